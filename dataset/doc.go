@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package dataset reads tables into columns of small integer codes.
+//
+// Structural faults (a ragged row, an undecodable byte, a public cell that does
+// not parse) are refused by file, column and line, never by value. A faulty
+// protected cell is repaired per record, as the schema declares, silently: it
+// is never dropped and never echoed.
+//
+// Room rules. Owns: rows. Imports: schema. Must never see: noise, accounts.
+package dataset

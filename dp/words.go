@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dp
+
+import "fmt"
+
+// Relation says which two tables count as neighbours.
+type Relation string
+
+const (
+	// ReplaceOne: same number of rows, the protected part of one row differs.
+	// The number of rows is public.
+	ReplaceOne Relation = "replace-one"
+	// AddRemove: one whole row is in one table and not in the other. The number
+	// of rows is private.
+	AddRemove Relation = "add-remove"
+)
+
+// Scope says which part of a row the guarantee protects.
+type Scope string
+
+const (
+	// PrivateFeatures: the private columns of a row; label and public columns
+	// are not protected (Shen et al., Algorithm 2).
+	PrivateFeatures Scope = "private features"
+	// WholeRow: every feature and the label (Shen et al., Algorithm 3).
+	WholeRow Scope = "whole row"
+	// Nothing: a learner without privacy.
+	Nothing Scope = "nothing"
+)
+
+// Event is one private release on a bill: what left, by which mechanism, at
+// which price. A bill lists events in the order they happen and adds up.
+type Event struct {
+	Release   string  `json:"release"`   // what leaves, e.g. "weighted error of round 3"
+	Mechanism string  `json:"mechanism"` // e.g. "laplace"
+	Epsilon   Epsilon `json:"epsilon_nano"`
+}
+
+// Total adds up a bill.
+func Total(bill []Event) (sum Epsilon) {
+	for _, e := range bill {
+		sum += e.Epsilon
+	}
+	return sum
+}
+
+// ParamError is a refused public choice. Its text names the operation, the
+// parameter, the requirement and the value, and never comes from a row.
+type ParamError struct {
+	Op    string // the operation, e.g. "brc"
+	Param string // as the user spells it, e.g. "rounds"
+	Want  string // the requirement, e.g. "must be at least 1"
+	Got   any    // the public value that was refused; nil when it is missing
+	Hint  string // what to do about it, when known
+}
+
+func (e *ParamError) Error() string {
+	got := "none given"
+	if e.Got != nil {
+		got = fmt.Sprintf("got %v", e.Got)
+	}
+	s := fmt.Sprintf("%s: %s %s (%s)", e.Op, e.Param, e.Want, got)
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package engine is what a learner may ask of a table: statistics, never rows.
+// Answers are exact and private; nothing of them may leave a learner except
+// through a mech.Exit.
+//
+// Room rules. Owns: the questions. Imports: schema, feature, column. Must never
+// see: noise, accounts. engine/memory answers from columns in memory; another
+// engine may answer the same questions from elsewhere.
+package engine
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/column"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// Table answers questions about labelled rows.
+type Table interface {
+	Schema() *schema.Schema
+	// Rows is the number of rows, n. Public under replace-one.
+	Rows() int
+	// Mistakes scores every classifier on every row and counts the rows by
+	// which classifiers are wrong about them. The label must be binary. One
+	// pass over the rows.
+	Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*Patterns, error)
+	// Groups counts, per label, the rows that agree on all of cols (indices
+	// into the schema's Columns), in a deterministic order. One pass.
+	Groups(ctx context.Context, cols []int) (*Groups, error)
+	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
+	// summed over the rows, at coef. The label must be binary. One pass.
+	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)
+}
+
+// Patterns counts rows by mistake pattern. Pattern p is the words
+// Bits[p*Words:(p+1)*Words]; bit t of it (t%64 of word t/64) says that
+// classifier t is wrong. The order of patterns is deterministic for one table
+// and does not depend on the order of its rows.
+type Patterns struct {
+	Words int
+	Bits  []uint64
+	Count []uint64 // rows with that pattern; the sum is n
+}
+
+// Groups is a table of distinct rows with, for each, how many rows of each
+// label it stands for.
+type Groups struct {
+	Cols   []column.Column // parallel to the schema's Columns; zero where not asked for
+	Len    int             // number of distinct rows
+	Counts [][]uint64      // Counts[label][group]
+}
+
+// LossSums is a twice differentiable loss at one point, summed over rows.
+type LossSums struct {
+	Loss float64
+	Grad []float64 // length d+1, the intercept last
+	Hess []float64 // (d+1)×(d+1) row-major, symmetric
+}

@@ -1,0 +1,3 @@
+module github.com/discreet-dp/discreet
+
+go 1.26

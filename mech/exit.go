@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mech
+
+import "github.com/discreet-dp/discreet/rng"
+
+// Ratio is an exact private number, Num/Den with Den > 0. Sums of integer
+// weights stay integers until they reach a mechanism, so the order of
+// additions, overflow and repeated rounding cannot leak.
+type Ratio struct{ Num, Den int64 }
+
+// Exit is the one door through which private numbers leave, and the source of
+// a learner's public coin flips.
+type Exit struct {
+	src  rng.Source
+	tape Tape
+}
+
+// Tape watches or replaces what passes the door. Production has none.
+type Tape interface {
+	// Numbers sees a release before its noise. When it returns a non-nil
+	// slice, those numbers leave instead and no noise is drawn.
+	Numbers(label string, m Mechanism, values []Ratio) []float64
+	// Choice sees a selection; an index >= 0 replaces the choice.
+	Choice(label string, m Selector, scores []Ratio) int
+}
+
+// NewExit returns a door that draws from src.
+func NewExit(src rng.Source) *Exit { return &Exit{src: src} }
+
+// NewTapedExit returns a door with a tape, for tests and audits: whatever
+// leaves it is marked seeded.
+func NewTapedExit(src rng.Source, tape Tape) *Exit { return &Exit{src: src, tape: tape} }
+
+// Public returns the source for coin flips that do not depend on data.
+func (e *Exit) Public() rng.Source { return e.src }
+
+// Seeded reports whether what leaves can be reproduced.
+func (e *Exit) Seeded() bool { return e.src.Seeded() || e.tape != nil }
+
+// Mechanism releases a vector of numbers with noise.
+type Mechanism interface {
+	Name() string
+	// draw returns the noisy values; len(out) = len(values).
+	draw(src rng.Source, values []Ratio) []float64
+}
+
+// Selector releases the index of a candidate with a high score.
+type Selector interface {
+	Name() string
+	pick(src rng.Source, scores []Ratio) int
+}
+
+// Release lets noisy values out.
+func (e *Exit) Release(label string, m Mechanism, values ...Ratio) []float64 {
+	if e.tape != nil {
+		if out := e.tape.Numbers(label, m, values); out != nil {
+			return out
+		}
+	}
+	return m.draw(e.src, values)
+}
+
+// Select lets the index of a good candidate out.
+func (e *Exit) Select(label string, m Selector, scores []Ratio) int {
+	if e.tape != nil {
+		if i := e.tape.Choice(label, m, scores); i >= 0 {
+			return i
+		}
+	}
+	return m.pick(e.src, scores)
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import "github.com/discreet-dp/discreet/dp"
+
+// Schema describes one table. A Schema returned by Parse or Load is complete
+// and valid; its fields are not to be changed.
+type Schema struct {
+	Name     string      // what the data set is called
+	Unit     string      // whose data one row is, in words, e.g. "one hospital admission"
+	Relation dp.Relation // which tables count as neighbours
+	// MaxEpsilon is the largest ε this table's owner lets one training spend
+	// without an explicit override; 0 when none is declared.
+	MaxEpsilon dp.Epsilon
+	Dialect    Dialect
+	Columns    []Column // in file order, ignored ones included, the label excluded
+	Label      Label
+}
+
+// Role says whether the guarantee protects a column.
+type Role string
+
+const (
+	Public  Role = "public"
+	Private Role = "private"
+	Ignored Role = "ignored" // never read into memory
+)
+
+// Kind is what a column's cells are.
+type Kind string
+
+const (
+	Number   Kind = "number"
+	Category Kind = "category"
+)
+
+// Transform is applied to a number after clamping and before scaling.
+type Transform string
+
+const (
+	Identity Transform = ""
+	Log1p    Transform = "log1p" // log(1+x); needs lower > -1
+)
+
+// Column is one feature column.
+type Column struct {
+	Name string
+	Role Role
+	Kind Kind
+	Note string // free text shown beside the column, e.g. "leak: known only after the outcome"
+
+	// Numbers only.
+	Lower, Upper float64   // cells are clamped to [Lower, Upper]; finite, Lower < Upper
+	Transform    Transform //
+	Edges        []float64 // declared bin edges, strictly increasing inside the bounds; may be empty
+	Default      *float64  // stands in for a missing or unreadable cell; nil: such a cell is a structural fault (public columns only)
+
+	// Categories only.
+	Levels  []Level // codes 0..len(Levels)-1, in this order
+	Missing bool    // a "missing" level is declared
+}
+
+// Level is one declared value of a category, with the other spellings that
+// mean the same.
+type Level struct {
+	Value   string
+	Aliases []string
+}
+
+// Codes returns the number of codes a category column has: one per declared
+// level, then "other", then "missing" where declared. It is 0 for numbers.
+func (c *Column) Codes() int {
+	if c.Kind != Category {
+		return 0
+	}
+	n := len(c.Levels) + 1
+	if c.Missing {
+		n++
+	}
+	return n
+}
+
+// OtherCode is the code of every undeclared level of a category.
+func (c *Column) OtherCode() int { return len(c.Levels) }
+
+// MissingCode is the code of a missing cell: the "missing" level where one is
+// declared, "other" where not.
+func (c *Column) MissingCode() int {
+	if c.Missing {
+		return len(c.Levels) + 1
+	}
+	return c.OtherCode()
+}
+
+// Label is the column a classifier predicts.
+type Label struct {
+	Name     string
+	Position int     // index of the label among the file's columns, ignored ones counted
+	Role     Role    // Public or Private
+	Levels   []Level // label codes 0..len(Levels)-1, at least two
+	Positive int     // code of the positive level; scores refer to it when there are two
+	Default  int     // code an unreadable PRIVATE label becomes; -1 when the label is public
+}
+
+// Classes returns the number of label levels, K.
+func (s *Schema) Classes() int { return len(s.Label.Levels) }
+
+// Dialect is the text format of the table's CSV files. Parquet files use the
+// column names and the missing tokens only.
+type Dialect struct {
+	Delimiter   rune     // ',' ';' '\t' or another single character
+	Quote       rune     // '"', or 0 when quotes are ordinary characters
+	Header      bool     // the first record names the columns
+	Trim        bool     // white space around a cell does not count
+	Missing     []string // cells that mean "missing", after trimming
+	Comment     string   // records starting with it are skipped; "" for none
+	SkipRecords int      // records before the header or the first row to skip unread
+	SkipUntil   string   // skip everything up to and including the line that equals this, e.g. "@data"; "" for none
+}
+
+// ByRole returns the indices into Columns of the columns with this role.
+func (s *Schema) ByRole(r Role) (cols []int) {
+	for i := range s.Columns {
+		if s.Columns[i].Role == r {
+			cols = append(cols, i)
+		}
+	}
+	return cols
+}
+
+// Features returns the indices of every column that is not ignored.
+func (s *Schema) Features() (cols []int) {
+	for i := range s.Columns {
+		if s.Columns[i].Role != Ignored {
+			cols = append(cols, i)
+		}
+	}
+	return cols
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stattest
+
+import "math"
+
+// Binomial checks that k successes in n trials fit success probability p, by
+// the exact tails of the binomial law at half the rate each.
+func Binomial(t T, c Claim, k, n int, p float64) {
+	t.Helper()
+	c.begin(t)
+	if n < 1 || k < 0 || k > n || !(p >= 0 && p <= 1) {
+		t.Fatalf("stattest: needs 0 <= k <= n, n >= 1 and p in [0, 1] (got k=%d n=%d p=%g)", k, n, p)
+	}
+	if atMost, atLeast := tails(k, n, p); atMost < c.FalsePositive/2 || atLeast < c.FalsePositive/2 {
+		t.Errorf("%d of %d where probability %g was claimed: tails %.3g (at most) and %.3g (at least), rejected below %.3g",
+			k, n, p, atMost, atLeast, c.FalsePositive/2)
+	}
+}
+
+// Cells checks a discrete law: counts[i] draws fell into cell i, whose claimed
+// probability is probs[i]. Each count is binomial, so each cell is checked by
+// exact tails at 1/(2·cells) of the rate; no cell is too small. The cells must
+// be the whole law: probs adds up to 1 within 1e-9.
+//
+// Prefer few cells of similar probability, plus the tails of the law: power is
+// lost with the number of cells only logarithmically, but a small shift spread
+// over many cells is better seen by KS.
+func Cells(t T, c Claim, counts []int, probs []float64) {
+	t.Helper()
+	c.begin(t)
+	if len(counts) != len(probs) || len(counts) < 2 {
+		t.Fatalf("stattest: needs as many probabilities as counts, at least two (got %d and %d)", len(probs), len(counts))
+	}
+	n, sum := 0, 0.0
+	for i, k := range counts {
+		if k < 0 || !(probs[i] >= 0) {
+			t.Fatalf("stattest: cell %d has count %d and probability %g", i, k, probs[i])
+		}
+		n += k
+		sum += probs[i]
+	}
+	if n == 0 || !(math.Abs(sum-1) <= 1e-9) {
+		t.Fatalf("stattest: needs draws, and probabilities that add up to 1 (got %d and %g)", n, sum)
+	}
+	share := c.FalsePositive / float64(2*len(counts))
+	for i, k := range counts {
+		if atMost, atLeast := tails(k, n, probs[i]); atMost < share || atLeast < share {
+			t.Errorf("cell %d: %d of %d where probability %g was claimed: tails %.3g (at most) and %.3g (at least), rejected below %.3g",
+				i, k, n, probs[i], atMost, atLeast, share)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// body is version 1 of what a file holds, apart from the memory layout of
+// Model so that either may change without the other. The statement comes first:
+// it is what a person opens the file for.
+type body struct {
+	Learner  string          `json:"learner"`
+	Privacy  privacyBody     `json:"privacy"`
+	Schema   json.RawMessage `json:"schema"` // package schema's own JSON
+	Spaces   []spaceBody     `json:"spaces"`
+	Votes    *votesBody      `json:"votes,omitempty"`
+	Logistic *logisticBody   `json:"logistic,omitempty"`
+}
+
+type privacyBody struct {
+	Scope       dp.Scope    `json:"scope"`
+	Relation    dp.Relation `json:"relation"`
+	Unit        string      `json:"unit"`
+	Epsilon     float64     `json:"epsilon"` // for people; epsilon_nano is exact
+	EpsilonNano dp.Epsilon  `json:"epsilon_nano"`
+	Statement   string      `json:"statement"`
+	Unprotected []string    `json:"unprotected"`
+	Claim       string      `json:"claim"`
+	Counted     bool        `json:"counted"`
+	Seeded      bool        `json:"seeded"`
+	NotPrivate  bool        `json:"not_private"`
+	Overrides   []string    `json:"overrides"`
+	Bill        []dp.Event  `json:"bill"`
+}
+
+type spaceBody struct {
+	Encoding feature.Encoding `json:"encoding"`
+	Columns  []string         `json:"columns"`
+}
+
+type votesBody struct {
+	Members []memberBody `json:"members"`
+}
+
+type memberBody struct {
+	Space int       `json:"space"`
+	Vote  float64   `json:"vote"`
+	Bias  float64   `json:"bias"`
+	Coef  []float64 `json:"coef"`
+}
+
+type logisticBody struct {
+	Space int       `json:"space"`
+	Bias  float64   `json:"bias"`
+	Coef  []float64 `json:"coef"`
+}
+
+// toBody needs a checked model.
+func toBody(m *Model) (*body, error) {
+	s, err := json.Marshal(m.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("model: schema: %w", err)
+	}
+	p := &m.Privacy
+	b := &body{
+		Learner: m.Learner,
+		Privacy: privacyBody{
+			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit,
+			Epsilon: p.Epsilon.Float(), EpsilonNano: p.Epsilon,
+			Statement: p.Statement, Unprotected: list(p.Unprotected), Claim: p.Claim,
+			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: list(p.Overrides),
+			Bill: list(p.Bill),
+		},
+		Schema: s,
+		Spaces: []spaceBody{},
+	}
+	for _, sp := range m.Spaces {
+		b.Spaces = append(b.Spaces, spaceBody{sp.Encoding, list(sp.Columns)})
+	}
+	if m.Votes != nil {
+		b.Votes = &votesBody{}
+		for _, v := range m.Votes.Members {
+			b.Votes.Members = append(b.Votes.Members, memberBody{v.Space, v.Vote, v.Bias, list(v.Coef)})
+		}
+	}
+	if l := m.Logistic; l != nil {
+		b.Logistic = &logisticBody{l.Space, l.Bias, list(l.Coef)}
+	}
+	return b, nil
+}
+
+// model is toBody backwards. The result is not checked yet.
+func (b *body) model() (*Model, error) {
+	p := &b.Privacy
+	if p.Epsilon != p.EpsilonNano.Float() {
+		return nil, fmt.Errorf("model: privacy: epsilon and epsilon_nano must agree")
+	}
+	m := &Model{
+		Learner: b.Learner,
+		Schema:  new(schema.Schema),
+		Privacy: Privacy{
+			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit, Epsilon: p.EpsilonNano,
+			Bill: p.Bill, Claim: p.Claim, Statement: p.Statement, Unprotected: p.Unprotected,
+			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
+		},
+	}
+	if err := json.Unmarshal(b.Schema, m.Schema); err != nil {
+		return nil, fmt.Errorf("model: schema: %w", err)
+	}
+	for _, sp := range b.Spaces {
+		m.Spaces = append(m.Spaces, SpaceSpec(sp))
+	}
+	if b.Votes != nil {
+		m.Votes = &Votes{Members: make([]Member, len(b.Votes.Members))}
+		for i, v := range b.Votes.Members {
+			m.Votes.Members[i] = Member{Space: v.Space, Vote: v.Vote, Threshold: feature.Threshold{Coef: v.Coef, Bias: v.Bias}}
+		}
+	}
+	if l := b.Logistic; l != nil {
+		m.Logistic = &Logistic{Space: l.Space, Bias: l.Bias, Coef: l.Coef}
+	}
+	return m, nil
+}
+
+// encode writes the canonical bytes of a body.
+func (b *body) encode() ([]byte, error) {
+	var compact bytes.Buffer
+	enc := json.NewEncoder(&compact)
+	enc.SetEscapeHTML(false) // "≤ and <" are for people to read
+	if err := enc.Encode(b); err != nil {
+		return nil, fmt.Errorf("model: encode: %w", err)
+	}
+	return layout(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 1), nil
+}
+
+// decodeBody accepts exactly what encode writes. One comparison stands for a
+// list of rules: no unknown, missing, doubled or misspelt field, no null, no
+// trailing data, no second spelling of a number or a text.
+func decodeBody(raw []byte) (*body, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	b := new(body)
+	if err := dec.Decode(b); err != nil {
+		return nil, fmt.Errorf("model: body: %w", err)
+	}
+	again, err := b.encode()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(again, raw) {
+		return nil, fmt.Errorf("model: body: must hold every field of this version once, in its order and in canonical form (differs from byte %d on)", firstDifference(again, raw))
+	}
+	return b, nil
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// list makes nil and empty the same bytes.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

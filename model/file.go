@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+)
+
+// A model file is one JSON document:
+//
+//	{
+//	  "discreet_model": 1,
+//	  "bytes": 4711,
+//	  "sha256": "…",
+//	  "body": {
+//	    …
+//	  }
+//	}
+//
+// bytes and sha256 are of the body's text, from its opening to its closing
+// brace, exactly as it stands in the file. The checksum catches damage, not
+// malice: whoever can change the body can change the sum.
+const (
+	version = 1
+	maxFile = 64 << 20 // bytes
+)
+
+// The parts of the frame around the body.
+const (
+	frameVersion = "{\n  \"discreet_model\": "
+	frameBytes   = ",\n  \"bytes\": "
+	frameSum     = ",\n  \"sha256\": \""
+	frameBody    = "\",\n  \"body\": "
+	frameEnd     = "\n}\n"
+)
+
+// Marshal writes m as a model file. The same model always gives the same bytes.
+// A model that is incomplete, not finite or inconsistent is refused.
+func Marshal(m *Model) ([]byte, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	b, err := toBody(m)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := b.encode()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(raw)
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%s%d%s%d%s%x%s%s%s", frameVersion, version, frameBytes, len(raw), frameSum, sum, frameBody, raw, frameEnd)
+	if out.Len() > maxFile {
+		return nil, fmt.Errorf("model: a model file must have at most %d bytes (got %d)", maxFile, out.Len())
+	}
+	return out.Bytes(), nil
+}
+
+// Unmarshal reads a model file. It accepts exactly what Marshal writes, or what
+// Marshal of an older version wrote. The checksum is verified before anything
+// of the body is decoded, and what is allocated is bounded by len(file).
+func Unmarshal(file []byte) (*Model, error) {
+	raw, err := unframe(file)
+	if err != nil {
+		return nil, err
+	}
+	b, err := decodeBody(raw)
+	if err != nil {
+		return nil, err
+	}
+	m, err := b.model()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// unframe returns the body's text after checking the frame around it.
+func unframe(file []byte) ([]byte, error) {
+	if len(file) > maxFile {
+		return nil, fmt.Errorf("model: a model file must have at most %d bytes", maxFile)
+	}
+	rest, ok := bytes.CutPrefix(file, []byte(frameVersion))
+	if !ok {
+		return nil, fmt.Errorf("model: a model file must start with %q, as discreet writes it", frameVersion)
+	}
+	v, rest, ok := number(rest, frameBytes)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("model: the version must be a whole number followed by the length of the body")
+	case v > version:
+		return nil, fmt.Errorf("model: version must be at most %d, the newest this program reads (got %d); use a newer discreet", version, v)
+	case v < 1:
+		return nil, fmt.Errorf("model: version must be at least 1 (got %d)", v)
+	}
+	n, rest, ok := number(rest, frameSum)
+	if !ok {
+		return nil, fmt.Errorf("model: bytes must be a whole number followed by the checksum")
+	}
+	stated, rest, ok := bytes.Cut(rest, []byte(frameBody))
+	if !ok {
+		return nil, fmt.Errorf("model: the checksum must be followed by the body")
+	}
+	raw, ok := bytes.CutSuffix(rest, []byte(frameEnd))
+	if !ok || len(raw) != n {
+		return nil, fmt.Errorf("model: the body must have the stated %d bytes and end the file; it is cut short or was changed", n)
+	}
+	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != string(stated) {
+		return nil, fmt.Errorf("model: the body must match its checksum; the file is damaged or was edited")
+	}
+	return raw, nil
+}
+
+// number reads a whole number in its only spelling, and returns the text that
+// follows after.
+func number(s []byte, after string) (n int, rest []byte, ok bool) {
+	digits, rest, ok := bytes.Cut(s, []byte(after))
+	if !ok || len(digits) > 9 {
+		return 0, nil, false
+	}
+	n, err := strconv.Atoi(string(digits))
+	return n, rest, err == nil && strconv.Itoa(n) == string(digits)
+}
+
+// Load reads the model file at path.
+func Load(path string) (*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("model: load: %w", err)
+	}
+	defer f.Close()
+	file, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("model: load: %w", err)
+	}
+	m, err := Unmarshal(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w (file %s)", err, path)
+	}
+	return m, nil
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import "bytes"
+
+// layout breaks compact JSON into lines of two-space indent, starting depth
+// levels in, and leaves a list of plain values on one line: a thousand
+// coefficients are one line to skip, not a thousand to scroll.
+func layout(compact []byte, depth int) []byte {
+	var out bytes.Buffer
+	line := func() {
+		out.WriteByte('\n')
+		for range depth {
+			out.WriteString("  ")
+		}
+	}
+	for i := 0; i < len(compact); {
+		c := compact[i]
+		if n := flat(compact[i:]); n > 0 {
+			out.Write(compact[i : i+n])
+			i += n
+			continue
+		}
+		switch c {
+		case '{', '[':
+			depth++
+			out.WriteByte(c)
+			line()
+		case '}', ']':
+			depth--
+			line()
+			out.WriteByte(c)
+		case ',':
+			out.WriteByte(c)
+			line()
+		case ':':
+			out.WriteString(": ")
+		default:
+			out.WriteByte(c)
+		}
+		i++
+	}
+	return out.Bytes()
+}
+
+// flat returns the length of the string or the list of plain values at the
+// start of compact, 0 when something else starts there. An empty object counts
+// as a plain value.
+func flat(compact []byte) int {
+	switch {
+	case compact[0] == '"':
+		return text(compact)
+	case compact[0] == '{' && compact[1] == '}':
+		return 2
+	case compact[0] != '[':
+		return 0
+	}
+	for i := 1; i < len(compact); {
+		switch compact[i] {
+		case '[', '{':
+			return 0
+		case ']':
+			return i + 1
+		case '"':
+			i += text(compact[i:])
+		default:
+			i++
+		}
+	}
+	return 0
+}
+
+// text returns the length of the JSON string at the start of s.
+func text(s []byte) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}

@@ -27,7 +27,7 @@ const (
 	Ignored Role = "ignored" // never read into memory
 )
 
-// Kind is what a column's cells are.
+// Kind is what a column's cells are. An ignored column may have none.
 type Kind string
 
 const (
@@ -99,7 +99,7 @@ type Label struct {
 	Position int     // index of the label among the file's columns, ignored ones counted
 	Role     Role    // Public or Private
 	Levels   []Level // label codes 0..len(Levels)-1, at least two
-	Positive int     // code of the positive level; scores refer to it when there are two
+	Positive int     // code of the positive level of a binary label; -1 when there are more than two levels
 	Default  int     // code an unreadable PRIVATE label becomes; -1 when the label is public
 }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+)
+
+// What a schema may hold at most. The limits bound the memory that reading a
+// hostile file can take; no table this program is meant for comes near them.
+const (
+	MaxBytes   = 4 << 20 // size of a schema in either notation
+	MaxColumns = 4096    // the label included
+	MaxLevels  = 65536   // levels of one category, bin edges of one number
+	MaxMissing = 64      // tokens that mean "missing"
+	MaxClasses = 256     // levels of the label: tables keep a label in one byte
+)
+
+// Load reads a schema file. See Parse.
+func Load(path string) (*Schema, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	s, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Parse reads a schema in YAML and checks it whole: what it returns is
+// complete and valid. Nothing that carries privacy has a default. Every fault
+// found is reported, up to a couple of dozen, each as a *dp.ParamError that
+// says on which line to write what; errors.As reaches them. Unknown and
+// duplicate keys are faults. Time and memory are linear in the text.
+func Parse(text []byte) (*Schema, error) {
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
+	root, err := fromYAML(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if err != nil {
+		return nil, err
+	}
+	return read(root)
+}
+
+func checkText(text []byte) error {
+	switch {
+	case len(text) > MaxBytes:
+		return fmt.Errorf("schema: longer than %d bytes", MaxBytes)
+	case !utf8.Valid(text):
+		return errors.New("schema: not valid UTF-8; save the file as UTF-8")
+	case bytes.IndexByte(text, 0) >= 0:
+		return errors.New("schema: holds a NUL byte; save the file as plain UTF-8 text")
+	}
+	return nil
+}

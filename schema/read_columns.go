@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// columns reads the file's columns in order, the label among them, into s.
+func (r *reader) columns(f fields, s *Schema) {
+	entries := f.items("columns", "write one entry per column, in file order", MaxColumns)
+	names := map[string]bool{}
+	labels, features := 0, 0
+	for i, n := range entries {
+		c := r.fields(n, fmt.Sprintf("column %d ", i+1), "name", "role", "note", "number", "category", "label")
+		if n.form != mapping {
+			continue
+		}
+		name := c.text("name", "write name: and the column's name as the file's header spells it")
+		if name != "" {
+			r.tight(c.values["name"], c.where+"name", name)
+			c.where = fmt.Sprintf("column %q ", name)
+			if trimmed := strings.TrimSpace(name); names[trimmed] {
+				c.refuse("name", "must be unique", strconv.Quote(name), "another column has this name; names are compared after trimming")
+			} else {
+				names[trimmed] = true
+			}
+		}
+		if c.has("label") {
+			labels++
+			if labels > 1 {
+				c.refuse("label", "must be declared once", "a second label", "one column is what the classifier predicts; give this one number: or category: instead")
+				continue
+			}
+			s.Label = r.label(c, name, &s.Dialect)
+			s.Label.Position = i
+			continue
+		}
+		s.Columns = append(s.Columns, r.column(c, name, &s.Dialect))
+		if s.Columns[len(s.Columns)-1].Role != Ignored {
+			features++
+		}
+	}
+	if entries == nil {
+		return
+	}
+	if labels == 0 {
+		f.refuse("columns", "must include the label", nil, `give the column to be predicted, in its place among the columns, label: {levels: ["no", "yes"], positive: "yes"}`)
+	}
+	if features == 0 {
+		f.refuse("columns", "must include a public or private column besides the label", nil, "")
+	}
+}
+
+// column reads one feature column or ignored column.
+func (r *reader) column(f fields, name string, d *Dialect) Column {
+	c := Column{Name: name}
+	const hint = "write role: private (the guarantee protects it), public (it does not) or ignored (never read); no column has a role by default"
+	c.Role = Role(f.text("role", hint))
+	switch c.Role {
+	case "", Public, Private, Ignored:
+	default:
+		f.refuse("role", "must be private, public or ignored", strconv.Quote(string(c.Role)), hint)
+	}
+	if f.has("note") {
+		c.Note = f.prose("note", "write a remark, or remove the line")
+	}
+	switch number, category := f.has("number"), f.has("category"); {
+	case number && category:
+		f.refuse("category", "must not stand beside number", nil, "a column is one or the other: remove one of the two")
+	case number:
+		c.Kind = Number
+		r.numbers(f, &c)
+	case category:
+		c.Kind = Category
+		r.categories(f, &c, d)
+	case c.Role != Ignored:
+		f.refuse("number or category", "must be given", nil, "write number: {lower: ..., upper: ..., default: ...} or category: {levels: [...]}, from documentation, not from the data")
+	}
+	return c
+}
+
+func (r *reader) numbers(parent fields, c *Column) {
+	f := r.fields(parent.values["number"], parent.where, "lower", "upper", "transform", "edges", "default")
+	const bounds = "write the smallest and largest value a cell may have, from documentation or common knowledge, not from the data; cells outside are clamped"
+	c.Lower = f.number("lower", "write lower: "+bounds[len("write "):])
+	c.Upper = f.number("upper", "write upper: "+bounds[len("write "):])
+	if c.Lower >= c.Upper {
+		f.refuse("lower", "must be below upper", fmt.Sprintf("lower %g, upper %g", c.Lower, c.Upper), bounds)
+	}
+	if f.has("transform") {
+		r.transform(f, c)
+	}
+	const edges = "write the bin edges in increasing order, e.g. edges: [20, 30, 40]"
+	last := c.Lower
+	for _, n := range f.items("edges", edges, MaxLevels) {
+		e := r.number(n, f.where+"edges")
+		if e <= last || e >= c.Upper {
+			r.refuse(n.line, f.where+"edges", "must increase strictly and lie between lower and upper, both excluded", n.text, edges)
+		}
+		last = e
+		c.Edges = append(c.Edges, e)
+	}
+	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without looking at the data, e.g. the middle of the bounds"
+	switch {
+	case f.has("default"):
+		x := f.number("default", standIn)
+		if x < c.Lower || x > c.Upper {
+			f.refuse("default", "must lie within lower and upper", fmt.Sprintf("%g", x), standIn)
+		}
+		c.Default = &x
+	case c.Role == Private:
+		f.refuse("default", "must be given for a private number", nil, standIn+"; refusing such a row instead would reveal it")
+	}
+}
+
+func (r *reader) transform(f fields, c *Column) {
+	const hint = "write transform: log1p, or remove the line"
+	c.Transform = Transform(f.text("transform", hint))
+	switch {
+	case c.Transform == "":
+	case c.Transform != Log1p:
+		f.refuse("transform", "must be log1p", strconv.Quote(string(c.Transform)), hint)
+	case c.Lower <= -1:
+		f.refuse("lower", "must be above -1 for transform: log1p", fmt.Sprintf("%g", c.Lower), "raise lower, or remove the transform: log(1+x) does not exist there")
+	case c.Lower < c.Upper && !(math.Log1p(c.Lower) < math.Log1p(c.Upper)):
+		f.refuse("upper", "must be further above lower for transform: log1p", fmt.Sprintf("%g", c.Upper), "the two have the same logarithm in floating point")
+	}
+}
+
+func (r *reader) categories(parent fields, c *Column, d *Dialect) {
+	f := r.fields(parent.values["category"], parent.where, "levels", "missing")
+	c.Levels = r.levels(f, d, 1, MaxLevels, "write every level a cell may have, e.g. levels: [red, green], from documentation, not from the data; any other cell counts as \"other\"")
+	if f.has("missing") {
+		c.Missing = f.boolean("missing", "write missing: true to give missing cells a level of their own, missing: false to count them as \"other\"")
+	}
+}
+
+// label reads the column that is predicted.
+func (r *reader) label(f fields, name string, d *Dialect) Label {
+	l := Label{Name: name, Positive: -1, Default: -1}
+	for _, key := range []string{"number", "category", "note"} {
+		if f.has(key) {
+			f.refuse(key, "must not stand beside label", nil, "a label has name, role and label only")
+		}
+	}
+	const roles = "write role: private (the guarantee protects the label) or public (it does not)"
+	l.Role = Role(f.text("role", roles))
+	if l.Role != "" && l.Role != Public && l.Role != Private {
+		f.refuse("role", "must be private or public for the label", strconv.Quote(string(l.Role)), roles)
+	}
+	f = r.fields(f.values["label"], f.where, "levels", "positive", "default")
+	l.Levels = r.levels(f, d, 2, MaxClasses, `write every class, e.g. levels: ["no", "yes"]`)
+
+	const positive = `write positive: and the level that scores and rates speak of, e.g. positive: "yes"`
+	switch {
+	case len(l.Levels) == 2:
+		l.Positive = r.level(f, "positive", l.Levels, positive)
+	case len(l.Levels) > 2 && f.has("positive"):
+		f.refuse("positive", "belongs to a label of two levels", len(l.Levels), "remove the line, or make the label binary: one level with the others as its aliases")
+	}
+	const standIn = "write default: and the level an unreadable private label becomes; refusing such a row instead would reveal it"
+	switch {
+	case l.Role == Private:
+		l.Default = r.level(f, "default", l.Levels, standIn)
+	case f.has("default"):
+		f.refuse("default", "belongs to a private label", nil, "remove the line: a public label outside the levels is refused")
+	}
+	return l
+}
+
+// level returns the code of the level a key names; -1 after a report.
+func (r *reader) level(f fields, key string, levels []Level, hint string) int {
+	want := f.text(key, hint)
+	if want == "" || levels == nil {
+		return -1
+	}
+	code := slices.IndexFunc(levels, func(l Level) bool { return l.Value == want })
+	if code < 0 {
+		f.refuse(key, "must be one of the levels", strconv.Quote(want), "write it exactly as in levels; an alias does not do")
+	}
+	return code
+}
+
+// levels reads declared levels with their aliases. No spelling may occur
+// twice, within a level or across them, or among the missing tokens: a cell
+// means one thing. It returns nil after a report.
+func (r *reader) levels(f fields, d *Dialect, least, most int, hint string) []Level {
+	if f.given("levels", hint) == nil {
+		return nil
+	}
+	entries := f.items("levels", hint, most)
+	if entries == nil && f.values["levels"].form != list {
+		return nil
+	}
+	before := len(r.found)
+	if len(entries) < least && len(f.values["levels"].items) < least {
+		f.refuse("levels", fmt.Sprintf("must list at least %d", least), len(entries), hint)
+	}
+	seen := map[string]bool{}
+	spelling := func(n *node) string {
+		s, ok := r.scalar(n, f.where+"levels", hint)
+		if !ok {
+			return ""
+		}
+		trimmed := strings.TrimSpace(s)
+		switch {
+		case trimmed == "":
+			r.refuse(n.line, f.where+"levels", "must not be empty", strconv.Quote(s), `an empty cell is declared as missing: [""] under file`)
+		case d.Trim && trimmed != s:
+			r.tight(n, f.where+"levels", s)
+		case seen[trimmed]:
+			r.refuse(n.line, f.where+"levels", "must list each level and alias once", strconv.Quote(s), "remove one of the two; they are compared after trimming")
+		case slices.Contains(d.Missing, trimmed):
+			r.refuse(n.line, f.where+"levels", "must not list a missing token", strconv.Quote(s), "remove it here or from missing under file")
+		}
+		seen[trimmed] = true
+		return s
+	}
+	var levels []Level
+	for _, n := range entries {
+		if n.form != mapping {
+			levels = append(levels, Level{Value: spelling(n)})
+			continue
+		}
+		e := r.fields(n, f.where+"level ", "value", "aliases")
+		const example = `write {value: ">50K", aliases: [">50K."]}`
+		l := Level{}
+		if v := e.given("value", example); v != nil {
+			l.Value = spelling(v)
+		}
+		for _, a := range e.items("aliases", example, MaxLevels) {
+			l.Aliases = append(l.Aliases, spelling(a))
+		}
+		levels = append(levels, l)
+	}
+	if len(r.found) > before {
+		return nil
+	}
+	return levels
+}

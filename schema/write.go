@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"slices"
+	"strconv"
+)
+
+// YAML writes s in its one canonical form: Parse(s.YAML()) is s again, and
+// equal schemas have equal bytes. Comments are not part of a Schema.
+func (s *Schema) YAML() ([]byte, error) { return toYAML(s.tree()), nil }
+
+// Part returns s with the given columns, indices into s.Columns, as they are
+// and every other feature column ignored, only its name kept. It is what a
+// model file stores: the facts of the columns a model reads and no others. The
+// ignored names stay because they keep the layout: Label.Position and the
+// places of a headerless file mean what they meant, and a file that still has
+// the other columns is still this table. Columns are matched by name, so
+// indices into s.Columns and into the part's Columns are the same.
+// The part shares levels and edges with s.
+func (s *Schema) Part(columns []int) *Schema {
+	part := *s
+	part.Columns = make([]Column, len(s.Columns))
+	for j, c := range s.Columns {
+		if slices.Contains(columns, j) {
+			part.Columns[j] = c
+		} else {
+			part.Columns[j] = Column{Name: c.Name, Role: Ignored}
+		}
+	}
+	return &part
+}
+
+// tree is the inverse of read.
+func (s *Schema) tree() *node {
+	root := &node{form: mapping}
+	root.add("name", text(s.Name))
+	root.add("unit", text(s.Unit))
+	root.add("relation", text(string(s.Relation)))
+	if s.MaxEpsilon != 0 {
+		root.add("max_epsilon", &node{form: plain, text: s.MaxEpsilon.String()})
+	}
+	root.add("file", s.Dialect.tree())
+	columns := &node{form: list}
+	for j := range s.Columns {
+		columns.items = append(columns.items, s.Columns[j].tree())
+	}
+	columns.items = slices.Insert(columns.items, s.Label.Position, s.Label.tree())
+	root.add("columns", columns)
+	return root
+}
+
+func (d *Dialect) tree() *node {
+	n := &node{form: mapping}
+	n.add("delimiter", text(string(d.Delimiter)))
+	if d.Quote == 0 {
+		n.add("quote", text(""))
+	} else {
+		n.add("quote", text(string(d.Quote)))
+	}
+	n.add("header", boolean(d.Header))
+	n.add("trim", boolean(d.Trim))
+	n.add("missing", texts(d.Missing))
+	n.add("comment", optional(d.Comment))
+	if d.SkipRecords > 0 {
+		n.add("skip_records", &node{form: plain, text: strconv.Itoa(d.SkipRecords)})
+	}
+	n.add("skip_until", optional(d.SkipUntil))
+	return n
+}
+
+func (c *Column) tree() *node {
+	n := &node{form: mapping}
+	n.add("name", text(c.Name))
+	n.add("role", text(string(c.Role)))
+	switch c.Kind {
+	case Number:
+		m := &node{form: mapping}
+		m.add("lower", number(c.Lower))
+		m.add("upper", number(c.Upper))
+		m.add("transform", optional(string(c.Transform)))
+		if len(c.Edges) > 0 {
+			edges := &node{form: list}
+			for _, e := range c.Edges {
+				edges.items = append(edges.items, number(e))
+			}
+			m.add("edges", edges)
+		}
+		if c.Default != nil {
+			m.add("default", number(*c.Default))
+		}
+		n.add("number", m)
+	case Category:
+		m := &node{form: mapping}
+		m.add("levels", levels(c.Levels))
+		m.add("missing", boolean(c.Missing))
+		n.add("category", m)
+	}
+	n.add("note", optional(c.Note))
+	return n
+}
+
+func (l *Label) tree() *node {
+	m := &node{form: mapping}
+	m.add("levels", levels(l.Levels))
+	if l.Positive >= 0 {
+		m.add("positive", text(l.Levels[l.Positive].Value))
+	}
+	if l.Default >= 0 {
+		m.add("default", text(l.Levels[l.Default].Value))
+	}
+	n := &node{form: mapping}
+	n.add("name", text(l.Name))
+	n.add("role", text(string(l.Role)))
+	n.add("label", m)
+	return n
+}
+
+func levels(ls []Level) *node {
+	n := &node{form: list}
+	for _, l := range ls {
+		if len(l.Aliases) == 0 {
+			n.items = append(n.items, text(l.Value))
+			continue
+		}
+		m := &node{form: mapping}
+		m.add("value", text(l.Value))
+		m.add("aliases", texts(l.Aliases))
+		n.items = append(n.items, m)
+	}
+	return n
+}
+
+func text(s string) *node { return &node{form: quoted, text: s} }
+
+func texts(ss []string) *node {
+	n := &node{form: list}
+	for _, s := range ss {
+		n.items = append(n.items, text(s))
+	}
+	return n
+}
+
+// optional is text, or nil where there is none.
+func optional(s string) *node {
+	if s == "" {
+		return nil
+	}
+	return text(s)
+}
+
+func number(x float64) *node {
+	return &node{form: plain, text: strconv.FormatFloat(x, 'g', -1, 64)}
+}
+
+func boolean(b bool) *node { return &node{form: plain, text: strconv.FormatBool(b)} }

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// fromYAML reads one YAML document of mappings, lists and scalars. Anchors,
+// aliases, tags, merge keys and directives are refused: what a line of a
+// schema says must not depend on another line.
+func fromYAML(text []byte) (*node, error) {
+	tokens := lexer.Tokenize(string(text))
+	if err := checkTokens(tokens); err != nil {
+		return nil, err
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		if bad, ok := errors.AsType[*yaml.SyntaxError](err); ok && bad.Token != nil && bad.Token.Position != nil {
+			at := bad.Token.Position
+			return nil, fmt.Errorf("schema line %d column %d: not valid YAML: %s", at.Line, at.Column, bad.Message)
+		}
+		return nil, errors.New("schema: not valid YAML")
+	}
+	var body ast.Node
+	for _, doc := range file.Docs {
+		switch {
+		case doc.Body == nil:
+		case body != nil:
+			return nil, fmt.Errorf("schema line %d: a second YAML document begins; write one schema per file", lineOf(doc.Body))
+		default:
+			body = doc.Body
+		}
+	}
+	return fromAST(body)
+}
+
+// checkTokens runs before the recursive parser so that no document can make it
+// recurse deeply.
+func checkTokens(tokens token.Tokens) error {
+	flow, dashes := 0, 0
+	for _, t := range tokens {
+		line := 0
+		if t.Position != nil {
+			line = t.Position.Line
+		}
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
+			return fmt.Errorf(`schema line %d: a value may not begin with any of & * ! %% ? or be a merge key <<; put it in double quotes if it is text`, line)
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		}
+		if t.Type == token.SequenceEntryType {
+			dashes++
+		} else {
+			dashes = 0
+		}
+		if flow > maxDepth || dashes > maxDepth {
+			return fmt.Errorf("schema line %d: nested more than %d deep", line, maxDepth)
+		}
+	}
+	return nil
+}
+
+func fromAST(n ast.Node) (*node, error) {
+	out := &node{line: lineOf(n)}
+	switch n := n.(type) {
+	case nil, *ast.NullNode:
+		out.form = empty
+	case *ast.StringNode:
+		out.form, out.text = plain, n.Value
+		if t := n.Token.Type; t == token.DoubleQuoteType || t == token.SingleQuoteType {
+			out.form = quoted
+		}
+	case *ast.LiteralNode:
+		out.form, out.text = quoted, n.Value.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		out.form, out.text = plain, n.GetToken().Value
+	case *ast.SequenceNode:
+		out.form = list
+		for _, v := range n.Values {
+			item, err := fromAST(v)
+			if err != nil {
+				return nil, err
+			}
+			out.items = append(out.items, item)
+		}
+	case *ast.MappingNode:
+		out.form = mapping
+		for _, v := range n.Values {
+			if err := out.addAST(v); err != nil {
+				return nil, err
+			}
+		}
+	case *ast.MappingValueNode:
+		out.form = mapping
+		if err := out.addAST(n); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("schema line %d: only mappings, lists and plain values belong in a schema", out.line)
+	}
+	return out, nil
+}
+
+func (n *node) addAST(v *ast.MappingValueNode) error {
+	key, err := fromAST(v.Key)
+	if err != nil {
+		return err
+	}
+	value, err := fromAST(v.Value)
+	if err != nil {
+		return err
+	}
+	n.pairs = append(n.pairs, pair{key.text, key.line, value})
+	return nil
+}
+
+func lineOf(n ast.Node) int {
+	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
+		return 0
+	}
+	return n.GetToken().Position.Line
+}
+
+// toYAML writes one line per key and one line per column.
+func toYAML(n *node) []byte {
+	var b bytes.Buffer
+	for _, p := range n.pairs {
+		if p.value.form != list {
+			fmt.Fprintf(&b, "%s: %s\n", p.key, flow(p.value))
+			continue
+		}
+		fmt.Fprintf(&b, "%s:\n", p.key)
+		for _, item := range p.value.items {
+			fmt.Fprintf(&b, "  - %s\n", flow(item))
+		}
+	}
+	return b.Bytes()
+}
+
+func flow(n *node) string {
+	var parts []string
+	switch n.form {
+	case list:
+		for _, item := range n.items {
+			parts = append(parts, flow(item))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case mapping:
+		for _, p := range n.pairs {
+			parts = append(parts, p.key+": "+flow(p.value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case quoted:
+		if bareWord.MatchString(n.text) && !notText[strings.ToLower(n.text)] {
+			return n.text
+		}
+		return quote(n.text)
+	}
+	return n.text
+}
+
+// bareWord is text that every YAML reader takes as text without quotes, unless
+// it is one of the words of notText, in any YAML version.
+var bareWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.-]*([ _][A-Za-z0-9.-]+)*$`)
+
+var notText = map[string]bool{
+	"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true,
+}

@@ -95,7 +95,9 @@ func (sp *Space) Block(k int) (first, width int) {
 // bounds: the feature and its value in [-1, 1].
 func (sp *Space) Number(k int, x float64) (index int, value float64) {
 	b := &sp.blocks[k]
-	return b.first, 2*(transform(b.col.Transform, x)-b.lo)/(b.hi-b.lo) - 1
+	// The conversion forbids a fused multiply-subtract, which some machines
+	// would round differently.
+	return b.first, float64(2*(transform(b.col.Transform, x)-b.lo)/(b.hi-b.lo)) - 1
 }
 
 // Code encodes a cell of the k-th column, a category: the feature and its value.
@@ -108,7 +110,21 @@ func (sp *Space) Code(k, code int) (index int, value float64) {
 	if code >= levels || levels < 2 {
 		return b.first, 0
 	}
-	return b.first, 2*float64(code)/float64(levels-1) - 1
+	return b.first, float64(2*float64(code)/float64(levels-1)) - 1
+}
+
+// Reach is the largest |Σ coef·feature| the declared bounds and levels allow:
+// the reach of the box in the direction coef.
+func (sp *Space) Reach(coef []float64) (reach float64) {
+	for k := range sp.blocks {
+		first, width := sp.Block(k)
+		most := 0.0
+		for _, c := range coef[first : first+width] {
+			most = max(most, math.Abs(c))
+		}
+		reach += most
+	}
+	return reach
 }
 
 func transform(t schema.Transform, x float64) float64 {

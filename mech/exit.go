@@ -2,12 +2,40 @@
 
 package mech
 
-import "github.com/discreet-dp/discreet/rng"
+import (
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/rng"
+)
 
 // Ratio is an exact private number, Num/Den with Den > 0. Sums of integer
 // weights stay integers until they reach a mechanism, so the order of
 // additions, overflow and repeated rounding cannot leak.
 type Ratio struct{ Num, Den int64 }
+
+// Float is the nearest float64, for tests and displays of public ratios.
+func (r Ratio) Float() float64 { return float64(r.Num) / float64(r.Den) }
+
+// Mechanism releases a vector of numbers with noise. The set of mechanisms is
+// closed: each has its file here and its proof in docs/guarantees/mech.md.
+type Mechanism interface {
+	Name() string
+	// Loss is the price of one release, Sensitivity the L1 sensitivity it is
+	// sized for: neighbours may move the values by at most that.
+	Loss() dp.Epsilon
+	Sensitivity() float64
+	// draw returns the noisy values; len(out) = len(values).
+	draw(src rng.Source, values []Ratio) []float64
+}
+
+// Selector releases the index of a candidate with a high score.
+type Selector interface {
+	Name() string
+	// Loss is the price of one selection, Spread the bound on max − min over
+	// the candidates of how far a neighbour moves their scores.
+	Loss() dp.Epsilon
+	Spread() float64
+	pick(src rng.Source, scores []Ratio) int
+}
 
 // Exit is the one door through which private numbers leave, and the source of
 // a learner's public coin flips.
@@ -18,38 +46,25 @@ type Exit struct {
 
 // Tape watches or replaces what passes the door. Production has none.
 type Tape interface {
-	// Numbers sees a release before its noise. When it returns a non-nil
+	// Numbers sees a release before its noise. Where it returns a non-nil
 	// slice, those numbers leave instead and no noise is drawn.
 	Numbers(label string, m Mechanism, values []Ratio) []float64
-	// Choice sees a selection; an index >= 0 replaces the choice.
+	// Choice sees a selection; an index ≥ 0 replaces the choice.
 	Choice(label string, m Selector, scores []Ratio) int
 }
 
 // NewExit returns a door that draws from src.
 func NewExit(src rng.Source) *Exit { return &Exit{src: src} }
 
-// NewTapedExit returns a door with a tape, for tests and audits: whatever
-// leaves it is marked seeded.
+// NewTapedExit returns a door with a tape, for tests and audits; whatever
+// leaves through it is marked seeded.
 func NewTapedExit(src rng.Source, tape Tape) *Exit { return &Exit{src: src, tape: tape} }
 
-// Public returns the source for coin flips that do not depend on data.
+// Public is the source for coin flips that do not depend on data.
 func (e *Exit) Public() rng.Source { return e.src }
 
 // Seeded reports whether what leaves can be reproduced.
 func (e *Exit) Seeded() bool { return e.src.Seeded() || e.tape != nil }
-
-// Mechanism releases a vector of numbers with noise.
-type Mechanism interface {
-	Name() string
-	// draw returns the noisy values; len(out) = len(values).
-	draw(src rng.Source, values []Ratio) []float64
-}
-
-// Selector releases the index of a candidate with a high score.
-type Selector interface {
-	Name() string
-	pick(src rng.Source, scores []Ratio) int
-}
 
 // Release lets noisy values out.
 func (e *Exit) Release(label string, m Mechanism, values ...Ratio) []float64 {

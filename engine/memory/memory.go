@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"sync"
+
+	"github.com/discreet-dp/discreet/column"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// Table answers from a dataset.Table, which it does not change.
+type Table struct{ t *dataset.Table }
+
+var _ engine.Table = (*Table)(nil)
+
+// New wraps a labelled table.
+func New(t *dataset.Table) (*Table, error) {
+	if t.Labels == nil {
+		return nil, fmt.Errorf("memory: the table was read without labels")
+	}
+	return &Table{t}, nil
+}
+
+func (m *Table) Schema() *schema.Schema { return m.t.Schema }
+func (m *Table) Rows() int              { return m.t.Rows }
+
+// chunkRows is how many rows one piece of work covers.
+const chunkRows = 1 << 14
+
+// Mistakes implements engine.Table. Time O(n·columns·T/2) word additions;
+// memory one pattern per distinct one.
+func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*engine.Patterns, error) {
+	if m.t.Schema.Classes() != 2 {
+		return nil, fmt.Errorf("memory: mistakes of thresholds need a label with 2 levels (schema %q has %d)", m.t.Schema.Name, m.t.Schema.Classes())
+	}
+	sc := feature.NewScorer(sp, cs)
+	bound, words := sc.Bind(m.t.Cols), sc.Words()
+	positive := uint8(m.t.Schema.Label.Positive)
+	last := ^uint64(0) >> (-uint(len(cs)) % 64) // the bits in use in the last word
+	all, err := m.count(ctx, words, 1, func(from, to int, into *tally) {
+		out := make([]uint64, (to-from)*words)
+		bound.Answers(from, out)
+		for i := from; i < to; i++ {
+			key := out[(i-from)*words:][:words]
+			if m.t.Labels[i] == positive { // a set bit says "positive": wrong where it is clear
+				for w := range key {
+					key[w] = ^key[w]
+				}
+				key[words-1] &= last
+			}
+			into.add(key, 0, 1)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &engine.Patterns{Words: words, Bits: make([]uint64, 0, all.len*words), Count: make([]uint64, 0, all.len)}
+	for _, s := range all.sorted() {
+		p.Bits = append(p.Bits, all.keys[s*words:][:words]...)
+		p.Count = append(p.Count, all.counts[s])
+	}
+	return p, nil
+}
+
+// Groups implements engine.Table. Time O(n·columns); memory one key and K
+// counters per distinct row.
+func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
+	// Each column gets as many key bits as its codes need; a column never
+	// straddles two words.
+	type place struct{ word, shift, width int }
+	places, word, at := make([]place, len(cols)), 0, 0
+	for k, j := range cols {
+		width := bits.Len(uint(max(m.codes(j)-1, 1)))
+		if at+width > 64 {
+			word, at = word+1, 0
+		}
+		places[k] = place{word, at, width}
+		at += width
+	}
+	words, classes := word+1, m.t.Schema.Classes()
+	all, err := m.count(ctx, words, classes, func(from, to int, into *tally) {
+		keys := make([]uint64, (to-from)*words)
+		codes := make([]uint32, to-from)
+		for k, j := range cols {
+			m.t.Cols[j].Codes.Read(from, codes)
+			for i, c := range codes {
+				keys[i*words+places[k].word] |= uint64(c) << places[k].shift
+			}
+		}
+		for i := range codes {
+			into.add(keys[i*words:][:words], int(m.t.Labels[from+i]), 1)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	g := &engine.Groups{Cols: make([]column.Column, len(m.t.Cols)), Len: all.len, Counts: make([][]uint64, classes)}
+	slots := all.sorted()
+	for k, j := range cols {
+		codes := make([]uint32, len(slots))
+		for i, s := range slots {
+			codes[i] = uint32(all.keys[s*words+places[k].word] >> places[k].shift & (1<<places[k].width - 1))
+		}
+		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codes(j)), Values: m.t.Cols[j].Values}
+	}
+	for c := range classes {
+		g.Counts[c] = make([]uint64, len(slots))
+		for i, s := range slots {
+			g.Counts[c][i] = all.counts[s*classes+c]
+		}
+	}
+	return g, nil
+}
+
+// codes is the number of codes column j can hold.
+func (m *Table) codes(j int) int {
+	if v := m.t.Cols[j].Values; v != nil {
+		return len(v)
+	}
+	return m.t.Schema.Columns[j].Codes()
+}
+
+// count runs fill over chunks of rows, one tally per core, and merges them.
+func (m *Table) count(ctx context.Context, words, counters int, fill func(from, to int, into *tally)) (*tally, error) {
+	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
+	workers := min(runtime.GOMAXPROCS(0), chunks)
+	tallies := make([]*tally, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		tallies[w] = newTally(words, counters)
+		wg.Go(func() {
+			for c := w; c < chunks && ctx.Err() == nil; c += workers {
+				fill(c*chunkRows, min((c+1)*chunkRows, m.t.Rows), tallies[w])
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
+	}
+	if workers == 0 {
+		return newTally(words, counters), nil
+	}
+	for _, t := range tallies[1:] {
+		tallies[0].merge(t)
+	}
+	return tallies[0], nil
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn"
+)
+
+// Facts are the plan in words and numbers, from public choices alone.
+func (pl *plan) Facts() []learn.Fact {
+	alg := 2
+	if pl.scope == dp.WholeRow {
+		alg = 3
+	}
+	f := []learn.Fact{
+		{Key: "algorithm", Value: alg, Text: fmt.Sprintf("Algorithm %d of the paper: %s", alg, pl.why)},
+		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", article(pl.scope), pl.s.Unit, pl.s.Relation)},
+		{Key: "rounds", Value: pl.Rounds, Text: fmt.Sprintf("%d rounds, weights in [1/%.4g, %.4g], %s encoding, %d private and %d public features", pl.Rounds, pl.C1, pl.C2, pl.Encoding, pl.private.Width(), pl.publicWidth())},
+	}
+	if pl.NotPrivate {
+		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
+	}
+	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))},
+		learn.Fact{Key: "epsilon_per_round", Value: pl.Epsilon.Float() / float64(pl.Rounds), Text: fmt.Sprintf("ε per round %.4g", pl.Epsilon.Float()/float64(pl.Rounds))})
+	if pl.s.Relation == dp.AddRemove {
+		return append(f, learn.Fact{Key: "noise_scale_max", Value: pl.C2 / pl.shares[0].err.Float(),
+			Text: fmt.Sprintf("noise scale at most %.4g rows on each of two weighted counts per round", pl.C2/pl.shares[0].err.Float())})
+	}
+	if pl.rows == 0 {
+		return append(f, learn.Fact{Key: "noise_scale", Value: nil, Text: "noise scales need the number of rows: give --rows"})
+	}
+	n, e := float64(pl.rows), pl.shares[0].err.Float()
+	c := pl.C1 * pl.C2
+	paper := c / n / e
+	f = append(f, learn.Fact{Key: "noise_scale_paper", Value: paper, Text: fmt.Sprintf("noise scale of a round, paper (c1·c2/n): %.4g", paper)})
+	scale := paper
+	if pl.Sensitivity == Tight {
+		scale = c / (n - 1 + c) / e
+		f = append(f, learn.Fact{Key: "noise_scale_first", Value: 1 / n / e, Text: fmt.Sprintf("noise scale of the first round, tight (1/n): %.4g", 1/n/e)})
+	}
+	f = append(f, learn.Fact{Key: "noise_scale", Value: scale, Text: fmt.Sprintf("noise scale of a round, %s, at most: %.4g", pl.Sensitivity, scale)})
+	// Section 4: T, c1, c2 should keep c1·c2·T/(εn) at a small constant, say 1/2.
+	thumb := c * float64(pl.Rounds) / (pl.Epsilon.Float() * n)
+	verdict := "holds: the noise is small against the errors"
+	if !(thumb <= 0.5) {
+		verdict = fmt.Sprintf("FAILS: expect an erratic model; about ε ≥ %.3g, n ≥ %.0f or T ≤ %.0f would satisfy it",
+			2*c*float64(pl.Rounds)/n, 2*c*float64(pl.Rounds)/pl.Epsilon.Float(), max(1, pl.Epsilon.Float()*n/(2*c)))
+	}
+	return append(f, learn.Fact{Key: "rule_of_thumb", Value: thumb, Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %.3g, %s", thumb, verdict)},
+		learn.Fact{Key: "rule_of_thumb_holds", Value: thumb <= 0.5})
+}
+
+func (pl *plan) publicWidth() int {
+	if pl.public == nil {
+		return 0
+	}
+	return pl.public.Width()
+}
+
+func article(s dp.Scope) string {
+	if s == dp.WholeRow {
+		return "the whole row (every feature and the label)"
+	}
+	return "the private columns"
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/random"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/model"
+)
+
+// Fit charges acct, then reads the rows once (twice with a public part). After
+// the charge it can fail for a fault of the engine or a cancelled context only
+// (1.7): one class, one row or an error of 1 train like anything else.
+func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	if err := acct.Charge(pl.bill); err != nil {
+		return nil, fmt.Errorf("brc: %w", err)
+	}
+	candidates := pl.draw(exit)
+	patterns, err := tab.Mistakes(ctx, pl.private, flatten(candidates))
+	if err != nil {
+		return nil, fmt.Errorf("brc: %w", err)
+	}
+	rows := newPrivateRows(pl, patterns, tab.Rows())
+	pub, err := newPublicSide(ctx, pl, tab)
+	if err != nil {
+		return nil, fmt.Errorf("brc: %w", err)
+	}
+	var members []model.Member
+	for t := range pl.Rounds {
+		chosen, werr := pl.round(t, rows, exit)
+		vote := 0.5 - werr // Algorithm 2 line 12
+		// Line 7 compares noisy against public: nothing here is unpaid (1.5).
+		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {
+			members = append(members, model.Member{Space: 1, Threshold: pub.classifier, Vote: 0.5 - pub.err})
+			if err := pub.reweigh(ctx, 0.5-pub.err); err != nil { // lines 8-10
+				return nil, fmt.Errorf("brc: %w", err)
+			}
+			continue
+		}
+		members = append(members, model.Member{Threshold: candidates[t][chosen], Vote: vote})
+		rows.reweigh(t*pl.width()+chosen, math.Exp(vote)) // lines 12-19
+	}
+	return pl.assemble(members, acct, exit), nil
+}
+
+// width is the number of candidates a round scores.
+func (pl *plan) width() int {
+	if pl.Intercept == InterceptSelected {
+		return pl.Candidates
+	}
+	return 1
+}
+
+// draw makes every random classifier before any row is read (1.1), one line of
+// candidates per round (Algorithm 2 line 5).
+func (pl *plan) draw(exit *mech.Exit) [][]feature.Threshold {
+	out := make([][]feature.Threshold, pl.Rounds)
+	for t := range out {
+		h := random.Threshold(exit.Public(), pl.private, pl.Intercept == InterceptUniform)
+		if pl.Intercept != InterceptSelected {
+			out[t] = []feature.Threshold{h}
+			continue
+		}
+		// The grid spans the scores the declared box allows in this direction.
+		// Dividing everything by its half-width keeps coefficients in [-1, 1].
+		reach := pl.private.Reach(h.Coef)
+		scale := 1.0
+		if reach > 1 {
+			scale = 1 / reach
+		}
+		for i := range h.Coef {
+			h.Coef[i] *= scale
+		}
+		for c := range pl.Candidates {
+			at := -1 + 2*(float64(c)+0.5)/float64(pl.Candidates)
+			out[t] = append(out[t], feature.Threshold{Coef: h.Coef, Bias: at * reach * scale})
+		}
+	}
+	return out
+}
+
+func flatten(candidates [][]feature.Threshold) (all []feature.Threshold) {
+	for _, c := range candidates {
+		all = append(all, c...)
+	}
+	return all
+}
+
+// round releases what round t costs: which candidate (where there is a choice)
+// and its noisy weighted error.
+func (pl *plan) round(t int, rows *privateRows, exit *mech.Exit) (chosen int, werr float64) {
+	if pl.width() > 1 {
+		scores := make([]mech.Ratio, pl.width())
+		for c := range scores {
+			wrong, right := rows.sums(t*pl.width() + c)
+			scores[c] = rows.edge(wrong, right)
+		}
+		chosen = exit.Select(pickLabel(t), rows.selector(pl.shares[t].pick), scores) // 1.6: rows meet noise
+	}
+	wrong, right := rows.sums(t*pl.width() + chosen)
+	return chosen, rows.release(errLabel(t), pl.shares[t].err, wrong, right, exit) // 1.3: rows meet noise
+}
+
+// assemble is post-processing: it writes down released values and public facts.
+func (pl *plan) assemble(members []model.Member, acct learn.Account, exit *mech.Exit) *model.Model {
+	spaces := []model.SpaceSpec{pl.spec(pl.private)}
+	if pl.public != nil {
+		spaces = append(spaces, pl.spec(pl.public))
+	}
+	return &model.Model{
+		Learner: "brc",
+		Schema:  pl.s.Part(pl.s.Features()),
+		Privacy: pl.privacy(acct, exit),
+		Spaces:  spaces,
+		Votes:   &model.Votes{Members: members},
+	}
+}
+
+func (pl *plan) spec(sp *feature.Space) model.SpaceSpec {
+	spec := model.SpaceSpec{Encoding: sp.Encoding}
+	for _, j := range sp.Columns {
+		spec.Columns = append(spec.Columns, pl.s.Columns[j].Name)
+	}
+	return spec
+}
+
+func (pl *plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
+	p := model.Privacy{
+		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.bill,
+		Claim: pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
+	}
+	if pl.NotPrivate {
+		p.Scope, p.Claim = dp.Nothing, ""
+		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
+		p.Unprotected = []string{"everything about the training rows"}
+		return p
+	}
+	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a factor e^%s.", article(pl.scope), pl.Epsilon)
+	if pl.scope == dp.PrivateFeatures {
+		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
+	}
+	if pl.s.Relation == dp.ReplaceOne {
+		p.Unprotected = append(p.Unprotected, "the number of rows")
+	}
+	p.Unprotected = append(p.Unprotected,
+		"what the model says about people in general, whether or not they are in the table",
+		"how long training took and how much memory it used")
+	return p
+}
+
+func (pl *plan) claim() string {
+	switch {
+	case pl.scope == dp.PrivateFeatures:
+		return "brc: G-BRC-1"
+	case pl.s.Relation == dp.ReplaceOne:
+		return "brc: G-BRC-2"
+	default:
+		return "brc: G-BRC-3"
+	}
+}

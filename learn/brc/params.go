@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// Params are the public choices behind one fit.
+type Params struct {
+	Epsilon     dp.Epsilon // ε of the whole fit; no default
+	NotPrivate  bool       // no noise at all, for comparison; Epsilon must then be 0
+	Rounds      int        // T ≥ 1; the paper uses 25
+	C1, C2      float64    // weights stay in [1/C1, C2]; each in [1, 1000]; the paper uses √2
+	Encoding    feature.Encoding
+	Sensitivity Sensitivity
+	Intercept   Intercept
+	Candidates  int // intercepts to choose from, in [2, 64]; used by InterceptSelected only
+}
+
+// Sensitivity says how the noise of a round is sized.
+type Sensitivity string
+
+const (
+	// Tight uses the largest weight any row can have after the votes released
+	// so far: 1/n in the first round, at most c1c2/(n-1+c1c2) ever.
+	Tight Sensitivity = "tight"
+	// Paper uses c1·c2/n in every round, as printed, to reproduce figures.
+	Paper Sensitivity = "paper"
+)
+
+// Intercept says where a random classifier's intercept comes from.
+type Intercept string
+
+const (
+	InterceptUniform  Intercept = "uniform"  // drawn from [-1, 1], as printed
+	InterceptZero     Intercept = "zero"     // section 6's alternative
+	InterceptSelected Intercept = "selected" // picked privately from a public grid, for half of the round's ε
+)
+
+// Defaults are the paper's choices (section 5.1). They hold no ε.
+func Defaults() Params {
+	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight, Intercept: InterceptUniform, Candidates: 9}
+}
+
+// Limits on public choices that only bound time and memory.
+const (
+	maxRounds     = 10_000
+	maxC          = 1000
+	maxCandidates = 64
+)
+
+// plan is a checked Params with the bill. It holds no data.
+type plan struct {
+	Params
+	s       *schema.Schema
+	rows    int // declared or public number of rows; 0 when unknown
+	scope   dp.Scope
+	why     string // why this scope
+	private *feature.Space
+	public  *feature.Space // nil when everything is private
+	clip    clip
+	shares  []share // one per round
+	bill    []dp.Event
+}
+
+// share is one round's part of ε.
+type share struct{ pick, err dp.Epsilon }
+
+// Plan checks p against the public schema and prices one fit. rows is the
+// number of rows where that is public or declared, else 0; it moves no price.
+func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
+	if err := p.check(s); err != nil {
+		return nil, err
+	}
+	pl := &plan{Params: p, s: s, rows: rows, clip: newClip(p.C1, p.C2)}
+	public, private := s.ByRole(schema.Public), s.ByRole(schema.Private)
+	switch {
+	case s.Label.Role == schema.Private:
+		pl.scope, pl.why = dp.WholeRow, "the label is private, so a public classifier could not be fitted for free (Algorithm 3)"
+	case len(public) == 0:
+		pl.scope, pl.why = dp.WholeRow, "no column is public (Algorithm 3)"
+	case s.Relation != dp.ReplaceOne:
+		pl.scope, pl.why = dp.WholeRow, "under add-remove a public row's presence is private too (Algorithm 3)"
+	case len(private) == 0:
+		return nil, &dp.ParamError{Op: "brc", Param: "schema", Want: "must have at least one private column or a private label", Hint: "without any, use a non-private learner such as logistic"}
+	default:
+		pl.scope, pl.why = dp.PrivateFeatures, "label and some columns are public (Algorithm 2)"
+	}
+	var err error
+	if pl.scope == dp.WholeRow {
+		private = s.Features()
+	} else if pl.public, err = feature.NewSpace(s, p.Encoding, public); err != nil {
+		return nil, err
+	}
+	if pl.private, err = feature.NewSpace(s, p.Encoding, private); err != nil {
+		return nil, err
+	}
+	return pl, pl.price()
+}
+
+func (p Params) check(s *schema.Schema) error {
+	bad := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "brc", Param: param, Want: want, Got: got}
+	}
+	switch { // written so that NaN fails
+	case s.Classes() != 2:
+		return bad("label", "must have 2 levels", s.Classes())
+	case p.NotPrivate && p.Epsilon != 0:
+		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
+	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
+		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
+	case p.Rounds < 1 || p.Rounds > maxRounds:
+		return bad("rounds", fmt.Sprintf("must be from 1 to %d", maxRounds), p.Rounds)
+	case !(p.C1 >= 1 && p.C1 <= maxC):
+		return bad("c1", fmt.Sprintf("must be from 1 to %d", maxC), p.C1)
+	case !(p.C2 >= 1 && p.C2 <= maxC):
+		return bad("c2", fmt.Sprintf("must be from 1 to %d", maxC), p.C2)
+	case p.Sensitivity != Tight && p.Sensitivity != Paper:
+		return bad("sensitivity", `must be "tight" or "paper"`, p.Sensitivity)
+	case p.Sensitivity == Paper && s.Relation != dp.ReplaceOne:
+		return bad("sensitivity", `must be "tight" under add-remove: the paper's bound divides by the number of rows, which is then private`, p.Sensitivity)
+	case p.Intercept != InterceptUniform && p.Intercept != InterceptZero && p.Intercept != InterceptSelected:
+		return bad("intercept", `must be "uniform", "zero" or "selected"`, p.Intercept)
+	case p.Intercept == InterceptSelected && (p.Candidates < 2 || p.Candidates > maxCandidates):
+		return bad("candidates", fmt.Sprintf("must be from 2 to %d", maxCandidates), p.Candidates)
+	}
+	return nil
+}
+
+// price splits ε over the rounds and writes the bill. Each release is charged
+// exactly the part its own noise is sized for.
+func (pl *plan) price() error {
+	pl.shares = make([]share, pl.Rounds)
+	if pl.NotPrivate {
+		return nil
+	}
+	parts := 1
+	if pl.Intercept == InterceptSelected {
+		parts = 2
+	}
+	eps, err := pl.Epsilon.Split(parts * pl.Rounds)
+	if err != nil {
+		return err
+	}
+	for t := range pl.shares {
+		sh := &pl.shares[t]
+		if parts == 2 {
+			sh.pick, eps = eps[0], eps[1:]
+			pl.bill = append(pl.bill, dp.Event{Release: pickLabel(t), Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: sh.pick})
+		}
+		sh.err, eps = eps[0], eps[1:]
+		pl.bill = append(pl.bill, dp.Event{Release: errLabel(t), Mechanism: mech.Laplace{}.Name(), Epsilon: sh.err})
+	}
+	return nil
+}
+
+func pickLabel(t int) string { return fmt.Sprintf("intercept of round %d", t+1) }
+func errLabel(t int) string  { return fmt.Sprintf("weighted error of round %d", t+1) }
+
+// Events is the bill of one Fit, in charging order.
+func (pl *plan) Events() []dp.Event { return slices.Clone(pl.bill) }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import "math"
+
+// clip is the range [1/c1, c2] a row's weight may move in, in integer units of
+// which one make the weight 1. Integers make sums exact whatever their order,
+// and the set of reachable weights finite; the range is rounded inwards.
+type clip struct{ one, lo, hi int64 }
+
+// newClip chooses units so that the range holds at most 2^20 weights: 2^-20
+// for the paper's c1 = c2 = √2, coarser for a wider range.
+func newClip(c1, c2 float64) clip {
+	one := int64(1) << 20
+	for float64(one)*(c2-1/c1) > 1<<20 {
+		one >>= 1
+	}
+	return clip{one, int64(math.Ceil(float64(one) / c1)), int64(math.Floor(float64(one) * c2))}
+}
+
+// step is the paper's update of one weight, Algorithm 2 line 14: w·e^α where
+// that stays in the range, w unchanged where not. A weight depends on its own
+// row and on released votes only; it is never divided by a sum (1.2).
+func (c clip) step(w int64, factor float64) int64 {
+	// Compared before the conversion: the product may overflow an int64.
+	f := math.RoundToEven(float64(w) * factor)
+	if f >= float64(c.lo) && f <= float64(c.hi) {
+		return int64(f)
+	}
+	return w
+}
+
+// reachable is the exact set of weights that rows can have after the votes
+// released so far. The sensitivity of a round is a function of its ends, hence
+// of released values only (1.4).
+type reachable struct {
+	clip    clip
+	present []bool  // index: weight − clip.lo
+	list    []int64 // the same set, unordered
+	lo, hi  int64
+}
+
+func newReachable(c clip) *reachable {
+	r := &reachable{clip: c, present: make([]bool, c.hi-c.lo+1), lo: c.one, hi: c.one}
+	r.insert(c.one)
+	return r
+}
+
+// update adds what a round with this factor e^α can make of each weight: every
+// row may be right (its weight stays) or wrong (it steps).
+func (r *reachable) update(factor float64) {
+	for _, w := range r.list { // weights inserted meanwhile are not visited
+		r.insert(r.clip.step(w, factor))
+	}
+}
+
+func (r *reachable) insert(w int64) {
+	if !r.present[w-r.clip.lo] {
+		r.present[w-r.clip.lo] = true
+		r.list = append(r.list, w)
+		r.lo, r.hi = min(r.lo, w), max(r.hi, w)
+	}
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package mechtest puts tapes into a mech.Exit: a Recorder that writes down
+// what passes, and a Script that replaces it. With them the privacy of a
+// learner is checked without statistics: run it on two neighbours under one
+// script and compare what comes out (non-interference) and what was about to
+// leave (sensitivity).
+//
+// Room rules. Owns: test doubles of the exit. Imports: dp, mech. Used by tests,
+// audits and experiments only.
+package mechtest
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// Passage is one private number or choice on its way out.
+type Passage struct {
+	Label  string
+	Name   string       // the mechanism
+	Loss   dp.Epsilon   // its price
+	Bound  float64      // declared L1 sensitivity, or spread for a choice
+	Values []mech.Ratio // what was about to leave, before noise
+	Choice bool         // Values are scores
+}
+
+// Moved is how far a neighbour's passage moved the values, in the terms the
+// declared Bound is about: the L1 distance of numbers, the spread of score
+// changes of a choice. It panics when the two are not the same release.
+func (p Passage) Moved(q Passage) float64 {
+	if p.Label != q.Label || len(p.Values) != len(q.Values) || p.Choice != q.Choice {
+		panic(fmt.Sprintf("mechtest: passages %q and %q are not the same release", p.Label, q.Label))
+	}
+	sum, lo, hi := 0.0, math.Inf(1), math.Inf(-1)
+	for i := range p.Values {
+		d := q.Values[i].Float() - p.Values[i].Float()
+		sum, lo, hi = sum+math.Abs(d), min(lo, d), max(hi, d)
+	}
+	if p.Choice {
+		return hi - lo
+	}
+	return sum
+}
+
+// Recorder writes passages down and, where Numbers or Choices are scripted,
+// replaces what leaves.
+type Recorder struct {
+	Passages []Passage
+	// Script, when set, answers the k-th passage (k from 0): numbers for a
+	// release, a single index for a choice.
+	Script func(k int, p Passage) []float64
+}
+
+// Numbers implements mech.Tape.
+func (r *Recorder) Numbers(label string, m mech.Mechanism, values []mech.Ratio) []float64 {
+	return r.pass(Passage{Label: label, Name: m.Name(), Loss: m.Loss(), Bound: m.Sensitivity(), Values: values})
+}
+
+// Choice implements mech.Tape.
+func (r *Recorder) Choice(label string, m mech.Selector, scores []mech.Ratio) int {
+	out := r.pass(Passage{Label: label, Name: m.Name(), Loss: m.Loss(), Bound: m.Spread(), Values: scores, Choice: true})
+	if out == nil {
+		return -1
+	}
+	return int(out[0])
+}
+
+func (r *Recorder) pass(p Passage) []float64 {
+	p.Values = append([]mech.Ratio(nil), p.Values...)
+	k := len(r.Passages)
+	r.Passages = append(r.Passages, p)
+	if r.Script == nil {
+		return nil
+	}
+	return r.Script(k, p)
+}
+
+// Loss adds up what passed.
+func (r *Recorder) Loss() (sum dp.Epsilon) {
+	for _, p := range r.Passages {
+		sum += p.Loss
+	}
+	return sum
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package column
+
+// Builder appends codes, widening its storage when a code needs it. The zero
+// Builder is ready to use.
+type Builder struct {
+	codes Codes
+}
+
+// Grow makes room for n codes in all at the present width.
+func (b *Builder) Grow(n int) {
+	switch c := &b.codes; {
+	case c.U32 != nil:
+		c.U32 = grow(c.U32, n)
+	case c.U16 != nil:
+		c.U16 = grow(c.U16, n)
+	default:
+		c.U8 = grow(c.U8, n)
+	}
+}
+
+// Append adds codes. It does not keep the slice.
+func (b *Builder) Append(codes []uint32) {
+	var bits uint32
+	for _, code := range codes {
+		bits |= code
+	}
+	c := &b.codes
+	if c.U16 == nil && c.U32 == nil && bits > 1<<8-1 {
+		c.U16 = rewiden[uint8, uint16](c.U8)
+		c.U8 = nil
+	}
+	if c.U16 != nil && bits > 1<<16-1 {
+		c.U32 = rewiden[uint16, uint32](c.U16)
+		c.U16 = nil
+	}
+	switch {
+	case c.U32 != nil:
+		c.U32 = append(c.U32, codes...)
+	case c.U16 != nil:
+		c.U16 = appendNarrow(c.U16, codes)
+	default:
+		c.U8 = appendNarrow(c.U8, codes)
+	}
+}
+
+// Codes returns what was appended. The Builder is not to be used afterwards.
+func (b *Builder) Codes() Codes { return b.codes }
+
+func grow[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s
+	}
+	return append(make([]T, 0, n), s...)
+}
+
+// rewiden keeps the capacity, so that room made by Grow stays made. The result
+// is not nil.
+func rewiden[T uint8 | uint16, W uint16 | uint32](s []T) []W {
+	out := make([]W, len(s), max(cap(s), 1))
+	for i, c := range s {
+		out[i] = W(c)
+	}
+	return out
+}
+
+func appendNarrow[T uint8 | uint16](s []T, codes []uint32) []T {
+	at := len(s)
+	if cap(s)-at < len(codes) {
+		s = append(s, make([]T, len(codes))...)
+	} else {
+		s = s[:at+len(codes)]
+	}
+	for i, c := range codes {
+		s[at+i] = T(c)
+	}
+	return s
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package column
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestBuilderKeepsEveryCodeAcrossWidths(t *testing.T) {
+	for _, grown := range []int{0, 1, 1000} {
+		var b Builder
+		b.Grow(grown)
+		var want []uint32
+		for _, batch := range [][]uint32{{}, {0, 1, 255}, {7}, {256, 3}, {65535}, {65536, 0, 1 << 31}, {5}} {
+			b.Append(batch)
+			want = append(want, batch...)
+		}
+		codes := b.Codes()
+		got := make([]uint32, codes.Len())
+		codes.Read(0, got)
+		if !slices.Equal(got, want) {
+			t.Errorf("grown %d: got %v, want %v", grown, got, want)
+		}
+		if codes.U8 != nil || codes.U16 != nil {
+			t.Errorf("grown %d: more than one width is set", grown)
+		}
+	}
+}
+
+func TestBuilderUsesTheNarrowestWidth(t *testing.T) {
+	for _, row := range []struct {
+		code  uint32
+		width int
+	}{{255, 1}, {256, 2}, {65535, 2}, {65536, 4}} {
+		var b Builder
+		b.Append([]uint32{row.code})
+		c := b.Codes()
+		if got := len(c.U8) + 2*len(c.U16) + 4*len(c.U32); got != row.width {
+			t.Errorf("code %d: %d bytes, want %d", row.code, got, row.width)
+		}
+	}
+}
+
+func TestEmptyBuilderHasNoCodes(t *testing.T) {
+	var b Builder
+	c := b.Codes()
+	if c.Len() != 0 {
+		t.Errorf("length %d, want 0", c.Len())
+	}
+}

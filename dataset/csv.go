@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// readCSV appends the rows of one CSV file.
+func (r *reader) readCSV(path string) error {
+	src, closeSrc, err := r.open(path)
+	if err != nil {
+		return err
+	}
+	defer closeSrc()
+	err = r.readText(path, src)
+	if fault := (*FaultError)(nil); errors.As(err, &fault) && r.faults.limit > 0 {
+		// Only faults after which the file cannot be read on come here.
+		return r.faults.add(fault)
+	}
+	return err
+}
+
+func (r *reader) open(path string) (io.Reader, func() error, error) {
+	if path == "-" {
+		return r.opts.Stdin, func() error { return nil }, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f.Close, nil
+}
+
+func (r *reader) readText(path string, src io.Reader) error {
+	text, err := openText(path, &countingReader{ctx: r.ctx, r: src, p: &r.progress})
+	if err != nil {
+		return err
+	}
+	rs, err := newRecords(path, text, r.s.Dialect, 256<<10)
+	if err != nil {
+		return err
+	}
+	if err := rs.start(); err != nil {
+		return err
+	}
+	var plan *layout
+	if r.s.Dialect.Header {
+		switch err := rs.read(); {
+		case err == io.EOF:
+			return rs.unreadable("must have a header")
+		case err != nil:
+			return err
+		}
+		names := make([]string, len(rs.fields))
+		for i, name := range rs.fields {
+			names[i] = string(name)
+		}
+		if plan, err = r.layoutByName(path, rs.line, names); err != nil {
+			return err
+		}
+	}
+	for {
+		err := rs.read()
+		if err == io.EOF {
+			return nil
+		}
+		if fault := (*FaultError)(nil); errors.As(err, &fault) && !rs.lost {
+			if err := r.faults.add(fault); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if plan == nil {
+			plan = r.layoutByPosition(len(rs.fields))
+		}
+		if len(rs.fields) != len(plan.coders) {
+			if err := r.faults.add(rs.fault(fmt.Sprintf("must have %d cells", len(plan.coders)))); err != nil {
+				return err
+			}
+			continue
+		}
+		if r.rows >= r.opts.MaxRows {
+			return rs.unreadable(fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows))
+		}
+		r.rows++
+		for i, c := range plan.coders {
+			if c == nil {
+				continue
+			}
+			code, ok := c.text(rs.fields[i])
+			if !ok {
+				fault := rs.fault(c.want)
+				fault.Column = c.name
+				if err := r.faults.add(fault); err != nil {
+					return err
+				}
+			}
+			c.keep(code)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import "strconv"
+
+// parseDecimal reads a number in the strict grammar
+//
+//	[+-] digits [. digits] [e [+-] digits]
+//
+// with at least one digit before or after the point. It refuses all else that
+// strconv would take (hexadecimal, underscores, inf, nan) and numbers beyond
+// the range of float64. The result is finite.
+func parseDecimal(text []byte) (x float64, ok bool) {
+	if !isDecimal(text) {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(string(text), 64)
+	return x, err == nil
+}
+
+func isDecimal(text []byte) bool {
+	i := 0
+	if i < len(text) && (text[i] == '+' || text[i] == '-') {
+		i++
+	}
+	whole := countDigits(text[i:])
+	i += whole
+	fraction := 0
+	if i < len(text) && text[i] == '.' {
+		i++
+		fraction = countDigits(text[i:])
+		i += fraction
+	}
+	if whole+fraction == 0 {
+		return false
+	}
+	if i < len(text) && (text[i] == 'e' || text[i] == 'E') {
+		i++
+		if i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		digits := countDigits(text[i:])
+		if digits == 0 {
+			return false
+		}
+		i += digits
+	}
+	return i == len(text)
+}
+
+func countDigits(text []byte) (n int) {
+	for n < len(text) && text[n]-'0' <= 9 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import "strings"
+
+// Format is how a table is written in a file.
+type Format string
+
+const (
+	CSV     Format = "csv" // of the schema's Dialect, plain or gzip
+	Parquet Format = "parquet"
+)
+
+// FormatOf tells a file's format by its suffix: ".parquet"; all else is CSV.
+func FormatOf(path string) Format {
+	if strings.HasSuffix(path, ".parquet") {
+		return Parquet
+	}
+	return CSV
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import "math"
+
+// numbers gives distinct finite numbers codes 0, 1, 2, ... in the order of
+// their first appearance. It is a hash table of open addressing: a Go map takes
+// several times as long per cell, and cells of plain columns are many.
+type numbers struct {
+	values []float64
+	slots  []uint32 // code+1, or 0 for a free slot; length a power of two
+	shift  uint     // 64 - log2(len(slots))
+}
+
+func (t *numbers) code(x float64) uint32 {
+	if 2*len(t.values) >= len(t.slots) {
+		t.rehash()
+	}
+	mask := uint32(len(t.slots) - 1)
+	for i := t.slot(x); ; i = (i + 1) & mask {
+		at := t.slots[i]
+		if at == 0 {
+			code := uint32(len(t.values))
+			t.values = append(t.values, x)
+			t.slots[i] = code + 1
+			return code
+		}
+		if t.values[at-1] == x {
+			return at - 1
+		}
+	}
+}
+
+// slot mixes all bits of x into the top ones: small integers differ only in a
+// few bits in the middle.
+func (t *numbers) slot(x float64) uint32 {
+	h := math.Float64bits(x)
+	h ^= h >> 32
+	h *= 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio (Knuth 6.4)
+	return uint32(h >> t.shift)
+}
+
+func (t *numbers) rehash() {
+	if t.slots == nil {
+		t.slots, t.shift = make([]uint32, 64), 64-6
+	} else {
+		t.slots, t.shift = make([]uint32, 2*len(t.slots)), t.shift-1
+	}
+	mask := uint32(len(t.slots) - 1)
+	for code, x := range t.values {
+		i := t.slot(x)
+		for t.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = uint32(code) + 1
+	}
+}

@@ -15,7 +15,7 @@ import (
 var two = []string{"no", "yes"}
 
 func near(got, want float64) bool {
-	return math.Abs(got-want) <= 1e-12*max(1, math.Abs(want))
+	return math.Abs(got-want) <= 1e-12*math.Abs(want)
 }
 
 // A table small enough to work out on paper.
@@ -59,6 +59,7 @@ func TestEvaluateAtTheEnds(t *testing.T) {
 		{"all wrong and sure", []uint8{0, 1}, []float64{1, 0}, 0, -math.Log(1e-15), 0, 1},
 		{"one score for all", []uint8{0, 1, 0, 1}, []float64{0.5, 0.5, 0.5, 0.5}, 0.5, math.Ln2, 0.5, 0},
 		{"negative zero", []uint8{0, 1}, []float64{0, math.Copysign(0, -1)}, 0.5, (-math.Log(1-1e-15) - math.Log(1e-15)) / 2, 0.5, 0.5},
+		{"last two bins", []uint8{0, 1}, []float64{0.8125, 0.9375}, 0.5, -(math.Log(0.1875) + math.Log(0.9375)) / 2, 1, (0.8125 + 0.0625) / 2},
 		{"smallest numbers", []uint8{0, 1}, []float64{0, 5e-324}, 0.5, (-math.Log(1-1e-15) - math.Log(1e-15)) / 2, 1, 0.5},
 	} {
 		r, err := Evaluate(c.truth, c.scores, two, 1)

@@ -3,6 +3,7 @@
 package census
 
 import (
+	"io"
 	"strconv"
 	"testing"
 )
@@ -18,3 +19,24 @@ func BenchmarkGenerate(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkStreamCSV(b *testing.B)     { benchmarkStream(b, StreamCSV) }
+func BenchmarkStreamParquet(b *testing.B) { benchmarkStream(b, StreamParquet) }
+
+func benchmarkStream(b *testing.B, stream func(io.Writer, uint64, int) error) {
+	const rows = 2 * PartRows
+	var size counter
+	for b.Loop() {
+		size = 0
+		if err := stream(&size, 1, rows); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+	b.ReportMetric(float64(size)/rows, "bytes/row")
+	b.ReportAllocs()
+}
+
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }

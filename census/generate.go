@@ -47,7 +47,7 @@ func generate(s *schema.Schema, seed uint64, first, rows int) *dataset.Table {
 	if rows < 0 {
 		panic("census: rows must be at least 0")
 	}
-	m := sharedModel()
+	m := sharedWorld()
 	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, columns), Labels: make([]uint8, rows)}
 	for j := range t.Cols {
 		t.Cols[j].Values = m.values[j]
@@ -84,7 +84,7 @@ type world struct {
 	values [columns][]float64        // what the codes of a number column stand for
 }
 
-var sharedModel = sync.OnceValue(func() *world {
+var sharedWorld = sync.OnceValue(func() *world {
 	m := &world{laws: newLaws(), score: newScore()}
 	for r := range nRegion {
 		for p := range nSettlement {

@@ -90,6 +90,15 @@ func Schema() *schema.Schema {
 	}
 }
 
+// SchemaYAML is Schema() as the text of a schema file.
+func SchemaYAML() []byte {
+	text, err := Schema().YAML()
+	if err != nil {
+		panic("census: the schema cannot be written: " + err.Error())
+	}
+	return text
+}
+
 func category(name string, role schema.Role, values []string) schema.Column {
 	return schema.Column{Name: name, Role: role, Kind: schema.Category, Levels: levels(values)}
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+)
+
+const guarantees = "docs/guarantees"
+
+var (
+	claimID      = regexp.MustCompile(`\bG-[A-Z]+-[0-9]+\b`)
+	claimHeading = regexp.MustCompile(`(?m)^#{2,3} (G-[A-Z]+-[0-9]+)\b`)
+)
+
+// checkClaims wants a page for every claim that code names, and code for every
+// claim on a page: a guarantee nobody can find is none, and prose that no code
+// leans on goes stale.
+func checkClaims(m *Module) (bad []string) {
+	named, written := map[string]string{}, map[string]string{}
+	for _, p := range m.Packages {
+		if p.Room == "internal/lint" {
+			continue // its samples name claims that do not exist
+		}
+		for _, f := range p.Files {
+			for _, id := range claimID.FindAllString(string(f.Src), -1) {
+				named[id] = f.Name
+			}
+		}
+	}
+	pages, err := fs.Glob(m.FS, guarantees+"/*.md")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, page := range pages {
+		text, err := fs.ReadFile(m.FS, page)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		for _, h := range claimHeading.FindAllStringSubmatch(string(text), -1) {
+			if first, twice := written[h[1]]; twice {
+				bad = append(bad, page+": "+h[1]+" already has a heading in "+first)
+			}
+			written[h[1]] = page
+		}
+	}
+	for id, file := range named {
+		if written[id] == "" {
+			bad = append(bad, file+": names "+id+", but no page in "+guarantees+" has a heading for it")
+		}
+	}
+	for id, page := range written {
+		if named[id] == "" {
+			bad = append(bad, page+": "+id+" is claimed, but no code names it")
+		}
+	}
+	slices.Sort(bad)
+	return bad
+}

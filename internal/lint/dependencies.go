@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const dependencyPage = "docs/decisions/0001-dependencies.md"
+
+// dependencyRow is a line of the page's table: module, version, why, what we
+// gave up.
+var dependencyRow = regexp.MustCompile("(?m)^\\| *`([^`]+)` *\\| *([^|]*?) *\\| *([^|]*?) *\\| *([^|]*?) *\\|")
+
+// checkDependencies compares what the sources import, and the pinned tools,
+// with the page that gives each dependency its reason.
+func checkDependencies(m *Module) (bad []string) {
+	mod, err := fs.ReadFile(m.FS, "go.mod")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	versions, tools := parseMod(string(mod))
+	moduleOf := func(importPath string) string { // the longest module path wins
+		best := ""
+		for path := range versions {
+			if under(importPath, path) && len(path) > len(best) {
+				best = path
+			}
+		}
+		return best
+	}
+	used := map[string]bool{}
+	for _, t := range tools {
+		used[moduleOf(t)] = true
+	}
+	for _, p := range m.Packages {
+		for _, f := range p.Files {
+			for _, spec := range f.AST.Imports {
+				ip := importPath(spec)
+				if _, ours := m.room(ip); ours || standard(ip) {
+					continue
+				}
+				mod := moduleOf(ip)
+				if mod == "" {
+					bad = append(bad, m.at(spec.Pos(), "%s is not in go.mod", ip))
+					continue
+				}
+				used[mod] = true
+			}
+		}
+	}
+	page, err := fs.ReadFile(m.FS, dependencyPage)
+	if err != nil {
+		return append(bad, err.Error())
+	}
+	listed := map[string]bool{}
+	for _, r := range dependencyRow.FindAllStringSubmatch(string(page), -1) {
+		path, version, why := r[1], r[2], r[3]
+		listed[path] = true
+		switch {
+		case !used[path]:
+			bad = append(bad, dependencyPage+": "+path+" is listed but nothing imports it")
+		case version != versions[path]:
+			bad = append(bad, dependencyPage+": "+path+" is listed as "+version+", go.mod says "+versions[path])
+		case why == "":
+			bad = append(bad, dependencyPage+": "+path+" has no reason")
+		}
+	}
+	for path := range used {
+		if path != "" && !listed[path] {
+			bad = append(bad, "go.mod: "+path+" is used but "+dependencyPage+" gives no reason for it")
+		}
+	}
+	slices.Sort(bad)
+	return bad
+}
+
+// parseMod reads the required versions and the tools from a go.mod file.
+func parseMod(text string) (versions map[string]string, tools []string) {
+	versions = map[string]string{}
+	block := ""
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "//")
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0:
+		case f[0] == ")":
+			block = ""
+		case len(f) == 2 && f[1] == "(":
+			block = f[0]
+		default:
+			if block != "" {
+				f = append([]string{block}, f...)
+			}
+			if f[0] == "require" && len(f) == 3 {
+				versions[f[1]] = f[2]
+			}
+			if f[0] == "tool" && len(f) == 2 {
+				tools = append(tools, f[1])
+			}
+		}
+	}
+	return versions, tools
+}

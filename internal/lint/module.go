@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Module is the sources of one Go module.
+type Module struct {
+	Path     string // as in go.mod
+	FS       fs.FS
+	Fset     *token.FileSet
+	Packages []*Package // by room
+}
+
+// Package is one folder of Go files.
+type Package struct {
+	Room  string // folder relative to the module root, "." for the root
+	Files []*File
+}
+
+// File is one parsed Go file.
+type File struct {
+	Name string // relative to the module root
+	Src  []byte
+	AST  *ast.File
+	Test bool
+}
+
+// Load parses every Go file below root, whatever its build tags, except
+// testdata, hidden folders and nested modules.
+func Load(root fs.FS) (*Module, error) {
+	m := &Module{FS: root, Fset: token.NewFileSet()}
+	mod, err := fs.ReadFile(root, "go.mod")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(mod)) {
+		if p, ok := strings.CutPrefix(line, "module "); ok {
+			m.Path = strings.TrimSpace(p)
+		}
+	}
+	rooms := map[string]*Package{}
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			base := path.Base(name)
+			_, nested := fs.Stat(root, path.Join(name, "go.mod"))
+			if name != "." && (base == "testdata" || base[0] == '.' || base[0] == '_' || nested == nil) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		src, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(m.Fset, name, src, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		room := path.Dir(name)
+		p := rooms[room]
+		if p == nil {
+			p = &Package{Room: room}
+			rooms[room] = p
+			m.Packages = append(m.Packages, p)
+		}
+		p.Files = append(p.Files, &File{Name: name, Src: src, AST: f, Test: strings.HasSuffix(name, "_test.go")})
+		return nil
+	})
+	slices.SortFunc(m.Packages, func(a, b *Package) int { return strings.Compare(a.Room, b.Room) })
+	return m, err
+}
+
+// production returns the packages with at least one non-test file.
+func (m *Module) production() (ps []*Package) {
+	for _, p := range m.Packages {
+		if slices.ContainsFunc(p.Files, func(f *File) bool { return !f.Test }) {
+			ps = append(ps, p)
+		}
+	}
+	return ps
+}
+
+// at formats a complaint as file:line: text.
+func (m *Module) at(pos token.Pos, format string, args ...any) string {
+	p := m.Fset.Position(pos)
+	return fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...))
+}
+
+// room translates an import path into a room of this module.
+func (m *Module) room(importPath string) (room string, ours bool) {
+	if importPath == m.Path {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath, m.Path+"/")
+}
+
+// importPath is the unquoted path of an import.
+func importPath(spec *ast.ImportSpec) string {
+	p, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		panic(err) // the parser accepted it
+	}
+	return p
+}
+
+// standard reports whether an import path belongs to the standard library.
+func standard(importPath string) bool {
+	first, _, _ := strings.Cut(importPath, "/")
+	return !strings.Contains(first, ".")
+}
+
+// under reports whether path is root or lies below it.
+func under(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+// qualified returns the import path and name of an expression like pkg.Name,
+// judged by the file's imports.
+func (f *File) qualified(e ast.Expr) (pkg, name string) {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return "", ""
+	}
+	id, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return "", ""
+	}
+	for _, spec := range f.AST.Imports {
+		p := importPath(spec)
+		local := path.Base(p)
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		if local == id.Name {
+			return p, sel.Sel.Name
+		}
+	}
+	return "", ""
+}

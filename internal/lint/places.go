@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// places are things that exist on one machine or in one network only. The
+// letter in brackets keeps each pattern from finding itself.
+var places = []*regexp.Regexp{
+	regexp.MustCompile(`(^|[^A-Za-z0-9_.~-])/(wor[k]\b|roo[t]\b|hom[e]/\w|User[s]/\w|mn[t]/)`),
+	regexp.MustCompile(`\b(prox[y]|su[m]|inde[x])\.golang\.org\b`),
+	regexp.MustCompile(`\b(pypi\.or[g]|pythonhosted\.or[g]|registry\.npmj[s]|crates\.i[o]|deb\.debian\.or[g]|conda\.anaconda\.or[g])\b`),
+	regexp.MustCompile(`\b(GOPROX[Y]|PIP_INDEX_UR[L])=|--(extra-)?index-ur[l]`),
+	regexp.MustCompile(`\bshared/(guid[e]|paper[s])\b`),
+}
+
+// checkPlaces looks through every text file that is, or is about to be, under
+// version control in dir. A tree without its history (a release archive) is
+// checked whole.
+func checkPlaces(dir string) (bad []string, err error) {
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	var names []string
+	if err == nil {
+		names = strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+	} else if names, err = regularFiles(dir); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if os.IsNotExist(err) {
+			continue // deleted, not yet committed
+		}
+		if err != nil {
+			return nil, err
+		}
+		bad = append(bad, findPlaces(name, text)...)
+	}
+	return bad, nil
+}
+
+func regularFiles(dir string) (names []string, err error) {
+	err = filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			var rel string
+			rel, err = filepath.Rel(dir, path)
+			names = append(names, rel)
+		}
+		return err
+	})
+	return names, err
+}
+
+func findPlaces(name string, text []byte) (bad []string) {
+	if bytes.IndexByte(text, 0) >= 0 || strings.HasSuffix(name, ".sum") {
+		return nil
+	}
+	line := 0
+	for l := range bytes.Lines(text) {
+		line++
+		for _, p := range places {
+			if hit := p.Find(l); hit != nil {
+				bad = append(bad, fmt.Sprintf("%s:%d: %q names a place of one machine or network", name, line, bytes.TrimSpace(hit)))
+			}
+		}
+	}
+	return bad
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"os"
+	"testing"
+)
+
+const root = "../.."
+
+// TestRepository holds this repository to every rule.
+func TestRepository(t *testing.T) {
+	m, err := Load(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Packages) < 2 {
+		t.Fatalf("found %d packages: the rules looked at nothing", len(m.Packages))
+	}
+	for _, rule := range []struct {
+		name  string
+		check func(*Module) []string
+	}{
+		{"rooms", checkRooms},
+		{"room page", checkRoomPage},
+		{"randomness", checkRandomness},
+		{"seed flag", checkSeedFlag},
+		{"headers", checkHeaders},
+		{"docs", checkDocs},
+		{"output", checkOutput},
+		{"dependencies", checkDependencies},
+		{"claims", checkClaims},
+		{"rates", checkRates},
+	} {
+		t.Run(rule.name, func(t *testing.T) {
+			for _, complaint := range rule.check(m) {
+				t.Error(complaint)
+			}
+		})
+	}
+	for name, check := range map[string]func() ([]string, error){
+		"order":  func() ([]string, error) { return checkOrder(m, root) },
+		"places": func() ([]string, error) { return checkPlaces(root) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad, err := check()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, complaint := range bad {
+				t.Error(complaint)
+			}
+		})
+	}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// row is one room's rule. docs/decisions/0002-rooms.md tells the same table
+// with its reasons; checkRoomPage holds the two together.
+type row struct {
+	room  string   // folder; a last element * stands for any one name
+	words string   // the rule, for the person who broke it
+	rooms []string // rooms it may import, * as above
+	libs  []string // modules it may import
+	never []string // rooms it may not reach, even through others
+	std   []string // standard packages it may not import
+}
+
+var (
+	// impure is what a core may not touch: time, files and the network come in
+	// as arguments.
+	impure = []string{"os", "os/exec", "io/ioutil", "syscall", "net", "net/http", "log", "log/slog", "time"}
+	rows   = []string{"dataset", "engine/memory", "census"}
+	seeds  = []string{"rng/replay"}
+	// contract is what any learner may import.
+	contract = []string{"dp", "rng", "schema", "column", "feature", "engine", "mech", "model", "learn", "internal/opt"}
+	gonum    = "gonum.org/v1/gonum"
+)
+
+const learners = "a learner knows the contract and asks a table for statistics; it never sees rows, files, the network, the clock or seeds, and no sibling but those its row names"
+
+// table is the architecture. Rooms without a row fail.
+var table = []row{
+	{room: "dp", words: "dp is vocabulary: the standard library only, never data or randomness",
+		std: append([]string{"crypto/rand"}, impure...)},
+	{room: "rng", words: "rng is secure bits: the standard library only, never seeds",
+		never: seeds},
+	{room: "rng/replay", words: "rng/replay is the only seeded source and knows only rng",
+		rooms: []string{"rng"}},
+	{room: "column", words: "column is the shape of coded cells: the standard library only, never where cells come from",
+		std: impure},
+	{room: "schema", words: "schema says what is public: dp and a YAML reader, never rows",
+		rooms: []string{"dp"}, libs: []string{"github.com/goccy/go-yaml"}, never: rows},
+	{room: "feature", words: "feature turns codes into numbers: schema and column, never where rows live",
+		rooms: []string{"dp", "schema", "column"}, never: rows, std: impure},
+	{room: "dataset", words: "dataset reads rows: schema and column, never noise or accounts",
+		rooms: []string{"dp", "schema", "column"},
+		libs:  []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress"},
+		never: []string{"mech", "learn", "rng", "rng/replay"}},
+	{room: "engine", words: "engine is the questions: schema, feature, column; never noise, accounts or where rows live",
+		rooms: []string{"dp", "schema", "feature", "column"}, never: append([]string{"mech", "learn", "rng"}, rows...), std: impure},
+	{room: "engine/memory", words: "engine/memory answers from dataset's columns, never with noise",
+		rooms: []string{"dp", "schema", "feature", "column", "engine", "dataset"}, never: []string{"mech", "learn", "rng"}},
+	{room: "mech", words: "mech is noise and its price: dp and rng, never rows or accounts",
+		rooms: []string{"dp", "rng"}, never: append([]string{"schema", "column", "engine", "learn"}, append(rows, seeds...)...), std: impure},
+	{room: "mech/mechtest", words: "mech/mechtest watches the door in tests: mech's list",
+		rooms: []string{"dp", "rng", "rng/replay", "mech", "internal/stattest"}, never: rows},
+	{room: "model", words: "model predicts and serialises: dp, schema, feature, column; never randomness, training rows or accounts",
+		rooms: []string{"dp", "schema", "feature", "column"}, never: append([]string{"rng", "mech", "learn", "engine"}, rows...)},
+	{room: "learn", words: "learn is the contract: dp, schema, engine, mech, model; never a concrete learner",
+		rooms: []string{"dp", "schema", "feature", "engine", "mech", "model"}, never: append([]string{"learn/*"}, append(rows, seeds...)...), std: impure},
+	{room: "learn/*", words: learners,
+		rooms: contract, libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{room: "learn/brc", words: learners + " (random classifiers; logistic for the public refits)",
+		rooms: append([]string{"learn/random", "learn/logistic"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{room: "learn/adaboost", words: learners + " (its weak learners)",
+		rooms: append([]string{"learn/random", "learn/logistic", "learn/stump", "learn/nonprivate"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{room: "learn/logistic", words: learners + " (the statement shared by learners without privacy)",
+		rooms: append([]string{"learn/nonprivate"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{room: "learn/stump", words: learners + " (the statement shared by learners without privacy)",
+		rooms: append([]string{"learn/nonprivate"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{room: "learn/learntest", words: "learn/learntest is the conformance suite: the contract, small tables in memory and replayed randomness; never a concrete learner",
+		rooms: append([]string{"dataset", "engine/memory", "mech/mechtest", "rng/replay", "census", "internal/stattest"}, contract...), never: []string{"learn/brc", "learn/adaboost", "learn/logistic", "learn/stump"}},
+	{room: "census", words: "census generates tables: seeded on purpose, knows schema, column and dataset, never learners or noise",
+		rooms: []string{"dp", "rng", "rng/replay", "schema", "column", "dataset"}, libs: []string{"github.com/parquet-go/parquet-go"},
+		never: []string{"mech", "learn", "engine", "model"}},
+	{room: "metrics", words: "metrics scores predictions: numbers in, numbers out",
+		libs: []string{gonum}, never: append([]string{"mech", "learn", "rng"}, append(rows, seeds...)...), std: impure},
+	{room: "plot", words: "plot draws: numbers in, a picture out",
+		libs: []string{"gonum.org/v1/plot", gonum}, never: append([]string{"mech", "learn", "engine", "model"}, append(rows, seeds...)...)},
+	{room: "experiment", words: "experiment may use every room but cmd, and seeds; what it trains is marked seeded",
+		rooms: []string{"*", "*/*"}, never: []string{"cmd/*"}},
+	{room: "experiment/*", words: "experiment may use every room but cmd, and seeds; what it trains is marked seeded",
+		rooms: []string{"*", "*/*"}, never: []string{"cmd/*"}},
+	{room: "cmd/*", words: "cmd wires rooms to flags and files; seeds only through experiment and census",
+		rooms: []string{"dp", "rng", "schema", "column", "feature", "dataset", "engine", "engine/*", "mech", "model", "learn", "learn/*", "census", "metrics", "plot", "experiment", "experiment/*", "internal/*"},
+		libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress"}},
+	{room: "internal/opt", words: "internal/opt minimises convex functions of vectors and knows nothing else",
+		libs: []string{gonum}, std: impure},
+	{room: "internal/stattest", words: "internal/stattest judges samples and knows nothing of their origin",
+		libs: []string{gonum}, std: impure},
+	{room: "internal/lint", words: "internal/lint reads sources: the standard library only"},
+}
+
+// rowOf finds a room's row: its own, or the one with a *.
+func rowOf(room string) (row, bool) {
+	for _, pattern := range []string{room, path.Join(path.Dir(room), "*")} {
+		if i := slices.IndexFunc(table, func(r row) bool { return r.room == pattern }); i >= 0 {
+			return table[i], true
+		}
+	}
+	return row{}, false
+}
+
+func matches(patterns []string, room string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, room); return ok })
+}
+
+// testOnly reports whether a room exists for tests: production cannot reach it.
+func testOnly(room string) bool { return strings.HasSuffix(room, "test") || room == "internal/lint" }
+
+const cure = "; a new arrow starts in internal/lint/rooms.go and docs/decisions/0002-rooms.md"
+
+// checkRooms holds production code to the table. Tests may import any room.
+func checkRooms(m *Module) (bad []string) {
+	arrows := map[string][]string{}
+	for _, p := range m.production() {
+		rule, ok := rowOf(p.Room)
+		if !ok {
+			bad = append(bad, p.Room+": this room has no row in the table"+cure)
+			continue
+		}
+		for _, f := range p.Files {
+			if f.Test {
+				continue
+			}
+			for _, spec := range f.AST.Imports {
+				ip := importPath(spec)
+				to, ours := m.room(ip)
+				allowed := true
+				switch {
+				case ours:
+					arrows[p.Room] = append(arrows[p.Room], to)
+					allowed = matches(rule.rooms, to)
+					if testOnly(to) && !testOnly(p.Room) {
+						bad = append(bad, m.at(spec.Pos(), "%s imports %s, which exists for tests only", p.Room, to))
+						continue
+					}
+				case standard(ip):
+					allowed = !slices.Contains(rule.std, ip)
+				default:
+					allowed = slices.ContainsFunc(rule.libs, func(lib string) bool { return under(ip, lib) })
+				}
+				if !allowed {
+					bad = append(bad, m.at(spec.Pos(), "%s may not import %s: %s%s", p.Room, strings.TrimPrefix(ip, m.Path+"/"), rule.words, cure))
+				}
+			}
+		}
+	}
+	for _, p := range m.production() {
+		rule, _ := rowOf(p.Room)
+		for _, to := range reach(arrows, p.Room) {
+			if matches(rule.never, to[len(to)-1]) {
+				bad = append(bad, p.Room+" must never reach "+to[len(to)-1]+" (by "+strings.Join(to, " → ")+"): "+rule.words)
+			}
+		}
+	}
+	return bad
+}
+
+// reach lists a shortest path from a room to every room it imports, directly
+// or through others.
+func reach(arrows map[string][]string, from string) (paths [][]string) {
+	seen := map[string]bool{from: true}
+	todo := [][]string{{from}}
+	for len(todo) > 0 {
+		p := todo[0]
+		todo = todo[1:]
+		for _, next := range arrows[p[len(p)-1]] {
+			if !seen[next] {
+				seen[next] = true
+				longer := append(slices.Clone(p), next)
+				todo = append(todo, longer)
+				paths = append(paths, longer)
+			}
+		}
+	}
+	return paths
+}
+
+const roomPage = "docs/decisions/0002-rooms.md"
+
+var roomRow = regexp.MustCompile("(?m)^\\| *`([^`]+)` *\\|")
+
+// checkRoomPage wants the page about rooms to have the table's rows, all of
+// them and no others.
+func checkRoomPage(m *Module) (bad []string) {
+	page, err := fs.ReadFile(m.FS, roomPage)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	told := map[string]bool{}
+	for _, r := range roomRow.FindAllStringSubmatch(string(page), -1) {
+		told[r[1]] = true
+		if !slices.ContainsFunc(table, func(t row) bool { return t.room == r[1] }) {
+			bad = append(bad, roomPage+": "+r[1]+" has no row in internal/lint/rooms.go")
+		}
+	}
+	for _, r := range table {
+		if !told[r.room] {
+			bad = append(bad, roomPage+": "+r.room+" is missing")
+		}
+	}
+	return bad
+}

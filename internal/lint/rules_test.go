@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// sample is a module made of the given files.
+func sample(t *testing.T, files map[string]string) *Module {
+	t.Helper()
+	tree := fstest.MapFS{"go.mod": {Data: []byte("module m.test/m\n\ngo 1.26\n")}}
+	for name, text := range files {
+		tree[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	m, err := Load(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// one feeds a rule good and bad samples. want is a part of each complaint, in
+// order; none means that the rule has nothing to say.
+type one struct {
+	name  string
+	files map[string]string
+	want  []string
+}
+
+func try(t *testing.T, rule func(*Module) []string, cases []one) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { compare(t, rule(sample(t, c.files)), c.want) })
+	}
+}
+
+func compare(t *testing.T, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d complaints, want %d: %q", len(got), len(want), got)
+	}
+	for i := range got {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("complaint %q does not say %q", got[i], want[i])
+		}
+	}
+}
+
+type files = map[string]string
+
+func TestRooms(t *testing.T) {
+	try(t, checkRooms, []one{
+		{"a learner within its row", files{
+			"learn/brc/a.go": "package brc\n" + `import ("context"; "m.test/m/dp"; "m.test/m/learn/random"; "gonum.org/v1/gonum/floats")`,
+			"dp/a.go":        "package dp",
+		}, nil},
+		{"a test may import anything", files{
+			"dp/a.go":      "package dp",
+			"dp/a_test.go": "package dp\n" + `import _ "m.test/m/dataset"`,
+		}, nil},
+		{"a room nobody declared", files{"util/a.go": "package util"}, []string{"util: this room has no row"}},
+		{"a learner that loads", files{
+			"learn/new/a.go": "package new\n" + `import _ "m.test/m/dataset"`,
+		}, []string{"learn/new may not import dataset: a learner", "learn/new must never reach dataset"}},
+		{"a learner with a clock", files{
+			"learn/brc/a.go": "package brc\n" + `import _ "time"`,
+		}, []string{"learn/brc/a.go:2: learn/brc may not import time"}},
+		{"siblings only by name", files{
+			"learn/stump/a.go": "package stump\n" + `import _ "m.test/m/learn/logistic"`,
+		}, []string{"learn/stump may not import learn/logistic"}},
+		{"rows through a third room", files{
+			"learn/brc/a.go": "package brc\n" + `import _ "m.test/m/engine"`,
+			"engine/a.go":    "package engine\n" + `import _ "m.test/m/dataset"`,
+			"dataset/a.go":   "package dataset",
+		}, []string{
+			"engine may not import dataset",
+			"engine must never reach dataset",
+			"learn/brc must never reach dataset (by learn/brc → engine → dataset)",
+		}},
+		{"a library without a reason to be there", files{
+			"model/a.go": "package model\n" + `import _ "github.com/spf13/cobra"`,
+		}, []string{"model may not import github.com/spf13/cobra"}},
+		{"a name that only starts like an allowed library", files{
+			"schema/a.go": "package schema\n" + `import _ "github.com/goccy/go-yaml2"`,
+		}, []string{"schema may not import github.com/goccy/go-yaml2"}},
+		{"test rooms in production", files{
+			"experiment/a.go": "package experiment\n" + `import _ "m.test/m/mech/mechtest"`,
+		}, []string{"exists for tests only"}},
+		{"seeds in a command", files{
+			"cmd/x/a.go": "package main\n" + `import _ "m.test/m/rng/replay"`,
+		}, []string{"cmd/x may not import rng/replay"}},
+		{"whatever the build tag", files{
+			"dp/a.go": "//go:build plan9\n\npackage dp\n" + `import _ "os"`,
+		}, []string{"dp may not import os"}},
+	})
+}
+
+// A later row must not hide behind an earlier mistake: every pattern has one
+// row, and rows name rooms that have rows.
+func TestRoomTableIsConsistent(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range table {
+		if seen[r.room] {
+			t.Errorf("%s has two rows", r.room)
+		}
+		seen[r.room] = true
+		if r.words == "" {
+			t.Errorf("%s has no words", r.room)
+		}
+		for _, to := range r.rooms {
+			if _, ok := rowOf(to); !ok && !strings.Contains(to, "*") {
+				t.Errorf("%s may import %s, which has no row", r.room, to)
+			}
+			if matches(r.never, to) {
+				t.Errorf("%s may import %s and must never reach it", r.room, to)
+			}
+		}
+	}
+}
+
+func TestRoomPage(t *testing.T) {
+	page := ""
+	for _, r := range table[1:] {
+		page += "| `" + r.room + "` | owns |\n"
+	}
+	try(t, checkRoomPage, []one{
+		{"no page", nil, []string{"not exist"}},
+		{"a row too many and one too few", files{roomPage: page + "| `attic` | owns |\n"},
+			[]string{"attic has no row", "dp is missing"}},
+		{"complete", files{roomPage: page + "| `dp` | words |\n"}, nil},
+	})
+}
+
+func TestRandomness(t *testing.T) {
+	try(t, checkRandomness, []one{
+		{"where it belongs", files{
+			"rng/replay/a.go":   "package replay\n" + `import _ "math/rand/v2"`,
+			"census/a.go":       "package census\n" + `import _ "m.test/m/rng/replay"`,
+			"experiment/s/a.go": "package s\n" + `import _ "m.test/m/rng/replay"`,
+			"mech/a.go":         "package mech",
+			"mech/a_test.go":    "package mech\n" + `import _ "math/rand"`,
+		}, nil},
+		{"math/rand", files{"mech/a.go": "package mech\n" + `import _ "math/rand"`}, []string{"mech/a.go:2: imports math/rand:"}},
+		{"math/rand/v2", files{"mech/a.go": "package mech\n" + `import _ "math/rand/v2"`}, []string{"imports math/rand/v2"}},
+		{"replay under another name", files{"cmd/x/a.go": "package main\n" + `import r "m.test/m/rng/replay"; var _ = r.Seeded`}, []string{"rng/replay"}},
+		{"a room whose name starts alike", files{"experiments/a.go": "package experiments\n" + `import _ "math/rand"`}, []string{"math/rand"}},
+	})
+}
+
+func TestSeedFlag(t *testing.T) {
+	flag := "package main\nfunc f(c interface{ Uint64Var(p *uint64, name string) }) { c.Uint64Var(nil, \"seed\") }\n"
+	try(t, checkSeedFlag, []one{
+		{"experiment and demo", files{"cmd/x/demo.go": flag, "cmd/x/experiment_run.go": flag, "cmd/x/train_test.go": flag}, nil},
+		{"train", files{"cmd/x/train.go": flag}, []string{"cmd/x/train.go:2"}},
+	})
+}
+
+func TestHeaders(t *testing.T) {
+	try(t, checkHeaders, []one{
+		{"as it should be", files{"dp/a.go": spdx + "package dp\n"}, nil},
+		{"no licence", files{"dp/a.go": "package dp\n"}, []string{"dp/a.go: the first line"}},
+		{"licence in the package doc", files{"dp/a.go": strings.TrimSpace(spdx) + "\npackage dp\n"}, []string{"dp/a.go: the first line"}},
+		{"licence second", files{"dp/a_test.go": "// Hello.\n" + spdx + "package dp\n"}, []string{"dp/a_test.go: the first line"}},
+		{"not formatted", files{"dp/a.go": spdx + "package dp\n\nvar  x = 1\n"}, []string{"gofmt"}},
+	})
+}
+
+func TestDocs(t *testing.T) {
+	doc := "// Package dp is words.\n//\n// Room rules. Owns: words.\npackage dp\n"
+	try(t, checkDocs, []one{
+		{"one doc", files{"dp/doc.go": doc, "dp/a.go": "package dp\n", "dp/a_test.go": doc}, nil},
+		{"none", files{"dp/a.go": "package dp\n"}, []string{"exactly one"}},
+		{"two", files{"dp/doc.go": doc, "dp/a.go": doc}, []string{"exactly one"}},
+		{"no rules", files{"dp/a.go": "// Package dp is words.\npackage dp\n"}, []string{"Room rules"}},
+	})
+}
+
+func TestOutput(t *testing.T) {
+	with := func(imports, call string) files {
+		return files{"model/a.go": "package model\n" + imports + "\nfunc f() { " + call + " }\n"}
+	}
+	try(t, checkOutput, []one{
+		{"writing where told", with(`import ("fmt"; "io")`, `fmt.Fprintln(io.Discard)`), nil},
+		{"a command", files{"cmd/x/a.go": "package main\n" + `import "os"; func f() { os.Exit(1) }`}, nil},
+		{"an example", files{"model/a.go": "package model", "model/x_test.go": "package model\n" + `import "fmt"; func f() { fmt.Println() }`}, nil},
+		{"exit", with(`import "os"`, `os.Exit(1)`), []string{"model/a.go:3"}},
+		{"exit by another name", with(`import sys "os"`, `sys.Exit(1)`), []string{"neither prints"}},
+		{"fatal", with(`import "log"`, `log.Fatal()`), []string{"neither prints"}},
+		{"log", with(`import "log/slog"`, `slog.Info("x")`), []string{"neither prints"}},
+		{"print", with(`import "fmt"`, `fmt.Printf("x")`), []string{"neither prints"}},
+		{"built-in", with("", `println(1)`), []string{"neither prints"}},
+	})
+}
+
+func TestDependencies(t *testing.T) {
+	mod := "module m.test/m\n\nrequire a.test/a v1.2.3\n\nrequire (\n\ta.test/a/b/v2 v2.0.0 // indirect\n\tc.test/c v0.1.0\n)\n\ntool c.test/c/cmd/c\n"
+	code := "package plot\n" + `import (_ "a.test/a/x"; _ "a.test/a/b/v2"; _ "m.test/m/dp"; _ "fmt")`
+	table := "| library | version | reason | gave up |\n|---|---|---|---|\n" +
+		"| `a.test/a` | v1.2.3 | it draws | much |\n| `a.test/a/b/v2` | v2.0.0 | it draws more | little |\n"
+	last := "| `c.test/c` | v0.1.0 | it lints | nothing |\n"
+	try(t, checkDependencies, []one{
+		{"complete", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table + last}, nil},
+		{"no page", files{"go.mod": mod, "plot/a.go": code}, []string{"not exist"}},
+		{"an unlisted tool", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table}, []string{"c.test/c is used"}},
+		{"another version", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table + strings.Replace(last, "0.1", "0.2", 1)}, []string{"go.mod says v0.1.0"}},
+		{"no reason", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table + strings.Replace(last, "it lints", "", 1)}, []string{"no reason"}},
+		{"no longer used", files{"go.mod": mod, dependencyPage: table + last}, []string{"a.test/a is listed", "a.test/a/b/v2 is listed"}},
+		{"used in a test, not listed", files{"go.mod": mod, "plot/a_test.go": code, dependencyPage: last}, []string{"a.test/a is used", "a.test/a/b/v2 is used"}},
+		{"not required", files{"plot/a.go": "package plot\n" + `import _ "d.test/d"`, dependencyPage: ""}, []string{"not in go.mod"}},
+	})
+}
+
+func TestClaims(t *testing.T) {
+	code := "// Package brc keeps claim G-BRC-1.\npackage brc\n"
+	try(t, checkClaims, []one{
+		{"both sides", files{"learn/brc/a.go": code, guarantees + "/brc.md": "# BRC\n\n## G-BRC-1 (whole row)\n"}, nil},
+		{"no page", files{"learn/brc/a.go": code}, []string{"names G-BRC-1"}},
+		{"only mentioned on the page", files{"learn/brc/a.go": code, guarantees + "/brc.md": "see G-BRC-1\n"}, []string{"names G-BRC-1"}},
+		{"another number", files{"learn/brc/a.go": code, guarantees + "/brc.md": "### G-BRC-10\n"}, []string{"G-BRC-10 is claimed", "names G-BRC-1,"}},
+		{"told twice", files{"learn/brc/a.go": code, guarantees + "/a.md": "## G-BRC-1\n", guarantees + "/b.md": "## G-BRC-1\n"}, []string{"already has a heading in " + guarantees + "/a.md"}},
+	})
+}
+
+func TestRates(t *testing.T) {
+	in := func(rates ...string) files {
+		text := "package mech\nvar claims = []Claim{"
+		for _, r := range rates {
+			text += "{FalsePositive: " + r + "},"
+		}
+		return files{"mech/a_test.go": text + "}\n"}
+	}
+	try(t, checkRates, []one{
+		{"small ones", in("1e-9", "5e-7", "1e-9 / float64(len(claims))"), nil},
+		{"too much together", in("5e-7", "4e-7", "1e-7"), []string{"add up to 1e-06"}},
+		{"a divided rate counts whole", in("1e-6 / 1000"), []string{"add up to 1e-06"}},
+		{"hidden in a name", in("rate"), []string{"mech/a_test.go:2: write"}},
+		{"multiplied", in("3 * 1e-9"), []string{"write"}},
+	})
+}
+
+// The samples are put together here so that this file stays clean itself.
+func TestPlaces(t *testing.T) {
+	for _, bad := range []string{
+		"cd /wo" + "rk/main", "/ro" + "ot/.cache", `open("/ho` + `me/ann/x")`, "(/Us" + "ers/ann)",
+		"https://pro" + "xy.golang.org", "https://py" + "pi.org/simple", "files.python" + "hosted.org",
+		"GOPR" + "OXY=off", "pip install --extra-index-" + "url x", "see ../shared/gu" + "ide/house.md",
+	} {
+		if got := findPlaces("a.txt", []byte("fine\n"+bad+"\n")); len(got) == 0 || !strings.HasPrefix(got[0], "a.txt:2: ") {
+			t.Errorf("%q passes: %q", bad, got)
+		}
+	}
+	for _, good := range []string{
+		"frame" + "work/x", "../shared/datasets", "pkg.go.dev", "apache.org/licenses", "n/wo" + "rk", "at home/work",
+	} {
+		if got := findPlaces("a.txt", []byte(good)); got != nil {
+			t.Errorf("%q is refused: %q", good, got)
+		}
+	}
+	dir := t.TempDir() // no version control: checked whole
+	if err := os.WriteFile(filepath.Join(dir, "x"), []byte("/ro"+"ot\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := checkPlaces(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, got, []string{"x:1: "})
+}
+
+func TestOrder(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module m.test/m\n\ngo 1.26\n")
+	write("learn/x/a.go", `package x
+
+import ("maps"; "slices"; "m.test/m/dp")
+
+func f(m map[string]float64, out []float64, p *struct{ Sum dp.Score }) (s float64) {
+	n, by := 0, map[string]float64{}
+	for k, v := range m {
+		local := 0.0
+		local += v  // dies with the turn
+		n += int(v) // integers add in any order
+		by[k] += v  // the turn's own element
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		s += m[k]
+	}
+	for _, v := range out {
+		s += v
+	}
+	for _, v := range m {
+		s += v // want
+	}
+	for v := range maps.Values(m) {
+		s = 1 + s*v // want
+	}
+	for _, v := range m {
+		if v > 0 {
+			p.Sum -= dp.Score(v) // want
+			out[n] += v          // want
+		}
+	}
+	return s
+}
+`)
+	write("dp/a.go", "package dp\n\ntype Score float64\n\nfunc F(m map[int]float64) (s float64) {\n\tfor _, v := range m {\n\t\ts += v\n\t}\n\treturn s\n}\n")
+	m, err := Load(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := checkOrder(m, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Room dp is outside the rule; in learn/x the lines marked "want".
+	compare(t, got, []string{"learn/x/a.go:20:", "learn/x/a.go:23:", "learn/x/a.go:27:", "learn/x/a.go:28:"})
+
+	write("learn/x/b.go", "package x\n\nvar broken int = \"\"\n")
+	if m, err = Load(os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := checkOrder(m, dir); err == nil || !strings.Contains(err.Error(), "learn/x does not compile") {
+		t.Errorf("a room without types must not pass, got %v", err)
+	}
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"bytes"
+	"go/ast"
+	"go/format"
+	"strings"
+)
+
+const spdx = "// SPDX-License-Identifier: Apache-2.0\n\n"
+
+// checkHeaders wants the licence line first and gofmt's layout.
+func checkHeaders(m *Module) (bad []string) {
+	for _, p := range m.Packages {
+		for _, f := range p.Files {
+			if !bytes.HasPrefix(f.Src, []byte(spdx)) {
+				bad = append(bad, f.Name+": the first line must be "+strings.TrimSpace(spdx)+", followed by an empty line")
+			}
+			if out, err := format.Source(f.Src); err == nil && !bytes.Equal(out, f.Src) {
+				bad = append(bad, f.Name+": not formatted; run gofmt -w")
+			}
+		}
+	}
+	return bad
+}
+
+// checkDocs wants one package doc per room, with its rules.
+func checkDocs(m *Module) (bad []string) {
+	for _, p := range m.production() {
+		var docs []string
+		for _, f := range p.Files {
+			if !f.Test && f.AST.Doc != nil {
+				docs = append(docs, f.AST.Doc.Text())
+			}
+		}
+		switch {
+		case len(docs) != 1:
+			bad = append(bad, p.Room+": needs exactly one package doc, which opens with what the room does")
+		case !strings.Contains(docs[0], "Room rules."):
+			bad = append(bad, p.Room+`: the package doc needs a paragraph "Room rules. Owns: … Imports: … Must never see: …"`)
+		}
+	}
+	return bad
+}
+
+// checkOutput keeps libraries silent: a print or a log line in them is an
+// unpaid release, and an exit skips deferred calls.
+func checkOutput(m *Module) (bad []string) {
+	for _, p := range m.production() {
+		if under(p.Room, "cmd") {
+			continue
+		}
+		for _, f := range p.Files {
+			if f.Test {
+				continue
+			}
+			ast.Inspect(f.AST, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				pkg, name := f.qualified(call.Fun)
+				id, _ := call.Fun.(*ast.Ident)
+				switch {
+				case pkg == "os" && name == "Exit",
+					pkg == "log" || pkg == "log/slog",
+					pkg == "fmt" && strings.HasPrefix(name, "Print"),
+					id != nil && id.Obj == nil && (id.Name == "print" || id.Name == "println"):
+					bad = append(bad, m.at(call.Pos(), "a library neither prints, logs nor exits; return an error, write to an io.Writer that the caller gave"))
+				}
+				return true
+			})
+		}
+	}
+	return bad
+}

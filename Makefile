@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What people and CI type. Needs Go, make and the usual Unix tools; the race
+# detector also gcc, the cross-checks (make peers) also python3 with venv.
+# Everything generated goes to out/, which version control ignores.
+
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+GO       ?= go
+OUT      ?= out
+FUZZTIME ?= 30s
+FIGURES  ?= shen/fig2a
+REPEATS  ?= 10
+
+# Packages whose sources start goroutines or share memory between them.
+RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude-dir=$(OUT) '^[[:space:]]*go [a-z]|[^a-z]sync\.|errgroup\.' .))))
+
+.PHONY: help
+help: ## list the verbs
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.PHONY: build
+build: ## build the command into out/discreet
+	$(GO) build -trimpath -o $(OUT)/discreet ./cmd/discreet
+
+.PHONY: check
+check: lint ## gofmt, vet, staticcheck and the house rules
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+# -count=1: the test cache does not notice every edit to what a rule inspects.
+.PHONY: lint
+lint: ## the house rules alone
+	$(GO) test -count=1 ./internal/lint
+
+.PHONY: race
+race: ## tests of the concurrent packages under the race detector
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
+		echo "$(GO) test -short -race $(RACY)"; $(GO) test -short -race $(RACY); \
+	else echo "race: skipped, the race detector needs a C compiler"; fi
+
+.PHONY: test
+test: ## all tests, plus the race detector where goroutines are
+test: race
+	$(GO) test -timeout 12m ./...
+
+.PHONY: ci
+ci: check test ## what CI runs: check, then test
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME (30s)
+	@grep -roE --include='*_test.go' --exclude-dir=$(OUT) '^func Fuzz[A-Za-z0-9_]*' . | sed 's/:func /\t/' | sort | while IFS=$$'\t' read -r file target; do \
+		echo "fuzz: $$target in $$(dirname "$$file")"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
+	done
+
+.PHONY: bench
+bench: ## all benchmarks; the raw output stays in out/bench.txt
+	@mkdir -p $(OUT)
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./... | tee $(OUT)/bench.txt
+
+.PHONY: figures
+figures: build ## regenerate FIGURES (shen/fig2a) into out/figures
+	@for f in $(FIGURES); do \
+		echo "figure: $$f"; \
+		$(OUT)/discreet experiment run "$$f" --repeats $(REPEATS) --out "$(OUT)/figures/$$f"; \
+	done
+
+.PHONY: docs
+docs: ## run the manual: examples and command scripts
+	$(GO) test -count=1 -run '^(Example|TestScript|TestDoc)' ./...
+
+# The cross-checks compare with other people's libraries and so need a package
+# registry once. They are no part of the tests.
+VENV = $(OUT)/peers
+.PHONY: peers-env
+peers-env: $(VENV)/ready ## install the pinned Python libraries of the cross-checks
+
+$(VENV)/ready: peers/requirements.txt
+	python3 -m venv --clear $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-input --timeout 20 --retries 1 -r peers/requirements.txt
+	touch $@
+
+.PHONY: peers
+peers: peers-env ## cross-check against Python libraries: peers/*/check.py
+	@shopt -s nullglob; checks=(peers/*/check.py); \
+	if [ $${#checks[@]} = 0 ]; then echo "peers: no peers/*/check.py found"; exit 1; fi; \
+	for c in "$${checks[@]}"; do echo "peers: $$c"; $(VENV)/bin/python "$$c"; done
+
+.PHONY: clean
+clean: ## remove out/
+	rm -rf $(OUT)

@@ -4,9 +4,13 @@ package schema
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 func examples(t testing.TB) []string {
@@ -27,30 +31,135 @@ func mustLoad(t testing.TB, path string) *Schema {
 	return s
 }
 
+func mustParse(t testing.TB, text string) *Schema {
+	t.Helper()
+	s, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return s
+}
+
+// whole is what valid (see TestParseRefusals) says.
+func whole() *Schema {
+	forty := 40.0
+	return &Schema{
+		Name:       "people",
+		Unit:       "one person",
+		Relation:   dp.ReplaceOne,
+		MaxEpsilon: 1_500_000_000,
+		Dialect: Dialect{Delimiter: ',', Quote: '"', Header: true, Trim: true, Missing: []string{"?", ""},
+			Comment: "#", SkipRecords: 1, SkipUntil: "@data"},
+		Columns: []Column{
+			{Name: "age", Role: Private, Kind: Number, Lower: 0, Upper: 100, Edges: []float64{20, 40}, Default: &forty},
+			{Name: "pay", Role: Public, Kind: Number, Lower: -0.5, Upper: 1e6, Transform: Log1p},
+			{Name: "town", Role: Private, Kind: Category, Levels: []Level{{"a", nil}, {"b", []string{"bb", "bbb"}}}, Missing: true},
+			{Name: "id", Role: Ignored},
+		},
+		Label: Label{Name: "ill", Position: 3, Role: Private, Levels: []Level{{"no", nil}, {"yes", nil}}, Positive: 1, Default: 0},
+	}
+}
+
+func TestParseReadsEveryFact(t *testing.T) {
+	if got := mustParse(t, valid); !reflect.DeepEqual(got, whole()) {
+		t.Errorf("got  %+v\nwant %+v", got, whole())
+	}
+}
+
+func TestYAMLIsCanonical(t *testing.T) {
+	const want = `name: people
+unit: one person
+relation: replace-one
+max_epsilon: 1.5
+file: {delimiter: ",", quote: "\"", header: true, trim: true, missing: ["?", ""], comment: "#", skip_records: 1, skip_until: "@data"}
+columns:
+  - {name: age, role: private, number: {lower: 0, upper: 100, edges: [20, 40], default: 40}}
+  - {name: pay, role: public, number: {lower: -0.5, upper: 1e+06, transform: log1p}}
+  - {name: town, role: private, category: {levels: [a, {value: b, aliases: [bb, bbb]}], missing: true}}
+  - {name: ill, role: private, label: {levels: ["no", "yes"], positive: "yes", default: "no"}}
+  - {name: id, role: ignored}
+`
+	got, err := whole().YAML()
+	if err != nil || string(got) != want {
+		t.Errorf("got (error %v)\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+func TestTextsKeepTheirSpelling(t *testing.T) {
+	levels := []string{"010", "1.50", "0x1F", "true", "~x", "null", "no", "a: b", "a #b", "#", "- a", "[", "'", `"`, `\`, "<=50K", "é", "日本", "a  b", "___", "1e3", ".inf", "=", "|", "%", "@", "&a", "*a", "!a", "?a"}
+	want := whole()
+	want.Dialect.Missing = nil
+	want.Columns[2].Levels = nil
+	for _, l := range levels {
+		want.Columns[2].Levels = append(want.Columns[2].Levels, Level{Value: l})
+	}
+	text, err := want.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An empty list and no list are the same declaration.
+	if got := mustParse(t, string(text)); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	// Unquoted, what looks like a number or a truth value is still the text.
+	s := mustParse(t, strings.Replace(valid, "levels: [a, ", "levels: [010, 1.50, true, 0x1F, 1_000, .inf, 2001-01-01, ", 1))
+	for i, want := range []string{"010", "1.50", "true", "0x1F", "1_000", ".inf", "2001-01-01"} {
+		if got := s.Columns[2].Levels[i].Value; got != want {
+			t.Errorf("level %d is %q, want %q", i, got, want)
+		}
+	}
+}
+
+func TestByteOrderMarkAndCRLF(t *testing.T) {
+	text := "\ufeff" + strings.ReplaceAll(valid, "\n", "\r\n")
+	if got := mustParse(t, text); !reflect.DeepEqual(got, whole()) {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestExamplesSurviveBothNotations(t *testing.T) {
 	for _, path := range examples(t) {
-		s := mustLoad(t, path)
-		text, err := s.YAML()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := Parse(text)
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", path, err, text)
-		}
-		if !reflect.DeepEqual(s, again) {
-			t.Errorf("%s: YAML changed it:\n%s", path, text)
-		}
-		text, err = json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again = &Schema{}
-		if err := json.Unmarshal(text, again); err != nil {
-			t.Fatalf("%s: %v\n%s", path, err, text)
-		}
-		if !reflect.DeepEqual(s, again) {
-			t.Errorf("%s: JSON changed it:\n%s", path, text)
-		}
+		checkRoundTrip(t, mustLoad(t, path))
+	}
+}
+
+func checkRoundTrip(t *testing.T, s *Schema) {
+	t.Helper()
+	text, err := s.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := mustParse(t, string(text)); !reflect.DeepEqual(s, again) {
+		t.Errorf("YAML changed it:\n%+v\n%+v\n%s", s, again, text)
+	}
+	text, err = json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &Schema{}
+	if err := json.Unmarshal(text, again); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if !reflect.DeepEqual(s, again) {
+		t.Errorf("JSON changed it:\n%+v\n%+v\n%s", s, again, text)
+	}
+}
+
+func TestLoadNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(path, []byte(strings.Replace(valid, "replace-one", "swap", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": schema line 3: relation must be") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Load(path + "x"); err == nil {
+		t.Error("loaded a file that does not exist")
+	}
+	if err := os.WriteFile(path, make([]byte, MaxBytes+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"os"
+	"reflect"
+	"testing"
+)
+
+// FuzzParse: no text makes Parse panic, and what it accepts survives both
+// notations unchanged.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(valid))
+	f.Add([]byte(validJSON)) // JSON is YAML
+	for _, path := range examples(f) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := Parse(text)
+		if err != nil {
+			if s != nil || err.Error() == "" {
+				t.Errorf("refused with %+v and %q", s, err)
+			}
+			return
+		}
+		checkRoundTrip(t, s)
+	})
+}
+
+// FuzzUnmarshalJSON is FuzzParse for the notation of model files.
+func FuzzUnmarshalJSON(f *testing.F) {
+	f.Add([]byte(validJSON))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := &Schema{}
+		if err := s.UnmarshalJSON(text); err != nil {
+			if !reflect.DeepEqual(s, &Schema{}) {
+				t.Error("a refused schema overwrote the receiver")
+			}
+			return
+		}
+		checkRoundTrip(t, s)
+	})
+}

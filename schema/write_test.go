@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestPartKeepsLayoutAndForgetsFacts(t *testing.T) {
+	s := whole()
+	part := s.Part([]int{2})
+	if !reflect.DeepEqual(s, whole()) {
+		t.Error("Part changed the schema it was taken from")
+	}
+	want := whole()
+	for _, j := range []int{0, 1, 3} {
+		want.Columns[j] = Column{Name: want.Columns[j].Name, Role: Ignored}
+	}
+	if !reflect.DeepEqual(part, want) {
+		t.Errorf("got  %+v\nwant %+v", part, want)
+	}
+	checkRoundTrip(t, part)
+	if got := part.Features(); !reflect.DeepEqual(got, []int{2}) {
+		t.Errorf("features %v, want [2]", got)
+	}
+}
+
+func TestPartOfEveryColumnIsTheSchema(t *testing.T) {
+	for _, path := range examples(t) {
+		s := mustLoad(t, path)
+		all := make([]int, len(s.Columns))
+		for j := range all {
+			all[j] = j
+		}
+		if part := s.Part(all); !reflect.DeepEqual(part, s) {
+			t.Errorf("%s: got %+v", path, part)
+		}
+	}
+}

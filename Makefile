@@ -74,21 +74,23 @@ docs: ## run the manual: examples and command scripts
 	$(GO) test -count=1 -run '^(Example|TestScript|TestDoc)' ./...
 
 # The cross-checks compare with other people's libraries and so need a package
-# registry once. They are no part of the tests.
-VENV = $(OUT)/peers
-.PHONY: peers-env
-peers-env: $(VENV)/ready ## install the pinned Python libraries of the cross-checks
+# registry once. They are no part of the tests. Each folder peers/NAME brings
+# pinned requirements.txt and a Makefile whose target check takes PYTHON.
+PEERS = $(patsubst peers/%/Makefile,%,$(wildcard peers/*/Makefile))
 
-$(VENV)/ready: peers/requirements.txt
-	python3 -m venv --clear $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-input --timeout 20 --retries 1 -r peers/requirements.txt
+.PHONY: peers-env
+peers-env: $(PEERS:%=$(OUT)/peers/%/ready) ## install the pinned Python libraries of the cross-checks
+
+$(OUT)/peers/%/ready: peers/%/requirements.txt
+	python3 -m venv --clear $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-input --timeout 20 --retries 1 -r $<
 	touch $@
 
 .PHONY: peers
-peers: peers-env ## cross-check against Python libraries: peers/*/check.py
-	@shopt -s nullglob; checks=(peers/*/check.py); \
-	if [ $${#checks[@]} = 0 ]; then echo "peers: no peers/*/check.py found"; exit 1; fi; \
-	for c in "$${checks[@]}"; do echo "peers: $$c"; $(VENV)/bin/python "$$c"; done
+peers: peers-env ## cross-check against Python libraries: peers/*
+	@for p in $(PEERS); do \
+		echo "peers: $$p"; $(MAKE) --no-print-directory -C "peers/$$p" check PYTHON="$(abspath $(OUT))/peers/$$p/bin/python"; \
+	done
 
 .PHONY: clean
 clean: ## remove out/

@@ -168,6 +168,18 @@ func (c *coder) integer(x int64) (code uint32, ok bool) {
 	return c.float(float64(x))
 }
 
+// truth codes a Boolean: a number 0 or 1, a category "false" or "true".
+func (c *coder) truth(x bool) (code uint32, ok bool) {
+	switch {
+	case !c.number:
+		return c.text(strconv.AppendBool(make([]byte, 0, 5), x))
+	case x:
+		return c.float(1)
+	default:
+		return c.float(0)
+	}
+}
+
 // null codes a missing cell, and every unreadable number.
 func (c *coder) null() (code uint32, ok bool) {
 	if !c.number {

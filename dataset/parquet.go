@@ -2,6 +2,206 @@
 
 package dataset
 
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// readParquet appends the rows of Parquet files. Columns are independent, so
+// each processor takes the next column of the schema and reads it through all
+// the files.
 func (r *reader) readParquet(paths []string) error {
-	return &FaultError{File: paths[0], Fault: "must be CSV"}
+	files := make([]*parquetFile, 0, len(paths))
+	defer func() {
+		for _, pf := range files {
+			pf.file.Close()
+		}
+	}()
+	var jobs []*columnJob
+	rows := r.rows
+	for _, path := range paths {
+		pf, layout, err := r.openLaidOut(path)
+		if pf != nil {
+			files = append(files, pf)
+		}
+		if fault := (*FaultError)(nil); errors.As(err, &fault) && r.faults.limit > 0 {
+			return r.faults.add(fault)
+		}
+		if err != nil {
+			return err
+		}
+		if pf.rows > int64(r.opts.MaxRows-rows) {
+			return &FaultError{File: path, Fault: fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows)}
+		}
+		rows += int(pf.rows)
+		for at, c := range layout.coders {
+			if c == nil {
+				continue
+			}
+			i := slices.IndexFunc(jobs, func(j *columnJob) bool { return j.coder == c })
+			if i < 0 {
+				i = len(jobs)
+				jobs = append(jobs, &columnJob{coder: c, faults: faults{limit: r.faults.limit}})
+			}
+			jobs[i].files = append(jobs[i].files, pf)
+			jobs[i].at = append(jobs[i].at, at)
+		}
+	}
+	for _, j := range jobs {
+		for i, pf := range j.files {
+			j.bytes += pf.columnBytes(j.at[i])
+		}
+	}
+	// The longest first: a long one begun last would keep one processor
+	// waiting. Faults do not depend on this order (see firstFault).
+	slices.SortStableFunc(jobs, func(a, b *columnJob) int { return cmp.Compare(b.bytes, a.bytes) })
+	r.run(jobs, rows)
+	r.rows = rows
+	return r.gather(jobs, paths)
+}
+
+// openLaidOut opens a Parquet file and matches its columns with the schema's.
+func (r *reader) openLaidOut(path string) (*parquetFile, *layout, error) {
+	pf, err := openParquet(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := r.layoutByName(path, 0, pf.names)
+	if err != nil {
+		return pf, nil, err
+	}
+	for at, c := range plan.coders {
+		if c == nil {
+			continue
+		}
+		if _, ok := cellTypeOf(pf.leaves[at]); !ok {
+			return pf, nil, &FaultError{File: path, Column: c.name,
+				Fault: "must be of a plain integer, float, double, string or Boolean type, one value per row"}
+		}
+	}
+	return pf, plan, nil
+}
+
+func (r *reader) run(jobs []*columnJob, rows int) {
+	var next atomic.Int64
+	var progress sync.Mutex
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+		workers.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(jobs) {
+					return
+				}
+				jobs[i].err = jobs[i].run(r.ctx, rows, func(bytes int64) {
+					progress.Lock()
+					defer progress.Unlock()
+					r.progress.add(int(bytes))
+				})
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// gather puts the faults of the columns in the order of the rows.
+func (r *reader) gather(jobs []*columnJob, paths []string) error {
+	var found []FaultError
+	for _, j := range jobs {
+		found = append(found, j.faults.found...)
+		fault := (*FaultError)(nil)
+		switch {
+		case errors.As(j.err, &fault):
+			found = append(found, *fault)
+		case j.err != nil && !errors.Is(j.err, errEnough):
+			return j.err
+		}
+	}
+	slices.SortFunc(found, func(a, b FaultError) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(paths, a.File), slices.Index(paths, b.File)),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column))
+	})
+	for i := range found {
+		if err := r.faults.add(&found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columnJob reads one column through files.
+type columnJob struct {
+	coder  *coder
+	files  []*parquetFile
+	at     []int // the column's place in each file
+	bytes  int64
+	faults faults
+	err    error
+}
+
+func (pf *parquetFile) columnBytes(at int) (sum int64) {
+	leaf := pf.leaves[at].Index()
+	for g := range pf.groups {
+		if leaf < len(pf.groups[g].Columns) {
+			sum += pf.groups[g].Columns[leaf].MetaData.TotalCompressedSize
+		}
+	}
+	return sum
+}
+
+func (j *columnJob) run(ctx context.Context, rows int, progress func(bytes int64)) error {
+	j.coder.flush()
+	j.coder.out.Grow(rows)
+	for i, pf := range j.files {
+		if err := j.readFile(ctx, pf, j.at[i], progress); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *columnJob) readFile(ctx context.Context, pf *parquetFile, at int, progress func(bytes int64)) (err error) {
+	defer recoverDamage(pf.path, &err)
+	leaf := pf.leaves[at]
+	t, _ := cellTypeOf(leaf)
+	row := 0
+	for g := range pf.groups {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, err := newChunk(pf, g, leaf.Index(), t)
+		if err != nil {
+			return chunkFault(pf.path, j.coder.name, err)
+		}
+		tr := translator{coder: j.coder, chunk: c}
+		for {
+			run, err := c.next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				err = tr.append(&run, func(i int) error {
+					return j.faults.add(&FaultError{File: pf.path, Column: j.coder.name, Line: row + i + 1, Fault: j.coder.want})
+				})
+			}
+			if fault := (*FaultError)(nil); errors.As(err, &fault) || errors.Is(err, errEnough) {
+				return err
+			}
+			if err != nil {
+				return chunkFault(pf.path, j.coder.name, err)
+			}
+			row += run.n
+		}
+		progress(pf.groups[g].Columns[leaf.Index()].MetaData.TotalCompressedSize)
+	}
+	return nil
 }

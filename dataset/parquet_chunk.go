@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"bufio"
+	"errors"
+	"hash/crc32"
+	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+const (
+	maxPage       = 128 << 20 // bytes of an unpacked page
+	maxPageHeader = 64 << 10
+)
+
+// chunk reads the pages of one column of one row group. The caps on a page hold
+// before anything is unpacked, and nothing is ever made room for on the word of
+// the file alone.
+type chunk struct {
+	t      cellType
+	codec  format.CompressionCodec
+	src    *bufio.Reader
+	bytes  int64 // left of the chunk in the file
+	rows   int64 // left to hand out
+	dict   *values
+	n      int // length of dict
+	packed []byte
+	page   []byte
+
+	// The present page.
+	left    int     // rows
+	levels  *hybrid // 1 where a value is present; nil: everywhere
+	indices *hybrid // into dict; nil: plain
+	plain   *valueReader
+
+	present []uint32
+	index   []uint32
+}
+
+// run is some rows in order. Values stand for the present rows only.
+type run struct {
+	n       int
+	present []uint32 // 1 or 0 per row; nil: all present
+	indices []uint32 // into the chunk's dictionary; nil: see values
+	values  *values
+}
+
+// newChunk prepares column at of row group g. It returns errEncoding for a
+// codec it does not know.
+func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
+	group := &pf.groups[g]
+	if at >= len(group.Columns) {
+		return nil, errValues
+	}
+	column := &group.Columns[at]
+	meta := &column.MetaData
+	start := meta.DataPageOffset
+	if d := meta.DictionaryPageOffset; d > 0 && d < start {
+		start = d
+	}
+	switch {
+	case column.FilePath != "", meta.Type != t.physical, meta.NumValues != group.NumRows:
+		return nil, errValues
+	case start < 0, meta.TotalCompressedSize < 0, meta.TotalCompressedSize > pf.size, start > pf.size-meta.TotalCompressedSize:
+		return nil, errValues
+	case meta.Codec == format.LZO, meta.Codec == format.Lz4:
+		return nil, errEncoding
+	}
+	section := io.NewSectionReader(pf.file, start, meta.TotalCompressedSize)
+	return &chunk{
+		t: t, codec: meta.Codec,
+		src: bufio.NewReaderSize(section, maxPageHeader), bytes: meta.TotalCompressedSize, rows: group.NumRows,
+	}, nil
+}
+
+// next returns the next run of at most batch rows, valid until the next call,
+// and io.EOF after the last one.
+func (c *chunk) next() (r run, err error) {
+	for c.left == 0 {
+		if c.rows == 0 {
+			return r, io.EOF
+		}
+		if err := c.nextPage(); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return r, err
+		}
+	}
+	r.n = min(c.left, batch)
+	c.left -= r.n
+	c.rows -= int64(r.n)
+	cells := r.n
+	if c.levels != nil {
+		all, err := c.levels.allOne(r.n)
+		if err != nil {
+			return r, err
+		}
+		if !all {
+			c.present = sized(c.present, r.n)
+			if err := c.levels.read(c.present); err != nil {
+				return r, err
+			}
+			r.present = c.present
+			cells = 0
+			for _, p := range r.present {
+				cells += int(p)
+			}
+		}
+	}
+	if c.indices != nil {
+		c.index = sized(c.index, cells)
+		r.indices = c.index
+		return r, c.indices.read(r.indices)
+	}
+	r.values, err = c.plain.next(cells)
+	return r, err
+}
+
+func (c *chunk) nextPage() error {
+	head, n, err := c.header()
+	if err != nil {
+		return err
+	}
+	size, unpacked := int64(head.CompressedPageSize), int64(head.UncompressedPageSize)
+	if size < 0 || unpacked < 0 || size > c.bytes-int64(n) || unpacked > maxPage {
+		return errValues
+	}
+	if _, err := c.src.Discard(n); err != nil {
+		return err
+	}
+	c.bytes -= int64(n) + size
+	c.packed = sized(c.packed, int(size))
+	if _, err := io.ReadFull(c.src, c.packed); err != nil {
+		return err
+	}
+	if head.CRC != 0 && crc32.ChecksumIEEE(c.packed) != uint32(head.CRC) {
+		return errValues
+	}
+	switch head.Type {
+	case format.DictionaryPage:
+		return c.dictionary(&head.DictionaryPageHeader.V, unpacked)
+	case format.DataPage:
+		return c.pageV1(&head.DataPageHeader.V, unpacked)
+	case format.DataPageV2:
+		return c.pageV2(&head.DataPageHeaderV2.V, unpacked)
+	}
+	return nil // an index page: nothing in it is needed
+}
+
+// header decodes the page header at hand and returns its length.
+func (c *chunk) header() (head *format.PageHeader, n int, err error) {
+	if c.bytes <= 0 {
+		return nil, 0, io.EOF
+	}
+	for _, most := range []int{1 << 10, maxPageHeader} {
+		var data []byte
+		data, err = c.src.Peek(int(min(int64(most), c.bytes)))
+		if err != nil && err != io.EOF {
+			return nil, 0, err
+		}
+		if n, err = thriftLength(data); err != nil {
+			continue
+		}
+		head = new(format.PageHeader)
+		reader := new(thrift.CompactProtocol).NewReaderFromBytes(data[:n])
+		return head, n, thrift.NewDecoder(reader).Decode(head)
+	}
+	return nil, 0, err
+}
+
+// unpack returns the page's bytes in memory that lasts until the next page.
+func (c *chunk) unpack(packed []byte, size int64) ([]byte, error) {
+	if c.codec == format.Uncompressed {
+		if int64(len(packed)) != size {
+			return nil, errValues
+		}
+		return packed, nil
+	}
+	c.page = sized(c.page, int(size))
+	if size == 0 {
+		return c.page, nil
+	}
+	return c.page, unpackInto(c.page, packed, c.codec)
+}
+
+func (c *chunk) dictionary(head *format.DictionaryPageHeader, size int64) error {
+	if c.dict != nil || head.NumValues < 0 {
+		return errValues
+	}
+	if head.Encoding != format.Plain && head.Encoding != format.PlainDictionary {
+		return errEncoding
+	}
+	data, err := c.unpack(c.packed, size)
+	if err != nil {
+		return err
+	}
+	// The dictionary outlives the page's memory, which the next page reuses.
+	c.packed, c.page = nil, nil
+	c.n = int(head.NumValues)
+	if c.n > 8*len(data) { // no type takes less than a bit
+		return errValues
+	}
+	reader, err := newValueReader(c.t, format.Plain, data, c.n)
+	if err != nil {
+		return err
+	}
+	c.dict, err = reader.next(c.n)
+	return err
+}
+
+func (c *chunk) pageV1(head *format.DataPageHeader, size int64) error {
+	data, err := c.unpack(c.packed, size)
+	if err != nil {
+		return err
+	}
+	c.levels = nil
+	if c.t.optional {
+		if head.DefinitionLevelEncoding != format.RLE {
+			return errEncoding
+		}
+		if len(data) < 4 {
+			return errValues
+		}
+		n := uint64(data[0]) | uint64(data[1])<<8 | uint64(data[2])<<16 | uint64(data[3])<<24
+		if n > uint64(len(data)-4) {
+			return errValues
+		}
+		if c.levels, err = newHybrid(data[4:4+n], 1); err != nil {
+			return err
+		}
+		data = data[4+n:]
+	}
+	return c.begin(head.NumValues, head.Encoding, data)
+}
+
+func (c *chunk) pageV2(head *format.DataPageHeaderV2, size int64) (err error) {
+	repetition, definition := int64(head.RepetitionLevelsByteLength), int64(head.DefinitionLevelsByteLength)
+	if repetition < 0 || definition < 0 || repetition+definition > min(size, int64(len(c.packed))) {
+		return errValues
+	}
+	levels, data := c.packed[repetition:repetition+definition], c.packed[repetition+definition:]
+	c.levels = nil
+	if c.t.optional {
+		if c.levels, err = newHybrid(levels, 1); err != nil {
+			return err
+		}
+	}
+	if !head.IsCompressed.Valid || head.IsCompressed.V {
+		if data, err = c.unpack(data, size-repetition-definition); err != nil {
+			return err
+		}
+	}
+	return c.begin(head.NumValues, head.Encoding, data)
+}
+
+// begin makes data the values of the present page.
+func (c *chunk) begin(rows int32, encoding format.Encoding, data []byte) (err error) {
+	if rows < 0 || int64(rows) > c.rows {
+		return errValues
+	}
+	c.left = int(rows)
+	c.indices, c.plain = nil, nil
+	if encoding != format.RLEDictionary && encoding != format.PlainDictionary {
+		c.plain, err = newValueReader(c.t, encoding, data, int(rows))
+		return err
+	}
+	if c.dict == nil {
+		return errValues
+	}
+	if len(data) == 0 {
+		c.indices, err = newHybrid(nil, 0)
+		return err
+	}
+	c.indices, err = newHybrid(data[1:], uint(data[0]))
+	return err
+}
+
+// chunkFault words an error of a chunk.
+func chunkFault(path, column string, err error) error {
+	fault := damaged(path)
+	if errors.Is(err, errEncoding) {
+		fault.Fault = "must be PLAIN, dictionary, RLE or DELTA encoded (not DELTA_BYTE_ARRAY) and use a current codec"
+	}
+	fault.Column = column
+	return fault
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+var errValues = errors.New("dataset: malformed values")
+
+// values are cells as Parquet stores them. Exactly one slice is in use, by the
+// column's type.
+type values struct {
+	ints   []int64
+	floats []float64
+	texts  [][]byte // valid as long as their page
+	truths []uint32 // 0 or 1
+	kind   kind
+}
+
+// slice is the values from to to, exclusive.
+func (v *values) slice(from, to int) values {
+	out := values{kind: v.kind}
+	switch v.kind {
+	case ints:
+		out.ints = v.ints[from:to]
+	case floats:
+		out.floats = v.floats[from:to]
+	case texts:
+		out.texts = v.texts[from:to]
+	case truths:
+		out.truths = v.truths[from:to]
+	}
+	return out
+}
+
+// kind is which slice of values a column uses.
+type kind int
+
+const (
+	ints kind = iota
+	floats
+	texts
+	truths
+)
+
+// cellType is a supported column type.
+type cellType struct {
+	physical format.Type
+	unsigned bool
+	optional bool
+}
+
+func (t cellType) kind() kind {
+	switch t.physical {
+	case format.Int32, format.Int64:
+		return ints
+	case format.Float, format.Double:
+		return floats
+	case format.Boolean:
+		return truths
+	}
+	return texts
+}
+
+// cellTypeOf refuses types whose stored number is not what it means (decimals,
+// dates, times) and types that are no single cell.
+func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
+	if column == nil {
+		return t, false
+	}
+	t.optional = column.Optional()
+	if logical := column.Type().LogicalType(); logical != nil {
+		switch l := logical.Value.(type) {
+		case nil, *format.StringType, *format.EnumType, *format.JsonType:
+		case *format.IntType:
+			t.unsigned = !l.IsSigned
+		default:
+			return t, false
+		}
+	}
+	switch column.Type().Kind() {
+	case parquet.Boolean:
+		t.physical = format.Boolean
+	case parquet.Int32:
+		t.physical = format.Int32
+	case parquet.Int64:
+		t.physical = format.Int64
+	case parquet.Float:
+		t.physical = format.Float
+	case parquet.Double:
+		t.physical = format.Double
+	case parquet.ByteArray:
+		t.physical = format.ByteArray
+	default:
+		return t, false
+	}
+	return t, true
+}
+
+// valueReader decodes the values of one page, or a dictionary, a batch at a
+// time.
+type valueReader struct {
+	t     cellType
+	plain []byte   // not yet decoded, PLAIN
+	bit   int      // offset into plain of the next Boolean
+	runs  *hybrid  // RLE Booleans
+	ready []int64  // not yet handed out, decoded DELTA_BINARY_PACKED
+	cells [][]byte // the same of DELTA_LENGTH_BYTE_ARRAY
+	out   values
+	mode  format.Encoding
+}
+
+// newValueReader reads at most most values of type t from data.
+func newValueReader(t cellType, encoding format.Encoding, data []byte, most int) (*valueReader, error) {
+	v := &valueReader{t: t, mode: encoding, plain: data}
+	v.out.kind = t.kind()
+	switch {
+	case encoding == format.Plain:
+		return v, nil
+	case encoding == format.RLE && t.physical == format.Boolean:
+		if len(data) < 4 {
+			return nil, errValues
+		}
+		n := binary.LittleEndian.Uint32(data)
+		if uint64(n) > uint64(len(data)-4) {
+			return nil, errValues
+		}
+		var err error
+		v.runs, err = newHybrid(data[4:4+n], 1)
+		return v, err
+	case encoding == format.DeltaBinaryPacked && v.out.kind == ints:
+		return v, v.decodeDelta(data, most)
+	case encoding == format.DeltaLengthByteArray && t.physical == format.ByteArray:
+		return v, v.decodeDeltaLength(data, most)
+	}
+	return nil, errEncoding
+}
+
+var errEncoding = errors.New("dataset: unsupported encoding")
+
+func (v *valueReader) decodeDelta(data []byte, most int) error {
+	if err := checkDelta(data, most); err != nil {
+		return err
+	}
+	if v.t.physical == format.Int64 {
+		var err error
+		v.ready, err = parquet.LookupEncoding(format.DeltaBinaryPacked).DecodeInt64(nil, data)
+		for i, x := range v.ready {
+			v.ready[i] = v.int64(uint64(x))
+		}
+		return err
+	}
+	narrow, err := parquet.LookupEncoding(format.DeltaBinaryPacked).DecodeInt32(nil, data)
+	v.ready = make([]int64, len(narrow))
+	for i, x := range narrow {
+		v.ready[i] = v.int32(uint32(x))
+	}
+	return err
+}
+
+func (v *valueReader) decodeDeltaLength(data []byte, most int) error {
+	if err := checkDelta(data, most); err != nil {
+		return err
+	}
+	text, ends, err := parquet.LookupEncoding(format.DeltaLengthByteArray).DecodeByteArray(nil, data, nil)
+	if err != nil {
+		return err
+	}
+	for i := 1; i < len(ends); i++ {
+		v.cells = append(v.cells, text[ends[i-1]:ends[i]])
+	}
+	return nil
+}
+
+// checkDelta refuses a header that claims more than most values; the library
+// makes room for all of them.
+func checkDelta(data []byte, most int) error {
+	for range 2 { // block size, blocks
+		_, n := binary.Uvarint(data)
+		if n <= 0 {
+			return errValues
+		}
+		data = data[n:]
+	}
+	if total, n := binary.Uvarint(data); n <= 0 || total > uint64(most) {
+		return errValues
+	}
+	return nil
+}
+
+// next returns the next n values, valid until the next call.
+func (v *valueReader) next(n int) (*values, error) {
+	out := &v.out
+	switch {
+	case v.mode == format.DeltaBinaryPacked:
+		if n > len(v.ready) {
+			return nil, errValues
+		}
+		out.ints, v.ready = v.ready[:n], v.ready[n:]
+	case v.mode == format.DeltaLengthByteArray:
+		if n > len(v.cells) {
+			return nil, errValues
+		}
+		out.texts, v.cells = v.cells[:n], v.cells[n:]
+	case v.t.physical == format.Boolean:
+		return out, v.booleans(n)
+	case v.t.physical == format.ByteArray:
+		return out, v.byteArrays(n)
+	default:
+		return out, v.fixed(n)
+	}
+	return out, nil
+}
+
+func (v *valueReader) booleans(n int) error {
+	v.out.truths = sized(v.out.truths, n)
+	if v.runs != nil {
+		return v.runs.read(v.out.truths)
+	}
+	if v.bit+n > 8*len(v.plain) {
+		return errValues
+	}
+	for i := range v.out.truths {
+		v.out.truths[i] = uint32(v.plain[v.bit>>3] >> (v.bit & 7) & 1)
+		v.bit++
+	}
+	return nil
+}
+
+func (v *valueReader) byteArrays(n int) error {
+	v.out.texts = sized(v.out.texts, n)
+	for i := range v.out.texts {
+		if len(v.plain) < 4 {
+			return errValues
+		}
+		size := binary.LittleEndian.Uint32(v.plain)
+		if uint64(size) > uint64(len(v.plain)-4) {
+			return errValues
+		}
+		v.out.texts[i] = v.plain[4 : 4+size : 4+size]
+		v.plain = v.plain[4+size:]
+	}
+	return nil
+}
+
+func (v *valueReader) fixed(n int) error {
+	size := 8
+	if v.t.physical == format.Int32 || v.t.physical == format.Float {
+		size = 4
+	}
+	if n > len(v.plain)/size {
+		return errValues
+	}
+	from := v.plain[:n*size]
+	v.plain = v.plain[n*size:]
+	switch v.t.physical {
+	case format.Int32:
+		v.out.ints = sized(v.out.ints, n)
+		for i := range v.out.ints {
+			v.out.ints[i] = v.int32(binary.LittleEndian.Uint32(from[4*i:]))
+		}
+	case format.Int64:
+		v.out.ints = sized(v.out.ints, n)
+		for i := range v.out.ints {
+			v.out.ints[i] = v.int64(binary.LittleEndian.Uint64(from[8*i:]))
+		}
+	case format.Float:
+		v.out.floats = sized(v.out.floats, n)
+		for i := range v.out.floats {
+			v.out.floats[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:])))
+		}
+	default:
+		v.out.floats = sized(v.out.floats, n)
+		for i := range v.out.floats {
+			v.out.floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(from[8*i:]))
+		}
+	}
+	return nil
+}
+
+func (v *valueReader) int32(bits uint32) int64 {
+	if v.t.unsigned {
+		return int64(bits)
+	}
+	return int64(int32(bits))
+}
+
+// int64 takes what is beyond int64 for the largest one.
+func (v *valueReader) int64(bits uint64) int64 {
+	if v.t.unsigned {
+		return int64(min(bits, math.MaxInt64))
+	}
+	return int64(bits)
+}
+
+func sized[T any](s []T, n int) []T {
+	if n > cap(s) {
+		return make([]T, n)
+	}
+	return s[:n]
+}

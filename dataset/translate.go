@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+const (
+	unseen  = ^uint32(0)     // an entry of the dictionary not met yet
+	uncoded = ^uint32(0) - 1 // a cell or an entry that has no code
+)
+
+// translator turns the runs of a chunk into codes. It codes an entry of the
+// chunk's dictionary once, when it is first met, so that a number's codes are
+// in the order of first appearance whatever the format of the file.
+type translator struct {
+	coder   *coder
+	chunk   *chunk
+	entries []uint32 // code of each entry of the chunk's dictionary
+	codes   []uint32
+	faulty  bool // codes holds an uncoded one
+}
+
+// append keeps the codes of a run. It calls fault for each row that has none.
+func (t *translator) append(r *run, fault func(row int) error) error {
+	t.codes = sized(t.codes, r.n)
+	t.faulty = false
+	if r.present == nil {
+		if err := t.translate(r, 0, t.codes); err != nil {
+			return err
+		}
+	} else if err := t.translateSparse(r); err != nil {
+		return err
+	}
+	for i := 0; t.faulty && i < r.n; i++ {
+		if t.codes[i] == uncoded {
+			t.codes[i] = 0
+			if err := fault(i); err != nil {
+				return err
+			}
+		}
+	}
+	t.coder.out.Append(t.codes)
+	return nil
+}
+
+// translateSparse takes the stretches of present and missing cells in turn.
+func (t *translator) translateSparse(r *run) error {
+	value := 0
+	for from := 0; from < r.n; {
+		to := from + 1
+		for to < r.n && r.present[to] == r.present[from] {
+			to++
+		}
+		if r.present[from] == 1 {
+			if err := t.translate(r, value, t.codes[from:to]); err != nil {
+				return err
+			}
+			value += to - from
+		} else {
+			missing := t.orUncoded(t.coder.null())
+			for i := range t.codes[from:to] {
+				t.codes[from+i] = missing
+			}
+		}
+		from = to
+	}
+	return nil
+}
+
+// translate codes the values of r from the given one on.
+func (t *translator) translate(r *run, from int, out []uint32) error {
+	if r.indices == nil {
+		cells := r.values.slice(from, from+len(out))
+		t.code(&cells, out)
+		return nil
+	}
+	if t.entries == nil {
+		t.entries = make([]uint32, t.chunk.n)
+		for i := range t.entries {
+			t.entries[i] = unseen
+		}
+	}
+	entries := t.entries
+	for i, x := range r.indices[from : from+len(out)] {
+		if uint64(x) >= uint64(len(entries)) {
+			return errValues
+		}
+		code := entries[x]
+		if code >= uncoded {
+			if code == unseen {
+				entry := t.chunk.dict.slice(int(x), int(x)+1)
+				t.code(&entry, entries[x:x+1])
+				code = entries[x]
+			}
+			t.faulty = t.faulty || code == uncoded
+		}
+		out[i] = code
+	}
+	return nil
+}
+
+func (t *translator) code(cells *values, out []uint32) {
+	c := t.coder
+	switch cells.kind {
+	case ints:
+		for i, x := range cells.ints {
+			out[i] = t.orUncoded(c.integer(x))
+		}
+	case floats:
+		for i, x := range cells.floats {
+			out[i] = t.orUncoded(c.float(x))
+		}
+	case texts:
+		for i, x := range cells.texts {
+			out[i] = t.orUncoded(c.text(x))
+		}
+	case truths:
+		for i, x := range cells.truths {
+			out[i] = t.orUncoded(c.truth(x == 1))
+		}
+	}
+}
+
+func (t *translator) orUncoded(code uint32, ok bool) uint32 {
+	if !ok {
+		t.faulty = true
+		return uncoded
+	}
+	return code
+}

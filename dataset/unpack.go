@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
+)
+
+var errUnpack = errors.New("dataset: malformed compressed page")
+
+// unpackInto fills dst with what src holds, compressed by codec. It fails
+// unless src holds exactly len(dst) bytes, and never makes room for more: the
+// Parquet library's codecs grow their output as long as the input says so.
+func unpackInto(dst, src []byte, codec format.CompressionCodec) error {
+	switch codec {
+	case format.Snappy:
+		n, used := binary.Uvarint(src)
+		if used <= 0 || n != uint64(len(dst)) {
+			return errUnpack
+		}
+		_, err := snappy.Decode(dst, src)
+		return err
+	case format.Zstd:
+		d, _ := zstdDecoders.Get().(*zstd.Decoder)
+		defer zstdDecoders.Put(d)
+		out, err := d.DecodeAll(src, dst[:0:len(dst)])
+		if err == nil && len(out) != len(dst) {
+			err = errUnpack
+		}
+		return err
+	case format.Lz4Raw:
+		n, err := lz4.UncompressBlock(src, dst)
+		if err == nil && n != len(dst) {
+			err = errUnpack
+		}
+		return err
+	case format.Gzip:
+		z, err := gzip.NewReader(bytes.NewReader(src))
+		if err != nil {
+			return err
+		}
+		return readExactly(dst, z)
+	case format.Brotli:
+		return readExactly(dst, brotli.NewReader(bytes.NewReader(src)))
+	}
+	return fmt.Errorf("dataset: unknown codec")
+}
+
+// zstdDecoders holds *zstd.Decoder: one keeps buffers worth reusing.
+var zstdDecoders = sync.Pool{New: func() any {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		panic(err) // the options above are valid
+	}
+	return d
+}}
+
+func readExactly(dst []byte, r io.Reader) error {
+	if _, err := io.ReadFull(r, dst); err != nil {
+		return err
+	}
+	if n, err := r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+		return errUnpack
+	}
+	return nil
+}

@@ -12,7 +12,11 @@ import (
 
 // MarshalJSON writes the document YAML writes, in JSON.
 func (s *Schema) MarshalJSON() ([]byte, error) {
-	return toJSON(nil, s.tree()), nil
+	root, err := s.tree()
+	if err != nil {
+		return nil, err
+	}
+	return toJSON(nil, root), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. It refuses whatever Parse

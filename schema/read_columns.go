@@ -13,6 +13,9 @@ import (
 // columns reads the file's columns in order, the label among them, into s.
 func (r *reader) columns(f fields, s *Schema) {
 	entries := f.items("columns", "write one entry per column, in file order", MaxColumns)
+	if entries == nil {
+		return
+	}
 	names := map[string]bool{}
 	labels, features := 0, 0
 	for i, n := range entries {
@@ -44,9 +47,6 @@ func (r *reader) columns(f fields, s *Schema) {
 		if s.Columns[len(s.Columns)-1].Role != Ignored {
 			features++
 		}
-	}
-	if entries == nil {
-		return
 	}
 	if labels == 0 {
 		f.refuse("columns", "must include the label", nil, `give the column to be predicted, in its place among the columns, label: {levels: ["no", "yes"], positive: "yes"}`)
@@ -194,11 +194,11 @@ func (r *reader) levels(f fields, d *Dialect, least, most int, hint string) []Le
 		return nil
 	}
 	entries := f.items("levels", hint, most)
-	if entries == nil && f.values["levels"].form != list {
+	if entries == nil {
 		return nil
 	}
 	before := len(r.found)
-	if len(entries) < least && len(f.values["levels"].items) < least {
+	if len(entries) < least {
 		f.refuse("levels", fmt.Sprintf("must list at least %d", least), len(entries), hint)
 	}
 	seen := map[string]bool{}

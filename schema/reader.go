@@ -190,7 +190,8 @@ func (r *reader) number(n *node, param string) float64 {
 
 var unpoint = strings.NewReplacer(".inf", "inf", ".Inf", "inf", ".INF", "inf", ".nan", "nan", ".NaN", "nan", ".NAN", "nan")
 
-// items returns the entries of a key that, if there, must be a list.
+// items returns the entries of a key that, if there, must be a list: nil when
+// the key is absent or after a report, not nil for an empty list.
 func (f fields) items(key, hint string, most int) []*node {
 	n := f.values[key]
 	if n == nil {
@@ -207,6 +208,9 @@ func (f fields) items(key, hint string, most int) []*node {
 	if len(n.items) > most {
 		f.refuse(key, fmt.Sprintf("must have at most %d entries", most), len(n.items), "")
 		return nil
+	}
+	if n.items == nil {
+		return []*node{}
 	}
 	return n.items
 }

@@ -73,6 +73,8 @@ func TestParseRefusals(t *testing.T) {
 		{"negative skip_records", "skip_records: 1", "skip_records: -1", `file skip_records must be a whole number`},
 
 		{"no columns", valid[strings.Index(valid, "columns:"):], "", `columns must be given (none given); write columns:`},
+		{"empty columns", valid[strings.Index(valid, "columns:"):], "columns: []", `schema line 6: columns must include the label`},
+		{"columns is a word", valid[strings.Index(valid, "columns:"):], "columns: all", `columns must be a list (got "all"); write one entry per column`},
 		{"column is a word", "{name: id, role: ignored}", "id", `schema line 11: column 5 must be a mapping (got "id"); write the keys name, role`},
 		{"column without name", "{name: id, role: ignored}", "{role: ignored}", `schema line 11: column 5 name must be given (none given); write name:`},
 		{"column name in blanks", "name: id", `name: " id"`, `column 5 name must not begin or end with white space (got " id"); remove it`},

@@ -3,13 +3,21 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 )
 
 // YAML writes s in its one canonical form: Parse(s.YAML()) is s again, and
-// equal schemas have equal bytes. Comments are not part of a Schema.
-func (s *Schema) YAML() ([]byte, error) { return toYAML(s.tree()), nil }
+// equal schemas have equal bytes. Comments are not part of a Schema. It is an
+error when s did not come from this package and its label points nowhere.
+func (s *Schema) YAML() ([]byte, error) {
+	root, err := s.tree()
+	if err != nil {
+		return nil, err
+	}
+	return toYAML(root), nil
+}
 
 // Part returns s with the given columns, indices into s.Columns, as they are
 // and every other feature column ignored, only its name kept. It is what a
@@ -33,7 +41,13 @@ func (s *Schema) Part(columns []int) *Schema {
 }
 
 // tree is the inverse of read.
-func (s *Schema) tree() *node {
+func (s *Schema) tree() (*node, error) {
+	switch l, n := &s.Label, len(s.Label.Levels); {
+	case l.Position < 0 || l.Position > len(s.Columns):
+		return nil, fmt.Errorf("schema: write: label position must be between 0 and %d (got %d)", len(s.Columns), l.Position)
+	case l.Positive >= n || l.Default >= n:
+		return nil, fmt.Errorf("schema: write: positive and default must be codes of the label's %d levels (got %d and %d)", n, l.Positive, l.Default)
+	}
 	root := &node{form: mapping}
 	root.add("name", text(s.Name))
 	root.add("unit", text(s.Unit))
@@ -48,7 +62,7 @@ func (s *Schema) tree() *node {
 	}
 	columns.items = slices.Insert(columns.items, s.Label.Position, s.Label.tree())
 	root.add("columns", columns)
-	return root
+	return root, nil
 }
 
 func (d *Dialect) tree() *node {

@@ -38,3 +38,22 @@ func TestPartOfEveryColumnIsTheSchema(t *testing.T) {
 		}
 	}
 }
+
+func TestWritingASchemaThatPointsNowhere(t *testing.T) {
+	for name, spoil := range map[string]func(*Schema){
+		"position":  func(s *Schema) { s.Label.Position = len(s.Columns) + 1 },
+		"position<": func(s *Schema) { s.Label.Position = -1 },
+		"positive":  func(s *Schema) { s.Label.Positive = 2 },
+		"default":   func(s *Schema) { s.Label.Default = 2 },
+		"nothing":   func(s *Schema) { *s = Schema{} },
+	} {
+		s := whole()
+		spoil(s)
+		if text, err := s.YAML(); err == nil {
+			t.Errorf("%s: YAML wrote %s", name, text)
+		}
+		if text, err := s.MarshalJSON(); err == nil {
+			t.Errorf("%s: JSON wrote %s", name, text)
+		}
+	}
+}

@@ -64,7 +64,7 @@ type logisticBody struct {
 
 // toBody needs a checked model.
 func toBody(m *Model) (*body, error) {
-	s, err := json.Marshal(m.Schema)
+	s, err := m.Schema.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("model: schema: %w", err)
 	}
@@ -74,24 +74,24 @@ func toBody(m *Model) (*body, error) {
 		Privacy: privacyBody{
 			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit,
 			Epsilon: p.Epsilon.Float(), EpsilonNano: p.Epsilon,
-			Statement: p.Statement, Unprotected: list(p.Unprotected), Claim: p.Claim,
-			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: list(p.Overrides),
-			Bill: list(p.Bill),
+			Statement: p.Statement, Unprotected: p.Unprotected, Claim: p.Claim,
+			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
+			Bill: p.Bill,
 		},
 		Schema: s,
 		Spaces: []spaceBody{},
 	}
 	for _, sp := range m.Spaces {
-		b.Spaces = append(b.Spaces, spaceBody{sp.Encoding, list(sp.Columns)})
+		b.Spaces = append(b.Spaces, spaceBody{sp.Encoding, sp.Columns})
 	}
 	if m.Votes != nil {
 		b.Votes = &votesBody{}
 		for _, v := range m.Votes.Members {
-			b.Votes.Members = append(b.Votes.Members, memberBody{v.Space, v.Vote, v.Bias, list(v.Coef)})
+			b.Votes.Members = append(b.Votes.Members, memberBody{v.Space, v.Vote, v.Bias, v.Coef})
 		}
 	}
 	if l := m.Logistic; l != nil {
-		b.Logistic = &logisticBody{l.Space, l.Bias, list(l.Coef)}
+		b.Logistic = &logisticBody{l.Space, l.Bias, l.Coef}
 	}
 	return b, nil
 }
@@ -111,7 +111,11 @@ func (b *body) model() (*Model, error) {
 			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
 		},
 	}
-	if err := json.Unmarshal(b.Schema, m.Schema); err != nil {
+	var s bytes.Buffer // without the white space, which would count towards the schema's own size limit
+	if err := json.Compact(&s, b.Schema); err != nil {
+		return nil, fmt.Errorf("model: schema: %w", err)
+	}
+	if err := m.Schema.UnmarshalJSON(s.Bytes()); err != nil {
 		return nil, fmt.Errorf("model: schema: %w", err)
 	}
 	for _, sp := range b.Spaces {
@@ -129,21 +133,57 @@ func (b *body) model() (*Model, error) {
 	return m, nil
 }
 
-// encode writes the canonical bytes of a body.
+// encode writes the canonical text of a body.
 func (b *body) encode() ([]byte, error) {
+	b.fill()
 	var compact bytes.Buffer
 	enc := json.NewEncoder(&compact)
 	enc.SetEscapeHTML(false) // "≤ and <" are for people to read
 	if err := enc.Encode(b); err != nil {
 		return nil, fmt.Errorf("model: encode: %w", err)
 	}
-	return layout(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 1), nil
+	return layout(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 1, maxFile), nil
 }
 
-// decodeBody accepts exactly what encode writes. One comparison stands for a
+// fill turns lists that are nil into empty ones: in a file both are [].
+func (b *body) fill() {
+	empty(&b.Privacy.Unprotected)
+	empty(&b.Privacy.Overrides)
+	empty(&b.Privacy.Bill)
+	empty(&b.Spaces)
+	for k := range b.Spaces {
+		empty(&b.Spaces[k].Columns)
+	}
+	if b.Votes != nil {
+		empty(&b.Votes.Members)
+		for i := range b.Votes.Members {
+			empty(&b.Votes.Members[i].Coef)
+		}
+	}
+	if b.Logistic != nil {
+		empty(&b.Logistic.Coef)
+	}
+}
+
+func empty[T any](s *[]T) {
+	if *s == nil {
+		*s = []T{}
+	}
+}
+
+// decodeBody accepts exactly what encode writes. Two comparisons stand for a
 // list of rules: no unknown, missing, doubled or misspelt field, no null, no
-// trailing data, no second spelling of a number or a text.
+// trailing data, no second spelling of a number or a text. The first, of the
+// white space alone, also bounds the memory of the rest: laid out, no value is
+// so short that what it decodes to is much longer.
 func decodeBody(raw []byte) (*body, error) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, raw); err != nil {
+		return nil, fmt.Errorf("model: body: %w", err)
+	}
+	if err := same(layout(compact.Bytes(), 1, len(raw)), raw); err != nil {
+		return nil, err
+	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	b := new(body)
@@ -154,10 +194,14 @@ func decodeBody(raw []byte) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(again, raw) {
-		return nil, fmt.Errorf("model: body: must hold every field of this version once, in its order and in canonical form (differs from byte %d on)", firstDifference(again, raw))
+	return b, same(again, raw)
+}
+
+func same(canonical, raw []byte) error {
+	if bytes.Equal(canonical, raw) {
+		return nil
 	}
-	return b, nil
+	return fmt.Errorf("model: body: must hold every field of this version once, in its order and in canonical form (differs from byte %d on)", firstDifference(canonical, raw))
 }
 
 func firstDifference(a, b []byte) int {
@@ -167,12 +211,4 @@ func firstDifference(a, b []byte) int {
 		}
 	}
 	return min(len(a), len(b))
-}
-
-// list makes nil and empty the same bytes.
-func list[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
 }

@@ -5,6 +5,9 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
@@ -24,8 +27,8 @@ const (
 // check refuses a model that is not complete, finite and consistent. Both
 // Marshal and Unmarshal call it, so nothing is written that cannot be read.
 func (m *Model) check() error {
-	if m.Learner == "" {
-		return fmt.Errorf("model: learner must be named")
+	if !isName(m.Learner) {
+		return fmt.Errorf("model: learner must be a name of at most 64 lower-case letters, digits and hyphens (got %.100q)", m.Learner)
 	}
 	if err := m.checkClassifier(); err != nil {
 		return err
@@ -180,6 +183,28 @@ func checkCoef(who string, space int, coef []float64, widths []int, used []bool)
 	return nil
 }
 
+// isName holds for names of learners, which people type and programs compare.
+func isName(s string) bool {
+	for _, c := range s {
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-') {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 64
+}
+
+// isPlain holds for text that prints as it reads: valid, on one line, without
+// control characters or marks that reorder or hide what follows. The statement
+// is shown on terminals, whoever wrote the file.
+func isPlain(s string) bool {
+	for _, c := range s {
+		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
+			return false
+		}
+	}
+	return true
+}
+
 func (p *Privacy) check() error {
 	switch p.Scope {
 	case dp.PrivateFeatures, dp.WholeRow, dp.Nothing:
@@ -193,6 +218,15 @@ func (p *Privacy) check() error {
 	}
 	if p.Unit == "" || p.Statement == "" {
 		return fmt.Errorf("model: privacy: unit and statement must be given")
+	}
+	texts := slices.Concat([]string{p.Unit, p.Statement, p.Claim}, p.Unprotected, p.Overrides)
+	for _, e := range p.Bill {
+		texts = append(texts, e.Release, e.Mechanism)
+	}
+	for _, s := range texts {
+		if !isPlain(s) {
+			return fmt.Errorf("model: privacy: texts must be one line without control characters (got %.100q)", s)
+		}
 	}
 	if len(p.Bill) > maxBill {
 		return fmt.Errorf("model: privacy: the bill must have at most %d lines (got %d)", maxBill, len(p.Bill))

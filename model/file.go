@@ -5,7 +5,6 @@ package model
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -41,7 +40,8 @@ const (
 )
 
 // Marshal writes m as a model file. The same model always gives the same bytes.
-// A model that is incomplete, not finite or inconsistent is refused.
+// A model that is incomplete, not finite or inconsistent is refused: what
+// Marshal writes has been read back.
 func Marshal(m *Model) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -54,13 +54,15 @@ func Marshal(m *Model) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(raw)
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s%d%s%d%s%x%s%s%s", frameVersion, version, frameBytes, len(raw), frameSum, sum, frameBody, raw, frameEnd)
-	if out.Len() > maxFile {
-		return nil, fmt.Errorf("model: a model file must have at most %d bytes (got %d)", maxFile, out.Len())
+	file := frame(raw)
+	if _, err := Unmarshal(file); err != nil {
+		return nil, fmt.Errorf("model: cannot be read back: %w", err)
 	}
-	return out.Bytes(), nil
+	return file, nil
+}
+
+func frame(raw []byte) []byte {
+	return fmt.Appendf(nil, "%s%d%s%d%s%x%s%s%s", frameVersion, version, frameBytes, len(raw), frameSum, sha256.Sum256(raw), frameBody, raw, frameEnd)
 }
 
 // Unmarshal reads a model file. It accepts exactly what Marshal writes, or what
@@ -115,7 +117,7 @@ func unframe(file []byte) ([]byte, error) {
 	if !ok || len(raw) != n {
 		return nil, fmt.Errorf("model: the body must have the stated %d bytes and end the file; it is cut short or was changed", n)
 	}
-	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != string(stated) {
+	if fmt.Sprintf("%x", sha256.Sum256(raw)) != string(stated) {
 		return nil, fmt.Errorf("model: the body must match its checksum; the file is damaged or was edited")
 	}
 	return raw, nil

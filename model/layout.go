@@ -6,8 +6,9 @@ import "bytes"
 
 // layout breaks compact JSON into lines of two-space indent, starting depth
 // levels in, and leaves a list of plain values on one line: a thousand
-// coefficients are one line to skip, not a thousand to scroll.
-func layout(compact []byte, depth int) []byte {
+// coefficients are one line to skip, not a thousand to scroll. It stops once it
+// has written more than most bytes.
+func layout(compact []byte, depth, most int) []byte {
 	var out bytes.Buffer
 	line := func() {
 		out.WriteByte('\n')
@@ -15,10 +16,10 @@ func layout(compact []byte, depth int) []byte {
 			out.WriteString("  ")
 		}
 	}
-	for i := 0; i < len(compact); {
+	for i := 0; i < len(compact) && out.Len() <= most; {
 		c := compact[i]
 		if n := flat(compact[i:]); n > 0 {
-			out.Write(compact[i : i+n])
+			spaced(&out, compact[i:i+n])
 			i += n
 			continue
 		}
@@ -45,14 +46,11 @@ func layout(compact []byte, depth int) []byte {
 }
 
 // flat returns the length of the string or the list of plain values at the
-// start of compact, 0 when something else starts there. An empty object counts
-// as a plain value.
+// start of compact, 0 when something else starts there.
 func flat(compact []byte) int {
 	switch {
 	case compact[0] == '"':
 		return text(compact)
-	case compact[0] == '{' && compact[1] == '}':
-		return 2
 	case compact[0] != '[':
 		return 0
 	}
@@ -69,6 +67,21 @@ func flat(compact []byte) int {
 		}
 	}
 	return 0
+}
+
+// spaced writes what flat found, with a space after the commas of a list.
+func spaced(out *bytes.Buffer, s []byte) {
+	for i := 0; i < len(s); {
+		n := 1
+		if s[i] == '"' {
+			n = text(s[i:])
+		}
+		out.Write(s[i : i+n])
+		if s[i] == ',' {
+			out.WriteByte(' ')
+		}
+		i += n
+	}
 }
 
 // text returns the length of the JSON string at the start of s.

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Words is the statement in one paragraph, for a reader who signs it: what is
+// protected, against what, at which price, and whether it may be deployed.
+func (p *Privacy) Words() string {
+	var w []string
+	switch {
+	case p.Scope == dp.Nothing:
+		w = append(w, "This model gives no privacy guarantee: it may reveal anything about the rows it was trained on.")
+	default:
+		w = append(w,
+			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.", p.Epsilon, p.protects(), p.Unit),
+			fmt.Sprintf("Two tables count as neighbours when %s.", p.neighbours()),
+			fmt.Sprintf("Whatever anyone computes from the model is at most %s times as likely with one of them as with the other: %s.", factor(p.Epsilon), belief(p.Epsilon)))
+	}
+	w = append(w, sentence(p.Statement))
+	for _, flag := range p.flags() {
+		w = append(w, sentence(flag))
+	}
+	return strings.Join(w, " ")
+}
+
+// Card is the whole statement, one fact per line, the bill summed up by
+// mechanism. It ends in a line break.
+func (p *Privacy) Card() string {
+	var b strings.Builder
+	b.WriteString("Privacy statement\n")
+	line := func(key, value string) { fmt.Fprintf(&b, "  %-14s %s\n", key, value) }
+	if p.Scope == dp.Nothing {
+		line("guarantee", "none: anything about the training rows may be revealed")
+	} else {
+		line("guarantee", fmt.Sprintf("epsilon = %s (%d nano), delta = 0", p.Epsilon, int64(p.Epsilon)))
+		line("protects", p.protects())
+		line("meaning", fmt.Sprintf("between neighbours, any outcome at most %s times as likely; %s", factor(p.Epsilon), belief(p.Epsilon)))
+	}
+	line("one row is", p.Unit)
+	line("neighbours", fmt.Sprintf("%s: %s", p.Relation, p.neighbours()))
+	for i, l := range p.mechanisms() {
+		line(first(i, "paid for"), l)
+	}
+	for i, u := range p.Unprotected {
+		line(first(i, "not protected"), u)
+	}
+	line("in words", p.Statement)
+	if p.Claim != "" {
+		line("claim", p.Claim+" (see docs/guarantees)")
+	}
+	for i, f := range p.flags() {
+		line(first(i, "mind"), f)
+	}
+	return b.String()
+}
+
+// first is key for the first line of several, nothing for the others.
+func first(i int, key string) string {
+	if i > 0 {
+		return ""
+	}
+	return key
+}
+
+func sentence(s string) string {
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+func (p *Privacy) protects() string {
+	if p.Scope == dp.PrivateFeatures {
+		return "the private columns of each row"
+	}
+	return "every feature and the label of each row"
+}
+
+func (p *Privacy) neighbours() string {
+	what := "one row"
+	if p.Scope == dp.PrivateFeatures {
+		what = "the private columns of one row"
+	}
+	if p.Relation == dp.AddRemove {
+		return "one has one row that the other lacks"
+	}
+	return fmt.Sprintf("they have the same number of rows and differ in %s at most", what)
+}
+
+// mechanisms sums the bill up by mechanism, in order of first use.
+func (p *Privacy) mechanisms() []string {
+	var names []string
+	count := map[string]int{}
+	cost := map[string]dp.Epsilon{}
+	for _, e := range p.Bill {
+		if count[e.Mechanism] == 0 {
+			names = append(names, e.Mechanism)
+		}
+		count[e.Mechanism]++
+		cost[e.Mechanism] += e.Epsilon
+	}
+	lines := make([]string, len(names))
+	for i, name := range names {
+		releases := "releases"
+		if count[name] == 1 {
+			releases = "release"
+		}
+		lines[i] = fmt.Sprintf("%d %s by %s, epsilon = %s in all", count[name], releases, name, cost[name])
+	}
+	return lines
+}
+
+// flags are what a reader must not miss, each as a sentence without its stop.
+func (p *Privacy) flags() (out []string) {
+	if p.NotPrivate {
+		out = append(out, "NOT PRIVATE: trained with the not-private override; do not release it where the training rows may not go")
+	}
+	if p.Seeded {
+		out = append(out, "SEEDED: its randomness can be reproduced, which voids the guarantee; never deploy it")
+	}
+	if p.Scope != dp.Nothing && !p.Counted {
+		out = append(out, "NOT COUNTED: no ledger was charged, so the guarantee is for this training alone; others on the same table add to it")
+	}
+	for _, o := range p.Overrides {
+		out = append(out, "OVERRIDDEN: "+o)
+	}
+	return out
+}
+
+// factor is e^ε, rounded up to three digits.
+func factor(e dp.Epsilon) string {
+	x := math.Exp(e.Float())
+	if x >= 1e6 {
+		return "a million or more"
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return fmt.Sprintf("%.6g", math.Ceil(x/unit)*unit)
+}
+
+// belief is what the factor means to somebody who suspects something.
+func belief(e dp.Epsilon) string {
+	percent := math.Ceil(1000/(1+math.Exp(-e.Float()))) / 10
+	return fmt.Sprintf("an even bet between the two becomes at most %.1f %% sure", percent)
+}

@@ -10,7 +10,7 @@ import (
 
 // YAML writes s in its one canonical form: Parse(s.YAML()) is s again, and
 // equal schemas have equal bytes. Comments are not part of a Schema. It is an
-error when s did not come from this package and its label points nowhere.
+// error when s did not come from this package and its label points nowhere.
 func (s *Schema) YAML() ([]byte, error) {
 	root, err := s.tree()
 	if err != nil {

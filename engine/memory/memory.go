@@ -154,3 +154,13 @@ func (m *Table) count(ctx context.Context, words, counters int, fill func(from, 
 	}
 	return tallies[0], nil
 }
+
+// LogisticSums implements engine.Table.
+func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
+	weigh := engine.LabelWeights(m.t.Labels, m.t.Schema.Label.Positive)
+	sums, err := engine.LogisticSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, coef)
+	if err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
+	}
+	return sums, nil
+}

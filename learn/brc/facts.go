@@ -10,7 +10,7 @@ import (
 )
 
 // Facts are the plan in words and numbers, from public choices alone.
-func (pl *plan) Facts() []learn.Fact {
+func (pl *Plan) Facts() []learn.Fact {
 	alg := 2
 	if pl.scope == dp.WholeRow {
 		alg = 3
@@ -53,7 +53,7 @@ func (pl *plan) Facts() []learn.Fact {
 		learn.Fact{Key: "rule_of_thumb_holds", Value: thumb <= 0.5})
 }
 
-func (pl *plan) publicWidth() int {
+func (pl *Plan) publicWidth() int {
 	if pl.public == nil {
 		return 0
 	}

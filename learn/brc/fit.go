@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
@@ -19,7 +20,7 @@ import (
 // Fit charges acct, then reads the rows once (twice with a public part). After
 // the charge it can fail for a fault of the engine or a cancelled context only
 // (1.7): one class, one row or an error of 1 train like anything else.
-func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	if err := acct.Charge(pl.bill); err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
@@ -33,26 +34,26 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
-	var members []model.Member
+	out := &release{pl: pl}
 	for t := range pl.Rounds {
 		chosen, werr := pl.round(t, rows, exit)
 		vote := 0.5 - werr // Algorithm 2 line 12
 		// Line 7 compares noisy against public: nothing here is unpaid (1.5).
 		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {
-			members = append(members, model.Member{Space: 1, Threshold: pub.classifier, Vote: 0.5 - pub.err})
+			out.add(pl.public, pub.classifier, 0.5-pub.err)
 			if err := pub.reweigh(ctx, 0.5-pub.err); err != nil { // lines 8-10
 				return nil, fmt.Errorf("brc: %w", err)
 			}
 			continue
 		}
-		members = append(members, model.Member{Threshold: candidates[t][chosen], Vote: vote})
+		out.add(pl.private, candidates[t][chosen], vote)
 		rows.reweigh(t*pl.width()+chosen, math.Exp(vote)) // lines 12-19
 	}
-	return pl.assemble(members, acct, exit), nil
+	return out.model(acct, exit), nil
 }
 
 // width is the number of candidates a round scores.
-func (pl *plan) width() int {
+func (pl *Plan) width() int {
 	if pl.Intercept == InterceptSelected {
 		return pl.Candidates
 	}
@@ -61,7 +62,7 @@ func (pl *plan) width() int {
 
 // draw makes every random classifier before any row is read (1.1), one line of
 // candidates per round (Algorithm 2 line 5).
-func (pl *plan) draw(exit *mech.Exit) [][]feature.Threshold {
+func (pl *Plan) draw(exit *mech.Exit) [][]feature.Threshold {
 	out := make([][]feature.Threshold, pl.Rounds)
 	for t := range out {
 		h := random.Threshold(exit.Public(), pl.private, pl.Intercept == InterceptUniform)
@@ -96,7 +97,7 @@ func flatten(candidates [][]feature.Threshold) (all []feature.Threshold) {
 
 // round releases what round t costs: which candidate (where there is a choice)
 // and its noisy weighted error.
-func (pl *plan) round(t int, rows *privateRows, exit *mech.Exit) (chosen int, werr float64) {
+func (pl *Plan) round(t int, rows *privateRows, exit *mech.Exit) (chosen int, werr float64) {
 	if pl.width() > 1 {
 		scores := make([]mech.Ratio, pl.width())
 		for c := range scores {
@@ -109,30 +110,47 @@ func (pl *plan) round(t int, rows *privateRows, exit *mech.Exit) (chosen int, we
 	return chosen, rows.release(errLabel(t), pl.shares[t].err, wrong, right, exit) // 1.3: rows meet noise
 }
 
-// assemble is post-processing: it writes down released values and public facts.
-func (pl *plan) assemble(members []model.Member, acct learn.Account, exit *mech.Exit) *model.Model {
-	spaces := []model.SpaceSpec{pl.spec(pl.private)}
-	if pl.public != nil {
-		spaces = append(spaces, pl.spec(pl.public))
+// release collects what the model is made of: released values and public
+// facts. From here on everything is post-processing.
+type release struct {
+	pl      *Plan
+	spaces  []*feature.Space
+	members []model.Member
+}
+
+// add appends a voter; a space enters the model with its first voter.
+func (r *release) add(sp *feature.Space, h feature.Threshold, vote float64) {
+	at := slices.Index(r.spaces, sp)
+	if at < 0 {
+		at = len(r.spaces)
+		r.spaces = append(r.spaces, sp)
 	}
-	return &model.Model{
+	r.members = append(r.members, model.Member{Space: at, Threshold: h, Vote: vote})
+}
+
+func (r *release) model(acct learn.Account, exit *mech.Exit) *model.Model {
+	m := &model.Model{
 		Learner: "brc",
-		Schema:  pl.s.Part(pl.s.Features()),
-		Privacy: pl.privacy(acct, exit),
-		Spaces:  spaces,
-		Votes:   &model.Votes{Members: members},
+		Schema:  r.pl.s.Part(r.columns()),
+		Privacy: r.pl.privacy(acct, exit),
+		Votes:   &model.Votes{Members: r.members},
 	}
+	for _, sp := range r.spaces {
+		m.Spaces = append(m.Spaces, model.SpecOf(r.pl.s, sp))
+	}
+	return m
 }
 
-func (pl *plan) spec(sp *feature.Space) model.SpaceSpec {
-	spec := model.SpaceSpec{Encoding: sp.Encoding}
-	for _, j := range sp.Columns {
-		spec.Columns = append(spec.Columns, pl.s.Columns[j].Name)
+// columns are those the voters read, in the schema's order.
+func (r *release) columns() (cols []int) {
+	for _, sp := range r.spaces {
+		cols = append(cols, sp.Columns...)
 	}
-	return spec
+	slices.Sort(cols)
+	return slices.Compact(cols)
 }
 
-func (pl *plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
+func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{
 		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.bill,
 		Claim: pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
@@ -156,7 +174,7 @@ func (pl *plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
 	return p
 }
 
-func (pl *plan) claim() string {
+func (pl *Plan) claim() string {
 	switch {
 	case pl.scope == dp.PrivateFeatures:
 		return "brc: G-BRC-1"

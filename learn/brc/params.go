@@ -9,7 +9,6 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -58,8 +57,8 @@ const (
 	maxCandidates = 64
 )
 
-// plan is a checked Params with the bill. It holds no data.
-type plan struct {
+// Plan is a checked Params with the bill. It holds no data.
+type Plan struct {
 	Params
 	s       *schema.Schema
 	rows    int // declared or public number of rows; 0 when unknown
@@ -77,11 +76,11 @@ type share struct{ pick, err dp.Epsilon }
 
 // Plan checks p against the public schema and prices one fit. rows is the
 // number of rows where that is public or declared, else 0; it moves no price.
-func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
+func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.check(s); err != nil {
 		return nil, err
 	}
-	pl := &plan{Params: p, s: s, rows: rows, clip: newClip(p.C1, p.C2)}
+	pl := &Plan{Params: p, s: s, rows: rows, clip: newClip(p.C1, p.C2)}
 	public, private := s.ByRole(schema.Public), s.ByRole(schema.Private)
 	switch {
 	case s.Label.Role == schema.Private:
@@ -138,7 +137,7 @@ func (p Params) check(s *schema.Schema) error {
 
 // price splits ε over the rounds and writes the bill. Each release is charged
 // exactly the part its own noise is sized for.
-func (pl *plan) price() error {
+func (pl *Plan) price() error {
 	pl.shares = make([]share, pl.Rounds)
 	if pl.NotPrivate {
 		return nil
@@ -167,4 +166,4 @@ func pickLabel(t int) string { return fmt.Sprintf("intercept of round %d", t+1) 
 func errLabel(t int) string  { return fmt.Sprintf("weighted error of round %d", t+1) }
 
 // Events is the bill of one Fit, in charging order.
-func (pl *plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }

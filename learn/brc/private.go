@@ -12,14 +12,14 @@ import (
 // share a mistake pattern, and their common weight. Rows of one pattern have
 // been wrong about the same classifiers, so their weights are equal.
 type privateRows struct {
-	pl       *plan
+	pl       *Plan
 	patterns *engine.Patterns
 	n        int
 	weight   []int64 // per pattern, in clip units
 	reach    *reachable
 }
 
-func newPrivateRows(pl *plan, p *engine.Patterns, n int) *privateRows {
+func newPrivateRows(pl *Plan, p *engine.Patterns, n int) *privateRows {
 	r := &privateRows{pl: pl, patterns: p, n: n, weight: make([]int64, len(p.Count)), reach: newReachable(pl.clip)}
 	for i := range r.weight {
 		r.weight[i] = pl.clip.one // Algorithm 2 line 2; 1 lies in [1/c1, c2]

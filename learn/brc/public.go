@@ -29,7 +29,7 @@ type publicSide struct {
 const ridge = 1
 
 // newPublicSide returns nil when everything is private.
-func newPublicSide(ctx context.Context, pl *plan, tab engine.Table) (*publicSide, error) {
+func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table) (*publicSide, error) {
 	if pl.public == nil {
 		return nil, nil
 	}
@@ -57,11 +57,11 @@ func (p *publicSide) fit(ctx context.Context) error {
 			total += v
 		}
 	}
-	coef, err := logistic.FitGroups(ctx, p.space, p.groups, p.weights, ridge/total, p.coef)
+	best, err := logistic.FitGroups(ctx, p.space, p.groups, p.weights[p.positive], p.weights[1-p.positive], ridge/total, p.coef)
 	if err != nil {
 		return err
 	}
-	p.coef, p.classifier = coef, logistic.Threshold(coef)
+	p.coef, p.classifier = best.Coef, logistic.Threshold(best.Coef)
 	wrong := 0.0
 	p.mistakes(func(label, group int) { wrong += p.weights[label][group] })
 	p.err = wrong / total

@@ -36,13 +36,13 @@ func (c clip) step(w int64, factor float64) int64 {
 // of released values only (1.4).
 type reachable struct {
 	clip    clip
-	present []bool  // index: weight − clip.lo
-	list    []int64 // the same set, unordered
+	present []uint64 // bit weight − clip.lo
+	list    []int64  // the same set, unordered
 	lo, hi  int64
 }
 
 func newReachable(c clip) *reachable {
-	r := &reachable{clip: c, present: make([]bool, c.hi-c.lo+1), lo: c.one, hi: c.one}
+	r := &reachable{clip: c, present: make([]uint64, (c.hi-c.lo)/64+1), lo: c.one, hi: c.one}
 	r.insert(c.one)
 	return r
 }
@@ -56,9 +56,14 @@ func (r *reachable) update(factor float64) {
 }
 
 func (r *reachable) insert(w int64) {
-	if !r.present[w-r.clip.lo] {
-		r.present[w-r.clip.lo] = true
-		r.list = append(r.list, w)
-		r.lo, r.hi = min(r.lo, w), max(r.hi, w)
+	if r.has(w) {
+		return
 	}
+	r.present[(w-r.clip.lo)/64] |= 1 << ((w - r.clip.lo) % 64)
+	r.list = append(r.list, w)
+	r.lo, r.hi = min(r.lo, w), max(r.hi, w)
+}
+
+func (r *reachable) has(w int64) bool {
+	return r.present[(w-r.clip.lo)/64]>>((w-r.clip.lo)%64)&1 == 1
 }

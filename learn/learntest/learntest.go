@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package learntest is the conformance suite of the learn contract: what every
+// learner, private or not, must do whatever its mathematics.
+//
+// Room rules. Owns: checks of the contract. Imports: learn and what its tables
+// and exits are made of. Used by tests only.
+package learntest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/memory"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/mech/mechtest"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/rng/replay"
+)
+
+// Case is one learner with one set of parameters on one table.
+type Case struct {
+	Plan  func() (learn.Plan, error)
+	Table *dataset.Table
+	// OrderFree says that the bytes of a model must not depend on the order of
+	// the rows when its randomness is replayed.
+	OrderFree bool
+}
+
+// Run checks the whole contract.
+func Run(t *testing.T, c Case) {
+	t.Helper()
+	t.Run("bill equals releases", func(t *testing.T) {
+		pl := c.plan(t)
+		tape := &mechtest.Recorder{}
+		m := Fit(t, pl, c.Table, tape, 1)
+		if m.Privacy.NotPrivate {
+			t.Skip("not private: releases are free and say so")
+		}
+		bill := pl.Events()
+		if len(bill) != len(tape.Passages) {
+			t.Fatalf("%d events billed, %d releases made", len(bill), len(tape.Passages))
+		}
+		for i, p := range tape.Passages {
+			if bill[i] != (dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss}) {
+				t.Errorf("event %d is billed as %+v and leaves as %q by %s for %s", i, bill[i], p.Label, p.Name, p.Loss)
+			}
+		}
+		if !slices.Equal(m.Privacy.Bill, bill) || m.Privacy.Epsilon != dp.Total(bill) {
+			t.Errorf("the model states ε = %s, the bill adds up to %s", m.Privacy.Epsilon, dp.Total(bill))
+		}
+	})
+	t.Run("charges before it reads", func(t *testing.T) {
+		pl := c.plan(t)
+		acct := &account{}
+		spy := &spy{Table: c.engine(t), acct: acct}
+		if _, err := pl.Fit(context.Background(), spy, acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
+			t.Fatal(err)
+		}
+		if spy.early {
+			t.Error("the table was asked before the account was charged")
+		}
+		if acct.charges != 1 {
+			t.Errorf("the account was charged %d times", acct.charges)
+		}
+	})
+	t.Run("a refusal reads nothing", func(t *testing.T) {
+		pl := c.plan(t)
+		if len(pl.Events()) == 0 {
+			t.Skip("nothing is billed")
+		}
+		refusal := errors.New("the budget is gone")
+		acct := &account{refuse: refusal}
+		spy := &spy{Table: c.engine(t), acct: acct}
+		tape := &mechtest.Recorder{}
+		m, err := pl.Fit(context.Background(), spy, acct, mech.NewTapedExit(replay.Seeded(1, "learntest"), tape))
+		if m != nil || !errors.Is(err, refusal) || spy.asked || len(tape.Passages) > 0 {
+			t.Errorf("after a refusal: model %v, error %v, table asked %v, %d releases", m != nil, err, spy.asked, len(tape.Passages))
+		}
+	})
+	t.Run("replayed randomness gives the same bytes", func(t *testing.T) {
+		a := Bytes(t, Fit(t, c.plan(t), c.Table, nil, 7))
+		if b := Bytes(t, Fit(t, c.plan(t), c.Table, nil, 7)); !bytes.Equal(a, b) {
+			t.Error("two fits with the same randomness differ")
+		}
+		if c.OrderFree {
+			if b := Bytes(t, Fit(t, c.plan(t), reversed(c.Table), nil, 7)); !bytes.Equal(a, b) {
+				t.Error("the order of the rows shows in the model")
+			}
+		}
+	})
+	t.Run("fresh randomness gives other bytes", func(t *testing.T) {
+		pl := c.plan(t)
+		if len(pl.Events()) == 0 {
+			t.Skip("nothing is drawn")
+		}
+		fit := func() []byte {
+			m, err := pl.Fit(context.Background(), c.engine(t), &account{}, mech.NewExit(rng.System()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Privacy.Seeded {
+				t.Error("a model with fresh randomness is marked seeded")
+			}
+			return Bytes(t, m)
+		}
+		if bytes.Equal(fit(), fit()) {
+			t.Error("two fits with fresh randomness are equal: the noise is not fresh")
+		}
+	})
+	t.Run("degenerate tables train", func(t *testing.T) {
+		one := make([]int, 40)
+		for _, rows := range [][]int{{0}, one, {0, 1}} {
+			tab := c.Table.Subset(rows)
+			m := Fit(t, c.plan(t), tab, nil, 3)
+			if _, err := m.Scores(tab.Cols, tab.Rows); err != nil {
+				t.Errorf("%d rows: %v", len(rows), err)
+			}
+		}
+	})
+	t.Run("the model survives its file", func(t *testing.T) {
+		m := Fit(t, c.plan(t), c.Table, nil, 5)
+		if !m.Privacy.Seeded {
+			t.Error("a model with replayed randomness is not marked seeded")
+		}
+		file := Bytes(t, m)
+		back, err := model.Unmarshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err1 := m.Scores(c.Table.Cols, c.Table.Rows)
+		got, err2 := back.Scores(c.Table.Cols, c.Table.Rows)
+		if err1 != nil || err2 != nil || !slices.Equal(want, got) {
+			t.Errorf("scores change through the file: %v, %v", err1, err2)
+		}
+		if !bytes.Equal(Bytes(t, back), file) {
+			t.Error("a model read from a file writes another one")
+		}
+	})
+	t.Run("a cancelled context stops it", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := c.plan(t).Fit(ctx, c.engine(t), &account{}, mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func (c Case) plan(t *testing.T) learn.Plan {
+	t.Helper()
+	pl, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pl
+}
+
+func (c Case) engine(t *testing.T) engine.Table {
+	t.Helper()
+	return Engine(t, c.Table)
+}
+
+// Engine answers from tab in memory.
+func Engine(t testing.TB, tab *dataset.Table) engine.Table {
+	t.Helper()
+	m, err := memory.New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Fit trains with replayed randomness and an optional tape.
+func Fit(t testing.TB, pl learn.Plan, tab *dataset.Table, tape *mechtest.Recorder, seed uint64) *model.Model {
+	t.Helper()
+	exit := mech.NewExit(replay.Seeded(seed, "learntest"))
+	if tape != nil {
+		exit = mech.NewTapedExit(replay.Seeded(seed, "learntest"), tape)
+	}
+	m, err := pl.Fit(context.Background(), Engine(t, tab), &account{}, exit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Bytes is the model's file.
+func Bytes(t testing.TB, m *model.Model) []byte {
+	t.Helper()
+	file, err := model.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func reversed(tab *dataset.Table) *dataset.Table {
+	rows := make([]int, tab.Rows)
+	for i := range rows {
+		rows[i] = tab.Rows - 1 - i
+	}
+	return tab.Subset(rows)
+}
+
+// account counts charges and refuses on demand.
+type account struct {
+	charges int
+	refuse  error
+}
+
+func (a *account) Charge([]dp.Event) error {
+	if a.refuse != nil {
+		return a.refuse
+	}
+	a.charges++
+	return nil
+}
+
+func (a *account) Counted() bool { return false }
+
+// spy is a table that notices questions asked before the charge.
+type spy struct {
+	engine.Table
+	acct         *account
+	asked, early bool
+}
+
+func (s *spy) note() {
+	s.asked = true
+	s.early = s.early || s.acct.charges == 0
+}
+
+func (s *spy) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*engine.Patterns, error) {
+	s.note()
+	return s.Table.Mistakes(ctx, sp, cs)
+}
+
+func (s *spy) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
+	s.note()
+	return s.Table.Groups(ctx, cols)
+}
+
+func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
+	s.note()
+	return s.Table.LogisticSums(ctx, sp, coef)
+}

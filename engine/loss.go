@@ -106,6 +106,7 @@ type lossModel struct {
 
 type lossTable struct {
 	codes *column.Codes
+	one   bool      // the column has one feature, whatever the code
 	index []int32   // per code: the feature that is non-zero
 	value []float64 // per code: its value
 	score []float64 // per code: coefficient × value
@@ -116,7 +117,8 @@ func newLossModel(sp *feature.Space, cols []column.Column, coef []float64) *loss
 	for k, j := range sp.Columns {
 		col := &cols[j]
 		n := tableLen(sp, k, col)
-		t := lossTable{&col.Codes, make([]int32, n), make([]float64, n), make([]float64, n)}
+		_, width := sp.Block(k)
+		t := lossTable{&col.Codes, width == 1, make([]int32, n), make([]float64, n), make([]float64, n)}
 		for code := range n {
 			f, v := 0, 0.0
 			if col.Values != nil {
@@ -226,28 +228,68 @@ func losses(s *lossScratch, n int) (sum float64) {
 
 // scatter adds the block to the gradient and to the upper triangle of the
 // Hessian. Features of later columns have larger indices and the intercept is
-// last, so the triangle needs no comparison.
+// last, so the triangle needs no comparison. Where the place of a sum is the
+// same for all rows it is summed in registers first.
 func (m *lossModel) scatter(n int, s *lossScratch, sum *LossSums) {
 	d := m.dim - 1
 	slope, curve, scaled := s.slope[:n], s.curve[:n], s.scaled[:n]
 	for k := range m.tables {
 		index, value := s.index[k][:n], s.value[k][:n]
-		for i, f := range index {
-			sum.Grad[f] += float64(slope[i] * value[i])
-			scaled[i] = float64(curve[i] * value[i])
-			sum.Hess[int(f)*m.dim+d] += scaled[i]
+		for i, v := range value {
+			scaled[i] = float64(curve[i] * v)
+		}
+		if f := int(index[0]); m.tables[k].one {
+			sum.Grad[f] += dot(slope, value)
+			sum.Hess[f*m.dim+d] += total(scaled)
+		} else {
+			for i, f := range index {
+				sum.Grad[f] += float64(slope[i] * value[i])
+				sum.Hess[int(f)*m.dim+d] += scaled[i]
+			}
 		}
 		for l := k; l < len(m.tables); l++ {
 			index2, value2 := s.index[l][:n], s.value[l][:n]
+			if m.tables[k].one && m.tables[l].one {
+				sum.Hess[int(index[0])*m.dim+int(index2[0])] += dot(scaled, value2)
+				continue
+			}
 			for i, f := range index {
 				sum.Hess[int(f)*m.dim+int(index2[i])] += float64(scaled[i] * value2[i])
 			}
 		}
 	}
-	for i := range n {
-		sum.Grad[d] += slope[i]
-		sum.Hess[d*m.dim+d] += curve[i]
+	sum.Grad[d] += total(slope)
+	sum.Hess[d*m.dim+d] += total(curve)
+}
+
+// dot and total add in four interleaved sums: one sum would wait for each
+// addition to finish before the next.
+func dot(a, b []float64) float64 {
+	var p, q, r, s float64
+	for ; len(a) >= 4 && len(b) >= 4; a, b = a[4:], b[4:] {
+		p += float64(a[0] * b[0])
+		q += float64(a[1] * b[1])
+		r += float64(a[2] * b[2])
+		s += float64(a[3] * b[3])
 	}
+	for i, x := range a {
+		p += float64(x * b[i])
+	}
+	return p + q + r + s
+}
+
+func total(a []float64) float64 {
+	var p, q, r, s float64
+	for ; len(a) >= 4; a = a[4:] {
+		p += a[0]
+		q += a[1]
+		r += a[2]
+		s += a[3]
+	}
+	for _, x := range a {
+		p += x
+	}
+	return p + q + r + s
 }
 
 func newLossSums(dim int) *LossSums {

@@ -15,7 +15,7 @@ const maxFalseAlarms = 1e-6
 
 // checkRates adds up every FalsePositive written in a test. A rate divided by
 // the number of turns of a loop (1e-9 / float64(len(cases))) counts undivided:
-// once for the whole loop.
+// once for the whole loop. A check inside a loop must have such a rate.
 func checkRates(m *Module) (bad []string) {
 	sum := constant.MakeFloat64(0)
 	for _, p := range m.Packages {
@@ -42,6 +42,9 @@ func checkRates(m *Module) (bad []string) {
 				sum = constant.BinaryOp(sum, token.ADD, rate)
 				return true
 			})
+			for _, pos := range f.repeated() {
+				bad = append(bad, m.at(pos, "this check runs in a loop: divide its false-positive rate by the number of turns"))
+			}
 		}
 	}
 	if total, _ := constant.Float64Val(sum); !(total < maxFalseAlarms) {
@@ -64,4 +67,71 @@ func written(e ast.Expr) (constant.Value, bool) {
 		}
 	}
 	return nil, false
+}
+
+// repeated finds the checks that run in a loop under a claim whose rate is not
+// divided. Checks that a Rejects expects to fail raise no false alarm.
+func (f *File) repeated() (found []token.Pos) {
+	var path []ast.Node
+	ast.Inspect(f.AST, func(n ast.Node) bool {
+		if n == nil {
+			path = path[:len(path)-1]
+			return true
+		}
+		path = append(path, n)
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) < 2 || !undivided(call.Args[1]) {
+			return true
+		}
+		loop := false
+		for _, outer := range path {
+			switch outer := outer.(type) {
+			case *ast.ForStmt, *ast.RangeStmt:
+				loop = true
+			case *ast.CallExpr:
+				if sel, ok := outer.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Rejects" {
+					return true
+				}
+			}
+		}
+		if loop {
+			found = append(found, call.Pos())
+		}
+		return true
+	})
+	return found
+}
+
+// undivided reports whether e is a claim, or the name of one, whose rate is a
+// plain number.
+func undivided(e ast.Expr) bool {
+	if id, ok := e.(*ast.Ident); ok && id.Obj != nil {
+		switch def := id.Obj.Decl.(type) {
+		case *ast.AssignStmt:
+			for i, lhs := range def.Lhs {
+				if l, ok := lhs.(*ast.Ident); ok && l.Name == id.Name && len(def.Rhs) == len(def.Lhs) {
+					e = def.Rhs[i]
+				}
+			}
+		case *ast.ValueSpec:
+			for i, name := range def.Names {
+				if name.Name == id.Name && i < len(def.Values) {
+					e = def.Values[i]
+				}
+			}
+		}
+	}
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		return false
+	}
+	for _, elt := range lit.Elts {
+		if kv, ok := elt.(*ast.KeyValueExpr); ok {
+			if key, ok := kv.Key.(*ast.Ident); ok && key.Name == "FalsePositive" {
+				_, plain := kv.Value.(*ast.BasicLit)
+				return plain
+			}
+		}
+	}
+	return false
 }

@@ -240,6 +240,25 @@ func TestRates(t *testing.T) {
 		{"a divided rate counts whole", in("1e-6 / 1000"), []string{"add up to 1e-06"}},
 		{"hidden in a name", in("rate"), []string{"mech/a_test.go:2: write"}},
 		{"multiplied", in("3 * 1e-9"), []string{"write"}},
+		{"in a loop", files{"mech/a_test.go": `package mech
+
+var c = Claim{FalsePositive: 1e-9}
+
+func f(t T) {
+	a := Claim{FalsePositive: 1e-9}
+	b := Claim{FalsePositive: 1e-9 / 3}
+	KS(t, a, nil)
+	for range 3 {
+		KS(t, b, nil)
+		stattest.Rejects(t, func(t T) { KS(t, a, nil) })
+	}
+	for i := 0; i < 3; i++ {
+		t.Run("", func(t T) { KS(t, a, nil) }) // line 14
+		KS(t, c, nil)
+		KS(t, Claim{FalsePositive: 1e-9}, nil)
+	}
+}
+`}, []string{"mech/a_test.go:14", "mech/a_test.go:15", "mech/a_test.go:16"}},
 	})
 }
 

@@ -57,6 +57,10 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
 	done
 
+.PHONY: mutants
+mutants: ## plant known privacy bugs, one at a time: each must turn its test red
+	DISCREET_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m ./internal/mutants
+
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt
 	@mkdir -p $(OUT)

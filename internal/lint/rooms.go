@@ -97,6 +97,7 @@ var table = []row{
 	{room: "internal/stattest", words: "internal/stattest judges samples and knows nothing of their origin",
 		libs: []string{gonum}, std: impure},
 	{room: "internal/lint", words: "internal/lint reads sources: the standard library only"},
+	{room: "internal/mutants", words: "internal/mutants runs the go command on sabotaged sources: the standard library only"},
 }
 
 // rowOf finds a room's row: its own, or the one with a *.
@@ -114,7 +115,9 @@ func matches(patterns []string, room string) bool {
 }
 
 // testOnly reports whether a room exists for tests: production cannot reach it.
-func testOnly(room string) bool { return strings.HasSuffix(room, "test") || room == "internal/lint" }
+func testOnly(room string) bool {
+	return strings.HasSuffix(room, "test") || room == "internal/lint" || room == "internal/mutants"
+}
 
 const cure = "; a new arrow starts in internal/lint/rooms.go and docs/decisions/0002-rooms.md"
 

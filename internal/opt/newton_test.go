@@ -49,18 +49,23 @@ func TestNewtonHalvesStepsThatOvershoot(t *testing.T) {
 	}
 }
 
-// The value depends on the sum only, so the Hessian has rank one.
+// The value depends on x+y and z only, so the Hessian has rank two; along the
+// gradient alone the two scales would take hundreds of steps.
 func TestNewtonDampsASingularHessian(t *testing.T) {
 	f := func(x []float64) (Point, error) {
-		s := x[0] + x[1] - 2
-		return Point{Value: s * s, Grad: []float64{2 * s, 2 * s}, Hess: []float64{2, 2, 2, 2}}, nil
+		s, z := x[0]+x[1]-2, x[2]-1
+		return Point{
+			Value: s*s/2 + 50*z*z,
+			Grad:  []float64{s, s, 100 * z},
+			Hess:  []float64{1, 1, 0, 1, 1, 0, 0, 0, 100},
+		}, nil
 	}
-	got, err := Newton(f, []float64{5, 0}, lim)
+	got, err := Newton(f, []float64{5, 0, 7}, lim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(got.X[0]+got.X[1]-2) > 1e-9 {
-		t.Errorf("Newton = %+v, want a sum of 2", got)
+	if math.Abs(got.X[0]+got.X[1]-2) > 1e-9 || math.Abs(got.X[2]-1) > 1e-9 || got.Steps > 3 {
+		t.Errorf("Newton = %+v, want x+y = 2 and z = 1 within 3 steps", got)
 	}
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package experiment lists the figures that can be measured anew and runs them.
+// One folder per paper, one file per figure; how a run works is in
+// experiment/frame.
+//
+// Room rules. Owns: the list of figures. Imports: every room but cmd. Must
+// never see: production accounts.
+package experiment
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/experiment/frame"
+	"github.com/discreet-dp/discreet/experiment/shen"
+)
+
+// All returns every figure, by paper and then in the paper's order.
+func All() []*frame.Figure {
+	return slices.Concat(shen.Figures())
+}
+
+// Find returns the figure of a name such as "shen/fig2a", or a *dp.ParamError
+// that lists the names there are.
+func Find(name string) (*frame.Figure, error) {
+	var names []string
+	for _, f := range All() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, &dp.ParamError{Op: "experiment", Param: "figure", Want: "must be one of " + strings.Join(names, ", "), Got: name}
+}
+
+// Run runs the figure of that name; see frame.Figure.Run.
+func Run(ctx context.Context, name string, o frame.Options) (*frame.Result, error) {
+	f, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.Run(ctx, o)
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// write draws the figure and puts the verdict beside it.
+func (r *run) write(dir string) error {
+	chart := r.f.Draw(r.res.Summary)
+	var svg, png, verdict bytes.Buffer
+	if err := chart.WriteSVG(&svg); err != nil {
+		return fmt.Errorf("experiment: %s: %w", r.f.Name, err)
+	}
+	if err := chart.WritePNG(&png); err != nil {
+		return fmt.Errorf("experiment: %s: %w", r.f.Name, err)
+	}
+	enc := json.NewEncoder(&verdict)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(&r.res.Verdict); err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name string
+		text []byte
+	}{
+		{"figure.svg", svg.Bytes()},
+		{"figure.png", png.Bytes()},
+		{"verdict.json", verdict.Bytes()},
+		{"verdict.md", []byte(r.page())},
+	} {
+		path := filepath.Join(dir, file.name)
+		if err := os.WriteFile(path, file.text, 0o644); err != nil {
+			return err
+		}
+		r.res.Files = append(r.res.Files, path)
+	}
+	return nil
+}
+
+// page is the verdict for people.
+func (r *run) page() string {
+	v := &r.res.Verdict
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s\n\n", r.f.Name, r.f.Title)
+	fmt.Fprintf(&b, "**Verdict: %s.** %s.\n\n", v.Outcome, v.Reason)
+	fmt.Fprintf(&b, "Claim. %s\n\nSource. %s\n\nProtocol. %s\n\n", v.Claim, r.f.Paper, r.f.Protocol)
+	fmt.Fprintf(&b, "%d repeats, seed %d. Numbers: [records.jsonl](records.jsonl), chart: [figure.svg](figure.svg).", v.Repeats, v.Seed)
+	if len(v.Commits) > 0 {
+		fmt.Fprintf(&b, " Measured by %s.", strings.Join(v.Commits, ", "))
+	}
+	b.WriteString("\n\n| | paper | here | |\n|---|---|---|---|\n")
+	for _, c := range v.Checks {
+		mark := "differs"
+		if c.Holds {
+			mark = "holds"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.What, c.Paper, c.Ours, mark)
+	}
+	if len(v.Notes) > 0 {
+		b.WriteString("\n")
+		for _, n := range v.Notes {
+			fmt.Fprintf(&b, "- %s\n", n)
+		}
+	}
+	b.WriteString("\nNothing here is private: the data are public and the seeds known.\n")
+	return b.String()
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package shen measures the figures of Shen, Krishnaswamy, Kulkarni, Munagala,
+// "Classification with Partially Private Features" (arXiv 2312.07583). One file
+// per figure.
+//
+// Room rules. Owns: that paper's protocols and stated values. Imports: every
+// room but cmd. Must never see: production accounts.
+package shen
+
+import "github.com/discreet-dp/discreet/experiment/frame"
+
+const paper = "Shen, Krishnaswamy, Kulkarni, Munagala: Classification with Partially Private Features, arXiv 2312.07583"
+
+// Figures are the paper's figures, in its order.
+func Figures() []*frame.Figure {
+	return []*frame.Figure{fig2a()}
+}

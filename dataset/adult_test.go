@@ -99,3 +99,15 @@ func adultSchema() *schema.Schema {
 		},
 	}
 }
+
+func BenchmarkReadAdult(b *testing.B) {
+	path := realFile(b, "adult/adult.data.gz")
+	s := adultSchema()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Read(context.Background(), s, Options{}, path); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(32561*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+}

@@ -151,7 +151,7 @@ func (c *coder) text(cell []byte) (code uint32, ok bool) {
 // float codes a cell given as a number.
 func (c *coder) float(x float64) (code uint32, ok bool) {
 	if !c.number {
-		return c.text(strconv.AppendFloat(make([]byte, 0, 24), x, 'f', -1, 64))
+		return c.text(appendDecimal(make([]byte, 0, 24), x))
 	}
 	// Before the clamp: min and max would let NaN through.
 	if !(math.Abs(x) <= math.MaxFloat64) || slices.Contains(c.tokenValues, x) {

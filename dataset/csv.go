@@ -49,15 +49,9 @@ func (r *reader) readText(path string, src io.Reader) error {
 	}
 	var plan *layout
 	if r.s.Dialect.Header {
-		switch err := rs.read(); {
-		case err == io.EOF:
-			return rs.unreadable("must have a header")
-		case err != nil:
+		names, err := rs.names()
+		if err != nil {
 			return err
-		}
-		names := make([]string, len(rs.fields))
-		for i, name := range rs.fields {
-			names[i] = string(name)
 		}
 		if plan, err = r.layoutByName(path, rs.line, names); err != nil {
 			return err
@@ -68,14 +62,15 @@ func (r *reader) readText(path string, src io.Reader) error {
 		if err == io.EOF {
 			return nil
 		}
-		if fault := (*FaultError)(nil); errors.As(err, &fault) && !rs.lost {
+		if err != nil {
+			fault := (*FaultError)(nil)
+			if rs.lost || !errors.As(err, &fault) {
+				return err
+			}
 			if err := r.faults.add(fault); err != nil {
 				return err
 			}
 			continue
-		}
-		if err != nil {
-			return err
 		}
 		if plan == nil {
 			plan = r.layoutByPosition(len(rs.fields))

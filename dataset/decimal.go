@@ -2,7 +2,10 @@
 
 package dataset
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // parseDecimal reads a number in the strict grammar
 //
@@ -54,4 +57,14 @@ func countDigits(text []byte) (n int) {
 		n++
 	}
 	return n
+}
+
+// appendDecimal writes a number as people do, in full unless it is very large
+// or small, with as many digits as it takes to read the same number back.
+func appendDecimal(to []byte, x float64) []byte {
+	format := byte('f')
+	if size := math.Abs(x); size != 0 && (size < 1e-6 || size >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(to, x, format, -1, 64)
 }

@@ -28,6 +28,9 @@ type records struct {
 	src  io.Reader
 	d    schema.Dialect
 
+	quote   []byte // empty: the dialect has none
+	comment []byte
+
 	buf  []byte
 	r, w int // buf[r:w] is read from src and not yet split
 	end  error
@@ -51,7 +54,11 @@ func newRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*reco
 	case d.Quote == d.Delimiter:
 		return nil, &dp.ParamError{Op: "dataset", Param: "quote", Want: "must differ from the delimiter", Got: string(d.Quote)}
 	}
-	return &records{file: file, src: src, d: d, buf: make([]byte, buffer), next: 1}, nil
+	rs := &records{file: file, src: src, d: d, comment: []byte(d.Comment), buf: make([]byte, buffer), next: 1}
+	if d.Quote != 0 {
+		rs.quote = []byte{byte(d.Quote)}
+	}
+	return rs, nil
 }
 
 func plainRune(r rune) bool {
@@ -132,8 +139,7 @@ func (rs *records) readLine() error {
 		return err
 	}
 	rs.next++
-	if rs.d.Quote != 0 {
-		quote := []byte{byte(rs.d.Quote)}
+	if len(rs.quote) > 0 {
 		from := 0
 		open := false
 		for {
@@ -141,7 +147,7 @@ func (rs *records) readLine() error {
 			if from == 0 && rs.isComment(line) {
 				break
 			}
-			if bytes.Count(line, quote)%2 == 1 {
+			if bytes.Count(line, rs.quote)%2 == 1 {
 				open = !open
 			}
 			if !open {
@@ -233,7 +239,7 @@ func (rs *records) isBlank(line []byte) bool {
 }
 
 func (rs *records) isComment(line []byte) bool {
-	return rs.d.Comment != "" && bytes.HasPrefix(line, []byte(rs.d.Comment))
+	return len(rs.comment) > 0 && bytes.HasPrefix(line, rs.comment)
 }
 
 func (rs *records) fault(requirement string) *FaultError {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/discreet-dp/discreet/column"
@@ -219,6 +220,23 @@ func TestLogisticSumsRefuse(t *testing.T) {
 	cancel()
 	if _, err := LogisticSums(ctx, c.sp, c.cols, c.rows, weigh, c.coef); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
+	}
+}
+
+func TestLogisticSumsStopBetweenBlocks(t *testing.T) {
+	c := newLossCase(t, 2, feature.OneHot, 40_000)
+	ctx, cancel := context.WithCancel(context.Background())
+	var calls atomic.Int64
+	_, err := LogisticSums(ctx, c.sp, c.cols, c.rows, func(from int, pos, neg []float64) {
+		calls.Add(1)
+		cancel()
+	}, c.coef)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want context.Canceled", err)
+	}
+	// A goroutine that has seen its own call cancel makes no other.
+	if n := int(calls.Load()); n > runtime.GOMAXPROCS(0) {
+		t.Errorf("%d blocks were visited after the context ended", n)
 	}
 }
 

@@ -279,17 +279,11 @@ func TestThresholdStaysInItsBox(t *testing.T) {
 // BenchmarkRefit is a round of boosting's: weights moved by a factor e^0.1 on
 // the mistakes, warm start.
 func BenchmarkRefit(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		enc  feature.Encoding
-		cols []int
-	}{
-		{"ordinal", feature.Ordinal, census.Schema().Features()[:5]},
-		{"onehot", feature.OneHot, census.Schema().Features()[:5]},
-	} {
-		sp, g, pos, neg := groupsOf(b, 200_000, c.enc, c.cols)
-		b.Run(c.name, func(b *testing.B) {
-			before := mustFit(b, sp, g, pos, neg, 1./200_000, nil)
+	for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
+		// Age, region, education, occupation and marital status.
+		sp, g, pos, neg := groupsOf(b, 60_000, enc, []int{0, 2, 5, 7, 8})
+		b.Run(string(enc), func(b *testing.B) {
+			before := mustFit(b, sp, g, pos, neg, 1./60_000, nil)
 			answers := make([]uint64, g.Len)
 			feature.NewScorer(sp, []feature.Threshold{Threshold(before.Coef)}).Bind(g.Cols).Answers(0, answers)
 			p, n := slices.Clone(pos), slices.Clone(neg)
@@ -302,7 +296,7 @@ func BenchmarkRefit(b *testing.B) {
 			}
 			var steps int
 			for b.Loop() {
-				steps = mustFit(b, sp, g, p, n, 1./200_000, before.Coef).Steps
+				steps = mustFit(b, sp, g, p, n, 1./60_000, before.Coef).Steps
 			}
 			b.ReportMetric(float64(steps), "steps")
 			b.ReportMetric(float64(g.Len), "groups")

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/metrics"
+	"github.com/discreet-dp/discreet/model"
+)
+
+// evaluate is the flags of the command.
+type evaluate struct {
+	*app
+	model string
+	data  []string
+	json  bool
+}
+
+// score is what evaluate prints for programs.
+type score struct {
+	Private bool `json:"private"` // false: the numbers are exact
+	*metrics.Report
+}
+
+func (a *app) evaluate() *cobra.Command {
+	e := &evaluate{app: a}
+	c := &cobra.Command{
+		Use:   "evaluate",
+		Short: "score a model on labelled rows (not private)",
+		Long: `Evaluate compares what a model predicts with the labels of a table, read with
+the model's own schema.
+
+Its numbers are exact, and so NOT PRIVATE: they tell about the rows they were
+computed on. Use rows that were held out of training, and show the numbers only
+to people who may see those rows.`,
+		Example: `  discreet evaluate --model m.json --data held-out.csv
+  discreet evaluate --model m.json --data adult.test.gz --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return e.run(c.Context()) },
+	}
+	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
+	c.Flags().StringArrayVar(&e.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
+	required(c, "model", "data")
+	return c
+}
+
+func (e *evaluate) run(ctx context.Context) error {
+	m, err := model.Load(e.model)
+	if err != nil {
+		return err
+	}
+	t, err := e.table(ctx, m.Schema, e.data)
+	if err != nil {
+		return err
+	}
+	scores, err := m.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return err
+	}
+	var levels []string
+	for _, l := range m.Schema.Label.Levels {
+		levels = append(levels, l.Value)
+	}
+	r, err := metrics.Evaluate(t.Labels, scores, levels, m.Schema.Label.Positive)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return writeJSON(e.stdout, score{false, r})
+	}
+	return writeReport(e.stdout, r, m.Schema.Label.Name)
+}
+
+func writeReport(out io.Writer, r *metrics.Report, label string) error {
+	auc := "undefined: the rows have one class only"
+	if r.AUC != nil {
+		auc = fmt.Sprintf("%.4f", *r.AUC)
+	}
+	var b strings.Builder
+	b.WriteString("NOT PRIVATE: exact numbers about these rows, for rows held out of training\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "rows\t%d\n", r.Rows)
+	fmt.Fprintf(w, "accuracy\t%.4f\n", r.Accuracy)
+	fmt.Fprintf(w, "balanced accuracy\t%.4f\n", r.BalancedAccuracy)
+	fmt.Fprintf(w, "AUC\t%s\n", auc)
+	fmt.Fprintf(w, "log loss\t%.4f\n", r.LogLoss)
+	fmt.Fprintf(w, "calibration error\t%.4f\n", r.CalibrationError)
+	w.Flush()
+	fmt.Fprintf(&b, "\n%s: true (down) and predicted (across)\n", label)
+	w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\t%s\t\n", strings.Join(r.Confusion.Labels, "\t"))
+	for k, counts := range r.Confusion.Counts {
+		fmt.Fprintf(w, "%s\t", r.Confusion.Labels[k])
+		for _, n := range counts {
+			fmt.Fprintf(w, "%d\t", n)
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+	_, err := io.WriteString(out, b.String())
+	return err
+}

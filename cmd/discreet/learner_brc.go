@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/brc"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+func brcLearner() *learner {
+	p := brc.Defaults()
+	return &learner{
+		name:    "brc",
+		private: true,
+		options: []option{
+			{"rounds", "rounds of boosting", integer{&p.Rounds}},
+			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"c1", "row weights stay above 1/c1", decimal{&p.C1}},
+			{"c2", "row weights stay below c2", decimal{&p.C2}},
+			{"sensitivity", "how noise is sized: tight, or paper to reproduce figures", word[brc.Sensitivity]{&p.Sensitivity}},
+			{"intercept", "intercepts of random classifiers: uniform, zero or selected", word[brc.Intercept]{&p.Intercept}},
+			{"candidates", "how many intercepts selected chooses from", integer{&p.Candidates}},
+		},
+		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate
+			pl, err := p.Plan(s, rows)
+			if err != nil {
+				return nil, err // not pl: a nil *brc.Plan is not a nil learn.Plan
+			}
+			return pl, nil
+		},
+	}
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/logistic"
+	"github.com/discreet-dp/discreet/learn/nonprivate"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+func logisticLearner() *learner {
+	p := logistic.Params{Encoding: feature.OneHot, Columns: nonprivate.All}
+	return &learner{
+		name: "logistic",
+		options: []option{
+			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"columns", "which columns to use: all or public", word[nonprivate.Columns]{&p.Columns}},
+			{"reg", "ridge on the mean loss, 0 for 1/n", decimal{&p.Reg}},
+		},
+		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.NotPrivate = pr.notPrivate
+			return p.Plan(s, rows)
+		},
+	}
+}

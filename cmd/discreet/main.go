@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command discreet trains classifiers that provably hide the private columns
+// of a table.
+//
+// Results go to standard output, talk and progress to standard error. It exits
+// with 0 when all is well, 1 when something failed, 2 when the command line
+// asks for something that cannot be, and 3 when a privacy budget refuses.
+//
+// Room rules. Owns: flags, files, wiring. Imports: every room but seeds (those
+// only through experiment and census). Must never see: maths.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/model"
+)
+
+// predict is the flags of the command.
+type predict struct {
+	*app
+	model string
+	data  []string
+	out   string
+}
+
+func (a *app) predict() *cobra.Command {
+	p := &predict{app: a}
+	c := &cobra.Command{
+		Use:   "predict",
+		Short: "add predicted labels and scores to a table",
+		Long: `Predict reads a table with the model's own schema and writes it out again with
+two more columns: label, the predicted level, and score, a number from 0 to 1
+that grows with the positive level. Where the table has columns of these names,
+the new ones are called label_2 and score_2.
+
+The table's own label need not be there and is not read. Cells are passed on as
+they are: what was private in the table is private in the output.`,
+		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
+  discreet predict --model m.json --data new.parquet --out predicted.parquet
+  discreet predict --model m.json --data new.csv --out - | head`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.run(c.Context()) },
+	}
+	c.Flags().StringVar(&p.model, "model", "", "the model `file`")
+	c.Flags().StringArrayVar(&p.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
+	c.Flags().StringVar(&p.out, "out", "", "the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there")
+	required(c, "model", "data", "out")
+	return c
+}
+
+func (p *predict) run(ctx context.Context) error {
+	m, err := model.Load(p.model)
+	if err != nil {
+		return err
+	}
+	report, done := p.bytesRead("reading")
+	opts := dataset.Options{Labels: dataset.LabelsIgnored, Progress: report}
+	t, err := dataset.Read(ctx, m.Schema, opts, p.data...)
+	done()
+	if err != nil {
+		return err
+	}
+	scores, err := m.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return err
+	}
+	labels := m.Labels(scores)
+	added := []dataset.Added{
+		{Name: "label", Text: func(row int) string { return m.Schema.Label.Levels[labels[row]].Value }},
+		{Name: "score", Number: func(row int) float64 { return scores[row] }},
+	}
+	report, done = p.bytesRead("writing")
+	opts.Progress = report
+	defer done()
+	return p.write(func(w io.Writer) error {
+		return dataset.AppendColumns(ctx, m.Schema, opts, w, dataset.FormatOf(p.out), added, p.data...)
+	})
+}
+
+// write lets f write the output. A file takes its name only when it is whole,
+// so one of the data files may be replaced.
+func (p *predict) write(f func(io.Writer) error) error {
+	if p.out == "-" {
+		w := bufio.NewWriter(p.stdout)
+		if err := f(w); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	return writeFile(p.out, f)
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// price is what a training may cost in privacy.
+type price struct {
+	epsilon    dp.Epsilon // 0 where notPrivate, or where the learner has no price
+	notPrivate bool       // the operator's word that nothing need be protected
+}
+
+// priceFlags are the flags that say so. There is no default: a price that
+// nobody named is a price that nobody agreed to.
+type priceFlags struct {
+	epsilon    string
+	notPrivate bool
+}
+
+func (f *priceFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.epsilon, "epsilon", "", "the privacy loss ε that a private learner may spend, a `number`; inf only with --not-private")
+	c.Flags().BoolVar(&f.notPrivate, "not-private", false, "train without privacy although the schema has private columns")
+}
+
+// read checks what can be checked without a schema.
+func (f *priceFlags) read(op string, l *learner) (price, error) {
+	bad := func(want string, got any, hint string) (price, error) {
+		return price{}, &dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint}
+	}
+	inf := strings.EqualFold(f.epsilon, "inf")
+	switch {
+	case inf && !f.notPrivate:
+		return bad("may be inf only together with --not-private", f.epsilon, "give a finite epsilon such as 0.5")
+	case !l.private && f.epsilon != "" && !inf:
+		return bad(fmt.Sprintf("must be inf or left out: learner %s adds no noise and keeps no privacy", l.name), f.epsilon, "for a private model use a private learner such as brc")
+	case !l.private, inf:
+		return price{notPrivate: f.notPrivate}, nil
+	case f.epsilon == "":
+		return bad("must be given: it is the price of the training, and nobody else can name it", nil, "for example --epsilon 0.5; discreet plan shows what it buys")
+	case f.notPrivate:
+		return bad("must be inf together with --not-private", f.epsilon, "leave out --not-private to train with privacy")
+	}
+	eps, err := dp.ParseEpsilon(f.epsilon)
+	return price{epsilon: eps}, err
+}
+
+// excess says in words how pr exceeds what the owner of the table allows for
+// one training, "" when it does not.
+func (pr price) excess(s *schema.Schema) string {
+	switch {
+	case s.MaxEpsilon == 0:
+	case pr.notPrivate:
+		return fmt.Sprintf("training without privacy exceeds the max_epsilon %s that schema %q declares", s.MaxEpsilon, s.Name)
+	case pr.epsilon > s.MaxEpsilon:
+		return fmt.Sprintf("epsilon %s exceeds the max_epsilon %s that schema %q declares", pr.epsilon, s.MaxEpsilon, s.Name)
+	}
+	return ""
+}

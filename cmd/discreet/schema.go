@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "github.com/spf13/cobra"
+
+func (a *app) schema() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "schema",
+		Short: "write and check schema files",
+		Long: `A schema says what is known about a table before anybody looks at it: columns,
+bounds, levels, who is protected and how. It is public, and nothing in it is
+ever taken from the rows.`,
+		Example: `  discreet schema init patients.csv > patients.yaml
+  discreet schema check patients.yaml --data patients.csv`,
+	}, a.schemaCheck())
+}

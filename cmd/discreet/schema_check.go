@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// schemaCheck is the flags of the command.
+type schemaCheck struct {
+	*app
+	data []string
+}
+
+func (a *app) schemaCheck() *cobra.Command {
+	k := &schemaCheck{app: a}
+	c := &cobra.Command{
+		Use:   "check FILE",
+		Short: "check a schema file, and files of the table against it",
+		Long: `Check reads a schema file and lists everything that is wrong or missing in it.
+
+With --data it also reads files of the table and lists their structural faults
+by file, line and column: ragged rows, columns that are not declared, public
+cells that cannot be read. It says nothing about private cells, and it never
+repeats a cell.`,
+		Example: `  discreet schema check adult.yaml
+  discreet schema check adult.yaml --data adult.data.gz --data adult.test.gz`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return k.run(c.Context(), args[0]) },
+	}
+	c.Flags().StringArrayVar(&k.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
+	return c
+}
+
+func (k *schemaCheck) run(ctx context.Context, path string) error {
+	s, err := schema.Load(path)
+	if err != nil {
+		return err
+	}
+	if len(k.data) > 0 {
+		faults, err := dataset.Check(ctx, s, k.data...)
+		if err != nil {
+			return err
+		}
+		if len(faults) > 0 {
+			all := make([]error, len(faults))
+			for i := range faults {
+				all[i] = &faults[i]
+			}
+			return errors.Join(all...)
+		}
+	}
+	_, err = fmt.Fprintf(k.stdout, "%s: fine: %d private, %d public and %d ignored columns, label %q (%s), %s\n",
+		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), s.Label.Name, s.Label.Role, s.Relation)
+	return err
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// table reads labelled rows.
+func (a *app) table(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
+	report, done := a.bytesRead("reading")
+	defer done()
+	return dataset.Read(ctx, s, dataset.Options{Progress: report, Stdin: a.stdin}, paths...)
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine/memory"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// train is the flags of the command.
+type train struct {
+	*app
+	choice *choice
+	data   []string
+	schema string
+	model  string
+	exceed bool
+}
+
+func (a *app) train() *cobra.Command {
+	t := &train{app: a}
+	c := &cobra.Command{
+		Use:   "train",
+		Short: "train a model and state what it cost",
+		Long: `Train reads a table, trains a model on it and writes the model file, which holds
+what prediction needs and the statement of what is protected and what is not.
+The statement is also printed.
+
+Everything that can be refused is refused before the table is opened. A private
+learner needs --epsilon, which has no default; a learner without privacy refuses
+a schema with private columns unless --not-private is given, and the model then
+says so. Noise is fresh in every run and cannot be reproduced.
+
+No ledger counts what is spent on a table yet: the guarantee of a model is for
+its own training, and models trained on the same table add up. The model says
+that too.`,
+		Example: `  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 0.16 --model m.json
+  discreet train --data 2023.parquet --data 2024.parquet --schema s.yaml --learner brc --epsilon 1 \
+    --rounds 50 --encoding ordinal --intercept selected --model m.json
+  discreet train --data adult.data.gz --schema adult.yaml --learner logistic --columns public --model public.json
+  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon inf --not-private --model twin.json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+	}
+	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
+	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
+	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
+	t.choice = addChoice(c)
+	required(c, "data", "schema", "model")
+	return c
+}
+
+func (t *train) run(ctx context.Context) error {
+	req, err := t.choice.request("train")
+	if err != nil {
+		return err
+	}
+	s, err := schema.Load(t.schema)
+	if err != nil {
+		return err
+	}
+	pl, err := req.plan(s, 0)
+	if err != nil {
+		return err
+	}
+	excess := req.price.excess(s)
+	if excess != "" && !t.exceed {
+		return &budgetError{fmt.Errorf("train: %s; only --exceed-max-epsilon, which the model records, goes beyond it", excess)}
+	}
+	if err := canWrite(t.model); err != nil { // a lost model has spent its epsilon too
+		return fmt.Errorf("train: model %w", err)
+	}
+	tab, err := t.table(ctx, s, t.data)
+	if err != nil {
+		return err
+	}
+	rows, err := memory.New(tab)
+	if err != nil {
+		return err
+	}
+	if s.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
+		t.say("training on %d rows of %q", tab.Rows, s.Name)
+		if pl, err = req.plan(s, tab.Rows); err != nil {
+			return err
+		}
+	}
+	for _, f := range pl.Facts() {
+		if f.Text != "" {
+			t.say("  %s", f.Text)
+		}
+	}
+	m, err := pl.Fit(ctx, rows, uncounted{}, mech.NewExit(rng.System()))
+	if err != nil {
+		return err
+	}
+	if excess != "" {
+		m.Privacy.Overrides = append(m.Privacy.Overrides, excess)
+	}
+	if err := m.Save(t.model); err != nil {
+		return err
+	}
+	t.say("wrote %s", t.model)
+	_, err = io.WriteString(t.stdout, m.Privacy.Card())
+	return err
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "say which version this is",
+		Long:    `Version prints the version of the program, the commit it was built from where that is known, and the platform.`,
+		Example: `  discreet version`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.stdout, build())
+			return err
+		},
+	}
+}
+
+// build describes the binary by what the compiler stored in it.
+func build() string {
+	version, commit := "unknown", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				commit = " " + s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				commit += " (modified)"
+			}
+		}
+	}
+	return fmt.Sprintf("discreet %s%s, %s, %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

@@ -35,6 +35,30 @@ func answer(sp *feature.Space, t feature.Threshold, cols []column.Column, i int)
 	return sum >= 0
 }
 
+// Fixed rounds to the nearest step of a grid of 2^S, ties to even, and the
+// largest sum of a space's columns and a bias stays within a signed lane.
+func TestFixedRoundsToNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for _, columns := range []int{0, 1, 2, 3, 4, 14, 127, 128, 4095} {
+		sp := &feature.Space{Columns: make([]int, columns)}
+		one := float64(sp.Fixed(1, 1))
+		if one != math.Exp2(math.Round(math.Log2(one))) || one*float64(columns+1) > 1<<31 || one*float64(4*columns+4) <= 1<<30 {
+			t.Errorf("%d columns: a grid of %g steps", columns, one)
+		}
+		for _, c := range []struct{ steps, want float64 }{{0.5, 0}, {1.5, 2}, {2.5, 2}, {-0.5, 0}, {-1.5, -2}, {0.75, 1}, {-0.75, -1}} {
+			if got := sp.Fixed(c.steps/one, 1); float64(got) != c.want {
+				t.Errorf("%d columns: %g steps become %d, want %g", columns, c.steps, got, c.want)
+			}
+		}
+		for range 1000 {
+			coef, value := 2*r.Float64()-1, 2*r.Float64()-1
+			if got := float64(sp.Fixed(coef, value)); !(math.Abs(got-coef*value*one) <= 0.5) {
+				t.Fatalf("%d columns: %g × %g becomes %g steps of 1/%g", columns, coef, value, got, one)
+			}
+		}
+	}
+}
+
 func drawThresholds(r *rand.Rand, sp *feature.Space, n int) []feature.Threshold {
 	corners := []float64{-1, 1, 0, math.Copysign(0, -1), 1e-300, -1e-9, 0.5}
 	draw := func() float64 {

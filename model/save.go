@@ -21,15 +21,30 @@ func (m *Model) Save(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("model: save: %s must be a plain file or not exist", path)
 	}
-	part, err := beside(path)
-	if err != nil {
-		return fmt.Errorf("model: save: %w", err)
-	}
-	if err := finish(part, file, path); err != nil {
-		os.Remove(part.Name())
+	if err := replace(path, file); err != nil {
 		return fmt.Errorf("model: save: %w", err)
 	}
 	return nil
+}
+
+// replace gives path the content file, and leaves nothing behind when it fails.
+func replace(path string, file []byte) error {
+	part, err := beside(path)
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(file)
+	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // beside creates a new file in the folder of path. A part left by a crash does
@@ -41,19 +56,4 @@ func beside(path string) (*os.File, error) {
 			return part, err
 		}
 	}
-}
-
-func finish(part *os.File, file []byte, path string) error {
-	_, err := part.Write(file)
-	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(part.Name(), path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Glyphs says what a terminal can show.
+type Glyphs int
+
+const (
+	Unicode Glyphs = iota // dots, blocks and symbols
+	ASCII                 // printable ASCII only; other characters are spelled or shown as ?
+)
+
+const (
+	minColumns, maxColumns = 40, 100
+	chartRows              = 13 // about
+)
+
+// terminal is what to draw with.
+type terminal struct {
+	glyphs  Glyphs
+	columns int
+	bytes.Buffer
+}
+
+func newTerminal(columns int, g Glyphs) *terminal {
+	return &terminal{glyphs: g, columns: max(minColumns, min(columns, maxColumns))}
+}
+
+// pick returns the spelling the terminal can show.
+func (t *terminal) pick(unicode, ascii string) string {
+	if t.glyphs == ASCII {
+		return ascii
+	}
+	return unicode
+}
+
+var spell = strings.NewReplacer("ε", "epsilon", "δ", "delta", "±", "+-", "≤", "<=", "≥", ">=", "×", "x", "–", "-", "—", "-", "−", "-", "’", "'", "…", "...")
+
+func (t *terminal) text(s string) string {
+	if t.glyphs != ASCII {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, spell.Replace(s))
+}
+
+// line writes one line, without the spaces at its end.
+func (t *terminal) line(s string) {
+	t.WriteString(strings.TrimRight(s, " ") + "\n")
+}
+
+// paragraph breaks text between words to the terminal's width.
+func (t *terminal) paragraph(text string) {
+	line := ""
+	for _, word := range strings.Fields(t.text(text)) {
+		word = t.fit(word, t.columns)
+		longer := strings.TrimPrefix(line+" "+word, " ")
+		if line != "" && cells(longer) > t.columns {
+			t.line(line)
+			longer = word
+		}
+		line = longer
+	}
+	if line != "" {
+		t.line(line)
+	}
+}
+
+// cells is the width of s on a terminal. Ambiguous characters such as ε count
+// one, whatever the locale, so that output does not depend on it.
+func cells(s string) int {
+	return (&runewidth.Condition{}).StringWidth(s)
+}
+
+func padded(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-cells(s)))
+}
+
+// fit cuts text that is wider than width.
+func (t *terminal) fit(s string, width int) string {
+	return (&runewidth.Condition{}).Truncate(s, width, t.pick("…", "..."))
+}
+
+var (
+	filledMarks = []rune("●■▲◆▼▮")
+	hollowMarks = []rune("○□△◇▽▯")
+	asciiMarks  = []rune("o#^*v%")
+	asciiHollow = []rune("OHA+VX")
+)
+
+// WriteText draws the chart for a terminal of the given width, which is kept
+// within 40 to 100 columns. Spreads are not drawn. Equal charts have equal
+// bytes.
+func (l *Lines) WriteText(w io.Writer, columns int, g Glyphs) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	t := newTerminal(columns, g)
+	t.paragraph(l.Title)
+	t.paragraph(l.Subtitle)
+	t.line("")
+	t.paragraph(l.YLabel)
+	l.grid(t)
+	t.line("")
+	l.key(t)
+	if l.Note != "" {
+		t.line("")
+		t.paragraph(l.Note)
+	}
+	if _, err := w.Write(t.Bytes()); err != nil {
+		return fmt.Errorf("plot: write text: %w", err)
+	}
+	return nil
+}
+
+// screen is the area of the data: a character per cell, and below the
+// characters fine dots, 2 across and 4 down per cell, as Braille has them.
+type screen struct {
+	wide, high int
+	char       [][]rune
+	dots       [][]rune
+}
+
+func newScreen(wide, high int) *screen {
+	s := &screen{wide: wide, high: high}
+	for range high {
+		s.char = append(s.char, make([]rune, wide))
+		s.dots = append(s.dots, make([]rune, wide))
+	}
+	return s
+}
+
+var dotBits = [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
+
+// dot takes fine coordinates, counted from the top left.
+func (s *screen) dot(x, y int) {
+	if x >= 0 && x < 2*s.wide && y >= 0 && y < 4*s.high {
+		s.dots[y/4][x/2] |= dotBits[y%4][x%2]
+	}
+}
+
+func (s *screen) put(x, y int, r rune) {
+	if x >= 0 && x < s.wide && y >= 0 && y < s.high {
+		s.char[y][x] = r
+	}
+}
+
+func (l *Lines) grid(t *terminal) {
+	xs, ys := l.xAxis(), l.yAxis()
+	label := 0
+	for _, k := range ys.ticks {
+		label = max(label, len(k.label))
+	}
+	high := chartRows
+	if gaps := len(ys.ticks) - 1; gaps > 0 && ys.ticks[0].at == ys.from && ys.ticks[gaps].at == ys.to {
+		high = max(1, (chartRows+gaps/2)/gaps)*gaps + 1 // each tick on a row of its own, evenly
+	}
+	s := newScreen(t.columns-label-2, high)
+	col := func(x float64) int { return int(math.Round(xs.fraction(x) * float64(s.wide-1))) }
+	row := func(y float64) int { return int(math.Round((1 - ys.fraction(y)) * float64(s.high-1))) }
+
+	for i, r := range l.References {
+		mark := []rune(t.pick("╌┄┈", "-=~"))[i]
+		for x := range s.wide {
+			s.put(x, row(r.Y), mark)
+		}
+	}
+	colours := l.colours()
+	for i := range l.Series {
+		if l.Series[i].Stroke != Points {
+			l.Series[i].trace(s, &xs, &ys)
+		}
+	}
+	// The first series is the one a figure is about: it goes on top.
+	for i := len(l.Series) - 1; i >= 0; i-- {
+		mark := l.mark(t, i, colours[i])
+		for k, x := range l.Series[i].X {
+			s.put(col(x), row(l.Series[i].Y[k]), mark)
+		}
+	}
+
+	names := make([]string, s.high)
+	for _, k := range ys.ticks {
+		names[row(k.at)] = k.label
+	}
+	for y := range s.high {
+		wall := t.pick("│", "|")
+		if names[y] != "" {
+			wall = t.pick("┤", "+")
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%*s %s", label, names[y], wall)
+		for x := range s.wide {
+			switch {
+			case s.char[y][x] != 0 && (s.dots[y][x] == 0 || !isRule(s.char[y][x])):
+				b.WriteRune(s.char[y][x])
+			case s.dots[y][x] != 0 && t.glyphs == ASCII:
+				b.WriteByte('.')
+			case s.dots[y][x] != 0:
+				b.WriteRune(0x2800 + s.dots[y][x])
+			default:
+				b.WriteByte(' ')
+			}
+		}
+		t.line(b.String())
+	}
+
+	floor := []rune(strings.Repeat(t.pick("─", "-"), s.wide))
+	below := []rune(strings.Repeat(" ", t.columns))
+	free := 0
+	for _, k := range xs.ticks {
+		x := col(k.at)
+		floor[x] = []rune(t.pick("┴", "+"))[0]
+		if t.glyphs == Unicode {
+			floor[x] = '┬'
+		}
+		start := max(0, min(label+2+x-len(k.label)/2, t.columns-len(k.label)))
+		if start >= free {
+			copy(below[start:], []rune(k.label))
+			free = start + len(k.label) + 1
+		}
+	}
+	t.line(strings.Repeat(" ", label+1) + t.pick("└", "+") + string(floor))
+	t.line(string(below))
+	name := t.fit(t.text(l.XLabel), t.columns)
+	t.line(strings.Repeat(" ", max(0, label+2+(s.wide-cells(name))/2)) + name)
+}
+
+func isRule(r rune) bool { return strings.ContainsRune("╌┄┈-=~", r) }
+
+// trace draws the lines between the points of a series in fine dots.
+func (s *Series) trace(on *screen, xs, ys *axis) {
+	fx := func(x float64) float64 { return xs.fraction(x)*float64(2*on.wide-2) + 0.5 }
+	fy := func(y float64) float64 { return (1-ys.fraction(y))*float64(4*on.high-4) + 1.5 }
+	for k := 1; k < len(s.X); k++ {
+		x0, y0, x1, y1 := fx(s.X[k-1]), fy(s.Y[k-1]), fx(s.X[k]), fy(s.Y[k])
+		steps := int(math.Ceil(max(math.Abs(x1-x0), math.Abs(y1-y0), 1)))
+		for i := range steps + 1 {
+			if s.Stroke == Dashed && i/2%2 == 1 {
+				continue
+			}
+			p := float64(i) / float64(steps)
+			on.dot(int(math.Round(x0+p*(x1-x0))), int(math.Round(y0+p*(y1-y0))))
+		}
+	}
+}
+
+// mark is the character of the points of the i-th series.
+func (l *Lines) mark(t *terminal, i, colour int) rune {
+	switch filled := l.Series[i].Stroke == Solid; {
+	case filled && t.glyphs == ASCII:
+		return asciiMarks[colour]
+	case filled:
+		return filledMarks[colour]
+	case t.glyphs == ASCII:
+		return asciiHollow[colour]
+	}
+	return hollowMarks[colour]
+}
+
+// key explains the marks, with the last value of each series.
+func (l *Lines) key(t *terminal) {
+	type entry struct{ mark, name, value string }
+	var entries []entry
+	for i, c := range l.colours() {
+		s := &l.Series[i]
+		last := len(s.X) - 1
+		entries = append(entries, entry{" " + string(l.mark(t, i, c)), s.Name, fmt.Sprintf("%.3g at %g", s.Y[last], s.X[last])})
+	}
+	for i, r := range l.References {
+		mark := []rune(t.pick("╌┄┈", "-=~"))[i]
+		entries = append(entries, entry{strings.Repeat(string(mark), 2), r.Name, fmt.Sprintf("%.3g", r.Y)})
+	}
+	name, value := 0, 0
+	for _, e := range entries {
+		name, value = max(name, cells(t.text(e.name))), max(value, len(e.value))
+	}
+	name = min(name, t.columns-7-value)
+	for _, e := range entries {
+		t.line(fmt.Sprintf(" %s  %s  %s", e.mark, padded(t.fit(t.text(e.name), name), name), e.value))
+	}
+}

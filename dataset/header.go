@@ -54,7 +54,7 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 func (rs *records) names() ([]string, error) {
 	switch err := rs.read(); {
 	case err == io.EOF:
-		return nil, rs.unreadable("must have a header")
+		return nil, &FaultError{File: rs.file, Fault: "must have a header"}
 	case err != nil:
 		return nil, err
 	}

@@ -87,9 +87,9 @@ func (rs *records) start() error {
 		break
 	}
 	for skipping := rs.d.SkipUntil != ""; skipping; {
-		err := rs.readLine()
+		err := rs.skipLine()
 		if err == io.EOF {
-			return rs.unreadable("must have the line that the dialect skips to")
+			return &FaultError{File: rs.file, Fault: "must have the line that the dialect skips to"}
 		}
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (rs *records) start() error {
 		skipping = string(bytes.TrimSpace(rs.raw)) != rs.d.SkipUntil
 	}
 	for range rs.d.SkipRecords {
-		if err := rs.readLine(); err != nil && err != io.EOF {
+		if err := rs.skipLine(); err != nil && err != io.EOF {
 			return err
 		}
 	}
@@ -127,6 +127,18 @@ func (rs *records) read() error {
 		return rs.fault("must not hold a carriage return without a line feed")
 	}
 	return rs.split()
+}
+
+// skipLine takes the next line, quotes or not.
+func (rs *records) skipLine() error {
+	rs.line = rs.next
+	end, err := rs.lineEnd(0)
+	if err != nil {
+		return err
+	}
+	rs.next++
+	rs.take(end)
+	return nil
 }
 
 // readLine takes the next line or, where the dialect has quotes and the line

@@ -17,6 +17,9 @@
 // rows with equal mistakes are one group and a round costs O(patterns).
 //
 // Prefer logistic for calibrated scores.
+//
+// Room rules. Owns: Algorithm 1. Imports: learn and what it stands on, and its
+// weak learners learn/{logistic,stump,random}. Must never see: files, ε.
 package adaboost
 
 import (

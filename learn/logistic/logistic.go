@@ -18,6 +18,9 @@
 //
 // Prefer it to adaboost for calibrated scores; prefer adaboost over stumps when
 // the answer depends on thresholds inside the columns.
+//
+// Room rules. Owns: ridge regression. Imports: learn and what it stands on,
+// learn/nonprivate, internal/opt. Must never see: files, ε.
 package logistic
 
 import (

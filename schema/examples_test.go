@@ -44,6 +44,16 @@ func TestExampleRoles(t *testing.T) {
 	}
 }
 
+// The number of columns besides the label, as the datasets README has it.
+func TestExamplesHaveEveryColumn(t *testing.T) {
+	for name, want := range map[string]int{"adult": 14, "credit": 24, "sepsis": 3, "bank": 16, "bank-additional": 20,
+		"kdd99": 41, "phishing": 30, "hapt": 9, "wisdm": 45} {
+		if got := len(mustLoad(t, "../examples/"+name+".yaml").Columns); got != want {
+			t.Errorf("%s: %d columns besides the label, want %d", name, got, want)
+		}
+	}
+}
+
 // The ordinal encoding is the paper's label coding only where levels are in
 // the order of scikit-learn's LabelEncoder. hapt's label keeps its documented
 // order.

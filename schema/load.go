@@ -14,7 +14,7 @@ import (
 // What a schema may hold at most. The limits bound the memory that reading a
 // hostile file can take; no table this program is meant for comes near them.
 const (
-	MaxBytes   = 4 << 20 // size of a schema in either notation
+	MaxBytes   = 2 << 20 // size of a schema in either notation
 	MaxColumns = 4096    // the label included
 	MaxLevels  = 65536   // levels of one category, bin edges of one number
 	MaxMissing = 64      // tokens that mean "missing"
@@ -43,7 +43,8 @@ func Load(path string) (*Schema, error) {
 // complete and valid. Nothing that carries privacy has a default. Every fault
 // found is reported, up to a couple of dozen, each as a *dp.ParamError that
 // says on which line to write what; errors.As reaches them. Unknown and
-// duplicate keys are faults. Time and memory are linear in the text.
+// duplicate keys are faults. Time and memory
+// are linear in the text.
 func Parse(text []byte) (*Schema, error) {
 	if err := checkText(text); err != nil {
 		return nil, err

@@ -147,7 +147,11 @@ func TestParseRefusals(t *testing.T) {
 		{"merge", "name: people", "<<: {name: people}", `schema line 1: a value may not begin with any of & * !`},
 		{"deep flow", "name: people", "name: [[[[[[[[[[[[]]]]]]]]]]]]", `schema line 1: nested more than 8 deep`},
 		{"deep dashes", "name: people", "name:\n  - - - - - - - - - - - a", `schema line 2: nested more than 8 deep`},
-		{"second document", "name: people", "name: people\n---\nname: x", `schema line 3: a second YAML document begins`},
+		{"deep block", "name: people", "a:\n b:\n  c:\n   d:\n    e:\n     f:\n      g:\n       h:\n        i: x", `schema line 9: nested more than 8 deep`},
+		{"many keys", "name: people", strings.Repeat("k: v\n", maxKeys) + "k: v", `schema line 33: more than 32 keys in one mapping`},
+		{"many flow keys", "name: people", "name: {" + strings.Repeat("k: v, ", maxKeys) + "k: v}", `schema line 1: more than 32 keys in one mapping`},
+		{"document end", "name: people", "name: people\n...\nname: x", `schema line 2: a second YAML document begins`},
+		{"second document", "name: people", "name: people\n---\nname: x", `schema line 2: a second YAML document begins`},
 		{"NUL", "name: people", "name: people\x00", `holds a NUL byte`},
 		{"not UTF-8", "name: people", "name: p\xffople", `not valid UTF-8`},
 		{"empty", valid, "", `schema must not be empty (none given); discreet schema init writes a template`},
@@ -193,7 +197,7 @@ func TestParseStopsReportingAtTheLimit(t *testing.T) {
 
 func TestParseBounds(t *testing.T) {
 	for name, text := range map[string]string{
-		"longer than 4194304 bytes":                     valid + strings.Repeat("#", MaxBytes),
+		"longer than 2097152 bytes":                    valid + strings.Repeat("#", MaxBytes),
 		"columns must have at most 4096 entries":        valid + strings.Repeat("  - {name: x, role: ignored}\n", MaxColumns),
 		`"town" levels must have at most 65536 entries`: strings.Replace(valid, "levels: [a, ", "levels: [a"+strings.Repeat(", a", MaxLevels)+", ", 1),
 	} {

@@ -33,45 +33,10 @@ func fromYAML(text []byte) (*node, error) {
 		return nil, errors.New("schema: not valid YAML")
 	}
 	var body ast.Node
-	for _, doc := range file.Docs {
-		switch {
-		case doc.Body == nil:
-		case body != nil:
-			return nil, fmt.Errorf("schema line %d: a second YAML document begins; write one schema per file", lineOf(doc.Body))
-		default:
-			body = doc.Body
-		}
+	for _, doc := range file.Docs { // at most one, see checkTokens
+		body = doc.Body
 	}
 	return fromAST(body)
-}
-
-// checkTokens runs before the recursive parser so that no document can make it
-// recurse deeply.
-func checkTokens(tokens token.Tokens) error {
-	flow, dashes := 0, 0
-	for _, t := range tokens {
-		line := 0
-		if t.Position != nil {
-			line = t.Position.Line
-		}
-		switch t.Type {
-		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
-			return fmt.Errorf(`schema line %d: a value may not begin with any of & * ! %% ? or be a merge key <<; put it in double quotes if it is text`, line)
-		case token.SequenceStartType, token.MappingStartType:
-			flow++
-		case token.SequenceEndType, token.MappingEndType:
-			flow--
-		}
-		if t.Type == token.SequenceEntryType {
-			dashes++
-		} else {
-			dashes = 0
-		}
-		if flow > maxDepth || dashes > maxDepth {
-			return fmt.Errorf("schema line %d: nested more than %d deep", line, maxDepth)
-		}
-	}
-	return nil
 }
 
 func fromAST(n ast.Node) (*node, error) {

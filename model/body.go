@@ -82,7 +82,7 @@ func toBody(m *Model) (*body, error) {
 		Spaces: []spaceBody{},
 	}
 	for _, sp := range m.Spaces {
-		b.Spaces = append(b.Spaces, spaceBody{sp.Encoding, sp.Columns})
+		b.Spaces = append(b.Spaces, spaceBody(sp))
 	}
 	if m.Votes != nil {
 		b.Votes = &votesBody{}

@@ -16,7 +16,7 @@ func (p *Privacy) Words() string {
 	var w []string
 	switch {
 	case p.Scope == dp.Nothing:
-		w = append(w, "This model gives no privacy guarantee: it may reveal anything about the rows it was trained on.")
+		w = append(w, "This model gives no privacy guarantee: it may reveal whatever was read of the rows it was trained on.")
 	default:
 		w = append(w,
 			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.", p.Epsilon, p.protects(), p.Unit),
@@ -37,7 +37,7 @@ func (p *Privacy) Card() string {
 	b.WriteString("Privacy statement\n")
 	line := func(key, value string) { fmt.Fprintf(&b, "  %-14s %s\n", key, value) }
 	if p.Scope == dp.Nothing {
-		line("guarantee", "none: anything about the training rows may be revealed")
+		line("guarantee", "none: whatever was read of the training rows may be revealed")
 	} else {
 		line("guarantee", fmt.Sprintf("epsilon = %s (%d nano), delta = 0", p.Epsilon, int64(p.Epsilon)))
 		line("protects", p.protects())

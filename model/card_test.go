@@ -31,7 +31,7 @@ func TestCard(t *testing.T) {
 
 func TestCardWithoutPrivacy(t *testing.T) {
 	const want = `Privacy statement
-  guarantee      none: anything about the training rows may be revealed
+  guarantee      none: whatever was read of the training rows may be revealed
   one row is     one admission
   neighbours     replace-one: they have the same number of rows and differ in one row at most
   in words       No guarantee.

@@ -89,6 +89,8 @@ func (r *reader) numbers(parent fields, c *Column) {
 	const bounds = "write the smallest and largest value a cell may have, from documentation or common knowledge, not from the data; cells outside are clamped"
 	c.Lower = f.number("lower", "write lower: "+bounds[len("write "):])
 	c.Upper = f.number("upper", "write upper: "+bounds[len("write "):])
+	// A missing or refused bound is NaN and reported already, so from here on
+	// comparisons that are false for NaN say nothing more about it.
 	if c.Lower >= c.Upper {
 		f.refuse("lower", "must be below upper", fmt.Sprintf("lower %g, upper %g", c.Lower, c.Upper), bounds)
 	}

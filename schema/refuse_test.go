@@ -109,6 +109,7 @@ func TestParseRefusals(t *testing.T) {
 		{"NaN edge", "[20, 40]", "[20, .nan]", `column "age" edges must be a finite number`},
 		{"private number without default", ", default: 40", "", `schema line 7: column "age" default must be given for a private number (none given); write default:`},
 		{"default outside the bounds", "default: 40", "default: 101", `column "age" default must lie within lower and upper (got 101); write default:`},
+		{"default below the bounds", "default: 40", "default: -1", `column "age" default must lie within lower and upper (got -1)`},
 		{"NaN default", "default: 40", "default: .nan", `column "age" default must be a finite number`},
 
 		{"category without levels", "levels: [a, {value: b, aliases: [bb, bbb]}], ", "", `schema line 9: column "town" levels must be given (none given); write every level a cell may have`},
@@ -197,7 +198,7 @@ func TestParseStopsReportingAtTheLimit(t *testing.T) {
 
 func TestParseBounds(t *testing.T) {
 	for name, text := range map[string]string{
-		"longer than 2097152 bytes":                    valid + strings.Repeat("#", MaxBytes),
+		"longer than 2097152 bytes":                     valid + strings.Repeat("#", MaxBytes),
 		"columns must have at most 4096 entries":        valid + strings.Repeat("  - {name: x, role: ignored}\n", MaxColumns),
 		`"town" levels must have at most 65536 entries`: strings.Replace(valid, "levels: [a, ", "levels: [a"+strings.Repeat(", a", MaxLevels)+", ", 1),
 	} {

@@ -25,13 +25,15 @@ const (
 // Equal seeds give equal tables, and a shorter table is the beginning of a
 // longer one. It panics when rows is negative.
 func Generate(seed uint64, rows int) *dataset.Table {
+	checkRows(rows)
 	return generate(Schema(), seed, 0, rows)
 }
 
 // Parts yields the table Generate(seed, rows) as consecutive tables of PartRows
 // rows (the last may be shorter), for tables too large to hold. They share one
-// schema. Each is the caller's to keep.
+// schema. Each is the caller's to keep. It panics when rows is negative.
 func Parts(seed uint64, rows int) iter.Seq[*dataset.Table] {
+	checkRows(rows)
 	return func(yield func(*dataset.Table) bool) {
 		s := Schema()
 		for from := 0; from < rows; from += PartRows {
@@ -42,11 +44,14 @@ func Parts(seed uint64, rows int) iter.Seq[*dataset.Table] {
 	}
 }
 
-// generate draws rows people from the first one on, a multiple of blockRows.
-func generate(s *schema.Schema, seed uint64, first, rows int) *dataset.Table {
+func checkRows(rows int) {
 	if rows < 0 {
 		panic("census: rows must be at least 0")
 	}
+}
+
+// generate draws rows people from the first one on, a multiple of blockRows.
+func generate(s *schema.Schema, seed uint64, first, rows int) *dataset.Table {
 	m := sharedWorld()
 	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, columns), Labels: make([]uint8, rows)}
 	for j := range t.Cols {

@@ -16,23 +16,28 @@ import (
 )
 
 // fingerprint hashes every cell as what it stands for.
-func fingerprint(tables ...*dataset.Table) string {
+func fingerprint(t *dataset.Table) string {
 	h := sha256.New()
 	for j := range columns {
-		for _, t := range tables {
-			for i := range t.Rows {
-				x := float64(t.Cols[j].Codes.At(i))
-				if v := t.Cols[j].Values; v != nil {
-					x = v[int(x)]
-				}
-				binary.Write(h, binary.LittleEndian, x)
+		cells := make([]float64, t.Rows)
+		for i := range cells {
+			cells[i] = float64(t.Cols[j].Codes.At(i))
+			if v := t.Cols[j].Values; v != nil {
+				cells[i] = v[int(cells[i])]
 			}
 		}
+		binary.Write(h, binary.LittleEndian, cells)
 	}
-	for _, t := range tables {
-		h.Write(t.Labels)
-	}
+	h.Write(t.Labels)
 	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+func consecutive(from, n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = from + i
+	}
+	return rows
 }
 
 // TestGenerateIsWhatItWas is the promise of seeds: README, figures and
@@ -57,11 +62,7 @@ func TestGenerateDoesNotDependOnTheMachine(t *testing.T) {
 func TestShorterTableBeginsLongerOne(t *testing.T) {
 	long := Generate(4, 3*blockRows)
 	for _, rows := range []int{0, 1, blockRows - 1, blockRows, blockRows + 1, 3 * blockRows} {
-		first := make([]int, rows)
-		for i := range first {
-			first[i] = i
-		}
-		if fingerprint(Generate(4, rows)) != fingerprint(long.Subset(first)) {
+		if fingerprint(Generate(4, rows)) != fingerprint(long.Subset(consecutive(0, rows))) {
 			t.Errorf("%d rows are not the first %d of more", rows, rows)
 		}
 	}
@@ -69,13 +70,7 @@ func TestShorterTableBeginsLongerOne(t *testing.T) {
 
 func TestSeedsAndBlocksDiffer(t *testing.T) {
 	tab := Generate(5, 2*blockRows)
-	half := func(from int) string {
-		rows := make([]int, blockRows)
-		for i := range rows {
-			rows[i] = from + i
-		}
-		return fingerprint(tab.Subset(rows))
-	}
+	half := func(from int) string { return fingerprint(tab.Subset(consecutive(from, blockRows))) }
 	prints := []string{half(0), half(blockRows), fingerprint(Generate(6, blockRows)), fingerprint(Generate(5<<32, blockRows))}
 	slices.Sort(prints)
 	if n := len(slices.Compact(prints)); n != 4 {
@@ -89,8 +84,12 @@ func TestPartsAreTheWhole(t *testing.T) {
 	if len(parts) != 2 || parts[0].Rows != PartRows || parts[1].Rows != blockRows+5 {
 		t.Fatalf("got %d parts", len(parts))
 	}
-	if fingerprint(parts...) != fingerprint(Generate(9, rows)) {
-		t.Error("the parts are not the whole")
+	whole := Generate(9, rows)
+	for _, from := range []int{0, PartRows - blockRows, PartRows} {
+		part, at := parts[from/PartRows], from%PartRows
+		if fingerprint(part.Subset(consecutive(at, blockRows))) != fingerprint(whole.Subset(consecutive(from, blockRows))) {
+			t.Errorf("the part's rows are not the whole's from row %d on", from)
+		}
 	}
 	for range Parts(9, rows) {
 		break // must not panic
@@ -98,12 +97,19 @@ func TestPartsAreTheWhole(t *testing.T) {
 }
 
 func TestNegativeRowsPanic(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	Generate(1, -1)
+	for name, call := range map[string]func(){
+		"generate": func() { Generate(1, -1) },
+		"parts":    func() { Parts(1, -1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			call()
+		})
+	}
 }
 
 // TestCellsObeyTheSchema: every cell is in its bounds and has a declared code,

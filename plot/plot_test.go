@@ -123,6 +123,18 @@ func TestTextStaysInsideTheTerminal(t *testing.T) {
 	}
 }
 
+func TestASCIISpellsOrAsks(t *testing.T) {
+	b := sampleBars()
+	b.Note = "naïve ε ≥ 1, 例"
+	var out bytes.Buffer
+	if err := b.WriteText(&out, 80, ASCII); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nna?ve epsilon >= 1, ?\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("got %q, want it to end in %q", out.String(), want)
+	}
+}
+
 // TestBarsHaveTheirLength counts eighths of a cell.
 func TestBarsHaveTheirLength(t *testing.T) {
 	b := Bars{Title: "t", From: 0, To: 1, Bars: []Bar{{"a", 1, ""}, {"b", 0.5, ""}, {"c", -3, ""}, {"d", 7, ""}, {"e", 1. / 16, ""}}}

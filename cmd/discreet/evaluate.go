@@ -65,11 +65,7 @@ func (e *evaluate) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var levels []string
-	for _, l := range m.Schema.Label.Levels {
-		levels = append(levels, l.Value)
-	}
-	r, err := metrics.Evaluate(t.Labels, scores, levels, m.Schema.Label.Positive)
+	r, err := metrics.Evaluate(t.Labels, scores, labelLevels(m.Schema), m.Schema.Label.Positive)
 	if err != nil {
 		return err
 	}

@@ -71,10 +71,13 @@ did cost.`,
 	root.AddCommand(
 		a.schema(),
 
+		a.plan(),
 		a.train(),
 
 		a.predict(),
 		a.evaluate(),
+		a.demo(),
+		a.experiment(),
 
 		a.version(),
 	)

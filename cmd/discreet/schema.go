@@ -13,5 +13,5 @@ bounds, levels, who is protected and how. It is public, and nothing in it is
 ever taken from the rows.`,
 		Example: `  discreet schema init patients.csv > patients.yaml
   discreet schema check patients.yaml --data patients.csv`,
-	}, a.schemaCheck())
+	}, a.schemaInit(), a.schemaCheck())
 }

@@ -15,3 +15,11 @@ func (a *app) table(ctx context.Context, s *schema.Schema, paths []string) (*dat
 	defer done()
 	return dataset.Read(ctx, s, dataset.Options{Progress: report, Stdin: a.stdin}, paths...)
 }
+
+// labelLevels are the values of the label in code order.
+func labelLevels(s *schema.Schema) (names []string) {
+	for _, l := range s.Label.Levels {
+		names = append(names, l.Value)
+	}
+	return names
+}

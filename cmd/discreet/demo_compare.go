@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine/memory"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/brc"
+	"github.com/discreet-dp/discreet/learn/logistic"
+	"github.com/discreet-dp/discreet/learn/nonprivate"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/metrics"
+	"github.com/discreet-dp/discreet/plot"
+	"github.com/discreet-dp/discreet/rng"
+)
+
+// comparison is what the demo found: the AUC of each model on the test half.
+type comparison struct {
+	rows               int
+	publicOnly, nobody float64 // without the private columns; without privacy
+	price              []dp.Epsilon
+	brc                [][]float64 // by price, then repeat
+}
+
+// What the demo trains, of brc. Several repeats, since noise is part of it.
+var (
+	demoPrices  = []dp.Epsilon{dp.Nano / 100, dp.Nano / 25, dp.Nano * 16 / 100, dp.Nano * 64 / 100}
+	demoRepeats = 7
+)
+
+// compare trains every model of the demo.
+func compare(ctx context.Context, train, test *dataset.Table, report func(done, total int)) (*comparison, error) {
+	rows, err := memory.New(train)
+	if err != nil {
+		return nil, err
+	}
+	exit := mech.NewExit(rng.System())
+	s := train.Schema
+	done, total := 0, 2+len(demoPrices)*demoRepeats
+	auc := func(pl learn.Plan) (float64, error) {
+		m, err := pl.Fit(ctx, rows, uncounted{}, exit)
+		if err != nil {
+			return 0, err
+		}
+		scores, err := m.Scores(test.Cols, test.Rows)
+		if err != nil {
+			return 0, err
+		}
+		r, err := metrics.Evaluate(test.Labels, scores, labelLevels(s), s.Label.Positive)
+		if err != nil {
+			return 0, err
+		}
+		done++
+		report(done, total)
+		if r.AUC == nil {
+			return 0, fmt.Errorf("demo: the test half has one label only; give more --rows")
+		}
+		return *r.AUC, nil
+	}
+	c := &comparison{rows: train.Rows, price: demoPrices}
+	for _, b := range []struct {
+		params logistic.Params
+		into   *float64
+	}{
+		{logistic.Params{Encoding: feature.OneHot, Columns: nonprivate.Public}, &c.publicOnly},
+		{logistic.Params{Encoding: feature.OneHot, Columns: nonprivate.All, NotPrivate: true}, &c.nobody},
+	} {
+		pl, err := b.params.Plan(s, train.Rows)
+		if err != nil {
+			return nil, err
+		}
+		if *b.into, err = auc(pl); err != nil {
+			return nil, err
+		}
+	}
+	for _, eps := range c.price {
+		p := brc.Defaults()
+		p.Epsilon = eps
+		pl, err := p.Plan(s, train.Rows)
+		if err != nil {
+			return nil, err
+		}
+		found := make([]float64, demoRepeats)
+		for i := range found {
+			if found[i], err = auc(pl); err != nil {
+				return nil, err
+			}
+		}
+		c.brc = append(c.brc, found)
+	}
+	return c, nil
+}
+
+// print writes the comparison for a terminal.
+func (c *comparison) print(out io.Writer, columns int, g plot.Glyphs) error {
+	var b strings.Builder
+	if err := c.chart().WriteText(&b, columns, g); err != nil {
+		return err
+	}
+	b.WriteString("\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	epsilon := "ε"
+	if g == plot.ASCII {
+		epsilon = "epsilon"
+	}
+	fmt.Fprintf(w, "model\tprivacy\tAUC\tof %d runs\n", demoRepeats)
+	fmt.Fprintf(w, "logistic, public columns\tprivate columns not used\t%.3f\t\n", c.publicOnly)
+	for i, eps := range c.price {
+		low, mean, high := spread(c.brc[i])
+		fmt.Fprintf(w, "brc, all columns\t%s = %s\t%.3f\t%.3f to %.3f\n", epsilon, eps, mean, low, high)
+	}
+	fmt.Fprintf(w, "logistic, all columns\tNONE\t%.3f\t\n", c.nobody)
+	w.Flush()
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (c *comparison) chart() *plot.Lines {
+	l := &plot.Lines{
+		Title:    "What privacy costs: models of an invented census",
+		Subtitle: fmt.Sprintf("Trained on %d people, judged on as many others; 14 columns, 9 of them private", c.rows),
+		XLabel:   "privacy loss ε of the model", YLabel: "AUC on the test half",
+		LogX:   true,
+		Spread: fmt.Sprintf("lowest to highest of %d runs around their mean", demoRepeats),
+		References: []plot.Reference{
+			{Name: "not private", Y: c.nobody},
+			{Name: "public only", Y: c.publicOnly},
+		},
+	}
+	line := plot.Series{Name: "BRC"}
+	for i, eps := range c.price {
+		low, mean, high := spread(c.brc[i])
+		line.X, line.Y = append(line.X, eps.Float()), append(line.Y, mean)
+		line.Low, line.High = append(line.Low, low), append(line.High, high)
+	}
+	l.Series = []plot.Series{line}
+	return l
+}
+
+// spread is the lowest, the mean and the highest of some numbers.
+func spread(x []float64) (low, mean, high float64) {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return slices.Min(x), sum / float64(len(x)), slices.Max(x)
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// plan is the flags of the command.
+type plan struct {
+	*app
+	choice  *choice
+	schema  string
+	rows    int
+	samples samples
+	json    bool
+}
+
+// quote is what plan prints for programs.
+type quote struct {
+	Learner string         `json:"learner"`
+	Schema  string         `json:"schema"`
+	Facts   map[string]any `json:"facts"`
+	// Epsilon adds up Bill, in nano-units; 0 where nothing is protected.
+	Epsilon dp.Epsilon `json:"epsilon_nano"`
+	Bill    []dp.Event `json:"bill"`
+	// Excess says how train would refuse the price; null where it would not.
+	Excess  *string      `json:"excess"`
+	Samples *sampleSizes `json:"samples,omitempty"`
+}
+
+func (a *app) plan() *cobra.Command {
+	p := &plan{app: a}
+	c := &cobra.Command{
+		Use:   "plan",
+		Short: "say what a training would cost, without any data",
+		Long: `Plan checks everything about a training that can be checked without data, and
+prints what it protects, its bill and its noise. It reads the schema and nothing
+else; train with the same flags spends what plan prints.
+
+With --margin, --error and --dim it also prints how many rows it takes, in order
+of magnitude, to learn a linear classifier of that margin, in so many
+dimensions, to that error: without privacy, by perturbing the objective
+(Chaudhuri, Monteleoni, Sarwate), and by the recipe of DMNS06 (Dwork, McSherry,
+Nissim, Smith).`,
+		Example: `  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000
+  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000 --json
+  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --margin 0.1 --error 0.1 --dim 50`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
+	}
+	c.Flags().StringVar(&p.schema, "schema", "", "the schema `file` of the table")
+	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, where it is known")
+	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
+	p.choice = addChoice(c)
+	p.samples.add(c)
+	required(c, "schema")
+	return c
+}
+
+func (p *plan) run(c *cobra.Command) error {
+	req, err := p.choice.request("plan")
+	if err != nil {
+		return err
+	}
+	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
+		return &usageError{&dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
+	}
+	sizes, err := p.samples.sizes(c, req.price)
+	if err != nil {
+		return &usageError{err}
+	}
+	s, err := schema.Load(p.schema)
+	if err != nil {
+		return err
+	}
+	pl, err := req.plan(s, p.rows)
+	if err != nil {
+		return err
+	}
+	excess := req.price.excess(s)
+	if p.json {
+		return writeJSON(p.stdout, newQuote(req.name, s, pl, excess, sizes))
+	}
+	return writePlan(p.stdout, pl, excess, sizes)
+}
+
+func newQuote(learner string, s *schema.Schema, pl learn.Plan, excess string, sizes *sampleSizes) quote {
+	q := quote{Learner: learner, Schema: s.Name, Facts: map[string]any{}, Bill: []dp.Event{}, Samples: sizes}
+	for _, f := range pl.Facts() {
+		q.Facts[f.Key] = f.Value
+	}
+	q.Bill = append(q.Bill, pl.Events()...)
+	q.Epsilon = dp.Total(q.Bill)
+	if excess != "" {
+		q.Excess = &excess
+	}
+	return q
+}
+
+func writePlan(out io.Writer, pl learn.Plan, excess string, sizes *sampleSizes) error {
+	var b strings.Builder
+	for _, f := range pl.Facts() {
+		if f.Text != "" {
+			fmt.Fprintln(&b, f.Text)
+		}
+	}
+	bill := pl.Events()
+	fmt.Fprintf(&b, "\nbill: epsilon = %s in all, %d releases\n", dp.Total(bill), len(bill))
+	for _, e := range brief(bill) {
+		fmt.Fprintln(&b, "  "+e)
+	}
+	if excess != "" {
+		fmt.Fprintf(&b, "\ntrain refuses this: %s\n", excess)
+	}
+	if sizes != nil {
+		fmt.Fprintf(&b, "\n%s", sizes)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// brief lists the releases of a bill, leaving out the middle of a long one.
+func brief(bill []dp.Event) (lines []string) {
+	const ends = 3
+	for i, e := range bill {
+		switch {
+		case i < ends || i >= len(bill)-1 || len(bill) <= 2*ends:
+			lines = append(lines, fmt.Sprintf("%-32s %-18s %s", e.Release, e.Mechanism, e.Epsilon))
+		case i == ends:
+			lines = append(lines, fmt.Sprintf("... %d more; --json lists all", len(bill)-ends-1))
+		}
+	}
+	return lines
+}

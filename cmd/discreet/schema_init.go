@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// schemaInit is the flags of the command.
+type schemaInit struct {
+	*app
+	delimiter string
+	quote     string
+	noHeader  bool
+	columns   int
+}
+
+func (a *app) schemaInit() *cobra.Command {
+	i := &schemaInit{app: a}
+	c := &cobra.Command{
+		Use:   "init DATA",
+		Short: "write a schema template from a table's header",
+		Long: `Init prints a commented schema template for a table. It reads the column names
+and nothing else: what is known about the cells is for you to write, in place of
+each ___.
+
+A CSV file without a header begins with somebody's record, so it is not opened
+at all: say --no-header and how many columns there are.`,
+		Example: `  discreet schema init patients.csv > patients.yaml
+  discreet schema init bank-full.csv.gz --delimiter ';' > bank.yaml
+  discreet schema init adult.data.gz --no-header --columns 15 > adult.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return i.run(args[0]) },
+	}
+	c.Flags().StringVar(&i.delimiter, "delimiter", ",", `the `+"`character`"+` between cells; \t for a tab`)
+	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
+	c.Flags().BoolVar(&i.noHeader, "no-header", false, "the file has no header and must not be read")
+	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
+	return c
+}
+
+func (i *schemaInit) run(path string) error {
+	d, err := i.dialect()
+	if err != nil {
+		return &usageError{err}
+	}
+	var text []byte
+	if i.noHeader {
+		text, err = schema.InitColumns(i.columns, d)
+	} else {
+		text, err = i.fromHeader(path, d)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = i.stdout.Write(text)
+	return err
+}
+
+func (i *schemaInit) fromHeader(path string, d schema.Dialect) ([]byte, error) {
+	names, err := dataset.ReadHeader(path, d)
+	if err != nil {
+		return nil, err
+	}
+	return schema.Init(names, d)
+}
+
+// dialect is the text format that the flags describe.
+func (i *schemaInit) dialect() (d schema.Dialect, err error) {
+	bad := func(param, want string, got any, hint string) (schema.Dialect, error) {
+		return d, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}
+	}
+	switch {
+	case i.noHeader && i.columns == 0:
+		return bad("columns", "must be given with --no-header", nil, "for example --columns 15, the label included")
+	case !i.noHeader && i.columns != 0:
+		return bad("columns", "must be left out where a header names them", i.columns, "a file without a header needs --no-header")
+	}
+	d = schema.Dialect{Header: !i.noHeader}
+	if i.delimiter == `\t` {
+		i.delimiter = "\t"
+	}
+	if utf8.RuneCountInString(i.delimiter) != 1 {
+		return bad("delimiter", "must be one character", fmt.Sprintf("%q", i.delimiter), "")
+	}
+	if utf8.RuneCountInString(i.quote) > 1 {
+		return bad("quote", "must be one character, or empty for none", fmt.Sprintf("%q", i.quote), "")
+	}
+	d.Delimiter, _ = utf8.DecodeRuneInString(i.delimiter)
+	if i.quote != "" {
+		d.Quote, _ = utf8.DecodeRuneInString(i.quote)
+	}
+	return d, nil
+}

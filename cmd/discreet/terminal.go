@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/vbauerster/mpb/v8/cwriter"
+
+	"github.com/discreet-dp/discreet/plot"
+)
+
+// columns is how wide to draw: as the terminal, or 80 where there is none.
+func (a *app) columns() int {
+	if f, ok := a.stdout.(*os.File); ok {
+		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}
+
+// glyphs is what to draw with: plain ASCII where the locale is declared and is
+// not UTF-8.
+func (a *app) glyphs() plot.Glyphs {
+	for _, key := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := strings.ToLower(a.getenv(key)); locale != "" {
+			if strings.Contains(locale, "utf") {
+				return plot.Unicode
+			}
+			return plot.ASCII
+		}
+	}
+	return plot.Unicode
+}

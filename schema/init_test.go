@@ -84,7 +84,7 @@ func TestInitCommentsAreRealKeys(t *testing.T) {
 		}
 		open := strings.Replace(string(text), "# "+line, line, 1)
 		_, err := Parse([]byte(open))
-		if err == nil || strings.Contains(err.Error(), "not known") || strings.Contains(err.Error(), "not valid YAML") {
+		if err == nil || strings.Contains(err.Error(), "known here") || strings.Contains(err.Error(), "not valid YAML") {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

@@ -71,7 +71,7 @@ func (r *reader) column(f fields, name string, d *Dialect) Column {
 	}
 	switch number, category := f.has("number"), f.has("category"); {
 	case number && category:
-		f.refuse("category", "must not stand beside number", nil, "a column is one or the other: remove one of the two")
+		f.refuse("category", "must not stand beside number", "both", "a column is one or the other: remove one of the two")
 	case number:
 		c.Kind = Number
 		r.numbers(f, &c)
@@ -147,7 +147,7 @@ func (r *reader) label(f fields, name string, d *Dialect) Label {
 	l := Label{Name: name, Positive: -1, Default: -1}
 	for _, key := range []string{"number", "category", "note"} {
 		if f.has(key) {
-			f.refuse(key, "must not stand beside label", nil, "a label has name, role and label only")
+			f.refuse(key, "must not stand beside label", "both", "a label has name, role and label only")
 		}
 	}
 	const roles = "write role: private (the guarantee protects the label) or public (it does not)"
@@ -163,14 +163,14 @@ func (r *reader) label(f fields, name string, d *Dialect) Label {
 	case len(l.Levels) == 2:
 		l.Positive = r.level(f, "positive", l.Levels, positive)
 	case len(l.Levels) > 2 && f.has("positive"):
-		f.refuse("positive", "belongs to a label of two levels", len(l.Levels), "remove the line, or make the label binary: one level with the others as its aliases")
+		f.refuse("positive", "belongs to a label of two levels", fmt.Sprintf("%d levels", len(l.Levels)), "remove the line, or make the label binary: one level with the others as its aliases")
 	}
 	const standIn = "write default: and the level an unreadable private label becomes; refusing such a row instead would reveal it"
 	switch {
 	case l.Role == Private:
 		l.Default = r.level(f, "default", l.Levels, standIn)
 	case f.has("default"):
-		f.refuse("default", "belongs to a private label", nil, "remove the line: a public label outside the levels is refused")
+		f.refuse("default", "belongs to a private label", "a public one", "remove the line: a public label outside the levels is refused")
 	}
 	return l
 }

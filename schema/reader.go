@@ -76,9 +76,9 @@ func (r *reader) fields(n *node, where string, keys ...string) fields {
 		}
 		switch _, twice := f.values[p.key]; {
 		case !slices.Contains(keys, p.key):
-			r.refuse(p.line, where+"key "+strconv.Quote(p.key), "is not known here", nil, "the keys are "+list)
+			r.refuse(p.line, where+"key", "must be one of those known here", strconv.Quote(p.key), "the keys are "+list)
 		case twice:
-			r.refuse(p.line, where+"key "+strconv.Quote(p.key), "is given twice", nil, "keep one")
+			r.refuse(p.line, where+"key", "must be given once", strconv.Quote(p.key)+" twice", "keep one")
 		default:
 			f.values[p.key] = p.value
 		}

@@ -50,7 +50,7 @@ func TestParseRefusals(t *testing.T) {
 		{"zero max_epsilon", "1.5", "0", `max_epsilon must be a decimal number between 1e-9 and 1000 (got "0"); write the largest`},
 		{"infinite max_epsilon", "1.5", ".inf", `max_epsilon must be a decimal number between 1e-9 and 1000 (got ".inf")`},
 		{"empty max_epsilon", "1.5", "", `max_epsilon must be given (got an empty value)`},
-		{"unknown key", "unit: one person", "unit: one person\nunits: x", `schema line 3: key "units" is not known here (none given); the keys are name, unit, relation`},
+		{"unknown key", "unit: one person", "unit: one person\nunits: x", `schema line 3: key must be one of those known here (got "units"); the keys are name, unit, relation`},
 		{"key twice", "unit: one person", "unit: one person\nunit: x", `schema line 3 column 1: not valid YAML: mapping key "unit" already defined`},
 
 		{"no file", valid[strings.Index(valid, "file:"):strings.Index(valid, "columns:")], "", `file must be given (none given); write file: with at least {delimiter:`},
@@ -124,7 +124,7 @@ func TestParseRefusals(t *testing.T) {
 		{"level is null", "levels: [a, ", "levels: [~, ", `column "town" levels must be one word or text (got an empty value); put text with special characters in double quotes`},
 		{"level without value", "{value: b, ", "{", `column "town" level value must be given (none given); write {value:`},
 		{"aliases are a word", "[bb, bbb]", "bb", `column "town" level aliases must be a list (got "bb")`},
-		{"unknown key of a level", "{value: b, ", "{value: b, code: 1, ", `column "town" level key "code" is not known here (none given); the keys are value, aliases`},
+		{"unknown key of a level", "{value: b, ", "{value: b, code: 1, ", `column "town" level key must be one of those known here (got "code"); the keys are value, aliases`},
 
 		{"no label", "label: {levels: [no, yes], positive: yes, default: no}", "category: {levels: [no, yes]}", `columns must include the label (none given); give the column to be predicted, in its place among the columns, label:`},
 		{"two labels", "{name: id, role: ignored}", "{name: id, role: public, label: {levels: [a, b], positive: a}}", `schema line 11: column "id" label must be declared once`},
@@ -135,10 +135,10 @@ func TestParseRefusals(t *testing.T) {
 		{"label with too many levels", "levels: [no, yes", manyClasses, `column "ill" levels must have at most 256 entries (got 258)`},
 		{"label without positive", "positive: yes, ", "", `column "ill" positive must be given (none given); write positive:`},
 		{"positive is not a level", "positive: yes", "positive: Yes", `column "ill" positive must be one of the levels (got "Yes"); write it exactly as in levels`},
-		{"positive of three levels", "[no, yes]", "[no, yes, perhaps]", `column "ill" positive belongs to a label of two levels (got 3); remove the line, or make the label binary`},
+		{"positive of three levels", "[no, yes]", "[no, yes, perhaps]", `column "ill" positive belongs to a label of two levels (got 3 levels); remove the line, or make the label binary`},
 		{"private label without default", ", default: no}", "}", `schema line 10: column "ill" default must be given (none given); write default: and the level an unreadable private label becomes`},
 		{"default is not a level", "default: no", "default: maybe", `column "ill" default must be one of the levels (got "maybe")`},
-		{"public label with default", "{name: ill, role: private,", "{name: ill, role: public,", `column "ill" default belongs to a private label (none given); remove the line`},
+		{"public label with default", "{name: ill, role: private,", "{name: ill, role: public,", `column "ill" default belongs to a private label (got a public one); remove the line`},
 		{"number and label", "{name: ill, role: private,", "{name: ill, role: private, number: {lower: 0, upper: 1},", `column "ill" number must not stand beside label`},
 
 		{"not YAML", "columns:", "columns: [", `not valid YAML`},

@@ -16,12 +16,7 @@ func (r *reader) readCSV(path string) error {
 		return err
 	}
 	defer closeSrc()
-	err = r.readText(path, src)
-	if fault := (*FaultError)(nil); errors.As(err, &fault) && r.faults.limit > 0 {
-		// Only faults after which the file cannot be read on come here.
-		return r.faults.add(fault)
-	}
-	return err
+	return r.readText(path, src)
 }
 
 func (r *reader) open(path string) (io.Reader, func() error, error) {

@@ -17,11 +17,11 @@ import (
 // cell can reach the result.
 func ReadHeader(path string, d schema.Dialect) ([]string, error) {
 	if FormatOf(path) == Parquet {
-		pf, err := openParquet(path)
+		pf, f, err := openParquet(path)
 		if err != nil {
 			return nil, err
 		}
-		return pf.names, pf.file.Close()
+		return pf.names, f.Close()
 	}
 	if !d.Header {
 		return nil, &dp.ParamError{Op: "dataset", Param: "header", Want: "must be declared to read column names",

@@ -14,31 +14,33 @@ import (
 	"sync/atomic"
 )
 
-// readParquet appends the rows of Parquet files. Columns are independent, so
+// readParquet appends the rows of Parquet files.
+func (r *reader) readParquet(paths []string) error {
+	var files []*parquetFile
+	for _, path := range paths {
+		pf, f, err := openParquet(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		files = append(files, pf)
+	}
+	return r.readParquetFiles(files)
+}
+
+// readParquetFiles appends the rows of open files. Columns are independent, so
 // each processor takes the next column of the schema and reads it through all
 // the files.
-func (r *reader) readParquet(paths []string) error {
-	files := make([]*parquetFile, 0, len(paths))
-	defer func() {
-		for _, pf := range files {
-			pf.file.Close()
-		}
-	}()
+func (r *reader) readParquetFiles(files []*parquetFile) error {
 	var jobs []*columnJob
 	rows := r.rows
-	for _, path := range paths {
-		pf, layout, err := r.openLaidOut(path)
-		if pf != nil {
-			files = append(files, pf)
-		}
-		if fault := (*FaultError)(nil); errors.As(err, &fault) && r.faults.limit > 0 {
-			return r.faults.add(fault)
-		}
+	for _, pf := range files {
+		layout, err := r.layOut(pf)
 		if err != nil {
 			return err
 		}
 		if pf.rows > int64(r.opts.MaxRows-rows) {
-			return &FaultError{File: path, Fault: fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows)}
+			return &FaultError{File: pf.path, Fault: fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows)}
 		}
 		rows += int(pf.rows)
 		for at, c := range layout.coders {
@@ -60,33 +62,29 @@ func (r *reader) readParquet(paths []string) error {
 		}
 	}
 	// The longest first: a long one begun last would keep one processor
-	// waiting. Faults do not depend on this order (see firstFault).
+	// waiting. Faults do not depend on this order (see gather).
 	slices.SortStableFunc(jobs, func(a, b *columnJob) int { return cmp.Compare(b.bytes, a.bytes) })
 	r.run(jobs, rows)
 	r.rows = rows
-	return r.gather(jobs, paths)
+	return r.gather(jobs)
 }
 
-// openLaidOut opens a Parquet file and matches its columns with the schema's.
-func (r *reader) openLaidOut(path string) (*parquetFile, *layout, error) {
-	pf, err := openParquet(path)
+// layOut matches the columns of a Parquet file with the schema's.
+func (r *reader) layOut(pf *parquetFile) (*layout, error) {
+	plan, err := r.layoutByName(pf.path, 0, pf.names)
 	if err != nil {
-		return nil, nil, err
-	}
-	plan, err := r.layoutByName(path, 0, pf.names)
-	if err != nil {
-		return pf, nil, err
+		return nil, err
 	}
 	for at, c := range plan.coders {
 		if c == nil {
 			continue
 		}
 		if _, ok := cellTypeOf(pf.leaves[at]); !ok {
-			return pf, nil, &FaultError{File: path, Column: c.name,
+			return nil, &FaultError{File: pf.path, Column: c.name,
 				Fault: "must be of a plain integer, float, double, string or Boolean type, one value per row"}
 		}
 	}
-	return pf, plan, nil
+	return plan, nil
 }
 
 func (r *reader) run(jobs []*columnJob, rows int) {
@@ -112,7 +110,7 @@ func (r *reader) run(jobs []*columnJob, rows int) {
 }
 
 // gather puts the faults of the columns in the order of the rows.
-func (r *reader) gather(jobs []*columnJob, paths []string) error {
+func (r *reader) gather(jobs []*columnJob) error {
 	var found []FaultError
 	for _, j := range jobs {
 		found = append(found, j.faults.found...)
@@ -126,7 +124,7 @@ func (r *reader) gather(jobs []*columnJob, paths []string) error {
 	}
 	slices.SortFunc(found, func(a, b FaultError) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(paths, a.File), slices.Index(paths, b.File)),
+			cmp.Compare(slices.Index(r.paths, a.File), slices.Index(r.paths, b.File)),
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column))
 	})

@@ -67,7 +67,7 @@ func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
 		return nil, errValues
 	case start < 0, meta.TotalCompressedSize < 0, meta.TotalCompressedSize > pf.size, start > pf.size-meta.TotalCompressedSize:
 		return nil, errValues
-	case meta.Codec == format.LZO, meta.Codec == format.Lz4:
+	case !canUnpack(meta.Codec):
 		return nil, errEncoding
 	}
 	section := io.NewSectionReader(pf.file, start, meta.TotalCompressedSize)

@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"encoding/binary"
+	"io"
 	"os"
 
 	"github.com/parquet-go/parquet-go"
@@ -23,7 +24,7 @@ const (
 // the Parquet library; its pages are read by chunk.
 type parquetFile struct {
 	path   string
-	file   *os.File
+	file   io.ReaderAt
 	size   int64
 	names  []string
 	leaves []*parquet.Column // parallel to names; nil: not a flat column
@@ -31,26 +32,30 @@ type parquetFile struct {
 	rows   int64
 }
 
-func openParquet(path string) (pf *parquetFile, err error) {
-	f, err := os.Open(path)
+// openParquet opens the file at path. The caller closes f.
+func openParquet(path string) (pf *parquetFile, f io.Closer, err error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	info, err := f.Stat()
+	info, err := file.Stat()
+	if err == nil {
+		pf, err = newParquetFile(path, file, info.Size())
+	}
 	if err != nil {
-		return nil, err
+		file.Close()
+		return nil, nil, err
 	}
-	pf = &parquetFile{path: path, file: f, size: info.Size()}
+	return pf, file, nil
+}
+
+func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile, err error) {
+	pf = &parquetFile{path: path, file: file, size: size}
 	defer recoverDamage(path, &err)
 	if err := pf.checkFooter(); err != nil {
 		return nil, err
 	}
-	lib, err := parquet.OpenFile(f, pf.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	lib, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, damaged(path)
 	}

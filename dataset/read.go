@@ -137,6 +137,9 @@ func (r *reader) read() error {
 		} else {
 			err = r.readCSV(r.paths[from])
 		}
+		if fault := (*FaultError)(nil); errors.As(err, &fault) {
+			err = r.faults.add(fault) // the file could not be read on
+		}
 		if err != nil {
 			return err
 		}

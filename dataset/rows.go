@@ -154,6 +154,7 @@ func (t *textRows) next() ([]cell, []byte, error) {
 type parquetRows struct {
 	r       *reader
 	pf      *parquetFile
+	file    io.Closer
 	names   []string
 	group   int // the next one
 	left    int64
@@ -173,14 +174,15 @@ type cursor struct {
 }
 
 func (r *reader) openParquetRows(path string) (rows, error) {
-	pf, _, err := r.openLaidOut(path)
+	pf, f, err := openParquet(path)
 	if err != nil {
-		if pf != nil {
-			pf.file.Close()
-		}
 		return nil, err
 	}
-	p := &parquetRows{r: r, pf: pf}
+	if _, err := r.layOut(pf); err != nil {
+		f.Close()
+		return nil, err
+	}
+	p := &parquetRows{r: r, pf: pf, file: f}
 	for at, name := range pf.names {
 		if t, ok := cellTypeOf(pf.leaves[at]); ok {
 			p.names = append(p.names, name)
@@ -192,7 +194,7 @@ func (r *reader) openParquetRows(path string) (rows, error) {
 }
 
 func (p *parquetRows) columns() []string { return p.names }
-func (p *parquetRows) close() error      { return p.pf.file.Close() }
+func (p *parquetRows) close() error      { return p.file.Close() }
 
 func (p *parquetRows) next() (_ []cell, _ []byte, err error) {
 	defer recoverDamage(p.pf.path, &err)

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -55,7 +54,15 @@ func unpackInto(dst, src []byte, codec format.CompressionCodec) error {
 	case format.Brotli:
 		return readExactly(dst, brotli.NewReader(bytes.NewReader(src)))
 	}
-	return fmt.Errorf("dataset: unknown codec")
+	return errEncoding
+}
+
+func canUnpack(codec format.CompressionCodec) bool {
+	switch codec {
+	case format.Uncompressed, format.Snappy, format.Zstd, format.Lz4Raw, format.Gzip, format.Brotli:
+		return true
+	}
+	return false // LZO, and the LZ4 that Parquet has given up
 }
 
 // zstdDecoders holds *zstd.Decoder: one keeps buffers worth reusing.

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutants
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMutantsAreCaught needs minutes and the go command, so it runs on request:
+// DISCREET_MUTANTS=1, set by `make mutants`.
+func TestMutantsAreCaught(t *testing.T) {
+	if os.Getenv("DISCREET_MUTANTS") == "" {
+		t.Skip("set DISCREET_MUTANTS=1 to plant the bugs (make mutants)")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range table {
+		t.Run("row "+m.Row, func(t *testing.T) {
+			out, err := run(t, root, m)
+			switch {
+			case strings.Contains(out, "[build failed]"):
+				t.Errorf("%s: the mutant does not build:\n%s", m.Bug, out)
+			case err == nil:
+				t.Errorf("%s: %s stays green", m.Bug, m.Test)
+			case !strings.Contains(out, "--- FAIL: "+strings.Split(m.Test, "/")[0]):
+				t.Errorf("%s: something else than %s failed:\n%s", m.Bug, m.Test, out)
+			default:
+				t.Logf("caught: %s, by %s", m.Bug, m.Test)
+			}
+		})
+	}
+}
+
+// TestMutantsStillApply keeps the table in step with the code without running it.
+func TestMutantsStillApply(t *testing.T) {
+	for _, m := range table {
+		src, err := os.ReadFile(filepath.Join("../..", m.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(src), m.Old); n != 1 {
+			t.Errorf("row %s (%s): its text stands %d times in %s", m.Row, m.Bug, n, m.File)
+		}
+	}
+}
+
+// run tests the mutant through an overlay: the tree itself is not touched.
+func run(t *testing.T, root string, m mutant) (string, error) {
+	path := filepath.Join(root, m.File)
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "mutant.go")
+	if err := os.WriteFile(bad, []byte(strings.Replace(string(src), m.Old, m.New, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: bad}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(m.Test, "/")
+	for i, p := range parts {
+		parts[i] = "^" + p + "$"
+	}
+	cmd := exec.Command("go", "test", "-timeout", "3m", "-overlay", file, "-run", strings.Join(parts, "/"), m.Package)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutants
+
+// A mutant is one bug: in File, Old becomes New, and then Test in Package must
+// fail. Row is the bug's row in the list of injected bugs that privacy reviews
+// go by (noise not split, sensitivity without c2, ...).
+type mutant struct {
+	Row           string
+	Bug           string
+	File          string
+	Old, New      string
+	Package, Test string
+}
+
+var table = []mutant{
+	{
+		Row: "1", Bug: "noise not split over the rounds",
+		File: "learn/brc/private.go",
+		Old:  `return must(mech.LaplaceFor(eps, l1, length))`,
+		New:  `return must(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
+
+		Package: "./learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
+	},
+	{
+		Row: "2", Bug: "noise split over T-1 rounds",
+		File: "learn/brc/params.go",
+		Old:  `eps, err := pl.Epsilon.Split(parts * pl.Rounds)`,
+		New:  `eps, err := (pl.Epsilon * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
+
+		Package: "./learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
+	},
+	{
+		Row: "3", Bug: "sensitivity misses c2",
+		File: "learn/brc/private.go",
+		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
+		New:  `hi, lo := float64(r.pl.clip.one), float64(r.reach.lo)`,
+
+		Package: "./learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "4", Bug: "sensitivity 1/n",
+		File: "learn/brc/private.go",
+		Old:  `return up(hi / (hi + (n-1)*lo))`,
+		New:  `return up(hi / hi / (lo / lo * n))`,
+
+		Package: "./learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "5", Bug: "weights never clipped",
+		File: "learn/brc/weights.go",
+		Old:  `if f >= float64(c.lo) && f <= float64(c.hi) {`,
+		New:  `if f >= 1 && f <= float64(c.hi)*1e6 {`,
+
+		Package: "./learn/brc", Test: "TestWeightsStayInsideTheReachableSet",
+	},
+	{
+		Row: "6", Bug: "weights normalised, then clipped",
+		File: "learn/brc/private.go",
+		Old: `	r.reach.update(factor)
+}`,
+		New: `	sum, n := int64(0), int64(0)
+	for i, w := range r.weight {
+		sum += w * int64(r.patterns.Count[i])
+		n += int64(r.patterns.Count[i])
+	}
+	for i, w := range r.weight {
+		r.weight[i] = min(max(w*r.pl.clip.one*n/sum, r.pl.clip.lo), r.pl.clip.hi)
+	}
+	r.reach.update(factor)
+}`,
+		Package: "./learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "7", Bug: "exact vote",
+		File: "learn/brc/private.go",
+		Old:  `return exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
+		New: `exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
+		return float64(wrong) / float64(wrong+right)`,
+		Package: "./learn/brc", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "7b", Bug: "public classifier fitted on the private weights",
+		File: "learn/brc/fit.go",
+		Old:  `if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
+		New: `if pub != nil {
+			pub.weights[0][0] += float64(rows.weight[0]) / float64(pl.clip.one)
+			if err := pub.fit(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
+		Package: "./learn/brc", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "8", Bug: "numbers scaled by the data's own range",
+		File: "engine/memory/memory.go",
+		Old:  `	sc := feature.NewScorer(sp, cs)`,
+		New: `	cols := make([]column.Column, len(m.t.Cols))
+	copy(cols, m.t.Cols)
+	for j := range cols {
+		if cols[j].Values == nil {
+			continue
+		}
+		lo, hi := cols[j].Values[cols[j].Codes.At(0)], cols[j].Values[cols[j].Codes.At(0)]
+		for i := range m.t.Rows {
+			v := cols[j].Values[cols[j].Codes.At(i)]
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		c := m.t.Schema.Columns[j]
+		scaled := make([]float64, len(cols[j].Values))
+		for k, v := range cols[j].Values {
+			scaled[k] = c.Lower + (c.Upper-c.Lower)*min(1, max(0, (v-lo)/max(hi-lo, 1e-9)))
+		}
+		cols[j].Values = scaled
+	}
+	m = &Table{&dataset.Table{Schema: m.t.Schema, Rows: m.t.Rows, Cols: cols, Labels: m.t.Labels}}
+	sc := feature.NewScorer(sp, cs)`,
+		Package: "./learn/brc", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "9", Bug: "selection and error both at the round's full ε",
+		File: "learn/brc/params.go",
+		Old:  `		sh.err, eps = eps[0], eps[1:]`,
+		New: `		sh.err, eps = eps[0], eps[1:]
+		if parts == 2 {
+			sh.err, sh.pick = 2*sh.err, 2*sh.pick
+		}`,
+		Package: "./learn/brc", Test: "TestConformance/selected/bill_equals_releases",
+	},
+	{
+		Row: "10", Bug: "selection without the 2 of 2Δ",
+		File: "learn/brc/private.go",
+		Old:  `spread := 2 * r.sensitivity()`,
+		New:  `spread := r.sensitivity()`,
+
+		Package: "./learn/brc", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "11", Bug: "Laplace scale 5% small",
+		File: "mech/grid.go",
+		Old:  `	g.scale = q`,
+		New:  `	g.scale = q / 100 * 95`,
+
+		Package: "./mech", Test: "TestGridNeverChargesTooLittle",
+	},
+	{
+		Row: "11b", Bug: "Laplace draws 5% small",
+		File: "mech/laplace.go",
+		Old:  `discreteLaplace(src, m.grid.scale)`,
+		New:  `discreteLaplace(src, m.grid.scale/100*95)`,
+
+		Package: "./mech", Test: "TestLaplaceScale",
+	},
+	{
+		Row: "12", Bug: "floating-point Laplace noise",
+		File: "mech/laplace.go",
+		Old:  `		out[i] = m.grid.float(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3`,
+		New: `		_ = k
+		u := (float64(src.Uint64()>>11) + 0.5) * 0x1p-53
+		e := -m.Scale() * math.Log(u)
+		if src.Uint64()&1 == 0 {
+			e = -e
+		}
+		out[i] = v.Float() + e`,
+		Package: "./mech", Test: "TestOutputsLieOnTheGrid",
+	},
+	{
+		Row: "29", Bug: "seeded noise in production",
+		File: "rng/rng.go",
+		Old:  `		rand.Read(s.buf[:])`,
+		New: `		_ = rand.Reader
+		x := uint64(1)
+		for i := range s.buf {
+			x ^= x << 13
+			x ^= x >> 7
+			x ^= x << 17
+			s.buf[i] = byte(x >> 32)
+		}`,
+
+		Package: "./learn/brc", Test: "TestConformance/partly_private/fresh_randomness_gives_other_bytes",
+	},
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+func TestReadHeader(t *testing.T) {
+	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true, Trim: true, Comment: "#"}
+	text := "\xef\xbb\xbf# by hand\nage, \"full, name\" ,sick\r\n" + canary + ",\xff\x00,\"\n"
+	want := []string{"age", "full, name", "sick"}
+	for _, path := range []string{writeFile(t, "t.csv", text), writeFile(t, "t.csv.gz", string(packed(t, text)))} {
+		got, err := ReadHeader(path, d)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q, error %v; want %q", got, err, want)
+		}
+	}
+	got, err := ReadHeader(writeParquet(t, randomRows(3)), d)
+	if want := []string{"age", "income", "city", "rank", "note", "sick"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("Parquet: %q, error %v; want %q", got, err, want)
+	}
+	d.Header = false
+	if got, err := ReadHeader(writeFile(t, "t.csv", text), d); !errors.As(err, new(*dp.ParamError)) {
+		t.Errorf("no header declared: %q, error %v", got, err)
+	}
+	path := writeFile(t, "t.csv", "")
+	d.Header = true
+	_, err = ReadHeader(path, d)
+	wantFault(t, err, path, 0, "", "must have a header")
+}
+
+// TestReadHeaderStopsAtItsLine gives the reader a source that fails on the
+// first byte behind the header.
+func TestReadHeaderStopsAtItsLine(t *testing.T) {
+	for _, head := range []string{"a\n", "ab,c\n", "\xef\xbb\xbfa,b\n", "PAR,b\n", "\"a\nb\",c\r\n"} {
+		src := &guarded{text: strings.NewReader(head)}
+		if _, err := readHeader("t.csv", src, schema.Dialect{Delimiter: ',', Quote: '"', Header: true}); err != nil {
+			t.Errorf("%q: %v", head, err)
+		}
+		if src.beyond {
+			t.Errorf("%q: read beyond the header", head)
+		}
+	}
+}
+
+type guarded struct {
+	text   *strings.Reader
+	beyond bool
+}
+
+func (g *guarded) Read(p []byte) (int, error) {
+	n, err := g.text.Read(p)
+	g.beyond = g.beyond || n == 0 && len(p) > 0
+	return n, err
+}

@@ -33,18 +33,11 @@ func (e *budgetError) Unwrap() error { return e.err }
 
 var errInterrupted = errors.New("interrupted; nothing was written")
 
-// missing is a flag that must be given.
-func missing(op, param, want, hint string) error {
-	return &usageError{&dp.ParamError{Op: op, Param: param, Want: want, Hint: hint}}
-}
-
 func exitCode(err error) int {
-	var usage *usageError
-	var budget *budgetError
-	switch {
-	case errors.As(err, &budget):
+	if _, ok := errors.AsType[*budgetError](err); ok {
 		return exitBudget
-	case errors.As(err, &usage):
+	}
+	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
 	return exitFailed
@@ -54,30 +47,34 @@ func exitCode(err error) int {
 // known, a hint line. command is the one to ask for help.
 func report(w io.Writer, err error, command string) {
 	hinted := false
-	for _, e := range split(err) {
+	where, all := split(err)
+	for _, e := range all {
 		text, hint := e.Error(), ""
-		if p := (*dp.ParamError)(nil); errors.As(e, &p) && p.Hint != "" {
+		if p, ok := errors.AsType[*dp.ParamError](e); ok && p.Hint != "" {
 			hint = p.Hint
 			text = strings.Replace(text, "; "+hint, "", 1)
 		}
-		fmt.Fprintf(w, "error: %s\n", text)
+		fmt.Fprintf(w, "error: %s%s\n", where, text)
 		if hint != "" {
 			hinted = true
 			fmt.Fprintf(w, "hint: %s\n", hint)
 		}
 	}
-	if usage := (*usageError)(nil); !hinted && errors.As(err, &usage) {
+	if _, ok := errors.AsType[*usageError](err); ok && !hinted {
 		fmt.Fprintf(w, "hint: see %s --help\n", command)
 	}
 }
 
-// split takes apart errors that were joined.
-func split(err error) (all []error) {
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range many.Unwrap() {
-			all = append(all, split(e)...)
-		}
-		return all
+// several is a list of faults that were found together.
+type several interface {
+	error
+	Unwrap() []error
+}
+
+// split takes a list of faults apart; where is what was said about all of them.
+func split(err error) (where string, all []error) {
+	if list, ok := errors.AsType[several](err); ok && strings.Contains(list.Error(), "\n") {
+		return strings.TrimSuffix(err.Error(), list.Error()), list.Unwrap()
 	}
-	return []error{err}
+	return "", []error{err}
 }

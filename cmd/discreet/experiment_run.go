@@ -73,7 +73,7 @@ func (e *experimentRun) run(ctx context.Context, name string) error {
 		Datasets: e.getenv("DISCREET_DATASETS"), Progress: report,
 	})
 	done()
-	if p := (*dp.ParamError)(nil); errors.As(err, &p) {
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return &usageError{err}
 	}
 	if err != nil {

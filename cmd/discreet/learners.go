@@ -133,7 +133,7 @@ func (ch *choice) request(op string) (*request, error) {
 // number of rows is not known or not public.
 func (r *request) plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	pl, err := r.learner.plan(r.price, s, rows)
-	if p := (*dp.ParamError)(nil); errors.As(err, &p) {
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return nil, &usageError{err}
 	}
 	return pl, err

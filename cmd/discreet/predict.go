@@ -6,10 +6,12 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/model"
 )
 
@@ -47,6 +49,9 @@ they are: what was private in the table is private in the output.`,
 }
 
 func (p *predict) run(ctx context.Context) error {
+	if strings.HasSuffix(p.out, ".gz") {
+		return &usageError{&dp.ParamError{Op: "predict", Param: "out", Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output through gzip"}}
+	}
 	m, err := model.Load(p.model)
 	if err != nil {
 		return err

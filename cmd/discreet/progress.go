@@ -4,7 +4,6 @@ package main
 
 import (
 	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
@@ -21,8 +20,8 @@ func (a *app) runsDone(what string) (report func(done, total int), done func()) 
 }
 
 func (a *app) bar(what string, counters decor.Decorator) (report func(done, total int64), done func()) {
-	f, ok := isFile(a.stderr)
-	if !ok || !cwriter.IsTerminal(int(f.Fd())) {
+	f, ok := terminal(a.stderr)
+	if !ok {
 		return func(int64, int64) {}, func() {}
 	}
 	p := mpb.New(mpb.WithOutput(f), mpb.WithWidth(32))

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,9 +65,8 @@ did cost.`,
   discreet predict  --model m.json --data new.csv --out predicted.csv`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
-	root.AddCommand(
+	group(root,
 		a.schema(),
 
 		a.plan(),
@@ -81,6 +79,16 @@ did cost.`,
 
 		a.version(),
 	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() { // cobra's own begin with a capital
+		c.Short = strings.ToLower(c.Short[:1]) + c.Short[1:]
+		if c.HasSubCommands() && c.RunE == nil {
+			group(c)
+		}
+	}
+	// A group runs only to refuse what is no command of it.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	a.notice(root)
 	return root
 }
@@ -133,10 +141,4 @@ func (a *app) getenv(key string) (value string) {
 		}
 	}
 	return value
-}
-
-// isFile reports whether w is an open file, such as a terminal.
-func isFile(w io.Writer) (*os.File, bool) {
-	f, ok := w.(*os.File)
-	return f, ok
 }

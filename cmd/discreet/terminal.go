@@ -3,6 +3,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"strings"
 
@@ -11,9 +12,15 @@ import (
 	"github.com/discreet-dp/discreet/plot"
 )
 
+// terminal returns what w writes to, where that is a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && cwriter.IsTerminal(int(f.Fd()))
+}
+
 // columns is how wide to draw: as the terminal, or 80 where there is none.
 func (a *app) columns() int {
-	if f, ok := a.stdout.(*os.File); ok {
+	if f, ok := terminal(a.stdout); ok {
 		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// sampleFolder holds what writeCensus writes.
+func sampleFolder(t *testing.T, rows int) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := writeCensus(dir, rows); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// writeCensus writes census.yaml, census.csv and census.parquet.
+func writeCensus(dir string, rows int) error {
+	table := census.Generate(1, rows)
+	return errors.Join(
+		writeFile(filepath.Join(dir, "census.yaml"), func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
+		writeFile(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
+		writeFile(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
+	)
+}
+
+// discreet runs the program in this process and wants it to succeed.
+func discreet(t *testing.T, args ...string) (stdout string) {
+	t.Helper()
+	var out, talk bytes.Buffer
+	if code := run(t.Context(), args, nil, strings.NewReader(""), &out, &talk); code != exitOK {
+		t.Fatalf("discreet %s exits with %d: %s", strings.Join(args, " "), code, &talk)
+	}
+	return out.String()
+}
+
+// stopper is a table that never ends, and calls stop when somebody has begun
+// to read it.
+type stopper struct {
+	rest io.Reader
+	row  string
+	stop func()
+}
+
+func (s *stopper) Read(p []byte) (int, error) {
+	s.stop()
+	if n, err := s.rest.Read(p); err == nil {
+		return n, nil
+	}
+	return copy(p, s.row), nil
+}
+
+func TestInterruptedTrainingLeavesNoModel(t *testing.T) {
+	dir := sampleFolder(t, 10)
+	text, err := os.ReadFile(filepath.Join(dir, "census.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := string(bytes.SplitAfter(text, []byte("\n"))[1])
+	before, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var out, talk bytes.Buffer
+	code := run(ctx, []string{
+		"train", "--data", "-", "--schema", filepath.Join(dir, "census.yaml"), "--learner", "brc", "--epsilon", "1",
+		"--model", filepath.Join(dir, "m.json"),
+	}, nil, &stopper{bytes.NewReader(text), row, cancel}, &out, &talk)
+	if code != exitFailed || out.Len() > 0 {
+		t.Errorf("exits with %d and prints %q", code, &out)
+	}
+	if got, want := talk.String(), "error: interrupted; nothing was written\n"; got != want {
+		t.Errorf("says %q, want %q", got, want)
+	}
+	after, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after) != len(before) {
+		t.Errorf("leaves %v", after)
+	}
+}
+
+func TestEvaluatePrintsTheseKeys(t *testing.T) {
+	dir := sampleFolder(t, 200)
+	m := filepath.Join(dir, "m.json")
+	discreet(t, "train", "--data", filepath.Join(dir, "census.csv"), "--schema", filepath.Join(dir, "census.yaml"), "--learner", "brc", "--epsilon", "1", "--model", m)
+	var got map[string]any
+	if err := json.Unmarshal([]byte(discreet(t, "evaluate", "--model", m, "--data", filepath.Join(dir, "census.csv"), "--json")), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"accuracy", "auc", "balanced_accuracy", "calibration_error", "confusion", "log_loss", "private", "rows"}
+	if keys := slices.Sorted(maps.Keys(got)); !slices.Equal(keys, want) {
+		t.Errorf("keys %q, want %q", keys, want)
+	}
+	if got["private"] != false || got["rows"] != 200.0 {
+		t.Errorf("private %v of %v rows", got["private"], got["rows"])
+	}
+}
+
+// Whatever the formats of what is read and what is written, the predictions in
+// the file are the model's, row by row and to the last bit.
+func TestPredictionsSurviveEveryFormat(t *testing.T) {
+	dir := sampleFolder(t, 200)
+	path := func(name string) string { return filepath.Join(dir, name) }
+	discreet(t, "train", "--data", path("census.csv"), "--schema", path("census.yaml"), "--learner", "logistic", "--not-private", "--model", path("m.json"))
+	m, err := model.Load(path("m.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := census.Generate(1, 200)
+	want, err := m.Scores(table.Cols, table.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := m.Labels(want)
+
+	// What predict writes, as a table: its label is the predicted one.
+	s := census.Schema()
+	truth := schema.Column{Name: s.Label.Name, Role: schema.Ignored}
+	s.Columns = append(s.Columns, truth, schema.Column{Name: "score", Role: schema.Public, Kind: schema.Number, Lower: 0, Upper: 1})
+	s.Label.Name, s.Label.Position = "label", len(s.Columns)-1
+
+	for _, in := range []string{"census.csv", "census.parquet"} {
+		for _, out := range []string{"p.csv", "p.parquet"} {
+			t.Run(in+" to "+out, func(t *testing.T) {
+				discreet(t, "predict", "--model", path("m.json"), "--data", path(in), "--out", path(out))
+				got, err := dataset.Read(t.Context(), s, dataset.Options{}, path(out))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Labels, labels) {
+					t.Error("labels differ")
+				}
+				score := got.Cols[len(s.Columns)-1]
+				for i := range want {
+					if x := score.Values[score.Codes.At(i)]; x != want[i] {
+						t.Fatalf("score of row %d is %g, want %g", i, x, want[i])
+					}
+				}
+			})
+		}
+	}
+}
+
+// A file holds what it held until the new one is whole.
+func TestAFailedWriteChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	err := writeFile(path, func(w io.Writer) error {
+		io.WriteString(w, strings.Repeat("new", 10_000))
+		return io.ErrUnexpectedEOF
+	})
+	if err == nil {
+		t.Fatal("the failure is not reported")
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "old" {
+		t.Errorf("the file holds %d bytes (%v)", len(text), err)
+	}
+	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
+		t.Errorf("leaves %v", left)
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -116,38 +115,17 @@ func newLossModel(sp *feature.Space, cols []column.Column, coef []float64) *loss
 	m := &lossModel{dim: len(coef), bias: coef[len(coef)-1]}
 	for k, j := range sp.Columns {
 		col := &cols[j]
-		n := tableLen(sp, k, col)
+		n := sp.Codes(k, col)
 		_, width := sp.Block(k)
 		t := lossTable{&col.Codes, width == 1, make([]int32, n), make([]float64, n), make([]float64, n)}
 		for code := range n {
-			f, v := 0, 0.0
-			if col.Values != nil {
-				f, v = sp.Number(k, col.Values[code])
-			} else {
-				f, v = sp.Code(k, code)
-			}
+			f, v := sp.Cell(k, col, code)
 			t.index[code], t.value[code] = int32(f), v
 			t.score[code] = float64(coef[f] * v)
 		}
 		m.tables = append(m.tables, t)
 	}
 	return m
-}
-
-// tableLen is a number of entries that every code of col stays below.
-func tableLen(sp *feature.Space, k int, col *column.Column) int {
-	_, width := sp.Block(k)
-	switch {
-	case col.Values != nil:
-		return len(col.Values)
-	case width > 1: // one-hot: a feature per code
-		return width
-	case col.Codes.U16 != nil:
-		return 1 << 16
-	case col.Codes.U32 != nil:
-		return int(slices.Max(col.Codes.U32)) + 1
-	}
-	return 1 << 8
 }
 
 // lossScratch is one goroutine's workspace for one block of rows.

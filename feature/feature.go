@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -111,6 +112,23 @@ func (sp *Space) Code(k, code int) (index int, value float64) {
 		return b.first, 0
 	}
 	return b.first, float64(2*float64(code)/float64(levels-1)) - 1
+}
+
+// Codes is the number of codes col can hold as the k-th column of the space.
+func (sp *Space) Codes(k int, col *column.Column) int {
+	if col.Values != nil {
+		return len(col.Values)
+	}
+	return sp.blocks[k].col.Codes()
+}
+
+// Cell encodes the cells of the k-th column that have this code, whether a
+// number's or a category's: the feature and its value.
+func (sp *Space) Cell(k int, col *column.Column, code int) (index int, value float64) {
+	if col.Values != nil {
+		return sp.Number(k, col.Values[code])
+	}
+	return sp.Code(k, code)
 }
 
 // Reach is the largest |Σ coef·feature| the declared bounds and levels allow:

@@ -84,18 +84,10 @@ func (s *Scorer) Bind(cols []column.Column) *Prepared {
 	p := &Prepared{s: s}
 	for k, j := range s.sp.Columns {
 		col := &cols[j]
-		codes := len(col.Values)
-		if col.Values == nil {
-			codes = s.sp.blocks[k].col.Codes()
-		}
+		codes := s.sp.Codes(k, col)
 		tab := make([]uint64, codes*s.lanes)
 		for code := range codes {
-			f, v := 0, 0.0
-			if col.Values != nil {
-				f, v = s.sp.Number(k, col.Values[code])
-			} else {
-				f, v = s.sp.Code(k, code)
-			}
+			f, v := s.sp.Cell(k, col, code)
 			row := tab[code*s.lanes:][:s.lanes]
 			for t := range s.cs {
 				// Two's complement addition modulo 2^32 per lane: a negative
@@ -129,7 +121,7 @@ func (p *Prepared) Answers(from int, out []uint64) {
 			addRows(acc, codes[:m], p.cols[c].table, s.lanes)
 		}
 		for i := range m {
-			pack(out[(at+i)*words:][:words], acc[i*s.lanes:][:s.lanes], s.n)
+			pack(out[(at+i)*words:][:words], acc[i*s.lanes:][:s.lanes])
 		}
 	}
 }
@@ -144,14 +136,12 @@ func addRows(acc []uint64, codes []uint32, table []uint64, lanes int) {
 	}
 }
 
-// pack gathers the top bit of each lane.
-func pack(out, lanes []uint64, n int) {
+// pack gathers the top bit of each lane. With an odd number of thresholds the
+// last upper lane is unused and stays 0, and so does its bit.
+func pack(out, lanes []uint64) {
 	clear(out)
 	for l, w := range lanes {
 		two := w>>31&1 | w>>62&2
 		out[l/32] |= two << (2 * uint(l) % 64)
-	}
-	if n%2 == 1 { // the unused upper lane of the last word
-		out[len(out)-1] &^= 1 << (uint(n) % 64)
 	}
 }

@@ -104,7 +104,7 @@ func TestDiscreteLaplaceLaw(t *testing.T) {
 			}
 			return counts
 		}
-		claim := stattest.Claim{FalsePositive: 1e-9, Detects: "a sampler that counts zero under both signs"}
+		claim := stattest.Claim{FalsePositive: 1e-9 / 3, Detects: "a sampler that counts zero under both signs"}
 		stattest.Cells(t, claim, count(sampler(1)), probs)
 		twice := sampler(2)
 		stattest.Rejects(t, func(t stattest.T) {
@@ -174,7 +174,7 @@ func TestSelectionLaw(t *testing.T) {
 		for range n {
 			counts[m.pick(src, scores)]++
 		}
-		claim := stattest.Claim{FalsePositive: 1e-9, Detects: "the spread halved, as when the 2 of 2Δ is lost (bug row 10)"}
+		claim := stattest.Claim{FalsePositive: 1e-9 / 2, Detects: "the spread halved, as when the 2 of 2Δ is lost (bug row 10)"}
 		stattest.Cells(t, claim, counts, p)
 		half := m.c
 		half.grid.scale /= 2

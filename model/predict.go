@@ -221,15 +221,8 @@ func (p *Predictor) logistic(cols []column.Column) func(from int, out []float64)
 	sp := p.spaces[l.Space]
 	terms := make([][]float64, len(sp.Columns)) // by column of the space, then code
 	for k, j := range sp.Columns {
-		if values := cols[j].Values; values != nil {
-			for _, x := range values {
-				f, v := sp.Number(k, x)
-				terms[k] = append(terms[k], float64(l.Coef[f]*v))
-			}
-			continue
-		}
-		for code := range p.m.Schema.Columns[j].Codes() {
-			f, v := sp.Code(k, code)
+		for code := range sp.Codes(k, &cols[j]) {
+			f, v := sp.Cell(k, &cols[j], code)
 			terms[k] = append(terms[k], float64(l.Coef[f]*v))
 		}
 	}

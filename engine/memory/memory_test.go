@@ -80,13 +80,7 @@ func naiveMistakes(t *dataset.Table, sp *feature.Space, cs []feature.Threshold) 
 		for _, c := range cs {
 			sum := int64(sp.Fixed(c.Bias, 1))
 			for k, j := range sp.Columns {
-				code := int(t.Cols[j].Codes.At(i))
-				f, v := 0, 0.0
-				if t.Cols[j].Values != nil {
-					f, v = sp.Number(k, t.Cols[j].Values[code])
-				} else {
-					f, v = sp.Code(k, code)
-				}
+				f, v := sp.Cell(k, &t.Cols[j], int(t.Cols[j].Codes.At(i)))
 				sum += int64(sp.Fixed(c.Coef[f], v))
 			}
 			if (sum >= 0) != (int(t.Labels[i]) == t.Schema.Label.Positive) {

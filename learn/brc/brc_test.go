@@ -197,18 +197,10 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, grid bool)
 func score(tab *dataset.Table, sp *feature.Space, h feature.Threshold, i int) float64 {
 	sum := h.Bias
 	for k, j := range sp.Columns {
-		f, v := cell(tab, sp, k, j, i)
+		f, v := sp.Cell(k, &tab.Cols[j], int(tab.Cols[j].Codes.At(i)))
 		sum += h.Coef[f] * v
 	}
 	return sum
-}
-
-func cell(tab *dataset.Table, sp *feature.Space, k, j, i int) (int, float64) {
-	code := int(tab.Cols[j].Codes.At(i))
-	if tab.Cols[j].Values != nil {
-		return sp.Number(k, tab.Cols[j].Values[code])
-	}
-	return sp.Code(k, code)
 }
 
 // newton fits the public classifier on widened rows by plain Newton steps.
@@ -222,7 +214,7 @@ func newton(t *testing.T, tab *dataset.Table, enc feature.Encoding, w []float64)
 	row := func(i int) []float64 {
 		x := make([]float64, d)
 		for k, j := range sp.Columns {
-			f, v := cell(tab, sp, k, j, i)
+			f, v := sp.Cell(k, &tab.Cols[j], int(tab.Cols[j].Codes.At(i)))
 			x[f] += v
 		}
 		x[d-1] = 1

@@ -14,6 +14,10 @@
 // distinct mistake patterns. Prefer it where a linear score over many weak
 // private columns is enough and the proof must be short.
 //
+// Room rules. Owns: Algorithms 2 and 3. Imports: learn's list, mech,
+// learn/random, learn/logistic (the public classifier). Must never see: files,
+// network.
+//
 // Source: Shen, Krishnaswamy, Kulkarni, Munagala, "Classification with
 // Partially Private Features" (arXiv 2312.07583), Algorithms 2 and 3.
 //

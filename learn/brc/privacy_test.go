@@ -131,8 +131,8 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	}{{math.Sqrt2, math.Sqrt2, 1000, 4}, {2, 2, 100, 6}, {2, 3, 1000, 8}, {5, 5, 50, 5}, {1, 4, 20, 6}} {
 		p := Params{C1: c.c1, C2: c.c2, Rounds: c.T, Sensitivity: Tight, Epsilon: dp.Nano}
 		best := 0.0
-		for seed := range uint64(8) {
-			w := climb(p, dp.ReplaceOne, c.n, seed, 4000, (*privateRows).sensitivity)
+		for seed := range uint64(3) {
+			w := climb(p, dp.ReplaceOne, c.n, seed, 2500, (*privateRows).sensitivity)
 			if w > rounding {
 				t.Errorf("c1=%g c2=%g n=%d T=%d: moved %.6f of the declared sensitivity", c.c1, c.c2, c.n, c.T, w)
 			}
@@ -142,7 +142,7 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 			t.Errorf("c1=%g c2=%g n=%d T=%d: the climb reached %.4f of the declared sensitivity only", c.c1, c.c2, c.n, c.T, best)
 		}
 		p.Sensitivity = Paper
-		if w := climb(p, dp.ReplaceOne, c.n, 1, 4000, (*privateRows).sensitivity); w > rounding {
+		if w := climb(p, dp.ReplaceOne, c.n, 1, 1000, (*privateRows).sensitivity); w > rounding {
 			t.Errorf("paper: moved %.6f of c1·c2/n", w)
 		}
 	}

@@ -73,12 +73,8 @@ func occurring(codes *column.Codes) []uint32 {
 func (c *sorted) sort(sp *feature.Space, k int, col *column.Column, occur []uint32) {
 	at := make([]int32, len(occur))
 	for i, code := range occur {
-		v := 0.0
-		if col.Values != nil {
-			c.feature, v = sp.Number(k, col.Values[code])
-		} else {
-			c.feature, v = sp.Code(k, int(code))
-		}
+		f, v := sp.Cell(k, col, int(code))
+		c.feature = f
 		at[i] = sp.Fixed(1, v)
 	}
 	c.steps = slices.Clone(at)

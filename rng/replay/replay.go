@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package replay supplies reproducible random bits for tests and experiments.
-// Production code may not import it; whatever it touches is marked seeded.
+// Whatever it touches is marked seeded.
+//
+// Room rules. Owns: seeds. Imports: rng. Used by tests, experiments and the
+// census only; internal/lint holds that line.
 package replay
 
 import (

@@ -84,15 +84,15 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	public, private := s.ByRole(schema.Public), s.ByRole(schema.Private)
 	switch {
 	case s.Label.Role == schema.Private:
-		pl.scope, pl.why = dp.WholeRow, "the label is private, so a public classifier could not be fitted for free (Algorithm 3)"
+		pl.scope, pl.why = dp.WholeRow, "the label is private, so a public classifier could not be fitted for free"
 	case len(public) == 0:
-		pl.scope, pl.why = dp.WholeRow, "no column is public (Algorithm 3)"
+		pl.scope, pl.why = dp.WholeRow, "no column is public"
 	case s.Relation != dp.ReplaceOne:
-		pl.scope, pl.why = dp.WholeRow, "under add-remove a public row's presence is private too (Algorithm 3)"
+		pl.scope, pl.why = dp.WholeRow, "under add-remove a public row's presence is private too"
 	case len(private) == 0:
 		return nil, &dp.ParamError{Op: "brc", Param: "schema", Want: "must have at least one private column or a private label", Hint: "without any, use a non-private learner such as logistic"}
 	default:
-		pl.scope, pl.why = dp.PrivateFeatures, "label and some columns are public (Algorithm 2)"
+		pl.scope, pl.why = dp.PrivateFeatures, "label and some columns are public"
 	}
 	var err error
 	if pl.scope == dp.WholeRow {

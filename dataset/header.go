@@ -32,7 +32,7 @@ func ReadHeader(path string, d schema.Dialect) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := openText(path, &countingReader{ctx: context.Background(), r: f})
+	text, err := openText(path, &countingReader{ctx: context.Background(), r: byteByByte{f}})
 	if err != nil {
 		return nil, err
 	}

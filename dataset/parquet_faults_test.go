@@ -109,12 +109,21 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 }
 
 func TestPublicNullsOfParquet(t *testing.T) {
-	rows := randomRows(50)
+	rows := randomRows(5000)
 	s := smallSchema()
 	s.Columns[1].Default = nil
 	s.Columns[1].Upper = 50
-	first := slices.IndexFunc(rows, func(r smallRow) bool { return r.Income == nil })
-	path := writeParquet(t, rows)
+	for i := range 4000 {
+		rows[i].Income = new(int64)
+	}
+	const first = 4100
+	for i := 4000; i < len(rows); i++ {
+		rows[i].Income = nil
+		if i < first || i > first+20 {
+			rows[i].Income = new(int64)
+		}
+	}
+	path := writeParquet(t, rows, parquet.MaxRowsPerRowGroup(2100))
 	_, err := Read(context.Background(), s, Options{}, path)
 	wantFault(t, err, path, first+1, "income", "decimal number")
 	if want := "row "; !strings.Contains(err.Error(), want) {
@@ -235,6 +244,41 @@ func edited(t *testing.T, path string, change func(*format.FileMetaData)) []byte
 	return append(out, "PAR1"...)
 }
 
+// TestParquetNumbersThatAreNone reads what only binary formats can hold.
+func TestParquetNumbersThatAreNone(t *testing.T) {
+	type odd struct {
+		A     float64 `parquet:"a"`
+		P     float32 `parquet:"p"`
+		C     float64 `parquet:"c"`
+		Label int64   `parquet:"label"`
+	}
+	inf := math.Inf(1)
+	nan := math.NaN()
+	path := writeParquet(t, []odd{
+		{nan, float32(nan), nan, 0}, {inf, float32(inf), inf, 0}, {-inf, float32(-inf), -inf, 0},
+		{math.Copysign(0, -1), float32(math.Copysign(0, -1)), 0, 0}, {1e300, -1e30, 1e300, 1},
+	})
+	tab, err := Read(context.Background(), tinySchema(), Options{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][2]float64{{7, 7}, {7, 7}, {7, 7}, {0, 0}, {100, -100}} {
+		for j := range want {
+			got := tab.Cols[j].Values[tab.Cols[j].Codes.At(i)]
+			if got != want[j] || math.Signbit(got) != math.Signbit(want[j]) {
+				t.Errorf("row %d, column %d: %v, want %v", i, j, got, want[j])
+			}
+		}
+		if got := int(tab.Cols[2].Codes.At(i)); got != 2 {
+			t.Errorf("row %d: category %d, want 2 (other)", i, got)
+		}
+	}
+	s := tinySchema()
+	s.Columns[0].Default = nil
+	_, err = Read(context.Background(), s, Options{}, path)
+	wantFault(t, err, path, 1, "a", "decimal number")
+}
+
 func TestParquetClaims(t *testing.T) {
 	path := writeParquet(t, randomRows(60), parquet.Compression(&parquet.Snappy))
 	if err := readBytes(t, edited(t, path, func(*format.FileMetaData) {})); err != nil {
@@ -265,6 +309,15 @@ func TestParquetClaims(t *testing.T) {
 		if readBytes(t, edited(t, path, row.change)) == nil {
 			t.Errorf("%s: no fault", row.name)
 		}
+	}
+	bomb := edited(t, path, func(m *format.FileMetaData) {
+		m.RowGroups[0].NumRows = 1 << 28
+		for i := range m.RowGroups[0].Columns {
+			m.RowGroups[0].Columns[i].MetaData.NumValues = 1 << 28
+		}
+	})
+	if took := memoryOf(func() { _ = readBytes(t, bomb) }); took > 64<<20 {
+		t.Errorf("a claim of 2^28 rows took %d bytes of memory", took)
 	}
 	long := []byte{0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0} // a list of 2^31-1 structs
 	if _, err := thriftLength(long); err == nil {

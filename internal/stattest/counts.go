@@ -2,7 +2,11 @@
 
 package stattest
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/stats"
+)
 
 // Binomial checks that k successes in n trials fit success probability p, by
 // the exact tails of the binomial law at half the rate each.
@@ -12,7 +16,7 @@ func Binomial(t T, c Claim, k, n int, p float64) {
 	if n < 1 || k < 0 || k > n || !(p >= 0 && p <= 1) {
 		t.Fatalf("stattest: needs 0 <= k <= n, n >= 1 and p in [0, 1] (got k=%d n=%d p=%g)", k, n, p)
 	}
-	if atMost, atLeast := tails(k, n, p); atMost < c.FalsePositive/2 || atLeast < c.FalsePositive/2 {
+	if atMost, atLeast := stats.Tails(k, n, p); atMost < c.FalsePositive/2 || atLeast < c.FalsePositive/2 {
 		t.Errorf("%d of %d where probability %g was claimed: tails %.3g (at most) and %.3g (at least), rejected below %.3g",
 			k, n, p, atMost, atLeast, c.FalsePositive/2)
 	}
@@ -45,7 +49,7 @@ func Cells(t T, c Claim, counts []int, probs []float64) {
 	}
 	share := c.FalsePositive / float64(2*len(counts))
 	for i, k := range counts {
-		if atMost, atLeast := tails(k, n, probs[i]); atMost < share || atLeast < share {
+		if atMost, atLeast := stats.Tails(k, n, probs[i]); atMost < share || atLeast < share {
 			t.Errorf("cell %d: %d of %d where probability %g was claimed: tails %.3g (at most) and %.3g (at least), rejected below %.3g",
 				i, k, n, probs[i], atMost, atLeast, share)
 		}

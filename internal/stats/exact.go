@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stattest
+package stats
 
 import (
 	"fmt"
@@ -49,24 +49,32 @@ func bisect(past func(p float64) bool) (below, above float64) {
 
 // EpsilonLowerBound bounds the privacy loss ε from below. An event, fixed
 // before these runs (choose it on others), happened k0 times in n0 runs on one
-// table and k1 times in n1 runs on its neighbour. If the mechanism is ε-DP the
-// result exceeds ε with probability at most alpha. It is 0 when nothing is
-// shown; use both orders of the tables, and both the event and its complement,
-// at a share of alpha each. Arguments as for Lower.
-func EpsilonLowerBound(k0, n0, k1, n1 int, alpha float64) float64 {
-	// p0 >= Lower and p1 <= Upper fail with probability alpha/2 each, and ε-DP
-	// means p0 <= e^ε p1. Upper is never 0 since alpha < 1.
-	return max(0, math.Log(Lower(k0, n0, alpha/2)/Upper(k1, n1, alpha/2)))
+// table and k1 times in n1 runs on its neighbour. If the mechanism is
+// (ε, delta)-DP the result exceeds ε with probability at most alpha. It is 0
+// when nothing is shown; use both orders of the tables, and both the event and
+// its complement, at a share of alpha each. It panics unless delta is in
+// [0, 1); other arguments as for Lower.
+func EpsilonLowerBound(k0, n0, k1, n1 int, delta, alpha float64) float64 {
+	if !(delta >= 0 && delta < 1) {
+		panic(fmt.Sprintf("stats: needs 0 <= delta < 1 (got %g)", delta))
+	}
+	// p0 >= Lower and p1 <= Upper fail with probability alpha/2 each, and
+	// (ε, δ)-DP means p0 <= e^ε p1 + δ. Upper is never 0 since alpha < 1.
+	excess := Lower(k0, n0, alpha/2) - delta
+	if !(excess > 0) {
+		return 0
+	}
+	return max(0, math.Log(excess/Upper(k1, n1, alpha/2)))
 }
 
 func check(k, n int, alpha float64) {
 	if n < 1 || k < 0 || k > n || !(alpha > 0 && alpha < 1) {
-		panic(fmt.Sprintf("stattest: needs 0 <= k <= n, n >= 1, 0 < alpha < 1 (got k=%d n=%d alpha=%g)", k, n, alpha))
+		panic(fmt.Sprintf("stats: needs 0 <= k <= n, n >= 1, 0 < alpha < 1 (got k=%d n=%d alpha=%g)", k, n, alpha))
 	}
 }
 
-// tails returns P(X <= k) and P(X >= k) for X ~ Binomial(n, p).
-func tails(k, n int, p float64) (atMost, atLeast float64) {
+// Tails returns P(X <= k) and P(X >= k) for X ~ Binomial(n, p).
+func Tails(k, n int, p float64) (atMost, atLeast float64) {
 	return upperTail(n-k, n, 1-p), upperTail(k, n, p)
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -35,12 +36,8 @@ func openLog(path string) (*log, error) {
 			cut = true
 			break
 		}
-		var r Record
-		dec := json.NewDecoder(bytes.NewReader(text))
-		dec.DisallowUnknownFields()
-		err := dec.Decode(&r)
-		c, ok := r.cell()
-		if err != nil || !ok {
+		r, c, ok := parse(text)
+		if !ok {
 			return nil, fmt.Errorf("experiment: %s:%d: must be a record; move the file away to start anew", path, line)
 		}
 		if c != last {
@@ -59,6 +56,20 @@ func openLog(path string) (*log, error) {
 		}
 	}
 	return l, nil
+}
+
+// parse reads one line; ok is false where it is no record of ours.
+func parse(line []byte) (r Record, c cell, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if dec.Decode(&r) != nil || r.Figure == "" || r.Metric == "" {
+		return r, c, false
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return r, c, false
+	}
+	c, ok = r.cell()
+	return r, c, ok
 }
 
 // add appends the records of one cell in a single write.

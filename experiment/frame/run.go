@@ -62,16 +62,8 @@ func (f *Figure) Run(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	dir := filepath.Join(o.Out, filepath.FromSlash(f.Name))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, "records.jsonl")
-	l, err := openLog(path)
-	if err != nil {
-		return nil, err
-	}
-	r := &run{f: f, o: o, log: l, res: &Result{Files: []string{path}}}
-	if err := errors.Join(r.measure(ctx), l.file.Close()); err != nil {
+	r := &run{f: f, o: o, res: &Result{}}
+	if err := r.record(ctx, dir); err != nil {
 		return nil, err
 	}
 	r.res.Summary = summarise(r.res.Records, o.Repeats)
@@ -85,6 +77,20 @@ type run struct {
 	o   Options
 	log *log
 	res *Result
+}
+
+// record brings the file of records up to date and reads off this run's.
+func (r *run) record(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "records.jsonl")
+	var err error
+	if r.log, err = openLog(path); err != nil {
+		return err
+	}
+	r.res.Files = append(r.res.Files, path)
+	return errors.Join(r.measure(ctx), r.log.file.Close())
 }
 
 // job is one point of one repeat.

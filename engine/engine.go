@@ -32,6 +32,9 @@ type Table interface {
 	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
 	// summed over the rows, at coef. The label must be binary. One pass.
 	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)
+	// MarginSums is LogisticSums for any Loss of rows that are scaled and
+	// projected one by one as r says. One pass.
+	MarginSums(ctx context.Context, sp *feature.Space, l Loss, r Rows, coef []float64) (*LossSums, error)
 }
 
 // Patterns counts rows by mistake pattern. Pattern p is the words

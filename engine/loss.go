@@ -55,10 +55,16 @@ func GroupWeights(positive, negative []float64) Weigh {
 // added in order, so the result does not depend on the number of processors.
 // It fails only when ctx ends or the lengths do not agree.
 func LogisticSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, coef []float64) (*LossSums, error) {
+	return sums(ctx, sp, cols, rows, weigh, nil, coef)
+}
+
+// sums is LogisticSums where sh is nil, else MarginSums.
+func sums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, sh *shape, coef []float64) (*LossSums, error) {
 	if len(coef) != sp.Width()+1 {
-		return nil, fmt.Errorf("engine: logistic sums: coef must have %d numbers, one per feature and the intercept (got %d)", sp.Width()+1, len(coef))
+		return nil, fmt.Errorf("engine: loss sums: coef must have %d numbers, one per feature and the intercept (got %d)", sp.Width()+1, len(coef))
 	}
 	m := newLossModel(sp, cols, coef)
+	m.shape = sh
 	strips := make([]*LossSums, stripCount(rows, len(coef)))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -101,6 +107,7 @@ type lossModel struct {
 	dim    int
 	bias   float64
 	tables []lossTable // one per column of the space
+	shape  *shape      // nil: the logistic loss of the rows as they are
 }
 
 type lossTable struct {
@@ -136,13 +143,14 @@ type lossScratch struct {
 	slope    []float64 // derivative of the loss in the score
 	curve    []float64 // second derivative
 	scaled   []float64 // curve × value of one column
+	factor   []float64 // of the whole row, where it has one
 	index    [][]int32
 	value    [][]float64
 }
 
 func newLossScratch(columns int) *lossScratch {
 	s := &lossScratch{codes: make([]uint32, lossBlock)}
-	for _, p := range []*[]float64{&s.pos, &s.neg, &s.score, &s.slope, &s.curve, &s.scaled} {
+	for _, p := range []*[]float64{&s.pos, &s.neg, &s.score, &s.slope, &s.curve, &s.scaled, &s.factor} {
 		*p = make([]float64, lossBlock)
 	}
 	for range columns {
@@ -159,7 +167,11 @@ func (m *lossModel) strip(ctx context.Context, from, to int, weigh Weigh, s *los
 		n := min(lossBlock, to-at)
 		m.look(at, n, s)
 		weigh(at, s.pos[:n], s.neg[:n])
-		sum.Loss += losses(s, n)
+		if m.shape == nil {
+			sum.Loss += losses(s, n)
+		} else {
+			sum.Loss += m.shape.losses(n, s)
+		}
 		m.scatter(n, s, sum)
 	}
 	return sum

@@ -3,6 +3,8 @@
 package mech
 
 import (
+	"math"
+
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/rng"
 )
@@ -12,6 +14,30 @@ import (
 // additions, overflow and repeated rounding cannot leak.
 type Ratio struct{ Num, Den int64 }
 
+// RatioOf is x as a Ratio, exactly where x is a multiple of 2^-62 below 2^62 in
+// size, rounded to such a multiple where it is finer. It panics where |x| is
+// larger or not a number: such a value fits no release.
+func RatioOf(x float64) Ratio {
+	_, e := math.Frexp(x)
+	if !(math.Abs(x) < 0x1p62) {
+		panic("mech: a value of 2^62 or more, or not a number, cannot be released")
+	}
+	shift := min(62, 62-max(e, 0))
+	return Ratio{int64(math.RoundToEven(math.Ldexp(x, shift))), 1 << shift}
+}
+
+// Norm is what a mechanism's declared sensitivity measures.
+type Norm string
+
+const (
+	L1 Norm = "L1" // the sum of the coordinates' moves
+	L2 Norm = "L2" // the Euclidean length of the move
+	// Certified: the Euclidean distance of the values from a vector that
+	// earlier releases have paid for, times two. What neighbours move is no
+	// measure of it; the certificate that came with the values is.
+	Certified Norm = "certified"
+)
+
 // Float is the nearest float64, for tests and displays of public ratios.
 func (r Ratio) Float() float64 { return float64(r.Num) / float64(r.Den) }
 
@@ -19,10 +45,11 @@ func (r Ratio) Float() float64 { return float64(r.Num) / float64(r.Den) }
 // closed: each has its file here and its proof in docs/guarantees/mech.md.
 type Mechanism interface {
 	Name() string
-	// Loss is the price of one release, Sensitivity the L1 sensitivity it is
-	// sized for: neighbours may move the values by at most that.
+	// Loss is the price of one release, Sensitivity the sensitivity it is sized
+	// for: neighbours may move the values by at most that, measured in Norm.
 	Loss() dp.Epsilon
 	Sensitivity() float64
+	Norm() Norm
 	// draw returns the noisy values; len(out) = len(values).
 	draw(src rng.Source, values []Ratio) []float64
 }

@@ -34,6 +34,7 @@ func LaplaceFor(eps dp.Epsilon, l1 float64, length int) (Laplace, error) {
 func (m Laplace) Name() string         { return "laplace" }
 func (m Laplace) Loss() dp.Epsilon     { return m.eps }
 func (m Laplace) Sensitivity() float64 { return m.sens }
+func (m Laplace) Norm() Norm           { return L1 }
 
 // Scale is the noise scale b, in the units of the values; the noise has
 // standard deviation √2·b. It exceeds sens/ε by less than one part in 2^20
@@ -59,6 +60,7 @@ type NoNoise struct{}
 func (NoNoise) Name() string         { return "none" }
 func (NoNoise) Loss() dp.Epsilon     { return 0 }
 func (NoNoise) Sensitivity() float64 { return math.Inf(1) }
+func (NoNoise) Norm() Norm           { return L1 }
 func (NoNoise) Spread() float64      { return math.Inf(1) }
 
 func (NoNoise) draw(_ rng.Source, values []Ratio) []float64 {

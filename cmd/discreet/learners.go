@@ -19,7 +19,7 @@ import (
 // learners are the rows of the table: to add one, write its file and name it
 // here.
 func learners() []*learner {
-	return []*learner{brcLearner(), logisticLearner(), adaboostLearner()}
+	return []*learner{brcLearner(), ermLearner(), logisticLearner(), adaboostLearner()}
 }
 
 // learner makes one learner's parameters out of flags.

@@ -164,3 +164,13 @@ func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []floa
 	}
 	return sums, nil
 }
+
+// MarginSums implements engine.Table.
+func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
+	weigh := engine.LabelWeights(m.t.Labels, m.t.Schema.Label.Positive)
+	sums, err := engine.MarginSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, l, r, coef)
+	if err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
+	}
+	return sums, nil
+}

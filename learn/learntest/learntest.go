@@ -253,3 +253,8 @@ func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float6
 	s.note()
 	return s.Table.LogisticSums(ctx, sp, coef)
 }
+
+func (s *spy) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
+	s.note()
+	return s.Table.MarginSums(ctx, sp, l, r, coef)
+}

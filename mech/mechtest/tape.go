@@ -23,25 +23,32 @@ type Passage struct {
 	Label  string
 	Name   string       // the mechanism
 	Loss   dp.Epsilon   // its price
-	Bound  float64      // declared L1 sensitivity, or spread for a choice
+	Bound  float64      // declared sensitivity in Norm, or spread for a choice
+	Norm   mech.Norm    // of a release; empty for a choice
 	Values []mech.Ratio // what was about to leave, before noise
 	Choice bool         // Values are scores
 }
 
 // Moved is how far a neighbour's passage moved the values, in the terms the
-// declared Bound is about: the L1 distance of numbers, the spread of score
-// changes of a choice. It panics when the two are not the same release.
+// declared Bound is about: the distance of numbers in Norm, the spread of score
+// changes of a choice. It is 0 under mech.Certified, whose bound is not about
+// neighbours. It panics when the two are not the same release.
 func (p Passage) Moved(q Passage) float64 {
-	if p.Label != q.Label || len(p.Values) != len(q.Values) || p.Choice != q.Choice {
+	if p.Label != q.Label || len(p.Values) != len(q.Values) || p.Choice != q.Choice || p.Norm != q.Norm {
 		panic(fmt.Sprintf("mechtest: passages %q and %q are not the same release", p.Label, q.Label))
 	}
-	sum, lo, hi := 0.0, math.Inf(1), math.Inf(-1)
+	sum, square, lo, hi := 0.0, 0.0, math.Inf(1), math.Inf(-1)
 	for i := range p.Values {
 		d := q.Values[i].Float() - p.Values[i].Float()
-		sum, lo, hi = sum+math.Abs(d), min(lo, d), max(hi, d)
+		sum, square, lo, hi = sum+math.Abs(d), square+d*d, min(lo, d), max(hi, d)
 	}
-	if p.Choice {
+	switch {
+	case p.Choice:
 		return hi - lo
+	case p.Norm == mech.Certified:
+		return 0
+	case p.Norm == mech.L2:
+		return math.Sqrt(square)
 	}
 	return sum
 }
@@ -57,7 +64,7 @@ type Recorder struct {
 
 // Numbers implements mech.Tape.
 func (r *Recorder) Numbers(label string, m mech.Mechanism, values []mech.Ratio) []float64 {
-	return r.pass(Passage{Label: label, Name: m.Name(), Loss: m.Loss(), Bound: m.Sensitivity(), Values: values})
+	return r.pass(Passage{Label: label, Name: m.Name(), Loss: m.Loss(), Bound: m.Sensitivity(), Norm: m.Norm(), Values: values})
 }
 
 // Choice implements mech.Tape.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/erm"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+func ermLearner() *learner {
+	p := erm.Defaults()
+	return &learner{
+		name:    "erm",
+		private: true,
+		options: []option{
+			{"loss", "loss of the margin: logistic, or huber for a support vector machine", word[erm.Loss]{&p.Loss}},
+			{"width", "half-width of the Huber-hinge's rounded corner", decimal{&p.Width}},
+			{"method", "where noise enters: objective or output", word[erm.Method]{&p.Method}},
+			{"mode", "how noise is sized: tight, or cms11 as printed", word[erm.Mode]{&p.Mode}},
+			{"noise", "noise on coefficients: gamma, or laplace for exact arithmetic (method output)", word[erm.Noise]{&p.Noise}},
+			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"reg", "ridge on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},
+			{"norm", "length that scaled rows are projected to", decimal{&p.Norm}},
+		},
+		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate
+			pl, err := p.Plan(s, rows)
+			if err != nil {
+				return nil, err // not pl: a nil *erm.Plan is not a nil learn.Plan
+			}
+			return pl, nil
+		},
+	}
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/opt"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/model"
+)
+
+// Fit charges acct, then reads the rows once per Newton step. After the charge
+// it fails only for a fault of the engine or a cancelled context.
+func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	n := tab.Rows()
+	if n < 1 {
+		return nil, fmt.Errorf("erm: the table must have at least one row")
+	}
+	if err := acct.Charge(pl.bill); err != nil {
+		return nil, fmt.Errorf("erm: %w", err)
+	}
+	pert := pl.perturbation(n)
+	term := pert.draw(exit) // before any row is read
+	w, err := pl.minimum(ctx, tab, pert, term)
+	if err != nil {
+		return nil, fmt.Errorf("erm: %w", err)
+	}
+	values := make([]mech.Ratio, len(w))
+	for i := range w {
+		values[i] = mech.RatioOf(w[i])
+	}
+	return pl.model(exit.Release(coefsLabel, pert.after, values...), acct, exit), nil // 1.3, 2.4: rows meet noise
+}
+
+// perturbation is where noise enters and how much, from public numbers alone.
+type perturbation struct {
+	units
+	term         mech.Mechanism // nil: no linear term
+	after        mech.Mechanism // what the coefficients leave through
+	target, sure float64        // gradient lengths: asked of the solver, certified
+}
+
+func (pl *Plan) perturbation(n int) perturbation {
+	u := units{n: float64(n), reg: pl.Reg, norm: pl.Norm, curve: pl.loss.Curvature(), dim: pl.dim()}
+	if u.reg == 0 {
+		u.reg = DefaultReg(n, u.dim, pl.Epsilon)
+	}
+	p := perturbation{units: u, after: mech.NoNoise{}}
+	p.target, p.sure = u.precision(0)
+	switch {
+	case pl.NotPrivate:
+	case pl.Method == Output:
+		l2 := u.outputSensitivity(pl.loss, pl.Mode) + 2*u.distance(p.sure)
+		if pl.Noise == Laplace { // L1 is at most √d times L2
+			p.after = must(mech.LaplaceFor(pl.Epsilon, l2*math.Sqrt(float64(u.dim)), u.dim))
+		} else {
+			p.after = must(mech.GammaFor(pl.Epsilon, l2, u.dim))
+		}
+	default:
+		eps, jacobian := pl.bill[0].Epsilon, 0.0
+		p.units, jacobian = u.objectiveSize(eps.Float(), pl.Mode)
+		term := must(mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)) // 2.2
+		p.term = term
+		p.target, p.sure = p.precision(term.Scale())
+		p.after = must(mech.RemainderFor(pl.bill[1].Epsilon, p.distance(p.sure), u.dim))
+	}
+	return p
+}
+
+// draw returns b, or zeros. What it is drawn for is the gradient of the rows,
+// which never leaves; the door sees zeros of the declared sensitivity.
+func (p *perturbation) draw(exit *mech.Exit) []float64 {
+	if p.term == nil {
+		return make([]float64, p.dim)
+	}
+	zeros := make([]mech.Ratio, p.dim)
+	for i := range zeros {
+		zeros[i].Den = 1
+	}
+	return exit.Release(termLabel, p.term, zeros...)
+}
+
+// minimum is the certified minimum of J for the linear term b.
+func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b []float64) ([]float64, error) {
+	low, high := p.reg, p.reg+p.curve*p.norm*p.norm
+	return minimise(func(w []float64) (opt.Point, error) {
+		s, err := tab.MarginSums(ctx, pl.space, pl.loss, pl.shape(), w)
+		if err != nil {
+			return opt.Point{}, err
+		}
+		return p.objective(s, b, w), nil
+	}, p.dim, low, high, p.target)
+}
+
+// shape scales rows to length at most 1 by the number of columns, each of which
+// has one non-zero feature of size at most 1, and the intercept's constant.
+func (pl *Plan) shape() engine.Rows {
+	scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))
+	return engine.Rows{Scale: math.Nextafter(math.Nextafter(scale, 0), 0), Norm: pl.Norm}
+}
+
+// objective is J, in mean units. It overwrites s.
+func (u units) objective(s *engine.LossSums, b, w []float64) opt.Point {
+	p := opt.Point{Value: s.Loss / u.n, Grad: s.Grad, Hess: s.Hess}
+	for i := range p.Hess {
+		p.Hess[i] /= u.n
+	}
+	for i := range p.Grad {
+		p.Value += float64(u.reg*w[i]*w[i]/2) + float64(b[i]*w[i])/u.n
+		p.Grad[i] = (p.Grad[i]+b[i])/u.n + float64(u.reg*w[i])
+		p.Hess[i*u.dim+i] += u.reg
+	}
+	return p
+}
+
+// model turns released coefficients of scaled rows into coefficients of
+// features.
+func (pl *Plan) model(w []float64, acct learn.Account, exit *mech.Exit) *model.Model {
+	scale := pl.shape().Scale
+	for i := range w {
+		w[i] *= scale
+	}
+	d := len(w) - 1
+	return &model.Model{
+		Learner:  "erm",
+		Schema:   pl.s.Part(pl.space.Columns),
+		Privacy:  pl.privacy(acct, exit),
+		Spaces:   []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
+		Logistic: &model.Logistic{Coef: w[:d], Bias: w[d]},
+	}
+}
+
+func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
+	p := model.Privacy{
+		Scope: dp.WholeRow, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
+		Claim: pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
+		Statement: fmt.Sprintf("Whatever the whole row (every feature and the label) of one row were, the chance of this exact model changes by at most a factor e^%s.", pl.Epsilon),
+		Unprotected: []string{
+			"the number of training rows",
+			"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid",
+		},
+	}
+	switch {
+	case pl.NotPrivate:
+		p.Scope, p.Claim = dp.Nothing, ""
+		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
+		p.Unprotected = []string{"everything about the training rows"}
+	case pl.Noise == Laplace:
+		p.Unprotected = p.Unprotected[:1]
+	}
+	return p
+}
+
+func (pl *Plan) claim() string {
+	switch {
+	case pl.Method == Output:
+		return "erm: G-ERM-1"
+	case pl.Mode == CMS11:
+		return "erm: G-ERM-2"
+	}
+	return "erm: G-ERM-3"
+}
+
+// must holds because Plan checked every public number that sizes a mechanism.
+func must[M any](m M, err error) M {
+	if err != nil {
+		panic("erm: a checked plan sized an impossible mechanism: " + err.Error())
+	}
+	return m
+}

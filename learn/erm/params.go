@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// Params are the public choices behind one fit.
+type Params struct {
+	Epsilon    dp.Epsilon // ε of the whole fit; no default
+	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
+	Loss       Loss
+	Width      float64 // half-width h of the Huber-hinge, in [0.01, 100]; unused by Logistic
+	Method     Method
+	Mode       Mode
+	Noise      Noise
+	// Reg is Λ, the coefficient of ½‖w‖² on the MEAN loss of scaled rows, in
+	// [2^-26, 2^20]; 0 means DefaultReg, a function of n, d and ε. Method
+	// objective raises it where ε needs it.
+	Reg      float64
+	Encoding feature.Encoding
+	// Norm is the length R that rows, scaled to at most 1, are projected to, in
+	// (0, 1].
+	Norm float64
+}
+
+// Loss is a loss of the margin.
+type Loss string
+
+const (
+	Logistic Loss = "logistic"
+	Huber    Loss = "huber" // Huber-hinge: a support vector machine
+)
+
+// Method says where the noise enters.
+type Method string
+
+const (
+	Objective Method = "objective" // a random linear term, then the minimum
+	Output    Method = "output"    // the minimum, then noise
+)
+
+// Mode says how the noise is sized.
+type Mode string
+
+const (
+	// Tight takes what the proofs of docs/guarantees/erm.md allow.
+	Tight Mode = "tight"
+	// CMS11 takes the constants as printed in the paper.
+	CMS11 Mode = "cms11"
+)
+
+// Noise is the law of noise that is added to a computed vector.
+type Noise string
+
+const (
+	// Gamma is spherical noise: the least for the price, in float64 arithmetic.
+	Gamma Noise = "gamma"
+	// Laplace is exact discrete noise, about √2 times as long; method output only.
+	Laplace Noise = "laplace"
+)
+
+// Defaults are the choices of somebody who has no other. They hold no ε.
+func Defaults() Params {
+	return Params{Loss: Logistic, Width: 0.5, Method: Objective, Mode: Tight, Noise: Gamma, Encoding: feature.OneHot, Norm: 1}
+}
+
+const (
+	minReg   = 0x1p-26 // below it rounding would rival the certificate
+	maxReg   = 0x1p20
+	minWidth = 0.01
+	maxWidth = 100
+)
+
+// Plan is a checked Params with the bill. It holds no data.
+type Plan struct {
+	Params
+	s     *schema.Schema
+	rows  int // public number of rows; 0 when unknown
+	space *feature.Space
+	loss  engine.Loss
+	bill  []dp.Event
+}
+
+var _ learn.Plan = (*Plan)(nil)
+
+// Plan checks p against the schema and prices one fit; it fails with a
+// *dp.ParamError. rows is the number of rows where it is known, else 0; it
+// moves no price.
+func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
+	if err := p.check(s); err != nil {
+		return nil, err
+	}
+	sp, err := feature.NewSpace(s, p.Encoding, s.Features())
+	if err != nil {
+		return nil, err
+	}
+	pl := &Plan{Params: p, s: s, rows: rows, space: sp}
+	if p.Loss == Huber {
+		pl.loss.Huber = p.Width
+	}
+	return pl, pl.price()
+}
+
+func (p Params) check(s *schema.Schema) error {
+	bad := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "erm", Param: param, Want: want, Got: got}
+	}
+	switch { // written so that NaN fails
+	case s.Classes() != 2:
+		return bad("label", "must have 2 levels", s.Classes())
+	case s.Relation != dp.ReplaceOne:
+		return &dp.ParamError{Op: "erm", Param: "relation", Want: `must be "replace-one"`, Got: s.Relation,
+			Hint: "the noise is sized by the number of rows, which add-remove keeps private; learner brc works under it"}
+	case p.NotPrivate && p.Epsilon != 0:
+		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
+	case !p.NotPrivate && (p.Epsilon < 2 || p.Epsilon > dp.MaxEpsilon):
+		return bad("epsilon", fmt.Sprintf("must be at least 2e-9 and at most %s", dp.MaxEpsilon), p.Epsilon)
+	case p.Loss != Logistic && p.Loss != Huber:
+		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
+	case p.Loss == Huber && !(p.Width >= minWidth && p.Width <= maxWidth):
+		return bad("width", fmt.Sprintf("must be from %g to %d", minWidth, maxWidth), p.Width)
+	case p.Method != Objective && p.Method != Output:
+		return bad("method", `must be "objective" or "output"`, p.Method)
+	case p.Mode != Tight && p.Mode != CMS11:
+		return bad("mode", `must be "tight" or "cms11"`, p.Mode)
+	case p.Noise != Gamma && p.Noise != Laplace:
+		return bad("noise", `must be "gamma" or "laplace"`, p.Noise)
+	case p.Noise == Laplace && p.Method != Output:
+		return bad("noise", `must be "gamma" with method objective, whose proof needs a density`, p.Noise)
+	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
+		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
+	case !(p.Norm > 0x1p-20 && p.Norm <= 1):
+		return bad("norm", "must be above 2^-20 and at most 1: rows are scaled to length 1 first", p.Norm)
+	}
+	return nil
+}
+
+const (
+	termLabel  = "linear term of the objective"
+	coefsLabel = "coefficients"
+)
+
+// price writes the bill. Under method objective the certificate of the solver
+// takes a hundredth of ε.
+func (pl *Plan) price() error {
+	switch {
+	case pl.NotPrivate:
+	case pl.Method == Output:
+		name := mech.Gamma{}.Name()
+		if pl.Noise == Laplace {
+			name = mech.Laplace{}.Name()
+		}
+		pl.bill = []dp.Event{{Release: coefsLabel, Mechanism: name, Epsilon: pl.Epsilon}}
+	default:
+		rest := max(1, pl.Epsilon/100)
+		pl.bill = []dp.Event{
+			{Release: termLabel, Mechanism: mech.Objective{}.Name(), Epsilon: pl.Epsilon - rest},
+			{Release: coefsLabel, Mechanism: mech.Remainder{}.Name(), Epsilon: rest},
+		}
+	}
+	return nil
+}
+
+// Events is the bill of one Fit, in charging order.
+func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+
+// dim is the number of coefficients, the intercept's included.
+func (pl *Plan) dim() int { return pl.space.Width() + 1 }

@@ -7,5 +7,8 @@
 // protected cell is repaired per record, as the schema declares, silently: it
 // is never dropped and never echoed.
 //
-// Room rules. Owns: rows. Imports: schema. Must never see: noise, accounts.
+// Nothing a file claims is believed before it is shown: every length, count and
+// expansion has a cap, and no memory is made on the word of a file.
+//
+// Room rules. Owns: rows. Imports: schema, column, dp. Must never see: noise, accounts.
 package dataset

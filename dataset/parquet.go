@@ -65,6 +65,15 @@ func (r *reader) readParquetFiles(files []*parquetFile) error {
 	// waiting. Faults do not depend on this order (see gather).
 	slices.SortStableFunc(jobs, func(a, b *columnJob) int { return cmp.Compare(b.bytes, a.bytes) })
 	r.run(jobs, rows)
+	// What no column needed counts as read, so that progress ends at its total.
+	var rest int64
+	for _, pf := range files {
+		rest += pf.size
+	}
+	for _, j := range jobs {
+		rest -= j.bytes
+	}
+	r.progress.add(int(rest))
 	r.rows = rows
 	return r.gather(jobs)
 }

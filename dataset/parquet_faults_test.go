@@ -319,9 +319,13 @@ func TestParquetClaims(t *testing.T) {
 	if took := memoryOf(func() { _ = readBytes(t, bomb) }); took > 64<<20 {
 		t.Errorf("a claim of 2^28 rows took %d bytes of memory", took)
 	}
-	long := []byte{0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0} // a list of 2^31-1 structs
-	if _, err := thriftLength(long); err == nil {
-		t.Error("a list longer than its bytes is let through")
+	for name, list := range map[string][]byte{
+		"2^31-1 structs": {0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0},
+		"empty structs":  {0x19, 0x8c, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+	} {
+		if _, err := thriftLength(list); err == nil {
+			t.Errorf("a list of %s is let through", name)
+		}
 	}
 }
 

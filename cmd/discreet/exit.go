@@ -31,7 +31,7 @@ type budgetError struct{ err error }
 func (e *budgetError) Error() string { return e.err.Error() }
 func (e *budgetError) Unwrap() error { return e.err }
 
-var errInterrupted = errors.New("interrupted; nothing was written")
+var errInterrupted = errors.New("interrupted")
 
 func exitCode(err error) int {
 	if _, ok := errors.AsType[*budgetError](err); ok {

@@ -61,7 +61,7 @@ func (r *raw) Type() string       { return r.kind }
 
 func addChoice(c *cobra.Command) *choice {
 	ch := &choice{all: learners(), given: map[string]*raw{}}
-	c.Flags().StringVar(&ch.name, "learner", "", "what to train: "+strings.Join(ch.names(), ", "))
+	c.Flags().StringVar(&ch.name, "learner", "", "`name` of what to train: "+strings.Join(ch.names(), ", "))
 	required(c, "learner")
 	complete(c, "learner", ch.names()...)
 	ch.price.add(c)
@@ -79,13 +79,21 @@ func addChoice(c *cobra.Command) *choice {
 
 // usage says what an option is, whose it is, and what it is when not given.
 func (ch *choice) usage(o option) string {
-	var whose []string
+	var defaults []string
+	whose := map[string][]string{} // by default
 	for _, l := range ch.all {
 		if own := l.option(o.name); own != nil {
-			whose = append(whose, fmt.Sprintf("%s: %s", l.name, own.value))
+			d := own.value.String()
+			if whose[d] == nil {
+				defaults = append(defaults, d)
+			}
+			whose[d] = append(whose[d], l.name)
 		}
 	}
-	return fmt.Sprintf("%s (default of %s)", o.usage, strings.Join(whose, ", "))
+	for i, d := range defaults {
+		defaults[i] = strings.Join(whose[d], ", ") + ": " + d
+	}
+	return fmt.Sprintf("%s (%s)", o.usage, strings.Join(defaults, "; "))
 }
 
 func (l *learner) option(name string) *option {

@@ -44,7 +44,8 @@ func (a *app) plan() *cobra.Command {
 		Short: "say what a training would cost, without any data",
 		Long: `Plan checks everything about a training that can be checked without data, and
 prints what it protects, its bill and its noise. It reads the schema and nothing
-else; train with the same flags spends what plan prints.
+else; train with the same flags spends what plan prints. Flags that are not for
+every learner name theirs in brackets.
 
 With --margin, --error and --dim it also prints how many rows it takes, in order
 of magnitude, to learn a linear classifier of that margin, in so many

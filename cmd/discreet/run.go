@@ -56,7 +56,10 @@ part of anybody's row.
 
 A schema says what is known about a table before anybody looks at it, a plan
 says what a training will cost, and a model carries the statement of what it
-did cost.`,
+did cost.
+
+It exits with 0 when all is well, 1 when something failed, 2 when the command
+line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		Example: `  discreet demo
   discreet schema init patients.csv > patients.yaml
   discreet plan     --schema patients.yaml --learner brc --epsilon 0.5 --rows 20000

@@ -38,7 +38,11 @@ The statement is also printed.
 Everything that can be refused is refused before the table is opened. A private
 learner needs --epsilon, which has no default; a learner without privacy refuses
 a schema with private columns unless --not-private is given, and the model then
-says so. Noise is fresh in every run and cannot be reproduced.
+says so. Noise is fresh in every run and cannot be reproduced. An interrupted
+training writes no model.
+
+Flags that are not for every learner name theirs in brackets, with the value
+they have when they are not given.
 
 No ledger counts what is spent on a table yet: the guarantee of a model is for
 its own training, and models trained on the same table add up. The model says

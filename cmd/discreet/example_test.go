@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Every command line that the help and the shipped schemas show is one that
+// the program understands.
+func TestExamplesAreUnderstood(t *testing.T) {
+	var lines []string
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Name() != "help" && c.Name() != "completion" {
+			if c.Example == "" || c.Long == "" {
+				t.Errorf("%s: lacks an example or a description", c.CommandPath())
+			}
+			lines = append(lines, shown(c.Example)...)
+			for _, sub := range c.Commands() {
+				walk(sub)
+			}
+		}
+	}
+	walk(newTestRoot())
+	schemas, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(schemas) == 0 {
+		t.Fatalf("no shipped schemas (%v)", err)
+	}
+	for _, path := range schemas {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, shown(strings.ReplaceAll(string(text), "\n#", "\n"))...)
+	}
+	if len(lines) < 20 {
+		t.Errorf("only %d command lines found", len(lines))
+	}
+	for _, line := range lines {
+		c, rest, err := newTestRoot().Find(strings.Fields(line)[1:])
+		if err == nil {
+			err = c.ParseFlags(rest)
+		}
+		if err == nil {
+			err = c.ValidateRequiredFlags()
+		}
+		if err == nil && c.Args != nil {
+			err = c.Args(c, c.Flags().Args())
+		}
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+func newTestRoot() *cobra.Command {
+	return (&app{stdin: &bytes.Buffer{}, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root()
+}
+
+// shown are the command lines in a text, without what the shell keeps.
+func shown(text string) (lines []string) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "discreet ") {
+			for _, end := range []string{" >", " |", " #"} {
+				line, _, _ = strings.Cut(line, end)
+			}
+			lines = append(lines, strings.ReplaceAll(line, "'", ""))
+		}
+	}
+	return lines
+}

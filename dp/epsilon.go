@@ -66,7 +66,12 @@ func EpsilonOf(f float64) (Epsilon, error) {
 }
 
 // Float returns ε as a float64, for display and for noise scales.
-func (e Epsilon) Float() float64 { return float64(e) / Nano }
+func (e Epsilon) Float() float64 {
+	if e == Infinite {
+		return math.Inf(1)
+	}
+	return float64(e) / Nano
+}
 
 // String writes ε as the shortest decimal.
 func (e Epsilon) String() string { return strconv.FormatFloat(e.Float(), 'g', -1, 64) }

@@ -32,14 +32,20 @@ const (
 // Event is one private release on a bill: what left, by which mechanism, at
 // which price. A bill lists events in the order they happen and adds up.
 type Event struct {
-	Release   string  `json:"release"`   // what leaves, e.g. "weighted error of round 3"
-	Mechanism string  `json:"mechanism"` // e.g. "laplace"
-	Epsilon   Epsilon `json:"epsilon_nano"`
+	Release   string  `json:"release"`      // what leaves, e.g. "weighted error of round 3"
+	Mechanism string  `json:"mechanism"`    // e.g. "laplace"
+	Epsilon   Epsilon `json:"epsilon_nano"` // Infinite where there is no pure price
+	// Rho is the price of a Gaussian release; 0 where Epsilon tells it all.
+	Rho Rho `json:"rho_pico,omitempty"`
 }
 
-// Total adds up a bill.
+// Total adds up the pure prices of a bill. It is Infinite when a release has no
+// pure price or the sum does not fit; package accounting prices such bills.
 func Total(bill []Event) (sum Epsilon) {
 	for _, e := range bill {
+		if e.Epsilon > Infinite-sum {
+			return Infinite
+		}
 		sum += e.Epsilon
 	}
 	return sum

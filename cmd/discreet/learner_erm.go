@@ -17,7 +17,7 @@ func ermLearner() *learner {
 		options: []option{
 			{"loss", "loss of the margin: logistic, or huber for a support vector machine", word[erm.Loss]{&p.Loss}},
 			{"width", "half-width of the Huber-hinge's rounded corner", decimal{&p.Width}},
-			{"method", "where noise enters: objective or output", word[erm.Method]{&p.Method}},
+			{"method", "where noise enters: objective, output or auto", word[erm.Method]{&p.Method}},
 			{"mode", "how noise is sized: tight, or cms11 as printed", word[erm.Mode]{&p.Mode}},
 			{"noise", "noise on coefficients: gamma, or laplace for exact arithmetic (method output)", word[erm.Noise]{&p.Noise}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},

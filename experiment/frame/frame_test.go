@@ -51,7 +51,7 @@ func toy(measured *atomic.Int64) *Figure {
 		},
 	}
 	for _, eps := range []dp.Epsilon{10_000_000, dp.Nano} {
-		f.Points = append(f.Points, Point{Series: "a", Epsilon: eps}, Point{Series: "b", Epsilon: eps, Parameters: "half=true"})
+		f.Points = append(f.Points, Point{Series: "a", Epsilon: eps, Encoding: "ordinal"}, Point{Series: "b", Epsilon: eps, Parameters: "half=true"})
 	}
 	f.Points = append(f.Points, Point{Series: "none"})
 	return f

@@ -12,14 +12,19 @@ PUBLIC = ["workclass", "fnlwgt", "race", "sex", "native-country"]
 PRIVATE = [c for c in COLUMNS[:-1] if c not in PUBLIC]
 
 
-def read(folder):
-    """All 48,842 rows: public and private features in [-1, 1], and the label."""
-    rows = pd.concat([pd.read_csv(f"{folder}/{name}", names=COLUMNS, skipinitialspace=True, comment="|", na_values=["?"])
+def table(folder):
+    """All 48,842 rows as they are, missing cells as NaN."""
+    return pd.concat([pd.read_csv(f"{folder}/{name}", names=COLUMNS, skipinitialspace=True, comment="|", na_values=["?"])
                       for name in ("adult.data.gz", "adult.test.gz")], ignore_index=True)
-    return encode(rows)
 
 
-def encode(rows):
+def label(rows):
+    return rows["income"].str.startswith(">50K").to_numpy(bool)
+
+
+def read(folder):
+    """All rows: public and private features in [-1, 1], and the label."""
+    rows = table(folder)
     scaled = {}
     for c in COLUMNS[:-1]:
         if c in BOUNDS:
@@ -28,8 +33,7 @@ def encode(rows):
         else:  # levels in alphabetical order over [-1, 1], missing at 0
             codes, levels = pd.factorize(rows[c], sort=True)
             scaled[c] = np.where(codes < 0, 0, 2 * codes / (len(levels) - 1) - 1)
-    y = rows["income"].str.startswith(">50K").to_numpy(bool)
-    return (np.column_stack([scaled[c] for c in PUBLIC]), np.column_stack([scaled[c] for c in PRIVATE]), y)
+    return (np.column_stack([scaled[c] for c in PUBLIC]), np.column_stack([scaled[c] for c in PRIVATE]), label(rows))
 
 
 def balanced(y, rng):

@@ -56,16 +56,16 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 				}
 				key[words-1] &= last
 			}
-			into.add(key, 0, 1)
 		}
+		into.add(out, nil)
 	})
 	if err != nil {
 		return nil, err
 	}
 	p := &engine.Patterns{Words: words, Bits: make([]uint64, 0, all.len*words), Count: make([]uint64, 0, all.len)}
-	for _, s := range all.sorted() {
-		p.Bits = append(p.Bits, all.keys[s*words:][:words]...)
-		p.Count = append(p.Count, all.counts[s])
+	for _, at := range all.sorted() {
+		p.Bits = append(p.Bits, all.key(at)...)
+		p.Count = append(p.Count, all.counts(at)[0])
 	}
 	return p, nil
 }
@@ -95,9 +95,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 				keys[i*words+places[k].word] |= uint64(c) << places[k].shift
 			}
 		}
-		for i := range codes {
-			into.add(keys[i*words:][:words], int(m.t.Labels[from+i]), 1)
-		}
+		into.add(keys, m.t.Labels[from:to])
 	})
 	if err != nil {
 		return nil, err
@@ -107,14 +105,14 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	for k, j := range cols {
 		codes := make([]uint32, len(slots))
 		for i, s := range slots {
-			codes[i] = uint32(all.keys[s*words+places[k].word] >> places[k].shift & (1<<places[k].width - 1))
+			codes[i] = uint32(all.key(s)[places[k].word] >> places[k].shift & (1<<places[k].width - 1))
 		}
 		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codes(j)), Values: m.t.Cols[j].Values}
 	}
 	for c := range classes {
 		g.Counts[c] = make([]uint64, len(slots))
 		for i, s := range slots {
-			g.Counts[c][i] = all.counts[s*classes+c]
+			g.Counts[c][i] = all.counts(s)[c]
 		}
 	}
 	return g, nil

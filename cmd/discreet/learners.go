@@ -61,7 +61,7 @@ func (r *raw) Type() string       { return r.kind }
 
 func addChoice(c *cobra.Command) *choice {
 	ch := &choice{all: learners(), given: map[string]*raw{}}
-	c.Flags().StringVar(&ch.name, "learner", "", "`name` of what to train: "+strings.Join(ch.names(), ", "))
+	c.Flags().StringVar(&ch.name, "learner", "", "the `name` of what to train: "+strings.Join(ch.names(), ", "))
 	required(c, "learner")
 	complete(c, "learner", ch.names()...)
 	ch.price.add(c)

@@ -49,3 +49,16 @@ func TestEmptyBuilderHasNoCodes(t *testing.T) {
 		t.Errorf("length %d, want 0", c.Len())
 	}
 }
+
+func TestRecode(t *testing.T) {
+	to := []uint32{2, 0, 1}
+	for _, c := range []Codes{{U8: []uint8{0, 1, 2, 1}}, {U16: []uint16{0, 1, 2, 1}}, {U32: []uint32{0, 1, 2, 1}}, {}} {
+		n := c.Len()
+		c.Recode(to)
+		for i := range n {
+			if want := []uint32{2, 0, 1, 0}[i]; c.At(i) != want {
+				t.Errorf("%v row %d: %d, want %d", c, i, c.At(i), want)
+			}
+		}
+	}
+}

@@ -50,6 +50,19 @@ func (c *Codes) Read(from int, out []uint32) {
 	}
 }
 
+// Recode replaces each code c by to[c], in place. No code may become wider than
+// the codes are stored.
+func (c *Codes) Recode(to []uint32) {
+	switch {
+	case c.U8 != nil:
+		recode(c.U8, to)
+	case c.U16 != nil:
+		recode(c.U16, to)
+	default:
+		recode(c.U32, to)
+	}
+}
+
 // Pick returns the codes of the given rows, in the given order.
 func (c *Codes) Pick(rows []int) Codes {
 	switch {
@@ -87,6 +100,12 @@ func narrow[T uint8 | uint16](in []uint32) []T {
 		out[i] = T(c)
 	}
 	return out
+}
+
+func recode[T uint8 | uint16 | uint32](codes []T, to []uint32) {
+	for i, c := range codes {
+		codes[i] = T(to[c])
+	}
 }
 
 func pick[T any](from []T, rows []int) []T {

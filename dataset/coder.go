@@ -226,7 +226,11 @@ func (c *coder) column() column.Column {
 	c.pending = nil
 	col := column.Column{Codes: c.out.Codes()}
 	if c.number {
-		col.Values = c.dictionary.values
+		// In the order of the values, so that a table does not show in which
+		// order its rows were read.
+		var to []uint32
+		col.Values, to = c.dictionary.ordered()
+		col.Codes.Recode(to)
 		c.dictionary = numbers{}
 	}
 	return col

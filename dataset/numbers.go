@@ -2,7 +2,11 @@
 
 package dataset
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // numbers gives distinct finite numbers codes 0, 1, 2, ... in the order of
 // their first appearance. It is a hash table of open addressing: a Go map takes
@@ -55,4 +59,18 @@ func (t *numbers) rehash() {
 		}
 		t.slots[i] = uint32(code) + 1
 	}
+}
+
+// ordered returns the values, ascending, and the place among them of each code.
+func (t *numbers) ordered() (values []float64, to []uint32) {
+	codes := make([]uint32, len(t.values))
+	for i := range codes {
+		codes[i] = uint32(i)
+	}
+	slices.SortFunc(codes, func(a, b uint32) int { return cmp.Compare(t.values[a], t.values[b]) })
+	values, to = make([]float64, len(codes)), make([]uint32, len(codes))
+	for place, code := range codes {
+		values[place], to[code] = t.values[code], uint32(place)
+	}
+	return values, to
 }

@@ -83,7 +83,7 @@ func (i *schemaInit) dialect() (d schema.Dialect, err error) {
 	case !i.noHeader && i.columns != 0:
 		return bad("columns", "must be left out where a header names them", i.columns, "a file without a header needs --no-header")
 	}
-	d = schema.Dialect{Header: !i.noHeader}
+	d.Header = true // schema.InitColumns declares none
 	if i.delimiter == `\t` {
 		i.delimiter = "\t"
 	}

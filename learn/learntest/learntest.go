@@ -104,7 +104,7 @@ func Run(t *testing.T, c Case) {
 			t.Skip("nothing is drawn")
 		}
 		fit := func() []byte {
-			m, err := pl.Fit(context.Background(), c.engine(t), &account{}, mech.NewExit(rng.System()))
+			m, err := pl.Fit(context.Background(), c.engine(t), Free{}, mech.NewExit(rng.System()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func Run(t *testing.T, c Case) {
 	t.Run("a cancelled context stops it", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := c.plan(t).Fit(ctx, c.engine(t), &account{}, mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
+		if _, err := c.plan(t).Fit(ctx, c.engine(t), Free{}, mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -186,7 +186,7 @@ func Fit(t testing.TB, pl learn.Plan, tab *dataset.Table, tape *mechtest.Recorde
 	if tape != nil {
 		exit = mech.NewTapedExit(replay.Seeded(seed, "learntest"), tape)
 	}
-	m, err := pl.Fit(context.Background(), Engine(t, tab), &account{}, exit)
+	m, err := pl.Fit(context.Background(), Engine(t, tab), Free{}, exit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +210,12 @@ func reversed(tab *dataset.Table) *dataset.Table {
 	}
 	return tab.Subset(rows)
 }
+
+// Free is an account that takes every bill and counts nothing.
+type Free struct{}
+
+func (Free) Charge([]dp.Event) error { return nil }
+func (Free) Counted() bool           { return false }
 
 // account counts charges and refuses on demand.
 type account struct {

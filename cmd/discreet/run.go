@@ -74,9 +74,11 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 
 		a.plan(),
 		a.train(),
+		a.budget(),
 
 		a.predict(),
 		a.evaluate(),
+		a.audit(),
 		a.demo(),
 		a.experiment(),
 

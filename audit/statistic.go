@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// statistic turns a run into one number. It may have been learned on the runs
+// that the event is chosen on. It never returns NaN.
+type statistic struct {
+	name string
+	of   func(run []float64) float64
+}
+
+// statistics lists what to look at: the pair's own score, each number, the
+// position of each number's lowest bit (where floating-point noise leaks), and
+// likelihood ratios learned from the runs, of each number alone, of all taken
+// as independent, and of each two together where there are few.
+func statistics(p *Pair, out [2][]float64) (list []statistic) {
+	width := len(p.Outputs)
+	if p.Score != nil {
+		list = append(list, statistic{"likelihood ratio", func(run []float64) float64 { return ordered(p.Score(run)) }})
+	}
+	ratios := make([]func(run []float64) float64, width)
+	for k, name := range p.Outputs {
+		list = append(list, statistic{name, func(run []float64) float64 { return ordered(run[k]) }})
+		if seen(out, width, k, lowestBit) > 1 {
+			list = append(list, statistic{"lowest bit of " + name, func(run []float64) float64 { return lowestBit(run[k]) }})
+		}
+		b := newBins(out, width, k, 64)
+		ratios[k] = learned([]bins{b}, out, width)
+		list = append(list, statistic{"learned ratio of " + name, ratios[k]})
+	}
+	if width == 1 {
+		return list
+	}
+	list = append(list, statistic{"learned ratio of all numbers", func(run []float64) (sum float64) {
+		for _, r := range ratios {
+			sum += r(run)
+		}
+		return sum
+	}})
+	const few = 6
+	if width <= few {
+		for k := range width {
+			for l := range k {
+				both := []bins{newBins(out, width, l, 24), newBins(out, width, k, 24)}
+				list = append(list, statistic{fmt.Sprintf("learned ratio of (%s, %s)", p.Outputs[l], p.Outputs[k]), learned(both, out, width)})
+			}
+		}
+	}
+	return list
+}
+
+// ordered gives NaN a place among the numbers.
+func ordered(x float64) float64 {
+	if math.IsNaN(x) {
+		return math.Inf(-1)
+	}
+	return x
+}
+
+// lowestBit is the exponent of the lowest bit set in x. A value rounded to a
+// grid that does not depend on data has it at or above the grid's.
+func lowestBit(x float64) float64 {
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return math.Inf(1)
+	}
+	m, e := math.Frexp(x)
+	k := int64(math.Ldexp(math.Abs(m), 53))
+	for ; k&1 == 0; k >>= 1 {
+		e++
+	}
+	return float64(e - 53)
+}
+
+// seen is how many values f takes on the first runs, at most 2.
+func seen(out [2][]float64, width, k int, f func(float64) float64) int {
+	first := f(out[0][k])
+	for side := range out {
+		for i := k; i < min(len(out[side]), 1000*width); i += width {
+			if f(out[side][i]) != first {
+				return 2
+			}
+		}
+	}
+	return 1
+}
+
+// bins cuts one number's range into cells that hold about as many runs each.
+// A value that many runs share has a cell of its own.
+type bins struct {
+	number int
+	edges  []float64 // ascending; cell i holds edges[i-1] <= x < edges[i]
+}
+
+func newBins(out [2][]float64, width, number, cells int) bins {
+	var all []float64
+	n := len(out[0]) / width
+	stride := max(1, n/20_000)
+	for side := range out {
+		for i := 0; i < n; i += stride {
+			all = append(all, ordered(out[side][i*width+number]))
+		}
+	}
+	slices.Sort(all)
+	b := bins{number: number}
+	for i := range cells {
+		x := all[i*len(all)/cells]
+		b.edges = append(b.edges, x, math.Nextafter(x, math.Inf(1)))
+	}
+	b.edges = slices.Compact(b.edges)
+	return b
+}
+
+func (b bins) cell(run []float64) int {
+	at, exact := slices.BinarySearch(b.edges, ordered(run[b.number]))
+	if exact {
+		at++
+	}
+	return at
+}
+
+// learned estimates the log-likelihood ratio of side 0 against side 1 in the
+// cells of a product of bins, with half a run added to every cell.
+func learned(product []bins, out [2][]float64, width int) func(run []float64) float64 {
+	cells := 1
+	for _, b := range product {
+		cells *= len(b.edges) + 1
+	}
+	at := func(run []float64) (cell int) {
+		for _, b := range product {
+			cell = cell*(len(b.edges)+1) + b.cell(run)
+		}
+		return cell
+	}
+	var hits [2][]float64
+	for side := range out {
+		hits[side] = make([]float64, cells)
+		for i := 0; i < len(out[side]); i += width {
+			hits[side][at(out[side][i:i+width])]++
+		}
+	}
+	ratio := make([]float64, cells)
+	for c := range ratio {
+		ratio[c] = math.Log((hits[0][c] + 0.5) / (hits[1][c] + 0.5))
+	}
+	return func(run []float64) float64 { return ratio[at(run)] }
+}

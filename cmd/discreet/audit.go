@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/discreet-dp/discreet/audit"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn/brc"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// auditing is the flags of the command.
+type auditing struct {
+	*app
+	choice     *choice
+	schema     string
+	rows       int
+	mechanism  string
+	command    string
+	neighbours []string
+	delta      float64
+	alpha      float64
+	runs       int
+	limit      time.Duration
+	out        string
+	json       bool
+}
+
+// auditResult is what audit prints for programs.
+type auditResult struct {
+	Subject    string   `json:"subject"`
+	Claim      float64  `json:"claim"` // ε
+	Delta      float64  `json:"delta"`
+	LowerBound float64  `json:"lower_bound"` // on ε
+	Confidence float64  `json:"confidence"`
+	Runs       int      `json:"runs"` // on each of the two neighbours
+	Verdict    string   `json:"verdict"`
+	Pair       string   `json:"pair"`
+	Event      string   `json:"event"`
+	Counts     [2]int   `json:"counts"` // of the event in the runs that were counted
+	Counted    int      `json:"counted_runs"`
+	Maximum    *float64 `json:"maximum"` // of the pair; null where it is not known
+}
+
+func (a *app) audit() *cobra.Command {
+	t := &auditing{app: a}
+	c := &cobra.Command{
+		Use:   "audit",
+		Short: "try to break a privacy claim from outside",
+		Long: `Audit runs a learner, a mechanism or any other program many times on two tables
+that its claim calls neighbours, searches half of the runs for an event that
+tells the two apart, and counts it in the other half. What it prints is a lower
+bound on the privacy loss that holds with the stated confidence whatever was
+searched: above the claim, the claim is REFUTED. "Not refuted" is no proof.
+Audit exits with 0 whatever the verdict.
+
+Learners run on tables made from the schema; no data are read. Few rounds and a
+large loss a round show most, so brc is audited with 2 rounds and c1 = c2 = 2
+unless flags say otherwise. A learner without privacy is held to the claim, too.
+
+A command is run by the shell, with {data} replaced by the name of a CSV file and
+{epsilon} by the claim. It prints one line a run, with one number or several.
+Where the command also has {runs}, it is asked for so many independent runs at
+once; that saves starting it for each. The two files are given by --neighbours,
+or made from --schema.`,
+		Example: `  discreet audit --learner brc --schema adult.yaml --epsilon 2 --json
+  discreet audit --mechanism laplace --epsilon 1 --out laplace.svg
+  discreet audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+	}
+	t.choice = addChoice(c)
+	c.Flags().Lookup("learner").Annotations = nil // one of three, not required
+	if err := c.Flags().MarkHidden("not-private"); err != nil {
+		panic(err)
+	}
+	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the learner's or command's tables")
+	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows of these tables; 0 for 1000 (brc) or 100")
+	c.Flags().StringVar(&t.mechanism, "mechanism", "", "the mechanism to audit: "+strings.Join(audit.Mechanisms(), ", "))
+	complete(c, "mechanism", audit.Mechanisms()...)
+	c.Flags().StringVar(&t.command, "command", "", "the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
+	c.Flags().StringSliceVar(&t.neighbours, "neighbours", nil, "two CSV `files` for the command, separated by a comma")
+	c.Flags().Float64Var(&t.delta, "delta", 0, "the `delta` of an (epsilon, delta) claim")
+	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "how likely a true claim may be refuted, a `probability`")
+	c.Flags().IntVar(&t.runs, "runs", 0, "the `number` of runs on each neighbour; 0 for as many as fit into --limit")
+	c.Flags().DurationVar(&t.limit, "limit", 40*time.Second, "about how long to take where --runs is not given")
+	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
+	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
+	required(c, "epsilon")
+	c.MarkFlagsOneRequired("learner", "mechanism", "command")
+	c.MarkFlagsMutuallyExclusive("learner", "mechanism", "command")
+	return c
+}
+
+func (t *auditing) run(ctx context.Context) error {
+	eps, err := t.check()
+	if err != nil {
+		return &usageError{err}
+	}
+	if t.out != "" {
+		if err := canWrite(t.out); err != nil {
+			return err
+		}
+	}
+	// A training here makes a lot of garbage on a tiny heap: collecting it at
+	// the usual pace would take half of the time.
+	defer debug.SetGCPercent(debug.SetGCPercent(1000))
+	src := rng.System()
+	var sub audit.Subject
+	switch {
+	case t.mechanism != "":
+		if sub, err = audit.Mechanism(t.mechanism, eps); err != nil {
+			return &usageError{err}
+		}
+	case t.command != "":
+		var clean func()
+		sub, clean, err = t.external(ctx, eps, src)
+		defer clean()
+	default:
+		sub, err = t.learner(ctx, src)
+	}
+	if err != nil {
+		return err
+	}
+	t.say("auditing %s", sub.Name)
+	share, done := t.bar("auditing", decor.Percentage())
+	r, err := audit.Run(ctx, sub, audit.Options{
+		Epsilon: eps, Delta: t.delta, Alpha: t.alpha, Runs: t.runs, Limit: t.limit,
+		Progress: func(s float64) { share(int64(1000*s), 1000) },
+	})
+	done()
+	if err != nil {
+		return err
+	}
+	if t.out != "" {
+		if err := drawAudit(t.out, r); err != nil {
+			return err
+		}
+	}
+	if t.json {
+		return writeJSON(t.stdout, newAuditResult(r))
+	}
+	return writeAudit(t.stdout, r)
+}
+
+// check reads the flags that every kind of subject has.
+func (t *auditing) check() (dp.Epsilon, error) {
+	bad := func(param, want string, got any) (dp.Epsilon, error) {
+		return 0, &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
+	}
+	eps, err := dp.ParseEpsilon(t.choice.price.epsilon)
+	ext := filepath.Ext(t.out)
+	switch {
+	case err != nil:
+		return 0, err
+	case t.choice.price.notPrivate:
+		return bad("not-private", "must be left out: an audit needs a finite claim", nil)
+	case !(t.delta >= 0 && t.delta < 1):
+		return bad("delta", "must be at least 0 and below 1", t.delta)
+	case !(t.alpha > 0 && t.alpha <= 0.5):
+		return bad("alpha", "must be > 0 and at most 0.5", t.alpha)
+	case t.runs < 0:
+		return bad("runs", "must be at least 64, or 0", t.runs)
+	case t.limit <= 0:
+		return bad("limit", "must be > 0", t.limit)
+	case t.rows < 0 || t.rows == 1:
+		return bad("rows", "must be at least 2, or 0", t.rows)
+	case t.out != "" && ext != ".svg" && ext != ".png":
+		return bad("out", "must end in .svg or .png", t.out)
+	case t.choice.name != "" && t.schema == "":
+		return bad("schema", "must be given with --learner: the tables are made from it", nil)
+	case t.neighbours != nil && t.command == "":
+		return bad("neighbours", "must be left out unless --command is given", strings.Join(t.neighbours, ","))
+	case t.neighbours != nil && len(t.neighbours) != 2:
+		return bad("neighbours", "must be two files", strings.Join(t.neighbours, ","))
+	case t.command != "" && (t.neighbours == nil) == (t.schema == ""):
+		return bad("command", "needs either --neighbours or --schema", t.command)
+	case t.command != "" && !strings.Contains(t.command, "{data}"):
+		return bad("command", "must contain {data}, the file to read", t.command)
+	}
+	return eps, nil
+}
+
+// learner makes the subject that --learner names.
+func (t *auditing) learner(ctx context.Context, src rng.Source) (sub audit.Subject, err error) {
+	if t.choice.name == "brc" {
+		for option, text := range map[string]string{"rounds": "2", "c1": "2", "c2": "2"} {
+			if r := t.choice.given[option]; !r.set {
+				r.text, r.set = text, true
+			}
+		}
+	}
+	for _, l := range t.choice.all {
+		if l.name == t.choice.name && !l.private {
+			t.say("learner %s adds no noise: expect the claim to be refuted", l.name)
+			t.choice.price = priceFlags{notPrivate: true}
+		}
+	}
+	req, err := t.choice.request("audit")
+	if err != nil {
+		return sub, err
+	}
+	s, err := schema.Load(t.schema)
+	if err != nil {
+		return sub, err
+	}
+	rows := t.rows
+	if rows == 0 {
+		rows = 100
+		if req.name == "brc" {
+			rows = 1000
+		}
+	}
+	pl, err := req.plan(s, rows)
+	if err != nil {
+		return sub, err
+	}
+	if b, ok := pl.(*brc.Plan); ok {
+		return audit.BRC(ctx, b, s, rows, src)
+	}
+	return audit.Learner(ctx, req.name, pl, s, rows, src)
+}
+
+func newAuditResult(r *audit.Report) auditResult {
+	out := auditResult{
+		Subject: r.Subject, Claim: r.Claim, Delta: r.Delta, LowerBound: r.LowerBound, Confidence: r.Confidence,
+		Runs: r.Runs, Verdict: r.Verdict, Pair: r.Pair, Event: r.Event, Counts: r.Counts, Counted: r.Measured,
+	}
+	if r.Maximum > 0 {
+		out.Maximum = &r.Maximum
+	}
+	return out
+}
+
+func writeAudit(w io.Writer, r *audit.Report) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.Subject)
+	fmt.Fprintf(&b, "pair         %s\n", r.Pair)
+	fmt.Fprintf(&b, "event        %s\n", r.Event)
+	fmt.Fprintf(&b, "counted      %d against %d in %d runs each\n", r.Counts[0], r.Counts[1], r.Measured)
+	fmt.Fprintf(&b, "claim        epsilon <= %g", r.Claim)
+	if r.Delta > 0 {
+		fmt.Fprintf(&b, ", delta <= %g", r.Delta)
+	}
+	fmt.Fprintf(&b, "\nmeasured     epsilon >= %.4g with confidence %.9g", r.LowerBound, r.Confidence)
+	if r.Maximum > 0 {
+		fmt.Fprintf(&b, "; a correct program shows at most %.4g on this pair", r.Maximum)
+	}
+	fmt.Fprintf(&b, "\nverdict      %s\n", r.Verdict)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/audit"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// external makes the subject that --command names. clean removes the files it
+// made; it is never nil.
+func (t *auditing) external(ctx context.Context, eps dp.Epsilon, src rng.Source) (sub audit.Subject, clean func(), err error) {
+	clean = func() {}
+	type files struct {
+		name  string
+		paths [2]string
+	}
+	var pairs []files
+	if t.neighbours != nil {
+		for _, path := range t.neighbours {
+			if _, err := os.Stat(path); err != nil {
+				return sub, clean, err
+			}
+		}
+		pairs = []files{{strings.Join(t.neighbours, " against "), [2]string(t.neighbours)}}
+	} else {
+		s, err := schema.Load(t.schema)
+		if err != nil {
+			return sub, clean, err
+		}
+		dir, err := os.MkdirTemp("", "discreet-audit-")
+		if err != nil {
+			return sub, clean, err
+		}
+		clean = func() { os.RemoveAll(dir) }
+		rows := t.rows
+		if rows == 0 {
+			rows = 100
+		}
+		for i, n := range audit.AllNeighbours(s, rows, audit.Scope(s), src) {
+			f := files{name: n.Name}
+			for side, tab := range n.Tables {
+				f.paths[side] = filepath.Join(dir, fmt.Sprintf("pair%d-%d.csv", i+1, side+1))
+				if err := writeFile(f.paths[side], func(w io.Writer) error { return writeTable(w, tab) }); err != nil {
+					return sub, clean, err
+				}
+			}
+			pairs = append(pairs, f)
+		}
+	}
+	sub.Name = "command " + t.command
+	for _, f := range pairs {
+		p, err := t.program(ctx, f.name, f.paths, eps)
+		if err != nil {
+			return sub, clean, err
+		}
+		sub.Pairs = append(sub.Pairs, p)
+	}
+	return sub, clean, nil
+}
+
+// program is the pair of running the command on two files.
+func (t *auditing) program(ctx context.Context, name string, paths [2]string, eps dp.Epsilon) (p audit.Pair, err error) {
+	many := strings.Contains(t.command, "{runs}")
+	call := func(ctx context.Context, side, runs int) ([][]float64, error) {
+		line := strings.NewReplacer("{data}", quote1(paths[side]), "{epsilon}", eps.String(), "{runs}", strconv.Itoa(runs)).Replace(t.command)
+		var said bytes.Buffer
+		c := exec.CommandContext(ctx, "sh", "-c", line)
+		c.Env, c.Stderr = t.env, &said
+		out, err := c.Output()
+		if err != nil {
+			last := strings.TrimSpace(said.String())
+			return nil, fmt.Errorf("audit: command %q: %w: %s", line, err, last[strings.LastIndexByte(last, '\n')+1:])
+		}
+		return readRuns(out, line, runs)
+	}
+	first, err := call(ctx, 0, 1)
+	if err != nil {
+		return p, err
+	}
+	p = audit.Pair{Name: name, Batch: 1}
+	if many {
+		p.Batch = 5000
+	}
+	for k := range first[0] {
+		p.Outputs = append(p.Outputs, fmt.Sprintf("number %d", k+1))
+	}
+	width := len(p.Outputs)
+	p.Draw = func(ctx context.Context, side int, _ rng.Source, out []float64) error {
+		for len(out) > 0 {
+			runs := 1
+			if many {
+				runs = len(out) / width
+			}
+			found, err := call(ctx, side, runs)
+			if err != nil {
+				return err
+			}
+			for _, run := range found {
+				if len(run) != width {
+					return fmt.Errorf("audit: command: a run must print as many numbers as the first did, %d (got %d)", width, len(run))
+				}
+				copy(out, run)
+				out = out[width:]
+			}
+		}
+		return nil
+	}
+	return p, nil
+}
+
+// readRuns reads one line of numbers a run.
+func readRuns(out []byte, line string, runs int) (found [][]float64, err error) {
+	for text := range strings.Lines(string(out)) {
+		var run []float64
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' || r == '\r' }) {
+			x, err := strconv.ParseFloat(word, 64)
+			if err != nil && !math.IsInf(x, 0) {
+				return nil, fmt.Errorf("audit: command %q: must print numbers only (got %q)", line, word)
+			}
+			run = append(run, x)
+		}
+		if len(run) > 0 {
+			found = append(found, run)
+		}
+	}
+	if len(found) != runs {
+		return nil, fmt.Errorf("audit: command %q: must print one line a run, %d (got %d)", line, runs, len(found))
+	}
+	return found, nil
+}
+
+// quote1 makes a word of the shell out of any text.
+func quote1(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// writeTable writes a table in its schema's CSV dialect; ignored columns are
+// empty.
+func writeTable(w io.Writer, t *dataset.Table) error {
+	s := t.Schema
+	out := csv.NewWriter(w)
+	out.Comma = s.Dialect.Delimiter
+	place := func(of func(j int) string, label string) []string {
+		record := make([]string, 0, len(s.Columns)+1)
+		for j := range s.Columns {
+			record = append(record, of(j))
+		}
+		at := s.Label.Position
+		return append(record[:at:at], append([]string{label}, record[at:]...)...)
+	}
+	if s.Dialect.Header {
+		if err := out.Write(place(func(j int) string { return s.Columns[j].Name }, s.Label.Name)); err != nil {
+			return err
+		}
+	}
+	for i := range t.Rows {
+		record := place(func(j int) string {
+			c := &s.Columns[j]
+			switch {
+			case c.Role == schema.Ignored:
+				return ""
+			case c.Kind == schema.Number:
+				return strconv.FormatFloat(t.Cols[j].Values[t.Cols[j].Codes.At(i)], 'g', -1, 64)
+			}
+			return c.Levels[t.Cols[j].Codes.At(i)].Value
+		}, s.Label.Levels[t.Labels[i]].Value)
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -74,7 +74,6 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 
 		a.plan(),
 		a.train(),
-		a.budget(),
 
 		a.predict(),
 		a.evaluate(),

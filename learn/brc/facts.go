@@ -17,11 +17,11 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	f := []learn.Fact{
 		{Key: "algorithm", Value: alg, Text: fmt.Sprintf("Algorithm %d of the paper: %s", alg, pl.why)},
-		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", article(pl.scope), pl.s.Unit, pl.s.Relation)},
+		pl.protects(),
 		{Key: "rounds", Value: pl.Rounds, Text: fmt.Sprintf("%d rounds, weights in [1/%.4g, %.4g], %s encoding, %d private and %d public features", pl.Rounds, pl.C1, pl.C2, pl.Encoding, pl.private.Width(), pl.publicWidth())},
 	}
 	if pl.NotPrivate {
-		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
+		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "ε is infinite"})
 	}
 	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))},
 		learn.Fact{Key: "epsilon_per_round", Value: pl.Epsilon.Float() / float64(pl.Rounds), Text: fmt.Sprintf("ε per round %.4g", pl.Epsilon.Float()/float64(pl.Rounds))})
@@ -51,6 +51,13 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	return append(f, learn.Fact{Key: "rule_of_thumb", Value: thumb, Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %.3g, %s", thumb, verdict)},
 		learn.Fact{Key: "rule_of_thumb_holds", Value: thumb <= 0.5})
+}
+
+func (pl *Plan) protects() learn.Fact {
+	if pl.NotPrivate {
+		return learn.Fact{Key: "protects", Value: string(dp.Nothing), Text: "NOT PRIVATE: no noise is added, nothing is protected"}
+	}
+	return learn.Fact{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", article(pl.scope), pl.s.Unit, pl.s.Relation)}
 }
 
 func (pl *Plan) publicWidth() int {

@@ -29,6 +29,12 @@ type Table interface {
 	// Groups counts, per label, the rows that agree on all of cols (indices
 	// into the schema's Columns), in a deterministic order. One pass.
 	Groups(ctx context.Context, cols []int) (*Groups, error)
+	// Cells adds up, for each of bins, the weights of the rows in each bin by
+	// label. A row weighs Weight(m), m its score under f where its label is
+	// positive, minus that where not; nil weighs every row WeightOne. The label
+	// must be binary. The sums are exact, hence the same for any order of the
+	// rows. One pass.
+	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]CellSums, error)
 	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
 	// summed over the rows, at coef. The label must be binary. One pass.
 	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)

@@ -104,6 +104,14 @@ var allowed = map[string]string{
 	"body.logistic.space": choice,
 	"body.logistic.bias":  paid,
 	"body.logistic.coef":  paid,
+
+	"body.additive":                   format,
+	"body.additive.intercept":         paid,
+	"body.additive.shapes":            format,
+	"body.additive.shapes[].column":   paid,
+	"body.additive.shapes[].edges":    declared,
+	"body.additive.shapes[].log_odds": paid,
+	"body.additive.shapes[].noise":    paid,
 }
 
 // full returns models that between them set every field there is.
@@ -121,7 +129,7 @@ func full() []*Model {
 	s.Label.Role, s.Label.Default = schema.Private, 1
 	logistic.Schema.Dialect.SkipUntil = "@data"
 	logistic.Schema.Dialect.SkipRecords = 0
-	return []*Model{votes, logistic}
+	return []*Model{votes, logistic, summed()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// body is version 1 of what a file holds, apart from the memory layout of
+// body is what a file holds (version 2 is version 1 with additive models), apart from the memory layout of
 // Model so that either may change without the other. The statement comes first:
 // it is what a person opens the file for.
 type body struct {
@@ -22,6 +22,7 @@ type body struct {
 	Spaces   []spaceBody     `json:"spaces"`
 	Votes    *votesBody      `json:"votes,omitempty"`
 	Logistic *logisticBody   `json:"logistic,omitempty"`
+	Additive *additiveBody   `json:"additive,omitempty"`
 }
 
 type privacyBody struct {
@@ -93,6 +94,7 @@ func toBody(m *Model) (*body, error) {
 	if l := m.Logistic; l != nil {
 		b.Logistic = &logisticBody{l.Space, l.Bias, l.Coef}
 	}
+	b.Additive = additiveToBody(m.Additive)
 	return b, nil
 }
 
@@ -130,6 +132,7 @@ func (b *body) model() (*Model, error) {
 	if l := b.Logistic; l != nil {
 		m.Logistic = &Logistic{Space: l.Space, Bias: l.Bias, Coef: l.Coef}
 	}
+	m.Additive = b.Additive.model()
 	return m, nil
 }
 
@@ -162,6 +165,9 @@ func (b *body) fill() {
 	}
 	if b.Logistic != nil {
 		empty(&b.Logistic.Coef)
+	}
+	if b.Additive != nil {
+		b.Additive.fill()
 	}
 }
 

@@ -50,12 +50,14 @@ func (m *Model) checkClassifier() error {
 	}
 	used := make([]bool, len(widths))
 	switch {
-	case (m.Votes == nil) == (m.Logistic == nil):
-		return fmt.Errorf("model: exactly one of votes and logistic must be given")
+	case given(m) != 1:
+		return fmt.Errorf("model: exactly one of votes, logistic and additive must be given")
 	case m.Schema.Classes() != 2:
 		return fmt.Errorf("model: the label must have 2 levels (got %d)", m.Schema.Classes())
 	case m.Votes != nil:
 		err = m.Votes.check(widths, used)
+	case m.Additive != nil:
+		err = m.Additive.check(m.Schema)
 	default:
 		err = m.Logistic.check(widths, used)
 	}
@@ -80,9 +82,14 @@ func (m *Model) checkSchemaPart() error {
 			used[name] = true
 		}
 	}
+	if m.Additive != nil {
+		for _, sh := range m.Additive.Shapes {
+			used[sh.Column] = true
+		}
+	}
 	for _, j := range m.Schema.Features() {
 		if name := m.Schema.Columns[j].Name; !used[name] {
-			return fmt.Errorf("model: column %q must be used by a space or left out of the model's schema", name)
+			return fmt.Errorf("model: column %q must be used by a classifier or left out of the model's schema", name)
 		}
 	}
 	return nil

@@ -26,9 +26,18 @@ import (
 // brace, exactly as it stands in the file. The checksum catches damage, not
 // malice: whoever can change the body can change the sum.
 const (
-	version = 1
+	version = 2        // the newest
 	maxFile = 64 << 20 // bytes
 )
+
+// versionOf is the oldest version that holds m: whoever cannot read a newer
+// one is asked for it only where it is needed.
+func versionOf(m *Model) int {
+	if m.Additive != nil {
+		return 2
+	}
+	return 1
+}
 
 // The parts of the frame around the body.
 const (
@@ -54,14 +63,14 @@ func Marshal(m *Model) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := frame(raw)
+	file := frame(versionOf(m), raw)
 	if _, err := Unmarshal(file); err != nil {
 		return nil, fmt.Errorf("model: cannot be read back: %w", err)
 	}
 	return file, nil
 }
 
-func frame(raw []byte) []byte {
+func frame(version int, raw []byte) []byte {
 	return fmt.Appendf(nil, "%s%d%s%d%s%x%s%s%s", frameVersion, version, frameBytes, len(raw), frameSum, sha256.Sum256(raw), frameBody, raw, frameEnd)
 }
 
@@ -69,7 +78,7 @@ func frame(raw []byte) []byte {
 // Marshal of an older version wrote. The checksum is verified before anything
 // of the body is decoded, and what is allocated is bounded by len(file).
 func Unmarshal(file []byte) (*Model, error) {
-	raw, err := unframe(file)
+	v, raw, err := unframe(file)
 	if err != nil {
 		return nil, err
 	}
@@ -84,43 +93,46 @@ func Unmarshal(file []byte) (*Model, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
+	if v != versionOf(m) {
+		return nil, fmt.Errorf("model: version must be %d for what the body holds (got %d)", versionOf(m), v)
+	}
 	return m, nil
 }
 
-// unframe returns the body's text after checking the frame around it.
-func unframe(file []byte) ([]byte, error) {
+// unframe returns the version and the body's text after checking the frame around it.
+func unframe(file []byte) (v int, raw []byte, err error) {
 	if len(file) > maxFile {
-		return nil, fmt.Errorf("model: a model file must have at most %d bytes", maxFile)
+		return 0, nil, fmt.Errorf("model: a model file must have at most %d bytes", maxFile)
 	}
 	rest, ok := bytes.CutPrefix(file, []byte(frameVersion))
 	if !ok {
-		return nil, fmt.Errorf("model: a model file must start with %q, as discreet writes it", frameVersion)
+		return 0, nil, fmt.Errorf("model: a model file must start with %q, as discreet writes it", frameVersion)
 	}
-	v, rest, ok := number(rest, frameBytes)
+	v, rest, ok = number(rest, frameBytes)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("model: the version must be a whole number followed by the length of the body")
+		return 0, nil, fmt.Errorf("model: the version must be a whole number followed by the length of the body")
 	case v > version:
-		return nil, fmt.Errorf("model: version must be at most %d, the newest this program reads (got %d); use a newer discreet", version, v)
+		return 0, nil, fmt.Errorf("model: version must be at most %d, the newest this program reads (got %d); use a newer discreet", version, v)
 	case v < 1:
-		return nil, fmt.Errorf("model: version must be at least 1 (got %d)", v)
+		return 0, nil, fmt.Errorf("model: version must be at least 1 (got %d)", v)
 	}
 	n, rest, ok := number(rest, frameSum)
 	if !ok {
-		return nil, fmt.Errorf("model: bytes must be a whole number followed by the checksum")
+		return 0, nil, fmt.Errorf("model: bytes must be a whole number followed by the checksum")
 	}
 	stated, rest, ok := bytes.Cut(rest, []byte(frameBody))
 	if !ok {
-		return nil, fmt.Errorf("model: the checksum must be followed by the body")
+		return 0, nil, fmt.Errorf("model: the checksum must be followed by the body")
 	}
-	raw, ok := bytes.CutSuffix(rest, []byte(frameEnd))
+	raw, ok = bytes.CutSuffix(rest, []byte(frameEnd))
 	if !ok || len(raw) != n {
-		return nil, fmt.Errorf("model: the body must have the stated %d bytes and end the file; it is cut short or was changed", n)
+		return 0, nil, fmt.Errorf("model: the body must have the stated %d bytes and end the file; it is cut short or was changed", n)
 	}
 	if fmt.Sprintf("%x", sha256.Sum256(raw)) != string(stated) {
-		return nil, fmt.Errorf("model: the body must match its checksum; the file is damaged or was edited")
+		return 0, nil, fmt.Errorf("model: the body must match its checksum; the file is damaged or was edited")
 	}
-	return raw, nil
+	return v, raw, nil
 }
 
 // number reads a whole number in its only spelling, and returns the text that

@@ -13,7 +13,7 @@ import (
 func FuzzUnmarshal(f *testing.F) {
 	for _, m := range full() {
 		file := mustMarshal(f, m)
-		raw, err := unframe(file)
+		_, raw, err := unframe(file)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -22,7 +22,7 @@ func FuzzUnmarshal(f *testing.F) {
 		f.Add(raw[:len(raw)/2])
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, file := range [][]byte{text, frame(text)} {
+		for _, file := range [][]byte{text, frame(1, text)} {
 			m, err := Unmarshal(file)
 			if err != nil {
 				continue

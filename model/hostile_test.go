@@ -68,7 +68,7 @@ func TestUnmarshalRefusesForeignFrames(t *testing.T) {
 		{"byte order mark", []byte("\ufeff" + file), "must start with"},
 		{"other magic", swap("discreet_model", "discreet_modem"), "must start with"},
 		{"on one line", []byte(strings.Join(strings.Fields(file), " ")), "must start with"},
-		{"newer version", swap(`"discreet_model": 1`, `"discreet_model": 2`), "use a newer discreet"},
+		{"newer version", swap(`"discreet_model": 1`, `"discreet_model": 3`), "use a newer discreet"},
 		{"far newer version", swap(`"discreet_model": 1`, `"discreet_model": 999999999`), "use a newer discreet"},
 		{"version 0", swap(`"discreet_model": 1`, `"discreet_model": 0`), "version must be at least 1"},
 		{"version -1", swap(`"discreet_model": 1`, `"discreet_model": -1`), "version must be at least 1"},
@@ -86,7 +86,7 @@ func TestUnmarshalRefusesForeignFrames(t *testing.T) {
 
 // Bodies with a right checksum that no Marshal has written.
 func TestUnmarshalRefusesForeignBodies(t *testing.T) {
-	raw, err := unframe(mustMarshal(t, voted()))
+	_, raw, err := unframe(mustMarshal(t, voted()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestUnmarshalRefusesForeignBodies(t *testing.T) {
 			body = bytes.ReplaceAll(body, []byte(`"vote": 0.25`), []byte(c.new))
 			c.say = "must add up to a finite number"
 		}
-		refuses(t, c.name, frame(body), c.say)
+		refuses(t, c.name, frame(1, body), c.say)
 	}
 }
 
@@ -157,8 +157,8 @@ func TestMarshalRefuses(t *testing.T) {
 	}{
 		{"no learner", func(m *Model) { m.Learner = "" }, "learner must be a name"},
 		{"no schema", func(m *Model) { m.Schema = nil }, "schema must be given"},
-		{"no classifier", func(m *Model) { m.Votes = nil }, "exactly one of votes and logistic"},
-		{"two classifiers", func(m *Model) { m.Logistic = fitted().Logistic }, "exactly one of votes and logistic"},
+		{"no classifier", func(m *Model) { m.Votes = nil }, "exactly one of votes, logistic and additive"},
+		{"two classifiers", func(m *Model) { m.Logistic = fitted().Logistic }, "exactly one of votes, logistic and additive"},
 		{"no members", func(m *Model) { m.Votes.Members = nil }, "members must number 1"},
 		{"three labels", func(m *Model) { m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "x"}) }, "label must have 2 levels"},
 		{"NaN vote", func(m *Model) { m.Votes.Members[1].Vote = math.NaN() }, "finite"},
@@ -206,7 +206,7 @@ func allocated(file []byte) uint64 {
 // No text makes a reader allocate much more than its own length, whatever
 // sizes it names or implies.
 func TestUnmarshalMemoryIsBoundedByInput(t *testing.T) {
-	raw, err := unframe(mustMarshal(t, voted()))
+	_, raw, err := unframe(mustMarshal(t, voted()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestUnmarshalMemoryIsBoundedByInput(t *testing.T) {
 		if !bytes.Contains(raw, []byte(old)) {
 			t.Fatalf("%q is not in the body", old)
 		}
-		return frame(bytes.Replace(raw, []byte(old), []byte(new), 1))
+		return frame(1, bytes.Replace(raw, []byte(old), []byte(new), 1))
 	}
 	const size = 1 << 20
 	members := `"members": [`
@@ -237,7 +237,7 @@ func TestUnmarshalMemoryIsBoundedByInput(t *testing.T) {
 		"many releases":              swap(`"bill": [`, `"bill": [`+strings.Repeat("{},", size/3)),
 		"long text":                  swap(`"learner": "brc"`, `"learner": "`+strings.Repeat("x", size)+`"`),
 		"escaped text":               swap(`"learner": "brc"`, `"learner": "`+strings.Repeat(`\u0001`, size/6)+`"`),
-		"spaces upon spaces":         frame([]byte(wide)),
+		"spaces upon spaces":         frame(1, []byte(wide)),
 		"no frame":                   bytes.Repeat([]byte("{"), size),
 		"length only":                []byte(frameVersion + "1" + frameBytes + "999999999" + frameSum + strings.Repeat("0", 64) + frameBody + "{}" + frameEnd),
 	} {

@@ -19,6 +19,7 @@ type Model struct {
 	// Exactly one of the following is set.
 	Votes    *Votes
 	Logistic *Logistic
+	Additive *Additive
 }
 
 // SpaceSpec names a feature space; feature.NewSpace rebuilds it from Schema.

@@ -152,8 +152,11 @@ func (p *Predictor) Scores(cols []column.Column, rows int) ([]float64, error) {
 		return out, nil
 	}
 	score := p.logistic
-	if p.m.Votes != nil {
+	switch {
+	case p.m.Votes != nil:
 		score = p.votes
+	case p.m.Additive != nil:
+		score = p.additive
 	}
 	inChunks(out, score(own))
 	return out, nil

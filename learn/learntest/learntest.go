@@ -255,6 +255,11 @@ func (s *spy) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
 	return s.Table.Groups(ctx, cols)
 }
 
+func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
+	s.note()
+	return s.Table.Cells(ctx, f, bins)
+}
+
 func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
 	s.note()
 	return s.Table.LogisticSums(ctx, sp, coef)

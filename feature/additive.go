@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feature
+
+import (
+	"math"
+	"sort"
+
+	"github.com/discreet-dp/discreet/column"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// Bins cuts one column into bins: a number's lie between Edges, a category has
+// one per code.
+type Bins struct {
+	Column int       // index into the schema's Columns
+	Edges  []float64 // of a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
+	codes  int       // of a category; 0 for a number
+}
+
+// NewBins cuts a column of s. edges are not used for a category. It does not
+// copy them.
+func NewBins(s *schema.Schema, col int, edges []float64) Bins {
+	c := &s.Columns[col]
+	if c.Kind == schema.Category {
+		return Bins{Column: col, codes: c.Codes()}
+	}
+	return Bins{Column: col, Edges: edges}
+}
+
+// Len is the number of bins, at least 1.
+func (b *Bins) Len() int {
+	if b.codes > 0 {
+		return b.codes
+	}
+	return len(b.Edges) + 1
+}
+
+// Ordered reports whether neighbouring bins are neighbours: those of a number.
+func (b *Bins) Ordered() bool { return b.codes == 0 }
+
+// Number is the bin of a number already clamped to its bounds.
+func (b *Bins) Number(x float64) int {
+	return sort.Search(len(b.Edges), func(i int) bool { return x < b.Edges[i] })
+}
+
+// ByCode lists the bin of each code of col, the column the bins are of.
+func (b *Bins) ByCode(col *column.Column) []uint32 {
+	if b.codes > 0 {
+		out := make([]uint32, b.codes)
+		for code := range out {
+			out[code] = uint32(code)
+		}
+		return out
+	}
+	out := make([]uint32, len(col.Values))
+	for code, x := range col.Values {
+		out[code] = uint32(b.Number(x))
+	}
+	return out
+}
+
+// Shape is a step function of one column.
+type Shape struct {
+	Bins
+	Steps []float64 // one per bin, in nats; at most MaxStep in size
+}
+
+// Additive is a sum of step functions: the log-odds of the positive label are
+// Intercept + Σ Steps[bin of the cell], in nats.
+//
+// Like those of a Threshold its scores are integers: each step is rounded to a
+// multiple of 1/ScoreOne before it is added, so a score depends neither on the
+// order of additions nor on the machine.
+type Additive struct {
+	Intercept float64 // at most MaxStep in size
+	Shapes    []Shape // a column may have several
+}
+
+const (
+	// ScoreOne is how many units of a score make one nat.
+	ScoreOne = 1 << 20
+	// MaxStep bounds what a score is made of, so that no sum of a schema's
+	// columns overflows.
+	MaxStep = 1 << 20
+)
+
+// Units rounds a step to units of 1/ScoreOne nat.
+func Units(step float64) int64 { return int64(math.RoundToEven(step * ScoreOne)) }
+
+// BoundAdditive is an Additive tabulated for the codes of one table. It is
+// read-only, so goroutines may share it.
+type BoundAdditive struct {
+	start int64
+	terms []boundShape
+}
+
+type boundShape struct {
+	codes *column.Codes
+	units []int64 // by code
+}
+
+// Bind tabulates f for cols, which is parallel to the schema's Columns.
+func (f *Additive) Bind(cols []column.Column) *BoundAdditive {
+	b := &BoundAdditive{start: Units(f.Intercept)}
+	at := map[int]int{}
+	for k := range f.Shapes {
+		sh := &f.Shapes[k]
+		col := &cols[sh.Column]
+		bins := sh.ByCode(col)
+		if _, ok := at[sh.Column]; !ok {
+			at[sh.Column] = len(b.terms)
+			b.terms = append(b.terms, boundShape{&col.Codes, make([]int64, len(bins))})
+		}
+		units := b.terms[at[sh.Column]].units
+		for code, bin := range bins {
+			units[code] += Units(sh.Steps[bin])
+		}
+	}
+	return b
+}
+
+// Scores writes the scores of rows from, from+1, ..., in units of 1/ScoreOne
+// nat. codes is scratch of the same length.
+func (b *BoundAdditive) Scores(from int, out []int64, codes []uint32) {
+	for i := range out {
+		out[i] = b.start
+	}
+	codes = codes[:len(out)]
+	for k := range b.terms {
+		b.terms[k].codes.Read(from, codes)
+		units := b.terms[k].units
+		for i, c := range codes {
+			out[i] += units[c]
+		}
+	}
+}

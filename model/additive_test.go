@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// summed is a complete additive model of three columns.
+func summed() *Model {
+	m := voted()
+	m.Learner, m.Spaces, m.Votes = "additive", nil, nil
+	m.Schema.Columns = m.Schema.Columns[:3]
+	m.Schema.Label.Position = 3
+	m.Additive = &Additive{Intercept: -0.75, Shapes: []Shape{
+		{Column: "age", Edges: []float64{18, 65}, LogOdds: []float64{-1, 0.25, 0.5}, Noise: []float64{0.3, 0.1, 0.2}},
+		{Column: "bill", Edges: []float64{1, 10, 1e6}, LogOdds: []float64{0, 0.125, -2, 1e-9}, Noise: []float64{0, 0, 0, 0}},
+		{Column: "ward", LogOdds: []float64{0.1, 0.2, -0.3, 0.4}, Noise: []float64{1, 1, 2, 3}},
+	}}
+	return m
+}
+
+func TestAdditiveAgreesWithNaiveTwin(t *testing.T) {
+	const rows = 500
+	m := summed()
+	cols := patients(rand.New(rand.NewPCG(21, 22)), m.Schema, rows)
+	got, err := m.Scores(cols, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		z := m.Additive.Intercept
+		for k, sh := range m.Additive.Shapes {
+			bin := int(cols[k].Codes.At(i))
+			if cols[k].Values != nil {
+				x := cols[k].Values[bin]
+				bin = 0
+				for _, e := range sh.Edges {
+					if x >= e {
+						bin++
+					}
+				}
+			}
+			z += sh.LogOdds[bin]
+		}
+		// Each of four numbers is rounded to a multiple of 2^-20.
+		if want := 1 / (1 + math.Exp(-z)); math.Abs(got[i]-want) > 1e-6 {
+			t.Fatalf("score of row %d is %g, want %g", i, got[i], want)
+		}
+	}
+}
+
+func TestAdditiveRefuses(t *testing.T) {
+	if _, err := Marshal(summed()); err != nil {
+		t.Fatal(err)
+	}
+	for say, edit := range map[string]func(a *Additive){
+		"shapes must number":            func(a *Additive) { a.Shapes = nil },
+		"intercept":                     func(a *Additive) { a.Intercept = math.NaN() },
+		"must be in the model's schema": func(a *Additive) { a.Shapes[0].Column = "stranger" },
+		"must have one shape":           func(a *Additive) { a.Shapes[2] = a.Shapes[0] },
+		"edges of a category":           func(a *Additive) { a.Shapes[2].Edges = []float64{1} },
+		"edges must increase":           func(a *Additive) { a.Shapes[0].Edges = []float64{65, 65} },
+		"inside the bounds":             func(a *Additive) { a.Shapes[0].Edges[0] = 0 },
+		"one per bin":                   func(a *Additive) { a.Shapes[1].LogOdds = a.Shapes[1].LogOdds[1:] },
+		"log-odds must be at most":      func(a *Additive) { a.Shapes[1].LogOdds[0] = math.Inf(1) },
+		"noise must be":                 func(a *Additive) { a.Shapes[1].Noise[0] = -1 },
+		"must be used by a classifier":  func(a *Additive) { a.Shapes = a.Shapes[:2] },
+	} {
+		m := summed()
+		edit(m.Additive)
+		if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v", say, err)
+		}
+	}
+	m := summed()
+	m.Votes = voted().Votes
+	if _, err := Marshal(m); err == nil {
+		t.Error("two classifiers in one model")
+	}
+}
+
+// A body in a frame of another version than it needs is refused: there is one
+// spelling of a model.
+func TestVersionFitsTheBody(t *testing.T) {
+	for _, m := range []*Model{voted(), summed()} {
+		v, raw, err := unframe(mustMarshal(t, m))
+		if err != nil || v != versionOf(m) {
+			t.Fatal(v, err)
+		}
+		if _, err := Unmarshal(frame(3-v, raw)); err == nil || !strings.Contains(err.Error(), "version must be") {
+			t.Errorf("version %d in a frame of version %d: %v", v, 3-v, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Exit codes.
@@ -35,6 +36,9 @@ var errInterrupted = errors.New("interrupted")
 
 func exitCode(err error) int {
 	if _, ok := errors.AsType[*budgetError](err); ok {
+		return exitBudget
+	}
+	if _, ok := errors.AsType[*ledger.Exceeded](err); ok {
 		return exitBudget
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {

@@ -22,6 +22,8 @@ type plan struct {
 	rows    int
 	samples samples
 	json    bool
+	ledger  ledgerFlag
+	dataset string
 }
 
 // quote is what plan prints for programs.
@@ -34,6 +36,7 @@ type quote struct {
 	Bill    []dp.Event `json:"bill"`
 	// Excess says how train would refuse the price; null where it would not.
 	Excess  *string      `json:"excess"`
+	Budget  *remainder   `json:"budget,omitempty"`
 	Samples *sampleSizes `json:"samples,omitempty"`
 }
 
@@ -54,6 +57,7 @@ dimensions, to that error: without privacy, by perturbing the objective
 Nissim, Smith).`,
 		Example: `  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000 --json
+  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --ledger l.db --dataset adult
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --margin 0.1 --error 0.1 --dim 50`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
@@ -63,6 +67,8 @@ Nissim, Smith).`,
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
 	p.choice = addChoice(c)
 	p.samples.add(c)
+	p.ledger.add(c)
+	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
 	required(c, "schema")
 	return c
 }
@@ -87,11 +93,20 @@ func (p *plan) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	left, err := p.remainder(c.Context(), dp.Total(pl.Events()))
+	if err != nil {
+		return err
+	}
 	excess := req.price.excess(s)
 	if p.json {
-		return writeJSON(p.stdout, newQuote(req.name, s, pl, excess, sizes))
+		q := newQuote(req.name, s, pl, excess, sizes)
+		q.Budget = left
+		return writeJSON(p.stdout, q)
 	}
-	return writePlan(p.stdout, pl, excess, sizes)
+	if err := writePlan(p.stdout, pl, excess, sizes); err != nil {
+		return err
+	}
+	return left.write(p.stdout)
 }
 
 func newQuote(learner string, s *schema.Schema, pl learn.Plan, excess string, sizes *sampleSizes) quote {

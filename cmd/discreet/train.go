@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -11,7 +12,10 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine/memory"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/model"
 	"github.com/discreet-dp/discreet/rng"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -24,6 +28,7 @@ type train struct {
 	schema string
 	model  string
 	exceed bool
+	counting
 }
 
 func (a *app) train() *cobra.Command {
@@ -44,29 +49,37 @@ training writes no model.
 Flags that are not for every learner name theirs in brackets, with the value
 they have when they are not given.
 
-No ledger counts what is spent on a table yet: the guarantee of a model is for
-its own training, and models trained on the same table add up. The model says
-that too.`,
+With --ledger and --dataset the price is charged to the data set before anything
+is read, and refused where it exceeds what is left. The model's bytes are kept in
+the ledger: the same --job returns the same model and costs nothing. Without a
+ledger nothing is counted: models trained on the same table add up, and each
+says that it was not counted.`,
 		Example: `  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 0.16 --model m.json
   discreet train --data 2023.parquet --data 2024.parquet --schema s.yaml --learner brc --epsilon 1 \
     --rounds 50 --encoding ordinal --intercept selected --model m.json
+  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 0.16 --model m.json \
+    --ledger l.db --dataset adult --job monday
   discreet train --data adult.data.gz --schema adult.yaml --learner logistic --columns public --model public.json
   discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon inf --not-private --model twin.json`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.run(c) },
 	}
 	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
 	t.choice = addChoice(c)
+	t.counting.add(c)
 	required(c, "data", "schema", "model")
 	return c
 }
 
-func (t *train) run(ctx context.Context) error {
+func (t *train) run(c *cobra.Command) error {
 	req, err := t.choice.request("train")
 	if err != nil {
+		return err
+	}
+	if err := t.counting.check(c, req); err != nil {
 		return err
 	}
 	s, err := schema.Load(t.schema)
@@ -84,18 +97,57 @@ func (t *train) run(ctx context.Context) error {
 	if err := canWrite(t.model); err != nil { // a lost model has spent its epsilon too
 		return fmt.Errorf("train: model %w", err)
 	}
-	tab, err := t.table(ctx, s, t.data)
+	m, err := t.produce(c.Context(), req, s, pl, excess)
 	if err != nil {
 		return err
 	}
+	t.say("wrote %s", t.model)
+	_, err = io.WriteString(t.stdout, m.Privacy.Card())
+	return err
+}
+
+// produce trains the model, or fetches it from the ledger, and writes its file.
+func (t *train) produce(ctx context.Context, req *request, s *schema.Schema, pl learn.Plan, excess string) (m *model.Model, err error) {
+	if t.ledger.address == "" {
+		if m, err = t.fit(ctx, req, s, pl, excess, uncounted{}); err != nil {
+			return nil, err
+		}
+		return m, m.Save(t.model)
+	}
+	err = t.ledger.with(ctx, func(l *ledger.Ledger) error {
+		j, err := t.open(ctx, l, req, s)
+		switch {
+		case err != nil:
+			return err
+		case j.Stored() != nil:
+			m, err = t.again(j)
+			return err
+		}
+		if err := j.Afford(pl.Events()); err != nil {
+			return err
+		}
+		if m, err = t.fit(ctx, req, s, pl, excess, j); err != nil {
+			return errors.Join(err, j.Abandon("the training failed"))
+		}
+		return t.keep(j, m)
+	})
+	return m, err
+}
+
+// fit reads the table and trains on it; acct is charged in between.
+func (t *train) fit(ctx context.Context, req *request, s *schema.Schema, pl learn.Plan, excess string, acct learn.Account) (*model.Model, error) {
+	tab, err := t.table(ctx, s, t.data)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := memory.New(tab)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
 		t.say("training on %d rows of %q", tab.Rows, s.Name)
 		if pl, err = req.plan(s, tab.Rows); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, f := range pl.Facts() {
@@ -103,17 +155,15 @@ func (t *train) run(ctx context.Context) error {
 			t.say("  %s", f.Text)
 		}
 	}
-	m, err := pl.Fit(ctx, rows, uncounted{}, mech.NewExit(rng.System()))
+	if req.price.epsilon > 0 && !acct.Counted() {
+		t.say("no ledger: nothing is being counted, and the model says so")
+	}
+	m, err := pl.Fit(ctx, rows, acct, mech.NewExit(rng.System()))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if excess != "" {
 		m.Privacy.Overrides = append(m.Privacy.Overrides, excess)
 	}
-	if err := m.Save(t.model); err != nil {
-		return err
-	}
-	t.say("wrote %s", t.model)
-	_, err = io.WriteString(t.stdout, m.Privacy.Card())
-	return err
+	return m, nil
 }

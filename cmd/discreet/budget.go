@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+func (a *app) budget() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "budget",
+		Short: "declare, show and check privacy budgets",
+		Long: `Budget keeps the ledger that train --ledger charges: how much privacy loss each
+data set may cost in all, and what became of it.
+
+A ledger is one file, or a PostgreSQL database named as
+postgres://user@host/database. Its password comes from PGPASSWORD or a password
+file and never stands in the address. Entries are chained by hashes and are
+never changed; an interrupted training has spent its price.`,
+		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
+  discreet train --data p.csv --schema p.yaml --learner brc --epsilon 0.1 --model m.json \
+    --ledger l.db --dataset patients
+  discreet budget show --ledger l.db`,
+	}
+	return group(c, a.budgetInit(), a.budgetShow(), a.budgetHistory(), a.budgetExport(), a.budgetVerify(), a.budgetRecover())
+}
+
+// ledgerFlag names a ledger.
+type ledgerFlag struct{ address string }
+
+func (f *ledgerFlag) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.address, "ledger", "", "the ledger: a `file`, or postgres://user@host/database")
+}
+
+// with opens the ledger that is there, lets f use it and closes it.
+func (f *ledgerFlag) with(ctx context.Context, use func(*ledger.Ledger) error) error {
+	l, err := ledger.Open(ctx, f.address)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(l), l.Close())
+}
+
+// account is a data set's balance for programs. The plain numbers are for
+// display; the nano and femto ones are what is counted.
+type account struct {
+	Dataset  string   `json:"dataset"`
+	Total    decimals `json:"total"`
+	Spent    decimals `json:"spent"`
+	Reserved decimals `json:"reserved"`
+	Left     decimals `json:"left"`
+	Nano     struct {
+		Total    dp.Epsilon `json:"total"`
+		Spent    dp.Epsilon `json:"spent"`
+		Reserved dp.Epsilon `json:"reserved"`
+		Left     dp.Epsilon `json:"left"`
+	} `json:"epsilon_nano"`
+	Femto struct {
+		Total    ledger.Delta `json:"total"`
+		Spent    ledger.Delta `json:"spent"`
+		Reserved ledger.Delta `json:"reserved"`
+		Left     ledger.Delta `json:"left"`
+	} `json:"delta_femto"`
+	Unit string `json:"unit"`
+	Note string `json:"note"`
+}
+
+// decimals is an ε written as its exact decimal.
+type decimals dp.Epsilon
+
+func (d decimals) MarshalJSON() ([]byte, error) { return []byte(dp.Epsilon(d).String()), nil }
+
+func newAccount(b ledger.Balance) account {
+	a := account{
+		Dataset: b.Name, Unit: b.Unit, Note: b.Note,
+		Total: decimals(b.Epsilon), Spent: decimals(b.Spent), Reserved: decimals(b.Reserved), Left: decimals(b.Left),
+	}
+	a.Nano.Total, a.Nano.Spent, a.Nano.Reserved, a.Nano.Left = b.Epsilon, b.Spent, b.Reserved, b.Left
+	a.Femto.Total, a.Femto.Spent, a.Femto.Reserved, a.Femto.Left = b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta
+	return a
+}
+
+// refused turns a refused parameter into a fault of the command line.
+func refused(err error) error {
+	if p := (*dp.ParamError)(nil); errors.As(err, &p) {
+		return &usageError{err}
+	}
+	return err
+}
+
+// datasetOf lists the flag --dataset where it is given.
+func datasetOf(name string) []string {
+	if name == "" {
+		return nil
+	}
+	return []string{name}
+}
+
+func short(hash string) string { return fmt.Sprintf("%.12s", hash) }

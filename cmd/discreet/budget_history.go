@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// budgetHistory is the flags of the commands history and export.
+type budgetHistory struct {
+	*app
+	ledger  ledgerFlag
+	dataset string
+	write   func(w *bufio.Writer, e ledger.Entry) error
+}
+
+func (a *app) budgetHistory() *cobra.Command {
+	b := &budgetHistory{app: a, write: writeLine}
+	return b.command(&cobra.Command{
+		Use:     "history",
+		Short:   "list what happened, oldest first",
+		Long:    `History lists the entries of a ledger, oldest first, one line each.`,
+		Example: `  discreet budget history --ledger l.db --dataset patients`,
+	})
+}
+
+func (a *app) budgetExport() *cobra.Command {
+	b := &budgetHistory{app: a, write: writeEntry}
+	return b.command(&cobra.Command{
+		Use:   "export",
+		Short: "print the entries with their hashes, one JSON object each",
+		Long: `Export prints the entries of a ledger, oldest first, one JSON object a line, with
+everything that their hashes cover. Results are not part of it: train with the
+same job ID returns them.`,
+		Example: `  discreet budget export --ledger l.db > ledger.jsonl`,
+	})
+}
+
+func (b *budgetHistory) command(c *cobra.Command) *cobra.Command {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return b.run(c.Context()) }
+	b.ledger.add(c)
+	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
+	required(c, "ledger")
+	return c
+}
+
+func (b *budgetHistory) run(ctx context.Context) error {
+	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
+		w := bufio.NewWriter(b.stdout)
+		if err := l.History(ctx, b.dataset, func(e ledger.Entry) error { return b.write(w, e) }); err != nil {
+			return err
+		}
+		return w.Flush()
+	})
+}
+
+func writeLine(w *bufio.Writer, e ledger.Entry) error {
+	price := ""
+	if e.Epsilon > 0 {
+		price = "epsilon " + e.Epsilon.String()
+	}
+	_, err := fmt.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, e.Dataset, e.Job, price, short(e.Hash))
+	return err
+}
+
+func writeEntry(w *bufio.Writer, e ledger.Entry) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(e)
+}

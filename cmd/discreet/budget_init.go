@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// budgetInit is the flags of the command.
+type budgetInit struct {
+	*app
+	ledger                             ledgerFlag
+	dataset, epsilon, delta, unit, why string
+}
+
+func (a *app) budgetInit() *cobra.Command {
+	b := &budgetInit{app: a}
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "declare a data set and its total, once and for all",
+		Long: `Init declares what all trainings on a data set may cost together, and creates
+the ledger where there is none. A data set that is declared is not declared
+again, and its total is never changed: a larger one would break the promise made
+to the people in the table.`,
+		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
+  discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+	}
+	b.ledger.add(c)
+	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
+	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total ε, a `number`")
+	c.Flags().StringVar(&b.delta, "delta", "0", "the total δ, a `number`; 0 allows pure mechanisms only")
+	c.Flags().StringVar(&b.unit, "unit", "", "whose data one row is, as schemas must say it; the first training says it when left out")
+	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
+	required(c, "ledger", "dataset", "epsilon")
+	return c
+}
+
+func (b *budgetInit) run(ctx context.Context) error {
+	eps, err := dp.ParseEpsilon(b.epsilon)
+	if err != nil {
+		return &usageError{err}
+	}
+	delta, err := ledger.ParseDelta(b.delta)
+	if err != nil {
+		return &usageError{err}
+	}
+	l, err := ledger.Create(ctx, b.ledger.address)
+	if err != nil {
+		return err
+	}
+	err = l.Declare(ctx, ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why})
+	if err = errors.Join(err, l.Close()); err != nil {
+		return refused(err)
+	}
+	_, err = fmt.Fprintf(b.stdout, "declared %s: epsilon = %s, delta = %s in all\n", b.dataset, eps, delta)
+	return err
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// budgetRecover is the flags of the command.
+type budgetRecover struct {
+	*app
+	ledger ledgerFlag
+	all    bool
+}
+
+func (a *app) budgetRecover() *cobra.Command {
+	b := &budgetRecover{app: a}
+	c := &cobra.Command{
+		Use:   "recover",
+		Short: "finish or close interrupted trainings",
+		Long: `Recover settles trainings that were interrupted. One that had not begun to read
+gets its price back. One that had begun has spent it, and is closed. One whose
+result was stored gets its model file, with exactly those bytes, unless another
+file is there.
+
+Trainings that run on this machine are left alone, and so are those of other
+machines, which cannot be asked whether they still run, without --all.`,
+		Example: `  discreet budget recover --ledger l.db`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+	}
+	b.ledger.add(c)
+	c.Flags().BoolVar(&b.all, "all", false, "settle trainings of other machines too; one that still runs will lose its result")
+	required(c, "ledger")
+	return c
+}
+
+func (b *budgetRecover) run(ctx context.Context) error {
+	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
+		settled, err := l.Recover(ctx, func(worker string) bool { return ended(worker, b.all) })
+		for _, s := range settled {
+			if _, err := fmt.Fprintf(b.stdout, "%s %s: %s\n", s.Dataset, s.Job, s.Why); err != nil {
+				return err
+			}
+		}
+		if err == nil && len(settled) == 0 {
+			b.say("nothing to recover")
+		}
+		return err
+	})
+}

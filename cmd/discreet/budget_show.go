@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// budgetShow is the flags of the command.
+type budgetShow struct {
+	*app
+	ledger  ledgerFlag
+	dataset string
+	json    bool
+}
+
+func (a *app) budgetShow() *cobra.Command {
+	b := &budgetShow{app: a}
+	c := &cobra.Command{
+		Use:   "show",
+		Short: "say what is spent, reserved and left",
+		Long: `Show prints the total of each data set and what became of it: spent by trainings
+that began to read, reserved by trainings that have not yet begun, and left.`,
+		Example: `  discreet budget show --ledger l.db
+  discreet budget show --ledger l.db --dataset patients --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+	}
+	b.ledger.add(c)
+	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
+	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object")
+	required(c, "ledger")
+	return c
+}
+
+func (b *budgetShow) run(ctx context.Context) error {
+	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
+		all, err := l.Balances(ctx, datasetOf(b.dataset)...)
+		switch {
+		case err != nil:
+			return err
+		case b.json && b.dataset != "":
+			return writeJSON(b.stdout, newAccount(all[0]))
+		case b.json:
+			list := []account{}
+			for _, one := range all {
+				list = append(list, newAccount(one))
+			}
+			return writeJSON(b.stdout, map[string]any{"datasets": list})
+		}
+		return writeBalances(b.stdout, all)
+	})
+}
+
+func writeBalances(w io.Writer, all []ledger.Balance) error {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "dataset", "total", "spent", "reserved", "left")
+	for _, b := range all {
+		fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", b.Name, b.Epsilon, b.Spent, b.Reserved, b.Left)
+		if b.Delta > 0 {
+			fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  delta", b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta)
+		}
+		if b.Note != "" {
+			fmt.Fprintf(&s, "  note: %s\n", b.Note)
+		}
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}

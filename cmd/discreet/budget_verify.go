@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// budgetVerify is the flags of the command.
+type budgetVerify struct {
+	*app
+	ledger ledgerFlag
+	anchor string
+}
+
+func (a *app) budgetVerify() *cobra.Command {
+	b := &budgetVerify{app: a}
+	c := &cobra.Command{
+		Use:   "verify",
+		Short: "check every entry, sum and stored result",
+		Long: `Verify reads the whole ledger and checks that each entry names the one before,
+that no step is out of order, that no total is exceeded and that stored results
+are those committed. It prints the head, which stands for everything before it.
+
+A ledger that was put back as a whole, from a backup say, is consistent and can
+be noticed in one way only: keep heads elsewhere and give the latest as --anchor.`,
+		Example: `  discreet budget verify --ledger l.db
+  discreet budget verify --ledger l.db --anchor 41:9f2c...`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+	}
+	b.ledger.add(c)
+	c.Flags().StringVar(&b.anchor, "anchor", "", "a `head` that verify printed earlier; the ledger must contain it")
+	required(c, "ledger")
+	return c
+}
+
+func (b *budgetVerify) run(ctx context.Context) error {
+	var anchor *ledger.Head
+	if b.anchor != "" {
+		seq, hash, ok := strings.Cut(b.anchor, ":")
+		n, err := strconv.ParseInt(seq, 10, 64)
+		if !ok || err != nil || n < 1 || len(hash) != 64 {
+			return &usageError{&dp.ParamError{Op: "budget verify", Param: "anchor", Want: "must be a head as verify prints it, number:hash", Got: strconv.Quote(b.anchor)}}
+		}
+		anchor = &ledger.Head{Seq: n, Hash: hash}
+	}
+	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
+		h, err := l.Verify(ctx, anchor)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(b.stdout, "ok: %d entries\nhead %d:%s\n", h.Seq, h.Seq, h.Hash)
+		return err
+	})
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// worker names this process, so that recover can ask whether it still runs.
+func worker() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}
+
+// ended reports whether a worker is a process of this machine that has ended.
+// elsewhere is the answer for those of other machines. A number that another
+// process has by now counts as running, which is the safe mistake.
+func ended(name string, elsewhere bool) bool {
+	host, number, _ := strings.Cut(name, "/")
+	mine, err := os.Hostname()
+	if err != nil || host != mine {
+		return elsewhere
+	}
+	pid, err := strconv.Atoi(number)
+	if err != nil || pid <= 0 {
+		return elsewhere
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return true
+	}
+	defer p.Release()
+	return errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// files is what publishing needs of a file system. A file that create returns
+// is new.
+type files interface {
+	create(path string) (file, error)
+	rename(from, to string) error
+	remove(path string) error
+	syncFolder(path string) error
+	read(path string) ([]byte, error)
+}
+
+type file interface {
+	Write(b []byte) (int, error)
+	Sync() error
+	Close() error
+}
+
+// replace gives path the content b, durably: path holds what it held before or
+// all of b, and b once replace has returned nil.
+func (l *Ledger) replace(path string, b []byte) error {
+	part, f, err := l.beside(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, l.pass("publish: written"))
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close(), l.pass("publish: synced"))
+	if err == nil {
+		err = l.files.rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, l.files.remove(part))
+	}
+	return errors.Join(l.pass("publish: renamed"), l.files.syncFolder(filepath.Dir(path)))
+}
+
+// beside creates a new file in the folder of path. A part left by a crash does
+// not stand in the way.
+func (l *Ledger) beside(path string) (part string, f file, err error) {
+	for i := 0; ; i++ {
+		part = fmt.Sprintf("%s.part%d", path, i)
+		f, err = l.files.create(part)
+		if !errors.Is(err, fs.ErrExist) || i == 100 {
+			return part, f, err
+		}
+	}
+}
+
+// disk is the file system.
+type disk struct{}
+
+func (disk) create(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+func (disk) rename(from, to string) error     { return os.Rename(from, to) }
+func (disk) remove(path string) error         { return os.Remove(path) }
+func (disk) read(path string) ([]byte, error) { return os.ReadFile(path) }
+
+func (disk) syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Ledger is an open ledger. Its methods may be called concurrently.
+type Ledger struct {
+	store store
+	now   func() time.Time
+	files files
+	// pass is called at every point between two effects; tests stop there.
+	pass func(point string) error
+}
+
+// Open opens the ledger at address: a file, or postgres://user@host/database.
+// A ledger that is not there is refused with *Missing.
+func Open(ctx context.Context, address string) (*Ledger, error) {
+	return open(ctx, address, false)
+}
+
+// Create opens the ledger at address, and makes it first where there is none.
+func Create(ctx context.Context, address string) (*Ledger, error) {
+	return open(ctx, address, true)
+}
+
+func open(ctx context.Context, address string, create bool) (*Ledger, error) {
+	var c driver.Connector
+	var d dialect
+	var err error
+	if isPostgres(address) {
+		d = postgresDialect()
+		c, err = postgresConnector(address)
+	} else {
+		d = sqliteDialect()
+		c, err = sqliteConnector(address, create)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, c, d, create)
+}
+
+// connect builds a ledger on a database.
+func connect(ctx context.Context, c driver.Connector, d dialect, create bool) (*Ledger, error) {
+	db := sql.OpenDB(c)
+	l := &Ledger{store: &sqlStore{db, d}, now: time.Now, files: disk{}, pass: func(string) error { return nil }}
+	err := d.check(ctx, db)
+	if err == nil {
+		err = l.ready(ctx, create)
+	}
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("ledger: cannot be opened, or is no ledger: %w", err)
+	}
+	return l, nil
+}
+
+// ready finds the tables, or makes them.
+func (l *Ledger) ready(ctx context.Context, create bool) error {
+	look := func() error {
+		return l.store.view(ctx, func(t tx) error { _, err := t.head(); return err })
+	}
+	err := look()
+	if err == nil {
+		return nil
+	}
+	if !create {
+		return err
+	}
+	if made := l.store.create(ctx); made != nil && look() != nil { // somebody else may have made them meanwhile
+		return made
+	}
+	return nil
+}
+
+// Close releases the files or connections.
+func (l *Ledger) Close() error { return l.store.close() }
+
+// Dataset is what an owner declares about a data set.
+type Dataset struct {
+	Name    string
+	Epsilon dp.Epsilon // the total that all jobs together may spend; > 0
+	Delta   Delta      // likewise; 0 for pure budgets
+	Unit    string     // whose data one row is; "" lets the first job say
+	Note    string     // the owner's note
+}
+
+// Declare adds a data set with its total. One that is there is refused: a total
+// is never changed.
+func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
+	switch {
+	case !isWord(d.Name):
+		return &dp.ParamError{Op: "ledger", Param: "dataset", Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", d.Name)}
+	case !(d.Epsilon > 0 && d.Epsilon <= dp.MaxEpsilon):
+		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), Got: d.Epsilon.String()}
+	case !(d.Delta >= 0 && d.Delta < deltaOne):
+		return &dp.ParamError{Op: "ledger", Param: "delta", Want: "must be at least 0 and below 1", Got: d.Delta.String()}
+	case !isPlain(d.Unit) || !isPlain(d.Note):
+		return &dp.ParamError{Op: "ledger", Param: "note", Want: "must be one line of at most 1000 characters without control characters"}
+	}
+	return l.update(ctx, "declare", func(t tx) error {
+		_, found, err := t.first(d.Name, Declared)
+		if err != nil {
+			return err
+		}
+		if found {
+			return fmt.Errorf("ledger: data set %q must not exist yet; a total is never changed", d.Name)
+		}
+		return l.add(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta, Detail: detail(declared{d.Note, d.Unit})})
+	})
+}
+
+// Balance is a data set and what became of its total: Spent + Reserved + Left.
+type Balance struct {
+	Dataset
+	Spent, Reserved, Left                dp.Epsilon
+	SpentDelta, ReservedDelta, LeftDelta Delta
+}
+
+// Balances are all data sets in the order of their declaration, or the named
+// one.
+func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, err error) {
+	err = l.store.view(ctx, func(t tx) error {
+		if len(names) == 0 {
+			if names, err = t.datasets(); err != nil {
+				return err
+			}
+		}
+		out = nil
+		for _, name := range names {
+			b, err := balance(t, name)
+			if err != nil {
+				return err
+			}
+			out = append(out, b)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// balance adds up a data set. Sums that contradict each other are damage.
+func balance(t tx, name string) (b Balance, err error) {
+	e, found, err := t.first(name, Declared)
+	if err != nil {
+		return b, err
+	}
+	if !found {
+		return b, &Missing{fmt.Sprintf("data set %q", name), "discreet budget init declares it"}
+	}
+	var d declared
+	if err := json.Unmarshal(e.Detail, &d); err != nil {
+		return b, &Damaged{e.Seq, "its detail is not as this program writes it"}
+	}
+	s, err := t.sums(name)
+	if err != nil {
+		return b, err
+	}
+	b.Dataset = Dataset{Name: name, Epsilon: e.Epsilon, Delta: e.Delta, Unit: d.Unit, Note: d.Note}
+	b.Spent, b.SpentDelta = s[Began].epsilon, s[Began].delta // 1.1
+	b.Reserved = s[Reserved].epsilon - s[Began].epsilon - s[Refunded].epsilon
+	b.ReservedDelta = s[Reserved].delta - s[Began].delta - s[Refunded].delta
+	b.Left, b.LeftDelta = b.Epsilon-b.Spent-b.Reserved, b.Delta-b.SpentDelta-b.ReservedDelta
+	if b.Spent < 0 || b.Reserved < 0 || b.Left < 0 || b.SpentDelta < 0 || b.ReservedDelta < 0 || b.LeftDelta < 0 {
+		return b, &Damaged{e.Seq, fmt.Sprintf("the entries of data set %q do not add up", name)}
+	}
+	return b, nil
+}
+
+// History calls f for every entry, oldest first, of one data set or, for "", of
+// the ledger.
+func (l *Ledger) History(ctx context.Context, dataset string, f func(Entry) error) error {
+	return l.store.view(ctx, func(t tx) error {
+		if dataset != "" {
+			if _, err := balance(t, dataset); err != nil {
+				return err
+			}
+		}
+		return t.entries(dataset, "", f)
+	})
+}
+
+// update is one step: everything f decides and adds, or nothing.
+func (l *Ledger) update(ctx context.Context, step string, f func(tx) error) error {
+	if err := l.pass(step + ": before"); err != nil {
+		return err
+	}
+	err := l.store.update(ctx, func(t tx) error {
+		if err := f(t); err != nil {
+			return err
+		}
+		return l.pass(step + ": before it is stored")
+	})
+	if err != nil {
+		return err
+	}
+	return l.pass(step + ": stored")
+}
+
+// add chains e to the newest entry, which must be the one the head names.
+func (l *Ledger) add(t tx, e Entry) error {
+	h, err := t.head()
+	if err != nil {
+		return err
+	}
+	last, found, err := t.last()
+	switch {
+	case err != nil:
+		return err
+	case !found && h.Seq == 0:
+		first := Entry{Kind: Created, Detail: detail(created{format, rand.Text()})}
+		if h, err = l.chain(t, h, first); err != nil {
+			return err
+		}
+	case !found || last.Seq != h.Seq || last.Hash != h.Hash || last.sum() != h.Hash:
+		return &Damaged{h.Seq, "the newest entry is not the one the ledger names as newest"}
+	}
+	_, err = l.chain(t, h, e)
+	return err
+}
+
+func (l *Ledger) chain(t tx, h Head, e Entry) (Head, error) {
+	e.Seq, e.Prev, e.At = h.Seq+1, h.Hash, l.now().UTC().Format(time.RFC3339)
+	if e.Detail == nil {
+		e.Detail = json.RawMessage("{}")
+	}
+	e.Hash = e.sum()
+	return Head{e.Seq, e.Hash}, t.append(e)
+}
+
+// isWord holds for names that people type and shells leave alone.
+func isWord(s string) bool {
+	for _, c := range s {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 128
+}
+
+// isPlain holds for text that prints as it reads, on one line.
+func isPlain(s string) bool {
+	for _, c := range s {
+		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
+			return false
+		}
+	}
+	return len(s) <= 1000
+}

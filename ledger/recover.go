@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Settled is a job that Recover looked at.
+type Settled struct {
+	Dataset, Job string
+	Was, Now     Kind   // equal where the job was left alone
+	Why          string // for people
+}
+
+// Recover settles interrupted jobs, in the order they were started:
+//
+//	reserved   refunded: no began entry, so nothing was read
+//	began      closed: something may have been drawn and must not be drawn again
+//	committed  published: the stored bytes get the file they were meant for
+//
+// gone tells whether a worker, as written in Request.Worker, has ended. Jobs of
+// workers that have not are left alone; settling one nevertheless would be safe
+// for privacy, since its next step would be refused. A file that is there and
+// differs is not replaced.
+func (l *Ledger) Recover(ctx context.Context, gone func(worker string) bool) (out []Settled, err error) {
+	var open []Entry
+	err = l.store.view(ctx, func(t tx) (err error) {
+		open, err = t.unfinished()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range open {
+		s, err := l.settle(ctx, e, gone)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (l *Ledger) settle(ctx context.Context, e Entry, gone func(string) bool) (s Settled, err error) {
+	s = Settled{Dataset: e.Dataset, Job: e.Job, Was: e.Kind, Now: e.Kind}
+	var r reserved
+	var b []byte
+	err = l.store.view(ctx, func(t tx) (err error) {
+		err = t.entries(e.Dataset, e.Job, func(e Entry) error {
+			if e.Kind != Reserved {
+				return nil
+			}
+			r = reserved{}
+			if json.Unmarshal(e.Detail, &r) != nil {
+				return &Damaged{e.Seq, "its detail is not as this program writes it"}
+			}
+			return nil
+		})
+		if err == nil && e.Kind == Committed {
+			b, err = result(t, e.Dataset, e.Job, e.Request)
+		}
+		return err
+	})
+	if err != nil {
+		return s, err
+	}
+	if !gone(r.Worker) {
+		s.Why = fmt.Sprintf("left alone: its process (%s) may still be running", r.Worker)
+		return s, nil
+	}
+	switch e.Kind {
+	case Reserved:
+		err = l.refund(ctx, e.Dataset, e.Job, e.Request)
+		s.Now, s.Why = Refunded, "refunded: it never began to read"
+	case Began:
+		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")
+		s.Now, s.Why = Closed, "closed: it may have read, so its price stays spent"
+	case Committed:
+		return l.finish(ctx, e, r.Output, b, s)
+	}
+	if conflict := (*Conflict)(nil); errors.As(err, &conflict) {
+		s.Now, s.Why = conflict.State, "left alone: it went on meanwhile"
+		return s, nil
+	}
+	return s, err
+}
+
+// finish publishes committed bytes.
+func (l *Ledger) finish(ctx context.Context, e Entry, path string, b []byte, s Settled) (Settled, error) {
+	if path == "" {
+		s.Why = "left alone: it names no file; train with the same job ID returns its result"
+		return s, nil
+	}
+	old, err := l.files.read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := l.replace(path, b); err != nil {
+			s.Why = fmt.Sprintf("left alone: %v; train with the same job ID returns its result", err)
+			return s, nil
+		}
+	case err != nil || !bytes.Equal(old, b):
+		s.Why = fmt.Sprintf("left alone: %s is there and not its result; train with the same job ID returns it", path)
+		return s, nil
+	}
+	s.Now, s.Why = Published, "published: its result is in "+path
+	return s, l.published(ctx, e.Dataset, e.Job, e.Request)
+}
+
+// refund frees the price of a job that provably never began (1.4): it has no
+// began entry, and cannot get one afterwards.
+func (l *Ledger) refund(ctx context.Context, dataset, job, request string) error {
+	return l.move(ctx, "refund", dataset, job, request, Reserved, func(now Entry) Entry {
+		return Entry{Kind: Refunded, Epsilon: now.Epsilon, Delta: now.Delta}
+	})
+}
+
+func (l *Ledger) closeJob(ctx context.Context, dataset, job, request, reason string) error {
+	return l.move(ctx, "close", dataset, job, request, Began, func(Entry) Entry {
+		return Entry{Kind: Closed, Detail: detail(closed{reason})}
+	})
+}
+
+// published notes that the result has its file. A job that had one before
+// stays as it is.
+func (l *Ledger) published(ctx context.Context, dataset, job, request string) error {
+	err := l.move(ctx, "publish", dataset, job, request, Committed, func(Entry) Entry { return Entry{Kind: Published} })
+	if c := (*Conflict)(nil); errors.As(err, &c) && c.State == Published {
+		return nil
+	}
+	return err
+}
+
+// move takes a job from one state to the next, in one step.
+func (l *Ledger) move(ctx context.Context, step, dataset, job, request string, from Kind, to func(now Entry) Entry) error {
+	return l.update(ctx, step, func(t tx) error {
+		now, err := newest(t, dataset, job)
+		if err != nil {
+			return err
+		}
+		if now.Kind != from || now.Request != request {
+			return &Conflict{dataset, job, now.Kind, fmt.Sprintf("must be %s before this step", from)}
+		}
+		e := to(now)
+		e.Dataset, e.Job, e.Request = dataset, job, request
+		return l.add(t, e)
+	})
+}

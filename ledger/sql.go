@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// format is the version of the tables. Other versions are refused.
+const format = 1
+
+// sqlStore is a store in a SQL database.
+type sqlStore struct {
+	db *sql.DB
+	dialect
+}
+
+// dialect is where two databases differ.
+type dialect struct {
+	integer, blob string // types
+	strict        string // what follows a table's columns
+	numbered      bool   // parameters are $1, $2 instead of ?
+	// exclude runs first in every transaction that writes and makes it exclude
+	// all others; "" where beginning the transaction does that already.
+	exclude string
+	// alone runs before tables are made: two makers must not meet.
+	alone string
+	read  sql.TxOptions
+	// check refuses a database that does not keep what it acknowledged.
+	check func(ctx context.Context, db *sql.DB) error
+}
+
+func (s *sqlStore) close() error { return s.db.Close() }
+
+func (s *sqlStore) tables() []string {
+	r := strings.NewReplacer("INTEGER", s.integer, "BLOB", s.blob, "STRICT", s.strict)
+	var out []string
+	for _, ddl := range []string{
+		`CREATE TABLE discreet_head (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT`,
+		`CREATE TABLE discreet_entries (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, dataset TEXT NOT NULL, job TEXT NOT NULL, request TEXT NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0), detail TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT`,
+		`CREATE INDEX discreet_entries_by_job ON discreet_entries (dataset, job, seq)`,
+		`CREATE INDEX discreet_entries_by_kind ON discreet_entries (dataset, kind, epsilon, delta)`,
+		`CREATE TABLE discreet_results (request TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT`,
+		`INSERT INTO discreet_head VALUES (1, 1, 0, '')`,
+	} {
+		out = append(out, r.Replace(ddl))
+	}
+	return out
+}
+
+func (s *sqlStore) create(ctx context.Context) error {
+	t, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	if s.alone != "" {
+		if _, err := t.ExecContext(ctx, s.alone); err != nil {
+			return err
+		}
+	}
+	for _, ddl := range s.tables() {
+		if _, err := t.ExecContext(ctx, ddl); err != nil {
+			return err
+		}
+	}
+	return t.Commit()
+}
+
+func (s *sqlStore) update(ctx context.Context, f func(tx) error) error {
+	return s.run(ctx, nil, s.exclude, f)
+}
+
+func (s *sqlStore) view(ctx context.Context, f func(tx) error) error {
+	return s.run(ctx, &s.read, "", f)
+}
+
+func (s *sqlStore) run(ctx context.Context, opts *sql.TxOptions, first string, f func(tx) error) error {
+	t, err := s.db.BeginTx(ctx, opts)
+	if err != nil {
+		return failed(err)
+	}
+	defer t.Rollback()
+	if first != "" {
+		if _, err := t.ExecContext(ctx, first); err != nil {
+			return failed(err)
+		}
+	}
+	if err := f(&sqlTx{ctx, t, s.numbered}); err != nil {
+		return err
+	}
+	return failed(t.Commit())
+}
+
+// failed marks an error of the database.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("ledger: the database failed: %w", err)
+}
+
+type sqlTx struct {
+	ctx      context.Context
+	t        *sql.Tx
+	numbered bool
+}
+
+func (t *sqlTx) spell(q string) string {
+	if !t.numbered {
+		return q
+	}
+	parts := strings.Split(q, "?")
+	var b strings.Builder
+	for i, p := range parts {
+		if i > 0 {
+			fmt.Fprintf(&b, "$%d", i)
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+func (t *sqlTx) exec(q string, args ...any) error {
+	r, err := t.t.ExecContext(t.ctx, t.spell(q), args...)
+	if err != nil {
+		return failed(err)
+	}
+	if n, err := r.RowsAffected(); err != nil || n != 1 {
+		return failed(errors.Join(fmt.Errorf("%d rows written where 1 was expected", n), err))
+	}
+	return nil
+}
+
+func (t *sqlTx) each(scan func(*sql.Rows) error, q string, args ...any) error {
+	rows, err := t.t.QueryContext(t.ctx, t.spell(q), args...)
+	if err != nil {
+		return failed(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return failed(rows.Err())
+}
+
+func (t *sqlTx) head() (h Head, err error) {
+	version, n := 0, 0
+	err = t.each(func(r *sql.Rows) error { n++; return r.Scan(&version, &h.Seq, &h.Hash) },
+		`SELECT format, seq, hash FROM discreet_head`)
+	switch {
+	case err != nil:
+		return h, err
+	case n != 1:
+		return h, &Damaged{0, "the record of the newest entry is missing"}
+	case version != format:
+		return h, fmt.Errorf("format must be %d (got %d); use the discreet that wrote it", format, version)
+	}
+	return h, nil
+}
+
+func (t *sqlTx) append(e Entry) error {
+	err := t.exec(`INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Seq, e.At, string(e.Kind), e.Dataset, e.Job, e.Request, int64(e.Epsilon), int64(e.Delta), string(e.Detail), e.Prev, e.Hash)
+	if err != nil {
+		return err
+	}
+	return t.exec(`UPDATE discreet_head SET seq = ?, hash = ? WHERE seq = ? AND hash = ?`, e.Seq, e.Hash, e.Seq-1, e.Prev)
+}
+
+const columns = `SELECT seq, at, kind, dataset, job, request, epsilon, delta, detail, prev, hash FROM discreet_entries `
+
+func scanEntry(r *sql.Rows) (e Entry, err error) {
+	var kind, detail string
+	var eps, delta int64
+	err = r.Scan(&e.Seq, &e.At, &kind, &e.Dataset, &e.Job, &e.Request, &eps, &delta, &detail, &e.Prev, &e.Hash)
+	e.Kind, e.Epsilon, e.Delta, e.Detail = Kind(kind), dp.Epsilon(eps), Delta(delta), []byte(detail)
+	return e, err
+}
+
+func (t *sqlTx) entries(dataset, job string, f func(Entry) error) error {
+	q, args := columns+`ORDER BY seq`, []any(nil)
+	switch {
+	case job != "":
+		q, args = columns+`WHERE dataset = ? AND job = ? ORDER BY seq`, []any{dataset, job}
+	case dataset != "":
+		q, args = columns+`WHERE dataset = ? ORDER BY seq`, []any{dataset}
+	}
+	return t.each(func(r *sql.Rows) error {
+		e, err := scanEntry(r)
+		if err != nil {
+			return err
+		}
+		return f(e)
+	}, q, args...)
+}
+
+func (t *sqlTx) one(q string, args ...any) (e Entry, found bool, err error) {
+	err = t.each(func(r *sql.Rows) (err error) {
+		found = true
+		e, err = scanEntry(r)
+		return err
+	}, q, args...)
+	return e, found, err
+}
+
+func (t *sqlTx) last() (Entry, bool, error) {
+	return t.one(columns + `ORDER BY seq DESC LIMIT 1`)
+}
+
+func (t *sqlTx) first(dataset string, kind Kind) (Entry, bool, error) {
+	return t.one(columns+`WHERE dataset = ? AND kind = ? ORDER BY seq LIMIT 1`, dataset, string(kind))
+}
+
+func (t *sqlTx) datasets() (names []string, err error) {
+	err = t.each(func(r *sql.Rows) error {
+		var name string
+		err := r.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `SELECT dataset FROM discreet_entries WHERE kind = ? ORDER BY seq`, string(Declared))
+	return names, err
+}
+
+func (t *sqlTx) sums(dataset string) (sums, error) {
+	out := sums{}
+	return out, t.each(func(r *sql.Rows) error {
+		var kind string
+		var eps, delta int64
+		if err := r.Scan(&kind, &eps, &delta); err != nil {
+			return err
+		}
+		s := out[Kind(kind)]
+		s.epsilon, s.delta = dp.Epsilon(eps), Delta(delta)
+		out[Kind(kind)] = s
+		return nil
+	}, `SELECT kind, CAST(SUM(epsilon) AS BIGINT), CAST(SUM(delta) AS BIGINT) FROM discreet_entries WHERE dataset = ? GROUP BY kind`, dataset)
+}
+
+func (t *sqlTx) unfinished() (out []Entry, err error) {
+	err = t.each(func(r *sql.Rows) error {
+		e, err := scanEntry(r)
+		out = append(out, e)
+		return err
+	}, columns+`WHERE kind IN (?, ?, ?) AND NOT EXISTS (SELECT 1 FROM discreet_entries AS later
+		WHERE later.dataset = discreet_entries.dataset AND later.job = discreet_entries.job AND later.seq > discreet_entries.seq) ORDER BY seq`,
+		string(Reserved), string(Began), string(Committed))
+	return out, err
+}
+
+func (t *sqlTx) putResult(request string, result []byte) error {
+	return t.exec(`INSERT INTO discreet_results VALUES (?, ?)`, request, result)
+}
+
+func (t *sqlTx) result(request string) (b []byte, err error) {
+	err = t.each(func(r *sql.Rows) error { return r.Scan(&b) }, `SELECT bytes FROM discreet_results WHERE request = ?`, request)
+	return b, err
+}
+
+func (t *sqlTx) results(f func(string) error) error {
+	return t.each(func(r *sql.Rows) error {
+		var request string
+		if err := r.Scan(&request); err != nil {
+			return err
+		}
+		return f(request)
+	}, `SELECT request FROM discreet_results ORDER BY request`)
+}

@@ -24,8 +24,9 @@ type Shape struct {
 	Column  string
 	Edges   []float64 // of a number, strictly increasing inside its bounds; empty for a category, which has one bin per code
 	LogOdds []float64 // one per bin, nats
-	// Noise is how far, as a standard deviation, noise is known to have moved
-	// each of LogOdds; 0 where none was added.
+	// Noise is how far, as a standard deviation, each of LogOdds may be off for
+	// the noise that was added and the rows that happened to be there; 0 where
+	// no noise was added. It is reckoned from released numbers.
 	Noise []float64
 }
 

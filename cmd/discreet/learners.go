@@ -19,7 +19,7 @@ import (
 // learners are the rows of the table: to add one, write its file and name it
 // here.
 func learners() []*learner {
-	return []*learner{brcLearner(), ermLearner(), logisticLearner(), adaboostLearner()}
+	return []*learner{additiveLearner(), brcLearner(), ermLearner(), logisticLearner(), adaboostLearner()}
 }
 
 // learner makes one learner's parameters out of flags.
@@ -61,8 +61,7 @@ func (r *raw) Type() string       { return r.kind }
 
 func addChoice(c *cobra.Command) *choice {
 	ch := &choice{all: learners(), given: map[string]*raw{}}
-	c.Flags().StringVar(&ch.name, "learner", "", "the `name` of what to train: "+strings.Join(ch.names(), ", "))
-	required(c, "learner")
+	c.Flags().StringVar(&ch.name, "learner", "", "the `name` of what to train: "+strings.Join(ch.names(), ", ")+" (default "+defaultLearner+")")
 	complete(c, "learner", ch.names()...)
 	ch.price.add(c)
 	for _, l := range ch.all {
@@ -107,13 +106,28 @@ func (l *learner) option(name string) *option {
 // the schema.
 type request struct {
 	*learner
-	price price
+	price     price
+	defaulted bool // nobody named the learner
+}
+
+// defaultLearner is trained where none is named, and said so.
+const defaultLearner = "additive"
+
+// defaultedPlan is a plan that says which learner it is of.
+type defaultedPlan struct{ learn.Plan }
+
+func (p defaultedPlan) Facts() []learn.Fact {
+	return append([]learn.Fact{{Key: "learner", Value: defaultLearner, Text: "learner " + defaultLearner + ", the default: no --learner was given"}}, p.Plan.Facts()...)
 }
 
 // request checks the flags on their own, before any file is opened.
 func (ch *choice) request(op string) (*request, error) {
 	refuse := func(e *dp.ParamError) (*request, error) { return nil, &usageError{e} }
-	at := slices.IndexFunc(ch.all, func(l *learner) bool { return l.name == ch.name })
+	name := ch.name
+	if name == "" {
+		name = defaultLearner
+	}
+	at := slices.IndexFunc(ch.all, func(l *learner) bool { return l.name == name })
 	if at < 0 {
 		return refuse(&dp.ParamError{Op: op, Param: "learner", Want: "must be one of " + strings.Join(ch.names(), ", "), Got: strconv.Quote(ch.name)})
 	}
@@ -134,7 +148,7 @@ func (ch *choice) request(op string) (*request, error) {
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	return &request{l, pr}, nil
+	return &request{l, pr, ch.name == ""}, nil
 }
 
 // plan checks the request against a schema and prices it. rows is 0 where the
@@ -143,6 +157,9 @@ func (r *request) plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	pl, err := r.learner.plan(r.price, s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return nil, &usageError{err}
+	}
+	if r.defaulted && err == nil {
+		pl = defaultedPlan{pl}
 	}
 	return pl, err
 }

@@ -70,6 +70,8 @@ var table = []row{
 		rooms: contract, libs: []string{gonum}, never: append(rows, seeds...), std: impure},
 	{room: "learn/brc", words: learners + " (random classifiers; logistic for the public refits)",
 		rooms: append([]string{"learn/random", "learn/logistic"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{room: "learn/additive", words: learners + " (logistic for the free public part)",
+		rooms: append([]string{"learn/logistic"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
 	{room: "learn/adaboost", words: learners + " (its weak learners)",
 		rooms: append([]string{"learn/random", "learn/logistic", "learn/stump", "learn/nonprivate"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
 	{room: "learn/logistic", words: learners + " (the statement shared by learners without privacy)",

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/additive"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+func additiveLearner() *learner {
+	p := additive.Params{}
+	return &learner{
+		name:    "additive",
+		private: true,
+		options: []option{
+			{"declared-rows", "how many rows to reckon with where their number is private", integer{&p.Rows}},
+		},
+		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate
+			pl, err := p.Plan(s, rows)
+			if err != nil {
+				return nil, err // not pl: a nil *additive.Plan is not a nil learn.Plan
+			}
+			return pl, nil
+		},
+	}
+}

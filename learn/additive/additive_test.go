@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"testing"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/learntest"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// setting is one way to be private.
+type setting struct {
+	set     func(p *Params, s *schema.Schema)
+	reckons int // rows the plan is told of: more of them make other rules
+}
+
+// settings are the scopes, each under rules that pick, that take columns in
+// turn, and that boost.
+func settings() map[string]setting {
+	partly := func(*Params, *schema.Schema) {}
+	label := func(_ *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 }
+	addRemove := func(_ *Params, s *schema.Schema) { s.Relation = dp.AddRemove }
+	return map[string]setting{
+		"partly private":          {partly, 400},
+		"partly private, in turn": {partly, 5_000},
+		"partly private, boosted": {partly, 100_000},
+		"no public column":        {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
+		"private label":           {label, 600},
+		"private label, boosted":  {label, 20_000},
+		"add-remove":              {addRemove, 600},
+		"add-remove, in turn":     {addRemove, 5_000},
+		"add-remove, boosted":     {addRemove, 20_000},
+		"one private column":      {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
+		"eps inf":                 {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
+		"eps inf, everything private": {func(p *Params, s *schema.Schema) {
+			label(p, s)
+			p.Epsilon, p.NotPrivate = 0, true
+		}, 400},
+	}
+}
+
+// hide makes every column private.
+func hide(s *schema.Schema) {
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		c.Role = schema.Private
+		if lower := c.Lower; c.Kind == schema.Number {
+			c.Default = &lower
+		}
+	}
+}
+
+// keepOne leaves one private column.
+func keepOne(s *schema.Schema) {
+	seen := false
+	for j := range s.Columns {
+		if s.Columns[j].Role == schema.Private {
+			if seen {
+				s.Columns[j].Role = schema.Ignored
+			}
+			seen = true
+		}
+	}
+}
+
+// with returns the census table of the given size and plans for one setting.
+func with(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
+	tab := census.Generate(11, rows)
+	s := *tab.Schema
+	s.Columns = append([]schema.Column(nil), s.Columns...)
+	tab.Schema = &s
+	p := Params{Epsilon: dp.Nano}
+	c.set(&p, &s)
+	return tab, func() (learn.Plan, error) { return p.Plan(&s, c.reckons) }
+}
+
+func TestConformance(t *testing.T) {
+	for name, c := range settings() {
+		t.Run(name, func(t *testing.T) {
+			tab, plan := with(c, 400)
+			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true})
+		})
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// edges cuts a number into at most bins bins, by the schema alone (1.1): at the
+// declared edges where there are any; one bin per whole number where the bounds
+// are whole and few numbers lie between; else in equal steps on the column's
+// scale. It returns nil for a category.
+func edges(c *schema.Column, bins int) []float64 {
+	switch {
+	case c.Kind == schema.Category:
+		return nil
+	case len(c.Edges) > 0:
+		return thin(c.Edges, bins)
+	}
+	if span := c.Upper - c.Lower; c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) && span >= 2 && span < float64(bins) {
+		var out []float64
+		for k := range int(span) {
+			out = append(out, c.Lower+float64(k)+0.5)
+		}
+		return out
+	}
+	to, from := scaleOf(c)
+	lo, hi := to(c.Lower), to(c.Upper)
+	var out []float64
+	for k := 1; k < bins; k++ {
+		e := from(lo + (hi-lo)*float64(k)/float64(bins))
+		if e > c.Lower && e < c.Upper && (len(out) == 0 || e > out[len(out)-1]) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// thin keeps at most bins-1 edges, evenly by their place in the list.
+func thin(edges []float64, bins int) []float64 {
+	n := len(edges)
+	if n < bins {
+		return edges
+	}
+	out := make([]float64, bins-1)
+	for k := range out {
+		out[k] = edges[(2*k+1)*n/(2*(bins-1))]
+	}
+	return out
+}
+
+const (
+	// A column that can be this many times as large as its least size, or as 1,
+	// is taken to have a heavy tail: money, durations, counts of packets.
+	heavyRatio = 256
+	// The same for a column that can be negative: by its range.
+	heavyRange = 1000
+)
+
+// scaleOf returns the scale on which bins are equally wide, and its inverse:
+// the declared transform, the logarithm where the bounds suggest a heavy tail
+// (to both sides of 0 where they lie on both), else the number itself.
+func scaleOf(c *schema.Column) (to, from func(float64) float64) {
+	switch {
+	case c.Transform == schema.Log1p:
+		return math.Log1p, math.Expm1
+	case c.Lower >= 0 && c.Upper >= heavyRatio*math.Max(1, c.Lower), c.Lower < 0 && c.Upper-c.Lower >= heavyRange:
+		return func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)), x) },
+			func(y float64) float64 { return math.Copysign(math.Expm1(math.Abs(y)), y) }
+	}
+	same := func(x float64) float64 { return x }
+	return same, same
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn"
+)
+
+// Facts are the plan in words and numbers, from public choices alone.
+func (pl *Plan) Facts() []learn.Fact {
+	r := pl.rules
+	f := []learn.Fact{
+		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", article(pl.scope), pl.s.Unit, pl.s.Relation)},
+		{Key: "rows", Value: pl.rows, Text: pl.reckoning()},
+		{Key: "rounds", Value: r.rounds, Text: pl.plot()},
+		{Key: "bins", Value: r.bins, Text: fmt.Sprintf("a private number has at most %d bins, cut by the schema; %d private and %d public columns", r.bins, len(pl.private), len(pl.public))},
+	}
+	if pl.NotPrivate {
+		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
+	}
+	scale := step(pl.s.Relation) / pl.shares[0].cells.Float()
+	return append(f,
+		learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))},
+		learn.Fact{Key: "noise_scale", Value: scale, Text: fmt.Sprintf("noise scale of a round: %.4g rows on each cell", scale)})
+}
+
+func (pl *Plan) reckoning() string {
+	switch {
+	case pl.assumed && pl.s.Relation == dp.AddRemove:
+		return fmt.Sprintf("reckons with %d rows, since the number of rows is private and none was declared", pl.rows)
+	case pl.assumed:
+		return fmt.Sprintf("reckons with %d rows, since none were given", pl.rows)
+	}
+	return fmt.Sprintf("reckons with %d rows", pl.rows)
+}
+
+// plot says in words what the rounds do.
+func (pl *Plan) plot() string {
+	r := pl.rules
+	switch {
+	case r.picks && r.rounds == 1:
+		return fmt.Sprintf("1 round, which picks the column that tells most, for %.0f %% of its ε", 100*r.pickShare)
+	case r.picks:
+		return fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its ε", r.rounds, 100*r.pickShare)
+	case r.rounds > len(pl.private):
+		return fmt.Sprintf("%d rounds, %d for each private column in turn", r.rounds, r.rounds/len(pl.private))
+	}
+	return fmt.Sprintf("%d rounds, one for each private column", r.rounds)
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/column"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn/logistic"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// start is the score before any round, with bounds on what a row can score
+// under it: in units of 1/feature.ScoreOne nat, by label.
+type start struct {
+	score feature.Additive
+	// least is a lower bound for rows of the positive label, most an upper one
+	// for the others.
+	least, most int64
+}
+
+const (
+	publicBins = 32 // of a public number: finer than private ones, since they cost nothing
+	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public
+	// part: three pseudo-rows to a bin keep it honest on its own rows.
+	publicRidge = 3
+)
+
+// publicStart fits the public columns to the public label: no private cell is
+// read, so it is free (1.5).
+func (pl *Plan) publicStart(ctx context.Context, tab engine.Table) (*start, error) {
+	groups, err := tab.Groups(ctx, pl.public)
+	if err != nil {
+		return nil, err
+	}
+	positive := pl.s.Label.Positive
+	pos, neg := weights(groups.Counts[positive]), weights(groups.Counts[1-positive])
+	binned, bins, cols := pl.binned(groups)
+	sp, err := feature.NewSpace(binned, feature.OneHot, pl.public)
+	if err != nil {
+		return nil, err
+	}
+	recoded := *groups
+	recoded.Cols = cols
+	best, err := logistic.FitGroups(ctx, sp, &recoded, pos, neg, publicRidge/total(pos, neg), nil)
+	if err != nil {
+		return nil, err
+	}
+	st := &start{score: feature.Additive{Intercept: best.Coef[sp.Width()]}}
+	for k := range bins {
+		first, _ := sp.Block(k)
+		st.score.Shapes = append(st.score.Shapes, feature.Shape{Bins: bins[k], Steps: best.Coef[first : first+bins[k].Len()]})
+	}
+	st.bound(groups, pos, neg)
+	return st, nil
+}
+
+// binned is the schema with public numbers as categories of bins, the bins,
+// and the columns of the groups coded that way.
+func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []column.Column) {
+	s := *pl.s
+	s.Columns = append([]schema.Column(nil), pl.s.Columns...)
+	cols := make([]column.Column, len(g.Cols))
+	var all []feature.Bins
+	for _, j := range pl.public {
+		c := &pl.s.Columns[j]
+		bins := feature.NewBins(pl.s, j, edges(c, publicBins))
+		all = append(all, bins)
+		if c.Kind == schema.Category {
+			cols[j] = g.Cols[j]
+			continue
+		}
+		s.Columns[j] = schema.Column{Name: c.Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
+		byCode := bins.ByCode(&g.Cols[j])
+		codes := make([]uint32, g.Len)
+		g.Cols[j].Codes.Read(0, codes)
+		for i, code := range codes {
+			codes[i] = byCode[code]
+		}
+		cols[j] = column.Column{Codes: column.Narrow(codes, bins.Len())}
+	}
+	return &s, all, cols
+}
+
+// bound scores the groups there are.
+func (st *start) bound(g *engine.Groups, pos, neg []float64) {
+	scores := make([]int64, g.Len)
+	st.score.Bind(g.Cols).Scores(0, scores, make([]uint32, g.Len))
+	st.least, st.most = math.MaxInt64, math.MinInt64
+	for i, z := range scores {
+		if pos[i] > 0 {
+			st.least = min(st.least, z)
+		}
+		if neg[i] > 0 {
+			st.most = max(st.most, z)
+		}
+	}
+	if st.least == math.MaxInt64 { // no row of that label, so none that could move
+		st.least = 0
+	}
+	if st.most == math.MinInt64 {
+		st.most = 0
+	}
+}
+
+// privateStart releases how many rows have each label and starts at their
+// log-odds.
+func (pl *Plan) privateStart(ctx context.Context, tab engine.Table, exit *mech.Exit) (*start, error) {
+	cells, err := tab.Cells(ctx, nil, pl.private[:1])
+	if err != nil {
+		return nil, err
+	}
+	rows := func(units []uint64) (n int64) {
+		for _, u := range units {
+			n += int64(u / engine.WeightOne)
+		}
+		return n
+	}
+	pos := mech.Ratio{Num: rows(cells[0].Positive), Den: 1}
+	neg := mech.Ratio{Num: rows(cells[0].Negative), Den: 1}
+	var p, q float64
+	if pl.s.Relation == dp.ReplaceOne { // the number of rows is public: one count says both
+		p = exit.Release(priorLabel, pl.noise(pl.prior, 1, 1), pos)[0] // 1.4: rows meet noise
+		q = float64(pos.Num+neg.Num) - p
+	} else {
+		out := exit.Release(priorLabel, pl.noise(pl.prior, 1, 2), pos, neg) // 1.4: rows meet noise
+		p, q = out[0], out[1]
+	}
+	floor := 1.0 // rows: below the noise a count says nothing
+	if !pl.NotPrivate {
+		floor = 1 / pl.prior.Float()
+	}
+	z := math.Log(math.Max(p, floor) / math.Max(q, floor))
+	return &start{score: feature.Additive{Intercept: z}, least: feature.Units(z), most: feature.Units(z)}, nil
+}
+
+func weights(counts []uint64) []float64 {
+	out := make([]float64, len(counts))
+	for i, c := range counts {
+		out[i] = float64(c)
+	}
+	return out
+}
+
+func total(lists ...[]float64) (sum float64) {
+	for _, l := range lists {
+		for _, x := range l {
+			sum += x
+		}
+	}
+	return sum
+}
+
+// begin is the score that rounds start from.
+func (pl *Plan) begin(ctx context.Context, tab engine.Table, exit *mech.Exit) (*start, error) {
+	if pl.scope == dp.WholeRow {
+		return pl.privateStart(ctx, tab, exit)
+	}
+	st, err := pl.publicStart(ctx, tab)
+	if err != nil {
+		return nil, fmt.Errorf("public columns: %w", err)
+	}
+	return st, nil
+}

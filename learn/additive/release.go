@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"context"
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// rounds is a fit on its way: what was released, and the score that weighs the
+// rows of the next release.
+type rounds struct {
+	pl    *Plan
+	tab   engine.Table
+	exit  *mech.Exit
+	score *feature.Additive // of the weights: the start and what is kept of the released shapes
+	least int64             // as in start, for the score
+	most  int64
+	sums  []engine.CellSums // by private column, under the score; nil when the score has changed
+	free  []int             // private columns that may still be picked
+	fit   []shape           // by private column
+}
+
+// shape is what has been learnt about one private column.
+type shape struct {
+	used     bool
+	steps    []float64 // nats
+	variance []float64
+}
+
+func newRounds(pl *Plan, tab engine.Table, st *start, exit *mech.Exit) *rounds {
+	score := st.score
+	score.Shapes = append([]feature.Shape(nil), st.score.Shapes...)
+	r := &rounds{pl: pl, tab: tab, exit: exit, score: &score, least: st.least, most: st.most, fit: make([]shape, len(pl.private))}
+	for k := range pl.private {
+		r.free = append(r.free, k)
+		r.fit[k].steps = make([]float64, pl.private[k].Len())
+		r.fit[k].variance = make([]float64, pl.private[k].Len())
+	}
+	return r
+}
+
+// run makes round t.
+func (r *rounds) run(ctx context.Context, t int) error {
+	if r.sums == nil {
+		var err error
+		if r.sums, err = r.tab.Cells(ctx, r.score, r.pl.private); err != nil {
+			return err
+		}
+	}
+	caps := r.caps()
+	k := t % len(r.fit)
+	if r.pl.rules.picks {
+		k = r.pick(t, caps)
+	}
+	r.learn(k, r.release(t, k, caps))
+	return nil
+}
+
+// caps bound what a row of each label can weigh, positive first, whatever its
+// private cells: the weight at the worst score that the released shapes allow
+// (1.3). One unit more covers the rounding of exp.
+func (r *rounds) caps() [2]int64 {
+	return [2]int64{
+		int64(min(engine.WeightOne, engine.Weight(r.least)+1)),
+		int64(min(engine.WeightOne, engine.Weight(-r.most)+1)),
+	}
+}
+
+// pick chooses the column whose cells are furthest from balance,
+// Σ_bins |positive − negative| in weight, and takes it off the list.
+func (r *rounds) pick(t int, caps [2]int64) int {
+	scores := make([]mech.Ratio, len(r.free))
+	for i, k := range r.free {
+		scores[i] = mech.Ratio{Num: imbalance(&r.sums[k]), Den: engine.WeightOne}
+	}
+	// A row moves a score by at most its weight each time it appears or leaves,
+	// up or down.
+	spread := 2 * step(r.pl.s.Relation) * float64(max(caps[0], caps[1])) / engine.WeightOne
+	i := r.exit.Select(pickLabel(t), r.pl.selector(r.pl.shares[t].pick, spread), scores) // 1.4: rows meet noise
+	k := r.free[i]
+	r.free = append(append([]int(nil), r.free[:i]...), r.free[i+1:]...)
+	return k
+}
+
+func imbalance(c *engine.CellSums) (sum int64) {
+	for b := range c.Positive {
+		if d := int64(c.Positive[b]) - int64(c.Negative[b]); d > 0 {
+			sum += d
+		} else {
+			sum -= d
+		}
+	}
+	return sum
+}
+
+// cells are released cells of one column, in rows of weight 1.
+type cells struct {
+	positive, negative []float64
+	variance           float64 // of positive − negative, and of their sum: that of the noise, in one bin
+}
+
+// release lets the cells of column k out. Each is divided by the cap of its
+// label, so that a row counts for at most 1 and lies in one cell: the vector
+// moves by step(relation) in L1 (1.2).
+func (r *rounds) release(t, k int, caps [2]int64) cells {
+	sums := &r.sums[k]
+	n := len(sums.Positive)
+	values := make([]mech.Ratio, 0, 2*n)
+	for b := range n {
+		values = append(values, mech.Ratio{Num: int64(sums.Positive[b]), Den: caps[0]}, mech.Ratio{Num: int64(sums.Negative[b]), Den: caps[1]})
+	}
+	out := r.exit.Release(cellsLabel(t), r.pl.noise(r.pl.shares[t].cells, step(r.pl.s.Relation), len(values)), values...) // 1.4: rows meet noise
+	p, q := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
+	c := cells{positive: make([]float64, n), negative: make([]float64, n)}
+	for b := range n {
+		c.positive[b], c.negative[b] = out[2*b]*p, out[2*b+1]*q
+	}
+	if !r.pl.NotPrivate {
+		scale := step(r.pl.s.Relation) / r.pl.shares[t].cells.Float()
+		c.variance = 2 * scale * scale * (p*p + q*q)
+	}
+	return c
+}
+
+// learn adds what the cells say to the shape of column k, and what is kept of
+// it to the score of the weights. From here on everything is post-processing.
+func (r *rounds) learn(k int, c cells) {
+	bins := r.pl.private[k]
+	steps, variance := smooth(c, bins.Ordered())
+	sh := &r.fit[k]
+	sh.used = true
+	for b := range steps {
+		sh.steps[b] += steps[b]
+		sh.variance[b] += variance[b]
+	}
+	keep := r.pl.rules.keep
+	if keep == 0 {
+		return
+	}
+	kept := make([]float64, len(steps))
+	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+	for b, s := range steps {
+		kept[b] = keep * s
+		lo, hi = min(lo, feature.Units(kept[b])), max(hi, feature.Units(kept[b]))
+	}
+	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: bins, Steps: kept})
+	r.least, r.most, r.sums = r.least+lo, r.most+hi, nil
+}
+
+func (pl *Plan) noise(eps dp.Epsilon, l1 float64, length int) mech.Mechanism {
+	if pl.NotPrivate {
+		return mech.NoNoise{}
+	}
+	return must(mech.LaplaceFor(eps, l1, length))
+}
+
+func (pl *Plan) selector(eps dp.Epsilon, spread float64) mech.Selector {
+	if pl.NotPrivate {
+		return mech.NoNoise{}
+	}
+	return must(mech.PermuteAndFlipFor(eps, spread))
+}
+
+// must holds because Plan checked every part of ε, and because sensitivities
+// are positive finite functions of public numbers.
+func must[M any](m M, err error) M {
+	if err != nil {
+		panic("additive: a checked plan sized an impossible mechanism: " + err.Error())
+	}
+	return m
+}

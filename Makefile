@@ -70,7 +70,7 @@ bench: ## all benchmarks; the raw output stays in out/bench.txt
 figures: build ## regenerate FIGURES (shen/fig2a) into out/figures
 	@for f in $(FIGURES); do \
 		echo "figure: $$f"; \
-		$(OUT)/discreet experiment run "$$f" --repeats $(REPEATS) --out "$(OUT)/figures/$$f"; \
+		$(OUT)/discreet experiment run "$$f" --repeats $(REPEATS) --out "$(OUT)/figures"; \
 	done
 
 .PHONY: docs

@@ -18,12 +18,11 @@ import (
 
 // Options are the choices behind one run of a figure.
 type Options struct {
-	Out     string // folder; the files go to Out/<figure name>; required
-	Repeats int    // 0: the figure's own number, or quickRepeats with Quick
-	Seed    uint64 // every number follows from it
-	Quick   bool   // a few repeats: enough to see the shape
-	// Datasets and Schemas are folders; empty: see NewWorld.
-	Datasets, Schemas string
+	Out      string // folder; the files go to Out/<figure name>; required
+	Repeats  int    // 0: the figure's own number, or quickRepeats with Quick
+	Seed     uint64 // every number follows from it
+	Quick    bool   // a few repeats: enough to see the shape
+	Datasets string // folder of the data sets; empty: see NewWorld
 	// Progress is told how many points of how many are there, one call at a
 	// time; nil for none.
 	Progress func(done, total int)
@@ -108,7 +107,7 @@ type job struct {
 func (r *run) measure(ctx context.Context) error {
 	todo := r.jobs(ctx)
 	if len(todo) > 0 {
-		world := NewWorld(r.o.Datasets, r.o.Schemas)
+		world := NewWorld(r.o.Datasets)
 		setup, err := r.f.Open(ctx, world)
 		if err != nil {
 			return err

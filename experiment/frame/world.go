@@ -10,29 +10,22 @@ import (
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/examples"
 )
 
 // World is where figures find their tables.
-type World struct {
-	datasets string
-	schemas  string
-}
+type World struct{ datasets string }
 
-// NewWorld looks for data sets and shipped schemas in the given folders; empty
-// ones mean $DISCREET_DATASETS or ../shared/datasets, and examples: what holds
-// in the root of a checkout.
-func NewWorld(datasets, schemas string) *World {
+// NewWorld looks for data sets in the given folder; empty means
+// $DISCREET_DATASETS or ../shared/datasets, what holds in the root of a checkout.
+func NewWorld(datasets string) *World {
 	if datasets == "" {
 		datasets = os.Getenv("DISCREET_DATASETS")
 	}
 	if datasets == "" {
 		datasets = filepath.Join("..", "shared", "datasets")
 	}
-	if schemas == "" {
-		schemas = "examples"
-	}
-	return &World{datasets, schemas}
+	return &World{datasets}
 }
 
 // Read reads files of the data folder by a shipped schema, e.g. "adult.yaml".
@@ -40,7 +33,7 @@ func (w *World) Read(ctx context.Context, schemaName string, files ...string) (*
 	if _, err := os.Stat(w.datasets); err != nil {
 		return nil, &dp.ParamError{Op: "experiment", Param: "data sets", Want: "must be in a folder that exists", Got: w.datasets, Hint: "set DISCREET_DATASETS to it"}
 	}
-	s, err := schema.Load(filepath.Join(w.schemas, schemaName))
+	s, err := examples.Schema(schemaName)
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}

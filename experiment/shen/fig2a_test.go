@@ -58,7 +58,7 @@ func TestFig2aQuick(t *testing.T) {
 }
 
 func options(t *testing.T, repeats int) frame.Options {
-	w := frame.Options{Out: t.TempDir(), Repeats: repeats, Seed: 1, Schemas: "../../examples", Datasets: os.Getenv("DISCREET_DATASETS")}
+	w := frame.Options{Out: t.TempDir(), Repeats: repeats, Seed: 1, Datasets: os.Getenv("DISCREET_DATASETS")}
 	if w.Datasets == "" {
 		w.Datasets = "../../../shared/datasets"
 	}

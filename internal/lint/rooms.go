@@ -86,6 +86,8 @@ var table = []row{
 	{room: "census", words: "census generates tables: seeded on purpose, knows schema, column and dataset, never learners or noise",
 		rooms: []string{"dp", "rng", "rng/replay", "schema", "column", "dataset"}, libs: []string{"github.com/parquet-go/parquet-go"},
 		never: []string{"mech", "learn", "engine", "model"}},
+	{room: "examples", words: "examples is the shipped schemas: schema, never the data they describe",
+		rooms: []string{"schema"}, never: append([]string{"mech", "learn", "rng"}, append(rows, seeds...)...)},
 	{room: "metrics", words: "metrics scores predictions: numbers in, numbers out",
 		rooms: []string{"dp"}, libs: []string{gonum}, never: append([]string{"mech", "learn", "rng"}, append(rows, seeds...)...), std: impure},
 	{room: "audit", words: "audit tries to break claims from outside: it runs the real code and sees what everybody sees; never a learner's internals, files or other programs",

@@ -27,7 +27,7 @@ func world(t testing.TB) *frame.World {
 	if _, err := os.Stat(datasets); err != nil {
 		t.Skipf("the data sets are not here (set DISCREET_DATASETS to their folder): %v", err)
 	}
-	return frame.NewWorld(datasets))
+	return frame.NewWorld(datasets)
 }
 
 func readAdult(t testing.TB, w *frame.World) *dataset.Table {

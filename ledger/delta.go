@@ -34,14 +34,9 @@ func ParseDelta(s string) (Delta, error) {
 	if !(f >= 0 && f < 1) || math.Signbit(f) {
 		return refuse("must be at least 0 and below 1")
 	}
-	if f == 0 {
-		if strings.ContainsAny(strings.ToLower(strings.SplitN(strings.ToLower(s), "e", 2)[0]), "123456789") {
-			return refuse("must be 0 or at least 1e-300")
-		}
-		return 0, nil
-	}
-	if f < 1e-300 {
-		return refuse("must be 0 or at least 1e-300")
+	digits, _, _ := strings.Cut(strings.ToLower(s), "e")
+	if f == 0 && strings.ContainsAny(digits, "123456789") {
+		return refuse("must be 0 or a number that is not absurdly small")
 	}
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {

@@ -72,14 +72,15 @@ func (s *Server) options() string {
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
-// Database creates an empty database and returns its address.
+// Database returns the address of an empty database (in fact a schema of its
+// own, which is quicker to make).
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("ledger%d", s.n.Add(1))
-	if err := s.run("createdb", "-h", s.folder, "-U", "discreet", name); err != nil {
+	if err := s.run("psql", "-q", "-h", s.folder, "-U", "discreet", "-d", "postgres", "-c", "CREATE SCHEMA "+name); err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("postgres://discreet@/%s?host=%s", name, s.folder)
+	return fmt.Sprintf("postgres://discreet@/postgres?host=%s&search_path=%s", s.folder, name)
 }
 
 // Restart ends the server as a crash would, and starts it again.

@@ -61,6 +61,10 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 mutants: ## plant known privacy bugs, one at a time: each must turn its test red
 	DISCREET_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m ./internal/mutants
 
+.PHONY: audit
+audit: ## try to break every claim from outside, with the runs of the published figures
+	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 30m ./audit
+
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt
 	@mkdir -p $(OUT)

@@ -52,8 +52,9 @@ type Options struct {
 	Runs int
 	// Limit is how long an audit without Runs should take.
 	Limit time.Duration
-	// Source supplies randomness to one goroutine; nil for rng.System.
-	Source func() rng.Source
+	// Source supplies the randomness of one batch of runs, numbered from 0, so
+	// that a replayed audit does not depend on Workers; nil for rng.System.
+	Source func(batch uint64) rng.Source
 	// Workers is the number of goroutines; 0 for one per processor.
 	Workers int
 	// Progress, when set, is told what share of the audit is done, in [0, 1],
@@ -173,7 +174,8 @@ const (
 // auditor is one audit under way.
 type auditor struct {
 	Options
-	began time.Time
+	began   time.Time
+	batches uint64 // given out so far
 }
 
 // scout runs every pair a little and returns the one that seems to show most,
@@ -192,7 +194,7 @@ func (a *auditor) scout(ctx context.Context, pairs []Pair) (best *Pair, rate flo
 				return nil, 0, fmt.Errorf("audit: %s: %w", p.Name, err)
 			}
 			took := time.Since(began).Seconds()
-			if n < enough && (a.Runs > 0 && 4*n <= a.Runs || a.Runs == 0 && a.left(until) > 5*took) {
+			if n < enough && (a.Runs > 0 && 4*n*len(pairs) <= a.Runs || a.Runs == 0 && a.left(until) > 5*took) {
 				continue
 			}
 			if shows := choose(p, out, a.Options).shows; shows > most || best == nil {
@@ -214,11 +216,4 @@ func (a *auditor) workers() int {
 		return a.Workers
 	}
 	return runtime.GOMAXPROCS(0)
-}
-
-func (a *auditor) source() rng.Source {
-	if a.Source != nil {
-		return a.Source()
-	}
-	return rng.System()
 }

@@ -54,16 +54,21 @@ func (a *auditor) each(ctx context.Context, p *Pair, n int, from, to float64, do
 		batch = 256
 	}
 	batches := (n + batch - 1) / batch
+	offset := a.batches
+	a.batches += uint64(2 * batches)
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	var told sync.Mutex
 	for range min(a.workers(), 2*batches) {
 		workers.Go(func() {
-			src := a.source()
+			src := rng.System()
 			for ctx.Err() == nil {
 				k := int(next.Add(1)) - 1
 				if k >= 2*batches {
 					return
+				}
+				if a.Source != nil {
+					src = a.Source(offset + uint64(k))
 				}
 				first := k / 2 * batch
 				if err := do(ctx, k%2, first, min(batch, n-first), src); err != nil {

@@ -25,6 +25,8 @@ const (
 	PrivateFeatures Scope = "private features"
 	// WholeRow: every feature and the label (Shen et al., Algorithm 3).
 	WholeRow Scope = "whole row"
+	// LabelOnly: the label of a row; every feature in use is public.
+	LabelOnly Scope = "label"
 	// Nothing: a learner without privacy.
 	Nothing Scope = "nothing"
 )

@@ -17,8 +17,8 @@ import (
 // Claim G-MECH-4. A release of values whose Euclidean (L2) distance between
 // neighbours is at most Sensitivity is (Loss, 0)-DP for real-valued noise. The
 // noise drawn is that of float64 arithmetic on 64 random bits a uniform,
-// snapped to a public grid of about 2^20 steps a scale: an approximation, and
-// documented as one. Laplace with L1 sensitivity √d·s is the exact alternative.
+// and the sum is snapped to a public grid of about 2^20 steps a scale: an
+// approximation, and documented as one. Laplace with L1 sensitivity √d·s is the exact alternative.
 type Gamma struct{ vector }
 
 // GammaFor sizes the noise for one release of a vector of the given length
@@ -88,13 +88,9 @@ func vectorFor(op string, eps dp.Epsilon, loss, l2 float64, length int) (vector,
 	if err := checkSize(op, eps, l2, length); err != nil {
 		return vector{}, err
 	}
-	_, e := math.Frexp(l2 / loss)
-	v := vector{eps: eps, sens: l2, exp: e - vectorBits}
-	// Rounding to the grid moves each of two tables' vectors by at most half a
-	// diagonal of its cell, hence their distance by at most one diagonal.
-	diagonal := math.Ldexp(math.Sqrt(float64(length)), v.exp)
-	v.scale = (l2 + diagonal) / loss * (1 + 0x1p-40) // 4.1
-	return v, nil
+	scale := l2 / loss * (1 + 0x1p-40) // 4.1
+	_, e := math.Frexp(scale)
+	return vector{eps: eps, sens: l2, scale: scale, exp: e - vectorBits}, nil
 }
 
 func (v vector) Loss() dp.Epsilon     { return v.eps }
@@ -107,14 +103,24 @@ func (v vector) Scale() float64 { return v.scale }
 // Grid is the public step of which every output is an integer multiple.
 func (v vector) Grid() float64 { return math.Ldexp(1, v.exp) }
 
+// draw adds in exact arithmetic and snaps the sum, which as a function of the
+// sum costs nothing.
 func (v vector) draw(src rng.Source, values []Ratio) []float64 {
 	noise := spherical(src, len(values))
 	g, out := grid{exp: v.exp}, make([]float64, len(values))
+	step := new(big.Rat).SetFloat64(v.Grid())
 	for i, x := range values {
-		steps, _ := big.NewFloat(math.RoundToEven(noise[i] * v.scale / v.Grid())).Int(nil)
-		out[i] = g.float(steps.Add(steps, g.round(x))) // 4.2
+		sum := new(big.Rat).SetFloat64(noise[i] * v.scale)
+		sum.Add(sum, big.NewRat(x.Num, x.Den)).Quo(sum, step)
+		out[i] = g.float(nearest(sum)) // 4.2
 	}
 	return out
+}
+
+// nearest is the integer nearest to r, halves upwards.
+func nearest(r *big.Rat) *big.Int {
+	num := new(big.Int).Lsh(r.Num(), 1)
+	return num.Add(num, r.Denom()).Div(num, new(big.Int).Lsh(r.Denom(), 1))
 }
 
 // spherical draws a vector of density proportional to exp(-‖x‖) in d

@@ -77,16 +77,22 @@ func sentence(s string) string {
 }
 
 func (p *Privacy) protects() string {
-	if p.Scope == dp.PrivateFeatures {
+	switch p.Scope {
+	case dp.PrivateFeatures:
 		return "the private columns of each row"
+	case dp.LabelOnly:
+		return "the label of each row"
 	}
 	return "every feature and the label of each row"
 }
 
 func (p *Privacy) neighbours() string {
 	what := "one row"
-	if p.Scope == dp.PrivateFeatures {
+	switch p.Scope {
+	case dp.PrivateFeatures:
 		what = "the private columns of one row"
+	case dp.LabelOnly:
+		what = "the label of one row"
 	}
 	if p.Relation == dp.AddRemove {
 		return "one has one row that the other lacks"

@@ -29,6 +29,17 @@ func TestCard(t *testing.T) {
 	}
 }
 
+func TestCardOfAPrivateLabel(t *testing.T) {
+	p := voted().Privacy
+	p.Scope = dp.LabelOnly
+	card := p.Card()
+	for _, want := range []string{"protects       the label of each row\n", "differ in the label of one row at most\n"} {
+		if !strings.Contains(card, want) {
+			t.Errorf("no %q in\n%s", want, card)
+		}
+	}
+}
+
 func TestCardWithoutPrivacy(t *testing.T) {
 	const want = `Privacy statement
   guarantee      none: whatever was read of the training rows may be revealed

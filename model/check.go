@@ -214,7 +214,7 @@ func isPlain(s string) bool {
 
 func (p *Privacy) check() error {
 	switch p.Scope {
-	case dp.PrivateFeatures, dp.WholeRow, dp.Nothing:
+	case dp.PrivateFeatures, dp.WholeRow, dp.LabelOnly, dp.Nothing:
 	default:
 		return fmt.Errorf("model: privacy: scope %q is not known", p.Scope)
 	}

@@ -24,9 +24,10 @@ func settings() map[string]Params {
 		return p
 	}
 	return map[string]Params{
-		"objective":        with(func(p *Params) {}),
-		"objective, cms11": with(func(p *Params) { p.Mode = CMS11; p.Encoding = feature.Ordinal }),
-		"objective, huber": with(func(p *Params) { p.Loss = Huber; p.Norm = 0.7 }),
+		"auto":             with(func(p *Params) {}),
+		"objective":        with(func(p *Params) { p.Method = Objective }),
+		"objective, cms11": with(func(p *Params) { p.Method, p.Mode, p.Encoding = Objective, CMS11, feature.Ordinal }),
+		"objective, huber": with(func(p *Params) { p.Method, p.Loss, p.Norm = Objective, Huber, 0.7 }),
 		"output":           with(func(p *Params) { p.Method = Output }),
 		"output, cms11":    with(func(p *Params) { p.Method, p.Mode, p.Reg = Output, CMS11, 0.01 }),
 		"output, laplace":  with(func(p *Params) { p.Method, p.Noise, p.Loss = Output, Laplace, Huber }),

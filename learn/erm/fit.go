@@ -49,7 +49,7 @@ type perturbation struct {
 func (pl *Plan) perturbation(n int) perturbation {
 	u := units{n: float64(n), reg: pl.Reg, norm: pl.Norm, curve: pl.loss.Curvature(), dim: pl.dim()}
 	if u.reg == 0 {
-		u.reg = DefaultReg(n, u.dim, pl.Epsilon)
+		u.reg = DefaultReg(pl.Method, n, u.dim, pl.Epsilon)
 	}
 	p := perturbation{units: u, after: mech.NoNoise{}}
 	p.target, p.sure = u.precision(0)
@@ -88,14 +88,18 @@ func (p *perturbation) draw(exit *mech.Exit) []float64 {
 
 // minimum is the certified minimum of J for the linear term b.
 func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b []float64) ([]float64, error) {
-	low, high := p.reg, p.reg+p.curve*p.norm*p.norm
-	return minimise(func(w []float64) (opt.Point, error) {
+	return minimise(pl.surface(ctx, tab, p, b), p.dim, p.reg, p.reg+p.curve*p.norm*p.norm, p.target)
+}
+
+// surface is J.
+func (pl *Plan) surface(ctx context.Context, tab engine.Table, p perturbation, b []float64) func(w []float64) (opt.Point, error) {
+	return func(w []float64) (opt.Point, error) {
 		s, err := tab.MarginSums(ctx, pl.space, pl.loss, pl.shape(), w)
 		if err != nil {
 			return opt.Point{}, err
 		}
 		return p.objective(s, b, w), nil
-	}, p.dim, low, high, p.target)
+	}
 }
 
 // shape scales rows to length at most 1 by the number of columns, each of which

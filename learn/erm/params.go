@@ -24,8 +24,8 @@ type Params struct {
 	Mode       Mode
 	Noise      Noise
 	// Reg is Λ, the coefficient of ½‖w‖² on the MEAN loss of scaled rows, in
-	// [2^-26, 2^20]; 0 means DefaultReg, a function of n, d and ε. Method
-	// objective raises it where ε needs it.
+	// [2^-26, 2^20]; 0 means DefaultReg. Method objective raises it where ε
+	// needs it.
 	Reg      float64
 	Encoding feature.Encoding
 	// Norm is the length R that rows, scaled to at most 1, are projected to, in
@@ -47,6 +47,7 @@ type Method string
 const (
 	Objective Method = "objective" // a random linear term, then the minimum
 	Output    Method = "output"    // the minimum, then noise
+	Auto      Method = "auto"      // one of the two, by the numbers of rows and features and ε
 )
 
 // Mode says how the noise is sized.
@@ -71,7 +72,7 @@ const (
 
 // Defaults are the choices of somebody who has no other. They hold no ε.
 func Defaults() Params {
-	return Params{Loss: Logistic, Width: 0.5, Method: Objective, Mode: Tight, Noise: Gamma, Encoding: feature.OneHot, Norm: 1}
+	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: Gamma, Encoding: feature.OneHot, Norm: 1}
 }
 
 const (
@@ -94,8 +95,9 @@ type Plan struct {
 var _ learn.Plan = (*Plan)(nil)
 
 // Plan checks p against the schema and prices one fit; it fails with a
-// *dp.ParamError. rows is the number of rows where it is known, else 0; it
-// moves no price.
+// *dp.ParamError. rows is the number of rows where it is known, else 0. It moves
+// no price; under Auto it moves the names on the bill, so price and fit with one
+// plan.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.check(s); err != nil {
 		return nil, err
@@ -107,6 +109,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	pl := &Plan{Params: p, s: s, rows: rows, space: sp}
 	if p.Loss == Huber {
 		pl.loss.Huber = p.Width
+	}
+	if p.Method == Auto {
+		pl.Method = autoMethod(rows, pl.dim(), p.Epsilon)
 	}
 	return pl, pl.price()
 }
@@ -129,14 +134,14 @@ func (p Params) check(s *schema.Schema) error {
 		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
 	case p.Loss == Huber && !(p.Width >= minWidth && p.Width <= maxWidth):
 		return bad("width", fmt.Sprintf("must be from %g to %d", minWidth, maxWidth), p.Width)
-	case p.Method != Objective && p.Method != Output:
-		return bad("method", `must be "objective" or "output"`, p.Method)
+	case p.Method != Objective && p.Method != Output && p.Method != Auto:
+		return bad("method", `must be "objective", "output" or "auto"`, p.Method)
 	case p.Mode != Tight && p.Mode != CMS11:
 		return bad("mode", `must be "tight" or "cms11"`, p.Mode)
 	case p.Noise != Gamma && p.Noise != Laplace:
 		return bad("noise", `must be "gamma" or "laplace"`, p.Noise)
 	case p.Noise == Laplace && p.Method != Output:
-		return bad("noise", `must be "gamma" with method objective, whose proof needs a density`, p.Noise)
+		return bad("noise", `may be "laplace" with method output only: the proof of objective needs a density`, p.Noise)
 	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
 		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
 	case !(p.Norm > 0x1p-20 && p.Norm <= 1):

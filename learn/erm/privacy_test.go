@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/column"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn/learntest"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/mech/mechtest"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/rng/replay"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// Nothing of a model but what left through the exit may depend on a row: 1,000
+// neighbour pairs over all settings, byte for byte, the answer of the solver
+// being the release. The same runs check declared sensitivities.
+func TestReplayNonInterference(t *testing.T) {
+	const pairs = 1000
+	for i, name := range slices.Sorted(slices.Values([]string{"auto", "objective", "objective, cms11", "objective, huber", "output", "output, cms11", "output, laplace"})) {
+		p := settings()[name]
+		src := replay.Seeded(uint64(i), "pairs")
+		tab := census.Generate(uint64(i), 40)
+		plan := planner(p, tab.Schema, tab.Rows)
+		for k := range pairs/7 + 1 {
+			b := learntest.Neighbour(tab, src, dp.WholeRow)
+			shift := float64(rng.Below(src, 1000))
+			differs, worst, at := learntest.Interference(t, plan, tab, b, uint64(k), func(_ int, p mechtest.Passage) []float64 {
+				out := make([]float64, len(p.Values))
+				for f := range out {
+					out[f] = math.Sin(shift + float64(3*f))
+				}
+				return out
+			})
+			if differs != "" {
+				t.Fatalf("%s, pair %d: %s differ", name, k, differs)
+			}
+			if worst > 1 {
+				t.Fatalf("%s, pair %d: %s moved %.6f times its declared bound", name, k, at, worst)
+			}
+		}
+	}
+}
+
+// line is a table of one number column in [-1, 1] and one label, and its plan.
+func line(t *testing.T, p Params, xs []float64, labels []uint8) (*Plan, engine.Table) {
+	t.Helper()
+	s := *census.Schema()
+	s.Columns = []schema.Column{{Name: "x", Role: schema.Private, Kind: schema.Number, Lower: -1, Upper: 1, Default: new(float64)}}
+	codes := make([]uint32, len(xs))
+	for i := range codes {
+		codes[i] = uint32(i)
+	}
+	tab := &dataset.Table{Schema: &s, Rows: len(xs), Labels: labels, Cols: []column.Column{{Codes: column.Narrow(codes, len(xs)), Values: xs}}}
+	pl, err := p.Plan(&s, len(xs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pl, learntest.Engine(t, tab)
+}
+
+func (pl *Plan) gradient(t *testing.T, tab engine.Table, w []float64) []float64 {
+	t.Helper()
+	s, err := tab.MarginSums(context.Background(), pl.space, pl.loss, pl.shape(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Grad
+}
+
+func apart(a, b []float64) float64 {
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return length(d)
+}
+
+// What the linear term is sized for: at no point does a replaced row move the
+// summed gradient further (rows 13, 15 and 16 of the injected bugs).
+func TestOneRowMovesTheGradientNoFurtherThanDeclared(t *testing.T) {
+	src := replay.Seeded(1, "gradients")
+	for _, name := range []string{"objective", "objective, cms11", "objective, huber"} {
+		p := settings()[name]
+		tab := census.Generate(7, 50)
+		pl, err := p.Plan(tab.Schema, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared := pl.perturbation(tab.Rows).term.Sensitivity()
+		for range 500 {
+			w := make([]float64, pl.dim())
+			for i := range w {
+				w[i] = math.Ldexp(2*float64(rng.Below(src, 1000))/1000-1, int(rng.Below(src, 12)))
+			}
+			b := learntest.Neighbour(tab, src, dp.WholeRow)
+			if moved := apart(pl.gradient(t, learntest.Engine(t, tab), w), pl.gradient(t, learntest.Engine(t, b), w)); !(moved <= declared*(1+1e-9)) {
+				t.Fatalf("%s: a row moved the gradient by %.4f, declared %.4f", name, moved, declared)
+			}
+		}
+	}
+	// And it is reached: two rows at the end of the box, almost alike, on two
+	// sides of a steep w that is wrong about both.
+	for _, norm := range []float64{1, 0.5} {
+		p := settings()["objective"]
+		p.Norm = norm
+		pl, a := line(t, p, []float64{1}, []uint8{1})
+		_, b := line(t, p, []float64{0.999}, []uint8{0})
+		w := []float64{-1e6, 0.9995e6}
+		if pl.s.Label.Positive != 1 {
+			t.Fatal("the census has changed its label")
+		}
+		if r := apart(pl.gradient(t, a, w), pl.gradient(t, b, w)) / pl.perturbation(1).term.Sensitivity(); !(r <= 1+1e-9 && r >= 0.98) {
+			t.Errorf("norm %g: the worst pair moves the gradient by %.4f of what is declared, want .98 to 1", norm, r)
+		}
+	}
+}
+
+// The minimum moves no further than output perturbation declares, for both
+// modes, and tight is not lavish where a strong ridge holds it near zero.
+func TestOutputSensitivityIsHeldAndReached(t *testing.T) {
+	src := replay.Seeded(5, "minima")
+	for _, c := range []struct {
+		mode Mode
+		reg  float64
+		loss Loss
+		norm float64
+	}{{CMS11, 1e-3, Logistic, 1}, {Tight, 0.05, Logistic, 1}, {Tight, 5, Logistic, 0.6}, {Tight, 0.3, Huber, 1}, {CMS11, 2, Huber, 0.3}} {
+		p := settings()["output"]
+		p.Mode, p.Reg, p.Loss, p.Norm, p.Encoding = c.mode, c.reg, c.loss, c.norm, feature.Ordinal
+		tab := census.Generate(9, 6)
+		for range 100 {
+			b := learntest.Neighbour(tab, src, dp.WholeRow)
+			_, worst, _ := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, 1, nil)
+			if !(worst <= 1) {
+				t.Fatalf("%+v: the minimum moved %.4f times what is declared", c, worst)
+			}
+		}
+	}
+	reached := func(mode Mode, reg float64, xs []float64, one, other uint8) float64 {
+		p := settings()["output"]
+		p.Mode, p.Reg = mode, reg
+		labels := make([]uint8, len(xs))
+		for i := range labels {
+			labels[i] = other // all agree but the last row
+		}
+		labels[len(xs)-1] = one
+		pl, a := line(t, p, xs, labels)
+		swapped := slices.Clone(labels)
+		swapped[len(xs)-1] = other
+		_, b := line(t, p, xs, swapped)
+		pert := pl.perturbation(len(xs))
+		zero := make([]float64, 2)
+		wa, err1 := pl.minimum(context.Background(), a, pert, zero)
+		wb, err2 := pl.minimum(context.Background(), b, pert, zero)
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		return apart(wa, wb) / pert.after.Sensitivity()
+	}
+	if r := reached(Tight, 50, []float64{1, 1, 1}, 1, 0); !(r <= 1 && r >= 0.95) {
+		t.Errorf("tight at a strong ridge: a flipped label moves the minimum by %.4f of the declared bound", r)
+	}
+	if r := reached(CMS11, 50, []float64{1, 1, 1}, 1, 0); !(r <= 0.55) {
+		t.Errorf("cms11 at a strong ridge: %.4f", r)
+	}
+}
+
+// The solver's answer is where it says: an independent gradient, from widened
+// rows and compensated sums, is no longer than what the remainder covers.
+func TestCertificateHolds(t *testing.T) {
+	for _, name := range []string{"objective", "objective, cms11", "objective, huber", "output, cms11"} {
+		tab := census.Generate(3, 300)
+		p := settings()[name]
+		pl, err := p.Plan(tab.Schema, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(5) {
+			pert := pl.perturbation(tab.Rows)
+			b := pert.draw(mech.NewExit(replay.Seeded(seed, "certificate")))
+			w, err := pl.minimum(context.Background(), learntest.Engine(t, tab), pert, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g := length(pl.exactGradient(tab, pert, b, w)); !(g <= pert.sure) {
+				t.Errorf("%s: the gradient is %.3g long, certified %.3g", name, g, pert.sure)
+			}
+			w[0] += 1e-6 // sabotage: a point a little off has no certificate
+			if g := length(pl.exactGradient(tab, pert, b, w)); g <= pert.sure {
+				t.Errorf("%s: a point off the minimum has a gradient of %.3g only", name, g)
+			}
+		}
+	}
+}
+
+// exactGradient is that of J, written from its definition.
+func (pl *Plan) exactGradient(tab *dataset.Table, p perturbation, b, w []float64) []float64 {
+	sum, lost := make([]float64, len(w)), make([]float64, len(w)) // Kahan
+	add := func(f int, v float64) {
+		y := v - lost[f]
+		s := sum[f] + y
+		lost[f], sum[f] = (s-sum[f])-y, s
+	}
+	for i := range tab.Rows {
+		x := pl.widen(tab, i)
+		z, sign := 0.0, -1.0
+		if int(tab.Labels[i]) == tab.Schema.Label.Positive {
+			sign = 1
+		}
+		for f := range x {
+			z += x[f] * w[f]
+		}
+		_, slope, _ := pl.loss.At(sign * z)
+		for f := range x {
+			add(f, sign*slope*x[f])
+		}
+	}
+	for f := range w {
+		add(f, b[f])
+		add(f, p.n*p.reg*w[f])
+		sum[f] /= p.n
+	}
+	return sum
+}
+
+// widen is row i as the package document defines it.
+func (pl *Plan) widen(tab *dataset.Table, i int) []float64 {
+	x := make([]float64, pl.dim())
+	x[len(x)-1] = 1
+	for k, j := range pl.space.Columns {
+		c := &tab.Cols[j]
+		f, v := 0, 0.0
+		if code := c.Codes.At(i); c.Values != nil {
+			f, v = pl.space.Number(k, c.Values[code])
+		} else {
+			f, v = pl.space.Code(k, int(code))
+		}
+		x[f] = v
+	}
+	t := min(1/math.Sqrt(float64(len(pl.space.Columns)+1)), pl.Norm/length(x))
+	for f := range x {
+		x[f] *= t
+	}
+	return x
+}
+
+// Where Newton fails, gradient steps reach the same certificate within the
+// number of steps they promise.
+func TestAcceleratedStepsReachTheCertificate(t *testing.T) {
+	tab := census.Generate(3, 200)
+	p := settings()["objective"]
+	p.Reg = 0.01
+	pl, err := p.Plan(tab.Schema, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pert := pl.perturbation(tab.Rows)
+	b := pert.draw(mech.NewExit(replay.Seeded(1, "accelerated")))
+	w, err := accelerated(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg, pert.reg+pert.curve, pert.target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := length(pl.exactGradient(tab, pert, b, w)); !(g <= pert.sure) {
+		t.Errorf("the gradient is %.3g long, certified %.3g", g, pert.sure)
+	}
+	newton, err := pl.minimum(context.Background(), learntest.Engine(t, tab), pert, b)
+	if err != nil || !(apart(w, newton) <= 2*pert.distance(pert.sure)) {
+		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, newton), err, 2*pert.distance(pert.sure))
+	}
+}
+
+// Every row is inside the declared ball, whatever the schema allows.
+func TestRowsAreNoLongerThanDeclared(t *testing.T) {
+	for _, enc := range []feature.Encoding{feature.OneHot, feature.Ordinal} {
+		for _, norm := range []float64{1, 0.7, 0.1} {
+			p := settings()["objective"]
+			p.Encoding, p.Norm = enc, norm
+			tab := census.Generate(2, 200)
+			pl, err := p.Plan(tab.Schema, tab.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			longest := 0.0
+			for i := range tab.Rows {
+				one := learntest.Engine(t, tab.Subset([]int{i}))
+				w := make([]float64, pl.dim())
+				g := pl.gradient(t, one, w) // slope 1/2 for the logistic loss
+				longest = max(longest, 2*length(g))
+			}
+			if !(longest <= norm*(1+1e-12)) || enc == feature.OneHot && norm < 0.7 && !(longest >= norm*(1-1e-12)) {
+				t.Errorf("%s, norm %g: the longest row has %g", enc, norm, longest)
+			}
+		}
+	}
+}
+
+// The rule for Λ and the choice of method look at sizes and ε alone, and act
+// as written at their borders.
+func TestDefaultReg(t *testing.T) {
+	for _, c := range []struct {
+		m      Method
+		n, dim int
+		eps    dp.Epsilon
+		want   string
+	}{
+		{Objective, 1000, 10, 0, "0.0001"},
+		{Objective, 10_000, 10, 10 * dp.Nano, "0.0001"},
+		{Objective, 1000, 10, dp.Nano, "0.004"},
+		{Objective, 1000, 100, dp.Nano / 100, "8"},
+		{Output, 1000, 10, dp.Nano, "0.01"},
+		{Output, 1000, 20, dp.Nano, "8"},
+		{Objective, 1 << 40, 2, dp.Nano, "1.49e-08"},
+	} {
+		if got := fmt.Sprintf("%.3g", DefaultReg(c.m, c.n, c.dim, c.eps)); got != c.want {
+			t.Errorf("%s, n=%d, d=%d, ε=%s: Λ = %s, want %s", c.m, c.n, c.dim, c.eps, got, c.want)
+		}
+	}
+	if autoMethod(1000, 20, dp.Nano) != Output || autoMethod(1000, 19, dp.Nano) != Objective || autoMethod(0, 25, dp.Nano) != Objective || autoMethod(10, 25, 0) != Objective {
+		t.Error("auto does not switch where it says")
+	}
+}

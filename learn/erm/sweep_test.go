@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erm_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine/memory"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn/erm"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/metrics"
+	"github.com/discreet-dp/discreet/rng/replay"
+)
+
+// TestSweep writes docs/benchmarks/erm-reg.tsv, from which the constants of
+// DefaultReg and the switch of Auto come, to the file DISCREET_ERM_SWEEP: both
+// methods over a grid of Λ on balanced generated tables.
+func TestSweep(t *testing.T) {
+	path := os.Getenv("DISCREET_ERM_SWEEP")
+	if path == "" {
+		t.Skip("set DISCREET_ERM_SWEEP to a file to write the sweep behind DefaultReg")
+	}
+	all := census.Generate(1, 60_000)
+	test := all.Subset(balanced(all, 40_000, 60_000, 8000))
+	var levels []string
+	for _, l := range all.Schema.Label.Levels {
+		levels = append(levels, l.Value)
+	}
+	const repeats = 10
+	var out strings.Builder
+	out.WriteString("encoding\trows\tdim\tepsilon\tcrowd\tmethod\treg\taccuracy\tauc\n")
+	for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
+		sp, err := feature.NewSpace(all.Schema, enc, all.Schema.Features())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{3000, 12_000} {
+			tab, err := memory.New(all.Subset(balanced(all, 0, 40_000, n)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, eps := range []float64{.01, .04, .16, .5, 1, 4} {
+				for _, m := range []erm.Method{erm.Objective, erm.Output} {
+					for _, reg := range []float64{1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1, 3, 8, 30} {
+						p := erm.Defaults()
+						p.Encoding, p.Method, p.Reg = enc, m, reg
+						if p.Epsilon, err = dp.EpsilonOf(eps); err != nil {
+							t.Fatal(err)
+						}
+						pl, err := p.Plan(all.Schema, n)
+						if err != nil {
+							t.Fatal(err)
+						}
+						acc, auc := 0.0, 0.0
+						for r := range uint64(repeats) {
+							model, err := pl.Fit(context.Background(), tab, free{}, mech.NewExit(replay.Seeded(r, "sweep")))
+							if err != nil {
+								t.Fatal(err)
+							}
+							scores, err := model.Scores(test.Cols, test.Rows)
+							if err != nil {
+								t.Fatal(err)
+							}
+							rep, err := metrics.Evaluate(test.Labels, scores, levels, all.Schema.Label.Positive)
+							if err != nil {
+								t.Fatal(err)
+							}
+							acc, auc = acc+rep.Accuracy/repeats, auc+*rep.AUC/repeats
+						}
+						dim := sp.Width() + 1
+						fmt.Fprintf(&out, "%s\t%d\t%d\t%g\t%.3g\t%s\t%g\t%.3f\t%.3f\n", enc, n, dim, eps, float64(dim)/(float64(n)*eps), m, reg, acc, auc)
+					}
+				}
+			}
+		}
+	}
+	if err := os.WriteFile(path, []byte(out.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// balanced returns the first rows of tab[from:to] with n/2 of each label.
+func balanced(tab *dataset.Table, from, to, n int) (rows []int) {
+	var have [2]int
+	for i := from; i < to; i++ {
+		if l := tab.Labels[i]; have[l] < n/2 {
+			have[l]++
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}

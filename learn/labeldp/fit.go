@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package labeldp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/opt"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/model"
+)
+
+// limits are public. What is minimised is public too, once s̃ has left, so where
+// the search stops gives nothing away.
+var limits = opt.Limits{GradNorm: 1e-10, Steps: 200}
+
+// Fit charges acct, then reads the rows once.
+func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	n := tab.Rows()
+	if n < 1 {
+		return nil, fmt.Errorf("labeldp: the table must have at least one row")
+	}
+	if err := acct.Charge(pl.bill); err != nil {
+		return nil, fmt.Errorf("labeldp: %w", err)
+	}
+	g, err := tab.Groups(ctx, pl.space.Columns)
+	if err != nil {
+		return nil, fmt.Errorf("labeldp: %w", err)
+	}
+	noisy := newStatistic(pl, g).release(pl, n, exit)
+	u, err := pl.minimum(ctx, g, n, noisy)
+	if err != nil {
+		return nil, fmt.Errorf("labeldp: %w", err)
+	}
+	d := len(u) - 1
+	return &model.Model{
+		Learner:  "labeldp",
+		Schema:   pl.s.Part(pl.space.Columns),
+		Privacy:  pl.privacy(acct, exit),
+		Spaces:   []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
+		Logistic: &model.Logistic{Coef: u[:d], Bias: u[d]},
+	}, nil
+}
+
+// minimum is post-processing of s̃ and of public columns (1.4): of the groups it
+// uses how many rows they have, never their labels. It works in coefficients u
+// of unscaled rows, in which (Λ/2)‖w‖² is (Λ/2)(columns+1)‖u‖².
+func (pl *Plan) minimum(ctx context.Context, g *engine.Groups, n int, s []float64) ([]float64, error) {
+	half := make([]float64, g.Len)
+	for _, counts := range g.Counts {
+		for i, c := range counts {
+			half[i] += float64(c) / 2
+		}
+	}
+	weigh := engine.GroupWeights(half, half)
+	// With both labels at half weight LogisticSums adds up softplus(z) - z/2, so
+	// the linear term wanted is s̃ less half the mean row.
+	linear := slices.Clone(s)
+	for f, m := range pl.meanRow(g, half, float64(n)) {
+		linear[f] -= m / 2
+	}
+	ridge := pl.reg(n) * float64(len(pl.space.Columns)+1)
+	best, err := opt.Newton(func(u []float64) (opt.Point, error) {
+		sums, err := engine.LogisticSums(ctx, pl.space, g.Cols, g.Len, weigh, u)
+		if err != nil {
+			return opt.Point{}, err
+		}
+		p := opt.Point{Value: sums.Loss / float64(n), Grad: sums.Grad, Hess: sums.Hess}
+		for i := range p.Hess {
+			p.Hess[i] /= float64(n)
+		}
+		for f := range p.Grad {
+			p.Value += float64(ridge*u[f]*u[f]/2) - float64(linear[f]*u[f])
+			p.Grad[f] = p.Grad[f]/float64(n) - linear[f] + float64(ridge*u[f])
+			p.Hess[f*len(u)+f] += ridge
+		}
+		return p, nil
+	}, make([]float64, pl.dim()), limits)
+	return best.X, err
+}
+
+// meanRow is the mean of all rows, labels aside.
+func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
+	mean := make([]float64, pl.dim())
+	pl.cells(g, func(group, f int, v float64) { mean[f] += float64(2 * half[group] * v) })
+	for f := range mean {
+		mean[f] /= n
+	}
+	mean[len(mean)-1] = 1
+	return mean
+}
+
+func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
+	p := model.Privacy{
+		Scope: dp.LabelOnly, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
+		Claim: "labeldp: G-LABELDP-1", Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
+		Statement: fmt.Sprintf("Whatever the label of one row were, the chance of this exact model changes by at most a factor e^%s.", pl.Epsilon),
+		Unprotected: []string{
+			"every feature that was used: only the label of a row is protected",
+			"the number of training rows",
+			"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid",
+		},
+	}
+	switch {
+	case pl.NotPrivate:
+		p.Scope, p.Claim = dp.Nothing, ""
+		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
+		p.Unprotected = []string{"everything about the training rows"}
+	case pl.Noise == Laplace:
+		p.Unprotected = p.Unprotected[:2]
+	}
+	return p
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package labeldp
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/erm"
+	"github.com/discreet-dp/discreet/learn/learntest"
+	"github.com/discreet-dp/discreet/mech/mechtest"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/rng/replay"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+func settings() map[string]Params {
+	with := func(change func(*Params)) Params {
+		p := Defaults()
+		p.Epsilon = dp.Nano
+		change(&p)
+		return p
+	}
+	return map[string]Params{
+		"gamma":       with(func(*Params) {}),
+		"laplace":     with(func(p *Params) { p.Noise, p.Encoding = Laplace, feature.Ordinal }),
+		"not private": with(func(p *Params) { p.Epsilon, p.NotPrivate = 0, true }),
+	}
+}
+
+func planner(p Params, s *schema.Schema, rows int) func() (learn.Plan, error) {
+	return func() (learn.Plan, error) { return p.Plan(s, rows) }
+}
+
+func TestConformance(t *testing.T) {
+	for name, p := range settings() {
+		t.Run(name, func(t *testing.T) {
+			learntest.Run(t, learntest.Case{Plan: planner(p, census.Schema(), 400), Table: census.Generate(1, 400), OrderFree: true})
+		})
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	three, counted, hidden := *census.Schema(), *census.Schema(), *census.Schema()
+	three.Label.Levels = make([]schema.Level, 3)
+	counted.Relation = dp.AddRemove
+	hidden.Columns = slices.Clone(hidden.Columns)
+	for j := range hidden.Columns {
+		hidden.Columns[j].Role = schema.Private
+	}
+	for _, c := range []struct {
+		name   string
+		s      *schema.Schema
+		change func(*Params)
+		param  string
+	}{
+		{"three classes", &three, func(*Params) {}, "label"},
+		{"add-remove", &counted, func(*Params) {}, "relation"},
+		{"no public column", &hidden, func(*Params) {}, "schema"},
+		{"no epsilon", census.Schema(), func(p *Params) { p.Epsilon = 0 }, "epsilon"},
+		{"epsilon without privacy", census.Schema(), func(p *Params) { p.NotPrivate = true }, "epsilon"},
+		{"unknown noise", census.Schema(), func(p *Params) { p.Noise = "" }, "noise"},
+		{"reg not a number", census.Schema(), func(p *Params) { p.Reg = math.NaN() }, "reg"},
+		{"unknown encoding", census.Schema(), func(p *Params) { p.Encoding = "" }, "encoding"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := settings()["gamma"]
+			c.change(&p)
+			_, err := p.Plan(c.s, 0)
+			var refused *dp.ParamError
+			if !errors.As(err, &refused) || refused.Param != c.param {
+				t.Errorf("Plan: %v, want a refusal of %s", err, c.param)
+			}
+		})
+	}
+}
+
+// Nothing of a model but what left may depend on a label.
+func TestReplayNonInterference(t *testing.T) {
+	for _, name := range []string{"gamma", "laplace"} {
+		p := settings()[name]
+		src := replay.Seeded(1, "pairs "+name)
+		tab := census.Generate(4, 60)
+		for k := range 500 {
+			b := learntest.Neighbour(tab, src, dp.LabelOnly)
+			shift := float64(rng.Below(src, 1000))
+			differs, worst, at := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, uint64(k), func(_ int, p mechtest.Passage) []float64 {
+				out := make([]float64, len(p.Values))
+				for f := range out {
+					out[f] = math.Sin(shift + float64(3*f))
+				}
+				return out
+			})
+			if differs != "" || worst > 1+1e-9 {
+				t.Fatalf("%s, pair %d: %q differ, %s moved %.6f times its bound", name, k, differs, at, worst)
+			}
+		}
+	}
+}
+
+// The bound is reached by the longest row, so no noise is wasted.
+func TestSensitivityIsReached(t *testing.T) {
+	p := settings()["gamma"]
+	tab := census.Generate(4, 60)
+	best := 0.0
+	for i := range tab.Rows {
+		b := tab.Subset(all(tab.Rows))
+		b.Labels[i] = 1 - b.Labels[i]
+		_, worst, _ := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, 1, nil)
+		best = max(best, worst)
+	}
+	if !(best <= 1 && best >= 0.999) {
+		t.Errorf("flipping any label moves the statistic by at most %.5f of what is declared, want .999 to 1", best)
+	}
+}
+
+// Private columns are not read: with the same randomness they move no bit.
+func TestPrivateColumnsDoNotMatter(t *testing.T) {
+	p := settings()["gamma"]
+	tab := census.Generate(4, 60)
+	src := replay.Seeded(1, "columns")
+	for range 20 {
+		b := learntest.Neighbour(tab, src, dp.PrivateFeatures)
+		fit := func(tab *dataset.Table) []byte {
+			pl, err := p.Plan(tab.Schema, tab.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return learntest.Bytes(t, learntest.Fit(t, pl, tab, nil, 3))
+		}
+		if !bytes.Equal(fit(tab), fit(b)) {
+			t.Fatal("a private column shows in the model")
+		}
+	}
+}
+
+// Without noise the minimum is that of erm, an independent writing of the same
+// loss, over the public columns alone.
+func TestWithoutNoiseItIsErm(t *testing.T) {
+	tab := census.Generate(6, 500)
+	var public []int
+	for j := range tab.Schema.Columns {
+		if tab.Schema.Columns[j].Role == schema.Public {
+			public = append(public, j)
+		}
+	}
+	part := *tab.Schema
+	part.Columns = nil
+	narrow := &dataset.Table{Schema: &part, Rows: tab.Rows, Labels: tab.Labels}
+	for _, j := range public {
+		part.Columns, narrow.Cols = append(part.Columns, tab.Schema.Columns[j]), append(narrow.Cols, tab.Cols[j])
+	}
+	p := settings()["not private"]
+	p.Reg = 0.003
+	ours, err := p.Plan(&part, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := erm.Defaults()
+	e.NotPrivate, e.Reg, e.Encoding = true, p.Reg, p.Encoding
+	theirs, err := e.Plan(&part, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := learntest.Fit(t, ours, narrow, nil, 1).Logistic, learntest.Fit(t, theirs, narrow, nil, 1).Logistic
+	for f := range a.Coef {
+		if !(math.Abs(a.Coef[f]-b.Coef[f]) <= 1e-6) {
+			t.Errorf("coefficient %d is %.9g here and %.9g in erm", f, a.Coef[f], b.Coef[f])
+		}
+	}
+	if !(math.Abs(a.Bias-b.Bias) <= 1e-6) {
+		t.Errorf("bias %.9g here and %.9g in erm", a.Bias, b.Bias)
+	}
+}
+
+func all(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package labeldp
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// Values enter the statistic as multiples of 2^-unitBits: sums are then exact
+// whatever their order, and so is the sensitivity.
+const unitBits = 24
+
+// statistic is n·s in units of 2^-24, the intercept last, with the length of
+// the longest row that occurs. Which rows occur is public; how many of each
+// have the positive label is not.
+type statistic struct {
+	sum     []int64
+	longest float64 // in units
+}
+
+func newStatistic(pl *Plan, g *engine.Groups) *statistic {
+	st := &statistic{sum: make([]int64, pl.dim())}
+	squares := make([]float64, g.Len)
+	positive := g.Counts[pl.s.Label.Positive]
+	pl.cells(g, func(group, f int, v float64) {
+		q := math.RoundToEven(math.Ldexp(v, unitBits))
+		squares[group] += q * q
+		st.sum[f] += int64(q) * int64(positive[group])
+	})
+	const one = 1 << unitBits
+	longest := 0.0
+	for i, sq := range squares {
+		longest = max(longest, sq) // 1.2: over rows that occur, whatever their labels
+		st.sum[len(st.sum)-1] += one * int64(positive[i])
+	}
+	st.longest = math.Sqrt(longest+one*one) * (1 + 0x1p-40)
+	return st
+}
+
+// cells visits the features that are not zero, column by column.
+func (pl *Plan) cells(g *engine.Groups, visit func(group, f int, v float64)) {
+	for k, j := range pl.space.Columns {
+		c := &g.Cols[j]
+		for i := range g.Len {
+			f, v := 0, 0.0
+			if code := c.Codes.At(i); c.Values != nil {
+				f, v = pl.space.Number(k, c.Values[code])
+			} else {
+				f, v = pl.space.Code(k, int(code))
+			}
+			visit(i, f, v)
+		}
+	}
+}
+
+// release lets s out.
+func (st *statistic) release(pl *Plan, n int, exit *mech.Exit) []float64 {
+	values := make([]mech.Ratio, len(st.sum))
+	for f, v := range st.sum {
+		values[f] = mech.Ratio{Num: v, Den: int64(n) << unitBits}
+	}
+	return exit.Release(statisticLabel, st.noise(pl, n), values...) // 1.3: labels meet noise
+}
+
+// noise is sized for one label: it moves n·s by one row.
+func (st *statistic) noise(pl *Plan, n int) mech.Mechanism {
+	l2 := math.Ldexp(st.longest, -unitBits) / float64(n) * (1 + 0x1p-40) // 1.1
+	switch {
+	case pl.NotPrivate:
+		return mech.NoNoise{}
+	case pl.Noise == Laplace:
+		return must(mech.LaplaceFor(pl.Epsilon, l2*math.Sqrt(float64(pl.dim())), pl.dim()))
+	}
+	return must(mech.GammaFor(pl.Epsilon, l2, pl.dim()))
+}
+
+// must holds because Plan checked ε, and a row's length is at least 1.
+func must[M any](m M, err error) M {
+	if err != nil {
+		panic("labeldp: a checked plan sized an impossible mechanism: " + err.Error())
+	}
+	return m
+}

@@ -166,6 +166,89 @@ var table = []mutant{
 		Package: "./mech", Test: "TestOutputsLieOnTheGrid",
 	},
 	{
+		Row: "13", Bug: "row norm not clipped",
+		File: "engine/margin.go",
+		Old:  `		t[i] = min(sh.rows.Scale, sh.rows.Norm/math.Sqrt(square))`,
+		New:  `		t[i] = sh.rows.Scale + 0*square`,
+
+		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+	},
+	{
+		Row: "14", Bug: "output perturbation without the 2",
+		File: "learn/erm/units.go",
+		Old:  `return u.slopes() * slope / u.summed()`,
+		New:  `return u.slopes() / 2 * slope / u.summed()`,
+
+		Package: "./learn/erm", Test: "TestOutputSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "15", Bug: "intercept's constant left out of a row's length",
+		File: "engine/margin.go",
+		Old:  `		square := 1.0`,
+		New:  `		square := 0.0`,
+
+		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+	},
+	{
+		Row: "16", Bug: "summed gradient, noise for the mean",
+		File: "learn/erm/units.go",
+		Old:  `return 2 * u.norm }`,
+		New:  `return 2 * u.norm / u.n }`,
+
+		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+	},
+	{
+		Row: "17", Bug: "objective perturbation of CM08, without the Jacobian",
+		File: "learn/erm/fit.go",
+		Old:  `mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)`,
+		New:  `mech.ObjectiveFor(eps, u.slopes(), 0*jacobian, u.dim)`,
+
+		Package: "./learn/erm", Test: "TestSupremumOverTables",
+	},
+	{
+		Row: "18", Bug: "noise Gamma(d, 1/ε)",
+		File: "mech/gamma.go",
+		Old:  `SetFloat64(noise[i] * v.scale)`,
+		New:  `SetFloat64(noise[i] * v.scale / 2)`,
+
+		Package: "./mech", Test: "TestGammaLength",
+	},
+	{
+		Row: "19", Bug: "c·R in place of c·R²",
+		File: "learn/erm/units.go",
+		Old:  `bend := u.curve * u.norm * u.norm`,
+		New:  `bend := u.curve * u.norm`,
+
+		Package: "./learn/erm", Test: "TestRadiusEntersSquared",
+	},
+	{
+		Row: "20", Bug: "intercept not regularised",
+		File: "learn/erm/fit.go",
+		Old:  `	for i := range p.Grad {`,
+		New: `	for i := range p.Grad {
+		if i == u.dim-1 {
+			p.Value += b[i] * w[i] / u.n
+			p.Grad[i] = (p.Grad[i] + b[i]) / u.n
+			continue
+		}`,
+		Package: "./learn/erm", Test: "TestCertificateHolds",
+	},
+	{
+		Row: "21", Bug: "solver stopped after one step",
+		File: "learn/erm/solve.go",
+		Old: `opt.Limits{GradNorm: target, Steps: newtonSteps})
+	if err != nil {
+		return nil, err
+	}
+	if best.GradNorm <= target {`,
+		New: `opt.Limits{GradNorm: target, Steps: 1})
+	if err != nil {
+		return nil, err
+	}
+	if best.GradNorm >= 0 {`,
+		Package: "./learn/erm", Test: "TestCertificateHolds",
+	},
+	{
 		Row: "29", Bug: "seeded noise in production",
 		File: "rng/rng.go",
 		Old:  `		rand.Read(s.buf[:])`,

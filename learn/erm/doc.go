@@ -38,4 +38,7 @@
 // Deviations: the proof at the exact minimum is carried to the computed one by
 // a certificate and its own noise; the fallback is taken whenever ε' < ε/2; rows
 // of length R ≠ 1 enter squared in c·R².
+//
+// Room rules. Owns: regularised linear classifiers with everything private.
+// Imports: learn and what it stands on, internal/opt. Must never see: files.
 package erm

@@ -7,7 +7,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/mech"
 )
 
 // perturbed is objective perturbation in one dimension: w solves
@@ -69,11 +72,22 @@ func (p perturbed) search(apart func(w, g, g2 float64) float64) (worst float64) 
 	return worst
 }
 
-// ours is what the plan would use for one summed ridge.
+// ours is what a plan would use in one dimension, all of eps being spent on the
+// linear term.
 func ours(l engine.Loss, norm, lambda, eps float64, mode Mode) perturbed {
-	u := units{n: 1000, reg: lambda / 1000, norm: norm, curve: l.Curvature(), dim: 1}
-	raised, jacobian := u.objectiveSize(eps, mode)
-	return perturbed{l, norm, raised.summed(), u.slopes() / (eps - jacobian)}
+	const n = 1000
+	price, err := dp.EpsilonOf(eps)
+	if err != nil {
+		panic(err)
+	}
+	pl := &Plan{
+		Params: Params{Method: Objective, Mode: mode, Norm: norm, Reg: lambda / n},
+		space:  &feature.Space{}, // the intercept alone
+		loss:   l,
+		bill:   []dp.Event{{Epsilon: price}, {Epsilon: price}},
+	}
+	p := pl.perturbation(n)
+	return perturbed{l, norm, p.summed(), p.term.(mech.Objective).Scale()}
 }
 
 var (

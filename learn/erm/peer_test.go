@@ -61,7 +61,7 @@ func TestDiffprivlibSplits(t *testing.T) {
 		t.Skip("no data sets: set DISCREET_DATASETS")
 	}
 	const repeats = 10
-	world := frame.NewWorld(datasets, filepath.Join("..", "..", "examples"))
+	world := frame.NewWorld(datasets)
 	var runs []peerRun
 	for _, table := range []struct {
 		name  string

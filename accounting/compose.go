@@ -104,6 +104,7 @@ const (
 	pointsPerDeviation = 64
 	leastPoints        = 1 << 13
 	mostPoints         = 1 << 20
+	mostPointsOfOne    = 1 << 17
 	window             = 16 // deviations of the sum that matter
 )
 
@@ -123,7 +124,7 @@ func addUp(uses []Use, sides []side) *sum {
 	}
 	extent := min(window*math.Sqrt(variance), uncut)
 	h := min(math.Sqrt(variance/float64(times))/pointsPerDeviation, extent/leastPoints)
-	h = max(h, extent/mostPoints, longest/mostPoints)
+	h = max(h, extent/mostPoints, longest/mostPointsOfOne)
 	if gap > 0 { // a grid that holds both extreme atoms
 		h = gap / math.Max(math.Round(gap/h), 1)
 	}
@@ -178,7 +179,7 @@ func (s *sum) delta(epsilon float64) float64 {
 	if e >= s.top() {
 		return min(s.infinite, 1)
 	}
-	theta := s.solve(func(_, value, mean float64) bool { return mean < e })
+	theta := s.solve(func(theta, _, mean float64) bool { return mean-math.Log1p(1/theta) < e })
 	return min(s.tilt(theta).delta(e), 1)
 }
 
@@ -193,7 +194,7 @@ func (s *sum) epsilon(delta float64) float64 {
 		return max(s.top()+s.slack, 0) * (1 + 8*unit)
 	}
 	want := math.Log(delta - s.infinite)
-	theta := s.solve(func(theta, value, mean float64) bool { return value-theta*mean > want })
+	theta := s.solve(func(theta, value, mean float64) bool { return value-theta*mean-math.Log1p(theta) > want })
 	t := s.tilt(theta)
 	// t.delta falls as ε grows; hi always satisfies the requirement.
 	lo, hi := 0.0, max(s.top(), 0)
@@ -219,6 +220,12 @@ func (s *sum) epsilon(delta float64) float64 {
 
 // solve returns about the largest θ ≥ 0 for which more holds, more being true
 // below some point and false above.
+//
+// Both callers look for the θ at which the bound
+//
+//	δ(ε) ≤ max over l of (1 − e^(ε−l))·e^(−θl) · e^Λ = θ^θ/(1+θ)^(1+θ) · e^(Λ − θε)
+//
+// is smallest: there ε = Λ' − log(1 + 1/θ) and log δ = Λ − θΛ' − log(1+θ).
 func (s *sum) solve(more func(theta, value, mean float64) bool) float64 {
 	holds := func(theta float64) bool {
 		v, m, _ := s.moments(theta)
@@ -229,7 +236,7 @@ func (s *sum) solve(more func(theta, value, mean float64) bool) float64 {
 	}
 	_, _, v := s.moments(0)
 	lo, hi := 0.0, 1/math.Sqrt(v+s.h*s.h)
-	for ; hi < 32/s.h && holds(hi); hi *= 2 {
+	for ; hi < 2/s.h && holds(hi); hi *= 2 { // steeper than the grid resolves is no use
 		lo = hi
 	}
 	for range 20 { // any θ gives a true bound; a rough one is tight enough

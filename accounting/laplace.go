@@ -45,11 +45,16 @@ func (r ramp) onto(h float64) loss {
 	s := newSpread(r.top, h, -n, 0)
 	s.on(0, r.head*(1+16*unit))
 	s.atom(-r.top, r.foot*(1+16*unit*(1+r.top)))
-	for i := -1; i >= -n; i-- {
+	for i := -1; i > -n; i-- {
 		// Exactly the density's integral, whose upper half under P is its lower
 		// half under Q: up = (1 − e^(-h/2))/(1 − e^-h).
 		p := 2 * r.density * math.Exp(s.point(i)/2) * math.Expm1(h/2)
 		s.between(i, p*(1+16*unit*(2+r.top)), 1/(1+math.Exp(-h/2)))
 	}
+	// The lowest bucket begins at -top, within the grid's last step.
+	end := s.point(1 - n)
+	mass := func(from, width float64) float64 { return 2 * r.density * math.Exp(from/2) * math.Expm1(width/2) }
+	more := 1 + 16*unit*(2+r.top)
+	s.bucket(-n, mass(-r.top, max(end+r.top, 0)+s.slack)*more, mass(-end, max(end+r.top-s.slack, 0))/more)
 	return s.loss(0)
 }

@@ -68,8 +68,8 @@ const (
 	DefaultAlpha = 1e-6
 	// MaxRuns is the most runs on each side when Runs is 0.
 	MaxRuns = 1_600_000
-	// minRuns is the least that can show anything at DefaultAlpha.
-	minRuns = 64
+	// MinRuns is the least that can show anything at DefaultAlpha.
+	MinRuns = 64
 	// maxSearch is the most runs on each side that an event is chosen on: more
 	// are better spent on counting.
 	maxSearch = 150_000
@@ -116,7 +116,7 @@ func Run(ctx context.Context, sub Subject, opts Options) (*Report, error) {
 	}
 	n := min(a.Runs/2, maxSearch)
 	if a.Runs == 0 {
-		n = int(min(max(rate*a.left(searchUntil), minRuns), maxSearch))
+		n = int(min(max(rate*a.left(searchUntil), MinRuns), maxSearch))
 	}
 	began := time.Now()
 	search, err := a.collect(ctx, p, n, scoutUntil, searchUntil)
@@ -157,8 +157,8 @@ func (o *Options) check() error {
 		return bad("delta", "must be at least 0 and below 1", o.Delta)
 	case !(o.Alpha > 0 && o.Alpha <= 0.5):
 		return bad("alpha", "must be > 0 and at most 0.5", o.Alpha)
-	case o.Runs != 0 && o.Runs < minRuns:
-		return bad("runs", fmt.Sprintf("must be at least %d", minRuns), o.Runs)
+	case o.Runs != 0 && o.Runs < MinRuns:
+		return bad("runs", fmt.Sprintf("must be at least %d", MinRuns), o.Runs)
 	case o.Runs == 0 && o.Limit <= 0:
 		return bad("limit", "must be > 0 where the number of runs is not given", o.Limit)
 	}
@@ -187,7 +187,7 @@ func (a *auditor) scout(ctx context.Context, pairs []Pair) (best *Pair, rate flo
 	for i := range pairs {
 		p := &pairs[i]
 		until := scoutUntil * float64(i+1) / float64(len(pairs))
-		for n := minRuns; ; n *= 4 {
+		for n := MinRuns; ; n *= 4 {
 			began := time.Now()
 			out, err := a.collect(ctx, p, n, until-scoutUntil/float64(len(pairs)), until)
 			if err != nil {

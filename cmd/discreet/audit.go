@@ -82,7 +82,11 @@ or made from --schema.`,
 		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
 	}
 	t.choice = addChoice(c)
-	c.Flags().Lookup("learner").Annotations = nil // one of three, not required
+	// Here a learner is one of three subjects: not required, and nobody's default.
+	l := c.Flags().Lookup("learner")
+	l.Annotations, l.DefValue, t.choice.name = nil, "", ""
+	l.Usage = "the `name` of the learner to audit: " + strings.Join(t.choice.names(), ", ")
+	c.Flags().Lookup("epsilon").Usage = "the claim: the privacy loss ε that must not be exceeded, a `number`"
 	if err := c.Flags().MarkHidden("not-private"); err != nil {
 		panic(err)
 	}
@@ -166,13 +170,13 @@ func (t *auditing) check() (dp.Epsilon, error) {
 	case err != nil:
 		return 0, err
 	case t.choice.price.notPrivate:
-		return bad("not-private", "must be left out: an audit needs a finite claim", nil)
+		return bad("not-private", "must be left out: an audit needs a finite claim", true)
 	case !(t.delta >= 0 && t.delta < 1):
 		return bad("delta", "must be at least 0 and below 1", t.delta)
 	case !(t.alpha > 0 && t.alpha <= 0.5):
 		return bad("alpha", "must be > 0 and at most 0.5", t.alpha)
-	case t.runs < 0:
-		return bad("runs", "must be at least 64, or 0", t.runs)
+	case t.runs != 0 && t.runs < audit.MinRuns:
+		return bad("runs", fmt.Sprintf("must be at least %d, or 0", audit.MinRuns), t.runs)
 	case t.limit <= 0:
 		return bad("limit", "must be > 0", t.limit)
 	case t.rows < 0 || t.rows == 1:

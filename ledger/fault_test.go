@@ -198,9 +198,12 @@ func settled(t testing.TB, l *Ledger, id, out, drew string, before Balance, fres
 	case err == nil && cost != price:
 		t.Fatalf("%s: a result left that nobody paid for", id)
 	}
+	left := err == nil
 	again, err := train(l, id, out, fresh)
 	var conflict *Conflict
 	switch {
+	case left && (err != nil || again != ""):
+		t.Fatalf("%s: a result left that was not committed: %v", id, err)
 	case err == nil && again != "" && drew != "":
 		t.Fatalf("%s was drawn twice", id)
 	case err == nil && again == "":
@@ -290,6 +293,7 @@ func TestFaultsOfTheDatabase(t *testing.T) {
 
 // TestFaultsOfTheFileSystem fails every call that publishing makes.
 func TestFaultsOfTheFileSystem(t *testing.T) {
+	t.Parallel()
 	p := sqlitePlace(t)
 	l := declare(t, p)
 	folder := t.TempDir()

@@ -30,7 +30,9 @@ type Settled struct {
 // differs is not replaced.
 func (l *Ledger) Recover(ctx context.Context, gone func(worker string) bool) (out []Settled, err error) {
 	var open []Entry
-	err = l.store.view(ctx, func(t tx) (err error) {
+	// As a writer, so as to wait for a step that a killed process had sent to its
+	// server already.
+	err = l.store.update(ctx, func(t tx) (err error) {
 		open, err = t.unfinished()
 		return err
 	})

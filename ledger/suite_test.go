@@ -27,8 +27,13 @@ type place struct {
 
 // onBoth runs f on both stores. fresh gives an empty database.
 func onBoth(t *testing.T, f func(t *testing.T, fresh func(t testing.TB) place)) {
-	t.Run("sqlite", func(t *testing.T) { f(t, sqlitePlace) })
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		f(t, sqlitePlace)
+	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		s := server(t)
 		f(t, func(t testing.TB) place {
 			address := s.Database(t)

@@ -16,6 +16,7 @@ import (
 // the kernel's own errors: below SQLite, where no wrapper reaches. It needs
 // strace, and the right to trace.
 func TestFaultsOfTheSystem(t *testing.T) {
+	t.Parallel()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("no strace here (Debian's package strace brings it): system calls are not made to fail")

@@ -104,6 +104,7 @@ func TestDamagedHeadGrantsNothing(t *testing.T) {
 // TestCutFile cuts and flips a SQLite file: what can still be read never has
 // more left than there was.
 func TestCutFile(t *testing.T) {
+	t.Parallel()
 	p := sqlitePlace(t)
 	l := book(t, p)
 	left := balanceOf(t, l).Left

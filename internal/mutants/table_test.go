@@ -263,4 +263,92 @@ var table = []mutant{
 
 		Package: "./learn/brc", Test: "TestConformance/partly_private/fresh_randomness_gives_other_bytes",
 	},
+	{
+		Row: "30", Bug: "ledger accepts a negative price",
+		File: "ledger/job.go",
+		Old:  `if !(e.Epsilon > 0 && e.Epsilon <= dp.MaxEpsilon`,
+		New:  `if !(e.Epsilon <= dp.MaxEpsilon`,
+
+		Package: "./ledger", Test: "TestRefusals",
+	},
+	{
+		Row: "30b", Bug: "ledger refunds after the draw",
+		File: "ledger/recover.go",
+		Old:  `		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")`,
+		New: `		err = l.move(ctx, "refund", e.Dataset, e.Job, e.Request, Began, func(now Entry) Entry {
+			return Entry{Kind: Refunded, Epsilon: now.Epsilon, Delta: now.Delta}
+		})`,
+
+		Package: "./ledger", Test: "TestRefundNeedsProof",
+	},
+	{
+		Row: "30c", Bug: "ledger lets a refunded job begin",
+		File: "ledger/job.go",
+		Old:  `if err := j.expect(t, Reserved); err != nil {`,
+		New:  `if err := j.expect(t, Reserved); false {`,
+
+		Package: "./ledger", Test: "TestRefundNeedsProof",
+	},
+	{
+		Row: "30d", Bug: "ledger forgets what running jobs have reserved",
+		File: "ledger/ledger.go",
+		Old:  `b.Reserved = s[Reserved].epsilon - s[Began].epsilon - s[Refunded].epsilon`,
+		New:  `b.Reserved = 0`,
+
+		Package: "./ledger", Test: "TestHistoriesAgreeWithTheModel",
+	},
+	{
+		Row: "30e", Bug: "ledger checks the total outside the step that charges it",
+		File: "ledger/job.go",
+		Old: `		if err := j.affords(t, price); err != nil {
+			return err
+		}
+`,
+		New: ``,
+
+		Package: "./ledger", Test: "TestExactlyTenOfAHundred",
+	},
+	{
+		Row: "30f", Bug: "ledger publishes before it commits",
+		File: "ledger/job.go",
+		Old:  `	err := j.l.update(context.WithoutCancel(j.ctx), "commit", func(t tx) error {`,
+		New: `	if err := j.l.replace(j.req.Output, result); err != nil {
+		return err
+	}
+	err := j.l.update(context.WithoutCancel(j.ctx), "commit", func(t tx) error {`,
+
+		Package: "./ledger", Test: "TestFaultsOfTheDatabase",
+	},
+	{
+		Row: "acc1", Bug: "losses rounded down to the grid",
+		File: "accounting/grid.go",
+		Old:  `	up = min(max(up+8*unit, 0), 1)`,
+		New:  `	up = 0`,
+
+		Package: "./accounting", Test: "TestGaussianComposition",
+	},
+	{
+		Row: "acc2", Bug: "infinite losses forgotten in a composition",
+		File: "accounting/compose.go",
+		Old:  `		out.infinite += k * p.infinite * (1 + 8*unit)`,
+		New:  `		out.infinite = p.infinite * (1 + 8*unit)`,
+
+		Package: "./accounting", Test: "TestMixAgainstQuadrature",
+	},
+	{
+		Row: "acc3", Bug: "ρ of a pure release rounded down",
+		File: "accounting/zcdp.go",
+		Old:  `n.Mul(n, n).Add(n, d).Sub(n, big.NewInt(1))`,
+		New:  `n.Mul(n, n)`,
+
+		Package: "./accounting", Test: "TestRhoAddsUpwards",
+	},
+	{
+		Row: "acc4", Bug: "Gaussian noise without room for rounding to its grid",
+		File: "mech/gaussian.go",
+		Old:  `steps := uint64(math.Ceil(math.Ldexp(l2, -m.exp))) + ceilRoot(big.NewInt(int64(length))).Uint64() // 7.1`,
+		New:  `steps := uint64(math.Ceil(math.Ldexp(l2, -m.exp)))`,
+
+		Package: "./mech", Test: "TestGaussianNeverChargesTooLittle",
+	},
 }

@@ -199,7 +199,12 @@ func TestPoissonAgainstQuadrature(t *testing.T) {
 				within(t, fmt.Sprintf("%v at %g", c, at), one.Delta(at), truth, 1e-6, 5e-3)
 			}
 		}
-		// Both orders matter, and sampling pays.
+		for _, at := range []float64{0, 0.003} { // the other order, which ends at -log(1-rate)
+			if truth := subsampledDelta(rate, c.rho, at, false); truth > 1e-9 {
+				within(t, fmt.Sprintf("%v at %g, other order", c, at), one.orders[1].delta(at), truth, 1e-5, 5e-3)
+			}
+		}
+		// Sampling pays.
 		all := compose(Use{must(Gaussian(rho(c.rho))), 100})
 		if a, b := compose(Use{must(p.Gaussian(rho(c.rho))), 100}).Epsilon(1e-6), all.Epsilon(1e-6); !(a < b) {
 			t.Errorf("%v: sampling costs %g, everything %g", c, a, b)
@@ -306,9 +311,14 @@ func TestTransformError(t *testing.T) {
 }
 
 func BenchmarkTenThousand(b *testing.B) {
-	g, l := must(Gaussian(rho(1e-4))), must(Laplace(eps(0.01)))
-	b.ReportAllocs()
-	for b.Loop() {
-		compose(Use{g, 10_000}, Use{l, 10_000}).Epsilon(1e-6)
+	for name, pair := range map[string]Pair{
+		"gaussian": must(Gaussian(rho(5e-5))), "laplace": must(Laplace(eps(0.02))), "poisson": must(must(PoissonOf(1, 100)).Gaussian(rho(0.5))),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				compose(Use{pair, 10_000}).Epsilon(1e-6)
+			}
+		})
 	}
 }

@@ -121,10 +121,9 @@ func TestPeer(t *testing.T) {
 			if !low || !(got <= b.High*1.01) {
 				t.Errorf("%s: %s(%g) = %.10g, not within %.10g and %.10g", what, quantity, b.At, got, b.Low, b.High*1.01)
 			}
-			if b.High == 0 || quantity == "δ" && b.High <= 2*peerError {
-				return
+			if got > 0 { // beyond the largest loss δ is 0, which is infinitely tighter
+				above = append(above, got/b.High-1)
 			}
-			above = append(above, got/b.High-1)
 		}
 		for i, b := range c.Epsilons {
 			check("ε", b, got[i])
@@ -208,12 +207,12 @@ pessimistic estimates connect the dots, optimistic ones round down; interval 1e-
 
 %d compositions; ε at δ = 1e-4, 1e-6, 1e-9 and δ at those ε, %d numbers in all. None is below the optimistic estimate by
 more than that estimate's own error in δ, 1e-12: where the two differ, direct convolution sides with ours
-(` + "`TestTruthWherePeerIsOff`" + `). Against the pessimistic estimate they lie between %+.3f %% and %+.3f %%, median %+.4f %%. A negative difference means that
-we are tighter. The table shows ε at δ = 1e-6, and the seconds that one question took each side, composition included
-(ours: one core of a busy machine; theirs: composing the pessimistic estimate only).
+(` + "`TestTruthWherePeerIsOff`" + `). Against the pessimistic estimate they lie between %+.3f %% and %+.3f %%, median %+.4f %%; negative means that we
+are tighter. The table shows ε at δ = 1e-6 and wall-clock seconds on a shared machine: ours for one ε(δ), composition
+included (a third of what three of them took), theirs for composing the pessimistic estimate.
 
 The exponential mechanism's bounded range is not in dp_accounting's distributions; it is tested against its closed form
-(docs/guarantees/accounting.md). Times are measurements, not promises.
+(docs/guarantees/accounting.md). Times are measurements, not promises; ` + "`go test -bench TenThousand ./accounting`" + ` repeats ours.
 
 | composition | optimistic ε | ours | pessimistic ε | above pessimistic | s, ours | s, theirs |
 |---|---|---|---|---|---|---|

@@ -351,4 +351,66 @@ var table = []mutant{
 
 		Package: "./mech", Test: "TestGaussianNeverChargesTooLittle",
 	},
+	// The same bugs seen from outside, by an audit that knows nothing of the code.
+	{
+		Row: "1 audited", Bug: "noise not split over the rounds",
+		File: "learn/brc/private.go",
+		Old:  `return must(mech.LaplaceFor(eps, l1, length))`,
+		New:  `return must(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
+
+		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+	},
+	{
+		Row: "2 audited", Bug: "noise split over T-1 rounds",
+		File: "learn/brc/params.go",
+		Old:  `eps, err := pl.Epsilon.Split(parts * pl.Rounds)`,
+		New:  `eps, err := (pl.Epsilon * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
+
+		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+	},
+	{
+		Row: "3 audited", Bug: "sensitivity misses c2",
+		File: "learn/brc/private.go",
+		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
+		New:  `hi, lo := float64(r.pl.clip.one), float64(r.reach.lo)`,
+
+		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+	},
+	{
+		Row: "4 audited", Bug: "sensitivity 1/n",
+		File: "learn/brc/private.go",
+		Old:  `return up(hi / (hi + (n-1)*lo))`,
+		New:  `return up(hi / hi / (lo / lo * n))`,
+
+		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+	},
+	{
+		Row: "7 audited", Bug: "exact vote",
+		File: "learn/brc/private.go",
+		Old:  `return exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
+		New: `exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
+		return float64(wrong) / float64(wrong+right)`,
+		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+	},
+	{
+		Row: "11b audited", Bug: "Laplace draws 5% small",
+		File: "mech/laplace.go",
+		Old:  `discreteLaplace(src, m.grid.scale)`,
+		New:  `discreteLaplace(src, m.grid.scale/100*95)`,
+
+		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
+	},
+	{
+		Row: "12 audited", Bug: "floating-point Laplace noise",
+		File: "mech/laplace.go",
+		Old:  `		out[i] = m.grid.float(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3`,
+		New: `		_ = k
+		u := (float64(src.Uint64()>>11) + 0.5) * 0x1p-53
+		e := -m.Scale() * math.Log(u)
+		if src.Uint64()&1 == 0 {
+			e = -e
+		}
+		out[i] = v.Float() + e`,
+		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
+	},
 }

@@ -12,6 +12,8 @@ import (
 // Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), μ = √(2ρ) (Balle and Wang 2018, Theorem 8).
 // A release and a composition of any number of Gaussian releases cost the same
 // when their ρ add up to the same. It covers mech.Gaussian.
+//
+// Claim G-ACC-4. It is never below the closed form.
 func GaussianDelta(rho dp.Rho, epsilon float64) float64 {
 	if !(rho >= 0 && epsilon >= 0) {
 		return 1
@@ -55,7 +57,9 @@ func GaussianRho(epsilon, delta float64) (dp.Rho, error) {
 
 // Calibrate is the largest price, in nano-units of ε or pico-units of ρ and at
 // most most, for which the uses it stands for are (ε, δ)-DP together. uses
-// must cost more where the price is higher. It composes about twenty times.
+// must cost more where the price is higher. It composes a few dozen times.
+//
+// Claim G-ACC-5. The uses at the price returned were found to meet the target.
 func Calibrate[N dp.Epsilon | dp.Rho](epsilon, delta float64, most N, uses func(price N) ([]Use, error)) (N, error) {
 	if err := checkTarget("calibrate", epsilon, delta); err != nil {
 		return 0, err

@@ -19,6 +19,9 @@ const maxUses = 1 << 30
 
 // Composition is what a list of uses costs together, in any order, each chosen
 // after seeing what came before. It is read-only and safe for concurrent use.
+//
+// Claim G-ACC-2. Delta and Epsilon are never below those of the product of the
+// uses' pairs.
 type Composition struct {
 	orders []*sum // one, or one for each order of the neighbours
 }

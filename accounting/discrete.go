@@ -104,8 +104,8 @@ func (b bell) onto(h float64) loss {
 	for x := -reach; x <= reach; x++ {
 		g.atom(at(x), more*weight(x)/sum)
 	}
-	// Each tail beyond reach: at most e^(-reach²/2σ²) (Canonne, Kamath, Steinke
-	// 2020, Proposition 25).
+	// Each tail beyond reach: at most e^(-reach²/2σ²), as the moment generating
+	// function is at most the normal one (Canonne, Kamath, Steinke 2020).
 	beyond := more * weight(reach)
 	g.on(g.low, beyond)
 	return g.loss(beyond)

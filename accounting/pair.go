@@ -7,7 +7,8 @@ package accounting
 // supremum over events of P[S] − e^ε·Q[S]. Composition, even adaptive, keeps
 // the order (Zhu, Dong, Wang 2022, Theorem 10).
 //
-// The set of pairs is closed: each has its constructor here and its paragraph
+// Claim G-ACC-1. Each constructor's pair dominates the mechanism it is named
+// after. The set of pairs is closed: each has its constructor here and its paragraph
 // in docs/guarantees/accounting.md. The zero value is refused by Compose.
 type Pair struct {
 	// remove and add are the privacy losses log(P/Q) of the two orders of the

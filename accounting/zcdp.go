@@ -50,6 +50,8 @@ func squared(op string, eps dp.Epsilon, over int64) (dp.Rho, error) {
 // RhoDelta is a δ such that ρ-zCDP implies (ε, δ)-DP, by the tight conversion
 // δ = min over α > 1 of e^((α−1)(αρ−ε))/(α−1)·(1−1/α)^α (Canonne, Kamath,
 // Steinke 2020, Corollary 13). Gaussian and Compose say less for Gaussian noise.
+//
+// Claim G-ACC-3. The δ, and RhoEpsilon's ε, are never below the conversion's.
 func RhoDelta(rho dp.Rho, epsilon float64) float64 {
 	if !(rho >= 0 && epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return 1

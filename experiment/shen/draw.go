@@ -12,7 +12,7 @@ import (
 
 // draw shows the paper's three series and the tight variant; what the text
 // states stands beside them as hollow marks.
-func (p partial) draw(s *frame.Summary) *plot.Lines {
+func (p panel) draw(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title:    "BRC on " + p.table,
 		Subtitle: fmt.Sprintf("Balanced, 10 %% held out, T = 25, ordinal encoding; mean of %d repeats", s.Repeats),
@@ -37,12 +37,21 @@ func (p partial) draw(s *frame.Summary) *plot.Lines {
 	}
 	curve(brcPaper, "BRC", false)
 	curve(nonPrivate, "not private", true)
-	curve(publicOnly, "public only", true)
+	if !p.everything {
+		curve(publicOnly, "public only", true)
+	}
 	curve(brcTight, "BRC, tight", false)
+	curve(privateLog, "logistic, ε", false)
 	last := budgets[len(budgets)-1]
-	paper("BRC", p.stated...)
-	paper("not private", stated{last, p.nonPrivate})
-	paper("public only", stated{last, p.publicOnly})
+	if len(p.stated) > 0 {
+		paper("BRC", p.stated...)
+	}
+	if p.nonPrivate > 0 {
+		paper("not private", stated{last, p.nonPrivate})
+	}
+	if p.publicOnly > 0 {
+		paper("public only", stated{last, p.publicOnly})
+	}
 	return l
 }
 

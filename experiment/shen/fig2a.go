@@ -5,7 +5,7 @@ package shen
 import "github.com/discreet-dp/discreet/experiment/frame"
 
 func fig2a() *frame.Figure {
-	return partial{
+	return panel{
 		name: "fig2a", data: "adult", table: "Adult",
 		schema: "adult.yaml", files: []string{"adult/adult.data.gz", "adult/adult.test.gz"},
 		rows:       "adult.data and adult.test together (48,842 rows, the paper's \"around 50000\"), balanced to 23,374: 21,037 to train, 2,337 to test",

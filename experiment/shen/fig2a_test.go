@@ -84,8 +84,9 @@ func TestNumpyAgrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := fig2a()
+	all := f.Points
 	f.Points = nil
-	for _, p := range points() {
+	for _, p := range all {
 		if p.Series == brcPaper && theirs[p.Epsilon.String()] != nil {
 			f.Points = append(f.Points, p)
 		}

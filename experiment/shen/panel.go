@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
@@ -15,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/brc"
+	"github.com/discreet-dp/discreet/learn/erm"
 	"github.com/discreet-dp/discreet/learn/logistic"
 	"github.com/discreet-dp/discreet/learn/nonprivate"
 	"github.com/discreet-dp/discreet/mech"
@@ -23,17 +26,18 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// partial is one panel of Figure 2: partially private BRC on one table against
-// the baselines of section 5.2.
-type partial struct {
-	name   string
-	data   string // the table in records
-	table  string // the table in prose
-	schema string
-	files  []string
-	rows   string // which rows, for the protocol
+// panel is one panel of Figure 2 or 3: BRC on one table against the baselines of
+// section 5.2, partially private or with everything private.
+type panel struct {
+	everything bool // Figure 3: every feature and the label are private
+	name       string
+	data       string // the table in records
+	table      string // the table in prose
+	schema     string
+	files      []string
+	rows       string // which rows, for the protocol
 
-	// What section 5.3 says.
+	// What sections 5.3 and 6 say; 0 where they say nothing.
 	nonPrivate, publicOnly float64
 	stated                 []stated
 	above                  dp.Epsilon // BRC exceeds the public baseline from here on
@@ -56,26 +60,35 @@ const (
 	publicOnly  = "public-only"
 	brcPaper    = "brc"
 	brcTight    = "brc-tight"
+	privateLog  = "private-logistic" // everything private, objective perturbation as in CMS11
+	ermTight    = "private-logistic-tight"
 	oneHot      = "-onehot" // suffix
 	accuracy    = "accuracy"
 	noiseScale  = "noise_scale" // mean over the rounds of one fit
 	sensitivity = "sensitivity="
 )
 
-func (p partial) figure() *frame.Figure {
+func (p panel) figure() *frame.Figure {
 	return &frame.Figure{
 		Name: "shen/" + p.name, Paper: paper, Data: p.data, Repeats: 10,
 		Title: "BRC on " + p.table + ", accuracy against ε",
 		Claim: p.says + ".",
 		Protocol: "Sections 5.1 and 5.2. Rows: " + p.rows + ". Each repeat draws the balanced subset and the 10 % test part anew. " +
-			"BRC: T = 25, c1 = c2 = √2, the split of section 5.3, ordinal encoding, noise c1·c2·T/(ε·n). " +
-			"Baselines: ridge logistic regression, C = 1, an intercept, same encoding. " +
+			"BRC: T = 25, c1 = c2 = √2, " + p.split() + ", ordinal encoding, noise c1·c2·T/(ε·n). " +
+			"Baselines: ridge logistic regression, C = 1, an intercept, same encoding; private logistic regression by objective perturbation as in CMS11, everything private. " +
 			"Beside the paper's protocol: noise by the tight sensitivity (same rows, same classifiers, same stream of noise), and one-hot encoding.",
-		Points: points(), Open: p.open, Draw: p.draw, Judge: p.judge, Notes: p.notes,
+		Points: p.points(), Open: p.open, Draw: p.draw, Judge: p.judge, Notes: p.notes,
 	}
 }
 
-func points() (out []frame.Point) {
+func (p panel) split() string {
+	if p.everything {
+		return "every feature and the label private (Algorithm 3; balancing reads the labels, so its claim covers the balanced rows only)"
+	}
+	return "the split of section 5.3"
+}
+
+func (p panel) points() (out []frame.Point) {
 	for _, e := range []struct {
 		encoding feature.Encoding
 		suffix   string
@@ -84,19 +97,26 @@ func points() (out []frame.Point) {
 			out = append(out, frame.Point{Series: series + e.suffix, Epsilon: eps, Encoding: string(e.encoding), Parameters: parameters})
 		}
 		add(nonPrivate, 0, "")
-		add(publicOnly, 0, "")
+		if !p.everything {
+			add(publicOnly, 0, "")
+		}
 		for _, eps := range budgets {
 			add(brcPaper, eps, sensitivity+string(brc.Paper))
 			add(brcTight, eps, sensitivity+string(brc.Tight))
+			add(privateLog, eps, "method=objective mode=cms11")
+			add(ermTight, eps, "method=auto mode=tight")
 		}
 	}
 	return out
 }
 
-func (p partial) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
+func (p panel) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	all, err := w.Read(ctx, p.schema, p.files...)
 	if err != nil {
 		return nil, err
+	}
+	if p.everything {
+		all = &dataset.Table{Schema: allPrivate(all.Schema), Rows: all.Rows, Cols: all.Cols, Labels: all.Labels}
 	}
 	return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) {
 		rows := frame.Balance(all, r.Stream("balance"))
@@ -108,6 +128,23 @@ func (p partial) open(ctx context.Context, w *frame.World) (frame.Setup, error) 
 		t := trial{repeat: r, train: tab, test: all.Subset(test)}
 		return t.measure, nil
 	}, nil
+}
+
+// allPrivate is s with every feature and the label private. The table has been
+// read already, so the defaults for unreadable cells are never used.
+func allPrivate(s *schema.Schema) *schema.Schema {
+	out := *s
+	out.Columns = slices.Clone(s.Columns)
+	for j := range out.Columns {
+		if c := &out.Columns[j]; c.Role == schema.Public {
+			c.Role = schema.Private
+			if c.Kind == schema.Number && c.Default == nil {
+				c.Default = &c.Lower
+			}
+		}
+	}
+	out.Label.Role, out.Label.Default = schema.Private, 0
+	return &out
 }
 
 // trial is one split of the rows.
@@ -135,7 +172,7 @@ func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, 
 		return frame.Measurement{}, err
 	}
 	out := frame.Measurement{Values: []frame.Value{{Metric: accuracy, Value: acc}}, Bill: m.Privacy.Epsilon}
-	if seen.n > 0 {
+	if m.Learner == "brc" {
 		out.Values = append(out.Values, frame.Value{Metric: noiseScale, Value: seen.sum / float64(seen.n)})
 	}
 	return out, nil
@@ -149,6 +186,15 @@ func (t *trial) plan(p frame.Point) (learn.Plan, error) {
 			cols = nonprivate.Public
 		}
 		return logistic.Params{Encoding: enc, Columns: cols, NotPrivate: true}.Plan(s, n)
+	}
+	switch strings.TrimSuffix(p.Series, oneHot) {
+	case privateLog, ermTight:
+		e := erm.Defaults()
+		e.Epsilon, e.Encoding = p.Epsilon, enc
+		if strings.TrimSuffix(p.Series, oneHot) == privateLog {
+			e.Method, e.Mode = erm.Objective, erm.CMS11
+		}
+		return e.Plan(s, n)
 	}
 	b := brc.Defaults()
 	b.Epsilon, b.Encoding = p.Epsilon, enc
@@ -203,44 +249,57 @@ func (*scales) Choice(string, mech.Selector, []mech.Ratio) int { return -1 }
 // the same: the paper's are means of ten, printed as such or "roughly".
 const tolerance = 0.01
 
-func (p partial) judge(s *frame.Summary) []frame.Check {
+func (p panel) judge(s *frame.Summary) []frame.Check {
 	same := func(what string, theirs float64, ours frame.Stat) frame.Check {
 		return frame.Check{
 			What: what, Paper: fmt.Sprintf("%.2f %%", 100*theirs), Ours: percent(ours),
 			Holds: math.Abs(ours.Mean-theirs) <= tolerance,
 		}
 	}
-	public := s.Mean(publicOnly, 0, accuracy)
-	checks := []frame.Check{
-		same("logistic regression on all features", p.nonPrivate, s.Mean(nonPrivate, 0, accuracy)),
-		same("logistic regression on public features", p.publicOnly, public),
+	var checks []frame.Check
+	if p.nonPrivate > 0 {
+		checks = append(checks, same("logistic regression on all features", p.nonPrivate, s.Mean(nonPrivate, 0, accuracy)))
+	}
+	if p.publicOnly > 0 {
+		checks = append(checks, same("logistic regression on public features", p.publicOnly, s.Mean(publicOnly, 0, accuracy)))
 	}
 	for _, st := range p.stated {
 		checks = append(checks, same(fmt.Sprintf("BRC at ε = %s", st.epsilon), st.accuracy, s.Mean(brcPaper, st.epsilon, accuracy)))
 	}
-	c := frame.Check{What: "BRC exceeds the public features", Paper: fmt.Sprintf("from ε = %s on", p.above), Ours: "at no ε", Holds: true}
+	if p.above > 0 {
+		checks = append(checks, exceeds(s, "the public features", p.above, func(dp.Epsilon) frame.Stat { return s.Mean(publicOnly, 0, accuracy) }))
+	}
+	return append(checks, exceeds(s, "private logistic regression", budgets[0], func(eps dp.Epsilon) frame.Stat { return s.Mean(privateLog, eps, accuracy) }))
+}
+
+// exceeds checks that BRC's mean is above another series at every ε from the
+// given one on.
+func exceeds(s *frame.Summary, what string, above dp.Epsilon, other func(dp.Epsilon) frame.Stat) frame.Check {
+	c := frame.Check{What: "BRC exceeds " + what, Paper: fmt.Sprintf("from ε = %s on", above), Ours: "at no ε up to " + budgets[len(budgets)-1].String(), Holds: true}
 	from := dp.Epsilon(0)
 	for _, eps := range budgets {
-		if s.Mean(brcPaper, eps, accuracy).Mean > public.Mean {
+		if s.Mean(brcPaper, eps, accuracy).Mean > other(eps).Mean {
 			if from == 0 {
 				from = eps
 			}
 		} else {
 			from = 0
-			c.Holds = c.Holds && eps < p.above
+			c.Holds = c.Holds && eps < above
 		}
 	}
 	if from > 0 {
 		c.Ours = fmt.Sprintf("from ε = %s on", from)
 	}
-	return append(checks, c)
+	return c
 }
 
-func (p partial) notes(s *frame.Summary) (out []string) {
+func (p panel) notes(s *frame.Summary) (out []string) {
 	for _, enc := range []struct{ suffix, name string }{{"", string(feature.Ordinal)}, {oneHot, string(feature.OneHot)}} {
-		line := fmt.Sprintf("Encoding %s: all features %s, public features %s", enc.name,
-			percent(s.Mean(nonPrivate+enc.suffix, 0, accuracy)), percent(s.Mean(publicOnly+enc.suffix, 0, accuracy)))
-		for _, series := range []string{brcPaper, brcTight} {
+		line := fmt.Sprintf("Encoding %s: all features %s", enc.name, percent(s.Mean(nonPrivate+enc.suffix, 0, accuracy)))
+		if !p.everything {
+			line += ", public features " + percent(s.Mean(publicOnly+enc.suffix, 0, accuracy))
+		}
+		for _, series := range []string{brcPaper, brcTight, privateLog, ermTight} {
 			line += "; " + series
 			for _, eps := range budgets {
 				line += fmt.Sprintf(" %s: %s", eps, percent(s.Mean(series+enc.suffix, eps, accuracy)))
@@ -259,7 +318,7 @@ func (p partial) notes(s *frame.Summary) (out []string) {
 		line += fmt.Sprintf(" %.4f, %.4f at ε = %s;", s.Mean(brcTight, eps, noiseScale).Mean, s.Mean(brcPaper, eps, noiseScale).Mean, eps)
 	}
 	return append(out, line[:len(line)-1]+".",
-		"± is the standard error over repeats. Statements about the private baseline are not checked by this figure.")
+		"± is the standard error over repeats.")
 }
 
 func percent(s frame.Stat) string {

@@ -36,9 +36,15 @@ func runs(ordinary, published int) int {
 // replayed is an audit at a fixed number of runs that always does the same.
 func replayed(t *testing.T, sub Subject, eps dp.Epsilon, runs int) *Report {
 	t.Helper()
+	return audited(t, sub, eps, 0, runs)
+}
+
+// audited is replayed for an (ε, δ) claim.
+func audited(t *testing.T, sub Subject, eps dp.Epsilon, delta float64, runs int) *Report {
+	t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // as the command does
 	r, err := Run(context.Background(), sub, Options{
-		Epsilon: eps, Alpha: DefaultAlpha, Runs: runs,
+		Epsilon: eps, Delta: delta, Alpha: DefaultAlpha, Runs: runs,
 		Source: func(batch uint64) rng.Source { return replay.Seeded(batch, t.Name()) },
 	})
 	if err != nil {
@@ -55,11 +61,15 @@ func TestAuditsOfCorrectMechanisms(t *testing.T) {
 	for _, name := range Mechanisms() {
 		for _, eps := range []dp.Epsilon{dp.Nano, dp.Nano / 4, 3 * dp.Nano} {
 			t.Run(fmt.Sprintf("%s at %s", name, eps), func(t *testing.T) {
-				sub, err := Mechanism(name, eps)
+				delta := 0.0
+				if name == "gaussian" {
+					delta = 0.05
+				}
+				sub, err := Mechanism(name, eps, delta)
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := replayed(t, sub, eps, runs(map[bool]int{true: 700_000, false: 100_000}[eps == dp.Nano], 1_000_000))
+				r := audited(t, sub, eps, delta, runs(map[bool]int{true: 700_000, false: 100_000}[eps == dp.Nano], 1_000_000))
 				if r.Verdict != NotRefuted || r.LowerBound > r.Maximum {
 					t.Errorf("a correct mechanism is %s: ε ≥ %g of at most %g", r.Verdict, r.LowerBound, r.Maximum)
 				}
@@ -69,7 +79,10 @@ func TestAuditsOfCorrectMechanisms(t *testing.T) {
 			})
 		}
 	}
-	if _, err := Mechanism("no such", dp.Nano); err == nil {
+	if _, err := Mechanism("gaussian", dp.Nano, 0); err == nil {
+		t.Error("a gaussian without delta was accepted")
+	}
+	if _, err := Mechanism("no such", dp.Nano, 0); err == nil {
 		t.Error("a mechanism that does not exist was accepted")
 	}
 }
@@ -163,7 +176,7 @@ func TestThePairIsSearched(t *testing.T) {
 func TestFalseAlarmsStayBelowAlpha(t *testing.T) {
 	const audits, alpha = 400, 0.05
 	alarms := func(true_ dp.Epsilon) (k int) {
-		sub, err := Mechanism("laplace", true_)
+		sub, err := Mechanism("laplace", true_, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +208,7 @@ func TestFalseAlarmsStayBelowAlpha(t *testing.T) {
 }
 
 func TestOptionsAreRefused(t *testing.T) {
-	sub, _ := Mechanism("laplace", dp.Nano)
+	sub, _ := Mechanism("laplace", dp.Nano, 0)
 	good := Options{Epsilon: dp.Nano, Alpha: DefaultAlpha, Runs: 1000}
 	for param, spoil := range map[string]func(*Options){
 		"epsilon": func(o *Options) { o.Epsilon = 0 },
@@ -218,7 +231,7 @@ func TestOptionsAreRefused(t *testing.T) {
 
 // A time limit bounds the number of runs, and a cancelled audit ends.
 func TestLimitAndCancellation(t *testing.T) {
-	sub, _ := Mechanism("laplace", dp.Nano)
+	sub, _ := Mechanism("laplace", dp.Nano, 0)
 	r, err := Run(context.Background(), sub, Options{Epsilon: dp.Nano, Alpha: DefaultAlpha, Limit: 100 * time.Millisecond})
 	if err != nil || r.Runs > MaxRuns || r.Verdict != NotRefuted {
 		t.Errorf("%+v, %v", r, err)
@@ -237,7 +250,7 @@ func TestLimitAndCancellation(t *testing.T) {
 
 // The same audit with any number of workers is the same audit.
 func TestReplayDoesNotDependOnWorkers(t *testing.T) {
-	sub, _ := Mechanism("permute-and-flip", dp.Nano)
+	sub, _ := Mechanism("permute-and-flip", dp.Nano, 0)
 	var first *Report
 	for _, workers := range []int{1, 3} {
 		r, err := Run(context.Background(), sub, Options{Epsilon: dp.Nano, Alpha: DefaultAlpha, Runs: 5000, Workers: workers,
@@ -263,7 +276,7 @@ func TestLowestBit(t *testing.T) {
 
 // Shares add up to one on each side, few values stand each for itself.
 func TestShape(t *testing.T) {
-	sub, _ := Mechanism("exponential", dp.Nano)
+	sub, _ := Mechanism("exponential", dp.Nano, 0)
 	s := replayed(t, sub, dp.Nano, 2000).Shape
 	for side := range s.Share {
 		sum := 0.0
@@ -274,7 +287,7 @@ func TestShape(t *testing.T) {
 			t.Errorf("side %d: %v", side, s)
 		}
 	}
-	sub, _ = Mechanism("laplace", dp.Nano)
+	sub, _ = Mechanism("laplace", dp.Nano, 0)
 	if s := replayed(t, sub, dp.Nano, 2000).Shape; len(s.At) < 2 || len(s.At) > 24 {
 		t.Errorf("%d cells", len(s.At))
 	}

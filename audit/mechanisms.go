@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/accounting"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/rng"
@@ -17,9 +18,11 @@ import (
 // mechanisms are the rows of the table: what can be audited by name.
 var mechanisms = []struct {
 	name string
-	pair func(eps dp.Epsilon) (Pair, error)
+	pair func(eps dp.Epsilon, delta float64) (Pair, error)
 }{
 	{"laplace", laplace},
+	{"gamma", gamma},
+	{"gaussian", gaussian},
 	{"exponential", exponential},
 	{"permute-and-flip", permuteAndFlip},
 }
@@ -32,11 +35,12 @@ func Mechanisms() (names []string) {
 	return names
 }
 
-// Mechanism is a mechanism of package mech, sized for ε, on its worst pair.
-func Mechanism(name string, eps dp.Epsilon) (Subject, error) {
+// Mechanism is a mechanism of package mech, sized for (ε, δ), on its worst pair.
+// All but gaussian keep ε alone, whatever δ is.
+func Mechanism(name string, eps dp.Epsilon, delta float64) (Subject, error) {
 	for _, m := range mechanisms {
 		if m.name == name {
-			p, err := m.pair(eps)
+			p, err := m.pair(eps, delta)
 			return Subject{Name: "mechanism " + name, Pairs: []Pair{p}}, err
 		}
 	}
@@ -45,8 +49,32 @@ func Mechanism(name string, eps dp.Epsilon) (Subject, error) {
 
 // laplace releases 0 against 1 at sensitivity 1. Where the output lies at or
 // below 0, each value is e^ε times as likely for 0.
-func laplace(eps dp.Epsilon) (Pair, error) {
+func laplace(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.LaplaceFor(eps, 1, 1)
+	return release(m, "0 against 1", [2][]mech.Ratio{{{Num: 0, Den: 1}}, {{Num: 1, Den: 1}}}, eps.Float()), err
+}
+
+// gamma releases (0, 0) against (1, 0) at sensitivity 1. Far out on the side of
+// the first, each value is nearly e^ε times as likely for it.
+func gamma(eps dp.Epsilon, _ float64) (Pair, error) {
+	m, err := mech.GammaFor(eps, 1, 2)
+	zero, one := mech.Ratio{Num: 0, Den: 1}, mech.Ratio{Num: 1, Den: 1}
+	p := release(m, "(0, 0) against (1, 0)", [2][]mech.Ratio{{zero, zero}, {one, zero}}, eps.Float())
+	p.Score = func(run []float64) float64 { return math.Hypot(run[0]-1, run[1]) - math.Hypot(run[0], run[1]) }
+	return p, err
+}
+
+// gaussian releases 0 against 1 at the largest ρ that keeps (ε, δ). The bound
+// of the best event then is ε itself, however rare that event is.
+func gaussian(eps dp.Epsilon, delta float64) (Pair, error) {
+	if !(delta > 0) {
+		return Pair{}, &dp.ParamError{Op: "audit", Param: "delta", Want: "must be > 0 for gaussian, which keeps no epsilon alone", Got: delta}
+	}
+	rho, err := accounting.GaussianRho(eps.Float(), delta)
+	if err != nil {
+		return Pair{}, err
+	}
+	m, err := mech.GaussianFor(rho, 1, 1)
 	return release(m, "0 against 1", [2][]mech.Ratio{{{Num: 0, Den: 1}}, {{Num: 1, Den: 1}}}, eps.Float()), err
 }
 
@@ -68,14 +96,14 @@ func release(m mech.Mechanism, name string, values [2][]mech.Ratio, maximum floa
 // against the same one behind, scores of sensitivity 1 and so a spread of 2.
 const candidates = 10
 
-func exponential(eps dp.Epsilon) (Pair, error) {
+func exponential(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.ExponentialFor(eps, 2)
 	q := math.Exp(eps.Float() / 2) // weight of a score of 1 where 0 weighs 1
 	ahead, behind := q/(q+candidates-1), 1/(1+(candidates-1)*q)
 	return selection(m, math.Log(ahead/behind)), err
 }
 
-func permuteAndFlip(eps dp.Epsilon) (Pair, error) {
+func permuteAndFlip(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.PermuteAndFlipFor(eps, 2)
 	// The one ahead wins unless somebody visited earlier is taken, each with
 	// probability q; the one behind must be visited first, and be taken.

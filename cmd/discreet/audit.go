@@ -125,7 +125,7 @@ func (t *auditing) run(ctx context.Context) error {
 	var sub audit.Subject
 	switch {
 	case t.mechanism != "":
-		if sub, err = audit.Mechanism(t.mechanism, eps); err != nil {
+		if sub, err = audit.Mechanism(t.mechanism, eps, t.delta); err != nil {
 			return &usageError{err}
 		}
 	case t.command != "":

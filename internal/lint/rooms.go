@@ -91,7 +91,7 @@ var table = []row{
 	{room: "metrics", words: "metrics scores predictions: numbers in, numbers out",
 		rooms: []string{"dp"}, libs: []string{gonum}, never: append([]string{"mech", "learn", "rng"}, append(rows, seeds...)...), std: impure},
 	{room: "audit", words: "audit tries to break claims from outside: it runs the real code and sees what everybody sees; never a learner's internals, files or other programs",
-		rooms: []string{"dp", "rng", "schema", "column", "feature", "dataset", "engine", "engine/memory", "mech", "model", "learn", "learn/*", "internal/stats"}, libs: []string{gonum},
+		rooms: []string{"dp", "rng", "schema", "column", "feature", "dataset", "engine", "engine/memory", "mech", "accounting", "model", "learn", "learn/*", "internal/stats"}, libs: []string{gonum},
 		never: append([]string{"mech/mechtest", "learn/learntest"}, seeds...), std: []string{"os", "os/exec", "net", "net/http", "log", "log/slog"}},
 	{room: "plot", words: "plot draws: numbers in, a picture out",
 		rooms: []string{"dp"},

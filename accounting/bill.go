@@ -8,33 +8,43 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Bill composes the releases of a bill. A release with a ρ costs what Gaussian
-// noise costs; one by the exponential mechanism what a bounded range costs; any
-// other what the worst mechanism of its ε costs (Pure): a bill does not say how
-// many numbers a Laplace release holds. Releases that cost nothing are left out.
+// Bill composes the releases of a bill. One by the mechanism "gaussian" costs
+// what Gaussian noise of its ρ costs, one by "exponential" what a bounded range
+// costs, any other what the worst mechanism of its ε costs (Pure): a bill does
+// not say how many numbers a Laplace release holds, and a ρ alone does not make
+// its noise Gaussian. Releases that cost nothing are left out.
 func Bill(bill []dp.Event) (*Composition, error) {
 	type price struct {
-		exponential bool
-		eps         dp.Epsilon
-		rho         dp.Rho
+		mechanism string // only where it matters
+		eps       dp.Epsilon
+		rho       dp.Rho
 	}
 	var uses []Use
 	place := map[price]int{}
 	for i, e := range bill {
-		p := price{e.Mechanism == "exponential", e.Epsilon, e.Rho}
-		if p.rho == 0 && p.eps == 0 {
+		if e.Epsilon == 0 && e.Rho == 0 {
 			continue
+		}
+		p := price{eps: e.Epsilon}
+		switch e.Mechanism {
+		case "gaussian":
+			p = price{mechanism: e.Mechanism, rho: e.Rho}
+		case "exponential":
+			p.mechanism = e.Mechanism
 		}
 		if at, ok := place[p]; ok {
 			uses[at].Times++
 			continue
 		}
-		pair, err := Pure(e.Epsilon)
-		switch {
-		case p.rho != 0:
+		var pair Pair
+		var err error
+		switch p.mechanism {
+		case "gaussian":
 			pair, err = Gaussian(p.rho)
-		case p.exponential:
+		case "exponential":
 			pair, err = Exponential(p.eps)
+		default:
+			pair, err = Pure(p.eps)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d of the bill: %w", i, err)

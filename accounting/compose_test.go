@@ -295,9 +295,16 @@ func TestBill(t *testing.T) {
 	if got := must(Bill(bill)); got.Delta(0.5) != want.Delta(0.5) {
 		t.Errorf("the bill gives %g, its lines %g", got.Delta(0.5), want.Delta(0.5))
 	}
-	// An infinite ε without a ρ has no price.
-	if _, err := Bill([]dp.Event{{Mechanism: "gaussian", Epsilon: dp.Infinite}}); err == nil {
-		t.Error("a release without a price was priced")
+	// A ρ beside a pure ε does not make the noise Gaussian.
+	lines := []dp.Event{{Mechanism: "laplace", Epsilon: eps(1), Rho: rho(1e-6)}}
+	if got, want := must(Bill(lines)).Delta(0.5), compose(Use{must(Pure(eps(1))), 1}).Delta(0.5); got != want {
+		t.Errorf("a Laplace release with a ρ costs %g, want %g", got, want)
+	}
+	// An infinite ε without a ρ, or by a mechanism without a law, has no price.
+	for _, e := range []dp.Event{{Mechanism: "gaussian", Epsilon: dp.Infinite}, {Mechanism: "other", Epsilon: dp.Infinite, Rho: 1}, {Mechanism: "other", Rho: 1}} {
+		if _, err := Bill([]dp.Event{e}); err == nil {
+			t.Errorf("%+v was priced", e)
+		}
 	}
 }
 

@@ -51,6 +51,7 @@ var allowed = map[string]string{
 	"body.privacy.bill[].release":      price,
 	"body.privacy.bill[].mechanism":    price,
 	"body.privacy.bill[].epsilon_nano": price,
+	"body.privacy.bill[].rho_pico":     price,
 
 	"body.schema":                            declared,
 	"body.schema.name":                       declared,
@@ -119,6 +120,7 @@ func full() []*Model {
 	votes, logistic := voted(), fitted()
 	p := &votes.Privacy
 	p.Seeded, p.Overrides = true, []string{"the owner's maximum epsilon"}
+	p.Bill[0].Rho = 1
 	s := votes.Schema
 	s.MaxEpsilon = 100_000_000
 	s.Dialect.Comment, s.Dialect.SkipRecords = "#", 2

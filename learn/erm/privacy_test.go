@@ -316,7 +316,8 @@ func TestDefaultReg(t *testing.T) {
 		want   string
 	}{
 		{Objective, 1000, 10, 0, "0.0001"},
-		{Objective, 10_000, 10, 10 * dp.Nano, "0.0001"},
+		{Objective, 10_000, 10, 10 * dp.Nano, "1e-05"},
+		{Objective, 10_000, 2, dp.Nano, "0.000113"},
 		{Objective, 1000, 10, dp.Nano, "0.004"},
 		{Objective, 1000, 100, dp.Nano / 100, "8"},
 		{Output, 1000, 10, dp.Nano, "0.01"},

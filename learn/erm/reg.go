@@ -2,7 +2,11 @@
 
 package erm
 
-import "github.com/discreet-dp/discreet/dp"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+)
 
 // swamped is the crowd above which noise in the gradient outweighs the rows.
 const swamped = 0.02
@@ -28,12 +32,16 @@ func autoMethod(n, dim int, eps dp.Epsilon) Method {
 // DefaultReg is Λ where none is given: a function of the method, of the numbers
 // of rows and coefficients and of ε (0: no privacy). The constants, and swamped,
 // come from a sweep over generated tables (docs/benchmarks/erm-reg.tsv, written
-// by TestSweep), not from any real one.
+// by TestSweep), not from any real one; but for the floor, on which generated
+// tables have no opinion: the change of variables shall take no more than about
+// a fifth of ε from the noise.
 func DefaultReg(m Method, n, dim int, eps dp.Epsilon) float64 {
+	floor := 0.1 / float64(n)
 	if eps == 0 {
-		return max(minReg, 0.1/float64(n))
+		return max(minReg, floor)
 	}
-	reg, u := 1/float64(n), crowd(n, dim, eps)
+	u := crowd(n, dim, eps)
+	reg := max(floor, 0.25/math.Expm1(eps.Float()/5)/float64(n))
 	switch {
 	case m == Objective:
 		reg = max(reg, min(40*u*u, 8))

@@ -30,11 +30,13 @@ def theirs(folder, run):
     n = run["Train"]
     for r in run["Results"]:
         best = np.inf
-        for k in range(3):
+        for _ in range(3):
             model = LogisticRegression(epsilon=r["Epsilon"], data_norm=1.0, random_state=1000 * run["Repeat"])
             start = time.perf_counter()
             model.fit(x[:n], y[:n])
             best = min(best, time.perf_counter() - start)
+            if best > 0.2:  # long enough to time once
+                break
         scores = model.decision_function(x[n:])
         yield r["Epsilon"], ((scores > 0) == (y[n:] == 1)).mean(), roc_auc_score(y[n:], scores), best
 

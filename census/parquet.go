@@ -49,7 +49,7 @@ type group struct {
 
 func writeParquet(w io.Writer, groups iter.Seq[group]) error {
 	s := Schema()
-	out := parquet.NewWriter(w, parquetSchema(s), parquet.Compression(&parquet.Snappy))
+	out := parquet.NewGenericWriter[any](w, parquetSchema(s), parquet.Compression(&parquet.Snappy))
 	cells := parquetCells(s)
 	for g := range groups {
 		rg := out.BeginRowGroup()

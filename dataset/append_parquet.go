@@ -13,7 +13,7 @@ import (
 
 // parquetSink writes Parquet: doubles and strings.
 type parquetSink struct {
-	w       *parquet.Writer
+	w       *parquet.GenericWriter[any]
 	numbers []bool // per column of the input
 	pending []parquet.Row
 }
@@ -44,7 +44,7 @@ func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added
 			put(a.Name, parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
 		}
 	}
-	out.w = parquet.NewWriter(w, parquet.NewSchema("table", columns), parquet.Compression(&parquet.Snappy))
+	out.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("table", columns), parquet.Compression(&parquet.Snappy))
 	return out, nil
 }
 

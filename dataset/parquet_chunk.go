@@ -188,11 +188,15 @@ func (c *chunk) unpack(packed []byte, size int64) ([]byte, error) {
 	return c.page, unpackInto(c.page, packed, c.codec)
 }
 
+// plainDictionary is what old writers call a dictionary and the pages that use
+// it; format has the name too, marked as not to be written any more.
+const plainDictionary format.Encoding = 2
+
 func (c *chunk) dictionary(head *format.DictionaryPageHeader, size int64) error {
 	if c.dict != nil || head.NumValues < 0 {
 		return errValues
 	}
-	if head.Encoding != format.Plain && head.Encoding != format.PlainDictionary {
+	if head.Encoding != format.Plain && head.Encoding != plainDictionary {
 		return errEncoding
 	}
 	data, err := c.unpack(c.packed, size)
@@ -265,7 +269,7 @@ func (c *chunk) begin(rows int32, encoding format.Encoding, data []byte) (err er
 	}
 	c.left = int(rows)
 	c.indices, c.plain = nil, nil
-	if encoding != format.RLEDictionary && encoding != format.PlainDictionary {
+	if encoding != format.RLEDictionary && encoding != plainDictionary {
 		c.plain, err = newValueReader(c.t, encoding, data, int(rows))
 		return err
 	}

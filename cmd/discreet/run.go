@@ -81,6 +81,7 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		a.audit(),
 		a.demo(),
 		a.experiment(),
+		a.report(),
 
 		a.version(),
 	)

@@ -2,7 +2,11 @@
 
 package feature
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/column"
+)
 
 // Threshold is the classifier that answers the positive label where
 // Σ Coef·feature + Bias ≥ 0. Coefficients and bias lie in [-1, 1]. (Any linear
@@ -32,4 +36,22 @@ func (sp *Space) fixedBits() uint {
 func (sp *Space) Fixed(coef, value float64) int32 {
 	x := math.RoundToEven(float64(coef*value) * float64(int64(1)<<sp.fixedBits()))
 	return int32(x)
+}
+
+// Slack is how far from zero, in units of c's own scores, a score computed in
+// floating point must be for its sign to be c's answer: twice what the rounding
+// of the contributions to the grid can move it.
+func (sp *Space) Slack() float64 {
+	return float64(len(sp.Columns)+1) / float64(int64(1)<<sp.fixedBits())
+}
+
+// Answers reports whether c answers positive for one row of coded columns. For
+// many rows use a Scorer, whose answers are the same.
+func (sp *Space) Answers(c Threshold, cols []column.Column, row int) bool {
+	sum := int64(sp.Fixed(c.Bias, 1))
+	for k, j := range sp.Columns {
+		f, v := sp.Cell(k, &cols[j], int(cols[j].Codes.At(row)))
+		sum += int64(sp.Fixed(c.Coef[f], v))
+	}
+	return sum >= 0
 }

@@ -19,8 +19,9 @@ type publicSide struct {
 	groups     *engine.Groups
 	weights    [][]float64 // per label and group; un-normalised, as printed
 	positive   int
-	coef       []float64
+	refit      *logistic.Refit
 	classifier feature.Threshold
+	answers    []uint8 // per group: 1 where the classifier answers positive
 	err        float64
 }
 
@@ -37,7 +38,10 @@ func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table) (*publicSide
 	if err != nil {
 		return nil, err
 	}
-	p := &publicSide{space: pl.public, groups: groups, positive: pl.s.Label.Positive}
+	p := &publicSide{
+		space: pl.public, groups: groups, positive: pl.s.Label.Positive,
+		refit: logistic.NewRefit(pl.public, groups, ridge), answers: make([]uint8, groups.Len),
+	}
 	for _, counts := range groups.Counts {
 		w := make([]float64, groups.Len)
 		for i, c := range counts {
@@ -51,38 +55,53 @@ func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table) (*publicSide
 // fit runs line 4 and the public half of line 6. It is called again only when
 // the weights have changed.
 func (p *publicSide) fit(ctx context.Context) error {
-	total := 0.0
-	for _, w := range p.weights {
-		for _, v := range w {
-			total += v
-		}
-	}
-	best, err := logistic.FitGroups(ctx, p.space, p.groups, p.weights[p.positive], p.weights[1-p.positive], ridge/total, p.coef)
+	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
+	coef, scores, err := p.refit.Fit(ctx, pos, neg)
 	if err != nil {
 		return err
 	}
-	p.coef, p.classifier = best.Coef, logistic.Threshold(best.Coef)
-	wrong := 0.0
-	p.mistakes(func(label, group int) { wrong += p.weights[label][group] })
-	p.err = wrong / total
+	p.classifier = logistic.Threshold(coef)
+	p.answer(coef, scores)
+	var sums [2][2]float64 // by label (1 is positive), then answer
+	for i, a := range p.answers {
+		sums[0][a] += neg[i]
+		sums[1][a] += pos[i]
+	}
+	wrong, right := sums[0][1]+sums[1][0], sums[0][0]+sums[1][1]
+	p.err = wrong / (wrong + right)
 	return nil
+}
+
+// answer fills answers with what the classifier itself, which adds integers,
+// answers: the score decides except within its rounding of zero.
+func (p *publicSide) answer(coef, scores []float64) {
+	top := 0.0
+	for _, c := range coef {
+		top = max(top, math.Abs(c))
+	}
+	slack := top * p.space.Slack()
+	for i, z := range scores {
+		switch {
+		case z > slack:
+			p.answers[i] = 1
+		case z < -slack:
+			p.answers[i] = 0
+		case p.space.Answers(p.classifier, p.groups.Cols, i):
+			p.answers[i] = 1
+		default:
+			p.answers[i] = 0
+		}
+	}
 }
 
 // reweigh is line 9, then the next round's fit.
 func (p *publicSide) reweigh(ctx context.Context, vote float64) error {
-	p.mistakes(func(label, group int) { p.weights[label][group] *= math.Exp(vote) })
-	return p.fit(ctx)
-}
-
-// mistakes calls f for every (label, group) the classifier is wrong about.
-func (p *publicSide) mistakes(f func(label, group int)) {
-	answers := make([]uint64, p.groups.Len)
-	feature.NewScorer(p.space, []feature.Threshold{p.classifier}).Bind(p.groups.Cols).Answers(0, answers)
-	for group, a := range answers {
-		for label := range p.weights {
-			if (a == 1) != (label == p.positive) {
-				f(label, group)
-			}
-		}
+	factor := math.Exp(vote)
+	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
+	ifPos, ifNeg := [2]float64{factor, 1}, [2]float64{1, factor} // by answer
+	for i, a := range p.answers {
+		pos[i] *= ifPos[a&1]
+		neg[i] *= ifNeg[a&1]
 	}
+	return p.fit(ctx)
 }

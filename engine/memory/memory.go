@@ -33,7 +33,7 @@ func (m *Table) Schema() *schema.Schema { return m.t.Schema }
 func (m *Table) Rows() int              { return m.t.Rows }
 
 // chunkRows is how many rows one piece of work covers.
-const chunkRows = 1 << 14
+const chunkRows = 1 << 12
 
 // Mistakes implements engine.Table. Time O(n·columns·T/2) word additions;
 // memory one pattern per distinct one.
@@ -45,7 +45,7 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 	bound, words := sc.Bind(m.t.Cols), sc.Words()
 	positive := uint8(m.t.Schema.Label.Positive)
 	last := ^uint64(0) >> (-uint(len(cs)) % 64) // the bits in use in the last word
-	all, err := m.count(ctx, words, 1, func(from, to int, into *tally) {
+	all, err := m.count(ctx, len(cs), 1, func(from, to int, into *tally) {
 		out := make([]uint64, (to-from)*words)
 		bound.Answers(from, out)
 		for i := from; i < to; i++ {
@@ -86,7 +86,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 		at += width
 	}
 	words, classes := word+1, m.t.Schema.Classes()
-	all, err := m.count(ctx, words, classes, func(from, to int, into *tally) {
+	all, err := m.count(ctx, max(1, 64*word+at), classes, func(from, to int, into *tally) {
 		keys := make([]uint64, (to-from)*words)
 		codes := make([]uint32, to-from)
 		for k, j := range cols {
@@ -126,14 +126,15 @@ func (m *Table) codes(j int) int {
 	return m.t.Schema.Columns[j].Codes()
 }
 
-// count runs fill over chunks of rows, one tally per core, and merges them.
-func (m *Table) count(ctx context.Context, words, counters int, fill func(from, to int, into *tally)) (*tally, error) {
+// count runs fill over chunks of rows, one tally of keys of so many bits per
+// core, and merges them.
+func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from, to int, into *tally)) (*tally, error) {
 	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
 	workers := min(runtime.GOMAXPROCS(0), chunks)
 	tallies := make([]*tally, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
-		tallies[w] = newTally(words, counters)
+		tallies[w] = newTally(keyBits, counters, m.t.Rows)
 		wg.Go(func() {
 			for c := w; c < chunks && ctx.Err() == nil; c += workers {
 				fill(c*chunkRows, min((c+1)*chunkRows, m.t.Rows), tallies[w])
@@ -145,7 +146,7 @@ func (m *Table) count(ctx context.Context, words, counters int, fill func(from, 
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	if workers == 0 {
-		return newTally(words, counters), nil
+		return newTally(keyBits, counters, m.t.Rows), nil
 	}
 	for _, t := range tallies[1:] {
 		tallies[0].merge(t)

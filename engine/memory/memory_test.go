@@ -206,34 +206,54 @@ func TestUnlabelledTablesAreRefused(t *testing.T) {
 	}
 }
 
+// A tally with a slot for each key, one of keys of a word and one of two words,
+// each counted in two parts and merged.
 func TestTallyAgainstAMap(t *testing.T) {
-	src := replay.Seeded(7, "tally")
-	tl, want := newTally(2, 3), map[[2]uint64][3]uint64{}
-	for range 60 {
-		var keys []uint64
-		var counter []uint8
-		for range 333 {
-			key := [2]uint64{rng.Below(src, 100), rng.Below(src, 60) << 50}
-			c := uint8(rng.Below(src, 3))
-			w := want[key]
-			w[c]++
-			want[key] = w
-			keys, counter = append(keys, key[:]...), append(counter, c)
+	for _, kind := range []struct {
+		bits   int
+		direct bool
+		draw   func(src rng.Source) []uint64
+	}{
+		{13, true, func(src rng.Source) []uint64 { return []uint64{rng.Below(src, 6000)} }},
+		{64, false, func(src rng.Source) []uint64 { return []uint64{rng.Below(src, 6000) << 50 >> rng.Below(src, 50)} }},
+		{128, false, func(src rng.Source) []uint64 { return []uint64{rng.Below(src, 100), rng.Below(src, 60) << 50} }},
+	} {
+		src := replay.Seeded(7, "tally")
+		parts, want := []*tally{newTally(kind.bits, 3, 20_000), newTally(kind.bits, 3, 20_000)}, map[string][3]uint64{}
+		for turn := range 60 {
+			var keys []uint64
+			var counter []uint8
+			for range 333 {
+				key, c := kind.draw(src), uint8(rng.Below(src, 3))
+				w := want[fmt.Sprint(key)]
+				w[c]++
+				want[fmt.Sprint(key)] = w
+				keys, counter = append(keys, key...), append(counter, c)
+			}
+			parts[turn*turn%2].add(keys, counter)
 		}
-		tl.add(keys, counter)
+		tl := parts[0]
+		tl.merge(parts[1])
+		slots := tl.sorted()
+		if len(slots) != len(want) || tl.direct != kind.direct || tl.len != len(want) {
+			t.Fatalf("%d bits: %d keys (direct %v, says %d), want %d", kind.bits, len(slots), tl.direct, tl.len, len(want))
+		}
+		for i, s := range slots {
+			key := tl.key(s)
+			if got := [3]uint64(tl.counts(s)); got != want[fmt.Sprint(key)] {
+				t.Fatalf("%d bits: key %v counts %v, want %v", kind.bits, key, got, want[fmt.Sprint(key)])
+			}
+			if i > 0 && slices.Compare(tl.key(slots[i-1]), key) >= 0 {
+				t.Fatalf("%d bits: keys out of order", kind.bits)
+			}
+		}
 	}
-	slots := tl.sorted()
-	if len(slots) != len(want) {
-		t.Fatalf("%d keys, want %d", len(slots), len(want))
-	}
-	for i, s := range slots {
-		key := [2]uint64(tl.key(s))
-		if got := [3]uint64(tl.counts(s)); got != want[key] {
-			t.Fatalf("key %v counts %v, want %v", key, got, want[key])
-		}
-		if i > 0 && slices.Compare(tl.key(slots[i-1]), key[:]) >= 0 {
-			t.Fatal("keys out of order")
-		}
+}
+
+// More keys of few bits than rows to count are no reason for a large table.
+func TestFewRowsGetASmallTally(t *testing.T) {
+	if tl := newTally(directBits, 1, 100); tl.direct {
+		t.Errorf("%d slots for 100 rows", tl.mask+1)
 	}
 }
 

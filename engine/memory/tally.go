@@ -8,19 +8,31 @@ import "slices"
 // open-addressing hash table without deletion. A slot is one run of words (tag,
 // key, counters), so that a look-up touches one place in memory. The tag is the
 // key's hash, made odd; 0 marks a free slot.
+//
+// Where keys are small numbers the table has a slot for each and nothing is
+// hashed or looked for.
 type tally struct {
 	words, counters int
+	direct          bool // the slot of key k is the k-th; its tag is 1
 	slots           []uint64
 	mask            int    // number of slots − 1; a power of two less one
 	len             int    // slots in use
 	touched         uint64 // keeps the compiler from dropping the look ahead
 }
 
-func newTally(words, counters int) *tally {
-	t := &tally{words: words, counters: counters}
-	t.alloc(1 << 10)
+// newTally is for keys of so many bits, counted over at most so many rows.
+func newTally(keyBits, counters, rows int) *tally {
+	t := &tally{words: (keyBits + 63) / 64, counters: counters}
+	if t.direct = keyBits <= directBits && 1<<keyBits <= 4*rows; t.direct {
+		t.alloc(1 << keyBits)
+	} else {
+		t.alloc(1 << 10)
+	}
 	return t
 }
+
+// directBits bounds the memory of a table with a slot for each key.
+const directBits = 18
 
 func (t *tally) alloc(slots int) {
 	t.slots = make([]uint64, slots*t.stride())
@@ -33,6 +45,10 @@ func (t *tally) stride() int { return 1 + t.words + t.counters }
 // of the counters each row is for (nil: the first).
 func (t *tally) add(keys []uint64, counter []uint8) {
 	rows := len(keys) / t.words
+	if t.direct {
+		t.addDirect(keys, counter)
+		return
+	}
 	var tags [ahead]uint64
 	for from := 0; from < rows; from += ahead {
 		m := min(ahead, rows-from)
@@ -46,11 +62,32 @@ func (t *tally) add(keys []uint64, counter []uint8) {
 		}
 		t.touched = touched
 		for i := range m {
-			at := t.slot(tags[i], keys[(from+i)*t.words:][:t.words]) + 1 + t.words
+			at := t.home(tags[i]) * t.stride()
+			// Most rows find their key at home.
+			if key := keys[(from+i)*t.words:][:t.words]; t.words > 1 || t.slots[at] != tags[i] || t.slots[at+1] != key[0] {
+				at = t.slot(tags[i], key)
+			}
+			at += 1 + t.words
 			if counter != nil {
 				at += int(counter[from+i])
 			}
 			t.slots[at]++
+		}
+	}
+}
+
+func (t *tally) addDirect(keys []uint64, counter []uint8) {
+	for i, key := range keys {
+		at := int(key) * t.stride()
+		slot := t.slots[at:][:t.stride()]
+		if slot[0] == 0 {
+			slot[0], slot[1] = 1, key
+			t.len++
+		}
+		if counter != nil {
+			slot[2+int(counter[i])]++
+		} else {
+			slot[2]++
 		}
 	}
 }
@@ -97,21 +134,36 @@ func (t *tally) slot(tag uint64, key []uint64) int {
 
 // makeRoom lets keys more be added and at most half of the slots be in use.
 func (t *tally) makeRoom(keys int) {
-	for 2*(t.len+keys) > t.mask {
+	for !t.direct && 2*(t.len+keys) > t.mask {
 		old := *t
-		t.len = 0
-		t.alloc(2 * (old.mask + 1))
-		t.merge(&old)
+		t.alloc(4 * (old.mask + 1))
+		stride := t.stride()
+		for _, at := range old.used() {
+			s := t.home(old.slots[at])
+			for t.slots[s*stride] != 0 {
+				s = (s + 1) & t.mask
+			}
+			copy(t.slots[s*stride:], old.slots[at:][:stride])
+		}
 	}
 }
 
-// merge adds every count of o.
+// merge adds every count of o, which is of the same kind.
 func (t *tally) merge(o *tally) {
 	for _, at := range o.used() {
 		t.makeRoom(1)
-		into := t.counts(t.slot(o.slots[at], o.key(at)))
+		into := at
+		if t.direct {
+			if t.slots[at] == 0 {
+				t.slots[at], t.slots[at+1] = 1, o.slots[at+1]
+				t.len++
+			}
+		} else {
+			into = t.slot(o.slots[at], o.key(at))
+		}
+		counts := t.counts(into)
 		for c, n := range o.counts(at) {
-			into[c] += n
+			counts[c] += n
 		}
 	}
 }
@@ -131,6 +183,56 @@ func (t *tally) used() []int {
 // answer does not show in which order rows were read.
 func (t *tally) sorted() []int {
 	places := t.used()
-	slices.SortFunc(places, func(a, b int) int { return slices.Compare(t.key(a), t.key(b)) })
+	if t.direct {
+		return places
+	}
+	places = t.byFirstWord(places)
+	if t.words == 1 {
+		return places
+	}
+	for from := 0; from < len(places); {
+		to := from + 1
+		for to < len(places) && t.slots[places[to]+1] == t.slots[places[from]+1] {
+			to++
+		}
+		slices.SortFunc(places[from:to], func(a, b int) int { return slices.Compare(t.key(a), t.key(b)) })
+		from = to
+	}
 	return places
 }
+
+// byFirstWord sorts places by the first words of their keys, a few bits at a
+// time, the lowest first.
+func (t *tally) byFirstWord(places []int) []int {
+	all, some := ^uint64(0), uint64(0)
+	words := make([]uint64, len(places))
+	for i, at := range places {
+		words[i] = t.slots[at+1]
+		all, some = all&words[i], some|words[i]
+	}
+	sorted, sortedWords := make([]int, len(places)), make([]uint64, len(places))
+	for shift := 0; shift < 64; shift += digit {
+		if (all^some)>>shift&(1<<digit-1) == 0 {
+			continue // the same in all keys
+		}
+		var place [1 << digit]int // where the next key with this digit goes
+		for _, w := range words {
+			place[w>>shift&(1<<digit-1)]++
+		}
+		next := 0
+		for d, n := range place {
+			place[d] = next
+			next += n
+		}
+		for i, w := range words {
+			d := w >> shift & (1<<digit - 1)
+			sorted[place[d]], sortedWords[place[d]] = places[i], w
+			place[d]++
+		}
+		places, sorted, words, sortedWords = sorted, places, sortedWords, words
+	}
+	return places
+}
+
+// digit is how many bits byFirstWord sorts by at once.
+const digit = 11

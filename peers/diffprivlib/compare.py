@@ -10,6 +10,7 @@ data_norm = 1 holds by the schema, at its defaults. OUT.md gets the tables.
 """
 
 import json
+import os
 import pathlib
 import sys
 import time
@@ -61,8 +62,9 @@ def main():
         f"diffprivlib {diffprivlib.__version__} (scikit-learn {sklearn.__version__}, numpy {np.__version__}), `LogisticRegression` at its",
         "defaults with `data_norm=1`; ours at its defaults (`--learner erm`). Both see the same features and the same splits:",
         "a balanced subset, 10 % held out. Mean of " + str(len(next(iter(cells.values())))) + " splits ± its standard error; *difference* is of pairs, one a split.",
-        "Seconds: the median over splits of the fastest of three fits, one machine of two shared cores; theirs from a dense matrix,",
-        "ours from coded columns. Regenerate: `make -C peers/diffprivlib check`.",
+        "Milliseconds: the median over splits of the fastest of up to three fits, theirs from a dense matrix with " + os.environ.get("OPENBLAS_NUM_THREADS", "all") + " BLAS threads,",
+        "ours from coded columns; taken one after the other, so only as good as the machine was quiet: the load average at the end",
+        f"was {os.getloadavg()[1]:.0f} on {os.cpu_count()} cores. Regenerate: `make -C peers/diffprivlib check`.",
     ]
     for table, encoding in dict.fromkeys(k[:2] for k in cells):
         lines += ["", f"## {table}, {encoding}", "",

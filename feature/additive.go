@@ -75,6 +75,15 @@ type Shape struct {
 type Additive struct {
 	Intercept float64 // at most MaxStep in size
 	Shapes    []Shape // a column may have several
+	// Clip, where it is not nil, holds the intercept and the first Clip.Shapes
+	// shapes together within [Low, High] before the others are added.
+	Clip *Clip
+}
+
+// Clip bounds the first part of a sum.
+type Clip struct {
+	Shapes    int
+	Low, High float64 // nats
 }
 
 const (
@@ -91,8 +100,11 @@ func Units(step float64) int64 { return int64(math.RoundToEven(step * ScoreOne))
 // BoundAdditive is an Additive tabulated for the codes of one table. It is
 // read-only, so goroutines may share it.
 type BoundAdditive struct {
-	start int64
-	terms []boundShape
+	start   int64
+	clipped []boundShape // before the clip
+	low     int64
+	high    int64
+	terms   []boundShape
 }
 
 type boundShape struct {
@@ -102,22 +114,32 @@ type boundShape struct {
 
 // Bind tabulates f for cols, which is parallel to the schema's Columns.
 func (f *Additive) Bind(cols []column.Column) *BoundAdditive {
-	b := &BoundAdditive{start: Units(f.Intercept)}
+	b := &BoundAdditive{start: Units(f.Intercept), low: math.MinInt64, high: math.MaxInt64}
+	first := 0
+	if f.Clip != nil {
+		first, b.low, b.high = f.Clip.Shapes, Units(f.Clip.Low), Units(f.Clip.High)
+	}
+	b.clipped, b.terms = bindShapes(f.Shapes[:first], cols), bindShapes(f.Shapes[first:], cols)
+	return b
+}
+
+// bindShapes makes one table of all shapes of a column.
+func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
 	at := map[int]int{}
-	for k := range f.Shapes {
-		sh := &f.Shapes[k]
+	for k := range shapes {
+		sh := &shapes[k]
 		col := &cols[sh.Column]
 		bins := sh.ByCode(col)
 		if _, ok := at[sh.Column]; !ok {
-			at[sh.Column] = len(b.terms)
-			b.terms = append(b.terms, boundShape{&col.Codes, make([]int64, len(bins))})
+			at[sh.Column] = len(terms)
+			terms = append(terms, boundShape{&col.Codes, make([]int64, len(bins))})
 		}
-		units := b.terms[at[sh.Column]].units
+		units := terms[at[sh.Column]].units
 		for code, bin := range bins {
 			units[code] += Units(sh.Steps[bin])
 		}
 	}
-	return b
+	return terms
 }
 
 // Scores writes the scores of rows from, from+1, ..., in units of 1/ScoreOne
@@ -127,9 +149,17 @@ func (b *BoundAdditive) Scores(from int, out []int64, codes []uint32) {
 		out[i] = b.start
 	}
 	codes = codes[:len(out)]
-	for k := range b.terms {
-		b.terms[k].codes.Read(from, codes)
-		units := b.terms[k].units
+	add(b.clipped, from, out, codes)
+	for i, z := range out {
+		out[i] = min(max(z, b.low), b.high)
+	}
+	add(b.terms, from, out, codes)
+}
+
+func add(terms []boundShape, from int, out []int64, codes []uint32) {
+	for k := range terms {
+		terms[k].codes.Read(from, codes)
+		units := terms[k].units
 		for i, c := range codes {
 			out[i] += units[c]
 		}

@@ -19,7 +19,7 @@ func edges(c *schema.Column, bins int) []float64 {
 	case len(c.Edges) > 0:
 		return thin(c.Edges, bins)
 	}
-	if span := c.Upper - c.Lower; c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) && span >= 2 && span < float64(bins) {
+	if span := c.Upper - c.Lower; c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) && span >= 2 && span < max(wholeNumbers, float64(bins)) {
 		var out []float64
 		for k := range int(span) {
 			out = append(out, c.Lower+float64(k)+0.5)
@@ -57,6 +57,11 @@ const (
 	heavyRatio = 256
 	// The same for a column that can be negative: by its range.
 	heavyRange = 1000
+	// The bulk of a heavy tail seldom lies below a thousandth of its bound, where
+	// the logarithm of 1 + x alone would spend half of the bins.
+	heavyBulk = 1000
+	// So few whole numbers are kept apart at any ε: counts, grades, months late.
+	wholeNumbers = 13
 )
 
 // scaleOf returns the scale on which bins are equally wide, and its inverse:
@@ -67,8 +72,9 @@ func scaleOf(c *schema.Column) (to, from func(float64) float64) {
 	case c.Transform == schema.Log1p:
 		return math.Log1p, math.Expm1
 	case c.Lower >= 0 && c.Upper >= heavyRatio*math.Max(1, c.Lower), c.Lower < 0 && c.Upper-c.Lower >= heavyRange:
-		return func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)), x) },
-			func(y float64) float64 { return math.Copysign(math.Expm1(math.Abs(y)), y) }
+		one := math.Max(1, math.Max(c.Upper, -c.Lower)/heavyBulk)
+		return func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)/one), x) },
+			func(y float64) float64 { return math.Copysign(one*math.Expm1(math.Abs(y)), y) }
 	}
 	same := func(x float64) float64 { return x }
 	return same, same

@@ -3,9 +3,11 @@
 package additive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/dp"
@@ -17,9 +19,13 @@ import (
 )
 
 // start is the score before any round, with bounds on what a row can score
-// under it: in units of 1/feature.ScoreOne nat, by label.
+// under it as far as weights see it: in units of 1/feature.ScoreOne nat, by label.
 type start struct {
 	score feature.Additive
+	clip  *feature.Clip // what weights see of the score; nil for all
+	// totals are the weights of all rows, the positive label's first, where they
+	// are public; else nil.
+	totals []float64
 	// least is a lower bound for rows of the positive label, most an upper one
 	// for the others.
 	least, most int64
@@ -30,6 +36,9 @@ const (
 	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public
 	// part: three pseudo-rows to a bin keep it honest on its own rows.
 	publicRidge = 3
+	// Weights see the public score within this central part of its rows only:
+	// few rows lie outside, and they would decide the caps.
+	central = 0.7
 )
 
 // publicStart fits the public columns to the public label: no private cell is
@@ -61,6 +70,29 @@ func (pl *Plan) publicStart(ctx context.Context, tab engine.Table) (*start, erro
 	return st, nil
 }
 
+// quantiles are the scores below and above which equal parts of the rows lie,
+// central of them between.
+func quantiles(scores []int64, pos, neg []float64) (low, high float64) {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[a], scores[b]), cmp.Compare(a, b)) })
+	all, below := total(pos, neg), 0.0
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, i := range order {
+		z := float64(scores[i]) / feature.ScoreOne
+		if below <= all*(1+central)/2 {
+			high = z
+		}
+		below += pos[i] + neg[i]
+		if below >= all*(1-central)/2 && math.IsInf(low, 1) {
+			low = z
+		}
+	}
+	return low, high
+}
+
 // binned is the schema with public numbers as categories of bins, the bins,
 // and the columns of the groups coded that way.
 func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []column.Column) {
@@ -88,12 +120,19 @@ func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []colu
 	return &s, all, cols
 }
 
-// bound scores the groups there are.
+// bound scores the groups there are, as weights will.
 func (st *start) bound(g *engine.Groups, pos, neg []float64) {
-	scores := make([]int64, g.Len)
-	st.score.Bind(g.Cols).Scores(0, scores, make([]uint32, g.Len))
-	st.least, st.most = math.MaxInt64, math.MinInt64
+	scores, codes := make([]int64, g.Len), make([]uint32, g.Len)
+	st.score.Bind(g.Cols).Scores(0, scores, codes)
+	low, high := quantiles(scores, pos, neg)
+	st.clip = &feature.Clip{Shapes: len(st.score.Shapes), Low: low, High: high}
+	seen := st.score
+	seen.Clip = st.clip
+	seen.Bind(g.Cols).Scores(0, scores, codes)
+	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
 	for i, z := range scores {
+		st.totals[0] += pos[i] * float64(engine.Weight(z)) / engine.WeightOne
+		st.totals[1] += neg[i] * float64(engine.Weight(-z)) / engine.WeightOne
 		if pos[i] > 0 {
 			st.least = min(st.least, z)
 		}

@@ -22,6 +22,7 @@ type rounds struct {
 	least int64             // as in start, for the score
 	most  int64
 	sums  []engine.CellSums // by private column, under the score; nil when the score has changed
+	total []float64         // weight of all rows under the score by label, positive first, while it is public; else nil
 	free  []int             // private columns that may still be picked
 	fit   []shape           // by private column
 }
@@ -35,8 +36,9 @@ type shape struct {
 
 func newRounds(pl *Plan, tab engine.Table, st *start, exit *mech.Exit) *rounds {
 	score := st.score
+	score.Clip = st.clip
 	score.Shapes = append([]feature.Shape(nil), st.score.Shapes...)
-	r := &rounds{pl: pl, tab: tab, exit: exit, score: &score, least: st.least, most: st.most, fit: make([]shape, len(pl.private))}
+	r := &rounds{pl: pl, tab: tab, exit: exit, score: &score, least: st.least, most: st.most, total: st.totals, fit: make([]shape, len(pl.private))}
 	for k := range pl.private {
 		r.free = append(r.free, k)
 		r.fit[k].steps = make([]float64, pl.private[k].Len())
@@ -121,11 +123,25 @@ func (r *rounds) release(t, k int, caps [2]int64) cells {
 	for b := range n {
 		c.positive[b], c.negative[b] = out[2*b]*p, out[2*b+1]*q
 	}
+	if r.total != nil {
+		meet(c.positive, r.total[0])
+		meet(c.negative, r.total[1])
+	}
 	if !r.pl.NotPrivate {
 		scale := step(r.pl.s.Relation) / r.pl.shares[t].cells.Float()
 		c.variance = 2 * scale * scale * (p*p + q*q)
 	}
 	return c
+}
+
+// meet shifts released cells so that they add up to a public total.
+func meet(cells []float64, sum float64) {
+	for _, x := range cells {
+		sum -= x
+	}
+	for b := range cells {
+		cells[b] += sum / float64(len(cells))
+	}
 }
 
 // learn adds what the cells say to the shape of column k, and what is kept of
@@ -150,7 +166,7 @@ func (r *rounds) learn(k int, c cells) {
 		lo, hi = min(lo, feature.Units(kept[b])), max(hi, feature.Units(kept[b]))
 	}
 	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: bins, Steps: kept})
-	r.least, r.most, r.sums = r.least+lo, r.most+hi, nil
+	r.least, r.most, r.sums, r.total = r.least+lo, r.most+hi, nil, nil
 }
 
 func (pl *Plan) noise(eps dp.Epsilon, l1 float64, length int) mech.Mechanism {

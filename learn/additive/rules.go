@@ -25,7 +25,7 @@ type rules struct {
 
 const (
 	priorShare = 0.05 // of ε, for the share of the positive label where that is private
-	minBins    = 5
+	minBins    = 8
 	maxBins    = 32
 )
 
@@ -36,7 +36,7 @@ func settle(p Params, relation dp.Relation, rows, columns int) rules {
 	}
 	// signal is how many noise scales of a single release the table is long.
 	signal := float64(rows) * p.Epsilon.Float() / step(relation)
-	r := rules{rounds: int(max(1, math.Round(math.Pow(signal/100, 0.75))))}
+	r := rules{rounds: int(max(1, math.Round(math.Pow(signal/130, 0.75))))}
 	switch {
 	case columns == 1:
 		r.rounds, r.keep = 1, 0
@@ -52,7 +52,9 @@ func settle(p Params, relation dp.Relation, rows, columns int) rules {
 			r.keep = 0.5
 		}
 	}
-	r.bins = int(min(maxBins, max(minBins, math.Round(0.6*math.Sqrt(signal/float64(r.rounds))))))
+	// A power of two: finer bins then cut coarser ones.
+	r.bins = int(math.Exp2(math.Round(math.Log2(0.6 * math.Sqrt(signal/float64(r.rounds))))))
+	r.bins = min(maxBins, max(minBins, r.bins))
 	return r
 }
 

@@ -152,22 +152,34 @@ func (l *Logistic) strips(ctx context.Context, add func(from, to int, s *lossScr
 // look computes score and prob of one block at l.coef.
 func (l *Logistic) look(from, to int) {
 	score, prob := l.score[from:to], l.prob[from:to]
-	bias := l.coef[len(l.coef)-1]
 	for i := range score {
-		score[i] = bias
+		score[i] = l.coef[len(l.coef)-1]
 	}
+	pending := -1 // a column of one feature that waits for another, to be added with it
 	for k, index := range l.index {
-		if index != nil {
+		switch {
+		case index != nil:
 			for i, f := range index[from:to] {
 				score[i] += l.coef[f]
 			}
-			continue
-		}
-		c := l.coef[l.constant[k][0]]
-		for i, v := range l.value[k][from:to] {
-			score[i] += float64(c * v)
+		case pending < 0:
+			pending = k
+		default:
+			c, d := l.coef[l.constant[pending][0]], l.coef[l.constant[k][0]]
+			u, v := l.value[pending][from:to][:len(score)], l.value[k][from:to][:len(score)]
+			for i, z := range score {
+				score[i] = z + float64(c*u[i]) + float64(d*v[i])
+			}
+			pending = -1
 		}
 	}
+	if pending >= 0 {
+		c, u := l.coef[l.constant[pending][0]], l.value[pending][from:to][:len(score)]
+		for i, z := range score {
+			score[i] = z + float64(c*u[i])
+		}
+	}
+	prob = prob[:len(score)]
 	for i, z := range score {
 		prob[i] = 1 / (1 + math.Exp(-z)) // 0 where exp overflows, as it should be
 	}

@@ -25,8 +25,8 @@ type Refit struct {
 }
 
 // refitLimits are public. They are looser than those of FitGroups: a classifier
-// on the way of boosting needs no certificate.
-var refitLimits = opt.Limits{GradNorm: 1e-7, Steps: 40}
+// on the way of boosting needs no certificate. (scikit-learn stops at 1e-4.)
+var refitLimits = opt.Limits{GradNorm: 1e-6, Steps: 40}
 
 // NewRefit prepares fits of g. ridge, finite and > 0, weighs ½‖coef‖² against
 // the summed loss, whatever the sum of the weights.
@@ -35,7 +35,7 @@ func NewRefit(sp *feature.Space, g *engine.Groups, ridge float64) *Refit {
 }
 
 // Fit minimises the loss of groups with the weights pos and neg, as FitGroups
-// takes them, down to a mean gradient of length 1e-7, from where the last Fit
+// takes them, down to a mean gradient of length 1e-6, from where the last Fit
 // ended. It returns the coefficients, the intercept last, and every group's
 // score; both hold until the next Fit.
 func (r *Refit) Fit(ctx context.Context, pos, neg []float64) (coef, scores []float64, err error) {

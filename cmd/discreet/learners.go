@@ -19,7 +19,7 @@ import (
 // learners are the rows of the table: to add one, write its file and name it
 // here.
 func learners() []*learner {
-	return []*learner{additiveLearner(), brcLearner(), ermLearner(), labeldpLearner(), logisticLearner(), adaboostLearner()}
+	return []*learner{additiveLearner(), brcLearner(), ermLearner(), labeldpLearner(), peopleLearner(), pateLearner(), logisticLearner(), adaboostLearner()}
 }
 
 // learner makes one learner's parameters out of flags.

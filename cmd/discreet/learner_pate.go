@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/pate"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+func pateLearner() *learner {
+	p := pate.Defaults()
+	return &learner{
+		name:    "pate",
+		private: true,
+		options: []option{
+			{"form", "which PATE: repaired, or printed to reproduce figures (not private)", word[pate.Form]{&p.Form}},
+			{"teachers", "parts the rows are dealt into, 0 for one a row", integer{&p.Teachers}},
+			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"vote-epsilon", "what the printed form says a vote costs", loss{&p.VoteEpsilon}},
+		},
+		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate
+			pl, err := p.Plan(s, rows)
+			if err != nil {
+				return nil, err // not pl: a nil *pate.Plan is not a nil learn.Plan
+			}
+			return pl, nil
+		},
+	}
+}
+
+// loss is a privacy loss that no account is charged for.
+type loss struct{ p *dp.Epsilon }
+
+func (v loss) String() string { return v.p.String() }
+func (v loss) Type() string   { return "number" }
+
+func (v loss) Set(s string) error {
+	e, err := dp.ParseEpsilon(s)
+	if err != nil {
+		return errors.New("must be a decimal number > 0")
+	}
+	*v.p = e
+	return nil
+}

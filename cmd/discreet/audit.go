@@ -99,7 +99,7 @@ or made from --schema.`,
 	c.Flags().Float64Var(&t.delta, "delta", 0, "the `delta` of an (epsilon, delta) claim")
 	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "how likely a true claim may be refuted, a `probability`")
 	c.Flags().IntVar(&t.runs, "runs", 0, "the `number` of runs on each neighbour; 0 for as many as fit into --limit")
-	c.Flags().DurationVar(&t.limit, "limit", 40*time.Second, "about how long to take where --runs is not given")
+	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "about how long to take where --runs is not given")
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	required(c, "epsilon")

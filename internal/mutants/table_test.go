@@ -413,4 +413,153 @@ var table = []mutant{
 		out[i] = v.Float() + e`,
 		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
+	{
+		Row: "A1", Bug: "additive: cells moved by 2 are noised as if by 1",
+		File: "learn/additive/rules.go",
+		Old: `	if relation == dp.AddRemove {
+		return 1
+	}
+	return 2`,
+		New: `	if relation == dp.AddRemove {
+		return 1
+	}
+	return 1`,
+
+		Package: "./learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "A2", Bug: "additive: the selection's spread misses its 2",
+		File: "learn/additive/release.go",
+		Old:  `spread := 2 * step(r.pl.s.Relation)`,
+		New:  `spread := 0.5 * step(r.pl.s.Relation)`,
+
+		Package: "./learn/additive", Test: "TestSpreadIsThatOfTheScores",
+	},
+	{
+		Row: "A3", Bug: "additive: caps forget the released shapes",
+		File: "learn/additive/release.go",
+		Old:  `r.least+lo, r.most+hi, nil, nil`,
+		New:  `r.least+0*lo, r.most+0*hi, nil, nil`,
+
+		Package: "./learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "A4", Bug: "additive: a share's noise is sized with the whole ε",
+		File: "learn/additive/release.go",
+		Old:  `r.pl.noise(r.pl.shares[t].cells, step`,
+		New:  `r.pl.noise(r.pl.Epsilon, step`,
+
+		Package: "./learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
+	},
+	{
+		Row: "A5", Bug: "additive: private weights are taken for public totals",
+		File: "learn/additive/release.go",
+		Old: `	if r.total != nil {
+		meet(c.positive, r.total[0])`,
+		New: `	if r.total != nil {
+		r.total[0] = float64(sums.Positive[0])
+		meet(c.positive, r.total[0])`,
+
+		Package: "./learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "A6", Bug: "additive: the table is read before the charge",
+		File: "learn/additive/fit.go",
+		Old:  `	if err := acct.Charge(pl.bill); err != nil {`,
+		New: `	tab.Groups(ctx, pl.public)
+	if err := acct.Charge(pl.bill); err != nil {`,
+
+		Package: "./learn/additive", Test: "TestConformance/partly_private/charges_before_it_reads",
+	},
+	{
+		Row: "people 1", Bug: "noise of half the cap",
+		File: "learn/people/smooth.go",
+		Old:  `engine.WeightOne/float64(total)*(1+0x1p-50)`,
+		New:  `engine.WeightOne/float64(2*total)*(1+0x1p-50)`,
+
+		Package: "./learn/people", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "people 2", Bug: "the level is not found again after a vote",
+		File: "learn/people/smooth.go",
+		Old: `	s.reach += step
+	s.project()`,
+		New: `	s.reach += step
+	for side := range s.weight {
+		s.sum[side] = 0
+		for i, m := range s.margin {
+			s.weight[side][i] = engine.Weight(m)
+			s.sum[side] += s.weight[side][i] * s.patterns.Count[i]
+		}
+	}
+	s.total, s.sum[1] = s.sum[0], s.sum[0]+1`,
+		Package: "./learn/people", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "people 3", Bug: "choice and error both at the round's full ε",
+		File: "learn/people/params.go",
+		Old:  `pl.share[t] = share{pick, each[t] - pick}`,
+		New:  `pl.share[t] = share{each[t], each[t]}`,
+
+		Package: "./learn/people", Test: "TestConformance/partly_private/bill_equals_releases",
+	},
+	{
+		Row: "people 4", Bug: "choice without the 2 of 2Δ",
+		File: "learn/people/fit.go",
+		Old:  `pl.selector(pl.share[t].pick, 2*moves)`,
+		New:  `pl.selector(pl.share[t].pick, moves)`,
+
+		Package: "./learn/people", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "people 5", Bug: "exact vote",
+		File: "learn/people/fit.go",
+		Old: `	return k, werr
+}`,
+		New: `	return k, werr + float64(wrong[k])/float64(total)
+}`,
+		Package: "./learn/people", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "pate 1", Bug: "a teacher's vote is as long as its rows make it",
+		File: "learn/pate/teachers.go",
+		Old:  `length := max(l1(vote), uint64(r.length())*one)`,
+		New:  `length := max(l1(vote)/2, uint64(r.length())*one)`,
+
+		Package: "./learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
+	},
+	{
+		Row: "pate 2", Bug: "a row's own query is not paid for in full",
+		File: "learn/pate/fit.go",
+		Old:  `curveMove, slopeMove = 0.75, 1.0`,
+		New:  `curveMove, slopeMove = 0.1, 1.0`,
+
+		Package: "./learn/pate", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "pate 3", Bug: "a float sum over rows, whose order depends on cells",
+		File: "learn/pate/fit.go",
+		Old:  `	room := max(1, float64(spreads)) / one // Σ p(1−p): public`,
+		New: `	room := float64(spreads-spreads) / one
+	for i := range r.rows {
+		room += r.rows[i].p * (1 - r.rows[i].p)
+	}`,
+		Package: "./learn/pate", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "pate 4", Bug: "rows are not dealt",
+		File: "learn/pate/teachers.go",
+		Old:  `	rng.Shuffle(src, len(r.rows), func(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] })`,
+		New:  `	rng.Shuffle(src, len(r.rows)/2, func(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] })`,
+
+		Package: "./learn/pate", Test: "TestDealIgnoresWhatIsInARow",
+	},
+	{
+		Row: "pate 5", Bug: "the printed form for privacy",
+		File: "learn/pate/params.go",
+		Old:  `	case p.Form == Printed && !p.NotPrivate:`,
+		New:  `	case false:`,
+
+		Package: "./learn/pate", Test: "TestPlanRefuses",
+	},
 }

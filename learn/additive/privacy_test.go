@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/learn/learntest"
 	"github.com/discreet-dp/discreet/mech/mechtest"
 	"github.com/discreet-dp/discreet/rng"
@@ -159,4 +160,26 @@ func without(tab *dataset.Table, row int) *dataset.Table {
 		}
 	}
 	return tab.Subset(rows)
+}
+
+// Two rows that stand alone in their bins and swap the extreme columns reach
+// the spread of the scores: one column's imbalance falls by 2 while another's
+// rises by 2 (lemma 3b), so less than 4 would be too little.
+func TestSpreadIsThatOfTheScores(t *testing.T) {
+	a := engine.CellSums{Positive: []uint64{engine.WeightOne, 0}, Negative: []uint64{0, 2 * engine.WeightOne}}
+	b := engine.CellSums{Positive: []uint64{0, engine.WeightOne}, Negative: []uint64{0, 2 * engine.WeightOne}}
+	moved := float64(imbalance(&a)-imbalance(&b)) / engine.WeightOne
+	if moved != 2 {
+		t.Fatalf("the pair moves a score by %g, not 2", moved)
+	}
+	tab, plan := with(settings()["partly private"], 60)
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape := &mechtest.Recorder{}
+	learntest.Fit(t, pl, tab, tape, 1)
+	if p := tape.Passages[0]; !p.Choice || p.Bound < 3.9 { // balanced labels: a cap near 1
+		t.Errorf("%q declares a spread of %g", p.Label, p.Bound)
+	}
 }

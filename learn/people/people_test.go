@@ -20,10 +20,13 @@ import (
 // settings are the parameter sets most tests walk through.
 func settings() map[string]func(*Params, *schema.Schema) {
 	return map[string]func(*Params, *schema.Schema){
-		"partly private":   func(p *Params, s *schema.Schema) {},
-		"narrow":           func(p *Params, s *schema.Schema) { p.Kappa = 0.05 },
-		"all of the rows":  func(p *Params, s *schema.Schema) { p.Kappa = 1 },
-		"random, ordinal":  func(p *Params, s *schema.Schema) { p.Base, p.Candidates, p.Encoding = Random, 9, feature.Ordinal },
+		"partly private":  func(p *Params, s *schema.Schema) {},
+		"narrow":          func(p *Params, s *schema.Schema) { p.Kappa = 0.05 },
+		"all of the rows": func(p *Params, s *schema.Schema) { p.Kappa = 1 },
+		"random, ordinal": func(p *Params, s *schema.Schema) { p.Base, p.Candidates, p.Encoding = Random, 9, feature.Ordinal },
+		"random, private label": func(p *Params, s *schema.Schema) {
+			p.Base, p.Candidates, p.Kappa, s.Label.Role, s.Label.Default = Random, 9, 0.2, schema.Private, 0
+		},
 		"private label":    func(p *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 },
 		"no public column": allPrivate,
 		"eps inf":          func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true },

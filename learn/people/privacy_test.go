@@ -22,17 +22,18 @@ const rounding = 1 + 1e-9
 // part of a row: 1,000 neighbour pairs over all settings, byte for byte. The
 // same runs check that no release moved further than it declared.
 func TestReplayNonInterference(t *testing.T) {
-	names := []string{"partly private", "narrow", "all of the rows", "random, ordinal", "private label", "no public column"}
-	const pairs = 1000
-	for i, name := range names {
-		src := replay.Seeded(uint64(i), "pairs")
+	for name, pairs := range map[string]int{ // tabulating hundreds of stumps is what takes time
+		"partly private": 50, "narrow": 50, "all of the rows": 50, "private label": 50, "no public column": 50,
+		"random, ordinal": 400, "random, private label": 350,
+	} {
+		src := replay.Seeded(1, name)
 		tab, plan := with(settings()[name], dp.Nano, 5, 40)
 		pl, err := plan()
 		if err != nil {
 			t.Fatal(err)
 		}
 		scope := pl.(*Plan).scope
-		for k := range pairs/len(names) + 1 {
+		for k := range pairs {
 			b := learntest.Neighbour(tab, src, scope)
 			shift := rng.Below(src, 1000)
 			differs, worst, at := learntest.Interference(t, plan, tab, b, uint64(k), func(k int, p mechtest.Passage) []float64 {

@@ -14,5 +14,10 @@ const paper = "Shen, Krishnaswamy, Kulkarni, Munagala: Classification with Parti
 
 // Figures are the paper's figures, in its order.
 func Figures() []*frame.Figure {
-	return []*frame.Figure{fig2a(), fig2b(), fig2c(), fig2d(), fig3a(), fig3b(), fig3c(), fig3d()}
+	return []*frame.Figure{
+		fig1a(), fig1b(), fig1c(),
+		fig2a(), fig2b(), fig2c(), fig2d(),
+		fig3a(), fig3b(), fig3c(), fig3d(),
+		fig4d(),
+	}
 }

@@ -15,13 +15,13 @@ import (
 func (p panel) draw(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title:    "BRC on " + p.table,
-		Subtitle: fmt.Sprintf("Balanced, 10 %% held out, T = 25, ordinal encoding; mean of %d repeats", s.Repeats),
+		Subtitle: fmt.Sprintf("%s, 10 %% held out, T = 25, ordinal encoding; mean of %d repeats", p.which(), s.Repeats),
 		XLabel:   "privacy loss ε of the fit", YLabel: "test accuracy",
 		LogX: true, Spread: "mean ± one standard error over repeats",
 		Note: "Hollow marks: what the paper's text states.",
 	}
 	curve := func(series, name string, baseline bool) {
-		l.Series = append(l.Series, line(name, budgets, func(eps dp.Epsilon) frame.Stat {
+		l.Series = append(l.Series, line(name, p.epsilons, func(eps dp.Epsilon) frame.Stat {
 			if baseline {
 				eps = 0
 			}
@@ -42,7 +42,7 @@ func (p panel) draw(s *frame.Summary) *plot.Lines {
 	}
 	curve(brcTight, "BRC, tight", false)
 	curve(privateLog, "logistic, ε", false)
-	last := budgets[len(budgets)-1]
+	last := p.epsilons[len(p.epsilons)-1]
 	if len(p.stated) > 0 {
 		paper("BRC", p.stated...)
 	}
@@ -55,10 +55,20 @@ func (p panel) draw(s *frame.Summary) *plot.Lines {
 	return l
 }
 
+func (p panel) which() string {
+	if p.first > 0 {
+		return fmt.Sprintf("First %d rows, balanced", p.first)
+	}
+	return "Balanced"
+}
+
 func line(name string, at []dp.Epsilon, of func(dp.Epsilon) frame.Stat) plot.Series {
 	s := plot.Series{Name: name}
 	for _, eps := range at {
 		st := of(eps)
+		if st.N == 0 {
+			continue
+		}
 		s.X, s.Y = append(s.X, eps.Float()), append(s.Y, st.Mean)
 		s.Low, s.High = append(s.Low, st.Mean-st.StdErr), append(s.High, st.Mean+st.StdErr)
 	}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/heldout"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// compareLearners is the flags of the command.
+type compareLearners struct {
+	*app
+	data       []string
+	schema     string
+	learners   []string
+	epsilons   []string
+	repeats    int
+	heldOut    float64
+	splitSeed  uint64
+	out        string
+	json       bool
+	notPrivate bool
+	exceed     bool
+}
+
+func (a *app) compare() *cobra.Command {
+	l := &compareLearners{app: a}
+	c := &cobra.Command{
+		Use:   "compare",
+		Short: "draw accuracy and AUC of learners against ε (not private)",
+		Long: `Compare parts a table into rows to train on and rows to judge by, again and
+again, trains each learner at each ε, and draws accuracy and AUC against ε.
+Learners without privacy are level lines.
+
+Its numbers are exact, and so NOT PRIVATE, and a choice made by them is not
+covered by any ε: whoever picks a learner or an ε by looking at them has used
+the table without limit. Use it on public or synthetic tables (discreet demo
+--save invents one), or after the decision. It refuses without --not-private.
+
+A learner is named as in train; its options follow after colons. The seed says
+which splits are drawn and nothing about noise, which is fresh in every fit.`,
+		Example: `  discreet compare --data census.csv --schema census.yaml --learners brc,erm,logistic --epsilons 0.1,0.5,1 --not-private
+  discreet compare --data a.csv --schema s.yaml --learners brc,brc:encoding=ordinal:rounds=50,logistic:columns=public \
+    --epsilons 0.1,1 --repeats 50 --out figures --not-private`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return l.run(c.Context()) },
+	}
+	c.Flags().StringArrayVar(&l.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	c.Flags().StringVar(&l.schema, "schema", "", "the schema `file` of the table")
+	c.Flags().StringSliceVar(&l.learners, "learners", nil, "`names` of what to compare, each with its options: NAME[:OPTION=VALUE]...")
+	c.Flags().StringSliceVar(&l.epsilons, "epsilons", nil, "the `numbers` ε that private learners are trained at")
+	c.Flags().IntVar(&l.repeats, "repeats", 10, "how many random splits")
+	c.Flags().Float64Var(&l.heldOut, "held-out", 0.25, "the `share` of the rows to judge by")
+	c.Flags().Uint64Var(&l.splitSeed, "split-seed", 1, "which random splits; says nothing about noise")
+	c.Flags().StringVar(&l.out, "out", "", "also write charts (SVG and PNG) and numbers to this `folder`")
+	c.Flags().BoolVar(&l.json, "json", false, "print one JSON object")
+	c.Flags().BoolVar(&l.notPrivate, "not-private", false, "the numbers may tell about the rows of the table")
+	c.Flags().BoolVar(&l.exceed, "exceed-max-epsilon", false, "compare although the schema declares a max_epsilon")
+	required(c, "data", "schema", "learners", "epsilons")
+	complete(c, "learners", learnerNames()...)
+	return c
+}
+
+func learnerNames() (names []string) {
+	for _, l := range learners() {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+func (l *compareLearners) run(ctx context.Context) error {
+	o, err := l.options()
+	if err != nil {
+		return &usageError{err}
+	}
+	s, err := schema.Load(l.schema)
+	if err != nil {
+		return err
+	}
+	if err := o.Check(s); err != nil {
+		if _, ok := errors.AsType[*dp.ParamError](err); ok {
+			return &usageError{err}
+		}
+		return err
+	}
+	if excess := (price{notPrivate: true}).excess(s); excess != "" && !l.exceed {
+		return &budgetError{fmt.Errorf("compare: %s; only --exceed-max-epsilon goes beyond it", excess)}
+	}
+	t, err := l.table(ctx, s, l.data)
+	if err != nil {
+		return err
+	}
+	report, done := l.runsDone("comparing")
+	o.Progress = report
+	r, err := heldout.Run(ctx, t, *o)
+	done()
+	if err != nil {
+		return err
+	}
+	if l.out != "" {
+		if err := l.save(r); err != nil {
+			return err
+		}
+	}
+	if l.json {
+		return writeJSON(l.stdout, pointsOf(r))
+	}
+	return l.print(r)
+}
+
+// options checks the flags on their own, before any file is opened.
+func (l *compareLearners) options() (*heldout.Options, error) {
+	if !l.notPrivate {
+		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "must be given: held-out scores are exact and tell about the rows, and a choice made by them is covered by no epsilon",
+			Hint: "give --not-private for public or synthetic tables, or after the decision; discreet demo --save invents a table"}
+	}
+	o := &heldout.Options{Repeats: l.repeats, HeldOut: l.heldOut, Seed: l.splitSeed}
+	seen := map[string]bool{}
+	for _, spec := range l.learners {
+		if seen[spec] {
+			return nil, &dp.ParamError{Op: "compare", Param: "learners", Want: "must differ", Got: strconv.Quote(spec)}
+		}
+		seen[spec] = true
+		entry, err := contestant(spec)
+		if err != nil {
+			return nil, err
+		}
+		o.Learners = append(o.Learners, entry)
+	}
+	for _, text := range l.epsilons {
+		if strings.EqualFold(text, "inf") {
+			return nil, &dp.ParamError{Op: "compare", Param: "epsilons", Want: "must be finite", Got: text, Hint: "learners without privacy, such as logistic, are the level lines"}
+		}
+		eps, err := dp.ParseEpsilon(text)
+		if err != nil {
+			return nil, err
+		}
+		o.Epsilons = append(o.Epsilons, eps)
+	}
+	slices.Sort(o.Epsilons)
+	return o, nil
+}
+
+// save writes charts and numbers to the folder.
+func (l *compareLearners) save(r *heldout.Result) error {
+	if err := os.MkdirAll(l.out, 0o777); err != nil {
+		return err
+	}
+	for _, f := range filesOf(r) {
+		path := filepath.Join(l.out, f.name)
+		if err := writeFile(path, f.write); err != nil {
+			return err
+		}
+		l.say("wrote %s", path)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/heldout"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// contestant reads NAME[:OPTION=VALUE]... into a learner with those options.
+func contestant(spec string) (heldout.Learner, error) {
+	parts := strings.Split(spec, ":")
+	all := learners() // a table of its own: options belong to one contestant
+	at := slices.IndexFunc(all, func(l *learner) bool { return l.name == parts[0] })
+	if at < 0 {
+		return heldout.Learner{}, &dp.ParamError{Op: "compare", Param: "learners", Want: "must be among " + strings.Join(learnerNames(), ", "), Got: strconv.Quote(parts[0])}
+	}
+	l := all[at]
+	name := l.name
+	for _, part := range parts[1:] {
+		key, text, _ := strings.Cut(part, "=")
+		o := l.option(key)
+		if o == nil {
+			var have []string
+			for _, o := range l.options {
+				have = append(have, o.name)
+			}
+			return heldout.Learner{}, &dp.ParamError{Op: l.name, Param: "option", Want: "must be one of " + strings.Join(have, ", "), Got: strconv.Quote(key)}
+		}
+		if err := o.value.Set(text); err != nil {
+			return heldout.Learner{}, &dp.ParamError{Op: l.name, Param: key, Want: err.Error(), Got: strconv.Quote(text)}
+		}
+		name += ", " + key + " " + text
+	}
+	return heldout.Learner{
+		Name: name, Private: l.private,
+		Plan: func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
+			return l.plan(price{epsilon: eps, notPrivate: !l.private}, s, rows)
+		},
+	}, nil
+}

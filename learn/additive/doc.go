@@ -25,9 +25,12 @@
 //
 // There is nothing to tune: the number of rounds, bins and the shares of ε
 // follow from ε, the schema and the number of rows by rules.go, which was
-// settled once on data of other owners (docs/decisions/0005-additive.md).
+// settled once on public data (docs/decisions/0004-additive.md).
 //
 // Time: one pass over the rows, O(n·columns), or one for each round where ε
 // allows rounds to look at what earlier ones left. Prefer it to brc unless the
 // proof must be that of a paper.
+//
+// Room rules. Owns: sums of step functions. Imports: learn and what it stands
+// on, learn/logistic. Must never see: files, rows.
 package additive

@@ -149,11 +149,11 @@ func meet(cells []float64, sum float64) {
 func (r *rounds) learn(k int, c cells) {
 	bins := r.pl.private[k]
 	steps, variance := smooth(c, bins.Ordered())
-	sh := &r.fit[k]
+	sh, trust := &r.fit[k], r.pl.rules.trust
 	sh.used = true
 	for b := range steps {
-		sh.steps[b] += steps[b]
-		sh.variance[b] += variance[b]
+		sh.steps[b] += trust * steps[b]
+		sh.variance[b] += trust * trust * variance[b]
 	}
 	keep := r.pl.rules.keep
 	if keep == 0 {

@@ -21,6 +21,9 @@ type rules struct {
 	// than 1 counts correlated columns twice in part, which bends the log-odds,
 	// and leaves more weight for later rounds, which quiets the noise.
 	keep float64
+	// trust is what of each step enters the model: less than 1 where nothing is
+	// kept, since correlated columns then say the same thing several times.
+	trust float64
 }
 
 const (
@@ -29,14 +32,14 @@ const (
 	maxBins    = 32
 )
 
-// settle derives the rules; docs/decisions/0005-additive.md has the sweeps.
+// settle derives the rules; docs/decisions/0004-additive.md has the sweeps.
 func settle(p Params, relation dp.Relation, rows, columns int) rules {
 	if p.NotPrivate {
-		return rules{bins: maxBins, rounds: 3 * columns, keep: 1}
+		return rules{bins: maxBins, rounds: 3 * columns, keep: 1, trust: 1}
 	}
 	// signal is how many noise scales of a single release the table is long.
 	signal := float64(rows) * p.Epsilon.Float() / step(relation)
-	r := rules{rounds: int(max(1, math.Round(math.Pow(signal/130, 0.75))))}
+	r := rules{rounds: int(max(1, math.Round(math.Pow(signal/130, 0.75)))), trust: 1}
 	switch {
 	case columns == 1:
 		r.rounds, r.keep = 1, 0
@@ -50,6 +53,8 @@ func settle(p Params, relation dp.Relation, rows, columns int) rules {
 			r.rounds, r.keep = 2*columns, 1
 		case each >= 400:
 			r.keep = 0.5
+		default:
+			r.trust = 0.75
 		}
 	}
 	// A power of two: finer bins then cut coarser ones.

@@ -157,7 +157,7 @@ func (w *twin) learn(k int, released []float64, caps [2]float64) {
 	keep := w.pl.rules.keep
 	for i := range w.tab.Rows {
 		s := steps[bin(w.tab, bins, i)]
-		w.full[i] += s
+		w.full[i] += w.pl.rules.trust * s
 		w.seen[i] += keep * s
 	}
 	if keep > 0 {

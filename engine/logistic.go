@@ -23,13 +23,14 @@ import (
 type Logistic struct {
 	model    *lossModel
 	rows     int
-	index    [][]int32   // per column: the non-zero feature of each group, or nil where it has one
-	value    [][]float64 // per column of one feature: its value in each group
-	constant [][]int32   // per column of one feature: its index, lossBlock times
-	ones     []float64   // lossBlock times 1, the value of any other column
-	coef     []float64   // where score and prob were computed
-	score    []float64   // per group
-	prob     []float64   // per group: of the positive label
+	index    [][]int32      // per column: the non-zero feature of each group, or nil where it has one
+	value    [][]float64    // per column of one feature: its value in each group
+	constant [][]int32      // per column of one feature: its index, lossBlock times
+	ones     []float64      // lossBlock times 1, the value of any other column
+	coef     []float64      // where score and prob were computed
+	score    []float64      // per group
+	prob     []float64      // per group: of the positive label
+	scratch  []*lossScratch // one per goroutine
 }
 
 // NewLogistic lays out the groups g. Time and memory O(groups × columns), at
@@ -122,9 +123,7 @@ func (l *Logistic) strips(ctx context.Context, add func(from, to int, s *lossScr
 	dim := l.model.dim
 	parts := make([]*LossSums, stripCount(l.rows, dim))
 	var next atomic.Int64
-	work := func() {
-		s := newLossScratch(0)
-		s.index, s.value = make([][]int32, len(l.index)), make([][]float64, len(l.index))
+	work := func(s *lossScratch) {
 		for p := int(next.Add(1) - 1); p < len(parts) && ctx.Err() == nil; p = int(next.Add(1) - 1) {
 			from, to := p*l.rows/len(parts), (p+1)*l.rows/len(parts)
 			parts[p] = &LossSums{Grad: make([]float64, dim), Hess: make([]float64, dim*height)}
@@ -134,10 +133,16 @@ func (l *Logistic) strips(ctx context.Context, add func(from, to int, s *lossScr
 		}
 	}
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(parts)) - 1 {
-		workers.Go(work)
+	n := max(1, min(runtime.GOMAXPROCS(0), len(parts)))
+	for len(l.scratch) < n {
+		s := newLossScratch(0)
+		s.index, s.value = make([][]int32, len(l.index)), make([][]float64, len(l.index))
+		l.scratch = append(l.scratch, s)
 	}
-	work()
+	for w := 1; w < n; w++ {
+		workers.Go(func() { work(l.scratch[w]) })
+	}
+	work(l.scratch[0]) // a few blocks of rows are not worth a wait for another goroutine
 	workers.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err

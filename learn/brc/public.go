@@ -62,12 +62,12 @@ func (p *publicSide) fit(ctx context.Context) error {
 	}
 	p.classifier = logistic.Threshold(coef)
 	p.answer(coef, scores)
-	var sums [2][2]float64 // by label (1 is positive), then answer
-	for i, a := range p.answers {
-		sums[0][a] += neg[i]
-		sums[1][a] += pos[i]
+	wrong, right := 0.0, 0.0
+	for i, a := range p.answers { // a sum each, of weights times 0 or 1: no guesses for the processor
+		yes := float64(a)
+		wrong += float64(neg[i]*yes) + float64(pos[i]*(1-yes))
+		right += float64(pos[i]*yes) + float64(neg[i]*(1-yes))
 	}
-	wrong, right := sums[0][1]+sums[1][0], sums[0][0]+sums[1][1]
 	p.err = wrong / (wrong + right)
 	return nil
 }
@@ -80,16 +80,14 @@ func (p *publicSide) answer(coef, scores []float64) {
 		top = max(top, math.Abs(c))
 	}
 	slack := top * p.space.Slack()
+	answers := p.answers[:len(scores)]
 	for i, z := range scores {
-		switch {
-		case z > slack:
-			p.answers[i] = 1
-		case z < -slack:
-			p.answers[i] = 0
-		case p.space.Answers(p.classifier, p.groups.Cols, i):
-			p.answers[i] = 1
-		default:
-			p.answers[i] = 0
+		answers[i] = uint8(^math.Float64bits(z) >> 63) // the sign, without a branch
+		if !(math.Abs(z) > slack) {
+			answers[i] = 0
+			if p.space.Answers(p.classifier, p.groups.Cols, i) {
+				answers[i] = 1
+			}
 		}
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/learntest"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/mech/mechtest"
+	"github.com/discreet-dp/discreet/rng/replay"
 	"github.com/discreet-dp/discreet/schema"
 )
 
@@ -223,5 +225,47 @@ func TestPlanRefuses(t *testing.T) {
 				t.Errorf("error %v, want one about %q", err, c.want)
 			}
 		})
+	}
+}
+
+// The number of rows is public, so an empty table is refused, and before it
+// costs anything.
+func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
+	tab, plan := with(settings()["partly private"], dp.Nano, 10)
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := &counter{}
+	m, err := pl.Fit(t.Context(), learntest.Engine(t, tab.Subset(nil)), paid, mech.NewExit(replay.Seeded(1, "empty")))
+	if m != nil || err == nil || paid.charges > 0 {
+		t.Errorf("model %v, error %v, %d charges", m != nil, err, paid.charges)
+	}
+}
+
+// counter is an account that counts charges.
+type counter struct{ charges int }
+
+func (c *counter) Charge([]dp.Event) error { c.charges++; return nil }
+func (c *counter) Counted() bool           { return false }
+
+// What a plan says, by hand: ε = 0.5 gives the votes 0.4, so noise of 2/0.4.
+func TestFactsByHand(t *testing.T) {
+	p := Defaults()
+	p.Epsilon, p.Teachers = dp.Nano/2, 100
+	pl, err := p.Plan(census.Schema(), 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := map[string]any{}
+	for _, f := range pl.Facts() {
+		facts[f.Key] = f.Value
+	}
+	if facts["noise_scale"] != 5.0 || facts["teachers"] != 100 || facts["epsilon"] != 0.5 || facts["protects"] != string(dp.PrivateFeatures) {
+		t.Error(facts)
+	}
+	p.Epsilon = 3 // units: 0.8 of them is 2, the last pays for the worth
+	if pl, err = p.Plan(census.Schema(), 0); err != nil || pl.Events()[0].Epsilon != 2 || dp.Total(pl.Events()) != 3 {
+		t.Error(err)
 	}
 }

@@ -16,10 +16,13 @@ import (
 	"github.com/discreet-dp/discreet/model"
 )
 
-// Fit charges acct, then reads the rows once (twice with a public part). After
+// Fit refuses an empty table, charges acct, then reads the rows once (twice with a public part). After
 // the charge it can fail for a fault of the engine or a cancelled context only
 // (1.6): one class or one row trains like anything else.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	if tab.Rows() < 1 { // public
+		return nil, fmt.Errorf("people: the table must have at least one row")
+	}
 	if err := acct.Charge(pl.bill); err != nil {
 		return nil, fmt.Errorf("people: %w", err)
 	}

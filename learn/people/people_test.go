@@ -13,7 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/learntest"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/mech/mechtest"
+	"github.com/discreet-dp/discreet/rng/replay"
 	"github.com/discreet-dp/discreet/schema"
 )
 
@@ -266,3 +268,24 @@ func TestPlanRefuses(t *testing.T) {
 		})
 	}
 }
+
+// The number of rows is public, so an empty table is refused, and before it
+// costs anything.
+func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
+	tab, plan := with(settings()["partly private"], dp.Nano, 3, 10)
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := &counter{}
+	m, err := pl.Fit(t.Context(), learntest.Engine(t, tab.Subset(nil)), paid, mech.NewExit(replay.Seeded(1, "empty")))
+	if m != nil || err == nil || paid.charges > 0 {
+		t.Errorf("model %v, error %v, %d charges", m != nil, err, paid.charges)
+	}
+}
+
+// counter is an account that counts charges.
+type counter struct{ charges int }
+
+func (c *counter) Charge([]dp.Event) error { c.charges++; return nil }
+func (c *counter) Counted() bool           { return false }

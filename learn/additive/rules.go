@@ -54,7 +54,7 @@ func settle(p Params, relation dp.Relation, rows, columns int) rules {
 		case each >= 400:
 			r.keep = 0.5
 		default:
-			r.trust = 0.75
+			r.trust = 0.85
 		}
 	}
 	// A power of two: finer bins then cut coarser ones.

@@ -47,7 +47,7 @@ func TestSettle(t *testing.T) {
 	}{
 		{100, 9, 1, dp.ReplaceOne, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, keep: 0.5, trust: 1}},
 		{21_037, 9, 40_000_000, dp.ReplaceOne, rules{bins: 8, rounds: 2, picks: true, pickShare: 0.325, keep: 0.5, trust: 1}},
-		{32_561, 9, 100_000_000, dp.ReplaceOne, rules{bins: 8, rounds: 9, trust: 0.75}},
+		{32_561, 9, 100_000_000, dp.ReplaceOne, rules{bins: 8, rounds: 9, trust: 0.85}},
 		{32_561, 12, 500_000_000, dp.AddRemove, rules{bins: 16, rounds: 12, keep: 0.5, trust: 1}},
 		{14_589, 1, 10_000_000, dp.ReplaceOne, rules{bins: 8, rounds: 1, trust: 1}},
 		{1_000_000, 5, dp.Nano, dp.AddRemove, rules{bins: 32, rounds: 10, keep: 1, trust: 1}},

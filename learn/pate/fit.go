@@ -89,10 +89,12 @@ const (
 
 // weigh settles how much the teachers' answer t is worth to the student: one
 // Newton step of a logistic regression of the label on t and a level, from the
-// student's score. The slope is free, since the votes are the gradient; of the
-// curvature two noisy sums leave. Here a row is asked about itself, and here its
-// own answer is paid for (1.3). It returns what to add to the student: the
-// coefficients of pl.private, and the level.
+// student's score. Of the curvature two noisy sums leave. The slope is free where
+// every row has its teacher, since the votes are then the gradient; cut says that
+// those of larger parts may have been cut, and the slope leaves with noise too.
+// Here a row is asked about itself, and here its own answer is paid for (1.3). It
+// returns what to add to the student: the coefficients of pl.private, and the
+// level.
 func (pl *Plan) weigh(r *roll, ans []float64, cut bool, exit *mech.Exit) (coef []float64, level float64) {
 	width := pl.private.Width()
 	coef = make([]float64, width)

@@ -47,7 +47,7 @@ const (
 	maxTeachers     = 1 << 24
 	printedTeachers = 50      // of the printed form, which states no number
 	votesShare      = 0.8     // of ε, for the teachers' votes; the rest says what they are worth
-	printedVotes    = 1 << 14 // of members in a model's vote there must be room for teachers
+	printedVotes    = 1 << 14 // teachers that a printed model has room for
 )
 
 // Plan is a checked Params with the bill. It holds no data.

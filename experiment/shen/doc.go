@@ -18,6 +18,7 @@ func Figures() []*frame.Figure {
 		fig1a(), fig1b(), fig1c(),
 		fig2a(), fig2b(), fig2c(), fig2d(),
 		fig3a(), fig3b(), fig3c(), fig3d(),
-		fig4d(),
+		fig4a(), fig4b(), fig4c(), fig4d(),
+		limitation(),
 	}
 }

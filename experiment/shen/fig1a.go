@@ -79,14 +79,6 @@ func judgeFig1a(s *frame.Summary) []frame.Check {
 	return []frame.Check{well, wild}
 }
 
-// listed appends to a comma-separated list.
-func listed(list, item string) string {
-	if list == "" {
-		return item
-	}
-	return list + ", " + item
-}
-
 func notesFig1a(s *frame.Summary) []string {
 	out := "Mean accuracy ± standard deviation between runs:"
 	for _, eps := range toyBudgets {

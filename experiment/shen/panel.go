@@ -343,22 +343,35 @@ func (p panel) near(ours frame.Stat, splits float64) float64 {
 // exceeds checks that BRC's mean is above another series at every ε from the
 // given one on.
 func exceeds(s *frame.Summary, what string, epsilons []dp.Epsilon, above dp.Epsilon, other func(dp.Epsilon) frame.Stat) frame.Check {
-	c := frame.Check{What: "BRC exceeds " + what, Paper: fmt.Sprintf("from ε = %s on", above), Ours: "at no ε up to " + epsilons[len(epsilons)-1].String(), Holds: true}
-	from := dp.Epsilon(0)
+	c := frame.Check{What: "BRC exceeds " + what, Paper: fmt.Sprintf("from ε = %s on", above), Holds: true}
+	var at []dp.Epsilon
 	for _, eps := range epsilons {
 		if s.Mean(brcPaper, eps, accuracy).Mean > other(eps).Mean {
-			if from == 0 {
-				from = eps
-			}
+			at = append(at, eps)
 		} else {
-			from = 0
 			c.Holds = c.Holds && eps < above
 		}
 	}
-	if from > 0 {
-		c.Ours = fmt.Sprintf("from ε = %s on", from)
+	switch {
+	case len(at) == 0:
+		c.Ours = fmt.Sprintf("at no ε up to %s", epsilons[len(epsilons)-1])
+	case slices.Equal(at, epsilons[len(epsilons)-len(at):]):
+		c.Ours = fmt.Sprintf("from ε = %s on", at[0])
+	default:
+		for _, eps := range at {
+			c.Ours = listed(c.Ours, eps.String())
+		}
+		c.Ours = "at ε = " + c.Ours + " only"
 	}
 	return c
+}
+
+// listed appends to a comma-separated list.
+func listed(list, item string) string {
+	if list == "" {
+		return item
+	}
+	return list + ", " + item
 }
 
 func (p panel) notes(s *frame.Summary) (out []string) {

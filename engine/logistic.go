@@ -5,7 +5,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -15,7 +14,7 @@ import (
 
 // Logistic is the logistic loss of groups whose weights change between many
 // evaluations: the features are laid out once, and the scores of the last place
-// are kept. Its gradient is exact to an absolute error of some 1e-16 of the
+// are kept. Its gradient is exact to an absolute error of some 1e-13 of the
 // weights, where LogisticSums keeps the digits of tiny slopes too.
 //
 // Like LogisticSums it adds in strips, so answers do not depend on the number
@@ -184,10 +183,7 @@ func (l *Logistic) look(from, to int) {
 			score[i] = z + float64(c*u[i])
 		}
 	}
-	prob = prob[:len(score)]
-	for i, z := range score {
-		prob[i] = 1 / (1 + math.Exp(-z)) // 0 where exp overflows, as it should be
-	}
+	sigmoids(prob, score)
 }
 
 // slopes fills slope and curve of one block.

@@ -19,6 +19,7 @@ func TestReadChartRefuses(t *testing.T) {
 		"a script":           `<svg><script>alert(1)</script></svg>`,
 		"a handler":          `<svg onload="alert(1)"></svg>`,
 		"a picture":          `<svg><image href="x.png"/></svg>`,
+		"a bare picture":     `<svg><image/></svg>`,
 		"a foreign object":   `<svg><foreignObject/></svg>`,
 		"a link":             `<svg><a href="x"><text>y</text></a></svg>`,
 		"a reference":        `<svg><path style="fill:url(#x)" d="M0,0"/></svg>`,

@@ -41,7 +41,7 @@ var (
 	script string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"number": number, "epsilon": epsilon, "plural": plural, "metric": metric, "short": short, "sentence": sentence,
+		"number": number, "epsilon": epsilon, "plural": plural, "metric": metric, "short": short, "sentence": sentence, "tied": tied,
 	}).Parse(layout))
 )
 
@@ -212,6 +212,11 @@ func sentence(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(s[size:], ".") + "."
 }
+
+var ties = strings.NewReplacer(" %", "\u00a0%", " ± ", "\u00a0±\u00a0", "ε = ", "ε\u00a0=\u00a0")
+
+// tied keeps what is read as one number on one line.
+func tied(s string) string { return ties.Replace(s) }
 
 // short is how much of a commit tells it apart; a + says that it was changed.
 func short(commit string) string {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/experiment/chaudhuri"
 	"github.com/discreet-dp/discreet/experiment/frame"
 	"github.com/discreet-dp/discreet/experiment/frontier"
 	"github.com/discreet-dp/discreet/experiment/shen"
@@ -21,7 +22,7 @@ import (
 
 // All returns every figure, by paper and then in the paper's order.
 func All() []*frame.Figure {
-	return slices.Concat(shen.Figures(), frontier.Figures())
+	return slices.Concat(shen.Figures(), chaudhuri.Figures(), frontier.Figures())
 }
 
 // Find returns the figure of a name such as "shen/fig2a", or a *dp.ParamError

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package chaudhuri measures the figures of the slides "Privacy-Preserving
+// Classification" by Chaudhuri, Monteleoni and Sarwate (published in JMLR 12,
+// 2011): objective against output perturbation. One file per figure.
+//
+// Room rules. Owns: the slides' protocols. Imports: every room but cmd. Must
+// never see: production accounts.
+package chaudhuri
+
+import "github.com/discreet-dp/discreet/experiment/frame"
+
+const slides = "Chaudhuri, Monteleoni, Sarwate: Privacy-Preserving Classification, slides, ITA; published in Differentially Private Empirical Risk Minimization, JMLR 12 (2011)"
+
+// Figures are the slides' figures, in their order.
+func Figures() []*frame.Figure { return []*frame.Figure{adult(), kdd99()} }

@@ -53,7 +53,7 @@ func drawFig1a(s *frame.Summary) *plot.Lines {
 		l.Low[i], l.High[i] = max(0, l.Y[i]-sd), min(1, l.Y[i]+sd)
 	}
 	return &plot.Lines{
-		Title:    "BRC on a line: erratic for small ε",
+		Title:    "BRC on a line",
 		Subtitle: fmt.Sprintf("2,000 points, T = 50, c1 = c2 = 2; mean of %d runs", s.Repeats),
 		XLabel:   "ε of the noise", YLabel: "accuracy",
 		LogX: true, XTicks: []float64{0.01, 0.1, 1, 10, 100}, YFrom: 0, YTo: 1,

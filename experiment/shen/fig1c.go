@@ -83,7 +83,7 @@ func drawFig1c(s *frame.Summary) *plot.Lines {
 		l.Low, l.High = append(l.Low, st.Mean-st.StdErr), append(l.High, st.Mean+st.StdErr)
 	}
 	return &plot.Lines{
-		Title:    "Votes gather around the mid-point",
+		Title:    "Votes of the classifiers on a line",
 		Subtitle: fmt.Sprintf("Mean vote per 100 positions, ε = 100; mean of %d runs", s.Repeats),
 		XLabel:   "position of the classifier", YLabel: "vote α",
 		XTicks: []float64{0, 500, 1000, 1500, 2000},

@@ -119,8 +119,8 @@ func drawFig4c(s *frame.Summary) *plot.Lines {
 		return l
 	}
 	return &plot.Lines{
-		Title:    "BRC converges like AdaBoost over random classifiers",
-		Subtitle: fmt.Sprintf("Adult, balanced, 10 %% held out, ordinal encoding; mean of %d repeats", s.Repeats),
+		Title:    "Convergence of BRC and AdaBoost",
+		Subtitle: fmt.Sprintf("Random classifiers on Adult, balanced; mean of %d repeats", s.Repeats),
 		XLabel:   "rounds", YLabel: "test accuracy", XTicks: []float64{1, 5, 10, 15, 20, 25},
 		Spread:     "mean ± one standard error over repeats",
 		Series:     []plot.Series{curve(brcPaper, "BRC, ε = 0.1", convergeAt), curve(randomBoost, "AdaBoost, not private", 0)},

@@ -24,8 +24,8 @@ func limitation() *frame.Figure {
 		says: "For larger ε, say 1, BRC is somewhat worse than private logistic regression, with public features and without",
 		protocol: "Section 7, \"Limitation when ε is large\"; the paper has no plot. BRC with section 5.3's split (brc) and with everything private (brc-everything), T = 25, c1 = c2 = √2, noise c1·c2·T/(ε·n). " +
 			"Private logistic regression by objective perturbation as in CMS11, everything private.",
-		headline: "BRC is passed as ε grows",
-		epsilons: []dp.Epsilon{160_000_000, 320_000_000, 640_000_000, largeEpsilon, 2 * dp.Nano},
+		headline: "BRC and private logistic for larger ε",
+		epsilons: []dp.Epsilon{20_000_000, 80_000_000, 320_000_000, 640_000_000, largeEpsilon, 2 * dp.Nano},
 		lines: []contender{
 			brcLine(brcPaper, "BRC", false),
 			brcLine(brcWhole, "BRC, all private", true),

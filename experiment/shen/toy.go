@@ -32,20 +32,25 @@ type toyVote struct {
 func toyClassifiers(src rng.Source) []int {
 	at := make([]int, toyRounds)
 	for t := range at {
-		at[t] = toyClassifier(src)
+		at[t] = fewestMistakes(toyLabels(src), src)
 	}
 	return at
 }
 
-// toyClassifier is the classifier with the fewest mistakes after each label was
-// flipped with probability 0.49; among several, any of them.
-func toyClassifier(src rng.Source) int {
+// toyLabels flips each label with probability 0.49; true is "+".
+func toyLabels(src rng.Source) []bool {
+	labels := make([]bool, toyRows)
+	for i := range labels {
+		labels[i] = (i >= toyRows/2) != (rng.Below(src, 100) < toyFlips)
+	}
+	return labels
+}
+
+// fewestMistakes is the classifier with the fewest mistakes about labels; among
+// several, any of them.
+func fewestMistakes(labels []bool, src rng.Source) int {
 	mistakes, fewest, best, ties := 0, 0, 0, uint64(1) // less those of the classifier at 0
-	for i := range toyRows {
-		plus := i >= toyRows/2
-		if rng.Below(src, 100) < toyFlips {
-			plus = !plus
-		}
+	for i, plus := range labels {
 		if plus { // the classifier at i+1 is wrong about i
 			mistakes++
 		} else {

@@ -12,8 +12,9 @@ SHELL := /bin/bash
 GO       ?= go
 OUT      ?= out
 FUZZTIME ?= 30s
-FIGURES  ?= shen/fig2a
-REPEATS  ?= 10
+FIGURES  ?= $$($(OUT)/discreet experiment list | awk '/^[^ ]/ { print $$1 }')
+REPEATS  ?=
+QUICK    ?=
 
 # Packages whose sources start goroutines or share memory between them.
 RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude-dir=$(OUT) '^[[:space:]]*go [a-z]|[^a-z]sync\.|errgroup\.' .))))
@@ -71,10 +72,10 @@ bench: ## all benchmarks; the raw output stays in out/bench.txt
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./... | tee $(OUT)/bench.txt
 
 .PHONY: figures
-figures: build ## regenerate FIGURES (shen/fig2a) into out/figures
+figures: build ## regenerate FIGURES (all) into out/figures; QUICK=1 takes few repeats
 	@for f in $(FIGURES); do \
 		echo "figure: $$f"; \
-		$(OUT)/discreet experiment run "$$f" --repeats $(REPEATS) --out "$(OUT)/figures"; \
+		$(OUT)/discreet experiment run "$$f" $(if $(REPEATS),--repeats $(REPEATS)) $(if $(QUICK),--quick) --out "$(OUT)/figures" || exit 1; \
 	done
 
 .PHONY: docs

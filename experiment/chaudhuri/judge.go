@@ -10,28 +10,30 @@ import (
 	"github.com/discreet-dp/discreet/plot"
 )
 
-// draw shows the SVM, which is what the slides' curves are named after.
+// draw shows both losses with the constants as printed.
 func (p panel) draw(s *frame.Summary) *plot.Lines {
-	svm := machines[0]
 	l := &plot.Lines{
-		Title:    "Private SVM on " + p.table,
+		Title:    "Private SVM and logistic on " + p.table,
 		Subtitle: fmt.Sprintf("One-hot, everything private, 10 %% held out; mean of %d repeats", s.Repeats),
 		XLabel:   "privacy loss ε of the fit", YLabel: "test error",
 		LogX: true, Spread: "mean ± one standard error over repeats",
-		Note: "Constants as printed in CMS11, but for the tight line. Logistic regression: see the verdict.",
+		Note: "Objective and output perturbation, constants as printed in CMS11.",
 	}
-	for _, by := range []struct{ method, label string }{
-		{"objective", "objective"}, {"output", "output"}, {"objective-tight", "objective, tight"},
-	} {
-		one := plot.Series{Name: by.label}
-		for _, eps := range budgets {
-			st := s.Mean(svm.series(by.method), eps, testError)
-			one.X, one.Y = append(one.X, eps.Float()), append(one.Y, st.Mean)
-			one.Low, one.High = append(one.Low, st.Mean-st.StdErr), append(one.High, st.Mean+st.StdErr)
+	for _, m := range machines {
+		for _, by := range asPrinted {
+			one := plot.Series{Name: m.short + ", " + by.name}
+			for _, eps := range budgets {
+				st := s.Mean(m.series(by.name), eps, testError)
+				if st.N == 0 {
+					continue
+				}
+				one.X, one.Y = append(one.X, eps.Float()), append(one.Y, st.Mean)
+				one.Low, one.High = append(one.Low, st.Mean-st.StdErr), append(one.High, st.Mean+st.StdErr)
+			}
+			l.Series = append(l.Series, one)
 		}
-		l.Series = append(l.Series, one)
 	}
-	l.References = []plot.Reference{{Name: bare, Y: s.Mean(svm.series(""), 0, testError).Mean}}
+	l.References = []plot.Reference{{Name: "SVM, not private", Y: s.Mean(machines[0].series(""), 0, testError).Mean}}
 	if p.chance {
 		l.References = append(l.References, plot.Reference{Name: "chance", Y: s.Mean(guess, 0, testError).Mean})
 	}
@@ -42,7 +44,7 @@ func (p panel) draw(s *frame.Summary) *plot.Lines {
 func (p panel) judge(s *frame.Summary) (checks []frame.Check) {
 	for _, m := range machines {
 		checks = append(checks, below(s, m))
-		for _, by := range methods[:2] { // as printed
+		for _, by := range asPrinted {
 			checks = append(checks, approaches(s, m, by))
 		}
 	}

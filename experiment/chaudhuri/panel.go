@@ -36,7 +36,6 @@ var budgets = []dp.Epsilon{50_000_000, 100_000_000, 200_000_000, 400_000_000, 80
 const (
 	guess     = "chance" // the best constant answer
 	testError = "error"
-	bare      = "not private"
 )
 
 // method is one way to make the minimiser private.
@@ -54,14 +53,17 @@ var methods = []method{
 	{"objective-tight", erm.Objective, erm.Tight},
 }
 
+var asPrinted = methods[:2]
+
 // machine is one loss.
 type machine struct {
-	name string // prefix of series
-	long string
-	loss erm.Loss
+	name  string // prefix of series
+	short string
+	long  string
+	loss  erm.Loss
 }
 
-var machines = []machine{{"svm", "SVM", erm.Huber}, {"logistic", "logistic regression", erm.Logistic}}
+var machines = []machine{{"svm", "SVM", "SVM", erm.Huber}, {"logistic", "logistic", "logistic regression", erm.Logistic}}
 
 // series is the name of one line; the empty method is the fit without privacy.
 func (m machine) series(method string) string {

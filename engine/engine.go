@@ -41,6 +41,9 @@ type Table interface {
 	// MarginSums is LogisticSums for any Loss of rows that are scaled and
 	// projected one by one as r says. One pass.
 	MarginSums(ctx context.Context, sp *feature.Space, l Loss, r Rows, coef []float64) (*LossSums, error)
+	// Margins lays the rows out for many evaluations of MarginSums. The label
+	// must be binary. One pass.
+	Margins(ctx context.Context, sp *feature.Space, r Rows) (*Margins, error)
 }
 
 // Patterns counts rows by mistake pattern. Pattern p is the words

@@ -216,24 +216,39 @@ func losses(s *lossScratch, n int) (sum float64) {
 	return sum
 }
 
-// scatter adds the block to the gradient and to the upper triangle of the
-// Hessian. Features of later columns have larger indices and the intercept is
-// last, so the triangle needs no comparison. Where the place of a sum is the
-// same for all rows it is summed in registers first.
+// scatter adds the block to the gradient and the Hessian.
 func (m *lossModel) scatter(n int, s *lossScratch, sum *LossSums) {
+	slope := s.slope[:n]
+	for k := range m.tables {
+		index, value := s.index[k][:n], s.value[k][:n]
+		if m.tables[k].one {
+			sum.Grad[index[0]] += dot(slope, value)
+			continue
+		}
+		for i, f := range index {
+			sum.Grad[f] += float64(slope[i] * value[i])
+		}
+	}
+	sum.Grad[m.dim-1] += total(slope)
+	m.curves(n, s, sum)
+}
+
+// curves adds the block to the upper triangle of the Hessian. Features of later
+// columns have larger indices and the intercept is last, so the triangle needs
+// no comparison. Where the place of a sum is the same for all rows it is summed
+// in registers first.
+func (m *lossModel) curves(n int, s *lossScratch, sum *LossSums) {
 	d := m.dim - 1
-	slope, curve, scaled := s.slope[:n], s.curve[:n], s.scaled[:n]
+	curve, scaled := s.curve[:n], s.scaled[:n]
 	for k := range m.tables {
 		index, value := s.index[k][:n], s.value[k][:n]
 		for i, v := range value {
 			scaled[i] = float64(curve[i] * v)
 		}
 		if f := int(index[0]); m.tables[k].one {
-			sum.Grad[f] += dot(slope, value)
 			sum.Hess[f*m.dim+d] += total(scaled)
 		} else {
 			for i, f := range index {
-				sum.Grad[f] += float64(slope[i] * value[i])
 				sum.Hess[int(f)*m.dim+d] += scaled[i]
 			}
 		}
@@ -248,7 +263,6 @@ func (m *lossModel) scatter(n int, s *lossScratch, sum *LossSums) {
 			}
 		}
 	}
-	sum.Grad[d] += total(slope)
 	sum.Hess[d*m.dim+d] += total(curve)
 }
 
@@ -298,6 +312,9 @@ func (l *LossSums) add(m *LossSums) {
 
 // mirror copies the upper triangle of the Hessian to the lower.
 func (l *LossSums) mirror() {
+	if l.Hess == nil {
+		return
+	}
 	d := len(l.Grad)
 	for i := range d {
 		for j := range i {

@@ -17,7 +17,10 @@ import (
 )
 
 // Table answers from a dataset.Table, which it does not change.
-type Table struct{ t *dataset.Table }
+type Table struct {
+	t    *dataset.Table
+	laid laidOut
+}
 
 var _ engine.Table = (*Table)(nil)
 
@@ -26,7 +29,7 @@ func New(t *dataset.Table) (*Table, error) {
 	if t.Labels == nil {
 		return nil, fmt.Errorf("memory: the table was read without labels")
 	}
-	return &Table{t}, nil
+	return &Table{t: t}, nil
 }
 
 func (m *Table) Schema() *schema.Schema { return m.t.Schema }

@@ -88,7 +88,37 @@ func (p *perturbation) draw(exit *mech.Exit) []float64 {
 
 // minimum is the certified minimum of J for the linear term b.
 func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b []float64) ([]float64, error) {
+	all, err := tab.Margins(ctx, pl.space, pl.shape())
+	if err != nil {
+		return nil, err
+	}
+	sample := all
+	if stride := all.Len() / sampleRows; stride > 1 {
+		sample = all.Every(stride)
+	}
+	x, done, err := quick(pl.slopes(ctx, sample, p, b), pl.slopes(ctx, all, p, b), p.dim, p.target)
+	if done || err != nil {
+		return x, err
+	}
 	return minimise(pl.surface(ctx, tab, p, b), p.dim, p.reg, p.reg+p.curve*p.norm*p.norm, p.target)
+}
+
+// slopes is J over the rows of m, each for more where they are a sample.
+func (pl *Plan) slopes(ctx context.Context, m *engine.Margins, p perturbation, b []float64) slopes {
+	weight := p.n / m.Weight()
+	return func(w []float64, hess bool) (opt.Point, error) {
+		s, err := m.Sums(ctx, pl.loss, w, hess)
+		if err != nil {
+			return opt.Point{}, err
+		}
+		for i := range s.Grad {
+			s.Grad[i] *= weight
+		}
+		for i := range s.Hess {
+			s.Hess[i] *= weight
+		}
+		return p.objective(s, b, w), nil
+	}
 }
 
 // surface is J.
@@ -118,7 +148,9 @@ func (u units) objective(s *engine.LossSums, b, w []float64) opt.Point {
 	for i := range p.Grad {
 		p.Value += float64(u.reg*w[i]*w[i]/2) + float64(b[i]*w[i])/u.n
 		p.Grad[i] = (p.Grad[i]+b[i])/u.n + float64(u.reg*w[i])
-		p.Hess[i*u.dim+i] += u.reg
+		if p.Hess != nil {
+			p.Hess[i*u.dim+i] += u.reg
+		}
 	}
 	return p
 }

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/column"
+	"github.com/discreet-dp/discreet/feature"
+)
+
+// Margins is MarginSums laid out for evaluation at many coefficients, of one
+// Loss after another. Columns of few codes are joined: a row has one code for
+// several of them, so that its score takes one look into a table, and its slope
+// is added once and shared out among features at the end. Where all columns
+// join, equal rows become one.
+//
+// It does not change once made and may be used by several goroutines.
+type Margins struct {
+	dim      int
+	one      []bool // per column of the space: it has one feature
+	joints   []joint
+	plain    []plainColumn
+	pos, neg []float64
+	scale    float64   // of all rows
+	factor   []float64 // of each row, beyond scale; nil: 1
+}
+
+// joint is several columns with one code.
+type joint struct {
+	code  []uint16 // per row
+	size  int
+	parts []jointPart
+}
+
+// jointPart is one column of a joint, per code of the joint.
+type jointPart struct {
+	k     int // column of the space
+	index []int32
+	value []float64
+}
+
+// plainColumn is a column of too many codes to be joined: of one feature, with
+// a value for each row, or of several with value 1 (index is then set).
+type plainColumn struct {
+	k       int
+	feature int
+	index   []int32
+	value   []float64
+}
+
+const (
+	jointCodes = 1 << 11 // a table of scores and one of slopes stay in the nearest cache
+	jointShare = 8       // rows per code of a joint, or more: tables must not cost more than rows
+)
+
+// NewMargins lays out rows; its arguments are those of MarginSums. Time
+// O(rows × columns), memory at most 8 bytes per row and column.
+func NewMargins(sp *feature.Space, cols []column.Column, rows int, weigh Weigh, r Rows) *Margins {
+	m := &Margins{dim: sp.Width() + 1, scale: r.Scale, pos: make([]float64, rows), neg: make([]float64, rows)}
+	weigh(0, m.pos, m.neg)
+	if r.bites(sp) {
+		m.shorten(sp, cols, rows, r)
+	}
+	sizes := make([]int, len(sp.Columns))
+	order := make([]int, len(sp.Columns))
+	for k, j := range sp.Columns {
+		_, width := sp.Block(k)
+		m.one = append(m.one, width == 1)
+		sizes[k], order[k] = sp.Codes(k, &cols[j]), k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	most := min(jointCodes, rows/jointShare)
+	var members [][]int
+	var products []int
+	for _, k := range order { // first fit, the largest first
+		if sizes[k] > most {
+			m.plain = append(m.plain, newPlainColumn(sp, k, cols, rows))
+			continue
+		}
+		at := slices.IndexFunc(products, func(p int) bool { return p*sizes[k] <= most })
+		if at < 0 {
+			at = len(products)
+			members, products = append(members, nil), append(products, 1)
+		}
+		members[at], products[at] = append(members[at], k), products[at]*sizes[k]
+	}
+	for i, ks := range members {
+		m.joints = append(m.joints, newJoint(sp, ks, sizes, products[i], cols, rows))
+	}
+	if len(m.joints) == 1 && len(m.plain) == 0 {
+		m.collapse()
+	}
+	return m
+}
+
+// shorten sets factor, from what MarginSums does to the same rows.
+func (m *Margins) shorten(sp *feature.Space, cols []column.Column, rows int, r Rows) {
+	sh := &shape{rows: r, bites: true}
+	tables, s := newLossModel(sp, cols, make([]float64, m.dim)), newLossScratch(len(sp.Columns))
+	m.scale, m.factor = 1, make([]float64, rows)
+	for at := 0; at < rows; at += lossBlock {
+		n := min(lossBlock, rows-at)
+		tables.look(at, n, s)
+		sh.factors(n, s)
+		copy(m.factor[at:], s.factor[:n])
+	}
+}
+
+func newPlainColumn(sp *feature.Space, k int, cols []column.Column, rows int) plainColumn {
+	col := &cols[sp.Columns[k]]
+	first, width := sp.Block(k)
+	p := plainColumn{k: k, feature: first}
+	codes := make([]uint32, rows)
+	col.Codes.Read(0, codes)
+	if width > 1 {
+		p.index, p.value = make([]int32, rows), make([]float64, rows)
+		for i, c := range codes {
+			f, v := sp.Cell(k, col, int(c))
+			p.index[i], p.value[i] = int32(f), v
+		}
+		return p
+	}
+	p.value = make([]float64, rows)
+	if sp.Codes(k, col) > rows {
+		for i, c := range codes {
+			_, p.value[i] = sp.Cell(k, col, int(c))
+		}
+		return p
+	}
+	table := make([]float64, sp.Codes(k, col))
+	for code := range table {
+		_, table[code] = sp.Cell(k, col, code)
+	}
+	for i, c := range codes {
+		p.value[i] = table[c]
+	}
+	return p
+}
+
+func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column, rows int) joint {
+	j := joint{code: make([]uint16, rows), size: size}
+	codes := make([]uint32, rows)
+	every := 1
+	for _, k := range ks {
+		col := &cols[sp.Columns[k]]
+		p := jointPart{k: k, index: make([]int32, size), value: make([]float64, size)}
+		for c := range size {
+			f, v := sp.Cell(k, col, c/every%sizes[k])
+			p.index[c], p.value[c] = int32(f), v
+		}
+		j.parts = append(j.parts, p)
+		col.Codes.Read(0, codes)
+		for i, c := range codes {
+			j.code[i] += uint16(int(c) * every)
+		}
+		every *= sizes[k]
+	}
+	return j
+}
+
+// collapse makes one row of the rows with one code. They are equal, and so are
+// their factors.
+func (m *Margins) collapse() {
+	j := &m.joints[0]
+	pos, neg := make([]float64, j.size), make([]float64, j.size)
+	var factor []float64
+	if m.factor != nil {
+		factor = make([]float64, j.size)
+	}
+	seen := make([]bool, j.size)
+	for i, c := range j.code {
+		pos[c] += m.pos[i]
+		neg[c] += m.neg[i]
+		seen[c] = true
+		if factor != nil {
+			factor[c] = m.factor[i]
+		}
+	}
+	j.code = j.code[:0:0]
+	m.pos, m.neg, m.factor = nil, nil, nil
+	for c, ok := range seen {
+		if !ok {
+			continue
+		}
+		j.code, m.pos, m.neg = append(j.code, uint16(c)), append(m.pos, pos[c]), append(m.neg, neg[c])
+		if factor != nil {
+			m.factor = append(m.factor, factor[c])
+		}
+	}
+}
+
+// Len is the number of rows laid out, fewer than rows where equal ones became
+// one.
+func (m *Margins) Len() int { return len(m.pos) }
+
+// Every returns the rows 0, stride, 2·stride, ... alone, laid out.
+func (m *Margins) Every(stride int) *Margins {
+	part := &Margins{dim: m.dim, one: m.one, scale: m.scale}
+	part.pos, part.neg = every(m.pos, stride), every(m.neg, stride)
+	part.factor = every(m.factor, stride)
+	for _, j := range m.joints {
+		part.joints = append(part.joints, joint{every(j.code, stride), j.size, j.parts})
+	}
+	for _, p := range m.plain {
+		part.plain = append(part.plain, plainColumn{p.k, p.feature, every(p.index, stride), every(p.value, stride)})
+	}
+	return part
+}
+
+func every[T any](from []T, stride int) []T {
+	if from == nil {
+		return nil
+	}
+	out := make([]T, 0, (len(from)+stride-1)/stride)
+	for i := 0; i < len(from); i += stride {
+		out = append(out, from[i])
+	}
+	return out
+}
+
+// Weight is what all rows stand for together.
+func (m *Margins) Weight() float64 { return total(m.pos) + total(m.neg) }
+
+// Sums are the gradient and, with hess, the Hessian of MarginSums at coef for
+// the loss l, to an absolute error of some 1e-13 of the weights. The value of
+// the loss is not computed. The sums do not depend on the number of processors.
+// It fails only when ctx ends or coef has the wrong length.
+func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (*LossSums, error) {
+	if len(coef) != m.dim {
+		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)", m.dim, len(coef))
+	}
+	scaled := make([]float64, m.dim)
+	for f, c := range coef {
+		scaled[f] = float64(c * m.scale)
+	}
+	tables := m.tabulate(scaled)
+	strips := make([]*LossSums, m.stripCount())
+	var next atomic.Int64
+	work := func() {
+		s := m.newScratch()
+		for p := int(next.Add(1) - 1); p < len(strips); p = int(next.Add(1) - 1) {
+			strips[p] = m.strip(ctx, p*m.Len()/len(strips), (p+1)*m.Len()/len(strips), l, scaled, tables, s, hess)
+		}
+	}
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(strips)) - 1 {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	sum := strips[0]
+	for _, s := range strips[1:] {
+		sum.add(s)
+	}
+	for f := range sum.Grad {
+		sum.Grad[f] *= m.scale
+	}
+	for f := range sum.Hess {
+		sum.Hess[f] *= float64(m.scale * m.scale)
+	}
+	sum.mirror()
+	return sum, nil
+}
+
+// marginStrip is long, as each strip has tables of its own to share out.
+const marginStrip = 1 << 14
+
+// stripCount depends on public sizes only.
+func (m *Margins) stripCount() int {
+	fit := max(2, maxPartials/(m.dim*m.dim))
+	return max(1, min((m.Len()+marginStrip-1)/marginStrip, maxStrips, fit))
+}
+
+// tabulate is what each code of each joint adds to a score.
+func (m *Margins) tabulate(coef []float64) [][]float64 {
+	tables := make([][]float64, len(m.joints))
+	for t, j := range m.joints {
+		table := make([]float64, j.size)
+		for _, p := range j.parts {
+			for c, f := range p.index {
+				table[c] += float64(coef[f] * p.value[c])
+			}
+		}
+		tables[t] = table
+	}
+	return tables
+}
+
+type marginScratch struct {
+	*lossScratch
+	prob   []float64
+	slopes [][]float64 // per joint: slopes added up by code
+	other  [][]float64 // the same for every other row: two sums need not wait for each other
+}
+
+func (m *Margins) newScratch() *marginScratch {
+	s := &marginScratch{lossScratch: newLossScratch(len(m.one)), prob: make([]float64, lossBlock)}
+	for _, j := range m.joints {
+		s.slopes = append(s.slopes, make([]float64, j.size))
+		s.other = append(s.other, make([]float64, j.size))
+	}
+	return s
+}
+
+func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float64, tables [][]float64, s *marginScratch, hess bool) *LossSums {
+	sum := &LossSums{Grad: make([]float64, m.dim)}
+	var model *lossModel
+	if hess {
+		sum.Hess = make([]float64, m.dim*m.dim)
+		model = &lossModel{dim: m.dim}
+		for _, one := range m.one {
+			model.tables = append(model.tables, lossTable{one: one})
+		}
+	}
+	for at := from; at < to && ctx.Err() == nil; at += lossBlock {
+		n := min(lossBlock, to-at)
+		m.look(at, n, coef, tables, s)
+		m.losses(at, n, l, s)
+		m.gradient(at, n, s, sum.Grad)
+		if hess {
+			m.widen(at, n, s)
+			model.curves(n, s.lossScratch, sum)
+		}
+	}
+	m.share(s, sum.Grad)
+	return sum
+}
+
+// look adds up the scores.
+func (m *Margins) look(at, n int, coef []float64, tables [][]float64, s *marginScratch) {
+	score := s.score[:n]
+	for i := range score {
+		score[i] = coef[len(coef)-1]
+	}
+	t := 0
+	for ; t+2 <= len(tables); t += 2 {
+		a, b := tables[t], tables[t+1]
+		ca, cb := m.joints[t].code[at:][:n], m.joints[t+1].code[at:][:n]
+		for i, z := range score {
+			score[i] = z + a[ca[i]] + b[cb[i]]
+		}
+	}
+	if t < len(tables) {
+		a, ca := tables[t], m.joints[t].code[at:][:n]
+		for i, z := range score {
+			score[i] = z + a[ca[i]]
+		}
+	}
+	p := 0
+	for ; p+3 <= len(m.plain) && m.plain[p+2].index == nil && m.plain[p+1].index == nil && m.plain[p].index == nil; p += 3 {
+		a, b, c := coef[m.plain[p].feature], coef[m.plain[p+1].feature], coef[m.plain[p+2].feature]
+		u, v, w := m.plain[p].value[at:][:n], m.plain[p+1].value[at:][:n], m.plain[p+2].value[at:][:n]
+		for i, z := range score {
+			score[i] = z + float64(a*u[i]) + float64(b*v[i]) + float64(c*w[i])
+		}
+	}
+	for _, q := range m.plain[p:] {
+		value := q.value[at:][:n]
+		if q.index == nil {
+			c := coef[q.feature]
+			for i, z := range score {
+				score[i] = z + float64(c*value[i])
+			}
+			continue
+		}
+		index := q.index[at:][:n]
+		for i, z := range score {
+			score[i] = z + float64(coef[index[i]]*value[i])
+		}
+	}
+	if m.factor != nil {
+		for i, t := range m.factor[at:][:n] {
+			score[i] *= t
+		}
+	}
+}
+
+// losses fills slope and curve, the factor of each row included.
+func (m *Margins) losses(at, n int, l Loss, s *marginScratch) {
+	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
+	score, slope, curve := s.score[:n], s.slope[:n], s.curve[:n]
+	if l.Huber > 0 {
+		for i, z := range score {
+			_, d, c := l.At(z)
+			_, e, g := l.At(-z)
+			slope[i] = float64(pos[i]*d) - float64(neg[i]*e)
+			curve[i] = float64(pos[i]*c) + float64(neg[i]*g)
+		}
+	} else {
+		sigmoids(s.prob[:n], score)
+		for i, p := range s.prob[:n] {
+			w := float64((pos[i] + neg[i]) * p)
+			slope[i], curve[i] = w-pos[i], float64(w*(1-p))
+		}
+	}
+	if m.factor != nil {
+		for i, t := range m.factor[at:][:n] {
+			slope[i], curve[i] = float64(slope[i]*t), float64(curve[i]*float64(t*t))
+		}
+	}
+}
+
+// gradient adds one block; the joints' part waits for share.
+func (m *Margins) gradient(at, n int, s *marginScratch, grad []float64) {
+	slope := s.slope[:n]
+	for t := range m.joints {
+		code := m.joints[t].code[at:][:n]
+		a, b := s.slopes[t], s.other[t]
+		i := 0
+		for ; i+2 <= len(slope); i += 2 {
+			a[code[i]] += slope[i]
+			b[code[i+1]] += slope[i+1]
+		}
+		if i < len(slope) {
+			a[code[i]] += slope[i]
+		}
+	}
+	for _, p := range m.plain {
+		if p.index == nil {
+			grad[p.feature] += dot(slope, p.value[at:][:n])
+			continue
+		}
+		for i, f := range p.index[at:][:n] {
+			grad[f] += float64(slope[i] * p.value[at+i])
+		}
+	}
+	grad[len(grad)-1] += total(slope)
+}
+
+// share shares out the sums of the joints among features, and clears them.
+func (m *Margins) share(s *marginScratch, grad []float64) {
+	for t, j := range m.joints {
+		sums, other := s.slopes[t], s.other[t]
+		for c := range sums {
+			sums[c] += other[c]
+		}
+		for _, p := range j.parts {
+			if m.one[p.k] {
+				grad[p.index[0]] += dot(sums, p.value)
+				continue
+			}
+			for c, f := range p.index {
+				grad[f] += float64(sums[c] * p.value[c])
+			}
+		}
+		clear(sums)
+		clear(other)
+	}
+}
+
+// widen fetches each cell's feature and value.
+func (m *Margins) widen(at, n int, s *marginScratch) {
+	for _, j := range m.joints {
+		for _, p := range j.parts {
+			index, value := s.index[p.k][:n], s.value[p.k][:n]
+			for i, c := range j.code[at:][:n] {
+				index[i], value[i] = p.index[c], p.value[c]
+			}
+		}
+	}
+	for _, p := range m.plain {
+		if copy(s.value[p.k][:n], p.value[at:]); p.index != nil {
+			copy(s.index[p.k][:n], p.index[at:])
+			continue
+		}
+		for i := range s.index[p.k][:n] {
+			s.index[p.k][i] = int32(p.feature)
+		}
+	}
+}

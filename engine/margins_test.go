@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+
+	. "github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
+)
+
+func (c *lossCase) margins(r Rows) *Margins {
+	return NewMargins(c.sp, c.cols, c.rows, GroupWeights(c.pos, c.neg), r)
+}
+
+// The numbers of rows are those where no column joins, where some do and where
+// all do, so that equal rows become one.
+func TestMarginsEqualTheNaiveTwin(t *testing.T) {
+	for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
+		for _, rows := range []int{1, 7, 900, 3000, 40_000} {
+			for _, r := range marginRows {
+				c := newLossCase(t, 3, enc, rows)
+				if rows == 7 || rows == 40_000 { // both numbers have few values
+					few(c, 5)
+				}
+				c.pos[0] = 0
+				m := c.margins(r)
+				if joined := m.Len() < rows; joined != (rows == 40_000) {
+					t.Errorf("%d rows became %d", rows, m.Len())
+				}
+				for _, l := range marginLosses {
+					t.Run(fmt.Sprintf("%s/%d/%+v/%+v", enc, rows, l, r), func(t *testing.T) {
+						want := c.naiveMargin(l, r, c.coef)
+						for _, hess := range []bool{true, false} {
+							got, err := m.Sums(context.Background(), l, c.coef, hess)
+							if err != nil {
+								t.Fatal(err)
+							}
+							for f := range want.Grad {
+								if !near(got.Grad[f], want.Grad[f], float64(rows)) {
+									t.Errorf("gradient %d = %v, want %v", f, got.Grad[f], want.Grad[f])
+								}
+							}
+							if hess != (got.Hess != nil) {
+								t.Fatalf("a Hessian of %d numbers", len(got.Hess))
+							}
+							for f := range got.Hess {
+								if !near(got.Hess[f], want.Hess[f], float64(rows)) {
+									t.Errorf("hessian %d = %v, want %v", f, got.Hess[f], want.Hess[f])
+								}
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// few leaves each number n values.
+func few(c *lossCase, n int) {
+	for _, j := range lossCols {
+		col := &c.cols[j]
+		if col.Values == nil {
+			continue
+		}
+		col.Codes.Recode(mod(300, n))
+		col.Values = col.Values[:n]
+	}
+}
+
+func mod(size, n int) []uint32 {
+	out := make([]uint32, size)
+	for i := range out {
+		out[i] = uint32(i % n)
+	}
+	return out
+}
+
+func TestMarginsOfEveryFifthRow(t *testing.T) {
+	c := newLossCase(t, 5, feature.OneHot, 3001)
+	r := Rows{0.4, 0.7}
+	got, err := c.margins(r).Every(5).Sums(context.Background(), Loss{}, c.coef, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.rows {
+		if i%5 != 0 {
+			c.pos[i], c.neg[i] = 0, 0
+		}
+	}
+	want := c.naiveMargin(Loss{}, r, c.coef)
+	for f := range want.Grad {
+		if !near(got.Grad[f], want.Grad[f], 3000) {
+			t.Errorf("gradient %d = %v, want %v", f, got.Grad[f], want.Grad[f])
+		}
+	}
+	for f := range want.Hess {
+		if !near(got.Hess[f], want.Hess[f], 3000) {
+			t.Errorf("hessian %d = %v, want %v", f, got.Hess[f], want.Hess[f])
+		}
+	}
+}
+
+func TestMarginsDoNotDependOnTheProcessors(t *testing.T) {
+	c := newLossCase(t, 7, feature.OneHot, 70_001)
+	m := c.margins(Rows{0.4, 1})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one, err := m.Sums(context.Background(), Loss{}, c.coef, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GOMAXPROCS(4)
+	four, err := m.Sums(context.Background(), Loss{}, c.coef, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(one.Grad, four.Grad) || !slices.Equal(one.Hess, four.Hess) {
+		t.Error("four processors add up to something else than one")
+	}
+}
+
+func TestMarginsRefuse(t *testing.T) {
+	c := newLossCase(t, 7, feature.OneHot, 10)
+	m := c.margins(Rows{1, 1})
+	if _, err := m.Sums(context.Background(), Loss{}, c.coef[1:], false); err == nil {
+		t.Error("too few coefficients were taken")
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := m.Sums(ended, Loss{}, c.coef, false); err != context.Canceled {
+		t.Errorf("an ended context gave %v", err)
+	}
+}

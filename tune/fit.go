@@ -4,6 +4,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -14,11 +15,14 @@ import (
 	"github.com/discreet-dp/discreet/rng"
 )
 
-// Fit charges acct, parts the rows, trains candidates on one part and judges
+// Fit refuses an empty table, charges acct, parts the rows, trains candidates on one part and judges
 // them on the other. Only the chosen model leaves, with the name of its
 // candidate; how many runs there were is not told. Nothing else about the runs
 // may be watched either: not how long they took.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	if tab.Rows() < 1 { // public
+		return nil, errors.New("tune: the table must have at least one row")
+	}
 	if err := acct.Charge(pl.bill); err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}

@@ -17,7 +17,9 @@ import (
 	"github.com/discreet-dp/discreet/learn/brc"
 	"github.com/discreet-dp/discreet/learn/erm"
 	"github.com/discreet-dp/discreet/learn/learntest"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/mech/mechtest"
+	"github.com/discreet-dp/discreet/rng/replay"
 	"github.com/discreet-dp/discreet/schema"
 )
 
@@ -156,6 +158,26 @@ func TestScopesHaveSomethingInCommon(t *testing.T) {
 		t.Errorf("brc and erm together protect %q (%v)", pl.scope, err)
 	}
 }
+
+// The number of rows is public, so an empty table is refused, and before it
+// costs anything.
+func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
+	tab, p := small(10, false), tuned(All, dp.Nano)
+	pl, err := p.Plan(tab.Schema, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acct := unpayable{t}
+	if m, err := pl.Fit(t.Context(), learntest.Engine(t, tab.Subset(nil)), acct, mech.NewExit(replay.Seeded(1, "empty"))); m != nil || err == nil {
+		t.Errorf("model %v, error %v", m != nil, err)
+	}
+}
+
+// unpayable is an account that nobody may charge.
+type unpayable struct{ t *testing.T }
+
+func (a unpayable) Charge([]dp.Event) error { a.t.Error("charged"); return nil }
+func (unpayable) Counted() bool             { return false }
 
 // The number of runs is drawn before any row is read and shows nowhere.
 func TestTheModelDoesNotTellHowManyRuns(t *testing.T) {

@@ -13,16 +13,17 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// contestant reads NAME[:OPTION=VALUE]... into a learner with those options.
-func contestant(spec string) (heldout.Learner, error) {
+// configured reads NAME[:OPTION=VALUE]... into a learner with those options, and
+// its name in words. param is the flag that op read it from.
+func configured(op, param, spec string) (l *learner, name string, err error) {
 	parts := strings.Split(spec, ":")
 	all := learners() // a table of its own: options belong to one contestant
 	at := slices.IndexFunc(all, func(l *learner) bool { return l.name == parts[0] })
 	if at < 0 {
-		return heldout.Learner{}, &dp.ParamError{Op: "compare", Param: "learners", Want: "must be among " + strings.Join(learnerNames(), ", "), Got: strconv.Quote(parts[0])}
+		return nil, "", &dp.ParamError{Op: op, Param: param, Want: "must be among " + strings.Join(learnerNames(), ", "), Got: strconv.Quote(parts[0])}
 	}
-	l := all[at]
-	name := l.name
+	l = all[at]
+	name = l.name
 	for _, part := range parts[1:] {
 		key, text, _ := strings.Cut(part, "=")
 		o := l.option(key)
@@ -31,12 +32,21 @@ func contestant(spec string) (heldout.Learner, error) {
 			for _, o := range l.options {
 				have = append(have, o.name)
 			}
-			return heldout.Learner{}, &dp.ParamError{Op: l.name, Param: "option", Want: "must be one of " + strings.Join(have, ", "), Got: strconv.Quote(key)}
+			return nil, "", &dp.ParamError{Op: l.name, Param: "option", Want: "must be one of " + strings.Join(have, ", "), Got: strconv.Quote(key)}
 		}
 		if err := o.value.Set(text); err != nil {
-			return heldout.Learner{}, &dp.ParamError{Op: l.name, Param: key, Want: err.Error(), Got: strconv.Quote(text)}
+			return nil, "", &dp.ParamError{Op: l.name, Param: key, Want: err.Error(), Got: strconv.Quote(text)}
 		}
 		name += ", " + key + " " + text
+	}
+	return l, name, nil
+}
+
+// contestant is a configured learner that takes part in a comparison.
+func contestant(spec string) (heldout.Learner, error) {
+	l, name, err := configured("compare", "learners", spec)
+	if err != nil {
+		return heldout.Learner{}, err
 	}
 	return heldout.Learner{
 		Name: name, Private: l.private,

@@ -74,6 +74,7 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 
 		a.plan(),
 		a.train(),
+		a.tune(),
 		a.budget(),
 
 		a.predict(),

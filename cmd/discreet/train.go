@@ -64,14 +64,19 @@ says that it was not counted.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.run(c) },
 	}
+	t.add(c)
+	t.choice = addChoice(c)
+	return c
+}
+
+// add adds the flags that say from what, to where and on whose account.
+func (t *train) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
-	t.choice = addChoice(c)
 	t.counting.add(c)
 	required(c, "data", "schema", "model")
-	return c
 }
 
 func (t *train) run(c *cobra.Command) error {
@@ -79,6 +84,11 @@ func (t *train) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	return t.perform(c, req)
+}
+
+// perform trains what req asks for, whichever command asked.
+func (t *train) perform(c *cobra.Command, req *request) error {
 	if err := t.counting.check(c, req); err != nil {
 		return err
 	}
@@ -92,10 +102,10 @@ func (t *train) run(c *cobra.Command) error {
 	}
 	excess := req.price.excess(s)
 	if excess != "" && !t.exceed {
-		return &budgetError{fmt.Errorf("train: %s; only --exceed-max-epsilon, which the model records, goes beyond it", excess)}
+		return &budgetError{fmt.Errorf("%s: %s; only --exceed-max-epsilon, which the model records, goes beyond it", c.Name(), excess)}
 	}
 	if err := canWrite(t.model); err != nil { // a lost model has spent its epsilon too
-		return fmt.Errorf("train: model %w", err)
+		return fmt.Errorf("%s: model %w", c.Name(), err)
 	}
 	m, err := t.produce(c.Context(), req, s, pl, excess)
 	if err != nil {

@@ -39,7 +39,7 @@ func (f *counting) add(c *cobra.Command) {
 // check refuses flags that contradict each other or the request.
 func (f *counting) check(c *cobra.Command, req *request) (err error) {
 	bad := func(param, want string, got any) error {
-		return &usageError{&dp.ParamError{Op: "train", Param: param, Want: want, Got: got}}
+		return &usageError{&dp.ParamError{Op: c.Name(), Param: param, Want: want, Got: got}}
 	}
 	for _, name := range []string{"dataset", "job"} {
 		if f.ledger.address == "" && c.Flags().Changed(name) {

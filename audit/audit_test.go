@@ -55,9 +55,19 @@ func audited(t *testing.T, sub Subject, eps dp.Epsilon, delta float64, runs int)
 	return r
 }
 
+// needsManyRuns leaves a test out of short runs, such as the race detector's: the
+// other tests go through the same goroutines.
+func needsManyRuns(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("statistics: left out of short runs")
+	}
+}
+
 // Correct mechanisms are not refuted, and nine tenths of what each can show is
 // shown: an audit without teeth would pass the first half alone.
 func TestAuditsOfCorrectMechanisms(t *testing.T) {
+	needsManyRuns(t)
 	for _, name := range Mechanisms() {
 		for _, eps := range []dp.Epsilon{dp.Nano, dp.Nano / 4, 3 * dp.Nano} {
 			t.Run(fmt.Sprintf("%s at %s", name, eps), func(t *testing.T) {
@@ -108,6 +118,7 @@ func floatLaplace(src rng.Source, value, scale float64) float64 {
 // Sabotaged mechanisms are refuted. at is the least bound to be shown, close to
 // what the defect is worth.
 func TestSabotagedMechanismsAreRefuted(t *testing.T) {
+	needsManyRuns(t)
 	half, err1 := mech.LaplaceFor(dp.Nano, 0.5, 1)
 	close, err2 := mech.LaplaceFor(dp.Nano, 0.95, 1)
 	selector, err3 := mech.ExponentialFor(dp.Nano, 1)
@@ -174,6 +185,7 @@ func TestThePairIsSearched(t *testing.T) {
 // G-AUDIT-1, measured: of many audits of a correct mechanism at a coarse alpha
 // no more are false alarms than alpha allows.
 func TestFalseAlarmsStayBelowAlpha(t *testing.T) {
+	needsManyRuns(t)
 	const audits, alpha = 400, 0.05
 	alarms := func(true_ dp.Epsilon) (k int) {
 		sub, err := Mechanism("laplace", true_, 0)

@@ -56,6 +56,7 @@ func plan(t testing.TB, s *schema.Schema, eps dp.Epsilon, change func(*brc.Param
 // The real learner at ε = 1 a round: never above the claim, and at least nine
 // tenths of what the noise of the mode leaves to be shown.
 func TestAuditsOfBRC(t *testing.T) {
+	needsManyRuns(t)
 	public, private := small(t, dp.ReplaceOne, schema.Public), small(t, dp.ReplaceOne, schema.Private)
 	for _, c := range []struct {
 		name   string
@@ -116,6 +117,7 @@ func TestMaximumOfBRC(t *testing.T) {
 // Whole learners through a real engine, on every pair: correct ones are not
 // refuted. (Their bounds are small: noise hides a row among a hundred.)
 func TestLearnersThroughARealEngine(t *testing.T) {
+	needsManyRuns(t)
 	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
 		s := small(t, relation, schema.Private)
 		sub, err := Learner(context.Background(), "brc", plan(t, s, 2*dp.Nano, nil), s, 8, replay.Seeded(1, "pairs"))
@@ -140,6 +142,7 @@ func (b bent) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exi
 
 // Learners with bugs are refuted at the claim they were planned for.
 func TestSabotagedLearnersAreRefuted(t *testing.T) {
+	needsManyRuns(t)
 	s := small(t, dp.ReplaceOne, schema.Private)
 	space := func(m *model.Model) *model.Votes { return m.Votes }
 	exact := plan(t, s, 0, func(p *brc.Params) { p.NotPrivate = true })

@@ -30,7 +30,7 @@ func TestExamplesAreUnderstood(t *testing.T) {
 		t.Errorf("only %d command lines found", len(lines))
 	}
 	for _, line := range lines {
-		c, rest, err := newTestRoot().Find(strings.Fields(line)[1:])
+		c, rest, err := newTestRoot().Find(words(line)[1:])
 		if err == nil {
 			err = c.ParseFlags(rest)
 		}
@@ -50,6 +50,28 @@ func newTestRoot() *cobra.Command {
 	return (&app{stdin: &bytes.Buffer{}, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root()
 }
 
+// words splits a command line as a shell does: white space separates, except
+// inside quotes.
+func words(line string) (words []string) {
+	quote, open, word := rune(0), false, ""
+	for _, r := range line + " " {
+		switch {
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, open = r, true
+		case r == quote:
+			quote = 0
+		case quote == 0 && r == ' ':
+			if open {
+				words = append(words, word)
+			}
+			open, word = false, ""
+		default:
+			open, word = true, word+string(r)
+		}
+	}
+	return words
+}
+
 // shown are the command lines in a text, without what the shell keeps.
 func shown(text string) (lines []string) {
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
@@ -58,7 +80,7 @@ func shown(text string) (lines []string) {
 			for _, end := range []string{" >", " |", " #"} {
 				line, _, _ = strings.Cut(line, end)
 			}
-			lines = append(lines, strings.ReplaceAll(line, "'", ""))
+			lines = append(lines, line)
 		}
 	}
 	return lines

@@ -7,13 +7,16 @@ import (
 	"github.com/discreet-dp/discreet/experiment/frame"
 )
 
+// smallTest parts off 23 of 226 rows.
+const smallTest = 23.5 / 226
+
 func fig4d() *frame.Figure {
 	return panel{
 		name: "fig4d", data: "adult-500", table: "500 rows of Adult",
 		schema: "adult.yaml", files: []string{"adult/adult.data.gz"},
 		rows: "the first 500 of adult.data, balanced to 226, 23 of them to test (a tenth, rounded up as scikit-learn does), " +
 			"a hundred repeats because 23 rows say little",
-		first: 500, test: 23.5 / 226, repeats: 100,
+		first: 500, test: smallTest, repeats: 100,
 		epsilons:   []dp.Epsilon{dp.Nano / 2, dp.Nano, 2 * dp.Nano, 4 * dp.Nano, 8 * dp.Nano},
 		nonPrivate: 0.8261, publicOnly: 0.6087, single: true,
 		stated: []stated{{8 * dp.Nano, 0.79}},

@@ -96,7 +96,7 @@ func TestFig4dRows(t *testing.T) {
 	few := all.Subset(firstRows(500))
 	r := frame.Repeat{Seed: 1}
 	rows := frame.Balance(few, r.Stream("balance"))
-	if _, test := frame.HoldOut(rows, 23.5/226, r.Stream("hold out")); len(rows) != 226 || len(test) != 23 {
+	if _, test := frame.HoldOut(rows, smallTest, r.Stream("hold out")); len(rows) != 226 || len(test) != 23 {
 		t.Errorf("%d balanced rows, %d to test", len(rows), len(test))
 	}
 }

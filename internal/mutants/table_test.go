@@ -236,7 +236,7 @@ var table = []mutant{
 	{
 		Row: "21", Bug: "solver stopped after one step",
 		File: "learn/erm/solve.go",
-		Old:  `		if length(at.Grad) <= target { // 2.3: the certificate`,
+		Old:  `		if was <= target { // 2.3: the certificate`,
 		New:  `		if target >= 0 {`,
 
 		Package: "./learn/erm", Test: "TestCertificateHolds",
@@ -554,5 +554,87 @@ var table = []mutant{
 		New:  `	case false:`,
 
 		Package: "./learn/pate", Test: "TestPlanRefuses",
+	},
+	{
+		Row: "tune 1", Bug: "the trainings that lost are not paid for",
+		File: "tune/params.go",
+		Old:  `		if shares, err = pl.Epsilon.Split(n); err != nil { // 1.3`,
+		New:  `		if shares, err = (pl.Epsilon * dp.Epsilon(n)).Split(n); err != nil { // 1.3`,
+
+		Package: "./tune", Test: "TestConformance/all,_private_label_false/bill_equals_releases",
+	},
+	{
+		Row: "tune 2", Bug: "a selection sized as if mistakes only went up",
+		File: "tune/params.go",
+		Old:  `mech.PermuteAndFlipFor(pl.Epsilon, 2)`,
+		New:  `mech.PermuteAndFlipFor(pl.Epsilon, 1)`,
+
+		Package: "./tune", Test: "TestConformance/all,_private_label_false/bill_equals_releases",
+	},
+	{
+		Row: "tune 3", Bug: "random stopping for the price of one run",
+		File: "tune/stopping.go",
+		Old:  `int64(eps) * l.den / (2*l.den + l.num)`,
+		New:  `int64(eps) * l.den / (l.den + l.num - l.num)`,
+
+		Package: "./tune", Test: "TestConformance/geometric,_private_label_false/bill_equals_releases",
+	},
+	{
+		Row: "tune 4", Bug: "rows are not dealt",
+		File: "tune/parts.go",
+		Old:  `	rng.Shuffle(src, len(rows), func(i, j int) {`,
+		New:  `	rng.Shuffle(src, 0, func(i, j int) {`,
+
+		Package: "./tune", Test: "TestDealIgnoresWhatIsInARow",
+	},
+	{
+		Row: "tune 5", Bug: "another law of the number of runs than is priced",
+		File: "tune/stopping.go",
+		Old:  `>= uint64(j*l.den+l.num) {`,
+		New:  `>= uint64((j+1)*l.den) {`,
+
+		Package: "./tune", Test: "TestDrawHasTheLaw",
+	},
+	{
+		Row: "tune 6", Bug: "training rows judge as well",
+		File: "tune/parts.go",
+		Old:  `part(at, len(rows)), part(0, at)`,
+		New:  `part(at, len(rows)), part(0, at+1)`,
+
+		Package: "./tune", Test: "TestDealIgnoresWhatIsInARow",
+	},
+	{
+		Row: "tune 7", Bug: "the training table remembers numbers of judging rows",
+		File: "tune/parts.go",
+		Old:  `			*c = own(*c)`,
+		New:  `			own(*c)`,
+
+		Package: "./tune", Test: "TestTrainingForgetsWhatOthersHold",
+	},
+	{
+		Row: "tune 8", Bug: "the exact count of mistakes decides",
+		File: "tune/fit.go",
+		Old:  `mech.Ratio{Num: wrong, Den: 1})[0] // 1.6: rows meet noise`,
+		New:  `mech.Ratio{Num: wrong, Den: 1})[0]*0 + float64(wrong)`,
+
+		Package: "./tune", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "tune 9", Bug: "a free candidate slips in",
+		File: "tune/params.go",
+		Old:  `got != share {`,
+		New:  `got > share {`,
+
+		Package: "./tune", Test: "TestPlanRefuses",
+	},
+	{
+		Row: "tune 10", Bug: "the strongest of the candidates' guarantees is stated",
+		File: "tune/params.go",
+		Old: `	case a == "" || a == dp.WholeRow:
+		return b, nil`,
+		New: `	case a == "" || b == dp.WholeRow:
+		return b, nil`,
+
+		Package: "./tune", Test: "TestScopesHaveSomethingInCommon",
 	},
 }

@@ -211,7 +211,7 @@ func TestTheModelDoesNotTellHowManyRuns(t *testing.T) {
 func TestAllFindsTheBetterCandidate(t *testing.T) {
 	const fits = 10
 	tab, p := small(6000, false), tuned(All, dp.Nano)
-	p.Candidates = []Candidate{boosted(2, feature.OneHot), boosted(100, feature.OneHot), added(), boosted(1, feature.Ordinal), boosted(200, feature.Ordinal)}
+	p.Candidates = []Candidate{boosted(2, feature.OneHot), boosted(8, feature.OneHot), added(), boosted(1, feature.Ordinal), boosted(12, feature.Ordinal)}
 	pl, err := p.Plan(tab.Schema, tab.Rows)
 	if err != nil {
 		t.Fatal(err)

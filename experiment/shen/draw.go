@@ -14,7 +14,7 @@ import (
 // states stands beside them as hollow marks.
 func (p panel) draw(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title:    "BRC on " + p.table,
+		Title:    "BRC on " + p.table + p.under(),
 		Subtitle: fmt.Sprintf("%s, 10 %% held out, T = 25, ordinal encoding; mean of %d repeats", p.which(), s.Repeats),
 		XLabel:   "privacy loss ε of the fit", YLabel: "test accuracy",
 		LogX: true, Spread: "mean ± one standard error over repeats",

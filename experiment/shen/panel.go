@@ -86,7 +86,7 @@ func (p panel) figure() *frame.Figure {
 	}
 	return &frame.Figure{
 		Name: "shen/" + p.name, Paper: paper, Data: p.data, Repeats: p.repeats,
-		Title: "BRC on " + p.table + ", accuracy against ε",
+		Title: "BRC on " + p.table + p.under() + ", accuracy against ε",
 		Claim: p.says + ".",
 		Protocol: "Sections 5.1 and 5.2. Rows: " + p.rows + ". Each repeat draws the balanced subset and the 10 % test part anew. " +
 			"BRC: T = 25, c1 = c2 = √2, " + p.split() + ", ordinal encoding, noise c1·c2·T/(ε·n). " +
@@ -94,6 +94,14 @@ func (p panel) figure() *frame.Figure {
 			"Beside the paper's protocol: noise by the tight sensitivity (same rows, same classifiers, same stream of noise), and one-hot encoding.",
 		Points: p.points(), Open: p.open, Draw: p.draw, Judge: p.judge, Notes: p.notes,
 	}
+}
+
+// under tells the panels of Figure 3 from those of Figure 2.
+func (p panel) under() string {
+	if p.everything {
+		return ", everything private"
+	}
+	return ""
 }
 
 func (p panel) split() string {

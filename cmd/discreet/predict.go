@@ -12,15 +12,17 @@ import (
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
+	explanations "github.com/discreet-dp/discreet/explain"
 	"github.com/discreet-dp/discreet/model"
 )
 
 // predict is the flags of the command.
 type predict struct {
 	*app
-	model string
-	data  []string
-	out   string
+	model   string
+	data    []string
+	out     string
+	explain bool
 }
 
 func (a *app) predict() *cobra.Command {
@@ -33,10 +35,16 @@ two more columns: label, the predicted level, and score, a number from 0 to 1
 that grows with the positive level. Where the table has columns of these names,
 the new ones are called label_2 and score_2.
 
+With --explain an additive model also says what each column adds to the log-odds
+of the positive level, in nats: column age in age_log_odds, and so on. Together
+with the model's intercept, which explain --json prints, these add up to
+log(score/(1-score)).
+
 The table's own label need not be there and is not read. Cells are passed on as
 they are: what was private in the table is private in the output.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
+  discreet predict --model m.json --data new.csv --out reasons.csv --explain
   discreet predict --model m.json --data new.csv --out - | head`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c.Context()) },
@@ -44,6 +52,7 @@ they are: what was private in the table is private in the output.`,
 	c.Flags().StringVar(&p.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&p.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "", "the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there")
+	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
 	required(c, "model", "data", "out")
 	return c
 }
@@ -55,6 +64,11 @@ func (p *predict) run(ctx context.Context) error {
 	m, err := model.Load(p.model)
 	if err != nil {
 		return err
+	}
+	if p.explain {
+		if err := explanations.CanSplit(m); err != nil {
+			return &usageError{err}
+		}
 	}
 	report, done := p.bytesRead("reading")
 	opts := dataset.Options{Labels: dataset.LabelsIgnored, Progress: report}
@@ -71,6 +85,15 @@ func (p *predict) run(ctx context.Context) error {
 	added := []dataset.Added{
 		{Name: "label", Text: func(row int) string { return m.Schema.Label.Levels[labels[row]].Value }},
 		{Name: "score", Number: func(row int) float64 { return scores[row] }},
+	}
+	if p.explain {
+		parts, err := explanations.Contributions(m, t.Cols)
+		if err != nil {
+			return err
+		}
+		for i := range parts {
+			added = append(added, dataset.Added{Name: parts[i].Column + "_log_odds", Number: parts[i].At})
+		}
 	}
 	report, done = p.bytesRead("writing")
 	opts.Progress = report

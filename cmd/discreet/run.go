@@ -78,6 +78,7 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		a.budget(),
 
 		a.predict(),
+		a.explain(),
 		a.evaluate(),
 		a.compare(),
 		a.audit(),

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	explanations "github.com/discreet-dp/discreet/explain"
+	"github.com/discreet-dp/discreet/model"
+)
+
+// explain is the flags of the command.
+type explain struct {
+	*app
+	model string
+	out   string
+	json  bool
+}
+
+func (a *app) explain() *cobra.Command {
+	e := &explain{app: a}
+	c := &cobra.Command{
+		Use:   "explain",
+		Short: "draw what a model learnt of each column",
+		Long: `Explain makes one HTML page of a model: what each column adds to the log-odds
+of the positive level, drawn with the uncertainty that the model states of
+itself, how much each column says, where every row starts, and the privacy
+statement. A logistic model becomes a table of coefficients; other models are
+refused, since none of their parts means anything alone.
+
+It reads the model and no row, so it costs no budget and tells nothing that the
+model does not. The page is a single file that loads nothing.`,
+		Example: `  discreet explain --model m.json --out explain.html
+  discreet explain --model m.json --json | head`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return e.run() },
+	}
+	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
+	c.Flags().StringVar(&e.out, "out", "", "the HTML `file` to write; replaced if it is there")
+	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
+	required(c, "model")
+	c.MarkFlagsOneRequired("out", "json")
+	return c
+}
+
+func (e *explain) run() error {
+	m, err := model.Load(e.model)
+	if err != nil {
+		return err
+	}
+	x, err := explanations.Of(m)
+	if err != nil {
+		return &usageError{err}
+	}
+	if e.out != "" {
+		if err := writeFile(e.out, x.WriteHTML); err != nil {
+			return fmt.Errorf("explain: %w", err)
+		}
+		e.say("wrote %s", e.out)
+	}
+	if e.json {
+		return writeJSON(e.stdout, x)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// Explanation is what a model says, in nats of the log-odds of the positive
+// level.
+type Explanation struct {
+	Learner  string `json:"learner"`
+	Label    string `json:"label"`
+	Positive string `json:"positive"`
+	// Intercept is what every row starts from.
+	Intercept float64 `json:"intercept"`
+	// Shapes are those of an additive model, the most important first.
+	Shapes []Shape `json:"shapes,omitempty"`
+	// Coefficients are those of a logistic model, in the order of its features.
+	Coefficients []Coefficient `json:"coefficients,omitempty"`
+	Privacy      Privacy       `json:"privacy"`
+
+	privacy model.Privacy
+	columns []schema.Column // by shape
+}
+
+// Privacy is the model's statement.
+type Privacy struct {
+	Scope   dp.Scope `json:"scope"`
+	Epsilon float64  `json:"epsilon"`
+	Words   string   `json:"words"`
+}
+
+// Shape is the step function of one column.
+type Shape struct {
+	Column string      `json:"column"`
+	Kind   schema.Kind `json:"kind"`
+	Role   schema.Role `json:"role"`
+	// Protected tells whether the model's guarantee covers the column.
+	Protected bool `json:"protected"`
+	// Importance is the mean of |log-odds| over bins, each counted once: how
+	// many rows lie in a bin is not in the model.
+	Importance float64 `json:"importance"`
+	Bins       []Bin   `json:"bins"`
+}
+
+// Bin is one step.
+type Bin struct {
+	Level   string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are those of the schema
+	From    *float64 `json:"from,omitempty"`  // of a number, inclusive
+	To      *float64 `json:"to,omitempty"`    // exclusive, but for the last bin
+	LogOdds float64  `json:"log_odds"`
+	// Deviation is the posterior standard deviation of LogOdds; 0 where the
+	// model states none.
+	Deviation float64 `json:"posterior_sd"`
+}
+
+// Coefficient is what one feature of a logistic model adds at the value 1.
+type Coefficient struct {
+	Feature string  `json:"feature"`
+	LogOdds float64 `json:"log_odds"`
+}
+
+// Of explains an additive or a logistic model. Any other, and one that is not
+// consistent, is refused.
+func Of(m *model.Model) (*Explanation, error) {
+	if m.Additive == nil && m.Logistic == nil {
+		return nil, refusal("explain", m)
+	}
+	if _, err := m.Bind(m.Schema); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	e := &Explanation{
+		Learner: m.Learner, Label: m.Schema.Label.Name, Positive: m.Schema.Label.Levels[m.Schema.Label.Positive].Value,
+		Privacy: Privacy{Scope: m.Privacy.Scope, Epsilon: m.Privacy.Epsilon.Float(), Words: m.Privacy.Words()},
+		privacy: m.Privacy,
+	}
+	if m.Additive != nil {
+		e.additive(m)
+		return e, nil
+	}
+	return e, e.logistic(m)
+}
+
+// refusal says which models can be explained.
+func refusal(op string, m *model.Model) error {
+	got := "a logistic model"
+	if m.Votes != nil {
+		got = "a vote of thresholds"
+	}
+	want := "must be additive or logistic"
+	if op != "explain" {
+		want = "must be additive"
+	}
+	return &dp.ParamError{Op: op, Param: "model", Want: want, Got: fmt.Sprintf("%s by %s", got, m.Learner),
+		Hint: "train with --learner additive: its models are sums of one function per column"}
+}
+
+func (e *Explanation) additive(m *model.Model) {
+	e.Intercept = m.Additive.Intercept
+	shapes := slices.Clone(m.Additive.Shapes)
+	slices.SortStableFunc(shapes, func(a, b model.Shape) int {
+		return cmp.Or(cmp.Compare(importance(b.LogOdds), importance(a.LogOdds)), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
+	})
+	for i := range shapes {
+		sh := &shapes[i]
+		c := &m.Schema.Columns[columnOf(m, sh.Column)]
+		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Importance: importance(sh.LogOdds)}
+		out.Protected = m.Privacy.Scope == dp.WholeRow || m.Privacy.Scope == dp.PrivateFeatures && c.Role == schema.Private
+		for b, x := range sh.LogOdds {
+			bin := Bin{LogOdds: x, Deviation: sh.Noise[b]}
+			if c.Kind == schema.Category {
+				bin.Level = levelName(c, b)
+			} else {
+				from, to := c.Lower, c.Upper
+				if b > 0 {
+					from = sh.Edges[b-1]
+				}
+				if b < len(sh.Edges) {
+					to = sh.Edges[b]
+				}
+				bin.From, bin.To = &from, &to
+			}
+			out.Bins = append(out.Bins, bin)
+		}
+		e.Shapes = append(e.Shapes, out)
+		e.columns = append(e.columns, *c)
+	}
+}
+
+// importance is the mean size of the steps.
+func importance(steps []float64) (mean float64) {
+	for _, x := range steps {
+		mean += math.Abs(x) / float64(len(steps))
+	}
+	return mean
+}
+
+func (e *Explanation) logistic(m *model.Model) error {
+	spec := m.Spaces[m.Logistic.Space]
+	var cols []int
+	for _, name := range spec.Columns {
+		cols = append(cols, columnOf(m, name))
+	}
+	sp, err := feature.NewSpace(m.Schema, spec.Encoding, cols)
+	if err != nil {
+		return fmt.Errorf("explain: %w", err)
+	}
+	e.Intercept = m.Logistic.Bias
+	for i, name := range sp.Names {
+		e.Coefficients = append(e.Coefficients, Coefficient{name, m.Logistic.Coef[i]})
+	}
+	return nil
+}
+
+// columnOf is the index of a column that the model has been checked to have.
+func columnOf(m *model.Model, name string) int {
+	return slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
+}
+
+func levelName(c *schema.Column, code int) string {
+	switch {
+	case code < len(c.Levels):
+		return c.Levels[code].Value
+	case code == c.OtherCode():
+		return "(other)"
+	default:
+		return "(missing)"
+	}
+}

@@ -244,7 +244,7 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 	strips := make([]*LossSums, m.stripCount())
 	var next atomic.Int64
 	work := func() {
-		s := m.newScratch()
+		s := m.newScratch(hess)
 		for p := int(next.Add(1) - 1); p < len(strips); p = int(next.Add(1) - 1) {
 			strips[p] = m.strip(ctx, p*m.Len()/len(strips), (p+1)*m.Len()/len(strips), l, scaled, tables, s, hess)
 		}
@@ -303,8 +303,12 @@ type marginScratch struct {
 	other  [][]float64 // the same for every other row: two sums need not wait for each other
 }
 
-func (m *Margins) newScratch() *marginScratch {
-	s := &marginScratch{lossScratch: newLossScratch(len(m.one)), prob: make([]float64, lossBlock)}
+func (m *Margins) newScratch(hess bool) *marginScratch {
+	columns := 0
+	if hess {
+		columns = len(m.one)
+	}
+	s := &marginScratch{lossScratch: newLossScratch(columns), prob: make([]float64, lossBlock)}
 	for _, j := range m.joints {
 		s.slopes = append(s.slopes, make([]float64, j.size))
 		s.other = append(s.other, make([]float64, j.size))
@@ -322,10 +326,15 @@ func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float6
 			model.tables = append(model.tables, lossTable{one: one})
 		}
 	}
+	zero := l.Huber <= 0 && m.factor == nil && allZero(coef)
 	for at := from; at < to && ctx.Err() == nil; at += lossBlock {
 		n := min(lossBlock, to-at)
-		m.look(at, n, coef, tables, s)
-		m.losses(at, n, l, s)
+		if zero {
+			m.half(at, n, s)
+		} else {
+			m.look(at, n, coef, tables, s)
+			m.losses(at, n, l, s)
+		}
 		m.gradient(at, n, s, sum.Grad)
 		if hess {
 			m.widen(at, n, s)
@@ -408,6 +417,25 @@ func (m *Margins) losses(at, n int, l Loss, s *marginScratch) {
 			slope[i], curve[i] = float64(slope[i]*t), float64(curve[i]*float64(t*t))
 		}
 	}
+}
+
+// half is look and losses of the logistic loss where all scores are zero, the
+// place every fit starts from.
+func (m *Margins) half(at, n int, s *marginScratch) {
+	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
+	slope, curve := s.slope[:n], s.curve[:n]
+	for i, w := range pos {
+		slope[i], curve[i] = (neg[i]-w)/2, (neg[i]+w)/4
+	}
+}
+
+func allZero(coef []float64) bool {
+	for _, c := range coef {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // gradient adds one block; the joints' part waits for share.

@@ -81,6 +81,31 @@ func mod(size, n int) []uint32 {
 	return out
 }
 
+// Every fit starts at zero, where the logistic loss takes a short cut.
+func TestMarginsAtZero(t *testing.T) {
+	for _, l := range marginLosses {
+		for _, r := range marginRows {
+			c := newLossCase(t, 9, feature.OneHot, 900)
+			zero := make([]float64, len(c.coef))
+			got, err := c.margins(r).Sums(context.Background(), l, zero, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.naiveMargin(l, r, zero)
+			for f := range want.Grad {
+				if !near(got.Grad[f], want.Grad[f], 900) {
+					t.Errorf("%+v: gradient %d = %v, want %v", l, f, got.Grad[f], want.Grad[f])
+				}
+			}
+			for f := range want.Hess {
+				if !near(got.Hess[f], want.Hess[f], 900) {
+					t.Errorf("%+v: hessian %d = %v, want %v", l, f, got.Hess[f], want.Hess[f])
+				}
+			}
+		}
+	}
+}
+
 func TestMarginsOfEveryFifthRow(t *testing.T) {
 	c := newLossCase(t, 5, feature.OneHot, 3001)
 	r := Rows{0.4, 0.7}

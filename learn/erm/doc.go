@@ -20,8 +20,9 @@
 // the schema alone; a smaller declared Norm projects longer rows. The constant
 // is the intercept's and is regularised like the rest.
 //
-// Time: one pass over the coded rows and one d×d solve per Newton step, five to
-// ten steps. Prefer it to brc where everything is private or ε·n is large
+// Time: five to twelve gradients over the coded rows, some Hessians over a few
+// thousand of them and as many d×d factors; a table's first fit also lays its
+// rows out, about as long again. Prefer it to brc where everything is private or ε·n is large
 // against the number of features; prefer brc for few private columns beside
 // useful public ones.
 //

@@ -15,8 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/model"
 )
 
-// Fit charges acct, then reads the rows once per Newton step. After the charge
-// it fails only for a fault of the engine or a cancelled context.
+// Fit charges acct, then reads the rows once per gradient. After the charge it
+// fails only for a fault of the engine or a cancelled context.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	n := tab.Rows()
 	if n < 1 {
@@ -52,7 +52,7 @@ func (pl *Plan) perturbation(n int) perturbation {
 		u.reg = DefaultReg(pl.Method, n, u.dim, pl.Epsilon)
 	}
 	p := perturbation{units: u, after: mech.NoNoise{}}
-	p.target, p.sure = u.precision(0)
+	p.target, p.sure = u.precision(0, !pl.NotPrivate)
 	switch {
 	case pl.NotPrivate:
 	case pl.Method == Output:
@@ -67,7 +67,7 @@ func (pl *Plan) perturbation(n int) perturbation {
 		p.units, jacobian = u.objectiveSize(eps.Float(), pl.Mode)
 		term := must(mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)) // 2.2
 		p.term = term
-		p.target, p.sure = p.precision(term.Scale())
+		p.target, p.sure = p.precision(term.Scale(), true)
 		p.after = must(mech.RemainderFor(pl.bill[1].Epsilon, p.distance(p.sure), u.dim))
 	}
 	return p
@@ -92,11 +92,8 @@ func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b
 	if err != nil {
 		return nil, err
 	}
-	sample := all
-	if stride := all.Len() / sampleRows; stride > 1 {
-		sample = all.Every(stride)
-	}
-	x, done, err := quick(pl.slopes(ctx, sample, p, b), pl.slopes(ctx, all, p, b), p.dim, p.target)
+	some := func(rows int) slopes { return pl.slopes(ctx, all.Every(max(1, all.Len()/rows)), p, b) }
+	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 32*p.dim)), pl.slopes(ctx, all, p, b), p.dim, p.target)
 	if done || err != nil {
 		return x, err
 	}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build unix
+
 package erm_test
 
 import (
@@ -10,8 +12,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
@@ -43,7 +45,8 @@ type peerRun struct {
 type peerResult struct {
 	Epsilon       float64
 	Accuracy, AUC float64
-	Seconds       float64 // of Fit alone, the fastest of three
+	Seconds       float64 // of processor, all threads: of Plan and Fit, the fastest of some
+	First         float64 // the same of the table's first fit, which lays the rows out; 0 elsewhere
 }
 
 // TestDiffprivlibSplits writes what peers/diffprivlib/compare.py reads, into
@@ -144,8 +147,8 @@ func (p *peerRun) fit(t *testing.T, train, test *dataset.Table) {
 			t.Fatal(err)
 		}
 		res := peerResult{Epsilon: eps}
-		for k := range 3 {
-			start := time.Now()
+		for k := range 7 {
+			start := processor(t)
 			pl, err := params.Plan(train.Schema, train.Rows)
 			if err != nil {
 				t.Fatal(err)
@@ -154,9 +157,12 @@ func (p *peerRun) fit(t *testing.T, train, test *dataset.Table) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := time.Since(start).Seconds()
+			took := processor(t) - start
 			if k == 0 || took < res.Seconds {
 				res.Seconds = took
+			}
+			if k == 0 && len(p.Results) == 0 {
+				res.First = took
 			}
 			scores, err := m.Scores(test.Cols, test.Rows)
 			if err != nil {
@@ -170,4 +176,14 @@ func (p *peerRun) fit(t *testing.T, train, test *dataset.Table) {
 		}
 		p.Results = append(p.Results, res)
 	}
+}
+
+// processor is the time this process has been on a processor, in seconds, which
+// other programs on the machine do not lengthen.
+func processor(t *testing.T) float64 {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return float64(used.Utime.Nano()+used.Stime.Nano()) / 1e9
 }

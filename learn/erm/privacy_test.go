@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/internal/opt"
 	"github.com/discreet-dp/discreet/learn/learntest"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/mech/mechtest"
@@ -197,7 +198,7 @@ func TestCertificateHolds(t *testing.T) {
 			if g := length(pl.exactGradient(tab, pert, b, w)); !(g <= pert.sure) {
 				t.Errorf("%s: the gradient is %.3g long, certified %.3g", name, g, pert.sure)
 			}
-			w[0] += 1e-6 // sabotage: a point a little off has no certificate
+			w[0] += 1e-4 // sabotage: a point a little off has no certificate
 			if g := length(pl.exactGradient(tab, pert, b, w)); g <= pert.sure {
 				t.Errorf("%s: a point off the minimum has a gradient of %.3g only", name, g)
 			}
@@ -275,9 +276,29 @@ func TestAcceleratedStepsReachTheCertificate(t *testing.T) {
 	if g := length(pl.exactGradient(tab, pert, b, w)); !(g <= pert.sure) {
 		t.Errorf("the gradient is %.3g long, certified %.3g", g, pert.sure)
 	}
-	newton, err := pl.minimum(context.Background(), learntest.Engine(t, tab), pert, b)
+	quick, err := pl.minimum(context.Background(), learntest.Engine(t, tab), pert, b)
+	if err != nil || !(apart(w, quick) <= 2*pert.distance(pert.sure)) {
+		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, quick), err, 2*pert.distance(pert.sure))
+	}
+	newton, err := minimise(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg, pert.reg+pert.curve, pert.target)
 	if err != nil || !(apart(w, newton) <= 2*pert.distance(pert.sure)) {
 		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, newton), err, 2*pert.distance(pert.sure))
+	}
+}
+
+// Gradients that no step shortens have no certificate, whatever else they say.
+func TestQuickStepsGiveUp(t *testing.T) {
+	stuck := func(x []float64, hess bool) (opt.Point, error) {
+		return opt.Point{Grad: []float64{1, 0}, Hess: []float64{1, 0, 0, 1}}, nil
+	}
+	if _, done, err := quick(stuck, stuck, stuck, 2, 1e-9); done || err != nil {
+		t.Errorf("done = %v, %v", done, err)
+	}
+	flat := func(x []float64, hess bool) (opt.Point, error) {
+		return opt.Point{Grad: []float64{1, 0}, Hess: make([]float64, 4)}, nil
+	}
+	if _, done, err := quick(flat, flat, flat, 2, 1e-9); done || err != nil {
+		t.Errorf("without curvature: done = %v, %v", done, err)
 	}
 }
 

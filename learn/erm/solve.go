@@ -13,9 +13,11 @@ import (
 const (
 	newtonSteps = 100     // five to ten are usual
 	quickSteps  = 60      // of quick; five to fifteen are usual
-	sampleRows  = 1 << 11 // or a few more
-	near        = 0.25    // a step that moves no margin further has found the neighbourhood
-	shrink      = 0.4     // a step that leaves more of the gradient calls for a new Hessian
+	fewRows     = 1 << 9  // or up to twice as many
+	someRows    = 1 << 11 // or up to twice as many
+	near        = 0.25    // a first step that moves no margin further is in the neighbourhood
+	rough       = 1e-3    // the gradient of a few rows that is noise
+	shrink      = 0.7     // a step that leaves more of the gradient calls for a new Hessian
 )
 
 // minimise returns a point where the gradient of f is at most target long. f is
@@ -39,53 +41,57 @@ func minimise(f func(x []float64) (opt.Point, error), dim int, low, high, target
 // mean units.
 type slopes func(x []float64, hess bool) (opt.Point, error)
 
-// quick looks for the certificate at the price of a few gradients: Newton steps
-// on a sample of the rows find the neighbourhood, and the last Hessian of the
-// sample serves for steps on all rows, until one is worth a Hessian of theirs.
-// It never looks at values, so done is false where it went astray; minimise
-// gets there all the same.
-func quick(sample, all slopes, dim int, target float64) (x []float64, done bool, err error) {
+// quick looks for the certificate at the price of a few gradients. A few rows
+// find the neighbourhood, a Hessian of some more serves for steps on all rows,
+// until one is worth a Hessian of theirs. It never looks at values, so done is
+// false where it went astray; minimise gets there all the same.
+func quick(few, some, all slopes, dim int, target float64) (x []float64, done bool, err error) {
 	var chord opt.Chord
 	x = make([]float64, dim)
-	for range quickSteps {
-		at, err := sample(x, true)
-		if err != nil {
+	at, err := few(x, true)
+	if err != nil || !chord.Factor(at.Hess, dim) {
+		return nil, false, err
+	}
+	if length(chord.Step(at.Grad)) > near {
+		for _, rows := range []slopes{few, some} {
+			if x, done, err = walk(rows, &chord, x, rough); err != nil || !done {
+				return nil, false, err
+			}
+		}
+		if at, err = some(x, true); err != nil || !chord.Factor(at.Hess, dim) {
 			return nil, false, err
 		}
-		if !chord.Factor(at.Hess, dim) {
-			return nil, false, nil
-		}
-		step := chord.Step(at.Grad)
-		x = plus(x, step)
-		if length(step) <= near {
-			break
-		}
 	}
-	at, err := all(x, false)
+	return walk(all, &chord, x, target)
+}
+
+// walk steps from x until the gradient of f is at most target long.
+func walk(f slopes, chord *opt.Chord, x []float64, target float64) (to []float64, done bool, err error) {
+	at, err := f(x, false)
 	if err != nil {
 		return nil, false, err
 	}
-	fresh := false
+	fresh := false // the Hessian is that of f at x
 	for range quickSteps {
-		if length(at.Grad) <= target { // 2.3: the certificate
+		was := length(at.Grad)
+		if was <= target { // 2.3: the certificate
 			return x, true, nil
 		}
 		step := chord.Step(at.Grad)
 		to := plus(x, step)
-		next, err := all(to, false)
+		next, err := f(to, false)
 		if err != nil {
 			return nil, false, err
 		}
-		was, is := length(at.Grad), length(next.Grad)
-		if fresh && !(is < was) {
-			return nil, false, nil
-		}
+		is := length(next.Grad)
 		if is < was {
 			chord.Correct(step, at.Grad, next.Grad)
 			x, at = to, next
+		} else if fresh {
+			break
 		}
-		if fresh = !(is <= shrink*was) && is > target; fresh {
-			if next, err = all(x, true); err != nil || !chord.Factor(next.Hess, dim) {
+		if fresh = is > max(target, shrink*was); fresh {
+			if at, err = f(x, true); err != nil || !chord.Factor(at.Hess, len(x)) {
 				return nil, false, err
 			}
 		}

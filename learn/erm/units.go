@@ -76,10 +76,15 @@ func (u units) outputSensitivity(l engine.Loss, mode Mode) float64 {
 // precision returns what the solver must reach and what its answer is sure of:
 // lengths of the gradient in mean units. Both grow with the noise of length
 // about d·scale that the gradient may hold; their gap covers the rounding of
-// the sums.
-func (u units) precision(scale float64) (target, sure float64) {
-	unit := 1 + float64(u.dim)*scale/u.n
-	return 1e-11 * unit, 2e-11 * unit
+// the sums. Where the ridge rules they may grow further, by a part in ten
+// thousand of what one row moves the gradient, over κ = 1 + c·R²/Λ, which
+// lengthens no noise by more than a fiftieth (private is false where there is none).
+func (u units) precision(scale float64, private bool) (target, sure float64) {
+	target = 1e-11 * (1 + float64(u.dim)*scale/u.n)
+	if private {
+		target += 1e-4 * u.slopes() / u.n / (1 + u.curve*u.norm*u.norm/u.reg)
+	}
+	return target, 2 * target
 }
 
 // distance is how far a certified point can lie from the minimum.

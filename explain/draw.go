@@ -14,8 +14,8 @@ import (
 // scale is the log-odds of every drawing of a page, so that they compare.
 type scale struct{ low, high, step float64 }
 
-// scaleOf holds every step and zero. Bands may widen it by half; what of them
-// lies further out is cut.
+// scaleOf holds every step and zero. Bands may widen it by a sixth on each side;
+// what of them lies further out is cut.
 func scaleOf(shapes []Shape) scale {
 	var low, high, bandLow, bandHigh float64
 	for i := range shapes {
@@ -24,13 +24,11 @@ func scaleOf(shapes []Shape) scale {
 			bandLow, bandHigh = min(bandLow, b.LogOdds-b.Deviation), max(bandHigh, b.LogOdds+b.Deviation)
 		}
 	}
-	room := max((high-low)/2, 0.05)
+	room := max((high-low)/6, 0.05)
 	low, high = max(bandLow, low-room), min(bandHigh, high+room)
-	if high-low < 0.1 {
-		low, high = low-0.05, high+0.05
-	}
-	step := roundStep((high - low) / 5)
-	return scale{step * math.Floor(low/step), step * math.Ceil(high/step), step}
+	margin := max((high-low)/25, 0.05)
+	low, high = low-margin, high+margin
+	return scale{low, high, roundStep((high - low) / 6)}
 }
 
 // roundStep is the smallest of 1, 2, 5 times a power of ten that is at least x.
@@ -50,7 +48,7 @@ func (s scale) at(z float64) float64 {
 }
 
 func (s scale) ticks() (out []float64) {
-	for k := math.Round(s.low / s.step); k <= math.Round(s.high/s.step); k++ {
+	for k := math.Ceil(s.low / s.step); k <= math.Floor(s.high/s.step); k++ {
 		out = append(out, k*s.step)
 	}
 	return out

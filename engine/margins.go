@@ -30,6 +30,7 @@ type Margins struct {
 	pos, neg []float64
 	scale    float64   // of all rows
 	factor   []float64 // of each row, beyond scale; nil: 1
+	spare    sync.Pool // of *marginScratch
 }
 
 // joint is several columns with one code.
@@ -39,11 +40,12 @@ type joint struct {
 	parts []jointPart
 }
 
-// jointPart is one column of a joint, per code of the joint.
+// jointPart is one column of a joint: of code c, its own is c/every%codes.
 type jointPart struct {
-	k     int // column of the space
-	index []int32
-	value []float64
+	k            int     // column of the space
+	every, codes int     // every is the product of the codes of the parts before
+	index        []int32 // per code of the joint: the feature that is non-zero
+	value        []float64
 }
 
 // plainColumn is a column of too many codes to be joined: of one feature, with
@@ -150,7 +152,7 @@ func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column
 	every := 1
 	for _, k := range ks {
 		col := &cols[sp.Columns[k]]
-		p := jointPart{k: k, index: make([]int32, size), value: make([]float64, size)}
+		p := jointPart{k: k, every: every, codes: sizes[k], index: make([]int32, size), value: make([]float64, size)}
 		for c := range size {
 			f, v := sp.Cell(k, col, c/every%sizes[k])
 			p.index[c], p.value[c] = int32(f), v
@@ -240,20 +242,25 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 	for f, c := range coef {
 		scaled[f] = float64(c * m.scale)
 	}
-	tables := m.tabulate(scaled)
+	first := m.newScratch(hess) // its tables serve all
+	defer m.spare.Put(first)
+	m.tabulate(scaled, first.tables)
 	strips := make([]*LossSums, m.stripCount())
 	var next atomic.Int64
-	work := func() {
-		s := m.newScratch(hess)
+	work := func(s *marginScratch) {
 		for p := int(next.Add(1) - 1); p < len(strips); p = int(next.Add(1) - 1) {
-			strips[p] = m.strip(ctx, p*m.Len()/len(strips), (p+1)*m.Len()/len(strips), l, scaled, tables, s, hess)
+			strips[p] = m.strip(ctx, p*m.Len()/len(strips), (p+1)*m.Len()/len(strips), l, scaled, first.tables, s, hess)
 		}
 	}
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(strips)) - 1 {
-		workers.Go(work)
+		workers.Go(func() {
+			s := m.newScratch(hess)
+			work(s)
+			m.spare.Put(s)
+		})
 	}
-	work()
+	work(first)
 	workers.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -273,7 +280,7 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 }
 
 // marginStrip is long, as each strip has tables of its own to share out.
-const marginStrip = 1 << 14
+const marginStrip = 1 << 15
 
 // stripCount depends on public sizes only.
 func (m *Margins) stripCount() int {
@@ -281,37 +288,44 @@ func (m *Margins) stripCount() int {
 	return max(1, min((m.Len()+marginStrip-1)/marginStrip, maxStrips, fit))
 }
 
-// tabulate is what each code of each joint adds to a score.
-func (m *Margins) tabulate(coef []float64) [][]float64 {
-	tables := make([][]float64, len(m.joints))
+// tabulate writes what each code of each joint adds to a score.
+func (m *Margins) tabulate(coef []float64, tables [][]float64) {
 	for t, j := range m.joints {
-		table := make([]float64, j.size)
-		for _, p := range j.parts {
-			for c, f := range p.index {
-				table[c] += float64(coef[f] * p.value[c])
+		table := tables[t]
+		table[0] = 0
+		for _, p := range j.parts { // every code of the columns so far, for each of the next
+			for v := p.codes - 1; v >= 0; v-- {
+				at := v * p.every
+				add := float64(coef[p.index[at]] * p.value[at])
+				for c, sum := range table[:p.every] {
+					table[at+c] = sum + add
+				}
 			}
 		}
-		tables[t] = table
 	}
-	return tables
 }
 
 type marginScratch struct {
 	*lossScratch
 	prob   []float64
+	tables [][]float64 // per joint: what each code adds to a score
 	slopes [][]float64 // per joint: slopes added up by code
 	other  [][]float64 // the same for every other row: two sums need not wait for each other
 }
 
+// newScratch is clear where it must be: share leaves slopes and other so.
 func (m *Margins) newScratch(hess bool) *marginScratch {
-	columns := 0
-	if hess {
-		columns = len(m.one)
+	s, _ := m.spare.Get().(*marginScratch)
+	if s == nil {
+		s = &marginScratch{lossScratch: newLossScratch(0), prob: make([]float64, lossBlock)}
+		for _, j := range m.joints {
+			s.tables = append(s.tables, make([]float64, j.size))
+			s.slopes = append(s.slopes, make([]float64, j.size))
+			s.other = append(s.other, make([]float64, j.size))
+		}
 	}
-	s := &marginScratch{lossScratch: newLossScratch(columns), prob: make([]float64, lossBlock)}
-	for _, j := range m.joints {
-		s.slopes = append(s.slopes, make([]float64, j.size))
-		s.other = append(s.other, make([]float64, j.size))
+	for hess && len(s.index) < len(m.one) {
+		s.index, s.value = append(s.index, make([]int32, lossBlock)), append(s.value, make([]float64, lossBlock))
 	}
 	return s
 }
@@ -472,13 +486,17 @@ func (m *Margins) share(s *marginScratch, grad []float64) {
 		for c := range sums {
 			sums[c] += other[c]
 		}
-		for _, p := range j.parts {
-			if m.one[p.k] {
-				grad[p.index[0]] += dot(sums, p.value)
-				continue
-			}
-			for c, f := range p.index {
-				grad[f] += float64(sums[c] * p.value[c])
+		for k := len(j.parts) - 1; k >= 0; k-- { // the last column is added up and folded away
+			p := &j.parts[k]
+			for v := range p.codes {
+				at := v * p.every
+				run := sums[at:][:p.every]
+				grad[p.index[at]] += float64(total(run) * p.value[at])
+				if v > 0 {
+					for c, x := range run {
+						sums[c] += x
+					}
+				}
 			}
 		}
 		clear(sums)

@@ -147,6 +147,11 @@ func TestMarginsDoNotDependOnTheProcessors(t *testing.T) {
 	if !slices.Equal(one.Grad, four.Grad) || !slices.Equal(one.Hess, four.Hess) {
 		t.Error("four processors add up to something else than one")
 	}
+	for f, want := range c.margin(t, Loss{}, Rows{0.4, 1}, c.coef).Grad { // some strips, not one
+		if !near(four.Grad[f], want, 70_001) {
+			t.Errorf("gradient %d = %v, want %v", f, four.Grad[f], want)
+		}
+	}
 }
 
 func TestMarginsRefuse(t *testing.T) {

@@ -31,6 +31,19 @@ const (
 	Nothing Scope = "nothing"
 )
 
+// Words names the protected part of a row in a sentence.
+func (s Scope) Words() string {
+	switch s {
+	case PrivateFeatures:
+		return "the private columns"
+	case WholeRow:
+		return "the whole row (every feature and the label)"
+	case LabelOnly:
+		return "the label"
+	}
+	return "nothing"
+}
+
 // Event is one private release on a bill: what left, by which mechanism, at
 // which price. A bill lists events in the order they happen and adds up.
 type Event struct {

@@ -64,6 +64,15 @@ type Selector interface {
 	pick(src rng.Source, scores []Ratio) int
 }
 
+// Sized unwraps a mechanism that was sized by numbers a plan has checked. It
+// panics where the plan let something impossible pass.
+func Sized[M any](m M, err error) M {
+	if err != nil {
+		panic("mech: a checked plan sized an impossible mechanism: " + err.Error())
+	}
+	return m
+}
+
 // Exit is the one door through which private numbers leave, and the source of
 // a learner's public coin flips.
 type Exit struct {

@@ -17,8 +17,8 @@ var table = []mutant{
 	{
 		Row: "1", Bug: "noise not split over the rounds",
 		File: "learn/brc/private.go",
-		Old:  `return must(mech.LaplaceFor(eps, l1, length))`,
-		New:  `return must(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
+		Old:  `return mech.Sized(mech.LaplaceFor(eps, l1, length))`,
+		New:  `return mech.Sized(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
 
 		Package: "./learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
@@ -348,8 +348,8 @@ var table = []mutant{
 	{
 		Row: "1 audited", Bug: "noise not split over the rounds",
 		File: "learn/brc/private.go",
-		Old:  `return must(mech.LaplaceFor(eps, l1, length))`,
-		New:  `return must(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
+		Old:  `return mech.Sized(mech.LaplaceFor(eps, l1, length))`,
+		New:  `return mech.Sized(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
 
 		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},

@@ -13,7 +13,7 @@ import (
 func (pl *Plan) Facts() []learn.Fact {
 	r := pl.rules
 	f := []learn.Fact{
-		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", article(pl.scope), pl.s.Unit, pl.s.Relation)},
+		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)},
 		{Key: "rows", Value: pl.rows, Text: pl.reckoning()},
 		{Key: "rounds", Value: r.rounds, Text: pl.plot()},
 		{Key: "bins", Value: r.bins, Text: fmt.Sprintf("a private number has at most %d bins, cut by the schema; %d private and %d public columns", r.bins, len(pl.private), len(pl.public))},

@@ -61,27 +61,7 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	p := model.Privacy{
-		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.bill,
-		Claim: pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
-	}
-	if pl.NotPrivate {
-		p.Scope, p.Claim = dp.Nothing, ""
-		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
-		p.Unprotected = []string{"everything about the training rows"}
-		return p
-	}
-	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a factor e^%s.", article(pl.scope), pl.Epsilon)
-	if pl.scope == dp.PrivateFeatures {
-		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
-	}
-	if pl.s.Relation == dp.ReplaceOne {
-		p.Unprotected = append(p.Unprotected, "the number of rows")
-	}
-	p.Unprotected = append(p.Unprotected,
-		"what the model says about people in general, whether or not they are in the table",
-		"how long training took and how much memory it used")
-	return p
+	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
 }
 
 func (pl *Plan) claim() string {
@@ -93,11 +73,4 @@ func (pl *Plan) claim() string {
 	default:
 		return "additive: G-ADDITIVE-3"
 	}
-}
-
-func article(s dp.Scope) string {
-	if s == dp.WholeRow {
-		return "the whole row (every feature and the label)"
-	}
-	return "the private columns"
 }

@@ -173,21 +173,12 @@ func (pl *Plan) noise(eps dp.Epsilon, l1 float64, length int) mech.Mechanism {
 	if pl.NotPrivate {
 		return mech.NoNoise{}
 	}
-	return must(mech.LaplaceFor(eps, l1, length))
+	return mech.Sized(mech.LaplaceFor(eps, l1, length))
 }
 
 func (pl *Plan) selector(eps dp.Epsilon, spread float64) mech.Selector {
 	if pl.NotPrivate {
 		return mech.NoNoise{}
 	}
-	return must(mech.PermuteAndFlipFor(eps, spread))
-}
-
-// must holds because Plan checked every part of ε, and because sensitivities
-// are positive finite functions of public numbers.
-func must[M any](m M, err error) M {
-	if err != nil {
-		panic("additive: a checked plan sized an impossible mechanism: " + err.Error())
-	}
-	return m
+	return mech.Sized(mech.PermuteAndFlipFor(eps, spread))
 }

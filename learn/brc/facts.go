@@ -57,7 +57,7 @@ func (pl *Plan) protects() learn.Fact {
 	if pl.NotPrivate {
 		return learn.Fact{Key: "protects", Value: string(dp.Nothing), Text: "NOT PRIVATE: no noise is added, nothing is protected"}
 	}
-	return learn.Fact{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", article(pl.scope), pl.s.Unit, pl.s.Relation)}
+	return learn.Fact{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)}
 }
 
 func (pl *Plan) publicWidth() int {
@@ -65,11 +65,4 @@ func (pl *Plan) publicWidth() int {
 		return 0
 	}
 	return pl.public.Width()
-}
-
-func article(s dp.Scope) string {
-	if s == dp.WholeRow {
-		return "the whole row (every feature and the label)"
-	}
-	return "the private columns"
 }

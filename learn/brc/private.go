@@ -80,7 +80,7 @@ func (r *privateRows) noise(eps dp.Epsilon, l1 float64, length int) mech.Mechani
 	if r.pl.NotPrivate {
 		return mech.NoNoise{}
 	}
-	return must(mech.LaplaceFor(eps, l1, length))
+	return mech.Sized(mech.LaplaceFor(eps, l1, length))
 }
 
 // edge is the score of a candidate intercept: |err − 1/2|, since a classifier
@@ -106,7 +106,7 @@ func (r *privateRows) selector(eps dp.Epsilon) mech.Selector {
 	if r.pl.s.Relation == dp.AddRemove {
 		spread = float64(r.reach.hi) / float64(r.pl.clip.one) // within ± half the largest weight
 	}
-	return must(mech.PermuteAndFlipFor(eps, spread))
+	return mech.Sized(mech.PermuteAndFlipFor(eps, spread))
 }
 
 // reweigh applies lines 13-19 to every pattern classifier k is wrong about,
@@ -118,13 +118,4 @@ func (r *privateRows) reweigh(k int, factor float64) {
 		}
 	}
 	r.reach.update(factor)
-}
-
-// must holds because Plan checked every part of ε, and because a sensitivity
-// is a positive finite function of public numbers.
-func must[M any](m M, err error) M {
-	if err != nil {
-		panic("brc: a checked plan sized an impossible mechanism: " + err.Error())
-	}
-	return m
 }

@@ -58,17 +58,17 @@ func (pl *Plan) perturbation(n int) perturbation {
 	case pl.Method == Output:
 		l2 := u.outputSensitivity(pl.loss, pl.Mode) + 2*u.distance(p.sure)
 		if pl.Noise == Laplace { // L1 is at most √d times L2
-			p.after = must(mech.LaplaceFor(pl.Epsilon, l2*math.Sqrt(float64(u.dim)), u.dim))
+			p.after = mech.Sized(mech.LaplaceFor(pl.Epsilon, l2*math.Sqrt(float64(u.dim)), u.dim))
 		} else {
-			p.after = must(mech.GammaFor(pl.Epsilon, l2, u.dim))
+			p.after = mech.Sized(mech.GammaFor(pl.Epsilon, l2, u.dim))
 		}
 	default:
 		eps, jacobian := pl.bill[0].Epsilon, 0.0
 		p.units, jacobian = u.objectiveSize(eps.Float(), pl.Mode)
-		term := must(mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)) // 2.2
+		term := mech.Sized(mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)) // 2.2
 		p.term = term
 		p.target, p.sure = p.precision(term.Scale(), true)
-		p.after = must(mech.RemainderFor(pl.bill[1].Epsilon, p.distance(p.sure), u.dim))
+		p.after = mech.Sized(mech.RemainderFor(pl.bill[1].Epsilon, p.distance(p.sure), u.dim))
 	}
 	return p
 }
@@ -170,24 +170,11 @@ func (pl *Plan) model(w []float64, acct learn.Account, exit *mech.Exit) *model.M
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	p := model.Privacy{
-		Scope: dp.WholeRow, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
-		Claim: pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
-		Statement: fmt.Sprintf("Whatever the whole row (every feature and the label) of one row were, the chance of this exact model changes by at most a factor e^%s.", pl.Epsilon),
-		Unprotected: []string{
-			"the number of training rows",
-			"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid",
-		},
+	d := learn.Deal{Schema: pl.s, Scope: dp.WholeRow, Epsilon: pl.Epsilon, Bill: pl.Events(), Claim: pl.claim(), NotPrivate: pl.NotPrivate}
+	if pl.Noise != Laplace {
+		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid"}
 	}
-	switch {
-	case pl.NotPrivate:
-		p.Scope, p.Claim = dp.Nothing, ""
-		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
-		p.Unprotected = []string{"everything about the training rows"}
-	case pl.Noise == Laplace:
-		p.Unprotected = p.Unprotected[:1]
-	}
-	return p
+	return d.Privacy(acct, exit)
 }
 
 func (pl *Plan) claim() string {
@@ -198,12 +185,4 @@ func (pl *Plan) claim() string {
 		return "erm: G-ERM-2"
 	}
 	return "erm: G-ERM-3"
-}
-
-// must holds because Plan checked every public number that sizes a mechanism.
-func must[M any](m M, err error) M {
-	if err != nil {
-		panic("erm: a checked plan sized an impossible mechanism: " + err.Error())
-	}
-	return m
 }

@@ -96,23 +96,9 @@ func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	p := model.Privacy{
-		Scope: dp.LabelOnly, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
-		Claim: "labeldp: G-LABELDP-1", Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
-		Statement: fmt.Sprintf("Whatever the label of one row were, the chance of this exact model changes by at most a factor e^%s.", pl.Epsilon),
-		Unprotected: []string{
-			"every feature that was used: only the label of a row is protected",
-			"the number of training rows",
-			"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid",
-		},
+	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Bill: pl.Events(), Claim: "labeldp: G-LABELDP-1", NotPrivate: pl.NotPrivate}
+	if pl.Noise != Laplace {
+		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid"}
 	}
-	switch {
-	case pl.NotPrivate:
-		p.Scope, p.Claim = dp.Nothing, ""
-		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
-		p.Unprotected = []string{"everything about the training rows"}
-	case pl.Noise == Laplace:
-		p.Unprotected = p.Unprotected[:2]
-	}
-	return p
+	return d.Privacy(acct, exit)
 }

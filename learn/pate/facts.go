@@ -15,7 +15,7 @@ import (
 // Facts are the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{
-		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", article(pl.scope), pl.s.Unit, pl.s.Relation)},
+		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)},
 		{Key: "form", Value: string(pl.Form), Text: fmt.Sprintf("%s form, %s encoding, teachers see %d features", pl.Form, pl.Encoding, pl.private.Width())},
 	}
 	if pl.rows > 0 {
@@ -49,26 +49,10 @@ func (pl *Plan) columns() []int {
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	p := model.Privacy{
-		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.bill,
-		Claim: pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
+	p := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+	if pl.Form == Printed {
+		p.Statement = fmt.Sprintf("NOT private as claimed: votes said to cost %s each are made of the row's own private cells and can flip whole, and the model holds the teachers. It exists to reproduce a figure.", pl.VoteEpsilon)
 	}
-	if pl.NotPrivate {
-		p.Scope, p.Claim = dp.Nothing, ""
-		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
-		if pl.Form == Printed {
-			p.Statement = fmt.Sprintf("NOT private as claimed: votes said to cost %s each are made of the row's own private cells and can flip whole, and the model holds the teachers. It exists to reproduce a figure.", pl.VoteEpsilon)
-		}
-		p.Unprotected = []string{"everything about the training rows"}
-		return p
-	}
-	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a factor e^%s.", article(pl.scope), pl.Epsilon)
-	if pl.scope == dp.PrivateFeatures {
-		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
-	}
-	p.Unprotected = append(p.Unprotected, "the number of rows",
-		"what the model says about people in general, whether or not they are in the table",
-		"how long training took and how much memory it used")
 	return p
 }
 
@@ -77,11 +61,4 @@ func (pl *Plan) claim() string {
 		return "pate: G-PATE-1"
 	}
 	return "pate: G-PATE-2"
-}
-
-func article(s dp.Scope) string {
-	if s == dp.WholeRow {
-		return "the whole row (every feature and the label)"
-	}
-	return "the private columns"
 }

@@ -158,16 +158,7 @@ func (pl *Plan) noise(eps dp.Epsilon, l1 float64, length int) mech.Mechanism {
 	if pl.NotPrivate {
 		return mech.NoNoise{}
 	}
-	return must(mech.LaplaceFor(eps, l1, length))
-}
-
-// must holds because Plan checked every part of ε, and because sensitivities are
-// constants.
-func must[M any](m M, err error) M {
-	if err != nil {
-		panic("pate: a checked plan sized an impossible mechanism: " + err.Error())
-	}
-	return m
+	return mech.Sized(mech.LaplaceFor(eps, l1, length))
 }
 
 // model joins the student and the answer to one linear model of the log-odds.

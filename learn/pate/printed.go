@@ -60,7 +60,7 @@ func (pl *Plan) printed(ctx context.Context, g *engine.Groups, acct learn.Accoun
 // each sized for one teacher's vote (Papernot and others 2017), which is the
 // mistake: the row's own cells decide all of them.
 func (pl *Plan) winner(i, yes, no int, exit *mech.Exit) bool {
-	noise := must(mech.LaplaceFor(pl.VoteEpsilon, 1, 2))
+	noise := mech.Sized(mech.LaplaceFor(pl.VoteEpsilon, 1, 2))
 	out := exit.Release(fmt.Sprintf("votes about row %d", i+1), noise, mech.Ratio{Num: int64(yes), Den: 1}, mech.Ratio{Num: int64(no), Den: 1})
 	return out[0] >= out[1]
 }

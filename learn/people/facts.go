@@ -19,7 +19,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		base = fmt.Sprintf("%d random classifiers", pl.Candidates)
 	}
 	f := []learn.Fact{
-		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", article(pl.scope), pl.s.Unit, pl.s.Relation)},
+		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)},
 		{Key: "rounds", Value: pl.Rounds, Text: fmt.Sprintf("%d rounds, each chooses among %s, %s encoding", pl.Rounds, base, pl.Encoding)},
 		{Key: "kappa", Value: pl.Kappa, Text: fmt.Sprintf("no row holds more than 1/(%.4g·n) of the weight", pl.Kappa)},
 	}
@@ -47,24 +47,7 @@ func (pl *Plan) columns() []int {
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	p := model.Privacy{
-		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.bill,
-		Claim: pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
-	}
-	if pl.NotPrivate {
-		p.Scope, p.Claim = dp.Nothing, ""
-		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
-		p.Unprotected = []string{"everything about the training rows"}
-		return p
-	}
-	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a factor e^%s.", article(pl.scope), pl.Epsilon)
-	if pl.scope == dp.PrivateFeatures {
-		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
-	}
-	p.Unprotected = append(p.Unprotected, "the number of rows",
-		"what the model says about people in general, whether or not they are in the table",
-		"how long training took and how much memory it used")
-	return p
+	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
 }
 
 func (pl *Plan) claim() string {
@@ -72,11 +55,4 @@ func (pl *Plan) claim() string {
 		return "people: G-PEOPLE-1"
 	}
 	return "people: G-PEOPLE-2"
-}
-
-func article(s dp.Scope) string {
-	if s == dp.WholeRow {
-		return "the whole row (every feature and the label)"
-	}
-	return "the private columns"
 }

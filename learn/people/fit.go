@@ -134,23 +134,14 @@ func (pl *Plan) noise(eps dp.Epsilon, l1 float64) mech.Mechanism {
 	if pl.NotPrivate {
 		return mech.NoNoise{}
 	}
-	return must(mech.LaplaceFor(eps, l1, 1))
+	return mech.Sized(mech.LaplaceFor(eps, l1, 1))
 }
 
 func (pl *Plan) selector(eps dp.Epsilon, spread float64) mech.Selector {
 	if pl.NotPrivate {
 		return mech.NoNoise{}
 	}
-	return must(mech.PermuteAndFlipFor(eps, spread))
-}
-
-// must holds because Plan checked every part of ε, and because the sensitivity
-// is a positive finite function of public numbers.
-func must[M any](m M, err error) M {
-	if err != nil {
-		panic("people: a checked plan sized an impossible mechanism: " + err.Error())
-	}
-	return m
+	return mech.Sized(mech.PermuteAndFlipFor(eps, spread))
 }
 
 // model is made of released values and public facts.

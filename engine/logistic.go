@@ -116,6 +116,10 @@ func (l *Logistic) Hessian(ctx context.Context, pos, neg []float64) ([]float64, 
 	return sum.Hess, nil
 }
 
+// rowsWorthAWorker is how many rows a second goroutine must save to pay for
+// being woken: a gradient over fewer takes less than the waking.
+const rowsWorthAWorker = 1 << 15
+
 // strips calls add for every block of rows and returns the strips' sums, whose
 // Hessians have l.model.dim × height numbers.
 func (l *Logistic) strips(ctx context.Context, add func(from, to int, s *lossScratch, into *LossSums), height int) (*LossSums, error) {
@@ -132,7 +136,7 @@ func (l *Logistic) strips(ctx context.Context, add func(from, to int, s *lossScr
 		}
 	}
 	var workers sync.WaitGroup
-	n := max(1, min(runtime.GOMAXPROCS(0), len(parts)))
+	n := max(1, min(runtime.GOMAXPROCS(0), len(parts), l.rows/rowsWorthAWorker))
 	for len(l.scratch) < n {
 		s := newLossScratch(0)
 		s.index, s.value = make([][]int32, len(l.index)), make([][]float64, len(l.index))

@@ -46,18 +46,20 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 	}
 	sc := feature.NewScorer(sp, cs)
 	bound, words := sc.Bind(m.t.Cols), sc.Words()
-	positive := uint8(m.t.Schema.Label.Positive)
-	last := ^uint64(0) >> (-uint(len(cs)) % 64) // the bits in use in the last word
+	// A set bit says "positive", which is wrong where the label is not; where it
+	// is, the clear bits are. By a table: labels are too irregular to branch on.
+	var flip [256]uint64
+	flip[m.t.Schema.Label.Positive] = ^uint64(0)
+	used := make([]uint64, words) // the bits in use
+	for t := range cs {
+		used[t/64] |= 1 << (t % 64)
+	}
 	all, err := m.count(ctx, len(cs), 1, func(from, to int, into *tally) {
 		out := make([]uint64, (to-from)*words)
 		bound.Answers(from, out)
-		for i := from; i < to; i++ {
-			key := out[(i-from)*words:][:words]
-			if m.t.Labels[i] == positive { // a set bit says "positive": wrong where it is clear
-				for w := range key {
-					key[w] = ^key[w]
-				}
-				key[words-1] &= last
+		for i, label := range m.t.Labels[from:to] {
+			for w := range used {
+				out[i*words+w] ^= flip[label] & used[w]
 			}
 		}
 		into.add(out, nil)

@@ -114,7 +114,7 @@ var table = []mutant{
 		}
 		cols[j].Values = scaled
 	}
-	m = &Table{&dataset.Table{Schema: m.t.Schema, Rows: m.t.Rows, Cols: cols, Labels: m.t.Labels}}
+	m = &Table{t: &dataset.Table{Schema: m.t.Schema, Rows: m.t.Rows, Cols: cols, Labels: m.t.Labels}}
 	sc := feature.NewScorer(sp, cs)`,
 		Package: "./learn/brc", Test: "TestReplayNonInterference",
 	},

@@ -86,6 +86,8 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		a.experiment(),
 		a.report(),
 
+		a.certs(),
+
 		a.version(),
 	)
 	root.InitDefaultHelpCmd()

@@ -28,7 +28,7 @@ var (
 	rows   = []string{"dataset", "engine/memory", "census"}
 	seeds  = []string{"rng/replay"}
 	// contract is what any learner may import.
-	contract = []string{"dp", "rng", "schema", "column", "feature", "engine", "mech", "model", "learn", "internal/opt"}
+	contract = []string{"dp", "rng", "schema", "column", "feature", "engine", "mech", "accounting", "model", "learn", "internal/opt"}
 	gonum    = "gonum.org/v1/gonum"
 )
 
@@ -84,8 +84,8 @@ var table = []row{
 		rooms: append([]string{"learn/nonprivate"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
 	{room: "learn/learntest", words: "learn/learntest is the conformance suite: the contract, small tables in memory and replayed randomness; never a concrete learner",
 		rooms: append([]string{"dataset", "engine/memory", "mech/mechtest", "rng/replay", "census", "internal/stattest"}, contract...), never: []string{"learn/brc", "learn/adaboost", "learn/logistic", "learn/stump"}},
-	{room: "ledger", words: "ledger counts what is spent: dp and its databases, never mechanisms or rows",
-		rooms: []string{"dp"}, libs: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}, never: append([]string{"mech", "learn", "engine", "model", "schema"}, append(rows, seeds...)...)},
+	{room: "ledger", words: "ledger counts what is spent: dp, accounting and its databases, never mechanisms or rows",
+		rooms: []string{"dp", "accounting"}, libs: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}, never: append([]string{"mech", "learn", "engine", "model", "schema"}, append(rows, seeds...)...)},
 	{room: "ledger/ledgertest", words: "ledger/ledgertest starts throw-away servers: the standard library only"},
 	{room: "census", words: "census generates tables: seeded on purpose, knows schema, column and dataset, never learners or noise",
 		rooms: []string{"dp", "rng", "rng/replay", "schema", "column", "dataset"}, libs: []string{"github.com/parquet-go/parquet-go"},
@@ -114,8 +114,10 @@ var table = []row{
 	{room: "tune", words: "tune picks among candidates at a price: the contract and the two parts of a table; never a concrete learner, files, the clock or seeds",
 		rooms: []string{"dp", "rng", "schema", "column", "dataset", "engine", "engine/memory", "mech", "model", "learn"},
 		never: append([]string{"learn/*", "ledger", "cmd/*"}, seeds...), std: []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "time"}},
+	{room: "service/identity", words: "service/identity is certificates and roles: dp and the standard library, never messages, rows or noise",
+		rooms: []string{"dp"}, never: append([]string{"mech", "learn", "rng", "schema", "engine", "model"}, append(rows, seeds...)...)},
 	{room: "cmd/*", words: "cmd wires rooms to flags and files; seeds only through experiment and census",
-		rooms: []string{"dp", "rng", "schema", "column", "feature", "dataset", "engine", "engine/*", "mech", "model", "learn", "learn/*", "ledger", "census", "metrics", "plot", "audit", "experiment", "experiment/*", "report", "explain", "heldout", "tune", "internal/*"},
+		rooms: []string{"dp", "rng", "schema", "column", "feature", "dataset", "engine", "engine/*", "mech", "accounting", "model", "learn", "learn/*", "ledger", "census", "metrics", "plot", "audit", "experiment", "experiment/*", "report", "explain", "heldout", "tune", "service/*", "internal/*"},
 		libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress"}},
 	{room: "internal/opt", words: "internal/opt minimises convex functions of vectors and knows nothing else",
 		libs: []string{gonum}, std: impure},

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"crypto/ecdsa"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+)
+
+// Identity is one caller's certificate and key, with the authority it trusts.
+type Identity struct {
+	Caller
+	cert      *x509.Certificate
+	key       *ecdsa.PrivateKey
+	authority *x509.Certificate
+}
+
+// Server is the settings of a listener: every client shows a certificate of the
+// authority that names one role.
+func (i *Identity) Server() *tls.Config {
+	c := i.config()
+	c.ClientAuth = tls.RequireAndVerifyClientCert
+	c.ClientCAs = i.pool()
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		_, err := Of(&s)
+		return err
+	}
+	return c
+}
+
+// Client is the settings of a caller of the server that has the role: another
+// certificate of the same authority, say an owner's, does not serve in its place.
+func (i *Identity) Client(server Role) *tls.Config {
+	c := i.config()
+	c.RootCAs = i.pool()
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		who, err := Of(&s)
+		if err == nil && who.Role != server {
+			err = fmt.Errorf("identity: the server is %s, want the role %s", who, server)
+		}
+		return err
+	}
+	return c
+}
+
+func (i *Identity) config() *tls.Config {
+	return &tls.Config{
+		MinVersion:   tls.VersionTLS13,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{i.cert.Raw}, PrivateKey: i.key, Leaf: i.cert}},
+	}
+}
+
+func (i *Identity) pool() *x509.CertPool {
+	p := x509.NewCertPool()
+	p.AddCert(i.authority)
+	return p
+}

@@ -11,10 +11,16 @@ import (
 // GaussianDelta is δ(ε) of Gaussian noise of price ρ, by the closed form
 // Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), μ = √(2ρ) (Balle and Wang 2018, Theorem 8).
 // A release and a composition of any number of Gaussian releases cost the same
-// when their ρ add up to the same. It covers mech.Gaussian.
+// when their ρ add up to the same. It covers one release by mech.Gaussian, and
+// Within any number.
 //
 // Claim G-ACC-4. It is never below the closed form.
-func GaussianDelta(rho dp.Rho, epsilon float64) float64 {
+func GaussianDelta(rho dp.Rho, epsilon float64) float64 { return gaussianDelta(rho, epsilon, 1) }
+
+// gaussianDelta allows for the grids of so many releases: each may move a loss,
+// and by as much, relatively, a probability.
+func gaussianDelta(rho dp.Rho, epsilon float64, releases int) float64 {
+	slack := float64(releases) * gridSlack
 	if !(rho >= 0 && epsilon >= 0) {
 		return 1
 	}
@@ -22,7 +28,7 @@ func GaussianDelta(rho dp.Rho, epsilon float64) float64 {
 		return 0
 	}
 	mu := shift(rho)
-	e := epsilon - 2*gridSlack // above −μ²/2, so that b > 0
+	e := epsilon - 2*slack // above −μ²/2, so that b > 0
 	a, b := (e/mu-mu/2)/math.Sqrt2, (e/mu+mu/2)/math.Sqrt2
 	// e^ε·erfc(b) = e^(−a²)·(e^(b²)·erfc(b)): no overflow, no loss in the tail.
 	first, second := math.Erfc(a), math.Exp(-a*a)*scaledTail(b)
@@ -30,7 +36,7 @@ func GaussianDelta(rho dp.Rho, epsilon float64) float64 {
 		return 1e-170
 	}
 	// Errors of a few units in each, and of the square in the exponent.
-	return min((first-second)/2+8*unit*(1+a*a+b)*(first+second)+2*gridSlack*first, 1)
+	return min((first-second)/2+8*unit*(1+a*a+b)*(first+second)+2*slack*first, 1)
 }
 
 // scaledTail is e^(x²)·erfc(x) for x ≥ 0.

@@ -110,7 +110,7 @@ func train(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Source)
 // free is the account of tables that nobody owns: the audit's own.
 type free struct{}
 
-func (free) Charge([]dp.Event) error { return nil }
+func (free) Charge(dp.Price, []dp.Event) error { return nil }
 func (free) Counted() bool           { return false }
 
 // number is one number of a model and where it stands.

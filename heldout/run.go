@@ -131,5 +131,5 @@ func (s *split) measure(ctx context.Context, p *Point, plan learn.Plan) error {
 // uncounted pays for comparisons: nothing they print is private anyway.
 type uncounted struct{}
 
-func (uncounted) Charge([]dp.Event) error { return nil }
+func (uncounted) Charge(dp.Price, []dp.Event) error { return nil }
 func (uncounted) Counted() bool           { return false }

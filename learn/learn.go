@@ -19,10 +19,12 @@ import (
 	"github.com/discreet-dp/discreet/model"
 )
 
-// Account pays bills. Charge either takes the whole bill or refuses and takes
-// nothing. A refusal is final for this fit.
+// Account pays bills. Charge takes price for the whole bill, or refuses and
+// takes nothing. The price of a bill of pure releases is dp.Pure; any other is
+// one that accounting.Within finds enough, and the model states the same. A
+// refusal is final for this fit.
 type Account interface {
-	Charge(bill []dp.Event) error
+	Charge(price dp.Price, bill []dp.Event) error
 	// Counted reports whether spending is recorded anywhere.
 	Counted() bool
 }

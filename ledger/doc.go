@@ -17,6 +17,6 @@
 // step starts, and names the hash of the entry before it. What a data set has
 // spent is the sum of its began entries and is stored nowhere else.
 //
-// Room rules. Owns: who spent what, durably. Imports: dp, SQLite, PostgreSQL's
-// client. Must never see: mechanisms, rows.
+// Room rules. Owns: who spent what, durably. Imports: dp, accounting,
+// SQLite, PostgreSQL's client. Must never see: mechanisms, rows.
 package ledger

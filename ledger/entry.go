@@ -34,7 +34,7 @@ type Entry struct {
 	Job     string          `json:"job,omitempty"`     // as the operator spells it
 	Request string          `json:"request,omitempty"` // hash of data set identity, configuration and Job
 	Epsilon dp.Epsilon      `json:"epsilon_nano"`      // the total, or the job's price
-	Delta   Delta           `json:"delta_femto"`       // likewise, in units of 1e-15
+	Delta   dp.Delta        `json:"delta_femto"`       // likewise, in units of 1e-15
 	Detail  json.RawMessage `json:"detail"`
 	Prev    string          `json:"prev"` // hash of the entry before, "" for the first
 	Hash    string          `json:"hash"` // of everything above
@@ -87,7 +87,8 @@ type (
 	line struct {
 		Mechanism string     `json:"mechanism"`
 		Releases  int        `json:"releases"`
-		Epsilon   dp.Epsilon `json:"epsilon_nano"`
+		Epsilon   dp.Epsilon `json:"epsilon_nano,omitempty"`
+		Rho       dp.Rho     `json:"rho_pico,omitempty"`
 	}
 	began struct {
 		Terms Terms `json:"terms"`

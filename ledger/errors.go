@@ -13,9 +13,9 @@ import (
 type Exceeded struct {
 	Dataset             string
 	Spent, Asked, Limit dp.Epsilon // Spent includes what running jobs have reserved
-	SpentDelta          Delta
-	AskedDelta          Delta
-	LimitDelta          Delta
+	SpentDelta          dp.Delta
+	AskedDelta          dp.Delta
+	LimitDelta          dp.Delta
 }
 
 func (e *Exceeded) Error() string {

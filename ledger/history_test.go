@@ -97,7 +97,7 @@ func take(l *Ledger, d Dataset, step Kind, id string, price dp.Epsilon, result s
 	ctx := context.Background()
 	req := request(id)
 	req.Dataset = d.Name
-	j := &Job{l: l, ctx: ctx, req: req, price: price, began: true}
+	j := &Job{l: l, ctx: ctx, req: req, price: dp.Price{Epsilon: price}, began: true}
 	err := l.store.view(ctx, func(t tx) error {
 		e, _, err := t.first(d.Name, Declared)
 		j.request = identify(e.Hash, req)
@@ -108,7 +108,7 @@ func take(l *Ledger, d Dataset, step Kind, id string, price dp.Epsilon, result s
 	}
 	switch step {
 	case Reserved:
-		return j.reserve(price, bill(price))
+		return j.reserve(bill(price))
 	case Began:
 		return j.begin()
 	case Refunded:
@@ -248,7 +248,7 @@ func TestRefundNeedsProof(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		l := declare(t, fresh(t))
 		j := mustJob(t, l, request("one"))
-		must(t, j.reserve(100, bill(100)))
+		must(t, j.reserve(bill(100)))
 		if got, err := l.Recover(context.Background(), none); err != nil || len(got) != 1 || got[0].Now != Reserved {
 			t.Errorf("a running job was settled: %+v, %v", got, err)
 		}

@@ -10,9 +10,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/accounting"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -22,7 +22,6 @@ type Request struct {
 	ID      string // the operator's name for the job; the same ID is the same job
 	Config  []byte // every public choice behind the result, in one spelling
 	Terms   Terms
-	Delta   Delta  // the job's δ; 0 for pure mechanisms
 	Output  string // the file the result goes to, as an absolute path; "" for none
 	Worker  string // who runs the job, for Recover's question
 }
@@ -43,7 +42,7 @@ type Job struct {
 	ctx     context.Context
 	req     Request
 	request string // hash of the data set's identity, Config and ID
-	price   dp.Epsilon
+	price   dp.Price
 	began   bool
 	stored  []byte
 }
@@ -55,8 +54,6 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 	switch {
 	case !isWord(req.ID):
 		return nil, &dp.ParamError{Op: "ledger", Param: "job", Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", req.ID)}
-	case !(req.Delta >= 0 && req.Delta < deltaOne):
-		return nil, &dp.ParamError{Op: "ledger", Param: "delta", Want: "must be at least 0 and below 1", Got: req.Delta.String()}
 	case !slices.IsSorted(req.Terms.Protected):
 		return nil, errors.New("ledger: protected columns must be sorted")
 	}
@@ -110,32 +107,30 @@ func (j *Job) Counted() bool { return true }
 
 // Afford refuses what Charge would refuse now, and reserves nothing: it spares
 // reading a table in vain.
-func (j *Job) Afford(bill []dp.Event) error {
-	price, err := total(bill)
-	if err != nil {
+func (j *Job) Afford(price dp.Price, bill []dp.Event) error {
+	if err := checkPrice(price, bill); err != nil {
 		return err
 	}
 	return j.l.store.view(j.ctx, func(t tx) error { return j.affords(t, price) })
 }
 
-func (j *Job) affords(t tx, price dp.Epsilon) error {
+func (j *Job) affords(t tx, price dp.Price) error {
 	b, err := balance(t, j.req.Dataset)
 	if err != nil {
 		return err
 	}
-	if price > b.Left || j.req.Delta > b.LeftDelta { // 1.2
+	if price.Epsilon > b.Left || price.Delta > b.LeftDelta { // 1.2
 		return &Exceeded{Dataset: j.req.Dataset,
-			Spent: b.Spent + b.Reserved, Asked: price, Limit: b.Epsilon,
-			SpentDelta: b.SpentDelta + b.ReservedDelta, AskedDelta: j.req.Delta, LimitDelta: b.Delta}
+			Spent: b.Spent + b.Reserved, Asked: price.Epsilon, Limit: b.Epsilon,
+			SpentDelta: b.SpentDelta + b.ReservedDelta, AskedDelta: price.Delta, LimitDelta: b.Delta}
 	}
 	return nil
 }
 
-// Charge reserves the whole bill or refuses it: *Exceeded where the total does
-// not allow it. After nil, private data may be read.
-func (j *Job) Charge(bill []dp.Event) error {
-	price, err := total(bill)
-	if err != nil {
+// Charge reserves price for the whole bill or refuses it: *Exceeded where the
+// total does not allow it. After nil, private data may be read.
+func (j *Job) Charge(price dp.Price, bill []dp.Event) error {
+	if err := checkPrice(price, bill); err != nil {
 		return err
 	}
 	if err := j.reserve(price, bill); err != nil {
@@ -149,21 +144,28 @@ func (j *Job) Charge(bill []dp.Event) error {
 	return nil
 }
 
-// total adds a bill up. A bill without a price is no business of a ledger.
-func total(bill []dp.Event) (sum dp.Epsilon, err error) {
+// checkPrice refuses a price that is not the bill's: a pure one that differs
+// from its total, another that joint accounting does not find enough (1.5). A
+// bill without a price is no business of a ledger.
+func checkPrice(price dp.Price, bill []dp.Event) error {
+	enough, err := accounting.Within(bill, price)
+	switch total := dp.Total(bill); {
+	case err != nil:
+		return fmt.Errorf("ledger: %w", err)
+	case total == 0:
+		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: "must be > 0 on the bill", Got: 0}
+	case price.Delta == 0 && total != price.Epsilon, !enough:
+		return &dp.ParamError{Op: "ledger", Param: "price", Want: "must be what its bill costs", Got: price}
+	}
 	for i, e := range bill {
-		if !(e.Epsilon > 0 && e.Epsilon <= dp.MaxEpsilon && sum <= math.MaxInt64-e.Epsilon) {
-			return 0, &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 and at most %s on every line of the bill (line %d)", dp.MaxEpsilon, i+1), Got: int64(e.Epsilon)}
+		if e.Epsilon == 0 {
+			return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 on every line of the bill (line %d)", i+1), Got: 0}
 		}
-		sum += e.Epsilon
 	}
-	if sum == 0 || sum > dp.MaxEpsilon {
-		return 0, &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 and at most %s in all", dp.MaxEpsilon), Got: int64(sum)}
-	}
-	return sum, nil
+	return nil
 }
 
-func (j *Job) reserve(price dp.Epsilon, bill []dp.Event) error {
+func (j *Job) reserve(price dp.Price, bill []dp.Event) error {
 	text, err := json.Marshal(bill)
 	if err != nil {
 		return err
@@ -176,7 +178,9 @@ func (j *Job) reserve(price dp.Epsilon, bill []dp.Event) error {
 			d.Bill = append(d.Bill, line{Mechanism: e.Mechanism})
 		}
 		d.Bill[at].Releases++
-		d.Bill[at].Epsilon += e.Epsilon
+		if d.Bill[at].Rho += e.Rho; e.Rho == 0 {
+			d.Bill[at].Epsilon += e.Epsilon
+		}
 	}
 	err = j.l.update(j.ctx, "reserve", func(t tx) error {
 		state, err := j.state(t)
@@ -235,7 +239,7 @@ func (j *Job) Commit(result []byte) error {
 		if err := t.putResult(j.request, result); err != nil {
 			return err
 		}
-		return j.l.add(t, j.entry(Committed, 0, detail(committed{int64(len(result)), hashOf(result)}))) // 2.1
+		return j.l.add(t, j.entry(Committed, dp.Price{}, detail(committed{int64(len(result)), hashOf(result)}))) // 2.1
 	})
 	if err == nil {
 		j.stored = slices.Clone(result)
@@ -263,12 +267,8 @@ func (j *Job) Abandon(reason string) error {
 	return j.l.closeJob(context.WithoutCancel(j.ctx), j.req.Dataset, j.req.ID, j.request, reason)
 }
 
-func (j *Job) entry(kind Kind, price dp.Epsilon, d json.RawMessage) Entry {
-	e := Entry{Kind: kind, Dataset: j.req.Dataset, Job: j.req.ID, Request: j.request, Epsilon: price, Detail: d}
-	if price > 0 {
-		e.Delta = j.req.Delta
-	}
-	return e
+func (j *Job) entry(kind Kind, price dp.Price, d json.RawMessage) Entry {
+	return Entry{Kind: kind, Dataset: j.req.Dataset, Job: j.req.ID, Request: j.request, Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
 }
 
 // state is the kind of the job's newest entry, "" where it has none or was

@@ -93,7 +93,7 @@ func (l *Ledger) Close() error { return l.store.close() }
 type Dataset struct {
 	Name    string
 	Epsilon dp.Epsilon // the total that all jobs together may spend; > 0
-	Delta   Delta      // likewise; 0 for pure budgets
+	Delta   dp.Delta   // likewise; 0 for pure budgets
 	Unit    string     // whose data one row is; "" lets the first job say
 	Note    string     // the owner's note
 }
@@ -106,7 +106,7 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 		return &dp.ParamError{Op: "ledger", Param: "dataset", Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", d.Name)}
 	case !(d.Epsilon > 0 && d.Epsilon <= dp.MaxEpsilon):
 		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), Got: d.Epsilon.String()}
-	case !(d.Delta >= 0 && d.Delta < deltaOne):
+	case !(d.Delta >= 0 && d.Delta < dp.Femto):
 		return &dp.ParamError{Op: "ledger", Param: "delta", Want: "must be at least 0 and below 1", Got: d.Delta.String()}
 	case !isPlain(d.Unit) || !isPlain(d.Note):
 		return &dp.ParamError{Op: "ledger", Param: "note", Want: "must be one line of at most 1000 characters without control characters"}
@@ -127,7 +127,7 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 type Balance struct {
 	Dataset
 	Spent, Reserved, Left                dp.Epsilon
-	SpentDelta, ReservedDelta, LeftDelta Delta
+	SpentDelta, ReservedDelta, LeftDelta dp.Delta
 }
 
 // Balances are all data sets in the order of their declaration, or the named

@@ -182,7 +182,7 @@ func scanEntry(r *sql.Rows) (e Entry, err error) {
 	var kind, detail string
 	var eps, delta int64
 	err = r.Scan(&e.Seq, &e.At, &kind, &e.Dataset, &e.Job, &e.Request, &eps, &delta, &detail, &e.Prev, &e.Hash)
-	e.Kind, e.Epsilon, e.Delta, e.Detail = Kind(kind), dp.Epsilon(eps), Delta(delta), []byte(detail)
+	e.Kind, e.Epsilon, e.Delta, e.Detail = Kind(kind), dp.Epsilon(eps), dp.Delta(delta), []byte(detail)
 	return e, err
 }
 
@@ -239,7 +239,7 @@ func (t *sqlTx) sums(dataset string) (sums, error) {
 			return err
 		}
 		s := out[Kind(kind)]
-		s.epsilon, s.delta = dp.Epsilon(eps), Delta(delta)
+		s.epsilon, s.delta = dp.Epsilon(eps), dp.Delta(delta)
 		out[Kind(kind)] = s
 		return nil
 	}, `SELECT kind, CAST(SUM(epsilon) AS BIGINT), CAST(SUM(delta) AS BIGINT) FROM discreet_entries WHERE dataset = ? GROUP BY kind`, dataset)

@@ -50,5 +50,5 @@ type tx interface {
 // sums adds up a data set's entries by kind.
 type sums map[Kind]struct {
 	epsilon dp.Epsilon
-	delta   Delta
+	delta   dp.Delta
 }

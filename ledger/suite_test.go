@@ -126,11 +126,12 @@ func request(id string) Request {
 	return Request{Dataset: "d", ID: id, Config: []byte("config"), Worker: "w", Terms: Terms{Unit: "row", Relation: dp.ReplaceOne, Protected: []string{"a", "b"}}}
 }
 
-func bill(prices ...dp.Epsilon) (b []dp.Event) {
+// bill is a bill of pure releases with its price.
+func bill(prices ...dp.Epsilon) (price dp.Price, b []dp.Event) {
 	for _, p := range prices {
 		b = append(b, dp.Event{Release: "r", Mechanism: "laplace", Epsilon: p})
 	}
-	return b
+	return dp.Pure(b), b
 }
 
 func mustJob(t testing.TB, l *Ledger, req Request) *Job {
@@ -239,7 +240,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("job on a data set that is not there: %v", err)
 		}
 		for _, d := range []Dataset{{}, {Name: "a/b", Epsilon: 1}, {Name: "a", Epsilon: 0}, {Name: "a", Epsilon: -1},
-			{Name: "a", Epsilon: dp.MaxEpsilon + 1}, {Name: "a", Epsilon: 1, Delta: -1}, {Name: "a", Epsilon: 1, Delta: deltaOne}, {Name: "a", Epsilon: 1, Note: "a\nb"}} {
+			{Name: "a", Epsilon: dp.MaxEpsilon + 1}, {Name: "a", Epsilon: 1, Delta: -1}, {Name: "a", Epsilon: 1, Delta: dp.Femto}, {Name: "a", Epsilon: 1, Note: "a\nb"}} {
 			var p *dp.ParamError
 			if err := l.Declare(ctx, d); !errors.As(err, &p) {
 				t.Errorf("Declare(%+v): %v", d, err)
@@ -249,10 +250,10 @@ func TestRefusals(t *testing.T) {
 		if err := l.Declare(ctx, Dataset{Name: "d", Epsilon: 2 * dp.Nano}); err == nil {
 			t.Error("a total was declared twice")
 		}
-		for _, b := range [][]dp.Event{nil, bill(0), bill(-1), bill(1, 0), bill(1, -1), bill(dp.MaxEpsilon, dp.MaxEpsilon), bill(1<<62, 1<<62, 1<<62), bill(dp.MaxEpsilon + 1)} {
+		for _, prices := range [][]dp.Epsilon{nil, {0}, {-1}, {1, 0}, {1, -1}, {dp.MaxEpsilon, dp.MaxEpsilon}, {1 << 62, 1 << 62, 1 << 62}, {dp.MaxEpsilon + 1}} {
 			var p *dp.ParamError
-			if err := mustJob(t, l, request("bad")).Charge(b); !errors.As(err, &p) {
-				t.Errorf("Charge(%v): %v", b, err)
+			if err := mustJob(t, l, request("bad")).Charge(bill(prices...)); !errors.As(err, &p) {
+				t.Errorf("Charge(%v): %v", prices, err)
 			}
 		}
 		for _, id := range []string{"", "a b", "a/b", strings.Repeat("x", 129), "ü"} {
@@ -266,9 +267,9 @@ func TestRefusals(t *testing.T) {
 			exceeded.Spent != 900_000_000 || exceeded.Asked != 100_000_001 || exceeded.Limit != dp.Nano {
 			t.Errorf("beyond the total: %v", err)
 		}
-		withDelta := request("delta")
-		withDelta.Delta = 1
-		if err := mustJob(t, l, withDelta).Charge(bill(1)); !errors.As(err, &exceeded) || exceeded.AskedDelta != 1 {
+		price, events := bill(1)
+		price.Delta = 1
+		if err := mustJob(t, l, request("delta")).Charge(price, events); !errors.As(err, &exceeded) || exceeded.AskedDelta != 1 {
 			t.Errorf("a delta on a pure budget: %v", err)
 		}
 		must(t, mustJob(t, l, request("three")).Charge(bill(100_000_000))) // exactly what is left

@@ -50,14 +50,14 @@ type books struct {
 
 type account struct {
 	limit, charged           dp.Epsilon
-	limitDelta, chargedDelta Delta
+	limitDelta, chargedDelta dp.Delta
 }
 
 type past struct {
 	kind    Kind
 	request string
 	epsilon dp.Epsilon
-	delta   Delta
+	delta   dp.Delta
 }
 
 func (v *books) read(e Entry) error {

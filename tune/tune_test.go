@@ -176,7 +176,7 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 // unpayable is an account that nobody may charge.
 type unpayable struct{ t *testing.T }
 
-func (a unpayable) Charge([]dp.Event) error { a.t.Error("charged"); return nil }
+func (a unpayable) Charge(dp.Price, []dp.Event) error { a.t.Error("charged"); return nil }
 func (unpayable) Counted() bool             { return false }
 
 // The number of runs is drawn before any row is read and shows nowhere.

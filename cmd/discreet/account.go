@@ -8,5 +8,5 @@ import "github.com/discreet-dp/discreet/dp"
 // on the same table is for the operator to keep. Its models say so.
 type uncounted struct{}
 
-func (uncounted) Charge([]dp.Event) error { return nil }
+func (uncounted) Charge(dp.Price, []dp.Event) error { return nil }
 func (uncounted) Counted() bool           { return false }

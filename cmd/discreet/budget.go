@@ -63,10 +63,10 @@ type account struct {
 		Left     dp.Epsilon `json:"left"`
 	} `json:"epsilon_nano"`
 	Femto struct {
-		Total    ledger.Delta `json:"total"`
-		Spent    ledger.Delta `json:"spent"`
-		Reserved ledger.Delta `json:"reserved"`
-		Left     ledger.Delta `json:"left"`
+		Total    dp.Delta `json:"total"`
+		Spent    dp.Delta `json:"spent"`
+		Reserved dp.Delta `json:"reserved"`
+		Left     dp.Delta `json:"left"`
 	} `json:"delta_femto"`
 	Unit string `json:"unit"`
 	Note string `json:"note"`

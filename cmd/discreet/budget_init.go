@@ -49,7 +49,7 @@ func (b *budgetInit) run(ctx context.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	delta, err := ledger.ParseDelta(b.delta)
+	delta, err := dp.ParseDelta(b.delta)
 	if err != nil {
 		return &usageError{err}
 	}

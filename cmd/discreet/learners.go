@@ -26,7 +26,9 @@ func learners() []*learner {
 type learner struct {
 	name    string
 	private bool // it adds noise, so it needs a price
-	options []option
+	// approximate says that it has an (ε, δ) mode; others refuse a δ.
+	approximate bool
+	options     []option
 	// plan checks the options and the price against the schema.
 	plan func(pr price, s *schema.Schema, rows int) (learn.Plan, error)
 }
@@ -162,6 +164,24 @@ func (r *request) plan(s *schema.Schema, rows int) (learn.Plan, error) {
 		pl = defaultedPlan{pl}
 	}
 	return pl, err
+}
+
+// cost is the price of pl, a plan of this request.
+func (r *request) cost(pl learn.Plan) dp.Price {
+	if r.price.delta > 0 {
+		return dp.Price{Epsilon: r.price.epsilon, Delta: r.price.delta}
+	}
+	return dp.Pure(pl.Events())
+}
+
+// approximate names the learners with an (ε, δ) mode.
+func approximate() (names []string) {
+	for _, l := range learners() {
+		if l.approximate {
+			names = append(names, l.name)
+		}
+	}
+	return names
 }
 
 func (ch *choice) names() (names []string) {

@@ -133,7 +133,7 @@ func (t *train) produce(ctx context.Context, req *request, s *schema.Schema, pl 
 			m, err = t.again(j)
 			return err
 		}
-		if err := j.Afford(pl.Events()); err != nil {
+		if err := j.Afford(req.cost(pl), pl.Events()); err != nil {
 			return err
 		}
 		if m, err = t.fit(ctx, req, s, pl, excess, j); err != nil {

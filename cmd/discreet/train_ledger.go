@@ -24,20 +24,18 @@ import (
 
 // counting is the flags of train that name the budget to charge.
 type counting struct {
-	ledger                  ledgerFlag
-	dataset, job, deltaText string
-	delta                   ledger.Delta
+	ledger       ledgerFlag
+	dataset, job string
 }
 
 func (f *counting) add(c *cobra.Command) {
 	f.ledger.add(c)
 	c.Flags().StringVar(&f.dataset, "dataset", "", "the `name` of the data set in the ledger")
 	c.Flags().StringVar(&f.job, "job", "", "the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a random one)")
-	c.Flags().StringVar(&f.deltaText, "delta", "0", "the δ that the training may spend, a `number`; learners so far spend none")
 }
 
 // check refuses flags that contradict each other or the request.
-func (f *counting) check(c *cobra.Command, req *request) (err error) {
+func (f *counting) check(c *cobra.Command, req *request) error {
 	bad := func(param, want string, got any) error {
 		return &usageError{&dp.ParamError{Op: c.Name(), Param: param, Want: want, Got: got}}
 	}
@@ -46,12 +44,7 @@ func (f *counting) check(c *cobra.Command, req *request) (err error) {
 			return bad("ledger", "must be given together with --"+name, nil)
 		}
 	}
-	if f.delta, err = ledger.ParseDelta(f.deltaText); err != nil {
-		return &usageError{err}
-	}
 	switch {
-	case f.delta > 0:
-		return bad("delta", fmt.Sprintf("must be 0: the guarantee of learner %s is pure", req.name), f.deltaText)
 	case f.ledger.address == "":
 	case f.dataset == "":
 		return bad("dataset", "must be given together with --ledger", nil)
@@ -68,6 +61,7 @@ func (f *counting) check(c *cobra.Command, req *request) (err error) {
 type configuration struct {
 	Learner string            `json:"learner"`
 	Epsilon dp.Epsilon        `json:"epsilon_nano"`
+	Delta   dp.Delta          `json:"delta_femto,omitempty"`
 	Options map[string]string `json:"options"`
 	Exceed  bool              `json:"exceed_max_epsilon"`
 	Schema  string            `json:"schema_sha256"`
@@ -81,7 +75,7 @@ func (t *train) open(ctx context.Context, l *ledger.Ledger, req *request, s *sch
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	config := configuration{Learner: req.name, Epsilon: req.price.epsilon, Options: map[string]string{}, Exceed: t.exceed, Schema: hex.EncodeToString(sum[:]), Data: t.data}
+	config := configuration{Learner: req.name, Epsilon: req.price.epsilon, Delta: req.price.delta, Options: map[string]string{}, Exceed: t.exceed, Schema: hex.EncodeToString(sum[:]), Data: t.data}
 	for name, r := range t.choice.given {
 		if r.set {
 			config.Options[name] = r.text
@@ -100,7 +94,7 @@ func (t *train) open(ctx context.Context, l *ledger.Ledger, req *request, s *sch
 		id = rand.Text()
 	}
 	j, err := l.Job(ctx, ledger.Request{
-		Dataset: t.counting.dataset, ID: id, Config: spelt, Terms: terms(s), Delta: t.counting.delta, Output: output, Worker: worker(),
+		Dataset: t.counting.dataset, ID: id, Config: spelt, Terms: terms(s), Output: output, Worker: worker(),
 	})
 	if err != nil {
 		return nil, refused(err)

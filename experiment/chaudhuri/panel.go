@@ -192,5 +192,5 @@ func (t *trial) chance() float64 {
 // free pays for experiments on public data: nothing is counted.
 type free struct{}
 
-func (free) Charge([]dp.Event) error { return nil }
+func (free) Charge(dp.Price, []dp.Event) error { return nil }
 func (free) Counted() bool           { return false }

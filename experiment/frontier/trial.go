@@ -86,7 +86,7 @@ func (t *trial) plan(p frame.Point) (learn.Plan, error) {
 // free pays for experiments on public data: nothing is counted.
 type free struct{}
 
-func (free) Charge([]dp.Event) error { return nil }
+func (free) Charge(dp.Price, []dp.Event) error { return nil }
 func (free) Counted() bool           { return false }
 
 // judge asks whether the mean reaches each bar.

@@ -285,7 +285,7 @@ func values(levels []schema.Level) (out []string) {
 // free pays for experiments on public data: nothing is counted.
 type free struct{}
 
-func (free) Charge([]dp.Event) error { return nil }
+func (free) Charge(dp.Price, []dp.Event) error { return nil }
 func (free) Counted() bool           { return false }
 
 // scales is a tape that adds up the noise scales that pass.

@@ -458,9 +458,9 @@ var table = []mutant{
 	{
 		Row: "A6", Bug: "additive: the table is read before the charge",
 		File: "learn/additive/fit.go",
-		Old:  `	if err := acct.Charge(pl.bill); err != nil {`,
+		Old:  `	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {`,
 		New: `	tab.Groups(ctx, pl.public)
-	if err := acct.Charge(pl.bill); err != nil {`,
+	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {`,
 
 		Package: "./learn/additive", Test: "TestConformance/partly_private/charges_before_it_reads",
 	},

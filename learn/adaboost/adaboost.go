@@ -115,7 +115,7 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if tab.Rows() < 1 {
 		return nil, fmt.Errorf("adaboost: the table must have at least one row")
 	}
-	if err := acct.Charge(pl.Events()); err != nil {
+	if err := acct.Charge(dp.Price{}, nil); err != nil {
 		return nil, fmt.Errorf("adaboost: %w", err)
 	}
 	weak, err := pl.weak(ctx, tab, exit)

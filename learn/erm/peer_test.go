@@ -28,7 +28,7 @@ import (
 
 type free struct{}
 
-func (free) Charge([]dp.Event) error { return nil }
+func (free) Charge(dp.Price, []dp.Event) error { return nil }
 func (free) Counted() bool           { return false }
 
 // peerRun is one split of one table in one encoding: what the other library

@@ -227,7 +227,7 @@ func reversed(tab *dataset.Table) *dataset.Table {
 // Free is an account that takes every bill and counts nothing.
 type Free struct{}
 
-func (Free) Charge([]dp.Event) error { return nil }
+func (Free) Charge(dp.Price, []dp.Event) error { return nil }
 func (Free) Counted() bool           { return false }
 
 // account counts charges and refuses on demand.
@@ -236,7 +236,7 @@ type account struct {
 	refuse  error
 }
 
-func (a *account) Charge([]dp.Event) error {
+func (a *account) Charge(dp.Price, []dp.Event) error {
 	if a.refuse != nil {
 		return a.refuse
 	}

@@ -22,7 +22,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if tab.Rows() < 1 { // public
 		return nil, fmt.Errorf("pate: the table must have at least one row")
 	}
-	if err := acct.Charge(pl.bill); err != nil {
+	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("pate: %w", err)
 	}
 	var student []float64

@@ -287,5 +287,5 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 // counter is an account that counts charges.
 type counter struct{ charges int }
 
-func (c *counter) Charge([]dp.Event) error { c.charges++; return nil }
+func (c *counter) Charge(dp.Price, []dp.Event) error { c.charges++; return nil }
 func (c *counter) Counted() bool           { return false }

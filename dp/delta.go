@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package ledger
+package dp
 
 import (
 	"fmt"
@@ -8,25 +8,27 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-
-	"github.com/discreet-dp/discreet/dp"
 )
 
-// Delta is a failure probability δ counted in whole units of 1e-15, exact under
-// addition as dp.Epsilon is.
+// Delta is the δ of an (ε, δ)-guarantee, counted in whole units of 1e-15 and
+// exact under addition as Epsilon is. The zero value means a pure guarantee.
 type Delta int64
 
-// deltaOne is the number of Delta units in δ = 1.
-const deltaOne = 1_000_000_000_000_000
+const (
+	// Femto is the number of Delta units in δ = 1.
+	Femto = 1_000_000_000_000_000
+	// MaxDelta is the largest δ that anything accepts: all but certainty.
+	MaxDelta Delta = Femto - 1
+)
 
 // ParseDelta reads a decimal 0 ≤ δ < 1 and rounds it up once, to a whole unit.
-// Everything else is refused with a *dp.ParamError naming delta.
+// Everything else is refused with a *ParamError naming delta.
 func ParseDelta(s string) (Delta, error) {
-	// As in dp.ParseEpsilon: the float settles grammar and range, so that the
+	// As in ParseEpsilon: the float settles grammar and range, so that the
 	// exact rational cannot be made to grow; the rational settles the value.
 	f, err := strconv.ParseFloat(s, 64)
 	refuse := func(want string) (Delta, error) {
-		return 0, &dp.ParamError{Op: "delta", Param: "delta", Want: want, Got: s}
+		return 0, &ParamError{Op: "delta", Param: "delta", Want: want, Got: s}
 	}
 	if err != nil && !math.IsInf(f, 0) || strings.ContainsAny(s, "xX_pP") {
 		return refuse("must be a decimal number such as 1e-6")
@@ -42,19 +44,28 @@ func ParseDelta(s string) (Delta, error) {
 	if !ok {
 		return refuse("must be a decimal number such as 1e-6")
 	}
-	r.Mul(r, big.NewRat(deltaOne, 1))
+	r.Mul(r, big.NewRat(Femto, 1))
 	up := new(big.Int).Quo(r.Num(), r.Denom())
 	if !r.IsInt() {
 		up.Add(up, big.NewInt(1))
 	}
-	if !up.IsInt64() || up.Int64() >= deltaOne {
+	if !up.IsInt64() || up.Int64() > int64(MaxDelta) {
 		return refuse("must be at least 0 and below 1")
 	}
 	return Delta(up.Int64()), nil
 }
 
+// Float returns δ as a float64 that is never above it: whoever keeps to it keeps
+// to δ.
+func (d Delta) Float() float64 {
+	if d <= 0 {
+		return 0
+	}
+	return math.Nextafter(float64(d)/Femto, 0) // the quotient is off by less than one step
+}
+
 // String writes δ as the shortest exact decimal.
 func (d Delta) String() string {
-	s := strings.TrimRight(fmt.Sprintf("%d.%015d", d/deltaOne, d%deltaOne), "0")
+	s := strings.TrimRight(fmt.Sprintf("%d.%015d", d/Femto, d%Femto), "0")
 	return strings.TrimSuffix(s, ".")
 }

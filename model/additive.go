@@ -5,7 +5,6 @@ package model
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/feature"
@@ -148,9 +147,4 @@ func (b *additiveBody) fill() {
 		empty(&b.Shapes[k].LogOdds)
 		empty(&b.Shapes[k].Noise)
 	}
-}
-
-// given counts the classifiers that a model holds.
-func given(m *Model) int {
-	return len(slices.DeleteFunc([]bool{m.Votes != nil, m.Logistic != nil, m.Additive != nil}, func(is bool) bool { return !is }))
 }

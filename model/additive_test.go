@@ -86,13 +86,18 @@ func TestAdditiveRefuses(t *testing.T) {
 // A body in a frame of another version than it needs is refused: there is one
 // spelling of a model.
 func TestVersionFitsTheBody(t *testing.T) {
-	for _, m := range []*Model{voted(), summed()} {
-		v, raw, err := unframe(mustMarshal(t, m))
-		if err != nil || v != versionOf(m) {
-			t.Fatal(v, err)
+	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled()} {
+		got, raw, err := unframe(mustMarshal(t, m))
+		if err != nil || got != v {
+			t.Fatal(got, err)
 		}
-		if _, err := Unmarshal(frame(3-v, raw)); err == nil || !strings.Contains(err.Error(), "version must be") {
-			t.Errorf("version %d in a frame of version %d: %v", v, 3-v, err)
+		for other := range version {
+			if other++; other == v {
+				continue
+			}
+			if _, err := Unmarshal(frame(other, raw)); err == nil || !strings.Contains(err.Error(), "version must be") {
+				t.Errorf("version %d in a frame of version %d: %v", v, other, err)
+			}
 		}
 	}
 }

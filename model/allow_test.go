@@ -113,6 +113,28 @@ var allowed = map[string]string{
 	"body.additive.shapes[].edges":    declared,
 	"body.additive.shapes[].log_odds": paid,
 	"body.additive.shapes[].noise":    paid,
+
+	"body.linear":               format,
+	"body.linear.space":         choice,
+	"body.linear.link":          choice,
+	"body.linear.levels":        format,
+	"body.linear.levels[].bias": paid,
+	"body.linear.levels[].coef": paid,
+
+	"body.ballots":                                format,
+	"body.ballots.link":                           choice,
+	"body.ballots.members":                        format,
+	"body.ballots.members[].space":                choice,
+	"body.ballots.members[].weight":               paid,
+	"body.ballots.members[].stump":                format,
+	"body.ballots.members[].stump.bias":           paid,
+	"body.ballots.members[].stump.coef":           paid,
+	"body.ballots.members[].stump.yes":            paid,
+	"body.ballots.members[].stump.no":             paid,
+	"body.ballots.members[].argmax":               format,
+	"body.ballots.members[].argmax.levels":        format,
+	"body.ballots.members[].argmax.levels[].bias": paid,
+	"body.ballots.members[].argmax.levels[].coef": paid,
 }
 
 // full returns models that between them set every field there is.
@@ -131,7 +153,7 @@ func full() []*Model {
 	s.Label.Role, s.Label.Default = schema.Private, 1
 	logistic.Schema.Dialect.SkipUntil = "@data"
 	logistic.Schema.Dialect.SkipRecords = 0
-	return []*Model{votes, logistic, summed()}
+	return []*Model{votes, logistic, summed(), levelled(), elected()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {
@@ -156,6 +178,7 @@ func TestModelHoldsOnlyAllowedFields(t *testing.T) {
 	}
 	// A field that full leaves alone could reach files without being seen above.
 	delete(set, "Model.Logistic.Space") // always the only one
+	delete(set, "Model.Linear.Space")
 	for field, is := range set {
 		if !is {
 			t.Errorf("%s is set by no model of full: set it, so that its place in the file is seen", field)

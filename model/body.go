@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// body is what a file holds (version 2 is version 1 with additive models), apart from the memory layout of
+// body is what a file holds (version 2 is version 1 with additive models, version
+// 3 that with linear ones and ballots), apart from the memory layout of
 // Model so that either may change without the other. The statement comes first:
 // it is what a person opens the file for.
 type body struct {
@@ -23,6 +24,8 @@ type body struct {
 	Votes    *votesBody      `json:"votes,omitempty"`
 	Logistic *logisticBody   `json:"logistic,omitempty"`
 	Additive *additiveBody   `json:"additive,omitempty"`
+	Linear   *linearBody     `json:"linear,omitempty"`
+	Ballots  *ballotsBody    `json:"ballots,omitempty"`
 }
 
 type privacyBody struct {
@@ -95,6 +98,8 @@ func toBody(m *Model) (*body, error) {
 		b.Logistic = &logisticBody{l.Space, l.Bias, l.Coef}
 	}
 	b.Additive = additiveToBody(m.Additive)
+	b.Linear = linearToBody(m.Linear)
+	b.Ballots = ballotsToBody(m.Ballots)
 	return b, nil
 }
 
@@ -133,6 +138,8 @@ func (b *body) model() (*Model, error) {
 		m.Logistic = &Logistic{Space: l.Space, Bias: l.Bias, Coef: l.Coef}
 	}
 	m.Additive = b.Additive.model()
+	m.Linear = b.Linear.model()
+	m.Ballots = b.Ballots.model()
 	return m, nil
 }
 
@@ -168,6 +175,12 @@ func (b *body) fill() {
 	}
 	if b.Additive != nil {
 		b.Additive.fill()
+	}
+	if b.Linear != nil {
+		fillLevels(&b.Linear.Levels)
+	}
+	if b.Ballots != nil {
+		b.Ballots.fill()
 	}
 }
 

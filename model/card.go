@@ -46,23 +46,23 @@ func (p *Privacy) Card() string {
 	line("one row is", p.Unit)
 	line("neighbours", fmt.Sprintf("%s: %s", p.Relation, p.neighbours()))
 	for i, l := range p.mechanisms() {
-		line(first(i, "paid for"), l)
+		line(leading(i, "paid for"), l)
 	}
 	for i, u := range p.Unprotected {
-		line(first(i, "not protected"), u)
+		line(leading(i, "not protected"), u)
 	}
 	line("in words", p.Statement)
 	if p.Claim != "" {
 		line("claim", p.Claim+" (see docs/guarantees)")
 	}
 	for i, f := range p.flags() {
-		line(first(i, "mind"), f)
+		line(leading(i, "mind"), f)
 	}
 	return b.String()
 }
 
-// first is key for the first line of several, nothing for the others.
-func first(i int, key string) string {
+// leading is key for the first line of several, nothing for the others.
+func leading(i int, key string) string {
 	if i > 0 {
 		return ""
 	}

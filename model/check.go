@@ -49,11 +49,18 @@ func (m *Model) checkClassifier() error {
 		return err
 	}
 	used := make([]bool, len(widths))
+	levels := m.Schema.Classes()
 	switch {
 	case given(m) != 1:
-		return fmt.Errorf("model: exactly one of votes, logistic and additive must be given")
-	case m.Schema.Classes() != 2:
-		return fmt.Errorf("model: the label must have 2 levels (got %d)", m.Schema.Classes())
+		return fmt.Errorf("model: exactly one of votes, logistic, additive, linear and ballots must be given")
+	case levels < 2:
+		return fmt.Errorf("model: the label must have at least 2 levels (got %d)", levels)
+	case m.Linear != nil:
+		err = m.Linear.check(levels, widths, used)
+	case m.Ballots != nil:
+		err = m.Ballots.check(levels, widths, used)
+	case levels != 2:
+		return fmt.Errorf("model: the label must have 2 levels, or the classifier must be linear or ballots (got %d levels)", levels)
 	case m.Votes != nil:
 		err = m.Votes.check(widths, used)
 	case m.Additive != nil:
@@ -70,6 +77,16 @@ func (m *Model) checkClassifier() error {
 		}
 	}
 	return nil
+}
+
+// given counts the classifiers that a model holds.
+func given(m *Model) (n int) {
+	for _, is := range []bool{m.Votes != nil, m.Logistic != nil, m.Additive != nil, m.Linear != nil, m.Ballots != nil} {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // checkSchemaPart refuses columns that prediction has no use for: they would
@@ -146,16 +163,8 @@ func (v *Votes) check(widths []int, used []bool) error {
 	sum := 0.0
 	for i := range v.Members {
 		b := &v.Members[i]
-		if err := checkCoef(fmt.Sprintf("member %d", i), b.Space, b.Coef, widths, used); err != nil {
+		if err := checkThreshold(fmt.Sprintf("member %d", i), b.Space, &b.Threshold, widths, used); err != nil {
 			return err
-		}
-		if !(math.Abs(b.Bias) <= 1) {
-			return fmt.Errorf("model: member %d: bias must be in [-1, 1] (got %g)", i, b.Bias)
-		}
-		for f, c := range b.Coef {
-			if !(math.Abs(c) <= 1) {
-				return fmt.Errorf("model: member %d: coefficient %d must be in [-1, 1] (got %g)", i, f, c)
-			}
 		}
 		sum += math.Abs(b.Vote)
 		if !(sum <= math.MaxFloat64) {
@@ -175,6 +184,21 @@ func (l *Logistic) check(widths []int, used []bool) error {
 	}
 	if !(sum <= math.MaxFloat64) {
 		return fmt.Errorf("model: logistic: coefficients and bias must be finite, and so must the sum of their sizes")
+	}
+	return nil
+}
+
+func checkThreshold(who string, space int, t *feature.Threshold, widths []int, used []bool) error {
+	if err := checkCoef(who, space, t.Coef, widths, used); err != nil {
+		return err
+	}
+	if !(math.Abs(t.Bias) <= 1) {
+		return fmt.Errorf("model: %s: bias must be in [-1, 1] (got %g)", who, t.Bias)
+	}
+	for f, c := range t.Coef {
+		if !(math.Abs(c) <= 1) {
+			return fmt.Errorf("model: %s: coefficient %d must be in [-1, 1] (got %g)", who, f, c)
+		}
 	}
 	return nil
 }

@@ -26,14 +26,17 @@ import (
 // brace, exactly as it stands in the file. The checksum catches damage, not
 // malice: whoever can change the body can change the sum.
 const (
-	version = 2        // the newest
+	version = 3        // the newest
 	maxFile = 64 << 20 // bytes
 )
 
 // versionOf is the oldest version that holds m: whoever cannot read a newer
 // one is asked for it only where it is needed.
 func versionOf(m *Model) int {
-	if m.Additive != nil {
+	switch {
+	case m.Linear != nil || m.Ballots != nil:
+		return 3
+	case m.Additive != nil:
 		return 2
 	}
 	return 1

@@ -16,10 +16,13 @@ type Model struct {
 	Schema  *schema.Schema
 	Privacy Privacy
 	Spaces  []SpaceSpec // the feature spaces that members refer to
-	// Exactly one of the following is set.
+	// Exactly one of the following is set; labels of more than two levels take
+	// one of the last two.
 	Votes    *Votes
 	Logistic *Logistic
 	Additive *Additive
+	Linear   *Linear
+	Ballots  *Ballots
 }
 
 // SpaceSpec names a feature space; feature.NewSpace rebuilds it from Schema.

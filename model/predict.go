@@ -114,9 +114,26 @@ func (m *Model) Scores(cols []column.Column, rows int) ([]float64, error) {
 	return p.Scores(cols, rows)
 }
 
-// Labels turns scores into label codes: the positive level where the score is
-// at least 1/2, the other level elsewhere.
+// Width is how many numbers Scores gives per row: 1 for a label of two levels,
+// else one per level.
+func (m *Model) Width() int {
+	if levels := m.Schema.Classes(); levels > 2 {
+		return levels
+	}
+	return 1
+}
+
+// Labels turns scores into label codes. Of two levels it is the positive one
+// where the score is at least 1/2, the other elsewhere; of more, the first that
+// scores highest.
 func (m *Model) Labels(scores []float64) []uint8 {
+	if width := m.Width(); width > 1 {
+		out := make([]uint8, len(scores)/width)
+		for i := range out {
+			out[i] = uint8(first(scores[i*width:][:width]))
+		}
+		return out
+	}
 	positive := uint8(m.Schema.Label.Positive)
 	out := make([]uint8, len(scores))
 	for i, s := range scores {
@@ -128,10 +145,13 @@ func (m *Model) Labels(scores []float64) []uint8 {
 	return out
 }
 
-// Scores returns one number in [0, 1] per row, larger where the positive label
-// is likelier: the share of votes, or the probability. cols is parallel to the
-// bound schema's Columns, each with rows cells. A row's score depends on that
-// row alone, to the last bit, whatever the number of rows or cores.
+// Scores returns numbers in [0, 1], shares of votes or probabilities. Of a label
+// with two levels it returns one per row, larger where the positive level is
+// likelier; of one with K > 2 levels it returns K per row, rows × K row-major in
+// the order of the levels, each row adding up to 1 but for rounding. cols is
+// parallel to the bound schema's Columns, each with rows cells. A row's scores
+// depend on that row alone, to the last bit, whatever the number of rows or
+// cores.
 func (p *Predictor) Scores(cols []column.Column, rows int) ([]float64, error) {
 	own := make([]column.Column, len(p.cols))
 	for j, at := range p.cols {
@@ -147,19 +167,46 @@ func (p *Predictor) Scores(cols []column.Column, rows int) ([]float64, error) {
 		}
 		own[j] = cols[at]
 	}
-	out := make([]float64, rows)
+	width := p.m.Width()
+	out := make([]float64, rows*width)
 	if rows == 0 {
 		return out, nil
 	}
 	score := p.logistic
 	switch {
+	case p.m.Linear != nil:
+		score = p.linked(p.linear, p.m.Linear.Link)
+	case p.m.Ballots != nil:
+		score = p.linked(p.ballots, p.m.Ballots.Link)
 	case p.m.Votes != nil:
 		score = p.votes
 	case p.m.Additive != nil:
 		score = p.additive
 	}
-	inChunks(out, score(own))
+	inChunks(out, width, score(own))
 	return out, nil
+}
+
+// linked makes a function that scores rows of one that adds up K numbers for
+// each.
+func (p *Predictor) linked(adder func([]column.Column) func(from int, sums []float64), link Link) func([]column.Column) func(from int, out []float64) {
+	levels, width := p.m.Schema.Classes(), p.m.Width()
+	return func(cols []column.Column) func(from int, out []float64) {
+		add := adder(cols)
+		return func(from int, out []float64) {
+			sums := out
+			if width == 1 {
+				sums = make([]float64, levels*len(out))
+			}
+			add(from, sums)
+			for i := range len(sums) / levels {
+				link.apply(sums[i*levels:][:levels])
+				if width == 1 {
+					out[i] = sums[i*levels+p.m.Schema.Label.Positive]
+				}
+			}
+		}
+	}
 }
 
 // votes returns a function that scores the rows from, from+1, ... into out.
@@ -246,20 +293,21 @@ func (p *Predictor) logistic(cols []column.Column) func(from int, out []float64)
 	}
 }
 
-// inChunks fills out on all cores. Rows are scored one by one, so where the
-// chunks lie does not show.
-func inChunks(out []float64, score func(from int, out []float64)) {
+// inChunks fills out, width numbers per row, on all cores. Rows are scored one
+// by one, so where the chunks lie does not show.
+func inChunks(out []float64, width int, score func(from int, out []float64)) {
 	const chunk = 1 << 13
+	rows := len(out) / width
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (len(out)+chunk-1)/chunk) {
+	for range min(runtime.GOMAXPROCS(0), (rows+chunk-1)/chunk) {
 		wg.Go(func() {
 			for from := range next {
-				score(from, out[from:min(from+chunk, len(out))])
+				score(from, out[from*width:min(from+chunk, rows)*width])
 			}
 		})
 	}
-	for from := 0; from < len(out); from += chunk {
+	for from := 0; from < rows; from += chunk {
 		next <- from
 	}
 	close(next)

@@ -24,10 +24,13 @@ func readKit(t *testing.T, name string, into any) {
 	}
 }
 
+// vectors are the models there are of each version.
+var vectors = map[string][]string{"v1": {"votes", "logistic"}, "v3": {"softmax", "one-vs-rest", "ballots", "log-odds"}}
+
 // Files of every version there has been are read, and predict what an
 // independent program (testkit/model/make.py) predicts from them.
 func TestOldVersionsStayReadable(t *testing.T) {
-	for _, v := range []string{"v1"} {
+	for v, names := range vectors {
 		var kit struct {
 			Columns []string
 			Rows    [][]any
@@ -35,7 +38,7 @@ func TestOldVersionsStayReadable(t *testing.T) {
 		var want map[string][]float64
 		readKit(t, v+"-rows.json", &kit)
 		readKit(t, v+"-scores.json", &want)
-		for _, name := range []string{"votes", "logistic"} {
+		for _, name := range names {
 			m, err := Load("../testkit/model/" + v + "-" + name + ".json")
 			if err != nil {
 				t.Fatal(err)
@@ -56,10 +59,15 @@ func TestOldVersionsStayReadable(t *testing.T) {
 	}
 }
 
-// The newest version's files are what Marshal writes today, to the byte.
+// The files are what Marshal writes today, to the byte.
 func TestVectorsAreCanonical(t *testing.T) {
-	for _, name := range []string{"votes", "logistic"} {
-		path := "../testkit/model/v1-" + name + ".json"
+	var paths []string
+	for v, names := range vectors {
+		for _, name := range names {
+			paths = append(paths, "../testkit/model/"+v+"-"+name+".json")
+		}
+	}
+	for _, path := range paths {
 		file, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

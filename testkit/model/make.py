@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads model files and predicts, independently of the Go code.
 
-Usage: python3 make.py v1   (standard library only)
+Usage: python3 make.py v1   (standard library only; v3 likewise)
 
-Writes v1-scores.json from v1-rows.json and the models v1-votes.json and
-v1-logistic.json beside this script. Cells of v1-rows.json are clamped numbers,
-levels, or null where missing. The models of a version were written once, by
-that version, and never are again: they stand for the files it left in the world.
+Writes v1-scores.json from v1-rows.json and the models of v1 beside this script.
+Scores of a label of more than two levels stand row by row in one list. Cells of
+v1-rows.json are clamped numbers, levels, or null where missing. The models of a
+version were written once, by that version, and never are again: they stand for
+the files it left in the world.
 """
 
 import hashlib
@@ -52,33 +53,75 @@ def features(model, space, row):
     return [encode(columns[name], space["encoding"], row[name]) for name in space["columns"]]
 
 
+def positive(model, space, member, row):
+    """What a threshold answers: a column adds one contribution, that of its feature that is not 0."""
+    grid = 2 ** (30 - len(space["columns"]).bit_length())
+    coef, sum_ = iter(member["coef"]), round(member["bias"] * grid)
+    for column in features(model, space, row):
+        sum_ += sum(round(next(coef) * value * grid) for value in column)
+    return sum_ >= 0
+
+
 def vote_share(model, row):
     total = votes = 0.0
     for member in model["votes"]["members"]:
         space = model["spaces"][member["space"]]
-        grid = 2 ** (30 - len(space["columns"]).bit_length())
-        coef, sum_ = iter(member["coef"]), round(member["bias"] * grid)
-        for column in features(model, space, row):
-            # A column adds one contribution, that of its feature that is not 0.
-            sum_ += sum(round(next(coef) * value * grid) for value in column)
-        votes += member["vote"] if sum_ >= 0 else -member["vote"]
+        votes += member["vote"] if positive(model, space, member, row) else -member["vote"]
         total += abs(member["vote"])
-    return (1 + votes / total) / 2
+    return [(1 + votes / total) / 2]
 
 
 def probability(model, row):
     part = model["logistic"]
     flat = sum(features(model, model["spaces"][part["space"]], row), [])
-    return 1 / (1 + math.exp(-part["bias"] - sum(c * v for c, v in zip(part["coef"], flat, strict=True))))
+    return [1 / (1 + math.exp(-linear(part, flat)))]
+
+
+def linear(part, flat):
+    return part["bias"] + sum(c * v for c, v in zip(part["coef"], flat, strict=True))
+
+
+LINKS = {"share": float, "softmax": math.exp, "one-vs-rest": lambda z: 1 / (1 + math.exp(-z))}
+
+
+def linked(link, sums):
+    terms = [LINKS[link](z) for z in sums]
+    return [t / sum(terms) for t in terms]
+
+
+def per_level(model, row):
+    part = model["linear"]
+    flat = sum(features(model, model["spaces"][part["space"]], row), [])
+    return linked(part["link"], [linear(level, flat) for level in part["levels"]])
+
+
+def ballot(model, member, row):
+    space = model["spaces"][member["space"]]
+    if stump := member.get("stump"):
+        return stump["yes" if positive(model, space, stump, row) else "no"]
+    values = [linear(level, sum(features(model, space, row), [])) for level in member["argmax"]["levels"]]
+    return [float(k == values.index(max(values))) for k in range(len(values))]
+
+
+def elected(model, row):
+    part = model["ballots"]
+    ballots = [[member["weight"] * x for x in ballot(model, member, row)] for member in part["members"]]
+    return linked(part["link"], [sum(column) for column in zip(*ballots, strict=True)])
+
+
+MODELS = {
+    "v1": {"votes": vote_share, "logistic": probability},
+    "v3": {"softmax": per_level, "one-vs-rest": per_level, "ballots": elected, "log-odds": elected},
+}
 
 
 def main(version):
     table = json.loads((HERE / f"{version}-rows.json").read_text())
     rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
     scores = {}
-    for name, score in {"votes": vote_share, "logistic": probability}.items():
+    for name, score in MODELS[version].items():
         model = load(HERE / f"{version}-{name}.json")
-        scores[name] = [score(model, row) for row in rows]
+        scores[name] = [x for row in rows for x in score(model, row)]
     (HERE / f"{version}-scores.json").write_text(json.dumps(scores, indent=1) + "\n")
 
 

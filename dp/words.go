@@ -27,6 +27,9 @@ const (
 	WholeRow Scope = "whole row"
 	// LabelOnly: the label of a row; every feature in use is public.
 	LabelOnly Scope = "label"
+	// Party: everything one party holds, any number of rows at once. Neighbours
+	// are two sets of as many parties that differ in one party's table.
+	Party Scope = "party"
 	// Nothing: a learner without privacy.
 	Nothing Scope = "nothing"
 )
@@ -40,6 +43,8 @@ func (s Scope) Words() string {
 		return "the whole row (every feature and the label)"
 	case LabelOnly:
 		return "the label"
+	case Party:
+		return "everything that one party holds"
 	}
 	return "nothing"
 }

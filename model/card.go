@@ -20,7 +20,7 @@ func (p *Privacy) Words() string {
 	default:
 		w = append(w,
 			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.", p.Epsilon, p.protects(), p.Unit),
-			fmt.Sprintf("Two tables count as neighbours when %s.", p.neighbours()),
+			fmt.Sprintf("%s count as neighbours when %s.", p.pair(), p.neighbours()),
 			fmt.Sprintf("Whatever anyone computes from the model is at most %s times as likely with one of them as with the other: %s.", factor(p.Epsilon), belief(p.Epsilon)))
 	}
 	w = append(w, sentence(p.Statement))
@@ -82,6 +82,8 @@ func (p *Privacy) protects() string {
 		return "the private columns of each row"
 	case dp.LabelOnly:
 		return "the label of each row"
+	case dp.Party:
+		return "everything that each party holds, all of its rows at once"
 	}
 	return "every feature and the label of each row"
 }
@@ -94,10 +96,21 @@ func (p *Privacy) neighbours() string {
 	case dp.LabelOnly:
 		what = "the label of one row"
 	}
+	if p.Scope == dp.Party {
+		return "as many parties take part in both and one party's rows differ, any number of them"
+	}
 	if p.Relation == dp.AddRemove {
 		return "one has one row that the other lacks"
 	}
 	return fmt.Sprintf("they have the same number of rows and differ in %s at most", what)
+}
+
+// pair is what neighbours are.
+func (p *Privacy) pair() string {
+	if p.Scope == dp.Party {
+		return "Two collections of parties' tables"
+	}
+	return "Two tables"
 }
 
 // mechanisms sums the bill up by mechanism, in order of first use.

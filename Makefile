@@ -51,6 +51,14 @@ test: race
 .PHONY: ci
 ci: check test ## what CI runs: check, then test
 
+# The versions are those of go.mod; needs protoc.
+.PHONY: proto
+proto: ## generate service/rpc from federation.proto
+	GOBIN=$(abspath $(OUT))/bin $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go
+	GOBIN=$(abspath $(OUT))/bin $(GO) install connectrpc.com/connect/cmd/protoc-gen-connect-go
+	cd service/rpc && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. --go_opt=paths=source_relative \
+		--connect-go_out=. --connect-go_opt=paths=source_relative,package_suffix federation.proto
+
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	@grep -roE --include='*_test.go' --exclude-dir=$(OUT) '^func Fuzz[A-Za-z0-9_]*' . | sed 's/:func /\t/' | sort | while IFS=$$'\t' read -r file target; do \

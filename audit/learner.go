@@ -111,7 +111,7 @@ func train(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Source)
 type free struct{}
 
 func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool           { return false }
+func (free) Counted() bool                     { return false }
 
 // number is one number of a model and where it stands.
 type number struct {

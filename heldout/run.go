@@ -132,4 +132,4 @@ func (s *split) measure(ctx context.Context, p *Point, plan learn.Plan) error {
 type uncounted struct{}
 
 func (uncounted) Charge(dp.Price, []dp.Event) error { return nil }
-func (uncounted) Counted() bool           { return false }
+func (uncounted) Counted() bool                     { return false }

@@ -17,6 +17,7 @@ type Deal struct {
 	Schema     *schema.Schema
 	Scope      dp.Scope
 	Epsilon    dp.Epsilon
+	Delta      dp.Delta // 0 where the guarantee is pure
 	Bill       []dp.Event
 	Claim      string // e.g. "brc: G-BRC-1"
 	NotPrivate bool   // no noise was added
@@ -27,7 +28,7 @@ type Deal struct {
 // Privacy writes the statement of one fit.
 func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{
-		Scope: d.Scope, Relation: d.Schema.Relation, Unit: d.Schema.Unit, Epsilon: d.Epsilon, Bill: d.Bill,
+		Scope: d.Scope, Relation: d.Schema.Relation, Unit: d.Schema.Unit, Epsilon: d.Epsilon, Delta: d.Delta, Bill: d.Bill,
 		Claim: d.Claim, Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: d.NotPrivate,
 	}
 	if d.NotPrivate {
@@ -37,6 +38,9 @@ func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
 		return p
 	}
 	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a factor e^%s.", d.Scope.Words(), d.Epsilon)
+	if d.Delta > 0 {
+		p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of any set of models changes by at most a factor e^%s and, beyond that, by at most %s.", d.Scope.Words(), d.Epsilon, d.Delta)
+	}
 	switch d.Scope {
 	case dp.PrivateFeatures:
 		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")

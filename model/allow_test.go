@@ -39,6 +39,8 @@ var allowed = map[string]string{
 	"body.privacy.unit":         declared,
 	"body.privacy.epsilon":      price,
 	"body.privacy.epsilon_nano": price,
+	"body.privacy.delta":        price,
+	"body.privacy.delta_femto":  price,
 	"body.privacy.statement":    price,
 	"body.privacy.unprotected":  declared,
 	"body.privacy.claim":        price,
@@ -142,7 +144,7 @@ func full() []*Model {
 	votes, logistic := voted(), fitted()
 	p := &votes.Privacy
 	p.Seeded, p.Overrides = true, []string{"the owner's maximum epsilon"}
-	p.Bill[0].Rho = 1
+	p.Delta, p.Bill[0].Rho = 1, 1
 	s := votes.Schema
 	s.MaxEpsilon = 100_000_000
 	s.Dialect.Comment, s.Dialect.SkipRecords = "#", 2

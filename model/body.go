@@ -34,6 +34,8 @@ type privacyBody struct {
 	Unit        string      `json:"unit"`
 	Epsilon     float64     `json:"epsilon"` // for people; epsilon_nano is exact
 	EpsilonNano dp.Epsilon  `json:"epsilon_nano"`
+	Delta       json.Number `json:"delta,omitempty"` // for people; delta_femto is exact
+	DeltaFemto  dp.Delta    `json:"delta_femto,omitempty"`
 	Statement   string      `json:"statement"`
 	Unprotected []string    `json:"unprotected"`
 	Claim       string      `json:"claim"`
@@ -77,7 +79,7 @@ func toBody(m *Model) (*body, error) {
 		Learner: m.Learner,
 		Privacy: privacyBody{
 			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit,
-			Epsilon: p.Epsilon.Float(), EpsilonNano: p.Epsilon,
+			Epsilon: p.Epsilon.Float(), EpsilonNano: p.Epsilon, Delta: deltaText(p.Delta), DeltaFemto: p.Delta,
 			Statement: p.Statement, Unprotected: p.Unprotected, Claim: p.Claim,
 			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
 			Bill: p.Bill,
@@ -103,17 +105,28 @@ func toBody(m *Model) (*body, error) {
 	return b, nil
 }
 
+// deltaText is δ as its exact decimal; a pure guarantee leaves it out.
+func deltaText(d dp.Delta) json.Number {
+	if d == 0 {
+		return ""
+	}
+	return json.Number(d.String())
+}
+
 // model is toBody backwards. The result is not checked yet.
 func (b *body) model() (*Model, error) {
 	p := &b.Privacy
 	if p.Epsilon != p.EpsilonNano.Float() {
 		return nil, fmt.Errorf("model: privacy: epsilon and epsilon_nano must agree")
 	}
+	if p.Delta != deltaText(p.DeltaFemto) {
+		return nil, fmt.Errorf("model: privacy: delta and delta_femto must agree")
+	}
 	m := &Model{
 		Learner: b.Learner,
 		Schema:  new(schema.Schema),
 		Privacy: Privacy{
-			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit, Epsilon: p.EpsilonNano,
+			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit, Epsilon: p.EpsilonNano, Delta: p.DeltaFemto,
 			Bill: p.Bill, Claim: p.Claim, Statement: p.Statement, Unprotected: p.Unprotected,
 			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
 		},

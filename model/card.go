@@ -19,9 +19,9 @@ func (p *Privacy) Words() string {
 		w = append(w, "This model gives no privacy guarantee: it may reveal whatever was read of the rows it was trained on.")
 	default:
 		w = append(w,
-			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.", p.Epsilon, p.protects(), p.Unit),
+			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.", p.price(), p.protects(), p.Unit),
 			fmt.Sprintf("%s count as neighbours when %s.", p.pair(), p.neighbours()),
-			fmt.Sprintf("Whatever anyone computes from the model is at most %s times as likely with one of them as with the other: %s.", factor(p.Epsilon), belief(p.Epsilon)))
+			fmt.Sprintf("Whatever anyone computes from the model is %s.", p.meaning(" with one of them as with the other", ":")))
 	}
 	w = append(w, sentence(p.Statement))
 	for _, flag := range p.flags() {
@@ -39,9 +39,9 @@ func (p *Privacy) Card() string {
 	if p.Scope == dp.Nothing {
 		line("guarantee", "none: whatever was read of the training rows may be revealed")
 	} else {
-		line("guarantee", fmt.Sprintf("epsilon = %s (%d nano), delta = 0", p.Epsilon, int64(p.Epsilon)))
+		line("guarantee", fmt.Sprintf("epsilon = %s (%d nano), delta = %s", p.Epsilon, int64(p.Epsilon), p.Delta))
 		line("protects", p.protects())
-		line("meaning", fmt.Sprintf("between neighbours, any outcome at most %s times as likely; %s", factor(p.Epsilon), belief(p.Epsilon)))
+		line("meaning", "between neighbours, any outcome "+p.meaning("", ";"))
 	}
 	line("one row is", p.Unit)
 	line("neighbours", fmt.Sprintf("%s: %s", p.Relation, p.neighbours()))
@@ -59,6 +59,25 @@ func (p *Privacy) Card() string {
 		line(leading(i, "mind"), f)
 	}
 	return b.String()
+}
+
+// price is ε, or ε and δ as the literature writes them.
+func (p *Privacy) price() string {
+	if p.Delta == 0 {
+		return p.Epsilon.String()
+	}
+	return fmt.Sprintf("(%s, %s)", p.Epsilon, p.Delta)
+}
+
+// meaning says how much likelier an outcome can be, and what that is worth in a
+// bet. A δ is a chance on top; with it no single outcome bounds a belief, only
+// how often guesses are right.
+func (p *Privacy) meaning(between, stop string) string {
+	times := fmt.Sprintf("at most %s times as likely%s", factor(p.Epsilon), between)
+	if p.Delta == 0 {
+		return times + stop + " " + belief(p.Epsilon)
+	}
+	return fmt.Sprintf("%s, plus a chance of %s%s whoever guesses between the two is right at most %s of the time", times, p.Delta, stop, sure(p.Epsilon, p.Delta))
 }
 
 // leading is key for the first line of several, nothing for the others.
@@ -118,12 +137,15 @@ func (p *Privacy) mechanisms() []string {
 	var names []string
 	count := map[string]int{}
 	cost := map[string]dp.Epsilon{}
+	rho := map[string]dp.Rho{}
 	for _, e := range p.Bill {
 		if count[e.Mechanism] == 0 {
 			names = append(names, e.Mechanism)
 		}
 		count[e.Mechanism]++
-		cost[e.Mechanism] += e.Epsilon
+		if rho[e.Mechanism] += e.Rho; e.Epsilon != dp.Infinite {
+			cost[e.Mechanism] += e.Epsilon
+		}
 	}
 	lines := make([]string, len(names))
 	for i, name := range names {
@@ -131,7 +153,11 @@ func (p *Privacy) mechanisms() []string {
 		if count[name] == 1 {
 			releases = "release"
 		}
-		lines[i] = fmt.Sprintf("%d %s by %s, epsilon = %s in all", count[name], releases, name, cost[name])
+		price := "epsilon = " + cost[name].String()
+		if rho[name] > 0 {
+			price = "rho = " + rho[name].String()
+		}
+		lines[i] = fmt.Sprintf("%d %s by %s, %s in all", count[name], releases, name, price)
 	}
 	return lines
 }
@@ -165,6 +191,12 @@ func factor(e dp.Epsilon) string {
 
 // belief is what the factor means to somebody who suspects something.
 func belief(e dp.Epsilon) string {
-	percent := math.Ceil(1000/(1+math.Exp(-e.Float()))) / 10
-	return fmt.Sprintf("an even bet between the two becomes at most %.1f %% sure", percent)
+	return fmt.Sprintf("an even bet between the two becomes at most %s sure", sure(e, 0))
+}
+
+// sure is (e^ε + δ)/(e^ε + 1) in percent, rounded up: how often the best guess
+// between two neighbours, each as likely before, is right.
+func sure(e dp.Epsilon, d dp.Delta) string {
+	odds := math.Exp(-e.Float())
+	return fmt.Sprintf("%.1f %%", math.Ceil(1000*(1+odds*float64(d)/dp.Femto)/(1+odds))/10)
 }

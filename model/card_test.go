@@ -29,6 +29,36 @@ func TestCard(t *testing.T) {
 	}
 }
 
+// approximated is a model of one Gaussian and one pure release.
+func approximated() *Model {
+	m := voted()
+	m.Privacy.Delta = 1_000_000_000
+	m.Privacy.Bill[0] = dp.Event{Release: "sums", Mechanism: "gaussian", Epsilon: dp.Infinite, Rho: 400_000_000}
+	return m
+}
+
+func TestCardWithDelta(t *testing.T) {
+	p := approximated().Privacy
+	card := p.Card()
+	for _, want := range []string{
+		"guarantee      epsilon = 0.16 (160000000 nano), delta = 0.000001\n",
+		"any outcome at most 1.18 times as likely, plus a chance of 0.000001; whoever guesses between the two is right at most 54.0 % of the time\n",
+		"paid for       1 release by gaussian, rho = 0.0004 in all\n",
+		"1 release by laplace, epsilon = 0.08 in all\n",
+	} {
+		if !strings.Contains(card, want) {
+			t.Errorf("no %q in\n%s", want, card)
+		}
+	}
+	if words := p.Words(); !strings.Contains(words, "is (0.16, 0.000001)-differentially private") {
+		t.Error(words)
+	}
+	back, err := Unmarshal(mustMarshal(t, approximated()))
+	if err != nil || back.Privacy.Delta != p.Delta || back.Privacy.Bill[0] != p.Bill[0] {
+		t.Errorf("through a file: %+v, %v", back, err)
+	}
+}
+
 func TestCardOfAPrivateLabel(t *testing.T) {
 	p := voted().Privacy
 	p.Scope = dp.LabelOnly

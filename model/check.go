@@ -262,21 +262,30 @@ func (p *Privacy) check() error {
 	if len(p.Bill) > maxBill {
 		return fmt.Errorf("model: privacy: the bill must have at most %d lines (got %d)", maxBill, len(p.Bill))
 	}
-	var sum dp.Epsilon // cannot overflow: maxBill × MaxEpsilon < 2^63
 	for i, e := range p.Bill {
 		if e.Release == "" || e.Mechanism == "" {
 			return fmt.Errorf("model: privacy: line %d of the bill must name its release and its mechanism", i)
 		}
-		if e.Epsilon < 0 || e.Epsilon > dp.MaxEpsilon {
-			return fmt.Errorf("model: privacy: line %d of the bill must cost between 0 and %s (got %s)", i, dp.MaxEpsilon, e.Epsilon)
+		pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon
+		if only := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || only) || e.Rho < 0 || e.Rho > dp.MaxRho {
+			return fmt.Errorf("model: privacy: line %d of the bill must cost between 0 and %s (got %s), or have a rho of at most %s", i, dp.MaxEpsilon, e.Epsilon, dp.MaxRho)
 		}
-		sum += e.Epsilon
+	}
+	// Where there is a δ, the trainer's accounting found the price enough, and the
+	// ledger did so again; a reader is told, and does not repeat it.
+	sum := p.Epsilon
+	if p.Delta == 0 {
+		sum = dp.Total(p.Bill)
 	}
 	switch {
 	case sum != p.Epsilon:
 		return fmt.Errorf("model: privacy: the bill must add up to epsilon = %s (got %s)", p.Epsilon, sum)
 	case p.Epsilon < 0 || p.Epsilon > dp.MaxEpsilon:
 		return fmt.Errorf("model: privacy: epsilon must be between 0 and %s (got %s)", dp.MaxEpsilon, p.Epsilon)
+	case p.Delta < 0 || p.Delta > dp.MaxDelta:
+		return fmt.Errorf("model: privacy: delta must be at least 0 and below 1 (got %s)", p.Delta)
+	case p.Delta > 0 && (p.Epsilon == 0 || len(p.Bill) == 0):
+		return fmt.Errorf("model: privacy: a delta must come with an epsilon and a bill")
 	case p.NotPrivate && p.Scope != dp.Nothing:
 		return fmt.Errorf("model: privacy: a model that is not private must have scope %q (got %q)", dp.Nothing, p.Scope)
 	case p.Scope == dp.Nothing && len(p.Bill) > 0:

@@ -59,7 +59,8 @@ type Privacy struct {
 	Relation    dp.Relation // which tables are neighbours
 	Unit        string      // what one row is
 	Epsilon     dp.Epsilon  // total price; 0 when Scope is Nothing
-	Bill        []dp.Event  // every release, in order; adds up to Epsilon
+	Delta       dp.Delta    // likewise; 0 where the guarantee is pure
+	Bill        []dp.Event  // every release, in order; adds up to Epsilon, or, where Delta > 0, accounted jointly costs (Epsilon, Delta) at most
 	Claim       string      // page and claim under docs/guarantees, e.g. "brc: G-BRC-2"
 	Statement   string      // the guarantee in words
 	Unprotected []string    // what is NOT protected, one sentence each

@@ -104,7 +104,7 @@ func (pl *Plan) try(ctx context.Context, p *parts, i int, exit *mech.Exit) (m *m
 type paid struct{}
 
 func (paid) Charge(dp.Price, []dp.Event) error { return nil }
-func (paid) Counted() bool           { return true }
+func (paid) Counted() bool                     { return true }
 
 func (pl *Plan) privacy(at int, acct learn.Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{

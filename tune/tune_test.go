@@ -177,7 +177,7 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 type unpayable struct{ t *testing.T }
 
 func (a unpayable) Charge(dp.Price, []dp.Event) error { a.t.Error("charged"); return nil }
-func (unpayable) Counted() bool             { return false }
+func (unpayable) Counted() bool                       { return false }
 
 // The number of runs is drawn before any row is read and shows nowhere.
 func TestTheModelDoesNotTellHowManyRuns(t *testing.T) {

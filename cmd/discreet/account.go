@@ -9,4 +9,4 @@ import "github.com/discreet-dp/discreet/dp"
 type uncounted struct{}
 
 func (uncounted) Charge(dp.Price, []dp.Event) error { return nil }
-func (uncounted) Counted() bool           { return false }
+func (uncounted) Counted() bool                     { return false }

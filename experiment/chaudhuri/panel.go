@@ -193,4 +193,4 @@ func (t *trial) chance() float64 {
 type free struct{}
 
 func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool           { return false }
+func (free) Counted() bool                     { return false }

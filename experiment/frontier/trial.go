@@ -87,7 +87,7 @@ func (t *trial) plan(p frame.Point) (learn.Plan, error) {
 type free struct{}
 
 func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool           { return false }
+func (free) Counted() bool                     { return false }
 
 // judge asks whether the mean reaches each bar.
 func judge(s *frame.Summary, metric string, budgets []dp.Epsilon, bars []float64) (out []frame.Check) {

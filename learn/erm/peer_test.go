@@ -29,7 +29,7 @@ import (
 type free struct{}
 
 func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool           { return false }
+func (free) Counted() bool                     { return false }
 
 // peerRun is one split of one table in one encoding: what the other library
 // needs to repeat it, and how erm did. Rows lie beside it as float32, features

@@ -228,7 +228,7 @@ func reversed(tab *dataset.Table) *dataset.Table {
 type Free struct{}
 
 func (Free) Charge(dp.Price, []dp.Event) error { return nil }
-func (Free) Counted() bool           { return false }
+func (Free) Counted() bool                     { return false }
 
 // account counts charges and refuses on demand.
 type account struct {

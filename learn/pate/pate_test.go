@@ -247,7 +247,7 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 type counter struct{ charges int }
 
 func (c *counter) Charge(dp.Price, []dp.Event) error { c.charges++; return nil }
-func (c *counter) Counted() bool           { return false }
+func (c *counter) Counted() bool                     { return false }
 
 // What a plan says, by hand: ε = 0.5 gives the votes 0.4, so noise of 2/0.4.
 func TestFactsByHand(t *testing.T) {

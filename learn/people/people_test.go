@@ -288,4 +288,4 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 type counter struct{ charges int }
 
 func (c *counter) Charge(dp.Price, []dp.Event) error { c.charges++; return nil }
-func (c *counter) Counted() bool           { return false }
+func (c *counter) Counted() bool                     { return false }

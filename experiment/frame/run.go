@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -83,12 +84,12 @@ func (r *run) record(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, "records.jsonl")
+	file := filepath.Join(dir, "records.jsonl")
 	var err error
-	if r.log, err = openLog(path); err != nil {
+	if r.log, err = openLog(file); err != nil {
 		return err
 	}
-	r.res.Files = append(r.res.Files, path)
+	r.res.Files = append(r.res.Files, file)
 	return errors.Join(r.measure(ctx), r.log.file.Close())
 }
 
@@ -108,6 +109,7 @@ func (r *run) measure(ctx context.Context) error {
 	todo := r.jobs(ctx)
 	if len(todo) > 0 {
 		world := NewWorld(r.o.Datasets)
+		world.Cache = filepath.Join(r.o.Out, filepath.FromSlash(path.Dir(r.f.Name)), "cache")
 		setup, err := r.f.Open(ctx, world)
 		if err != nil {
 			return err

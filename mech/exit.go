@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/response"
 	"github.com/discreet-dp/discreet/rng"
 )
 
@@ -36,6 +37,9 @@ const (
 	// earlier releases have paid for, times two. What neighbours move is no
 	// measure of it; the certificate that came with the values is.
 	Certified Norm = "certified"
+	// AnyTwo: a report of an owner. Its price covers any two truths, so there
+	// is no distance to measure.
+	AnyTwo Norm = "any two"
 )
 
 // Float is the nearest float64, for tests and displays of public ratios.
@@ -87,6 +91,9 @@ type Tape interface {
 	Numbers(label string, m Mechanism, values []Ratio) []float64
 	// Choice sees a selection; an index ≥ 0 replaces the choice.
 	Choice(label string, m Selector, scores []Ratio) int
+	// Report sees what an owner reports on before it is perturbed: the vector,
+	// or the cell and its weight. A non-nil report leaves instead.
+	Report(label string, l response.Law, values []Ratio) response.Report
 }
 
 // NewExit returns a door that draws from src.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/stattest"
+	"github.com/discreet-dp/discreet/local/response"
 	"github.com/discreet-dp/discreet/rng"
 	"github.com/discreet-dp/discreet/rng/replay"
 )
@@ -268,6 +269,9 @@ func (f *fixedTape) Numbers(label string, _ Mechanism, _ []Ratio) []float64 {
 	return []float64{42}
 }
 func (f *fixedTape) Choice(string, Selector, []Ratio) int { return 3 }
+func (f *fixedTape) Report(string, response.Law, []Ratio) response.Report {
+	return response.Report{7}
+}
 
 func BenchmarkLaplace(b *testing.B) {
 	m, _ := LaplaceFor(dp.Nano, 1, 1)

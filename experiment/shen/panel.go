@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/learn/erm"
 	"github.com/discreet-dp/discreet/learn/logistic"
 	"github.com/discreet-dp/discreet/learn/nonprivate"
+	"github.com/discreet-dp/discreet/local/response"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/metrics"
 	"github.com/discreet-dp/discreet/model"
@@ -286,7 +287,7 @@ func values(levels []schema.Level) (out []string) {
 type free struct{}
 
 func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool           { return false }
+func (free) Counted() bool                     { return false }
 
 // scales is a tape that adds up the noise scales that pass.
 type scales struct {
@@ -301,6 +302,8 @@ func (s *scales) Numbers(_ string, m mech.Mechanism, _ []mech.Ratio) []float64 {
 }
 
 func (*scales) Choice(string, mech.Selector, []mech.Ratio) int { return -1 }
+
+func (*scales) Report(string, response.Law, []mech.Ratio) response.Report { return nil }
 
 // tolerance is how far a mean may lie from a printed one and still be called
 // the same: the paper's are means of ten, printed as such or "roughly".

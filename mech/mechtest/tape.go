@@ -6,7 +6,7 @@
 // script and compare what comes out (non-interference) and what was about to
 // leave (sensitivity).
 //
-// Room rules. Owns: test doubles of the exit. Imports: dp, mech. Used by tests,
+// Room rules. Owns: test doubles of the exit. Imports: dp, mech, local/response. Used by tests,
 // audits and experiments only.
 package mechtest
 
@@ -15,6 +15,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/response"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -31,8 +32,8 @@ type Passage struct {
 
 // Moved is how far a neighbour's passage moved the values, in the terms the
 // declared Bound is about: the distance of numbers in Norm, the spread of score
-// changes of a choice. It is 0 under mech.Certified, whose bound is not about
-// neighbours. It panics when the two are not the same release.
+// changes of a choice. It is 0 under mech.Certified and mech.AnyTwo, whose
+// prices are not about distances. It panics when the two are not the same release.
 func (p Passage) Moved(q Passage) float64 {
 	if p.Label != q.Label || len(p.Values) != len(q.Values) || p.Choice != q.Choice || p.Norm != q.Norm {
 		panic(fmt.Sprintf("mechtest: passages %q and %q are not the same release", p.Label, q.Label))
@@ -45,7 +46,7 @@ func (p Passage) Moved(q Passage) float64 {
 	switch {
 	case p.Choice:
 		return hi - lo
-	case p.Norm == mech.Certified:
+	case p.Norm == mech.Certified || p.Norm == mech.AnyTwo:
 		return 0
 	case p.Norm == mech.L2:
 		return math.Sqrt(square)
@@ -58,7 +59,7 @@ func (p Passage) Moved(q Passage) float64 {
 type Recorder struct {
 	Passages []Passage
 	// Script, when set, answers the k-th passage (k from 0): numbers for a
-	// release, a single index for a choice.
+	// release or report, a single index for a choice.
 	Script func(k int, p Passage) []float64
 }
 
@@ -74,6 +75,19 @@ func (r *Recorder) Choice(label string, m mech.Selector, scores []mech.Ratio) in
 		return -1
 	}
 	return int(out[0])
+}
+
+// Report implements mech.Tape: the words of a scripted report are its numbers.
+func (r *Recorder) Report(label string, l response.Law, values []mech.Ratio) response.Report {
+	out := r.pass(Passage{Label: label, Name: l.Name(), Loss: l.Loss(), Norm: mech.AnyTwo, Values: values})
+	if out == nil {
+		return nil
+	}
+	words := make(response.Report, len(out))
+	for i, x := range out {
+		words[i] = uint32(x)
+	}
+	return words
 }
 
 func (r *Recorder) pass(p Passage) []float64 {

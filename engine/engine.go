@@ -22,6 +22,10 @@ type Table interface {
 	Schema() *schema.Schema
 	// Rows is the number of rows, n. Public under replace-one.
 	Rows() int
+	// Against is the same rows, not a copy, with a label of two levels: the given
+	// one, which is positive and has code 1, and all others together, code 0. Its
+	// Schema says so.
+	Against(level int) Table
 	// Mistakes scores every classifier on every row and counts the rows by
 	// which classifiers are wrong about them. The label must be binary. One
 	// pass over the rows.

@@ -19,15 +19,20 @@ import (
 // Several goroutines call it at once.
 type Weigh func(from int, pos, neg []float64)
 
-// LabelWeights gives every row weight 1 for its own label. labels are codes;
-// positive is the code of the positive level.
-func LabelWeights(labels []uint8, positive int) Weigh {
+// LabelWeights gives every row the weight of its label's code, 1 where weights
+// is nil. labels are codes; positive is the code of the positive level, any
+// other is negative.
+func LabelWeights(labels []uint8, positive int, weights []float64) Weigh {
 	return func(from int, pos, neg []float64) {
 		for i, label := range labels[from:][:len(pos)] {
+			weight := 1.0
+			if weights != nil {
+				weight = weights[label]
+			}
 			if int(label) == positive {
-				pos[i], neg[i] = 1, 0
+				pos[i], neg[i] = weight, 0
 			} else {
-				pos[i], neg[i] = 0, 1
+				pos[i], neg[i] = 0, weight
 			}
 		}
 	}

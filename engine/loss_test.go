@@ -202,11 +202,16 @@ func TestLogisticSumsDoNotDependOnTheNumberOfProcessors(t *testing.T) {
 	}
 }
 
-func TestLabelWeightsAreUnitWeights(t *testing.T) {
-	pos, neg := make([]float64, 3), make([]float64, 3)
-	LabelWeights([]uint8{1, 1, 0, 1, 0}, 0)(2, pos, neg)
-	if !slices.Equal(pos, []float64{1, 0, 1}) || !slices.Equal(neg, []float64{0, 1, 0}) {
-		t.Errorf("weights %v, %v", pos, neg)
+func TestLabelWeightsAreOfTheRowsLevel(t *testing.T) {
+	for _, c := range []struct{ weights, pos, neg []float64 }{
+		{nil, []float64{1, 0, 1}, []float64{0, 1, 0}},
+		{[]float64{0.5, 0.25, 1}, []float64{0.5, 0, 0.5}, []float64{0, 1, 0}},
+	} {
+		pos, neg := make([]float64, 3), make([]float64, 3)
+		LabelWeights([]uint8{1, 1, 0, 2, 0}, 0, c.weights)(2, pos, neg)
+		if !slices.Equal(pos, c.pos) || !slices.Equal(neg, c.neg) {
+			t.Errorf("weights %v, %v, want %v, %v", pos, neg, c.pos, c.neg)
+		}
 	}
 }
 

@@ -51,8 +51,12 @@ func (l Loss) At(z float64) (value, slope, curve float64) {
 
 // Rows says how a row enters: as t·(features, 1), the last entry being the
 // intercept's, with t = min(Scale, Norm/‖(features, 1)‖). So no row is longer
-// than Norm.
-type Rows struct{ Scale, Norm float64 }
+// than Norm. It counts Weights[code] times, by the code of its label in the
+// whole table, also where that is asked Against one level; nil: once.
+type Rows struct {
+	Scale, Norm float64
+	Weights     []float64
+}
 
 // bites reports whether some row of sp is shortened below Scale.
 func (r Rows) bites(sp *feature.Space) bool {

@@ -17,7 +17,7 @@ var marginLosses = []Loss{{}, {Huber: 0.5}, {Huber: 2}}
 
 // marginRows are rows as they are, scaled, and projected so that some rows are
 // shortened and others not.
-var marginRows = []Rows{{1, 100}, {0.4, 1}, {0.4, 0.7}}
+var marginRows = []Rows{{Scale: 1, Norm: 100}, {Scale: 0.4, Norm: 1}, {Scale: 0.4, Norm: 0.7}}
 
 func (c *lossCase) margin(t testing.TB, l Loss, r Rows, coef []float64) *LossSums {
 	t.Helper()

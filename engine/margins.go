@@ -65,8 +65,21 @@ const (
 // NewMargins lays out rows; its arguments are those of MarginSums. Time
 // O(rows × columns), memory at most 8 bytes per row and column.
 func NewMargins(sp *feature.Space, cols []column.Column, rows int, weigh Weigh, r Rows) *Margins {
-	m := &Margins{dim: sp.Width() + 1, scale: r.Scale, pos: make([]float64, rows), neg: make([]float64, rows)}
-	weigh(0, m.pos, m.neg)
+	return Lay(sp, cols, rows, r).Weigh(weigh)
+}
+
+// Layout is rows laid out whose labels are still open: Margins of several
+// labels share one. It does not change.
+type Layout struct {
+	rows int
+	m    Margins // pos and neg are nil
+}
+
+// Lay is the part of NewMargins that knows no label.
+func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
+	l := &Layout{rows: rows}
+	m := &l.m
+	m.dim, m.scale = sp.Width()+1, r.Scale
 	if r.bites(sp) {
 		m.shorten(sp, cols, rows, r)
 	}
@@ -96,6 +109,16 @@ func NewMargins(sp *feature.Space, cols []column.Column, rows int, weigh Weigh, 
 	for i, ks := range members {
 		m.joints = append(m.joints, newJoint(sp, ks, sizes, products[i], cols, rows))
 	}
+	return l
+}
+
+// Weigh gives the rows labels and weights. Time and memory O(rows).
+func (l *Layout) Weigh(weigh Weigh) *Margins {
+	m := &Margins{
+		dim: l.m.dim, one: l.m.one, joints: slices.Clone(l.m.joints), plain: l.m.plain, scale: l.m.scale, factor: l.m.factor,
+		pos: make([]float64, l.rows), neg: make([]float64, l.rows),
+	}
+	weigh(0, m.pos, m.neg)
 	if len(m.joints) == 1 && len(m.plain) == 0 {
 		m.collapse()
 	}
@@ -185,7 +208,7 @@ func (m *Margins) collapse() {
 			factor[c] = m.factor[i]
 		}
 	}
-	j.code = j.code[:0:0]
+	j.code = nil // the layout's
 	m.pos, m.neg, m.factor = nil, nil, nil
 	for c, ok := range seen {
 		if !ok {

@@ -108,7 +108,7 @@ func TestMarginsAtZero(t *testing.T) {
 
 func TestMarginsOfEveryFifthRow(t *testing.T) {
 	c := newLossCase(t, 5, feature.OneHot, 3001)
-	r := Rows{0.4, 0.7}
+	r := Rows{Scale: 0.4, Norm: 0.7}
 	got, err := c.margins(r).Every(5).Sums(context.Background(), Loss{}, c.coef, true)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestMarginsOfEveryFifthRow(t *testing.T) {
 
 func TestMarginsDoNotDependOnTheProcessors(t *testing.T) {
 	c := newLossCase(t, 7, feature.OneHot, 70_001)
-	m := c.margins(Rows{0.4, 1})
+	m := c.margins(Rows{Scale: 0.4, Norm: 1})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	one, err := m.Sums(context.Background(), Loss{}, c.coef, true)
 	if err != nil {
@@ -147,7 +147,7 @@ func TestMarginsDoNotDependOnTheProcessors(t *testing.T) {
 	if !slices.Equal(one.Grad, four.Grad) || !slices.Equal(one.Hess, four.Hess) {
 		t.Error("four processors add up to something else than one")
 	}
-	for f, want := range c.margin(t, Loss{}, Rows{0.4, 1}, c.coef).Grad { // some strips, not one
+	for f, want := range c.margin(t, Loss{}, Rows{Scale: 0.4, Norm: 1}, c.coef).Grad { // some strips, not one
 		if !near(four.Grad[f], want, 70_001) {
 			t.Errorf("gradient %d = %v, want %v", f, four.Grad[f], want)
 		}
@@ -156,7 +156,7 @@ func TestMarginsDoNotDependOnTheProcessors(t *testing.T) {
 
 func TestMarginsRefuse(t *testing.T) {
 	c := newLossCase(t, 7, feature.OneHot, 10)
-	m := c.margins(Rows{1, 1})
+	m := c.margins(Rows{Scale: 1, Norm: 1})
 	if _, err := m.Sums(context.Background(), Loss{}, c.coef[1:], false); err == nil {
 		t.Error("too few coefficients were taken")
 	}

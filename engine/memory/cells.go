@@ -15,10 +15,10 @@ import (
 // Cells implements engine.Table. Time O(n·(shapes of f + bins)); memory one
 // counter per bin and label on each core.
 func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
-	if m.t.Schema.Classes() != 2 {
-		return nil, fmt.Errorf("memory: cells need a label with 2 levels (schema %q has %d)", m.t.Schema.Name, m.t.Schema.Classes())
+	if err := m.binary("cells"); err != nil {
+		return nil, err
 	}
-	q := &cells{t: m, positive: uint8(m.t.Schema.Label.Positive)}
+	q := &cells{t: m, positive: uint8(m.positive)}
 	if f != nil {
 		q.score = f.Bind(m.t.Cols)
 	}

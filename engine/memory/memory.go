@@ -18,8 +18,10 @@ import (
 
 // Table answers from a dataset.Table, which it does not change.
 type Table struct {
-	t    *dataset.Table
-	laid laidOut
+	t        *dataset.Table
+	schema   *schema.Schema
+	positive int // label code; -1 where there is none
+	laid     *laidOut
 }
 
 var _ engine.Table = (*Table)(nil)
@@ -29,10 +31,10 @@ func New(t *dataset.Table) (*Table, error) {
 	if t.Labels == nil {
 		return nil, fmt.Errorf("memory: the table was read without labels")
 	}
-	return &Table{t: t}, nil
+	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut)}, nil
 }
 
-func (m *Table) Schema() *schema.Schema { return m.t.Schema }
+func (m *Table) Schema() *schema.Schema { return m.schema }
 func (m *Table) Rows() int              { return m.t.Rows }
 
 // chunkRows is how many rows one piece of work covers.
@@ -41,15 +43,15 @@ const chunkRows = 1 << 12
 // Mistakes implements engine.Table. Time O(n·columns·T/2) word additions;
 // memory one pattern per distinct one.
 func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*engine.Patterns, error) {
-	if m.t.Schema.Classes() != 2 {
-		return nil, fmt.Errorf("memory: mistakes of thresholds need a label with 2 levels (schema %q has %d)", m.t.Schema.Name, m.t.Schema.Classes())
+	if err := m.binary("mistakes of thresholds"); err != nil {
+		return nil, err
 	}
 	sc := feature.NewScorer(sp, cs)
 	bound, words := sc.Bind(m.t.Cols), sc.Words()
 	// A set bit says "positive", which is wrong where the label is not; where it
 	// is, the clear bits are. By a table: labels are too irregular to branch on.
 	var flip [256]uint64
-	flip[m.t.Schema.Label.Positive] = ^uint64(0)
+	flip[m.positive] = ^uint64(0)
 	used := make([]uint64, words) // the bits in use
 	for t := range cs {
 		used[t/64] |= 1 << (t % 64)
@@ -90,7 +92,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 		places[k] = place{word, at, width}
 		at += width
 	}
-	words, classes := word+1, m.t.Schema.Classes()
+	words, classes := word+1, m.t.Schema.Classes() // of the whole label; Against folds them below
 	all, err := m.count(ctx, max(1, 64*word+at), classes, func(from, to int, into *tally) {
 		keys := make([]uint64, (to-from)*words)
 		codes := make([]uint32, to-from)
@@ -105,7 +107,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	if err != nil {
 		return nil, err
 	}
-	g := &engine.Groups{Cols: make([]column.Column, len(m.t.Cols)), Len: all.len, Counts: make([][]uint64, classes)}
+	g := &engine.Groups{Cols: make([]column.Column, len(m.t.Cols)), Len: all.len, Counts: make([][]uint64, m.schema.Classes())}
 	slots := all.sorted()
 	for k, j := range cols {
 		codes := make([]uint32, len(slots))
@@ -114,10 +116,12 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 		}
 		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codes(j)), Values: m.t.Cols[j].Values}
 	}
-	for c := range classes {
+	for c := range g.Counts {
 		g.Counts[c] = make([]uint64, len(slots))
-		for i, s := range slots {
-			g.Counts[c][i] = all.counts(s)[c]
+	}
+	for i, s := range slots {
+		for c, n := range all.counts(s) {
+			g.Counts[m.code(c)][i] += n
 		}
 	}
 	return g, nil
@@ -161,7 +165,10 @@ func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from
 
 // LogisticSums implements engine.Table.
 func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
-	weigh := engine.LabelWeights(m.t.Labels, m.t.Schema.Label.Positive)
+	if err := m.binary("loss sums"); err != nil {
+		return nil, err
+	}
+	weigh := engine.LabelWeights(m.t.Labels, m.positive, nil)
 	sums, err := engine.LogisticSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, coef)
 	if err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
@@ -171,7 +178,10 @@ func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []floa
 
 // MarginSums implements engine.Table.
 func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
-	weigh := engine.LabelWeights(m.t.Labels, m.t.Schema.Label.Positive)
+	if err := m.binary("margins"); err != nil {
+		return nil, err
+	}
+	weigh := engine.LabelWeights(m.t.Labels, m.positive, r.Weights)
 	sums, err := engine.MarginSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, l, r, coef)
 	if err != nil {
 		return nil, fmt.Errorf("memory: %w", err)

@@ -30,6 +30,11 @@
 // combinations, so grouping rows by public columns pays at large sizes; the
 // other nine columns are private. The label is public.
 //
+// People are also vectors: 62 binary and 5 numeric dimensions, the size of the
+// Brazilian census in papers about local privacy, for which these invented
+// people can stand in where the real ones may not be passed on. NewVectors
+// reads a table, or each of its Parts, so 12 million people need little room.
+//
 // # What can be learned
 //
 // Logistic regression, one-hot, fitted on 40,000 people and judged on as many

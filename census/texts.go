@@ -8,6 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
+// neverDrawn stands for the code of undeclared levels.
+const neverDrawn = "other: never drawn"
+
 // texts is how each code of the j-th column is written. None needs quotes.
 func texts(s *schema.Schema, j int) (out []string) {
 	for _, x := range sharedWorld().values[j] {
@@ -18,7 +21,7 @@ func texts(s *schema.Schema, j int) (out []string) {
 		out = append(out, l.Value)
 	}
 	if c.Missing {
-		out = append(out, "other: never drawn", missingToken)
+		out = append(out, neverDrawn, missingToken)
 	}
 	return out
 }

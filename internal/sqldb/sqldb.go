@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sqldb opens a database that keeps what it acknowledged: an SQLite file
+// or a PostgreSQL server, told apart by the address. Both speak the SQL that is
+// written for SQLite; this package spells it for the other.
+//
+// Room rules. Owns: connecting, transactions, where the two databases differ.
+// Imports: the two drivers. Must never see: what is stored.
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Options are what the user of a database decides.
+type Options struct {
+	// Op begins the words of errors, e.g. "ledger".
+	Op string
+	// Create makes an SQLite file where there is none; otherwise a missing file
+	// is an error that wraps fs.ErrNotExist.
+	Create bool
+	// WAL keeps an SQLite database as a file with a log beside it: a commit costs
+	// one write to the disk, and readers do not wait. Without it the database is
+	// one file at all times.
+	WAL bool
+}
+
+// DB is an open database.
+type DB struct {
+	*sql.DB
+	dialect
+	op string
+}
+
+// dialect is where two databases differ.
+type dialect struct {
+	words    *strings.Replacer // types and what follows a table's columns
+	numbered bool              // parameters are $1, $2 instead of ?
+	// alone runs before tables are made: two makers must not meet.
+	alone string
+	read  sql.TxOptions
+	// check refuses a database that does not keep what it acknowledged.
+	check func(ctx context.Context, db *sql.DB, o Options) error
+}
+
+// Open opens the database at address, a path or postgres://user@host/database.
+func Open(ctx context.Context, address string, o Options) (*DB, error) {
+	c, err := Connector(address, o)
+	if err != nil {
+		return nil, err
+	}
+	return Connect(ctx, c, IsPostgres(address), o)
+}
+
+// Connector is what Open connects with. It reaches nothing by itself.
+func Connector(address string, o Options) (driver.Connector, error) {
+	if IsPostgres(address) {
+		return postgresConnector(address, o)
+	}
+	return sqliteConnector(address, o)
+}
+
+// Connect opens a database by a connector, of PostgreSQL or of SQLite.
+func Connect(ctx context.Context, c driver.Connector, postgres bool, o Options) (*DB, error) {
+	d := sqliteDialect()
+	if postgres {
+		d = postgresDialect()
+	}
+	db := sql.OpenDB(c)
+	if err := d.check(ctx, db, o); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", o.Op, err), db.Close())
+	}
+	return &DB{db, d, o.Op}, nil
+}
+
+// Make runs statements that make tables, all or none. INTEGER, BLOB and STRICT
+// are spelled as the database has them.
+func (d *DB) Make(ctx context.Context, statements ...string) error {
+	return d.run(ctx, nil, func(t *Tx) error {
+		if d.alone != "" {
+			statements = append([]string{d.alone}, statements...)
+		}
+		for _, s := range statements {
+			if _, err := t.t.ExecContext(ctx, d.words.Replace(s)); err != nil {
+				return d.failed(err)
+			}
+		}
+		return nil
+	})
+}
+
+// Update runs f in a transaction. After nil everything f wrote is on disk. After
+// an error all of it is stored or none: the caller cannot know which. With SQLite
+// no other writer overlaps it, in this process or another; with PostgreSQL f
+// locks what it must not share.
+func (d *DB) Update(ctx context.Context, f func(*Tx) error) error { return d.run(ctx, nil, f) }
+
+// View runs f on one state of the database.
+func (d *DB) View(ctx context.Context, f func(*Tx) error) error { return d.run(ctx, &d.read, f) }
+
+func (d *DB) run(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error {
+	t, err := d.BeginTx(ctx, o)
+	if err != nil {
+		return d.failed(err)
+	}
+	defer t.Rollback()
+	if err := f(&Tx{ctx, t, d}); err != nil {
+		return err
+	}
+	return d.failed(t.Commit())
+}
+
+// failed marks an error of the database.
+func (d *DB) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: the database failed: %w", d.op, err)
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// sqliteDialect relies on BEGIN IMMEDIATE to exclude other writers.
+func sqliteDialect() dialect {
+	return dialect{words: strings.NewReplacer(), read: sql.TxOptions{ReadOnly: true}, check: checkSQLite}
+}
+
+// modes are how SQLite reaches the disk: one file with a rollback journal whose
+// removal is synced too, or a log that is synced at every commit.
+func (o Options) modes() (journal string, synchronous int) {
+	if o.WAL {
+		return "wal", 2 // FULL
+	}
+	return "delete", 3 // EXTRA
+}
+
+func sqliteConnector(path string, o Options) (driver.Connector, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && o.Create:
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", o.Op, err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: %s must be a plain file", o.Op, path)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Op, err)
+	}
+	journal, synchronous := o.modes()
+	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(60000)", fmt.Sprintf("journal_mode(%s)", journal), fmt.Sprintf("synchronous(%d)", synchronous), "trusted_schema(OFF)"}}
+	if o.Create {
+		q.Set("mode", "rwc")
+	}
+	return sqlite.NewConnector((&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}).String())
+}
+
+// checkSQLite refuses versions before 3.51.3, which could lose committed pages,
+// and settings that do not hold.
+func checkSQLite(ctx context.Context, db *sql.DB, o Options) error {
+	var version, journal string
+	var major, minor, patch, synchronous int
+	if err := db.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&version); err != nil {
+		return err
+	}
+	if _, err := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); err != nil || major*1_000_000+minor*1000+patch < 3_051_003 {
+		return fmt.Errorf("sqlite must be 3.51.3 or newer (got %s)", version)
+	}
+	if err := db.QueryRowContext(ctx, `PRAGMA journal_mode`).Scan(&journal); err != nil {
+		return err
+	}
+	if err := db.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&synchronous); err != nil {
+		return err
+	}
+	if j, s := o.modes(); journal != j || synchronous != s {
+		return fmt.Errorf("sqlite must keep journal_mode %s and synchronous %d (got %s and %d)", j, s, journal, synchronous)
+	}
+	return nil
+}

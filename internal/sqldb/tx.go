@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Tx is a database inside a transaction. Parameters are written as ?.
+type Tx struct {
+	ctx context.Context
+	t   *sql.Tx
+	d   *DB
+}
+
+// Exec runs a statement and returns how many rows it wrote.
+func (t *Tx) Exec(q string, args ...any) (int64, error) {
+	r, err := t.t.ExecContext(t.ctx, t.d.spell(q), args...)
+	if err != nil {
+		return 0, t.d.failed(err)
+	}
+	n, err := r.RowsAffected()
+	return n, t.d.failed(err)
+}
+
+// One runs a statement that must write exactly one row.
+func (t *Tx) One(q string, args ...any) error {
+	n, err := t.Exec(q, args...)
+	if err == nil && n != 1 {
+		err = t.d.failed(fmt.Errorf("%d rows written where 1 was expected", n))
+	}
+	return err
+}
+
+// Prepare readies a statement that runs many times in this transaction.
+func (t *Tx) Prepare(q string) (*sql.Stmt, error) {
+	s, err := t.t.PrepareContext(t.ctx, t.d.spell(q))
+	return s, t.d.failed(err)
+}
+
+// Find scans the first row of a query; found is false where there is none.
+func (t *Tx) Find(into []any, q string, args ...any) (found bool, err error) {
+	err = t.t.QueryRowContext(t.ctx, t.d.spell(q), args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, t.d.failed(err)
+}
+
+// Each calls scan for every row of a query, in order.
+func (t *Tx) Each(scan func(*sql.Rows) error, q string, args ...any) error {
+	rows, err := t.t.QueryContext(t.ctx, t.d.spell(q), args...)
+	if err != nil {
+		return t.d.failed(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return t.d.failed(rows.Err())
+}
+
+// Share is what follows a SELECT whose rows no other transaction may change
+// before this one ends, though others may share them; Lock, where none may. Both
+// are empty where Update excludes other writers anyway.
+func (t *Tx) Share() string { return t.lock(" FOR SHARE") }
+
+// Lock: see Share.
+func (t *Tx) Lock() string { return t.lock(" FOR UPDATE") }
+
+func (t *Tx) lock(words string) string {
+	if t.d.numbered {
+		return words
+	}
+	return ""
+}
+
+// spell numbers a statement's parameters where the database wants that. No
+// statement of ours has a question mark inside a string.
+func (d *DB) spell(q string) string {
+	if !d.numbered {
+		return q
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(q, "?") {
+		if i > 0 {
+			b.WriteString("$" + strconv.Itoa(i))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/sqldb"
+)
+
+// ID names a task: the hash of its bytes.
+type ID [sha256.Size]byte
+
+// Store is an open store. Goroutines may share it.
+type Store struct{ db *sqldb.DB }
+
+// ErrUnknown says that there is no such task.
+var ErrUnknown = errors.New("store: there is no such task")
+
+// ErrMoved says that the round is not in the state that the call is about: it
+// was sealed, advanced or ended in the meantime.
+var ErrMoved = errors.New("store: the round has moved on")
+
+const op = "store"
+
+// At opens the store at address, a path or postgres://user@host/database, and
+// makes it where there is none.
+func At(ctx context.Context, address string) (*Store, error) {
+	db, err := sqldb.Open(ctx, address, sqldb.Options{Op: op, Create: true, WAL: true})
+	if err != nil {
+		return nil, err
+	}
+	// A log beside the file: reports arrive in many small commits.
+	err = db.Make(ctx,
+		`CREATE TABLE IF NOT EXISTS discreet_tasks (id BLOB PRIMARY KEY, made INTEGER NOT NULL, bytes BLOB NOT NULL, key BLOB NOT NULL, signature BLOB NOT NULL, state INTEGER NOT NULL, model BLOB) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_rounds (task BLOB NOT NULL, round INTEGER NOT NULL, state INTEGER NOT NULL, broadcast BLOB NOT NULL, deadline INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,
+	)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Store{db}, nil
+}
+
+// Close closes the store.
+func (s *Store) Close() error { return s.db.Close() }
+
+// State is what has become of a task or a round.
+type State int
+
+// The states. A task is Open, Done (its model is there) or Ended (without one).
+// A round is Open, Sealed (it takes no more reports) or Done (what follows from
+// it is stored).
+const (
+	Open State = 1 + iota
+	Sealed
+	Done
+	Ended
+)
+
+// Task is a task as its operator signed it.
+type Task struct {
+	ID             ID
+	Made           time.Time
+	Bytes          []byte
+	Key, Signature []byte
+	State          State
+}
+
+// Round is one round of a task.
+type Round struct {
+	Number    int // from 0 on
+	State     State
+	Broadcast []byte // what its owners are told
+	Deadline  time.Time
+}
+
+// Create stores a task and opens its first round. The same task again changes
+// nothing.
+func (s *Store) Create(ctx context.Context, t Task, first Round) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		n, err := tx.Exec(`INSERT INTO discreet_tasks (id, made, bytes, key, signature, state) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			t.ID[:], t.Made.UnixMilli(), t.Bytes, t.Key, t.Signature, Open)
+		if err != nil || n == 0 {
+			return err
+		}
+		return openRound(tx, t.ID, first)
+	})
+}
+
+func openRound(tx *sqldb.Tx, id ID, r Round) error {
+	return tx.One(`INSERT INTO discreet_rounds (task, round, state, broadcast, deadline) VALUES (?, ?, ?, ?, ?)`,
+		id[:], r.Number, Open, r.Broadcast, r.Deadline.UnixMilli())
+}
+
+const taskColumns = `SELECT id, made, bytes, key, signature, state FROM discreet_tasks `
+
+// Tasks lists all tasks, the newest first.
+func (s *Store) Tasks(ctx context.Context) (tasks []Task, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Each(func(r *sql.Rows) error {
+			t, err := scanTask(r)
+			tasks = append(tasks, t)
+			return err
+		}, taskColumns+`ORDER BY made DESC, id`)
+	})
+	return tasks, err
+}
+
+func scanTask(r *sql.Rows) (t Task, err error) {
+	var id []byte
+	var made int64
+	err = r.Scan(&id, &made, &t.Bytes, &t.Key, &t.Signature, &t.State)
+	copy(t.ID[:], id)
+	t.Made = time.UnixMilli(made)
+	return t, err
+}
+
+// Task returns one task and its newest round.
+func (s *Store) Task(ctx context.Context, id ID) (t Task, r Round, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		var found bool
+		if err := tx.Each(func(rows *sql.Rows) (err error) {
+			found = true
+			t, err = scanTask(rows)
+			return err
+		}, taskColumns+`WHERE id = ?`, id[:]); err != nil {
+			return err
+		}
+		if !found {
+			return ErrUnknown
+		}
+		var deadline int64
+		ok, err := tx.Find([]any{&r.Number, &r.State, &r.Broadcast, &deadline},
+			`SELECT round, state, broadcast, deadline FROM discreet_rounds WHERE task = ? ORDER BY round DESC LIMIT 1`, id[:])
+		if err == nil && !ok {
+			err = fmt.Errorf("store: task %x has no round", id)
+		}
+		r.Deadline = time.UnixMilli(deadline)
+		return err
+	})
+	return t, r, err
+}
+
+// Model returns a finished task's model; nil where there is none.
+func (s *Store) Model(ctx context.Context, id ID) (model []byte, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		found, err := tx.Find([]any{&model}, `SELECT model FROM discreet_tasks WHERE id = ?`, id[:])
+		if err == nil && !found {
+			err = ErrUnknown
+		}
+		return err
+	})
+	return model, err
+}
+
+// End ends a task without a model. A task that is done or ended stays so.
+func (s *Store) End(ctx context.Context, id ID) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		var state State
+		found, err := tx.Find([]any{&state}, `SELECT state FROM discreet_tasks WHERE id = ?`+tx.Lock(), id[:])
+		if err == nil && !found {
+			err = ErrUnknown
+		}
+		if err != nil || state != Open {
+			return err
+		}
+		if _, err := tx.Exec(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND state = ?`, Sealed, id[:], Open); err != nil {
+			return err
+		}
+		return s.finish(tx, id, Ended, nil)
+	})
+}
+
+// finish gives a task its end and drops the bodies of its reports.
+func (s *Store) finish(tx *sqldb.Tx, id ID, state State, model []byte) error {
+	if err := tx.One(`UPDATE discreet_tasks SET state = ?, model = ? WHERE id = ?`, state, model, id[:]); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE discreet_reports SET body = NULL WHERE task = ?`, id[:])
+	return err
+}
+
+// Seal lets an open round take no more reports. It may be called again.
+func (s *Store) Seal(ctx context.Context, id ID, round int) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		state, err := roundState(tx, id, round, tx.Lock())
+		switch {
+		case err != nil || state == Sealed:
+			return err
+		case state != Open:
+			return ErrMoved
+		}
+		return tx.One(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND round = ?`, Sealed, id[:], round)
+	})
+}
+
+// roundState is 0 where there is no such round.
+func roundState(tx *sqldb.Tx, id ID, round int, lock string) (state State, err error) {
+	_, err = tx.Find([]any{&state}, `SELECT state FROM discreet_rounds WHERE task = ? AND round = ?`+lock, id[:], round)
+	return state, err
+}
+
+// Advance stores what follows from a sealed round: the next one, or the model
+// where next is nil. Storing the same again changes nothing; something else is
+// refused, for two answers to the same reports would tell more than one.
+func (s *Store) Advance(ctx context.Context, id ID, round int, next *Round, model []byte) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		state, err := roundState(tx, id, round, tx.Lock())
+		if err != nil {
+			return err
+		}
+		switch state {
+		case Sealed:
+		case Done:
+			return s.sameAgain(tx, id, next, model)
+		default:
+			return ErrMoved
+		}
+		var task State
+		if _, err := tx.Find([]any{&task}, `SELECT state FROM discreet_tasks WHERE id = ?`+tx.Lock(), id[:]); err != nil {
+			return err
+		}
+		if task != Open {
+			return ErrMoved
+		}
+		if err := tx.One(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND round = ?`, Done, id[:], round); err != nil {
+			return err
+		}
+		if next != nil {
+			return openRound(tx, id, *next)
+		}
+		return s.finish(tx, id, Done, model)
+	})
+}
+
+func (s *Store) sameAgain(tx *sqldb.Tx, id ID, next *Round, model []byte) error {
+	want, q, args := model, `SELECT model FROM discreet_tasks WHERE id = ?`, []any{id[:]}
+	if next != nil {
+		want, q, args = next.Broadcast, `SELECT broadcast FROM discreet_rounds WHERE task = ? AND round = ?`, []any{id[:], next.Number}
+	}
+	var have []byte
+	if _, err := tx.Find([]any{&have}, q, args...); err != nil {
+		return err
+	}
+	if !bytes.Equal(have, want) {
+		return fmt.Errorf("%w: what follows from the round was stored before, and differs", ErrMoved)
+	}
+	return nil
+}

@@ -132,6 +132,20 @@ func TestBinomialAcceptsTheLawAndRejectsAWrongProbability(t *testing.T) {
 	Rejects(t, func(t T) { Binomial(t, c, throw(0.485), 100_000, 0.5) })
 }
 
+func TestMeanAcceptsTheMeanAndRejectsAnother(t *testing.T) {
+	c := Claim{FalsePositive: 1e-9, Detects: "a mean off by 0.02 of the range in 100,000 draws"}
+	src := replay.Seeded(7, "mean")
+	sample := make([]float64, 100_000)
+	for i := range sample {
+		sample[i] = 2*uniform(src) - 1
+	}
+	Mean(t, c, sample, -1, 1, 0)
+	Rejects(t, func(t T) { Mean(t, c, sample, -1, 1, 0.04) })
+	Rejects(t, func(t T) { Mean(t, c, sample, -1, 1, math.NaN()) })
+	Rejects(t, func(t T) { Mean(t, c, append(sample, math.NaN()), -1, 1, 0) })
+	Rejects(t, func(t T) { Mean(t, c, append(sample, 1.5), -1, 1, 0) })
+}
+
 // loud is a T that records errors and stops at Fatalf.
 type loud struct {
 	*testing.T

@@ -23,7 +23,8 @@ import (
 type Passage struct {
 	Label  string
 	Name   string       // the mechanism
-	Loss   dp.Epsilon   // its price
+	Loss   dp.Epsilon   // its price; dp.Infinite where only Rho tells it
+	Rho    dp.Rho       // price of Gaussian noise; 0 elsewhere
 	Bound  float64      // declared sensitivity in Norm, or spread for a choice
 	Norm   mech.Norm    // of a release; empty for a choice
 	Values []mech.Ratio // what was about to leave, before noise
@@ -65,7 +66,11 @@ type Recorder struct {
 
 // Numbers implements mech.Tape.
 func (r *Recorder) Numbers(label string, m mech.Mechanism, values []mech.Ratio) []float64 {
-	return r.pass(Passage{Label: label, Name: m.Name(), Loss: m.Loss(), Bound: m.Sensitivity(), Norm: m.Norm(), Values: values})
+	p := Passage{Label: label, Name: m.Name(), Loss: m.Loss(), Bound: m.Sensitivity(), Norm: m.Norm(), Values: values}
+	if g, ok := m.(interface{ Rho() dp.Rho }); ok {
+		p.Rho = g.Rho()
+	}
+	return r.pass(p)
 }
 
 // Choice implements mech.Tape.
@@ -100,10 +105,10 @@ func (r *Recorder) pass(p Passage) []float64 {
 	return r.Script(k, p)
 }
 
-// Loss adds up what passed.
-func (r *Recorder) Loss() (sum dp.Epsilon) {
+// Bill is what passed, as a bill.
+func (r *Recorder) Bill() (bill []dp.Event) {
 	for _, p := range r.Passages {
-		sum += p.Loss
+		bill = append(bill, dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho})
 	}
-	return sum
+	return bill
 }

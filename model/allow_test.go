@@ -91,6 +91,10 @@ var allowed = map[string]string{
 	"body.schema.columns[].label.levels[].aliases":    declared,
 	"body.schema.columns[].label.positive":            declared,
 	"body.schema.columns[].label.default":             declared,
+	"body.schema.columns[].label.weights":             declared,
+	"body.schema.columns[].label.weights.well":        declared,
+	"body.schema.columns[].label.weights.ill":         declared,
+	"body.schema.columns[].label.weights.dead":        declared,
 
 	"body.spaces":            choice,
 	"body.spaces[].encoding": choice,
@@ -155,7 +159,9 @@ func full() []*Model {
 	s.Label.Role, s.Label.Default = schema.Private, 1
 	logistic.Schema.Dialect.SkipUntil = "@data"
 	logistic.Schema.Dialect.SkipRecords = 0
-	return []*Model{votes, logistic, summed(), levelled(), elected()}
+	weighted := levelled()
+	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
+	return []*Model{votes, logistic, summed(), weighted, elected()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 )
 
 // body is what a file holds (version 2 is version 1 with additive models, version
-// 3 that with linear ones and ballots), apart from the memory layout of
-// Model so that either may change without the other. The statement comes first:
-// it is what a person opens the file for.
+// 3 that with linear ones, ballots, a delta and weights of levels), apart from
+// the memory layout of Model so that either may change without the other. The
+// statement comes first: it is what a person opens the file for.
 type body struct {
 	Learner  string          `json:"learner"`
 	Privacy  privacyBody     `json:"privacy"`

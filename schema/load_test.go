@@ -4,6 +4,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -63,6 +64,44 @@ func whole() *Schema {
 func TestParseReadsEveryFact(t *testing.T) {
 	if got := mustParse(t, valid); !reflect.DeepEqual(got, whole()) {
 		t.Errorf("got  %+v\nwant %+v", got, whole())
+	}
+}
+
+func TestWeightsSurviveBothNotations(t *testing.T) {
+	levels := []Level{{Value: "no"}, {Value: "a: \"b\""}, {Value: "<=50K"}, {Value: "010"}, {Value: "~x"}, {Value: "null"}}
+	for i := len(levels); i < MaxClasses; i++ {
+		levels = append(levels, Level{Value: fmt.Sprint("level ", i)})
+	}
+	for n := 2; n <= MaxClasses; n += MaxClasses - 2 {
+		want := whole()
+		want.Label.Levels, want.Label.Default = levels[:n], 0
+		if want.Label.Positive = 1; n > 2 {
+			want.Label.Positive = -1
+		}
+		for k := range n {
+			want.Label.Weights = append(want.Label.Weights, 0.5+float64(k))
+		}
+		checkRoundTrip(t, want)
+		text, err := want.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mustParse(t, string(text)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%d levels: got %+v\nwant %+v", n, got.Label, want.Label)
+		}
+	}
+}
+
+func TestRowWeights(t *testing.T) {
+	s := mustParse(t, strings.Replace(valid, "default: no}", "default: no, weights: {yes: 4, no: 1}}", 1))
+	if got := s.Label.RowWeights(); !reflect.DeepEqual(got, []float64{0.25, 1}) {
+		t.Errorf("row weights %v", got)
+	}
+	if got := s.Label.Weights; !reflect.DeepEqual(got, []float64{1, 4}) {
+		t.Errorf("RowWeights changed the weights to %v", got)
+	}
+	if got := whole().Label.RowWeights(); got != nil {
+		t.Errorf("row weights %v without a declaration", got)
 	}
 }
 

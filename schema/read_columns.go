@@ -155,7 +155,7 @@ func (r *reader) label(f fields, name string, d *Dialect) Label {
 	if l.Role != "" && l.Role != Public && l.Role != Private {
 		f.refuse("role", "must be private or public for the label", strconv.Quote(string(l.Role)), roles)
 	}
-	f = r.fields(f.values["label"], f.where, "levels", "positive", "default")
+	f = r.fields(f.values["label"], f.where, "levels", "positive", "default", "weights")
 	l.Levels = r.levels(f, d, 2, MaxClasses, `write every class, e.g. levels: ["no", "yes"]`)
 
 	const positive = `write positive: and the level that scores and rates speak of, e.g. positive: "yes"`
@@ -172,7 +172,33 @@ func (r *reader) label(f fields, name string, d *Dialect) Label {
 	case f.has("default"):
 		f.refuse("default", "belongs to a private label", "a public one", "remove the line: a public label outside the levels is refused")
 	}
+	if f.has("weights") {
+		l.Weights = r.weights(f, l.Levels)
+	}
 	return l
+}
+
+const (
+	minWeight = 1e-6
+	maxWeight = 1e6
+)
+
+// weights reads how much rows of each level count.
+func (r *reader) weights(f fields, levels []Level) (weights []float64) {
+	const hint = `give every level a number, from what a mistake costs or from documentation, not from counts of the data, e.g. weights: {"no": 1, "yes": 5}; remove the line to count all rows the same`
+	var keys []string
+	for _, l := range levels {
+		keys = append(keys, l.Value)
+	}
+	g := r.fields(f.values["weights"], f.where+"weights ", keys...)
+	for _, key := range keys {
+		x := g.number(key, hint)
+		if x < minWeight || x > maxWeight { // NaN is reported already
+			g.refuse(key, "must be between 1e-6 and 1e6", fmt.Sprintf("%g", x), hint)
+		}
+		weights = append(weights, x)
+	}
+	return weights
 }
 
 // level returns the code of the level a key names; -1 after a report.

@@ -2,7 +2,11 @@
 
 package schema
 
-import "github.com/discreet-dp/discreet/dp"
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/dp"
+)
 
 // Schema describes one table. A Schema returned by Parse or Load is complete
 // and valid; its fields are not to be changed.
@@ -101,6 +105,22 @@ type Label struct {
 	Levels   []Level // label codes 0..len(Levels)-1, at least two
 	Positive int     // code of the positive level of a binary label; -1 when there are more than two levels
 	Default  int     // code an unreadable PRIVATE label becomes; -1 when the label is public
+	// Weights says how much a row of each level counts in training, relative to
+	// the others; each in [1e-6, 1e6]. nil: all count the same.
+	Weights []float64
+}
+
+// RowWeights is Weights divided by the largest: in (0, 1], so that no row counts
+// more than once, whatever its level. It is nil where none are declared.
+func (l *Label) RowWeights() []float64 {
+	if l.Weights == nil {
+		return nil
+	}
+	w, most := slices.Clone(l.Weights), slices.Max(l.Weights)
+	for k := range w {
+		w[k] /= most
+	}
+	return w
 }
 
 // Classes returns the number of label levels, K.

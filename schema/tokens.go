@@ -8,8 +8,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxKeys is more keys than any mapping of a schema has.
-const maxKeys = 32
+// maxKeys is as many keys as a mapping of a schema may need: one per class.
+const maxKeys = MaxClasses
 
 // checkTokens runs before the parser, which recurses into nested values and
 // takes quadratic time over the keys of a mapping and over documents: no text

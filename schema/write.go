@@ -45,6 +45,8 @@ func (s *Schema) tree() (*node, error) {
 	switch l, n := &s.Label, len(s.Label.Levels); {
 	case l.Position < 0 || l.Position > len(s.Columns):
 		return nil, fmt.Errorf("schema: write: label position must be between 0 and %d (got %d)", len(s.Columns), l.Position)
+	case l.Weights != nil && len(l.Weights) != n:
+		return nil, fmt.Errorf("schema: write: weights must number %d, one per level of the label (got %d)", n, len(l.Weights))
 	case l.Positive >= n || l.Default >= n:
 		return nil, fmt.Errorf("schema: write: positive and default must be codes of the label's %d levels (got %d and %d)", n, l.Positive, l.Default)
 	}
@@ -123,6 +125,13 @@ func (l *Label) tree() *node {
 	}
 	if l.Default >= 0 {
 		m.add("default", text(l.Levels[l.Default].Value))
+	}
+	if l.Weights != nil {
+		w := &node{form: mapping}
+		for k, x := range l.Weights {
+			w.add(l.Levels[k].Value, number(x))
+		}
+		m.add("weights", w)
 	}
 	n := &node{form: mapping}
 	n.add("name", text(l.Name))

@@ -45,6 +45,7 @@ func TestWritingASchemaThatPointsNowhere(t *testing.T) {
 		"position<": func(s *Schema) { s.Label.Position = -1 },
 		"positive":  func(s *Schema) { s.Label.Positive = 2 },
 		"default":   func(s *Schema) { s.Label.Default = 2 },
+		"weights":   func(s *Schema) { s.Label.Weights = []float64{1} },
 		"nothing":   func(s *Schema) { *s = Schema{} },
 	} {
 		s := whole()

@@ -126,7 +126,7 @@ func flow(n *node) string {
 		return "[" + strings.Join(parts, ", ") + "]"
 	case mapping:
 		for _, p := range n.pairs {
-			parts = append(parts, p.key+": "+flow(p.value))
+			parts = append(parts, flow(text(p.key))+": "+flow(p.value)) // a key may be a level
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case quoted:

@@ -18,7 +18,7 @@ func (m *Table) Against(level int) engine.Table {
 	s := *m.schema
 	whole := s.Label
 	s.Label.Levels = []schema.Level{{Value: "(rest)"}, whole.Levels[level]}
-	s.Label.Positive = 1
+	s.Label.Positive, s.Label.Weights = 1, nil
 	if whole.Default >= 0 {
 		s.Label.Default = 0
 		if whole.Default == level {

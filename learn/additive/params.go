@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/schema"
 )
 
@@ -46,6 +47,9 @@ type share struct{ pick, cells dp.Epsilon }
 // Plan checks p against the public schema and prices one fit. rows is the
 // number of rows where that is public or declared, else 0.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
+	if err := learn.Binary("additive", s); err != nil {
+		return nil, err
+	}
 	if err := p.check(s); err != nil {
 		return nil, err
 	}
@@ -77,8 +81,6 @@ func (p Params) check(s *schema.Schema) error {
 		return &dp.ParamError{Op: "additive", Param: param, Want: want, Got: got}
 	}
 	switch {
-	case s.Classes() != 2:
-		return bad("label", "must have 2 levels", s.Classes())
 	case p.NotPrivate && p.Epsilon != 0:
 		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
 	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):

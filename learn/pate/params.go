@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -67,6 +68,9 @@ type Plan struct {
 // Plan checks p against the public schema and prices one fit. rows is the
 // number of rows where that is public, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
+	if err := learn.Binary("pate", s); err != nil {
+		return nil, err
+	}
 	if err := p.check(s); err != nil {
 		return nil, err
 	}
@@ -103,8 +107,6 @@ func (p Params) check(s *schema.Schema) error {
 		return &dp.ParamError{Op: "pate", Param: param, Want: want, Got: got}
 	}
 	switch {
-	case s.Classes() != 2:
-		return bad("label", "must have 2 levels", s.Classes())
 	case s.Relation != dp.ReplaceOne:
 		return bad("relation", "must be replace-one: rows are dealt into parts of sizes that the number of rows settles, and it is private otherwise", s.Relation)
 	case p.Form != Repaired && p.Form != Printed:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -70,6 +71,9 @@ type share struct{ pick, err dp.Epsilon }
 // number of rows where that is public, else 0; it moves the rule for the number
 // of rounds, no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
+	if err := learn.Binary("people", s); err != nil {
+		return nil, err
+	}
 	if err := p.check(s); err != nil {
 		return nil, err
 	}
@@ -117,8 +121,6 @@ func (p Params) check(s *schema.Schema) error {
 		return &dp.ParamError{Op: "people", Param: param, Want: want, Got: got}
 	}
 	switch { // written so that NaN fails
-	case s.Classes() != 2:
-		return bad("label", "must have 2 levels", s.Classes())
 	case s.Relation != dp.ReplaceOne:
 		return bad("relation", "must be replace-one: the cap on weights is a share of the number of rows, which is private otherwise", s.Relation)
 	case p.NotPrivate && p.Epsilon != 0:

@@ -44,6 +44,7 @@ func TestPriceMustCoverItsBill(t *testing.T) {
 			"an infinite pure price":     {dp.Pure(events), events},
 			"less than a pure total":     {dp.Price{Epsilon: 1}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}}},
 			"more than a pure total":     {dp.Price{Epsilon: 3}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}}},
+			"a refund on the bill":       {dp.Price{Epsilon: 1}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}, {Release: "r", Mechanism: "laplace", Epsilon: -1}}},
 			"another mechanism of a rho": {price, []dp.Event{{Release: "r", Mechanism: "other", Epsilon: dp.Infinite, Rho: events[0].Rho}}},
 		} {
 			var p *dp.ParamError

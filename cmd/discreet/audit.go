@@ -87,6 +87,7 @@ or made from --schema.`,
 	l.Annotations, l.DefValue, t.choice.name = nil, "", ""
 	l.Usage = "the `name` of the learner to audit: " + strings.Join(t.choice.names(), ", ")
 	c.Flags().Lookup("epsilon").Usage = "the claim: the privacy loss ε that must not be exceeded, a `number`"
+	c.Flags().Lookup("delta").Usage = "the δ of an (ε, δ) claim, a `number`"
 	if err := c.Flags().MarkHidden("not-private"); err != nil {
 		panic(err)
 	}
@@ -96,7 +97,6 @@ or made from --schema.`,
 	complete(c, "mechanism", audit.Mechanisms()...)
 	c.Flags().StringVar(&t.command, "command", "", "the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
 	c.Flags().StringSliceVar(&t.neighbours, "neighbours", nil, "two CSV `files` for the command, separated by a comma")
-	c.Flags().Float64Var(&t.delta, "delta", 0, "the `delta` of an (epsilon, delta) claim")
 	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "how likely a true claim may be refuted, a `probability`")
 	c.Flags().IntVar(&t.runs, "runs", 0, "the `number` of runs on each neighbour; 0 for as many as fit into --limit")
 	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "about how long to take where --runs is not given")
@@ -165,14 +165,18 @@ func (t *auditing) check() (dp.Epsilon, error) {
 		return 0, &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
 	}
 	eps, err := dp.ParseEpsilon(t.choice.price.epsilon)
+	if err != nil {
+		return 0, err
+	}
+	delta, err := dp.ParseDelta(t.choice.price.delta)
+	if err != nil {
+		return 0, err
+	}
+	t.delta = delta.Float()
 	ext := filepath.Ext(t.out)
 	switch {
-	case err != nil:
-		return 0, err
 	case t.choice.price.notPrivate:
 		return bad("not-private", "must be left out: an audit needs a finite claim", true)
-	case !(t.delta >= 0 && t.delta < 1):
-		return bad("delta", "must be at least 0 and below 1", t.delta)
 	case !(t.alpha > 0 && t.alpha <= 0.5):
 		return bad("alpha", "must be > 0 and at most 0.5", t.alpha)
 	case t.runs != 0 && t.runs < audit.MinRuns:
@@ -209,7 +213,7 @@ func (t *auditing) learner(ctx context.Context, src rng.Source) (sub audit.Subje
 	for _, l := range t.choice.all {
 		if l.name == t.choice.name && !l.private {
 			t.say("learner %s adds no noise: expect the claim to be refuted", l.name)
-			t.choice.price = priceFlags{notPrivate: true}
+			t.choice.price = priceFlags{notPrivate: true, delta: "0"}
 		}
 	}
 	req, err := t.choice.request("audit")

@@ -13,14 +13,14 @@ func labeldpLearner() *learner {
 	p := labeldp.Defaults()
 	return &learner{
 		name:    "labeldp",
-		private: true,
+		private: true, approximate: true,
 		options: []option{
-			{"noise", "noise that meets private numbers: gamma, or laplace for exact arithmetic", word[labeldp.Noise]{&p.Noise}},
+			{"noise", "noise that meets private numbers: gamma, laplace for exact arithmetic, or gaussian with --delta", word[labeldp.Noise]{&p.Noise}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"reg", "ridge on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},
 		},
 		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
-			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate
+			p.Epsilon, p.Delta, p.NotPrivate = pr.epsilon, pr.delta, pr.notPrivate
 			pl, err := p.Plan(s, rows)
 			if err != nil {
 				return nil, err // not pl: a nil *labeldp.Plan is not a nil learn.Plan

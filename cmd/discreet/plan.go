@@ -31,8 +31,10 @@ type quote struct {
 	Learner string         `json:"learner"`
 	Schema  string         `json:"schema"`
 	Facts   map[string]any `json:"facts"`
-	// Epsilon adds up Bill, in nano-units; 0 where nothing is protected.
+	// Epsilon and Delta are what Bill costs, in units of 1e-9 and 1e-15; 0 where
+	// nothing is protected, Delta also where the guarantee is pure.
 	Epsilon dp.Epsilon `json:"epsilon_nano"`
+	Delta   dp.Delta   `json:"delta_femto"`
 	Bill    []dp.Event `json:"bill"`
 	// Excess says how train would refuse the price; null where it would not.
 	Excess  *string      `json:"excess"`
@@ -93,36 +95,37 @@ func (p *plan) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	left, err := p.remainder(c.Context(), dp.Total(pl.Events()))
+	left, err := p.remainder(c.Context(), req.cost(pl))
 	if err != nil {
 		return err
 	}
 	excess := req.price.excess(s)
 	if p.json {
-		q := newQuote(req.name, s, pl, excess, sizes)
+		q := newQuote(req, s, pl, excess, sizes)
 		q.Budget = left
 		return writeJSON(p.stdout, q)
 	}
-	if err := writePlan(p.stdout, pl, excess, sizes); err != nil {
+	if err := writePlan(p.stdout, pl, req.cost(pl), excess, sizes); err != nil {
 		return err
 	}
 	return left.write(p.stdout)
 }
 
-func newQuote(learner string, s *schema.Schema, pl learn.Plan, excess string, sizes *sampleSizes) quote {
-	q := quote{Learner: learner, Schema: s.Name, Facts: map[string]any{}, Bill: []dp.Event{}, Samples: sizes}
+func newQuote(req *request, s *schema.Schema, pl learn.Plan, excess string, sizes *sampleSizes) quote {
+	q := quote{Learner: req.name, Schema: s.Name, Facts: map[string]any{}, Bill: []dp.Event{}, Samples: sizes}
 	for _, f := range pl.Facts() {
 		q.Facts[f.Key] = f.Value
 	}
 	q.Bill = append(q.Bill, pl.Events()...)
-	q.Epsilon = dp.Total(q.Bill)
+	price := req.cost(pl)
+	q.Epsilon, q.Delta = price.Epsilon, price.Delta
 	if excess != "" {
 		q.Excess = &excess
 	}
 	return q
 }
 
-func writePlan(out io.Writer, pl learn.Plan, excess string, sizes *sampleSizes) error {
+func writePlan(out io.Writer, pl learn.Plan, price dp.Price, excess string, sizes *sampleSizes) error {
 	var b strings.Builder
 	for _, f := range pl.Facts() {
 		if f.Text != "" {
@@ -130,7 +133,7 @@ func writePlan(out io.Writer, pl learn.Plan, excess string, sizes *sampleSizes) 
 		}
 	}
 	bill := pl.Events()
-	fmt.Fprintf(&b, "\nbill: epsilon = %s in all, %d releases\n", dp.Total(bill), len(bill))
+	fmt.Fprintf(&b, "\nbill: %s in all, %d releases\n", price, len(bill))
 	for _, e := range brief(bill) {
 		fmt.Fprintln(&b, "  "+e)
 	}
@@ -150,7 +153,11 @@ func brief(bill []dp.Event) (lines []string) {
 	for i, e := range bill {
 		switch {
 		case i < ends || i >= len(bill)-1 || len(bill) <= 2*ends:
-			lines = append(lines, fmt.Sprintf("%-32s %-18s %s", e.Release, e.Mechanism, e.Epsilon))
+			price := e.Epsilon.String()
+			if e.Rho > 0 {
+				price = "rho " + e.Rho.String()
+			}
+			lines = append(lines, fmt.Sprintf("%-32s %-18s %s", e.Release, e.Mechanism, price))
 		case i == ends:
 			lines = append(lines, fmt.Sprintf("... %d more; --json lists all", len(bill)-ends-1))
 		}

@@ -14,13 +14,15 @@ import (
 // remainder is what a training would leave of a budget.
 type remainder struct {
 	account
-	Asked decimals `json:"asked"`
-	// Remains is null where the price exceeds what is left.
-	Remains *decimals `json:"remains"`
+	Asked      decimals `json:"asked"`
+	AskedDelta dp.Delta `json:"asked_delta_femto"`
+	// Both are null where the price exceeds what is left.
+	Remains      *decimals `json:"remains"`
+	RemainsDelta *dp.Delta `json:"remains_delta_femto"`
 }
 
 // remainder is nil where no ledger is named.
-func (p *plan) remainder(ctx context.Context, price dp.Epsilon) (out *remainder, err error) {
+func (p *plan) remainder(ctx context.Context, price dp.Price) (out *remainder, err error) {
 	if (p.ledger.address == "") != (p.dataset == "") {
 		return nil, &usageError{&dp.ParamError{Op: "plan", Param: "ledger", Want: "and dataset must be given together"}}
 	}
@@ -32,10 +34,10 @@ func (p *plan) remainder(ctx context.Context, price dp.Epsilon) (out *remainder,
 		if err != nil {
 			return err
 		}
-		out = &remainder{account: newAccount(b[0]), Asked: decimals(price)}
-		if price <= b[0].Left {
-			after := decimals(b[0].Left - price)
-			out.Remains = &after
+		out = &remainder{account: newAccount(b[0]), Asked: decimals(price.Epsilon), AskedDelta: price.Delta}
+		if price.Epsilon <= b[0].Left && price.Delta <= b[0].LeftDelta {
+			after, afterDelta := decimals(b[0].Left-price.Epsilon), b[0].LeftDelta-price.Delta
+			out.Remains, out.RemainsDelta = &after, &afterDelta
 		}
 		return nil
 	})
@@ -53,5 +55,13 @@ func (r *remainder) write(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "\nbudget of %s: total %s, spent %s, reserved %s, left %s; %s\n",
 		r.Dataset, eps(r.Total), eps(r.Spent), eps(r.Reserved), eps(r.Left), verdict)
+	if err != nil || r.Femto.Total == 0 {
+		return err
+	}
+	if verdict = "not enough, or epsilon is not"; r.RemainsDelta != nil {
+		verdict = fmt.Sprintf("%s would remain", *r.RemainsDelta)
+	}
+	_, err = fmt.Fprintf(w, "  delta: total %s, spent %s, reserved %s, left %s; %s\n",
+		r.Femto.Total, r.Femto.Spent, r.Femto.Reserved, r.Femto.Left, verdict)
 	return err
 }

@@ -258,11 +258,59 @@ var table = []mutant{
 	},
 	{
 		Row: "30", Bug: "ledger accepts a negative price",
-		File: "ledger/job.go",
-		Old:  `if !(e.Epsilon > 0 && e.Epsilon <= dp.MaxEpsilon`,
-		New:  `if !(e.Epsilon <= dp.MaxEpsilon`,
+		File: "accounting/within.go",
+		Old:  `pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon`,
+		New:  `pure := e.Epsilon <= dp.MaxEpsilon`,
 
-		Package: "./ledger", Test: "TestRefusals",
+		Package: "./ledger", Test: "TestPriceMustCoverItsBill",
+	},
+	{
+		Row: "delta 1", Bug: "a price is taken that joint accounting finds too low",
+		File: "ledger/job.go",
+		Old:  `price.Delta == 0 && total != price.Epsilon, !enough:`,
+		New:  `price.Delta == 0 && total != price.Epsilon, !enough && price.Delta == 0:`,
+
+		Package: "./ledger", Test: "TestPriceMustCoverItsBill",
+	},
+	{
+		Row: "delta 2", Bug: "the ledger compares ε only",
+		File: "ledger/job.go",
+		Old:  `price.Epsilon > b.Left || price.Delta > b.LeftDelta`,
+		New:  `price.Epsilon > b.Left`,
+
+		Package: "./ledger", Test: "TestDeltasAddUp",
+	},
+	{
+		Row: "delta 3", Bug: "labeldp: Gaussian noise for half a row",
+		File: "learn/labeldp/statistic.go",
+		Old:  `mech.GaussianFor(pl.bill[0].Rho, l2, pl.dim())`,
+		New:  `mech.GaussianFor(pl.bill[0].Rho, l2/2, pl.dim())`,
+
+		Package: "./learn/labeldp", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "delta 4", Bug: "labeldp: the header leaves δ out",
+		File: "learn/labeldp/fit.go",
+		Old:  `Epsilon: pl.Epsilon, Delta: pl.Delta, Bill`,
+		New:  `Epsilon: pl.Epsilon, Bill`,
+
+		Package: "./learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
+	},
+	{
+		Row: "delta 5", Bug: "a Gaussian release of twice the ρ that is billed",
+		File: "learn/labeldp/statistic.go",
+		Old:  `mech.Sized(mech.GaussianFor(pl.bill[0].Rho, `,
+		New:  `mech.Sized(mech.GaussianFor(2*pl.bill[0].Rho, `,
+
+		Package: "./learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
+	},
+	{
+		Row: "delta 6", Bug: "accounting: the closed form is read at ε rounded up by a thousandth",
+		File: "accounting/within.go",
+		Old:  `epsilon := math.Nextafter(price.Epsilon.Float(), 0)`,
+		New:  `epsilon := 1.001 * math.Nextafter(price.Epsilon.Float(), 0)`,
+
+		Package: "./accounting", Test: "TestWithinGaussian",
 	},
 	{
 		Row: "30b", Bug: "ledger refunds after the draw",

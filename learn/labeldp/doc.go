@@ -16,9 +16,9 @@
 // minimum, and the noise is 1/n per unit of row length, half of what output or
 // objective perturbation pays for such a label alone.
 //
-// Claim G-LABELDP-1: what Fit returns is (ε, 0)-DP in the label of one row, under
-// replacement. Columns that the schema declares private are never read.
-// Argument: docs/guarantees/labeldp.md; tags 1.1 to 1.4.
+// Claim G-LABELDP-1: what Fit returns is (ε, δ)-DP in the label of one row, under
+// replacement; δ is 0 but for Gaussian noise. Columns that the schema declares private are never read.
+// Argument: docs/guarantees/labeldp.md; tags 1.1 to 1.5.
 //
 // Rows that agree on all public columns are one group. Time: one pass over the
 // rows, then Newton steps over the groups.

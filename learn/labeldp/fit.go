@@ -25,7 +25,10 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if n < 1 {
 		return nil, fmt.Errorf("labeldp: the table must have at least one row")
 	}
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+	if err := learn.CheckDelta("labeldp", pl.Delta, n); err != nil {
+		return nil, err
+	}
+	if err := acct.Charge(pl.price(), pl.bill); err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
 	g, err := tab.Groups(ctx, pl.space.Columns)
@@ -96,8 +99,8 @@ func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Bill: pl.Events(), Claim: "labeldp: G-LABELDP-1", NotPrivate: pl.NotPrivate}
-	if pl.Noise != Laplace {
+	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(), Claim: "labeldp: G-LABELDP-1", NotPrivate: pl.NotPrivate}
+	if pl.Noise == Gamma {
 		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid"}
 	}
 	return d.Privacy(acct, exit)

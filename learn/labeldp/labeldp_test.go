@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/erm"
 	"github.com/discreet-dp/discreet/learn/learntest"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/mech/mechtest"
 	"github.com/discreet-dp/discreet/rng"
 	"github.com/discreet-dp/discreet/rng/replay"
@@ -32,6 +33,7 @@ func settings() map[string]Params {
 	return map[string]Params{
 		"gamma":       with(func(*Params) {}),
 		"laplace":     with(func(p *Params) { p.Noise, p.Encoding = Laplace, feature.Ordinal }),
+		"gaussian":    with(func(p *Params) { p.Noise, p.Delta = Gaussian, 1_000_000_000 }),
 		"not private": with(func(p *Params) { p.Epsilon, p.NotPrivate = 0, true }),
 	}
 }
@@ -66,6 +68,11 @@ func TestPlanRefuses(t *testing.T) {
 		{"add-remove", &counted, func(*Params) {}, "relation"},
 		{"no public column", &hidden, func(*Params) {}, "schema"},
 		{"no epsilon", census.Schema(), func(p *Params) { p.Epsilon = 0 }, "epsilon"},
+		{"delta without Gaussian noise", census.Schema(), func(p *Params) { p.Delta = 1 }, "delta"},
+		{"Gaussian noise without delta", census.Schema(), func(p *Params) { p.Noise = Gaussian }, "delta"},
+		{"delta of one", census.Schema(), func(p *Params) { p.Noise, p.Delta = Gaussian, dp.Femto }, "delta"},
+		{"negative delta", census.Schema(), func(p *Params) { p.Noise, p.Delta = Gaussian, -1 }, "delta"},
+		{"delta without privacy", census.Schema(), func(p *Params) { p.Epsilon, p.NotPrivate, p.Noise, p.Delta = 0, true, Gaussian, 1 }, "delta"},
 		{"epsilon without privacy", census.Schema(), func(p *Params) { p.NotPrivate = true }, "epsilon"},
 		{"unknown noise", census.Schema(), func(p *Params) { p.Noise = "" }, "noise"},
 		{"reg not a number", census.Schema(), func(p *Params) { p.Reg = math.NaN() }, "reg"},
@@ -85,7 +92,7 @@ func TestPlanRefuses(t *testing.T) {
 
 // Nothing of a model but what left may depend on a label.
 func TestReplayNonInterference(t *testing.T) {
-	for _, name := range []string{"gamma", "laplace"} {
+	for _, name := range []string{"gamma", "laplace", "gaussian"} {
 		p := settings()[name]
 		src := replay.Seeded(1, "pairs "+name)
 		tab := census.Generate(4, 60)
@@ -103,6 +110,52 @@ func TestReplayNonInterference(t *testing.T) {
 				t.Fatalf("%s, pair %d: %q differ, %s moved %.6f times its bound", name, k, differs, at, worst)
 			}
 		}
+	}
+}
+
+// A δ of one in the number of rows is no guarantee: refused where the number is
+// known, in the plan or at the latest before the charge.
+func TestDeltaAgainstRows(t *testing.T) {
+	p := settings()["gaussian"]
+	tab := census.Generate(1, 400)
+	for delta, ok := range map[dp.Delta]bool{dp.Femto/400 - 1: true, dp.Femto / 400: false} {
+		p.Delta = delta
+		if _, err := p.Plan(tab.Schema, 400); (err == nil) != ok {
+			t.Errorf("plan with δ = %s for 400 rows: %v", delta, err)
+		}
+		pl, err := p.Plan(tab.Schema, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		acct := &counter{}
+		if _, err := pl.Fit(t.Context(), learntest.Engine(t, tab), acct, mech.NewExit(replay.Seeded(1, "rows"))); (err == nil) != ok || acct.charged != ok {
+			t.Errorf("fit with δ = %s on 400 rows: %v, charged %v", delta, err, acct.charged)
+		}
+	}
+}
+
+type counter struct{ charged bool }
+
+func (c *counter) Charge(dp.Price, []dp.Event) error { c.charged = true; return nil }
+func (c *counter) Counted() bool                     { return false }
+
+// The noise that leaves has the deviation that the analytic calibration of
+// (1, 1e-6) gives, by Balle and Wang's formula in this test's own arithmetic.
+func TestGaussianNoiseIsCalibrated(t *testing.T) {
+	p := settings()["gaussian"]
+	tab := census.Generate(4, 60)
+	pl, err := p.Plan(tab.Schema, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape := &mechtest.Recorder{}
+	learntest.Fit(t, pl, tab, tape, 1)
+	sigma := func(mu float64) float64 { // δ(1) at distance mu
+		return math.Erfc((1/mu-mu/2)/math.Sqrt2)/2 - math.E*math.Erfc((1/mu+mu/2)/math.Sqrt2)/2
+	}
+	mu := math.Sqrt(2 * tape.Passages[0].Rho.Float())
+	if !(sigma(mu) <= 1e-6 && sigma(mu*1.0001) > 1e-6) {
+		t.Errorf("the release is at distance %g: δ(1) = %g", mu, sigma(mu))
 	}
 }
 

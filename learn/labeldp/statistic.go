@@ -71,6 +71,8 @@ func (st *statistic) noise(pl *Plan, n int) mech.Mechanism {
 	switch {
 	case pl.NotPrivate:
 		return mech.NoNoise{}
+	case pl.Noise == Gaussian:
+		return mech.Sized(mech.GaussianFor(pl.bill[0].Rho, l2, pl.dim()))
 	case pl.Noise == Laplace:
 		return mech.Sized(mech.LaplaceFor(pl.Epsilon, l2*math.Sqrt(float64(pl.dim())), pl.dim()))
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/accounting"
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
@@ -55,14 +56,25 @@ func Run(t *testing.T, c Case) {
 		} else {
 			listed(t, bill, tape.Passages)
 		}
-		if !slices.Equal(m.Privacy.Bill, bill) || m.Privacy.Epsilon != dp.Total(bill) {
-			t.Errorf("the model states ε = %s, the bill adds up to %s", m.Privacy.Epsilon, dp.Total(bill))
+		stated := dp.Price{Epsilon: m.Privacy.Epsilon, Delta: m.Privacy.Delta}
+		acct := &account{}
+		if _, err := pl.Fit(context.Background(), c.engine(t), acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(m.Privacy.Bill, bill) || !slices.Equal(acct.bill, bill) {
+			t.Error("the plan, the charge and the model differ about the bill")
+		}
+		if acct.price != stated || stated.Delta == 0 && stated != dp.Pure(bill) {
+			t.Errorf("the model states %s, charged is %s, the bill adds up to %s", stated, acct.price, dp.Total(bill))
+		}
+		if enough, err := accounting.Within(bill, stated); !enough || err != nil {
+			t.Errorf("the releases cost more than the stated %s (%v)", stated, err)
 		}
 	})
 	t.Run("charges before it reads", func(t *testing.T) {
 		pl := c.plan(t)
 		acct := &account{}
-		spy := &spy{Table: c.engine(t), acct: acct}
+		spy := spyOn(c.engine(t), acct)
 		if _, err := pl.Fit(context.Background(), spy, acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +92,7 @@ func Run(t *testing.T, c Case) {
 		}
 		refusal := errors.New("the budget is gone")
 		acct := &account{refuse: refusal}
-		spy := &spy{Table: c.engine(t), acct: acct}
+		spy := spyOn(c.engine(t), acct)
 		tape := &mechtest.Recorder{}
 		m, err := pl.Fit(context.Background(), spy, acct, mech.NewTapedExit(replay.Seeded(1, "learntest"), tape))
 		if m != nil || !errors.Is(err, refusal) || spy.asked || len(tape.Passages) > 0 {
@@ -162,8 +174,8 @@ func listed(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 		t.Fatalf("%d events billed, %d releases made", len(bill), len(releases))
 	}
 	for i, p := range releases {
-		if bill[i] != (dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss}) {
-			t.Errorf("event %d is billed as %+v and leaves as %q by %s for %s", i, bill[i], p.Label, p.Name, p.Loss)
+		if bill[i] != (dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho}) {
+			t.Errorf("event %d is billed as %+v and leaves as %q by %s for %s, rho %s", i, bill[i], p.Label, p.Name, p.Loss, p.Rho)
 		}
 	}
 }
@@ -230,30 +242,42 @@ type Free struct{}
 func (Free) Charge(dp.Price, []dp.Event) error { return nil }
 func (Free) Counted() bool                     { return false }
 
-// account counts charges and refuses on demand.
+// account counts charges, keeps the last and refuses on demand.
 type account struct {
 	charges int
+	price   dp.Price
+	bill    []dp.Event
 	refuse  error
 }
 
-func (a *account) Charge(dp.Price, []dp.Event) error {
+func (a *account) Charge(price dp.Price, bill []dp.Event) error {
 	if a.refuse != nil {
 		return a.refuse
 	}
 	a.charges++
+	a.price, a.bill = price, bill
 	return nil
 }
 
 func (a *account) Counted() bool { return false }
 
-// spy is a table that notices questions asked before the charge.
+// spy is a table that notices questions asked before the charge, of itself and
+// of its views.
 type spy struct {
 	engine.Table
+	*notes
+}
+
+type notes struct {
 	acct         *account
 	asked, early bool
 }
 
-func (s *spy) note() {
+func spyOn(tab engine.Table, acct *account) *spy { return &spy{tab, &notes{acct: acct}} }
+
+func (s *spy) Against(level int) engine.Table { return &spy{s.Table.Against(level), s.notes} }
+
+func (s *notes) note() {
 	s.asked = true
 	s.early = s.early || s.acct.charges == 0
 }

@@ -38,7 +38,7 @@ func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.T
 		return fmt.Sprintf("%d releases against %d", len(p), len(q)), 0, ""
 	}
 	for k := range p {
-		if p[k].Label != q[k].Label || p[k].Loss != q[k].Loss || p[k].Bound != q[k].Bound || len(p[k].Values) != len(q[k].Values) {
+		if p[k].Label != q[k].Label || p[k].Loss != q[k].Loss || p[k].Rho != q[k].Rho || p[k].Bound != q[k].Bound || len(p[k].Values) != len(q[k].Values) {
 			return fmt.Sprintf("release %d is %q (bound %g) against %q (bound %g)", k, p[k].Label, p[k].Bound, q[k].Label, q[k].Bound), 0, ""
 		}
 		if r := p[k].Moved(q[k]) / p[k].Bound; r > worst {

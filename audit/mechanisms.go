@@ -25,6 +25,12 @@ var mechanisms = []struct {
 	{"gaussian", gaussian},
 	{"exponential", exponential},
 	{"permute-and-flip", permuteAndFlip},
+	{"piecewise", piecewise},
+	{"piecewise-k2", piecewiseOfTwo},
+	{"duchi", duchi},
+	{"hybrid", hybrid},
+	{"oue", oue},
+	{"grr", grr},
 }
 
 // Mechanisms lists the mechanisms that Mechanism knows.
@@ -35,7 +41,7 @@ func Mechanisms() (names []string) {
 	return names
 }
 
-// Mechanism is a mechanism of package mech, sized for (ε, δ), on its worst pair.
+// Mechanism is a mechanism of package mech, sized for (ε, δ), on a worst pair.
 // All but gaussian keep ε alone, whatever δ is.
 func Mechanism(name string, eps dp.Epsilon, delta float64) (Subject, error) {
 	for _, m := range mechanisms {

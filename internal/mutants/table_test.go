@@ -685,4 +685,100 @@ var table = []mutant{
 
 		Package: "./tune", Test: "TestScopesHaveSomethingInCommon",
 	},
+	{
+		Row: "22", Bug: "the window holds a report with probability e^ε/(e^ε+1) instead of e^{ε/2}/(e^{ε/2}+1)",
+		File: "local/response/line.go",
+		Old:  `	a, b := odds(eps, max(inputBits+n, 2*n))`,
+		New:  `	a, b := odds(eps+eps/2, max(inputBits+n, 2*n)+n)`,
+
+		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/piecewise_at_1",
+	},
+	{
+		Row: "23", Bug: "cells beyond the window overlap it",
+		File: "mech/sampled.go",
+		Old:  `			return cell + l.Width`,
+		New:  `			return cell`,
+
+		Package: "./mech", Test: "TestLineSampler",
+	},
+	{
+		Row: "24", Bug: "a number beyond the ends is not clamped",
+		File: "mech/perturb.go",
+		Old:  `math.RoundToEven(clamp(v, -1)*(unit/2))`,
+		New:  `math.RoundToEven(v*(unit/2))`,
+
+		Package: "./mech", Test: "TestRoundingToPoints",
+	},
+	{
+		Row: "25", Bug: "every told coordinate at the whole ε",
+		File: "local/response/sampled.go",
+		Old:  `	part := eps / dp.Epsilon(told) // 2.1`,
+		New:  `	part := eps // 2.1`,
+
+		Package: "./local/response", Test: "TestToldCoordinatesShareEpsilon",
+	},
+	{
+		Row: "25b", Bug: "the same, from outside",
+		File: "local/response/sampled.go",
+		Old:  `	part := eps / dp.Epsilon(told) // 2.1`,
+		New:  `	part := eps // 2.1`,
+
+		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/piecewise-k2_at_1",
+	},
+	{
+		Row: "26", Bug: "estimates without the factor d/k",
+		File: "local/response/sampled.go",
+		Old:  `		out[j] *= l.stretch() // 2.2`,
+		New:  `		out[j] *= 1 // 2.2`,
+
+		Package: "./mech", Test: "TestSampledMeansAndVariances",
+	},
+	{
+		Row: "local 1", Bug: "ties of Duchi's signs drawn as published",
+		File: "mech/duchi.go",
+		Old:  `		case rng.Below(src, l.Inner+l.Outer) < 2*l.Outer: // 3.2`,
+		New:  `		default: // 3.2`,
+
+		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/duchi_at_1",
+	},
+	{
+		Row: "local 2", Bug: "odds rounded up",
+		File: "local/response/exp.go",
+		Old:  `uint(expBits-shift)).Uint64(), 1 << shift`,
+		New:  `uint(expBits-shift)).Uint64() + 1, 1 << shift`,
+
+		Package: "./local/response", Test: "TestOddsAreTheLargestThatKeepEpsilon",
+	},
+	{
+		Row: "local 3", Bug: "a lie of OUE rounded down",
+		File: "local/response/exp.go",
+		Old:  `	if r.Sign() > 0 {`,
+		New:  `	if r.Sign() < 0 {`,
+
+		Package: "./local/response", Test: "TestOddsAreTheLargestThatKeepEpsilon",
+	},
+	{
+		Row: "local 4", Bug: "the truth's bit keeps what the lie put there",
+		File: "mech/oue.go",
+		Old:  `r[cell/32]&^(1<<at) | half<<at`,
+		New:  `r[cell/32] | half<<at`,
+
+		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/oue_at_1",
+	},
+	{
+		Row: "local 5", Bug: "noise of one coordinate on each of several",
+		File: "local/response/laplace.go",
+		Old:  `bits.Mul64(uint64(dim)<<bit, dp.Nano)`,
+		New:  `bits.Mul64(uint64(1)<<bit, dp.Nano)`,
+
+		Package: "./local/response", Test: "TestLaplaceReportsKeepEpsilon",
+	},
+	{
+		Row: "local 6", Bug: "a weight is not thinned",
+		File: "mech/perturb.go",
+		Old:  `!coin(src, keep) {`,
+		New:  `keep == 0 {`,
+
+		Package: "./mech", Test: "TestCellSamplers",
+	},
 }

@@ -84,6 +84,33 @@ func TestOddsAreTheLargestThatKeepEpsilon(t *testing.T) {
 	}
 }
 
+// The coordinates that are told share ε: the product of their odds stays within
+// e^ε (bug row 25). Two are forced, since one would be told at small ε.
+func TestToldCoordinatesShareEpsilon(t *testing.T) {
+	for _, eps := range []dp.Epsilon{dp.Nano, 5*dp.Nano + 1, 20 * dp.Nano} {
+		for _, told := range []int{2, 3, 8} {
+			for name, size := range map[string]func(dp.Epsilon, int, int) (Sampled, error){"piecewise": PiecewiseTelling, "hybrid": HybridTelling} {
+				l, err := size(eps, 8, told)
+				if err != nil {
+					t.Fatal(err)
+				}
+				product, most := big.NewRat(1, 1), new(big.Rat)
+				for _, line := range l.Lines {
+					if odds := rat(line.Inner, line.Outer); odds.Cmp(most) > 0 {
+						most = odds
+					}
+				}
+				for range told {
+					product.Mul(product, most)
+				}
+				if lower, _ := expBetween(eps); product.Cmp(lower) > 0 {
+					t.Errorf("%s of %d at ε = %s: the odds multiply to %s", name, told, eps, product.FloatString(6))
+				}
+			}
+		}
+	}
+}
+
 // The law of a line, cell by cell: it is a law, it moves within e^ε between any
 // two inputs, its mean is the input and its second moment the closed form.
 func TestLineLaw(t *testing.T) {

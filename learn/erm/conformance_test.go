@@ -57,7 +57,7 @@ func TestPlanRefuses(t *testing.T) {
 		change func(*Params)
 		param  string
 	}{
-		{"three classes", &three, func(*Params) {}, "label"},
+		{"five nano for three levels, two for each", &three, func(p *Params) { p.Epsilon = 5 }, "epsilon"},
 		{"add-remove", &counted, func(*Params) {}, "relation"},
 		{"no epsilon", census.Schema(), func(p *Params) { p.Epsilon = 0 }, "epsilon"},
 		{"one nano, which cannot be split", census.Schema(), func(p *Params) { p.Epsilon = 1 }, "epsilon"},

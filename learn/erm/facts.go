@@ -19,10 +19,21 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "protects", Value: "whole row", Text: fmt.Sprintf("protects the whole row (every feature and the label) of %s (%s), whatever roles the schema declares", pl.s.Unit, pl.s.Relation)},
 		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features and the intercept, %s encoding, rows of length at most %.4g after division by √%d", pl.space.Width(), pl.Encoding, pl.Norm, len(pl.space.Columns)+1)},
 	}
+	whole := pl
+	if pl.parts != nil {
+		f = append(f, learn.Fact{Key: "fits", Value: len(pl.parts), Text: fmt.Sprintf("%d fits, each level of the label against the rest", len(pl.parts))})
+		pl = pl.parts[len(pl.parts)-1] // it has the smallest part of ε, and most noise
+	}
+	if w := pl.s.Label.RowWeights(); w != nil {
+		f = append(f, learn.Fact{Key: "weights", Value: w, Text: fmt.Sprintf("rows count by their level, at most once: %.4g", w)})
+	}
 	if pl.NotPrivate {
 		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	} else {
-		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+		f = append(f, learn.Fact{Key: "epsilon", Value: whole.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", whole.Epsilon, len(whole.bill))})
+	}
+	if whole != pl && !pl.NotPrivate {
+		f = append(f, learn.Fact{Key: "epsilon_each", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("each fit has ε = %s of it and noise of its own; what follows is of one fit", pl.Epsilon)})
 	}
 	if pl.rows == 0 {
 		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})

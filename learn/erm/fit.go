@@ -25,17 +25,37 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("erm: %w", err)
 	}
-	pert := pl.perturbation(n)
-	term := pert.draw(exit) // before any row is read
-	w, err := pl.minimum(ctx, tab, pert, term)
+	m := &model.Model{
+		Learner: "erm",
+		Schema:  pl.s.Part(pl.space.Columns),
+		Privacy: pl.privacy(acct, exit),
+		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
+	}
+	var err error
+	if pl.parts == nil {
+		m.Logistic, err = pl.fit(ctx, tab, exit)
+	} else {
+		m.Linear, err = pl.fitParts(ctx, tab, exit)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("erm: %w", err)
+	}
+	return m, nil
+}
+
+// fit is one binary fit.
+func (pl *Plan) fit(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Logistic, error) {
+	pert := pl.perturbation(tab.Rows())
+	term := pl.draw(pert, exit) // before any row is read
+	w, err := pl.minimum(ctx, tab, pert, term)
+	if err != nil {
+		return nil, err
 	}
 	values := make([]mech.Ratio, len(w))
 	for i := range w {
 		values[i] = mech.RatioOf(w[i])
 	}
-	return pl.model(exit.Release(coefsLabel, pert.after, values...), acct, exit), nil // 1.3, 2.4: rows meet noise
+	return pl.unscaled(exit.Release(coefsLabel+pl.of, pert.after, values...)), nil // 1.3, 2.4: rows meet noise
 }
 
 // perturbation is where noise enters and how much, from public numbers alone.
@@ -75,7 +95,7 @@ func (pl *Plan) perturbation(n int) perturbation {
 
 // draw returns b, or zeros. What it is drawn for is the gradient of the rows,
 // which never leaves; the door sees zeros of the declared sensitivity.
-func (p *perturbation) draw(exit *mech.Exit) []float64 {
+func (pl *Plan) draw(p perturbation, exit *mech.Exit) []float64 {
 	if p.term == nil {
 		return make([]float64, p.dim)
 	}
@@ -83,7 +103,7 @@ func (p *perturbation) draw(exit *mech.Exit) []float64 {
 	for i := range zeros {
 		zeros[i].Den = 1
 	}
-	return exit.Release(termLabel, p.term, zeros...)
+	return exit.Release(termLabel+pl.of, p.term, zeros...)
 }
 
 // minimum is the certified minimum of J for the linear term b.
@@ -92,17 +112,19 @@ func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b
 	if err != nil {
 		return nil, err
 	}
-	some := func(rows int) slopes { return pl.slopes(ctx, all.Every(max(1, all.Len()/rows)), p, b) }
-	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 32*p.dim)), pl.slopes(ctx, all, p, b), p.dim, p.target)
+	some := func(rows int) slopes {
+		m := all.Every(max(1, all.Len()/rows))
+		return pl.slopes(ctx, m, all.Weight()/m.Weight(), p, b)
+	}
+	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 32*p.dim)), pl.slopes(ctx, all, 1, p, b), p.dim, p.target)
 	if done || err != nil {
 		return x, err
 	}
 	return minimise(pl.surface(ctx, tab, p, b), p.dim, p.reg, p.reg+p.curve*p.norm*p.norm, p.target)
 }
 
-// slopes is J over the rows of m, each for more where they are a sample.
-func (pl *Plan) slopes(ctx context.Context, m *engine.Margins, p perturbation, b []float64) slopes {
-	weight := p.n / m.Weight()
+// slopes is J over the rows of m, each for weight of them where they are a sample.
+func (pl *Plan) slopes(ctx context.Context, m *engine.Margins, weight float64, p perturbation, b []float64) slopes {
 	return func(w []float64, hess bool) (opt.Point, error) {
 		s, err := m.Sums(ctx, pl.loss, w, hess)
 		if err != nil {
@@ -130,10 +152,11 @@ func (pl *Plan) surface(ctx context.Context, tab engine.Table, p perturbation, b
 }
 
 // shape scales rows to length at most 1 by the number of columns, each of which
-// has one non-zero feature of size at most 1, and the intercept's constant.
+// has one non-zero feature of size at most 1, and the intercept's constant. No
+// row counts more than once.
 func (pl *Plan) shape() engine.Rows {
 	scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))
-	return engine.Rows{Scale: math.Nextafter(math.Nextafter(scale, 0), 0), Norm: pl.Norm}
+	return engine.Rows{Scale: math.Nextafter(math.Nextafter(scale, 0), 0), Norm: pl.Norm, Weights: pl.s.Label.RowWeights()}
 }
 
 // objective is J, in mean units. It overwrites s.
@@ -152,21 +175,15 @@ func (u units) objective(s *engine.LossSums, b, w []float64) opt.Point {
 	return p
 }
 
-// model turns released coefficients of scaled rows into coefficients of
+// unscaled turns released coefficients of scaled rows into coefficients of
 // features.
-func (pl *Plan) model(w []float64, acct learn.Account, exit *mech.Exit) *model.Model {
+func (pl *Plan) unscaled(w []float64) *model.Logistic {
 	scale := pl.shape().Scale
 	for i := range w {
 		w[i] *= scale
 	}
 	d := len(w) - 1
-	return &model.Model{
-		Learner:  "erm",
-		Schema:   pl.s.Part(pl.space.Columns),
-		Privacy:  pl.privacy(acct, exit),
-		Spaces:   []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
-		Logistic: &model.Logistic{Coef: w[:d], Bias: w[d]},
-	}
+	return &model.Logistic{Coef: w[:d], Bias: w[d]}
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
@@ -179,6 +196,8 @@ func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
 
 func (pl *Plan) claim() string {
 	switch {
+	case pl.parts != nil:
+		return "erm: G-ERM-4"
 	case pl.Method == Output:
 		return "erm: G-ERM-1"
 	case pl.Mode == CMS11:

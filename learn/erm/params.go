@@ -90,6 +90,8 @@ type Plan struct {
 	space *feature.Space
 	loss  engine.Loss
 	bill  []dp.Event
+	of    string  // which part of a plan this is, on its bill; "" for a whole one
+	parts []*Plan // one binary fit per level, where the label has more than two
 }
 
 var _ learn.Plan = (*Plan)(nil)
@@ -110,10 +112,19 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if p.Loss == Huber {
 		pl.loss.Huber = p.Width
 	}
-	if p.Method == Auto {
-		pl.Method = autoMethod(rows, pl.dim(), p.Epsilon)
+	if s.Classes() > 2 {
+		return pl, pl.split()
 	}
-	return pl, pl.price()
+	pl.settle()
+	return pl, nil
+}
+
+// settle takes the method, where it is left open, and writes the bill.
+func (pl *Plan) settle() {
+	if pl.Method == Auto {
+		pl.Method = autoMethod(pl.rows, pl.dim(), pl.Epsilon)
+	}
+	pl.price()
 }
 
 func (p Params) check(s *schema.Schema) error {
@@ -121,15 +132,13 @@ func (p Params) check(s *schema.Schema) error {
 		return &dp.ParamError{Op: "erm", Param: param, Want: want, Got: got}
 	}
 	switch { // written so that NaN fails
-	case s.Classes() != 2:
-		return bad("label", "must have 2 levels", s.Classes())
 	case s.Relation != dp.ReplaceOne:
 		return &dp.ParamError{Op: "erm", Param: "relation", Want: `must be "replace-one"`, Got: s.Relation,
 			Hint: "the noise is sized by the number of rows, which add-remove keeps private; learner brc works under it"}
 	case p.NotPrivate && p.Epsilon != 0:
 		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
-	case !p.NotPrivate && (p.Epsilon < 2 || p.Epsilon > dp.MaxEpsilon):
-		return bad("epsilon", fmt.Sprintf("must be at least 2e-9 and at most %s", dp.MaxEpsilon), p.Epsilon)
+	case !p.NotPrivate && (p.Epsilon < 2*dp.Epsilon(fits(s)) || p.Epsilon > dp.MaxEpsilon):
+		return bad("epsilon", fmt.Sprintf("must be at least %s and at most %s", 2*dp.Epsilon(fits(s)), dp.MaxEpsilon), p.Epsilon)
 	case p.Loss != Logistic && p.Loss != Huber:
 		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
 	case p.Loss == Huber && !(p.Width >= minWidth && p.Width <= maxWidth):
@@ -155,9 +164,9 @@ const (
 	coefsLabel = "coefficients"
 )
 
-// price writes the bill. Under method objective the certificate of the solver
-// takes a hundredth of ε.
-func (pl *Plan) price() error {
+// price writes the bill of one binary fit. Under method objective the
+// certificate of the solver takes a hundredth of ε.
+func (pl *Plan) price() {
 	switch {
 	case pl.NotPrivate:
 	case pl.Method == Output:
@@ -165,15 +174,14 @@ func (pl *Plan) price() error {
 		if pl.Noise == Laplace {
 			name = mech.Laplace{}.Name()
 		}
-		pl.bill = []dp.Event{{Release: coefsLabel, Mechanism: name, Epsilon: pl.Epsilon}}
+		pl.bill = []dp.Event{{Release: coefsLabel + pl.of, Mechanism: name, Epsilon: pl.Epsilon}}
 	default:
 		rest := max(1, pl.Epsilon/100)
 		pl.bill = []dp.Event{
-			{Release: termLabel, Mechanism: mech.Objective{}.Name(), Epsilon: pl.Epsilon - rest},
-			{Release: coefsLabel, Mechanism: mech.Remainder{}.Name(), Epsilon: rest},
+			{Release: termLabel + pl.of, Mechanism: mech.Objective{}.Name(), Epsilon: pl.Epsilon - rest},
+			{Release: coefsLabel + pl.of, Mechanism: mech.Remainder{}.Name(), Epsilon: rest},
 		}
 	}
-	return nil
 }
 
 // Events is the bill of one Fit, in charging order.

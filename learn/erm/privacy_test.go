@@ -57,8 +57,18 @@ func TestReplayNonInterference(t *testing.T) {
 // line is a table of one number column in [-1, 1] and one label, and its plan.
 func line(t *testing.T, p Params, xs []float64, labels []uint8) (*Plan, engine.Table) {
 	t.Helper()
-	s := *census.Schema()
-	s.Columns = []schema.Column{{Name: "x", Role: schema.Private, Kind: schema.Number, Lower: -1, Upper: 1, Default: new(float64)}}
+	return lineOf(t, p, census.Schema(), xs, labels)
+}
+
+func numberColumn(name string) schema.Column {
+	return schema.Column{Name: name, Role: schema.Private, Kind: schema.Number, Lower: -1, Upper: 1, Default: new(float64)}
+}
+
+// lineOf is line with the label of a schema.
+func lineOf(t *testing.T, p Params, label *schema.Schema, xs []float64, labels []uint8) (*Plan, engine.Table) {
+	t.Helper()
+	s := *label
+	s.Columns = []schema.Column{numberColumn("x")}
 	codes := make([]uint32, len(xs))
 	for i := range codes {
 		codes[i] = uint32(i)
@@ -190,7 +200,7 @@ func TestCertificateHolds(t *testing.T) {
 		}
 		for seed := range uint64(5) {
 			pert := pl.perturbation(tab.Rows)
-			b := pert.draw(mech.NewExit(replay.Seeded(seed, "certificate")))
+			b := pl.draw(pert, mech.NewExit(replay.Seeded(seed, "certificate")))
 			w, err := pl.minimum(context.Background(), learntest.Engine(t, tab), pert, b)
 			if err != nil {
 				t.Fatal(err)
@@ -268,7 +278,7 @@ func TestAcceleratedStepsReachTheCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	pert := pl.perturbation(tab.Rows)
-	b := pert.draw(mech.NewExit(replay.Seeded(1, "accelerated")))
+	b := pl.draw(pert, mech.NewExit(replay.Seeded(1, "accelerated")))
 	w, err := accelerated(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg, pert.reg+pert.curve, pert.target)
 	if err != nil {
 		t.Fatal(err)

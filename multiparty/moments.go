@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multiparty
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	stripRows = 1 << 12
+	maxStrips = 64
+)
+
+// strips runs f on parts of n rows cut by their number alone, several at once,
+// and returns what they gave in order: sums over it do not depend on the number
+// of processors.
+func strips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, error) {
+	out := make([]T, min(maxStrips, max(1, n/stripRows)))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(out)) {
+		workers.Go(func() {
+			for s := int(next.Add(1)) - 1; s < len(out) && ctx.Err() == nil; s = int(next.Add(1)) - 1 {
+				out[s] = f(s*n/len(out), (s+1)*n/len(out))
+			}
+		})
+	}
+	workers.Wait()
+	return out, ctx.Err()
+}
+
+// moments is G = (1/N) Σ x xᵀ of the rows as the statistic takes them, in float64:
+// each entry within 2^-30 of the exact one (products are exact to 2^-53 and a
+// strip has at most 2^22 rows; more would not fit a table).
+func (p *public) moments(ctx context.Context) (*mat.SymDense, error) {
+	d := p.pl.width()
+	parts, err := strips(ctx, p.rows, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
+	if err != nil {
+		return nil, err
+	}
+	sum := make([]float64, d*d)
+	for _, part := range parts {
+		for i, x := range part {
+			sum[i] += x
+		}
+	}
+	g := mat.NewSymDense(d, nil)
+	for f := range d {
+		for h := f; h < d; h++ {
+			g.SetSym(f, h, (sum[f*d+h]+offDiagonal(sum[h*d+f], f == h))/float64(p.rows))
+		}
+	}
+	return g, nil
+}
+
+// offDiagonal is what the other triangle holds: columns of a space need not be
+// in the order of their features.
+func offDiagonal(x float64, diagonal bool) float64 {
+	if diagonal {
+		return 0
+	}
+	return x
+}
+
+const momentRows = 256 // rows whose features stay in cache
+
+func (p *public) momentsOf(d, from, to int) []float64 {
+	k := len(p.cells) + 1
+	sum := make([]float64, d*d)
+	codes := make([]uint32, momentRows)
+	index, value := make([]int32, momentRows*k), make([]float64, momentRows*k)
+	for ; from < to; from += momentRows {
+		n := min(momentRows, to-from)
+		for c, j := range p.pl.space.Columns {
+			p.cols[j].Codes.Read(from, codes[:n])
+			at := &p.cells[c]
+			for i, code := range codes[:n] {
+				index[i*k+c], value[i*k+c] = at.index[code], math.Ldexp(float64(at.units[code]), -unitBits)
+			}
+		}
+		for i := range n {
+			index[i*k+k-1], value[i*k+k-1] = int32(d-1), math.Ldexp(float64(p.one), -unitBits)
+			row, val := index[i*k:][:k], value[i*k:][:k]
+			for a, f := range row {
+				x, out := val[a], sum[int(f)*d:][:d]
+				if x == 0 {
+					continue
+				}
+				for b := a; b < k; b++ {
+					out[row[b]] += x * val[b]
+				}
+			}
+		}
+	}
+	return sum
+}

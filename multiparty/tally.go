@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multiparty
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// Tally adds up what the parties of one combination hand in, file by file, none
+// of which it keeps. It is not for several goroutines at once, and of no use
+// after an error.
+type Tally struct {
+	pl      *Plan
+	rows    int
+	aux     Digest
+	parties map[string]bool
+	keys    map[Key]bool
+	votes   []uint32 // rows × K, in units of 1/One
+	coefs   []int64  // width, in units of 2^-coefBits
+}
+
+// coefBits is the fineness of coefficients in Average.
+const coefBits = 32
+
+// NewTally begins with no party. rows and aux are those of the auxiliary table.
+func (pl *Plan) NewTally(rows int, aux Digest) (*Tally, error) {
+	if err := pl.Params.check(pl.s, rows); err != nil {
+		return nil, err
+	}
+	if rows < 1 {
+		return nil, fmt.Errorf("multiparty: the auxiliary table must have at least one row")
+	}
+	t := &Tally{pl: pl, rows: rows, aux: aux, parties: map[string]bool{}, keys: map[Key]bool{}}
+	if pl.Method == Average {
+		t.coefs = make([]int64, pl.width())
+	} else {
+		t.votes = make([]uint32, rows*pl.Levels())
+	}
+	return t, nil
+}
+
+// Present is how many parties were added.
+func (t *Tally) Present() int { return len(t.parties) }
+
+// Add reads one party's file to its end. It refuses a file about another table,
+// of a party or key that was added before, or of a party too many.
+func (t *Tally) Add(r io.Reader) (*Header, error) {
+	v, err := NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.admit(&v.Header); err != nil {
+		return nil, err
+	}
+	if v.Header.Kind == Coefficients {
+		err = t.coefficients(v)
+	} else {
+		err = t.rowVotes(v)
+	}
+	return &v.Header, err
+}
+
+func (t *Tally) admit(h *Header) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("multiparty: votes: "+format, args...)
+	}
+	var levels []string
+	for _, l := range t.pl.s.Label.Levels {
+		levels = append(levels, l.Value)
+	}
+	switch {
+	case h.Aux != t.aux || h.Rows != t.rows:
+		return bad("must be about this auxiliary table, byte for byte")
+	case !slices.Equal(h.Levels, levels):
+		return bad("the levels must be those of the schema's label, in its order")
+	case (h.Kind == Coefficients) != (t.pl.Method == Average):
+		return bad("method %s reads files of kind %q (got %q)", t.pl.Method, t.pl.Inputs(), h.Kind)
+	case h.Kind == Coefficients && (h.Encoder != string(t.pl.Encoding) || !slices.Equal(h.Layout, t.pl.space.Names)):
+		return bad("coefficients must be of the features of the schema in %s encoding, in its order", t.pl.Encoding)
+	case t.parties[h.Party]:
+		return bad("party %q must hand in once", h.Party)
+	case t.keys[h.Key]:
+		return bad("a key must sign one party's votes only")
+	case len(t.parties) == t.pl.Parties:
+		return bad("at most %d parties were announced", t.pl.Parties)
+	}
+	t.parties[h.Party], t.keys[h.Key] = true, true
+	return nil
+}
+
+func (t *Tally) rowVotes(v *Reader) error {
+	levels := t.pl.Levels()
+	into := t.votes
+	for {
+		body, rows, err := v.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case v.Header.Kind == Probabilities:
+			addProbabilities(into, body, rows, levels)
+		case levels == 2:
+			for i, c := range body { // no branch: of what the votes are, nothing shows in the time
+				u := uint32(c) * One
+				into[2*i] += One - u
+				into[2*i+1] += u
+			}
+		default:
+			for i, c := range body {
+				into[i*levels+int(c)] += One
+			}
+		}
+		into = into[rows*levels:]
+	}
+}
+
+func addProbabilities(into []uint32, body []byte, rows, levels int) {
+	for range rows {
+		left := uint32(One)
+		for k := range levels - 1 {
+			u := uint32(binary.LittleEndian.Uint16(body[2*k:]))
+			into[k] += u
+			left -= u
+		}
+		into[levels-1] += left
+		body, into = body[2*(levels-1):], into[levels:]
+	}
+}
+
+// coefficients adds one party's, clipped to length Bound (3.1). They are rounded
+// towards zero, which makes none longer.
+func (t *Tally) coefficients(v *Reader) error {
+	coef := make([]float64, 0, t.pl.width())
+	for {
+		body, _, err := v.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for ; len(body) > 0; body = body[8:] {
+			coef = append(coef, math.Float64frombits(binary.LittleEndian.Uint64(body)))
+		}
+	}
+	for f, c := range clip(coef, t.pl.Bound) {
+		t.coefs[f] += int64(math.Ldexp(c, coefBits))
+	}
+	return nil
+}
+
+// clip shortens w to at most length bound; it keeps w where it is shorter. The
+// last factor keeps rounding from making it longer.
+func clip(w []float64, bound float64) []float64 {
+	largest := 0.0
+	for _, x := range w {
+		largest = max(largest, math.Abs(x))
+	}
+	if largest == 0 {
+		return w
+	}
+	sum := 0.0
+	for _, x := range w {
+		sum += x / largest * (x / largest)
+	}
+	length := math.Sqrt(sum)
+	if length*largest <= bound*(1-0x1p-30) {
+		return w
+	}
+	out := make([]float64, len(w))
+	for f, x := range w {
+		out[f] = x / largest / length * (bound * (1 - 0x1p-30))
+	}
+	return out
+}
+
+// share are the votes for every level of a row, in units of 1/(K·One): the
+// parties that are absent count 1/K for each (1.3). Their sum is K·One·M.
+func (t *Tally) share(row int, out []uint64) {
+	levels := t.pl.Levels()
+	constant := uint64(t.pl.Parties-len(t.parties)) * One
+	for k := range levels {
+		out[k] = uint64(levels)*uint64(t.votes[row*levels+k]) + constant
+	}
+	if t.pl.Method == Majority {
+		most := 0
+		for k := range out {
+			if out[k] > out[most] { // 1.4: of equal ones, the level first in the schema
+				most = k
+			}
+		}
+		clear(out)
+		out[most] = t.whole()
+	}
+}
+
+// whole is the sum of every row's shares.
+func (t *Tally) whole() uint64 { return uint64(t.pl.Levels()) * One * uint64(t.pl.Parties) }

@@ -781,4 +781,20 @@ var table = []mutant{
 
 		Package: "./mech", Test: "TestCellSamplers",
 	},
+	{
+		Row: "levels 1", Bug: "each of K fits has the noise of the whole ε",
+		File: "learn/erm/oneversusrest.go",
+		Old:  `		part.settle()`,
+		New: `		part.settle()
+		part.Epsilon = pl.Epsilon`,
+		Package: "./learn/erm", Test: "TestEveryFitPaysItsPart",
+	},
+	{
+		Row: "levels 2", Bug: "a row counts as often as its weight says, the noise is for once",
+		File: "schema/schema.go",
+		Old:  `w[k] /= most`,
+		New:  `w[k] /= 1 + 0*most`,
+
+		Package: "./learn/erm", Test: "TestWeightsDoNotRaiseTheSensitivity",
+	},
 }

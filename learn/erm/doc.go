@@ -14,7 +14,11 @@
 // Claim G-ERM-1 (output perturbation), G-ERM-2 (objective perturbation, mode
 // cms11) and G-ERM-3 (mode tight): what Fit returns is (ε, 0)-DP in a whole row,
 // under replacement. Argument: docs/guarantees/erm.md; the lines it leans on
-// carry the tags 1.1 to 3.1.
+// carry the tags 1.1 to 4.2.
+//
+// A label of K > 2 levels takes K fits, each level against the rest at about
+// ε/K (G-ERM-4), and as many times as long. Where the schema declares weights of
+// levels, rows count by them, divided by the largest.
 //
 // A row enters as x̃ = (features, 1)/√(columns+1), so its length is at most 1 by
 // the schema alone; a smaller declared Norm projects longer rows. The constant

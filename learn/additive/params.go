@@ -71,7 +71,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	pl.rules = settle(p, s.Relation, pl.rows, len(private))
 	for _, j := range private {
-		pl.private = append(pl.private, feature.NewBins(s, j, edges(&s.Columns[j], pl.rules.bins)))
+		pl.private = append(pl.private, feature.NewBins(s, j, feature.Cuts(&s.Columns[j], pl.rules.bins))) // 1.1
 	}
 	return pl, pl.price()
 }

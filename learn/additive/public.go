@@ -102,7 +102,7 @@ func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []colu
 	var all []feature.Bins
 	for _, j := range pl.public {
 		c := &pl.s.Columns[j]
-		bins := feature.NewBins(pl.s, j, edges(c, publicBins))
+		bins := feature.NewBins(pl.s, j, feature.Cuts(c, publicBins))
 		all = append(all, bins)
 		if c.Kind == schema.Category {
 			cols[j] = g.Cols[j]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package additive
+package feature
 
 import (
 	"math"
@@ -8,11 +8,11 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// edges cuts a number into at most bins bins, by the schema alone (1.1): at the
+// Cuts cuts a number into at most bins bins, by the schema alone: at the
 // declared edges where there are any; one bin per whole number where the bounds
 // are whole and few numbers lie between; else in equal steps on the column's
 // scale. It returns nil for a category.
-func edges(c *schema.Column, bins int) []float64 {
+func Cuts(c *schema.Column, bins int) []float64 {
 	switch {
 	case c.Kind == schema.Category:
 		return nil

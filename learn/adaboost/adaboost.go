@@ -12,6 +12,10 @@
 //	err_t    weighted error, werr
 //	α_t      model.Member.Vote
 //
+// A label of K > 2 levels takes base stump and the vote of SAMME (Zhu et al.,
+// "Multi-class AdaBoost", 2009): log(K-1) more. Where the schema declares weights
+// of levels, rows start with them.
+//
 // Rows that agree on every column in use are one group, so a round costs
 // O(groups·columns) plus the weak learner's own time; over random classifiers
 // rows with equal mistakes are one group and a round costs O(patterns).
@@ -26,6 +30,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
@@ -65,7 +70,8 @@ type plan struct {
 	Params
 	use      *nonprivate.Use
 	space    *feature.Space
-	positive int // code of the positive label
+	positive int       // code of the positive label; -1 where there is none
+	weights  []float64 // of a row, by level
 }
 
 // Plan checks p against the schema; it fails with a *dp.ParamError. The number
@@ -75,14 +81,16 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 		return nil, &dp.ParamError{Op: "adaboost", Param: param, Want: want, Got: got}
 	}
 	switch { // written so that NaN fails
-	case s.Classes() != 2:
-		return bad("label", "must have 2 levels", s.Classes())
 	case p.Rounds < 1 || p.Rounds > maxRounds:
 		return bad("rounds", fmt.Sprintf("must be from 1 to %d", maxRounds), p.Rounds)
 	case p.Base != Logistic && p.Base != Stump && p.Base != Random:
 		return bad("base", `must be "logistic", "stump" or "random"`, fmt.Sprintf("%q", p.Base))
 	case !(p.Reg >= 0) || math.IsInf(p.Reg, 1):
 		return bad("reg", "must be finite and > 0, or 0 for 1/n", p.Reg)
+	case s.Classes() != 2 && p.Base != Stump:
+		return bad("base", fmt.Sprintf("must be %q for a label of %d levels", Stump, s.Classes()), p.Base)
+	case s.Label.Weights != nil && p.Base == Random:
+		return bad("base", fmt.Sprintf("must be %q or %q for a label whose levels have weights", Stump, Logistic), p.Base)
 	case p.Base != Logistic && p.Reg != 0:
 		return bad("reg", fmt.Sprintf("must be 0 over base %q, which has no ridge", p.Base), p.Reg)
 	}
@@ -94,7 +102,11 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &plan{Params: p, use: use, space: sp, positive: s.Label.Positive}, nil
+	weights := s.Label.RowWeights()
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, s.Classes())
+	}
+	return &plan{Params: p, use: use, space: sp, positive: s.Label.Positive, weights: weights}, nil
 }
 
 // Events is empty: nothing is released through noise, nothing is paid for, and
@@ -118,19 +130,37 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(dp.Price{}, nil); err != nil {
 		return nil, fmt.Errorf("adaboost: %w", err)
 	}
-	weak, err := pl.weak(ctx, tab, exit)
-	if err != nil {
-		return nil, fmt.Errorf("adaboost: %w", err)
-	}
-	members, err := boost(ctx, pl.Rounds, weak)
-	if err != nil {
-		return nil, fmt.Errorf("adaboost: %w", err)
-	}
-	return &model.Model{
+	m := &model.Model{
 		Learner: "adaboost",
 		Schema:  pl.use.Schema(),
 		Privacy: pl.use.Privacy(acct.Counted(), exit.Seeded()),
 		Spaces:  []model.SpaceSpec{pl.use.Space(pl.Encoding)},
-		Votes:   &model.Votes{Members: members},
-	}, nil
+	}
+	var err error
+	if len(pl.weights) == 2 {
+		m.Votes, err = pl.votes(ctx, tab, exit)
+	} else {
+		m.Ballots, err = pl.ballots(ctx, tab)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("adaboost: %w", err)
+	}
+	return m, nil
+}
+
+// votes boosts thresholds about two levels.
+func (pl *plan) votes(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Votes, error) {
+	h, err := pl.weak(ctx, tab, exit)
+	if err != nil {
+		return nil, err
+	}
+	voters, err := boost(ctx, pl.Rounds, 2, h)
+	if err != nil {
+		return nil, err
+	}
+	v := &model.Votes{}
+	for _, one := range voters {
+		v.Members = append(v.Members, model.Member{Threshold: one.c, Vote: one.vote})
+	}
+	return v, nil
 }

@@ -47,8 +47,9 @@ func TestConformance(t *testing.T) {
 }
 
 func TestPlanRefuses(t *testing.T) {
-	three := *census.Schema()
+	three, weighted := *census.Schema(), *census.Schema()
 	three.Label.Levels = make([]schema.Level, 3)
+	weighted.Label.Weights = []float64{1, 2}
 	tests := []struct {
 		name   string
 		s      *schema.Schema
@@ -59,7 +60,9 @@ func TestPlanRefuses(t *testing.T) {
 		{"unknown columns", census.Schema(), func(p *Params) { p.Columns = "" }, "columns"},
 		{"unknown encoding", census.Schema(), func(p *Params) { p.Encoding = "" }, "encoding"},
 		{"unknown base", census.Schema(), func(p *Params) { p.Base = "" }, "base"},
-		{"three classes", &three, func(*Params) {}, "label"},
+		{"three levels over logistic", &three, func(*Params) {}, "base"},
+		{"three levels over random", &three, func(p *Params) { p.Base = Random }, "base"},
+		{"weights over random", &weighted, func(p *Params) { p.Base = Random }, "base"},
 		{"no rounds", census.Schema(), func(p *Params) { p.Rounds = 0 }, "rounds"},
 		{"too many rounds", census.Schema(), func(p *Params) { p.Rounds = maxRounds + 1 }, "rounds"},
 		{"reg not a number", census.Schema(), func(p *Params) { p.Reg = math.NaN() }, "reg"},
@@ -190,7 +193,7 @@ func TestVoteIsCapped(t *testing.T) {
 	for _, c := range []struct{ werr, vote float64 }{
 		{0, maxVote}, {1, -maxVote}, {0.5, 0}, {0.2, math.Log(4)}, {0.8, -math.Log(4)}, {5e-324, maxVote}, {0x1p-60, maxVote},
 	} {
-		if got := voteFor(c.werr); math.Abs(got-c.vote) > 1e-12 {
+		if got := voteFor(c.werr, 2); math.Abs(got-c.vote) > 1e-12 {
 			t.Errorf("vote for error %g is %g, want %g", c.werr, got, c.vote)
 		}
 	}

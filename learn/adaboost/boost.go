@@ -5,40 +5,43 @@ package adaboost
 import (
 	"context"
 	"math"
-
-	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/model"
 )
 
-// weak is a weak learner over cells: sets of rows that every classifier it may
-// return is right about together or wrong about together.
-type weak interface {
+// weak is a weak learner of classifiers C over cells: sets of rows that every
+// classifier it may return is right about together or wrong about together.
+type weak[C any] interface {
 	// start returns the number of rows in each cell.
 	start() []float64
 	// fit returns a classifier for weights w and sets wrong[c] for the cells c
 	// it is wrong about (line 4). round counts from 0.
-	fit(ctx context.Context, round int, w []float64, wrong []bool) (feature.Threshold, error)
+	fit(ctx context.Context, round int, w []float64, wrong []bool) (C, error)
 }
 
-// boost is Algorithm 1.
-func boost(ctx context.Context, rounds int, h weak) ([]model.Member, error) {
-	w := h.start() // line 2: a row weighs 1
+// voter is a classifier with its vote.
+type voter[C any] struct {
+	c    C
+	vote float64
+}
+
+// boost is Algorithm 1, for K levels SAMME.
+func boost[C any](ctx context.Context, rounds, levels int, h weak[C]) ([]voter[C], error) {
+	w := h.start() // line 2: a row weighs 1, or what its level does
 	wrong := make([]bool, len(w))
-	members := make([]model.Member, 0, rounds)
+	voters := make([]voter[C], 0, rounds)
 	for t := range rounds {
 		scaleToOne(w)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		th, err := h.fit(ctx, t, w, wrong) // line 4
+		c, err := h.fit(ctx, t, w, wrong) // line 4
 		if err != nil {
 			return nil, err
 		}
-		vote := voteFor(weightedErr(w, wrong)) // lines 5 and 6
-		reweigh(w, wrong, math.Exp(vote))      // line 7
-		members = append(members, model.Member{Threshold: th, Vote: vote})
+		vote := voteFor(weightedErr(w, wrong), levels) // lines 5 and 6
+		reweigh(w, wrong, math.Exp(vote))              // line 7
+		voters = append(voters, voter[C]{c, vote})
 	}
-	return members, nil
+	return voters, nil
 }
 
 // maxVote replaces the infinite vote of a classifier without a mistake, or
@@ -47,10 +50,17 @@ func boost(ctx context.Context, rounds int, h weak) ([]model.Member, error) {
 // the base is a learner, and outvotes all but a handful where it is a draw.
 var maxVote = 40 * math.Ln2
 
-// voteFor is line 6 for two classes; K classes would add log(K-1) (SAMME). A
-// classifier worse than chance gets a negative vote and so counts reversed.
-func voteFor(werr float64) float64 {
-	return min(max(math.Log((1-werr)/werr), -maxVote), maxVote)
+// voteFor is line 6; for K levels it adds log(K-1), by which a classifier right
+// more often than one in K times has a say (SAMME). Of two levels a classifier
+// worse than chance gets a negative vote and so counts reversed. Of more levels
+// there is no reverse and the vote is at least 0; splits are never worse than
+// chance but for rounding.
+func voteFor(werr float64, levels int) float64 {
+	vote := min(max(math.Log((1-werr)/werr), -maxVote), maxVote)
+	if levels > 2 {
+		vote = max(0, vote+math.Log(float64(levels-1)))
+	}
+	return vote
 }
 
 // weightedErr is line 5; w adds up to 1 already but for rounding, and an error

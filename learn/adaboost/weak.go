@@ -14,7 +14,7 @@ import (
 )
 
 // weak asks the table the base's one question.
-func (pl *plan) weak(ctx context.Context, tab engine.Table, exit *mech.Exit) (weak, error) {
+func (pl *plan) weak(ctx context.Context, tab engine.Table, exit *mech.Exit) (weak[feature.Threshold], error) {
 	if pl.Base == Random {
 		return drawAll(ctx, tab, pl.space, pl.Rounds, exit)
 	}
@@ -22,7 +22,7 @@ func (pl *plan) weak(ctx context.Context, tab engine.Table, exit *mech.Exit) (we
 	if err != nil {
 		return nil, err
 	}
-	gs := &groups{sp: pl.space, g: g, positive: pl.positive}
+	gs := &groups{sp: pl.space, g: g, positive: pl.positive, weights: pl.weights}
 	if pl.Base == Stump {
 		search := stump.NewSearch(pl.space, g)
 		gs.learn = func(_ context.Context, pos, neg []float64) (feature.Threshold, error) {
@@ -53,6 +53,7 @@ type groups struct {
 	sp       *feature.Space
 	g        *engine.Groups
 	positive int
+	weights  []float64 // by level
 	learn    func(ctx context.Context, pos, neg []float64) (feature.Threshold, error)
 }
 
@@ -64,7 +65,7 @@ func (gs *groups) start() []float64 {
 			half = w[:gs.g.Len]
 		}
 		for g, n := range counts {
-			half[g] = float64(n)
+			half[g] = float64(n) * gs.weights[label]
 		}
 	}
 	return w

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// Params are the public choices from which a task is planned.
+type Params struct {
+	Schema     *schema.Schema
+	Classifier wire.Classifier
+	Mechanism  string // a name of package response, or "" for the better of oue and grr
+	Epsilon    dp.Epsilon
+	// Owners is how many are expected to take part; it need not be exact.
+	Owners int
+	// Rounds of boosting, 1 to wire.MaxRounds; 0 takes as many as the owners are
+	// worth.
+	Rounds int
+	Nonce  string // see wire.Task
+}
+
+// Plan makes a task of public choices.
+func Plan(p Params) (*wire.Task, error) {
+	const op = "local"
+	switch {
+	case p.Schema == nil:
+		return nil, &dp.ParamError{Op: op, Param: "schema", Want: "must be given"}
+	case p.Owners < 1:
+		return nil, &dp.ParamError{Op: op, Param: "owners", Want: "must be at least 1", Got: p.Owners}
+	case p.Rounds < 0 || p.Rounds > wire.MaxRounds:
+		return nil, &dp.ParamError{Op: op, Param: "rounds", Want: "must be from 1 to 1000", Got: p.Rounds}
+	}
+	t := &wire.Task{
+		Nonce: p.Nonce, Mode: wire.Local, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
+		Schema: p.Schema, WeightCap: 1,
+	}
+	if p.Classifier == wire.Centroid {
+		t.WeightCap = centroidCap
+	}
+	for _, j := range p.Schema.Features() {
+		c := &p.Schema.Columns[j]
+		q := wire.Question{Column: c.Name}
+		if c.Kind == schema.Number {
+			if p.Classifier == wire.Centroid {
+				q.Rounded = true
+			} else {
+				q.Edges = feature.Cuts(c, bins)
+			}
+		}
+		t.Questions = append(t.Questions, q)
+	}
+	rounds := max(1, p.Rounds)
+	t.Rounds = make([]wire.Shares, rounds)
+	for i := range t.Rounds {
+		t.Rounds[i] = wire.Shares{Table: tableShare, Error: errorShare}
+	}
+	if err := t.Check(); err != nil || p.Rounds > 0 {
+		return t, err
+	}
+	for range roundsFor(t, p.Owners) - 1 {
+		t.Rounds = append(t.Rounds, t.Rounds[0])
+	}
+	return t, t.Check()
+}
+
+// The rules of planning, measured on the project's data sets (docs/benchmarks).
+const (
+	bins = 8 // of a number; neighbours are smoothed together
+	// Of ten owners one measures.
+	tableShare, errorShare = 9, 1
+	// A second round pays where a question of the first is worth so many owners
+	// who tell the truth.
+	worthARound = 5000
+	// A record that centroids get wrong weighs at most this many right ones.
+	centroidCap = 4
+)
+
+// roundsFor is how many rounds so many owners are worth.
+func roundsFor(t *wire.Task, owners int) int {
+	if t.Classifier == wire.Centroid || worth(t, owners) < worthARound {
+		return 1
+	}
+	return 2
+}
+
+// worth is how many owners who told the truth would tell as much about one cell
+// of a question: those who are asked it over the variance of a report.
+func worth(t *wire.Task, owners int) float64 {
+	worst := 0.0
+	for q := range t.Questions {
+		law, err := t.Law(t.Cells(q))
+		if err != nil {
+			panic("aggregator: a checked task has no law: " + err.Error())
+		}
+		worst = max(worst, law.Variance(0))
+	}
+	return float64(owners) / float64(len(t.Questions)) / worst
+}

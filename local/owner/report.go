@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package owner
+
+import (
+	"github.com/discreet-dp/discreet/local/response"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/rng"
+)
+
+// Round is a broadcast that owners answer.
+type Round struct {
+	terms *Terms
+	round *wire.Round
+	laws  []response.Law // per ask; one in an error slot
+}
+
+// Read reads a broadcast of the task and refuses one that the task does not
+// allow.
+func (t *Terms) Read(round []byte) (*Round, error) {
+	r, err := wire.ParseRound(t.task, round)
+	if err != nil {
+		return nil, err
+	}
+	out := &Round{terms: t, round: r}
+	for a := range max(1, len(r.Asks)) {
+		law, err := t.task.Law(r.Cells(t.task, a))
+		if err != nil {
+			return nil, err
+		}
+		out.laws = append(out.laws, law)
+	}
+	return out, nil
+}
+
+// Slot is the slot of the round.
+func (r *Round) Slot() int { return r.round.Slot }
+
+// Reporter draws reports about some records. It is not for several goroutines
+// at once.
+type Reporter struct {
+	*Round
+	recs   *Records
+	weigh  *weigher
+	z      []float64
+	vector []float64
+}
+
+// Reporter prepares answers to the round about records.
+func (r *Round) Reporter(recs *Records) *Reporter {
+	return &Reporter{Round: r, recs: recs, weigh: newWeigher(recs, r.round.Weighing()), z: make([]float64, r.terms.task.Schema.Classes())}
+}
+
+// Report is the answer of the owner of that name about one record. It draws
+// fresh noise at each call: who calls twice for one owner has spent twice, so
+// callers other than simulations go through Owner.
+//
+// Claim G-LOCALBOOST-1. Whatever the record, the report is (ε, 0)-DP: cell,
+// weight and label reach it through the law alone.
+func (p *Reporter) Report(name string, ticket uint64, row int, exit *mech.Exit) (*wire.Report, error) {
+	ask := p.round.Ask(ticket)
+	w := p.weigh.weight(row)
+	var words response.Report
+	var err error
+	switch law := p.laws[ask].(type) {
+	case response.CellLaw:
+		cell := p.cell(ask, row, exit.Public())
+		words, err = exit.PerturbCell("report", law, cell*len(p.z)+int(p.recs.tab.Labels[row]), w)
+	case response.VectorLaw:
+		words, err = exit.Perturb("report", law, p.whole(ask, row, w))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &wire.Report{Task: p.terms.digest, Owner: name, Slot: p.round.Slot, Ask: ask, Words: words}, nil
+}
+
+// cell is the cell that is asked for; a rounded number is rounded with src.
+func (p *Reporter) cell(ask, row int, src rng.Source) int {
+	if p.round.IsError() {
+		return p.recs.answer(&p.round.Members[len(p.round.Members)-1], row, p.z)
+	}
+	a := &p.round.Asks[ask]
+	code := p.recs.code(a.Question, row)
+	if p.terms.task.Questions[a.Question].Rounded {
+		if high := uint64(0x1p62 * ((1 + p.recs.value[a.Question][code]) / 2)); src.Uint64()>>2 < high {
+			return 1
+		}
+		return 0
+	}
+	return p.grouped(a, int(p.recs.bins[a.Question][code]))
+}
+
+func (p *Reporter) grouped(a *wire.Ask, cell int) int {
+	if len(a.Groups) > 0 {
+		return a.Groups[cell]
+	}
+	return cell
+}
+
+// whole is the record's weight laid out over the cells, for laws that answer
+// with a vector. A rounded number is not rounded: its weight is in both cells.
+func (p *Reporter) whole(ask, row int, w float64) []float64 {
+	K, y := len(p.z), int(p.recs.tab.Labels[row])
+	n := p.laws[ask].Dim()
+	if cap(p.vector) < n {
+		p.vector = make([]float64, n)
+	}
+	v := p.vector[:n]
+	clear(v)
+	if !p.round.IsError() {
+		a := &p.round.Asks[ask]
+		if p.terms.task.Questions[a.Question].Rounded {
+			x := p.recs.value[a.Question][p.recs.code(a.Question, row)]
+			v[y], v[K+y] = w*(1-x)/2, w*(1+x)/2
+			return v
+		}
+	}
+	v[p.cell(ask, row, nil)*K+y] = w
+	return v
+}

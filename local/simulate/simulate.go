@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulate
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/aggregator"
+	"github.com/discreet-dp/discreet/local/owner"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/rng"
+)
+
+// Params are the public choices of a simulation.
+type Params struct {
+	Classifier wire.Classifier
+	Mechanism  string // see aggregator.Params
+	Epsilon    dp.Epsilon
+	// Owners share the rows evenly, in order; 0: every row is an owner. An owner of
+	// several rows reports about one that it draws.
+	Owners int
+	Rounds int // see aggregator.Params
+	// Source makes sources of randomness, one for each goroutine; several may be
+	// asked for at once. nil: the system's.
+	Source func() rng.Source
+	// Progress is told how many owners have been asked, one call at a time.
+	Progress func(done, total int)
+}
+
+// Result is what a simulation released.
+type Result struct {
+	Model  *model.Model
+	Task   *wire.Task
+	Rounds []aggregator.Outcome
+	Owners int
+	Asked  int     // owners who reported
+	Reach  float64 // see aggregator.Reach
+}
+
+// Nonce draws a task's nonce.
+func Nonce(src rng.Source) string {
+	var b [16]byte
+	for i := range b {
+		b[i] = byte(rng.Below(src, 256))
+	}
+	return hex.EncodeToString(b[:])
+}
+
+// Run simulates one task on the rows of a table.
+func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
+	if p.Owners == 0 {
+		p.Owners = tab.Rows
+	}
+	if p.Owners < 1 || p.Owners > tab.Rows {
+		return nil, &dp.ParamError{Op: "simulate", Param: "owners", Want: "must be at least 1 and at most the number of rows", Got: p.Owners}
+	}
+	if p.Source == nil {
+		p.Source = rng.System
+	}
+	src := p.Source()
+	task, err := aggregator.Plan(aggregator.Params{
+		Schema: tab.Schema, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
+		Owners: p.Owners, Rounds: p.Rounds, Nonce: Nonce(src),
+	})
+	if err != nil {
+		return nil, err
+	}
+	agg, err := aggregator.New(task)
+	if err != nil {
+		return nil, err
+	}
+	terms, err := owner.Accept(agg.Task(), owner.Caps{Epsilon: p.Epsilon})
+	if err != nil {
+		return nil, err
+	}
+	recs, err := terms.Bind(tab)
+	if err != nil {
+		return nil, err
+	}
+	crowd := &crowd{terms: terms, recs: recs, rows: tab.Rows, owners: p.Owners, slots: make([][]int32, task.Slots()), p: p}
+	for i := range p.Owners {
+		s := terms.Place(name(i)).Slot
+		crowd.slots[s] = append(crowd.slots[s], int32(i))
+	}
+	for slot := range crowd.slots {
+		broadcast, err := agg.Broadcast()
+		if err != nil {
+			return nil, err
+		}
+		if err := crowd.answer(ctx, slot, broadcast, agg); err != nil {
+			return nil, err
+		}
+		if err := agg.Close(); err != nil {
+			return nil, err
+		}
+	}
+	m, err := agg.Model(aggregator.Statement{Seeded: src.Seeded()})
+	return &Result{m, task, agg.Outcomes(), p.Owners, crowd.asked, agg.Reach()}, err
+}
+
+// name is what owner i is called.
+func name(i int) string { return strconv.Itoa(i) }
+
+// crowd is all owners.
+type crowd struct {
+	terms        *owner.Terms
+	recs         *owner.Records
+	rows, owners int
+	slots        [][]int32 // the owners of each slot
+	asked        int
+	p            Params
+}
+
+// batch is how many owners a goroutine answers for at a time.
+const batch = 1024
+
+// answer lets the owners of a slot answer a broadcast and the aggregator count.
+func (c *crowd) answer(ctx context.Context, slot int, broadcast []byte, agg *aggregator.Aggregator) error {
+	round, err := c.terms.Read(broadcast)
+	if err != nil {
+		return err
+	}
+	ids := c.slots[slot]
+	type answers struct {
+		reports [][]byte
+		err     error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	todo, done := make(chan []int32), make(chan answers, 2)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			reporter, exit := round.Reporter(c.recs), mech.NewExit(c.p.Source())
+			for part := range todo {
+				reports, err := c.reports(reporter, exit, part)
+				select {
+				case done <- answers{reports, err}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		defer close(done)
+		defer wg.Wait()
+		defer close(todo)
+		for from := 0; from < len(ids); from += batch {
+			select {
+			case todo <- ids[from:min(from+batch, len(ids))]:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for a := range done {
+		if a.err != nil {
+			return a.err
+		}
+		for _, r := range a.reports {
+			if err := agg.Receive(r); err != nil {
+				return fmt.Errorf("simulate: %w", err)
+			}
+		}
+		c.asked += len(a.reports)
+		if c.p.Progress != nil {
+			c.p.Progress(c.asked, c.owners)
+		}
+	}
+	return ctx.Err()
+}
+
+// reports are the answers of some owners, each as its bytes.
+func (c *crowd) reports(r *owner.Reporter, exit *mech.Exit, ids []int32) ([][]byte, error) {
+	out := make([][]byte, len(ids))
+	var buf []byte
+	for k, id := range ids {
+		// Owner i holds the rows from i·rows/owners to the next owner's first.
+		from, to := int(id)*c.rows/c.owners, (int(id)+1)*c.rows/c.owners
+		row := from
+		if to-from > 1 {
+			row += int(rng.Below(exit.Public(), uint64(to-from)))
+		}
+		who := name(int(id))
+		rep, err := r.Report(who, c.terms.Place(who).Ticket, row, exit)
+		if err != nil {
+			return nil, err
+		}
+		start := len(buf)
+		buf = rep.Append(buf)
+		out[k] = buf[start:len(buf):len(buf)]
+	}
+	return out, nil
+}

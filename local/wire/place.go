@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+)
+
+// Place is where a task puts an owner: the one slot in which it answers, and the
+// ticket that picks its question there.
+type Place struct {
+	Slot   int
+	Ticket uint64
+}
+
+// Placing tells places.
+type Placing struct {
+	digest Digest
+	upTo   []uint64 // shares of the slots up to and including each
+}
+
+// Placing prepares the places of a task.
+func (t *Task) Placing() (*Placing, error) {
+	d, err := t.Digest()
+	p := &Placing{digest: d}
+	sum := uint64(0)
+	for s := range t.Slots() {
+		sum += uint64(t.share(s))
+		p.upTo = append(p.upTo, sum)
+	}
+	return p, err
+}
+
+// Of is the place of an owner: a function of the task's bytes, its nonce among
+// them, and of the owner's name. Any name has exactly one.
+func (p *Placing) Of(owner string) Place {
+	const salt = "discreet local place 1\x00"
+	buf := make([]byte, 0, len(salt)+len(p.digest)+MaxOwner)
+	h := sha256.Sum256(append(append(append(buf, salt...), p.digest[:]...), owner...))
+	at, _ := bits.Mul64(binary.LittleEndian.Uint64(h[:]), p.upTo[len(p.upTo)-1])
+	slot := 0
+	for p.upTo[slot] <= at {
+		slot++
+	}
+	return Place{slot, binary.LittleEndian.Uint64(h[8:])}
+}

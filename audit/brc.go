@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -80,7 +81,7 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 	if s.Relation == dp.ReplaceOne {
 		tr := newTranscript(pl, n)
 		pair.Score = tr.ratio
-		if pl.Intercept != brc.InterceptSelected { // else a part of ε pays for choices that this pair does not move
+		if len(pl.Events()) == pl.Rounds { // else a part of ε pays for what this pair does not move
 			pair.Maximum = tr.maximum()
 		}
 	}
@@ -133,7 +134,7 @@ type transcript struct {
 func newTranscript(pl *brc.Plan, n int) *transcript {
 	tr := &transcript{p: pl.Params, n: float64(n)}
 	for _, e := range pl.Events() {
-		if e.Mechanism == (mech.Laplace{}).Name() {
+		if strings.HasPrefix(e.Release, "weighted error") {
 			tr.eps = append(tr.eps, e.Epsilon.Float())
 		}
 	}

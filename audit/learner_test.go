@@ -193,7 +193,9 @@ func TestNeighboursAreNeighbours(t *testing.T) {
 	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
 		for _, role := range []schema.Role{schema.Public, schema.Private} {
 			s := small(t, relation, role)
-			for _, scope := range []dp.Scope{dp.WholeRow, dp.PrivateFeatures} {
+			s.Columns[1].Role = schema.Public
+			for _, scope := range []dp.Scope{dp.WholeRow, dp.PrivateFeatures, dp.FeaturesAndLabel, dp.LabelOnly} {
+				moved := map[string]bool{} // what differs in some pair
 				for _, n := range AllNeighbours(s, rows, scope, replay.Seeded(2, "neighbours")) {
 					a, b := n.Tables[0], n.Tables[1]
 					skip := 0
@@ -203,8 +205,12 @@ func TestNeighboursAreNeighbours(t *testing.T) {
 					if a.Rows != rows || b.Rows != rows-skip {
 						t.Fatalf("%s: %d and %d rows", n.Name, a.Rows, b.Rows)
 					}
-					if scope == dp.PrivateFeatures && skip == 0 && a.Labels[0] != b.Labels[0] {
-						t.Errorf("%s: labels differ that are not protected", n.Name)
+					if skip == 0 {
+						moved["label"] = moved["label"] || a.Labels[0] != b.Labels[0]
+						for j := range a.Cols {
+							role := string(s.Columns[j].Role)
+							moved[role] = moved[role] || a.Cols[j].Codes.At(0) != b.Cols[j].Codes.At(0)
+						}
 					}
 					if !slices.Equal(a.Labels[1:], b.Labels[1-skip:]) {
 						t.Errorf("%s: other rows' labels differ", n.Name)
@@ -215,6 +221,15 @@ func TestNeighboursAreNeighbours(t *testing.T) {
 								t.Errorf("%s: row %d of column %d differs", n.Name, i, j)
 							}
 						}
+					}
+				}
+				for part, protected := range map[string]bool{
+					"label":                scope != dp.PrivateFeatures,
+					string(schema.Private): scope != dp.LabelOnly,
+					string(schema.Public):  scope == dp.WholeRow,
+				} {
+					if relation == dp.ReplaceOne && moved[part] != protected {
+						t.Errorf("%s: the %s part of a row differs: %v", scope, part, moved[part])
 					}
 				}
 			}

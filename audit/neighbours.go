@@ -32,9 +32,9 @@ func Scope(s *schema.Schema) dp.Scope {
 // and random pairs drawn from src. rows is their size, at least 2. Under
 // add-remove the row is left out of the second table instead of being replaced.
 func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (list []Neighbours) {
-	whole := scope == dp.WholeRow
+	label := scope != dp.PrivateFeatures
 	add := func(name string, t *dataset.Table, a, b cell, labels [2]uint8) {
-		n := Neighbours{name, [2]*dataset.Table{protect(t, whole, a, labels[0]), protect(t, whole, b, labels[1])}}
+		n := Neighbours{name, [2]*dataset.Table{protect(t, scope, a, labels[0]), protect(t, scope, b, labels[1])}}
 		if s.Relation == dp.AddRemove {
 			rest := make([]int, rows-1)
 			for i := range rest {
@@ -55,7 +55,7 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 	add("one row at the lower ends against the upper, the others low", uniform(s, rows, low), low, high, [2]uint8{0, 0})
 	add("one row at the lower ends against the upper, the others high", uniform(s, rows, high), low, high, [2]uint8{last, last})
 	add("one row at the lower ends against the upper, the others low and of one label", same(uniform(s, rows, low), 0), low, high, [2]uint8{0, 0})
-	if whole && s.Relation != dp.AddRemove {
+	if label && s.Relation != dp.AddRemove {
 		add("one row with the first label against the last, at the upper ends, the others low", uniform(s, rows, low), high, high, [2]uint8{0, last})
 		add("one row with the first label against the last, the others of the first", same(uniform(s, rows, high), 0), high, high, [2]uint8{0, last})
 	}
@@ -65,8 +65,8 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 		for k := range t.Labels {
 			t.Labels[k] = uint8(anything(s.Classes()))
 		}
-		label := func() uint8 { return uint8(anything(s.Classes())) }
-		add(fmt.Sprintf("random pair %d", i+1), t, anything, anything, [2]uint8{label(), label()})
+		one := func() uint8 { return uint8(anything(s.Classes())) }
+		add(fmt.Sprintf("random pair %d", i+1), t, anything, anything, [2]uint8{one(), one()})
 	}
 	return list
 }
@@ -107,7 +107,7 @@ func uniform(s *schema.Schema, rows int, of cell) *dataset.Table {
 
 // protect returns t with the protected cells of its row 0 set by of, and its
 // label where that is protected.
-func protect(t *dataset.Table, whole bool, of cell, label uint8) *dataset.Table {
+func protect(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
 	rows := make([]int, t.Rows)
 	for i := range rows {
 		rows[i] = i
@@ -116,7 +116,7 @@ func protect(t *dataset.Table, whole bool, of cell, label uint8) *dataset.Table 
 	for j := range t.Schema.Columns {
 		c := &t.Schema.Columns[j]
 		_, n := levels(c)
-		if n == 0 || c.Role == schema.Public && !whole {
+		if n == 0 || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
 			continue
 		}
 		codes := make([]uint32, t.Rows)
@@ -124,7 +124,7 @@ func protect(t *dataset.Table, whole bool, of cell, label uint8) *dataset.Table 
 		codes[0] = of(n)
 		out.Cols[j].Codes = column.Narrow(codes, max(c.Codes(), n))
 	}
-	if whole {
+	if scope != dp.PrivateFeatures {
 		out.Labels[0] = label
 	}
 	return out

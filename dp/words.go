@@ -25,6 +25,9 @@ const (
 	PrivateFeatures Scope = "private features"
 	// WholeRow: every feature and the label (Shen et al., Algorithm 3).
 	WholeRow Scope = "whole row"
+	// FeaturesAndLabel: the private columns and the label of a row; public
+	// columns are not protected.
+	FeaturesAndLabel Scope = "private features and label"
 	// LabelOnly: the label of a row; every feature in use is public.
 	LabelOnly Scope = "label"
 	// Party: everything one party holds, any number of rows at once. Neighbours
@@ -41,6 +44,8 @@ func (s Scope) Words() string {
 		return "the private columns"
 	case WholeRow:
 		return "the whole row (every feature and the label)"
+	case FeaturesAndLabel:
+		return "the private columns and the label"
 	case LabelOnly:
 		return "the label"
 	case Party:

@@ -114,7 +114,7 @@ func (e *Explanation) additive(m *model.Model) {
 		sh := &shapes[i]
 		c := &m.Schema.Columns[columnOf(m, sh.Column)]
 		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Importance: importance(sh.LogOdds)}
-		out.Protected = m.Privacy.Scope == dp.WholeRow || m.Privacy.Scope == dp.PrivateFeatures && c.Role == schema.Private
+		out.Protected = protects(m.Privacy.Scope, c.Role)
 		for b, x := range sh.LogOdds {
 			bin := Bin{LogOdds: x, Deviation: sh.Noise[b]}
 			if c.Kind == schema.Category {
@@ -175,4 +175,9 @@ func levelName(c *schema.Column, code int) string {
 	default:
 		return "(missing)"
 	}
+}
+
+// protects reports whether a scope covers the columns of a role.
+func protects(s dp.Scope, r schema.Role) bool {
+	return s == dp.WholeRow || r == schema.Private && (s == dp.PrivateFeatures || s == dp.FeaturesAndLabel)
 }

@@ -44,6 +44,8 @@ func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
 	switch d.Scope {
 	case dp.PrivateFeatures:
 		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
+	case dp.FeaturesAndLabel:
+		p.Unprotected = append(p.Unprotected, "the public columns of every row")
 	case dp.LabelOnly:
 		p.Unprotected = append(p.Unprotected, "every feature that was used: only the label of a row is protected")
 	}

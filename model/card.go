@@ -99,6 +99,8 @@ func (p *Privacy) protects() string {
 	switch p.Scope {
 	case dp.PrivateFeatures:
 		return "the private columns of each row"
+	case dp.FeaturesAndLabel:
+		return "the private columns and the label of each row"
 	case dp.LabelOnly:
 		return "the label of each row"
 	case dp.Party:
@@ -112,6 +114,8 @@ func (p *Privacy) neighbours() string {
 	switch p.Scope {
 	case dp.PrivateFeatures:
 		what = "the private columns of one row"
+	case dp.FeaturesAndLabel:
+		what = "the private columns and the label of one row"
 	case dp.LabelOnly:
 		what = "the label of one row"
 	}

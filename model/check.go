@@ -238,7 +238,7 @@ func isPlain(s string) bool {
 
 func (p *Privacy) check() error {
 	switch p.Scope {
-	case dp.PrivateFeatures, dp.WholeRow, dp.LabelOnly, dp.Party, dp.Nothing:
+	case dp.PrivateFeatures, dp.WholeRow, dp.FeaturesAndLabel, dp.LabelOnly, dp.Party, dp.Nothing:
 	default:
 		return fmt.Errorf("model: privacy: scope %q is not known", p.Scope)
 	}

@@ -12,7 +12,7 @@ import (
 func (pl *Plan) Facts() []learn.Fact {
 	share := pl.runs[len(pl.runs)-1].share // the smallest
 	f := []learn.Fact{
-		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", protected(pl.scope), pl.s.Unit, pl.s.Relation)},
+		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)},
 		{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s for the chosen model and the choice", pl.Epsilon)},
 		{Key: "candidates", Value: len(pl.Candidates)},
 		{Key: "method", Value: string(pl.Method)},

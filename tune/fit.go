@@ -111,11 +111,13 @@ func (pl *Plan) privacy(at int, acct learn.Account, exit *mech.Exit) model.Priva
 		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
 		Claim: "tune: " + pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(),
 		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of one row were, the chance of this exact model and choice changes by at most a factor e^%s.",
-			len(pl.Candidates), pl.Candidates[at].Name, protected(pl.scope), pl.Epsilon),
+			len(pl.Candidates), pl.Candidates[at].Name, pl.scope.Words(), pl.Epsilon),
 	}
 	switch pl.scope {
 	case dp.PrivateFeatures:
 		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
+	case dp.FeaturesAndLabel:
+		p.Unprotected = append(p.Unprotected, "the public columns of every row")
 	case dp.LabelOnly:
 		p.Unprotected = append(p.Unprotected, "everything but the label of every row")
 	}
@@ -133,14 +135,4 @@ func (pl *Plan) claim() string {
 		return "G-TUNE-1"
 	}
 	return "G-TUNE-2"
-}
-
-func protected(s dp.Scope) string {
-	switch s {
-	case dp.WholeRow:
-		return "the whole row (every feature and the label)"
-	case dp.LabelOnly:
-		return "the label"
-	}
-	return "the private columns"
 }

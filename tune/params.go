@@ -175,15 +175,20 @@ func (c Candidate) run(s *schema.Schema, share dp.Epsilon, rows int) (run, error
 	return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: "must say in its facts what it protects"}
 }
 
-// common is what two guarantees have in common: a whole row contains the rest.
+// common is what two guarantees have in common.
 func common(a, b dp.Scope) (dp.Scope, error) {
 	switch {
-	case a == "" || a == dp.WholeRow:
+	case a == "" || contains(a, b):
 		return b, nil
-	case a == b || b == dp.WholeRow:
+	case contains(b, a):
 		return a, nil
 	}
 	return "", &dp.ParamError{Op: "tune", Param: "candidates", Want: "must protect something in common", Got: fmt.Sprintf("%q and %q", a, b)}
+}
+
+// contains reports whether protecting a protects b too.
+func contains(a, b dp.Scope) bool {
+	return a == b || a == dp.WholeRow || a == dp.FeaturesAndLabel && (b == dp.PrivateFeatures || b == dp.LabelOnly)
 }
 
 // Events is the bill: one line, because what leaves is one model. The releases

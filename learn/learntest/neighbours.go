@@ -52,8 +52,8 @@ func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.T
 }
 
 // Neighbour returns a copy of tab in which the protected part of one row is
-// drawn anew: its private columns, under dp.WholeRow everything, and under
-// dp.LabelOnly its label.
+// drawn anew: its private columns, under dp.FeaturesAndLabel its label too, under
+// dp.WholeRow everything, and under dp.LabelOnly its label.
 func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Table {
 	rows := make([]int, tab.Rows)
 	for i := range rows {
@@ -63,7 +63,7 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 	i := int(rng.Below(src, uint64(tab.Rows)))
 	for j := range out.Cols {
 		c := &tab.Schema.Columns[j]
-		if c.Role == schema.Ignored || scope == dp.LabelOnly || c.Role == schema.Public && scope == dp.PrivateFeatures {
+		if c.Role == schema.Ignored || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
 			continue
 		}
 		codes := len(out.Cols[j].Values)
@@ -72,7 +72,7 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 		}
 		set(&out.Cols[j].Codes, i, uint32(rng.Below(src, uint64(codes))))
 	}
-	if scope == dp.WholeRow || scope == dp.LabelOnly {
+	if scope != dp.PrivateFeatures {
 		out.Labels[i] = uint8(rng.Below(src, uint64(tab.Schema.Classes())))
 	}
 	return out

@@ -15,7 +15,7 @@ func labeldpLearner() *learner {
 		name:    "labeldp",
 		private: true, approximate: true,
 		options: []option{
-			{"noise", "noise that meets private numbers: gamma, laplace for exact arithmetic, or gaussian with --delta", word[labeldp.Noise]{&p.Noise}},
+			{"noise", "noise that meets private numbers: laplace or gaussian (with --delta), both exact, gamma, or auto, the shortest", word[labeldp.Noise]{&p.Noise}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"reg", "ridge on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},
 		},

@@ -35,10 +35,9 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
-	noisy := newStatistic(pl, g).release(pl, n, exit)
-	u, err := pl.minimum(ctx, g, n, noisy)
+	u, err := pl.Coefficients(ctx, g, n, exit)
 	if err != nil {
-		return nil, fmt.Errorf("labeldp: %w", err)
+		return nil, err
 	}
 	d := len(u) - 1
 	return &model.Model{
@@ -48,6 +47,18 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		Spaces:   []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 		Logistic: &model.Logistic{Coef: u[:d], Bias: u[d]},
 	}, nil
+}
+
+// Coefficients is what Fit does once it has charged: it releases Events through
+// exit and returns the coefficients of the public features, the intercept last.
+// g are the n rows of a table by the public columns of the schema. For learners
+// that have charged for it and need a public classifier.
+func (pl *Plan) Coefficients(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) ([]float64, error) {
+	u, err := pl.minimum(ctx, g, n, newStatistic(pl, g).release(pl, n, exit))
+	if err != nil {
+		return nil, fmt.Errorf("labeldp: %w", err)
+	}
+	return u, nil
 }
 
 // minimum is post-processing of s̃ and of public columns (1.4): of the groups it

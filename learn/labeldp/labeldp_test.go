@@ -31,7 +31,8 @@ func settings() map[string]Params {
 		return p
 	}
 	return map[string]Params{
-		"gamma":       with(func(*Params) {}),
+		"auto":        with(func(*Params) {}),
+		"gamma":       with(func(p *Params) { p.Noise = Gamma }),
 		"laplace":     with(func(p *Params) { p.Noise, p.Encoding = Laplace, feature.Ordinal }),
 		"gaussian":    with(func(p *Params) { p.Noise, p.Delta = Gaussian, 1_000_000_000 }),
 		"not private": with(func(p *Params) { p.Epsilon, p.NotPrivate = 0, true }),
@@ -68,7 +69,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"add-remove", &counted, func(*Params) {}, "relation"},
 		{"no public column", &hidden, func(*Params) {}, "schema"},
 		{"no epsilon", census.Schema(), func(p *Params) { p.Epsilon = 0 }, "epsilon"},
-		{"delta without Gaussian noise", census.Schema(), func(p *Params) { p.Delta = 1 }, "delta"},
+		{"delta without Gaussian noise", census.Schema(), func(p *Params) { p.Noise, p.Delta = Laplace, 1 }, "delta"},
 		{"Gaussian noise without delta", census.Schema(), func(p *Params) { p.Noise = Gaussian }, "delta"},
 		{"delta of one", census.Schema(), func(p *Params) { p.Noise, p.Delta = Gaussian, dp.Femto }, "delta"},
 		{"negative delta", census.Schema(), func(p *Params) { p.Noise, p.Delta = Gaussian, -1 }, "delta"},
@@ -92,7 +93,7 @@ func TestPlanRefuses(t *testing.T) {
 
 // Nothing of a model but what left may depend on a label.
 func TestReplayNonInterference(t *testing.T) {
-	for _, name := range []string{"gamma", "laplace", "gaussian"} {
+	for _, name := range []string{"auto", "gamma", "laplace", "gaussian"} {
 		p := settings()[name]
 		src := replay.Seeded(1, "pairs "+name)
 		tab := census.Generate(4, 60)
@@ -159,19 +160,59 @@ func TestGaussianNoiseIsCalibrated(t *testing.T) {
 	}
 }
 
-// The bound is reached by the longest row, so no noise is wasted.
+// The bound is reached by the longest row, in the norm of either noise, so none
+// is wasted.
 func TestSensitivityIsReached(t *testing.T) {
-	p := settings()["gamma"]
-	tab := census.Generate(4, 60)
-	best := 0.0
-	for i := range tab.Rows {
-		b := tab.Subset(all(tab.Rows))
-		b.Labels[i] = 1 - b.Labels[i]
-		_, worst, _ := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, 1, nil)
-		best = max(best, worst)
+	for _, name := range []string{"auto", "gamma", "laplace", "gaussian"} {
+		p := settings()[name]
+		tab := census.Generate(4, 60)
+		best := 0.0
+		for i := range tab.Rows {
+			b := tab.Subset(all(tab.Rows))
+			b.Labels[i] = 1 - b.Labels[i]
+			_, worst, _ := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, 1, nil)
+			best = max(best, worst)
+		}
+		if !(best <= 1 && best >= 0.999) {
+			t.Errorf("%s: flipping any label moves the statistic by at most %.5f of what is declared, want .999 to 1", name, best)
+		}
 	}
-	if !(best <= 1 && best >= 0.999) {
-		t.Errorf("flipping any label moves the statistic by at most %.5f of what is declared, want .999 to 1", best)
+}
+
+// Auto takes the noise of the smaller mean square, on real rows too.
+func TestAutoIsShorter(t *testing.T) {
+	for encoding, want := range map[feature.Encoding]Noise{feature.OneHot: Laplace, feature.Ordinal: Gamma} {
+		p := Defaults()
+		p.Epsilon, p.Encoding = dp.Nano, encoding
+		tab := census.Generate(4, 60)
+		square := map[Noise]float64{}
+		for _, noise := range []Noise{Gamma, Laplace} {
+			p.Noise = noise
+			pl, err := p.Plan(tab.Schema, tab.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := learntest.Engine(t, tab).Groups(t.Context(), pl.space.Columns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := float64(pl.dim())
+			switch m := newStatistic(pl, g).noise(pl, tab.Rows).(type) {
+			case mech.Gamma:
+				square[noise] = d * (d + 1) * m.Scale() * m.Scale()
+			case mech.Laplace:
+				square[noise] = 2 * d * m.Scale() * m.Scale()
+			}
+		}
+		p.Noise = Auto
+		pl, err := p.Plan(tab.Schema, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := map[Noise]Noise{Gamma: Laplace, Laplace: Gamma}[want]
+		if pl.Noise != want || !(square[want] < square[other]) {
+			t.Errorf("%s: auto takes %s; mean squares %v", encoding, pl.Noise, square)
+		}
 	}
 }
 

@@ -23,7 +23,8 @@ type Params struct {
 	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
 	Noise      Noise
 	// Reg is Λ, the coefficient of ½‖w‖² on the mean loss of rows divided by
-	// √(columns+1), in [2^-26, 2^20]; 0 means DefaultReg.
+	// √(columns+1), in [2^-26, 2^20]; 0 means a rule: a function of the number
+	// of rows and of the length of the noise, as erm's.
 	Reg      float64
 	Encoding feature.Encoding
 }
@@ -32,9 +33,14 @@ type Params struct {
 type Noise string
 
 const (
-	// Gamma is spherical noise: the least for the price, in float64 arithmetic.
+	// Auto is Gaussian with a δ, and without one the shorter of the other two for
+	// the schema's features: Laplace where columns have many codes on average and
+	// the encoding is one-hot, Gamma where it is ordinal.
+	Auto Noise = "auto"
+	// Gamma is spherical noise, sized for the length of a row, in float64
+	// arithmetic.
 	Gamma Noise = "gamma"
-	// Laplace is exact discrete noise, about √2 times as long.
+	// Laplace is exact discrete noise, sized for the sum of a row's entries.
 	Laplace Noise = "laplace"
 	// Gaussian is exact discrete noise for a guarantee with a δ: shorter than
 	// Gamma where there are more coefficients than about 2·log(1/δ).
@@ -42,7 +48,7 @@ const (
 )
 
 // Defaults are the choices of somebody who has no other. They hold no ε.
-func Defaults() Params { return Params{Noise: Gamma, Encoding: feature.OneHot} }
+func Defaults() Params { return Params{Noise: Auto, Encoding: feature.OneHot} }
 
 const (
 	minReg = 0x1p-26
@@ -82,11 +88,11 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
 	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
 		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
-	case p.Noise != Gamma && p.Noise != Laplace && p.Noise != Gaussian:
-		return bad("noise", `must be "gamma", "laplace" or "gaussian"`, p.Noise)
-	case p.Delta != 0 && (p.NotPrivate || p.Noise != Gaussian):
+	case p.Noise != Auto && p.Noise != Gamma && p.Noise != Laplace && p.Noise != Gaussian:
+		return bad("noise", `must be "auto", "gamma", "laplace" or "gaussian"`, p.Noise)
+	case p.Delta != 0 && (p.NotPrivate || p.Noise == Gamma || p.Noise == Laplace):
 		return bad("delta", fmt.Sprintf(`must be 0 with noise %q: only "gaussian" spends one`, p.Noise), p.Delta)
-	case p.Noise == Gaussian && !p.NotPrivate && !(p.Delta > 0 && p.Delta <= dp.MaxDelta):
+	case (p.Noise == Gaussian || p.Delta != 0) && !p.NotPrivate && !(p.Delta > 0 && p.Delta <= dp.MaxDelta):
 		return bad("delta", `must be > 0 and < 1 with noise "gaussian"`, p.Delta)
 	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
 		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
@@ -96,11 +102,14 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, space: sp}
+	if p.Noise == Auto {
+		pl.Noise = pl.shorter()
+	}
 	switch {
 	case p.NotPrivate:
-	case p.Noise == Gaussian:
+	case pl.Noise == Gaussian:
 		return pl, pl.approximate()
-	case p.Noise == Laplace:
+	case pl.Noise == Laplace:
 		pl.bill = []dp.Event{{Release: statisticLabel, Mechanism: mech.Laplace{}.Name(), Epsilon: p.Epsilon}}
 	default:
 		pl.bill = []dp.Event{{Release: statisticLabel, Mechanism: mech.Gamma{}.Name(), Epsilon: p.Epsilon}}
@@ -135,32 +144,36 @@ func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
 // dim is the number of coefficients, the intercept's included.
 func (pl *Plan) dim() int { return pl.space.Width() + 1 }
 
-// DefaultReg is Λ where none is given and noise is Gamma: a function of the
-// number of rows, the number of coefficients and ε (0: no privacy).
-func DefaultReg(n, dim int, eps dp.Epsilon) float64 {
-	if eps == 0 {
-		return regFor(n, 0)
+// entries is the number of features of a row that are not zero, the intercept
+// included: one for each column.
+func (pl *Plan) entries() float64 { return float64(len(pl.space.Columns) + 1) }
+
+// shorter is what Auto stands for. Rows have a length of at most √entries and
+// entries that add up to at most entries, so the mean square of the noise is
+// d(d+1)·entries for Gamma and 2d·entries² for Laplace, in units of 1/(nε)².
+func (pl *Plan) shorter() Noise {
+	switch {
+	case pl.Delta > 0:
+		return Gaussian
+	case 2*pl.entries() <= float64(pl.dim())+1:
+		return Laplace
 	}
-	return regFor(n, float64(dim)/(float64(n)*eps.Float()))
+	return Gamma
 }
 
-// regFor is Λ for noise of a mean length (0: no privacy), as erm's for noise of
-// that length.
-func regFor(n int, noise float64) float64 {
-	reg := max(0.1/float64(n), min(10*noise*noise, 8))
-	return min(maxReg, max(minReg, reg))
-}
-
-// noiseLength is the mean length of the noise, for rows of length at most 1; of
-// Laplace's it counts what Gamma would have.
+// noiseLength is about the mean length of the noise in rows that are divided by
+// √entries, which makes them of length 1 at most; 0 without privacy.
 func (pl *Plan) noiseLength(n int) float64 {
+	each := 1 / (float64(n) * pl.Epsilon.Float())
 	switch d := float64(pl.dim()); {
 	case pl.NotPrivate:
 		return 0
 	case pl.Noise == Gaussian:
 		return math.Sqrt(d/(2*pl.bill[0].Rho.Float())) / float64(n)
+	case pl.Noise == Laplace:
+		return math.Sqrt(2*d*pl.entries()) * each
 	default:
-		return d / (float64(n) * pl.Epsilon.Float())
+		return d * each
 	}
 }
 
@@ -185,14 +198,18 @@ func (pl *Plan) Facts() []learn.Fact {
 	f = append(f, learn.Fact{Key: "reg", Value: reg, Text: fmt.Sprintf("Λ = %.4g on the mean loss", reg)})
 	if !pl.NotPrivate {
 		length := pl.noiseLength(pl.rows)
-		f = append(f, learn.Fact{Key: "noise_length", Value: length, Text: fmt.Sprintf("noise in the mean of rows of length at most 1: %.4g on average, at most", length)})
+		f = append(f, learn.Fact{Key: "noise_length", Value: length, Text: fmt.Sprintf("%s noise in the mean of rows of length at most 1: %.4g on average, at most", pl.Noise, length)})
 	}
 	return f
 }
 
+// reg is Λ: what was asked for, else the rule that erm has for noise of the same
+// length.
 func (pl *Plan) reg(n int) float64 {
 	if pl.Reg > 0 {
 		return pl.Reg
 	}
-	return regFor(n, pl.noiseLength(n))
+	noise := pl.noiseLength(n)
+	reg := max(0.1/float64(n), min(10*noise*noise, 8))
+	return min(maxReg, max(minReg, reg))
 }

@@ -13,30 +13,30 @@ import (
 // whatever their order, and so is the sensitivity.
 const unitBits = 24
 
-// statistic is n·s in units of 2^-24, the intercept last, with the length of
-// the longest row that occurs. Which rows occur is public; how many of each
-// have the positive label is not.
+// statistic is n·s in units of 2^-24, the intercept last, with the largest
+// length of a row that occurs, in either norm. Which rows occur is public; how
+// many of each have the positive label is not.
 type statistic struct {
-	sum     []int64
-	longest float64 // in units
+	sum    []int64
+	l1, l2 float64 // in units
 }
 
 func newStatistic(pl *Plan, g *engine.Groups) *statistic {
 	st := &statistic{sum: make([]int64, pl.dim())}
-	squares := make([]float64, g.Len)
+	sizes, squares := make([]float64, g.Len), make([]float64, g.Len)
 	positive := g.Counts[pl.s.Label.Positive]
 	pl.cells(g, func(group, f int, v float64) {
 		q := math.RoundToEven(math.Ldexp(v, unitBits))
+		sizes[group] += math.Abs(q)
 		squares[group] += q * q
 		st.sum[f] += int64(q) * int64(positive[group])
 	})
 	const one = 1 << unitBits
-	longest := 0.0
-	for i, sq := range squares {
-		longest = max(longest, sq) // 1.2: over rows that occur, whatever their labels
+	for i := range sizes { // 1.2: over rows that occur, whatever their labels
+		st.l1 = max(st.l1, sizes[i]+one)
+		st.l2 = max(st.l2, math.Sqrt(squares[i]+one*one))
 		st.sum[len(st.sum)-1] += one * int64(positive[i])
 	}
-	st.longest = math.Sqrt(longest+one*one) * (1 + 0x1p-40)
 	return st
 }
 
@@ -67,14 +67,16 @@ func (st *statistic) release(pl *Plan, n int, exit *mech.Exit) []float64 {
 
 // noise is sized for one label: it moves n·s by one row.
 func (st *statistic) noise(pl *Plan, n int) mech.Mechanism {
-	l2 := math.Ldexp(st.longest, -unitBits) / float64(n) * (1 + 0x1p-40) // 1.1
+	row := func(units float64) float64 { // 1.1; the factor is past the rounding of a few operations
+		return math.Ldexp(units, -unitBits) / float64(n) * (1 + 0x1p-39)
+	}
 	switch {
 	case pl.NotPrivate:
 		return mech.NoNoise{}
 	case pl.Noise == Gaussian:
-		return mech.Sized(mech.GaussianFor(pl.bill[0].Rho, l2, pl.dim()))
+		return mech.Sized(mech.GaussianFor(pl.bill[0].Rho, row(st.l2), pl.dim()))
 	case pl.Noise == Laplace:
-		return mech.Sized(mech.LaplaceFor(pl.Epsilon, l2*math.Sqrt(float64(pl.dim())), pl.dim()))
+		return mech.Sized(mech.LaplaceFor(pl.Epsilon, row(st.l1), pl.dim()))
 	}
-	return mech.Sized(mech.GammaFor(pl.Epsilon, l2, pl.dim()))
+	return mech.Sized(mech.GammaFor(pl.Epsilon, row(st.l2), pl.dim()))
 }

@@ -21,7 +21,10 @@ func brcLearner() *learner {
 			{"c2", "row weights stay below c2", decimal{&p.C2}},
 			{"sensitivity", "how noise is sized: tight, or paper to reproduce figures", word[brc.Sensitivity]{&p.Sensitivity}},
 			{"intercept", "intercepts of random classifiers: uniform, zero or selected", word[brc.Intercept]{&p.Intercept}},
-			{"candidates", "how many intercepts selected chooses from", integer{&p.Candidates}},
+			{"subroutine", "private classifiers of the rounds: random or stump", word[brc.Subroutine]{&p.Subroutine}},
+			{"candidates", "how many intercepts, or thresholds of a number, are chosen from", integer{&p.Candidates}},
+			{"private-label", "public columns beside a private label: everything (private too) or labeldp (not protected)", word[brc.PrivateLabel]{&p.PrivateLabel}},
+			{"public-share", "part of ε that labeldp spends on the public classifier", decimal{&p.PublicShare}},
 		},
 		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate

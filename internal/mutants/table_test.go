@@ -25,8 +25,8 @@ var table = []mutant{
 	{
 		Row: "2", Bug: "noise split over T-1 rounds",
 		File: "learn/brc/params.go",
-		Old:  `eps, err := pl.Epsilon.Split(parts * pl.Rounds)`,
-		New:  `eps, err := (pl.Epsilon * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
+		Old:  `eps, err := rest.Split(parts * pl.Rounds)`,
+		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
 
 		Package: "./learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
@@ -135,6 +135,36 @@ var table = []mutant{
 		New:  `spread := r.sensitivity()`,
 
 		Package: "./learn/brc", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "B-1", Bug: "a private label pays for the public classifier, and the rounds spend the whole ε again",
+		File: "learn/brc/params.go",
+		Old:  `		rest -= pl.labels.Epsilon`,
+		New:  `		rest -= 0`,
+
+		Package: "./learn/brc", Test: "TestConformance/label_for_a_share/bill_equals_releases",
+	},
+	{
+		Row: "B-2", Bug: "public rounds refit on the private labels, not on their released likeness",
+		File: "learn/brc/public.go",
+		Old:  `		p.imagine(coef)`,
+		New:  `		_ = coef`,
+
+		Package: "./learn/brc", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "B-3", Bug: "the best stump, without noise",
+		File: "learn/brc/subroutine.go",
+		Old:  `	return from + exit.Select(`,
+		New: `	best := 0
+	for c := range scores {
+		if scores[c].Float() > scores[best].Float() {
+			best = c
+		}
+	}
+	return from + best
+	return from + exit.Select(`,
+		Package: "./learn/brc", Test: "TestConformance/stumps/bill_equals_releases",
 	},
 	{
 		Row: "11", Bug: "Laplace scale 5% small",
@@ -283,8 +313,8 @@ var table = []mutant{
 	{
 		Row: "delta 3", Bug: "labeldp: Gaussian noise for half a row",
 		File: "learn/labeldp/statistic.go",
-		Old:  `mech.GaussianFor(pl.bill[0].Rho, l2, pl.dim())`,
-		New:  `mech.GaussianFor(pl.bill[0].Rho, l2/2, pl.dim())`,
+		Old:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2), pl.dim())`,
+		New:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)/2, pl.dim())`,
 
 		Package: "./learn/labeldp", Test: "TestReplayNonInterference",
 	},
@@ -404,8 +434,8 @@ var table = []mutant{
 	{
 		Row: "2 audited", Bug: "noise split over T-1 rounds",
 		File: "learn/brc/params.go",
-		Old:  `eps, err := pl.Epsilon.Split(parts * pl.Rounds)`,
-		New:  `eps, err := (pl.Epsilon * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
+		Old:  `eps, err := rest.Split(parts * pl.Rounds)`,
+		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
 
 		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
@@ -678,9 +708,9 @@ var table = []mutant{
 	{
 		Row: "tune 10", Bug: "the strongest of the candidates' guarantees is stated",
 		File: "tune/params.go",
-		Old: `	case a == "" || a == dp.WholeRow:
+		Old: `	case a == "" || contains(a, b):
 		return b, nil`,
-		New: `	case a == "" || b == dp.WholeRow:
+		New: `	case a == "" || contains(b, a):
 		return b, nil`,
 
 		Package: "./tune", Test: "TestScopesHaveSomethingInCommon",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/census"
@@ -30,6 +31,21 @@ func settings() map[string]func(*Params, *schema.Schema) {
 		"ordinal, zero":     func(p *Params, s *schema.Schema) { p.Encoding, p.Intercept = feature.Ordinal, InterceptZero },
 		"selected":          func(p *Params, s *schema.Schema) { p.Intercept, p.Candidates = InterceptSelected, 5 },
 		"private label":     func(p *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 },
+		"label for a share": func(p *Params, s *schema.Schema) {
+			s.Label.Role, s.Label.Default, p.PrivateLabel = schema.Private, 0, LabelDP
+		},
+		"label alone": func(p *Params, s *schema.Schema) {
+			s.Label.Role, s.Label.Default, p.PrivateLabel, p.PublicShare = schema.Private, 0, LabelDP, 0.6
+			for j := range s.Columns {
+				s.Columns[j].Role = schema.Public
+			}
+		},
+		"stumps":             func(p *Params, s *schema.Schema) { p.Subroutine = Stump },
+		"stumps, add-remove": func(p *Params, s *schema.Schema) { p.Subroutine, s.Relation = Stump, dp.AddRemove },
+		"stumps, ordinal": func(p *Params, s *schema.Schema) {
+			p.Subroutine, p.Encoding, p.Candidates, p.C1, p.C2 = Stump, feature.Ordinal, 4, 3, 3
+			s.Label.Role, s.Label.Default = schema.Private, 0
+		},
 		"no public column": func(p *Params, s *schema.Schema) {
 			for j := range s.Columns {
 				s.Columns[j].Role = schema.Private
@@ -42,6 +58,10 @@ func settings() map[string]func(*Params, *schema.Schema) {
 		"add-remove selected": func(p *Params, s *schema.Schema) { s.Relation, p.Intercept = dp.AddRemove, InterceptSelected },
 		"wide weights":        func(p *Params, s *schema.Schema) { p.C1, p.C2 = 3, 10 },
 		"eps inf":             func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true },
+		"eps inf, private label": func(p *Params, s *schema.Schema) {
+			p.Epsilon, p.NotPrivate, p.Subroutine = 0, true, Stump
+			s.Label.Role, s.Label.Default, p.PrivateLabel = schema.Private, 0, LabelDP
+		},
 	}
 }
 
@@ -74,18 +94,16 @@ func scripted(k int) float64 { return 0.3 * math.Sin(float64(7*k+1)) / float64(k
 // the same classifiers and noise. With integer weights the votes agree to 1e-9;
 // with the paper's real-valued weights to 1e-5, the price of the 2^-20 grid.
 func TestVotesEqualTheNaiveTwin(t *testing.T) {
-	for _, name := range []string{"partly private", "paper sensitivity", "ordinal, zero", "private label", "no public column", "wide weights"} {
+	for _, name := range []string{"partly private", "paper sensitivity", "ordinal, zero", "private label", "label for a share", "label alone", "stumps", "stumps, ordinal", "no public column", "wide weights"} {
 		t.Run(name, func(t *testing.T) {
 			tab, p, plan := with(settings()[name], dp.Nano, 25, 3000)
-			partly := len(tab.Schema.ByRole(schema.Public)) > 0 && tab.Schema.Label.Role == schema.Public
+			partly := len(tab.Schema.ByRole(schema.Public)) > 0 && (tab.Schema.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
 			pl, err := plan()
 			if err != nil {
 				t.Fatal(err)
 			}
-			tape := &mechtest.Recorder{Script: func(k int, p mechtest.Passage) []float64 {
-				return []float64{p.Values[0].Float() + scripted(k)}
-			}}
-			m := learntest.Fit(t, pl, tab, tape, 5)
+			var seen overheard
+			m := learntest.Fit(t, pl, tab, &mechtest.Recorder{Script: seen.script}, 5)
 			for _, grid := range []bool{true, false} {
 				tolerance := 1e-9
 				if !grid {
@@ -94,14 +112,15 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 				if name == "wide weights" && !grid {
 					tolerance = 1e-4 // the grid is 2^-16 there
 				}
-				votes, public := twin(t, tab, p, replay.Seeded(5, "learntest"), grid)
+				votes, public := twin(t, tab, p, replay.Seeded(5, "learntest"), seen, grid)
 				for k, got := range m.Votes.Members {
-					if math.Abs(got.Vote-votes[k]) > tolerance || partly && isPublic(m, got) != public[k] {
-						t.Fatalf("grid %v: round %d votes %.12f (public %v), twin %.12f (public %v)", grid, k+1, got.Vote, partly && isPublic(m, got), votes[k], public[k])
+					own := partly && name != "label alone" && isPublic(m, got) // there all columns are public
+					if math.Abs(got.Vote-votes[k]) > tolerance || name != "label alone" && own != public[k] {
+						t.Fatalf("grid %v: round %d votes %.12f (public %v), twin %.12f (public %v)", grid, k+1, got.Vote, own, votes[k], public[k])
 					}
 				}
 			}
-			if name == "partly private" { // the case must exercise both branches
+			if name == "partly private" || name == "label for a share" { // the case must exercise both branches
 				public := 0
 				for _, v := range m.Votes.Members {
 					if isPublic(m, v) {
@@ -116,6 +135,37 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 	}
 }
 
+// overheard is what left in one fit: noisy errors, the choices of the private
+// subroutine and, where the label is private, the statistic of the labels.
+type overheard struct {
+	rounds int
+	chosen []int
+	labels []float64
+}
+
+// script lets errors out with the next disturbance, the best candidate (the
+// first of several), and the statistic with disturbances a hundredth as large.
+func (o *overheard) script(_ int, p mechtest.Passage) []float64 {
+	switch {
+	case p.Choice:
+		best := 0
+		for c := range p.Values {
+			if p.Values[c].Float() > p.Values[best].Float() {
+				best = c
+			}
+		}
+		o.chosen = append(o.chosen, best)
+		return []float64{float64(best)}
+	case strings.HasPrefix(p.Label, "mean of"):
+		for f, v := range p.Values {
+			o.labels = append(o.labels, v.Float()+scripted(f)/100)
+		}
+		return o.labels
+	}
+	o.rounds++
+	return []float64{p.Values[0].Float() + scripted(o.rounds-1)}
+}
+
 // isPublic reports whether a voter of a partly private model reads the public
 // columns.
 func isPublic(m *model.Model, v model.Member) bool {
@@ -124,12 +174,12 @@ func isPublic(m *model.Model, v model.Member) bool {
 }
 
 // twin is Algorithm 2 (3 when everything is private), line by line over rows.
-func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, grid bool) (votes []float64, public []bool) {
+func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overheard, grid bool) (votes []float64, public []bool) {
 	s := tab.Schema
-	partly := s.Label.Role == schema.Public && len(s.ByRole(schema.Public)) > 0
+	partly := len(s.ByRole(schema.Public)) > 0 && (s.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
 	cols := s.Features()
-	if partly {
-		cols = s.ByRole(schema.Private)
+	if private := s.ByRole(schema.Private); partly && len(private) > 0 {
+		cols = private
 	}
 	sp, err := feature.NewSpace(s, p.Encoding, cols)
 	if err != nil {
@@ -137,9 +187,22 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, grid bool)
 	}
 	n := tab.Rows
 	y := func(i int) bool { return int(tab.Labels[i]) == s.Label.Positive }
-	wpri, wpub := make([]float64, n), make([]float64, n)
+	// A row of the public side is positive with weight pos and negative with
+	// weight neg.
+	wpri, pos, neg := make([]float64, n), make([]float64, n), make([]float64, n)
+	likely := func(int) float64 { return 0 }
+	if seen.labels != nil {
+		likely = newton(t, tab, p.Encoding, imagined(t, tab, p, seen.labels))
+	}
 	for i := range n {
-		wpri[i], wpub[i] = 1, 1
+		wpri[i] = 1
+		switch {
+		case seen.labels != nil:
+			pos[i] = 1 / (1 + math.Exp(-likely(i)))
+		case y(i):
+			pos[i] = 1
+		}
+		neg[i] = 1 - pos[i]
 	}
 	clip := newClip(p.C1, p.C2)
 	step := func(w, factor float64) float64 {
@@ -156,28 +219,50 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, grid bool)
 		}
 		return v
 	}
-	werr := func(w []float64, wrong func(i int) bool) float64 {
+	werr := func(wrong func(i int) bool) float64 {
 		a, b := 0.0, 0.0
 		for i := range n {
 			if wrong(i) {
-				a += w[i]
+				a += wpri[i]
 			}
-			b += w[i]
+			b += wpri[i]
 		}
 		return a / b
 	}
 	for k := range p.Rounds {
-		h := random.Threshold(src, sp, p.Intercept == InterceptUniform)
+		var h feature.Threshold
 		wrong := func(i int) bool { return (score(tab, sp, h, i) >= 0) != y(i) }
-		e := werr(wpri, wrong) + scripted(k)
+		if p.Subroutine == Stump {
+			best := 0.0
+			for _, h = range naiveStumps(s, p) {
+				best = max(best, math.Abs(0.5-werr(wrong)))
+			}
+			h = naiveStumps(s, p)[seen.chosen[k]]
+			if edge := math.Abs(0.5 - werr(wrong)); edge < best-1e-5 {
+				t.Fatalf("round %d picks a stump of edge %.6f where one has %.6f", k+1, edge, best)
+			}
+		} else {
+			h = random.Threshold(src, sp, p.Intercept == InterceptUniform)
+		}
+		e := werr(wrong) + scripted(k)
 		if partly {
-			coef := newton(t, tab, p.Encoding, wpub)
-			pubWrong := func(i int) bool { return (coef(i) >= 0) != y(i) }
-			pe := werr(wpub, pubWrong)
+			coef := newton(t, tab, p.Encoding, ridged(pos, neg))
+			pe, all := 0.0, 0.0
+			for i := range n {
+				if coef(i) >= 0 {
+					pe += neg[i]
+				} else {
+					pe += pos[i]
+				}
+				all += pos[i] + neg[i]
+			}
+			pe /= all
 			if math.Abs(0.5-pe) > math.Abs(0.5-e) {
 				for i := range n {
-					if pubWrong(i) {
-						wpub[i] *= math.Exp(0.5 - pe)
+					if coef(i) >= 0 {
+						neg[i] *= math.Exp(0.5 - pe)
+					} else {
+						pos[i] *= math.Exp(0.5 - pe)
 					}
 				}
 				votes, public = append(votes, 0.5-pe), append(public, true)
@@ -194,6 +279,51 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, grid bool)
 	return votes, public
 }
 
+// naiveStumps writes the candidates down from what the names of features say.
+func naiveStumps(s *schema.Schema, p Params) (all []feature.Threshold) {
+	cols := s.ByRole(schema.Private)
+	if s.Label.Role == schema.Private {
+		cols = s.Features()
+	}
+	width := 0
+	var at []struct {
+		f    int
+		from float64
+	}
+	add := func(f int, from float64) {
+		at = append(at, struct {
+			f    int
+			from float64
+		}{f, from})
+	}
+	for _, j := range cols {
+		c := &s.Columns[j]
+		switch {
+		case c.Kind == schema.Number:
+			for k := range p.Candidates {
+				add(width, (2*float64(k)+1)/float64(p.Candidates)-1)
+			}
+			width++
+		case p.Encoding == feature.Ordinal: // level l sits at 2l/(L-1) - 1
+			for l := range len(c.Levels) - 1 {
+				add(width, (2*float64(l)+1)/float64(len(c.Levels)-1)-1)
+			}
+			width++
+		default:
+			for range c.Codes() {
+				add(width, 0.5)
+				width++
+			}
+		}
+	}
+	for _, a := range at {
+		h := feature.Threshold{Coef: make([]float64, width), Bias: -a.from}
+		h.Coef[a.f] = 1
+		all = append(all, h)
+	}
+	return all
+}
+
 func score(tab *dataset.Table, sp *feature.Space, h feature.Threshold, i int) float64 {
 	sum := h.Bias
 	for k, j := range sp.Columns {
@@ -203,8 +333,45 @@ func score(tab *dataset.Table, sp *feature.Space, h feature.Threshold, i int) fl
 	return sum
 }
 
-// newton fits the public classifier on widened rows by plain Newton steps.
-func newton(t *testing.T, tab *dataset.Table, enc feature.Encoding, w []float64) func(i int) float64 {
+// convex is a penalised logistic loss: rows of two weights, a ridge for each
+// coefficient but the last (and for it as well where bias is set), and a linear
+// term.
+type convex struct {
+	pos, neg []float64
+	ridge    float64
+	bias     bool
+	linear   []float64 // nil for none
+}
+
+// ridged is the loss of the public classifier.
+func ridged(pos, neg []float64) convex { return convex{pos, neg, ridge, false, nil} }
+
+// imagined is the loss that labeldp minimises, times n: softplus(z) is the loss
+// of a row of the negative label, and s·u stands for those of the other.
+func imagined(t *testing.T, tab *dataset.Table, p Params, s []float64) convex {
+	t.Helper()
+	all := slices.Repeat([]float64{1}, tab.Rows)
+	linear := make([]float64, len(s))
+	for f := range s {
+		linear[f] = s[f] * float64(tab.Rows)
+	}
+	pl, err := p.Plan(tab.Schema, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pl.labels.Facts() {
+		if f.Key == "reg" {
+			perRow := f.Value.(float64) * float64(len(tab.Schema.ByRole(schema.Public))+1)
+			return convex{make([]float64, tab.Rows), all, perRow * float64(tab.Rows), true, linear}
+		}
+	}
+	t.Fatal("labeldp states no ridge")
+	return convex{}
+}
+
+// newton minimises over the public columns on widened rows by plain Newton
+// steps.
+func newton(t *testing.T, tab *dataset.Table, enc feature.Encoding, o convex) func(i int) float64 {
 	sp, err := feature.NewSpace(tab.Schema, enc, tab.Schema.ByRole(schema.Public))
 	if err != nil {
 		t.Fatal(err)
@@ -224,26 +391,26 @@ func newton(t *testing.T, tab *dataset.Table, enc feature.Encoding, w []float64)
 		g, h := make([]float64, d), make([][]float64, d)
 		for a := range h {
 			h[a] = make([]float64, d)
-			if a < d-1 {
-				g[a], h[a][a] = ridge*coef[a], ridge
+			if a < d-1 || o.bias {
+				g[a], h[a][a] = o.ridge*coef[a], o.ridge
+			}
+			if o.linear != nil {
+				g[a] -= o.linear[a]
 			}
 		}
 		for i := range tab.Rows {
-			x, z, y := row(i), 0.0, 0.0
+			x, z := row(i), 0.0
 			for a := range x {
 				z += x[a] * coef[a]
 			}
-			if int(tab.Labels[i]) == tab.Schema.Label.Positive {
-				y = 1
-			}
-			q := 1 / (1 + math.Exp(-z))
+			q, all := 1/(1+math.Exp(-z)), o.pos[i]+o.neg[i]
 			for a := range x {
 				if x[a] == 0 {
 					continue
 				}
-				g[a] += w[i] * (q - y) * x[a]
+				g[a] += (all*q - o.pos[i]) * x[a]
 				for b := range x {
-					h[a][b] += w[i] * q * (1 - q) * x[a] * x[b]
+					h[a][b] += all * q * (1 - q) * x[a] * x[b]
 				}
 			}
 		}
@@ -282,14 +449,16 @@ func solve(a [][]float64, b []float64) []float64 {
 func TestPlanRefuses(t *testing.T) {
 	s := census.Schema()
 	for name, bad := range map[string]func(*Params){
-		"epsilon":     func(p *Params) { p.Epsilon = 0 },
-		"rounds":      func(p *Params) { p.Rounds = 0 },
-		"c1":          func(p *Params) { p.C1 = math.NaN() },
-		"c2":          func(p *Params) { p.C2 = 0.5 },
-		"encoding":    func(p *Params) { p.Encoding = "" },
-		"sensitivity": func(p *Params) { p.Sensitivity = "" },
-		"intercept":   func(p *Params) { p.Intercept = "none" },
-		"candidates":  func(p *Params) { p.Intercept, p.Candidates = InterceptSelected, 1 },
+		"epsilon":       func(p *Params) { p.Epsilon = 0 },
+		"rounds":        func(p *Params) { p.Rounds = 0 },
+		"c1":            func(p *Params) { p.C1 = math.NaN() },
+		"c2":            func(p *Params) { p.C2 = 0.5 },
+		"encoding":      func(p *Params) { p.Encoding = "" },
+		"sensitivity":   func(p *Params) { p.Sensitivity = "" },
+		"intercept":     func(p *Params) { p.Intercept = "none" },
+		"candidates":    func(p *Params) { p.Intercept, p.Candidates = InterceptSelected, 1 },
+		"subroutine":    func(p *Params) { p.Subroutine = "" },
+		"private-label": func(p *Params) { p.PrivateLabel = LabelDP }, // the label is public
 	} {
 		p := Defaults()
 		p.Epsilon = dp.Nano

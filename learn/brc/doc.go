@@ -7,16 +7,18 @@
 // public columns, what Fit returns is (ε, 0)-DP in the private columns of one
 // row, under replacement of those. Claim G-BRC-2 (everything private,
 // Algorithm 3): in a whole row with its label, under replacement. Claim
-// G-BRC-3: the same under adding or removing a row. Argument:
-// docs/guarantees/brc.md; the lines it leans on carry the tags 1.1 to 1.7.
+// G-BRC-3: the same under adding or removing a row. Claim G-BRC-4 (Algorithm 2
+// with a private label, which the paper leaves open): in the private columns and
+// the label of one row, or in its label alone, under replacement. Argument:
+// docs/guarantees/brc.md; the lines it leans on carry the tags 1.1 to 1.8.
 //
 // Time: one pass over the rows for all T classifiers, then T rounds over the
 // distinct mistake patterns. Prefer it where a linear score over many weak
 // private columns is enough and the proof must be short.
 //
 // Room rules. Owns: Algorithms 2 and 3. Imports: learn's list, mech,
-// learn/random, learn/logistic (the public classifier). Must never see: files,
-// network.
+// learn/random, learn/logistic (the public classifier), learn/labeldp (the same
+// where the label is private). Must never see: files, network.
 //
 // Source: Shen, Krishnaswamy, Kulkarni, Munagala, "Classification with
 // Partially Private Features" (arXiv 2312.07583), Algorithms 2 and 3.

@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/learn/random"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/model"
 )
@@ -24,20 +23,23 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
-	candidates := pl.draw(exit)
-	patterns, err := tab.Mistakes(ctx, pl.private, flatten(candidates))
+	sub := pl.subroutine()
+	list := sub.list(exit.Public()) // 1.1: before any row is read
+	patterns, err := tab.Mistakes(ctx, pl.private, list)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
 	rows := newPrivateRows(pl, patterns, tab.Rows())
-	pub, err := newPublicSide(ctx, pl, tab)
+	pub, err := newPublicSide(ctx, pl, tab, exit)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
 	out := &release{pl: pl}
 	for t := range pl.Rounds {
-		chosen, werr := pl.round(t, rows, exit)
-		vote := 0.5 - werr // Algorithm 2 line 12
+		k := pl.train(t, sub, rows, exit) // line 5
+		wrong, right := rows.sums(k)
+		werr := rows.release(errLabel(t), pl.shares[t].err, wrong, right, exit) // line 6; 1.3: rows meet noise
+		vote := 0.5 - werr                                                      // line 12
 		// Line 7 compares noisy against public: nothing here is unpaid (1.5).
 		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {
 			out.add(pl.public, pub.classifier, 0.5-pub.err)
@@ -46,68 +48,10 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 			}
 			continue
 		}
-		out.add(pl.private, candidates[t][chosen], vote)
-		rows.reweigh(t*pl.width()+chosen, math.Exp(vote)) // lines 12-19
+		out.add(pl.private, list[k], vote)
+		rows.reweigh(k, math.Exp(vote)) // lines 12-19
 	}
 	return out.model(acct, exit), nil
-}
-
-// width is the number of candidates a round scores.
-func (pl *Plan) width() int {
-	if pl.Intercept == InterceptSelected {
-		return pl.Candidates
-	}
-	return 1
-}
-
-// draw makes every random classifier before any row is read (1.1), one line of
-// candidates per round (Algorithm 2 line 5).
-func (pl *Plan) draw(exit *mech.Exit) [][]feature.Threshold {
-	out := make([][]feature.Threshold, pl.Rounds)
-	for t := range out {
-		h := random.Threshold(exit.Public(), pl.private, pl.Intercept == InterceptUniform)
-		if pl.Intercept != InterceptSelected {
-			out[t] = []feature.Threshold{h}
-			continue
-		}
-		// The grid spans the scores the declared box allows in this direction.
-		// Dividing everything by its half-width keeps coefficients in [-1, 1].
-		reach := pl.private.Reach(h.Coef)
-		scale := 1.0
-		if reach > 1 {
-			scale = 1 / reach
-		}
-		for i := range h.Coef {
-			h.Coef[i] *= scale
-		}
-		for c := range pl.Candidates {
-			at := -1 + 2*(float64(c)+0.5)/float64(pl.Candidates)
-			out[t] = append(out[t], feature.Threshold{Coef: h.Coef, Bias: at * reach * scale})
-		}
-	}
-	return out
-}
-
-func flatten(candidates [][]feature.Threshold) (all []feature.Threshold) {
-	for _, c := range candidates {
-		all = append(all, c...)
-	}
-	return all
-}
-
-// round releases what round t costs: which candidate (where there is a choice)
-// and its noisy weighted error.
-func (pl *Plan) round(t int, rows *privateRows, exit *mech.Exit) (chosen int, werr float64) {
-	if pl.width() > 1 {
-		scores := make([]mech.Ratio, pl.width())
-		for c := range scores {
-			wrong, right := rows.sums(t*pl.width() + c)
-			scores[c] = rows.edge(wrong, right)
-		}
-		chosen = exit.Select(pickLabel(t), rows.selector(pl.shares[t].pick), scores) // 1.6: rows meet noise
-	}
-	wrong, right := rows.sums(t*pl.width() + chosen)
-	return chosen, rows.release(errLabel(t), pl.shares[t].err, wrong, right, exit) // 1.3: rows meet noise
 }
 
 // release collects what the model is made of: released values and public
@@ -158,6 +102,8 @@ func (pl *Plan) claim() string {
 	switch {
 	case pl.scope == dp.PrivateFeatures:
 		return "brc: G-BRC-1"
+	case pl.labels != nil:
+		return "brc: G-BRC-4"
 	case pl.s.Relation == dp.ReplaceOne:
 		return "brc: G-BRC-2"
 	default:

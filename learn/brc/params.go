@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/labeldp"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -23,7 +24,15 @@ type Params struct {
 	Encoding    feature.Encoding
 	Sensitivity Sensitivity
 	Intercept   Intercept
-	Candidates  int // intercepts to choose from, in [2, 64]; used by InterceptSelected only
+	Subroutine  Subroutine
+	// Candidates, in [2, 64], is how many intercepts InterceptSelected chooses
+	// from, and how many thresholds of a number Stump does.
+	Candidates int
+	// PrivateLabel says what becomes of public columns beside a private label.
+	PrivateLabel PrivateLabel
+	// PublicShare is the part of Epsilon that LabelDP spends on the public
+	// classifier, in (0, 1). It decides what ε is spent on, not how much.
+	PublicShare float64
 }
 
 // Sensitivity says how the noise of a round is sized.
@@ -46,9 +55,21 @@ const (
 	InterceptSelected Intercept = "selected" // picked privately from a public grid, for half of the round's ε
 )
 
-// Defaults are the paper's choices (section 5.1). They hold no ε.
+// PrivateLabel says what becomes of public columns beside a private label.
+type PrivateLabel string
+
+const (
+	// Everything treats them as private too (Algorithm 3).
+	Everything PrivateLabel = "everything"
+	// LabelDP keeps Algorithm 2, whose public classifier then costs a share of ε:
+	// it is learnt from one noisy statistic of the labels (learn/labeldp).
+	LabelDP PrivateLabel = "labeldp"
+)
+
+// Defaults are the paper's choices (section 5.1). They hold no ε. Where the paper is
+// silent: a fifth for the public classifier of a private label (docs/guarantees/brc.md).
 func Defaults() Params {
-	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight, Intercept: InterceptUniform, Candidates: 9}
+	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight, Intercept: InterceptUniform, Subroutine: Random, Candidates: 9, PrivateLabel: Everything, PublicShare: 0.2}
 }
 
 // Limits on public choices that only bound time and memory.
@@ -56,6 +77,7 @@ const (
 	maxRounds     = 10_000
 	maxC          = 1000
 	maxCandidates = 64
+	maxStumps     = 4096
 )
 
 // Plan is a checked Params with the bill. It holds no data.
@@ -67,6 +89,7 @@ type Plan struct {
 	why     string // why this scope
 	private *feature.Space
 	public  *feature.Space // nil when everything is private
+	labels  *labeldp.Plan  // makes the public classifier where the label is private; else nil
 	clip    clip
 	shares  []share // one per round
 	bill    []dp.Event
@@ -85,29 +108,45 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, clip: newClip(p.C1, p.C2)}
+	if err := pl.divide(); err != nil {
+		return nil, err
+	}
+	if n := len(allStumps(pl.private, s, p.Candidates)); p.Subroutine == Stump && (n < 2 || n > maxStumps) {
+		return nil, &dp.ParamError{Op: "brc", Param: "subroutine", Want: fmt.Sprintf("must have from 2 to %d stumps to choose from", maxStumps), Got: n, Hint: "they are made of the declared bounds and levels of the private columns"}
+	}
+	return pl, pl.price()
+}
+
+// divide decides which columns are on which side, and so what is protected.
+func (pl *Plan) divide() error {
+	s := pl.s
 	public, private := s.ByRole(schema.Public), s.ByRole(schema.Private)
+	hidden := s.Label.Role == schema.Private
 	switch {
-	case s.Label.Role == schema.Private:
-		pl.scope, pl.why = dp.WholeRow, "the label is private, so a public classifier could not be fitted for free"
 	case len(public) == 0:
 		pl.scope, pl.why = dp.WholeRow, "no column is public"
 	case s.Relation != dp.ReplaceOne:
 		pl.scope, pl.why = dp.WholeRow, "under add-remove a public row's presence is private too"
+	case hidden && pl.PrivateLabel == Everything:
+		pl.scope, pl.why = dp.WholeRow, "the label is private, so a public classifier could not be fitted for free"
+	case hidden && len(private) == 0:
+		pl.scope, pl.why = dp.LabelOnly, "only the label is private; it costs a share of ε to learn from it beside public columns"
+		private = public
+	case hidden:
+		pl.scope, pl.why = dp.FeaturesAndLabel, "some columns are public, and a share of ε buys a classifier of them from the private label"
 	case len(private) == 0:
-		return nil, &dp.ParamError{Op: "brc", Param: "schema", Want: "must have at least one private column or a private label", Hint: "without any, use a non-private learner such as logistic"}
+		return &dp.ParamError{Op: "brc", Param: "schema", Want: "must have at least one private column or a private label", Hint: "without any, use a non-private learner such as logistic"}
 	default:
 		pl.scope, pl.why = dp.PrivateFeatures, "label and some columns are public"
 	}
 	var err error
 	if pl.scope == dp.WholeRow {
 		private = s.Features()
-	} else if pl.public, err = feature.NewSpace(s, p.Encoding, public); err != nil {
-		return nil, err
+	} else if pl.public, err = feature.NewSpace(s, pl.Encoding, public); err != nil {
+		return err
 	}
-	if pl.private, err = feature.NewSpace(s, p.Encoding, private); err != nil {
-		return nil, err
-	}
-	return pl, pl.price()
+	pl.private, err = feature.NewSpace(s, pl.Encoding, private)
+	return err
 }
 
 func (p Params) check(s *schema.Schema) error {
@@ -131,24 +170,42 @@ func (p Params) check(s *schema.Schema) error {
 		return bad("sensitivity", `must be "tight" under add-remove: the paper's bound divides by the number of rows, which is then private`, p.Sensitivity)
 	case p.Intercept != InterceptUniform && p.Intercept != InterceptZero && p.Intercept != InterceptSelected:
 		return bad("intercept", `must be "uniform", "zero" or "selected"`, p.Intercept)
-	case p.Intercept == InterceptSelected && (p.Candidates < 2 || p.Candidates > maxCandidates):
+	case p.Subroutine != Random && p.Subroutine != Stump:
+		return bad("subroutine", `must be "random" or "stump"`, p.Subroutine)
+	case p.Subroutine == Stump && p.Intercept == InterceptSelected:
+		return bad("intercept", `must be "uniform" or "zero" with stumps, which have thresholds of their own`, p.Intercept)
+	case p.selects() && (p.Candidates < 2 || p.Candidates > maxCandidates):
 		return bad("candidates", fmt.Sprintf("must be from 2 to %d", maxCandidates), p.Candidates)
+	case p.PrivateLabel != Everything && p.PrivateLabel != LabelDP:
+		return bad("private-label", `must be "everything" or "labeldp"`, p.PrivateLabel)
+	case p.PrivateLabel == LabelDP && (s.Label.Role != schema.Private || s.Relation != dp.ReplaceOne || len(s.ByRole(schema.Public)) == 0):
+		return bad("private-label", `must be "everything" but where the label is private, columns are public and the relation is "replace-one"`, p.PrivateLabel)
+	case p.PrivateLabel == LabelDP && !(p.PublicShare > 0 && p.PublicShare < 1):
+		return bad("public-share", "must be above 0 and below 1", p.PublicShare)
 	}
 	return nil
 }
 
-// price splits ε over the rounds and writes the bill. Each release is charged
-// exactly the part its own noise is sized for.
+// price splits ε over the public classifier, where that costs, and the rounds,
+// and writes the bill. Each release is charged exactly the part its own noise is
+// sized for.
 func (pl *Plan) price() error {
 	pl.shares = make([]share, pl.Rounds)
+	rest := pl.Epsilon
+	if pl.PrivateLabel == LabelDP {
+		if err := pl.priceLabels(); err != nil {
+			return err
+		}
+		rest -= pl.labels.Epsilon
+	}
 	if pl.NotPrivate {
 		return nil
 	}
 	parts := 1
-	if pl.Intercept == InterceptSelected {
+	if pl.selects() {
 		parts = 2
 	}
-	eps, err := pl.Epsilon.Split(parts * pl.Rounds)
+	eps, err := rest.Split(parts * pl.Rounds)
 	if err != nil {
 		return err
 	}
@@ -156,7 +213,7 @@ func (pl *Plan) price() error {
 		sh := &pl.shares[t]
 		if parts == 2 {
 			sh.pick, eps = eps[0], eps[1:]
-			pl.bill = append(pl.bill, dp.Event{Release: pickLabel(t), Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: sh.pick})
+			pl.bill = append(pl.bill, dp.Event{Release: pl.pickLabel(t), Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: sh.pick})
 		}
 		sh.err, eps = eps[0], eps[1:]
 		pl.bill = append(pl.bill, dp.Event{Release: errLabel(t), Mechanism: mech.Laplace{}.Name(), Epsilon: sh.err})
@@ -164,8 +221,22 @@ func (pl *Plan) price() error {
 	return nil
 }
 
-func pickLabel(t int) string { return fmt.Sprintf("intercept of round %d", t+1) }
-func errLabel(t int) string  { return fmt.Sprintf("weighted error of round %d", t+1) }
+// priceLabels plans the public classifier of a private label, with noise that is
+// exact, like that of the rounds.
+func (pl *Plan) priceLabels() error {
+	p := labeldp.Params{NotPrivate: pl.NotPrivate, Noise: labeldp.Laplace, Encoding: pl.Encoding}
+	if !pl.NotPrivate {
+		p.Epsilon = max(1, dp.Epsilon(pl.PublicShare*float64(pl.Epsilon)))
+	}
+	var err error
+	if pl.labels, err = p.Plan(pl.s, pl.rows); err != nil {
+		return err
+	}
+	pl.bill = pl.labels.Events()
+	return nil
+}
+
+func errLabel(t int) string { return fmt.Sprintf("weighted error of round %d", t+1) }
 
 // Events is the bill of one Fit, in charging order.
 func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }

@@ -9,11 +9,17 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn/logistic"
+	"github.com/discreet-dp/discreet/mech"
 )
 
 // publicSide is the public classifier of Algorithm 2 with its own weights. It
 // reads public columns and the public label only, its weights are changed by
 // its own rounds only, so everything here is free (1.5; privacy guide 2.1.4).
+//
+// Where the label is private, labeldp releases one noisy statistic of it, and
+// the probabilities that its classifier gives stand for the labels from then on:
+// a row is both, in these shares (1.8). So the rounds of the public side stay
+// post-processing.
 type publicSide struct {
 	space      *feature.Space
 	groups     *engine.Groups
@@ -30,7 +36,7 @@ type publicSide struct {
 const ridge = 1
 
 // newPublicSide returns nil when everything is private.
-func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table) (*publicSide, error) {
+func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table, exit *mech.Exit) (*publicSide, error) {
 	if pl.public == nil {
 		return nil, nil
 	}
@@ -49,7 +55,32 @@ func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table) (*publicSide
 		}
 		p.weights = append(p.weights, w)
 	}
+	if pl.labels != nil {
+		coef, err := pl.labels.Coefficients(ctx, groups, tab.Rows(), exit)
+		if err != nil {
+			return nil, err
+		}
+		p.imagine(coef)
+	}
 	return p, p.fit(ctx)
+}
+
+// imagine replaces the labels by their probabilities under coef, the intercept
+// last. Of the labels it keeps nothing: a group's two weights are shares of its
+// size (1.8).
+func (p *publicSide) imagine(coef []float64) {
+	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
+	for i := range pos {
+		z := coef[len(coef)-1]
+		for k, j := range p.space.Columns {
+			c := &p.groups.Cols[j]
+			f, v := p.space.Cell(k, c, int(c.Codes.At(i)))
+			z += float64(coef[f] * v)
+		}
+		size := pos[i] + neg[i]
+		pos[i] = size / (1 + math.Exp(-z))
+		neg[i] = size - pos[i]
+	}
 }
 
 // fit runs line 4 and the public half of line 6. It is called again only when

@@ -47,13 +47,6 @@ func auxiliary(t *dataset.Table) *Auxiliary {
 	return &Auxiliary{Cols: t.Cols, Rows: t.Rows, Digest: sha256.Sum256([]byte(t.Schema.Name))}
 }
 
-func levels(s *schema.Schema) (names []string) {
-	for _, l := range s.Label.Levels {
-		names = append(names, l.Value)
-	}
-	return names
-}
-
 func party(name string) ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte(name))
 	return ed25519.NewKeyFromSeed(seed[:])
@@ -78,12 +71,12 @@ func file(t testing.TB, h Header, body func(*Writer) error) []byte {
 
 func labelFile(t testing.TB, tab *dataset.Table, name string, codes []uint8) []byte {
 	aux := auxiliary(tab)
-	return file(t, Header{Party: name, Kind: Labels, Levels: levels(tab.Schema), Rows: tab.Rows, Aux: aux.Digest}, func(w *Writer) error { return w.Labels(codes) })
+	return file(t, Header{Party: name, Kind: Labels, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: aux.Digest}, func(w *Writer) error { return w.Labels(codes) })
 }
 
 func probabilityFile(t testing.TB, tab *dataset.Table, name string, p []float64) []byte {
 	aux := auxiliary(tab)
-	return file(t, Header{Party: name, Kind: Probabilities, Levels: levels(tab.Schema), Rows: tab.Rows, Aux: aux.Digest}, func(w *Writer) error { return w.Probabilities(p) })
+	return file(t, Header{Party: name, Kind: Probabilities, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: aux.Digest}, func(w *Writer) error { return w.Probabilities(p) })
 }
 
 // random votes of one party.
@@ -373,7 +366,7 @@ func TestAverage(t *testing.T) {
 	p := params(func(p *Params) { p.Method, p.Parties, p.Bound = Average, 4, 2 })
 	pl := plan(t, p, tab)
 	h := func(name string) Header {
-		return Header{Party: name, Kind: Coefficients, Levels: levels(tab.Schema), Rows: tab.Rows, Aux: auxiliary(tab).Digest, Encoder: string(p.Encoding), Layout: pl.space.Names}
+		return Header{Party: name, Kind: Coefficients, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: auxiliary(tab).Digest, Encoder: string(p.Encoding), Layout: pl.space.Names}
 	}
 	small, large := make([]float64, pl.width()), make([]float64, pl.width())
 	small[0], large[1], large[2] = 1, 3e200, 4e200

@@ -68,14 +68,10 @@ func (t *Tally) admit(h *Header) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("multiparty: votes: "+format, args...)
 	}
-	var levels []string
-	for _, l := range t.pl.s.Label.Levels {
-		levels = append(levels, l.Value)
-	}
 	switch {
 	case h.Aux != t.aux || h.Rows != t.rows:
 		return bad("must be about this auxiliary table, byte for byte")
-	case !slices.Equal(h.Levels, levels):
+	case !slices.Equal(h.Levels, Levels(t.pl.s)):
 		return bad("the levels must be those of the schema's label, in its order")
 	case (h.Kind == Coefficients) != (t.pl.Method == Average):
 		return bad("method %s reads files of kind %q (got %q)", t.pl.Method, t.pl.Inputs(), h.Kind)

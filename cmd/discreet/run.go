@@ -77,6 +77,9 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		a.tune(),
 		a.budget(),
 
+		a.party(),
+		a.combine(),
+
 		a.predict(),
 		a.explain(),
 		a.evaluate(),

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// combination is the flags that say how to combine, of combine and party plan.
+type combination struct {
+	public  string // schema of the auxiliary table
+	epsilon string
+	open    bool // without privacy
+	params  multiparty.Params
+}
+
+func (f *combination) add(c *cobra.Command) {
+	p := multiparty.Defaults()
+	f.params = p
+	c.Flags().StringVar(&f.public, "schema", "", "the schema `file` of the auxiliary table and the label")
+	c.Flags().StringVar(&f.epsilon, "epsilon", "", "the privacy loss ε of each party, a `number`; inf only with --not-private")
+	c.Flags().BoolVar(&f.open, "not-private", false, "combine without noise, for comparison")
+	c.Flags().IntVar(&f.params.Parties, "parties", 0, "the `number` of parties that were asked, public, whoever answered")
+	c.Flags().StringVar((*string)(&f.params.Method), "method", string(p.Method), "soft, majority, average or noisy-max")
+	c.Flags().StringVar((*string)(&f.params.Form), "form", string(p.Form), "what leaves, for soft and majority: statistic or output")
+	c.Flags().StringVar((*string)(&f.params.Shape), "shape", string(p.Shape), "shape of a statistic's noise: rows or ball")
+	c.Flags().StringVar((*string)(&f.params.Mode), "mode", string(p.Mode), "how the noise of form output is sized: tight or printed")
+	c.Flags().StringVar((*string)(&f.params.Loss), "loss", string(p.Loss), "logistic, or huber with form output")
+	c.Flags().Float64Var(&f.params.Width, "width", p.Width, "half-width of the Huber-hinge's corner, a `number`")
+	c.Flags().Float64Var(&f.params.Reg, "reg", 0, "ridge on the mean loss, a `number`; 0 for the rule")
+	c.Flags().StringVar((*string)(&f.params.Encoding), "encoding", string(p.Encoding), "how categories become numbers: onehot or ordinal")
+	c.Flags().IntVar(&f.params.Queries, "queries", 0, "how many rows noisy-max answers, a `number`")
+	c.Flags().Float64Var(&f.params.Bound, "bound", p.Bound, "length that average clips coefficients to, a `number`")
+	for name, words := range map[string][]string{
+		"method": {"soft", "majority", "average", "noisy-max"}, "form": {"statistic", "output"}, "shape": {"rows", "ball"},
+		"mode": {"tight", "printed"}, "loss": {"logistic", "huber"}, "encoding": {string(feature.OneHot), string(feature.Ordinal)},
+	} {
+		complete(c, name, words...)
+	}
+	required(c, "schema", "parties")
+}
+
+// read checks what can be checked without a schema.
+func (f *combination) read(op string) error {
+	bad := func(want string, got any, hint string) error {
+		return &usageError{&dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint}}
+	}
+	inf := strings.EqualFold(f.epsilon, "inf")
+	switch {
+	case inf != f.open && f.epsilon != "":
+		return bad("may be inf only together with --not-private", f.epsilon, "")
+	case f.open:
+	case f.epsilon == "":
+		return bad("must be given: it is the price that every party pays, and nobody else can name it", nil, "for example --epsilon 1; discreet party plan shows what it buys")
+	default:
+		eps, err := dp.ParseEpsilon(f.epsilon)
+		if err != nil {
+			return &usageError{err}
+		}
+		f.params.Epsilon = eps
+	}
+	f.params.NotPrivate = f.open
+	return nil
+}
+
+// price prices the combination; rows is 0 where it is not known.
+func (f *combination) price(s *schema.Schema, rows int) (*multiparty.Plan, error) {
+	pl, err := f.params.Plan(s, rows)
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
+		return nil, &usageError{err}
+	}
+	return pl, err
+}
+
+// combine is the flags of the command.
+type combine struct {
+	*app
+	combination
+	votes          string
+	aux            []string
+	roster         string
+	model, answers string
+}
+
+func (a *app) combine() *cobra.Command {
+	t := &combine{app: a}
+	c := &cobra.Command{
+		Use:   "combine",
+		Short: "make one classifier of many parties' votes",
+		Long: `Combine reads the votes files of a folder, each to its last byte and its
+signature, and makes one classifier that is private for everything that one
+party holds. Party plan says what it will cost and what that buys.
+
+soft counts each row for every level by the share of parties that voted for it;
+majority gives each row the level with most votes, which one vote may turn, so
+its noise is as many times larger as there are parties; average takes the mean
+of logistic coefficients instead of votes; noisy-max answers rows one by one,
+each for its share of epsilon.
+
+A party that hands in nothing counts as a constant vote: whether it took part is
+protected, too. --parties is how many were asked, and public.
+
+With --roster, lines of a public key and a party's name, the signatures say who
+voted, and nobody else may.`,
+		Example: `  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json
+  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --method majority --model global.json
+  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 --method noisy-max --queries 50 --answers answers.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+	}
+	c.Flags().StringVar(&t.votes, "votes", "", "the `folder` of the votes files, which holds nothing else")
+	c.Flags().StringArrayVar(&t.aux, "aux", nil, "a `file` of the auxiliary table, the parties' very bytes; may be repeated")
+	c.Flags().StringVar(&t.roster, "roster", "", "the `file` of parties that may vote: a public key and a name on each line")
+	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
+	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
+	t.add(c)
+	required(c, "votes", "aux")
+	c.MarkFlagsOneRequired("model", "answers")
+	c.MarkFlagsMutuallyExclusive("model", "answers")
+	return c
+}
+
+func (t *combine) run(ctx context.Context) error {
+	if err := t.read("combine"); err != nil {
+		return err
+	}
+	if t.answers != "" && t.params.Method != multiparty.NoisyMax {
+		return &usageError{&dp.ParamError{Op: "combine", Param: "answers", Want: "may be given with --method noisy-max only", Got: t.answers}}
+	}
+	s, err := schema.Load(t.public)
+	if err != nil {
+		return err
+	}
+	if _, err := t.price(s, 0); err != nil {
+		return err
+	}
+	for _, out := range []string{t.model, t.answers} {
+		if out == "" {
+			continue
+		}
+		if err := canWrite(out); err != nil {
+			return fmt.Errorf("combine: output %w", err)
+		}
+	}
+	_, aux, err := t.auxiliary(ctx, s, t.aux)
+	if err != nil {
+		return err
+	}
+	pl, err := t.price(s, aux.Rows)
+	if err != nil {
+		return err
+	}
+	votes, err := t.tally(pl, aux)
+	if err != nil {
+		return err
+	}
+	for _, f := range pl.Facts() {
+		t.say("  %s", f.Text)
+	}
+	if !t.open {
+		t.say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+	}
+	exit := mech.NewExit(rng.System())
+	if t.answers != "" {
+		return t.ask(pl, votes, exit, s)
+	}
+	m, err := pl.Combine(ctx, aux, votes, uncounted{}, exit)
+	if err != nil {
+		return err
+	}
+	return t.save(m)
+}
+
+func (t *combine) save(m *model.Model) error {
+	if err := m.Save(t.model); err != nil {
+		return err
+	}
+	t.say("wrote %s", t.model)
+	_, err := io.WriteString(t.stdout, m.Privacy.Card())
+	return err
+}
+
+// tally reads the folder.
+func (t *combine) tally(pl *multiparty.Plan, aux *multiparty.Auxiliary) (*multiparty.Tally, error) {
+	votes, err := pl.NewTally(aux.Rows, aux.Digest)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := t.readRoster()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(t.votes)
+	if err != nil {
+		return nil, err
+	}
+	report, done := t.runsDone("tallying")
+	defer done()
+	for i, e := range entries {
+		path := filepath.Join(t.votes, e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		h, err := votes.Add(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("combine: %s: %w", path, err)
+		}
+		if allowed != nil && allowed[h.Key] != h.Party {
+			return nil, fmt.Errorf("combine: %s: must be signed by a key that the roster has for the party it names", path)
+		}
+		report(i+1, len(entries))
+	}
+	t.say("%d of %d parties voted; each that did not counts as a constant vote", votes.Present(), t.params.Parties)
+	if allowed == nil {
+		t.say("no --roster: signatures say that files are whole, not who wrote them")
+	}
+	return votes, nil
+}
+
+func (t *combine) readRoster() (map[multiparty.Key]string, error) {
+	if t.roster == "" {
+		return nil, nil
+	}
+	f, err := os.Open(t.roster)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out := map[multiparty.Key]string{}
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		text, name, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		var k multiparty.Key
+		if err := k.UnmarshalText([]byte(text)); err != nil || strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("combine: %s: line %d: must be a public key of 64 hexadecimal digits and a party's name", t.roster, n)
+		}
+		if out[k] != "" {
+			return nil, fmt.Errorf("combine: %s: line %d: must name a key once", t.roster, n)
+		}
+		out[k] = strings.TrimSpace(name)
+	}
+	return out, lines.Err()
+}
+
+// ask answers the first rows.
+func (t *combine) ask(pl *multiparty.Plan, votes *multiparty.Tally, exit *mech.Exit, s *schema.Schema) error {
+	q, err := pl.Ask(votes, uncounted{}, exit)
+	if err != nil {
+		return err
+	}
+	err = writeFile(t.answers, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		if err := out.Write([]string{"row", s.Label.Name}); err != nil {
+			return err
+		}
+		for row := 0; q.Left() > 0; row++ {
+			code, err := q.Answer(row)
+			if err != nil {
+				return err
+			}
+			if err := out.Write([]string{strconv.Itoa(row + 1), s.Label.Levels[code].Value}); err != nil {
+				return err
+			}
+		}
+		out.Flush()
+		return out.Error()
+	})
+	if err == nil {
+		t.say("wrote %d answers to %s; epsilon %s is spent, and there are no more", pl.Params.Queries, t.answers, pl.Epsilon)
+	}
+	return err
+}

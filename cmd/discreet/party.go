@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func (a *app) party() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "party",
+		Short: "take part in learning from many parties",
+		Long: `Several parties make one classifier without showing each other a row. Each
+trains what it likes on its own table, and votes with it on the rows of one
+public table without labels, the auxiliary table. Combine makes a classifier of
+the votes that is private for everything that one party holds.`,
+		Example: `  discreet party plan  --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
+  discreet party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
+  discreet party vote  --model m.json --aux aux.csv --out votes/mine
+  discreet combine     --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json`,
+	},
+		a.partyPlan(),
+		a.partyTrain(),
+		a.partyVote(),
+		a.partyKey(),
+	)
+}

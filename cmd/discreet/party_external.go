@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// external hands in the votes of another classifier.
+func (v *vote) external(ctx context.Context, s *schema.Schema, h multiparty.Header, key ed25519.PrivateKey) (err error) {
+	if v.csv != "" {
+		if h.Model, err = digestOf(v.csv); err != nil {
+			return err
+		}
+		f, err := os.Open(v.csv)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return v.csvVotes(f, v.csv, s, h, key)
+	}
+	in, err := os.Open(v.aux[0])
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	h.Model = sha256.Sum256([]byte(v.command))
+	line := strings.ReplaceAll(v.command, "{data}", quote1(v.aux[0]))
+	c := exec.CommandContext(ctx, "sh", "-c", line)
+	var said bytes.Buffer
+	c.Env, c.Stderr = v.env, &said
+	if !strings.Contains(v.command, "{data}") {
+		c.Stdin = in
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	// The file takes its name only when the command has ended well.
+	return v.csvVotes(&ending{Reader: out, wait: func() error {
+		if err := c.Wait(); err != nil {
+			last := strings.TrimSpace(said.String())
+			return fmt.Errorf("party: command %q: %w: %s", line, err, last[strings.LastIndexByte(last, '\n')+1:])
+		}
+		return nil
+	}}, "command", s, h, key)
+}
+
+// ending is a reader whose end is a check of its own.
+type ending struct {
+	io.Reader
+	wait func() error
+	err  error
+}
+
+func (e *ending) Read(b []byte) (int, error) {
+	if e.err != nil {
+		return 0, e.err
+	}
+	n, err := e.Reader.Read(b)
+	if err != nil {
+		if e.err = e.wait(); e.err == nil {
+			e.err = err
+		}
+		return n, e.err
+	}
+	return n, nil
+}
+
+// csvVotes turns votes as CSV into a votes file. Errors name lines, never cells.
+func (v *vote) csvVotes(from io.Reader, name string, s *schema.Schema, h multiparty.Header, key ed25519.PrivateKey) error {
+	r := csv.NewReader(from)
+	r.ReuseRecord = true
+	header, err := r.Read()
+	if err != nil {
+		return fmt.Errorf("party: %s: must begin with a header: %w", name, err)
+	}
+	place, probabilities := votesHeader(header, h.Levels)
+	switch {
+	case place == nil && len(header) != 1:
+		return fmt.Errorf("party: %s: must have one column, the level, or one for each level, named after it", name)
+	case h.Kind == multiparty.Probabilities && !probabilities:
+		return fmt.Errorf("party: %s: must have a column for each level to hand in probabilities", name)
+	}
+	codes := map[string]uint8{}
+	for k, l := range s.Label.Levels {
+		for _, text := range append(slices.Clone(l.Aliases), l.Value) {
+			codes[text] = uint8(k)
+		}
+	}
+	return v.write(h, key, func(w *multiparty.Writer) error {
+		p := make([]float64, len(h.Levels))
+		rows := 0
+		for ; ; rows++ {
+			record, err := r.Read()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				if _, ok := errors.AsType[*csv.ParseError](err); ok {
+					err = fmt.Errorf("must be a table of %d columns", len(header))
+				}
+				return fmt.Errorf("party: %s: row %d: %w", name, rows+1, err)
+			}
+			if rows == h.Rows {
+				return fmt.Errorf("party: %s: must have a vote for each of %d rows (has more)", name, h.Rows)
+			}
+			if !probabilities {
+				code, ok := codes[record[0]]
+				if !ok {
+					return fmt.Errorf("party: %s: row %d: must be a level of the label", name, rows+1)
+				}
+				if err := w.Labels([]uint8{code}); err != nil {
+					return err
+				}
+				continue
+			}
+			for at, k := range place {
+				if p[k], err = strconv.ParseFloat(strings.TrimSpace(record[at]), 64); err != nil {
+					return fmt.Errorf("party: %s: row %d: must have numbers only", name, rows+1)
+				}
+			}
+			if h.Kind == multiparty.Labels {
+				err = w.Labels([]uint8{best(p)})
+			} else {
+				err = w.Probabilities(p)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if rows != h.Rows {
+			return fmt.Errorf("party: %s: must have a vote for each of %d rows (got %d)", name, h.Rows, rows)
+		}
+		return nil
+	})
+}
+
+// votesHeader says which level each column is of, where there is one for each.
+func votesHeader(header, levels []string) (place []int, probabilities bool) {
+	if len(header) != len(levels) {
+		return nil, false
+	}
+	for _, name := range header {
+		k := slices.Index(levels, strings.TrimSpace(name))
+		if k < 0 || slices.Contains(place, k) {
+			return nil, false
+		}
+		place = append(place, k)
+	}
+	return place, true
+}
+
+// best is the first level that scores highest.
+func best(p []float64) uint8 {
+	most := 0
+	for k := range p {
+		if p[k] > p[most] {
+			most = k
+		}
+	}
+	return uint8(most)
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "github.com/spf13/cobra"
+
+func (a *app) partyTrain() *cobra.Command {
+	t := &train{app: a, exceed: true} // what an owner lets out is said in exceed; this model stays, and records it
+	c := &cobra.Command{
+		Use:   "train",
+		Short: "train a party's own model, which stays with it",
+		Long: `Train trains any learner on a party's own table. The model does not leave the
+party: combine protects everything that a party holds, however its model was
+made. So without --epsilon there is no noise, and the model says that it must
+not be released. A party that trusts not even the combiner trains with noise.
+
+Flags that are not for every learner name theirs in brackets.`,
+		Example: `  discreet party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
+  discreet party train --data mine.csv --schema mine.yaml --learner adaboost --model m.json
+  discreet party train --data mine.csv --schema mine.yaml --learner brc --epsilon 1 --model m.json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if t.choice.price.epsilon == "" {
+				t.choice.price.epsilon, t.choice.price.notPrivate = "inf", true
+			}
+			return t.run(c)
+		},
+	}
+	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the party's table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
+	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
+	t.choice = addChoice(c)
+	for _, name := range []string{"not-private", "delta"} {
+		if err := c.Flags().MarkHidden(name); err != nil {
+			panic(err)
+		}
+	}
+	required(c, "data", "schema", "model", "learner")
+	return c
+}

@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/model"
 )
 
-// ballots boosts splits about K levels.
+// ballots boosts splits about K levels. A level's share of the odds is e to the
+// power of its votes: what SAMME's exponential loss is least for.
 func (pl *plan) ballots(ctx context.Context, tab engine.Table) (*model.Ballots, error) {
 	g, err := tab.Groups(ctx, pl.use.Cols)
 	if err != nil {
@@ -22,7 +23,7 @@ func (pl *plan) ballots(ctx context.Context, tab engine.Table) (*model.Ballots, 
 	if err != nil {
 		return nil, err
 	}
-	b := &model.Ballots{Link: model.Share}
+	b := &model.Ballots{Link: model.Softmax}
 	for _, one := range voters {
 		yes, no := make([]float64, len(pl.weights)), make([]float64, len(pl.weights))
 		yes[one.c.Yes], no[one.c.No] = 1, 1
@@ -56,7 +57,7 @@ func (h *splits) fit(_ context.Context, _ int, w []float64, wrong []bool) (stump
 	for level := range levels {
 		levels[level] = w[level*n:][:n]
 	}
-	s, _ := h.search.BestSplit(levels)
+	s := h.search.BestSplit(levels)
 	answers := make([]uint64, n) // one threshold: one word per group
 	feature.NewScorer(h.sp, []feature.Threshold{s.Threshold}).Bind(h.g.Cols).Answers(0, answers)
 	for g, a := range answers {

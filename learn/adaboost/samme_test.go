@@ -39,16 +39,15 @@ func TestConformanceOfLevels(t *testing.T) {
 // Six rows, x = 0..5, levels a a b b c c. By hand, with weights before scaling;
 // a vote is log((1-e)/e) + log 2:
 //
-//	round 1: 1 1 1 1 1 1, cuts at 1.5 and 3.5 keep 4 of 6, the lower wins: a below
-//	         1.5 and b, the first of two, above; wrong about rows 4, 5: vote log 4
-//	round 2: 1 1 1 1 4 4, both cuts keep 10 of 12: a below 1.5 and c above, wrong
-//	         about rows 2, 3: vote log 10
-//	round 3: 1 1 10 10 4 4, the cut at 3.5 keeps 28 of 30, at 1.5 only 22: b below
-//	         and c above, wrong about rows 0, 1: 2/30, vote log 28
+//	round 1: 1 1 1 1 1 1, purity 4 at 1.5 and 3.5, the lower wins: a below and b,
+//	         the first of two, above; wrong about rows 4, 5: 2/6, vote log 4
+//	round 2: 1 1 1 1 4 4, purity 2+6.8 at 1.5 and 2+8 at 3.5: a, the first of two,
+//	         below and c above, wrong about rows 2, 3: 2/12, vote log 10
+//	round 3: 1 1 10 10 4 4, purity 18.6 at 1.5 and 26.4 at 3.5: b below and c
+//	         above, wrong about rows 0, 1: 2/30, vote log 28
 //
-// The ballots are then log 4 + log 10 for a and log 28 for b on rows 0 and 1; log
-// 4 + log 28 for b and log 10 for c on rows 2 and 3; log 4 for b and log 10 + log
-// 28 for c on rows 4 and 5.
+// The odds are then 40 : 28 : 1 on rows 0 and 1, 10 : 112 : 1 on rows 2 and 3,
+// 1 : 4 : 280 on rows 4 and 5.
 func TestSixRowsOfThreeLevelsByHand(t *testing.T) {
 	s := &schema.Schema{
 		Name: "six", Unit: "one row", Relation: dp.ReplaceOne,
@@ -66,7 +65,7 @@ func TestSixRowsOfThreeLevelsByHand(t *testing.T) {
 		yes, no   []float64
 	}{
 		{math.Log(4), 1.5, []float64{0, 1, 0}, []float64{1, 0, 0}},
-		{math.Log(10), 1.5, []float64{0, 0, 1}, []float64{1, 0, 0}},
+		{math.Log(10), 3.5, []float64{0, 0, 1}, []float64{1, 0, 0}},
 		{math.Log(28), 3.5, []float64{0, 0, 1}, []float64{0, 1, 0}},
 	} {
 		got := m.Ballots.Members[i]
@@ -79,15 +78,11 @@ func TestSixRowsOfThreeLevelsByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := math.Log(4) + math.Log(10) + math.Log(28)
-	for i, ballots := range [][]float64{
-		{math.Log(40), math.Log(28), 0}, {math.Log(40), math.Log(28), 0},
-		{0, math.Log(112), math.Log(10)}, {0, math.Log(112), math.Log(10)},
-		{0, math.Log(4), math.Log(280)}, {0, math.Log(4), math.Log(280)},
-	} {
-		for k := range ballots {
-			if !(math.Abs(scores[3*i+k]-ballots[k]/all) <= 1e-12) {
-				t.Errorf("row %d, level %d: score %g, want %g", i, k, scores[3*i+k], ballots[k]/all)
+	for i, odds := range [][]float64{{40, 28, 1}, {40, 28, 1}, {10, 112, 1}, {10, 112, 1}, {1, 4, 280}, {1, 4, 280}} {
+		all := odds[0] + odds[1] + odds[2]
+		for k := range odds {
+			if !(math.Abs(scores[3*i+k]-odds[k]/all) <= 1e-12) {
+				t.Errorf("row %d, level %d: score %g, want %g", i, k, scores[3*i+k], odds[k]/all)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ package stump
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/engine"
@@ -12,25 +13,39 @@ import (
 	"github.com/discreet-dp/discreet/rng/replay"
 )
 
-// wrongLevels asks the split itself, group by group.
-func wrongLevels(sp *feature.Space, g *engine.Groups, s Split, w [][]float64) (wrong float64) {
+// sides asks the threshold itself, group by group.
+func sides(sp *feature.Space, g *engine.Groups, th feature.Threshold, w [][]float64) (out [2][]float64) {
 	answers := make([]uint64, g.Len)
-	feature.NewScorer(sp, []feature.Threshold{s.Threshold}).Bind(g.Cols).Answers(0, answers)
+	feature.NewScorer(sp, []feature.Threshold{th}).Bind(g.Cols).Answers(0, answers)
+	for a := range out {
+		out[a] = make([]float64, len(w))
+	}
 	for i, a := range answers {
-		says := s.No
-		if a == 1 {
-			says = s.Yes
-		}
 		for k := range w {
-			if k != says {
-				wrong += w[k][i]
+			out[a][k] += w[k][i]
+		}
+	}
+	return out
+}
+
+// impurity is Gini's: the weight of each side times the chance that two of its
+// rows have different levels.
+func impurity(of [2][]float64) (sum float64) {
+	for _, side := range of {
+		all := 0.0
+		for _, x := range side {
+			all += x
+		}
+		for _, x := range side {
+			if all > 0 {
+				sum += all * (x / all) * (1 - x/all)
 			}
 		}
 	}
-	return wrong
+	return sum
 }
 
-// naiveSplit tries every feature, every cut next to a value and every two levels.
+// naiveSplit tries every feature and every cut next to a value.
 func naiveSplit(sp *feature.Space, g *engine.Groups, w [][]float64) float64 {
 	step := 1 / float64(sp.Fixed(1, 1))
 	cuts := []float64{-2, 0.5}
@@ -46,16 +61,12 @@ func naiveSplit(sp *feature.Space, g *engine.Groups, w [][]float64) float64 {
 	best := math.Inf(1)
 	for f := range sp.Width() {
 		for _, cut := range cuts {
-			for yes := range w {
-				for no := range w {
-					s := Split{feature.Threshold{Coef: make([]float64, sp.Width()), Bias: -cut}, yes, no}
-					s.Coef[f] = 1
-					if cut < -1 {
-						s.Coef[f], s.Bias = 0, 1
-					}
-					best = min(best, wrongLevels(sp, g, s, w))
-				}
+			th := feature.Threshold{Coef: make([]float64, sp.Width()), Bias: -cut}
+			th.Coef[f] = 1
+			if cut < -1 {
+				th.Coef[f], th.Bias = 0, 1
 			}
+			best = min(best, impurity(sides(sp, g, th, w)))
 		}
 	}
 	return best
@@ -70,15 +81,16 @@ func TestBestSplitEqualsTheNaiveTwin(t *testing.T) {
 			for i := range w[2] {
 				w[2][i] = float64(rng.Below(src, 9)) / 4
 			}
-			search := NewSearch(sp, g)
-			got, wrong := search.BestSplit(w)
-			if real, want := wrongLevels(sp, g, got, w), naiveSplit(sp, g, w); real != wrong || wrong != want {
-				t.Fatalf("%s, trial %d: says it is wrong about %g, is about %g, the least is %g", enc, trial, wrong, real, want)
+			got := NewSearch(sp, g).BestSplit(w)
+			parts := sides(sp, g, got.Threshold, w)
+			if is, want := impurity(parts), naiveSplit(sp, g, w); !(math.Abs(is-want) <= 1e-12*(1+want)) {
+				t.Fatalf("%s, trial %d: impurity %g, the least is %g", enc, trial, is, want)
 			}
-			// Of two levels it is no worse than Best, which cannot say one on both sides of a cut.
-			_, two := search.BestSplit(w[:2])
-			if _, one := search.Best(pos, neg); two != one {
-				t.Fatalf("%s, trial %d: %g of two levels, Best has %g", enc, trial, two, one)
+			for a, says := range []int{got.No, got.Yes} {
+				heaviest := slices.Index(parts[a], slices.Max(parts[a]))
+				if constant := parts[a][heaviest] == 0; says != heaviest && !constant {
+					t.Fatalf("%s, trial %d: side %d says %d, its levels weigh %g", enc, trial, a, says, parts[a])
+				}
 			}
 		}
 	}
@@ -88,8 +100,8 @@ func TestBestSplitEqualsTheNaiveTwin(t *testing.T) {
 func TestBestSplitOfEqualGroups(t *testing.T) {
 	src := replay.Seeded(3, "equal")
 	sp, g, _, _ := randomCase(t, src, feature.Ordinal, 1)
-	s, wrong := NewSearch(sp, g).BestSplit([][]float64{{1}, {2}, {2}})
-	if s.Yes != 1 || s.No != 1 || wrong != 3 || s.Bias != 1 {
-		t.Errorf("split %+v, wrong about %g", s, wrong)
+	s := NewSearch(sp, g).BestSplit([][]float64{{1}, {2}, {2}})
+	if s.Yes != 1 || s.No != 1 || s.Bias != 1 {
+		t.Errorf("split %+v", s)
 	}
 }

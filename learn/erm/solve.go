@@ -17,6 +17,7 @@ const (
 	someRows    = 1 << 11 // or up to twice as many
 	near        = 0.25    // a first step that moves no margin further is in the neighbourhood
 	rough       = 1e-3    // the gradient of a few rows that is noise
+	halvings    = 30      // of one step
 	shrink      = 0.7     // a step that leaves more of the gradient calls for a new Hessian
 )
 
@@ -82,6 +83,17 @@ func walk(f slopes, chord *opt.Chord, x []float64, target float64) (to []float64
 		next, err := f(to, false)
 		if err != nil {
 			return nil, false, err
+		}
+		// Where the loss has no curvature, as the Huber-hinge far from its corner,
+		// a step of the Hessian goes much too far in a direction that is right.
+		for k := 0; fresh && length(next.Grad) >= was && k < halvings; k++ {
+			for i := range step {
+				step[i] /= 2
+			}
+			to = plus(x, step)
+			if next, err = f(to, false); err != nil {
+				return nil, false, err
+			}
 		}
 		is := length(next.Grad)
 		if is < was {

@@ -4,8 +4,8 @@
 // would overspend it. A ledger is one file (SQLite) or a PostgreSQL database;
 // both keep the same entries and pass the same tests.
 //
-// Claims G-LEDGER-1, G-LEDGER-2 and G-LEDGER-3 are argued in docs/guarantees/ledger.md; tags
-// such as 1.2 mark the lines the argument leans on.
+// Claims G-LEDGER-1, G-LEDGER-2, G-LEDGER-3 and G-LEDGER-4 are argued in
+// docs/guarantees/ledger.md; tags such as 1.2 mark the lines the argument leans on.
 //
 // A job goes one way:
 //
@@ -15,7 +15,8 @@
 //
 // Every step is one transaction that adds one entry, is on disk before the next
 // step starts, and names the hash of the entry before it. What a data set has
-// spent is the sum of its began entries and is stored nowhere else.
+// spent is the sum of its began entries, among disjoint parts the largest, and
+// is stored nowhere else.
 //
 // Room rules. Owns: who spent what, durably. Imports: dp, accounting,
 // SQLite, PostgreSQL's client. Must never see: mechanisms, rows.

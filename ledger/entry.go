@@ -31,6 +31,7 @@ type Entry struct {
 	At      string          `json:"at"`  // RFC 3339, UTC; information only, clocks go backwards
 	Kind    Kind            `json:"kind"`
 	Dataset string          `json:"dataset,omitempty"`
+	Part    string          `json:"part,omitempty"`    // of the data set that the job reads; "" for all of it
 	Job     string          `json:"job,omitempty"`     // as the operator spells it
 	Request string          `json:"request,omitempty"` // hash of data set identity, configuration and Job
 	Epsilon dp.Epsilon      `json:"epsilon_nano"`      // the total, or the job's price
@@ -55,9 +56,9 @@ func (e *Entry) sum() string {
 		binary.BigEndian.PutUint64(n[:], uint64(v))
 		h.Write(n[:])
 	}
-	field("discreet ledger 1")
+	field("discreet ledger 2")
 	number(e.Seq)
-	for _, s := range []string{e.At, string(e.Kind), e.Dataset, e.Job, e.Request} {
+	for _, s := range []string{e.At, string(e.Kind), e.Dataset, e.Part, e.Job, e.Request} {
 		field(s)
 	}
 	number(int64(e.Epsilon))
@@ -76,6 +77,8 @@ type (
 	declared struct {
 		Note string `json:"note,omitempty"`
 		Unit string `json:"unit,omitempty"`
+		// Parts is nil where the data set has none.
+		Parts *Parts `json:"parts,omitempty"`
 	}
 	reserved struct {
 		Terms  Terms  `json:"terms"`

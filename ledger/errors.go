@@ -11,7 +11,7 @@ import (
 // Exceeded refuses a price that the data set's total does not allow. Nothing
 // was charged.
 type Exceeded struct {
-	Dataset             string
+	Dataset, Part       string     // Part is "" where the job reads all
 	Spent, Asked, Limit dp.Epsilon // Spent includes what running jobs have reserved
 	SpentDelta          dp.Delta
 	AskedDelta          dp.Delta
@@ -19,7 +19,11 @@ type Exceeded struct {
 }
 
 func (e *Exceeded) Error() string {
-	s := fmt.Sprintf("ledger: data set %q: spent %s, asked %s, limit %s", e.Dataset, e.Spent, e.Asked, e.Limit)
+	where := fmt.Sprintf("data set %q", e.Dataset)
+	if e.Part != "" {
+		where += fmt.Sprintf(", part %q", e.Part)
+	}
+	s := fmt.Sprintf("ledger: %s: spent %s, asked %s, limit %s", where, e.Spent, e.Asked, e.Limit)
 	if e.SpentDelta+e.AskedDelta > e.LimitDelta {
 		s += fmt.Sprintf("; delta spent %s, asked %s, limit %s", e.SpentDelta, e.AskedDelta, e.LimitDelta)
 	}

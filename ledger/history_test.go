@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -29,6 +30,14 @@ func histories(t *testing.T) int {
 	return 100
 }
 
+// towns are the parts of the data sets of the histories; partOf says which of
+// them a job reads, so that every history has jobs on all and on two parts.
+var towns = &Parts{By: "town", Names: []string{"north", "south"}, Definition: "x"}
+
+func partOf(id string) string {
+	return [...]string{"", "north", "south", "north", "south"}[id[len("job")]-'0']
+}
+
 // twin is the ledger told naively: one data set, everything in maps.
 type twin struct {
 	total  dp.Epsilon
@@ -37,22 +46,31 @@ type twin struct {
 	result map[string]string
 }
 
-func (m *twin) spent() (sum dp.Epsilon) {
-	for id, k := range m.state {
-		if k == Began || k == Committed || k == Published || k == Closed {
-			sum += m.price[id]
+// sum is what jobs in some states cost a row of the worst part.
+func (m *twin) sum(parts []string, states ...Kind) (worst dp.Epsilon) {
+	for _, part := range parts {
+		sum := dp.Epsilon(0)
+		for id, k := range m.state {
+			if slices.Contains(states, k) && (partOf(id) == "" || partOf(id) == part) {
+				sum += m.price[id]
+			}
 		}
+		worst = max(worst, sum)
 	}
-	return sum
+	return worst
 }
 
-func (m *twin) reserved() (sum dp.Epsilon) {
-	for id, k := range m.state {
-		if k == Reserved {
-			sum += m.price[id]
-		}
+func (m *twin) spent() dp.Epsilon {
+	return m.sum(towns.Names, Began, Committed, Published, Closed)
+}
+
+// charged is spent and reserved, as far as it concerns a job on part.
+func (m *twin) charged(part string) dp.Epsilon {
+	parts := towns.Names
+	if part != "" {
+		parts = []string{part}
 	}
-	return sum
+	return m.sum(parts, Reserved, Began, Committed, Published, Closed)
 }
 
 // do says whether a step is allowed, and takes it if so.
@@ -60,7 +78,7 @@ func (m *twin) do(step Kind, id string, price dp.Epsilon, result string) bool {
 	now := m.state[id]
 	switch step {
 	case Reserved:
-		if now != "" && now != Refunded || price <= 0 || m.spent()+m.reserved()+price > m.total {
+		if now != "" && now != Refunded || price <= 0 || m.charged(partOf(id))+price > m.total {
 			return false
 		}
 		m.price[id] = price
@@ -97,6 +115,9 @@ func take(l *Ledger, d Dataset, step Kind, id string, price dp.Epsilon, result s
 	ctx := context.Background()
 	req := request(id)
 	req.Dataset = d.Name
+	if req.Part = partOf(id); req.Part != "" {
+		req.PartsBy, req.Definition = towns.By, towns.Definition
+	}
 	j := &Job{l: l, ctx: ctx, req: req, price: dp.Price{Epsilon: price}, began: true}
 	err := l.store.view(ctx, func(t tx) error {
 		e, _, err := t.first(d.Name, Declared)
@@ -141,7 +162,7 @@ func TestHistoriesAgreeWithTheModel(t *testing.T) {
 		other := create(t, p)
 		for run := range histories(t) {
 			r := rand.New(rand.NewPCG(uint64(run), 4))
-			d := Dataset{Name: fmt.Sprintf("run%d", run), Epsilon: 100}
+			d := Dataset{Name: fmt.Sprintf("run%d", run), Epsilon: 100, Parts: towns}
 			must(t, l.Declare(context.Background(), d))
 			m := &twin{d.Epsilon, map[string]Kind{}, map[string]dp.Epsilon{}, map[string]string{}}
 			spent, charged := dp.Epsilon(0), dp.Epsilon(0)
@@ -166,8 +187,13 @@ func TestHistoriesAgreeWithTheModel(t *testing.T) {
 				bs, err := hand.Balances(context.Background(), d.Name)
 				must(t, err)
 				b := bs[0]
-				if b.Spent != m.spent() || b.Reserved != m.reserved() || b.Left != d.Epsilon-b.Spent-b.Reserved {
-					t.Fatalf("run %d after %s of %s: %+v, the model says spent %d reserved %d", run, step, id, b, m.spent(), m.reserved())
+				if b.Spent != m.spent() || b.Reserved != m.charged("")-m.spent() || b.Left != d.Epsilon-b.Spent-b.Reserved {
+					t.Fatalf("run %d after %s of %s: %+v, the model says spent %d reserved %d", run, step, id, b, m.spent(), m.charged("")-m.spent())
+				}
+				for _, p := range b.ByPart {
+					if p.Left.Epsilon != d.Epsilon-m.charged(p.Name) {
+						t.Fatalf("run %d: part %s has %s left, the model says %s", run, p.Name, p.Left.Epsilon, d.Epsilon-m.charged(p.Name))
+					}
 				}
 				if b.Spent < spent || b.Spent+b.Reserved < charged && step != Refunded {
 					t.Fatalf("run %d: %s of %s lowered what is spent", run, step, id)
@@ -192,7 +218,7 @@ func TestConcurrentHistoriesAgreeWithTheModel(t *testing.T) {
 			id   string
 		}
 		for run := range histories(t) {
-			d := Dataset{Name: fmt.Sprintf("run%d", run), Epsilon: 100}
+			d := Dataset{Name: fmt.Sprintf("run%d", run), Epsilon: 100, Parts: towns}
 			must(t, l.Declare(context.Background(), d))
 			var mu sync.Mutex
 			yes := map[key]int{}

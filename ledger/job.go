@@ -22,8 +22,11 @@ type Request struct {
 	ID      string // the operator's name for the job; the same ID is the same job
 	Config  []byte // every public choice behind the result, in one spelling
 	Terms   Terms
-	Output  string // the file the result goes to, as an absolute path; "" for none
-	Worker  string // who runs the job, for Recover's question
+	// Part is the part of the data set that the job reads, "" for all of it;
+	// PartsBy and Definition are then those of the job's own schema (see Parts).
+	Part, PartsBy, Definition string
+	Output                    string // the file the result goes to, as an absolute path; "" for none
+	Worker                    string // who runs the job, for Recover's question
 }
 
 // Terms say what the prices of a data set's jobs are about. Prices add up only
@@ -89,7 +92,7 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 // another data set, configuration or ID another.
 func identify(dataset string, req Request) string {
 	h := sha256.New()
-	for _, s := range []string{"discreet job 1", dataset, string(req.Config), req.ID} {
+	for _, s := range []string{"discreet job 2", dataset, req.Part, string(req.Config), req.ID} {
 		var n [8]byte
 		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
 		h.Write(n[:])
@@ -119,10 +122,14 @@ func (j *Job) affords(t tx, price dp.Price) error {
 	if err != nil {
 		return err
 	}
-	if price.Epsilon > b.Left || price.Delta > b.LeftDelta { // 1.2
-		return &Exceeded{Dataset: j.req.Dataset,
-			Spent: b.Spent + b.Reserved, Asked: price.Epsilon, Limit: b.Epsilon,
-			SpentDelta: b.SpentDelta + b.ReservedDelta, AskedDelta: price.Delta, LimitDelta: b.Delta}
+	left, err := b.LeftFor(j.req.Part)
+	if err != nil {
+		return err
+	}
+	if price.Epsilon > left.Epsilon || price.Delta > left.Delta { // 1.2
+		return &Exceeded{Dataset: j.req.Dataset, Part: j.req.Part,
+			Spent: b.Epsilon - left.Epsilon, Asked: price.Epsilon, Limit: b.Epsilon,
+			SpentDelta: b.Delta - left.Delta, AskedDelta: price.Delta, LimitDelta: b.Delta}
 	}
 	return nil
 }
@@ -268,7 +275,7 @@ func (j *Job) Abandon(reason string) error {
 }
 
 func (j *Job) entry(kind Kind, price dp.Price, d json.RawMessage) Entry {
-	return Entry{Kind: kind, Dataset: j.req.Dataset, Job: j.req.ID, Request: j.request, Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
+	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.Part, Job: j.req.ID, Request: j.request, Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
 }
 
 // state is the kind of the job's newest entry, "" where it has none or was
@@ -350,6 +357,9 @@ func (j *Job) agrees(t tx) error {
 	var own declared
 	if err := json.Unmarshal(d.Detail, &own); err != nil {
 		return &Damaged{d.Seq, "its detail is not as this program writes it"}
+	}
+	if err := own.Parts.admits(&j.req); err != nil {
+		return err
 	}
 	mine := j.req.Terms
 	if own.Unit != "" && own.Unit != mine.Unit {

@@ -95,6 +95,7 @@ type Dataset struct {
 	Epsilon dp.Epsilon // the total that all jobs together may spend; > 0
 	Delta   dp.Delta   // likewise; 0 for pure budgets
 	Unit    string     // whose data one row is; "" lets the first job say
+	Parts   *Parts     // nil where the data set has none
 	Note    string     // the owner's note
 }
 
@@ -111,6 +112,9 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 	case !isPlain(d.Unit) || !isPlain(d.Note):
 		return &dp.ParamError{Op: "ledger", Param: "note", Want: "must be one line of at most 1000 characters without control characters"}
 	}
+	if err := d.Parts.check(); err != nil {
+		return err
+	}
 	return l.update(ctx, "declare", func(t tx) error {
 		_, found, err := t.first(d.Name, Declared)
 		if err != nil {
@@ -119,15 +123,39 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 		if found {
 			return fmt.Errorf("ledger: data set %q must not exist yet; a total is never changed", d.Name)
 		}
-		return l.add(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta, Detail: detail(declared{d.Note, d.Unit})})
+		return l.add(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta, Detail: detail(declared{d.Note, d.Unit, d.Parts})})
 	})
 }
 
 // Balance is a data set and what became of its total: Spent + Reserved + Left.
+// Parts do not add up: of them the one with the most counts, ε and δ apart.
 type Balance struct {
 	Dataset
 	Spent, Reserved, Left                dp.Epsilon
 	SpentDelta, ReservedDelta, LeftDelta dp.Delta
+	// ByPart says what each part has spent and reserved itself, in the order of
+	// Dataset.Parts, and what is left for a job on it.
+	ByPart []PartBalance
+}
+
+// PartBalance is what became of one part.
+type PartBalance struct {
+	Name string
+	Use
+	Left dp.Price
+}
+
+// LeftFor is what a job on a part, or for "" on all of the data set, may cost.
+func (b *Balance) LeftFor(part string) (dp.Price, error) {
+	if part == "" {
+		return dp.Price{Epsilon: b.Left, Delta: b.LeftDelta}, nil
+	}
+	for _, p := range b.ByPart {
+		if p.Name == part {
+			return p.Left, nil
+		}
+	}
+	return dp.Price{}, &dp.ParamError{Op: "ledger", Param: "part", Want: fmt.Sprintf("must be one that data set %q was declared with", b.Name), Got: fmt.Sprintf("%.200q", part)}
 }
 
 // Balances are all data sets in the order of their declaration, or the named
@@ -169,15 +197,39 @@ func balance(t tx, name string) (b Balance, err error) {
 	if err != nil {
 		return b, err
 	}
-	b.Dataset = Dataset{Name: name, Epsilon: e.Epsilon, Delta: e.Delta, Unit: d.Unit, Note: d.Note}
-	b.Spent, b.SpentDelta = s[Began].epsilon, s[Began].delta // 1.1
-	b.Reserved = s[Reserved].epsilon - s[Began].epsilon - s[Refunded].epsilon
-	b.ReservedDelta = s[Reserved].delta - s[Began].delta - s[Refunded].delta
-	b.Left, b.LeftDelta = b.Epsilon-b.Spent-b.Reserved, b.Delta-b.SpentDelta-b.ReservedDelta
-	if b.Spent < 0 || b.Reserved < 0 || b.Left < 0 || b.SpentDelta < 0 || b.ReservedDelta < 0 || b.LeftDelta < 0 {
+	b.Dataset = Dataset{Name: name, Epsilon: e.Epsilon, Delta: e.Delta, Unit: d.Unit, Note: d.Note, Parts: d.Parts}
+	if !b.add(s) {
 		return b, &Damaged{e.Seq, fmt.Sprintf("the entries of data set %q do not add up", name)}
 	}
 	return b, nil
+}
+
+// add adds up s: what was charged for all of the data set, and of the parts the
+// most of any one (4.3). It reports whether the sums are possible.
+func (b *Balance) add(s sums) bool {
+	all, sound := s.use("")
+	var spent, charged dp.Price // the most of any part
+	if b.Parts != nil {
+		for _, name := range b.Parts.Names {
+			u, ok := s.use(name)
+			sound = sound && ok
+			spent, charged = most(spent, u.Spent), most(charged, u.charged())
+			b.ByPart = append(b.ByPart, PartBalance{name, u, dp.Price{
+				Epsilon: b.Epsilon - all.charged().Epsilon - u.charged().Epsilon,
+				Delta:   b.Delta - all.charged().Delta - u.charged().Delta,
+			}})
+		}
+	}
+	b.Spent, b.SpentDelta = all.Spent.Epsilon+spent.Epsilon, all.Spent.Delta+spent.Delta
+	b.Left = b.Epsilon - all.charged().Epsilon - charged.Epsilon
+	b.LeftDelta = b.Delta - all.charged().Delta - charged.Delta
+	b.Reserved, b.ReservedDelta = b.Epsilon-b.Spent-b.Left, b.Delta-b.SpentDelta-b.LeftDelta
+	return sound && b.Left >= 0 && b.LeftDelta >= 0
+}
+
+// most is the larger of two, ε and δ apart.
+func most(p, q dp.Price) dp.Price {
+	return dp.Price{Epsilon: max(p.Epsilon, q.Epsilon), Delta: max(p.Delta, q.Delta)}
 }
 
 // History calls f for every entry, oldest first, of one data set or, for "", of

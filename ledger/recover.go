@@ -149,7 +149,7 @@ func (l *Ledger) move(ctx context.Context, step, dataset, job, request string, f
 			return &Conflict{dataset, job, now.Kind, fmt.Sprintf("must be %s before this step", from)}
 		}
 		e := to(now)
-		e.Dataset, e.Job, e.Request = dataset, job, request
+		e.Dataset, e.Part, e.Job, e.Request = dataset, now.Part, job, request
 		return l.add(t, e)
 	})
 }

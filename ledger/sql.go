@@ -7,13 +7,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
 )
 
 // format is the version of the tables. Other versions are refused.
-const format = 1
+const format = 2
 
 // sqlStore is a store in a SQL database.
 type sqlStore struct {
@@ -43,11 +44,11 @@ func (s *sqlStore) tables() []string {
 	var out []string
 	for _, ddl := range []string{
 		`CREATE TABLE discreet_head (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT`,
-		`CREATE TABLE discreet_entries (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, dataset TEXT NOT NULL, job TEXT NOT NULL, request TEXT NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0), detail TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT`,
+		`CREATE TABLE discreet_entries (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, dataset TEXT NOT NULL, part TEXT NOT NULL, job TEXT NOT NULL, request TEXT NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0), detail TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT`,
 		`CREATE INDEX discreet_entries_by_job ON discreet_entries (dataset, job, seq)`,
-		`CREATE INDEX discreet_entries_by_kind ON discreet_entries (dataset, kind, epsilon, delta)`,
+		`CREATE INDEX discreet_entries_by_kind ON discreet_entries (dataset, kind, part, epsilon, delta)`,
 		`CREATE TABLE discreet_results (request TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT`,
-		`INSERT INTO discreet_head VALUES (1, 1, 0, '')`,
+		`INSERT INTO discreet_head VALUES (1, ` + strconv.Itoa(format) + `, 0, '')`,
 	} {
 		out = append(out, r.Replace(ddl))
 	}
@@ -168,20 +169,20 @@ func (t *sqlTx) head() (h Head, err error) {
 }
 
 func (t *sqlTx) append(e Entry) error {
-	err := t.exec(`INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Seq, e.At, string(e.Kind), e.Dataset, e.Job, e.Request, int64(e.Epsilon), int64(e.Delta), string(e.Detail), e.Prev, e.Hash)
+	err := t.exec(`INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Seq, e.At, string(e.Kind), e.Dataset, e.Part, e.Job, e.Request, int64(e.Epsilon), int64(e.Delta), string(e.Detail), e.Prev, e.Hash)
 	if err != nil {
 		return err
 	}
 	return t.exec(`UPDATE discreet_head SET seq = ?, hash = ? WHERE seq = ? AND hash = ?`, e.Seq, e.Hash, e.Seq-1, e.Prev)
 }
 
-const columns = `SELECT seq, at, kind, dataset, job, request, epsilon, delta, detail, prev, hash FROM discreet_entries `
+const columns = `SELECT seq, at, kind, dataset, part, job, request, epsilon, delta, detail, prev, hash FROM discreet_entries `
 
 func scanEntry(r *sql.Rows) (e Entry, err error) {
 	var kind, detail string
 	var eps, delta int64
-	err = r.Scan(&e.Seq, &e.At, &kind, &e.Dataset, &e.Job, &e.Request, &eps, &delta, &detail, &e.Prev, &e.Hash)
+	err = r.Scan(&e.Seq, &e.At, &kind, &e.Dataset, &e.Part, &e.Job, &e.Request, &eps, &delta, &detail, &e.Prev, &e.Hash)
 	e.Kind, e.Epsilon, e.Delta, e.Detail = Kind(kind), dp.Epsilon(eps), dp.Delta(delta), []byte(detail)
 	return e, err
 }
@@ -233,16 +234,14 @@ func (t *sqlTx) datasets() (names []string, err error) {
 func (t *sqlTx) sums(dataset string) (sums, error) {
 	out := sums{}
 	return out, t.each(func(r *sql.Rows) error {
-		var kind string
+		var kind, part string
 		var eps, delta int64
-		if err := r.Scan(&kind, &eps, &delta); err != nil {
+		if err := r.Scan(&kind, &part, &eps, &delta); err != nil {
 			return err
 		}
-		s := out[Kind(kind)]
-		s.epsilon, s.delta = dp.Epsilon(eps), dp.Delta(delta)
-		out[Kind(kind)] = s
+		out[sumKey{Kind(kind), part}] = dp.Price{Epsilon: dp.Epsilon(eps), Delta: dp.Delta(delta)}
 		return nil
-	}, `SELECT kind, CAST(SUM(epsilon) AS BIGINT), CAST(SUM(delta) AS BIGINT) FROM discreet_entries WHERE dataset = ? GROUP BY kind`, dataset)
+	}, `SELECT kind, part, CAST(SUM(epsilon) AS BIGINT), CAST(SUM(delta) AS BIGINT) FROM discreet_entries WHERE dataset = ? GROUP BY kind, part`, dataset)
 }
 
 func (t *sqlTx) unfinished() (out []Entry, err error) {

@@ -47,8 +47,11 @@ type tx interface {
 	results(f func(request string) error) error
 }
 
-// sums adds up a data set's entries by kind.
-type sums map[Kind]struct {
-	epsilon dp.Epsilon
-	delta   dp.Delta
-}
+// sums adds up a data set's entries by kind and part.
+type (
+	sums   map[sumKey]dp.Price
+	sumKey struct {
+		kind Kind
+		part string // "" for all of the data set
+	}
+)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
 )
@@ -49,15 +50,31 @@ type books struct {
 }
 
 type account struct {
-	limit, charged           dp.Epsilon
-	limitDelta, chargedDelta dp.Delta
+	parts   *Parts
+	limit   dp.Price
+	charged map[string]dp.Price // by part, "" for jobs on all
 }
 
 type past struct {
 	kind    Kind
 	request string
-	epsilon dp.Epsilon
-	delta   dp.Delta
+	part    string
+	price   dp.Price
+}
+
+// charge adds a price, which may be negative, and reports whether the total
+// allows what is charged now.
+func (a *account) charge(part string, p dp.Price) bool {
+	was := a.charged[part]
+	a.charged[part] = dp.Price{Epsilon: was.Epsilon + p.Epsilon, Delta: was.Delta + p.Delta}
+	var parts dp.Price
+	for name, p := range a.charged {
+		if name != "" {
+			parts = most(parts, p)
+		}
+	}
+	eps, delta := a.charged[""].Epsilon+parts.Epsilon, a.charged[""].Delta+parts.Delta
+	return eps >= 0 && eps <= a.limit.Epsilon && delta >= 0 && delta <= a.limit.Delta
 }
 
 func (v *books) read(e Entry) error {
@@ -81,7 +98,11 @@ func (v *books) read(e Entry) error {
 	case e.Kind == Created:
 		return nil
 	case e.Kind == Declared && !known && e.Epsilon > 0:
-		v.totals[e.Dataset] = &account{limit: e.Epsilon, limitDelta: e.Delta}
+		var d declared
+		if json.Unmarshal(e.Detail, &d) != nil {
+			return bad("its detail is not as this program writes it")
+		}
+		v.totals[e.Dataset] = &account{parts: d.Parts, limit: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}, charged: map[string]dp.Price{}}
 		return nil
 	case e.Kind == Declared || !known:
 		return bad("its data set must be declared once, before its jobs")
@@ -101,26 +122,29 @@ func (v *books) job(e Entry, a *account, bad func(string) error) error {
 	if want, ok := from[e.Kind]; !ok || p.kind != want {
 		return bad(fmt.Sprintf("job %q cannot go from %s to %s", e.Job, p.kind, e.Kind))
 	}
+	price := dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}
 	if e.Kind == Reserved {
-		p.request, p.epsilon, p.delta = e.Request, e.Epsilon, e.Delta
+		p.request, p.part, p.price = e.Request, e.Part, price
 	}
-	if e.Request != p.request {
+	switch {
+	case e.Request != p.request || e.Part != p.part:
 		return bad(fmt.Sprintf("job %q changed its request", e.Job))
+	case e.Part != "" && (a.parts == nil || !slices.Contains(a.parts.Names, e.Part)):
+		return bad("its part is not one that was declared")
 	}
 	p.kind = e.Kind
 	switch e.Kind {
 	case Reserved:
-		a.charged, a.chargedDelta = a.charged+e.Epsilon, a.chargedDelta+e.Delta
-		if e.Epsilon <= 0 || a.charged <= 0 || a.charged > a.limit || a.chargedDelta < 0 || a.chargedDelta > a.limitDelta {
+		if price.Epsilon <= 0 || price.Epsilon > a.limit.Epsilon || price.Delta < 0 || price.Delta > a.limit.Delta || !a.charge(e.Part, price) {
 			return bad("its price exceeds what was left")
 		}
 		return nil
 	case Began, Refunded:
-		if e.Epsilon != p.epsilon || e.Delta != p.delta {
+		if price != p.price {
 			return bad("its price is not the one reserved")
 		}
 		if e.Kind == Refunded {
-			a.charged, a.chargedDelta = a.charged-e.Epsilon, a.chargedDelta-e.Delta
+			a.charge(e.Part, dp.Price{Epsilon: -price.Epsilon, Delta: -price.Delta})
 		}
 		return nil
 	case Committed:

@@ -60,6 +60,7 @@ var allowed = map[string]string{
 	"body.schema.unit":                       declared,
 	"body.schema.relation":                   declared,
 	"body.schema.max_epsilon":                declared,
+	"body.schema.max_delta":                  declared,
 	"body.schema.file":                       declared,
 	"body.schema.file.delimiter":             declared,
 	"body.schema.file.quote":                 declared,
@@ -150,7 +151,7 @@ func full() []*Model {
 	p.Seeded, p.Overrides = true, []string{"the owner's maximum epsilon"}
 	p.Delta, p.Bill[0].Rho = 1, 1
 	s := votes.Schema
-	s.MaxEpsilon = 100_000_000
+	s.MaxEpsilon, s.MaxDelta = 100_000_000, 1_000
 	s.Dialect.Comment, s.Dialect.SkipRecords = "#", 2
 	s.Columns[0].Note = "as stated by the patient"
 	s.Columns[0].Lower = 16

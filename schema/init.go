@@ -74,6 +74,8 @@ relation: ___            # replace-one: neighbouring tables differ in the protec
                          #              number of rows is public
                          # add-remove:  neighbouring tables differ by one whole row
 # max_epsilon: 1         # optional: the largest ε one training may spend
+# max_delta: 1e-7        # optional: the largest δ; without it and with max_epsilon, none
+# parts: ___             # optional: the public column whose levels part the rows (train --part)
 file:
   delimiter: %s
   quote: %s

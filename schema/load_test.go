@@ -92,6 +92,18 @@ func TestWeightsSurviveBothNotations(t *testing.T) {
 	}
 }
 
+func TestPartsAndMaxDelta(t *testing.T) {
+	text := strings.NewReplacer("max_epsilon: 1.5", "max_epsilon: 1.5\nmax_delta: 1e-7\nparts: town", "town, role: private", "town, role: public").Replace(valid)
+	s := mustParse(t, text)
+	if s.Parts != "town" || s.MaxDelta != 100_000_000 {
+		t.Errorf("parts %q, max_delta %s", s.Parts, s.MaxDelta)
+	}
+	checkRoundTrip(t, s)
+	if part := s.Part([]int{0}); part.Parts != "" || part.MaxDelta != s.MaxDelta {
+		t.Errorf("of a model's schema: parts %q, max_delta %s", part.Parts, part.MaxDelta)
+	}
+}
+
 func TestRowWeights(t *testing.T) {
 	s := mustParse(t, strings.Replace(valid, "default: no}", "default: no, weights: {yes: 4, no: 1}}", 1))
 	if got := s.Label.RowWeights(); !reflect.DeepEqual(got, []float64{0.25, 1}) {

@@ -3,6 +3,7 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,7 +19,7 @@ func read(root *node) (*Schema, error) {
 		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
 		return nil, r.found
 	}
-	f := r.fields(root, "", "name", "unit", "relation", "max_epsilon", "file", "columns")
+	f := r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "file", "columns")
 	s := &Schema{
 		Name:     f.prose("name", "write name: and what the table is called, e.g. adult"),
 		Unit:     f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
@@ -27,11 +28,17 @@ func read(root *node) (*Schema, error) {
 	if f.has("max_epsilon") {
 		s.MaxEpsilon = r.maxEpsilon(f)
 	}
+	if f.has("max_delta") {
+		s.MaxDelta = r.maxDelta(f)
+	}
 	if n := f.given("file", `write file: with at least {delimiter: ",", quote: '"', header: true}`); n != nil {
 		s.Dialect = r.dialect(n)
 	}
 	if f.given("columns", "write columns: with one entry per column of the file, in file order, the label among them") != nil {
 		r.columns(f, s)
+	}
+	if f.has("parts") {
+		r.parts(f, s)
 	}
 	if len(r.found) > 0 {
 		return nil, r.found
@@ -61,6 +68,39 @@ func (r *reader) maxEpsilon(f fields) dp.Epsilon {
 	}
 	f.refuse("max_epsilon", "must be a decimal number between 1e-9 and "+dp.MaxEpsilon.String(), describe(n), hint)
 	return 0
+}
+
+func (r *reader) maxDelta(f fields) dp.Delta {
+	const hint = "write the largest δ one training may spend, e.g. max_delta: 1e-7, or remove the line for pure guarantees only"
+	n := f.given("max_delta", hint)
+	if n == nil {
+		return 0
+	}
+	if n.form == plain {
+		if delta, err := dp.ParseDelta(n.text); err == nil && delta > 0 {
+			return delta
+		}
+	}
+	f.refuse("max_delta", "must be a decimal number > 0 and < 1", describe(n), hint)
+	return 0
+}
+
+// parts reads the column that parts the rows, once the columns are read.
+func (r *reader) parts(f fields, s *Schema) {
+	const hint = "name the public column with levels in which rows of different parts differ, or remove the line"
+	s.Parts = f.prose("parts", hint)
+	if s.Parts == "" {
+		return
+	}
+	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.Parts })
+	switch {
+	case i < 0:
+		f.refuse("parts", "must name one of the columns", strconv.Quote(s.Parts), hint)
+	case s.Columns[i].Role != Public:
+		f.refuse("parts", "must name a public column: a row must not change its part between neighbours", strconv.Quote(s.Parts), hint)
+	case s.Columns[i].Kind != Category || len(s.Columns[i].Levels) < 2:
+		f.refuse("parts", "must name a category column with at least 2 levels", strconv.Quote(s.Parts), hint)
+	}
 }
 
 func (r *reader) dialect(n *node) Dialect {

@@ -50,6 +50,13 @@ func TestParseRefusals(t *testing.T) {
 		{"zero max_epsilon", "1.5", "0", `max_epsilon must be a decimal number between 1e-9 and 1000 (got "0"); write the largest`},
 		{"infinite max_epsilon", "1.5", ".inf", `max_epsilon must be a decimal number between 1e-9 and 1000 (got ".inf")`},
 		{"empty max_epsilon", "1.5", "", `max_epsilon must be given (got an empty value)`},
+		{"zero max_delta", "max_epsilon: 1.5", "max_delta: 0", `max_delta must be a decimal number > 0 and < 1 (got "0"); write the largest`},
+		{"max_delta of one", "max_epsilon: 1.5", "max_delta: 1", `max_delta must be a decimal number > 0 and < 1`},
+		{"parts without a column", "max_epsilon: 1.5", "parts: village", `parts must name one of the columns (got "village"); name the public column`},
+		{"parts by a private column", "max_epsilon: 1.5", "parts: town", `parts must name a public column: a row must not change its part`},
+		{"parts by the label", "max_epsilon: 1.5", "parts: ill", `parts must name one of the columns`},
+		{"parts by an ignored column", "max_epsilon: 1.5", "parts: id", `parts must name a public column`},
+		{"parts by a number", "max_epsilon: 1.5", "parts: pay", `parts must name a category column with at least 2 levels`},
 		{"unknown key", "unit: one person", "unit: one person\nunits: x", `schema line 3: key must be one of those known here (got "units"); the keys are name, unit, relation`},
 		{"key twice", "unit: one person", "unit: one person\nunit: x", `schema line 3 column 1: not valid YAML: mapping key "unit" already defined`},
 

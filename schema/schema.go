@@ -17,9 +17,15 @@ type Schema struct {
 	// MaxEpsilon is the largest ε this table's owner lets one training spend
 	// without an explicit override; 0 when none is declared.
 	MaxEpsilon dp.Epsilon
-	Dialect    Dialect
-	Columns    []Column // in file order, ignored ones included, the label excluded
-	Label      Label
+	// MaxDelta is the same for δ. Where MaxEpsilon is declared and MaxDelta is
+	// not, guarantees must be pure.
+	MaxDelta dp.Delta
+	// Parts names the public category column whose levels part the rows, so that
+	// trainings on different parts never read the same row; "" when none does.
+	Parts   string
+	Dialect Dialect
+	Columns []Column // in file order, ignored ones included, the label excluded
+	Label   Label
 }
 
 // Role says whether the guarantee protects a column.

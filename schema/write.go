@@ -29,6 +29,7 @@ func (s *Schema) YAML() ([]byte, error) {
 // The part shares levels and edges with s.
 func (s *Schema) Part(columns []int) *Schema {
 	part := *s
+	part.Parts = "" // who predicts need not know
 	part.Columns = make([]Column, len(s.Columns))
 	for j, c := range s.Columns {
 		if slices.Contains(columns, j) {
@@ -56,6 +57,12 @@ func (s *Schema) tree() (*node, error) {
 	root.add("relation", text(string(s.Relation)))
 	if s.MaxEpsilon != 0 {
 		root.add("max_epsilon", &node{form: plain, text: s.MaxEpsilon.String()})
+	}
+	if s.MaxDelta != 0 {
+		root.add("max_delta", &node{form: plain, text: s.MaxDelta.String()})
+	}
+	if s.Parts != "" {
+		root.add("parts", text(s.Parts))
 	}
 	root.add("file", s.Dialect.tree())
 	columns := &node{form: list}

@@ -3,11 +3,8 @@
 package tune
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
-	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/memory"
@@ -59,33 +56,12 @@ func deal(ctx context.Context, tab engine.Table, share float64, src rng.Source) 
 // assemble makes parts of two tables. The training table forgets numbers that
 // only other rows hold: it is a function of its own rows (1.2).
 func assemble(train, judge *dataset.Table) (*parts, error) {
-	for j := range train.Cols {
-		if c := &train.Cols[j]; c.Values != nil {
-			*c = own(*c)
-		}
-	}
+	train.Forget()
 	t, err := memory.New(train)
 	if err != nil {
 		return nil, err
 	}
 	return &parts{t, judge}, nil
-}
-
-// own is a number column with the dictionary of its own cells, ascending.
-func own(c column.Column) column.Column {
-	codes := make([]uint32, c.Codes.Len())
-	c.Codes.Read(0, codes)
-	used := slices.Compact(slices.Sorted(slices.Values(codes)))
-	slices.SortFunc(used, func(a, b uint32) int { return cmp.Compare(c.Values[a], c.Values[b]) })
-	to := make([]uint32, len(c.Values))
-	values := make([]float64, len(used))
-	for i, code := range used {
-		to[code], values[i] = uint32(i), c.Values[code]
-	}
-	for i, code := range codes {
-		codes[i] = to[code]
-	}
-	return column.Column{Codes: column.Narrow(codes, len(values)), Values: values}
 }
 
 // mistakes counts the judging rows that m is wrong about. A row's score depends

@@ -68,8 +68,22 @@ type account struct {
 		Reserved dp.Delta `json:"reserved"`
 		Left     dp.Delta `json:"left"`
 	} `json:"delta_femto"`
-	Unit string `json:"unit"`
-	Note string `json:"note"`
+	Parts []partAccount `json:"parts,omitempty"`
+	Unit  string        `json:"unit"`
+	Note  string        `json:"note"`
+}
+
+// partAccount is one part of a data set; what is left is for trainings on it.
+type partAccount struct {
+	Name     string   `json:"name"`
+	Spent    decimals `json:"spent"`
+	Reserved decimals `json:"reserved"`
+	Left     decimals `json:"left"`
+	Femto    struct {
+		Spent    dp.Delta `json:"spent"`
+		Reserved dp.Delta `json:"reserved"`
+		Left     dp.Delta `json:"left"`
+	} `json:"delta_femto"`
 }
 
 // decimals is an ε written as its exact decimal.
@@ -84,6 +98,11 @@ func newAccount(b ledger.Balance) account {
 	}
 	a.Nano.Total, a.Nano.Spent, a.Nano.Reserved, a.Nano.Left = b.Epsilon, b.Spent, b.Reserved, b.Left
 	a.Femto.Total, a.Femto.Spent, a.Femto.Reserved, a.Femto.Left = b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta
+	for _, p := range b.ByPart {
+		own := partAccount{Name: p.Name, Spent: decimals(p.Spent.Epsilon), Reserved: decimals(p.Reserved.Epsilon), Left: decimals(p.Left.Epsilon)}
+		own.Femto.Spent, own.Femto.Reserved, own.Femto.Left = p.Spent.Delta, p.Reserved.Delta, p.Left.Delta
+		a.Parts = append(a.Parts, own)
+	}
 	return a
 }
 

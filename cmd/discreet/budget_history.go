@@ -67,7 +67,14 @@ func writeLine(w *bufio.Writer, e ledger.Entry) error {
 	if e.Epsilon > 0 {
 		price = "epsilon " + e.Epsilon.String()
 	}
-	_, err := fmt.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, e.Dataset, e.Job, price, short(e.Hash))
+	if e.Delta > 0 {
+		price += " delta " + e.Delta.String()
+	}
+	name := e.Dataset
+	if e.Part != "" {
+		name += "/" + e.Part
+	}
+	_, err := fmt.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, name, e.Job, price, short(e.Hash))
 	return err
 }
 

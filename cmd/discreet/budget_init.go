@@ -11,13 +11,14 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/schema"
 )
 
 // budgetInit is the flags of the command.
 type budgetInit struct {
 	*app
-	ledger                             ledgerFlag
-	dataset, epsilon, delta, unit, why string
+	ledger                                    ledgerFlag
+	dataset, epsilon, delta, unit, why, parts string
 }
 
 func (a *app) budgetInit() *cobra.Command {
@@ -28,9 +29,14 @@ func (a *app) budgetInit() *cobra.Command {
 		Long: `Init declares what all trainings on a data set may cost together, and creates
 the ledger where there is none. A data set that is declared is not declared
 again, and its total is never changed: a larger one would break the promise made
-to the people in the table.`,
+to the people in the table.
+
+Where rows are in disjoint parts by a public column, and --parts names the schema
+that declares it (parts: COLUMN), trainings with --part are charged to their
+part: of all parts only the dearest counts, because nobody is in two.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
-  discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6`,
+  discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6
+  discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
 	}
@@ -40,6 +46,7 @@ to the people in the table.`,
 	c.Flags().StringVar(&b.delta, "delta", "0", "the total δ, a `number`; 0 allows pure mechanisms only")
 	c.Flags().StringVar(&b.unit, "unit", "", "whose data one row is, as schemas must say it; the first training says it when left out")
 	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
+	c.Flags().StringVar(&b.parts, "parts", "", "a schema `file` whose parts: trainings may be charged to; without it all trainings add up")
 	required(c, "ledger", "dataset", "epsilon")
 	return c
 }
@@ -53,14 +60,37 @@ func (b *budgetInit) run(ctx context.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
+	var parts *ledger.Parts
+	if b.parts != "" {
+		if parts, err = declaredParts(b.parts); err != nil {
+			return err
+		}
+	}
 	l, err := ledger.Create(ctx, b.ledger.address)
 	if err != nil {
 		return err
 	}
-	err = l.Declare(ctx, ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why})
+	err = l.Declare(ctx, ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts})
 	if err = errors.Join(err, l.Close()); err != nil {
 		return refused(err)
 	}
-	_, err = fmt.Fprintf(b.stdout, "declared %s: epsilon = %s, delta = %s in all\n", b.dataset, eps, delta)
+	in := "in all"
+	if parts != nil {
+		in = fmt.Sprintf("for each row; %d parts by %s", len(parts.Names), parts.By)
+	}
+	_, err = fmt.Fprintf(b.stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, eps, delta, in)
 	return err
+}
+
+// declaredParts reads the parts of a schema file, which must declare some.
+func declaredParts(path string) (*ledger.Parts, error) {
+	s, err := schema.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := partsOf(s)
+	if p == nil && err == nil {
+		err = &usageError{&dp.ParamError{Op: "init", Param: "parts", Want: "must be a schema that declares parts", Got: path, Hint: "write parts: and the public column whose levels part the rows"}}
+	}
+	return p, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -27,7 +28,8 @@ func (a *app) budgetShow() *cobra.Command {
 		Use:   "show",
 		Short: "say what is spent, reserved and left",
 		Long: `Show prints the total of each data set and what became of it: spent by trainings
-that began to read, reserved by trainings that have not yet begun, and left.`,
+that began to read, reserved by trainings that have not yet begun, and left. Of parts
+only the dearest counts; each one used is listed with what it spent itself.`,
 		Example: `  discreet budget show --ledger l.db
   discreet budget show --ledger l.db --dataset patients --json`,
 		Args: cobra.NoArgs,
@@ -66,6 +68,11 @@ func writeBalances(w io.Writer, all []ledger.Balance) error {
 		fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", b.Name, b.Epsilon, b.Spent, b.Reserved, b.Left)
 		if b.Delta > 0 {
 			fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  delta", b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta)
+		}
+		for _, p := range b.ByPart {
+			if p.Spent != (dp.Price{}) || p.Reserved != (dp.Price{}) {
+				fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  part "+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon, p.Left.Epsilon)
+			}
 		}
 		if b.Note != "" {
 			fmt.Fprintf(&s, "  note: %s\n", b.Note)

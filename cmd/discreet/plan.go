@@ -24,6 +24,7 @@ type plan struct {
 	json    bool
 	ledger  ledgerFlag
 	dataset string
+	part    string
 }
 
 // quote is what plan prints for programs.
@@ -71,6 +72,7 @@ Nissim, Smith).`,
 	p.samples.add(c)
 	p.ledger.add(c)
 	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
+	c.Flags().StringVar(&p.part, "part", "", "plan for one part of the rows: the `level` of the column that the schema's parts: names")
 	required(c, "schema")
 	return c
 }
@@ -89,6 +91,9 @@ func (p *plan) run(c *cobra.Command) error {
 	}
 	s, err := schema.Load(p.schema)
 	if err != nil {
+		return err
+	}
+	if err := checkPart("plan", p.part, s); err != nil {
 		return err
 	}
 	pl, err := req.plan(s, p.rows)

@@ -14,6 +14,7 @@ import (
 // remainder is what a training would leave of a budget.
 type remainder struct {
 	account
+	Part       string   `json:"part"` // "" where the training reads all
 	Asked      decimals `json:"asked"`
 	AskedDelta dp.Delta `json:"asked_delta_femto"`
 	// Both are null where the price exceeds what is left.
@@ -34,9 +35,13 @@ func (p *plan) remainder(ctx context.Context, price dp.Price) (out *remainder, e
 		if err != nil {
 			return err
 		}
-		out = &remainder{account: newAccount(b[0]), Asked: decimals(price.Epsilon), AskedDelta: price.Delta}
-		if price.Epsilon <= b[0].Left && price.Delta <= b[0].LeftDelta {
-			after, afterDelta := decimals(b[0].Left-price.Epsilon), b[0].LeftDelta-price.Delta
+		left, err := b[0].LeftFor(p.part)
+		if err != nil {
+			return err
+		}
+		out = &remainder{account: newAccount(b[0]), Part: p.part, Asked: decimals(price.Epsilon), AskedDelta: price.Delta}
+		if price.Epsilon <= left.Epsilon && price.Delta <= left.Delta {
+			after, afterDelta := decimals(left.Epsilon-price.Epsilon), left.Delta-price.Delta
 			out.Remains, out.RemainsDelta = &after, &afterDelta
 		}
 		return nil
@@ -53,8 +58,12 @@ func (r *remainder) write(w io.Writer) error {
 	if r.Remains != nil {
 		verdict = fmt.Sprintf("%s would remain", eps(*r.Remains))
 	}
+	of := r.Dataset
+	if r.Part != "" {
+		of += ", part " + r.Part
+	}
 	_, err := fmt.Fprintf(w, "\nbudget of %s: total %s, spent %s, reserved %s, left %s; %s\n",
-		r.Dataset, eps(r.Total), eps(r.Spent), eps(r.Reserved), eps(r.Left), verdict)
+		of, eps(r.Total), eps(r.Spent), eps(r.Reserved), eps(r.Left), verdict)
 	if err != nil || r.Femto.Total == 0 {
 		return err
 	}

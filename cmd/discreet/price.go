@@ -66,11 +66,14 @@ func (f *priceFlags) read(op string, l *learner) (price, error) {
 // one training, "" when it does not.
 func (pr price) excess(s *schema.Schema) string {
 	switch {
-	case s.MaxEpsilon == 0:
-	case pr.notPrivate:
+	case s.MaxEpsilon > 0 && pr.notPrivate:
 		return fmt.Sprintf("training without privacy exceeds the max_epsilon %s that schema %q declares", s.MaxEpsilon, s.Name)
-	case pr.epsilon > s.MaxEpsilon:
+	case s.MaxEpsilon > 0 && pr.epsilon > s.MaxEpsilon:
 		return fmt.Sprintf("epsilon %s exceeds the max_epsilon %s that schema %q declares", pr.epsilon, s.MaxEpsilon, s.Name)
+	case s.MaxDelta > 0 && pr.delta > s.MaxDelta:
+		return fmt.Sprintf("delta %s exceeds the max_delta %s that schema %q declares", pr.delta, s.MaxDelta, s.Name)
+	case s.MaxEpsilon > 0 && s.MaxDelta == 0 && pr.delta > 0:
+		return fmt.Sprintf("delta %s exceeds what schema %q declares: a max_epsilon and no max_delta", pr.delta, s.Name)
 	}
 	return ""
 }

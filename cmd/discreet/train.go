@@ -27,6 +27,7 @@ type train struct {
 	data   []string
 	schema string
 	model  string
+	part   string
 	exceed bool
 	counting
 }
@@ -49,6 +50,9 @@ training writes no model.
 Flags that are not for every learner name theirs in brackets, with the value
 they have when they are not given.
 
+With --part only rows of one level of the column that the schema's parts: names
+are read; what trainings on different parts cost does not add up.
+
 With --ledger and --dataset the price is charged to the data set before anything
 is read, and refused where it exceeds what is left. The model's bytes are kept in
 the ledger: the same --job returns the same model and costs nothing. Without a
@@ -59,6 +63,7 @@ says that it was not counted.`,
     --rounds 50 --encoding ordinal --intercept selected --model m.json
   discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 0.16 --model m.json \
     --ledger l.db --dataset adult --job monday
+  discreet train --data clinics.csv --schema clinics.yaml --epsilon 1 --part north --model north.json --ledger l.db --dataset clinics
   discreet train --data adult.data.gz --schema adult.yaml --learner logistic --columns public --model public.json
   discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon inf --not-private --model twin.json`,
 		Args: cobra.NoArgs,
@@ -75,6 +80,7 @@ func (t *train) add(c *cobra.Command) {
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
+	c.Flags().StringVar(&t.part, "part", "", "train on one part of the rows: the `level` of the column that the schema's parts: names")
 	t.counting.add(c)
 	required(c, "data", "schema", "model")
 }
@@ -94,6 +100,9 @@ func (t *train) perform(c *cobra.Command, req *request) error {
 	}
 	s, err := schema.Load(t.schema)
 	if err != nil {
+		return err
+	}
+	if err := checkPart(c.Name(), t.part, s); err != nil {
 		return err
 	}
 	pl, err := req.plan(s, 0)
@@ -150,6 +159,9 @@ func (t *train) fit(ctx context.Context, req *request, s *schema.Schema, pl lear
 	if err != nil {
 		return nil, err
 	}
+	if t.part != "" {
+		tab = rowsOf(tab, t.part)
+	}
 	rows, err := memory.New(tab)
 	if err != nil {
 		return nil, err
@@ -171,6 +183,9 @@ func (t *train) fit(ctx context.Context, req *request, s *schema.Schema, pl lear
 	m, err := pl.Fit(ctx, rows, acct, mech.NewExit(rng.System()))
 	if err != nil {
 		return nil, err
+	}
+	if t.part != "" {
+		m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("which rows the training read: those of part %q of the public column %q", t.part, s.Parts))
 	}
 	if excess != "" {
 		m.Privacy.Overrides = append(m.Privacy.Overrides, excess)

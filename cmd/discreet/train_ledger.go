@@ -62,6 +62,7 @@ type configuration struct {
 	Learner string            `json:"learner"`
 	Epsilon dp.Epsilon        `json:"epsilon_nano"`
 	Delta   dp.Delta          `json:"delta_femto,omitempty"`
+	Part    string            `json:"part,omitempty"`
 	Options map[string]string `json:"options"`
 	Exceed  bool              `json:"exceed_max_epsilon"`
 	Schema  string            `json:"schema_sha256"`
@@ -75,7 +76,7 @@ func (t *train) open(ctx context.Context, l *ledger.Ledger, req *request, s *sch
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	config := configuration{Learner: req.name, Epsilon: req.price.epsilon, Delta: req.price.delta, Options: map[string]string{}, Exceed: t.exceed, Schema: hex.EncodeToString(sum[:]), Data: t.data}
+	config := configuration{Learner: req.name, Epsilon: req.price.epsilon, Delta: req.price.delta, Part: t.part, Options: map[string]string{}, Exceed: t.exceed, Schema: hex.EncodeToString(sum[:]), Data: t.data}
 	for name, r := range t.choice.given {
 		if r.set {
 			config.Options[name] = r.text
@@ -93,9 +94,15 @@ func (t *train) open(ctx context.Context, l *ledger.Ledger, req *request, s *sch
 	if id == "" {
 		id = rand.Text()
 	}
-	j, err := l.Job(ctx, ledger.Request{
-		Dataset: t.counting.dataset, ID: id, Config: spelt, Terms: terms(s), Output: output, Worker: worker(),
-	})
+	asked := ledger.Request{Dataset: t.counting.dataset, ID: id, Config: spelt, Terms: terms(s), Output: output, Worker: worker()}
+	if t.part != "" {
+		p, err := partsOf(s)
+		if err != nil {
+			return nil, err
+		}
+		asked.Part, asked.PartsBy, asked.Definition = t.part, p.By, p.Definition
+	}
+	j, err := l.Job(ctx, asked)
 	if err != nil {
 		return nil, refused(err)
 	}

@@ -343,6 +343,38 @@ var table = []mutant{
 		Package: "./accounting", Test: "TestWithinGaussian",
 	},
 	{
+		Row: "parts 1", Bug: "of disjoint parts the last counts, not the dearest",
+		File: "ledger/ledger.go",
+		Old:  `most(spent, u.Spent), most(charged, u.charged())`,
+		New:  `most(spent, u.Spent), u.charged()`,
+
+		Package: "./ledger", Test: "TestHistoriesAgreeWithTheModel",
+	},
+	{
+		Row: "parts 2", Bug: "a part by a protected column is charged alone under replace-one",
+		File: "ledger/parts.go",
+		Old:  `case req.Terms.Relation == dp.ReplaceOne && slices`,
+		New:  `case req.Terms.Relation == dp.AddRemove && slices`,
+
+		Package: "./ledger", Test: "TestPartsAreRefusedWhereTheyAreNotProven",
+	},
+	{
+		Row: "parts 3", Bug: "parts with other aliases are taken for the declared ones",
+		File: "ledger/parts.go",
+		Old:  `req.PartsBy != p.By || req.Definition != p.Definition`,
+		New:  `req.PartsBy != p.By`,
+
+		Package: "./ledger", Test: "TestPartsAreRefusedWhereTheyAreNotProven",
+	},
+	{
+		Row: "parts 4", Bug: "verify adds parts up",
+		File: "ledger/verify.go",
+		Old:  `parts = most(parts, p)`,
+		New:  `parts = dp.Price{Epsilon: parts.Epsilon + p.Epsilon, Delta: parts.Delta + p.Delta}`,
+
+		Package: "./ledger", Test: "TestPartsCountThroughTheirMaximum",
+	},
+	{
 		Row: "30b", Bug: "ledger refunds after the draw",
 		File: "ledger/recover.go",
 		Old:  `		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")`,

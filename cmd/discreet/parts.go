@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// partsOf are the parts that a schema declares, nil where it declares none.
+func partsOf(s *schema.Schema) (*ledger.Parts, error) {
+	if s.Parts == "" {
+		return nil, nil
+	}
+	c := &s.Columns[columnOf(s, s.Parts)]
+	p := &ledger.Parts{By: s.Parts}
+	for _, l := range c.Levels {
+		p.Names = append(p.Names, l.Value)
+	}
+	place := -1
+	if !s.Dialect.Header {
+		place = columnOf(s, s.Parts)
+	}
+	// Whatever decides which level a cell is.
+	text, err := json.Marshal(struct {
+		Levels  []schema.Level
+		Missing bool
+		Trim    bool
+		Tokens  []string
+		Place   int
+	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, place})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	p.Definition = hex.EncodeToString(sum[:])
+	return p, nil
+}
+
+func columnOf(s *schema.Schema, name string) int {
+	return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+}
+
+// checkPart refuses a part that the schema does not declare; "" is the whole
+// table.
+func checkPart(op, part string, s *schema.Schema) error {
+	if part == "" {
+		return nil
+	}
+	p, err := partsOf(s)
+	switch {
+	case err != nil:
+		return err
+	case p == nil:
+		return &usageError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out: the schema declares no parts", Got: part, Hint: "write parts: and the public column whose levels part the rows"}}
+	case !slices.Contains(p.Names, part):
+		return &usageError{&dp.ParamError{Op: op, Param: "part", Want: fmt.Sprintf("must be a level of column %q", p.By), Got: strconv.Quote(part)}}
+	}
+	return nil
+}
+
+// rowsOf are the rows of one part and nothing else: no number that only other
+// rows hold.
+func rowsOf(tab *dataset.Table, part string) *dataset.Table {
+	s := tab.Schema
+	j := columnOf(s, s.Parts)
+	code := uint32(slices.IndexFunc(s.Columns[j].Levels, func(l schema.Level) bool { return l.Value == part }))
+	var rows []int
+	for i := range tab.Rows {
+		if tab.Cols[j].Codes.At(i) == code {
+			rows = append(rows, i)
+		}
+	}
+	out := tab.Subset(rows)
+	out.Forget()
+	return out
+}

@@ -37,6 +37,31 @@ type peers struct {
 		Reg, Norm, Huber float64
 		Loss             float64
 	}
+	Levels struct { // of the same rows
+		Labels  []uint8
+		Weights []float64
+		Cases   []struct {
+			Encoding  feature.Encoding
+			Reg, Norm float64
+			Losses    []float64 // each level against the rest
+		}
+	}
+}
+
+func readPeers(t *testing.T) *peers {
+	t.Helper()
+	text, err := os.ReadFile("testdata/peers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := new(peers)
+	if err := json.Unmarshal(text, file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Cases) == 0 || len(file.Levels.Cases) == 0 {
+		t.Fatal("no case")
+	}
+	return file
 }
 
 func (p *peers) table() *dataset.Table {
@@ -74,18 +99,8 @@ func (p *peers) table() *dataset.Table {
 // Without noise the least loss is what other programs find: scikit-learn for
 // the logistic loss, BFGS and Newton in scipy for the Huber-hinge.
 func TestMinimumAgreesWithOtherSolvers(t *testing.T) {
-	text, err := os.ReadFile("testdata/peers.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file peers
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	file := readPeers(t)
 	tab := file.table()
-	if len(file.Cases) == 0 {
-		t.Fatal("no case")
-	}
 	for _, c := range file.Cases {
 		t.Run(fmt.Sprintf("%s, Λ=%g, R=%g, h=%g", c.Encoding, c.Reg, c.Norm, c.Huber), func(t *testing.T) {
 			p := settings()["not private"]
@@ -110,6 +125,42 @@ func TestMinimumAgreesWithOtherSolvers(t *testing.T) {
 			}
 			if !(math.Abs(at.Value-c.Loss) <= 1e-9) {
 				t.Errorf("the least loss is %.12g here and %.12g there", at.Value, c.Loss)
+			}
+		})
+	}
+}
+
+// The same of labels of three levels whose rows weigh as the schema says: each
+// level's least loss against the rest.
+func TestLevelsAgreeWithOtherSolvers(t *testing.T) {
+	file := readPeers(t)
+	tab := file.table()
+	tab.Labels = file.Levels.Labels
+	label := &tab.Schema.Label
+	label.Levels = append(slices.Clone(label.Levels), schema.Level{Value: "third"})
+	label.Positive, label.Weights = -1, file.Levels.Weights
+	for _, c := range file.Levels.Cases {
+		t.Run(fmt.Sprintf("%s, Λ=%g, R=%g", c.Encoding, c.Reg, c.Norm), func(t *testing.T) {
+			p := settings()["not private"]
+			p.Encoding, p.Reg, p.Norm = c.Encoding, c.Reg, c.Norm
+			pl, err := p.Plan(tab.Schema, tab.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := learntest.Fit(t, pl, tab, nil, 1)
+			for level, part := range pl.parts {
+				w := append(slices.Clone(m.Linear.Coef[level]), m.Linear.Bias[level])
+				for i := range w {
+					w[i] /= part.shape().Scale
+				}
+				view := learntest.Engine(t, tab).Against(level)
+				at, err := part.surface(context.Background(), view, part.perturbation(tab.Rows), make([]float64, len(w)))(w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(math.Abs(at.Value-c.Losses[level]) <= 1e-9) {
+					t.Errorf("level %d: the least loss is %.12g here and %.12g there", level, at.Value, c.Losses[level])
+				}
 			}
 		})
 	}

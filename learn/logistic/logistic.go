@@ -16,6 +16,10 @@
 // minimises the same with C = 1/(Reg·n). Each step is one pass over the rows and
 // one solve: O(n·columns² + d³), d features; memory O(d²).
 //
+// A label of K > 2 levels takes K fits, each level against the rest. Where the
+// schema declares weights of levels, a row's term counts by its level's weight
+// over the largest; the mean still divides by n.
+//
 // Prefer it to adaboost for calibrated scores; prefer adaboost over stumps when
 // the answer depends on thresholds inside the columns.
 //
@@ -52,16 +56,15 @@ type Params struct {
 // plan is a checked Params. It holds no data.
 type plan struct {
 	Params
-	use   *nonprivate.Use
-	space *feature.Space
+	use     *nonprivate.Use
+	space   *feature.Space
+	weights []float64 // of rows, by level; nil: 1 each
 }
 
 // Plan checks p against the schema; it fails with a *dp.ParamError. The number
 // of rows moves nothing here and may be 0, unknown.
 func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	switch { // written so that NaN fails
-	case s.Classes() != 2:
-		return nil, &dp.ParamError{Op: "logistic", Param: "label", Want: "must have 2 levels", Got: s.Classes()}
 	case !(p.Reg >= 0) || math.IsInf(p.Reg, 1):
 		return nil, &dp.ParamError{Op: "logistic", Param: "reg", Want: "must be finite and > 0, or 0 for 1/n", Got: p.Reg}
 	}
@@ -73,7 +76,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &plan{Params: p, use: use, space: sp}, nil
+	return &plan{Params: p, use: use, space: sp, weights: s.Label.RowWeights()}, nil
 }
 
 // Events is empty: nothing is released through noise, nothing is paid for, and
@@ -95,8 +98,7 @@ func (pl *plan) Facts() []learn.Fact {
 // Fit charges acct the empty bill, then reads the rows once per Newton step. It
 // draws no randomness.
 func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	n := float64(tab.Rows())
-	if !(n > 0) {
+	if tab.Rows() < 1 {
 		return nil, fmt.Errorf("logistic: the table must have at least one row")
 	}
 	if err := acct.Charge(dp.Price{}, nil); err != nil {
@@ -104,20 +106,45 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	reg := pl.Reg
 	if reg == 0 {
-		reg = 1 / n
+		reg = 1 / float64(tab.Rows())
 	}
-	best, err := minimise(func(coef []float64) (*engine.LossSums, error) {
-		return tab.LogisticSums(ctx, pl.space, coef)
-	}, n, reg, make([]float64, pl.space.Width()+1))
+	m := &model.Model{
+		Learner: "logistic",
+		Schema:  pl.use.Schema(),
+		Privacy: pl.use.Privacy(acct.Counted(), exit.Seeded()),
+		Spaces:  []model.SpaceSpec{pl.use.Space(pl.Encoding)},
+	}
+	var err error
+	if levels := m.Schema.Classes(); levels == 2 {
+		m.Logistic, err = pl.fit(ctx, tab, reg)
+	} else {
+		m.Linear = &model.Linear{Link: model.OneVersusRest}
+		for level := 0; level < levels && err == nil; level++ {
+			var one *model.Logistic
+			if one, err = pl.fit(ctx, tab.Against(level), reg); err == nil {
+				m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, one.Coef), append(m.Linear.Bias, one.Bias)
+			}
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
+	return m, nil
+}
+
+// fit is one binary fit.
+func (pl *plan) fit(ctx context.Context, tab engine.Table, reg float64) (*model.Logistic, error) {
+	sums := func(coef []float64) (*engine.LossSums, error) { return tab.LogisticSums(ctx, pl.space, coef) }
+	if pl.weights != nil {
+		rows := engine.Rows{Scale: 1, Norm: math.MaxFloat64, Weights: pl.weights} // as they are
+		sums = func(coef []float64) (*engine.LossSums, error) {
+			return tab.MarginSums(ctx, pl.space, engine.Loss{}, rows, coef)
+		}
+	}
 	d := pl.space.Width()
-	return &model.Model{
-		Learner:  "logistic",
-		Schema:   pl.use.Schema(),
-		Privacy:  pl.use.Privacy(acct.Counted(), exit.Seeded()),
-		Spaces:   []model.SpaceSpec{pl.use.Space(pl.Encoding)},
-		Logistic: &model.Logistic{Coef: best.Coef[:d], Bias: best.Coef[d]},
-	}, nil
+	best, err := minimise(sums, float64(tab.Rows()), reg, make([]float64, d+1))
+	if err != nil {
+		return nil, err
+	}
+	return &model.Logistic{Coef: best.Coef[:d], Bias: best.Coef[d]}, nil
 }

@@ -37,8 +37,6 @@ func TestConformance(t *testing.T) {
 }
 
 func TestPlanRefuses(t *testing.T) {
-	three := *census.Schema()
-	three.Label.Levels = make([]schema.Level, 3)
 	hidden := *census.Schema()
 	hidden.Label.Role = schema.Private
 	none := *census.Schema()
@@ -57,7 +55,6 @@ func TestPlanRefuses(t *testing.T) {
 		{"no public column", &none, func(p *Params) { p.Columns = nonprivate.Public }, "columns"},
 		{"unknown columns", census.Schema(), func(p *Params) { p.Columns = "" }, "columns"},
 		{"unknown encoding", census.Schema(), func(p *Params) { p.Encoding = "" }, "encoding"},
-		{"three classes", &three, func(*Params) {}, "label"},
 		{"negative reg", census.Schema(), func(p *Params) { p.Reg = -1e-300 }, "reg"},
 		{"reg not a number", census.Schema(), func(p *Params) { p.Reg = math.NaN() }, "reg"},
 		{"infinite reg", census.Schema(), func(p *Params) { p.Reg = math.Inf(1) }, "reg"},

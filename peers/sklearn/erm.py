@@ -6,7 +6,8 @@ usage: erm.py OUT.json
 Writes the committed fixture learn/erm/testdata/peers.json: generated tables as
 coded cells, and the least mean loss with its ridge over scaled rows, by
 scikit-learn for the logistic loss and by scipy's BFGS, then Newton's method
-from its end, for the Huber-hinge.
+from its end, for the Huber-hinge. Under levels it has labels of three levels
+with weights, and the least loss of each level against the rest.
 """
 
 import json
@@ -53,11 +54,12 @@ def least_huber(x, y, reg, h):
     return value(w), float(np.linalg.norm(slope(w)))
 
 
-def least_logistic(x, y, reg):
-    fit = LogisticRegression(C=1 / (reg * len(y)), fit_intercept=False, solver="newton-cholesky", tol=1e-13, max_iter=1000).fit(x, y)
-    w = fit.coef_[0]
-    slope = x.T @ (-y / (1 + np.exp(y * (x @ w)))) / len(y) + reg * w
-    return np.logaddexp(0, -y * (x @ w)).mean() + reg / 2 * w @ w, float(np.linalg.norm(slope))
+def least_logistic(x, y, reg, weights=1.0):
+    weights = weights * np.ones(len(y))
+    fit = LogisticRegression(C=1 / (reg * len(y)), fit_intercept=False, solver="newton-cholesky", tol=1e-13, max_iter=1000)
+    w = fit.fit(x, y, sample_weight=weights).coef_[0]
+    slope = x.T @ (-weights * y / (1 + np.exp(y * (x @ w)))) / len(y) + reg * w
+    return weights @ np.logaddexp(0, -y * (x @ w)) / len(y) + reg / 2 * w @ w, float(np.linalg.norm(slope))
 
 
 def cases():
@@ -72,9 +74,30 @@ def cases():
                 yield dict(encoding=case["encoding"], reg=reg, norm=norm, huber=h, loss=float(loss), gradient=left)
 
 
+WEIGHTS = [1.0, 4.0, 2.5]
+
+
+def three_levels(labels, columns):
+    """A label of three levels: the old one, and a third where one category has its second code."""
+    return np.where(np.asarray(columns[1]["cells"]) == 1, 2, labels)
+
+
+def level_cases():
+    for case in generated():
+        if not case["name"].startswith("generated"):
+            continue
+        labels = three_levels(case["labels"], case["columns"])
+        weights = np.asarray(WEIGHTS)[labels] / max(WEIGHTS)
+        for reg, norm in (1e-4, 1.0), (0.01, 0.7):
+            x = rows(case["columns"], case["encoding"], norm)
+            least = [least_logistic(x, np.where(labels == level, 1, -1), reg, weights) for level in range(3)]
+            yield dict(encoding=case["encoding"], reg=reg, norm=norm, losses=[float(loss) for loss, _ in least], gradients=[left for _, left in least])
+
+
 if __name__ == "__main__":
     first = next(generated())
     with open(sys.argv[1], "w") as out:
         json.dump(dict(made_by=f"peers/sklearn/erm.py, scikit-learn {sklearn.__version__}, scipy {scipy.__version__}, numpy {np.__version__}",
-                       columns=first["columns"], labels=first["labels"], cases=list(cases())), out, separators=(",", ":"))
+                       columns=first["columns"], labels=first["labels"], cases=list(cases()),
+                       levels=dict(labels=three_levels(first["labels"], first["columns"]).tolist(), weights=WEIGHTS, cases=list(level_cases()))), out, separators=(",", ":"))
         out.write("\n")

@@ -77,6 +77,7 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		a.tune(),
 		a.budget(),
 
+		a.simulate(),
 		a.party(),
 		a.combine(),
 

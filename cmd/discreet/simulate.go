@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/aggregator"
+	"github.com/discreet-dp/discreet/local/printed"
+	"github.com/discreet-dp/discreet/local/simulate"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+// simulation is the flags of the command.
+type simulation struct {
+	*app
+	data       []string
+	schema     string
+	model      string
+	classifier string
+	mechanism  string
+	mode       string
+	epsilon    string
+	owners     int
+	rounds     int
+	plan       bool
+	noise      float64
+	json       bool
+}
+
+// simulated is what simulate prints for programs.
+type simulated struct {
+	Mode       string     `json:"mode"`
+	Classifier string     `json:"classifier"`
+	Mechanism  string     `json:"mechanism"` // "" where each question takes the better of oue and grr
+	Epsilon    dp.Epsilon `json:"epsilon_nano"`
+	Owners     int        `json:"owners"`
+	Asked      int        `json:"asked"` // owners who sent their one report; 0 in mode paper, where all send much more
+	Private    bool       `json:"private"`
+	// Rounds are what the owners' reports came to; of mode paper the exact errors.
+	Rounds []round `json:"rounds"`
+	// Reach is the most that one dishonest owner could move an estimated share of
+	// all records; null in mode paper, where nothing bounds it.
+	Reach *float64 `json:"reach"`
+}
+
+type round struct {
+	Round    int     `json:"round"`
+	Err      float64 `json:"err"`
+	ErrNoise float64 `json:"err_noise"`
+	Vote     float64 `json:"vote"`
+}
+
+// Modes of a simulation.
+const (
+	modeLocal = "local"
+	modePaper = "paper"
+)
+
+// mechanisms maps the names of the command line to those of laws.
+var mechanisms = map[string]string{"pm": "piecewise", "duchi": "duchi", "laplace": "laplace", "hybrid": "hybrid", "oue": "oue", "grr": "grr"}
+
+func (a *app) simulate() *cobra.Command {
+	s := &simulation{app: a}
+	c := &cobra.Command{
+		Use:   "simulate",
+		Short: "play data owners who perturb at home, and train on their reports",
+		Long: `Simulate takes a table for a population: each row, or each of --owners equal
+parts of the rows, is a data owner who trusts nobody. It shows what accuracy a
+population of that size buys. Every column and the label are private here,
+whatever the schema's roles.
+
+Modes. In local, the default, each owner sends one report, which is ε-private
+before it leaves; splits, leaves and errors are computed from reports. Mode paper
+is boosting as Wang and Chang (2020) print it, for comparison: there only the
+vectors are perturbed, and the model says that it guarantees nothing.
+
+Mechanisms: oue and grr report a cell of a column's table, pm, duchi, hybrid and
+laplace a vector; mode paper takes vectors only. Left out, local takes the better
+of oue and grr for each question, paper pm.
+
+With --plan it reads no data: it prints what each question's reports will be
+worth for --owners owners, how many owners it takes for --noise, and what one
+dishonest owner can do.`,
+		Example: `  discreet simulate --data adult.data.gz --schema adult.yaml --classifier stump --epsilon 1 --model m.json
+  discreet simulate --data adult.data.gz --schema adult.yaml --classifier centroid --mechanism pm --mode paper --epsilon 1 --model p.json
+  discreet simulate --plan --schema adult.yaml --classifier stump --epsilon 1 --owners 100000 --noise 0.01`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return s.run(c) },
+	}
+	f := c.Flags()
+	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
+	f.StringVar(&s.model, "model", "", "the `file` to write the model to; replaced if it is there")
+	f.StringVar(&s.classifier, "classifier", "stump", "what a round adds: stump, centroid or logistic, a `name`")
+	f.StringVar(&s.mechanism, "mechanism", "", "how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`")
+	f.StringVar(&s.mode, "mode", modeLocal, "local or paper, a `name`")
+	f.StringVar(&s.epsilon, "epsilon", "", "the ε of an owner's one report, a `number`")
+	f.IntVar(&s.owners, "owners", 0, "the `number` of data owners; 0: every row is one")
+	f.IntVar(&s.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth, in mode paper 10")
+	f.BoolVar(&s.plan, "plan", false, "say what reports will be worth, without any data")
+	f.Float64Var(&s.noise, "noise", 0.01, "with --plan: the standard deviation of an estimated share of all records that is wanted, a `number`")
+	f.BoolVar(&s.json, "json", false, "print one JSON object")
+	required(c, "schema", "epsilon")
+	return c
+}
+
+func (s *simulation) run(c *cobra.Command) error {
+	eps, err := dp.ParseEpsilon(s.epsilon)
+	if err != nil {
+		return &usageError{err}
+	}
+	if err := s.check(c); err != nil {
+		return &usageError{err}
+	}
+	sch, err := schema.Load(s.schema)
+	if err != nil {
+		return err
+	}
+	if s.plan {
+		return s.foresee(sch, eps)
+	}
+	if err := canWrite(s.model); err != nil {
+		return fmt.Errorf("simulate: model %w", err)
+	}
+	m, out, err := s.perform(c.Context(), sch, eps)
+	if err != nil {
+		return err
+	}
+	if err := m.Save(s.model); err != nil {
+		return err
+	}
+	s.say("wrote %s", s.model)
+	if s.json {
+		return writeJSON(s.stdout, out)
+	}
+	return s.print(m, out)
+}
+
+// check refuses what can be refused without a schema.
+func (s *simulation) check(c *cobra.Command) error {
+	fault := func(param, want string, got any, hint string) error {
+		return &dp.ParamError{Op: "simulate", Param: param, Want: want, Got: got, Hint: hint}
+	}
+	law, known := mechanisms[s.mechanism]
+	classifiers := []string{string(wire.Stump), string(wire.Centroid), string(wire.Logistic)}
+	switch {
+	case s.mode != modeLocal && s.mode != modePaper:
+		return fault("mode", "must be local or paper", s.mode, "")
+	case !slices.Contains(classifiers, s.classifier):
+		return fault("classifier", "must be one of "+strings.Join(classifiers, ", "), s.classifier, "")
+	case s.mechanism != "" && !known:
+		return fault("mechanism", "must be one of pm, duchi, laplace, hybrid, oue, grr", s.mechanism, "")
+	case s.mode == modePaper && (law == "oue" || law == "grr"):
+		return fault("mechanism", "must be one of pm, duchi, laplace, hybrid in mode paper", s.mechanism, "mode local takes all of them")
+	case s.rounds < 0 || c.Flags().Changed("rounds") && s.rounds == 0:
+		return fault("rounds", "must be at least 1", s.rounds, "")
+	case s.owners < 0 || c.Flags().Changed("owners") && s.owners == 0:
+		return fault("owners", "must be at least 1", s.owners, "")
+	case s.plan && (len(s.data) > 0 || s.model != ""):
+		return fault("plan", "must be without --data and --model: it reads and writes nothing", nil, "")
+	case s.plan && s.mode == modePaper:
+		return fault("plan", "must be of mode local", s.mode, "")
+	case s.plan && s.owners == 0:
+		return fault("owners", "must be given with --plan", nil, "for example --owners 100000")
+	case s.plan && !(s.noise > 0 && s.noise <= 1):
+		return fault("noise", "must be above 0 and at most 1", s.noise, "")
+	case !s.plan && c.Flags().Changed("noise"):
+		return fault("noise", "must be with --plan", s.noise, "")
+	case !s.plan && len(s.data) == 0:
+		return fault("data", "must be given", nil, "or --plan, which needs none")
+	case !s.plan && s.model == "":
+		return fault("model", "must be given", nil, "")
+	}
+	return nil
+}
+
+// perform plays the owners.
+func (s *simulation) perform(ctx context.Context, sch *schema.Schema, eps dp.Epsilon) (*model.Model, *simulated, error) {
+	tab, err := s.table(ctx, sch, s.data)
+	if err != nil {
+		return nil, nil, err
+	}
+	owners := s.owners
+	if owners == 0 {
+		owners = tab.Rows
+	}
+	out := &simulated{Mode: s.mode, Classifier: s.classifier, Mechanism: mechanisms[s.mechanism], Epsilon: eps, Owners: owners}
+	report, done := s.runsDone(s.mode)
+	defer done()
+	if s.mode == modePaper {
+		rounds := s.rounds
+		if rounds == 0 {
+			rounds = 10
+		}
+		m, err := printed.Run(ctx, tab, printed.Params{
+			Classifier: printed.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: rounds,
+			Trace: func(r printed.Round) {
+				out.Rounds = append(out.Rounds, round{r.Round, r.Err, 0, r.Vote})
+				report(r.Round, rounds)
+			},
+		})
+		return m, out, err
+	}
+	res, err := simulate.Run(ctx, tab, simulate.Params{
+		Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: s.rounds, Progress: report,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	out.Asked, out.Reach, out.Private = res.Asked, &res.Reach, true
+	for _, r := range res.Rounds {
+		out.Rounds = append(out.Rounds, round{r.Round, r.Err, r.ErrNoise, r.Vote})
+	}
+	return res.Model, out, nil
+}
+
+func (s *simulation) print(m *model.Model, out *simulated) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "mode %s, %d owners\n", out.Mode, out.Owners)
+	for _, r := range out.Rounds {
+		fmt.Fprintf(&b, "round %d: weighted error %.3f", r.Round, r.Err)
+		if r.ErrNoise > 0 {
+			fmt.Fprintf(&b, " ± %.3f by other owners' reports, levels counted alike", r.ErrNoise)
+		}
+		if r.Vote > 0 {
+			fmt.Fprintf(&b, ", vote %.3f\n", r.Vote)
+		} else {
+			fmt.Fprintf(&b, ", dropped\n")
+		}
+	}
+	_, err := fmt.Fprintf(s.stdout, "%s\n%s", &b, m.Privacy.Card())
+	return err
+}
+
+// forecast is what simulate --plan prints for programs.
+type forecast struct {
+	Classifier string                `json:"classifier"`
+	Epsilon    dp.Epsilon            `json:"epsilon_nano"`
+	Owners     int                   `json:"owners"`
+	Rounds     int                   `json:"rounds"`
+	Noise      float64               `json:"noise"`  // wanted
+	Needed     int                   `json:"needed"` // owners
+	Questions  []aggregator.Forecast `json:"questions"`
+}
+
+// foresee prints a plan.
+func (s *simulation) foresee(sch *schema.Schema, eps dp.Epsilon) error {
+	task, err := aggregator.Plan(aggregator.Params{
+		Schema: sch, Classifier: wire.Classifier(s.classifier), Mechanism: mechanisms[s.mechanism], Epsilon: eps,
+		Owners: s.owners, Rounds: s.rounds, Nonce: strings.Repeat("0", 32), // a plan is not posed
+	})
+	if err != nil {
+		return err
+	}
+	f := forecast{Classifier: s.classifier, Epsilon: eps, Owners: s.owners, Rounds: len(task.Rounds), Noise: s.noise}
+	if f.Questions, err = aggregator.Forecasts(task, s.owners); err != nil {
+		return err
+	}
+	if f.Needed, err = aggregator.OwnersFor(task, s.noise); err != nil {
+		return err
+	}
+	if s.json {
+		return writeJSON(s.stdout, f)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d owners, one report of epsilon %s each, rounds: %d\n\n", f.Owners, f.Epsilon, f.Rounds)
+	fmt.Fprintf(&b, "%-24s %6s %-10s %10s %8s %10s\n", "question", "cells", "mechanism", "owners", "noise", "one liar")
+	for _, q := range f.Questions {
+		fmt.Fprintf(&b, "%-24s %6d %-10s %10d %8.4f %10.2g\n", q.Column, q.Cells, q.Mechanism, q.Owners, q.Noise, q.Reach)
+	}
+	fmt.Fprintf(&b, "\nnoise: standard deviation of a cell's estimated share of all records, first round\none liar: how far one dishonest report can move it\n%d owners bring the noise of every question to %g\n", f.Needed, f.Noise)
+	_, err = fmt.Fprint(s.stdout, b.String())
+	return err
+}

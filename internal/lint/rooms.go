@@ -58,6 +58,8 @@ var table = []row{
 		rooms: []string{"dp", "schema", "feature", "column", "engine", "dataset"}, never: []string{"mech", "learn", "rng"}},
 	{room: "local/response", words: "local/response is the public arithmetic of reports: dp only, never randomness or rows",
 		rooms: []string{"dp"}, never: append([]string{"rng", "mech"}, append(rows, seeds...)...), std: append([]string{"crypto/rand", "math/rand/v2"}, impure...)},
+	{room: "local/secsum", words: "local/secsum adds up what nobody shows: dp, rng and circl, never what the numbers mean",
+		rooms: []string{"dp", "rng"}, libs: []string{"github.com/cloudflare/circl"}, never: append([]string{"mech", "learn", "schema"}, append(rows, seeds...)...), std: impure},
 	{room: "mech", words: "mech is noise and its price: dp, rng and the laws of reports, never rows or accounts",
 		rooms: []string{"dp", "rng", "local/response"}, never: append([]string{"schema", "column", "engine", "learn"}, append(rows, seeds...)...), std: impure},
 	{room: "local/wire", words: "local/wire is messages: what they mean and the arithmetic both sides repeat, never rows, randomness or either side",

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secsum
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Kind says which step of the protocol a message is.
+type Kind uint8
+
+const (
+	Share Kind = 1 + iota // owner to holder: the owner's share
+	Held                  // holder to collector, and between holders under Prio3: whose shares it has
+	Open                  // collector to holder: whose shares to add up
+	Sum                   // holder to collector: the sum of these shares
+)
+
+// ToCollector is the address of the collector.
+const ToCollector = -1
+
+// Message is what passes between owners, holders and the collector. From and To
+// are numbers of owners or holders, as Kind says.
+type Message struct {
+	Task     Tag
+	Kind     Kind
+	From, To int
+	Body     []byte
+}
+
+const (
+	messageVersion = 1
+	headerBytes    = 1 + 1 + len(Tag{}) + 4 + 4 + 4
+	maxBody        = 1 << 30
+)
+
+// MarshalBinary writes the one canonical form of a message.
+func (m Message) MarshalBinary() ([]byte, error) {
+	if len(m.Body) > maxBody {
+		return nil, fmt.Errorf("secsum: a body of %d bytes exceeds %d", len(m.Body), maxBody)
+	}
+	b := make([]byte, 0, headerBytes+len(m.Body))
+	b = append(append(b, messageVersion, byte(m.Kind)), m.Task[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(int32(m.From)))
+	b = binary.BigEndian.AppendUint32(b, uint32(int32(m.To)))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(m.Body)))
+	return append(b, m.Body...), nil
+}
+
+// UnmarshalBinary reads the canonical form and no other. It keeps no part of b.
+func (m *Message) UnmarshalBinary(b []byte) error {
+	switch {
+	case len(b) < headerBytes:
+		return errors.New("secsum: a message is shorter than its header")
+	case b[0] != messageVersion:
+		return fmt.Errorf("secsum: a message has version %d, not %d", b[0], messageVersion)
+	case Kind(b[1]) < Share || Kind(b[1]) > Sum:
+		return fmt.Errorf("secsum: a message has kind %d", b[1])
+	}
+	n := binary.BigEndian.Uint32(b[headerBytes-4:])
+	if n > maxBody || int(n) != len(b)-headerBytes {
+		return fmt.Errorf("secsum: a message has %d bytes of body, its header says %d", len(b)-headerBytes, n)
+	}
+	m.Kind = Kind(b[1])
+	copy(m.Task[:], b[2:])
+	m.From = int(int32(binary.BigEndian.Uint32(b[2+len(m.Task):])))
+	m.To = int(int32(binary.BigEndian.Uint32(b[6+len(m.Task):])))
+	m.Body = append([]byte(nil), b[headerBytes:]...)
+	return nil
+}
+
+// ErrRefused is what a message's refusal wraps: the message counts for nothing,
+// and the state machine goes on as if it had not come.
+var ErrRefused = errors.New("message refused")
+
+func refused(format string, args ...any) error {
+	return fmt.Errorf("secsum: %w: %s", ErrRefused, fmt.Sprintf(format, args...))
+}
+
+// Abort ends a sum that cannot be opened. Nothing about any vector has left.
+type Abort struct {
+	Waiting    Kind // the step that did not come from enough
+	Have, Need int  // parties
+}
+
+func (a *Abort) Error() string {
+	who := "holders"
+	if a.Waiting == Share {
+		who = "owners"
+	}
+	return fmt.Sprintf("secsum: too few %s to open the sum: %d of the %d that it takes", who, a.Have, a.Need)
+}
+
+// set is a set of owners, one bit each, owner 0 the lowest of the first byte.
+type set []byte
+
+func newSet(owners int) set { return make(set, (owners+7)/8) }
+
+func (s set) has(i int) bool { return s[i/8]>>(i%8)&1 == 1 }
+func (s set) add(i int)      { s[i/8] |= 1 << (i % 8) }
+
+// members lists the set in ascending order.
+func (s set) members() (list []int) {
+	for i := range 8 * len(s) {
+		if s.has(i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// readSet takes a set from the front of a body, and refuses bits of owners that
+// do not exist.
+func readSet(owners int, body []byte) (s set, rest []byte, err error) {
+	n := (owners + 7) / 8
+	if len(body) < n {
+		return nil, nil, refused("a set of owners has %d bytes, not %d", len(body), n)
+	}
+	s = append(set(nil), body[:n]...)
+	if used := owners % 8; used != 0 && s[n-1]>>used != 0 {
+		return nil, nil, refused("a set names an owner beyond the %d there are", owners)
+	}
+	return s, body[n:], nil
+}

@@ -185,10 +185,25 @@ func (f *figure) spread(s *Series, colour color.RGBA) {
 	bar := draw.LineStyle{Color: color.NRGBA{colour.R, colour.G, colour.B, 0x99}, Width: 1}
 	for i, x := range s.X {
 		at, lo, hi := f.atX(x), f.clampY(s.Low[i]), f.clampY(s.High[i])
-		f.c.StrokeLine2(bar, at, lo, at, hi)
+		if s.Q1 == nil {
+			f.c.StrokeLine2(bar, at, lo, at, hi)
+		} else {
+			f.box(at, lo, f.clampY(s.Q1[i]), f.clampY(s.Y[i]), f.clampY(s.Q3[i]), hi, colour, bar)
+		}
 		f.c.StrokeLine2(bar, at-2.5, lo, at+2.5, lo)
 		f.c.StrokeLine2(bar, at-2.5, hi, at+2.5, hi)
 	}
+}
+
+// box is a box from q1 to q3, crossed at mid, with whiskers to lo and hi.
+func (f *figure) box(at, lo, q1, mid, q3, hi vg.Length, colour color.RGBA, whisker draw.LineStyle) {
+	const half = 8
+	corners := []vg.Point{{X: at - half, Y: q1}, {X: at + half, Y: q1}, {X: at + half, Y: q3}, {X: at - half, Y: q3}}
+	f.c.FillPolygon(color.NRGBA{colour.R, colour.G, colour.B, 0x26}, corners)
+	f.c.StrokeLine2(whisker, at, lo, at, q1)
+	f.c.StrokeLine2(whisker, at, q3, at, hi)
+	f.c.StrokeLines(draw.LineStyle{Color: colour, Width: 1}, append(corners, corners[0]))
+	f.c.StrokeLine2(draw.LineStyle{Color: colour, Width: 2.4}, at-half, mid, at+half, mid)
 }
 
 // clampY keeps a spread inside a y axis whose range was given.
@@ -197,6 +212,9 @@ func (f *figure) clampY(y float64) vg.Length {
 }
 
 func (f *figure) series(s *Series, colour color.RGBA, shape int) {
+	if s.Q1 != nil {
+		return // boxes say it all
+	}
 	var path []vg.Point
 	for i, x := range s.X {
 		path = append(path, vg.Point{X: f.atX(x), Y: f.atY(s.Y[i])})

@@ -5,6 +5,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,6 +42,9 @@ type Series struct {
 	X, Y []float64
 	// Low and High are the spread of each Y; both nil for none.
 	Low, High []float64
+	// Q1 and Q3 draw boxes instead of bars and markers: from Q1 to Q3, with Y
+	// across and whiskers from Low to High, which they need. Both nil for none.
+	Q1, Q3 []float64
 	// Band shades the spread instead of drawing bars.
 	Band   bool
 	Stroke Stroke
@@ -168,6 +172,9 @@ func (l *Lines) checkSeries(s *Series) error {
 	if s.Low != nil && l.Spread == "" {
 		return &dp.ParamError{Op: "plot", Param: "spread", Want: "must say what the error bars are", Hint: `for example "one standard deviation of 10 runs"`}
 	}
+	if (s.Q1 != nil || s.Q3 != nil) && (len(s.Q1) != n || len(s.Q3) != n || s.Low == nil || s.Band) {
+		return refuse("must have quartiles, and a low and a high without a band, for each y or none", fmt.Sprintf("%d and %d for %d", len(s.Q1), len(s.Q3), n))
+	}
 	for i, x := range s.X {
 		switch {
 		case !drawable(x) || l.LogX && !(x > 0) || i > 0 && !(x > s.X[i-1]):
@@ -176,6 +183,8 @@ func (l *Lines) checkSeries(s *Series) error {
 			return refuse("must have y of at most 1e12", s.Y[i])
 		case s.Low != nil && !(drawable(s.Low[i]) && drawable(s.High[i]) && s.Low[i] <= s.Y[i] && s.Y[i] <= s.High[i]):
 			return refuse("must have low ≤ y ≤ high, all at most 1e12", fmt.Sprintf("%g, %g, %g", s.Low[i], s.Y[i], s.High[i]))
+		case s.Q1 != nil && !(s.Low[i] <= s.Q1[i] && s.Q1[i] <= s.Y[i] && s.Y[i] <= s.Q3[i] && s.Q3[i] <= s.High[i]):
+			return refuse("must have low ≤ q1 ≤ y ≤ q3 ≤ high", fmt.Sprintf("%g, %g, %g, %g, %g", s.Low[i], s.Q1[i], s.Y[i], s.Q3[i], s.High[i]))
 		}
 	}
 	return nil
@@ -224,19 +233,24 @@ func (l *Lines) foot() string {
 	if l.Spread == "" {
 		return l.Note
 	}
-	bars, bands := false, false
-	for i := range l.Series {
-		if s := &l.Series[i]; s.Low != nil {
-			bars, bands = bars || !s.Band, bands || s.Band
+	var shapes []string
+	for _, shape := range []struct {
+		name string
+		is   func(s *Series) bool
+	}{
+		{"bars", func(s *Series) bool { return s.Low != nil && !s.Band && s.Q1 == nil }},
+		{"bands", func(s *Series) bool { return s.Low != nil && s.Band }},
+		{"boxes", func(s *Series) bool { return s.Q1 != nil }},
+	} {
+		if slices.ContainsFunc(l.Series, func(s Series) bool { return shape.is(&s) }) {
+			shapes = append(shapes, shape.name)
 		}
 	}
-	what := "Bars: "
-	switch {
-	case bars && bands:
-		what = "Bars and bands: "
-	case bands:
-		what = "Bands: "
+	what := strings.Join(shapes, " and ")
+	if what == "" {
+		what = "bars"
 	}
+	what = strings.ToUpper(what[:1]) + what[1:] + ": "
 	foot := what + strings.TrimSuffix(l.Spread, ".") + "."
 	if l.Note != "" {
 		foot += " " + l.Note

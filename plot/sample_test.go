@@ -44,6 +44,19 @@ func crowded() *Lines {
 	return l
 }
 
+// boxes is a chart of quartiles, one box of which is flat.
+func boxes() *Lines {
+	return &Lines{
+		Title: "Boosting on a line", Subtitle: "10 runs", XLabel: "privacy loss ε", YLabel: "accuracy",
+		LogX: true, YFrom: 0, YTo: 1, Spread: "from the lower to the upper quartile across the median, whiskers to the extremes",
+		Series: []Series{{
+			Name: "boosting", X: []float64{.01, .1, 1}, Y: []float64{.5, .8, .98},
+			Low: []float64{.05, .4, .98}, Q1: []float64{.3, .7, .98}, Q3: []float64{.7, .9, .98}, High: []float64{.96, .98, .98},
+		}},
+		References: []Reference{{"guessing", .5}},
+	}
+}
+
 func sampleBars() *Bars {
 	return &Bars{
 		Title: "Balanced accuracy on 20,000 held-out people", From: .5, To: .9, Decimals: 3,

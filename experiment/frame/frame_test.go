@@ -263,7 +263,12 @@ func TestSummary(t *testing.T) {
 	if got, want := d.AtLeast(0.025), 2-4.302653*math.Sqrt(1.0/3); math.Abs(got-want) > 1e-5 {
 		t.Errorf("at least %g, want %g", got, want)
 	}
-	if s.Mean("c", dp.Nano, "accuracy").N != 0 || s.Difference("a", "c", dp.Nano, "accuracy").N != 0 {
+	for _, c := range []struct{ q, want float64 }{{0, 1}, {0.25, 1.5}, {0.5, 2}, {0.75, 4}, {1, 6}} { // of 1, 2, 6
+		if got := s.Quantile("a", dp.Nano, "accuracy", c.q); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("quantile %g is %g, want %g", c.q, got, c.want)
+		}
+	}
+	if !math.IsNaN(s.Quantile("c", dp.Nano, "accuracy", 0.5)) || s.Mean("c", dp.Nano, "accuracy").N != 0 || s.Difference("a", "c", dp.Nano, "accuracy").N != 0 {
 		t.Error("a series that was not measured has a mean")
 	}
 }

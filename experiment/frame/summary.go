@@ -50,6 +50,26 @@ func (s *Summary) Mean(series string, eps dp.Epsilon, metric string) Stat {
 	return statOf(s.values[place{series, eps, metric}])
 }
 
+// Quantile is the q-quantile, q in [0, 1], of a metric over the repeats: between
+// two of its values in proportion, as most programs have it (type 7 of Hyndman
+// and Fan 1996). It is NaN where nothing was measured.
+func (s *Summary) Quantile(series string, eps dp.Epsilon, metric string, q float64) float64 {
+	var have []float64
+	for _, v := range s.values[place{series, eps, metric}] {
+		if !math.IsNaN(v) {
+			have = append(have, v)
+		}
+	}
+	if len(have) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(have)
+	at := q * float64(len(have)-1)
+	k := min(int(at), len(have)-1)
+	next := min(k+1, len(have)-1)
+	return have[k] + float64((at-float64(k))*(have[next]-have[k]))
+}
+
 // Difference is the mean over repeats of series a minus series b, paired.
 func (s *Summary) Difference(a, b string, eps dp.Epsilon, metric string) Stat {
 	va, vb := s.values[place{a, eps, metric}], s.values[place{b, eps, metric}]

@@ -15,18 +15,22 @@ import (
 )
 
 // Explanation is what a model says, in nats of the log-odds of the positive
-// level.
+// level, or of each of several levels.
 type Explanation struct {
 	Learner  string `json:"learner"`
 	Label    string `json:"label"`
-	Positive string `json:"positive"`
-	// Intercept is what every row starts from.
+	Positive string `json:"positive,omitempty"` // none where Levels is set
+	// Intercept is what every row starts from; 0 where Levels is set.
 	Intercept float64 `json:"intercept"`
 	// Shapes are those of an additive model, the most important first.
 	Shapes []Shape `json:"shapes,omitempty"`
 	// Coefficients are those of a logistic model, in the order of its features.
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
-	Privacy      Privacy       `json:"privacy"`
+	// Levels are the functions of a model that has one per level, in the order of
+	// the label's levels, and Link says what their values become.
+	Levels  []Level    `json:"levels,omitempty"`
+	Link    model.Link `json:"link,omitempty"`
+	Privacy Privacy    `json:"privacy"`
 
 	privacy model.Privacy
 	columns []schema.Column // by shape
@@ -63,26 +67,37 @@ type Bin struct {
 	Deviation float64 `json:"posterior_sd"`
 }
 
-// Coefficient is what one feature of a logistic model adds at the value 1.
+// Coefficient is what one feature of a linear function adds at the value 1.
 type Coefficient struct {
 	Feature string  `json:"feature"`
 	LogOdds float64 `json:"log_odds"`
 }
 
-// Of explains an additive or a logistic model. Any other, and one that is not
-// consistent, is refused.
+// Level is the linear function of one level.
+type Level struct {
+	Level        string        `json:"level"`
+	Intercept    float64       `json:"intercept"`
+	Coefficients []Coefficient `json:"coefficients"`
+}
+
+// Of explains an additive, a logistic or a linear model. Any other, and one that
+// is not consistent, is refused.
 func Of(m *model.Model) (*Explanation, error) {
-	if m.Additive == nil && m.Logistic == nil {
+	if m.Additive == nil && m.Logistic == nil && m.Linear == nil {
 		return nil, refusal("explain", m)
 	}
 	if _, err := m.Bind(m.Schema); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
 	e := &Explanation{
-		Learner: m.Learner, Label: m.Schema.Label.Name, Positive: m.Schema.Label.Levels[m.Schema.Label.Positive].Value,
+		Learner: m.Learner, Label: m.Schema.Label.Name,
 		Privacy: Privacy{Scope: m.Privacy.Scope, Epsilon: m.Privacy.Epsilon.Float(), Words: m.Privacy.Words()},
 		privacy: m.Privacy,
 	}
+	if m.Linear != nil {
+		return e, e.linear(m)
+	}
+	e.Positive = m.Schema.Label.Levels[m.Schema.Label.Positive].Value
 	if m.Additive != nil {
 		e.additive(m)
 		return e, nil
@@ -93,10 +108,13 @@ func Of(m *model.Model) (*Explanation, error) {
 // refusal says which models can be explained.
 func refusal(op string, m *model.Model) error {
 	got := "a logistic model"
-	if m.Votes != nil {
-		got = "a vote of thresholds"
+	switch {
+	case m.Votes != nil || m.Ballots != nil:
+		got = "a vote of classifiers"
+	case m.Linear != nil:
+		got = "a linear model per level"
 	}
-	want := "must be additive or logistic"
+	want := "must be additive, logistic or linear"
 	if op != "explain" {
 		want = "must be additive"
 	}
@@ -144,21 +162,39 @@ func importance(steps []float64) (mean float64) {
 	return mean
 }
 
-func (e *Explanation) logistic(m *model.Model) error {
-	spec := m.Spaces[m.Logistic.Space]
+func (e *Explanation) logistic(m *model.Model) (err error) {
+	e.Intercept = m.Logistic.Bias
+	e.Coefficients, err = coefficients(m, m.Logistic.Space, m.Logistic.Coef)
+	return err
+}
+
+func (e *Explanation) linear(m *model.Model) error {
+	e.Link = m.Linear.Link
+	for k, level := range m.Schema.Label.Levels {
+		named, err := coefficients(m, m.Linear.Space, m.Linear.Coef[k])
+		if err != nil {
+			return err
+		}
+		e.Levels = append(e.Levels, Level{level.Value, m.Linear.Bias[k], named})
+	}
+	return nil
+}
+
+// coefficients names the features of a space of m.
+func coefficients(m *model.Model, space int, coef []float64) (out []Coefficient, err error) {
+	spec := m.Spaces[space]
 	var cols []int
 	for _, name := range spec.Columns {
 		cols = append(cols, columnOf(m, name))
 	}
 	sp, err := feature.NewSpace(m.Schema, spec.Encoding, cols)
 	if err != nil {
-		return fmt.Errorf("explain: %w", err)
+		return nil, fmt.Errorf("explain: %w", err)
 	}
-	e.Intercept = m.Logistic.Bias
 	for i, name := range sp.Names {
-		e.Coefficients = append(e.Coefficients, Coefficient{name, m.Logistic.Coef[i]})
+		out = append(out, Coefficient{name, coef[i]})
 	}
-	return nil
+	return out, nil
 }
 
 // columnOf is the index of a column that the model has been checked to have.

@@ -100,7 +100,7 @@ func TestGoldenPage(t *testing.T) {
 
 // Pages are well-formed and ask nobody for anything; names are text.
 func TestPagesAskNobody(t *testing.T) {
-	for _, m := range []*model.Model{summed(t), linear(t)} {
+	for _, m := range []*model.Model{summed(t), linear(t), leveled(t)} {
 		text := written(t, m)
 		for _, bad := range []string{"http:", "https:", "//", "url(", "@import", "<script", "<link", "<img", "<b>age", "age <b>", "NaN", "Inf", "ZgotmplZ"} {
 			if strings.Contains(text, bad) {
@@ -202,7 +202,7 @@ func TestContributionsAddUp(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	if _, err := Of(voted(t)); err == nil || !strings.Contains(err.Error(), "model must be additive or logistic") || !strings.Contains(err.Error(), "a vote of thresholds by brc") {
+	if _, err := Of(voted(t)); err == nil || !strings.Contains(err.Error(), "model must be additive, logistic or linear") || !strings.Contains(err.Error(), "a vote of classifiers by brc") {
 		t.Errorf("a vote: %v", err)
 	}
 	if _, err := Contributions(linear(t), nil); err == nil || !strings.Contains(err.Error(), "model must be additive (") {
@@ -221,6 +221,42 @@ func TestLogisticPage(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page must hold %q", want)
 		}
+	}
+}
+
+// leveled is a linear model of three levels.
+func leveled(t *testing.T) *model.Model {
+	m := linear(t)
+	m.Logistic = nil
+	m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "sent <home>"})
+	m.Schema.Label.Positive = -1
+	m.Linear = &model.Linear{Link: model.OneVersusRest, Bias: []float64{0.5, -0.25, 0},
+		Coef: [][]float64{{1, -1, 0.5, 0, 0.25, -0.125}, {0, 0, 0, 2, 0, 0}, {3, 0, 0, 0, 0, -3}}}
+	return m
+}
+
+func TestPageOfLevels(t *testing.T) {
+	m := leveled(t)
+	text := written(t, m)
+	for _, want := range []string{
+		"against all others are its intercept", "<th scope=\"col\" class=\"n\">sent &lt;home&gt;</th>",
+		"<th scope=\"row\">(intercept)</th><td class=\"n\">&#43;0.500</td><td class=\"n\">−0.250</td><td class=\"n\">0.000</td>",
+		"<th scope=\"row\">ward=intensive</th><td class=\"n\">0.000</td><td class=\"n\">&#43;2.000</td><td class=\"n\">0.000</td>",
+		"over the sum of these of all levels",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page must hold %q", want)
+		}
+	}
+	if strings.Contains(text, "Where every row starts") {
+		t.Error("three levels have no single start")
+	}
+	m.Linear.Link = model.Softmax
+	if text := written(t, m); !strings.Contains(text, "in proportion to e to the power of its intercept") {
+		t.Error("the page of a softmax must say what its numbers are")
+	}
+	if _, err := Contributions(m, nil); err == nil || !strings.Contains(err.Error(), "a linear model per level by erm") {
+		t.Errorf("parts of a linear model: %v", err)
 	}
 }
 

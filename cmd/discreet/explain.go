@@ -27,8 +27,9 @@ func (a *app) explain() *cobra.Command {
 		Long: `Explain makes one HTML page of a model: what each column adds to the log-odds
 of the positive level, drawn with the uncertainty that the model states of
 itself, how much each column says, where every row starts, and the privacy
-statement. A logistic model becomes a table of coefficients; other models are
-refused, since none of their parts means anything alone.
+statement. A logistic model becomes a table of coefficients, one of several
+levels has a column for each; other models are refused, since none of their
+parts means anything alone.
 
 It reads the model and no row, so it costs no budget and tells nothing that the
 model does not. The page is a single file that loads nothing.`,

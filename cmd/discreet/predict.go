@@ -32,8 +32,9 @@ func (a *app) predict() *cobra.Command {
 		Short: "add predicted labels and scores to a table",
 		Long: `Predict reads a table with the model's own schema and writes it out again with
 two more columns: label, the predicted level, and score, a number from 0 to 1
-that grows with the positive level. Where the table has columns of these names,
-the new ones are called label_2 and score_2.
+that grows with the positive level. A label of more than two levels has one
+score per level, score_LEVEL, which add up to 1. Where the table has columns of
+these names, the new ones are called label_2 and score_2.
 
 With --explain an additive model also says what each column adds to the log-odds
 of the positive level, in nats: column age in age_log_odds, and so on. Together
@@ -82,9 +83,14 @@ func (p *predict) run(ctx context.Context) error {
 		return err
 	}
 	labels := m.Labels(scores)
-	added := []dataset.Added{
-		{Name: "label", Text: func(row int) string { return m.Schema.Label.Levels[labels[row]].Value }},
-		{Name: "score", Number: func(row int) float64 { return scores[row] }},
+	levels, width := m.Schema.Label.Levels, m.Width()
+	added := []dataset.Added{{Name: "label", Text: func(row int) string { return levels[labels[row]].Value }}}
+	for k := range width {
+		name := "score"
+		if width > 1 {
+			name += "_" + levels[k].Value
+		}
+		added = append(added, dataset.Added{Name: name, Number: func(row int) float64 { return scores[row*width+k] }})
 	}
 	if p.explain {
 		parts, err := explanations.Contributions(m, t.Cols)

@@ -93,7 +93,7 @@ type Tape interface {
 	Choice(label string, m Selector, scores []Ratio) int
 	// Report sees what an owner reports on before it is perturbed: the vector,
 	// or the cell and its weight. A non-nil report leaves instead.
-	Report(label string, l response.Law, values []Ratio) response.Report
+	Report(label string, l response.Priced, values []Ratio) response.Report
 }
 
 // NewExit returns a door that draws from src.

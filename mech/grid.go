@@ -83,16 +83,9 @@ func bernoulliExp(src rng.Source, a, b uint64) bool {
 // exp(-|x|/scale), exactly (Canonne, Kamath, Steinke 2020, Algorithm 2).
 func discreteLaplace(src rng.Source, scale uint64) *big.Int {
 	for {
-		u := rng.Below(src, scale)
-		if !bernoulliExp(src, u, scale) {
-			continue
-		}
-		v := int64(0)
-		for bernoulliExp(src, 1, 1) {
-			v++
-		}
+		u, v := geometricParts(src, scale)
 		x := new(big.Int).SetUint64(scale)
-		x.Mul(x, big.NewInt(v)).Add(x, new(big.Int).SetUint64(u))
+		x.Mul(x, new(big.Int).SetUint64(v)).Add(x, new(big.Int).SetUint64(u))
 		if src.Uint64()&1 == 0 {
 			return x
 		}
@@ -100,4 +93,21 @@ func discreteLaplace(src rng.Source, scale uint64) *big.Int {
 			return x.Neg(x)
 		}
 	}
+}
+
+// geometricParts draws the x = v·scale + u ≥ 0 of probability proportional to
+// exp(-x/scale), exactly: u below scale, and v, are independent.
+func geometricParts(src rng.Source, scale uint64) (u, v uint64) {
+	for u = rng.Below(src, scale); !bernoulliExp(src, u, scale); u = rng.Below(src, scale) {
+	}
+	for bernoulliExp(src, 1, 1) {
+		v++
+	}
+	return u, v
+}
+
+// geometric is the same number in one, for scales of at most 2^32.
+func geometric(src rng.Source, scale uint64) uint64 {
+	u, v := geometricParts(src, scale)
+	return v*scale + u
 }

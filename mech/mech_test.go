@@ -269,7 +269,7 @@ func (f *fixedTape) Numbers(label string, _ Mechanism, _ []Ratio) []float64 {
 	return []float64{42}
 }
 func (f *fixedTape) Choice(string, Selector, []Ratio) int { return 3 }
-func (f *fixedTape) Report(string, response.Law, []Ratio) response.Report {
+func (f *fixedTape) Report(string, response.Priced, []Ratio) response.Report {
 	return response.Report{7}
 }
 

@@ -74,7 +74,7 @@ func (e *Exit) PerturbCell(label string, law response.CellLaw, cell int, weight 
 const None = -1
 
 // notANumber says nothing about which value, for that is private.
-func notANumber(l response.Law) error {
+func notANumber(l response.Priced) error {
 	return &dp.ParamError{Op: l.Name(), Param: "values", Want: "must be numbers: encode missing ones first"}
 }
 

@@ -303,7 +303,7 @@ func (s *scales) Numbers(_ string, m mech.Mechanism, _ []mech.Ratio) []float64 {
 
 func (*scales) Choice(string, mech.Selector, []mech.Ratio) int { return -1 }
 
-func (*scales) Report(string, response.Law, []mech.Ratio) response.Report { return nil }
+func (*scales) Report(string, response.Priced, []mech.Ratio) response.Report { return nil }
 
 // tolerance is how far a mean may lie from a printed one and still be called
 // the same: the paper's are means of ten, printed as such or "roughly".

@@ -859,4 +859,68 @@ var table = []mutant{
 
 		Package: "./learn/erm", Test: "TestWeightsDoNotRaiseTheSensitivity",
 	},
+	{
+		Row: "secsum 1", Bug: "a polynomial of one degree too few",
+		File: "local/secsum/shamir.go",
+		Old:  `uint(s.quorum()-1), secret)`,
+		New:  `uint(s.quorum()-2), secret)`,
+
+		Package: "./local/secsum", Test: "TestShamirCoalitionSeesUniformShares",
+	},
+	{
+		Row: "secsum 2", Bug: "a holder answers two requests",
+		File: "local/secsum/holder.go",
+		Old:  `	if h.answer != nil {`,
+		New:  `	if h.answer != nil && bytes.Equal(h.asked, m.Body) {`,
+
+		Package: "./local/secsum", Test: "TestHoldersAnswerOnce",
+	},
+	{
+		Row: "secsum 3", Bug: "the sum of one owner is opened",
+		File: "local/secsum/holder.go",
+		Old:  `	if len(list) < h.p.task.AtLeast { // 1.3`,
+		New:  `	if len(list) < 1 { // 1.3`,
+
+		Package: "./local/secsum", Test: "TestHoldersAnswerOnce",
+	},
+	{
+		Row: "secsum 4", Bug: "a sum may overflow",
+		File: "local/secsum/task.go",
+		Old:  `hi != 0 || lo >= 1<<63 {`,
+		New:  `hi != 0 && lo >= 1<<63 {`,
+
+		Package: "./local/secsum", Test: "TestOverflowIsImpossible",
+	},
+	{
+		Row: "secsum 5", Bug: "an owner tells holders two tales",
+		File: "local/secsum/prio3.go",
+		Old:  `!bytes.Equal(e[at:], evidence[0][len(evidence[0])-s.publicBytes():])`,
+		New:  `bytes.Equal(e[at:], nil)`,
+
+		Package: "./local/secsum", Test: "TestPrio3PublicSharesAreCompared",
+	},
+	{
+		Row: "secsum 6", Bug: "noise for more honest owners than are left",
+		File: "mech/addend.go",
+		Old:  `noiseShare(src, uint64(l.Survivors), l.Scale)`,
+		New:  `noiseShare(src, 2*uint64(l.Survivors), l.Scale)`,
+
+		Package: "./mech", Test: "TestAddendsCarryTheirShareOfNoise",
+	},
+	{
+		Row: "secsum 7", Bug: "noise for one coordinate on each of many",
+		File: "local/response/addend.go",
+		Old:  `bits.Mul64(uint64(ranges)*l.Steps, dp.Nano)`,
+		New:  `bits.Mul64(l.Steps, dp.Nano)`,
+
+		Package: "./local/response", Test: "TestAddendsKeepEpsilon",
+	},
+	{
+		Row: "secsum 8", Bug: "an urn that forgets what was drawn",
+		File: "mech/addend.go",
+		Old:  `< 1+parts*x {`,
+		New:  `< 1+j {`,
+
+		Package: "./mech", Test: "TestPolyaLaw",
+	},
 }

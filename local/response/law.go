@@ -12,12 +12,17 @@ import (
 // law's. Two reports that say the same are equal word by word.
 type Report []uint32
 
+// Priced is what an owner answers by, and at which price.
+type Priced interface {
+	Name() string
+	// Loss is the price of one answer, for everything it says about its owner.
+	Loss() dp.Epsilon
+}
+
 // Law is one way to answer privately. A report about any truth is nearly as
 // likely, within e^ε, for any other. The set of laws is closed.
 type Law interface {
-	Name() string
-	// Loss is the price of one report, for everything it says about its owner.
-	Loss() dp.Epsilon
+	Priced
 	// Dim is the number of coordinates of the truth, or of its cells.
 	Dim() int
 	// Words bounds the length of a report.
@@ -83,8 +88,8 @@ func Decode(l Law, r Report) []float64 {
 	return l.Sum(t)
 }
 
-// Event is a report's line on its owner's bill.
-func Event(release string, l Law) dp.Event {
+// Event is an answer's line on its owner's bill.
+func Event(release string, l Priced) dp.Event {
 	return dp.Event{Release: release, Mechanism: l.Name(), Epsilon: l.Loss()}
 }
 

@@ -242,7 +242,8 @@ func TestPrio3ChecksTheRange(t *testing.T) {
 }
 
 // Two public shares that differ would let an owner stop the whole sum at the
-// last step; they are told apart while it can still be left out.
+// last step; they are told apart while it can still be left out, by the proof
+// or, if somebody fits a proof to the two, by comparing them.
 func TestPrio3PublicSharesAreCompared(t *testing.T) {
 	task := Task{Round: "two tales", Owners: 4, AtLeast: 3, Holders: 2, Length: 2, Range: 4}
 	p := protocol(t, Prio3, task)
@@ -258,6 +259,24 @@ func TestPrio3PublicSharesAreCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	exact(t, c, values, 3)
+
+	shares, err := p.split(replay.Seeded(10, "split"), 0, values[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	evidence := make([][]byte, len(shares))
+	for i, s := range shares {
+		if evidence[i], err = p.keeper(i, Key{}).take(0, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, valid := p.judge(evidence); !valid {
+		t.Fatal("an honest owner's shares are judged not valid")
+	}
+	evidence[1][len(evidence[1])-1] ^= 1
+	if _, valid := p.judge(evidence); valid {
+		t.Error("shares with two public parts are judged valid")
+	}
 }
 
 func TestMessagesOfOthersAreRefused(t *testing.T) {

@@ -83,7 +83,7 @@ func (r *Recorder) Choice(label string, m mech.Selector, scores []mech.Ratio) in
 }
 
 // Report implements mech.Tape: the words of a scripted report are its numbers.
-func (r *Recorder) Report(label string, l response.Law, values []mech.Ratio) response.Report {
+func (r *Recorder) Report(label string, l response.Priced, values []mech.Ratio) response.Report {
 	out := r.pass(Passage{Label: label, Name: l.Name(), Loss: l.Loss(), Norm: mech.AnyTwo, Values: values})
 	if out == nil {
 		return nil

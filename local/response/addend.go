@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package response
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Addend is what one owner adds to a secret sum (package secsum): a vector, or
+// one of several cells, rounded at random to Steps+1 points, plus a share of
+// noise. It is not a Law: alone it is nearly the truth, and only the sum of at
+// least Survivors honest owners' addends may be seen.
+//
+// Claim G-SECSUM-3. The shares of noise of Survivors owners add up to discrete
+// Laplace noise of scale Scale, exactly, and two truths are at most Scale·ε
+// steps apart: the sum is (ε, Delta)-DP for each owner, against everybody who
+// sees it and what all other owners but Survivors-1 hold.
+//
+// An addend's coordinates are steps above the lowest, which lies 96 scales below
+// the truth's range: 0..Top. What falls beyond is cut.
+type Addend struct {
+	eps       dp.Epsilon
+	dim       int
+	owners    int
+	cells     bool
+	Survivors int
+	Steps     uint64 // of a coordinate's range, a power of two
+	Scale     uint64 // of the noise, in steps
+}
+
+// cutScales is where a share of noise is cut: beyond lies a probability of less
+// than 2·e^-96, the whole of what Delta is made of.
+const cutScales = 96
+
+// AddendFor sizes the addends of vectors in [-1, 1]^dim. Of the owners, at
+// least survivors are honest and not left out of the sum.
+func AddendFor(eps dp.Epsilon, dim, owners, survivors int) (Addend, error) {
+	return addendFor(eps, dim, owners, survivors, dim, false)
+}
+
+// CellAddendFor sizes the addends of one of so many cells, with a weight in
+// [0, 1], or of none.
+func CellAddendFor(eps dp.Epsilon, cells, owners, survivors int) (Addend, error) {
+	return addendFor(eps, cells, owners, survivors, min(cells, 2), true)
+}
+
+// addendFor chooses the coarsest grid whose rounding adds less than a hundredth
+// to the variance of the sum: a coordinate's rounding adds at most owners/4
+// steps², its noise 2·Scale², and Scale ≥ 4√owners. A share of noise takes
+// about 2·Scale coins, hence no finer one.
+func addendFor(eps dp.Epsilon, dim, owners, survivors, ranges int, cells bool) (Addend, error) {
+	const op, most, finest = "addend", 1 << 20, 1 << 16
+	if err := checkSize(op, eps, "dim", dim, maxDim); err != nil {
+		return Addend{}, err
+	}
+	switch {
+	case eps > maxPart:
+		return Addend{}, &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at most 32", Got: eps}
+	case owners < 2 || owners > 1<<24:
+		return Addend{}, &dp.ParamError{Op: op, Param: "owners", Want: "must be at least 2 and at most 2^24", Got: owners}
+	case survivors < 1 || survivors > owners:
+		return Addend{}, &dp.ParamError{Op: op, Param: "survivors", Want: "must be at least 1 and at most the number of owners", Got: survivors}
+	}
+	l := Addend{eps: eps, dim: dim, owners: owners, cells: cells, Survivors: survivors}
+	enough := uint64(max(256, math.Ceil(4*math.Sqrt(float64(owners)))))
+	for l.Steps = 1; ; l.Steps *= 2 {
+		hi, lo := bits.Mul64(uint64(ranges)*l.Steps, dp.Nano)
+		scale, rest := bits.Div64(hi, lo, uint64(eps))
+		if rest > 0 {
+			scale++ // 3.1
+		}
+		switch l.Scale = scale; {
+		case scale > most:
+			return Addend{}, &dp.ParamError{Op: op, Param: "epsilon", Want: fmt.Sprintf("must be at least 1e-6 for each of %d ranges", ranges), Got: eps}
+		case scale >= enough || l.Steps == finest:
+			return l, nil
+		}
+	}
+}
+
+func (l Addend) Name() string     { return "shared laplace" }
+func (l Addend) Loss() dp.Epsilon { return l.eps }
+func (l Addend) Dim() int         { return l.dim }
+
+// OfCells tells addends of cells from those of vectors.
+func (l Addend) OfCells() bool { return l.cells }
+
+// Top is the largest coordinate of an addend: a secret sum's Range is Top+1.
+func (l Addend) Top() uint64 { return l.Steps + 2*cutScales*l.Scale }
+
+// Delta bounds the δ of the claim: (1+e^ε) times the probability that anybody's
+// noise is cut.
+func (l Addend) Delta() float64 {
+	return (1 + math.Exp(l.eps.Float())) * 2 * float64(l.owners) * float64(l.dim) * math.Exp(-cutScales)
+}
+
+// Sum turns a secret sum of so many owners' addends into the estimated sum of
+// what they hold.
+func (l Addend) Sum(total []uint64, owners int) []float64 {
+	out := make([]float64, len(total))
+	n := int64(owners)
+	for j, s := range total {
+		if l.cells {
+			out[j] = float64(int64(s)-n*cutScales*int64(l.Scale)) / float64(l.Steps)
+		} else {
+			out[j] = float64(2*int64(s)-n*int64(l.Top())) / float64(l.Steps)
+		}
+	}
+	return out
+}
+
+// Variance bounds that of a coordinate of Sum: owners/Survivors times that of
+// discrete Laplace noise, and a quarter of a step² an owner for rounding.
+func (l Addend) Variance(owners int) float64 {
+	step := 1 / float64(l.Steps)
+	if !l.cells {
+		step *= 2
+	}
+	r, gap := math.Exp(-1/float64(l.Scale)), -math.Expm1(-1/float64(l.Scale))
+	return step * step * float64(owners) * (2*r/(gap*gap)/float64(l.Survivors) + 0.25)
+}

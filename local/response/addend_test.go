@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package response
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Two truths are at most ranges·Steps steps apart, over the scale of the noise.
+func TestAddendsKeepEpsilon(t *testing.T) {
+	for _, eps := range []dp.Epsilon{dp.Nano / 100, dp.Nano, 3*dp.Nano + 7, maxPart} {
+		for _, dim := range []int{1, 2, 64} {
+			for _, owners := range []int{2, 1000, 1 << 20} {
+				vector, err1 := AddendFor(eps, dim, owners, max(1, owners/2))
+				cells, err2 := CellAddendFor(eps, dim, owners, max(1, owners/2))
+				if err1 != nil || err2 != nil {
+					t.Fatal(err1, err2)
+				}
+				for l, ranges := range map[Addend]int{vector: dim, cells: min(dim, 2)} {
+					if loss := rat(uint64(ranges)*l.Steps, l.Scale); loss.Cmp(big.NewRat(int64(eps), dp.Nano)) > 0 {
+						t.Errorf("%+v loses %s", l, loss.FloatString(12))
+					}
+					if float64(l.Scale) < 4*math.Sqrt(float64(owners)) && l.Steps < 1<<16 {
+						t.Errorf("%+v: the grid is too coarse for %d owners", l, owners)
+					}
+					if !(l.Delta() > 0 && l.Delta() < 1e-12) {
+						t.Errorf("%+v: delta %g", l, l.Delta())
+					}
+					if l.Loss() != eps || l.Top() >= 1<<28 {
+						t.Errorf("%+v: ε = %s, range %d", l, l.Loss(), l.Top())
+					}
+				}
+			}
+		}
+	}
+}
+
+// The ends of the range, and its middle, decoded.
+func TestAddendsAreDecoded(t *testing.T) {
+	vector, _ := AddendFor(dp.Nano, 3, 10, 5)
+	cells, _ := CellAddendFor(dp.Nano, 3, 10, 5)
+	for _, c := range []struct {
+		l    Addend
+		want []float64
+	}{{vector, []float64{-7, 0, 7}}, {cells, []float64{0, 3.5, 7}}} {
+		low := cutScales * c.l.Scale
+		sum := []uint64{7 * low, 7*low + 7*c.l.Steps/2, 7 * (low + c.l.Steps)}
+		if got := c.l.Sum(sum, 7); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v is decoded as %v, not %v", c.l, sum, got, c.want)
+		}
+	}
+}
+
+func TestAddendSizesAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		eps                    dp.Epsilon
+		dim, owners, survivors int
+	}{
+		{0, 1, 9, 5}, {-1, 1, 9, 5}, {maxPart + 1, 1, 9, 5}, {1, 4, 9, 5},
+		{dp.Nano, 0, 9, 5}, {dp.Nano, maxDim + 1, 9, 5}, {dp.Nano, 1, 1, 1}, {dp.Nano, 1, 1<<24 + 1, 5}, {dp.Nano, 1, 9, 0}, {dp.Nano, 1, 9, 10},
+	} {
+		if _, err := AddendFor(c.eps, c.dim, c.owners, c.survivors); err == nil {
+			t.Errorf("%+v was accepted", c)
+		}
+	}
+}

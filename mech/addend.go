@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mech
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/response"
+	"github.com/discreet-dp/discreet/rng"
+)
+
+// Addend lets one owner's vector out into a secret sum, and nowhere else: alone
+// it is nearly the truth. Coordinates beyond [-1, 1] count as the nearer end.
+func (e *Exit) Addend(label string, l response.Addend, values []float64) ([]uint64, error) {
+	switch {
+	case l.OfCells():
+		return nil, &dp.ParamError{Op: l.Name(), Param: "values", Want: "must be a cell: these addends are sized for one"}
+	case len(values) != l.Dim():
+		return nil, &dp.ParamError{Op: l.Name(), Param: "values", Want: fmt.Sprintf("must have %d coordinates", l.Dim()), Got: len(values)}
+	}
+	for _, v := range values {
+		if math.IsNaN(v) {
+			return nil, notANumber(l)
+		}
+	}
+	if e.tape != nil {
+		ratios := make([]Ratio, len(values))
+		for i, v := range values {
+			ratios[i] = RatioOf(clamp(v, -1))
+		}
+		if r := e.tape.Report(label, l, ratios); r != nil {
+			return widen(r), nil
+		}
+	}
+	return drawAddend(e.src, l, func(j int) float64 { return values[j] }), nil
+}
+
+// CellAddend lets one owner's cell out into a secret sum, or None, with a
+// weight; weights beyond [0, 1] count as the nearer end.
+func (e *Exit) CellAddend(label string, l response.Addend, cell int, weight float64) ([]uint64, error) {
+	switch {
+	case !l.OfCells():
+		return nil, &dp.ParamError{Op: l.Name(), Param: "cell", Want: "must be a vector: these addends are sized for one"}
+	case cell < None || cell >= l.Dim():
+		return nil, &dp.ParamError{Op: l.Name(), Param: "cell", Want: fmt.Sprintf("must be at least 0 and below %d, or None", l.Dim())}
+	case math.IsNaN(weight):
+		return nil, notANumber(l)
+	}
+	weight = clamp(weight, 0)
+	if e.tape != nil {
+		if r := e.tape.Report(label, l, []Ratio{{int64(cell), 1}, RatioOf(weight)}); r != nil {
+			return widen(r), nil
+		}
+	}
+	return drawAddend(e.src, l, func(j int) float64 {
+		if j == cell {
+			return 2*weight - 1
+		}
+		return -1 // exactly the lowest point: it is not rounded
+	}), nil
+}
+
+func widen(r response.Report) []uint64 {
+	out := make([]uint64, len(r))
+	for i, w := range r {
+		out[i] = uint64(w)
+	}
+	return out
+}
+
+// drawAddend rounds each coordinate and adds an owner's share of the noise.
+func drawAddend(src rng.Source, l response.Addend, at func(j int) float64) []uint64 {
+	out := make([]uint64, l.Dim())
+	lowest := int64(l.Top()-l.Steps) / 2
+	for j := range out {
+		steps := int64(point(src, at(j), bits.Len64(l.Steps)-1))
+		noise := noiseShare(src, uint64(l.Survivors), l.Scale)
+		out[j] = uint64(min(max(lowest+steps+noise, 0), int64(l.Top())))
+	}
+	return out
+}
+
+// noiseShare draws one of parts independent integers whose sum has the discrete
+// Laplace law of the scale: the difference of two Pólya variables, the negative
+// binomial law with shape 1/parts.
+func noiseShare(src rng.Source, parts, scale uint64) int64 {
+	return int64(polya(src, geometric(src, scale), parts)) - int64(polya(src, geometric(src, scale), parts)) // 3.2
+}
+
+// polya draws the share of one of parts equal shares of a geometric total: given
+// their sum, independent negative binomial variables of shape 1/parts each have
+// the law of colours drawn from Pólya's urn that begins with 1/parts of each.
+// After j draws of which x were of the colour, the next is with probability
+// (1/parts + x)/(1 + j), a quotient of integers: exact.
+func polya(src rng.Source, total, parts uint64) (x uint64) {
+	for j := range total {
+		if rng.Below(src, parts*(j+1)) < 1+parts*x {
+			x++
+		}
+	}
+	return x
+}

@@ -33,6 +33,9 @@ type Norm string
 const (
 	L1 Norm = "L1" // the sum of the coordinates' moves
 	L2 Norm = "L2" // the Euclidean length of the move
+	// BlockL1 is the largest L1 of a block; the mechanism lists its blocks'
+	// sizes (method Blocks).
+	BlockL1 Norm = "largest L1 of a block"
 	// Certified: the Euclidean distance of the values from a vector that
 	// earlier releases have paid for, times two. What neighbours move is no
 	// measure of it; the certificate that came with the values is.

@@ -43,12 +43,21 @@ type Objective struct{ vector }
 
 // ObjectiveFor sizes the noise. It fails unless jacobian is in [0, ε).
 func ObjectiveFor(eps dp.Epsilon, l2, jacobian float64, length int) (Objective, error) {
+	left, err := afterJacobian(eps, jacobian)
+	if err != nil {
+		return Objective{}, err
+	}
+	v, err := vectorFor("objective", eps, left, l2, length)
+	return Objective{v}, err
+}
+
+// afterJacobian is what of ε is left for the noise.
+func afterJacobian(eps dp.Epsilon, jacobian float64) (float64, error) {
 	left := eps.Float() - jacobian // 5.1
 	if !(jacobian >= 0 && left > 0) {
-		return Objective{}, &dp.ParamError{Op: "objective", Param: "jacobian", Want: "must be at least 0 and below epsilon " + eps.String(), Got: jacobian}
+		return 0, &dp.ParamError{Op: "objective", Param: "jacobian", Want: "must be at least 0 and below epsilon " + eps.String(), Got: jacobian}
 	}
-	v, err := vectorFor("objective", eps, left*(1-0x1p-40), l2, length)
-	return Objective{v}, err
+	return left * (1 - 0x1p-40), nil
 }
 
 func (Objective) Name() string { return "objective" }
@@ -72,7 +81,7 @@ func RemainderFor(eps dp.Epsilon, radius float64, length int) (Remainder, error)
 func (Remainder) Name() string { return "remainder" }
 func (Remainder) Norm() Norm   { return Certified }
 
-// vector is what mechanisms with spherical noise share.
+// vector is what mechanisms share that draw one noise vector.
 type vector struct {
 	eps   dp.Epsilon
 	sens  float64
@@ -103,24 +112,33 @@ func (v vector) Scale() float64 { return v.scale }
 // Grid is the public step of which every output is an integer multiple.
 func (v vector) Grid() float64 { return math.Ldexp(1, v.exp) }
 
-// draw adds in exact arithmetic and snaps the sum, which as a function of the
-// sum costs nothing.
 func (v vector) draw(src rng.Source, values []Ratio) []float64 {
-	noise := spherical(src, len(values))
+	return v.add(spherical(src, len(values)), values)
+}
+
+// add adds in exact arithmetic and snaps the sum, which as a function of the
+// sum costs nothing. noise is in units of the scale.
+func (v vector) add(noise []float64, values []Ratio) []float64 {
 	g, out := grid{exp: v.exp}, make([]float64, len(values))
-	step := new(big.Rat).SetFloat64(v.Grid())
 	for i, x := range values {
-		sum := new(big.Rat).SetFloat64(noise[i] * v.scale)
-		sum.Add(sum, big.NewRat(x.Num, x.Den)).Quo(sum, step)
-		out[i] = g.float(nearest(sum)) // 4.2
+		out[i] = g.float(steps(x, noise[i]*v.scale, v.exp)) // 4.2
 	}
 	return out
 }
 
-// nearest is the integer nearest to r, halves upwards.
-func nearest(r *big.Rat) *big.Int {
-	num := new(big.Int).Lsh(r.Num(), 1)
-	return num.Add(num, r.Denom()).Div(num, new(big.Int).Lsh(r.Denom(), 1))
+// steps is the integer nearest to (x + noise)/2^exp, halves upwards, exactly.
+func steps(x Ratio, noise float64, exp int) *big.Int {
+	frac, e := math.Frexp(noise)
+	whole := int64(frac * (1 << 53)) // noise = whole·2^e
+	e -= 53
+	// Over the denominator Den·2^up all is whole.
+	up := max(0, exp, exp-e)
+	num := new(big.Int).Lsh(big.NewInt(x.Num), uint(up-exp))
+	den := big.NewInt(x.Den)
+	part := new(big.Int).Mul(big.NewInt(whole), den)
+	num.Add(num, part.Lsh(part, uint(up+e-exp)))
+	den.Lsh(den, uint(up))
+	return num.Lsh(num, 1).Add(num, den).Div(num, den.Lsh(den, 1))
 }
 
 // spherical draws a vector of density proportional to exp(-‖x‖) in d

@@ -27,6 +27,7 @@ type Passage struct {
 	Rho    dp.Rho       // price of Gaussian noise; 0 elsewhere
 	Bound  float64      // declared sensitivity in Norm, or spread for a choice
 	Norm   mech.Norm    // of a release; empty for a choice
+	Blocks []int        // sizes of the blocks under mech.BlockL1
 	Values []mech.Ratio // what was about to leave, before noise
 	Choice bool         // Values are scores
 }
@@ -40,9 +41,17 @@ func (p Passage) Moved(q Passage) float64 {
 		panic(fmt.Sprintf("mechtest: passages %q and %q are not the same release", p.Label, q.Label))
 	}
 	sum, square, lo, hi := 0.0, 0.0, math.Inf(1), math.Inf(-1)
+	block, left, largest, sizes := 0.0, 0, 0.0, p.Blocks
 	for i := range p.Values {
 		d := q.Values[i].Float() - p.Values[i].Float()
 		sum, square, lo, hi = sum+math.Abs(d), square+d*d, min(lo, d), max(hi, d)
+		if p.Norm == mech.BlockL1 {
+			if left == 0 {
+				block, left, sizes = 0, sizes[0], sizes[1:]
+			}
+			block, left = block+math.Abs(d), left-1
+			largest = max(largest, block)
+		}
 	}
 	switch {
 	case p.Choice:
@@ -51,6 +60,8 @@ func (p Passage) Moved(q Passage) float64 {
 		return 0
 	case p.Norm == mech.L2:
 		return math.Sqrt(square)
+	case p.Norm == mech.BlockL1:
+		return largest
 	}
 	return sum
 }
@@ -69,6 +80,9 @@ func (r *Recorder) Numbers(label string, m mech.Mechanism, values []mech.Ratio) 
 	p := Passage{Label: label, Name: m.Name(), Loss: m.Loss(), Bound: m.Sensitivity(), Norm: m.Norm(), Values: values}
 	if g, ok := m.(interface{ Rho() dp.Rho }); ok {
 		p.Rho = g.Rho()
+	}
+	if b, ok := m.(interface{ Blocks() []int }); ok {
+		p.Blocks = b.Blocks()
 	}
 	return r.pass(p)
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/feature"
 )
@@ -271,22 +273,11 @@ func (m *lossModel) curves(n int, s *lossScratch, sum *LossSums) {
 	sum.Hess[d*m.dim+d] += total(curve)
 }
 
-// dot and total add in four interleaved sums: one sum would wait for each
-// addition to finish before the next.
-func dot(a, b []float64) float64 {
-	var p, q, r, s float64
-	for ; len(a) >= 4 && len(b) >= 4; a, b = a[4:], b[4:] {
-		p += float64(a[0] * b[0])
-		q += float64(a[1] * b[1])
-		r += float64(a[2] * b[2])
-		s += float64(a[3] * b[3])
-	}
-	for i, x := range a {
-		p += float64(x * b[i])
-	}
-	return p + q + r + s
-}
+// dot is the scalar product of vectors of one length.
+func dot(a, b []float64) float64 { return floats.Dot(a, b) }
 
+// total adds in four interleaved sums: one sum would wait for each addition to
+// finish before the next.
 func total(a []float64) float64 {
 	var p, q, r, s float64
 	for ; len(a) >= 4; a = a[4:] {

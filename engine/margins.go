@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -21,6 +22,9 @@ import (
 // is added once and shared out among features at the end. Where all columns
 // join, equal rows become one.
 //
+// Rows are kept in an order in which every run from the first on is a sample
+// spread over the table.
+//
 // It does not change once made and may be used by several goroutines.
 type Margins struct {
 	dim      int
@@ -28,9 +32,9 @@ type Margins struct {
 	joints   []joint
 	plain    []plainColumn
 	pos, neg []float64
-	scale    float64   // of all rows
-	factor   []float64 // of each row, beyond scale; nil: 1
-	spare    sync.Pool // of *marginScratch
+	scale    float64    // of all rows
+	factor   []float64  // of each row, beyond scale; nil: 1
+	spare    *sync.Pool // of *marginScratch
 }
 
 // joint is several columns with one code.
@@ -71,32 +75,34 @@ func NewMargins(sp *feature.Space, cols []column.Column, rows int, weigh Weigh, 
 // Layout is rows laid out whose labels are still open: Margins of several
 // labels share one. It does not change.
 type Layout struct {
-	rows int
-	m    Margins // pos and neg are nil
+	order []int32 // of the rows
+	m     Margins // pos and neg are nil
 }
 
 // Lay is the part of NewMargins that knows no label.
 func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
-	l := &Layout{rows: rows}
+	l := &Layout{order: spread(rows)}
 	m := &l.m
-	m.dim, m.scale = sp.Width()+1, r.Scale
+	m.dim, m.scale, m.spare = sp.Width()+1, r.Scale, new(sync.Pool)
 	if r.bites(sp) {
 		m.shorten(sp, cols, rows, r)
+		m.factor = inOrder(m.factor, l.order)
 	}
+	reader := columnReader{l.order, make([]uint32, rows)}
 	sizes := make([]int, len(sp.Columns))
-	order := make([]int, len(sp.Columns))
+	ks := make([]int, len(sp.Columns))
 	for k, j := range sp.Columns {
 		_, width := sp.Block(k)
 		m.one = append(m.one, width == 1)
-		sizes[k], order[k] = sp.Codes(k, &cols[j]), k
+		sizes[k], ks[k] = sp.Codes(k, &cols[j]), k
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	slices.SortStableFunc(ks, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	most := min(jointCodes, rows/jointShare)
 	var members [][]int
 	var products []int
-	for _, k := range order { // first fit, the largest first
+	for _, k := range ks { // first fit, the largest first
 		if sizes[k] > most {
-			m.plain = append(m.plain, newPlainColumn(sp, k, cols, rows))
+			m.plain = append(m.plain, newPlainColumn(sp, k, cols, reader))
 			continue
 		}
 		at := slices.IndexFunc(products, func(p int) bool { return p*sizes[k] <= most })
@@ -107,7 +113,7 @@ func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
 		members[at], products[at] = append(members[at], k), products[at]*sizes[k]
 	}
 	for i, ks := range members {
-		m.joints = append(m.joints, newJoint(sp, ks, sizes, products[i], cols, rows))
+		m.joints = append(m.joints, newJoint(sp, ks, sizes, products[i], cols, reader))
 	}
 	return l
 }
@@ -115,10 +121,11 @@ func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
 // Weigh gives the rows labels and weights. Time and memory O(rows).
 func (l *Layout) Weigh(weigh Weigh) *Margins {
 	m := &Margins{
-		dim: l.m.dim, one: l.m.one, joints: slices.Clone(l.m.joints), plain: l.m.plain, scale: l.m.scale, factor: l.m.factor,
-		pos: make([]float64, l.rows), neg: make([]float64, l.rows),
+		dim: l.m.dim, one: l.m.one, joints: slices.Clone(l.m.joints), plain: l.m.plain, scale: l.m.scale, factor: l.m.factor, spare: l.m.spare,
 	}
-	weigh(0, m.pos, m.neg)
+	pos, neg := make([]float64, len(l.order)), make([]float64, len(l.order))
+	weigh(0, pos, neg)
+	m.pos, m.neg = inOrder(pos, l.order), inOrder(neg, l.order)
 	if len(m.joints) == 1 && len(m.plain) == 0 {
 		m.collapse()
 	}
@@ -138,40 +145,79 @@ func (m *Margins) shorten(sp *feature.Space, cols []column.Column, rows int, r R
 	}
 }
 
-func newPlainColumn(sp *feature.Space, k int, cols []column.Column, rows int) plainColumn {
-	col := &cols[sp.Columns[k]]
+// spread is an order of rows 0..n-1 in which each run from the first on lies
+// evenly over all: multiples of a number near n times the golden section, modulo
+// n (Weyl's sequence).
+func spread(n int) []int32 {
+	step := max(1, int(float64(n)*(math.Sqrt(5)-1)/2))
+	for gcd(step, n) > 1 {
+		step++
+	}
+	order := make([]int32, n)
+	at := 0
+	for i := range order {
+		order[i] = int32(at)
+		if at += step; at >= n {
+			at -= n
+		}
+	}
+	return order
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func inOrder(from []float64, order []int32) []float64 {
+	out := make([]float64, len(order))
+	for i, row := range order {
+		out[i] = from[row]
+	}
+	return out
+}
+
+// columnReader reads the codes of a column in the order of the layout.
+type columnReader struct {
+	order []int32
+	codes []uint32 // scratch
+}
+
+func (r columnReader) each(col *column.Column, do func(i int, code uint32)) {
+	col.Codes.Read(0, r.codes)
+	for i, row := range r.order {
+		do(i, r.codes[row])
+	}
+}
+
+func newPlainColumn(sp *feature.Space, k int, cols []column.Column, r columnReader) plainColumn {
+	col, rows := &cols[sp.Columns[k]], len(r.order)
 	first, width := sp.Block(k)
-	p := plainColumn{k: k, feature: first}
-	codes := make([]uint32, rows)
-	col.Codes.Read(0, codes)
+	p := plainColumn{k: k, feature: first, value: make([]float64, rows)}
 	if width > 1 {
-		p.index, p.value = make([]int32, rows), make([]float64, rows)
-		for i, c := range codes {
+		p.index = make([]int32, rows)
+		r.each(col, func(i int, c uint32) {
 			f, v := sp.Cell(k, col, int(c))
 			p.index[i], p.value[i] = int32(f), v
-		}
+		})
 		return p
 	}
-	p.value = make([]float64, rows)
 	if sp.Codes(k, col) > rows {
-		for i, c := range codes {
-			_, p.value[i] = sp.Cell(k, col, int(c))
-		}
+		r.each(col, func(i int, c uint32) { _, p.value[i] = sp.Cell(k, col, int(c)) })
 		return p
 	}
 	table := make([]float64, sp.Codes(k, col))
 	for code := range table {
 		_, table[code] = sp.Cell(k, col, code)
 	}
-	for i, c := range codes {
-		p.value[i] = table[c]
-	}
+	r.each(col, func(i int, c uint32) { p.value[i] = table[c] })
 	return p
 }
 
-func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column, rows int) joint {
-	j := joint{code: make([]uint16, rows), size: size}
-	codes := make([]uint32, rows)
+func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column, r columnReader) joint {
+	j := joint{code: make([]uint16, len(r.order)), size: size}
 	every := 1
 	for _, k := range ks {
 		col := &cols[sp.Columns[k]]
@@ -181,10 +227,7 @@ func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column
 			p.index[c], p.value[c] = int32(f), v
 		}
 		j.parts = append(j.parts, p)
-		col.Codes.Read(0, codes)
-		for i, c := range codes {
-			j.code[i] += uint16(int(c) * every)
-		}
+		r.each(col, func(i int, c uint32) { j.code[i] += uint16(int(c) * every) })
 		every *= sizes[k]
 	}
 	return j
@@ -225,29 +268,27 @@ func (m *Margins) collapse() {
 // one.
 func (m *Margins) Len() int { return len(m.pos) }
 
-// Every returns the rows 0, stride, 2·stride, ... alone, laid out.
-func (m *Margins) Every(stride int) *Margins {
-	part := &Margins{dim: m.dim, one: m.one, scale: m.scale}
-	part.pos, part.neg = every(m.pos, stride), every(m.neg, stride)
-	part.factor = every(m.factor, stride)
+// Head is the first rows of m, all where it has fewer: a sample spread over the
+// table. It shares memory with m.
+func (m *Margins) Head(rows int) *Margins {
+	if rows >= m.Len() {
+		return m
+	}
+	part := &Margins{dim: m.dim, one: m.one, scale: m.scale, pos: m.pos[:rows], neg: m.neg[:rows], spare: m.spare}
+	if m.factor != nil {
+		part.factor = m.factor[:rows]
+	}
 	for _, j := range m.joints {
-		part.joints = append(part.joints, joint{every(j.code, stride), j.size, j.parts})
+		part.joints = append(part.joints, joint{j.code[:rows], j.size, j.parts})
 	}
 	for _, p := range m.plain {
-		part.plain = append(part.plain, plainColumn{p.k, p.feature, every(p.index, stride), every(p.value, stride)})
+		p.value = p.value[:rows]
+		if p.index != nil {
+			p.index = p.index[:rows]
+		}
+		part.plain = append(part.plain, p)
 	}
 	return part
-}
-
-func every[T any](from []T, stride int) []T {
-	if from == nil {
-		return nil
-	}
-	out := make([]T, 0, (len(from)+stride-1)/stride)
-	for i := 0; i < len(from); i += stride {
-		out = append(out, from[i])
-	}
-	return out
 }
 
 // Weight is what all rows stand for together.
@@ -312,9 +353,9 @@ func (m *Margins) stripCount() int {
 }
 
 // tabulate writes what each code of each joint adds to a score.
-func (m *Margins) tabulate(coef []float64, tables [][]float64) {
+func (m *Margins) tabulate(coef []float64, tables []*jointTable) {
 	for t, j := range m.joints {
-		table := tables[t]
+		table := tables[t][:j.size]
 		table[0] = 0
 		for _, p := range j.parts { // every code of the columns so far, for each of the next
 			for v := p.codes - 1; v >= 0; v-- {
@@ -328,12 +369,15 @@ func (m *Margins) tabulate(coef []float64, tables [][]float64) {
 	}
 }
 
+// jointTable is as long as any joint needs, so that no look-up need be checked.
+type jointTable [jointCodes]float64
+
 type marginScratch struct {
 	*lossScratch
 	prob   []float64
-	tables [][]float64 // per joint: what each code adds to a score
-	slopes [][]float64 // per joint: slopes added up by code
-	other  [][]float64 // the same for every other row: two sums need not wait for each other
+	tables []*jointTable // per joint: what each code adds to a score
+	slopes []*jointTable // per joint: slopes added up by code
+	other  []*jointTable // the same for every other row
 }
 
 // newScratch is clear where it must be: share leaves slopes and other so.
@@ -341,10 +385,9 @@ func (m *Margins) newScratch(hess bool) *marginScratch {
 	s, _ := m.spare.Get().(*marginScratch)
 	if s == nil {
 		s = &marginScratch{lossScratch: newLossScratch(0), prob: make([]float64, lossBlock)}
-		for _, j := range m.joints {
-			s.tables = append(s.tables, make([]float64, j.size))
-			s.slopes = append(s.slopes, make([]float64, j.size))
-			s.other = append(s.other, make([]float64, j.size))
+		for range m.joints {
+			s.tables = append(s.tables, new(jointTable))
+			s.slopes, s.other = append(s.slopes, new(jointTable)), append(s.other, new(jointTable))
 		}
 	}
 	for hess && len(s.index) < len(m.one) {
@@ -353,7 +396,7 @@ func (m *Margins) newScratch(hess bool) *marginScratch {
 	return s
 }
 
-func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float64, tables [][]float64, s *marginScratch, hess bool) *LossSums {
+func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float64, tables []*jointTable, s *marginScratch, hess bool) *LossSums {
 	sum := &LossSums{Grad: make([]float64, m.dim)}
 	var model *lossModel
 	if hess {
@@ -383,7 +426,7 @@ func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float6
 }
 
 // look adds up the scores.
-func (m *Margins) look(at, n int, coef []float64, tables [][]float64, s *marginScratch) {
+func (m *Margins) look(at, n int, coef []float64, tables []*jointTable, s *marginScratch) {
 	score := s.score[:n]
 	for i := range score {
 		score[i] = coef[len(coef)-1]
@@ -393,13 +436,13 @@ func (m *Margins) look(at, n int, coef []float64, tables [][]float64, s *marginS
 		a, b := tables[t], tables[t+1]
 		ca, cb := m.joints[t].code[at:][:n], m.joints[t+1].code[at:][:n]
 		for i, z := range score {
-			score[i] = z + a[ca[i]] + b[cb[i]]
+			score[i] = z + a[ca[i]%jointCodes] + b[cb[i]%jointCodes]
 		}
 	}
 	if t < len(tables) {
 		a, ca := tables[t], m.joints[t].code[at:][:n]
 		for i, z := range score {
-			score[i] = z + a[ca[i]]
+			score[i] = z + a[ca[i]%jointCodes]
 		}
 	}
 	p := 0
@@ -478,16 +521,33 @@ func allZero(coef []float64) bool {
 // gradient adds one block; the joints' part waits for share.
 func (m *Margins) gradient(at, n int, s *marginScratch, grad []float64) {
 	slope := s.slope[:n]
-	for t := range m.joints {
-		code := m.joints[t].code[at:][:n]
-		a, b := s.slopes[t], s.other[t]
-		i := 0
-		for ; i+2 <= len(slope); i += 2 {
-			a[code[i]] += slope[i]
-			b[code[i+1]] += slope[i+1]
+	t := 0
+	for ; t+2 <= len(m.joints); t += 2 { // four sums that need not wait for each other
+		a, b, a2, b2 := s.slopes[t], s.slopes[t+1], s.other[t], s.other[t+1]
+		ca, cb := m.joints[t].code[at:][:n], m.joints[t+1].code[at:][:n]
+		i := 1
+		for ; i < len(slope); i += 2 {
+			x, y := slope[i-1], slope[i]
+			a[ca[i-1]%jointCodes] += x
+			b[cb[i-1]%jointCodes] += x
+			a2[ca[i]%jointCodes] += y
+			b2[cb[i]%jointCodes] += y
 		}
-		if i < len(slope) {
-			a[code[i]] += slope[i]
+		if i == len(slope) {
+			a[ca[i-1]%jointCodes] += slope[i-1]
+			b[cb[i-1]%jointCodes] += slope[i-1]
+		}
+	}
+	if t < len(m.joints) {
+		a, b := s.slopes[t], s.other[t]
+		code := m.joints[t].code[at:][:n]
+		i := 1
+		for ; i < len(slope); i += 2 {
+			a[code[i-1]%jointCodes] += slope[i-1]
+			b[code[i]%jointCodes] += slope[i]
+		}
+		if i == len(slope) {
+			a[code[i-1]%jointCodes] += slope[i-1]
 		}
 	}
 	for _, p := range m.plain {
@@ -505,10 +565,11 @@ func (m *Margins) gradient(at, n int, s *marginScratch, grad []float64) {
 // share shares out the sums of the joints among features, and clears them.
 func (m *Margins) share(s *marginScratch, grad []float64) {
 	for t, j := range m.joints {
-		sums, other := s.slopes[t], s.other[t]
-		for c := range sums {
-			sums[c] += other[c]
+		sums, other := s.slopes[t][:j.size], s.other[t][:j.size]
+		for c, x := range other {
+			sums[c] += x
 		}
+		clear(other)
 		for k := len(j.parts) - 1; k >= 0; k-- { // the last column is added up and folded away
 			p := &j.parts[k]
 			for v := range p.codes {
@@ -523,7 +584,6 @@ func (m *Margins) share(s *marginScratch, grad []float64) {
 			}
 		}
 		clear(sums)
-		clear(other)
 	}
 }
 

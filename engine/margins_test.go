@@ -5,6 +5,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -106,28 +107,65 @@ func TestMarginsAtZero(t *testing.T) {
 	}
 }
 
-func TestMarginsOfEveryFifthRow(t *testing.T) {
-	c := newLossCase(t, 5, feature.OneHot, 3001)
+// A head is a sample: its rows are rows of the table, each once, and lie evenly
+// in it.
+func TestMarginsOfAHead(t *testing.T) {
+	const rows, head = 3001, 600
+	c := newLossCase(t, 5, feature.OneHot, rows)
 	r := Rows{Scale: 0.4, Norm: 0.7}
-	got, err := c.margins(r).Every(5).Sums(context.Background(), Loss{}, c.coef, true)
+	in := make([]bool, rows)
+	for i := range rows { // a row's own weight tells which rows are in
+		c.pos[i], c.neg[i] = math.Ldexp(1, i%40), 0
+	}
+	for lane := 0; lane < rows; lane += 40 { // as 40 bits of one sum
+		d := newLossCase(t, 5, feature.OneHot, rows)
+		clear(d.neg)
+		for i := range d.pos {
+			d.pos[i] = 0
+			if i >= lane && i < lane+40 {
+				d.pos[i] = c.pos[i]
+			}
+		}
+		sum := uint64(d.margins(r).Head(head).Weight())
+		for i := lane; i < min(lane+40, rows); i++ {
+			in[i] = sum>>(i%40)&1 == 1
+		}
+	}
+	count := 0
+	for i, ok := range in {
+		if ok {
+			count++
+		}
+		if i%100 == 99 && !(math.Abs(float64(count)-float64(i)*head/rows) <= 3) {
+			t.Errorf("of the first %d rows a head has %d", i+1, count)
+		}
+	}
+	if count != head {
+		t.Fatalf("a head of %d rows has %d", head, count)
+	}
+	c = newLossCase(t, 5, feature.OneHot, rows)
+	got, err := c.margins(r).Head(head).Sums(context.Background(), Loss{}, c.coef, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range c.rows {
-		if i%5 != 0 {
+	for i, ok := range in {
+		if !ok {
 			c.pos[i], c.neg[i] = 0, 0
 		}
 	}
 	want := c.naiveMargin(Loss{}, r, c.coef)
 	for f := range want.Grad {
-		if !near(got.Grad[f], want.Grad[f], 3000) {
+		if !near(got.Grad[f], want.Grad[f], rows) {
 			t.Errorf("gradient %d = %v, want %v", f, got.Grad[f], want.Grad[f])
 		}
 	}
 	for f := range want.Hess {
-		if !near(got.Hess[f], want.Hess[f], 3000) {
+		if !near(got.Hess[f], want.Hess[f], rows) {
 			t.Errorf("hessian %d = %v, want %v", f, got.Hess[f], want.Hess[f])
 		}
+	}
+	if m := c.margins(r); m.Head(rows+1) != m {
+		t.Error("a head longer than the table is not the table")
 	}
 }
 

@@ -170,7 +170,7 @@ func params(p frame.Point) erm.Params {
 		}
 		for _, by := range methods {
 			if p.Series == m.series(by.name) {
-				e.Loss, e.Method, e.Mode, e.Epsilon = m.loss, by.method, by.mode, p.Epsilon
+				e.Loss, e.Method, e.Mode, e.Noise, e.Epsilon = m.loss, by.method, by.mode, erm.Gamma, p.Epsilon
 			}
 		}
 	}

@@ -47,6 +47,6 @@ func limitation() *frame.Figure {
 // privateLogistic is the paper's private baseline.
 func privateLogistic(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
 	e := erm.Defaults()
-	e.Epsilon, e.Encoding, e.Method, e.Mode = eps, feature.Ordinal, erm.Objective, erm.CMS11
+	e.Epsilon, e.Encoding, e.Method, e.Mode, e.Noise = eps, feature.Ordinal, erm.Objective, erm.CMS11, erm.Gamma
 	return e.Plan(s, rows)
 }

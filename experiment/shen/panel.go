@@ -250,7 +250,7 @@ func (t *trial) plan(p frame.Point) (learn.Plan, error) {
 		e := erm.Defaults()
 		e.Epsilon, e.Encoding = p.Epsilon, enc
 		if strings.TrimSuffix(p.Series, oneHot) == privateLog {
-			e.Method, e.Mode = erm.Objective, erm.CMS11
+			e.Method, e.Mode, e.Noise = erm.Objective, erm.CMS11, erm.Gamma
 		}
 		return e.Plan(s, n)
 	}

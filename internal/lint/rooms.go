@@ -53,7 +53,7 @@ var table = []row{
 		libs:  []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
 		never: []string{"mech", "learn", "rng", "rng/replay"}},
 	{room: "engine", words: "engine is the questions: schema, feature, column; never noise, accounts or where rows live",
-		rooms: []string{"dp", "schema", "feature", "column"}, never: append([]string{"mech", "learn", "rng"}, rows...), std: impure},
+		rooms: []string{"dp", "schema", "feature", "column"}, libs: []string{gonum}, never: append([]string{"mech", "learn", "rng"}, rows...), std: impure},
 	{room: "engine/memory", words: "engine/memory answers from dataset's columns, never with noise",
 		rooms: []string{"dp", "schema", "feature", "column", "engine", "dataset"}, never: []string{"mech", "learn", "rng"}},
 	{room: "local/response", words: "local/response is the public arithmetic of reports: dp only, never randomness or rows",

@@ -205,9 +205,9 @@ var table = []mutant{
 	},
 	{
 		Row: "14", Bug: "output perturbation without the 2",
-		File: "learn/erm/units.go",
-		Old:  `return u.slopes() * slope / u.summed()`,
-		New:  `return u.slopes() / 2 * slope / u.summed()`,
+		File: "learn/erm/noise.go",
+		Old:  `l2 := u.slopes()*slope/u.summed() + off`,
+		New:  `l2 := u.slopes()/2*slope/u.summed() + off`,
 
 		Package: "./learn/erm", Test: "TestOutputSensitivityIsHeldAndReached",
 	},
@@ -229,7 +229,7 @@ var table = []mutant{
 	},
 	{
 		Row: "17", Bug: "objective perturbation of CM08, without the Jacobian",
-		File: "learn/erm/fit.go",
+		File: "learn/erm/noise.go",
 		Old:  `mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)`,
 		New:  `mech.ObjectiveFor(eps, u.slopes(), 0*jacobian, u.dim)`,
 
@@ -238,8 +238,8 @@ var table = []mutant{
 	{
 		Row: "18", Bug: "noise Gamma(d, 1/ε)",
 		File: "mech/gamma.go",
-		Old:  `SetFloat64(noise[i] * v.scale)`,
-		New:  `SetFloat64(noise[i] * v.scale / 2)`,
+		Old:  `noise[i]*v.scale, v.exp`,
+		New:  `noise[i]*v.scale/2, v.exp`,
 
 		Package: "./mech", Test: "TestGammaLength",
 	},
@@ -850,6 +850,30 @@ var table = []mutant{
 		New: `		part.settle()
 		part.Epsilon = pl.Epsilon`,
 		Package: "./learn/erm", Test: "TestEveryFitPaysItsPart",
+	},
+	{
+		Row: "blocks 1", Bug: "noise in blocks for one of the two rows of a replacement",
+		File: "learn/erm/noise.go",
+		Old:  `ObjectiveBlocksFor(eps, 2*u.cell, jacobian, u.blocks)`,
+		New:  `ObjectiveBlocksFor(eps, u.cell, jacobian, u.blocks)`,
+
+		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+	},
+	{
+		Row: "blocks 2", Bug: "noise in blocks of the gamma law of shape d, not d+1",
+		File: "mech/blocks.go",
+		Old:  `	length := exponential(src)`,
+		New:  `	length := 0.0`,
+
+		Package: "./mech", Test: "TestBlocksLength",
+	},
+	{
+		Row: "blocks 3", Bug: "the constant left out of a row's largest entry",
+		File: "learn/erm/noise.go",
+		Old:  `min(pl.scale(), pl.Norm)`,
+		New:  `min(1/math.Sqrt(float64(len(pl.space.Columns)+2)), pl.Norm)`,
+
+		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "levels 2", Bug: "a row counts as often as its weight says, the noise is for once",

@@ -26,9 +26,11 @@ func settings() map[string]Params {
 	return map[string]Params{
 		"auto":             with(func(p *Params) {}),
 		"objective":        with(func(p *Params) { p.Method = Objective }),
+		"objective, gamma": with(func(p *Params) { p.Method, p.Noise = Objective, Gamma }),
 		"objective, cms11": with(func(p *Params) { p.Method, p.Mode, p.Encoding = Objective, CMS11, feature.Ordinal }),
 		"objective, huber": with(func(p *Params) { p.Method, p.Loss, p.Norm = Objective, Huber, 0.7 }),
 		"output":           with(func(p *Params) { p.Method = Output }),
+		"output, gamma":    with(func(p *Params) { p.Method, p.Noise = Output, Gamma }),
 		"output, cms11":    with(func(p *Params) { p.Method, p.Mode, p.Reg = Output, CMS11, 0.01 }),
 		"output, laplace":  with(func(p *Params) { p.Method, p.Noise, p.Loss = Output, Laplace, Huber }),
 		"not private":      with(func(p *Params) { p.Epsilon, p.NotPrivate = 0, true }),

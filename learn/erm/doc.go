@@ -14,7 +14,7 @@
 // Claim G-ERM-1 (output perturbation), G-ERM-2 (objective perturbation, mode
 // cms11) and G-ERM-3 (mode tight): what Fit returns is (ε, 0)-DP in a whole row,
 // under replacement. Argument: docs/guarantees/erm.md; the lines it leans on
-// carry the tags 1.1 to 4.2.
+// carry the tags 1.1 to 5.2. Noise blocks, the default, is G-ERM-5.
 //
 // A label of K > 2 levels takes K fits, each level against the rest at about
 // ε/K (G-ERM-4), and as many times as long. Where the schema declares weights of

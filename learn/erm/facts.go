@@ -40,13 +40,12 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	p := pl.perturbation(pl.rows)
 	f = append(f, learn.Fact{Key: "reg", Value: p.reg, Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.reg, p.summed())})
-	type scaled interface{ Scale() float64 }
-	if m, ok := p.term.(scaled); ok {
-		f = append(f, learn.Fact{Key: "noise_length", Value: float64(p.dim) * m.Scale(),
-			Text: fmt.Sprintf("noise in the gradient: length %.4g on average, against at most %d from the rows", float64(p.dim)*m.Scale(), pl.rows)})
-	} else if m, ok := p.after.(scaled); ok {
-		f = append(f, learn.Fact{Key: "noise_length", Value: float64(p.dim) * m.Scale(),
-			Text: fmt.Sprintf("noise in the coefficients of scaled rows: length about %.4g", float64(p.dim)*m.Scale())})
+	if length := noiseLength(p.term, p.dim); length > 0 {
+		f = append(f, learn.Fact{Key: "noise_length", Value: length,
+			Text: fmt.Sprintf("noise in the gradient: length about %.4g, against at most %d from the rows", length, pl.rows)})
+	} else if length := noiseLength(p.after, p.dim); length > 0 {
+		f = append(f, learn.Fact{Key: "noise_length", Value: length,
+			Text: fmt.Sprintf("noise in the coefficients of scaled rows: length about %.4g", length)})
 	}
 	return f
 }

@@ -61,37 +61,37 @@ func (pl *Plan) fit(ctx context.Context, tab engine.Table, exit *mech.Exit) (*mo
 // perturbation is where noise enters and how much, from public numbers alone.
 type perturbation struct {
 	units
-	term         mech.Mechanism // nil: no linear term
-	after        mech.Mechanism // what the coefficients leave through
-	target, sure float64        // gradient lengths: asked of the solver, certified
+	term   mech.Mechanism // nil: no linear term
+	after  mech.Mechanism // what the coefficients leave through
+	target float64        // the length of gradient that is asked of the solver
 }
 
 func (pl *Plan) perturbation(n int) perturbation {
-	u := units{n: float64(n), reg: pl.Reg, norm: pl.Norm, curve: pl.loss.Curvature(), dim: pl.dim()}
+	u := units{n: float64(n), reg: pl.Reg, norm: pl.Norm, curve: pl.loss.Curvature(), dim: pl.dim(), blocks: pl.blocks(), cell: pl.cell()}
 	if u.reg == 0 {
-		u.reg = DefaultReg(pl.Method, n, u.dim, pl.Epsilon)
+		u.reg = DefaultReg(pl.Method, n, pl.crowd(n), pl.Epsilon)
 	}
 	p := perturbation{units: u, after: mech.NoNoise{}}
-	p.target, p.sure = u.precision(0, !pl.NotPrivate)
 	switch {
 	case pl.NotPrivate:
+		p.target = u.rounding(0)
 	case pl.Method == Output:
-		l2 := u.outputSensitivity(pl.loss, pl.Mode) + 2*u.distance(p.sure)
-		if pl.Noise == Laplace { // L1 is at most √d times L2
-			p.after = mech.Sized(mech.LaplaceFor(pl.Epsilon, l2*math.Sqrt(float64(u.dim)), u.dim))
-		} else {
-			p.after = mech.Sized(mech.GammaFor(pl.Epsilon, l2, u.dim))
-		}
+		slope := u.slope(pl.loss, pl.Mode)
+		p.target = u.outputPrecision(pl.Noise, slope)
+		p.after = u.released(pl.Noise, pl.Epsilon, slope, 2*u.distance(p.sure()))
 	default:
-		eps, jacobian := pl.bill[0].Epsilon, 0.0
+		eps, rest, jacobian := pl.bill[0].Epsilon, pl.bill[1].Epsilon, 0.0
 		p.units, jacobian = u.objectiveSize(eps.Float(), pl.Mode)
-		term := mech.Sized(mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)) // 2.2
-		p.term = term
-		p.target, p.sure = p.precision(term.Scale(), true)
-		p.after = mech.Sized(mech.RemainderFor(pl.bill[1].Epsilon, p.distance(p.sure), u.dim))
+		p.term = p.units.term(pl.Noise, eps, jacobian)
+		p.target = p.objectivePrecision(noiseLength(p.term, u.dim), rest.Float())
+		p.after = mech.Sized(mech.RemainderFor(rest, p.distance(p.sure()), u.dim))
 	}
 	return p
 }
+
+// sure is the length of the gradient that the solver's answer is sure of; what
+// it is above the target covers the rounding of the sums.
+func (p *perturbation) sure() float64 { return 2 * p.target }
 
 // draw returns b, or zeros. What it is drawn for is the gradient of the rows,
 // which never leaves; the door sees zeros of the declared sensitivity.
@@ -113,7 +113,7 @@ func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b
 		return nil, err
 	}
 	some := func(rows int) slopes {
-		m := all.Every(max(1, all.Len()/rows))
+		m := all.Head(rows)
 		return pl.slopes(ctx, m, all.Weight()/m.Weight(), p, b)
 	}
 	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 32*p.dim)), pl.slopes(ctx, all, 1, p, b), p.dim, p.target)
@@ -155,8 +155,12 @@ func (pl *Plan) surface(ctx context.Context, tab engine.Table, p perturbation, b
 // has one non-zero feature of size at most 1, and the intercept's constant. No
 // row counts more than once.
 func (pl *Plan) shape() engine.Rows {
+	return engine.Rows{Scale: pl.scale(), Norm: pl.Norm, Weights: pl.s.Label.RowWeights()}
+}
+
+func (pl *Plan) scale() float64 {
 	scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))
-	return engine.Rows{Scale: math.Nextafter(math.Nextafter(scale, 0), 0), Norm: pl.Norm, Weights: pl.s.Label.RowWeights()}
+	return math.Nextafter(math.Nextafter(scale, 0), 0)
 }
 
 // objective is J, in mean units. It overwrites s.

@@ -153,7 +153,7 @@ func TestWeightsDoNotRaiseTheSensitivity(t *testing.T) {
 			for _, label := range []uint8{0, 1} {
 				_, b := lineOf(t, p, &s, []float64{x}, []uint8{label})
 				for _, w := range [][]float64{{0, 0}, {-1e6 * side, 0}, {-1e6 * side, 0.9995e6 * side}, {0, -1e6 * side}} {
-					moved := apart(pl.gradient(t, a, w), pl.gradient(t, b, w)) / pl.perturbation(1).term.Sensitivity()
+					moved := share(pl.perturbation(1).term, pl.gradient(t, a, w), pl.gradient(t, b, w))
 					if !(moved <= 1+1e-9) {
 						t.Fatalf("weights %g: the gradient moves by %.4f of what is declared", weights, moved)
 					}

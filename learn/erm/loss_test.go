@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/mech"
 )
 
 // perturbed is objective perturbation in one dimension: w solves
@@ -74,20 +73,20 @@ func (p perturbed) search(apart func(w, g, g2 float64) float64) (worst float64) 
 
 // ours is what a plan would use in one dimension, all of eps being spent on the
 // linear term.
-func ours(l engine.Loss, norm, lambda, eps float64, mode Mode) perturbed {
+func ours(noise Noise, l engine.Loss, norm, lambda, eps float64, mode Mode) perturbed {
 	const n = 1000
 	price, err := dp.EpsilonOf(eps)
 	if err != nil {
 		panic(err)
 	}
 	pl := &Plan{
-		Params: Params{Method: Objective, Mode: mode, Norm: norm, Reg: lambda / n},
+		Params: Params{Method: Objective, Noise: noise, Mode: mode, Norm: norm, Reg: lambda / n},
 		space:  &feature.Space{}, // the intercept alone
 		loss:   l,
 		bill:   []dp.Event{{Epsilon: price}, {Epsilon: price}},
 	}
 	p := pl.perturbation(n)
-	return perturbed{l, norm, p.summed(), p.term.(mech.Objective).Scale()}
+	return perturbed{l, norm, p.summed(), p.term.(sized).Scale()}
 }
 
 var (
@@ -96,14 +95,25 @@ var (
 	both   = []engine.Loss{{}, {Huber: 0.5}, {Huber: 0.05}}
 )
 
+// laws are the kinds of noise whose bound holds rows of length norm. (Blocks
+// knows that no scaled row has an entry above 1.)
+func laws(norm float64) []Noise {
+	if norm <= 1 {
+		return []Noise{Gamma, Blocks}
+	}
+	return []Noise{Gamma}
+}
+
 func TestExactLossInOneDimension(t *testing.T) {
 	for _, l := range both {
 		for _, mode := range []Mode{Tight, CMS11} {
 			for _, norm := range norms {
 				for _, lambda := range ridges {
 					for _, eps := range []float64{0.1, 2} {
-						if got := ours(l, norm, lambda, eps, mode).oneRow(); !(got <= eps) {
-							t.Errorf("loss %+v, %s, R=%g, λ=%g: loses %.4f at ε = %g", l, mode, norm, lambda, got, eps)
+						for _, noise := range laws(norm) {
+							if got := ours(noise, l, norm, lambda, eps, mode).oneRow(); !(got <= eps) {
+								t.Errorf("%s, loss %+v, %s, R=%g, λ=%g: loses %.4f at ε = %g", noise, l, mode, norm, lambda, got, eps)
+							}
 						}
 					}
 				}
@@ -118,8 +128,10 @@ func TestSupremumOverTables(t *testing.T) {
 		for _, mode := range []Mode{Tight, CMS11} {
 			for _, norm := range norms {
 				for _, lambda := range ridges {
-					if got := ours(l, norm, lambda, 1, mode).supremum(); !(got <= 1) {
-						t.Errorf("loss %+v, %s, R=%g, λ=%g: loses %.4f at ε = 1", l, mode, norm, lambda, got)
+					for _, noise := range laws(norm) {
+						if got := ours(noise, l, norm, lambda, 1, mode).supremum(); !(got <= 1) {
+							t.Errorf("%s, loss %+v, %s, R=%g, λ=%g: loses %.4f at ε = 1", noise, l, mode, norm, lambda, got)
+						}
 					}
 				}
 			}
@@ -154,10 +166,10 @@ func TestSlidesNoiseIsNotPrivate(t *testing.T) {
 		}{
 			{"CM08", cm08.oneRow(), c.cm08}, {"slides", slides.oneRow(), c.slides},
 			{"CM08, supremum", cm08.supremum(), c.cm08Sup}, {"slides, supremum", slides.supremum(), c.slidesSup},
-			{"cms11", ours(engine.Loss{}, 1, c.lambda, 1, CMS11).oneRow(), c.cms11},
-			{"tight", ours(engine.Loss{}, 1, c.lambda, 1, Tight).oneRow(), c.tight},
-			{"cms11, supremum", ours(engine.Loss{}, 1, c.lambda, 1, CMS11).supremum(), c.cms11Sup},
-			{"tight, supremum", ours(engine.Loss{}, 1, c.lambda, 1, Tight).supremum(), c.tightSup},
+			{"cms11", ours(Gamma, engine.Loss{}, 1, c.lambda, 1, CMS11).oneRow(), c.cms11},
+			{"tight", ours(Gamma, engine.Loss{}, 1, c.lambda, 1, Tight).oneRow(), c.tight},
+			{"cms11, supremum", ours(Gamma, engine.Loss{}, 1, c.lambda, 1, CMS11).supremum(), c.cms11Sup},
+			{"tight, supremum", ours(Gamma, engine.Loss{}, 1, c.lambda, 1, Tight).supremum(), c.tightSup},
 		} {
 			if !(math.Abs(got.is-got.want) <= 0.02) {
 				t.Errorf("λ = %g, %s: loses %.3f at a claimed ε = 1, want %.3f", c.lambda, got.name, got.is, got.want)
@@ -182,7 +194,7 @@ func TestRadiusEntersSquared(t *testing.T) {
 		if got := p.oneRow(); !(math.Abs(got-c.want) <= 0.02) {
 			t.Errorf("R = %g, λ = %g: loses %.3f at a claimed ε = %g, want %.2f", c.norm, c.lambda, got, c.eps, c.want)
 		}
-		if got := ours(engine.Loss{}, c.norm, c.lambda, c.eps, CMS11).oneRow(); !(got <= c.eps) {
+		if got := ours(Gamma, engine.Loss{}, c.norm, c.lambda, c.eps, CMS11).oneRow(); !(got <= c.eps) {
 			t.Errorf("R = %g, λ = %g: ours loses %.3f", c.norm, c.lambda, got)
 		}
 	}
@@ -199,7 +211,7 @@ func TestFallbackIsTakenBelowHalf(t *testing.T) {
 					if raised.reg < u.reg || !(jacobian <= eps/2) || !(k*math.Log1p(0.25*norm*norm/raised.summed()) <= jacobian*(1+1e-9)) {
 						t.Errorf("%s, R=%g, ε=%g, λ=%g: λ becomes %g with %g of ε for the jacobian", mode, norm, eps, lambda, raised.summed(), jacobian)
 					}
-					if k*math.Log1p(0.25*norm*norm/lambda) < eps/2 && raised != u {
+					if k*math.Log1p(0.25*norm*norm/lambda) < eps/2 && raised.reg != u.reg {
 						t.Errorf("%s, ε=%g, λ=%g: raised to %g without need", mode, eps, lambda, raised.summed())
 					}
 				}

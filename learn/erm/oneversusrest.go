@@ -34,7 +34,9 @@ func (pl *Plan) split() error {
 		}
 	}
 	if pl.Method == Auto { // by the smallest part, the last, for all
-		pl.Method = autoMethod(pl.rows, pl.dim(), shares[k-1])
+		least := *pl
+		least.Epsilon = shares[k-1]
+		pl.Method = autoMethod(least.crowd(pl.rows))
 	}
 	for level, share := range shares {
 		part := *pl

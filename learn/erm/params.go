@@ -60,19 +60,9 @@ const (
 	CMS11 Mode = "cms11"
 )
 
-// Noise is the law of noise that is added to a computed vector.
-type Noise string
-
-const (
-	// Gamma is spherical noise: the least for the price, in float64 arithmetic.
-	Gamma Noise = "gamma"
-	// Laplace is exact discrete noise, about √2 times as long; method output only.
-	Laplace Noise = "laplace"
-)
-
 // Defaults are the choices of somebody who has no other. They hold no ε.
 func Defaults() Params {
-	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: Gamma, Encoding: feature.OneHot, Norm: 1}
+	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: Blocks, Encoding: feature.OneHot, Norm: 1}
 }
 
 const (
@@ -122,7 +112,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 // settle takes the method, where it is left open, and writes the bill.
 func (pl *Plan) settle() {
 	if pl.Method == Auto {
-		pl.Method = autoMethod(pl.rows, pl.dim(), pl.Epsilon)
+		pl.Method = autoMethod(pl.crowd(pl.rows))
 	}
 	pl.price()
 }
@@ -147,8 +137,8 @@ func (p Params) check(s *schema.Schema) error {
 		return bad("method", `must be "objective", "output" or "auto"`, p.Method)
 	case p.Mode != Tight && p.Mode != CMS11:
 		return bad("mode", `must be "tight" or "cms11"`, p.Mode)
-	case p.Noise != Gamma && p.Noise != Laplace:
-		return bad("noise", `must be "gamma" or "laplace"`, p.Noise)
+	case p.Noise != Blocks && p.Noise != Gamma && p.Noise != Laplace:
+		return bad("noise", `must be "blocks", "gamma" or "laplace"`, p.Noise)
 	case p.Noise == Laplace && p.Method != Output:
 		return bad("noise", `may be "laplace" with method output only: the proof of objective needs a density`, p.Noise)
 	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
@@ -170,15 +160,16 @@ func (pl *Plan) price() {
 	switch {
 	case pl.NotPrivate:
 	case pl.Method == Output:
-		name := mech.Gamma{}.Name()
-		if pl.Noise == Laplace {
-			name = mech.Laplace{}.Name()
-		}
+		name := map[Noise]string{Blocks: mech.Blocks{}.Name(), Gamma: mech.Gamma{}.Name(), Laplace: mech.Laplace{}.Name()}[pl.Noise]
 		pl.bill = []dp.Event{{Release: coefsLabel + pl.of, Mechanism: name, Epsilon: pl.Epsilon}}
 	default:
 		rest := max(1, pl.Epsilon/100)
+		name := mech.Objective{}.Name()
+		if pl.Noise == Blocks {
+			name = mech.ObjectiveBlocks{}.Name()
+		}
 		pl.bill = []dp.Event{
-			{Release: termLabel + pl.of, Mechanism: mech.Objective{}.Name(), Epsilon: pl.Epsilon - rest},
+			{Release: termLabel + pl.of, Mechanism: name, Epsilon: pl.Epsilon - rest},
 			{Release: coefsLabel + pl.of, Mechanism: mech.Remainder{}.Name(), Epsilon: rest},
 		}
 	}

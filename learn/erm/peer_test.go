@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
@@ -31,26 +33,32 @@ type free struct{}
 func (free) Charge(dp.Price, []dp.Event) error { return nil }
 func (free) Counted() bool                     { return false }
 
-// peerRun is one split of one table in one encoding: what the other library
-// needs to repeat it, and how erm did. Rows lie beside it as float32, features
-// in [-1, 1] and then the label, 0 or 1.
-type peerRun struct {
+// peerTable is one table in one encoding, what the other library needs to
+// repeat our runs, and how erm did. Rows lie beside it as float32, features in
+// [-1, 1] and then the label, 0 or 1; the rows of each split as int32.
+type peerTable struct {
 	Table, Encoding, File string
-	Repeat                int
-	Columns, Width        int // features of a row; its length is at most √Columns
-	Train, Test           int
-	Results               []peerResult
+	Columns, Width        int     // features of a row; its length is at most √Columns
+	First                 float64 // seconds of processor: of the first fit, which lays the rows out
+	Splits                []peerSplit
+}
+
+type peerSplit struct {
+	File    string // indices of the rows to train on, then of those to test on
+	Train   int
+	Results []peerResult
 }
 
 type peerResult struct {
 	Epsilon       float64
 	Accuracy, AUC float64
-	Seconds       float64 // of processor, all threads: of Plan and Fit, the fastest of some
-	First         float64 // the same of the table's first fit, which lays the rows out; 0 elsewhere
+	// Of Plan and Fit, the fastest of some, in seconds: of processor, all
+	// threads, and by the clock. 0 in splits that are not timed.
+	Seconds, Wall float64
 }
 
 // TestDiffprivlibSplits writes what peers/diffprivlib/compare.py reads, into
-// the folder DISCREET_DIFFPRIVLIB.
+// the folder DISCREET_DIFFPRIVLIB. DISCREET_SPLITS is how many splits (100).
 func TestDiffprivlibSplits(t *testing.T) {
 	dir := os.Getenv("DISCREET_DIFFPRIVLIB")
 	if dir == "" {
@@ -63,9 +71,15 @@ func TestDiffprivlibSplits(t *testing.T) {
 	if _, err := os.Stat(datasets); err != nil {
 		t.Skip("no data sets: set DISCREET_DATASETS")
 	}
-	const repeats = 10
+	splits := 100
+	if text := os.Getenv("DISCREET_SPLITS"); text != "" {
+		var err error
+		if splits, err = strconv.Atoi(text); err != nil || splits < 1 {
+			t.Fatalf("DISCREET_SPLITS must be a number from 1, not %q", text)
+		}
+	}
 	world := frame.NewWorld(datasets)
-	var runs []peerRun
+	var tables []peerTable
 	for _, table := range []struct {
 		name  string
 		files []string
@@ -79,59 +93,68 @@ func TestDiffprivlibSplits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for r := range repeats {
-			src := replay.Seeded(uint64(r), "diffprivlib "+table.name)
-			train, test := frame.HoldOut(frame.Balance(all, src), 0.1, src)
-			for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
-				run := peerRun{Table: table.name, Encoding: string(enc), Repeat: r, Train: len(train), Test: len(test)}
-				run.File = fmt.Sprintf("%s-%s-%d.f32", table.name, enc, r)
-				run.widen(t, all, append(train, test...), filepath.Join(dir, run.File))
-				run.fit(t, all.Subset(train), all.Subset(test))
-				runs = append(runs, run)
+		for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
+			p := peerTable{Table: table.name, Encoding: string(enc), File: fmt.Sprintf("%s-%s.f32", table.name, enc)}
+			p.widen(t, all, filepath.Join(dir, p.File))
+			for r := range splits {
+				src := replay.Seeded(uint64(r), "diffprivlib "+table.name)
+				train, test := frame.HoldOut(frame.Balance(all, src), 0.1, src)
+				s := peerSplit{File: fmt.Sprintf("%s-%d.i32", table.name, r), Train: len(train)}
+				rows := make([]int32, 0, len(train)+len(test))
+				for _, i := range append(train, test...) {
+					rows = append(rows, int32(i))
+				}
+				writeNumbers(t, filepath.Join(dir, s.File), rows)
+				p.fit(t, &s, r, all.Subset(train), all.Subset(test))
+				p.Splits = append(p.Splits, s)
 			}
+			tables = append(tables, p)
 		}
 	}
-	text, err := json.Marshal(runs)
+	text, err := json.Marshal(tables)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "runs.json"), text, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "tables.json"), text, 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (p *peerRun) widen(t *testing.T, all *dataset.Table, rows []int, path string) {
-	sp, err := feature.NewSpace(all.Schema, feature.Encoding(p.Encoding), all.Schema.Features())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Columns, p.Width = len(sp.Columns), sp.Width()
+func writeNumbers(t *testing.T, path string, numbers any) {
 	var out bytes.Buffer
-	for _, i := range rows {
-		x := make([]float32, p.Width+1)
-		for k, j := range sp.Columns {
-			c := &all.Cols[j]
-			f, v := 0, 0.0
-			if code := c.Codes.At(i); c.Values != nil {
-				f, v = sp.Number(k, c.Values[code])
-			} else {
-				f, v = sp.Code(k, int(code))
-			}
-			x[f] = float32(v)
-		}
-		if int(all.Labels[i]) == all.Schema.Label.Positive {
-			x[p.Width] = 1
-		}
-		if err := binary.Write(&out, binary.LittleEndian, x); err != nil {
-			t.Fatal(err)
-		}
+	if err := binary.Write(&out, binary.LittleEndian, numbers); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, out.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (p *peerRun) fit(t *testing.T, train, test *dataset.Table) {
+func (p *peerTable) widen(t *testing.T, all *dataset.Table, path string) {
+	sp, err := feature.NewSpace(all.Schema, feature.Encoding(p.Encoding), all.Schema.Features())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Columns, p.Width = len(sp.Columns), sp.Width()
+	wide := make([]float32, all.Rows*(p.Width+1))
+	for i := range all.Rows {
+		x := wide[i*(p.Width+1):][:p.Width+1]
+		for k, j := range sp.Columns {
+			c := &all.Cols[j]
+			f, v := sp.Cell(k, c, int(c.Codes.At(i)))
+			x[f] = float32(v)
+		}
+		if int(all.Labels[i]) == all.Schema.Label.Positive {
+			x[p.Width] = 1
+		}
+	}
+	writeNumbers(t, path, wide)
+}
+
+// timedSplits are the splits in which fits are timed, each the fastest of some.
+const timedSplits, timedFits = 10, 7
+
+func (p *peerTable) fit(t *testing.T, s *peerSplit, r int, train, test *dataset.Table) {
 	tab, err := memory.New(train)
 	if err != nil {
 		t.Fatal(err)
@@ -147,22 +170,29 @@ func (p *peerRun) fit(t *testing.T, train, test *dataset.Table) {
 			t.Fatal(err)
 		}
 		res := peerResult{Epsilon: eps}
-		for k := range 7 {
-			start := processor(t)
+		fits := 1
+		if r < timedSplits {
+			fits = timedFits
+		}
+		for k := range fits {
+			start, clock := processor(t), time.Now()
 			pl, err := params.Plan(train.Schema, train.Rows)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := pl.Fit(context.Background(), tab, free{}, mech.NewExit(replay.Seeded(uint64(p.Repeat), fmt.Sprint("erm ", eps))))
+			m, err := pl.Fit(context.Background(), tab, free{}, mech.NewExit(replay.Seeded(uint64(r), fmt.Sprint("erm ", eps))))
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := processor(t) - start
-			if k == 0 || took < res.Seconds {
-				res.Seconds = took
+			took, wall := processor(t)-start, time.Since(clock).Seconds()
+			if len(p.Splits) == 0 && len(s.Results) == 0 && k == 0 {
+				p.First = took
 			}
-			if k == 0 && len(p.Results) == 0 {
-				res.First = took
+			if r < timedSplits && (k == 0 || took < res.Seconds) {
+				res.Seconds, res.Wall = took, wall
+			}
+			if k > 0 {
+				continue
 			}
 			scores, err := m.Scores(test.Cols, test.Rows)
 			if err != nil {
@@ -174,7 +204,7 @@ func (p *peerRun) fit(t *testing.T, train, test *dataset.Table) {
 			}
 			res.Accuracy, res.AUC = rep.Accuracy, *rep.AUC
 		}
-		p.Results = append(p.Results, res)
+		s.Results = append(s.Results, res)
 	}
 }
 

@@ -25,6 +25,10 @@ type units struct {
 	norm  float64 // R: no row is longer
 	curve float64 // c: largest second derivative of the loss
 	dim   int     // d
+	// What noise shaped like rows knows more: the sizes of the blocks of a row,
+	// and the largest entry of one.
+	blocks []int
+	cell   float64
 }
 
 // summed is λ.
@@ -56,13 +60,12 @@ func (u units) objectiveSize(eps float64, mode Mode) (raised units, jacobian flo
 	return u, jacobian
 }
 
-// outputSensitivity is the L2 sensitivity of the exact minimum without b:
-// 2R/(nΛ) (1.1). Tight, for the logistic loss, uses that the minimum cannot lie
+// slope bounds the slopes of the loss at a minimum without b: 1 (1.1). Tight, for the logistic loss, uses that the minimum cannot lie
 // far out: Λ‖w‖ is the length of a mean of rows times slopes, and slopes are at
 // most σ(R‖w‖), so ‖w‖ ≤ B implies ‖w‖ ≤ (R/Λ)·σ(R·B). Each turn of the loop
 // replaces a valid bound by a valid bound; then slopes at the minimum are at
 // most σ(R·B) < 1 (1.2).
-func (u units) outputSensitivity(l engine.Loss, mode Mode) float64 {
+func (u units) slope(l engine.Loss, mode Mode) float64 {
 	slope := 1.0
 	if mode == Tight && l == (engine.Loss{}) {
 		for range 64 {
@@ -70,21 +73,34 @@ func (u units) outputSensitivity(l engine.Loss, mode Mode) float64 {
 		}
 		slope *= 1 + 0x1p-40
 	}
-	return u.slopes() * slope / u.summed()
+	return slope
 }
 
-// precision returns what the solver must reach and what its answer is sure of:
-// lengths of the gradient in mean units. Both grow with the noise of length
-// about d·scale that the gradient may hold; their gap covers the rounding of
-// the sums. Where the ridge rules they may grow further, by a part in ten
-// thousand of what one row moves the gradient, over κ = 1 + c·R²/Λ, which
-// lengthens no noise by more than a fiftieth (private is false where there is none).
-func (u units) precision(scale float64, private bool) (target, sure float64) {
-	target = 1e-11 * (1 + float64(u.dim)*scale/u.n)
-	if private {
-		target += 1e-4 * u.slopes() / u.n / (1 + u.curve*u.norm*u.norm/u.reg)
+// rounding is the least gradient asked for, in mean units: well above what the
+// rounding of sums leaves where the gradient holds noise of this length.
+func (u units) rounding(noise float64) float64 { return 1e-11 * (1 + noise/u.n) }
+
+// outputPrecision is the gradient asked of the solver where the minimum moves by
+// slope times what slopes of 1 would make of it: so much that noise grows by a
+// fiftieth.
+func (u units) outputPrecision(noise Noise, slope float64) float64 {
+	reach := u.norm
+	if noise == Blocks {
+		reach = u.cell / math.Sqrt(float64(widest(u.blocks)))
 	}
-	return target, 2 * target
+	return u.rounding(0) + slope*reach/u.n/100
+}
+
+// objectivePrecision is the gradient asked of the solver where b is of the given
+// length and the remainder has rest of ε: so much that the remainder's noise
+// costs at most 1/16 of the loss that b costs, in the quadratic model with
+// Hessian H, of trace at most d·Λ + c·R². With σ², τ² the mean squares of a
+// coordinate of b and of the remainder these are σ²·tr(H⁻¹)/2n² ≥ σ²·d²/(2n²·tr H)
+// and τ²·tr(H)/2.
+func (u units) objectivePrecision(length, rest float64) float64 {
+	d := float64(u.dim)
+	sure := rest * length / (8 * math.Sqrt(d*(d+1)) * u.n * (1 + u.curve*u.norm*u.norm/(d*u.reg)))
+	return u.rounding(length) + sure/2
 }
 
 // distance is how far a certified point can lie from the minimum.

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hamm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/experiment/frame"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/adaboost"
+	"github.com/discreet-dp/discreet/learn/additive"
+	"github.com/discreet-dp/discreet/learn/nonprivate"
+	"github.com/discreet-dp/discreet/plot"
+	"github.com/discreet-dp/discreet/schema"
+)
+
+const together = "all types mixed"
+
+// kind is one type of local classifier.
+type kind struct {
+	name string
+	fit  fitter
+}
+
+func (t *task) kinds() []kind {
+	return []kind{
+		{"logistic", ridge(t.encoding)},
+		{"stumps", learner(func(s *schema.Schema, rows int) (learn.Plan, error) {
+			return adaboost.Params{Rounds: 10, Base: adaboost.Stump, Encoding: t.encoding, Columns: nonprivate.All, NotPrivate: true}.Plan(s, rows)
+		})},
+		{"step functions", learner(func(s *schema.Schema, rows int) (learn.Plan, error) {
+			return additive.Params{NotPrivate: true}.Plan(s, rows)
+		})},
+	}
+}
+
+func alone(line string) string { return line + ", one party alone" }
+
+// mixed is an ensemble of several types of classifiers.
+func mixed() *frame.Figure {
+	t := intrusion()
+	t.parties, t.rows = 300, 60
+	lines := []string{together}
+	for _, k := range t.kinds() {
+		lines = append(lines, k.name)
+	}
+	var points []frame.Point
+	for _, line := range lines {
+		points = append(points, frame.Point{Series: alone(line)})
+		for _, eps := range budgets {
+			points = append(points, frame.Point{Series: line, Epsilon: eps})
+		}
+	}
+	return &frame.Figure{
+		Name: "hamm/mixed", Paper: paper, Data: t.name, Repeats: 10,
+		Title: "Accuracy of ensembles of mixed types on network intrusion", Claim: "Votes combine classifiers of any types, also mixed, where parameters cannot be averaged.",
+		Protocol: t.protocol() + " Here a third of the parties each uses logistic regression, AdaBoost over ten stumps, and sums of step functions; beside it, all parties use one type. Soft votes.",
+		Points:   points,
+		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
+			all, err := t.load(ctx, w)
+			if err != nil {
+				return nil, err
+			}
+			return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) { return t.mix(ctx, all, r) }, nil
+		},
+		Draw: func(s *frame.Summary) *plot.Lines {
+			l := &plot.Lines{
+				Title: "Soft votes of mixed types on network intrusion", Subtitle: fmt.Sprintf("mean of %d repeats", s.Repeats),
+				XLabel: "privacy loss ε of a whole party", YLabel: "test accuracy", LogX: true, Spread: "one standard deviation between repeats",
+			}
+			for _, line := range lines {
+				series := plot.Series{Name: line}
+				for _, eps := range budgets {
+					st := s.Mean(line, eps, accuracy)
+					series.X, series.Y = append(series.X, eps.Float()), append(series.Y, st.Mean)
+					series.Low, series.High = append(series.Low, st.Mean-st.StdDev), append(series.High, st.Mean+st.StdDev)
+				}
+				l.Series = append(l.Series, series)
+			}
+			l.References = append(l.References, plot.Reference{Name: alone(together), Y: s.Mean(alone(together), 0, accuracy).Mean})
+			return l
+		},
+		Judge: func(s *frame.Summary) []frame.Check { return judgeMixed(s, lines[1:]) },
+		Notes: func(s *frame.Summary) (out []string) {
+			for _, line := range lines {
+				text := line + ":"
+				for _, eps := range budgets {
+					text += fmt.Sprintf(" %s at ε = %s;", percent(s.Mean(line, eps, accuracy)), eps)
+				}
+				out = append(out, fmt.Sprintf("%s one party alone: %s.", text, percent(s.Mean(alone(line), 0, accuracy))))
+			}
+			return append(out, "± is the standard deviation between repeats.")
+		},
+	}
+}
+
+func judgeMixed(s *frame.Summary, kinds []string) []frame.Check {
+	last := budgets[len(budgets)-1]
+	ours := s.Mean(together, last, accuracy).Mean
+	worst := 1.0
+	for _, k := range kinds {
+		worst = min(worst, s.Mean(k, last, accuracy).Mean)
+	}
+	single := s.Mean(alone(together), 0, accuracy).Mean
+	return []frame.Check{
+		{What: fmt.Sprintf("mixed ensemble at ε = %s against one party alone", last), Paper: "above", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*single), Holds: ours > single},
+		{What: fmt.Sprintf("mixed ensemble at ε = %s against the worst pure one", last), Paper: "works as well (read as: at least as accurate, less half a point)", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*worst), Holds: ours > worst-0.005},
+	}
+}
+
+// mix lets the parties train each type.
+func (t *task) mix(ctx context.Context, all *dataset.Table, r frame.Repeat) (frame.Measure, error) {
+	trials := map[string]*trial{}
+	var pure []*trial
+	for _, k := range t.kinds() {
+		tr, err := t.begin(ctx, all, r, func(int) fitter { return k.fit })
+		if err != nil {
+			return nil, err
+		}
+		trials[k.name] = tr
+		pure = append(pure, tr)
+	}
+	both := *pure[0]
+	both.models, both.votes, both.tested = nil, nil, nil
+	for k := range both.tables {
+		of := pure[k%len(pure)]
+		both.models, both.votes, both.tested = append(both.models, of.models[k]), append(both.votes, of.votes[k]), append(both.tested, of.tested[k])
+	}
+	trials[together] = &both
+	return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+		for name, tr := range trials {
+			switch p.Series {
+			case alone(name):
+				return tr.measure(ctx, frame.Point{Series: individual})
+			case name:
+				return tr.measure(ctx, frame.Point{Series: soft, Epsilon: p.Epsilon})
+			}
+		}
+		return frame.Measurement{}, fmt.Errorf("hamm: no line is called %q", p.Series)
+	}, nil
+}

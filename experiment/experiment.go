@@ -19,11 +19,12 @@ import (
 	"github.com/discreet-dp/discreet/experiment/frontier"
 	"github.com/discreet-dp/discreet/experiment/hamm"
 	"github.com/discreet-dp/discreet/experiment/shen"
+	"github.com/discreet-dp/discreet/experiment/wangchang"
 )
 
 // All returns every figure, by paper and then in the paper's order.
 func All() []*frame.Figure {
-	return slices.Concat(shen.Figures(), chaudhuri.Figures(), hamm.Figures(), frontier.Figures())
+	return slices.Concat(shen.Figures(), chaudhuri.Figures(), wangchang.Figures(), hamm.Figures(), frontier.Figures())
 }
 
 // Find returns the figure of a name such as "shen/fig2a", or a *dp.ParamError

@@ -8,6 +8,6 @@
 // by nobody, so no vector of this package comes with a privacy claim, whatever
 // noise is added to it later; figures that use them say so.
 //
-// Room rules. Owns: images and their features, for experiments. Imports: rng, a
-// gzip reader. Must never see: production.
+// Room rules. Owns: images and their features, for experiments. Imports: rng.
+// Must never see: production.
 package features

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package wangchang measures the figures of Wang and Chang, "Privacy-Preserving
+// Boosting in the Local Setting": boosting on numbers that their owners have
+// perturbed. One file per figure; what several share is in
+//
+//	data.go, images.go, standin.go, synthetic.go  who owns what
+//	logistic.go, centroid.go, stump.go            the three base classifiers
+//	boost.go                                      Algorithm 2
+//
+// The paper's figures use its mechanisms with real numbers (room printed) and
+// its visual words (room features), which are learned from unperturbed images.
+//
+// Room rules. Owns: the paper's protocols. Imports: every room but cmd. Must
+// never see: production accounts.
+package wangchang
+
+import "github.com/discreet-dp/discreet/experiment/frame"
+
+const paper = "Wang and Chang: Privacy-Preserving Boosting in the Local Setting, arXiv 2002.02096"
+
+// Figures are the paper's figures, in their order, then its table.
+func Figures() []*frame.Figure {
+	return []*frame.Figure{fig2(), fig3(), fig4(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), fig11(), table2()}
+}

@@ -95,6 +95,20 @@ func discreteLaplace(src rng.Source, scale uint64) *big.Int {
 	}
 }
 
+// shortLaplace is discreteLaplace in machine integers, for scales of at most
+// 2^32.
+func shortLaplace(src rng.Source, scale uint64) int64 {
+	for {
+		x, minus := int64(geometric(src, scale)), src.Uint64()&1 == 1
+		switch {
+		case !minus:
+			return x
+		case x != 0:
+			return -x
+		}
+	}
+}
+
 // geometricParts draws the x = v·scale + u ≥ 0 of probability proportional to
 // exp(-x/scale), exactly: u below scale, and v, are independent.
 func geometricParts(src rng.Source, scale uint64) (u, v uint64) {

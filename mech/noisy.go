@@ -15,7 +15,7 @@ func drawNoisy(src rng.Source, l response.Laplace, values []float64) response.Re
 	zero := int64(l.Top()-l.Steps) / 2 // the word of a coordinate of -1 without noise
 	for j, v := range values {
 		steps := int64(point(src, v, bits.Len64(l.Steps)-1))
-		noise := discreteLaplace(src, l.Scale).Int64() // 4.2
+		noise := shortLaplace(src, l.Scale) // 4.2
 		r[j] = uint32(min(max(zero+steps+noise, 0), int64(l.Top())))
 	}
 	return r

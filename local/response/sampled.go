@@ -5,7 +5,6 @@ package response
 import (
 	"fmt"
 	"math/big"
-	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
 )
@@ -170,9 +169,4 @@ func (l Sampled) Reach() (most float64) {
 		most = max(most, line.reach())
 	}
 	return l.stretch() * most
-}
-
-// String names the law as a document would.
-func (l Sampled) String() string {
-	return strings.TrimSuffix(fmt.Sprintf("%s, %d of %d coordinates", l.name, l.Told, l.dim), "s")
 }

@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,8 @@ func TestExampleRoles(t *testing.T) {
 		"phishing": nil,
 		"hapt":     nil,
 		"wisdm":    nil,
+
+		"kdd99-kinds": nil,
 	} {
 		s := mustLoad(t, "../examples/"+name+".yaml")
 		var got []string
@@ -38,7 +41,7 @@ func TestExampleRoles(t *testing.T) {
 		if s.Name != name || s.Relation != "replace-one" {
 			t.Errorf("%s: name %q, relation %q", name, s.Name, s.Relation)
 		}
-		if private := name == "kdd99"; (s.Label.Role == Private) != private {
+		if private := strings.HasPrefix(name, "kdd99"); (s.Label.Role == Private) != private {
 			t.Errorf("%s: the label is %s", name, s.Label.Role)
 		}
 	}
@@ -47,10 +50,31 @@ func TestExampleRoles(t *testing.T) {
 // The number of columns besides the label, as the datasets README has it.
 func TestExamplesHaveEveryColumn(t *testing.T) {
 	for name, want := range map[string]int{"adult": 14, "credit": 24, "sepsis": 3, "bank": 16, "bank-additional": 20,
-		"kdd99": 41, "phishing": 30, "hapt": 9, "wisdm": 45} {
+		"kdd99": 41, "kdd99-kinds": 41, "phishing": 30, "hapt": 9, "wisdm": 45} {
 		if got := len(mustLoad(t, "../examples/"+name+".yaml").Columns); got != want {
 			t.Errorf("%s: %d columns besides the label, want %d", name, got, want)
 		}
+	}
+}
+
+// The kinds of attack are those of the binary label, told apart: the two fit one
+// file.
+func TestKindsAreTheBinaryLabelToldApart(t *testing.T) {
+	two, kinds := mustLoad(t, "../examples/kdd99.yaml"), mustLoad(t, "../examples/kdd99-kinds.yaml")
+	spellings := func(s *Schema, but string) (out []string) {
+		for _, l := range s.Label.Levels {
+			if l.Value != but {
+				out = append(out, l.Aliases...)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	if a, b := spellings(two, "normal"), spellings(kinds, "normal"); len(a) != 22 || !slices.Equal(a, b) {
+		t.Errorf("attacks %v, by kind %v", a, b)
+	}
+	if kinds.Classes() != 5 || !reflect.DeepEqual(two.Columns, kinds.Columns) || !reflect.DeepEqual(two.Dialect, kinds.Dialect) {
+		t.Error("the columns differ")
 	}
 }
 

@@ -18,6 +18,7 @@ type Figure struct {
 	Protocol string // how it is measured, where the paper says so, and our choices where it does not
 	Data     string // the table, as records call it
 	Repeats  int    // by default; the paper's number
+	Quick    int    // of a quick run; 0: three
 	// Points are measured once in each repeat, in this order.
 	Points []Point
 	// Open reads what all repeats share.

@@ -133,6 +133,18 @@ func TestRunMeasuresOnlyWhatIsMissing(t *testing.T) {
 	}
 }
 
+func TestQuickRepeats(t *testing.T) {
+	for quick, want := range map[int]int64{0: 3 * 5, 2: 2 * 5} {
+		var n atomic.Int64
+		f := toy(&n)
+		f.Quick = quick
+		run1(t, f, Options{Out: t.TempDir(), Quick: true})
+		if n.Load() != want {
+			t.Errorf("a quick run of %d repeats measured %d points, want %d", quick, n.Load(), want)
+		}
+	}
+}
+
 // A point is told apart by each of its choices.
 func TestOtherParametersAreMeasured(t *testing.T) {
 	dir := t.TempDir()

@@ -3,6 +3,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (f *Figure) Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Repeats == 0 {
 		o.Repeats = f.Repeats
 		if o.Quick {
-			o.Repeats = quickRepeats
+			o.Repeats = cmp.Or(f.Quick, quickRepeats)
 		}
 	}
 	dir := filepath.Join(o.Out, filepath.FromSlash(f.Name))

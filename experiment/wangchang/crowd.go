@@ -38,7 +38,7 @@ func (c crowd) at(m mechanism, owners int) string {
 
 func (c crowd) figure() *frame.Figure {
 	f := &frame.Figure{
-		Name: "wangchang/fig" + c.number, Paper: paper + ", Figure " + c.number, Data: dataNames(c.source), Repeats: c.repeats,
+		Name: "wangchang/fig" + c.number, Paper: paper + ", Figure " + c.number, Data: dataNames(c.source), Repeats: c.repeats, Quick: 1,
 		Title: c.long + ": mean of local logistic regressions, accuracy against owners",
 		Claim: c.says + ".", Protocol: "Section 4.1. " + c.how,
 		Open: c.openAll, Draw: c.draw, Notes: c.notes,

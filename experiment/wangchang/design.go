@@ -46,9 +46,7 @@ func (x *dense) times(v, out []float64) {
 func (x *dense) back(c, out []float64) {
 	clear(out)
 	for i, by := range c {
-		for j, v := range x.row(i) {
-			out[j] += by * v
-		}
+		add(out, by, x.row(i))
 	}
 }
 
@@ -57,10 +55,7 @@ func (x *dense) gram(out []float64) {
 	for i := range x.n {
 		row := x.row(i)
 		for j, v := range row {
-			to := out[j*x.d : (j+1)*x.d]
-			for k := j; k < x.d; k++ {
-				to[k] += v * row[k]
-			}
+			add(out[j*x.d+j:(j+1)*x.d], v, row[j:])
 		}
 	}
 }

@@ -23,7 +23,7 @@ const (
 
 func fig2() *frame.Figure {
 	f := &frame.Figure{
-		Name: "wangchang/fig2", Paper: paper + ", Figure 2", Data: dataNames(sources...), Repeats: 10,
+		Name: "wangchang/fig2", Paper: paper + ", Figure 2", Data: dataNames(sources...), Repeats: 10, Quick: 1,
 		Title: "Mean of local logistic regressions, accuracy against ε",
 		Claim: "The mean of local classifiers perturbed by PM is more accurate than by Duchi's or the Laplace mechanism, accuracy improves with ε, and boosting such classifiers gains nothing.",
 		Protocol: "Section 4.1. MNIST and Fashion-MNIST: 50 visual words, 500 owners of 120 images, drawn anew in each repeat; the owners' one-against-the-rest logistic regressions (C = 1, no intercept) " +

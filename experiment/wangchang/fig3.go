@@ -19,7 +19,7 @@ const (
 
 func fig3() *frame.Figure {
 	f := &frame.Figure{
-		Name: "wangchang/fig3", Paper: paper + ", Figure 3", Data: dataNames(sources...), Repeats: 5,
+		Name: "wangchang/fig3", Paper: paper + ", Figure 3", Data: dataNames(sources...), Repeats: 5, Quick: 1,
 		Title: "Nearest centroid, accuracy against ε",
 		Claim: "The nearest centroid classifier from samples perturbed by PM is more accurate than by Duchi's or the Laplace mechanism, and a million samples preserve its accuracy even at ε = 1.",
 		Protocol: "Section 4.2. MNIST and Fashion-MNIST: 50 visual words, 10,000 perturbed training images, drawn anew in each repeat, tested on the 10,000 test images. " +

@@ -70,7 +70,7 @@ const (
 // hits is a figure of how often the best attribute is found.
 func (t table) hits(number, says string, judge func(s *frame.Summary) []frame.Check) *frame.Figure {
 	f := &frame.Figure{
-		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 100,
+		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 100, Quick: 10,
 		Title: t.long + ": best attribute, top-k hitting rate against ε",
 		Claim: says,
 		Protocol: fmt.Sprintf("Section 4.3. %s. %d owners share the rows evenly, anew in each run; each reports its cross tables' differences, 2 numbers an attribute and between -1 and 1, once at ε. "+

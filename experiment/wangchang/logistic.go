@@ -5,41 +5,64 @@ package wangchang
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/opt"
+	"gonum.org/v1/gonum/mat"
 )
 
 // fitted says how far local fits go: they end at a gradient this short.
 const fitted = 1e-4
 
-// logistic minimises the mean of weight·ln(1 + e^{-sign·θ·x}) plus ‖θ‖²/(2n),
-// libraries' default, over an owner's n rows. Without intercept: each image's
-// shares add up, and each category's levels do. There is one minimiser and the
-// number of steps is bounded; the gradient's length is returned as certificate.
-func logistic(x design, sign, weight []float64, d int) (theta []float64, gradNorm float64) {
+// fitter fits one owner's logistic regressions.
+type fitter struct {
+	x      design
+	d      int
+	weight []float64
+	upper  []float64 // Cholesky factor of a Hessian that is nowhere less than the true one
+	steps  [][]float64
+	falls  [][]float64 // what each step did to the gradient
+	curves []float64   // 1 over their products
+}
+
+// newFitter factors the largest Hessian of the mean of weight·ln(1 +
+// e^{-sign·θ·x}) plus ‖θ‖²/(2n), libraries' default, over an owner's n rows;
+// the logistic function bends by 1/4 at most. It does not depend on the signs,
+// so one factor serves all classes.
+func newFitter(x design, weight []float64, d int) *fitter {
 	n := float64(x.rows())
-	hess := make([]float64, d*d)
-	x.gram(hess)
 	most := 0.0
 	for _, w := range weight {
 		most = max(most, w)
 	}
-	for j := range hess { // the logistic function bends by 1/4 at most
+	hess := make([]float64, d*d)
+	x.gram(hess)
+	for j := range hess {
 		hess[j] *= most / (4 * n)
 	}
 	for j := range d {
 		hess[j*d+j] += 1 / n
 	}
-	var c opt.Chord
-	c.Factor(hess, d) // its least eigenvalue is at least 1/n
-	theta = make([]float64, d)
-	push := make([]float64, x.rows())
+	var c mat.Cholesky
+	c.Factorize(mat.NewSymDense(d, hess)) // the least eigenvalue is at least 1/n
+	var u mat.TriDense
+	c.UTo(&u)
+	return &fitter{x: x, d: d, weight: weight, upper: u.RawTriangular().Data}
+}
+
+// fit returns the minimiser for one choice of signs, and the gradient's length
+// there as certificate. Without intercept: each image's shares add up, and each
+// category's levels do. Steps are L-BFGS from the factor (Nocedal and Wright,
+// Algorithm 7.4); their number is bounded.
+func (f *fitter) fit(sign []float64) (theta []float64, gradNorm float64) {
+	f.steps, f.falls, f.curves = f.steps[:0], f.falls[:0], f.curves[:0]
+	n := float64(f.x.rows())
+	theta = make([]float64, f.d)
+	push := make([]float64, f.x.rows())
 	gradient := func() []float64 {
-		x.times(theta, push)
+		f.x.times(theta, push)
 		for i, m := range push {
-			push[i] = -weight[i] * sign[i] / (1 + math.Exp(sign[i]*m)) / n
+			push[i] = -f.weight[i] * sign[i] / (1 + math.Exp(sign[i]*m)) / n
 		}
-		g := make([]float64, d)
-		x.back(push, g)
+		g := make([]float64, f.d)
+		f.x.back(push, g)
 		for j, t := range theta {
 			g[j] += t / n
 		}
@@ -51,13 +74,56 @@ func logistic(x design, sign, weight []float64, d int) (theta []float64, gradNor
 		if math.Sqrt(dot(g, g)) <= fitted {
 			break
 		}
-		step := c.Step(g)
+		step := f.direction(g)
 		for j, s := range step {
 			theta[j] += s
 		}
 		next := gradient()
-		c.Correct(step, g, next)
+		for j := range g {
+			g[j] = next[j] - g[j]
+		}
+		if curve := dot(step, g); curve > 0 {
+			f.steps, f.falls, f.curves = append(f.steps, step), append(f.falls, g), append(f.curves, 1/curve)
+		}
 		g = next
 	}
 	return theta, math.Sqrt(dot(g, g))
+}
+
+// direction is -(corrected Hessian)⁻¹·g.
+func (f *fitter) direction(g []float64) []float64 {
+	q := append([]float64(nil), g...)
+	part := make([]float64, len(f.steps))
+	for i := len(f.steps) - 1; i >= 0; i-- {
+		part[i] = f.curves[i] * dot(f.steps[i], q)
+		add(q, -part[i], f.falls[i])
+	}
+	f.solve(q)
+	for i, s := range f.steps {
+		add(q, part[i]-f.curves[i]*dot(f.falls[i], q), s)
+	}
+	for j := range q {
+		q[j] = -q[j]
+	}
+	return q
+}
+
+// solve replaces q by the solution v of UᵀU·v = q.
+func (f *fitter) solve(q []float64) {
+	d, u := f.d, f.upper
+	for i := range d {
+		q[i] /= u[i*d+i]
+		add(q[i+1:], -q[i], u[i*d+i+1:(i+1)*d])
+	}
+	for i := d - 1; i >= 0; i-- {
+		q[i] = (q[i] - dot(u[i*d+i+1:(i+1)*d], q[i+1:])) / u[i*d+i]
+	}
+}
+
+// add adds by·v to out.
+func add(out []float64, by float64, v []float64) {
+	out = out[:len(v)]
+	for j, x := range v {
+		out[j] += by * x
+	}
 }

@@ -27,8 +27,9 @@ func fitOwners(train labelled, order []int, owners int, weight []float64) fits {
 		for i, r := range own {
 			y[i], w[i] = train.y[r], weight[r]
 		}
+		f := newFitter(x, w, d)
 		for k := range train.classes {
-			theta, _ := logistic(x, signs(y, uint8(k)), w, d)
+			theta, _ := f.fit(signs(y, uint8(k)))
 			for j, t := range theta {
 				out.cells[l*out.width+k*d+j] = float32(t)
 			}

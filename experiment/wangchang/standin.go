@@ -72,7 +72,7 @@ func fitPeople(ctx context.Context, out *features.Matrix) {
 				return
 			}
 			own := people{v, l * peoplePer, (l + 1) * peoplePer}
-			theta, _ := logistic(own, signs(t.Labels[own.from:own.to], 1), ones(peoplePer), census.Width)
+			theta, _ := newFitter(own, ones(peoplePer), census.Width).fit(signs(t.Labels[own.from:own.to], 1))
 			for j, x := range theta {
 				out.Cells[(next+l)*out.Width+j] = float32(x)
 			}

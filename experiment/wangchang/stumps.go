@@ -21,7 +21,7 @@ var stumpBudgets = []dp.Epsilon{3 * dp.Nano, 5 * dp.Nano}
 // boosts is a figure of boosted stumps.
 func (t table) boosts(number string) *frame.Figure {
 	f := &frame.Figure{
-		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 5,
+		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 5, Quick: 1,
 		Title: t.long + ": boosted stumps, error against stumps",
 		Claim: "Boosted stumps from perturbed cross tables are about as accurate as those without noise, whatever their number, and boosting lowers the error of both.",
 		Protocol: fmt.Sprintf("Section 4.3, Algorithm 2 over section 3.5.3. %s. %d rounds, each of %d owners not asked before, who share the rows evenly, anew in each repeat; the figure's ε is not in the text. "+

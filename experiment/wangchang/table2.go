@@ -31,7 +31,7 @@ const asWhole = ", one report"
 
 func table2() *frame.Figure {
 	f := &frame.Figure{
-		Name: "wangchang/table2", Paper: paper + ", Table 2", Data: dataNames(sources...), Repeats: 10,
+		Name: "wangchang/table2", Paper: paper + ", Table 2", Data: dataNames(sources...), Repeats: 10, Quick: 1,
 		Title: "Mean squared error of the mean of local classifiers' parameters",
 		Claim: "PM has a smaller mean squared error than Duchi's and the Laplace mechanism at every ε, but for Brazil at ε = 1, by one order of magnitude against Duchi's and two against Laplace on the images.",
 		Protocol: "Section 4.1, as `wangchang/fig2`: 500 owners of 120 images and 50 visual words, or 100,000 owners of 120 invented people and 67 dimensions; parameters clamped to [-1, 1]. " +

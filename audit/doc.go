@@ -11,6 +11,9 @@
 // counted on the other. So "REFUTED" is wrong with probability at most alpha,
 // while "not refuted" proves nothing. Argument: docs/guarantees/audit.md.
 //
+// AttackMembership plays the same game with the rows of a table one has, and
+// says what an attacker who wants to know who is in it achieves (G-AUDIT-2).
+//
 // Room rules. Owns: attacks, bounds from counts. Imports: whatever it attacks,
 // from outside, and internal/stats. Must never see: a learner's internals,
 // seeds, files, other programs (cmd runs those).

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/local/response"
@@ -16,8 +17,8 @@ import (
 // it is nearly the truth. Coordinates beyond [-1, 1] count as the nearer end.
 func (e *Exit) Addend(label string, l response.Addend, values []float64) ([]uint64, error) {
 	switch {
-	case l.OfCells():
-		return nil, &dp.ParamError{Op: l.Name(), Param: "values", Want: "must be a cell: these addends are sized for one"}
+	case l.Cells() > 0:
+		return nil, &dp.ParamError{Op: l.Name(), Param: "values", Want: "must be cells: these addends are sized for a few"}
 	case len(values) != l.Dim():
 		return nil, &dp.ParamError{Op: l.Name(), Param: "values", Want: fmt.Sprintf("must have %d coordinates", l.Dim()), Got: len(values)}
 	}
@@ -38,25 +39,34 @@ func (e *Exit) Addend(label string, l response.Addend, values []float64) ([]uint
 	return drawAddend(e.src, l, func(j int) float64 { return values[j] }), nil
 }
 
-// CellAddend lets one owner's cell out into a secret sum, or None, with a
-// weight; weights beyond [0, 1] count as the nearer end.
-func (e *Exit) CellAddend(label string, l response.Addend, cell int, weight float64) ([]uint64, error) {
+// CellAddend lets the cells that one owner is in out into a secret sum, with one
+// weight for all; weights beyond [0, 1] count as the nearer end. Cells ascend.
+func (e *Exit) CellAddend(label string, l response.Addend, cells []int, weight float64) ([]uint64, error) {
 	switch {
-	case !l.OfCells():
-		return nil, &dp.ParamError{Op: l.Name(), Param: "cell", Want: "must be a vector: these addends are sized for one"}
-	case cell < None || cell >= l.Dim():
-		return nil, &dp.ParamError{Op: l.Name(), Param: "cell", Want: fmt.Sprintf("must be at least 0 and below %d, or None", l.Dim())}
+	case l.Cells() == 0:
+		return nil, &dp.ParamError{Op: l.Name(), Param: "cells", Want: "must be a vector: these addends are sized for one"}
+	case len(cells) > l.Cells():
+		return nil, &dp.ParamError{Op: l.Name(), Param: "cells", Want: fmt.Sprintf("must be at most %d", l.Cells())}
 	case math.IsNaN(weight):
 		return nil, notANumber(l)
 	}
+	for i, c := range cells {
+		if c < 0 || c >= l.Dim() || i > 0 && c <= cells[i-1] {
+			return nil, &dp.ParamError{Op: l.Name(), Param: "cells", Want: fmt.Sprintf("must ascend, from 0 on and below %d", l.Dim())}
+		}
+	}
 	weight = clamp(weight, 0)
 	if e.tape != nil {
-		if r := e.tape.Report(label, l, []Ratio{{int64(cell), 1}, RatioOf(weight)}); r != nil {
+		values := []Ratio{RatioOf(weight)}
+		for _, c := range cells {
+			values = append(values, Ratio{int64(c), 1})
+		}
+		if r := e.tape.Report(label, l, values); r != nil {
 			return widen(r), nil
 		}
 	}
 	return drawAddend(e.src, l, func(j int) float64 {
-		if j == cell {
+		if _, in := slices.BinarySearch(cells, j); in {
 			return 2*weight - 1
 		}
 		return -1 // exactly the lowest point: it is not rounded

@@ -120,7 +120,7 @@ func TestSharesOfNoiseAddUp(t *testing.T) {
 // What an owner adds is its truth on average, within the range of the sum.
 func TestAddendMoments(t *testing.T) {
 	vector, err1 := response.AddendFor(8*dp.Nano, 3, 10, 4)
-	cells, err2 := response.CellAddendFor(8*dp.Nano, 3, 10, 4)
+	cells, err2 := response.CellAddendFor(8*dp.Nano, 3, 1, 10, 4)
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
 	}
@@ -132,8 +132,8 @@ func TestAddendMoments(t *testing.T) {
 		truth []float64
 	}{
 		{vector, func() ([]uint64, error) { return exit.Addend("test", vector, []float64{0.3, -5, 1}) }, []float64{0.3, -1, 1}},
-		{cells, func() ([]uint64, error) { return exit.CellAddend("test", cells, 1, 0.4) }, []float64{0, 0.4, 0}},
-		{cells, func() ([]uint64, error) { return exit.CellAddend("test", cells, None, 1) }, []float64{0, 0, 0}},
+		{cells, func() ([]uint64, error) { return exit.CellAddend("test", cells, []int{1}, 0.4) }, []float64{0, 0.4, 0}},
+		{cells, func() ([]uint64, error) { return exit.CellAddend("test", cells, nil, 1) }, []float64{0, 0, 0}},
 	} {
 		samples := make([][]float64, 3)
 		for range n {
@@ -195,24 +195,24 @@ func TestAddendsCarryTheirShareOfNoise(t *testing.T) {
 func TestAddendsAreRefused(t *testing.T) {
 	exit := NewExit(rng.System())
 	vector, _ := response.AddendFor(dp.Nano, 2, 10, 4)
-	cells, _ := response.CellAddendFor(dp.Nano, 2, 10, 4)
+	cells, _ := response.CellAddendFor(dp.Nano, 4, 2, 10, 4)
 	for _, values := range [][]float64{nil, {1}, {0, 0, 0}, {math.NaN(), 0}} {
 		if out, err := exit.Addend("test", vector, values); err == nil || out != nil {
 			t.Errorf("%v was added", values)
 		}
 	}
 	for _, c := range []struct {
-		cell   int
+		cells  []int
 		weight float64
-	}{{2, 1}, {-2, 1}, {0, math.NaN()}} {
-		if out, err := exit.CellAddend("test", cells, c.cell, c.weight); err == nil || out != nil {
+	}{{[]int{4}, 1}, {[]int{-1}, 1}, {[]int{0}, math.NaN()}, {[]int{1, 1}, 1}, {[]int{2, 1}, 1}, {[]int{0, 1, 2}, 1}} {
+		if out, err := exit.CellAddend("test", cells, c.cells, c.weight); err == nil || out != nil {
 			t.Errorf("%v was added", c)
 		}
 	}
 	if _, err := exit.Addend("test", cells, []float64{1, 1}); err == nil {
 		t.Error("a vector was added with noise for one cell")
 	}
-	if _, err := exit.CellAddend("test", vector, 0, 1); err == nil {
+	if _, err := exit.CellAddend("test", vector, []int{0}, 1); err == nil {
 		t.Error("a cell was added as a vector")
 	}
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Addend is what one owner adds to a secret sum (package secsum): a vector, or
-// one of several cells, rounded at random to Steps+1 points, plus a share of
-// noise. It is not a Law: alone it is nearly the truth, and only the sum of at
+// Addend is what one owner adds to a secret sum (package secsum): a vector, or a
+// few of many cells, rounded at random to Steps+1 points, plus a share of noise. It is not a Law: alone it is nearly the truth, and only the sum of at
 // least Survivors honest owners' addends may be seen.
 //
 // Claim G-SECSUM-3. The shares of noise of Survivors owners add up to discrete
@@ -26,7 +25,7 @@ type Addend struct {
 	eps       dp.Epsilon
 	dim       int
 	owners    int
-	cells     bool
+	cells     int // that one owner may be in; 0 for vectors
 	Survivors int
 	Steps     uint64 // of a coordinate's range, a power of two
 	Scale     uint64 // of the noise, in steps
@@ -39,21 +38,25 @@ const cutScales = 96
 // AddendFor sizes the addends of vectors in [-1, 1]^dim. Of the owners, at
 // least survivors are honest and not left out of the sum.
 func AddendFor(eps dp.Epsilon, dim, owners, survivors int) (Addend, error) {
-	return addendFor(eps, dim, owners, survivors, dim, false)
+	return addendFor(eps, dim, owners, survivors, dim, 0)
 }
 
-// CellAddendFor sizes the addends of one of so many cells, with a weight in
-// [0, 1], or of none.
-func CellAddendFor(eps dp.Epsilon, cells, owners, survivors int) (Addend, error) {
-	return addendFor(eps, cells, owners, survivors, min(cells, 2), true)
+// CellAddendFor sizes the addends of owners who are each in at most most of dim
+// cells, with one weight in [0, 1]: one cell in each of several tables, say,
+// laid end to end.
+func CellAddendFor(eps dp.Epsilon, dim, most, owners, survivors int) (Addend, error) {
+	if most < 1 || most > dim {
+		return Addend{}, &dp.ParamError{Op: "addend", Param: "most", Want: "must be at least 1 and at most the number of cells", Got: most}
+	}
+	return addendFor(eps, dim, owners, survivors, min(dim, 2*most), most)
 }
 
 // addendFor chooses the coarsest grid whose rounding adds less than a hundredth
 // to the variance of the sum: a coordinate's rounding adds at most owners/4
 // steps², its noise 2·Scale², and Scale ≥ 4√owners. A share of noise takes
 // about 2·Scale coins, hence no finer one.
-func addendFor(eps dp.Epsilon, dim, owners, survivors, ranges int, cells bool) (Addend, error) {
-	const op, most, finest = "addend", 1 << 20, 1 << 16
+func addendFor(eps dp.Epsilon, dim, owners, survivors, ranges, cells int) (Addend, error) {
+	const op, widest, finest = "addend", 1 << 20, 1 << 16
 	if err := checkSize(op, eps, "dim", dim, maxDim); err != nil {
 		return Addend{}, err
 	}
@@ -74,7 +77,7 @@ func addendFor(eps dp.Epsilon, dim, owners, survivors, ranges int, cells bool) (
 			scale++ // 3.1
 		}
 		switch l.Scale = scale; {
-		case scale > most:
+		case scale > widest:
 			return Addend{}, &dp.ParamError{Op: op, Param: "epsilon", Want: fmt.Sprintf("must be at least 1e-6 for each of %d ranges", ranges), Got: eps}
 		case scale >= enough || l.Steps == finest:
 			return l, nil
@@ -86,8 +89,8 @@ func (l Addend) Name() string     { return "shared laplace" }
 func (l Addend) Loss() dp.Epsilon { return l.eps }
 func (l Addend) Dim() int         { return l.dim }
 
-// OfCells tells addends of cells from those of vectors.
-func (l Addend) OfCells() bool { return l.cells }
+// Cells is how many cells one owner may be in, 0 for addends of vectors.
+func (l Addend) Cells() int { return l.cells }
 
 // Top is the largest coordinate of an addend: a secret sum's Range is Top+1.
 func (l Addend) Top() uint64 { return l.Steps + 2*cutScales*l.Scale }
@@ -104,7 +107,7 @@ func (l Addend) Sum(total []uint64, owners int) []float64 {
 	out := make([]float64, len(total))
 	n := int64(owners)
 	for j, s := range total {
-		if l.cells {
+		if l.cells > 0 {
 			out[j] = float64(int64(s)-n*cutScales*int64(l.Scale)) / float64(l.Steps)
 		} else {
 			out[j] = float64(2*int64(s)-n*int64(l.Top())) / float64(l.Steps)
@@ -117,7 +120,7 @@ func (l Addend) Sum(total []uint64, owners int) []float64 {
 // discrete Laplace noise, and a quarter of a step² an owner for rounding.
 func (l Addend) Variance(owners int) float64 {
 	step := 1 / float64(l.Steps)
-	if !l.cells {
+	if l.cells == 0 {
 		step *= 2
 	}
 	r, gap := math.Exp(-1/float64(l.Scale)), -math.Expm1(-1/float64(l.Scale))

@@ -17,11 +17,11 @@ func TestAddendsKeepEpsilon(t *testing.T) {
 		for _, dim := range []int{1, 2, 64} {
 			for _, owners := range []int{2, 1000, 1 << 20} {
 				vector, err1 := AddendFor(eps, dim, owners, max(1, owners/2))
-				cells, err2 := CellAddendFor(eps, dim, owners, max(1, owners/2))
+				cells, err2 := CellAddendFor(eps, dim, max(1, dim/4), owners, max(1, owners/2))
 				if err1 != nil || err2 != nil {
 					t.Fatal(err1, err2)
 				}
-				for l, ranges := range map[Addend]int{vector: dim, cells: min(dim, 2)} {
+				for l, ranges := range map[Addend]int{vector: dim, cells: min(dim, max(2, dim/2))} {
 					if loss := rat(uint64(ranges)*l.Steps, l.Scale); loss.Cmp(big.NewRat(int64(eps), dp.Nano)) > 0 {
 						t.Errorf("%+v loses %s", l, loss.FloatString(12))
 					}
@@ -43,7 +43,7 @@ func TestAddendsKeepEpsilon(t *testing.T) {
 // The ends of the range, and its middle, decoded.
 func TestAddendsAreDecoded(t *testing.T) {
 	vector, _ := AddendFor(dp.Nano, 3, 10, 5)
-	cells, _ := CellAddendFor(dp.Nano, 3, 10, 5)
+	cells, _ := CellAddendFor(dp.Nano, 3, 1, 10, 5)
 	for _, c := range []struct {
 		l    Addend
 		want []float64
@@ -66,6 +66,11 @@ func TestAddendSizesAreRefused(t *testing.T) {
 	} {
 		if _, err := AddendFor(c.eps, c.dim, c.owners, c.survivors); err == nil {
 			t.Errorf("%+v was accepted", c)
+		}
+	}
+	for _, most := range []int{0, -1, 4} {
+		if _, err := CellAddendFor(dp.Nano, 3, most, 9, 5); err == nil {
+			t.Errorf("owners in %d of 3 cells were accepted", most)
 		}
 	}
 }

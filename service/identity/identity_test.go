@@ -250,3 +250,47 @@ func TestIssueRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestSignaturesAreOfOneMessageKindAndSigner(t *testing.T) {
+	a := authority(t)
+	operator, reader := issue(t, a, identity.Operator, "anna"), issue(t, a, identity.Reader, "r")
+	s, err := operator.Sign("task", []byte("do this"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if who, err := reader.Verify(s, "task", []byte("do this"), now); err != nil || who != operator.Caller {
+		t.Errorf("got %s, %v, want %s", who, err, operator.Caller)
+	}
+	stranger := issue(t, authority(t), identity.Reader, "r")
+	bent := s
+	bent.Value = append([]byte(nil), s.Value...)
+	bent.Value[len(bent.Value)-1] ^= 1
+	swapped := s
+	mine, err := reader.Sign("task", []byte("do this"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	swapped.Value = mine.Value
+	for name, c := range map[string]struct {
+		by      *identity.Identity
+		s       identity.Signature
+		purpose string
+		message string
+		at      time.Time
+	}{
+		"message":           {reader, s, "task", "do that", now},
+		"kind":              {reader, s, "report", "do this", now},
+		"authority":         {stranger, s, "task", "do this", now},
+		"bent":              {reader, bent, "task", "do this", now},
+		"another's":         {reader, swapped, "task", "do this", now},
+		"after its end":     {reader, s, "task", "do this", now.Add(year)},
+		"no certificate":    {reader, identity.Signature{Value: s.Value}, "task", "do this", now},
+		"kind into message": {reader, s, "tas", "kdo this", now},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if who, err := c.by.Verify(c.s, c.purpose, []byte(c.message), c.at); err == nil {
+				t.Errorf("taken for one by %s", who)
+			}
+		})
+	}
+}

@@ -32,7 +32,7 @@ type State int32
 
 const (
 	State_STATE_UNSPECIFIED State = 0
-	State_STATE_OPEN        State = 1 // a round takes reports
+	State_STATE_OPEN        State = 1 // a slot takes reports
 	State_STATE_DONE        State = 2 // the model is there
 	State_STATE_CLOSED      State = 3 // ended without a model
 )
@@ -82,7 +82,7 @@ func (State) EnumDescriptor() ([]byte, []int) {
 
 type GetTaskRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	TaskId        []byte                 `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"` // 32 bytes: the hash of the task's bytes
+	TaskId        []byte                 `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"` // 32 bytes: the SHA-256 of the task's bytes
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,9 +170,9 @@ func (x *GetTaskResponse) GetTask() *SignedTask {
 
 type SignedTask struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Task          []byte                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`                                  // canonical bytes
-	OperatorKey   []byte                 `protobuf:"bytes,2,opt,name=operator_key,json=operatorKey,proto3" json:"operator_key,omitempty"` // Ed25519, 32 bytes
-	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`                        // of task, 64 bytes
+	Announcement  []byte                 `protobuf:"bytes,1,opt,name=announcement,proto3" json:"announcement,omitempty"` // canonical bytes, the task among them
+	Certificate   []byte                 `protobuf:"bytes,2,opt,name=certificate,proto3" json:"certificate,omitempty"`   // of the operator who signed, DER
+	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`       // ECDSA over SHA-256, ASN.1
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -207,16 +207,16 @@ func (*SignedTask) Descriptor() ([]byte, []int) {
 	return file_federation_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *SignedTask) GetTask() []byte {
+func (x *SignedTask) GetAnnouncement() []byte {
 	if x != nil {
-		return x.Task
+		return x.Announcement
 	}
 	return nil
 }
 
-func (x *SignedTask) GetOperatorKey() []byte {
+func (x *SignedTask) GetCertificate() []byte {
 	if x != nil {
-		return x.OperatorKey
+		return x.Certificate
 	}
 	return nil
 }
@@ -309,16 +309,16 @@ func (x *ListTasksResponse) GetTasks() []*TaskState {
 }
 
 type TaskState struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TaskId        []byte                 `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
-	State         State                  `protobuf:"varint,2,opt,name=state,proto3,enum=discreet.v1.State" json:"state,omitempty"`
-	Round         uint32                 `protobuf:"varint,3,opt,name=round,proto3" json:"round,omitempty"` // the round that is open, from 0 on
-	Rounds        uint32                 `protobuf:"varint,4,opt,name=rounds,proto3" json:"rounds,omitempty"`
-	Reports       uint64                 `protobuf:"varint,5,opt,name=reports,proto3" json:"reports,omitempty"`                               // accepted in the open round
-	Needed        uint64                 `protobuf:"varint,6,opt,name=needed,proto3" json:"needed,omitempty"`                                 // the smallest batch
-	DeadlineUnix  int64                  `protobuf:"varint,7,opt,name=deadline_unix,json=deadlineUnix,proto3" json:"deadline_unix,omitempty"` // of the open round, seconds
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	TaskId         []byte                 `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	State          State                  `protobuf:"varint,2,opt,name=state,proto3,enum=discreet.v1.State" json:"state,omitempty"`
+	Slot           uint32                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"` // the one that is open, from 0 on
+	Slots          uint32                 `protobuf:"varint,4,opt,name=slots,proto3" json:"slots,omitempty"`
+	Reports        uint64                 `protobuf:"varint,5,opt,name=reports,proto3" json:"reports,omitempty"`                                       // stored for the open slot
+	Needed         uint64                 `protobuf:"varint,6,opt,name=needed,proto3" json:"needed,omitempty"`                                         // fewer end the task
+	DeadlineUnixMs int64                  `protobuf:"varint,7,opt,name=deadline_unix_ms,json=deadlineUnixMs,proto3" json:"deadline_unix_ms,omitempty"` // of the open slot
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TaskState) Reset() {
@@ -365,16 +365,16 @@ func (x *TaskState) GetState() State {
 	return State_STATE_UNSPECIFIED
 }
 
-func (x *TaskState) GetRound() uint32 {
+func (x *TaskState) GetSlot() uint32 {
 	if x != nil {
-		return x.Round
+		return x.Slot
 	}
 	return 0
 }
 
-func (x *TaskState) GetRounds() uint32 {
+func (x *TaskState) GetSlots() uint32 {
 	if x != nil {
-		return x.Rounds
+		return x.Slots
 	}
 	return 0
 }
@@ -393,9 +393,9 @@ func (x *TaskState) GetNeeded() uint64 {
 	return 0
 }
 
-func (x *TaskState) GetDeadlineUnix() int64 {
+func (x *TaskState) GetDeadlineUnixMs() int64 {
 	if x != nil {
-		return x.DeadlineUnix
+		return x.DeadlineUnixMs
 	}
 	return 0
 }
@@ -447,7 +447,7 @@ func (x *GetRoundRequest) GetTaskId() []byte {
 type GetRoundResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	State         *TaskState             `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Broadcast     []byte                 `protobuf:"bytes,2,opt,name=broadcast,proto3" json:"broadcast,omitempty"`                              // canonical bytes: everything published so far
+	Broadcast     []byte                 `protobuf:"bytes,2,opt,name=broadcast,proto3" json:"broadcast,omitempty"`                              // canonical bytes; none where the task is not open
 	RetryAfterMs  uint32                 `protobuf:"varint,3,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"` // ask again after this long
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -654,9 +654,8 @@ func (x *UploadRequest) GetReports() []*SignedReport {
 
 type SignedReport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Report        []byte                 `protobuf:"bytes,1,opt,name=report,proto3" json:"report,omitempty"`                     // canonical bytes
-	OwnerKey      []byte                 `protobuf:"bytes,2,opt,name=owner_key,json=ownerKey,proto3" json:"owner_key,omitempty"` // Ed25519, 32 bytes
-	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`               // of the task's id and the report, 64 bytes
+	Report        []byte                 `protobuf:"bytes,1,opt,name=report,proto3" json:"report,omitempty"`       // canonical bytes; its owner's name is an Ed25519 key in hexadecimal
+	Signature     []byte                 `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"` // by that key, 64 bytes
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -694,13 +693,6 @@ func (*SignedReport) Descriptor() ([]byte, []int) {
 func (x *SignedReport) GetReport() []byte {
 	if x != nil {
 		return x.Report
-	}
-	return nil
-}
-
-func (x *SignedReport) GetOwnerKey() []byte {
-	if x != nil {
-		return x.OwnerKey
 	}
 	return nil
 }
@@ -1053,23 +1045,23 @@ const file_federation_proto_rawDesc = "" +
 	"\x0eGetTaskRequest\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\">\n" +
 	"\x0fGetTaskResponse\x12+\n" +
-	"\x04task\x18\x01 \x01(\v2\x17.discreet.v1.SignedTaskR\x04task\"a\n" +
+	"\x04task\x18\x01 \x01(\v2\x17.discreet.v1.SignedTaskR\x04task\"p\n" +
 	"\n" +
-	"SignedTask\x12\x12\n" +
-	"\x04task\x18\x01 \x01(\fR\x04task\x12!\n" +
-	"\foperator_key\x18\x02 \x01(\fR\voperatorKey\x12\x1c\n" +
+	"SignedTask\x12\"\n" +
+	"\fannouncement\x18\x01 \x01(\fR\fannouncement\x12 \n" +
+	"\vcertificate\x18\x02 \x01(\fR\vcertificate\x12\x1c\n" +
 	"\tsignature\x18\x03 \x01(\fR\tsignature\"\x12\n" +
 	"\x10ListTasksRequest\"A\n" +
 	"\x11ListTasksResponse\x12,\n" +
-	"\x05tasks\x18\x01 \x03(\v2\x16.discreet.v1.TaskStateR\x05tasks\"\xd3\x01\n" +
+	"\x05tasks\x18\x01 \x03(\v2\x16.discreet.v1.TaskStateR\x05tasks\"\xd4\x01\n" +
 	"\tTaskState\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\x12(\n" +
-	"\x05state\x18\x02 \x01(\x0e2\x12.discreet.v1.StateR\x05state\x12\x14\n" +
-	"\x05round\x18\x03 \x01(\rR\x05round\x12\x16\n" +
-	"\x06rounds\x18\x04 \x01(\rR\x06rounds\x12\x18\n" +
+	"\x05state\x18\x02 \x01(\x0e2\x12.discreet.v1.StateR\x05state\x12\x12\n" +
+	"\x04slot\x18\x03 \x01(\rR\x04slot\x12\x14\n" +
+	"\x05slots\x18\x04 \x01(\rR\x05slots\x12\x18\n" +
 	"\areports\x18\x05 \x01(\x04R\areports\x12\x16\n" +
-	"\x06needed\x18\x06 \x01(\x04R\x06needed\x12#\n" +
-	"\rdeadline_unix\x18\a \x01(\x03R\fdeadlineUnix\"*\n" +
+	"\x06needed\x18\x06 \x01(\x04R\x06needed\x12(\n" +
+	"\x10deadline_unix_ms\x18\a \x01(\x03R\x0edeadlineUnixMs\"*\n" +
 	"\x0fGetRoundRequest\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\"\x84\x01\n" +
 	"\x10GetRoundResponse\x12,\n" +
@@ -1083,11 +1075,10 @@ const file_federation_proto_rawDesc = "" +
 	"\x0eretry_after_ms\x18\x02 \x01(\rR\fretryAfterMs\"]\n" +
 	"\rUploadRequest\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\x123\n" +
-	"\areports\x18\x02 \x03(\v2\x19.discreet.v1.SignedReportR\areports\"a\n" +
+	"\areports\x18\x02 \x03(\v2\x19.discreet.v1.SignedReportR\areports\"D\n" +
 	"\fSignedReport\x12\x16\n" +
-	"\x06report\x18\x01 \x01(\fR\x06report\x12\x1b\n" +
-	"\towner_key\x18\x02 \x01(\fR\bownerKey\x12\x1c\n" +
-	"\tsignature\x18\x03 \x01(\fR\tsignature\"B\n" +
+	"\x06report\x18\x01 \x01(\fR\x06report\x12\x1c\n" +
+	"\tsignature\x18\x02 \x01(\fR\tsignature\"B\n" +
 	"\x0eUploadResponse\x120\n" +
 	"\brefusals\x18\x01 \x03(\v2\x14.discreet.v1.RefusalR\brefusals\"O\n" +
 	"\aRefusal\x12\x14\n" +

@@ -138,15 +138,15 @@ func (s *Store) Count(ctx context.Context, id ID, round int) (n int, err error) 
 	return n, err
 }
 
-// Reports calls f for every report of a sealed round, in the order of owners'
-// keys. f must not keep body.
+// Reports calls f for every report of a round that takes no more, in the order of
+// owners' keys, while the task is open. f must not keep body.
 func (s *Store) Reports(ctx context.Context, id ID, round int, f func(owner [32]byte, body []byte) error) error {
 	return s.db.View(ctx, func(tx *sqldb.Tx) error {
 		state, err := roundState(tx, id, round, "")
 		if err != nil {
 			return err
 		}
-		if state != Sealed {
+		if state != Sealed && state != Done {
 			return ErrMoved
 		}
 		return tx.Each(func(r *sql.Rows) error {

@@ -38,7 +38,7 @@ func At(ctx context.Context, address string) (*Store, error) {
 	}
 	// A log beside the file: reports arrive in many small commits.
 	err = db.Make(ctx,
-		`CREATE TABLE IF NOT EXISTS discreet_tasks (id BLOB PRIMARY KEY, made INTEGER NOT NULL, bytes BLOB NOT NULL, key BLOB NOT NULL, signature BLOB NOT NULL, state INTEGER NOT NULL, model BLOB) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_tasks (id BLOB PRIMARY KEY, made INTEGER NOT NULL, bytes BLOB NOT NULL, certificate BLOB NOT NULL, signature BLOB NOT NULL, state INTEGER NOT NULL, model BLOB) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_rounds (task BLOB NOT NULL, round INTEGER NOT NULL, state INTEGER NOT NULL, broadcast BLOB NOT NULL, deadline INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,
 	)
@@ -66,11 +66,11 @@ const (
 
 // Task is a task as its operator signed it.
 type Task struct {
-	ID             ID
-	Made           time.Time
-	Bytes          []byte
-	Key, Signature []byte
-	State          State
+	ID                     ID
+	Made                   time.Time
+	Bytes                  []byte
+	Certificate, Signature []byte
+	State                  State
 }
 
 // Round is one round of a task.
@@ -85,8 +85,8 @@ type Round struct {
 // nothing.
 func (s *Store) Create(ctx context.Context, t Task, first Round) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		n, err := tx.Exec(`INSERT INTO discreet_tasks (id, made, bytes, key, signature, state) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			t.ID[:], t.Made.UnixMilli(), t.Bytes, t.Key, t.Signature, Open)
+		n, err := tx.Exec(`INSERT INTO discreet_tasks (id, made, bytes, certificate, signature, state) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			t.ID[:], t.Made.UnixMilli(), t.Bytes, t.Certificate, t.Signature, Open)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -99,7 +99,7 @@ func openRound(tx *sqldb.Tx, id ID, r Round) error {
 		id[:], r.Number, Open, r.Broadcast, r.Deadline.UnixMilli())
 }
 
-const taskColumns = `SELECT id, made, bytes, key, signature, state FROM discreet_tasks `
+const taskColumns = `SELECT id, made, bytes, certificate, signature, state FROM discreet_tasks `
 
 // Tasks lists all tasks, the newest first.
 func (s *Store) Tasks(ctx context.Context) (tasks []Task, err error) {
@@ -116,7 +116,7 @@ func (s *Store) Tasks(ctx context.Context) (tasks []Task, err error) {
 func scanTask(r *sql.Rows) (t Task, err error) {
 	var id []byte
 	var made int64
-	err = r.Scan(&id, &made, &t.Bytes, &t.Key, &t.Signature, &t.State)
+	err = r.Scan(&id, &made, &t.Bytes, &t.Certificate, &t.Signature, &t.State)
 	copy(t.ID[:], id)
 	t.Made = time.UnixMilli(made)
 	return t, err

@@ -73,7 +73,7 @@ func must(t testing.TB, err error) {
 }
 
 func task(name string) store.Task {
-	return store.Task{ID: sha256.Sum256([]byte(name)), Made: time.UnixMilli(1), Bytes: []byte(name), Key: []byte("k"), Signature: []byte("s")}
+	return store.Task{ID: sha256.Sum256([]byte(name)), Made: time.UnixMilli(1), Bytes: []byte(name), Certificate: []byte("c"), Signature: []byte("s")}
 }
 
 func round(n int) store.Round {

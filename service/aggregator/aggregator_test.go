@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	core "github.com/discreet-dp/discreet/local/aggregator"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/service/aggregator"
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/book"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/owner"
+	"github.com/discreet-dp/discreet/service/problem"
+	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/service/store"
+)
+
+// federation is an authority, a store and what serves it now.
+type federation struct {
+	t         *testing.T
+	authority *identity.Authority
+	address   string
+	log       *slog.Logger
+	stop      func() // the process that serves, as by kill -9 once it was answered
+	server    *aggregator.Server
+	http      *httptest.Server
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newFederation(t *testing.T) *federation {
+	t.Helper()
+	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
+	must(t, err)
+	f := &federation{t: t, authority: a, address: filepath.Join(t.TempDir(), "state.db"), log: slog.New(slog.NewTextHandler(testWriter{t}, nil))}
+	t.Cleanup(func() {
+		if f.stop != nil {
+			f.stop()
+		}
+	})
+	return f
+}
+
+// testWriter sends a log to the test's own.
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(b []byte) (int, error) {
+	if w.t.Context().Err() == nil {
+		w.t.Log(strings.TrimSuffix(string(b), "\n"))
+	}
+	return len(b), nil
+}
+
+func (f *federation) identity(role identity.Role, name string) *identity.Identity {
+	f.t.Helper()
+	id, err := f.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), time.Hour)
+	must(f.t, err)
+	return id
+}
+
+// serve starts a process on the store; one that serves already stops first.
+func (f *federation) serve() {
+	f.t.Helper()
+	if f.stop != nil {
+		f.stop()
+	}
+	s, err := store.At(f.t.Context(), f.address)
+	must(f.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	f.server, err = aggregator.New(ctx, aggregator.Params{Self: f.identity(identity.Aggregator, "main"), Store: s, MaxEpsilon: 4 * dp.Nano, Log: f.log})
+	must(f.t, err)
+	var wg sync.WaitGroup
+	wg.Go(func() { f.server.Run(ctx) })
+	f.http = httptest.NewUnstartedServer(f.server.Handler())
+	f.http.TLS = f.server.Self.Server()
+	f.http.EnableHTTP2 = true
+	f.http.StartTLS()
+	f.stop = func() {
+		f.http.CloseClientConnections()
+		cancel()
+		wg.Wait()
+		f.http.Close()
+		must(f.t, s.Close())
+		f.stop = nil
+	}
+}
+
+func (f *federation) client(id *identity.Identity) rpc.AggregatorClient {
+	return rpc.NewAggregatorClient(&http.Client{Transport: &http.Transport{TLSClientConfig: id.Client(identity.Aggregator), ForceAttemptHTTP2: true}}, f.http.URL)
+}
+
+// plan makes an announcement about census-like people.
+func (f *federation) plan(change func(*announce.Announcement)) *announce.Announcement {
+	f.t.Helper()
+	task, err := core.Plan(core.Params{Schema: census.Schema(), Classifier: wire.Stump, Epsilon: 2 * dp.Nano, Owners: 600, Rounds: 2, Nonce: strings.Repeat("ab", 16)})
+	must(f.t, err)
+	a := &announce.Announcement{Task: task, Minimum: 2, Slot: time.Minute, Quiet: 300 * time.Millisecond, Ends: time.Now().Add(10 * time.Minute).Truncate(time.Second)}
+	if change != nil {
+		change(a)
+	}
+	return a
+}
+
+// announce signs it as an operator and creates the task.
+func (f *federation) announce(a *announce.Announcement) wire.Digest {
+	f.t.Helper()
+	operator := f.identity(identity.Operator, "anna")
+	signed, err := a.Sign(operator)
+	must(f.t, err)
+	r, err := f.client(operator).CreateTask(f.t.Context(), connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed)}))
+	must(f.t, err)
+	return wire.Digest(r.Msg.GetTaskId())
+}
+
+func message(s announce.Signed) *rpc.SignedTask {
+	return &rpc.SignedTask{Announcement: s.Text, Certificate: s.Signature.Certificate, Signature: s.Signature.Value}
+}
+
+func (f *federation) owners(n int, seed uint64) owner.Params {
+	f.t.Helper()
+	b, err := book.Open(f.t.Context(), filepath.Join(f.t.TempDir(), "book.db"), 4*dp.Nano)
+	must(f.t, err)
+	f.t.Cleanup(func() { b.Close() })
+	return owner.Params{
+		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Log: f.log,
+		Read: func(*schema.Schema) (*dataset.Table, error) { return census.Generate(seed, n), nil },
+	}
+}
+
+func (f *federation) model(id wire.Digest) []byte {
+	f.t.Helper()
+	reader := f.client(f.identity(identity.Reader, "r"))
+	for {
+		r, err := reader.GetModel(f.t.Context(), connect.NewRequest(&rpc.GetModelRequest{TaskId: id[:]}))
+		must(f.t, err)
+		if len(r.Msg.GetModel()) > 0 {
+			return r.Msg.GetModel()
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// inProcess is the model that the same reports make without a network.
+func inProcess(t *testing.T, task *wire.Task, b *book.Book, owners int) []byte {
+	t.Helper()
+	c, err := core.New(task)
+	must(t, err)
+	id, err := task.Digest()
+	must(t, err)
+	keys, err := b.Keys(t.Context(), owners)
+	must(t, err)
+	placing, err := task.Placing()
+	must(t, err)
+	for slot := range task.Slots() {
+		for _, key := range keys {
+			name := book.Name(key.Public().(ed25519.PublicKey))
+			if placing.Of(name).Slot != slot {
+				continue
+			}
+			e, err := b.Of(t.Context(), name).Reported(id)
+			must(t, err)
+			if e != nil {
+				must(t, c.Receive(e.Report))
+			}
+		}
+		must(t, c.Close())
+	}
+	m, err := c.Model(core.Statement{})
+	must(t, err)
+	file, err := model.Marshal(m)
+	must(t, err)
+	return file
+}
+
+// TestModelEqualsTheSimulation trains over mutual TLS. The bytes of the model are
+// those that the same reports make in one process.
+func TestModelEqualsTheSimulation(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	ann := f.plan(nil)
+	id := f.announce(ann)
+	owners := f.owners(600, 1)
+	sum, err := owners.Run(t.Context(), id)
+	must(t, err)
+	if want := (owner.Summary{Owners: 600, Accepted: 600}); *sum != want {
+		t.Errorf("got %+v, want %+v", *sum, want)
+	}
+	if got := f.model(id); !bytes.Equal(got, inProcess(t, ann.Task, owners.Book, 600)) {
+		t.Error("the model's bytes are not those of the same reports in one process")
+	}
+}
+
+// TestProcessesDie stops the aggregator again and again while owners report. The
+// others go on from the store: every report counts once.
+func TestProcessesDie(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	ann := f.plan(func(a *announce.Announcement) { a.Quiet = 100 * time.Millisecond })
+	id := f.announce(ann)
+	owners := f.owners(600, 1)
+	done := make(chan error, 1)
+	var sum *owner.Summary
+	// A fixed address in front of whatever serves: owners keep theirs.
+	front := newFront(t, f)
+	owners.Server = front.url
+	go func() {
+		var err error
+		sum, err = owners.Run(t.Context(), id)
+		done <- err
+	}()
+	for deaths := 0; ; deaths++ {
+		alive := 400 * time.Millisecond
+		if deaths == 8 {
+			alive = time.Hour
+		}
+		select {
+		case err := <-done:
+			must(t, err)
+			if sum.Accepted != 600 {
+				t.Errorf("got %+v, want 600 accepted", *sum)
+			}
+			if got := f.model(id); !bytes.Equal(got, inProcess(t, ann.Task, owners.Book, 600)) {
+				t.Error("the model's bytes are not those of the same reports in one process")
+			}
+			return
+		case <-time.After(alive):
+			front.swap(f)
+		}
+	}
+}
+
+func kindOf(err error) problem.Kind { return problem.Of(err).Kind }
+
+func TestRolesAreKept(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	id := f.announce(f.plan(nil))
+	ctx := t.Context()
+	calls := map[string]func(rpc.AggregatorClient) error{
+		"GetTask": func(c rpc.AggregatorClient) error {
+			_, err := c.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
+			return err
+		},
+		"ListTasks": func(c rpc.AggregatorClient) error {
+			_, err := c.ListTasks(ctx, connect.NewRequest(&rpc.ListTasksRequest{}))
+			return err
+		},
+		"GetRound": func(c rpc.AggregatorClient) error {
+			_, err := c.GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: id[:]}))
+			return err
+		},
+		"GetModel": func(c rpc.AggregatorClient) error {
+			_, err := c.GetModel(ctx, connect.NewRequest(&rpc.GetModelRequest{TaskId: id[:]}))
+			return err
+		},
+		"Upload": func(c rpc.AggregatorClient) error {
+			_, err := c.Upload(ctx, connect.NewRequest(&rpc.UploadRequest{TaskId: id[:]}))
+			return err
+		},
+		"CreateTask": func(c rpc.AggregatorClient) error {
+			_, err := c.CreateTask(ctx, connect.NewRequest(&rpc.CreateTaskRequest{}))
+			return err
+		},
+		"CloseTask": func(c rpc.AggregatorClient) error {
+			_, err := c.CloseTask(ctx, connect.NewRequest(&rpc.CloseTaskRequest{TaskId: make([]byte, 32)}))
+			return err
+		},
+	}
+	allowed := map[identity.Role]string{
+		identity.Owner: "GetTask ListTasks GetRound GetModel Upload", identity.Reader: "GetTask ListTasks GetRound GetModel",
+		identity.Operator: "GetTask ListTasks GetRound GetModel CreateTask CloseTask", identity.Helper: "GetTask ListTasks GetRound", identity.Aggregator: "",
+	}
+	for role, list := range allowed {
+		client := f.client(f.identity(role, "x"))
+		for name, call := range calls {
+			got := kindOfNil(call(client)) != problem.Forbidden
+			if want := strings.Contains(" "+list+" ", " "+name+" "); got != want {
+				t.Errorf("%s may %s: %v, want %v", role, name, got, want)
+			}
+		}
+	}
+}
+
+func kindOfNil(err error) problem.Kind {
+	if err == nil {
+		return problem.Kind{}
+	}
+	return kindOf(err)
+}
+
+// TestUnsafeTasksAreRefused announces what no owner should be asked.
+func TestUnsafeTasksAreRefused(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	operator, mallory := f.identity(identity.Operator, "anna"), f.identity(identity.Owner, "mallory")
+	create := func(s announce.Signed) error {
+		_, err := f.client(operator).CreateTask(t.Context(), connect.NewRequest(&rpc.CreateTaskRequest{Task: message(s)}))
+		return err
+	}
+	good, err := f.plan(nil).Sign(operator)
+	must(t, err)
+	byOwner, err := f.plan(nil).Sign(mallory)
+	must(t, err)
+	bent := good
+	bent.Text = bytes.Replace(good.Text, []byte(`"minimum":2`), []byte(`"minimum":3`), 1)
+	costly, err := f.plan(func(a *announce.Announcement) { a.Task.Epsilon = 5 * dp.Nano }).Sign(operator)
+	must(t, err)
+	lone := good
+	lone.Text = bytes.Replace(good.Text, []byte(`"minimum":2`), []byte(`"minimum":1`), 1)
+	lone.Signature, err = operator.Sign("discreet announcement 1", lone.Text)
+	must(t, err)
+	past, err := f.plan(func(a *announce.Announcement) { a.Ends = time.Now().Add(-time.Minute).Truncate(time.Second) }).Sign(operator)
+	must(t, err)
+	for name, s := range map[string]announce.Signed{"signed by an owner": byOwner, "bent": bent, "too costly": costly, "a batch of one": lone, "in the past": past} {
+		if err := create(s); kindOfNil(err) != problem.UnsafeTask {
+			t.Errorf("%s: %v, want an unsafe task", name, err)
+		}
+	}
+	must(t, create(good))
+	must(t, create(good))
+}
+
+// TestTaskEndsWhereTooFewReport lets a slot pass without its minimum.
+func TestTaskEndsWhereTooFewReport(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	id := f.announce(f.plan(func(a *announce.Announcement) { a.Minimum, a.Slot = 1000, time.Second }))
+	owners := f.owners(60, 1)
+	sum, err := owners.Run(t.Context(), id)
+	must(t, err)
+	if sum.Accepted == 0 || sum.Missed == 0 || sum.Accepted+sum.Missed != 60 {
+		t.Errorf("got %+v, want the first slot accepted and the others missed", *sum)
+	}
+	_, err = f.client(f.identity(identity.Reader, "r")).GetModel(t.Context(), connect.NewRequest(&rpc.GetModelRequest{TaskId: id[:]}))
+	if kindOfNil(err) != problem.TaskClosed {
+		t.Errorf("err = %v, want a closed task", err)
+	}
+}

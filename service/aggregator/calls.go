@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/problem"
+	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/service/store"
+)
+
+// askAgain is how long who waits should wait.
+const askAgain = 500 * time.Millisecond
+
+// GetTask implements rpc.AggregatorHandler.
+func (s *Server) GetTask(ctx context.Context, r *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&rpc.GetTaskResponse{Task: &rpc.SignedTask{
+		Announcement: l.signed.Text, Certificate: l.signed.Signature.Certificate, Signature: l.signed.Signature.Value,
+	}}), nil
+}
+
+// ListTasks implements rpc.AggregatorHandler.
+func (s *Server) ListTasks(context.Context, *connect.Request[rpc.ListTasksRequest]) (*connect.Response[rpc.ListTasksResponse], error) {
+	out := new(rpc.ListTasksResponse)
+	for _, l := range s.all() {
+		state, _ := l.show()
+		out.Tasks = append(out.Tasks, state)
+	}
+	return connect.NewResponse(out), nil
+}
+
+// GetRound implements rpc.AggregatorHandler.
+func (s *Server) GetRound(ctx context.Context, r *connect.Request[rpc.GetRoundRequest]) (*connect.Response[rpc.GetRoundResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	state, text := l.show()
+	return connect.NewResponse(&rpc.GetRoundResponse{State: state, Broadcast: text, RetryAfterMs: uint32(askAgain.Milliseconds())}), nil
+}
+
+// show is what everybody may know of a task.
+func (l *live) show() (*rpc.TaskState, []byte) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	out := &rpc.TaskState{
+		TaskId: l.id[:], Slot: uint32(l.slot), Slots: uint32(l.ann.Task.Slots()),
+		Reports: uint64(l.stored), Needed: uint64(l.ann.Minimum), DeadlineUnixMs: l.deadline.UnixMilli(),
+	}
+	switch l.state {
+	case store.Open:
+		out.State = rpc.State_STATE_OPEN
+		return out, l.text
+	case store.Done:
+		out.State = rpc.State_STATE_DONE
+	default:
+		out.State = rpc.State_STATE_CLOSED
+	}
+	return out, nil
+}
+
+// GetModel implements rpc.AggregatorHandler.
+func (s *Server) GetModel(ctx context.Context, r *connect.Request[rpc.GetModelRequest]) (*connect.Response[rpc.GetModelResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.Store.Model(ctx, l.id)
+	switch {
+	case err != nil:
+		return nil, err
+	case file != nil:
+		return connect.NewResponse(&rpc.GetModelResponse{Model: file}), nil
+	}
+	if state, _ := l.show(); state.GetState() == rpc.State_STATE_CLOSED {
+		return nil, problem.New(problem.TaskClosed, "it ended without a model")
+	}
+	return connect.NewResponse(&rpc.GetModelResponse{RetryAfterMs: uint32(askAgain.Milliseconds())}), nil
+}
+
+// CreateTask implements rpc.AggregatorHandler.
+func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTaskRequest]) (*connect.Response[rpc.CreateTaskResponse], error) {
+	t := r.Msg.GetTask()
+	signed := announce.Signed{Text: t.GetAnnouncement(), Signature: identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}}
+	ann, err := s.open(signed)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := ann.Task.Digest()
+	if err != nil {
+		return nil, err
+	}
+	stored := store.Task{ID: store.ID(digest), Made: s.Now(), Bytes: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value, State: store.Open}
+	l, err := enliven(stored)
+	if err != nil {
+		return nil, err
+	}
+	broadcast, err := first(ann.Task)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.Create(ctx, stored, store.Round{Broadcast: broadcast, Deadline: l.slotDeadline(s.Now())}); err != nil {
+		return nil, err
+	}
+	if _, err := s.find(ctx, digest[:]); err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&rpc.CreateTaskResponse{TaskId: digest[:]}), nil
+}
+
+// CloseTask implements rpc.AggregatorHandler.
+func (s *Server) CloseTask(ctx context.Context, r *connect.Request[rpc.CloseTaskRequest]) (*connect.Response[rpc.CloseTaskResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.End(ctx, l.id); err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(new(rpc.CloseTaskResponse)), l.refresh(ctx, s.Store, s.Now())
+}

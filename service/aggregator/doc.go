@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package aggregator serves the side that asks: it takes signed tasks from
+// operators and signed reports from owners, keeps both, moves tasks from slot to
+// slot, and gives the finished model to readers.
+//
+// All that it must not forget is in a store: a process may die at any moment and
+// another one goes on from there, or several may serve the same store. What a
+// broadcast says is computed from stored reports alone, so it comes out the same
+// whoever computes it.
+//
+// Room rules. Owns: calls, timetables, who may do what. Imports:
+// local/aggregator and what it speaks, service rooms, Connect. Must never see:
+// rows, mechanisms, randomness, owners' code.
+package aggregator

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	core "github.com/discreet-dp/discreet/local/aggregator"
+	"github.com/discreet-dp/discreet/local/response"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/store"
+)
+
+// live is a task in memory. What it says of the open slot is what the store said
+// last; the store decides.
+type live struct {
+	id      store.ID
+	ann     *announce.Announcement
+	signed  announce.Signed
+	placing *wire.Placing
+
+	mu       sync.RWMutex
+	state    store.State
+	slot     int
+	asked    *wire.Round // of the open slot
+	laws     []response.Law
+	text     []byte // the broadcast
+	deadline time.Time
+	stored   int       // reports of the open slot
+	news     time.Time // when the last of them came, or the slot began
+
+	// Of the goroutine that moves the task alone.
+	core     *core.Aggregator
+	computed int // slots that core has closed
+	outcomes []core.Outcome
+}
+
+// enliven makes a task of what the store holds about it.
+func enliven(t store.Task) (*live, error) {
+	signed := announce.Signed{Text: t.Bytes, Signature: identity.Signature{Certificate: t.Certificate, Value: t.Signature}}
+	ann, err := announce.Parse(t.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	l := &live{id: t.ID, ann: ann, signed: signed, state: t.State, slot: -1}
+	l.placing, err = ann.Task.Placing()
+	return l, err
+}
+
+// refresh takes over what the store says.
+func (l *live) refresh(ctx context.Context, s *store.Store, now time.Time) error {
+	t, r, err := s.Task(ctx, l.id)
+	if err != nil {
+		return err
+	}
+	n, err := s.Count(ctx, l.id, r.Number)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state = t.State
+	if r.Number != l.slot {
+		asked, err := wire.ParseRound(l.ann.Task, r.Broadcast)
+		if err != nil {
+			return err
+		}
+		var laws []response.Law
+		for i := range max(1, len(asked.Asks)) {
+			law, err := l.ann.Task.Law(asked.Cells(l.ann.Task, i))
+			if err != nil {
+				return err
+			}
+			laws = append(laws, law)
+		}
+		l.slot, l.asked, l.laws, l.text, l.deadline = r.Number, asked, laws, r.Broadcast, r.Deadline
+		l.stored, l.news = n, now
+	}
+	if n > l.stored {
+		l.stored, l.news = n, now
+	}
+	return nil
+}
+
+// due says whether the open slot is to be closed, and whether the task has to end
+// instead.
+func (l *live) due(now time.Time) (closing, ending bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	switch {
+	case l.state != store.Open:
+		return false, false
+	case !now.Before(l.ann.Ends):
+		return false, true
+	case !now.Before(l.deadline):
+		return l.stored >= l.ann.Minimum, l.stored < l.ann.Minimum
+	}
+	return l.ann.Quiet > 0 && l.stored >= l.ann.Minimum && now.Sub(l.news) >= l.ann.Quiet, false
+}
+
+// compute counts the reports of every slot up to the sealed one, and returns what
+// follows: the next broadcast, or the model.
+func (l *live) compute(ctx context.Context, s *store.Store, sealed int) (broadcast, file []byte, err error) {
+	if l.core == nil {
+		if l.core, err = core.New(l.ann.Task); err != nil {
+			return nil, nil, err
+		}
+		l.computed = 0
+	}
+	defer func() {
+		if err != nil { // half-counted: begin anew
+			l.core = nil
+		}
+	}()
+	for ; l.computed <= sealed; l.computed++ {
+		if err := s.Reports(ctx, l.id, l.computed, func(_ [32]byte, body []byte) error {
+			return l.core.Receive(body)
+		}); err != nil {
+			return nil, nil, err
+		}
+		if err := l.core.Close(); err != nil {
+			return nil, nil, err
+		}
+	}
+	l.mu.Lock()
+	l.outcomes = l.core.Outcomes()
+	l.mu.Unlock()
+	if broadcast, err = l.core.Broadcast(); err != nil || broadcast != nil {
+		return broadcast, nil, err
+	}
+	m, err := l.core.Model(core.Statement{})
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err = model.Marshal(m)
+	return nil, file, err
+}
+
+// slotDeadline is when a slot that opens now closes at the latest.
+func (l *live) slotDeadline(now time.Time) time.Time {
+	if d := now.Add(l.ann.Slot); d.Before(l.ann.Ends) {
+		return d
+	}
+	return l.ann.Ends
+}
+
+func (l *live) String() string { return fmt.Sprintf("%x", l.id[:6]) }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"crypto/ecdsa"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Signature says who stands behind a message, to whoever trusts the same
+// authority.
+type Signature struct {
+	Certificate []byte // DER
+	Value       []byte // ECDSA over SHA-256, ASN.1
+}
+
+// Sign signs a message. Purpose separates kinds of messages: a signature of one
+// kind is none of another.
+func (i *Identity) Sign(purpose string, message []byte) (Signature, error) {
+	value, err := ecdsa.SignASN1(rand.Reader, i.key, digest(purpose, message))
+	if err != nil {
+		return Signature{}, fmt.Errorf("identity: sign: %w", err)
+	}
+	return Signature{i.cert.Raw, value}, nil
+}
+
+// Verify returns who signed a message, where that is somebody whom the authority
+// of i vouches for at the time.
+func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.Time) (Caller, error) {
+	cert, err := x509.ParseCertificate(s.Certificate)
+	if err != nil {
+		return Caller{}, fmt.Errorf("identity: %w", err)
+	}
+	if _, err := cert.Verify(x509.VerifyOptions{Roots: i.pool(), CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
+		return Caller{}, fmt.Errorf("identity: %w", err)
+	}
+	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
+	if !ok || !ecdsa.VerifyASN1(key, digest(purpose, message), s.Value) {
+		return Caller{}, errors.New("identity: the signature is not of this message by this certificate's key")
+	}
+	return callerOf(cert)
+}
+
+// digest hashes the purpose's length, the purpose and the message.
+func digest(purpose string, message []byte) []byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d:%s:", len(purpose), purpose)
+	h.Write(message)
+	return h.Sum(nil)
+}

@@ -5,13 +5,13 @@ package wangchang
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/rng"
 )
 
 // weighted are rows times their weights, over the largest weight sent: w·x/W.
 type weighted struct {
-	printed.Rows
+	continuous.Rows
 	weight []float64
 	most   float64
 }
@@ -28,7 +28,7 @@ func (r weighted) Row(i int, out []float64) {
 // perturbed w·x of the given rows. A nil mechanism perturbs nothing. Labels
 // travel in clear, and the sums are divided by the number of rows of the class,
 // as printed; byWeight divides by the sum of weights instead.
-func centroids(train labelled, group []int, weight []float64, most float64, m printed.Mechanism, byWeight bool, src rng.Source) [][]float64 {
+func centroids(train labelled, group []int, weight []float64, most float64, m continuous.Mechanism, byWeight bool, src rng.Source) [][]float64 {
 	l := train.subset(group)
 	w := make([]float64, len(group))
 	for i, r := range group {
@@ -57,7 +57,7 @@ func centroids(train labelled, group []int, weight []float64, most float64, m pr
 	return out
 }
 
-func plainSum(rows printed.Rows) []float64 {
+func plainSum(rows continuous.Rows) []float64 {
 	sum, row := make([]float64, rows.Dim()), make([]float64, rows.Dim())
 	for i := range rows.Len() {
 		rows.Row(i, row)
@@ -70,7 +70,7 @@ func plainSum(rows printed.Rows) []float64 {
 
 // nearest is the class of the closest centroid for each row, the first of
 // equally close ones.
-func nearest(rows printed.Rows, centroids [][]float64) []uint8 {
+func nearest(rows continuous.Rows, centroids [][]float64) []uint8 {
 	half := make([]float64, len(centroids))
 	for k, c := range centroids {
 		half[k] = dot(c, c) / 2

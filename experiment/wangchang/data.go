@@ -3,13 +3,13 @@
 package wangchang
 
 import (
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/rng"
 )
 
 // labelled are vectors in [-1, 1]^d with their classes.
 type labelled struct {
-	printed.Rows
+	continuous.Rows
 	y       []uint8
 	classes int
 }
@@ -34,7 +34,7 @@ func (l labelled) byClass() [][]int {
 
 // picked are some rows of others.
 type picked struct {
-	of   printed.Rows
+	of   continuous.Rows
 	rows []int
 }
 

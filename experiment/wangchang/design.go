@@ -4,7 +4,7 @@ package wangchang
 
 import (
 	"github.com/discreet-dp/discreet/census"
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 )
 
 // design is one owner's rows as a solver wants them: X, n×d.
@@ -25,7 +25,7 @@ type dense struct {
 }
 
 // denseOf copies some rows.
-func denseOf(all printed.Rows, rows []int) *dense {
+func denseOf(all continuous.Rows, rows []int) *dense {
 	x := &dense{len(rows), all.Dim(), make([]float64, len(rows)*all.Dim())}
 	for i, r := range rows {
 		all.Row(r, x.row(i))

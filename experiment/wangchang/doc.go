@@ -8,7 +8,7 @@
 //	logistic.go, centroid.go, stump.go            the three base classifiers
 //	boost.go                                      Algorithm 2
 //
-// The paper's figures use its mechanisms with real numbers (room printed) and
+// The paper's figures use its mechanisms with real numbers (room continuous) and
 // its visual words (room features), which are learned from unperturbed images.
 //
 // Room rules. Owns: the paper's protocols. Imports: every room but cmd. Must

@@ -8,7 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/experiment/frame"
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/plot"
 )
 
@@ -77,10 +77,10 @@ func openFig2(ctx context.Context, w *frame.World) (frame.Setup, error) {
 // boostLogistic compares Algorithm 2 over five groups of owners with one round
 // of all owners, both perturbed by PM or neither.
 func boostLogistic(r frame.Repeat, p frame.Point, set localImages) frame.Measurement {
-	var make func(d int) printed.Mechanism
+	var make func(d int) continuous.Mechanism
 	var bill dp.Epsilon
 	if p.Epsilon > 0 {
-		make = func(d int) printed.Mechanism { return printed.Piecewise(d, p.Epsilon.Float()) }
+		make = func(d int) continuous.Mechanism { return continuous.Piecewise(d, p.Epsilon.Float()) }
 		bill = p.Epsilon * imageClasses
 	}
 	src := r.Stream(p.Series)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/experiment/frame"
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/plot"
 )
 
@@ -81,7 +81,7 @@ func openFig3(ctx context.Context, w *frame.World) (frame.Setup, error) {
 // measureCentroids perturbs the samples of a group and tests their centroids.
 func measureCentroids(r frame.Repeat, p frame.Point, of samples, group []int, m mechanism) frame.Measurement {
 	even := ones(of.train.Len())
-	var law printed.Mechanism
+	var law continuous.Mechanism
 	if p.Epsilon > 0 {
 		law = m.make(of.train.Dim(), p.Epsilon.Float())
 	}

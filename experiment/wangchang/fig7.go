@@ -9,7 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/experiment/frame"
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/plot"
 )
 
@@ -74,9 +74,9 @@ func boostCentroids(ctx context.Context, r frame.Repeat, p frame.Point, of sampl
 	b := newBoosting(of.train, of.test)
 	// Both readings see the same noise.
 	src := r.Stream(strings.Fields(p.Series)[0] + ", ε = " + p.Epsilon.String())
-	var law printed.Mechanism
+	var law continuous.Mechanism
 	if p.Epsilon > 0 {
-		law = printed.Piecewise(of.train.Dim(), p.Epsilon.Float())
+		law = continuous.Piecewise(of.train.Dim(), p.Epsilon.Float())
 	}
 	out := frame.Measurement{Bill: p.Epsilon} // each row is sent once
 	n := len(order) / rounds

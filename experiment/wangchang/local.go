@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/experiment/frame"
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 )
 
 // classifiers are the local logistic regressions of one source's owners.
@@ -24,7 +24,7 @@ func (c classifiers) measure(r frame.Repeat, p frame.Point, m mechanism, whole b
 	var bill dp.Epsilon
 	values := []frame.Value{}
 	if p.Epsilon > 0 {
-		make := func(d int) printed.Mechanism { return m.make(d, p.Epsilon.Float()) }
+		make := func(d int) continuous.Mechanism { return m.make(d, p.Epsilon.Float()) }
 		parameters = c.fits.mean(make, whole, r.Stream(p.Series+", ε = "+p.Epsilon.String()))
 		d := c.fits.d
 		bill = p.Epsilon * dp.Epsilon(c.fits.classes)
@@ -69,7 +69,7 @@ func localPeople(ctx context.Context, w *frame.World, owners int) (classifiers, 
 
 // unsigned are people's vectors as the local classifiers see them: binary
 // dimensions in {0, 1}.
-func unsigned(l labelled) printed.Rows { return l.Rows.(signed).Vectors }
+func unsigned(l labelled) continuous.Rows { return l.Rows.(signed).Vectors }
 
 // budgetPoints are a mechanism's points at each ε.
 func budgetPoints(series, parameters string, budgets []dp.Epsilon) (out []frame.Point) {

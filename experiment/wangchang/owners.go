@@ -3,7 +3,7 @@
 package wangchang
 
 import (
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/rng"
 )
 
@@ -47,7 +47,7 @@ func (f fits) first(owners int) fits {
 // mean of all owners' parameters, each perturbed at ε, and what it costs in
 // units of ε. Each class's vector is a report of its own, as the paper's
 // numbers require, or the whole row is one. A nil mechanism perturbs nothing.
-func (f fits) mean(make func(d int) printed.Mechanism, whole bool, src rng.Source) []float64 {
+func (f fits) mean(make func(d int) continuous.Mechanism, whole bool, src rng.Source) []float64 {
 	reports, d := f.classes, f.d
 	if whole {
 		reports, d = 1, f.width
@@ -80,13 +80,13 @@ func (f fits) meanSquare() float64 {
 // closedForm is the mean squared error that a mechanism's variance makes of the
 // mean of n reports whose coordinates have the given mean square. All variances
 // are linear in the square of the truth.
-func closedForm(m printed.Mechanism, meanSquare float64, n int) float64 {
+func closedForm(m continuous.Mechanism, meanSquare float64, n int) float64 {
 	return (m.Variance(0) + (m.Variance(1)-m.Variance(0))*meanSquare) / float64(n)
 }
 
 // classify answers with the class of the largest product, for a single vector
 // with class 1 where the product is positive.
-func classify(rows printed.Rows, parameters []float64) []uint8 {
+func classify(rows continuous.Rows, parameters []float64) []uint8 {
 	d := rows.Dim()
 	row := make([]float64, d)
 	out := make([]uint8, rows.Len())
@@ -123,7 +123,7 @@ func (c columns) Row(i int, out []float64) {
 }
 
 // clamped are rows in [-1, 1], the declared range of parameters.
-type clamped struct{ printed.Rows }
+type clamped struct{ continuous.Rows }
 
 func (c clamped) Row(i int, out []float64) {
 	c.Rows.Row(i, out)

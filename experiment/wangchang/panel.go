@@ -8,21 +8,21 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/experiment/frame"
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/plot"
 )
 
 // mechanism is one of the three that the paper compares.
 type mechanism struct {
 	name, long string
-	make       func(d int, eps float64) printed.Mechanism
+	make       func(d int, eps float64) continuous.Mechanism
 	stroke     plot.Stroke
 }
 
 var (
-	pm      = mechanism{"pm", "PM", printed.Piecewise, plot.Solid}
-	duchi   = mechanism{"duchi", "Duchi", printed.Duchi, plot.Dashed}
-	laplace = mechanism{"laplace", "Laplace", printed.Laplace, plot.Points}
+	pm      = mechanism{"pm", "PM", continuous.Piecewise, plot.Solid}
+	duchi   = mechanism{"duchi", "Duchi", continuous.Duchi, plot.Dashed}
+	laplace = mechanism{"laplace", "Laplace", continuous.Laplace, plot.Points}
 	three   = []mechanism{pm, duchi, laplace}
 	// What ships, on public grids.
 	discrete = mechanism{"pm-discrete", "PM, discrete", ours("piecewise"), plot.Solid}

@@ -4,7 +4,7 @@ package wangchang
 
 import (
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/local/response"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/rng"
@@ -14,7 +14,7 @@ import (
 // of a printed mechanism. Only its source of randomness is a seeded one.
 type shipped struct{ law response.VectorLaw }
 
-func (s shipped) Sum(rows printed.Rows, from, to int, src rng.Source) []float64 {
+func (s shipped) Sum(rows continuous.Rows, from, to int, src rng.Source) []float64 {
 	exit, tally, row := mech.NewExit(src), response.NewTally(s.law), make([]float64, s.law.Dim())
 	for i := from; i < to; i++ {
 		rows.Row(i, row)
@@ -30,8 +30,8 @@ func (s shipped) Sum(rows printed.Rows, from, to int, src rng.Source) []float64 
 func (s shipped) Variance(t float64) float64 { return s.law.Variance(t) }
 
 // ours is a mechanism that ships, by its name.
-func ours(name string) func(d int, eps float64) printed.Mechanism {
-	return func(d int, eps float64) printed.Mechanism {
+func ours(name string) func(d int, eps float64) continuous.Mechanism {
+	return func(d int, eps float64) continuous.Mechanism {
 		e, err := dp.EpsilonOf(eps)
 		if err == nil {
 			var law response.VectorLaw

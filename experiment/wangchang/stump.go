@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/experiment/wangchang/printed"
+	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/rng"
 )
 
@@ -114,7 +114,7 @@ func (b bits) exactStump(rows []int, weight []float64) stump {
 // owner then says in clear which class has the most weight in each branch, and
 // the answer more owners give is the leaf. Owners without rows in a branch say
 // nothing about it.
-func (b bits) printedStump(order []int, owners int, weight []float64, most float64, m printed.Mechanism, src rng.Source) stump {
+func (b bits) printedStump(order []int, owners int, weight []float64, most float64, m continuous.Mechanism, src rng.Source) stump {
 	sent := b.shares(order, owners, weight, most)
 	s := stump{attribute: argmax(gains(m.Sum(sent, 0, owners, src)))}
 	for v := range s.leaf {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package printed
+package continuous
 
 import (
 	"gonum.org/v1/gonum/stat/distuv"

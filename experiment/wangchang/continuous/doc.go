@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package printed holds the local mechanisms that Wang and Chang compare, with
+// Package continuous holds the local mechanisms that Wang and Chang compare, with
 // real numbers as the paper prints them: Laplace, Duchi et al. for several
 // dimensions, and the piecewise mechanism (Algorithms 3 and 4).
 //
@@ -11,4 +11,4 @@
 //
 // Room rules. Owns: the paper's mechanisms, for experiments. Imports: rng, gonum's
 // distributions. Must never see: production.
-package printed
+package continuous

@@ -63,7 +63,7 @@ func judge(runs [][]sighting, taught, from, until int, delta, alpha float64) Kin
 	k := Kind{Targets: until - from}
 	var loss, ratio [2][]judged // of teachers, and measured
 	for i := from; i < until; i++ {
-		weigh := learnRatio(runs[:taught], i)
+		weigh := learnRatios(runs, taught, i)
 		var own [2][]judged
 		for r, run := range runs {
 			half := 0
@@ -72,7 +72,7 @@ func judge(runs [][]sighting, taught, from, until int, delta, alpha float64) Kin
 			}
 			s := run[i]
 			loss[half] = append(loss[half], judged{r, s.member, s.seen[0]})
-			own[half] = append(own[half], judged{r, s.member, weigh(s.seen)})
+			own[half] = append(own[half], judged{r, s.member, weigh(r, s.seen)})
 		}
 		k.Bound = max(k.Bound, exposed(own[0], own[1], delta, alpha/float64(until-from)))
 		ratio[0], ratio[1] = append(ratio[0], own[0]...), append(ratio[1], own[1]...)
@@ -81,11 +81,34 @@ func judge(runs [][]sighting, taught, from, until int, delta, alpha float64) Kin
 	return k
 }
 
+// learnRatios judges a run by what the runs that taught say about target i: a
+// measured run by all of them, one that taught by those of other folds, so that
+// thresholds set by its score are not flattered.
+func learnRatios(runs [][]sighting, taught, i int) func(run int, seen [2]float64) float64 {
+	const folds = 5
+	var by [folds + 1]func([2]float64) float64
+	for f := range by {
+		by[f] = learnRatio(runs[:taught], i, func(run int) bool { return f == folds || run%folds != f })
+	}
+	return func(run int, seen [2]float64) float64 {
+		if run < taught {
+			return by[run%folds](seen)
+		}
+		return by[folds](seen)
+	}
+}
+
 // learnRatio is the log-likelihood ratio of two normal laws of one covariance,
-// fitted to what was seen of target i as a member and as none.
-func learnRatio(runs [][]sighting, i int) func([2]float64) float64 {
+// fitted to what was seen of target i as a member and as none in some runs.
+func learnRatio(all [][]sighting, i int, use func(run int) bool) func([2]float64) float64 {
 	var mean [2][2]float64
 	var n [2]float64
+	var runs [][]sighting
+	for r, run := range all {
+		if use(r) {
+			runs = append(runs, run)
+		}
+	}
 	for _, run := range runs {
 		w := world(run[i].member)
 		n[w]++

@@ -42,8 +42,8 @@ func (a *Aggregator) judge() {
 // likely. Where few owners measured, chance alone would drop good candidates.
 func (a *Aggregator) expect(err, variance float64) float64 {
 	rivals := float64(a.task.Schema.Classes() - 1)
-	before := rivals / (rivals + math.Exp(a.margin)) // whose vote is the margin
-	const doubt = 0.1 * 0.1
+	before := rivals / (rivals + math.Exp(a.margin/typicalMargin)) // whose vote is the margin's
+	const doubt = 0.04 * 0.04
 	return (err*doubt + before*variance) / (doubt + variance)
 }
 

@@ -160,9 +160,14 @@ func settle(s *wire.Shape, mean []float64) {
 	}
 }
 
-// scale scales settled shapes so that their sum has a margin of 1 nat, by root
-// mean square and as if columns were independent, and returns the margin it had.
-// SAMME's vote then means what it means for a member that answers one level.
+// scale scales settled shapes so that the margin of their sum is typicalMargin, by
+// root mean square and as if columns were independent, and returns the margin it
+// had.
+//
+// SAMME's vote ln((1−e)/e) is the log-odds of a member whose margin never varies.
+// One whose margins are normal with standard deviation d about ±d²/2, as log-odds
+// summed over columns nearly are, errs with probability e = Φ(−d/2), and d is
+// about 1.2 times that vote for any e from .1 to .5.
 func scale(shapes []wire.Shape, means [][]float64) float64 {
 	square := 0.0
 	for i, s := range shapes {
@@ -174,21 +179,24 @@ func scale(shapes []wire.Shape, means [][]float64) float64 {
 		}
 	}
 	margin := math.Sqrt(square)
+	unit := margin / typicalMargin
 	if !(margin > 0) {
 		return 0
 	}
 	for _, s := range shapes {
 		for _, leaf := range s.Leaves {
 			for k := range leaf {
-				leaf[k] = math.Min(math.Max(leaf[k]/margin, -mostLeaf), mostLeaf)
+				leaf[k] = math.Min(math.Max(leaf[k]/unit, -mostLeaf), mostLeaf)
 			}
 		}
 	}
 	return margin
 }
 
-// mostLeaf bounds a leaf, in typical margins.
-const mostLeaf = 16
+const (
+	typicalMargin = 1.2 // nats, for a vote of 1
+	mostLeaf      = 16  // nats; larger is certainty
+)
 
 func centre(x []float64) {
 	mean := 0.0

@@ -41,6 +41,29 @@ func Plan(p Params) (*wire.Task, error) {
 	if p.Classifier == wire.Centroid {
 		t.WeightCap = centroidCap
 	}
+	t.Questions = questions(p, manyBins)
+	rounds := max(1, p.Rounds)
+	t.Rounds = make([]wire.Shares, rounds)
+	for i := range t.Rounds {
+		t.Rounds[i] = wire.Shares{Table: tableShare, Error: errorShare}
+	}
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if worth(t, p.Owners) < worthManyBins {
+		t.Questions = questions(p, fewBins)
+	}
+	if p.Rounds > 0 {
+		return t, t.Check()
+	}
+	for range roundsFor(t, p.Owners) - 1 {
+		t.Rounds = append(t.Rounds, t.Rounds[0])
+	}
+	return t, t.Check()
+}
+
+// questions asks about every column that is not ignored.
+func questions(p Params, bins int) (qs []wire.Question) {
 	for _, j := range p.Schema.Features() {
 		c := &p.Schema.Columns[j]
 		q := wire.Question{Column: c.Name}
@@ -51,40 +74,31 @@ func Plan(p Params) (*wire.Task, error) {
 				q.Edges = feature.Cuts(c, bins)
 			}
 		}
-		t.Questions = append(t.Questions, q)
+		qs = append(qs, q)
 	}
-	rounds := max(1, p.Rounds)
-	t.Rounds = make([]wire.Shares, rounds)
-	for i := range t.Rounds {
-		t.Rounds[i] = wire.Shares{Table: tableShare, Error: errorShare}
-	}
-	if err := t.Check(); err != nil || p.Rounds > 0 {
-		return t, err
-	}
-	for range roundsFor(t, p.Owners) - 1 {
-		t.Rounds = append(t.Rounds, t.Rounds[0])
-	}
-	return t, t.Check()
+	return qs
 }
 
 // The rules of planning, measured on the project's data sets (docs/benchmarks).
 const (
-	bins = 8 // of a number; neighbours are smoothed together
+	// Bins of a number, and what a question must be worth for many.
+	fewBins, manyBins, worthManyBins = 4, 8, 2000
 	// Of ten owners one measures.
 	tableShare, errorShare = 9, 1
-	// A second round pays where a question of the first is worth so many owners
-	// who tell the truth.
+	// A second round pays where a question is worth so many owners, a third at
+	// twice as many.
 	worthARound = 5000
 	// A record that centroids get wrong weighs at most this many right ones.
 	centroidCap = 4
 )
 
-// roundsFor is how many rounds so many owners are worth.
+// roundsFor is how many rounds so many owners are worth. More than a few never
+// paid: a round of fewer owners hears more noise.
 func roundsFor(t *wire.Task, owners int) int {
-	if t.Classifier == wire.Centroid || worth(t, owners) < worthARound {
+	if t.Classifier == wire.Centroid { // several vote, and votes rank records coarsely
 		return 1
 	}
-	return 2
+	return min(1+int(worth(t, owners)/worthARound), 3)
 }
 
 // worth is how many owners who told the truth would tell as much about one cell

@@ -55,12 +55,12 @@ func lean(diff, mean, noise []float64, ordered bool, most float64) []float64 {
 
 var (
 	spreads = []float64{0.03, 0.06, 0.12, 0.25, 0.5, 1} // times the largest lean
-	reaches = []float64{0.1, 0.3, 1}                    // times the number of bins
+	reaches = []float64{0.3, 1, math.Inf(1)}            // times the number of bins
 )
 
 const (
-	rough    = 0.1  // part of spread² that neighbouring bins do not share
-	mostLean = 0.97 // of what is possible: a leaf stays finite
+	rough    = 0.005 // part of spread² that neighbouring bins do not share
+	mostLean = 0.97  // of what is possible: a leaf stays finite
 )
 
 // posterior is the mean of u under one prior, and the logarithm of how likely
@@ -74,9 +74,9 @@ func posterior(diff, mean, noise []float64, spread, reach float64) ([]float64, f
 	prior, seen := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
-			k := 1.0
-			if i != j {
-				k = (1 - rough) * math.Exp(-float64(j-i)/reach)
+			k := (1 - rough) * alike(i, j, n, reach)
+			if i == j {
+				k += rough
 			}
 			p := spread * spread * k
 			prior.SetSym(i, j, p)
@@ -103,6 +103,16 @@ func posterior(diff, mean, noise []float64, spread, reach float64) ([]float64, f
 		}
 	}
 	return u, -0.5 * (mat.Dot(d, &x) + chol.LogDet())
+}
+
+// alike is the correlation of two of n bins: by their distance, or where reach is
+// infinite, of a straight line of any slope through about the middle.
+func alike(i, j, n int, reach float64) float64 {
+	if !math.IsInf(reach, 1) {
+		return math.Exp(-math.Abs(float64(j-i)) / reach)
+	}
+	x, y := 2*float64(i)/float64(n-1)-1, 2*float64(j)/float64(n-1)-1
+	return float64(x*y) + 0.1
 }
 
 // apart is posterior for cells that have nothing to do with each other: the

@@ -626,18 +626,34 @@ var table = []mutant{
 	{
 		Row: "pate 1", Bug: "a teacher's vote is as long as its rows make it",
 		File: "learn/pate/teachers.go",
-		Old:  `length := max(l1(vote), uint64(r.length())*one)`,
-		New:  `length := max(l1(vote)/2, uint64(r.length())*one)`,
+		Old:  `length := max(r.long(vote), r.full())`,
+		New:  `length := max(r.long(vote)/2, r.full())`,
 
 		Package: "./learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
 	},
 	{
 		Row: "pate 2", Bug: "a row's own query is not paid for in full",
 		File: "learn/pate/fit.go",
-		Old:  `curveMove, slopeMove = 0.75, 1.0`,
-		New:  `curveMove, slopeMove = 0.1, 1.0`,
+		Old:  `firstMove, secondMove, slopeMove = 0.5, 0.25, 1.0`,
+		New:  `firstMove, secondMove, slopeMove = 0.07, 0.03, 1.0`,
 
 		Package: "./learn/pate", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "pate 2b", Bug: "Gaussian noise twice, each for all of (ε, δ)",
+		File: "learn/pate/params.go",
+		Old:  `	pl.worth.rho = all - pl.votes.rho`,
+		New:  `	pl.worth.rho = all`,
+
+		Package: "./learn/pate", Test: "TestGaussianNoiseIsCalibrated",
+	},
+	{
+		Row: "pate 2c", Bug: "votes one long in L1 met by noise for L2, and cut by the largest entry",
+		File: "learn/pate/teachers.go",
+		Old:  `		squares += float64(x) * float64(x)`,
+		New:  `		squares = max(squares, float64(x)*float64(x))`,
+
+		Package: "./learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
 	},
 	{
 		Row: "pate 3", Bug: "a float sum over rows, whose order depends on cells",

@@ -6,15 +6,16 @@
 // Claim G-PATE-1 (form repaired, partially private): with a public label and
 // public columns, what Fit returns is (ε, 0)-DP in the private columns of one
 // row, under replacement of those. Claim G-PATE-2 (form repaired, everything
-// private): in a whole row with its label, under replacement. Argument:
-// docs/guarantees/pate.md; the lines it leans on carry the tags 1.1 to 1.6.
+// private): in a whole row with its label, under replacement. With Gaussian noise
+// both are (ε, δ)-DP. Argument: docs/guarantees/pate.md; the lines it leans on
+// carry the tags 1.1 to 1.7.
 //
 // The repaired form, in order:
 //
 //	student.go  fit the public columns to a public label, for free
 //	teachers.go deal the rows to teachers; each makes one linear classifier of
 //	            what the student gets wrong, in at most one vote
-//	fit.go      release the sum of the votes (Laplace), then, for its own price,
+//	fit.go      release the sum of the votes (noisy), then, for its own price,
 //	            how much the rows' own answers by it are worth to the student
 //
 // No query is made of a row: teachers answer about features, not about records,

@@ -3,7 +3,9 @@
 package pate
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -31,10 +33,15 @@ func (pl *Plan) Facts() []learn.Fact {
 		}
 		return f
 	}
-	scale := votesMove / pl.votes.Float()
-	f = append(f,
-		learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))},
-		learn.Fact{Key: "noise_scale", Value: scale, Text: fmt.Sprintf("noise scale of the teachers' votes: %.4g teachers on each feature", scale)})
+	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+	if pl.Noise == Gaussian {
+		f = append(f,
+			learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()), Text: fmt.Sprintf("and δ = %s: Gaussian noise of ρ = %s and %s", pl.Delta, pl.votes.rho, pl.worth.rho)},
+			learn.Fact{Key: "noise_deviation", Value: math.Sqrt(pl.variance()), Text: fmt.Sprintf("standard deviation of the noise on the teachers' votes: %.4g teachers on each feature", math.Sqrt(pl.variance()))})
+	} else {
+		scale := votesMove / pl.votes.eps.Float()
+		f = append(f, learn.Fact{Key: "noise_scale", Value: scale, Text: fmt.Sprintf("noise scale of the teachers' votes: %.4g teachers on each feature", scale)})
+	}
 	if pl.rows == 0 {
 		f = append(f, learn.Fact{Key: "teachers", Value: nil, Text: "the number of teachers needs the number of rows: give --rows"})
 	}
@@ -49,7 +56,7 @@ func (pl *Plan) columns() []int {
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	p := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+	p := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
 	if pl.Form == Printed {
 		p.Statement = fmt.Sprintf("NOT private as claimed: votes said to cost %s each are made of the row's own private cells and can flip whole, and the model holds the teachers. It exists to reproduce a figure.", pl.VoteEpsilon)
 	}

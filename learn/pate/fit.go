@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/mech"
@@ -22,7 +21,10 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if tab.Rows() < 1 { // public
 		return nil, fmt.Errorf("pate: the table must have at least one row")
 	}
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+	if err := learn.CheckDelta("pate", pl.Delta, tab.Rows()); err != nil {
+		return nil, err
+	}
+	if err := acct.Charge(pl.guarantee(), pl.bill); err != nil {
 		return nil, fmt.Errorf("pate: %w", err)
 	}
 	var student []float64
@@ -47,7 +49,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if pl.public != nil {
 		score = linear(pl.public, groups.Cols, student)
 	}
-	r := newRoll(groups, pl.private, pl.s.Label.Positive, score)
+	r := newRoll(groups, pl.private, pl.s.Label.Positive, pl.norm(), score)
 	k := pl.teachers(len(r.rows))
 	if k < len(r.rows) { // a part of one row is the same whoever has it
 		r.deal(exit.Public())
@@ -68,23 +70,40 @@ func (pl *Plan) answer(sum []int64, exit *mech.Exit) []float64 {
 	if pl.NotPrivate {
 		return out
 	}
-	scale := votesMove / pl.votes.Float()
+	variance := pl.variance()
 	for f, v := range out {
 		if v != 0 {
-			out[f] *= max(0, 1-2*scale*scale/(v*v))
+			out[f] *= max(0, 1-variance/(v*v))
 		}
 	}
 	return out
 }
 
+// norm is what votes are one long in.
+func (pl *Plan) norm() mech.Norm {
+	if pl.Noise == Gaussian {
+		return mech.L2
+	}
+	return mech.L1
+}
+
+// variance is that of the noise on each number of the votes.
+func (pl *Plan) variance() float64 {
+	if pl.Noise == Gaussian {
+		return votesMove * votesMove / (2 * pl.votes.rho.Float())
+	}
+	scale := votesMove / pl.votes.eps.Float()
+	return 2 * scale * scale
+}
+
 const (
-	// votesMove bounds by how much replacing a row moves the sum of votes: it
-	// is in one part, and a vote is at most 1 long (1.2).
+	// votesMove bounds by how much replacing a row moves the sum of votes, in
+	// the norm of the noise: it is in one part, and a vote is at most 1 long (1.2).
 	votesMove = 2
-	// curveMove does it for the two sums of the curvature: a row's first term lies
-	// in [−1/4, 1/4], its second in [0, 1/4]. slopeMove is that of a sum of terms
-	// in [−1/2, 1/2].
-	curveMove, slopeMove = 0.75, 1.0
+	// firstMove and secondMove do it for the two sums of the curvature: a row's
+	// first term lies in [−1/4, 1/4], its second in [0, 1/4]. slopeMove is that of
+	// a sum of terms in [−1/2, 1/2].
+	firstMove, secondMove, slopeMove = 0.5, 0.25, 1.0
 )
 
 // weigh settles how much the teachers' answer t is worth to the student: one
@@ -100,7 +119,7 @@ func (pl *Plan) weigh(r *roll, ans []float64, cut bool, exit *mech.Exit) (coef [
 	coef = make([]float64, width)
 	// Half of what the coefficients allow is more than almost any row has.
 	half := pl.private.Reach(ans[:width]) / 2
-	rows := float64(r.length()) / 2 // per vote: a residual is twice y − p
+	rows := float64(r.full()) / (2 * one) // per vote: a residual is twice y − p
 	slope, base := 0.0, 0.0
 	if half > 0 {
 		for f := range coef {
@@ -124,14 +143,14 @@ func (pl *Plan) weigh(r *roll, ans []float64, cut bool, exit *mech.Exit) (coef [
 		spreads += int64(math.RoundToEven(one * spread))
 	}
 	room := max(1, float64(spreads)) / one // Σ p(1−p): public
-	moves, values := curveMove, []mech.Ratio{{Num: first, Den: one}, {Num: second, Den: one}}
+	moves, values := []float64{firstMove, secondMove}, []mech.Ratio{{Num: first, Den: one}, {Num: second, Den: one}}
 	if cut {
-		moves, values = moves+slopeMove, append(values, mech.Ratio{Num: third, Den: one})
+		moves, values = append(moves, slopeMove), append(values, mech.Ratio{Num: third, Den: one})
 	}
 	if cut && r.level {
-		moves, values = moves+slopeMove, append(values, mech.Ratio{Num: fourth, Den: one})
+		moves, values = append(moves, slopeMove), append(values, mech.Ratio{Num: fourth, Den: one})
 	}
-	out := exit.Release(worthLabel, pl.noise(pl.worth, moves, len(values)), values...) // 1.3: rows meet noise
+	out := exit.Release(worthLabel, pl.noise(pl.worth, pl.together(moves), len(values)), values...) // 1.3: rows meet noise
 	if cut {
 		slope = out[2]
 	}
@@ -154,11 +173,28 @@ const leastSpread = 0.01
 // mostWorth bounds the log-odds that the answer of a typical row may have.
 const mostWorth = 8
 
-func (pl *Plan) noise(eps dp.Epsilon, l1 float64, length int) mech.Mechanism {
-	if pl.NotPrivate {
-		return mech.NoNoise{}
+// together is how far several sums move in the norm of the noise.
+func (pl *Plan) together(moves []float64) (far float64) {
+	if pl.Noise == Laplace {
+		for _, m := range moves {
+			far += m
+		}
+		return far
 	}
-	return mech.Sized(mech.LaplaceFor(eps, l1, length))
+	for _, m := range moves {
+		far = math.Hypot(far, m)
+	}
+	return far * (1 + 0x1p-50)
+}
+
+func (pl *Plan) noise(p part, moved float64, length int) mech.Mechanism {
+	switch {
+	case pl.NotPrivate:
+		return mech.NoNoise{}
+	case pl.Noise == Gaussian:
+		return mech.Sized(mech.GaussianFor(p.rho, moved, length))
+	}
+	return mech.Sized(mech.LaplaceFor(p.eps, moved, length))
 }
 
 // model joins the student and the answer to one linear model of the log-odds.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/accounting"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
@@ -17,8 +18,10 @@ import (
 // Params are the public choices behind one fit.
 type Params struct {
 	Epsilon    dp.Epsilon // ε of the whole fit; no default
+	Delta      dp.Delta   // δ likewise: > 0 with Gaussian noise, 0 with Laplace's
 	NotPrivate bool       // nothing is protected; Epsilon must then be 0
 	Form       Form
+	Noise      Noise
 	// Teachers is how many parts the rows are dealt into; 0, or more than there are
 	// rows, is one part for each row (50 parts in the printed form).
 	Teachers int
@@ -39,15 +42,26 @@ const (
 	Printed Form = "printed"
 )
 
+// Noise is the law of the noise of the repaired form.
+type Noise string
+
+const (
+	// Laplace noise meets votes of L1 length 1.
+	Laplace Noise = "laplace"
+	// Gaussian noise meets votes of L2 length 1, for a guarantee with a δ: a row
+	// of many columns then has more to say.
+	Gaussian Noise = "gaussian"
+)
+
 // Defaults hold no ε.
 func Defaults() Params {
-	return Params{Form: Repaired, Encoding: feature.OneHot, VoteEpsilon: dp.Nano / 10}
+	return Params{Form: Repaired, Noise: Laplace, Encoding: feature.OneHot, VoteEpsilon: dp.Nano / 10}
 }
 
 const (
 	maxTeachers     = 1 << 24
 	printedTeachers = 50      // of the printed form, which states no number
-	votesShare      = 0.8     // of ε, for the teachers' votes; the rest says what they are worth
+	votesShare      = 0.8     // of ε or ρ, for the teachers' votes; the rest says what they are worth
 	printedVotes    = 1 << 14 // teachers that a printed model has room for
 )
 
@@ -61,8 +75,14 @@ type Plan struct {
 	// private is the space of what teachers see, joint that of the model: the
 	// public columns first.
 	private, joint *feature.Space
-	votes, worth   dp.Epsilon // the two releases' parts of ε
+	votes, worth   part // the two releases' prices
 	bill           []dp.Event
+}
+
+// part is what one release may cost: ε with Laplace noise, ρ with Gaussian.
+type part struct {
+	eps dp.Epsilon
+	rho dp.Rho
 }
 
 // Plan checks p against the public schema and prices one fit. rows is the
@@ -114,6 +134,14 @@ func (p Params) check(s *schema.Schema) error {
 	case p.Form == Printed && !p.NotPrivate:
 		return &dp.ParamError{Op: "pate", Param: "form", Want: "must be repaired where anything is to be protected", Got: p.Form,
 			Hint: "as printed, a query about a row is made of that row's own private cells and can flip the whole vote; the not-private override runs it for comparison"}
+	case p.Noise != Laplace && p.Noise != Gaussian:
+		return bad("noise", `must be "laplace" or "gaussian"`, p.Noise)
+	case p.Form == Printed && p.Noise != Laplace:
+		return bad("noise", `must be "laplace" in the printed form`, p.Noise)
+	case p.Delta != 0 && (p.NotPrivate || p.Noise != Gaussian):
+		return bad("delta", fmt.Sprintf(`must be 0 with noise %q: only "gaussian" spends one`, p.Noise), p.Delta)
+	case p.Noise == Gaussian && !p.NotPrivate && !(p.Delta > 0 && p.Delta <= dp.MaxDelta):
+		return bad("delta", `must be > 0 and < 1 with noise "gaussian"`, p.Delta)
 	case p.NotPrivate && p.Epsilon != 0:
 		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
 	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
@@ -147,20 +175,55 @@ const (
 	worthLabel = "worth of the votes"
 )
 
-// price splits ε over the two releases. Each is charged exactly the part its own
-// noise is sized for (1.5).
+// price splits what the fit may cost over the two releases. Each is charged
+// exactly the part its own noise is sized for (1.5).
 func (pl *Plan) price() error {
 	if pl.NotPrivate {
 		return nil
 	}
-	pl.votes = dp.Epsilon(math.Round(votesShare * float64(pl.Epsilon)))
-	pl.worth = pl.Epsilon - pl.votes
-	if pl.votes < 1 || pl.worth < 1 {
+	if pl.Noise == Gaussian {
+		return pl.approximate()
+	}
+	pl.votes.eps = dp.Epsilon(math.Round(votesShare * float64(pl.Epsilon)))
+	pl.worth.eps = pl.Epsilon - pl.votes.eps
+	if pl.votes.eps < 1 || pl.worth.eps < 1 {
 		return &dp.ParamError{Op: "pate", Param: "epsilon", Want: "must give each of 2 releases at least 1e-9", Got: pl.Epsilon.String()}
 	}
 	name := mech.Laplace{}.Name()
-	pl.bill = []dp.Event{{Release: votesLabel, Mechanism: name, Epsilon: pl.votes}, {Release: worthLabel, Mechanism: name, Epsilon: pl.worth}}
+	pl.bill = []dp.Event{{Release: votesLabel, Mechanism: name, Epsilon: pl.votes.eps}, {Release: worthLabel, Mechanism: name, Epsilon: pl.worth.eps}}
 	return nil
+}
+
+// approximate splits the largest ρ that (ε, δ) buys; ρ of releases adds up, so
+// one release stands for both (1.7).
+func (pl *Plan) approximate() error {
+	if err := learn.CheckDelta("pate", pl.Delta, pl.rows); err != nil {
+		return err
+	}
+	release := func(label string, rho dp.Rho) dp.Event {
+		return dp.Event{Release: label, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}
+	}
+	all, err := accounting.Afford(pl.guarantee(), dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{release(votesLabel, rho)} })
+	if err != nil {
+		return err
+	}
+	pl.votes.rho = dp.Rho(math.Round(votesShare * float64(all)))
+	pl.worth.rho = all - pl.votes.rho
+	if pl.votes.rho < 1 || pl.worth.rho < 1 {
+		return &dp.ParamError{Op: "pate", Param: "epsilon", Want: "must give each of 2 releases a ρ of at least 1e-12", Got: pl.Epsilon.String()}
+	}
+	if _, err := mech.GaussianFor(pl.votes.rho, votesMove, pl.private.Width()+1); err != nil { // too many features
+		return err
+	}
+	pl.bill = []dp.Event{release(votesLabel, pl.votes.rho), release(worthLabel, pl.worth.rho)}
+	return nil
+}
+
+func (pl *Plan) guarantee() dp.Price {
+	if pl.NotPrivate {
+		return dp.Price{}
+	}
+	return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta}
 }
 
 // Events is the bill of one Fit, in charging order.

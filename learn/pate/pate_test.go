@@ -30,8 +30,13 @@ func settings() map[string]func(*Params, *schema.Schema) {
 		"parts, private label": func(p *Params, s *schema.Schema) {
 			p.Teachers, s.Label.Role, s.Label.Default = 20, schema.Private, 0
 		},
-		"eps inf": func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true },
-		"printed": func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate, p.Form, p.Teachers = 0, true, Printed, 7 },
+		"gaussian": func(p *Params, s *schema.Schema) { p.Noise, p.Delta = Gaussian, dp.Femto/1_000_000 },
+		"gaussian parts, private label": func(p *Params, s *schema.Schema) {
+			p.Noise, p.Delta, p.Teachers, s.Label.Role, s.Label.Default = Gaussian, dp.Femto/1_000_000, 20, schema.Private, 0
+		},
+		"gaussian, eps inf": func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate, p.Noise = 0, true, Gaussian },
+		"eps inf":           func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true },
+		"printed":           func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate, p.Form, p.Teachers = 0, true, Printed, 7 },
 	}
 }
 
@@ -78,7 +83,7 @@ func widen(tab *dataset.Table, sp *feature.Space, i int) []float64 {
 // TestCoefficientsEqualTheNaiveTwin follows docs/guarantees/pate.md row by row in real numbers: one
 // teacher a row, no noise. What integers round away is below 1e-4.
 func TestCoefficientsEqualTheNaiveTwin(t *testing.T) {
-	for _, name := range []string{"partly private", "ordinal", "private label", "no public column"} {
+	for _, name := range []string{"partly private", "ordinal", "private label", "no public column", "gaussian"} {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := with(settings()[name], dp.Nano, 2000)
 			lp, err := plan()
@@ -131,6 +136,9 @@ func twin(tab *dataset.Table, pl *Plan, student []float64) []float64 {
 	if level {
 		length++
 	}
+	if pl.Noise == Gaussian {
+		length = math.Sqrt(length)
+	}
 	sum := make([]float64, w+1)
 	ps, ys := make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -155,9 +163,13 @@ func twin(tab *dataset.Table, pl *Plan, student []float64) []float64 {
 		sum[w] = 0
 	}
 	scale := 2 / (0.8 * pl.Epsilon.Float())
+	variance := 2 * scale * scale
+	if pl.Noise == Gaussian {
+		variance = 4 / (2 * pl.Events()[0].Rho.Float())
+	}
 	for f, v := range sum {
 		if v != 0 {
-			sum[f] *= max(0, 1-2*scale*scale/(v*v))
+			sum[f] *= max(0, 1-variance/(v*v))
 		}
 	}
 	half, slope := 0.0, 0.0
@@ -203,9 +215,17 @@ func TestPlanRefuses(t *testing.T) {
 		"both":                {"epsilon", func(p *Params, s *schema.Schema) { p.NotPrivate = true }},
 		"form":                {"form", func(p *Params, s *schema.Schema) { p.Form = "" }},
 		"printed for privacy": {"flip the whole vote", func(p *Params, s *schema.Schema) { p.Form = Printed }},
-		"teachers":            {"teachers", func(p *Params, s *schema.Schema) { p.Teachers = -1 }},
-		"encoding":            {"encoding", func(p *Params, s *schema.Schema) { p.Encoding = "" }},
-		"add-remove":          {"relation", func(p *Params, s *schema.Schema) { s.Relation = dp.AddRemove }},
+		"noise":               {"noise", func(p *Params, s *schema.Schema) { p.Noise = "" }},
+		"δ with laplace":      {"delta", func(p *Params, s *schema.Schema) { p.Delta = 1 }},
+		"no δ":                {"delta", func(p *Params, s *schema.Schema) { p.Noise = Gaussian }},
+		"δ of one":            {"delta", func(p *Params, s *schema.Schema) { p.Noise, p.Delta = Gaussian, dp.Femto }},
+		"δ of one row in 50":  {"delta", func(p *Params, s *schema.Schema) { p.Noise, p.Delta = Gaussian, dp.Femto/50 }},
+		"printed, gaussian": {"noise", func(p *Params, s *schema.Schema) {
+			p.Form, p.NotPrivate, p.Epsilon, p.Noise = Printed, true, 0, Gaussian
+		}},
+		"teachers":   {"teachers", func(p *Params, s *schema.Schema) { p.Teachers = -1 }},
+		"encoding":   {"encoding", func(p *Params, s *schema.Schema) { p.Encoding = "" }},
+		"add-remove": {"relation", func(p *Params, s *schema.Schema) { s.Relation = dp.AddRemove }},
 		"printed, no vote ε": {"vote-epsilon", func(p *Params, s *schema.Schema) {
 			p.Form, p.NotPrivate, p.Epsilon, p.VoteEpsilon = Printed, true, 0, 0
 		}},

@@ -25,7 +25,7 @@ import (
 // the section leaves open is settled in docs/guarantees/pate.md. Nothing in this
 // file protects anything.
 func (pl *Plan) printed(ctx context.Context, g *engine.Groups, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	r := newRoll(g, pl.private, pl.s.Label.Positive, nil)
+	r := newRoll(g, pl.private, pl.s.Label.Positive, mech.L1, nil)
 	r.deal(exit.Public())
 	teachers, err := pl.teach(ctx, r, pl.teachers(len(r.rows)))
 	if err != nil {

@@ -28,7 +28,7 @@ const rounding = 1 + 1e-9
 // rows where they are, and one stream of dealing does not: there
 // TestAVoteIsNeverLongerThanOne stands for it.
 func TestReplayNonInterference(t *testing.T) {
-	names := []string{"partly private", "ordinal", "private label", "no public column", "parts", "parts, private label"}
+	names := []string{"partly private", "ordinal", "private label", "no public column", "parts", "parts, private label", "gaussian", "gaussian parts, private label"}
 	const pairs = 1000
 	for i, name := range names {
 		src := replay.Seeded(uint64(i), "pairs")
@@ -77,8 +77,8 @@ func TestNonInterferenceNoticesExactVotes(t *testing.T) {
 	t.Error("50 neighbours with exact votes gave equal models: the check is blind")
 }
 
-// Whatever its rows are, a teacher's ballot is at most one vote long; so a
-// replaced row moves the sum by at most 2. On categories, whose features are all
+// Whatever its rows are, a teacher's ballot is at most one vote long, in either
+// norm; so a replaced row moves the sum by at most 2. On categories, whose features are all
 // of size 1, the climb reaches 0.98 of it.
 func TestAVoteIsNeverLongerThanOne(t *testing.T) {
 	tab := census.Generate(5, 4000)
@@ -102,11 +102,17 @@ func TestAVoteIsNeverLongerThanOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, level := range []bool{true, false} {
-			r := newRoll(g, sp, tab.Schema.Label.Positive, nil)
-			r.level = level
-			if worst := climb(r, level); worst > 1 || worst < c.least {
-				t.Errorf("%s, %d columns, level %v: replacing a row moved a vote by %.4f times the declared 2", c.enc, len(c.cols), level, worst)
+		for _, norm := range []mech.Norm{mech.L1, mech.L2} {
+			for _, level := range []bool{true, false} {
+				r := newRoll(g, sp, tab.Schema.Label.Positive, norm, nil)
+				r.level = level
+				least := c.least
+				if norm == mech.L2 && !level {
+					least = 0 // two rows of one label point the same way, but for the level
+				}
+				if worst := climb(r, level); worst > 1 || worst < least {
+					t.Errorf("%s, %d columns, %s, level %v: replacing a row moved a vote by %.4f times the declared 2", c.enc, len(c.cols), norm, level, worst)
+				}
 			}
 		}
 	}
@@ -132,16 +138,51 @@ func climb(r *roll, level bool) (worst float64) {
 			part[0].positive, part[0].residual = was.positive, was.residual
 		}
 		r.teach(part, b)
-		moved := int64(0)
+		moved := make([]int64, len(a))
 		for f := range a {
-			moved += max(a[f]-b[f], b[f]-a[f])
+			moved[f] = a[f] - b[f]
 		}
-		if l1(a) > one || l1(b) > one {
+		if length(a, r.norm) > one || length(b, r.norm) > one {
 			return math.Inf(1)
 		}
-		worst = max(worst, float64(moved)/(votesMove*one))
+		worst = max(worst, length(moved, r.norm)/(votesMove*one))
 	}
 	return worst
+}
+
+// length is that of a vector, in floating point.
+func length(v []int64, norm mech.Norm) (sum float64) {
+	for _, x := range v {
+		if norm == mech.L2 {
+			sum = math.Hypot(sum, float64(x))
+		} else {
+			sum += math.Abs(float64(x))
+		}
+	}
+	return sum
+}
+
+// What the Gaussian votes and their worth cost together is what (ε, δ) buys: by
+// Balle and Wang's formula in this test's own arithmetic.
+func TestGaussianNoiseIsCalibrated(t *testing.T) {
+	tab, plan := with(settings()["gaussian"], dp.Nano, 60)
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape := &mechtest.Recorder{}
+	learntest.Fit(t, pl, tab, tape, 1)
+	rho := 0.0
+	for _, p := range tape.Passages {
+		rho += p.Rho.Float()
+	}
+	delta := func(mu float64) float64 { // δ(1) at distance mu
+		return math.Erfc((1/mu-mu/2)/math.Sqrt2)/2 - math.E*math.Erfc((1/mu+mu/2)/math.Sqrt2)/2
+	}
+	mu := math.Sqrt(2 * rho)
+	if want := 1e-6; !(delta(mu) <= want && delta(mu*1.0001) > want) {
+		t.Errorf("the releases are at distance %g: δ(1) = %g", mu, delta(mu))
+	}
 }
 
 // The proof deals rows uniformly whatever is in them. With false alarms of

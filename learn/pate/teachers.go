@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/rng"
 )
 
@@ -26,6 +27,7 @@ type roll struct {
 	// level says that teachers vote about the intercept too: where no student
 	// has settled it.
 	level bool
+	norm  mech.Norm // in which a vote is at most one long
 }
 
 // cell is what a code contributes: a feature and its value in units.
@@ -44,8 +46,8 @@ type row struct {
 
 // newRoll lists the rows; student is the score of a group, nil where there is no
 // student.
-func newRoll(g *engine.Groups, sp *feature.Space, positive int, student func(g int) float64) *roll {
-	r := &roll{groups: g, space: sp, cells: tabulate(sp, g.Cols), level: student == nil}
+func newRoll(g *engine.Groups, sp *feature.Space, positive int, norm mech.Norm, student func(g int) float64) *roll {
+	r := &roll{groups: g, space: sp, cells: tabulate(sp, g.Cols), level: student == nil, norm: norm}
 	for label, counts := range g.Counts {
 		yes := label == positive
 		for i, n := range counts {
@@ -101,10 +103,14 @@ func (r *roll) ballot() int {
 	return r.space.Width()
 }
 
-// length bounds Σ|numbers| of one row of full residual, in whole votes before
-// they are scaled: every column has one feature, of size at most 1.
-func (r *roll) length() int64 {
-	return int64(len(r.space.Columns) + r.ballot() - r.space.Width())
+// full bounds the length of one row of full residual, in units, before it is
+// scaled: every column has one feature, of size at most 1.
+func (r *roll) full() uint64 {
+	entries := len(r.space.Columns) + r.ballot() - r.space.Width()
+	if r.norm == mech.L2 {
+		return uint64(math.Ceil(one * math.Sqrt(float64(entries))))
+	}
+	return uint64(entries) * one
 }
 
 // votes adds up the ballots of k teachers, in units.
@@ -124,7 +130,7 @@ func (r *roll) votes(k int) []int64 {
 // teach writes a teacher's vote: its classifier is the first step of a logistic
 // regression of its rows that starts at the student, Σ residual·features, such
 // that a row of full residual is about a whole vote, cut to a whole vote where
-// several make more. Whatever the rows are, Σ|vote| ≤ one (1.2).
+// several make more. Whatever the rows are, a vote is at most one long (1.2).
 func (r *roll) teach(rows []row, vote []int64) {
 	clear(vote)
 	for i := range rows {
@@ -137,10 +143,23 @@ func (r *roll) teach(rows []row, vote []int64) {
 			vote[len(vote)-1] += e
 		}
 	}
-	length := max(l1(vote), uint64(r.length())*one)
+	length := max(r.long(vote), r.full())
 	for f, v := range vote {
 		vote[f] = scale(v, length)
 	}
+}
+
+// long is at least the length of v, in units: exactly that in L1, where the sum
+// is one of integers.
+func (r *roll) long(v []int64) uint64 {
+	if r.norm == mech.L1 {
+		return l1(v)
+	}
+	squares := 0.0
+	for _, x := range v {
+		squares += float64(x) * float64(x)
+	}
+	return uint64(math.Ceil(math.Sqrt(squares) * (1 + 0x1p-40))) // past the rounding of the sum
 }
 
 func l1(v []int64) (sum uint64) {

@@ -106,10 +106,38 @@ func noiseShare(src rng.Source, parts, scale uint64) int64 {
 // After j draws of which x were of the colour, the next is with probability
 // (1/parts + x)/(1 + j), a quotient of integers: exact.
 func polya(src rng.Source, total, parts uint64) (x uint64) {
+	p := places{src: src}
 	for j := range total {
-		if rng.Below(src, parts*(j+1)) < 1+parts*x {
+		if p.below(1+parts*x, parts*(j+1)) {
 			x++
 		}
 	}
 	return x
+}
+
+// places spends random words twelve binary places at a time: an urn takes
+// hundreds of coins, and the first places decide nearly all.
+type places struct {
+	src  rng.Source
+	word uint64
+	left int // places of word that are not spent
+}
+
+// below is true with probability num/den ≤ 1, exactly: it compares a uniform
+// binary fraction with the expansion of num/den. den is at most 2^52.
+func (p *places) below(num, den uint64) bool {
+	const width = 12
+	for num < den {
+		if p.left < width {
+			p.word, p.left = p.src.Uint64(), 60
+		}
+		digit := p.word & (1<<width - 1)
+		p.word, p.left = p.word>>width, p.left-width
+		want, rest := num<<width/den, num<<width%den
+		if digit != want {
+			return digit < want
+		}
+		num = rest // the rest of both fractions decides; 0/den is never above
+	}
+	return true
 }

@@ -52,6 +52,15 @@ func TestPolyaLaw(t *testing.T) {
 			t.Fatalf("the urn gives %d with probability %g, not %g", k, law[k], want[k])
 		}
 	}
+	variance := 0.0
+	for k, p := range want {
+		for l, q := range want {
+			variance += p * q * float64((k-l)*(k-l)) // of a difference of two: a share of noise
+		}
+	}
+	if l := 2 * r / ((1 - r) * (1 - r)) / parts; math.Abs(variance-l) > 1e-9 {
+		t.Errorf("a share of noise has variance %g, not %g", variance, l)
+	}
 	sum := []float64{1}
 	for range parts {
 		next := make([]float64, most+1)
@@ -86,6 +95,24 @@ func TestPolyaLaw(t *testing.T) {
 		}
 		stattest.Cells(t, claim, counts, small)
 	})
+}
+
+// Coins of twelve places at a time, at certain, rare and round probabilities.
+func TestPlaces(t *testing.T) {
+	const n = 200_000
+	for _, c := range []struct{ num, den uint64 }{{1, 1}, {1, 3}, {1, 4096}, {4095, 4096}, {1, 5000}, {1<<50 - 1, 1 << 51}} {
+		p := places{src: replay.Seeded(5, fmt.Sprint(c))}
+		hits := 0
+		for range n {
+			if p.below(c.num, c.den) {
+				hits++
+			}
+		}
+		q := float64(c.num) / float64(c.den)
+		claim := stattest.Claim{FalsePositive: 1e-9 / 6, Detects: "the last of six places lost"}
+		stattest.Binomial(t, claim, hits, n, q)
+		stattest.Rejects(t, func(t stattest.T) { stattest.Binomial(t, claim, hits, n, math.Abs(q-1.0/64)) })
+	}
 }
 
 // The shares of so many owners are discrete Laplace noise together.
@@ -141,14 +168,14 @@ func TestAddendMoments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for j, x := range c.l.Sum(out, 1) {
+			for j, x := range c.l.Sum(response.Total(out, 1)) {
 				if out[j] > c.l.Top() {
 					t.Fatalf("an addend of %d exceeds %d", out[j], c.l.Top())
 				}
 				samples[j] = append(samples[j], x)
 			}
 		}
-		reach := 24 * math.Sqrt(c.l.Variance(1)) // one share in 10^9 strays this far
+		reach := 24 * math.Sqrt(c.l.Variance(0.1)) // one share in 10^9 strays this far
 		for j, s := range samples {
 			claim := stattest.Claim{FalsePositive: 1e-9 / 9, Detects: "a zero that is off by the range of the noise"}
 			stattest.Mean(t, claim, s, c.truth[j]-reach, c.truth[j]+reach, c.truth[j])
@@ -173,7 +200,7 @@ func TestAddendsCarryTheirShareOfNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sample = append(sample, l.Sum(out, 1)...)
+		sample = append(sample, l.Sum(response.Total(out, 1))...)
 	}
 	cdf := func(x float64) float64 {
 		// The chance of a step of at most k, for discrete Laplace noise.

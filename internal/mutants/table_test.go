@@ -313,8 +313,8 @@ var table = []mutant{
 	{
 		Row: "delta 3", Bug: "labeldp: Gaussian noise for half a row",
 		File: "learn/labeldp/statistic.go",
-		Old:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2), pl.dim())`,
-		New:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)/2, pl.dim())`,
+		Old:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2, pl.size())`,
+		New:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2/2, pl.size())`,
 
 		Package: "./learn/labeldp", Test: "TestReplayNonInterference",
 	},
@@ -900,6 +900,14 @@ var table = []mutant{
 		Package: "./learn/erm", Test: "TestWeightsDoNotRaiseTheSensitivity",
 	},
 	{
+		Row: "levels 3", Bug: "labeldp: a changed label is priced as if it left one level and entered none",
+		File: "learn/labeldp/levels.go",
+		Old:  `return 2, math.Sqrt2 * (1 + 0x1p-50)`,
+		New:  `return 1, math.Sqrt2 - 0.4142`,
+
+		Package: "./learn/labeldp", Test: "TestReplayNonInterferenceOfLevels",
+	},
+	{
 		Row: "secsum 1", Bug: "a polynomial of one degree too few",
 		File: "local/secsum/shamir.go",
 		Old:  `uint(s.quorum()-1), secret)`,
@@ -958,9 +966,76 @@ var table = []mutant{
 	{
 		Row: "secsum 8", Bug: "an urn that forgets what was drawn",
 		File: "mech/addend.go",
-		Old:  `< 1+parts*x {`,
-		New:  `< 1+j {`,
+		Old:  `p.below(1+parts*x, parts*(j+1))`,
+		New:  `p.below(1, parts)`,
 
 		Package: "./mech", Test: "TestPolyaLaw",
+	},
+	{
+		Row: "28", Bug: "majority votes with the noise of soft ones",
+		File: "multiparty/params.go",
+		Old:  `	if p.Method == Majority {
+		return 1
+	}
+	return 1 / float64(p.Parties)`,
+		New: `	return 1 / float64(p.Parties)`,
+
+		Package: "./multiparty", Test: "TestOnePartyMovesNothingFurther",
+	},
+	{
+		Row: "multiparty 1", Bug: "more than two levels without the root of 2",
+		File: "multiparty/params.go",
+		Old:  `		return math.Sqrt2`,
+		New:  `		return math.Sqrt2 / math.Sqrt2`,
+
+		Package: "./multiparty", Test: "TestSensitivityIsReached",
+	},
+	{
+		Row: "multiparty 2", Bug: "an absent party changes the denominator",
+		File: "multiparty/tally.go",
+		Old:  `constant := uint64(t.pl.Parties-len(t.parties)) * One`,
+		New:  `constant := uint64(t.pl.Parties-t.pl.Parties) * One`,
+
+		Package: "./multiparty", Test: "TestStatisticIsTheNaiveMean",
+	},
+	{
+		Row: "multiparty 3", Bug: "coefficients not clipped",
+		File: "multiparty/tally.go",
+		Old:  `	if length*largest <= bound*(1-0x1p-30) {`,
+		New:  `	if length*largest <= bound*(1-0x1p-30) || true {`,
+
+		Package: "./multiparty", Test: "TestAverage",
+	},
+	{
+		Row: "multiparty 4", Bug: "answers priced for a vote that only appears",
+		File: "multiparty/queries.go",
+		Old:  `const spread = 2`,
+		New:  `const spread = 1`,
+
+		Package: "./multiparty", Test: "TestOnePartyMovesNothingFurther",
+	},
+	{
+		Row: "multiparty 5", Bug: "an eigenvalue from below",
+		File: "multiparty/shape.go",
+		Old:  `	return hi * (1 + float64(d)*float64(d)*0x1p-50)`,
+		New:  `	return b.At(0, 0)`,
+
+		Package: "./multiparty", Test: "TestLargestIsAnUpperBound",
+	},
+	{
+		Row: "multiparty 6", Bug: "the ridge ignores that a minimum moves by more",
+		File: "multiparty/combine.go",
+		Old:  `/ pl.reg() * (1 + 0x1p-40)`,
+		New:  `* (1 + 0x1p-40)`,
+
+		Package: "./multiparty", Test: "TestOnePartyMovesNothingFurther",
+	},
+	{
+		Row: "multiparty 7", Bug: "a file's signature is not looked at",
+		File: "multiparty/read.go",
+		Old:  `&ed25519.Options{Hash: crypto.SHA512}); err != nil {`,
+		New:  `&ed25519.Options{Hash: crypto.SHA512}); err != nil && v.left > 0 {`,
+
+		Package: "./multiparty", Test: "TestTallyRefuses",
 	},
 }

@@ -101,28 +101,47 @@ func (l Addend) Delta() float64 {
 	return (1 + math.Exp(l.eps.Float())) * 2 * float64(l.owners) * float64(l.dim) * math.Exp(-cutScales)
 }
 
-// Sum turns a secret sum of so many owners' addends into the estimated sum of
-// what they hold.
-func (l Addend) Sum(total []uint64, owners int) []float64 {
-	out := make([]float64, len(total))
-	n := int64(owners)
-	for j, s := range total {
+// Total is a secret sum of so many owners' addends as a tally.
+func Total(sums []uint64, owners int) Tally {
+	t := Tally{Reports: int64(owners), Sums: make([]int64, len(sums))}
+	for j, s := range sums {
+		t.Sums[j] = int64(s) // below 2^63: a secret sum leaves room for itself
+	}
+	return t
+}
+
+// Sum implements Estimator, of a Total.
+func (l Addend) Sum(t Tally) []float64 {
+	out := make([]float64, len(t.Sums))
+	for j, s := range t.Sums {
 		if l.cells > 0 {
-			out[j] = float64(int64(s)-n*cutScales*int64(l.Scale)) / float64(l.Steps)
+			out[j] = float64(s-t.Reports*cutScales*int64(l.Scale)) / float64(l.Steps)
 		} else {
-			out[j] = float64(2*int64(s)-n*int64(l.Top())) / float64(l.Steps)
+			out[j] = float64(2*s-t.Reports*int64(l.Top())) / float64(l.Steps)
 		}
 	}
 	return out
 }
 
-// Variance bounds that of a coordinate of Sum: owners/Survivors times that of
-// discrete Laplace noise, and a quarter of a step² an owner for rounding.
-func (l Addend) Variance(owners int) float64 {
-	step := 1 / float64(l.Steps)
-	if l.cells == 0 {
-		step *= 2
+// step is the distance of neighbouring points of the grid.
+func (l Addend) step() float64 {
+	if l.cells > 0 {
+		return 1 / float64(l.Steps)
 	}
+	return 2 / float64(l.Steps)
+}
+
+// Variance implements Estimator: that of one owner's share of the noise,
+// 1/Survivors of discrete Laplace noise, and of its rounding.
+func (l Addend) Variance(x float64) float64 {
 	r, gap := math.Exp(-1/float64(l.Scale)), -math.Expm1(-1/float64(l.Scale))
-	return step * step * float64(owners) * (2*r/(gap*gap)/float64(l.Survivors) + 0.25)
+	_, f := math.Modf((x + 1) / l.step())
+	return l.step() * l.step() * (2*r/(gap*gap)/float64(l.Survivors) + f*(1-f))
+}
+
+// Reach implements Estimator. It is what a proof of range leaves room for, under
+// Prio3; under Shamir nothing bounds what one owner can do.
+func (l Addend) Reach() float64 {
+	highest := Tally{1, []int64{1<<bits.Len64(l.Top()) - 1}}
+	return max(l.Sum(highest)[0], -l.Sum(Tally{1, []int64{0}})[0])
 }

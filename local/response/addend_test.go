@@ -50,8 +50,11 @@ func TestAddendsAreDecoded(t *testing.T) {
 	}{{vector, []float64{-7, 0, 7}}, {cells, []float64{0, 3.5, 7}}} {
 		low := cutScales * c.l.Scale
 		sum := []uint64{7 * low, 7*low + 7*c.l.Steps/2, 7 * (low + c.l.Steps)}
-		if got := c.l.Sum(sum, 7); !slices.Equal(got, c.want) {
+		if got := c.l.Sum(Total(sum, 7)); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v is decoded as %v, not %v", c.l, sum, got, c.want)
+		}
+		if honest := c.l.Sum(Total([]uint64{0, 0, c.l.Top()}, 1)); !(c.l.Reach() >= honest[2] && c.l.Reach() >= -honest[0] && c.l.Reach() <= 4*honest[2]) {
+			t.Errorf("%+v: one owner reaches %g, an honest one %v", c.l, c.l.Reach(), honest)
 		}
 	}
 }

@@ -19,12 +19,27 @@ type Priced interface {
 	Loss() dp.Epsilon
 }
 
-// Law is one way to answer privately. A report about any truth is nearly as
-// likely, within e^ε, for any other. The set of laws is closed.
-type Law interface {
+// Estimator reads what the answers of many owners add up to.
+type Estimator interface {
 	Priced
 	// Dim is the number of coordinates of the truth, or of its cells.
 	Dim() int
+	// Sum estimates, coordinate by coordinate, the sum of what the owners of the
+	// counted answers hold.
+	Sum(Tally) []float64
+	// Variance is that of a coordinate's estimate by one answer, where the truth
+	// is x: a coordinate in [-1, 1], or the weight in [0, 1] of a cell. The
+	// choice of which coordinates are told is part of the variance.
+	Variance(x float64) float64
+	// Reach is the largest size of a coordinate of Sum for one answer: what one
+	// owner, honest or not, can do to it.
+	Reach() float64
+}
+
+// Law is one way to answer privately. A report about any truth is nearly as
+// likely, within e^ε, for any other. The set of laws is closed.
+type Law interface {
+	Estimator
 	// Words bounds the length of a report.
 	Words() int
 	// Check refuses what no owner who follows the protocol sends. It trusts
@@ -32,19 +47,9 @@ type Law interface {
 	Check(Report) error
 	// Add counts a report that passed Check. The tally is NewTally's.
 	Add(*Tally, Report)
-	// Sum estimates, coordinate by coordinate, the sum of what the owners of the
-	// counted reports hold.
-	Sum(Tally) []float64
 	// Bias bounds the distance of a coordinate's expected estimate from the
 	// truth, for one report: 0 for all laws but laplace.
 	Bias() float64
-	// Variance is that of a coordinate's estimate by one report, where the truth
-	// is x: a coordinate in [-1, 1], or the weight in [0, 1] of a cell. The
-	// choice of which coordinates are told is part of the variance.
-	Variance(x float64) float64
-	// Reach is the largest size of a coordinate of Sum for one report: what one
-	// owner, honest or not, can do to it.
-	Reach() float64
 
 	tally() (sums int)
 }
@@ -87,6 +92,8 @@ func Decode(l Law, r Report) []float64 {
 	l.Add(&t, r)
 	return l.Sum(t)
 }
+
+var _ Estimator = Addend{}
 
 // Event is an answer's line on its owner's bill.
 func Event(release string, l Priced) dp.Event {

@@ -38,10 +38,10 @@ func TestNoisySum(t *testing.T) {
 		if !ok || err != nil {
 			t.Fatal(err)
 		}
-		for j, x := range l.Sum(total, len(in)) {
+		for j, x := range l.Sum(response.Total(total, len(in))) {
 			// Chebyshev's inequality would allow ten standard deviations to one sum
 			// in a hundred; the words are replayed, so this is a fact.
-			if d := math.Abs(x - truth[j]*float64(len(in))); d > 10*math.Sqrt(l.Variance(len(in))) || d == 0 {
+			if d := math.Abs(x - truth[j]*float64(len(in))); d > 10*math.Sqrt(l.Variance(truth[j])*float64(len(in))) || d == 0 {
 				t.Errorf("%s: coordinate %d adds up to %g, the truth is %g", b.name, j, x, truth[j]*float64(len(in)))
 			}
 		}

@@ -28,7 +28,6 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 		"Binary":   func(s *schema.Schema) error { return learn.Binary("learner", s) },
 		"additive": func(s *schema.Schema) error { _, err := additive.Params{}.Plan(s, 0); return err },
 		"brc":      func(s *schema.Schema) error { _, err := brc.Params{}.Plan(s, 0); return err },
-		"labeldp":  func(s *schema.Schema) error { _, err := labeldp.Params{}.Plan(s, 0); return err },
 		"pate":     func(s *schema.Schema) error { _, err := pate.Params{}.Plan(s, 0); return err },
 		"people":   func(s *schema.Schema) error { _, err := people.Params{}.Plan(s, 0); return err },
 	}
@@ -42,5 +41,9 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 	}
 	if err := learn.Binary("learner", levels(2)); err != nil {
 		t.Errorf("two levels without weights: %v", err)
+	}
+	var refused *dp.ParamError
+	if _, err := (labeldp.Params{}).Plan(weighted, 0); !errors.As(err, &refused) || refused.Param != "weights" {
+		t.Errorf("labeldp: %v, want a refusal of weights", err)
 	}
 }

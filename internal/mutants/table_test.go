@@ -974,7 +974,7 @@ var table = []mutant{
 	{
 		Row: "28", Bug: "majority votes with the noise of soft ones",
 		File: "multiparty/params.go",
-		Old:  `	if p.Method == Majority {
+		Old: `	if p.Method == Majority {
 		return 1
 	}
 	return 1 / float64(p.Parties)`,

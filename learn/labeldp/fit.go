@@ -35,42 +35,58 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
-	u, err := pl.Coefficients(ctx, g, n, exit)
+	us, err := pl.fitted(ctx, g, n, exit)
 	if err != nil {
 		return nil, err
 	}
-	d := len(u) - 1
-	return &model.Model{
-		Learner:  "labeldp",
-		Schema:   pl.s.Part(pl.space.Columns),
-		Privacy:  pl.privacy(acct, exit),
-		Spaces:   []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
-		Logistic: &model.Logistic{Coef: u[:d], Bias: u[d]},
-	}, nil
+	m := &model.Model{
+		Learner: "labeldp",
+		Schema:  pl.s.Part(pl.space.Columns),
+		Privacy: pl.privacy(acct, exit),
+		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
+	}
+	d := pl.space.Width()
+	if len(us) == 1 {
+		m.Logistic = &model.Logistic{Coef: us[0][:d], Bias: us[0][d]}
+		return m, nil
+	}
+	m.Linear = &model.Linear{Link: model.OneVersusRest}
+	for _, u := range us {
+		m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, u[:d]), append(m.Linear.Bias, u[d])
+	}
+	return m, nil
 }
 
 // Coefficients is what Fit does once it has charged: it releases Events through
 // exit and returns the coefficients of the public features, the intercept last.
-// g are the n rows of a table by the public columns of the schema. For learners
-// that have charged for it and need a public classifier.
+// g are the n rows of a table by the public columns of the schema, whose label
+// has two levels. For learners that have charged for it and need a public
+// classifier.
 func (pl *Plan) Coefficients(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) ([]float64, error) {
-	u, err := pl.minimum(ctx, g, n, newStatistic(pl, g).release(pl, n, exit))
+	us, err := pl.fitted(ctx, g, n, exit)
 	if err != nil {
-		return nil, fmt.Errorf("labeldp: %w", err)
+		return nil, err
 	}
-	return u, nil
+	return us[0], nil
+}
+
+// fitted releases the statistic and minimises each fit's part.
+func (pl *Plan) fitted(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) (us [][]float64, err error) {
+	for _, s := range pl.parts(g, n, newStatistic(pl, g).release(pl, n, exit)) {
+		u, err := pl.minimum(ctx, g, n, s)
+		if err != nil {
+			return nil, fmt.Errorf("labeldp: %w", err)
+		}
+		us = append(us, u)
+	}
+	return us, nil
 }
 
 // minimum is post-processing of s̃ and of public columns (1.4): of the groups it
 // uses how many rows they have, never their labels. It works in coefficients u
 // of unscaled rows, in which (Λ/2)‖w‖² is (Λ/2)(columns+1)‖u‖².
 func (pl *Plan) minimum(ctx context.Context, g *engine.Groups, n int, s []float64) ([]float64, error) {
-	half := make([]float64, g.Len)
-	for _, counts := range g.Counts {
-		for i, c := range counts {
-			half[i] += float64(c) / 2
-		}
-	}
+	half := halves(g)
 	weigh := engine.GroupWeights(half, half)
 	// With both labels at half weight LogisticSums adds up softplus(z) - z/2, so
 	// the linear term wanted is s̃ less half the mean row.
@@ -98,6 +114,17 @@ func (pl *Plan) minimum(ctx context.Context, g *engine.Groups, n int, s []float6
 	return best.X, err
 }
 
+// halves is half of how many rows each group has.
+func halves(g *engine.Groups) []float64 {
+	half := make([]float64, g.Len)
+	for _, counts := range g.Counts {
+		for i, c := range counts {
+			half[i] += float64(c) / 2
+		}
+	}
+	return half
+}
+
 // meanRow is the mean of all rows, labels aside.
 func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 	mean := make([]float64, pl.dim())
@@ -110,7 +137,7 @@ func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(), Claim: "labeldp: G-LABELDP-1", NotPrivate: pl.NotPrivate}
+	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(), Claim: pl.claim(), NotPrivate: pl.NotPrivate}
 	if pl.Noise == Gamma {
 		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid"}
 	}

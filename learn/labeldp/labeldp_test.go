@@ -52,8 +52,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestPlanRefuses(t *testing.T) {
-	three, counted, hidden := *census.Schema(), *census.Schema(), *census.Schema()
-	three.Label.Levels = make([]schema.Level, 3)
+	counted, hidden := *census.Schema(), *census.Schema()
 	counted.Relation = dp.AddRemove
 	hidden.Columns = slices.Clone(hidden.Columns)
 	for j := range hidden.Columns {
@@ -65,7 +64,6 @@ func TestPlanRefuses(t *testing.T) {
 		change func(*Params)
 		param  string
 	}{
-		{"three classes", &three, func(*Params) {}, "label"},
 		{"add-remove", &counted, func(*Params) {}, "relation"},
 		{"no public column", &hidden, func(*Params) {}, "schema"},
 		{"no epsilon", census.Schema(), func(p *Params) { p.Epsilon = 0 }, "epsilon"},

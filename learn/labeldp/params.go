@@ -66,13 +66,17 @@ type Plan struct {
 
 var _ learn.Plan = (*Plan)(nil)
 
-const statisticLabel = "mean of the rows with the positive label"
+// The releases: of a label of two levels, and of more.
+const (
+	statisticLabel = "mean of the rows with the positive label"
+	levelsLabel    = "means of the rows of each level"
+)
 
 // Plan checks p against the schema and prices one fit; it fails with a
 // *dp.ParamError. rows is the number of rows where it is known, else 0; it
 // moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
-	if err := learn.Binary("labeldp", s); err != nil {
+	if err := learn.Unweighted("labeldp", s); err != nil {
 		return nil, err
 	}
 	public := s.ByRole(schema.Public)
@@ -110,9 +114,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	case pl.Noise == Gaussian:
 		return pl, pl.approximate()
 	case pl.Noise == Laplace:
-		pl.bill = []dp.Event{{Release: statisticLabel, Mechanism: mech.Laplace{}.Name(), Epsilon: p.Epsilon}}
+		pl.bill = []dp.Event{{Release: pl.release(), Mechanism: mech.Laplace{}.Name(), Epsilon: p.Epsilon}}
 	default:
-		pl.bill = []dp.Event{{Release: statisticLabel, Mechanism: mech.Gamma{}.Name(), Epsilon: p.Epsilon}}
+		pl.bill = []dp.Event{{Release: pl.release(), Mechanism: mech.Gamma{}.Name(), Epsilon: p.Epsilon}}
 	}
 	return pl, nil
 }
@@ -123,13 +127,13 @@ func (pl *Plan) approximate() error {
 		return err
 	}
 	bill := func(rho dp.Rho) []dp.Event {
-		return []dp.Event{{Release: statisticLabel, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}}
+		return []dp.Event{{Release: pl.release(), Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}}
 	}
 	rho, err := accounting.Afford(pl.price(), dp.MaxRho, bill)
 	if err != nil {
 		return err
 	}
-	if _, err := mech.GaussianFor(rho, 1, pl.dim()); err != nil { // too many coefficients
+	if _, err := mech.GaussianFor(rho, 1, pl.size()); err != nil { // too many coefficients
 		return err
 	}
 	pl.bill = bill(rho)
@@ -141,7 +145,7 @@ func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: p
 // Events is the bill of one Fit.
 func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
 
-// dim is the number of coefficients, the intercept's included.
+// dim is the number of coefficients of one fit, the intercept's included.
 func (pl *Plan) dim() int { return pl.space.Width() + 1 }
 
 // entries is the number of features of a row that are not zero, the intercept
@@ -149,31 +153,34 @@ func (pl *Plan) dim() int { return pl.space.Width() + 1 }
 func (pl *Plan) entries() float64 { return float64(len(pl.space.Columns) + 1) }
 
 // shorter is what Auto stands for. Rows have a length of at most √entries and
-// entries that add up to at most entries, so the mean square of the noise is
-// d(d+1)·entries for Gamma and 2d·entries² for Laplace, in units of 1/(nε)².
+// entries that add up to at most entries, so with N numbers in the release and
+// the factors of moves the mean square of the noise is N(N+1)·l2²·entries for
+// Gamma and 2N·(l1·entries)² for Laplace, in units of 1/(nε)².
 func (pl *Plan) shorter() Noise {
+	l1, l2 := pl.moves()
 	switch {
 	case pl.Delta > 0:
 		return Gaussian
-	case 2*pl.entries() <= float64(pl.dim())+1:
+	case 2*l1*l1*pl.entries() <= l2*l2*float64(pl.size()+1):
 		return Laplace
 	}
 	return Gamma
 }
 
-// noiseLength is about the mean length of the noise in rows that are divided by
-// √entries, which makes them of length 1 at most; 0 without privacy.
+// noiseLength is about the mean length of the noise of one fit in rows that are
+// divided by √entries, which makes them of length 1 at most; 0 without privacy.
 func (pl *Plan) noiseLength(n int) float64 {
 	each := 1 / (float64(n) * pl.Epsilon.Float())
+	l1, l2 := pl.moves()
 	switch d := float64(pl.dim()); {
 	case pl.NotPrivate:
 		return 0
 	case pl.Noise == Gaussian:
-		return math.Sqrt(d/(2*pl.bill[0].Rho.Float())) / float64(n)
+		return math.Sqrt(d/(2*pl.bill[0].Rho.Float())) / float64(n) * l2
 	case pl.Noise == Laplace:
-		return math.Sqrt(2*d*pl.entries()) * each
-	default:
-		return d * each
+		return math.Sqrt(2*d*pl.entries()) * each * l1
+	default: // a fit's part of a sphere of all
+		return d * math.Sqrt(float64(pl.fits())) * each * l2
 	}
 }
 
@@ -182,6 +189,9 @@ func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{
 		{Key: "protects", Value: string(dp.LabelOnly), Text: fmt.Sprintf("protects the label of %s (%s), and nothing else of it", pl.s.Unit, pl.s.Relation)},
 		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features of %d public columns, %s encoding; private columns are not read", pl.space.Width(), len(pl.space.Columns), pl.Encoding)},
+	}
+	if k := pl.fits(); k > 1 {
+		f = append(f, learn.Fact{Key: "fits", Value: k, Text: fmt.Sprintf("%d fits, each level of the label against the rest, of one release", k)})
 	}
 	if pl.NotPrivate {
 		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})

@@ -247,45 +247,52 @@ func TestSensitivityIsReached(t *testing.T) {
 	}
 }
 
-// The statistic is the plain mean of votes times rows.
+// The statistic is the plain mean of votes times rows, an absent party's
+// constant vote included.
 func TestStatisticIsTheNaiveMean(t *testing.T) {
-	tab := worlds()["three levels"]
-	src := replay.Seeded(3, "naive")
-	p := params(func(p *Params) { p.Shape, p.Parties = Ball, 4 })
-	votes := [][]uint8{random(tab, src), random(tab, src), random(tab, src)}
-	var files [][]byte
-	for k, v := range votes {
-		files = append(files, labelFile(t, tab, fmt.Sprint(k), v))
-	}
-	_, rec := combine(t, p, tab, nil, files...)
-	pl := plan(t, p, tab)
-	d := pl.width()
-	want := make([]float64, 3*d)
-	scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))
-	for i := range tab.Rows {
-		row := make([]float64, d)
-		for k, j := range pl.space.Columns {
-			f, x := pl.space.Cell(k, &tab.Cols[j], int(tab.Cols[j].Codes.At(i)))
-			row[f] = x * scale
+	for world, tab := range worlds() {
+		src := replay.Seeded(3, "naive")
+		p := params(func(p *Params) { p.Shape, p.Parties = Ball, 4 })
+		votes := [][]uint8{random(tab, src), random(tab, src), random(tab, src)}
+		var files [][]byte
+		for k, v := range votes {
+			files = append(files, labelFile(t, tab, fmt.Sprint(k), v))
 		}
-		row[d-1] = scale
-		for level := range 3 {
-			share := 1.0 / 3 // the absent party
-			for _, v := range votes {
-				if int(v[i]) == level {
-					share++
+		_, rec := combine(t, p, tab, nil, files...)
+		pl := plan(t, p, tab)
+		d, levels := pl.width(), pl.Levels()
+		mean := make([]float64, levels*d)
+		scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))
+		for i := range tab.Rows {
+			row := make([]float64, d)
+			for k, j := range pl.space.Columns {
+				f, x := pl.space.Cell(k, &tab.Cols[j], int(tab.Cols[j].Codes.At(i)))
+				row[f] = x * scale
+			}
+			row[d-1] = scale
+			for level := range levels {
+				share := 1 / float64(levels) // the absent party
+				for _, v := range votes {
+					if int(v[i]) == level {
+						share++
+					}
+				}
+				for f, x := range row {
+					mean[level*d+f] += share / 4 * x / float64(tab.Rows)
 				}
 			}
-			for f, x := range row {
-				want[level*d+f] += share / 4 * x / float64(tab.Rows)
-			}
 		}
-	}
-	for f := range d {
-		h := []float64{(want[f] - want[d+f]) / math.Sqrt2, (want[f] + want[d+f] - 2*want[2*d+f]) / math.Sqrt(6)}
-		for c, x := range h {
-			if got := rec.Passages[0].Values[c*d+f].Float(); !(math.Abs(got-x) < 1e-10) {
-				t.Fatalf("coordinate %d of feature %d is %.12g, want %.12g", c, f, got, x)
+		for f := range d {
+			var want []float64
+			if levels == 2 {
+				want = []float64{mean[tab.Schema.Label.Positive*d+f]}
+			} else {
+				want = []float64{(mean[f] - mean[d+f]) / math.Sqrt2, (mean[f] + mean[d+f] - 2*mean[2*d+f]) / math.Sqrt(6)}
+			}
+			for c, x := range want {
+				if got := rec.Passages[0].Values[c*d+f].Float(); !(math.Abs(got-x) < 1e-10) {
+					t.Fatalf("%s: coordinate %d of feature %d is %.12g, want %.12g", world, c, f, got, x)
+				}
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func draw(s *frame.Summary, what, axis string, places []place, references []stri
 		XLabel: axis, YLabel: "test accuracy", LogX: true,
 		Spread: "one standard deviation between repeats",
 	}
-	for _, line := range private {
+	for _, line := range private[:drawnPrivate] {
 		series := plot.Series{Name: line}
 		for _, p := range places {
 			st := s.Mean(p.line(line), p.eps, accuracy)

@@ -14,8 +14,10 @@ import (
 // budgets are ours: the notes have no axes.
 var budgets = []dp.Epsilon{100_000_000, 200_000_000, 500_000_000, dp.Nano, 2 * dp.Nano, 5 * dp.Nano, 10 * dp.Nano}
 
-// private are the lines that cost ε, in the order they are drawn.
-var private = []string{soft, softPrinted, majority, majorityPrinted, average, release}
+// private are the lines that cost ε. A chart has room for the first six.
+var private = []string{soft, softPrinted, majority, majorityPrinted, average, release, softShades}
+
+const drawnPrivate = 6
 
 var exact = []string{softExact, ensemble, pooled, individual}
 

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
@@ -29,7 +30,7 @@ type fitter func(ctx context.Context, t *dataset.Table) (*model.Model, error)
 // more than two.
 func ridge(enc feature.Encoding) fitter {
 	return func(ctx context.Context, t *dataset.Table) (*model.Model, error) {
-		tab, err := memory.New(t)
+		tab, err := memory.New(compact(t))
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +91,7 @@ func against(g *engine.Groups, level int) (pos, neg []float64) {
 // learner fits by a learner of ours without privacy.
 func learner(plan func(s *schema.Schema, rows int) (learn.Plan, error)) fitter {
 	return func(ctx context.Context, t *dataset.Table) (*model.Model, error) {
-		tab, err := memory.New(t)
+		tab, err := memory.New(compact(t))
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +125,19 @@ func predict(m *model.Model, t *dataset.Table) ([]uint8, []float64, error) {
 	return m.Labels(scores), scores, nil
 }
 
+// shadesOf are a model's probabilities of every level, rows × levels.
+func shadesOf(m *model.Model, t *dataset.Table) ([]float64, error) {
+	_, scores, err := predict(m, t)
+	if err != nil || m.Width() > 1 {
+		return scores, err
+	}
+	out, positive := make([]float64, 2*len(scores)), t.Schema.Label.Positive
+	for i, p := range scores {
+		out[2*i+positive], out[2*i+1-positive] = p, 1-p
+	}
+	return out, nil
+}
+
 func accuracyOf(labels []uint8, t *dataset.Table) float64 {
 	hits := 0
 	for i, l := range labels {
@@ -154,3 +168,15 @@ func handIn(party int, h multiparty.Header, body func(*multiparty.Writer) error)
 
 func (free) Charge(dp.Price, []dp.Event) error { return nil }
 func (free) Counted() bool                     { return false }
+
+// compact gives the numbers of a small part of a table dictionaries of their own.
+func compact(t *dataset.Table) *dataset.Table {
+	out := *t
+	out.Cols = slices.Clone(t.Cols)
+	for j, c := range t.Cols {
+		if c.Values != nil {
+			out.Cols[j] = numbers(t.Rows, func(i int) float64 { return c.Values[c.Codes.At(i)] })
+		}
+	}
+	return &out
+}

@@ -147,24 +147,12 @@ func votesOf(votes [][]uint8, t *dataset.Table) []float64 {
 // lossOf is the mean loss of a model, each row counted for every level by its
 // share.
 func lossOf(m *model.Model, t *dataset.Table, shares []float64) (loss float64, err error) {
-	_, scores, err := predict(m, t)
+	shades, err := shadesOf(m, t)
 	if err != nil {
 		return 0, err
 	}
-	levels := t.Schema.Classes()
-	for i := range t.Rows {
-		for k, share := range shares[i*levels:][:levels] {
-			p := 0.0
-			switch {
-			case levels > 2:
-				p = scores[i*levels+k]
-			case k == t.Schema.Label.Positive:
-				p = scores[i]
-			default:
-				p = 1 - scores[i]
-			}
-			loss -= share * math.Log(max(p, 1e-12)) / float64(t.Rows)
-		}
+	for i, p := range shades {
+		loss -= shares[i] * math.Log(max(p, 1e-12)) / float64(t.Rows)
 	}
 	return loss, nil
 }

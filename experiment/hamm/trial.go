@@ -24,6 +24,7 @@ const accuracy = "accuracy"
 // The lines of the figures.
 const (
 	soft            = "soft"
+	softShades      = "soft, votes as probabilities"
 	softPrinted     = "soft, printed"
 	majority        = "majority"
 	majorityPrinted = "majority, printed"
@@ -93,8 +94,17 @@ type combination struct {
 	tally *multiparty.Tally
 }
 
-// hand in what the first parties have to say about the first rows.
+// combination hands in what the first parties have to say about the first rows:
+// labels, or coefficients for Average.
 func (tr *trial) combination(p multiparty.Params, parties, rows int) (*combination, error) {
+	kind := multiparty.Labels
+	if p.Method == multiparty.Average {
+		kind = multiparty.Coefficients
+	}
+	return tr.combine(p, kind, parties, rows)
+}
+
+func (tr *trial) combine(p multiparty.Params, kind multiparty.Kind, parties, rows int) (*combination, error) {
 	p.Parties, p.Encoding = parties, tr.encoding
 	c := &combination{aux: &multiparty.Auxiliary{Cols: tr.aux.Cols, Rows: rows, Digest: sha256.Sum256([]byte(tr.aux.Schema.Name))}}
 	if rows < tr.aux.Rows {
@@ -112,16 +122,23 @@ func (tr *trial) combination(p multiparty.Params, parties, rows int) (*combinati
 	if c.tally, err = c.plan.NewTally(rows, c.aux.Digest); err != nil {
 		return nil, err
 	}
-	h := multiparty.Header{Kind: multiparty.Labels, Levels: multiparty.Levels(s), Rows: rows, Aux: c.aux.Digest}
+	h := multiparty.Header{Kind: kind, Levels: multiparty.Levels(s), Rows: rows, Aux: c.aux.Digest}
 	for k := range parties {
 		body := func(w *multiparty.Writer) error { return w.Labels(tr.votes[k][:rows]) }
-		if p.Method == multiparty.Average {
+		switch kind {
+		case multiparty.Coefficients:
 			coef, layout, err := multiparty.CoefficientsOf(tr.models[k], s, p.Encoding)
 			if err != nil {
 				return nil, err
 			}
-			h.Kind, h.Encoder, h.Layout = multiparty.Coefficients, string(p.Encoding), layout
+			h.Encoder, h.Layout = string(p.Encoding), layout
 			body = func(w *multiparty.Writer) error { return w.Coefficients(coef) }
+		case multiparty.Probabilities:
+			shades, err := shadesOf(tr.models[k], tr.aux)
+			if err != nil {
+				return nil, err
+			}
+			body = func(w *multiparty.Writer) error { return w.Probabilities(shades[:rows*s.Classes()]) }
 		}
 		f, err := handIn(k, h, body)
 		if err != nil {
@@ -201,7 +218,14 @@ func (tr *trial) labels(ctx context.Context, line string, parties int, eps dp.Ep
 	if params.NotPrivate {
 		params.Epsilon = 0
 	}
-	c, err := tr.combination(params, parties, tr.aux.Rows)
+	kind := multiparty.Labels
+	switch line {
+	case average:
+		kind = multiparty.Coefficients
+	case softShades:
+		kind = multiparty.Probabilities
+	}
+	c, err := tr.combine(params, kind, parties, tr.aux.Rows)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -81,6 +81,15 @@ type bound struct {
 	lower, upper float64
 }
 
+// steps is how finely features are kept, in parts of their range: more would be
+// no information, and short dictionaries predict fast.
+const steps = 255
+
+func (b bound) step(x float64) float64 {
+	share := (min(max(x, b.lower), b.upper) - b.lower) / (b.upper - b.lower)
+	return b.lower + math.Round(share*steps)/steps*(b.upper-b.lower)
+}
+
 func bounds() (out []bound) {
 	for k, name := range []string{"ax", "ay", "az", "gx", "gy", "gz"} {
 		if k < 3 { // g
@@ -144,7 +153,7 @@ func described(s *schema.Schema, rows [][]float64, labels []uint8) *dataset.Tabl
 	t := &dataset.Table{Schema: out, Rows: len(rows), Labels: labels}
 	for f, b := range bounds() {
 		out.Columns = append(out.Columns, schema.Column{Name: b.name, Role: schema.Private, Kind: schema.Number, Lower: b.lower, Upper: b.upper})
-		t.Cols = append(t.Cols, numbers(len(rows), func(i int) float64 { return min(max(rows[i][f], b.lower), b.upper) }))
+		t.Cols = append(t.Cols, numbers(len(rows), func(i int) float64 { return b.step(rows[i][f]) }))
 	}
 	out.Label.Position = len(out.Columns)
 	return t

@@ -92,6 +92,9 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		a.report(),
 
 		a.certs(),
+		a.aggregator(),
+		a.task(),
+		a.owner(),
 
 		a.version(),
 	)

@@ -48,6 +48,9 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"census": inventCensus,
 			"exits":  exits,
+			"port":   freePort,
+			"served": served,
+			"read":   readInto,
 		},
 	})
 }

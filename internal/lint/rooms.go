@@ -154,7 +154,7 @@ var table = []row{
 		never: append([]string{"local/aggregator", "service/aggregator", "service/store"}, seeds...)},
 	{room: "cmd/*", words: "cmd wires rooms to flags and files; seeds only through experiment and census",
 		rooms: []string{"dp", "rng", "schema", "column", "feature", "dataset", "engine", "engine/*", "mech", "accounting", "model", "learn", "learn/*", "ledger", "census", "metrics", "plot", "audit", "local/simulate", "local/printed", "local/wire", "local/aggregator", "experiment", "experiment/*", "report", "explain", "heldout", "tune", "multiparty", "service/*", "internal/*"},
-		libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress"}},
+		libs:  []string{"connectrpc.com/connect", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress"}},
 	{room: "internal/opt", words: "internal/opt minimises convex functions of vectors and knows nothing else",
 		libs: []string{gonum}, std: impure},
 	{room: "internal/sqldb", words: "internal/sqldb opens databases that keep what they acknowledged and knows nothing of what is stored",

@@ -35,10 +35,12 @@ type live struct {
 	stored   int       // reports of the open slot
 	news     time.Time // when the last of them came, or the slot began
 
+	outcomes []core.Outcome
+	reach    float64 // see core.Aggregator.Reach; 0 before the first slot is closed
+
 	// Of the goroutine that moves the task alone.
 	core     *core.Aggregator
 	computed int // slots that core has closed
-	outcomes []core.Outcome
 }
 
 // enliven makes a task of what the store holds about it.
@@ -129,7 +131,7 @@ func (l *live) compute(ctx context.Context, s *store.Store, sealed int) (broadca
 		}
 	}
 	l.mu.Lock()
-	l.outcomes = l.core.Outcomes()
+	l.outcomes, l.reach = l.core.Outcomes(), l.core.Reach()
 	l.mu.Unlock()
 	if broadcast, err = l.core.Broadcast(); err != nil || broadcast != nil {
 		return broadcast, nil, err

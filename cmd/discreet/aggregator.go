@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/service/aggregator"
+	"github.com/discreet-dp/discreet/service/store"
+)
+
+// aggregating is the flags of the command.
+type aggregating struct {
+	*app
+	as
+	listen, page, state, epsilon string
+}
+
+func (a *app) aggregator() *cobra.Command {
+	g := &aggregating{app: a}
+	c := &cobra.Command{
+		Use:   "aggregator",
+		Short: "serve tasks to data owners and train on their reports",
+		Long: `Aggregator is the data user's side of a federation: it takes signed tasks from
+operators and reports from data owners, trains on what the reports add up to, and
+gives the model to readers. It sees no value of anybody: owners perturb at home.
+
+What it acknowledged is on disk. It may be killed at any moment, and several may
+serve one PostgreSQL database.
+
+On --page it serves, without TLS and to whoever can reach it, a page that shows
+how the rounds go, Prometheus' metrics, and whether it is alive and ready: give
+it an address that only operators reach.`,
+		Example: `  discreet aggregator --certs certs --as aggregator/main --listen :8443 --state state.db --max-epsilon 2
+  discreet aggregator --certs certs --as aggregator/main --listen :8443 --state postgres://discreet@db/state --max-epsilon 1 --page 127.0.0.1:8080`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return g.run(c.Context()) },
+	}
+	g.as.add(c, "aggregator/main")
+	c.Flags().StringVar(&g.listen, "listen", "", "the `address` to serve at, host:port")
+	c.Flags().StringVar(&g.state, "state", "", "where to keep tasks and reports: a `file`, or postgres://user@host/database")
+	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest ε of a task that is taken, a `number`")
+	c.Flags().StringVar(&g.page, "page", "", "the `address` of the operators' page, metrics and health; none when left out")
+	required(c, "listen", "state", "max-epsilon")
+	return c
+}
+
+func (g *aggregating) run(ctx context.Context) (err error) {
+	eps, err := dp.ParseEpsilon(g.epsilon)
+	if err != nil {
+		return &usageError{err}
+	}
+	self, err := g.load()
+	if err != nil {
+		return err
+	}
+	st, err := store.At(ctx, g.state)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	log := g.log()
+	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, Log: log})
+	if err != nil {
+		return refused(err)
+	}
+	calls := &http.Server{Handler: s.Handler(), TLSConfig: self.Server()}
+	services := []*service{{calls, g.listen, true}}
+	if g.page != "" {
+		services = append(services, &service{&http.Server{Handler: s.Page()}, g.page, false})
+	}
+	return serveAll(ctx, log, s.Run, services)
+}
+
+// service is one listener.
+type service struct {
+	server  *http.Server
+	address string
+	tls     bool
+}
+
+// drain is how long calls may take to end when a process is asked to.
+const drain = 10 * time.Second
+
+// serveAll listens at all addresses and runs the work behind them until ctx ends
+// or one of them fails.
+func serveAll(ctx context.Context, log *slog.Logger, work func(context.Context) error, services []*service) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	fail := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		failed = errors.Join(failed, err)
+		cancel()
+	}
+	for _, s := range services {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.address)
+		if err != nil {
+			fail(err)
+			break
+		}
+		log.Info("serving", "address", l.Addr().String(), "tls", s.tls)
+		// A deadline on every wait: a client that says nothing holds nothing.
+		s.server.ReadHeaderTimeout, s.server.ReadTimeout, s.server.WriteTimeout, s.server.IdleTimeout = 10*time.Second, time.Minute, time.Minute, 2*time.Minute
+		s.server.MaxHeaderBytes = 1 << 16
+		s.server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+		wg.Go(func() {
+			var err error
+			if s.tls {
+				err = s.server.ServeTLS(l, "", "")
+			} else {
+				err = s.server.Serve(l)
+			}
+			if !errors.Is(err, http.ErrServerClosed) {
+				fail(err)
+			}
+		})
+	}
+	wg.Go(func() {
+		if err := work(ctx); err != nil {
+			fail(err)
+		}
+	})
+	<-ctx.Done()
+	for _, s := range services {
+		end, stop := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		_ = s.server.Shutdown(end) // past the time, connections are cut: clients try again
+		stop()
+	}
+	wg.Wait()
+	return failed
+}

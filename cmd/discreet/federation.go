@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/problem"
+	"github.com/discreet-dp/discreet/service/rpc"
+)
+
+// as is who a process of a federation is.
+type as struct{ dir, caller string }
+
+func (f *as) add(c *cobra.Command, example string) {
+	c.Flags().StringVar(&f.dir, "certs", "", "the `directory` of certificates, as certs makes it")
+	c.Flags().StringVar(&f.caller, "as", "", "whose certificate it is, `ROLE/NAME`, e.g. "+example)
+	required(c, "certs", "as")
+}
+
+func (f *as) load() (*identity.Identity, error) {
+	role, name, _ := strings.Cut(f.caller, "/")
+	id, err := identity.Load(f.dir, identity.Caller{Role: identity.Role(role), Name: name})
+	return id, refused(err)
+}
+
+// remote is an aggregator that a command talks to.
+type remote struct {
+	as
+	server string
+}
+
+func (f *remote) add(c *cobra.Command, example string) {
+	f.as.add(c, example)
+	c.Flags().StringVar(&f.server, "server", "", "the aggregator's `address`, https://host:port")
+	required(c, "server")
+}
+
+// address refuses what is not one: a connection without TLS would say who asks
+// for what to everybody between.
+func (f *remote) address() error {
+	u, err := url.Parse(f.server)
+	if err != nil || u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
+		return &dp.ParamError{Op: "federation", Param: "server", Want: "must look like https://host:port", Got: f.server}
+	}
+	return nil
+}
+
+func (f *remote) client() (rpc.AggregatorClient, *identity.Identity, error) {
+	if err := f.address(); err != nil {
+		return nil, nil, &usageError{err}
+	}
+	id, err := f.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &http.Transport{TLSClientConfig: id.Client(identity.Aggregator), ForceAttemptHTTP2: true}
+	return rpc.NewAggregatorClient(&http.Client{Transport: t, Timeout: time.Minute}, f.server, connect.WithReadMaxBytes(2*wire.MaxText)), id, nil
+}
+
+// answered turns a refusal of the aggregator into words.
+func answered(err error) error {
+	if err == nil {
+		return nil
+	}
+	if p := problem.Of(err); p.Kind != problem.Internal {
+		return fmt.Errorf("the aggregator refuses: %w", p)
+	}
+	return fmt.Errorf("asking the aggregator: %w", err)
+}
+
+// taskID reads a task's name.
+func taskID(text string) (id wire.Digest, err error) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(id) {
+		return id, &usageError{&dp.ParamError{Op: "federation", Param: "task", Want: fmt.Sprintf("must be %d hexadecimal digits, as task create prints them", 2*len(id)), Got: text}}
+	}
+	return wire.Digest(b), nil
+}
+
+// log writes structured lines about what a long-running process does.
+func (a *app) log() *slog.Logger { return slog.New(slog.NewTextHandler(a.stderr, nil)) }

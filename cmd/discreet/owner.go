@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/service/book"
+	"github.com/discreet-dp/discreet/service/owner"
+)
+
+// owning is the flags of the command.
+type owning struct {
+	*app
+	remote
+	task, book, epsilon, lifetime string
+	data                          []string
+	owners                        int
+	json                          bool
+}
+
+func (a *app) owner() *cobra.Command {
+	o := &owning{app: a}
+	c := &cobra.Command{
+		Use:   "owner",
+		Short: "take part in a task as a data owner",
+		Long: `Owner answers a task once: it waits for its turn, computes one report about its
+rows, perturbs it, writes it into its book, and only then sends it. It takes part
+when an operator has signed the task and the task's ε is at most --max-epsilon,
+and it refuses for good when all its reports together would cost more than
+--lifetime-epsilon.
+
+With --owners N the rows are those of N owners, in equal parts, each with a key of
+its own in the book: for trials, and for machines that keep the data of many.`,
+		Example: `  discreet owner --certs certs --as owner/clinic-7 --server https://agg.example.org:8443 --task 5f1c… \
+    --data rows.csv --book book.db --max-epsilon 1 --lifetime-epsilon 4`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context()) },
+	}
+	o.remote.add(c, "owner/clinic-7")
+	f := c.Flags()
+	f.StringVar(&o.task, "task", "", "the `name` of the task, as task create prints it")
+	f.StringArrayVar(&o.data, "data", nil, "a `file` of the owner's rows, CSV (also gzip) or Parquet; may be repeated")
+	f.StringVar(&o.book, "book", "", "the `file` of the owner's key and of what it has given; made where there is none")
+	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest ε of a task that is answered, a `number`")
+	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
+	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	required(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
+	return c
+}
+
+func (o *owning) run(ctx context.Context) (err error) {
+	eps, err := dp.ParseEpsilon(o.epsilon)
+	if err != nil {
+		return &usageError{err}
+	}
+	lifetime, err := dp.ParseEpsilon(o.lifetime)
+	if err != nil {
+		return &usageError{err}
+	}
+	if err := o.address(); err != nil {
+		return &usageError{err}
+	}
+	id, err := taskID(o.task)
+	if err != nil {
+		return err
+	}
+	self, err := o.load()
+	if err != nil {
+		return err
+	}
+	b, err := book.Open(ctx, o.book, lifetime)
+	if err != nil {
+		return refused(err)
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	report, done := o.runsDone("owners")
+	defer done()
+	sum, err := owner.Params{
+		Self: self, Server: o.server, Book: b, Owners: o.owners, Cap: eps, Log: o.log(), Progress: report,
+		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.table(ctx, s, o.data) },
+	}.Run(ctx, id)
+	if errors.Is(err, book.ErrSpent) {
+		return &budgetError{err}
+	}
+	if err != nil {
+		return refused(err)
+	}
+	if o.json {
+		return writeJSON(o.stdout, sum)
+	}
+	_, err = fmt.Fprintf(o.stdout, "%d owners: %d reports accepted, %d came too late, %d refused\n", sum.Owners, sum.Accepted, sum.Missed, sum.Refused)
+	return err
+}

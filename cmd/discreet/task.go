@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	core "github.com/discreet-dp/discreet/local/aggregator"
+	"github.com/discreet-dp/discreet/local/simulate"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/rpc"
+)
+
+func (a *app) task() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "task",
+		Short: "create, list, show and close tasks of an aggregator",
+		Long: `Task is the operator's hand on an aggregator. A task says what data owners are
+asked, at which ε, in how many rounds and until when; the operator signs it, and
+owners take part in nothing else.`,
+		Example: `  discreet task create --certs certs --as operator/anna --server https://localhost:8443 \
+    --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --ends 24h
+  discreet task list --certs certs --as reader/ben --server https://localhost:8443`,
+	}
+	return group(c, a.taskCreate(), a.taskList(), a.taskShow(), a.taskClose())
+}
+
+// creating is the flags of task create.
+type creating struct {
+	*app
+	remote
+	schema, classifier, mechanism, epsilon string
+	owners, rounds, minimum                int
+	slot, quiet, ends                      time.Duration
+}
+
+func (a *app) taskCreate() *cobra.Command {
+	t := &creating{app: a}
+	c := &cobra.Command{
+		Use:   "create",
+		Short: "sign a task and hand it to the aggregator",
+		Long: `Create plans a task from public choices, signs it with the operator's key and
+prints its name. Every owner is asked once, in one slot of one round. A slot waits
+for its owners for --slot at most, or until nothing has come for --quiet; one that
+has fewer reports than --minimum then ends the task.`,
+		Example: `  discreet task create --certs certs --as operator/anna --server https://localhost:8443 \
+    --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+	}
+	t.remote.add(c, "operator/anna")
+	f := c.Flags()
+	f.StringVar(&t.schema, "schema", "", "the schema `file` of the owners' rows")
+	f.StringVar(&t.classifier, "classifier", "", "what a round adds: stump, centroid or logistic, a `name`")
+	f.StringVar(&t.mechanism, "mechanism", "", "how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`; the better of oue and grr when left out")
+	f.StringVar(&t.epsilon, "epsilon", "", "the ε of an owner's one report, a `number`")
+	f.IntVar(&t.owners, "owners", 0, "the `number` of owners expected")
+	f.IntVar(&t.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth")
+	f.IntVar(&t.minimum, "minimum", 0, "the `number` of reports that a slot must have")
+	f.DurationVar(&t.slot, "slot", 0, "how long a slot waits, e.g. 10m, a `time`")
+	f.DurationVar(&t.quiet, "quiet", 0, "close a slot that has its minimum when nothing has come for so long, a `time`; 0: never")
+	f.DurationVar(&t.ends, "ends", 0, "when the task ends, from now on, e.g. 24h, a `time`")
+	required(c, "schema", "classifier", "epsilon", "owners", "minimum", "slot", "ends")
+	return c
+}
+
+func (t *creating) run(ctx context.Context) error {
+	eps, err := dp.ParseEpsilon(t.epsilon)
+	if err != nil {
+		return &usageError{err}
+	}
+	law, known := mechanisms[t.mechanism]
+	if t.mechanism != "" && !known {
+		return &usageError{&dp.ParamError{Op: "task", Param: "mechanism", Want: "must be one of pm, duchi, laplace, hybrid, oue, grr", Got: t.mechanism}}
+	}
+	client, operator, err := t.client()
+	if err != nil {
+		return err
+	}
+	s, err := schema.Load(t.schema)
+	if err != nil {
+		return err
+	}
+	planned, err := core.Plan(core.Params{
+		Schema: s, Classifier: wire.Classifier(t.classifier), Mechanism: law, Epsilon: eps, Owners: t.owners, Rounds: t.rounds, Nonce: simulate.Nonce(rng.System()),
+	})
+	if err != nil {
+		return refused(err)
+	}
+	a := &announce.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Ends: time.Now().Add(t.ends).Truncate(time.Second)}
+	signed, err := a.Sign(operator)
+	if err != nil {
+		return refused(err)
+	}
+	r, err := client.CreateTask(ctx, connect.NewRequest(&rpc.CreateTaskRequest{Task: &rpc.SignedTask{
+		Announcement: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value,
+	}}))
+	if err != nil {
+		return answered(err)
+	}
+	_, err = fmt.Fprintf(t.stdout, "%x\n", r.Msg.GetTaskId())
+	return err
+}
+
+// standing is what list and show print for programs.
+type standing struct {
+	Task     string    `json:"task"`
+	State    string    `json:"state"` // open, done or closed
+	Slot     uint32    `json:"slot"`  // from 1
+	Slots    uint32    `json:"slots"`
+	Reports  uint64    `json:"reports"` // of the open slot
+	Needed   uint64    `json:"needed"`
+	Deadline time.Time `json:"deadline"` // of the open slot
+}
+
+func stand(s *rpc.TaskState) standing {
+	return standing{
+		Task: fmt.Sprintf("%x", s.GetTaskId()), State: strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")),
+		Slot: s.GetSlot() + 1, Slots: s.GetSlots(), Reports: s.GetReports(), Needed: s.GetNeeded(), Deadline: time.UnixMilli(s.GetDeadlineUnixMs()).UTC(),
+	}
+}
+
+func (s standing) line() string {
+	if s.State != "open" {
+		return fmt.Sprintf("%s  %s\n", s.Task, s.State)
+	}
+	return fmt.Sprintf("%s  open, slot %d of %d: %d reports, %d needed, until %s\n", s.Task, s.Slot, s.Slots, s.Reports, s.Needed, s.Deadline.Format(time.RFC3339))
+}
+
+func (a *app) taskList() *cobra.Command {
+	var r remote
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "list the aggregator's tasks",
+		Long:    `List prints every task of the aggregator and how far it is.`,
+		Example: `  discreet task list --certs certs --as reader/ben --server https://localhost:8443`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			client, _, err := r.client()
+			if err != nil {
+				return err
+			}
+			answer, err := client.ListTasks(c.Context(), connect.NewRequest(&rpc.ListTasksRequest{}))
+			if err != nil {
+				return answered(err)
+			}
+			all := []standing{}
+			for _, t := range answer.Msg.GetTasks() {
+				all = append(all, stand(t))
+			}
+			if asJSON {
+				return writeJSON(a.stdout, all)
+			}
+			for _, t := range all {
+				if _, err := fmt.Fprint(a.stdout, t.line()); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	r.add(c, "reader/ben")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a list of JSON objects")
+	return c
+}
+
+func (a *app) taskShow() *cobra.Command {
+	var r remote
+	var out string
+	var wait, asJSON bool
+	c := &cobra.Command{
+		Use:   "show TASK",
+		Short: "show how far a task is, and fetch its model",
+		Long: `Show prints how far a task is. With --model it writes the model of a task that is
+done; with --wait it waits until then.`,
+		Example: `  discreet task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 --wait --model m.json`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := taskID(args[0])
+			if err != nil {
+				return err
+			}
+			client, _, err := r.client()
+			if err != nil {
+				return err
+			}
+			s, err := a.await(c.Context(), client, id, wait)
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				if err := a.fetch(c.Context(), client, id, out); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return writeJSON(a.stdout, s)
+			}
+			_, err = fmt.Fprint(a.stdout, s.line())
+			return err
+		},
+	}
+	r.add(c, "reader/ben")
+	c.Flags().StringVar(&out, "model", "", "the `file` to write the model to; replaced if it is there")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the task is done or closed")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+// await asks how far a task is, again and again where it is to be waited for.
+func (a *app) await(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, wait bool) (standing, error) {
+	for {
+		r, err := client.GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: id[:]}))
+		if err != nil {
+			return standing{}, answered(err)
+		}
+		s := stand(r.Msg.GetState())
+		if !wait || s.State != "open" {
+			return s, nil
+		}
+		select {
+		case <-time.After(time.Duration(max(100, r.Msg.GetRetryAfterMs())) * time.Millisecond):
+		case <-ctx.Done():
+			return s, ctx.Err()
+		}
+	}
+}
+
+// fetch writes the model of a task that is done.
+func (a *app) fetch(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, path string) error {
+	r, err := client.GetModel(ctx, connect.NewRequest(&rpc.GetModelRequest{TaskId: id[:]}))
+	if err != nil {
+		return answered(err)
+	}
+	if len(r.Msg.GetModel()) == 0 {
+		return errors.New("task: it has no model yet; --wait waits for one")
+	}
+	m, err := model.Unmarshal(r.Msg.GetModel())
+	if err != nil {
+		return err
+	}
+	if err := m.Save(path); err != nil {
+		return err
+	}
+	a.say("wrote %s", path)
+	return nil
+}
+
+func (a *app) taskClose() *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use:     "close TASK",
+		Short:   "end a task without a model",
+		Long:    `Close ends a task. Its owners are asked no more; what those who answered have spent stays spent.`,
+		Example: `  discreet task close 5f1c… --certs certs --as operator/anna --server https://localhost:8443`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := taskID(args[0])
+			if err != nil {
+				return err
+			}
+			client, _, err := r.client()
+			if err != nil {
+				return err
+			}
+			if _, err := client.CloseTask(c.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]})); err != nil {
+				return answered(err)
+			}
+			_, err = fmt.Fprintf(a.stdout, "closed %s\n", id)
+			return err
+		},
+	}
+	r.add(c, "operator/anna")
+	return c
+}

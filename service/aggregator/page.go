@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	_ "embed"
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/discreet-dp/discreet/service/store"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// card is a task as the page shows it: nothing that a reader may not know.
+type card struct {
+	ID, State, Classifier, Mechanism, Epsilon string
+	Slot, Slots, Stored, Needed               int
+	Kind                                      string // what the open slot asks for
+	Percent                                   int    // of the minimum, at most 100
+	Left                                      time.Duration
+	Rounds                                    []cardRound
+	Reach                                     string // "" before the first round is over
+}
+
+type cardRound struct {
+	Round          int
+	Reports        int64
+	Error, Low, Up string // of the weighted error, 95 %
+	Vote           string
+}
+
+// Page answers operators: how tasks go, metrics, health. It is served without
+// TLS, at an address that they alone reach, and changes nothing.
+func (s *Server) Page() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("alive\n")) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := s.Store.Tasks(r.Context()); err != nil {
+			http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ready\n"))
+	})
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+		w.Header().Set("Cache-Control", "no-store")
+		var cards []card
+		for _, l := range s.all() {
+			cards = append(cards, l.card(s.Now()))
+		}
+		if err := pageTemplate.Execute(w, struct {
+			At    string
+			Cards []card
+		}{s.Now().UTC().Format(time.RFC3339), cards}); err != nil {
+			s.Log.Warn("the page broke off", "error", err)
+		}
+	})
+	return mux
+}
+
+func (l *live) card(now time.Time) card {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	t := l.ann.Task
+	c := card{
+		ID: l.String(), Classifier: string(t.Classifier), Mechanism: t.Mechanism, Epsilon: t.Epsilon.String(),
+		Slot: l.slot + 1, Slots: t.Slots(), Stored: l.stored, Needed: l.ann.Minimum,
+		Percent: min(100, 100*l.stored/l.ann.Minimum), Left: max(0, l.deadline.Sub(now)).Round(time.Second), Kind: "what makes a classifier",
+	}
+	if c.Mechanism == "" {
+		c.Mechanism = "oue or grr"
+	}
+	if l.asked.IsError() {
+		c.Kind = "how well it does"
+	}
+	switch l.state {
+	case store.Open:
+		c.State = "open"
+	case store.Done:
+		c.State = "done"
+	default:
+		c.State = "ended without a model"
+	}
+	for _, o := range l.outcomes {
+		r := cardRound{Round: o.Round, Reports: o.Tables + o.Errors, Vote: "dropped"}
+		r.Error, r.Low, r.Up = share(o.Err), share(o.Err-1.96*o.ErrNoise), share(o.Err+1.96*o.ErrNoise)
+		if o.Vote > 0 {
+			r.Vote = number(o.Vote)
+		}
+		c.Rounds = append(c.Rounds, r)
+	}
+	if l.reach > 0 {
+		c.Reach = share(l.reach)
+	}
+	return c
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
+// share is a number in [0, 1] in per cent.
+func share(x float64) string { return number(100*min(1, max(0, x))) + " %" }

@@ -29,9 +29,11 @@ type Params struct {
 	// several rows reports about one that it draws.
 	Owners int
 	Rounds int // see aggregator.Params
-	// Source makes sources of randomness, one for each goroutine; several may be
-	// asked for at once. nil: the system's.
-	Source func() rng.Source
+	// Source makes the randomness of one part of a simulation; several may be asked
+	// for at once. Parts are numbered alike on any number of processors, so a
+	// function of the number makes a simulation that can be repeated. nil: the
+	// system's.
+	Source func(part int) rng.Source
 	// Progress is told how many owners have been asked, one call at a time.
 	Progress func(done, total int)
 }
@@ -64,9 +66,9 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 		return nil, &dp.ParamError{Op: "simulate", Param: "owners", Want: "must be at least 1 and at most the number of rows", Got: p.Owners}
 	}
 	if p.Source == nil {
-		p.Source = rng.System
+		p.Source = func(int) rng.Source { return rng.System() }
 	}
-	src := p.Source()
+	src := p.Source(0)
 	task, err := aggregator.Plan(aggregator.Params{
 		Schema: tab.Schema, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
 		Owners: p.Owners, Rounds: p.Rounds, Nonce: Nonce(src),
@@ -117,11 +119,18 @@ type crowd struct {
 	rows, owners int
 	slots        [][]int32 // the owners of each slot
 	asked        int
+	parts        int // begun so far
 	p            Params
 }
 
-// batch is how many owners a goroutine answers for at a time.
+// batch is how many owners a part has.
 const batch = 1024
+
+// part is owners who answer with one source of randomness.
+type part struct {
+	number int
+	ids    []int32
+}
 
 // answer lets the owners of a slot answer a broadcast and the aggregator count.
 func (c *crowd) answer(ctx context.Context, slot int, broadcast []byte, agg *aggregator.Aggregator) error {
@@ -130,19 +139,21 @@ func (c *crowd) answer(ctx context.Context, slot int, broadcast []byte, agg *agg
 		return err
 	}
 	ids := c.slots[slot]
+	first := c.parts + 1 // 0 is the aggregator's
+	c.parts += (len(ids) + batch - 1) / batch
 	type answers struct {
 		reports [][]byte
 		err     error
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	todo, done := make(chan []int32), make(chan answers, 2)
+	todo, done := make(chan part), make(chan answers, 2)
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			reporter, exit := round.Reporter(c.recs), mech.NewExit(c.p.Source())
-			for part := range todo {
-				reports, err := c.reports(reporter, exit, part)
+			reporter := round.Reporter(c.recs)
+			for some := range todo {
+				reports, err := c.reports(reporter, mech.NewExit(c.p.Source(some.number)), some.ids)
 				select {
 				case done <- answers{reports, err}:
 				case <-ctx.Done():
@@ -157,7 +168,7 @@ func (c *crowd) answer(ctx context.Context, slot int, broadcast []byte, agg *agg
 		defer close(todo)
 		for from := 0; from < len(ids); from += batch {
 			select {
-			case todo <- ids[from:min(from+batch, len(ids))]:
+			case todo <- part{first + from/batch, ids[from:min(from+batch, len(ids))]}:
 			case <-ctx.Done():
 				return
 			}

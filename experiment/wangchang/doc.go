@@ -21,5 +21,5 @@ const paper = "Wang and Chang: Privacy-Preserving Boosting in the Local Setting,
 
 // Figures are the paper's figures, in their order, then its table.
 func Figures() []*frame.Figure {
-	return []*frame.Figure{fig2(), fig3(), fig4(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), fig11(), table2()}
+	return []*frame.Figure{fig2(), fig3(), fig4(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), fig11(), table2(), honesty()}
 }

@@ -54,7 +54,7 @@ func openFourNine(ctx context.Context, w *frame.World) (train, test bits, err er
 
 func openSynthetic(context.Context, *frame.World) (train, test bits, err error) {
 	const rows, unseen = 1_000_000, 100_000
-	all := synthetic(rows+unseen, replay.Seeded(1, "wangchang, synthetic"))
+	all := syntheticBits(rows+unseen, replay.Seeded(1, "wangchang, synthetic"))
 	part := func(from, to int) bits { return bits{all.d, all.is[from*all.d : to*all.d], all.y[from:to]} }
 	return part(0, rows), part(rows, rows+unseen), nil
 }

@@ -3,9 +3,15 @@
 package wangchang
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 
+	"github.com/discreet-dp/discreet/column"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/schema"
 )
 
 // The paper names ten meaningful attributes and ten that are linear
@@ -32,8 +38,9 @@ func corners(r *rand.Rand) [clusters][meaningful]float64 {
 	return out
 }
 
-// synthetic draws n rows, as many of each class, with each attribute cut at 0.
-func synthetic(n int, src rng.Source) bits {
+// synthetic draws n rows, as many of each class, and hands each to row, which
+// may not keep x.
+func synthetic(n int, src rng.Source, row func(i int, x *[syntheticD]float64, class uint8)) {
 	r := rand.New(src)
 	centre := corners(r)
 	mix := func() (m [meaningful][meaningful]float64) {
@@ -49,36 +56,65 @@ func synthetic(n int, src rng.Source) bits {
 		stretch[c] = mix()
 	}
 	combine := mix() // ten into ten
-	b := bits{syntheticD, make([]uint8, n*syntheticD), make([]uint8, n)}
-	var z, x [meaningful]float64
+	var z [meaningful]float64
+	var x [syntheticD]float64
 	for i := range n {
 		c := i % clusters
 		for j := range z {
 			z[j] = r.NormFloat64()
 		}
-		x = centre[c]
+		clear(x[:])
+		copy(x[:], centre[c][:])
 		for k, by := range z {
-			for j := range x {
-				x[j] += by * stretch[c][k][j]
-			}
+			add(x[:meaningful], by, stretch[c][k][:])
 		}
-		row := b.is[i*syntheticD : (i+1)*syntheticD]
-		for j := range x {
-			if x[j] > 0 {
-				row[j] = 1
-			}
-			sum := 0.0
-			for k, v := range x {
-				sum += v * combine[k][j]
-			}
-			if sum > 0 {
-				row[meaningful+j] = 1
-			}
+		for k := range meaningful {
+			add(x[meaningful:], x[k], combine[k][:])
 		}
-		b.y[i] = uint8(c % 2)
+		class := uint8(c % 2)
 		if r.Float64() < redrawLabel {
-			b.y[i] = uint8(r.IntN(2))
+			class = uint8(r.IntN(2))
 		}
+		row(i, &x, class)
 	}
+}
+
+// syntheticBits cuts each attribute at 0.
+func syntheticBits(n int, src rng.Source) bits {
+	b := bits{syntheticD, make([]uint8, n*syntheticD), make([]uint8, n)}
+	synthetic(n, src, func(i int, x *[syntheticD]float64, class uint8) {
+		for j, v := range x {
+			if v > 0 {
+				b.is[i*syntheticD+j] = 1
+			}
+		}
+		b.y[i] = class
+	})
 	return b
+}
+
+// syntheticTable is the same rows as numbers in [-8, 8], in steps of a
+// sixteenth.
+func syntheticTable(n int, src rng.Source) *dataset.Table {
+	const most, steps = 8, 256
+	s := &schema.Schema{Name: "synthetic", Unit: "one synthetic row", Relation: dp.ReplaceOne, Dialect: schema.Dialect{Delimiter: ',', Quote: '"', Header: true}, Label: schema.Label{
+		Name: "class", Position: syntheticD, Role: schema.Private, Levels: []schema.Level{{Value: "0"}, {Value: "1"}}, Positive: 1,
+	}}
+	t := &dataset.Table{Schema: s, Rows: n, Cols: make([]column.Column, syntheticD), Labels: make([]uint8, n)}
+	var values []float64
+	for k := range steps + 1 {
+		values = append(values, float64(k)*2*most/steps-most)
+	}
+	zero := 0.0
+	for j := range t.Cols {
+		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprintf("x%d", j+1), Role: schema.Private, Kind: schema.Number, Lower: -most, Upper: most, Default: &zero})
+		t.Cols[j] = column.Column{Values: values, Codes: column.Codes{U16: make([]uint16, n)}}
+	}
+	synthetic(n, src, func(i int, x *[syntheticD]float64, class uint8) {
+		for j, v := range x {
+			t.Cols[j].Codes.U16[i] = uint16(math.Round((min(max(v, -most), most) + most) * steps / (2 * most)))
+		}
+		t.Labels[i] = class
+	})
+	return t
 }

@@ -964,6 +964,22 @@ var table = []mutant{
 		Package: "./local/response", Test: "TestAddendsKeepEpsilon",
 	},
 	{
+		Row: "secsum 9", Bug: "coordinates packed without room for the sum",
+		File: "local/secsum/shamir.go",
+		Old:  `bits.Len64(uint64(t.Owners) * (t.Range - 1)) // 2.1`,
+		New:  `bits.Len64(t.Range - 1) // 2.1`,
+
+		Package: "./local/secsum", Test: "TestOverflowIsImpossible",
+	},
+	{
+		Row: "secsum 10", Bug: "an owner counts whose shares only some holders have",
+		File: "local/secsum/collector.go",
+		Old:  `		if len(evidence) < len(c.from) {`,
+		New:  `		if len(evidence) < 1 {`,
+
+		Package: "./local/secsum", Test: "TestSumsAreExactUnderDropouts/shamir",
+	},
+	{
 		Row: "secsum 8", Bug: "an urn that forgets what was drawn",
 		File: "mech/addend.go",
 		Old:  `p.below(1+parts*x, parts*(j+1))`,

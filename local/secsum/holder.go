@@ -10,7 +10,9 @@ import (
 )
 
 // Holder keeps shares, and adds up those of the owners that the collector
-// names, once. It is not safe for concurrent use.
+// names, once. A holder whose memory is lost must not begin again on the same
+// task, for it has forgotten whether it answered. It is not safe for concurrent
+// use.
 type Holder struct {
 	p      *Protocol
 	index  int

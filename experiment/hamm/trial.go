@@ -39,6 +39,7 @@ const (
 // combiners are the private lines that the product's combiner draws.
 var combiners = map[string]func(*multiparty.Params){
 	soft:        func(*multiparty.Params) {},
+	softShades:  func(*multiparty.Params) {},
 	softPrinted: func(p *multiparty.Params) { p.Form, p.Mode = multiparty.Output, multiparty.Printed },
 	majority:    func(p *multiparty.Params) { p.Method = multiparty.Majority },
 	majorityPrinted: func(p *multiparty.Params) {

@@ -261,12 +261,23 @@ func (m *lossModel) curves(n int, s *lossScratch, sum *LossSums) {
 		}
 		for l := k; l < len(m.tables); l++ {
 			index2, value2 := s.index[l][:n], s.value[l][:n]
-			if m.tables[k].one && m.tables[l].one {
+			switch one, one2 := m.tables[k].one, m.tables[l].one; {
+			case one && one2:
 				sum.Hess[int(index[0])*m.dim+int(index2[0])] += dot(scaled, value2)
-				continue
-			}
-			for i, f := range index {
-				sum.Hess[int(f)*m.dim+int(index2[i])] += float64(scaled[i] * value2[i])
+			case one:
+				row := sum.Hess[int(index[0])*m.dim:]
+				for i, f := range index2 {
+					row[f] += float64(scaled[i] * value2[i])
+				}
+			case one2:
+				column := sum.Hess[index2[0]:]
+				for i, f := range index {
+					column[int(f)*m.dim] += float64(scaled[i] * value2[i])
+				}
+			default:
+				for i, f := range index {
+					sum.Hess[int(f)*m.dim+int(index2[i])] += float64(scaled[i] * value2[i])
+				}
 			}
 		}
 	}

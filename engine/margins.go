@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/feature"
 )
@@ -63,7 +65,7 @@ type plainColumn struct {
 
 const (
 	jointCodes = 1 << 11 // a table of scores and one of slopes stay in the nearest cache
-	jointShare = 8       // rows per code of a joint, or more: tables must not cost more than rows
+	jointShare = 16      // rows per code of a joint, or more: tables must not cost more than rows
 )
 
 // NewMargins lays out rows; its arguments are those of MarginSums. Time
@@ -413,7 +415,7 @@ func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float6
 			m.half(at, n, s)
 		} else {
 			m.look(at, n, coef, tables, s)
-			m.losses(at, n, l, s)
+			m.losses(at, n, l, s, hess)
 		}
 		m.gradient(at, n, s, sum.Grad)
 		if hess {
@@ -427,11 +429,20 @@ func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float6
 
 // look adds up the scores.
 func (m *Margins) look(at, n int, coef []float64, tables []*jointTable, s *marginScratch) {
-	score := s.score[:n]
-	for i := range score {
-		score[i] = coef[len(coef)-1]
-	}
+	score, constant := s.score[:n], coef[len(coef)-1]
 	t := 0
+	if len(tables) >= 2 {
+		a, b := tables[0], tables[1]
+		ca, cb := m.joints[0].code[at:][:n], m.joints[1].code[at:][:n]
+		for i := range score {
+			score[i] = constant + a[ca[i]%jointCodes] + b[cb[i]%jointCodes]
+		}
+		t = 2
+	} else {
+		for i := range score {
+			score[i] = constant
+		}
+	}
 	for ; t+2 <= len(tables); t += 2 {
 		a, b := tables[t], tables[t+1]
 		ca, cb := m.joints[t].code[at:][:n], m.joints[t+1].code[at:][:n]
@@ -445,24 +456,13 @@ func (m *Margins) look(at, n int, coef []float64, tables []*jointTable, s *margi
 			score[i] = z + a[ca[i]%jointCodes]
 		}
 	}
-	p := 0
-	for ; p+3 <= len(m.plain) && m.plain[p+2].index == nil && m.plain[p+1].index == nil && m.plain[p].index == nil; p += 3 {
-		a, b, c := coef[m.plain[p].feature], coef[m.plain[p+1].feature], coef[m.plain[p+2].feature]
-		u, v, w := m.plain[p].value[at:][:n], m.plain[p+1].value[at:][:n], m.plain[p+2].value[at:][:n]
-		for i, z := range score {
-			score[i] = z + float64(a*u[i]) + float64(b*v[i]) + float64(c*w[i])
-		}
-	}
-	for _, q := range m.plain[p:] {
-		value := q.value[at:][:n]
-		if q.index == nil {
-			c := coef[q.feature]
-			for i, z := range score {
-				score[i] = z + float64(c*value[i])
-			}
+	for _, p := range m.plain {
+		value := p.value[at:][:n]
+		if p.index == nil {
+			floats.AddScaled(score, coef[p.feature], value)
 			continue
 		}
-		index := q.index[at:][:n]
+		index := p.index[at:][:n]
 		for i, z := range score {
 			score[i] = z + float64(coef[index[i]]*value[i])
 		}
@@ -474,8 +474,8 @@ func (m *Margins) look(at, n int, coef []float64, tables []*jointTable, s *margi
 	}
 }
 
-// losses fills slope and curve, the factor of each row included.
-func (m *Margins) losses(at, n int, l Loss, s *marginScratch) {
+// losses fills slope and, with curves, curve, the factor of each row included.
+func (m *Margins) losses(at, n int, l Loss, s *marginScratch, curves bool) {
 	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 	score, slope, curve := s.score[:n], s.slope[:n], s.curve[:n]
 	if l.Huber > 0 {
@@ -488,13 +488,20 @@ func (m *Margins) losses(at, n int, l Loss, s *marginScratch) {
 	} else {
 		sigmoids(s.prob[:n], score)
 		for i, p := range s.prob[:n] {
-			w := float64((pos[i] + neg[i]) * p)
-			slope[i], curve[i] = w-pos[i], float64(w*(1-p))
+			slope[i] = float64((pos[i]+neg[i])*p) - pos[i]
+		}
+		if curves {
+			for i, p := range s.prob[:n] {
+				curve[i] = float64(float64((pos[i]+neg[i])*p) * (1 - p))
+			}
 		}
 	}
 	if m.factor != nil {
 		for i, t := range m.factor[at:][:n] {
-			slope[i], curve[i] = float64(slope[i]*t), float64(curve[i]*float64(t*t))
+			slope[i] = float64(slope[i] * t)
+			if curves {
+				curve[i] = float64(curve[i] * float64(t*t))
+			}
 		}
 	}
 }
@@ -587,11 +594,19 @@ func (m *Margins) share(s *marginScratch, grad []float64) {
 	}
 }
 
-// widen fetches each cell's feature and value.
+// widen fetches each cell's feature and value; of a column of one feature, the
+// first row's feature stands for all.
 func (m *Margins) widen(at, n int, s *marginScratch) {
 	for _, j := range m.joints {
 		for _, p := range j.parts {
 			index, value := s.index[p.k][:n], s.value[p.k][:n]
+			if m.one[p.k] {
+				index[0] = p.index[0]
+				for i, c := range j.code[at:][:n] {
+					value[i] = p.value[c]
+				}
+				continue
+			}
 			for i, c := range j.code[at:][:n] {
 				index[i], value[i] = p.index[c], p.value[c]
 			}
@@ -602,8 +617,6 @@ func (m *Margins) widen(at, n int, s *marginScratch) {
 			copy(s.index[p.k][:n], p.index[at:])
 			continue
 		}
-		for i := range s.index[p.k][:n] {
-			s.index[p.k][i] = int32(p.feature)
-		}
+		s.index[p.k][0] = int32(p.feature)
 	}
 }

@@ -8,12 +8,12 @@ import "math"
 // 1e-13. Unlike calls of math.Exp, its rows are independent instructions that
 // the processor overlaps.
 //
-// exp(-z) is 2^(n/64) times exp(r), where n is the whole number nearest to
-// -z·64/ln 2: a table and an exponent for the first, four terms for the second,
-// as |r| ≤ ln 2/128.
+// exp(-z) is 2^(n/256) times exp(r), where n is the whole number nearest to
+// -z·256/ln 2: a table and an exponent for the first, three terms for the
+// second, as |r| ≤ ln 2/512.
 func sigmoids(prob, score []float64) {
 	const (
-		steps   = -64 / math.Ln2
+		steps   = -256 / math.Ln2
 		rounder = 3 << 51 // added to a number, leaves its whole part in the lowest bits
 		most    = 700     // exp does neither overflow nor underflow
 	)
@@ -26,17 +26,17 @@ func sigmoids(prob, score []float64) {
 		}
 		whole := float64(z*steps) + rounder
 		n := int64(math.Float64bits(whole) - zero)
-		r := -z - float64((whole-rounder)*(math.Ln2/64))
-		tail := float64(r * (1 + float64(r*(1./2+float64(r*(1./6+float64(r*(1./24))))))))
-		power := math.Float64frombits(powers[n&63] + uint64(n>>6)<<52)
+		r := -z - float64((whole-rounder)*(math.Ln2/256))
+		tail := float64(r * (1 + float64(r*(1./2+float64(r*(1./6))))))
+		power := math.Float64frombits(powers[n&255] + uint64(n>>8)<<52)
 		prob[i] = 1 / (1 + power + float64(power*tail))
 	}
 }
 
-// powers are the bits of 2^(n/64).
-var powers = func() (p [64]uint64) {
+// powers are the bits of 2^(n/256).
+var powers = func() (p [256]uint64) {
 	for n := range p {
-		p[n] = math.Float64bits(math.Exp2(float64(n) / 64))
+		p[n] = math.Float64bits(math.Exp2(float64(n) / 256))
 	}
 	return p
 }()

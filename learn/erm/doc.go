@@ -24,9 +24,9 @@
 // the schema alone; a smaller declared Norm projects longer rows. The constant
 // is the intercept's and is regularised like the rest.
 //
-// Time: five to twelve gradients over the coded rows, some Hessians over a few
-// thousand of them and as many d×d factors; a table's first fit also lays its
-// rows out, about as long again. Prefer it to brc where everything is private or ε·n is large
+// Time: three to twelve gradients over the coded rows, a Hessian over a few
+// hundred and one over an eighth of them, as many d×d factors; a table's first
+// fit also lays its rows out, about as long again. Prefer it to brc where everything is private or ε·n is large
 // against the number of features; prefer brc for few private columns beside
 // useful public ones.
 //

@@ -116,7 +116,7 @@ func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b
 		m := all.Head(rows)
 		return pl.slopes(ctx, m, all.Weight()/m.Weight(), p, b)
 	}
-	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 32*p.dim)), pl.slopes(ctx, all, 1, p, b), p.dim, p.target)
+	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 20*p.dim, all.Len()/8)), pl.slopes(ctx, all, 1, p, b), p.dim, p.target)
 	if done || err != nil {
 		return x, err
 	}

@@ -13,12 +13,13 @@ import (
 const (
 	newtonSteps = 100     // five to ten are usual
 	quickSteps  = 60      // of quick; five to fifteen are usual
-	fewRows     = 1 << 9  // or up to twice as many
-	someRows    = 1 << 11 // or up to twice as many
+	fewRows     = 1 << 8  // at least
+	someRows    = 1 << 10 // at least, and an eighth of all
 	near        = 0.25    // a first step that moves no margin further is in the neighbourhood
-	rough       = 1e-3    // the gradient of a few rows that is noise
+	rough       = 3e-3    // the gradient of a few rows that is noise
 	halvings    = 30      // of one step
-	shrink      = 0.7     // a step that leaves more of the gradient calls for a new Hessian
+	shrink      = 0.7     // a step that leaves more of the gradient is poor
+	patience    = 3       // as many poor steps in a row call for a new Hessian
 )
 
 // minimise returns a point where the gradient of f is at most target long. f is
@@ -73,6 +74,7 @@ func walk(f slopes, chord *opt.Chord, x []float64, target float64) (to []float64
 		return nil, false, err
 	}
 	fresh := false // the Hessian is that of f at x
+	poor := 0      // steps in a row that left much
 	for range quickSteps {
 		was := length(at.Grad)
 		if was <= target { // 2.3: the certificate
@@ -96,16 +98,21 @@ func walk(f slopes, chord *opt.Chord, x []float64, target float64) (to []float64
 			}
 		}
 		is := length(next.Grad)
-		if is < was {
-			chord.Correct(step, at.Grad, next.Grad)
-			x, at = to, next
-		} else if fresh {
+		if fresh && is >= was {
 			break
 		}
-		if fresh = is > max(target, shrink*was); fresh {
+		chord.Correct(step, at.Grad, next.Grad) // a step that is not taken tells as much
+		if is < was {
+			x, at = to, next
+		}
+		if poor++; is <= max(target, shrink*was) {
+			poor = 0
+		}
+		if fresh = poor == patience || fresh && poor > 0; fresh {
 			if at, err = f(x, true); err != nil || !chord.Factor(at.Hess, len(x)) {
 				return nil, false, err
 			}
+			poor = 0
 		}
 	}
 	return nil, false, nil

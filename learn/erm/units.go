@@ -93,13 +93,13 @@ func (u units) outputPrecision(noise Noise, slope float64) float64 {
 
 // objectivePrecision is the gradient asked of the solver where b is of the given
 // length and the remainder has rest of ε: so much that the remainder's noise
-// costs at most 1/16 of the loss that b costs, in the quadratic model with
+// costs at most 1/64 of the loss that b costs, in the quadratic model with
 // Hessian H, of trace at most d·Λ + c·R². With σ², τ² the mean squares of a
 // coordinate of b and of the remainder these are σ²·tr(H⁻¹)/2n² ≥ σ²·d²/(2n²·tr H)
 // and τ²·tr(H)/2.
 func (u units) objectivePrecision(length, rest float64) float64 {
 	d := float64(u.dim)
-	sure := rest * length / (8 * math.Sqrt(d*(d+1)) * u.n * (1 + u.curve*u.norm*u.norm/(d*u.reg)))
+	sure := rest * length / (16 * math.Sqrt(d*(d+1)) * u.n * (1 + u.curve*u.norm*u.norm/(d*u.reg)))
 	return u.rounding(length) + sure/2
 }
 

@@ -5,6 +5,7 @@ package schema
 import (
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +14,7 @@ import (
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(valid))
 	f.Add([]byte(validJSON)) // JSON is YAML
+	f.Add([]byte(strings.Replace(valid, "default: no}", `default: no, weights: {"no": 1, "yes": 2.5}}`, 1)))
 	for _, path := range examples(f) {
 		text, err := os.ReadFile(path)
 		if err != nil {

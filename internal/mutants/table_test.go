@@ -958,7 +958,7 @@ var table = []mutant{
 	{
 		Row: "secsum 7", Bug: "noise for one coordinate on each of many",
 		File: "local/response/addend.go",
-		Old:  `bits.Mul64(uint64(ranges)*l.Steps, dp.Nano)`,
+		Old:  `bits.Mul64(apart(l.Steps), dp.Nano)`,
 		New:  `bits.Mul64(l.Steps, dp.Nano)`,
 
 		Package: "./local/response", Test: "TestAddendsKeepEpsilon",

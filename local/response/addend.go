@@ -3,7 +3,6 @@
 package response
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
@@ -38,7 +37,22 @@ const cutScales = 96
 // AddendFor sizes the addends of vectors in [-1, 1]^dim. Of the owners, at
 // least survivors are honest and not left out of the sum.
 func AddendFor(eps dp.Epsilon, dim, owners, survivors int) (Addend, error) {
-	return addendFor(eps, dim, owners, survivors, dim, 0)
+	return addendFor(eps, dim, owners, survivors, 0, func(steps uint64) uint64 { return uint64(dim) * steps })
+}
+
+// ShortAddendFor sizes the addends of vectors in [-1, 1]^dim of which any two
+// that one owner may have lie at most l1 apart, summed over coordinates: short
+// vectors, of length r, lie at most 2r√dim apart, where the range allows 2·dim.
+// That an owner's vector is one of those is for the owner to see to.
+func ShortAddendFor(eps dp.Epsilon, dim int, l1 float64, owners, survivors int) (Addend, error) {
+	if !(l1 > 0 && l1 <= 2*float64(dim)) {
+		return Addend{}, &dp.ParamError{Op: "addend", Param: "l1", Want: "must be > 0 and at most twice the number of coordinates", Got: l1}
+	}
+	// Rounding by one random fraction a coordinate, whatever the truth, moves
+	// each by at most a step more (3.3).
+	return addendFor(eps, dim, owners, survivors, 0, func(steps uint64) uint64 {
+		return uint64(math.Ceil(l1/2*float64(steps)*(1+0x1p-40))) + uint64(dim)
+	})
 }
 
 // CellAddendFor sizes the addends of owners who are each in at most most of dim
@@ -48,14 +62,15 @@ func CellAddendFor(eps dp.Epsilon, dim, most, owners, survivors int) (Addend, er
 	if most < 1 || most > dim {
 		return Addend{}, &dp.ParamError{Op: "addend", Param: "most", Want: "must be at least 1 and at most the number of cells", Got: most}
 	}
-	return addendFor(eps, dim, owners, survivors, min(dim, 2*most), most)
+	return addendFor(eps, dim, owners, survivors, most, func(steps uint64) uint64 { return uint64(min(dim, 2*most)) * steps })
 }
 
 // addendFor chooses the coarsest grid whose rounding adds less than a hundredth
 // to the variance of the sum: a coordinate's rounding adds at most owners/4
-// steps², its noise 2·Scale², and Scale ≥ 4√owners. A share of noise takes
-// about 2·Scale coins, hence no finer one.
-func addendFor(eps dp.Epsilon, dim, owners, survivors, ranges, cells int) (Addend, error) {
+// steps², its noise 2·Scale², and Scale ≥ 4√owners; and whose steps add less than
+// a fifteenth to what two truths lie apart. A share of noise takes about
+// 2·Scale coins, hence no finer one. apart is how many steps that is.
+func addendFor(eps dp.Epsilon, dim, owners, survivors, cells int, apart func(steps uint64) uint64) (Addend, error) {
 	const op, widest, finest = "addend", 1 << 20, 1 << 16
 	if err := checkSize(op, eps, "dim", dim, maxDim); err != nil {
 		return Addend{}, err
@@ -71,15 +86,15 @@ func addendFor(eps dp.Epsilon, dim, owners, survivors, ranges, cells int) (Adden
 	l := Addend{eps: eps, dim: dim, owners: owners, cells: cells, Survivors: survivors}
 	enough := uint64(max(256, math.Ceil(4*math.Sqrt(float64(owners)))))
 	for l.Steps = 1; ; l.Steps *= 2 {
-		hi, lo := bits.Mul64(uint64(ranges)*l.Steps, dp.Nano)
+		hi, lo := bits.Mul64(apart(l.Steps), dp.Nano)
 		scale, rest := bits.Div64(hi, lo, uint64(eps))
 		if rest > 0 {
 			scale++ // 3.1
 		}
 		switch l.Scale = scale; {
 		case scale > widest:
-			return Addend{}, &dp.ParamError{Op: op, Param: "epsilon", Want: fmt.Sprintf("must be at least 1e-6 for each of %d ranges", ranges), Got: eps}
-		case scale >= enough || l.Steps == finest:
+			return Addend{}, &dp.ParamError{Op: op, Param: "epsilon", Want: "must be larger for so many coordinates: the noise would leave the grid", Got: eps}
+		case scale >= enough && 31*apart(l.Steps) <= 16*apart(2*l.Steps) || l.Steps == finest:
 			return l, nil
 		}
 	}

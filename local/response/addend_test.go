@@ -40,6 +40,30 @@ func TestAddendsKeepEpsilon(t *testing.T) {
 	}
 }
 
+// Short vectors pay for what they lie apart and for rounding, which is little.
+func TestShortAddendsKeepEpsilon(t *testing.T) {
+	for _, dim := range []int{1, 30, 500} {
+		for _, l1 := range []float64{0.5, math.Sqrt(float64(dim))} {
+			l, err := ShortAddendFor(dp.Nano, dim, l1, 1000, 800)
+			if err != nil {
+				t.Fatal(err)
+			}
+			apart := l1/2*float64(l.Steps) + float64(dim) // each coordinate's rounding moves by less than a step more
+			if loss := apart / float64(l.Scale); !(loss <= 1 && loss > 0.98) {
+				t.Errorf("%d coordinates, %g apart: loses %.4f at ε = 1", dim, l1, loss)
+			}
+			if float64(dim) > 0.1*apart {
+				t.Errorf("%d coordinates, %g apart: rounding is %d steps of %.0f", dim, l1, dim, apart)
+			}
+		}
+	}
+	for _, l1 := range []float64{0, -1, 7, math.NaN()} {
+		if _, err := ShortAddendFor(dp.Nano, 3, l1, 10, 5); err == nil {
+			t.Errorf("vectors %g apart are accepted", l1)
+		}
+	}
+}
+
 // The ends of the range, and its middle, decoded.
 func TestAddendsAreDecoded(t *testing.T) {
 	vector, _ := AddendFor(dp.Nano, 3, 10, 5)

@@ -86,6 +86,10 @@ func Of(m *model.Model) (*Explanation, error) {
 	if m.Additive == nil && m.Logistic == nil && m.Linear == nil {
 		return nil, refusal("explain", m)
 	}
+	if m.Logistic != nil && m.Logistic.Norm > 0 || m.Linear != nil && m.Linear.Norm > 0 {
+		return nil, &dp.ParamError{Op: "explain", Param: "model", Want: "must not shorten rows: then what a cell adds depends on the row's other cells", Got: "one by " + m.Learner,
+			Hint: "train with norm 1"}
+	}
 	if _, err := m.Bind(m.Schema); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}

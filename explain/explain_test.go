@@ -208,6 +208,11 @@ func TestRefusals(t *testing.T) {
 	if _, err := Contributions(linear(t), nil); err == nil || !strings.Contains(err.Error(), "model must be additive (") {
 		t.Errorf("parts of a logistic model: %v", err)
 	}
+	short := linear(t)
+	short.Logistic.Norm = 1.5
+	if _, err := Of(short); err == nil || !strings.Contains(err.Error(), "must not shorten rows") {
+		t.Errorf("a model that shortens rows: %v", err)
+	}
 	m := summed(t)
 	m.Additive.Shapes[0].LogOdds = nil
 	if _, err := Of(m); err == nil || !strings.Contains(err.Error(), "one per bin") {

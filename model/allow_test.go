@@ -112,6 +112,7 @@ var allowed = map[string]string{
 	"body.logistic.space": choice,
 	"body.logistic.bias":  paid,
 	"body.logistic.coef":  paid,
+	"body.logistic.norm":  choice,
 
 	"body.additive":                   format,
 	"body.additive.intercept":         paid,
@@ -127,6 +128,7 @@ var allowed = map[string]string{
 	"body.linear.levels":        format,
 	"body.linear.levels[].bias": paid,
 	"body.linear.levels[].coef": paid,
+	"body.linear.norm":          choice,
 
 	"body.ballots":                                format,
 	"body.ballots.link":                           choice,
@@ -162,6 +164,7 @@ func full() []*Model {
 	logistic.Schema.Dialect.SkipRecords = 0
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
+	logistic.Logistic.Norm, weighted.Linear.Norm = 2, 1.5
 	return []*Model{votes, logistic, summed(), weighted, elected()}
 }
 

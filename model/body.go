@@ -13,7 +13,7 @@ import (
 )
 
 // body is what a file holds (version 2 is version 1 with additive models, version
-// 3 that with linear ones, ballots, a delta and weights of levels), apart from
+// 3 that with linear ones, ballots, norms, a delta and weights of levels), apart from
 // the memory layout of Model so that either may change without the other. The
 // statement comes first: it is what a person opens the file for.
 type body struct {
@@ -66,6 +66,7 @@ type logisticBody struct {
 	Space int       `json:"space"`
 	Bias  float64   `json:"bias"`
 	Coef  []float64 `json:"coef"`
+	Norm  float64   `json:"norm,omitempty"`
 }
 
 // toBody needs a checked model.
@@ -97,7 +98,7 @@ func toBody(m *Model) (*body, error) {
 		}
 	}
 	if l := m.Logistic; l != nil {
-		b.Logistic = &logisticBody{l.Space, l.Bias, l.Coef}
+		b.Logistic = &logisticBody{l.Space, l.Bias, l.Coef, l.Norm}
 	}
 	b.Additive = additiveToBody(m.Additive)
 	b.Linear = linearToBody(m.Linear)
@@ -148,7 +149,7 @@ func (b *body) model() (*Model, error) {
 		}
 	}
 	if l := b.Logistic; l != nil {
-		m.Logistic = &Logistic{Space: l.Space, Bias: l.Bias, Coef: l.Coef}
+		m.Logistic = &Logistic{Space: l.Space, Bias: l.Bias, Coef: l.Coef, Norm: l.Norm}
 	}
 	m.Additive = b.Additive.model()
 	m.Linear = b.Linear.model()

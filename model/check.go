@@ -185,7 +185,7 @@ func (l *Logistic) check(widths []int, used []bool) error {
 	if !(sum <= math.MaxFloat64) {
 		return fmt.Errorf("model: logistic: coefficients and bias must be finite, and so must the sum of their sizes")
 	}
-	return nil
+	return checkNorm("logistic", l.Norm)
 }
 
 func checkThreshold(who string, space int, t *feature.Threshold, widths []int, used []bool) error {

@@ -17,13 +17,24 @@ type Linear struct {
 	Link  Link        // Softmax or OneVersusRest
 	Coef  [][]float64 // K rows, one number per feature
 	Bias  []float64   // K
+	Norm  float64     // as Logistic's
 }
 
 func (l *Linear) check(levels int, widths []int, used []bool) error {
 	if err := l.Link.check("linear", Softmax, OneVersusRest); err != nil {
 		return err
 	}
+	if err := checkNorm("linear", l.Norm); err != nil {
+		return err
+	}
 	return checkLevels("linear", levels, l.Space, l.Coef, l.Bias, widths, used)
+}
+
+func checkNorm(who string, norm float64) error {
+	if !(norm >= 0 && norm <= math.MaxFloat64) {
+		return fmt.Errorf("model: %s: norm must be finite and at least 0 (got %g)", who, norm)
+	}
+	return nil
 }
 
 // checkLevels wants one finite linear function per level.
@@ -50,7 +61,50 @@ func checkLevels(who string, levels, space int, coef [][]float64, bias []float64
 // from+1, ..., K numbers per row.
 func (p *Predictor) linear(cols []column.Column) func(from int, sums []float64) {
 	l := p.m.Linear
-	return linears(p.spaces[l.Space], cols, l.Coef, l.Bias)
+	sp := p.spaces[l.Space]
+	add, levels := linears(sp, cols, l.Coef, l.Bias), len(l.Bias)
+	if l.Norm == 0 {
+		return add
+	}
+	shorten := shortener(sp, cols, l.Norm)
+	return func(from int, sums []float64) {
+		add(from, sums)
+		factor := make([]float64, len(sums)/levels)
+		shorten(from, factor)
+		for i, t := range factor {
+			row := sums[i*levels:][:levels]
+			for level := range row {
+				row[level] *= t
+			}
+		}
+	}
+}
+
+// shortener returns a function that writes, for the rows from, from+1, ..., what
+// a row (features, 1) is multiplied with to be at most norm long.
+func shortener(sp *feature.Space, cols []column.Column, norm float64) func(from int, factor []float64) {
+	squares := make([][]float64, len(sp.Columns)) // by column of the space, then code
+	for k, j := range sp.Columns {
+		for code := range sp.Codes(k, &cols[j]) {
+			_, v := sp.Cell(k, &cols[j], code)
+			squares[k] = append(squares[k], float64(v*v))
+		}
+	}
+	return func(from int, factor []float64) {
+		codes := make([]uint32, len(factor))
+		for i := range factor {
+			factor[i] = 1
+		}
+		for k, j := range sp.Columns {
+			cols[j].Codes.Read(from, codes)
+			for i, c := range codes {
+				factor[i] += squares[k][c]
+			}
+		}
+		for i, square := range factor {
+			factor[i] = min(1, norm/math.Sqrt(square))
+		}
+	}
 }
 
 // linears evaluates one linear function per level.
@@ -86,6 +140,7 @@ type linearBody struct {
 	Space  int         `json:"space"`
 	Link   Link        `json:"link"`
 	Levels []levelBody `json:"levels"`
+	Norm   float64     `json:"norm,omitempty"`
 }
 
 // levelBody is the linear function of one level.
@@ -98,14 +153,14 @@ func linearToBody(l *Linear) *linearBody {
 	if l == nil {
 		return nil
 	}
-	return &linearBody{l.Space, l.Link, levelsToBody(l.Coef, l.Bias)}
+	return &linearBody{l.Space, l.Link, levelsToBody(l.Coef, l.Bias), l.Norm}
 }
 
 func (b *linearBody) model() *Linear {
 	if b == nil {
 		return nil
 	}
-	l := &Linear{Space: b.Space, Link: b.Link}
+	l := &Linear{Space: b.Space, Link: b.Link, Norm: b.Norm}
 	l.Coef, l.Bias = levelsOfBody(b.Levels)
 	return l
 }

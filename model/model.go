@@ -51,6 +51,10 @@ type Logistic struct {
 	Space int
 	Coef  []float64
 	Bias  float64
+	// Norm, where > 0, is the Euclidean length to which a row (features, 1) that
+	// is longer is shortened before it is scored. It moves no answer, but the
+	// probabilities of long rows towards 1/2.
+	Norm float64
 }
 
 // Privacy is the statement a privacy officer signs.

@@ -276,6 +276,7 @@ func (p *Predictor) logistic(cols []column.Column) func(from int, out []float64)
 			terms[k] = append(terms[k], float64(l.Coef[f]*v))
 		}
 	}
+	shorten := shortener(sp, cols, l.Norm)
 	return func(from int, out []float64) {
 		codes := make([]uint32, len(out))
 		for i := range out {
@@ -285,6 +286,13 @@ func (p *Predictor) logistic(cols []column.Column) func(from int, out []float64)
 			cols[j].Codes.Read(from, codes)
 			for i, c := range codes {
 				out[i] += terms[k][c]
+			}
+		}
+		if l.Norm > 0 {
+			factor := make([]float64, len(out))
+			shorten(from, factor)
+			for i, t := range factor {
+				out[i] *= t
 			}
 		}
 		for i, z := range out {

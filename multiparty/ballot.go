@@ -28,6 +28,9 @@ func CoefficientsOf(m *model.Model, s *schema.Schema, enc feature.Encoding) (coe
 	if m.Logistic == nil {
 		return nil, nil, fmt.Errorf("multiparty: only a logistic model has coefficients to average; this is one of learner %s", m.Learner)
 	}
+	if m.Logistic.Norm > 0 {
+		return nil, nil, fmt.Errorf("multiparty: the model must not shorten rows: train with norm 1")
+	}
 	if _, err := m.Bind(s); err != nil {
 		return nil, nil, err
 	}

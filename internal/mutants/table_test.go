@@ -624,6 +624,14 @@ var table = []mutant{
 		Package: "./learn/people", Test: "TestReplayNonInterference",
 	},
 	{
+		Row: "erm norm", Bug: "a model does not shorten the rows that its training shortened",
+		File: "learn/erm/fit.go",
+		Old:  `		l.Norm = pl.Norm / scale`,
+		New:  `		l.Norm = 0 * scale`,
+
+		Package: "./learn/erm", Test: "TestModelsShortenRowsAsTrainingDid",
+	},
+	{
 		Row: "pate 1", Bug: "a teacher's vote is as long as its rows make it",
 		File: "learn/pate/teachers.go",
 		Old:  `length := max(r.long(vote), r.full())`,

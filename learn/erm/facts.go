@@ -19,6 +19,9 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "protects", Value: "whole row", Text: fmt.Sprintf("protects the whole row (every feature and the label) of %s (%s), whatever roles the schema declares", pl.s.Unit, pl.s.Relation)},
 		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features and the intercept, %s encoding, rows of length at most %.4g after division by √%d", pl.space.Width(), pl.Encoding, pl.Norm, len(pl.space.Columns)+1)},
 	}
+	if pl.Loss == Huber {
+		f = append(f, learn.Fact{Key: "scores", Value: "margins", Text: "scores rank rows and are no probabilities: the Huber-hinge does not estimate any"})
+	}
 	whole := pl
 	if pl.parts != nil {
 		f = append(f, learn.Fact{Key: "fits", Value: len(pl.parts), Text: fmt.Sprintf("%d fits, each level of the label against the rest", len(pl.parts))})

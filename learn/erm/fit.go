@@ -187,7 +187,11 @@ func (pl *Plan) unscaled(w []float64) *model.Logistic {
 		w[i] *= scale
 	}
 	d := len(w) - 1
-	return &model.Logistic{Coef: w[:d], Bias: w[d]}
+	l := &model.Logistic{Coef: w[:d], Bias: w[d]}
+	if pl.Norm < 1 { // else no row is shortened
+		l.Norm = pl.Norm / scale
+	}
+	return l
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {

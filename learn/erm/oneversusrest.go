@@ -57,7 +57,7 @@ func (pl *Plan) fitParts(ctx context.Context, tab engine.Table, exit *mech.Exit)
 		if err != nil {
 			return nil, err
 		}
-		all.Coef, all.Bias = append(all.Coef, one.Coef), append(all.Bias, one.Bias)
+		all.Coef, all.Bias, all.Norm = append(all.Coef, one.Coef), append(all.Bias, one.Bias), one.Norm
 	}
 	return all, nil
 }

@@ -294,6 +294,44 @@ func (pl *Plan) widen(tab *dataset.Table, i int) []float64 {
 	return x
 }
 
+// A model shortens rows as its training did: without noise its probabilities
+// have the loss that was minimised, and shortening too little or not at all has
+// another.
+func TestModelsShortenRowsAsTrainingDid(t *testing.T) {
+	tab := census.Generate(3, 300)
+	p := Defaults()
+	p.NotPrivate, p.Norm, p.Reg, p.Encoding = true, 0.7, 0.001, feature.Ordinal
+	pl, err := p.Plan(tab.Schema, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := learntest.Fit(t, pl, tab, nil, 1)
+	w := append(slices.Clone(m.Logistic.Coef), m.Logistic.Bias)
+	for f := range w {
+		w[f] /= pl.shape().Scale
+	}
+	scores, err := m.Scores(tab.Cols, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shortened := 0
+	for i, score := range scores {
+		z := 0.0
+		for f, x := range pl.widen(tab, i) {
+			z += w[f] * x
+		}
+		if want := 1 / (1 + math.Exp(-z)); math.Abs(score-want) > 1e-9 {
+			t.Fatalf("row %d scores %.12f, in training %.12f", i, score, want)
+		}
+		if length(pl.widen(tab, i)) > p.Norm-1e-9 {
+			shortened++
+		}
+	}
+	if shortened == 0 || shortened == tab.Rows {
+		t.Errorf("%d of %d rows are as long as may be: the test is one-sided", shortened, tab.Rows)
+	}
+}
+
 // Where Newton fails, gradient steps reach the same certificate within the
 // number of steps they promise.
 func TestAcceleratedStepsReachTheCertificate(t *testing.T) {

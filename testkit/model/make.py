@@ -74,7 +74,12 @@ def vote_share(model, row):
 def probability(model, row):
     part = model["logistic"]
     flat = sum(features(model, model["spaces"][part["space"]], row), [])
-    return [1 / (1 + math.exp(-linear(part, flat)))]
+    return [1 / (1 + math.exp(-shorten(part, flat) * linear(part, flat)))]
+
+
+def shorten(part, flat):
+    """What a row, with a 1 for the bias, is multiplied with to be at most norm long."""
+    return min(1.0, part["norm"] / math.sqrt(1 + sum(v * v for v in flat))) if "norm" in part else 1.0
 
 
 def linear(part, flat):
@@ -92,7 +97,7 @@ def linked(link, sums):
 def per_level(model, row):
     part = model["linear"]
     flat = sum(features(model, model["spaces"][part["space"]], row), [])
-    return linked(part["link"], [linear(level, flat) for level in part["levels"]])
+    return linked(part["link"], [shorten(part, flat) * linear(level, flat) for level in part["levels"]])
 
 
 def ballot(model, member, row):
@@ -111,7 +116,7 @@ def elected(model, row):
 
 MODELS = {
     "v1": {"votes": vote_share, "logistic": probability},
-    "v3": {"softmax": per_level, "one-vs-rest": per_level, "ballots": elected, "log-odds": elected},
+    "v3": {"softmax": per_level, "one-vs-rest": per_level, "ballots": elected, "log-odds": elected, "norm": probability, "norm-levels": per_level},
 }
 
 

@@ -97,6 +97,8 @@ file:
 #             cell has a level of its own. {value: a, aliases: [b, c]} in place of a level: b and c mean a.
 #   label     exactly one column: what is to be predicted. positive is the level that scores speak of;
 #             default, for a private label only, is the level an unreadable label becomes.
+#             With more than two levels there is no positive one. weights: {LEVEL: NUMBER, ...}, for
+#             every level, makes rows of some levels count more, where mistakes about them cost more.
 columns:
 `
 

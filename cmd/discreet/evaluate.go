@@ -76,7 +76,7 @@ func (e *evaluate) run(ctx context.Context) error {
 }
 
 func writeReport(out io.Writer, r *metrics.Report, label string) error {
-	auc := "undefined: the rows have one class only"
+	auc := "undefined: some level has no row"
 	if r.AUC != nil {
 		auc = fmt.Sprintf("%.4f", *r.AUC)
 	}

@@ -4,6 +4,7 @@ package aggregator
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/local/wire"
@@ -16,9 +17,9 @@ func (a *Aggregator) Model(st Statement) (*model.Model, error) {
 	if a.round != nil {
 		return nil, fmt.Errorf("aggregator: the task is not done")
 	}
-	cols := make([]int, len(a.task.Questions))
-	for q := range cols {
-		cols[q] = a.task.Column(q)
+	cols := a.columns()
+	if a.task.Classifier == wire.Stump { // others read all columns, were it with coefficients of 0
+		cols = a.spoken()
 	}
 	m := &model.Model{Learner: "local-" + string(a.task.Classifier), Schema: a.task.Schema.Part(cols), Privacy: a.privacy(st)}
 	switch a.task.Classifier {
@@ -52,21 +53,18 @@ func (a *Aggregator) stumps(m *model.Model) error {
 	add := func(space int, th feature.Threshold, yes []float64) {
 		out.Members = append(out.Members, model.Ballot{Space: space, Weight: 1, Stump: &model.Stump{Threshold: th, Yes: yes, No: zero}})
 	}
-	for q := range a.task.Questions {
-		sp, at, err := a.spaceOf(m, []int{a.task.Column(q)})
+	for k, j := range a.spoken() {
+		q := slices.Index(a.columns(), j)
+		sp, at, err := a.spaceOf(m, []int{j})
 		if err != nil {
 			return err
 		}
-		sum := a.summed(q)
-		if q == 0 {
+		if k == 0 {
 			add(at, feature.Threshold{Coef: make([]float64, sp.Width()), Bias: 1}, base)
 		}
+		sum := a.summed(q)
 		switch {
 		case sum == nil:
-			m.Spaces = m.Spaces[:len(m.Spaces)-1]
-			if q == 0 { // the prior's stump needs a space
-				m.Spaces = m.Spaces[:1]
-			}
 		case a.isNumber(q):
 			for k := range K {
 				base[k] += sum[0][k]
@@ -160,6 +158,20 @@ func (a *Aggregator) columns() []int {
 	cols := make([]int, len(a.task.Questions))
 	for q := range cols {
 		cols[q] = a.task.Column(q)
+	}
+	return cols
+}
+
+// spoken are the columns that the ensemble has leaves for; the first one where
+// it has none, for the stump of the prior.
+func (a *Aggregator) spoken() (cols []int) {
+	for q, j := range a.columns() {
+		if a.summed(q) != nil {
+			cols = append(cols, j)
+		}
+	}
+	if cols == nil {
+		return a.columns()[:1]
 	}
 	return cols
 }

@@ -47,6 +47,9 @@ func lean(diff, mean, noise []float64, ordered bool, most float64) []float64 {
 			out[c] += float64(w * m[c])
 		}
 	}
+	if all == 0 { // rounding left no prior its covariance
+		return out
+	}
 	for c := range out {
 		out[c] = math.Min(math.Max(out[c]/all, -mostLean), mostLean*most)
 	}

@@ -53,7 +53,7 @@ const least = 0.05
 
 // shares are the cells' shares within each level: cells × K, each level's column
 // non-negative with sum 1, the point nearest to the estimates (whose noise is
-// alike in all cells) with these properties.
+// alike in all cells) with these properties. Of no reports they are even.
 func (t *table) shares(total []float64) []float64 {
 	K := t.levels
 	out := make([]float64, len(t.sums))
@@ -61,7 +61,10 @@ func (t *table) shares(total []float64) []float64 {
 	for k := range K {
 		scale := total[k] * t.reports
 		for c := range column {
-			column[c] = t.sums[c*K+k] / scale
+			column[c] = 0
+			if scale > 0 {
+				column[c] = t.sums[c*K+k] / scale
+			}
 		}
 		toSimplex(column)
 		for c, x := range column {

@@ -152,7 +152,7 @@ func judgeFig7(s *frame.Summary) (out []frame.Check) {
 
 func notesFig7(s *frame.Summary) []string {
 	out := []string{nothingPrivate, standInSays,
-		"Nobody's class, mistakes or weights are hidden here: the paper sends classes in clear and sums errors exactly. What hides them is the mode `local`, in `wangchang/honesty`."}
+		"Nobody's class, mistakes or weights are hidden here: the paper sends classes in clear and sums errors exactly. What hides them is mode local, in `wangchang/fig3` and `wangchang/honesty`."}
 	for _, of := range sources {
 		for _, reading := range []string{byCountName, byWeightName} {
 			for _, eps := range fig7Budgets {

@@ -12,12 +12,10 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/experiment/frame"
 	"github.com/discreet-dp/discreet/local/printed"
-	"github.com/discreet-dp/discreet/local/simulate"
 	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/metrics"
 	"github.com/discreet-dp/discreet/model"
 	"github.com/discreet-dp/discreet/plot"
-	"github.com/discreet-dp/discreet/rng"
 	"github.com/discreet-dp/discreet/rng/replay"
 )
 
@@ -110,17 +108,10 @@ func openHonesty(ctx context.Context, w *frame.World) (frame.Setup, error) {
 
 // honestModel trains in mode paper, or in mode local for 0 rounds.
 func honestModel(ctx context.Context, r frame.Repeat, p frame.Point, train *dataset.Table, c wire.Classifier, rounds int) (*model.Model, error) {
-	use := p.Series + ", ε = " + p.Epsilon.String()
 	if rounds > 0 {
-		return printed.Run(ctx, train, printed.Params{Classifier: printed.Classifier(c), Epsilon: p.Epsilon, Rounds: rounds, Source: r.Stream(use)})
+		return printed.Run(ctx, train, printed.Params{Classifier: printed.Classifier(c), Epsilon: p.Epsilon, Rounds: rounds, Source: r.Stream(p.Series + ", ε = " + p.Epsilon.String())})
 	}
-	res, err := simulate.Run(ctx, train, simulate.Params{Classifier: c, Epsilon: p.Epsilon, Source: func(part int) rng.Source {
-		return r.Stream(fmt.Sprintf("%s, part %d", use, part))
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return res.Model, nil
+	return fitLocal(ctx, r, p.Series, train, c, p.Epsilon)
 }
 
 // scores tests a model.

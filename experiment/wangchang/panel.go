@@ -47,6 +47,7 @@ const (
 	mseClosedForm = "mse_closed_form"
 	errorRate     = "error"
 	noNoise       = "not private"
+	oneReport     = "local" // mode local: one report an owner, class included
 )
 
 // printedBudgets are the paper's.
@@ -156,6 +157,9 @@ func discreteNotes(s *frame.Summary, of []source, budgets []dp.Epsilon, metric s
 	}
 	return out
 }
+
+// localNote says what mode local is.
+const localNote = "Local: discreet's mode of that name, one report an owner at ε for its class and all its columns, nothing in clear. In the other series ε covers the perturbed numbers alone."
 
 // notesOf lists a metric of series over budgets, a line each.
 func notesOf(s *frame.Summary, series []string, budgets []dp.Epsilon, metric string) (out []string) {

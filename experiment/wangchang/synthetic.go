@@ -3,15 +3,12 @@
 package wangchang
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/schema"
 )
 
 // The paper names ten meaningful attributes and ten that are linear
@@ -97,17 +94,14 @@ func syntheticBits(n int, src rng.Source) bits {
 // sixteenth.
 func syntheticTable(n int, src rng.Source) *dataset.Table {
 	const most, steps = 8, 256
-	s := &schema.Schema{Name: "synthetic", Unit: "one synthetic row", Relation: dp.ReplaceOne, Dialect: schema.Dialect{Delimiter: ',', Quote: '"', Header: true}, Label: schema.Label{
-		Name: "class", Position: syntheticD, Role: schema.Private, Levels: []schema.Level{{Value: "0"}, {Value: "1"}}, Positive: 1,
-	}}
+	s := schemaOf("synthetic", syntheticD, 2)
 	t := &dataset.Table{Schema: s, Rows: n, Cols: make([]column.Column, syntheticD), Labels: make([]uint8, n)}
 	var values []float64
 	for k := range steps + 1 {
 		values = append(values, float64(k)*2*most/steps-most)
 	}
-	zero := 0.0
 	for j := range t.Cols {
-		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprintf("x%d", j+1), Role: schema.Private, Kind: schema.Number, Lower: -most, Upper: most, Default: &zero})
+		s.Columns[j].Lower, s.Columns[j].Upper = -most, most
 		t.Cols[j] = column.Column{Values: values, Codes: column.Codes{U16: make([]uint16, n)}}
 	}
 	synthetic(n, src, func(i int, x *[syntheticD]float64, class uint8) {

@@ -35,7 +35,9 @@ func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct lear
 	if err != nil {
 		return nil, fmt.Errorf("multiparty: %w", err)
 	}
-	return pl.model(w, acct, exit), nil
+	m := pl.assemble(w)
+	m.Privacy = pl.privacy(acct, exit)
+	return m, nil
 }
 
 // fit returns coefficients of scaled rows, one row per coordinate of the shares.
@@ -114,12 +116,12 @@ func (pl *Plan) average(t *Tally, exit *mech.Exit) []float64 {
 	return exit.Release(averageLabel, pl.noise(l2, len(values)), values...)
 }
 
-// model turns coefficients of scaled rows into coefficients of features.
-func (pl *Plan) model(w []float64, acct learn.Account, exit *mech.Exit) *model.Model {
+// assemble turns coefficients of scaled rows into coefficients of features; the
+// model has no statement yet.
+func (pl *Plan) assemble(w []float64) *model.Model {
 	m := &model.Model{
 		Learner: "multiparty",
 		Schema:  pl.s.Part(pl.space.Columns),
-		Privacy: pl.privacy(acct, exit),
 		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 	}
 	scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))

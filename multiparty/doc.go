@@ -21,10 +21,12 @@
 // the mean of vote × row depends on votes, so its noisy copy is all that need
 // leave; or as coefficients with noise (Output), as the paper prints it.
 //
-// Claims G-MULTI-1 to G-MULTI-4: what Combine returns is (ε, 0)-DP in everything
+// A Secret lets nobody see a vote: parties add up in secret.
+//
+// Claims G-MULTI-1 to G-MULTI-5: what Combine returns is (ε, 0)-DP in everything
 // one party holds, hence in each of its rows. The number of parties is public;
 // whether a party took part is not: one that did not counts as a constant vote.
-// Argument: docs/guarantees/multiparty.md; tags 1.1 to 4.2.
+// Argument: docs/guarantees/multiparty.md; tags 1.1 to 5.3.
 //
 // Time O(parties × rows) to read votes, which are streamed, then some passes
 // over the auxiliary table; memory 4 bytes per row and level beyond the table.
@@ -36,6 +38,6 @@
 //	h_1 … h_M            votes files
 //
 // Room rules. Owns: votes files and the combiner. Imports: learn and what it
-// stands on, internal/opt. Must never see: a party's rows, the network, files,
+// stands on, local/response, internal/opt. Must never see: a party's rows, the network, files,
 // seeds.
 package multiparty

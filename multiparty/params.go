@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -166,6 +167,8 @@ func (p Params) check(s *schema.Schema, rows int) error {
 		return bad("queries", "must be at least 1 and at most the rows of the auxiliary table", p.Queries)
 	case p.Method != NoisyMax && p.Queries != 0:
 		return bad("queries", `must be left out unless the method is "noisy-max"`, p.Queries)
+	case learn.Unweighted("combine", s) != nil:
+		return learn.Unweighted("combine", s)
 	case len(s.Features()) == 0:
 		return bad("schema", "must have a column that is not ignored", 0)
 	case rows < 0 || rows > maxRows:

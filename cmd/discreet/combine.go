@@ -99,6 +99,9 @@ type combine struct {
 	aux            []string
 	roster         string
 	model, answers string
+	inSecret       bool
+	honest         int
+	holders        int
 }
 
 func (a *app) combine() *cobra.Command {
@@ -119,10 +122,17 @@ each for its share of epsilon.
 A party that hands in nothing counts as a constant vote: whether it took part is
 protected, too. --parties is how many were asked, and public.
 
+With --secure-sum (method soft, form statistic) nobody sees a vote: each party
+adds its share of the noise to one short vector, and the combiner learns the sum
+alone. --honest parties at least must add their noise as they should. In this
+command one process plays all of them, to rehearse: what it prints and writes is
+what the parties would get.
+
 With --roster, lines of a public key and a party's name, the signatures say who
 voted, and nobody else may.`,
 		Example: `  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json
   discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --method majority --model global.json
+  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --secure-sum --honest 150 --model global.json
   discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 --method noisy-max --queries 50 --answers answers.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
@@ -132,6 +142,9 @@ voted, and nobody else may.`,
 	c.Flags().StringVar(&t.roster, "roster", "", "the `file` of parties that may vote: a public key and a name on each line")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
+	c.Flags().BoolVar(&t.inSecret, "secure-sum", false, "rehearse a secret sum: the combiner sees no votes")
+	c.Flags().IntVar(&t.honest, "honest", 0, "with --secure-sum, the `number` of parties at least that are in the sum and add their noise as they should")
+	c.Flags().IntVar(&t.holders, "holders", 5, "with --secure-sum, the `number` of those who hold shares")
 	t.add(c)
 	required(c, "votes", "aux")
 	c.MarkFlagsOneRequired("model", "answers")
@@ -145,6 +158,14 @@ func (t *combine) run(ctx context.Context) error {
 	}
 	if t.answers != "" && t.params.Method != multiparty.NoisyMax {
 		return &usageError{&dp.ParamError{Op: "combine", Param: "answers", Want: "may be given with --method noisy-max only", Got: t.answers}}
+	}
+	switch {
+	case t.inSecret && (t.answers != "" || t.roster != ""):
+		return &usageError{&dp.ParamError{Op: "combine", Param: "secure-sum", Want: "must be left out with --answers and --roster: there are no votes to see", Got: true}}
+	case t.inSecret && t.honest < 1:
+		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be given with --secure-sum, and at least 1", Got: t.honest}}
+	case !t.inSecret && t.honest != 0:
+		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.honest}}
 	}
 	s, err := schema.Load(t.public)
 	if err != nil {
@@ -168,6 +189,13 @@ func (t *combine) run(ctx context.Context) error {
 	pl, err := t.price(s, aux.Rows)
 	if err != nil {
 		return err
+	}
+	if t.inSecret {
+		m, err := t.secure(ctx, pl, aux)
+		if err != nil {
+			return err
+		}
+		return t.save(m)
 	}
 	votes, err := t.tally(pl, aux)
 	if err != nil {

@@ -139,7 +139,7 @@ var table = []row{
 	{room: "service/store", words: "service/store is what an aggregator must not forget: bytes in tables, never what they mean",
 		rooms: []string{"internal/sqldb"}},
 	{room: "multiparty", words: "multiparty combines votes: the contract, a public table's columns and convex minimisation; never a party's rows, files, the network or seeds",
-		rooms: []string{"dp", "rng", "schema", "column", "feature", "engine", "mech", "model", "learn", "internal/opt"}, libs: []string{gonum},
+		rooms: []string{"dp", "rng", "schema", "column", "feature", "engine", "mech", "model", "learn", "local/response", "internal/opt"}, libs: []string{gonum},
 		never: append([]string{"learn/*", "cmd/*"}, append(rows, seeds...)...), std: impure},
 	{room: "service/announce", words: "service/announce is what operators sign: local/wire and identities, never reports' contents, rows or stores",
 		rooms: []string{"dp", "local/wire", "service/identity"}, never: append([]string{"mech", "rng", "local/owner", "local/aggregator"}, append(rows, seeds...)...)},

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/discreet-dp/discreet/local/secsum"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/rng"
+)
+
+// secure plays a secret sum in this process: each votes file is read by what
+// stands for its party, and what stands for the combiner sees the sum alone.
+func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary) (*model.Model, error) {
+	s, err := pl.Secret(ctx, aux, t.honest)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	entries, err := os.ReadDir(t.votes)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := newSecretSum(secsum.Task{
+		Round: rand.Text(), Owners: max(2, pl.Parties), AtLeast: max(2, t.honest), Holders: t.holders, Length: s.Law.Dim(), Range: s.Law.Top() + 1,
+	})
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if len(entries) > pl.Parties {
+		return nil, fmt.Errorf("combine: %s: at most %d parties were announced (got %d files)", t.votes, pl.Parties, len(entries))
+	}
+	for k, e := range entries {
+		if err := t.addInSecret(ctx, s, sum, k, filepath.Join(t.votes, e.Name())); err != nil {
+			return nil, err
+		}
+	}
+	total, parties, err := sum.open()
+	if err != nil {
+		return nil, err
+	}
+	t.say("%d of %d parties are in the secret sum, of %d coordinates, over %d holders; each that is not counts as a constant vote", parties, pl.Parties, s.Law.Dim(), t.holders)
+	t.say("parties, holders and combiner were played by one process: a rehearsal, which hides nothing from whoever runs it")
+	return s.Combine(ctx, total, parties, uncounted{})
+}
+
+// addInSecret is one party's turn.
+func (t *combine) addInSecret(ctx context.Context, s *multiparty.Secret, sum *secretSum, party int, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	values, err := s.Addend(ctx, f, mech.NewExit(rng.System()))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("combine: %s: %w", path, err)
+	}
+	shares, err := sum.Split(rng.System(), party, values)
+	if err != nil {
+		return err
+	}
+	return sum.deliver(shares)
+}
+
+// secretSum carries messages between holders and collector within one process.
+type secretSum struct {
+	*secsum.Protocol
+	holders   []*secsum.Holder
+	collector *secsum.Collector
+}
+
+func newSecretSum(task secsum.Task) (*secretSum, error) {
+	p, err := secsum.Shamir(task)
+	if err != nil {
+		return nil, err
+	}
+	s := &secretSum{Protocol: p, collector: p.NewCollector()}
+	for i := range task.Holders {
+		h, err := p.NewHolder(i, secsum.Key{})
+		if err != nil {
+			return nil, err
+		}
+		s.holders = append(s.holders, h)
+	}
+	return s, nil
+}
+
+func (s *secretSum) deliver(messages []secsum.Message) error {
+	for len(messages) > 0 {
+		m := messages[0]
+		handle := s.collector.Handle
+		if m.To != secsum.ToCollector {
+			handle = s.holders[m.To].Handle
+		}
+		next, err := handle(m)
+		if err != nil {
+			return err
+		}
+		messages = append(messages[1:], next...)
+	}
+	return nil
+}
+
+// open ends the waits and returns the sum and over how many parties it is.
+func (s *secretSum) open() ([]uint64, int, error) {
+	for _, h := range s.holders {
+		if err := s.deliver(h.Close()); err != nil {
+			return nil, 0, err
+		}
+	}
+	requests, err := s.collector.Close()
+	if err == nil {
+		err = s.deliver(requests)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	total, owners, ok, err := s.collector.Sum()
+	if err == nil && !ok {
+		_, err = s.collector.Close()
+		if err == nil {
+			total, owners, ok, err = s.collector.Sum()
+		}
+		if err == nil && !ok {
+			err = errors.New("combine: the secret sum could not be opened")
+		}
+	}
+	return total, len(owners), err
+}

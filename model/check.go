@@ -104,6 +104,9 @@ func (m *Model) checkSchemaPart() error {
 			used[sh.Column] = true
 		}
 	}
+	if m.Schema.Parts != "" {
+		return fmt.Errorf("model: parts must be left out of the model's schema: they are about training alone")
+	}
 	for _, j := range m.Schema.Features() {
 		if name := m.Schema.Columns[j].Name; !used[name] {
 			return fmt.Errorf("model: column %q must be used by a classifier or left out of the model's schema", name)

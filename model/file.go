@@ -34,7 +34,8 @@ const (
 // one is asked for it only where it is needed.
 func versionOf(m *Model) int {
 	switch {
-	case m.Linear != nil || m.Ballots != nil || m.Logistic != nil && m.Logistic.Norm != 0 || m.Privacy.Delta != 0 || m.Schema.Label.Weights != nil:
+	case m.Linear != nil || m.Ballots != nil || m.Logistic != nil && m.Logistic.Norm != 0,
+		m.Privacy.Delta != 0, m.Schema.MaxDelta != 0, m.Schema.Label.Weights != nil:
 		return 3
 	case m.Additive != nil:
 		return 2

@@ -171,6 +171,7 @@ func TestMarshalRefuses(t *testing.T) {
 			m.Votes.Members[0].Coef, m.Votes.Members[2].Coef = []float64{1}, []float64{1}
 		}, `column "smoker" must be used`},
 		{"ignored column", func(m *Model) { m.Schema.Columns[0].Role = schema.Ignored }, `column "age" must be in the model's schema and not ignored`},
+		{"parts of the training table", func(m *Model) { m.Schema.Parts = "ward" }, "parts must be left out"},
 		{"no unit", func(m *Model) { m.Privacy.Unit = "" }, "unit and statement must be given"},
 		{"no statement", func(m *Model) { m.Privacy.Statement = "" }, "unit and statement must be given"},
 		{"no claim", func(m *Model) { m.Privacy.Claim = "" }, "claim and what is not protected must be given"},

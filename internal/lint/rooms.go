@@ -153,7 +153,7 @@ var table = []row{
 		rooms: []string{"dp", "rng", "mech", "schema", "dataset", "local/wire", "local/owner", "service/*"}, libs: []string{"connectrpc.com/connect"},
 		never: append([]string{"local/aggregator", "service/aggregator", "service/store"}, seeds...)},
 	{room: "cmd/*", words: "cmd wires rooms to flags and files; seeds only through experiment and census",
-		rooms: []string{"dp", "rng", "schema", "column", "feature", "dataset", "engine", "engine/*", "mech", "accounting", "model", "learn", "learn/*", "ledger", "census", "metrics", "plot", "audit", "local/simulate", "local/printed", "local/wire", "local/aggregator", "experiment", "experiment/*", "report", "explain", "heldout", "tune", "multiparty", "service/*", "internal/*"},
+		rooms: []string{"dp", "rng", "schema", "column", "feature", "dataset", "engine", "engine/*", "mech", "accounting", "model", "learn", "learn/*", "ledger", "census", "metrics", "plot", "audit", "local/simulate", "local/printed", "local/wire", "local/aggregator", "local/secsum", "experiment", "experiment/*", "report", "explain", "heldout", "tune", "multiparty", "service/*", "internal/*"},
 		libs:  []string{"connectrpc.com/connect", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress"}},
 	{room: "internal/opt", words: "internal/opt minimises convex functions of vectors and knows nothing else",
 		libs: []string{gonum}, std: impure},

@@ -103,10 +103,11 @@ func (p Params) check(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "tune", Param: param, Want: want, Got: got}
 	}
+	if err := learn.Unweighted("tune", s); err != nil { // judges count mistakes once
+		return err
+	}
 	law, known := laws[p.Method]
 	switch { // written so that NaN fails
-	case s.Classes() != 2:
-		return bad("label", "must have 2 levels", s.Classes())
 	case s.Relation != dp.ReplaceOne:
 		return &dp.ParamError{Op: "tune", Param: "relation", Want: "must be " + string(dp.ReplaceOne) + ": the sizes of the two parts of the table are public", Got: s.Relation}
 	case p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon:

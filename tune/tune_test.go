@@ -81,6 +81,28 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// A label of more levels is judged by the same count of mistakes.
+func TestConformanceOfLevels(t *testing.T) {
+	tab := learntest.Levels(census.Generate(11, 300), 3, nil)
+	output := Candidate{"erm, output", func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
+		p := erm.Defaults()
+		p.Epsilon, p.Method = eps, erm.Output
+		return p.Plan(s, rows)
+	}}
+	for _, m := range []Method{All, Geometric} {
+		t.Run(string(m), func(t *testing.T) {
+			p := tuned(m, dp.Nano)
+			p.Candidates = []Candidate{linear(), output}
+			learntest.Run(t, learntest.Case{
+				Plan: func() (learn.Plan, error) { return p.Plan(tab.Schema, tab.Rows) }, Table: tab,
+				Algebra: func(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
+					algebra(t, m, dp.Nano, bill, releases)
+				},
+			})
+		})
+	}
+}
+
 // algebra wants what the guarantee adds up: of all trainings ε where each
 // candidate is trained, and of one run's training and of its judgement at most
 // ε/(2+η) each, whatever the number of runs.
@@ -122,6 +144,7 @@ func TestPlanRefuses(t *testing.T) {
 		return boosted(3, feature.OneHot).Plan(2*eps, s, rows)
 	}}
 	for want, bad := range map[string]func(*Params, *schema.Schema){
+		"weights must be left out": func(p *Params, s *schema.Schema) { s.Label.Weights = []float64{1, 2} },
 		"epsilon must be > 0":      func(p *Params, s *schema.Schema) { p.Epsilon = 0 },
 		"candidates must number":   func(p *Params, s *schema.Schema) { p.Candidates = p.Candidates[:1] },
 		"method must be":           func(p *Params, s *schema.Schema) { p.Method = "best" },

@@ -96,7 +96,11 @@ func scripted(k int) float64 { return 0.3 * math.Sin(float64(7*k+1)) / float64(k
 func TestVotesEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private", "paper sensitivity", "ordinal, zero", "private label", "label for a share", "label alone", "stumps", "stumps, ordinal", "no public column", "wide weights"} {
 		t.Run(name, func(t *testing.T) {
-			tab, p, plan := with(settings()[name], dp.Nano, 25, 3000)
+			rows := 3000
+			if name == "label alone" || strings.HasPrefix(name, "stumps") { // twins that take their time
+				rows = 800
+			}
+			tab, p, plan := with(settings()[name], dp.Nano, 25, rows)
 			partly := len(tab.Schema.ByRole(schema.Public)) > 0 && (tab.Schema.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
 			pl, err := plan()
 			if err != nil {

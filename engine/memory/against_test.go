@@ -213,3 +213,41 @@ func TestAgainstKeepsTheDefault(t *testing.T) {
 		}
 	}
 }
+
+// The layout is kept, but neither the labels nor the weights it was last asked
+// with.
+func TestMarginsKeepTheRowsOnly(t *testing.T) {
+	ctx := context.Background()
+	tab := leveled(4, 3000)
+	whole, err := New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp, err := feature.NewSpace(tab.Schema, feature.OneHot, []int{0, 1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	coef := make([]float64, sp.Width()+1)
+	for round := range 2 {
+		for level := range 3 {
+			for _, weights := range [][]float64{nil, {1, 2, 3}} {
+				view := whole.Against(level)
+				r := engine.Rows{Scale: 0.5, Norm: 0.5, Weights: weights}
+				laid, err := view.Margins(ctx, sp, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err1 := laid.Sums(ctx, engine.Loss{}, coef, false)
+				want, err2 := view.MarginSums(ctx, sp, engine.Loss{}, r, coef)
+				if err1 != nil || err2 != nil {
+					t.Fatal(err1, err2)
+				}
+				for f := range want.Grad {
+					if !(math.Abs(got.Grad[f]-want.Grad[f]) <= 1e-8) {
+						t.Fatalf("round %d, level %d, weights %g: gradient %d is %g, want %g", round, level, weights, f, got.Grad[f], want.Grad[f])
+					}
+				}
+			}
+		}
+	}
+}

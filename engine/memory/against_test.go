@@ -228,24 +228,27 @@ func TestMarginsKeepTheRowsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	coef := make([]float64, sp.Width()+1)
-	for round := range 2 {
-		for level := range 3 {
-			for _, weights := range [][]float64{nil, {1, 2, 3}} {
-				view := whole.Against(level)
-				r := engine.Rows{Scale: 0.5, Norm: 0.5, Weights: weights}
-				laid, err := view.Margins(ctx, sp, r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err1 := laid.Sums(ctx, engine.Loss{}, coef, false)
-				want, err2 := view.MarginSums(ctx, sp, engine.Loss{}, r, coef)
-				if err1 != nil || err2 != nil {
-					t.Fatal(err1, err2)
-				}
-				for f := range want.Grad {
-					if !(math.Abs(got.Grad[f]-want.Grad[f]) <= 1e-8) {
-						t.Fatalf("round %d, level %d, weights %g: gradient %d is %g, want %g", round, level, weights, f, got.Grad[f], want.Grad[f])
-					}
+	weightings := [][]float64{nil, {1, 2, 3}}
+	for round := range 2 { // level by level, then weights by weights
+		for turn := range 6 {
+			level, weights := turn%3, weightings[turn/3]
+			if round == 1 {
+				level, weights = turn/2, weightings[turn%2]
+			}
+			view := whole.Against(level)
+			r := engine.Rows{Scale: 0.5, Norm: 0.5, Weights: weights}
+			laid, err := view.Margins(ctx, sp, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err1 := laid.Sums(ctx, engine.Loss{}, coef, false)
+			want, err2 := view.MarginSums(ctx, sp, engine.Loss{}, r, coef)
+			if err1 != nil || err2 != nil {
+				t.Fatal(err1, err2)
+			}
+			for f := range want.Grad {
+				if !(math.Abs(got.Grad[f]-want.Grad[f]) <= 1e-8) {
+					t.Fatalf("round %d, level %d, weights %g: gradient %d is %g, want %g", round, level, weights, f, got.Grad[f], want.Grad[f])
 				}
 			}
 		}

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -18,8 +19,8 @@ func BenchmarkScores(b *testing.B) {
 		}
 		votes.Votes.Members = append(votes.Votes.Members, Member{Space: i % 2, Vote: r.Float64(), Threshold: drawThresholds(r, sp, 1)[0]})
 	}
-	for _, m := range []*Model{votes, fitted()} {
-		b.Run(m.Learner, func(b *testing.B) {
+	for _, m := range []*Model{votes, fitted(), levelled(), elected()} {
+		b.Run(fmt.Sprintf("%s, %d levels", m.Learner, m.Schema.Classes()), func(b *testing.B) {
 			cols := patients(r, m.Schema, rows)
 			b.SetBytes(rows) // so that MB/s reads as millions of rows per second
 			for b.Loop() {

@@ -298,6 +298,35 @@ func TestStatisticIsTheNaiveMean(t *testing.T) {
 	}
 }
 
+// The same hand-ins serve other choices, and then take no more.
+func TestTallyServesOtherPlans(t *testing.T) {
+	tab := worlds()["two levels"]
+	src := replay.Seeded(9, "plans")
+	file := labelFile(t, tab, "a", noisyLabels(tab, src))
+	exact := func(p *Params) { p.Epsilon, p.NotPrivate, p.Reg = 0, true, 0.01 }
+	first := tally(t, plan(t, params(exact), tab), tab, file)
+	other := params(func(p *Params) { exact(p); p.Method = Majority })
+	pl := plan(t, other, tab)
+	shared, err := first.For(pl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := pl.Combine(context.Background(), auxiliary(tab), shared, learntest.Free{}, mech.NewTapedExit(replay.Seeded(1, ""), &mechtest.Recorder{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := combine(t, other, tab, nil, file)
+	if !bytes.Equal(learntest.Bytes(t, a), learntest.Bytes(t, b)) {
+		t.Error("shared hand-ins make another model than their own")
+	}
+	if _, err := first.Add(bytes.NewReader(labelFile(t, tab, "b", noisyLabels(tab, src)))); err == nil {
+		t.Error("a shared tally takes another file")
+	}
+	if _, err := first.For(plan(t, params(func(p *Params) { p.Parties = 9 }), tab)); err == nil {
+		t.Error("hand-ins of 8 parties serve a plan for 9")
+	}
+}
+
 // Without noise, all forms of one objective find one minimum.
 func TestFormsAgreeWithoutNoise(t *testing.T) {
 	for world, tab := range worlds() {

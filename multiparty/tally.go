@@ -21,6 +21,7 @@ type Tally struct {
 	keys    map[Key]bool
 	votes   []uint32 // rows × K, in units of 1/One
 	coefs   []int64  // width, in units of 2^-coefBits
+	shared  bool     // by several plans
 }
 
 // coefBits is the fineness of coefficients in Average.
@@ -43,12 +44,28 @@ func (pl *Plan) NewTally(rows int, aux Digest) (*Tally, error) {
 	return t, nil
 }
 
+// For is the same hand-ins under other choices: a plan of the same schema, number
+// of parties and kind of hand-in. It shares them with t, so t takes no more
+// files. Each combination has its own price.
+func (t *Tally) For(pl *Plan) (*Tally, error) {
+	average := pl.Method == Average
+	if pl.s != t.pl.s || pl.Parties != t.pl.Parties || average != (t.pl.Method == Average) || average && (pl.Bound != t.pl.Bound || pl.Encoding != t.pl.Encoding) {
+		return nil, fmt.Errorf("multiparty: hand-ins serve plans of one schema, number of parties and kind only")
+	}
+	out := *t
+	out.pl, out.shared, t.shared = pl, true, true
+	return &out, nil
+}
+
 // Present is how many parties were added.
 func (t *Tally) Present() int { return len(t.parties) }
 
 // Add reads one party's file to its end. It refuses a file about another table,
 // of a party or key that was added before, or of a party too many.
 func (t *Tally) Add(r io.Reader) (*Header, error) {
+	if t.shared {
+		return nil, fmt.Errorf("multiparty: a tally that serves several plans takes no more files")
+	}
 	v, err := NewReader(r)
 	if err != nil {
 		return nil, err

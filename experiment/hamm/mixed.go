@@ -122,13 +122,12 @@ func (t *task) mix(ctx context.Context, all *dataset.Table, r frame.Repeat) (fra
 		trials[k.name] = tr
 		pure = append(pure, tr)
 	}
-	both := *pure[0]
-	both.models, both.votes, both.tested = nil, nil, nil
+	both := &trial{task: t, repeat: r, test: pure[0].test, aux: pure[0].aux, tables: pure[0].tables}
 	for k := range both.tables {
 		of := pure[k%len(pure)]
 		both.models, both.votes, both.tested = append(both.models, of.models[k]), append(both.votes, of.votes[k]), append(both.tested, of.tested[k])
 	}
-	trials[together] = &both
+	trials[together] = both
 	return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 		for name, tr := range trials {
 			switch p.Series {

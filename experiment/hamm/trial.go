@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/dataset"
@@ -60,6 +61,15 @@ type trial struct {
 	models    []*model.Model
 	votes     [][]uint8 // about aux
 	tested    [][]uint8 // about test
+
+	lock    sync.Mutex
+	handIns map[handIns]*combination
+}
+
+// handIns tell apart what was handed in.
+type handIns struct {
+	kind          multiparty.Kind
+	parties, rows int
 }
 
 // begin deals the rows and lets every party train and vote.
@@ -105,8 +115,32 @@ func (tr *trial) combination(p multiparty.Params, parties, rows int) (*combinati
 	return tr.combine(p, kind, parties, rows)
 }
 
+// combine takes what was handed in once for all plans.
 func (tr *trial) combine(p multiparty.Params, kind multiparty.Kind, parties, rows int) (*combination, error) {
 	p.Parties, p.Encoding = parties, tr.encoding
+	tr.lock.Lock()
+	defer tr.lock.Unlock()
+	key := handIns{kind, parties, rows}
+	had := tr.handIns[key]
+	if had == nil {
+		var err error
+		if had, err = tr.collect(p, kind, parties, rows); err != nil {
+			return nil, err
+		}
+		if tr.handIns == nil {
+			tr.handIns = map[handIns]*combination{}
+		}
+		tr.handIns[key] = had
+	}
+	pl, err := p.Plan(tr.aux.Schema, rows)
+	if err != nil {
+		return nil, err
+	}
+	tally, err := had.tally.For(pl)
+	return &combination{pl, had.aux, tally}, err
+}
+
+func (tr *trial) collect(p multiparty.Params, kind multiparty.Kind, parties, rows int) (*combination, error) {
 	c := &combination{aux: &multiparty.Auxiliary{Cols: tr.aux.Cols, Rows: rows, Digest: sha256.Sum256([]byte(tr.aux.Schema.Name))}}
 	if rows < tr.aux.Rows {
 		first := make([]int, rows)
@@ -196,12 +230,12 @@ func (tr *trial) labels(ctx context.Context, line string, parties int, eps dp.Ep
 		return labels, 0, err
 	case release:
 		var released [][]uint8
+		rows, err := widen(tr.test, tr.encoding)
+		if err != nil {
+			return nil, 0, err
+		}
 		for _, m := range tr.models[:parties] {
-			labels, _, err := predict(tr.disturbed([]*model.Model{m}, eps, exit), tr.test)
-			if err != nil {
-				return nil, 0, err
-			}
-			released = append(released, labels)
+			released = append(released, rows.labels(tr.disturbed([]*model.Model{m}, eps, exit)))
 		}
 		return tr.elect(released), eps, nil
 	}

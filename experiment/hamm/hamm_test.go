@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hamm
+
+import (
+	"context"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/experiment/frame"
+	"github.com/discreet-dp/discreet/feature"
+)
+
+// invented is a task on the census, so that the machinery is tested without the
+// data.
+func invented() *task {
+	return &task{
+		name: "invented", title: "an invented census", data: "the invented census",
+		load:     func(context.Context, *frame.World) (*dataset.Table, error) { return census.Generate(1, 3000), nil },
+		encoding: feature.OneHot, parties: 60, rows: 30, aux: 500, test: 500,
+	}
+}
+
+// Every line of a figure can be measured, and learns something where it can.
+func TestLines(t *testing.T) {
+	task := invented()
+	open, err := task.open(t.Context(), frame.NewWorld(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measure, err := open(t.Context(), frame.Repeat{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, line := range slices.Concat(exact, private) {
+		p := frame.Point{Series: line}
+		if slices.Contains(private, line) {
+			p.Epsilon = 300 * dp.Nano
+		}
+		m, err := measure(t.Context(), p)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		got[line] = m.Values[0].Value
+		if m.Bill != p.Epsilon {
+			t.Errorf("%s: cost %s, want %s", line, m.Bill, p.Epsilon)
+		}
+	}
+	if !(got[pooled] > got[individual]) || !(got[softExact] > got[individual]) || !(got[soft] > 0.5) {
+		t.Errorf("accuracies %v: many parties should know more than one", got)
+	}
+}
+
+// The fast labels are the model's own.
+func TestWideLabels(t *testing.T) {
+	tab := census.Generate(2, 200)
+	m, err := ridge(feature.OneHot)(t.Context(), tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := widen(tab, feature.OneHot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _, err := predict(m, tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.labels(m); !slices.Equal(got, want) {
+		t.Error("labels differ from the model's")
+	}
+}
+
+// Features of a window that can be checked by hand.
+func TestDescribe(t *testing.T) {
+	var s [6][window]float64
+	for i := range window {
+		s[0][i] = 1                  // gravity alone
+		s[3][i] = float64(i%2)*2 - 1 // turning to and fro
+	}
+	at := func(name string) float64 {
+		return describe(&s)[slices.IndexFunc(bounds(), func(b bound) bool { return b.name == name })]
+	}
+	for name, want := range map[string]float64{
+		"ax_mean": 1, "ax_deviation": 0, "gx_mean": 0, "gx_deviation": 1, "gx_change": 2, "acceleration_mean": 1, "rotation_mean": 1, "rotation_deviation": 0, "xy_correlation": 0,
+	} {
+		if got := at(name); !(math.Abs(got-want) < 1e-9) {
+			t.Errorf("%s is %g, want %g", name, got, want)
+		}
+	}
+	if len(describe(&s)) != len(bounds()) {
+		t.Errorf("%d features and %d bounds", len(describe(&s)), len(bounds()))
+	}
+}
+
+// The slope of a power law is its power.
+func TestLine(t *testing.T) {
+	var x, y []float64
+	for _, m := range rateCrowds {
+		x, y = append(x, math.Log(float64(m))), append(y, math.Log(7/float64(m*m)))
+	}
+	if got := line(x, y); !(math.Abs(got+2) < 1e-12) {
+		t.Errorf("slope %g, want -2", got)
+	}
+}
+
+// Lines of url_svmlight become rows; faults are told by their lines.
+func TestReadSVMLight(t *testing.T) {
+	tab, err := readSVMLight(strings.NewReader("-1 4:0.5 7:1\n+1 4:0.5\n\n"), "f")
+	if err != nil || tab.Rows != 2 || tab.Labels[0] != 0 || tab.Labels[1] != 1 {
+		t.Fatalf("%v %+v", err, tab)
+	}
+	place, sign := hash(4)
+	if got := tab.Cols[place].Values[tab.Cols[place].Codes.At(1)]; got != sign*0.5/1.5 {
+		t.Errorf("feature 4 of row 2 is %g, want %g", got, sign*0.5/1.5)
+	}
+	for text, want := range map[string]string{"0 1:1": "line 1: must begin with the label", "+1 1:1\n-1 x:1": "line 2: must have features", "+1 1:NaN": "line 1", "+1 1": "line 1"} {
+		if _, err := readSVMLight(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzReadSVMLight(f *testing.F) {
+	f.Add("-1 4:0.5 7:1\n+1 4:1e9\n")
+	f.Add("1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		tab, err := readSVMLight(strings.NewReader(text), "f")
+		if err != nil {
+			return
+		}
+		for _, c := range tab.Cols {
+			for _, v := range c.Values {
+				if !(math.Abs(v) <= 1) {
+					t.Fatalf("a feature of %g", v)
+				}
+			}
+		}
+	})
+}
+
+// The real tables have the shapes that their READMEs state.
+func TestTablesAreThere(t *testing.T) {
+	folder := os.Getenv("DISCREET_DATASETS")
+	if folder == "" {
+		folder = "../../../shared/datasets"
+	}
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip("needs the data sets: set DISCREET_DATASETS")
+	}
+	tab, err := windows(t.Context(), frame.NewWorld(folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tab.Rows != 10_411 {
+		t.Errorf("%d windows of HAPT, its description says 10,411", tab.Rows)
+	}
+	byUser, err := users(t.Context(), frame.NewWorld(folder))
+	if err != nil || len(byUser) != 36 {
+		t.Errorf("%d users of WISDM (%v), want 36", len(byUser), err)
+	}
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/learn/additive"
+	"github.com/discreet-dp/discreet/learn/labeldp"
+	"github.com/discreet-dp/discreet/learn/pate"
+	"github.com/discreet-dp/discreet/learn/people"
+	"github.com/discreet-dp/discreet/rng/replay"
+	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/tune"
+)
+
+// Every learner, and the choice among two, from outside on small tables: not
+// refuted, and where one row can do so much that a bound should be seen, it is.
+func TestAuditsOfEveryLearner(t *testing.T) {
+	needsManyRuns(t)
+	private := small(t, dp.ReplaceOne, schema.Private)
+	counted := small(t, dp.AddRemove, schema.Private)
+	features := small(t, dp.ReplaceOne, schema.Public)
+	labels := small(t, dp.ReplaceOne, schema.Private) // the label alone
+	for j := range labels.Columns {
+		labels.Columns[j].Role = schema.Public
+	}
+	const rows, eps, delta = 8, dp.Nano, 0.01
+	additively := func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
+		p := additive.Params{Epsilon: e, Rows: rows}
+		return p.Plan(s, n)
+	}
+	labelwise := func(noise labeldp.Noise, d dp.Delta) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
+		return func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
+			p := labeldp.Defaults()
+			p.Epsilon, p.Delta, p.Noise = e, d, noise
+			return p.Plan(s, n)
+		}
+	}
+	for name, c := range map[string]struct {
+		s     *schema.Schema
+		plan  func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error)
+		delta float64
+		runs  int     // of a long test; an ordinary one makes a tenth
+		shown float64 // a long test must see a bound of so much
+	}{
+		"additive, whole rows":     {private, additively, 0, 30_000, 0},
+		"additive, add or remove":  {counted, additively, 0, 30_000, 0},
+		"additive, private column": {features, additively, 0, 30_000, 0},
+		"people": {private, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
+			p := people.Defaults()
+			p.Epsilon = e
+			return p.Plan(s, n)
+		}, 0, 60_000, 0},
+		"pate": {private, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
+			p := pate.Defaults()
+			p.Epsilon = e
+			return p.Plan(s, n)
+		}, 0, 60_000, 0},
+		"labeldp, gamma":    {labels, labelwise(labeldp.Gamma, 0), 0, 100_000, 0.4},
+		"labeldp, laplace":  {labels, labelwise(labeldp.Laplace, 0), 0, 100_000, 0.6},
+		"labeldp, gaussian": {labels, labelwise(labeldp.Gaussian, dp.Femto/100), delta, 100_000, 0.5},
+		"tune": {labels, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
+			p := tune.Defaults()
+			p.Epsilon, p.HeldOut = e, 0.4
+			p.Candidates = []tune.Candidate{{Name: "one", Plan: labelwise(labeldp.Laplace, 0)}, {Name: "other", Plan: labelwise(labeldp.Gamma, 0)}}
+			return p.Plan(s, n)
+		}, 0, 30_000, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pl, err := c.plan(eps, c.s, map[bool]int{true: rows}[c.s.Relation == dp.ReplaceOne])
+			if err != nil {
+				t.Fatal(err)
+			}
+			sub, err := Learner(context.Background(), name, pl, c.s, rows, replay.Seeded(1, "pairs"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := audited(t, sub, eps, c.delta, runs(c.runs/10, c.runs))
+			if r.Verdict != NotRefuted {
+				t.Errorf("a correct learner is refuted: ε ≥ %g", r.LowerBound)
+			}
+			if long && r.LowerBound < c.shown {
+				t.Errorf("shows ε ≥ %g, want %g at least", r.LowerBound, c.shown)
+			}
+		})
+	}
+}

@@ -15,11 +15,21 @@
 // never see: production accounts.
 package wangchang
 
-import "github.com/discreet-dp/discreet/experiment/frame"
+import (
+	"os"
+
+	"github.com/discreet-dp/discreet/experiment/frame"
+)
 
 const paper = "Wang and Chang: Privacy-Preserving Boosting in the Local Setting, arXiv 2002.02096"
 
-// Figures are the paper's figures, in their order, then its table.
+// Figures are the paper's figures, in their order, its table, and what mode local
+// costs; with a user's extract of the Brazilian census, what the paper says of
+// it.
 func Figures() []*frame.Figure {
-	return []*frame.Figure{fig2(), fig3(), fig4(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), fig11(), table2(), honesty()}
+	out := []*frame.Figure{fig2(), fig3(), fig4(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), fig11(), table2(), honesty()}
+	if path := os.Getenv(extractVariable); path != "" {
+		out = append(out, brazil(path))
+	}
+	return out
 }

@@ -15,11 +15,15 @@ type fits struct {
 }
 
 // fitOwners splits the rows, in the given order, evenly among owners and fits
-// each owner's classifier, one class against the rest. Weights are by row of
-// train.
+// each owner's classifier, one class against the rest, or the second of two
+// against the first. Weights are by row of train.
 func fitOwners(train labelled, order []int, owners int, weight []float64) fits {
 	n, d := len(order)/owners, train.Dim()
-	out := fits{matrix{train.classes * d, make([]float32, owners*train.classes*d)}, train.classes, d}
+	first, vectors := 0, train.classes
+	if vectors == 2 {
+		first, vectors = 1, 1
+	}
+	out := fits{matrix{vectors * d, make([]float32, owners*vectors*d)}, vectors, d}
 	each(owners, func(l int) {
 		own := order[l*n : (l+1)*n]
 		x := denseOf(train.Rows, own)
@@ -28,8 +32,8 @@ func fitOwners(train labelled, order []int, owners int, weight []float64) fits {
 			y[i], w[i] = train.y[r], weight[r]
 		}
 		f := newFitter(x, w, d)
-		for k := range train.classes {
-			theta, _ := f.fit(signs(y, uint8(k)))
+		for k := range vectors {
+			theta, _ := f.fit(signs(y, uint8(first+k)))
 			for j, t := range theta {
 				out.cells[l*out.width+k*d+j] = float32(t)
 			}

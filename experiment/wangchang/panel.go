@@ -38,6 +38,7 @@ var (
 	ofFashion = source{fashion.name, "Fashion"}
 	ofCensus  = source{"census", "census"}
 	sources   = []source{ofMNIST, ofFashion, ofCensus}
+	ofBrazil  = source{"brazil", "Brazil"} // a user's own extract
 )
 
 // Metrics of records.
@@ -59,7 +60,7 @@ func line(s source, mechanism string) string { return s.name + " " + mechanism }
 // parse is the inverse of line.
 func parse(series string) (s source, m mechanism, rest string) {
 	data, rest, _ := strings.Cut(series, " ")
-	for _, of := range sources {
+	for _, of := range append(sources, ofBrazil) {
 		if of.name == data {
 			s = of
 		}
@@ -180,4 +181,4 @@ func notesOf(s *frame.Summary, series []string, budgets []dp.Epsilon, metric str
 // nothingPrivate is true of every image's features, whatever noise comes later.
 const nothingPrivate = "The dictionary of visual words was learned from unperturbed images: no ε of this figure covers that."
 
-const standInSays = "Census: invented people stand in for the Brazilian census, which may not be passed on; `wangchang/brazil` measures a user's own extract."
+const standInSays = "Census: invented people stand in for the Brazilian census, which may not be passed on; with a user's own extract, named by DISCREET_BRAZIL, there is the figure `wangchang/brazil`."

@@ -43,6 +43,9 @@ func (t table) openBoosts(ctx context.Context, w *frame.World) (frame.Setup, err
 	if err != nil {
 		return nil, err
 	}
+	if len(train.y) < t.rounds*t.owners {
+		return nil, fmt.Errorf("experiment: %s: %d owners a round need %d rows, there are %d", t.long, t.owners, t.rounds*t.owners, len(train.y))
+	}
 	owners, unseen := tableOfBits(t.name, train), tableOfBits(t.name, test)
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
 		order := shuffled(len(train.y), r.Stream("owners"))

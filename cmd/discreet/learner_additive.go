@@ -12,12 +12,12 @@ func additiveLearner() *learner {
 	p := additive.Params{}
 	return &learner{
 		name:    "additive",
-		private: true,
+		private: true, approximate: true,
 		options: []option{
 			{"declared-rows", "how many rows to reckon with where their number is private", integer{&p.Rows}},
 		},
 		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
-			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate
+			p.Epsilon, p.Delta, p.NotPrivate = pr.epsilon, pr.delta, pr.notPrivate
 			pl, err := p.Plan(s, rows)
 			if err != nil {
 				return nil, err // not pl: a nil *additive.Plan is not a nil learn.Plan

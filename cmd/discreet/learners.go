@@ -168,7 +168,8 @@ func (r *request) plan(s *schema.Schema, rows int) (learn.Plan, error) {
 
 // cost is the price of pl, a plan of this request.
 func (r *request) cost(pl learn.Plan) dp.Price {
-	if r.price.delta > 0 {
+	gaussian := func(e dp.Event) bool { return e.Rho > 0 }
+	if r.price.delta > 0 && slices.ContainsFunc(pl.Events(), gaussian) { // else none of it is spent
 		return dp.Price{Epsilon: r.price.epsilon, Delta: r.price.delta}
 	}
 	return dp.Pure(pl.Events())

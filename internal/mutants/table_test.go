@@ -549,8 +549,8 @@ var table = []mutant{
 	{
 		Row: "A4", Bug: "additive: a share's noise is sized with the whole ε",
 		File: "learn/additive/release.go",
-		Old:  `r.pl.noise(r.pl.shares[t].cells, step`,
-		New:  `r.pl.noise(r.pl.Epsilon, step`,
+		Old:  `r.pl.noise(r.pl.shares[t].cells, r.pl.s`,
+		New:  `r.pl.noise(part{eps: r.pl.Epsilon}, r.pl.s`,
 
 		Package: "./learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
@@ -568,11 +568,32 @@ var table = []mutant{
 	{
 		Row: "A6", Bug: "additive: the table is read before the charge",
 		File: "learn/additive/fit.go",
-		Old:  `	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {`,
+		Old:  `	if err := acct.Charge(pl.price(), pl.bill); err != nil {`,
 		New: `	tab.Groups(ctx, pl.public)
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {`,
+	if err := acct.Charge(pl.price(), pl.bill); err != nil {`,
 
 		Package: "./learn/additive", Test: "TestConformance/partly_private/charges_before_it_reads",
+	},
+	{
+		Row: "A7", Bug: "additive: a replaced row counts as one step of Gaussian noise, not √2",
+		File: "learn/additive/rules.go",
+		Old:  `	return math.Sqrt2
+`,
+		New: `	return 1
+`,
+
+		Package: "./learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "A8", Bug: "additive: the second pass of Gaussian noise is free",
+		File: "learn/additive/params.go",
+		Old:  `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
+`,
+		New: `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
+		pl.bill = pl.bill[:(len(pl.bill)+1)/2]
+`,
+
+		Package: "./learn/additive", Test: "TestConformance/partly_private,_gaussian/bill_equals_releases",
 	},
 	{
 		Row: "people 1", Bug: "noise of half the cap",

@@ -25,18 +25,28 @@ func settings() map[string]setting {
 	partly := func(*Params, *schema.Schema) {}
 	label := func(_ *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 }
 	addRemove := func(_ *Params, s *schema.Schema) { s.Relation = dp.AddRemove }
+	delta := func(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
+		return func(p *Params, s *schema.Schema) {
+			p.Delta = 1e-6 * dp.Femto
+			set(p, s)
+		}
+	}
 	return map[string]setting{
-		"partly private":          {partly, 400},
-		"partly private, in turn": {partly, 5_000},
-		"partly private, boosted": {partly, 100_000},
-		"no public column":        {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
-		"private label":           {label, 600},
-		"private label, boosted":  {label, 20_000},
-		"add-remove":              {addRemove, 600},
-		"add-remove, in turn":     {addRemove, 5_000},
-		"add-remove, boosted":     {addRemove, 20_000},
-		"one private column":      {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
-		"eps inf":                 {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
+		"partly private, gaussian": {delta(partly), 100_000},
+		"private label, gaussian":  {delta(label), 5_000},
+		"add-remove, gaussian":     {delta(addRemove), 20_000},
+		"delta spared":             {delta(partly), 400},
+		"partly private":           {partly, 400},
+		"partly private, in turn":  {partly, 5_000},
+		"partly private, boosted":  {partly, 100_000},
+		"no public column":         {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
+		"private label":            {label, 600},
+		"private label, boosted":   {label, 20_000},
+		"add-remove":               {addRemove, 600},
+		"add-remove, in turn":      {addRemove, 5_000},
+		"add-remove, boosted":      {addRemove, 20_000},
+		"one private column":       {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
+		"eps inf":                  {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
 		"eps inf, everything private": {func(p *Params, s *schema.Schema) {
 			label(p, s)
 			p.Epsilon, p.NotPrivate = 0, true

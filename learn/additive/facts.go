@@ -3,7 +3,9 @@
 package additive
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/learn"
@@ -21,10 +23,14 @@ func (pl *Plan) Facts() []learn.Fact {
 	if pl.NotPrivate {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	}
-	scale := step(pl.s.Relation) / pl.shares[0].cells.Float()
-	return append(f,
-		learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))},
-		learn.Fact{Key: "noise_scale", Value: scale, Text: fmt.Sprintf("noise scale of a round: %.4g rows on each cell", scale)})
+	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+	if pl.Delta > 0 {
+		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()), Text: fmt.Sprintf("and δ = %s: Gaussian noise, all releases accounted jointly", pl.Delta)})
+	} else if pl.spared {
+		f = append(f, learn.Fact{Key: "delta", Value: 0, Text: "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure"})
+	}
+	last := math.Sqrt(pl.shares[r.rounds-1].cells.variance(pl.s.Relation))
+	return append(f, learn.Fact{Key: "noise", Value: last, Text: fmt.Sprintf("noise of the last round: a standard deviation of %.4g rows on each cell", last)})
 }
 
 func (pl *Plan) reckoning() string {

@@ -20,7 +20,12 @@ import (
 // the charge it can fail for a fault of the engine or a cancelled context only
 // (1.7): one class or one row trains like anything else.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+	if pl.s.Relation == dp.ReplaceOne { // else their number is private, and the declared one was checked
+		if err := learn.CheckDelta("additive", pl.Delta, tab.Rows()); err != nil {
+			return nil, err
+		}
+	}
+	if err := acct.Charge(pl.price(), pl.bill); err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
 	st, err := pl.begin(ctx, tab, exit)
@@ -61,11 +66,13 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
 }
 
 func (pl *Plan) claim() string {
 	switch {
+	case pl.Delta > 0:
+		return "additive: G-ADDITIVE-4"
 	case pl.scope == dp.PrivateFeatures:
 		return "additive: G-ADDITIVE-1"
 	case pl.s.Relation == dp.ReplaceOne:

@@ -99,7 +99,7 @@ func TestNonInterferenceNoticesExactCells(t *testing.T) {
 // Rows at extremes, and scripts that teach extreme shapes, reach the declared
 // distance in every round and never pass it: lemma 3 with the caps of lemma 2.
 func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
-	for _, name := range []string{"partly private, boosted", "private label, boosted", "add-remove, boosted", "partly private"} {
+	for _, name := range []string{"partly private, boosted", "private label, boosted", "add-remove, boosted", "partly private", "partly private, gaussian", "add-remove, gaussian"} {
 		c := settings()[name]
 		reached := map[bool]float64{} // by whether it is a choice
 		for seed := range uint64(60) {

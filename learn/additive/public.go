@@ -165,15 +165,15 @@ func (pl *Plan) privateStart(ctx context.Context, tab engine.Table, exit *mech.E
 	neg := mech.Ratio{Num: rows(cells[0].Negative), Den: 1}
 	var p, q float64
 	if pl.s.Relation == dp.ReplaceOne { // the number of rows is public: one count says both
-		p = exit.Release(priorLabel, pl.noise(pl.prior, 1, 1), pos)[0] // 1.4: rows meet noise
+		p = exit.Release(priorLabel, pl.noise(pl.prior, dp.AddRemove, 1), pos)[0] // 1.4: rows meet noise: the count moves by 1
 		q = float64(pos.Num+neg.Num) - p
 	} else {
-		out := exit.Release(priorLabel, pl.noise(pl.prior, 1, 2), pos, neg) // 1.4: rows meet noise
+		out := exit.Release(priorLabel, pl.noise(pl.prior, dp.AddRemove, 2), pos, neg) // 1.4: rows meet noise: one of the counts moves by 1
 		p, q = out[0], out[1]
 	}
 	floor := 1.0 // rows: below the noise a count says nothing
 	if !pl.NotPrivate {
-		floor = 1 / pl.prior.Float()
+		floor = math.Sqrt(pl.prior.variance(dp.AddRemove) / 2)
 	}
 	z := math.Log(math.Max(p, floor) / math.Max(q, floor))
 	return &start{score: feature.Additive{Intercept: z}, least: feature.Units(z), most: feature.Units(z)}, nil

@@ -60,7 +60,7 @@ func (r *rounds) run(ctx context.Context, t int) error {
 	if r.pl.rules.picks {
 		k = r.pick(t, caps)
 	}
-	r.learn(k, r.release(t, k, caps))
+	r.learn(k, r.release(t, k, caps), r.pl.rules.of(t))
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (r *rounds) release(t, k int, caps [2]int64) cells {
 	for b := range n {
 		values = append(values, mech.Ratio{Num: int64(sums.Positive[b]), Den: caps[0]}, mech.Ratio{Num: int64(sums.Negative[b]), Den: caps[1]})
 	}
-	out := r.exit.Release(cellsLabel(t), r.pl.noise(r.pl.shares[t].cells, step(r.pl.s.Relation), len(values)), values...) // 1.4: rows meet noise
+	out := r.exit.Release(cellsLabel(t), r.pl.noise(r.pl.shares[t].cells, r.pl.s.Relation, len(values)), values...) // 1.4: rows meet noise
 	p, q := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
 	c := cells{positive: make([]float64, n), negative: make([]float64, n)}
 	for b := range n {
@@ -127,10 +127,7 @@ func (r *rounds) release(t, k int, caps [2]int64) cells {
 		meet(c.positive, r.total[0])
 		meet(c.negative, r.total[1])
 	}
-	if !r.pl.NotPrivate {
-		scale := step(r.pl.s.Relation) / r.pl.shares[t].cells.Float()
-		c.variance = 2 * scale * scale * (p*p + q*q)
-	}
+	c.variance = r.pl.shares[t].cells.variance(r.pl.s.Relation) * (p*p + q*q)
 	return c
 }
 
@@ -146,34 +143,50 @@ func meet(cells []float64, sum float64) {
 
 // learn adds what the cells say to the shape of column k, and what is kept of
 // it to the score of the weights. From here on everything is post-processing.
-func (r *rounds) learn(k int, c cells) {
+func (r *rounds) learn(k int, c cells, in pass) {
 	bins := r.pl.private[k]
 	steps, variance := smooth(c, bins.Ordered())
-	sh, trust := &r.fit[k], r.pl.rules.trust
+	sh := &r.fit[k]
 	sh.used = true
 	for b := range steps {
-		sh.steps[b] += trust * steps[b]
-		sh.variance[b] += trust * trust * variance[b]
+		sh.steps[b] += in.trust * steps[b]
+		sh.variance[b] += in.trust * in.trust * variance[b]
 	}
-	keep := r.pl.rules.keep
-	if keep == 0 {
+	if in.keep == 0 {
 		return
 	}
 	kept := make([]float64, len(steps))
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
 	for b, s := range steps {
-		kept[b] = keep * s
+		kept[b] = in.keep * s
 		lo, hi = min(lo, feature.Units(kept[b])), max(hi, feature.Units(kept[b]))
 	}
 	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: bins, Steps: kept})
 	r.least, r.most, r.sums, r.total = r.least+lo, r.most+hi, nil, nil
 }
 
-func (pl *Plan) noise(eps dp.Epsilon, l1 float64, length int) mech.Mechanism {
-	if pl.NotPrivate {
+// noise is for a vector that moves by step(relation) in L1 and by
+// length(relation) in L2.
+func (pl *Plan) noise(p part, relation dp.Relation, size int) mech.Mechanism {
+	switch {
+	case pl.NotPrivate:
 		return mech.NoNoise{}
+	case p.rho > 0:
+		return mech.Sized(mech.GaussianFor(p.rho, length(relation), size))
 	}
-	return mech.Sized(mech.LaplaceFor(eps, l1, length))
+	return mech.Sized(mech.LaplaceFor(p.eps, step(relation), size))
+}
+
+// variance is that of the noise on one number; 0 where there is none.
+func (p part) variance(relation dp.Relation) float64 {
+	switch {
+	case p.rho > 0:
+		return length(relation) * length(relation) / (2 * p.rho.Float())
+	case p.eps > 0:
+		scale := step(relation) / p.eps.Float()
+		return 2 * scale * scale
+	}
+	return 0
 }
 
 func (pl *Plan) selector(eps dp.Epsilon, spread float64) mech.Selector {

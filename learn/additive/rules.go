@@ -9,22 +9,33 @@ import (
 )
 
 // rules are what nobody has to choose. They follow from public numbers alone:
-// ε, the relation, the number of columns, and a number of rows that is public
+// ε, δ, the relation, the number of columns, and a number of rows that is public
 // or declared.
 type rules struct {
 	bins      int     // of a number without declared edges, at most
 	rounds    int     // releases of cells
 	picks     bool    // each round picks its column; else rounds take the columns in turn
 	pickShare float64 // part of a round's ε that its pick costs
+	gaussian  bool    // Gaussian noise, which a δ pays for, in place of Laplace
+	passes    []pass  // over the columns in turn; one where rounds pick
+}
+
+// pass is what the rounds of one pass have in common.
+type pass struct {
+	share float64 // of the price; all passes add up to 1
 	// keep is how much of what was released the weights of later rounds see: 0
 	// for none (rounds then share one pass over the rows), 1 for boosting. Less
 	// than 1 counts correlated columns twice in part, which bends the log-odds,
 	// and leaves more weight for later rounds, which quiets the noise.
 	keep float64
 	// trust is what of each step enters the model: less than 1 where nothing is
-	// kept, since correlated columns then say the same thing several times.
+	// kept, since correlated columns then say the same thing several times, and
+	// what was kept where another pass measures what is left.
 	trust float64
 }
+
+// of returns the pass of round t.
+func (r *rules) of(t int) pass { return r.passes[t*len(r.passes)/r.rounds] }
 
 const (
 	priorShare = 0.05 // of ε, for the share of the positive label where that is private
@@ -32,42 +43,83 @@ const (
 	maxBins    = 32
 )
 
-// settle derives the rules; docs/decisions/0004-additive.md has the sweeps.
-func settle(p Params, relation dp.Relation, rows, columns int) rules {
+// once and twice are the passes of rounds that take the columns in turn. The
+// first of two steps half-way; the second sees how columns overlap.
+func once(keep, trust float64) []pass { return []pass{{1, keep, trust}} }
+
+func twice() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
+
+// settle derives the rules; docs/decisions/0004-additive.md has the sweeps. rho
+// is what (ε, δ) buys, 0 without a δ.
+func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
 	if p.NotPrivate {
-		return rules{bins: maxBins, rounds: 3 * columns, keep: 1, trust: 1}
+		third := pass{1.0 / 3, 1, 1}
+		return rules{bins: maxBins, rounds: 3 * columns, passes: []pass{third, third, third}}
 	}
-	// signal is how many noise scales of a single release the table is long.
+	// signal is how many noise scales of a single release the table is long. A
+	// Gaussian of deviation σ is reckoned as the Laplace noise of the same, and
+	// the columns in turn as one release of all.
 	signal := float64(rows) * p.Epsilon.Float() / step(relation)
-	r := rules{rounds: int(max(1, math.Round(math.Pow(signal/130, 0.75)))), trust: 1}
+	if joint := float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / length(relation); joint > signal && turns(joint, columns) {
+		r := inTurn(joint, columns, 150, 500)
+		r.gaussian = true
+		return r
+	}
 	switch {
 	case columns == 1:
-		r.rounds, r.keep = 1, 0
-	case float64(r.rounds) < 0.75*float64(columns):
-		r.picks, r.keep = true, 0.5
-		r.pickShare = 0.25 + 0.15/float64(r.rounds)
-	default:
-		r.rounds = columns
-		switch each := signal / float64(columns); {
-		case each >= 4000:
-			r.rounds, r.keep = 2*columns, 1
-		case each >= 400:
-			r.keep = 0.5
-		default:
-			r.trust = 0.85
-		}
+		return rules{bins: binsFor(signal), rounds: 1, passes: once(0, 1)}
+	case turns(signal, columns):
+		return inTurn(signal, columns, 400, 3000)
 	}
-	// A power of two: finer bins then cut coarser ones.
-	r.bins = int(math.Exp2(math.Round(math.Log2(0.6 * math.Sqrt(signal/float64(r.rounds))))))
-	r.bins = min(maxBins, max(minBins, r.bins))
+	r := rules{rounds: worth(signal), picks: true, passes: once(0.5, 1)}
+	r.pickShare = 0.25 + 0.15/float64(r.rounds)
+	r.bins = binsFor(signal / float64(r.rounds))
 	return r
 }
 
+// worth is how many rounds a signal is worth.
+func worth(signal float64) int {
+	return int(max(1, math.Round(math.Pow(signal/130, 0.75))))
+}
+
+// turns reports whether taking every column is better than paying for picks.
+func turns(signal float64, columns int) bool {
+	return float64(worth(signal)) >= 0.75*float64(columns)
+}
+
+// inTurn takes the columns in turn: twice, or once, keeping part or nothing.
+func inTurn(signal float64, columns int, part, two float64) rules {
+	each := signal / float64(columns)
+	r := rules{bins: binsFor(each), rounds: columns}
+	switch {
+	case each >= two:
+		r.rounds, r.passes = 2*columns, twice()
+	case each >= part:
+		r.passes = once(0.5, 1)
+	default:
+		r.passes = once(0, 0.85)
+	}
+	return r
+}
+
+// binsFor is a power of two: finer bins then cut coarser ones.
+func binsFor(each float64) int {
+	return min(maxBins, max(minBins, int(math.Exp2(math.Round(math.Log2(0.6*math.Sqrt(each)))))))
+}
+
 // step is by how much one release of cells of weight at most 1 moves between
-// neighbours: a row appears, or leaves one cell for another (1.2).
+// neighbours in L1: a row appears, or leaves one cell for another (1.2).
 func step(relation dp.Relation) float64 {
 	if relation == dp.AddRemove {
 		return 1
 	}
 	return 2
+}
+
+// length is the same in L2 (1.2); the float64 next to √2 lies above it.
+func length(relation dp.Relation) float64 {
+	if relation == dp.AddRemove {
+		return 1
+	}
+	return math.Sqrt2
 }

@@ -4,6 +4,7 @@ package additive
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -18,16 +19,21 @@ func TestSettle(t *testing.T) {
 		rows, columns int
 		eps           dp.Epsilon
 		relation      dp.Relation
+		rho           float64
 		want          rules
 	}{
-		{100, 9, 1, dp.ReplaceOne, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, keep: 0.5, trust: 1}},
-		{21_037, 9, 40_000_000, dp.ReplaceOne, rules{bins: 8, rounds: 2, picks: true, pickShare: 0.325, keep: 0.5, trust: 1}},
-		{32_561, 9, 100_000_000, dp.ReplaceOne, rules{bins: 8, rounds: 9, trust: 0.85}},
-		{32_561, 12, 500_000_000, dp.AddRemove, rules{bins: 16, rounds: 12, keep: 0.5, trust: 1}},
-		{14_589, 1, 10_000_000, dp.ReplaceOne, rules{bins: 8, rounds: 1, trust: 1}},
-		{1_000_000, 5, dp.Nano, dp.AddRemove, rules{bins: 32, rounds: 10, keep: 1, trust: 1}},
+		{100, 9, 1, dp.ReplaceOne, 0, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, passes: once(0.5, 1)}},
+		{21_037, 9, 40_000_000, dp.ReplaceOne, 0, rules{bins: 8, rounds: 2, picks: true, pickShare: 0.325, passes: once(0.5, 1)}},
+		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, rules{bins: 8, rounds: 9, passes: once(0, 0.85)}},
+		{32_561, 12, 500_000_000, dp.AddRemove, 0, rules{bins: 16, rounds: 12, passes: once(0.5, 1)}},
+		{14_589, 1, 10_000_000, dp.ReplaceOne, 0, rules{bins: 8, rounds: 1, passes: once(0, 1)}},
+		{1_000_000, 5, dp.Nano, dp.AddRemove, 0, rules{bins: 32, rounds: 10, passes: twice()}},
+		// Each of 14 columns is 2·22,792·√.036/√(2·14) = 1,634 noise scales long.
+		{22_792, 14, dp.Nano, dp.ReplaceOne, 0.036, rules{bins: 32, rounds: 28, gaussian: true, passes: twice()}},
+		{22_792, 14, dp.Nano / 5, dp.ReplaceOne, 0.00144, rules{bins: 8, rounds: 14, gaussian: true, passes: once(0.5, 1)}},
+		{22_792, 14, dp.Nano / 100, dp.ReplaceOne, 3.6e-6, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, passes: once(0.5, 1)}},
 	} {
-		if got := settle(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns); got != c.want {
+		if got := settle(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
 		}
 	}
@@ -55,7 +61,7 @@ func TestDivideAddsUpExactly(t *testing.T) {
 
 func TestPlanRefuses(t *testing.T) {
 	s := census.Schema()
-	for _, p := range []Params{{}, {Epsilon: -1}, {Epsilon: dp.MaxEpsilon + 1}, {Epsilon: dp.Nano, NotPrivate: true}, {Epsilon: dp.Nano, Rows: -1}, {Epsilon: 1}} {
+	for _, p := range []Params{{}, {Epsilon: -1}, {Epsilon: dp.MaxEpsilon + 1}, {Epsilon: dp.Nano, NotPrivate: true}, {Epsilon: dp.Nano, Rows: -1}, {Epsilon: 1}, {Epsilon: dp.Nano, Delta: -1}, {Epsilon: dp.Nano, Delta: dp.Femto}, {Delta: 1, NotPrivate: true}} {
 		if _, err := p.Plan(s, 100); err == nil {
 			t.Errorf("%+v was accepted", p)
 		}
@@ -67,6 +73,19 @@ func TestPlanRefuses(t *testing.T) {
 	}
 	if _, err := (Params{Epsilon: dp.Nano}).Plan(&open, 100); err == nil {
 		t.Error("a schema without anything private was accepted")
+	}
+}
+
+// A δ that Gaussian noise cannot use better than none is not spent.
+func TestDeltaIsSparedWhereLaplaceIsQuieter(t *testing.T) {
+	for rows, spent := range map[int]bool{100: false, 100_000: true} {
+		pl, err := Params{Epsilon: dp.Nano / 10, Delta: 5e7}.Plan(census.Schema(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pl.price().Delta > 0; got != spent || pl.spared == spent {
+			t.Errorf("%d rows: δ is spent: %v, want %v", rows, got, spent)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // TestFitEqualsTheNaiveTwin recomputes every release of cells row by row in
 // floats, from the definition, under one script, and then every score.
 func TestFitEqualsTheNaiveTwin(t *testing.T) {
-	for _, name := range []string{"partly private, boosted", "partly private, in turn", "private label, boosted", "add-remove, boosted"} {
+	for _, name := range []string{"partly private, boosted", "partly private, in turn", "private label, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian"} {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := with(settings()[name], 1500)
 			anyPlan, err := plan()
@@ -46,7 +46,7 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 						t.Fatalf("%q, value %d: %g, the twin has %g", p.Label, i, v.Float(), want[i])
 					}
 				}
-				w.learn(k, scripted(3)(len(tape.Passages)-len(pl.shares)+at, p), caps)
+				w.learn(k, scripted(3)(len(tape.Passages)-len(pl.shares)+at, p), caps, at)
 				at++
 			}
 			got, err := m.Scores(tab.Cols, tab.Rows)
@@ -132,7 +132,7 @@ func (w *twin) cells(k int) (out []float64, caps [2]float64) {
 	return out, caps
 }
 
-func (w *twin) learn(k int, released []float64, caps [2]float64) {
+func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	bins := &w.pl.private[k]
 	c := cells{positive: make([]float64, bins.Len()), negative: make([]float64, bins.Len())}
 	for b := range bins.Len() {
@@ -151,17 +151,29 @@ func (w *twin) learn(k int, released []float64, caps [2]float64) {
 		meet(c.positive, sum[0])
 		meet(c.negative, sum[1])
 	}
-	scale := step(w.pl.s.Relation) / w.pl.shares[0].cells.Float()
-	c.variance = 2 * scale * scale * (caps[0]*caps[0] + caps[1]*caps[1])
+	c.variance = math.Pow(w.pl.mechanismScale(round), 2) * (caps[0]*caps[0] + caps[1]*caps[1])
 	steps, _ := smooth(c, bins.Ordered())
-	keep := w.pl.rules.keep
+	in := w.pl.rules.passes[round/len(w.pl.private)]
+	keep := in.keep
 	for i := range w.tab.Rows {
 		s := steps[bin(w.tab, bins, i)]
-		w.full[i] += w.pl.rules.trust * s
+		w.full[i] += in.trust * s
 		w.seen[i] += keep * s
 	}
 	if keep > 0 {
 		w.low, w.high, w.totals = w.low+keep*slices.Min(steps), w.high+keep*slices.Max(steps), false
+	}
+}
+
+// mechanismScale is the standard deviation that the mechanism itself states.
+func (pl *Plan) mechanismScale(round int) float64 {
+	switch m := pl.noise(pl.shares[round].cells, pl.s.Relation, 2).(type) {
+	case mech.Gaussian:
+		return m.Scale()
+	case mech.Laplace:
+		return math.Sqrt2 * m.Scale()
+	default:
+		return math.NaN()
 	}
 }
 

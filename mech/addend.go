@@ -97,18 +97,18 @@ func drawAddend(src rng.Source, l response.Addend, at func(j int) float64) []uin
 // Laplace law of the scale: the difference of two Pólya variables, the negative
 // binomial law with shape 1/parts.
 func noiseShare(src rng.Source, parts, scale uint64) int64 {
-	return int64(polya(src, geometric(src, scale), parts)) - int64(polya(src, geometric(src, scale), parts)) // 3.2
+	return int64(polya(src, geometric(src, scale), 1, parts)) - int64(polya(src, geometric(src, scale), 1, parts)) // 3.2
 }
 
-// polya draws the share of one of parts equal shares of a geometric total: given
+// polya draws what some of parts equal shares of a geometric total come to: given
 // their sum, independent negative binomial variables of shape 1/parts each have
 // the law of colours drawn from Pólya's urn that begins with 1/parts of each.
-// After j draws of which x were of the colour, the next is with probability
-// (1/parts + x)/(1 + j), a quotient of integers: exact.
-func polya(src rng.Source, total, parts uint64) (x uint64) {
+// After j draws of which x were of some of the colours, the next is with
+// probability (some/parts + x)/(1 + j), a quotient of integers: exact.
+func polya(src rng.Source, total, some, parts uint64) (x uint64) {
 	p := places{src: src}
 	for j := range total {
-		if p.below(1+parts*x, parts*(j+1)) {
+		if p.below(some+parts*x, parts*(j+1)) {
 			x++
 		}
 	}

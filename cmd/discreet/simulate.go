@@ -43,7 +43,7 @@ type simulated struct {
 	Mechanism  string     `json:"mechanism"` // "" where each question takes the better of oue and grr
 	Epsilon    dp.Epsilon `json:"epsilon_nano"`
 	Owners     int        `json:"owners"`
-	Asked      int        `json:"asked"` // owners who sent their one report; 0 in mode paper, where all send much more
+	Asked      int        `json:"asked"` // owners who took part once; 0 in mode paper, where all send much more
 	Private    bool       `json:"private"`
 	// Rounds are what the owners' reports came to; of mode paper the exact errors.
 	Rounds []round `json:"rounds"`
@@ -61,8 +61,9 @@ type round struct {
 
 // Modes of a simulation.
 const (
-	modeLocal = "local"
-	modePaper = "paper"
+	modeLocal     = "local"
+	modeAggregate = "aggregate"
+	modePaper     = "paper"
 )
 
 // mechanisms maps the names of the command line to those of laws.
@@ -79,13 +80,16 @@ population of that size buys. Every column and the label are private here,
 whatever the schema's roles.
 
 Modes. In local, the default, each owner sends one report, which is ε-private
-before it leaves; splits, leaves and errors are computed from reports. Mode paper
-is boosting as Wang and Chang (2020) print it, for comparison: there only the
-vectors are perturbed, and the model says that it guarantees nothing.
+before it leaves; splits, leaves and errors are computed from reports. In mode
+aggregate owners send shares of a secret sum, and only sums, with noise that all
+owners add together, are seen: much less noise, for trust in those who hold
+shares. Mode paper is boosting as Wang and Chang (2020) print it, for comparison:
+there only the vectors are perturbed, and the model says that it guarantees
+nothing.
 
 Mechanisms: oue and grr report a cell of a column's table, pm, duchi, hybrid and
-laplace a vector; mode paper takes vectors only. Left out, local takes the better
-of oue and grr for each question, paper pm.
+laplace a vector; mode paper takes vectors only, mode aggregate none. Left out,
+local takes the better of oue and grr for each question, paper pm.
 
 With --plan it reads no data: it prints what each question's reports will be
 worth for --owners owners, how many owners it takes for --noise, and what one
@@ -102,7 +106,7 @@ dishonest owner can do.`,
 	f.StringVar(&s.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	f.StringVar(&s.classifier, "classifier", "stump", "what a round adds: stump, centroid or logistic, a `name`")
 	f.StringVar(&s.mechanism, "mechanism", "", "how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`")
-	f.StringVar(&s.mode, "mode", modeLocal, "local or paper, a `name`")
+	f.StringVar(&s.mode, "mode", modeLocal, "local, aggregate or paper, a `name`")
 	f.StringVar(&s.epsilon, "epsilon", "", "the ε of an owner's one report, a `number`")
 	f.IntVar(&s.owners, "owners", 0, "the `number` of data owners; 0: every row is one")
 	f.IntVar(&s.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth, in mode paper 10")
@@ -153,21 +157,23 @@ func (s *simulation) check(c *cobra.Command) error {
 	law, known := mechanisms[s.mechanism]
 	classifiers := []string{string(wire.Stump), string(wire.Centroid), string(wire.Logistic)}
 	switch {
-	case s.mode != modeLocal && s.mode != modePaper:
-		return fault("mode", "must be local or paper", s.mode, "")
+	case s.mode != modeLocal && s.mode != modeAggregate && s.mode != modePaper:
+		return fault("mode", "must be local, aggregate or paper", s.mode, "")
 	case !slices.Contains(classifiers, s.classifier):
 		return fault("classifier", "must be one of "+strings.Join(classifiers, ", "), s.classifier, "")
 	case s.mechanism != "" && !known:
 		return fault("mechanism", "must be one of pm, duchi, laplace, hybrid, oue, grr", s.mechanism, "")
 	case s.mode == modePaper && (law == "oue" || law == "grr"):
 		return fault("mechanism", "must be one of pm, duchi, laplace, hybrid in mode paper", s.mechanism, "mode local takes all of them")
+	case s.mode == modeAggregate && s.mechanism != "":
+		return fault("mechanism", "must be left out in mode aggregate: owners share the noise of one sum", s.mechanism, "")
 	case s.rounds < 0 || c.Flags().Changed("rounds") && s.rounds == 0:
 		return fault("rounds", "must be at least 1", s.rounds, "")
 	case s.owners < 0 || c.Flags().Changed("owners") && s.owners == 0:
 		return fault("owners", "must be at least 1", s.owners, "")
 	case s.plan && (len(s.data) > 0 || s.model != ""):
 		return fault("plan", "must be without --data and --model: it reads and writes nothing", nil, "")
-	case s.plan && s.mode == modePaper:
+	case s.plan && s.mode != modeLocal:
 		return fault("plan", "must be of mode local", s.mode, "")
 	case s.plan && s.owners == 0:
 		return fault("owners", "must be given with --plan", nil, "for example --owners 100000")
@@ -211,7 +217,7 @@ func (s *simulation) perform(ctx context.Context, sch *schema.Schema, eps dp.Eps
 		return m, out, err
 	}
 	res, err := simulate.Run(ctx, tab, simulate.Params{
-		Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: s.rounds, Progress: report,
+		Mode: wire.Mode(s.mode), Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: s.rounds, Progress: report,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -229,7 +235,7 @@ func (s *simulation) print(m *model.Model, out *simulated) error {
 	for _, r := range out.Rounds {
 		fmt.Fprintf(&b, "round %d: weighted error %.3f", r.Round, r.Err)
 		if r.ErrNoise > 0 {
-			fmt.Fprintf(&b, " ± %.3f by other owners' reports, levels counted alike", r.ErrNoise)
+			fmt.Fprintf(&b, " ± %.3f by other owners, levels counted alike", r.ErrNoise)
 		}
 		if r.Vote > 0 {
 			fmt.Fprintf(&b, ", vote %.3f\n", r.Vote)

@@ -22,6 +22,9 @@ type Aggregator struct {
 	round   *wire.Round // nil when the task is done
 	tallies []response.Tally
 	laws    []response.Law
+	addend  response.Addend       // mode aggregate, instead of laws and tallies
+	total   []float64             // its estimate, nil before it has come
+	added   int                   // owners in it
 	seen    map[[16]byte][16]byte // of the slot: owner to report
 
 	members []wire.Member // with their votes
@@ -68,9 +71,10 @@ func New(task *wire.Task) (*Aggregator, error) {
 // Task is the task's bytes, for owners to accept.
 func (a *Aggregator) Task() []byte { return a.text }
 
-// Broadcast is the bytes of the round that is open, nil when the task is done.
+// Broadcast is the bytes of the round that is open, nil when the task is done, or
+// in mode aggregate before the slot is assembled.
 func (a *Aggregator) Broadcast() ([]byte, error) {
-	if a.round == nil {
+	if a.round == nil || a.task.Mode == wire.Aggregate && a.round.Crowd == nil {
 		return nil, nil
 	}
 	return a.round.Text(a.task)
@@ -80,6 +84,10 @@ func (a *Aggregator) Broadcast() ([]byte, error) {
 func (a *Aggregator) open(r *wire.Round) error {
 	r.Task = a.digest.String()
 	a.round, a.laws, a.tallies, a.seen = r, nil, nil, map[[16]byte][16]byte{}
+	a.total, a.added = nil, 0
+	if a.task.Mode == wire.Aggregate {
+		return nil // until Assemble says who is there
+	}
 	for i := range max(1, len(r.Asks)) {
 		law, err := a.task.Law(r.Cells(a.task, i))
 		if err != nil {
@@ -105,7 +113,7 @@ var (
 // second one of its owner, and words that the law does not know are refused and
 // change nothing.
 func (a *Aggregator) Receive(report []byte) error {
-	if a.round == nil {
+	if a.round == nil || a.task.Mode == wire.Aggregate {
 		return ErrDone
 	}
 	r, err := wire.ParseReport(report)
@@ -148,7 +156,7 @@ func (a *Aggregator) Received() (n int64) {
 	for _, t := range a.tallies {
 		n += t.Reports
 	}
-	return n
+	return n + int64(a.added)
 }
 
 // Close ends the open slot, however many reports came, and opens the next. The

@@ -12,7 +12,7 @@ import "math"
 // does. The estimate is noisy and is clamped before its logarithm is taken.
 func (a *Aggregator) judge() {
 	K := a.task.Schema.Classes()
-	t := newTable(a.laws[0], a.tallies[0], K) // cells: answers
+	t := a.collected()[0] // cells: answers
 	total := totals(a.tables)
 	o := Outcome{Round: len(a.done) + 1, Errors: int64(t.reports)}
 	for i := range a.tables {

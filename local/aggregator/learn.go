@@ -11,11 +11,7 @@ import (
 
 // learn turns the tables of the open slot into a candidate, the last member.
 func (a *Aggregator) learn() error {
-	K := a.task.Schema.Classes()
-	a.tables = a.tables[:0]
-	for i, law := range a.laws {
-		a.tables = append(a.tables, newTable(law, a.tallies[i], K))
-	}
+	a.tables = a.collected()
 	total := totals(a.tables)
 	if a.prior == nil {
 		a.prior = centredLogs(total)
@@ -210,11 +206,12 @@ func centre(x []float64) {
 
 // asks are the questions of the rounds after the first: which side of a column's
 // scores so far the record is on, where there are sides. Two cells cost less
-// noise than many; later rounds correct what the first ones counted twice.
+// noise than many; later rounds correct what the first ones counted twice. Noise
+// that owners share is small: in mode aggregate all cells are asked for again.
 func (a *Aggregator) asks() (asks []wire.Ask) {
 	for q := range a.task.Questions {
 		ask := wire.Ask{Question: q}
-		if sum := a.summed(q); sum != nil {
+		if sum := a.summed(q); sum != nil && a.task.Mode == wire.Local {
 			groups := sides(sum)
 			if groups == nil {
 				continue

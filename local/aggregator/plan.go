@@ -12,6 +12,7 @@ import (
 // Params are the public choices from which a task is planned.
 type Params struct {
 	Schema     *schema.Schema
+	Mode       wire.Mode // "" for local
 	Classifier wire.Classifier
 	Mechanism  string // a name of package response, or "" for the better of oue and grr
 	Epsilon    dp.Epsilon
@@ -34,8 +35,11 @@ func Plan(p Params) (*wire.Task, error) {
 	case p.Rounds < 0 || p.Rounds > wire.MaxRounds:
 		return nil, &dp.ParamError{Op: op, Param: "rounds", Want: "must be from 1 to 1000", Got: p.Rounds}
 	}
+	if p.Mode == "" {
+		p.Mode = wire.Local
+	}
 	t := &wire.Task{
-		Nonce: p.Nonce, Mode: wire.Local, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
+		Nonce: p.Nonce, Mode: p.Mode, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
 		Schema: p.Schema, WeightCap: 1,
 	}
 	if p.Classifier == wire.Centroid {
@@ -50,7 +54,7 @@ func Plan(p Params) (*wire.Task, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	if worth(t, p.Owners) < worthManyBins {
+	if p.Mode == wire.Local && worth(t, p.Owners) < worthManyBins {
 		t.Questions = questions(p, fewBins)
 	}
 	if p.Rounds > 0 {
@@ -88,6 +92,8 @@ const (
 	// A second round pays where a question is worth so many owners, a third at
 	// twice as many.
 	worthARound = 5000
+	// The same of a secret sum, in owners times ε over questions.
+	worthASum = 2000
 	// A record that centroids get wrong weighs at most this many right ones.
 	centroidCap = 4
 )
@@ -97,6 +103,9 @@ const (
 func roundsFor(t *wire.Task, owners int) int {
 	if t.Classifier == wire.Centroid { // several vote, and votes rank records coarsely
 		return 1
+	}
+	if t.Mode == wire.Aggregate { // an owner is in all tables: noise grows with their number
+		return min(1+int(float64(owners)*t.Epsilon.Float()/float64(len(t.Questions)*worthASum)), 3)
 	}
 	return min(1+int(worth(t, owners)/worthARound), 3)
 }

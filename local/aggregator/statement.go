@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/model"
 )
 
@@ -16,6 +17,9 @@ type Statement struct {
 }
 
 func (a *Aggregator) privacy(st Statement) model.Privacy {
+	if a.task.Mode == wire.Aggregate {
+		return a.shared(st)
+	}
 	mech := a.task.Mechanism
 	if mech == "" {
 		mech = "oue or grr"
@@ -31,6 +35,27 @@ func (a *Aggregator) privacy(st Statement) model.Privacy {
 			"that somebody took part, under which name, in which round and with which question",
 			"the declared columns, bounds and levels",
 			fmt.Sprintf("the model from dishonest owners: one of them moves an estimate by at most what one report can (%s), which is more than an honest one", a.poison()),
+			"what the model says about people in general, whether or not they took part",
+		},
+		Counted: st.Counted, Seeded: st.Seeded,
+	}
+}
+
+// shared is the statement of mode aggregate.
+func (a *Aggregator) shared(st Statement) model.Privacy {
+	eps := a.task.Epsilon
+	return model.Privacy{
+		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
+		Epsilon:   eps,
+		Bill:      []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: a.addend.Name(), Epsilon: eps}},
+		Claim:     "localboost: G-LOCALBOOST-5",
+		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability below %.0e.", eps, max(a.addend.Delta(), 1e-300)),
+		Unprotected: []string{
+			"owners from a quorum of share holders who collude: they can open what an owner added",
+			"owners from more than a sixth of all owners who add no noise",
+			"that somebody took part, under which name and in which round",
+			"the declared columns, bounds and levels",
+			"the model from dishonest owners: nothing but the range of shares bounds what one adds",
 			"what the model says about people in general, whether or not they took part",
 		},
 		Counted: st.Counted, Seeded: st.Seeded,
@@ -55,6 +80,9 @@ func (a *Aggregator) Reach() (worst float64) {
 
 // reachNow is Reach for the open slot.
 func (a *Aggregator) reachNow() (worst float64) {
+	if a.added > 0 {
+		return min(1, a.addend.Reach()/float64(a.added))
+	}
 	for i, law := range a.laws {
 		if n := a.tallies[i].Reports; n > 0 {
 			worst = max(worst, min(1, law.Reach()/float64(n)))

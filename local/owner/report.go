@@ -3,6 +3,8 @@
 package owner
 
 import (
+	"errors"
+
 	"github.com/discreet-dp/discreet/local/response"
 	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/mech"
@@ -13,7 +15,10 @@ import (
 type Round struct {
 	terms *Terms
 	round *wire.Round
-	laws  []response.Law // per ask; one in an error slot
+	laws  []response.Law // per ask; one in an error slot; nil in mode aggregate
+	// In mode aggregate: how owners add, and where the table of each ask begins.
+	addend response.Addend
+	starts []int
 }
 
 // Read reads a broadcast of the task and refuses one that the task does not
@@ -24,6 +29,15 @@ func (t *Terms) Read(round []byte) (*Round, error) {
 		return nil, err
 	}
 	out := &Round{terms: t, round: r}
+	if r.Crowd != nil {
+		at := 0
+		for a := range max(1, len(r.Asks)) {
+			out.starts = append(out.starts, at)
+			at += r.Cells(t.task, a) * t.task.Schema.Classes()
+		}
+		out.addend, err = r.Addend(t.task)
+		return out, err
+	}
 	for a := range max(1, len(r.Asks)) {
 		law, err := t.task.Law(r.Cells(t.task, a))
 		if err != nil {
@@ -59,6 +73,9 @@ func (r *Round) Reporter(recs *Records) *Reporter {
 // Claim G-LOCALBOOST-1. Whatever the record, the report is (ε, 0)-DP: cell,
 // weight and label reach it through the law alone.
 func (p *Reporter) Report(name string, ticket uint64, row int, exit *mech.Exit) (*wire.Report, error) {
+	if p.laws == nil {
+		return nil, errSecret
+	}
 	ask := p.round.Ask(ticket)
 	w := p.weigh.weight(row)
 	var words response.Report
@@ -120,3 +137,47 @@ func (p *Reporter) whole(ask, row int, w float64) []float64 {
 	v[p.cell(ask, row, nil)*K+y] = w
 	return v
 }
+
+// Addend is what the owner of one record adds to the slot's secret sum. It is
+// nearly the truth: it may leave as shares only (package secsum).
+//
+// Claim G-LOCALBOOST-5.
+func (p *Reporter) Addend(row int, exit *mech.Exit) ([]uint64, error) {
+	if p.laws != nil {
+		return nil, errOpen
+	}
+	cells, w := p.cells(row, exit.Public())
+	return exit.CellAddend("addend", p.addend, cells, w)
+}
+
+// cells is the record's cell in each of the slot's tables, laid end to end, and
+// its weight.
+func (p *Reporter) cells(row int, src rng.Source) ([]int, float64) {
+	K, y := len(p.z), int(p.recs.tab.Labels[row])
+	w := p.weigh.weight(row)
+	cells := make([]int, len(p.starts))
+	for a, at := range p.starts {
+		cells[a] = at + p.cell(a, row, src)*K + y
+	}
+	return cells, w
+}
+
+// Addends is the sum of what the owners of some records, one each, add, drawn at
+// once: for simulations.
+func (p *Reporter) Addends(rows []int, exit *mech.Exit) ([]uint64, error) {
+	if p.laws != nil {
+		return nil, errOpen
+	}
+	return exit.CellCrowd(p.addend, func(yield func([]int, float64) bool) {
+		for _, row := range rows {
+			if !yield(p.cells(row, exit.Public())) {
+				return
+			}
+		}
+	})
+}
+
+var (
+	errSecret = errors.New("owner: in mode aggregate owners send shares of addends, never reports")
+	errOpen   = errors.New("owner: in mode local owners send reports, never addends")
+)

@@ -22,6 +22,7 @@ import (
 
 // Params are the public choices of a simulation.
 type Params struct {
+	Mode       wire.Mode // "" for local
 	Classifier wire.Classifier
 	Mechanism  string // see aggregator.Params
 	Epsilon    dp.Epsilon
@@ -70,7 +71,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 	}
 	src := p.Source(0)
 	task, err := aggregator.Plan(aggregator.Params{
-		Schema: tab.Schema, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
+		Schema: tab.Schema, Mode: p.Mode, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
 		Owners: p.Owners, Rounds: p.Rounds, Nonce: Nonce(src),
 	})
 	if err != nil {
@@ -94,11 +95,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 		crowd.slots[s] = append(crowd.slots[s], int32(i))
 	}
 	for slot := range crowd.slots {
-		broadcast, err := agg.Broadcast()
-		if err != nil {
-			return nil, err
-		}
-		if err := crowd.answer(ctx, slot, broadcast, agg); err != nil {
+		if err := crowd.answer(ctx, slot, agg); err != nil {
 			return nil, err
 		}
 		if err := agg.Close(); err != nil {
@@ -132,17 +129,34 @@ type part struct {
 	ids    []int32
 }
 
-// answer lets the owners of a slot answer a broadcast and the aggregator count.
-func (c *crowd) answer(ctx context.Context, slot int, broadcast []byte, agg *aggregator.Aggregator) error {
+// answer lets the owners of a slot answer its broadcast and the aggregator count.
+// In mode aggregate their addends are added up here, in clear: what package
+// secsum computes without showing them.
+func (c *crowd) answer(ctx context.Context, slot int, agg *aggregator.Aggregator) error {
+	ids := c.slots[slot]
+	secret := c.p.Mode == wire.Aggregate
+	if secret {
+		if len(ids) < 2 { // a sum of one is no secret: the slot stays empty
+			return nil
+		}
+		if err := agg.Assemble(len(ids)); err != nil {
+			return err
+		}
+	}
+	broadcast, err := agg.Broadcast()
+	if err != nil {
+		return err
+	}
 	round, err := c.terms.Read(broadcast)
 	if err != nil {
 		return err
 	}
-	ids := c.slots[slot]
 	first := c.parts + 1 // 0 is the aggregator's
 	c.parts += (len(ids) + batch - 1) / batch
 	type answers struct {
+		owners  int
 		reports [][]byte
+		sum     []uint64
 		err     error
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -153,9 +167,14 @@ func (c *crowd) answer(ctx context.Context, slot int, broadcast []byte, agg *agg
 		wg.Go(func() {
 			reporter := round.Reporter(c.recs)
 			for some := range todo {
-				reports, err := c.reports(reporter, mech.NewExit(c.p.Source(some.number)), some.ids)
+				a, exit := answers{owners: len(some.ids)}, mech.NewExit(c.p.Source(some.number))
+				if secret {
+					a.sum, a.err = c.sum(reporter, exit, some.ids)
+				} else {
+					a.reports, a.err = c.reports(reporter, exit, some.ids)
+				}
 				select {
-				case done <- answers{reports, err}:
+				case done <- a:
 				case <-ctx.Done():
 					return
 				}
@@ -174,21 +193,50 @@ func (c *crowd) answer(ctx context.Context, slot int, broadcast []byte, agg *agg
 			}
 		}
 	}()
+	var total []uint64
 	for a := range done {
 		if a.err != nil {
 			return a.err
+		}
+		if total == nil {
+			total = make([]uint64, len(a.sum))
+		}
+		for j, v := range a.sum {
+			total[j] += v
 		}
 		for _, r := range a.reports {
 			if err := agg.Receive(r); err != nil {
 				return fmt.Errorf("simulate: %w", err)
 			}
 		}
-		c.asked += len(a.reports)
+		c.asked += a.owners
 		if c.p.Progress != nil {
 			c.p.Progress(c.asked, c.owners)
 		}
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil || !secret {
+		return err
+	}
+	return agg.ReceiveSum(total, len(ids))
+}
+
+// row is the record that an owner tells of. Owner i holds the rows from
+// i·rows/owners to the next owner's first.
+func (c *crowd) row(id int32, src rng.Source) int {
+	from, to := int(id)*c.rows/c.owners, (int(id)+1)*c.rows/c.owners
+	if to-from > 1 {
+		return from + int(rng.Below(src, uint64(to-from)))
+	}
+	return from
+}
+
+// sum is what the addends of some owners add up to.
+func (c *crowd) sum(r *owner.Reporter, exit *mech.Exit, ids []int32) ([]uint64, error) {
+	rows := make([]int, len(ids))
+	for k, id := range ids {
+		rows[k] = c.row(id, exit.Public())
+	}
+	return r.Addends(rows, exit)
 }
 
 // reports are the answers of some owners, each as its bytes.
@@ -196,14 +244,8 @@ func (c *crowd) reports(r *owner.Reporter, exit *mech.Exit, ids []int32) ([][]by
 	out := make([][]byte, len(ids))
 	var buf []byte
 	for k, id := range ids {
-		// Owner i holds the rows from i·rows/owners to the next owner's first.
-		from, to := int(id)*c.rows/c.owners, (int(id)+1)*c.rows/c.owners
-		row := from
-		if to-from > 1 {
-			row += int(rng.Below(exit.Public(), uint64(to-from)))
-		}
 		who := name(int(id))
-		rep, err := r.Report(who, c.terms.Place(who).Ticket, row, exit)
+		rep, err := r.Report(who, c.terms.Place(who).Ticket, c.row(id, exit.Public()), exit)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/local/response"
 )
 
 // Round asks the owners of one slot, and tells everybody the ensemble so far.
@@ -16,10 +17,27 @@ type Round struct {
 	// Asks are what a table slot asks; an owner's ticket picks one. An error slot
 	// has none: it asks for the label and what the last of Members answers.
 	Asks []Ask
+	// Crowd is how many take part in the slot's secret sum; nil in mode local.
+	Crowd *Crowd
 	// Members are the ensemble so far, in order. In an error slot the last one is
 	// a candidate without a vote, which does not weigh records yet.
 	Members []Member
 }
+
+// Crowd is who stands behind the secret sum of one slot (package secsum): the noise
+// of the sum is in the owners' addends.
+type Crowd struct {
+	Owners  int `json:"owners"`   // who may take part
+	AtLeast int `json:"at_least"` // the fewest whose sum the holders open
+}
+
+// Survivors is how many owners' shares of noise make all of it: half of those who
+// may take part. Of the two thirds that are in an opened sum, a sixth of all may
+// thus be dishonest and add none.
+func (c *Crowd) Survivors() int { return (c.Owners + 1) / 2 }
+
+// AtLeastOf is the fewest owners whose sum may be opened, of so many.
+func AtLeastOf(owners int) int { return (2*owners + 2) / 3 }
 
 // Ask is a question, possibly about groups of cells instead of cells.
 type Ask struct {
@@ -104,6 +122,17 @@ func (r *Round) Ask(ticket uint64) int {
 	return int(ticket % uint64(len(r.Asks))) // at most 4096 asks: the bias is below 2^-51
 }
 
+// Addend is how an owner adds to the slot's secret sum: the tables of all asks,
+// or in an error slot the one table, are laid end to end, and an owner is in one
+// cell of each.
+func (r *Round) Addend(t *Task) (response.Addend, error) {
+	dim, most := 0, max(1, len(r.Asks))
+	for a := range most {
+		dim += r.Cells(t, a) * t.Schema.Classes()
+	}
+	return response.CellAddendFor(t.Epsilon, dim, most, r.Crowd.Owners, r.Crowd.Survivors())
+}
+
 // exponent bounds what a member adds to the logarithm of a weight.
 func (m *Member) exponent(t *Task) float64 {
 	if m.Argmax != nil {
@@ -140,6 +169,10 @@ func (r *Round) Check(t *Task) error {
 		return fault("slot must be one of the task's %d (got %d)", t.Slots(), r.Slot)
 	case r.IsError() != (len(r.Asks) == 0) || len(r.Asks) > len(t.Questions):
 		return fault("a slot of tables must ask 1 to %d questions, one of errors none (got %d)", len(t.Questions), len(r.Asks))
+	case (r.Crowd != nil) != (t.Mode == Aggregate):
+		return fault("a crowd must be given in mode aggregate and in no other")
+	case r.Crowd != nil && (r.Crowd.Owners < 2 || r.Crowd.Owners > 1<<24 || r.Crowd.AtLeast < AtLeastOf(r.Crowd.Owners) || r.Crowd.AtLeast > r.Crowd.Owners):
+		return fault("a crowd must have 2 to 2^24 owners, two thirds of them in the sum")
 	case len(r.Members) > r.Slot/2+r.Slot%2 || r.IsError() && len(r.Members) == 0:
 		return fault("members must number at most one per round (got %d)", len(r.Members))
 	}
@@ -164,6 +197,10 @@ func (r *Round) Check(t *Task) error {
 		if err := r.Members[i].check(t); err != nil {
 			return fault("member %d: %w", i, err)
 		}
+	}
+	if r.Crowd != nil {
+		_, err := r.Addend(t)
+		return err
 	}
 	return nil
 }

@@ -45,6 +45,7 @@ type roundBody struct {
 	Version  int      `json:"version"`
 	Task     string   `json:"task"`
 	Slot     int      `json:"slot"`
+	Crowd    *Crowd   `json:"crowd,omitempty"`
 	Asks     []Ask    `json:"asks"`
 	Members  []Member `json:"members"`
 }
@@ -109,7 +110,7 @@ func (r *Round) Text(t *Task) ([]byte, error) {
 }
 
 func (r *Round) body() *roundBody {
-	b := &roundBody{roundTitle, version, r.Task, r.Slot, r.Asks, r.Members}
+	b := &roundBody{roundTitle, version, r.Task, r.Slot, r.Crowd, r.Asks, r.Members}
 	if b.Asks == nil {
 		b.Asks = []Ask{}
 	}
@@ -128,7 +129,7 @@ func ParseRound(t *Task, text []byte) (*Round, error) {
 	if b.Discreet != roundTitle || b.Version != version {
 		return nil, fmt.Errorf("round: must be a %s of version %d (got %.40q, version %d)", roundTitle, version, b.Discreet, b.Version)
 	}
-	r := &Round{b.Task, b.Slot, b.Asks, b.Members}
+	r := &Round{b.Task, b.Slot, b.Asks, b.Crowd, b.Members}
 	if err := r.Check(t); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package wangchang
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -151,6 +152,22 @@ func TestSmallWorld(t *testing.T) {
 				t.Errorf("%s, %s, %s: %g, then %g", f.Name, r.Series, r.Metric, res.Records[i].Value, r.Value)
 			}
 		}
+	}
+}
+
+// At every ε and d of Table 2 the worst that PM can do is better than the best
+// that Duchi can, so the table's one exception is none.
+func TestPMIsBelowDuchi(t *testing.T) {
+	for _, d := range []int{50, 67} {
+		for _, eps := range printedBudgets {
+			worst, best := pm.make(d, eps.Float()).Variance(1), duchi.make(d, eps.Float()).Variance(1)
+			if !(worst < best) {
+				t.Errorf("d = %d, ε = %s: PM has up to %g, Duchi at least %g", d, eps, worst, best)
+			}
+		}
+	}
+	if pm, duchi := pm.make(67, 1).Variance(1), duchi.make(67, 1).Variance(1); math.Round(pm) != 416 || math.Round(duchi) != 488 {
+		t.Errorf("the card says 416 and 488, not %g and %g", pm, duchi)
 	}
 }
 

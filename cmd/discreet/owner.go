@@ -22,7 +22,7 @@ type owning struct {
 	remote
 	task, book, epsilon, lifetime string
 	data                          []string
-	owners                        int
+	owners, connections           int
 	json                          bool
 }
 
@@ -52,6 +52,7 @@ its own in the book: for trials, and for machines that keep the data of many.`,
 	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest ε of a task that is answered, a `number`")
 	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
 	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
+	f.IntVar(&o.connections, "connections", 4, "the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	required(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
 	return c
@@ -85,7 +86,7 @@ func (o *owning) run(ctx context.Context) (err error) {
 	report, done := o.runsDone("owners")
 	defer done()
 	sum, err := owner.Params{
-		Self: self, Server: o.server, Book: b, Owners: o.owners, Cap: eps, Log: o.log(), Progress: report,
+		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Log: o.log(), Progress: report,
 		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.table(ctx, s, o.data) },
 	}.Run(ctx, id)
 	if errors.Is(err, book.ErrSpent) {
@@ -97,6 +98,6 @@ func (o *owning) run(ctx context.Context) (err error) {
 	if o.json {
 		return writeJSON(o.stdout, sum)
 	}
-	_, err = fmt.Fprintf(o.stdout, "%d owners: %d reports accepted, %d came too late, %d refused\n", sum.Owners, sum.Accepted, sum.Missed, sum.Refused)
+	_, err = fmt.Fprintf(o.stdout, "%d owners: %d reports accepted, %d came too late, %d refused, %d silent\n", sum.Owners, sum.Accepted, sum.Missed, sum.Refused, sum.Silent)
 	return err
 }

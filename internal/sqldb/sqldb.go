@@ -28,6 +28,9 @@ type Options struct {
 	// one write to the disk, and readers do not wait. Without it the database is
 	// one file at all times.
 	WAL bool
+	// Secret keeps an SQLite file that Create makes from the machine's other
+	// users. The log beside a file has the file's mode.
+	Secret bool
 }
 
 // DB is an open database.
@@ -57,7 +60,8 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	return Connect(ctx, c, IsPostgres(address), o)
 }
 
-// Connector is what Open connects with. It reaches nothing by itself.
+// Connector is what Open connects with. It makes a secret file; it reaches nothing
+// else by itself.
 func Connector(address string, o Options) (driver.Connector, error) {
 	if IsPostgres(address) {
 		return postgresConnector(address, o)
@@ -115,10 +119,13 @@ func (d *DB) run(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error
 	return d.failed(t.Commit())
 }
 
+// ErrFailed is in every error of a database, as apart from errors of its users.
+var ErrFailed = errors.New("the database failed")
+
 // failed marks an error of the database.
 func (d *DB) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: the database failed: %w", d.op, err)
+	return fmt.Errorf("%s: %w: %w", d.op, ErrFailed, err)
 }

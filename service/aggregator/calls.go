@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/service/store"
 )
 
-// askAgain is how long who waits should wait.
+// askAgain is how long who waits should wait at least.
 const askAgain = 500 * time.Millisecond
 
 // GetTask implements rpc.AggregatorHandler.
@@ -46,7 +46,20 @@ func (s *Server) GetRound(ctx context.Context, r *connect.Request[rpc.GetRoundRe
 		return nil, err
 	}
 	state, text := l.show()
-	return connect.NewResponse(&rpc.GetRoundResponse{State: state, Broadcast: text, RetryAfterMs: uint32(askAgain.Milliseconds())}), nil
+	if r.Msg.Slot != nil && r.Msg.GetSlot() != state.GetSlot() {
+		text = nil
+	}
+	return connect.NewResponse(&rpc.GetRoundResponse{State: state, Broadcast: text, RetryAfterMs: uint32(l.askAgain().Milliseconds())}), nil
+}
+
+// askAgain is how long who waits for a slot should wait: a small part of a slot,
+// and of the silence that closes one.
+func (l *live) askAgain() time.Duration {
+	d := l.ann.Slot / 50
+	if q := l.ann.Quiet / 2; q > 0 {
+		d = min(d, q)
+	}
+	return max(askAgain, min(d, time.Minute))
 }
 
 // show is what everybody may know of a task.
@@ -124,8 +137,8 @@ func (s *Server) CloseTask(ctx context.Context, r *connect.Request[rpc.CloseTask
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.End(ctx, l.id); err != nil {
+	if err := s.Store.End(ctx, l.id, store.Any); err != nil {
 		return nil, err
 	}
-	return connect.NewResponse(new(rpc.CloseTaskResponse)), l.refresh(ctx, s.Store, s.Now())
+	return connect.NewResponse(new(rpc.CloseTaskResponse)), l.refresh(ctx, s.Store)
 }

@@ -32,8 +32,11 @@ type live struct {
 	laws     []response.Law
 	text     []byte // the broadcast
 	deadline time.Time
-	stored   int       // reports of the open slot
-	news     time.Time // when the last of them came, or the slot began
+	// Reports of the open slot: how many, when the last came or the slot began,
+	// and when the store was asked last. On this process's own clock, which no
+	// operator sets back.
+	stored        int
+	news, counted time.Time
 
 	outcomes []core.Outcome
 	reach    float64 // see core.Aggregator.Reach; 0 before the first slot is closed
@@ -56,7 +59,7 @@ func enliven(t store.Task) (*live, error) {
 }
 
 // refresh takes over what the store says.
-func (l *live) refresh(ctx context.Context, s *store.Store, now time.Time) error {
+func (l *live) refresh(ctx context.Context, s *store.Store) error {
 	t, r, err := s.Task(ctx, l.id)
 	if err != nil {
 		return err
@@ -65,10 +68,14 @@ func (l *live) refresh(ctx context.Context, s *store.Store, now time.Time) error
 	if err != nil {
 		return err
 	}
+	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state = t.State
-	if r.Number != l.slot {
+	if r.Number < l.slot { // read before somebody else refreshed
+		return nil
+	}
+	l.state = max(l.state, t.State)
+	if r.Number > l.slot {
 		asked, err := wire.ParseRound(l.ann.Task, r.Broadcast)
 		if err != nil {
 			return err
@@ -84,26 +91,59 @@ func (l *live) refresh(ctx context.Context, s *store.Store, now time.Time) error
 		l.slot, l.asked, l.laws, l.text, l.deadline = r.Number, asked, laws, r.Broadcast, r.Deadline
 		l.stored, l.news = n, now
 	}
-	if n > l.stored {
-		l.stored, l.news = n, now
-	}
+	l.recount(n, now)
 	return nil
 }
 
-// due says whether the open slot is to be closed, and whether the task has to end
-// instead.
-func (l *live) due(now time.Time) (closing, ending bool) {
+// recount takes over how many reports of the open slot the store holds. l.mu is
+// held.
+func (l *live) recount(n int, now time.Time) {
+	l.counted = now
+	if n != l.stored {
+		l.stored, l.news = n, now
+	}
+}
+
+// count asks the store how many reports the slot has. It reports whether others
+// than this process have stored some.
+func (l *live) count(ctx context.Context, s *store.Store, slot int) (news bool, err error) {
+	n, err := s.Count(ctx, l.id, slot)
+	if err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.slot != slot {
+		return true, nil
+	}
+	news = n != l.stored
+	l.recount(n, time.Now())
+	return news, nil
+}
+
+// due is what time it is for a task.
+type due int
+
+const (
+	waiting due = iota
+	quiet       // nothing has come for long enough, and the minimum is there
+	overdue     // the slot's time is up
+	ended       // the task's is
+)
+
+// due says what time it is, and for which slot.
+func (l *live) due(now time.Time) (int, due) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	switch {
-	case l.state != store.Open:
-		return false, false
 	case !now.Before(l.ann.Ends):
-		return false, true
+		return l.slot, ended
 	case !now.Before(l.deadline):
-		return l.stored >= l.ann.Minimum, l.stored < l.ann.Minimum
+		return l.slot, overdue
+	case l.ann.Quiet > 0 && l.stored >= l.ann.Minimum && time.Since(l.news) >= l.ann.Quiet:
+		return l.slot, quiet
 	}
-	return l.ann.Quiet > 0 && l.stored >= l.ann.Minimum && now.Sub(l.news) >= l.ann.Quiet, false
+	return l.slot, waiting
 }
 
 // compute counts the reports of every slot up to the sealed one, and returns what

@@ -42,6 +42,10 @@ const (
 	maxWaiting  = 60_000  // reports that wait for the disk
 	callTimeout = 30 * time.Second
 	tick        = 100 * time.Millisecond
+	// What other processes on the same store have done is looked up more rarely:
+	// it costs as much as there is.
+	ticksToDiscover = 10
+	recount         = time.Second
 )
 
 // Server is a running aggregator.
@@ -88,7 +92,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		problem.New(problem.UnknownTask, "no such path").Write(w)
 	})
-	return s.name(mux)
+	return s.name(s.admit(mux))
 }
 
 // may lists who may call what. What is not here nobody may.
@@ -136,6 +140,9 @@ func (s *Server) guard() connect.UnaryInterceptorFunc {
 					if p.Kind == problem.Internal {
 						s.Log.Error("a call failed", "call", call, "caller", who.String(), "error", err)
 					}
+					if errors.Is(err, store.ErrFailed) {
+						p = problem.New(problem.Storage, "")
+					}
 					s.metrics.refused(call, p.Kind)
 					err = p.Connect()
 				}
@@ -178,7 +185,7 @@ func (s *Server) find(ctx context.Context, id []byte) (*live, error) {
 func (s *Server) add(ctx context.Context, t store.Task) (*live, error) {
 	l, err := enliven(t)
 	if err == nil {
-		err = l.refresh(ctx, s.Store, s.Now())
+		err = l.refresh(ctx, s.Store)
 	}
 	if err != nil {
 		return nil, err
@@ -194,18 +201,12 @@ func (s *Server) add(ctx context.Context, t store.Task) (*live, error) {
 
 // discover takes the tasks of the store into memory that are not there.
 func (s *Server) discover(ctx context.Context) error {
-	tasks, err := s.Store.Tasks(ctx)
+	ids, err := s.Store.Tasks(ctx)
 	if err != nil {
 		return err
 	}
-	for _, t := range tasks {
-		s.mu.RLock()
-		known := s.tasks[t.ID] != nil
-		s.mu.RUnlock()
-		if known {
-			continue
-		}
-		if _, err := s.add(ctx, t); err != nil {
+	for _, id := range ids {
+		if _, err := s.find(ctx, id[:]); err != nil {
 			return err
 		}
 	}

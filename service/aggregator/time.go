@@ -21,15 +21,17 @@ func first(t *wire.Task) ([]byte, error) {
 	return c.Broadcast()
 }
 
-// heard notes reports that this process has stored.
-func (l *live) heard(fresh int, now time.Time) {
+// heard notes reports of a slot that this process has stored.
+func (l *live) heard(slot, fresh int) {
 	if fresh == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stored += fresh
-	l.news = now
+	if slot == l.slot {
+		l.stored += fresh // where the store was asked in between, it is asked again
+		l.news = time.Now()
+	}
 }
 
 // keepTime moves the tasks until ctx ends. Whatever fails is tried again: the
@@ -37,14 +39,16 @@ func (l *live) heard(fresh int, now time.Time) {
 func (s *Server) keepTime(ctx context.Context) {
 	t := time.NewTicker(tick)
 	defer t.Stop()
-	for {
+	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		}
-		if err := s.discover(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Error("reading tasks failed", "error", err)
+		if n%ticksToDiscover == 0 {
+			if err := s.discover(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Error("reading tasks failed", "error", err)
+			}
 		}
 		for _, l := range s.all() {
 			if err := s.move(ctx, l); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrMoved) {
@@ -54,48 +58,61 @@ func (s *Server) keepTime(ctx context.Context) {
 	}
 }
 
-// move does what is due for a task.
+// move does what is due for a task. The store decides whether it is: this
+// process may not have heard of all reports, or may have counted some twice.
 func (s *Server) move(ctx context.Context, l *live) error {
 	l.mu.RLock()
-	state := l.state
+	state, counted := l.state, l.counted
 	l.mu.RUnlock()
 	if state != store.Open {
 		return nil
 	}
-	closing, ending := l.due(s.Now())
-	sealed, err := l.sealed(ctx, s.Store)
+	slot, what := l.due(s.Now())
+	now, err := s.Store.Now(ctx, l.id)
 	if err != nil {
 		return err
 	}
 	switch {
-	case ending && !sealed:
-		s.Log.Info("a task ended without a model", "task", l.String())
-		if err := s.Store.End(ctx, l.id); err != nil {
+	case now.Task != store.Open || now.Number != slot: // somebody else has moved it
+	case now.Round == store.Sealed: // somebody has closed the slot, and may have died since
+		err = s.advance(ctx, l, slot)
+	case what == ended:
+		err = s.end(ctx, l, slot)
+	case what == overdue:
+		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); errors.Is(err, store.ErrFew) {
+			err = s.end(ctx, l, slot)
+		} else if err == nil {
+			err = s.advance(ctx, l, slot)
+		}
+	case what == quiet:
+		var news bool
+		if news, err = l.count(ctx, s.Store, slot); news || err != nil {
 			return err
 		}
-	case closing || sealed:
-		if err := s.advance(ctx, l); err != nil {
-			return err
+		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); err == nil {
+			err = s.advance(ctx, l, slot)
 		}
+	case time.Since(counted) >= recount:
+		_, err = l.count(ctx, s.Store, slot)
+		return err
+	default:
+		return nil
 	}
-	return l.refresh(ctx, s.Store, s.Now())
+	return errors.Join(err, l.refresh(ctx, s.Store))
 }
 
-// sealed reports whether somebody has closed the open slot and then stopped.
-func (l *live) sealed(ctx context.Context, s *store.Store) (bool, error) {
-	_, r, err := s.Task(ctx, l.id)
-	return r.State == store.Sealed, err
+// end ends a task of which a slot is still open.
+func (s *Server) end(ctx context.Context, l *live, slot int) error {
+	err := s.Store.End(ctx, l.id, slot)
+	if err == nil {
+		s.Log.Info("a task ended without a model", "task", l.String(), "slot", slot)
+	}
+	return err
 }
 
-// advance closes the open slot and stores what follows from its reports. Two
+// advance stores what follows from the reports of a slot that takes no more. Two
 // processes may do this at once: both compute the same.
-func (s *Server) advance(ctx context.Context, l *live) error {
-	l.mu.RLock()
-	slot := l.slot
-	l.mu.RUnlock()
-	if err := s.Store.Seal(ctx, l.id, slot); err != nil {
-		return errors.Join(err, l.refresh(ctx, s.Store, s.Now()))
-	}
+func (s *Server) advance(ctx context.Context, l *live, slot int) error {
 	broadcast, file, err := l.compute(ctx, s.Store, slot)
 	if err != nil {
 		return err
@@ -105,7 +122,7 @@ func (s *Server) advance(ctx context.Context, l *live) error {
 		next = &store.Round{Number: slot + 1, Broadcast: broadcast, Deadline: l.slotDeadline(s.Now())}
 	}
 	if err := s.Store.Advance(ctx, l.id, slot, next, file); err != nil {
-		return errors.Join(err, l.refresh(ctx, s.Store, s.Now()))
+		return err
 	}
 	s.Log.Info("a slot was closed", "task", l.String(), "slot", slot)
 	return nil

@@ -19,12 +19,6 @@ import (
 // Upload implements rpc.AggregatorHandler. It answers when what it does not
 // refuse is on disk.
 func (s *Server) Upload(ctx context.Context, r *connect.Request[rpc.UploadRequest]) (*connect.Response[rpc.UploadResponse], error) {
-	select {
-	case s.uploads <- struct{}{}:
-		defer func() { <-s.uploads }()
-	default:
-		return nil, problem.New(problem.Overloaded, "%d uploads at a time", maxInFlight)
-	}
 	reports := r.Msg.GetReports()
 	if len(reports) > maxReports {
 		return nil, problem.New(problem.TooLarge, "%d reports in a request, at most %d", len(reports), maxReports)
@@ -48,14 +42,17 @@ func (s *Server) Upload(ctx context.Context, r *connect.Request[rpc.UploadReques
 	if err != nil {
 		return nil, err
 	}
-	fresh := 0
+	fresh := map[int]int{} // by slot
 	for k, o := range outcomes {
 		if o == store.Stored {
-			fresh++
+			fresh[good[k].Round]++
 		}
 		refusals[place[k]] = told(o)
 	}
-	l.heard(fresh, s.Now())
+	for slot, n := range fresh {
+		l.heard(slot, n)
+		s.metrics.stored(n)
+	}
 	answer := new(rpc.UploadResponse)
 	for i, p := range refusals {
 		if p != nil {
@@ -63,7 +60,6 @@ func (s *Server) Upload(ctx context.Context, r *connect.Request[rpc.UploadReques
 			answer.Refusals = append(answer.Refusals, &rpc.Refusal{Index: uint32(i), Problem: p.Proto()})
 		}
 	}
-	s.metrics.stored(fresh)
 	return connect.NewResponse(answer), nil
 }
 

@@ -17,6 +17,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/sqldb"
@@ -42,14 +44,14 @@ func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) 
 	if sqldb.IsPostgres(path) {
 		return nil, &dp.ParamError{Op: "book", Param: "path", Want: "must be a file of the owner's own", Got: path}
 	}
-	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "book", Create: true, WAL: true})
+	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "book", Create: true, WAL: true, Secret: true})
 	if err != nil {
 		return nil, err
 	}
 	err = db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_book (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT NULL) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_owners (number INTEGER PRIMARY KEY, seed BLOB NOT NULL) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_given (owner TEXT NOT NULL, task BLOB NOT NULL, epsilon INTEGER NOT NULL, round BLOB NOT NULL, report BLOB NOT NULL, PRIMARY KEY (owner, task)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_owners (number INTEGER PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = 64)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_given (owner INTEGER NOT NULL, task BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), round BLOB NOT NULL CHECK (length(round) = 32), report BLOB NOT NULL, PRIMARY KEY (owner, task)) STRICT`,
 	)
 	b := &Book{db: db}
 	if err == nil {
@@ -73,66 +75,98 @@ func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) 
 // Close closes the book.
 func (b *Book) Close() error { return b.db.Close() }
 
+// Keys are the keys of owners 0, 1, ...
+type Keys []byte
+
+// Len is how many there are.
+func (k Keys) Len() int { return len(k) / ed25519.PrivateKeySize }
+
+// At is the key of one owner.
+func (k Keys) At(owner int) ed25519.PrivateKey {
+	return ed25519.PrivateKey(k[owner*ed25519.PrivateKeySize:][:ed25519.PrivateKeySize:ed25519.PrivateKeySize])
+}
+
+// Name is what one owner is called.
+func (k Keys) Name(owner int) string {
+	return hex.EncodeToString(k.At(owner)[ed25519.SeedSize:]) // the public half
+}
+
+// chunk is how many rows one statement is about.
+const chunk = 200
+
 // Keys returns the keys of the first n owners, making those that are missing.
-func (b *Book) Keys(ctx context.Context, n int) (keys []ed25519.PrivateKey, err error) {
+func (b *Book) Keys(ctx context.Context, n int) (keys Keys, err error) {
 	err = b.db.Update(ctx, func(tx *sqldb.Tx) error {
-		keys = keys[:0]
+		keys = make(Keys, 0, n*ed25519.PrivateKeySize)
 		if err := tx.Each(func(r *sql.Rows) error {
-			var seed []byte
-			if err := r.Scan(&seed); err != nil {
+			var key sql.RawBytes
+			if err := r.Scan(&key); err != nil {
 				return err
 			}
-			if len(seed) != ed25519.SeedSize {
+			if len(key) != ed25519.PrivateKeySize {
 				return errors.New("book: a stored key is damaged")
 			}
-			keys = append(keys, ed25519.NewKeyFromSeed(seed))
+			keys = append(keys, key...)
 			return nil
-		}, `SELECT seed FROM discreet_owners WHERE number < ? ORDER BY number`, n); err != nil {
+		}, `SELECT key FROM discreet_owners WHERE number < ? ORDER BY number`, n); err != nil {
 			return err
 		}
-		for i := len(keys); i < n; i++ {
-			_, key, err := ed25519.GenerateKey(rand.Reader)
-			if err != nil {
-				return fmt.Errorf("book: make a key: %w", err)
+		for keys.Len() < n {
+			var args []any
+			for range min(chunk, n-keys.Len()) {
+				_, key, err := ed25519.GenerateKey(rand.Reader)
+				if err != nil {
+					return fmt.Errorf("book: make a key: %w", err)
+				}
+				args = append(args, keys.Len(), []byte(key))
+				keys = append(keys, key...)
 			}
-			if err := tx.One(`INSERT INTO discreet_owners (number, seed) VALUES (?, ?)`, i, key.Seed()); err != nil {
+			if _, err := tx.Exec(`INSERT INTO discreet_owners (number, key) VALUES (?, ?)`+strings.Repeat(`, (?, ?)`, len(args)/2-1), args...); err != nil {
 				return err
 			}
-			keys = append(keys, key)
 		}
 		return nil
 	})
 	return keys, err
 }
 
-// Name is what the owner of a key is called.
-func Name(key ed25519.PublicKey) string { return hex.EncodeToString(key) }
-
-// Key is the key of the owner of that name.
-func Key(name string) (ed25519.PublicKey, error) {
-	key, err := hex.DecodeString(name)
-	if err != nil || len(key) != ed25519.PublicKeySize || Name(key) != name {
-		return nil, fmt.Errorf("book: an owner's name must be %d lower-case hexadecimal digits", 2*ed25519.PublicKeySize)
-	}
-	return key, nil
+// Broke returns an error that wraps ErrSpent where none of the first n owners has
+// reported for the task before or can afford what it costs.
+func (b *Book) Broke(ctx context.Context, task wire.Digest, cost dp.Epsilon, n int) error {
+	return b.db.View(ctx, func(tx *sqldb.Tx) error {
+		var broke int
+		var spent dp.Epsilon
+		if _, err := tx.Find([]any{&broke, &spent}, `SELECT COUNT(*), COALESCE(MIN(spent), 0) FROM (SELECT SUM(epsilon) AS spent FROM discreet_given WHERE owner < ? GROUP BY owner HAVING SUM(epsilon) > ? AND NOT MAX(task = ?))`,
+			n, int64(b.cap-cost), task[:]); err != nil || broke < n {
+			return err
+		}
+		return b.tooMuch(spent, cost)
+	})
 }
 
-// Given is one thing that an owner has let out.
+func (b *Book) tooMuch(spent, cost dp.Epsilon) error {
+	return fmt.Errorf("%w: spent %s, asked %s, limit %s", ErrSpent, spent, cost, b.cap)
+}
+
+// Given is one thing that an owner lets out.
 type Given struct {
-	Owner string
+	Owner int // its number
 	Task  wire.Digest
 	Cost  dp.Epsilon
 	owner.Entry
+	// Refused wraps ErrSpent where Commit has not taken this one: it must not
+	// leave. The others are not affected.
+	Refused error
 }
 
-// Commit charges what owners are about to give and keeps it, all in one
-// transaction: all of it is on disk when Commit returns nil, and none where it
-// fails. What an owner has given already for a task stays: given is changed to
-// it, and nothing is charged.
+// Commit charges what different owners are about to give for a task and keeps
+// it, all in one transaction: all of it is on disk when Commit returns nil, and
+// none, as far as the caller can know, where it fails. What an owner has given
+// already for the task stays: given is changed to it, and nothing is charged.
 func (b *Book) Commit(ctx context.Context, given []Given) error {
 	return b.db.Update(ctx, func(tx *sqldb.Tx) error {
-		for i := range given {
-			if err := b.commit(tx, &given[i]); err != nil {
+		for part := range slices.Chunk(given, chunk) {
+			if err := b.commit(tx, part); err != nil {
 				return err
 			}
 		}
@@ -140,58 +174,80 @@ func (b *Book) Commit(ctx context.Context, given []Given) error {
 	})
 }
 
-func (b *Book) commit(tx *sqldb.Tx, g *Given) error {
-	before, err := find(tx, g.Owner, g.Task)
-	if err != nil {
+func (b *Book) commit(tx *sqldb.Tx, given []Given) error {
+	task := given[0].Task
+	spent, before := map[int]dp.Epsilon{}, map[int]owner.Entry{}
+	args := []any{task[:], task[:]}
+	for _, g := range given {
+		if g.Task != task {
+			return errors.New("book: one commit must be about one task")
+		}
+		args = append(args, g.Owner)
+	}
+	if err := tx.Each(func(r *sql.Rows) error {
+		var n int
+		var eps dp.Epsilon
+		var round, report []byte
+		if err := r.Scan(&n, &eps, &round, &report); err != nil {
+			return err
+		}
+		spent[n] += eps
+		if round != nil {
+			before[n] = owner.Entry{Round: [32]byte(round), Report: report}
+		}
+		return nil
+	}, `SELECT owner, epsilon, CASE WHEN task = ? THEN round END, CASE WHEN task = ? THEN report END FROM discreet_given WHERE owner IN (?`+
+		strings.Repeat(`, ?`, len(given)-1)+`)`, args...); err != nil {
 		return err
 	}
-	if before != nil {
-		g.Entry = *before
+	args = args[:0]
+	for i := range given {
+		g := &given[i]
+		e, found := before[g.Owner]
+		switch {
+		case found:
+			g.Entry = e
+		case g.Cost < 1 || g.Cost > b.cap-spent[g.Owner]:
+			g.Refused = b.tooMuch(spent[g.Owner], g.Cost)
+		default:
+			args = append(args, g.Owner, g.Task[:], int64(g.Cost), g.Round[:], g.Report)
+		}
+	}
+	if len(args) == 0 {
 		return nil
 	}
-	var spent dp.Epsilon
-	if _, err := tx.Find([]any{&spent}, `SELECT COALESCE(SUM(epsilon), 0) FROM discreet_given WHERE owner = ?`, g.Owner); err != nil {
-		return err
-	}
-	if g.Cost < 1 || g.Cost > b.cap-spent {
-		return fmt.Errorf("%w: spent %s, asked %s, limit %s", ErrSpent, spent, g.Cost, b.cap)
-	}
-	return tx.One(`INSERT INTO discreet_given (owner, task, epsilon, round, report) VALUES (?, ?, ?, ?, ?)`,
-		g.Owner, g.Task[:], int64(g.Cost), g.Round[:], g.Report)
-}
-
-func find(tx *sqldb.Tx, name string, task wire.Digest) (*owner.Entry, error) {
-	var round []byte
-	var e owner.Entry
-	found, err := tx.Find([]any{&round, &e.Report}, `SELECT round, report FROM discreet_given WHERE owner = ? AND task = ?`, name, task[:])
-	if err != nil || !found {
-		return nil, err
-	}
-	copy(e.Round[:], round)
-	return &e, nil
+	_, err := tx.Exec(`INSERT INTO discreet_given (owner, task, epsilon, round, report) VALUES (?, ?, ?, ?, ?)`+strings.Repeat(`, (?, ?, ?, ?, ?)`, len(args)/5-1), args...)
+	return err
 }
 
 // Of is the part of the book that is one owner's.
-func (b *Book) Of(ctx context.Context, name string) owner.Book { return page{ctx, b, name} }
+func (b *Book) Of(ctx context.Context, owner int) owner.Book { return page{ctx, b, owner} }
 
 type page struct {
-	ctx  context.Context
-	b    *Book
-	name string
+	ctx   context.Context
+	b     *Book
+	owner int
 }
 
 func (p page) Reported(task wire.Digest) (e *owner.Entry, err error) {
 	err = p.b.db.View(p.ctx, func(tx *sqldb.Tx) error {
-		e, err = find(tx, p.name, task)
+		var round, report []byte
+		found, err := tx.Find([]any{&round, &report}, `SELECT round, report FROM discreet_given WHERE owner = ? AND task = ?`, p.owner, task[:])
+		if err == nil && found {
+			e = &owner.Entry{Round: [32]byte(round), Report: report}
+		}
 		return err
 	})
 	return e, err
 }
 
 func (p page) Commit(task wire.Digest, eps dp.Epsilon, e owner.Entry) error {
-	given := []Given{{p.name, task, eps, e}}
+	given := []Given{{Owner: p.owner, Task: task, Cost: eps, Entry: e}}
 	if err := p.b.Commit(p.ctx, given); err != nil {
 		return err
+	}
+	if given[0].Refused != nil {
+		return given[0].Refused
 	}
 	if given[0].Round != e.Round || !bytes.Equal(given[0].Report, e.Report) {
 		return errors.New("book: the owner has reported for this task already")

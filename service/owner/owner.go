@@ -3,7 +3,6 @@
 package owner
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -11,7 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,8 +40,11 @@ type Params struct {
 	// Owners share the rows evenly, in order, each with its own key; 1 for one
 	// owner of all rows, who reports about one that it draws.
 	Owners int
-	Cap    dp.Epsilon // the largest ε of a task that is answered
-	Log    *slog.Logger
+	// Connections is how many of them are kept to the aggregator, each with one
+	// upload at a time; 0: one.
+	Connections int
+	Cap         dp.Epsilon // the largest ε of a task that is answered
+	Log         *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 	// Source makes sources of randomness, one for each goroutine; nil: the
@@ -58,33 +60,34 @@ type Summary struct {
 	Accepted int `json:"accepted"` // reports that the aggregator has stored
 	Missed   int `json:"missed"`   // owners whose slot had been closed
 	Refused  int `json:"refused"`  // reports refused for another reason
+	Silent   int `json:"silent"`   // owners that answered another broadcast of the task before, or cannot afford it
+	// How long uploads took that were answered, in milliseconds.
+	UploadMedianMs int64 `json:"upload_median_ms"`
+	UploadP99Ms    int64 `json:"upload_p99_ms"`
 }
 
 const (
 	callTimeout = 30 * time.Second
-	batch       = 1000 // reports of one request
+	batch       = 500 // reports of one request
 	firstPause  = 100 * time.Millisecond
 	lastPause   = 5 * time.Second
 )
 
-// member is one owner in a run.
-type member struct {
-	key  ed25519.PrivateKey
-	name string
-	core wire.Place
-	row  [2]int // first, and first of the next owner
-}
-
 // run is one task on its way.
 type run struct {
 	Params
-	client rpc.AggregatorClient
-	id     wire.Digest
-	ends   time.Time
-	terms  *core.Terms
-	recs   *core.Records
-	slots  [][]*member
-	sum    Summary
+	clients []rpc.AggregatorClient // each its own connection
+	id      wire.Digest
+	ends    time.Time
+	terms   *core.Terms
+	recs    *core.Records
+	rows    int
+	keys    book.Keys
+	slots   [][]int32 // the numbers of each slot's owners
+
+	mu   sync.Mutex
+	sum  Summary
+	took []time.Duration // of each upload
 }
 
 // Run takes part in the task of that name until every owner has answered or
@@ -99,9 +102,12 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	if p.Source == nil {
 		p.Source = rng.System
 	}
-	transport := &http.Transport{TLSClientConfig: p.Self.Client(identity.Aggregator), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
-	defer transport.CloseIdleConnections()
-	r := &run{Params: p, id: id, client: rpc.NewAggregatorClient(&http.Client{Transport: transport}, p.Server, connect.WithReadMaxBytes(wire.MaxText+1<<16))}
+	r := &run{Params: p, id: id}
+	for range max(1, p.Connections) {
+		transport := &http.Transport{TLSClientConfig: p.Self.Client(identity.Aggregator), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
+		defer transport.CloseIdleConnections()
+		r.clients = append(r.clients, rpc.NewAggregatorClient(&http.Client{Transport: transport}, p.Server, connect.WithReadMaxBytes(wire.MaxText+1<<16)))
+	}
 	if err := r.accept(ctx); err != nil {
 		return nil, err
 	}
@@ -114,6 +120,10 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("owner: the task ended before every owner was asked: %w", err)
 	}
+	slices.Sort(r.took)
+	if n := len(r.took); n > 0 {
+		r.sum.UploadMedianMs, r.sum.UploadP99Ms = r.took[n/2].Milliseconds(), r.took[min(n-1, n*99/100)].Milliseconds()
+	}
 	return &r.sum, err
 }
 
@@ -121,7 +131,7 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 func (r *run) accept(ctx context.Context) error {
 	var t *rpc.SignedTask
 	if err := r.call(ctx, func(ctx context.Context) error {
-		a, err := r.client.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: r.id[:]}))
+		a, err := r.clients[0].GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: r.id[:]}))
 		if err == nil {
 			t = a.Msg.GetTask()
 		}
@@ -158,16 +168,17 @@ func (r *run) enrol(ctx context.Context) error {
 	if r.recs, err = r.terms.Bind(tab); err != nil {
 		return err
 	}
-	keys, err := r.Book.Keys(ctx, r.Owners)
-	if err != nil {
+	if r.keys, err = r.Book.Keys(ctx, r.Owners); err != nil {
 		return err
 	}
-	r.slots = make([][]*member, r.terms.Task().Slots())
-	r.sum.Owners = len(keys)
-	for i, key := range keys {
-		name := book.Name(key.Public().(ed25519.PublicKey))
-		m := &member{key: key, name: name, core: r.terms.Place(name), row: [2]int{i * tab.Rows / len(keys), (i + 1) * tab.Rows / len(keys)}}
-		r.slots[m.core.Slot] = append(r.slots[m.core.Slot], m)
+	if err := r.Book.Broke(ctx, r.id, r.terms.Task().Epsilon, r.Owners); err != nil {
+		return err
+	}
+	r.slots = make([][]int32, r.terms.Task().Slots())
+	r.rows, r.sum.Owners = tab.Rows, r.Owners
+	for i := range r.Owners {
+		slot := r.terms.Place(r.keys.Name(i)).Slot
+		r.slots[slot] = append(r.slots[slot], int32(i))
 	}
 	return nil
 }
@@ -180,8 +191,9 @@ func (r *run) follow(ctx context.Context) error {
 			continue
 		}
 		var state *rpc.GetRoundResponse
+		want := uint32(at)
 		if err := r.call(ctx, func(ctx context.Context) error {
-			a, err := r.client.GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: r.id[:]}))
+			a, err := r.clients[0].GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: r.id[:], Slot: &want}))
 			if err == nil {
 				state = a.Msg
 			}
@@ -197,8 +209,12 @@ func (r *run) follow(ctx context.Context) error {
 		if at == len(r.slots) {
 			break
 		}
-		if at > slot || len(r.slots[at]) == 0 {
-			if err := pause(ctx, time.Duration(max(50, state.GetRetryAfterMs()))*time.Millisecond); err != nil {
+		if at != int(want) { // another one is open, whose broadcast was not asked for
+			continue
+		}
+		if at > slot {
+			wait := time.Duration(state.GetRetryAfterMs()) * time.Millisecond
+			if err := pause(ctx, min(max(wait, firstPause), time.Minute)); err != nil {
 				return err
 			}
 			continue
@@ -223,35 +239,30 @@ func (r *run) answer(ctx context.Context, slot int, broadcast []byte) error {
 		return fmt.Errorf("owner: the broadcast is for slot %d, not for the open one, %d", round.Slot(), slot)
 	}
 	digest := sha256.Sum256(broadcast)
-	todo := make(chan []*member)
+	todo := make(chan []int32)
 	var wg sync.WaitGroup
-	var mu sync.Mutex
 	var failed error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for range runtime.GOMAXPROCS(0) {
+	for _, client := range r.clients {
 		wg.Go(func() {
 			reporter, exit := round.Reporter(r.recs), mech.NewExit(r.Source())
 			for part := range todo {
-				got, err := r.reports(ctx, reporter, exit, part, digest)
-				if err == nil {
-					err = r.send(ctx, part, got, &mu)
-				}
+				err := r.reportFor(ctx, client, reporter, exit, part, digest)
 				if err != nil {
-					mu.Lock()
+					r.mu.Lock()
 					failed = errors.Join(failed, err)
-					mu.Unlock()
+					r.mu.Unlock()
 					cancel()
 					return
 				}
 			}
 		})
 	}
-	members := r.slots[slot]
 feed:
-	for from := 0; from < len(members); from += batch {
+	for part := range slices.Chunk(r.slots[slot], batch) {
 		select {
-		case todo <- members[from:min(from+batch, len(members))]:
+		case todo <- part:
 		case <-ctx.Done():
 			break feed
 		}
@@ -264,85 +275,78 @@ feed:
 	return failed
 }
 
-// reports draws what the owners let out and writes it into the book. Who has
-// answered before gives the same bytes again, and none where that was another
-// broadcast's.
-func (r *run) reports(ctx context.Context, reporter *core.Reporter, exit *mech.Exit, part []*member, digest [32]byte) ([][]byte, error) {
+// reportFor lets owners answer: their reports first go into the book.
+func (r *run) reportFor(ctx context.Context, client rpc.AggregatorClient, reporter *core.Reporter, exit *mech.Exit, part []int32, digest [32]byte) error {
+	given, err := r.reports(reporter, exit, part, digest)
+	if err != nil {
+		return err
+	}
+	if err := r.Book.Commit(ctx, given); err != nil {
+		return err
+	}
+	return r.send(ctx, client, r.speaking(given, digest))
+}
+
+// reports draws what the owners are about to let out.
+func (r *run) reports(reporter *core.Reporter, exit *mech.Exit, part []int32, digest [32]byte) ([]book.Given, error) {
 	given := make([]book.Given, len(part))
-	for i, m := range part {
-		row := m.row[0]
-		if n := m.row[1] - m.row[0]; n > 1 {
-			row += int(rng.Below(exit.Public(), uint64(n)))
+	for i, number := range part {
+		n := int(number)
+		row, end := n*r.rows/r.Owners, (n+1)*r.rows/r.Owners
+		if end-row > 1 {
+			row += int(rng.Below(exit.Public(), uint64(end-row)))
 		}
-		rep, err := reporter.Report(m.name, m.core.Ticket, row, exit)
+		name := r.keys.Name(n)
+		rep, err := reporter.Report(name, r.terms.Place(name).Ticket, row, exit)
 		if err != nil {
 			return nil, err
 		}
-		given[i] = book.Given{Owner: m.name, Task: r.id, Cost: r.terms.Task().Epsilon, Entry: core.Entry{Round: digest, Report: rep.Append(nil)}}
+		given[i] = book.Given{Owner: n, Task: r.id, Cost: r.terms.Task().Epsilon, Entry: core.Entry{Round: digest, Report: rep.Append(nil)}}
 	}
-	if err := r.Book.Commit(ctx, given); err != nil {
-		return nil, err
+	return given, nil
+}
+
+// speaking returns what the book lets out. Who has answered before gives the same
+// bytes again, and none where that was another broadcast's.
+func (r *run) speaking(given []book.Given, digest [32]byte) []book.Given {
+	spoken := slices.DeleteFunc(given, func(g book.Given) bool { return g.Refused != nil || g.Round != digest })
+	if n := len(given) - len(spoken); n > 0 {
+		r.Log.Warn("owners send nothing: they have answered another broadcast of this task, or cannot afford it", "owners", n)
+		r.mu.Lock()
+		r.sum.Silent += n
+		r.mu.Unlock()
 	}
-	out := make([][]byte, len(given))
-	for i := range given {
-		if given[i].Round != digest {
-			r.Log.Warn("an owner has answered another broadcast of this task: it sends nothing", "owner", given[i].Owner)
-			continue
-		}
-		out[i] = bytes.Clone(given[i].Report)
-	}
-	return out, nil
+	return spoken
 }
 
 // send uploads reports until the aggregator has said what became of each.
-func (r *run) send(ctx context.Context, part []*member, reports [][]byte, mu *sync.Mutex) error {
-	for len(part) > 0 {
-		var upload rpc.UploadRequest
-		var of []*member
-		var raw [][]byte
-		upload.TaskId = r.id[:]
-		for i, rep := range reports {
-			if rep == nil {
-				continue
-			}
-			upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: rep, Signature: ed25519.Sign(part[i].key, announce.Signable(rep))})
-			of, raw = append(of, part[i]), append(raw, rep)
+func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []book.Given) error {
+	for len(given) > 0 {
+		upload := &rpc.UploadRequest{TaskId: r.id[:]}
+		for _, g := range given {
+			upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: g.Report, Signature: ed25519.Sign(r.keys.At(g.Owner), announce.Signable(g.Report))})
 		}
 		var refusals []*rpc.Refusal
 		if err := r.call(ctx, func(ctx context.Context) error {
-			a, err := r.client.Upload(ctx, connect.NewRequest(&upload))
-			if err == nil {
-				refusals = a.Msg.GetRefusals()
+			began := time.Now()
+			a, err := client.Upload(ctx, connect.NewRequest(upload))
+			if err != nil {
+				return err
 			}
-			return err
+			refusals = a.Msg.GetRefusals()
+			r.mu.Lock()
+			r.took = append(r.took, time.Since(began))
+			r.mu.Unlock()
+			return nil
 		}); err != nil {
 			return err
 		}
-		var again []*member
-		var againRaw [][]byte
-		mu.Lock()
-		accepted := len(of) - len(refusals)
-		for _, f := range refusals {
-			p := problem.FromProto(f.GetProblem())
-			i := int(f.GetIndex())
-			switch {
-			case i >= len(of):
-				mu.Unlock()
-				return fmt.Errorf("owner: the aggregator refused report %d of %d", i, len(of))
-			case p.Kind.Again():
-				again, againRaw = append(again, of[i]), append(againRaw, raw[i])
-			case p.Kind == problem.Late:
-				r.sum.Missed++
-			default:
-				r.sum.Refused++
-				r.Log.Warn("a report was refused", "owner", of[i].name, "problem", p.Error())
-			}
+		again, err := r.count(given, refusals)
+		if err != nil {
+			return err
 		}
-		r.sum.Accepted += accepted
-		r.progress()
-		mu.Unlock()
-		part, reports = again, againRaw
-		if len(part) > 0 {
+		given = again
+		if len(given) > 0 {
 			if err := pause(ctx, firstPause); err != nil {
 				return err
 			}
@@ -351,9 +355,35 @@ func (r *run) send(ctx context.Context, part []*member, reports [][]byte, mu *sy
 	return nil
 }
 
+// count notes what became of reports and returns those to send again.
+func (r *run) count(given []book.Given, refusals []*rpc.Refusal) (again []book.Given, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := -1
+	for _, f := range refusals {
+		i := int(f.GetIndex())
+		if i <= last || i >= len(given) {
+			return nil, fmt.Errorf("owner: the aggregator refused report %d of %d, after %d", i, len(given), last)
+		}
+		last = i
+		switch p := problem.FromProto(f.GetProblem()); {
+		case p.Kind.Again():
+			again = append(again, given[i])
+		case p.Kind == problem.Late:
+			r.sum.Missed++
+		default:
+			r.sum.Refused++
+			r.Log.Warn("a report was refused", "owner", r.keys.Name(given[i].Owner), "problem", p.Error())
+		}
+	}
+	r.sum.Accepted += len(given) - len(refusals)
+	r.progress()
+	return again, nil
+}
+
 func (r *run) progress() {
 	if r.Progress != nil {
-		r.Progress(r.sum.Accepted+r.sum.Missed+r.sum.Refused, r.sum.Owners)
+		r.Progress(r.sum.Accepted+r.sum.Missed+r.sum.Refused+r.sum.Silent, r.sum.Owners)
 	}
 }
 

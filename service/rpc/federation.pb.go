@@ -403,6 +403,7 @@ func (x *TaskState) GetDeadlineUnixMs() int64 {
 type GetRoundRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TaskId        []byte                 `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	Slot          *uint32                `protobuf:"varint,2,opt,name=slot,proto3,oneof" json:"slot,omitempty"` // send the broadcast only if this slot is the open one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -444,10 +445,17 @@ func (x *GetRoundRequest) GetTaskId() []byte {
 	return nil
 }
 
+func (x *GetRoundRequest) GetSlot() uint32 {
+	if x != nil && x.Slot != nil {
+		return *x.Slot
+	}
+	return 0
+}
+
 type GetRoundResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	State         *TaskState             `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Broadcast     []byte                 `protobuf:"bytes,2,opt,name=broadcast,proto3" json:"broadcast,omitempty"`                              // canonical bytes; none where the task is not open
+	Broadcast     []byte                 `protobuf:"bytes,2,opt,name=broadcast,proto3" json:"broadcast,omitempty"`                              // canonical bytes; none where the task or the slot is not open
 	RetryAfterMs  uint32                 `protobuf:"varint,3,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"` // ask again after this long
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1061,9 +1069,11 @@ const file_federation_proto_rawDesc = "" +
 	"\x05slots\x18\x04 \x01(\rR\x05slots\x12\x18\n" +
 	"\areports\x18\x05 \x01(\x04R\areports\x12\x16\n" +
 	"\x06needed\x18\x06 \x01(\x04R\x06needed\x12(\n" +
-	"\x10deadline_unix_ms\x18\a \x01(\x03R\x0edeadlineUnixMs\"*\n" +
+	"\x10deadline_unix_ms\x18\a \x01(\x03R\x0edeadlineUnixMs\"L\n" +
 	"\x0fGetRoundRequest\x12\x17\n" +
-	"\atask_id\x18\x01 \x01(\fR\x06taskId\"\x84\x01\n" +
+	"\atask_id\x18\x01 \x01(\fR\x06taskId\x12\x17\n" +
+	"\x04slot\x18\x02 \x01(\rH\x00R\x04slot\x88\x01\x01B\a\n" +
+	"\x05_slot\"\x84\x01\n" +
 	"\x10GetRoundResponse\x12,\n" +
 	"\x05state\x18\x01 \x01(\v2\x16.discreet.v1.TaskStateR\x05state\x12\x1c\n" +
 	"\tbroadcast\x18\x02 \x01(\fR\tbroadcast\x12$\n" +
@@ -1185,6 +1195,7 @@ func file_federation_proto_init() {
 	if File_federation_proto != nil {
 		return
 	}
+	file_federation_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

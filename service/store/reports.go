@@ -132,9 +132,14 @@ func scanOwner(r *sql.Rows) (owner [32]byte, err error) {
 // Count returns how many reports of a round are stored.
 func (s *Store) Count(ctx context.Context, id ID, round int) (n int, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Find([]any{&n}, `SELECT COUNT(*) FROM discreet_reports WHERE task = ? AND round = ?`, id[:], round)
+		n, err = count(tx, id, round)
 		return err
 	})
+	return n, err
+}
+
+func count(tx *sqldb.Tx, id ID, round int) (n int, err error) {
+	_, err = tx.Find([]any{&n}, `SELECT COUNT(*) FROM discreet_reports WHERE task = ? AND round = ?`, id[:], round)
 	return n, err
 }
 

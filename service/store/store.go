@@ -27,12 +27,19 @@ var ErrUnknown = errors.New("store: there is no such task")
 // was sealed, advanced or ended in the meantime.
 var ErrMoved = errors.New("store: the round has moved on")
 
+// ErrFew says that a round has fewer reports than it must have.
+var ErrFew = errors.New("store: the round has too few reports")
+
+// ErrFailed is in every error that is the database's own: the same call may
+// succeed later.
+var ErrFailed = sqldb.ErrFailed
+
 const op = "store"
 
 // At opens the store at address, a path or postgres://user@host/database, and
 // makes it where there is none.
 func At(ctx context.Context, address string) (*Store, error) {
-	db, err := sqldb.Open(ctx, address, sqldb.Options{Op: op, Create: true, WAL: true})
+	db, err := sqldb.Open(ctx, address, sqldb.Options{Op: op, Create: true, WAL: true, Secret: true})
 	if err != nil {
 		return nil, err
 	}
@@ -101,16 +108,18 @@ func openRound(tx *sqldb.Tx, id ID, r Round) error {
 
 const taskColumns = `SELECT id, made, bytes, certificate, signature, state FROM discreet_tasks `
 
-// Tasks lists all tasks, the newest first.
-func (s *Store) Tasks(ctx context.Context) (tasks []Task, err error) {
+// Tasks lists the names of all tasks, the newest first.
+func (s *Store) Tasks(ctx context.Context) (ids []ID, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Each(func(r *sql.Rows) error {
-			t, err := scanTask(r)
-			tasks = append(tasks, t)
+			var id []byte
+			err := r.Scan(&id)
+			ids = append(ids, ID{})
+			copy(ids[len(ids)-1][:], id)
 			return err
-		}, taskColumns+`ORDER BY made DESC, id`)
+		}, `SELECT id FROM discreet_tasks ORDER BY made DESC, id`)
 	})
-	return tasks, err
+	return ids, err
 }
 
 func scanTask(r *sql.Rows) (t Task, err error) {
@@ -148,6 +157,26 @@ func (s *Store) Task(ctx context.Context, id ID) (t Task, r Round, err error) {
 	return t, r, err
 }
 
+// Progress is how far a task is.
+type Progress struct {
+	Task   State
+	Number int // of the newest round
+	Round  State
+}
+
+// Now returns how far a task is, at less cost than Task.
+func (s *Store) Now(ctx context.Context, id ID) (p Progress, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		found, err := tx.Find([]any{&p.Task, &p.Number, &p.Round},
+			`SELECT t.state, r.round, r.state FROM discreet_tasks t JOIN discreet_rounds r ON r.task = t.id WHERE t.id = ? ORDER BY r.round DESC LIMIT 1`, id[:])
+		if err == nil && !found {
+			err = ErrUnknown
+		}
+		return err
+	})
+	return p, err
+}
+
 // Model returns a finished task's model; nil where there is none.
 func (s *Store) Model(ctx context.Context, id ID) (model []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -160,8 +189,12 @@ func (s *Store) Model(ctx context.Context, id ID) (model []byte, err error) {
 	return model, err
 }
 
-// End ends a task without a model. A task that is done or ended stays so.
-func (s *Store) End(ctx context.Context, id ID) error {
+// Any round of a task, to End.
+const Any = -1
+
+// End ends a task without a model. A task that is done or ended stays so. Where
+// round is not Any, the task is ended only while that round takes reports.
+func (s *Store) End(ctx context.Context, id ID, round int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var state State
 		found, err := tx.Find([]any{&state}, `SELECT state FROM discreet_tasks WHERE id = ?`+tx.Lock(), id[:])
@@ -170,6 +203,14 @@ func (s *Store) End(ctx context.Context, id ID) error {
 		}
 		if err != nil || state != Open {
 			return err
+		}
+		if round != Any {
+			switch open, err := roundState(tx, id, round, tx.Lock()); {
+			case err != nil:
+				return err
+			case open != Open:
+				return ErrMoved
+			}
 		}
 		if _, err := tx.Exec(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND state = ?`, Sealed, id[:], Open); err != nil {
 			return err
@@ -187,8 +228,9 @@ func (s *Store) finish(tx *sqldb.Tx, id ID, state State, model []byte) error {
 	return err
 }
 
-// Seal lets an open round take no more reports. It may be called again.
-func (s *Store) Seal(ctx context.Context, id ID, round int) error {
+// Seal lets an open round take no more reports, where it has at least so many;
+// else it changes nothing and returns ErrFew. It may be called again.
+func (s *Store) Seal(ctx context.Context, id ID, round, least int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		state, err := roundState(tx, id, round, tx.Lock())
 		switch {
@@ -196,6 +238,12 @@ func (s *Store) Seal(ctx context.Context, id ID, round int) error {
 			return err
 		case state != Open:
 			return ErrMoved
+		}
+		switch n, err := count(tx, id, round); {
+		case err != nil:
+			return err
+		case n < least:
+			return ErrFew
 		}
 		return tx.One(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND round = ?`, Sealed, id[:], round)
 	})

@@ -115,8 +115,14 @@ func TestLifeOfATask(t *testing.T) {
 		if err := again().Advance(ctx, a.ID, 0, nil, []byte("m")); !errors.Is(err, store.ErrMoved) {
 			t.Errorf("advanced an open round: %v", err)
 		}
-		must(t, again().Seal(ctx, a.ID, 0))
-		must(t, again().Seal(ctx, a.ID, 0))
+		if err := again().Seal(ctx, a.ID, 0, 3); !errors.Is(err, store.ErrFew) {
+			t.Errorf("sealed a round of two where three must report: %v", err)
+		}
+		must(t, again().Seal(ctx, a.ID, 0, 2))
+		if err := again().End(ctx, a.ID, 0); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("ended a task by a round that was sealed: %v", err)
+		}
+		must(t, again().Seal(ctx, a.ID, 0, 2))
 		want("sealed", accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 0, 9, "nine")), store.Again, store.Replayed, store.Late)
 		var read []string
 		must(t, again().Reports(ctx, a.ID, 0, func(owner [32]byte, body []byte) error {
@@ -138,16 +144,22 @@ func TestLifeOfATask(t *testing.T) {
 		if _, r, err := again().Task(ctx, a.ID); err != nil || r.Number != 1 || r.State != store.Open || !bytes.Equal(r.Broadcast, next.Broadcast) || !r.Deadline.Equal(next.Deadline) {
 			t.Errorf("the newest round is %+v, %v", r, err)
 		}
-		must(t, again().Seal(ctx, a.ID, 1))
+		must(t, again().Seal(ctx, a.ID, 1, 1))
 		must(t, again().Advance(ctx, a.ID, 1, nil, []byte("model")))
 		must(t, again().Advance(ctx, a.ID, 1, nil, []byte("model")))
-		must(t, again().End(ctx, a.ID))
+		must(t, again().End(ctx, a.ID, store.Any))
 		if m, err := again().Model(ctx, a.ID); err != nil || string(m) != "model" {
 			t.Errorf("the model is %q, %v", m, err)
 		}
 		want("done", accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 1, 9, "nine")), store.Again, store.Replayed, store.Late)
-		if tasks, err := again().Tasks(ctx); err != nil || len(tasks) != 1 || tasks[0].State != store.Done || !bytes.Equal(tasks[0].Bytes, a.Bytes) {
-			t.Errorf("tasks %+v, %v", tasks, err)
+		if tasks, err := again().Tasks(ctx); err != nil || !slices.Equal(tasks, []store.ID{a.ID}) {
+			t.Errorf("tasks %x, %v", tasks, err)
+		}
+		if got, _, err := again().Task(ctx, a.ID); err != nil || got.State != store.Done || !bytes.Equal(got.Bytes, a.Bytes) {
+			t.Errorf("task %+v, %v", got, err)
+		}
+		if got, err := again().Now(ctx, a.ID); err != nil || got != (store.Progress{Task: store.Done, Number: 1, Round: store.Done}) {
+			t.Errorf("progress %+v, %v", got, err)
 		}
 		if _, _, err := again().Task(ctx, task("b").ID); !errors.Is(err, store.ErrUnknown) {
 			t.Errorf("a task that is not there: %v", err)
@@ -160,7 +172,7 @@ func TestEndedTaskTakesNothing(t *testing.T) {
 		s, a := again(), task("a")
 		must(t, s.Create(t.Context(), a, round(0)))
 		accept(t, s, report(a, 0, 1, "one"))
-		must(t, s.End(t.Context(), a.ID))
+		must(t, s.End(t.Context(), a.ID, store.Any))
 		if got := accept(t, s, report(a, 0, 2, "two"), report(a, 0, 1, "one")); !slices.Equal(got, []store.Outcome{store.Late, store.Again}) {
 			t.Errorf("got %v", got)
 		}
@@ -211,7 +223,7 @@ func TestConcurrentUploadsAgainstAModel(t *testing.T) {
 					break
 				}
 			}
-			if err := s.Seal(ctx, a.ID, 0); err != nil {
+			if err := s.Seal(ctx, a.ID, 0, 0); err != nil {
 				t.Error(err)
 			}
 		})

@@ -64,8 +64,9 @@ type plainColumn struct {
 }
 
 const (
-	jointCodes = 1 << 11 // a table of scores and one of slopes stay in the nearest cache
-	jointShare = 16      // rows per code of a joint, or more: tables must not cost more than rows
+	jointCodes    = 1 << 11 // a table of scores and one of slopes stay in the nearest cache
+	collapseShare = 4       // the same where all columns join, which makes one of equal rows
+	jointShare    = 16      // rows per code of a joint, or more: tables must not cost more than rows
 )
 
 // NewMargins lays out rows; its arguments are those of MarginSums. Time
@@ -100,6 +101,9 @@ func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
 	}
 	slices.SortStableFunc(ks, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	most := min(jointCodes, rows/jointShare)
+	if whole := product(sizes, jointCodes); whole <= rows/collapseShare {
+		most = max(most, whole)
+	}
 	var members [][]int
 	var products []int
 	for _, k := range ks { // first fit, the largest first
@@ -164,6 +168,17 @@ func spread(n int) []int32 {
 		}
 	}
 	return order
+}
+
+// product of sizes, or more than most where it is more.
+func product(sizes []int, most int) int {
+	p := 1
+	for _, s := range sizes {
+		if p *= s; p > most {
+			return math.MaxInt
+		}
+	}
+	return p
 }
 
 func gcd(a, b int) int {

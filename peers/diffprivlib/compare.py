@@ -60,12 +60,14 @@ def main():
     tables = json.loads((folder / "tables.json").read_text())
     kept = folder / "theirs.json"
     if kept.exists():
-        other = json.loads(kept.read_text())
+        kept = json.loads(kept.read_text())
     else:
-        other = [theirs(folder, t) for t in tables]
-        kept.write_text(json.dumps(other))
+        results = [theirs(folder, t) for t in tables]
+        text = json.dumps({"load": os.getloadavg()[1], "results": results})
+        kept.write_text(text)
+        kept = json.loads(text)
     body, below, doubted, slow, times, walls = [], [], [], [], [], []
-    for table, rival in zip(tables, other):
+    for table, rival in zip(tables, kept["results"]):
         timed = [k for k, s in enumerate(table["Splits"]) if s["Results"][0]["Seconds"]]
         keys = ("Accuracy", "AUC", "Seconds", "Wall")
         a = np.array([[[r[k] for k in keys] for r in s["Results"]] for s in table["Splits"]])  # splits x epsilons x keys
@@ -102,7 +104,8 @@ def main():
         f"{os.environ.get('GOMAXPROCS', 'as many as cores')}), of one fit: the median over {len(timed)} splits of the fastest of {FITS}. *by the clock* is the quotient of elapsed times of the",
         "same fits. Training means a fit of rows that are in memory in the form each library trains on: theirs a dense matrix that the",
         "clock does not see made, ours the coded columns laid out once; what a table's first fit of ours takes, laying out included,",
-        f"stands above each table. The load average at the end was {os.getloadavg()[1]:.0f} on {os.cpu_count()} cores. Regenerate: `make -C peers/diffprivlib check`.",
+        f"stands above each table. The load average after theirs was {kept['load']:.0f}, after ours {float((folder / 'load').read_text().split()[1]):.0f}, on {os.cpu_count()} cores; load",
+        "lengthens the fits of both. Regenerate: `make -C peers/diffprivlib check`.",
         "",
         f"Of {points} points, ours is faster by 10 times or more at {points - len(slow)} (processor; least {min(times):.1f}, median {np.median(times):.1f}; by the clock {min(walls):.1f} and "
         f"{np.median(walls):.1f})" + (": not at " + ", ".join(slow) if slow else "") + ".",

@@ -247,6 +247,20 @@ func TestShares(t *testing.T) {
 			t.Fatalf("row %d adds up to %g", i, sum)
 		}
 	}
+	// An image that is flat in part is counted block by block all the same.
+	half := &Images{Count: 1, Height: 12, Width: 12, Pixels: slices.Concat(im.at(0)[:72], make([]uint8, 72))}
+	got, err := d.Shares(context.Background(), half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := describe(half.Pixels, 12, 12, nil)
+	want := make([]float32, 10)
+	for b := 0; b < len(blocks); b += descriptor {
+		want[nearest(blocks[b:b+descriptor], d.words, d.half)] += float32(descriptor) / float32(len(blocks))
+	}
+	if !slices.Equal(got.Cells, want) {
+		t.Errorf("shares %v, want %v", got.Cells, want)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := d.Shares(ctx, im); err == nil {

@@ -14,6 +14,7 @@ import (
 type Dictionary struct {
 	words []float32 // K×descriptor
 	half  []float32
+	flat  int // the word of a block without any gradient, of which digits have many
 }
 
 // sampled is how many descriptors a dictionary is learned from.
@@ -30,7 +31,18 @@ func Learn(im *Images, words int, src rng.Source) *Dictionary {
 		points = append(points, of[b*descriptor:(b+1)*descriptor]...)
 	}
 	centres := kMeans(points, descriptor, words, src)
-	return &Dictionary{centres, halfNorms(centres, descriptor)}
+	half := halfNorms(centres, descriptor)
+	return &Dictionary{centres, half, nearest(make([]float32, descriptor), centres, half)}
+}
+
+// word is the nearest word of a block.
+func (d *Dictionary) word(block []float32) int {
+	for _, v := range block {
+		if v != 0 {
+			return nearest(block, d.words, d.half)
+		}
+	}
+	return d.flat
 }
 
 // Shares are the bags of words of images, one a row: the share
@@ -49,7 +61,7 @@ func (d *Dictionary) Shares(ctx context.Context, im *Images) (*Matrix, error) {
 					of = describe(im.at(i), im.Height, im.Width, of[:0])
 					row := out[i*k : (i+1)*k]
 					for b := 0; b < len(of); b += descriptor {
-						row[nearest(of[b:b+descriptor], d.words, d.half)] += float32(descriptor) / float32(len(of))
+						row[d.word(of[b:b+descriptor])] += float32(descriptor) / float32(len(of))
 					}
 				}
 			}

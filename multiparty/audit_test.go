@@ -88,7 +88,7 @@ func tie(t *testing.T, p Params) audit.Pair {
 // claim is refuted with probability 1e-6 per row. With DISCREET_AUDIT=1 there are
 // enough runs to show nine tenths of what is claimed.
 func TestAudit(t *testing.T) {
-	runs, least := 12_000, 0.6
+	runs, least := 6_000, 0.5
 	if os.Getenv("DISCREET_AUDIT") != "" {
 		runs, least = 600_000, 0.9
 	}

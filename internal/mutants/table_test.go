@@ -577,7 +577,7 @@ var table = []mutant{
 	{
 		Row: "A7", Bug: "additive: a replaced row counts as one step of Gaussian noise, not √2",
 		File: "learn/additive/rules.go",
-		Old:  `	return math.Sqrt2
+		Old: `	return math.Sqrt2
 `,
 		New: `	return 1
 `,
@@ -587,7 +587,7 @@ var table = []mutant{
 	{
 		Row: "A8", Bug: "additive: the second pass of Gaussian noise is free",
 		File: "learn/additive/params.go",
-		Old:  `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
+		Old: `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
 `,
 		New: `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
 		pl.bill = pl.bill[:(len(pl.bill)+1)/2]
@@ -889,6 +889,103 @@ var table = []mutant{
 		Package: "./mech", Test: "TestCellSamplers",
 	},
 	{
+		Row: "27", Bug: "an owner answers in two rounds",
+		File: "local/owner/owner.go",
+		Old:  `	if r.Slot() != place.Slot {`,
+		New:  `	if r.Slot()%2 != place.Slot%2 {`,
+
+		Package: "./local/owner", Test: "TestOneReport",
+	},
+	{
+		Row: "27b", Bug: "an owner answers a second broadcast of its slot",
+		File: "local/owner/owner.go",
+		Old:  `	case e != nil && e.Round != digest:`,
+		New:  `	case e != nil && e.Round != digest && len(e.Report) == 0:`,
+
+		Package: "./local/owner", Test: "TestOneReport",
+	},
+	{
+		Row: "27c", Bug: "a report leaves although the book has not kept it",
+		File: "local/owner/owner.go",
+		Old: `		return nil, fmt.Errorf("owner: %w", err)
+	}
+	return bytes.Clone(out), nil`,
+		New: `		return out, fmt.Errorf("owner: %w", err)
+	}
+	return bytes.Clone(out), nil`,
+
+		Package: "./local/owner", Test: "TestOneReport",
+	},
+	{
+		Row: "27d", Bug: "a second report of an owner is counted",
+		File: "local/aggregator/aggregator.go",
+		Old: `		if before != content {
+			return ErrTwice
+		}
+		return nil`,
+		New: `		if before == content {
+			return nil
+		}`,
+
+		Package: "./local/aggregator", Test: "TestReceiveRefuses",
+	},
+	{
+		Row: "localboost 1", Bug: "the owner's cap on epsilon is not held",
+		File: "local/owner/terms.go",
+		Old:  `	if t.Epsilon > caps.Epsilon {`,
+		New:  `	if t.Epsilon > 2*caps.Epsilon {`,
+
+		Package: "./local/owner", Test: "TestOwnersRefuse",
+	},
+	{
+		Row: "localboost 2", Bug: "a weight beyond W_t",
+		File: "local/owner/weigh.go",
+		Old:  `	return math.Min(math.Exp(log), w.bound) / w.bound`,
+		New:  `	return math.Exp(log) / w.bound`,
+
+		Package: "./local/owner", Test: "TestWeights",
+	},
+	{
+		Row: "localboost 3", Bug: "the label beside the report",
+		File: "local/owner/report.go",
+		Old:  `Owner: name, Slot: p.round.Slot, Ask: ask, Words: words}, nil`,
+		New:  `Owner: name, Slot: p.round.Slot, Ask: ask + int(p.recs.tab.Labels[row]), Words: words}, nil`,
+
+		Package: "./local/owner", Test: "TestOnlyTheLawSeesTheRecord",
+	},
+	{
+		Row: "localboost 4", Bug: "a report to a question of one's choice is counted",
+		File: "local/aggregator/aggregator.go",
+		Old:  `	case r.Slot != place.Slot || r.Ask != a.round.Ask(place.Ticket):`,
+		New:  `	case r.Slot != place.Slot || r.Ask >= len(a.laws):`,
+
+		Package: "./local/aggregator", Test: "TestReceiveRefuses",
+	},
+	{
+		Row: "localboost 5", Bug: "a report that no owner sends is counted",
+		File: "local/aggregator/aggregator.go",
+		Old:  `	if err := law.Check(r.Words); err != nil {`,
+		New:  `	if err := law.Check(r.Words); err != nil && len(r.Words) == 0 {`,
+
+		Package: "./local/aggregator", Test: "TestReceiveRefuses",
+	},
+	{
+		Row: "localboost 6", Bug: "SAMME's error unclamped",
+		File: "local/aggregator/judge.go",
+		Old:  `	err = math.Min(math.Max(err, clamp), 1-clamp)`,
+		New:  `	err = math.Min(math.Max(err, clamp-clamp), 1)`,
+
+		Package: "./local/aggregator", Test: "TestVote",
+	},
+	{
+		Row: "localboost 7", Bug: "an owner in one cell fewer than the secret sum is sized for",
+		File: "local/wire/round.go",
+		Old:  `response.CellAddendFor(t.Epsilon, dim, most, r.Crowd`,
+		New:  `response.CellAddendFor(t.Epsilon, dim, most-1+1/most, r.Crowd`,
+
+		Package: "./local/simulate", Test: "TestAggregateLearns",
+	},
+	{
 		Row: "levels 1", Bug: "each of K fits has the noise of the whole ε",
 		File: "learn/erm/oneversusrest.go",
 		Old:  `		part.settle()`,
@@ -1011,8 +1108,8 @@ var table = []mutant{
 	{
 		Row: "secsum 8", Bug: "an urn that forgets what was drawn",
 		File: "mech/addend.go",
-		Old:  `p.below(1+parts*x, parts*(j+1))`,
-		New:  `p.below(1, parts)`,
+		Old:  `p.below(some+parts*x, parts*(j+1))`,
+		New:  `p.below(some, parts)`,
 
 		Package: "./mech", Test: "TestPolyaLaw",
 	},

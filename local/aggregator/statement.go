@@ -46,10 +46,10 @@ func (a *Aggregator) shared(st Statement) model.Privacy {
 	eps := a.task.Epsilon
 	return model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
-		Epsilon:   eps,
+		Epsilon: eps, Delta: wire.SumDelta,
 		Bill:      []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: a.addend.Name(), Epsilon: eps}},
 		Claim:     "localboost: G-LOCALBOOST-5",
-		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability below %.0e.", eps, max(a.addend.Delta(), 1e-300)),
+		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.", eps, wire.SumDelta),
 		Unprotected: []string{
 			"owners from a quorum of share holders who collude: they can open what an owner added",
 			"owners from more than a sixth of all owners who add no noise",

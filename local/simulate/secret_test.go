@@ -29,7 +29,7 @@ func TestAggregateLearns(t *testing.T) {
 		if r := evaluate(t, res.Model, tab); !(*r.AUC > 0.85) {
 			t.Errorf("%s: AUC %.3f, want above .85", c, *r.AUC)
 		}
-		if p := res.Model.Privacy; p.Scope != dp.Party || p.Epsilon != dp.Nano || !strings.HasSuffix(p.Claim, "-5") || !strings.Contains(p.Statement, "aggregate") {
+		if p := res.Model.Privacy; p.Scope != dp.Party || p.Epsilon != dp.Nano || p.Delta != 1 || !strings.HasSuffix(p.Claim, "-5") || !strings.Contains(p.Statement, "aggregate") {
 			t.Errorf("%s: the statement says %+v", c, p)
 		}
 		if _, err := model.Marshal(res.Model); err != nil {

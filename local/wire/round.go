@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/local/response"
 )
@@ -130,8 +131,15 @@ func (r *Round) Addend(t *Task) (response.Addend, error) {
 	for a := range most {
 		dim += r.Cells(t, a) * t.Schema.Classes()
 	}
-	return response.CellAddendFor(t.Epsilon, dim, most, r.Crowd.Owners, r.Crowd.Survivors())
+	l, err := response.CellAddendFor(t.Epsilon, dim, most, r.Crowd.Owners, r.Crowd.Survivors()) // 5.1
+	if err == nil && !(l.Delta() < SumDelta.Float()) {
+		err = &dp.ParamError{Op: "round", Param: "epsilon", Want: "must leave the noise of a secret sum whole", Got: t.Epsilon}
+	}
+	return l, err
 }
+
+// SumDelta is the δ of a secret sum: that of its addends is smaller by far.
+const SumDelta dp.Delta = 1
 
 // exponent bounds what a member adds to the logarithm of a weight.
 func (m *Member) exponent(t *Task) float64 {

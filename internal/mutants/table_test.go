@@ -1109,7 +1109,7 @@ var table = []mutant{
 		Row: "secsum 8", Bug: "an urn that forgets what was drawn",
 		File: "mech/addend.go",
 		Old:  `p.below(some+parts*x, parts*(j+1))`,
-		New:  `p.below(some, parts)`,
+		New:  `p.below(some+0*j, parts)`,
 
 		Package: "./mech", Test: "TestPolyaLaw",
 	},

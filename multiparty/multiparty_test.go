@@ -220,6 +220,65 @@ func TestOnePartyMovesNothingFurther(t *testing.T) {
 	}
 }
 
+// Nothing of a model but what left may depend on a party: random pairs of
+// hand-ins, of labels, of probabilities, or none, under random scripts.
+func TestReplayNonInterference(t *testing.T) {
+	tab := census.Generate(4, 40)
+	for name, p := range map[string]Params{
+		"soft": params(func(p *Params) { p.Encoding = feature.Ordinal }), "majority": params(func(p *Params) { p.Method, p.Encoding = Majority, feature.Ordinal }),
+		"queries": params(func(p *Params) { p.Method, p.Queries, p.Encoding = NoisyMax, 5, feature.Ordinal }),
+	} {
+		src := replay.Seeded(6, name)
+		pl := plan(t, p, tab)
+		aux := auxiliary(tab)
+		others := [][]byte{labelFile(t, tab, "o1", random(tab, src)), labelFile(t, tab, "o2", random(tab, src))}
+		handIn := func() [][]byte {
+			switch rng.Below(src, 4) {
+			case 0:
+				return others
+			case 1:
+				soft := make([]float64, 2*tab.Rows)
+				for i := range soft {
+					soft[i] = float64(rng.Below(src, 10))
+				}
+				return append(others[:2:2], probabilityFile(t, tab, "changed", soft))
+			}
+			return append(others[:2:2], labelFile(t, tab, "changed", random(tab, src)))
+		}
+		for pair := range 350 {
+			shift := float64(rng.Below(src, 1000))
+			script := func(k int, q mechtest.Passage) []float64 {
+				if q.Choice {
+					return []float64{float64((k + int(shift)) % 2)}
+				}
+				out := make([]float64, len(q.Values))
+				for i := range out {
+					out[i] = math.Sin(shift+float64(3*i)) / 3
+				}
+				return out
+			}
+			var models [2][]byte
+			var seen [2][]mechtest.Passage
+			for side := range models {
+				rec := &mechtest.Recorder{Script: script}
+				m, err := pl.Combine(context.Background(), aux, tally(t, pl, tab, handIn()...), learntest.Free{}, mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
+				if err != nil {
+					t.Fatal(err)
+				}
+				models[side], seen[side] = learntest.Bytes(t, m), rec.Passages
+			}
+			if !bytes.Equal(models[0], models[1]) || len(seen[0]) != len(seen[1]) {
+				t.Fatalf("%s, pair %d: the models differ though the same numbers left", name, pair)
+			}
+			for k, q := range seen[0] {
+				if moved := q.Moved(seen[1][k]); !(moved <= q.Bound*(1+1e-9)) {
+					t.Fatalf("%s, pair %d: %s moved %.6g, declared %.6g", name, pair, q.Label, moved, q.Bound)
+				}
+			}
+		}
+	}
+}
+
 // One party that turns all of its votes moves the shaped statistic by all that
 // is declared, so no noise is wasted; and so does the party that tips a majority.
 func TestSensitivityIsReached(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/metrics"
 	"github.com/discreet-dp/discreet/rng/replay"
+	"github.com/discreet-dp/discreet/schema"
 )
 
 // TestSweep writes docs/benchmarks/erm-reg.tsv, from which the constants of
@@ -48,6 +49,7 @@ func TestSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, eps := range []float64{.01, .04, .16, .5, 1, 4} {
+				crowd := crowdOf(t, all.Schema, n, enc, eps)
 				for _, m := range []erm.Method{erm.Objective, erm.Output} {
 					for _, reg := range []float64{1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1, 3, 8, 30} {
 						p := erm.Defaults()
@@ -75,8 +77,7 @@ func TestSweep(t *testing.T) {
 							}
 							acc, auc = acc+rep.Accuracy/repeats, auc+*rep.AUC/repeats
 						}
-						dim := sp.Width() + 1
-						fmt.Fprintf(&out, "%s\t%d\t%d\t%g\t%.3g\t%s\t%g\t%.3f\t%.3f\n", enc, n, dim, eps, float64(dim)/(float64(n)*eps), m, reg, acc, auc)
+						fmt.Fprintf(&out, "%s\t%d\t%d\t%g\t%.3g\t%s\t%g\t%.3f\t%.3f\n", enc, n, sp.Width()+1, eps, crowd, m, reg, acc, auc)
 					}
 				}
 			}
@@ -85,6 +86,28 @@ func TestSweep(t *testing.T) {
 	if err := os.WriteFile(path, []byte(out.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// crowdOf is half the length of the noise in the mean gradient, where a ridge
+// leaves it almost all of ε.
+func crowdOf(t *testing.T, s *schema.Schema, n int, enc feature.Encoding, eps float64) float64 {
+	p := erm.Defaults()
+	p.Encoding, p.Method, p.Reg = enc, erm.Objective, 1000
+	var err error
+	if p.Epsilon, err = dp.EpsilonOf(eps); err != nil {
+		t.Fatal(err)
+	}
+	pl, err := p.Plan(s, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pl.Facts() {
+		if f.Key == "noise_length" {
+			return f.Value.(float64) / float64(2*n)
+		}
+	}
+	t.Fatal("a plan without the length of its noise")
+	return 0
 }
 
 // balanced returns the first rows of tab[from:to] with n/2 of each label.

@@ -375,6 +375,22 @@ var table = []mutant{
 		Package: "./ledger", Test: "TestPartsCountThroughTheirMaximum",
 	},
 	{
+		Row: "crash 1", Bug: "the folder of a published result is not flushed",
+		File: "ledger/file.go",
+		Old:  `return errors.Join(d.Sync(), d.Close())`,
+		New:  `return d.Close()`,
+
+		Package: "./ledger", Test: "TestNothingAcknowledgedIsLostInACrash",
+	},
+	{
+		Row: "crash 2", Bug: "a result takes its name before its bytes are on the disk",
+		File: "ledger/file.go",
+		Old:  `		err = f.Sync()`,
+		New:  `		err = nil`,
+
+		Package: "./ledger", Test: "TestNothingAcknowledgedIsLostInACrash",
+	},
+	{
 		Row: "30b", Bug: "ledger refunds after the draw",
 		File: "ledger/recover.go",
 		Old:  `		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")`,

@@ -115,7 +115,7 @@ func within(best []int, found int) float64 {
 func (t table) drawHits(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: t.long + ": finding the best attribute", Subtitle: fmt.Sprintf("%d owners, printed mechanisms; %d runs", t.owners, s.Repeats),
-		XLabel: "ε of each report", YLabel: "share of runs", YTo: 1, Note: "Solid: among the best three. Dashed: the best.",
+		XLabel: "ε of each report", YLabel: "share of runs", YTo: 1, Note: "Solid: among the best three. Dashed: the best. " + t.note,
 	}
 	for _, m := range []mechanism{pm, duchi} {
 		three := curve(m.long+", top 3", floats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top3) })

@@ -164,3 +164,25 @@ func TestClamps(t *testing.T) {
 		t.Errorf("clamp(NaN) = %g", got)
 	}
 }
+
+// TestVariances holds the closed forms to numbers worked out elsewhere: 8d²/ε²;
+// B² - t² with C_3 = 2; Wang et al.'s for one dimension and for k of d.
+func TestVariances(t *testing.T) {
+	e := math.E
+	for _, c := range []struct {
+		name string
+		m    Mechanism
+		t    float64
+		want float64
+	}{
+		{"laplace", Laplace(50, 2), 0.3, 8 * 2500 / 4.0},
+		{"duchi", Duchi(1, 1), 0.5, math.Pow((e+1)/(e-1), 2) - 0.25},
+		{"duchi", Duchi(3, 1), 0.5, 4*math.Pow((e+1)/(e-1), 2) - 0.25},
+		{"piecewise", Piecewise(1, 1), 1, 5.2240},
+		{"piecewise", Piecewise(6, 5), 1, 4.2513}, // k = 2
+	} {
+		if got := c.m.Variance(c.t); math.Abs(got/c.want-1) > 1e-4 {
+			t.Errorf("%s: variance %g, want %g", c.name, got, c.want)
+		}
+	}
+}

@@ -92,7 +92,8 @@ file:
 #   ignored  the column is never read
 # and keep one of the three lines below it without its "# " (an ignored column needs none):
 #   number    cells are clamped to lower and upper; default stands in for a missing or unreadable cell
-#             (a private number must have one). Add transform: log1p to use log(1+x).
+#             (a private number must have one). Add transform: log1p to use log(1+x),
+#             monotone: increasing (or decreasing) to have the model follow it.
 #   category  levels lists every value; any other cell counts as "other"; with missing: true a missing
 #             cell has a level of its own. {value: a, aliases: [b, c]} in place of a level: b and c mean a.
 #   label     exactly one column: what is to be predicted. positive is the level that scores speak of;

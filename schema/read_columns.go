@@ -85,7 +85,7 @@ func (r *reader) column(f fields, name string, d *Dialect) Column {
 }
 
 func (r *reader) numbers(parent fields, c *Column) {
-	f := r.fields(parent.values["number"], parent.where, "lower", "upper", "transform", "edges", "default")
+	f := r.fields(parent.values["number"], parent.where, "lower", "upper", "transform", "monotone", "edges", "default")
 	const bounds = "write the smallest and largest value a cell may have, from documentation or common knowledge, not from the data; cells outside are clamped"
 	c.Lower = f.number("lower", "write lower: "+bounds[len("write "):])
 	c.Upper = f.number("upper", "write upper: "+bounds[len("write "):])
@@ -96,6 +96,14 @@ func (r *reader) numbers(parent fields, c *Column) {
 	}
 	if f.has("transform") {
 		r.transform(f, c)
+	}
+	if f.has("monotone") {
+		const hint = "write monotone: increasing or monotone: decreasing, or remove the line"
+		switch c.Monotone = Monotone(f.text("monotone", hint)); c.Monotone {
+		case Free, Increasing, Decreasing:
+		default:
+			f.refuse("monotone", "must be increasing or decreasing", strconv.Quote(string(c.Monotone)), hint)
+		}
 	}
 	const edges = "write the bin edges in increasing order, e.g. edges: [20, 30, 40]"
 	last := c.Lower

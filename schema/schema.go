@@ -53,6 +53,16 @@ const (
 	Log1p    Transform = "log1p" // log(1+x); needs lower > -1
 )
 
+// Monotone is how the chance of the positive label may move when a number grows,
+// all else equal. A learner that cannot promise it refuses the schema.
+type Monotone string
+
+const (
+	Free       Monotone = ""
+	Increasing Monotone = "increasing"
+	Decreasing Monotone = "decreasing"
+)
+
 // Column is one feature column.
 type Column struct {
 	Name string
@@ -61,8 +71,9 @@ type Column struct {
 	Note string // free text shown beside the column, e.g. "leak: known only after the outcome"
 
 	// Numbers only.
-	Lower, Upper float64   // cells are clamped to [Lower, Upper]; finite, Lower < Upper
-	Transform    Transform //
+	Lower, Upper float64 // cells are clamped to [Lower, Upper]; finite, Lower < Upper
+	Transform    Transform
+	Monotone     Monotone  // asked of the model, not of the data
 	Edges        []float64 // declared bin edges, strictly increasing inside the bounds; may be empty
 	Default      *float64  // stands in for a missing or unreadable cell; nil: such a cell is a structural fault (public columns only)
 

@@ -103,6 +103,7 @@ func (c *Column) tree() *node {
 		m.add("lower", number(c.Lower))
 		m.add("upper", number(c.Upper))
 		m.add("transform", optional(string(c.Transform)))
+		m.add("monotone", optional(string(c.Monotone)))
 		if len(c.Edges) > 0 {
 			edges := &node{form: list}
 			for _, e := range c.Edges {

@@ -46,6 +46,7 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 	add := &model.Additive{Intercept: st.score.Intercept}
 	var cols []int
 	for _, sh := range st.score.Shapes {
+		follow(pl.s.Columns[sh.Column].Monotone, sh.Steps, nil)
 		cols = append(cols, sh.Column)
 		add.Shapes = append(add.Shapes, model.Shape{Column: pl.s.Columns[sh.Column].Name, Edges: sh.Edges, LogOdds: sh.Steps, Noise: make([]float64, len(sh.Steps))})
 	}
@@ -58,6 +59,7 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 		for b, v := range sh.variance {
 			noise[b] = math.Sqrt(v)
 		}
+		follow(pl.s.Columns[bins.Column].Monotone, sh.steps, sh.variance)
 		cols = append(cols, bins.Column)
 		add.Shapes = append(add.Shapes, model.Shape{Column: pl.s.Columns[bins.Column].Name, Edges: bins.Edges, LogOdds: sh.steps, Noise: noise})
 	}

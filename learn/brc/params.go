@@ -104,6 +104,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Binary("brc", s); err != nil {
 		return nil, err
 	}
+	if err := learn.Unconstrained("brc", s); err != nil {
+		return nil, err
+	}
 	if err := p.check(s); err != nil {
 		return nil, err
 	}

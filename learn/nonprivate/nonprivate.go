@@ -39,6 +39,9 @@ type Use struct {
 // private label unless allow is set: the operator's explicit word that nothing
 // need be protected.
 func Choose(op string, s *schema.Schema, columns Columns, allow bool) (*Use, error) {
+	if err := learn.Unconstrained(op, s); err != nil {
+		return nil, err
+	}
 	u := &Use{schema: s}
 	switch columns {
 	case All:

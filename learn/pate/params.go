@@ -91,6 +91,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Binary("pate", s); err != nil {
 		return nil, err
 	}
+	if err := learn.Unconstrained("pate", s); err != nil {
+		return nil, err
+	}
 	if err := p.check(s); err != nil {
 		return nil, err
 	}

@@ -74,6 +74,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Binary("people", s); err != nil {
 		return nil, err
 	}
+	if err := learn.Unconstrained("people", s); err != nil {
+		return nil, err
+	}
 	if err := p.check(s); err != nil {
 		return nil, err
 	}

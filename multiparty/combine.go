@@ -55,7 +55,7 @@ func (pl *Plan) fit(ctx context.Context, p *public, t *Tally, exit *mech.Exit) (
 	if pl.Form == Output {
 		return pl.output(ctx, p, g, t, exit)
 	}
-	tr := newTransform(pl.Shape, g)
+	tr := newTransform(pl.Shape, g, p.rows)
 	s, err := p.statistic(ctx, t)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally
 	for i := range w {
 		values[i] = mech.RatioOf(w[i])
 	}
-	return exit.Release(coefsLabel, pl.noise(pl.outputSensitivity(newTransform(Ball, g)), len(w)), values...), nil // 2.3: votes meet noise
+	return exit.Release(coefsLabel, pl.noise(pl.outputSensitivity(newTransform(Ball, g, p.rows)), len(w)), values...), nil // 2.3: votes meet noise
 }
 
 // outputSensitivity is how far one party moves what the search finds: the

@@ -35,9 +35,8 @@ func strips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, err
 	return out, ctx.Err()
 }
 
-// moments is G = (1/N) Σ x xᵀ of the rows as the statistic takes them, in float64:
-// each entry within 2^-30 of the exact one (products are exact to 2^-53 and a
-// strip has at most 2^22 rows; more would not fit a table).
+// moments is G = (1/N) Σ x xᵀ of the rows as the statistic takes them, in float64,
+// off by a symmetric matrix of Frobenius norm offBy(N) at most.
 func (p *public) moments(ctx context.Context) (*mat.SymDense, error) {
 	d := p.pl.width()
 	parts, err := strips(ctx, p.rows, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
@@ -57,6 +56,14 @@ func (p *public) moments(ctx context.Context) (*mat.SymDense, error) {
 		}
 	}
 	return g, nil
+}
+
+// offBy bounds the rounding of moments: an entry's terms lose at most as many
+// units in the last place as there are additions, those of a strip and then of
+// the strips; and the means of |x_f·x_h| have a Frobenius norm of at most the
+// mean of ‖x‖², which is 1.
+func offBy(rows int) float64 {
+	return float64(max(rows/maxStrips, 2*stripRows)+maxStrips+4) * 0x1p-52
 }
 
 // offDiagonal is what the other triangle holds: columns of a space need not be

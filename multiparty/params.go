@@ -135,7 +135,7 @@ func (p Params) check(s *schema.Schema, rows int) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}
 	}
-	erm := p.Method == Soft || p.Method == Majority
+	ballots := p.Method == Soft || p.Method == Majority
 	switch { // written so that NaN fails
 	case p.NotPrivate && p.Epsilon != 0:
 		return bad("epsilon", "must be inf when combining without privacy", p.Epsilon)
@@ -143,7 +143,7 @@ func (p Params) check(s *schema.Schema, rows int) error {
 		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
 	case p.Parties < 1 || p.Parties > maxParties:
 		return bad("parties", fmt.Sprintf("must be from 1 to %d: how many were asked, whoever answered", maxParties), p.Parties)
-	case !erm && p.Method != Average && p.Method != NoisyMax:
+	case !ballots && p.Method != Average && p.Method != NoisyMax:
 		return bad("method", `must be "soft", "majority", "average" or "noisy-max"`, p.Method)
 	case p.Form != Statistic && p.Form != Output:
 		return bad("form", `must be "statistic" or "output"`, p.Form)
@@ -153,7 +153,7 @@ func (p Params) check(s *schema.Schema, rows int) error {
 		return bad("mode", `must be "tight" or "printed"`, p.Mode)
 	case p.Loss != Logistic && p.Loss != Huber:
 		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
-	case p.Loss == Huber && !(erm && p.Form == Output && s.Classes() == 2):
+	case p.Loss == Huber && !(ballots && p.Form == Output && s.Classes() == 2):
 		return bad("loss", `may be "huber" with form output and two levels only: other losses have no such statistic`, p.Loss)
 	case p.Loss == Huber && !(p.Width >= 0.01 && p.Width <= 100):
 		return bad("width", "must be from 0.01 to 100", p.Width)

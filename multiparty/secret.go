@@ -57,7 +57,7 @@ func (pl *Plan) Secret(ctx context.Context, aux *Auxiliary, honest int) (*Secret
 	if s.g, err = s.rows.moments(ctx); err != nil {
 		return nil, err
 	}
-	s.t = newTransform(pl.Shape, s.g)
+	s.t = newTransform(pl.Shape, s.g, s.rows.rows)
 	// 5.1: two hand-ins of one party lie as far apart as those of the only one.
 	dim := float64(pl.dim())
 	l2 := pl.turn()*s.t.reach*(1+0x1p-40) + 2*math.Sqrt(float64(pl.Levels()-1))*s.t.slip

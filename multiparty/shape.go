@@ -26,7 +26,7 @@ type transform struct {
 // hardly extend get no noise shorter than that.
 const minor = 0x1p-14
 
-func newTransform(shape Shape, g *mat.SymDense) *transform {
+func newTransform(shape Shape, g *mat.SymDense, rows int) *transform {
 	t := &transform{g: g}
 	if shape == Rows {
 		d, _ := g.Dims()
@@ -48,15 +48,15 @@ func newTransform(shape Shape, g *mat.SymDense) *transform {
 			t.ridge = 0
 		}
 	}
-	t.measure()
+	t.measure(offBy(rows))
 	return t
 }
 
-// measure fills reach and slip. For rows x_i weighed by δ_i in [-1, 1] and any
+// measure fills reach and slip; off bounds the rounding in G. For rows x_i weighed by δ_i in [-1, 1] and any
 // unit vector u, u·A·(1/N)Σ δ_i x_i ≤ (1/N) Σ |u·A·x_i| ≤ √(uᵀ A G Aᵀ u) by Cauchy
 // and Schwarz, so reach² is the largest eigenvalue of A G Aᵀ, bounded from above
 // by a Cholesky factor that exists, with what rounding can hide added.
-func (t *transform) measure() {
+func (t *transform) measure(off float64) {
 	d, _ := t.g.Dims()
 	b, hidden, size := t.g, 0.0, 1.0
 	if t.a != nil {
@@ -70,7 +70,7 @@ func (t *transform) measure() {
 			}
 		}
 		// |A|·|G|·|A|ᵀ bounds, times a few units in the last place, the rounding
-		// of the products, and times what an entry of G may be off, that of G.
+		// of the products.
 		absA, absG := absolute(t.a), absolute(t.g)
 		var p, q mat.Dense
 		p.Mul(absA, absG)
@@ -78,7 +78,7 @@ func (t *transform) measure() {
 		size = mat.Norm(t.a, 2)
 		hidden = 4 * float64(d) * 0x1p-52 * mat.Norm(&q, 2)
 	}
-	hidden += float64(d) * 0x1p-44 * size * size
+	hidden += off * size * size // G itself
 	t.reach = math.Sqrt(largest(b)+hidden) * (1 + 0x1p-30)
 	t.slip = size * (float64(d) + 2*schema.MaxClasses) * 0x1p-51
 }

@@ -305,8 +305,8 @@ var table = []mutant{
 	{
 		Row: "delta 2", Bug: "the ledger compares ε only",
 		File: "ledger/job.go",
-		Old:  `price.Epsilon > b.Left || price.Delta > b.LeftDelta`,
-		New:  `price.Epsilon > b.Left`,
+		Old:  `price.Epsilon > left.Epsilon || price.Delta > left.Delta`,
+		New:  `price.Epsilon > left.Epsilon`,
 
 		Package: "./ledger", Test: "TestDeltasAddUp",
 	},
@@ -410,9 +410,9 @@ var table = []mutant{
 	},
 	{
 		Row: "30d", Bug: "ledger forgets what running jobs have reserved",
-		File: "ledger/ledger.go",
-		Old:  `b.Reserved = s[Reserved].epsilon - s[Began].epsilon - s[Refunded].epsilon`,
-		New:  `b.Reserved = 0`,
+		File: "ledger/parts.go",
+		Old:  `	u.Reserved.Epsilon = of(Reserved).Epsilon - of(Began).Epsilon - of(Refunded).Epsilon`,
+		New:  `	u.Reserved.Epsilon = 0`,
 
 		Package: "./ledger", Test: "TestHistoriesAgreeWithTheModel",
 	},
@@ -776,9 +776,9 @@ var table = []mutant{
 	},
 	{
 		Row: "tune 7", Bug: "the training table remembers numbers of judging rows",
-		File: "tune/parts.go",
-		Old:  `			*c = own(*c)`,
-		New:  `			own(*c)`,
+		File: "dataset/forget.go",
+		Old:  `			t.Cols[j] = own(c)`,
+		New:  `			_, _ = j, own(c)`,
 
 		Package: "./tune", Test: "TestTrainingForgetsWhatOthersHold",
 	},

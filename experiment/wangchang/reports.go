@@ -20,10 +20,10 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// fitLocal trains in mode local: each row is an owner that sends one report, at
-// ε for its class and all its columns together.
-func fitLocal(ctx context.Context, r frame.Repeat, use string, train *dataset.Table, c wire.Classifier, eps dp.Epsilon) (*model.Model, error) {
-	res, err := simulate.Run(ctx, train, simulate.Params{Classifier: c, Epsilon: eps, Source: func(part int) rng.Source {
+// fitOwn trains in one of discreet's own modes, each row an owner. In mode local
+// it sends one report, at ε for its class and all its columns together.
+func fitOwn(ctx context.Context, r frame.Repeat, use string, train *dataset.Table, mode wire.Mode, c wire.Classifier, eps dp.Epsilon) (*model.Model, error) {
+	res, err := simulate.Run(ctx, train, simulate.Params{Mode: mode, Classifier: c, Epsilon: eps, Source: func(part int) rng.Source {
 		return r.Stream(fmt.Sprintf("%s, ε = %s, part %d", use, eps, part))
 	}})
 	if err != nil {
@@ -34,7 +34,7 @@ func fitLocal(ctx context.Context, r frame.Repeat, use string, train *dataset.Ta
 
 // testLocal is the accuracy on the test rows of a model trained in mode local.
 func testLocal(ctx context.Context, r frame.Repeat, p frame.Point, train, test *dataset.Table, c wire.Classifier) (frame.Measurement, error) {
-	m, err := fitLocal(ctx, r, p.Series, train, c, p.Epsilon)
+	m, err := fitOwn(ctx, r, p.Series, train, wire.Local, c, p.Epsilon)
 	if err != nil {
 		return frame.Measurement{}, err
 	}

@@ -60,7 +60,7 @@ func (pl *Plan) fit(ctx context.Context, p *public, t *Tally, exit *mech.Exit) (
 	if err != nil {
 		return nil, err
 	}
-	o := p.objective(g, tr)
+	o := p.objective(g)
 	o.linear(p.release(tr, s, exit))
 	w, _, err := o.minimum(ctx, searchTarget, searchSteps) // 1.6: of public numbers
 	return w, err
@@ -68,7 +68,7 @@ func (pl *Plan) fit(ctx context.Context, p *public, t *Tally, exit *mech.Exit) (
 
 // output is Algorithms 1 and 2 as printed: the minimum, then noise.
 func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally, exit *mech.Exit) ([]float64, error) {
-	o := p.objective(g, nil)
+	o := p.objective(g)
 	if pl.Loss == Huber {
 		o.margins(t)
 	} else {

@@ -67,7 +67,7 @@ func (pl *Plan) Gap(parties, rows int) Gap {
 	p.Parties = parties
 	reg, d := p.Reg, float64(pl.width())
 	if reg == 0 {
-		reg = p.DefaultReg(pl.dim())
+		reg = p.DefaultReg(pl.width(), pl.dim())
 	}
 	bend := 1 / (2 * float64(pl.Levels())) // of the loss at equal odds, ¼ for two levels
 	if pl.Levels() == 2 {
@@ -87,7 +87,7 @@ func (pl *Plan) Gap(parties, rows int) Gap {
 		scale /= math.Sqrt(d)
 		perSquare = 1 / (bend/d + reg)
 	default:
-		perSquare = 1 / (bend + reg)
+		perSquare = 1 / (bend + reg*d)
 	}
 	dim := float64(pl.dim())
 	g.Noise = dim * scale

@@ -18,29 +18,19 @@ type gradient func(w []float64) ([]float64, error)
 
 // objective is what is minimised over the public rows:
 //
-//	(1/N) Σ_i φ(w·x_i) - w·s + ½ wᵀPw
+//	(1/N) Σ_i φ(w·x_i) - w·s + ½·ridge·‖w‖²
 //
 // with φ = softplus for two levels, the logarithm of summed exponentials for
-// more; s is a statistic, exact or released. P is the ridge in the shape of the
-// noise.
+// more; s is a statistic, exact or released.
 type objective struct {
 	*public
-	g       *mat.SymDense
-	penalty *mat.SymDense
-	slope   func(ctx context.Context, w []float64) ([]float64, error) // of the first two terms
+	g     *mat.SymDense
+	ridge float64
+	slope func(ctx context.Context, w []float64) ([]float64, error) // of the first two terms
 }
 
-func (p *public) objective(g *mat.SymDense, t *transform) *objective {
-	d, reg := p.pl.width(), p.pl.reg()
-	o := &objective{public: p, g: g, penalty: mat.NewSymDense(d, nil)}
-	if p.pl.Form == Statistic && t != nil && t.a != nil {
-		o.penalty.ScaleSym(reg, g)
-		reg *= t.ridge
-	}
-	for f := range d {
-		o.penalty.SetSym(f, f, o.penalty.At(f, f)+reg)
-	}
-	return o
+func (p *public) objective(g *mat.SymDense) *objective {
+	return &objective{public: p, g: g, ridge: p.pl.reg()}
 }
 
 // linear sets the statistic.
@@ -99,20 +89,12 @@ func (o *objective) margins(t *Tally) {
 
 // gradient adds the ridge's.
 func (o *objective) gradient(ctx context.Context) gradient {
-	d := o.pl.width()
 	return func(w []float64) ([]float64, error) {
 		grad, err := o.slope(ctx, w)
-		if err != nil {
-			return nil, err
+		for i := range grad {
+			grad[i] += o.ridge * w[i]
 		}
-		part := mat.NewVecDense(d, nil)
-		for at := 0; at < len(w); at += d {
-			part.MulVec(o.penalty, mat.NewVecDense(d, w[at:at+d]))
-			for f := range d {
-				grad[at+f] += part.AtVec(f)
-			}
-		}
-		return grad, nil
+		return grad, err
 	}
 }
 
@@ -123,7 +105,9 @@ func (o *objective) bend() []float64 {
 	block := mat.NewSymDense(d, nil)
 	// The rows of the engine and those of G differ in their last places.
 	block.ScaleSym(o.pl.curvature()*(1+0x1p-20), o.g)
-	block.AddSym(block, o.penalty)
+	for f := range d {
+		block.SetSym(f, f, block.At(f, f)+o.ridge)
+	}
 	h := make([]float64, dim*dim)
 	for at := 0; at < dim; at += d {
 		for f := range d {

@@ -27,8 +27,7 @@ type Params struct {
 	Loss       Loss    // Huber with Output and two levels only
 	Width      float64 // half-width h of the Huber-hinge, in [0.01, 100]; unused by Logistic
 	// Reg is the coefficient of ½‖w‖² on the mean loss of rows of length at most
-	// 1, in [2^-26, 2^20], with w measured as Shape says; 0 means the rule of
-	// DefaultReg. Average does not use it.
+	// 1, in [2^-26, 2^20]; 0 means the rule of DefaultReg. Average does not use it.
 	Reg      float64
 	Encoding feature.Encoding
 	// Queries is how many rows NoisyMax answers, each for ε/Queries; 0 elsewhere.
@@ -61,8 +60,7 @@ type Shape string
 
 const (
 	// Rows shapes it like the rows of the auxiliary table: short where they are
-	// short. It is nowhere longer than Ball. A ridge is measured in the same
-	// shape.
+	// short. It is nowhere longer than Ball.
 	Rows Shape = "rows"
 	// Ball is the same noise in every direction.
 	Ball Shape = "ball"
@@ -243,12 +241,12 @@ func (pl *Plan) curvature() float64 {
 }
 
 // DefaultReg is the ridge where none is given: a function of the number of
-// parties, of the dim coefficients, and of ε (0: no privacy), through the length
-// u of the noise in the mean of votes times rows. For shape rows it is 0.3u², from
-// a sweep over generated tables: more helps log loss and costs accuracy. The
-// rules of the other forms are those of learners with the same noise (labeldp,
-// erm).
-func (p Params) DefaultReg(dim int) float64 {
+// parties, of the coefficients (width of them per level, dim in all) and of ε (0: no privacy), through the length
+// u of the noise in the mean of votes times rows. For shape rows it is 0.5u², from
+// a sweep over generated tables, divided by the width, since so much shorter are
+// rows in each direction. The rules of the other forms are those of learners with
+// the same noise (labeldp, erm).
+func (p Params) DefaultReg(width, dim int) float64 {
 	u := float64(dim) * p.perVote() / p.Epsilon.Float()
 	reg := 0.0
 	switch {
@@ -260,7 +258,7 @@ func (p Params) DefaultReg(dim int) float64 {
 	case p.Shape == Ball:
 		reg = min(10*u*u, 8)
 	default:
-		reg = 0.3 * u * u
+		return min(maxReg, max(minReg, max(1e-4, u*u/2)/float64(width)))
 	}
 	return min(maxReg, max(1e-4, reg))
 }
@@ -269,7 +267,7 @@ func (pl *Plan) reg() float64 {
 	if pl.Reg > 0 {
 		return pl.Reg
 	}
-	return pl.DefaultReg(pl.dim())
+	return pl.DefaultReg(pl.width(), pl.dim())
 }
 
 // perVote is how far one party may move the share of a level: 1/M, or all of

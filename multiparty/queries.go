@@ -101,7 +101,7 @@ func (pl *Plan) answered(ctx context.Context, p *public, t *Tally, exit *mech.Ex
 	if err != nil {
 		return nil, err
 	}
-	o := p.objective(g, nil)
+	o := p.objective(g)
 	o.linear(slices.Clone(s))
 	w, _, err := o.minimum(ctx, searchTarget, searchSteps)
 	return w, err

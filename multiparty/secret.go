@@ -137,7 +137,7 @@ func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int, acct le
 	for i := range stat {
 		stat[i] = s.middle[i] + stat[i]/float64(s.pl.Parties)
 	}
-	o := s.rows.objective(s.g, s.t)
+	o := s.rows.objective(s.g)
 	o.linear(stat)
 	w, _, err := o.minimum(ctx, searchTarget, searchSteps)
 	if err != nil {

@@ -33,7 +33,7 @@ var rateForms = []struct {
 	name string
 	set  func(*multiparty.Params)
 }{
-	{statistic, func(p *multiparty.Params) { p.Reg = 0.01 }},
+	{statistic, func(p *multiparty.Params) { p.Reg = 0.001 }},
 	{output, func(p *multiparty.Params) { p.Form, p.Mode, p.Reg = multiparty.Output, multiparty.Printed, 0.1 }},
 }
 
@@ -48,7 +48,7 @@ func (t *task) rate() *frame.Figure {
 		Title: fmt.Sprintf("Loss that privacy adds on %s against the number of parties", t.title),
 		Claim: "The expected loss of soft votes exceeds that without privacy by a term of order ε⁻²M⁻² (Theorem 4).",
 		Protocol: t.protocol() + fmt.Sprintf(" ε = %s. Excess is the mean over %d draws of noise of the loss on the test rows, weighed by the votes of the same parties on them, less the loss without noise; "+
-			"slope is the least-squares line through the logarithms of the five in each repeat. Ridges are fixed, 0.01 (statistic) and 0.1 (output).", dp.Epsilon(rateEpsilon), rateDraws),
+			"slope is the least-squares line through the logarithms of the five in each repeat. Ridges are fixed, 0.001 (statistic) and 0.1 (output).", dp.Epsilon(rateEpsilon), rateDraws),
 		Points: points,
 		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			all, err := t.load(ctx, w)

@@ -16,10 +16,10 @@ import (
 func TestBoostingByHand(t *testing.T) {
 	b := newBoosting(labelled{y: []uint8{0, 1, 2, 2}, classes: 3}, labelled{y: []uint8{0, 1}})
 	b.add([]uint8{0, 1, 2, 1}, []uint8{0, 2})
-	if want := []float64{4.0 / 9, 4.0 / 9, 4.0 / 9, 24.0 / 9}; !near4(b.weight, want) {
+	if want := []float64{4.0 / 9, 4.0 / 9, 4.0 / 9, 24.0 / 9}; !alike(b.weight, want) {
 		t.Errorf("weights %v, want %v", b.weight, want)
 	}
-	if v := math.Log(6); !near4(b.votes, []float64{v, 0, 0, 0, 0, v}) {
+	if v := math.Log(6); !alike(b.votes, []float64{v, 0, 0, 0, 0, v}) {
 		t.Errorf("votes %v", b.votes)
 	}
 	if e := b.errorRate([]uint8{0, 1}); e != 0.5 {
@@ -38,7 +38,7 @@ func TestBoostingByHand(t *testing.T) {
 	}
 }
 
-func near4(a, b []float64) bool {
+func alike(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
 }
 
@@ -69,7 +69,7 @@ func TestCentroids(t *testing.T) {
 			for j := range want {
 				want[j] /= by
 			}
-			if !near4(got[k], want) {
+			if !alike(got[k], want) {
 				t.Errorf("class %d, by weight %v: %v, want %v", k, byWeight, got[k], want)
 			}
 		}

@@ -69,7 +69,7 @@ func openBrazil(path string) (frame.Setup, error) {
 func drawBrazil(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: "Brazil: a user's own extract", Subtitle: fmt.Sprintf("Printed mechanisms; mean of %d repeats", s.Repeats),
-		XLabel: "ε of each report", YLabel: "test accuracy", Spread: spread1, Note: "Solid: mean of local logistic regressions. Dashed: nearest centroids, classes in clear.",
+		XLabel: "ε of each report", YLabel: "test accuracy", Spread: spreadNote, Note: "Solid: mean of local logistic regressions. Dashed: nearest centroids, classes in clear.",
 	}
 	for _, m := range three {
 		for _, kind := range []string{"", centroid} {

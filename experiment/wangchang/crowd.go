@@ -24,8 +24,8 @@ type crowd struct {
 	counts  []int
 	says    string
 	how     string
-	note    string // of its records
-	note2   string // of its page
+	record  string // what each record says of its data
+	page    string // what the page says of it
 	// open returns how owners are drawn for a repeat.
 	open  func(ctx context.Context, w *frame.World) (func(r frame.Repeat, owners int) classifiers, error)
 	judge func(c crowd, s *frame.Summary) []frame.Check
@@ -46,7 +46,7 @@ func (c crowd) figure() *frame.Figure {
 	}
 	for _, owners := range c.counts {
 		for _, m := range []mechanism{pm, duchi} {
-			f.Points = append(f.Points, frame.Point{Series: c.at(m, owners), Epsilon: ownersEpsilon, Parameters: c.note})
+			f.Points = append(f.Points, frame.Point{Series: c.at(m, owners), Epsilon: ownersEpsilon, Parameters: c.record})
 		}
 	}
 	return f
@@ -77,7 +77,7 @@ func (c crowd) openAll(ctx context.Context, w *frame.World) (frame.Setup, error)
 func (c crowd) draw(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: c.long + ": mean of local classifiers", Subtitle: fmt.Sprintf("Printed mechanisms, ε = 5; mean of %d repeats", s.Repeats),
-		XLabel: "owners", YLabel: "test accuracy", LogX: true, Spread: spread1, Note: c.note + ". The mean squared errors are on the page.",
+		XLabel: "owners", YLabel: "test accuracy", LogX: true, Spread: spreadNote, Note: c.record + ". The mean squared errors are on the page.",
 	}
 	var x []float64
 	for _, owners := range c.counts {
@@ -115,7 +115,7 @@ func (c crowd) moreAccurate(s *frame.Summary) frame.Check {
 }
 
 func (c crowd) notes(s *frame.Summary) []string {
-	out := []string{c.note2}
+	out := []string{c.page}
 	for _, m := range []mechanism{pm, duchi} {
 		var a, e listed
 		for _, owners := range c.counts {

@@ -4,9 +4,12 @@
 // Boosting in the Local Setting": boosting on numbers that their owners have
 // perturbed. One file per figure; what several share is in
 //
-//	data.go, images.go, standin.go, synthetic.go  who owns what
-//	logistic.go, centroid.go, stump.go            the three base classifiers
-//	boost.go                                      Algorithm 2
+//	data.go, images.go, standin.go, synthetic.go, ipums.go  who owns what
+//	design.go, logistic.go, owners.go, local.go             local classifiers and their mean
+//	centroid.go, stump.go                                   the other base classifiers
+//	boost.go                                                Algorithm 2
+//	shipped.go, reports.go                                  what discreet does instead
+//	panel.go, crowd.go, hits.go, stumps.go                  what figures have in common
 //
 // The paper's figures use its mechanisms with real numbers (room continuous) and
 // its visual words (room features), which are learned from unperturbed images.

@@ -118,7 +118,7 @@ func drawFig2(s *frame.Summary) *plot.Lines {
 // mechanism.
 func drawBudgets(s *frame.Summary, title, subtitle string) *plot.Lines {
 	l := &plot.Lines{
-		Title: title, Subtitle: subtitle, XLabel: "ε of each report", YLabel: "test accuracy", Spread: spread1,
+		Title: title, Subtitle: subtitle, XLabel: "ε of each report", YLabel: "test accuracy", Spread: spreadNote,
 		Note: "Solid: PM. Dashed: Duchi. Marks: Laplace. The dictionary of images is not covered by ε; census: invented people.",
 	}
 	for _, of := range sources {

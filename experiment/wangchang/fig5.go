@@ -12,7 +12,7 @@ import (
 
 func fig5() *frame.Figure {
 	return crowd{
-		source: ofCensus, number: "5", repeats: 10, counts: []int{100, 300, 1_000, 3_000, 10_000, 30_000, 100_000}, note: standInNote,
+		source: ofCensus, number: "5", repeats: 10, counts: []int{100, 300, 1_000, 3_000, 10_000, 30_000, 100_000}, record: standInNote,
 		says: "From 10,000 owners on PM and Duchi's mechanism lose about as much; before, the error of the mean falls much and accuracy rises little",
 		how:  "67 dimensions; each owner has 120 invented people and sends one report at ε = 5.",
 		open: func(ctx context.Context, w *frame.World) (func(frame.Repeat, int) classifiers, error) {
@@ -24,7 +24,7 @@ func fig5() *frame.Figure {
 		judge: func(c crowd, s *frame.Summary) []frame.Check {
 			return []frame.Check{c.meet(s, 10_000), c.drops(s)}
 		},
-		note2: standInSays,
+		page: standInSays,
 	}.figure()
 }
 

@@ -62,7 +62,7 @@ func openFig6(ctx context.Context, w *frame.World) (frame.Setup, error) {
 func drawFig6(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: "MNIST: nearest centroid", Subtitle: fmt.Sprintf("Printed mechanisms, ε = 3, classes in clear; mean of %d repeats", s.Repeats),
-		XLabel: "perturbed samples", YLabel: "test accuracy", Spread: spread1, Note: "The dictionary of images is not covered by ε.",
+		XLabel: "perturbed samples", YLabel: "test accuracy", Spread: spreadNote, Note: "The dictionary of images is not covered by ε.",
 	}
 	var x []float64
 	for _, n := range fig6Counts {

@@ -96,7 +96,7 @@ func boostCentroids(ctx context.Context, r frame.Repeat, p frame.Point, of sampl
 func drawFig7(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: "Boosted nearest centroids", Subtitle: fmt.Sprintf("Divided by weights; mean of %d repeats", s.Repeats),
-		XLabel: "base classifiers", YLabel: "test error", Spread: spread1,
+		XLabel: "base classifiers", YLabel: "test error", Spread: spreadNote,
 		Note: "Solid: no noise. Dashed: PM, ε = 5. Marks: ε = 3. ε covers neither dictionary, classes nor error sums; census: invented people.",
 	}
 	for _, of := range sources {

@@ -25,8 +25,7 @@ const (
 	// publishedAUC is a published model under local privacy on Adult at ε = 1.
 	publishedAUC = 0.741
 	paperMode    = "paper" // beside discreet's own, wire.Local and wire.Aggregate
-	// The synthetic set's owners here; its table of a million rows says the same
-	// at three times the ε or so and takes ten times as long.
+	// A tenth of Figure 9's rows: 16 models an ε and repeat are trained on them.
 	honestRows, honestTest = 100_000, 50_000
 )
 
@@ -205,7 +204,7 @@ func notesHonesty(s *frame.Summary) (out []string) {
 func drawHonesty(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: "Adult: the price of honesty", Subtitle: fmt.Sprintf("32,561 owners of one record; mean of %d repeats", s.Repeats),
-		XLabel: "ε of each owner's one report", YLabel: "AUC on adult.test", LogX: true, Spread: spread1,
+		XLabel: "ε of each owner's one report", YLabel: "AUC on adult.test", LogX: true, Spread: spreadNote,
 		Note:       "Solid: mode local, all private. Dashed: mode paper's best number of rounds, labels or sums in clear.",
 		References: []plot.Reference{{Name: "published, ε = 1", Y: publishedAUC}},
 	}

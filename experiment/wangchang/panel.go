@@ -103,7 +103,7 @@ func floats(budgets []dp.Epsilon) (out []float64) {
 	return out
 }
 
-const spread1 = "mean ± one standard deviation of repeats"
+const spreadNote = "mean ± one standard deviation of repeats"
 
 func percent(st frame.Stat) string { return fmt.Sprintf("%.1f ± %.1f %%", 100*st.Mean, 100*st.StdDev) }
 

@@ -85,7 +85,7 @@ func (t table) boost(ctx context.Context, r frame.Repeat, p frame.Point, train, 
 func (t table) drawBoosts(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: t.long + ": boosted stumps", Subtitle: fmt.Sprintf("%d owners a round, printed mechanisms; mean of %d repeats", t.owners, s.Repeats),
-		XLabel: "stumps", YLabel: "test error", Spread: spread1, Note: "Solid: ε = 5. Dashed: ε = 3. ε covers neither leaf labels nor error sums.",
+		XLabel: "stumps", YLabel: "test error", Spread: spreadNote, Note: "Solid: ε = 5. Dashed: ε = 3. ε covers neither leaf labels nor error sums.",
 		Series: []plot.Series{curve("no noise", counting(t.rounds), func(i int) frame.Stat { return s.Mean(noNoise, 0, after(i+1)) })},
 	}
 	for _, m := range []mechanism{pm, duchi} {

@@ -76,8 +76,8 @@ func ReadLabels(r io.Reader, classes int) ([]uint8, error) {
 	return labels, nil
 }
 
-// exactly reads n bytes and no more are there. Memory grows with what is read,
-// not with what the header claims.
+// exactly reads n bytes, after which there must be none. Memory grows with what
+// is read, not with what the header claims.
 func exactly(r io.Reader, n uint64) ([]uint8, error) {
 	var b bytes.Buffer
 	got, err := io.Copy(&b, io.LimitReader(r, int64(n)+1))

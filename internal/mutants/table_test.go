@@ -391,6 +391,22 @@ var table = []mutant{
 		Package: "./ledger", Test: "TestNothingAcknowledgedIsLostInACrash",
 	},
 	{
+		Row: "attack 1", Bug: "thresholds are set on the runs that taught the ratio",
+		File: "audit/roc.go",
+		Old:  `return f == folds || run%folds != f`,
+		New:  `return f >= 0 || run < 0`,
+
+		Package: "./audit", Test: "TestCurvesOfKnownLaws",
+	},
+	{
+		Row: "attack 2", Bug: "worlds differ in a label that is not protected",
+		File: "audit/worlds.go",
+		Old:  `case scope == dp.PrivateFeatures:`,
+		New:  `case scope == dp.Nothing:`,
+
+		Package: "./audit", Test: "TestWorldsAreNeighbours",
+	},
+	{
 		Row: "30b", Bug: "ledger refunds after the draw",
 		File: "ledger/recover.go",
 		Old:  `		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")`,

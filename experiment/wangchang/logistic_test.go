@@ -147,6 +147,14 @@ func TestFitPeople(t *testing.T) {
 	}
 }
 
+// The pages name what a constant answer is worth on the stand-in.
+func TestConstantAnswerOnTheStandIn(t *testing.T) {
+	_, test := standIn(0)
+	if a := accuracyOf(make([]uint8, test.Len()), test.y); math.Abs(a-0.72) > 0.005 {
+		t.Errorf("a constant answer is right about %g of the people", a)
+	}
+}
+
 func TestClassify(t *testing.T) {
 	l := rows(50, 3, 4, "classify")
 	parameters := []float64{1, 0, 0, 0, 1, 0, 0, 0, 1, -1, -1, -1}

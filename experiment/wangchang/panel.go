@@ -181,4 +181,4 @@ func notesOf(s *frame.Summary, series []string, budgets []dp.Epsilon, metric str
 // nothingPrivate is true of every image's features, whatever noise comes later.
 const nothingPrivate = "The dictionary of visual words was learned from unperturbed images: no ε of this figure covers that."
 
-const standInSays = "Census: invented people stand in for the Brazilian census, which may not be passed on; with a user's own extract, named by DISCREET_BRAZIL, there is the figure `wangchang/brazil`."
+const standInSays = "Census: invented people stand in for the Brazilian census, which may not be passed on; with a user's own extract, named by DISCREET_BRAZIL, there is the figure `wangchang/brazil`. A constant answer is right about 72 % of the invented people."

@@ -10,8 +10,8 @@ import (
 )
 
 // centroid is the nearest centroid (3.5.1) in the space of all questions: of a
-// category a level's centroid has the shares of its codes, of a rounded number
-// the share of high less that of low.
+// category a level's centroid has the shares of its codes, of a number the mean of
+// its bins' middles.
 func (a *Aggregator) centroid(shapes []wire.Shape, means [][]float64) (*wire.Argmax, error) {
 	sp, err := a.task.Space()
 	if err != nil {
@@ -33,8 +33,10 @@ func (a *Aggregator) centroid(shapes []wire.Shape, means [][]float64) (*wire.Arg
 			for c := range share {
 				share[c] /= math.Max(all, 1e-300)
 			}
-			if a.task.Questions[s.Question].Rounded {
-				mu[at] = share[1] - share[0]
+			if a.isNumber(s.Question) {
+				for c, x := range a.centres(s.Question) {
+					mu[at] += share[c] * x
+				}
 				continue
 			}
 			copy(mu[at:], share)

@@ -72,11 +72,7 @@ func questions(p Params, bins int) (qs []wire.Question) {
 		c := &p.Schema.Columns[j]
 		q := wire.Question{Column: c.Name}
 		if c.Kind == schema.Number {
-			if p.Classifier == wire.Centroid {
-				q.Rounded = true
-			} else {
-				q.Edges = feature.Cuts(c, bins)
-			}
+			q.Edges = feature.Cuts(c, bins)
 		}
 		qs = append(qs, q)
 	}
@@ -86,32 +82,36 @@ func questions(p Params, bins int) (qs []wire.Question) {
 // The rules of planning, measured on the project's data sets (docs/benchmarks).
 const (
 	// Bins of a number, and what a question must be worth for many.
-	fewBins, manyBins, worthManyBins = 4, 8, 2000
+	fewBins, manyBins, worthManyBins = 4, 8, 1000
 	// Of ten owners one measures.
 	tableShare, errorShare = 9, 1
 	// A second round pays where a question is worth so many owners, a third at
 	// twice as many.
-	worthARound = 5000
+	worthARound   = 5000
+	manyCentroids = 8
 	// The same of a secret sum, in owners times ε over questions.
 	worthASum = 2000
 	// A record that centroids get wrong weighs at most this many right ones.
-	centroidCap = 4
+	centroidCap = 8
 )
 
-// roundsFor is how many rounds so many owners are worth. More than a few never
-// paid: a round of fewer owners hears more noise.
+// roundsFor is how many rounds so many owners are worth: of stumps a few, for a
+// round of fewer owners hears more noise; of centroids many, once they are worth
+// any, for it takes many to correct each other.
 func roundsFor(t *wire.Task, owners int) int {
-	if t.Classifier == wire.Centroid { // several vote, and votes rank records coarsely
-		return 1
-	}
 	if t.Mode == wire.Aggregate { // an owner is in all tables: noise grows with their number
 		return min(1+int(float64(owners)*t.Epsilon.Float()/float64(len(t.Questions)*worthASum)), 3)
 	}
-	return min(1+int(worth(t, owners)/worthARound), 3)
+	more := int(worth(t, owners) / worthARound)
+	if t.Classifier == wire.Centroid {
+		return 1 + min(more, 1)*(manyCentroids-1)
+	}
+	return min(1+more, 3)
 }
 
-// worth is how many owners who told the truth would tell as much about one cell
-// of a question: those who are asked it over the variance of a report.
+// worth is how many owners would tell as much about a question if they told the
+// truth: those who are asked it, over the variance of a report and of who is
+// asked.
 func worth(t *wire.Task, owners int) float64 {
 	worst := 0.0
 	for q := range t.Questions {
@@ -121,5 +121,5 @@ func worth(t *wire.Task, owners int) float64 {
 		}
 		worst = max(worst, law.Variance(0))
 	}
-	return float64(owners) / float64(len(t.Questions)) / worst
+	return float64(owners) / float64(len(t.Questions)) / (worst + 1)
 }

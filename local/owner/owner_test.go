@@ -59,9 +59,6 @@ func testTask(t testing.TB, c wire.Classifier, mechanism string) *wire.Task {
 		Rounds:    []wire.Shares{{Table: 1, Error: 1}, {Table: 1, Error: 1}},
 		WeightCap: 3,
 	}
-	if c == wire.Centroid {
-		task.Questions[0] = wire.Question{Column: "age", Rounded: true}
-	}
 	return task
 }
 
@@ -330,28 +327,5 @@ func TestOwnersRefuse(t *testing.T) {
 	}
 	if _, err := terms.Bind(&dataset.Table{Schema: tab.Schema, Rows: tab.Rows, Cols: tab.Cols}); err == nil {
 		t.Error("records without labels were bound")
-	}
-}
-
-// A rounded number is high with probability (1+x)/2, in expectation itself.
-func TestRoundedNumbers(t *testing.T) {
-	task := testTask(t, wire.Centroid, "")
-	terms, recs := accept(t, task)
-	round, err := terms.Read(broadcast(t, task, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := round.Reporter(recs)
-	src := replay.Seeded(7, "rounding")
-	for i := range recs.tab.Rows {
-		const n = 4000
-		high := 0
-		for range n {
-			high += p.cell(0, i, src)
-		}
-		x := features(recs.tab, i)[0]
-		if got, want := float64(high)/n, (1+x)/2; math.Abs(got-want) > 0.05 {
-			t.Errorf("record %d: high with %.3f, want %.3f", i, got, want)
-		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-dp/discreet/local/response"
 	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/rng"
 )
 
 // Round is a broadcast that owners answer.
@@ -82,8 +81,7 @@ func (p *Reporter) Report(name string, ticket uint64, row int, exit *mech.Exit) 
 	var err error
 	switch law := p.laws[ask].(type) {
 	case response.CellLaw:
-		cell := p.cell(ask, row, exit.Public())
-		words, err = exit.PerturbCell("report", law, cell*len(p.z)+int(p.recs.tab.Labels[row]), w)
+		words, err = exit.PerturbCell("report", law, p.cell(ask, row)*len(p.z)+int(p.recs.tab.Labels[row]), w)
 	case response.VectorLaw:
 		words, err = exit.Perturb("report", law, p.whole(ask, row, w))
 	}
@@ -93,23 +91,13 @@ func (p *Reporter) Report(name string, ticket uint64, row int, exit *mech.Exit) 
 	return &wire.Report{Task: p.terms.digest, Owner: name, Slot: p.round.Slot, Ask: ask, Words: words}, nil
 }
 
-// cell is the cell that is asked for; a rounded number is rounded with src.
-func (p *Reporter) cell(ask, row int, src rng.Source) int {
+// cell is the cell that is asked for.
+func (p *Reporter) cell(ask, row int) int {
 	if p.round.IsError() {
 		return p.recs.answer(&p.round.Members[len(p.round.Members)-1], row, p.z)
 	}
 	a := &p.round.Asks[ask]
-	code := p.recs.code(a.Question, row)
-	if p.terms.task.Questions[a.Question].Rounded {
-		if high := uint64(0x1p62 * ((1 + p.recs.value[a.Question][code]) / 2)); src.Uint64()>>2 < high {
-			return 1
-		}
-		return 0
-	}
-	return p.grouped(a, int(p.recs.bins[a.Question][code]))
-}
-
-func (p *Reporter) grouped(a *wire.Ask, cell int) int {
+	cell := int(p.recs.bins[a.Question][p.recs.code(a.Question, row)])
 	if len(a.Groups) > 0 {
 		return a.Groups[cell]
 	}
@@ -117,24 +105,15 @@ func (p *Reporter) grouped(a *wire.Ask, cell int) int {
 }
 
 // whole is the record's weight laid out over the cells, for laws that answer
-// with a vector. A rounded number is not rounded: its weight is in both cells.
+// with a vector.
 func (p *Reporter) whole(ask, row int, w float64) []float64 {
-	K, y := len(p.z), int(p.recs.tab.Labels[row])
 	n := p.laws[ask].Dim()
 	if cap(p.vector) < n {
 		p.vector = make([]float64, n)
 	}
 	v := p.vector[:n]
 	clear(v)
-	if !p.round.IsError() {
-		a := &p.round.Asks[ask]
-		if p.terms.task.Questions[a.Question].Rounded {
-			x := p.recs.value[a.Question][p.recs.code(a.Question, row)]
-			v[y], v[K+y] = w*(1-x)/2, w*(1+x)/2
-			return v
-		}
-	}
-	v[p.cell(ask, row, nil)*K+y] = w
+	v[p.cell(ask, row)*len(p.z)+int(p.recs.tab.Labels[row])] = w
 	return v
 }
 
@@ -146,18 +125,18 @@ func (p *Reporter) Addend(row int, exit *mech.Exit) ([]uint64, error) {
 	if p.laws != nil {
 		return nil, errOpen
 	}
-	cells, w := p.cells(row, exit.Public())
+	cells, w := p.cells(row)
 	return exit.CellAddend("addend", p.addend, cells, w)
 }
 
 // cells is the record's cell in each of the slot's tables, laid end to end, and
 // its weight.
-func (p *Reporter) cells(row int, src rng.Source) ([]int, float64) {
+func (p *Reporter) cells(row int) ([]int, float64) {
 	K, y := len(p.z), int(p.recs.tab.Labels[row])
 	w := p.weigh.weight(row)
 	cells := make([]int, len(p.starts))
 	for a, at := range p.starts {
-		cells[a] = at + p.cell(a, row, src)*K + y
+		cells[a] = at + p.cell(a, row)*K + y
 	}
 	return cells, w
 }
@@ -170,7 +149,7 @@ func (p *Reporter) Addends(rows []int, exit *mech.Exit) ([]uint64, error) {
 	}
 	return exit.CellCrowd(p.addend, func(yield func([]int, float64) bool) {
 		for _, row := range rows {
-			if !yield(p.cells(row, exit.Public())) {
+			if !yield(p.cells(row)) {
 				return
 			}
 		}

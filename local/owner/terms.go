@@ -24,7 +24,7 @@ type Terms struct {
 	placing *wire.Placing
 	space   *feature.Space
 	cols    []int          // per question: the column it is about
-	bins    []feature.Bins // per question; zero for a rounded one
+	bins    []feature.Bins // per question
 }
 
 // Accept reads a task and holds it against an owner's caps.
@@ -48,9 +48,7 @@ func Accept(task []byte, caps Caps) (*Terms, error) {
 	}
 	for q := range t.Questions {
 		terms.cols = append(terms.cols, t.Column(q))
-		if !t.Questions[q].Rounded {
-			terms.bins[q] = t.Bins(q)
-		}
+		terms.bins[q] = t.Bins(q)
 	}
 	return terms, nil
 }
@@ -65,8 +63,7 @@ func (t *Terms) Place(name string) wire.Place { return t.placing.Of(name) }
 type Records struct {
 	terms *Terms
 	tab   *dataset.Table
-	// bins[q][code] is the cell of a code of question q's column; nil where the
-	// question rounds.
+	// bins[q][code] is the cell of a code of question q's column.
 	bins [][]uint32
 	// feature[q][code] and value[q][code] encode a code for linear members.
 	feature [][]int
@@ -86,9 +83,7 @@ func (t *Terms) Bind(tab *dataset.Table) (*Records, error) {
 	r := &Records{terms: t, tab: tab, bins: make([][]uint32, n), feature: make([][]int, n), value: make([][]float64, n)}
 	for q := range n {
 		col := &tab.Cols[t.cols[q]]
-		if !t.task.Questions[q].Rounded {
-			r.bins[q] = t.bins[q].ByCode(col)
-		}
+		r.bins[q] = t.bins[q].ByCode(col)
 		codes := t.space.Codes(q, col)
 		r.feature[q], r.value[q] = make([]int, codes), make([]float64, codes)
 		for code := range codes {

@@ -192,7 +192,7 @@ func (r *Round) Check(t *Task) error {
 			continue
 		}
 		cells := t.Cells(a.Question)
-		if len(a.Groups) != cells || t.Questions[a.Question].Rounded {
+		if len(a.Groups) != cells {
 			return fault("groups must number %d, one per cell (got %d)", cells, len(a.Groups))
 		}
 		for _, g := range a.Groups {

@@ -66,9 +66,6 @@ type Question struct {
 	Column string `json:"column"`
 	// Edges cut a number into bins, strictly increasing inside its bounds.
 	Edges []float64 `json:"edges,omitempty"`
-	// Rounded asks a number for one of two cells instead: high with probability
-	// (1+x)/2 where x in [-1, 1] is its encoding, low otherwise.
-	Rounded bool `json:"rounded,omitempty"`
 }
 
 // What a task may hold: the bounds are on what an untrusted peer can make us
@@ -91,7 +88,7 @@ func (q *Question) index(s *schema.Schema) int {
 	return -1
 }
 
-// Bins cuts the question's column. A Rounded question has none.
+// Bins cuts the question's column.
 func (t *Task) Bins(q int) feature.Bins {
 	ask := &t.Questions[q]
 	return feature.NewBins(t.Schema, ask.index(t.Schema), ask.Edges)
@@ -102,9 +99,6 @@ func (t *Task) Column(q int) int { return t.Questions[q].index(t.Schema) }
 
 // Cells is the number of cells of question q, the label aside.
 func (t *Task) Cells(q int) int {
-	if t.Questions[q].Rounded {
-		return 2
-	}
 	b := t.Bins(q)
 	return b.Len()
 }
@@ -151,11 +145,8 @@ func (t *Task) Check() error {
 		}
 		seen[q.Column] = true
 		c := &t.Schema.Columns[j]
-		if c.Kind == schema.Category && (len(q.Edges) > 0 || q.Rounded) || q.Rounded && len(q.Edges) > 0 {
-			return fault("questions", "must not cut a category, nor round what is cut", q.Column)
-		}
-		if q.Rounded != (c.Kind == schema.Number && t.Classifier == Centroid) {
-			return fault("questions", "must round numbers for centroids and cut them otherwise", q.Column)
+		if c.Kind == schema.Category && len(q.Edges) > 0 {
+			return fault("questions", "must not cut a category", q.Column)
 		}
 		for k, e := range q.Edges {
 			if !(e > c.Lower && e <= c.Upper) || k > 0 && !(e > q.Edges[k-1]) {

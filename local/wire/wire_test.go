@@ -40,9 +40,6 @@ func testTask(t testing.TB, c Classifier) *Task {
 		Questions: []Question{{Column: "age", Edges: []float64{25, 50}}, {Column: "pet"}},
 		Rounds:    []Shares{{9, 1}, {4, 6}},
 	}
-	if c == Centroid {
-		task.Questions[0] = Question{Column: "age", Rounded: true}
-	}
 	if err := task.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +149,7 @@ func TestTaskRefuses(t *testing.T) {
 		"edges out of bounds": {Column: "age", Edges: []float64{25, 101}},
 		"edges not in order":  {Column: "age", Edges: []float64{50, 25}},
 		"a NaN edge":          {Column: "age", Edges: []float64{math.NaN()}},
-		"a rounded number":    {Column: "age", Rounded: true},
+		"a cut category":      {Column: "pet", Edges: []float64{1}},
 	} {
 		task := testTask(t, Stump)
 		task.Questions[0] = q

@@ -4,17 +4,26 @@
 // default learner against this project's other learners and against floors and
 // published bars. One file per protocol.
 //
+//	partial.go       partly private, balanced, pure ε: floors
+//	whole_row.go     everything private, nothing tuned, with and without a δ: S-BDT
+//	peer_terms.go    the same on the terms of S-BDT: the best of an unpaid search
+//	seven_tenths.go  everything private, (ε, 1/n), 70/30 splits: DP-EBM and DP-TR
+//
 // Room rules. Owns: the frontier's protocols and bars. Imports: every room but
 // cmd. Must never see: production accounts.
 package frontier
 
 import "github.com/discreet-dp/discreet/experiment/frame"
 
-// Figures are protocol A on each of its tables, then protocol B.
+// Figures are all of them, by protocol.
 func Figures() []*frame.Figure {
 	var out []*frame.Figure
 	for _, p := range partials {
 		out = append(out, p.figure())
 	}
-	return append(out, wholeRow())
+	out = append(out, wholeRow(), peerTerms())
+	for _, t := range sevenTenths {
+		out = append(out, t.figure())
+	}
+	return out
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine/memory"
 	"github.com/discreet-dp/discreet/experiment/frame"
-	"github.com/discreet-dp/discreet/plot"
 )
 
 // partial is protocol A on one table: partly private, classes balanced.
@@ -29,18 +28,17 @@ var partials = []partial{
 var smallBudgets = []dp.Epsilon{10_000_000, 20_000_000, 40_000_000, 80_000_000, 160_000_000}
 
 func (p partial) figure() *frame.Figure {
+	in := panel{
+		table: p.table, how: "Balanced, 10 % held out", metric: accuracy, budgets: smallBudgets, bars: p.floors,
+		lines: []line{one(ours, true), one(theirs, false)},
+	}
 	return &frame.Figure{
 		Name: "frontier/partly-private-" + p.name, Paper: "none: floors from the best of several prototypes, each setting picked in hindsight, 4 to 8 repeats (± .01)",
 		Title: "Partly private " + p.table + ", accuracy against ε", Data: p.name, Repeats: 25,
 		Claim: "Without any setting the default learner reaches, at every ε, what prototypes reached with the best setting for that ε.",
 		Protocol: "The protocol of Shen et al., section 5: each repeat balances the classes by a random subset and holds 10 % out; label and some columns are public; " +
 			"neighbours replace the private part of one row; pure ε. BRC: T = 25, c1 = c2 = √2, one-hot, tight.",
-		Points: points(smallBudgets), Open: p.open,
-		Draw: func(s *frame.Summary) *plot.Lines {
-			return draw(s, p.table, "Balanced, 10 % held out", accuracy, smallBudgets, p.floors)
-		},
-		Judge: func(s *frame.Summary) []frame.Check { return judge(s, accuracy, smallBudgets, p.floors) },
-		Notes: func(s *frame.Summary) []string { return notes(s, smallBudgets) },
+		Points: in.points(), Open: p.open, Draw: in.draw, Judge: in.judge, Notes: in.notes,
 	}
 }
 

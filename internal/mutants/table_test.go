@@ -1212,4 +1212,80 @@ var table = []mutant{
 
 		Package: "./multiparty", Test: "TestTallyRefuses",
 	},
+	{
+		Row: "service 1", Bug: "a report's signature is not checked",
+		File: "service/aggregator/upload.go",
+		Old:  `	if !ed25519.Verify(key[:], announce.Signable(raw), signed.GetSignature()) {`,
+		New:  `	if !ed25519.Verify(key[:], announce.Signable(raw), signed.GetSignature()) && len(raw) == 0 {`,
+
+		Package: "./service/aggregator", Test: "TestHostileReportsAreRefused",
+	},
+	{
+		Row: "service 2", Bug: "an owner's place is not checked: one owner in two rounds",
+		File: "service/aggregator/upload.go",
+		Old:  `	if rep.Slot != place.Slot {`,
+		New:  `	if rep.Slot > 1<<15 {`,
+
+		Package: "./service/aggregator", Test: "TestHostileReportsAreRefused",
+	},
+	{
+		Row: "service 3", Bug: "a sealed round takes reports",
+		File: "service/store/reports.go",
+		Old:  `	if state == Open {`,
+		New:  `	if state == Open || state == Sealed {`,
+
+		Package: "./service/store", Test: "TestLifeOfATask",
+	},
+	{
+		Row: "service 4", Bug: "a round is sealed short of its minimum",
+		File: "service/store/store.go",
+		Old:  `		case n < least:`,
+		New:  `		case n < least && n < 0:`,
+
+		Package: "./service/store", Test: "TestLifeOfATask",
+	},
+	{
+		Row: "service 5", Bug: "reports are sent before they are in the book",
+		File: "service/owner/owner.go",
+		Old: `	if err := r.Book.Commit(ctx, given); err != nil {
+		return err
+	}
+	return r.send(ctx, client, r.speaking(given, digest))`,
+		New: `	if err := r.send(ctx, client, given); err != nil {
+		return err
+	}
+	return r.Book.Commit(ctx, given)`,
+
+		Package: "./service/aggregator", Test: "TestBookBeforeTheWire",
+	},
+	{
+		Row: "service 6", Bug: "reports are acknowledged before they are on disk",
+		File: "service/aggregator/writer.go",
+		Old:  `	outcomes, err := w.store.Accept(ctx, all)`,
+		New: `	outcomes, err := make([]store.Outcome, len(all)), error(nil)
+	for i := range outcomes {
+		outcomes[i] = store.Stored
+	}
+	go func() { _, _ = w.store.Accept(ctx, all) }()`,
+
+		Package: "./service/aggregator", Test: "TestNothingIsAcknowledgedBeforeTheDisk",
+	},
+	{
+		Row: "service 7", Bug: "an owner gives a second report for a task",
+		File: "service/book/book.go",
+		Old: `		case found:
+			g.Entry = e`,
+		New: `		case found && e.Report == nil:
+			g.Entry = e`,
+
+		Package: "./service/book", Test: "TestOwnersGiveOnce",
+	},
+	{
+		Row: "service 8", Bug: "what one owner gave is not counted against its lifetime",
+		File: "service/book/book.go",
+		Old:  `g.Cost > b.cap-spent[g.Owner]:`,
+		New:  `g.Cost > b.cap:`,
+
+		Package: "./service/book", Test: "TestOwnersGiveOnce",
+	},
 }

@@ -51,6 +51,10 @@ func (s *Server) admit(next http.Handler) http.Handler {
 			refuse(w, r, problem.TooMany)
 			return
 		}
+		if r.ContentLength > maxUpload {
+			refuse(w, r, problem.TooLarge)
+			return
+		}
 		if r.URL.Path == rpc.AggregatorUploadProcedure {
 			turn := time.NewTimer(queueTime)
 			defer turn.Stop()

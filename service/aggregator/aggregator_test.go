@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,7 +43,13 @@ type federation struct {
 	stop      func() // the process that serves, as by kill -9 once it was answered
 	server    *aggregator.Server
 	http      *httptest.Server
+	open      func() *store.Store
+	wrap      func(http.Handler) http.Handler // around what the aggregator serves; nil: nothing
+	books     []string                        // of owners
+	ahead     atomic.Int64                    // how far the aggregator's clock is before the system's
 }
+
+func (f *federation) now() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -56,6 +63,11 @@ func newFederation(t *testing.T) *federation {
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
 	f := &federation{t: t, authority: a, address: filepath.Join(t.TempDir(), "state.db"), log: slog.New(slog.NewTextHandler(testWriter{t}, nil))}
+	f.open = func() *store.Store {
+		s, err := store.At(context.Background(), f.address)
+		must(t, err)
+		return s
+	}
 	t.Cleanup(func() {
 		if f.stop != nil {
 			f.stop()
@@ -76,7 +88,7 @@ func (w testWriter) Write(b []byte) (int, error) {
 
 func (f *federation) identity(role identity.Role, name string) *identity.Identity {
 	f.t.Helper()
-	id, err := f.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), time.Hour)
+	id, err := f.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
 	must(f.t, err)
 	return id
 }
@@ -87,14 +99,18 @@ func (f *federation) serve() {
 	if f.stop != nil {
 		f.stop()
 	}
-	s, err := store.At(f.t.Context(), f.address)
-	must(f.t, err)
+	s := f.open()
 	ctx, cancel := context.WithCancel(context.Background())
-	f.server, err = aggregator.New(ctx, aggregator.Params{Self: f.identity(identity.Aggregator, "main"), Store: s, MaxEpsilon: 4 * dp.Nano, Log: f.log})
+	var err error
+	f.server, err = aggregator.New(ctx, aggregator.Params{Self: f.identity(identity.Aggregator, "main"), Store: s, MaxEpsilon: 4 * dp.Nano, Log: f.log, Now: f.now})
 	must(f.t, err)
 	var wg sync.WaitGroup
 	wg.Go(func() { f.server.Run(ctx) })
-	f.http = httptest.NewUnstartedServer(f.server.Handler())
+	handler := f.server.Handler()
+	if f.wrap != nil {
+		handler = f.wrap(handler)
+	}
+	f.http = httptest.NewUnstartedServer(handler)
 	f.http.TLS = f.server.Self.Server()
 	f.http.EnableHTTP2 = true
 	f.http.StartTLS()
@@ -141,13 +157,40 @@ func message(s announce.Signed) *rpc.SignedTask {
 
 func (f *federation) owners(n int, seed uint64) owner.Params {
 	f.t.Helper()
-	b, err := book.Open(f.t.Context(), filepath.Join(f.t.TempDir(), "book.db"), 4*dp.Nano)
+	path := filepath.Join(f.t.TempDir(), "book.db")
+	f.books = append(f.books, path)
+	b, err := book.Open(f.t.Context(), path, 4*dp.Nano)
 	must(f.t, err)
 	f.t.Cleanup(func() { b.Close() })
 	return owner.Params{
 		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Log: f.log,
 		Read: func(*schema.Schema) (*dataset.Table, error) { return census.Generate(seed, n), nil },
 	}
+}
+
+// state is how far a task is.
+func (f *federation) state(client rpc.AggregatorClient, id wire.Digest) *rpc.TaskState {
+	f.t.Helper()
+	r, err := client.GetRound(f.t.Context(), connect.NewRequest(&rpc.GetRoundRequest{TaskId: id[:]}))
+	must(f.t, err)
+	return r.Msg.GetState()
+}
+
+// waitSlot waits until the slot is open.
+func (f *federation) waitSlot(client rpc.AggregatorClient, id wire.Digest, slot int) {
+	f.t.Helper()
+	for s := f.state(client, id); s.GetSlot() != uint32(slot); s = f.state(client, id) {
+		if s.GetState() != rpc.State_STATE_OPEN {
+			f.t.Fatalf("the task ended before slot %d", slot)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+// stored is how many reports of the open slot are in the store.
+func (f *federation) stored(client rpc.AggregatorClient, id wire.Digest) int {
+	f.t.Helper()
+	return int(f.state(client, id).GetReports())
 }
 
 func (f *federation) model(id wire.Digest) []byte {
@@ -163,26 +206,35 @@ func (f *federation) model(id wire.Digest) []byte {
 	}
 }
 
-// inProcess is the model that the same reports make without a network.
-func inProcess(t *testing.T, task *wire.Task, b *book.Book, owners int) []byte {
+// inProcess is the model that the reports in books make without a network.
+func inProcess(t *testing.T, task *wire.Task, owners int, books ...*book.Book) []byte {
 	t.Helper()
-	c, err := core.New(task)
-	must(t, err)
 	id, err := task.Digest()
 	must(t, err)
-	keys, err := b.Keys(t.Context(), owners)
-	must(t, err)
-	placing, err := task.Placing()
-	must(t, err)
-	for slot := range task.Slots() {
+	var reports [][]byte
+	for _, b := range books {
 		for i := range owners {
-			if placing.Of(keys.Name(i)).Slot != slot {
-				continue
-			}
 			e, err := b.Of(t.Context(), i).Reported(id)
 			must(t, err)
 			if e != nil {
-				must(t, c.Receive(e.Report))
+				reports = append(reports, e.Report)
+			}
+		}
+	}
+	return ofReports(t, task, reports)
+}
+
+// ofReports is the model that reports make without a network.
+func ofReports(t *testing.T, task *wire.Task, reports [][]byte) []byte {
+	t.Helper()
+	c, err := core.New(task)
+	must(t, err)
+	for slot := range task.Slots() {
+		for _, b := range reports {
+			r, err := wire.ParseReport(b)
+			must(t, err)
+			if r.Slot == slot {
+				must(t, c.Receive(b))
 			}
 		}
 		must(t, c.Close())
@@ -207,7 +259,7 @@ func TestModelEqualsTheSimulation(t *testing.T) {
 	if sum.Owners != 600 || sum.Accepted != 600 {
 		t.Errorf("got %+v, want 600 accepted", *sum)
 	}
-	if got := f.model(id); !bytes.Equal(got, inProcess(t, ann.Task, owners.Book, 600)) {
+	if got := f.model(id); !bytes.Equal(got, inProcess(t, ann.Task, 600, owners.Book)) {
 		t.Error("the model's bytes are not those of the same reports in one process")
 	}
 }
@@ -241,7 +293,7 @@ func TestProcessesDie(t *testing.T) {
 			if sum.Accepted != 600 {
 				t.Errorf("got %+v, want 600 accepted", *sum)
 			}
-			if got := f.model(id); !bytes.Equal(got, inProcess(t, ann.Task, owners.Book, 600)) {
+			if got := f.model(id); !bytes.Equal(got, inProcess(t, ann.Task, 600, owners.Book)) {
 				t.Error("the model's bytes are not those of the same reports in one process")
 			}
 			return

@@ -34,17 +34,24 @@ var ErrFew = errors.New("store: the round has too few reports")
 // succeed later.
 var ErrFailed = sqldb.ErrFailed
 
-const op = "store"
+// Options are how a store's database is opened.
+//
+// A log beside the file: reports arrive in many small commits.
+var Options = sqldb.Options{Op: "store", Create: true, WAL: true, Secret: true}
 
 // At opens the store at address, a path or postgres://user@host/database, and
 // makes it where there is none.
 func At(ctx context.Context, address string) (*Store, error) {
-	db, err := sqldb.Open(ctx, address, sqldb.Options{Op: op, Create: true, WAL: true, Secret: true})
+	db, err := sqldb.Open(ctx, address, Options)
 	if err != nil {
 		return nil, err
 	}
-	// A log beside the file: reports arrive in many small commits.
-	err = db.Make(ctx,
+	return On(ctx, db)
+}
+
+// On is the store in a database, which it closes.
+func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
+	err := db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_tasks (id BLOB PRIMARY KEY, made INTEGER NOT NULL, bytes BLOB NOT NULL, certificate BLOB NOT NULL, signature BLOB NOT NULL, state INTEGER NOT NULL, model BLOB) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_rounds (task BLOB NOT NULL, round INTEGER NOT NULL, state INTEGER NOT NULL, broadcast BLOB NOT NULL, deadline INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,

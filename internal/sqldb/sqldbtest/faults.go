@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sqldbtest puts faults between a database and its user: a full disk, a
+// failed sync, a commit whose answer was lost.
+//
+// Room rules. Owns: faults for tests. Imports: the standard library. Must never
+// see: what is stored. Nothing but tests imports it.
+package sqldbtest
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"sync"
+)
+
+// Faults decides which calls fail. The zero value lets all succeed. Goroutines
+// may share it.
+type Faults struct {
+	mu       sync.Mutex
+	n        int
+	happened bool
+	all      bool
+	err      error
+}
+
+// Fail lets the n-th call from now on fail, 1 the next, with err: before anything
+// has happened, or after all of it has.
+func (f *Faults) Fail(n int, happened bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n, f.happened, f.all, f.err = n, happened, false, err
+}
+
+// FailAll lets every call fail with err before anything has happened, until Mend.
+func (f *Faults) FailAll(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n, f.all, f.err = 0, true, err
+}
+
+// Mend lets all calls succeed.
+func (f *Faults) Mend() { f.Fail(0, false, nil) }
+
+// Fired reports whether the call that was to fail has come.
+func (f *Faults) Fired() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n <= 0
+}
+
+func (f *Faults) next() (before, after error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all {
+		return f.err, nil
+	}
+	if f.n--; f.n != 0 {
+		return nil, nil
+	}
+	if f.happened {
+		return nil, f.err
+	}
+	return f.err, nil
+}
+
+// call is one call that may fail; undo leaves nothing open where it does.
+func (f *Faults) call(do func() error, undo func()) error {
+	before, after := f.next()
+	if before != nil {
+		undo()
+		return before
+	}
+	if err := errors.Join(do(), after); err != nil {
+		undo()
+		return err
+	}
+	return nil
+}
+
+// Connector is c with the faults: every connection, transaction, statement and
+// row that database/sql asks for is a call.
+func (f *Faults) Connector(c driver.Connector) driver.Connector { return connector{c, f} }
+
+type (
+	connector struct {
+		driver.Connector
+		f *Faults
+	}
+	conn struct {
+		driver.Conn
+		f *Faults
+	}
+	tx struct {
+		driver.Tx
+		f *Faults
+	}
+	rows struct {
+		driver.Rows
+		f *Faults
+	}
+)
+
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	var in driver.Conn
+	err := c.f.call(func() (err error) { in, err = c.Connector.Connect(ctx); return err }, func() {
+		if in != nil {
+			in.Close()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return conn{in, c.f}, nil
+}
+
+func (c conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	var in driver.Tx
+	err := c.f.call(func() (err error) { in, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o); return err }, func() {
+		if in != nil {
+			in.Rollback() // as when the connection is dropped
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tx{in, c.f}, nil
+}
+
+func (c conn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (r driver.Result, err error) {
+	err = c.f.call(func() (err error) { r, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args); return err }, func() {})
+	return r, err
+}
+
+func (c conn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+	var in driver.Rows
+	err := c.f.call(func() (err error) { in, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args); return err }, func() {
+		if in != nil {
+			in.Close()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows{in, c.f}, nil
+}
+
+// Commit that fails before anything has happened rolls back, as a database does
+// whose connection breaks.
+func (t tx) Commit() error {
+	before, after := t.f.next()
+	if before != nil {
+		t.Tx.Rollback()
+		return before
+	}
+	return errors.Join(t.Tx.Commit(), after)
+}
+
+func (r rows) Next(dest []driver.Value) (err error) {
+	if failed := r.f.call(func() error { err = r.Rows.Next(dest); return nil }, func() {}); failed != nil {
+		return failed
+	}
+	return err
+}

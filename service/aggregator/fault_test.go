@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/sqldb"
+	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
+	"github.com/discreet-dp/discreet/ledger/ledgertest"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/book"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/owner"
+	"github.com/discreet-dp/discreet/service/problem"
+	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/service/store"
+)
+
+var server *ledgertest.Server
+
+func TestMain(m *testing.M) {
+	var err error
+	var why string
+	server, why, err = ledgertest.Postgres()
+	if server == nil {
+		fmt.Fprintln(os.Stderr, errors.Join(errors.New("aggregator: "+why), err))
+	}
+	code := m.Run()
+	if server != nil {
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	if err := goleak.Find(); err != nil && code == 0 { // after all these faults
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// TestNothingIsAcknowledgedBeforeTheDisk fills the disk. Uploads are refused with
+// the problem that says so, nothing of them is stored, and once there is room the
+// same ones are.
+func TestNothingIsAcknowledgedBeforeTheDisk(t *testing.T) {
+	f := newFederation(t)
+	var faults sqldbtest.Faults
+	f.open = func() *store.Store {
+		c, err := sqldb.Connector(f.address, store.Options)
+		must(t, err)
+		db, err := sqldb.Connect(t.Context(), faults.Connector(c), false, store.Options)
+		must(t, err)
+		s, err := store.On(t.Context(), db)
+		must(t, err)
+		return s
+	}
+	f.serve()
+	ann := f.plan(func(a *announce.Announcement) { a.Quiet = 0 })
+	id := f.announce(ann)
+	a := newAdversary(t, f, ann, id, 200)
+	client := f.client(f.identity(identity.Owner, "clinic"))
+	round, sent := a.crowd(client, 5)
+	owner := a.fresh(0)
+	one := a.sign(owner, a.honest(round, owner).Append(nil))
+	for _, c := range []struct {
+		name string
+		fail func()
+	}{
+		{"disk full", func() { faults.FailAll(syscall.ENOSPC) }},
+		{"failed sync", func() { faults.FailAll(syscall.EIO) }},
+	} {
+		c.fail()
+		_, err := client.Upload(t.Context(), connect.NewRequest(&rpc.UploadRequest{TaskId: id[:], Reports: []*rpc.SignedReport{one}}))
+		if kindOfNil(err) != problem.Storage {
+			t.Errorf("%s: %v, want the storage problem", c.name, err)
+		}
+		faults.Mend()
+		clean, err := store.At(t.Context(), f.address)
+		must(t, err)
+		if n, err := clean.Count(t.Context(), store.ID(id), 0); err != nil || n != len(sent) {
+			t.Errorf("%s: %d reports stored, %v, want %d", c.name, n, err, len(sent))
+		}
+		must(t, clean.Close())
+	}
+	a.upload(client, append(sent, one), nil)
+	if n := f.stored(client, id); n != len(sent)+1 {
+		t.Errorf("%d reports stored, want %d", n, len(sent)+1)
+	}
+}
+
+// TestBookBeforeTheWire looks into the owners' book when their reports arrive:
+// all that has been sent is in it.
+func TestBookBeforeTheWire(t *testing.T) {
+	f := newFederation(t)
+	var path string
+	var arrived atomic.Int64
+	f.wrap = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == rpc.AggregatorUploadProcedure {
+				body, err := io.ReadAll(r.Body)
+				var upload rpc.UploadRequest
+				if err = errors.Join(err, proto.Unmarshal(body, &upload)); err != nil {
+					t.Error(err)
+				}
+				b, err := book.Open(context.Background(), path, 4*dp.Nano)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer b.Close()
+				keys, err := b.Keys(context.Background(), 600)
+				if err != nil {
+					t.Error(err)
+				}
+				number := map[string]int{}
+				for i := range keys.Len() {
+					number[keys.Name(i)] = i
+				}
+				for _, s := range upload.GetReports() {
+					rep, err := wire.ParseReport(s.GetReport())
+					if err != nil {
+						t.Error(err)
+						continue
+					}
+					e, err := b.Of(context.Background(), number[rep.Owner]).Reported(wire.Digest(upload.GetTaskId()))
+					if err != nil || e == nil || !bytes.Equal(e.Report, s.GetReport()) {
+						t.Errorf("a report arrived that is not in its owner's book (%v)", err)
+					}
+					arrived.Add(1)
+				}
+				r.Body = io.NopCloser(bytes.NewReader(body))
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	f.serve()
+	id := f.announce(f.plan(nil))
+	owners := f.owners(600, 1)
+	path = f.books[0]
+	_, err := owners.Run(t.Context(), id)
+	must(t, err)
+	if arrived.Load() < 600 {
+		t.Errorf("%d reports arrived", arrived.Load())
+	}
+}
+
+// TestReplicasAgree lets two aggregators serve one store while half of the owners
+// talk to each. The model is that of all reports, each counted once.
+func TestReplicasAgree(t *testing.T) {
+	for kind, address := range map[string]func() string{
+		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },
+		"postgres": func() string {
+			if server == nil {
+				return ""
+			}
+			return server.Database(t)
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			one, two := newFederation(t), newFederation(t)
+			if one.address = address(); one.address == "" {
+				t.Skip("no PostgreSQL server here")
+			}
+			two.address, two.authority = one.address, one.authority
+			one.serve()
+			two.serve()
+			const owners = 600
+			ann := one.plan(func(a *announce.Announcement) { a.Minimum, a.Quiet = 2, 500*time.Millisecond })
+			id := one.announce(ann)
+			left, right := one.owners(owners, 1), two.owners(owners, 2)
+			var sums [2]*owner.Summary
+			var errs [2]error
+			var wg sync.WaitGroup
+			wg.Go(func() { sums[0], errs[0] = left.Run(t.Context(), id) })
+			wg.Go(func() { sums[1], errs[1] = right.Run(t.Context(), id) })
+			wg.Wait()
+			must(t, errors.Join(errs[:]...))
+			for i, s := range sums {
+				if s.Accepted != owners {
+					t.Errorf("crowd %d: %+v, want %d accepted", i, *s, owners)
+				}
+			}
+			got := one.model(id)
+			if !bytes.Equal(got, two.model(id)) {
+				t.Error("the two give different models")
+			}
+			if !bytes.Equal(got, inProcess(t, ann.Task, owners, left.Book, right.Book)) {
+				t.Error("the model's bytes are not those of the same reports in one process")
+			}
+		})
+	}
+}
+
+// TestThirdOfOwnersGone lets every third owner stay away in every slot, and
+// others come when their slot is over.
+func TestThirdOfOwnersGone(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	ann := f.plan(func(a *announce.Announcement) { a.Minimum, a.Quiet = 5, 0 })
+	id := f.announce(ann)
+	a := newAdversary(t, f, ann, id, 600)
+	client := f.client(f.identity(identity.Owner, "clinic"))
+	var kept [][]byte
+	var late []*rpc.SignedReport
+	for slot := range ann.Task.Slots() {
+		round, sent := a.crowd(client, 0)
+		for i, owner := range a.slots[slot] {
+			s := a.sign(owner, a.honest(round, owner).Append(nil))
+			if i%3 == 0 {
+				late = append(late, s)
+				continue
+			}
+			sent = append(sent, s)
+			kept = append(kept, s.GetReport())
+		}
+		a.upload(client, sent, nil)
+		f.ahead.Add(int64(time.Minute))
+		if slot+1 < ann.Task.Slots() {
+			f.waitSlot(client, id, slot+1)
+			a.upload(client, late[len(late)-3:], []problem.Kind{problem.Late, problem.Late, problem.Late})
+		}
+	}
+	if !bytes.Equal(f.model(id), ofReports(t, ann.Task, kept)) {
+		t.Error("the model's bytes are not those of the reports that came in time")
+	}
+}
+
+// TestClocksApart lets the aggregator's clock and the owners' differ by an hour,
+// either way, within the task's time and beyond it.
+func TestClocksApart(t *testing.T) {
+	for _, apart := range []time.Duration{-time.Hour, time.Hour} {
+		f := newFederation(t)
+		f.ahead.Store(int64(apart))
+		f.serve()
+		ann := f.plan(func(a *announce.Announcement) { a.Ends = time.Now().Add(3 * time.Hour).Truncate(time.Second) })
+		id := f.announce(ann)
+		owners := f.owners(600, 1)
+		sum, err := owners.Run(t.Context(), id)
+		must(t, err)
+		if sum.Accepted != 600 {
+			t.Errorf("%s: %+v", apart, *sum)
+		}
+		owners.Now = func() time.Time { return time.Now().Add(4 * time.Hour) }
+		if _, err := owners.Run(t.Context(), id); err == nil {
+			t.Errorf("%s: an owner whose clock is past the task's end took part", apart)
+		}
+	}
+}
+
+// TestClockJumps sets the aggregator's clock forth and back while a slot is open:
+// forth closes it, back reopens nothing.
+func TestClockJumps(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	ann := f.plan(func(a *announce.Announcement) {
+		a.Minimum, a.Quiet, a.Ends = 5, 0, time.Now().Add(5*time.Hour).Truncate(time.Second)
+	})
+	id := f.announce(ann)
+	a := newAdversary(t, f, ann, id, 200)
+	client := f.client(f.identity(identity.Owner, "clinic"))
+	_, sent := a.crowd(client, 5)
+	f.ahead.Store(int64(time.Hour))
+	f.waitSlot(client, id, 1)
+	f.ahead.Store(-int64(time.Hour))
+	a.upload(client, sent, nil)
+	a.crowd(client, 5)
+	if s := f.state(client, id); s.GetSlot() != 1 || s.GetReports() != 5 {
+		t.Errorf("the task is at slot %d with %d reports, want 1 with 5", s.GetSlot(), s.GetReports())
+	}
+}

@@ -243,13 +243,13 @@ func TestFaultsOfTheDatabase(t *testing.T) {
 		draws := 0
 		draw := func() string { draws++; return fmt.Sprintf("draw %d", draws) }
 		stride := 1
-		if testing.Short() || isPostgres(p.address) {
+		if testing.Short() || p.postgres {
 			stride = 3
 		}
 		faulty := func(t *testing.T, f *fault) (*Ledger, error) {
 			c, err := p.connector(false)
 			must(t, err)
-			return connect(context.Background(), faultyConnector{c, f}, p.dialect, false)
+			return connect(context.Background(), faultyConnector{c, f}, p.postgres, false)
 		}
 		n := everyFault(t, stride, func(t *testing.T, name string, f *fault) {
 			id := "train-" + name

@@ -5,15 +5,17 @@ package ledger
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
 // Ledger is an open ledger. Its methods may be called concurrently.
@@ -37,33 +39,33 @@ func Create(ctx context.Context, address string) (*Ledger, error) {
 }
 
 func open(ctx context.Context, address string, create bool) (*Ledger, error) {
-	var c driver.Connector
-	var d dialect
-	var err error
-	if isPostgres(address) {
-		d = postgresDialect()
-		c, err = postgresConnector(address)
-	} else {
-		d = sqliteDialect()
-		c, err = sqliteConnector(address, create)
-	}
+	c, err := connector(address, create)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, c, d, create)
+	return connect(ctx, c, sqldb.IsPostgres(address), create)
+}
+
+// settings keep a ledger one file at all times, where it is a file.
+func settings(create bool) sqldb.Options { return sqldb.Options{Op: "ledger", Create: create} }
+
+func connector(address string, create bool) (driver.Connector, error) {
+	c, err := sqldb.Connector(address, settings(create))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Missing{fmt.Sprintf("file %s", address), "discreet budget init creates it"}
+	}
+	return c, err
 }
 
 // connect builds a ledger on a database.
-func connect(ctx context.Context, c driver.Connector, d dialect, create bool) (*Ledger, error) {
-	db := sql.OpenDB(c)
-	l := &Ledger{store: &sqlStore{db, d}, now: time.Now, files: disk{}, pass: func(string) error { return nil }}
-	err := d.check(ctx, db)
-	if err == nil {
-		err = l.ready(ctx, create)
-	}
+func connect(ctx context.Context, c driver.Connector, postgres, create bool) (*Ledger, error) {
+	db, err := sqldb.Connect(ctx, c, postgres, settings(create))
 	if err != nil {
-		db.Close()
 		return nil, fmt.Errorf("ledger: cannot be opened, or is no ledger: %w", err)
+	}
+	l := &Ledger{store: &sqlStore{db}, now: time.Now, files: disk{}, pass: func(string) error { return nil }}
+	if err := l.ready(ctx, create); err != nil {
+		return nil, errors.Join(fmt.Errorf("ledger: cannot be opened, or is no ledger: %w", err), db.Close())
 	}
 	return l, nil
 }

@@ -5,157 +5,55 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
 // format is the version of the tables. Other versions are refused.
 const format = 2
 
 // sqlStore is a store in a SQL database.
-type sqlStore struct {
-	db *sql.DB
-	dialect
-}
+type sqlStore struct{ db *sqldb.DB }
 
-// dialect is where two databases differ.
-type dialect struct {
-	integer, blob string // types
-	strict        string // what follows a table's columns
-	numbered      bool   // parameters are $1, $2 instead of ?
-	// exclude runs first in every transaction that writes and makes it exclude
-	// all others; "" where beginning the transaction does that already.
-	exclude string
-	// alone runs before tables are made: two makers must not meet.
-	alone string
-	read  sql.TxOptions
-	// check refuses a database that does not keep what it acknowledged.
-	check func(ctx context.Context, db *sql.DB) error
+// tables make an empty ledger.
+var tables = []string{
+	`CREATE TABLE discreet_head (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT`,
+	`CREATE TABLE discreet_entries (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, dataset TEXT NOT NULL, part TEXT NOT NULL, job TEXT NOT NULL, request TEXT NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0), detail TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT`,
+	`CREATE INDEX discreet_entries_by_job ON discreet_entries (dataset, job, seq)`,
+	`CREATE INDEX discreet_entries_by_kind ON discreet_entries (dataset, kind, part, epsilon, delta)`,
+	`CREATE TABLE discreet_results (request TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT`,
+	`INSERT INTO discreet_head VALUES (1, ` + strconv.Itoa(format) + `, 0, '')`,
 }
 
 func (s *sqlStore) close() error { return s.db.Close() }
 
-func (s *sqlStore) tables() []string {
-	r := strings.NewReplacer("INTEGER", s.integer, "BLOB", s.blob, "STRICT", s.strict)
-	var out []string
-	for _, ddl := range []string{
-		`CREATE TABLE discreet_head (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT`,
-		`CREATE TABLE discreet_entries (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, dataset TEXT NOT NULL, part TEXT NOT NULL, job TEXT NOT NULL, request TEXT NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0), detail TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT`,
-		`CREATE INDEX discreet_entries_by_job ON discreet_entries (dataset, job, seq)`,
-		`CREATE INDEX discreet_entries_by_kind ON discreet_entries (dataset, kind, part, epsilon, delta)`,
-		`CREATE TABLE discreet_results (request TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT`,
-		`INSERT INTO discreet_head VALUES (1, ` + strconv.Itoa(format) + `, 0, '')`,
-	} {
-		out = append(out, r.Replace(ddl))
-	}
-	return out
-}
-
-func (s *sqlStore) create(ctx context.Context) error {
-	t, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer t.Rollback()
-	if s.alone != "" {
-		if _, err := t.ExecContext(ctx, s.alone); err != nil {
-			return err
-		}
-	}
-	for _, ddl := range s.tables() {
-		if _, err := t.ExecContext(ctx, ddl); err != nil {
-			return err
-		}
-	}
-	return t.Commit()
-}
+func (s *sqlStore) create(ctx context.Context) error { return s.db.Make(ctx, tables...) }
 
 func (s *sqlStore) update(ctx context.Context, f func(tx) error) error {
-	return s.run(ctx, nil, s.exclude, f)
+	return s.db.Update(ctx, func(t *sqldb.Tx) error {
+		// With PostgreSQL writers queue for the lock of the one row of
+		// discreet_head: whoever holds it sees everything committed before.
+		if lock := t.Lock(); lock != "" {
+			if _, err := t.Exec(`SELECT seq FROM discreet_head` + lock); err != nil {
+				return err
+			}
+		}
+		return f(&sqlTx{t})
+	})
 }
 
 func (s *sqlStore) view(ctx context.Context, f func(tx) error) error {
-	return s.run(ctx, &s.read, "", f)
+	return s.db.View(ctx, func(t *sqldb.Tx) error { return f(&sqlTx{t}) })
 }
 
-func (s *sqlStore) run(ctx context.Context, opts *sql.TxOptions, first string, f func(tx) error) error {
-	t, err := s.db.BeginTx(ctx, opts)
-	if err != nil {
-		return failed(err)
-	}
-	defer t.Rollback()
-	if first != "" {
-		if _, err := t.ExecContext(ctx, first); err != nil {
-			return failed(err)
-		}
-	}
-	if err := f(&sqlTx{ctx, t, s.numbered}); err != nil {
-		return err
-	}
-	return failed(t.Commit())
-}
-
-// failed marks an error of the database.
-func failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("ledger: the database failed: %w", err)
-}
-
-type sqlTx struct {
-	ctx      context.Context
-	t        *sql.Tx
-	numbered bool
-}
-
-func (t *sqlTx) spell(q string) string {
-	if !t.numbered {
-		return q
-	}
-	parts := strings.Split(q, "?")
-	var b strings.Builder
-	for i, p := range parts {
-		if i > 0 {
-			fmt.Fprintf(&b, "$%d", i)
-		}
-		b.WriteString(p)
-	}
-	return b.String()
-}
-
-func (t *sqlTx) exec(q string, args ...any) error {
-	r, err := t.t.ExecContext(t.ctx, t.spell(q), args...)
-	if err != nil {
-		return failed(err)
-	}
-	if n, err := r.RowsAffected(); err != nil || n != 1 {
-		return failed(errors.Join(fmt.Errorf("%d rows written where 1 was expected", n), err))
-	}
-	return nil
-}
-
-func (t *sqlTx) each(scan func(*sql.Rows) error, q string, args ...any) error {
-	rows, err := t.t.QueryContext(t.ctx, t.spell(q), args...)
-	if err != nil {
-		return failed(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return failed(rows.Err())
-}
+type sqlTx struct{ *sqldb.Tx }
 
 func (t *sqlTx) head() (h Head, err error) {
 	version, n := 0, 0
-	err = t.each(func(r *sql.Rows) error { n++; return r.Scan(&version, &h.Seq, &h.Hash) },
+	err = t.Each(func(r *sql.Rows) error { n++; return r.Scan(&version, &h.Seq, &h.Hash) },
 		`SELECT format, seq, hash FROM discreet_head`)
 	switch {
 	case err != nil:
@@ -169,12 +67,12 @@ func (t *sqlTx) head() (h Head, err error) {
 }
 
 func (t *sqlTx) append(e Entry) error {
-	err := t.exec(`INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	err := t.One(`INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.Seq, e.At, string(e.Kind), e.Dataset, e.Part, e.Job, e.Request, int64(e.Epsilon), int64(e.Delta), string(e.Detail), e.Prev, e.Hash)
 	if err != nil {
 		return err
 	}
-	return t.exec(`UPDATE discreet_head SET seq = ?, hash = ? WHERE seq = ? AND hash = ?`, e.Seq, e.Hash, e.Seq-1, e.Prev)
+	return t.One(`UPDATE discreet_head SET seq = ?, hash = ? WHERE seq = ? AND hash = ?`, e.Seq, e.Hash, e.Seq-1, e.Prev)
 }
 
 const columns = `SELECT seq, at, kind, dataset, part, job, request, epsilon, delta, detail, prev, hash FROM discreet_entries `
@@ -195,7 +93,7 @@ func (t *sqlTx) entries(dataset, job string, f func(Entry) error) error {
 	case dataset != "":
 		q, args = columns+`WHERE dataset = ? ORDER BY seq`, []any{dataset}
 	}
-	return t.each(func(r *sql.Rows) error {
+	return t.Each(func(r *sql.Rows) error {
 		e, err := scanEntry(r)
 		if err != nil {
 			return err
@@ -204,8 +102,8 @@ func (t *sqlTx) entries(dataset, job string, f func(Entry) error) error {
 	}, q, args...)
 }
 
-func (t *sqlTx) one(q string, args ...any) (e Entry, found bool, err error) {
-	err = t.each(func(r *sql.Rows) (err error) {
+func (t *sqlTx) entry(q string, args ...any) (e Entry, found bool, err error) {
+	err = t.Each(func(r *sql.Rows) (err error) {
 		found = true
 		e, err = scanEntry(r)
 		return err
@@ -214,15 +112,15 @@ func (t *sqlTx) one(q string, args ...any) (e Entry, found bool, err error) {
 }
 
 func (t *sqlTx) last() (Entry, bool, error) {
-	return t.one(columns + `ORDER BY seq DESC LIMIT 1`)
+	return t.entry(columns + `ORDER BY seq DESC LIMIT 1`)
 }
 
 func (t *sqlTx) first(dataset string, kind Kind) (Entry, bool, error) {
-	return t.one(columns+`WHERE dataset = ? AND kind = ? ORDER BY seq LIMIT 1`, dataset, string(kind))
+	return t.entry(columns+`WHERE dataset = ? AND kind = ? ORDER BY seq LIMIT 1`, dataset, string(kind))
 }
 
 func (t *sqlTx) datasets() (names []string, err error) {
-	err = t.each(func(r *sql.Rows) error {
+	err = t.Each(func(r *sql.Rows) error {
 		var name string
 		err := r.Scan(&name)
 		names = append(names, name)
@@ -233,7 +131,7 @@ func (t *sqlTx) datasets() (names []string, err error) {
 
 func (t *sqlTx) sums(dataset string) (sums, error) {
 	out := sums{}
-	return out, t.each(func(r *sql.Rows) error {
+	return out, t.Each(func(r *sql.Rows) error {
 		var kind, part string
 		var eps, delta int64
 		if err := r.Scan(&kind, &part, &eps, &delta); err != nil {
@@ -245,7 +143,7 @@ func (t *sqlTx) sums(dataset string) (sums, error) {
 }
 
 func (t *sqlTx) unfinished() (out []Entry, err error) {
-	err = t.each(func(r *sql.Rows) error {
+	err = t.Each(func(r *sql.Rows) error {
 		e, err := scanEntry(r)
 		out = append(out, e)
 		return err
@@ -256,16 +154,16 @@ func (t *sqlTx) unfinished() (out []Entry, err error) {
 }
 
 func (t *sqlTx) putResult(request string, result []byte) error {
-	return t.exec(`INSERT INTO discreet_results VALUES (?, ?)`, request, result)
+	return t.One(`INSERT INTO discreet_results VALUES (?, ?)`, request, result)
 }
 
 func (t *sqlTx) result(request string) (b []byte, err error) {
-	err = t.each(func(r *sql.Rows) error { return r.Scan(&b) }, `SELECT bytes FROM discreet_results WHERE request = ?`, request)
+	err = t.Each(func(r *sql.Rows) error { return r.Scan(&b) }, `SELECT bytes FROM discreet_results WHERE request = ?`, request)
 	return b, err
 }
 
 func (t *sqlTx) results(f func(string) error) error {
-	return t.each(func(r *sql.Rows) error {
+	return t.Each(func(r *sql.Rows) error {
 		var request string
 		if err := r.Scan(&request); err != nil {
 			return err

@@ -21,7 +21,7 @@ import (
 type place struct {
 	address   string
 	connector func(create bool) (driver.Connector, error)
-	dialect   dialect
+	postgres  bool
 	execute   func(t testing.TB, sql string) // behind the ledger's back
 }
 
@@ -38,10 +38,10 @@ func onBoth(t *testing.T, f func(t *testing.T, fresh func(t testing.TB) place)) 
 		f(t, func(t testing.TB) place {
 			address := s.Database(t)
 			return place{address,
-				func(bool) (driver.Connector, error) { return postgresConnector(address) }, postgresDialect(),
+				func(create bool) (driver.Connector, error) { return connector(address, create) }, true,
 				func(t testing.TB, sql string) {
 					t.Helper()
-					c, err := postgresConnector(address)
+					c, err := connector(address, false)
 					must(t, err)
 					execute(t, c, sql)
 				}}
@@ -91,10 +91,10 @@ func TestMain(m *testing.M) {
 func sqlitePlace(t testing.TB) place {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	return place{path,
-		func(create bool) (driver.Connector, error) { return sqliteConnector(path, create) }, sqliteDialect(),
+		func(create bool) (driver.Connector, error) { return connector(path, create) }, false,
 		func(t testing.TB, sql string) {
 			t.Helper()
-			c, err := sqliteConnector(path, false)
+			c, err := connector(path, false)
 			if err != nil {
 				t.Fatal(err)
 			}

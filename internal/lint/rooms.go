@@ -99,7 +99,7 @@ var table = []row{
 	{room: "learn/learntest", words: "learn/learntest is the conformance suite: the contract, small tables in memory and replayed randomness; never a concrete learner",
 		rooms: append([]string{"dataset", "engine/memory", "mech/mechtest", "rng/replay", "census", "internal/stattest"}, contract...), never: []string{"learn/brc", "learn/adaboost", "learn/logistic", "learn/stump"}},
 	{room: "ledger", words: "ledger counts what is spent: dp, accounting and its databases, never mechanisms or rows",
-		rooms: []string{"dp", "accounting"}, libs: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}, never: append([]string{"mech", "learn", "engine", "model", "schema"}, append(rows, seeds...)...)},
+		rooms: []string{"dp", "accounting", "internal/sqldb"}, never: append([]string{"mech", "learn", "engine", "model", "schema"}, append(rows, seeds...)...)},
 	{room: "ledger/ledgertest", words: "ledger/ledgertest starts throw-away servers: the standard library only"},
 	{room: "census", words: "census generates tables: seeded on purpose, knows schema, column and dataset, never learners or noise",
 		rooms: []string{"dp", "rng", "rng/replay", "schema", "column", "dataset"}, libs: []string{"github.com/parquet-go/parquet-go"},

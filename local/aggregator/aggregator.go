@@ -28,11 +28,14 @@ type Aggregator struct {
 	seen    map[[16]byte][16]byte // of the slot: owner to report
 
 	members []wire.Member // with their votes
-	prior   []float64     // logarithm of each level's share, centred; nil before round 1
-	tables  []table       // of the round that waits for its error
-	margin  float64       // of its candidate, as its tables have it, nats
-	done    []Outcome
-	reach   []float64 // per closed slot: what one report can do to a share of all records
+	// marginals are the shares of all cells of each question, levels counted alike,
+	// as its first round has them; nil before.
+	marginals [][]float64
+	prior     []float64 // logarithm of each level's share, centred; nil before round 1
+	tables    []table   // of the round that waits for its error
+	margin    float64   // of its candidate, as its tables have it, nats
+	done      []Outcome
+	reach     []float64 // per closed slot: what one report can do to a share of all records
 }
 
 // Outcome is what the reports of one round came to. All of it is released.
@@ -54,7 +57,7 @@ func New(task *wire.Task) (*Aggregator, error) {
 	if task, err = wire.ParseTask(text); err != nil {
 		return nil, err
 	}
-	a := &Aggregator{task: task, text: text}
+	a := &Aggregator{task: task, text: text, marginals: make([][]float64, len(task.Questions))}
 	if a.digest, err = task.Digest(); err != nil {
 		return nil, err
 	}

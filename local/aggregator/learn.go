@@ -18,7 +18,10 @@ func (a *Aggregator) learn() error {
 	}
 	shapes, means := make([]wire.Shape, len(a.tables)), make([][]float64, len(a.tables))
 	for i := range a.tables {
-		means[i] = a.tables[i].means(total, &a.round.Asks[i])
+		means[i] = a.tables[i].means(total, &a.round.Asks[i], a.marginals[a.round.Asks[i].Question])
+		if q := a.round.Asks[i].Question; a.marginals[q] == nil {
+			a.marginals[q] = means[i]
+		}
 		shapes[i] = a.shape(&a.round.Asks[i], &a.tables[i], total)
 	}
 	var m wire.Member
@@ -112,8 +115,10 @@ func (t *table) noise(mean float64, k int, total []float64) (sum float64) {
 }
 
 // means are the cells' shares, levels counted alike, for every cell of the
-// question that ask is about.
-func (t *table) means(total []float64, ask *wire.Ask) []float64 {
+// question that ask is about. Cells that were asked about together share in
+// proportion to marginal, what an earlier round made of them, evenly where that
+// is nothing.
+func (t *table) means(total []float64, ask *wire.Ask, marginal []float64) []float64 {
 	shares := t.shares(total)
 	mean := make([]float64, t.cells)
 	for c := range mean {
@@ -124,13 +129,17 @@ func (t *table) means(total []float64, ask *wire.Ask) []float64 {
 	if len(ask.Groups) == 0 {
 		return mean
 	}
-	size := make([]float64, t.cells)
-	for _, g := range ask.Groups {
+	size, mass := make([]float64, t.cells), make([]float64, t.cells)
+	for c, g := range ask.Groups {
 		size[g]++
+		mass[g] += marginal[c]
 	}
 	out := make([]float64, len(ask.Groups))
 	for c, g := range ask.Groups {
 		out[c] = mean[g] / size[g]
+		if mass[g] > 0 {
+			out[c] = mean[g] * marginal[c] / mass[g]
+		}
 	}
 	return out
 }
@@ -205,12 +214,16 @@ func centre(x []float64) {
 }
 
 // asks are the questions of the rounds after the first: which side of a column's
-// scores so far the record is on, where there are sides. Two cells cost less
+// scores so far the record is on, where there are sides, and for centroids which
+// half of a number's range. Two cells cost less
 // noise than many; later rounds correct what the first ones counted twice. Noise
 // that owners share is small: in mode aggregate all cells are asked for again.
 func (a *Aggregator) asks() (asks []wire.Ask) {
 	for q := range a.task.Questions {
 		ask := wire.Ask{Question: q}
+		if a.task.Classifier == wire.Centroid && a.task.Mode == wire.Local && a.isNumber(q) {
+			ask.Groups = halves(a.marginals[q])
+		}
 		if sum := a.summed(q); sum != nil && a.task.Mode == wire.Local {
 			groups := sides(sum)
 			if groups == nil {
@@ -251,6 +264,28 @@ func (a *Aggregator) summed(q int) (sum [][]float64) {
 		}
 	}
 	return sum
+}
+
+// halves groups a number's bins into low and high, of about as many records; nil
+// where one bin has most of them.
+func halves(marginal []float64) []int {
+	below, best, cut := 0.0, 0.5, 0
+	for c, m := range marginal {
+		if d := math.Abs(below - 0.5); d < best {
+			best, cut = d, c
+		}
+		below += m
+	}
+	if best > 0.4 {
+		return nil
+	}
+	groups := make([]int, len(marginal))
+	for c := range groups {
+		if c >= cut {
+			groups[c] = 1
+		}
+	}
+	return groups
 }
 
 // sides groups cells by the level they speak for most; nil where all speak for

@@ -5,10 +5,12 @@ package aggregator
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/local/response"
+	"github.com/discreet-dp/discreet/local/wire"
 )
 
 // The nearest point of the simplex: non-negative, sum 1, and no other point of
@@ -185,5 +187,40 @@ func TestLine(t *testing.T) {
 	}
 	if slope, _ := line(x, y, []float64{0, 0, 7, 0}); slope != 0 {
 		t.Errorf("one point has a slope of %g", slope)
+	}
+}
+
+// Halves part a number's records; a bin that has nearly all of them is not parted.
+func TestHalves(t *testing.T) {
+	for _, c := range []struct {
+		marginal []float64
+		want     []int
+	}{
+		{[]float64{0.1, 0.2, 0.3, 0.4}, []int{0, 0, 0, 1}},
+		{[]float64{0.4, 0.3, 0.2, 0.1}, []int{0, 1, 1, 1}},
+		{[]float64{0.25, 0.25, 0.25, 0.25}, []int{0, 0, 1, 1}},
+		{[]float64{0.95, 0.05}, nil},
+		{[]float64{1}, nil},
+	} {
+		if got := halves(c.marginal); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.marginal, got, c.want)
+		}
+	}
+}
+
+// Cells that were asked about together share their mass as an earlier round has
+// it, evenly where it has nothing.
+func TestMeansWithinGroups(t *testing.T) {
+	law, err := response.GRRFor(30*dp.Nano, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := newTable(law, response.Tally{Reports: 100, Sums: []int64{30, 10, 20, 40}}, 2) // shares: .6 .2 / .4 .8
+	ask := &wire.Ask{Groups: []int{0, 1, 0, 1}}
+	got := tab.means(totals([]table{tab}), ask, []float64{0.3, 0, 0.1, 0})
+	for c, want := range []float64{0.3, 0.3, 0.1, 0.3} {
+		if math.Abs(got[c]-want) > 1e-6 {
+			t.Errorf("cell %d has %g, want %g", c, got[c], want)
+		}
 	}
 }

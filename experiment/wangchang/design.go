@@ -60,48 +60,48 @@ func (x *dense) gram(out []float64) {
 	}
 }
 
-// people are consecutive rows of the census, of which few numbers differ from 0.
+// people are rows of the census, of which few numbers differ from 0.
 type people struct {
-	of       *census.Vectors
-	from, to int
+	at    [][census.NonZeros]uint8
+	value [][census.NonZeros]float64
 }
 
-func (p people) rows() int { return p.to - p.from }
+// newPeople reads the rows from..to-1.
+func newPeople(v *census.Vectors, from, to int) *people {
+	p := &people{make([][census.NonZeros]uint8, to-from), make([][census.NonZeros]float64, to-from)}
+	for i := range p.at {
+		v.Sparse(from+i, &p.at[i], &p.value[i])
+	}
+	return p
+}
 
-func (p people) times(v, out []float64) {
-	var at [census.NonZeros]uint8
-	var value [census.NonZeros]float64
+func (p *people) rows() int { return len(p.at) }
+
+func (p *people) times(v, out []float64) {
 	for i := range out {
-		p.of.Sparse(p.from+i, &at, &value)
 		sum := 0.0
-		for k, j := range at {
-			sum += value[k] * v[j]
+		for k, j := range p.at[i] {
+			sum += p.value[i][k] * v[j]
 		}
 		out[i] = sum
 	}
 }
 
-func (p people) back(c, out []float64) {
+func (p *people) back(c, out []float64) {
 	clear(out)
-	var at [census.NonZeros]uint8
-	var value [census.NonZeros]float64
 	for i, by := range c {
-		p.of.Sparse(p.from+i, &at, &value)
-		for k, j := range at {
-			out[j] += by * value[k]
+		for k, j := range p.at[i] {
+			out[j] += by * p.value[i][k]
 		}
 	}
 }
 
-func (p people) gram(out []float64) {
+func (p *people) gram(out []float64) {
 	clear(out)
-	var at [census.NonZeros]uint8
-	var value [census.NonZeros]float64
-	for i := range p.rows() {
-		p.of.Sparse(p.from+i, &at, &value)
+	for i, at := range p.at {
 		for k, j := range at {
 			for l := k; l < len(at); l++ {
-				out[int(j)*census.Width+int(at[l])] += value[k] * value[l]
+				out[int(j)*census.Width+int(at[l])] += p.value[i][k] * p.value[i][l]
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // defined.
 func TestDesignsAgree(t *testing.T) {
 	v := census.NewVectors(census.Generate(1, 40))
-	own := people{v, 10, 30}
+	own := newPeople(v, 10, 30)
 	whole := denseOf(v, upTo(40)[10:30])
 	theta, push := make([]float64, census.Width), make([]float64, 20)
 	for j := range theta {
@@ -143,6 +143,25 @@ func TestFitPeople(t *testing.T) {
 	for j, want := range theta {
 		if got := float64(out.Cells[2*census.Width+j]); math.Abs(got-want) > 1e-3 {
 			t.Errorf("θ[%d] = %g, want %g", j, got, want)
+		}
+	}
+}
+
+// Signed rows are the vectors with 0 replaced by -1 where they are binary.
+func TestSignedRows(t *testing.T) {
+	v := census.NewVectors(census.Generate(2, 200))
+	s := newSigned(v)
+	plain, got := make([]float64, census.Width), make([]float64, census.Width)
+	for i := range v.Len() {
+		v.Row(i, plain)
+		s.Row(i, got)
+		for j, x := range plain {
+			if v.Binary(j) {
+				x = 2*x - 1
+			}
+			if got[j] != x {
+				t.Fatalf("row %d: %s is %g, want %g", i, v.Name(j), got[j], x)
+			}
 		}
 	}
 }

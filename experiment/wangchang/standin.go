@@ -25,14 +25,28 @@ const (
 
 // signed are people's vectors with binary dimensions in {-1, 1}, which fill the
 // range that mechanisms expect.
-type signed struct{ *census.Vectors }
+type signed struct {
+	*census.Vectors
+	empty []float64 // -1 for each binary dimension
+}
+
+func newSigned(v *census.Vectors) signed {
+	s := signed{v, make([]float64, v.Dim())}
+	for j := range s.empty {
+		if v.Binary(j) {
+			s.empty[j] = -1
+		}
+	}
+	return s
+}
 
 func (s signed) Row(i int, out []float64) {
-	s.Vectors.Row(i, out)
-	for j := range out {
-		if s.Binary(j) {
-			out[j] = 2*out[j] - 1
-		}
+	var at [census.NonZeros]uint8
+	var value [census.NonZeros]float64
+	s.Sparse(i, &at, &value)
+	copy(out, s.empty)
+	for k, j := range at {
+		out[j] = value[k]
 	}
 }
 
@@ -40,7 +54,7 @@ func (s signed) Row(i int, out []float64) {
 func standIn(rows int) (train, test labelled) {
 	of := func(seed uint64, rows int) labelled {
 		t := census.Generate(seed, rows)
-		return labelled{signed{census.NewVectors(t)}, t.Labels, 2}
+		return labelled{newSigned(census.NewVectors(t)), t.Labels, 2}
 	}
 	return of(peopleSeed, rows), of(testSeed, testPeople)
 }
@@ -71,8 +85,8 @@ func fitPeople(ctx context.Context, out *features.Matrix) {
 			if ctx.Err() != nil {
 				return
 			}
-			own := people{v, l * peoplePer, (l + 1) * peoplePer}
-			theta, _ := newFitter(own, ones(peoplePer), census.Width).fit(signs(t.Labels[own.from:own.to], 1))
+			from, to := l*peoplePer, (l+1)*peoplePer
+			theta, _ := newFitter(newPeople(v, from, to), ones(peoplePer), census.Width).fit(signs(t.Labels[from:to], 1))
 			for j, x := range theta {
 				out.Cells[(next+l)*out.Width+j] = float32(x)
 			}

@@ -82,7 +82,7 @@ func questions(p Params, bins int) (qs []wire.Question) {
 // The rules of planning, measured on the project's data sets (docs/benchmarks).
 const (
 	// Bins of a number, and what a question must be worth for many.
-	fewBins, manyBins, worthManyBins = 4, 8, 1000
+	fewBins, manyBins, worthManyBins = 4, 8, 1200
 	// Of ten owners one measures.
 	tableShare, errorShare = 9, 1
 	// A second round pays where a question is worth so many owners, a third at

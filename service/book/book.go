@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/sqldb"
@@ -28,8 +29,9 @@ import (
 
 // Book is an open book. Goroutines may share it.
 type Book struct {
-	db  *sqldb.DB
-	cap dp.Epsilon
+	db      *sqldb.DB
+	cap     dp.Epsilon
+	writing sync.Mutex // in line here: the database's own waiters poll
 }
 
 // ErrSpent says that a report would cost more than what is left.
@@ -81,14 +83,19 @@ type Keys []byte
 // Len is how many there are.
 func (k Keys) Len() int { return len(k) / ed25519.PrivateKeySize }
 
-// At is the key of one owner.
+// At is the key of one owner, a copy: crypto/ed25519 keeps what it computes of a
+// key beside its memory, and is slow where many keys lie in one piece.
 func (k Keys) At(owner int) ed25519.PrivateKey {
-	return ed25519.PrivateKey(k[owner*ed25519.PrivateKeySize:][:ed25519.PrivateKeySize:ed25519.PrivateKeySize])
+	return bytes.Clone(k.at(owner))
+}
+
+func (k Keys) at(owner int) []byte {
+	return k[owner*ed25519.PrivateKeySize:][:ed25519.PrivateKeySize]
 }
 
 // Name is what one owner is called.
 func (k Keys) Name(owner int) string {
-	return hex.EncodeToString(k.At(owner)[ed25519.SeedSize:]) // the public half
+	return hex.EncodeToString(k.at(owner)[ed25519.SeedSize:]) // the public half
 }
 
 // chunk is how many rows one statement is about.
@@ -164,6 +171,8 @@ type Given struct {
 // none, as far as the caller can know, where it fails. What an owner has given
 // already for the task stays: given is changed to it, and nothing is charged.
 func (b *Book) Commit(ctx context.Context, given []Given) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
 	return b.db.Update(ctx, func(tx *sqldb.Tx) error {
 		for part := range slices.Chunk(given, chunk) {
 			if err := b.commit(tx, part); err != nil {

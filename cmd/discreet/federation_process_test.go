@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/aggregator"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/book"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/owner"
+	"github.com/discreet-dp/discreet/service/rpc"
+)
+
+// trial is a federation of real processes in one folder.
+type trial struct {
+	t       *testing.T
+	dir     string
+	address string // of the aggregator
+	page    string
+}
+
+func newTrial(t *testing.T, rows int) *trial {
+	t.Helper()
+	tr := &trial{t: t, dir: t.TempDir(), address: freeAddress(t), page: freeAddress(t)}
+	if err := writeCensus(tr.dir, rows); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	a, err := identity.NewAuthority(now, 48*time.Hour)
+	if err == nil {
+		err = a.Save(filepath.Join(tr.dir, "certs"))
+	}
+	for _, c := range []identity.Caller{{Role: identity.Aggregator, Name: "main"}, {Role: identity.Operator, Name: "anna"}, {Role: identity.Owner, Name: "clinic"}, {Role: identity.Reader, Name: "ben"}} {
+		id, issued := a.Issue(c, []string{"127.0.0.1"}, now, 24*time.Hour)
+		if err = errors.Join(err, issued); err == nil {
+			err = id.Save(filepath.Join(tr.dir, "certs"))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func (tr *trial) command(as string, args ...string) *exec.Cmd {
+	c := exec.Command("discreet", append([]string{args[0]}, append(args[1:], "--certs", "certs", "--as", as)...)...)
+	c.Dir = tr.dir
+	return c
+}
+
+// run runs a command to its end and returns what it printed.
+func (tr *trial) run(as string, args ...string) string {
+	tr.t.Helper()
+	c := tr.command(as, args...)
+	var said bytes.Buffer
+	c.Stderr = &said
+	out, err := c.Output()
+	if err != nil {
+		tr.t.Fatalf("%s: %v\n%s", args, err, said.String())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// start starts a process. Its log goes to a file of its own.
+func (tr *trial) start(log, as string, args ...string) *exec.Cmd {
+	tr.t.Helper()
+	f, err := os.OpenFile(filepath.Join(tr.dir, log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	defer f.Close()
+	c := tr.command(as, args...)
+	c.Stderr = f
+	if c.Stdout == nil {
+		c.Stdout = f
+	}
+	if err := c.Start(); err != nil {
+		tr.t.Fatal(err)
+	}
+	return c
+}
+
+// serve starts an aggregator and waits until it listens.
+func (tr *trial) serve() *exec.Cmd {
+	tr.t.Helper()
+	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state", "state.db", "--max-epsilon", "2")
+	for range 1000 {
+		if conn, err := net.Dial("tcp", tr.address); err == nil {
+			conn.Close()
+			return c
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	tr.t.Fatal("the aggregator does not listen")
+	return nil
+}
+
+func (tr *trial) announce(owners int, args ...string) string {
+	tr.t.Helper()
+	return tr.run("operator/anna", append([]string{"task", "create", "--server", "https://" + tr.address, "--schema", "census.yaml", "--classifier", "stump", "--epsilon", "2",
+		"--owners", strconv.Itoa(owners), "--minimum", "20", "--ends", "3h"}, args...)...)
+}
+
+func (tr *trial) ownerArgs(task string, owners int) []string {
+	return []string{"owner", "--server", "https://" + tr.address, "--task", task, "--data", "census.csv", "--book", "book.db",
+		"--max-epsilon", "2", "--lifetime-epsilon", "2", "--owners", strconv.Itoa(owners), "--json"}
+}
+
+// TestKillNine kills aggregator and owners with SIGKILL, again and again, in the
+// middle of what they do. In the end every report of every owner's book is in
+// the model, once.
+func TestKillNine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	const owners = 3000
+	kills := 8
+	if s := os.Getenv("DISCREET_KILLS"); s != "" {
+		kills, _ = strconv.Atoi(s)
+	}
+	tr := newTrial(t, owners)
+	serving := tr.serve()
+	defer func() { serving.Process.Kill(); serving.Wait() }()
+	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "4s")
+	args := tr.ownerArgs(task, owners)
+	owning := tr.start("owner.log", "owner/clinic", args...)
+	r := rand.New(rand.NewPCG(9, 9))
+	for i := range kills {
+		<-time.After(time.Duration(20+r.IntN(300)) * time.Millisecond)
+		if i%2 == 0 {
+			serving.Process.Kill()
+			serving.Wait()
+			serving = tr.serve()
+		} else {
+			owning.Process.Kill()
+			owning.Wait()
+			owning = tr.start("owner.log", "owner/clinic", args...)
+		}
+	}
+	if err := owning.Wait(); err != nil {
+		log, _ := os.ReadFile(filepath.Join(tr.dir, "owner.log"))
+		t.Fatalf("%v\n%s", err, log)
+	}
+	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json")
+	got, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := book.Open(t.Context(), filepath.Join(tr.dir, "book.db"), 2*dp.Nano)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if want := tr.inProcess(task, b, owners); !bytes.Equal(got, want) {
+		t.Error("the model is not that of every owner's report, once")
+	}
+}
+
+// inProcess is the model that the reports of a book make in this process.
+func (tr *trial) inProcess(task string, b *book.Book, owners int) []byte {
+	t := tr.t
+	t.Helper()
+	id, err := taskID(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports [][]byte
+	slots := 0
+	for i := range owners {
+		e, err := b.Of(t.Context(), i).Reported(id)
+		if err != nil || e == nil {
+			t.Fatalf("owner %d has not reported: %v", i, err)
+		}
+		r, err := wire.ParseReport(e.Report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slots = max(slots, r.Slot+1)
+		reports = append(reports, e.Report)
+	}
+	client, _, err := (&remote{as{filepath.Join(tr.dir, "certs"), "reader/ben"}, "https://" + tr.address}).client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := client.GetTask(t.Context(), connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	announced, err := announce.Parse(signed.Msg.GetTask().GetAnnouncement())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := aggregator.New(announced.Task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slot := range slots {
+		for _, raw := range reports {
+			if r, _ := wire.ParseReport(raw); r.Slot == slot {
+				err = errors.Join(err, c.Receive(raw))
+			}
+		}
+		if err = errors.Join(err, c.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := c.Model(aggregator.Statement{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := model.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestLoad is the benchmark of a federation: DISCREET_LOAD owners, each with its
+// own key, report over DISCREET_CONNECTIONS connections to an aggregator on the
+// same machine. It prints what both processes cost.
+func TestLoad(t *testing.T) {
+	owners, _ := strconv.Atoi(os.Getenv("DISCREET_LOAD"))
+	if owners < 1 {
+		t.Skip("set DISCREET_LOAD to a number of owners (make load)")
+	}
+	connections := os.Getenv("DISCREET_CONNECTIONS")
+	if connections == "" {
+		connections = "64"
+	}
+	tr := newTrial(t, min(owners, 1000))
+	if err := writeRows(filepath.Join(tr.dir, "census.csv"), owners); err != nil {
+		t.Fatal(err)
+	}
+	serving := tr.serve()
+	task := tr.announce(owners, "--slot", "1h", "--quiet", "1s")
+	began := time.Now()
+	c := tr.command("owner/clinic", append(tr.ownerArgs(task, owners), "--connections", connections)...)
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json")
+	took := time.Since(began)
+	var sum owner.Summary
+	if err := json.Unmarshal(out, &sum); err != nil {
+		t.Fatal(err)
+	}
+	if sum.Accepted != owners {
+		t.Errorf("%+v: want all %d accepted", sum, owners)
+	}
+	answer, err := http.Get("http://" + tr.page + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics, err := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`(?m)^discreet_reports_stored_total (\S+)$`).FindSubmatch(metrics); m == nil {
+		t.Error("the metrics do not count reports")
+	} else if n, _ := strconv.ParseFloat(string(m[1]), 64); int(n) != owners {
+		t.Errorf("%s reports stored, want %d", m[1], owners)
+	}
+	serving.Process.Signal(os.Interrupt)
+	serving.Wait()
+	usage := func(c *exec.Cmd) string {
+		s := c.ProcessState
+		return fmt.Sprintf("%.1f s of processor, %d MB at most", (s.UserTime() + s.SystemTime()).Seconds(), s.SysUsage().(*syscall.Rusage).Maxrss>>10)
+	}
+	size := func(name string) int64 {
+		info, err := os.Stat(filepath.Join(tr.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size() >> 20
+	}
+	t.Logf("%d owners, %s connections: %.1f s in all, the model included (%.0f reports/s)\nuploads: median %d ms, p99 %d ms\naggregator: %s, %d MB of state\nowners: %s, %d MB of books",
+		owners, connections, took.Seconds(), float64(owners)/took.Seconds(), sum.UploadMedianMs, sum.UploadP99Ms, usage(serving), size("state.db"), usage(c), size("book.db"))
+}
+
+// writeRows writes a census of so many people, a part at a time.
+func writeRows(path string, rows int) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	const part = 100_000
+	for from := 0; from < rows; from += part {
+		var b bytes.Buffer
+		if err := census.WriteCSV(&b, census.Generate(uint64(1+from/part), min(part, rows-from))); err != nil {
+			return err
+		}
+		text := b.Bytes()
+		if from > 0 { // one header
+			text = text[bytes.IndexByte(text, '\n')+1:]
+		}
+		if _, err := f.Write(text); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}

@@ -12,19 +12,21 @@ import (
 
 // Contribution is what one column adds to the log-odds of each row.
 type Contribution struct {
-	Column string
-	codes  *column.Codes
-	byCode []float64
+	Column   string
+	codes    *column.Codes
+	byCode   []float64
+	variance []float64 // of byCode, as the model states it
 }
 
 // At is the contribution to a row, in nats, rounded as scores are: those of all
 // columns and the intercept add up to the logit of the row's score.
 func (c *Contribution) At(row int) float64 { return c.byCode[c.codes.At(row)] }
 
-// CanSplit refuses a model whose scores are no sum over columns.
-func CanSplit(m *model.Model) error {
+// CanSplit refuses, for what was asked for, a model whose scores are no sum over
+// columns.
+func CanSplit(op string, m *model.Model) error {
 	if m.Additive == nil {
-		return refusal("predict --explain", m)
+		return refusal(op, m)
 	}
 	return nil
 }
@@ -33,7 +35,7 @@ func CanSplit(m *model.Model) error {
 // the model's schema. cols are those of a table read with that schema. Any
 // other model is refused.
 func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error) {
-	if err := CanSplit(m); err != nil {
+	if err := CanSplit("predict --explain", m); err != nil {
 		return nil, err
 	}
 	if _, err := m.Bind(m.Schema); err != nil {
@@ -47,11 +49,12 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 				continue
 			}
 			bins := feature.NewBins(m.Schema, j, sh.Edges)
-			byCode := []float64{}
+			c := Contribution{Column: sh.Column, codes: &cols[j].Codes}
 			for _, bin := range bins.ByCode(&cols[j]) {
-				byCode = append(byCode, rounded(sh.LogOdds[bin]))
+				c.byCode = append(c.byCode, rounded(sh.LogOdds[bin]))
+				c.variance = append(c.variance, sh.Noise[bin]*sh.Noise[bin])
 			}
-			out = append(out, Contribution{sh.Column, &cols[j].Codes, byCode})
+			out = append(out, c)
 		}
 	}
 	return out, nil

@@ -276,3 +276,34 @@ func TestFlatModel(t *testing.T) {
 		t.Error("a flat model must be drawn without bands")
 	}
 }
+
+// By hand: the squares of the deviations add up, and half the interval is 1.96
+// of the root in log-odds.
+func TestIntervalsByHand(t *testing.T) {
+	m := summed(t)
+	cols := []column.Column{
+		{Codes: column.Narrow([]uint32{0, 1, 2}, 3), Values: []float64{0, 18, 100}},
+		{Codes: column.Narrow([]uint32{1, 0, 0}, 2), Values: []float64{5, 10.5}},
+		{Codes: column.Narrow([]uint32{2, 0, 3}, 4)},
+	}
+	iv, err := NewIntervals(m, cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct{ z, sd float64 }{
+		{-0.75 - 1 + 0.125 - 0.3, math.Hypot(0.3, 0.2)},
+		{-0.75 + 0.25 + 0 + 0.1, math.Hypot(0.1, 0.1)},
+		{-0.75 + 1.0/3 + 0 + 0, math.Hypot(4, 0.1)},
+	} {
+		low, high := iv.At(i)
+		z, half := (logit(low)+logit(high))/2, (logit(high)-logit(low))/2
+		if math.Abs(z-want.z) > 1e-6 || math.Abs(half-1.959964*want.sd) > 1e-6 {
+			t.Errorf("row %d: %g ± %g, want %g ± %g", i, z, half, want.z, 1.959964*want.sd)
+		}
+	}
+	if _, err := NewIntervals(voted(t), cols); err == nil {
+		t.Error("a vote has no intervals")
+	}
+}
+
+func logit(p float64) float64 { return math.Log(p / (1 - p)) }

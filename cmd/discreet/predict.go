@@ -19,10 +19,11 @@ import (
 // predict is the flags of the command.
 type predict struct {
 	*app
-	model   string
-	data    []string
-	out     string
-	explain bool
+	model    string
+	data     []string
+	out      string
+	explain  bool
+	interval bool
 }
 
 func (a *app) predict() *cobra.Command {
@@ -41,11 +42,18 @@ of the positive level, in nats: column age in age_log_odds, and so on. Together
 with the model's intercept, which explain --json prints, these add up to
 log(score/(1-score)).
 
+With --interval an additive model also says how far noise may have moved each
+score: score_low and score_high hold, with 95 %, the score that the same columns
+would have without noise and with rows without number. The deviations that the
+model states are added up as if columns were independent; public columns and the
+intercept have none stated, and what a sum over columns cannot say is not in it.
+
 The table's own label need not be there and is not read. Cells are passed on as
 they are: what was private in the table is private in the output.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
   discreet predict --model m.json --data new.csv --out reasons.csv --explain
+  discreet predict --model m.json --data new.csv --out sure.csv --interval
   discreet predict --model m.json --data new.csv --out - | head`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c.Context()) },
@@ -54,6 +62,7 @@ they are: what was private in the table is private in the output.`,
 	c.Flags().StringArrayVar(&p.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "", "the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there")
 	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
+	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval of the score for the noise (additive models)")
 	required(c, "model", "data", "out")
 	return c
 }
@@ -66,8 +75,14 @@ func (p *predict) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.explain {
-		if err := explanations.CanSplit(m); err != nil {
+	for _, asked := range []struct {
+		flag  string
+		given bool
+	}{{"--explain", p.explain}, {"--interval", p.interval}} {
+		if !asked.given {
+			continue
+		}
+		if err := explanations.CanSplit("predict "+asked.flag, m); err != nil {
 			return &usageError{err}
 		}
 	}
@@ -91,6 +106,15 @@ func (p *predict) run(ctx context.Context) error {
 			name += "_" + levels[k].Value
 		}
 		added = append(added, dataset.Added{Name: name, Number: func(row int) float64 { return scores[row*width+k] }})
+	}
+	if p.interval {
+		iv, err := explanations.NewIntervals(m, t.Cols)
+		if err != nil {
+			return err
+		}
+		added = append(added,
+			dataset.Added{Name: "score_low", Number: func(row int) float64 { low, _ := iv.At(row); return low }},
+			dataset.Added{Name: "score_high", Number: func(row int) float64 { _, high := iv.At(row); return high }})
 	}
 	if p.explain {
 		parts, err := explanations.Contributions(m, t.Cols)

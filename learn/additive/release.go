@@ -25,13 +25,16 @@ type rounds struct {
 	total []float64         // weight of all rows under the score by label, positive first, while it is public; else nil
 	free  []int             // private columns that may still be picked
 	fit   []shape           // by private column
+	// unseen is the mean over rows of what the model's shapes add and the weights
+	// do not see, in nats: later columns say it again, as a constant.
+	unseen float64
 }
 
 // shape is what has been learnt about one private column.
 type shape struct {
 	used     bool
 	steps    []float64 // nats
-	variance []float64
+	variance []float64 // of steps; the last release's, see learn
 }
 
 func newRounds(pl *Plan, tab engine.Table, st *start, exit *mech.Exit) *rounds {
@@ -148,9 +151,18 @@ func (r *rounds) learn(k int, c cells, in pass) {
 	steps, variance := smooth(c, bins.Ordered())
 	sh := &r.fit[k]
 	sh.used = true
+	sum, all := 0.0, 0.0
 	for b := range steps {
 		sh.steps[b] += in.trust * steps[b]
-		sh.variance[b] += in.trust * in.trust * variance[b]
+		// The last release alone says how far the shape may be off: it measured all
+		// that the score did not know. What is not trusted may yet be so.
+		held := (1 - in.trust) * steps[b]
+		sh.variance[b] = variance[b] + float64(held*held) + float64(r.unseen*r.unseen)
+		w := math.Max(c.positive[b]+c.negative[b], 0)
+		sum, all = sum+float64(w*steps[b]), all+w
+	}
+	if all > 0 {
+		r.unseen += (in.trust - in.keep) * sum / all
 	}
 	if in.keep == 0 {
 		return

@@ -23,6 +23,7 @@ func ermLearner() *learner {
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"reg", "ridge on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},
 			{"norm", "length that scaled rows are projected to", decimal{&p.Norm}},
+			{"threshold", "whether part of epsilon chooses the intercept again: auto, or none, to rank rows", word[erm.Threshold]{&p.Threshold}},
 		},
 		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate

@@ -164,6 +164,7 @@ func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, 
 
 func params(p frame.Point) erm.Params {
 	e := erm.Defaults()
+	e.Threshold = erm.NoThreshold // the paper chooses none
 	for _, m := range machines {
 		if p.Series == m.series("") {
 			e.Loss, e.NotPrivate = m.loss, true

@@ -1050,6 +1050,30 @@ var table = []mutant{
 		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
+		Row: "threshold 1", Bug: "the choice of a threshold priced as if a row could only add to counts",
+		File: "learn/erm/threshold.go",
+		Old:  `mech.PermuteAndFlipFor(pl.ask, 2)`,
+		New:  `mech.PermuteAndFlipFor(pl.ask, 1)`,
+
+		Package: "./learn/erm", Test: "TestThresholdSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "threshold 2", Bug: "the fit has all of ε, the threshold its part besides",
+		File: "learn/erm/fit.go",
+		Old:  `u.released(pl.Noise, pl.bill[0].Epsilon, slope,`,
+		New:  `u.released(pl.Noise, pl.Epsilon, slope,`,
+
+		Package: "./learn/erm", Test: "TestConformance",
+	},
+	{
+		Row: "threshold 3", Bug: "rows are counted by shortened scores, which the model does not use",
+		File: "engine/right.go",
+		Old:  `	plain.factor = nil`,
+		New:  `	plain.factor = m.factor`,
+
+		Package: "./learn/erm", Test: "TestThresholdIsWhereTheModelIsRight",
+	},
+	{
 		Row: "levels 2", Bug: "a row counts as often as its weight says, the noise is for once",
 		File: "schema/schema.go",
 		Old:  `w[k] /= most`,

@@ -33,6 +33,7 @@ func settings() map[string]Params {
 		"output, gamma":    with(func(p *Params) { p.Method, p.Noise = Output, Gamma }),
 		"output, cms11":    with(func(p *Params) { p.Method, p.Mode, p.Reg = Output, CMS11, 0.01 }),
 		"output, laplace":  with(func(p *Params) { p.Method, p.Noise, p.Loss = Output, Laplace, Huber }),
+		"output, chosen":   with(func(p *Params) { p.Method, p.Epsilon = Output, 2*dp.Nano }),
 		"not private":      with(func(p *Params) { p.Epsilon, p.NotPrivate = 0, true }),
 	}
 }
@@ -75,6 +76,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"reg not a number", census.Schema(), func(p *Params) { p.Reg = math.NaN() }, "reg"},
 		{"norm not a number", census.Schema(), func(p *Params) { p.Norm = math.NaN() }, "norm"},
 		{"norm above the scaled rows", census.Schema(), func(p *Params) { p.Norm = 1.01 }, "norm"},
+		{"unknown threshold", census.Schema(), func(p *Params) { p.Threshold = "" }, "threshold"},
 		{"unknown encoding", census.Schema(), func(p *Params) { p.Encoding = "" }, "encoding"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

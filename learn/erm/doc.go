@@ -14,7 +14,11 @@
 // Claim G-ERM-1 (output perturbation), G-ERM-2 (objective perturbation, mode
 // cms11) and G-ERM-3 (mode tight): what Fit returns is (ε, 0)-DP in a whole row,
 // under replacement. Argument: docs/guarantees/erm.md; the lines it leans on
-// carry the tags 1.1 to 5.2. Noise blocks, the default, is G-ERM-5.
+// carry the tags 1.1 to 6.2. Noise blocks, the default, is G-ERM-5.
+//
+// Where noise is so large that a strong ridge is best, the intercept is chosen
+// again by how many rows it answers rightly, for a fifth of ε (G-ERM-6). For
+// ranking rows alone, NoThreshold has the better order.
 //
 // A label of K > 2 levels takes K fits, each level against the rest at about
 // ε/K (G-ERM-4), and as many times as long. Where the schema declares weights of

@@ -41,6 +41,9 @@ func (pl *Plan) Facts() []learn.Fact {
 	if pl.rows == 0 {
 		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})
 	}
+	if pl.ask > 0 {
+		f = append(f, learn.Fact{Key: "threshold", Value: pl.ask.Float(), Text: fmt.Sprintf("ε = %s of it chooses the intercept again, by how many rows are answered rightly; scores then rank rows and are no calibrated probabilities", pl.ask)})
+	}
 	p := pl.perturbation(pl.rows)
 	f = append(f, learn.Fact{Key: "reg", Value: p.reg, Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.reg, p.summed())})
 	if length := noiseLength(p.term, p.dim); length > 0 {

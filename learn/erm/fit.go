@@ -55,7 +55,11 @@ func (pl *Plan) fit(ctx context.Context, tab engine.Table, exit *mech.Exit) (*mo
 	for i := range w {
 		values[i] = mech.RatioOf(w[i])
 	}
-	return pl.unscaled(exit.Release(coefsLabel+pl.of, pert.after, values...)), nil // 1.3, 2.4: rows meet noise
+	l := pl.unscaled(exit.Release(coefsLabel+pl.of, pert.after, values...)) // 1.3, 2.4: rows meet noise
+	if pl.ask > 0 {
+		err = pl.choose(ctx, tab, l, exit)
+	}
+	return l, err
 }
 
 // perturbation is where noise enters and how much, from public numbers alone.
@@ -78,7 +82,7 @@ func (pl *Plan) perturbation(n int) perturbation {
 	case pl.Method == Output:
 		slope := u.slope(pl.loss, pl.Mode)
 		p.target = u.outputPrecision(pl.Noise, slope)
-		p.after = u.released(pl.Noise, pl.Epsilon, slope, 2*u.distance(p.sure()))
+		p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.distance(p.sure()))
 	default:
 		eps, rest, jacobian := pl.bill[0].Epsilon, pl.bill[1].Epsilon, 0.0
 		p.units, jacobian = u.objectiveSize(eps.Float(), pl.Mode)
@@ -206,6 +210,8 @@ func (pl *Plan) claim() string {
 	switch {
 	case pl.parts != nil:
 		return "erm: G-ERM-4"
+	case pl.ask > 0:
+		return "erm: G-ERM-6"
 	case pl.Method == Output:
 		return "erm: G-ERM-1"
 	case pl.Mode == CMS11:

@@ -31,6 +31,8 @@ type Params struct {
 	// Norm is the length R that rows, scaled to at most 1, are projected to, in
 	// (0, 1].
 	Norm float64
+	// Threshold says whether part of ε chooses the intercept again.
+	Threshold Threshold
 }
 
 // Loss is a loss of the margin.
@@ -62,7 +64,7 @@ const (
 
 // Defaults are the choices of somebody who has no other. They hold no ε.
 func Defaults() Params {
-	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: Blocks, Encoding: feature.OneHot, Norm: 1}
+	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: Blocks, Encoding: feature.OneHot, Norm: 1, Threshold: AutoThreshold}
 }
 
 const (
@@ -80,16 +82,17 @@ type Plan struct {
 	space *feature.Space
 	loss  engine.Loss
 	bill  []dp.Event
-	of    string  // which part of a plan this is, on its bill; "" for a whole one
-	parts []*Plan // one binary fit per level, where the label has more than two
+	ask   dp.Epsilon // what choosing the threshold takes of ε; 0: it is not chosen
+	of    string     // which part of a plan this is, on its bill; "" for a whole one
+	parts []*Plan    // one binary fit per level, where the label has more than two
 }
 
 var _ learn.Plan = (*Plan)(nil)
 
 // Plan checks p against the schema and prices one fit; it fails with a
 // *dp.ParamError. rows is the number of rows where it is known, else 0. It moves
-// no price; under Auto it moves the names on the bill, so price and fit with one
-// plan.
+// no price; under Auto it moves the names on the bill and AutoThreshold splits it
+// by them, so price and fit with one plan.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.check(s); err != nil {
 		return nil, err
@@ -112,11 +115,13 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	return pl, nil
 }
 
-// settle takes the method, where it is left open, and writes the bill.
+// settle takes the method and the threshold, where they are left open, and
+// writes the bill.
 func (pl *Plan) settle() {
 	if pl.Method == Auto {
 		pl.Method = autoMethod(pl.crowd(pl.rows))
 	}
+	pl.ask = pl.thresholdPrice()
 	pl.price()
 }
 
@@ -146,6 +151,8 @@ func (p Params) check(s *schema.Schema) error {
 		return bad("noise", `may be "laplace" with method output only: the proof of objective needs a density`, p.Noise)
 	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
 		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
+	case p.Threshold != AutoThreshold && p.Threshold != NoThreshold:
+		return bad("threshold", `must be "auto" or "none"`, p.Threshold)
 	case !(p.Norm > 0x1p-20 && p.Norm <= 1):
 		return bad("norm", "must be above 2^-20 and at most 1: rows are scaled to length 1 first", p.Norm)
 	}
@@ -158,23 +165,29 @@ const (
 )
 
 // price writes the bill of one binary fit. Under method objective the
-// certificate of the solver takes a hundredth of ε.
+// certificate of the solver takes a hundredth of what the fit has.
 func (pl *Plan) price() {
+	pl.bill = nil
+	eps := pl.Epsilon - pl.ask
 	switch {
 	case pl.NotPrivate:
+		return
 	case pl.Method == Output:
 		name := map[Noise]string{Blocks: mech.Blocks{}.Name(), Gamma: mech.Gamma{}.Name(), Laplace: mech.Laplace{}.Name()}[pl.Noise]
-		pl.bill = []dp.Event{{Release: coefsLabel + pl.of, Mechanism: name, Epsilon: pl.Epsilon}}
+		pl.bill = []dp.Event{{Release: coefsLabel + pl.of, Mechanism: name, Epsilon: eps}}
 	default:
-		rest := max(1, pl.Epsilon/100)
+		rest := max(1, eps/100)
 		name := mech.Objective{}.Name()
 		if pl.Noise == Blocks {
 			name = mech.ObjectiveBlocks{}.Name()
 		}
 		pl.bill = []dp.Event{
-			{Release: termLabel + pl.of, Mechanism: name, Epsilon: pl.Epsilon - rest},
+			{Release: termLabel + pl.of, Mechanism: name, Epsilon: eps - rest},
 			{Release: coefsLabel + pl.of, Mechanism: mech.Remainder{}.Name(), Epsilon: rest},
 		}
+	}
+	if pl.ask > 0 {
+		pl.bill = append(pl.bill, dp.Event{Release: thresholdLabel, Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: pl.ask})
 	}
 }
 

@@ -29,15 +29,24 @@ import (
 // being the release. The same runs check declared sensitivities.
 func TestReplayNonInterference(t *testing.T) {
 	const pairs = 1000
-	for i, name := range slices.Sorted(slices.Values([]string{"auto", "objective", "objective, gamma", "objective, cms11", "objective, huber", "output", "output, gamma", "output, cms11", "output, laplace"})) {
+	for i, name := range slices.Sorted(slices.Values([]string{"auto", "objective", "objective, gamma", "objective, cms11", "objective, huber", "output", "output, gamma", "output, cms11", "output, laplace", "output, chosen"})) {
 		p := settings()[name]
 		src := replay.Seeded(uint64(i), "pairs")
 		tab := census.Generate(uint64(i), 40)
+		if name == "output, chosen" {
+			p.Epsilon = 15 * dp.Nano
+			if pl, err := p.Plan(tab.Schema, tab.Rows); err != nil || pl.ask == 0 {
+				t.Fatalf("%s: no threshold is chosen, %v", name, err)
+			}
+		}
 		plan := planner(p, tab.Schema, tab.Rows)
-		for k := range pairs/9 + 1 {
+		for k := range pairs/10 + 1 {
 			b := learntest.Neighbour(tab, src, dp.WholeRow)
 			shift := float64(rng.Below(src, 1000))
 			differs, worst, at := learntest.Interference(t, plan, tab, b, uint64(k), func(_ int, p mechtest.Passage) []float64 {
+				if p.Choice {
+					return []float64{float64(k % len(p.Values))}
+				}
 				out := make([]float64, len(p.Values))
 				for f := range out {
 					out[f] = math.Sin(shift + float64(3*f))

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Cuts are Count thresholds of a score: First, First + Step and so on.
+type Cuts struct {
+	First, Step float64 // Step > 0
+	Count       int     // at least 1
+}
+
+// At is threshold k, from 0.
+func (c Cuts) At(k int) float64 { return c.First + float64(float64(k)*c.Step) }
+
+// Right is, for each of the cuts, what the rows weigh that are answered rightly
+// by calling positive whatever scores at least the cut. The score is that of
+// features as the space has them, neither scaled nor shortened: coef as a model
+// holds it, the intercept last. A row moves each number by at most its weight.
+// One look at each row, as much as a gradient. It fails only when ctx ends, coef
+// has the wrong length or there is no cut.
+func (m *Margins) Right(ctx context.Context, coef []float64, cuts Cuts) ([]float64, error) {
+	switch {
+	case len(coef) != m.dim:
+		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)", m.dim, len(coef))
+	case cuts.Count < 1 || !(cuts.Step > 0):
+		return nil, fmt.Errorf("engine: margins: cuts must be at least one, a positive step apart (got %d, %g)", cuts.Count, cuts.Step)
+	}
+	plain := *m
+	plain.factor = nil
+	s := m.newScratch(false)
+	defer m.spare.Put(s)
+	plain.tabulate(coef, s.tables)
+	gain := make([]float64, cuts.Count+1) // by the number of cuts that a row passes: what it is worth to be called positive
+	for at := 0; at < m.Len(); at += lossBlock {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := min(lossBlock, m.Len()-at)
+		plain.look(at, n, coef, s.tables, s)
+		pos, neg := m.pos[at:][:n], m.neg[at:][:n]
+		for i, z := range s.score[:n] {
+			passed := max(0, min(math.Floor((z-cuts.First)/cuts.Step)+1, float64(cuts.Count)))
+			gain[int(passed)] += pos[i] - neg[i]
+		}
+	}
+	right := make([]float64, cuts.Count)
+	sum := total(m.neg)
+	for k := cuts.Count - 1; k >= 0; k-- {
+		sum += gain[k+1]
+		right[k] = sum
+	}
+	return right, nil
+}

@@ -22,22 +22,27 @@ func blocksOf(side int) int { return (side-blockSide)/stride + 1 }
 // descriptor numbers each. A block without any gradient is the zero vector.
 func describe(pixels []uint8, height, width int, out []float32) []float32 {
 	votes := orient(pixels, height, width)
-	for y := 0; y+blockSide <= height; y += stride {
-		for x := 0; x+blockSide <= width; x += stride {
-			from := len(out)
-			out = append(out, make([]float32, descriptor)...)
-			block := out[from:]
-			for dy := range blockSide {
-				for dx := range blockSide {
-					v := &votes[(y+dy)*width+x+dx]
-					cell := block[(dy/cellSide*2+dx/cellSide)*orientations:][:orientations]
-					cell[v.bin] += v.low
-					cell[(v.bin+1)%orientations] += v.high
-				}
-			}
-			normalise(block)
+	for b := range blocksOf(height) * blocksOf(width) {
+		out = describeBlock(votes, width, b, out)
+	}
+	return out
+}
+
+// describeBlock appends the descriptor of block b of an image so wide.
+func describeBlock(votes []vote, width, b int, out []float32) []float32 {
+	y, x := b/blocksOf(width)*stride, b%blocksOf(width)*stride
+	from := len(out)
+	out = append(out, make([]float32, descriptor)...)
+	block := out[from:]
+	for dy := range blockSide {
+		for dx := range blockSide {
+			v := &votes[(y+dy)*width+x+dx]
+			cell := block[(dy/cellSide*2+dx/cellSide)*orientations:][:orientations]
+			cell[v.bin] += v.low
+			cell[(v.bin+1)%orientations] += v.high
 		}
 	}
+	normalise(block)
 	return out
 }
 

@@ -24,11 +24,10 @@ const sampled = 20_000
 // at random, with replacement, from all blocks of all images.
 func Learn(im *Images, words int, src rng.Source) *Dictionary {
 	blocks := uint64(blocksOf(im.Height) * blocksOf(im.Width))
-	var points, of []float32
+	var points []float32
 	for range max(sampled, words) {
-		of = describe(im.at(int(rng.Below(src, uint64(im.Count)))), im.Height, im.Width, of[:0])
-		b := rng.Below(src, blocks)
-		points = append(points, of[b*descriptor:(b+1)*descriptor]...)
+		votes := orient(im.at(int(rng.Below(src, uint64(im.Count)))), im.Height, im.Width)
+		points = describeBlock(votes, im.Width, int(rng.Below(src, blocks)), points)
 	}
 	centres := kMeans(points, descriptor, words, src)
 	half := halfNorms(centres, descriptor)

@@ -1020,9 +1020,9 @@ var table = []mutant{
 	{
 		Row: "levels 1", Bug: "each of K fits has the noise of the whole ε",
 		File: "learn/erm/oneversusrest.go",
-		Old:  `		part.settle()`,
-		New: `		part.settle()
-		part.Epsilon = pl.Epsilon`,
+		Old:  `part.Epsilon, part.of = share,`,
+		New:  `part.Epsilon, part.of = pl.Epsilon+0*share,`,
+
 		Package: "./learn/erm", Test: "TestEveryFitPaysItsPart",
 	},
 	{

@@ -74,6 +74,12 @@ mutants: ## plant known privacy bugs, one at a time: each must turn its test red
 audit: ## try to break every claim from outside, with the runs of the published figures
 	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 30m ./audit
 
+# In processes of their own: an aggregator and LOAD owners, on this machine.
+LOAD = 1000000
+.PHONY: load
+load: ## time a federation of LOAD (1000000) owners over mutual TLS
+	GOMAXPROCS=2 DISCREET_LOAD=$(LOAD) $(GO) test -count=1 -v -timeout 60m -run '^TestLoad$$' ./cmd/discreet
+
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt
 	@mkdir -p $(OUT)

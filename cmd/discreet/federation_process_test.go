@@ -21,8 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/discreet-dp/discreet/census"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/local/aggregator"
@@ -32,7 +30,6 @@ import (
 	"github.com/discreet-dp/discreet/service/book"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/owner"
-	"github.com/discreet-dp/discreet/service/rpc"
 )
 
 // trial is a federation of real processes in one folder.
@@ -41,6 +38,8 @@ type trial struct {
 	dir     string
 	address string // of the aggregator
 	page    string
+	served  int    // how often an aggregator has begun to listen
+	host    string // the network namespace that commands run in; "": this one
 }
 
 func newTrial(t *testing.T, rows int) *trial {
@@ -55,7 +54,7 @@ func newTrial(t *testing.T, rows int) *trial {
 		err = a.Save(filepath.Join(tr.dir, "certs"))
 	}
 	for _, c := range []identity.Caller{{Role: identity.Aggregator, Name: "main"}, {Role: identity.Operator, Name: "anna"}, {Role: identity.Owner, Name: "clinic"}, {Role: identity.Reader, Name: "ben"}} {
-		id, issued := a.Issue(c, []string{"127.0.0.1"}, now, 24*time.Hour)
+		id, issued := a.Issue(c, []string{"127.0.0.1", aggregatorHost}, now, 24*time.Hour)
 		if err = errors.Join(err, issued); err == nil {
 			err = id.Save(filepath.Join(tr.dir, "certs"))
 		}
@@ -77,7 +76,11 @@ func freeAddress(t *testing.T) string {
 }
 
 func (tr *trial) command(as string, args ...string) *exec.Cmd {
-	c := exec.Command("discreet", append([]string{args[0]}, append(args[1:], "--certs", "certs", "--as", as)...)...)
+	args = append(append([]string{"discreet"}, args...), "--certs", "certs", "--as", as)
+	if tr.host != "" {
+		args = append([]string{"ip", "netns", "exec", tr.host}, args...)
+	}
+	c := exec.Command(args[0], args[1:]...)
 	c.Dir = tr.dir
 	return c
 }
@@ -119,8 +122,12 @@ func (tr *trial) serve() *exec.Cmd {
 	tr.t.Helper()
 	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state", "state.db", "--max-epsilon", "2")
 	for range 1000 {
-		if conn, err := net.Dial("tcp", tr.address); err == nil {
-			conn.Close()
+		log, err := os.ReadFile(filepath.Join(tr.dir, "aggregator.log"))
+		if err != nil {
+			tr.t.Fatal(err)
+		}
+		if bytes.Count(log, []byte("tls=true")) > tr.served {
+			tr.served++
 			return c
 		}
 		<-time.After(10 * time.Millisecond)
@@ -135,8 +142,8 @@ func (tr *trial) announce(owners int, args ...string) string {
 		"--owners", strconv.Itoa(owners), "--minimum", "20", "--ends", "3h"}, args...)...)
 }
 
-func (tr *trial) ownerArgs(task string, owners int) []string {
-	return []string{"owner", "--server", "https://" + tr.address, "--task", task, "--data", "census.csv", "--book", "book.db",
+func (tr *trial) ownerArgs(task, book string, owners int) []string {
+	return []string{"owner", "--server", "https://" + tr.address, "--task", task, "--data", "census.csv", "--book", book,
 		"--max-epsilon", "2", "--lifetime-epsilon", "2", "--owners", strconv.Itoa(owners), "--json"}
 }
 
@@ -156,7 +163,7 @@ func TestKillNine(t *testing.T) {
 	serving := tr.serve()
 	defer func() { serving.Process.Kill(); serving.Wait() }()
 	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "4s")
-	args := tr.ownerArgs(task, owners)
+	args := tr.ownerArgs(task, "book.db", owners)
 	owning := tr.start("owner.log", "owner/clinic", args...)
 	r := rand.New(rand.NewPCG(9, 9))
 	for i := range kills {
@@ -180,18 +187,79 @@ func TestKillNine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := book.Open(t.Context(), filepath.Join(tr.dir, "book.db"), 2*dp.Nano)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if want := tr.inProcess(task, b, owners); !bytes.Equal(got, want) {
+	if want := tr.inProcess(task, owners, "book.db"); !bytes.Equal(got, want) {
 		t.Error("the model is not that of every owner's report, once")
 	}
 }
 
-// inProcess is the model that the reports of a book make in this process.
-func (tr *trial) inProcess(task string, b *book.Book, owners int) []byte {
+// aggregatorHost is where the aggregator is in TestSeveralHosts.
+const aggregatorHost = "10.77.13.1"
+
+// TestSeveralHosts puts the aggregator and two clinics into network namespaces of
+// their own, joined by a bridge, and cuts one clinic off while it reports. Both
+// end with all their reports in the model.
+func TestSeveralHosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("network namespaces need root")
+	}
+	ip := func(args ...string) error { return exec.Command("ip", args...).Run() }
+	name := fmt.Sprintf("dt%d", os.Getpid()%100000)
+	hub, hosts := name+"h", []string{name + "a", name + "l", name + "r"}
+	if err := ip("netns", "add", hub); err != nil {
+		t.Skipf("no network namespaces here: %v", err)
+	}
+	t.Cleanup(func() { ip("netns", "del", hub) })
+	err := errors.Join(ip("-n", hub, "link", "add", "bridge", "type", "bridge"), ip("-n", hub, "link", "set", "bridge", "up"))
+	for i, h := range hosts {
+		err = errors.Join(err, ip("netns", "add", h),
+			ip("-n", h, "link", "add", "net", "type", "veth", "peer", "name", h, "netns", hub),
+			ip("-n", h, "addr", "add", fmt.Sprintf("10.77.13.%d/24", i+1), "dev", "net"),
+			ip("-n", h, "link", "set", "lo", "up"), ip("-n", h, "link", "set", "net", "up"), ip("-n", hub, "link", "set", h, "master", "bridge"), ip("-n", hub, "link", "set", h, "up"))
+		t.Cleanup(func() { ip("netns", "del", h) })
+	}
+	if err != nil {
+		t.Skipf("no virtual network here: %v", err)
+	}
+	const owners = 1500
+	tr := newTrial(t, owners)
+	tr.address, tr.host = aggregatorHost+":8443", hosts[0]
+	serving := tr.serve()
+	defer func() { serving.Process.Kill(); serving.Wait() }()
+	task := tr.announce(2*owners, "--rounds", "1", "--slot", "1h", "--quiet", "6s")
+	var clinics []*exec.Cmd
+	for i, h := range hosts[1:] {
+		tr.host = h
+		clinics = append(clinics, tr.start("owner.log", "owner/clinic", tr.ownerArgs(task, fmt.Sprintf("book%d.db", i), owners)...))
+	}
+	<-time.After(700 * time.Millisecond)
+	if err := ip("-n", hub, "link", "set", hosts[1], "down"); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(2 * time.Second)
+	if err := ip("-n", hub, "link", "set", hosts[1], "up"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clinics {
+		if err := c.Wait(); err != nil {
+			log, _ := os.ReadFile(filepath.Join(tr.dir, "owner.log"))
+			t.Fatalf("%v\n%s", err, log)
+		}
+	}
+	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json")
+	got, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := tr.inProcess(task, owners, "book0.db", "book1.db"); !bytes.Equal(got, want) {
+		t.Error("the model is not that of every owner's report, once")
+	}
+}
+
+// inProcess is the model that the reports of books make in this process.
+func (tr *trial) inProcess(task string, owners int, books ...string) []byte {
 	t := tr.t
 	t.Helper()
 	id, err := taskID(task)
@@ -199,28 +267,27 @@ func (tr *trial) inProcess(task string, b *book.Book, owners int) []byte {
 		t.Fatal(err)
 	}
 	var reports [][]byte
-	slots := 0
-	for i := range owners {
-		e, err := b.Of(t.Context(), i).Reported(id)
-		if err != nil || e == nil {
-			t.Fatalf("owner %d has not reported: %v", i, err)
-		}
-		r, err := wire.ParseReport(e.Report)
+	for _, name := range books {
+		b, err := book.Open(t.Context(), filepath.Join(tr.dir, name), 2*dp.Nano)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slots = max(slots, r.Slot+1)
-		reports = append(reports, e.Report)
+		defer b.Close()
+		for i := range owners {
+			e, err := b.Of(t.Context(), i).Reported(id)
+			if err != nil || e == nil {
+				t.Fatalf("owner %d has not reported: %v", i, err)
+			}
+			reports = append(reports, e.Report)
+		}
 	}
-	client, _, err := (&remote{as{filepath.Join(tr.dir, "certs"), "reader/ben"}, "https://" + tr.address}).client()
+	announcement := filepath.Join(tr.dir, "announcement")
+	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--announcement", announcement)
+	text, err := os.ReadFile(announcement)
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed, err := client.GetTask(t.Context(), connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	announced, err := announce.Parse(signed.Msg.GetTask().GetAnnouncement())
+	announced, err := announce.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +295,7 @@ func (tr *trial) inProcess(task string, b *book.Book, owners int) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for slot := range slots {
+	for slot := range announced.Task.Slots() {
 		for _, raw := range reports {
 			if r, _ := wire.ParseReport(raw); r.Slot == slot {
 				err = errors.Join(err, c.Receive(raw))
@@ -259,16 +326,16 @@ func TestLoad(t *testing.T) {
 	}
 	connections := os.Getenv("DISCREET_CONNECTIONS")
 	if connections == "" {
-		connections = "64"
+		connections = "16"
 	}
 	tr := newTrial(t, min(owners, 1000))
 	if err := writeRows(filepath.Join(tr.dir, "census.csv"), owners); err != nil {
 		t.Fatal(err)
 	}
 	serving := tr.serve()
-	task := tr.announce(owners, "--slot", "1h", "--quiet", "1s")
+	task := tr.announce(owners, "--slot", "1h", "--quiet", "5s")
 	began := time.Now()
-	c := tr.command("owner/clinic", append(tr.ownerArgs(task, owners), "--connections", connections)...)
+	c := tr.command("owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--connections", connections)...)
 	out, err := c.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/rng"
 	"github.com/discreet-dp/discreet/schema"
 	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/rpc"
 )
 
@@ -179,13 +181,15 @@ func (a *app) taskList() *cobra.Command {
 
 func (a *app) taskShow() *cobra.Command {
 	var r remote
-	var out string
+	var out, text string
 	var wait, asJSON bool
 	c := &cobra.Command{
 		Use:   "show TASK",
 		Short: "show how far a task is, and fetch its model",
 		Long: `Show prints how far a task is. With --model it writes the model of a task that is
-done; with --wait it waits until then.`,
+done; with --wait it waits until then. With --announcement it writes what the
+operator has signed, once the signature is checked: whoever is asked to take part
+can read what every owner is asked.`,
 		Example: `  discreet task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 --wait --model m.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -193,9 +197,14 @@ done; with --wait it waits until then.`,
 			if err != nil {
 				return err
 			}
-			client, _, err := r.client()
+			client, self, err := r.client()
 			if err != nil {
 				return err
+			}
+			if text != "" {
+				if err := a.readTask(c.Context(), client, self, id, text); err != nil {
+					return err
+				}
 			}
 			s, err := a.await(c.Context(), client, id, wait)
 			if err != nil {
@@ -215,6 +224,7 @@ done; with --wait it waits until then.`,
 	}
 	r.add(c, "reader/ben")
 	c.Flags().StringVar(&out, "model", "", "the `file` to write the model to; replaced if it is there")
+	c.Flags().StringVar(&text, "announcement", "", "the `file` to write the signed task to; replaced if it is there")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the task is done or closed")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
@@ -237,6 +247,31 @@ func (a *app) await(ctx context.Context, client rpc.AggregatorClient, id wire.Di
 			return s, ctx.Err()
 		}
 	}
+}
+
+// readTask writes a task's announcement, whose signature must be an operator's.
+func (a *app) readTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest, path string) error {
+	r, err := client.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
+	if err != nil {
+		return answered(err)
+	}
+	t := r.Msg.GetTask()
+	who, err := self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, announce.Purpose, t.GetAnnouncement(), time.Now())
+	if err != nil || who.Role != identity.Operator {
+		return errors.Join(errors.New("task: no operator has signed what the aggregator sent"), err)
+	}
+	parsed, err := announce.Parse(t.GetAnnouncement())
+	if err != nil {
+		return err
+	}
+	if d, err := parsed.Task.Digest(); err != nil || d != id {
+		return errors.Join(errors.New("task: the aggregator sent another task than the one asked for"), err)
+	}
+	if err := os.WriteFile(path, t.GetAnnouncement(), 0o644); err != nil {
+		return err
+	}
+	a.say("wrote %s, signed by %s", path, who)
+	return nil
 }
 
 // fetch writes the model of a task that is done.

@@ -126,8 +126,8 @@ func Parse(text []byte) (*Announcement, error) {
 	return a, nil
 }
 
-// purpose sets signatures of announcements apart from others.
-const purpose = "discreet announcement 1"
+// Purpose sets signatures of announcements apart from others.
+const Purpose = "discreet announcement 1"
 
 // Signed is an announcement's bytes under an operator's signature.
 type Signed struct {
@@ -141,14 +141,14 @@ func (a *Announcement) Sign(operator *identity.Identity) (Signed, error) {
 	if err != nil {
 		return Signed{}, err
 	}
-	s, err := operator.Sign(purpose, text)
+	s, err := operator.Sign(Purpose, text)
 	return Signed{text, s}, err
 }
 
 // Open returns what an operator has announced. It refuses what anybody else has
 // signed, and what has ended by the time at.
 func (s Signed) Open(reader *identity.Identity, at time.Time) (*Announcement, error) {
-	who, err := reader.Verify(s.Signature, purpose, s.Text, at)
+	who, err := reader.Verify(s.Signature, Purpose, s.Text, at)
 	if err != nil {
 		return nil, fmt.Errorf("announcement: %w", err)
 	}

@@ -47,12 +47,17 @@ func (f *certsFlags) life() time.Duration { return time.Duration(f.days) * 24 * 
 
 func (a *app) certsInit() *cobra.Command {
 	f := &certsFlags{app: a}
+	var trial bool
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "make the authority",
 		Long: `Init makes the authority of a trial: authority.crt, which every process needs,
-and authority.key, which none but certs issue needs. It replaces nothing.`,
-		Example: `  discreet certs init --dir certs`,
+and authority.key, which none but certs issue needs. It replaces nothing.
+
+With --trial it also issues what a trial on one machine needs: aggregator/main,
+operator/me, owner/me and reader/me.`,
+		Example: `  discreet certs init --dir certs
+  discreet certs init --dir certs --trial`,
 		RunE: func(*cobra.Command, []string) error {
 			authority, err := identity.NewAuthority(time.Now(), f.life())
 			if err != nil {
@@ -61,11 +66,24 @@ and authority.key, which none but certs issue needs. It replaces nothing.`,
 			if err := authority.Save(f.dir); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, "made an authority in %s\n", f.dir)
-			return err
+			if _, err = fmt.Fprintf(a.stdout, "made an authority in %s\n", f.dir); err != nil || !trial {
+				return err
+			}
+			now := time.Now()
+			for _, who := range []identity.Caller{{Role: identity.Aggregator, Name: "main"}, {Role: identity.Operator, Name: "me"}, {Role: identity.Owner, Name: "me"}, {Role: identity.Reader, Name: "me"}} {
+				id, err := authority.Issue(who, here, now, f.life()-time.Hour)
+				if err == nil {
+					err = id.Save(f.dir)
+				}
+				if err != nil {
+					return refused(err)
+				}
+			}
+			return nil
 		},
 	}
 	f.add(c, 90)
+	c.Flags().BoolVar(&trial, "trial", false, "also issue the certificates of a trial on this machine")
 	return c
 }
 
@@ -99,10 +117,13 @@ and need the names at which others reach them. It replaces nothing.`,
 	f.add(c, 30)
 	c.Flags().StringVar(&role, "role", "", "the `role`: "+roleNames())
 	c.Flags().StringVar(&name, "name", "", "the `name` of the process among those of its role")
-	c.Flags().StringSliceVar(&hosts, "host", []string{"localhost", "127.0.0.1"}, "`names` and addresses at which a server is reached")
+	c.Flags().StringSliceVar(&hosts, "host", here, "`names` and addresses at which a server is reached")
 	required(c, "role", "name")
 	return c
 }
+
+// here is how a process on the same machine reaches one.
+var here = []string{"localhost", "127.0.0.1"}
 
 func roleNames() string {
 	var s []string

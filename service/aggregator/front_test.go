@@ -20,6 +20,9 @@ type front struct {
 	mu    sync.Mutex
 	to    string // host:port; "" while nobody serves
 	conns map[net.Conn]bool
+	// What carries bytes, and how a connection ends; nil: as they are, never.
+	carry func(to, from net.Conn, pieces int, reset bool)
+	fate  func() (pieces int, reset bool)
 }
 
 func newFront(t *testing.T, f *federation) *front {
@@ -53,11 +56,17 @@ func (fr *front) relay(in net.Conn) {
 	fr.mu.Lock()
 	fr.conns[in], fr.conns[out] = true, true
 	fr.mu.Unlock()
-	go func() {
-		io.Copy(out, in)
-		out.Close()
-	}()
-	io.Copy(in, out)
+	if fr.carry != nil {
+		pieces, reset := fr.fate()
+		go fr.carry(in, out, 0, false)
+		fr.carry(out, in, pieces, reset)
+	} else {
+		go func() {
+			io.Copy(out, in)
+			out.Close()
+		}()
+		io.Copy(in, out)
+	}
 	fr.mu.Lock()
 	delete(fr.conns, in)
 	delete(fr.conns, out)

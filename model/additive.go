@@ -80,6 +80,11 @@ func (sh *Shape) check(s *schema.Schema, j int) error {
 			return fmt.Errorf("noise must be from 0 to %d (bin %d has %g)", feature.MaxStep, b, sh.Noise[b])
 		}
 	}
+	for b := 1; b < len(sh.LogOdds); b++ {
+		if d := sh.LogOdds[b] - sh.LogOdds[b-1]; c.Monotone == schema.Increasing && d < 0 || c.Monotone == schema.Decreasing && d > 0 {
+			return fmt.Errorf("log-odds of column %q must be %s, as the schema says (bin %d)", c.Name, c.Monotone, b)
+		}
+	}
 	return nil
 }
 

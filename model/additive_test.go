@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/schema"
 )
 
 // summed is a complete additive model of three columns.
@@ -77,6 +79,15 @@ func TestAdditiveRefuses(t *testing.T) {
 		}
 	}
 	m := summed()
+	m.Schema.Columns[0].Monotone = schema.Increasing
+	if _, err := Marshal(m); err != nil {
+		t.Error(err)
+	}
+	m.Schema.Columns[0].Monotone = schema.Decreasing
+	if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), `"age" must be decreasing`) {
+		t.Errorf("a shape that rises where the schema wants it to fall: %v", err)
+	}
+	m = summed()
 	m.Votes = voted().Votes
 	if _, err := Marshal(m); err == nil {
 		t.Error("two classifiers in one model")

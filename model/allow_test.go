@@ -78,6 +78,7 @@ var allowed = map[string]string{
 	"body.schema.columns[].number.lower":     declared,
 	"body.schema.columns[].number.upper":     declared,
 	"body.schema.columns[].number.transform": declared,
+	"body.schema.columns[].number.monotone":  declared,
 	"body.schema.columns[].number.edges":     declared,
 	"body.schema.columns[].number.default":   declared,
 	"body.schema.columns[].category":         declared,
@@ -162,10 +163,12 @@ func full() []*Model {
 	s.Label.Role, s.Label.Default = schema.Private, 1
 	logistic.Schema.Dialect.SkipUntil = "@data"
 	logistic.Schema.Dialect.SkipRecords = 0
+	rising := summed()
+	rising.Schema.Columns[0].Monotone = schema.Increasing
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
 	logistic.Logistic.Norm, weighted.Linear.Norm = 2, 1.5
-	return []*Model{votes, logistic, summed(), weighted, elected()}
+	return []*Model{votes, logistic, rising, weighted, elected()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {

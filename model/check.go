@@ -107,6 +107,11 @@ func (m *Model) checkSchemaPart() error {
 	if m.Schema.Parts != "" {
 		return fmt.Errorf("model: parts must be left out of the model's schema: they are about training alone")
 	}
+	for _, c := range m.Schema.Columns {
+		if c.Monotone != schema.Free && m.Additive == nil {
+			return fmt.Errorf("model: monotone must be left out of column %q: only a sum of shapes can be held to it", c.Name)
+		}
+	}
 	for _, j := range m.Schema.Features() {
 		if name := m.Schema.Columns[j].Name; !used[name] {
 			return fmt.Errorf("model: column %q must be used by a classifier or left out of the model's schema", name)

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
+
+	"github.com/discreet-dp/discreet/schema"
 )
 
 // A model file is one JSON document:
@@ -35,7 +38,8 @@ const (
 func versionOf(m *Model) int {
 	switch {
 	case m.Linear != nil || m.Ballots != nil || m.Logistic != nil && m.Logistic.Norm != 0,
-		m.Privacy.Delta != 0, m.Schema.MaxDelta != 0, m.Schema.Label.Weights != nil:
+		m.Privacy.Delta != 0, m.Schema.MaxDelta != 0, m.Schema.Label.Weights != nil,
+		slices.ContainsFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Monotone != schema.Free }):
 		return 3
 	case m.Additive != nil:
 		return 2

@@ -172,6 +172,7 @@ func TestMarshalRefuses(t *testing.T) {
 		}, `column "smoker" must be used`},
 		{"ignored column", func(m *Model) { m.Schema.Columns[0].Role = schema.Ignored }, `column "age" must be in the model's schema and not ignored`},
 		{"parts of the training table", func(m *Model) { m.Schema.Parts = "ward" }, "parts must be left out"},
+		{"monotone votes", func(m *Model) { m.Schema.Columns[0].Monotone = schema.Increasing }, `monotone must be left out of column "age"`},
 		{"no unit", func(m *Model) { m.Privacy.Unit = "" }, "unit and statement must be given"},
 		{"no statement", func(m *Model) { m.Privacy.Statement = "" }, "unit and statement must be given"},
 		{"no claim", func(m *Model) { m.Privacy.Claim = "" }, "claim and what is not protected must be given"},

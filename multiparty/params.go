@@ -115,8 +115,10 @@ const (
 // combination; it fails with a *dp.ParamError. rows is the number of rows of
 // the auxiliary table where it is known, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
-	if err := p.check(s, rows); err != nil {
-		return nil, err
+	for _, err := range []error{p.check(s, rows), learn.Unweighted("combine", s), learn.Unconstrained("combine", s)} {
+		if err != nil {
+			return nil, err
+		}
 	}
 	sp, err := feature.NewSpace(s, p.Encoding, s.Features())
 	if err != nil {

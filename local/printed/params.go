@@ -3,10 +3,13 @@
 package printed
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/local/response"
 	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/schema"
 )
 
 // Classifier is the base classifier of section 3.5.
@@ -94,6 +97,10 @@ func (p *Params) settle(tab *dataset.Table) error {
 	switch {
 	case p.Classifier != Stump && p.Classifier != Centroid && p.Classifier != Logistic:
 		return &dp.ParamError{Op: op, Param: "classifier", Want: "must be stump, centroid or logistic", Got: p.Classifier}
+	case tab.Schema.Label.Weights != nil:
+		return &dp.ParamError{Op: op, Param: "weights", Want: "must be left out of the label: every sample counts once", Got: tab.Schema.Label.Weights}
+	case slices.ContainsFunc(tab.Schema.Columns, func(c schema.Column) bool { return c.Monotone != schema.Free }):
+		return &dp.ParamError{Op: op, Param: "monotone", Want: "must be left out of every column: nothing here is held to it"}
 	case p.Owners < 1 || p.Owners > tab.Rows:
 		return &dp.ParamError{Op: op, Param: "owners", Want: "must be at least 1 and at most the number of rows", Got: p.Owners}
 	case p.Classifier == Centroid && p.Owners != tab.Rows:

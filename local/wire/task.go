@@ -5,6 +5,7 @@ package wire
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
@@ -121,6 +122,10 @@ func (t *Task) Check() error {
 		return fault("epsilon", "must be at least 1e-9 and at most "+dp.MaxEpsilon.String(), t.Epsilon)
 	case t.Schema == nil:
 		return fault("schema", "must be given", nil)
+	case t.Schema.Label.Weights != nil:
+		return fault("weights", "must be left out of the label: every owner counts once", t.Schema.Label.Weights)
+	case slices.ContainsFunc(t.Schema.Columns, func(c schema.Column) bool { return c.Monotone != schema.Free }):
+		return fault("monotone", "must be left out of every column: a federation cannot promise it", nil)
 	case len(t.Questions) < 1 || len(t.Questions) > schema.MaxColumns:
 		return fault("questions", fmt.Sprintf("must number 1 to %d", schema.MaxColumns), len(t.Questions))
 	case len(t.Rounds) < 1 || len(t.Rounds) > MaxRounds:

@@ -136,6 +136,8 @@ func TestTaskRefuses(t *testing.T) {
 		"rounds":     func(x *Task) { x.Rounds[1].Error = 0 },
 		"weight cap": func(x *Task) { x.WeightCap = math.NaN() },
 		"mechanism":  func(x *Task) { x.Mechanism = "none" },
+		"weights":    func(x *Task) { x.Schema.Label.Weights = []float64{1, 2} },
+		"monotone":   func(x *Task) { x.Schema.Columns[0].Monotone = schema.Increasing },
 		"questions":  func(x *Task) { x.Questions[1].Column = "id" }, // ignored
 	} {
 		task := testTask(t, Stump)

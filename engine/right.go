@@ -5,7 +5,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"math"
 )
 
 // Cuts are Count thresholds of a score: First, First + Step and so on.
@@ -35,6 +34,7 @@ func (m *Margins) Right(ctx context.Context, coef []float64, cuts Cuts) ([]float
 	s := m.newScratch(false)
 	defer m.spare.Put(s)
 	plain.tabulate(coef, s.tables)
+	inverse, most := 1/cuts.Step, float64(cuts.Count)
 	gain := make([]float64, cuts.Count+1) // by the number of cuts that a row passes: what it is worth to be called positive
 	for at := 0; at < m.Len(); at += lossBlock {
 		if err := ctx.Err(); err != nil {
@@ -44,8 +44,13 @@ func (m *Margins) Right(ctx context.Context, coef []float64, cuts Cuts) ([]float
 		plain.look(at, n, coef, s.tables, s)
 		pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 		for i, z := range s.score[:n] {
-			passed := max(0, min(math.Floor((z-cuts.First)/cuts.Step)+1, float64(cuts.Count)))
-			gain[int(passed)] += pos[i] - neg[i]
+			passed := 0
+			if x := float64((z-cuts.First)*inverse) + 1; x >= most {
+				passed = cuts.Count
+			} else if x >= 1 {
+				passed = int(x)
+			}
+			gain[passed] += pos[i] - neg[i]
 		}
 	}
 	right := make([]float64, cuts.Count)

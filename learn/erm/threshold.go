@@ -24,13 +24,12 @@ const (
 	NoThreshold Threshold = "none"
 )
 
-// The first two come from a sweep over generated tables
-// (docs/benchmarks/erm-threshold.tsv, written by TestThresholdSweep), which
-// real tables bear out; the number and reach of the cuts from both, on which
-// little depends (docs/guarantees/erm.md).
+// They come from sweeps over generated tables (docs/benchmarks/erm-threshold.tsv,
+// written by TestThresholdSweep) and real ones; docs/guarantees/erm.md has what
+// was looked at.
 const (
-	thresholdPart = 5   // the part of ε: one fifth
-	thresholdRows = 400 // least n·ε: below it the noise of the choice costs more than the choice brings
+	thresholdPart = 5        // the part of ε: one fifth
+	coarse        = 1.0 / 30 // the largest noise of a choice, in parts of the rows
 	cutCount      = 9
 	cutReach      = 1.5 // how far cuts lie from the middle, see cuts
 )
@@ -40,14 +39,18 @@ const thresholdLabel = "threshold"
 // thresholdPrice is what the choice of a threshold takes of ε, 0 where there is
 // none. A ridge that outweighs the rows holds the intercept near zero too, and
 // noise moves it as far as any coefficient, so the order of scores is worth more
-// than their sign; elsewhere the fitted one is as good.
+// than their sign; elsewhere the fitted one is as good. Noise of the choice must
+// be small, and well below that of the fit, or it takes away what the choice
+// brings.
 func (pl *Plan) thresholdPrice() dp.Epsilon {
 	switch {
 	case pl.Threshold != AutoThreshold, pl.NotPrivate, pl.Method != Output, pl.Mode != Tight, pl.Reg != 0:
 		return 0
 	case pl.of != "", pl.s.Label.RowWeights() != nil: // one level against the rest; rows that are not counted
 		return 0
-	case pl.crowd(pl.rows) < swamped, float64(pl.rows)*pl.Epsilon.Float() < thresholdRows:
+	}
+	coin := 2 * thresholdPart / (float64(pl.rows) * pl.Epsilon.Float()) // the scale of its noise, in parts of the rows
+	if crowd := pl.crowd(pl.rows); crowd < swamped || crowd < 2*coin || coin > coarse {
 		return 0
 	}
 	return pl.Epsilon / thresholdPart

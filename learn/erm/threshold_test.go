@@ -40,8 +40,9 @@ func TestThresholdRule(t *testing.T) {
 		{"swamped", census.Schema(), 1000, func(*Params) {}, dp.Nano / 5},
 		{"huber", census.Schema(), 1000, func(p *Params) { p.Loss = Huber }, dp.Nano / 5},
 		{"an ε that five does not divide", census.Schema(), 1000, func(p *Params) { p.Epsilon = dp.Nano + 3 }, dp.Nano / 5},
-		{"n·ε = 400", census.Schema(), 400, func(*Params) {}, dp.Nano / 5},
-		{"n·ε = 399", census.Schema(), 399, func(*Params) {}, 0},
+		{"n·ε = 300", census.Schema(), 300, func(*Params) {}, dp.Nano / 5},
+		{"n·ε = 299", census.Schema(), 299, func(*Params) {}, 0},
+		{"few coefficients", census.Schema(), 450, func(p *Params) { p.Encoding, p.Method = feature.Ordinal, Output }, 0},
 		{"not swamped", census.Schema(), 100_000, func(*Params) {}, 0},
 		{"output where the rows are heard", census.Schema(), 100_000, func(p *Params) { p.Method = Output }, 0},
 		{"objective", census.Schema(), 1000, func(p *Params) { p.Method = Objective }, 0},
@@ -209,7 +210,7 @@ func TestThresholdSweep(t *testing.T) {
 				if labels == "balanced" {
 					train, test = all.Subset(halves(all, 0, n)), all.Subset(halves(all, 40_000, 8000))
 				}
-				for _, eps := range []float64{.01, .02, .04, .08, .16, .32, .64, 1} {
+				for _, eps := range []float64{.01, .014, .02, .028, .035, .04, .056, .08, .11, .14, .16, .22, .32, .5, 1} {
 					p := Defaults()
 					p.Encoding = enc
 					var err error
@@ -237,7 +238,7 @@ func TestThresholdSweep(t *testing.T) {
 						if part > 0 {
 							share = fmt.Sprintf("1/%d", part)
 						}
-						fmt.Fprintf(&out, "%s\t%s\t%d\t%g\t%g\t%.3g\t%s\t%s\t%.3f\t%.4f\t%.4f\t%.3f\t%.3f\n", labels, enc, n, eps, float64(n)*eps, pl.crowd(n), pl.Method, share,
+						fmt.Fprintf(&out, "%s\t%s\t%d\t%g\t%.4g\t%.3g\t%s\t%s\t%.3f\t%.4f\t%.4f\t%.3f\t%.3f\n", labels, enc, n, eps, float64(n)*eps, pl.crowd(n), pl.Method, share,
 							acc, gain, math.Sqrt(max(0, square-gain*gain)/(repeats-1)), auc, off)
 					}
 				}

@@ -275,7 +275,7 @@ func TestProcessesDie(t *testing.T) {
 	done := make(chan error, 1)
 	var sum *owner.Summary
 	// A fixed address in front of whatever serves: owners keep theirs.
-	front := newFront(t, f)
+	front := newFront(t, f, nil)
 	owners.Server = front.url
 	go func() {
 		var err error
@@ -385,7 +385,13 @@ func TestUnsafeTasksAreRefused(t *testing.T) {
 	must(t, err)
 	past, err := f.plan(func(a *announce.Announcement) { a.Ends = time.Now().Add(-time.Minute).Truncate(time.Second) }).Sign(operator)
 	must(t, err)
-	for name, s := range map[string]announce.Signed{"signed by an owner": byOwner, "bent": bent, "too costly": costly, "a batch of one": lone, "in the past": past} {
+	secret, err := f.plan(func(a *announce.Announcement) {
+		var err error
+		a.Task, err = core.Plan(core.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump, Epsilon: 2 * dp.Nano, Owners: 600, Rounds: 2, Nonce: strings.Repeat("ab", 16)})
+		must(t, err)
+	}).Sign(operator)
+	must(t, err)
+	for name, s := range map[string]announce.Signed{"without its helpers": secret, "signed by an owner": byOwner, "bent": bent, "too costly": costly, "a batch of one": lone, "in the past": past} {
 		if err := create(s); kindOfNil(err) != problem.UnsafeTask {
 			t.Errorf("%s: %v, want an unsafe task", name, err)
 		}

@@ -20,16 +20,14 @@ type front struct {
 	mu    sync.Mutex
 	to    string // host:port; "" while nobody serves
 	conns map[net.Conn]bool
-	// What carries bytes, and how a connection ends; nil: as they are, never.
-	carry func(to, from net.Conn, pieces int, reset bool)
-	fate  func() (pieces int, reset bool)
+	bad   *bad // nil: bytes are carried as they come
 }
 
-func newFront(t *testing.T, f *federation) *front {
+func newFront(t *testing.T, f *federation, network *bad) *front {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	fr := &front{t: t, url: "https://" + l.Addr().String(), to: strings.TrimPrefix(f.http.URL, "https://"), conns: map[net.Conn]bool{}}
+	fr := &front{t: t, url: "https://" + l.Addr().String(), to: strings.TrimPrefix(f.http.URL, "https://"), conns: map[net.Conn]bool{}, bad: network}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -56,10 +54,10 @@ func (fr *front) relay(in net.Conn) {
 	fr.mu.Lock()
 	fr.conns[in], fr.conns[out] = true, true
 	fr.mu.Unlock()
-	if fr.carry != nil {
-		pieces, reset := fr.fate()
-		go fr.carry(in, out, 0, false)
-		fr.carry(out, in, pieces, reset)
+	if fr.bad != nil {
+		pieces, reset := fr.bad.fate()
+		go fr.bad.carry(in, out, 0, false)
+		fr.bad.carry(out, in, pieces, reset)
 	} else {
 		go func() {
 			io.Copy(out, in)

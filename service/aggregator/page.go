@@ -33,7 +33,7 @@ type card struct {
 type cardRound struct {
 	Round          int
 	Reports        int64
-	Error, Low, Up string // of the weighted error, 95 %
+	Error, Low, Up string // of the weighted error, in per cent, and its 95 % band
 	Vote           string
 }
 
@@ -93,19 +93,19 @@ func (l *live) card(now time.Time) card {
 	}
 	for _, o := range l.outcomes {
 		r := cardRound{Round: o.Round, Reports: o.Tables + o.Errors, Vote: "dropped"}
-		r.Error, r.Low, r.Up = share(o.Err), share(o.Err-1.96*o.ErrNoise), share(o.Err+1.96*o.ErrNoise)
+		r.Error, r.Low, r.Up = percent(o.Err), percent(o.Err-1.96*o.ErrNoise), percent(o.Err+1.96*o.ErrNoise)
 		if o.Vote > 0 {
 			r.Vote = number(o.Vote)
 		}
 		c.Rounds = append(c.Rounds, r)
 	}
 	if l.reach > 0 {
-		c.Reach = share(l.reach)
+		c.Reach = percent(l.reach) + " %"
 	}
 	return c
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
-// share is a number in [0, 1] in per cent.
-func share(x float64) string { return number(100*min(1, max(0, x))) + " %" }
+// percent is a number in [0, 1] in per cent.
+func percent(x float64) string { return number(100 * min(1, max(0, x))) }

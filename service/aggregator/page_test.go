@@ -3,11 +3,18 @@
 package aggregator_test
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/discreet-dp/discreet/service/announce"
 )
 
 // TestPageShowsProgress looks at the page, the metrics and the health of an
@@ -53,5 +60,63 @@ func TestPageShowsProgress(t *testing.T) {
 		if code, _ := get(path); code != want {
 			t.Errorf("%s answers %d, want %d", path, code, want)
 		}
+	}
+}
+
+// TestPageInBrowser opens the page in a headless Chromium as wide as a phone: it
+// has nothing to complain about, asks for nothing but the page, and needs no
+// sideways scrolling. DISCREET_SCREENSHOT keeps what it looks like.
+func TestPageInBrowser(t *testing.T) {
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium here")
+	}
+	f := newFederation(t)
+	f.serve()
+	id := f.announce(f.plan(nil))
+	owners := f.owners(600, 1)
+	_, err = owners.Run(t.Context(), id)
+	must(t, err)
+	f.model(id)
+	f.announce(f.plan(func(a *announce.Announcement) { a.Task.Nonce = strings.Repeat("cd", 16) }))
+	var mu sync.Mutex
+	asked := map[string]int{}
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path]++
+		mu.Unlock()
+		f.server.Page().ServeHTTP(w, r)
+	}))
+	defer page.Close()
+	shot := os.Getenv("DISCREET_SCREENSHOT")
+	if shot == "" {
+		shot = filepath.Join(t.TempDir(), "page.png")
+	}
+	run := func(args ...string) (out, log string) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), browser, append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
+			"--user-data-dir=" + t.TempDir(), "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--window-size=390,844"}, args...)...)
+		var said bytes.Buffer
+		c.Stderr = &said
+		text, err := c.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, said.String())
+		}
+		return string(text), said.String()
+	}
+	_, log := run("--screenshot="+shot, page.URL)
+	if strings.Contains(log, "CONSOLE") {
+		t.Errorf("the browser complains:\n%s", log)
+	}
+	if dom, _ := run("--dump-dom", page.URL); strings.Count(dom, "<article>") != 2 {
+		t.Errorf("the browser sees %d tasks, want 2:\n%s", strings.Count(dom, "<article>"), dom)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(asked) != 1 || asked["/"] == 0 {
+		t.Errorf("the browser asked for %v, want the page alone", asked)
+	}
+	if info, err := os.Stat(shot); err != nil || info.Size() < 5000 {
+		t.Errorf("no screenshot: %v", err)
 	}
 }

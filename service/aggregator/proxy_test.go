@@ -75,9 +75,7 @@ func TestBadNetwork(t *testing.T) {
 	})
 	id := f.announce(ann)
 	net := &bad{rand: rand.New(rand.NewPCG(1, 2)), cuts: 6}
-	front := newFront(t, f)
-	front.carry = net.carry
-	front.fate = net.fate
+	front := newFront(t, f, net)
 	owners := f.owners(600, 1)
 	owners.Server, owners.Connections = front.url, 3
 	sum, err := owners.Run(t.Context(), id)
@@ -88,6 +86,8 @@ func TestBadNetwork(t *testing.T) {
 	if !bytes.Equal(f.model(id), inProcess(t, ann.Task, 600, owners.Book)) {
 		t.Error("the model's bytes are not those of the same reports in one process")
 	}
+	net.mu.Lock()
+	defer net.mu.Unlock()
 	if net.cuts > 0 {
 		t.Errorf("%d connections were not cut: there were fewer", net.cuts)
 	}

@@ -115,6 +115,12 @@ func serveAll(ctx context.Context, log *slog.Logger, work func(context.Context) 
 		// A deadline on every wait: a client that says nothing holds nothing.
 		s.server.ReadHeaderTimeout, s.server.ReadTimeout, s.server.WriteTimeout, s.server.IdleTimeout = 10*time.Second, time.Minute, time.Minute, 2*time.Minute
 		s.server.MaxHeaderBytes = 1 << 16
+		// What waits for its turn waits at the sender: a thousand connections must
+		// not fill the memory with what nobody reads yet.
+		s.server.HTTP2 = &http.HTTP2Config{
+			MaxConcurrentStreams: 32, MaxReceiveBufferPerConnection: 1 << 18, MaxReceiveBufferPerStream: 1 << 18,
+			SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second,
+		}
 		s.server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 		wg.Go(func() {
 			var err error

@@ -206,6 +206,41 @@ func (f *federation) model(id wire.Digest) []byte {
 	}
 }
 
+// closeWhenFull closes each slot, by the clocks of those that serve, once all of
+// the books' owners have reported: no slot closes because a machine was slow. It
+// returns when the task is over; the announcement's Quiet must be 0.
+func closeWhenFull(t *testing.T, ann *announce.Announcement, owners int, serving []*federation, books ...*book.Book) {
+	t.Helper()
+	id, err := ann.Task.Digest()
+	must(t, err)
+	placing, err := ann.Task.Placing()
+	must(t, err)
+	want := make([]int, ann.Task.Slots())
+	for _, b := range books {
+		keys, err := b.Keys(t.Context(), owners)
+		must(t, err)
+		for i := range owners {
+			want[placing.Of(keys.Name(i)).Slot]++
+		}
+	}
+	s, err := store.At(t.Context(), serving[0].address)
+	must(t, err)
+	defer s.Close()
+	for slot, n := range want {
+		for {
+			have, err := s.Count(t.Context(), store.ID(id), slot)
+			must(t, err)
+			if have == n {
+				break
+			}
+			<-time.After(20 * time.Millisecond)
+		}
+		for _, f := range serving {
+			f.ahead.Add(int64(ann.Slot))
+		}
+	}
+}
+
 // inProcess is the model that the reports in books make without a network.
 func inProcess(t *testing.T, task *wire.Task, owners int, books ...*book.Book) []byte {
 	t.Helper()
@@ -269,9 +304,12 @@ func TestModelEqualsTheSimulation(t *testing.T) {
 func TestProcessesDie(t *testing.T) {
 	f := newFederation(t)
 	f.serve()
-	ann := f.plan(func(a *announce.Announcement) { a.Quiet = 100 * time.Millisecond })
+	ann := f.plan(func(a *announce.Announcement) { a.Quiet = 0 })
 	id := f.announce(ann)
 	owners := f.owners(600, 1)
+	var clock sync.WaitGroup
+	defer clock.Wait()
+	clock.Go(func() { closeWhenFull(t, ann, 600, []*federation{f}, owners.Book) })
 	done := make(chan error, 1)
 	var sum *owner.Summary
 	// A fixed address in front of whatever serves: owners keep theirs.

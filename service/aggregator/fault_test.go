@@ -184,12 +184,13 @@ func TestReplicasAgree(t *testing.T) {
 			one.serve()
 			two.serve()
 			const owners = 600
-			ann := one.plan(func(a *announce.Announcement) { a.Minimum, a.Quiet = 2, 500*time.Millisecond })
+			ann := one.plan(func(a *announce.Announcement) { a.Minimum, a.Quiet = 2, 0 })
 			id := one.announce(ann)
 			left, right := one.owners(owners, 1), two.owners(owners, 2)
 			var sums [2]*owner.Summary
 			var errs [2]error
 			var wg sync.WaitGroup
+			wg.Go(func() { closeWhenFull(t, ann, owners, []*federation{one, two}, left.Book, right.Book) })
 			wg.Go(func() { sums[0], errs[0] = left.Run(t.Context(), id) })
 			wg.Go(func() { sums[1], errs[1] = right.Run(t.Context(), id) })
 			wg.Wait()

@@ -70,7 +70,7 @@ func TestBadNetwork(t *testing.T) {
 	f := newFederation(t)
 	f.serve()
 	ann := f.plan(func(a *announce.Announcement) {
-		a.Quiet = 5 * time.Second
+		a.Quiet = 0
 		a.Task.Rounds = a.Task.Rounds[:1]
 	})
 	id := f.announce(ann)
@@ -78,6 +78,9 @@ func TestBadNetwork(t *testing.T) {
 	front := newFront(t, f, net)
 	owners := f.owners(600, 1)
 	owners.Server, owners.Connections = front.url, 3
+	var clock sync.WaitGroup
+	defer clock.Wait()
+	clock.Go(func() { closeWhenFull(t, ann, 600, []*federation{f}, owners.Book) })
 	sum, err := owners.Run(t.Context(), id)
 	must(t, err)
 	if sum.Accepted != 600 {

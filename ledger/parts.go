@@ -3,7 +3,6 @@
 package ledger
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -68,19 +67,6 @@ func (p *Parts) admits(req *Request) error {
 		return refuse("private columns", fmt.Sprintf("must not include %q: a row would change its part between neighbours", p.By), req.Terms.Protected)
 	}
 	return nil
-}
-
-// parts are the declared ones of a data set, nil where it has none.
-func parts(t tx, dataset string) (*Parts, error) {
-	e, found, err := t.first(dataset, Declared)
-	if err != nil || !found {
-		return nil, err
-	}
-	var d declared
-	if err := json.Unmarshal(e.Detail, &d); err != nil {
-		return nil, &Damaged{e.Seq, "its detail is not as this program writes it"}
-	}
-	return d.Parts, nil
 }
 
 // Use is what became of a total, in one place: a part, or the jobs that read

@@ -97,7 +97,9 @@ func drawAddend(src rng.Source, l response.Addend, at func(j int) float64) []uin
 // Laplace law of the scale: the difference of two Pólya variables, the negative
 // binomial law with shape 1/parts.
 func noiseShare(src rng.Source, parts, scale uint64) int64 {
-	return int64(polya(src, geometric(src, scale), 1, parts)) - int64(polya(src, geometric(src, scale), 1, parts)) // 3.2
+	up := polya(src, geometric(src, scale), 1, parts)
+	down := polya(src, geometric(src, scale), 1, parts)
+	return int64(up) - int64(down) // 3.2
 }
 
 // polya draws what some of parts equal shares of a geometric total come to: given

@@ -141,7 +141,7 @@ func (p *Predictor) ballots(cols []column.Column) func(from int, sums []float64)
 			if b.Argmax != nil {
 				linear[i](from, z)
 				for r := range rows {
-					sums[r*levels+first(z[r*levels:][:levels])] += b.Weight
+					sums[r*levels+feature.ArgMax(z[r*levels:][:levels])] += b.Weight
 				}
 				continue
 			}

@@ -5,6 +5,8 @@ package model
 import (
 	"fmt"
 	"math"
+
+	"github.com/discreet-dp/discreet/feature"
 )
 
 // Link turns the sums of a classifier of K levels, one per level, into K
@@ -49,7 +51,7 @@ func (l Link) apply(z []float64) {
 }
 
 func softmax(z []float64) {
-	most := z[first(z)]
+	most := z[feature.ArgMax(z)]
 	for k, x := range z {
 		z[k] = math.Exp(x - most)
 	}
@@ -66,15 +68,4 @@ func shares(z []float64) {
 			z[k] = 1 / float64(len(z))
 		}
 	}
-}
-
-// first is the index of the largest of z, the first of several.
-func first(z []float64) int {
-	at := 0
-	for k, x := range z {
-		if x > z[at] {
-			at = k
-		}
-	}
-	return at
 }

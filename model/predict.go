@@ -130,7 +130,7 @@ func (m *Model) Labels(scores []float64) []uint8 {
 	if width := m.Width(); width > 1 {
 		out := make([]uint8, len(scores)/width)
 		for i := range out {
-			out[i] = uint8(first(scores[i*width:][:width]))
+			out[i] = uint8(feature.ArgMax(scores[i*width:][:width]))
 		}
 		return out
 	}

@@ -2,7 +2,11 @@
 
 package wangchang
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/feature"
+)
 
 // boosting is what Algorithm 2 keeps over all owners' rows, and what came of it
 // on the test rows. Weights have a mean of 1: the paper's times the number of
@@ -66,19 +70,9 @@ func (b *boosting) add(said, tested []uint8) {
 func (b *boosting) errorRate(y []uint8) float64 {
 	wrong := 0
 	for i, c := range y {
-		if argmax(b.votes[i*b.classes:(i+1)*b.classes]) != int(c) {
+		if feature.ArgMax(b.votes[i*b.classes:(i+1)*b.classes]) != int(c) {
 			wrong++
 		}
 	}
 	return float64(wrong) / float64(len(y))
-}
-
-func argmax(v []float64) int {
-	best := 0
-	for k, x := range v {
-		if x > v[best] {
-			best = k
-		}
-	}
-	return best
 }

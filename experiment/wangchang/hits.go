@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/experiment/frame"
+	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/plot"
 	"github.com/discreet-dp/discreet/rng/replay"
 )
@@ -97,7 +98,7 @@ func (t table) openHits(ctx context.Context, w *frame.World) (frame.Setup, error
 		return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
 			_, m, _ := parse(" " + p.Series)
 			src := r.Stream(p.Series + ", ε = " + p.Epsilon.String())
-			found := argmax(gains(m.make(2*train.d, p.Epsilon.Float()).Sum(sent, 0, t.owners, src)))
+			found := feature.ArgMax(gains(m.make(2*train.d, p.Epsilon.Float()).Sum(sent, 0, t.owners, src)))
 			return frame.Measurement{Bill: p.Epsilon, Values: []frame.Value{
 				{Metric: top1, Value: within(best[:1], found)}, {Metric: top3, Value: within(best[:3], found)},
 			}}, nil

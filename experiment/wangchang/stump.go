@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/experiment/wangchang/continuous"
+	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/rng"
 )
 
@@ -101,7 +102,7 @@ func (s stump) say(b bits) []uint8 {
 func (b bits) exactStump(rows []int, weight []float64) stump {
 	all := make([]float64, 2*b.d)
 	b.differences(rows, weight, all)
-	s := stump{attribute: argmax(gains(all))}
+	s := stump{attribute: feature.ArgMax(gains(all))}
 	for v := range s.leaf {
 		if all[v*b.d+s.attribute] < 0 {
 			s.leaf[v] = 1
@@ -116,7 +117,7 @@ func (b bits) exactStump(rows []int, weight []float64) stump {
 // nothing about it.
 func (b bits) printedStump(order []int, owners int, weight []float64, most float64, m continuous.Mechanism, src rng.Source) stump {
 	sent := b.shares(order, owners, weight, most)
-	s := stump{attribute: argmax(gains(m.Sum(sent, 0, owners, src)))}
+	s := stump{attribute: feature.ArgMax(gains(m.Sum(sent, 0, owners, src)))}
 	for v := range s.leaf {
 		ones := 0
 		for l := range owners {

@@ -5,6 +5,7 @@ package aggregator
 import (
 	"math"
 
+	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -294,7 +295,7 @@ func sides(leaves [][]float64) []int {
 	number := map[int]int{}
 	groups := make([]int, len(leaves))
 	for c, leaf := range leaves {
-		top := first(leaf)
+		top := feature.ArgMax(leaf)
 		if _, ok := number[top]; !ok {
 			number[top] = len(number)
 		}
@@ -304,14 +305,4 @@ func sides(leaves [][]float64) []int {
 		return nil
 	}
 	return groups
-}
-
-func first(z []float64) int {
-	best := 0
-	for k, x := range z {
-		if x > z[best] {
-			best = k
-		}
-	}
-	return best
 }

@@ -5,6 +5,7 @@ package owner
 import (
 	"math"
 
+	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/local/wire"
 )
 
@@ -79,7 +80,7 @@ func (r *Records) argmax(a *wire.Argmax, row int, z []float64) int {
 			z[k] += float64(a.Coef[k][f] * v)
 		}
 	}
-	return first(z)
+	return feature.ArgMax(z)
 }
 
 func (r *Records) code(q, row int) uint32 {
@@ -93,16 +94,5 @@ func (r *Records) answer(m *wire.Member, row int, z []float64) int {
 	}
 	clear(z)
 	r.addShapes(m, 1, row, z)
-	return first(z)
-}
-
-// first is the index of the largest number, the first of several.
-func first(z []float64) int {
-	best := 0
-	for k, x := range z {
-		if x > z[best] {
-			best = k
-		}
-	}
-	return best
+	return feature.ArgMax(z)
 }

@@ -140,7 +140,7 @@ func (e *Explanation) additive(m *model.Model) {
 		for b, x := range sh.LogOdds {
 			bin := Bin{LogOdds: x, Deviation: sh.Noise[b]}
 			if c.Kind == schema.Category {
-				bin.Level = levelName(c, b)
+				bin.Level = c.CodeName(b)
 			} else {
 				from, to := c.Lower, c.Upper
 				if b > 0 {
@@ -204,17 +204,6 @@ func coefficients(m *model.Model, space int, coef []float64) (out []Coefficient,
 // columnOf is the index of a column that the model has been checked to have.
 func columnOf(m *model.Model, name string) int {
 	return slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
-}
-
-func levelName(c *schema.Column, code int) string {
-	switch {
-	case code < len(c.Levels):
-		return c.Levels[code].Value
-	case code == c.OtherCode():
-		return "(other)"
-	default:
-		return "(missing)"
-	}
 }
 
 // protects reports whether a scope covers the columns of a role.

@@ -71,7 +71,7 @@ func NewSpace(s *schema.Schema, enc Encoding, cols []int) (*Space, error) {
 			sp.Names = append(sp.Names, c.Name)
 		default:
 			for code := range c.Codes() {
-				sp.Names = append(sp.Names, fmt.Sprintf("%s=%s", c.Name, levelName(&c, code)))
+				sp.Names = append(sp.Names, fmt.Sprintf("%s=%s", c.Name, c.CodeName(code)))
 			}
 		}
 		sp.blocks = append(sp.blocks, b)
@@ -150,15 +150,4 @@ func transform(t schema.Transform, x float64) float64 {
 		return math.Log1p(x)
 	}
 	return x
-}
-
-func levelName(c *schema.Column, code int) string {
-	switch {
-	case code < len(c.Levels):
-		return c.Levels[code].Value
-	case code == c.OtherCode():
-		return "(other)"
-	default:
-		return "(missing)"
-	}
 }

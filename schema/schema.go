@@ -114,6 +114,19 @@ func (c *Column) MissingCode() int {
 	return c.OtherCode()
 }
 
+// CodeName is a category's code in words: the level's value, "(other)" or
+// "(missing)".
+func (c *Column) CodeName(code int) string {
+	switch {
+	case code < len(c.Levels):
+		return c.Levels[code].Value
+	case code == c.OtherCode():
+		return "(other)"
+	default:
+		return "(missing)"
+	}
+}
+
 // Label is the column a classifier predicts.
 type Label struct {
 	Name     string

@@ -32,7 +32,7 @@ func (t *task) againstParties() *frame.Figure {
 		Name: "hamm/" + t.name + "-parties", Paper: paper, Data: t.name, Repeats: 10,
 		Title: fmt.Sprintf("Accuracy on %s against the number of parties", t.title), Claim: claim + ".",
 		Protocol: t.protocol() + fmt.Sprintf(" ε = %s; more parties bring more rows.", dp.Epsilon(crowdEpsilon)),
-		Points:   points, Open: t.open,
+		Points:   points, Open: t.open(overall),
 		Draw: func(s *frame.Summary) *plot.Lines {
 			return draw(s, fmt.Sprintf("%s against the number of parties, ε = 1", t.title), "parties", t.overParties(), []string{individual})
 		},

@@ -40,27 +40,34 @@ func (t *task) againstEpsilon() *frame.Figure {
 		Name: "hamm/" + t.name + "-epsilon", Paper: paper, Data: t.name, Repeats: 10,
 		Title: fmt.Sprintf("Accuracy on %s against ε", t.title), Claim: claim + ".",
 		Protocol: t.protocol() + " All parties vote.",
-		Points:   points, Open: t.open,
+		Points:   points, Open: t.open(overall),
 		Draw:  t.drawEpsilon,
 		Judge: func(s *frame.Summary) []frame.Check { return judge(s, overEpsilon()) },
 		Notes: func(s *frame.Summary) []string { return notes(s, overEpsilon()) },
 	}
 }
 
-func (t *task) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
-	all, err := t.load(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	fit := ridge(t.encoding)
-	return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) {
-		tr, err := t.begin(ctx, all, r, func(int) fitter { return fit })
+// open loads the task once; begin readies each trial, whose parties all train a
+// ridge.
+func (t *task) open(begin func(context.Context, *trial) (frame.Measure, error)) func(context.Context, *frame.World) (frame.Setup, error) {
+	return func(ctx context.Context, w *frame.World) (frame.Setup, error) {
+		all, err := t.load(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		return tr.measure, nil
-	}, nil
+		fit := ridge(t.encoding)
+		return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) {
+			tr, err := t.begin(ctx, all, r, func(int) fitter { return fit })
+			if err != nil {
+				return nil, err
+			}
+			return begin(ctx, tr)
+		}, nil
+	}
 }
+
+// overall measures accuracy.
+func overall(_ context.Context, tr *trial) (frame.Measure, error) { return tr.measure, nil }
 
 func (t *task) drawEpsilon(s *frame.Summary) *plot.Lines {
 	return draw(s, fmt.Sprintf("%s against ε", t.title), "privacy loss ε of a whole party", overEpsilon(), drawn)

@@ -30,7 +30,7 @@ func invented() *task {
 // Every line of a figure can be measured, and learns something where it can.
 func TestLines(t *testing.T) {
 	task := invented()
-	open, err := task.open(t.Context(), frame.NewWorld(t.TempDir()))
+	open, err := task.open(overall)(t.Context(), frame.NewWorld(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,23 +56,10 @@ func (t *task) rate() *frame.Figure {
 		Protocol: t.protocol() + fmt.Sprintf(" ε = %s. Excess is the mean over %d draws of noise of the loss on the test rows, weighed by the votes of the same parties on them, ridge included, less that without noise; "+
 			"slope is the least-squares line through their logarithms in each repeat, over the numbers of parties (three at least) at which the noise in the statistic is at most %g long. Ridges are fixed, 0.001 (statistic) and 0.1 (output).", dp.Epsilon(rateEpsilon), rateDraws, shortNoise),
 		Points: points,
-		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
-			all, err := t.load(ctx, w)
-			if err != nil {
-				return nil, err
-			}
-			fit := ridge(t.encoding)
-			return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) {
-				tr, err := t.begin(ctx, all, r, func(int) fitter { return fit })
-				if err != nil {
-					return nil, err
-				}
-				return tr.measureRate, nil
-			}, nil
-		},
-		Draw:  t.drawRate,
-		Judge: func(s *frame.Summary) []frame.Check { return judgeRate(s) },
-		Notes: noteRate,
+		Open:   t.open(func(_ context.Context, tr *trial) (frame.Measure, error) { return tr.measureRate, nil }),
+		Draw:   t.drawRate,
+		Judge:  func(s *frame.Summary) []frame.Check { return judgeRate(s) },
+		Notes:  noteRate,
 	}
 }
 

@@ -38,30 +38,19 @@ func auxiliaryRows() *frame.Figure {
 		Protocol: t.protocol() + fmt.Sprintf(" ε = %s. Gap is the loss on the test rows, weighed by the parties' votes on them, over that of the fit without noise to all %d auxiliary rows. The ridge is 0.00001.",
 			dp.Epsilon(rowsEpsilon), t.aux),
 		Points: points,
-		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
-			all, err := t.load(ctx, w)
+		Open: t.open(func(ctx context.Context, tr *trial) (frame.Measure, error) {
+			shares := votesOf(tr.tested, tr.test)
+			best, err := tr.lossWith(ctx, tr.aux.Rows, 0, shares)
 			if err != nil {
 				return nil, err
 			}
-			fit := ridge(t.encoding)
-			return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) {
-				tr, err := t.begin(ctx, all, r, func(int) fitter { return fit })
-				if err != nil {
-					return nil, err
-				}
-				shares := votesOf(tr.tested, tr.test)
-				best, err := tr.lossWith(ctx, tr.aux.Rows, 0, shares)
-				if err != nil {
-					return nil, err
-				}
-				return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-					_, n, _ := strings.Cut(p.Series, "@")
-					rows, _ := strconv.Atoi(n)
-					loss, err := tr.lossWith(ctx, rows, p.Epsilon, shares)
-					return frame.Measurement{Values: []frame.Value{{Metric: gap, Value: loss - best}}, Bill: p.Epsilon}, err
-				}, nil
+			return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+				_, n, _ := strings.Cut(p.Series, "@")
+				rows, _ := strconv.Atoi(n)
+				loss, err := tr.lossWith(ctx, rows, p.Epsilon, shares)
+				return frame.Measurement{Values: []frame.Value{{Metric: gap, Value: loss - best}}, Bill: p.Epsilon}, err
 			}, nil
-		},
+		}),
 		Draw:  drawRows,
 		Judge: judgeRows,
 		Notes: func(s *frame.Summary) (out []string) {

@@ -15,6 +15,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(valid))
 	f.Add([]byte(validJSON)) // JSON is YAML
 	f.Add([]byte(strings.Replace(valid, "default: no}", `default: no, weights: {"no": 1, "yes": 2.5}}`, 1)))
+	f.Add([]byte(strings.Replace(valid, "max_epsilon: 1.5", "pairs: [[age, town], [pay, age]]", 1)))
 	for _, path := range examples(f) {
 		text, err := os.ReadFile(path)
 		if err != nil {

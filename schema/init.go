@@ -76,6 +76,7 @@ relation: ___            # replace-one: neighbouring tables differ in the protec
 # max_epsilon: 1         # optional: the largest ε one training may spend
 # max_delta: 1e-7        # optional: the largest δ; without it and with max_epsilon, none
 # parts: ___             # optional: the public column whose levels part the rows (train --part)
+# pairs: [[___, ___]]    # optional: columns whose two cells together say more than each does, such as [month, day]
 file:
   delimiter: %s
   quote: %s

@@ -19,6 +19,11 @@ const (
 	MaxLevels  = 65536   // levels of one category, bin edges of one number
 	MaxMissing = 64      // tokens that mean "missing"
 	MaxClasses = 256     // levels of the label: tables keep a label in one byte
+	MaxPairs   = 64      // declared pairs
+	// MaxPairCells bounds the cells of a pair: a category has one per code, a
+	// number PairBins at most.
+	MaxPairCells = 4096
+	PairBins     = 16
 )
 
 // Load reads a schema file. See Parse.

@@ -67,6 +67,22 @@ func TestParseReadsEveryFact(t *testing.T) {
 	}
 }
 
+func TestPairsSurviveBothNotations(t *testing.T) {
+	want := whole()
+	want.Pairs = [][2]int{{0, 2}, {1, 0}}
+	checkRoundTrip(t, want)
+	if got := mustParse(t, strings.Replace(valid, "max_epsilon: 1.5", "max_epsilon: 1.5\npairs: [[age, town], [pay, age]]", 1)); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if part := want.Part([]int{0, 1, 2}); part.Pairs != nil {
+		t.Errorf("a part keeps the pairs %v", part.Pairs)
+	}
+	want.Pairs = append(want.Pairs, [2]int{0, 4})
+	if text, err := want.YAML(); err == nil {
+		t.Errorf("a pair that points nowhere was written: %s", text)
+	}
+}
+
 func TestWeightsSurviveBothNotations(t *testing.T) {
 	levels := []Level{{Value: "no"}, {Value: "a: \"b\""}, {Value: "<=50K"}, {Value: "010"}, {Value: "~x"}, {Value: "null"}}
 	for i := len(levels); i < MaxClasses; i++ {

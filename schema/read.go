@@ -19,7 +19,7 @@ func read(root *node) (*Schema, error) {
 		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
 		return nil, r.found
 	}
-	f := r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "file", "columns")
+	f := r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns")
 	s := &Schema{
 		Name:     f.prose("name", "write name: and what the table is called, e.g. adult"),
 		Unit:     f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
@@ -39,6 +39,9 @@ func read(root *node) (*Schema, error) {
 	}
 	if f.has("parts") {
 		r.parts(f, s)
+	}
+	if f.has("pairs") {
+		r.pairs(f, s)
 	}
 	if len(r.found) > 0 {
 		return nil, r.found

@@ -34,6 +34,12 @@ func TestParseRefusals(t *testing.T) {
 	for i := range MaxClasses {
 		manyClasses += fmt.Sprintf(", c%d", i)
 	}
+	manyLevels := "levels: [a, b"
+	for i := range 296 {
+		manyLevels += fmt.Sprintf(", l%d", i)
+	}
+	manyLevels += "]"
+	manyPairs := "pairs: [" + strings.Repeat("[age, pay], ", MaxPairs) + "[age, pay]]"
 	for _, c := range []struct {
 		name, old, new string // new in place of old in the valid schema
 		want           string // the message: place, requirement, cure
@@ -57,6 +63,19 @@ func TestParseRefusals(t *testing.T) {
 		{"parts by the label", "max_epsilon: 1.5", "parts: ill", `parts must name one of the columns`},
 		{"parts by an ignored column", "max_epsilon: 1.5", "parts: id", `parts must name a public column`},
 		{"parts by a number", "max_epsilon: 1.5", "parts: pay", `parts must name a category column with at least 2 levels`},
+		{"pair with an unknown column", "max_epsilon: 1.5", "pairs: [[pay, village]]", `schema line 4: pairs must name columns besides the label (got "village"); write pairs`},
+		{"pair with the label", "max_epsilon: 1.5", "pairs: [[pay, ill]]", `pairs must name columns besides the label (got "ill")`},
+		{"pair with an ignored column", "max_epsilon: 1.5", "pairs: [[id, pay]]", `pairs must name columns that are not ignored (got "id")`},
+		{"pair of one column", "max_epsilon: 1.5", "pairs: [[pay, pay]]", `pairs must be of two different columns (got pay × pay)`},
+		{"pair of three", "max_epsilon: 1.5", "pairs: [[pay, age, town]]", `pairs must each be a list of two columns (got a list)`},
+		{"pair not in a list", "max_epsilon: 1.5", "pairs: [pay, age]", `pairs must each be a list of two columns (got "pay")`},
+		{"pair twice", "max_epsilon: 1.5", "pairs: [[pay, age], [age, pay]]", `pairs must list each pair once (got age × pay)`},
+		{"pair of a list", "max_epsilon: 1.5", "pairs: [[pay, [age]]]", `pairs must be one word or text (got a list)`},
+		{"pairs blank", "max_epsilon: 1.5", "pairs: ___", `pairs is still blank`},
+		{"pairs no list", "max_epsilon: 1.5", "pairs: age", `pairs must be a list (got "age")`},
+		{"pair of a monotone column", "  - {name: id, role: ignored}", "  - {name: id, role: private, number: {lower: 0, upper: 1, monotone: increasing, default: 0}}\npairs: [[age, id]]", `pairs must not name a monotone column`},
+		{"pair with too many cells", "  - {name: id, role: ignored}", "  - {name: id, role: public, category: {" + manyLevels + "}}\npairs: [[id, age]]", `pairs must have at most 4096 cells (got id × age with 4784); each cell`},
+		{"too many pairs", "max_epsilon: 1.5", manyPairs, `pairs must have at most 64 entries (got 65)`},
 		{"unknown key", "unit: one person", "unit: one person\nunits: x", `schema line 3: key must be one of those known here (got "units"); the keys are name, unit, relation`},
 		{"key twice", "unit: one person", "unit: one person\nunit: x", `schema line 3 column 1: not valid YAML: mapping key "unit" already defined`},
 

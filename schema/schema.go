@@ -22,7 +22,11 @@ type Schema struct {
 	MaxDelta dp.Delta
 	// Parts names the public category column whose levels part the rows, so that
 	// trainings on different parts never read the same row; "" when none does.
-	Parts   string
+	Parts string
+	// Pairs are columns whose two cells together are to say more than each does:
+	// indices into Columns, no pair twice. A learner of one column at a time takes
+	// no notice of them.
+	Pairs   [][2]int
 	Dialect Dialect
 	Columns []Column // in file order, ignored ones included, the label excluded
 	Label   Label

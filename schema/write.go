@@ -29,7 +29,7 @@ func (s *Schema) YAML() ([]byte, error) {
 // The part shares levels and edges with s.
 func (s *Schema) Part(columns []int) *Schema {
 	part := *s
-	part.Parts = "" // who predicts need not know
+	part.Parts, part.Pairs = "", nil // who predicts need not know
 	part.Columns = make([]Column, len(s.Columns))
 	for j, c := range s.Columns {
 		if slices.Contains(columns, j) {
@@ -48,6 +48,8 @@ func (s *Schema) tree() (*node, error) {
 		return nil, fmt.Errorf("schema: write: label position must be between 0 and %d (got %d)", len(s.Columns), l.Position)
 	case l.Weights != nil && len(l.Weights) != n:
 		return nil, fmt.Errorf("schema: write: weights must number %d, one per level of the label (got %d)", n, len(l.Weights))
+	case slices.ContainsFunc(s.Pairs, func(p [2]int) bool { return min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(s.Columns) }):
+		return nil, fmt.Errorf("schema: write: pairs must be of columns 0 to %d (got %v)", len(s.Columns)-1, s.Pairs)
 	case l.Positive >= n || l.Default >= n:
 		return nil, fmt.Errorf("schema: write: positive and default must be codes of the label's %d levels (got %d and %d)", n, l.Positive, l.Default)
 	}
@@ -63,6 +65,13 @@ func (s *Schema) tree() (*node, error) {
 	}
 	if s.Parts != "" {
 		root.add("parts", text(s.Parts))
+	}
+	if len(s.Pairs) > 0 {
+		pairs := &node{form: list}
+		for _, p := range s.Pairs {
+			pairs.items = append(pairs.items, texts([]string{s.Columns[p[0]].Name, s.Columns[p[1]].Name}))
+		}
+		root.add("pairs", pairs)
 	}
 	root.add("file", s.Dialect.tree())
 	columns := &node{form: list}

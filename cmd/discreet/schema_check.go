@@ -57,7 +57,11 @@ func (k *schemaCheck) run(ctx context.Context, path string) error {
 			return errors.Join(all...)
 		}
 	}
-	_, err = fmt.Fprintf(k.stdout, "%s: fine: %d private, %d public and %d ignored columns, label %q (%s), %s\n",
-		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), s.Label.Name, s.Label.Role, s.Relation)
+	pairs := ""
+	for _, p := range s.Pairs {
+		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))
+	}
+	_, err = fmt.Fprintf(k.stdout, "%s: fine: %d private, %d public and %d ignored columns%s, label %q (%s), %s\n",
+		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), pairs, s.Label.Name, s.Label.Role, s.Relation)
 	return err
 }

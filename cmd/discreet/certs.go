@@ -94,8 +94,8 @@ func (a *app) certsIssue() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "issue",
 		Short: "make the certificate of one process",
-		Long: `Issue makes ROLE-NAME.crt and ROLE-NAME.key. An aggregator and a helper serve,
-and need the names at which others reach them. It replaces nothing.`,
+		Long: `Issue makes ROLE-NAME.crt and ROLE-NAME.key. An aggregator, a helper and a party
+serve, and need the names at which others reach them. It replaces nothing.`,
 		Example: `  discreet certs issue --dir certs --role helper --name two --host 10.0.0.2
   discreet certs issue --dir certs --role operator --name anna`,
 		RunE: func(*cobra.Command, []string) error {

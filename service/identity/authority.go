@@ -66,7 +66,7 @@ func (a *Authority) Issue(c Caller, hosts []string, now time.Time, life time.Dur
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	switch c.Role {
-	case Aggregator, Helper:
+	case Aggregator, Helper, Party:
 		if len(hosts) == 0 {
 			return nil, &dp.ParamError{Op: "identity", Param: "hosts", Want: "must be at least one, the names at which the " + string(c.Role) + " is reached", Got: "none"}
 		}

@@ -21,14 +21,16 @@ type Role string
 // The roles of a federation.
 const (
 	Aggregator Role = "aggregator" // the data user's service
+	Combiner   Role = "combiner"   // asks parties for votes
 	Helper     Role = "helper"     // a member of a secure sum's committee
 	Operator   Role = "operator"   // creates and closes tasks
 	Owner      Role = "owner"      // uploads reports, its own or those of the owners it relays
+	Party      Role = "party"      // votes with a model that stays with it
 	Reader     Role = "reader"     // sees progress and models
 )
 
 // Roles lists every role.
-func Roles() []Role { return []Role{Aggregator, Helper, Operator, Owner, Reader} }
+func Roles() []Role { return []Role{Aggregator, Combiner, Helper, Operator, Owner, Party, Reader} }
 
 // Caller is one end of a connection.
 type Caller struct {

@@ -239,6 +239,7 @@ func TestIssueRefuses(t *testing.T) {
 		"no name":            {identity.Caller{Role: identity.Owner}, nil, time.Hour},
 		"slash":              {identity.Caller{Role: identity.Owner, Name: "a/b"}, nil, time.Hour},
 		"server nowhere":     {identity.Caller{Role: identity.Helper, Name: "a"}, nil, time.Hour},
+		"party nowhere":      {identity.Caller{Role: identity.Party, Name: "a"}, nil, time.Hour},
 		"no life":            {identity.Caller{Role: identity.Owner, Name: "a"}, nil, 0},
 		"outlives authority": {identity.Caller{Role: identity.Owner, Name: "a"}, nil, 2 * year},
 	} {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestEveryOwnerSpendsEpsilonOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if people[i], err = owner.New(name(i), terms, recs, &books[i], mech.NewExit(rng.System())); err != nil {
+		if people[i], err = owner.New(strconv.Itoa(i), terms, recs, &books[i], mech.NewExit(rng.System())); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -30,6 +30,11 @@ type Params struct {
 	// several rows reports about one that it draws.
 	Owners int
 	Rounds int // see aggregator.Params
+	// Nonce is the task's; "": drawn. Name is what owner i is called; nil: its
+	// number. With those of a task that was announced, its owners' randomness makes
+	// its model here.
+	Nonce string
+	Name  func(i int) string
 	// Source makes the randomness of one part of a simulation; several may be asked
 	// for at once. Parts are numbered alike on any number of processors, so a
 	// function of the number makes a simulation that can be repeated. nil: the
@@ -70,9 +75,15 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 		p.Source = func(int) rng.Source { return rng.System() }
 	}
 	src := p.Source(0)
+	if p.Nonce == "" {
+		p.Nonce = Nonce(src)
+	}
+	if p.Name == nil {
+		p.Name = strconv.Itoa
+	}
 	task, err := aggregator.Plan(aggregator.Params{
 		Schema: tab.Schema, Mode: p.Mode, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
-		Owners: p.Owners, Rounds: p.Rounds, Nonce: Nonce(src),
+		Owners: p.Owners, Rounds: p.Rounds, Nonce: p.Nonce,
 	})
 	if err != nil {
 		return nil, err
@@ -91,7 +102,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 	}
 	crowd := &crowd{terms: terms, recs: recs, rows: tab.Rows, owners: p.Owners, slots: make([][]int32, task.Slots()), p: p}
 	for i := range p.Owners {
-		s := terms.Place(name(i)).Slot
+		s := terms.Place(p.Name(i)).Slot
 		crowd.slots[s] = append(crowd.slots[s], int32(i))
 	}
 	for slot := range crowd.slots {
@@ -105,9 +116,6 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 	m, err := agg.Model(aggregator.Statement{Seeded: src.Seeded()})
 	return &Result{m, task, agg.Outcomes(), p.Owners, crowd.asked, agg.Reach()}, err
 }
-
-// name is what owner i is called.
-func name(i int) string { return strconv.Itoa(i) }
 
 // crowd is all owners.
 type crowd struct {
@@ -244,7 +252,7 @@ func (c *crowd) reports(r *owner.Reporter, exit *mech.Exit, ids []int32) ([][]by
 	out := make([][]byte, len(ids))
 	var buf []byte
 	for k, id := range ids {
-		who := name(int(id))
+		who := c.p.Name(int(id))
 		rep, err := r.Report(who, c.terms.Place(who).Ticket, c.row(id, exit.Public()), exit)
 		if err != nil {
 			return nil, err

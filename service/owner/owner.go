@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -47,9 +48,10 @@ type Params struct {
 	Log         *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
-	// Source makes sources of randomness, one for each goroutine; nil: the
-	// system's. Another one is for tests.
-	Source func() rng.Source
+	// Source makes the randomness of one part of the owners, as local/simulate's
+	// does: parts are numbered alike on any number of connections and processors.
+	// nil: the system's. Another one is for tests.
+	Source func(part int) rng.Source
 	// Progress is told how many owners are done, where it is not nil.
 	Progress func(done, total int)
 }
@@ -68,9 +70,13 @@ type Summary struct {
 
 const (
 	callTimeout = 30 * time.Second
-	batch       = 500 // reports of one request
+	partSize    = 1024 // owners who go into the book together
 	firstPause  = 100 * time.Millisecond
 	lastPause   = 5 * time.Second
+	// Reports of one request, and of all requests under way: what is sent costs
+	// memory at both ends, and more connections do not make a disk faster.
+	leastBatch, mostBatch = 50, 500
+	underWay              = 60_000
 )
 
 // run is one task on its way.
@@ -100,7 +106,7 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 		p.Now = time.Now
 	}
 	if p.Source == nil {
-		p.Source = rng.System
+		p.Source = func(int) rng.Source { return rng.System() }
 	}
 	r := &run{Params: p, id: id}
 	for range max(1, p.Connections) {
@@ -230,7 +236,7 @@ func (r *run) follow(ctx context.Context) error {
 	return nil
 }
 
-// answer lets the owners of a slot answer a broadcast, a batch at a time: first
+// answer lets the owners of a slot answer a broadcast, a part at a time: first
 // into the book, then over the wire.
 func (r *run) answer(ctx context.Context, slot int, broadcast []byte) error {
 	round, err := r.terms.Read(broadcast)
@@ -241,58 +247,90 @@ func (r *run) answer(ctx context.Context, slot int, broadcast []byte) error {
 		return fmt.Errorf("owner: the broadcast is for slot %d, not for the open one, %d", round.Slot(), slot)
 	}
 	digest := sha256.Sum256(broadcast)
-	todo := make(chan []int32)
-	var wg sync.WaitGroup
-	var failed error
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for _, client := range r.clients {
-		wg.Go(func() {
-			reporter, exit := round.Reporter(r.recs), mech.NewExit(r.Source())
-			for part := range todo {
-				err := r.reportFor(ctx, client, reporter, exit, part, digest)
+	todo, ready := make(chan part), make(chan []book.Given)
+	var drawing, sending sync.WaitGroup
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	for range runtime.GOMAXPROCS(0) {
+		drawing.Go(func() {
+			reporter := round.Reporter(r.recs)
+			for p := range todo {
+				given, err := r.give(ctx, reporter, p, digest)
 				if err != nil {
-					r.mu.Lock()
-					failed = errors.Join(failed, err)
-					r.mu.Unlock()
-					cancel()
+					fail(err)
+					return
+				}
+				for some := range slices.Chunk(given, r.batch()) {
+					select {
+					case ready <- some:
+					case <-ctx.Done():
+						return
+					}
+				}
+			}
+		})
+	}
+	for _, client := range r.clients {
+		sending.Go(func() {
+			for given := range ready {
+				if err := r.send(ctx, client, given); err != nil {
+					fail(err)
 					return
 				}
 			}
 		})
 	}
+	number := r.first(slot)
 feed:
-	for part := range slices.Chunk(r.slots[slot], batch) {
+	for owners := range slices.Chunk(r.slots[slot], partSize) {
 		select {
-		case todo <- part:
+		case todo <- part{number, owners}:
+			number++
 		case <-ctx.Done():
 			break feed
 		}
 	}
 	close(todo)
-	wg.Wait()
-	if failed == nil {
-		failed = ctx.Err()
-	}
-	return failed
+	drawing.Wait()
+	close(ready)
+	sending.Wait()
+	return context.Cause(ctx)
 }
 
-// reportFor lets owners answer: their reports first go into the book.
-func (r *run) reportFor(ctx context.Context, client rpc.AggregatorClient, reporter *core.Reporter, exit *mech.Exit, part []int32, digest [32]byte) error {
-	given, err := r.reports(reporter, exit, part, digest)
+// part is owners of a slot who answer with one source of randomness.
+type part struct {
+	number int
+	owners []int32
+}
+
+// first is the number of a slot's first part. Number 0 is nobody's here.
+func (r *run) first(slot int) int {
+	n := 1
+	for _, owners := range r.slots[:slot] {
+		n += (len(owners) + partSize - 1) / partSize
+	}
+	return n
+}
+
+// batch is how many reports go into a request.
+func (r *run) batch() int { return min(max(underWay/len(r.clients), leastBatch), mostBatch) }
+
+// give writes what owners answer into the book and returns what it lets out.
+func (r *run) give(ctx context.Context, reporter *core.Reporter, p part, digest [32]byte) ([]book.Given, error) {
+	given, err := r.reports(reporter, mech.NewExit(r.Source(p.number)), p.owners, digest)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.Book.Commit(ctx, given); err != nil {
-		return err
+		return nil, err
 	}
-	return r.send(ctx, client, r.speaking(given, digest))
+	return r.speaking(given, digest), nil
 }
 
 // reports draws what the owners are about to let out.
-func (r *run) reports(reporter *core.Reporter, exit *mech.Exit, part []int32, digest [32]byte) ([]book.Given, error) {
-	given := make([]book.Given, len(part))
-	for i, number := range part {
+func (r *run) reports(reporter *core.Reporter, exit *mech.Exit, owners []int32, digest [32]byte) ([]book.Given, error) {
+	given := make([]book.Given, len(owners))
+	for i, number := range owners {
 		n := int(number)
 		row, end := n*r.rows/r.Owners, (n+1)*r.rows/r.Owners
 		if end-row > 1 {

@@ -11,10 +11,11 @@ import (
 )
 
 // Bins cuts one column into bins: a number's lie between Edges, a category has
-// one per code.
+// one per code. Those of a pair are the cells of its two columns' bins.
 type Bins struct {
-	Column int       // index into the schema's Columns
+	Column int       // index into the schema's Columns; of a pair, the first
 	Edges  []float64 // of a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
+	Second *Bins     // of a pair, its second column's; else nil
 	codes  int       // of a category; 0 for a number
 }
 
@@ -28,23 +29,35 @@ func NewBins(s *schema.Schema, col int, edges []float64) Bins {
 	return Bins{Column: col, Edges: edges}
 }
 
+// Cross is the bins of a pair of columns: those of the second within each of the
+// first's, so bins i and j meet in bin i·second.Len() + j.
+func Cross(first, second Bins) Bins {
+	first.Second = &second
+	return first
+}
+
 // Len is the number of bins, at least 1.
 func (b *Bins) Len() int {
+	n := len(b.Edges) + 1
 	if b.codes > 0 {
-		return b.codes
+		n = b.codes
 	}
-	return len(b.Edges) + 1
+	if b.Second != nil {
+		n *= b.Second.Len()
+	}
+	return n
 }
 
 // Ordered reports whether neighbouring bins are neighbours: those of a number.
-func (b *Bins) Ordered() bool { return b.codes == 0 }
+func (b *Bins) Ordered() bool { return b.codes == 0 && b.Second == nil }
 
 // Number is the bin of a number already clamped to its bounds.
 func (b *Bins) Number(x float64) int {
 	return sort.Search(len(b.Edges), func(i int) bool { return x < b.Edges[i] })
 }
 
-// ByCode lists the bin of each code of col, the column the bins are of.
+// ByCode lists the bin of each code of col, the column the bins are of. Of a pair
+// it is the first column, and what is listed are the first bins of its own.
 func (b *Bins) ByCode(col *column.Column) []uint32 {
 	if b.codes > 0 {
 		out := make([]uint32, b.codes)
@@ -60,7 +73,53 @@ func (b *Bins) ByCode(col *column.Column) []uint32 {
 	return out
 }
 
-// Shape is a step function of one column.
+// BoundBins finds the bins of the rows of one table. It is read-only.
+type BoundBins struct {
+	codes  *column.Codes
+	byCode []uint32
+	second *BoundBins // of a pair; byCode then counts in rows of its cells
+}
+
+// Bind tabulates the bins for cols, which is parallel to the schema's Columns.
+func (b *Bins) Bind(cols []column.Column) *BoundBins {
+	col := &cols[b.Column]
+	out := &BoundBins{codes: &col.Codes, byCode: b.ByCode(col)}
+	if b.Second != nil {
+		out.second = b.Second.Bind(cols)
+		for code := range out.byCode {
+			out.byCode[code] *= uint32(b.Second.Len())
+		}
+	}
+	return out
+}
+
+// Read writes the bins of rows from, from+1, ... into out. scratch is of the
+// same length, and used for a pair alone.
+func (b *BoundBins) Read(from int, out, scratch []uint32) {
+	b.codes.Read(from, out)
+	if b.second == nil {
+		for i, c := range out {
+			out[i] = b.byCode[c]
+		}
+		return
+	}
+	scratch = scratch[:len(out)]
+	b.second.codes.Read(from, scratch)
+	for i, c := range out {
+		out[i] = b.byCode[c] + b.second.byCode[scratch[i]]
+	}
+}
+
+// At is the bin of one row.
+func (b *BoundBins) At(row int) int {
+	bin := b.byCode[b.codes.At(row)]
+	if b.second != nil {
+		bin += b.second.byCode[b.second.codes.At(row)]
+	}
+	return int(bin)
+}
+
+// Shape is a step function of one column or of a pair.
 type Shape struct {
 	Bins
 	Steps []float64 // one per bin, in nats; at most MaxStep in size
@@ -108,8 +167,9 @@ type BoundAdditive struct {
 }
 
 type boundShape struct {
-	codes *column.Codes
-	units []int64 // by code
+	codes *column.Codes // of one column; nil for a pair
+	pair  *BoundBins
+	units []int64 // by code, of a pair by bin
 }
 
 // Bind tabulates f for cols, which is parallel to the schema's Columns.
@@ -123,16 +183,24 @@ func (f *Additive) Bind(cols []column.Column) *BoundAdditive {
 	return b
 }
 
-// bindShapes makes one table of all shapes of a column.
+// bindShapes makes one table of all shapes of a column, and one of each pair.
 func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
 	at := map[int]int{}
 	for k := range shapes {
 		sh := &shapes[k]
+		if sh.Second != nil {
+			pair := boundShape{pair: sh.Bind(cols), units: make([]int64, len(sh.Steps))}
+			for bin, step := range sh.Steps {
+				pair.units[bin] = Units(step)
+			}
+			terms = append(terms, pair)
+			continue
+		}
 		col := &cols[sh.Column]
 		bins := sh.ByCode(col)
 		if _, ok := at[sh.Column]; !ok {
 			at[sh.Column] = len(terms)
-			terms = append(terms, boundShape{&col.Codes, make([]int64, len(bins))})
+			terms = append(terms, boundShape{codes: &col.Codes, units: make([]int64, len(bins))})
 		}
 		units := terms[at[sh.Column]].units
 		for code, bin := range bins {
@@ -143,23 +211,27 @@ func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
 }
 
 // Scores writes the scores of rows from, from+1, ..., in units of 1/ScoreOne
-// nat. codes is scratch of the same length.
-func (b *BoundAdditive) Scores(from int, out []int64, codes []uint32) {
+// nat. scratch is of twice the length of out.
+func (b *BoundAdditive) Scores(from int, out []int64, scratch []uint32) {
 	for i := range out {
 		out[i] = b.start
 	}
-	codes = codes[:len(out)]
-	add(b.clipped, from, out, codes)
+	add(b.clipped, from, out, scratch)
 	for i, z := range out {
 		out[i] = min(max(z, b.low), b.high)
 	}
-	add(b.terms, from, out, codes)
+	add(b.terms, from, out, scratch)
 }
 
-func add(terms []boundShape, from int, out []int64, codes []uint32) {
+func add(terms []boundShape, from int, out []int64, scratch []uint32) {
+	codes, spare := scratch[:len(out)], scratch[len(out):]
 	for k := range terms {
-		terms[k].codes.Read(from, codes)
 		units := terms[k].units
+		if terms[k].pair != nil {
+			terms[k].pair.Read(from, codes, spare)
+		} else {
+			terms[k].codes.Read(from, codes)
+		}
 		for i, c := range codes {
 			out[i] += units[c]
 		}

@@ -104,7 +104,7 @@ func (p *Predictor) additive(cols []column.Column) func(from int, out []float64)
 	bound := p.m.Additive.sum(p.m.Schema).Bind(cols)
 	return func(from int, out []float64) {
 		units := make([]int64, len(out))
-		bound.Scores(from, units, make([]uint32, len(out)))
+		bound.Scores(from, units, make([]uint32, 2*len(out)))
 		for i, z := range units {
 			out[i] = 1 / (1 + math.Exp(-float64(z)/feature.ScoreOne))
 		}

@@ -104,8 +104,8 @@ func (m *Model) checkSchemaPart() error {
 			used[sh.Column] = true
 		}
 	}
-	if m.Schema.Parts != "" {
-		return fmt.Errorf("model: parts must be left out of the model's schema: they are about training alone")
+	if m.Schema.Parts != "" || len(m.Schema.Pairs) > 0 {
+		return fmt.Errorf("model: parts and pairs must be left out of the model's schema: they are about training alone")
 	}
 	for _, c := range m.Schema.Columns {
 		if c.Monotone != schema.Free && m.Additive == nil {

@@ -23,8 +23,7 @@ func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 		q.score = f.Bind(m.t.Cols)
 	}
 	for k := range bins {
-		q.bins = append(q.bins, bins[k].ByCode(&m.t.Cols[bins[k].Column]))
-		q.columns = append(q.columns, bins[k].Column)
+		q.bins = append(q.bins, bins[k].Bind(m.t.Cols))
 		q.width = append(q.width, bins[k].Len())
 	}
 	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
@@ -34,7 +33,7 @@ func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 	for w := range workers {
 		parts[w] = q.empty()
 		wg.Go(func() {
-			s := &cellScratch{codes: make([]uint32, chunkRows), score: make([]int64, chunkRows), weight: make([]uint64, chunkRows)}
+			s := &cellScratch{codes: make([]uint32, chunkRows), spare: make([]uint32, 2*chunkRows), score: make([]int64, chunkRows), weight: make([]uint64, chunkRows)}
 			for c := w; c < chunks && ctx.Err() == nil; c += workers {
 				q.add(c*chunkRows, min((c+1)*chunkRows, m.t.Rows), s, parts[w])
 			}
@@ -63,13 +62,13 @@ type cells struct {
 	t        *Table
 	positive uint8
 	score    *feature.BoundAdditive // nil: every row weighs 1
-	columns  []int
-	bins     [][]uint32 // by question, then code
+	bins     []*feature.BoundBins   // by question
 	width    []int
 }
 
 type cellScratch struct {
 	codes  []uint32
+	spare  []uint32
 	score  []int64
 	weight []uint64
 }
@@ -91,7 +90,7 @@ func (q *cells) add(from, to int, s *cellScratch, into [][2][]uint64) {
 		}
 	} else {
 		score := s.score[:to-from]
-		q.score.Scores(from, score, s.codes)
+		q.score.Scores(from, score, s.spare)
 		for i, z := range score {
 			if labels[i] != q.positive {
 				z = -z
@@ -99,15 +98,15 @@ func (q *cells) add(from, to int, s *cellScratch, into [][2][]uint64) {
 			weight[i] = engine.Weight(z)
 		}
 	}
-	codes := s.codes[:to-from]
-	for k, j := range q.columns {
-		q.t.t.Cols[j].Codes.Read(from, codes)
-		bins, neg, pos := q.bins[k], into[k][0], into[k][1]
-		for i, c := range codes {
+	at := s.codes[:to-from]
+	for k, bins := range q.bins {
+		bins.Read(from, at, s.spare)
+		neg, pos := into[k][0], into[k][1]
+		for i, b := range at {
 			if labels[i] == q.positive {
-				pos[bins[c]] += weight[i]
+				pos[b] += weight[i]
 			} else {
-				neg[bins[c]] += weight[i]
+				neg[b] += weight[i]
 			}
 		}
 	}

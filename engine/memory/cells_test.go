@@ -28,6 +28,22 @@ func TestCellsAgreeWithNaiveTwin(t *testing.T) {
 		}
 		f.Shapes = append(f.Shapes, sh)
 	}
+	// Pairs: of a number and a category, of two numbers, inside the clip and after it.
+	for _, p := range [][2]int{{0, 1}, {3, 2}} {
+		b := feature.Cross(bins[p[0]], bins[p[1]])
+		bins = append(bins, b)
+		sh := feature.Shape{Bins: b, Steps: make([]float64, b.Len())}
+		for i := range sh.Steps {
+			sh.Steps[i] = math.Cos(float64(p[0] + 5*i))
+		}
+		f.Shapes = append(f.Shapes, sh)
+	}
+	first, last := len(f.Shapes)-2, len(f.Shapes)-1
+	f.Shapes[1], f.Shapes[first] = f.Shapes[first], f.Shapes[1] // the first pair is clipped
+	bins[1], bins[first] = bins[first], bins[1]
+	if bins[1].Second == nil || bins[last].Second == nil {
+		t.Fatal("the pairs are elsewhere")
+	}
 	m, err := memory.New(tab)
 	if err != nil {
 		t.Fatal(err)
@@ -44,10 +60,16 @@ func TestCellsAgreeWithNaiveTwin(t *testing.T) {
 		at := make([]int, len(bins))
 		z := f.Intercept
 		for k := range bins {
-			col := &tab.Cols[bins[k].Column]
-			at[k] = int(col.Codes.At(i))
-			if col.Values != nil {
-				at[k] = bins[k].Number(col.Values[at[k]])
+			for b := &bins[k]; b != nil; b = b.Second {
+				col := &tab.Cols[b.Column]
+				own := int(col.Codes.At(i))
+				if col.Values != nil {
+					own = b.Number(col.Values[own])
+				}
+				if b != &bins[k] {
+					at[k] *= b.Len()
+				}
+				at[k] += own
 			}
 			z += f.Shapes[k].Steps[at[k]]
 			if k == 1 {

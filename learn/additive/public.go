@@ -122,13 +122,13 @@ func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []colu
 
 // bound scores the groups there are, as weights will.
 func (st *start) bound(g *engine.Groups, pos, neg []float64) {
-	scores, codes := make([]int64, g.Len), make([]uint32, g.Len)
-	st.score.Bind(g.Cols).Scores(0, scores, codes)
+	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
+	st.score.Bind(g.Cols).Scores(0, scores, scratch)
 	low, high := quantiles(scores, pos, neg)
 	st.clip = &feature.Clip{Shapes: len(st.score.Shapes), Low: low, High: high}
 	seen := st.score
 	seen.Clip = st.clip
-	seen.Bind(g.Cols).Scores(0, scores, codes)
+	seen.Bind(g.Cols).Scores(0, scores, scratch)
 	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
 	for i, z := range scores {
 		st.totals[0] += pos[i] * float64(engine.Weight(z)) / engine.WeightOne

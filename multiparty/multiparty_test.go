@@ -5,6 +5,7 @@ package multiparty
 import (
 	"bytes"
 	"context"
+	"errors"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
@@ -496,8 +497,8 @@ func TestAverage(t *testing.T) {
 func TestQueriesEnd(t *testing.T) {
 	tab := worlds()["two levels"]
 	pl := plan(t, params(func(p *Params) { p.Method, p.Queries = NoisyMax, 3 }), tab)
-	rec := &mechtest.Recorder{}
-	q, err := pl.Ask(tally(t, pl, tab), learntest.Free{}, mech.NewTapedExit(replay.Seeded(1, "queries"), rec))
+	rec, acct := &mechtest.Recorder{}, &purse{dp.MaxEpsilon}
+	q, err := pl.Ask(tally(t, pl, tab), acct, mech.NewTapedExit(replay.Seeded(1, "queries"), rec))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -514,6 +515,46 @@ func TestQueriesEnd(t *testing.T) {
 	}
 	if dp.Total(rec.Bill()) != pl.Epsilon || len(rec.Passages) != 3 {
 		t.Errorf("%d answers cost %s, want 3 for %s", len(rec.Passages), dp.Total(rec.Bill()), pl.Epsilon)
+	}
+	if paid := dp.MaxEpsilon - acct.left; paid != pl.Epsilon {
+		t.Errorf("three answers were charged %s, want %s", paid, pl.Epsilon)
+	}
+}
+
+// purse is an account with so much in it.
+type purse struct{ left dp.Epsilon }
+
+func (p *purse) Charge(price dp.Price, _ []dp.Event) error {
+	if price.Epsilon > p.left {
+		return errEmpty
+	}
+	p.left -= price.Epsilon
+	return nil
+}
+
+func (*purse) Counted() bool { return true }
+
+var errEmpty = errors.New("the purse is empty")
+
+// An answer that the account does not pay for is not drawn.
+func TestUnpaidAnswersAreNotDrawn(t *testing.T) {
+	tab := worlds()["two levels"]
+	pl := plan(t, params(func(p *Params) { p.Method, p.Queries = NoisyMax, 3 }), tab)
+	rec := &mechtest.Recorder{}
+	q, err := pl.Ask(tally(t, pl, tab), &purse{2 * pl.Epsilon / 3}, mech.NewTapedExit(replay.Seeded(1, "unpaid"), rec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range 2 {
+		if _, err := q.Answer(row); err != nil {
+			t.Fatalf("query %d: %v", row, err)
+		}
+	}
+	if _, err := q.Answer(2); !errors.Is(err, errEmpty) || len(rec.Passages) != 2 {
+		t.Errorf("a query that nobody pays for: %v after %d draws, want a refusal after 2", err, len(rec.Passages))
+	}
+	if _, err := q.Answer(1); err != nil {
+		t.Errorf("a repeated query: %v", err)
 	}
 }
 

@@ -17,24 +17,24 @@ import (
 
 // Params are the public choices behind one combination.
 type Params struct {
-	Epsilon    dp.Epsilon // ε of all that leaves, per party; no default
-	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
-	Parties    int        // M, public: those that were asked, in [1, 65536]
-	Method     Method
-	Form       Form    // Soft and Majority
-	Shape      Shape   // Statistic
-	Mode       Mode    // Output
-	Loss       Loss    // Huber with Output and two levels only
-	Width      float64 // half-width h of the Huber-hinge, in [0.01, 100]; unused by Logistic
+	Epsilon    dp.Epsilon `json:"epsilon_nano"`          // ε of all that leaves, per party; no default
+	NotPrivate bool       `json:"not_private,omitempty"` // no noise at all, for comparison; Epsilon must then be 0
+	Parties    int        `json:"parties"`               // M, public: those that were asked, in [1, 65536]
+	Method     Method     `json:"method"`
+	Form       Form       `json:"form"`  // Soft and Majority
+	Shape      Shape      `json:"shape"` // Statistic
+	Mode       Mode       `json:"mode"`  // Output
+	Loss       Loss       `json:"loss"`  // Huber with Output and two levels only
+	Width      float64    `json:"width"` // half-width h of the Huber-hinge, in [0.01, 100]; unused by Logistic
 	// Reg is the coefficient of ½‖w‖² on the mean loss of rows of length at most
 	// 1, in [2^-26, 2^20]; 0 means the rule of DefaultReg. Average does not use it.
-	Reg      float64
-	Encoding feature.Encoding
+	Reg      float64          `json:"reg"`
+	Encoding feature.Encoding `json:"encoding"`
 	// Queries is how many rows NoisyMax answers, each for ε/Queries; 0 elsewhere.
-	Queries int
+	Queries int `json:"queries"`
 	// Bound is the length B that Average clips coefficients of scaled rows to,
 	// in [2^-10, 2^10].
-	Bound float64
+	Bound float64 `json:"bound"`
 }
 
 // Method says how votes become a classifier.

@@ -20,24 +20,23 @@ var ErrSpent = errors.New("multiparty: the budget is spent: every answer that wa
 // its price (G-MULTI-4), until the budget is gone.
 type Queries struct {
 	t    *Tally
+	acct learn.Account // nil where all answers were charged together
 	exit *mech.Exit
 	left []dp.Event
 	said map[int]uint8
 }
 
-// Ask charges acct for all of pl's answers. The method must be NoisyMax.
+// Ask begins to answer; acct is charged for each new answer, before it is given.
+// The method must be NoisyMax.
 func (pl *Plan) Ask(t *Tally, acct learn.Account, exit *mech.Exit) (*Queries, error) {
 	if pl.Method != NoisyMax || t.pl != pl {
 		return nil, fmt.Errorf("multiparty: queries need a plan of method %q and its tally", NoisyMax)
 	}
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
-		return nil, fmt.Errorf("multiparty: %w", err)
-	}
-	return pl.queries(t, exit), nil
+	return pl.queries(t, acct, exit), nil
 }
 
-func (pl *Plan) queries(t *Tally, exit *mech.Exit) *Queries {
-	q := &Queries{t: t, exit: exit, left: pl.Events(), said: map[int]uint8{}}
+func (pl *Plan) queries(t *Tally, acct learn.Account, exit *mech.Exit) *Queries {
+	q := &Queries{t: t, acct: acct, exit: exit, left: pl.Events(), said: map[int]uint8{}}
 	if pl.NotPrivate {
 		q.left = make([]dp.Event, pl.Queries)
 	}
@@ -48,7 +47,8 @@ func (pl *Plan) queries(t *Tally, exit *mech.Exit) *Queries {
 func (q *Queries) Left() int { return len(q.left) }
 
 // Answer is the code of a level for one row. The same row has the same answer
-// again, for nothing. Beyond the budget it fails with ErrSpent.
+// again, for nothing. Beyond the budget it fails with ErrSpent, and where the
+// account refuses, with that.
 func (q *Queries) Answer(row int) (uint8, error) {
 	if row < 0 || row >= q.t.rows {
 		return 0, fmt.Errorf("multiparty: a query must name a row below %d (got %d)", q.t.rows, row)
@@ -58,6 +58,11 @@ func (q *Queries) Answer(row int) (uint8, error) {
 	}
 	if len(q.left) == 0 {
 		return 0, ErrSpent
+	}
+	if q.acct != nil && !q.t.pl.NotPrivate {
+		if err := q.acct.Charge(dp.Pure(q.left[:1]), q.left[:1]); err != nil {
+			return 0, fmt.Errorf("multiparty: %w", err)
+		}
 	}
 	shares := make([]uint64, q.t.pl.Levels())
 	q.t.share(row, shares)
@@ -78,7 +83,7 @@ func (q *Queries) Answer(row int) (uint8, error) {
 
 // answered asks about the first rows and fits what was answered.
 func (pl *Plan) answered(ctx context.Context, p *public, t *Tally, exit *mech.Exit) ([]float64, error) {
-	q := pl.queries(t, exit)
+	q := pl.queries(t, nil, exit)
 	p = p.subset(pl.Queries)
 	votes := &Tally{pl: pl, rows: p.rows, votes: make([]uint32, p.rows*pl.Levels())}
 	for i := range p.rows {

@@ -14,8 +14,8 @@ import (
 	"math"
 )
 
-// Reader reads one votes file in pieces. Nothing that it hands out is to be
-// believed before Next has returned io.EOF: only then is the signature checked.
+// Reader reads one votes file. What its header says is to be believed once Rest
+// has returned nil: only then is the signature checked.
 type Reader struct {
 	Header Header
 	r      *bufio.Reader
@@ -62,6 +62,17 @@ func (v *Reader) line() (line []byte, err error) {
 			return line[:len(line)-1], nil
 		case err != bufio.ErrBufferFull:
 			return nil, fmt.Errorf("multiparty: votes: the header must end in a line break")
+		}
+	}
+}
+
+// Rest reads the file to its end, and refuses what no writer makes.
+func (v *Reader) Rest() error {
+	for {
+		if _, _, err := v.next(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
 		}
 	}
 }

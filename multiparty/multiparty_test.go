@@ -5,9 +5,9 @@ package multiparty
 import (
 	"bytes"
 	"context"
-	"errors"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -541,7 +541,7 @@ func TestUnpaidAnswersAreNotDrawn(t *testing.T) {
 	tab := worlds()["two levels"]
 	pl := plan(t, params(func(p *Params) { p.Method, p.Queries = NoisyMax, 3 }), tab)
 	rec := &mechtest.Recorder{}
-	q, err := pl.Ask(tally(t, pl, tab), &purse{2 * pl.Epsilon / 3}, mech.NewTapedExit(replay.Seeded(1, "unpaid"), rec))
+	q, err := pl.Ask(tally(t, pl, tab), &purse{pl.bill[0].Epsilon + pl.bill[1].Epsilon}, mech.NewTapedExit(replay.Seeded(1, "unpaid"), rec))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,33 @@ func TestPairsSurviveBothNotations(t *testing.T) {
 	want.Pairs = append(want.Pairs, [2]int{0, 4})
 	if text, err := want.YAML(); err == nil {
 		t.Errorf("a pair that points nowhere was written: %s", text)
+	}
+}
+
+func TestBinsAndGroupsSurviveBothNotations(t *testing.T) {
+	want := whole()
+	want.Columns[0].Edges, want.Columns[0].Quantiles = nil, true
+	want.Columns[2].Groups = []Group{{"frequent", []int{1, 0}}}
+	text := strings.NewReplacer("edges: [20, 40]", "bins: quantiles", "missing: true", "missing: true, groups: {frequent: [b, a]}").Replace(valid)
+	if got := mustParse(t, text); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	checkRoundTrip(t, want)
+	want.Columns[2].Groups, want.Columns[2].Frequent = nil, true
+	if got := mustParse(t, strings.Replace(text, "{frequent: [b, a]}", "frequent", 1)); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	checkRoundTrip(t, want)
+	if part := want.Part([]int{0, 1, 2}); part.Columns[0].Quantiles || part.Columns[2].Frequent {
+		t.Error("a part keeps what was asked of bins")
+	}
+}
+
+func TestGroupingNumbersGroupsThenTheRest(t *testing.T) {
+	c := Column{Kind: Category, Levels: make([]Level, 5), Missing: true, Groups: []Group{{"x", []int{3, 1}}, {"y", []int{0}}}}
+	of, n := c.Grouping()
+	if want := []uint32{1, 0, 2, 0, 3, 4, 5}; n != 6 || !slices.Equal(of, want) {
+		t.Errorf("%d groups, %v, want 6, %v", n, of, want)
 	}
 }
 

@@ -85,7 +85,7 @@ func (r *reader) column(f fields, name string, d *Dialect) Column {
 }
 
 func (r *reader) numbers(parent fields, c *Column) {
-	f := r.fields(parent.values["number"], parent.where, "lower", "upper", "transform", "monotone", "edges", "default")
+	f := r.fields(parent.values["number"], parent.where, "lower", "upper", "transform", "monotone", "edges", "bins", "default")
 	const bounds = "write the smallest and largest value a cell may have, from documentation or common knowledge, not from the data; cells outside are clamped"
 	c.Lower = f.number("lower", "write lower: "+bounds[len("write "):])
 	c.Upper = f.number("upper", "write upper: "+bounds[len("write "):])
@@ -115,6 +115,9 @@ func (r *reader) numbers(parent fields, c *Column) {
 		last = e
 		c.Edges = append(c.Edges, e)
 	}
+	if f.has("bins") {
+		r.bins(f, c)
+	}
 	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without looking at the data, e.g. the middle of the bounds"
 	switch {
 	case f.has("default"):
@@ -143,10 +146,13 @@ func (r *reader) transform(f fields, c *Column) {
 }
 
 func (r *reader) categories(parent fields, c *Column, d *Dialect) {
-	f := r.fields(parent.values["category"], parent.where, "levels", "missing")
+	f := r.fields(parent.values["category"], parent.where, "levels", "missing", "groups")
 	c.Levels = r.levels(f, d, 1, MaxLevels, "write every level a cell may have, e.g. levels: [red, green], from documentation, not from the data; any other cell counts as \"other\"")
 	if f.has("missing") {
 		c.Missing = f.boolean("missing", "write missing: true to give missing cells a level of their own, missing: false to count them as \"other\"")
+	}
+	if f.has("groups") {
+		r.groups(f, c)
 	}
 }
 

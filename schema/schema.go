@@ -79,11 +79,23 @@ type Column struct {
 	Transform    Transform
 	Monotone     Monotone  // asked of the model, not of the data
 	Edges        []float64 // declared bin edges, strictly increasing inside the bounds; may be empty
+	Quantiles    bool      // bins of about equally many rows, which a learner may have to pay for; never beside Edges
 	Default      *float64  // stands in for a missing or unreadable cell; nil: such a cell is a structural fault (public columns only)
 
 	// Categories only.
 	Levels  []Level // codes 0..len(Levels)-1, in this order
 	Missing bool    // a "missing" level is declared
+	Groups  []Group // levels that share a bin; no level is in two. Those in none have one each
+	// Frequent asks that levels of too few rows share a bin, which a learner may
+	// have to pay for; never beside Groups.
+	Frequent bool
+}
+
+// Group is some levels of a category that a learner of bins takes together. A
+// learner without bins takes no notice, as of Edges.
+type Group struct {
+	Name   string
+	Levels []int // codes
 }
 
 // Level is one declared value of a category, with the other spellings that

@@ -25,7 +25,8 @@ func (s *Schema) YAML() ([]byte, error) {
 // ignored names stay because they keep the layout: Label.Position and the
 // places of a headerless file mean what they meant, and a file that still has
 // the other columns is still this table. Columns are matched by name, so
-// indices into s.Columns and into the part's Columns are the same.
+// indices into s.Columns and into the part's Columns are the same. How columns
+// ask to be cut into bins is left out: the model's are settled.
 // The part shares levels and edges with s.
 func (s *Schema) Part(columns []int) *Schema {
 	part := *s
@@ -33,6 +34,7 @@ func (s *Schema) Part(columns []int) *Schema {
 	part.Columns = make([]Column, len(s.Columns))
 	for j, c := range s.Columns {
 		if slices.Contains(columns, j) {
+			c.Quantiles, c.Groups, c.Frequent = false, nil, false
 			part.Columns[j] = c
 		} else {
 			part.Columns[j] = Column{Name: c.Name, Role: Ignored}
@@ -120,6 +122,9 @@ func (c *Column) tree() *node {
 			}
 			m.add("edges", edges)
 		}
+		if c.Quantiles {
+			m.add("bins", text("quantiles"))
+		}
 		if c.Default != nil {
 			m.add("default", number(*c.Default))
 		}
@@ -128,9 +133,29 @@ func (c *Column) tree() *node {
 		m := &node{form: mapping}
 		m.add("levels", levels(c.Levels))
 		m.add("missing", boolean(c.Missing))
+		m.add("groups", c.groups())
 		n.add("category", m)
 	}
 	n.add("note", optional(c.Note))
+	return n
+}
+
+// groups is nil where none are asked for.
+func (c *Column) groups() *node {
+	switch {
+	case c.Frequent:
+		return text("frequent")
+	case c.Groups == nil:
+		return nil
+	}
+	n := &node{form: mapping}
+	for _, g := range c.Groups {
+		values := &node{form: list}
+		for _, code := range g.Levels {
+			values.items = append(values.items, text(c.Levels[code].Value))
+		}
+		n.add(g.Name, values)
+	}
 	return n
 }
 

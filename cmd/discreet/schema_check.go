@@ -61,7 +61,22 @@ func (k *schemaCheck) run(ctx context.Context, path string) error {
 	for _, p := range s.Pairs {
 		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))
 	}
-	_, err = fmt.Fprintf(k.stdout, "%s: fine: %d private, %d public and %d ignored columns%s, label %q (%s), %s\n",
-		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), pairs, s.Label.Name, s.Label.Role, s.Relation)
+	_, err = fmt.Fprintf(k.stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s, label %q (%s), %s\n",
+		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), cut(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
 	return err
+}
+
+// cut says which columns ask to be cut otherwise than by bounds and levels.
+func cut(s *schema.Schema) (words string) {
+	for _, c := range s.Columns {
+		switch {
+		case c.Quantiles:
+			words += fmt.Sprintf(", %q cut at quantiles", c.Name)
+		case c.Frequent:
+			words += fmt.Sprintf(", %q grouped by frequency", c.Name)
+		case len(c.Groups) > 0:
+			words += fmt.Sprintf(", %q in %d groups", c.Name, len(c.Groups))
+		}
+	}
+	return words
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// bins reads how a number asks to be cut.
+func (r *reader) bins(f fields, c *Column) {
+	const hint = "write bins: quantiles to have the learner cut where about equally many rows lie between, at a price where the column is protected; or remove the line"
+	switch text := f.text("bins", hint); {
+	case text == "":
+	case text != "quantiles":
+		f.refuse("bins", "must be quantiles", strconv.Quote(text), hint)
+	case f.has("edges"):
+		f.refuse("bins", "must not stand beside edges", "both", "declared edges are free: remove one of the two")
+	default:
+		c.Quantiles = true
+	}
+}
+
+// groups reads which levels share a bin, or that rare ones are to.
+func (r *reader) groups(f fields, c *Column) {
+	const hint = "write groups: {NAME: [LEVEL, ...], ...} from common knowledge, not from the data; or groups: frequent to have the learner keep frequent levels apart, at a price where the column is protected; or remove the line"
+	n := f.given("groups", hint)
+	switch {
+	case n == nil:
+		return
+	case (n.form == plain || n.form == quoted) && n.text == "frequent":
+		c.Frequent = true
+		return
+	case n.form != mapping || len(n.pairs) == 0:
+		f.refuse("groups", "must be frequent, or a mapping from names to levels", describe(n), hint)
+		return
+	case len(n.pairs) > MaxGroups:
+		f.refuse("groups", fmt.Sprintf("must be at most %d", MaxGroups), len(n.pairs), "")
+		return
+	}
+	names, taken := map[string]bool{}, map[int]bool{}
+	for _, p := range n.pairs {
+		if p.key == "" || p.key != strings.TrimSpace(p.key) || strings.ContainsFunc(p.key, hidden) || len(p.key) > maxGroupName || names[p.key] {
+			r.refuse(p.line, f.where+"groups", fmt.Sprintf("must have names that differ, of at most %d printable characters", maxGroupName), strconv.Quote(p.key), hint)
+			continue
+		}
+		names[p.key] = true
+		c.Groups = append(c.Groups, Group{Name: p.key, Levels: r.group(f, p, c.Levels, taken, hint)})
+	}
+}
+
+// maxGroupName is well below the length of a key that YAML allows.
+const maxGroupName = 200
+
+// group reads the levels of one group; taken are those of all before.
+func (r *reader) group(f fields, p pair, levels []Level, taken map[int]bool, hint string) (codes []int) {
+	if p.value.form != list || len(p.value.items) == 0 {
+		r.refuse(p.line, f.where+"groups "+p.key, "must list at least one level", describe(p.value), hint)
+		return nil
+	}
+	index := make(map[string]int, len(levels))
+	for code, l := range levels {
+		index[l.Value] = code
+	}
+	for _, n := range p.value.items {
+		value, ok := r.scalar(n, f.where+"groups "+p.key, hint)
+		if !ok || levels == nil { // reported already
+			continue
+		}
+		code, known := index[value]
+		switch {
+		case !known:
+			r.refuse(n.line, f.where+"groups "+p.key, "must list declared levels", strconv.Quote(value), "write it exactly as in levels; an alias does not do")
+		case taken[code]:
+			r.refuse(n.line, f.where+"groups "+p.key, "must not list a level that is in a group already", strconv.Quote(value), "remove one of the two")
+		default:
+			taken[code] = true
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
+
+// Grouping is the group of each of a category's codes, and how many there are:
+// declared groups first, in their order, then every code that is in none by
+// itself.
+func (c *Column) Grouping() (of []uint32, groups int) {
+	const alone = ^uint32(0)
+	of = make([]uint32, c.Codes())
+	for code := range of {
+		of[code] = alone
+	}
+	for g, group := range c.Groups {
+		for _, code := range group.Levels {
+			of[code] = uint32(g)
+		}
+	}
+	groups = len(c.Groups)
+	for code := range of {
+		if of[code] == alone {
+			of[code] = uint32(groups)
+			groups++
+		}
+	}
+	return of, groups
+}

@@ -11,11 +11,12 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// Additive is a sum of step functions, each of one column: the log-odds of the
-// positive label.
+// Additive is a sum of step functions, each of one column or of a pair: the
+// log-odds of the positive label.
 type Additive struct {
 	Intercept float64
 	Shapes    []Shape
+	Pairs     []PairShape
 }
 
 // Shape is what one column adds to the log-odds.
@@ -33,8 +34,8 @@ const maxShapes = 1 << 16
 
 // check marks the columns in use. Spaces have no part in it.
 func (a *Additive) check(s *schema.Schema) error {
-	if len(a.Shapes) < 1 || len(a.Shapes) > maxShapes {
-		return fmt.Errorf("model: shapes must number 1 to %d (got %d)", maxShapes, len(a.Shapes))
+	if n := len(a.Shapes) + len(a.Pairs); n < 1 || n > maxShapes {
+		return fmt.Errorf("model: shapes must number 1 to %d (got %d)", maxShapes, n)
 	}
 	if !(math.Abs(a.Intercept) <= feature.MaxStep) {
 		return fmt.Errorf("model: additive: intercept must be at most %d in size (got %g)", feature.MaxStep, a.Intercept)
@@ -55,34 +56,49 @@ func (a *Additive) check(s *schema.Schema) error {
 			return fmt.Errorf("model: shape %d: %w", k, err)
 		}
 	}
-	return nil
+	return a.checkPairs(s, index)
 }
 
 func (sh *Shape) check(s *schema.Schema, j int) error {
 	c := &s.Columns[j]
-	if c.Kind == schema.Category && len(sh.Edges) > 0 {
-		return fmt.Errorf("edges of a category must be empty (got %d)", len(sh.Edges))
-	}
-	for i, e := range sh.Edges {
-		if !(e > c.Lower && e <= c.Upper) || i > 0 && !(e > sh.Edges[i-1]) {
-			return fmt.Errorf("edges must increase strictly inside the bounds of column %q (edge %d is %g)", c.Name, i, e)
-		}
+	if err := checkEdges(c, sh.Edges); err != nil {
+		return err
 	}
 	bins := feature.NewBins(s, j, sh.Edges)
-	if len(sh.LogOdds) != bins.Len() || len(sh.Noise) != bins.Len() {
-		return fmt.Errorf("log-odds and noise must number %d, one per bin (got %d and %d)", bins.Len(), len(sh.LogOdds), len(sh.Noise))
-	}
-	for b, x := range sh.LogOdds {
-		if !(math.Abs(x) <= feature.MaxStep) {
-			return fmt.Errorf("log-odds must be at most %d in size (bin %d has %g)", feature.MaxStep, b, x)
-		}
-		if !(sh.Noise[b] >= 0 && sh.Noise[b] <= feature.MaxStep) {
-			return fmt.Errorf("noise must be from 0 to %d (bin %d has %g)", feature.MaxStep, b, sh.Noise[b])
-		}
+	if err := checkSteps(bins.Len(), sh.LogOdds, sh.Noise); err != nil {
+		return err
 	}
 	for b := 1; b < len(sh.LogOdds); b++ {
 		if d := sh.LogOdds[b] - sh.LogOdds[b-1]; c.Monotone == schema.Increasing && d < 0 || c.Monotone == schema.Decreasing && d > 0 {
 			return fmt.Errorf("log-odds of column %q must be %s, as the schema says (bin %d)", c.Name, c.Monotone, b)
+		}
+	}
+	return nil
+}
+
+func checkEdges(c *schema.Column, edges []float64) error {
+	if c.Kind == schema.Category && len(edges) > 0 {
+		return fmt.Errorf("edges of a category must be empty (got %d)", len(edges))
+	}
+	for i, e := range edges {
+		if !(e > c.Lower && e <= c.Upper) || i > 0 && !(e > edges[i-1]) {
+			return fmt.Errorf("edges must increase strictly inside the bounds of column %q (edge %d is %g)", c.Name, i, e)
+		}
+	}
+	return nil
+}
+
+// checkSteps wants one log-odds and one noise for each of so many bins.
+func checkSteps(bins int, logOdds, noise []float64) error {
+	if len(logOdds) != bins || len(noise) != bins {
+		return fmt.Errorf("log-odds and noise must number %d, one per bin (got %d and %d)", bins, len(logOdds), len(noise))
+	}
+	for b, x := range logOdds {
+		if !(math.Abs(x) <= feature.MaxStep) {
+			return fmt.Errorf("log-odds must be at most %d in size (bin %d has %g)", feature.MaxStep, b, x)
+		}
+		if !(noise[b] >= 0 && noise[b] <= feature.MaxStep) {
+			return fmt.Errorf("noise must be from 0 to %d (bin %d has %g)", feature.MaxStep, b, noise[b])
 		}
 	}
 	return nil
@@ -95,6 +111,10 @@ func (a *Additive) sum(s *schema.Schema) *feature.Additive {
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
 		f.Shapes = append(f.Shapes, feature.Shape{Bins: feature.NewBins(s, index[sh.Column], sh.Edges), Steps: sh.LogOdds})
+	}
+	for k := range a.Pairs {
+		sh := &a.Pairs[k]
+		f.Shapes = append(f.Shapes, feature.Shape{Bins: sh.Bins(s, [2]int{index[sh.Columns[0]], index[sh.Columns[1]]}), Steps: sh.LogOdds})
 	}
 	return f
 }
@@ -114,6 +134,7 @@ func (p *Predictor) additive(cols []column.Column) func(from int, out []float64)
 type additiveBody struct {
 	Intercept float64     `json:"intercept"`
 	Shapes    []shapeBody `json:"shapes"`
+	Pairs     []pairBody  `json:"pairs,omitempty"`
 }
 
 type shapeBody struct {
@@ -131,6 +152,9 @@ func additiveToBody(a *Additive) *additiveBody {
 	for _, sh := range a.Shapes {
 		b.Shapes = append(b.Shapes, shapeBody(sh))
 	}
+	for _, sh := range a.Pairs {
+		b.Pairs = append(b.Pairs, pairBody(sh))
+	}
 	return b
 }
 
@@ -142,6 +166,9 @@ func (b *additiveBody) model() *Additive {
 	for k, sh := range b.Shapes {
 		a.Shapes[k] = Shape(sh)
 	}
+	for _, sh := range b.Pairs {
+		a.Pairs = append(a.Pairs, PairShape(sh))
+	}
 	return a
 }
 
@@ -151,5 +178,11 @@ func (b *additiveBody) fill() {
 		empty(&b.Shapes[k].Edges)
 		empty(&b.Shapes[k].LogOdds)
 		empty(&b.Shapes[k].Noise)
+	}
+	for k := range b.Pairs {
+		empty(&b.Pairs[k].Edges[0])
+		empty(&b.Pairs[k].Edges[1])
+		empty(&b.Pairs[k].LogOdds)
+		empty(&b.Pairs[k].Noise)
 	}
 }

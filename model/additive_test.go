@@ -25,9 +25,26 @@ func summed() *Model {
 	return m
 }
 
-func TestAdditiveAgreesWithNaiveTwin(t *testing.T) {
-	const rows = 500
+// paired is summed with a pair of numbers, and one that takes no column's shape
+// with it.
+func paired() *Model {
 	m := summed()
+	m.Additive.Shapes = m.Additive.Shapes[:2]
+	m.Additive.Pairs = []PairShape{
+		{Columns: [2]string{"bill", "age"}, Edges: [2][]float64{{100}, {40, 50}}, LogOdds: []float64{1, 0.5, -1, 0, 2, -0.25}, Noise: []float64{0, 1, 2, 3, 4, 5}},
+		{Columns: [2]string{"ward", "age"}, Edges: [2][]float64{nil, {30}}, LogOdds: []float64{1, -1, 0.125, 2, 3, 4, -4, 0.0625}, Noise: make([]float64, 8)},
+	}
+	return m
+}
+
+func TestAdditiveAgreesWithNaiveTwin(t *testing.T) {
+	for _, m := range []*Model{summed(), paired()} {
+		agreesWithNaiveTwin(t, m)
+	}
+}
+
+func agreesWithNaiveTwin(t *testing.T, m *Model) {
+	const rows = 500
 	cols := patients(rand.New(rand.NewPCG(21, 22)), m.Schema, rows)
 	got, err := m.Scores(cols, rows)
 	if err != nil {
@@ -35,18 +52,26 @@ func TestAdditiveAgreesWithNaiveTwin(t *testing.T) {
 	}
 	for i := range rows {
 		z := m.Additive.Intercept
-		for k, sh := range m.Additive.Shapes {
-			bin := int(cols[k].Codes.At(i))
-			if cols[k].Values != nil {
-				x := cols[k].Values[bin]
-				bin = 0
-				for _, e := range sh.Edges {
-					if x >= e {
-						bin++
-					}
+		bin := func(name string, edges []float64) int {
+			k := columnIndex(m.Schema)[name]
+			code := int(cols[k].Codes.At(i))
+			if cols[k].Values == nil {
+				return code
+			}
+			bin := 0
+			for _, e := range edges {
+				if cols[k].Values[code] >= e {
+					bin++
 				}
 			}
-			z += sh.LogOdds[bin]
+			return bin
+		}
+		for _, sh := range m.Additive.Shapes {
+			z += sh.LogOdds[bin(sh.Column, sh.Edges)]
+		}
+		for _, sh := range m.Additive.Pairs {
+			width := len(sh.Edges[1]) + 1
+			z += sh.LogOdds[bin(sh.Columns[0], sh.Edges[0])*width+bin(sh.Columns[1], sh.Edges[1])]
 		}
 		// Each of four numbers is rounded to a multiple of 2^-20.
 		if want := 1 / (1 + math.Exp(-z)); math.Abs(got[i]-want) > 1e-6 {
@@ -78,7 +103,29 @@ func TestAdditiveRefuses(t *testing.T) {
 			t.Errorf("%s: %v", say, err)
 		}
 	}
-	m := summed()
+	for say, edit := range map[string]func(a *Additive){
+		"must be in the model's schema": func(a *Additive) { a.Pairs[1].Columns[1] = "stranger" },
+		"must be two columns":           func(a *Additive) { a.Pairs[1].Columns[0] = "age" },
+		"with one shape":                func(a *Additive) { a.Pairs[1] = a.Pairs[0]; a.Pairs[1].Columns = [2]string{"age", "bill"} },
+		"edges of a category":           func(a *Additive) { a.Pairs[1].Edges[0] = []float64{1} },
+		"edges must increase":           func(a *Additive) { a.Pairs[0].Edges[1] = []float64{50, 40} },
+		"one per bin":                   func(a *Additive) { a.Pairs[0].LogOdds = a.Pairs[0].LogOdds[1:] },
+		"log-odds must be at most":      func(a *Additive) { a.Pairs[0].LogOdds[5] = math.NaN() },
+		"noise must be":                 func(a *Additive) { a.Pairs[0].Noise[5] = math.NaN() },
+		"must be used by a classifier":  func(a *Additive) { a.Pairs = a.Pairs[:1] },
+	} {
+		m := paired()
+		edit(m.Additive)
+		if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("pair: %s: %v", say, err)
+		}
+	}
+	m := paired()
+	m.Schema.Columns[0].Monotone = schema.Increasing
+	if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), "must not be monotone") {
+		t.Errorf("a pair of a monotone column: %v", err)
+	}
+	m = summed()
 	m.Schema.Columns[0].Monotone = schema.Increasing
 	if _, err := Marshal(m); err != nil {
 		t.Error(err)
@@ -97,7 +144,7 @@ func TestAdditiveRefuses(t *testing.T) {
 // A body in a frame of another version than it needs is refused: there is one
 // spelling of a model.
 func TestVersionFitsTheBody(t *testing.T) {
-	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled()} {
+	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled(), 4: paired()} {
 		got, raw, err := unframe(mustMarshal(t, m))
 		if err != nil || got != v {
 			t.Fatal(got, err)

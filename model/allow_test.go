@@ -122,6 +122,11 @@ var allowed = map[string]string{
 	"body.additive.shapes[].edges":    declared,
 	"body.additive.shapes[].log_odds": paid,
 	"body.additive.shapes[].noise":    paid,
+	"body.additive.pairs":             format,
+	"body.additive.pairs[].columns":   paid,
+	"body.additive.pairs[].edges":     declared,
+	"body.additive.pairs[].log_odds":  paid,
+	"body.additive.pairs[].noise":     paid,
 
 	"body.linear":               format,
 	"body.linear.space":         choice,
@@ -168,7 +173,7 @@ func full() []*Model {
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
 	logistic.Logistic.Norm, weighted.Linear.Norm = 2, 1.5
-	return []*Model{votes, logistic, rising, weighted, elected()}
+	return []*Model{votes, logistic, rising, weighted, elected(), paired()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 )
 
 // body is what a file holds (version 2 is version 1 with additive models, version
-// 3 that with linear ones, ballots, norms, a delta and weights of levels), apart from
+// 3 that with linear ones, ballots, norms, a delta and weights of levels, version 4
+// that with pairs), apart from
 // the memory layout of Model so that either may change without the other. The
 // statement comes first: it is what a person opens the file for.
 type body struct {

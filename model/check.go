@@ -103,6 +103,9 @@ func (m *Model) checkSchemaPart() error {
 		for _, sh := range m.Additive.Shapes {
 			used[sh.Column] = true
 		}
+		for _, sh := range m.Additive.Pairs {
+			used[sh.Columns[0]], used[sh.Columns[1]] = true, true
+		}
 	}
 	if m.Schema.Parts != "" || len(m.Schema.Pairs) > 0 {
 		return fmt.Errorf("model: parts and pairs must be left out of the model's schema: they are about training alone")

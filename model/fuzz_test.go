@@ -22,7 +22,7 @@ func FuzzUnmarshal(f *testing.F) {
 		f.Add(raw[:len(raw)/2])
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, file := range [][]byte{text, frame(1, text), frame(2, text), frame(3, text)} {
+		for _, file := range [][]byte{text, frame(1, text), frame(2, text), frame(3, text), frame(4, text)} {
 			m, err := Unmarshal(file)
 			if err != nil {
 				continue

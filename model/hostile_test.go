@@ -171,7 +171,8 @@ func TestMarshalRefuses(t *testing.T) {
 			m.Votes.Members[0].Coef, m.Votes.Members[2].Coef = []float64{1}, []float64{1}
 		}, `column "smoker" must be used`},
 		{"ignored column", func(m *Model) { m.Schema.Columns[0].Role = schema.Ignored }, `column "age" must be in the model's schema and not ignored`},
-		{"parts of the training table", func(m *Model) { m.Schema.Parts = "ward" }, "parts must be left out"},
+		{"parts of the training table", func(m *Model) { m.Schema.Parts = "ward" }, "parts and pairs must be left out"},
+		{"pairs of the training schema", func(m *Model) { m.Schema.Pairs = [][2]int{{0, 1}} }, "parts and pairs must be left out"},
 		{"monotone votes", func(m *Model) { m.Schema.Columns[0].Monotone = schema.Increasing }, `monotone must be left out of column "age"`},
 		{"no unit", func(m *Model) { m.Privacy.Unit = "" }, "unit and statement must be given"},
 		{"no statement", func(m *Model) { m.Privacy.Statement = "" }, "unit and statement must be given"},

@@ -53,11 +53,11 @@ ci: check test ## what CI runs: check, then test
 
 # The versions are those of go.mod; needs protoc.
 .PHONY: proto
-proto: ## generate service/rpc from federation.proto
+proto: ## generate service/rpc from its .proto files
 	GOBIN=$(abspath $(OUT))/bin $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go
 	GOBIN=$(abspath $(OUT))/bin $(GO) install connectrpc.com/connect/cmd/protoc-gen-connect-go
 	cd service/rpc && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. --go_opt=paths=source_relative \
-		--connect-go_out=. --connect-go_opt=paths=source_relative,package_suffix federation.proto
+		--connect-go_out=. --connect-go_opt=paths=source_relative,package_suffix federation.proto helper.proto party.proto
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (30s)

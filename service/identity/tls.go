@@ -33,12 +33,21 @@ func (i *Identity) Server() *tls.Config {
 // Client is the settings of a caller of the server that has the role: another
 // certificate of the same authority, say an owner's, does not serve in its place.
 func (i *Identity) Client(server Role) *tls.Config {
+	return i.client(func(who Caller) bool { return who.Role == server }, "the role "+string(server))
+}
+
+// ClientOf is Client for one server among those of its role.
+func (i *Identity) ClientOf(server Caller) *tls.Config {
+	return i.client(func(who Caller) bool { return who == server }, server.String())
+}
+
+func (i *Identity) client(wanted func(Caller) bool, words string) *tls.Config {
 	c := i.config()
 	c.RootCAs = i.pool()
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		who, err := Of(&s)
-		if err == nil && who.Role != server {
-			err = fmt.Errorf("identity: the server is %s, want the role %s", who, server)
+		if err == nil && !wanted(who) {
+			err = fmt.Errorf("identity: the server is %s, want %s", who, words)
 		}
 		return err
 	}

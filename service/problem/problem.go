@@ -50,12 +50,18 @@ var (
 	Early               = newKind("too-early", "the round has not begun: try again later", connect.CodeFailedPrecondition, 425, true)
 	Late                = newKind("too-late", "the round was collected, and is collected once", connect.CodeFailedPrecondition, 410, false)
 	Replayed            = newKind("replayed", "the owner has sent another report for this task", connect.CodeAlreadyExists, 409, false)
+	Opened              = newKind("opened", "the sum was opened for others, and is opened once", connect.CodeAlreadyExists, 409, false)
+	Forgot              = newKind("forgot", "the memory that the sum names is lost: this helper does not answer", connect.CodeFailedPrecondition, 410, false)
+	NotAllowed          = newKind("not-allowed", "whoever runs this process has not allowed that", connect.CodePermissionDenied, 403, false)
+	UnknownTable        = newKind("unknown-table", "the auxiliary table is not here: send it", connect.CodeNotFound, 404, false)
+	Spent               = newKind("spent", "it would cost more than what whoever runs this process gives in all", connect.CodeResourceExhausted, 409, false)
+	Unable              = newKind("unable", "the party could not vote on this", connect.CodeFailedPrecondition, 422, false)
 	TooLarge            = newKind("too-large", "the message is larger than any of this task", connect.CodeResourceExhausted, 413, false)
 	TooMany             = newKind("too-many", "too many requests: try again later", connect.CodeResourceExhausted, 429, true)
 	Overloaded          = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
 	Storage             = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable, 507, true)
 	Internal            = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
-	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, WrongGroup, WrongRound, Early, Late, Replayed, TooLarge, TooMany, Overloaded, Storage, Internal}
+	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, TooLarge, TooMany, Overloaded, Storage, Internal}
 )
 
 func newKind(name, title string, code connect.Code, status int, again bool) Kind {
@@ -112,6 +118,19 @@ func Of(err error) *Problem {
 		}
 	}
 	return &Problem{Kind: Internal}
+}
+
+// Passing reports whether the same call may succeed later: a problem says so, or
+// nobody has answered.
+func Passing(err error) bool {
+	if p := Of(err); p.Kind != Internal {
+		return p.Kind.again
+	}
+	switch connect.CodeOf(err) {
+	case connect.CodeUnavailable, connect.CodeDeadlineExceeded, connect.CodeUnknown, connect.CodeCanceled:
+		return true
+	}
+	return false
 }
 
 // Proto is the problem as a message.

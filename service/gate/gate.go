@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gate stands before the calls of a service: it says who calls, whether
+// they may, and how much they may ask for, and notes what became of it.
+//
+// Room rules. Owns: admission, the audit log, metrics of calls. Imports:
+// service/{identity,problem}, the database's word for its own failures, Connect,
+// Prometheus. Must never see: what calls carry.
+package gate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+	"golang.org/x/time/rate"
+
+	"github.com/discreet-dp/discreet/internal/sqldb"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/problem"
+)
+
+// What one certificate may ask for. A relay that sends for many sends much in a
+// request.
+const (
+	perSecond = 500
+	burst     = 2000
+	// manyCallers is when limits that bind nobody at the moment are forgotten.
+	manyCallers = 10_000
+	// queueTime is how long a call waits for its turn before it is refused.
+	queueTime = 10 * time.Second
+	// Timeout is how long a call may take.
+	Timeout = 30 * time.Second
+)
+
+// Gate is what a service lets in.
+type Gate struct {
+	// May lists who may call what. What is not here nobody may.
+	May map[string][]identity.Role
+	// Body is the most bytes of one request.
+	Body int64
+	// Turns bounds how many of some calls are read at a time; the others wait.
+	Turns map[string]Turns
+	// Frequent calls are left out of the audit log, as are those without effects.
+	Frequent []string
+	Metrics  *Metrics
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Turns is one token per call at a time.
+type Turns chan struct{}
+
+type callerKey struct{}
+
+// Caller is who makes the call of a context.
+func Caller(ctx context.Context) identity.Caller {
+	who, _ := ctx.Value(callerKey{}).(identity.Caller)
+	return who
+}
+
+// Handler lets requests through to calls, which Interceptor must be part of. It
+// bounds what callers cost before a byte of their message is read: each caller's
+// requests per second, and calls that take turns. Those that wait are held back by
+// their connection's window. It needs connections of identity.Server.
+func (g *Gate) Handler(calls http.Handler) http.Handler {
+	var limits limits
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := identity.Of(r.TLS)
+		if err != nil {
+			problem.New(problem.Forbidden, "no certificate").Write(w)
+			return
+		}
+		if !limits.allow(who) {
+			g.refuse(w, r, problem.TooMany)
+			return
+		}
+		if r.ContentLength > g.Body {
+			g.refuse(w, r, problem.TooLarge)
+			return
+		}
+		if turns := g.Turns[r.URL.Path]; turns != nil {
+			wait := time.NewTimer(queueTime)
+			defer wait.Stop()
+			select {
+			case turns <- struct{}{}:
+				defer func() { <-turns }()
+			case <-wait.C:
+				g.refuse(w, r, problem.Overloaded)
+				return
+			case <-r.Context().Done():
+				return
+			}
+		}
+		// Who has its turn and sends nothing loses it.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(Timeout)) // where there is none, the listener's holds
+		calls.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+	})
+}
+
+func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, k problem.Kind) {
+	call := r.URL.Path
+	if g.May[call] == nil { // callers choose paths, not the names of metrics
+		call = "other"
+	}
+	g.Metrics.Refused(call, k)
+	p := problem.New(k, "")
+	if write := connect.NewErrorWriter(); write.IsSupported(r) {
+		_ = write.Write(w, r, p.Connect()) // the caller has gone: nobody to tell
+		return
+	}
+	p.Write(w)
+}
+
+// Interceptor checks the caller's role, bounds the time of a call, writes the
+// audit log and turns errors into problems.
+func (g *Gate) Interceptor() connect.UnaryInterceptorFunc {
+	return func(next connect.UnaryFunc) connect.UnaryFunc {
+		return func(ctx context.Context, r connect.AnyRequest) (answer connect.AnyResponse, err error) {
+			who, call, began := Caller(ctx), r.Spec().Procedure, g.Now()
+			ctx, cancel := context.WithTimeout(ctx, Timeout)
+			defer cancel()
+			defer func() {
+				if x := recover(); x != nil {
+					g.Log.Error("a call failed", "call", call, "caller", who.String(), "fault", x, "stack", string(debug.Stack()))
+					answer, err = nil, problem.New(problem.Internal, "")
+				}
+				if err != nil {
+					p := problem.Of(err)
+					if p.Kind == problem.Internal {
+						g.Log.Error("a call failed", "call", call, "caller", who.String(), "error", err)
+					}
+					if errors.Is(err, sqldb.ErrFailed) {
+						p = problem.New(problem.Storage, "")
+					}
+					g.Metrics.Refused(call, p.Kind)
+					err = p.Connect()
+				}
+				g.Metrics.took(call, g.Now().Sub(began))
+				if r.Spec().IdempotencyLevel != connect.IdempotencyNoSideEffects && !slices.Contains(g.Frequent, call) {
+					g.Log.Info("audit", "call", call, "caller", who.String(), "refused", err != nil)
+				}
+			}()
+			if !slices.Contains(g.May[call], who.Role) {
+				return nil, problem.New(problem.Forbidden, "%s", who)
+			}
+			return next(ctx, r)
+		}
+	}
+}
+
+// limits are the callers' rates.
+type limits struct {
+	mu sync.Mutex
+	of map[identity.Caller]*rate.Limiter
+}
+
+func (l *limits) allow(who identity.Caller) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil || len(l.of) > manyCallers {
+		kept := map[identity.Caller]*rate.Limiter{}
+		for c, limiter := range l.of {
+			if limiter.Tokens() < burst {
+				kept[c] = limiter
+			}
+		}
+		l.of = kept
+	}
+	limiter := l.of[who]
+	if limiter == nil {
+		limiter = rate.NewLimiter(perSecond, burst)
+		l.of[who] = limiter
+	}
+	return limiter.Allow()
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package helper_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/discreet-dp/discreet/rng/replay"
+	"github.com/discreet-dp/discreet/service/helper"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/sum"
+)
+
+// No goroutine is left behind, whatever a test has killed.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// committee is an authority and helpers at loopback addresses, each with a store.
+type committee struct {
+	t         *testing.T
+	authority *identity.Authority
+	collector *identity.Identity
+	names     []string
+	stores    []string
+	addresses []string
+	stop      []func() // nil where a helper is down
+	now       func() time.Time
+}
+
+func assemble(t *testing.T, helpers int) *committee {
+	t.Helper()
+	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
+	must(t, err)
+	c := &committee{t: t, authority: a, now: time.Now}
+	c.collector = c.identity(identity.Aggregator, "main")
+	for h := range helpers {
+		l, err := net.Listen("tcp", "127.0.0.1:0") // a port to come back to
+		must(t, err)
+		c.names = append(c.names, fmt.Sprintf("h%d", h))
+		c.stores = append(c.stores, filepath.Join(t.TempDir(), "store.db"))
+		c.addresses = append(c.addresses, l.Addr().String())
+		c.stop = append(c.stop, nil)
+		must(t, l.Close())
+		c.start(h)
+	}
+	t.Cleanup(func() {
+		for h := range c.stop {
+			c.kill(h)
+		}
+	})
+	return c
+}
+
+func (c *committee) identity(role identity.Role, name string) *identity.Identity {
+	c.t.Helper()
+	id, err := c.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
+	must(c.t, err)
+	return id
+}
+
+// start serves a helper at its address, on its store.
+func (c *committee) start(h int) {
+	c.t.Helper()
+	st, err := helper.At(context.Background(), c.stores[h], c.names[h])
+	must(c.t, err)
+	self := c.identity(identity.Helper, c.names[h])
+	s, err := helper.New(helper.Params{Self: self, Store: st, Log: quiet, Now: func() time.Time { return c.now() }})
+	must(c.t, err)
+	l, err := net.Listen("tcp", c.addresses[h])
+	must(c.t, err)
+	server := httptest.NewUnstartedServer(s.Handler())
+	must(c.t, server.Listener.Close())
+	server.Listener, server.TLS, server.EnableHTTP2 = l, self.Server(), true
+	server.Config.ErrorLog = slog.NewLogLogger(quiet.Handler(), slog.LevelWarn)
+	server.StartTLS()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { s.Run(ctx) })
+	c.stop[h] = func() {
+		server.CloseClientConnections()
+		cancel()
+		server.Close()
+		wg.Wait()
+		must(c.t, st.Close())
+	}
+}
+
+// kill stops a helper, with calls under way cut off.
+func (c *committee) kill(h int) {
+	if c.stop[h] != nil {
+		c.stop[h]()
+		c.stop[h] = nil
+	}
+}
+
+func (c *committee) clients(as *identity.Identity) (out []*sum.Client) {
+	for h := range c.names {
+		client := sum.Dial(as, c.names[h], "https://"+c.addresses[h], quiet)
+		c.t.Cleanup(client.Close)
+		out = append(out, client)
+	}
+	return out
+}
+
+// people are participants with keys, vectors and their shares.
+type people struct {
+	keys    []ed25519.PrivateKey
+	vectors [][]uint64
+	shares  [][]sum.Share
+}
+
+const length = 5
+
+// begin makes a sum of n people's vectors.
+func (c *committee) begin(n, atLeast int, round string) (*sum.Collection, sum.ID, *people) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Second)
+	defer cancel()
+	col := &sum.Collection{Clients: c.clients(c.collector), Patience: time.Second}
+	col.Sum = &sum.Sum{Round: round, Helpers: sum.Meet(ctx, col.Clients), Length: length, Range: 1000, AtLeast: atLeast, Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
+	p := &people{}
+	for i := range n {
+		seed := make([]byte, ed25519.SeedSize)
+		seed[0], seed[1] = byte(i), byte(i>>8)
+		key := ed25519.NewKeyFromSeed(seed)
+		p.keys = append(p.keys, key)
+		col.Sum.Roster = append(col.Sum.Roster, sum.Key(key.Public().(ed25519.PublicKey)))
+	}
+	var err error
+	col.Signed, err = col.Sum.Sign(c.collector)
+	must(c.t, err)
+	id, err := col.Sum.ID()
+	must(c.t, err)
+	proto, err := col.Sum.Protocol()
+	must(c.t, err)
+	src := replay.Seeded(7, round)
+	for i, key := range p.keys {
+		v := make([]uint64, length)
+		for j := range v {
+			v[j] = uint64(100*i+j) % 1000
+		}
+		ms, err := proto.Split(src, i, v)
+		must(c.t, err)
+		var sealed []sum.Share
+		for _, m := range ms {
+			s, err := sum.Seal(m, key)
+			must(c.t, err)
+			sealed = append(sealed, s)
+		}
+		p.vectors, p.shares = append(p.vectors, v), append(p.shares, sealed)
+	}
+	return col, id, p
+}
+
+// total is the sum of some people's vectors.
+func (p *people) total(of []int) []uint64 {
+	out := make([]uint64, length)
+	for _, i := range of {
+		for j, v := range p.vectors[i] {
+			out[j] += v
+		}
+	}
+	return out
+}
+
+// given waits until so many shares are at so many helpers.
+func given(shares, helpers int) func(context.Context, func(context.Context) []int) error {
+	return func(ctx context.Context, progress func(context.Context) []int) error {
+		for {
+			full := 0
+			for _, n := range progress(ctx) {
+				if n >= shares {
+					full++
+				}
+			}
+			if full >= helpers {
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+}
+
+// run collects while people deliver.
+func (c *committee) run(col *sum.Collection, id sum.ID, shares [][]sum.Share) (total []uint64, of []int, err error) {
+	c.t.Helper()
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
+	defer wg.Wait()
+	defer cancel()
+	clients := c.clients(c.identity(identity.Owner, "o"))
+	wg.Go(func() { sum.Deliver(ctx, id, clients, shares) })
+	return col.Run(ctx)
+}
+
+func TestSumOverTheNetwork(t *testing.T) {
+	c := assemble(t, 3)
+	col, id, p := c.begin(6, 4, "a")
+	col.Wait = given(6, 3)
+	total, of, err := c.run(col, id, p.shares)
+	must(t, err)
+	if !slices.Equal(of, []int{0, 1, 2, 3, 4, 5}) || !slices.Equal(total, p.total(of)) {
+		t.Errorf("%v of %v, want %v", total, of, p.total(of))
+	}
+}

@@ -81,19 +81,33 @@ func (t *Tally) Add(r io.Reader) (*Header, error) {
 	return &v.Header, err
 }
 
-func (t *Tally) admit(h *Header) error {
+// Fits refuses a header that is not of a hand-in that pl reads, about the table
+// of so many rows.
+func (pl *Plan) Fits(h *Header, rows int, aux Digest) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("multiparty: votes: "+format, args...)
 	}
 	switch {
-	case h.Aux != t.aux || h.Rows != t.rows:
+	case h.Aux != aux || h.Rows != rows:
 		return bad("must be about this auxiliary table, byte for byte")
-	case !slices.Equal(h.Levels, Levels(t.pl.s)):
+	case !slices.Equal(h.Levels, Levels(pl.s)):
 		return bad("the levels must be those of the schema's label, in its order")
-	case (h.Kind == Coefficients) != (t.pl.Method == Average):
-		return bad("method %s reads files of kind %q (got %q)", t.pl.Method, t.pl.Inputs(), h.Kind)
-	case h.Kind == Coefficients && (h.Encoder != string(t.pl.Encoding) || !slices.Equal(h.Layout, t.pl.space.Names)):
-		return bad("coefficients must be of the features of the schema in %s encoding, in its order", t.pl.Encoding)
+	case (h.Kind == Coefficients) != (pl.Method == Average):
+		return bad("method %s reads files of kind %q (got %q)", pl.Method, pl.Inputs(), h.Kind)
+	case h.Kind == Coefficients && (h.Encoder != string(pl.Encoding) || !slices.Equal(h.Layout, pl.space.Names)):
+		return bad("coefficients must be of the features of the schema in %s encoding, in its order", pl.Encoding)
+	}
+	return nil
+}
+
+func (t *Tally) admit(h *Header) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("multiparty: votes: "+format, args...)
+	}
+	if err := t.pl.Fits(h, t.rows, t.aux); err != nil {
+		return err
+	}
+	switch {
 	case t.parties[h.Party]:
 		return bad("party %q must hand in once", h.Party)
 	case t.keys[h.Key]:

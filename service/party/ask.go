@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/problem"
+	"github.com/discreet-dp/discreet/service/rpc"
+)
+
+// Peer is where one party is asked, and what says that it is the one.
+type Peer struct {
+	URL  string         // https://host:port
+	Name string         // of its certificate, party/NAME, and in its votes files
+	Key  multiparty.Key // that its votes are signed with
+}
+
+// Asking is one query to many parties.
+type Asking struct {
+	Self  *identity.Identity // a combiner's
+	Peers []Peer
+	Query *Query
+	// Files are the query's tables, for parties that allow them and do not have
+	// them.
+	Files []string
+	// Fits refuses votes files that the combination does not read.
+	Fits func(*multiparty.Header) error
+	// Dir takes the votes files, one for each party that answers, by its name.
+	Dir string
+	Log *slog.Logger
+	// Progress is told how many parties have answered or will not, where it is not
+	// nil.
+	Progress func(done, total int)
+}
+
+const (
+	callTimeout = 2 * patience // of a call's answer, its votes included where they are few
+	dialTimeout = 10 * time.Second
+	firstPause  = 100 * time.Millisecond
+	lastPause   = 5 * time.Second
+	// atOnce bounds connections: a combiner has so many files open.
+	atOnce = 256
+)
+
+// Answer is what became of one party.
+type Answer struct {
+	Peer Peer
+	// Err is why there are no votes of it, nil where there are.
+	Err error
+}
+
+// Votes asks all parties at once and returns when each has answered or will not,
+// or the query's deadline has come. A party that gives no votes, or a file that is
+// not its votes about this table, is absent: what the others give does not depend
+// on it.
+func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
+	if a.Self == nil || a.Self.Role != identity.Combiner {
+		return nil, &dp.ParamError{Op: "combine", Param: "certificate", Want: "must be a combiner's"}
+	}
+	signed, err := a.Query.Sign(a.Self)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithDeadline(ctx, a.Query.Deadline)
+	defer cancel()
+	out := make([]Answer, len(a.Peers))
+	turns := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for i, p := range a.Peers {
+		wg.Go(func() {
+			one := &asked{Asking: &a, peer: p, turns: turns, query: &rpc.SignedQuery{Query: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value}}
+			out[i] = Answer{p, one.votes(ctx)}
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; a.Progress != nil {
+				a.Progress(done, len(a.Peers))
+			}
+		})
+	}
+	wg.Wait()
+	return out, nil
+}
+
+// asked is one party that is being asked.
+type asked struct {
+	*Asking
+	peer   Peer
+	turns  chan struct{} // one token per call at a time
+	query  *rpc.SignedQuery
+	client rpc.PartyClient
+}
+
+// connect opens a client of the party alone; close ends its connections.
+func (a *asked) connect() (close func()) {
+	t := &http.Transport{
+		TLSClientConfig: a.Self.ClientOf(identity.Caller{Role: identity.Party, Name: a.peer.Name}), TLSHandshakeTimeout: dialTimeout,
+		ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+		// A network that swallows packets says nothing: ask, and connect anew.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: dialTimeout, PingTimeout: dialTimeout / 2},
+	}
+	a.client = rpc.NewPartyClient(&http.Client{Transport: t}, a.peer.URL, connect.WithReadMaxBytes(maxMessage))
+	return t.CloseIdleConnections
+}
+
+// votes asks until the party has given its votes, or refuses for good, or the
+// time is over.
+func (a *asked) votes(ctx context.Context) error {
+	defer a.connect()()
+	return a.again(ctx, func(ctx context.Context) error {
+		err := a.fetch(ctx)
+		if problem.Of(err).Kind == problem.UnknownTable {
+			if err = a.send(ctx); err == nil {
+				err = a.fetch(ctx)
+			}
+		}
+		return err
+	})
+}
+
+// again makes a call until it is answered: what is asked here may be asked twice.
+func (a *asked) again(ctx context.Context, once func(context.Context) error) error {
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+		err := a.turn(ctx, once)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("did not answer in time: %w", context.Cause(ctx))
+		case !problem.Passing(err):
+			return err
+		}
+		a.Log.Debug("trying again", "party", a.peer.Name, "after", wait, "error", err)
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return fmt.Errorf("did not answer in time: %w", err)
+		}
+	}
+}
+
+func (a *asked) turn(ctx context.Context, once func(context.Context) error) error {
+	select {
+	case a.turns <- struct{}{}:
+		defer func() { <-a.turns }()
+		return once(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// errOther is in errors about a party that answered something else than its votes.
+var errOther = errors.New("must answer with its votes about this table")
+
+// fetch takes the party's votes file, if it is one. Whether it is depends on what
+// this party sent alone.
+func (a *asked) fetch(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, transfer)
+	defer cancel()
+	// Until it speaks, a party has less time than for all it may have to say.
+	silent := time.AfterFunc(callTimeout, cancel)
+	defer silent.Stop()
+	stream, err := a.client.Vote(ctx, connect.NewRequest(&rpc.VoteRequest{Query: a.query}))
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	from := &parts{stream: stream, heard: func() { silent.Reset(callTimeout) }}
+	return keep(filepath.Join(a.Dir, a.peer.Name), func(to io.Writer) error {
+		r, err := multiparty.NewReader(io.TeeReader(from, to))
+		if from.err != nil {
+			return from.err
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errOther, err)
+		}
+		if err := a.fits(&r.Header); err != nil {
+			return err
+		}
+		if err = r.Rest(); from.err != nil {
+			return from.err
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errOther, err)
+		}
+		return nil
+	})
+}
+
+// fits refuses votes that are not those that were asked for.
+func (a *asked) fits(h *multiparty.Header) error {
+	if h.Party != a.peer.Name || h.Key != a.peer.Key {
+		return fmt.Errorf("%w, under its name and key", errOther)
+	}
+	if err := a.Fits(h); err != nil {
+		return fmt.Errorf("%w: %w", errOther, err)
+	}
+	return nil
+}
+
+// parts reads a stream's messages as one file.
+type parts struct {
+	stream *connect.ServerStreamForClient[rpc.VoteResponse]
+	heard  func()
+	rest   []byte
+	err    error // of the call, not of the file
+}
+
+func (p *parts) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		if p.err != nil {
+			return 0, p.err
+		}
+		if !p.stream.Receive() {
+			if p.err = p.stream.Err(); p.err == nil {
+				return 0, io.EOF
+			}
+			return 0, p.err
+		}
+		p.heard()
+		p.rest = p.stream.Msg().GetPart()
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// send brings the auxiliary files to a party that does not have them.
+func (a *asked) send(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, transfer)
+	defer cancel()
+	for i, path := range a.Files {
+		if err := a.sendFile(ctx, i, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *asked) sendFile(ctx context.Context, number int, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	stream := a.client.SendTable(ctx)
+	message := &rpc.SendTableRequest{Query: a.query, File: uint32(number)}
+	for buf := make([]byte, partBytes); ; {
+		n, err := f.Read(buf)
+		if n > 0 {
+			message.Part = buf[:n]
+			if err := stream.Send(message); err != nil { // the party has answered already
+				break
+			}
+			message = new(rpc.SendTableRequest)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = stream.CloseAndReceive()
+	return err
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package party is votes over the network: the service of a party, which votes
+// with a model that stays with it, and the client of a combiner, which asks many.
+//
+// A combiner signs a query: about which auxiliary table, for which combination,
+// at which ε, until when. A party answers what its operator has allowed and
+// nothing else, writes what it gave into its state before it gives it, and gives
+// the same query the same votes again. It may be killed at any moment.
+//
+// What votes, and on what rows, is not this room's: it hands files to a function
+// and takes a votes file.
+//
+// Room rules. Owns: queries, what a party allows and has given, asking many
+// parties. Imports: multiparty's files and parameters, service rooms, Connect,
+// Prometheus. Must never see: rows, models, seeds.
+package party

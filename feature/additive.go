@@ -4,6 +4,7 @@ package feature
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/discreet-dp/discreet/column"
@@ -11,12 +12,13 @@ import (
 )
 
 // Bins cuts one column into bins: a number's lie between Edges, a category has
-// one per code. Those of a pair are the cells of its two columns' bins.
+// one per code or one per group of codes. Those of a pair are the cells of its two columns' bins.
 type Bins struct {
 	Column int       // index into the schema's Columns; of a pair, the first
 	Edges  []float64 // of a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
 	Second *Bins     // of a pair, its second column's; else nil
-	codes  int       // of a category; 0 for a number
+	codes  int       // bins of a category; 0 for a number
+	groups []uint32  // of a category in groups, the bin of each code
 }
 
 // NewBins cuts a column of s. edges are not used for a category. It does not
@@ -28,6 +30,10 @@ func NewBins(s *schema.Schema, col int, edges []float64) Bins {
 	}
 	return Bins{Column: col, Edges: edges}
 }
+
+// NewGroups cuts a column, a category, into the groups 0..n-1 that its codes are
+// in. It does not copy of.
+func NewGroups(col int, of []uint32, n int) Bins { return Bins{Column: col, codes: n, groups: of} }
 
 // Cross is the bins of a pair of columns: those of the second within each of the
 // first's, so bins i and j meet in bin i·second.Len() + j.
@@ -59,6 +65,9 @@ func (b *Bins) Number(x float64) int {
 // ByCode lists the bin of each code of col, the column the bins are of. Of a pair
 // it is the first column, and what is listed are the first bins of its own.
 func (b *Bins) ByCode(col *column.Column) []uint32 {
+	if b.groups != nil {
+		return slices.Clone(b.groups)
+	}
 	if b.codes > 0 {
 		out := make([]uint32, b.codes)
 		for code := range out {
@@ -69,6 +78,19 @@ func (b *Bins) ByCode(col *column.Column) []uint32 {
 	out := make([]uint32, len(col.Values))
 	for code, x := range col.Values {
 		out[code] = uint32(b.Number(x))
+	}
+	return out
+}
+
+// ByLevel is steps, one per bin, laid out as a model keeps them: one per code
+// where the bins are groups of codes, else as they are.
+func (b *Bins) ByLevel(steps []float64) []float64 {
+	if b.groups == nil {
+		return steps
+	}
+	out := make([]float64, len(b.groups))
+	for code, g := range b.groups {
+		out[code] = steps[g]
 	}
 	return out
 }

@@ -55,7 +55,7 @@ func (a *app) certsInit() *cobra.Command {
 and authority.key, which none but certs issue needs. It replaces nothing.
 
 With --trial it also issues what a trial on one machine needs: aggregator/main,
-operator/me, owner/me and reader/me.`,
+helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
 		Example: `  discreet certs init --dir certs
   discreet certs init --dir certs --trial`,
 		RunE: func(*cobra.Command, []string) error {
@@ -70,7 +70,7 @@ operator/me, owner/me and reader/me.`,
 				return err
 			}
 			now := time.Now()
-			for _, who := range []identity.Caller{{Role: identity.Aggregator, Name: "main"}, {Role: identity.Operator, Name: "me"}, {Role: identity.Owner, Name: "me"}, {Role: identity.Reader, Name: "me"}} {
+			for _, who := range trialists {
 				id, err := authority.Issue(who, here, now, f.life()-time.Hour)
 				if err == nil {
 					err = id.Save(f.dir)
@@ -85,6 +85,12 @@ operator/me, owner/me and reader/me.`,
 	f.add(c, 90)
 	c.Flags().BoolVar(&trial, "trial", false, "also issue the certificates of a trial on this machine")
 	return c
+}
+
+// trialists are who takes part in a trial.
+var trialists = []identity.Caller{
+	{Role: identity.Aggregator, Name: "main"}, {Role: identity.Helper, Name: "one"}, {Role: identity.Helper, Name: "two"}, {Role: identity.Helper, Name: "three"},
+	{Role: identity.Operator, Name: "me"}, {Role: identity.Owner, Name: "me"}, {Role: identity.Reader, Name: "me"},
 }
 
 func (a *app) certsIssue() *cobra.Command {

@@ -93,6 +93,7 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 
 		a.certs(),
 		a.aggregator(),
+		a.helper(),
 		a.task(),
 		a.owner(),
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/service/helper"
+)
+
+// helping is the flags of the command.
+type helping struct {
+	*app
+	as
+	listen, page, store string
+}
+
+func (a *app) helper() *cobra.Command {
+	h := &helping{app: a}
+	c := &cobra.Command{
+		Use:   "helper",
+		Short: "hold shares of secret sums",
+		Long: `Helper is one of the three or more who make a secret sum secret: it holds one
+share of each participant's vector, which alone says nothing, and gives out the
+sum of those that the sum's collector names, once. Helpers must be run by people
+who do not pool what they hold: two thirds of them together can open everything.
+
+What it acknowledged is on disk, its answer before it leaves. It may be killed at
+any moment. Never put an old copy of --store back: it has forgotten what it has
+answered. With a new one it takes part in new sums only, and the others finish
+those of before.
+
+On --page it serves, without TLS and to whoever can reach it, Prometheus' metrics
+and whether it is alive and ready.`,
+		Example: `  discreet helper --certs certs --as helper/two --listen :8445 --store two.db`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return h.run(c.Context()) },
+	}
+	h.as.add(c, "helper/two")
+	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
+	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
+	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
+	required(c, "listen", "store")
+	return c
+}
+
+func (h *helping) run(ctx context.Context) (err error) {
+	self, err := h.load()
+	if err != nil {
+		return err
+	}
+	st, err := helper.At(ctx, h.store, self.Name)
+	if err != nil {
+		return refused(err)
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	log := h.log()
+	s, err := helper.New(helper.Params{Self: self, Store: st, Log: log})
+	if err != nil {
+		return refused(err)
+	}
+	services := []*service{{&http.Server{Handler: s.Handler(), TLSConfig: self.Server()}, h.listen, true}}
+	if h.page != "" {
+		services = append(services, &service{&http.Server{Handler: s.Page()}, h.page, false})
+	}
+	return serveAll(ctx, log, s.Run, services)
+}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/book"
 	"github.com/discreet-dp/discreet/service/owner"
 )
@@ -55,6 +57,50 @@ its own in the book: for trials, and for machines that keep the data of many.`,
 	f.IntVar(&o.connections, "connections", 4, "the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	required(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
+	c.AddCommand(a.ownerKeys())
+	return c
+}
+
+func (a *app) ownerKeys() *cobra.Command {
+	var path, lifetime string
+	var owners int
+	c := &cobra.Command{
+		Use:   "keys",
+		Short: "print the public keys of a book's owners",
+		Long: `Keys prints the public key of each owner of a book, a line each, making those that
+are missing. They are what an owner is called; an operator who knows whose they
+are can admit them to a task with task create --roster.`,
+		Example: `  discreet owner keys --book book.db --lifetime-epsilon 4 >> roster.txt`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			eps, err := dp.ParseEpsilon(lifetime)
+			if err != nil {
+				return &usageError{err}
+			}
+			if owners < 1 || owners > announce.MaxRoster {
+				return &usageError{&dp.ParamError{Op: "owner", Param: "owners", Want: fmt.Sprintf("must be 1 to %d", announce.MaxRoster), Got: owners}}
+			}
+			b, err := book.Open(c.Context(), path, eps)
+			if err != nil {
+				return refused(err)
+			}
+			defer func() { err = errors.Join(err, b.Close()) }()
+			keys, err := b.Keys(c.Context(), owners)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(a.stdout)
+			for i := range keys.Len() {
+				fmt.Fprintln(out, keys.Name(i))
+			}
+			return out.Flush()
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&path, "book", "", "the `file` of the owners' keys and of what they have given; made where there is none")
+	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
+	f.IntVar(&owners, "owners", 1, "the `number` of owners")
+	required(c, "book", "lifetime-epsilon")
 	return c
 }
 
@@ -98,6 +144,6 @@ func (o *owning) run(ctx context.Context) (err error) {
 	if o.json {
 		return writeJSON(o.stdout, sum)
 	}
-	_, err = fmt.Fprintf(o.stdout, "%d owners: %d reports accepted, %d came too late, %d refused, %d silent\n", sum.Owners, sum.Accepted, sum.Missed, sum.Refused, sum.Silent)
+	_, err = fmt.Fprintf(o.stdout, "%d owners: %d reports accepted, %d came too late, %d refused, %d not on the list, %d silent\n", sum.Owners, sum.Accepted, sum.Missed, sum.Refused, sum.Strange, sum.Silent)
 	return err
 }

@@ -44,6 +44,7 @@ type creating struct {
 	*app
 	remote
 	schema, classifier, mechanism, epsilon string
+	roster                                 string
 	owners, rounds, minimum                int
 	slot, quiet, ends                      time.Duration
 }
@@ -56,7 +57,11 @@ func (a *app) taskCreate() *cobra.Command {
 		Long: `Create plans a task from public choices, signs it with the operator's key and
 prints its name. Every owner is asked once, in one slot of one round. A slot waits
 for its owners for --slot at most, or until nothing has come for --quiet; one that
-has fewer reports than --minimum then ends the task.`,
+has fewer reports than --minimum then ends the task.
+
+With --roster only the owners of the keys in that file may report: keys are free to
+make, and one machine may otherwise report as many owners. The task names the list
+by its hash; its owners, and whoever may see the task, can read it.`,
 		Example: `  discreet task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
 		Args: cobra.NoArgs,
@@ -74,6 +79,7 @@ has fewer reports than --minimum then ends the task.`,
 	f.DurationVar(&t.slot, "slot", 0, "how long a slot waits, e.g. 10m, a `time`")
 	f.DurationVar(&t.quiet, "quiet", 0, "close a slot that has its minimum when nothing has come for so long, a `time`; 0: never")
 	f.DurationVar(&t.ends, "ends", 0, "when the task ends, from now on, e.g. 24h, a `time`")
+	f.StringVar(&t.roster, "roster", "", "the `file` of the owners who may report, a public key a line; whoever has a key when left out")
 	required(c, "schema", "classifier", "epsilon", "owners", "minimum", "slot", "ends")
 	return c
 }
@@ -102,13 +108,24 @@ func (t *creating) run(ctx context.Context) error {
 		return refused(err)
 	}
 	a := &announce.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Ends: time.Now().Add(t.ends).Truncate(time.Second)}
+	var roster announce.Roster
+	if t.roster != "" {
+		text, err := os.ReadFile(t.roster)
+		if err != nil {
+			return err
+		}
+		if roster, err = announce.ParseRoster(text); err != nil {
+			return refused(fmt.Errorf("%s: %w", t.roster, err))
+		}
+		a.Roster = roster.Digest()
+	}
 	signed, err := a.Sign(operator)
 	if err != nil {
 		return refused(err)
 	}
 	r, err := client.CreateTask(ctx, connect.NewRequest(&rpc.CreateTaskRequest{Task: &rpc.SignedTask{
 		Announcement: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value,
-	}}))
+	}, Roster: roster}))
 	if err != nil {
 		return answered(err)
 	}
@@ -181,7 +198,7 @@ func (a *app) taskList() *cobra.Command {
 
 func (a *app) taskShow() *cobra.Command {
 	var r remote
-	var out, text string
+	var out, text, list string
 	var wait, asJSON bool
 	c := &cobra.Command{
 		Use:   "show TASK",
@@ -189,7 +206,8 @@ func (a *app) taskShow() *cobra.Command {
 		Long: `Show prints how far a task is. With --model it writes the model of a task that is
 done; with --wait it waits until then. With --announcement it writes what the
 operator has signed, once the signature is checked: whoever is asked to take part
-can read what every owner is asked.`,
+can read what every owner is asked. With --roster it writes the keys of the owners
+who may report, once they are those that the operator has signed.`,
 		Example: `  discreet task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 --wait --model m.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -203,6 +221,11 @@ can read what every owner is asked.`,
 			}
 			if text != "" {
 				if err := a.readTask(c.Context(), client, self, id, text); err != nil {
+					return err
+				}
+			}
+			if list != "" {
+				if err := a.readRoster(c.Context(), client, self, id, list); err != nil {
 					return err
 				}
 			}
@@ -225,6 +248,7 @@ can read what every owner is asked.`,
 	r.add(c, "reader/ben")
 	c.Flags().StringVar(&out, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&text, "announcement", "", "the `file` to write the signed task to; replaced if it is there")
+	c.Flags().StringVar(&list, "roster", "", "the `file` to write the task's list of owners to; replaced if it is there")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the task is done or closed")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
@@ -249,28 +273,63 @@ func (a *app) await(ctx context.Context, client rpc.AggregatorClient, id wire.Di
 	}
 }
 
-// readTask writes a task's announcement, whose signature must be an operator's.
-func (a *app) readTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest, path string) error {
+// signedTask fetches a task's announcement, whose signature must be an operator's.
+func signedTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest) (text []byte, ann *announce.Announcement, who identity.Caller, err error) {
 	r, err := client.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
 	if err != nil {
-		return answered(err)
+		return nil, nil, who, answered(err)
 	}
 	t := r.Msg.GetTask()
-	who, err := self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, announce.Purpose, t.GetAnnouncement(), time.Now())
+	who, err = self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, announce.Purpose, t.GetAnnouncement(), time.Now())
 	if err != nil || who.Role != identity.Operator {
-		return errors.Join(errors.New("task: no operator has signed what the aggregator sent"), err)
+		return nil, nil, who, errors.Join(errors.New("task: no operator has signed what the aggregator sent"), err)
 	}
-	parsed, err := announce.Parse(t.GetAnnouncement())
+	if ann, err = announce.Parse(t.GetAnnouncement()); err != nil {
+		return nil, nil, who, err
+	}
+	if d, err := ann.Task.Digest(); err != nil || d != id {
+		return nil, nil, who, errors.Join(errors.New("task: the aggregator sent another task than the one asked for"), err)
+	}
+	return t.GetAnnouncement(), ann, who, nil
+}
+
+// readTask writes a task's announcement.
+func (a *app) readTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest, path string) error {
+	text, _, who, err := signedTask(ctx, client, self, id)
 	if err != nil {
 		return err
 	}
-	if d, err := parsed.Task.Digest(); err != nil || d != id {
-		return errors.Join(errors.New("task: the aggregator sent another task than the one asked for"), err)
-	}
-	if err := os.WriteFile(path, t.GetAnnouncement(), 0o644); err != nil {
+	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return err
 	}
 	a.say("wrote %s, signed by %s", path, who)
+	return nil
+}
+
+// readRoster writes a task's list of owners, which the announcement must name.
+func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest, path string) error {
+	_, ann, who, err := signedTask(ctx, client, self, id)
+	if err != nil {
+		return err
+	}
+	if !ann.Roster.Named() {
+		return errors.New("task: it has no list of owners: whoever has a key may report")
+	}
+	r, err := client.GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
+	if err != nil {
+		return answered(err)
+	}
+	roster, err := announce.RosterOf(r.Msg.GetKeys())
+	if err != nil {
+		return err
+	}
+	if roster.Digest() != ann.Roster {
+		return errors.New("task: the aggregator sent another list of owners than the operator has signed")
+	}
+	if err := os.WriteFile(path, roster.Text(), 0o644); err != nil {
+		return err
+	}
+	a.say("wrote %s, %d owners, signed by %s", path, roster.Len(), who)
 	return nil
 }
 

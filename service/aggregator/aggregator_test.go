@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -140,13 +141,14 @@ func (f *federation) plan(change func(*announce.Announcement)) *announce.Announc
 	return a
 }
 
-// announce signs it as an operator and creates the task.
-func (f *federation) announce(a *announce.Announcement) wire.Digest {
+// announce signs it as an operator and creates the task, with the list of owners
+// that it names.
+func (f *federation) announce(a *announce.Announcement, roster ...announce.Roster) wire.Digest {
 	f.t.Helper()
 	operator := f.identity(identity.Operator, "anna")
 	signed, err := a.Sign(operator)
 	must(f.t, err)
-	r, err := f.client(operator).CreateTask(f.t.Context(), connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed)}))
+	r, err := f.client(operator).CreateTask(f.t.Context(), connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed), Roster: slices.Concat(roster...)}))
 	must(f.t, err)
 	return wire.Digest(r.Msg.GetTaskId())
 }
@@ -353,6 +355,10 @@ func TestRolesAreKept(t *testing.T) {
 			_, err := c.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
 			return err
 		},
+		"GetRoster": func(c rpc.AggregatorClient) error {
+			_, err := c.GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
+			return err
+		},
 		"ListTasks": func(c rpc.AggregatorClient) error {
 			_, err := c.ListTasks(ctx, connect.NewRequest(&rpc.ListTasksRequest{}))
 			return err
@@ -379,8 +385,8 @@ func TestRolesAreKept(t *testing.T) {
 		},
 	}
 	allowed := map[identity.Role]string{
-		identity.Owner: "GetTask ListTasks GetRound GetModel Upload", identity.Reader: "GetTask ListTasks GetRound GetModel",
-		identity.Operator: "GetTask ListTasks GetRound GetModel CreateTask CloseTask", identity.Helper: "GetTask ListTasks GetRound", identity.Aggregator: "",
+		identity.Owner: "GetTask GetRoster ListTasks GetRound GetModel Upload", identity.Reader: "GetTask GetRoster ListTasks GetRound GetModel",
+		identity.Operator: "GetTask GetRoster ListTasks GetRound GetModel CreateTask CloseTask", identity.Helper: "GetTask GetRoster ListTasks GetRound", identity.Aggregator: "",
 	}
 	for role, list := range allowed {
 		client := f.client(f.identity(role, "x"))

@@ -29,6 +29,15 @@ func (s *Server) GetTask(ctx context.Context, r *connect.Request[rpc.GetTaskRequ
 	}}), nil
 }
 
+// GetRoster implements rpc.AggregatorHandler.
+func (s *Server) GetRoster(ctx context.Context, r *connect.Request[rpc.GetRosterRequest]) (*connect.Response[rpc.GetRosterResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&rpc.GetRosterResponse{Keys: l.roster}), nil
+}
+
 // ListTasks implements rpc.AggregatorHandler.
 func (s *Server) ListTasks(context.Context, *connect.Request[rpc.ListTasksRequest]) (*connect.Response[rpc.ListTasksResponse], error) {
 	out := new(rpc.ListTasksResponse)
@@ -109,6 +118,9 @@ func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTa
 	if err != nil {
 		return nil, err
 	}
+	if err := s.enlist(ctx, ann, r.Msg.GetRoster()); err != nil {
+		return nil, err
+	}
 	digest, err := ann.Task.Digest()
 	if err != nil {
 		return nil, err
@@ -129,6 +141,26 @@ func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTa
 		return nil, err
 	}
 	return connect.NewResponse(&rpc.CreateTaskResponse{TaskId: digest[:]}), nil
+}
+
+// enlist stores the list of owners that an announcement names.
+func (s *Server) enlist(ctx context.Context, ann *announce.Announcement, keys []byte) error {
+	if !ann.Roster.Named() {
+		if len(keys) > 0 {
+			return problem.New(problem.UnsafeTask, "there is a list of owners that the announcement does not name")
+		}
+		return nil
+	}
+	roster, err := announce.RosterOf(keys)
+	switch {
+	case err != nil:
+		return problem.New(problem.UnsafeTask, "%v", err)
+	case roster.Digest() != ann.Roster:
+		return problem.New(problem.UnsafeTask, "the list of owners is another than the announcement names")
+	case roster.Len() < ann.Minimum:
+		return problem.New(problem.UnsafeTask, "%d owners are on the list, a slot must have %d reports", roster.Len(), ann.Minimum)
+	}
+	return s.Store.Keep(ctx, roster)
 }
 
 // CloseTask implements rpc.AggregatorHandler.

@@ -24,6 +24,7 @@ type live struct {
 	ann     *announce.Announcement
 	signed  announce.Signed
 	placing *wire.Placing
+	roster  announce.Roster // who may report; nil: whoever has a key
 
 	mu       sync.RWMutex
 	state    store.State
@@ -56,6 +57,25 @@ func enliven(t store.Task) (*live, error) {
 	l := &live{id: t.ID, ann: ann, signed: signed, state: t.State, slot: -1}
 	l.placing, err = ann.Task.Placing()
 	return l, err
+}
+
+// admit reads the list of the task's owners, or shares it with another task.
+func (l *live) admit(ctx context.Context, s *store.Store, others []*live) error {
+	if !l.ann.Roster.Named() {
+		return nil
+	}
+	for _, o := range others {
+		if o.ann.Roster == l.ann.Roster {
+			l.roster = o.roster
+			return nil
+		}
+	}
+	keys, err := s.Roster(ctx, l.ann.Roster)
+	if err != nil {
+		return err
+	}
+	l.roster, err = announce.RosterOf(keys)
+	return err
 }
 
 // refresh takes over what the store says.

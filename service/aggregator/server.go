@@ -99,6 +99,7 @@ func (s *Server) Handler() http.Handler {
 // may lists who may call what. What is not here nobody may.
 var may = map[string][]identity.Role{
 	rpc.AggregatorGetTaskProcedure:    {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
+	rpc.AggregatorGetRosterProcedure:  {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
 	rpc.AggregatorListTasksProcedure:  {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
 	rpc.AggregatorGetRoundProcedure:   {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
 	rpc.AggregatorGetModelProcedure:   {identity.Owner, identity.Reader, identity.Operator},
@@ -185,6 +186,9 @@ func (s *Server) find(ctx context.Context, id []byte) (*live, error) {
 // add takes a stored task into memory.
 func (s *Server) add(ctx context.Context, t store.Task) (*live, error) {
 	l, err := enliven(t)
+	if err == nil {
+		err = l.admit(ctx, s.Store, s.all())
+	}
 	if err == nil {
 		err = l.refresh(ctx, s.Store)
 	}

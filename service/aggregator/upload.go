@@ -96,6 +96,9 @@ func (l *live) check(signed *rpc.SignedReport) (store.Report, *problem.Problem) 
 	if rep.Task != wire.Digest(l.id) {
 		return none, problem.New(problem.UnknownTask, "the report is of task %s", rep.Task)
 	}
+	if l.roster != nil && !l.roster.Has(key) {
+		return none, problem.New(problem.UnknownOwner, "")
+	}
 	place := l.placing.Of(rep.Owner)
 	if rep.Slot != place.Slot {
 		return none, problem.New(problem.WrongGroup, "the owner answers in slot %d, not %d", place.Slot, rep.Slot)

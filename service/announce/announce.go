@@ -32,6 +32,8 @@ type Announcement struct {
 	Quiet time.Duration
 	// Ends is when the task ends, with or without a model. Whole seconds.
 	Ends time.Time
+	// Roster names the owners who may report; zero: whoever has a key.
+	Roster RosterDigest
 }
 
 // The bounds of a timetable.
@@ -69,6 +71,7 @@ type body struct {
 	Slot     int64           `json:"slot_ms"`
 	Quiet    int64           `json:"quiet_ms"`
 	Ends     int64           `json:"ends_unix"`
+	Roster   *RosterDigest   `json:"roster,omitempty"`
 	Task     json.RawMessage `json:"task"` // package wire's own text, without its line break
 }
 
@@ -89,7 +92,11 @@ func (a *Announcement) Text() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), bytes.TrimSuffix(task, []byte("\n"))})
+	var roster *RosterDigest
+	if a.Roster.Named() {
+		roster = &a.Roster
+	}
+	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster, bytes.TrimSuffix(task, []byte("\n"))})
 	return b.Bytes(), err
 }
 
@@ -115,7 +122,10 @@ func Parse(text []byte) (*Announcement, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Announcement{task, b.Minimum, time.Duration(b.Slot) * time.Millisecond, time.Duration(b.Quiet) * time.Millisecond, time.Unix(b.Ends, 0)}
+	a := &Announcement{task, b.Minimum, time.Duration(b.Slot) * time.Millisecond, time.Duration(b.Quiet) * time.Millisecond, time.Unix(b.Ends, 0), RosterDigest{}}
+	if b.Roster != nil {
+		a.Roster = *b.Roster
+	}
 	again, err := a.Text()
 	if err != nil {
 		return nil, err

@@ -93,9 +93,15 @@ func (k Keys) at(owner int) []byte {
 	return k[owner*ed25519.PrivateKeySize:][:ed25519.PrivateKeySize]
 }
 
+// Public is the public half of one owner's key.
+func (k Keys) Public(owner int) [ed25519.PublicKeySize]byte {
+	return [ed25519.PublicKeySize]byte(k.at(owner)[ed25519.SeedSize:])
+}
+
 // Name is what one owner is called.
 func (k Keys) Name(owner int) string {
-	return hex.EncodeToString(k.at(owner)[ed25519.SeedSize:]) // the public half
+	key := k.Public(owner)
+	return hex.EncodeToString(key[:])
 }
 
 // chunk is how many rows one statement is about.

@@ -62,6 +62,7 @@ type Summary struct {
 	Accepted int `json:"accepted"` // reports that the aggregator has stored
 	Missed   int `json:"missed"`   // owners whose slot had been closed
 	Refused  int `json:"refused"`  // reports refused for another reason
+	Strange  int `json:"strange"`  // owners who are not on the task's list
 	Silent   int `json:"silent"`   // owners that answered another broadcast of the task before, or cannot afford it
 	// How long uploads took that were answered, in milliseconds.
 	UploadMedianMs int64 `json:"upload_median_ms"`
@@ -87,6 +88,7 @@ type run struct {
 	ends    time.Time
 	terms   *core.Terms
 	recs    *core.Records
+	roster  announce.RosterDigest
 	rows    int
 	keys    book.Keys
 	slots   [][]int32 // the numbers of each slot's owners
@@ -159,7 +161,7 @@ func (r *run) accept(ctx context.Context) error {
 	if sha256.Sum256(text) != r.id {
 		return errors.New("owner: the aggregator sent another task than the one asked for")
 	}
-	r.ends = ann.Ends
+	r.ends, r.roster = ann.Ends, ann.Roster
 	r.terms, err = core.Accept(text, core.Caps{Epsilon: r.Cap})
 	return err
 }
@@ -182,13 +184,47 @@ func (r *run) enrol(ctx context.Context) error {
 	if err := r.Book.Broke(ctx, r.id, r.terms.Task().Epsilon, r.Owners); err != nil {
 		return err
 	}
+	roster, err := r.list(ctx)
+	if err != nil {
+		return err
+	}
 	r.slots = make([][]int32, r.terms.Task().Slots())
 	r.rows, r.sum.Owners = tab.Rows, r.Owners
 	for i := range r.Owners {
+		if roster != nil && !roster.Has(r.keys.Public(i)) {
+			r.sum.Strange++
+			continue
+		}
 		slot := r.terms.Place(r.keys.Name(i)).Slot
 		r.slots[slot] = append(r.slots[slot], int32(i))
 	}
+	if r.sum.Strange == r.Owners {
+		return fmt.Errorf("owner: %w", problem.New(problem.UnknownOwner, ""))
+	}
 	return nil
+}
+
+// list fetches the task's list of owners, nil where it has none: who is not on it
+// would pay for a report that is refused.
+func (r *run) list(ctx context.Context) (announce.Roster, error) {
+	if !r.roster.Named() {
+		return nil, nil
+	}
+	var keys []byte
+	if err := r.call(ctx, func(ctx context.Context) error {
+		a, err := r.clients[0].GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: r.id[:]}))
+		if err == nil {
+			keys = a.Msg.GetKeys()
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	roster, err := announce.RosterOf(keys)
+	if err == nil && roster.Digest() != r.roster {
+		err = errors.New("owner: the aggregator sent another list of owners than the operator has signed")
+	}
+	return roster, err
 }
 
 // follow waits for slots and answers for the owners whose turn has come.
@@ -423,7 +459,7 @@ func (r *run) count(given []book.Given, refusals []*rpc.Refusal) (again []book.G
 
 func (r *run) progress() {
 	if r.Progress != nil {
-		r.Progress(r.sum.Accepted+r.sum.Missed+r.sum.Refused+r.sum.Silent, r.sum.Owners)
+		r.Progress(r.sum.Accepted+r.sum.Missed+r.sum.Refused+r.sum.Strange+r.sum.Silent, r.sum.Owners)
 	}
 }
 

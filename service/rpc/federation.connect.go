@@ -41,6 +41,8 @@ const (
 const (
 	// AggregatorGetTaskProcedure is the fully-qualified name of the Aggregator's GetTask RPC.
 	AggregatorGetTaskProcedure = "/discreet.v1.Aggregator/GetTask"
+	// AggregatorGetRosterProcedure is the fully-qualified name of the Aggregator's GetRoster RPC.
+	AggregatorGetRosterProcedure = "/discreet.v1.Aggregator/GetRoster"
 	// AggregatorListTasksProcedure is the fully-qualified name of the Aggregator's ListTasks RPC.
 	AggregatorListTasksProcedure = "/discreet.v1.Aggregator/ListTasks"
 	// AggregatorGetRoundProcedure is the fully-qualified name of the Aggregator's GetRound RPC.
@@ -59,6 +61,9 @@ const (
 type AggregatorClient interface {
 	// GetTask returns a task as its operator signed it.
 	GetTask(context.Context, *connect.Request[GetTaskRequest]) (*connect.Response[GetTaskResponse], error)
+	// GetRoster returns the owners who are admitted to a task, where it has a list
+	// of them: the announcement names it by its hash.
+	GetRoster(context.Context, *connect.Request[GetRosterRequest]) (*connect.Response[GetRosterResponse], error)
 	// ListTasks returns every task, the newest first.
 	ListTasks(context.Context, *connect.Request[ListTasksRequest]) (*connect.Response[ListTasksResponse], error)
 	// GetRound returns what has been broadcast, and when to ask again.
@@ -89,6 +94,13 @@ func NewAggregatorClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			httpClient,
 			baseURL+AggregatorGetTaskProcedure,
 			connect.WithSchema(aggregatorMethods.ByName("GetTask")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		getRoster: connect.NewClient[GetRosterRequest, GetRosterResponse](
+			httpClient,
+			baseURL+AggregatorGetRosterProcedure,
+			connect.WithSchema(aggregatorMethods.ByName("GetRoster")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -140,6 +152,7 @@ func NewAggregatorClient(httpClient connect.HTTPClient, baseURL string, opts ...
 // aggregatorClient implements AggregatorClient.
 type aggregatorClient struct {
 	getTask    *connect.Client[GetTaskRequest, GetTaskResponse]
+	getRoster  *connect.Client[GetRosterRequest, GetRosterResponse]
 	listTasks  *connect.Client[ListTasksRequest, ListTasksResponse]
 	getRound   *connect.Client[GetRoundRequest, GetRoundResponse]
 	getModel   *connect.Client[GetModelRequest, GetModelResponse]
@@ -151,6 +164,11 @@ type aggregatorClient struct {
 // GetTask calls discreet.v1.Aggregator.GetTask.
 func (c *aggregatorClient) GetTask(ctx context.Context, req *connect.Request[GetTaskRequest]) (*connect.Response[GetTaskResponse], error) {
 	return c.getTask.CallUnary(ctx, req)
+}
+
+// GetRoster calls discreet.v1.Aggregator.GetRoster.
+func (c *aggregatorClient) GetRoster(ctx context.Context, req *connect.Request[GetRosterRequest]) (*connect.Response[GetRosterResponse], error) {
+	return c.getRoster.CallUnary(ctx, req)
 }
 
 // ListTasks calls discreet.v1.Aggregator.ListTasks.
@@ -187,6 +205,9 @@ func (c *aggregatorClient) CloseTask(ctx context.Context, req *connect.Request[C
 type AggregatorHandler interface {
 	// GetTask returns a task as its operator signed it.
 	GetTask(context.Context, *connect.Request[GetTaskRequest]) (*connect.Response[GetTaskResponse], error)
+	// GetRoster returns the owners who are admitted to a task, where it has a list
+	// of them: the announcement names it by its hash.
+	GetRoster(context.Context, *connect.Request[GetRosterRequest]) (*connect.Response[GetRosterResponse], error)
 	// ListTasks returns every task, the newest first.
 	ListTasks(context.Context, *connect.Request[ListTasksRequest]) (*connect.Response[ListTasksResponse], error)
 	// GetRound returns what has been broadcast, and when to ask again.
@@ -213,6 +234,13 @@ func NewAggregatorHandler(svc AggregatorHandler, opts ...connect.HandlerOption) 
 		AggregatorGetTaskProcedure,
 		svc.GetTask,
 		connect.WithSchema(aggregatorMethods.ByName("GetTask")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	aggregatorGetRosterHandler := connect.NewUnaryHandler(
+		AggregatorGetRosterProcedure,
+		svc.GetRoster,
+		connect.WithSchema(aggregatorMethods.ByName("GetRoster")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -262,6 +290,8 @@ func NewAggregatorHandler(svc AggregatorHandler, opts ...connect.HandlerOption) 
 		switch r.URL.Path {
 		case AggregatorGetTaskProcedure:
 			aggregatorGetTaskHandler.ServeHTTP(w, r)
+		case AggregatorGetRosterProcedure:
+			aggregatorGetRosterHandler.ServeHTTP(w, r)
 		case AggregatorListTasksProcedure:
 			aggregatorListTasksHandler.ServeHTTP(w, r)
 		case AggregatorGetRoundProcedure:
@@ -285,6 +315,10 @@ type UnimplementedAggregatorHandler struct{}
 
 func (UnimplementedAggregatorHandler) GetTask(context.Context, *connect.Request[GetTaskRequest]) (*connect.Response[GetTaskResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.v1.Aggregator.GetTask is not implemented"))
+}
+
+func (UnimplementedAggregatorHandler) GetRoster(context.Context, *connect.Request[GetRosterRequest]) (*connect.Response[GetRosterResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.v1.Aggregator.GetRoster is not implemented"))
 }
 
 func (UnimplementedAggregatorHandler) ListTasks(context.Context, *connect.Request[ListTasksRequest]) (*connect.Response[ListTasksResponse], error) {

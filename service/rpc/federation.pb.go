@@ -228,6 +228,94 @@ func (x *SignedTask) GetSignature() []byte {
 	return nil
 }
 
+type GetRosterRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TaskId        []byte                 `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRosterRequest) Reset() {
+	*x = GetRosterRequest{}
+	mi := &file_federation_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRosterRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRosterRequest) ProtoMessage() {}
+
+func (x *GetRosterRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_federation_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRosterRequest.ProtoReflect.Descriptor instead.
+func (*GetRosterRequest) Descriptor() ([]byte, []int) {
+	return file_federation_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetRosterRequest) GetTaskId() []byte {
+	if x != nil {
+		return x.TaskId
+	}
+	return nil
+}
+
+type GetRosterResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Keys          []byte                 `protobuf:"bytes,1,opt,name=keys,proto3" json:"keys,omitempty"` // of owners: 32 bytes each, in ascending order; none where anybody may report
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRosterResponse) Reset() {
+	*x = GetRosterResponse{}
+	mi := &file_federation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRosterResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRosterResponse) ProtoMessage() {}
+
+func (x *GetRosterResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_federation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRosterResponse.ProtoReflect.Descriptor instead.
+func (*GetRosterResponse) Descriptor() ([]byte, []int) {
+	return file_federation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetRosterResponse) GetKeys() []byte {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
 type ListTasksRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -236,7 +324,7 @@ type ListTasksRequest struct {
 
 func (x *ListTasksRequest) Reset() {
 	*x = ListTasksRequest{}
-	mi := &file_federation_proto_msgTypes[3]
+	mi := &file_federation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -248,7 +336,7 @@ func (x *ListTasksRequest) String() string {
 func (*ListTasksRequest) ProtoMessage() {}
 
 func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[3]
+	mi := &file_federation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -261,7 +349,7 @@ func (x *ListTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksRequest.ProtoReflect.Descriptor instead.
 func (*ListTasksRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{3}
+	return file_federation_proto_rawDescGZIP(), []int{5}
 }
 
 type ListTasksResponse struct {
@@ -273,7 +361,7 @@ type ListTasksResponse struct {
 
 func (x *ListTasksResponse) Reset() {
 	*x = ListTasksResponse{}
-	mi := &file_federation_proto_msgTypes[4]
+	mi := &file_federation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -285,7 +373,7 @@ func (x *ListTasksResponse) String() string {
 func (*ListTasksResponse) ProtoMessage() {}
 
 func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[4]
+	mi := &file_federation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -298,7 +386,7 @@ func (x *ListTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTasksResponse.ProtoReflect.Descriptor instead.
 func (*ListTasksResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{4}
+	return file_federation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListTasksResponse) GetTasks() []*TaskState {
@@ -323,7 +411,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_federation_proto_msgTypes[5]
+	mi := &file_federation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -335,7 +423,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[5]
+	mi := &file_federation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -348,7 +436,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{5}
+	return file_federation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TaskState) GetTaskId() []byte {
@@ -410,7 +498,7 @@ type GetRoundRequest struct {
 
 func (x *GetRoundRequest) Reset() {
 	*x = GetRoundRequest{}
-	mi := &file_federation_proto_msgTypes[6]
+	mi := &file_federation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -422,7 +510,7 @@ func (x *GetRoundRequest) String() string {
 func (*GetRoundRequest) ProtoMessage() {}
 
 func (x *GetRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[6]
+	mi := &file_federation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -435,7 +523,7 @@ func (x *GetRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRoundRequest.ProtoReflect.Descriptor instead.
 func (*GetRoundRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{6}
+	return file_federation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetRoundRequest) GetTaskId() []byte {
@@ -463,7 +551,7 @@ type GetRoundResponse struct {
 
 func (x *GetRoundResponse) Reset() {
 	*x = GetRoundResponse{}
-	mi := &file_federation_proto_msgTypes[7]
+	mi := &file_federation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -475,7 +563,7 @@ func (x *GetRoundResponse) String() string {
 func (*GetRoundResponse) ProtoMessage() {}
 
 func (x *GetRoundResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[7]
+	mi := &file_federation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -488,7 +576,7 @@ func (x *GetRoundResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRoundResponse.ProtoReflect.Descriptor instead.
 func (*GetRoundResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{7}
+	return file_federation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetRoundResponse) GetState() *TaskState {
@@ -521,7 +609,7 @@ type GetModelRequest struct {
 
 func (x *GetModelRequest) Reset() {
 	*x = GetModelRequest{}
-	mi := &file_federation_proto_msgTypes[8]
+	mi := &file_federation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -533,7 +621,7 @@ func (x *GetModelRequest) String() string {
 func (*GetModelRequest) ProtoMessage() {}
 
 func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[8]
+	mi := &file_federation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -546,7 +634,7 @@ func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetModelRequest.ProtoReflect.Descriptor instead.
 func (*GetModelRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{8}
+	return file_federation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetModelRequest) GetTaskId() []byte {
@@ -566,7 +654,7 @@ type GetModelResponse struct {
 
 func (x *GetModelResponse) Reset() {
 	*x = GetModelResponse{}
-	mi := &file_federation_proto_msgTypes[9]
+	mi := &file_federation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +666,7 @@ func (x *GetModelResponse) String() string {
 func (*GetModelResponse) ProtoMessage() {}
 
 func (x *GetModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[9]
+	mi := &file_federation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +679,7 @@ func (x *GetModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetModelResponse.ProtoReflect.Descriptor instead.
 func (*GetModelResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{9}
+	return file_federation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetModelResponse) GetModel() []byte {
@@ -618,7 +706,7 @@ type UploadRequest struct {
 
 func (x *UploadRequest) Reset() {
 	*x = UploadRequest{}
-	mi := &file_federation_proto_msgTypes[10]
+	mi := &file_federation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -630,7 +718,7 @@ func (x *UploadRequest) String() string {
 func (*UploadRequest) ProtoMessage() {}
 
 func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[10]
+	mi := &file_federation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -643,7 +731,7 @@ func (x *UploadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
 func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{10}
+	return file_federation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UploadRequest) GetTaskId() []byte {
@@ -670,7 +758,7 @@ type SignedReport struct {
 
 func (x *SignedReport) Reset() {
 	*x = SignedReport{}
-	mi := &file_federation_proto_msgTypes[11]
+	mi := &file_federation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +770,7 @@ func (x *SignedReport) String() string {
 func (*SignedReport) ProtoMessage() {}
 
 func (x *SignedReport) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[11]
+	mi := &file_federation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +783,7 @@ func (x *SignedReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignedReport.ProtoReflect.Descriptor instead.
 func (*SignedReport) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{11}
+	return file_federation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SignedReport) GetReport() []byte {
@@ -721,7 +809,7 @@ type UploadResponse struct {
 
 func (x *UploadResponse) Reset() {
 	*x = UploadResponse{}
-	mi := &file_federation_proto_msgTypes[12]
+	mi := &file_federation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +821,7 @@ func (x *UploadResponse) String() string {
 func (*UploadResponse) ProtoMessage() {}
 
 func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[12]
+	mi := &file_federation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +834,7 @@ func (x *UploadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
 func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{12}
+	return file_federation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadResponse) GetRefusals() []*Refusal {
@@ -766,7 +854,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_federation_proto_msgTypes[13]
+	mi := &file_federation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +866,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[13]
+	mi := &file_federation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +879,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{13}
+	return file_federation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Refusal) GetIndex() uint32 {
@@ -811,13 +899,14 @@ func (x *Refusal) GetProblem() *Problem {
 type CreateTaskRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Task          *SignedTask            `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
+	Roster        []byte                 `protobuf:"bytes,2,opt,name=roster,proto3" json:"roster,omitempty"` // the list that the announcement names, as GetRoster returns it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateTaskRequest) Reset() {
 	*x = CreateTaskRequest{}
-	mi := &file_federation_proto_msgTypes[14]
+	mi := &file_federation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -829,7 +918,7 @@ func (x *CreateTaskRequest) String() string {
 func (*CreateTaskRequest) ProtoMessage() {}
 
 func (x *CreateTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[14]
+	mi := &file_federation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -842,12 +931,19 @@ func (x *CreateTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTaskRequest.ProtoReflect.Descriptor instead.
 func (*CreateTaskRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{14}
+	return file_federation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CreateTaskRequest) GetTask() *SignedTask {
 	if x != nil {
 		return x.Task
+	}
+	return nil
+}
+
+func (x *CreateTaskRequest) GetRoster() []byte {
+	if x != nil {
+		return x.Roster
 	}
 	return nil
 }
@@ -861,7 +957,7 @@ type CreateTaskResponse struct {
 
 func (x *CreateTaskResponse) Reset() {
 	*x = CreateTaskResponse{}
-	mi := &file_federation_proto_msgTypes[15]
+	mi := &file_federation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +969,7 @@ func (x *CreateTaskResponse) String() string {
 func (*CreateTaskResponse) ProtoMessage() {}
 
 func (x *CreateTaskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[15]
+	mi := &file_federation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +982,7 @@ func (x *CreateTaskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTaskResponse.ProtoReflect.Descriptor instead.
 func (*CreateTaskResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{15}
+	return file_federation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CreateTaskResponse) GetTaskId() []byte {
@@ -905,7 +1001,7 @@ type CloseTaskRequest struct {
 
 func (x *CloseTaskRequest) Reset() {
 	*x = CloseTaskRequest{}
-	mi := &file_federation_proto_msgTypes[16]
+	mi := &file_federation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -917,7 +1013,7 @@ func (x *CloseTaskRequest) String() string {
 func (*CloseTaskRequest) ProtoMessage() {}
 
 func (x *CloseTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[16]
+	mi := &file_federation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -930,7 +1026,7 @@ func (x *CloseTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseTaskRequest.ProtoReflect.Descriptor instead.
 func (*CloseTaskRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{16}
+	return file_federation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CloseTaskRequest) GetTaskId() []byte {
@@ -948,7 +1044,7 @@ type CloseTaskResponse struct {
 
 func (x *CloseTaskResponse) Reset() {
 	*x = CloseTaskResponse{}
-	mi := &file_federation_proto_msgTypes[17]
+	mi := &file_federation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -960,7 +1056,7 @@ func (x *CloseTaskResponse) String() string {
 func (*CloseTaskResponse) ProtoMessage() {}
 
 func (x *CloseTaskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[17]
+	mi := &file_federation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -973,7 +1069,7 @@ func (x *CloseTaskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseTaskResponse.ProtoReflect.Descriptor instead.
 func (*CloseTaskResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{17}
+	return file_federation_proto_rawDescGZIP(), []int{19}
 }
 
 // Problem is RFC 9457's, as a detail of an error or beside a report.
@@ -989,7 +1085,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_federation_proto_msgTypes[18]
+	mi := &file_federation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1097,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[18]
+	mi := &file_federation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1110,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{18}
+	return file_federation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Problem) GetType() string {
@@ -1058,7 +1154,11 @@ const file_federation_proto_rawDesc = "" +
 	"SignedTask\x12\"\n" +
 	"\fannouncement\x18\x01 \x01(\fR\fannouncement\x12 \n" +
 	"\vcertificate\x18\x02 \x01(\fR\vcertificate\x12\x1c\n" +
-	"\tsignature\x18\x03 \x01(\fR\tsignature\"\x12\n" +
+	"\tsignature\x18\x03 \x01(\fR\tsignature\"+\n" +
+	"\x10GetRosterRequest\x12\x17\n" +
+	"\atask_id\x18\x01 \x01(\fR\x06taskId\"'\n" +
+	"\x11GetRosterResponse\x12\x12\n" +
+	"\x04keys\x18\x01 \x01(\fR\x04keys\"\x12\n" +
 	"\x10ListTasksRequest\"A\n" +
 	"\x11ListTasksResponse\x12,\n" +
 	"\x05tasks\x18\x01 \x03(\v2\x16.discreet.v1.TaskStateR\x05tasks\"\xd4\x01\n" +
@@ -1093,9 +1193,10 @@ const file_federation_proto_rawDesc = "" +
 	"\brefusals\x18\x01 \x03(\v2\x14.discreet.v1.RefusalR\brefusals\"O\n" +
 	"\aRefusal\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12.\n" +
-	"\aproblem\x18\x02 \x01(\v2\x14.discreet.v1.ProblemR\aproblem\"@\n" +
+	"\aproblem\x18\x02 \x01(\v2\x14.discreet.v1.ProblemR\aproblem\"X\n" +
 	"\x11CreateTaskRequest\x12+\n" +
-	"\x04task\x18\x01 \x01(\v2\x17.discreet.v1.SignedTaskR\x04task\"-\n" +
+	"\x04task\x18\x01 \x01(\v2\x17.discreet.v1.SignedTaskR\x04task\x12\x16\n" +
+	"\x06roster\x18\x02 \x01(\fR\x06roster\"-\n" +
 	"\x12CreateTaskResponse\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\"+\n" +
 	"\x10CloseTaskRequest\x12\x17\n" +
@@ -1112,10 +1213,11 @@ const file_federation_proto_rawDesc = "" +
 	"STATE_OPEN\x10\x01\x12\x0e\n" +
 	"\n" +
 	"STATE_DONE\x10\x02\x12\x10\n" +
-	"\fSTATE_CLOSED\x10\x032\xb1\x04\n" +
+	"\fSTATE_CLOSED\x10\x032\x82\x05\n" +
 	"\n" +
 	"Aggregator\x12I\n" +
 	"\aGetTask\x12\x1b.discreet.v1.GetTaskRequest\x1a\x1c.discreet.v1.GetTaskResponse\"\x03\x90\x02\x01\x12O\n" +
+	"\tGetRoster\x12\x1d.discreet.v1.GetRosterRequest\x1a\x1e.discreet.v1.GetRosterResponse\"\x03\x90\x02\x01\x12O\n" +
 	"\tListTasks\x12\x1d.discreet.v1.ListTasksRequest\x1a\x1e.discreet.v1.ListTasksResponse\"\x03\x90\x02\x01\x12L\n" +
 	"\bGetRound\x12\x1c.discreet.v1.GetRoundRequest\x1a\x1d.discreet.v1.GetRoundResponse\"\x03\x90\x02\x01\x12L\n" +
 	"\bGetModel\x12\x1c.discreet.v1.GetModelRequest\x1a\x1d.discreet.v1.GetModelResponse\"\x03\x90\x02\x01\x12F\n" +
@@ -1137,54 +1239,58 @@ func file_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_federation_proto_goTypes = []any{
 	(State)(0),                 // 0: discreet.v1.State
 	(*GetTaskRequest)(nil),     // 1: discreet.v1.GetTaskRequest
 	(*GetTaskResponse)(nil),    // 2: discreet.v1.GetTaskResponse
 	(*SignedTask)(nil),         // 3: discreet.v1.SignedTask
-	(*ListTasksRequest)(nil),   // 4: discreet.v1.ListTasksRequest
-	(*ListTasksResponse)(nil),  // 5: discreet.v1.ListTasksResponse
-	(*TaskState)(nil),          // 6: discreet.v1.TaskState
-	(*GetRoundRequest)(nil),    // 7: discreet.v1.GetRoundRequest
-	(*GetRoundResponse)(nil),   // 8: discreet.v1.GetRoundResponse
-	(*GetModelRequest)(nil),    // 9: discreet.v1.GetModelRequest
-	(*GetModelResponse)(nil),   // 10: discreet.v1.GetModelResponse
-	(*UploadRequest)(nil),      // 11: discreet.v1.UploadRequest
-	(*SignedReport)(nil),       // 12: discreet.v1.SignedReport
-	(*UploadResponse)(nil),     // 13: discreet.v1.UploadResponse
-	(*Refusal)(nil),            // 14: discreet.v1.Refusal
-	(*CreateTaskRequest)(nil),  // 15: discreet.v1.CreateTaskRequest
-	(*CreateTaskResponse)(nil), // 16: discreet.v1.CreateTaskResponse
-	(*CloseTaskRequest)(nil),   // 17: discreet.v1.CloseTaskRequest
-	(*CloseTaskResponse)(nil),  // 18: discreet.v1.CloseTaskResponse
-	(*Problem)(nil),            // 19: discreet.v1.Problem
+	(*GetRosterRequest)(nil),   // 4: discreet.v1.GetRosterRequest
+	(*GetRosterResponse)(nil),  // 5: discreet.v1.GetRosterResponse
+	(*ListTasksRequest)(nil),   // 6: discreet.v1.ListTasksRequest
+	(*ListTasksResponse)(nil),  // 7: discreet.v1.ListTasksResponse
+	(*TaskState)(nil),          // 8: discreet.v1.TaskState
+	(*GetRoundRequest)(nil),    // 9: discreet.v1.GetRoundRequest
+	(*GetRoundResponse)(nil),   // 10: discreet.v1.GetRoundResponse
+	(*GetModelRequest)(nil),    // 11: discreet.v1.GetModelRequest
+	(*GetModelResponse)(nil),   // 12: discreet.v1.GetModelResponse
+	(*UploadRequest)(nil),      // 13: discreet.v1.UploadRequest
+	(*SignedReport)(nil),       // 14: discreet.v1.SignedReport
+	(*UploadResponse)(nil),     // 15: discreet.v1.UploadResponse
+	(*Refusal)(nil),            // 16: discreet.v1.Refusal
+	(*CreateTaskRequest)(nil),  // 17: discreet.v1.CreateTaskRequest
+	(*CreateTaskResponse)(nil), // 18: discreet.v1.CreateTaskResponse
+	(*CloseTaskRequest)(nil),   // 19: discreet.v1.CloseTaskRequest
+	(*CloseTaskResponse)(nil),  // 20: discreet.v1.CloseTaskResponse
+	(*Problem)(nil),            // 21: discreet.v1.Problem
 }
 var file_federation_proto_depIdxs = []int32{
 	3,  // 0: discreet.v1.GetTaskResponse.task:type_name -> discreet.v1.SignedTask
-	6,  // 1: discreet.v1.ListTasksResponse.tasks:type_name -> discreet.v1.TaskState
+	8,  // 1: discreet.v1.ListTasksResponse.tasks:type_name -> discreet.v1.TaskState
 	0,  // 2: discreet.v1.TaskState.state:type_name -> discreet.v1.State
-	6,  // 3: discreet.v1.GetRoundResponse.state:type_name -> discreet.v1.TaskState
-	12, // 4: discreet.v1.UploadRequest.reports:type_name -> discreet.v1.SignedReport
-	14, // 5: discreet.v1.UploadResponse.refusals:type_name -> discreet.v1.Refusal
-	19, // 6: discreet.v1.Refusal.problem:type_name -> discreet.v1.Problem
+	8,  // 3: discreet.v1.GetRoundResponse.state:type_name -> discreet.v1.TaskState
+	14, // 4: discreet.v1.UploadRequest.reports:type_name -> discreet.v1.SignedReport
+	16, // 5: discreet.v1.UploadResponse.refusals:type_name -> discreet.v1.Refusal
+	21, // 6: discreet.v1.Refusal.problem:type_name -> discreet.v1.Problem
 	3,  // 7: discreet.v1.CreateTaskRequest.task:type_name -> discreet.v1.SignedTask
 	1,  // 8: discreet.v1.Aggregator.GetTask:input_type -> discreet.v1.GetTaskRequest
-	4,  // 9: discreet.v1.Aggregator.ListTasks:input_type -> discreet.v1.ListTasksRequest
-	7,  // 10: discreet.v1.Aggregator.GetRound:input_type -> discreet.v1.GetRoundRequest
-	9,  // 11: discreet.v1.Aggregator.GetModel:input_type -> discreet.v1.GetModelRequest
-	11, // 12: discreet.v1.Aggregator.Upload:input_type -> discreet.v1.UploadRequest
-	15, // 13: discreet.v1.Aggregator.CreateTask:input_type -> discreet.v1.CreateTaskRequest
-	17, // 14: discreet.v1.Aggregator.CloseTask:input_type -> discreet.v1.CloseTaskRequest
-	2,  // 15: discreet.v1.Aggregator.GetTask:output_type -> discreet.v1.GetTaskResponse
-	5,  // 16: discreet.v1.Aggregator.ListTasks:output_type -> discreet.v1.ListTasksResponse
-	8,  // 17: discreet.v1.Aggregator.GetRound:output_type -> discreet.v1.GetRoundResponse
-	10, // 18: discreet.v1.Aggregator.GetModel:output_type -> discreet.v1.GetModelResponse
-	13, // 19: discreet.v1.Aggregator.Upload:output_type -> discreet.v1.UploadResponse
-	16, // 20: discreet.v1.Aggregator.CreateTask:output_type -> discreet.v1.CreateTaskResponse
-	18, // 21: discreet.v1.Aggregator.CloseTask:output_type -> discreet.v1.CloseTaskResponse
-	15, // [15:22] is the sub-list for method output_type
-	8,  // [8:15] is the sub-list for method input_type
+	4,  // 9: discreet.v1.Aggregator.GetRoster:input_type -> discreet.v1.GetRosterRequest
+	6,  // 10: discreet.v1.Aggregator.ListTasks:input_type -> discreet.v1.ListTasksRequest
+	9,  // 11: discreet.v1.Aggregator.GetRound:input_type -> discreet.v1.GetRoundRequest
+	11, // 12: discreet.v1.Aggregator.GetModel:input_type -> discreet.v1.GetModelRequest
+	13, // 13: discreet.v1.Aggregator.Upload:input_type -> discreet.v1.UploadRequest
+	17, // 14: discreet.v1.Aggregator.CreateTask:input_type -> discreet.v1.CreateTaskRequest
+	19, // 15: discreet.v1.Aggregator.CloseTask:input_type -> discreet.v1.CloseTaskRequest
+	2,  // 16: discreet.v1.Aggregator.GetTask:output_type -> discreet.v1.GetTaskResponse
+	5,  // 17: discreet.v1.Aggregator.GetRoster:output_type -> discreet.v1.GetRosterResponse
+	7,  // 18: discreet.v1.Aggregator.ListTasks:output_type -> discreet.v1.ListTasksResponse
+	10, // 19: discreet.v1.Aggregator.GetRound:output_type -> discreet.v1.GetRoundResponse
+	12, // 20: discreet.v1.Aggregator.GetModel:output_type -> discreet.v1.GetModelResponse
+	15, // 21: discreet.v1.Aggregator.Upload:output_type -> discreet.v1.UploadResponse
+	18, // 22: discreet.v1.Aggregator.CreateTask:output_type -> discreet.v1.CreateTaskResponse
+	20, // 23: discreet.v1.Aggregator.CloseTask:output_type -> discreet.v1.CloseTaskResponse
+	16, // [16:24] is the sub-list for method output_type
+	8,  // [8:16] is the sub-list for method input_type
 	8,  // [8:8] is the sub-list for extension type_name
 	8,  // [8:8] is the sub-list for extension extendee
 	0,  // [0:8] is the sub-list for field type_name
@@ -1195,14 +1301,14 @@ func file_federation_proto_init() {
 	if File_federation_proto != nil {
 		return
 	}
-	file_federation_proto_msgTypes[6].OneofWrappers = []any{}
+	file_federation_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_federation_proto_rawDesc), len(file_federation_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

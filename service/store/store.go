@@ -54,6 +54,7 @@ func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
 	err := db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_tasks (id BLOB PRIMARY KEY, made INTEGER NOT NULL, bytes BLOB NOT NULL, certificate BLOB NOT NULL, signature BLOB NOT NULL, state INTEGER NOT NULL, model BLOB) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_rounds (task BLOB NOT NULL, round INTEGER NOT NULL, state INTEGER NOT NULL, broadcast BLOB NOT NULL, deadline INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_rosters (digest BLOB PRIMARY KEY, keys BLOB NOT NULL) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,
 	)
 	if err != nil {
@@ -85,6 +86,27 @@ type Task struct {
 	Bytes                  []byte
 	Certificate, Signature []byte
 	State                  State
+}
+
+// Keep stores a list of owners under its hash. The same again changes nothing.
+func (s *Store) Keep(ctx context.Context, roster []byte) error {
+	digest := sha256.Sum256(roster)
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`INSERT INTO discreet_rosters (digest, keys) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING`, digest[:], roster)
+		return err
+	})
+}
+
+// Roster returns the list of owners of that hash.
+func (s *Store) Roster(ctx context.Context, digest [sha256.Size]byte) (roster []byte, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		found, err := tx.Find([]any{&roster}, `SELECT keys FROM discreet_rosters WHERE digest = ?`, digest[:])
+		if err == nil && !found {
+			err = ErrUnknown
+		}
+		return err
+	})
+	return roster, err
 }
 
 // Round is one round of a task.

@@ -62,3 +62,15 @@ func TestRecode(t *testing.T) {
 		}
 	}
 }
+
+func TestLook(t *testing.T) {
+	to := []uint32{70_000, 5, 1 << 31}
+	for _, c := range []Codes{{U8: []uint8{9, 0, 1, 2, 1}}, {U16: []uint16{9, 0, 1, 2, 1}}, {U32: []uint32{9, 0, 1, 2, 1}}} {
+		out := make([]uint32, 3)
+		c.Look(2, to, out)
+		if want := []uint32{5, 1 << 31, 5}; !slices.Equal(out, want) {
+			t.Errorf("%v: %v, want %v", c, out, want)
+		}
+	}
+	new(Codes).Look(0, to, nil)
+}

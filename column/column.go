@@ -50,6 +50,18 @@ func (c *Codes) Read(from int, out []uint32) {
 	}
 }
 
+// Look writes to[c] for the codes c of rows from, from+1, ... into out.
+func (c *Codes) Look(from int, to, out []uint32) {
+	switch {
+	case c.U8 != nil:
+		look(out, c.U8[from:], to)
+	case c.U16 != nil:
+		look(out, c.U16[from:], to)
+	default:
+		look(out, c.U32[from:], to)
+	}
+}
+
 // Recode replaces each code c by to[c], in place. No code may become wider than
 // the codes are stored.
 func (c *Codes) Recode(to []uint32) {
@@ -91,6 +103,13 @@ func widen[T uint8 | uint16](out []uint32, in []T) {
 	in = in[:len(out)]
 	for i := range out {
 		out[i] = uint32(in[i])
+	}
+}
+
+func look[T uint8 | uint16 | uint32](out []uint32, in []T, to []uint32) {
+	in = in[:len(out)]
+	for i := range out {
+		out[i] = to[in[i]]
 	}
 }
 

@@ -54,6 +54,17 @@ func (b *Bins) Len() int {
 	return n
 }
 
+// Clone copies b with all it refers to.
+func (b *Bins) Clone() Bins {
+	c := *b
+	c.Edges, c.groups = slices.Clone(b.Edges), slices.Clone(b.groups)
+	if b.Second != nil {
+		second := b.Second.Clone()
+		c.Second = &second
+	}
+	return c
+}
+
 // Ordered reports whether neighbouring bins are neighbours: those of a number.
 func (b *Bins) Ordered() bool { return b.codes == 0 && b.Second == nil }
 
@@ -118,17 +129,14 @@ func (b *Bins) Bind(cols []column.Column) *BoundBins {
 // Read writes the bins of rows from, from+1, ... into out. scratch is of the
 // same length, and used for a pair alone.
 func (b *BoundBins) Read(from int, out, scratch []uint32) {
-	b.codes.Read(from, out)
+	b.codes.Look(from, b.byCode, out)
 	if b.second == nil {
-		for i, c := range out {
-			out[i] = b.byCode[c]
-		}
 		return
 	}
 	scratch = scratch[:len(out)]
-	b.second.codes.Read(from, scratch)
-	for i, c := range out {
-		out[i] = b.byCode[c] + b.second.byCode[scratch[i]]
+	b.second.codes.Look(from, b.second.byCode, scratch)
+	for i, second := range scratch {
+		out[i] += second
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// Against implements engine.Table. What Margins lays out is shared with m. Of a
+// Against implements engine.Table. What Margins and Cells keep is shared with m. Of a
 // view it may not be asked: levels are those of the whole label.
 func (m *Table) Against(level int) engine.Table {
 	if m.schema != m.t.Schema {
@@ -25,7 +25,7 @@ func (m *Table) Against(level int) engine.Table {
 			s.Label.Default = 1
 		}
 	}
-	return &Table{m.t, &s, level, m.laid}
+	return &Table{m.t, &s, level, m.laid, m.scored}
 }
 
 // code is the code in the view of a code of the whole label.

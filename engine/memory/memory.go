@@ -22,6 +22,7 @@ type Table struct {
 	schema   *schema.Schema
 	positive int // label code; -1 where there is none
 	laid     *laidOut
+	scored   *scored
 }
 
 var _ engine.Table = (*Table)(nil)
@@ -31,7 +32,7 @@ func New(t *dataset.Table) (*Table, error) {
 	if t.Labels == nil {
 		return nil, fmt.Errorf("memory: the table was read without labels")
 	}
-	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut)}, nil
+	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut), new(scored)}, nil
 }
 
 func (m *Table) Schema() *schema.Schema { return m.schema }

@@ -628,6 +628,14 @@ var table = []mutant{
 		Package: "./learn/additive", Test: "TestConformance/partly_private,_gaussian/bill_equals_releases",
 	},
 	{
+		Row: "A9", Bug: "additive: rows are weighed under the score of an earlier fit",
+		File: "engine/memory/scored.go",
+		Old:  `s.positive != positive || g.Intercept != f.Intercept ||`,
+		New:  `s.positive != positive ||`,
+
+		Package: "./engine/memory", Test: "TestCellsAnswerAlikeWhateverWasAskedBefore",
+	},
+	{
 		Row: "people 1", Bug: "noise of half the cap",
 		File: "learn/people/smooth.go",
 		Old:  `engine.WeightOne/float64(total)*(1+0x1p-50)`,

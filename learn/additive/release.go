@@ -52,18 +52,35 @@ func newRounds(pl *Plan, tab engine.Table, st *start, exit *mech.Exit) *rounds {
 
 // run makes round t.
 func (r *rounds) run(ctx context.Context, t int) error {
-	if r.sums == nil {
-		var err error
-		if r.sums, err = r.tab.Cells(ctx, r.score, r.pl.private); err != nil {
-			return err
-		}
+	k := t % len(r.fit)
+	if err := r.look(ctx, t, k); err != nil {
+		return err
 	}
 	caps := r.caps()
-	k := t % len(r.fit)
 	if r.pl.rules.picks {
 		k = r.pick(t, caps)
 	}
 	r.learn(k, r.release(t, k, caps), r.pl.rules.of(t))
+	return nil
+}
+
+// look asks for the cells of round t where earlier answers do not hold them: of
+// all columns, or of the k-th alone where the score changes before the next is
+// looked at.
+func (r *rounds) look(ctx context.Context, t, k int) error {
+	if r.sums != nil {
+		return nil
+	}
+	from, to := 0, len(r.pl.private)
+	if !r.pl.rules.picks && r.pl.rules.of(t).keep != 0 {
+		from, to = k, k+1
+	}
+	sums, err := r.tab.Cells(ctx, r.score, r.pl.private[from:to])
+	if err != nil {
+		return err
+	}
+	r.sums = make([]engine.CellSums, len(r.pl.private))
+	copy(r.sums[from:], sums)
 	return nil
 }
 

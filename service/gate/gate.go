@@ -142,7 +142,7 @@ func (g *Gate) Interceptor() connect.UnaryInterceptorFunc {
 					g.Metrics.Refused(call, p.Kind)
 					err = p.Connect()
 				}
-				g.Metrics.took(call, g.Now().Sub(began))
+				g.Metrics.Took(call, g.Now().Sub(began))
 				if r.Spec().IdempotencyLevel != connect.IdempotencyNoSideEffects && !slices.Contains(g.Frequent, call) {
 					g.Log.Info("audit", "call", call, "caller", who.String(), "refused", err != nil)
 				}

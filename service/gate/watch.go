@@ -36,7 +36,8 @@ func (m *Metrics) Refused(call string, k problem.Kind) {
 	m.refusals.WithLabelValues(call, k.String()).Inc()
 }
 
-func (m *Metrics) took(call string, d time.Duration) {
+// Took counts a call.
+func (m *Metrics) Took(call string, d time.Duration) {
 	m.calls.WithLabelValues(call).Observe(d.Seconds())
 }
 

@@ -3,6 +3,7 @@
 package additive
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/census"
@@ -32,26 +33,48 @@ func settings() map[string]setting {
 		}
 	}
 	return map[string]setting{
-		"partly private, gaussian": {delta(partly), 100_000},
-		"private label, gaussian":  {delta(label), 5_000},
-		"add-remove, gaussian":     {delta(addRemove), 20_000},
-		"delta spared":             {delta(partly), 400},
-		"partly private":           {partly, 400},
-		"partly private, in turn":  {partly, 5_000},
-		"partly private, boosted":  {partly, 100_000},
-		"no public column":         {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
-		"private label":            {label, 600},
-		"private label, boosted":   {label, 20_000},
-		"add-remove":               {addRemove, 600},
-		"add-remove, in turn":      {addRemove, 5_000},
-		"add-remove, boosted":      {addRemove, 20_000},
-		"one private column":       {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
-		"eps inf":                  {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
+		"partly private, gaussian":  {delta(partly), 100_000},
+		"private label, gaussian":   {delta(label), 5_000},
+		"add-remove, gaussian":      {delta(addRemove), 20_000},
+		"delta spared":              {delta(partly), 400},
+		"partly private":            {partly, 400},
+		"partly private, in turn":   {partly, 5_000},
+		"partly private, boosted":   {partly, 100_000},
+		"no public column":          {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
+		"private label":             {label, 600},
+		"private label, boosted":    {label, 20_000},
+		"add-remove":                {addRemove, 600},
+		"add-remove, in turn":       {addRemove, 5_000},
+		"add-remove, boosted":       {addRemove, 20_000},
+		"one private column":        {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
+		"partly private, bins paid": {asked(partly), 5_000},
+		"private label, bins paid":  {asked(label), 20_000},
+		"add-remove, bins paid":     {asked(addRemove), 20_000},
+		"gaussian, bins paid":       {delta(asked(label)), 20_000},
+		"eps inf, bins counted":     {asked(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }), 400},
+		"eps inf":                   {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
 		"eps inf, everything private": {func(p *Params, s *schema.Schema) {
 			label(p, s)
 			p.Epsilon, p.NotPrivate = 0, true
 		}, 400},
 	}
+}
+
+// asked asks for bins beyond those of bounds and levels, where it can.
+func asked(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
+	return func(p *Params, s *schema.Schema) {
+		for _, name := range []string{"age", "weekly_hours", "years_in_job", "capital_income", "household_size"} {
+			named(s, name).Quantiles = true
+		}
+		named(s, "occupation").Frequent, named(s, "origin").Frequent = true, true
+		named(s, "education").Groups = []schema.Group{{Name: "school", Levels: []int{3, 1, 2}}, {Name: "more", Levels: []int{5, 6, 7, 8}}}
+		named(s, "region").Groups = []schema.Group{{Name: "wet", Levels: []int{0, 6, 7}}}
+		set(p, s)
+	}
+}
+
+func named(s *schema.Schema, name string) *schema.Column {
+	return &s.Columns[slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })]
 }
 
 // hide makes every column private.

@@ -7,12 +7,14 @@
 // private columns of one row, under replacement of those. Claim G-ADDITIVE-2
 // (label private, replace-one): in a whole row with its label. Claim
 // G-ADDITIVE-3 (add-remove): under adding or removing a row. Argument:
-// docs/guarantees/additive.md; the lines it leans on carry the tags 1.1 to 1.7.
+// docs/guarantees/additive.md; the lines it leans on carry the tags 1.1 to 1.8.
 //
 // What it does, in order:
 //
 //	public.go   fit the public columns to a public label, for free, as a score;
 //	            or release the share of the positive label
+//	edges.go    where the schema asks for it, count rows in fine cells and levels
+//	            (Laplace) and find bins by that
 //	release.go  per round: pick a column (permute-and-flip) where ε is scarce,
 //	            and let its weighted cells by bin and label out (Laplace)
 //	smooth.go   turn noisy cells into log-odds: a posterior mean that knows the

@@ -20,6 +20,9 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "rounds", Value: r.rounds, Text: pl.plot()},
 		{Key: "bins", Value: r.bins, Text: fmt.Sprintf("a private number has at most %d bins, cut by the schema; %d private and %d public columns", r.bins, len(pl.private), len(pl.public))},
 	}
+	if words := pl.counting(); words != "" {
+		f = append(f, learn.Fact{Key: "bins_paid", Value: len(pl.asking), Text: words})
+	}
 	if pl.NotPrivate {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	}
@@ -31,6 +34,20 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	last := math.Sqrt(pl.shares[r.rounds-1].cells.variance(pl.s.Relation))
 	return append(f, learn.Fact{Key: "noise", Value: last, Text: fmt.Sprintf("noise of the last round: a standard deviation of %.4g rows on each cell", last)})
+}
+
+// counting says in words what becomes of the bins that the schema asks for; ""
+// where it asks for none.
+func (pl *Plan) counting() string {
+	switch {
+	case pl.unworthy > 0:
+		return fmt.Sprintf("%d private columns ask for bins by counts, which would tell too little at this price: bounds and levels cut them", pl.unworthy)
+	case len(pl.asking) == 0:
+		return ""
+	case pl.NotPrivate:
+		return fmt.Sprintf("the bins of %d private columns follow from counts of rows", len(pl.asking))
+	}
+	return fmt.Sprintf("the bins of %d private columns follow from noisy counts of rows, for %.1f %% of the price", len(pl.asking), 100*pl.rules.countShare)
 }
 
 func (pl *Plan) reckoning() string {

@@ -32,6 +32,9 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
+	if pl, err = pl.cut(ctx, tab, exit, st.rows); err != nil {
+		return nil, fmt.Errorf("additive: %w", err)
+	}
 	r := newRounds(pl, tab, st, exit)
 	for t := range pl.rules.rounds {
 		if err := r.run(ctx, t); err != nil {
@@ -48,7 +51,7 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 	for _, sh := range st.score.Shapes {
 		follow(pl.s.Columns[sh.Column].Monotone, sh.Steps, nil)
 		cols = append(cols, sh.Column)
-		add.Shapes = append(add.Shapes, model.Shape{Column: pl.s.Columns[sh.Column].Name, Edges: sh.Edges, LogOdds: sh.Steps, Noise: make([]float64, len(sh.Steps))})
+		add.Shapes = append(add.Shapes, model.Shape{Column: pl.s.Columns[sh.Column].Name, Edges: sh.Edges, LogOdds: sh.ByLevel(sh.Steps), Noise: make([]float64, len(sh.ByLevel(sh.Steps)))})
 	}
 	for k, sh := range fit {
 		if !sh.used {
@@ -61,7 +64,7 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 		}
 		follow(pl.s.Columns[bins.Column].Monotone, sh.steps, sh.variance)
 		cols = append(cols, bins.Column)
-		add.Shapes = append(add.Shapes, model.Shape{Column: pl.s.Columns[bins.Column].Name, Edges: bins.Edges, LogOdds: sh.steps, Noise: noise})
+		add.Shapes = append(add.Shapes, model.Shape{Column: pl.s.Columns[bins.Column].Name, Edges: bins.Edges, LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(noise)})
 	}
 	slices.Sort(cols)
 	return &model.Model{Learner: "additive", Schema: pl.s.Part(cols), Privacy: pl.privacy(acct, exit), Additive: add}

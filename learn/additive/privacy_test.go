@@ -42,7 +42,7 @@ func TestReplayNonInterference(t *testing.T) {
 	const pairs = 40
 	best := 0.0
 	for name, c := range settings() {
-		if slices.Contains([]string{"eps inf", "eps inf, everything private"}, name) {
+		if slices.Contains([]string{"eps inf", "eps inf, everything private", "eps inf, bins counted"}, name) {
 			continue
 		}
 		src := replay.Seeded(uint64(len(name)), name)
@@ -99,7 +99,7 @@ func TestNonInterferenceNoticesExactCells(t *testing.T) {
 // Rows at extremes, and scripts that teach extreme shapes, reach the declared
 // distance in every round and never pass it: lemma 3 with the caps of lemma 2.
 func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
-	for _, name := range []string{"partly private, boosted", "private label, boosted", "add-remove, boosted", "partly private", "partly private, gaussian", "add-remove, gaussian"} {
+	for _, name := range []string{"partly private, boosted", "private label, boosted", "add-remove, boosted", "partly private", "partly private, gaussian", "add-remove, gaussian", "private label, bins paid", "add-remove, bins paid", "gaussian, bins paid"} {
 		c := settings()[name]
 		reached := map[bool]float64{} // by whether it is a choice
 		for seed := range uint64(60) {

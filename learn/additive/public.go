@@ -26,6 +26,7 @@ type start struct {
 	// totals are the weights of all rows, the positive label's first, where they
 	// are public; else nil.
 	totals []float64
+	rows   float64 // how many there are, where that is public; else as released, at least 1
 	// least is a lower bound for rows of the positive label, most an upper one
 	// for the others.
 	least, most int64
@@ -36,6 +37,9 @@ const (
 	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public
 	// part: three pseudo-rows to a bin keep it honest on its own rows.
 	publicRidge = 3
+	// A public level of fewer rows is joined with others where the schema asks for
+	// it: the ridge would hide what they say.
+	frequentPublic = 3 * publicRidge
 	// Weights see the public score within this central part of its rows only:
 	// few rows lie outside, and they would decide the caps.
 	central = 0.7
@@ -61,7 +65,7 @@ func (pl *Plan) publicStart(ctx context.Context, tab engine.Table) (*start, erro
 	if err != nil {
 		return nil, err
 	}
-	st := &start{score: feature.Additive{Intercept: best.Coef[sp.Width()]}}
+	st := &start{score: feature.Additive{Intercept: best.Coef[sp.Width()]}, rows: total(pos, neg)}
 	for k := range bins {
 		first, _ := sp.Block(k)
 		st.score.Shapes = append(st.score.Shapes, feature.Shape{Bins: bins[k], Steps: best.Coef[first : first+bins[k].Len()]})
@@ -93,7 +97,7 @@ func quantiles(scores []int64, pos, neg []float64) (low, high float64) {
 	return low, high
 }
 
-// binned is the schema with public numbers as categories of bins, the bins,
+// binned is the schema with public columns as categories of bins, the bins,
 // and the columns of the groups coded that way.
 func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []column.Column) {
 	s := *pl.s
@@ -101,23 +105,58 @@ func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []colu
 	cols := make([]column.Column, len(g.Cols))
 	var all []feature.Bins
 	for _, j := range pl.public {
-		c := &pl.s.Columns[j]
-		bins := feature.NewBins(pl.s, j, feature.Cuts(c, publicBins))
+		bins := pl.publicBins(g, j)
 		all = append(all, bins)
-		if c.Kind == schema.Category {
+		if c := &pl.s.Columns[j]; c.Kind == schema.Category && c.Groups == nil && !c.Frequent {
 			cols[j] = g.Cols[j]
 			continue
 		}
-		s.Columns[j] = schema.Column{Name: c.Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
-		byCode := bins.ByCode(&g.Cols[j])
-		codes := make([]uint32, g.Len)
-		g.Cols[j].Codes.Read(0, codes)
-		for i, code := range codes {
-			codes[i] = byCode[code]
-		}
-		cols[j] = column.Column{Codes: column.Narrow(codes, bins.Len())}
+		s.Columns[j] = schema.Column{Name: pl.s.Columns[j].Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
+		cols[j] = column.Column{Codes: column.Narrow(inBins(&bins, &g.Cols[j], g.Len), bins.Len())}
 	}
 	return &s, all, cols
+}
+
+// inBins lists the bins of the first n cells of a column.
+func inBins(bins *feature.Bins, col *column.Column, n int) []uint32 {
+	codes := make([]uint32, n)
+	col.Codes.Read(0, codes)
+	byCode := bins.ByCode(col)
+	for i, code := range codes {
+		codes[i] = byCode[code]
+	}
+	return codes
+}
+
+// publicBins is the bins of public column j. What the schema asks of them is
+// counted in the groups, free of charge: the column and the label are public.
+func (pl *Plan) publicBins(g *engine.Groups, j int) feature.Bins {
+	c := &pl.s.Columns[j]
+	bins := feature.NewBins(pl.s, j, feature.Cuts(c, publicBins))
+	if len(c.Groups) > 0 {
+		return grouped(c, j)
+	}
+	fine := bins
+	if c.Quantiles {
+		fine = feature.NewBins(pl.s, j, feature.Cuts(c, fineCells))
+	}
+	if !c.Frequent && fine.Len() == bins.Len() {
+		return bins
+	}
+	rows := make([]float64, fine.Len())
+	for i, b := range inBins(&fine, &g.Cols[j], g.Len) {
+		for label := range g.Counts {
+			rows[b] += float64(g.Counts[label][i])
+		}
+	}
+	if c.Frequent {
+		return joined(c, j, rows, frequentPublic)
+	}
+	var edges []float64
+	for _, at := range feature.Halve(rows, publicBins) {
+		edges = append(edges, fine.Edges[at-1])
+	}
+	return feature.NewBins(pl.s, j, edges)
 }
 
 // bound scores the groups there are, as weights will.
@@ -176,7 +215,7 @@ func (pl *Plan) privateStart(ctx context.Context, tab engine.Table, exit *mech.E
 		floor = math.Sqrt(pl.prior.variance(dp.AddRemove) / 2)
 	}
 	z := math.Log(math.Max(p, floor) / math.Max(q, floor))
-	return &start{score: feature.Additive{Intercept: z}, least: feature.Units(z), most: feature.Units(z)}, nil
+	return &start{score: feature.Additive{Intercept: z}, rows: math.Max(1, p+q), least: feature.Units(z), most: feature.Units(z)}, nil
 }
 
 func weights(counts []uint64) []float64 {

@@ -18,6 +18,9 @@ type rules struct {
 	pickShare float64 // part of a round's ε that its pick costs
 	gaussian  bool    // Gaussian noise, which a δ pays for, in place of Laplace
 	passes    []pass  // over the columns in turn; one where rounds pick
+	// countShare is the part of the price that the counts cost from which bins
+	// follow; 0 where none are asked for, or they would tell too little.
+	countShare float64
 }
 
 // pass is what the rounds of one pass have in common.
@@ -75,6 +78,35 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rule
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
 	r.bins = binsFor(signal / float64(r.rounds))
 	return r
+}
+
+// The rule of the counts from which bins follow. A table is to be so many noise
+// scales long for each bin of a number, which costs less of the price the more of
+// it there is.
+const (
+	countsForBin       = 2.5
+	mostForCounts      = 0.2 // of the price; what is left is what the bins are for
+	leastCounts        = 5.0 // noise scales; below, the schema's bins are better than what could be bought
+	frequentDeviations = 1.0 // of the noise on a cell, in rows that a level has by itself
+)
+
+// worthCounting is the share of the price for the counts, 0 where they are not
+// worth it. The noise scale of a Gaussian is reckoned as in settle.
+func (pl *Plan) worthCounting(rho float64) float64 {
+	if len(pl.asking) == 0 || pl.NotPrivate {
+		return 0
+	}
+	moved := step(pl.s.Relation) * float64(pl.moves())
+	scales := float64(pl.rows) * pl.Epsilon.Float() / moved // for all of the price
+	part := func(of float64) float64 { return of / scales }
+	if pl.rules.gaussian { // a price of ρ falls with the square
+		scales = float64(pl.rows) * 2 * math.Sqrt(rho/moved)
+		part = func(of float64) float64 { return of * of / (scales * scales) }
+	}
+	if part(leastCounts) > mostForCounts {
+		return 0
+	}
+	return math.Min(part(countsForBin*float64(pl.rules.bins)), mostForCounts)
 }
 
 // worth is how many rounds a signal is worth.

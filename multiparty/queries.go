@@ -81,6 +81,22 @@ func (q *Queries) Answer(row int) (uint8, error) {
 	return code, nil
 }
 
+// Recall takes over an answer that was given, and paid for, in an earlier run of
+// the same queries.
+func (q *Queries) Recall(row int, code uint8) error {
+	if _, ok := q.said[row]; ok {
+		return nil
+	}
+	if row < 0 || row >= q.t.rows || int(code) >= q.t.pl.Levels() {
+		return fmt.Errorf("multiparty: an answer must be for a row below %d and a level below %d", q.t.rows, q.t.pl.Levels())
+	}
+	if len(q.left) == 0 {
+		return ErrSpent
+	}
+	q.left, q.said[row] = q.left[1:], code
+	return nil
+}
+
 // answered asks about the first rows and fits what was answered.
 func (pl *Plan) answered(ctx context.Context, p *public, t *Tally, exit *mech.Exit) ([]float64, error) {
 	q := pl.queries(t, nil, exit)

@@ -5,19 +5,20 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/feature"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/model"
 	"github.com/discreet-dp/discreet/multiparty"
@@ -95,6 +96,8 @@ func (f *combination) price(s *schema.Schema, rows int) (*multiparty.Plan, error
 type combine struct {
 	*app
 	combination
+	asking
+	paying
 	votes          string
 	aux            []string
 	roster         string
@@ -129,13 +132,23 @@ command one process plays all of them, to rehearse: what it prints and writes is
 what the parties would get.
 
 With --roster, lines of a public key and a party's name, the signatures say who
-voted, and nobody else may.`,
+voted, and nobody else may.
+
+With --ask the votes are fetched from parties that serve (party serve), all at
+once and again and again until --wait is over; --votes then says where to keep
+them. A party that does not answer, or with something else than its votes, is
+absent.
+
+With --ledger the combination is charged to a data set whose unit is a party;
+noisy-max charges each answer, and stops when the budget is gone.`,
 		Example: `  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json
   discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --method majority --model global.json
   discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --secure-sum --honest 150 --model global.json
-  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 --method noisy-max --queries 50 --answers answers.csv`,
+  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 --method noisy-max --queries 50 --answers answers.csv
+  discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json \
+    --ledger l.db --dataset hospitals --job first`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.run(c) },
 	}
 	c.Flags().StringVar(&t.votes, "votes", "", "the `folder` of the votes files, which holds nothing else")
 	c.Flags().StringArrayVar(&t.aux, "aux", nil, "a `file` of the auxiliary table, the parties' very bytes; may be repeated")
@@ -145,14 +158,20 @@ voted, and nobody else may.`,
 	c.Flags().BoolVar(&t.inSecret, "secure-sum", false, "rehearse a secret sum: the combiner sees no votes")
 	c.Flags().IntVar(&t.honest, "honest", 0, "with --secure-sum, the `number` of parties at least that are in the sum and add their noise as they should")
 	c.Flags().IntVar(&t.holders, "holders", 5, "with --secure-sum, the `number` of those who hold shares")
-	t.add(c)
-	required(c, "votes", "aux")
+	t.combination.add(c)
+	t.asking.add(c)
+	t.paying.add(c)
+	required(c, "aux")
+	c.MarkFlagsOneRequired("votes", "ask")
+	c.MarkFlagsMutuallyExclusive("roster", "ask")
+	c.MarkFlagsMutuallyExclusive("secure-sum", "ask")
 	c.MarkFlagsOneRequired("model", "answers")
 	c.MarkFlagsMutuallyExclusive("model", "answers")
 	return c
 }
 
-func (t *combine) run(ctx context.Context) error {
+func (t *combine) run(c *cobra.Command) error {
+	ctx := c.Context()
 	if err := t.read("combine"); err != nil {
 		return err
 	}
@@ -167,11 +186,18 @@ func (t *combine) run(ctx context.Context) error {
 	case !t.inSecret && t.honest != 0:
 		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.honest}}
 	}
+	if err := t.asking.check(c, t.params.Method); err != nil {
+		return err
+	}
+	if err := t.checkPaying(c); err != nil {
+		return err
+	}
 	s, err := schema.Load(t.public)
 	if err != nil {
 		return err
 	}
-	if _, err := t.price(s, 0); err != nil {
+	pl, err := t.price(s, 0)
+	if err != nil {
 		return err
 	}
 	for _, out := range []string{t.model, t.answers} {
@@ -182,6 +208,56 @@ func (t *combine) run(ctx context.Context) error {
 			return fmt.Errorf("combine: output %w", err)
 		}
 	}
+	id := t.job
+	if id == "" {
+		id = rand.Text()
+	}
+	if t.answers != "" {
+		return t.answerAll(ctx, id, s)
+	}
+	m, err := t.counted(ctx, id, pl, func(acct learn.Account) (*model.Model, error) { return t.produce(ctx, id, s, acct) })
+	if err != nil {
+		return err
+	}
+	t.say("wrote %s", t.model)
+	_, err = io.WriteString(t.stdout, m.Privacy.Card())
+	return err
+}
+
+// produce makes the model of what the parties hand in; acct is charged in
+// between.
+func (t *combine) produce(ctx context.Context, id string, s *schema.Schema, acct learn.Account) (m *model.Model, err error) {
+	_, aux, err := t.auxiliary(ctx, s, t.aux)
+	if err != nil {
+		return nil, err
+	}
+	pl, err := t.price(s, aux.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if t.inSecret {
+		return t.secure(ctx, pl, aux, acct)
+	}
+	votes, err := t.collect(ctx, id, pl, aux)
+	if err != nil {
+		return nil, err
+	}
+	t.facts(pl, acct.Counted())
+	return pl.Combine(ctx, aux, votes, acct, mech.NewExit(rng.System()))
+}
+
+// facts says what the combination is about to do.
+func (t *combine) facts(pl *multiparty.Plan, counted bool) {
+	for _, f := range pl.Facts() {
+		t.say("  %s", f.Text)
+	}
+	if !t.open && !counted {
+		t.say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+	}
+}
+
+// answerAll answers the first rows instead of making a model.
+func (t *combine) answerAll(ctx context.Context, id string, s *schema.Schema) error {
 	_, aux, err := t.auxiliary(ctx, s, t.aux)
 	if err != nil {
 		return err
@@ -190,61 +266,53 @@ func (t *combine) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.inSecret {
-		m, err := t.secure(ctx, pl, aux)
-		if err != nil {
-			return err
-		}
-		return t.save(m)
-	}
-	votes, err := t.tally(pl, aux)
+	votes, err := t.collect(ctx, id, pl, aux)
 	if err != nil {
 		return err
 	}
-	for _, f := range pl.Facts() {
-		t.say("  %s", f.Text)
-	}
-	if !t.open {
-		t.say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
-	}
-	exit := mech.NewExit(rng.System())
-	if t.answers != "" {
-		return t.ask(pl, votes, exit, s)
-	}
-	m, err := pl.Combine(ctx, aux, votes, uncounted{}, exit)
+	t.facts(pl, t.ledger.address != "")
+	till := &cashier{uncounted{}}
+	q, err := pl.Ask(votes, till, mech.NewExit(rng.System()))
 	if err != nil {
 		return err
 	}
-	return t.save(m)
-}
-
-func (t *combine) save(m *model.Model) error {
-	if err := m.Save(t.model); err != nil {
-		return err
+	if t.ledger.address == "" {
+		err = t.answer(ctx, id, q, till, s, nil)
+	} else {
+		t.say("charging data set %q as jobs %s-1 to %s-%d", t.dataset, id, id, pl.Queries)
+		err = t.ledger.with(ctx, func(l *ledger.Ledger) error { return t.answer(ctx, id, q, till, s, l) })
 	}
-	t.say("wrote %s", t.model)
-	_, err := io.WriteString(t.stdout, m.Privacy.Card())
+	if given := pl.Queries - q.Left(); err == nil {
+		t.say("wrote %d answers to %s; epsilon %s is spent, and there are no more", given, t.answers, pl.Epsilon)
+	} else if given > 0 {
+		t.say("wrote %d of %d answers to %s", given, pl.Queries, t.answers)
+	}
 	return err
 }
 
-// tally reads the folder.
-func (t *combine) tally(pl *multiparty.Plan, aux *multiparty.Auxiliary) (*multiparty.Tally, error) {
+// collect adds up what the parties hand in.
+func (t *combine) collect(ctx context.Context, id string, pl *multiparty.Plan, aux *multiparty.Auxiliary) (votes *multiparty.Tally, err error) {
+	err = t.gather(ctx, id, pl, aux, func(folder string, allowed map[multiparty.Key]string) error {
+		votes, err = t.tally(pl, aux, folder, allowed)
+		return err
+	})
+	return votes, err
+}
+
+// tally reads the folder. Where allowed is not nil, nobody else may have voted.
+func (t *combine) tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder string, allowed map[multiparty.Key]string) (*multiparty.Tally, error) {
 	votes, err := pl.NewTally(aux.Rows, aux.Digest)
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := t.readRoster()
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(t.votes)
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
 	report, done := t.runsDone("tallying")
 	defer done()
 	for i, e := range entries {
-		path := filepath.Join(t.votes, e.Name())
+		path := filepath.Join(folder, e.Name())
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
@@ -291,33 +359,4 @@ func (t *combine) readRoster() (map[multiparty.Key]string, error) {
 		out[k] = strings.TrimSpace(name)
 	}
 	return out, lines.Err()
-}
-
-// ask answers the first rows.
-func (t *combine) ask(pl *multiparty.Plan, votes *multiparty.Tally, exit *mech.Exit, s *schema.Schema) error {
-	q, err := pl.Ask(votes, uncounted{}, exit)
-	if err != nil {
-		return err
-	}
-	err = writeFile(t.answers, func(w io.Writer) error {
-		out := csv.NewWriter(w)
-		if err := out.Write([]string{"row", s.Label.Name}); err != nil {
-			return err
-		}
-		for row := 0; q.Left() > 0; row++ {
-			code, err := q.Answer(row)
-			if err != nil {
-				return err
-			}
-			if err := out.Write([]string{strconv.Itoa(row + 1), s.Label.Levels[code].Value}); err != nil {
-				return err
-			}
-		}
-		out.Flush()
-		return out.Error()
-	})
-	if err == nil {
-		t.say("wrote %d answers to %s; epsilon %s is spent, and there are no more", pl.Params.Queries, t.answers, pl.Epsilon)
-	}
-	return err
 }

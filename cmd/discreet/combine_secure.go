@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/local/secsum"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/model"
@@ -19,7 +20,7 @@ import (
 
 // secure plays a secret sum in this process: each votes file is read by what
 // stands for its party, and what stands for the combiner sees the sum alone.
-func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary) (*model.Model, error) {
+func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary, acct learn.Account) (*model.Model, error) {
 	s, err := pl.Secret(ctx, aux, t.honest)
 	if err != nil {
 		return nil, &usageError{err}
@@ -48,7 +49,7 @@ func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multipar
 	}
 	t.say("%d of %d parties are in the secret sum, of %d coordinates, over %d holders; each that is not counts as a constant vote", parties, pl.Parties, s.Law.Dim(), t.holders)
 	t.say("parties, holders and combiner were played by one process: a rehearsal, which hides nothing from whoever runs it")
-	return s.Combine(ctx, total, parties, uncounted{})
+	return s.Combine(ctx, total, parties, acct)
 }
 
 // addInSecret is one party's turn.

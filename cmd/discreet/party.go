@@ -22,6 +22,7 @@ the votes that is private for everything that one party holds.`,
 		a.partyPlan(),
 		a.partyTrain(),
 		a.partyVote(),
+		a.partyServe(),
 		a.partyKey(),
 	)
 }

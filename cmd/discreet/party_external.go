@@ -5,8 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -16,37 +14,37 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/schema"
 )
 
-// external hands in the votes of another classifier.
-func (v *vote) external(ctx context.Context, s *schema.Schema, h multiparty.Header, key ed25519.PrivateKey) (err error) {
+// external hands in the votes of another classifier about one auxiliary file.
+func (v *voter) external(ctx context.Context, aux string, h multiparty.Header, to io.Writer) error {
 	if v.csv != "" {
-		if h.Model, err = digestOf(v.csv); err != nil {
-			return err
-		}
 		f, err := os.Open(v.csv)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		return v.csvVotes(f, v.csv, s, h, key)
+		return v.csvVotes(f, v.csv, h, to)
 	}
-	in, err := os.Open(v.aux[0])
+	in, err := os.Open(aux)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	h.Model = sha256.Sum256([]byte(v.command))
-	line := strings.ReplaceAll(v.command, "{data}", quote1(v.aux[0]))
+	line := strings.ReplaceAll(v.command, "{data}", quote1(aux))
+	ctx, cancel := context.WithCancel(ctx) // whatever ends this ends the command
+	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", line)
 	var said bytes.Buffer
 	c.Env, c.Stderr = v.env, &said
 	if !strings.Contains(v.command, "{data}") {
 		c.Stdin = in
 	}
+	inGroup(c)
+	c.WaitDelay = grace
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return err
@@ -54,21 +52,30 @@ func (v *vote) external(ctx context.Context, s *schema.Schema, h multiparty.Head
 	if err := c.Start(); err != nil {
 		return err
 	}
-	// The file takes its name only when the command has ended well.
-	return v.csvVotes(&ending{Reader: out, wait: func() error {
+	votes := &ending{Reader: out, wait: func() error {
 		if err := c.Wait(); err != nil {
 			last := strings.TrimSpace(said.String())
-			return fmt.Errorf("party: command %q: %w: %s", line, err, last[strings.LastIndexByte(last, '\n')+1:])
+			return fmt.Errorf("party: command %q: %w: %s", line, errors.Join(ctx.Err(), err), last[strings.LastIndexByte(last, '\n')+1:])
 		}
 		return nil
-	}}, "command", s, h, key)
+	}}
+	// The file takes its name only when the command has ended well.
+	if err = v.csvVotes(votes, "command", h, to); err != nil && !votes.ended {
+		cancel()
+		_ = c.Wait() // the votes' own fault is the one to tell
+	}
+	return err
 }
+
+// grace is how long a command that was killed may leave its output open.
+const grace = 5 * time.Second
 
 // ending is a reader whose end is a check of its own.
 type ending struct {
 	io.Reader
-	wait func() error
-	err  error
+	wait  func() error
+	ended bool
+	err   error
 }
 
 func (e *ending) Read(b []byte) (int, error) {
@@ -77,6 +84,7 @@ func (e *ending) Read(b []byte) (int, error) {
 	}
 	n, err := e.Reader.Read(b)
 	if err != nil {
+		e.ended = true
 		if e.err = e.wait(); e.err == nil {
 			e.err = err
 		}
@@ -86,7 +94,7 @@ func (e *ending) Read(b []byte) (int, error) {
 }
 
 // csvVotes turns votes as CSV into a votes file. Errors name lines, never cells.
-func (v *vote) csvVotes(from io.Reader, name string, s *schema.Schema, h multiparty.Header, key ed25519.PrivateKey) error {
+func (v *voter) csvVotes(from io.Reader, name string, h multiparty.Header, to io.Writer) error {
 	r := csv.NewReader(from)
 	r.ReuseRecord = true
 	header, err := r.Read()
@@ -101,12 +109,12 @@ func (v *vote) csvVotes(from io.Reader, name string, s *schema.Schema, h multipa
 		return fmt.Errorf("party: %s: must have a column for each level to hand in probabilities", name)
 	}
 	codes := map[string]uint8{}
-	for k, l := range s.Label.Levels {
+	for k, l := range v.public.Label.Levels {
 		for _, text := range append(slices.Clone(l.Aliases), l.Value) {
 			codes[text] = uint8(k)
 		}
 	}
-	return v.write(h, key, func(w *multiparty.Writer) error {
+	return v.write(h, to, func(w *multiparty.Writer) error {
 		p := make([]float64, len(h.Levels))
 		rows := 0
 		for ; ; rows++ {

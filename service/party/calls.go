@@ -40,7 +40,7 @@ func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest], 
 				}
 			}
 			if err == io.EOF {
-				s.metrics.answered()
+				s.metrics.answers.Inc()
 				return q, nil
 			}
 			if err != nil {

@@ -243,7 +243,7 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) admit(next http.Handler) http.Handler {
 	write := connect.NewErrorWriter()
 	refuse := func(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
-		s.metrics.refused(p.Kind)
+		s.metrics.Refused("admission", p.Kind)
 		if write.IsSupported(r) {
 			_ = write.Write(w, r, p.Connect()) // the caller has gone: nobody to tell
 			return
@@ -284,7 +284,7 @@ func (s *Server) serve(ctx context.Context, call string, f func(context.Context,
 			s.Log.Error("a call failed", "call", call, "caller", who.String(), "fault", x, "stack", string(debug.Stack()))
 			err = problem.New(problem.Internal, "")
 		}
-		s.metrics.call(call, s.Now().Sub(began))
+		s.metrics.Took(call, s.Now().Sub(began))
 		refused, again := "", false
 		if err != nil {
 			p := problem.Of(err)
@@ -294,7 +294,7 @@ func (s *Server) serve(ctx context.Context, call string, f func(context.Context,
 			if errors.Is(err, sqldb.ErrFailed) {
 				p = problem.New(problem.Storage, "")
 			}
-			s.metrics.refused(p.Kind)
+			s.metrics.Refused(call, p.Kind)
 			err, refused, again = p.Connect(), p.Kind.String(), p.Kind.Again()
 		}
 		if again { // nothing has happened, and the caller comes back

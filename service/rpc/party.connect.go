@@ -49,7 +49,7 @@ const (
 // PartyClient is a client for the discreet.v1.Party service.
 type PartyClient interface {
 	// Vote returns the party's votes file. While the party computes, it answers
-	// too-early: ask again. The same request has the same votes again.
+	// overloaded: ask again. The same request has the same votes again.
 	Vote(context.Context, *connect.Request[VoteRequest]) (*connect.ServerStreamForClient[VoteResponse], error)
 	// Add lets the party add to a secret sum, and returns when its shares are on
 	// their way. The same request adds nothing again.
@@ -119,7 +119,7 @@ func (c *partyClient) SendTable(ctx context.Context) *connect.ClientStreamForCli
 // PartyHandler is an implementation of the discreet.v1.Party service.
 type PartyHandler interface {
 	// Vote returns the party's votes file. While the party computes, it answers
-	// too-early: ask again. The same request has the same votes again.
+	// overloaded: ask again. The same request has the same votes again.
 	Vote(context.Context, *connect.Request[VoteRequest], *connect.ServerStream[VoteResponse]) error
 	// Add lets the party add to a secret sum, and returns when its shares are on
 	// their way. The same request adds nothing again.

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/service/party"
+)
+
+// partyServe is the flags of the command.
+type partyServe struct {
+	voter
+	as
+	listen, page, state string
+	combiners, allow    []string
+	kinds               []string
+	epsilon, lifetime   string
+}
+
+func (a *app) partyServe() *cobra.Command {
+	s := &partyServe{voter: voter{app: a}}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "answer combiners over the network",
+		Long: `Serve waits for combiners' queries and answers them with votes, as party vote
+writes them. The model, or the command, stays here.
+
+A query is answered when a combiner named by --combiner has signed it, it is
+about auxiliary files that --allow names, under the schema of --schema, its
+epsilon is at most --max-epsilon, and all queries together cost at most
+--lifetime-epsilon. What is allowed by its SHA-256 alone, as sha256sum prints it,
+may be sent by the combiner; the rest must be here. A command gets one file.
+
+What was given is in --state before it leaves, the same query has the same votes
+again, and votes are deleted after the query's deadline. The process may be
+killed at any moment.
+
+On --page it serves, without TLS and to whoever can reach it, Prometheus' metrics
+and whether it is alive and ready.`,
+		Example: `  discreet party serve --certs certs --as party/mary --listen :8451 --state mary --model m.json --schema aux.yaml \
+    --key mary.pem --combiner uni --allow shared/aux.csv --max-epsilon 1 --lifetime-epsilon 3
+  discreet party serve --certs certs --as party/john --listen :8452 --state john --schema aux.yaml --key john.pem \
+    --command "python3 adapters/sklearn_votes.py model.joblib" --combiner uni --allow 9f86d081… --max-epsilon 1 --lifetime-epsilon 3`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return s.run(c.Context()) },
+	}
+	s.as.add(c, "party/mary")
+	s.voter.add(c)
+	f := c.Flags()
+	f.StringVar(&s.schema, "schema", "", "the schema `file` of the auxiliary table that all parties and the combiner have")
+	f.StringVar(&s.key, "key", "", "the key `file` to sign with, as party key makes it")
+	f.StringVar(&s.listen, "listen", "", "the `address` to serve at, host:port")
+	f.StringVar(&s.page, "page", "", "the `address` of metrics and health; none when left out")
+	f.StringVar(&s.state, "state", "", "the `folder` to keep what was given in; made where there is none")
+	f.StringSliceVar(&s.combiners, "combiner", nil, "the `names` of combiners that are answered; they see the votes")
+	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA-256s")
+	f.StringSliceVar(&s.kinds, "kind", []string{string(multiparty.Labels)}, "the `kinds` that may be handed in: labels, probabilities, coefficients")
+	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
+	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
+	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	required(c, "listen", "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
+	c.MarkFlagsOneRequired("model", "command")
+	c.MarkFlagsMutuallyExclusive("model", "command")
+	return c
+}
+
+func (s *partyServe) run(ctx context.Context) (err error) {
+	eps, err := dp.ParseEpsilon(s.epsilon)
+	if err != nil {
+		return &usageError{err}
+	}
+	lifetime, err := dp.ParseEpsilon(s.lifetime)
+	if err != nil {
+		return &usageError{err}
+	}
+	var kinds []multiparty.Kind
+	for _, k := range s.kinds {
+		if err := s.checkKind(multiparty.Kind(k)); err != nil {
+			return err
+		}
+		kinds = append(kinds, multiparty.Kind(k))
+	}
+	self, err := s.load()
+	if err != nil {
+		return err
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	if err := s.agreeing(); err != nil {
+		return err
+	}
+	agreed, err := party.DigestOf(s.schema)
+	if err != nil {
+		return err
+	}
+	log := s.log()
+	server, err := party.New(ctx, party.Params{
+		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds,
+		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.answer(self.Name), Log: log,
+	})
+	if err != nil {
+		return refused(err)
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	services := []*service{{&http.Server{Handler: server.Handler(), TLSConfig: self.Server()}, s.listen, true}}
+	if s.page != "" {
+		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
+	}
+	return serveAll(ctx, log, server.Run, services)
+}
+
+// answer casts the votes of a query.
+func (s *partyServe) answer(name string) func(context.Context, *party.Query, []string, io.Writer) error {
+	return func(ctx context.Context, q *party.Query, files []string, to io.Writer) error {
+		if s.command != "" && len(files) > 1 {
+			return fmt.Errorf("party: a command votes on one file (got %d)", len(files))
+		}
+		h, err := s.cast(ctx, name, q.Kind, files, to)
+		if err == nil && h.Aux != q.Aux() {
+			err = errors.New("party: the auxiliary files changed while they were read")
+		}
+		return err
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/service/aggregator"
 	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/book"
+	"github.com/discreet-dp/discreet/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/owner"
 	"github.com/discreet-dp/discreet/service/problem"
@@ -429,11 +431,11 @@ func TestUnsafeTasksAreRefused(t *testing.T) {
 	must(t, err)
 	past, err := f.plan(func(a *announce.Announcement) { a.Ends = time.Now().Add(-time.Minute).Truncate(time.Second) }).Sign(operator)
 	must(t, err)
-	secret, err := f.plan(func(a *announce.Announcement) {
-		var err error
-		a.Task, err = core.Plan(core.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump, Epsilon: 2 * dp.Nano, Owners: 600, Rounds: 2, Nonce: strings.Repeat("ab", 16)})
-		must(t, err)
-	}).Sign(operator)
+	whole, err := f.secretPlan(helpertest.New(t, f.log, f.authority, 3), 3, nil).Sign(operator)
+	must(t, err)
+	secret := whole
+	secret.Text = regexp.MustCompile(`"helpers":\[.*?\],`).ReplaceAll(whole.Text, nil)
+	secret.Signature, err = operator.Sign("discreet announcement 1", secret.Text)
 	must(t, err)
 	for name, s := range map[string]announce.Signed{"without its helpers": secret, "signed by an owner": byOwner, "bent": bent, "too costly": costly, "a batch of one": lone, "in the past": past} {
 		if err := create(s); kindOfNil(err) != problem.UnsafeTask {

@@ -42,8 +42,7 @@ func (s *Server) GetRoster(ctx context.Context, r *connect.Request[rpc.GetRoster
 func (s *Server) ListTasks(context.Context, *connect.Request[rpc.ListTasksRequest]) (*connect.Response[rpc.ListTasksResponse], error) {
 	out := new(rpc.ListTasksResponse)
 	for _, l := range s.all() {
-		state, _ := l.show()
-		out.Tasks = append(out.Tasks, state)
+		out.Tasks = append(out.Tasks, l.standing().GetState())
 	}
 	return connect.NewResponse(out), nil
 }
@@ -54,11 +53,12 @@ func (s *Server) GetRound(ctx context.Context, r *connect.Request[rpc.GetRoundRe
 	if err != nil {
 		return nil, err
 	}
-	state, text := l.show()
-	if r.Msg.Slot != nil && r.Msg.GetSlot() != state.GetSlot() {
-		text = nil
+	answer := l.standing()
+	if r.Msg.Slot != nil && r.Msg.GetSlot() != answer.GetState().GetSlot() {
+		answer.Broadcast, answer.Sum = nil, nil
 	}
-	return connect.NewResponse(&rpc.GetRoundResponse{State: state, Broadcast: text, RetryAfterMs: uint32(l.askAgain().Milliseconds())}), nil
+	answer.RetryAfterMs = uint32(l.askAgain().Milliseconds())
+	return connect.NewResponse(answer), nil
 }
 
 // askAgain is how long who waits for a slot should wait: a small part of a slot,
@@ -71,24 +71,29 @@ func (l *live) askAgain() time.Duration {
 	return max(askAgain, min(d, time.Minute))
 }
 
-// show is what everybody may know of a task.
-func (l *live) show() (*rpc.TaskState, []byte) {
+// standing is what everybody may know of a task: how far it is, and what the owners
+// of the open slot are told.
+func (l *live) standing() *rpc.GetRoundResponse {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	out := &rpc.TaskState{
+	state := &rpc.TaskState{
 		TaskId: l.id[:], Slot: uint32(l.slot), Slots: uint32(l.ann.Task.Slots()),
-		Reports: uint64(l.stored), Needed: uint64(l.ann.Minimum), DeadlineUnixMs: l.deadline.UnixMilli(),
+		Reports: uint64(l.stored), Needed: uint64(l.ann.Minimum), DeadlineUnixMs: l.deadline.UnixMilli(), Sharing: l.secret != nil,
 	}
+	out := &rpc.GetRoundResponse{State: state}
 	switch l.state {
 	case store.Open:
-		out.State = rpc.State_STATE_OPEN
-		return out, l.text
+		state.State = rpc.State_STATE_OPEN
+		out.Broadcast = l.text
+		if x := l.secret; x != nil {
+			out.Sum = &rpc.SignedSum{Sum: x.Sum, Certificate: x.Certificate, Signature: x.Signature}
+		}
 	case store.Done:
-		out.State = rpc.State_STATE_DONE
+		state.State = rpc.State_STATE_DONE
 	default:
-		out.State = rpc.State_STATE_CLOSED
+		state.State = rpc.State_STATE_CLOSED
 	}
-	return out, nil
+	return out
 }
 
 // GetModel implements rpc.AggregatorHandler.
@@ -104,7 +109,7 @@ func (s *Server) GetModel(ctx context.Context, r *connect.Request[rpc.GetModelRe
 	case file != nil:
 		return connect.NewResponse(&rpc.GetModelResponse{Model: file}), nil
 	}
-	if state, _ := l.show(); state.GetState() == rpc.State_STATE_CLOSED {
+	if l.standing().GetState().GetState() == rpc.State_STATE_CLOSED {
 		return nil, problem.New(problem.TaskClosed, "it ended without a model")
 	}
 	return connect.NewResponse(&rpc.GetModelResponse{RetryAfterMs: uint32(askAgain.Milliseconds())}), nil
@@ -130,7 +135,7 @@ func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTa
 	if err != nil {
 		return nil, err
 	}
-	broadcast, err := first(ann.Task)
+	broadcast, err := first(ann)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	core "github.com/discreet-dp/discreet/local/aggregator"
@@ -29,9 +30,11 @@ type live struct {
 	mu       sync.RWMutex
 	state    store.State
 	slot     int
-	asked    *wire.Round // of the open slot
+	asked    *wire.Round // of the open slot, once there is a broadcast
 	laws     []response.Law
-	text     []byte // the broadcast
+	text     []byte        // the broadcast
+	secret   *store.Secret // of the open slot, in mode aggregate once it is sealed
+	shares   int           // that a quorum of helpers has, when asked last
 	deadline time.Time
 	// Reports of the open slot: how many, when the last came or the slot began,
 	// and when the store was asked last. On this process's own clock, which no
@@ -42,9 +45,12 @@ type live struct {
 	outcomes []core.Outcome
 	reach    float64 // see core.Aggregator.Reach; 0 before the first slot is closed
 
+	gathering atomic.Bool // a goroutine sees a secret sum through
+
 	// Of the goroutine that moves the task alone.
 	core     *core.Aggregator
-	computed int // slots that core has closed
+	computed int       // slots that core has closed
+	retry    time.Time // of a secret sum that failed
 }
 
 // enliven makes a task of what the store holds about it.
@@ -88,6 +94,12 @@ func (l *live) refresh(ctx context.Context, s *store.Store) error {
 	if err != nil {
 		return err
 	}
+	var secret *store.Secret
+	if l.secretly() && r.State == store.Sealed {
+		if secret, err = s.Secret(ctx, l.id, r.Number); err != nil {
+			return err
+		}
+	}
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,22 +108,44 @@ func (l *live) refresh(ctx context.Context, s *store.Store) error {
 	}
 	l.state = max(l.state, t.State)
 	if r.Number > l.slot {
-		asked, err := wire.ParseRound(l.ann.Task, r.Broadcast)
-		if err != nil {
+		l.slot, l.asked, l.laws, l.text, l.deadline = r.Number, nil, nil, nil, r.Deadline
+		l.secret, l.shares = nil, 0
+		l.stored, l.news = n, now
+		if !l.secretly() {
+			if err := l.show(r.Broadcast); err != nil {
+				return err
+			}
+		}
+	}
+	if secret != nil && l.secret == nil {
+		if err := l.show(secret.Broadcast); err != nil {
 			return err
 		}
-		var laws []response.Law
+		l.secret = secret
+	}
+	l.recount(n, now)
+	return nil
+}
+
+// secretly reports whether owners give nothing but shares.
+func (l *live) secretly() bool { return l.ann.Task.Mode == wire.Aggregate }
+
+// show takes the broadcast of the open slot. l.mu is held.
+func (l *live) show(broadcast []byte) error {
+	asked, err := wire.ParseRound(l.ann.Task, broadcast)
+	if err != nil {
+		return err
+	}
+	if !l.secretly() {
 		for i := range max(1, len(asked.Asks)) {
 			law, err := l.ann.Task.Law(asked.Cells(l.ann.Task, i))
 			if err != nil {
 				return err
 			}
-			laws = append(laws, law)
+			l.laws = append(l.laws, law)
 		}
-		l.slot, l.asked, l.laws, l.text, l.deadline = r.Number, asked, laws, r.Broadcast, r.Deadline
-		l.stored, l.news = n, now
 	}
-	l.recount(n, now)
+	l.asked, l.text = asked, broadcast
 	return nil
 }
 
@@ -169,31 +203,14 @@ func (l *live) due(now time.Time) (int, due) {
 // compute counts the reports of every slot up to the sealed one, and returns what
 // follows: the next broadcast, or the model.
 func (l *live) compute(ctx context.Context, s *store.Store, sealed int) (broadcast, file []byte, err error) {
-	if l.core == nil {
-		if l.core, err = core.New(l.ann.Task); err != nil {
-			return nil, nil, err
-		}
-		l.computed = 0
-	}
-	defer func() {
-		if err != nil { // half-counted: begin anew
-			l.core = nil
-		}
-	}()
-	for ; l.computed <= sealed; l.computed++ {
-		if err := s.Reports(ctx, l.id, l.computed, func(_ [32]byte, body []byte) error {
-			return l.core.Receive(body)
-		}); err != nil {
-			return nil, nil, err
-		}
-		if err := l.core.Close(); err != nil {
-			return nil, nil, err
-		}
+	if err := l.tally(ctx, s, sealed+1); err != nil {
+		return nil, nil, err
 	}
 	l.mu.Lock()
 	l.outcomes, l.reach = l.core.Outcomes(), l.core.Reach()
 	l.mu.Unlock()
-	if broadcast, err = l.core.Broadcast(); err != nil || broadcast != nil {
+	if l.computed < l.ann.Task.Slots() {
+		broadcast, err = l.core.Broadcast()
 		return broadcast, nil, err
 	}
 	m, err := l.core.Model(core.Statement{})
@@ -202,6 +219,35 @@ func (l *live) compute(ctx context.Context, s *store.Store, sealed int) (broadca
 	}
 	file, err = model.Marshal(m)
 	return nil, file, err
+}
+
+// tally brings core to the slot: it counts what the slots before have brought.
+func (l *live) tally(ctx context.Context, s *store.Store, slot int) (err error) {
+	if l.core == nil {
+		if l.core, err = core.New(l.ann.Task); err != nil {
+			return err
+		}
+		l.computed = 0
+	}
+	defer func() {
+		if err != nil { // half-counted: begin anew
+			l.core = nil
+		}
+	}()
+	for ; l.computed < slot; l.computed++ {
+		if l.secretly() {
+			err = l.receiveSum(ctx, s)
+		} else {
+			err = s.Reports(ctx, l.id, l.computed, func(_ [32]byte, body []byte) error { return l.core.Receive(body) })
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.core.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // slotDeadline is when a slot that opens now closes at the latest.

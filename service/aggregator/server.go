@@ -15,7 +15,6 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/problem"
@@ -234,9 +233,6 @@ func (s *Server) open(signed announce.Signed) (*announce.Announcement, error) {
 	ann, err := signed.Open(s.Self, s.Now())
 	if err != nil {
 		return nil, problem.New(problem.UnsafeTask, "%v", err)
-	}
-	if ann.Task.Mode != wire.Local { // owners would send what nobody here may see
-		return nil, problem.New(problem.UnsafeTask, "mode %s needs helpers, which this service has none of", ann.Task.Mode)
 	}
 	if ann.Task.Epsilon > s.MaxEpsilon {
 		return nil, problem.New(problem.UnsafeTask, "epsilon %s is more than this service takes, %s", ann.Task.Epsilon, s.MaxEpsilon)

@@ -5,20 +5,30 @@ package aggregator
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	core "github.com/discreet-dp/discreet/local/aggregator"
 	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/problem"
 	"github.com/discreet-dp/discreet/service/store"
 )
 
-// first is the broadcast of a task's first slot.
-func first(t *wire.Task) ([]byte, error) {
-	c, err := core.New(t)
+// first is the broadcast of a task's first slot; in mode aggregate that waits for
+// who takes part, and is tried here with as few as the task allows.
+func first(ann *announce.Announcement) ([]byte, error) {
+	c, err := core.New(ann.Task)
 	if err != nil {
 		return nil, err
 	}
-	return c.Broadcast()
+	if ann.Task.Mode == wire.Local {
+		return c.Broadcast()
+	}
+	if err := c.Assemble(ann.Minimum); err != nil {
+		return nil, problem.New(problem.UnsafeTask, "%v", err)
+	}
+	return []byte{}, nil
 }
 
 // heard notes reports of a slot that this process has stored.
@@ -39,6 +49,8 @@ func (l *live) heard(slot, fresh int) {
 func (s *Server) keepTime(ctx context.Context) {
 	t := time.NewTicker(tick)
 	defer t.Stop()
+	var gathering sync.WaitGroup
+	defer gathering.Wait()
 	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
@@ -51,7 +63,10 @@ func (s *Server) keepTime(ctx context.Context) {
 			}
 		}
 		for _, l := range s.all() {
-			if err := s.move(ctx, l); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrMoved) {
+			if l.gathering.Load() {
+				continue
+			}
+			if err := s.move(ctx, l, &gathering); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrMoved) {
 				s.Log.Error("moving a task failed", "task", l.String(), "error", err)
 			}
 		}
@@ -60,7 +75,7 @@ func (s *Server) keepTime(ctx context.Context) {
 
 // move does what is due for a task. The store decides whether it is: this
 // process may not have heard of all reports, or may have counted some twice.
-func (s *Server) move(ctx context.Context, l *live) error {
+func (s *Server) move(ctx context.Context, l *live, gathering *sync.WaitGroup) error {
 	l.mu.RLock()
 	state, counted := l.state, l.counted
 	l.mu.RUnlock()
@@ -74,6 +89,8 @@ func (s *Server) move(ctx context.Context, l *live) error {
 	}
 	switch {
 	case now.Task != store.Open || now.Number != slot: // somebody else has moved it
+	case now.Round == store.Sealed && l.secretly():
+		s.launch(ctx, l, slot, gathering)
 	case now.Round == store.Sealed: // somebody has closed the slot, and may have died since
 		err = s.advance(ctx, l, slot)
 	case what == ended:
@@ -81,7 +98,7 @@ func (s *Server) move(ctx context.Context, l *live) error {
 	case what == overdue:
 		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); errors.Is(err, store.ErrFew) {
 			err = s.end(ctx, l, slot)
-		} else if err == nil {
+		} else if err == nil && !l.secretly() {
 			err = s.advance(ctx, l, slot)
 		}
 	case what == quiet:
@@ -89,7 +106,7 @@ func (s *Server) move(ctx context.Context, l *live) error {
 		if news, err = l.count(ctx, s.Store, slot); news || err != nil {
 			return err
 		}
-		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); err == nil {
+		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); err == nil && !l.secretly() {
 			err = s.advance(ctx, l, slot)
 		}
 	case time.Since(counted) >= recount:
@@ -99,6 +116,28 @@ func (s *Server) move(ctx context.Context, l *live) error {
 		return nil
 	}
 	return errors.Join(err, l.refresh(ctx, s.Store))
+}
+
+// launch sees a secret sum through beside everything else. It may be called again
+// when it has failed.
+func (s *Server) launch(ctx context.Context, l *live, slot int, gathering *sync.WaitGroup) {
+	if time.Now().Before(l.retry) {
+		return
+	}
+	l.gathering.Store(true)
+	gathering.Go(func() {
+		defer l.gathering.Store(false)
+		err := s.gather(ctx, l, slot)
+		if err == nil {
+			err = l.refresh(ctx, s.Store)
+		}
+		if err != nil && ctx.Err() == nil {
+			l.retry = time.Now().Add(rest)
+			if !errors.Is(err, store.ErrMoved) {
+				s.Log.Error("a secret sum failed, and will be tried again", "task", l.String(), "slot", slot, "error", err)
+			}
+		}
+	})
 }
 
 // end ends a task of which a slot is still open.
@@ -118,8 +157,8 @@ func (s *Server) advance(ctx context.Context, l *live, slot int) error {
 		return err
 	}
 	var next *store.Round
-	if broadcast != nil {
-		next = &store.Round{Number: slot + 1, Broadcast: broadcast, Deadline: l.slotDeadline(s.Now())}
+	if file == nil {
+		next = &store.Round{Number: slot + 1, Broadcast: append([]byte{}, broadcast...), Deadline: l.slotDeadline(s.Now())}
 	}
 	if err := s.Store.Advance(ctx, l.id, slot, next, file); err != nil {
 		return err

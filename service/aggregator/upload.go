@@ -111,6 +111,10 @@ func (l *live) check(signed *rpc.SignedReport) (store.Report, *problem.Problem) 
 	switch {
 	case rep.Slot > l.slot:
 		return none, problem.New(problem.Early, "slot %d, the open one is %d", rep.Slot, l.slot)
+	case l.secretly(): // the owner takes part: what it has to say goes to the helpers
+		if rep.Ask != 0 || len(rep.Words) > 0 {
+			return none, problem.New(problem.OutOfRange, "in mode aggregate nobody sends numbers here")
+		}
 	case rep.Slot == l.slot:
 		ask := l.asked.Ask(place.Ticket)
 		if rep.Ask != ask {

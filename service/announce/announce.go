@@ -21,17 +21,21 @@ import (
 // Announcement is a task and its timetable.
 type Announcement struct {
 	Task *wire.Task
-	// Minimum is how many reports a slot must have. A slot that has fewer at its
-	// deadline ends the task: what few owners say teaches little, and an
-	// aggregator that may ask a handful could single them out.
+	// Minimum is how many reports a slot must have, or in mode aggregate owners who
+	// take part. A slot that has fewer at its deadline ends the task: what few
+	// owners say teaches little, and an aggregator that may ask a handful could
+	// single them out.
 	Minimum int
-	// Slot is how long a slot waits for its owners at most.
+	// Slot is how long a slot waits for its owners at most; in mode aggregate, first
+	// for those who take part and then as long for their shares.
 	Slot time.Duration
 	// Quiet closes a slot early, once it has the minimum and nothing new has come
 	// for so long; 0 never.
 	Quiet time.Duration
 	// Ends is when the task ends, with or without a model. Whole seconds.
 	Ends time.Time
+	// Helpers hold the shares of a task in mode aggregate, in order; of no other.
+	Helpers []Helper
 	// Roster names the owners who may report; zero: whoever has a key.
 	Roster RosterDigest
 }
@@ -60,6 +64,13 @@ func (a *Announcement) Check() error {
 	case a.Ends.Nanosecond() != 0 || a.Ends.Unix() <= 0:
 		return fault("ends", "must be a time in whole seconds", a.Ends)
 	}
+	if a.Task.Mode == wire.Aggregate {
+		if err := checkHelpers(a.Helpers); err != nil {
+			return err
+		}
+	} else if len(a.Helpers) > 0 {
+		return fault("helpers", "must not be given outside mode aggregate", len(a.Helpers))
+	}
 	return a.Task.Check()
 }
 
@@ -72,6 +83,7 @@ type body struct {
 	Quiet    int64           `json:"quiet_ms"`
 	Ends     int64           `json:"ends_unix"`
 	Roster   *RosterDigest   `json:"roster,omitempty"`
+	Helpers  []Helper        `json:"helpers,omitempty"`
 	Task     json.RawMessage `json:"task"` // package wire's own text, without its line break
 }
 
@@ -96,7 +108,7 @@ func (a *Announcement) Text() ([]byte, error) {
 	if a.Roster.Named() {
 		roster = &a.Roster
 	}
-	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster, bytes.TrimSuffix(task, []byte("\n"))})
+	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster, a.Helpers, bytes.TrimSuffix(task, []byte("\n"))})
 	return b.Bytes(), err
 }
 
@@ -122,7 +134,9 @@ func Parse(text []byte) (*Announcement, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Announcement{task, b.Minimum, time.Duration(b.Slot) * time.Millisecond, time.Duration(b.Quiet) * time.Millisecond, time.Unix(b.Ends, 0), RosterDigest{}}
+	a := &Announcement{
+		Task: task, Minimum: b.Minimum, Slot: time.Duration(b.Slot) * time.Millisecond, Quiet: time.Duration(b.Quiet) * time.Millisecond, Ends: time.Unix(b.Ends, 0), Helpers: b.Helpers,
+	}
 	if b.Roster != nil {
 		a.Roster = *b.Roster
 	}

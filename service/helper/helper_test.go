@@ -5,12 +5,7 @@ package helper_test
 import (
 	"context"
 	"crypto/ed25519"
-	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -19,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/discreet-dp/discreet/rng/replay"
-	"github.com/discreet-dp/discreet/service/helper"
+	"github.com/discreet-dp/discreet/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/sum"
 )
@@ -34,93 +29,20 @@ func must(t testing.TB, err error) {
 	}
 }
 
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
-
-// committee is an authority and helpers at loopback addresses, each with a store.
+// committee is helpers and a collector.
 type committee struct {
+	*helpertest.Committee
 	t         *testing.T
-	authority *identity.Authority
 	collector *identity.Identity
-	names     []string
-	stores    []string
-	addresses []string
-	stop      []func() // nil where a helper is down
-	now       func() time.Time
 }
 
 func assemble(t *testing.T, helpers int) *committee {
 	t.Helper()
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
-	c := &committee{t: t, authority: a, now: time.Now}
-	c.collector = c.identity(identity.Aggregator, "main")
-	for h := range helpers {
-		l, err := net.Listen("tcp", "127.0.0.1:0") // a port to come back to
-		must(t, err)
-		c.names = append(c.names, fmt.Sprintf("h%d", h))
-		c.stores = append(c.stores, filepath.Join(t.TempDir(), "store.db"))
-		c.addresses = append(c.addresses, l.Addr().String())
-		c.stop = append(c.stop, nil)
-		must(t, l.Close())
-		c.start(h)
-	}
-	t.Cleanup(func() {
-		for h := range c.stop {
-			c.kill(h)
-		}
-	})
+	c := &committee{Committee: helpertest.New(t, slog.New(slog.DiscardHandler), a, helpers), t: t}
+	c.collector = c.Identity(identity.Aggregator, "main")
 	return c
-}
-
-func (c *committee) identity(role identity.Role, name string) *identity.Identity {
-	c.t.Helper()
-	id, err := c.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
-	must(c.t, err)
-	return id
-}
-
-// start serves a helper at its address, on its store.
-func (c *committee) start(h int) {
-	c.t.Helper()
-	st, err := helper.At(context.Background(), c.stores[h], c.names[h])
-	must(c.t, err)
-	self := c.identity(identity.Helper, c.names[h])
-	s, err := helper.New(helper.Params{Self: self, Store: st, Log: quiet, Now: func() time.Time { return c.now() }})
-	must(c.t, err)
-	l, err := net.Listen("tcp", c.addresses[h])
-	must(c.t, err)
-	server := httptest.NewUnstartedServer(s.Handler())
-	must(c.t, server.Listener.Close())
-	server.Listener, server.TLS, server.EnableHTTP2 = l, self.Server(), true
-	server.Config.ErrorLog = slog.NewLogLogger(quiet.Handler(), slog.LevelWarn)
-	server.StartTLS()
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() { s.Run(ctx) })
-	c.stop[h] = func() {
-		server.CloseClientConnections()
-		cancel()
-		server.Close()
-		wg.Wait()
-		must(c.t, st.Close())
-	}
-}
-
-// kill stops a helper, with calls under way cut off.
-func (c *committee) kill(h int) {
-	if c.stop[h] != nil {
-		c.stop[h]()
-		c.stop[h] = nil
-	}
-}
-
-func (c *committee) clients(as *identity.Identity) (out []*sum.Client) {
-	for h := range c.names {
-		client := sum.Dial(as, c.names[h], "https://"+c.addresses[h], quiet)
-		c.t.Cleanup(client.Close)
-		out = append(out, client)
-	}
-	return out
 }
 
 // people are participants with keys, vectors and their shares.
@@ -137,7 +59,7 @@ func (c *committee) begin(n, atLeast int, round string) (*sum.Collection, sum.ID
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Second)
 	defer cancel()
-	col := &sum.Collection{Clients: c.clients(c.collector), Patience: time.Second}
+	col := &sum.Collection{Clients: c.Clients(c.collector), Patience: time.Second}
 	col.Sum = &sum.Sum{Round: round, Helpers: sum.Meet(ctx, col.Clients), Length: length, Range: 1000, AtLeast: atLeast, Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
 	p := &people{}
 	for i := range n {
@@ -213,7 +135,7 @@ func (c *committee) run(col *sum.Collection, id sum.ID, shares [][]sum.Share) (t
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
 	defer wg.Wait()
 	defer cancel()
-	clients := c.clients(c.identity(identity.Owner, "o"))
+	clients := c.Clients(c.Identity(identity.Owner, "o"))
 	wg.Go(func() { sum.Deliver(ctx, id, clients, shares) })
 	return col.Run(ctx)
 }

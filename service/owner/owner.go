@@ -85,10 +85,9 @@ type run struct {
 	Params
 	clients []rpc.AggregatorClient // each its own connection
 	id      wire.Digest
-	ends    time.Time
+	ann     *announce.Announcement
 	terms   *core.Terms
 	recs    *core.Records
-	roster  announce.RosterDigest
 	rows    int
 	keys    book.Keys
 	slots   [][]int32 // the numbers of each slot's owners
@@ -121,7 +120,7 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	if err := r.accept(ctx); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(r.ends.Sub(p.Now())))
+	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(r.ann.Ends.Sub(p.Now())))
 	defer cancel()
 	if err := r.enrol(ctx); err != nil {
 		return nil, err
@@ -161,7 +160,7 @@ func (r *run) accept(ctx context.Context) error {
 	if sha256.Sum256(text) != r.id {
 		return errors.New("owner: the aggregator sent another task than the one asked for")
 	}
-	r.ends, r.roster = ann.Ends, ann.Roster
+	r.ann = ann
 	r.terms, err = core.Accept(text, core.Caps{Epsilon: r.Cap})
 	return err
 }
@@ -207,7 +206,7 @@ func (r *run) enrol(ctx context.Context) error {
 // list fetches the task's list of owners, nil where it has none: who is not on it
 // would pay for a report that is refused.
 func (r *run) list(ctx context.Context) (announce.Roster, error) {
-	if !r.roster.Named() {
+	if !r.ann.Roster.Named() {
 		return nil, nil
 	}
 	var keys []byte
@@ -221,7 +220,7 @@ func (r *run) list(ctx context.Context) (announce.Roster, error) {
 		return nil, err
 	}
 	roster, err := announce.RosterOf(keys)
-	if err == nil && roster.Digest() != r.roster {
+	if err == nil && roster.Digest() != r.ann.Roster {
 		err = errors.New("owner: the aggregator sent another list of owners than the operator has signed")
 	}
 	return roster, err
@@ -234,15 +233,9 @@ func (r *run) follow(ctx context.Context) error {
 			at++
 			continue
 		}
-		var state *rpc.GetRoundResponse
-		want := uint32(at)
-		if err := r.call(ctx, func(ctx context.Context) error {
-			a, err := r.clients[0].GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: r.id[:], Slot: &want}))
-			if err == nil {
-				state = a.Msg
-			}
-			return err
-		}); err != nil {
+		want := at
+		state, err := r.round(ctx, want)
+		if err != nil {
 			return err
 		}
 		slot, over := int(state.GetState().GetSlot()), state.GetState().GetState() != rpc.State_STATE_OPEN
@@ -253,7 +246,7 @@ func (r *run) follow(ctx context.Context) error {
 		if at == len(r.slots) {
 			break
 		}
-		if at != int(want) { // another one is open, whose broadcast was not asked for
+		if at != want { // another one is open, whose broadcast was not asked for
 			continue
 		}
 		if at > slot {
@@ -263,7 +256,12 @@ func (r *run) follow(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := r.answer(ctx, at, state.GetBroadcast()); err != nil {
+		if r.ann.Task.Mode == wire.Aggregate {
+			err = r.takePart(ctx, at, state)
+		} else {
+			err = r.answer(ctx, at, state.GetBroadcast())
+		}
+		if err != nil {
 			return err
 		}
 		at++

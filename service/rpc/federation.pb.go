@@ -405,6 +405,7 @@ type TaskState struct {
 	Reports        uint64                 `protobuf:"varint,5,opt,name=reports,proto3" json:"reports,omitempty"`                                       // stored for the open slot
 	Needed         uint64                 `protobuf:"varint,6,opt,name=needed,proto3" json:"needed,omitempty"`                                         // fewer end the task
 	DeadlineUnixMs int64                  `protobuf:"varint,7,opt,name=deadline_unix_ms,json=deadlineUnixMs,proto3" json:"deadline_unix_ms,omitempty"` // of the open slot
+	Sharing        bool                   `protobuf:"varint,8,opt,name=sharing,proto3" json:"sharing,omitempty"`                                       // in mode aggregate: the slot's roster is fixed, helpers take shares
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -488,6 +489,13 @@ func (x *TaskState) GetDeadlineUnixMs() int64 {
 	return 0
 }
 
+func (x *TaskState) GetSharing() bool {
+	if x != nil {
+		return x.Sharing
+	}
+	return false
+}
+
 type GetRoundRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TaskId        []byte                 `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
@@ -545,6 +553,7 @@ type GetRoundResponse struct {
 	State         *TaskState             `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	Broadcast     []byte                 `protobuf:"bytes,2,opt,name=broadcast,proto3" json:"broadcast,omitempty"`                              // canonical bytes; none where the task or the slot is not open
 	RetryAfterMs  uint32                 `protobuf:"varint,3,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"` // ask again after this long
+	Sum           *SignedSum             `protobuf:"bytes,4,opt,name=sum,proto3" json:"sum,omitempty"`                                          // in mode aggregate, with the broadcast
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -600,6 +609,73 @@ func (x *GetRoundResponse) GetRetryAfterMs() uint32 {
 	return 0
 }
 
+func (x *GetRoundResponse) GetSum() *SignedSum {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+type SignedSum struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sum           []byte                 `protobuf:"bytes,1,opt,name=sum,proto3" json:"sum,omitempty"`                 // canonical bytes
+	Certificate   []byte                 `protobuf:"bytes,2,opt,name=certificate,proto3" json:"certificate,omitempty"` // of the collector, DER
+	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`     // ECDSA over SHA-256, ASN.1
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignedSum) Reset() {
+	*x = SignedSum{}
+	mi := &file_federation_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignedSum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignedSum) ProtoMessage() {}
+
+func (x *SignedSum) ProtoReflect() protoreflect.Message {
+	mi := &file_federation_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignedSum.ProtoReflect.Descriptor instead.
+func (*SignedSum) Descriptor() ([]byte, []int) {
+	return file_federation_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *SignedSum) GetSum() []byte {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+func (x *SignedSum) GetCertificate() []byte {
+	if x != nil {
+		return x.Certificate
+	}
+	return nil
+}
+
+func (x *SignedSum) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
+}
+
 type GetModelRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TaskId        []byte                 `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
@@ -609,7 +685,7 @@ type GetModelRequest struct {
 
 func (x *GetModelRequest) Reset() {
 	*x = GetModelRequest{}
-	mi := &file_federation_proto_msgTypes[10]
+	mi := &file_federation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +697,7 @@ func (x *GetModelRequest) String() string {
 func (*GetModelRequest) ProtoMessage() {}
 
 func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[10]
+	mi := &file_federation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +710,7 @@ func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetModelRequest.ProtoReflect.Descriptor instead.
 func (*GetModelRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{10}
+	return file_federation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetModelRequest) GetTaskId() []byte {
@@ -654,7 +730,7 @@ type GetModelResponse struct {
 
 func (x *GetModelResponse) Reset() {
 	*x = GetModelResponse{}
-	mi := &file_federation_proto_msgTypes[11]
+	mi := &file_federation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -666,7 +742,7 @@ func (x *GetModelResponse) String() string {
 func (*GetModelResponse) ProtoMessage() {}
 
 func (x *GetModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[11]
+	mi := &file_federation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -679,7 +755,7 @@ func (x *GetModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetModelResponse.ProtoReflect.Descriptor instead.
 func (*GetModelResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{11}
+	return file_federation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetModelResponse) GetModel() []byte {
@@ -706,7 +782,7 @@ type UploadRequest struct {
 
 func (x *UploadRequest) Reset() {
 	*x = UploadRequest{}
-	mi := &file_federation_proto_msgTypes[12]
+	mi := &file_federation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -718,7 +794,7 @@ func (x *UploadRequest) String() string {
 func (*UploadRequest) ProtoMessage() {}
 
 func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[12]
+	mi := &file_federation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -731,7 +807,7 @@ func (x *UploadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
 func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{12}
+	return file_federation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UploadRequest) GetTaskId() []byte {
@@ -750,7 +826,7 @@ func (x *UploadRequest) GetReports() []*SignedReport {
 
 type SignedReport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Report        []byte                 `protobuf:"bytes,1,opt,name=report,proto3" json:"report,omitempty"`       // canonical bytes; its owner's name is an Ed25519 key in hexadecimal
+	Report        []byte                 `protobuf:"bytes,1,opt,name=report,proto3" json:"report,omitempty"`       // canonical bytes; its owner's name is an Ed25519 key in hexadecimal; in mode aggregate without words: the owner takes part
 	Signature     []byte                 `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"` // by that key, 64 bytes
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -758,7 +834,7 @@ type SignedReport struct {
 
 func (x *SignedReport) Reset() {
 	*x = SignedReport{}
-	mi := &file_federation_proto_msgTypes[13]
+	mi := &file_federation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -770,7 +846,7 @@ func (x *SignedReport) String() string {
 func (*SignedReport) ProtoMessage() {}
 
 func (x *SignedReport) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[13]
+	mi := &file_federation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -783,7 +859,7 @@ func (x *SignedReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignedReport.ProtoReflect.Descriptor instead.
 func (*SignedReport) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{13}
+	return file_federation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SignedReport) GetReport() []byte {
@@ -809,7 +885,7 @@ type UploadResponse struct {
 
 func (x *UploadResponse) Reset() {
 	*x = UploadResponse{}
-	mi := &file_federation_proto_msgTypes[14]
+	mi := &file_federation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +897,7 @@ func (x *UploadResponse) String() string {
 func (*UploadResponse) ProtoMessage() {}
 
 func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[14]
+	mi := &file_federation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +910,7 @@ func (x *UploadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
 func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{14}
+	return file_federation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UploadResponse) GetRefusals() []*Refusal {
@@ -854,7 +930,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_federation_proto_msgTypes[15]
+	mi := &file_federation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +942,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[15]
+	mi := &file_federation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +955,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{15}
+	return file_federation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Refusal) GetIndex() uint32 {
@@ -906,7 +982,7 @@ type CreateTaskRequest struct {
 
 func (x *CreateTaskRequest) Reset() {
 	*x = CreateTaskRequest{}
-	mi := &file_federation_proto_msgTypes[16]
+	mi := &file_federation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +994,7 @@ func (x *CreateTaskRequest) String() string {
 func (*CreateTaskRequest) ProtoMessage() {}
 
 func (x *CreateTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[16]
+	mi := &file_federation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +1007,7 @@ func (x *CreateTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTaskRequest.ProtoReflect.Descriptor instead.
 func (*CreateTaskRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{16}
+	return file_federation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CreateTaskRequest) GetTask() *SignedTask {
@@ -957,7 +1033,7 @@ type CreateTaskResponse struct {
 
 func (x *CreateTaskResponse) Reset() {
 	*x = CreateTaskResponse{}
-	mi := &file_federation_proto_msgTypes[17]
+	mi := &file_federation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1045,7 @@ func (x *CreateTaskResponse) String() string {
 func (*CreateTaskResponse) ProtoMessage() {}
 
 func (x *CreateTaskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[17]
+	mi := &file_federation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1058,7 @@ func (x *CreateTaskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTaskResponse.ProtoReflect.Descriptor instead.
 func (*CreateTaskResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{17}
+	return file_federation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CreateTaskResponse) GetTaskId() []byte {
@@ -1001,7 +1077,7 @@ type CloseTaskRequest struct {
 
 func (x *CloseTaskRequest) Reset() {
 	*x = CloseTaskRequest{}
-	mi := &file_federation_proto_msgTypes[18]
+	mi := &file_federation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1013,7 +1089,7 @@ func (x *CloseTaskRequest) String() string {
 func (*CloseTaskRequest) ProtoMessage() {}
 
 func (x *CloseTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[18]
+	mi := &file_federation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1026,7 +1102,7 @@ func (x *CloseTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseTaskRequest.ProtoReflect.Descriptor instead.
 func (*CloseTaskRequest) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{18}
+	return file_federation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CloseTaskRequest) GetTaskId() []byte {
@@ -1044,7 +1120,7 @@ type CloseTaskResponse struct {
 
 func (x *CloseTaskResponse) Reset() {
 	*x = CloseTaskResponse{}
-	mi := &file_federation_proto_msgTypes[19]
+	mi := &file_federation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +1132,7 @@ func (x *CloseTaskResponse) String() string {
 func (*CloseTaskResponse) ProtoMessage() {}
 
 func (x *CloseTaskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[19]
+	mi := &file_federation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +1145,7 @@ func (x *CloseTaskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseTaskResponse.ProtoReflect.Descriptor instead.
 func (*CloseTaskResponse) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{19}
+	return file_federation_proto_rawDescGZIP(), []int{20}
 }
 
 // Problem is RFC 9457's, as a detail of an error or beside a report.
@@ -1085,7 +1161,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_federation_proto_msgTypes[20]
+	mi := &file_federation_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1097,7 +1173,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_federation_proto_msgTypes[20]
+	mi := &file_federation_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1110,7 +1186,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_federation_proto_rawDescGZIP(), []int{20}
+	return file_federation_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Problem) GetType() string {
@@ -1161,7 +1237,7 @@ const file_federation_proto_rawDesc = "" +
 	"\x04keys\x18\x01 \x01(\fR\x04keys\"\x12\n" +
 	"\x10ListTasksRequest\"A\n" +
 	"\x11ListTasksResponse\x12,\n" +
-	"\x05tasks\x18\x01 \x03(\v2\x16.discreet.v1.TaskStateR\x05tasks\"\xd4\x01\n" +
+	"\x05tasks\x18\x01 \x03(\v2\x16.discreet.v1.TaskStateR\x05tasks\"\xee\x01\n" +
 	"\tTaskState\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\x12(\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x12.discreet.v1.StateR\x05state\x12\x12\n" +
@@ -1169,15 +1245,21 @@ const file_federation_proto_rawDesc = "" +
 	"\x05slots\x18\x04 \x01(\rR\x05slots\x12\x18\n" +
 	"\areports\x18\x05 \x01(\x04R\areports\x12\x16\n" +
 	"\x06needed\x18\x06 \x01(\x04R\x06needed\x12(\n" +
-	"\x10deadline_unix_ms\x18\a \x01(\x03R\x0edeadlineUnixMs\"L\n" +
+	"\x10deadline_unix_ms\x18\a \x01(\x03R\x0edeadlineUnixMs\x12\x18\n" +
+	"\asharing\x18\b \x01(\bR\asharing\"L\n" +
 	"\x0fGetRoundRequest\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\x12\x17\n" +
 	"\x04slot\x18\x02 \x01(\rH\x00R\x04slot\x88\x01\x01B\a\n" +
-	"\x05_slot\"\x84\x01\n" +
+	"\x05_slot\"\xae\x01\n" +
 	"\x10GetRoundResponse\x12,\n" +
 	"\x05state\x18\x01 \x01(\v2\x16.discreet.v1.TaskStateR\x05state\x12\x1c\n" +
 	"\tbroadcast\x18\x02 \x01(\fR\tbroadcast\x12$\n" +
-	"\x0eretry_after_ms\x18\x03 \x01(\rR\fretryAfterMs\"*\n" +
+	"\x0eretry_after_ms\x18\x03 \x01(\rR\fretryAfterMs\x12(\n" +
+	"\x03sum\x18\x04 \x01(\v2\x16.discreet.v1.SignedSumR\x03sum\"]\n" +
+	"\tSignedSum\x12\x10\n" +
+	"\x03sum\x18\x01 \x01(\fR\x03sum\x12 \n" +
+	"\vcertificate\x18\x02 \x01(\fR\vcertificate\x12\x1c\n" +
+	"\tsignature\x18\x03 \x01(\fR\tsignature\"*\n" +
 	"\x0fGetModelRequest\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\"N\n" +
 	"\x10GetModelResponse\x12\x14\n" +
@@ -1239,7 +1321,7 @@ func file_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_federation_proto_goTypes = []any{
 	(State)(0),                 // 0: discreet.v1.State
 	(*GetTaskRequest)(nil),     // 1: discreet.v1.GetTaskRequest
@@ -1252,48 +1334,50 @@ var file_federation_proto_goTypes = []any{
 	(*TaskState)(nil),          // 8: discreet.v1.TaskState
 	(*GetRoundRequest)(nil),    // 9: discreet.v1.GetRoundRequest
 	(*GetRoundResponse)(nil),   // 10: discreet.v1.GetRoundResponse
-	(*GetModelRequest)(nil),    // 11: discreet.v1.GetModelRequest
-	(*GetModelResponse)(nil),   // 12: discreet.v1.GetModelResponse
-	(*UploadRequest)(nil),      // 13: discreet.v1.UploadRequest
-	(*SignedReport)(nil),       // 14: discreet.v1.SignedReport
-	(*UploadResponse)(nil),     // 15: discreet.v1.UploadResponse
-	(*Refusal)(nil),            // 16: discreet.v1.Refusal
-	(*CreateTaskRequest)(nil),  // 17: discreet.v1.CreateTaskRequest
-	(*CreateTaskResponse)(nil), // 18: discreet.v1.CreateTaskResponse
-	(*CloseTaskRequest)(nil),   // 19: discreet.v1.CloseTaskRequest
-	(*CloseTaskResponse)(nil),  // 20: discreet.v1.CloseTaskResponse
-	(*Problem)(nil),            // 21: discreet.v1.Problem
+	(*SignedSum)(nil),          // 11: discreet.v1.SignedSum
+	(*GetModelRequest)(nil),    // 12: discreet.v1.GetModelRequest
+	(*GetModelResponse)(nil),   // 13: discreet.v1.GetModelResponse
+	(*UploadRequest)(nil),      // 14: discreet.v1.UploadRequest
+	(*SignedReport)(nil),       // 15: discreet.v1.SignedReport
+	(*UploadResponse)(nil),     // 16: discreet.v1.UploadResponse
+	(*Refusal)(nil),            // 17: discreet.v1.Refusal
+	(*CreateTaskRequest)(nil),  // 18: discreet.v1.CreateTaskRequest
+	(*CreateTaskResponse)(nil), // 19: discreet.v1.CreateTaskResponse
+	(*CloseTaskRequest)(nil),   // 20: discreet.v1.CloseTaskRequest
+	(*CloseTaskResponse)(nil),  // 21: discreet.v1.CloseTaskResponse
+	(*Problem)(nil),            // 22: discreet.v1.Problem
 }
 var file_federation_proto_depIdxs = []int32{
 	3,  // 0: discreet.v1.GetTaskResponse.task:type_name -> discreet.v1.SignedTask
 	8,  // 1: discreet.v1.ListTasksResponse.tasks:type_name -> discreet.v1.TaskState
 	0,  // 2: discreet.v1.TaskState.state:type_name -> discreet.v1.State
 	8,  // 3: discreet.v1.GetRoundResponse.state:type_name -> discreet.v1.TaskState
-	14, // 4: discreet.v1.UploadRequest.reports:type_name -> discreet.v1.SignedReport
-	16, // 5: discreet.v1.UploadResponse.refusals:type_name -> discreet.v1.Refusal
-	21, // 6: discreet.v1.Refusal.problem:type_name -> discreet.v1.Problem
-	3,  // 7: discreet.v1.CreateTaskRequest.task:type_name -> discreet.v1.SignedTask
-	1,  // 8: discreet.v1.Aggregator.GetTask:input_type -> discreet.v1.GetTaskRequest
-	4,  // 9: discreet.v1.Aggregator.GetRoster:input_type -> discreet.v1.GetRosterRequest
-	6,  // 10: discreet.v1.Aggregator.ListTasks:input_type -> discreet.v1.ListTasksRequest
-	9,  // 11: discreet.v1.Aggregator.GetRound:input_type -> discreet.v1.GetRoundRequest
-	11, // 12: discreet.v1.Aggregator.GetModel:input_type -> discreet.v1.GetModelRequest
-	13, // 13: discreet.v1.Aggregator.Upload:input_type -> discreet.v1.UploadRequest
-	17, // 14: discreet.v1.Aggregator.CreateTask:input_type -> discreet.v1.CreateTaskRequest
-	19, // 15: discreet.v1.Aggregator.CloseTask:input_type -> discreet.v1.CloseTaskRequest
-	2,  // 16: discreet.v1.Aggregator.GetTask:output_type -> discreet.v1.GetTaskResponse
-	5,  // 17: discreet.v1.Aggregator.GetRoster:output_type -> discreet.v1.GetRosterResponse
-	7,  // 18: discreet.v1.Aggregator.ListTasks:output_type -> discreet.v1.ListTasksResponse
-	10, // 19: discreet.v1.Aggregator.GetRound:output_type -> discreet.v1.GetRoundResponse
-	12, // 20: discreet.v1.Aggregator.GetModel:output_type -> discreet.v1.GetModelResponse
-	15, // 21: discreet.v1.Aggregator.Upload:output_type -> discreet.v1.UploadResponse
-	18, // 22: discreet.v1.Aggregator.CreateTask:output_type -> discreet.v1.CreateTaskResponse
-	20, // 23: discreet.v1.Aggregator.CloseTask:output_type -> discreet.v1.CloseTaskResponse
-	16, // [16:24] is the sub-list for method output_type
-	8,  // [8:16] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	11, // 4: discreet.v1.GetRoundResponse.sum:type_name -> discreet.v1.SignedSum
+	15, // 5: discreet.v1.UploadRequest.reports:type_name -> discreet.v1.SignedReport
+	17, // 6: discreet.v1.UploadResponse.refusals:type_name -> discreet.v1.Refusal
+	22, // 7: discreet.v1.Refusal.problem:type_name -> discreet.v1.Problem
+	3,  // 8: discreet.v1.CreateTaskRequest.task:type_name -> discreet.v1.SignedTask
+	1,  // 9: discreet.v1.Aggregator.GetTask:input_type -> discreet.v1.GetTaskRequest
+	4,  // 10: discreet.v1.Aggregator.GetRoster:input_type -> discreet.v1.GetRosterRequest
+	6,  // 11: discreet.v1.Aggregator.ListTasks:input_type -> discreet.v1.ListTasksRequest
+	9,  // 12: discreet.v1.Aggregator.GetRound:input_type -> discreet.v1.GetRoundRequest
+	12, // 13: discreet.v1.Aggregator.GetModel:input_type -> discreet.v1.GetModelRequest
+	14, // 14: discreet.v1.Aggregator.Upload:input_type -> discreet.v1.UploadRequest
+	18, // 15: discreet.v1.Aggregator.CreateTask:input_type -> discreet.v1.CreateTaskRequest
+	20, // 16: discreet.v1.Aggregator.CloseTask:input_type -> discreet.v1.CloseTaskRequest
+	2,  // 17: discreet.v1.Aggregator.GetTask:output_type -> discreet.v1.GetTaskResponse
+	5,  // 18: discreet.v1.Aggregator.GetRoster:output_type -> discreet.v1.GetRosterResponse
+	7,  // 19: discreet.v1.Aggregator.ListTasks:output_type -> discreet.v1.ListTasksResponse
+	10, // 20: discreet.v1.Aggregator.GetRound:output_type -> discreet.v1.GetRoundResponse
+	13, // 21: discreet.v1.Aggregator.GetModel:output_type -> discreet.v1.GetModelResponse
+	16, // 22: discreet.v1.Aggregator.Upload:output_type -> discreet.v1.UploadResponse
+	19, // 23: discreet.v1.Aggregator.CreateTask:output_type -> discreet.v1.CreateTaskResponse
+	21, // 24: discreet.v1.Aggregator.CloseTask:output_type -> discreet.v1.CloseTaskResponse
+	17, // [17:25] is the sub-list for method output_type
+	9,  // [9:17] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_federation_proto_init() }
@@ -1308,7 +1392,7 @@ func file_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_federation_proto_rawDesc), len(file_federation_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -106,66 +106,6 @@ func (x *GetSelfResponse) GetMemory() []byte {
 	return nil
 }
 
-type SignedSum struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Sum           []byte                 `protobuf:"bytes,1,opt,name=sum,proto3" json:"sum,omitempty"`                 // canonical bytes
-	Certificate   []byte                 `protobuf:"bytes,2,opt,name=certificate,proto3" json:"certificate,omitempty"` // of the collector, DER
-	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`     // ECDSA over SHA-256, ASN.1
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SignedSum) Reset() {
-	*x = SignedSum{}
-	mi := &file_helper_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SignedSum) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SignedSum) ProtoMessage() {}
-
-func (x *SignedSum) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SignedSum.ProtoReflect.Descriptor instead.
-func (*SignedSum) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *SignedSum) GetSum() []byte {
-	if x != nil {
-		return x.Sum
-	}
-	return nil
-}
-
-func (x *SignedSum) GetCertificate() []byte {
-	if x != nil {
-		return x.Certificate
-	}
-	return nil
-}
-
-func (x *SignedSum) GetSignature() []byte {
-	if x != nil {
-		return x.Signature
-	}
-	return nil
-}
-
 type BeginRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Sum           *SignedSum             `protobuf:"bytes,1,opt,name=sum,proto3" json:"sum,omitempty"`
@@ -175,7 +115,7 @@ type BeginRequest struct {
 
 func (x *BeginRequest) Reset() {
 	*x = BeginRequest{}
-	mi := &file_helper_proto_msgTypes[3]
+	mi := &file_helper_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -187,7 +127,7 @@ func (x *BeginRequest) String() string {
 func (*BeginRequest) ProtoMessage() {}
 
 func (x *BeginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[3]
+	mi := &file_helper_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -200,7 +140,7 @@ func (x *BeginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginRequest.ProtoReflect.Descriptor instead.
 func (*BeginRequest) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{3}
+	return file_helper_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *BeginRequest) GetSum() *SignedSum {
@@ -218,7 +158,7 @@ type BeginResponse struct {
 
 func (x *BeginResponse) Reset() {
 	*x = BeginResponse{}
-	mi := &file_helper_proto_msgTypes[4]
+	mi := &file_helper_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -230,7 +170,7 @@ func (x *BeginResponse) String() string {
 func (*BeginResponse) ProtoMessage() {}
 
 func (x *BeginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[4]
+	mi := &file_helper_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -243,7 +183,7 @@ func (x *BeginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginResponse.ProtoReflect.Descriptor instead.
 func (*BeginResponse) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{4}
+	return file_helper_proto_rawDescGZIP(), []int{3}
 }
 
 type ShareRequest struct {
@@ -256,7 +196,7 @@ type ShareRequest struct {
 
 func (x *ShareRequest) Reset() {
 	*x = ShareRequest{}
-	mi := &file_helper_proto_msgTypes[5]
+	mi := &file_helper_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -268,7 +208,7 @@ func (x *ShareRequest) String() string {
 func (*ShareRequest) ProtoMessage() {}
 
 func (x *ShareRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[5]
+	mi := &file_helper_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -281,7 +221,7 @@ func (x *ShareRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareRequest.ProtoReflect.Descriptor instead.
 func (*ShareRequest) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{5}
+	return file_helper_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ShareRequest) GetSumId() []byte {
@@ -308,7 +248,7 @@ type SignedShare struct {
 
 func (x *SignedShare) Reset() {
 	*x = SignedShare{}
-	mi := &file_helper_proto_msgTypes[6]
+	mi := &file_helper_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -320,7 +260,7 @@ func (x *SignedShare) String() string {
 func (*SignedShare) ProtoMessage() {}
 
 func (x *SignedShare) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[6]
+	mi := &file_helper_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -333,7 +273,7 @@ func (x *SignedShare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignedShare.ProtoReflect.Descriptor instead.
 func (*SignedShare) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{6}
+	return file_helper_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SignedShare) GetMessage() []byte {
@@ -359,7 +299,7 @@ type ShareResponse struct {
 
 func (x *ShareResponse) Reset() {
 	*x = ShareResponse{}
-	mi := &file_helper_proto_msgTypes[7]
+	mi := &file_helper_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -371,7 +311,7 @@ func (x *ShareResponse) String() string {
 func (*ShareResponse) ProtoMessage() {}
 
 func (x *ShareResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[7]
+	mi := &file_helper_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -384,7 +324,7 @@ func (x *ShareResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareResponse.ProtoReflect.Descriptor instead.
 func (*ShareResponse) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{7}
+	return file_helper_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ShareResponse) GetRefusals() []*Refusal {
@@ -403,7 +343,7 @@ type GetProgressRequest struct {
 
 func (x *GetProgressRequest) Reset() {
 	*x = GetProgressRequest{}
-	mi := &file_helper_proto_msgTypes[8]
+	mi := &file_helper_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -415,7 +355,7 @@ func (x *GetProgressRequest) String() string {
 func (*GetProgressRequest) ProtoMessage() {}
 
 func (x *GetProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[8]
+	mi := &file_helper_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -428,7 +368,7 @@ func (x *GetProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProgressRequest.ProtoReflect.Descriptor instead.
 func (*GetProgressRequest) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{8}
+	return file_helper_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetProgressRequest) GetSumId() []byte {
@@ -448,7 +388,7 @@ type GetProgressResponse struct {
 
 func (x *GetProgressResponse) Reset() {
 	*x = GetProgressResponse{}
-	mi := &file_helper_proto_msgTypes[9]
+	mi := &file_helper_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -460,7 +400,7 @@ func (x *GetProgressResponse) String() string {
 func (*GetProgressResponse) ProtoMessage() {}
 
 func (x *GetProgressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[9]
+	mi := &file_helper_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -473,7 +413,7 @@ func (x *GetProgressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProgressResponse.ProtoReflect.Descriptor instead.
 func (*GetProgressResponse) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{9}
+	return file_helper_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetProgressResponse) GetShares() uint32 {
@@ -499,7 +439,7 @@ type HeldRequest struct {
 
 func (x *HeldRequest) Reset() {
 	*x = HeldRequest{}
-	mi := &file_helper_proto_msgTypes[10]
+	mi := &file_helper_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -511,7 +451,7 @@ func (x *HeldRequest) String() string {
 func (*HeldRequest) ProtoMessage() {}
 
 func (x *HeldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[10]
+	mi := &file_helper_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -524,7 +464,7 @@ func (x *HeldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldRequest.ProtoReflect.Descriptor instead.
 func (*HeldRequest) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{10}
+	return file_helper_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *HeldRequest) GetSumId() []byte {
@@ -543,7 +483,7 @@ type HeldResponse struct {
 
 func (x *HeldResponse) Reset() {
 	*x = HeldResponse{}
-	mi := &file_helper_proto_msgTypes[11]
+	mi := &file_helper_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -555,7 +495,7 @@ func (x *HeldResponse) String() string {
 func (*HeldResponse) ProtoMessage() {}
 
 func (x *HeldResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[11]
+	mi := &file_helper_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -568,7 +508,7 @@ func (x *HeldResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldResponse.ProtoReflect.Descriptor instead.
 func (*HeldResponse) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{11}
+	return file_helper_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *HeldResponse) GetMessage() []byte {
@@ -588,7 +528,7 @@ type OpenRequest struct {
 
 func (x *OpenRequest) Reset() {
 	*x = OpenRequest{}
-	mi := &file_helper_proto_msgTypes[12]
+	mi := &file_helper_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -600,7 +540,7 @@ func (x *OpenRequest) String() string {
 func (*OpenRequest) ProtoMessage() {}
 
 func (x *OpenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[12]
+	mi := &file_helper_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -613,7 +553,7 @@ func (x *OpenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRequest.ProtoReflect.Descriptor instead.
 func (*OpenRequest) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{12}
+	return file_helper_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *OpenRequest) GetSumId() []byte {
@@ -639,7 +579,7 @@ type OpenResponse struct {
 
 func (x *OpenResponse) Reset() {
 	*x = OpenResponse{}
-	mi := &file_helper_proto_msgTypes[13]
+	mi := &file_helper_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -651,7 +591,7 @@ func (x *OpenResponse) String() string {
 func (*OpenResponse) ProtoMessage() {}
 
 func (x *OpenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[13]
+	mi := &file_helper_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -664,7 +604,7 @@ func (x *OpenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenResponse.ProtoReflect.Descriptor instead.
 func (*OpenResponse) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{13}
+	return file_helper_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OpenResponse) GetMessage() []byte {
@@ -681,11 +621,7 @@ const file_helper_proto_rawDesc = "" +
 	"\fhelper.proto\x12\vdiscreet.v1\x1a\x10federation.proto\"\x10\n" +
 	"\x0eGetSelfRequest\")\n" +
 	"\x0fGetSelfResponse\x12\x16\n" +
-	"\x06memory\x18\x01 \x01(\fR\x06memory\"]\n" +
-	"\tSignedSum\x12\x10\n" +
-	"\x03sum\x18\x01 \x01(\fR\x03sum\x12 \n" +
-	"\vcertificate\x18\x02 \x01(\fR\vcertificate\x12\x1c\n" +
-	"\tsignature\x18\x03 \x01(\fR\tsignature\"8\n" +
+	"\x06memory\x18\x01 \x01(\fR\x06memory\"8\n" +
 	"\fBeginRequest\x12(\n" +
 	"\x03sum\x18\x01 \x01(\v2\x16.discreet.v1.SignedSumR\x03sum\"\x0f\n" +
 	"\rBeginResponse\"W\n" +
@@ -731,40 +667,40 @@ func file_helper_proto_rawDescGZIP() []byte {
 	return file_helper_proto_rawDescData
 }
 
-var file_helper_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_helper_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_helper_proto_goTypes = []any{
 	(*GetSelfRequest)(nil),      // 0: discreet.v1.GetSelfRequest
 	(*GetSelfResponse)(nil),     // 1: discreet.v1.GetSelfResponse
-	(*SignedSum)(nil),           // 2: discreet.v1.SignedSum
-	(*BeginRequest)(nil),        // 3: discreet.v1.BeginRequest
-	(*BeginResponse)(nil),       // 4: discreet.v1.BeginResponse
-	(*ShareRequest)(nil),        // 5: discreet.v1.ShareRequest
-	(*SignedShare)(nil),         // 6: discreet.v1.SignedShare
-	(*ShareResponse)(nil),       // 7: discreet.v1.ShareResponse
-	(*GetProgressRequest)(nil),  // 8: discreet.v1.GetProgressRequest
-	(*GetProgressResponse)(nil), // 9: discreet.v1.GetProgressResponse
-	(*HeldRequest)(nil),         // 10: discreet.v1.HeldRequest
-	(*HeldResponse)(nil),        // 11: discreet.v1.HeldResponse
-	(*OpenRequest)(nil),         // 12: discreet.v1.OpenRequest
-	(*OpenResponse)(nil),        // 13: discreet.v1.OpenResponse
+	(*BeginRequest)(nil),        // 2: discreet.v1.BeginRequest
+	(*BeginResponse)(nil),       // 3: discreet.v1.BeginResponse
+	(*ShareRequest)(nil),        // 4: discreet.v1.ShareRequest
+	(*SignedShare)(nil),         // 5: discreet.v1.SignedShare
+	(*ShareResponse)(nil),       // 6: discreet.v1.ShareResponse
+	(*GetProgressRequest)(nil),  // 7: discreet.v1.GetProgressRequest
+	(*GetProgressResponse)(nil), // 8: discreet.v1.GetProgressResponse
+	(*HeldRequest)(nil),         // 9: discreet.v1.HeldRequest
+	(*HeldResponse)(nil),        // 10: discreet.v1.HeldResponse
+	(*OpenRequest)(nil),         // 11: discreet.v1.OpenRequest
+	(*OpenResponse)(nil),        // 12: discreet.v1.OpenResponse
+	(*SignedSum)(nil),           // 13: discreet.v1.SignedSum
 	(*Refusal)(nil),             // 14: discreet.v1.Refusal
 }
 var file_helper_proto_depIdxs = []int32{
-	2,  // 0: discreet.v1.BeginRequest.sum:type_name -> discreet.v1.SignedSum
-	6,  // 1: discreet.v1.ShareRequest.shares:type_name -> discreet.v1.SignedShare
+	13, // 0: discreet.v1.BeginRequest.sum:type_name -> discreet.v1.SignedSum
+	5,  // 1: discreet.v1.ShareRequest.shares:type_name -> discreet.v1.SignedShare
 	14, // 2: discreet.v1.ShareResponse.refusals:type_name -> discreet.v1.Refusal
 	0,  // 3: discreet.v1.Helper.GetSelf:input_type -> discreet.v1.GetSelfRequest
-	3,  // 4: discreet.v1.Helper.Begin:input_type -> discreet.v1.BeginRequest
-	5,  // 5: discreet.v1.Helper.Share:input_type -> discreet.v1.ShareRequest
-	8,  // 6: discreet.v1.Helper.GetProgress:input_type -> discreet.v1.GetProgressRequest
-	10, // 7: discreet.v1.Helper.Held:input_type -> discreet.v1.HeldRequest
-	12, // 8: discreet.v1.Helper.Open:input_type -> discreet.v1.OpenRequest
+	2,  // 4: discreet.v1.Helper.Begin:input_type -> discreet.v1.BeginRequest
+	4,  // 5: discreet.v1.Helper.Share:input_type -> discreet.v1.ShareRequest
+	7,  // 6: discreet.v1.Helper.GetProgress:input_type -> discreet.v1.GetProgressRequest
+	9,  // 7: discreet.v1.Helper.Held:input_type -> discreet.v1.HeldRequest
+	11, // 8: discreet.v1.Helper.Open:input_type -> discreet.v1.OpenRequest
 	1,  // 9: discreet.v1.Helper.GetSelf:output_type -> discreet.v1.GetSelfResponse
-	4,  // 10: discreet.v1.Helper.Begin:output_type -> discreet.v1.BeginResponse
-	7,  // 11: discreet.v1.Helper.Share:output_type -> discreet.v1.ShareResponse
-	9,  // 12: discreet.v1.Helper.GetProgress:output_type -> discreet.v1.GetProgressResponse
-	11, // 13: discreet.v1.Helper.Held:output_type -> discreet.v1.HeldResponse
-	13, // 14: discreet.v1.Helper.Open:output_type -> discreet.v1.OpenResponse
+	3,  // 10: discreet.v1.Helper.Begin:output_type -> discreet.v1.BeginResponse
+	6,  // 11: discreet.v1.Helper.Share:output_type -> discreet.v1.ShareResponse
+	8,  // 12: discreet.v1.Helper.GetProgress:output_type -> discreet.v1.GetProgressResponse
+	10, // 13: discreet.v1.Helper.Held:output_type -> discreet.v1.HeldResponse
+	12, // 14: discreet.v1.Helper.Open:output_type -> discreet.v1.OpenResponse
 	9,  // [9:15] is the sub-list for method output_type
 	3,  // [3:9] is the sub-list for method input_type
 	3,  // [3:3] is the sub-list for extension type_name
@@ -784,7 +720,7 @@ func file_helper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_helper_proto_rawDesc), len(file_helper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

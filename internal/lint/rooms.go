@@ -158,7 +158,7 @@ var table = []row{
 		rooms: []string{"dp", "local/wire", "local/owner", "internal/sqldb"}, never: seeds, std: []string{"net", "net/http"}},
 	{room: "service/aggregator", words: "service/aggregator serves the side that asks: the protocol's core and stores, never rows, mechanisms, randomness or owners' code",
 		rooms: []string{"dp", "model", "local/wire", "local/response", "local/aggregator", "local/secsum", "service/*"},
-		libs:  []string{"connectrpc.com/connect", "github.com/prometheus/client_golang", "golang.org/x/time"},
+		libs:  []string{"connectrpc.com/connect", "github.com/prometheus/client_golang"},
 		never: append([]string{"mech", "local/owner", "service/owner", "service/book", "service/helper"}, append(rows, seeds...)...)},
 	{room: "service/owner", words: "service/owner takes part for owners: the protocol's core and the book, never the aggregator",
 		rooms: []string{"dp", "rng", "mech", "schema", "dataset", "local/wire", "local/owner", "local/secsum", "service/*"}, libs: []string{"connectrpc.com/connect"},

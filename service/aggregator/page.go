@@ -3,13 +3,12 @@
 package aggregator
 
 import (
+	"context"
 	_ "embed"
 	"html/template"
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/discreet-dp/discreet/service/store"
 )
@@ -40,15 +39,9 @@ type cardRound struct {
 // Page answers operators: how tasks go, metrics, health. It is served without
 // TLS, at an address that they alone reach, and changes nothing.
 func (s *Server) Page() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("alive\n")) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if _, err := s.Store.Tasks(r.Context()); err != nil {
-			http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = w.Write([]byte("ready\n"))
+	mux := s.metrics.Watch(func(ctx context.Context) error {
+		_, err := s.Store.Tasks(ctx)
+		return err
 	})
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/gate"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/problem"
 	"github.com/discreet-dp/discreet/service/rpc"
@@ -40,7 +40,6 @@ const (
 	maxReports  = 10_000  // of one request
 	maxInFlight = 128     // uploads at a time
 	maxWaiting  = 60_000  // reports that wait for the disk
-	callTimeout = 30 * time.Second
 	tick        = 100 * time.Millisecond
 	// What other processes on the same store have done is looked up more rarely:
 	// it costs as much as there is.
@@ -52,7 +51,7 @@ const (
 type Server struct {
 	Params
 	writer  *writer
-	uploads chan struct{} // one token per upload at a time
+	gate    *gate.Gate
 	metrics *metrics
 
 	mu    sync.RWMutex
@@ -70,7 +69,11 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	s := &Server{Params: p, uploads: make(chan struct{}, maxInFlight), tasks: map[store.ID]*live{}, metrics: newMetrics()}
+	s := &Server{Params: p, tasks: map[store.ID]*live{}, metrics: newMetrics()}
+	s.gate = &gate.Gate{
+		May: may, Body: maxUpload, Turns: map[string]gate.Turns{rpc.AggregatorUploadProcedure: make(gate.Turns, maxInFlight)},
+		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
+	}
 	s.writer = newWriter(p.Store, s.metrics)
 	return s, s.discover(ctx)
 }
@@ -88,11 +91,11 @@ func (s *Server) Run(ctx context.Context) error {
 // Handler answers calls. It needs connections of identity.Server.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(rpc.NewAggregatorHandler(s, connect.WithReadMaxBytes(maxUpload), connect.WithInterceptors(s.guard())))
+	mux.Handle(rpc.NewAggregatorHandler(s, connect.WithReadMaxBytes(maxUpload), connect.WithInterceptors(s.gate.Interceptor())))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		problem.New(problem.UnknownTask, "no such path").Write(w)
 	})
-	return s.name(s.admit(mux))
+	return s.gate.Handler(mux)
 }
 
 // may lists who may call what. What is not here nobody may.
@@ -105,59 +108,6 @@ var may = map[string][]identity.Role{
 	rpc.AggregatorUploadProcedure:     {identity.Owner},
 	rpc.AggregatorCreateTaskProcedure: {identity.Operator},
 	rpc.AggregatorCloseTaskProcedure:  {identity.Operator},
-}
-
-type callerKey struct{}
-
-// name puts the caller into the request's context.
-func (s *Server) name(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := identity.Of(r.TLS)
-		if err != nil {
-			problem.New(problem.Forbidden, "no certificate").Write(w)
-			return
-		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
-	})
-}
-
-// guard checks the caller's role, bounds the time of a call, writes the audit log
-// and turns errors into problems.
-func (s *Server) guard() connect.UnaryInterceptorFunc {
-	return func(next connect.UnaryFunc) connect.UnaryFunc {
-		return func(ctx context.Context, r connect.AnyRequest) (answer connect.AnyResponse, err error) {
-			who, _ := ctx.Value(callerKey{}).(identity.Caller)
-			began := s.Now()
-			call := r.Spec().Procedure
-			ctx, cancel := context.WithTimeout(ctx, callTimeout)
-			defer cancel()
-			defer func() {
-				if x := recover(); x != nil {
-					s.Log.Error("a call failed", "call", call, "caller", who.String(), "fault", x, "stack", string(debug.Stack()))
-					answer, err = nil, problem.New(problem.Internal, "")
-				}
-				if err != nil {
-					p := problem.Of(err)
-					if p.Kind == problem.Internal {
-						s.Log.Error("a call failed", "call", call, "caller", who.String(), "error", err)
-					}
-					if errors.Is(err, store.ErrFailed) {
-						p = problem.New(problem.Storage, "")
-					}
-					s.metrics.refused(call, p.Kind)
-					err = p.Connect()
-				}
-				s.metrics.call(call, s.Now().Sub(began))
-				if call != rpc.AggregatorUploadProcedure && r.Spec().IdempotencyLevel != connect.IdempotencyNoSideEffects {
-					s.Log.Info("audit", "call", call, "caller", who.String(), "refused", err != nil)
-				}
-			}()
-			if !slices.Contains(may[call], who.Role) {
-				return nil, problem.New(problem.Forbidden, "%s", who)
-			}
-			return next(ctx, r)
-		}
-	}
 }
 
 // find returns a task, asking the store where it is not in memory.

@@ -51,12 +51,12 @@ func (s *Server) Upload(ctx context.Context, r *connect.Request[rpc.UploadReques
 	}
 	for slot, n := range fresh {
 		l.heard(slot, n)
-		s.metrics.stored(n)
+		s.metrics.accepted.Add(float64(n))
 	}
 	answer := new(rpc.UploadResponse)
 	for i, p := range refusals {
 		if p != nil {
-			s.metrics.refused(rpc.AggregatorUploadProcedure, p.Kind)
+			s.metrics.Refused(rpc.AggregatorUploadProcedure, p.Kind)
 			answer.Refusals = append(answer.Refusals, &rpc.Refusal{Index: uint32(i), Problem: p.Proto()})
 		}
 	}

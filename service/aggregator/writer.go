@@ -90,7 +90,7 @@ func (w *writer) commit(ctx context.Context, jobs []*job) {
 	}
 	outcomes, err := w.store.Accept(ctx, all)
 	if err != nil {
-		w.metrics.storageFailed()
+		w.metrics.storage.Inc()
 		err = problem.New(problem.Storage, "")
 	}
 	for _, j := range jobs {

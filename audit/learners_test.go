@@ -24,6 +24,8 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 	private := small(t, dp.ReplaceOne, schema.Private)
 	counted := small(t, dp.AddRemove, schema.Private)
 	features := small(t, dp.ReplaceOne, schema.Public)
+	cut := small(t, dp.ReplaceOne, schema.Private) // its bins follow from counts
+	cut.Columns[0].Upper, cut.Columns[0].Quantiles = 40, true
 	labels := small(t, dp.ReplaceOne, schema.Private) // the label alone
 	for j := range labels.Columns {
 		labels.Columns[j].Role = schema.Public
@@ -32,6 +34,10 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 	additively := func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 		p := additive.Params{Epsilon: e, Rows: rows}
 		return p.Plan(s, n)
+	}
+	counting := func(e dp.Epsilon, s *schema.Schema, _ int) (learn.Plan, error) {
+		p := additive.Params{Epsilon: e, Rows: 2000} // of fewer rows counts would not be worth their price
+		return p.Plan(s, rows)
 	}
 	labelwise := func(noise labeldp.Noise, d dp.Delta) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 		return func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
@@ -49,6 +55,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 	}{
 		"additive, whole rows":     {private, additively, 0, 30_000, 0},
 		"additive, add or remove":  {counted, additively, 0, 30_000, 0},
+		"additive, counted bins":   {cut, counting, 0, 15_000, 0},
 		"additive, private column": {features, additively, 0, 30_000, 0},
 		"people": {private, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 			p := people.Defaults()

@@ -22,18 +22,15 @@ func (r *reader) bins(f fields, c *Column) {
 	}
 }
 
-// groups reads which levels share a bin, or that rare ones are to.
+// groups reads which levels share a bin.
 func (r *reader) groups(f fields, c *Column) {
-	const hint = "write groups: {NAME: [LEVEL, ...], ...} from common knowledge, not from the data; or groups: frequent to have the learner keep frequent levels apart, at a price where the column is protected; or remove the line"
+	const hint = "write groups: {NAME: [LEVEL, ...], ...} from common knowledge, not from the data; or remove the line"
 	n := f.given("groups", hint)
 	switch {
 	case n == nil:
 		return
-	case (n.form == plain || n.form == quoted) && n.text == "frequent":
-		c.Frequent = true
-		return
 	case n.form != mapping || len(n.pairs) == 0:
-		f.refuse("groups", "must be frequent, or a mapping from names to levels", describe(n), hint)
+		f.refuse("groups", "must be a mapping from names to levels", describe(n), hint)
 		return
 	case len(n.pairs) > MaxGroups:
 		f.refuse("groups", fmt.Sprintf("must be at most %d", MaxGroups), len(n.pairs), "")

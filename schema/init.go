@@ -98,8 +98,7 @@ file:
 #             learner additive find bins in which many rows lie, at a price, where the bounds are wide.
 #   category  levels lists every value; any other cell counts as "other"; with missing: true a missing
 #             cell has a level of its own. {value: a, aliases: [b, c]} in place of a level: b and c mean a.
-#             groups: {NAME: [LEVEL, ...], ...} has learner additive take levels together, groups: frequent
-#             those of few rows, at a price.
+#             groups: {NAME: [LEVEL, ...], ...} has learner additive take levels together.
 #   label     exactly one column: what is to be predicted. positive is the level that scores speak of;
 #             default, for a private label only, is the level an unreadable label becomes.
 #             With more than two levels there is no positive one. weights: {LEVEL: NUMBER, ...}, for

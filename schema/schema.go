@@ -86,9 +86,6 @@ type Column struct {
 	Levels  []Level // codes 0..len(Levels)-1, in this order
 	Missing bool    // a "missing" level is declared
 	Groups  []Group // levels that share a bin; no level is in two. Those in none have one each
-	// Frequent asks that levels of too few rows share a bin, which a learner may
-	// have to pay for; never beside Groups.
-	Frequent bool
 }
 
 // Group is some levels of a category that a learner of bins takes together. A

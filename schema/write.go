@@ -34,7 +34,7 @@ func (s *Schema) Part(columns []int) *Schema {
 	part.Columns = make([]Column, len(s.Columns))
 	for j, c := range s.Columns {
 		if slices.Contains(columns, j) {
-			c.Quantiles, c.Groups, c.Frequent = false, nil, false
+			c.Quantiles, c.Groups = false, nil
 			part.Columns[j] = c
 		} else {
 			part.Columns[j] = Column{Name: c.Name, Role: Ignored}
@@ -140,12 +140,9 @@ func (c *Column) tree() *node {
 	return n
 }
 
-// groups is nil where none are asked for.
+// groups is nil where none are declared.
 func (c *Column) groups() *node {
-	switch {
-	case c.Frequent:
-		return text("frequent")
-	case c.Groups == nil:
+	if c.Groups == nil {
 		return nil
 	}
 	n := &node{form: mapping}

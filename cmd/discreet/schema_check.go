@@ -72,8 +72,6 @@ func cut(s *schema.Schema) (words string) {
 		switch {
 		case c.Quantiles:
 			words += fmt.Sprintf(", %q cut at quantiles", c.Name)
-		case c.Frequent:
-			words += fmt.Sprintf(", %q grouped by frequency", c.Name)
 		case len(c.Groups) > 0:
 			words += fmt.Sprintf(", %q in %d groups", c.Name, len(c.Groups))
 		}

@@ -636,6 +636,44 @@ var table = []mutant{
 		Package: "./engine/memory", Test: "TestCellsAnswerAlikeWhateverWasAskedBefore",
 	},
 	{
+		Row: "A10", Bug: "additive: counts are noised as if a row lay in cells alone, not in runs of them too",
+		File: "learn/additive/edges.go",
+		Old:  `2 * len(pl.asking) }`,
+		New:  `len(pl.asking) }`,
+
+		Package: "./learn/additive", Test: "TestCountsReachTheirBound",
+	},
+	{
+		Row: "A11", Bug: "additive: bins follow from counts without noise",
+		File: "learn/additive/edges.go",
+		Old: `	done := *pl
+`,
+		New: `	for i, v := range values {
+		out[i] = v.Float()
+	}
+	done := *pl
+`,
+
+		Package: "./learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "A12", Bug: "additive: the counts are not on the bill",
+		File: "learn/additive/params.go",
+		Old:  `		pl.counts = next(countsLabel, "laplace")`,
+		New: `		pl.counts = next(countsLabel, "laplace")
+		pl.bill = pl.bill[:len(pl.bill)-1]`,
+
+		Package: "./learn/additive", Test: "TestConformance/add-remove,_bins_paid/bill_equals_releases",
+	},
+	{
+		Row: "A13", Bug: "additive: a replaced row counts once in the Gaussian noise of counts",
+		File: "learn/additive/edges.go",
+		Old:  `math.Nextafter(math.Sqrt(moved), math.Inf(1))`,
+		New:  `math.Sqrt(float64(pl.moves()))`,
+
+		Package: "./learn/additive", Test: "TestCountsReachTheirBound",
+	},
+	{
 		Row: "people 1", Bug: "noise of half the cap",
 		File: "learn/people/smooth.go",
 		Old:  `engine.WeightOne/float64(total)*(1+0x1p-50)`,

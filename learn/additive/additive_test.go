@@ -66,7 +66,6 @@ func asked(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
 		for _, name := range []string{"age", "weekly_hours", "years_in_job", "capital_income", "household_size"} {
 			named(s, name).Quantiles = true
 		}
-		named(s, "occupation").Frequent, named(s, "origin").Frequent = true, true
 		named(s, "education").Groups = []schema.Group{{Name: "school", Levels: []int{3, 1, 2}}, {Name: "more", Levels: []int{5, 6, 7, 8}}}
 		named(s, "region").Groups = []schema.Group{{Name: "wet", Levels: []int{0, 6, 7}}}
 		set(p, s)

@@ -13,8 +13,8 @@
 //
 //	public.go   fit the public columns to a public label, for free, as a score;
 //	            or release the share of the positive label
-//	edges.go    where the schema asks for it, count rows in fine cells and levels
-//	            (Laplace) and find bins by that
+//	edges.go    where the schema asks for it, count rows in fine cells (Laplace)
+//	            and cut numbers by that
 //	release.go  per round: pick a column (permute-and-flip) where ε is scarce,
 //	            and let its weighted cells by bin and label out (Laplace)
 //	smooth.go   turn noisy cells into log-odds: a posterior mean that knows the

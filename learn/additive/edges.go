@@ -16,10 +16,9 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// Where the schema asks for it, the bins of private columns follow from one
+// Where the schema asks for it, the bins of private numbers follow from one
 // release before the rounds: the rows in many fine cells of each number and in
-// runs of those, and the rows of each level of a category. Cutting the cells and
-// joining the levels is then post-processing.
+// runs of those. Cutting the cells is then post-processing.
 
 const (
 	fineCells = 4096 // of a number, at most
@@ -28,18 +27,10 @@ const (
 	maxCounts = 1 << 20
 )
 
-// asking is a private column whose bins follow from the release.
+// asking is a private number whose bins follow from the release.
 type asking struct {
 	k    int          // index into Plan.private
 	fine feature.Bins // what is counted
-}
-
-// runs is how many runs of fine cells are counted, 0 for a category.
-func (a *asking) runs() int {
-	if !a.fine.Ordered() {
-		return 0
-	}
-	return fineRuns
 }
 
 // run is the run of fine cell i of n.
@@ -52,8 +43,6 @@ func (pl *Plan) bins(j int) (bins feature.Bins, fine *feature.Bins) {
 	c := &pl.s.Columns[j]
 	bins = feature.NewBins(pl.s, j, feature.Cuts(c, pl.rules.bins)) // 1.1
 	switch {
-	case c.Frequent:
-		return bins, &bins
 	case len(c.Groups) > 0:
 		return grouped(c, j), nil
 	case c.Quantiles:
@@ -71,26 +60,18 @@ func grouped(c *schema.Column, j int) feature.Bins {
 }
 
 // moves is how far a row moves the counts when it appears: it lies in one cell of
-// each column and in one run of those that have runs. Both the L1 distance and
-// the square of the L2 distance are that many, for they move by 1 each.
-func (pl *Plan) moves() (n int) {
-	for i := range pl.asking {
-		n++
-		if pl.asking[i].runs() > 0 {
-			n++
-		}
-	}
-	return n
-}
+// each column and in one run. Both the L1 distance and the square of the L2
+// distance are that many, for they move by 1 each.
+func (pl *Plan) moves() int { return 2 * len(pl.asking) }
 
 // checkCounts refuses a release that is too long.
 func (pl *Plan) checkCounts() error {
 	n := 0
 	for i := range pl.asking {
-		n += pl.asking[i].fine.Len() + pl.asking[i].runs()
+		n += pl.asking[i].fine.Len() + fineRuns
 	}
 	if n > maxCounts {
-		return &dp.ParamError{Op: "additive", Param: "schema", Want: fmt.Sprintf("must ask for bins of at most %d cells and levels together", maxCounts), Got: n, Hint: "leave bins: quantiles out of some columns, or declare groups"}
+		return &dp.ParamError{Op: "additive", Param: "schema", Want: fmt.Sprintf("must ask for bins by at most %d counts", maxCounts), Got: n, Hint: "leave bins: quantiles out of some columns"}
 	}
 	return nil
 }
@@ -127,14 +108,9 @@ func (pl *Plan) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, rows
 	done.private = slices.Clone(pl.private)
 	for i := range pl.asking {
 		a := &pl.asking[i]
-		n := a.runs()
-		m := n + a.fine.Len()
-		if n > 0 {
-			done.private[a.k] = pl.quantiles(a, out[:n], out[n:m], rows)
-		} else {
-			done.private[a.k] = pl.frequent(a, out[:m], rows)
-		}
-		out = out[m:]
+		to := fineRuns + a.fine.Len()
+		done.private[a.k] = pl.quantiles(a, out[:fineRuns], out[fineRuns:to], rows)
+		out = out[to:]
 	}
 	return &done, nil
 }
@@ -142,20 +118,15 @@ func (pl *Plan) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, rows
 // count lists, for each asking column, the rows in its runs and in its cells.
 func (pl *Plan) count(cells []engine.CellSums) (values []mech.Ratio) {
 	for i := range pl.asking {
-		n := pl.asking[i].fine.Len()
-		runs := make([]mech.Ratio, pl.asking[i].runs())
-		for r := range runs {
-			runs[r].Den = 1
+		n, first := pl.asking[i].fine.Len(), len(values)
+		for range fineRuns {
+			values = append(values, mech.Ratio{Den: 1})
 		}
-		var each []mech.Ratio
 		for b := range n {
 			rows := int64((cells[i].Positive[b] + cells[i].Negative[b]) / engine.WeightOne)
-			each = append(each, mech.Ratio{Num: rows, Den: 1})
-			if len(runs) > 0 {
-				runs[run(b, n)].Num += rows
-			}
+			values[first+run(b, n)].Num += rows
+			values = append(values, mech.Ratio{Num: rows, Den: 1})
 		}
-		values = append(append(values, runs...), each...)
 	}
 	return values
 }
@@ -193,28 +164,6 @@ func (pl *Plan) quantiles(a *asking, runs, cells []float64, rows float64) featur
 		return pl.private[a.k]
 	}
 	return feature.NewBins(pl.s, a.fine.Column, edges)
-}
-
-// frequent keeps the levels apart whose rows the noise of a round would not hide,
-// and joins all others with those that were not declared.
-func (pl *Plan) frequent(a *asking, levels []float64, rows float64) feature.Bins {
-	rest := append([]float64(nil), levels...)
-	nearest(rest, rows)
-	least := math.Max(1, frequentDeviations*math.Sqrt(pl.shares[0].cells.variance(pl.s.Relation)))
-	return joined(&pl.s.Columns[a.fine.Column], a.fine.Column, rest, least)
-}
-
-// joined is column j, a category, with levels of fewer rows than least joined with
-// those that were not declared.
-func joined(c *schema.Column, j int, rows []float64, least float64) feature.Bins {
-	of, n := make([]uint32, len(rows)), uint32(1)
-	for code, x := range rows {
-		if code != c.OtherCode() && x >= least {
-			of[code] = n
-			n++
-		}
-	}
-	return feature.NewGroups(j, of, int(n))
 }
 
 // nearest overwrites noisy counts with the nearest ones, in the sum of squares,

@@ -96,7 +96,7 @@ func counted(t *testing.T, name string, rows int) (*dataset.Table, *Plan, mechte
 }
 
 // The release holds what a count of rows one by one holds: by column, runs of
-// cells and cells, or levels.
+// cells and cells.
 func TestCountsEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private, bins paid", "add-remove, bins paid", "gaussian, bins paid"} {
 		tab, pl, p := counted(t, name, 700)
@@ -104,20 +104,14 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 		for i := range pl.asking {
 			a := &pl.asking[i]
 			c := &pl.s.Columns[a.fine.Column]
-			n := c.Codes()
-			if c.Kind == schema.Number {
-				n = len(feature.Cuts(c, fineCells)) + 1
-			}
+			n := len(feature.Cuts(c, fineCells)) + 1
 			runs, cells := make([]float64, fineRuns), make([]float64, n)
 			for row := range tab.Rows {
 				b := bin(tab, &a.fine, row)
 				cells[b]++
 				runs[b*fineRuns/n]++
 			}
-			if c.Kind == schema.Number {
-				want = append(want, runs...)
-			}
-			want = append(want, cells...)
+			want = append(append(want, runs...), cells...)
 		}
 		var got []float64
 		for _, v := range p.Values {
@@ -133,8 +127,8 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 // and public columns only where their rows are protected too.
 func TestWhoIsCounted(t *testing.T) {
 	for name, want := range map[string]string{
-		"partly private, bins paid": "occupation weekly_hours years_in_job capital_income",
-		"private label, bins paid":  "age origin occupation weekly_hours years_in_job capital_income",
+		"partly private, bins paid": "weekly_hours years_in_job capital_income",
+		"private label, bins paid":  "age weekly_hours years_in_job capital_income",
 	} {
 		_, pl, p := counted(t, name, 50)
 		var names []string
@@ -144,8 +138,7 @@ func TestWhoIsCounted(t *testing.T) {
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%s: counts %s, want %s", name, got, want)
 		}
-		// 3 or 4 numbers in two places each, 1 or 2 categories in one; two rows.
-		if want := map[string]float64{"partly private, bins paid": 14, "private label, bins paid": 20}[name]; p.Bound != want {
+		if want := float64(2 * 2 * len(names)); p.Bound != want { // two rows, each in a cell and a run of each column
 			t.Errorf("%s: sized for a move of %g, want %g", name, p.Bound, want)
 		}
 	}
@@ -206,8 +199,8 @@ func rowsFrom(first, rows int) (out []int) {
 	return out
 }
 
-// Where the counts are exact, bins hold about equally many rows, levels of few
-// rows are together, and declared groups are kept.
+// Where the counts are exact, bins hold about equally many rows. Declared groups
+// are kept.
 func TestBinsOfExactCounts(t *testing.T) {
 	tab, plan := with(settings()["eps inf, bins counted"], 3000)
 	pl, err := plan()
@@ -277,14 +270,5 @@ func TestTooManyCountsAreRefused(t *testing.T) {
 	var refused *dp.ParamError
 	if _, err := (Params{Epsilon: dp.Nano}).Plan(s, 1000); !errors.As(err, &refused) || refused.Param != "schema" {
 		t.Errorf("error %v", err)
-	}
-}
-
-// Levels of enough rows stay apart; the undeclared never does.
-func TestJoinedKeepsLevelsOfEnoughRows(t *testing.T) {
-	c := &schema.Column{Kind: schema.Category, Levels: make([]schema.Level, 4), Missing: true}
-	b := joined(c, 7, []float64{10, 2, 30, 9.99, 1000, 11}, 10)
-	if got, want := b.ByCode(nil), []uint32{1, 0, 2, 0, 0, 3}; b.Len() != 4 || b.Column != 7 || !slices.Equal(got, want) {
-		t.Errorf("%d bins of column %d, %v, want %v", b.Len(), b.Column, got, want)
 	}
 }

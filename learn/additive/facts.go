@@ -41,7 +41,7 @@ func (pl *Plan) Facts() []learn.Fact {
 func (pl *Plan) counting() string {
 	switch {
 	case pl.unworthy > 0:
-		return fmt.Sprintf("%d private columns ask for bins by counts, which would tell too little at this price: bounds and levels cut them", pl.unworthy)
+		return fmt.Sprintf("%d private columns ask for bins by counts, which would tell too little at this price: their bounds cut them", pl.unworthy)
 	case len(pl.asking) == 0:
 		return ""
 	case pl.NotPrivate:

@@ -37,9 +37,6 @@ const (
 	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public
 	// part: three pseudo-rows to a bin keep it honest on its own rows.
 	publicRidge = 3
-	// A public level of fewer rows is joined with others where the schema asks for
-	// it: the ridge would hide what they say.
-	frequentPublic = 3 * publicRidge
 	// Weights see the public score within this central part of its rows only:
 	// few rows lie outside, and they would decide the caps.
 	central = 0.7
@@ -107,7 +104,7 @@ func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []colu
 	for _, j := range pl.public {
 		bins := pl.publicBins(g, j)
 		all = append(all, bins)
-		if c := &pl.s.Columns[j]; c.Kind == schema.Category && c.Groups == nil && !c.Frequent {
+		if c := &pl.s.Columns[j]; c.Kind == schema.Category && c.Groups == nil {
 			cols[j] = g.Cols[j]
 			continue
 		}
@@ -140,7 +137,7 @@ func (pl *Plan) publicBins(g *engine.Groups, j int) feature.Bins {
 	if c.Quantiles {
 		fine = feature.NewBins(pl.s, j, feature.Cuts(c, fineCells))
 	}
-	if !c.Frequent && fine.Len() == bins.Len() {
+	if fine.Len() <= bins.Len() {
 		return bins
 	}
 	rows := make([]float64, fine.Len())
@@ -148,9 +145,6 @@ func (pl *Plan) publicBins(g *engine.Groups, j int) feature.Bins {
 		for label := range g.Counts {
 			rows[b] += float64(g.Counts[label][i])
 		}
-	}
-	if c.Frequent {
-		return joined(c, j, rows, frequentPublic)
 	}
 	var edges []float64
 	for _, at := range feature.Halve(rows, publicBins) {

@@ -84,10 +84,9 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rule
 // scales long for each bin of a number, which costs less of the price the more of
 // it there is.
 const (
-	countsForBin       = 2.5
-	mostForCounts      = 0.2 // of the price; what is left is what the bins are for
-	leastCounts        = 5.0 // noise scales; below, the schema's bins are better than what could be bought
-	frequentDeviations = 1.0 // of the noise on a cell, in rows that a level has by itself
+	countsForBin  = 3
+	mostForCounts = 0.2 // of the price; what is left is what the bins are for
+	leastCounts   = 5   // noise scales; below, the schema's bins are better than what could be bought
 )
 
 // worthCounting is the share of the price for the counts, 0 where they are not

@@ -127,8 +127,8 @@ func (f *federation) serve() {
 	}
 }
 
-func (f *federation) client(id *identity.Identity) rpc.AggregatorClient {
-	return rpc.NewAggregatorClient(&http.Client{Transport: &http.Transport{TLSClientConfig: id.Client(identity.Aggregator), ForceAttemptHTTP2: true}}, f.http.URL)
+func (f *federation) client(id *identity.Identity, options ...connect.ClientOption) rpc.AggregatorClient {
+	return rpc.NewAggregatorClient(&http.Client{Transport: &http.Transport{TLSClientConfig: id.Client(identity.Aggregator), ForceAttemptHTTP2: true}}, f.http.URL, options...)
 }
 
 // plan makes an announcement about census-like people.

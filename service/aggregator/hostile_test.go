@@ -5,8 +5,11 @@ package aggregator_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/ed25519"
 	"encoding/binary"
+	"errors"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -337,6 +340,14 @@ func TestHostileReportsAreRefused(t *testing.T) {
 	}
 }
 
+// hurried is a request whose caller, it says, waits for no time at all.
+func hurried[T any](m *T) *connect.Request[T] {
+	r := connect.NewRequest(m)
+	r.Header().Set("Connect-Timeout-Ms", "0")
+	r.Header().Set("Grpc-Timeout", "1n")
+	return r
+}
+
 // TestHostileRequestsAreRefused sends requests that are too large, or none of the
 // protocol's, as a whole.
 func TestHostileRequestsAreRefused(t *testing.T) {
@@ -373,6 +384,33 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, c.err, told(c.want))
 		}
 	}
+	for name, c := range map[string]struct {
+		call func(context.Context, rpc.AggregatorClient) error
+		want problem.Kind
+	}{
+		"rubbish": {func(ctx context.Context, c rpc.AggregatorClient) error {
+			_, err := c.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: []byte("rubbish")}))
+			return err
+		}, problem.Malformed},
+		"5 MiB": {func(ctx context.Context, c rpc.AggregatorClient) error {
+			_, err := c.Upload(ctx, connect.NewRequest(large))
+			return err
+		}, problem.TooLarge},
+		"another's call": {func(ctx context.Context, c rpc.AggregatorClient) error {
+			_, err := c.CreateTask(ctx, connect.NewRequest(new(rpc.CreateTaskRequest)))
+			return err
+		}, problem.Forbidden},
+		"no time": {func(ctx context.Context, c rpc.AggregatorClient) error {
+			_, err := c.GetTask(ctx, hurried(&rpc.GetTaskRequest{TaskId: make([]byte, 32)}))
+			return err
+		}, problem.Timeout},
+	} {
+		for protocol, option := range map[string]connect.ClientOption{"Connect": connect.WithSendMaxBytes(8 << 20), "gRPC": connect.WithGRPC(), "gRPC-Web": connect.WithGRPCWeb(), "JSON": connect.WithProtoJSON()} {
+			if got := kindOfNil(c.call(t.Context(), f.client(who, option))); got != c.want {
+				t.Errorf("%s by %s: %v, want %v", name, protocol, told(got), told(c.want))
+			}
+		}
+	}
 	raw := &http.Client{Transport: &http.Transport{TLSClientConfig: who.Client(identity.Aggregator), ForceAttemptHTTP2: true}}
 	post := func(body []byte, header map[string]string) int {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.http.URL+rpc.AggregatorUploadProcedure, bytes.NewReader(body))
@@ -383,7 +421,11 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 		}
 		answer, err := raw.Do(r)
 		must(t, err)
-		must(t, answer.Body.Close())
+		text, err := io.ReadAll(answer.Body)
+		must(t, errors.Join(err, answer.Body.Close()))
+		if !bytes.Contains(text, []byte("urn:discreet:problem:")) {
+			t.Errorf("refused without a problem: %d %q", answer.StatusCode, text)
+		}
 		return answer.StatusCode
 	}
 	var bomb bytes.Buffer

@@ -4,6 +4,7 @@ package aggregator_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net/http"
 	"slices"
 	"strings"
@@ -131,6 +132,23 @@ func TestOwnersLookForThemselves(t *testing.T) {
 	strangers := f.owners(30, 2)
 	if _, err := strangers.Run(t.Context(), id); kindOfNil(err) != problem.UnknownOwner {
 		t.Errorf("%v: want an unknown owner", err)
+	}
+}
+
+// TestLongRosters admits half a million owners, 16 MB of keys.
+func TestLongRosters(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	keys := make(announce.Roster, 32*500_000)
+	for i := range 500_000 {
+		binary.BigEndian.PutUint32(keys[32*i:], uint32(i))
+	}
+	id := f.announce(f.plan(func(a *announce.Announcement) { a.Roster = keys.Digest() }), keys)
+	f.serve()
+	r, err := f.client(f.identity(identity.Owner, "clinic")).GetRoster(t.Context(), connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
+	must(t, err)
+	if !bytes.Equal(r.Msg.GetKeys(), keys) {
+		t.Error("another list came back")
 	}
 }
 

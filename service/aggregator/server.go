@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/gate"
@@ -36,10 +34,11 @@ type Params struct {
 // The limits of the service. What exceeds them is refused, never queued without
 // end.
 const (
-	maxUpload   = 4 << 20 // bytes of one request
-	maxReports  = 10_000  // of one request
-	maxInFlight = 128     // uploads at a time
-	maxWaiting  = 60_000  // reports that wait for the disk
+	maxUpload   = 4 << 20  // bytes of one request
+	maxTask     = 80 << 20 // of one that makes a task, with its list of owners
+	maxReports  = 10_000   // of one request
+	maxInFlight = 128      // uploads at a time
+	maxWaiting  = 60_000   // reports that wait for the disk
 	tick        = 100 * time.Millisecond
 	// What other processes on the same store have done is looked up more rarely:
 	// it costs as much as there is.
@@ -71,7 +70,8 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	}
 	s := &Server{Params: p, tasks: map[store.ID]*live{}, metrics: newMetrics()}
 	s.gate = &gate.Gate{
-		May: may, Body: maxUpload, Turns: map[string]gate.Turns{rpc.AggregatorUploadProcedure: make(gate.Turns, maxInFlight)},
+		May: may, Body: maxUpload, Bodies: map[string]int64{rpc.AggregatorCreateTaskProcedure: maxTask},
+		Turns:    map[string]gate.Turns{rpc.AggregatorUploadProcedure: make(gate.Turns, maxInFlight), rpc.AggregatorCreateTaskProcedure: make(gate.Turns, 1)},
 		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
 	}
 	s.writer = newWriter(p.Store, s.metrics)
@@ -90,12 +90,8 @@ func (s *Server) Run(ctx context.Context) error {
 
 // Handler answers calls. It needs connections of identity.Server.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle(rpc.NewAggregatorHandler(s, connect.WithReadMaxBytes(maxUpload), connect.WithInterceptors(s.gate.Interceptor())))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		problem.New(problem.UnknownTask, "no such path").Write(w)
-	})
-	return s.gate.Handler(mux)
+	_, calls := rpc.NewAggregatorHandler(s, s.gate.Options())
+	return s.gate.Handler(calls)
 }
 
 // may lists who may call what. What is not here nobody may.

@@ -43,8 +43,9 @@ const (
 type Gate struct {
 	// May lists who may call what. What is not here nobody may.
 	May map[string][]identity.Role
-	// Body is the most bytes of one request.
-	Body int64
+	// Body is the most bytes of one request, and Bodies of those of some calls.
+	Body   int64
+	Bodies map[string]int64
 	// Turns bounds how many of some calls are read at a time; the others wait.
 	Turns map[string]Turns
 	// Frequent calls are left out of the audit log, as are those without effects.
@@ -65,11 +66,13 @@ func Caller(ctx context.Context) identity.Caller {
 	return who
 }
 
-// Handler lets requests through to calls, which Interceptor must be part of. It
-// bounds what callers cost before a byte of their message is read: each caller's
-// requests per second, and calls that take turns. Those that wait are held back by
-// their connection's window. It needs connections of identity.Server.
+// Handler lets requests through to calls, which must be made with Options. Before a
+// byte of a message is read, it checks the caller's role and bounds what callers
+// cost: each caller's requests per second, and calls that take turns. Those that
+// wait are held back by their connection's window. Whatever is refused, by whom
+// ever, is a problem. It needs connections of identity.Server.
 func (g *Gate) Handler(calls http.Handler) http.Handler {
+	calls = problem.Handler(calls)
 	var limits limits
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := identity.Of(r.TLS)
@@ -78,11 +81,21 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 			return
 		}
 		if !limits.allow(who) {
-			g.refuse(w, r, problem.TooMany)
+			g.refuse(w, r, problem.New(problem.TooMany, ""))
 			return
 		}
-		if r.ContentLength > g.Body {
-			g.refuse(w, r, problem.TooLarge)
+		roles, known := g.May[r.URL.Path]
+		if !known {
+			g.refuse(w, r, problem.New(problem.UnknownCall, ""))
+			return
+		}
+		if !slices.Contains(roles, who.Role) {
+			g.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true)
+			g.refuse(w, r, problem.New(problem.Forbidden, "%s", who))
+			return
+		}
+		if r.ContentLength > g.most(r.URL.Path) {
+			g.refuse(w, r, problem.New(problem.TooLarge, ""))
 			return
 		}
 		if turns := g.Turns[r.URL.Path]; turns != nil {
@@ -92,7 +105,7 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 			case turns <- struct{}{}:
 				defer func() { <-turns }()
 			case <-wait.C:
-				g.refuse(w, r, problem.Overloaded)
+				g.refuse(w, r, problem.New(problem.Overloaded, ""))
 				return
 			case <-r.Context().Done():
 				return
@@ -104,25 +117,37 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 	})
 }
 
-func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, k problem.Kind) {
+// most is the most bytes of a call's request.
+func (g *Gate) most(call string) int64 {
+	if n, ok := g.Bodies[call]; ok {
+		return n
+	}
+	return g.Body
+}
+
+func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
 	call := r.URL.Path
 	if g.May[call] == nil { // callers choose paths, not the names of metrics
 		call = "other"
 	}
-	g.Metrics.Refused(call, k)
-	p := problem.New(k, "")
-	if write := connect.NewErrorWriter(); write.IsSupported(r) {
-		_ = write.Write(w, r, p.Connect()) // the caller has gone: nobody to tell
-		return
-	}
-	p.Write(w)
+	g.Metrics.Refused(call, p.Kind)
+	p.Answer(w, r)
 }
 
-// Interceptor checks the caller's role, bounds the time of a call, writes the
-// audit log and turns errors into problems.
-func (g *Gate) Interceptor() connect.UnaryInterceptorFunc {
+// Options are what the calls of a service are made with: they bound messages and
+// the time of a call, write the audit log and turn errors into problems.
+func (g *Gate) Options() connect.HandlerOption {
+	return connect.WithHandlerOptions(
+		connect.WithInterceptors(g.interceptor()),
+		connect.WithConditionalHandlerOptions(func(s connect.Spec) []connect.HandlerOption {
+			return []connect.HandlerOption{connect.WithReadMaxBytes(int(g.most(s.Procedure)))}
+		}))
+}
+
+func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (answer connect.AnyResponse, err error) {
+			problem.Reached(ctx)
 			who, call, began := Caller(ctx), r.Spec().Procedure, g.Now()
 			ctx, cancel := context.WithTimeout(ctx, Timeout)
 			defer cancel()
@@ -133,11 +158,16 @@ func (g *Gate) Interceptor() connect.UnaryInterceptorFunc {
 				}
 				if err != nil {
 					p := problem.Of(err)
-					if p.Kind == problem.Internal {
+					switch {
+					case p.Kind == problem.Internal && ctx.Err() != nil:
+						p = problem.New(problem.Timeout, "")
+					case p.Kind == problem.Internal && connect.CodeOf(err) == connect.CodeUnimplemented:
+						p = problem.New(problem.UnknownCall, "")
+					case p.Kind == problem.Internal:
 						g.Log.Error("a call failed", "call", call, "caller", who.String(), "error", err)
-					}
-					if errors.Is(err, sqldb.ErrFailed) {
-						p = problem.New(problem.Storage, "")
+						if errors.Is(err, sqldb.ErrFailed) {
+							p = problem.New(problem.Storage, "")
+						}
 					}
 					g.Metrics.Refused(call, p.Kind)
 					err = p.Connect()
@@ -147,9 +177,6 @@ func (g *Gate) Interceptor() connect.UnaryInterceptorFunc {
 					g.Log.Info("audit", "call", call, "caller", who.String(), "refused", err != nil)
 				}
 			}()
-			if !slices.Contains(g.May[call], who.Role) {
-				return nil, problem.New(problem.Forbidden, "%s", who)
-			}
 			return next(ctx, r)
 		}
 	}

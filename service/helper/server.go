@@ -102,12 +102,8 @@ var (
 
 // Handler answers calls. It needs connections of identity.Server.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle(rpc.NewHelperHandler(s, connect.WithReadMaxBytes(maxBody), connect.WithInterceptors(s.gate.Interceptor())))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		problem.New(problem.UnknownTask, "no such path").Write(w)
-	})
-	return s.gate.Handler(mux)
+	_, calls := rpc.NewHelperHandler(s, s.gate.Options())
+	return s.gate.Handler(calls)
 }
 
 // Page answers operators; see gate.Metrics.Watch.

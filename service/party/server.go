@@ -230,25 +230,16 @@ type callerKey struct{}
 
 // Handler answers calls. It needs connections of identity.Server.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle(rpc.NewPartyHandler(s, connect.WithReadMaxBytes(maxMessage)))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		problem.New(problem.UnknownTask, "no such path").Write(w)
-	})
-	return s.admit(mux)
+	_, calls := rpc.NewPartyHandler(s, connect.WithReadMaxBytes(maxMessage))
+	return s.admit(problem.Handler(calls))
 }
 
 // admit refuses, before a byte of their message is read, callers who are no
 // combiner of the operator's choice, and calls beyond what is served at a time.
 func (s *Server) admit(next http.Handler) http.Handler {
-	write := connect.NewErrorWriter()
 	refuse := func(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
 		s.metrics.Refused("admission", p.Kind)
-		if write.IsSupported(r) {
-			_ = write.Write(w, r, p.Connect()) // the caller has gone: nobody to tell
-			return
-		}
-		p.Write(w)
+		p.Answer(w, r)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := identity.Of(r.TLS)
@@ -274,6 +265,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 // serve bounds the time of a call, writes the audit log and turns errors into
 // problems.
 func (s *Server) serve(ctx context.Context, call string, f func(context.Context, identity.Caller) (*Query, error)) (err error) {
+	problem.Reached(ctx)
 	who, _ := ctx.Value(callerKey{}).(identity.Caller)
 	began := s.Now()
 	ctx, cancel := context.WithTimeout(ctx, transfer)

@@ -56,12 +56,16 @@ var (
 	UnknownTable        = newKind("unknown-table", "the auxiliary table is not here: send it", connect.CodeNotFound, 404, false)
 	Spent               = newKind("spent", "it would cost more than what whoever runs this process gives in all", connect.CodeResourceExhausted, 409, false)
 	Unable              = newKind("unable", "the party could not vote on this", connect.CodeFailedPrecondition, 422, false)
+	UnknownCall         = newKind("unknown-call", "there is no such call here", connect.CodeUnimplemented, 404, false)
+	WrongMethod         = newKind("wrong-method", "the call is not made by this method", connect.CodeUnimplemented, 405, false)
+	UnknownType         = newKind("unknown-type", "the message's type or encoding is not understood", connect.CodeUnimplemented, 415, false)
+	Timeout             = newKind("timeout", "it took longer than it may: try again later", connect.CodeDeadlineExceeded, 504, true)
 	TooLarge            = newKind("too-large", "the message is larger than any of this task", connect.CodeResourceExhausted, 413, false)
 	TooMany             = newKind("too-many", "too many requests: try again later", connect.CodeResourceExhausted, 429, true)
 	Overloaded          = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
 	Storage             = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable, 507, true)
 	Internal            = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
-	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, TooLarge, TooMany, Overloaded, Storage, Internal}
+	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
 )
 
 func newKind(name, title string, code connect.Code, status int, again bool) Kind {

@@ -64,7 +64,10 @@ type refuse struct {
 }
 
 func (r refuse) GetTask(context.Context, *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
-	return nil, r.err
+	if r.err != nil {
+		return nil, r.err
+	}
+	return connect.NewResponse(new(rpc.GetTaskResponse)), nil
 }
 
 func TestNamesAreUnique(t *testing.T) {

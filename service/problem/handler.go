@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package problem
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"connectrpc.com/connect"
+)
+
+// Handler lets calls through. What Connect refuses before a call is reached (a
+// message that is none, too large or too late, an encoding nobody knows) is
+// answered with the problem that says so, in the caller's protocol, and without
+// Connect's own words, which may quote the message. Interceptors of calls call
+// Reached.
+func Handler(calls http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := &held{ResponseWriter: w}
+		calls.ServeHTTP(h, r.WithContext(context.WithValue(r.Context(), heldKey{}, h)))
+		if h.reached {
+			return
+		}
+		if kind := h.kind(); kind != (Kind{}) {
+			h.drop()
+			New(kind, "").Answer(w, r)
+			return
+		}
+		h.release() // a plain answer of ours
+	})
+}
+
+// Reached notes that a call has come to code of ours: its errors are problems.
+func Reached(ctx context.Context) {
+	if h, ok := ctx.Value(heldKey{}).(*held); ok {
+		h.release()
+	}
+}
+
+// Answer answers a request with the problem, as its protocol has it: plainly where
+// it has none.
+func (p *Problem) Answer(w http.ResponseWriter, r *http.Request) {
+	Reached(r.Context())
+	e := connect.NewErrorWriter()
+	if e.IsSupported(r) && (r.Method != http.MethodGet || r.URL.Query().Has("encoding")) {
+		_ = e.Write(w, r, p.Connect()) // the caller has gone: nobody to tell
+		return
+	}
+	p.Write(w)
+}
+
+type heldKey struct{}
+
+// held keeps back an answer until a call is reached. What Connect answers by
+// itself is small.
+type held struct {
+	http.ResponseWriter
+	reached bool
+	status  int
+	body    bytes.Buffer
+}
+
+// Unwrap is for http.ResponseController.
+func (h *held) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (h *held) WriteHeader(status int) {
+	if h.reached {
+		h.ResponseWriter.WriteHeader(status)
+	} else if h.status == 0 {
+		h.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (h *held) Write(b []byte) (int, error) {
+	if h.reached {
+		return h.ResponseWriter.Write(b)
+	}
+	h.WriteHeader(http.StatusOK)
+	return h.body.Write(b)
+}
+
+// Flush implements http.Flusher.
+func (h *held) Flush() {
+	if f, ok := h.ResponseWriter.(http.Flusher); ok && h.reached {
+		f.Flush()
+	}
+}
+
+// release sends what was kept back, and keeps nothing back any more.
+func (h *held) release() {
+	if h.reached {
+		return
+	}
+	h.reached = true
+	if h.status != 0 {
+		h.ResponseWriter.WriteHeader(h.status)
+		_, _ = h.ResponseWriter.Write(h.body.Bytes()) // the caller has gone: nobody to tell
+	}
+}
+
+// drop forgets what was kept back, but for what tells which requests are taken.
+func (h *held) drop() {
+	for name := range h.Header() {
+		if name != "Allow" && name != "Accept-Post" {
+			h.Header().Del(name)
+		}
+	}
+}
+
+// kind is what Connect refused for; the zero Kind where the answer is none of
+// Connect's refusals.
+func (h *held) kind() Kind {
+	switch h.status {
+	case http.StatusNotFound:
+		return UnknownCall
+	case http.StatusMethodNotAllowed:
+		return WrongMethod
+	case http.StatusUnsupportedMediaType:
+		return UnknownType
+	}
+	code, failed := h.code()
+	if !failed {
+		return Kind{}
+	}
+	switch code {
+	case connect.CodeInvalidArgument:
+		return Malformed
+	case connect.CodeResourceExhausted:
+		return TooLarge
+	case connect.CodeUnimplemented:
+		return UnknownType
+	case connect.CodeDeadlineExceeded, connect.CodeCanceled, connect.CodeUnknown: // a message that did not come
+		return Timeout
+	}
+	return Internal
+}
+
+// code reads the code of Connect's own refusal, of any protocol.
+func (h *held) code() (code connect.Code, failed bool) {
+	for _, name := range []string{"Grpc-Status", http.TrailerPrefix + "Grpc-Status"} {
+		if v := h.Header()[name]; len(v) > 0 && v[0] != "0" {
+			n, err := strconv.ParseUint(v[0], 10, 32)
+			return connect.Code(n), err == nil
+		}
+	}
+	if h.status < http.StatusBadRequest || h.Header().Get("Content-Type") != "application/json" {
+		return 0, false
+	}
+	var wire struct {
+		Code *connect.Code `json:"code"`
+	}
+	if err := json.Unmarshal(h.body.Bytes(), &wire); err != nil || wire.Code == nil {
+		return 0, false
+	}
+	return *wire.Code, true
+}

@@ -4,6 +4,4 @@
 
 package feature
 
-func score(bits []uint32, flat, start []uint64, offsets []uint32, joints, block, lanes int) {
-	scoreWords(bits, flat, start, offsets, joints, block, lanes)
-}
+func (p *Prepared) score(offsets []uint32, b int, bits []uint32) { p.answer(offsets, b, bits) }

@@ -57,8 +57,7 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 	for t := range cs {
 		used[t/64] |= 1 << (t % 64)
 	}
-	all, err := m.count(ctx, len(cs), 1, func(from, to int, into *tally) {
-		out := make([]uint64, (to-from)*words)
+	all, err := m.count(ctx, len(cs), 1, func(from, to int, out []uint64, into *tally) {
 		bound.Answers(from, out)
 		for i, label := range m.t.Labels[from:to] {
 			for w := range used {
@@ -94,8 +93,8 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 		at += width
 	}
 	words, classes := word+1, m.t.Schema.Classes() // of the whole label; Against folds them below
-	all, err := m.count(ctx, max(1, 64*word+at), classes, func(from, to int, into *tally) {
-		keys := make([]uint64, (to-from)*words)
+	all, err := m.count(ctx, max(1, 64*word+at), classes, func(from, to int, keys []uint64, into *tally) {
+		clear(keys)
 		codes := make([]uint32, to-from)
 		for k, j := range cols {
 			m.t.Cols[j].Codes.Read(from, codes)
@@ -137,8 +136,8 @@ func (m *Table) codes(j int) int {
 }
 
 // count runs fill over chunks of rows, one tally of keys of so many bits per
-// core, and merges them.
-func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from, to int, into *tally)) (*tally, error) {
+// core, and merges them. keys has room for those of the chunk.
+func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from, to int, keys []uint64, into *tally)) (*tally, error) {
 	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
 	workers := min(runtime.GOMAXPROCS(0), chunks)
 	tallies := make([]*tally, workers)
@@ -146,8 +145,11 @@ func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from
 	for w := range workers {
 		tallies[w] = newTally(keyBits, counters, m.t.Rows)
 		wg.Go(func() {
+			words := tallies[w].words
+			keys := make([]uint64, chunkRows*words)
 			for c := w; c < chunks && ctx.Err() == nil; c += workers {
-				fill(c*chunkRows, min((c+1)*chunkRows, m.t.Rows), tallies[w])
+				from, to := c*chunkRows, min((c+1)*chunkRows, m.t.Rows)
+				fill(from, to, keys[:(to-from)*words], tallies[w])
 			}
 		})
 	}

@@ -77,18 +77,18 @@ func (t *tally) add(keys []uint64, counter []uint8) {
 }
 
 func (t *tally) addDirect(keys []uint64, counter []uint8) {
+	stride := t.stride()
+	first := 2 // of the slot's counters
 	for i, key := range keys {
-		at := int(key) * t.stride()
-		slot := t.slots[at:][:t.stride()]
-		if slot[0] == 0 {
-			slot[0], slot[1] = 1, key
+		at := int(key) * stride
+		if t.slots[at] == 0 {
+			t.slots[at], t.slots[at+1] = 1, key
 			t.len++
 		}
 		if counter != nil {
-			slot[2+int(counter[i])]++
-		} else {
-			slot[2]++
+			first = 2 + int(counter[i])
 		}
+		t.slots[at+first]++
 	}
 }
 

@@ -636,6 +636,14 @@ var table = []mutant{
 		Package: "./engine/memory", Test: "TestCellsAnswerAlikeWhateverWasAskedBefore",
 	},
 	{
+		Row: "scorer 1", Bug: "answers that hang on a carry are guessed",
+		File: "feature/scorer.go",
+		Old:  `		if doubt&tops != 0 {`,
+		New:  `		if doubt == ^uint64(0) {`,
+
+		Package: "./feature", Test: "TestAnswersEqualTheScorers",
+	},
+	{
 		Row: "A10", Bug: "additive: counts are noised as if a row lay in cells alone, not in runs of them too",
 		File: "learn/additive/edges.go",
 		Old:  `2 * len(pl.asking) }`,

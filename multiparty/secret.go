@@ -34,7 +34,8 @@ type Secret struct {
 	rows   *public
 	g      *mat.SymDense
 	t      *transform
-	middle []float64 // the statistic of a constant vote
+	middle []float64     // the statistic of a constant vote
+	paid   learn.Account // nil before Charge
 }
 
 // Secret prepares; honest is the least number of parties whose noise can be
@@ -111,22 +112,34 @@ func (s *Secret) Addend(ctx context.Context, votes io.Reader, exit *mech.Exit) (
 	return exit.Addend(statisticLabel, s.Law, out) // 5.2: votes meet noise
 }
 
+// Charge charges acct for the sum, which the combiner learns whether or not a
+// model is made of it: before the parties are asked.
+func (s *Secret) Charge(acct learn.Account) error {
+	if !(s.Law.Delta() < 1e-15) {
+		return fmt.Errorf("multiparty: the noise of so many parties and coordinates must be cut less often than 1e-15")
+	}
+	if err := acct.Charge(s.price(), s.bill()); err != nil {
+		return fmt.Errorf("multiparty: %w", err)
+	}
+	s.paid = acct
+	return nil
+}
+
+func (s *Secret) bill() []dp.Event { return []dp.Event{response.Event(statisticLabel, s.Law)} }
+
+// price has 5.3: Law.Delta is far below a unit.
+func (s *Secret) price() dp.Price { return dp.Price{Epsilon: s.pl.Epsilon, Delta: 1} }
+
 // Combine makes the model of a secret sum over so many parties' addends. Parties
-// that are not in it count as constant votes.
-func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int, acct learn.Account) (*model.Model, error) {
+// that are not in it count as constant votes. The sum must have been charged.
+func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int) (*model.Model, error) {
 	switch {
+	case s.paid == nil:
+		return nil, fmt.Errorf("multiparty: a secret sum must be charged before it is used")
 	case len(sum) != s.Law.Dim():
 		return nil, fmt.Errorf("multiparty: the sum must have %d coordinates (got %d)", s.Law.Dim(), len(sum))
 	case parties < s.Honest || parties > s.pl.Parties:
 		return nil, &dp.ParamError{Op: "combine", Param: "honest", Want: fmt.Sprintf("must be at most the parties in the sum, %d: with fewer the noise is too short", parties), Got: s.Honest}
-	}
-	bill := []dp.Event{response.Event(statisticLabel, s.Law)}
-	price := dp.Price{Epsilon: s.pl.Epsilon, Delta: 1} // 5.3: Law.Delta is far below a unit
-	if !(s.Law.Delta() < 1e-15) {
-		return nil, fmt.Errorf("multiparty: the noise of so many parties and coordinates must be cut less often than 1e-15")
-	}
-	if err := acct.Charge(price, bill); err != nil {
-		return nil, fmt.Errorf("multiparty: %w", err)
 	}
 	total := s.Law.Sum(response.Total(sum, parties))
 	d := s.pl.width()
@@ -144,14 +157,15 @@ func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int, acct le
 		return nil, fmt.Errorf("multiparty: %w", err)
 	}
 	m := s.pl.assemble(w)
-	m.Privacy = s.privacy(acct, price, bill)
+	m.Privacy = s.privacy()
 	return m, nil
 }
 
-func (s *Secret) privacy(acct learn.Account, price dp.Price, bill []dp.Event) model.Privacy {
+func (s *Secret) privacy() model.Privacy {
+	price := s.price()
 	return model.Privacy{
-		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: s.pl.s.Unit, Epsilon: price.Epsilon, Delta: price.Delta, Bill: bill,
-		Claim: "multiparty: G-MULTI-5", Counted: acct.Counted(),
+		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: s.pl.s.Unit, Epsilon: price.Epsilon, Delta: price.Delta, Bill: s.bill(),
+		Claim: "multiparty: G-MULTI-5", Counted: s.paid.Counted(),
 		Statement: fmt.Sprintf("Nobody saw a vote. Whatever one of the %d parties holds, one row or all of its rows, the chance of this exact model changes by at most a factor e^%s, but for a chance below 1e-15; so it does for each single row.", s.pl.Parties, s.pl.Epsilon),
 		Unprotected: []string{
 			"the number of parties that were asked, and towards the combiner which took part",

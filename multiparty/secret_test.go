@@ -5,6 +5,7 @@ package multiparty
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -42,7 +43,16 @@ func TestSecretSum(t *testing.T) {
 				sum[i] += x
 			}
 		}
-		m, err := s.Combine(context.Background(), sum, present, learntest.Free{})
+		if _, err := s.Combine(context.Background(), sum, present); err == nil {
+			t.Errorf("%s: a sum that nobody was charged for is combined", world)
+		}
+		if err := s.Charge(&purse{pl.Epsilon - 1}); !errors.Is(err, errEmpty) {
+			t.Errorf("%s: a purse with less than epsilon: %v, want a refusal", world, err)
+		}
+		if err := s.Charge(learntest.Free{}); err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.Combine(context.Background(), sum, present)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +70,7 @@ func TestSecretSum(t *testing.T) {
 		if !(far < 0.25 && far > 0) {
 			t.Errorf("%s: a score differs by %.3f from the one without noise, want a little", world, far)
 		}
-		if _, err := s.Combine(context.Background(), sum, honest-1, learntest.Free{}); err == nil {
+		if _, err := s.Combine(context.Background(), sum, honest-1); err == nil {
 			t.Errorf("%s: a sum with too little noise is combined", world)
 		}
 	}

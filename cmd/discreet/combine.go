@@ -127,9 +127,10 @@ protected, too. --parties is how many were asked, and public.
 
 With --secure-sum (method soft, form statistic) nobody sees a vote: each party
 adds its share of the noise to one short vector, and the combiner learns the sum
-alone. --honest parties at least must add their noise as they should. In this
-command one process plays all of them, to rehearse: what it prints and writes is
-what the parties would get.
+alone. --honest parties at least must add their noise as they should. With --ask
+the parties and the --helpers, who hold the shares, are processes elsewhere; with
+--votes this one plays all of them, to rehearse: what it prints and writes is what
+the parties would get.
 
 With --roster, lines of a public key and a party's name, the signatures say who
 voted, and nobody else may.
@@ -146,7 +147,9 @@ noisy-max charges each answer, and stops when the budget is gone.`,
   discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --secure-sum --honest 150 --model global.json
   discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 --method noisy-max --queries 50 --answers answers.csv
   discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json \
-    --ledger l.db --dataset hospitals --job first`,
+    --ledger l.db --dataset hospitals --job first
+  discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json \
+    --secure-sum --honest 150 --helpers one=https://h1.example:8445,two=https://h2.example:8445,three=https://h3.example:8445`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.run(c) },
 	}
@@ -155,16 +158,16 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 	c.Flags().StringVar(&t.roster, "roster", "", "the `file` of parties that may vote: a public key and a name on each line")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
-	c.Flags().BoolVar(&t.inSecret, "secure-sum", false, "rehearse a secret sum: the combiner sees no votes")
+	c.Flags().BoolVar(&t.inSecret, "secure-sum", false, "add up in secret: the combiner sees no votes; with --votes a rehearsal")
 	c.Flags().IntVar(&t.honest, "honest", 0, "with --secure-sum, the `number` of parties at least that are in the sum and add their noise as they should")
-	c.Flags().IntVar(&t.holders, "holders", 5, "with --secure-sum, the `number` of those who hold shares")
+	c.Flags().IntVar(&t.holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
 	t.combination.add(c)
 	t.asking.add(c)
 	t.paying.add(c)
 	required(c, "aux")
 	c.MarkFlagsOneRequired("votes", "ask")
 	c.MarkFlagsMutuallyExclusive("roster", "ask")
-	c.MarkFlagsMutuallyExclusive("secure-sum", "ask")
+	c.MarkFlagsMutuallyExclusive("holders", "ask")
 	c.MarkFlagsOneRequired("model", "answers")
 	c.MarkFlagsMutuallyExclusive("model", "answers")
 	return c
@@ -183,10 +186,12 @@ func (t *combine) run(c *cobra.Command) error {
 		return &usageError{&dp.ParamError{Op: "combine", Param: "secure-sum", Want: "must be left out with --answers and --roster: there are no votes to see", Got: true}}
 	case t.inSecret && t.honest < 1:
 		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be given with --secure-sum, and at least 1", Got: t.honest}}
+	case t.inSecret && t.asking.peers != "" && t.votes != "":
+		return &usageError{&dp.ParamError{Op: "combine", Param: "votes", Want: "must be left out with --ask and --secure-sum: there are no votes to keep", Got: t.votes}}
 	case !t.inSecret && t.honest != 0:
 		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.honest}}
 	}
-	if err := t.asking.check(c, t.params.Method); err != nil {
+	if err := t.asking.check(c, t.params.Method, t.inSecret); err != nil {
 		return err
 	}
 	if err := t.checkPaying(c); err != nil {
@@ -235,7 +240,10 @@ func (t *combine) produce(ctx context.Context, id string, s *schema.Schema, acct
 	if err != nil {
 		return nil, err
 	}
-	if t.inSecret {
+	switch {
+	case t.inSecret && t.asking.peers != "":
+		return t.askInSecret(ctx, id, pl, aux, acct)
+	case t.inSecret:
 		return t.secure(ctx, pl, aux, acct)
 	}
 	votes, err := t.collect(ctx, id, pl, aux)

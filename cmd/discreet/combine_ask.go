@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/model"
 	"github.com/discreet-dp/discreet/multiparty"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/party"
@@ -23,9 +25,10 @@ import (
 // asking is the flags of combine that fetch votes from parties over the network.
 type asking struct {
 	as
-	peers string
-	kind  string
-	wait  time.Duration
+	peers   string
+	kind    string
+	wait    time.Duration
+	helpers map[string]string
 }
 
 func (f *asking) add(c *cobra.Command) {
@@ -34,17 +37,18 @@ func (f *asking) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.caller, "as", "", "with --ask, whose certificate it is, `ROLE/NAME`, e.g. combiner/uni")
 	c.Flags().DurationVar(&f.wait, "wait", 10*time.Minute, "with --ask, how long parties have to answer, a `time`")
 	c.Flags().StringVar(&f.kind, "kind", string(multiparty.Labels), "with --ask, what parties hand in: labels, probabilities or coefficients")
+	c.Flags().StringToStringVar(&f.helpers, "helpers", nil, "with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
 	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	c.MarkFlagsRequiredTogether("ask", "certs", "as")
 }
 
 // check refuses flags that contradict each other.
-func (f *asking) check(c *cobra.Command, method multiparty.Method) error {
+func (f *asking) check(c *cobra.Command, method multiparty.Method, inSecret bool) error {
 	bad := func(param, want string, got any) error {
 		return &usageError{&dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}}
 	}
 	if f.peers == "" {
-		for _, name := range []string{"wait", "kind"} {
+		for _, name := range []string{"wait", "kind", "helpers"} {
 			if c.Flags().Changed(name) {
 				return bad(name, "may be given with --ask only", nil)
 			}
@@ -53,6 +57,12 @@ func (f *asking) check(c *cobra.Command, method multiparty.Method) error {
 	}
 	if method == multiparty.Average && !c.Flags().Changed("kind") {
 		f.kind = string(multiparty.Coefficients)
+	}
+	if inSecret != (len(f.helpers) > 0) {
+		return bad("helpers", "must be given with --ask and --secure-sum, and only there", nil)
+	}
+	if err := checkHelpers("combine", f.helpers); err != nil {
+		return err
 	}
 	switch kind := multiparty.Kind(f.kind); {
 	case kind != multiparty.Labels && kind != multiparty.Probabilities && kind != multiparty.Coefficients:
@@ -65,9 +75,34 @@ func (f *asking) check(c *cobra.Command, method multiparty.Method) error {
 	return nil
 }
 
+// checkHelpers refuses what is no committee.
+func checkHelpers(op string, helpers map[string]string) error {
+	bad := func(want string, got any) error {
+		return &usageError{&dp.ParamError{Op: op, Param: "helpers", Want: want, Got: got}}
+	}
+	if n := len(helpers); n > 0 && (n < 3 || n > 255) {
+		return bad("must number 3 to 255", n)
+	}
+	for name, address := range helpers {
+		if err := (identity.Caller{Role: identity.Helper, Name: name}).Check(); err != nil {
+			return &usageError{err}
+		}
+		if !isAddress(address) {
+			return bad("must look like NAME=https://host:port", address)
+		}
+	}
+	return nil
+}
+
+// isAddress holds for https://host:port.
+func isAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "https" && u.Host != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == ""
+}
+
 // query is what the parties are asked.
 func (t *combine) query(job string, pl *multiparty.Plan) (*party.Query, error) {
-	q := &party.Query{Job: job, Params: pl.Params, Kind: multiparty.Kind(t.asking.kind), Deadline: time.Now().Add(t.asking.wait).Truncate(time.Second)}
+	q := &party.Query{Job: job, Params: pl.Params, Kind: multiparty.Kind(t.asking.kind), Honest: t.honest, Deadline: time.Now().Add(t.asking.wait).Truncate(time.Second)}
 	var err error
 	if q.Schema, err = party.DigestOf(t.public); err != nil {
 		return nil, err
@@ -86,8 +121,8 @@ func (t *combine) query(job string, pl *multiparty.Plan) (*party.Query, error) {
 	return q, refused(q.Check())
 }
 
-// ask fetches the votes files of all parties that answer into the folder.
-func (t *combine) ask(ctx context.Context, job string, pl *multiparty.Plan, aux *multiparty.Auxiliary, peers []party.Peer, into string) error {
+// ask asks the peers by what use does with an Asking, and says who is absent.
+func (t *combine) ask(ctx context.Context, job string, pl *multiparty.Plan, peers []party.Peer, use func(party.Asking) ([]party.Answer, error)) error {
 	self, err := t.asking.load()
 	if err != nil {
 		return err
@@ -98,20 +133,14 @@ func (t *combine) ask(ctx context.Context, job string, pl *multiparty.Plan, aux 
 	}
 	t.say("asking %d parties as job %s, until %s", len(peers), job, q.Deadline.Format(time.RFC3339))
 	report, done := t.runsDone("asking")
-	answers, err := party.Asking{
-		Self: self, Peers: peers, Query: q, Files: t.aux, Dir: into, Log: t.log(), Progress: report,
-		Fits: func(h *multiparty.Header) error { return pl.Fits(h, aux.Rows, aux.Digest) },
-	}.Votes(ctx)
+	answers, err := use(party.Asking{Self: self, Peers: peers, Query: q, Files: t.aux, Log: t.log(), Progress: report})
 	done()
-	if err != nil {
-		return refused(err)
-	}
 	for _, a := range answers {
 		if a.Err != nil {
 			t.say("absent: party %q: %v", a.Peer.Name, a.Err)
 		}
 	}
-	return ctx.Err()
+	return errors.Join(refused(err), ctx.Err())
 }
 
 // readPeers reads whom to ask.
@@ -136,7 +165,7 @@ func (t *combine) readPeers() ([]party.Peer, error) {
 			return bad("be an address, a public key and a name")
 		}
 		p := party.Peer{URL: strings.TrimSuffix(words[0], "/"), Name: words[2]}
-		if u, err := url.Parse(p.URL); err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
+		if !isAddress(p.URL) {
 			return bad("begin with an address like https://host:port")
 		}
 		if p.Key.UnmarshalText([]byte(words[1])) != nil {
@@ -186,7 +215,10 @@ func (t *combine) gather(ctx context.Context, job string, pl *multiparty.Plan, a
 	} else if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	if err := t.ask(ctx, job, pl, aux, peers, folder); err != nil {
+	if err := t.ask(ctx, job, pl, peers, func(a party.Asking) ([]party.Answer, error) {
+		a.Dir, a.Fits = folder, func(h *multiparty.Header) error { return pl.Fits(h, aux.Rows, aux.Digest) }
+		return a.Votes(ctx)
+	}); err != nil {
 		return err
 	}
 	allowed := map[multiparty.Key]string{}
@@ -194,4 +226,33 @@ func (t *combine) gather(ctx context.Context, job string, pl *multiparty.Plan, a
 		allowed[p.Key] = p.Name
 	}
 	return use(folder, allowed)
+}
+
+// askInSecret makes the model of a secret sum among parties and helpers.
+func (t *combine) askInSecret(ctx context.Context, job string, pl *multiparty.Plan, aux *multiparty.Auxiliary, acct learn.Account) (*model.Model, error) {
+	peers, err := t.readPeers()
+	if err != nil {
+		return nil, err
+	}
+	s, err := pl.Secret(ctx, aux, t.honest)
+	if err != nil {
+		return nil, refused(err)
+	}
+	if !acct.Counted() {
+		t.say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+	}
+	if err := s.Charge(acct); err != nil {
+		return nil, err
+	}
+	var total *party.Total
+	if err := t.ask(ctx, job, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {
+		if total, err = a.Total(ctx, t.helpers, s.Law.Dim(), s.Law.Top()+1); total != nil {
+			answers = total.Answers
+		}
+		return answers, err
+	}); err != nil {
+		return nil, err
+	}
+	t.say("%d of %d parties are in the secret sum, of %d coordinates, over %d helpers; each that is not counts as a constant vote", total.Parties, pl.Parties, s.Law.Dim(), len(t.helpers))
+	return s.Combine(ctx, total.Sum, total.Parties)
 }

@@ -25,6 +25,9 @@ func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multipar
 	if err != nil {
 		return nil, &usageError{err}
 	}
+	if err := s.Charge(acct); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(t.votes)
 	if err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multipar
 	}
 	t.say("%d of %d parties are in the secret sum, of %d coordinates, over %d holders; each that is not counts as a constant vote", parties, pl.Parties, s.Law.Dim(), t.holders)
 	t.say("parties, holders and combiner were played by one process: a rehearsal, which hides nothing from whoever runs it")
-	return s.Combine(ctx, total, parties, acct)
+	return s.Combine(ctx, total, parties)
 }
 
 // addInSecret is one party's turn.

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/rng"
 	"github.com/discreet-dp/discreet/service/party"
 )
 
@@ -23,6 +25,7 @@ type partyServe struct {
 	listen, page, state string
 	combiners, allow    []string
 	kinds               []string
+	helpers             map[string]string
 	epsilon, lifetime   string
 }
 
@@ -44,6 +47,12 @@ What was given is in --state before it leaves, the same query has the same votes
 again, and votes are deleted after the query's deadline. The process may be
 killed at any moment.
 
+With --helpers the party takes part in secret sums, in which nobody sees a vote:
+the combiner gets nothing from here, and each helper one share of a short vector
+to which the party has added its share of the noise. Name all helpers of the sum,
+run by people who do not pool what they hold. Votes are then given in the clear
+only where --kind says so, too.
+
 On --page it serves, without TLS and to whoever can reach it, Prometheus' metrics
 and whether it is alive and ready.`,
 		Example: `  discreet party serve --certs certs --as party/mary --listen :8451 --state mary --model m.json --schema aux.yaml \
@@ -51,7 +60,12 @@ and whether it is alive and ready.`,
   discreet party serve --certs certs --as party/john --listen :8452 --state john --schema aux.yaml --key john.pem \
     --command "python3 adapters/sklearn_votes.py model.joblib" --combiner uni --allow 9f86d081… --max-epsilon 1 --lifetime-epsilon 3`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return s.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if len(s.helpers) > 0 && !c.Flags().Changed("kind") {
+				s.kinds = nil
+			}
+			return s.run(c.Context())
+		},
 	}
 	s.as.add(c, "party/mary")
 	s.voter.add(c)
@@ -64,6 +78,7 @@ and whether it is alive and ready.`,
 	f.StringSliceVar(&s.combiners, "combiner", nil, "the `names` of combiners that are answered; they see the votes")
 	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA-256s")
 	f.StringSliceVar(&s.kinds, "kind", []string{string(multiparty.Labels)}, "the `kinds` that may be handed in: labels, probabilities, coefficients")
+	f.StringToStringVar(&s.helpers, "helpers", nil, "who hold the shares of secret sums: `NAME=ADDRESS,...`")
 	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
 	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
@@ -89,6 +104,9 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 		}
 		kinds = append(kinds, multiparty.Kind(k))
 	}
+	if err := checkHelpers("party", s.helpers); err != nil {
+		return err
+	}
 	self, err := s.load()
 	if err != nil {
 		return err
@@ -105,8 +123,8 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	}
 	log := s.log()
 	server, err := party.New(ctx, party.Params{
-		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds,
-		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.answer(self.Name), Log: log,
+		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers, Key: s.signer,
+		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.answer(self.Name), Add: s.addend, Log: log,
 	})
 	if err != nil {
 		return refused(err)
@@ -131,4 +149,23 @@ func (s *partyServe) answer(name string) func(context.Context, *party.Query, []s
 		}
 		return err
 	}
+}
+
+// addend makes what the party adds to a secret sum: its own Secret, of public
+// things, says how.
+func (s *partyServe) addend(ctx context.Context, q *party.Query, files []string, votes io.Reader) ([]uint64, uint64, error) {
+	_, aux, err := s.auxiliary(ctx, s.public, files)
+	if err != nil {
+		return nil, 0, err
+	}
+	pl, err := q.Params.Plan(s.public, aux.Rows)
+	if err != nil {
+		return nil, 0, err
+	}
+	secret, err := pl.Secret(ctx, aux, q.Honest)
+	if err != nil {
+		return nil, 0, err
+	}
+	out, err := secret.Addend(ctx, votes, mech.NewExit(rng.System()))
+	return out, secret.Law.Top() + 1, err
 }

@@ -69,15 +69,26 @@ type Answer struct {
 // not its votes about this table, is absent: what the others give does not depend
 // on it.
 func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
-	if a.Self == nil || a.Self.Role != identity.Combiner {
-		return nil, &dp.ParamError{Op: "combine", Param: "certificate", Want: "must be a combiner's"}
-	}
-	signed, err := a.Query.Sign(a.Self)
+	signed, err := a.sign()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithDeadline(ctx, a.Query.Deadline)
 	defer cancel()
+	return a.each(ctx, signed, func(ctx context.Context, one *asked) error { return one.votes(ctx) }), nil
+}
+
+// sign signs the query.
+func (a Asking) sign() (*rpc.SignedQuery, error) {
+	if a.Self == nil || a.Self.Role != identity.Combiner {
+		return nil, &dp.ParamError{Op: "combine", Param: "certificate", Want: "must be a combiner's"}
+	}
+	s, err := a.Query.Sign(a.Self)
+	return &rpc.SignedQuery{Query: s.Text, Certificate: s.Signature.Certificate, Signature: s.Signature.Value}, err
+}
+
+// each asks all parties at once.
+func (a Asking) each(ctx context.Context, query *rpc.SignedQuery, ask func(context.Context, *asked) error) []Answer {
 	out := make([]Answer, len(a.Peers))
 	turns := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
@@ -85,8 +96,9 @@ func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
 	done := 0
 	for i, p := range a.Peers {
 		wg.Go(func() {
-			one := &asked{Asking: &a, peer: p, turns: turns, query: &rpc.SignedQuery{Query: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value}}
-			out[i] = Answer{p, one.votes(ctx)}
+			one := &asked{Asking: &a, peer: p, turns: turns, query: query}
+			defer one.connect()()
+			out[i] = Answer{p, ask(ctx, one)}
 			mu.Lock()
 			defer mu.Unlock()
 			if done++; a.Progress != nil {
@@ -95,7 +107,7 @@ func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
 		})
 	}
 	wg.Wait()
-	return out, nil
+	return out
 }
 
 // asked is one party that is being asked.
@@ -122,7 +134,6 @@ func (a *asked) connect() (close func()) {
 // votes asks until the party has given its votes, or refuses for good, or the
 // time is over.
 func (a *asked) votes(ctx context.Context) error {
-	defer a.connect()()
 	return a.again(ctx, func(ctx context.Context) error {
 		err := a.fetch(ctx)
 		if problem.Of(err).Kind == problem.UnknownTable {

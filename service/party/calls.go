@@ -24,7 +24,10 @@ func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest], 
 		if err != nil {
 			return q, err
 		}
-		if err := s.ready(ctx, q, id, who, r.Msg.GetQuery().GetQuery()); err != nil {
+		if q.Honest > 0 {
+			return q, problem.New(problem.Malformed, "the query is for a secret sum")
+		}
+		if err := s.ready(ctx, &work{id: id, query: q}, who, r.Msg.GetQuery().GetQuery()); err != nil {
 			return q, err
 		}
 		f, err := os.Open(s.votesPath(id))
@@ -113,8 +116,10 @@ func (s *Server) open(m *rpc.SignedQuery, who identity.Caller) (*Query, ID, erro
 		return q, ID{}, problem.New(problem.NotAllowed, "a deadline more than %s ahead", maxAhead)
 	case q.Schema != s.Schema:
 		return q, ID{}, problem.New(problem.NotAllowed, "another schema than %x", s.Schema[:])
-	case !slices.Contains(s.Kinds, q.Kind):
+	case q.Honest == 0 && !slices.Contains(s.Kinds, q.Kind):
 		return q, ID{}, problem.New(problem.NotAllowed, "kind %s", q.Kind)
+	case q.Honest > 0 && len(s.Helpers) == 0:
+		return q, ID{}, problem.New(problem.NotAllowed, "secret sums")
 	case q.Params.Epsilon > s.MaxEpsilon:
 		return q, ID{}, problem.New(problem.NotAllowed, "epsilon %s, at most %s", q.Params.Epsilon, s.MaxEpsilon)
 	}
@@ -122,20 +127,21 @@ func (s *Server) open(m *rpc.SignedQuery, who identity.Caller) (*Query, ID, erro
 	return q, id, err
 }
 
-// ready waits until the votes of a query are on disk. They are charged before
-// they are made, once; without its table the query costs nothing.
-func (s *Server) ready(ctx context.Context, q *Query, id ID, who identity.Caller, text []byte) error {
-	files := make([]string, len(q.Tables))
+// ready waits until what a query is answered with is on disk. It is charged before
+// it is made, once; without its table the query costs nothing.
+func (s *Server) ready(ctx context.Context, w *work, who identity.Caller, text []byte) error {
+	q := w.query
+	w.files, w.done = make([]string, len(q.Tables)), make(chan struct{})
 	for i, t := range q.Tables {
 		var err error
-		if files[i], err = s.shelf.find(t); err != nil {
+		if w.files[i], err = s.shelf.find(t); err != nil {
 			return err
 		}
 	}
-	if err := s.record.charge(ctx, id, who.String(), text, q.Params.Epsilon, q.Deadline); err != nil {
+	if err := s.record.charge(ctx, w.id, who.String(), text, q.Params.Epsilon, q.Deadline); err != nil {
 		return err
 	}
-	w, err := s.enqueue(&work{id: id, query: q, files: files, done: make(chan struct{})})
+	w, err := s.enqueue(w)
 	if w == nil || err != nil {
 		return err
 	}

@@ -8,10 +8,14 @@
 // nothing else, writes what it gave into its state before it gives it, and gives
 // the same query the same votes again. It may be killed at any moment.
 //
+// Where the query is for a secret sum, the party gives the combiner nothing: it
+// turns its votes into one short vector with its share of the noise, and hands
+// shares of that to helpers.
+//
 // What votes, and on what rows, is not this room's: it hands files to a function
 // and takes a votes file.
 //
 // Room rules. Owns: queries, what a party allows and has given, asking many
-// parties. Imports: multiparty's files and parameters, service rooms, Connect,
+// parties. Imports: rng, multiparty's files and parameters, service rooms, Connect,
 // Prometheus. Must never see: rows, models, seeds.
 package party

@@ -21,7 +21,10 @@ type Query struct {
 	Params multiparty.Params
 	Schema multiparty.Digest // of the bytes of the auxiliary table's schema file
 	Tables []Table           // the files of the auxiliary table, in order
-	Kind   multiparty.Kind   // what to hand in
+	Kind   multiparty.Kind   // what to hand in, or to add up
+	// Honest is 0 where votes are handed in. Else the parties add up in secret, and
+	// it is how many of them at least add their noise as they should.
+	Honest int
 	// Deadline is until when the query is answered. Whole seconds.
 	Deadline time.Time
 }
@@ -82,6 +85,10 @@ func (q *Query) Check() error {
 		return fault("kind", "must be labels, probabilities or coefficients", fmt.Sprintf("%.40q", q.Kind))
 	case average != (q.Kind == multiparty.Coefficients):
 		return fault("kind", "must be coefficients with method average, and only there", q.Kind)
+	case q.Honest < 0 || q.Honest > q.Params.Parties:
+		return fault("honest", "must be at least 0 and at most the parties", q.Honest)
+	case q.Honest > 0 && (q.Params.Method != multiparty.Soft || q.Params.Form != multiparty.Statistic):
+		return fault("method", "must be soft, of form statistic, for a secret sum", q.Params.Method)
 	case len(q.Tables) < 1 || len(q.Tables) > maxTables:
 		return fault("tables", fmt.Sprintf("must be 1 to %d files", maxTables), len(q.Tables))
 	case q.Deadline.Nanosecond() != 0 || q.Deadline.Unix() <= 0:
@@ -107,6 +114,7 @@ type queryText struct {
 	Schema   multiparty.Digest `json:"schema_sha256"`
 	Tables   []Table           `json:"tables"`
 	Kind     multiparty.Kind   `json:"kind"`
+	Honest   int               `json:"honest"`
 	Deadline int64             `json:"deadline_unix"`
 }
 
@@ -120,7 +128,7 @@ func (q *Query) text(deadline int64) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(queryText{title, version, q.Job, q.Params, q.Schema, q.Tables, q.Kind, deadline})
+	err := e.Encode(queryText{title, version, q.Job, q.Params, q.Schema, q.Tables, q.Kind, q.Honest, deadline})
 	return b.Bytes(), err
 }
 
@@ -146,7 +154,7 @@ func ParseQuery(text []byte) (*Query, error) {
 	if t.Discreet != title || t.Version != version {
 		return nil, fmt.Errorf("query: must be of version %d (got %.40q, version %d)", version, t.Discreet, t.Version)
 	}
-	q := &Query{t.Job, t.Params, t.Schema, t.Tables, t.Kind, time.Unix(t.Deadline, 0)}
+	q := &Query{t.Job, t.Params, t.Schema, t.Tables, t.Kind, t.Honest, time.Unix(t.Deadline, 0)}
 	again, err := q.Text()
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package party
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"io"
 	"log/slog"
@@ -24,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/problem"
 	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/service/sum"
 )
 
 // Params are what a party's operator decides.
@@ -36,14 +38,22 @@ type Params struct {
 	// Allow names the auxiliary files that are voted on: SHA-256s in hexadecimal
 	// digits, which may be sent, files, and folders.
 	Allow []string
-	Kinds []multiparty.Kind // what may be handed in
+	Kinds []multiparty.Kind // what may be handed in, for the combiner to see
+	// Helpers are the addresses, by name, of those who hold the shares of secret
+	// sums: all of them and nobody else. None: no secret sum is taken part in.
+	Helpers map[string]string
+	// Key signs shares, and votes files.
+	Key ed25519.PrivateKey
 	// MaxEpsilon is the largest ε of a query, Lifetime that of all together; there
 	// is no default.
 	MaxEpsilon, Lifetime dp.Epsilon
 	// Cast writes the party's votes file about the files, in order, that make up
 	// the query's table.
 	Cast func(ctx context.Context, q *Query, files []string, to io.Writer) error
-	Log  *slog.Logger
+	// Add makes of a votes file what the party adds to the query's secret sum, each
+	// number below the range that it returns.
+	Add func(ctx context.Context, q *Query, files []string, votes io.Reader) (addend []uint64, below uint64, err error)
+	Log *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 }
@@ -66,7 +76,6 @@ const (
 
 // Server is a running party.
 type Server struct {
-	rpc.UnimplementedPartyHandler
 	Params
 	record  *record
 	shelf   *shelf
@@ -83,6 +92,7 @@ type Server struct {
 type work struct {
 	id    ID
 	query *Query
+	sum   *sum.Sum // nil where votes are handed in
 	files []string
 	done  chan struct{} // closed when err is set
 	err   error
@@ -103,8 +113,12 @@ func New(ctx context.Context, p Params) (*Server, error) {
 		return fault("lifetime epsilon", most, p.Lifetime)
 	case len(p.Combiners) == 0:
 		return fault("combiner", "must be named at least once: a combiner sees votes", nil)
-	case len(p.Kinds) == 0:
-		return fault("kind", "must be given at least once", nil)
+	case len(p.Kinds) == 0 && len(p.Helpers) == 0:
+		return fault("kind", "must be given at least once, or helpers", nil)
+	case len(p.Helpers) != 0 && (len(p.Helpers) < 3 || len(p.Helpers) > 255):
+		return fault("helpers", "must number 3 to 255", len(p.Helpers))
+	case len(p.Key) != ed25519.PrivateKeySize:
+		return fault("key", "must be given", nil)
 	}
 	for _, name := range p.Combiners {
 		if err := (identity.Caller{Role: identity.Combiner, Name: name}).Check(); err != nil {
@@ -215,14 +229,18 @@ func (s *Server) make(ctx context.Context, w *work) (err error) {
 			err = problem.New(problem.Unable, "")
 		}
 	}()
-	err = keep(s.votesPath(w.id), func(to io.Writer) error { return s.Cast(ctx, w.query, w.files, to) })
+	write := func(to io.Writer) error { return s.Cast(ctx, w.query, w.files, to) }
+	if w.sum != nil {
+		write = func(to io.Writer) error { return s.share(ctx, w, to) }
+	}
+	err = keep(s.votesPath(w.id), write)
 	s.metrics.voted(s.Now().Sub(began), err == nil)
 	if err != nil {
 		// Why is between the party and its operator.
 		s.Log.Error("voting failed", "query", w.id.String(), "error", err)
 		return problem.New(problem.Unable, "")
 	}
-	s.Log.Info("voted", "query", w.id.String(), "job", w.query.Job, "rows_of", len(w.files), "kind", string(w.query.Kind))
+	s.Log.Info("voted", "query", w.id.String(), "job", w.query.Job, "kind", string(w.query.Kind), "in_secret", w.sum != nil)
 	return nil
 }
 

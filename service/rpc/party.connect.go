@@ -51,8 +51,8 @@ type PartyClient interface {
 	// Vote returns the party's votes file. While the party computes, it answers
 	// overloaded: ask again. The same request has the same votes again.
 	Vote(context.Context, *connect.Request[VoteRequest]) (*connect.ServerStreamForClient[VoteResponse], error)
-	// Add lets the party add to a secret sum, and returns when its shares are on
-	// their way. The same request adds nothing again.
+	// Add lets the party add to a secret sum. It answers once enough helpers have
+	// its shares, and overloaded before. The same request adds nothing again.
 	Add(context.Context, *connect.Request[AddRequest]) (*connect.Response[AddResponse], error)
 	// SendTable brings one file of the auxiliary table to a party that allows it
 	// and does not have it.
@@ -121,8 +121,8 @@ type PartyHandler interface {
 	// Vote returns the party's votes file. While the party computes, it answers
 	// overloaded: ask again. The same request has the same votes again.
 	Vote(context.Context, *connect.Request[VoteRequest], *connect.ServerStream[VoteResponse]) error
-	// Add lets the party add to a secret sum, and returns when its shares are on
-	// their way. The same request adds nothing again.
+	// Add lets the party add to a secret sum. It answers once enough helpers have
+	// its shares, and overloaded before. The same request adds nothing again.
 	Add(context.Context, *connect.Request[AddRequest]) (*connect.Response[AddResponse], error)
 	// SendTable brings one file of the auxiliary table to a party that allows it
 	// and does not have it.

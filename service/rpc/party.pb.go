@@ -178,6 +178,7 @@ func (x *VoteResponse) GetPart() []byte {
 type AddRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Query         *SignedQuery           `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
+	Sum           *SignedSum             `protobuf:"bytes,2,opt,name=sum,proto3" json:"sum,omitempty"` // about the query, by the same combiner
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -215,6 +216,13 @@ func (*AddRequest) Descriptor() ([]byte, []int) {
 func (x *AddRequest) GetQuery() *SignedQuery {
 	if x != nil {
 		return x.Query
+	}
+	return nil
+}
+
+func (x *AddRequest) GetSum() *SignedSum {
+	if x != nil {
+		return x.Sum
 	}
 	return nil
 }
@@ -355,7 +363,7 @@ var File_party_proto protoreflect.FileDescriptor
 
 const file_party_proto_rawDesc = "" +
 	"\n" +
-	"\vparty.proto\x12\vdiscreet.v1\"c\n" +
+	"\vparty.proto\x12\vdiscreet.v1\x1a\x10federation.proto\"c\n" +
 	"\vSignedQuery\x12\x14\n" +
 	"\x05query\x18\x01 \x01(\fR\x05query\x12 \n" +
 	"\vcertificate\x18\x02 \x01(\fR\vcertificate\x12\x1c\n" +
@@ -363,10 +371,11 @@ const file_party_proto_rawDesc = "" +
 	"\vVoteRequest\x12.\n" +
 	"\x05query\x18\x01 \x01(\v2\x18.discreet.v1.SignedQueryR\x05query\"\"\n" +
 	"\fVoteResponse\x12\x12\n" +
-	"\x04part\x18\x01 \x01(\fR\x04part\"<\n" +
+	"\x04part\x18\x01 \x01(\fR\x04part\"f\n" +
 	"\n" +
 	"AddRequest\x12.\n" +
-	"\x05query\x18\x01 \x01(\v2\x18.discreet.v1.SignedQueryR\x05query\"\r\n" +
+	"\x05query\x18\x01 \x01(\v2\x18.discreet.v1.SignedQueryR\x05query\x12(\n" +
+	"\x03sum\x18\x02 \x01(\v2\x16.discreet.v1.SignedSumR\x03sum\"\r\n" +
 	"\vAddResponse\"j\n" +
 	"\x10SendTableRequest\x12.\n" +
 	"\x05query\x18\x01 \x01(\v2\x18.discreet.v1.SignedQueryR\x05query\x12\x12\n" +
@@ -399,22 +408,24 @@ var file_party_proto_goTypes = []any{
 	(*AddResponse)(nil),       // 4: discreet.v1.AddResponse
 	(*SendTableRequest)(nil),  // 5: discreet.v1.SendTableRequest
 	(*SendTableResponse)(nil), // 6: discreet.v1.SendTableResponse
+	(*SignedSum)(nil),         // 7: discreet.v1.SignedSum
 }
 var file_party_proto_depIdxs = []int32{
 	0, // 0: discreet.v1.VoteRequest.query:type_name -> discreet.v1.SignedQuery
 	0, // 1: discreet.v1.AddRequest.query:type_name -> discreet.v1.SignedQuery
-	0, // 2: discreet.v1.SendTableRequest.query:type_name -> discreet.v1.SignedQuery
-	1, // 3: discreet.v1.Party.Vote:input_type -> discreet.v1.VoteRequest
-	3, // 4: discreet.v1.Party.Add:input_type -> discreet.v1.AddRequest
-	5, // 5: discreet.v1.Party.SendTable:input_type -> discreet.v1.SendTableRequest
-	2, // 6: discreet.v1.Party.Vote:output_type -> discreet.v1.VoteResponse
-	4, // 7: discreet.v1.Party.Add:output_type -> discreet.v1.AddResponse
-	6, // 8: discreet.v1.Party.SendTable:output_type -> discreet.v1.SendTableResponse
-	6, // [6:9] is the sub-list for method output_type
-	3, // [3:6] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	7, // 2: discreet.v1.AddRequest.sum:type_name -> discreet.v1.SignedSum
+	0, // 3: discreet.v1.SendTableRequest.query:type_name -> discreet.v1.SignedQuery
+	1, // 4: discreet.v1.Party.Vote:input_type -> discreet.v1.VoteRequest
+	3, // 5: discreet.v1.Party.Add:input_type -> discreet.v1.AddRequest
+	5, // 6: discreet.v1.Party.SendTable:input_type -> discreet.v1.SendTableRequest
+	2, // 7: discreet.v1.Party.Vote:output_type -> discreet.v1.VoteResponse
+	4, // 8: discreet.v1.Party.Add:output_type -> discreet.v1.AddResponse
+	6, // 9: discreet.v1.Party.SendTable:output_type -> discreet.v1.SendTableResponse
+	7, // [7:10] is the sub-list for method output_type
+	4, // [4:7] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_party_proto_init() }
@@ -422,6 +433,7 @@ func file_party_proto_init() {
 	if File_party_proto != nil {
 		return
 	}
+	file_federation_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

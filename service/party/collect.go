@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"context"
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/service/problem"
+	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/service/sum"
+)
+
+const (
+	// meeting is how long helpers have to say that they are there.
+	meeting = 10 * time.Second
+	// afterwards is how long helpers keep a sum after the query's deadline, for a
+	// combiner that opens it late.
+	afterwards = time.Hour
+)
+
+// Total is an opened secret sum.
+type Total struct {
+	Sum     []uint64
+	Parties int      // whose vectors it is the sum of
+	Answers []Answer // a party without an error may be missing all the same
+}
+
+// Total has the parties add up in secret: it announces the sum to the helpers, by
+// name, of whom addresses says where they are, asks all parties at once, and opens
+// what is there when each has answered or will not, or the query's deadline has
+// come. length and below are the law's of the query.
+func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64) (*Total, error) {
+	signed, err := a.sign()
+	if err != nil {
+		return nil, err
+	}
+	c := &sum.Collection{Sum: &sum.Sum{
+		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below, AtLeast: max(2, a.Query.Honest), Ends: a.Query.Deadline.Add(afterwards),
+	}, Patience: delivery}
+	for _, name := range slices.Sorted(maps.Keys(addresses)) {
+		client := sum.Dial(a.Self, name, addresses[name], a.Log)
+		defer client.Close()
+		c.Clients = append(c.Clients, client)
+	}
+	for _, p := range a.Peers {
+		c.Sum.Roster = append(c.Sum.Roster, sum.Key(p.Key))
+	}
+	if len(c.Clients) < 3 { // before anybody is asked
+		return nil, &dp.ParamError{Op: "combine", Param: "helpers", Want: "must number 3 to 255", Got: len(c.Clients)}
+	}
+	meet, cancel := context.WithTimeout(ctx, meeting)
+	c.Sum.Helpers = sum.Meet(meet, c.Clients)
+	cancel()
+	if c.Signed, err = c.Sum.Sign(a.Self); err != nil {
+		return nil, err
+	}
+	out := new(Total)
+	c.Wait = func(ctx context.Context, _ func(context.Context) []int) error {
+		waiting, cancel := context.WithDeadline(ctx, a.Query.Deadline)
+		defer cancel()
+		out.Answers = a.each(waiting, signed, func(ctx context.Context, one *asked) error { return one.add(ctx, c.Signed) })
+		return ctx.Err()
+	}
+	var parties []int
+	if out.Sum, parties, err = c.Run(ctx); err != nil {
+		return out, err
+	}
+	out.Parties = len(parties)
+	return out, nil
+}
+
+// add asks the party to add until its shares are with the helpers, or it refuses
+// for good, or the time is over.
+func (a *asked) add(ctx context.Context, announced sum.Signed) error {
+	once := func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		_, err := a.client.Add(ctx, connect.NewRequest(&rpc.AddRequest{Query: a.query, Sum: announced.Proto()}))
+		return err
+	}
+	return a.again(ctx, func(ctx context.Context) error {
+		err := once(ctx)
+		if problem.Of(err).Kind == problem.UnknownTable {
+			if err = a.send(ctx); err == nil {
+				err = once(ctx)
+			}
+		}
+		return err
+	})
+}

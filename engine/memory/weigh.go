@@ -46,7 +46,12 @@ var weightTables = sync.OnceValue(func() *weights {
 func (t *weights) weigh(margins []int32, out []uint32) {
 	out = out[:len(margins)]
 	for i, x := range margins {
-		m := uint32(min(max(x>>1, 0), weightless))
+		// The margin, but at least 0 and at most weightless: rows are too irregular
+		// to branch on.
+		y := x >> 1
+		y &^= y >> 31
+		y -= weightless
+		m := uint32(y&(y>>31) + weightless)
 		p := uint64(t.high[m>>lowBits%(1<<13)])*uint64(t.low[m%(1<<lowBits)]) + 1<<(unitBits-1)
 		w := uint32(p >> unitBits)
 		if (p+doubt)%(1<<unitBits) < 2*doubt {

@@ -41,13 +41,13 @@ func (pl *Plan) Facts() []learn.Fact {
 func (pl *Plan) counting() string {
 	switch {
 	case pl.unworthy > 0:
-		return fmt.Sprintf("%d private columns ask for bins by counts, which would tell too little at this price: their bounds cut them", pl.unworthy)
+		return fmt.Sprintf("private columns that ask to be cut by counts of rows: %d; at this price those would tell too little, so bounds cut them", pl.unworthy)
 	case len(pl.asking) == 0:
 		return ""
 	case pl.NotPrivate:
-		return fmt.Sprintf("the bins of %d private columns follow from counts of rows", len(pl.asking))
+		return fmt.Sprintf("private columns cut by counts of rows: %d", len(pl.asking))
 	}
-	return fmt.Sprintf("the bins of %d private columns follow from noisy counts of rows, for %.1f %% of the price", len(pl.asking), 100*pl.rules.countShare)
+	return fmt.Sprintf("private columns cut by noisy counts of rows: %d, for %.1f %% of the price", len(pl.asking), 100*pl.rules.countShare)
 }
 
 func (pl *Plan) reckoning() string {

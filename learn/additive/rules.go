@@ -84,9 +84,9 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rule
 // scales long for each bin of a number, which costs less of the price the more of
 // it there is.
 const (
-	countsForBin  = 3
+	countsForBin  = 2
 	mostForCounts = 0.2 // of the price; what is left is what the bins are for
-	leastCounts   = 5   // noise scales; below, the schema's bins are better than what could be bought
+	leastCounts   = 2.5 // noise scales; below, the schema's bins are better than what could be bought
 )
 
 // worthCounting is the share of the price for the counts, 0 where they are not

@@ -80,6 +80,12 @@ LOAD = 1000000
 load: ## time a federation of LOAD (1000000) owners over mutual TLS
 	GOMAXPROCS=2 DISCREET_LOAD=$(LOAD) $(GO) test -count=1 -v -timeout 60m -run '^TestLoad$$' ./cmd/discreet
 
+# Three replicas over a bad network, killed again and again; see TestSoak.
+SOAK = 1h
+.PHONY: soak
+soak: ## keep a federation busy for SOAK (1h) while its processes are killed
+	DISCREET_SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run '^TestSoak$$' ./cmd/discreet
+
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt
 	@mkdir -p $(OUT)

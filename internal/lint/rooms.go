@@ -172,6 +172,8 @@ var table = []row{
 		libs:  []string{"connectrpc.com/connect", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress"}},
 	{room: "internal/opt", words: "internal/opt minimises convex functions of vectors and knows nothing else",
 		libs: []string{gonum}, std: impure},
+	{room: "internal/nettest", words: "internal/nettest is a bad network, for tests: the standard library alone",
+		rooms: nil},
 	{room: "internal/sqldb/sqldbtest", words: "internal/sqldb/sqldbtest is faults between a database and its user, for tests: the standard library alone",
 		rooms: nil},
 	{room: "internal/sqldb", words: "internal/sqldb opens databases that keep what they acknowledged and knows nothing of what is stored",

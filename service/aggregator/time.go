@@ -80,6 +80,7 @@ func (s *Server) move(ctx context.Context, l *live, gathering *sync.WaitGroup) e
 	state, counted := l.state, l.counted
 	l.mu.RUnlock()
 	if state != store.Open {
+		l.core = nil // what it counted is stored
 		return nil
 	}
 	slot, what := l.due(s.Now())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/discreet-dp/discreet/service/problem"
@@ -20,14 +21,15 @@ type Metrics struct {
 	calls    *prometheus.HistogramVec
 }
 
-// NewMetrics makes the metrics of calls, and takes a service's own among them.
+// NewMetrics makes the metrics of calls and of the process, and takes a service's
+// own among them.
 func NewMetrics(own ...prometheus.Collector) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_refusals_total", Help: "Reports and calls refused, by kind of problem."}, []string{"call", "kind"}),
 		calls:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "discreet_call_seconds", Help: "How long calls took.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8)}, []string{"call"}),
 	}
-	m.registry.MustRegister(append(own, m.refusals, m.calls)...)
+	m.registry.MustRegister(append(own, m.refusals, m.calls, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	return m
 }
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nettest puts a network between a service and its callers that is as bad
+// as a test wants it: bytes come late and in slices, connections are cut, orderly
+// or not, and the server behind it may be another one from one moment to the next.
+//
+// Room rules. Owns: a bad network, for tests. Imports: the standard library. Must
+// never see: what is carried. Nothing but tests imports it.
+package nettest
+
+import (
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+// Faults are what becomes of connections. The zero Faults carries everything as it
+// comes.
+type Faults struct {
+	// Slice is the most bytes of a piece, Late the longest that one waits.
+	Slice int
+	Late  time.Duration
+	// Cut is the chance of a connection to be cut after 1 to Pieces pieces: half of
+	// them orderly, half by a reset, each in the middle of a piece.
+	Cut    float64
+	Pieces int
+	// Cuts is how many are cut at most; 0: no limit.
+	Cuts int
+}
+
+// Network carries TCP connections from its own address to a server's: what a load
+// balancer does.
+type Network struct {
+	listener net.Listener
+	faults   Faults
+
+	mu    sync.Mutex
+	rand  *rand.Rand
+	to    func() string
+	conns map[net.Conn]bool
+	cuts  int
+	carry sync.WaitGroup
+}
+
+// New begins to carry connections to wherever to says, "" nowhere. Its faults are
+// drawn from the seed.
+func New(to func() string, seed uint64, f Faults) (*Network, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{listener: l, faults: f, rand: rand.New(rand.NewPCG(seed, seed)), to: to, conns: map[net.Conn]bool{}}
+	n.carry.Go(func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			n.carry.Go(func() { n.relay(in) })
+		}
+	})
+	return n, nil
+}
+
+// Address is where callers connect, host:port.
+func (n *Network) Address() string { return n.listener.Addr().String() }
+
+// Cuts is how many connections were cut by faults.
+func (n *Network) Cuts() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.cuts
+}
+
+// Drop cuts all connections that there are.
+func (n *Network) Drop() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.conns {
+		c.Close()
+	}
+}
+
+// Close ends the network and waits for what it carries.
+func (n *Network) Close() error {
+	err := n.listener.Close()
+	n.Drop()
+	n.carry.Wait()
+	return err
+}
+
+func (n *Network) relay(in net.Conn) {
+	defer in.Close()
+	to := n.to()
+	if to == "" {
+		return
+	}
+	out, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	n.mu.Lock()
+	n.conns[in], n.conns[out] = true, true
+	n.mu.Unlock()
+	pieces, reset := n.fate()
+	var back sync.WaitGroup
+	back.Go(func() { n.copy(in, out, 0, false) })
+	n.copy(out, in, pieces, reset)
+	back.Wait()
+	n.mu.Lock()
+	delete(n.conns, in)
+	delete(n.conns, out)
+	n.mu.Unlock()
+}
+
+// fate draws after how many pieces a connection is cut, and how; 0: never.
+func (n *Network) fate() (pieces int, reset bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.faults.Cut == 0 || n.rand.Float64() >= n.faults.Cut || n.faults.Cuts > 0 && n.cuts == n.faults.Cuts {
+		return 0, false
+	}
+	n.cuts++
+	return 1 + n.rand.IntN(n.faults.Pieces), n.rand.IntN(2) == 0
+}
+
+// piece draws the size of the next piece and how late it is.
+func (n *Network) piece() (size int, late time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	size = whole
+	if n.faults.Slice > 0 {
+		size = 1 + n.rand.IntN(n.faults.Slice)
+	}
+	if n.faults.Late > 0 {
+		late = time.Duration(n.rand.Int64N(int64(n.faults.Late)))
+	}
+	return size, late
+}
+
+// whole is a piece on a good network.
+const whole = 1 << 15
+
+// copy carries from one end to the other until one of them or fate ends it.
+func (n *Network) copy(to, from net.Conn, pieces int, reset bool) {
+	defer to.Close()
+	defer from.Close()
+	buf := make([]byte, max(whole, n.faults.Slice))
+	for i := 1; ; i++ {
+		size, late := n.piece()
+		got, err := from.Read(buf[:size])
+		if got == 0 && err != nil {
+			return
+		}
+		if late > 0 {
+			time.Sleep(late)
+		}
+		if i == pieces {
+			if c, ok := to.(*net.TCPConn); ok && reset {
+				_ = c.SetLinger(0) // what is under way is lost, and a reset says so
+			}
+			got /= 2
+		}
+		if _, werr := to.Write(buf[:got]); werr != nil || err != nil && err != io.EOF || i == pieces {
+			return
+		}
+	}
+}

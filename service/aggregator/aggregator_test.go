@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/census"
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/nettest"
 	core "github.com/discreet-dp/discreet/local/aggregator"
 	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/model"
@@ -317,7 +318,7 @@ func TestProcessesDie(t *testing.T) {
 	done := make(chan error, 1)
 	var sum *owner.Summary
 	// A fixed address in front of whatever serves: owners keep theirs.
-	front := newFront(t, f, nil)
+	front := newFront(t, f, nettest.Faults{})
 	owners.Server = front.url
 	go func() {
 		var err error

@@ -74,11 +74,13 @@ mutants: ## plant known privacy bugs, one at a time: each must turn its test red
 audit: ## try to break every claim from outside, with the runs of the published figures
 	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 30m ./audit
 
-# In processes of their own: an aggregator and LOAD owners, on this machine.
+# In processes of their own, within 1 GiB: an aggregator, and LOAD owners behind
+# CONNECTIONS connections, on this machine.
 LOAD = 1000000
+CONNECTIONS = 1000
 .PHONY: load
-load: ## time a federation of LOAD (1000000) owners over mutual TLS
-	GOMAXPROCS=2 DISCREET_LOAD=$(LOAD) $(GO) test -count=1 -v -timeout 60m -run '^TestLoad$$' ./cmd/discreet
+load: ## time a federation of LOAD (1000000) owners over CONNECTIONS (1000) of mutual TLS
+	GOMAXPROCS=2 DISCREET_LOAD=$(LOAD) DISCREET_CONNECTIONS=$(CONNECTIONS) $(GO) test -count=1 -v -timeout 60m -run '^TestLoad$$' ./cmd/discreet
 
 # Three replicas over a bad network, killed again and again; see TestSoak.
 SOAK = 1h

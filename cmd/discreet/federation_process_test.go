@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,8 +39,9 @@ type trial struct {
 	dir     string
 	address string // of the aggregator
 	page    string
-	served  int    // how often an aggregator has begun to listen
-	host    string // the network namespace that commands run in; "": this one
+	served  int      // how often an aggregator has begun to listen
+	host    string   // the network namespace that commands run in; "": this one
+	prefix  []string // of every command line
 }
 
 func newTrial(t *testing.T, rows int) *trial {
@@ -80,6 +82,7 @@ func (tr *trial) command(as string, args ...string) *exec.Cmd {
 	if tr.host != "" {
 		args = append([]string{"ip", "netns", "exec", tr.host}, args...)
 	}
+	args = append(slices.Clip(tr.prefix), args...)
 	c := exec.Command(args[0], args[1:]...)
 	c.Dir = tr.dir
 	return c
@@ -316,9 +319,33 @@ func (tr *trial) inProcess(task string, owners int, books ...string) []byte {
 	return file
 }
 
+// loadMemory is what the aggregator and the owners of TestLoad may need together.
+const loadMemory = 1 << 30
+
+// confine makes a control group of so much memory, and returns the start of a
+// command line that runs the rest of it there; none, and why, where the machine
+// has no such groups for us.
+func confine(t *testing.T, memory int) (prefix []string, why string) {
+	t.Helper()
+	for root, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
+		dir := filepath.Join(root, fmt.Sprintf("discreet-load-%d", os.Getpid()))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			why = err.Error()
+			continue
+		}
+		t.Cleanup(func() { os.Remove(dir) })
+		if err := os.WriteFile(filepath.Join(dir, limit), []byte(strconv.Itoa(memory)), 0o644); err != nil {
+			why = err.Error()
+			continue
+		}
+		return []string{"sh", "-c", "echo $$ > " + filepath.Join(dir, "cgroup.procs") + ` && exec "$@"`, "sh"}, ""
+	}
+	return nil, why
+}
+
 // TestLoad is the benchmark of a federation: DISCREET_LOAD owners, each with its
 // own key, report over DISCREET_CONNECTIONS connections to an aggregator on the
-// same machine. It prints what both processes cost.
+// same machine, both within a gibibyte. It prints what they cost.
 func TestLoad(t *testing.T) {
 	owners, _ := strconv.Atoi(os.Getenv("DISCREET_LOAD"))
 	if owners < 1 {
@@ -326,9 +353,16 @@ func TestLoad(t *testing.T) {
 	}
 	connections := os.Getenv("DISCREET_CONNECTIONS")
 	if connections == "" {
-		connections = "16"
+		connections = "1000"
 	}
 	tr := newTrial(t, min(owners, 1000))
+	group, why := confine(t, loadMemory)
+	limits := "the kernel holds both to 1 GiB"
+	if group == nil {
+		limits = "the kernel holds nobody to 1 GiB: " + why
+	}
+	// The collector is told, so that it runs when memory is short and not by habit.
+	tr.prefix = append(group, "env", "GOMEMLIMIT=400MiB")
 	if err := writeRows(filepath.Join(tr.dir, "census.csv"), owners); err != nil {
 		t.Fatal(err)
 	}
@@ -365,9 +399,12 @@ func TestLoad(t *testing.T) {
 	}
 	serving.Process.Signal(os.Interrupt)
 	serving.Wait()
+	most := int64(0)
 	usage := func(c *exec.Cmd) string {
 		s := c.ProcessState
-		return fmt.Sprintf("%.1f s of processor, %d MB at most", (s.UserTime() + s.SystemTime()).Seconds(), s.SysUsage().(*syscall.Rusage).Maxrss>>10)
+		kb := s.SysUsage().(*syscall.Rusage).Maxrss
+		most += kb << 10
+		return fmt.Sprintf("%.1f s of processor, %d MB at most", (s.UserTime() + s.SystemTime()).Seconds(), kb>>10)
 	}
 	size := func(name string) int64 {
 		info, err := os.Stat(filepath.Join(tr.dir, name))
@@ -376,8 +413,11 @@ func TestLoad(t *testing.T) {
 		}
 		return info.Size() >> 20
 	}
-	t.Logf("%d owners, %s connections: %.1f s in all, the model included (%.0f reports/s)\nuploads: median %d ms, p99 %d ms\naggregator: %s, %d MB of state\nowners: %s, %d MB of books",
-		owners, connections, took.Seconds(), float64(owners)/took.Seconds(), sum.UploadMedianMs, sum.UploadP99Ms, usage(serving), size("state.db"), usage(c), size("book.db"))
+	t.Logf("%d owners, %s connections: %.1f s in all, the model included (%.0f reports/s)\nuploads: median %d ms, p99 %d ms\naggregator: %s, %d MB of state\nowners: %s, %d MB of books\n%s",
+		owners, connections, took.Seconds(), float64(owners)/took.Seconds(), sum.UploadMedianMs, sum.UploadP99Ms, usage(serving), size("state.db"), usage(c), size("book.db"), limits)
+	if most > loadMemory {
+		t.Errorf("both needed %d MB at most, want 1024", most>>20)
+	}
 }
 
 // writeRows writes a census of so many people, a part at a time.

@@ -244,7 +244,7 @@ func TestBinsOfExactCounts(t *testing.T) {
 // remain.
 func TestCountsAreLeftOutWhereTheyTellTooLittle(t *testing.T) {
 	c := settings()["private label, bins paid"]
-	for rows, want := range map[int]bool{100: false, 100_000: true} {
+	for rows, want := range map[int]bool{100: false, 400: false, 1000: true, 100_000: true} { // at 400 one round picks
 		c.reckons = rows
 		_, plan := with(c, 10)
 		pl, err := plan()

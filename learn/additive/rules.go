@@ -87,12 +87,13 @@ const (
 	countsForBin  = 2
 	mostForCounts = 0.2 // of the price; what is left is what the bins are for
 	leastCounts   = 2.5 // noise scales; below, the schema's bins are better than what could be bought
+	leastRounds   = 3   // where rounds pick: fewer look at too few of the columns that were paid for
 )
 
 // worthCounting is the share of the price for the counts, 0 where they are not
 // worth it. The noise scale of a Gaussian is reckoned as in settle.
 func (pl *Plan) worthCounting(rho float64) float64 {
-	if len(pl.asking) == 0 || pl.NotPrivate {
+	if len(pl.asking) == 0 || pl.NotPrivate || pl.rules.picks && pl.rules.rounds < leastRounds {
 		return 0
 	}
 	moved := step(pl.s.Relation) * float64(pl.moves())

@@ -74,3 +74,13 @@ func TestLook(t *testing.T) {
 	}
 	new(Codes).Look(0, to, nil)
 }
+
+func TestMix(t *testing.T) {
+	for _, c := range []Codes{{U8: []uint8{9, 0, 1, 2, 1}}, {U16: []uint16{9, 0, 1, 2, 1}}, {U32: []uint32{9, 0, 1, 2, 1}}} {
+		out := []uint32{7, 0, 2}
+		c.Mix(2, 3, out)
+		if want := []uint32{22, 2, 7}; !slices.Equal(out, want) {
+			t.Errorf("%v: %v, want %v", c, out, want)
+		}
+	}
+}

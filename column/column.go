@@ -62,6 +62,19 @@ func (c *Codes) Look(from int, to, out []uint32) {
 	}
 }
 
+// Mix makes out[i] out[i]·size plus the code of row from+i: a number for several
+// codes where each is below its size.
+func (c *Codes) Mix(from int, size uint32, out []uint32) {
+	switch {
+	case c.U8 != nil:
+		mix(out, c.U8[from:], size)
+	case c.U16 != nil:
+		mix(out, c.U16[from:], size)
+	default:
+		mix(out, c.U32[from:], size)
+	}
+}
+
 // Recode replaces each code c by to[c], in place. No code may become wider than
 // the codes are stored.
 func (c *Codes) Recode(to []uint32) {
@@ -110,6 +123,13 @@ func look[T uint8 | uint16 | uint32](out []uint32, in []T, to []uint32) {
 	in = in[:len(out)]
 	for i := range out {
 		out[i] = to[in[i]]
+	}
+}
+
+func mix[T uint8 | uint16 | uint32](out []uint32, in []T, size uint32) {
+	in = in[:len(out)]
+	for i := range out {
+		out[i] = out[i]*size + uint32(in[i])
 	}
 }
 

@@ -163,12 +163,11 @@ func (p *Prepared) Answers(from int, out []uint64) {
 	blocks, words := s.blocks(), s.Words()
 	rows := len(out) / words
 	offsets := make([]uint32, batchRows*len(p.joints)) // row by row
-	place, codes := make([]uint32, batchRows), make([]uint32, batchRows)
-	bits := make([]uint32, batchRows)
+	place, bits := make([]uint32, batchRows), make([]uint32, batchRows)
 	for at := 0; at < rows; at += batchRows {
 		m := min(batchRows, rows-at)
 		for k := range p.joints {
-			p.joints[k].offsets(from+at, place[:m], codes[:m], uint32(blocks))
+			p.joints[k].offsets(from+at, place[:m], uint32(blocks))
 			for i, o := range place[:m] {
 				offsets[i*len(p.joints)+k] = o
 			}
@@ -185,13 +184,10 @@ func (p *Prepared) Answers(from int, out []uint64) {
 }
 
 // offsets writes the place of each row's entry in flat, counted in blocks.
-func (j *joint) offsets(from int, out, codes []uint32, blocks uint32) {
-	j.cols[0].Read(from, out)
-	for k := 1; k < len(j.cols); k++ {
-		j.cols[k].Read(from, codes)
-		for i, c := range codes {
-			out[i] = out[i]*j.sizes[k] + c
-		}
+func (j *joint) offsets(from int, out []uint32, blocks uint32) {
+	clear(out)
+	for k := range j.cols {
+		j.cols[k].Mix(from, j.sizes[k], out)
 	}
 	for i := range out {
 		out[i] = j.base + out[i]*blocks

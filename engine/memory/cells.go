@@ -22,8 +22,7 @@ func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 	q := &cells{t: m}
 	q.side[m.positive] = 1
 	for k := range bins {
-		q.bins = append(q.bins, bins[k].Bind(m.t.Cols))
-		q.width = append(q.width, bins[k].Len())
+		q.asked = append(q.asked, placeOf(&bins[k], m.t.Cols))
 	}
 	if f != nil && fits(f) {
 		m.scored.Lock()
@@ -52,15 +51,14 @@ func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 	}
 	out := make([]engine.CellSums, len(bins))
 	for k := range out {
-		sums := parts[0][k]
-		for _, p := range parts[1:] {
-			for at, sum := range p[k] {
-				sums[at] += sum
+		n := bins[k].Len()
+		out[k] = engine.CellSums{Positive: make([]uint64, n), Negative: make([]uint64, n)}
+		for _, p := range parts {
+			for at := range q.asked[k].places {
+				bin := q.asked[k].bin(at)
+				out[k].Negative[bin] += p[k][2*at]
+				out[k].Positive[bin] += p[k][2*at+1]
 			}
-		}
-		out[k] = engine.CellSums{Positive: make([]uint64, q.width[k]), Negative: make([]uint64, q.width[k])}
-		for b := range q.width[k] {
-			out[k].Negative[b], out[k].Positive[b] = sums[2*b], sums[2*b+1]
 		}
 	}
 	return out, nil
@@ -74,9 +72,8 @@ const cellRows = 1 << 10
 type cells struct {
 	t       *Table
 	side    [256]uint32 // by label: 1 for the positive one
-	bins    []*feature.BoundBins
-	width   []int
-	score   *feature.BoundAdditive // to score rows by, where their margins are not known
+	asked   []place
+	score   *feature.BoundAdditive // to score rows by anew
 	margins []int32                // of all rows; nil where none are kept
 	addends []addend               // what margins lack
 	weights *weights
@@ -104,68 +101,86 @@ func (q *cells) under(f *feature.Additive) {
 	if kept.margins == nil {
 		kept.margins = make([]int32, q.t.t.Rows)
 	}
-	q.margins = kept.margins
+	q.margins, q.weights = kept.margins, weightTables()
 	if !ok {
 		q.score = f.Bind(q.t.t.Cols)
 		return
 	}
-	q.weights = weightTables()
 	for k := range more {
 		q.addends = append(q.addends, newAddend(&more[k], q.t.t.Cols))
 	}
 }
 
-// empty holds, for each question, the sums of bin b at 2b and, of the positive
-// label, 2b+1.
+// empty holds, for each question, the sums of a place at twice its number and, of
+// the positive label, one further.
 func (q *cells) empty() (out [][]uint64) {
-	for _, n := range q.width {
-		out = append(out, make([]uint64, 2*n))
+	for k := range q.asked {
+		out = append(out, make([]uint64, 2*q.asked[k].places))
 	}
 	return out
 }
 
 // add adds rows from..to-1.
 func (q *cells) add(from, to int, s *cellScratch, into [][]uint64) {
-	weighed, bins := s.weighed[:to-from], s.bins[:to-from]
-	if q.score != nil || q.margins == nil {
-		q.begin(from, to, s)
-	} else {
+	weighed := s.weighed[:to-from]
+	switch {
+	case q.margins != nil:
 		margins := q.margins[from:to]
+		if q.score != nil {
+			q.begin(from, margins, s)
+		}
 		for k := range q.addends {
-			q.addends[k].bins.Read(from, bins, s.spare)
-			q.addends[k].add(bins, margins)
+			q.addends[k].add(from, margins, s)
 		}
 		q.weights.weigh(margins, weighed)
-	}
-	for k := range q.bins {
-		q.bins[k].Read(from, bins, s.spare)
-		sums := into[k]
-		for i, w := range weighed {
-			sums[2*bins[i]+w&1] += uint64(w >> 1)
+	case q.score != nil:
+		q.far(from, weighed, s)
+	default:
+		for i, l := range q.t.t.Labels[from:to] {
+			weighed[i] = engine.WeightOne<<1 | q.side[l]
 		}
+	}
+	for k := range q.asked {
+		q.asked[k].sum(from, weighed, into[k], s)
 	}
 }
 
-// begin weighs rows whose margins are not known, and keeps these where there is
-// a place for them.
-func (q *cells) begin(from, to int, s *cellScratch) {
-	labels, weighed := q.t.t.Labels[from:to], s.weighed[:to-from]
-	if q.score == nil {
-		for i, l := range labels {
-			weighed[i] = engine.WeightOne<<1 | q.side[l]
+// sum adds weights to the sums of the places of rows from, from+1, ...
+func (p *place) sum(from int, weighed []uint32, into []uint64, s *cellScratch) {
+	if p.codes != nil {
+		sums := (*[2 << 8]uint64)(into)
+		for i, c := range p.codes[from:][:len(weighed)] {
+			w := weighed[i]
+			sums[2*uint(c)+uint(w&1)] += uint64(w >> 1)
 		}
 		return
 	}
-	score := s.score[:to-from]
+	bins := s.bins[:len(weighed)]
+	p.bins.Read(from, bins, s.spare)
+	for i, w := range weighed {
+		into[2*bins[i]+w&1] += uint64(w >> 1)
+	}
+}
+
+// begin writes the margins of rows from, from+1, ... under q.score.
+func (q *cells) begin(from int, margins []int32, s *cellScratch) {
+	score := s.score[:len(margins)]
 	q.score.Scores(from, score, s.spare)
-	for i, z := range score {
-		side := q.side[labels[i]]
+	for i, l := range q.t.t.Labels[from:][:len(margins)] {
+		sign := int32(q.side[l])<<1 - 1
+		margins[i] = int32(score[i])*sign<<1 | int32(q.side[l])
+	}
+}
+
+// far weighs rows whose scores may be too long for margins.
+func (q *cells) far(from int, weighed []uint32, s *cellScratch) {
+	score := s.score[:len(weighed)]
+	q.score.Scores(from, score, s.spare)
+	for i, l := range q.t.t.Labels[from:][:len(weighed)] {
+		z, side := score[i], q.side[l]
 		if side == 0 {
 			z = -z
 		}
 		weighed[i] = uint32(engine.Weight(z))<<1 | side
-		if q.margins != nil {
-			q.margins[from+i] = int32(z)<<1 | int32(side)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/discreet-dp/discreet/column"
@@ -82,24 +83,35 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
 	// Each column gets as many key bits as its codes need; a column never
 	// straddles two words.
-	type place struct{ word, shift, width int }
-	places, word, at := make([]place, len(cols)), 0, 0
+	type field struct{ word, shift, width int }
+	fields, word, at := make([]field, len(cols)), 0, 0
 	for k, j := range cols {
 		width := bits.Len(uint(max(m.codes(j)-1, 1)))
 		if at+width > 64 {
 			word, at = word+1, 0
 		}
-		places[k] = place{word, at, width}
+		fields[k] = field{word, at, width}
 		at += width
 	}
 	words, classes := word+1, m.t.Schema.Classes() // of the whole label; Against folds them below
+	short := word == 0 && at <= 32
 	all, err := m.count(ctx, max(1, 64*word+at), classes, func(from, to int, keys []uint64, into *tally) {
 		clear(keys)
 		codes := make([]uint32, to-from)
-		for k, j := range cols {
+		for k, j := range slices.Backward(cols) {
+			f := fields[k]
+			if short { // the last column is the highest field
+				m.t.Cols[j].Codes.Mix(from, 1<<f.width, codes)
+				continue
+			}
 			m.t.Cols[j].Codes.Read(from, codes)
 			for i, c := range codes {
-				keys[i*words+places[k].word] |= uint64(c) << places[k].shift
+				keys[i*words+f.word] |= uint64(c) << f.shift
+			}
+		}
+		if short {
+			for i, key := range codes {
+				keys[i] = uint64(key)
 			}
 		}
 		into.add(keys, m.t.Labels[from:to])
@@ -112,7 +124,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	for k, j := range cols {
 		codes := make([]uint32, len(slots))
 		for i, s := range slots {
-			codes[i] = uint32(all.key(s)[places[k].word] >> places[k].shift & (1<<places[k].width - 1))
+			codes[i] = uint32(all.key(s)[fields[k].word] >> fields[k].shift & (1<<fields[k].width - 1))
 		}
 		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codes(j)), Values: m.t.Cols[j].Values}
 	}

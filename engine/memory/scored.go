@@ -76,21 +76,32 @@ func (s *scored) keep(f *feature.Additive, positive int) {
 
 // addend is what one shape adds to margins as scored holds them.
 type addend struct {
-	bins  *feature.BoundBins
-	units []int32 // by 2·bin, plus 1 for rows of the positive label
+	place
+	units []int32 // by twice the place, plus 1 for rows of the positive label
 }
 
 func newAddend(sh *feature.Shape, cols []column.Column) addend {
-	a := addend{sh.Bind(cols), make([]int32, 2*len(sh.Steps))}
-	for bin, step := range sh.Steps {
-		u := 2 * int32(feature.Units(step))
-		a.units[2*bin], a.units[2*bin+1] = -u, u
+	a := addend{place: placeOf(&sh.Bins, cols)}
+	a.units = make([]int32, 2*a.places)
+	for at := range a.places {
+		u := 2 * int32(feature.Units(sh.Steps[a.bin(at)]))
+		a.units[2*at], a.units[2*at+1] = -u, u
 	}
 	return a
 }
 
-func (a *addend) add(bins []uint32, margins []int32) {
-	bins = bins[:len(margins)]
+// add adds it to the margins of rows from, from+1, ...
+func (a *addend) add(from int, margins []int32, s *cellScratch) {
+	if a.codes != nil {
+		units := (*[2 << 8]int32)(a.units)
+		for i, c := range a.codes[from:][:len(margins)] {
+			m := margins[i]
+			margins[i] = m + units[2*uint(c)+uint(m&1)]
+		}
+		return
+	}
+	bins := s.bins[:len(margins)]
+	a.bins.Read(from, bins, s.spare)
 	for i, m := range margins {
 		margins[i] = m + a.units[2*bins[i]+uint32(m&1)]
 	}

@@ -646,20 +646,20 @@ var table = []mutant{
 	{
 		Row: "A10", Bug: "additive: counts are noised as if a row lay in cells alone, not in runs of them too",
 		File: "learn/additive/edges.go",
-		Old:  `2 * len(pl.asking) }`,
-		New:  `len(pl.asking) }`,
+		Old:  `float64(2*len(c.asking))`,
+		New:  `float64(len(c.asking))`,
 
 		Package: "./learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
 		Row: "A11", Bug: "additive: bins follow from counts without noise",
 		File: "learn/additive/edges.go",
-		Old: `	done := *pl
+		Old: `	private = slices.Clone(private)
 `,
 		New: `	for i, v := range values {
 		out[i] = v.Float()
 	}
-	done := *pl
+	private = slices.Clone(private)
 `,
 
 		Package: "./learn/additive", Test: "TestReplayNonInterference",
@@ -667,8 +667,8 @@ var table = []mutant{
 	{
 		Row: "A12", Bug: "additive: the counts are not on the bill",
 		File: "learn/additive/params.go",
-		Old:  `		pl.counts = next(countsLabel, "laplace")`,
-		New: `		pl.counts = next(countsLabel, "laplace")
+		Old:  `		pl.counts.price = next(countsLabel, "laplace")`,
+		New: `		pl.counts.price = next(countsLabel, "laplace")
 		pl.bill = pl.bill[:len(pl.bill)-1]`,
 
 		Package: "./learn/additive", Test: "TestConformance/add-remove,_bins_paid/bill_equals_releases",
@@ -676,8 +676,8 @@ var table = []mutant{
 	{
 		Row: "A13", Bug: "additive: a replaced row counts once in the Gaussian noise of counts",
 		File: "learn/additive/edges.go",
-		Old:  `math.Nextafter(math.Sqrt(moved), math.Inf(1))`,
-		New:  `math.Sqrt(float64(pl.moves()))`,
+		Old:  `math.Nextafter(math.Sqrt(c.moves()), math.Inf(1))`,
+		New:  `math.Sqrt(float64(2*len(c.asking)))`,
 
 		Package: "./learn/additive", Test: "TestCountsReachTheirBound",
 	},

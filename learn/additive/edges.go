@@ -16,9 +16,24 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// Where the schema asks for it, the bins of private numbers follow from one
-// release before the rounds: the rows in many fine cells of each number and in
-// runs of those. Cutting the cells is then post-processing.
+// counting is one release before the rounds, from which the bins of private
+// numbers follow where the schema asks for it: the rows in many fine cells of
+// each number and in runs of those. Cutting the cells is then post-processing.
+type counting struct {
+	s      *schema.Schema
+	bins   int // of a number, at most
+	exact  bool
+	asking []asking
+	vain   int     // columns that ask where counts would tell too little
+	share  float64 // of the price
+	price  part
+}
+
+// asking is a private number whose bins follow from the counts.
+type asking struct {
+	k    int          // index into the private columns
+	fine feature.Bins // what is counted
+}
 
 const (
 	fineCells = 4096 // of a number, at most
@@ -27,30 +42,33 @@ const (
 	maxCounts = 1 << 20
 )
 
-// asking is a private number whose bins follow from the release.
-type asking struct {
-	k    int          // index into Plan.private
-	fine feature.Bins // what is counted
-}
-
 // run is the run of fine cell i of n.
 func run(i, n int) int { return i * fineRuns / n }
 
-// bins is what the schema says about column j, and what the release counts where
-// it asks for more; nil where it does not. Declared groups are free, and so is a
-// number of so few values that each has a bin.
-func (pl *Plan) bins(j int) (bins feature.Bins, fine *feature.Bins) {
-	c := &pl.s.Columns[j]
-	bins = feature.NewBins(pl.s, j, feature.Cuts(c, pl.rules.bins)) // 1.1
-	switch {
-	case len(c.Groups) > 0:
-		return grouped(c, j), nil
-	case c.Quantiles:
-		if cells := feature.NewBins(pl.s, j, feature.Cuts(c, fineCells)); cells.Len() > bins.Len() {
-			return bins, &cells
+// newCounting returns the bins of columns cols that follow from the schema, and
+// what would be counted for those that ask for more. Declared groups are free,
+// and so is a number of so few values that each has a bin.
+func newCounting(s *schema.Schema, cols []int, bins int, exact bool) (private []feature.Bins, c counting, err error) {
+	c = counting{s: s, bins: bins, exact: exact}
+	counts := 0
+	for k, j := range cols {
+		col := &s.Columns[j]
+		own := feature.NewBins(s, j, feature.Cuts(col, bins)) // 1.1
+		switch {
+		case len(col.Groups) > 0:
+			own = grouped(col, j)
+		case col.Quantiles:
+			if fine := feature.NewBins(s, j, feature.Cuts(col, fineCells)); fine.Len() > own.Len() {
+				c.asking = append(c.asking, asking{k, fine})
+				counts += fine.Len() + fineRuns
+			}
 		}
+		private = append(private, own)
 	}
-	return bins, nil
+	if counts > maxCounts {
+		err = &dp.ParamError{Op: "additive", Param: "schema", Want: fmt.Sprintf("must ask for bins by at most %d counts", maxCounts), Got: counts, Hint: "leave bins: quantiles out of some columns"}
+	}
+	return private, c, err
 }
 
 // grouped is the declared groups of column j, a category.
@@ -59,66 +77,65 @@ func grouped(c *schema.Column, j int) feature.Bins {
 	return feature.NewGroups(j, of, n)
 }
 
-// moves is how far a row moves the counts when it appears: it lies in one cell of
+// moves is how far the counts move between neighbours: a row lies in one cell of
 // each column and in one run. Both the L1 distance and the square of the L2
 // distance are that many, for they move by 1 each.
-func (pl *Plan) moves() int { return 2 * len(pl.asking) }
+func (c *counting) moves() float64 { return step(c.s.Relation) * float64(2*len(c.asking)) }
 
-// checkCounts refuses a release that is too long.
-func (pl *Plan) checkCounts() error {
-	n := 0
-	for i := range pl.asking {
-		n += pl.asking[i].fine.Len() + fineRuns
+// buy settles the share of the price; where that would tell too little, nobody
+// asks any more. rho is what (ε, δ) buys where noise is Gaussian, else 0.
+func (c *counting) buy(eps dp.Epsilon, rho float64, rows int) {
+	if len(c.asking) > 0 && !c.exact {
+		c.share = countShare(eps, rho, rows, c.moves(), c.bins)
 	}
-	if n > maxCounts {
-		return &dp.ParamError{Op: "additive", Param: "schema", Want: fmt.Sprintf("must ask for bins by at most %d counts", maxCounts), Got: n, Hint: "leave bins: quantiles out of some columns"}
+	if c.share == 0 && !c.exact {
+		c.vain, c.asking = len(c.asking), nil
 	}
-	return nil
 }
 
-// countNoise is for the counts of all asking columns in one vector (1.8).
-func (pl *Plan) countNoise(size int) mech.Mechanism {
-	moved := step(pl.s.Relation) * float64(pl.moves())
+// noise is for the counts of all asking columns in one vector (1.8).
+func (c *counting) noise(size int) mech.Mechanism {
 	switch {
-	case pl.NotPrivate:
+	case c.exact:
 		return mech.NoNoise{}
-	case pl.counts.rho > 0:
-		return mech.Sized(mech.GaussianFor(pl.counts.rho, math.Nextafter(math.Sqrt(moved), math.Inf(1)), size))
+	case c.price.rho > 0:
+		return mech.Sized(mech.GaussianFor(c.price.rho, math.Nextafter(math.Sqrt(c.moves()), math.Inf(1)), size))
 	}
-	return mech.Sized(mech.LaplaceFor(pl.counts.eps, moved, size))
+	return mech.Sized(mech.LaplaceFor(c.price.eps, c.moves(), size))
 }
 
-// cut counts what asking columns need and returns pl with their bins. rows is how
-// many rows there are, as far as that is public or released.
-func (pl *Plan) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, rows float64) (*Plan, error) {
-	if len(pl.asking) == 0 {
-		return pl, nil
+// cut counts, and returns private with the bins that follow. rows is how many
+// there are, as far as that is public or released. The label must be binary.
+func (c *counting) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, private []feature.Bins, rows float64) ([]feature.Bins, error) {
+	if len(c.asking) == 0 {
+		return private, nil
 	}
-	fine := make([]feature.Bins, len(pl.asking))
-	for i := range pl.asking {
-		fine[i] = pl.asking[i].fine
+	fine := make([]feature.Bins, len(c.asking))
+	for i := range c.asking {
+		fine[i] = c.asking[i].fine
 	}
 	cells, err := tab.Cells(ctx, nil, fine)
 	if err != nil {
 		return nil, err
 	}
-	values := pl.count(cells)
-	out := exit.Release(countsLabel, pl.countNoise(len(values)), values...) // 1.8: rows meet noise
-	done := *pl
-	done.private = slices.Clone(pl.private)
-	for i := range pl.asking {
-		a := &pl.asking[i]
+	values := counts(cells)
+	out := exit.Release(countsLabel, c.noise(len(values)), values...) // 1.8: rows meet noise
+	private = slices.Clone(private)
+	for i := range c.asking {
+		a := &c.asking[i]
 		to := fineRuns + a.fine.Len()
-		done.private[a.k] = pl.quantiles(a, out[:fineRuns], out[fineRuns:to], rows)
+		if edges := a.edges(c.bins, out[:fineRuns], out[fineRuns:to], rows); len(edges) > 0 { // else they tell nothing
+			private[a.k] = feature.NewBins(c.s, a.fine.Column, edges)
+		}
 		out = out[to:]
 	}
-	return &done, nil
+	return private, nil
 }
 
-// count lists, for each asking column, the rows in its runs and in its cells.
-func (pl *Plan) count(cells []engine.CellSums) (values []mech.Ratio) {
-	for i := range pl.asking {
-		n, first := pl.asking[i].fine.Len(), len(values)
+// counts lists, for each asking column, the rows in its runs and in its cells.
+func counts(cells []engine.CellSums) (values []mech.Ratio) {
+	for i := range cells {
+		n, first := len(cells[i].Positive), len(values)
 		for range fineRuns {
 			values = append(values, mech.Ratio{Den: 1})
 		}
@@ -131,9 +148,9 @@ func (pl *Plan) count(cells []engine.CellSums) (values []mech.Ratio) {
 	return values
 }
 
-// quantiles cuts a number where about equally many rows lie between, by its noisy
-// runs and cells. Where that tells nothing the schema's bins remain.
-func (pl *Plan) quantiles(a *asking, runs, cells []float64, rows float64) feature.Bins {
+// edges cut a number into at most bins bins where about equally many rows lie
+// between, by its noisy runs and cells.
+func (a *asking) edges(bins int, runs, cells []float64, rows float64) (edges []float64) {
 	n := len(cells)
 	// A run is known by its own count and by the sum of its cells, which is as much
 	// noisier as it has cells.
@@ -156,14 +173,10 @@ func (pl *Plan) quantiles(a *asking, runs, cells []float64, rows float64) featur
 		nearest(rest[from:to], both[r])
 		from = to
 	}
-	var edges []float64
-	for _, at := range feature.Halve(rest, pl.rules.bins) {
+	for _, at := range feature.Halve(rest, bins) {
 		edges = append(edges, a.fine.Edges[at-1])
 	}
-	if len(edges) == 0 {
-		return pl.private[a.k]
-	}
-	return feature.NewBins(pl.s, a.fine.Column, edges)
+	return edges
 }
 
 // nearest overwrites noisy counts with the nearest ones, in the sum of squares,

@@ -101,8 +101,8 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private, bins paid", "add-remove, bins paid", "gaussian, bins paid"} {
 		tab, pl, p := counted(t, name, 700)
 		var want []float64
-		for i := range pl.asking {
-			a := &pl.asking[i]
+		for i := range pl.counts.asking {
+			a := &pl.counts.asking[i]
 			c := &pl.s.Columns[a.fine.Column]
 			n := len(feature.Cuts(c, fineCells)) + 1
 			runs, cells := make([]float64, fineRuns), make([]float64, n)
@@ -132,8 +132,8 @@ func TestWhoIsCounted(t *testing.T) {
 	} {
 		_, pl, p := counted(t, name, 50)
 		var names []string
-		for i := range pl.asking {
-			names = append(names, pl.s.Columns[pl.asking[i].fine.Column].Name)
+		for i := range pl.counts.asking {
+			names = append(names, pl.s.Columns[pl.counts.asking[i].fine.Column].Name)
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%s: counts %s, want %s", name, got, want)
@@ -252,7 +252,7 @@ func TestCountsAreLeftOutWhereTheyTellTooLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		billed := slices.ContainsFunc(pl.Events(), func(e dp.Event) bool { return e.Release == countsLabel })
-		if got := len(pl.(*Plan).asking) > 0; got != want || billed != want {
+		if got := len(pl.(*Plan).counts.asking) > 0; got != want || billed != want {
 			t.Errorf("%d rows: counts %v, billed %v, want %v", rows, got, billed, want)
 		}
 	}

@@ -21,7 +21,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "bins", Value: r.bins, Text: fmt.Sprintf("a private number has at most %d bins, cut by the schema; %d private and %d public columns", r.bins, len(pl.private), len(pl.public))},
 	}
 	if words := pl.counting(); words != "" {
-		f = append(f, learn.Fact{Key: "bins_paid", Value: len(pl.asking), Text: words})
+		f = append(f, learn.Fact{Key: "bins_paid", Value: len(pl.counts.asking), Text: words})
 	}
 	if pl.NotPrivate {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
@@ -40,14 +40,14 @@ func (pl *Plan) Facts() []learn.Fact {
 // where it asks for none.
 func (pl *Plan) counting() string {
 	switch {
-	case pl.unworthy > 0:
-		return fmt.Sprintf("private columns that ask to be cut by counts of rows: %d; at this price those would tell too little, so bounds cut them", pl.unworthy)
-	case len(pl.asking) == 0:
+	case pl.counts.vain > 0:
+		return fmt.Sprintf("private columns that ask to be cut by counts of rows: %d; at this price those would tell too little, so bounds cut them", pl.counts.vain)
+	case len(pl.counts.asking) == 0:
 		return ""
 	case pl.NotPrivate:
-		return fmt.Sprintf("private columns cut by counts of rows: %d", len(pl.asking))
+		return fmt.Sprintf("private columns cut by counts of rows: %d", len(pl.counts.asking))
 	}
-	return fmt.Sprintf("private columns cut by noisy counts of rows: %d, for %.1f %% of the price", len(pl.asking), 100*pl.rules.countShare)
+	return fmt.Sprintf("private columns cut by noisy counts of rows: %d, for %.1f %% of the price", len(pl.counts.asking), 100*pl.counts.share)
 }
 
 func (pl *Plan) reckoning() string {

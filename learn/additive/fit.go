@@ -32,7 +32,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
-	if pl, err = pl.cut(ctx, tab, exit, st.rows); err != nil {
+	if pl, err = pl.cut(ctx, tab, exit, st); err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
 	r := newRounds(pl, tab, st, exit)
@@ -42,6 +42,14 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		}
 	}
 	return pl.model(st, r.fit, acct, exit), nil
+}
+
+// cut returns the plan with the bins that the schema asks to be found.
+func (pl *Plan) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, st *start) (*Plan, error) {
+	done := *pl
+	var err error
+	done.private, err = pl.counts.cut(ctx, tab, exit, pl.private, st.rows)
+	return &done, err
 }
 
 // model puts the start and the released shapes together.

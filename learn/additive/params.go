@@ -32,20 +32,18 @@ const assumedRows = 10_000
 // Plan is a checked Params with the bill. It holds no data.
 type Plan struct {
 	Params
-	s        *schema.Schema
-	rows     int // what the rules reckon with
-	assumed  bool
-	spared   bool // a δ was given and would buy nothing
-	scope    dp.Scope
-	public   []int          // columns of the free public part; none under dp.WholeRow
-	private  []feature.Bins // what may be released
-	rules    rules
-	asking   []asking // those of them whose bins follow from a release
-	unworthy int      // columns that ask for it in vain: it would tell too little
-	counts   part     // price of that release
-	prior    part     // price of the share of the positive label; nothing where it is public
-	shares   []share  // one per round
-	bill     []dp.Event
+	s       *schema.Schema
+	rows    int // what the rules reckon with
+	assumed bool
+	spared  bool // a δ was given and would buy nothing
+	scope   dp.Scope
+	public  []int          // columns of the free public part; none under dp.WholeRow
+	private []feature.Bins // what may be released
+	rules   rules
+	counts  counting // from which bins follow
+	prior   part     // price of the share of the positive label; nothing where it is public
+	shares  []share  // one per round
+	bill    []dp.Event
 }
 
 // share is one round's part of the price.
@@ -93,19 +91,10 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if !pl.rules.gaussian && pl.Delta > 0 {
 		pl.Delta, pl.spared = 0, true
 	}
-	for k, j := range private {
-		bins, fine := pl.bins(j)
-		pl.private = append(pl.private, bins)
-		if fine != nil {
-			pl.asking = append(pl.asking, asking{k, *fine})
-		}
-	}
-	if err := pl.checkCounts(); err != nil {
+	if pl.private, pl.counts, err = newCounting(s, private, pl.rules.bins, p.NotPrivate); err != nil {
 		return nil, err
 	}
-	if pl.rules.countShare = pl.worthCounting(rho); pl.rules.countShare == 0 && !p.NotPrivate {
-		pl.unworthy, pl.asking = len(pl.asking), nil
-	}
+	pl.counts.buy(pl.countsFor(rho))
 	return pl, pl.bills()
 }
 
@@ -178,13 +167,13 @@ func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: p
 // parts are the shares of the releases, in charging order.
 func (pl *Plan) parts() (parts []float64) {
 	r := pl.rules
-	rest := 1 - r.countShare
+	rest := 1 - pl.counts.share
 	if pl.scope == dp.WholeRow {
 		rest -= priorShare
 		parts = append(parts, priorShare*float64(r.rounds)/rest)
 	}
-	if len(pl.asking) > 0 {
-		parts = append(parts, r.countShare*float64(r.rounds)/rest)
+	if len(pl.counts.asking) > 0 {
+		parts = append(parts, pl.counts.share*float64(r.rounds)/rest)
 	}
 	for t := range r.rounds {
 		round := r.of(t).share * float64(len(r.passes))
@@ -212,8 +201,8 @@ func hand[N dp.Epsilon | dp.Rho](pl *Plan, prices []N, as func(N) part) {
 	if pl.scope == dp.WholeRow {
 		pl.prior = next(priorLabel, "laplace")
 	}
-	if len(pl.asking) > 0 {
-		pl.counts = next(countsLabel, "laplace")
+	if len(pl.counts.asking) > 0 {
+		pl.counts.price = next(countsLabel, "laplace")
 	}
 	for t := range pl.shares {
 		if pl.rules.picks {

@@ -18,9 +18,6 @@ type rules struct {
 	pickShare float64 // part of a round's ε that its pick costs
 	gaussian  bool    // Gaussian noise, which a δ pays for, in place of Laplace
 	passes    []pass  // over the columns in turn; one where rounds pick
-	// countShare is the part of the price that the counts cost from which bins
-	// follow; 0 where none are asked for, or they would tell too little.
-	countShare float64
 }
 
 // pass is what the rounds of one pass have in common.
@@ -90,23 +87,31 @@ const (
 	leastRounds   = 3   // where rounds pick: fewer look at too few of the columns that were paid for
 )
 
-// worthCounting is the share of the price for the counts, 0 where they are not
-// worth it. The noise scale of a Gaussian is reckoned as in settle.
-func (pl *Plan) worthCounting(rho float64) float64 {
-	if len(pl.asking) == 0 || pl.NotPrivate || pl.rules.picks && pl.rules.rounds < leastRounds {
-		return 0
-	}
-	moved := step(pl.s.Relation) * float64(pl.moves())
-	scales := float64(pl.rows) * pl.Epsilon.Float() / moved // for all of the price
+// countShare is the share of the price for counts that move by moves, 0 where
+// they are not worth it. The noise scale of a Gaussian is reckoned as in settle.
+func countShare(eps dp.Epsilon, rho float64, rows int, moves float64, bins int) float64 {
+	scales := float64(rows) * eps.Float() / moves // that rows are long, for all of the price
 	part := func(of float64) float64 { return of / scales }
-	if pl.rules.gaussian { // a price of ρ falls with the square
-		scales = float64(pl.rows) * 2 * math.Sqrt(rho/moved)
+	if rho > 0 { // a price of ρ falls with the square
+		scales = float64(rows) * 2 * math.Sqrt(rho/moves)
 		part = func(of float64) float64 { return of * of / (scales * scales) }
 	}
-	if part(leastCounts) > mostForCounts {
+	if !(part(leastCounts) <= mostForCounts) {
 		return 0
 	}
-	return math.Min(part(countsForBin*float64(pl.rules.bins)), mostForCounts)
+	return math.Min(part(countsForBin*float64(bins)), mostForCounts)
+}
+
+// countsFor is what counts may be bought with: nothing where rules pick so few
+// columns that the bins of most would be wasted.
+func (pl *Plan) countsFor(rho float64) (eps dp.Epsilon, gaussian float64, rows int) {
+	switch r := &pl.rules; {
+	case r.picks && r.rounds < leastRounds:
+		return 0, 0, pl.rows
+	case r.gaussian:
+		return pl.Epsilon, rho, pl.rows
+	}
+	return pl.Epsilon, 0, pl.rows
 }
 
 // worth is how many rounds a signal is worth.

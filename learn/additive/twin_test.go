@@ -34,7 +34,7 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pl, err = pl.cut(context.Background(), eng, exit, st.rows); err != nil {
+			if pl, err = pl.cut(context.Background(), eng, exit, st); err != nil {
 				t.Fatal(err)
 			}
 			w := newTwin(pl, tab, st)

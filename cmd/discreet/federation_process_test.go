@@ -42,11 +42,12 @@ type trial struct {
 	served  int      // how often an aggregator has begun to listen
 	host    string   // the network namespace that commands run in; "": this one
 	prefix  []string // of every command line
+	state   string   // where the aggregator keeps its tasks
 }
 
 func newTrial(t *testing.T, rows int) *trial {
 	t.Helper()
-	tr := &trial{t: t, dir: t.TempDir(), address: freeAddress(t), page: freeAddress(t)}
+	tr := &trial{t: t, state: "state.db", dir: t.TempDir(), address: freeAddress(t), page: freeAddress(t)}
 	if err := writeCensus(tr.dir, rows); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func (tr *trial) start(log, as string, args ...string) *exec.Cmd {
 // serve starts an aggregator and waits until it listens.
 func (tr *trial) serve() *exec.Cmd {
 	tr.t.Helper()
-	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state", "state.db", "--max-epsilon", "2")
+	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state", tr.state, "--max-epsilon", "2")
 	for range 1000 {
 		log, err := os.ReadFile(filepath.Join(tr.dir, "aggregator.log"))
 		if err != nil {

@@ -70,7 +70,6 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.state = "state.db"
 	if server != nil {
 		defer server.Stop()
 		s.state = server.Database(t)
@@ -109,7 +108,6 @@ func TestSoak(t *testing.T) {
 // soak is a trial that goes on.
 type soak struct {
 	*trial
-	state    string
 	ends     time.Time
 	net      *nettest.Network
 	replicas []*replica // the last is never killed

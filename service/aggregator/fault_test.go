@@ -107,6 +107,79 @@ func TestNothingIsAcknowledgedBeforeTheDisk(t *testing.T) {
 	}
 }
 
+// TestNothingIsSentWithoutTheBook fills the disk of an owners' machine, or lets it
+// fail, before they answer and when half of them have. Nothing is sent that is not
+// in the book; once there is room again every owner has reported once, and paid
+// once.
+func TestNothingIsSentWithoutTheBook(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault syscall.Errno
+		after int32 // uploads
+	}{"full from the start": {syscall.ENOSPC, 0}, "full in between": {syscall.ENOSPC, 1}, "failed sync": {syscall.EIO, 1}} {
+		t.Run(name, func(t *testing.T) {
+			f := newFederation(t)
+			var faults sqldbtest.Faults
+			var uploads atomic.Int32
+			f.wrap = func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					next.ServeHTTP(w, r)
+					if r.URL.Path == rpc.AggregatorUploadProcedure && uploads.Add(1) == c.after {
+						faults.FailAll(c.fault)
+					}
+				})
+			}
+			f.serve()
+			const people = 3000
+			ann := f.plan(func(a *announce.Announcement) {
+				a.Task.Rounds = a.Task.Rounds[:1]
+				a.Quiet = 0
+			})
+			id := f.announce(ann)
+			owners := f.owners(people, 1)
+			owners.Cap = ann.Task.Epsilon
+			connector, err := sqldb.Connector(filepath.Join(t.TempDir(), "book.db"), book.Options)
+			must(t, err)
+			db, err := sqldb.Connect(t.Context(), faults.Connector(connector), false, book.Options)
+			must(t, err)
+			owners.Book, err = book.On(t.Context(), db, ann.Task.Epsilon) // enough for one report
+			must(t, err)
+			defer owners.Book.Close()
+			_, err = owners.Book.Keys(t.Context(), people)
+			must(t, err)
+			if c.after == 0 {
+				faults.FailAll(c.fault)
+			}
+			if _, err := owners.Run(t.Context(), id); !errors.Is(err, sqldb.ErrFailed) || !errors.Is(err, c.fault) {
+				t.Fatalf("%v: want the disk's fault", err)
+			}
+			faults.Mend()
+			client := f.client(f.identity(identity.Reader, "ben"))
+			written := 0
+			for i := range people {
+				e, err := owners.Book.Of(t.Context(), i).Reported(id)
+				must(t, err)
+				if e != nil {
+					written++
+				}
+			}
+			if n := f.stored(client, id); n > written || c.after > 0 && n == 0 || written == people {
+				t.Errorf("%d reports are stored, %d in the book", n, written)
+			}
+			var clock sync.WaitGroup
+			defer clock.Wait()
+			clock.Go(func() { closeWhenFull(t, ann, people, []*federation{f}, owners.Book) })
+			sum, err := owners.Run(t.Context(), id)
+			must(t, err)
+			if sum.Accepted != people {
+				t.Errorf("%+v: want all accepted", *sum)
+			}
+			if !bytes.Equal(f.model(id), inProcess(t, ann.Task, people, owners.Book)) {
+				t.Error("the model is not that of every owner's report, once")
+			}
+		})
+	}
+}
+
 // TestBookBeforeTheWire looks into the owners' book when their reports arrive:
 // all that has been sent is in it.
 func TestBookBeforeTheWire(t *testing.T) {
@@ -245,24 +318,31 @@ func TestThirdOfOwnersGone(t *testing.T) {
 	}
 }
 
-// TestClocksApart lets the aggregator's clock and the owners' differ by an hour,
-// either way, within the task's time and beyond it.
+// TestClocksApart sets the aggregator's clock and the owners' an hour forth and
+// back, within the task's time and beyond it.
 func TestClocksApart(t *testing.T) {
-	for _, apart := range []time.Duration{-time.Hour, time.Hour} {
-		f := newFederation(t)
-		f.ahead.Store(int64(apart))
-		f.serve()
-		ann := f.plan(func(a *announce.Announcement) { a.Ends = time.Now().Add(3 * time.Hour).Truncate(time.Second) })
-		id := f.announce(ann)
-		owners := f.owners(600, 1)
-		sum, err := owners.Run(t.Context(), id)
-		must(t, err)
-		if sum.Accepted != 600 {
-			t.Errorf("%s: %+v", apart, *sum)
-		}
-		owners.Now = func() time.Time { return time.Now().Add(4 * time.Hour) }
-		if _, err := owners.Run(t.Context(), id); err == nil {
-			t.Errorf("%s: an owner whose clock is past the task's end took part", apart)
+	for _, apart := range []time.Duration{-time.Hour, 0, time.Hour} {
+		for _, theirs := range []time.Duration{-time.Hour, time.Hour} {
+			f := newFederation(t)
+			f.ahead.Store(int64(apart))
+			f.serve()
+			ann := f.plan(func(a *announce.Announcement) {
+				a.Task.Rounds = a.Task.Rounds[:1]
+				a.Ends = time.Now().Add(3 * time.Hour).Truncate(time.Second)
+			})
+			id := f.announce(ann)
+			owners := f.owners(600, 1)
+			owners.Now = func() time.Time { return time.Now().Add(theirs) }
+			sum, err := owners.Run(t.Context(), id)
+			must(t, err)
+			if sum.Accepted != 600 || !bytes.Equal(f.model(id), inProcess(t, ann.Task, 600, owners.Book)) {
+				t.Errorf("aggregator %s, owners %s: %+v", apart, theirs, *sum)
+			}
+			late := f.owners(600, 2)
+			late.Now = func() time.Time { return time.Now().Add(3*time.Hour + time.Minute) }
+			if _, err := late.Run(t.Context(), id); err == nil {
+				t.Error("an owner whose clock is past the task's end took part")
+			}
 		}
 	}
 }

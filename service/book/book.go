@@ -37,6 +37,9 @@ type Book struct {
 // ErrSpent says that a report would cost more than what is left.
 var ErrSpent = errors.New("book: the report would exceed what the owner is ready to give in all")
 
+// Options are how a book's database is opened.
+var Options = sqldb.Options{Op: "book", Create: true, WAL: true, Secret: true}
+
 // Open opens the book at path, or begins one. lifetime is how much all reports
 // of one owner may cost together; a book keeps the one it was begun with.
 func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) {
@@ -46,11 +49,16 @@ func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) 
 	if sqldb.IsPostgres(path) {
 		return nil, &dp.ParamError{Op: "book", Param: "path", Want: "must be a file of the owner's own", Got: path}
 	}
-	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "book", Create: true, WAL: true, Secret: true})
+	db, err := sqldb.Open(ctx, path, Options)
 	if err != nil {
 		return nil, err
 	}
-	err = db.Make(ctx,
+	return On(ctx, db, lifetime)
+}
+
+// On is the book in a database, which it closes.
+func On(ctx context.Context, db *sqldb.DB, lifetime dp.Epsilon) (*Book, error) {
+	err := db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_book (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT NULL) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_owners (number INTEGER PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = 64)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_given (owner INTEGER NOT NULL, task BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), round BLOB NOT NULL CHECK (length(round) = 32), report BLOB NOT NULL, PRIMARY KEY (owner, task)) STRICT`,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/schema"
 	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/book"
@@ -23,6 +24,7 @@ type owning struct {
 	*app
 	remote
 	task, book, epsilon, lifetime string
+	mode, model                   string
 	data                          []string
 	owners, connections           int
 	json                          bool
@@ -39,6 +41,11 @@ when an operator has signed the task and the task's ε is at most --max-epsilon,
 and it refuses for good when all its reports together would cost more than
 --lifetime-epsilon.
 
+With --mode aggregate it takes part in secret sums instead: it splits what it adds
+into shares, one for each of the task's helpers, which give out nothing but sums.
+That is worth far more for the same ε, and holds while fewer than two thirds of
+the helpers pool what they have.
+
 With --owners N the rows are those of N owners, in equal parts, each with a key of
 its own in the book: for trials, and for machines that keep the data of many.`,
 		Example: `  discreet owner --certs certs --as owner/clinic-7 --server https://agg.example.org:8443 --task 5f1c… \
@@ -53,6 +60,8 @@ its own in the book: for trials, and for machines that keep the data of many.`,
 	f.StringVar(&o.book, "book", "", "the `file` of the owner's key and of what it has given; made where there is none")
 	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest ε of a task that is answered, a `number`")
 	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
+	f.StringVar(&o.mode, "mode", modeLocal, "the mode of the tasks that are answered: local or aggregate, a `name`")
+	f.StringVar(&o.model, "model", "", "wait for the model and write it to this `file`; replaced if it is there")
 	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
 	f.IntVar(&o.connections, "connections", 4, "the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -113,6 +122,9 @@ func (o *owning) run(ctx context.Context) (err error) {
 	if err != nil {
 		return &usageError{err}
 	}
+	if m := wire.Mode(o.mode); m != wire.Local && m != wire.Aggregate {
+		return &usageError{&dp.ParamError{Op: "owner", Param: "mode", Want: "must be local or aggregate", Got: o.mode}}
+	}
 	if err := o.address(); err != nil {
 		return &usageError{err}
 	}
@@ -132,7 +144,7 @@ func (o *owning) run(ctx context.Context) (err error) {
 	report, done := o.runsDone("owners")
 	defer done()
 	sum, err := owner.Params{
-		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Log: o.log(), Progress: report,
+		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Mode: wire.Mode(o.mode), Log: o.log(), Progress: report,
 		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.table(ctx, s, o.data) },
 	}.Run(ctx, id)
 	if errors.Is(err, book.ErrSpent) {
@@ -141,9 +153,30 @@ func (o *owning) run(ctx context.Context) (err error) {
 	if err != nil {
 		return refused(err)
 	}
+	if o.model != "" {
+		if err := o.receive(ctx, id); err != nil {
+			return err
+		}
+	}
 	if o.json {
 		return writeJSON(o.stdout, sum)
 	}
-	_, err = fmt.Fprintf(o.stdout, "%d owners: %d reports accepted, %d came too late, %d refused, %d not on the list, %d silent\n", sum.Owners, sum.Accepted, sum.Missed, sum.Refused, sum.Strange, sum.Silent)
+	what := "reports accepted"
+	if o.mode == string(wire.Aggregate) {
+		what = "gave their shares"
+	}
+	_, err = fmt.Fprintf(o.stdout, "%d owners: %d %s, %d came too late, %d refused, %d not on the list, %d silent\n", sum.Owners, sum.Accepted, what, sum.Missed, sum.Refused, sum.Strange, sum.Silent)
 	return err
+}
+
+// receive waits for the task's model and writes it.
+func (o *owning) receive(ctx context.Context, id wire.Digest) error {
+	client, _, err := o.client()
+	if err != nil {
+		return err
+	}
+	if _, err := o.await(ctx, client, id, true); err != nil {
+		return err
+	}
+	return o.fetch(ctx, client, id, o.model)
 }

@@ -44,7 +44,8 @@ type creating struct {
 	*app
 	remote
 	schema, classifier, mechanism, epsilon string
-	roster                                 string
+	roster, mode                           string
+	helpers                                []string
 	owners, rounds, minimum                int
 	slot, quiet, ends                      time.Duration
 }
@@ -59,11 +60,20 @@ prints its name. Every owner is asked once, in one slot of one round. A slot wai
 for its owners for --slot at most, or until nothing has come for --quiet; one that
 has fewer reports than --minimum then ends the task.
 
+In mode aggregate owners give shares of a secret sum to the task's helpers, and the
+aggregator sees no owner's numbers, only the sum of two thirds of a slot's owners
+or more. First the slot waits for --minimum owners who take part, then as long for
+their shares. There must be three --helpers or more, run by people who do not pool
+what they hold; a third of them may be lost.
+
 With --roster only the owners of the keys in that file may report: keys are free to
 make, and one machine may otherwise report as many owners. The task names the list
 by its hash; its owners, and whoever may see the task, can read it.`,
 		Example: `  discreet task create --certs certs --as operator/anna --server https://localhost:8443 \
-    --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
+    --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
+  discreet task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \
+    --helpers one=https://a.example.org:8445,two=https://b.example.org:8445,three=https://c.example.org:8445 \
+    --schema adult.yaml --classifier stump --epsilon 1 --owners 3000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
 	}
@@ -71,11 +81,13 @@ by its hash; its owners, and whoever may see the task, can read it.`,
 	f := c.Flags()
 	f.StringVar(&t.schema, "schema", "", "the schema `file` of the owners' rows")
 	f.StringVar(&t.classifier, "classifier", "", "what a round adds: stump, centroid or logistic, a `name`")
+	f.StringVar(&t.mode, "mode", modeLocal, "what owners send: reports (local) or shares of a sum (aggregate), a `name`")
+	f.StringSliceVar(&t.helpers, "helpers", nil, "who holds shares in mode aggregate, `NAME=URL`, three or more")
 	f.StringVar(&t.mechanism, "mechanism", "", "how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`; the better of oue and grr when left out")
 	f.StringVar(&t.epsilon, "epsilon", "", "the ε of an owner's one report, a `number`")
 	f.IntVar(&t.owners, "owners", 0, "the `number` of owners expected")
 	f.IntVar(&t.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth")
-	f.IntVar(&t.minimum, "minimum", 0, "the `number` of reports that a slot must have")
+	f.IntVar(&t.minimum, "minimum", 0, "the `number` of reports, or of owners who take part, that a slot must have")
 	f.DurationVar(&t.slot, "slot", 0, "how long a slot waits, e.g. 10m, a `time`")
 	f.DurationVar(&t.quiet, "quiet", 0, "close a slot that has its minimum when nothing has come for so long, a `time`; 0: never")
 	f.DurationVar(&t.ends, "ends", 0, "when the task ends, from now on, e.g. 24h, a `time`")
@@ -88,6 +100,9 @@ func (t *creating) run(ctx context.Context) error {
 	eps, err := dp.ParseEpsilon(t.epsilon)
 	if err != nil {
 		return &usageError{err}
+	}
+	if m := wire.Mode(t.mode); m != wire.Local && m != wire.Aggregate {
+		return &usageError{&dp.ParamError{Op: "task", Param: "mode", Want: "must be local or aggregate", Got: t.mode}}
 	}
 	law, known := mechanisms[t.mechanism]
 	if t.mechanism != "" && !known {
@@ -102,12 +117,16 @@ func (t *creating) run(ctx context.Context) error {
 		return err
 	}
 	planned, err := core.Plan(core.Params{
-		Schema: s, Classifier: wire.Classifier(t.classifier), Mechanism: law, Epsilon: eps, Owners: t.owners, Rounds: t.rounds, Nonce: simulate.Nonce(rng.System()),
+		Schema: s, Mode: wire.Mode(t.mode), Classifier: wire.Classifier(t.classifier), Mechanism: law, Epsilon: eps, Owners: t.owners, Rounds: t.rounds, Nonce: simulate.Nonce(rng.System()),
 	})
 	if err != nil {
 		return refused(err)
 	}
 	a := &announce.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Ends: time.Now().Add(t.ends).Truncate(time.Second)}
+	for _, h := range t.helpers {
+		name, address, _ := strings.Cut(h, "=")
+		a.Helpers = append(a.Helpers, announce.Helper{Name: name, Address: strings.TrimRight(address, "/")})
+	}
 	var roster announce.Roster
 	if t.roster != "" {
 		text, err := os.ReadFile(t.roster)
@@ -142,18 +161,22 @@ type standing struct {
 	Reports  uint64    `json:"reports"` // of the open slot
 	Needed   uint64    `json:"needed"`
 	Deadline time.Time `json:"deadline"` // of the open slot
+	Sharing  bool      `json:"sharing"`  // the open slot's owners are known: helpers take their shares
 }
 
 func stand(s *rpc.TaskState) standing {
 	return standing{
 		Task: fmt.Sprintf("%x", s.GetTaskId()), State: strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")),
-		Slot: s.GetSlot() + 1, Slots: s.GetSlots(), Reports: s.GetReports(), Needed: s.GetNeeded(), Deadline: time.UnixMilli(s.GetDeadlineUnixMs()).UTC(),
+		Slot: s.GetSlot() + 1, Slots: s.GetSlots(), Reports: s.GetReports(), Needed: s.GetNeeded(), Deadline: time.UnixMilli(s.GetDeadlineUnixMs()).UTC(), Sharing: s.GetSharing(),
 	}
 }
 
 func (s standing) line() string {
 	if s.State != "open" {
 		return fmt.Sprintf("%s  %s\n", s.Task, s.State)
+	}
+	if s.Sharing {
+		return fmt.Sprintf("%s  open, slot %d of %d: %d owners take part, helpers take their shares\n", s.Task, s.Slot, s.Slots, s.Reports)
 	}
 	return fmt.Sprintf("%s  open, slot %d of %d: %d reports, %d needed, until %s\n", s.Task, s.Slot, s.Slots, s.Reports, s.Needed, s.Deadline.Format(time.RFC3339))
 }

@@ -49,6 +49,7 @@ type federation struct {
 	http      *httptest.Server
 	open      func() *store.Store
 	wrap      func(http.Handler) http.Handler // around what the aggregator serves; nil: nothing
+	mode      wire.Mode                       // that owners take part in
 	books     []string                        // of owners
 	ahead     atomic.Int64                    // how far the aggregator's clock is before the system's
 }
@@ -168,7 +169,7 @@ func (f *federation) owners(n int, seed uint64) owner.Params {
 	must(f.t, err)
 	f.t.Cleanup(func() { b.Close() })
 	return owner.Params{
-		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Log: f.log,
+		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Mode: f.mode, Log: f.log,
 		Read: func(*schema.Schema) (*dataset.Table, error) { return census.Generate(seed, n), nil },
 	}
 }

@@ -29,7 +29,7 @@ import (
 const (
 	// patience is how long helpers are waited for that do not answer, once as many
 	// have as open a sum.
-	patience = 10 * time.Second
+	patience = 5 * time.Second
 	// pollShares is how often helpers are asked how many shares they have.
 	pollShares = 250 * time.Millisecond
 	// rest is the time between two tries of a sum that failed.

@@ -24,6 +24,7 @@ import (
 // secretPlan makes an announcement in mode aggregate, for a committee.
 func (f *federation) secretPlan(c *helpertest.Committee, helpers int, change func(*announce.Announcement)) *announce.Announcement {
 	f.t.Helper()
+	f.mode = wire.Aggregate
 	task, err := core.Plan(core.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump, Epsilon: 2 * dp.Nano, Owners: 60, Rounds: 1, Nonce: strings.Repeat("cd", 16)})
 	must(f.t, err)
 	return f.plan(func(a *announce.Announcement) {

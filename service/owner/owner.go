@@ -45,7 +45,10 @@ type Params struct {
 	// upload at a time; 0: one.
 	Connections int
 	Cap         dp.Epsilon // the largest ε of a task that is answered
-	Log         *slog.Logger
+	// Mode is that of the tasks that are answered: what an owner is promised differs;
+	// "" for local.
+	Mode wire.Mode
+	Log  *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 	// Source makes the randomness of one part of the owners, as local/simulate's
@@ -106,6 +109,9 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
+	if p.Mode == "" {
+		p.Mode = wire.Local
+	}
 	if p.Source == nil {
 		p.Source = func(int) rng.Source { return rng.System() }
 	}
@@ -159,6 +165,9 @@ func (r *run) accept(ctx context.Context) error {
 	}
 	if sha256.Sum256(text) != r.id {
 		return errors.New("owner: the aggregator sent another task than the one asked for")
+	}
+	if ann.Task.Mode != r.Mode {
+		return &dp.ParamError{Op: "owner", Param: "mode", Want: "must be the one that this owner takes part in, " + string(r.Mode), Got: string(ann.Task.Mode)}
 	}
 	r.ann = ann
 	r.terms, err = core.Accept(text, core.Caps{Epsilon: r.Cap})

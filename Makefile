@@ -93,6 +93,13 @@ bench: ## all benchmarks; the raw output stays in out/bench.txt
 	@mkdir -p $(OUT)
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./... | tee $(OUT)/bench.txt
 
+# Whole processes, one reading beside two training; best on an idle machine.
+ROWS = 100000,1000000,10000000
+.PHONY: rows
+rows: ## time reading and training of ROWS (1e5, 1e6, 1e7) generated rows
+	@mkdir -p $(OUT)
+	DISCREET_BENCH_ROWS=$(ROWS) $(GO) test -run '^$$' -bench Rows -benchtime 3x -count 3 -timeout 60m ./cmd/discreet | tee $(OUT)/rows.txt
+
 .PHONY: figures
 figures: build ## regenerate FIGURES (all) into out/figures; QUICK=1 takes few repeats
 	@for f in $(FIGURES); do \

@@ -39,6 +39,12 @@ type Table interface {
 	// must be binary. The sums are exact, hence the same for any order of the
 	// rows. One pass.
 	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]CellSums, error)
+	// LevelCells counts, for each of bins, the rows of each level in each bin. One
+	// pass.
+	LevelCells(ctx context.Context, bins []feature.Bins) ([]LevelCells, error)
+	// LevelScores starts scores of every row and level at the given ones, one per
+	// level, for a label of any number of levels.
+	LevelScores(start []float64) *LevelScores
 	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
 	// summed over the rows, at coef. The label must be binary. One pass.
 	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)

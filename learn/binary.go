@@ -13,7 +13,7 @@ import (
 func Binary(op string, s *schema.Schema) error {
 	if s.Classes() != 2 {
 		return &dp.ParamError{Op: op, Param: "label", Want: "must have 2 levels", Got: s.Classes(),
-			Hint: "learners erm, labeldp, logistic and adaboost know more; or make the label binary: one level with the others as its aliases"}
+			Hint: "learners additive, erm, labeldp, logistic and adaboost know more; or make the label binary: one level with the others as its aliases"}
 	}
 	return Unweighted(op, s)
 }

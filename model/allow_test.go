@@ -128,6 +128,15 @@ var allowed = map[string]string{
 	"body.additive.pairs[].log_odds":  paid,
 	"body.additive.pairs[].noise":     paid,
 
+	"body.additive_levels":                              format,
+	"body.additive_levels.intercepts":                   paid,
+	"body.additive_levels.shapes":                       format,
+	"body.additive_levels.shapes[].column":              paid,
+	"body.additive_levels.shapes[].edges":               declared,
+	"body.additive_levels.shapes[].levels":              format,
+	"body.additive_levels.shapes[].levels[].log_shares": paid,
+	"body.additive_levels.shapes[].levels[].noise":      paid,
+
 	"body.linear":               format,
 	"body.linear.space":         choice,
 	"body.linear.link":          choice,
@@ -173,7 +182,7 @@ func full() []*Model {
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
 	logistic.Logistic.Norm, weighted.Linear.Norm = 2, 1.5
-	return []*Model{votes, logistic, rising, weighted, elected(), paired()}
+	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {

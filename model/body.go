@@ -14,7 +14,7 @@ import (
 
 // body is what a file holds (version 2 is version 1 with additive models, version
 // 3 that with linear ones, ballots, norms, a delta and weights of levels, version 4
-// that with pairs), apart from
+// that with pairs and with additive models of more levels), apart from
 // the memory layout of Model so that either may change without the other. The
 // statement comes first: it is what a person opens the file for.
 type body struct {
@@ -27,6 +27,8 @@ type body struct {
 	Additive *additiveBody   `json:"additive,omitempty"`
 	Linear   *linearBody     `json:"linear,omitempty"`
 	Ballots  *ballotsBody    `json:"ballots,omitempty"`
+
+	AdditiveLevels *additiveLevelsBody `json:"additive_levels,omitempty"`
 }
 
 type privacyBody struct {
@@ -104,6 +106,7 @@ func toBody(m *Model) (*body, error) {
 	b.Additive = additiveToBody(m.Additive)
 	b.Linear = linearToBody(m.Linear)
 	b.Ballots = ballotsToBody(m.Ballots)
+	b.AdditiveLevels = additiveLevelsToBody(m.AdditiveLevels)
 	return b, nil
 }
 
@@ -155,6 +158,7 @@ func (b *body) model() (*Model, error) {
 	m.Additive = b.Additive.model()
 	m.Linear = b.Linear.model()
 	m.Ballots = b.Ballots.model()
+	m.AdditiveLevels = b.AdditiveLevels.model()
 	return m, nil
 }
 
@@ -196,6 +200,9 @@ func (b *body) fill() {
 	}
 	if b.Ballots != nil {
 		b.Ballots.fill()
+	}
+	if b.AdditiveLevels != nil {
+		b.AdditiveLevels.fill()
 	}
 }
 

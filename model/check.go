@@ -52,15 +52,17 @@ func (m *Model) checkClassifier() error {
 	levels := m.Schema.Classes()
 	switch {
 	case given(m) != 1:
-		return fmt.Errorf("model: exactly one of votes, logistic, additive, linear and ballots must be given")
+		return fmt.Errorf("model: exactly one of votes, logistic, additive, linear, ballots and additive levels must be given")
 	case levels < 2:
 		return fmt.Errorf("model: the label must have at least 2 levels (got %d)", levels)
 	case m.Linear != nil:
 		err = m.Linear.check(levels, widths, used)
 	case m.Ballots != nil:
 		err = m.Ballots.check(levels, widths, used)
+	case m.AdditiveLevels != nil:
+		err = m.AdditiveLevels.check(m.Schema)
 	case levels != 2:
-		return fmt.Errorf("model: the label must have 2 levels, or the classifier must be linear or ballots (got %d levels)", levels)
+		return fmt.Errorf("model: the label must have 2 levels, or the classifier must be linear, ballots or additive levels (got %d levels)", levels)
 	case m.Votes != nil:
 		err = m.Votes.check(widths, used)
 	case m.Additive != nil:
@@ -81,7 +83,7 @@ func (m *Model) checkClassifier() error {
 
 // given counts the classifiers that a model holds.
 func given(m *Model) (n int) {
-	for _, is := range []bool{m.Votes != nil, m.Logistic != nil, m.Additive != nil, m.Linear != nil, m.Ballots != nil} {
+	for _, is := range []bool{m.Votes != nil, m.Logistic != nil, m.Additive != nil, m.Linear != nil, m.Ballots != nil, m.AdditiveLevels != nil} {
 		if is {
 			n++
 		}
@@ -105,6 +107,11 @@ func (m *Model) checkSchemaPart() error {
 		}
 		for _, sh := range m.Additive.Pairs {
 			used[sh.Columns[0]], used[sh.Columns[1]] = true, true
+		}
+	}
+	if m.AdditiveLevels != nil {
+		for _, sh := range m.AdditiveLevels.Shapes {
+			used[sh.Column] = true
 		}
 	}
 	if m.Schema.Parts != "" || len(m.Schema.Pairs) > 0 {

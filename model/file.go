@@ -37,7 +37,7 @@ const (
 // one is asked for it only where it is needed.
 func versionOf(m *Model) int {
 	switch {
-	case m.Additive != nil && len(m.Additive.Pairs) > 0:
+	case m.Additive != nil && len(m.Additive.Pairs) > 0, m.AdditiveLevels != nil:
 		return 4
 	case m.Linear != nil || m.Ballots != nil || m.Logistic != nil && m.Logistic.Norm != 0,
 		m.Privacy.Delta != 0, m.Schema.MaxDelta != 0, m.Schema.Label.Weights != nil,

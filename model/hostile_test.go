@@ -157,8 +157,8 @@ func TestMarshalRefuses(t *testing.T) {
 	}{
 		{"no learner", func(m *Model) { m.Learner = "" }, "learner must be a name"},
 		{"no schema", func(m *Model) { m.Schema = nil }, "schema must be given"},
-		{"no classifier", func(m *Model) { m.Votes = nil }, "exactly one of votes, logistic, additive, linear and ballots"},
-		{"two classifiers", func(m *Model) { m.Logistic = fitted().Logistic }, "exactly one of votes, logistic, additive, linear and ballots"},
+		{"no classifier", func(m *Model) { m.Votes = nil }, "exactly one of votes, logistic, additive, linear, ballots and additive levels"},
+		{"two classifiers", func(m *Model) { m.Logistic = fitted().Logistic }, "exactly one of votes, logistic, additive, linear, ballots and additive levels"},
 		{"no members", func(m *Model) { m.Votes.Members = nil }, "members must number 1"},
 		{"three labels", func(m *Model) { m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "x"}) }, "label must have 2 levels"},
 		{"NaN vote", func(m *Model) { m.Votes.Members[1].Vote = math.NaN() }, "finite"},

@@ -17,12 +17,14 @@ type Model struct {
 	Privacy Privacy
 	Spaces  []SpaceSpec // the feature spaces that members refer to
 	// Exactly one of the following is set; labels of more than two levels take
-	// one of the last two.
+	// one of the last three.
 	Votes    *Votes
 	Logistic *Logistic
 	Additive *Additive
 	Linear   *Linear
 	Ballots  *Ballots
+
+	AdditiveLevels *AdditiveLevels
 }
 
 // SpaceSpec names a feature space; feature.NewSpace rebuilds it from Schema.

@@ -178,6 +178,8 @@ func (p *Predictor) Scores(cols []column.Column, rows int) ([]float64, error) {
 		score = p.linked(p.linear, p.m.Linear.Link)
 	case p.m.Ballots != nil:
 		score = p.linked(p.ballots, p.m.Ballots.Link)
+	case p.m.AdditiveLevels != nil:
+		score = p.linked(p.additiveLevels, Softmax)
 	case p.m.Votes != nil:
 		score = p.votes
 	case p.m.Additive != nil:

@@ -18,6 +18,13 @@ func additiveLearner() *learner {
 		},
 		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.epsilon, pr.delta, pr.notPrivate
+			if s.Classes() > 2 {
+				pl, err := p.PlanLevels(s, rows)
+				if err != nil {
+					return nil, err // as below
+				}
+				return pl, nil
+			}
 			pl, err := p.Plan(s, rows)
 			if err != nil {
 				return nil, err // not pl: a nil *additive.Plan is not a nil learn.Plan

@@ -297,6 +297,16 @@ func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bin
 	return s.Table.Cells(ctx, f, bins)
 }
 
+func (s *spy) LevelCells(ctx context.Context, bins []feature.Bins) ([]engine.LevelCells, error) {
+	s.note()
+	return s.Table.LevelCells(ctx, bins)
+}
+
+func (s *spy) LevelScores(start []float64) *engine.LevelScores {
+	s.note()
+	return s.Table.LevelScores(start)
+}
+
 func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
 	s.note()
 	return s.Table.LogisticSums(ctx, sp, coef)

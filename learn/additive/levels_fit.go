@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/model"
+)
+
+// Fit charges acct, then reads the rows: once for the start, once for all cells,
+// and once for each column that is picked, weighed or boosted. After the charge
+// it can fail for a fault of the engine or a cancelled context only (1.7).
+func (pl *LevelsPlan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	if pl.s.Relation == dp.ReplaceOne { // else their number is private, and the declared one was checked
+		if err := learn.CheckDelta("additive", pl.Delta, tab.Rows()); err != nil {
+			return nil, err
+		}
+	}
+	if err := acct.Charge(pl.price(), pl.bill); err != nil {
+		return nil, fmt.Errorf("additive: %w", err)
+	}
+	st, err := pl.begin(ctx, tab, exit)
+	if err != nil {
+		return nil, fmt.Errorf("additive: %w", err)
+	}
+	r, err := newLevelRounds(ctx, pl, tab, st, exit)
+	if err == nil {
+		err = r.cells(ctx)
+	}
+	if err == nil && pl.rules.trustShare > 0 {
+		err = r.weigh(ctx)
+	}
+	if err == nil {
+		err = r.boost(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("additive: %w", err)
+	}
+	return pl.model(r, acct, exit), nil
+}
+
+// model puts the start and the released shapes together.
+func (pl *LevelsPlan) model(r *levelRounds, acct learn.Account, exit *mech.Exit) *model.Model {
+	add := &model.AdditiveLevels{Intercepts: r.start.scores}
+	var cols []int
+	for q := range r.start.shapes {
+		sh := &r.start.shapes[q]
+		cols = append(cols, sh.Column)
+		out := model.LevelShape{Column: pl.s.Columns[sh.Column].Name, Edges: sh.Edges}
+		for _, steps := range sh.Steps {
+			steps = sh.ByLevel(steps)
+			out.LogShares, out.Noise = append(out.LogShares, steps), append(out.Noise, make([]float64, len(steps)))
+		}
+		add.Shapes = append(add.Shapes, out)
+	}
+	for k := range r.fit {
+		if !r.fit[k].used {
+			continue
+		}
+		bins := &pl.private[k]
+		cols = append(cols, bins.Column)
+		out := model.LevelShape{Column: pl.s.Columns[bins.Column].Name, Edges: bins.Edges}
+		for level := range r.fit[k].steps {
+			steps, noise := r.fit[k].final(level)
+			out.LogShares, out.Noise = append(out.LogShares, bins.ByLevel(steps)), append(out.Noise, bins.ByLevel(noise))
+		}
+		add.Shapes = append(add.Shapes, out)
+	}
+	slices.Sort(cols)
+	privacy := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: "additive: G-ADDITIVE-5", NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+	return &model.Model{Learner: "additive", Schema: pl.s.Part(cols), Privacy: privacy, AdditiveLevels: add}
+}
+
+// final is what a level's steps count for, and the standard deviations of that.
+func (sh *levelShape) final(level int) (steps, noise []float64) {
+	for b, x := range sh.steps[level] {
+		steps = append(steps, sh.weight*x)
+		noise = append(noise, sh.weight*math.Sqrt(sh.variance[level][b]))
+	}
+	return steps, noise
+}
+
+var _ learn.Plan = (*LevelsPlan)(nil)

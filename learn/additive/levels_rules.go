@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// levelRules are rules for a label of more than two levels.
+type levelRules struct {
+	bins       int     // of a number without declared edges, at most
+	rounds     int     // releases of cells
+	picks      bool    // each round picks its column; else each column has a round
+	pickShare  float64 // part of a round's price that its pick costs
+	gaussian   bool    // Gaussian noise, which a δ pays for, in place of Laplace
+	believed   float64 // what of each step enters the model before it is measured
+	trustShare float64 // part of the price for measuring that; 0 where it is not
+	boosts     int     // passes over the columns for what is left over
+	restShare  float64 // part of the price for those
+	stride     float64 // part of each of their steps that is taken
+}
+
+// settleLevels derives the rules; docs/decisions/0004-additive.md has the sweeps.
+// rho is what (ε, δ) buys, 0 without a δ.
+func settleLevels(p Params, relation dp.Relation, rows, columns int, rho float64) levelRules {
+	if p.NotPrivate {
+		return levelRules{bins: maxBins, rounds: columns, believed: levelsBelieved, trustShare: 0.2, boosts: 3, restShare: 0.6, stride: 0.6}
+	}
+	signal := float64(rows) * p.Epsilon.Float() / step(relation)
+	if joint := float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / length(relation); joint > signal && levelsTurn(joint, columns) {
+		r := levelsInTurn(joint, columns)
+		r.gaussian = true
+		return r
+	}
+	if levelsTurn(signal, columns) {
+		return levelsInTurn(signal, columns)
+	}
+	r := levelRules{rounds: levelsWorth(signal), picks: true, pickShare: 0.3, believed: 0.7}
+	each := signal / float64(r.rounds)
+	r.bins = binsFor(each)
+	if each >= levelsPlenty {
+		r.trustShare = 0.15
+	}
+	return r
+}
+
+// levelsWorth is how many picked columns a signal is worth.
+func levelsWorth(signal float64) int {
+	return int(max(1, math.Round(math.Sqrt(signal/150))))
+}
+
+// levelsTurn reports whether taking every column is better than picking some.
+func levelsTurn(signal float64, columns int) bool {
+	return float64(levelsWorth(signal)) >= 0.75*float64(columns)
+}
+
+// levelsPlenty is from how many noise scales of a column on it pays to measure
+// what columns count for.
+const levelsPlenty = 1500
+
+// levelsBelieved is the mean of the prior of what a column's steps count for.
+const levelsBelieved = 0.4
+
+func levelsInTurn(signal float64, columns int) levelRules {
+	r := levelRules{bins: binsFor(signal / float64(columns)), rounds: columns, believed: levelsBelieved, trustShare: 0.2}
+	if columns == 1 {
+		r.believed, r.trustShare = 1, 0
+	}
+	return r
+}

@@ -4,49 +4,84 @@ package additive
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/discreet-dp/discreet/dataset"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/examples"
 	"github.com/discreet-dp/discreet/learn/learntest"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/rng"
 )
 
-// The private part alone, in turn and boosted, on as many rows as Adult has.
-func BenchmarkPrivatePart(b *testing.B) {
+// benchTables are plans with their rows: invented ones, as many as Adult has,
+// and Adult where the data sets are present.
+func benchTables(b *testing.B, do func(b *testing.B, pl *Plan, tab engine.Table)) {
 	for _, name := range []string{"partly private, in turn", "partly private, boosted"} {
 		b.Run(name, func(b *testing.B) {
 			tab, plan := with(settings()[name], 32_561)
-			anyPlan, err := plan()
+			pl, err := plan()
 			if err != nil {
 				b.Fatal(err)
 			}
-			pl, eng, exit := anyPlan.(*Plan), learntest.Engine(b, tab), mech.NewExit(rng.System())
-			st, err := pl.begin(context.Background(), eng, exit)
+			do(b, pl.(*Plan), learntest.Engine(b, tab))
+		})
+	}
+	folder := os.Getenv("DISCREET_DATASETS")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "shared", "datasets")
+	}
+	path := filepath.Join(folder, "adult", "adult.data.gz")
+	for _, eps := range []dp.Epsilon{10_000_000, 100_000_000, dp.Nano} {
+		b.Run("Adult, ε = "+eps.String(), func(b *testing.B) {
+			if _, err := os.Stat(path); err != nil {
+				b.Skipf("no %s: set DISCREET_DATASETS", path)
+			}
+			s, err := examples.Schema("adult.yaml")
 			if err != nil {
 				b.Fatal(err)
 			}
-			for b.Loop() {
-				r := newRounds(pl, eng, st, exit)
-				for t := range pl.rules.rounds {
-					if err := r.run(context.Background(), t); err != nil {
-						b.Fatal(err)
-					}
-				}
+			tab, err := dataset.Read(context.Background(), s, dataset.Options{}, path)
+			if err != nil {
+				b.Fatal(err)
 			}
+			pl, err := Params{Epsilon: eps}.Plan(s, tab.Rows)
+			if err != nil {
+				b.Fatal(err)
+			}
+			do(b, pl, learntest.Engine(b, tab))
 		})
 	}
 }
 
-func BenchmarkPublicPart(b *testing.B) {
-	tab, plan := with(settings()["partly private"], 32_561)
-	pl, err := plan()
-	if err != nil {
-		b.Fatal(err)
-	}
-	eng := learntest.Engine(b, tab)
-	for b.Loop() {
-		if _, err := pl.(*Plan).publicStart(context.Background(), eng); err != nil {
+// The private part alone: all rounds from a public start.
+func BenchmarkPrivatePart(b *testing.B) {
+	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
+		exit := mech.NewExit(rng.System())
+		st, err := pl.begin(context.Background(), tab, exit)
+		if err != nil {
 			b.Fatal(err)
 		}
-	}
+		for b.Loop() {
+			r := newRounds(pl, tab, st, exit)
+			for t := range pl.rules.rounds {
+				if err := r.run(context.Background(), t); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkPublicPart(b *testing.B) {
+	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
+		for b.Loop() {
+			if _, err := pl.publicStart(context.Background(), tab); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -49,7 +49,7 @@ type Asking struct {
 }
 
 const (
-	callTimeout = 2 * patience // of a call's answer, its votes included where they are few
+	callTimeout = 2 * longest // of a call's answer, its votes included where they are few
 	dialTimeout = 10 * time.Second
 	firstPause  = 100 * time.Millisecond
 	lastPause   = 5 * time.Second
@@ -154,7 +154,9 @@ func (a *asked) again(ctx context.Context, once func(context.Context) error) err
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("did not answer in time: %w", context.Cause(ctx))
-		case !problem.Passing(err):
+		case !errors.As(err, new(*connect.Error)): // what it answered is not its votes, or our own disk fails
+			return err
+		case connect.IsWireError(err) && !problem.Passing(err):
 			return err
 		}
 		a.Log.Debug("trying again", "party", a.peer.Name, "after", wait, "error", err)

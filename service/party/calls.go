@@ -145,7 +145,7 @@ func (s *Server) ready(ctx context.Context, w *work, who identity.Caller, text [
 	if w == nil || err != nil {
 		return err
 	}
-	wait := time.NewTimer(patience)
+	wait := time.NewTimer(s.wait)
 	defer wait.Stop()
 	select {
 	case <-w.done:

@@ -66,8 +66,8 @@ const (
 	maxQueued   = 16 // queries that wait for their turn
 	maxMessage  = 1 << 20
 	partBytes   = 1 << 16 // of one message of a file
-	// patience is how long a call waits for votes before it asks to be asked again.
-	patience = 20 * time.Second
+	// longest is how long a call waits for votes before it asks to be asked again.
+	longest = 20 * time.Second
 	// transfer is how long a file may take on its way.
 	transfer = 15 * time.Minute
 	// cleaning is how often votes past their deadline are deleted.
@@ -83,6 +83,7 @@ type Server struct {
 	calls   chan struct{} // one token per call at a time
 	sending chan struct{}
 	queue   chan *work
+	wait    time.Duration // of a call for votes
 
 	mu    sync.Mutex
 	works map[ID]*work // queued or under way
@@ -133,7 +134,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	s := &Server{Params: p, metrics: newMetrics(), calls: make(chan struct{}, maxInFlight), sending: make(chan struct{}, maxSending), queue: make(chan *work, maxQueued), works: map[ID]*work{}}
+	s := &Server{Params: p, metrics: newMetrics(), calls: make(chan struct{}, maxInFlight), sending: make(chan struct{}, maxSending), queue: make(chan *work, maxQueued), wait: longest, works: map[ID]*work{}}
 	var err error
 	if s.shelf, err = newShelf(filepath.Join(p.State, "tables"), p.Allow); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (a *Aggregator) privacy(st Statement) model.Privacy {
 		Epsilon:   eps,
 		Bill:      []dp.Event{{Release: "the one report of an owner", Mechanism: mech, Epsilon: eps}},
 		Claim:     "localboost: G-LOCALBOOST-3",
-		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, whoever collected the reports and whatever they do with them.", eps),
+		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, whoever collected the reports and whatever they do with them.%s", eps, a.estimated()),
 		Unprotected: []string{
 			"that somebody took part, under which name, in which round and with which question",
 			"the declared columns, bounds and levels",
@@ -49,7 +49,7 @@ func (a *Aggregator) shared(st Statement) model.Privacy {
 		Epsilon: eps, Delta: wire.SumDelta,
 		Bill:      []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: a.addend.Name(), Epsilon: eps}},
 		Claim:     "localboost: G-LOCALBOOST-5",
-		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.", eps, wire.SumDelta),
+		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.%s", eps, wire.SumDelta, a.estimated()),
 		Unprotected: []string{
 			"owners from a quorum of share holders who collude: they can open what an owner added",
 			"owners from more than a sixth of all owners who add no noise",
@@ -60,6 +60,19 @@ func (a *Aggregator) shared(st Statement) model.Privacy {
 		},
 		Counted: st.Counted, Seeded: st.Seeded,
 	}
+}
+
+// estimated says how right the first round's classifier is, whose error is measured
+// on records that weigh alike; later rounds' are not. It is computed from what is
+// released anyway.
+func (a *Aggregator) estimated() string {
+	if len(a.done) == 0 || !(a.done[0].ErrNoise > 0) {
+		return ""
+	}
+	o := a.done[0]
+	percent := func(x float64) float64 { return 100 * min(1, max(0, x)) }
+	return fmt.Sprintf(" Owners' answers put the accuracy of the first round's classifier at about %.0f %% (95 %% band %.0f to %.0f), levels of the label counted alike.",
+		percent(1-o.Err), percent(1-o.Err-1.96*o.ErrNoise), percent(1-o.Err+1.96*o.ErrNoise))
 }
 
 // poison says what one owner, honest or not, can do to an estimated share of all

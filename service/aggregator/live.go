@@ -4,6 +4,7 @@ package aggregator
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -42,8 +43,7 @@ type live struct {
 	stored        int
 	news, counted time.Time
 
-	outcomes []core.Outcome
-	reach    float64 // see core.Aggregator.Reach; 0 before the first slot is closed
+	results
 
 	gathering atomic.Bool // a goroutine sees a secret sum through
 
@@ -51,6 +51,34 @@ type live struct {
 	core     *core.Aggregator
 	computed int       // slots that core has closed
 	retry    time.Time // of a secret sum that failed
+}
+
+// results are what everybody may know of the slots that are closed. They are stored,
+// for every process to tell, also when the reports are gone.
+type results struct {
+	Outcomes []core.Outcome `json:"outcomes"`
+	Reach    float64        `json:"reach"` // see core.Aggregator.Reach; 0 before the first slot is closed
+}
+
+// note is what core can tell, as text.
+func (l *live) note() ([]byte, error) {
+	return json.Marshal(results{l.core.Outcomes(), l.core.Reach()})
+}
+
+func readNote(text []byte) (r results, err error) {
+	if text != nil {
+		err = json.Unmarshal(text, &r)
+	}
+	return r, err
+}
+
+// estimate is the one error that is an accuracy: that of the first round, whose
+// records weigh alike. nil before, and where nobody reported.
+func (r *results) estimate() *core.Outcome {
+	if len(r.Outcomes) == 0 || !(r.Outcomes[0].ErrNoise > 0) {
+		return nil
+	}
+	return &r.Outcomes[0]
 }
 
 // enliven makes a task of what the store holds about it.
@@ -100,12 +128,21 @@ func (l *live) refresh(ctx context.Context, s *store.Store) error {
 			return err
 		}
 	}
+	text, err := s.Noted(ctx, l.id)
+	if err != nil {
+		return err
+	}
+	results, err := readNote(text)
+	if err != nil {
+		return err
+	}
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r.Number < l.slot { // read before somebody else refreshed
 		return nil
 	}
+	l.results = results
 	l.state = max(l.state, t.State)
 	if r.Number > l.slot {
 		l.slot, l.asked, l.laws, l.text, l.deadline = r.Number, nil, nil, nil, r.Deadline
@@ -206,9 +243,6 @@ func (l *live) compute(ctx context.Context, s *store.Store, sealed int) (broadca
 	if err := l.tally(ctx, s, sealed+1); err != nil {
 		return nil, nil, err
 	}
-	l.mu.Lock()
-	l.outcomes, l.reach = l.core.Outcomes(), l.core.Reach()
-	l.mu.Unlock()
 	if l.computed < l.ann.Task.Slots() {
 		broadcast, err = l.core.Broadcast()
 		return broadcast, nil, err

@@ -15,11 +15,11 @@ type metrics struct {
 	storage  prometheus.Counter
 }
 
-func newMetrics() *metrics {
+func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		accepted: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_reports_stored_total", Help: "Reports stored for the first time."}),
 		storage:  prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_storage_failures_total", Help: "Transactions that the store failed to commit."}),
 	}
-	m.Metrics = gate.NewMetrics(m.accepted, m.storage)
+	m.Metrics = gate.NewMetrics(m.accepted, m.storage, gauges{s})
 	return m
 }

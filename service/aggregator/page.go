@@ -5,11 +5,13 @@ package aggregator
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/service/store"
 )
 
@@ -26,7 +28,10 @@ type card struct {
 	Percent                                   int    // of the minimum, at most 100
 	Left                                      time.Duration
 	Rounds                                    []cardRound
-	Reach                                     string // "" before the first round is over
+	Accuracy, AccuracyBand                    string // "" before the first round is over
+	Reach                                     string // "" before the first slot is closed
+	Who                                       string // may report
+	What                                      string // each owner gives
 }
 
 type cardRound struct {
@@ -69,11 +74,18 @@ func (l *live) card(now time.Time) card {
 		ID: l.String(), Classifier: string(t.Classifier), Mechanism: t.Mechanism, Epsilon: t.Epsilon.String(),
 		Slot: l.slot + 1, Slots: t.Slots(), Stored: l.stored, Needed: l.ann.Minimum,
 		Percent: min(100, 100*l.stored/l.ann.Minimum), Left: max(0, l.deadline.Sub(now)).Round(time.Second), Kind: "what makes a classifier",
+		Who: "whoever has a key", What: "one report",
 	}
 	if c.Mechanism == "" {
 		c.Mechanism = "oue or grr"
 	}
-	if l.asked.IsError() {
+	if l.secretly() {
+		c.What, c.Mechanism = "shares of one sum", fmt.Sprintf("noise of all owners together, %d helpers", len(l.ann.Helpers))
+	}
+	if l.roster != nil {
+		c.Who = fmt.Sprintf("%d owners, listed as %x…", l.roster.Len(), l.ann.Roster[:6])
+	}
+	if (&wire.Round{Slot: l.slot}).IsError() {
 		c.Kind = "how well it does"
 	}
 	switch l.state {
@@ -84,7 +96,7 @@ func (l *live) card(now time.Time) card {
 	default:
 		c.State = "ended without a model"
 	}
-	for _, o := range l.outcomes {
+	for _, o := range l.Outcomes {
 		r := cardRound{Round: o.Round, Reports: o.Tables + o.Errors, Vote: "dropped"}
 		r.Error, r.Low, r.Up = percent(o.Err), percent(o.Err-1.96*o.ErrNoise), percent(o.Err+1.96*o.ErrNoise)
 		if o.Vote > 0 {
@@ -92,8 +104,12 @@ func (l *live) card(now time.Time) card {
 		}
 		c.Rounds = append(c.Rounds, r)
 	}
-	if l.reach > 0 {
-		c.Reach = percent(l.reach) + " %"
+	if e := l.estimate(); e != nil {
+		c.Accuracy = percent(1 - e.Err)
+		c.AccuracyBand = percent(1-e.Err-1.96*e.ErrNoise) + "–" + percent(1-e.Err+1.96*e.ErrNoise)
+	}
+	if l.Reach > 0 {
+		c.Reach = percent(l.Reach) + " %"
 	}
 	return c
 }

@@ -13,8 +13,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/helper/helpertest"
 )
 
 // TestPageShowsProgress looks at the page, the metrics and the health of an
@@ -45,9 +47,10 @@ func TestPageShowsProgress(t *testing.T) {
 	for !strings.Contains(body, `class="state">done`) { // the model is in the store a moment before
 		_, body = get("/")
 	}
-	for _, want := range []string{id.String()[:12], "one report, ε = 2", "weighted error", "by at most"} {
+	told := []string{id.String()[:12], "one report, ε = 2", "whoever has a key", "accuracy</dt><dd>about ", "95 % band", "weighted error", "by at most"}
+	for _, want := range told {
 		if !strings.Contains(body, want) {
-			t.Errorf("the page of a finished task lacks %q", want)
+			t.Errorf("the page of a finished task lacks %q:\n%s", want, body)
 		}
 	}
 	if strings.Contains(body, "http://") || strings.Contains(body, "https://") {
@@ -56,10 +59,46 @@ func TestPageShowsProgress(t *testing.T) {
 	if _, body := get("/metrics"); !strings.Contains(body, "discreet_reports_stored_total 600") {
 		t.Errorf("the metrics do not count 600 reports:\n%s", body)
 	}
+	secret := f.secretPlan(helpertest.New(t, f.log, f.authority, 3), 3, nil)
+	f.announce(secret)
+	if _, body := get("/"); !strings.Contains(body, "shares of one sum, ε = 2 (noise of all owners together, 3 helpers)") {
+		t.Errorf("the page of a secret sum lacks what owners give:\n%s", body)
+	}
+	if _, body := get("/metrics"); !strings.Contains(body, "discreet_task_epsilon{task=") || !strings.Contains(body, "go_goroutines") {
+		t.Errorf("the metrics lack an open task or the process:\n%s", body)
+	}
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/elsewhere": 404} {
 		if code, _ := get(path); code != want {
 			t.Errorf("%s answers %d, want %d", path, code, want)
 		}
+	}
+}
+
+// TestEveryProcessTellsResults starts the next process when the reports are gone:
+// its page shows the same.
+func TestEveryProcessTellsResults(t *testing.T) {
+	f := newFederation(t)
+	f.serve()
+	id := f.announce(f.plan(nil))
+	owners := f.owners(600, 1)
+	_, err := owners.Run(t.Context(), id)
+	must(t, err)
+	f.model(id)
+	results := func() string {
+		t.Helper()
+		for {
+			w := httptest.NewRecorder()
+			f.server.Page().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+			if _, after, done := strings.Cut(w.Body.String(), `class="state">done`); done {
+				return after
+			}
+			<-time.After(20 * time.Millisecond)
+		}
+	}
+	before := results()
+	f.serve()
+	if after := results(); after != before || !strings.Contains(before, "95 % band") {
+		t.Errorf("the page was\n%s\nand is\n%s", before, after)
 	}
 }
 

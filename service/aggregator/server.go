@@ -68,7 +68,8 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	s := &Server{Params: p, tasks: map[store.ID]*live{}, metrics: newMetrics()}
+	s := &Server{Params: p, tasks: map[store.ID]*live{}}
+	s.metrics = newMetrics(s)
 	s.gate = &gate.Gate{
 		May: may, Body: maxUpload, Bodies: map[string]int64{rpc.AggregatorCreateTaskProcedure: maxTask},
 		Turns:    map[string]gate.Turns{rpc.AggregatorUploadProcedure: make(gate.Turns, maxInFlight), rpc.AggregatorCreateTaskProcedure: make(gate.Turns, 1)},

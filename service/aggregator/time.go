@@ -157,6 +157,11 @@ func (s *Server) advance(ctx context.Context, l *live, slot int) error {
 	if err != nil {
 		return err
 	}
+	if note, err := l.note(); err != nil {
+		return err
+	} else if err := s.Store.Note(ctx, l.id, slot, note); err != nil {
+		return err
+	}
 	var next *store.Round
 	if file == nil {
 		next = &store.Round{Number: slot + 1, Broadcast: append([]byte{}, broadcast...), Deadline: l.slotDeadline(s.Now())}

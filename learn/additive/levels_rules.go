@@ -26,10 +26,13 @@ type levelRules struct {
 // rho is what (ε, δ) buys, 0 without a δ.
 func settleLevels(p Params, relation dp.Relation, rows, columns int, rho float64) levelRules {
 	if p.NotPrivate {
-		return levelRules{bins: maxBins, rounds: columns, believed: levelsBelieved, trustShare: 0.2, boosts: 3, restShare: 0.6, stride: 0.6}
+		return levelRules{bins: maxBins, rounds: columns, believed: levelsBelieved, trustShare: levelsTrust, boosts: 3, restShare: 0.6, stride: 0.6}
 	}
 	signal := float64(rows) * p.Epsilon.Float() / step(relation)
-	if joint := float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / length(relation); joint > signal && levelsTurn(joint, columns) {
+	// A Gaussian of deviation σ is reckoned as the Laplace noise of the same. All
+	// columns with it are worth a few with less noise each.
+	joint := float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / length(relation)
+	if joint > signal && (levelsTurn(signal, columns) || joint/float64(columns) >= 0.6*signal/float64(levelsWorth(signal))) {
 		r := levelsInTurn(joint, columns)
 		r.gaussian = true
 		return r
@@ -41,7 +44,7 @@ func settleLevels(p Params, relation dp.Relation, rows, columns int, rho float64
 	each := signal / float64(r.rounds)
 	r.bins = binsFor(each)
 	if each >= levelsPlenty {
-		r.trustShare = 0.15
+		r.trustShare = levelsTrust
 	}
 	return r
 }
@@ -58,13 +61,16 @@ func levelsTurn(signal float64, columns int) bool {
 
 // levelsPlenty is from how many noise scales of a column on it pays to measure
 // what columns count for.
-const levelsPlenty = 1500
+const levelsPlenty = 1000
+
+// levelsTrust is the part of the price for measuring what columns count for.
+const levelsTrust = 0.15
 
 // levelsBelieved is the mean of the prior of what a column's steps count for.
 const levelsBelieved = 0.4
 
 func levelsInTurn(signal float64, columns int) levelRules {
-	r := levelRules{bins: binsFor(signal / float64(columns)), rounds: columns, believed: levelsBelieved, trustShare: 0.2}
+	r := levelRules{bins: binsFor(signal / float64(columns)), rounds: columns, believed: levelsBelieved, trustShare: levelsTrust}
 	if columns == 1 {
 		r.believed, r.trustShare = 1, 0
 	}

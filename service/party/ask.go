@@ -46,6 +46,8 @@ type Asking struct {
 	// Progress is told how many parties have answered or will not, where it is not
 	// nil.
 	Progress func(done, total int)
+
+	patience time.Duration // with helpers; 0: as the constant
 }
 
 const (

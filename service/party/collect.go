@@ -3,6 +3,7 @@
 package party
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"maps"
@@ -17,13 +18,9 @@ import (
 	"github.com/discreet-dp/discreet/service/sum"
 )
 
-const (
-	// meeting is how long helpers have to say that they are there.
-	meeting = 10 * time.Second
-	// afterwards is how long helpers keep a sum after the query's deadline, for a
-	// combiner that opens it late.
-	afterwards = time.Hour
-)
+// afterwards is how long helpers keep a sum after the query's deadline, for a
+// combiner that opens it late.
+const afterwards = time.Hour
 
 // Total is an opened secret sum.
 type Total struct {
@@ -43,7 +40,7 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	}
 	c := &sum.Collection{Sum: &sum.Sum{
 		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below, AtLeast: max(2, a.Query.Honest), Ends: a.Query.Deadline.Add(afterwards),
-	}, Patience: delivery}
+	}, Patience: cmp.Or(a.patience, patience)}
 	for _, name := range slices.Sorted(maps.Keys(addresses)) {
 		client := sum.Dial(a.Self, name, addresses[name], a.Log)
 		defer client.Close()
@@ -55,7 +52,7 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	if len(c.Clients) < 3 { // before anybody is asked
 		return nil, &dp.ParamError{Op: "combine", Param: "helpers", Want: "must number 3 to 255", Got: len(c.Clients)}
 	}
-	meet, cancel := context.WithTimeout(ctx, meeting)
+	meet, cancel := context.WithTimeout(ctx, c.Patience)
 	c.Sum.Helpers = sum.Meet(meet, c.Clients)
 	cancel()
 	if c.Signed, err = c.Sum.Sign(a.Self); err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/discreet-dp/discreet/service/sum"
 )
 
-// delivery is how long helpers are waited for that do not answer.
-const delivery = 5 * time.Second
+// patience is how long helpers are waited for that do not answer.
+const patience = 5 * time.Second
 
 // Add implements rpc.PartyHandler.
 func (s *Server) Add(ctx context.Context, r *connect.Request[rpc.AddRequest]) (*connect.Response[rpc.AddResponse], error) {
@@ -155,7 +155,7 @@ func (s *Server) deliver(ctx context.Context, id ID, announced *sum.Sum, sumID s
 		clients[i] = sum.Dial(s.Self, h.Name, s.Helpers[h.Name], s.Log)
 		defer clients[i].Close()
 	}
-	ctx, cancel := context.WithTimeout(ctx, delivery)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	switch d := sum.Deliver(ctx, sumID, clients, [][]sum.Share{shares}); {
 	case d.Kept[0] == there || d.Kept[0] >= protocol.Quorum():

@@ -84,6 +84,8 @@ type Server struct {
 	sending chan struct{}
 	queue   chan *work
 	wait    time.Duration // of a call for votes
+	// patience is with helpers.
+	patience time.Duration
 
 	mu    sync.Mutex
 	works map[ID]*work // queued or under way
@@ -134,7 +136,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	s := &Server{Params: p, metrics: newMetrics(), calls: make(chan struct{}, maxInFlight), sending: make(chan struct{}, maxSending), queue: make(chan *work, maxQueued), wait: longest, works: map[ID]*work{}}
+	s := &Server{Params: p, metrics: newMetrics(), calls: make(chan struct{}, maxInFlight), sending: make(chan struct{}, maxSending), queue: make(chan *work, maxQueued), wait: longest, patience: patience, works: map[ID]*work{}}
 	var err error
 	if s.shelf, err = newShelf(filepath.Join(p.State, "tables"), p.Allow); err != nil {
 		return nil, err

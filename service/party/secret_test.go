@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/local/secsum"
+	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/service/helper/helpertest"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/problem"
+	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/service/sum"
+)
+
+// The shape of every test's sum.
+const (
+	length = 7
+	below  = 1 << 20
+	// soon is how long helpers are waited for in tests.
+	soon = 500 * time.Millisecond
+)
+
+// committee is helpers and the parties that trust them.
+type committee struct {
+	*world
+	*helpertest.Committee
+	addresses map[string]string
+}
+
+func newCommittee(t *testing.T) *committee {
+	t.Helper()
+	w := newWorld(t)
+	c := &committee{w, helpertest.New(t, quiet, w.authority, 3), map[string]string{}}
+	for h := range 3 {
+		c.addresses[c.Name(h)] = c.Address(h)
+	}
+	return c
+}
+
+// member is a party that hands in nothing in the clear. It adds to each coordinate
+// how often it was asked, times its scale.
+func (c *committee) member(name string, scale uint64, change func(*Params)) *member {
+	c.t.Helper()
+	var m *member
+	m = c.world.member(name, func(p *Params) {
+		p.Kinds, p.Helpers = nil, c.addresses
+		p.Add = func(_ context.Context, _ *Query, _ []string, votes io.Reader) ([]uint64, uint64, error) {
+			r, err := multiparty.NewReader(votes)
+			if err == nil {
+				err = r.Rest()
+			}
+			out := make([]uint64, length)
+			for i := range out {
+				out[i] = scale * uint64(m.casts.Load())
+			}
+			return out, below, err
+		}
+		if change != nil {
+			change(p)
+		}
+	})
+	m.patience = soon
+	return m
+}
+
+func (c *committee) query(change func(*Query)) *Query {
+	c.t.Helper()
+	return c.world.query(func(q *Query) {
+		q.Honest = 2
+		if change != nil {
+			change(q)
+		}
+	})
+}
+
+// total has members add up.
+func (c *committee) total(q *Query, members ...*member) (*Total, error) {
+	c.t.Helper()
+	var peers []Peer
+	for _, m := range members {
+		peers = append(peers, m.peer())
+	}
+	a := c.asking(q, peers...)
+	a.patience = soon
+	return a.Total(c.t.Context(), c.addresses, length, below)
+}
+
+func (c *committee) adds(total *Total, err error, parties int, each uint64) {
+	c.t.Helper()
+	must(c.t, err)
+	if total.Parties != parties || !slices.Equal(total.Sum, slices.Repeat([]uint64{each}, length)) {
+		c.t.Errorf("%d parties add up to %v, want %d and %d in each coordinate", total.Parties, total.Sum, parties, each)
+	}
+}
+
+// The sum is that of the parties that are there, and no byte that a party sends to
+// the combiner is about a vote: its answers are empty.
+func TestNobodySeesAVote(t *testing.T) {
+	c := newCommittee(t)
+	a, b, d := c.member("a", 1, nil), c.member("b", 10, nil), c.member("d", 100, nil)
+	sent := &tap{}
+	for _, m := range []*member{a, b, d} {
+		m.kill()
+		m.wrap = sent.wrap
+		m.start().patience = soon
+	}
+	total, err := c.total(c.query(nil), a, b, d)
+	c.adds(total, err, 3, 111)
+	all := sent.all()
+	if one := all[:len(all)/3]; len(one) > 32 || !bytes.Equal(all, bytes.Repeat(one, 3)) {
+		t.Errorf("the parties have sent %q to the combiner, want one and the same empty answer", all)
+	}
+	for _, m := range []*member{a, b, d} {
+		_, err := c.ask(c.world.query(nil), m)
+		c.wants(problem.NotAllowed, err)
+	}
+	files, err := os.ReadDir(a.votesDir())
+	must(t, err)
+	for _, f := range files {
+		text, err := os.ReadFile(a.votesPath(ID(unhex(t, f.Name()))))
+		must(t, err)
+		if bytes.Contains(text, []byte("discreet votes")) {
+			t.Error("a party keeps votes, not shares")
+		}
+	}
+}
+
+// tap hears what is sent.
+type tap struct {
+	mu   sync.Mutex
+	sent []byte
+}
+
+func (tp *tap) wrap(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(&tapped{w, tp}, r)
+	})
+}
+
+func (tp *tap) all() []byte {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	return bytes.Clone(tp.sent)
+}
+
+type tapped struct {
+	http.ResponseWriter
+	tap *tap
+}
+
+func (t *tapped) Write(b []byte) (int, error) {
+	t.tap.mu.Lock()
+	t.tap.sent = append(t.tap.sent, b...)
+	t.tap.mu.Unlock()
+	return t.ResponseWriter.Write(b)
+}
+
+func (t *tapped) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+func unhex(t *testing.T, text string) (d multiparty.Digest) {
+	t.Helper()
+	must(t, d.UnmarshalText([]byte(text)))
+	return d
+}
+
+// A party that is gone is not in the sum, and a helper that is gone is not needed.
+func TestSumsOutliveTheDead(t *testing.T) {
+	c := newCommittee(t)
+	a, b, d := c.member("a", 1, nil), c.member("b", 10, nil), c.member("d", 100, nil)
+	d.kill()
+	c.Kill(1)
+	total, err := c.total(c.query(func(q *Query) { q.Deadline = time.Now().Add(4 * time.Second).Truncate(time.Second) }), a, b, d)
+	c.adds(total, err, 2, 11)
+	if total.Answers[0].Err != nil || total.Answers[1].Err != nil || total.Answers[2].Err == nil {
+		t.Errorf("answers: %+v, want a and b alone", total.Answers)
+	}
+}
+
+// Fewer than are honest make no sum.
+func TestTooFewOpenNothing(t *testing.T) {
+	c := newCommittee(t)
+	a, b := c.member("a", 1, nil), c.member("b", 10, func(p *Params) { p.MaxEpsilon = 1 })
+	d := c.member("d", 100, nil)
+	_, err := c.total(c.query(func(q *Query) { q.Honest = 3 }), a, b, d)
+	if abort := (*secsum.Abort)(nil); !errors.As(err, &abort) {
+		t.Errorf("err = %v, want an abort", err)
+	}
+}
+
+// A party that dies when its shares are made and none is sent sends the same ones:
+// they are never split anew. It costs once.
+func TestSharesAreSplitOnce(t *testing.T) {
+	c := newCommittee(t)
+	a := c.member("a", 1, nil)
+	q := c.query(nil)
+	query, announced := c.announce(q, c.combiner, nil, a)
+	add := func() error {
+		client, _ := c.client(a, c.combiner, nil)
+		_, err := client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
+		return err
+	}
+	c.wants(problem.Overloaded, add()) // no helper knows of the sum: nothing is sent
+	shares := c.kept(a)
+	a.kill()
+	a.start().patience = soon
+	c.wants(problem.Overloaded, add())
+	if !bytes.Equal(shares, c.kept(a)) || a.casts.Load() != 1 {
+		t.Errorf("shares were made anew, by %d casts", a.casts.Load())
+	}
+	for _, client := range c.Clients(c.combiner) {
+		must(t, client.Begin(t.Context(), announced))
+	}
+	must(t, add())
+	must(t, add())
+	if !bytes.Equal(shares, c.kept(a)) {
+		t.Error("shares were made anew")
+	}
+	if spent, n, err := a.record.spent(t.Context()); err != nil || n != 1 {
+		t.Errorf("%s is spent on %d sums, %v; want one", spent, n, err)
+	}
+}
+
+// kept is the one file that a party keeps.
+func (c *committee) kept(m *member) []byte {
+	c.t.Helper()
+	files, err := os.ReadDir(m.votesDir())
+	must(c.t, err)
+	if len(files) != 1 {
+		c.t.Fatalf("a party keeps %v, want one file", files)
+	}
+	text, err := os.ReadFile(m.votesPath(ID(unhex(c.t, files[0].Name()))))
+	must(c.t, err)
+	return text
+}
+
+// announce signs a query and a sum about it, but for what change does.
+func (c *committee) announce(q *Query, collector *identity.Identity, change func(*sum.Sum), members ...*member) (*rpc.SignedQuery, sum.Signed) {
+	c.t.Helper()
+	query, err := (Asking{Self: c.combiner, Query: q}).sign()
+	must(c.t, err)
+	s := &sum.Sum{Round: "r", Topic: sha256.Sum256(query.GetQuery()), Helpers: sum.Meet(c.t.Context(), c.Clients(c.combiner)), Length: length, Range: below, AtLeast: 2, Ends: q.Deadline.Add(time.Hour)}
+	for _, m := range members {
+		s.Roster = append(s.Roster, sum.Key(m.key.Public().(ed25519.PublicKey)))
+	}
+	for len(s.Roster) < 2 {
+		s.Roster = append(s.Roster, sum.Key{byte(len(s.Roster))})
+	}
+	if change != nil {
+		change(s)
+	}
+	signed, err := s.Sign(collector)
+	must(c.t, err)
+	return query, signed
+}
+
+// Sums that a party does not add to, and that cost it nothing.
+func TestSumsThatAreRefused(t *testing.T) {
+	c := newCommittee(t)
+	a := c.member("a", 1, nil)
+	other := c.world.member("other", nil)
+	for name, k := range map[string]struct {
+		query     func(*Query)
+		collector *identity.Identity
+		change    func(*sum.Sum)
+		want      problem.Kind
+	}{
+		"about another query":      {nil, c.combiner, func(s *sum.Sum) { s.Topic[0]++ }, problem.NotAllowed},
+		"of another collector":     {nil, c.identity(identity.Combiner, "other"), nil, problem.NotAllowed},
+		"of too few":               {func(q *Query) { q.Honest = 3 }, c.combiner, nil, problem.NotAllowed},
+		"without the party":        {nil, c.combiner, func(s *sum.Sum) { s.Roster[0] = sum.Key{7} }, problem.NotAllowed},
+		"of more than were asked":  {func(q *Query) { q.Params.Parties = 2 }, c.combiner, func(s *sum.Sum) { s.Roster = append(s.Roster, sum.Key{8}) }, problem.NotAllowed},
+		"with a helper too many":   {nil, c.combiner, func(s *sum.Sum) { s.Helpers = append(s.Helpers, sum.Helper{Name: "h3", Memory: sum.Memory{1}}) }, problem.NotAllowed},
+		"with another helper":      {nil, c.combiner, func(s *sum.Sum) { s.Helpers[0].Name = "evil" }, problem.NotAllowed},
+		"for a query for votes":    {func(q *Query) { q.Honest = 0 }, c.combiner, nil, problem.NotAllowed},
+		"for a dear query":         {func(q *Query) { q.Params.Epsilon *= 10 }, c.combiner, nil, problem.NotAllowed},
+		"that ended":               {nil, c.combiner, func(s *sum.Sum) { s.Ends = time.Unix(time.Now().Unix()-1, 0) }, problem.Malformed},
+		"of majority, which turns": {func(q *Query) { q.Params.Method = multiparty.Majority }, c.combiner, nil, problem.Malformed},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			q := c.query(k.query)
+			text, err := q.text(q.Deadline.Unix())
+			must(t, err)
+			s, err := c.combiner.Sign(Purpose, text)
+			must(t, err)
+			sound := c.query(nil)
+			_, announced := c.announce(sound, k.collector, func(s *sum.Sum) {
+				s.Topic = sha256.Sum256(text)
+				if k.change != nil {
+					k.change(s)
+				}
+			}, a)
+			client, _ := c.client(a, c.combiner, nil)
+			_, err = client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: &rpc.SignedQuery{Query: text, Certificate: s.Certificate, Signature: s.Value}, Sum: announced.Proto()}))
+			if got := problem.Of(err); err == nil || got.Kind != k.want {
+				t.Errorf("err = %v, want %s", err, k.want)
+			}
+		})
+	}
+	if spent, n, err := a.record.spent(t.Context()); err != nil || n != 0 || a.casts.Load() != 0 {
+		t.Errorf("refused sums have cost %s, %v", spent, err)
+	}
+	// A party that knows no helpers takes part in none.
+	query, announced := c.announce(c.query(nil), c.combiner, nil, other)
+	client, _ := c.client(other, c.combiner, nil)
+	_, err := client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
+	c.wants(problem.NotAllowed, err)
+	// A query for votes by way of Vote.
+	client, signed := c.client(a, c.combiner, c.query(nil))
+	c.wants(problem.Malformed, call(t, client, signed))
+}
+
+// A sum of another shape than the query makes is not added to.
+func TestSumsOfAnotherShape(t *testing.T) {
+	c := newCommittee(t)
+	a, b := c.member("a", 1, nil), c.member("b", 1, nil)
+	for _, shape := range [][2]uint64{{length + 1, below}, {length, below - 1}} {
+		q := c.query(func(q *Query) { q.Job = strings.Repeat("j", int(shape[0])) })
+		total, err := c.asking(q, a.peer(), b.peer()).Total(t.Context(), c.addresses, int(shape[0]), shape[1])
+		if err == nil {
+			t.Errorf("%v: %v is the sum", shape, total.Sum)
+		}
+		for _, answer := range total.Answers {
+			c.wants(problem.Unable, answer.Err)
+		}
+	}
+	if _, err := c.asking(c.query(nil), a.peer()).Total(t.Context(), maps.Collect(func(yield func(string, string) bool) { yield("h0", c.Address(0)) }), length, below); err == nil {
+		t.Error("one helper is a committee")
+	}
+}

@@ -83,6 +83,9 @@ func (c *Committee) Name(h int) string { return c.members[h].name }
 // Address is where a helper serves, https://host:port.
 func (c *Committee) Address(h int) string { return "https://" + c.members[h].address }
 
+// Store is the path of a helper's store.
+func (c *Committee) Store(h int) string { return c.members[h].store }
+
 // Start serves a helper that is down, on its store and at its address.
 func (c *Committee) Start(h int) {
 	c.t.Helper()

@@ -38,6 +38,7 @@ func settings() map[string]setting {
 		"add-remove, gaussian":      {delta(addRemove), 20_000},
 		"delta spared":              {delta(partly), 400},
 		"partly private":            {partly, 400},
+		"partly private, picks":     {partly, 1_200},
 		"partly private, in turn":   {partly, 5_000},
 		"partly private, boosted":   {partly, 100_000},
 		"no public column":          {func(_ *Params, s *schema.Schema) { hide(s) }, 600},

@@ -18,11 +18,10 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// start is the score before any round, with bounds on what a row can score
-// under it as far as weights see it: in units of 1/feature.ScoreOne nat, by label.
+// start is the score before any round, what weights see of it, and bounds on
+// what a row can score there: in units of 1/feature.ScoreOne nat, by label.
 type start struct {
-	score feature.Additive
-	clip  *feature.Clip // what weights see of the score; nil for all
+	score, seen feature.Additive
 	// totals are the weights of all rows, the positive label's first, where they
 	// are public; else nil.
 	totals []float64
@@ -67,8 +66,25 @@ func (pl *Plan) publicStart(ctx context.Context, tab engine.Table) (*start, erro
 		first, _ := sp.Block(k)
 		st.score.Shapes = append(st.score.Shapes, feature.Shape{Bins: bins[k], Steps: best.Coef[first : first+bins[k].Len()]})
 	}
+	st.seen = glimpse(st.score, baseRate(total(pos), total(neg)), pl.rules.sees)
 	st.bound(groups, pos, neg)
 	return st, nil
+}
+
+// baseRate is the log-odds of the positive label over all rows.
+func baseRate(pos, neg float64) float64 { return math.Log(math.Max(pos, 1) / math.Max(neg, 1)) }
+
+// glimpse is the base rate and a part of what a score adds to it.
+func glimpse(of feature.Additive, rate, part float64) feature.Additive {
+	out := feature.Additive{Intercept: rate + float64(part*(of.Intercept-rate))}
+	for _, sh := range of.Shapes {
+		steps := make([]float64, len(sh.Steps))
+		for b, s := range sh.Steps {
+			steps[b] = part * s
+		}
+		out.Shapes = append(out.Shapes, feature.Shape{Bins: sh.Bins, Steps: steps})
+	}
+	return out
 }
 
 // quantiles are the scores below and above which equal parts of the rows lie,
@@ -153,15 +169,13 @@ func (pl *Plan) publicBins(g *engine.Groups, j int) feature.Bins {
 	return feature.NewBins(pl.s, j, edges)
 }
 
-// bound scores the groups there are, as weights will.
+// bound clips what weights see, and scores the groups there are as they will.
 func (st *start) bound(g *engine.Groups, pos, neg []float64) {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
-	st.score.Bind(g.Cols).Scores(0, scores, scratch)
+	st.seen.Bind(g.Cols).Scores(0, scores, scratch)
 	low, high := quantiles(scores, pos, neg)
-	st.clip = &feature.Clip{Shapes: len(st.score.Shapes), Low: low, High: high}
-	seen := st.score
-	seen.Clip = st.clip
-	seen.Bind(g.Cols).Scores(0, scores, scratch)
+	st.seen.Clip = &feature.Clip{Shapes: len(st.seen.Shapes), Low: low, High: high}
+	st.seen.Bind(g.Cols).Scores(0, scores, scratch)
 	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
 	for i, z := range scores {
 		st.totals[0] += pos[i] * float64(engine.Weight(z)) / engine.WeightOne
@@ -209,7 +223,8 @@ func (pl *Plan) privateStart(ctx context.Context, tab engine.Table, exit *mech.E
 		floor = math.Sqrt(pl.prior.variance(dp.AddRemove) / 2)
 	}
 	z := math.Log(math.Max(p, floor) / math.Max(q, floor))
-	return &start{score: feature.Additive{Intercept: z}, rows: math.Max(1, p+q), least: feature.Units(z), most: feature.Units(z)}, nil
+	whole := feature.Additive{Intercept: z}
+	return &start{score: whole, seen: whole, rows: math.Max(1, p+q), least: feature.Units(z), most: feature.Units(z)}, nil
 }
 
 func weights(counts []uint64) []float64 {

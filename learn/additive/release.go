@@ -38,10 +38,7 @@ type shape struct {
 }
 
 func newRounds(pl *Plan, tab engine.Table, st *start, exit *mech.Exit) *rounds {
-	score := st.score
-	score.Clip = st.clip
-	score.Shapes = append([]feature.Shape(nil), st.score.Shapes...)
-	r := &rounds{pl: pl, tab: tab, exit: exit, score: &score, least: st.least, most: st.most, total: st.totals, fit: make([]shape, len(pl.private))}
+	r := &rounds{pl: pl, tab: tab, exit: exit, score: &st.seen, least: st.least, most: st.most, total: st.totals, fit: make([]shape, len(pl.private))}
 	for k := range pl.private {
 		r.free = append(r.free, k)
 		r.fit[k].steps = make([]float64, pl.private[k].Len())

@@ -16,8 +16,12 @@ type rules struct {
 	rounds    int     // releases of cells
 	picks     bool    // each round picks its column; else rounds take the columns in turn
 	pickShare float64 // part of a round's ε that its pick costs
-	gaussian  bool    // Gaussian noise, which a δ pays for, in place of Laplace
-	passes    []pass  // over the columns in turn; one where rounds pick
+	// sees is how much the weights see of what public columns add to the base rate.
+	// Like keep: less than 1 counts in part twice what public and private columns
+	// both say, and leaves more weight.
+	sees     float64
+	gaussian bool   // Gaussian noise, which a δ pays for, in place of Laplace
+	passes   []pass // over the columns in turn; one where rounds pick
 }
 
 // pass is what the rounds of one pass have in common.
@@ -54,7 +58,7 @@ func twice() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
-		return rules{bins: maxBins, rounds: 3 * columns, passes: []pass{third, third, third}}
+		return rules{bins: maxBins, rounds: 3 * columns, sees: 1, passes: []pass{third, third, third}}
 	}
 	// signal is how many noise scales of a single release the table is long. A
 	// Gaussian of deviation σ is reckoned as the Laplace noise of the same, and
@@ -67,11 +71,11 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rule
 	}
 	switch {
 	case columns == 1:
-		return rules{bins: binsFor(signal), rounds: 1, passes: once(0, 1)}
+		return rules{bins: binsFor(signal), rounds: 1, sees: 1, passes: once(0, 1)}
 	case turns(signal, columns):
 		return inTurn(signal, columns, 400, 3000)
 	}
-	r := rules{rounds: worth(signal), picks: true, passes: once(0.5, 1)}
+	r := rules{rounds: worth(signal), picks: true, sees: 0.5, passes: once(0.5, 1)}
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
 	r.bins = binsFor(signal / float64(r.rounds))
 	return r
@@ -127,7 +131,7 @@ func turns(signal float64, columns int) bool {
 // inTurn takes the columns in turn: twice, or once, keeping part or nothing.
 func inTurn(signal float64, columns int, part, two float64) rules {
 	each := signal / float64(columns)
-	r := rules{bins: binsFor(each), rounds: columns}
+	r := rules{bins: binsFor(each), rounds: columns, sees: 1}
 	switch {
 	case each >= two:
 		r.rounds, r.passes = 2*columns, twice()

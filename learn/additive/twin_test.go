@@ -16,10 +16,11 @@ import (
 	"github.com/discreet-dp/discreet/rng/replay"
 )
 
-// TestFitEqualsTheNaiveTwin recomputes every release of cells row by row in
-// floats, from the definition, under one script, and then every score.
+// TestFitEqualsTheNaiveTwin recomputes every release of cells, and what every
+// pick compares, row by row in floats, from the definition, under one script, and
+// then every score.
 func TestFitEqualsTheNaiveTwin(t *testing.T) {
-	for _, name := range []string{"partly private, boosted", "partly private, in turn", "private label, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian", "partly private, bins paid", "gaussian, bins paid"} {
+	for _, name := range []string{"partly private, picks", "partly private, boosted", "partly private, in turn", "private label, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian", "partly private, bins paid", "gaussian, bins paid"} {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := with(settings()[name], 1500)
 			anyPlan, err := plan()
@@ -38,19 +39,36 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newTwin(pl, tab, st)
-			at := 0
-			for _, p := range tape.Passages {
-				if p.Label == priorLabel || p.Label == countsLabel {
+			at, k := 0, 0
+			free := make([]int, len(pl.private))
+			for k := range free {
+				free[k] = k
+			}
+			for j, p := range tape.Passages {
+				answer := scripted(3)(j, p)
+				switch {
+				case p.Label == priorLabel || p.Label == countsLabel:
 					continue
+				case p.Choice:
+					for i, v := range p.Values {
+						if want := w.imbalance(free[i]); math.Abs(v.Float()-want) > 1e-3*want {
+							t.Fatalf("%q, column %d: %g, the twin has %g", p.Label, free[i], v.Float(), want)
+						}
+					}
+					i := int(answer[0])
+					k = free[i]
+					free = slices.Delete(free, i, i+1)
+					continue
+				case !pl.rules.picks:
+					k = at % len(pl.private)
 				}
-				k := at % len(pl.private)
 				want, caps := w.cells(k)
 				for i, v := range p.Values {
 					if d := v.Float() - want[i]; math.Abs(d) > 1e-3*math.Max(1, want[i]) { // caps are rounded up by one unit of 2^-20
 						t.Fatalf("%q, value %d: %g, the twin has %g", p.Label, i, v.Float(), want[i])
 					}
 				}
-				w.learn(k, scripted(3)(len(tape.Passages)-len(pl.shares)+at, p), caps, at)
+				w.learn(k, answer, caps, at)
 				at++
 			}
 			got, err := m.Scores(tab.Cols, tab.Rows)
@@ -78,14 +96,19 @@ type twin struct {
 
 func newTwin(pl *Plan, tab *dataset.Table, st *start) *twin {
 	w := &twin{pl: pl, tab: tab, totals: st.totals != nil}
+	rows := [2]float64{}
+	for i := range tab.Rows {
+		rows[tab.Labels[i]]++
+	}
+	rate := math.Log(rows[tab.Schema.Label.Positive] / rows[1-tab.Schema.Label.Positive])
 	for i := range tab.Rows {
 		z := st.score.Intercept
 		for _, sh := range st.score.Shapes {
 			z += sh.Steps[bin(tab, &sh.Bins, i)]
 		}
 		w.full = append(w.full, z)
-		if st.clip != nil {
-			z = math.Min(math.Max(z, st.clip.Low), st.clip.High)
+		if w.totals {
+			z = math.Min(math.Max(rate+pl.rules.sees*(z-rate), st.seen.Clip.Low), st.seen.Clip.High)
 		}
 		w.seen = append(w.seen, z)
 	}
@@ -134,6 +157,15 @@ func (w *twin) cells(k int) (out []float64, caps [2]float64) {
 		out[2*bin(w.tab, &w.pl.private[k], i)+label] += math.Min(1, math.Exp(-w.margin(w.seen[i], i))) / caps[label]
 	}
 	return out, caps
+}
+
+// imbalance is what picks compare, in rows of weight 1.
+func (w *twin) imbalance(k int) (sum float64) {
+	cells, caps := w.cells(k)
+	for b := 0; b < len(cells); b += 2 {
+		sum += math.Abs(cells[b]*caps[0] - cells[b+1]*caps[1])
+	}
+	return sum
 }
 
 func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {

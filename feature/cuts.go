@@ -19,6 +19,15 @@ func Cuts(c *schema.Column, bins int) []float64 {
 	case len(c.Edges) > 0:
 		return thin(c.Edges, bins)
 	}
+	return steps(c, bins, heavyBulk)
+}
+
+// Fine cuts a number without declared edges into many cells, as Cuts does; but
+// where the tail is heavy it spends as many on each order of magnitude, from 1 on.
+func Fine(c *schema.Column, cells int) []float64 { return steps(c, cells, math.Inf(1)) }
+
+// steps cuts between whole numbers or in equal steps on the column's scale.
+func steps(c *schema.Column, bins int, bulk float64) []float64 {
 	if span := c.Upper - c.Lower; c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) && span >= 2 && span < max(wholeNumbers, float64(bins)) {
 		var out []float64
 		for k := range int(span) {
@@ -26,7 +35,7 @@ func Cuts(c *schema.Column, bins int) []float64 {
 		}
 		return out
 	}
-	to, from := scaleOf(c)
+	to, from := scaleOf(c, bulk)
 	lo, hi := to(c.Lower), to(c.Upper)
 	var out []float64
 	for k := 1; k < bins; k++ {
@@ -66,13 +75,14 @@ const (
 
 // scaleOf returns the scale on which bins are equally wide, and its inverse:
 // the declared transform, the logarithm where the bounds suggest a heavy tail
-// (to both sides of 0 where they lie on both), else the number itself.
-func scaleOf(c *schema.Column) (to, from func(float64) float64) {
+// (to both sides of 0 where they lie on both), else the number itself. Numbers
+// below 1 and below a bulk-th of the bounds are not told apart by the logarithm.
+func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
 	switch {
 	case c.Transform == schema.Log1p:
 		return math.Log1p, math.Expm1
 	case c.Lower >= 0 && c.Upper >= heavyRatio*math.Max(1, c.Lower), c.Lower < 0 && c.Upper-c.Lower >= heavyRange:
-		one := math.Max(1, math.Max(c.Upper, -c.Lower)/heavyBulk)
+		one := math.Max(1, math.Max(c.Upper, -c.Lower)/bulk)
 		return func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)/one), x) },
 			func(y float64) float64 { return math.Copysign(one*math.Expm1(math.Abs(y)), y) }
 	}

@@ -10,6 +10,24 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
+func TestFine(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		col  schema.Column
+		want []float64
+	}{
+		{"few whole numbers", schema.Column{Kind: schema.Number, Lower: 0, Upper: 3}, []float64{0.5, 1.5, 2.5}},
+		{"equal steps", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80.5}, []float64{20.125, 40.25, 60.375}},
+		{"heavy tail", schema.Column{Kind: schema.Number, Lower: 0, Upper: 9999}, []float64{9, 99, 999}},
+		{"heavy tails", schema.Column{Kind: schema.Number, Lower: -9999, Upper: 9999}, []float64{-99, 0, 99}},
+	} {
+		got := Fine(&c.col, 4)
+		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9*math.Max(1, math.Abs(b)) }) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
 func TestCuts(t *testing.T) {
 	for _, c := range []struct {
 		what string

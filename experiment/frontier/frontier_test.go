@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/census"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/experiment/frame"
 	"github.com/discreet-dp/discreet/learn"
@@ -148,11 +149,28 @@ func TestCompleteRowsOfAdult(t *testing.T) {
 	}
 }
 
+// The bounds alone are moved, outwards, and the table that was read is as it was.
+func TestWidenedBounds(t *testing.T) {
+	tab := census.Generate(1, 50)
+	for _, asks := range []bool{false, true} {
+		s := widened(closed(tab, dp.ReplaceOne), asks).Schema
+		for j, c := range s.Columns {
+			was := tab.Schema.Columns[j]
+			if c.Kind == schema.Number && (c.Lower > was.Lower || c.Upper != 1000*was.Upper || c.Quantiles != asks) || c.Kind == schema.Category && c.Quantiles {
+				t.Errorf("%s: %+v", c.Name, c)
+			}
+			if was.Quantiles {
+				t.Errorf("%s: the table that was read asks", c.Name)
+			}
+		}
+	}
+}
+
 // One repeat of each protocol at its two ends. What a fit is said to cost is
 // what it cost, and a learner that saw the rows ranks better than a coin.
 func TestOneRepeat(t *testing.T) {
 	dir := datasets(t)
-	for _, f := range []*frame.Figure{partials[3].figure(), wholeRow(), peerTerms(), sevenTenths[0].figure()} {
+	for _, f := range []*frame.Figure{partials[3].figure(), wholeRow(), peerTerms(), sevenTenths[0].figure(), wideBounds[0].figure()} {
 		t.Run(f.Name, func(t *testing.T) {
 			last := f.Points[len(f.Points)-1].Epsilon
 			var some []frame.Point

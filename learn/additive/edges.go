@@ -58,7 +58,7 @@ func newCounting(s *schema.Schema, cols []int, bins int, exact bool) (private []
 		case len(col.Groups) > 0:
 			own = grouped(col, j)
 		case col.Quantiles:
-			if fine := feature.NewBins(s, j, feature.Cuts(col, fineCells)); fine.Len() > own.Len() {
+			if fine := feature.NewBins(s, j, feature.Fine(col, fineCells)); fine.Len() > own.Len() {
 				c.asking = append(c.asking, asking{k, fine})
 				counts += fine.Len() + fineRuns
 			}

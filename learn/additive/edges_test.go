@@ -104,7 +104,7 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 		for i := range pl.counts.asking {
 			a := &pl.counts.asking[i]
 			c := &pl.s.Columns[a.fine.Column]
-			n := len(feature.Cuts(c, fineCells)) + 1
+			n := len(feature.Fine(c, fineCells)) + 1
 			runs, cells := make([]float64, fineRuns), make([]float64, n)
 			for row := range tab.Rows {
 				b := bin(tab, &a.fine, row)

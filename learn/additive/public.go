@@ -151,7 +151,7 @@ func (pl *Plan) publicBins(g *engine.Groups, j int) feature.Bins {
 	}
 	fine := bins
 	if c.Quantiles {
-		fine = feature.NewBins(pl.s, j, feature.Cuts(c, fineCells))
+		fine = feature.NewBins(pl.s, j, feature.Fine(c, fineCells))
 	}
 	if fine.Len() <= bins.Len() {
 		return bins

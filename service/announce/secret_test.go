@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package announce_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/census"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/aggregator"
+	"github.com/discreet-dp/discreet/local/wire"
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/sum"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func secretTask(t testing.TB) *announce.Announcement {
+	t.Helper()
+	task, err := aggregator.Plan(aggregator.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump, Epsilon: dp.Nano, Owners: 60, Rounds: 1, Nonce: strings.Repeat("cd", 16)})
+	must(t, err)
+	return &announce.Announcement{Task: task, Minimum: 6, Slot: time.Minute, Ends: time.Unix(2_000_000_000, 0), Helpers: []announce.Helper{
+		{"one", "https://a.example.org:8445"}, {"two", "https://b.example.org:8445"}, {"three", "https://c.example.org:8445"},
+	}}
+}
+
+// TestHelpersAreAnnounced: a task in mode aggregate has its helpers, each once, and
+// no other task has any.
+func TestHelpersAreAnnounced(t *testing.T) {
+	a := secretTask(t)
+	text, err := a.Text()
+	must(t, err)
+	back, err := announce.Parse(text)
+	must(t, err)
+	if again, err := back.Text(); err != nil || !bytes.Equal(again, text) || fmt.Sprint(back.Helpers) != fmt.Sprint(a.Helpers) {
+		t.Errorf("%v came back as %v, %v", a.Helpers, back.Helpers, err)
+	}
+	for name, change := range map[string]func(*announce.Announcement){
+		"none":            func(a *announce.Announcement) { a.Helpers = nil },
+		"two":             func(a *announce.Announcement) { a.Helpers = a.Helpers[:2] },
+		"one twice":       func(a *announce.Announcement) { a.Helpers[1].Name = "one" },
+		"one at two":      func(a *announce.Announcement) { a.Helpers[1].Address = a.Helpers[0].Address },
+		"one behind a /":  func(a *announce.Announcement) { a.Helpers[1].Address = a.Helpers[0].Address + "/" },
+		"without TLS":     func(a *announce.Announcement) { a.Helpers[1].Address = "http://b.example.org:8445" },
+		"at a path":       func(a *announce.Announcement) { a.Helpers[1].Address += "/x" },
+		"with a password": func(a *announce.Announcement) { a.Helpers[1].Address = "https://u:p@b.example.org:8445" },
+		"nowhere":         func(a *announce.Announcement) { a.Helpers[1].Address = "" },
+		"unnamed":         func(a *announce.Announcement) { a.Helpers[1].Name = "" },
+		"in mode local":   func(a *announce.Announcement) { a.Task.Mode = wire.Local },
+	} {
+		a := secretTask(t)
+		change(a)
+		if _, err := a.Text(); err == nil {
+			t.Errorf("%s: is announced", name)
+		}
+	}
+}
+
+// TestOwnersCheckSums: an owner gives no share to a sum that is not the one that
+// the broadcast asks for, over as many owners as announced, among the announced
+// helpers.
+func TestOwnersCheckSums(t *testing.T) {
+	a := secretTask(t)
+	const n = 9
+	core, err := aggregator.New(a.Task)
+	must(t, err)
+	must(t, core.Assemble(n))
+	broadcast, err := core.Broadcast()
+	must(t, err)
+	secret := func(owners int) (*sum.Sum, error) {
+		var roster []sum.Key
+		for i := range owners {
+			seed := sha256.Sum256([]byte{byte(i)})
+			roster = append(roster, sum.Key(ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)))
+		}
+		s, err := announce.SecretSum(a, broadcast, roster, []sum.Helper{{Name: "one", Memory: sum.Memory{1}}, {Name: "two", Memory: sum.Memory{2}}, {Name: "three"}}, time.Unix(2_000_000_000, 0))
+		if err == nil {
+			s.Collector = identity.Caller{Role: identity.Aggregator, Name: "main"}
+			must(t, s.Check())
+		}
+		return s, err
+	}
+	good, err := secret(n)
+	must(t, err)
+	must(t, a.CheckSum(good, broadcast))
+	if _, err := secret(n - 1); err == nil {
+		t.Error("a roster shorter than its broadcast is a sum")
+	}
+	for name, change := range map[string]func(*announce.Announcement, *sum.Sum){
+		"a helper in another's place": func(_ *announce.Announcement, s *sum.Sum) { s.Helpers[0], s.Helpers[1] = s.Helpers[1], s.Helpers[0] },
+		"a helper of its own":         func(_ *announce.Announcement, s *sum.Sum) { s.Helpers[2].Name = "mine" },
+		"a helper more":               func(_ *announce.Announcement, s *sum.Sum) { s.Helpers = append(s.Helpers, sum.Helper{Name: "mine"}) },
+		"fewer owners":                func(_ *announce.Announcement, s *sum.Sum) { s.Roster = s.Roster[:6] },
+		"fewer than announced":        func(a *announce.Announcement, _ *sum.Sum) { a.Minimum = n + 1 },
+		"a sum of fewer":              func(_ *announce.Announcement, s *sum.Sum) { s.AtLeast-- },
+		"another length":              func(_ *announce.Announcement, s *sum.Sum) { s.Length-- },
+		"another range":               func(_ *announce.Announcement, s *sum.Sum) { s.Range *= 2 },
+		"another broadcast":           func(_ *announce.Announcement, s *sum.Sum) { s.Topic[0] ^= 1 },
+		"another slot":                func(_ *announce.Announcement, s *sum.Sum) { s.Round = strings.Replace(s.Round, "slot 0", "slot 1", 1) },
+	} {
+		s, err := secret(n)
+		must(t, err)
+		b := *a
+		change(&b, s)
+		if err := b.CheckSum(s, broadcast); err == nil {
+			t.Errorf("%s: an owner would give its share", name)
+		}
+	}
+}

@@ -1364,4 +1364,52 @@ var table = []mutant{
 
 		Package: "./service/book", Test: "TestOwnersGiveOnce",
 	},
+	{
+		Row: "service 9", Bug: "a stranger's report is taken",
+		File: "service/aggregator/upload.go",
+		Old:  `	if l.roster != nil && !l.roster.Has(key) {`,
+		New:  `	if l.roster != nil && !l.roster.Has(key) && len(raw) == 0 {`,
+
+		Package: "./service/aggregator", Test: "TestSybilsAreRefused",
+	},
+	{
+		Row: "service 10", Bug: "a list of owners that nobody has signed is stored",
+		File: "service/aggregator/calls.go",
+		Old:  `	case roster.Digest() != ann.Roster:`,
+		New:  `	case roster.Len() > announce.MaxRoster:`,
+
+		Package: "./service/aggregator", Test: "TestUnsafeRostersAreRefused",
+	},
+	{
+		Row: "service 11", Bug: "an owner believes whatever list it is shown",
+		File: "service/owner/owner.go",
+		Old:  `	if err == nil && roster.Digest() != r.ann.Roster {`,
+		New:  `	if err == nil && len(roster) == 0 {`,
+
+		Package: "./service/aggregator", Test: "TestOwnersLookForThemselves",
+	},
+	{
+		Row: "service 12", Bug: "who is not on the list pays all the same",
+		File: "service/owner/owner.go",
+		Old:  `		if roster != nil && !roster.Has(r.keys.Public(i)) {`,
+		New:  `		if roster != nil && !roster.Has(r.keys.Public(i)) && r.Owners < 1 {`,
+
+		Package: "./service/aggregator", Test: "TestOwnersLookForThemselves",
+	},
+	{
+		Row: "service 13", Bug: "refusals quote the message",
+		File: "service/problem/handler.go",
+		Old:  `		if kind := h.kind(); kind != (Kind{}) {`,
+		New:  `		if kind := h.kind(); kind != (Kind{}) && h.reached {`,
+
+		Package: "./service/problem", Test: "TestConnectsOwnRefusalsAreProblems",
+	},
+	{
+		Row: "service 14", Bug: "whoever has a certificate may do everything",
+		File: "service/gate/gate.go",
+		Old:  `		if !slices.Contains(roles, who.Role) {`,
+		New:  `		if !slices.Contains(roles, who.Role) && len(roles) == 0 {`,
+
+		Package: "./service/aggregator", Test: "TestRolesAreKept",
+	},
 }

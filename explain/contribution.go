@@ -8,19 +8,20 @@ import (
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/schema"
 )
 
-// Contribution is what one column adds to the log-odds of each row.
+// Contribution is what one column or pair adds to the log-odds of each row.
 type Contribution struct {
-	Column   string
-	codes    *column.Codes
-	byCode   []float64
-	variance []float64 // of byCode, as the model states it
+	Column   string // of a pair, what schema.PairName makes of both
+	bins     *feature.BoundBins
+	byBin    []float64
+	variance []float64 // of byBin, as the model states it
 }
 
 // At is the contribution to a row, in nats, rounded as scores are: those of all
 // columns and the intercept add up to the logit of the row's score.
-func (c *Contribution) At(row int) float64 { return c.byCode[c.codes.At(row)] }
+func (c *Contribution) At(row int) float64 { return c.byBin[c.bins.At(row)] }
 
 // CanSplit refuses, for what was asked for, a model whose scores are no sum over
 // columns.
@@ -32,7 +33,7 @@ func CanSplit(op string, m *model.Model) error {
 }
 
 // Contributions takes the scores of an additive model apart, in the order of
-// the model's schema. cols are those of a table read with that schema. Any
+// the model's schema, pairs last. cols are those of a table read with that schema. Any
 // other model is refused.
 func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error) {
 	if err := CanSplit("predict --explain", m); err != nil {
@@ -42,20 +43,25 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 		return nil, fmt.Errorf("explain: %w", err)
 	}
 	var out []Contribution
+	add := func(name string, bins feature.Bins, steps, noise []float64) {
+		c := Contribution{Column: name, bins: bins.Bind(cols)}
+		for b, step := range steps {
+			c.byBin = append(c.byBin, rounded(step))
+			c.variance = append(c.variance, noise[b]*noise[b])
+		}
+		out = append(out, c)
+	}
 	for j := range m.Schema.Columns {
 		for k := range m.Additive.Shapes {
-			sh := &m.Additive.Shapes[k]
-			if sh.Column != m.Schema.Columns[j].Name {
-				continue
+			if sh := &m.Additive.Shapes[k]; sh.Column == m.Schema.Columns[j].Name {
+				add(sh.Column, feature.NewBins(m.Schema, j, sh.Edges), sh.LogOdds, sh.Noise)
 			}
-			bins := feature.NewBins(m.Schema, j, sh.Edges)
-			c := Contribution{Column: sh.Column, codes: &cols[j].Codes}
-			for _, bin := range bins.ByCode(&cols[j]) {
-				c.byCode = append(c.byCode, rounded(sh.LogOdds[bin]))
-				c.variance = append(c.variance, sh.Noise[bin]*sh.Noise[bin])
-			}
-			out = append(out, c)
 		}
+	}
+	for k := range m.Additive.Pairs {
+		sh := &m.Additive.Pairs[k]
+		bins := sh.Bins(m.Schema, [2]int{columnOf(m, sh.Columns[0]), columnOf(m, sh.Columns[1])})
+		add(schema.PairName(sh.Columns[0], sh.Columns[1]), bins, sh.LogOdds, sh.Noise)
 	}
 	return out, nil
 }

@@ -42,9 +42,9 @@ func (iv *Intervals) At(row int) (low, high float64) {
 	z, variance := iv.intercept, 0.0
 	for k := range iv.parts {
 		p := &iv.parts[k]
-		code := p.codes.At(row)
-		z += p.byCode[code]
-		variance += p.variance[code]
+		bin := p.bins.At(row)
+		z += p.byBin[bin]
+		variance += p.variance[bin]
 	}
 	half := deviations * math.Sqrt(variance)
 	return 1 / (1 + math.Exp(half-z)), 1 / (1 + math.Exp(-half-z))

@@ -94,14 +94,32 @@ func (b *Bins) ByCode(col *column.Column) []uint32 {
 }
 
 // ByLevel is steps, one per bin, laid out as a model keeps them: one per code
-// where the bins are groups of codes, else as they are.
+// where the bins are groups of codes, else as they are. Of a pair this holds for
+// both columns.
 func (b *Bins) ByLevel(steps []float64) []float64 {
-	if b.groups == nil {
-		return steps
+	width := 1
+	if b.Second != nil {
+		width = b.Second.Len()
 	}
-	out := make([]float64, len(b.groups))
-	for code, g := range b.groups {
-		out[code] = steps[g]
+	row := func(bin uint32) []float64 {
+		r := steps[int(bin)*width:][:width]
+		if b.Second != nil {
+			r = b.Second.ByLevel(r)
+		}
+		return r
+	}
+	var out []float64
+	if b.groups == nil {
+		if b.Second == nil {
+			return steps
+		}
+		for bin := range len(steps) / width {
+			out = append(out, row(uint32(bin))...)
+		}
+		return out
+	}
+	for _, g := range b.groups {
+		out = append(out, row(g)...)
 	}
 	return out
 }

@@ -682,6 +682,26 @@ var table = []mutant{
 		Package: "./learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
+		Row: "A14", Bug: "additive: caps forget what the weights see before a pair",
+		File: "learn/additive/pairs.go",
+		Old: `		r.keep(k, rest)
+`,
+		New: `		least, most := r.least, r.most
+		r.keep(k, rest)
+		r.least, r.most = least, most
+`,
+
+		Package: "./learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "A15", Bug: "additive: a pair with one public column is taken for public",
+		File: "learn/additive/pairs.go",
+		Old:  `!slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1])`,
+		New:  `!slices.Contains(pl.public, p[0]) && !slices.Contains(pl.public, p[1])`,
+
+		Package: "./learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
 		Row: "people 1", Bug: "noise of half the cap",
 		File: "learn/people/smooth.go",
 		Old:  `engine.WeightOne/float64(total)*(1+0x1p-50)`,

@@ -52,6 +52,13 @@ func settings() map[string]setting {
 		"private label, bins paid":  {asked(label), 20_000},
 		"add-remove, bins paid":     {asked(addRemove), 20_000},
 		"gaussian, bins paid":       {delta(asked(label)), 20_000},
+		"partly private, pairs":     {paired(partly), 100_000},
+		"private label, pairs":      {paired(label), 20_000},
+		"add-remove, pairs in turn": {paired(addRemove), 5_000},
+		"gaussian, pairs":           {delta(paired(label)), 30_000},
+		"pairs wait":                {paired(partly), 400},
+		"pairs of groups":           {paired(asked(addRemove)), 20_000},
+		"eps inf, pairs":            {paired(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }), 400},
 		"eps inf, bins counted":     {asked(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }), 400},
 		"eps inf":                   {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
 		"eps inf, everything private": {func(p *Params, s *schema.Schema) {
@@ -69,6 +76,18 @@ func asked(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
 		}
 		named(s, "education").Groups = []schema.Group{{Name: "school", Levels: []int{3, 1, 2}}, {Name: "more", Levels: []int{5, 6, 7, 8}}}
 		named(s, "region").Groups = []schema.Group{{Name: "wet", Levels: []int{0, 6, 7}}}
+		set(p, s)
+	}
+}
+
+// paired declares a pair of a number and a category, of two numbers, of a public
+// and a private column, and of two public ones.
+func paired(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
+	return func(p *Params, s *schema.Schema) {
+		at := func(name string) int {
+			return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+		}
+		s.Pairs = [][2]int{{at("education"), at("age")}, {at("weekly_hours"), at("age")}, {at("marital_status"), at("sex")}, {at("sex"), at("region")}}
 		set(p, s)
 	}
 }

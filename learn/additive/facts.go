@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/learn"
@@ -18,7 +19,10 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)},
 		{Key: "rows", Value: pl.rows, Text: pl.reckoning()},
 		{Key: "rounds", Value: r.rounds, Text: pl.plot()},
-		{Key: "bins", Value: r.bins, Text: fmt.Sprintf("a private number has at most %d bins, cut by the schema; %d private and %d public columns", r.bins, len(pl.private), len(pl.public))},
+		{Key: "bins", Value: r.bins, Text: fmt.Sprintf("a private number has at most %d bins, cut by the schema; %d private and %d public columns", r.bins, pl.columns, len(pl.public))},
+	}
+	if words := pl.pairing(); words != "" {
+		f = append(f, learn.Fact{Key: "pairs", Value: pl.rules.pairs + len(pl.open), Text: words})
 	}
 	if words := pl.counting(); words != "" {
 		f = append(f, learn.Fact{Key: "bins_paid", Value: len(pl.counts.asking), Text: words})
@@ -34,6 +38,22 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	last := math.Sqrt(pl.shares[r.rounds-1].cells.variance(pl.s.Relation))
 	return append(f, learn.Fact{Key: "noise", Value: last, Text: fmt.Sprintf("noise of the last round: a standard deviation of %.4g rows on each cell", last)})
+}
+
+// pairing says in words what becomes of the declared pairs; "" where there are
+// none.
+func (pl *Plan) pairing() string {
+	var said []string
+	if n := pl.rules.pairs; n > 0 {
+		said = append(said, fmt.Sprintf("%d declared pairs are released after the columns, each at the price of one", n))
+	}
+	if n := pl.waiting; n > 0 {
+		said = append(said, fmt.Sprintf("%d declared pairs are left out: at this price rounds pick columns", n))
+	}
+	if n := len(pl.open); n > 0 {
+		said = append(said, fmt.Sprintf("%d declared pairs of public columns are free", n))
+	}
+	return strings.Join(said, "; ")
 }
 
 // counting says in words what becomes of the bins that the schema asks for; ""
@@ -68,8 +88,13 @@ func (pl *Plan) plot() string {
 		return fmt.Sprintf("1 round, which picks the column that tells most, for %.0f %% of its ε", 100*r.pickShare)
 	case r.picks:
 		return fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its ε", r.rounds, 100*r.pickShare)
-	case r.rounds > len(pl.private):
-		return fmt.Sprintf("%d rounds, %d for each private column in turn", r.rounds, r.rounds/len(pl.private))
 	}
-	return fmt.Sprintf("%d rounds, one for each private column", r.rounds)
+	after := ""
+	if r.pairs > 0 {
+		after = ", then one for each pair"
+	}
+	if n := len(r.passes); n > 1 {
+		return fmt.Sprintf("%d rounds, %d for each private column in turn%s", r.rounds, n, after)
+	}
+	return fmt.Sprintf("%d rounds, one for each private column%s", r.rounds, after)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/model"
@@ -56,23 +57,29 @@ func (pl *Plan) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, st *
 func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exit) *model.Model {
 	add := &model.Additive{Intercept: st.score.Intercept}
 	var cols []int
-	for _, sh := range st.score.Shapes {
-		follow(pl.s.Columns[sh.Column].Monotone, sh.Steps, nil)
-		cols = append(cols, sh.Column)
-		add.Shapes = append(add.Shapes, model.Shape{Column: pl.s.Columns[sh.Column].Name, Edges: sh.Edges, LogOdds: sh.ByLevel(sh.Steps), Noise: make([]float64, len(sh.ByLevel(sh.Steps)))})
-	}
-	for k, sh := range fit {
-		if !sh.used {
-			continue
-		}
-		bins := &pl.private[k]
-		noise := make([]float64, len(sh.variance))
-		for b, v := range sh.variance {
+	put := func(bins *feature.Bins, steps, variance []float64) {
+		noise := make([]float64, len(steps))
+		for b, v := range variance {
 			noise[b] = math.Sqrt(v)
 		}
-		follow(pl.s.Columns[bins.Column].Monotone, sh.steps, sh.variance)
+		c := &pl.s.Columns[bins.Column]
 		cols = append(cols, bins.Column)
-		add.Shapes = append(add.Shapes, model.Shape{Column: pl.s.Columns[bins.Column].Name, Edges: bins.Edges, LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(noise)})
+		if bins.Second != nil {
+			cols = append(cols, bins.Second.Column)
+			add.Pairs = append(add.Pairs, model.PairShape{Columns: [2]string{c.Name, pl.s.Columns[bins.Second.Column].Name},
+				Edges: [2][]float64{bins.Edges, bins.Second.Edges}, LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise)})
+			return
+		}
+		follow(c.Monotone, steps, variance)
+		add.Shapes = append(add.Shapes, model.Shape{Column: c.Name, Edges: bins.Edges, LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise)})
+	}
+	for k := range st.score.Shapes {
+		put(&st.score.Shapes[k].Bins, st.score.Shapes[k].Steps, nil)
+	}
+	for k := range fit {
+		if fit[k].used {
+			put(&pl.private[k], fit[k].steps, fit[k].variance)
+		}
 	}
 	slices.Sort(cols)
 	return &model.Model{Learner: "additive", Schema: pl.s.Part(cols), Privacy: pl.privacy(acct, exit), Additive: add}

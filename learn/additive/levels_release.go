@@ -225,7 +225,7 @@ func (r *levelRounds) boost(ctx context.Context) error {
 		change := &feature.LevelShape{Bins: *bins}
 		for i := range levels {
 			c := cells{positive: out[i*n:][:n], negative: out[(levels+i)*n:][:n], variance: 8 * pl.rest[t].noiseVariance(step(pl.s.Relation), length(pl.s.Relation))}
-			steps, variance := smooth(c, bins.Ordered())
+			steps, variance := smooth(c, bins)
 			for b := range steps {
 				// All levels step at once, each against all others (Friedman,
 				// Hastie and Tibshirani 2000, algorithm 6), and part of the way.

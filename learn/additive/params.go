@@ -38,7 +38,10 @@ type Plan struct {
 	spared  bool // a δ was given and would buy nothing
 	scope   dp.Scope
 	public  []int          // columns of the free public part; none under dp.WholeRow
-	private []feature.Bins // what may be released
+	private []feature.Bins // what may be released: columns, then pairs
+	columns int            // so many of them are columns
+	open    []feature.Bins // pairs of the free public part
+	waiting int            // pairs that are not released at this price
 	rules   rules
 	counts  counting // from which bins follow
 	prior   part     // price of the share of the positive label; nothing where it is public
@@ -87,7 +90,8 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl.rules = settle(p, s.Relation, pl.rows, len(private), rho)
+	pairs := pl.protected()
+	pl.rules = settleWith(len(pairs), p, s.Relation, pl.rows, len(private), rho)
 	if !pl.rules.gaussian && pl.Delta > 0 {
 		pl.Delta, pl.spared = 0, true
 	}
@@ -95,6 +99,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	pl.counts.buy(pl.countsFor(rho))
+	pl.cross(pairs)
 	return pl, pl.bills()
 }
 
@@ -170,10 +175,10 @@ func (pl *Plan) parts() (parts []float64) {
 	rest := 1 - pl.counts.share
 	if pl.scope == dp.WholeRow {
 		rest -= priorShare
-		parts = append(parts, priorShare*float64(r.rounds)/rest)
+		parts = append(parts, priorShare*r.whole()/rest)
 	}
 	if len(pl.counts.asking) > 0 {
-		parts = append(parts, pl.counts.share*float64(r.rounds)/rest)
+		parts = append(parts, pl.counts.share*r.whole()/rest)
 	}
 	for t := range r.rounds {
 		round := r.of(t).share * float64(len(r.passes))

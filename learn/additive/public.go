@@ -66,6 +66,9 @@ func (pl *Plan) publicStart(ctx context.Context, tab engine.Table) (*start, erro
 		first, _ := sp.Block(k)
 		st.score.Shapes = append(st.score.Shapes, feature.Shape{Bins: bins[k], Steps: best.Coef[first : first+bins[k].Len()]})
 	}
+	if err := pl.openPairs(ctx, tab, &st.score); err != nil {
+		return nil, err
+	}
 	st.seen = glimpse(st.score, baseRate(total(pos), total(neg)), pl.rules.sees)
 	st.bound(groups, pos, neg)
 	return st, nil

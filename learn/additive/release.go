@@ -34,13 +34,17 @@ type rounds struct {
 type shape struct {
 	used     bool
 	steps    []float64 // nats
+	seen     []float64 // of steps, what weights see
 	variance []float64 // of steps; the last release's, see learn
 }
 
 func newRounds(pl *Plan, tab engine.Table, st *start, exit *mech.Exit) *rounds {
 	r := &rounds{pl: pl, tab: tab, exit: exit, score: &st.seen, least: st.least, most: st.most, total: st.totals, fit: make([]shape, len(pl.private))}
 	for k := range pl.private {
-		r.free = append(r.free, k)
+		if k < pl.columns {
+			r.free = append(r.free, k)
+		}
+		r.fit[k].seen = make([]float64, pl.private[k].Len())
 		r.fit[k].steps = make([]float64, pl.private[k].Len())
 		r.fit[k].variance = make([]float64, pl.private[k].Len())
 	}
@@ -49,7 +53,10 @@ func newRounds(pl *Plan, tab engine.Table, st *start, exit *mech.Exit) *rounds {
 
 // run makes round t.
 func (r *rounds) run(ctx context.Context, t int) error {
-	k := t % len(r.fit)
+	k := r.pl.rules.turn(t)
+	if k >= r.pl.columns {
+		r.see()
+	}
 	if err := r.look(ctx, t, k); err != nil {
 		return err
 	}
@@ -68,7 +75,7 @@ func (r *rounds) look(ctx context.Context, t, k int) error {
 	if r.sums != nil {
 		return nil
 	}
-	from, to := 0, len(r.pl.private)
+	from, to := 0, r.pl.columns
 	if !r.pl.rules.picks && r.pl.rules.of(t).keep != 0 {
 		from, to = k, k+1
 	}
@@ -162,7 +169,7 @@ func meet(cells []float64, sum float64) {
 // it to the score of the weights. From here on everything is post-processing.
 func (r *rounds) learn(k int, c cells, in pass) {
 	bins := r.pl.private[k]
-	steps, variance := smooth(c, bins.Ordered())
+	steps, variance := smooth(c, &bins)
 	sh := &r.fit[k]
 	sh.used = true
 	sum, all := 0.0, 0.0
@@ -182,12 +189,20 @@ func (r *rounds) learn(k int, c cells, in pass) {
 		return
 	}
 	kept := make([]float64, len(steps))
-	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
 	for b, s := range steps {
 		kept[b] = in.keep * s
-		lo, hi = min(lo, feature.Units(kept[b])), max(hi, feature.Units(kept[b]))
 	}
-	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: bins, Steps: kept})
+	r.keep(k, kept)
+}
+
+// keep adds steps of column k to the score of the weights.
+func (r *rounds) keep(k int, steps []float64) {
+	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+	for b, s := range steps {
+		r.fit[k].seen[b] += s
+		lo, hi = min(lo, feature.Units(s)), max(hi, feature.Units(s))
+	}
+	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: r.pl.private[k], Steps: steps})
 	r.least, r.most, r.sums, r.total = r.least+lo, r.most+hi, nil, nil
 }
 

@@ -22,6 +22,7 @@ type rules struct {
 	sees     float64
 	gaussian bool   // Gaussian noise, which a δ pays for, in place of Laplace
 	passes   []pass // over the columns in turn; one where rounds pick
+	pairs    int    // so many pairs have a round each, after all passes
 }
 
 // pass is what the rounds of one pass have in common.
@@ -38,8 +39,27 @@ type pass struct {
 	trust float64
 }
 
-// of returns the pass of round t.
-func (r *rules) of(t int) pass { return r.passes[t*len(r.passes)/r.rounds] }
+// of returns the pass of round t. A pair costs what a column does in all passes.
+func (r *rules) of(t int) pass {
+	columns := r.rounds - r.pairs // rounds of them
+	if t >= columns {
+		return pass{share: 1, keep: 1, trust: 1}
+	}
+	return r.passes[t*len(r.passes)/columns]
+}
+
+// turn is what round t releases where columns, then pairs, are taken in turn: an
+// index into Plan.private.
+func (r *rules) turn(t int) int {
+	columns := (r.rounds - r.pairs) / len(r.passes)
+	if pair := t - columns*len(r.passes); pair >= 0 {
+		return columns + pair
+	}
+	return t % columns
+}
+
+// whole is what the rounds cost together, of which a pass's rounds cost share.
+func (r *rules) whole() float64 { return float64(r.rounds - r.pairs + r.pairs*len(r.passes)) }
 
 const (
 	priorShare = 0.05 // of ε, for the share of the positive label where that is private
@@ -79,6 +99,18 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rule
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
 	r.bins = binsFor(signal / float64(r.rounds))
 	return r
+}
+
+// settleWith derives the rules where pairs are declared. They are for an ε at
+// which columns are taken in turn; below, rounds pick columns and pairs wait.
+func settleWith(pairs int, p Params, relation dp.Relation, rows, columns int, rho float64) rules {
+	if pairs > 0 {
+		if r := settle(p, relation, rows, columns+pairs, rho); !r.picks {
+			r.rounds, r.pairs = columns*len(r.passes)+pairs, pairs
+			return r
+		}
+	}
+	return settle(p, relation, rows, columns, rho)
 }
 
 // The rule of the counts from which bins follow. A table is to be so many noise

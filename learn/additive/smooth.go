@@ -2,7 +2,11 @@
 
 package additive
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/feature"
+)
 
 // smooth turns noisy cells into log-odds per bin with their variances.
 //
@@ -16,7 +20,9 @@ import "math"
 // that is known but for sampling. The posterior mean shrinks each bin, and runs
 // of bins, by exactly what their noise warrants. spread, and how fast neighbours
 // decay, are averaged over a grid by how well they explain the cells.
-func smooth(c cells, ordered bool) (steps, variance []float64) {
+//
+// In a pair neighbours are such in both columns that are ordered; see pair.
+func smooth(c cells, bins *feature.Bins) (steps, variance []float64) {
 	n := len(c.positive)
 	w := &weighed{diff: make([]float64, n), weight: make([]float64, n), noise: make([]float64, n)}
 	for b := range n {
@@ -27,12 +33,15 @@ func smooth(c cells, ordered bool) (steps, variance []float64) {
 	var posts []posterior
 	best := math.Inf(-1)
 	for _, spread := range spreads {
-		if !ordered {
-			posts = append(posts, w.exchangeable(spread))
-		} else {
+		switch {
+		case bins.Ordered():
 			for _, reach := range reaches {
 				posts = append(posts, w.ordered(spread, reach*float64(n)))
 			}
+		case bins.Second != nil:
+			posts = append(posts, w.pair(spread, bins))
+		default:
+			posts = append(posts, w.exchangeable(spread))
 		}
 	}
 	for _, p := range posts {

@@ -20,7 +20,8 @@ import (
 // pick compares, row by row in floats, from the definition, under one script, and
 // then every score.
 func TestFitEqualsTheNaiveTwin(t *testing.T) {
-	for _, name := range []string{"partly private, picks", "partly private, boosted", "partly private, in turn", "private label, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian", "partly private, bins paid", "gaussian, bins paid"} {
+	for _, name := range []string{"partly private, picks", "partly private, boosted", "partly private, in turn", "private label, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian", "partly private, bins paid", "gaussian, bins paid",
+		"partly private, pairs", "private label, pairs", "add-remove, pairs in turn", "gaussian, pairs", "pairs of groups"} {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := with(settings()[name], 1500)
 			anyPlan, err := plan()
@@ -60,7 +61,9 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 					free = slices.Delete(free, i, i+1)
 					continue
 				case !pl.rules.picks:
-					k = at % len(pl.private)
+					if k = pl.turnByHand(at); k >= pl.columns {
+						w.see()
+					}
 				}
 				want, caps := w.cells(k)
 				for i, v := range p.Values {
@@ -88,10 +91,11 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 type twin struct {
 	pl         *Plan
 	tab        *dataset.Table
-	seen, full []float64 // as weights see it, and whole
-	low, high  float64   // what the released shapes can subtract and add
-	base       []float64 // seen at the start
-	totals     bool      // public totals still hold
+	seen, full []float64   // as weights see it, and whole
+	low, high  float64     // what the released shapes can subtract and add
+	base       []float64   // seen at the start
+	rest       [][]float64 // by column: what the model adds and weights do not see
+	totals     bool        // public totals still hold
 }
 
 func newTwin(pl *Plan, tab *dataset.Table, st *start) *twin {
@@ -113,10 +117,51 @@ func newTwin(pl *Plan, tab *dataset.Table, st *start) *twin {
 		w.seen = append(w.seen, z)
 	}
 	w.base = slices.Clone(w.seen)
+	for k := range pl.private {
+		w.rest = append(w.rest, make([]float64, pl.private[k].Len()))
+	}
 	return w
 }
 
+// turnByHand is what round t is about: all columns as often as there are passes,
+// then each pair once.
+func (pl *Plan) turnByHand(t int) int {
+	var order []int
+	for range pl.rules.passes {
+		for k := range pl.private {
+			if pl.private[k].Second == nil {
+				order = append(order, k)
+			}
+		}
+	}
+	for k := range pl.private {
+		if pl.private[k].Second != nil {
+			order = append(order, k)
+		}
+	}
+	return order[t]
+}
+
+// see lets weights see the whole of what the model adds.
+func (w *twin) see() {
+	for k, rest := range w.rest {
+		if slices.Max(rest) == 0 && slices.Min(rest) == 0 {
+			continue
+		}
+		for i := range w.tab.Rows {
+			w.seen[i] += rest[bin(w.tab, &w.pl.private[k], i)]
+		}
+		w.low, w.high, w.totals = w.low+slices.Min(rest), w.high+slices.Max(rest), false
+		clear(rest)
+	}
+}
+
 func bin(tab *dataset.Table, b *feature.Bins, i int) int {
+	if b.Second != nil {
+		first := *b
+		first.Second = nil
+		return bin(tab, &first, i)*b.Second.Len() + bin(tab, b.Second, i)
+	}
 	col := &tab.Cols[b.Column]
 	if code := int(col.Codes.At(i)); col.Values == nil {
 		return int(b.ByCode(col)[code])
@@ -188,8 +233,14 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 		meet(c.negative, sum[1])
 	}
 	c.variance = math.Pow(w.pl.mechanismScale(round), 2) * (caps[0]*caps[0] + caps[1]*caps[1])
-	steps, _ := smooth(c, bins.Ordered())
-	in := w.pl.rules.passes[round/len(w.pl.private)]
+	steps, _ := smooth(c, bins)
+	in := pass{keep: 1, trust: 1} // of a pair
+	if bins.Second == nil {
+		in = w.pl.rules.passes[round/w.pl.columns]
+	}
+	for b, s := range steps {
+		w.rest[k][b] += (in.trust - in.keep) * s
+	}
 	keep := in.keep
 	for i := range w.tab.Rows {
 		s := steps[bin(w.tab, bins, i)]
@@ -249,18 +300,94 @@ func TestExchangeableAgreesWithTheMatrix(t *testing.T) {
 func TestSmoothShrinksNoiseAndKeepsSignals(t *testing.T) {
 	quiet := cells{positive: []float64{300, 250, 350, 280}, negative: []float64{260, 330, 290, 300}, variance: 4 * 300 * 300}
 	loud := cells{positive: []float64{9000, 2000, 500, 5000}, negative: []float64{3000, 6000, 4500, 5000}, variance: 100}
-	for _, ordered := range []bool{false, true} {
-		steps, _ := smooth(quiet, ordered)
+	for what, bins := range map[string]feature.Bins{"ordered": {Edges: []float64{1, 2, 3}}, "levels": feature.NewGroups(0, nil, 4),
+		"pair": feature.Cross(feature.NewGroups(0, nil, 2), feature.Bins{Edges: []float64{1}}), "pair of numbers": feature.Cross(feature.Bins{Edges: []float64{1}}, feature.Bins{Edges: []float64{1}})} {
+		steps, _ := smooth(quiet, &bins)
 		for b, s := range steps {
 			if math.Abs(s) > 0.05 {
-				t.Errorf("ordered %v: noise became a step of %g in bin %d", ordered, s, b)
+				t.Errorf("%s: noise became a step of %g in bin %d", what, s, b)
 			}
 		}
-		steps, _ = smooth(loud, ordered)
+		steps, _ = smooth(loud, &bins)
 		for b, s := range steps {
 			if want := math.Log(loud.positive[b] / loud.negative[b]); math.Abs(s-want) > 0.1 {
-				t.Errorf("ordered %v: bin %d has log-odds %g, smoothed to %g", ordered, b, want, s)
+				t.Errorf("%s: bin %d has log-odds %g, smoothed to %g", what, b, want, s)
 			}
 		}
 	}
+}
+
+// The closed form of a pair, by blocks, and the posterior of the whole matrix of
+// covariances are the same: of a level with a number, of two numbers, of two
+// categories.
+func TestPairAgreesWithTheMatrix(t *testing.T) {
+	number, levels := feature.Bins{Edges: []float64{1, 2}}, feature.NewGroups(0, nil, 2)
+	for what, bins := range map[string]feature.Bins{
+		"level by number": feature.Cross(levels, number), "number by level": feature.Cross(number, levels),
+		"numbers": feature.Cross(number, number), "levels": feature.Cross(levels, levels),
+	} {
+		n := bins.Len()
+		w := &weighed{diff: make([]float64, n), weight: make([]float64, n), noise: make([]float64, n)}
+		for b := range n {
+			w.diff[b], w.weight[b], w.noise[b] = 40*math.Sin(float64(b)), float64(10*(b%4)), 300+float64(50*b)
+		}
+		got, want := w.pair(0.25, &bins), wholeMatrix(w, &bins, 0.25)
+		for b := range n {
+			if math.Abs(got.mean[b]-want.mean[b]) > 1e-12 || math.Abs(got.variance[b]-want.variance[b]) > 1e-12 {
+				t.Errorf("%s, bin %d: mean %g and %g, variance %g and %g", what, b, got.mean[b], want.mean[b], got.variance[b], want.variance[b])
+			}
+		}
+		if math.Abs(got.evidence-want.evidence) > 1e-9 {
+			t.Errorf("%s: evidence %g and %g", what, got.evidence, want.evidence)
+		}
+	}
+}
+
+// wholeMatrix is the posterior from the covariance of every two bins.
+func wholeMatrix(w *weighed, bins *feature.Bins, spread float64) posterior {
+	n, second := bins.Len(), bins.Second
+	first := *bins
+	first.Second = nil
+	prior, chol := make([]float64, n*n), make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			near := 1 - rough
+			if i == j {
+				near = 1
+			}
+			for _, axis := range []struct {
+				b    *feature.Bins
+				x, y int
+			}{{&first, i / second.Len(), j / second.Len()}, {second, i % second.Len(), j % second.Len()}} {
+				if d := math.Abs(float64(axis.x - axis.y)); axis.b.Ordered() {
+					near *= math.Exp(-d / (pairReach * float64(axis.b.Len())))
+				} else if d > 0 {
+					near = 0
+				}
+			}
+			prior[i*n+j] = base*base + spread*spread*near
+			chol[i*n+j] = w.weight[i] * w.weight[j] * prior[i*n+j]
+		}
+		chol[i*n+i] += w.noise[i]
+	}
+	logs := factor(chol, n)
+	y := slices.Clone(w.diff)
+	forward(chol, y)
+	p := posterior{mean: make([]float64, n), variance: make([]float64, n)}
+	quad := 0.0
+	for i := range n {
+		quad += y[i] * y[i]
+		z := make([]float64, n)
+		for j := range n {
+			z[j] = w.weight[j] * prior[i*n+j]
+		}
+		forward(chol, z)
+		p.variance[i] = prior[i*n+i]
+		for j := range n {
+			p.mean[i] += z[j] * y[j]
+			p.variance[i] -= z[j] * z[j]
+		}
+	}
+	p.evidence = -0.5*quad - logs
+	return p
 }

@@ -31,9 +31,10 @@ var update = flag.Bool("update", false, "write the vectors of the protocol anew"
 // them. Keys are the SHA-256 of "discreet vector owner N"; reports are drawn from
 // a replayed source, so a report is any valid one and is given as it is.
 type vectors struct {
-	Announcement string        `json:"announcement"`
-	Task         string        `json:"task"`    // its bytes, as the announcement holds them, with a line break
-	TaskID       string        `json:"task_id"` // hexadecimal
+	Announcement string        `json:"announcement"` // without a list of owners
+	Listed       string        `json:"listed"`       // the same with one: owners' keys, in order
+	Task         string        `json:"task"`         // its bytes, as the announcement holds them, with a line break
+	TaskID       string        `json:"task_id"`      // hexadecimal
 	Broadcasts   []string      `json:"broadcasts"`
 	Owners       []ownerVector `json:"owners"`
 }
@@ -47,6 +48,11 @@ type ownerVector struct {
 	Words     []int  `json:"words"`
 	Report    string `json:"report"` // hexadecimal
 	Signature string `json:"signature"`
+}
+
+func vectorKey(i int) ed25519.PrivateKey {
+	seed := sha256.Sum256(fmt.Appendf(nil, "discreet vector owner %d", i))
+	return ed25519.NewKeyFromSeed(seed[:])
 }
 
 // TestVectors holds the code against testkit/protocol/vectors.json, which -update
@@ -64,7 +70,17 @@ func TestVectors(t *testing.T) {
 	must(t, err)
 	id, err := task.Digest()
 	must(t, err)
-	v := vectors{Announcement: string(text), Task: string(bytesOfTask), TaskID: id.String()}
+	listed := *ann
+	var keys strings.Builder
+	for i := range 40 {
+		keys.WriteString(book.Keys(vectorKey(i)).Name(0) + "\n")
+	}
+	roster, err := announce.ParseRoster([]byte(keys.String()))
+	must(t, err)
+	listed.Roster = roster.Digest()
+	withList, err := listed.Text()
+	must(t, err)
+	v := vectors{Announcement: string(text), Listed: string(withList), Task: string(bytesOfTask), TaskID: id.String()}
 	terms, err := owning.Accept(bytesOfTask, owning.Caps{Epsilon: dp.Nano})
 	must(t, err)
 	recs, err := terms.Bind(census.Generate(1, 40))
@@ -80,8 +96,7 @@ func TestVectors(t *testing.T) {
 		must(t, err)
 		reporter := round.Reporter(recs)
 		for i := range 40 {
-			seed := sha256.Sum256(fmt.Appendf(nil, "discreet vector owner %d", i))
-			key := ed25519.NewKeyFromSeed(seed[:])
+			key := vectorKey(i)
 			name := book.Keys(key).Name(0)
 			place := terms.Place(name)
 			if place.Slot != slot {
@@ -91,7 +106,7 @@ func TestVectors(t *testing.T) {
 			must(t, err)
 			raw := r.Append(nil)
 			must(t, agg.Receive(raw))
-			o := ownerVector{Seed: fmt.Sprintf("%x", seed), Name: name, Slot: slot, Ticket: place.Ticket, Ask: r.Ask,
+			o := ownerVector{Seed: fmt.Sprintf("%x", key.Seed()), Name: name, Slot: slot, Ticket: place.Ticket, Ask: r.Ask,
 				Report: fmt.Sprintf("%x", raw), Signature: fmt.Sprintf("%x", ed25519.Sign(key, announce.Signable(raw)))}
 			for _, w := range r.Words {
 				o.Words = append(o.Words, int(w))

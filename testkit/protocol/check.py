@@ -14,6 +14,9 @@ v = json.loads((pathlib.Path(__file__).parent / "vectors.json").read_text())
 name = hashlib.sha256(v["task"].encode()).digest()
 assert name.hex() == v["task_id"]
 assert v["announcement"].endswith('"task":' + v["task"].rstrip("\n") + "}\n")
+keys = b"".join(sorted(bytes.fromhex(o["name"]) for o in v["owners"]))
+listed = ',"roster":"' + hashlib.sha256(keys).hexdigest() + '","task":'
+assert v["listed"] == v["announcement"].replace(',"task":', listed, 1)
 shares = [x for r in json.loads(v["task"])["rounds"] for x in (r["table"], r["error"])]
 asks = [json.loads(b)["asks"] or [] for b in v["broadcasts"]]
 for o in v["owners"]:

@@ -23,10 +23,10 @@ type Contribution struct {
 // columns and the intercept add up to the logit of the row's score.
 func (c *Contribution) At(row int) float64 { return c.byBin[c.bins.At(row)] }
 
-// CanSplit refuses, for what was asked for, a model whose scores are no sum over
+// CanSplit refuses, for what was asked for, a model whose scores are no sums over
 // columns.
 func CanSplit(op string, m *model.Model) error {
-	if m.Additive == nil {
+	if m.Additive == nil && m.AdditiveLevels == nil {
 		return refusal(op, m)
 	}
 	return nil
@@ -36,8 +36,8 @@ func CanSplit(op string, m *model.Model) error {
 // the model's schema, pairs last. cols are those of a table read with that schema. Any
 // other model is refused.
 func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error) {
-	if err := CanSplit("predict --explain", m); err != nil {
-		return nil, err
+	if m.Additive == nil {
+		return nil, refusal("predict --explain", m)
 	}
 	if _, err := m.Bind(m.Schema); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)

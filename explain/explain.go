@@ -28,9 +28,13 @@ type Explanation struct {
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
 	// Levels are the functions of a model that has one per level, in the order of
 	// the label's levels, and Link says what their values become.
-	Levels  []Level    `json:"levels,omitempty"`
-	Link    model.Link `json:"link,omitempty"`
-	Privacy Privacy    `json:"privacy"`
+	Levels []Level    `json:"levels,omitempty"`
+	Link   model.Link `json:"link,omitempty"`
+	// Starts and LevelShapes are those of an additive model of more than two levels:
+	// in the order of the label's levels, and the most important first.
+	Starts      []Start      `json:"starts,omitempty"`
+	LevelShapes []LevelShape `json:"level_shapes,omitempty"`
+	Privacy     Privacy      `json:"privacy"`
 
 	privacy model.Privacy
 	columns []schema.Column // by shape
@@ -83,7 +87,7 @@ type Level struct {
 // Of explains an additive, a logistic or a linear model. Any other, and one that
 // is not consistent, is refused.
 func Of(m *model.Model) (*Explanation, error) {
-	if m.Additive == nil && m.Logistic == nil && m.Linear == nil {
+	if m.Additive == nil && m.AdditiveLevels == nil && m.Logistic == nil && m.Linear == nil {
 		return nil, refusal("explain", m)
 	}
 	if m.Logistic != nil && m.Logistic.Norm > 0 || m.Linear != nil && m.Linear.Norm > 0 {
@@ -101,6 +105,10 @@ func Of(m *model.Model) (*Explanation, error) {
 	if m.Linear != nil {
 		return e, e.linear(m)
 	}
+	if m.AdditiveLevels != nil {
+		e.additiveLevels(m)
+		return e, nil
+	}
 	e.Positive = m.Schema.Label.Levels[m.Schema.Label.Positive].Value
 	if m.Additive != nil {
 		e.additive(m)
@@ -115,6 +123,8 @@ func refusal(op string, m *model.Model) error {
 	switch {
 	case m.Votes != nil || m.Ballots != nil:
 		got = "a vote of classifiers"
+	case m.AdditiveLevels != nil:
+		got = "an additive model of more than two levels"
 	case m.Linear != nil:
 		got = "a linear model per level"
 	}

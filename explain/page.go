@@ -18,12 +18,14 @@ import (
 var (
 	//go:embed page.html.tmpl
 	layout string
+	//go:embed levels.html.tmpl
+	levelsLayout string
 	//go:embed page.css
 	style string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"nats": nats, "factor": factor, "size": size, "brief": brief, "at": coordinate,
-	}).Parse(layout))
+		"nats": nats, "factor": factor, "size": size, "brief": brief, "at": coordinate, "percent": percent,
+	}).Parse(layout + levelsLayout))
 )
 
 // WriteHTML writes the explanation as one page. Equal explanations have equal
@@ -46,6 +48,10 @@ func (e *Explanation) WriteHTML(w io.Writer) error {
 			v.Figures = append(v.Figures, f)
 		}
 	}
+	v.LevelFigures = e.levelFigures()
+	for _, f := range v.LevelFigures {
+		v.Banded = v.Banded || f.Banded
+	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, &v); err != nil {
 		return fmt.Errorf("explain: %w", err)
@@ -65,6 +71,8 @@ type view struct {
 	Chance  string
 	Banded  bool // some figure has a band
 	Figures []figure
+
+	LevelFigures []levelFigure
 }
 
 // figure is a shape of the page.
@@ -81,7 +89,7 @@ type figure struct {
 // start says where the intercept comes from.
 func (e *Explanation) start() string {
 	switch {
-	case len(e.Shapes) == 0:
+	case len(e.Shapes)+len(e.LevelShapes) == 0:
 		return "The model does not say how far noise moved it."
 	case e.privacy.Scope == dp.Nothing:
 		return "No noise was added to it."
@@ -137,6 +145,6 @@ func factor(z float64) string {
 }
 
 // chance is a probability in percent.
-func chance(z float64) string {
-	return strconv.FormatFloat(100/(1+math.Exp(-z)), 'f', 1, 64) + "\u00a0%"
-}
+func chance(z float64) string { return percent(1 / (1 + math.Exp(-z))) }
+
+func percent(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + "\u00a0%" }

@@ -24,6 +24,7 @@ type predict struct {
 	out      string
 	explain  bool
 	interval bool
+	level    string
 }
 
 func (a *app) predict() *cobra.Command {
@@ -40,19 +41,24 @@ these names, the new ones are called label_2 and score_2.
 With --explain an additive model also says what each column adds to the log-odds
 of the positive level, in nats: column age in age_log_odds, and so on. Together
 with the model's intercept, which explain --json prints, these add up to
-log(score/(1-score)).
+log(score/(1-score)). Of a label of more than two levels it is what each column
+adds for the predicted level, or for the one that --level names, beyond the mean
+of all levels: column age in age_log_share. Together with the centred intercept
+these add up to log(score) of that level minus the mean log(score) of all.
 
 With --interval an additive model also says how far noise may have moved each
 score: score_low and score_high hold, with 95 %, the score that the same columns
 would have without noise and with rows without number. The deviations that the
 model states are added up as if columns were independent; public columns and the
 intercept have none stated, and what a sum over columns cannot say is not in it.
+Labels of more than two levels have none.
 
 The table's own label need not be there and is not read. Cells are passed on as
 they are: what was private in the table is private in the output.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
   discreet predict --model m.json --data new.csv --out reasons.csv --explain
+  discreet predict --model kinds.json --data new.csv --out why.csv --explain --level probe
   discreet predict --model m.json --data new.csv --out sure.csv --interval
   discreet predict --model m.json --data new.csv --out - | head`,
 		Args: cobra.NoArgs,
@@ -62,6 +68,7 @@ they are: what was private in the table is private in the output.`,
 	c.Flags().StringArrayVar(&p.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "", "the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there")
 	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
+	c.Flags().StringVar(&p.level, "level", "", "with --explain, the `level` of the label to explain, of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval of the score for the noise (additive models)")
 	required(c, "model", "data", "out")
 	return c
@@ -78,13 +85,17 @@ func (p *predict) run(ctx context.Context) error {
 	for _, asked := range []struct {
 		flag  string
 		given bool
-	}{{"--explain", p.explain}, {"--interval", p.interval}} {
+		can   func(op string, m *model.Model) error
+	}{{"--explain", p.explain, explanations.CanSplit}, {"--interval", p.interval, explanations.CanBracket}} {
 		if !asked.given {
 			continue
 		}
-		if err := explanations.CanSplit("predict "+asked.flag, m); err != nil {
+		if err := asked.can("predict "+asked.flag, m); err != nil {
 			return &usageError{err}
 		}
+	}
+	if err := p.checkLevel(m); err != nil {
+		return &usageError{err}
 	}
 	report, done := p.bytesRead("reading")
 	opts := dataset.Options{Labels: dataset.LabelsIgnored, Progress: report}
@@ -116,7 +127,13 @@ func (p *predict) run(ctx context.Context) error {
 			dataset.Added{Name: "score_low", Number: func(row int) float64 { low, _ := iv.At(row); return low }},
 			dataset.Added{Name: "score_high", Number: func(row int) float64 { _, high := iv.At(row); return high }})
 	}
-	if p.explain {
+	if p.explain && m.AdditiveLevels != nil {
+		more, err := p.levelContributions(m, t.Cols, labels)
+		if err != nil {
+			return err
+		}
+		added = append(added, more...)
+	} else if p.explain {
 		parts, err := explanations.Contributions(m, t.Cols)
 		if err != nil {
 			return err

@@ -151,7 +151,7 @@ var table = []row{
 		libs:  []string{"connectrpc.com/connect", "github.com/prometheus/client_golang"},
 		never: append([]string{"mech", "learn", "schema", "local/wire", "local/owner", "local/aggregator"}, append(rows, seeds...)...)},
 	{room: "service/helper/helpertest", words: "service/helper/helpertest is helpers that tests kill: never production",
-		rooms: []string{"service/helper", "service/identity", "service/sum"}},
+		rooms: []string{"local/secsum", "service/helper", "service/identity", "service/sum"}},
 	{room: "service/announce", words: "service/announce is what operators sign: local/wire and identities, never reports' contents, rows or stores",
 		rooms: []string{"dp", "local/wire", "service/identity", "service/sum"}, never: append([]string{"mech", "local/owner", "local/aggregator"}, append(rows, seeds...)...)},
 	{room: "service/book", words: "service/book is an owner's memory: keys and what was given, never rows or the network",

@@ -1432,4 +1432,108 @@ var table = []mutant{
 
 		Package: "./service/aggregator", Test: "TestRolesAreKept",
 	},
+	{
+		Row: "secret sums 1", Bug: "a helper answers a second request",
+		File: "service/helper/store.go",
+		Old:  ` AND state = ? AND asked IS NULL`,
+		New:  ` AND state >= ?`,
+
+		Package: "./service/helper", Test: "TestEveryCallMayFail",
+	},
+	{
+		Row: "secret sums 2", Bug: "a helper without its memory begins a sum again",
+		File: "service/helper/server.go",
+		Old:  `		if h.Memory != s.Store.memory {`,
+		New:  `		if h.Memory != s.Store.memory && i < 0 {`,
+
+		Package: "./service/helper", Test: "TestForgottenMemory",
+	},
+	{
+		Row: "secret sums 3", Bug: "any aggregator opens a sum",
+		File: "service/helper/server.go",
+		Old:  `	case gate.Caller(ctx) != l.Collector:`,
+		New:  `	case gate.Caller(ctx).Role != l.Collector.Role:`,
+
+		Package: "./service/helper", Test: "TestRolesAreKept",
+	},
+	{
+		Row: "secret sums 4", Bug: "a share's signature is not checked",
+		File: "service/helper/server.go",
+		Old:  `	if !sent.By(l.Roster[m.From]) {`,
+		New:  `	if !sent.By(l.Roster[m.From]) && m.From < 0 {`,
+
+		Package: "./service/helper", Test: "TestHostileShares",
+	},
+	{
+		Row: "secret sums 5", Bug: "a participant shares twice",
+		File: "service/helper/store.go",
+		Old:  `			case found && bytes.Equal(before, d[:]):`,
+		New:  `			case found && bytes.Equal(before[:0], d[:0]):`,
+
+		Package: "./service/helper", Test: "TestHostileShares",
+	},
+	{
+		Row: "secret sums 6", Bug: "shares are kept when the sum is opened",
+		File: "service/helper/store.go",
+		Old:  `SET body = NULL WHERE sum`,
+		New:  `SET body = body WHERE sum`,
+
+		Package: "./service/helper", Test: "TestForgetting",
+	},
+	{
+		Row: "secret sums 7", Bug: "a signature of another purpose is a collector's",
+		File: "service/sum/sign.go",
+		Old:  `	who, err := reader.Verify(s.Signature, Purpose, s.Bytes, at)`,
+		New:  `	who, err := reader.Verify(s.Signature, "discreet announcement 1", s.Bytes, at)`,
+
+		Package: "./service/sum", Test: "TestSignatures",
+	},
+	{
+		Row: "secret sums 8", Bug: "owners do not look who the helpers are",
+		File: "service/announce/secret.go",
+		Old:  `	case !slices.Equal(names, announced):`,
+		New:  `	case slices.Compare(names, announced) != 0 && len(names) != len(announced):`,
+
+		Package: "./service/announce", Test: "TestOwnersCheckSums",
+	},
+	{
+		Row: "secret sums 9", Bug: "owners do not count the roster",
+		File: "service/announce/secret.go",
+		Old:  `	case len(s.Roster) < a.Minimum:`,
+		New:  `	case len(s.Roster) < 2:`,
+
+		Package: "./service/announce", Test: "TestOwnersCheckSums",
+	},
+	{
+		Row: "secret sums 10", Bug: "an owner gives shares that are not in its book",
+		File: "service/owner/shares.go",
+		Old:  `					err = r.Book.Commit(ctx, given)`,
+		New:  `					err = ctx.Err()`,
+
+		Package: "./service/aggregator", Test: "TestSecretSumsOverTheNetwork",
+	},
+	{
+		Row: "secret sums 11", Bug: "an owner is taken into a mode it has not agreed to",
+		File: "service/owner/owner.go",
+		Old:  `	if ann.Task.Mode != r.Mode {`,
+		New:  `	if ann.Task.Mode != r.Mode && r.id == (wire.Digest{}) {`,
+
+		Package: "./service/aggregator", Test: "TestModeIsAgreedTo",
+	},
+	{
+		Row: "secret sums 12", Bug: "it is decided anew whose sum is opened",
+		File: "service/store/secret.go",
+		Old:  ` AND round = ? AND held IS NULL`,
+		New:  ` AND round = ?`,
+
+		Package: "./service/store", Test: "TestSecretIsDecidedOnce",
+	},
+	{
+		Row: "secret sums 13", Bug: "an aggregator in mode aggregate takes numbers",
+		File: "service/aggregator/upload.go",
+		Old:  `		if rep.Ask != 0 || len(rep.Words) > 0 {`,
+		New:  `		if rep.Ask != 0 {`,
+
+		Package: "./service/aggregator", Test: "TestNumbersAreNotTaken",
+	},
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -23,7 +24,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 	core "github.com/discreet-dp/discreet/local/aggregator"
 	owning "github.com/discreet-dp/discreet/local/owner"
-	"github.com/discreet-dp/discreet/local/secsum"
 	"github.com/discreet-dp/discreet/local/wire"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/model"
@@ -73,17 +73,9 @@ func (f *federation) secretly(ann *announce.Announcement, owners int, books ...*
 		must(t, err)
 		secret, err := sum.Parse(x.Sum)
 		must(t, err)
-		proto, err := secret.Protocol()
-		must(t, err)
 		sumID, err := secret.ID()
 		must(t, err)
-		collector := proto.NewCollector()
-		var holders []*secsum.Holder
-		for h := range secret.Helpers {
-			holder, err := proto.NewHolder(h, secsum.Key{})
-			must(t, err)
-			holders = append(holders, holder)
-		}
+		var shares [][]byte
 		for _, b := range books {
 			for i := range owners {
 				e, err := b.Of(t.Context(), i).Reported(id)
@@ -93,33 +85,12 @@ func (f *federation) secretly(ann *announce.Announcement, owners int, books ...*
 				}
 				for rest := e.Report; len(rest) > 0; {
 					n := 4 + int(binary.LittleEndian.Uint32(rest))
-					var m secsum.Message
-					must(t, m.UnmarshalBinary(rest[4:n]))
-					_, err := holders[m.To].Handle(m)
-					must(t, err)
-					rest = rest[n:]
+					shares, rest = append(shares, rest[4:n]), rest[n:]
 				}
 			}
 		}
-		for _, h := range holders {
-			for _, m := range h.Close() {
-				open, err := collector.Handle(m)
-				must(t, err)
-				for _, m := range open {
-					sums, err := holders[m.To].Handle(m)
-					must(t, err)
-					for _, m := range sums {
-						_, err := collector.Handle(m)
-						must(t, err)
-					}
-				}
-			}
-		}
-		total, in, ok, err := collector.Sum()
+		total, in, err := helpertest.Play(secret, shares)
 		must(t, err)
-		if !ok {
-			t.Fatalf("slot %d: no sum", slot)
-		}
 		must(t, c.Assemble(len(secret.Roster)))
 		must(t, c.ReceiveSum(total, len(in)))
 		must(t, c.Close())
@@ -420,6 +391,24 @@ func TestHelpersGoneForGood(t *testing.T) {
 			t.Errorf("%+v: nobody's shares are worth anything", *got)
 		}
 		f.stop()
+	}
+}
+
+// TestModeIsAgreedTo: an owner who has agreed to reports gives no shares, and the
+// other way round. What it is promised differs.
+func TestModeIsAgreedTo(t *testing.T) {
+	f := newFederation(t)
+	c := helpertest.New(t, f.log, f.authority, 3)
+	f.serve()
+	secret := f.announce(f.secretPlan(c, 3, nil))
+	open := f.announce(f.plan(nil))
+	for mode, id := range map[wire.Mode]wire.Digest{wire.Local: secret, "": secret, wire.Aggregate: open} {
+		owners := f.owners(60, 1)
+		owners.Mode = mode
+		var refused *dp.ParamError
+		if _, err := owners.Run(t.Context(), id); !errors.As(err, &refused) || refused.Param != "mode" {
+			t.Errorf("mode %q: %v, want a refusal", mode, err)
+		}
 	}
 }
 

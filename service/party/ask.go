@@ -207,7 +207,7 @@ func (a *asked) fetch(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", errOther, err)
 		}
-		if err := a.fits(&r.Header); err != nil {
+		if err := a.fits(&r.Header); err != nil { // 1.7
 			return err
 		}
 		if err = r.Rest(); from.err != nil {

@@ -69,7 +69,7 @@ func (s *Server) agree(q *Query, text []byte, who identity.Caller, signed sum.Si
 		return refuse("a sum that %s collects", announced.Collector)
 	case announced.Topic != sha256.Sum256(text):
 		return refuse("a sum about another query")
-	case announced.AtLeast < max(2, q.Honest):
+	case announced.AtLeast < max(2, q.Honest): // 5.5
 		return refuse("a sum of fewer than %d parties", max(2, q.Honest))
 	case len(announced.Roster) > max(2, q.Params.Parties):
 		return refuse("a sum of more than %d parties", q.Params.Parties)
@@ -110,7 +110,7 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if len(addend) != w.sum.Length || below != w.sum.Range {
+	if len(addend) != w.sum.Length || below != w.sum.Range { // 5.4
 		return fmt.Errorf("party: the sum must have %d coordinates below %d, as the query makes it (got %d below %d)", len(addend), below, w.sum.Length, w.sum.Range)
 	}
 	protocol, err := w.sum.Protocol()
@@ -127,7 +127,7 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 			return err
 		}
 	}
-	return json.NewEncoder(to).Encode(shares)
+	return json.NewEncoder(to).Encode(shares) // 5.6
 }
 
 // deliver sends the stored shares. It is done when all helpers have theirs, or

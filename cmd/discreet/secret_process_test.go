@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/local/aggregator"
+	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/service/announce"
+	"github.com/discreet-dp/discreet/service/book"
+	"github.com/discreet-dp/discreet/service/helper/helpertest"
+	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/store"
+	"github.com/discreet-dp/discreet/service/sum"
+)
+
+// TestKillNineSecretly kills helpers, aggregator and owners with SIGKILL, again and
+// again, in the middle of a task in mode aggregate. In the end the model is that of
+// the shares in the owners' book, of every owner once.
+func TestKillNineSecretly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	const owners = 600
+	tr := newTrial(t, owners)
+	authority, err := identity.LoadAuthority(filepath.Join(tr.dir, "certs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Helpers, the aggregator, the owners; each is started again as it was.
+	var lives []*exec.Cmd
+	var starts []func() *exec.Cmd
+	list := ""
+	for _, name := range []string{"one", "two", "three"} {
+		id, err := authority.Issue(identity.Caller{Role: identity.Helper, Name: name}, []string{"127.0.0.1"}, time.Now(), 24*time.Hour)
+		if err = errors.Join(err, id.Save(filepath.Join(tr.dir, "certs"))); err != nil {
+			t.Fatal(err)
+		}
+		address := freeAddress(t)
+		list += fmt.Sprintf(",%s=https://%s", name, address)
+		starts = append(starts, func() *exec.Cmd {
+			return tr.start(name+".log", "helper/"+name, "helper", "--listen", address, "--store", name+".db")
+		})
+	}
+	starts = append(starts, tr.serve)
+	for _, start := range starts {
+		lives = append(lives, start())
+	}
+	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "4s", "--mode", "aggregate", "--helpers", list[1:])
+	starts = append(starts, func() *exec.Cmd {
+		return tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate")...)
+	})
+	lives = append(lives, starts[len(starts)-1]())
+	defer func() {
+		for _, c := range lives {
+			c.Process.Kill()
+			c.Wait()
+		}
+	}()
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 24 {
+		<-time.After(time.Duration(50+r.IntN(500)) * time.Millisecond)
+		who := r.IntN(len(lives))
+		lives[who].Process.Kill()
+		lives[who].Wait()
+		lives[who] = starts[who]()
+	}
+	if err := lives[len(lives)-1].Wait(); err != nil {
+		log, _ := os.ReadFile(filepath.Join(tr.dir, "owner.log"))
+		t.Fatalf("%v\n%s", err, log)
+	}
+	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json", "--announcement", "announcement")
+	got, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := tr.secretly(task, owners); !bytes.Equal(got, want) {
+		t.Error("the model is not that of every owner's shares, once")
+	}
+}
+
+// secretly is the model that the shares in the book make in this process.
+func (tr *trial) secretly(task string, owners int) []byte {
+	t := tr.t
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := taskID(task)
+	must(err)
+	text, err := os.ReadFile(filepath.Join(tr.dir, "announcement"))
+	must(err)
+	announced, err := announce.Parse(text)
+	must(err)
+	st, err := store.At(t.Context(), filepath.Join(tr.dir, tr.state))
+	must(err)
+	defer st.Close()
+	b, err := book.Open(t.Context(), filepath.Join(tr.dir, "book.db"), 2*dp.Nano)
+	must(err)
+	defer b.Close()
+	c, err := aggregator.New(announced.Task)
+	must(err)
+	for slot := range announced.Task.Slots() {
+		x, err := st.Secret(t.Context(), store.ID(id), slot)
+		must(err)
+		secret, err := sum.Parse(x.Sum)
+		must(err)
+		sumID, err := secret.ID()
+		must(err)
+		var shares [][]byte
+		for i := range owners {
+			e, err := b.Of(t.Context(), i).Reported(id)
+			must(err)
+			if e == nil {
+				t.Fatalf("owner %d has given nothing", i)
+			}
+			if e.Round != sumID {
+				continue
+			}
+			for rest := e.Report; len(rest) > 0; {
+				n := 4 + int(binary.LittleEndian.Uint32(rest))
+				shares, rest = append(shares, rest[4:n]), rest[n:]
+			}
+		}
+		total, of, err := helpertest.Play(secret, shares)
+		must(err)
+		if len(of) != len(secret.Roster) {
+			t.Errorf("slot %d: %d owners have given shares, %d take part", slot, len(of), len(secret.Roster))
+		}
+		must(c.Assemble(len(secret.Roster)))
+		must(c.ReceiveSum(total, len(of)))
+		must(c.Close())
+	}
+	m, err := c.Model(aggregator.Statement{})
+	must(err)
+	file, err := model.Marshal(m)
+	must(err)
+	return file
+}

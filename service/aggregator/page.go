@@ -32,6 +32,10 @@ type card struct {
 	Reach                                     string // "" before the first slot is closed
 	Who                                       string // may report
 	What                                      string // each owner gives
+	// In mode aggregate: whether owners give shares, whether those of the open slot
+	// are known, and of how many of them a quorum of helpers has shares.
+	Secret, Sharing bool
+	Shares          int
 }
 
 type cardRound struct {
@@ -81,6 +85,10 @@ func (l *live) card(now time.Time) card {
 	}
 	if l.secretly() {
 		c.What, c.Mechanism = "shares of one sum", fmt.Sprintf("noise of all owners together, %d helpers", len(l.ann.Helpers))
+		c.Secret, c.Sharing, c.Shares = true, l.secret != nil, l.shares
+	}
+	if c.Sharing {
+		c.Percent, c.Left = min(100, 100*c.Shares/l.asked.Crowd.AtLeast), max(0, l.sharesUntil(l.deadline).Sub(now)).Round(time.Second)
 	}
 	if l.roster != nil {
 		c.Who = fmt.Sprintf("%d owners, listed as %x…", l.roster.Len(), l.ann.Roster[:6])

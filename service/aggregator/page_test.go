@@ -64,6 +64,9 @@ func TestPageShowsProgress(t *testing.T) {
 	if _, body := get("/"); !strings.Contains(body, "shares of one sum, ε = 2 (noise of all owners together, 3 helpers)") {
 		t.Errorf("the page of a secret sum lacks what owners give:\n%s", body)
 	}
+	if _, body := get("/"); !strings.Contains(body, "owners</dt><dd>0 take part, 2 needed") || strings.Contains(body, "reports of the smallest batch") {
+		t.Errorf("the page of a secret sum lacks who takes part:\n%s", body)
+	}
 	if _, body := get("/metrics"); !strings.Contains(body, "discreet_task_epsilon{task=") || !strings.Contains(body, "go_goroutines") {
 		t.Errorf("the metrics lack an open task or the process:\n%s", body)
 	}

@@ -3,8 +3,10 @@
 package additive
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
@@ -155,13 +157,20 @@ func (r *rounds) release(t, k int, caps [2]int64) cells {
 	return c
 }
 
-// meet shifts released cells so that they add up to a public total.
+// meet moves released cells to the nearest ones that are possible: at least 0,
+// with a sum that is public. All but those that end at 0 move by the same.
 func meet(cells []float64, sum float64) {
-	for _, x := range cells {
+	falling := slices.Clone(cells)
+	slices.SortFunc(falling, func(a, b float64) int { return cmp.Compare(b, a) })
+	shift := 0.0
+	for b, x := range falling {
 		sum -= x
+		if next := sum / float64(b+1); b == 0 || x+next > 0 {
+			shift = next
+		}
 	}
 	for b := range cells {
-		cells[b] += sum / float64(len(cells))
+		cells[b] = math.Max(0, cells[b]+shift)
 	}
 }
 

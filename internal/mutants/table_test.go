@@ -702,6 +702,64 @@ var table = []mutant{
 		Package: "./learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
+		Row: "A20", Bug: "additive levels: a replaced row counts once",
+		File: "learn/additive/levels.go",
+		Old:  `mech.LaplaceFor(p.eps, step(pl.s.Relation), size)`,
+		New:  `mech.LaplaceFor(p.eps, 1, size)`,
+
+		Package: "./learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "A21", Bug: "additive levels: a row that says much about a weight is not shortened",
+		File: "engine/levels.go",
+		Old:  `1 / math.Max(most, math.Abs(first)+half)`,
+		New:  `1 / most`,
+
+		Package: "./learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "A22", Bug: "additive levels: weights are not on the bill",
+		File: "learn/additive/levels.go",
+		Old: `			pl.trust = append(pl.trust, next(trustLabel(t), "laplace"))
+`,
+		New: `			pl.trust = append(pl.trust, next(trustLabel(t), "laplace"))
+			pl.bill = pl.bill[:len(pl.bill)-1]
+`,
+
+		Package: "./learn/additive", Test: "TestLevelsConformance/add-remove,_weighed/bill_equals_releases",
+	},
+	{
+		Row: "A23", Bug: "additive levels: cells without noise shape the steps",
+		File: "learn/additive/levels_release.go",
+		Old:  `	c := &levelCells{variance:`,
+		New: `	for i, v := range values {
+		out[i] = v.Float()
+	}
+	c := &levelCells{variance:`,
+
+		Package: "./learn/additive", Test: "TestLevelsReplayNonInterference",
+	},
+	{
+		Row: "A24", Bug: "additive levels: the selection's spread misses its 2",
+		File: "learn/additive/levels_release.go",
+		Old:  `spread := 2 * step(r.pl.s.Relation)`,
+		New:  `spread := step(r.pl.s.Relation)`,
+
+		Package: "./learn/additive", Test: "TestLevelsSpreadIsThatOfTheScores",
+	},
+	{
+		Row: "A25", Bug: "additive levels: private rows of levels are taken for public totals",
+		File: "learn/additive/levels_start.go",
+		Old:  `return newLevelStart(out, floor, nil), nil`,
+		New: `exact := make([]float64, len(counts))
+	for k, c := range counts {
+		exact[k] = c.Float()
+	}
+	return newLevelStart(out, floor, exact), nil`,
+
+		Package: "./learn/additive", Test: "TestLevelsReplayNonInterference",
+	},
+	{
 		Row: "people 1", Bug: "noise of half the cap",
 		File: "learn/people/smooth.go",
 		Old:  `engine.WeightOne/float64(total)*(1+0x1p-50)`,

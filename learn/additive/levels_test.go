@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/column"
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/learntest"
@@ -131,7 +132,7 @@ func TestLevelsReplayNonInterference(t *testing.T) {
 
 // Scripts that teach steep shapes make rows of two levels pull at full strength,
 // so that each kind of release reaches the distance it declares, and none passes
-// it: lemma 4.
+// it: lemma 5.
 func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	reached := map[string]float64{}
 	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed", "private label, gaussian", "add-remove, gaussian", "no public column, weighed"} {
@@ -196,6 +197,30 @@ func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	for kind, least := range map[string]float64{"cells": 0.999, "levels": 0.999, "weight": 0.95, "pick": 0.2} {
 		if reached[kind] < least {
 			t.Errorf("%s: moved %.3f of the declared bound only", kind, reached[kind])
+		}
+	}
+}
+
+// Two rows that stand alone in their bins and change places with rows that the
+// score expects: one column's score falls by 2 while another's rises by 2 (lemma
+// 5b), so a spread of less than 4 would be too little.
+func TestLevelsSpreadIsThatOfTheScores(t *testing.T) {
+	const one = engine.WeightOne
+	sure := [][]uint64{{0, 0}, {0, 0}}                                 // rows that the score is sure of add nothing
+	wrong := [2][][]uint64{{{one, 0}, {0, one}}, {{0, one}, {one, 0}}} // two rows that it has the wrong way round, in two bins
+	if moved := float64(unbalanced(wrong[0], wrong[1])-unbalanced(sure, sure)) / (2 * one); moved != 2 {
+		t.Fatalf("the pair moves a score by %g, not 2", moved)
+	}
+	for name, want := range map[string]float64{"private label": 4, "add-remove": 2} {
+		tab, plan := withLevels(levelSettings()[name], 60)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tape := &mechtest.Recorder{}
+		learntest.Fit(t, pl, tab, tape, 1)
+		if p := tape.Passages[1]; !p.Choice || p.Bound != want {
+			t.Errorf("%s: %q declares a spread of %g, want %g", name, p.Label, p.Bound, want)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func settleLevels(p Params, relation dp.Relation, rows, columns int, rho float64
 	each := signal / float64(r.rounds)
 	r.bins = binsFor(each)
 	if each >= levelsPlenty {
-		r.trustShare = levelsTrust
+		r.trustShare, r.believed = levelsTrust, 0.5
 	}
 	return r
 }

@@ -26,8 +26,8 @@ func (a *app) helper() *cobra.Command {
 		Short: "hold shares of secret sums",
 		Long: `Helper is one of the three or more who make a secret sum secret: it holds one
 share of each participant's vector, which alone says nothing, and gives out the
-sum of those that the sum's collector names, once. Helpers must be run by people
-who do not pool what they hold: two thirds of them together can open everything.
+sum of those that the sum's collector names, once. Each helper must be run by
+somebody else: two thirds of them together can open everything.
 
 What it acknowledged is on disk, its answer before it leaves. It may be killed at
 any moment. Never put an old copy of --store back: it has forgotten what it has

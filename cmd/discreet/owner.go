@@ -43,8 +43,8 @@ and it refuses for good when all its reports together would cost more than
 
 With --mode aggregate it takes part in secret sums instead: it splits what it adds
 into shares, one for each of the task's helpers, which give out nothing but sums.
-That is worth far more for the same ε, and holds while fewer than two thirds of
-the helpers pool what they have.
+That is worth far more for the same ε, but trusts them: of five, two may play along
+with the aggregator, of three none.
 
 With --owners N the rows are those of N owners, in equal parts, each with a key of
 its own in the book: for trials, and for machines that keep the data of many.`,

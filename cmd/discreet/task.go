@@ -63,8 +63,8 @@ has fewer reports than --minimum then ends the task.
 In mode aggregate owners give shares of a secret sum to the task's helpers, and the
 aggregator sees no owner's numbers, only the sum of two thirds of a slot's owners
 or more. First the slot waits for --minimum owners who take part, then as long for
-their shares. There must be three --helpers or more, run by people who do not pool
-what they hold; a third of them may be lost.
+their shares. There must be three --helpers or more, each run by somebody else. Three
+bear one that is lost or curious; five also two that play along with the aggregator.
 
 With --roster only the owners of the keys in that file may report: keys are free to
 make, and one machine may otherwise report as many owners. The task names the list

@@ -79,8 +79,8 @@ const (
 	lastPause   = 5 * time.Second
 	// Reports of one request, and of all requests under way: what is sent costs
 	// memory at both ends, and more connections do not make a disk faster.
-	leastBatch, mostBatch = 50, 500
-	underWay              = 60_000
+	leastBatch, mostBatch = 30, 500
+	underWay              = 30_000
 )
 
 // run is one task on its way.

@@ -76,6 +76,21 @@ func BenchmarkPrivatePart(b *testing.B) {
 	})
 }
 
+// The counts that bins follow from, of four numbers on as many rows.
+func BenchmarkCounts(b *testing.B) {
+	tab, plan := with(settings()["private label, bins paid"], 32_561)
+	anyPlan, err := plan()
+	if err != nil {
+		b.Fatal(err)
+	}
+	pl, eng, exit := anyPlan.(*Plan), learntest.Engine(b, tab), mech.NewExit(rng.System())
+	for b.Loop() {
+		if _, err := pl.counts.cut(context.Background(), eng, exit, pl.private, float64(tab.Rows)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkPublicPart(b *testing.B) {
 	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
 		for b.Loop() {

@@ -83,9 +83,13 @@ func grouped(c *schema.Column, j int) feature.Bins {
 func (c *counting) moves() float64 { return step(c.s.Relation) * float64(2*len(c.asking)) }
 
 // buy settles the share of the price; where that would tell too little, nobody
-// asks any more. rho is what (ε, δ) buys where noise is Gaussian, else 0.
-func (c *counting) buy(eps dp.Epsilon, rho float64, rows int) {
-	if len(c.asking) > 0 && !c.exact {
+// asks any more. rho is what (ε, δ) buys; it counts where noise is Gaussian. few
+// is tooFew.
+func (c *counting) buy(eps dp.Epsilon, rho float64, rows int, gaussian, few bool) {
+	if !gaussian {
+		rho = 0
+	}
+	if len(c.asking) > 0 && !c.exact && !few {
 		c.share = countShare(eps, rho, rows, c.moves(), c.bins)
 	}
 	if c.share == 0 && !c.exact {
@@ -105,7 +109,7 @@ func (c *counting) noise(size int) mech.Mechanism {
 }
 
 // cut counts, and returns private with the bins that follow. rows is how many
-// there are, as far as that is public or released. The label must be binary.
+// there are, as far as that is public or released.
 func (c *counting) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, private []feature.Bins, rows float64) ([]feature.Bins, error) {
 	if len(c.asking) == 0 {
 		return private, nil
@@ -113,6 +117,9 @@ func (c *counting) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, p
 	fine := make([]feature.Bins, len(c.asking))
 	for i := range c.asking {
 		fine[i] = c.asking[i].fine
+	}
+	if c.s.Classes() > 2 { // whatever the label: only its rows together count
+		tab = tab.Against(0)
 	}
 	cells, err := tab.Cells(ctx, nil, fine)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn/learntest"
 	"github.com/discreet-dp/discreet/mech/mechtest"
+	"github.com/discreet-dp/discreet/model"
 	"github.com/discreet-dp/discreet/rng/replay"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -237,6 +238,30 @@ func TestBinsOfExactCounts(t *testing.T) {
 	}
 	if checked < 2 {
 		t.Errorf("%d columns were checked", checked)
+	}
+}
+
+// A pair is cut at edges that were found for its columns.
+func TestPairsAreCutWhereCountsSay(t *testing.T) {
+	tab, plan := with(setting{paired(asked(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true })), 400}, 3000)
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := learntest.Fit(t, pl, tab, nil, 1).Additive
+	column := slices.IndexFunc(m.Shapes, func(sh model.Shape) bool { return sh.Column == "weekly_hours" })
+	pair := slices.IndexFunc(m.Pairs, func(sh model.PairShape) bool { return sh.Columns[0] == "weekly_hours" })
+	if column < 0 || pair < 0 {
+		t.Fatal("the column or its pair has no shape")
+	}
+	edges := m.Pairs[pair].Edges[0]
+	for _, e := range edges {
+		if !slices.Contains(m.Shapes[column].Edges, e) {
+			t.Errorf("the pair is cut at %g, the column at %v", e, m.Shapes[column].Edges)
+		}
+	}
+	if len(edges) != pairBins-1 {
+		t.Errorf("the pair has the edges %v", edges)
 	}
 }
 

@@ -24,9 +24,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	if words := pl.pairing(); words != "" {
 		f = append(f, learn.Fact{Key: "pairs", Value: pl.rules.pairs + len(pl.open), Text: words})
 	}
-	if words := pl.counting(); words != "" {
-		f = append(f, learn.Fact{Key: "bins_paid", Value: len(pl.counts.asking), Text: words})
-	}
+	f = append(f, pl.counts.facts()...)
 	if pl.NotPrivate {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	}
@@ -56,18 +54,19 @@ func (pl *Plan) pairing() string {
 	return strings.Join(said, "; ")
 }
 
-// counting says in words what becomes of the bins that the schema asks for; ""
-// where it asks for none.
-func (pl *Plan) counting() string {
+// facts say what becomes of the bins that the schema asks for; none where it asks
+// for none.
+func (c *counting) facts() []learn.Fact {
+	text := fmt.Sprintf("private columns cut by noisy counts of rows: %d, for %.1f %% of the price", len(c.asking), 100*c.share)
 	switch {
-	case pl.counts.vain > 0:
-		return fmt.Sprintf("private columns that ask to be cut by counts of rows: %d; at this price those would tell too little, so bounds cut them", pl.counts.vain)
-	case len(pl.counts.asking) == 0:
-		return ""
-	case pl.NotPrivate:
-		return fmt.Sprintf("private columns cut by counts of rows: %d", len(pl.counts.asking))
+	case c.vain > 0:
+		text = fmt.Sprintf("private columns that ask to be cut by counts of rows: %d; at this price those would tell too little, so bounds cut them", c.vain)
+	case len(c.asking) == 0:
+		return nil
+	case c.exact:
+		text = fmt.Sprintf("private columns cut by counts of rows: %d", len(c.asking))
 	}
-	return fmt.Sprintf("private columns cut by noisy counts of rows: %d, for %.1f %% of the price", len(pl.counts.asking), 100*pl.counts.share)
+	return []learn.Fact{{Key: "bins_paid", Value: len(c.asking), Text: text}}
 }
 
 func (pl *Plan) reckoning() string {

@@ -50,6 +50,9 @@ func (pl *Plan) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, st *
 	done := *pl
 	var err error
 	done.private, err = pl.counts.cut(ctx, tab, exit, pl.private, st.rows)
+	if err == nil {
+		done.recross()
+	}
 	return &done, err
 }
 

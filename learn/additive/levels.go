@@ -34,10 +34,11 @@ type LevelsPlan struct {
 	public  []int          // columns of the free public part; none under dp.WholeRow
 	private []feature.Bins // what may be released
 	rules   levelRules
-	prior   part    // price of the shares of the levels; nothing where they are public
-	shares  []share // one per round
-	trust   []part  // one per round where rules weigh columns
-	rest    []part  // one per pass and private column where rules boost
+	counts  counting // from which bins follow
+	prior   part     // price of the shares of the levels; nothing where they are public
+	shares  []share  // one per round
+	trust   []part   // one per round where rules weigh columns
+	rest    []part   // one per pass and private column where rules boost
 	bill    []dp.Event
 }
 
@@ -73,14 +74,10 @@ func (p Params) PlanLevels(s *schema.Schema, rows int) (*LevelsPlan, error) {
 	if !pl.rules.gaussian && pl.Delta > 0 {
 		pl.Delta, pl.spared = 0, true
 	}
-	for _, j := range private {
-		c := &s.Columns[j]
-		bins := feature.NewBins(s, j, feature.Cuts(c, pl.rules.bins)) // 1.1
-		if len(c.Groups) > 0 {
-			bins = grouped(c, j)
-		}
-		pl.private = append(pl.private, bins)
+	if pl.private, pl.counts, err = newCounting(s, private, pl.rules.bins, p.NotPrivate); err != nil {
+		return nil, err
 	}
+	pl.counts.buy(pl.Epsilon, rho, pl.rows, pl.rules.gaussian, tooFew(pl.rules.picks, pl.rules.rounds))
 	return pl, pl.bills()
 }
 
@@ -103,8 +100,6 @@ func checkLevels(s *schema.Schema) error {
 		case c.Role == schema.Ignored:
 		case c.Monotone != schema.Free:
 			return bad("monotone", "must be left out of column "+c.Name+" where the label has more than 2 levels: up for one is down for another", string(c.Monotone), "")
-		case c.Quantiles:
-			return bad("bins", "must follow from the schema where the label has more than 2 levels (column "+c.Name+")", "bins by counts", "declare edges")
 		}
 	}
 	return nil
@@ -153,8 +148,13 @@ func (pl *LevelsPlan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, De
 // parts are the shares of the releases, in charging order.
 func (pl *LevelsPlan) parts() (parts []float64) {
 	r := pl.rules
+	rest := 1 - pl.counts.share
 	if pl.scope == dp.WholeRow {
-		parts = append(parts, priorShare/(1-priorShare))
+		rest -= priorShare
+		parts = append(parts, priorShare/rest)
+	}
+	if len(pl.counts.asking) > 0 {
+		parts = append(parts, pl.counts.share/rest)
 	}
 	cells := (1 - r.trustShare - r.restShare) / float64(r.rounds)
 	for range r.rounds {
@@ -189,6 +189,9 @@ func (pl *LevelsPlan) hand(eps []dp.Epsilon, rho []dp.Rho) {
 	}
 	if pl.scope == dp.WholeRow {
 		pl.prior = next(levelsLabel, "laplace")
+	}
+	if len(pl.counts.asking) > 0 {
+		pl.counts.price = next(countsLabel, "laplace")
 	}
 	for t := range pl.shares {
 		if pl.rules.picks {

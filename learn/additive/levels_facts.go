@@ -21,6 +21,7 @@ func (pl *LevelsPlan) Facts() []learn.Fact {
 		{Key: "rounds", Value: r.rounds, Text: pl.plot()},
 		{Key: "bins", Value: r.bins, Text: fmt.Sprintf("a private number has at most %d bins, cut by the schema; %d private and %d public columns", r.bins, len(pl.private), len(pl.public))},
 	}
+	f = append(f, pl.counts.facts()...)
 	if pl.NotPrivate {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	}

@@ -31,6 +31,9 @@ func (pl *LevelsPlan) Fit(ctx context.Context, tab engine.Table, acct learn.Acco
 	if err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
+	if pl, err = pl.cut(ctx, tab, exit, st); err != nil {
+		return nil, fmt.Errorf("additive: %w", err)
+	}
 	r, err := newLevelRounds(ctx, pl, tab, st, exit)
 	if err == nil {
 		err = r.cells(ctx)
@@ -45,6 +48,14 @@ func (pl *LevelsPlan) Fit(ctx context.Context, tab engine.Table, acct learn.Acco
 		return nil, fmt.Errorf("additive: %w", err)
 	}
 	return pl.model(r, acct, exit), nil
+}
+
+// cut returns the plan with the bins that the schema asks to be found.
+func (pl *LevelsPlan) cut(ctx context.Context, tab engine.Table, exit *mech.Exit, st *levelStart) (*LevelsPlan, error) {
+	done := *pl
+	var err error
+	done.private, err = pl.counts.cut(ctx, tab, exit, pl.private, st.rows)
+	return &done, err
 }
 
 // model puts the start and the released shapes together.

@@ -20,6 +20,7 @@ type levelStart struct {
 	shapes []feature.LevelShape // of the public columns
 	share  []float64            // of each level, in (0, 1), adding up to 1
 	totals []float64            // rows of each level where they are public, else nil
+	rows   float64              // how many there are, as released where that is private; at least 1
 }
 
 // begin is the start of the rounds.
@@ -63,7 +64,9 @@ func newLevelStart(rows []float64, floor float64, totals []float64) *levelStart 
 	sum := 0.0
 	for _, n := range rows {
 		sum += math.Max(n, floor)
+		st.rows += n
 	}
+	st.rows = math.Max(1, st.rows)
 	for _, n := range rows {
 		st.share = append(st.share, math.Max(n, floor)/sum)
 		st.scores = append(st.scores, math.Log(math.Max(n, floor)/sum))

@@ -49,6 +49,9 @@ func levelSettings() map[string]setting {
 		"add-remove":                  {addRemove, 2_000},
 		"add-remove, weighed":         {addRemove, 10_000},
 		"add-remove, gaussian":        {delta(addRemove), 100_000},
+		"partly private, bins paid":   {asked(partly), 20_000},
+		"add-remove, bins paid":       {asked(addRemove), 20_000},
+		"gaussian, bins paid":         {delta(asked(label)), 100_000},
 		"eps inf":                     {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
 		"eps inf, everything private": {func(p *Params, s *schema.Schema) { label(p, s); p.Epsilon, p.NotPrivate = 0, true }, 400},
 	}
@@ -231,7 +234,6 @@ func TestPlanLevelsRefuses(t *testing.T) {
 		"label":    func(s *schema.Schema) { s.Label.Levels = s.Label.Levels[:2] },
 		"weights":  func(s *schema.Schema) { s.Label.Weights = []float64{1, 1, 1, 1, 2} },
 		"monotone": func(s *schema.Schema) { s.Columns[numberOf(s)].Monotone = schema.Increasing },
-		"bins":     func(s *schema.Schema) { s.Columns[numberOf(s)].Quantiles = true },
 		"pairs":    func(s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} },
 	} {
 		tab, _ := withLevels(setting{func(*Params, *schema.Schema) {}, 0}, 10)

@@ -52,6 +52,29 @@ func (pl *Plan) crossed(p [2]int, bins int) feature.Bins {
 	return feature.Cross(cut(p[0]), cut(p[1]))
 }
 
+// recross cuts numbers of private pairs at some of the edges that counts found for
+// them.
+func (pl *Plan) recross() {
+	found := map[int][]float64{}
+	for _, a := range pl.counts.asking {
+		found[a.fine.Column] = pl.private[a.k].Edges
+	}
+	cut := func(b feature.Bins) feature.Bins {
+		edges, ok := found[b.Column]
+		if !ok {
+			return b
+		}
+		c := pl.s.Columns[b.Column]
+		c.Edges = edges
+		return feature.NewBins(pl.s, b.Column, feature.Cuts(&c, pairBins))
+	}
+	for k := pl.columns; k < len(pl.private); k++ {
+		first, second := pl.private[k], *pl.private[k].Second
+		first.Second = nil
+		pl.private[k] = feature.Cross(cut(first), cut(second))
+	}
+}
+
 // see lets the weights see all that was released. What a pair adds is beyond what
 // its columns do, so nothing of them may be left in its cells.
 func (r *rounds) see() {

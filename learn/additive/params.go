@@ -98,7 +98,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if pl.private, pl.counts, err = newCounting(s, private, pl.rules.bins, p.NotPrivate); err != nil {
 		return nil, err
 	}
-	pl.counts.buy(pl.countsFor(rho))
+	pl.counts.buy(pl.Epsilon, rho, pl.rows, pl.rules.gaussian, tooFew(pl.rules.picks, pl.rules.rounds))
 	pl.cross(pairs)
 	return pl, pl.bills()
 }

@@ -120,7 +120,7 @@ const (
 	countsForBin  = 2
 	mostForCounts = 0.2 // of the price; what is left is what the bins are for
 	leastCounts   = 2.5 // noise scales; below, the schema's bins are better than what could be bought
-	leastRounds   = 3   // where rounds pick: fewer look at too few of the columns that were paid for
+	leastRounds   = 3   // where rounds pick
 )
 
 // countShare is the share of the price for counts that move by moves, 0 where
@@ -138,17 +138,9 @@ func countShare(eps dp.Epsilon, rho float64, rows int, moves float64, bins int) 
 	return math.Min(part(countsForBin*float64(bins)), mostForCounts)
 }
 
-// countsFor is what counts may be bought with: nothing where rules pick so few
-// columns that the bins of most would be wasted.
-func (pl *Plan) countsFor(rho float64) (eps dp.Epsilon, gaussian float64, rows int) {
-	switch r := &pl.rules; {
-	case r.picks && r.rounds < leastRounds:
-		return 0, 0, pl.rows
-	case r.gaussian:
-		return pl.Epsilon, rho, pl.rows
-	}
-	return pl.Epsilon, 0, pl.rows
-}
+// tooFew reports whether rules pick so few columns that the bins of most would be
+// paid for in vain.
+func tooFew(picks bool, rounds int) bool { return picks && rounds < leastRounds }
 
 // worth is how many rounds a signal is worth.
 func worth(signal float64) int {

@@ -1369,6 +1369,142 @@ var table = []mutant{
 		Package: "./multiparty", Test: "TestTallyRefuses",
 	},
 	{
+		Row: "parties 1", Bug: "a party's lifetime is checked query by query",
+		File: "service/party/record.go",
+		Old:  `		if eps > r.lifetime-spent {`,
+		New:  `		if eps > r.lifetime {`,
+
+		Package: "./service/party", Test: "TestOneQueryOneAnswer",
+	},
+	{
+		Row: "parties 2", Bug: "a query is answered anew after its votes were deleted",
+		File: "service/party/record.go",
+		Old:  `		case found && state == forgotten:`,
+		New:  `		case found && state == 0:`,
+
+		Package: "./service/party", Test: "TestVotesAreForgotten",
+	},
+	{
+		Row: "parties 3", Bug: "a query that another combiner has signed is answered",
+		File: "service/party/calls.go",
+		Old:  `	case signer != who:`,
+		New:  `	case signer.Role != who.Role:`,
+
+		Package: "./service/party", Test: "TestForgeries",
+	},
+	{
+		Row: "parties 4", Bug: "a query under another schema is answered",
+		File: "service/party/calls.go",
+		Old:  `	case q.Schema != s.Schema:`,
+		New:  `	case q.Schema != s.Schema && q.Job == "":`,
+
+		Package: "./service/party", Test: "TestRefusals",
+	},
+	{
+		Row: "parties 5", Bug: "a party's cap on one query is that on all",
+		File: "service/party/calls.go",
+		Old:  `	case q.Params.Epsilon > s.MaxEpsilon:`,
+		New:  `	case q.Params.Epsilon > s.Lifetime:`,
+
+		Package: "./service/party", Test: "TestRefusals",
+	},
+	{
+		Row: "parties 6", Bug: "any combiner of the authority is answered",
+		File: "service/party/server.go",
+		Old:  `!slices.Contains(s.Combiners, who.Name)`,
+		New:  `len(s.Combiners) == 0 && !slices.Contains(s.Combiners, who.Name)`,
+
+		Package: "./service/party", Test: "TestRefusals",
+	},
+	{
+		Row: "parties 7", Bug: "a kind that is not allowed is handed in",
+		File: "service/party/calls.go",
+		Old:  `	case q.Honest == 0 && !slices.Contains(s.Kinds, q.Kind):`,
+		New:  `	case q.Honest < 0 && !slices.Contains(s.Kinds, q.Kind):`,
+
+		Package: "./service/party", Test: "TestRefusals",
+	},
+	{
+		Row: "parties 8", Bug: "a file that was sent is not held against its digest",
+		File: "service/party/shelf.go",
+		Old:  `		if left > 0 || multiparty.Digest(h.Sum(nil)) != t.Digest {`,
+		New:  `		if left > 0 {`,
+
+		Package: "./service/party", Test: "TestOtherTablesAreRefused",
+	},
+	{
+		Row: "parties 9", Bug: "votes under another key count for a party",
+		File: "service/party/ask.go",
+		Old:  `	if h.Party != a.peer.Name || h.Key != a.peer.Key {`,
+		New:  `	if h.Party != a.peer.Name {`,
+
+		Package: "./service/party", Test: "TestLiarsAreAbsent",
+	},
+	{
+		Row: "parties 10", Bug: "a party adds to a sum about another query",
+		File: "service/party/secret.go",
+		Old:  `	case announced.Topic != sha256.Sum256(text):`,
+		New:  `	case announced.Topic == [32]byte{} && len(text) == 0:`,
+
+		Package: "./service/party", Test: "TestSumsThatAreRefused",
+	},
+	{
+		Row: "parties 11", Bug: "a party gives shares to helpers that its operator has not named",
+		File: "service/party/secret.go",
+		Old:  `		if s.Helpers[h.Name] == "" {`,
+		New:  `		if h.Name == "" {`,
+
+		Package: "./service/party", Test: "TestSumsThatAreRefused",
+	},
+	{
+		Row: "parties 12", Bug: "a sum may be of fewer than add their noise",
+		File: "service/party/secret.go",
+		Old:  `	case announced.AtLeast < max(2, q.Honest):`,
+		New:  `	case announced.AtLeast < 2:`,
+
+		Package: "./service/party", Test: "TestSumsThatAreRefused",
+	},
+	{
+		Row: "parties 13", Bug: "a party adds to a sum of another range",
+		File: "service/party/secret.go",
+		Old:  `	if len(addend) != w.sum.Length || below != w.sum.Range {`,
+		New:  `	if len(addend) != w.sum.Length {`,
+
+		Package: "./service/party", Test: "TestSumsOfAnotherShape",
+	},
+	{
+		Row: "parties 14", Bug: "shares are split anew when they are asked for again",
+		File: "service/party/calls.go",
+		Old:  `	if _, err := os.Stat(s.votesPath(w.id)); err == nil {`,
+		New:  `	if _, err := os.Stat(s.votesPath(w.id)); err == nil && w.sum == nil {`,
+
+		Package: "./service/party", Test: "TestSharesAreSplitOnce",
+	},
+	{
+		Row: "parties 15", Bug: "a second sum about a query costs nothing",
+		File: "service/party/secret.go",
+		Old:  `		id = sha256.Sum256(slices.Concat(id[:], sumID[:]))`,
+		New:  `		id = sha256.Sum256(slices.Concat(id[:], sumID[:0]))`,
+
+		Package: "./service/party", Test: "TestEachSumHasItsPrice",
+	},
+	{
+		Row: "parties 16", Bug: "an answer is drawn before it is paid for",
+		File: "multiparty/queries.go",
+		Old:  `	if q.acct != nil && !q.t.pl.NotPrivate {`,
+		New:  `	if q.acct != nil && q.t.pl.NotPrivate {`,
+
+		Package: "./multiparty", Test: "TestUnpaidAnswersAreNotDrawn",
+	},
+	{
+		Row: "parties 17", Bug: "a secret sum is used that nobody was charged for",
+		File: "multiparty/secret.go",
+		Old:  `	case s.paid == nil:`,
+		New:  `	case s.paid == nil && parties == 0:`,
+
+		Package: "./multiparty", Test: "TestSecretSum",
+	},
+	{
 		Row: "service 1", Bug: "a report's signature is not checked",
 		File: "service/aggregator/upload.go",
 		Old:  `	if !ed25519.Verify(key[:], announce.Signable(raw), signed.GetSignature()) {`,

@@ -344,3 +344,23 @@ func TestSumsOfAnotherShape(t *testing.T) {
 		t.Error("one helper is a committee")
 	}
 }
+
+// A second sum about the same query is one more that somebody opens: it is charged,
+// and has shares of its own.
+func TestEachSumHasItsPrice(t *testing.T) {
+	c := newCommittee(t)
+	a, b := c.member("a", 1, nil), c.member("b", 10, nil)
+	q := c.query(func(q *Query) { q.Deadline = time.Now().Add(20 * time.Second).Truncate(time.Second) })
+	total, err := c.total(q, a, b)
+	c.adds(total, err, 2, 11)
+	c.Kill(0)
+	c.Lose(0)
+	c.Start(0) // with another memory, so it is another sum
+	total, err = c.total(q, a, b)
+	c.adds(total, err, 2, 22)
+	for _, m := range []*member{a, b} {
+		if spent, n, err := m.record.spent(t.Context()); err != nil || n != 2 || spent != 2*q.Params.Epsilon {
+			t.Errorf("%s is spent on %d sums, %v; want two at %s each", spent, n, err, q.Params.Epsilon)
+		}
+	}
+}

@@ -24,6 +24,8 @@ type Explanation struct {
 	Intercept float64 `json:"intercept"`
 	// Shapes are those of an additive model, the most important first.
 	Shapes []Shape `json:"shapes,omitempty"`
+	// Pairs are what pairs of columns add beyond that, the most important first.
+	Pairs []Pair `json:"pairs,omitempty"`
 	// Coefficients are those of a logistic model, in the order of its features.
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
 	// Levels are the functions of a model that has one per level, in the order of
@@ -148,24 +150,14 @@ func (e *Explanation) additive(m *model.Model) {
 		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Importance: importance(sh.LogOdds)}
 		out.Protected = protects(m.Privacy.Scope, c.Role)
 		for b, x := range sh.LogOdds {
-			bin := Bin{LogOdds: x, Deviation: sh.Noise[b]}
-			if c.Kind == schema.Category {
-				bin.Level = c.CodeName(b)
-			} else {
-				from, to := c.Lower, c.Upper
-				if b > 0 {
-					from = sh.Edges[b-1]
-				}
-				if b < len(sh.Edges) {
-					to = sh.Edges[b]
-				}
-				bin.From, bin.To = &from, &to
-			}
+			cut := cutOf(c, sh.Edges, b)
+			bin := Bin{Level: cut.Level, From: cut.From, To: cut.To, LogOdds: x, Deviation: sh.Noise[b]}
 			out.Bins = append(out.Bins, bin)
 		}
 		e.Shapes = append(e.Shapes, out)
 		e.columns = append(e.columns, *c)
 	}
+	e.pairs(m)
 }
 
 // importance is the mean size of the steps.

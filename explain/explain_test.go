@@ -100,7 +100,7 @@ func TestGoldenPage(t *testing.T) {
 
 // Pages are well-formed and ask nobody for anything; names are text.
 func TestPagesAskNobody(t *testing.T) {
-	for _, m := range []*model.Model{summed(t), linear(t), leveled(t)} {
+	for _, m := range []*model.Model{summed(t), paired(t), linear(t), leveled(t)} {
 		text := written(t, m)
 		for _, bad := range []string{"http:", "https:", "//", "url(", "@import", "<script", "<link", "<img", "<b>age", "age <b>", "NaN", "Inf", "ZgotmplZ"} {
 			if strings.Contains(text, bad) {

@@ -210,7 +210,7 @@ func (e *Explanation) levelFigures() (out []levelFigure) {
 			}
 			f.Rows = append(f.Rows, row)
 		}
-		f.Source = e.source(&Shape{Role: sh.Role, Protected: sh.Protected}, f.Banded)
+		f.Source = e.source(sh.Protected, string(sh.Role), f.Banded)
 		out = append(out, f)
 	}
 	return out

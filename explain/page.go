@@ -4,11 +4,13 @@ package explain
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +26,7 @@ var (
 	style string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"nats": nats, "factor": factor, "size": size, "brief": brief, "at": coordinate, "percent": percent,
+		"nats": nats, "factor": factor, "size": size, "brief": brief, "at": coordinate, "percent": percent, "words": words,
 	}).Parse(layout + levelsLayout))
 )
 
@@ -33,18 +35,15 @@ var (
 func (e *Explanation) WriteHTML(w io.Writer) error {
 	v := view{Explanation: e, Style: template.CSS(style), Card: e.privacy.Card(), Start: e.start(), Chance: chance(e.Intercept)}
 	if len(e.Shapes) > 0 {
-		s, most := scaleOf(e.Shapes), e.Shapes[0].Importance
+		s := scaleOf(e.Shapes)
 		for i := range e.Shapes {
 			sh := &e.Shapes[i]
-			f := figure{Shape: sh, ID: "column-" + strconv.Itoa(i+1), Drawing: draw(sh, &e.columns[i], s), Largest: largest(sh)}
-			if most > 0 {
-				f.Share = 100 * sh.Importance / most
-			}
+			f := figure{Shape: sh, ID: "column-" + strconv.Itoa(i+1), Drawing: draw(sh, &e.columns[i], s)}
 			for _, b := range sh.Bins {
 				f.Banded = f.Banded || b.Deviation > 0
 			}
 			v.Banded = v.Banded || f.Banded
-			f.Source = e.source(sh, f.Banded)
+			f.Source = e.source(sh.Protected, string(sh.Role), f.Banded)
 			v.Figures = append(v.Figures, f)
 		}
 	}
@@ -52,6 +51,7 @@ func (e *Explanation) WriteHTML(w io.Writer) error {
 	for _, f := range v.LevelFigures {
 		v.Banded = v.Banded || f.Banded
 	}
+	e.addPairs(&v)
 	var b bytes.Buffer
 	if err := page.Execute(&b, &v); err != nil {
 		return fmt.Errorf("explain: %w", err)
@@ -71,8 +71,59 @@ type view struct {
 	Chance  string
 	Banded  bool // some figure has a band
 	Figures []figure
+	Heats   []heatFigure
+	Ranks   []rank
 
 	LevelFigures []levelFigure
+}
+
+// rank is a line of the list of importance.
+type rank struct {
+	ID, Name   string
+	Importance float64
+	Share      float64 // of the most important one's, percent
+	Largest    float64 // step of the largest size
+	Protected  bool
+}
+
+// heatFigure is a pair of the page.
+type heatFigure struct {
+	*Pair
+	ID      string
+	Source  string
+	Drawing *heat
+	Banded  bool
+}
+
+// addPairs adds the pairs, and the list of importance of all.
+func (e *Explanation) addPairs(v *view) {
+	for i := range v.Figures {
+		f := &v.Figures[i]
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Largest: largest(f.Shape), Protected: f.Protected})
+	}
+	most := strongest(e.Pairs)
+	for i := range e.Pairs {
+		p := &e.Pairs[i]
+		f := heatFigure{Pair: p, ID: "pair-" + strconv.Itoa(i+1), Drawing: drawPair(p, most)}
+		far := 0.0
+		for _, row := range p.Cells {
+			for _, c := range row {
+				f.Banded = f.Banded || c.Deviation > 0
+				if math.Abs(c.LogOdds) > math.Abs(far) {
+					far = c.LogOdds
+				}
+			}
+		}
+		f.Source = e.source(p.Protected, "public", f.Banded)
+		v.Heats = append(v.Heats, f)
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: p.Name(), Importance: p.Importance, Largest: far, Protected: p.Protected})
+	}
+	slices.SortStableFunc(v.Ranks, func(a, b rank) int { return cmp.Compare(b.Importance, a.Importance) })
+	for i := range v.Ranks {
+		if v.Ranks[0].Importance > 0 {
+			v.Ranks[i].Share = 100 * v.Ranks[i].Importance / v.Ranks[0].Importance
+		}
+	}
 }
 
 // figure is a shape of the page.
@@ -81,15 +132,13 @@ type figure struct {
 	ID      string
 	Source  string
 	Drawing *drawing
-	Share   float64 // of the most important column's importance, percent
-	Largest float64 // step of the largest size
 	Banded  bool
 }
 
 // start says where the intercept comes from.
 func (e *Explanation) start() string {
 	switch {
-	case len(e.Shapes)+len(e.LevelShapes) == 0:
+	case len(e.Shapes)+len(e.Pairs)+len(e.LevelShapes) == 0:
 		return "The model does not say how far noise moved it."
 	case e.privacy.Scope == dp.Nothing:
 		return "No noise was added to it."
@@ -100,11 +149,11 @@ func (e *Explanation) start() string {
 }
 
 // source says where a shape comes from.
-func (e *Explanation) source(sh *Shape, banded bool) string {
+func (e *Explanation) source(protected bool, role string, banded bool) string {
 	switch {
 	case e.privacy.Scope == dp.Nothing:
-		return string(sh.Role) + ", no noise added"
-	case sh.Protected:
+		return role + ", no noise added"
+	case protected:
 		return "protected, from noisy releases"
 	case !banded:
 		return "public, part of the public offset, free"

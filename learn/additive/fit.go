@@ -42,7 +42,12 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 			return nil, fmt.Errorf("additive: %w", err)
 		}
 	}
-	return pl.model(st, r.fit, acct, exit), nil
+	if pl.NotPrivate {
+		if err := r.greedily(ctx); err != nil {
+			return nil, fmt.Errorf("additive: %w", err)
+		}
+	}
+	return r.pl.model(st, r.fit, acct, exit), nil
 }
 
 // cut returns the plan with the bins that the schema asks to be found.

@@ -31,7 +31,7 @@ func (pl *Plan) cross(protected [][2]int) {
 	pl.columns = len(pl.private)
 	pl.waiting = len(protected) - pl.rules.pairs
 	for _, p := range pl.s.Pairs {
-		switch pair := pl.crossed(p, pairBins); {
+		switch pair := pl.crossed(p); {
 		case !slices.Contains(protected, p):
 			pl.open = append(pl.open, pair)
 		case pl.waiting == 0:
@@ -41,7 +41,11 @@ func (pl *Plan) cross(protected [][2]int) {
 }
 
 // crossed cuts both columns of a pair, by the schema alone (1.1).
-func (pl *Plan) crossed(p [2]int, bins int) feature.Bins {
+func (pl *Plan) crossed(p [2]int) feature.Bins {
+	bins := pairBins
+	if pl.NotPrivate {
+		bins = greedyPairBins
+	}
 	cut := func(j int) feature.Bins {
 		c := &pl.s.Columns[j]
 		if len(c.Groups) > 0 {

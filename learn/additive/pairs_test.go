@@ -6,7 +6,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/learntest"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -47,20 +50,18 @@ func TestPairsAreReleasedAtTheColumnsPrice(t *testing.T) {
 
 func price(p part) float64 { return math.Max(p.eps.Float(), p.rho.Float()) }
 
-// What two columns say together and neither says alone is in the pair's shape:
-// the label is whether exactly one of two questions is answered yes, but for a
-// tenth of the rows.
-func TestPairHoldsWhatNeitherColumnSays(t *testing.T) {
+// either is a table in which the label is whether exactly one of two questions is
+// answered yes, but for a tenth of the rows. set chooses the price and the pairs.
+func either(set func(*Params, *schema.Schema)) (*dataset.Table, func() (learn.Plan, error)) {
 	tab, plan := with(setting{func(p *Params, s *schema.Schema) {
-		p.Epsilon = 100 * dp.Nano
 		s.Label.Role, s.Label.Default = schema.Private, 0
 		hide(s)
 		for j := range s.Columns {
-			if name := s.Columns[j].Name; name != "sex" && name != "weekly_hours" {
+			if name := s.Columns[j].Name; name != "sex" && name != "weekly_hours" && name != "region" {
 				s.Columns[j].Role = schema.Ignored
 			}
 		}
-		s.Pairs = [][2]int{{1, 10}}
+		set(p, s)
 	}, 8_000}, 8_000)
 	hours := &tab.Cols[10]
 	for i := range tab.Rows {
@@ -71,6 +72,14 @@ func TestPairHoldsWhatNeitherColumnSays(t *testing.T) {
 			tab.Labels[i] = 1
 		}
 	}
+	return tab, plan
+}
+
+// What two columns say together and neither says alone is in the pair's shape.
+func TestPairHoldsWhatNeitherColumnSays(t *testing.T) {
+	tab, plan := either(func(p *Params, s *schema.Schema) {
+		p.Epsilon, s.Pairs = 100*dp.Nano, [][2]int{{1, 10}}
+	})
 	pl, err := plan()
 	if err != nil {
 		t.Fatal(err)
@@ -96,5 +105,39 @@ func TestPairHoldsWhatNeitherColumnSays(t *testing.T) {
 	m.Additive.Pairs = nil
 	if without := wrong(); with > 0.3 || without < with+0.1 {
 		t.Errorf("%.3f of the rows are misjudged, %.3f without the pair", with, without)
+	}
+}
+
+// Without privacy a pair need not be declared, and one that says nothing stays out.
+func TestGreedyFindsThePair(t *testing.T) {
+	tab, plan := either(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true })
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := learntest.Fit(t, pl, tab, nil, 1)
+	found := false
+	for _, sh := range m.Additive.Pairs {
+		most := 0.0
+		for _, z := range sh.LogOdds {
+			most = math.Max(most, math.Abs(z))
+		}
+		if sh.Columns == [2]string{"sex", "weekly_hours"} {
+			found = most > 1
+		} else if most > 0.5 {
+			t.Errorf("%v says %g, and there is nothing to say", sh.Columns, most)
+		}
+	}
+	if !found {
+		t.Errorf("%d pairs, and not the one there is", len(m.Additive.Pairs))
+	}
+}
+
+// By hand: 9 against 1 is (8² / 10) − 1 beyond chance, 2 against 2 is 1 less than it.
+func TestLeftoverByHand(t *testing.T) {
+	const one = engine.WeightOne
+	c := engine.CellSums{Positive: []uint64{9 * one, 2 * one, 0}, Negative: []uint64{one, 2 * one, 0}}
+	if got, want := float64(leftover(&c))/one, 6.4-2; math.Abs(got-want) > 1e-5 {
+		t.Errorf("%g, want %g", got, want)
 	}
 }

@@ -78,7 +78,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		pl.rows, pl.assumed = assumedRows, true
 	}
 	private := s.ByRole(schema.Private)
-	if s.Label.Role == schema.Private || s.Relation != dp.ReplaceOne {
+	if s.Label.Role == schema.Private || s.Relation != dp.ReplaceOne || p.NotPrivate {
 		pl.scope, private = dp.WholeRow, s.Features()
 	} else {
 		pl.public = s.ByRole(schema.Public)

@@ -4,7 +4,7 @@ package additive
 
 import (
 	"math"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dataset"
@@ -42,7 +42,7 @@ func TestReplayNonInterference(t *testing.T) {
 	const pairs = 40
 	best := 0.0
 	for name, c := range settings() {
-		if slices.Contains([]string{"eps inf", "eps inf, everything private", "eps inf, bins counted"}, name) {
+		if strings.HasPrefix(name, "eps inf") {
 			continue
 		}
 		src := replay.Seeded(uint64(len(name)), name)

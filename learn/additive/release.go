@@ -137,13 +137,21 @@ type cells struct {
 // label, so that a row counts for at most 1 and lies in one cell: the vector
 // moves by step(relation) in L1 (1.2).
 func (r *rounds) release(t, k int, caps [2]int64) cells {
+	c := r.let(cellsLabel(t), r.pl.noise(r.pl.shares[t].cells, r.pl.s.Relation, 2*r.pl.private[k].Len()), k, caps)
+	p, q := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
+	c.variance = r.pl.shares[t].cells.variance(r.pl.s.Relation) * (p*p + q*q)
+	return c
+}
+
+// let is release for a given noise, of which it does not know the variance.
+func (r *rounds) let(label string, noise mech.Mechanism, k int, caps [2]int64) cells {
 	sums := &r.sums[k]
 	n := len(sums.Positive)
 	values := make([]mech.Ratio, 0, 2*n)
 	for b := range n {
 		values = append(values, mech.Ratio{Num: int64(sums.Positive[b]), Den: caps[0]}, mech.Ratio{Num: int64(sums.Negative[b]), Den: caps[1]})
 	}
-	out := r.exit.Release(cellsLabel(t), r.pl.noise(r.pl.shares[t].cells, r.pl.s.Relation, len(values)), values...) // 1.4: rows meet noise
+	out := r.exit.Release(label, noise, values...) // 1.4: rows meet noise
 	p, q := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
 	c := cells{positive: make([]float64, n), negative: make([]float64, n)}
 	for b := range n {
@@ -153,7 +161,6 @@ func (r *rounds) release(t, k int, caps [2]int64) cells {
 		meet(c.positive, r.total[0])
 		meet(c.negative, r.total[1])
 	}
-	c.variance = r.pl.shares[t].cells.variance(r.pl.s.Relation) * (p*p + q*q)
 	return c
 }
 

@@ -78,7 +78,7 @@ func twice() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
-		return rules{bins: maxBins, rounds: 3 * columns, sees: 1, passes: []pass{third, third, third}}
+		return rules{bins: greedyBinsFor(rows), rounds: 3 * columns, sees: 1, passes: []pass{third, third, third}}
 	}
 	// signal is how many noise scales of a single release the table is long. A
 	// Gaussian of deviation σ is reckoned as the Laplace noise of the same, and

@@ -241,12 +241,9 @@ func (t *combine) askInSecret(ctx context.Context, job string, pl *multiparty.Pl
 	if !acct.Counted() {
 		t.say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
 	}
-	if err := s.Charge(acct); err != nil {
-		return nil, err
-	}
 	var total *party.Total
 	if err := t.ask(ctx, job, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {
-		if total, err = a.Total(ctx, t.helpers, s.Law.Dim(), s.Law.Top()+1); total != nil {
+		if total, err = a.Total(ctx, t.helpers, s.Law.Dim(), s.Law.Top()+1, func() error { return s.Charge(acct) }); total != nil {
 			answers = total.Answers
 		}
 		return answers, err

@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"connectrpc.com/connect"
 
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/service/problem"
 	"github.com/discreet-dp/discreet/service/rpc"
 	"github.com/discreet-dp/discreet/service/sum"
@@ -32,8 +32,9 @@ type Total struct {
 // Total has the parties add up in secret: it announces the sum to the helpers, by
 // name, of whom addresses says where they are, asks all parties at once, and opens
 // what is there when each has answered or will not, or the query's deadline has
-// come. length and below are the law's of the query.
-func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64) (*Total, error) {
+// come. length and below are the law's of the query. pay is called once, when
+// enough helpers are there and nobody has been asked for anything.
+func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64, pay func() error) (*Total, error) {
 	signed, err := a.sign()
 	if err != nil {
 		return nil, err
@@ -49,13 +50,20 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	for _, p := range a.Peers {
 		c.Sum.Roster = append(c.Sum.Roster, sum.Key(p.Key))
 	}
-	if len(c.Clients) < 3 { // before anybody is asked
-		return nil, &dp.ParamError{Op: "combine", Param: "helpers", Want: "must number 3 to 255", Got: len(c.Clients)}
-	}
 	meet, cancel := context.WithTimeout(ctx, c.Patience)
 	c.Sum.Helpers = sum.Meet(meet, c.Clients)
 	cancel()
 	if c.Signed, err = c.Sum.Sign(a.Self); err != nil {
+		return nil, err
+	}
+	protocol, err := c.Sum.Protocol()
+	if err != nil {
+		return nil, err
+	}
+	if n := sum.Present(c.Sum.Helpers); n < protocol.Quorum() {
+		return nil, fmt.Errorf("party: %d of %d helpers answer, at least %d must: nobody was asked", n, len(c.Clients), protocol.Quorum())
+	}
+	if err := pay(); err != nil {
 		return nil, err
 	}
 	out := new(Total)

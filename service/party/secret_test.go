@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -99,7 +98,12 @@ func (c *committee) total(q *Query, members ...*member) (*Total, error) {
 	}
 	a := c.asking(q, peers...)
 	a.patience = soon
-	return a.Total(c.t.Context(), c.addresses, length, below)
+	paid := 0
+	total, err := a.Total(c.t.Context(), c.addresses, length, below, func() error { paid++; return nil })
+	if paid != 1 {
+		c.t.Errorf("the sum was paid for %d times, want once", paid)
+	}
+	return total, err
 }
 
 func (c *committee) adds(total *Total, err error, parties int, each uint64) {
@@ -332,7 +336,7 @@ func TestSumsOfAnotherShape(t *testing.T) {
 	a, b := c.member("a", 1, nil), c.member("b", 1, nil)
 	for _, shape := range [][2]uint64{{length + 1, below}, {length, below - 1}} {
 		q := c.query(func(q *Query) { q.Job = strings.Repeat("j", int(shape[0])) })
-		total, err := c.asking(q, a.peer(), b.peer()).Total(t.Context(), c.addresses, int(shape[0]), shape[1])
+		total, err := c.asking(q, a.peer(), b.peer()).Total(t.Context(), c.addresses, int(shape[0]), shape[1], func() error { return nil })
 		if err == nil {
 			t.Errorf("%v: %v is the sum", shape, total.Sum)
 		}
@@ -340,8 +344,42 @@ func TestSumsOfAnotherShape(t *testing.T) {
 			c.wants(problem.Unable, answer.Err)
 		}
 	}
-	if _, err := c.asking(c.query(nil), a.peer()).Total(t.Context(), maps.Collect(func(yield func(string, string) bool) { yield("h0", c.Address(0)) }), length, below); err == nil {
-		t.Error("one helper is a committee")
+}
+
+// A sum that cannot be, or that nobody pays for, costs nothing: no party is asked.
+func TestSumsThatAreNotBegun(t *testing.T) {
+	c := newCommittee(t)
+	a, b := c.member("a", 1, nil), c.member("b", 1, nil)
+	broke := errors.New("the purse is empty")
+	for name, k := range map[string]struct {
+		peers     []Peer
+		addresses map[string]string
+		down      int // helpers
+		pay       error
+	}{
+		"one helper":         {[]Peer{a.peer(), b.peer()}, map[string]string{"h0": c.Address(0)}, 0, nil},
+		"one party":          {[]Peer{a.peer()}, c.addresses, 0, nil},
+		"an empty purse":     {[]Peer{a.peer(), b.peer()}, c.addresses, 0, broke},
+		"one helper answers": {[]Peer{a.peer(), b.peer()}, c.addresses, 2, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for h := range k.down {
+				c.Kill(h)
+				defer c.Start(h)
+			}
+			asking, paid := c.asking(c.query(nil), k.peers...), 0
+			asking.patience = soon
+			_, err := asking.Total(t.Context(), k.addresses, length, below, func() error { paid++; return k.pay })
+			if err == nil || k.pay != nil && !errors.Is(err, k.pay) {
+				t.Errorf("err = %v", err)
+			}
+			if k.pay == nil && paid != 0 {
+				t.Error("a sum that cannot be was paid for")
+			}
+		})
+	}
+	if a.casts.Load()+b.casts.Load() != 0 {
+		t.Error("a party was asked")
 	}
 }
 

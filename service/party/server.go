@@ -70,6 +70,9 @@ const (
 	longest = 20 * time.Second
 	// transfer is how long a file may take on its way.
 	transfer = 15 * time.Minute
+	// voting is how long a model or command may take, where the query's deadline is
+	// not before: others wait.
+	voting = time.Hour
 	// cleaning is how often votes past their deadline are deleted.
 	cleaning = time.Minute
 )
@@ -223,7 +226,7 @@ func (s *Server) finish(w *work, err error) {
 
 // make makes the votes of one query.
 func (s *Server) make(ctx context.Context, w *work) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, w.query.Deadline.Sub(s.Now()))
+	ctx, cancel := context.WithTimeout(ctx, min(voting, w.query.Deadline.Sub(s.Now())))
 	defer cancel()
 	began := s.Now()
 	defer func() {

@@ -682,6 +682,15 @@ var table = []mutant{
 		Package: "./learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
+		Row: "A26", Bug: "additive levels: the counts beside a label of more levels are not on the bill",
+		File: "learn/additive/levels.go",
+		Old:  `		pl.counts.price = next(countsLabel, "laplace")`,
+		New: `		pl.counts.price = next(countsLabel, "laplace")
+		pl.bill = pl.bill[:len(pl.bill)-1]`,
+
+		Package: "./learn/additive", Test: "TestLevelsConformance/add-remove,_bins_paid/bill_equals_releases",
+	},
+	{
 		Row: "A14", Bug: "additive: caps forget what the weights see before a pair",
 		File: "learn/additive/pairs.go",
 		Old: `		r.keep(k, rest)

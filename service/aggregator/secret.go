@@ -80,6 +80,10 @@ func (s *Server) gather(ctx context.Context, l *live, slot int) error {
 // errOver says that a sum has taken too long.
 var errOver = errors.New("the time for the sum is over")
 
+// errOthers says that another aggregator on the same store, with a certificate of
+// its own, has begun the sum.
+var errOthers = errors.New("another aggregator collects the sum")
+
 // until is a context that ends at a time of the service's own clock.
 func (s *Server) until(ctx context.Context, end time.Time) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -185,6 +189,9 @@ func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret
 	parsed, err := sum.Parse(x.Sum)
 	if err != nil {
 		return err
+	}
+	if parsed.Collector != s.Self.Caller { // helpers would answer nobody else
+		return errOthers
 	}
 	c := &sum.Collection{
 		Sum: parsed, Signed: sum.Signed{Bytes: x.Sum, Signature: identity.Signature{Certificate: x.Certificate, Value: x.Signature}},

@@ -394,6 +394,46 @@ func TestHelpersGoneForGood(t *testing.T) {
 	}
 }
 
+// TestSecretSumsOverABadNetwork puts a network between everybody and everybody that
+// delays, slices and cuts. Nothing is lost or counted twice.
+func TestSecretSumsOverABadNetwork(t *testing.T) {
+	f := newFederation(t)
+	c := helpertest.New(t, f.log, f.authority, 3)
+	f.serve()
+	faults := nettest.Faults{Slice: 4000, Late: 1500 * time.Microsecond, Cut: 1, Pieces: 12, Cuts: 5}
+	var nets []*nettest.Network
+	ann := f.secretPlan(c, 3, func(a *announce.Announcement) {
+		a.Quiet = 0
+		for h := range a.Helpers {
+			n, err := nettest.New(func() string { return strings.TrimPrefix(c.Address(h), "https://") }, uint64(h), faults)
+			must(t, err)
+			t.Cleanup(func() { must(t, n.Close()) })
+			nets = append(nets, n)
+			a.Helpers[h].Address = "https://" + n.Address()
+		}
+	})
+	id := f.announce(ann)
+	const people = 60
+	owners := f.owners(people, 1)
+	owners.Server = newFront(t, f, faults).url
+	var clock sync.WaitGroup
+	defer clock.Wait()
+	clock.Go(func() { closeWhenFull(t, ann, people, []*federation{f}, owners.Book) })
+	got, err := owners.Run(t.Context(), id)
+	must(t, err)
+	if got.Accepted != people {
+		t.Errorf("%+v: want all accepted", *got)
+	}
+	if !bytes.Equal(f.model(id), f.secretly(ann, people, owners.Book)) {
+		t.Error("the model is not that of every owner's shares, once")
+	}
+	for h, n := range nets {
+		if n.Cuts() == 0 {
+			t.Errorf("helper %d: no connection was cut", h)
+		}
+	}
+}
+
 // TestModeIsAgreedTo: an owner who has agreed to reports gives no shares, and the
 // other way round. What it is promised differs.
 func TestModeIsAgreedTo(t *testing.T) {

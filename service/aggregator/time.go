@@ -134,7 +134,7 @@ func (s *Server) launch(ctx context.Context, l *live, slot int, gathering *sync.
 		}
 		if err != nil && ctx.Err() == nil {
 			l.retry = time.Now().Add(rest)
-			if !errors.Is(err, store.ErrMoved) {
+			if !errors.Is(err, store.ErrMoved) && !errors.Is(err, errOthers) {
 				s.Log.Error("a secret sum failed, and will be tried again", "task", l.String(), "slot", slot, "error", err)
 			}
 		}

@@ -360,7 +360,7 @@ func TestHostileSums(t *testing.T) {
 		"bent":               {begin(nil, c.collector, func(s *sum.Signed) { s.Bytes[len(s.Bytes)-1] ^= 1 }), problem.UnsafeTask},
 		"cut":                {begin(nil, c.collector, func(s *sum.Signed) { s.Bytes = s.Bytes[:50] }), problem.UnsafeTask},
 		"over":               {begin(func(s *sum.Sum) { s.Ends = time.Unix(1_700_000_000, 0) }, c.collector, nil), problem.UnsafeTask},
-		"endless":            {begin(func(s *sum.Sum) { s.Ends = s.Ends.Add(100 * 24 * time.Hour) }, c.collector, nil), problem.UnsafeTask},
+		"endless":            {begin(func(s *sum.Sum) { s.Ends = s.Ends.Add(301 * 24 * time.Hour) }, c.collector, nil), problem.UnsafeTask},
 		"of other helpers":   {begin(func(s *sum.Sum) { s.Helpers[0].Name = "zero" }, c.collector, nil), problem.Forbidden},
 		"another memory":     {begin(func(s *sum.Sum) { s.Helpers[0].Memory[0] ^= 1 }, c.collector, nil), problem.Forgot},
 		"of one who is away": {begin(func(s *sum.Sum) { s.Helpers[0].Memory = sum.Memory{} }, c.collector, nil), problem.Forgot},

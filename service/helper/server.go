@@ -35,11 +35,11 @@ type Params struct {
 // end.
 const (
 	maxBody   = sum.MaxBytes + 1<<16
-	maxShares = 10_000 // of one request
-	reading   = 32     // requests with shares at a time
-	maxSums   = 1000   // under way
-	inMemory  = 64     // sums that need not be parsed anew
-	longest   = 92 * 24 * time.Hour
+	maxShares = 10_000               // of one request
+	reading   = 32                   // requests with shares at a time
+	maxSums   = 1000                 // under way
+	inMemory  = 64                   // sums that need not be parsed anew
+	longest   = 300 * 24 * time.Hour // three slots of a task, and some days
 	// skew is how far clocks may be apart: a sum is forgotten that much after its
 	// end.
 	skew    = 2 * time.Hour

@@ -282,7 +282,7 @@ func (r *run) deliver(ctx context.Context, slot int, secret *sum.Sum, id sum.ID,
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		for sending.Err() == nil {
-			now, err := r.round(sending, slot)
+			now, err := r.round(sending, len(r.slots)) // of no slot: what is open is large, and known
 			if err != nil || gone(now, slot) {
 				if sending.Err() == nil {
 					failed = err

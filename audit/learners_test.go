@@ -26,6 +26,12 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 	features := small(t, dp.ReplaceOne, schema.Public)
 	cut := small(t, dp.ReplaceOne, schema.Private) // its bins follow from counts
 	cut.Columns[0].Upper, cut.Columns[0].Quantiles = 40, true
+	levels := map[dp.Relation]*schema.Schema{} // a label of three
+	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
+		s := small(t, relation, schema.Private)
+		s.Label.Levels, s.Label.Positive = append(s.Label.Levels, schema.Level{Value: "third"}), -1
+		levels[relation] = s
+	}
 	labels := small(t, dp.ReplaceOne, schema.Private) // the label alone
 	for j := range labels.Columns {
 		labels.Columns[j].Role = schema.Public
@@ -38,6 +44,12 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 	counting := func(e dp.Epsilon, s *schema.Schema, _ int) (learn.Plan, error) {
 		p := additive.Params{Epsilon: e, Rows: 2000} // of fewer rows counts would not be worth their price
 		return p.Plan(s, rows)
+	}
+	manyLevels := func(reckoned int) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
+		return func(e dp.Epsilon, s *schema.Schema, _ int) (learn.Plan, error) {
+			p := additive.Params{Epsilon: e, Rows: reckoned}
+			return p.PlanLevels(s, rows)
+		}
 	}
 	labelwise := func(noise labeldp.Noise, d dp.Delta) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 		return func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
@@ -57,6 +69,8 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		"additive, add or remove":  {counted, additively, 0, 30_000, 0},
 		"additive, counted bins":   {cut, counting, 0, 15_000, 0},
 		"additive, private column": {features, additively, 0, 30_000, 0},
+		"additive, three levels":   {levels[dp.ReplaceOne], manyLevels(rows), 0, 5_000, 0},
+		"additive, levels weighed": {levels[dp.AddRemove], manyLevels(20_000), 0, 5_000, 0},
 		"people": {private, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 			p := people.Defaults()
 			p.Epsilon = e

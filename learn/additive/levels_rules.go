@@ -69,8 +69,16 @@ const levelsTrust = 0.15
 // levelsBelieved is the mean of the prior of what a column's steps count for.
 const levelsBelieved = 0.4
 
+// levelsRich is from how many noise scales of a column on it pays to go over the
+// columns once more, for what is left over.
+const levelsRich = 4000
+
 func levelsInTurn(signal float64, columns int) levelRules {
-	r := levelRules{bins: binsFor(signal / float64(columns)), rounds: columns, believed: levelsBelieved, trustShare: levelsTrust}
+	each := signal / float64(columns)
+	r := levelRules{bins: binsFor(each), rounds: columns, believed: levelsBelieved, trustShare: levelsTrust}
+	if each >= levelsRich && columns > 1 {
+		r.boosts, r.restShare, r.stride = 1, 0.4, 1
+	}
 	if columns == 1 {
 		r.believed, r.trustShare = 1, 0
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/census"
@@ -41,13 +42,15 @@ func levelSettings() map[string]setting {
 		"partly private, gaussian":    {delta(partly), 100_000},
 		"delta spared":                {delta(partly), 400},
 		"no public column":            {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
-		"no public column, weighed":   {func(_ *Params, s *schema.Schema) { hide(s) }, 20_000},
+		"no public column, weighed":   {func(_ *Params, s *schema.Schema) { hide(s) }, 14_000},
 		"one private column":          {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
 		"private label":               {label, 2_000},
 		"private label, in turn":      {label, 100_000},
+		"private label, boosted":      {label, 300_000},
+		"add-remove, boosted":         {delta(addRemove), 300_000},
 		"private label, gaussian":     {delta(label), 100_000},
 		"add-remove":                  {addRemove, 2_000},
-		"add-remove, weighed":         {addRemove, 10_000},
+		"add-remove, weighed":         {addRemove, 7_000},
 		"add-remove, gaussian":        {delta(addRemove), 100_000},
 		"partly private, bins paid":   {asked(partly), 20_000},
 		"add-remove, bins paid":       {asked(addRemove), 20_000},
@@ -57,11 +60,16 @@ func levelSettings() map[string]setting {
 	}
 }
 
-// withLevels is with, of a label of five levels.
+const manyLevels = 3
+
+// withLevels is with, of a label of so many levels and of ten columns.
 func withLevels(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
-	tab := learntest.Levels(census.Generate(11, rows), 5, nil)
+	tab := learntest.Levels(census.Generate(11, rows), manyLevels, nil)
 	tab.Schema.Columns = slices.Clone(tab.Schema.Columns)
 	s := tab.Schema
+	for _, j := range s.Features()[10:] {
+		s.Columns[j].Role = schema.Ignored
+	}
 	p := Params{Epsilon: dp.Nano}
 	c.set(&p, s)
 	return tab, func() (learn.Plan, error) { return p.PlanLevels(s, c.reckons) }
@@ -90,7 +98,7 @@ func TestLevelSettingsCoverTheRules(t *testing.T) {
 		seen["picks, weighed"] = seen["picks, weighed"] || r.picks && r.trustShare > 0
 		seen["in turn"] = seen["in turn"] || !r.picks && r.trustShare > 0
 		seen["gaussian"] = seen["gaussian"] || r.gaussian
-		seen["boosted"] = seen["boosted"] || r.boosts > 0
+		seen["boosted"] = seen["boosted"] || r.boosts > 0 && !pl.(*LevelsPlan).NotPrivate
 	}
 	for _, rule := range []string{"picks", "picks, weighed", "in turn", "gaussian", "boosted"} {
 		if !seen[rule] {
@@ -101,7 +109,7 @@ func TestLevelSettingsCoverTheRules(t *testing.T) {
 
 // As TestReplayNonInterference.
 func TestLevelsReplayNonInterference(t *testing.T) {
-	const pairs = 10
+	const pairs = 6
 	best := 0.0
 	for name, c := range levelSettings() {
 		src := replay.Seeded(uint64(len(name)), name)
@@ -138,9 +146,9 @@ func TestLevelsReplayNonInterference(t *testing.T) {
 // it: lemma 5.
 func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	reached := map[string]float64{}
-	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed", "private label, gaussian", "add-remove, gaussian", "no public column, weighed"} {
+	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed", "private label, gaussian", "add-remove, gaussian", "no public column, weighed", "private label, boosted", "add-remove, boosted"} {
 		c := levelSettings()[name]
-		for seed := range uint64(16) {
+		for seed := range uint64(12) {
 			src := replay.Seeded(seed, name)
 			tab, plan := withLevels(c, 40)
 			pl, err := plan()
@@ -164,11 +172,11 @@ func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 				case len(out) == 2: // a weight: much to gain, no curve
 					return []float64{1e4, 1}
 				case p.Label == levelsLabel:
-					return []float64{1e6, 1e6, 1e6, 1e6, 1e6}
+					return slices.Repeat([]float64{1e6}, manyLevels)
 				}
 				for v := range out { // all rows of a bin have one level
-					n := len(out) / 5
-					if int(bits[(k+v%n)%64]%5) == v/n {
+					n := len(out) / manyLevels
+					if int(bits[(k+v%n)%64]%manyLevels) == v/n {
 						out[v] = 1e6
 					}
 				}
@@ -192,12 +200,14 @@ func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 					kind = "levels"
 				case len(p.Values) == 2:
 					kind = "weight"
+				case strings.HasPrefix(p.Label, "rest"):
+					kind = "rest"
 				}
 				reached[kind] = max(reached[kind], r)
 			}
 		}
 	}
-	for kind, least := range map[string]float64{"cells": 0.999, "levels": 0.999, "weight": 0.95, "pick": 0.2} {
+	for kind, least := range map[string]float64{"cells": 0.999, "levels": 0.999, "weight": 0.95, "rest": 0.95, "pick": 0.2} {
 		if reached[kind] < least {
 			t.Errorf("%s: moved %.3f of the declared bound only", kind, reached[kind])
 		}
@@ -228,11 +238,37 @@ func TestLevelsSpreadIsThatOfTheScores(t *testing.T) {
 	}
 }
 
+// The rules at a few points, by hand from the constants.
+func TestSettleLevels(t *testing.T) {
+	for _, c := range []struct {
+		rows, columns int
+		eps           dp.Epsilon
+		relation      dp.Relation
+		rho           float64
+		want          levelRules
+	}{
+		{100, 9, 1, dp.ReplaceOne, 0, levelRules{bins: 8, rounds: 1, picks: true, pickShare: 0.3, believed: 0.7}},
+		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 16, rounds: 4, picks: true, pickShare: 0.3, believed: 0.7}},
+		// 21,000 noise scales are worth 12 of 49 columns, 1,750 scales each.
+		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 12, picks: true, pickShare: 0.3, believed: 0.5, trustShare: 0.15}},
+		{22_792, 14, 4 * dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 14, believed: 0.4, trustShare: 0.15}},
+		{346_000, 41, dp.Nano, dp.AddRemove, 0, levelRules{bins: 32, rounds: 41, believed: 0.4, trustShare: 0.15, boosts: 1, restShare: 0.4, stride: 1}},
+		{10_000, 1, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 1, believed: 1}},
+		// Each of 49 columns is 2·42,000·√(.018·49)/49 = 1,610 Gaussian scales long.
+		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, levelRules{bins: 32, rounds: 49, gaussian: true, believed: 0.4, trustShare: 0.15}},
+		{42_000, 49, dp.Nano / 10, dp.AddRemove, 0.00018, levelRules{bins: 16, rounds: 5, picks: true, pickShare: 0.3, believed: 0.7}},
+	} {
+		if got := settleLevels(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho); got != c.want {
+			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
+		}
+	}
+}
+
 // A schema that wants what more levels cannot have is refused, by name.
 func TestPlanLevelsRefuses(t *testing.T) {
 	for want, set := range map[string]func(s *schema.Schema){
 		"label":    func(s *schema.Schema) { s.Label.Levels = s.Label.Levels[:2] },
-		"weights":  func(s *schema.Schema) { s.Label.Weights = []float64{1, 1, 1, 1, 2} },
+		"weights":  func(s *schema.Schema) { s.Label.Weights = []float64{1, 1, 2} },
 		"monotone": func(s *schema.Schema) { s.Columns[numberOf(s)].Monotone = schema.Increasing },
 		"pairs":    func(s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} },
 	} {

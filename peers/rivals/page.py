@@ -82,7 +82,7 @@ def main():
         "pure and state no relation; their sensitivities are those of adding or removing a row, so they stand against ours for that, pure. Its logistic regression is for",
         "replacing a row, and so is the column of ours it stands against. The rivals treat the number of",
         "rows, and DP-EBM the names of levels that are left after its binning, as public; ours under add-remove gets the number of rows as a declaration.",
-        "smartnoise-synth (AIM, MST) could not be installed within three minutes, so it is not here.",
+        "smartnoise-synth has [a page of its own](rivals-synth.md).",
         "",
         f"Of {points} comparisons ours is ahead or level by the mean in {ahead}, behind by at most a standard error of the paired difference (≈) in {len(near)}, by more (▲) in {len(behind)}:",
         "",

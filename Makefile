@@ -88,6 +88,11 @@ SOAK = 1h
 soak: ## keep a federation busy for SOAK (1h) while its processes are killed
 	DISCREET_SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run '^TestSoak$$' ./cmd/discreet
 
+PARTIES = 1000
+.PHONY: load-combine
+load-combine: ## time combine on the votes of PARTIES (1000) about a million rows
+	GOMAXPROCS=2 DISCREET_COMBINE=$(PARTIES) $(GO) test -count=1 -v -timeout 60m -run '^TestCombineLoad$$' ./cmd/discreet
+
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt
 	@mkdir -p $(OUT)

@@ -120,7 +120,7 @@ func TestTenParties(t *testing.T) {
 		}
 	}
 	var talk bytes.Buffer
-	c := p.command("combiner/uni", "combine", "--ask", "peers.txt", "--wait", "12s", "--votes", "kept", "--aux", "aux.csv", "--schema", "census.yaml",
+	c := p.command("combiner/uni", "combine", "--ask", "peers.txt", "--wait", "15s", "--votes", "kept", "--aux", "aux.csv", "--schema", "census.yaml",
 		"--parties", "10", "--epsilon", "4", "--job", "ten", "--model", "global.json")
 	c.Stderr = &talk
 	if err := c.Start(); err != nil {

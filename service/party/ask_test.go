@@ -101,48 +101,65 @@ func TestPeersAreWhoTheySay(t *testing.T) {
 	}
 }
 
-// A party that is down when it is asked, and back in time, has voted; one that
-// listens and says nothing is absent at the deadline.
+// silence takes connections and says nothing.
+func silence(t *testing.T) (peer Peer, asked <-chan struct{}) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	heard, done := make(chan struct{}, 1000), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer c.Close() // when the test is over
+			heard <- struct{}{}
+		}
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		<-done
+	})
+	return Peer{URL: "https://" + l.Addr().String(), Name: "silent"}, heard
+}
+
+// A party that is down when it is asked, and back in time, has voted, whoever else
+// is silent.
 func TestPartiesComeBack(t *testing.T) {
 	w := newWorld(t)
 	m := w.member("mary", nil)
 	m.kill()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	asked := make(chan struct{}, 100)
-	done := make(chan struct{})
-	go func() { // it takes connections and lets them wait
-		defer close(done)
-		var all []net.Conn
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				break
-			}
-			all = append(all, c)
-			asked <- struct{}{}
-		}
-		for _, c := range all {
-			c.Close()
-		}
-	}()
-	silent := Peer{URL: "https://" + l.Addr().String(), Name: "silent"}
-	q := w.query(func(q *Query) { q.Deadline = time.Now().Add(3 * time.Second).Truncate(time.Second) })
-	a := w.asking(q, silent, m.peer())
+	silent, asked := silence(t)
+	a := w.asking(w.query(nil), silent, m.peer())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a.Progress = func(int, int) { cancel() } // the first to have an answer is mary
 	var answers []Answer
+	var err error
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		answers, err = a.Votes(t.Context())
+		answers, err = a.Votes(ctx)
 	}()
 	<-asked
 	m.start()
 	<-over
-	l.Close()
-	<-done
 	must(t, err)
 	if answers[0].Err == nil || answers[1].Err != nil {
 		t.Errorf("silent: %v, want absent; mary: %v, want votes", answers[0].Err, answers[1].Err)
+	}
+}
+
+// Who says nothing until the deadline is absent.
+func TestSilenceEnds(t *testing.T) {
+	w := newWorld(t)
+	silent, _ := silence(t)
+	answers, err := w.asking(w.query(func(q *Query) { q.Deadline = time.Now().Add(2 * time.Second).Truncate(time.Second) }), silent).Votes(t.Context())
+	must(t, err)
+	if !errors.Is(answers[0].Err, context.DeadlineExceeded) {
+		t.Errorf("err = %v, want %v", answers[0].Err, context.DeadlineExceeded)
 	}
 }
 

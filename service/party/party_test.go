@@ -159,6 +159,7 @@ func (m *member) start() *member {
 	server := httptest.NewUnstartedServer(h)
 	must(m.w.t, server.Listener.Close())
 	server.Listener, server.TLS, server.EnableHTTP2 = l, m.params.Self.Server(), true
+	server.Config.ErrorLog = slog.NewLogLogger(quiet.Handler(), slog.LevelDebug)
 	server.StartTLS()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

@@ -190,7 +190,7 @@ func TestSumsOutliveTheDead(t *testing.T) {
 	a, b, d := c.member("a", 1, nil), c.member("b", 10, nil), c.member("d", 100, nil)
 	d.kill()
 	c.Kill(1)
-	total, err := c.total(c.query(func(q *Query) { q.Deadline = time.Now().Add(4 * time.Second).Truncate(time.Second) }), a, b, d)
+	total, err := c.total(c.query(func(q *Query) { q.Deadline = time.Now().Add(7 * time.Second).Truncate(time.Second) }), a, b, d)
 	c.adds(total, err, 2, 11)
 	if total.Answers[0].Err != nil || total.Answers[1].Err != nil || total.Answers[2].Err == nil {
 		t.Errorf("answers: %+v, want a and b alone", total.Answers)

@@ -61,15 +61,15 @@ func (t *combine) checkPaying(c *cobra.Command) error {
 // combined is what makes two combinations the same: every public choice, as it
 // was typed.
 type combined struct {
-	Params  multiparty.Params `json:"params"`
-	Schema  string            `json:"schema_sha256"`
-	Aux     []string          `json:"aux"`
-	Votes   string            `json:"votes,omitempty"`
-	Ask     string            `json:"ask,omitempty"`
-	Roster  string            `json:"roster,omitempty"`
-	Kind    string            `json:"kind,omitempty"`
-	Honest  int               `json:"honest,omitempty"`
-	Answers int               `json:"row,omitempty"` // the one that is answered, from 1; 0 for a model
+	Params multiparty.Params `json:"params"`
+	Schema string            `json:"schema_sha256"`
+	Aux    []string          `json:"aux"`
+	Votes  string            `json:"votes,omitempty"`
+	Ask    string            `json:"ask,omitempty"`
+	Roster string            `json:"roster,omitempty"`
+	Kind   string            `json:"kind,omitempty"`
+	Honest int               `json:"honest,omitempty"`
+	Row    int               `json:"row,omitempty"` // the one that is answered, from 1; 0 for a model
 }
 
 // lookUp finds a job in the ledger: that of the model, or of one answer.
@@ -79,7 +79,7 @@ func (t *combine) lookUp(ctx context.Context, l *ledger.Ledger, id string, row i
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	config := combined{Params: t.params, Schema: hex.EncodeToString(sum[:]), Aux: t.aux, Votes: t.votes, Ask: t.asking.peers, Roster: t.roster, Honest: t.honest, Answers: row}
+	config := combined{Params: t.params, Schema: hex.EncodeToString(sum[:]), Aux: t.aux, Votes: t.votes, Ask: t.asking.peers, Roster: t.roster, Honest: t.honest, Row: row}
 	if t.asking.peers != "" {
 		config.Kind = t.asking.kind
 	}
@@ -99,9 +99,9 @@ func (t *combine) lookUp(ctx context.Context, l *ledger.Ledger, id string, row i
 }
 
 // counted makes the model, or fetches it from the ledger, and writes its file.
-func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, make func(learn.Account) (*model.Model, error)) (m *model.Model, err error) {
+func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, anew func(learn.Account) (*model.Model, error)) (m *model.Model, err error) {
 	if t.ledger.address == "" {
-		if m, err = make(uncounted{}); err != nil {
+		if m, err = anew(uncounted{}); err != nil {
 			return nil, err
 		}
 		return m, m.Save(t.model)
@@ -122,7 +122,7 @@ func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, m
 		if err := j.Afford(dp.Pure(pl.Events()), pl.Events()); err != nil {
 			return err
 		}
-		if m, err = make(j); err != nil {
+		if m, err = anew(j); err != nil {
 			return errors.Join(err, j.Abandon("the combination failed"))
 		}
 		b, err := model.Marshal(m)

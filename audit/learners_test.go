@@ -70,7 +70,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		"additive, counted bins":   {cut, counting, 0, 15_000, 0},
 		"additive, private column": {features, additively, 0, 30_000, 0},
 		"additive, three levels":   {levels[dp.ReplaceOne], manyLevels(rows), 0, 5_000, 0},
-		"additive, levels weighed": {levels[dp.AddRemove], manyLevels(20_000), 0, 5_000, 0},
+		"additive, levels weighed": {levels[dp.AddRemove], manyLevels(400), 0, 5_000, 0},
 		"people": {private, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 			p := people.Defaults()
 			p.Epsilon = e

@@ -564,3 +564,43 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
+
+// The log says who asked, for what, and what was refused; nothing of a vote.
+func TestAuditLog(t *testing.T) {
+	w := newWorld(t)
+	var said lines
+	m := w.member("mary", func(p *Params) { p.Log = slog.New(slog.NewTextHandler(&said, nil)) })
+	_, err := w.ask(w.query(nil), m)
+	must(t, err)
+	_, err = w.ask(w.query(func(q *Query) { q.Job, q.Params.Epsilon = "dear", 3*dp.Nano }), m)
+	w.wants(problem.NotAllowed, err)
+	client, query := w.client(m, w.identity(identity.Owner, "o"), w.query(nil))
+	w.wants(problem.Forbidden, call(t, client, query))
+	for _, want := range []string{
+		`msg=audit call=vote caller=combiner/uni refused="" job=test epsilon=1 aux=`,
+		`msg=audit call=vote caller=combiner/uni refused=not-allowed job=dear epsilon=3 aux=`,
+		`msg=audit call=none caller=owner/o refused=forbidden`,
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, said.String())
+		}
+	}
+}
+
+// lines is a log that goroutines share.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package additive fits a sum of step functions, one per column, to the
-// log-odds of a binary label: the default learner.
+// log-odds of a label: the default learner.
 //
 // Claim G-ADDITIVE-1 (label public): what Fit returns is (ε, 0)-DP in the
 // private columns of one row, under replacement of those. Claim G-ADDITIVE-2
@@ -28,6 +28,11 @@
 // There is nothing to tune: the number of rounds, bins and the shares of ε
 // follow from ε, the schema and the number of rows by rules.go, which was
 // settled once on public data (docs/decisions/0004-additive.md).
+//
+// A label of more than two levels has files of its own, levels*.go, and the claim
+// G-ADDITIVE-5: plain cells of bin by level, in which a row lies once however many
+// levels there are, columns picked by what the score so far leaves over, then how
+// much each column counts. LevelsPlan says it in order.
 //
 // Time: one pass over the rows, O(n·columns), or one for each round where ε
 // allows rounds to look at what earlier ones left. Prefer it to brc unless the

@@ -5,6 +5,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -58,13 +59,31 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 	for t := range cs {
 		used[t/64] |= 1 << (t % 64)
 	}
-	all, err := m.count(ctx, len(cs), 1, func(from, to int, out []uint64, into *tally) {
+	wrong := func(from, to int, out []uint64) {
 		bound.Answers(from, out)
 		for i, label := range m.t.Labels[from:to] {
 			for w := range used {
 				out[i*words+w] ^= flip[label] & used[w]
 			}
 		}
+	}
+	if len(cs) > directBits && len(cs) <= packedBits && m.t.Rows <= math.MaxUint32 {
+		parts, err := each(ctx, m, 1, newPacked, func(from, to int, out []uint64, into *packed) {
+			wrong(from, to, out)
+			into.add(out)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range parts[1:] {
+			parts[0].merge(part)
+		}
+		p := &engine.Patterns{Words: 1}
+		p.Bits, p.Count = parts[0].sorted()
+		return p, nil
+	}
+	all, err := m.count(ctx, len(cs), 1, func(from, to int, out []uint64, into *tally) {
+		wrong(from, to, out)
 		into.add(out, nil)
 	})
 	if err != nil {
@@ -147,21 +166,33 @@ func (m *Table) codes(j int) int {
 	return m.t.Schema.Columns[j].Codes()
 }
 
-// count runs fill over chunks of rows, one tally of keys of so many bits per
-// core, and merges them. keys has room for those of the chunk.
+// count runs fill over chunks of rows and merges what it counts: keys of so many
+// bits.
 func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from, to int, keys []uint64, into *tally)) (*tally, error) {
+	fresh := func() *tally { return newTally(keyBits, counters, m.t.Rows) }
+	parts, err := each(ctx, m, (keyBits+63)/64, fresh, fill)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range parts[1:] {
+		parts[0].merge(t)
+	}
+	return parts[0], nil
+}
+
+// each runs fill over chunks of rows, into one T per core, at least one. keys has
+// room for words words of each row of the chunk.
+func each[T any](ctx context.Context, m *Table, words int, fresh func() T, fill func(from, to int, keys []uint64, into T)) ([]T, error) {
 	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
-	workers := min(runtime.GOMAXPROCS(0), chunks)
-	tallies := make([]*tally, workers)
+	parts := make([]T, max(1, min(runtime.GOMAXPROCS(0), chunks)))
 	var wg sync.WaitGroup
-	for w := range workers {
-		tallies[w] = newTally(keyBits, counters, m.t.Rows)
+	for w := range parts {
+		parts[w] = fresh()
 		wg.Go(func() {
-			words := tallies[w].words
 			keys := make([]uint64, chunkRows*words)
-			for c := w; c < chunks && ctx.Err() == nil; c += workers {
+			for c := w; c < chunks && ctx.Err() == nil; c += len(parts) {
 				from, to := c*chunkRows, min((c+1)*chunkRows, m.t.Rows)
-				fill(from, to, keys[:(to-from)*words], tallies[w])
+				fill(from, to, keys[:(to-from)*words], parts[w])
 			}
 		})
 	}
@@ -169,13 +200,7 @@ func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
-	if workers == 0 {
-		return newTally(keyBits, counters, m.t.Rows), nil
-	}
-	for _, t := range tallies[1:] {
-		tallies[0].merge(t)
-	}
-	return tallies[0], nil
+	return parts, nil
 }
 
 // LogisticSums implements engine.Table.

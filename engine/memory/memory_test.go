@@ -98,7 +98,7 @@ func TestMistakesEqualTheNaiveTwin(t *testing.T) {
 	for _, rows := range []int{0, 1, 300, chunkRows + 7} {
 		tab := random(uint64(rows), rows)
 		for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
-			for _, n := range []int{1, 2, 25, 63, 64, 65, 130} {
+			for _, n := range []int{1, 2, 25, 31, 32, 63, 64, 65, 130} {
 				sp, err := feature.NewSpace(tab.Schema, enc, []int{4, 0, 1, 3})
 				if err != nil {
 					t.Fatal(err)

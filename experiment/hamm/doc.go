@@ -19,11 +19,11 @@ const paper = "Hamm, Cao, Belkin: Learning privately from multiparty data, ICML 
 
 // Figures are the paper's three tasks against ε and against the number of
 // parties, people as parties, the rate of Theorem 4 in parties and in auxiliary
-// rows, and ensembles of mixed types.
+// rows, ensembles of mixed types, and what parties hand in.
 func Figures() []*frame.Figure {
 	var figures []*frame.Figure
 	for _, t := range []*task{activity(), intrusion(), urls()} {
 		figures = append(figures, t.againstEpsilon(), t.againstParties(), t.rate())
 	}
-	return slices.Concat(figures, []*frame.Figure{people(), auxiliaryRows(), mixed(), maliciousURLs().againstEpsilon()})
+	return slices.Concat(figures, []*frame.Figure{people(), auxiliaryRows(), mixed(), ballots(), maliciousURLs().againstEpsilon()})
 }

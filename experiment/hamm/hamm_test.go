@@ -100,6 +100,76 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// Every line of ballots can be cast; without noise they know as much as labels.
+func TestBallots(t *testing.T) {
+	task := invented()
+	task.encoding = feature.Ordinal
+	open, err := task.open(pollBallots)(t.Context(), frame.NewWorld(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measure, err := open(t.Context(), frame.Repeat{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range ballotLines {
+		for _, p := range []frame.Point{{Series: unnoised(line)}, {Series: line, Epsilon: 300 * dp.Nano}} {
+			m, err := measure(t.Context(), p)
+			if err != nil {
+				t.Fatalf("%s: %v", p.Series, err)
+			}
+			if m.Bill != p.Epsilon || !(m.Values[0].Value > 0.5) {
+				t.Errorf("%s: accuracy %g for %s, want more than a half for %s", p.Series, m.Values[0].Value, m.Bill, p.Epsilon)
+			}
+		}
+	}
+}
+
+// A margin is the score over the length of the coefficients, whatever their size.
+func TestMarginsOf(t *testing.T) {
+	tab := census.Generate(2, 300)
+	m, err := ridge(feature.Ordinal)(t.Context(), tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := func(factor float64) []float64 {
+		scaled := *m
+		l := *m.Logistic
+		l.Bias *= factor
+		l.Coef = slices.Clone(l.Coef)
+		for i := range l.Coef {
+			l.Coef[i] *= factor
+		}
+		scaled.Logistic = &l
+		out, err := marginsOf(&scaled, tab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	labels, _, err := predict(m, tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, half, none := shares(1), shares(0.5), shares(0)
+	moved := false
+	for i, label := range labels {
+		if one[2*i]+one[2*i+1] != 1 || !(one[2*i] >= 0 && one[2*i] <= 1) {
+			t.Fatalf("row %d: shares %g and %g", i, one[2*i], one[2*i+1])
+		}
+		if !(one[2*i+int(label)] >= 0.5) {
+			t.Fatalf("row %d: share %g of its own label", i, one[2*i+int(label)])
+		}
+		if !(math.Abs(one[2*i]-half[2*i]) < 1e-9) || none[2*i] != 0.5 {
+			t.Fatalf("row %d: %g, of half the coefficients %g, of none %g", i, one[2*i], half[2*i], none[2*i])
+		}
+		moved = moved || one[2*i] != 0 && one[2*i] != 1 && one[2*i] != 0.5
+	}
+	if !moved {
+		t.Error("all margins are votes")
+	}
+}
+
 // The slope of a power law is its power.
 func TestLine(t *testing.T) {
 	var x, y []float64

@@ -67,7 +67,7 @@ func notes(s *frame.Summary, places []place) (out []string) {
 		d := paired(s, p, softShades, average)
 		text += fmt.Sprintf(" %+.2f ± %.2f at %s;", 100*d.Mean, 100*d.StdErr, p.name)
 	}
-	out = append(out, text[:len(text)-1]+" (standard error). Where averaging is ahead of soft votes, the parties' classifiers are all logistic, so coefficients say more than labels do; votes need not be of one type (hamm/mixed).")
+	out = append(out, text[:len(text)-1]+" (standard error). Where averaging is ahead of soft votes, all parties use logistic regression, and its bound gives their coefficients one length (hamm/ballots); votes need not be of one type (hamm/mixed).")
 	return append(out, "The notes we have of the paper bear no numbers: order and trend are judged. ± is the standard deviation between repeats.")
 }
 

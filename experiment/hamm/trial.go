@@ -61,6 +61,7 @@ type trial struct {
 	models    []*model.Model
 	votes     [][]uint8 // about aux
 	tested    [][]uint8 // about test
+	margins   bool      // votes that are shares are margins, else probabilities
 
 	lock    sync.Mutex
 	handIns map[handIns]*combination
@@ -169,7 +170,11 @@ func (tr *trial) collect(p multiparty.Params, kind multiparty.Kind, parties, row
 			h.Encoder, h.Layout = string(p.Encoding), layout
 			body = func(w *multiparty.Writer) error { return w.Coefficients(coef) }
 		case multiparty.Probabilities:
-			shades, err := shadesOf(tr.models[k], tr.aux)
+			of := shadesOf
+			if tr.margins {
+				of = marginsOf
+			}
+			shades, err := of(tr.models[k], tr.aux)
 			if err != nil {
 				return nil, err
 			}

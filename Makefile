@@ -88,6 +88,11 @@ SOAK = 1h
 soak: ## keep a federation busy for SOAK (1h) while its processes are killed
 	DISCREET_SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run '^TestSoak$$' ./cmd/discreet
 
+SECRET = 5000
+.PHONY: load-secret
+load-secret: ## time SECRET (5000) owners who give shares to three helpers
+	GOMAXPROCS=2 DISCREET_LOAD_SECRET=$(SECRET) $(GO) test -count=1 -v -timeout 60m -run '^TestLoadSecretly$$' ./cmd/discreet
+
 PARTIES = 1000
 .PHONY: load-combine
 load-combine: ## time combine on the votes of PARTIES (1000) about a million rows

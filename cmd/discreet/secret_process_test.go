@@ -5,12 +5,15 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/service/book"
 	"github.com/discreet-dp/discreet/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/owner"
 	"github.com/discreet-dp/discreet/service/store"
 	"github.com/discreet-dp/discreet/service/sum"
 )
@@ -34,30 +38,13 @@ func TestKillNineSecretly(t *testing.T) {
 	}
 	const owners = 600
 	tr := newTrial(t, owners)
-	authority, err := identity.LoadAuthority(filepath.Join(tr.dir, "certs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Helpers, the aggregator, the owners; each is started again as it was.
-	var lives []*exec.Cmd
-	var starts []func() *exec.Cmd
-	list := ""
-	for _, name := range []string{"one", "two", "three"} {
-		id, err := authority.Issue(identity.Caller{Role: identity.Helper, Name: name}, []string{"127.0.0.1"}, time.Now(), 24*time.Hour)
-		if err = errors.Join(err, id.Save(filepath.Join(tr.dir, "certs"))); err != nil {
-			t.Fatal(err)
-		}
-		address := freeAddress(t)
-		list += fmt.Sprintf(",%s=https://%s", name, address)
-		starts = append(starts, func() *exec.Cmd {
-			return tr.start(name+".log", "helper/"+name, "helper", "--listen", address, "--store", name+".db")
-		})
-	}
+	starts, list := tr.helpers(3)
+	var lives []*exec.Cmd // helpers, the aggregator, the owners; each is started again as it was
 	starts = append(starts, tr.serve)
 	for _, start := range starts {
 		lives = append(lives, start())
 	}
-	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "4s", "--mode", "aggregate", "--helpers", list[1:])
+	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "8s", "--mode", "aggregate", "--helpers", list)
 	starts = append(starts, func() *exec.Cmd {
 		return tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate")...)
 	})
@@ -88,6 +75,72 @@ func TestKillNineSecretly(t *testing.T) {
 	if want := tr.secretly(task, owners); !bytes.Equal(got, want) {
 		t.Error("the model is not that of every owner's shares, once")
 	}
+}
+
+// helpers gives so many helpers a certificate and an address, and returns what
+// starts them and what announces them.
+func (tr *trial) helpers(n int) (starts []func() *exec.Cmd, list string) {
+	tr.t.Helper()
+	authority, err := identity.LoadAuthority(filepath.Join(tr.dir, "certs"))
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	var all []string
+	for h := range n {
+		name, address := fmt.Sprintf("h%d", h), freeAddress(tr.t)
+		id, err := authority.Issue(identity.Caller{Role: identity.Helper, Name: name}, []string{"127.0.0.1"}, time.Now(), 24*time.Hour)
+		if err == nil {
+			err = id.Save(filepath.Join(tr.dir, "certs"))
+		}
+		if err != nil {
+			tr.t.Fatal(err)
+		}
+		all = append(all, name+"=https://"+address)
+		starts = append(starts, func() *exec.Cmd {
+			return tr.start(name+".log", "helper/"+name, "helper", "--listen", address, "--store", name+".db")
+		})
+	}
+	return starts, strings.Join(all, ",")
+}
+
+// TestLoadSecretly is the benchmark of mode aggregate: DISCREET_LOAD_SECRET owners,
+// each with its own key, give shares to three helpers on the same machine. It
+// prints what each process cost.
+func TestLoadSecretly(t *testing.T) {
+	owners, _ := strconv.Atoi(os.Getenv("DISCREET_LOAD_SECRET"))
+	if owners < 1 {
+		t.Skip("set DISCREET_LOAD_SECRET to a number of owners (make load-secret)")
+	}
+	tr := newTrial(t, owners)
+	starts, list := tr.helpers(3)
+	var serving []*exec.Cmd
+	for _, start := range append(starts, tr.serve) {
+		serving = append(serving, start())
+	}
+	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "5s", "--mode", "aggregate", "--helpers", list)
+	began := time.Now()
+	c := tr.command("owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--model", "model.json")...)
+	out, err := c.Output()
+	took := time.Since(began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum owner.Summary
+	if err := json.Unmarshal(out, &sum); err != nil {
+		t.Fatal(err)
+	}
+	if sum.Accepted != owners {
+		t.Errorf("%+v: want all %d accepted", sum, owners)
+	}
+	for _, c := range serving {
+		c.Process.Signal(os.Interrupt)
+		c.Wait()
+	}
+	usage := func(c *exec.Cmd) string {
+		s := c.ProcessState
+		return fmt.Sprintf("%.1f s of processor, %d MB at most", (s.UserTime() + s.SystemTime()).Seconds(), s.SysUsage().(*syscall.Rusage).Maxrss>>10)
+	}
+	t.Logf("%d owners: %.1f s in all, the model included\neach helper: %s\naggregator: %s\nowners: %s", owners, took.Seconds(), usage(serving[0]), usage(serving[3]), usage(c))
 }
 
 // secretly is the model that the shares in the book make in this process.

@@ -103,7 +103,9 @@ func (f *federation) secretly(ann *announce.Announcement, owners int, books ...*
 }
 
 // wholly is secretPlan with slots that close by the test's clock alone.
-func wholly(a *announce.Announcement) { a.Quiet = 0 }
+func wholly(a *announce.Announcement) {
+	a.Quiet, a.Slot, a.Ends = 0, 2*time.Minute, time.Now().Add(24*time.Hour).Truncate(time.Second)
+}
 
 // TestSecretSumsOverTheNetwork trains in mode aggregate, over mutual TLS between
 // all parties. The bytes of the model are those that the owners' shares make in
@@ -212,17 +214,13 @@ func TestSecretProcessesDie(t *testing.T) {
 	var working sync.WaitGroup
 	defer working.Wait()
 	working.Go(func() { closeWhenFull(t, ann, people, []*federation{f}, owners.Book) })
-	over, stop := context.WithCancel(t.Context())
-	defer stop()
 	working.Go(func() { // helpers
-		for r := rand.New(rand.NewPCG(3, 4)); over.Err() == nil; {
+		r := rand.New(rand.NewPCG(3, 4))
+		for range 20 {
 			h := r.IntN(3)
 			c.Kill(h)
 			c.Start(h)
-			select {
-			case <-over.Done():
-			case <-time.After(time.Duration(50+r.IntN(200)) * time.Millisecond):
-			}
+			<-time.After(time.Duration(50+r.IntN(200)) * time.Millisecond)
 		}
 	})
 	done := make(chan struct{})
@@ -237,15 +235,14 @@ func TestSecretProcessesDie(t *testing.T) {
 			}
 		}
 	})
-	for alive := true; alive; {
+	for range 6 { // the aggregator
 		select {
 		case <-done:
-			alive = false
 		case <-time.After(500 * time.Millisecond):
 			front.swap(f)
 		}
 	}
-	stop()
+	<-done
 	if got := f.model(id); !bytes.Equal(got, f.secretly(ann, people, owners.Book)) {
 		t.Error("the model is not that of every owner's shares, once")
 	}
@@ -320,7 +317,9 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 				}
 				var err error
 				n, _, err = h.Progress(t.Context(), sha256.Sum256(secret.GetSum()))
-				must(t, err)
+				if err != nil && kindOf(err) != problem.UnknownTask { // it was not begun there yet
+					t.Fatal(err)
+				}
 			}
 		}
 		f.ahead.Add(int64(ann.Slot)) // and nobody waits for the others any more
@@ -403,7 +402,7 @@ func TestSecretSumsOverABadNetwork(t *testing.T) {
 	faults := nettest.Faults{Slice: 4000, Late: 1500 * time.Microsecond, Cut: 1, Pieces: 12, Cuts: 5}
 	var nets []*nettest.Network
 	ann := f.secretPlan(c, 3, func(a *announce.Announcement) {
-		a.Quiet = 0
+		wholly(a)
 		for h := range a.Helpers {
 			n, err := nettest.New(func() string { return strings.TrimPrefix(c.Address(h), "https://") }, uint64(h), faults)
 			must(t, err)

@@ -1739,4 +1739,12 @@ var table = []mutant{
 
 		Package: "./service/aggregator", Test: "TestNumbersAreNotTaken",
 	},
+	{
+		Row: "secret sums 14", Bug: "another helper answers in one's place",
+		File: "service/identity/tls.go",
+		Old:  `	return i.client(func(who Caller) bool { return who == server }, server.String())`,
+		New:  `	return i.client(func(who Caller) bool { return who.Role == server.Role }, server.String())`,
+
+		Package: "./service/helper", Test: "TestAnotherHelperAnswers",
+	},
 }

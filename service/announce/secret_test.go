@@ -119,3 +119,20 @@ func TestOwnersCheckSums(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParse(f *testing.F) {
+	text, err := secretTask(f).Text()
+	must(f, err)
+	f.Add(text)
+	f.Add(bytes.Replace(text, []byte("https"), []byte("http"), 1))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		a, err := announce.Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := a.Text()
+		if err != nil || !bytes.Equal(again, text) {
+			t.Errorf("%q was read and is written as %q, %v", text, again, err)
+		}
+	})
+}

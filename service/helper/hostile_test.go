@@ -4,8 +4,10 @@ package helper_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/tls"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -369,5 +371,29 @@ func TestHostileSums(t *testing.T) {
 		if kindOf(x.err) != x.want {
 			t.Errorf("%s: %v, want %v", name, x.err, x.want.Title())
 		}
+	}
+}
+
+// TestAnotherHelperAnswers puts a helper where another one is expected: it gets
+// nothing, not even the question.
+func TestAnotherHelperAnswers(t *testing.T) {
+	c := assemble(t, 3)
+	col, id, p := c.filled(6, 4, "a")
+	wrong := sum.Dial(c.Identity(identity.Owner, "o"), c.Name(0), c.Address(1), slog.New(slog.DiscardHandler))
+	defer wrong.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if m, err := wrong.Self(ctx); err == nil {
+		t.Errorf("helper 1 answers for helper 0: its memory is %x", m)
+	}
+	if d := sum.Deliver(ctx, id, []*sum.Client{wrong, nil, nil}, p.shares); d.Kept[0] > 0 {
+		t.Error("helper 1 has the share for helper 0")
+	}
+	right := sum.Dial(c.Identity(identity.Owner, "o"), c.Name(1), c.Address(1), slog.New(slog.DiscardHandler))
+	defer right.Close()
+	m, err := right.Self(t.Context())
+	must(t, err)
+	if m != col.Sum.Helpers[1].Memory {
+		t.Errorf("helper 1's memory is %x, want %x", m, col.Sum.Helpers[1].Memory)
 	}
 }

@@ -32,6 +32,8 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		s.Label.Levels, s.Label.Positive = append(s.Label.Levels, schema.Level{Value: "third"}), -1
 		levels[relation] = s
 	}
+	crossed := small(t, dp.ReplaceOne, schema.Private)
+	crossed.Pairs = [][2]int{{0, 1}}
 	labels := small(t, dp.ReplaceOne, schema.Private) // the label alone
 	for j := range labels.Columns {
 		labels.Columns[j].Role = schema.Public
@@ -42,7 +44,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		return p.Plan(s, n)
 	}
 	counting := func(e dp.Epsilon, s *schema.Schema, _ int) (learn.Plan, error) {
-		p := additive.Params{Epsilon: e, Rows: 2000} // of fewer rows counts would not be worth their price
+		p := additive.Params{Epsilon: e, Rows: 2000} // of fewer rows neither counts nor a pair would be worth their price
 		return p.Plan(s, rows)
 	}
 	manyLevels := func(reckoned int) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
@@ -68,6 +70,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		"additive, whole rows":     {private, additively, 0, 30_000, 0},
 		"additive, add or remove":  {counted, additively, 0, 30_000, 0},
 		"additive, counted bins":   {cut, counting, 0, 15_000, 0},
+		"additive, a pair":         {crossed, counting, 0, 15_000, 0},
 		"additive, private column": {features, additively, 0, 30_000, 0},
 		"additive, three levels":   {levels[dp.ReplaceOne], manyLevels(rows), 0, 5_000, 0},
 		"additive, levels weighed": {levels[dp.AddRemove], manyLevels(400), 0, 5_000, 0},

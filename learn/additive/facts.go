@@ -43,15 +43,18 @@ func (pl *Plan) Facts() []learn.Fact {
 func (pl *Plan) pairing() string {
 	var said []string
 	if n := pl.rules.pairs; n > 0 {
-		said = append(said, fmt.Sprintf("%d declared pairs are released after the columns, each at the price of one", n))
+		said = append(said, fmt.Sprintf("%d released after the columns, each at the price of one", n))
 	}
 	if n := pl.waiting; n > 0 {
-		said = append(said, fmt.Sprintf("%d declared pairs are left out: at this price rounds pick columns", n))
+		said = append(said, fmt.Sprintf("%d left out, since at this price rounds pick columns", n))
 	}
 	if n := len(pl.open); n > 0 {
-		said = append(said, fmt.Sprintf("%d declared pairs of public columns are free", n))
+		said = append(said, fmt.Sprintf("%d of public columns, free", n))
 	}
-	return strings.Join(said, "; ")
+	if said == nil {
+		return ""
+	}
+	return "declared pairs: " + strings.Join(said, "; ")
 }
 
 // facts say what becomes of the bins that the schema asks for; none where it asks

@@ -8,6 +8,7 @@
 //	whole_row.go     everything private, nothing tuned, with and without a δ: S-BDT
 //	peer_terms.go    the same on the terms of S-BDT: the best of an unpaid search
 //	seven_tenths.go  everything private, (ε, 1/n), 70/30 splits: DP-EBM and DP-TR
+//	pairs.go         everything private, pairs of columns declared or not
 //	wide_bounds.go   everything private, bounds a thousand times too wide
 //
 // Room rules. Owns: the frontier's protocols and bars. Imports: every room but
@@ -27,6 +28,9 @@ func Figures() []*frame.Figure {
 		out = append(out, t.figure())
 	}
 	for _, v := range wideBounds {
+		out = append(out, v.figure())
+	}
+	for _, v := range declaredPairs {
 		out = append(out, v.figure())
 	}
 	return out

@@ -91,7 +91,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	pairs := pl.protected()
-	pl.rules = settleWith(len(pairs), p, s.Relation, pl.rows, len(private), rho)
+	pl.rules = settleWith(len(pairs), p, s.Relation, pl.rows, len(private), rho, len(pl.public) > 0)
 	if !pl.rules.gaussian && pl.Delta > 0 {
 		pl.Delta, pl.spared = 0, true
 	}

@@ -33,8 +33,8 @@ type pass struct {
 	// than 1 counts correlated columns twice in part, which bends the log-odds,
 	// and leaves more weight for later rounds, which quiets the noise.
 	keep float64
-	// trust is what of each step enters the model: less than 1 where nothing is
-	// kept, since correlated columns then say the same thing several times, and
+	// trust is what of each step enters the model: less than 1 where later
+	// rounds see little of it, since correlated columns then say the same thing several times, and
 	// what was kept where another pass measures what is left.
 	trust float64
 }
@@ -74,8 +74,9 @@ func once(keep, trust float64) []pass { return []pass{{1, keep, trust}} }
 func twice() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 
 // settle derives the rules; docs/decisions/0004-additive.md has the sweeps. rho
-// is what (ε, δ) buys, 0 without a δ.
-func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
+// is what (ε, δ) buys, 0 without a δ; offset says that public columns have a
+// score of their own.
+func settle(p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
 		return rules{bins: greedyBinsFor(rows), rounds: 3 * columns, sees: 1, passes: []pass{third, third, third}}
@@ -85,7 +86,7 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rule
 	// the columns in turn as one release of all.
 	signal := float64(rows) * p.Epsilon.Float() / step(relation)
 	if joint := float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / length(relation); joint > signal && turns(joint, columns) {
-		r := inTurn(joint, columns, 150, 500)
+		r := inTurn(joint, columns, 150, 500, offset)
 		r.gaussian = true
 		return r
 	}
@@ -93,7 +94,7 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rule
 	case columns == 1:
 		return rules{bins: binsFor(signal), rounds: 1, sees: 1, passes: once(0, 1)}
 	case turns(signal, columns):
-		return inTurn(signal, columns, 400, 3000)
+		return inTurn(signal, columns, 400, 3000, offset)
 	}
 	r := rules{rounds: worth(signal), picks: true, sees: 0.5, passes: once(0.5, 1)}
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
@@ -103,14 +104,14 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64) rule
 
 // settleWith derives the rules where pairs are declared. They are for an ε at
 // which columns are taken in turn; below, rounds pick columns and pairs wait.
-func settleWith(pairs int, p Params, relation dp.Relation, rows, columns int, rho float64) rules {
+func settleWith(pairs int, p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
 	if pairs > 0 {
-		if r := settle(p, relation, rows, columns+pairs, rho); !r.picks {
+		if r := settle(p, relation, rows, columns+pairs, rho, offset); !r.picks {
 			r.rounds, r.pairs = columns*len(r.passes)+pairs, pairs
 			return r
 		}
 	}
-	return settle(p, relation, rows, columns, rho)
+	return settle(p, relation, rows, columns, rho, offset)
 }
 
 // The rule of the counts from which bins follow. A table is to be so many noise
@@ -152,17 +153,27 @@ func turns(signal float64, columns int) bool {
 	return float64(worth(signal)) >= 0.75*float64(columns)
 }
 
+// trusted is what of each step enters the model where one pass takes all columns:
+// more beside the score of public columns, which would gain weight against them.
+// Without one, all steps alike change no order of rows.
+func trusted(offset bool, beside, alone float64) float64 {
+	if offset {
+		return beside
+	}
+	return alone
+}
+
 // inTurn takes the columns in turn: twice, or once, keeping part or nothing.
-func inTurn(signal float64, columns int, part, two float64) rules {
+func inTurn(signal float64, columns int, part, two float64, offset bool) rules {
 	each := signal / float64(columns)
 	r := rules{bins: binsFor(each), rounds: columns, sees: 1}
 	switch {
 	case each >= two:
 		r.rounds, r.passes = 2*columns, twice()
 	case each >= part:
-		r.passes = once(0.5, 1)
+		r.passes = once(0.5, trusted(offset, 0.9, 0.8))
 	default:
-		r.passes = once(0, 0.85)
+		r.passes = once(0, trusted(offset, 0.7, 0.55))
 	}
 	return r
 }

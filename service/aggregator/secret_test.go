@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -430,6 +431,57 @@ func TestSecretSumsOverABadNetwork(t *testing.T) {
 		if n.Cuts() == 0 {
 			t.Errorf("helper %d: no connection was cut", h)
 		}
+	}
+}
+
+// TestSecretReplicasAgree lets two processes serve one store, both of whom see each
+// sum through. Owners are shown one roster, one sum is opened, and both processes
+// have the model that it makes.
+func TestSecretReplicasAgree(t *testing.T) {
+	for kind, address := range map[string]func() string{
+		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },
+		"postgres": func() string {
+			if server == nil {
+				return ""
+			}
+			return server.Database(t)
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			one, two := newFederation(t), newFederation(t)
+			if one.address = address(); one.address == "" {
+				t.Skip("no PostgreSQL server here")
+			}
+			two.address, two.authority = one.address, one.authority
+			c := helpertest.New(t, one.log, one.authority, 3)
+			one.serve()
+			two.serve()
+			const people = 40
+			ann := one.secretPlan(c, 3, wholly)
+			two.mode = one.mode
+			id := one.announce(ann)
+			left, right := one.owners(people, 1), two.owners(people, 2)
+			var sums [2]*owner.Summary
+			var errs [2]error
+			var wg sync.WaitGroup
+			wg.Go(func() { closeWhenFull(t, ann, people, []*federation{one, two}, left.Book, right.Book) })
+			wg.Go(func() { sums[0], errs[0] = left.Run(t.Context(), id) })
+			wg.Go(func() { sums[1], errs[1] = right.Run(t.Context(), id) })
+			wg.Wait()
+			must(t, errors.Join(errs[:]...))
+			for i, s := range sums {
+				if s.Accepted != people {
+					t.Errorf("crowd %d: %+v, want %d accepted", i, *s, people)
+				}
+			}
+			got := one.model(id)
+			if !bytes.Equal(got, two.model(id)) {
+				t.Error("the two give different models")
+			}
+			if !bytes.Equal(got, one.secretly(ann, people, left.Book, right.Book)) {
+				t.Error("the model's bytes are not those of the same shares in one process")
+			}
+		})
 	}
 }
 

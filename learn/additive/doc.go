@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package additive fits a sum of step functions, one per column, to the
-// log-odds of a label: the default learner.
+// Package additive fits a sum of step functions, one per column and one per
+// declared pair of columns, to the log-odds of a label: the default learner.
 //
 // Claim G-ADDITIVE-1 (label public): what Fit returns is (ε, 0)-DP in the
 // private columns of one row, under replacement of those. Claim G-ADDITIVE-2
@@ -17,6 +17,7 @@
 //	            and cut numbers by that
 //	release.go  per round: pick a column (permute-and-flip) where ε is scarce,
 //	            and let its weighted cells by bin and label out (Laplace)
+//	pairs.go    after the columns, the same for each declared pair, where ε allows
 //	smooth.go   turn noisy cells into log-odds: a posterior mean that knows the
 //	            noise, free
 //
@@ -28,6 +29,8 @@
 // There is nothing to tune: the number of rounds, bins and the shares of ε
 // follow from ε, the schema and the number of rows by rules.go, which was
 // settled once on public data (docs/decisions/0004-additive.md).
+//
+// Without privacy (greedy.go) all columns are fitted alike, and pairs are found.
 //
 // A label of more than two levels has files of its own, levels*.go, and the claim
 // G-ADDITIVE-5: plain cells of bin by level, in which a row lies once however many

@@ -9,6 +9,7 @@ Two protocols: classes balanced by a random subset, 10 % held out; and 70 % trai
 line of RECORDS is one split; one that is there is not drawn again.
 """
 
+import collections
 import csv
 import json
 import pathlib
@@ -77,6 +78,23 @@ def main():
                 with records.open("a") as f:
                     f.write(json.dumps(line) + "\n")
                 print(name, protocol, repeat + 1, file=sys.stderr)
+    table(records)
+
+
+def table(records):
+    """Prints the lines of docs/benchmarks/frontier.md: means ± standard deviations, differences ± standard errors."""
+    values = collections.defaultdict(list)
+    for r in map(json.loads, records.open()):
+        values[r["table"], r["protocol"]].append([r[who][metric] for metric in ("auc", "accuracy") for who in ("ours", "theirs")])
+    for name in NAMES:
+        for protocol in PROTOCOLS:
+            v = np.array(values[name, protocol])
+            cells = []
+            for k in 0, 2:
+                d = v[:, k] - v[:, k + 1]
+                cells += [f"{v[:, i].mean():.3f} ± {v[:, i].std(ddof=1):.3f}" for i in (k, k + 1)]
+                cells.append(f"{d.mean():+.4f} ± {d.std(ddof=1) / np.sqrt(len(d)):.4f}".replace("-", "−"))
+            print(f"| {name} | {protocol} | " + " | ".join(cells).replace("0.", ".") + " |")
 
 
 if __name__ == "__main__":

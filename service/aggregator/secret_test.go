@@ -485,6 +485,52 @@ func TestSecretReplicasAgree(t *testing.T) {
 	}
 }
 
+// TestBrokeOwnersDoNotTakePart: who cannot pay says nothing at all, for others would
+// count on its share.
+func TestBrokeOwnersDoNotTakePart(t *testing.T) {
+	f := newFederation(t)
+	c := helpertest.New(t, f.log, f.authority, 3)
+	f.serve()
+	ann := f.secretPlan(c, 3, wholly)
+	id := f.announce(ann)
+	const people, broke = 60, 20
+	owners := f.owners(people, 1)
+	keys, err := owners.Book.Keys(t.Context(), people)
+	must(t, err)
+	placing, err := ann.Task.Placing()
+	must(t, err)
+	want := make([]int, ann.Task.Slots())
+	var spent []book.Given
+	for i := range people {
+		if i < broke {
+			spent = append(spent, book.Given{Owner: i, Task: wire.Digest{1}, Cost: 3 * dp.Nano, Entry: owning.Entry{Report: []byte("all")}})
+		} else {
+			want[placing.Of(keys.Name(i)).Slot]++
+		}
+	}
+	must(t, owners.Book.Commit(t.Context(), spent))
+	reader := f.client(f.identity(identity.Reader, "r"))
+	var clock sync.WaitGroup
+	defer clock.Wait()
+	clock.Go(func() {
+		for slot, n := range want {
+			f.waitSlot(reader, id, slot)
+			for f.stored(reader, id) < n {
+				<-time.After(20 * time.Millisecond)
+			}
+			f.ahead.Add(int64(ann.Slot))
+		}
+	})
+	got, err := owners.Run(t.Context(), id)
+	must(t, err)
+	if got.Accepted != people-broke || got.Silent != broke {
+		t.Errorf("%+v: want %d silent, the others accepted", *got, broke)
+	}
+	if !bytes.Equal(f.model(id), f.secretly(ann, people, owners.Book)) {
+		t.Error("the model is not that of the shares of those who could pay")
+	}
+}
+
 // TestModeIsAgreedTo: an owner who has agreed to reports gives no shares, and the
 // other way round. What it is promised differs.
 func TestModeIsAgreedTo(t *testing.T) {

@@ -151,18 +151,28 @@ func (b *Book) Keys(ctx context.Context, n int) (keys Keys, err error) {
 	return keys, err
 }
 
-// Broke returns an error that wraps ErrSpent where none of the first n owners has
-// reported for the task before or can afford what it costs.
-func (b *Book) Broke(ctx context.Context, task wire.Digest, cost dp.Epsilon, n int) error {
-	return b.db.View(ctx, func(tx *sqldb.Tx) error {
-		var broke int
-		var spent dp.Epsilon
-		if _, err := tx.Find([]any{&broke, &spent}, `SELECT COUNT(*), COALESCE(MIN(spent), 0) FROM (SELECT SUM(epsilon) AS spent FROM discreet_given WHERE owner < ? GROUP BY owner HAVING SUM(epsilon) > ? AND NOT MAX(task = ?))`,
-			n, int64(b.cap-cost), task[:]); err != nil || broke < n {
+// Broke returns which of the first n owners have not reported for the task before
+// and cannot afford what it costs. Where that is all of them the error wraps
+// ErrSpent.
+func (b *Book) Broke(ctx context.Context, task wire.Digest, cost dp.Epsilon, n int) (broke map[int]bool, err error) {
+	var least dp.Epsilon
+	err = b.db.View(ctx, func(tx *sqldb.Tx) error {
+		broke = map[int]bool{}
+		return tx.Each(func(r *sql.Rows) error {
+			var owner int
+			var spent dp.Epsilon
+			err := r.Scan(&owner, &spent)
+			if len(broke) == 0 || spent < least {
+				least = spent
+			}
+			broke[owner] = true
 			return err
-		}
-		return b.tooMuch(spent, cost)
+		}, `SELECT owner, SUM(epsilon) FROM discreet_given WHERE owner < ? GROUP BY owner HAVING SUM(epsilon) > ? AND NOT MAX(task = ?)`, n, int64(b.cap-cost), task[:])
 	})
+	if err == nil && len(broke) == n {
+		err = b.tooMuch(least, cost)
+	}
+	return broke, err
 }
 
 func (b *Book) tooMuch(spent, cost dp.Epsilon) error {

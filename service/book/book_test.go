@@ -99,11 +99,15 @@ func TestBrokeOwnersStopNobodyElse(t *testing.T) {
 			t.Errorf("owner %d: %v, refused should be %v", i, g.Refused, want)
 		}
 	}
-	if err := b.Broke(ctx, wire.Digest{3}, 1, 2); !errors.Is(err, book.ErrSpent) {
+	if _, err := b.Broke(ctx, wire.Digest{3}, 1, 2); !errors.Is(err, book.ErrSpent) {
 		t.Errorf("both have spent all: %v", err)
 	}
-	for task, n := range map[byte]int{3: 3, 2: 2} { // a third owner could pay; the second has answered
-		must(t, b.Broke(ctx, wire.Digest{task}, 1, n))
+	for task, c := range map[byte]struct{ n, broke int }{3: {3, 2}, 2: {2, 1}} { // a third owner could pay; the second has answered
+		broke, err := b.Broke(ctx, wire.Digest{task}, 1, c.n)
+		must(t, err)
+		if len(broke) != c.broke || !broke[0] || broke[1] != (task == 3) {
+			t.Errorf("task %d: %v cannot pay, want %d", task, broke, c.broke)
+		}
 	}
 }
 

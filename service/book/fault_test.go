@@ -50,7 +50,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			again(func() (err error) { keys, err = b.Keys(ctx, 3); return err })
 			left := map[string]bool{} // what left, by task and owner
 			for task := range byte(3) {
-				again(func() error { return b.Broke(ctx, wire.Digest{task}, dp.Nano, 3) })
+				again(func() error { _, err := b.Broke(ctx, wire.Digest{task}, dp.Nano, 3); return err })
 				again(func() error {
 					tries++
 					var given []book.Given

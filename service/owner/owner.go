@@ -189,7 +189,8 @@ func (r *run) enrol(ctx context.Context) error {
 	if r.keys, err = r.Book.Keys(ctx, r.Owners); err != nil {
 		return err
 	}
-	if err := r.Book.Broke(ctx, r.id, r.terms.Task().Epsilon, r.Owners); err != nil {
+	broke, err := r.Book.Broke(ctx, r.id, r.terms.Task().Epsilon, r.Owners)
+	if err != nil {
 		return err
 	}
 	roster, err := r.list(ctx)
@@ -201,6 +202,10 @@ func (r *run) enrol(ctx context.Context) error {
 	for i := range r.Owners {
 		if roster != nil && !roster.Has(r.keys.Public(i)) {
 			r.sum.Strange++
+			continue
+		}
+		if broke[i] { // in mode aggregate others would count on it
+			r.sum.Silent++
 			continue
 		}
 		slot := r.terms.Place(r.keys.Name(i)).Slot

@@ -42,7 +42,8 @@ def main():
         "repayment status alone, the mean label varied by up to .2 with columns where it varies by .02 or less. *As it comes* is that; *sampled* takes mbi's other method, row by row from the same",
         "fitted model, which has no such fault and costs no ε.",
         "",
-        "AIM, which fits its model in 16 rounds per column (224 for Adult) where MST does so twice, was not waited for.",
+        "AIM, which fits its model in 16 rounds per column (224 for Adult) where MST does so twice, was not waited for, nor was MST on",
+        "Phishing. Seconds are elapsed, on one processor of a machine under other work.",
         "",
         f"Of {2 * len(finished)} numbers ours is ahead or level in {ahead}.",
     ]

@@ -84,7 +84,7 @@ func drawPair(p *Pair, most float64) *heat {
 	}
 	below := 24.0
 	if across[0].From != nil {
-		free := d.Left - 1
+		free := 0.0
 		for c := range len(across) + 1 {
 			x := d.Left + float64(c)*width
 			text := brief(*across[len(across)-1].To)

@@ -73,6 +73,9 @@ func TestHeatMapByHand(t *testing.T) {
 			t.Errorf("an edge stands at %g, outside", x.At)
 		}
 	}
+	if d.X[0].Text != "0" || d.X[2].Text != "100" {
+		t.Errorf("edges %+v", d.X)
+	}
 	// The column of more bins goes down: a page is narrow.
 	if d := drawPair(&e.Pairs[1], 1); d.Down != "bill" || d.Across != "age <b>" || d.Rows[3].Tiles[1].Strength != 0.5 || d.Rows[0].Tiles[0].Up != true {
 		t.Errorf("%s down, %s across", d.Down, d.Across)

@@ -210,6 +210,8 @@ func TestModelHoldsOnlyAllowedFields(t *testing.T) {
 	delete(set, "Model.Linear.Space")
 	delete(set, "Model.Schema.Parts") // refused, as is the next
 	delete(set, "Model.Schema.Pairs")
+	delete(set, "Model.Schema.Columns[].Quantiles") // refused, too: a model's bins are settled
+	delete(set, "Model.Schema.Columns[].Groups")
 	for field, is := range set {
 		if !is {
 			t.Errorf("%s is set by no model of full: set it, so that its place in the file is seen", field)

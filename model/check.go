@@ -118,6 +118,9 @@ func (m *Model) checkSchemaPart() error {
 		return fmt.Errorf("model: parts and pairs must be left out of the model's schema: they are about training alone")
 	}
 	for _, c := range m.Schema.Columns {
+		if c.Quantiles || len(c.Groups) > 0 {
+			return fmt.Errorf("model: bins and groups must be left out of column %q: a model's bins are settled", c.Name)
+		}
 		if c.Monotone != schema.Free && m.Additive == nil {
 			return fmt.Errorf("model: monotone must be left out of column %q: only a sum of shapes can be held to it", c.Name)
 		}

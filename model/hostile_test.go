@@ -173,6 +173,8 @@ func TestMarshalRefuses(t *testing.T) {
 		{"ignored column", func(m *Model) { m.Schema.Columns[0].Role = schema.Ignored }, `column "age" must be in the model's schema and not ignored`},
 		{"parts of the training table", func(m *Model) { m.Schema.Parts = "ward" }, "parts and pairs must be left out"},
 		{"pairs of the training schema", func(m *Model) { m.Schema.Pairs = [][2]int{{0, 1}} }, "parts and pairs must be left out"},
+		{"bins that follow from rows", func(m *Model) { m.Schema.Columns[0].Quantiles = true }, `bins and groups must be left out of column "age"`},
+		{"groups of levels", func(m *Model) { m.Schema.Columns[2].Groups = []schema.Group{{Name: "g", Levels: []int{0}}} }, "bins and groups must be left out"},
 		{"monotone votes", func(m *Model) { m.Schema.Columns[0].Monotone = schema.Increasing }, `monotone must be left out of column "age"`},
 		{"no unit", func(m *Model) { m.Privacy.Unit = "" }, "unit and statement must be given"},
 		{"no statement", func(m *Model) { m.Privacy.Statement = "" }, "unit and statement must be given"},

@@ -8,6 +8,7 @@ import collections
 import importlib.metadata
 import json
 import pathlib
+import re
 import sys
 
 import numpy as np
@@ -22,7 +23,8 @@ METRICS = {"accuracy": "Accuracy", "balanced": "Balanced accuracy", "auc": "AUC,
 
 def number(values):
     v = np.asarray(values)
-    return f"{v.mean():.3f} ± {v.std(ddof=1):.3f}".replace("0.", ".") if len(v) > 1 else f"{v.mean():.3f}".replace("0.", ".")
+    text = f"{v.mean():.3f} ± {v.std(ddof=1):.3f}" if len(v) > 1 else f"{v.mean():.3f}"
+    return re.sub(r"\b0\.", ".", text)
 
 
 def main():

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -184,10 +183,9 @@ func (tr *trial) secretly(task string, owners int) []byte {
 			if e.Round != sumID {
 				continue
 			}
-			for rest := e.Report; len(rest) > 0; {
-				n := 4 + int(binary.LittleEndian.Uint32(rest))
-				shares, rest = append(shares, rest[4:n]), rest[n:]
-			}
+			some, err := sum.Unpack(e.Report)
+			must(err)
+			shares = append(shares, some...)
 		}
 		total, of, err := helpertest.Play(secret, shares)
 		must(err)

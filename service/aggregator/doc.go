@@ -7,7 +7,8 @@
 // All that it must not forget is in a store: a process may die at any moment and
 // another one goes on from there, or several may serve the same store. What a
 // broadcast says is computed from stored reports alone, so it comes out the same
-// whoever computes it.
+// whoever computes it. In mode aggregate it sees no owner's numbers: it fixes who is
+// in a slot's secret sum, has helpers open it, and computes from that.
 //
 // Room rules. Owns: calls, timetables, who may do what. Imports:
 // local/aggregator and what it speaks, service rooms, Connect. Must never see:

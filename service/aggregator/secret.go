@@ -202,11 +202,11 @@ func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret
 		Keep: func(ctx context.Context, held [][]byte) ([][]byte, error) {
 			kept := x.Held
 			if held != nil {
-				if kept, err = s.Store.Hold(ctx, l.id, slot, packed(held)); err != nil {
+				if kept, err = s.Store.Hold(ctx, l.id, slot, sum.Pack(held)); err != nil {
 					return nil, err
 				}
 			}
-			return unpacked(kept)
+			return sum.Unpack(kept)
 		},
 	}
 	total, owners, err := c.Run(ctx)
@@ -287,26 +287,4 @@ func numbers(total []uint64) (b []byte) {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
 	return b
-}
-
-// packed joins messages, each after its length; unpacked parts them.
-func packed(messages [][]byte) (b []byte) {
-	for _, m := range messages {
-		b = append(binary.LittleEndian.AppendUint32(b, uint32(len(m))), m...)
-	}
-	return b
-}
-
-func unpacked(b []byte) (messages [][]byte, err error) {
-	for len(b) > 0 {
-		n := 0
-		if len(b) >= 4 {
-			n, b = int(binary.LittleEndian.Uint32(b)), b[4:]
-		}
-		if n < 1 || n > len(b) {
-			return nil, errors.New("aggregator: the store's messages of helpers are damaged")
-		}
-		messages, b = append(messages, b[:n]), b[n:]
-	}
-	return messages, nil
 }

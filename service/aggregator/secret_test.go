@@ -7,11 +7,11 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +58,26 @@ func (f *federation) secretPlan(c *helpertest.Committee, helpers int, change fun
 	})
 }
 
+// crowd is owners of whom every slot of the task has some: keys are random, and with
+// them who is placed where.
+func (f *federation) crowd(ann *announce.Announcement, n int, seed uint64) owner.Params {
+	f.t.Helper()
+	placing, err := ann.Task.Placing()
+	must(f.t, err)
+	for {
+		p := f.owners(n, seed)
+		keys, err := p.Book.Keys(f.t.Context(), n)
+		must(f.t, err)
+		in := make([]int, ann.Task.Slots())
+		for i := range n {
+			in[placing.Of(keys.Name(i)).Slot]++
+		}
+		if slices.Min(in) >= ann.Minimum {
+			return p
+		}
+	}
+}
+
 // secretly is the model that the shares in owners' books make without a network:
 // the same state machines in one process.
 func (f *federation) secretly(ann *announce.Announcement, owners int, books ...*book.Book) []byte {
@@ -84,10 +104,9 @@ func (f *federation) secretly(ann *announce.Announcement, owners int, books ...*
 				if e == nil || e.Round != sumID {
 					continue
 				}
-				for rest := e.Report; len(rest) > 0; {
-					n := 4 + int(binary.LittleEndian.Uint32(rest))
-					shares, rest = append(shares, rest[4:n]), rest[n:]
-				}
+				some, err := sum.Unpack(e.Report)
+				must(t, err)
+				shares = append(shares, some...)
 			}
 		}
 		total, in, err := helpertest.Play(secret, shares)
@@ -119,7 +138,7 @@ func TestSecretSumsOverTheNetwork(t *testing.T) {
 	ann := f.secretPlan(c, 3, wholly)
 	id := f.announce(ann)
 	const people = 60
-	owners := f.owners(people, 1)
+	owners := f.crowd(ann, people, 1)
 	source := func(part int) rng.Source { return replay.Seeded(5, fmt.Sprint(part)) }
 	owners.Source = source
 	var clock sync.WaitGroup
@@ -137,7 +156,7 @@ func TestSecretSumsOverTheNetwork(t *testing.T) {
 	if !bytes.Equal(file, simulated(t, ann, owners, source)) {
 		t.Error("the model's bytes are not those of a simulation with the same randomness")
 	}
-	db, err := sqldb.Open(t.Context(), f.books[0], book.Options)
+	db, err := sqldb.Open(t.Context(), f.books[len(f.books)-1], book.Options)
 	must(t, err)
 	defer db.Close()
 	must(t, db.View(t.Context(), func(tx *sqldb.Tx) error {
@@ -210,7 +229,7 @@ func TestSecretProcessesDie(t *testing.T) {
 	ann := f.secretPlan(c, 3, wholly)
 	id := f.announce(ann)
 	const people = 80
-	owners := f.owners(people, 1)
+	owners := f.crowd(ann, people, 1)
 	owners.Server = front.url
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -362,7 +381,7 @@ func TestHelpersGoneForGood(t *testing.T) {
 		ann := f.secretPlan(c, 3, wholly)
 		id := f.announce(ann)
 		const people = 40
-		owners := f.owners(people, 1)
+		owners := f.crowd(ann, people, 1)
 		var clock sync.WaitGroup
 		client := f.client(f.identity(identity.Reader, "r"))
 		clock.Go(func() {
@@ -414,7 +433,7 @@ func TestSecretSumsOverABadNetwork(t *testing.T) {
 	})
 	id := f.announce(ann)
 	const people = 60
-	owners := f.owners(people, 1)
+	owners := f.crowd(ann, people, 1)
 	owners.Server = newFront(t, f, faults).url
 	var clock sync.WaitGroup
 	defer clock.Wait()
@@ -460,7 +479,7 @@ func TestSecretReplicasAgree(t *testing.T) {
 			ann := one.secretPlan(c, 3, wholly)
 			two.mode = one.mode
 			id := one.announce(ann)
-			left, right := one.owners(people, 1), two.owners(people, 2)
+			left, right := one.crowd(ann, people, 1), two.crowd(ann, people, 2)
 			var sums [2]*owner.Summary
 			var errs [2]error
 			var wg sync.WaitGroup
@@ -493,8 +512,8 @@ func TestBrokeOwnersDoNotTakePart(t *testing.T) {
 	f.serve()
 	ann := f.secretPlan(c, 3, wholly)
 	id := f.announce(ann)
-	const people, broke = 60, 20
-	owners := f.owners(people, 1)
+	const people, broke = 200, 20
+	owners := f.crowd(ann, people, 1)
 	keys, err := owners.Book.Keys(t.Context(), people)
 	must(t, err)
 	placing, err := ann.Task.Placing()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package book is an owner's memory: its key, what it has reported for which
-// task, and how much privacy that has cost in all. One SQLite file holds the
+// Package book is an owner's memory: its key, what it has reported, or given in
+// shares, for which task, and how much privacy that has cost in all. One SQLite file holds the
 // memory of one owner, or of the many whose data one machine keeps.
 //
 // Room rules. Owns: owners' keys and ledgers. Imports: dp, local/wire,

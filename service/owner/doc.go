@@ -7,7 +7,8 @@
 // below the owner's own cap; what is asked, and the range of a weight, it works
 // out again from the task's and the broadcast's bytes; a report is in the book,
 // and paid for, before it is sent; and what has been sent once for a task is all
-// that is ever sent for it.
+// that is ever sent for it. In mode aggregate, where the owner has agreed to it, that
+// is its shares of one secret sum, whose roster and helpers it has checked.
 //
 // Room rules. Owns: taking part. Imports: local/owner and what it speaks, service
 // rooms but the aggregator's, Connect. Must never see: other machines' reports.

@@ -5,7 +5,6 @@ package owner
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
@@ -230,38 +229,36 @@ func (r *run) addends(reporter *core.Reporter, p part, proto *secsum.Protocol, p
 	return given, nil
 }
 
-// packed is one owner's shares as its book keeps them: each after its length.
-func packed(shares []secsum.Message) (b []byte, err error) {
-	for _, m := range shares {
-		body, err := m.MarshalBinary()
-		if err != nil {
+// packed is one owner's shares as its book keeps them.
+func packed(shares []secsum.Message) ([]byte, error) {
+	bodies := make([][]byte, len(shares))
+	for i, m := range shares {
+		var err error
+		if bodies[i], err = m.MarshalBinary(); err != nil {
 			return nil, err
 		}
-		b = append(binary.LittleEndian.AppendUint32(b, uint32(len(body))), body...)
 	}
-	return b, nil
+	return sum.Pack(bodies), nil
 }
 
 // sealed signs the shares that the book let out.
-func sealed(b []byte, place, helpers int, key ed25519.PrivateKey) (out []sum.Share, err error) {
-	damaged := errors.New("owner: the shares in the book are damaged")
-	for len(b) > 0 {
-		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-			return nil, damaged
-		}
-		n := 4 + int(binary.LittleEndian.Uint32(b))
+func sealed(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]sum.Share, error) {
+	bodies, err := sum.Unpack(entry)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]sum.Share, len(bodies))
+	for i, b := range bodies {
 		var m secsum.Message
-		if err := m.UnmarshalBinary(b[4:n]); err != nil || m.From != place || m.To != len(out) {
-			return nil, errors.Join(damaged, err)
-		}
-		s, err := sum.Seal(m, key)
-		if err != nil {
+		if err := m.UnmarshalBinary(b); err != nil {
 			return nil, err
 		}
-		out, b = append(out, s), b[n:]
-	}
-	if len(out) != helpers {
-		return nil, damaged
+		if m.From != place || m.To != i || len(bodies) != helpers {
+			return nil, errors.New("owner: the book holds shares of another owner, or for other helpers")
+		}
+		if out[i], err = sum.Seal(m, key); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package store is what an aggregator must not forget, whatever happens to its
-// process: tasks, rounds, reports and models.
+// process: tasks, rounds, reports, what was decided about secret sums, and models.
 //
 // What was acknowledged is on disk. An owner's report for a task is stored at
 // most once: its key and the hash of its bytes stay when the bytes are dropped. A

@@ -227,6 +227,24 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// TestPacksComeBack: what a book keeps is what was put into it.
+func TestPacksComeBack(t *testing.T) {
+	for _, messages := range [][][]byte{nil, {{}}, {[]byte("a"), {}, []byte("bcd")}} {
+		b := sum.Pack(messages)
+		back, err := sum.Unpack(b)
+		must(t, err)
+		if len(back) != len(messages) || !bytes.Equal(bytes.Join(back, []byte("|")), bytes.Join(messages, []byte("|"))) {
+			t.Errorf("%q came back as %q", messages, back)
+		}
+	}
+	b := sum.Pack([][]byte{[]byte("abc"), []byte("d")})
+	for _, damaged := range [][]byte{b[:len(b)-1], b[:9], append([]byte{255, 255, 255, 255}, b...)} {
+		if m, err := sum.Unpack(damaged); err == nil {
+			t.Errorf("%x is %q", damaged, m)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	b, err := example().Bytes()
 	must(f, err)

@@ -54,6 +54,10 @@ func (s *Server) gather(ctx context.Context, l *live, slot int) error {
 	until := l.sharesUntil(l.deadline)
 	l.mu.RUnlock()
 	last := until.Add(l.ann.Slot)
+	secret, err := s.Store.Secret(ctx, l.id, slot)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := s.until(ctx, last)
 	defer cancel()
 	var clients []*sum.Client
@@ -62,7 +66,9 @@ func (s *Server) gather(ctx context.Context, l *live, slot int) error {
 		defer c.Close()
 		clients = append(clients, c)
 	}
-	secret, err := s.assemble(ctx, l, slot, clients, last)
+	if secret == nil {
+		secret, err = s.assemble(ctx, l, slot, clients, last)
+	}
 	if err == nil && secret.Total == nil {
 		err = s.collect(ctx, l, slot, secret, clients, until)
 	}
@@ -103,12 +109,9 @@ func (s *Server) until(ctx context.Context, end time.Time) (context.Context, fun
 	return ctx, func() { cancel(nil) }
 }
 
-// assemble returns the slot's secret sum, making and storing it where there is
-// none.
+// assemble makes and stores the slot's secret sum, and returns the one that was
+// stored first.
 func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sum.Client, last time.Time) (*store.Secret, error) {
-	if x, err := s.Store.Secret(ctx, l.id, slot); err != nil || x != nil {
-		return x, err
-	}
 	var roster []sum.Key
 	if err := s.Store.Reports(ctx, l.id, slot, func(owner [32]byte, _ []byte) error {
 		roster = append(roster, owner)

@@ -101,8 +101,16 @@ func (s *Store) Total(ctx context.Context, id ID, round int, total []byte, parti
 	return err
 }
 
-// GiveUp ends a task of which a round is sealed whose sum cannot be opened.
+// GiveUp ends a task of which a round is sealed whose sum cannot be opened. It
+// returns ErrMoved where somebody has opened it meanwhile.
 func (s *Store) GiveUp(ctx context.Context, id ID, round int) error {
-	_, err := s.sealed(ctx, id, round, func(tx *sqldb.Tx) error { return s.finish(tx, id, Ended, nil) })
+	_, err := s.sealed(ctx, id, round, func(tx *sqldb.Tx) error {
+		if x, err := secret(tx, id, round); err != nil {
+			return err
+		} else if x != nil && x.Total != nil {
+			return ErrMoved
+		}
+		return s.finish(tx, id, Ended, nil)
+	})
 	return err
 }

@@ -50,6 +50,9 @@ func TestSecretIsDecidedOnce(t *testing.T) {
 		}
 		must(t, again().Total(ctx, a.ID, 0, []byte("t"), 2))
 		must(t, again().Total(ctx, a.ID, 0, []byte("other"), 3))
+		if err := again().GiveUp(ctx, a.ID, 0); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("a round whose sum is opened is given up: %v", err)
+		}
 		x, err := again().Secret(ctx, a.ID, 0)
 		must(t, err)
 		if string(x.Total) != "t" || x.Participants != 2 || string(x.Broadcast) != "b" || string(x.Certificate) != "c" || string(x.Signature) != "g" {

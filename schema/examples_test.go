@@ -28,7 +28,8 @@ func TestExampleRoles(t *testing.T) {
 		"hapt":     nil,
 		"wisdm":    nil,
 
-		"kdd99-kinds": nil,
+		"kdd99-kinds":   nil,
+		"credit-months": {"LIMIT_BAL", "SEX"},
 	} {
 		s := mustLoad(t, "../examples/"+name+".yaml")
 		var got []string
@@ -50,8 +51,8 @@ func TestExampleRoles(t *testing.T) {
 // The number of columns besides the label, as the datasets README has it.
 func TestExamplesHaveEveryColumn(t *testing.T) {
 	for name, want := range map[string]int{"adult": 14, "credit": 24, "sepsis": 3, "bank": 16, "bank-additional": 20,
-		"kdd99": 41, "kdd99-kinds": 41, "phishing": 30, "hapt": 9, "wisdm": 45} {
-		if got := len(mustLoad(t, "../examples/"+name+".yaml").Columns); got != want {
+		"kdd99": 41, "kdd99-kinds": 41, "phishing": 30, "hapt": 9, "wisdm": 45, "credit-months": 24} {
+		if got := len(mustLoad(t, "../examples/"+name+".yaml").FileColumns()); got != want {
 			t.Errorf("%s: %d columns besides the label, want %d", name, got, want)
 		}
 	}
@@ -75,6 +76,19 @@ func TestKindsAreTheBinaryLabelToldApart(t *testing.T) {
 	}
 	if kinds.Classes() != 5 || !reflect.DeepEqual(two.Columns, kinds.Columns) || !reflect.DeepEqual(two.Dialect, kinds.Dialect) {
 		t.Error("the columns differ")
+	}
+}
+
+// The months add columns that follow from those of the plain schema, and nothing
+// else.
+func TestMonthsAreTheCreditTableAndWhatFollows(t *testing.T) {
+	plain, months := mustLoad(t, "../examples/credit.yaml"), mustLoad(t, "../examples/credit-months.yaml")
+	if len(months.Columns) != 30 || len(months.ByRole(Private)) != 27 {
+		t.Errorf("%d columns, %d of them private, want 30 and 27", len(months.Columns), len(months.ByRole(Private)))
+	}
+	months.Name, months.Columns = plain.Name, months.FileColumns()
+	if !reflect.DeepEqual(plain, months) {
+		t.Error("besides the derived columns the schemas differ")
 	}
 }
 
@@ -118,6 +132,7 @@ func TestExamplesFitTheirFiles(t *testing.T) {
 		{"adult", "adult/adult.data.gz", 32561},
 		{"adult", "adult/adult.test.gz", 16281},
 		{"credit", "credit/UCI_Credit_Card.csv.gz", 30000},
+		{"credit-months", "credit/UCI_Credit_Card.csv.gz", 30000},
 		{"sepsis", "sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz", 110204},
 		{"sepsis", "sepsis/s41598-020-73558-3_sepsis_survival_study_cohort.csv.gz", 19051},
 		{"sepsis", "sepsis/s41598-020-73558-3_sepsis_survival_validation_cohort.csv.gz", 137},
@@ -135,8 +150,8 @@ func TestExamplesFitTheirFiles(t *testing.T) {
 			s := mustLoad(t, "../examples/"+c.example+".yaml")
 			rows := 0
 			eachRecord(t, c.file, &s.Dialect, func(header bool, cells []string) {
-				if len(cells) != len(s.Columns)+1 {
-					t.Fatalf("after %d rows: %d cells, the schema has %d columns with the label", rows, len(cells), len(s.Columns)+1)
+				if columns := len(s.FileColumns()) + 1; len(cells) != columns {
+					t.Fatalf("after %d rows: %d cells, the schema has %d columns with the label", rows, len(cells), columns)
 				}
 				if !header {
 					rows++

@@ -43,6 +43,7 @@ func Init(names []string, d Dialect) ([]byte, error) {
 		seen[name] = i + 1
 		fmt.Fprintf(&b, templateColumn, flow(text(name)))
 	}
+	b.WriteString(templateTail)
 	return b.Bytes(), nil
 }
 
@@ -111,4 +112,11 @@ const templateColumn = `  - name: %s
     # number: {lower: ___, upper: ___, default: ___}
     # category: {levels: [___, ___], missing: false}
     # label: {levels: [___, ___], positive: ___}
+`
+
+const templateTail = `
+# Optional: columns that no file has and that follow from several numbers of the same row, such as the
+# worst of monthly delays; private if one of them is. monotone, edges and bins as for a number.
+# derived:
+#   - {name: ___, largest: [___, ___]}  # or smallest: or mean:
 `

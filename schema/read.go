@@ -19,7 +19,7 @@ func read(root *node) (*Schema, error) {
 		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
 		return nil, r.found
 	}
-	f := r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns")
+	f := r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns", "derived")
 	s := &Schema{
 		Name:     f.prose("name", "write name: and what the table is called, e.g. adult"),
 		Unit:     f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
@@ -35,7 +35,9 @@ func read(root *node) (*Schema, error) {
 		s.Dialect = r.dialect(n)
 	}
 	if f.given("columns", "write columns: with one entry per column of the file, in file order, the label among them") != nil {
-		r.columns(f, s)
+		if names := r.columns(f, s); names != nil && f.has("derived") {
+			r.derived(f, s, names)
+		}
 	}
 	if f.has("parts") {
 		r.parts(f, s)

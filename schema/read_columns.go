@@ -10,29 +10,21 @@ import (
 	"strings"
 )
 
-// columns reads the file's columns in order, the label among them, into s.
-func (r *reader) columns(f fields, s *Schema) {
+// columns reads the file's columns in order, the label among them, into s and
+// returns their names, trimmed.
+func (r *reader) columns(f fields, s *Schema) (names map[string]bool) {
 	entries := f.items("columns", "write one entry per column, in file order", MaxColumns)
 	if entries == nil {
-		return
+		return nil
 	}
-	names := map[string]bool{}
+	names = map[string]bool{}
 	labels, features := 0, 0
 	for i, n := range entries {
 		c := r.fields(n, fmt.Sprintf("column %d ", i+1), "name", "role", "note", "number", "category", "label")
 		if n.form != mapping {
 			continue
 		}
-		name := c.text("name", "write name: and the column's name as the file's header spells it")
-		if name != "" {
-			r.tight(c.values["name"], c.where+"name", name)
-			c.where = fmt.Sprintf("column %q ", name)
-			if trimmed := strings.TrimSpace(name); names[trimmed] {
-				c.refuse("name", "must be unique", strconv.Quote(name), "another column has this name; names are compared after trimming")
-			} else {
-				names[trimmed] = true
-			}
-		}
+		name := r.columnName(&c, "column", names, "write name: and the column's name as the file's header spells it")
 		if c.has("label") {
 			labels++
 			if labels > 1 {
@@ -54,6 +46,7 @@ func (r *reader) columns(f fields, s *Schema) {
 	if features == 0 {
 		f.refuse("columns", "must include a public or private column besides the label", nil, "")
 	}
+	return names
 }
 
 // column reads one feature column or ignored column.
@@ -97,6 +90,23 @@ func (r *reader) numbers(parent fields, c *Column) {
 	if f.has("transform") {
 		r.transform(f, c)
 	}
+	r.cuts(f, c)
+	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without looking at the data, e.g. the middle of the bounds"
+	switch {
+	case f.has("default"):
+		x := f.number("default", standIn)
+		if x < c.Lower || x > c.Upper {
+			f.refuse("default", "must lie within lower and upper", fmt.Sprintf("%g", x), standIn)
+		}
+		c.Default = &x
+	case c.Role == Private:
+		f.refuse("default", "must be given for a private number", nil, standIn+"; refusing such a row instead would reveal it")
+	}
+}
+
+// cuts reads what is asked of a model about a number: its direction and how it
+// is cut into bins.
+func (r *reader) cuts(f fields, c *Column) {
 	if f.has("monotone") {
 		const hint = "write monotone: increasing or monotone: decreasing, or remove the line"
 		switch c.Monotone = Monotone(f.text("monotone", hint)); c.Monotone {
@@ -117,17 +127,6 @@ func (r *reader) numbers(parent fields, c *Column) {
 	}
 	if f.has("bins") {
 		r.bins(f, c)
-	}
-	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without looking at the data, e.g. the middle of the bounds"
-	switch {
-	case f.has("default"):
-		x := f.number("default", standIn)
-		if x < c.Lower || x > c.Upper {
-			f.refuse("default", "must lie within lower and upper", fmt.Sprintf("%g", x), standIn)
-		}
-		c.Default = &x
-	case c.Role == Private:
-		f.refuse("default", "must be given for a private number", nil, standIn+"; refusing such a row instead would reveal it")
 	}
 }
 

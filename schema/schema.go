@@ -28,7 +28,9 @@ type Schema struct {
 	// no notice of them.
 	Pairs   [][2]int
 	Dialect Dialect
-	Columns []Column // in file order, ignored ones included, the label excluded
+	// Columns are those of the file in its order, ignored ones included, the label
+	// excluded, and then the derived ones.
+	Columns []Column
 	Label   Label
 }
 
@@ -81,6 +83,12 @@ type Column struct {
 	Edges        []float64 // declared bin edges, strictly increasing inside the bounds; may be empty
 	Quantiles    bool      // bins of about equally many rows, which a learner may have to pay for; never beside Edges
 	Default      *float64  // stands in for a missing or unreadable cell; nil: such a cell is a structural fault (public columns only)
+
+	// Derived columns only, which are numbers. Their bounds are the hull of those
+	// of their sources, whose transform they have; they are public only where
+	// all sources are, and have no Default.
+	Derived Derivation
+	From    []int // the sources: at least two, no two equal, indices into the columns of the file
 
 	// Categories only.
 	Levels  []Level // codes 0..len(Levels)-1, in this order

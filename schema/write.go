@@ -19,25 +19,34 @@ func (s *Schema) YAML() ([]byte, error) {
 	return toYAML(root), nil
 }
 
-// Part returns s with the given columns, indices into s.Columns, as they are
-// and every other feature column ignored, only its name kept. It is what a
-// model file stores: the facts of the columns a model reads and no others. The
-// ignored names stay because they keep the layout: Label.Position and the
-// places of a headerless file mean what they meant, and a file that still has
-// the other columns is still this table. Columns are matched by name, so
-// indices into s.Columns and into the part's Columns are the same. How columns
-// ask to be cut into bins is left out: the model's are settled.
-// The part shares levels and edges with s.
+// Part returns s with the given columns, indices into s.Columns, as they are,
+// the sources of those that are derived with them, and every other column of
+// the file ignored, only its name kept. It is what a model file stores: the facts
+// of the columns a model reads and no others. The ignored names stay because
+// they keep the layout: Label.Position and the places of a headerless file mean
+// what they meant, and a file that still has the other columns is still this
+// table. Derived columns that are not given have no place in a file and are left
+// out; columns are matched by name, and those of the file have the same indices
+// in s and in the part. How columns ask to be cut into bins is left out: the
+// model's are settled. The part shares levels, edges and sources with s.
 func (s *Schema) Part(columns []int) *Schema {
+	keep := make([]bool, len(s.Columns))
+	for _, j := range columns {
+		keep[j] = true
+		for _, from := range s.Columns[j].From {
+			keep[from] = true
+		}
+	}
 	part := *s
 	part.Parts, part.Pairs = "", nil // who predicts need not know
-	part.Columns = make([]Column, len(s.Columns))
+	part.Columns = make([]Column, 0, len(s.Columns))
 	for j, c := range s.Columns {
-		if slices.Contains(columns, j) {
+		switch {
+		case keep[j]:
 			c.Quantiles, c.Groups = false, nil
-			part.Columns[j] = c
-		} else {
-			part.Columns[j] = Column{Name: c.Name, Role: Ignored}
+			part.Columns = append(part.Columns, c)
+		case c.Derived == InFile:
+			part.Columns = append(part.Columns, Column{Name: c.Name, Role: Ignored})
 		}
 	}
 	return &part
@@ -45,9 +54,12 @@ func (s *Schema) Part(columns []int) *Schema {
 
 // tree is the inverse of read.
 func (s *Schema) tree() (*node, error) {
+	file := s.FileColumns()
 	switch l, n := &s.Label, len(s.Label.Levels); {
-	case l.Position < 0 || l.Position > len(s.Columns):
-		return nil, fmt.Errorf("schema: write: label position must be between 0 and %d (got %d)", len(s.Columns), l.Position)
+	case l.Position < 0 || l.Position > len(file):
+		return nil, fmt.Errorf("schema: write: label position must be between 0 and %d (got %d)", len(file), l.Position)
+	case slices.ContainsFunc(s.Columns[len(file):], func(c Column) bool { return !c.follows(len(file)) }):
+		return nil, fmt.Errorf("schema: write: derived columns must be the last and have sources among the %d before them", len(file))
 	case l.Weights != nil && len(l.Weights) != n:
 		return nil, fmt.Errorf("schema: write: weights must number %d, one per level of the label (got %d)", n, len(l.Weights))
 	case slices.ContainsFunc(s.Pairs, func(p [2]int) bool { return min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(s.Columns) }):
@@ -77,11 +89,18 @@ func (s *Schema) tree() (*node, error) {
 	}
 	root.add("file", s.Dialect.tree())
 	columns := &node{form: list}
-	for j := range s.Columns {
-		columns.items = append(columns.items, s.Columns[j].tree())
+	for j := range file {
+		columns.items = append(columns.items, file[j].tree())
 	}
 	columns.items = slices.Insert(columns.items, s.Label.Position, s.Label.tree())
 	root.add("columns", columns)
+	if len(file) < len(s.Columns) {
+		derived := &node{form: list}
+		for j := len(file); j < len(s.Columns); j++ {
+			derived.items = append(derived.items, s.derivedTree(&s.Columns[j]))
+		}
+		root.add("derived", derived)
+	}
 	return root, nil
 }
 
@@ -114,17 +133,7 @@ func (c *Column) tree() *node {
 		m.add("lower", number(c.Lower))
 		m.add("upper", number(c.Upper))
 		m.add("transform", optional(string(c.Transform)))
-		m.add("monotone", optional(string(c.Monotone)))
-		if len(c.Edges) > 0 {
-			edges := &node{form: list}
-			for _, e := range c.Edges {
-				edges.items = append(edges.items, number(e))
-			}
-			m.add("edges", edges)
-		}
-		if c.Quantiles {
-			m.add("bins", text("quantiles"))
-		}
+		c.cutsTree(m)
 		if c.Default != nil {
 			m.add("default", number(*c.Default))
 		}
@@ -138,6 +147,21 @@ func (c *Column) tree() *node {
 	}
 	n.add("note", optional(c.Note))
 	return n
+}
+
+// cutsTree adds what cuts reads.
+func (c *Column) cutsTree(m *node) {
+	m.add("monotone", optional(string(c.Monotone)))
+	if len(c.Edges) > 0 {
+		edges := &node{form: list}
+		for _, e := range c.Edges {
+			edges.items = append(edges.items, number(e))
+		}
+		m.add("edges", edges)
+	}
+	if c.Quantiles {
+		m.add("bins", text("quantiles"))
+	}
 }
 
 // groups is nil where none are declared.

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Derivation is how a derived column's cell follows from its sources' cells of
+// the same row, clamped and with defaults in place of what is missing.
+type Derivation string
+
+const (
+	InFile   Derivation = "" // not derived: the column is one of the file
+	Largest  Derivation = "largest"
+	Smallest Derivation = "smallest"
+	Mean     Derivation = "mean"
+)
+
+var derivations = []Derivation{Largest, Smallest, Mean}
+
+// FileColumns are the columns that a file has besides the label, in its order:
+// all but the derived ones, which follow them in Columns.
+func (s *Schema) FileColumns() []Column {
+	n := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Derived != InFile })
+	if n < 0 {
+		return s.Columns
+	}
+	return s.Columns[:n:n]
+}
+
+// Sources are the names of the columns that a derived column follows from.
+func (s *Schema) Sources(c *Column) (names []string) {
+	for _, j := range c.From {
+		names = append(names, s.Columns[j].Name)
+	}
+	return names
+}
+
+// derived reads the derived columns, once the file's are read; names are those
+// taken, trimmed.
+func (r *reader) derived(f fields, s *Schema, names map[string]bool) {
+	const hint = "write what follows from several numbers of a row, e.g. derived: [{name: worst delay, largest: [delay 1, delay 2]}], or remove the line"
+	file := s.FileColumns()
+	entries := f.items("derived", hint, MaxColumns)
+	if n := 1 + len(file) + len(entries); n > MaxColumns {
+		f.refuse("derived", fmt.Sprintf("must leave at most %d columns in all", MaxColumns), n, "")
+		return
+	}
+	index := make(map[string]int, len(file))
+	for j := range file {
+		index[file[j].Name] = j
+	}
+	for i, n := range entries {
+		d := r.fields(n, fmt.Sprintf("derived column %d ", i+1), "name", "largest", "smallest", "mean", "note", "monotone", "edges", "bins")
+		if n.form == mapping {
+			s.Columns = append(s.Columns, r.derivedColumn(d, file, index, names))
+		}
+	}
+}
+
+func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, names map[string]bool) Column {
+	c := Column{Kind: Number, Lower: math.NaN(), Upper: math.NaN()}
+	c.Name = r.columnName(&f, "derived column", names, "write name: and a name that no column has")
+	if f.has("note") {
+		c.Note = f.prose("note", "write a remark, or remove the line")
+	}
+	for _, how := range derivations {
+		switch {
+		case !f.has(string(how)):
+		case c.Derived != InFile:
+			f.refuse(string(how), "must not stand beside "+string(c.Derived), "both", "declare two derived columns")
+		default:
+			c.Derived = how
+		}
+	}
+	const hint = "write largest:, smallest: or mean: and at least two number columns, e.g. largest: [delay 1, delay 2]"
+	if c.Derived == InFile {
+		f.refuse("largest, smallest or mean", "must be given", nil, hint)
+		return c
+	}
+	r.sources(f, &c, file, index, hint)
+	r.cuts(f, &c)
+	for _, j := range c.From {
+		// Each of the derivations grows with each source, or stays: it keeps a
+		// promise about a source by making the same one.
+		if m := file[j].Monotone; m != Free && m != c.Monotone {
+			f.refuse("monotone", "must be "+string(m)+", as its source is", strconv.Quote(string(c.Monotone)), fmt.Sprintf("column %q would not be followed: write monotone: %s, or remove it there", file[j].Name, m))
+			break
+		}
+	}
+	return c
+}
+
+// sources reads what a derived column follows from, and with it everything that
+// the sources decide: role, bounds and transform.
+//
+// A function of cells of which one is private is private (docs/guarantees,
+// "Derived columns"): only what follows from public cells alone is public, so
+// that neighbours have the same public columns.
+func (r *reader) sources(f fields, c *Column, file []Column, index map[string]int, hint string) {
+	key := string(c.Derived)
+	entries := f.items(key, hint, MaxColumns)
+	if entries != nil && len(entries) < 2 {
+		f.refuse(key, "must list at least two columns", len(entries), hint)
+	}
+	c.Role = Public
+	seen := map[int]bool{}
+	for _, n := range entries {
+		name, ok := r.scalar(n, f.where+key, hint)
+		if !ok {
+			continue
+		}
+		refuse := func(want string) { r.refuse(n.line, f.where+key, want, strconv.Quote(name), hint) }
+		j, found := index[name]
+		switch {
+		case !found:
+			refuse("must list columns of the file besides the label")
+			continue
+		case file[j].Role == Ignored:
+			refuse("must list columns that are not ignored")
+			continue
+		case file[j].Kind != Number:
+			refuse("must list number columns")
+			continue
+		case seen[j]:
+			refuse("must list each column once")
+			continue
+		}
+		from := &file[j]
+		seen[j] = true
+		switch {
+		case len(c.From) == 0:
+			c.Lower, c.Upper, c.Transform = from.Lower, from.Upper, from.Transform
+		case from.Transform != c.Transform:
+			refuse("must list columns of one transform")
+		}
+		c.Lower, c.Upper = min(c.Lower, from.Lower), max(c.Upper, from.Upper)
+		if from.Role != Public {
+			c.Role = Private
+		}
+		c.From = append(c.From, j)
+	}
+}
+
+// columnName reads a name that no other column may have and puts it in
+// names and in what f calls itself.
+func (r *reader) columnName(f *fields, what string, names map[string]bool, hint string) string {
+	name := f.text("name", hint)
+	if name == "" {
+		return ""
+	}
+	r.tight(f.values["name"], f.where+"name", name)
+	f.where = fmt.Sprintf("%s %q ", what, name)
+	if trimmed := strings.TrimSpace(name); names[trimmed] {
+		f.refuse("name", "must be unique", strconv.Quote(name), "another column has this name; names are compared after trimming")
+	} else {
+		names[trimmed] = true
+	}
+	return name
+}
+
+// follows says whether c is derived from some of the first file columns.
+func (c *Column) follows(file int) bool {
+	return slices.Contains(derivations, c.Derived) && len(c.From) >= 2 && slices.Min(c.From) >= 0 && slices.Max(c.From) < file
+}
+
+// derivedTree is a derived column as derived reads it.
+func (s *Schema) derivedTree(c *Column) *node {
+	n := &node{form: mapping}
+	n.add("name", text(c.Name))
+	n.add(string(c.Derived), texts(s.Sources(c)))
+	c.cutsTree(n)
+	n.add("note", optional(c.Note))
+	return n
+}

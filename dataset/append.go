@@ -16,7 +16,7 @@ import (
 // Text and Number is set; it is called for rows 0, 1, 2, ... of all files
 // together, in order.
 type Added struct {
-	Name   string // "_2", "_3", ... is put behind a name that a column has already
+	Name   string // "_2", "_3", ... is put behind a name that a column of the file or a derived one has
 	Text   func(row int) string
 	Number func(row int) float64
 }
@@ -51,7 +51,11 @@ func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Wri
 		}
 		if out == nil {
 			names = in.columns()
-			unique := uniqueNames(names, added)
+			taken := slices.Clone(names)
+			for _, c := range s.Columns[len(s.FileColumns()):] {
+				taken = append(taken, c.Name) // or the result would not fit the schema
+			}
+			unique := uniqueNames(taken, added)
 			if format == Parquet {
 				out, err = newParquetSink(w, s, names, unique)
 			} else {

@@ -38,14 +38,14 @@ type coder struct {
 	out     column.Builder
 }
 
-// newCoders returns a coder for each column, nil for ignored ones, and one for
-// the label.
+// newCoders returns a coder for each column, nil for ignored and derived ones,
+// and one for the label.
 func newCoders(s *schema.Schema) (cols []*coder, label *coder, err error) {
 	cols = make([]*coder, len(s.Columns))
 	for j := range s.Columns {
 		c := &s.Columns[j]
 		switch {
-		case c.Role == schema.Ignored:
+		case c.Role == schema.Ignored, c.Derived != schema.InFile:
 		case c.Kind == schema.Category:
 			cols[j] = &coder{
 				name:    c.Name,

@@ -15,10 +15,10 @@ type layout struct {
 }
 
 // layoutByPosition is the layout of a file without names: every column of the
-// schema in its order, and the label at its position unless labels are ignored
-// and the file has one column less.
+// schema in its order but the derived ones, and the label at its position unless
+// labels are ignored and the file has one column less.
 func (r *reader) layoutByPosition(fields int) *layout {
-	coders := slices.Clone(r.cols)
+	coders := slices.Clone(r.cols[:len(r.s.FileColumns())])
 	if r.opts.Labels == LabelsIgnored && fields == len(coders) {
 		return &layout{coders}
 	}
@@ -56,8 +56,9 @@ func (r *reader) layoutByName(path string, line int, names []string) (*layout, e
 		}
 		return nil
 	}
-	for j := range r.s.Columns {
-		c := &r.s.Columns[j]
+	file := r.s.FileColumns()
+	for j := range file {
+		c := &file[j]
 		if err := place(c.Name, r.cols[j], c.Role == schema.Ignored); err != nil {
 			return nil, err
 		}
@@ -70,6 +71,8 @@ func (r *reader) layoutByName(path string, line int, names []string) (*layout, e
 		case known[i]:
 		case name == "":
 			return nil, fault("", fmt.Sprintf("must have a name in column %d of the header", i+1))
+		case slices.ContainsFunc(r.s.Columns[len(file):], func(c schema.Column) bool { return c.Name == name }):
+			return nil, fault(name, "must not be in the file: the schema derives it from other columns")
 		default:
 			return nil, fault(name, "must be declared in the schema, or leave the file")
 		}

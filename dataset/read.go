@@ -42,7 +42,7 @@ type Options struct {
 // memory: about the bytes of its codes and, for a number, 8 bytes per distinct
 // value. The file's format is told by FormatOf; CSV may be gzip. With a header,
 // and in Parquet, columns are matched by name in any order; a column that the
-// schema ignores may be absent.
+// schema ignores may be absent, one that it derives must be.
 //
 // A structural fault is a *FaultError. It does not depend on what a private
 // cell or a private label holds. (Text that breaks the file's structure, such
@@ -87,7 +87,7 @@ type reader struct {
 	progress progress
 	faults   faults
 
-	cols  []*coder // parallel to the schema's Columns; nil: ignored
+	cols  []*coder // parallel to the schema's Columns; nil: ignored or derived
 	label *coder   // nil: not read
 	rows  int
 }
@@ -102,8 +102,11 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 	if opts.MaxRows == 0 {
 		opts.MaxRows = math.MaxInt32
 	}
-	if p := s.Label.Position; p < 0 || p > len(s.Columns) {
+	if p := s.Label.Position; p < 0 || p > len(s.FileColumns()) {
 		return nil, &dp.ParamError{Op: "dataset", Param: "label position", Want: "must be among the columns of the schema", Got: p}
+	}
+	if err := checkDerived(s); err != nil {
+		return nil, err
 	}
 	if opts.Stdin == nil && slices.Contains(paths, "-") {
 		return nil, &dp.ParamError{Op: "dataset", Param: "data", Want: "must name files, since there is no standard input here", Got: "-"}
@@ -161,5 +164,6 @@ func (r *reader) table() *Table {
 	if r.label != nil {
 		t.Labels = r.label.column().Codes.U8
 	}
+	t.Derive()
 	return t
 }

@@ -39,6 +39,7 @@ func TestRealData(t *testing.T) {
 		{"adult", "adult/adult.data.gz", 32561, map[string]int{">50K": 7841, "<=50K": 24720}, map[string]int{"workclass": 1836, "occupation": 1843, "native-country": 583}},
 		{"adult", "adult/adult.test.gz", 16281, map[string]int{">50K": 3846, "<=50K": 12435}, map[string]int{"workclass": 963, "occupation": 966, "native-country": 274}},
 		{"credit", "credit/UCI_Credit_Card.csv.gz", 30000, map[string]int{"1": 6636, "0": 23364}, nil},
+		{"credit-months", "credit/UCI_Credit_Card.csv.gz", 30000, map[string]int{"1": 6636, "0": 23364}, nil},
 		{"bank", "bank/bank-full.csv.gz", 45211, map[string]int{"yes": 5289, "no": 39922}, map[string]int{"job": 288, "education": 1857, "contact": 13020, "poutcome": 36959}},
 		{"bank-additional", "bank/bank-additional-full.csv.gz", 41188, map[string]int{"yes": 4640, "no": 36548}, map[string]int{"job": 330, "marital": 80, "education": 1731, "default": 8597, "housing": 990, "loan": 990}},
 		{"sepsis", sepsis + "primary_cohort.csv.gz", 110204, map[string]int{"1": 102099, "0": 8105}, nil},

@@ -115,8 +115,8 @@ func (r *reader) openTextRows(path string) (_ rows, err error) {
 // lays it out.
 func (r *reader) positionNames(fields int) []string {
 	var names []string
-	for i := range r.s.Columns {
-		names = append(names, r.s.Columns[i].Name)
+	for _, c := range r.s.FileColumns() {
+		names = append(names, c.Name)
 	}
 	if r.opts.Labels == LabelsIgnored && fields == len(names) {
 		return names

@@ -144,7 +144,7 @@ func TestAdditiveRefuses(t *testing.T) {
 // A body in a frame of another version than it needs is refused: there is one
 // spelling of a model.
 func TestVersionFitsTheBody(t *testing.T) {
-	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled(), 4: paired()} {
+	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled(), 4: paired(), 5: followed()} {
 		got, raw, err := unframe(mustMarshal(t, m))
 		if err != nil || got != v {
 			t.Fatal(got, err)

@@ -98,6 +98,15 @@ var allowed = map[string]string{
 	"body.schema.columns[].label.weights.ill":         declared,
 	"body.schema.columns[].label.weights.dead":        declared,
 
+	"body.schema.derived":            declared,
+	"body.schema.derived[].name":     declared,
+	"body.schema.derived[].largest":  declared,
+	"body.schema.derived[].smallest": declared,
+	"body.schema.derived[].mean":     declared,
+	"body.schema.derived[].note":     declared,
+	"body.schema.derived[].monotone": declared,
+	"body.schema.derived[].edges":    declared,
+
 	"body.spaces":            choice,
 	"body.spaces[].encoding": choice,
 	"body.spaces[].columns":  declared,
@@ -182,7 +191,7 @@ func full() []*Model {
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
 	logistic.Logistic.Norm, weighted.Linear.Norm = 2, 1.5
-	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered()}
+	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {

@@ -93,7 +93,7 @@ func given(m *Model) (n int) {
 
 // checkSchemaPart refuses columns that prediction has no use for: they would
 // be asked of everybody who predicts, and say more about the training table
-// than they must.
+// than they must. The sources of a derived column in use are in use.
 func (m *Model) checkSchemaPart() error {
 	used := make(map[string]bool)
 	for _, sp := range m.Spaces {
@@ -112,6 +112,13 @@ func (m *Model) checkSchemaPart() error {
 	if m.AdditiveLevels != nil {
 		for _, sh := range m.AdditiveLevels.Shapes {
 			used[sh.Column] = true
+		}
+	}
+	for _, c := range m.Schema.Columns {
+		if used[c.Name] {
+			for _, name := range m.Schema.Sources(&c) {
+				used[name] = true
+			}
 		}
 	}
 	if m.Schema.Parts != "" || len(m.Schema.Pairs) > 0 {

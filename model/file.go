@@ -29,7 +29,7 @@ import (
 // brace, exactly as it stands in the file. The checksum catches damage, not
 // malice: whoever can change the body can change the sum.
 const (
-	version = 4        // the newest
+	version = 5        // the newest
 	maxFile = 64 << 20 // bytes
 )
 
@@ -37,6 +37,8 @@ const (
 // one is asked for it only where it is needed.
 func versionOf(m *Model) int {
 	switch {
+	case len(m.Schema.FileColumns()) < len(m.Schema.Columns): // derived ones
+		return 5
 	case m.Additive != nil && len(m.Additive.Pairs) > 0, m.AdditiveLevels != nil:
 		return 4
 	case m.Linear != nil || m.Ballots != nil || m.Logistic != nil && m.Logistic.Norm != 0,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/discreet-dp/discreet/column"
@@ -41,7 +42,11 @@ func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 		if !ok {
 			return nil, fmt.Errorf("model: bind: column %q must be in the schema of the data and not ignored", want.Name)
 		}
-		if what := different(want, &s.Columns[at]); what != "" {
+		what := different(want, &s.Columns[at])
+		if what == "" && !slices.Equal(m.Schema.Sources(want), s.Sources(&s.Columns[at])) {
+			what = "sources"
+		}
+		if what != "" {
 			return nil, fmt.Errorf("model: bind: column %q must have the %s it had in training", want.Name, what)
 		}
 		p.cols[j] = at
@@ -65,6 +70,8 @@ func different(a, b *schema.Column) string {
 	switch {
 	case a.Kind != b.Kind:
 		return "kind"
+	case a.Derived != b.Derived:
+		return "derivation"
 	case a.Kind == schema.Category && !sameValues(a.Levels, b.Levels):
 		return "levels"
 	case a.Kind == schema.Category && a.Missing != b.Missing:

@@ -78,10 +78,10 @@ func low(int) uint32        { return 0 }
 func high(codes int) uint32 { return uint32(codes - 1) }
 
 // levels are the codes that a table here can hold: a number's declared bounds
-// and middle, a category's declared levels.
+// and middle, a category's declared levels. Derived cells follow from the others.
 func levels(c *schema.Column) (values []float64, codes int) {
 	switch {
-	case c.Role == schema.Ignored:
+	case c.Role == schema.Ignored || c.Derived != schema.InFile:
 		return nil, 0
 	case c.Kind == schema.Number:
 		return []float64{c.Lower, c.Lower + (c.Upper-c.Lower)/2, c.Upper}, 3
@@ -89,7 +89,7 @@ func levels(c *schema.Column) (values []float64, codes int) {
 	return nil, len(c.Levels)
 }
 
-// uniform is a table of equal rows with labels in turn.
+// uniform is a table of equal rows with labels in turn, and no derived cells.
 func uniform(s *schema.Schema, rows int, of cell) *dataset.Table {
 	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, len(s.Columns)), Labels: make([]uint8, rows)}
 	for j := range s.Columns {
@@ -106,7 +106,7 @@ func uniform(s *schema.Schema, rows int, of cell) *dataset.Table {
 }
 
 // protect returns t with the protected cells of its row 0 set by of, and its
-// label where that is protected.
+// label where that is protected; derived cells follow.
 func protect(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
 	rows := make([]int, t.Rows)
 	for i := range rows {
@@ -124,6 +124,7 @@ func protect(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Ta
 		codes[0] = of(n)
 		out.Cols[j].Codes = column.Narrow(codes, max(c.Codes(), n))
 	}
+	out.Derive()
 	if scope != dp.PrivateFeatures {
 		out.Labels[0] = label
 	}

@@ -57,6 +57,8 @@ func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *world
 			other.Labels[i] = (own.Labels[i] + 1) % (last + 1)
 		}
 	}
+	own.Derive()
+	other.Derive()
 	w.versions = [2]*dataset.Table{own, other}
 	return w
 }
@@ -87,10 +89,13 @@ func (w *worlds) table(coins []sighting) *dataset.Table {
 			version = w.versions[0]
 		}
 		for j := range t.Cols {
-			set(&t.Cols[j], place[row], at(&version.Cols[j], i))
+			if t.Schema.Columns[j].Derived == schema.InFile {
+				set(&t.Cols[j], place[row], at(&version.Cols[j], i))
+			}
 		}
 		t.Labels[place[row]] = version.Labels[i]
 	}
+	t.Derive()
 	return t
 }
 

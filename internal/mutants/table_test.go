@@ -1231,6 +1231,22 @@ var table = []mutant{
 		Package: "./learn/labeldp", Test: "TestReplayNonInterferenceOfLevels",
 	},
 	{
+		Row: "derived 1", Bug: "what follows from a private column and a public one is public",
+		File: "schema/derived.go",
+		Old:  `if from.Role != Public {`,
+		New:  `if len(c.From) == 0 && from.Role != Public {`,
+
+		Package: "./schema", Test: "TestWhatFollowsFromAPrivateColumnIsPrivate",
+	},
+	{
+		Row: "derived 2", Bug: "a table is built of a public column that follows from a private one",
+		File: "dataset/derive.go",
+		Old:  `case private && c.Role != schema.Private:`,
+		New:  `case private && c.Role == schema.Ignored:`,
+
+		Package: "./dataset", Test: "TestDerivedColumnsThatNoFileDeclares",
+	},
+	{
 		Row: "secsum 1", Bug: "a polynomial of one degree too few",
 		File: "local/secsum/shamir.go",
 		Old:  `uint(s.quorum()-1), secret)`,

@@ -53,7 +53,7 @@ func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.T
 
 // Neighbour returns a copy of tab in which the protected part of one row is
 // drawn anew: its private columns, under dp.FeaturesAndLabel its label too, under
-// dp.WholeRow everything, and under dp.LabelOnly its label.
+// dp.WholeRow everything, and under dp.LabelOnly its label. Derived cells follow.
 func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Table {
 	rows := make([]int, tab.Rows)
 	for i := range rows {
@@ -63,7 +63,7 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 	i := int(rng.Below(src, uint64(tab.Rows)))
 	for j := range out.Cols {
 		c := &tab.Schema.Columns[j]
-		if c.Role == schema.Ignored || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
+		if c.Role == schema.Ignored || c.Derived != schema.InFile || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
 			continue
 		}
 		codes := len(out.Cols[j].Values)
@@ -72,6 +72,7 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 		}
 		set(&out.Cols[j].Codes, i, uint32(rng.Below(src, uint64(codes))))
 	}
+	out.Derive()
 	if scope != dp.PrivateFeatures {
 		out.Labels[i] = uint8(rng.Below(src, uint64(tab.Schema.Classes())))
 	}

@@ -156,7 +156,7 @@ func writeTable(w io.Writer, t *dataset.Table) error {
 	out.Comma = s.Dialect.Delimiter
 	place := func(of func(j int) string, label string) []string {
 		record := make([]string, 0, len(s.Columns)+1)
-		for j := range s.Columns {
+		for j := range s.FileColumns() {
 			record = append(record, of(j))
 		}
 		at := s.Label.Position

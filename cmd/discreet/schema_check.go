@@ -57,12 +57,15 @@ func (k *schemaCheck) run(ctx context.Context, path string) error {
 			return errors.Join(all...)
 		}
 	}
-	pairs := ""
+	derived, pairs := "", ""
+	for _, c := range s.Columns[len(s.FileColumns()):] {
+		derived += fmt.Sprintf(", %q the %s of %d (%s)", c.Name, c.Derived, len(c.From), c.Role)
+	}
 	for _, p := range s.Pairs {
 		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))
 	}
-	_, err = fmt.Fprintf(k.stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s, label %q (%s), %s\n",
-		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), cut(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
+	_, err = fmt.Fprintf(k.stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s%s, label %q (%s), %s\n",
+		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), derived, cut(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
 	return err
 }
 

@@ -110,10 +110,11 @@ func (t *train) open(ctx context.Context, l *ledger.Ledger, req *request, s *sch
 	return j, nil
 }
 
-// terms are what the prices of a data set are about.
+// terms are what the prices of a data set are about. What is derived from cells
+// is protected with them, and is no more to protect.
 func terms(s *schema.Schema) ledger.Terms {
 	m := ledger.Terms{Unit: s.Unit, Relation: s.Relation}
-	for _, c := range s.Columns {
+	for _, c := range s.FileColumns() {
 		if c.Role == schema.Private {
 			m.Protected = append(m.Protected, c.Name)
 		}

@@ -99,9 +99,9 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 // sources reads what a derived column follows from, and with it everything that
 // the sources decide: role, bounds and transform.
 //
-// A function of cells of which one is private is private (docs/guarantees,
-// "Derived columns"): only what follows from public cells alone is public, so
-// that neighbours have the same public columns.
+// A function of cells of which one is private is private: only what follows from
+// public cells alone is public, so that neighbours have the same public columns
+// (docs/guarantees/README.md, "Derived columns").
 func (r *reader) sources(f fields, c *Column, file []Column, index map[string]int, hint string) {
 	key := string(c.Derived)
 	entries := f.items(key, hint, MaxColumns)

@@ -88,6 +88,10 @@ func TestInitCommentsAreRealKeys(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
+	open := strings.Replace(string(text), "# derived:\n#   - {name", "derived:\n  - {name", 1)
+	if _, err := Parse([]byte(open)); err == nil || !strings.Contains(err.Error(), "derived column 1 largest is still blank") && !strings.Contains(err.Error(), "derived column 1 name is still blank") {
+		t.Errorf("derived: %v", err)
+	}
 	if !strings.Contains(string(text), "header: false") || !strings.Contains(string(text), "- name: column_2\n") {
 		t.Errorf("not a template of a headerless file:\n%s", text)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/column"
+	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/schema"
 )
 
@@ -25,7 +26,7 @@ func readKit(t *testing.T, name string, into any) {
 }
 
 // vectors are the models there are of each version.
-var vectors = map[string][]string{"v1": {"votes", "logistic"}, "v3": {"softmax", "one-vs-rest", "ballots", "log-odds", "norm", "norm-levels"}}
+var vectors = map[string][]string{"v1": {"votes", "logistic"}, "v3": {"softmax", "one-vs-rest", "ballots", "log-odds", "norm", "norm-levels"}, "v5": {"derived"}}
 
 // Files of every version there has been are read, and predict what an
 // independent program (testkit/model/make.py) predicts from them.
@@ -85,7 +86,7 @@ func TestVectorsAreCanonical(t *testing.T) {
 // coded turns the rows of a kit into columns.
 func coded(s *schema.Schema, names []string, rows [][]any) []column.Column {
 	cols := make([]column.Column, len(s.Columns))
-	for j := range s.Columns {
+	for j := range s.FileColumns() {
 		c := &s.Columns[j]
 		at := slices.Index(names, c.Name)
 		codes := make([]uint32, len(rows))
@@ -105,5 +106,7 @@ func coded(s *schema.Schema, names []string, rows [][]any) []column.Column {
 		}
 		cols[j].Codes = column.Narrow(codes, max(c.Codes(), len(rows)))
 	}
+	t := dataset.Table{Schema: s, Rows: len(rows), Cols: cols}
+	t.Derive()
 	return cols
 }

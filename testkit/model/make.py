@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads model files and predicts, independently of the Go code.
 
-Usage: python3 make.py v1   (standard library only; v3 likewise)
+Usage: python3 make.py v1   (standard library only; v3 and v5 likewise)
 
 Writes v1-scores.json from v1-rows.json and the models of v1 beside this script.
 Scores of a label of more than two levels stand row by row in one list. Cells of
@@ -48,8 +48,24 @@ def encode(column, encoding, cell):
     return [2 * code / (other - 1) - 1 if code < other and other > 1 else 0.0]
 
 
+DERIVATIONS = {"largest": max, "smallest": min, "mean": lambda cells: sum(cells) / len(cells)}
+
+
+def with_derived(columns, derived, row):
+    """The columns and the row with what follows from other columns of the row."""
+    columns, row = dict(columns), dict(row)
+    for column in derived:
+        how = next(key for key in DERIVATIONS if key in column)
+        specs = [columns[name]["number"] for name in column[how]]
+        bounds = {"lower": min(s["lower"] for s in specs), "upper": max(s["upper"] for s in specs)}
+        columns[column["name"]] = {"number": specs[0] | bounds}
+        row[column["name"]] = DERIVATIONS[how]([row[name] for name in column[how]])
+    return columns, row
+
+
 def features(model, space, row):
     columns = {c["name"]: c for c in model["schema"]["columns"]}
+    columns, row = with_derived(columns, model["schema"].get("derived", []), row)
     return [encode(columns[name], space["encoding"], row[name]) for name in space["columns"]]
 
 
@@ -117,6 +133,7 @@ def elected(model, row):
 MODELS = {
     "v1": {"votes": vote_share, "logistic": probability},
     "v3": {"softmax": per_level, "one-vs-rest": per_level, "ballots": elected, "log-odds": elected, "norm": probability, "norm-levels": per_level},
+    "v5": {"derived": probability},
 }
 
 

@@ -54,6 +54,9 @@ type Shape struct {
 	Column string      `json:"column"`
 	Kind   schema.Kind `json:"kind"`
 	Role   schema.Role `json:"role"`
+	// Derived and Sources tell what a column that is in no file follows from.
+	Derived schema.Derivation `json:"derived,omitempty"`
+	Sources []string          `json:"sources,omitempty"`
 	// Protected tells whether the model's guarantee covers the column.
 	Protected bool `json:"protected"`
 	// Importance is the mean of |log-odds| over bins, each counted once: how
@@ -147,7 +150,7 @@ func (e *Explanation) additive(m *model.Model) {
 	for i := range shapes {
 		sh := &shapes[i]
 		c := &m.Schema.Columns[columnOf(m, sh.Column)]
-		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Importance: importance(sh.LogOdds)}
+		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Importance: importance(sh.LogOdds)}
 		out.Protected = protects(m.Privacy.Scope, c.Role)
 		for b, x := range sh.LogOdds {
 			cut := cutOf(c, sh.Edges, b)

@@ -18,10 +18,13 @@ import (
 
 // LevelShape is the step functions of one column, one per level of the label.
 type LevelShape struct {
-	Column    string      `json:"column"`
-	Kind      schema.Kind `json:"kind"`
-	Role      schema.Role `json:"role"`
-	Protected bool        `json:"protected"` // as Shape's
+	Column string      `json:"column"`
+	Kind   schema.Kind `json:"kind"`
+	Role   schema.Role `json:"role"`
+	// These are as Shape's.
+	Derived   schema.Derivation `json:"derived,omitempty"`
+	Sources   []string          `json:"sources,omitempty"`
+	Protected bool              `json:"protected"`
 	// Importance is the mean of |log-share| over bins and levels, each counted once.
 	Importance float64    `json:"importance"`
 	Bins       []LevelBin `json:"bins"`
@@ -57,7 +60,7 @@ func (e *Explanation) additiveLevels(m *model.Model) {
 	for i := range m.AdditiveLevels.Shapes {
 		sh := &m.AdditiveLevels.Shapes[i]
 		c := &m.Schema.Columns[columnOf(m, sh.Column)]
-		out := LevelShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Protected: protects(m.Privacy.Scope, c.Role)}
+		out := LevelShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Protected: protects(m.Privacy.Scope, c.Role)}
 		for b := range sh.LogShares[0] {
 			bin := LevelBin{}
 			if c.Kind == schema.Category {

@@ -55,7 +55,7 @@ func newWorld(seed uint64) *world {
 		var sp, sq float64
 		x := 0.0
 		for b := range codes {
-			x += normal(src) * 0.4
+			x += gauss(src) * 0.4
 			g[b] = x
 			share := 0.5 + uniform(src)
 			p[b], q[b] = share*math.Exp(g[b]/2), share*math.Exp(-g[b]/2)
@@ -74,7 +74,7 @@ func newWorld(seed uint64) *world {
 
 func uniform(src rng.Source) float64 { return float64(rng.Below(src, 1<<40)) / (1 << 40) }
 
-func normal(src rng.Source) float64 {
+func gauss(src rng.Source) float64 {
 	return math.Sqrt(-2*math.Log(uniform(src)+1e-15)) * math.Cos(2*math.Pi*uniform(src))
 }
 

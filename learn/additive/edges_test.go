@@ -54,7 +54,7 @@ func TestNearestIsOptimal(t *testing.T) {
 	for range 500 {
 		noisy := make([]float64, 1+int(src.Uint64()%20))
 		for i := range noisy {
-			noisy[i] = 10 * normal(src)
+			noisy[i] = 10 * gauss(src)
 		}
 		total := 30 * uniform(src)
 		got := slices.Clone(noisy)

@@ -224,8 +224,9 @@ func (r *levelRounds) boost(ctx context.Context) error {
 		}
 		change := &feature.LevelShape{Bins: *bins}
 		for i := range levels {
-			c := cells{positive: out[i*n:][:n], negative: out[(levels+i)*n:][:n], variance: 8 * pl.rest[t].noiseVariance(step(pl.s.Relation), length(pl.s.Relation))}
-			steps, variance := smooth(c, bins)
+			deviation := 2 * math.Sqrt(pl.rest[t].noiseVariance(step(pl.s.Relation), length(pl.s.Relation)))
+			c := cells{positive: out[i*n:][:n], negative: out[(levels+i)*n:][:n], noise: noise{positive: deviation, negative: deviation}}
+			steps, variance := normal(c, bins)
 			for b := range steps {
 				// All levels step at once, each against all others (Friedman,
 				// Hastie and Tibshirani 2000, algorithm 6), and part of the way.

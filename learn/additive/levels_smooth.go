@@ -18,7 +18,7 @@ type levelCells struct {
 //
 // In a bin of weight R, the rows of all levels, a level of share π has
 // R·σ(logit π + u) rows: u is how much the bin speaks for the level against all
-// others. The prior of u over bins is normal as in smooth, on the scale of
+// others. The prior of u over bins is normal as in normal, on the scale of
 // log-odds; the noise of rows − π·R is known but for sampling. Because the rows
 // expected are a function of u, noise cannot make a rare level likely in every
 // bin that it happens to fall into: with π·R far below the noise, u hardly moves
@@ -60,7 +60,7 @@ func (c *levelCells) shares(share []float64, ordered bool) (steps, variance [][]
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 func logit(p float64) float64   { return math.Log(p / (1 - p)) }
 
-// The prior of log-odds: twice that of smooth, and wider for levels that only
+// The prior of log-odds: twice that of normal, and wider for levels that only
 // some bins have.
 var tilts = []float64{0.06, 0.12, 0.25, 0.5, 1, 2, 4}
 
@@ -248,7 +248,7 @@ func (e *exchangeable) variances(slope []float64) []float64 {
 	return out
 }
 
-// orderedPrior is the covariance of smooth: neighbouring bins share what
+// orderedPrior is the covariance of normal: neighbouring bins share what
 // exp(−distance/reach) says.
 type orderedPrior struct {
 	n           int

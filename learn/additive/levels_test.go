@@ -422,7 +422,7 @@ func TestLevelScoresAgreeWithNaiveTwin(t *testing.T) {
 			t.Fatal(err)
 		}
 		var gain, half float64
-		up, down, rows := grid(4, sh.Len()), grid(4, sh.Len()), grid(4, sh.Len())
+		up, down, rows := matrix(4, sh.Len()), matrix(4, sh.Len()), matrix(4, sh.Len())
 		byCode := sh.ByCode(&tab.Cols[j])
 		for i, y := range tab.Labels {
 			b := byCode[tab.Cols[j].Codes.At(i)]
@@ -471,7 +471,7 @@ func TestLevelScoresAgreeWithNaiveTwin(t *testing.T) {
 	}
 }
 
-func grid(levels, bins int) (out [][]float64) {
+func matrix(levels, bins int) (out [][]float64) {
 	for range levels {
 		out = append(out, make([]float64, bins))
 	}

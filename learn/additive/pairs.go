@@ -105,7 +105,7 @@ func (pl *Plan) openPairs(ctx context.Context, tab engine.Table, score *feature.
 		if err != nil {
 			return err
 		}
-		steps, _ := smooth(exact(&sums[0]), &pair)
+		steps, _ := normal(exact(&sums[0]), &pair)
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: pair, Steps: steps})
 	}
 	return nil

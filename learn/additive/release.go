@@ -130,7 +130,18 @@ func imbalance(c *engine.CellSums) (sum int64) {
 // cells are released cells of one column, in rows of weight 1.
 type cells struct {
 	positive, negative []float64
-	variance           float64 // of positive − negative, and of their sum: that of the noise, in one bin
+	noise              noise
+}
+
+// noise is how far the noise takes the cells of one bin from the truth.
+type noise struct {
+	positive, negative float64 // standard deviations; 0 for none
+	gaussian           bool    // else of Laplace
+}
+
+// variance is that of positive − negative, and of their sum.
+func (n noise) variance() float64 {
+	return float64(n.positive*n.positive) + float64(n.negative*n.negative)
 }
 
 // release lets the cells of column k out. Each is divided by the cap of its
@@ -139,19 +150,21 @@ type cells struct {
 func (r *rounds) release(t, k int, caps [2]int64) cells {
 	c := r.let(cellsLabel(t), r.pl.noise(r.pl.shares[t].cells, r.pl.s.Relation, 2*r.pl.private[k].Len()), k, caps)
 	p, q := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
-	c.variance = r.pl.shares[t].cells.variance(r.pl.s.Relation) * (p*p + q*q)
+	part := r.pl.shares[t].cells
+	deviation := math.Sqrt(part.variance(r.pl.s.Relation))
+	c.noise = noise{positive: p * deviation, negative: q * deviation, gaussian: part.rho > 0}
 	return c
 }
 
-// let is release for a given noise, of which it does not know the variance.
-func (r *rounds) let(label string, noise mech.Mechanism, k int, caps [2]int64) cells {
+// let is release by a given mechanism, of which it does not know the noise.
+func (r *rounds) let(label string, by mech.Mechanism, k int, caps [2]int64) cells {
 	sums := &r.sums[k]
 	n := len(sums.Positive)
 	values := make([]mech.Ratio, 0, 2*n)
 	for b := range n {
 		values = append(values, mech.Ratio{Num: int64(sums.Positive[b]), Den: caps[0]}, mech.Ratio{Num: int64(sums.Negative[b]), Den: caps[1]})
 	}
-	out := r.exit.Release(label, noise, values...) // 1.4: rows meet noise
+	out := r.exit.Release(label, by, values...) // 1.4: rows meet noise
 	p, q := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
 	c := cells{positive: make([]float64, n), negative: make([]float64, n)}
 	for b := range n {

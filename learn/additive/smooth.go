@@ -8,183 +8,261 @@ import (
 	"github.com/discreet-dp/discreet/feature"
 )
 
-// smooth turns noisy cells into log-odds per bin with their variances.
-//
-// Let t = (positive − negative)/(positive + negative) in a bin: the log-odds
-// beyond the score are log((1+t)/(1−t)) = 2·atanh t. The prior of t over bins is
-// normal with mean zero and covariance
-//
-//	base² + spread²·(1 where the bins are one, decay where they are neighbours by |i−j|)
-//
-// and what was released is positive − negative = weight·t + noise, of a variance
-// that is known but for sampling. The posterior mean shrinks each bin, and runs
-// of bins, by exactly what their noise warrants. spread, and how fast neighbours
-// decay, are averaged over a grid by how well they explain the cells.
-//
-// In a pair neighbours are such in both columns that are ordered; see pair.
+// smooth turns cells into log-odds per bin beyond the score, with their
+// variances: the mean under a law that knows what the cells went through.
+// Without noise, and in pairs, that law is normal.
 func smooth(c cells, bins *feature.Bins) (steps, variance []float64) {
-	n := len(c.positive)
-	w := &weighed{diff: make([]float64, n), weight: make([]float64, n), noise: make([]float64, n)}
-	for b := range n {
-		w.diff[b] = c.positive[b] - c.negative[b]
-		w.weight[b] = math.Max(c.positive[b]+c.negative[b], 0)
-		w.noise[b] = c.variance + w.weight[b] + 1e-3 // sampling: squares of weights, which are at most 1, add up to less than they do
+	if c.noise.variance() == 0 || bins.Second != nil {
+		return normal(c, bins)
 	}
-	var posts []posterior
-	best := math.Inf(-1)
-	for _, spread := range spreads {
-		switch {
-		case bins.Ordered():
-			for _, reach := range reaches {
-				posts = append(posts, w.ordered(spread, reach*float64(n)))
-			}
-		case bins.Second != nil:
-			posts = append(posts, w.pair(spread, bins))
-		default:
-			posts = append(posts, w.exchangeable(spread))
+	return walk(c, bins.Ordered())
+}
+
+// walk is the posterior of the log-odds θ of each bin of a column given its noisy
+// cells. Two things set it apart from normal: it knows the law of the noise, so
+// that a cell below 0 says that the bin is nearly empty and no more, and it
+// expects jumps, such as between no capital gain and any.
+//
+// A bin holds weight·σ(θ) of the positive label and weight·(1−σ(θ)) of the other,
+// where nothing is known of the weight but that it is not negative; see
+// likelihood. The prior of θ is a walk over ordered bins, with jumps that are
+// small, by the law of Laplace, or now and then to anywhere; the bins of a
+// category lie around a common θ in the same way. How small is averaged over
+// jumps by how well each explains the cells.
+//
+// θ takes the values of a grid, where the sums of a chain are exact (Rabiner
+// 1989, section III): O(bins·grid) for each of the jumps.
+func walk(c cells, ordered bool) (steps, variance []float64) {
+	like := c.likelihoods()
+	var laws []path
+	for _, jump := range jumps {
+		if ordered {
+			laws = append(laws, like.along(jump))
+			continue
+		}
+		for _, common := range commons {
+			laws = append(laws, like.around(common, jump))
 		}
 	}
-	for _, p := range posts {
-		best = math.Max(best, p.evidence)
+	best := math.Inf(-1)
+	for i := range laws {
+		best = math.Max(best, laws[i].evidence)
 	}
+	n := len(like)
 	mean, second, all := make([]float64, n), make([]float64, n), 0.0
-	for _, p := range posts {
-		weight := math.Exp(p.evidence - best)
+	for i := range laws {
+		weight := math.Exp(laws[i].evidence - best)
 		all += weight
-		for b := range n {
-			mean[b] += float64(weight * p.mean[b])
-			second[b] += weight * (p.variance[b] + float64(p.mean[b]*p.mean[b]))
+		for b, mass := range laws[i].mass {
+			for g, m := range mass {
+				mean[b] += weight * m * odds(g)
+				second[b] += weight * m * odds(g) * odds(g)
+			}
 		}
 	}
 	steps, variance = make([]float64, n), make([]float64, n)
 	for b := range n {
-		t := mean[b] / all
-		v := math.Max(0, second[b]/all-float64(t*t))
-		t = math.Min(math.Max(t, -mostImbalance), mostImbalance)
-		steps[b] = 2 * math.Atanh(t)
-		slope := 2 / (1 - float64(t*t))
-		variance[b] = v * slope * slope
+		steps[b] = mean[b] / all
+		variance[b] = math.Max(0, second[b]/all-float64(steps[b]*steps[b]))
 	}
 	return steps, variance
 }
 
-// The prior. Its grid is wide enough for a column that says nothing and for one
-// that decides.
+// The prior of walk. Twice as many jumps or values on the grid change nothing
+// that could be seen (docs/decisions/0004-additive.md).
 var (
-	spreads = []float64{0.03, 0.06, 0.12, 0.25, 0.5, 1}
-	reaches = []float64{0.1, 0.3, 1} // of the number of bins
+	jumps   = []float64{0.06, 0.25, 1} // mean sizes, nats
+	commons = []float64{-0.6, -0.3, 0, 0.3, 0.6}
 )
 
 const (
-	base          = 0.1
-	rough         = 0.1  // part of spread² that neighbours do not share
-	mostImbalance = 0.97 // a step is at most 2·atanh(0.97) = 4.2 nats
+	gridHalf     = 60   // values of θ to both sides of 0
+	gridStep     = 0.07 // nats: a step is at most 4.2 of them, as in normal
+	gridLen      = 2*gridHalf + 1
+	anywhere     = 0.02 // of jumps
+	firstBin     = 3.0  // mean size of the log-odds of the first of ordered bins, nats
+	commonSpread = 0.2  // standard deviation of the common log-odds, nats
 )
 
-// weighed are the observations of one column.
-type weighed struct{ diff, weight, noise []float64 }
+// odds is value g of the grid.
+func odds(g int) float64 { return gridStep * float64(g-gridHalf) }
 
-// posterior is the result under one prior.
-type posterior struct {
-	mean, variance []float64
-	evidence       float64 // logarithm, up to a constant
+// grid holds a number for each value of θ.
+type grid [gridLen]float64
+
+// scale makes the numbers add up to 1, and returns what they added up to.
+func (x *grid) scale() (sum float64) {
+	for _, m := range x {
+		sum += m
+	}
+	for g := range x {
+		x[g] /= sum
+	}
+	return sum
 }
 
-// exchangeable bins share base only: the covariance of the observations is
-// diagonal plus base²·weight·weightᵀ, inverted in O(n) (Sherman and Morrison).
-func (w *weighed) exchangeable(spread float64) posterior {
-	n := len(w.diff)
-	p := posterior{mean: make([]float64, n), variance: make([]float64, n)}
-	// d is the diagonal; a, b are weightᵀd⁻¹diff and weightᵀd⁻¹weight.
-	d := make([]float64, n)
-	var a, b, quad, logs float64
-	for i := range n {
-		d[i] = float64(spread*spread*w.weight[i]*w.weight[i]) + w.noise[i]
-		a += w.weight[i] * w.diff[i] / d[i]
-		b += w.weight[i] * w.weight[i] / d[i]
-		quad += w.diff[i] * w.diff[i] / d[i]
-		logs += math.Log(d[i])
-	}
-	shared := base * base / (1 + float64(base*base*b)) // posterior variance of the common part
-	common := shared * a                               // and its mean
-	for i := range n {
-		pull := spread * spread * w.weight[i] / d[i]
-		own := w.noise[i] / d[i] // 1 − pull·weight
-		p.mean[i] = common + float64(pull*(w.diff[i]-float64(w.weight[i]*common)))
-		p.variance[i] = float64(spread*spread*own) + float64(own*own*shared)
-	}
-	p.evidence = -0.5 * (quad - float64(shared*a*a) + logs + math.Log1p(base*base*b))
-	return p
+// path is the posterior under one prior: how likely each θ is, by bin.
+type path struct {
+	mass     []grid
+	evidence float64 // logarithm, up to a constant
 }
 
-// ordered bins share what exp(−distance/reach) says. One Cholesky factor of an
-// n×n matrix; numbers have at most 32 bins.
-func (w *weighed) ordered(spread, reach float64) posterior {
-	n := len(w.diff)
-	prior, chol := make([]float64, n*n), make([]float64, n*n) // row-major
-	for i := range n {
-		for j := range n {
-			k := 1.0
-			if i != j {
-				k = (1 - rough) * math.Exp(-math.Abs(float64(i-j))/reach)
-			}
-			prior[i*n+j] = base*base + float64(spread*spread*k)
-			chol[i*n+j] = w.weight[i] * w.weight[j] * prior[i*n+j]
-		}
-		chol[i*n+i] += w.noise[i]
-	}
-	logs := factor(chol, n)
-	y := append([]float64(nil), w.diff...)
-	forward(chol, y)
-	quad := 0.0
-	for _, x := range y {
-		quad += float64(x * x)
-	}
-	p := posterior{mean: make([]float64, n), variance: make([]float64, n), evidence: -0.5*quad - logs}
-	z := make([]float64, n)
-	for i := range n {
-		// z = L⁻¹(weight ∘ prior row i): mean = z·y, variance = prior − z·z.
-		for j := range n {
-			z[j] = w.weight[j] * prior[i*n+j]
-		}
-		forward(chol, z)
-		v := prior[i*n+i]
-		for j := range n {
-			p.mean[i] += float64(z[j] * y[j])
-			v -= float64(z[j] * z[j])
-		}
-		p.variance[i] = math.Max(v, 0)
-	}
-	return p
-}
+// likelihoods are, by bin, those of the released cells, up to a factor.
+type likelihoods []grid
 
-// factor overwrites the lower triangle of a with its Cholesky factor and
-// returns half the logarithm of the determinant.
-func factor(a []float64, n int) (logs float64) {
-	for i := range n {
-		for j := range i + 1 {
-			x := a[i*n+j]
-			for k := range j {
-				x -= float64(a[i*n+k] * a[j*n+k])
-			}
-			if i == j {
-				a[i*n+i] = math.Sqrt(math.Max(x, 1e-9)) // noise keeps it above; rounding might not
-				logs += math.Log(a[i*n+i])
+// likelihoods adds to the noise what sampling adds: weights are at most 1, so of
+// a weight w the variance is at most w·share·(1−share) in either cell.
+func (c *cells) likelihoods() likelihoods {
+	out := make(likelihoods, len(c.positive))
+	for b := range out {
+		weight := math.Max(c.positive[b]+c.negative[b], 0)
+		logs := &out[b]
+		most := math.Inf(-1)
+		for g := range logs {
+			share := 1 / (1 + math.Exp(-odds(g)))
+			sampling := weight * share * (1 - share)
+			p := cell{c.positive[b], math.Sqrt(float64(c.noise.positive*c.noise.positive) + sampling)}
+			q := cell{c.negative[b], math.Sqrt(float64(c.noise.negative*c.noise.negative) + sampling)}
+			if c.noise.gaussian {
+				logs[g] = gaussian(p, q, share)
 			} else {
-				a[i*n+j] = x / a[j*n+j]
+				logs[g] = laplace(p, q, share)
 			}
+			most = math.Max(most, logs[g])
+		}
+		for g, x := range logs {
+			out[b][g] = math.Exp(x-most) + 1e-12 // no bin rules a θ out
 		}
 	}
-	return logs
+	return out
 }
 
-// forward solves L x = y in place.
-func forward(chol, y []float64) {
-	n := len(y)
-	for i := range n {
-		for k := range i {
-			y[i] -= float64(chol[i*n+k] * y[k])
-		}
-		y[i] /= chol[i*n+i]
+// cell is a released number and the deviation of its noise.
+type cell struct{ value, deviation float64 }
+
+// laplace is the logarithm of the integral over weights w ≥ 0 of
+//
+//	exp(−|p − w·share|/b − |q − w·(1−share)|/c) / 4bc
+//
+// b and c being the scales of the noise. The exponent is linear between 0 and the
+// two weights at which a cell has no noise.
+func laplace(p, q cell, share float64) float64 {
+	b, c := p.deviation/math.Sqrt2, q.deviation/math.Sqrt2
+	exponent := func(w float64) float64 {
+		return -math.Abs(p.value-float64(w*share))/b - math.Abs(q.value-float64(w*(1-share)))/c
 	}
+	x, y := math.Max(p.value/share, 0), math.Max(q.value/(1-share), 0)
+	x, y = min(x, y), max(x, y)
+	at0, atX, atY := exponent(0), exponent(x), exponent(y)
+	most := max(at0, atX, atY)
+	at0, atX, atY = at0-most, atX-most, atY-most
+	return most + math.Log((segment(at0, atX, x)+segment(atX, atY, y-x)+math.Exp(atY)/(share/b+(1-share)/c))/(4*b*c))
+}
+
+// segment is the integral of exp over a length in which the exponent goes from
+// one value to another in a line.
+func segment(from, to, length float64) float64 {
+	if d := to - from; math.Abs(d) > 1e-6 {
+		return length * (math.Exp(to) - math.Exp(from)) / d
+	}
+	return length * math.Exp(from)
+}
+
+// gaussian is the same for normal noise, up to a constant: the integral over
+// w ≥ 0 of a normal density in w.
+func gaussian(p, q cell, share float64) float64 {
+	u, v := share/p.deviation, (1-share)/q.deviation
+	x, y := p.value/p.deviation, q.value/q.deviation
+	sharp := float64(u*u) + float64(v*v)
+	along, across := float64(x*u)+float64(y*v), float64(x*v)-float64(y*u)
+	return -float64(across*across)/(2*sharp) - math.Log(sharp)/2 - math.Log(p.deviation*q.deviation) + logErfc(-along/math.Sqrt(2*sharp))
+}
+
+// logErfc is the logarithm of the complementary error function, by its
+// asymptotic expansion where that is tiny.
+func logErfc(x float64) float64 {
+	if x < 20 {
+		return math.Log(math.Erfc(x))
+	}
+	return -float64(x*x) - math.Log(x*math.SqrtPi)
+}
+
+// along is the posterior of ordered bins whose jumps have this mean size.
+func (like likelihoods) along(jump float64) (p path) {
+	n := len(like)
+	p.mass = make([]grid, n) // first what the bins up to this one say
+	for g := range p.mass[0] {
+		p.mass[0][g] = math.Exp(-math.Abs(odds(g)) / firstBin)
+	}
+	p.mass[0].scale()
+	for b := range n {
+		if b > 0 {
+			p.mass[b] = p.mass[b-1]
+			p.mass[b].spread(jump)
+		}
+		for g := range p.mass[b] {
+			p.mass[b][g] *= like[b][g]
+		}
+		p.evidence += math.Log(p.mass[b].scale())
+	}
+	var beyond grid // what the bins beyond this one say
+	for g := range beyond {
+		beyond[g] = 1
+	}
+	for b := n - 1; b > 0; b-- {
+		for g := range beyond {
+			p.mass[b][g] *= beyond[g]
+			beyond[g] *= like[b][g]
+		}
+		p.mass[b].scale()
+		beyond.scale()
+		beyond.spread(jump)
+	}
+	for g := range beyond {
+		p.mass[0][g] *= beyond[g]
+	}
+	p.mass[0].scale()
+	return p
+}
+
+// spread is one jump: what a value holds goes to others by the law of Laplace,
+// and to anywhere. Two sweeps, since that law forgets where it came from.
+func (x *grid) spread(jump float64) {
+	fall := math.Exp(-gridStep / jump)
+	all, left, right := 0.0, 0.0, 0.0
+	var near grid
+	for g, m := range x {
+		all += m
+		left = float64(left*fall) + m
+		near[g] = left
+	}
+	for g := gridLen - 1; g >= 0; g-- {
+		near[g] += right
+		right = (right + x[g]) * fall
+	}
+	for g := range x {
+		x[g] = (1-anywhere)*(1-fall)/(1+fall)*near[g] + anywhere*all/gridLen
+	}
+}
+
+// around is the posterior of bins that lie around a common value, with offsets of
+// this mean size.
+func (like likelihoods) around(common, jump float64) (p path) {
+	var prior grid
+	for g := range prior {
+		prior[g] = math.Exp(-math.Abs(odds(g)-common) / jump)
+	}
+	prior.scale()
+	for g := range prior {
+		prior[g] = (1-anywhere)*prior[g] + anywhere/gridLen
+	}
+	p.mass = make([]grid, len(like))
+	p.evidence = -common * common / (2 * commonSpread * commonSpread)
+	for b := range like {
+		for g := range prior {
+			p.mass[b][g] = prior[g] * like[b][g]
+		}
+		p.evidence += math.Log(p.mass[b].scale())
+	}
+	return p
 }

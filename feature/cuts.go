@@ -4,6 +4,7 @@ package feature
 
 import (
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -28,21 +29,59 @@ func Fine(c *schema.Column, cells int) []float64 { return steps(c, cells, math.I
 
 // steps cuts between whole numbers or in equal steps on the column's scale.
 func steps(c *schema.Column, bins int, bulk float64) []float64 {
-	if span := c.Upper - c.Lower; c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) && span >= 2 && span < max(wholeNumbers, float64(bins)) {
+	if Whole(c, bins) {
 		var out []float64
-		for k := range int(span) {
+		for k := range int(c.Upper - c.Lower) {
 			out = append(out, c.Lower+float64(k)+0.5)
 		}
 		return out
 	}
 	to, from := scaleOf(c, bulk)
-	lo, hi := to(c.Lower), to(c.Upper)
-	var out []float64
+	return between(nil, c, from, to(c.Lower), to(c.Upper), bins)
+}
+
+// Whole reports whether a number without declared edges, cut into at most so many
+// bins, has one for each whole number.
+func Whole(c *schema.Column, bins int) bool {
+	span := c.Upper - c.Lower
+	return c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) && span >= 2 && span < max(wholeNumbers, float64(bins))
+}
+
+// between appends the edges of so many equal steps from lo to hi on a scale, as
+// far as they lie inside the bounds and apart.
+func between(edges []float64, c *schema.Column, from func(float64) float64, lo, hi float64, bins int) []float64 {
 	for k := 1; k < bins; k++ {
 		e := from(lo + (hi-lo)*float64(k)/float64(bins))
-		if e > c.Lower && e < c.Upper && (len(out) == 0 || e > out[len(out)-1]) {
-			out = append(out, e)
+		if e > c.Lower && e < c.Upper && (len(edges) == 0 || e > edges[len(edges)-1]) {
+			edges = append(edges, e)
 		}
+	}
+	return edges
+}
+
+// Finer cuts each of a number's bins into parts, as wide as each other on the
+// column's scale. The middle of a bin lies within a part where parts is odd.
+func Finer(c *schema.Column, edges []float64, parts int) (finer []float64) {
+	to, from := scaleOf(c, heavyBulk)
+	last := c.Lower
+	for _, e := range append(slices.Clone(edges), c.Upper) {
+		finer = between(finer, c, from, to(last), to(e), parts)
+		if e < c.Upper && (len(finer) == 0 || e > finer[len(finer)-1]) {
+			finer = append(finer, e)
+		}
+		last = e
+	}
+	return finer
+}
+
+// Middles are those of a number's bins, on the column's scale.
+func Middles(c *schema.Column, edges []float64) []float64 {
+	to, _ := scaleOf(c, heavyBulk)
+	out := make([]float64, 0, len(edges)+1)
+	last := to(c.Lower)
+	for _, e := range append(slices.Clone(edges), c.Upper) {
+		out = append(out, (last+to(e))/2)
+		last = to(e)
 	}
 	return out
 }

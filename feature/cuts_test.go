@@ -51,3 +51,30 @@ func TestCuts(t *testing.T) {
 		}
 	}
 }
+
+// Finer bins add up to the ones they are parts of, on every scale.
+func TestFinerKeepsTheEdges(t *testing.T) {
+	for _, c := range []schema.Column{
+		{Kind: schema.Number, Lower: 17, Upper: 90},
+		{Kind: schema.Number, Lower: 0, Upper: 99999},
+		{Kind: schema.Number, Lower: -500000, Upper: 2000000},
+		{Kind: schema.Number, Lower: 0, Upper: 50, Transform: schema.Log1p},
+	} {
+		edges := Cuts(&c, 8)
+		finer, middles := Finer(&c, edges, 5), Middles(&c, edges)
+		if len(finer) != 5*len(edges)+4 || len(middles) != len(edges)+1 {
+			t.Fatalf("%v: %d finer edges and %d middles of %d", c, len(finer), len(middles), len(edges))
+		}
+		of := Middles(&c, finer)
+		for b, e := range edges {
+			if finer[5*b+4] != e {
+				t.Errorf("%v: edge %d became %g, was %g", c, b, finer[5*b+4], e)
+			}
+		}
+		for b, m := range middles {
+			if math.Abs(of[5*b+2]-m) > 1e-9*math.Max(1, math.Abs(m)) {
+				t.Errorf("%v: the middle of bin %d is %g, of its middle part %g", c, b, m, of[5*b+2])
+			}
+		}
+	}
+}

@@ -20,6 +20,7 @@
 //	pairs.go    after the columns, the same for each declared pair, where ε allows
 //	smooth.go   turn noisy cells into log-odds: a posterior mean that knows the
 //	            law of the noise, free
+//	slopes.go   draw lines between the middles of a number's bins, free
 //
 // A row weighs min(1, exp(-margin)), the margin being that of the score so far
 // (the weights of MadaBoost, Domingo and Watanabe 2000): at most 1 whatever was

@@ -66,7 +66,7 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 	add := &model.Additive{Intercept: st.score.Intercept}
 	var cols []int
 	put := func(bins *feature.Bins, steps, variance []float64) {
-		noise := make([]float64, len(steps))
+		noise, edges := make([]float64, len(steps)), bins.Edges
 		for b, v := range variance {
 			noise[b] = math.Sqrt(v)
 		}
@@ -79,7 +79,12 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 			return
 		}
 		follow(c.Monotone, steps, variance)
-		add.Shapes = append(add.Shapes, model.Shape{Column: c.Name, Edges: bins.Edges, LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise)})
+		if variance != nil && !pl.NotPrivate && slopes(pl.s, bins) {
+			var finer [][]float64
+			edges, finer = slope(pl.s, bins, steps, noise)
+			steps, noise = finer[0], finer[1]
+		}
+		add.Shapes = append(add.Shapes, model.Shape{Column: c.Name, Edges: edges, LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise)})
 	}
 	for k := range st.score.Shapes {
 		put(&st.score.Shapes[k].Bins, st.score.Shapes[k].Steps, nil)

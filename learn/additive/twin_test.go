@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/mech/mechtest"
 	"github.com/discreet-dp/discreet/rng/replay"
+	"github.com/discreet-dp/discreet/schema"
 )
 
 // TestFitEqualsTheNaiveTwin recomputes every release of cells, and what every
@@ -244,13 +245,51 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	}
 	keep := in.keep
 	for i := range w.tab.Rows {
-		s := steps[bin(w.tab, bins, i)]
-		w.full[i] += in.trust * s
-		w.seen[i] += keep * s
+		w.full[i] += in.trust * w.line(steps, bins, i)
+		w.seen[i] += keep * steps[bin(w.tab, bins, i)]
 	}
 	if keep > 0 {
 		w.low, w.high, w.totals = w.low+keep*slices.Min(steps), w.high+keep*slices.Max(steps), false
 	}
+}
+
+// line is what the steps are for row i in the model: for a number, what a line
+// from the middle of its bin to the next one's has in the middle of the fifth of
+// the bin that the cell lies in.
+func (w *twin) line(steps []float64, bins *feature.Bins, i int) float64 {
+	b := bin(w.tab, bins, i)
+	c := &w.tab.Schema.Columns[bins.Column]
+	if c.Kind == schema.Category || bins.Second != nil || c.Quantiles || c.Upper-c.Lower < 13 {
+		return steps[b]
+	}
+	to := func(x float64) float64 { return x }
+	if c.Transform == schema.Log1p {
+		to = math.Log1p
+	} else if c.Upper >= 256*math.Max(1, c.Lower) {
+		to = func(x float64) float64 { return math.Log1p(x / math.Max(1, c.Upper/1000)) }
+	}
+	bounds := func(b int) (low, high float64) {
+		edges := append(append([]float64{c.Lower}, bins.Edges...), c.Upper)
+		return to(edges[b]), to(edges[b+1])
+	}
+	low, high := bounds(b)
+	col := &w.tab.Cols[bins.Column]
+	fifth := 0 // of the whole column
+	for _, e := range feature.Finer(c, bins.Edges, 5) {
+		if col.Values[col.Codes.At(i)] >= e {
+			fifth++
+		}
+	}
+	off := float64(fifth%5-2) / 5 * (high - low) // from the middle
+	next := b + 1
+	if off < 0 {
+		next = b - 1
+	}
+	if off == 0 || next < 0 || next == len(steps) {
+		return steps[b]
+	}
+	nextLow, nextHigh := bounds(next)
+	return steps[b] + (steps[next]-steps[b])*off/((nextLow+nextHigh)/2-(low+high)/2)
 }
 
 // mechanismDeviation is that of the noise that the mechanism itself states.

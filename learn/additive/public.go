@@ -69,7 +69,8 @@ func (pl *Plan) publicStart(ctx context.Context, tab engine.Table) (*start, erro
 	if err := pl.openPairs(ctx, tab, &st.score); err != nil {
 		return nil, err
 	}
-	st.seen = glimpse(st.score, baseRate(total(pos), total(neg)), pl.rules.sees)
+	rate := baseRate(total(pos), total(neg))
+	st.seen, st.score = glimpse(st.score, rate, pl.rules.sees), glimpse(st.score, rate, pl.rules.says)
 	st.bound(groups, pos, neg)
 	return st, nil
 }

@@ -19,7 +19,10 @@ type rules struct {
 	// sees is how much the weights see of what public columns add to the base rate.
 	// Like keep: less than 1 counts in part twice what public and private columns
 	// both say, and leaves more weight.
-	sees     float64
+	sees float64
+	// says is how much of the same enters the model: less than 1 where weights see
+	// little of it, since private columns then say part of it again.
+	says     float64
 	gaussian bool   // Gaussian noise, which a δ pays for, in place of Laplace
 	passes   []pass // over the columns in turn; one where rounds pick
 	pairs    int    // so many pairs have a round each, after all passes
@@ -79,7 +82,7 @@ func twice() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 func settle(p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
-		return rules{bins: greedyBinsFor(rows), rounds: 3 * columns, sees: 1, passes: []pass{third, third, third}}
+		return rules{bins: greedyBinsFor(rows), rounds: 3 * columns, sees: 1, says: 1, passes: []pass{third, third, third}}
 	}
 	// signal is how many noise scales of a single release the table is long. A
 	// Gaussian of deviation σ is reckoned as the Laplace noise of the same, and
@@ -92,11 +95,11 @@ func settle(p Params, relation dp.Relation, rows, columns int, rho float64, offs
 	}
 	switch {
 	case columns == 1:
-		return rules{bins: binsFor(signal), rounds: 1, sees: 1, passes: once(0, 1)}
+		return rules{bins: binsFor(signal), rounds: 1, sees: 1, says: 1, passes: once(0, 1)}
 	case turns(signal, columns):
 		return inTurn(signal, columns, 400, 3000, offset)
 	}
-	r := rules{rounds: worth(signal), picks: true, sees: 0.5, passes: once(0.5, 1)}
+	r := rules{rounds: worth(signal), picks: true, sees: 0.3, says: 0.8, passes: once(0.5, 1)}
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
 	r.bins = binsFor(signal / float64(r.rounds))
 	return r
@@ -166,12 +169,12 @@ func trusted(offset bool, beside, alone float64) float64 {
 // inTurn takes the columns in turn: twice, or once, keeping part or nothing.
 func inTurn(signal float64, columns int, part, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: binsFor(each), rounds: columns, sees: 1}
+	r := rules{bins: binsFor(each), rounds: columns, sees: 1, says: 1}
 	switch {
 	case each >= two:
 		r.rounds, r.passes = 2*columns, twice()
 	case each >= part:
-		r.passes = once(0.5, trusted(offset, 0.9, 0.8))
+		r.passes = once(0.7, trusted(offset, 0.9, 0.8))
 	default:
 		r.passes = once(0, trusted(offset, 0.7, 0.55))
 	}

@@ -113,7 +113,7 @@ func newTwin(pl *Plan, tab *dataset.Table, st *start) *twin {
 		}
 		w.full = append(w.full, z)
 		if w.totals {
-			z = math.Min(math.Max(rate+pl.rules.sees*(z-rate), st.seen.Clip.Low), st.seen.Clip.High)
+			z = math.Min(math.Max(rate+pl.rules.sees/pl.rules.says*(z-rate), st.seen.Clip.Low), st.seen.Clip.High)
 		}
 		w.seen = append(w.seen, z)
 	}

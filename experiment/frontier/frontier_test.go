@@ -170,7 +170,7 @@ func TestWidenedBounds(t *testing.T) {
 // what it cost, and a learner that saw the rows ranks better than a coin.
 func TestOneRepeat(t *testing.T) {
 	dir := datasets(t)
-	for _, f := range []*frame.Figure{partials[3].figure(), wholeRow(), peerTerms(), sevenTenths[0].figure(), wideBounds[0].figure(), declaredPairs[0].figure()} {
+	for _, f := range []*frame.Figure{partials[len(partials)-1].figure(), wholeRow(), peerTerms(), sevenTenths[0].figure(), wideBounds[0].figure(), declaredPairs[0].figure()} {
 		t.Run(f.Name, func(t *testing.T) {
 			last := f.Points[len(f.Points)-1].Epsilon
 			var some []frame.Point

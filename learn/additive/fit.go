@@ -81,7 +81,7 @@ func (pl *Plan) model(st *start, fit []shape, acct learn.Account, exit *mech.Exi
 		follow(c.Monotone, steps, variance)
 		if variance != nil && !pl.NotPrivate && slopes(pl.s, bins) {
 			var finer [][]float64
-			edges, finer = slope(pl.s, bins, steps, noise)
+			edges, finer = slope(pl.s, bins, 1, steps, noise)
 			steps, noise = finer[0], finer[1]
 		}
 		add.Shapes = append(add.Shapes, model.Shape{Column: c.Name, Edges: edges, LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise)})

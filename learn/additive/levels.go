@@ -24,6 +24,8 @@ import (
 //	                   then per column by how much its steps should count; then,
 //	                   where rows are plenty, what is left over by bin and level
 //	levels_smooth.go   turn noisy cells into shares of the levels, free
+//	slopes.go          go half the way to lines between the middles of a number's
+//	                   bins, free
 type LevelsPlan struct {
 	Params
 	s       *schema.Schema

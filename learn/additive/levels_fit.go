@@ -76,25 +76,41 @@ func (pl *LevelsPlan) model(r *levelRounds, acct learn.Account, exit *mech.Exit)
 		if !r.fit[k].used {
 			continue
 		}
-		bins := &pl.private[k]
-		cols = append(cols, bins.Column)
-		out := model.LevelShape{Column: pl.s.Columns[bins.Column].Name, Edges: bins.Edges}
-		for level := range r.fit[k].steps {
-			steps, noise := r.fit[k].final(level)
-			out.LogShares, out.Noise = append(out.LogShares, bins.ByLevel(steps)), append(out.Noise, bins.ByLevel(noise))
-		}
-		add.Shapes = append(add.Shapes, out)
+		cols = append(cols, pl.private[k].Column)
+		add.Shapes = append(add.Shapes, pl.shape(k, &r.fit[k]))
 	}
 	slices.Sort(cols)
 	privacy := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: "additive: G-ADDITIVE-5", NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
 	return &model.Model{Learner: "additive", Schema: pl.s.Part(cols), Privacy: privacy, AdditiveLevels: add}
 }
 
-// final is what a level's steps count for, and the standard deviations of that.
-func (sh *levelShape) final(level int) (steps, noise []float64) {
-	for b, x := range sh.steps[level] {
-		steps = append(steps, sh.weight*x)
-		noise = append(noise, sh.weight*math.Sqrt(sh.variance[level][b]))
+// levelsPart is how much of the line between the middles of bins is drawn. A line
+// cuts peaks off, and some of many levels have a peak in some bin.
+const levelsPart = 0.5
+
+// shape is what the model keeps of private column k.
+func (pl *LevelsPlan) shape(k int, sh *levelShape) model.LevelShape {
+	bins := &pl.private[k]
+	out := model.LevelShape{Column: pl.s.Columns[bins.Column].Name, Edges: bins.Edges}
+	steps, noise := sh.final()
+	if !pl.NotPrivate && slopes(pl.s, bins) {
+		out.Edges, steps = slope(pl.s, bins, levelsPart, steps...)
+		_, noise = slope(pl.s, bins, levelsPart, noise...)
+	}
+	for level := range steps {
+		out.LogShares, out.Noise = append(out.LogShares, bins.ByLevel(steps[level])), append(out.Noise, bins.ByLevel(noise[level]))
+	}
+	return out
+}
+
+// final is what the steps count for, and the standard deviations of that.
+func (sh *levelShape) final() (steps, noise [][]float64) {
+	for level := range sh.steps {
+		steps, noise = append(steps, nil), append(noise, nil)
+		for b, x := range sh.steps[level] {
+			steps[level] = append(steps[level], sh.weight*x)
+			noise[level] = append(noise[level], sh.weight*math.Sqrt(sh.variance[level][b]))
+		}
 	}
 	return steps, noise
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/feature"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/learntest"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/mech/mechtest"
 	"github.com/discreet-dp/discreet/rng"
 	"github.com/discreet-dp/discreet/rng/replay"
@@ -332,6 +333,124 @@ func TestTiltPriorsAgree(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Two bins and three levels, by hand: each level goes half the way to a
+// line from the middle of one to that of the other, at its weight; without privacy
+// it keeps its steps.
+func TestLevelShapeByHand(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Number, Lower: 0, Upper: 20}}}
+	sh := &levelShape{
+		weight:   0.5,
+		steps:    [][]float64{{0, 10}, {4, -6}, {2, 2}},
+		variance: [][]float64{{0, 4}, {4, 4}, {16, 0}},
+	}
+	for _, c := range []struct {
+		notPrivate       bool
+		edges            []float64
+		logShares, noise [][]float64
+	}{
+		{
+			false, []float64{2, 4, 6, 8, 10, 12, 14, 16, 18},
+			[][]float64{{0, 0, 0, 0.5, 1, 4, 4.5, 5, 5, 5}, {2, 2, 2, 1.5, 1, -2, -2.5, -3, -3, -3}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+			[][]float64{{0, 0, 0, 0.1, 0.2, 0.8, 0.9, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 1.8, 1.6, 0.4, 0.2, 0, 0, 0}},
+		},
+		{true, []float64{10}, [][]float64{{0, 5}, {2, -3}, {1, 1}}, [][]float64{{0, 1}, {1, 1}, {2, 0}}},
+	} {
+		pl := &LevelsPlan{Params: Params{NotPrivate: c.notPrivate}, s: s, private: []feature.Bins{feature.NewBins(s, 0, []float64{10})}}
+		got := pl.shape(0, sh)
+		same := func(a, b []float64) bool {
+			return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
+		}
+		if got.Column != "x" || !same(got.Edges, c.edges) || !slices.EqualFunc(got.LogShares, c.logShares, same) || !slices.EqualFunc(got.Noise, c.noise, same) {
+			t.Errorf("not private %t: %+v", c.notPrivate, got)
+		}
+	}
+}
+
+// What a model says of each row is the start and, column by column, the mean of the
+// rounds' steps and of the line that they draw, put together row by row.
+func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
+	lines := 0
+	for _, name := range []string{"partly private", "partly private, in turn", "private label, boosted", "add-remove, weighed", "add-remove, gaussian", "gaussian, bins paid", "eps inf, everything private"} {
+		t.Run(name, func(t *testing.T) {
+			tab, plan := withLevels(levelSettings()[name], 700)
+			anyPlan, err := plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pl := anyPlan.(*LevelsPlan)
+			m := learntest.Fit(t, pl, tab, &mechtest.Recorder{Script: scripted(3)}, 5)
+			got, err := m.Scores(tab.Cols, tab.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := levelRoundsOf(t, pl, tab)
+			w := &twin{tab: tab}
+			for i := range tab.Rows {
+				p, sum := slices.Clone(r.start.scores), 0.0
+				for level := range p {
+					for q := range r.start.shapes {
+						sh := &r.start.shapes[q]
+						p[level] += sh.Steps[level][bin(tab, &sh.Bins, i)]
+					}
+					for k := range r.fit {
+						if !r.fit[k].used {
+							continue
+						}
+						bins, steps := &r.pl.private[k], r.fit[k].steps[level]
+						flat, line := steps[bin(tab, bins, i)], w.line(steps, bins, i)
+						if pl.NotPrivate {
+							line = flat
+						}
+						if line != flat {
+							lines++
+						}
+						p[level] += r.fit[k].weight * (flat + line) / 2
+					}
+					p[level] = math.Exp(p[level])
+					sum += p[level]
+				}
+				for level := range p {
+					if g := got[manyLevels*i+level]; math.Abs(g-p[level]/sum) > 1e-5 {
+						t.Fatalf("row %d, level %d: %g, the twin has %g", i, level, g, p[level]/sum)
+					}
+				}
+			}
+		})
+	}
+	if lines == 0 {
+		t.Error("no row lies on a line: the twin is blind")
+	}
+}
+
+// levelRoundsOf goes again through the rounds that learntest.Fit with seed 5 and
+// that script went through.
+func levelRoundsOf(t *testing.T, pl *LevelsPlan, tab *dataset.Table) *levelRounds {
+	t.Helper()
+	ctx, eng := context.Background(), learntest.Engine(t, tab)
+	exit := mech.NewTapedExit(replay.Seeded(5, "learntest"), &mechtest.Recorder{Script: scripted(3)})
+	st, err := pl.begin(ctx, eng, exit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pl, err = pl.cut(ctx, eng, exit, st); err != nil {
+		t.Fatal(err)
+	}
+	r, err := newLevelRounds(ctx, pl, eng, st, exit)
+	if err == nil {
+		err = r.cells(ctx)
+	}
+	if err == nil && pl.rules.trustShare > 0 {
+		err = r.weigh(ctx)
+	}
+	if err == nil {
+		err = r.boost(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // The weights of columns undo that copies of a column say the same thing

@@ -3,6 +3,7 @@
 package additive
 
 import (
+	"math"
 	"sort"
 
 	"github.com/discreet-dp/discreet/feature"
@@ -25,10 +26,12 @@ func slopes(s *schema.Schema, bins *feature.Bins) bool {
 
 // slope draws a line from the middle of each bin to that of the next, on the
 // column's scale, in steps of a fifth of a bin: what noise allows to be measured
-// in bins seldom jumps at their edges. Free: post-processing. values are by bin,
-// each list on its own; deviations may be among them, since that of a point
-// between two is at most the mean of theirs, whatever they have in common.
-func slope(s *schema.Schema, bins *feature.Bins, values ...[]float64) (edges []float64, finer [][]float64) {
+// in bins seldom jumps at their edges. Where part is below 1 it goes that part of
+// the way from the bin's own value to the line, and the rest is a jump. Free:
+// post-processing. values are by bin, each list on its own; deviations may be among
+// them, since that of a point between two is at most the mean of theirs, whatever
+// they have in common.
+func slope(s *schema.Schema, bins *feature.Bins, part float64, values ...[]float64) (edges []float64, finer [][]float64) {
 	c := &s.Columns[bins.Column]
 	edges = feature.Finer(c, bins.Edges, slopeParts)
 	at, to := feature.Middles(c, bins.Edges), feature.Middles(c, edges)
@@ -42,9 +45,12 @@ func slope(s *schema.Schema, bins *feature.Bins, values ...[]float64) (edges []f
 			case k == len(at):
 				out[i] = of[k-1]
 			default:
+				way := (x - at[k-1]) / (at[k] - at[k-1])
+				own := math.Round(way) // 0 or 1: bins are as wide as each other on this scale
+				way = own + float64(part*(way-own))
 				// Rounding must not undo what follows a monotone column.
 				a, b := of[k-1], of[k]
-				out[i] = max(min(a, b), min(max(a, b), a+float64((b-a)*(x-at[k-1])/(at[k]-at[k-1]))))
+				out[i] = max(min(a, b), min(max(a, b), a+float64((b-a)*way)))
 			}
 		}
 		finer = append(finer, out)

@@ -16,7 +16,7 @@ import (
 func TestSlopeByHand(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Number, Lower: 0, Upper: 40}}}
 	bins := feature.NewBins(s, 0, []float64{10, 20, 30})
-	edges, got := slope(s, &bins, []float64{0, 5, 5, -5}, []float64{1, 1, 2, 2})
+	edges, got := slope(s, &bins, 1, []float64{0, 5, 5, -5}, []float64{1, 1, 2, 2})
 	var at []float64
 	for x := 2.0; x < 40; x += 2 {
 		at = append(at, x)

@@ -4,6 +4,7 @@ package additive
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -99,4 +100,20 @@ func BenchmarkPublicPart(b *testing.B) {
 			}
 		}
 	})
+}
+
+func BenchmarkSmooth(b *testing.B) {
+	for _, n := range []int{8, 32, 5000} {
+		c := cells{positive: make([]float64, n), negative: make([]float64, n), noise: noise{40, 40, false}}
+		for i := range n {
+			c.positive[i], c.negative[i] = float64(i%7*50), float64(i%5*60)
+		}
+		for _, ordered := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%d bins, ordered %t", n, ordered), func(b *testing.B) {
+				for b.Loop() {
+					walk(c, ordered)
+				}
+			})
+		}
+	}
 }

@@ -25,7 +25,7 @@ func smooth(c cells, bins *feature.Bins) (steps, variance []float64) {
 //
 // A bin holds weight·σ(θ) of the positive label and weight·(1−σ(θ)) of the other,
 // where nothing is known of the weight but that it is not negative; see
-// likelihood. The prior of θ is a walk over ordered bins, with jumps that are
+// likelihoods. The prior of θ is a walk over ordered bins, with jumps that are
 // small, by the law of Laplace, or now and then to anywhere; the bins of a
 // category lie around a common θ in the same way. How small is averaged over
 // jumps by how well each explains the cells.
@@ -34,7 +34,7 @@ func smooth(c cells, bins *feature.Bins) (steps, variance []float64) {
 // 1989, section III): O(bins·grid) for each of the jumps.
 func walk(c cells, ordered bool) (steps, variance []float64) {
 	like := c.likelihoods()
-	var laws []path
+	var laws []moments
 	for _, jump := range jumps {
 		if ordered {
 			laws = append(laws, like.along(jump))
@@ -49,21 +49,19 @@ func walk(c cells, ordered bool) (steps, variance []float64) {
 		best = math.Max(best, laws[i].evidence)
 	}
 	n := len(like)
-	mean, second, all := make([]float64, n), make([]float64, n), 0.0
+	steps, variance = make([]float64, n), make([]float64, n) // the latter as mean squares for now
+	all := 0.0
 	for i := range laws {
 		weight := math.Exp(laws[i].evidence - best)
 		all += weight
-		for b, mass := range laws[i].mass {
-			for g, m := range mass {
-				mean[b] += weight * m * odds(g)
-				second[b] += weight * m * odds(g) * odds(g)
-			}
+		for b := range n {
+			steps[b] += float64(weight * laws[i].mean[b])
+			variance[b] += float64(weight * laws[i].square[b])
 		}
 	}
-	steps, variance = make([]float64, n), make([]float64, n)
 	for b := range n {
-		steps[b] = mean[b] / all
-		variance[b] = math.Max(0, second[b]/all-float64(steps[b]*steps[b]))
+		steps[b] /= all
+		variance[b] = math.Max(0, variance[b]/all-float64(steps[b]*steps[b]))
 	}
 	return steps, variance
 }
@@ -101,10 +99,29 @@ func (x *grid) scale() (sum float64) {
 	return sum
 }
 
-// path is the posterior under one prior: how likely each θ is, by bin.
-type path struct {
-	mass     []grid
-	evidence float64 // logarithm, up to a constant
+// times multiplies by what y has for the same θ.
+func (x *grid) times(y *grid) {
+	for g, m := range y {
+		x[g] *= m
+	}
+}
+
+// moments are those of θ under one prior, by bin.
+type moments struct {
+	mean, square []float64
+	evidence     float64 // logarithm, up to a constant
+}
+
+func newMoments(bins int) moments {
+	return moments{mean: make([]float64, bins), square: make([]float64, bins)}
+}
+
+// take notes how likely each θ is in bin b.
+func (m *moments) take(b int, mass *grid) {
+	for g, x := range mass {
+		m.mean[b] += float64(x * odds(g))
+		m.square[b] += float64(x * odds(g) * odds(g))
+	}
 }
 
 // likelihoods are, by bin, those of the released cells, up to a factor.
@@ -188,41 +205,35 @@ func logErfc(x float64) float64 {
 }
 
 // along is the posterior of ordered bins whose jumps have this mean size.
-func (like likelihoods) along(jump float64) (p path) {
+func (like likelihoods) along(jump float64) moments {
 	n := len(like)
-	p.mass = make([]grid, n) // first what the bins up to this one say
-	for g := range p.mass[0] {
-		p.mass[0][g] = math.Exp(-math.Abs(odds(g)) / firstBin)
+	out := newMoments(n)
+	upTo := make([]grid, n) // what the bins up to this one say
+	for g := range upTo[0] {
+		upTo[0][g] = math.Exp(-math.Abs(odds(g)) / firstBin)
 	}
-	p.mass[0].scale()
+	upTo[0].scale()
 	for b := range n {
 		if b > 0 {
-			p.mass[b] = p.mass[b-1]
-			p.mass[b].spread(jump)
+			upTo[b] = upTo[b-1]
+			upTo[b].spread(jump)
 		}
-		for g := range p.mass[b] {
-			p.mass[b][g] *= like[b][g]
-		}
-		p.evidence += math.Log(p.mass[b].scale())
+		upTo[b].times(&like[b])
+		out.evidence += math.Log(upTo[b].scale())
 	}
 	var beyond grid // what the bins beyond this one say
 	for g := range beyond {
 		beyond[g] = 1
 	}
-	for b := n - 1; b > 0; b-- {
-		for g := range beyond {
-			p.mass[b][g] *= beyond[g]
-			beyond[g] *= like[b][g]
-		}
-		p.mass[b].scale()
+	for b := n - 1; b >= 0; b-- {
+		upTo[b].times(&beyond)
+		upTo[b].scale()
+		out.take(b, &upTo[b])
+		beyond.times(&like[b])
 		beyond.scale()
 		beyond.spread(jump)
 	}
-	for g := range beyond {
-		p.mass[0][g] *= beyond[g]
-	}
-	p.mass[0].scale()
-	return p
+	return out
 }
 
 // spread is one jump: what a value holds goes to others by the law of Laplace,
@@ -241,28 +252,28 @@ func (x *grid) spread(jump float64) {
 		right = (right + x[g]) * fall
 	}
 	for g := range x {
-		x[g] = (1-anywhere)*(1-fall)/(1+fall)*near[g] + anywhere*all/gridLen
+		x[g] = float64((1-anywhere)*(1-fall)/(1+fall)*near[g]) + anywhere*all/gridLen
 	}
 }
 
 // around is the posterior of bins that lie around a common value, with offsets of
 // this mean size.
-func (like likelihoods) around(common, jump float64) (p path) {
+func (like likelihoods) around(common, jump float64) moments {
 	var prior grid
 	for g := range prior {
 		prior[g] = math.Exp(-math.Abs(odds(g)-common) / jump)
 	}
 	prior.scale()
 	for g := range prior {
-		prior[g] = (1-anywhere)*prior[g] + anywhere/gridLen
+		prior[g] = float64((1-anywhere)*prior[g]) + anywhere/gridLen
 	}
-	p.mass = make([]grid, len(like))
-	p.evidence = -common * common / (2 * commonSpread * commonSpread)
+	out := newMoments(len(like))
+	out.evidence = -common * common / (2 * commonSpread * commonSpread)
 	for b := range like {
-		for g := range prior {
-			p.mass[b][g] = prior[g] * like[b][g]
-		}
-		p.evidence += math.Log(p.mass[b].scale())
+		mass := prior
+		mass.times(&like[b])
+		out.evidence += math.Log(mass.scale())
+		out.take(b, &mass)
 	}
-	return p
+	return out
 }

@@ -79,7 +79,7 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 		first += math.Exp(-math.Abs(odds(g)) / firstBin)
 	}
 	for what, of := range map[string]struct {
-		got   path
+		got   moments
 		prior func(x, y, z int) float64
 	}{
 		"along": {like.along(jump), func(x, y, z int) float64 {
@@ -110,10 +110,13 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 			}
 		}
 		for b := range want {
-			for g := range want[b] {
-				if math.Abs(of.got.mass[b][g]-want[b][g]/all) > 1e-12 {
-					t.Fatalf("%s: bin %d has log-odds %g with %g, want %g", what, b, odds(g), of.got.mass[b][g], want[b][g]/all)
-				}
+			mean, square := 0.0, 0.0
+			for g, m := range want[b] {
+				mean += m / all * odds(g)
+				square += m / all * odds(g) * odds(g)
+			}
+			if math.Abs(of.got.mean[b]-mean) > 1e-10 || math.Abs(of.got.square[b]-square) > 1e-10 {
+				t.Errorf("%s: bin %d has a mean of %g and a mean square of %g, want %g and %g", what, b, of.got.mean[b], of.got.square[b], mean, square)
 			}
 		}
 		evidence := math.Log(all)

@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/service/problem"
 	"github.com/discreet-dp/discreet/service/rpc"
 )
 
@@ -288,10 +289,8 @@ func (a *app) await(ctx context.Context, client rpc.AggregatorClient, id wire.Di
 		if !wait || s.State != "open" {
 			return s, nil
 		}
-		select {
-		case <-time.After(time.Duration(max(100, r.Msg.GetRetryAfterMs())) * time.Millisecond):
-		case <-ctx.Done():
-			return s, ctx.Err()
+		if err := problem.Pause(ctx, time.Duration(max(100, r.Msg.GetRetryAfterMs()))*time.Millisecond); err != nil {
+			return s, err
 		}
 	}
 }

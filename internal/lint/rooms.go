@@ -134,7 +134,7 @@ var table = []row{
 		rooms: []string{"dp"}, never: append([]string{"mech", "learn", "rng", "schema", "engine", "model"}, append(rows, seeds...)...)},
 	{room: "service/rpc", words: "service/rpc is calls and their envelopes, generated from its .proto files: it never knows what they carry",
 		libs: []string{"connectrpc.com/connect", "google.golang.org/protobuf"}},
-	{room: "service/problem", words: "service/problem is how a process says no: the calls' envelopes, never reports, rows or noise",
+	{room: "service/problem", words: "service/problem is how a process says no, and when to ask again: the calls' envelopes, never reports, rows or noise",
 		rooms: []string{"service/rpc"}, libs: []string{"connectrpc.com/connect"}},
 	{room: "service/store", words: "service/store is what an aggregator must not forget: bytes in tables, never what they mean",
 		rooms: []string{"internal/sqldb"}},

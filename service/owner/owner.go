@@ -265,7 +265,7 @@ func (r *run) follow(ctx context.Context) error {
 		}
 		if at > slot {
 			wait := time.Duration(state.GetRetryAfterMs()) * time.Millisecond
-			if err := pause(ctx, min(max(wait, firstPause), time.Minute)); err != nil {
+			if err := problem.Pause(ctx, min(max(wait, firstPause), time.Minute)); err != nil {
 				return err
 			}
 			continue
@@ -435,7 +435,7 @@ func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []boo
 		}
 		given = again
 		if len(given) > 0 {
-			if err := pause(ctx, firstPause); err != nil {
+			if err := problem.Pause(ctx, firstPause); err != nil {
 				return err
 			}
 		}
@@ -478,35 +478,15 @@ func (r *run) progress() {
 // call makes a call until it is answered: what is asked here may be asked twice.
 // Problems that trying again cannot mend are returned.
 func (r *run) call(ctx context.Context, once func(context.Context) error) error {
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		one, cancel := context.WithTimeout(ctx, callTimeout)
-		err := once(one)
-		cancel()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if p := problem.Of(err); p.Kind != problem.Internal && !p.Kind.Again() {
-			return fmt.Errorf("owner: the aggregator: %w", p)
-		} else if code := connect.CodeOf(err); p.Kind == problem.Internal && code != connect.CodeUnavailable && code != connect.CodeDeadlineExceeded && code != connect.CodeUnknown && code != connect.CodeCanceled {
-			return fmt.Errorf("owner: the aggregator: %w", err)
-		}
-		r.Log.Info("trying again", "after", wait, "error", err)
-		if err := pause(ctx, wait); err != nil {
-			return err
-		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
+	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout, Say: func(after time.Duration, err error) {
+		r.Log.Info("trying again", "after", after, "error", err)
+	}}
+	switch err := again.Do(ctx, problem.Passing, once); {
+	case err == nil:
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	case ctx.Err() != nil:
+		return err
+	default:
+		return fmt.Errorf("owner: the aggregator: %w", problem.Named(err))
 	}
 }

@@ -40,7 +40,7 @@ func (r *run) takePart(ctx context.Context, slot int, now *rpc.GetRoundResponse)
 			}
 			joined = true
 		}
-		if err := pause(ctx, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)); err != nil {
+		if err := problem.Pause(ctx, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)); err != nil {
 			return err
 		}
 		var err error
@@ -99,7 +99,7 @@ func (r *run) join(ctx context.Context, slot int) error {
 				return err
 			}
 			if some = again; len(some) > 0 {
-				if err := pause(ctx, firstPause); err != nil {
+				if err := problem.Pause(ctx, firstPause); err != nil {
 					return err
 				}
 			}
@@ -287,7 +287,7 @@ func (r *run) deliver(ctx context.Context, slot int, secret *sum.Sum, id sum.ID,
 				stop()
 				return
 			}
-			_ = pause(sending, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)) // the loop sees why
+			_ = problem.Pause(sending, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)) // the loop sees why
 		}
 	})
 	began := time.Now()

@@ -149,27 +149,20 @@ func (a *asked) votes(ctx context.Context) error {
 
 // again makes a call until it is answered: what is asked here may be asked twice.
 func (a *asked) again(ctx context.Context, once func(context.Context) error) error {
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		err := a.turn(ctx, once)
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return fmt.Errorf("did not answer in time: %w", context.Cause(ctx))
-		case !errors.As(err, new(*connect.Error)): // what it answered is not its votes, or our own disk fails
-			return err
-		case connect.IsWireError(err) && !problem.Passing(err):
-			return err
-		}
-		a.Log.Debug("trying again", "party", a.peer.Name, "after", wait, "error", err)
-		t := time.NewTimer(wait)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return fmt.Errorf("did not answer in time: %w", err)
-		}
+	again := problem.Retry{First: firstPause, Last: lastPause, Say: func(after time.Duration, err error) {
+		a.Log.Debug("trying again", "party", a.peer.Name, "after", after, "error", err)
+	}}
+	err := again.Do(ctx, passes, func(ctx context.Context) error { return a.turn(ctx, once) })
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("did not answer in time: %w", err)
 	}
+	return err
+}
+
+// passes reports whether another try may end otherwise: not where what the party
+// answered is not its votes, or our own disk fails.
+func passes(err error) bool {
+	return errors.As(err, new(*connect.Error)) && (!connect.IsWireError(err) || problem.Passing(err))
 }
 
 func (a *asked) turn(ctx context.Context, once func(context.Context) error) error {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package problem is how a federation's processes say no: RFC 9457's problem
-// details, as the body of a plain answer, as a detail of a Connect error, or
-// beside one report of many.
+// Package problem is how a federation's processes say no, and when to ask again:
+// RFC 9457's problem details, as the body of a plain answer, as a detail of a
+// Connect error, or beside one report of many, and the loop of those who are
+// answered so.
 //
 // A problem names a kind that programs act on and tells people what it is about.
 // It never holds anything of a report's content.
 //
-// Room rules. Owns: the kinds, their forms on the wire. Imports: service/rpc,
-// Connect. Must never see: reports, rows, noise.
+// Room rules. Owns: the kinds, their forms on the wire, pauses between tries.
+// Imports: service/rpc, Connect. Must never see: reports, rows, noise.
 package problem
 
 import (
@@ -122,6 +123,15 @@ func Of(err error) *Problem {
 		}
 	}
 	return &Problem{Kind: Internal}
+}
+
+// Named is the problem in err without what carried it, and err itself where it has
+// none or an internal one.
+func Named(err error) error {
+	if p := Of(err); p.Kind != Internal {
+		return p
+	}
+	return err
 }
 
 // Passing reports whether the same call may succeed later: a problem says so, or

@@ -52,37 +52,13 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // again makes a call until it is answered: what is asked of helpers may be asked
 // twice.
 func (c *Client) again(ctx context.Context, once func(context.Context) error) error {
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		one, cancel := context.WithTimeout(ctx, callTimeout)
-		err := once(one)
-		cancel()
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return fmt.Errorf("sum: helper %s: %w (last: %v)", c.name, ctx.Err(), err)
-		case !problem.Passing(err):
-			if p := problem.Of(err); p.Kind != problem.Internal {
-				err = p
-			}
-			return fmt.Errorf("sum: helper %s: %w", c.name, err)
-		}
-		c.log.Info("trying again", "helper", c.name, "after", wait, "error", err)
-		if err := pause(ctx, wait); err != nil {
-			return fmt.Errorf("sum: helper %s: %w", c.name, err)
-		}
+	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout, Say: func(after time.Duration, err error) {
+		c.log.Info("trying again", "helper", c.name, "after", after, "error", err)
+	}}
+	if err := again.Do(ctx, problem.Passing, once); err != nil {
+		return fmt.Errorf("sum: helper %s: %w", c.name, problem.Named(err))
 	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return nil
 }
 
 // Self asks for the name of the helper's memory.

@@ -88,7 +88,7 @@ func (c *Client) deliver(ctx context.Context, id ID, h int, shares [][]Share) (k
 			}
 			todo = todo[n:]
 		}
-		if todo = later; len(todo) > 0 && pause(ctx, wait) != nil {
+		if todo = later; len(todo) > 0 && problem.Pause(ctx, wait) != nil {
 			return kept, late, refused
 		}
 	}

@@ -37,7 +37,9 @@ check: lint ## gofmt, vet, staticcheck and the house rules
 lint: ## the house rules alone
 	$(GO) test -count=1 ./internal/lint
 
+# Every process that ends would sleep for a second, and tests start hundreds.
 .PHONY: race
+race: export GORACE = atexit_sleep_ms=0
 race: ## tests of the concurrent packages under the race detector
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
 		echo "$(GO) test -short -race $(RACY)"; $(GO) test -short -race $(RACY); \

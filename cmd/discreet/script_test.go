@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DISCREET_DATASETS", datasets)
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("LANG", "C.UTF-8")
+			e.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

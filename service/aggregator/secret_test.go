@@ -132,6 +132,7 @@ func wholly(a *announce.Announcement) {
 // one process, and those of a simulation that draws each owner's addend from the
 // same replayed source. Each owner has paid once.
 func TestSecretSumsOverTheNetwork(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
@@ -280,142 +281,151 @@ func (f *federation) standing(client rpc.AggregatorClient, id wire.Digest) *rpc.
 // part. Up to a third may go: the sum is that of the others, exactly. Beyond that
 // the task ends, and nothing is opened.
 func TestThirdOfSecretOwnersGone(t *testing.T) {
+	t.Parallel()
 	for _, gone := range []int{10, 11} { // of 31
-		f := newFederation(t)
-		c := helpertest.New(t, f.log, f.authority, 3)
-		f.serve()
-		ann := f.secretPlan(c, 3, wholly)
-		id := f.announce(ann)
-		const people = 60
-		here, away := f.owners(people, 1), f.owners(people, 2)
-		// Who is away says that it takes part, as an owner whose machine dies then.
-		client := f.client(f.identity(identity.Owner, "away"))
-		placing, err := ann.Task.Placing()
-		must(t, err)
-		var present int
-		keys, err := here.Book.Keys(t.Context(), people)
-		must(t, err)
-		for i := range people {
-			if placing.Of(keys.Name(i)).Slot == 0 {
-				present++
-			}
-		}
-		keys, err = away.Book.Keys(t.Context(), people)
-		must(t, err)
-		upload := &rpc.UploadRequest{TaskId: id[:]}
-		for i := 0; len(upload.Reports) < present*gone/(31-gone); i++ {
-			if name := keys.Name(i); placing.Of(name).Slot == 0 {
-				b := (&wire.Report{Task: id, Owner: name}).Append(nil)
-				upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: b, Signature: ed25519.Sign(keys.At(i), announce.Signable(b))})
-			}
-		}
-		r, err := client.Upload(t.Context(), connect.NewRequest(upload))
-		must(t, err)
-		if len(r.Msg.GetRefusals()) > 0 {
-			t.Fatal(r.Msg)
-		}
-		joined := present + len(upload.Reports)
-		enough := present >= wire.AtLeastOf(joined)
-		if enough != (gone == 10) {
-			t.Fatalf("%d of %d are there", present, joined)
-		}
-		done := make(chan error, 1)
-		go func() {
-			_, err := here.Run(t.Context(), id)
-			done <- err
-		}()
-		for f.stored(client, id) < joined {
-			<-time.After(20 * time.Millisecond)
-		}
-		f.ahead.Add(int64(ann.Slot)) // the roster is fixed
-		for _, h := range c.Clients(f.identity(identity.Aggregator, "main")) {
-			for n := 0; n < present; { // all who are here have given their shares
-				secret := f.standing(client, id).GetSum()
-				if secret == nil {
-					<-time.After(20 * time.Millisecond)
-					continue
-				}
-				var err error
-				n, _, err = h.Progress(t.Context(), sha256.Sum256(secret.GetSum()))
-				if err != nil && kindOf(err) != problem.UnknownTask { // it was not begun there yet
-					t.Fatal(err)
+		t.Run(fmt.Sprint(gone), func(t *testing.T) {
+			t.Parallel()
+			f := newFederation(t)
+			c := helpertest.New(t, f.log, f.authority, 3)
+			f.serve()
+			ann := f.secretPlan(c, 3, wholly)
+			id := f.announce(ann)
+			const people = 60
+			here, away := f.owners(people, 1), f.owners(people, 2)
+			// Who is away says that it takes part, as an owner whose machine dies then.
+			client := f.client(f.identity(identity.Owner, "away"))
+			placing, err := ann.Task.Placing()
+			must(t, err)
+			var present int
+			keys, err := here.Book.Keys(t.Context(), people)
+			must(t, err)
+			for i := range people {
+				if placing.Of(keys.Name(i)).Slot == 0 {
+					present++
 				}
 			}
-		}
-		f.ahead.Add(int64(ann.Slot)) // and nobody waits for the others any more
-		if enough {
-			f.waitSlot(client, id, 1)
-			x, err := store.At(t.Context(), f.address)
+			keys, err = away.Book.Keys(t.Context(), people)
 			must(t, err)
-			defer x.Close()
-			secret, err := x.Secret(t.Context(), store.ID(id), 0)
-			must(t, err)
-			if secret.Participants != present {
-				t.Errorf("the sum is of %d owners, want %d", secret.Participants, present)
+			upload := &rpc.UploadRequest{TaskId: id[:]}
+			for i := 0; len(upload.Reports) < present*gone/(31-gone); i++ {
+				if name := keys.Name(i); placing.Of(name).Slot == 0 {
+					b := (&wire.Report{Task: id, Owner: name}).Append(nil)
+					upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: b, Signature: ed25519.Sign(keys.At(i), announce.Signable(b))})
+				}
 			}
-			_, err = f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
+			r, err := client.Upload(t.Context(), connect.NewRequest(upload))
 			must(t, err)
-		} else {
-			for f.state(client, id).GetState() == rpc.State_STATE_OPEN {
+			if len(r.Msg.GetRefusals()) > 0 {
+				t.Fatal(r.Msg)
+			}
+			joined := present + len(upload.Reports)
+			enough := present >= wire.AtLeastOf(joined)
+			if enough != (gone == 10) {
+				t.Fatalf("%d of %d are there", present, joined)
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := here.Run(t.Context(), id)
+				done <- err
+			}()
+			for f.stored(client, id) < joined {
 				<-time.After(20 * time.Millisecond)
 			}
-			if s := f.state(client, id); s.GetState() != rpc.State_STATE_CLOSED || s.GetSlot() != 0 {
-				t.Errorf("the task is %v in slot %d, want ended in the first", s.GetState(), s.GetSlot())
+			f.ahead.Add(int64(ann.Slot)) // the roster is fixed
+			for _, h := range c.Clients(f.identity(identity.Aggregator, "main")) {
+				for n := 0; n < present; { // all who are here have given their shares
+					secret := f.standing(client, id).GetSum()
+					if secret == nil {
+						<-time.After(20 * time.Millisecond)
+						continue
+					}
+					var err error
+					n, _, err = h.Progress(t.Context(), sha256.Sum256(secret.GetSum()))
+					if err != nil && kindOf(err) != problem.UnknownTask { // it was not begun there yet
+						t.Fatal(err)
+					}
+				}
 			}
-		}
-		must(t, <-done)
-		f.stop()
+			f.ahead.Add(int64(ann.Slot)) // and nobody waits for the others any more
+			if enough {
+				f.waitSlot(client, id, 1)
+				x, err := store.At(t.Context(), f.address)
+				must(t, err)
+				defer x.Close()
+				secret, err := x.Secret(t.Context(), store.ID(id), 0)
+				must(t, err)
+				if secret.Participants != present {
+					t.Errorf("the sum is of %d owners, want %d", secret.Participants, present)
+				}
+				_, err = f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
+				must(t, err)
+			} else {
+				for f.state(client, id).GetState() == rpc.State_STATE_OPEN {
+					<-time.After(20 * time.Millisecond)
+				}
+				if s := f.state(client, id); s.GetState() != rpc.State_STATE_CLOSED || s.GetSlot() != 0 {
+					t.Errorf("the task is %v in slot %d, want ended in the first", s.GetState(), s.GetSlot())
+				}
+			}
+			must(t, <-done)
+			f.stop()
+		})
 	}
 }
 
 // TestHelpersGoneForGood loses helpers before the task begins: of three, the sum
 // does without one, and does not happen without two.
 func TestHelpersGoneForGood(t *testing.T) {
+	t.Parallel()
 	for gone := 1; gone <= 2; gone++ {
-		f := newFederation(t)
-		c := helpertest.New(t, f.log, f.authority, 3)
-		f.serve()
-		for h := range gone {
-			c.Kill(h)
-		}
-		ann := f.secretPlan(c, 3, wholly)
-		id := f.announce(ann)
-		const people = 40
-		owners := f.crowd(ann, people, 1)
-		var clock sync.WaitGroup
-		client := f.client(f.identity(identity.Reader, "r"))
-		clock.Go(func() {
+		t.Run(fmt.Sprint(gone), func(t *testing.T) {
+			t.Parallel()
+			f := newFederation(t)
+			c := helpertest.New(t, f.log, f.authority, 3)
+			f.serve()
+			for h := range gone {
+				c.Kill(h)
+			}
+			ann := f.secretPlan(c, 3, wholly)
+			id := f.announce(ann)
+			const people = 40
+			owners := f.crowd(ann, people, 1)
+			var clock sync.WaitGroup
+			client := f.client(f.identity(identity.Reader, "r"))
+			clock.Go(func() {
+				if gone == 1 {
+					closeWhenFull(t, ann, people, []*federation{f}, owners.Book)
+					return
+				}
+				for f.stored(client, id) < ann.Minimum {
+					<-time.After(20 * time.Millisecond)
+				}
+				f.ahead.Add(int64(3*ann.Slot + time.Second)) // joining, sharing, opening
+			})
+			got, err := owners.Run(t.Context(), id)
+			must(t, err)
+			clock.Wait()
 			if gone == 1 {
-				closeWhenFull(t, ann, people, []*federation{f}, owners.Book)
+				if got.Accepted != people || !bytes.Equal(f.model(id), f.secretly(ann, people, owners.Book)) {
+					t.Errorf("%+v: want the model of all", *got)
+				}
 				return
 			}
-			for f.stored(client, id) < ann.Minimum {
-				<-time.After(20 * time.Millisecond)
+			if s := f.state(client, id); s.GetState() != rpc.State_STATE_CLOSED {
+				t.Errorf("the task is %v, want it ended", s.GetState())
 			}
-			f.ahead.Add(int64(3*ann.Slot + time.Second)) // joining, sharing, opening
+			if got.Accepted != 0 {
+				t.Errorf("%+v: nobody's shares are worth anything", *got)
+			}
+			f.stop()
 		})
-		got, err := owners.Run(t.Context(), id)
-		must(t, err)
-		clock.Wait()
-		if gone == 1 {
-			if got.Accepted != people || !bytes.Equal(f.model(id), f.secretly(ann, people, owners.Book)) {
-				t.Errorf("%+v: want the model of all", *got)
-			}
-			continue
-		}
-		if s := f.state(client, id); s.GetState() != rpc.State_STATE_CLOSED {
-			t.Errorf("the task is %v, want it ended", s.GetState())
-		}
-		if got.Accepted != 0 {
-			t.Errorf("%+v: nobody's shares are worth anything", *got)
-		}
-		f.stop()
 	}
 }
 
 // TestSecretSumsOverABadNetwork puts a network between everybody and everybody that
 // delays, slices and cuts. Nothing is lost or counted twice.
 func TestSecretSumsOverABadNetwork(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
@@ -457,6 +467,7 @@ func TestSecretSumsOverABadNetwork(t *testing.T) {
 // sum through. Owners are shown one roster, one sum is opened, and both processes
 // have the model that it makes.
 func TestSecretReplicasAgree(t *testing.T) {
+	t.Parallel()
 	for kind, address := range map[string]func() string{
 		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },
 		"postgres": func() string {
@@ -467,6 +478,7 @@ func TestSecretReplicasAgree(t *testing.T) {
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			one, two := newFederation(t), newFederation(t)
 			if one.address = address(); one.address == "" {
 				t.Skip("no PostgreSQL server here")
@@ -507,6 +519,7 @@ func TestSecretReplicasAgree(t *testing.T) {
 // TestBrokeOwnersDoNotTakePart: who cannot pay says nothing at all, for others would
 // count on its share.
 func TestBrokeOwnersDoNotTakePart(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()

@@ -22,57 +22,25 @@ const (
 	averageLong = "average, hardly clipped"
 )
 
-var ballotLines = []string{soft, softShades, softMargins, average, averageLong}
-
-// unnoised names a line without noise.
-func unnoised(line string) string { return line + ", no noise" }
+var ballotLines = lines{[]string{soft, softShades, softMargins, average, averageLong}, "no noise"}
 
 // ballots asks what averaging knows that votes do not, on the task where it is
 // ahead of them.
 func ballots() *frame.Figure {
 	t := urls()
-	var points []frame.Point
-	for _, line := range ballotLines {
-		points = append(points, frame.Point{Series: unnoised(line)})
-		for _, eps := range budgets {
-			points = append(points, frame.Point{Series: line, Epsilon: eps})
-		}
-	}
 	return &frame.Figure{
 		Name: "hamm/ballots", Paper: paper, Data: t.name, Repeats: 10,
 		Title: "Accuracy on malicious URLs by what parties hand in",
 		Claim: "Ours, not the paper's: averaging is ahead of votes where its bound gives all parties' coefficients one length; votes that say how far a row lies from the border in that measure close the gap.",
 		Protocol: t.protocol() + fmt.Sprintf(" All parties vote. A vote as a margin is the share ½ + %g·z/‖w‖ held within [0, 1], z the party's score of the row, w its coefficients of rows of length at most 1: "+
 			"any share is a legal vote, so its price is that of a label. Averaging clips w to length %g; hardly clipped, to %g.", marginScale, multiparty.Defaults().Bound, longBound),
-		Points: points,
+		Points: ballotLines.points(),
 		Open:   t.open(pollBallots),
 		Draw: func(s *frame.Summary) *plot.Lines {
-			l := &plot.Lines{
-				Title: "Accuracy on malicious URLs by what parties hand in", Subtitle: fmt.Sprintf("mean of %d repeats", s.Repeats),
-				XLabel: "privacy loss ε of a whole party", YLabel: "test accuracy", LogX: true, Spread: "one standard deviation between repeats",
-			}
-			for _, line := range ballotLines {
-				series := plot.Series{Name: line}
-				for _, eps := range budgets {
-					st := s.Mean(line, eps, accuracy)
-					series.X, series.Y = append(series.X, eps.Float()), append(series.Y, st.Mean)
-					series.Low, series.High = append(series.Low, st.Mean-st.StdDev), append(series.High, st.Mean+st.StdDev)
-				}
-				l.Series = append(l.Series, series)
-			}
-			return l
+			return ballotLines.draw(s, "Accuracy on malicious URLs by what parties hand in")
 		},
 		Judge: judgeBallots,
-		Notes: func(s *frame.Summary) (out []string) {
-			for _, line := range ballotLines {
-				text := line + ":"
-				for _, eps := range budgets {
-					text += fmt.Sprintf(" %s at ε = %s;", percent(s.Mean(line, eps, accuracy)), eps)
-				}
-				out = append(out, fmt.Sprintf("%s no noise: %s.", text, percent(s.Mean(unnoised(line), 0, accuracy))))
-			}
-			return append(out, "± is the standard deviation between repeats.")
-		},
+		Notes: ballotLines.notes,
 	}
 }
 
@@ -82,7 +50,9 @@ const (
 )
 
 func judgeBallots(s *frame.Summary) []frame.Check {
-	less := func(a, b string) frame.Stat { return s.Difference(unnoised(a), unnoised(b), 0, accuracy) }
+	less := func(a, b string) frame.Stat {
+		return s.Difference(ballotLines.beside(a), ballotLines.beside(b), 0, accuracy)
+	}
 	gap, left, shades, long := less(average, soft), less(average, softMargins), less(softShades, soft), less(averageLong, soft)
 	points := func(d frame.Stat) string { return fmt.Sprintf("%+.2f ± %.2f points", 100*d.Mean, 100*d.StdErr) }
 	return []frame.Check{
@@ -101,7 +71,7 @@ func pollBallots(_ context.Context, tr *trial) (frame.Measure, error) {
 	}
 	other := map[string]*trial{softMargins: again(true), averageLong: again(false)}
 	return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-		line, exact := strings.CutSuffix(p.Series, unnoised(""))
+		line, exact := strings.CutSuffix(p.Series, ballotLines.beside(""))
 		from := tr
 		if o := other[line]; o != nil {
 			from = o

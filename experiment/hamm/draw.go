@@ -19,9 +19,7 @@ func draw(s *frame.Summary, what, axis string, places []place, references []stri
 	for _, line := range private[:drawnPrivate] {
 		series := plot.Series{Name: line}
 		for _, p := range places {
-			st := s.Mean(p.line(line), p.eps, accuracy)
-			series.X, series.Y = append(series.X, p.x), append(series.Y, st.Mean)
-			series.Low, series.High = append(series.Low, st.Mean-st.StdDev), append(series.High, st.Mean+st.StdDev)
+			add(&series, p.x, s.Mean(p.line(line), p.eps, accuracy))
 		}
 		l.Series = append(l.Series, series)
 	}

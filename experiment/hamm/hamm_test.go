@@ -112,8 +112,8 @@ func TestBallots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range ballotLines {
-		for _, p := range []frame.Point{{Series: unnoised(line)}, {Series: line, Epsilon: 300 * dp.Nano}} {
+	for _, line := range ballotLines.names {
+		for _, p := range []frame.Point{{Series: ballotLines.beside(line)}, {Series: line, Epsilon: 300 * dp.Nano}} {
 			m, err := measure(t.Context(), p)
 			if err != nil {
 				t.Fatalf("%s: %v", p.Series, err)

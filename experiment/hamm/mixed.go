@@ -36,74 +36,44 @@ func (t *task) kinds() []kind {
 	}
 }
 
-func alone(line string) string { return line + ", one party alone" }
-
 // mixed is an ensemble of several types of classifiers.
 func mixed() *frame.Figure {
 	t := intrusion()
 	t.parties, t.rows = 300, 60
-	lines := []string{together}
+	l := lines{[]string{together}, "one party alone"}
 	for _, k := range t.kinds() {
-		lines = append(lines, k.name)
-	}
-	var points []frame.Point
-	for _, line := range lines {
-		points = append(points, frame.Point{Series: alone(line)})
-		for _, eps := range budgets {
-			points = append(points, frame.Point{Series: line, Epsilon: eps})
-		}
+		l.names = append(l.names, k.name)
 	}
 	return &frame.Figure{
 		Name: "hamm/mixed", Paper: paper, Data: t.name, Repeats: 10,
 		Title: "Accuracy of ensembles of mixed types on network intrusion", Claim: "Votes combine classifiers of any types, also mixed, where parameters cannot be averaged.",
 		Protocol: t.protocol() + " Here a third of the parties each uses logistic regression, AdaBoost over ten stumps, and sums of step functions; beside it, all parties use one type. Soft votes.",
-		Points:   points,
+		Points:   l.points(),
 		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			all, err := t.load(ctx, w)
 			if err != nil {
 				return nil, err
 			}
-			return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) { return t.mix(ctx, all, r) }, nil
+			return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) { return t.mix(ctx, all, r, l) }, nil
 		},
 		Draw: func(s *frame.Summary) *plot.Lines {
-			l := &plot.Lines{
-				Title: "Soft votes of mixed types on network intrusion", Subtitle: fmt.Sprintf("mean of %d repeats", s.Repeats),
-				XLabel: "privacy loss ε of a whole party", YLabel: "test accuracy", LogX: true, Spread: "one standard deviation between repeats",
-			}
-			for _, line := range lines {
-				series := plot.Series{Name: line}
-				for _, eps := range budgets {
-					st := s.Mean(line, eps, accuracy)
-					series.X, series.Y = append(series.X, eps.Float()), append(series.Y, st.Mean)
-					series.Low, series.High = append(series.Low, st.Mean-st.StdDev), append(series.High, st.Mean+st.StdDev)
-				}
-				l.Series = append(l.Series, series)
-			}
-			l.References = append(l.References, plot.Reference{Name: alone(together), Y: s.Mean(alone(together), 0, accuracy).Mean})
-			return l
+			out := l.draw(s, "Soft votes of mixed types on network intrusion")
+			out.References = append(out.References, plot.Reference{Name: l.beside(together), Y: s.Mean(l.beside(together), 0, accuracy).Mean})
+			return out
 		},
-		Judge: func(s *frame.Summary) []frame.Check { return judgeMixed(s, lines[1:]) },
-		Notes: func(s *frame.Summary) (out []string) {
-			for _, line := range lines {
-				text := line + ":"
-				for _, eps := range budgets {
-					text += fmt.Sprintf(" %s at ε = %s;", percent(s.Mean(line, eps, accuracy)), eps)
-				}
-				out = append(out, fmt.Sprintf("%s one party alone: %s.", text, percent(s.Mean(alone(line), 0, accuracy))))
-			}
-			return append(out, "± is the standard deviation between repeats.")
-		},
+		Judge: func(s *frame.Summary) []frame.Check { return judgeMixed(s, l) },
+		Notes: l.notes,
 	}
 }
 
-func judgeMixed(s *frame.Summary, kinds []string) []frame.Check {
+func judgeMixed(s *frame.Summary, l lines) []frame.Check {
 	last := budgets[len(budgets)-1]
 	ours := s.Mean(together, last, accuracy).Mean
 	worst := 1.0
-	for _, k := range kinds {
+	for _, k := range l.names[1:] {
 		worst = min(worst, s.Mean(k, last, accuracy).Mean)
 	}
-	single := s.Mean(alone(together), 0, accuracy).Mean
+	single := s.Mean(l.beside(together), 0, accuracy).Mean
 	return []frame.Check{
 		{What: fmt.Sprintf("mixed ensemble at ε = %s against one party alone", last), Paper: "above", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*single), Holds: ours > single},
 		{What: fmt.Sprintf("mixed ensemble at ε = %s against the worst pure one", last), Paper: "works as well (read as: at least as accurate, less half a point)", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*worst), Holds: ours > worst-0.005},
@@ -111,7 +81,7 @@ func judgeMixed(s *frame.Summary, kinds []string) []frame.Check {
 }
 
 // mix lets the parties train each type.
-func (t *task) mix(ctx context.Context, all *dataset.Table, r frame.Repeat) (frame.Measure, error) {
+func (t *task) mix(ctx context.Context, all *dataset.Table, r frame.Repeat, l lines) (frame.Measure, error) {
 	trials := map[string]*trial{}
 	var pure []*trial
 	for _, k := range t.kinds() {
@@ -131,7 +101,7 @@ func (t *task) mix(ctx context.Context, all *dataset.Table, r frame.Repeat) (fra
 	return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 		for name, tr := range trials {
 			switch p.Series {
-			case alone(name):
+			case l.beside(name):
 				return tr.measure(ctx, frame.Point{Series: individual})
 			case name:
 				return tr.measure(ctx, frame.Point{Series: soft, Epsilon: p.Epsilon})

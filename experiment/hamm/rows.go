@@ -97,9 +97,7 @@ func drawRows(s *frame.Summary) *plot.Lines {
 	for _, line := range []string{softExact, soft} {
 		series := plot.Series{Name: line}
 		for _, n := range auxRows {
-			st := s.Mean(at(line, n), lineEpsilon(line), gap)
-			series.X, series.Y = append(series.X, float64(n)), append(series.Y, st.Mean)
-			series.Low, series.High = append(series.Low, st.Mean-st.StdDev), append(series.High, st.Mean+st.StdDev)
+			add(&series, float64(n), s.Mean(at(line, n), lineEpsilon(line), gap))
 		}
 		l.Series = append(l.Series, series)
 	}

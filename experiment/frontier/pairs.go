@@ -9,7 +9,6 @@ import (
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine/memory"
 	"github.com/discreet-dp/discreet/experiment/frame"
 	"github.com/discreet-dp/discreet/learn/additive"
 	"github.com/discreet-dp/discreet/schema"
@@ -64,26 +63,10 @@ func (v pairing) open(ctx context.Context, w *frame.World) (frame.Setup, error) 
 	if err := declare(with.Schema, v.pairs); err != nil {
 		return nil, err
 	}
-	rows := make([]int, all.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
-		train, test := frame.HoldOut(rows, 0.3, r.Stream("hold out"))
-		trials := map[string]*trial{}
-		for name, t := range map[string]*dataset.Table{alone: plain, crossed: with} {
-			tab, err := memory.New(t.Subset(train))
-			if err != nil {
-				return nil, err
-			}
-			trials[name] = &trial{repeat: r, train: tab, test: t.Subset(test), rows: len(train),
-				choices: map[string]additive.Params{aloneDelta: {Delta: pairsDelta}, crossedDelta: {Delta: pairsDelta}}}
-		}
-		trials[aloneDelta], trials[crossedDelta], trials[notPrivate] = trials[alone], trials[crossed], trials[alone]
-		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-			return trials[p.Series].measure(ctx, p)
-		}, nil
-	}, nil
+	tables := map[string]*dataset.Table{notPrivate: plain, alone: plain, aloneDelta: plain, crossed: with, crossedDelta: with}
+	return heldOut(every(all), tables, func(int) map[string]additive.Params {
+		return map[string]additive.Params{aloneDelta: {Delta: pairsDelta}, crossedDelta: {Delta: pairsDelta}}
+	}), nil
 }
 
 // declare adds pairs, by name, in place.

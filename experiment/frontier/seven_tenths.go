@@ -7,7 +7,6 @@ import (
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine/memory"
 	"github.com/discreet-dp/discreet/experiment/frame"
 	"github.com/discreet-dp/discreet/learn/additive"
 )
@@ -54,31 +53,12 @@ func (v seven) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := complete(all)
 	replacing, adding := closed(all, dp.ReplaceOne), closed(all, dp.AddRemove)
-	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
-		train, test := frame.HoldOut(rows, 0.3, r.Stream("hold out"))
-		delta := additive.Params{Delta: below(len(train))}
-		on := func(t *dataset.Table) (*trial, error) {
-			tab, err := memory.New(t.Subset(train))
-			choices := map[string]additive.Params{withDelta: delta, addRemove: delta}
-			return &trial{repeat: r, train: tab, test: t.Subset(test), rows: len(train), choices: choices}, err
-		}
-		replace, err := on(replacing)
-		if err != nil {
-			return nil, err
-		}
-		add, err := on(adding)
-		if err != nil {
-			return nil, err
-		}
-		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-			if p.Series == addRemove {
-				return add.measure(ctx, p)
-			}
-			return replace.measure(ctx, p)
-		}, nil
-	}, nil
+	tables := map[string]*dataset.Table{notPrivate: replacing, ours: replacing, theirs: replacing, withDelta: replacing, addRemove: adding}
+	return heldOut(complete(all), tables, func(rows int) map[string]additive.Params {
+		delta := additive.Params{Delta: below(rows)}
+		return map[string]additive.Params{withDelta: delta, addRemove: delta}
+	}), nil
 }
 
 // below is the largest δ that is less than 1/rows.

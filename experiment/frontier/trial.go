@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/memory"
 	"github.com/discreet-dp/discreet/experiment/frame"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/learn/additive"
@@ -36,6 +37,42 @@ type trial struct {
 	rows   int // public or declared
 	// choices are those of additive by series; without ε, which is the point's.
 	choices map[string]additive.Params
+}
+
+// heldOut readies each repeat on a random 70 % of the rows, the same ones of every
+// table, and tests on the others. Each series has its table, which several may share;
+// choices are for so many rows that train, nil where there are none.
+func heldOut(rows []int, tables map[string]*dataset.Table, choices func(rows int) map[string]additive.Params) frame.Setup {
+	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
+		train, test := frame.HoldOut(rows, 0.3, r.Stream("hold out"))
+		var chosen map[string]additive.Params
+		if choices != nil {
+			chosen = choices(len(train))
+		}
+		on := map[*dataset.Table]*trial{}
+		for _, t := range tables {
+			if on[t] != nil {
+				continue
+			}
+			tab, err := memory.New(t.Subset(train))
+			if err != nil {
+				return nil, err
+			}
+			on[t] = &trial{repeat: r, train: tab, test: t.Subset(test), rows: len(train), choices: chosen}
+		}
+		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+			return on[tables[p.Series]].measure(ctx, p)
+		}, nil
+	}
+}
+
+// every row of a table.
+func every(t *dataset.Table) []int {
+	rows := make([]int, t.Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
 }
 
 func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, error) {

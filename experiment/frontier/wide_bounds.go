@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-dp/discreet/dataset"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine/memory"
 	"github.com/discreet-dp/discreet/experiment/frame"
 	"github.com/discreet-dp/discreet/schema"
 )
@@ -59,28 +58,11 @@ func (v wide) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := closed(all, dp.ReplaceOne)
 	tables := map[string]*dataset.Table{
-		honest: closed(all, dp.ReplaceOne), careless: widened(closed(all, dp.ReplaceOne), false), quantiles: widened(closed(all, dp.ReplaceOne), true),
+		notPrivate: known, honest: known, careless: widened(closed(all, dp.ReplaceOne), false), quantiles: widened(closed(all, dp.ReplaceOne), true),
 	}
-	rows := make([]int, all.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
-		train, test := frame.HoldOut(rows, 0.3, r.Stream("hold out"))
-		trials := map[string]*trial{}
-		for name, t := range tables {
-			tab, err := memory.New(t.Subset(train))
-			if err != nil {
-				return nil, err
-			}
-			trials[name] = &trial{repeat: r, train: tab, test: t.Subset(test), rows: len(train)}
-		}
-		trials[notPrivate] = trials[honest]
-		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-			return trials[p.Series].measure(ctx, p)
-		}, nil
-	}, nil
+	return heldOut(every(all), tables, nil), nil
 }
 
 // widened has the bounds of its numbers moved away, in place, and no edges.

@@ -97,7 +97,7 @@ type combine struct {
 	*app
 	combination
 	asking
-	paying
+	charging
 	votes          string
 	aux            []string
 	roster         string
@@ -163,7 +163,8 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 	c.Flags().IntVar(&t.holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
 	t.combination.add(c)
 	t.asking.add(c)
-	t.paying.add(c)
+	t.charging.add(c, "the `name` of the data set in the ledger; its unit is party",
+		"the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result (default a random one)")
 	required(c, "aux")
 	c.MarkFlagsOneRequired("votes", "ask")
 	c.MarkFlagsMutuallyExclusive("roster", "ask")

@@ -26,33 +26,15 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// paying is the flags of combine that name the budget to charge.
-type paying struct {
-	ledger       ledgerFlag
-	dataset, job string
-}
-
-func (f *paying) add(c *cobra.Command) {
-	f.ledger.add(c)
-	c.Flags().StringVar(&f.dataset, "dataset", "", "the `name` of the data set in the ledger; its unit is party")
-	c.Flags().StringVar(&f.job, "job", "", "the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result (default a random one)")
-}
-
-// check refuses flags that contradict each other.
+// checkPaying refuses flags that contradict each other.
 func (t *combine) checkPaying(c *cobra.Command) error {
-	bad := func(param, want string, got any) error {
-		return &usageError{&dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}}
+	if err := t.together(c, "dataset"); err != nil {
+		return err
 	}
-	f := t.paying
 	switch {
-	case f.ledger.address == "" && c.Flags().Changed("dataset"):
-		return bad("ledger", "must be given together with --dataset", nil)
-	case f.ledger.address == "" && t.asking.peers == "" && c.Flags().Changed("job"):
-		return bad("job", "may be given with --ledger or --ask only", f.job)
-	case f.ledger.address == "":
-	case f.dataset == "":
-		return bad("dataset", "must be given together with --ledger", nil)
-	case t.open:
+	case t.ledger.address == "" && t.asking.peers == "" && c.Flags().Changed("job"):
+		return &usageError{&dp.ParamError{Op: "combine", Param: "job", Want: "may be given with --ledger or --ask only", Got: t.job}}
+	case t.ledger.address != "" && t.open:
 		return &budgetError{errors.New("combine: a combination without privacy exceeds every budget; leave out --ledger to combine without one")}
 	}
 	return nil
@@ -125,14 +107,7 @@ func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, a
 		if m, err = anew(j); err != nil {
 			return errors.Join(err, j.Abandon("the combination failed"))
 		}
-		b, err := model.Marshal(m)
-		if err != nil {
-			return errors.Join(err, j.Abandon("the model could not be written"))
-		}
-		if err := j.Commit(b); err != nil {
-			return err
-		}
-		return j.Publish(t.model)
+		return keep(j, m, t.model)
 	})
 	return m, err
 }

@@ -29,7 +29,7 @@ type train struct {
 	model  string
 	part   string
 	exceed bool
-	counting
+	charging
 }
 
 func (a *app) train() *cobra.Command {
@@ -81,7 +81,8 @@ func (t *train) add(c *cobra.Command) {
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
 	c.Flags().StringVar(&t.part, "part", "", "train on one part of the rows: the `level` of the column that the schema's parts: names")
-	t.counting.add(c)
+	t.charging.add(c, "the `name` of the data set in the ledger",
+		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a random one)")
 	required(c, "data", "schema", "model")
 }
 
@@ -95,7 +96,7 @@ func (t *train) run(c *cobra.Command) error {
 
 // perform trains what req asks for, whichever command asked.
 func (t *train) perform(c *cobra.Command, req *request) error {
-	if err := t.counting.check(c, req); err != nil {
+	if err := t.checkCounting(c, req); err != nil {
 		return err
 	}
 	s, err := schema.Load(t.schema)
@@ -148,7 +149,7 @@ func (t *train) produce(ctx context.Context, req *request, s *schema.Schema, pl 
 		if m, err = t.fit(ctx, req, s, pl, excess, j); err != nil {
 			return errors.Join(err, j.Abandon("the training failed"))
 		}
-		return t.keep(j, m)
+		return keep(j, m, t.model)
 	})
 	return m, err
 }

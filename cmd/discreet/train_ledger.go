@@ -22,36 +22,17 @@ import (
 	"github.com/discreet-dp/discreet/schema"
 )
 
-// counting is the flags of train that name the budget to charge.
-type counting struct {
-	ledger       ledgerFlag
-	dataset, job string
-}
-
-func (f *counting) add(c *cobra.Command) {
-	f.ledger.add(c)
-	c.Flags().StringVar(&f.dataset, "dataset", "", "the `name` of the data set in the ledger")
-	c.Flags().StringVar(&f.job, "job", "", "the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a random one)")
-}
-
-// check refuses flags that contradict each other or the request.
-func (f *counting) check(c *cobra.Command, req *request) error {
-	bad := func(param, want string, got any) error {
-		return &usageError{&dp.ParamError{Op: c.Name(), Param: param, Want: want, Got: got}}
-	}
-	for _, name := range []string{"dataset", "job"} {
-		if f.ledger.address == "" && c.Flags().Changed(name) {
-			return bad("ledger", "must be given together with --"+name, nil)
-		}
+// checkCounting refuses flags that contradict each other or the request.
+func (t *train) checkCounting(c *cobra.Command, req *request) error {
+	if err := t.together(c, "dataset", "job"); err != nil {
+		return err
 	}
 	switch {
-	case f.ledger.address == "":
-	case f.dataset == "":
-		return bad("dataset", "must be given together with --ledger", nil)
+	case t.ledger.address == "":
 	case req.price.notPrivate:
 		return &budgetError{errors.New("train: training without privacy exceeds every budget; leave out --ledger to train without one")}
 	case req.price.epsilon == 0:
-		return bad("ledger", fmt.Sprintf("must be left out: learner %s has no price", req.name), f.ledger.address)
+		return &usageError{&dp.ParamError{Op: c.Name(), Param: "ledger", Want: fmt.Sprintf("must be left out: learner %s has no price", req.name), Got: t.ledger.address}}
 	}
 	return nil
 }
@@ -90,11 +71,11 @@ func (t *train) open(ctx context.Context, l *ledger.Ledger, req *request, s *sch
 	if err != nil {
 		return nil, err
 	}
-	id := t.counting.job
+	id := t.job
 	if id == "" {
 		id = rand.Text()
 	}
-	asked := ledger.Request{Dataset: t.counting.dataset, ID: id, Config: spelt, Terms: terms(s), Output: output, Worker: worker()}
+	asked := ledger.Request{Dataset: t.dataset, ID: id, Config: spelt, Terms: terms(s), Output: output, Worker: worker()}
 	if t.part != "" {
 		p, err := partsOf(s)
 		if err != nil {
@@ -106,7 +87,7 @@ func (t *train) open(ctx context.Context, l *ledger.Ledger, req *request, s *sch
 	if err != nil {
 		return nil, refused(err)
 	}
-	t.say("charging data set %q as job %s", t.counting.dataset, id)
+	t.say("charging data set %q as job %s", t.dataset, id)
 	return j, nil
 }
 
@@ -124,18 +105,6 @@ func terms(s *schema.Schema) ledger.Terms {
 	}
 	slices.Sort(m.Protected)
 	return m
-}
-
-// keep makes the model the job's one result and gives it its file.
-func (t *train) keep(j *ledger.Job, m *model.Model) error {
-	b, err := model.Marshal(m)
-	if err != nil {
-		return errors.Join(err, j.Abandon("the model could not be written"))
-	}
-	if err := j.Commit(b); err != nil {
-		return err
-	}
-	return j.Publish(t.model)
 }
 
 // again publishes what an earlier run of the same job stored.

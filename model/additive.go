@@ -44,19 +44,29 @@ func (a *Additive) check(s *schema.Schema) error {
 	seen := make(map[string]bool, len(a.Shapes))
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
-		j, ok := index[sh.Column]
-		if !ok {
-			return fmt.Errorf("model: shape %d: column %q must be in the model's schema and not ignored", k, sh.Column)
+		j, err := shapeColumn(index, seen, k, sh.Column)
+		if err != nil {
+			return err
 		}
-		if seen[sh.Column] {
-			return fmt.Errorf("model: shape %d: column %q must have one shape", k, sh.Column)
-		}
-		seen[sh.Column] = true
 		if err := sh.check(s, j); err != nil {
 			return fmt.Errorf("model: shape %d: %w", k, err)
 		}
 	}
 	return a.checkPairs(s, index)
+}
+
+// shapeColumn is where the k-th shape's column is. It must be there, and none may
+// have had it before.
+func shapeColumn(index map[string]int, seen map[string]bool, k int, name string) (int, error) {
+	j, ok := index[name]
+	if !ok {
+		return 0, fmt.Errorf("model: shape %d: column %q must be in the model's schema and not ignored", k, name)
+	}
+	if seen[name] {
+		return 0, fmt.Errorf("model: shape %d: column %q must have one shape", k, name)
+	}
+	seen[name] = true
+	return j, nil
 }
 
 func (sh *Shape) check(s *schema.Schema, j int) error {

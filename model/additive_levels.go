@@ -49,14 +49,10 @@ func (a *AdditiveLevels) check(s *schema.Schema) error {
 	seen := make(map[string]bool, len(a.Shapes))
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
-		j, ok := index[sh.Column]
-		if !ok {
-			return fmt.Errorf("model: shape %d: column %q must be in the model's schema and not ignored", k, sh.Column)
+		j, err := shapeColumn(index, seen, k, sh.Column)
+		if err != nil {
+			return err
 		}
-		if seen[sh.Column] {
-			return fmt.Errorf("model: shape %d: column %q must have one shape", k, sh.Column)
-		}
-		seen[sh.Column] = true
 		if s.Columns[j].Monotone != schema.Free {
 			return fmt.Errorf("model: shape %d: column %q must not be followed up or down: what is up for one level is down for another", k, sh.Column)
 		}

@@ -109,6 +109,9 @@ func TestEveryProcessTellsResults(t *testing.T) {
 // has nothing to complain about, asks for nothing but the page, and needs no
 // sideways scrolling. DISCREET_SCREENSHOT keeps what it looks like.
 func TestPageInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium here")

@@ -478,6 +478,9 @@ func TestSecretReplicasAgree(t *testing.T) {
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {
+			if testing.Short() && kind == "postgres" {
+				t.Skip("another store under the same processes, as in TestReplicasAgree")
+			}
 			t.Parallel()
 			one, two := newFederation(t), newFederation(t)
 			if one.address = address(); one.address == "" {
@@ -519,6 +522,9 @@ func TestSecretReplicasAgree(t *testing.T) {
 // TestBrokeOwnersDoNotTakePart: who cannot pay says nothing at all, for others would
 // count on its share.
 func TestBrokeOwnersDoNotTakePart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the same calls as with owners who can pay, and more of them")
+	}
 	t.Parallel()
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)

@@ -27,12 +27,21 @@ func (pl *LevelsPlan) Fit(ctx context.Context, tab engine.Table, acct learn.Acco
 	if err := acct.Charge(pl.price(), pl.bill); err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
-	st, err := pl.begin(ctx, tab, exit)
+	r, err := pl.learn(ctx, tab, exit)
 	if err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
+	return r.pl.model(r, acct, exit), nil
+}
+
+// learn makes every release of the bill.
+func (pl *LevelsPlan) learn(ctx context.Context, tab engine.Table, exit *mech.Exit) (*levelRounds, error) {
+	st, err := pl.begin(ctx, tab, exit)
+	if err != nil {
+		return nil, err
+	}
 	if pl, err = pl.cut(ctx, tab, exit, st); err != nil {
-		return nil, fmt.Errorf("additive: %w", err)
+		return nil, err
 	}
 	r, err := newLevelRounds(ctx, pl, tab, st, exit)
 	if err == nil {
@@ -44,10 +53,7 @@ func (pl *LevelsPlan) Fit(ctx context.Context, tab engine.Table, acct learn.Acco
 	if err == nil {
 		err = r.boost(ctx)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("additive: %w", err)
-	}
-	return pl.model(r, acct, exit), nil
+	return r, err
 }
 
 // cut returns the plan with the bins that the schema asks to be found.

@@ -428,25 +428,8 @@ func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
 // that script went through.
 func levelRoundsOf(t *testing.T, pl *LevelsPlan, tab *dataset.Table) *levelRounds {
 	t.Helper()
-	ctx, eng := context.Background(), learntest.Engine(t, tab)
 	exit := mech.NewTapedExit(replay.Seeded(5, "learntest"), &mechtest.Recorder{Script: scripted(3)})
-	st, err := pl.begin(ctx, eng, exit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if pl, err = pl.cut(ctx, eng, exit, st); err != nil {
-		t.Fatal(err)
-	}
-	r, err := newLevelRounds(ctx, pl, eng, st, exit)
-	if err == nil {
-		err = r.cells(ctx)
-	}
-	if err == nil && pl.rules.trustShare > 0 {
-		err = r.weigh(ctx)
-	}
-	if err == nil {
-		err = r.boost(ctx)
-	}
+	r, err := pl.learn(context.Background(), learntest.Engine(t, tab), exit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ type levelCells struct {
 //
 // In a bin of weight R, the rows of all levels, a level of share π has
 // R·σ(logit π + u) rows: u is how much the bin speaks for the level against all
-// others. The prior of u over bins is normal as in normal, on the scale of
+// others. The prior of u over bins is that of normal, on the scale of
 // log-odds; the noise of rows − π·R is known but for sampling. Because the rows
 // expected are a function of u, noise cannot make a rare level likely in every
 // bin that it happens to fall into: with π·R far below the noise, u hardly moves

@@ -15,7 +15,6 @@ import (
 // TestBadNetwork lets owners report over connections that are slow, sliced, cut
 // and reset, dozens of them. Every report is in the model once.
 func TestBadNetwork(t *testing.T) {
-	t.Parallel()
 	f := newFederation(t)
 	f.serve()
 	ann := f.plan(func(a *announce.Announcement) {

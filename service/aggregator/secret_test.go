@@ -132,7 +132,6 @@ func wholly(a *announce.Announcement) {
 // one process, and those of a simulation that draws each owner's addend from the
 // same replayed source. Each owner has paid once.
 func TestSecretSumsOverTheNetwork(t *testing.T) {
-	t.Parallel()
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
@@ -281,10 +280,8 @@ func (f *federation) standing(client rpc.AggregatorClient, id wire.Digest) *rpc.
 // part. Up to a third may go: the sum is that of the others, exactly. Beyond that
 // the task ends, and nothing is opened.
 func TestThirdOfSecretOwnersGone(t *testing.T) {
-	t.Parallel()
 	for _, gone := range []int{10, 11} { // of 31
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
-			t.Parallel()
 			f := newFederation(t)
 			c := helpertest.New(t, f.log, f.authority, 3)
 			f.serve()
@@ -376,10 +373,8 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 // TestHelpersGoneForGood loses helpers before the task begins: of three, the sum
 // does without one, and does not happen without two.
 func TestHelpersGoneForGood(t *testing.T) {
-	t.Parallel()
 	for gone := 1; gone <= 2; gone++ {
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
-			t.Parallel()
 			f := newFederation(t)
 			c := helpertest.New(t, f.log, f.authority, 3)
 			f.serve()
@@ -425,7 +420,6 @@ func TestHelpersGoneForGood(t *testing.T) {
 // TestSecretSumsOverABadNetwork puts a network between everybody and everybody that
 // delays, slices and cuts. Nothing is lost or counted twice.
 func TestSecretSumsOverABadNetwork(t *testing.T) {
-	t.Parallel()
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
@@ -467,7 +461,6 @@ func TestSecretSumsOverABadNetwork(t *testing.T) {
 // sum through. Owners are shown one roster, one sum is opened, and both processes
 // have the model that it makes.
 func TestSecretReplicasAgree(t *testing.T) {
-	t.Parallel()
 	for kind, address := range map[string]func() string{
 		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },
 		"postgres": func() string {
@@ -481,7 +474,6 @@ func TestSecretReplicasAgree(t *testing.T) {
 			if testing.Short() && kind == "postgres" {
 				t.Skip("another store under the same processes, as in TestReplicasAgree")
 			}
-			t.Parallel()
 			one, two := newFederation(t), newFederation(t)
 			if one.address = address(); one.address == "" {
 				t.Skip("no PostgreSQL server here")
@@ -495,18 +487,19 @@ func TestSecretReplicasAgree(t *testing.T) {
 			two.mode = one.mode
 			id := one.announce(ann)
 			left, right := one.crowd(ann, people, 1), two.crowd(ann, people, 2)
-			var sums [2]*owner.Summary
-			var errs [2]error
 			var wg sync.WaitGroup
 			wg.Go(func() { closeWhenFull(t, ann, people, []*federation{one, two}, left.Book, right.Book) })
-			wg.Go(func() { sums[0], errs[0] = left.Run(t.Context(), id) })
-			wg.Go(func() { sums[1], errs[1] = right.Run(t.Context(), id) })
+			for i, half := range []owner.Params{left, right} {
+				wg.Go(func() {
+					// An error here ends the wait for the slots to be full.
+					if s, err := half.Run(t.Context(), id); err != nil || s.Accepted != people {
+						t.Errorf("crowd %d: %+v, %v, want %d accepted", i, s, err, people)
+					}
+				})
+			}
 			wg.Wait()
-			must(t, errors.Join(errs[:]...))
-			for i, s := range sums {
-				if s.Accepted != people {
-					t.Errorf("crowd %d: %+v, want %d accepted", i, *s, people)
-				}
+			if t.Failed() {
+				return
 			}
 			got := one.model(id)
 			if !bytes.Equal(got, two.model(id)) {
@@ -525,7 +518,6 @@ func TestBrokeOwnersDoNotTakePart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same calls as with owners who can pay, and more of them")
 	}
-	t.Parallel()
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()

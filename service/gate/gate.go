@@ -80,7 +80,7 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 			problem.New(problem.Forbidden, "no certificate").Write(w)
 			return
 		}
-		if !limits.allow(who) {
+		if !limits.allow(who, g.Now()) {
 			g.refuse(w, r, problem.New(problem.TooMany, ""))
 			return
 		}
@@ -188,13 +188,13 @@ type limits struct {
 	of map[identity.Caller]*rate.Limiter
 }
 
-func (l *limits) allow(who identity.Caller) bool {
+func (l *limits) allow(who identity.Caller, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil || len(l.of) > manyCallers {
 		kept := map[identity.Caller]*rate.Limiter{}
 		for c, limiter := range l.of {
-			if limiter.Tokens() < burst {
+			if limiter.TokensAt(now) < burst {
 				kept[c] = limiter
 			}
 		}
@@ -205,5 +205,5 @@ func (l *limits) allow(who identity.Caller) bool {
 		limiter = rate.NewLimiter(perSecond, burst)
 		l.of[who] = limiter
 	}
-	return limiter.Allow()
+	return limiter.AllowN(now, 1)
 }

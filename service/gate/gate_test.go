@@ -5,12 +5,15 @@ package gate_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -200,37 +203,38 @@ func TestTurns(t *testing.T) {
 // TestRates: who asks for too much is told to wait; others are not.
 func TestRates(t *testing.T) {
 	s := serve(t, &helper{})
-	hasty, other := s.client(identity.Reader), s.client(identity.Owner)
-	ask := func(c rpc.HelperClient) error {
-		_, err := c.GetSelf(context.Background(), connect.NewRequest(new(rpc.GetSelfRequest)))
-		return err
-	}
-	errs := make(chan error)
-	const callers, each = 8, 5000
-	for range callers {
-		go func() {
-			for range each {
-				if err := ask(hasty); err != nil {
-					errs <- err
-					return
-				}
+	now := time.Unix(1_800_000_000, 0)
+	s.gate.Now = func() time.Time { return now }
+	_, calls := rpc.NewHelperHandler(&helper{}, s.gate.Options())
+	handler := s.gate.Handler(calls)
+	// Over no network, so that the clock is all that a caller's rate depends on.
+	taken := func(role identity.Role) (n int) {
+		for ; ; n++ {
+			r := httptest.NewRequest(http.MethodPost, rpc.HelperGetSelfProcedure, http.NoBody)
+			r.Header.Set("Content-Type", "application/proto")
+			name := &url.URL{Scheme: "discreet", Host: string(role), Path: "/x"}
+			r.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{URIs: []*url.URL{name}}}}}
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, r)
+			if answer.Code == problem.TooMany.Status() {
+				return n
 			}
-			errs <- nil
-		}()
-	}
-	refused := 0
-	for range callers {
-		if err := <-errs; err != nil {
-			refused++
-			if problem.Of(err).Kind != problem.TooMany {
-				t.Error(err)
+			if answer.Code != http.StatusOK || n > 10_000 {
+				t.Fatalf("call %d of %s: %d %s", n, role, answer.Code, answer.Body)
 			}
 		}
 	}
-	if refused == 0 {
-		t.Errorf("%d requests in no time, none refused", callers*each)
+	const burst, perSecond = 2000, 500
+	if n := taken(identity.Reader); n != burst {
+		t.Errorf("%d calls at once are taken, want %d", n, burst)
 	}
-	must(t, ask(other))
+	now = now.Add(time.Second)
+	if n := taken(identity.Reader); n != perSecond {
+		t.Errorf("%d calls are taken after a second, want %d", n, perSecond)
+	}
+	if n := taken(identity.Owner); n != burst {
+		t.Errorf("%d calls of somebody else are taken, want %d", n, burst)
+	}
 }
 
 // TestWatch: metrics by call and kind, whatever path was asked for; alive and

@@ -121,11 +121,15 @@ func TestSeriesAreRead(t *testing.T) {
 // TestSmallWorld runs figures end to end on invented images: bills are what
 // owners pay, and what is measured follows from the seed.
 func TestSmallWorld(t *testing.T) {
-	dir := digits(t, 9_000, 500)
+	if testing.Short() {
+		t.Skip("mostly k-means, whose goroutines the tests of features have")
+	}
+	dir := digits(t, 1_800, 100)
+	defer func(counts []int, t table) { fig6Counts, fourNine = counts, t }(fig6Counts, fourNine)
+	fig6Counts = []int{100, 300, 900}
+	fourNine.owners, fourNine.rounds = 60, 5
 	out := t.TempDir()
-	small := fourNine
-	small.owners, small.rounds = 60, 5
-	for _, f := range []*frame.Figure{fig6(), fig8(), small.boosts("10")} {
+	for _, f := range []*frame.Figure{fig6(), fig8(), fourNine.boosts("10")} {
 		o := frame.Options{Out: out, Repeats: 1, Seed: 3, Datasets: dir}
 		res, err := f.Run(t.Context(), o)
 		if err != nil {

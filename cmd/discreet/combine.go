@@ -104,6 +104,7 @@ type combine struct {
 	model, answers string
 	inSecret       bool
 	honest         int
+	minimum        int
 	holders        int
 }
 
@@ -127,7 +128,9 @@ protected, too. --parties is how many were asked, and public.
 
 With --secure-sum (method soft, form statistic) nobody sees a vote: each party
 adds its share of the noise to one short vector, and the combiner learns the sum
-alone. --honest parties at least must add their noise as they should. With --ask
+alone. The noise is sized for --honest of them, and nothing is opened over fewer
+than --minimum: a party takes part only if at least so many in any such sum are
+honest as its operator says (party serve --peers --honest). With --ask
 the parties and the --helpers, who hold the shares, are processes elsewhere; with
 --votes this one plays all of them, to rehearse: what it prints and writes is what
 the parties would get.
@@ -159,7 +162,8 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
 	c.Flags().BoolVar(&t.inSecret, "secure-sum", false, "add up in secret: the combiner sees no votes; with --votes a rehearsal")
-	c.Flags().IntVar(&t.honest, "honest", 0, "with --secure-sum, the `number` of parties at least that are in the sum and add their noise as they should")
+	c.Flags().IntVar(&t.honest, "honest", 0, "with --secure-sum, the `number` of parties in the sum whose noise is counted on")
+	c.Flags().IntVar(&t.minimum, "minimum", 0, "with --secure-sum, the `number` of parties at least that are in the sum (default as many as --honest)")
 	c.Flags().IntVar(&t.holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
 	t.combination.add(c)
 	t.asking.add(c)
@@ -187,10 +191,14 @@ func (t *combine) run(c *cobra.Command) error {
 		return &usageError{&dp.ParamError{Op: "combine", Param: "secure-sum", Want: "must be left out with --answers and --roster: there are no votes to see", Got: true}}
 	case t.inSecret && t.honest < 1:
 		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be given with --secure-sum, and at least 1", Got: t.honest}}
+	case t.inSecret && c.Flags().Changed("minimum") && (t.minimum < t.honest || t.minimum > t.params.Parties):
+		return &usageError{&dp.ParamError{Op: "combine", Param: "minimum", Want: "must be at least --honest and at most --parties", Got: t.minimum}}
 	case t.inSecret && t.asking.peers != "" && t.votes != "":
 		return &usageError{&dp.ParamError{Op: "combine", Param: "votes", Want: "must be left out with --ask and --secure-sum: there are no votes to keep", Got: t.votes}}
 	case !t.inSecret && t.honest != 0:
 		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.honest}}
+	case !t.inSecret && t.minimum != 0:
+		return &usageError{&dp.ParamError{Op: "combine", Param: "minimum", Want: "must be left out without --secure-sum", Got: t.minimum}}
 	}
 	if err := t.asking.check(c, t.params.Method, t.inSecret); err != nil {
 		return err

@@ -33,7 +33,7 @@ func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multipar
 		return nil, err
 	}
 	sum, err := newSecretSum(secsum.Task{
-		Round: rand.Text(), Owners: max(2, pl.Parties), AtLeast: max(2, t.honest), Holders: t.holders, Length: s.Law.Dim(), Range: s.Law.Top() + 1,
+		Round: rand.Text(), Owners: max(2, pl.Parties), AtLeast: max(2, t.honest, t.minimum), Holders: t.holders, Length: s.Law.Dim(), Range: s.Law.Top() + 1,
 	})
 	if err != nil {
 		return nil, &usageError{err}

@@ -35,8 +35,8 @@ func TestPartiesTrials(t *testing.T) {
 			commands++
 		}
 	}
-	if commands != 10 {
-		t.Errorf("the page has %d commands, 10 are known", commands)
+	if commands != 11 {
+		t.Errorf("the page has %d commands, 11 are known", commands)
 	}
 	free := map[string]string{}
 	script = port.ReplaceAllStringFunc(script, func(p string) string {

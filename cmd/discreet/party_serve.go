@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/multiparty"
 	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/party"
 )
 
@@ -26,6 +28,8 @@ type partyServe struct {
 	combiners, allow    []string
 	kinds               []string
 	helpers             map[string]string
+	peers               string
+	honest              int
 	epsilon, lifetime   string
 }
 
@@ -53,6 +57,12 @@ to which the party has added its share of the noise. Name all helpers of the sum
 run by people who do not pool what they hold. Votes are then given in the clear
 only where --kind says so, too.
 
+The noise of a secret sum comes from its parties. --peers therefore lists whom this
+party adds up with, and --honest says how many of them at least, this one among
+them, draw their noise and keep it to themselves. A sum with anybody else is
+refused, and so is one that counts on the noise of more parties than are honest
+where all others take part. Take the keys from the parties, not from the combiner.
+
 On --page it serves, without TLS and to whoever can reach it, Prometheus' metrics
 and whether it is alive and ready.`,
 		Example: `  discreet party serve --certs certs --as party/mary --listen :8451 --state mary --model m.json --schema aux.yaml \
@@ -79,6 +89,8 @@ and whether it is alive and ready.`,
 	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA-256s")
 	f.StringSliceVar(&s.kinds, "kind", []string{string(multiparty.Labels)}, "the `kinds` that may be handed in: labels, probabilities, coefficients")
 	f.StringToStringVar(&s.helpers, "helpers", nil, "who hold the shares of secret sums: `NAME=ADDRESS,...`")
+	f.StringVar(&s.peers, "peers", "", "with --helpers, the `file` of the parties to add up with, this one among them: a public key on each line")
+	f.IntVar(&s.honest, "honest", 0, "with --helpers, the `number` of peers at least, this party among them, that add their noise as they should")
 	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
 	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
@@ -107,6 +119,10 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	if err := checkHelpers("party", s.helpers); err != nil {
 		return err
 	}
+	peers, err := s.readPeers()
+	if err != nil {
+		return err
+	}
 	self, err := s.load()
 	if err != nil {
 		return err
@@ -123,7 +139,7 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	}
 	log := s.log()
 	server, err := party.New(ctx, party.Params{
-		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers, Key: s.signer,
+		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers, Peers: peers, Honest: s.honest, Key: s.signer,
 		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.answer(self.Name), Add: s.addend, Log: log,
 	})
 	if err != nil {
@@ -135,6 +151,28 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
 	}
 	return serveAll(ctx, log, server.Run, services)
+}
+
+// readPeers reads whom the party adds up with in secret, nil where it does not.
+func (s *partyServe) readPeers() (announce.Roster, error) {
+	if inSecret := len(s.helpers) > 0; inSecret != (s.peers != "") || inSecret != (s.honest != 0) {
+		return nil, &usageError{&dp.ParamError{
+			Op: "party", Param: "peers", Want: "must be given together with --honest and --helpers: the noise of a secret sum is that of its parties",
+			Hint: "a file of the public keys that party key prints, one on each line",
+		}}
+	}
+	if s.peers == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(s.peers)
+	if err != nil {
+		return nil, err
+	}
+	peers, err := announce.ParseRoster(text)
+	if err != nil {
+		return nil, fmt.Errorf("party: %s: %w", s.peers, err)
+	}
+	return peers, nil
 }
 
 // answer casts the votes of a query.

@@ -1484,10 +1484,18 @@ var table = []mutant{
 	{
 		Row: "parties 12", Bug: "a sum may be of fewer than add their noise",
 		File: "service/party/secret.go",
-		Old:  `	case announced.AtLeast < max(2, q.Honest):`,
-		New:  `	case announced.AtLeast < 2:`,
+		Old:  `	if q.Honest > announced.AtLeast-idle {`,
+		New:  `	if q.Honest > s.Honest {`,
 
-		Package: "./service/party", Test: "TestSumsThatAreRefused",
+		Package: "./service/party", Test: "TestNoiseIsCountedOnAsOperatorsSay",
+	},
+	{
+		Row: "parties 12b", Bug: "a party adds up with parties that its combiner has invented",
+		File: "service/party/secret.go",
+		Old:  `		if !s.Peers.Has(k) {`,
+		New:  `		if k == (sum.Key{}) {`,
+
+		Package: "./service/party", Test: "TestInventedPartiesAreRefused",
 	},
 	{
 		Row: "parties 13", Bug: "a party adds to a sum of another range",

@@ -42,7 +42,10 @@ type Asking struct {
 	Fits func(*multiparty.Header) error
 	// Dir takes the votes files, one for each party that answers, by its name.
 	Dir string
-	Log *slog.Logger
+	// AtLeast is the fewest parties that a secret sum is opened over, where that is
+	// more than Query.Honest: parties count on some of them to add no noise.
+	AtLeast int
+	Log     *slog.Logger
 	// Progress is told how many parties have answered or will not, where it is not
 	// nil.
 	Progress func(done, total int)

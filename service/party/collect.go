@@ -40,7 +40,7 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 		return nil, err
 	}
 	c := &sum.Collection{Sum: &sum.Sum{
-		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below, AtLeast: max(2, a.Query.Honest), Ends: a.Query.Deadline.Add(afterwards),
+		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below, AtLeast: max(2, a.Query.Honest, a.AtLeast), Ends: a.Query.Deadline.Add(afterwards),
 	}, Patience: cmp.Or(a.patience, patience)}
 	for _, name := range slices.Sorted(maps.Keys(addresses)) {
 		client := sum.Dial(a.Self, name, addresses[name], a.Log)

@@ -111,8 +111,7 @@ func (w *world) member(name string, change func(*Params)) *member {
 	w.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // an address to come back to
 	must(w.t, err)
-	seed := sha256.Sum256([]byte(name))
-	m := &member{w: w, name: name, address: l.Addr().String(), key: ed25519.NewKeyFromSeed(seed[:])}
+	m := &member{w: w, name: name, address: l.Addr().String(), key: keyOf(name)}
 	must(w.t, l.Close())
 	m.params = Params{
 		Self: w.identity(identity.Party, name), State: w.t.TempDir(), Combiners: []string{"uni"}, Schema: multiparty.Digest{1}, Allow: []string{w.aux},
@@ -126,6 +125,12 @@ func (w *world) member(name string, change func(*Params)) *member {
 	}
 	w.t.Cleanup(m.kill)
 	return m.start()
+}
+
+// keyOf is the key of a party of that name.
+func keyOf(name string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(name))
+	return ed25519.NewKeyFromSeed(seed[:])
 }
 
 // votes writes a file whose votes say which it is.

@@ -15,6 +15,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/rng"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/problem"
@@ -69,8 +70,6 @@ func (s *Server) agree(q *Query, text []byte, who identity.Caller, signed sum.Si
 		return refuse("a sum that %s collects", announced.Collector)
 	case announced.Topic != sha256.Sum256(text):
 		return refuse("a sum about another query")
-	case announced.AtLeast < max(2, q.Honest): // 5.5
-		return refuse("a sum of fewer than %d parties", max(2, q.Honest))
 	case len(announced.Roster) > max(2, q.Params.Parties):
 		return refuse("a sum of more than %d parties", q.Params.Parties)
 	case s.number(announced) < 0:
@@ -83,13 +82,53 @@ func (s *Server) agree(q *Query, text []byte, who identity.Caller, signed sum.Si
 			return refuse("a sum of helper %s", h.Name)
 		}
 	}
-	return announced, id, nil
+	return announced, id, s.among(q, announced)
+}
+
+// checkPeers refuses a party that would add up with whomever a combiner names.
+func (p *Params) checkPeers() error {
+	fault := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case len(p.Helpers) == 0 && (p.Peers.Len() > 0 || p.Honest != 0):
+		return fault("peers", "must be given with helpers only: they are for secret sums", p.Peers.Len())
+	case len(p.Helpers) == 0:
+		return nil
+	case p.Peers.Len() < 2:
+		return fault("peers", "must be at least 2, this party among them: in a sum with parties that a combiner invents it would hide behind nobody", p.Peers.Len())
+	case !p.Peers.Has(p.own()):
+		return fault("peers", "must have this party's own key", nil)
+	case p.Honest < 1 || p.Honest > p.Peers.Len():
+		return fault("honest", fmt.Sprintf("must be at least 1, this party, and at most its %d peers", p.Peers.Len()), p.Honest)
+	}
+	return nil
+}
+
+// among refuses a sum in which fewer parties may draw their share of the noise than
+// the query counts on. All who are in it are on the operator's list, of whom at most
+// Peers-Honest do not; the combiner chooses which of them are in the sum, so all
+// those may be.
+func (s *Server) among(q *Query, announced *sum.Sum) error {
+	for i, k := range announced.Roster {
+		if !s.Peers.Has(k) { // 5.7
+			return problem.New(problem.NotAllowed, "a sum whose party %d is not one of this party's %d peers", i+1, s.Peers.Len())
+		}
+	}
+	idle := s.Peers.Len() - s.Honest
+	if q.Honest > announced.AtLeast-idle { // 5.5
+		return problem.New(problem.NotAllowed, "a sum of at least %d parties that counts on the noise of %d: %d of this party's %d peers may add none", announced.AtLeast, q.Honest, idle, s.Peers.Len())
+	}
+	return nil
 }
 
 // number is the party's place in the roster, -1 where it is not there.
 func (s *Server) number(announced *sum.Sum) int {
-	return slices.Index(announced.Roster, sum.Key(s.Key.Public().(ed25519.PublicKey)))
+	return slices.Index(announced.Roster, s.own())
 }
+
+// own is the public half of the party's key.
+func (p *Params) own() sum.Key { return sum.Key(p.Key.Public().(ed25519.PublicKey)) }
 
 // share writes the shares of what the party adds, each for one helper. They are
 // made once: split anew, they would give away the difference.

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -19,8 +20,11 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/local/secsum"
 	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/problem"
@@ -59,7 +63,7 @@ func (c *committee) member(name string, scale uint64, change func(*Params)) *mem
 	c.t.Helper()
 	var m *member
 	m = c.world.member(name, func(p *Params) {
-		p.Kinds, p.Helpers = nil, c.addresses
+		p.Kinds, p.Helpers, p.Peers, p.Honest = nil, c.addresses, listOf(c.t, named...), len(named)
 		p.Add = func(_ context.Context, _ *Query, _ []string, votes io.Reader) ([]uint64, uint64, error) {
 			r, err := multiparty.NewReader(votes)
 			if err == nil {
@@ -77,6 +81,20 @@ func (c *committee) member(name string, scale uint64, change func(*Params)) *mem
 	})
 	m.patience = soon
 	return m
+}
+
+// named are the parties on every test's list.
+var named = []string{"a", "b", "d"}
+
+func listOf(t *testing.T, names ...string) announce.Roster {
+	t.Helper()
+	var text []byte
+	for _, name := range names {
+		text = fmt.Appendf(text, "%x\n", keyOf(name).Public())
+	}
+	list, err := announce.ParseRoster(text)
+	must(t, err)
+	return list
 }
 
 func (c *committee) query(change func(*Query)) *Query {
@@ -142,6 +160,106 @@ func TestNobodySeesAVote(t *testing.T) {
 		must(t, err)
 		if bytes.Contains(text, []byte("discreet votes")) {
 			t.Error("a party keeps votes, not shares")
+		}
+	}
+}
+
+// A combiner that invents all other parties knows what they add, and that none of
+// it is noise: the sum would be its one real party's vector, nearly bare.
+func TestInventedPartiesAreRefused(t *testing.T) {
+	c := newCommittee(t)
+	mary := c.member("a", 7, nil)
+	const invented = 120
+	accomplice := c.identity(identity.Party, "accomplice") // one is enough: helpers ask whose key signed
+	q := c.query(func(q *Query) {
+		q.Params.Parties, q.Honest = invented+1, invented+1
+		q.Deadline = time.Now().Add(time.Minute).Truncate(time.Second)
+	})
+	query, announced := c.announce(q, c.combiner, func(s *sum.Sum) {
+		s.AtLeast, s.Roster = q.Honest, s.Roster[:1]
+		for i := range invented {
+			s.Roster = append(s.Roster, sum.Key(keyOf(fmt.Sprint("invented ", i)).Public().(ed25519.PublicKey)))
+		}
+	}, mary)
+	s, id, err := announced.Open(c.combiner, time.Now())
+	must(t, err)
+	protocol, err := s.Protocol()
+	must(t, err)
+	own := make([][]sum.Share, invented)
+	for i := range own {
+		messages, err := protocol.Split(rng.System(), i+1, make([]uint64, length))
+		must(t, err)
+		for _, m := range messages {
+			share, err := sum.Seal(m, keyOf(fmt.Sprint("invented ", i)))
+			must(t, err)
+			own[i] = append(own[i], share)
+		}
+	}
+	collection := &sum.Collection{Sum: s, Signed: announced, Clients: c.Clients(c.combiner), Patience: soon, Wait: func(ctx context.Context, _ func(context.Context) []int) error {
+		sum.Deliver(ctx, id, c.Clients(accomplice), own)
+		client, _ := c.client(mary, c.combiner, nil)
+		_, err := client.Add(ctx, connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
+		c.wants(problem.NotAllowed, err)
+		return nil
+	}}
+	if total, _, err := collection.Run(t.Context()); err == nil {
+		t.Errorf("a combiner with %d parties of its own learns %v, which is what the one real party has added", invented, total)
+	}
+	if spent, _, err := mary.record.spent(t.Context()); err != nil || spent != 0 || mary.casts.Load() != 0 {
+		t.Errorf("a refused sum has cost %s and %d casts, %v", spent, mary.casts.Load(), err)
+	}
+}
+
+// Of a list, so many may add no noise as its operator does not count on; whoever is
+// in the sum is the combiner's choice, so it takes as many more than are counted on.
+func TestNoiseIsCountedOnAsOperatorsSay(t *testing.T) {
+	c := newCommittee(t)
+	for _, k := range []struct {
+		honest          int // of the three on the list, as the operator says
+		parties, others int // of the sum at least, and who count on them
+		refused         bool
+	}{
+		{3, 3, 3, false}, {3, 2, 2, false}, {3, 2, 1, false}, {3, 3, 1, false},
+		{2, 3, 3, true}, {2, 3, 2, false}, {2, 2, 2, true}, {2, 2, 1, false},
+		{1, 3, 2, true}, {1, 3, 1, false}, {1, 2, 1, true},
+	} {
+		a := c.member("a", 1, func(p *Params) { p.Honest = k.honest })
+		q := c.query(func(q *Query) { q.Honest = k.others })
+		query, announced := c.announce(q, c.combiner, func(s *sum.Sum) {
+			s.AtLeast, s.Roster = k.parties, nil
+			for _, name := range named {
+				s.Roster = append(s.Roster, sum.Key(keyOf(name).Public().(ed25519.PublicKey)))
+			}
+		}, a)
+		client, _ := c.client(a, c.combiner, nil)
+		_, err := client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
+		if got := problem.Of(err).Kind; (got == problem.NotAllowed) != k.refused {
+			t.Errorf("%+v: err = %v", k, err)
+		}
+		if k.refused != (a.casts.Load() == 0) {
+			t.Errorf("%+v: the party has voted %d times", k, a.casts.Load())
+		}
+		a.kill()
+	}
+}
+
+// A party that is told of helpers and not with whom it adds up does not start.
+func TestSecretSumsNeedPeers(t *testing.T) {
+	c := newCommittee(t)
+	for name, change := range map[string]func(*Params){
+		"no list":         func(p *Params) { p.Peers = nil },
+		"itself alone":    func(p *Params) { p.Peers, p.Honest = listOf(t, "a"), 1 },
+		"others alone":    func(p *Params) { p.Peers, p.Honest = listOf(t, "b", "d"), 2 },
+		"nobody honest":   func(p *Params) { p.Honest = 0 },
+		"more than there": func(p *Params) { p.Honest = 4 },
+		"no helpers":      func(p *Params) { p.Helpers, p.Kinds = nil, []multiparty.Kind{multiparty.Labels} },
+	} {
+		a := c.member("a", 1, nil)
+		a.kill()
+		change(&a.params)
+		_, err := New(t.Context(), a.params)
+		if bad := (*dp.ParamError)(nil); !errors.As(err, &bad) || bad.Param != "peers" && bad.Param != "honest" {
+			t.Errorf("%s: err = %v, want peers or honest refused", name, err)
 		}
 	}
 }
@@ -263,8 +381,10 @@ func (c *committee) announce(q *Query, collector *identity.Identity, change func
 	for _, m := range members {
 		s.Roster = append(s.Roster, sum.Key(m.key.Public().(ed25519.PublicKey)))
 	}
-	for len(s.Roster) < 2 {
-		s.Roster = append(s.Roster, sum.Key{byte(len(s.Roster))})
+	for _, name := range named {
+		if k := sum.Key(keyOf(name).Public().(ed25519.PublicKey)); len(s.Roster) < 2 && !slices.Contains(s.Roster, k) {
+			s.Roster = append(s.Roster, k)
+		}
 	}
 	if change != nil {
 		change(s)
@@ -290,6 +410,7 @@ func TestSumsThatAreRefused(t *testing.T) {
 		"of too few":               {func(q *Query) { q.Honest = 3 }, c.combiner, nil, problem.NotAllowed},
 		"without the party":        {nil, c.combiner, func(s *sum.Sum) { s.Roster[0] = sum.Key{7} }, problem.NotAllowed},
 		"of more than were asked":  {func(q *Query) { q.Params.Parties = 2 }, c.combiner, func(s *sum.Sum) { s.Roster = append(s.Roster, sum.Key{8}) }, problem.NotAllowed},
+		"with a stranger":          {nil, c.combiner, func(s *sum.Sum) { s.Roster[1] = sum.Key{8} }, problem.NotAllowed},
 		"with a helper too many":   {nil, c.combiner, func(s *sum.Sum) { s.Helpers = append(s.Helpers, sum.Helper{Name: "h3", Memory: sum.Memory{1}}) }, problem.NotAllowed},
 		"with another helper":      {nil, c.combiner, func(s *sum.Sum) { s.Helpers[0].Name = "evil" }, problem.NotAllowed},
 		"for a query for votes":    {func(q *Query) { q.Honest = 0 }, c.combiner, nil, problem.NotAllowed},

@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/service/announce"
 	"github.com/discreet-dp/discreet/service/identity"
 	"github.com/discreet-dp/discreet/service/problem"
 	"github.com/discreet-dp/discreet/service/rpc"
@@ -42,6 +43,13 @@ type Params struct {
 	// Helpers are the addresses, by name, of those who hold the shares of secret
 	// sums: all of them and nobody else. None: no secret sum is taken part in.
 	Helpers map[string]string
+	// Peers are the keys of the parties that this one adds up with in secret, its own
+	// among them: its operator knows that they are of so many organisations. They are
+	// given with Helpers, and there only.
+	Peers announce.Roster
+	// Honest is how many of Peers at least, this party among them, add their noise as
+	// they should and do not tell what they added. In [1, Peers].
+	Honest int
 	// Key signs shares, and votes files.
 	Key ed25519.PrivateKey
 	// MaxEpsilon is the largest ε of a query, Lifetime that of all together; there
@@ -125,6 +133,9 @@ func New(ctx context.Context, p Params) (*Server, error) {
 		return fault("helpers", "must number 3 to 255", len(p.Helpers))
 	case len(p.Key) != ed25519.PrivateKeySize:
 		return fault("key", "must be given", nil)
+	}
+	if err := p.checkPeers(); err != nil {
+		return nil, err
 	}
 	for _, name := range p.Combiners {
 		if err := (identity.Caller{Role: identity.Combiner, Name: name}).Check(); err != nil {

@@ -12,7 +12,7 @@ SHELL := /bin/bash
 GO       ?= go
 OUT      ?= out
 FUZZTIME ?= 30s
-FIGURES  ?= $$($(OUT)/discreet experiment list | awk '/^[^ ]/ && !/url-svmlight/ { print $$1 }') # that table is not among ours
+FIGURES  ?= $$($(OUT)/discreet-lab experiment list | awk '/^[^ ]/ && !/url-svmlight/ { print $$1 }') # that table is not among ours
 REPEATS  ?=
 QUICK    ?=
 
@@ -24,8 +24,9 @@ help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 .PHONY: build
-build: ## build the command into out/discreet
+build: ## build the commands into out/
 	$(GO) build -trimpath -o $(OUT)/discreet ./cmd/discreet
+	$(GO) build -trimpath -o $(OUT)/discreet-lab ./lab/cmd/discreet-lab
 
 .PHONY: check
 check: lint ## gofmt, vet, staticcheck and the house rules
@@ -65,10 +66,10 @@ ci: check test ## what CI runs: check, then test
 
 # The versions are those of go.mod; needs protoc.
 .PHONY: proto
-proto: ## generate service/rpc from its .proto files
+proto: ## generate internal/service/rpc from its .proto files
 	GOBIN=$(abspath $(OUT))/bin $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go
 	GOBIN=$(abspath $(OUT))/bin $(GO) install connectrpc.com/connect/cmd/protoc-gen-connect-go
-	cd service/rpc && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. --go_opt=paths=source_relative \
+	cd internal/service/rpc && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. --go_opt=paths=source_relative \
 		--connect-go_out=. --connect-go_opt=paths=source_relative,package_suffix federation.proto helper.proto party.proto
 
 .PHONY: fuzz
@@ -126,7 +127,7 @@ rows: ## time reading and training of ROWS (1e5, 1e6, 1e7) generated rows
 figures: build ## regenerate FIGURES (all) into out/figures; QUICK=1 takes few repeats
 	@for f in $(FIGURES); do \
 		echo "figure: $$f"; \
-		$(OUT)/discreet experiment run "$$f" $(if $(REPEATS),--repeats $(REPEATS)) $(if $(QUICK),--quick) --out "$(OUT)/figures" || exit 1; \
+		$(OUT)/discreet-lab experiment run "$$f" $(if $(REPEATS),--repeats $(REPEATS)) $(if $(QUICK),--quick) --out "$(OUT)/figures" || exit 1; \
 	done
 
 .PHONY: docs
@@ -134,23 +135,23 @@ docs: ## run the manual: examples and command scripts
 	$(GO) test -count=1 -run '^(Example|TestScript|TestDoc)' ./...
 
 # The cross-checks compare with other people's libraries and so need a package
-# registry once. They are no part of the tests. Each folder peers/NAME brings
+# registry once. They are no part of the tests. Each folder lab/peers/NAME brings
 # pinned requirements.txt and a Makefile whose target check takes PYTHON. synth
 # runs only where it is named (PEERS=synth): its libraries take 6 GB.
-PEERS = $(filter-out synth,$(patsubst peers/%/Makefile,%,$(wildcard peers/*/Makefile)))
+PEERS = $(filter-out synth,$(patsubst lab/peers/%/Makefile,%,$(wildcard lab/peers/*/Makefile)))
 
 .PHONY: peers-env
 peers-env: $(PEERS:%=$(OUT)/peers/%/ready) ## install the pinned Python libraries of the cross-checks
 
-$(OUT)/peers/%/ready: peers/%/requirements.txt
+$(OUT)/peers/%/ready: lab/peers/%/requirements.txt
 	python3 -m venv --clear $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-input --timeout 20 --retries 1 -r $<
 	touch $@
 
 .PHONY: peers
-peers: peers-env ## cross-check against Python libraries: peers/*
+peers: peers-env ## cross-check against Python libraries: lab/peers/*
 	@for p in $(PEERS); do \
-		echo "peers: $$p"; $(MAKE) --no-print-directory -C "peers/$$p" check PYTHON="$(abspath $(OUT))/peers/$$p/bin/python"; \
+		echo "peers: $$p"; $(MAKE) --no-print-directory -C "lab/peers/$$p" check PYTHON="$(abspath $(OUT))/peers/$$p/bin/python"; \
 	done
 
 .PHONY: clean

@@ -2,16 +2,13 @@
 
 // Package examples carries the schemas that ship with discreet, so that the
 // binary has them wherever it runs.
-//
-// Room rules. Owns: the schema files beside it. Imports: schema. Must never
-// see: the data they describe.
 package examples
 
 import (
 	"embed"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 //go:embed *.yaml

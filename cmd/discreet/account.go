@@ -2,7 +2,7 @@
 
 package main
 
-import "github.com/discreet-dp/discreet/dp"
+import "github.com/discreet-dp/discreet/internal/privacy/dp"
 
 // uncounted pays every bill and records none: what a training adds to others
 // on the same table is for the operator to keep. Its models say so.

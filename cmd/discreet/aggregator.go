@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/service/aggregator"
-	"github.com/discreet-dp/discreet/service/store"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/aggregator"
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 )
 
 // aggregating is the flags of the command.
@@ -46,14 +47,14 @@ it an address that only operators reach.`,
 	c.Flags().StringVar(&g.state, "state", "", "where to keep tasks and reports: a `file`, or postgres://user@host/database")
 	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest ε of a task that is taken, a `number`")
 	c.Flags().StringVar(&g.page, "page", "", "the `address` of the operators' page, metrics and health; none when left out")
-	required(c, "listen", "state", "max-epsilon")
+	cli.Require(c, "listen", "state", "max-epsilon")
 	return c
 }
 
 func (g *aggregating) run(ctx context.Context) (err error) {
 	eps, err := dp.ParseEpsilon(g.epsilon)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	self, err := g.load()
 	if err != nil {

@@ -12,10 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/audit"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/plot"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // attacking is the flags of the command.
@@ -114,7 +115,7 @@ ledger: keep it where the rows may be seen. It refuses without --not-private.`,
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw true against false positive rates to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "attack although the schema declares a max_epsilon")
-	required(c, "data", "schema")
+	cli.Require(c, "data", "schema")
 	return c
 }
 
@@ -128,13 +129,13 @@ func (t *attacking) run(ctx context.Context) error {
 		return err
 	}
 	if excess := (price{notPrivate: true}).excess(s); excess != "" && !t.exceed {
-		return &budgetError{fmt.Errorf("attack: %s; only --exceed-max-epsilon goes beyond it", excess)}
+		return &cli.BudgetError{Err: fmt.Errorf("attack: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
 	if _, err := req.plan(s, 0); err != nil { // before any row is read
 		return err
 	}
 	if t.out != "" {
-		if err := canWrite(t.out); err != nil {
+		if err := cli.CheckWritable(t.out); err != nil {
 			return err
 		}
 	}
@@ -150,7 +151,7 @@ func (t *attacking) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, done := t.runsDone("training")
+	report, done := t.ShowRuns("training")
 	r, err := audit.AttackMembership(ctx, pl, tab, audit.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta, Targets: t.targets, Runs: t.runs, Progress: report})
 	done()
 	if err != nil {
@@ -162,15 +163,15 @@ func (t *attacking) run(ctx context.Context) error {
 		}
 	}
 	if t.json {
-		return writeJSON(t.stdout, newAttackResult(req.name, tab.Rows, r))
+		return cli.WriteJSON(t.Stdout, newAttackResult(req.name, tab.Rows, r))
 	}
-	return writeAttack(t.stdout, req.name, tab.Rows, r)
+	return writeAttack(t.Stdout, req.name, tab.Rows, r)
 }
 
 // check reads the flags: what to train, and the claim to compare with.
 func (t *attacking) check() (req *request, claim dp.Price, err error) {
 	bad := func(param, want string, got any) (*request, dp.Price, error) {
-		return nil, claim, &usageError{&dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}}
+		return nil, claim, &cli.UsageError{Err: &dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}}
 	}
 	ext := filepath.Ext(t.out)
 	switch {
@@ -197,7 +198,7 @@ func (t *attacking) check() (req *request, claim dp.Price, err error) {
 	claim = dp.Price{Epsilon: req.price.epsilon, Delta: req.price.delta}
 	if t.claim != "" {
 		if claim.Epsilon, err = dp.ParseEpsilon(t.claim); err != nil {
-			return nil, claim, &usageError{err}
+			return nil, claim, &cli.UsageError{Err: err}
 		}
 	}
 	return req, claim, nil
@@ -299,7 +300,7 @@ func drawAttack(path, learner string, r *audit.MembershipReport) error {
 	if r.Claim.Epsilon > 0 {
 		fig.Series = append(fig.Series, most)
 	}
-	return writeFile(path, func(w io.Writer) error {
+	return cli.WriteFile(path, func(w io.Writer) error {
 		if filepath.Ext(path) == ".png" {
 			return fig.WritePNG(w)
 		}

@@ -14,11 +14,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/discreet-dp/discreet/audit"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/brc"
-	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/learn/brc"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // auditing is the flags of the command.
@@ -102,7 +103,7 @@ or made from --schema.`,
 	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "about how long to take where --runs is not given")
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
-	required(c, "epsilon")
+	cli.Require(c, "epsilon")
 	c.MarkFlagsOneRequired("learner", "mechanism", "command")
 	c.MarkFlagsMutuallyExclusive("learner", "mechanism", "command")
 	return c
@@ -111,10 +112,10 @@ or made from --schema.`,
 func (t *auditing) run(ctx context.Context) error {
 	eps, err := t.check()
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	if t.out != "" {
-		if err := canWrite(t.out); err != nil {
+		if err := cli.CheckWritable(t.out); err != nil {
 			return err
 		}
 	}
@@ -126,7 +127,7 @@ func (t *auditing) run(ctx context.Context) error {
 	switch {
 	case t.mechanism != "":
 		if sub, err = audit.Mechanism(t.mechanism, eps, t.delta); err != nil {
-			return &usageError{err}
+			return &cli.UsageError{Err: err}
 		}
 	case t.command != "":
 		var clean func()
@@ -138,8 +139,8 @@ func (t *auditing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.say("auditing %s", sub.Name)
-	share, done := t.bar("auditing", decor.Percentage())
+	t.Say("auditing %s", sub.Name)
+	share, done := t.ShowProgress("auditing", decor.Percentage())
 	r, err := audit.Run(ctx, sub, audit.Options{
 		Epsilon: eps, Delta: t.delta, Alpha: t.alpha, Runs: t.runs, Limit: t.limit,
 		Progress: func(s float64) { share(int64(1000*s), 1000) },
@@ -154,9 +155,9 @@ func (t *auditing) run(ctx context.Context) error {
 		}
 	}
 	if t.json {
-		return writeJSON(t.stdout, newAuditResult(r))
+		return cli.WriteJSON(t.Stdout, newAuditResult(r))
 	}
-	return writeAudit(t.stdout, r)
+	return writeAudit(t.Stdout, r)
 }
 
 // check reads the flags that every kind of subject has.
@@ -212,7 +213,7 @@ func (t *auditing) learner(ctx context.Context, src rng.Source) (sub audit.Subje
 	}
 	for _, l := range t.choice.all {
 		if l.name == t.choice.name && !l.private {
-			t.say("learner %s adds no noise: expect the claim to be refuted", l.name)
+			t.Say("learner %s adds no noise: expect the claim to be refuted", l.name)
 			t.choice.price = priceFlags{notPrivate: true, delta: "0"}
 		}
 	}

@@ -15,11 +15,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/audit"
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // external makes the subject that --command names. clean removes the files it
@@ -56,7 +57,7 @@ func (t *auditing) external(ctx context.Context, eps dp.Epsilon, src rng.Source)
 			f := files{name: n.Name}
 			for side, tab := range n.Tables {
 				f.paths[side] = filepath.Join(dir, fmt.Sprintf("pair%d-%d.csv", i+1, side+1))
-				if err := writeFile(f.paths[side], func(w io.Writer) error { return writeTable(w, tab) }); err != nil {
+				if err := cli.WriteFile(f.paths[side], func(w io.Writer) error { return writeTable(w, tab) }); err != nil {
 					return sub, clean, err
 				}
 			}
@@ -81,7 +82,7 @@ func (t *auditing) program(ctx context.Context, name string, paths [2]string, ep
 		line := strings.NewReplacer("{data}", quote1(paths[side]), "{epsilon}", eps.String(), "{runs}", strconv.Itoa(runs)).Replace(t.command)
 		var said bytes.Buffer
 		c := exec.CommandContext(ctx, "sh", "-c", line)
-		c.Env, c.Stderr = t.env, &said
+		c.Env, c.Stderr = t.Env, &said
 		out, err := c.Output()
 		if err != nil {
 			last := strings.TrimSpace(said.String())

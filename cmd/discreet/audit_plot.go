@@ -8,8 +8,9 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/discreet-dp/discreet/audit"
-	"github.com/discreet-dp/discreet/plot"
+	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/plot"
 )
 
 // drawAudit draws how the statistic that was chosen is distributed on the two
@@ -40,7 +41,7 @@ func drawAudit(path string, r *audit.Report) error {
 			}
 		}
 	}
-	return writeFile(path, func(w io.Writer) error {
+	return cli.WriteFile(path, func(w io.Writer) error {
 		if filepath.Ext(path) == ".png" {
 			return fig.WritePNG(w)
 		}

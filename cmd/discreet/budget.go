@@ -9,8 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 func (a *app) budget() *cobra.Command {
@@ -29,7 +30,7 @@ never changed; an interrupted training has spent its price.`,
     --ledger l.db --dataset patients
   discreet budget show --ledger l.db`,
 	}
-	return group(c, a.budgetInit(), a.budgetShow(), a.budgetHistory(), a.budgetExport(), a.budgetVerify(), a.budgetRecover())
+	return cli.Group(c, a.budgetInit(), a.budgetShow(), a.budgetHistory(), a.budgetExport(), a.budgetVerify(), a.budgetRecover())
 }
 
 // ledgerFlag names a ledger.
@@ -109,7 +110,7 @@ func newAccount(b ledger.Balance) account {
 // refused turns a refused parameter into a fault of the command line.
 func refused(err error) error {
 	if p := (*dp.ParamError)(nil); errors.As(err, &p) {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	return err
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // budgetHistory is the flags of the commands history and export.
@@ -48,13 +49,13 @@ func (b *budgetHistory) command(c *cobra.Command) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error { return b.run(c.Context()) }
 	b.ledger.add(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
-	required(c, "ledger")
+	cli.Require(c, "ledger")
 	return c
 }
 
 func (b *budgetHistory) run(ctx context.Context) error {
 	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
-		w := bufio.NewWriter(b.stdout)
+		w := bufio.NewWriter(b.Stdout)
 		if err := l.History(ctx, b.dataset, func(e ledger.Entry) error { return b.write(w, e) }); err != nil {
 			return err
 		}

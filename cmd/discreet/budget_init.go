@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // budgetInit is the flags of the command.
@@ -47,18 +48,18 @@ part: of all parts only the dearest counts, because nobody is in two.`,
 	c.Flags().StringVar(&b.unit, "unit", "", "whose data one row is, as schemas must say it; the first training says it when left out")
 	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
 	c.Flags().StringVar(&b.parts, "parts", "", "a schema `file` whose parts: trainings may be charged to; without it all trainings add up")
-	required(c, "ledger", "dataset", "epsilon")
+	cli.Require(c, "ledger", "dataset", "epsilon")
 	return c
 }
 
 func (b *budgetInit) run(ctx context.Context) error {
 	eps, err := dp.ParseEpsilon(b.epsilon)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	delta, err := dp.ParseDelta(b.delta)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	var parts *ledger.Parts
 	if b.parts != "" {
@@ -78,7 +79,7 @@ func (b *budgetInit) run(ctx context.Context) error {
 	if parts != nil {
 		in = fmt.Sprintf("for each row; %d parts by %s", len(parts.Names), parts.By)
 	}
-	_, err = fmt.Fprintf(b.stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, eps, delta, in)
+	_, err = fmt.Fprintf(b.Stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, eps, delta, in)
 	return err
 }
 
@@ -90,7 +91,7 @@ func declaredParts(path string) (*ledger.Parts, error) {
 	}
 	p, err := partsOf(s)
 	if p == nil && err == nil {
-		err = &usageError{&dp.ParamError{Op: "init", Param: "parts", Want: "must be a schema that declares parts", Got: path, Hint: "write parts: and the public column whose levels part the rows"}}
+		err = &cli.UsageError{Err: &dp.ParamError{Op: "init", Param: "parts", Want: "must be a schema that declares parts", Got: path, Hint: "write parts: and the public column whose levels part the rows"}}
 	}
 	return p, err
 }

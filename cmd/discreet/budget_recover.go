@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // budgetRecover is the flags of the command.
@@ -36,7 +37,7 @@ machines, which cannot be asked whether they still run, without --all.`,
 	}
 	b.ledger.add(c)
 	c.Flags().BoolVar(&b.all, "all", false, "settle trainings of other machines too; one that still runs will lose its result")
-	required(c, "ledger")
+	cli.Require(c, "ledger")
 	return c
 }
 
@@ -44,12 +45,12 @@ func (b *budgetRecover) run(ctx context.Context) error {
 	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
 		settled, err := l.Recover(ctx, func(worker string) bool { return ended(worker, b.all) })
 		for _, s := range settled {
-			if _, err := fmt.Fprintf(b.stdout, "%s %s: %s\n", s.Dataset, s.Job, s.Why); err != nil {
+			if _, err := fmt.Fprintf(b.Stdout, "%s %s: %s\n", s.Dataset, s.Job, s.Why); err != nil {
 				return err
 			}
 		}
 		if err == nil && len(settled) == 0 {
-			b.say("nothing to recover")
+			b.Say("nothing to recover")
 		}
 		return err
 	})

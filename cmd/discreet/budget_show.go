@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // budgetShow is the flags of the command.
@@ -38,7 +39,7 @@ only the dearest counts; each one used is listed with what it spent itself.`,
 	b.ledger.add(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
 	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object")
-	required(c, "ledger")
+	cli.Require(c, "ledger")
 	return c
 }
 
@@ -49,15 +50,15 @@ func (b *budgetShow) run(ctx context.Context) error {
 		case err != nil:
 			return err
 		case b.json && b.dataset != "":
-			return writeJSON(b.stdout, newAccount(all[0]))
+			return cli.WriteJSON(b.Stdout, newAccount(all[0]))
 		case b.json:
 			list := []account{}
 			for _, one := range all {
 				list = append(list, newAccount(one))
 			}
-			return writeJSON(b.stdout, map[string]any{"datasets": list})
+			return cli.WriteJSON(b.Stdout, map[string]any{"datasets": list})
 		}
-		return writeBalances(b.stdout, all)
+		return writeBalances(b.Stdout, all)
 	})
 }
 

@@ -17,7 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/ledger/ledgertest"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger/ledgertest"
 )
 
 // onLedgers runs f with a file and with a PostgreSQL database that are no
@@ -82,7 +83,7 @@ func TestExactlyTenProcessesTrain(t *testing.T) {
 			count[code]++
 		}
 		models, _ := filepath.Glob(filepath.Join(dir, "m*.json"))
-		if count[exitOK] != 10 || count[exitBudget] != 10 || len(models) != 10 {
+		if count[cli.ExitOK] != 10 || count[cli.ExitBudget] != 10 || len(models) != 10 {
 			t.Errorf("exit codes %v, %d models; want 10 times 0, 10 times 3, 10 models", codes, len(models))
 		}
 		budgetCommand(t, "verify", "--ledger", address)

@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // budgetVerify is the flags of the command.
@@ -39,7 +40,7 @@ be noticed in one way only: keep heads elsewhere and give the latest as --anchor
 	}
 	b.ledger.add(c)
 	c.Flags().StringVar(&b.anchor, "anchor", "", "a `head` that verify printed earlier; the ledger must contain it")
-	required(c, "ledger")
+	cli.Require(c, "ledger")
 	return c
 }
 
@@ -49,7 +50,7 @@ func (b *budgetVerify) run(ctx context.Context) error {
 		seq, hash, ok := strings.Cut(b.anchor, ":")
 		n, err := strconv.ParseInt(seq, 10, 64)
 		if !ok || err != nil || n < 1 || len(hash) != 64 {
-			return &usageError{&dp.ParamError{Op: "budget verify", Param: "anchor", Want: "must be a head as verify prints it, number:hash", Got: strconv.Quote(b.anchor)}}
+			return &cli.UsageError{Err: &dp.ParamError{Op: "budget verify", Param: "anchor", Want: "must be a head as verify prints it, number:hash", Got: strconv.Quote(b.anchor)}}
 		}
 		anchor = &ledger.Head{Seq: n, Hash: hash}
 	}
@@ -58,7 +59,7 @@ func (b *budgetVerify) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(b.stdout, "ok: %d entries\nhead %d:%s\n", h.Seq, h.Seq, h.Hash)
+		_, err = fmt.Fprintf(b.Stdout, "ok: %d entries\nhead %d:%s\n", h.Seq, h.Seq, h.Hash)
 		return err
 	})
 }

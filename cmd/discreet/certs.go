@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
 func (a *app) certs() *cobra.Command {
@@ -26,7 +27,7 @@ certificates; what we read from one is its name discreet://ROLE/NAME.`,
   discreet certs issue --dir certs --role aggregator --name main --host agg.example.org
   discreet certs issue --dir certs --role owner --name clinic-7`,
 	}
-	return group(c, a.certsInit(), a.certsIssue())
+	return cli.Group(c, a.certsInit(), a.certsIssue())
 }
 
 // certsFlags are what both commands need.
@@ -40,7 +41,7 @@ func (f *certsFlags) add(c *cobra.Command, days int) {
 	c.Args = cobra.NoArgs
 	c.Flags().StringVar(&f.dir, "dir", "", "the `directory` of the certificates")
 	c.Flags().IntVar(&f.days, "days", days, "how long it is valid, in days")
-	required(c, "dir")
+	cli.Require(c, "dir")
 }
 
 func (f *certsFlags) life() time.Duration { return time.Duration(f.days) * 24 * time.Hour }
@@ -66,7 +67,7 @@ helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
 			if err := authority.Save(f.dir); err != nil {
 				return err
 			}
-			if _, err = fmt.Fprintf(a.stdout, "made an authority in %s\n", f.dir); err != nil || !trial {
+			if _, err = fmt.Fprintf(a.Stdout, "made an authority in %s\n", f.dir); err != nil || !trial {
 				return err
 			}
 			now := time.Now()
@@ -116,7 +117,7 @@ serve, and need the names at which others reach them. It replaces nothing.`,
 			if err := id.Save(f.dir); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, "made the certificate of %s in %s\n", id.Caller, f.dir)
+			_, err = fmt.Fprintf(a.Stdout, "made the certificate of %s in %s\n", id.Caller, f.dir)
 			return err
 		},
 	}
@@ -124,7 +125,7 @@ serve, and need the names at which others reach them. It replaces nothing.`,
 	c.Flags().StringVar(&role, "role", "", "the `role`: "+roleNames())
 	c.Flags().StringVar(&name, "name", "", "the `name` of the process among those of its role")
 	c.Flags().StringSliceVar(&hosts, "host", here, "`names` and addresses at which a server is reached")
-	required(c, "role", "name")
+	cli.Require(c, "role", "name")
 	return c
 }
 

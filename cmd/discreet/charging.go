@@ -7,9 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // charging is the flags that name the budget to charge.
@@ -29,7 +30,7 @@ func (f *charging) add(c *cobra.Command, dataset, job string) {
 // a ledger.
 func (f *charging) together(c *cobra.Command, flags ...string) error {
 	bad := func(param, other string) error {
-		return &usageError{&dp.ParamError{Op: c.Name(), Param: param, Want: "must be given together with --" + other}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: c.Name(), Param: param, Want: "must be given together with --" + other}}
 	}
 	if f.ledger.address != "" {
 		if f.dataset == "" {

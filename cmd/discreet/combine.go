@@ -15,15 +15,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // combination is the flags that say how to combine, of combine and party plan.
@@ -57,13 +58,13 @@ func (f *combination) add(c *cobra.Command) {
 	} {
 		complete(c, name, words...)
 	}
-	required(c, "schema", "parties")
+	cli.Require(c, "schema", "parties")
 }
 
 // read checks what can be checked without a schema.
 func (f *combination) read(op string) error {
 	bad := func(want string, got any, hint string) error {
-		return &usageError{&dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint}}
 	}
 	inf := strings.EqualFold(f.epsilon, "inf")
 	switch {
@@ -75,7 +76,7 @@ func (f *combination) read(op string) error {
 	default:
 		eps, err := dp.ParseEpsilon(f.epsilon)
 		if err != nil {
-			return &usageError{err}
+			return &cli.UsageError{Err: err}
 		}
 		f.params.Epsilon = eps
 	}
@@ -87,7 +88,7 @@ func (f *combination) read(op string) error {
 func (f *combination) price(s *schema.Schema, rows int) (*multiparty.Plan, error) {
 	pl, err := f.params.Plan(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
-		return nil, &usageError{err}
+		return nil, &cli.UsageError{Err: err}
 	}
 	return pl, err
 }
@@ -169,7 +170,7 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 	t.asking.add(c)
 	t.charging.add(c, "the `name` of the data set in the ledger; its unit is party",
 		"the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result (default a random one)")
-	required(c, "aux")
+	cli.Require(c, "aux")
 	c.MarkFlagsOneRequired("votes", "ask")
 	c.MarkFlagsMutuallyExclusive("roster", "ask")
 	c.MarkFlagsMutuallyExclusive("holders", "ask")
@@ -184,21 +185,21 @@ func (t *combine) run(c *cobra.Command) error {
 		return err
 	}
 	if t.answers != "" && t.params.Method != multiparty.NoisyMax {
-		return &usageError{&dp.ParamError{Op: "combine", Param: "answers", Want: "may be given with --method noisy-max only", Got: t.answers}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "answers", Want: "may be given with --method noisy-max only", Got: t.answers}}
 	}
 	switch {
 	case t.inSecret && (t.answers != "" || t.roster != ""):
-		return &usageError{&dp.ParamError{Op: "combine", Param: "secure-sum", Want: "must be left out with --answers and --roster: there are no votes to see", Got: true}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "secure-sum", Want: "must be left out with --answers and --roster: there are no votes to see", Got: true}}
 	case t.inSecret && t.honest < 1:
-		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be given with --secure-sum, and at least 1", Got: t.honest}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "honest", Want: "must be given with --secure-sum, and at least 1", Got: t.honest}}
 	case t.inSecret && c.Flags().Changed("minimum") && (t.minimum < t.honest || t.minimum > t.params.Parties):
-		return &usageError{&dp.ParamError{Op: "combine", Param: "minimum", Want: "must be at least --honest and at most --parties", Got: t.minimum}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be at least --honest and at most --parties", Got: t.minimum}}
 	case t.inSecret && t.asking.peers != "" && t.votes != "":
-		return &usageError{&dp.ParamError{Op: "combine", Param: "votes", Want: "must be left out with --ask and --secure-sum: there are no votes to keep", Got: t.votes}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "votes", Want: "must be left out with --ask and --secure-sum: there are no votes to keep", Got: t.votes}}
 	case !t.inSecret && t.honest != 0:
-		return &usageError{&dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.honest}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.honest}}
 	case !t.inSecret && t.minimum != 0:
-		return &usageError{&dp.ParamError{Op: "combine", Param: "minimum", Want: "must be left out without --secure-sum", Got: t.minimum}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be left out without --secure-sum", Got: t.minimum}}
 	}
 	if err := t.asking.check(c, t.params.Method, t.inSecret); err != nil {
 		return err
@@ -218,7 +219,7 @@ func (t *combine) run(c *cobra.Command) error {
 		if out == "" {
 			continue
 		}
-		if err := canWrite(out); err != nil {
+		if err := cli.CheckWritable(out); err != nil {
 			return fmt.Errorf("combine: output %w", err)
 		}
 	}
@@ -233,8 +234,8 @@ func (t *combine) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	t.say("wrote %s", t.model)
-	_, err = io.WriteString(t.stdout, m.Privacy.Card())
+	t.Say("wrote %s", t.model)
+	_, err = io.WriteString(t.Stdout, m.Privacy.Card())
 	return err
 }
 
@@ -266,10 +267,10 @@ func (t *combine) produce(ctx context.Context, id string, s *schema.Schema, acct
 // facts says what the combination is about to do.
 func (t *combine) facts(pl *multiparty.Plan, counted bool) {
 	for _, f := range pl.Facts() {
-		t.say("  %s", f.Text)
+		t.Say("  %s", f.Text)
 	}
 	if !t.open && !counted {
-		t.say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
 	}
 }
 
@@ -296,13 +297,13 @@ func (t *combine) answerAll(ctx context.Context, id string, s *schema.Schema) er
 	if t.ledger.address == "" {
 		err = t.answer(ctx, id, q, till, s, nil)
 	} else {
-		t.say("charging data set %q as jobs %s-1 to %s-%d", t.dataset, id, id, pl.Queries)
+		t.Say("charging data set %q as jobs %s-1 to %s-%d", t.dataset, id, id, pl.Queries)
 		err = t.ledger.with(ctx, func(l *ledger.Ledger) error { return t.answer(ctx, id, q, till, s, l) })
 	}
 	if given := pl.Queries - q.Left(); err == nil {
-		t.say("wrote %d answers to %s; epsilon %s is spent, and there are no more", given, t.answers, pl.Epsilon)
+		t.Say("wrote %d answers to %s; epsilon %s is spent, and there are no more", given, t.answers, pl.Epsilon)
 	} else if given > 0 {
-		t.say("wrote %d of %d answers to %s", given, pl.Queries, t.answers)
+		t.Say("wrote %d of %d answers to %s", given, pl.Queries, t.answers)
 	}
 	return err
 }
@@ -326,7 +327,7 @@ func (t *combine) tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder s
 	if err != nil {
 		return nil, err
 	}
-	report, done := t.runsDone("tallying")
+	report, done := t.ShowRuns("tallying")
 	defer done()
 	for i, e := range entries {
 		path := filepath.Join(folder, e.Name())
@@ -343,9 +344,9 @@ func (t *combine) tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder s
 		}
 		report(i+1, len(entries))
 	}
-	t.say("%d of %d parties voted; each that did not counts as a constant vote", votes.Present(), t.params.Parties)
+	t.Say("%d of %d parties voted; each that did not counts as a constant vote", votes.Present(), t.params.Parties)
 	if allowed == nil {
-		t.say("no --roster: signatures say that files are whole, not who wrote them")
+		t.Say("no --roster: signatures say that files are whole, not who wrote them")
 	}
 	return votes, nil
 }

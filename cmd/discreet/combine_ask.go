@@ -14,12 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/service/identity"
-	"github.com/discreet-dp/discreet/service/party"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/party"
 )
 
 // asking is the flags of combine that fetch votes from parties over the network.
@@ -45,7 +46,7 @@ func (f *asking) add(c *cobra.Command) {
 // check refuses flags that contradict each other.
 func (f *asking) check(c *cobra.Command, method multiparty.Method, inSecret bool) error {
 	bad := func(param, want string, got any) error {
-		return &usageError{&dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}}
 	}
 	if f.peers == "" {
 		for _, name := range []string{"wait", "kind", "helpers"} {
@@ -78,14 +79,14 @@ func (f *asking) check(c *cobra.Command, method multiparty.Method, inSecret bool
 // checkHelpers refuses what is no committee.
 func checkHelpers(op string, helpers map[string]string) error {
 	bad := func(want string, got any) error {
-		return &usageError{&dp.ParamError{Op: op, Param: "helpers", Want: want, Got: got}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: op, Param: "helpers", Want: want, Got: got}}
 	}
 	if n := len(helpers); n > 0 && (n < 3 || n > 255) {
 		return bad("must number 3 to 255", n)
 	}
 	for name, address := range helpers {
 		if err := (identity.Caller{Role: identity.Helper, Name: name}).Check(); err != nil {
-			return &usageError{err}
+			return &cli.UsageError{Err: err}
 		}
 		if !isAddress(address) {
 			return bad("must look like NAME=https://host:port", address)
@@ -131,13 +132,13 @@ func (t *combine) ask(ctx context.Context, job string, pl *multiparty.Plan, peer
 	if err != nil {
 		return err
 	}
-	t.say("asking %d parties as job %s, until %s", len(peers), job, q.Deadline.Format(time.RFC3339))
-	report, done := t.runsDone("asking")
+	t.Say("asking %d parties as job %s, until %s", len(peers), job, q.Deadline.Format(time.RFC3339))
+	report, done := t.ShowRuns("asking")
 	answers, err := use(party.Asking{Self: self, Peers: peers, Query: q, Files: t.aux, Log: t.log(), Progress: report})
 	done()
 	for _, a := range answers {
 		if a.Err != nil {
-			t.say("absent: party %q: %v", a.Peer.Name, a.Err)
+			t.Say("absent: party %q: %v", a.Peer.Name, a.Err)
 		}
 	}
 	return errors.Join(refused(err), ctx.Err())
@@ -187,7 +188,7 @@ func (t *combine) readPeers() ([]party.Peer, error) {
 	case len(out) == 0:
 		return nil, fmt.Errorf("combine: %s: must name at least one party", t.asking.peers)
 	case len(out) > t.params.Parties:
-		return nil, &usageError{&dp.ParamError{Op: "combine", Param: "parties", Want: fmt.Sprintf("must be at least the %d that are asked", len(out)), Got: t.params.Parties}}
+		return nil, &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "parties", Want: fmt.Sprintf("must be at least the %d that are asked", len(out)), Got: t.params.Parties}}
 	}
 	return out, nil
 }
@@ -239,7 +240,7 @@ func (t *combine) askInSecret(ctx context.Context, job string, pl *multiparty.Pl
 		return nil, refused(err)
 	}
 	if !acct.Counted() {
-		t.say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
 	}
 	var total *party.Total
 	if err := t.ask(ctx, job, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {
@@ -251,6 +252,6 @@ func (t *combine) askInSecret(ctx context.Context, job string, pl *multiparty.Pl
 	}); err != nil {
 		return nil, err
 	}
-	t.say("%d of %d parties are in the secret sum, of %d coordinates, over %d helpers; each that is not counts as a constant vote", total.Parties, pl.Parties, s.Law.Dim(), len(t.helpers))
+	t.Say("%d of %d parties are in the secret sum, of %d coordinates, over %d helpers; each that is not counts as a constant vote", total.Parties, pl.Parties, s.Law.Dim(), len(t.helpers))
 	return s.Combine(ctx, total.Sum, total.Parties)
 }

@@ -18,12 +18,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // checkPaying refuses flags that contradict each other.
@@ -33,9 +34,9 @@ func (t *combine) checkPaying(c *cobra.Command) error {
 	}
 	switch {
 	case t.ledger.address == "" && t.asking.peers == "" && c.Flags().Changed("job"):
-		return &usageError{&dp.ParamError{Op: "combine", Param: "job", Want: "may be given with --ledger or --ask only", Got: t.job}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "job", Want: "may be given with --ledger or --ask only", Got: t.job}}
 	case t.ledger.address != "" && t.open:
-		return &budgetError{errors.New("combine: a combination without privacy exceeds every budget; leave out --ledger to combine without one")}
+		return &cli.BudgetError{Err: errors.New("combine: a combination without privacy exceeds every budget; leave out --ledger to combine without one")}
 	}
 	return nil
 }
@@ -94,13 +95,13 @@ func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, a
 			return err
 		}
 		if b := j.Stored(); b != nil {
-			t.say("this job has a result already: nothing is asked, drawn or charged")
+			t.Say("this job has a result already: nothing is asked, drawn or charged")
 			if m, err = model.Unmarshal(b); err != nil {
 				return err
 			}
 			return j.Publish(t.model)
 		}
-		t.say("charging data set %q as job %s", t.dataset, id)
+		t.Say("charging data set %q as job %s", t.dataset, id)
 		if err := j.Afford(dp.Pure(pl.Events()), pl.Events()); err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (c *cashier) Counted() bool                                { return c.now.C
 // also where the budget ends before the rows do.
 func (t *combine) answer(ctx context.Context, id string, q *multiparty.Queries, till *cashier, s *schema.Schema, l *ledger.Ledger) error {
 	var spent error
-	err := writeFile(t.answers, func(w io.Writer) error {
+	err := cli.WriteFile(t.answers, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		if err := out.Write([]string{"row", s.Label.Name}); err != nil {
 			return err

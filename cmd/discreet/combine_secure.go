@@ -10,12 +10,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/local/secsum"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/rng"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
 // secure plays a secret sum in this process: each votes file is read by what
@@ -23,7 +24,7 @@ import (
 func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary, acct learn.Account) (*model.Model, error) {
 	s, err := pl.Secret(ctx, aux, t.honest)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &cli.UsageError{Err: err}
 	}
 	if err := s.Charge(acct); err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multipar
 		Round: rand.Text(), Owners: max(2, pl.Parties), AtLeast: max(2, t.honest, t.minimum), Holders: t.holders, Length: s.Law.Dim(), Range: s.Law.Top() + 1,
 	})
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &cli.UsageError{Err: err}
 	}
 	if len(entries) > pl.Parties {
 		return nil, fmt.Errorf("combine: %s: at most %d parties were announced (got %d files)", t.votes, pl.Parties, len(entries))
@@ -50,8 +51,8 @@ func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multipar
 	if err != nil {
 		return nil, err
 	}
-	t.say("%d of %d parties are in the secret sum, of %d coordinates, over %d holders; each that is not counts as a constant vote", parties, pl.Parties, s.Law.Dim(), t.holders)
-	t.say("parties, holders and combiner were played by one process: a rehearsal, which hides nothing from whoever runs it")
+	t.Say("%d of %d parties are in the secret sum, of %d coordinates, over %d holders; each that is not counts as a constant vote", parties, pl.Parties, s.Law.Dim(), t.holders)
+	t.Say("parties, holders and combiner were played by one process: a rehearsal, which hides nothing from whoever runs it")
 	return s.Combine(ctx, total, parties)
 }
 

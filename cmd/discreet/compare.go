@@ -14,9 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/heldout"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // compareLearners is the flags of the command.
@@ -68,7 +69,7 @@ which splits are drawn and nothing about noise, which is fresh in every fit.`,
 	c.Flags().BoolVar(&l.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&l.notPrivate, "not-private", false, "the numbers may tell about the rows of the table")
 	c.Flags().BoolVar(&l.exceed, "exceed-max-epsilon", false, "compare although the schema declares a max_epsilon")
-	required(c, "data", "schema", "learners", "epsilons")
+	cli.Require(c, "data", "schema", "learners", "epsilons")
 	complete(c, "learners", learnerNames()...)
 	return c
 }
@@ -83,7 +84,7 @@ func learnerNames() (names []string) {
 func (l *compareLearners) run(ctx context.Context) error {
 	o, err := l.options()
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	s, err := schema.Load(l.schema)
 	if err != nil {
@@ -91,18 +92,18 @@ func (l *compareLearners) run(ctx context.Context) error {
 	}
 	if err := o.Check(s); err != nil {
 		if _, ok := errors.AsType[*dp.ParamError](err); ok {
-			return &usageError{err}
+			return &cli.UsageError{Err: err}
 		}
 		return err
 	}
 	if excess := (price{notPrivate: true}).excess(s); excess != "" && !l.exceed {
-		return &budgetError{fmt.Errorf("compare: %s; only --exceed-max-epsilon goes beyond it", excess)}
+		return &cli.BudgetError{Err: fmt.Errorf("compare: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
 	t, err := l.table(ctx, s, l.data)
 	if err != nil {
 		return err
 	}
-	report, done := l.runsDone("comparing")
+	report, done := l.ShowRuns("comparing")
 	o.Progress = report
 	r, err := heldout.Run(ctx, t, *o)
 	done()
@@ -115,7 +116,7 @@ func (l *compareLearners) run(ctx context.Context) error {
 		}
 	}
 	if l.json {
-		return writeJSON(l.stdout, pointsOf(r))
+		return cli.WriteJSON(l.Stdout, pointsOf(r))
 	}
 	return l.print(r)
 }
@@ -160,10 +161,10 @@ func (l *compareLearners) save(r *heldout.Result) error {
 	}
 	for _, f := range filesOf(r) {
 		path := filepath.Join(l.out, f.name)
-		if err := writeFile(path, f.write); err != nil {
+		if err := cli.WriteFile(path, f.write); err != nil {
 			return err
 		}
-		l.say("wrote %s", path)
+		l.Say("wrote %s", path)
 	}
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/heldout"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // configured reads NAME[:OPTION=VALUE]... into a learner with those options, and

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/discreet-dp/discreet/heldout"
-	"github.com/discreet-dp/discreet/plot"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/plot"
 )
 
 // points is what compare prints for programs.
@@ -58,7 +59,7 @@ func filesOf(r *heldout.Result) (out []outFile) {
 			out = append(out, outFile{name + ".svg", chart.WriteSVG}, outFile{name + ".png", chart.WritePNG})
 		}
 	}
-	return append(out, outFile{"comparison.json", func(w io.Writer) error { return writeJSON(w, pointsOf(r)) }})
+	return append(out, outFile{"comparison.json", func(w io.Writer) error { return cli.WriteJSON(w, pointsOf(r)) }})
 }
 
 // print writes the comparison for a terminal.
@@ -70,7 +71,7 @@ func (l *compareLearners) print(r *heldout.Result) error {
 			fmt.Fprintf(&b, "%s is undefined: held-out rows lack a class\n\n", m)
 			continue
 		}
-		if err := r.Chart(m).WriteText(&b, l.columns(), l.glyphs()); err != nil {
+		if err := r.Chart(m).WriteText(&b, l.Columns(), l.Glyphs()); err != nil {
 			return err
 		}
 		b.WriteString("\n")
@@ -89,10 +90,10 @@ func (l *compareLearners) print(r *heldout.Result) error {
 		b.WriteString("\n± is one standard deviation between splits, noise included.\n")
 	}
 	text := b.String()
-	if l.glyphs() == plot.ASCII {
+	if l.Glyphs() == plot.ASCII {
 		text = strings.NewReplacer("ε", "epsilon", "±", "+-").Replace(text)
 	}
-	_, err := io.WriteString(l.stdout, text)
+	_, err := io.WriteString(l.Stdout, text)
 	return err
 }
 

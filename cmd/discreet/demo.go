@@ -11,9 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/census"
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
 // demo is the flags of the command.
@@ -58,31 +59,31 @@ every run, as it is everywhere but in experiments.`,
 
 func (d *demo) run(ctx context.Context) error {
 	if d.rows < minDemoRows || d.rows > maxDemoRows {
-		return &usageError{&dp.ParamError{Op: "demo", Param: "rows", Want: fmt.Sprintf("must be from %d to %d", minDemoRows, maxDemoRows), Got: d.rows}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "demo", Param: "rows", Want: fmt.Sprintf("must be from %d to %d", minDemoRows, maxDemoRows), Got: d.rows}}
 	}
-	d.say("inventing %d people (seed %d)", d.rows, d.seed)
+	d.Say("inventing %d people (seed %d)", d.rows, d.seed)
 	train, test := halves(census.Generate(d.seed, d.rows))
 	if d.save != "" {
 		if err := d.saveTables(train, test); err != nil {
 			return err
 		}
 	}
-	report, done := d.runsDone("training")
+	report, done := d.ShowRuns("training")
 	found, err := compare(ctx, train, test, report)
 	done()
 	if err != nil {
 		return err
 	}
-	if err := found.print(d.stdout, d.columns(), d.glyphs()); err != nil {
+	if err := found.print(d.Stdout, d.Columns(), d.Glyphs()); err != nil {
 		return err
 	}
 	if d.out == "" {
 		return nil
 	}
-	if err := writeFile(d.out, found.chart().WriteSVG); err != nil {
+	if err := cli.WriteFile(d.out, found.chart().WriteSVG); err != nil {
 		return err
 	}
-	d.say("wrote %s", d.out)
+	d.Say("wrote %s", d.out)
 	return nil
 }
 
@@ -108,10 +109,10 @@ func (d *demo) saveTables(train, test *dataset.Table) error {
 		{"held-out.csv", func(w io.Writer) error { return census.WriteCSV(w, test) }},
 	} {
 		path := filepath.Join(d.save, file.name)
-		if err := writeFile(path, file.write); err != nil {
+		if err := cli.WriteFile(path, file.write); err != nil {
 			return err
 		}
-		d.say("wrote %s", path)
+		d.Say("wrote %s", path)
 	}
 	return nil
 }

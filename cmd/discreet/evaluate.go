@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/metrics"
-	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/metrics"
 )
 
 // evaluate is the flags of the command.
@@ -48,7 +49,7 @@ to people who may see those rows.`,
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&e.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
-	required(c, "model", "data")
+	cli.Require(c, "model", "data")
 	return c
 }
 
@@ -70,9 +71,9 @@ func (e *evaluate) run(ctx context.Context) error {
 		return err
 	}
 	if e.json {
-		return writeJSON(e.stdout, score{false, r})
+		return cli.WriteJSON(e.Stdout, score{false, r})
 	}
-	return writeReport(e.stdout, r, m.Schema.Label.Name)
+	return writeReport(e.Stdout, r, m.Schema.Label.Name)
 }
 
 func writeReport(out io.Writer, r *metrics.Report, label string) error {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
 )
 
 // Every command line that the help shows is one that the program understands.
@@ -47,7 +49,7 @@ func TestExamplesAreUnderstood(t *testing.T) {
 }
 
 func newTestRoot() *cobra.Command {
-	return (&app{stdin: &bytes.Buffer{}, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root()
+	return newRoot(&cli.App{Stdin: &bytes.Buffer{}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})
 }
 
 // words splits a command line as a shell does: white space separates, except

@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	explanations "github.com/discreet-dp/discreet/explain"
-	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/model"
+	explanations "github.com/discreet-dp/discreet/internal/model/explain"
 )
 
 // explain is the flags of the command.
@@ -41,7 +42,7 @@ model does not. The page is a single file that loads nothing.`,
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
 	c.Flags().StringVar(&e.out, "out", "", "the HTML `file` to write; replaced if it is there")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
-	required(c, "model")
+	cli.Require(c, "model")
 	c.MarkFlagsOneRequired("out", "json")
 	return c
 }
@@ -53,16 +54,16 @@ func (e *explain) run() error {
 	}
 	x, err := explanations.Of(m)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	if e.out != "" {
-		if err := writeFile(e.out, x.WriteHTML); err != nil {
+		if err := cli.WriteFile(e.out, x.WriteHTML); err != nil {
 			return fmt.Errorf("explain: %w", err)
 		}
-		e.say("wrote %s", e.out)
+		e.Say("wrote %s", e.out)
 	}
 	if e.json {
-		return writeJSON(e.stdout, x)
+		return cli.WriteJSON(e.Stdout, x)
 	}
 	return nil
 }

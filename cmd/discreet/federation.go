@@ -14,11 +14,12 @@ import (
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/local/wire"
-	"github.com/discreet-dp/discreet/service/identity"
-	"github.com/discreet-dp/discreet/service/problem"
-	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
 // as is who a process of a federation is.
@@ -27,7 +28,7 @@ type as struct{ dir, caller string }
 func (f *as) add(c *cobra.Command, example string) {
 	c.Flags().StringVar(&f.dir, "certs", "", "the `directory` of certificates, as certs makes it")
 	c.Flags().StringVar(&f.caller, "as", "", "whose certificate it is, `ROLE/NAME`, e.g. "+example)
-	required(c, "certs", "as")
+	cli.Require(c, "certs", "as")
 }
 
 func (f *as) load() (*identity.Identity, error) {
@@ -45,7 +46,7 @@ type remote struct {
 func (f *remote) add(c *cobra.Command, example string) {
 	f.as.add(c, example)
 	c.Flags().StringVar(&f.server, "server", "", "the aggregator's `address`, https://host:port")
-	required(c, "server")
+	cli.Require(c, "server")
 }
 
 // address refuses what is not one: a connection without TLS would say who asks
@@ -60,7 +61,7 @@ func (f *remote) address() error {
 
 func (f *remote) client() (rpc.AggregatorClient, *identity.Identity, error) {
 	if err := f.address(); err != nil {
-		return nil, nil, &usageError{err}
+		return nil, nil, &cli.UsageError{Err: err}
 	}
 	id, err := f.load()
 	if err != nil {
@@ -85,10 +86,10 @@ func answered(err error) error {
 func taskID(text string) (id wire.Digest, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(id) {
-		return id, &usageError{&dp.ParamError{Op: "federation", Param: "task", Want: fmt.Sprintf("must be %d hexadecimal digits, as task create prints them", 2*len(id)), Got: text}}
+		return id, &cli.UsageError{Err: &dp.ParamError{Op: "federation", Param: "task", Want: fmt.Sprintf("must be %d hexadecimal digits, as task create prints them", 2*len(id)), Got: text}}
 	}
 	return wire.Digest(b), nil
 }
 
 // log writes structured lines about what a long-running process does.
-func (a *app) log() *slog.Logger { return slog.New(slog.NewTextHandler(a.stderr, nil)) }
+func (a *app) log() *slog.Logger { return slog.New(slog.NewTextHandler(a.Stderr, nil)) }

@@ -22,15 +22,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/census"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/local/aggregator"
-	"github.com/discreet-dp/discreet/local/wire"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/service/announce"
-	"github.com/discreet-dp/discreet/service/book"
-	"github.com/discreet-dp/discreet/service/identity"
-	"github.com/discreet-dp/discreet/service/owner"
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/owner"
+	"github.com/discreet-dp/discreet/internal/service/owner/spending"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
 // trial is a federation of real processes in one folder.
@@ -206,7 +206,7 @@ func (tr *trial) inProcess(task string, owners int, books ...string) []byte {
 	}
 	var reports [][]byte
 	for _, name := range books {
-		b, err := book.Open(t.Context(), filepath.Join(tr.dir, name), 2*dp.Nano)
+		b, err := spending.Open(t.Context(), filepath.Join(tr.dir, name), 2*dp.Nano)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,11 +225,11 @@ func (tr *trial) inProcess(task string, owners int, books ...string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	announced, err := announce.Parse(text)
+	announced, err := tasks.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := aggregator.New(announced.Task)
+	c, err := collect.New(announced.Task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func (tr *trial) inProcess(task string, owners int, books ...string) []byte {
 			t.Fatal(err)
 		}
 	}
-	m, err := c.Model(aggregator.Statement{})
+	m, err := c.Model(collect.Statement{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // A command that is given up ends with all that it has started.
@@ -31,7 +32,7 @@ func TestCommandsEndWithTheirChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := filepath.Join(dir, "child")
-	v := &voter{app: &app{env: os.Environ(), stderr: new(bytes.Buffer)}, encoding: "onehot", command: "sleep 1000 & echo $! > " + quote1(child) + ".new; mv " + quote1(child) + ".new " + quote1(child) + "; wait"}
+	v := &voter{app: &app{&cli.App{Env: os.Environ(), Stderr: new(bytes.Buffer)}}, encoding: "onehot", command: "sleep 1000 & echo $! > " + quote1(child) + ".new; mv " + quote1(child) + ".new " + quote1(child) + "; wait"}
 	if err := v.open(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/service/helper"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/service/helper"
 )
 
 // helping is the flags of the command.
@@ -44,7 +45,7 @@ and whether it is alive and ready.`,
 	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
 	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
-	required(c, "listen", "store")
+	cli.Require(c, "listen", "store")
 	return c
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
 // hosts are network namespaces joined by a bridge: machines that can be cut off.

@@ -3,9 +3,9 @@
 package main
 
 import (
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/learn/additive"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/additive"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func additiveLearner() *learner {

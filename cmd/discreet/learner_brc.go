@@ -3,10 +3,10 @@
 package main
 
 import (
-	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/learn/brc"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/brc"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func brcLearner() *learner {

@@ -3,10 +3,10 @@
 package main
 
 import (
-	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/learn/erm"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/erm"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func ermLearner() *learner {

@@ -3,11 +3,11 @@
 package main
 
 import (
-	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/learn/logistic"
-	"github.com/discreet-dp/discreet/learn/nonprivate"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/logistic"
+	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func logisticLearner() *learner {

@@ -5,11 +5,11 @@ package main
 import (
 	"errors"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/learn/pate"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/pate"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func pateLearner() *learner {

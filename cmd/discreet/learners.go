@@ -11,9 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // learners are the rows of the table: to add one, write its file and name it
@@ -124,7 +125,7 @@ func (p defaultedPlan) Facts() []learn.Fact {
 
 // request checks the flags on their own, before any file is opened.
 func (ch *choice) request(op string) (*request, error) {
-	refuse := func(e *dp.ParamError) (*request, error) { return nil, &usageError{e} }
+	refuse := func(e *dp.ParamError) (*request, error) { return nil, &cli.UsageError{Err: e} }
 	name := ch.name
 	if name == "" {
 		name = defaultLearner
@@ -148,7 +149,7 @@ func (ch *choice) request(op string) (*request, error) {
 	}
 	pr, err := ch.price.read(op, l)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &cli.UsageError{Err: err}
 	}
 	return &request{l, pr, ch.name == ""}, nil
 }
@@ -158,7 +159,7 @@ func (ch *choice) request(op string) (*request, error) {
 func (r *request) plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	pl, err := r.learner.plan(r.price, s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
-		return nil, &usageError{err}
+		return nil, &cli.UsageError{Err: err}
 	}
 	if r.defaulted && err == nil {
 		pl = defaultedPlan{pl}

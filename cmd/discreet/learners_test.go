@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/census"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // TestLearnersKeepOrRefuseMonotone declares that the model must follow a number.

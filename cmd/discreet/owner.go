@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/local/wire"
-	"github.com/discreet-dp/discreet/schema"
-	"github.com/discreet-dp/discreet/service/announce"
-	"github.com/discreet-dp/discreet/service/book"
-	"github.com/discreet-dp/discreet/service/owner"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/owner"
+	"github.com/discreet-dp/discreet/internal/service/owner/spending"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // owning is the flags of the command.
@@ -65,7 +66,7 @@ its own in the book: for trials, and for machines that keep the data of many.`,
 	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
 	f.IntVar(&o.connections, "connections", 4, "the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
-	required(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
+	cli.Require(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
 	c.AddCommand(a.ownerKeys())
 	return c
 }
@@ -84,12 +85,12 @@ are can admit them to a task with task create --roster.`,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			eps, err := dp.ParseEpsilon(lifetime)
 			if err != nil {
-				return &usageError{err}
+				return &cli.UsageError{Err: err}
 			}
-			if owners < 1 || owners > announce.MaxRoster {
-				return &usageError{&dp.ParamError{Op: "owner", Param: "owners", Want: fmt.Sprintf("must be 1 to %d", announce.MaxRoster), Got: owners}}
+			if owners < 1 || owners > tasks.MaxRoster {
+				return &cli.UsageError{Err: &dp.ParamError{Op: "owner", Param: "owners", Want: fmt.Sprintf("must be 1 to %d", tasks.MaxRoster), Got: owners}}
 			}
-			b, err := book.Open(c.Context(), path, eps)
+			b, err := spending.Open(c.Context(), path, eps)
 			if err != nil {
 				return refused(err)
 			}
@@ -98,7 +99,7 @@ are can admit them to a task with task create --roster.`,
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriter(a.stdout)
+			out := bufio.NewWriter(a.Stdout)
 			for i := range keys.Len() {
 				fmt.Fprintln(out, keys.Name(i))
 			}
@@ -109,24 +110,24 @@ are can admit them to a task with task create --roster.`,
 	f.StringVar(&path, "book", "", "the `file` of the owners' keys and of what they have given; made where there is none")
 	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
 	f.IntVar(&owners, "owners", 1, "the `number` of owners")
-	required(c, "book", "lifetime-epsilon")
+	cli.Require(c, "book", "lifetime-epsilon")
 	return c
 }
 
 func (o *owning) run(ctx context.Context) (err error) {
 	eps, err := dp.ParseEpsilon(o.epsilon)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	lifetime, err := dp.ParseEpsilon(o.lifetime)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	if m := wire.Mode(o.mode); m != wire.Local && m != wire.Aggregate {
-		return &usageError{&dp.ParamError{Op: "owner", Param: "mode", Want: "must be local or aggregate", Got: o.mode}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "owner", Param: "mode", Want: "must be local or aggregate", Got: o.mode}}
 	}
 	if err := o.address(); err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	id, err := taskID(o.task)
 	if err != nil {
@@ -136,19 +137,19 @@ func (o *owning) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	b, err := book.Open(ctx, o.book, lifetime)
+	b, err := spending.Open(ctx, o.book, lifetime)
 	if err != nil {
 		return refused(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	report, done := o.runsDone("owners")
+	report, done := o.ShowRuns("owners")
 	defer done()
 	sum, err := owner.Params{
 		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Mode: wire.Mode(o.mode), Log: o.log(), Progress: report,
 		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.table(ctx, s, o.data) },
 	}.Run(ctx, id)
-	if errors.Is(err, book.ErrSpent) {
-		return &budgetError{err}
+	if errors.Is(err, spending.ErrSpent) {
+		return &cli.BudgetError{Err: err}
 	}
 	if err != nil {
 		return refused(err)
@@ -159,13 +160,13 @@ func (o *owning) run(ctx context.Context) (err error) {
 		}
 	}
 	if o.json {
-		return writeJSON(o.stdout, sum)
+		return cli.WriteJSON(o.Stdout, sum)
 	}
 	what := "reports accepted"
 	if o.mode == string(wire.Aggregate) {
 		what = "gave their shares"
 	}
-	_, err = fmt.Fprintf(o.stdout, "%d owners: %d %s, %d came too late, %d refused, %d not on the list, %d silent\n", sum.Owners, sum.Accepted, what, sum.Missed, sum.Refused, sum.Strange, sum.Silent)
+	_, err = fmt.Fprintf(o.Stdout, "%d owners: %d %s, %d came too late, %d refused, %d not on the list, %d silent\n", sum.Owners, sum.Accepted, what, sum.Missed, sum.Refused, sum.Strange, sum.Silent)
 	return err
 }
 

@@ -10,10 +10,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // partsOf are the parts that a schema declares, nil where it declares none.
@@ -61,9 +62,9 @@ func checkPart(op, part string, s *schema.Schema) error {
 	case err != nil:
 		return err
 	case p == nil:
-		return &usageError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out: the schema declares no parts", Got: part, Hint: "write parts: and the public column whose levels part the rows"}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: op, Param: "part", Want: "must be left out: the schema declares no parts", Got: part, Hint: "write parts: and the public column whose levels part the rows"}}
 	case !slices.Contains(p.Names, part):
-		return &usageError{&dp.ParamError{Op: op, Param: "part", Want: fmt.Sprintf("must be a level of column %q", p.By), Got: strconv.Quote(part)}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: op, Param: "part", Want: fmt.Sprintf("must be a level of column %q", p.By), Got: strconv.Quote(part)}}
 	}
 	return nil
 }

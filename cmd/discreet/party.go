@@ -4,10 +4,12 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
 )
 
 func (a *app) party() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "party",
 		Short: "take part in learning from many parties",
 		Long: `Several parties make one classifier without showing each other a row. Each

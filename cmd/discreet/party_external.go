@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 )
 
 // external hands in the votes of another classifier about one auxiliary file.
@@ -39,7 +39,7 @@ func (v *voter) external(ctx context.Context, aux string, h multiparty.Header, t
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", line)
 	var said bytes.Buffer
-	c.Env, c.Stderr = v.env, &said
+	c.Env, c.Stderr = v.Env, &said
 	if !strings.Contains(v.command, "{data}") {
 		c.Stdin = in
 	}

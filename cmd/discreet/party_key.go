@@ -12,6 +12,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
 )
 
 func (a *app) partyKey() *cobra.Command {
@@ -39,19 +41,19 @@ the public half, which the combiner's roster wants.`,
 			if err := errors.Join(pem.Encode(f, &pem.Block{Type: "PRIVATE KEY", Bytes: der}), f.Close()); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, "%x\n", key.Public())
+			_, err = fmt.Fprintf(a.Stdout, "%x\n", key.Public())
 			return err
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the `file` to write the key to; it must not be there")
-	required(c, "out")
+	cli.Require(c, "out")
 	return c
 }
 
 // signingKey reads a key file; without one the key is made for this file alone.
 func (a *app) signingKey(path string) (ed25519.PrivateKey, error) {
 	if path == "" {
-		a.say("no --key: the signature will say that the file is whole, not who wrote it")
+		a.Say("no --key: the signature will say that the file is whole, not who wrote it")
 		_, key, err := ed25519.GenerateKey(rand.Reader)
 		return key, err
 	}

@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // partyPlan is the flags of the command.
@@ -57,7 +58,7 @@ func (p *partyPlan) run(c *cobra.Command) error {
 		return err
 	}
 	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
-		return &usageError{&dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
 	}
 	s, err := schema.Load(p.public)
 	if err != nil {
@@ -77,7 +78,7 @@ func (p *partyPlan) run(c *cobra.Command) error {
 		}
 	}
 	if p.json {
-		return writeJSON(p.stdout, q)
+		return cli.WriteJSON(p.Stdout, q)
 	}
 	var b strings.Builder
 	for _, f := range pl.Facts() {
@@ -97,6 +98,6 @@ func (p *partyPlan) run(c *cobra.Command) error {
 			fmt.Fprintf(&b, "  %10d  %12.3g  %12s\n", g.Parties, g.Privacy, few)
 		}
 	}
-	_, err = io.WriteString(p.stdout, b.String())
+	_, err = io.WriteString(p.Stdout, b.String())
 	return err
 }

@@ -15,12 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/rng/replay"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // parties is ten parties and what they vote with, in one folder.
@@ -179,7 +180,7 @@ func (p *parties) replayed(folder string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{stderr: new(bytes.Buffer)}
+	a := &app{&cli.App{Stderr: new(bytes.Buffer)}}
 	_, aux, err := a.auxiliary(context.Background(), s, []string{"aux.csv"})
 	if err != nil {
 		t.Fatal(err)

@@ -12,12 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/service/announce"
-	"github.com/discreet-dp/discreet/service/party"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/party"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
 // partyServe is the flags of the command.
@@ -94,7 +95,7 @@ and whether it is alive and ready.`,
 	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
 	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
-	required(c, "listen", "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
+	cli.Require(c, "listen", "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
 	c.MarkFlagsOneRequired("model", "command")
 	c.MarkFlagsMutuallyExclusive("model", "command")
 	return c
@@ -103,11 +104,11 @@ and whether it is alive and ready.`,
 func (s *partyServe) run(ctx context.Context) (err error) {
 	eps, err := dp.ParseEpsilon(s.epsilon)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	lifetime, err := dp.ParseEpsilon(s.lifetime)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	var kinds []multiparty.Kind
 	for _, k := range s.kinds {
@@ -154,9 +155,9 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 }
 
 // readPeers reads whom the party adds up with in secret, nil where it does not.
-func (s *partyServe) readPeers() (announce.Roster, error) {
+func (s *partyServe) readPeers() (tasks.Roster, error) {
 	if inSecret := len(s.helpers) > 0; inSecret != (s.peers != "") || inSecret != (s.honest != 0) {
-		return nil, &usageError{&dp.ParamError{
+		return nil, &cli.UsageError{Err: &dp.ParamError{
 			Op: "party", Param: "peers", Want: "must be given together with --honest and --helpers: the noise of a secret sum is that of its parties",
 			Hint: "a file of the public keys that party key prints, one on each line",
 		}}
@@ -168,7 +169,7 @@ func (s *partyServe) readPeers() (announce.Roster, error) {
 	if err != nil {
 		return nil, err
 	}
-	peers, err := announce.ParseRoster(text)
+	peers, err := tasks.ParseRoster(text)
 	if err != nil {
 		return nil, fmt.Errorf("party: %s: %w", s.peers, err)
 	}

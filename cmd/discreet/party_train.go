@@ -2,7 +2,11 @@
 
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+)
 
 func (a *app) partyTrain() *cobra.Command {
 	t := &train{app: a, exceed: true} // what an owner lets out is said in exceed; this model stays, and records it
@@ -35,6 +39,6 @@ Flags that are not for every learner name theirs in brackets.`,
 			panic(err)
 		}
 	}
-	required(c, "data", "schema", "model", "learner")
+	cli.Require(c, "data", "schema", "model", "learner")
 	return c
 }

@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/multiparty"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // vote is the flags of the command.
@@ -42,7 +43,7 @@ With --kind coefficients a logistic model hands in itself, for combine --method
 average.`,
 		Example: `  discreet party vote --model m.json --aux aux.csv --out votes/mine
   discreet party vote --model m.json --aux aux.csv --kind probabilities --key mine.pem --party "St Mary" --out votes/mary
-  discreet party vote --command "python3 adapters/sklearn_votes.py model.joblib" --schema aux.yaml --aux aux.csv --out votes/mine
+  discreet party vote --command "python3 examples/adapters/sklearn_votes.py model.joblib" --schema aux.yaml --aux aux.csv --out votes/mine
   discreet party vote --csv votes.csv --schema aux.yaml --aux aux.csv --out votes/mine`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return v.run(c.Context()) },
@@ -56,7 +57,7 @@ average.`,
 	c.Flags().StringVar(&v.key, "key", "", "the key `file` to sign with (default a key for this file alone)")
 	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels), "what to hand in: labels, probabilities or coefficients")
 	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
-	required(c, "aux", "out")
+	cli.Require(c, "aux", "out")
 	c.MarkFlagsOneRequired("model", "command", "csv")
 	c.MarkFlagsMutuallyExclusive("model", "command", "csv")
 	return c
@@ -65,7 +66,7 @@ average.`,
 func (v *vote) run(ctx context.Context) error {
 	kind := multiparty.Kind(v.kind)
 	bad := func(param, want string, got any) error {
-		return &usageError{&dp.ParamError{Op: "party", Param: param, Want: want, Got: got}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}}
 	}
 	if err := v.checkKind(kind); err != nil {
 		return err
@@ -85,12 +86,12 @@ func (v *vote) run(ctx context.Context) error {
 		name = strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	var h multiparty.Header
-	err := writeFile(v.out, func(to io.Writer) (err error) {
+	err := cli.WriteFile(v.out, func(to io.Writer) (err error) {
 		h, err = v.cast(ctx, name, kind, v.aux, to)
 		return err
 	})
 	if err == nil {
-		v.say("wrote the %s of party %q about %d rows to %s", h.Kind, h.Party, h.Rows, v.out)
+		v.Say("wrote the %s of party %q about %d rows to %s", h.Kind, h.Party, h.Rows, v.out)
 	}
 	return err
 }

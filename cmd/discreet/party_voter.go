@@ -11,13 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/feature"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/multiparty"
-	"github.com/discreet-dp/discreet/schema"
-	"github.com/discreet-dp/discreet/service/party"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/party"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // voter is what votes for a party: the flags of party vote and party serve, and
@@ -45,7 +46,7 @@ func (v *voter) add(c *cobra.Command) {
 // open reads what votes, the schema and the key.
 func (v *voter) open() (err error) {
 	if v.enc, err = feature.ParseEncoding(v.encoding); err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	if v.schema != "" {
 		if v.public, err = schema.Load(v.schema); err != nil {
@@ -76,7 +77,7 @@ func (v *voter) open() (err error) {
 // checkKind refuses what the party has nothing to hand in of.
 func (v *voter) checkKind(kind multiparty.Kind) error {
 	bad := func(want string, got any) error {
-		return &usageError{&dp.ParamError{Op: "party", Param: "kind", Want: want, Got: got}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "party", Param: "kind", Want: want, Got: got}}
 	}
 	switch {
 	case kind != multiparty.Labels && kind != multiparty.Probabilities && kind != multiparty.Coefficients:
@@ -110,7 +111,7 @@ func (a *app) auxiliary(ctx context.Context, s *schema.Schema, paths []string) (
 		}
 		all.Write(sum[:])
 	}
-	report, done := a.bytesRead("reading")
+	report, done := a.ShowBytes("reading")
 	defer done()
 	t, err := dataset.Read(ctx, s, dataset.Options{Labels: dataset.LabelsIgnored, Progress: report}, paths...)
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // plan is the flags of the command.
@@ -73,7 +74,7 @@ Nissim, Smith).`,
 	p.ledger.add(c)
 	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
 	c.Flags().StringVar(&p.part, "part", "", "plan for one part of the rows: the `level` of the column that the schema's parts: names")
-	required(c, "schema")
+	cli.Require(c, "schema")
 	return c
 }
 
@@ -83,11 +84,11 @@ func (p *plan) run(c *cobra.Command) error {
 		return err
 	}
 	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
-		return &usageError{&dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
 	}
 	sizes, err := p.samples.sizes(c, req.price)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	s, err := schema.Load(p.schema)
 	if err != nil {
@@ -108,12 +109,12 @@ func (p *plan) run(c *cobra.Command) error {
 	if p.json {
 		q := newQuote(req, s, pl, excess, sizes)
 		q.Budget = left
-		return writeJSON(p.stdout, q)
+		return cli.WriteJSON(p.Stdout, q)
 	}
-	if err := writePlan(p.stdout, pl, req.cost(pl), excess, sizes); err != nil {
+	if err := writePlan(p.Stdout, pl, req.cost(pl), excess, sizes); err != nil {
 		return err
 	}
-	return left.write(p.stdout)
+	return left.write(p.Stdout)
 }
 
 func newQuote(req *request, s *schema.Schema, pl learn.Plan, excess string, sizes *sampleSizes) quote {

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // remainder is what a training would leave of a budget.
@@ -25,7 +26,7 @@ type remainder struct {
 // remainder is nil where no ledger is named.
 func (p *plan) remainder(ctx context.Context, price dp.Price) (out *remainder, err error) {
 	if (p.ledger.address == "") != (p.dataset == "") {
-		return nil, &usageError{&dp.ParamError{Op: "plan", Param: "ledger", Want: "and dataset must be given together"}}
+		return nil, &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "ledger", Want: "and dataset must be given together"}}
 	}
 	if p.ledger.address == "" {
 		return nil, nil

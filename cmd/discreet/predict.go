@@ -10,10 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
-	explanations "github.com/discreet-dp/discreet/explain"
-	"github.com/discreet-dp/discreet/model"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/model"
+	explanations "github.com/discreet-dp/discreet/internal/model/explain"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
 // predict is the flags of the command.
@@ -70,13 +71,13 @@ they are: what was private in the table is private in the output.`,
 	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
 	c.Flags().StringVar(&p.level, "level", "", "with --explain, the `level` of the label to explain, of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval of the score for the noise (additive models)")
-	required(c, "model", "data", "out")
+	cli.Require(c, "model", "data", "out")
 	return c
 }
 
 func (p *predict) run(ctx context.Context) error {
 	if strings.HasSuffix(p.out, ".gz") {
-		return &usageError{&dp.ParamError{Op: "predict", Param: "out", Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output through gzip"}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "predict", Param: "out", Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output through gzip"}}
 	}
 	m, err := model.Load(p.model)
 	if err != nil {
@@ -91,13 +92,13 @@ func (p *predict) run(ctx context.Context) error {
 			continue
 		}
 		if err := asked.can("predict "+asked.flag, m); err != nil {
-			return &usageError{err}
+			return &cli.UsageError{Err: err}
 		}
 	}
 	if err := p.checkLevel(m); err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
-	report, done := p.bytesRead("reading")
+	report, done := p.ShowBytes("reading")
 	opts := dataset.Options{Labels: dataset.LabelsIgnored, Progress: report}
 	t, err := dataset.Read(ctx, m.Schema, opts, p.data...)
 	done()
@@ -142,7 +143,7 @@ func (p *predict) run(ctx context.Context) error {
 			added = append(added, dataset.Added{Name: parts[i].Column + "_log_odds", Number: parts[i].At})
 		}
 	}
-	report, done = p.bytesRead("writing")
+	report, done = p.ShowBytes("writing")
 	opts.Progress = report
 	defer done()
 	return p.write(func(w io.Writer) error {
@@ -154,11 +155,11 @@ func (p *predict) run(ctx context.Context) error {
 // so one of the data files may be replaced.
 func (p *predict) write(f func(io.Writer) error) error {
 	if p.out == "-" {
-		w := bufio.NewWriter(p.stdout)
+		w := bufio.NewWriter(p.Stdout)
 		if err := f(w); err != nil {
 			return err
 		}
 		return w.Flush()
 	}
-	return writeFile(p.out, f)
+	return cli.WriteFile(p.out, f)
 }

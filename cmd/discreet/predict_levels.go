@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/column"
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
-	explanations "github.com/discreet-dp/discreet/explain"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/model"
+	explanations "github.com/discreet-dp/discreet/internal/model/explain"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // checkLevel refuses a level that there is nothing to say about.

@@ -15,10 +15,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/census"
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // sampleFolder holds what writeCensus writes.
@@ -35,9 +36,9 @@ func sampleFolder(t *testing.T, rows int) string {
 func writeCensus(dir string, rows int) error {
 	table := census.Generate(1, rows)
 	return errors.Join(
-		writeFile(filepath.Join(dir, "census.yaml"), func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
-		writeFile(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
-		writeFile(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
+		cli.WriteFile(filepath.Join(dir, "census.yaml"), func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
+		cli.WriteFile(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
+		cli.WriteFile(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
 	)
 }
 
@@ -45,7 +46,7 @@ func writeCensus(dir string, rows int) error {
 func discreet(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	if code := run(t.Context(), args, nil, strings.NewReader(""), &out, &talk); code != exitOK {
+	if code := cli.Run(t.Context(), newRoot, args, nil, strings.NewReader(""), &out, &talk); code != cli.ExitOK {
 		t.Fatalf("discreet %s exits with %d: %s", strings.Join(args, " "), code, &talk)
 	}
 	return out.String()
@@ -80,11 +81,11 @@ func TestInterruptedTrainingLeavesNoModel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, talk bytes.Buffer
-	code := run(ctx, []string{
+	code := cli.Run(ctx, newRoot, []string{
 		"train", "--data", "-", "--schema", filepath.Join(dir, "census.yaml"), "--learner", "brc", "--epsilon", "1",
 		"--model", filepath.Join(dir, "m.json"),
 	}, nil, &stopper{bytes.NewReader(text), row, cancel}, &out, &talk)
-	if code != exitFailed || out.Len() > 0 {
+	if code != cli.ExitFailed || out.Len() > 0 {
 		t.Errorf("exits with %d and prints %q", code, &out)
 	}
 	if got, want := talk.String(), "error: interrupted\n"; got != want {
@@ -167,7 +168,7 @@ func TestAFailedWriteChangesNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	err := writeFile(path, func(w io.Writer) error {
+	err := cli.WriteFile(path, func(w io.Writer) error {
 		io.WriteString(w, strings.Repeat("new", 10_000))
 		return io.ErrUnexpectedEOF
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // samples are the flags that ask how many rows it takes to learn a linear

@@ -2,10 +2,14 @@
 
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+)
 
 func (a *app) schema() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "schema",
 		Short: "write and check schema files",
 		Long: `A schema says what is known about a table before anybody looks at it: columns,

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // schemaCheck is the flags of the command.
@@ -64,7 +64,7 @@ func (k *schemaCheck) run(ctx context.Context, path string) error {
 	for _, p := range s.Pairs {
 		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))
 	}
-	_, err = fmt.Fprintf(k.stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s%s, label %q (%s), %s\n",
+	_, err = fmt.Fprintf(k.Stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s%s, label %q (%s), %s\n",
 		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), derived, cut(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
 	return err
 }

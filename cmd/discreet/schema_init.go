@@ -8,9 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // schemaInit is the flags of the command.
@@ -49,7 +50,7 @@ at all: say --no-header and how many columns there are.`,
 func (i *schemaInit) run(path string) error {
 	d, err := i.dialect()
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	var text []byte
 	if i.noHeader {
@@ -60,7 +61,7 @@ func (i *schemaInit) run(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = i.stdout.Write(text)
+	_, err = i.Stdout.Write(text)
 	return err
 }
 

@@ -16,16 +16,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/local/aggregator"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/service/announce"
-	"github.com/discreet-dp/discreet/service/book"
-	"github.com/discreet-dp/discreet/service/helper/helpertest"
-	"github.com/discreet-dp/discreet/service/identity"
-	"github.com/discreet-dp/discreet/service/owner"
-	"github.com/discreet-dp/discreet/service/store"
-	"github.com/discreet-dp/discreet/service/sum"
+	"github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/owner"
+	"github.com/discreet-dp/discreet/internal/service/owner/spending"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
 // TestKillNineSecretly kills helpers, aggregator and owners with SIGKILL, again and
@@ -156,20 +156,20 @@ func (tr *trial) secretly(task string, owners int) []byte {
 	must(err)
 	text, err := os.ReadFile(filepath.Join(tr.dir, "announcement"))
 	must(err)
-	announced, err := announce.Parse(text)
+	announced, err := tasks.Parse(text)
 	must(err)
 	st, err := store.At(t.Context(), filepath.Join(tr.dir, tr.state))
 	must(err)
 	defer st.Close()
-	b, err := book.Open(t.Context(), filepath.Join(tr.dir, "book.db"), 2*dp.Nano)
+	b, err := spending.Open(t.Context(), filepath.Join(tr.dir, "book.db"), 2*dp.Nano)
 	must(err)
 	defer b.Close()
-	c, err := aggregator.New(announced.Task)
+	c, err := collect.New(announced.Task)
 	must(err)
 	for slot := range announced.Task.Slots() {
 		x, err := st.Secret(t.Context(), store.ID(id), slot)
 		must(err)
-		secret, err := sum.Parse(x.Sum)
+		secret, err := secretsum.Parse(x.Sum)
 		must(err)
 		sumID, err := secret.ID()
 		must(err)
@@ -183,7 +183,7 @@ func (tr *trial) secretly(task string, owners int) []byte {
 			if e.Round != sumID {
 				continue
 			}
-			some, err := sum.Unpack(e.Report)
+			some, err := secretsum.Unpack(e.Report)
 			must(err)
 			shares = append(shares, some...)
 		}
@@ -196,7 +196,7 @@ func (tr *trial) secretly(task string, owners int) []byte {
 		must(c.ReceiveSum(total, len(of)))
 		must(c.Close())
 	}
-	m, err := c.Model(aggregator.Statement{})
+	m, err := c.Model(collect.Statement{})
 	must(err)
 	file, err := model.Marshal(m)
 	must(err)

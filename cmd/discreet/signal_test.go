@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/cli"
 )
 
 // Ctrl-C ends a training that is reading, without a model. The table never
@@ -45,7 +47,7 @@ func TestInterruptEndsTraining(t *testing.T) {
 	for err == nil { // until nobody reads
 		_, err = in.Write(rows)
 	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitFailed {
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != cli.ExitFailed {
 		t.Errorf("ends with %v", err)
 	}
 	if got, want := talk.String(), "error: interrupted\n"; got != want {

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/local/aggregator"
-	"github.com/discreet-dp/discreet/local/printed"
-	"github.com/discreet-dp/discreet/local/simulate"
-	"github.com/discreet-dp/discreet/local/wire"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/federated/simulate"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // simulation is the flags of the command.
@@ -43,13 +43,13 @@ type simulated struct {
 	Mechanism  string     `json:"mechanism"` // "" where each question takes the better of oue and grr
 	Epsilon    dp.Epsilon `json:"epsilon_nano"`
 	Owners     int        `json:"owners"`
-	Asked      int        `json:"asked"` // owners who took part once; 0 in mode paper, where all send much more
+	Asked      int        `json:"asked"` // owners who took part once
 	Private    bool       `json:"private"`
-	// Rounds are what the owners' reports came to; of mode paper the exact errors.
+	// Rounds are what the owners' reports came to.
 	Rounds []round `json:"rounds"`
 	// Reach is the most that one dishonest owner could move an estimated share of
-	// all records; null in mode paper, where nothing bounds it.
-	Reach *float64 `json:"reach"`
+	// all records.
+	Reach float64 `json:"reach"`
 }
 
 type round struct {
@@ -63,7 +63,6 @@ type round struct {
 const (
 	modeLocal     = "local"
 	modeAggregate = "aggregate"
-	modePaper     = "paper"
 )
 
 // mechanisms maps the names of the command line to those of laws.
@@ -83,19 +82,16 @@ Modes. In local, the default, each owner sends one report, which is ε-private
 before it leaves; splits, leaves and errors are computed from reports. In mode
 aggregate owners send shares of a secret sum, and only sums, with noise that all
 owners add together, are seen: much less noise, for trust in those who hold
-shares. Mode paper is boosting as Wang and Chang (2020) print it, for comparison:
-there only the vectors are perturbed, and the model says that it guarantees
-nothing.
+shares.
 
 Mechanisms: oue and grr report a cell of a column's table, pm, duchi, hybrid and
-laplace a vector; mode paper takes vectors only, mode aggregate none. Left out,
-local takes the better of oue and grr for each question, paper pm.
+laplace a vector; mode aggregate takes none. Left out, local takes the better of
+oue and grr for each question.
 
 With --plan it reads no data: it prints what each question's reports will be
 worth for --owners owners, how many owners it takes for --noise, and what one
 dishonest owner can do.`,
 		Example: `  discreet simulate --data adult.data.gz --schema adult.yaml --classifier stump --epsilon 1 --model m.json
-  discreet simulate --data adult.data.gz --schema adult.yaml --classifier centroid --mechanism pm --mode paper --epsilon 1 --model p.json
   discreet simulate --plan --schema adult.yaml --classifier stump --epsilon 1 --owners 100000 --noise 0.01`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.run(c) },
@@ -106,24 +102,24 @@ dishonest owner can do.`,
 	f.StringVar(&s.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	f.StringVar(&s.classifier, "classifier", "stump", "what a round adds: stump, centroid or logistic, a `name`")
 	f.StringVar(&s.mechanism, "mechanism", "", "how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`")
-	f.StringVar(&s.mode, "mode", modeLocal, "local, aggregate or paper, a `name`")
+	f.StringVar(&s.mode, "mode", modeLocal, "local or aggregate, a `name`")
 	f.StringVar(&s.epsilon, "epsilon", "", "the ε of an owner's one report, a `number`")
 	f.IntVar(&s.owners, "owners", 0, "the `number` of data owners; 0: every row is one")
-	f.IntVar(&s.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth, in mode paper 10")
+	f.IntVar(&s.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth")
 	f.BoolVar(&s.plan, "plan", false, "say what reports will be worth, without any data")
 	f.Float64Var(&s.noise, "noise", 0.01, "with --plan: the standard deviation of an estimated share of all records that is wanted, a `number`")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
-	required(c, "schema", "epsilon")
+	cli.Require(c, "schema", "epsilon")
 	return c
 }
 
 func (s *simulation) run(c *cobra.Command) error {
 	eps, err := dp.ParseEpsilon(s.epsilon)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	if err := s.check(c); err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	sch, err := schema.Load(s.schema)
 	if err != nil {
@@ -132,7 +128,7 @@ func (s *simulation) run(c *cobra.Command) error {
 	if s.plan {
 		return s.foresee(sch, eps)
 	}
-	if err := canWrite(s.model); err != nil {
+	if err := cli.CheckWritable(s.model); err != nil {
 		return fmt.Errorf("simulate: model %w", err)
 	}
 	m, out, err := s.perform(c.Context(), sch, eps)
@@ -142,9 +138,9 @@ func (s *simulation) run(c *cobra.Command) error {
 	if err := m.Save(s.model); err != nil {
 		return err
 	}
-	s.say("wrote %s", s.model)
+	s.Say("wrote %s", s.model)
 	if s.json {
-		return writeJSON(s.stdout, out)
+		return cli.WriteJSON(s.Stdout, out)
 	}
 	return s.print(m, out)
 }
@@ -154,17 +150,15 @@ func (s *simulation) check(c *cobra.Command) error {
 	fault := func(param, want string, got any, hint string) error {
 		return &dp.ParamError{Op: "simulate", Param: param, Want: want, Got: got, Hint: hint}
 	}
-	law, known := mechanisms[s.mechanism]
+	_, known := mechanisms[s.mechanism]
 	classifiers := []string{string(wire.Stump), string(wire.Centroid), string(wire.Logistic)}
 	switch {
-	case s.mode != modeLocal && s.mode != modeAggregate && s.mode != modePaper:
-		return fault("mode", "must be local, aggregate or paper", s.mode, "")
+	case s.mode != modeLocal && s.mode != modeAggregate:
+		return fault("mode", "must be local or aggregate", s.mode, "")
 	case !slices.Contains(classifiers, s.classifier):
 		return fault("classifier", "must be one of "+strings.Join(classifiers, ", "), s.classifier, "")
 	case s.mechanism != "" && !known:
 		return fault("mechanism", "must be one of pm, duchi, laplace, hybrid, oue, grr", s.mechanism, "")
-	case s.mode == modePaper && (law == "oue" || law == "grr"):
-		return fault("mechanism", "must be one of pm, duchi, laplace, hybrid in mode paper", s.mechanism, "mode local takes all of them")
 	case s.mode == modeAggregate && s.mechanism != "":
 		return fault("mechanism", "must be left out in mode aggregate: owners share the noise of one sum", s.mechanism, "")
 	case s.rounds < 0 || c.Flags().Changed("rounds") && s.rounds == 0:
@@ -200,29 +194,15 @@ func (s *simulation) perform(ctx context.Context, sch *schema.Schema, eps dp.Eps
 		owners = tab.Rows
 	}
 	out := &simulated{Mode: s.mode, Classifier: s.classifier, Mechanism: mechanisms[s.mechanism], Epsilon: eps, Owners: owners}
-	report, done := s.runsDone(s.mode)
+	report, done := s.ShowRuns(s.mode)
 	defer done()
-	if s.mode == modePaper {
-		rounds := s.rounds
-		if rounds == 0 {
-			rounds = 10
-		}
-		m, err := printed.Run(ctx, tab, printed.Params{
-			Classifier: printed.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: rounds,
-			Trace: func(r printed.Round) {
-				out.Rounds = append(out.Rounds, round{r.Round, r.Err, 0, r.Vote})
-				report(r.Round, rounds)
-			},
-		})
-		return m, out, err
-	}
 	res, err := simulate.Run(ctx, tab, simulate.Params{
 		Mode: wire.Mode(s.mode), Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: s.rounds, Progress: report,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	out.Asked, out.Reach, out.Private = res.Asked, &res.Reach, true
+	out.Asked, out.Reach, out.Private = res.Asked, res.Reach, true
 	for _, r := range res.Rounds {
 		out.Rounds = append(out.Rounds, round{r.Round, r.Err, r.ErrNoise, r.Vote})
 	}
@@ -243,24 +223,24 @@ func (s *simulation) print(m *model.Model, out *simulated) error {
 			fmt.Fprintf(&b, ", dropped\n")
 		}
 	}
-	_, err := fmt.Fprintf(s.stdout, "%s\n%s", &b, m.Privacy.Card())
+	_, err := fmt.Fprintf(s.Stdout, "%s\n%s", &b, m.Privacy.Card())
 	return err
 }
 
 // forecast is what simulate --plan prints for programs.
 type forecast struct {
-	Classifier string                `json:"classifier"`
-	Epsilon    dp.Epsilon            `json:"epsilon_nano"`
-	Owners     int                   `json:"owners"`
-	Rounds     int                   `json:"rounds"`
-	Noise      float64               `json:"noise"`  // wanted
-	Needed     int                   `json:"needed"` // owners
-	Questions  []aggregator.Forecast `json:"questions"`
+	Classifier string             `json:"classifier"`
+	Epsilon    dp.Epsilon         `json:"epsilon_nano"`
+	Owners     int                `json:"owners"`
+	Rounds     int                `json:"rounds"`
+	Noise      float64            `json:"noise"`  // wanted
+	Needed     int                `json:"needed"` // owners
+	Questions  []collect.Forecast `json:"questions"`
 }
 
 // foresee prints a plan.
 func (s *simulation) foresee(sch *schema.Schema, eps dp.Epsilon) error {
-	task, err := aggregator.Plan(aggregator.Params{
+	task, err := collect.Plan(collect.Params{
 		Schema: sch, Classifier: wire.Classifier(s.classifier), Mechanism: mechanisms[s.mechanism], Epsilon: eps,
 		Owners: s.owners, Rounds: s.rounds, Nonce: strings.Repeat("0", 32), // a plan is not posed
 	})
@@ -268,14 +248,14 @@ func (s *simulation) foresee(sch *schema.Schema, eps dp.Epsilon) error {
 		return err
 	}
 	f := forecast{Classifier: s.classifier, Epsilon: eps, Owners: s.owners, Rounds: len(task.Rounds), Noise: s.noise}
-	if f.Questions, err = aggregator.Forecasts(task, s.owners); err != nil {
+	if f.Questions, err = collect.Forecasts(task, s.owners); err != nil {
 		return err
 	}
-	if f.Needed, err = aggregator.OwnersFor(task, s.noise); err != nil {
+	if f.Needed, err = collect.OwnersFor(task, s.noise); err != nil {
 		return err
 	}
 	if s.json {
-		return writeJSON(s.stdout, f)
+		return cli.WriteJSON(s.Stdout, f)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d owners, one report of epsilon %s each, rounds: %d\n\n", f.Owners, f.Epsilon, f.Rounds)
@@ -284,6 +264,6 @@ func (s *simulation) foresee(sch *schema.Schema, eps dp.Epsilon) error {
 		fmt.Fprintf(&b, "%-24s %6d %-10s %10d %8.4f %10.2g\n", q.Column, q.Cells, q.Mechanism, q.Owners, q.Noise, q.Reach)
 	}
 	fmt.Fprintf(&b, "\nnoise: standard deviation of a cell's estimated share of all records, first round\none liar: how far one dishonest report can move it\n%d owners bring the noise of every question to %g\n", f.Needed, f.Noise)
-	_, err = fmt.Fprint(s.stdout, b.String())
+	_, err = fmt.Fprint(s.Stdout, b.String())
 	return err
 }

@@ -27,23 +27,23 @@ import (
 	"connectrpc.com/connect"
 	"go.uber.org/goleak"
 
-	"github.com/discreet-dp/discreet/census"
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/federated/simulate"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/nettest"
-	"github.com/discreet-dp/discreet/ledger/ledgertest"
-	"github.com/discreet-dp/discreet/local/aggregator"
-	"github.com/discreet-dp/discreet/local/simulate"
-	"github.com/discreet-dp/discreet/local/wire"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/schema"
-	"github.com/discreet-dp/discreet/service/announce"
-	"github.com/discreet-dp/discreet/service/book"
-	"github.com/discreet-dp/discreet/service/identity"
-	"github.com/discreet-dp/discreet/service/owner"
-	"github.com/discreet-dp/discreet/service/problem"
-	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger/ledgertest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/owner"
+	"github.com/discreet-dp/discreet/internal/service/owner/spending"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // The bounds of a soak: what a replica that lives all along, and this process's
@@ -256,7 +256,7 @@ func (s *soak) lane(lane int) {
 		return id
 	}
 	operator, relay := load(identity.Operator, "anna"), load(identity.Owner, "clinic")
-	b, err := book.Open(s.t.Context(), filepath.Join(s.dir, own), dp.MaxEpsilon)
+	b, err := spending.Open(s.t.Context(), filepath.Join(s.dir, own), dp.MaxEpsilon)
 	if err != nil {
 		s.t.Error(err)
 		return
@@ -292,13 +292,13 @@ func insist[T any](ctx context.Context, call func(context.Context) (*connect.Res
 
 // play lets one task have its owners, half of them in a process that is killed on
 // the way, and holds the model against their books.
-func (s *soak) play(client rpc.AggregatorClient, operator, relay *identity.Identity, b *book.Book, away string) error {
+func (s *soak) play(client rpc.AggregatorClient, operator, relay *identity.Identity, b *spending.Book, away string) error {
 	ctx := s.t.Context()
-	task, err := aggregator.Plan(aggregator.Params{Schema: census.Schema(), Classifier: wire.Stump, Epsilon: dp.Nano, Owners: 2 * soakOwners, Rounds: 1, Nonce: simulate.Nonce(rng.System())})
+	task, err := collect.Plan(collect.Params{Schema: census.Schema(), Classifier: wire.Stump, Epsilon: dp.Nano, Owners: 2 * soakOwners, Rounds: 1, Nonce: simulate.Nonce(rng.System())})
 	if err != nil {
 		return err
 	}
-	ann := &announce.Announcement{Task: task, Minimum: 5, Slot: 5 * time.Minute, Quiet: 12 * time.Second, Ends: time.Now().Add(20 * time.Minute).Truncate(time.Second)}
+	ann := &tasks.Announcement{Task: task, Minimum: 5, Slot: 5 * time.Minute, Quiet: 12 * time.Second, Ends: time.Now().Add(20 * time.Minute).Truncate(time.Second)}
 	signed, err := ann.Sign(operator)
 	if err != nil {
 		return err
@@ -378,9 +378,9 @@ func (s *soak) awayFor(id wire.Digest, away string) error {
 }
 
 // hold compares a model with that of all reports in the books.
-func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file []byte, b *book.Book, away string) error {
+func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file []byte, b *spending.Book, away string) error {
 	path := filepath.Join(s.dir, away)
-	theirs, err := book.Open(ctx, path, 2*dp.Nano)
+	theirs, err := spending.Open(ctx, path, 2*dp.Nano)
 	if err != nil {
 		return err
 	}
@@ -391,7 +391,7 @@ func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file [
 		}
 	}()
 	slots := map[int][][]byte{}
-	for _, of := range []*book.Book{b, theirs} {
+	for _, of := range []*spending.Book{b, theirs} {
 		for i := range soakOwners {
 			e, err := of.Of(ctx, i).Reported(id)
 			if err != nil || e == nil {
@@ -404,7 +404,7 @@ func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file [
 			slots[r.Slot] = append(slots[r.Slot], e.Report)
 		}
 	}
-	c, err := aggregator.New(task)
+	c, err := collect.New(task)
 	if err != nil {
 		return err
 	}
@@ -416,7 +416,7 @@ func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file [
 			return err
 		}
 	}
-	m, err := c.Model(aggregator.Statement{})
+	m, err := c.Model(collect.Statement{})
 	if err != nil {
 		return err
 	}

@@ -5,15 +5,15 @@ package main
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/dataset"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // table reads labelled rows.
 func (a *app) table(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
-	report, done := a.bytesRead("reading")
+	report, done := a.ShowBytes("reading")
 	defer done()
-	return dataset.Read(ctx, s, dataset.Options{Progress: report, Stdin: a.stdin}, paths...)
+	return dataset.Read(ctx, s, dataset.Options{Progress: report, Stdin: a.Stdin}, paths...)
 }
 
 // labelLevels are the values of the label in code order.

@@ -13,17 +13,18 @@ import (
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	core "github.com/discreet-dp/discreet/local/aggregator"
-	"github.com/discreet-dp/discreet/local/simulate"
-	"github.com/discreet-dp/discreet/local/wire"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/schema"
-	"github.com/discreet-dp/discreet/service/announce"
-	"github.com/discreet-dp/discreet/service/identity"
-	"github.com/discreet-dp/discreet/service/problem"
-	"github.com/discreet-dp/discreet/service/rpc"
+	"github.com/discreet-dp/discreet/internal/cli"
+	core "github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/federated/simulate"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func (a *app) task() *cobra.Command {
@@ -37,7 +38,7 @@ owners take part in nothing else.`,
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --ends 24h
   discreet task list --certs certs --as reader/ben --server https://localhost:8443`,
 	}
-	return group(c, a.taskCreate(), a.taskList(), a.taskShow(), a.taskClose())
+	return cli.Group(c, a.taskCreate(), a.taskList(), a.taskShow(), a.taskClose())
 }
 
 // creating is the flags of task create.
@@ -93,21 +94,21 @@ by its hash; its owners, and whoever may see the task, can read it.`,
 	f.DurationVar(&t.quiet, "quiet", 0, "close a slot that has its minimum when nothing has come for so long, a `time`; 0: never")
 	f.DurationVar(&t.ends, "ends", 0, "when the task ends, from now on, e.g. 24h, a `time`")
 	f.StringVar(&t.roster, "roster", "", "the `file` of the owners who may report, a public key a line; whoever has a key when left out")
-	required(c, "schema", "classifier", "epsilon", "owners", "minimum", "slot", "ends")
+	cli.Require(c, "schema", "classifier", "epsilon", "owners", "minimum", "slot", "ends")
 	return c
 }
 
 func (t *creating) run(ctx context.Context) error {
 	eps, err := dp.ParseEpsilon(t.epsilon)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	if m := wire.Mode(t.mode); m != wire.Local && m != wire.Aggregate {
-		return &usageError{&dp.ParamError{Op: "task", Param: "mode", Want: "must be local or aggregate", Got: t.mode}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "task", Param: "mode", Want: "must be local or aggregate", Got: t.mode}}
 	}
 	law, known := mechanisms[t.mechanism]
 	if t.mechanism != "" && !known {
-		return &usageError{&dp.ParamError{Op: "task", Param: "mechanism", Want: "must be one of pm, duchi, laplace, hybrid, oue, grr", Got: t.mechanism}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "task", Param: "mechanism", Want: "must be one of pm, duchi, laplace, hybrid, oue, grr", Got: t.mechanism}}
 	}
 	client, operator, err := t.client()
 	if err != nil {
@@ -123,18 +124,18 @@ func (t *creating) run(ctx context.Context) error {
 	if err != nil {
 		return refused(err)
 	}
-	a := &announce.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Ends: time.Now().Add(t.ends).Truncate(time.Second)}
+	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Ends: time.Now().Add(t.ends).Truncate(time.Second)}
 	for _, h := range t.helpers {
 		name, address, _ := strings.Cut(h, "=")
-		a.Helpers = append(a.Helpers, announce.Helper{Name: name, Address: strings.TrimRight(address, "/")})
+		a.Helpers = append(a.Helpers, tasks.Helper{Name: name, Address: strings.TrimRight(address, "/")})
 	}
-	var roster announce.Roster
+	var roster tasks.Roster
 	if t.roster != "" {
 		text, err := os.ReadFile(t.roster)
 		if err != nil {
 			return err
 		}
-		if roster, err = announce.ParseRoster(text); err != nil {
+		if roster, err = tasks.ParseRoster(text); err != nil {
 			return refused(fmt.Errorf("%s: %w", t.roster, err))
 		}
 		a.Roster = roster.Digest()
@@ -149,7 +150,7 @@ func (t *creating) run(ctx context.Context) error {
 	if err != nil {
 		return answered(err)
 	}
-	_, err = fmt.Fprintf(t.stdout, "%x\n", r.Msg.GetTaskId())
+	_, err = fmt.Fprintf(t.Stdout, "%x\n", r.Msg.GetTaskId())
 	return err
 }
 
@@ -205,10 +206,10 @@ func (a *app) taskList() *cobra.Command {
 				all = append(all, stand(t))
 			}
 			if asJSON {
-				return writeJSON(a.stdout, all)
+				return cli.WriteJSON(a.Stdout, all)
 			}
 			for _, t := range all {
-				if _, err := fmt.Fprint(a.stdout, t.line()); err != nil {
+				if _, err := fmt.Fprint(a.Stdout, t.line()); err != nil {
 					return err
 				}
 			}
@@ -263,9 +264,9 @@ who may report, once they are those that the operator has signed.`,
 				}
 			}
 			if asJSON {
-				return writeJSON(a.stdout, s)
+				return cli.WriteJSON(a.Stdout, s)
 			}
-			_, err = fmt.Fprint(a.stdout, s.line())
+			_, err = fmt.Fprint(a.Stdout, s.line())
 			return err
 		},
 	}
@@ -296,17 +297,17 @@ func (a *app) await(ctx context.Context, client rpc.AggregatorClient, id wire.Di
 }
 
 // signedTask fetches a task's announcement, whose signature must be an operator's.
-func signedTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest) (text []byte, ann *announce.Announcement, who identity.Caller, err error) {
+func signedTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest) (text []byte, ann *tasks.Announcement, who identity.Caller, err error) {
 	r, err := client.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
 	if err != nil {
 		return nil, nil, who, answered(err)
 	}
 	t := r.Msg.GetTask()
-	who, err = self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, announce.Purpose, t.GetAnnouncement(), time.Now())
+	who, err = self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, tasks.Purpose, t.GetAnnouncement(), time.Now())
 	if err != nil || who.Role != identity.Operator {
 		return nil, nil, who, errors.Join(errors.New("task: no operator has signed what the aggregator sent"), err)
 	}
-	if ann, err = announce.Parse(t.GetAnnouncement()); err != nil {
+	if ann, err = tasks.Parse(t.GetAnnouncement()); err != nil {
 		return nil, nil, who, err
 	}
 	if d, err := ann.Task.Digest(); err != nil || d != id {
@@ -324,7 +325,7 @@ func (a *app) readTask(ctx context.Context, client rpc.AggregatorClient, self *i
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return err
 	}
-	a.say("wrote %s, signed by %s", path, who)
+	a.Say("wrote %s, signed by %s", path, who)
 	return nil
 }
 
@@ -341,7 +342,7 @@ func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self 
 	if err != nil {
 		return answered(err)
 	}
-	roster, err := announce.RosterOf(r.Msg.GetKeys())
+	roster, err := tasks.RosterOf(r.Msg.GetKeys())
 	if err != nil {
 		return err
 	}
@@ -351,7 +352,7 @@ func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self 
 	if err := os.WriteFile(path, roster.Text(), 0o644); err != nil {
 		return err
 	}
-	a.say("wrote %s, %d owners, signed by %s", path, roster.Len(), who)
+	a.Say("wrote %s, %d owners, signed by %s", path, roster.Len(), who)
 	return nil
 }
 
@@ -371,7 +372,7 @@ func (a *app) fetch(ctx context.Context, client rpc.AggregatorClient, id wire.Di
 	if err := m.Save(path); err != nil {
 		return err
 	}
-	a.say("wrote %s", path)
+	a.Say("wrote %s", path)
 	return nil
 }
 
@@ -395,7 +396,7 @@ func (a *app) taskClose() *cobra.Command {
 			if _, err := client.CloseTask(c.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]})); err != nil {
 				return answered(err)
 			}
-			_, err = fmt.Fprintf(a.stdout, "closed %s\n", id)
+			_, err = fmt.Fprintf(a.Stdout, "closed %s\n", id)
 			return err
 		},
 	}

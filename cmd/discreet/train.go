@@ -10,14 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine/memory"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // train is the flags of the command.
@@ -83,7 +84,7 @@ func (t *train) add(c *cobra.Command) {
 	c.Flags().StringVar(&t.part, "part", "", "train on one part of the rows: the `level` of the column that the schema's parts: names")
 	t.charging.add(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a random one)")
-	required(c, "data", "schema", "model")
+	cli.Require(c, "data", "schema", "model")
 }
 
 func (t *train) run(c *cobra.Command) error {
@@ -112,17 +113,17 @@ func (t *train) perform(c *cobra.Command, req *request) error {
 	}
 	excess := req.price.excess(s)
 	if excess != "" && !t.exceed {
-		return &budgetError{fmt.Errorf("%s: %s; only --exceed-max-epsilon, which the model records, goes beyond it", c.Name(), excess)}
+		return &cli.BudgetError{Err: fmt.Errorf("%s: %s; only --exceed-max-epsilon, which the model records, goes beyond it", c.Name(), excess)}
 	}
-	if err := canWrite(t.model); err != nil { // a lost model has spent its epsilon too
+	if err := cli.CheckWritable(t.model); err != nil { // a lost model has spent its epsilon too
 		return fmt.Errorf("%s: model %w", c.Name(), err)
 	}
 	m, err := t.produce(c.Context(), req, s, pl, excess)
 	if err != nil {
 		return err
 	}
-	t.say("wrote %s", t.model)
-	_, err = io.WriteString(t.stdout, m.Privacy.Card())
+	t.Say("wrote %s", t.model)
+	_, err = io.WriteString(t.Stdout, m.Privacy.Card())
 	return err
 }
 
@@ -168,18 +169,18 @@ func (t *train) fit(ctx context.Context, req *request, s *schema.Schema, pl lear
 		return nil, err
 	}
 	if s.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
-		t.say("training on %d rows of %q", tab.Rows, s.Name)
+		t.Say("training on %d rows of %q", tab.Rows, s.Name)
 		if pl, err = req.plan(s, tab.Rows); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range pl.Facts() {
 		if f.Text != "" {
-			t.say("  %s", f.Text)
+			t.Say("  %s", f.Text)
 		}
 	}
 	if req.price.epsilon > 0 && !acct.Counted() {
-		t.say("no ledger: nothing is being counted, and the model says so")
+		t.Say("no ledger: nothing is being counted, and the model says so")
 	}
 	m, err := pl.Fit(ctx, rows, acct, mech.NewExit(rng.System()))
 	if err != nil {

@@ -16,10 +16,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/model"
-	"github.com/discreet-dp/discreet/schema"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // checkCounting refuses flags that contradict each other or the request.
@@ -30,9 +31,9 @@ func (t *train) checkCounting(c *cobra.Command, req *request) error {
 	switch {
 	case t.ledger.address == "":
 	case req.price.notPrivate:
-		return &budgetError{errors.New("train: training without privacy exceeds every budget; leave out --ledger to train without one")}
+		return &cli.BudgetError{Err: errors.New("train: training without privacy exceeds every budget; leave out --ledger to train without one")}
 	case req.price.epsilon == 0:
-		return &usageError{&dp.ParamError{Op: c.Name(), Param: "ledger", Want: fmt.Sprintf("must be left out: learner %s has no price", req.name), Got: t.ledger.address}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: c.Name(), Param: "ledger", Want: fmt.Sprintf("must be left out: learner %s has no price", req.name), Got: t.ledger.address}}
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func (t *train) open(ctx context.Context, l *ledger.Ledger, req *request, s *sch
 	if err != nil {
 		return nil, refused(err)
 	}
-	t.say("charging data set %q as job %s", t.dataset, id)
+	t.Say("charging data set %q as job %s", t.dataset, id)
 	return j, nil
 }
 
@@ -113,6 +114,6 @@ func (t *train) again(j *ledger.Job) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.say("this job has a result already: nothing is read, drawn or charged")
+	t.Say("this job has a result already: nothing is read, drawn or charged")
 	return m, j.Publish(t.model)
 }

@@ -10,10 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/schema"
-	"github.com/discreet-dp/discreet/tune"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/tune"
 )
 
 // tuning is the flags of the command: those of train, with candidates in place
@@ -62,7 +63,7 @@ begin with # are left out). A ledger is charged as by train.`,
 	c.Flags().StringVar((*string)(&t.params.Method), "method", string(t.params.Method), "how many trainings: all, geometric, logarithmic or root, a `name`")
 	c.Flags().Float64Var(&t.params.HeldOut, "held-out", t.params.HeldOut, "the `share` of the rows that judge and do not train")
 	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience, "a random number of runs ends with chance 1/`number` at a time, unused by all")
-	required(c, "epsilon")
+	cli.Require(c, "epsilon")
 	complete(c, "learners", learnerNames()...)
 	var methods []string
 	for _, m := range tune.Methods() {
@@ -77,14 +78,14 @@ begin with # are left out). A ledger is charged as by train.`,
 func (t *tuning) run(c *cobra.Command) error {
 	eps, err := dp.ParseEpsilon(t.epsilon)
 	if err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	specs, err := t.specs()
 	if err != nil {
 		return err
 	}
 	if t.params.Candidates, err = candidates(specs); err != nil {
-		return &usageError{err}
+		return &cli.UsageError{Err: err}
 	}
 	// What makes two tunings the same job: see configuration.
 	t.choice = &choice{given: map[string]*raw{

@@ -18,7 +18,7 @@ func (a *app) version() *cobra.Command {
 		Example: `  discreet version`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.stdout, build())
+			_, err := fmt.Fprintln(a.Stdout, build())
 			return err
 		},
 	}

@@ -40,7 +40,7 @@ func checkDependencies(m *Module) (bad []string) {
 		for _, f := range p.Files {
 			for _, spec := range f.AST.Imports {
 				ip := importPath(spec)
-				if _, ours := m.room(ip); ours || standard(ip) {
+				if _, ours := m.shortName(ip); ours || standard(ip) {
 					continue
 				}
 				mod := moduleOf(ip)

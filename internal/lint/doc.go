@@ -8,8 +8,4 @@
 //
 // Run with -count=1: the test cache does not notice every edit to what a test
 // inspects.
-//
-// Room rules. Owns: the rules, the table of rooms among them. Imports: the
-// standard library only. Must never see: production; only its own tests import
-// it.
 package lint

@@ -19,12 +19,13 @@ type Module struct {
 	Path     string // as in go.mod
 	FS       fs.FS
 	Fset     *token.FileSet
-	Packages []*Package // by room
+	Packages []*Package // by folder
 }
 
 // Package is one folder of Go files.
 type Package struct {
-	Room  string // folder relative to the module root, "." for the root
+	Name  string // folder relative to the module root without internal, e.g. privacy/dp; "." for the root
+	Dir   string // folder relative to the module root
 	Files []*File
 }
 
@@ -49,7 +50,7 @@ func Load(root fs.FS) (*Module, error) {
 			m.Path = strings.TrimSpace(p)
 		}
 	}
-	rooms := map[string]*Package{}
+	packages := map[string]*Package{}
 	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -73,17 +74,17 @@ func Load(root fs.FS) (*Module, error) {
 		if err != nil {
 			return err
 		}
-		room := path.Dir(name)
-		p := rooms[room]
+		dir := path.Dir(name)
+		p := packages[dir]
 		if p == nil {
-			p = &Package{Room: room}
-			rooms[room] = p
+			p = &Package{Name: short(dir), Dir: dir}
+			packages[dir] = p
 			m.Packages = append(m.Packages, p)
 		}
 		p.Files = append(p.Files, &File{Name: name, Src: src, AST: f, Test: strings.HasSuffix(name, "_test.go")})
 		return nil
 	})
-	slices.SortFunc(m.Packages, func(a, b *Package) int { return strings.Compare(a.Room, b.Room) })
+	slices.SortFunc(m.Packages, func(a, b *Package) int { return strings.Compare(a.Dir, b.Dir) })
 	return m, err
 }
 
@@ -103,12 +104,19 @@ func (m *Module) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...))
 }
 
-// room translates an import path into a room of this module.
-func (m *Module) room(importPath string) (room string, ours bool) {
+// short leaves "internal" out of a folder: everything but the library is internal.
+func short(dir string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(dir, "internal/"), "/internal/", "/")
+}
+
+// shortName translates an import path into the short name of a package of this
+// module.
+func (m *Module) shortName(importPath string) (name string, ours bool) {
 	if importPath == m.Path {
 		return ".", true
 	}
-	return strings.CutPrefix(importPath, m.Path+"/")
+	dir, ours := strings.CutPrefix(importPath, m.Path+"/")
+	return short(dir), ours
 }
 
 // importPath is the unquoted path of an import.

@@ -21,7 +21,7 @@ import (
 // exact lists the rooms whose sums must not depend on the order of a map: there
 // a last bit that differs between two runs is a leak, or a model that cannot be
 // checked against its twin.
-var exact = []string{"learn", "mech", "engine", "feature", "model", "internal/opt"}
+var exact = []string{"learn", "privacy/mech", "table/engine", "table/feature", "model", "optimize"}
 
 // checkOrder finds floating-point sums that run in map order. dir is the
 // module's folder; the go command supplies the types of what a room imports.
@@ -29,9 +29,9 @@ func checkOrder(m *Module, dir string) (bad []string, err error) {
 	var rooms []*Package
 	var patterns []string
 	for _, p := range m.production() {
-		if slices.ContainsFunc(exact, func(r string) bool { return under(p.Room, r) }) {
+		if slices.ContainsFunc(exact, func(r string) bool { return under(p.Name, r) }) {
 			rooms = append(rooms, p)
-			patterns = append(patterns, "./"+p.Room)
+			patterns = append(patterns, "./"+p.Dir)
 		}
 	}
 	if len(rooms) == 0 {
@@ -45,7 +45,7 @@ func checkOrder(m *Module, dir string) (bad []string, err error) {
 		var files []*ast.File
 		for _, f := range p.Files {
 			// Only what the go command builds here has types to import.
-			if built, err := build.Default.MatchFile(filepath.Join(dir, p.Room), filepath.Base(f.Name)); err != nil {
+			if built, err := build.Default.MatchFile(filepath.Join(dir, p.Dir), filepath.Base(f.Name)); err != nil {
 				return nil, err
 			} else if built && !f.Test {
 				files = append(files, f.AST)
@@ -53,8 +53,8 @@ func checkOrder(m *Module, dir string) (bad []string, err error) {
 		}
 		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 		conf := types.Config{Importer: importer.ForCompiler(m.Fset, "gc", imp), Error: func(error) {}}
-		if _, err := conf.Check(m.Path+"/"+p.Room, m.Fset, files, info); err != nil {
-			return nil, fmt.Errorf("%s does not compile: %w", p.Room, err)
+		if _, err := conf.Check(m.Path+"/"+p.Dir, m.Fset, files, info); err != nil {
+			return nil, fmt.Errorf("%s does not compile: %w", p.Dir, err)
 		}
 		for _, f := range files {
 			ast.Inspect(f, func(n ast.Node) bool {

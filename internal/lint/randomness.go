@@ -15,15 +15,15 @@ import (
 // knows the seed subtracts the noise.
 func checkRandomness(m *Module) (bad []string) {
 	for _, p := range m.production() {
-		if under(p.Room, "rng/replay") || under(p.Room, "census") || under(p.Room, "experiment") || testOnly(p.Room) {
+		if under(p.Name, "privacy/rng/replay") || under(p.Name, "census") || under(p.Name, "lab") || under(p.Name, "heldout") || testOnly(p.Name) {
 			continue
 		}
 		for _, f := range p.Files {
 			for _, spec := range f.AST.Imports {
 				ip := importPath(spec)
-				room, _ := m.room(ip)
-				if !f.Test && (ip == "math/rand" || ip == "math/rand/v2" || room == "rng/replay") {
-					bad = append(bad, m.at(spec.Pos(), "imports %s: reproducible randomness lives in rng/replay, census, experiment and tests only; draw from rng.Source", ip))
+				name, _ := m.shortName(ip)
+				if !f.Test && (ip == "math/rand" || ip == "math/rand/v2" || name == "privacy/rng/replay") {
+					bad = append(bad, m.at(spec.Pos(), "imports %s: reproducible randomness lives in privacy/rng/replay, census, lab, in the splits of heldout, and in tests only; draw from rng.Source", ip))
 				}
 			}
 		}
@@ -36,7 +36,7 @@ func checkRandomness(m *Module) (bad []string) {
 // that name.
 func checkSeedFlag(m *Module) (bad []string) {
 	for _, p := range m.production() {
-		if !under(p.Room, "cmd") {
+		if !isCommand(p) {
 			continue
 		}
 		for _, f := range p.Files {

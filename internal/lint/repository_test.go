@@ -3,11 +3,34 @@
 package lint
 
 import (
+	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
 const root = "../.."
+
+var update = flag.Bool("update", false, "write the table of packages to its page")
+
+// TestPackagePage writes the page's table where -update asks for it.
+func TestPackagePage(t *testing.T) {
+	if !*update {
+		t.Skip("run with -update to write the table of packages to its page")
+	}
+	path := filepath.Join(root, packagePage)
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, ok := replaceTable(string(page))
+	if !ok {
+		t.Fatalf("%s has no place for the table", packagePage)
+	}
+	if err := os.WriteFile(path, []byte(written), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestRepository holds this repository to every rule.
 func TestRepository(t *testing.T) {
@@ -22,8 +45,8 @@ func TestRepository(t *testing.T) {
 		name  string
 		check func(*Module) []string
 	}{
-		{"rooms", checkRooms},
-		{"room page", checkRoomPage},
+		{"imports", checkImports},
+		{"package page", checkPackagePage},
 		{"randomness", checkRandomness},
 		{"seed flag", checkSeedFlag},
 		{"headers", checkHeaders},

@@ -53,102 +53,98 @@ func compare(t *testing.T, got, want []string) {
 
 type files = map[string]string
 
-func TestRooms(t *testing.T) {
-	try(t, checkRooms, []one{
+func TestImports(t *testing.T) {
+	try(t, checkImports, []one{
 		{"a learner within its row", files{
-			"learn/brc/a.go": "package brc\n" + `import ("context"; "m.test/m/dp"; "m.test/m/learn/random"; "gonum.org/v1/gonum/floats")`,
-			"dp/a.go":        "package dp",
+			"learn/brc/a.go":  "package brc\n" + `import ("context"; "m.test/m/privacy/dp"; "m.test/m/learn/random"; "gonum.org/v1/gonum/floats")`,
+			"privacy/dp/a.go": "package dp",
 		}, nil},
 		{"a test may import anything", files{
-			"dp/a.go":      "package dp",
-			"dp/a_test.go": "package dp\n" + `import _ "m.test/m/dataset"`,
+			"privacy/dp/a.go":      "package dp",
+			"privacy/dp/a_test.go": "package dp\n" + `import _ "m.test/m/table/dataset"`,
 		}, nil},
-		{"a room nobody declared", files{"util/a.go": "package util"}, []string{"util: this room has no row"}},
+		{"a package nobody declared", files{"util/a.go": "package util"}, []string{"util: this package has no row"}},
 		{"a learner that loads", files{
-			"learn/new/a.go": "package new\n" + `import _ "m.test/m/dataset"`,
-		}, []string{"learn/new may not import dataset: a learner", "learn/new must never reach dataset"}},
+			"learn/new/a.go": "package new\n" + `import _ "m.test/m/table/dataset"`,
+		}, []string{"learn/new may not import table/dataset: a learner", "learn/new must never reach table/dataset"}},
 		{"a learner with a clock", files{
 			"learn/brc/a.go": "package brc\n" + `import _ "time"`,
 		}, []string{"learn/brc/a.go:2: learn/brc may not import time"}},
 		{"siblings only by name", files{
 			"learn/stump/a.go": "package stump\n" + `import _ "m.test/m/learn/logistic"`,
 		}, []string{"learn/stump may not import learn/logistic"}},
-		{"rows through a third room", files{
-			"learn/brc/a.go": "package brc\n" + `import _ "m.test/m/engine"`,
-			"engine/a.go":    "package engine\n" + `import _ "m.test/m/dataset"`,
-			"dataset/a.go":   "package dataset",
+		{"rows through a third package", files{
+			"learn/brc/a.go":     "package brc\n" + `import _ "m.test/m/table/engine"`,
+			"table/engine/a.go":  "package engine\n" + `import _ "m.test/m/table/dataset"`,
+			"table/dataset/a.go": "package dataset",
 		}, []string{
-			"engine may not import dataset",
-			"engine must never reach dataset",
-			"learn/brc must never reach dataset (by learn/brc → engine → dataset)",
+			"table/engine may not import table/dataset",
+			"learn/brc must never reach table/dataset (by learn/brc → table/engine → table/dataset)",
+			"table/engine must never reach table/dataset",
 		}},
 		{"a library without a reason to be there", files{
 			"model/a.go": "package model\n" + `import _ "github.com/spf13/cobra"`,
 		}, []string{"model may not import github.com/spf13/cobra"}},
 		{"a name that only starts like an allowed library", files{
-			"schema/a.go": "package schema\n" + `import _ "github.com/goccy/go-yaml2"`,
-		}, []string{"schema may not import github.com/goccy/go-yaml2"}},
-		{"test rooms in production", files{
-			"experiment/a.go": "package experiment\n" + `import _ "m.test/m/mech/mechtest"`,
+			"table/schema/a.go": "package schema\n" + `import _ "github.com/goccy/go-yaml2"`,
+		}, []string{"table/schema may not import github.com/goccy/go-yaml2"}},
+		{"test packages in production", files{
+			"lab/experiment/a.go": "package experiment\n" + `import _ "m.test/m/privacy/mech/mechtest"`,
 		}, []string{"exists for tests only"}},
 		{"seeds in a command", files{
-			"cmd/x/a.go": "package main\n" + `import _ "m.test/m/rng/replay"`,
-		}, []string{"cmd/x may not import rng/replay"}},
+			"cmd/x/a.go": "package main\n" + `import _ "m.test/m/privacy/rng/replay"`,
+		}, []string{"cmd/x may not import privacy/rng/replay"}},
 		{"whatever the build tag", files{
-			"dp/a.go": "//go:build plan9\n\npackage dp\n" + `import _ "os"`,
-		}, []string{"dp may not import os"}},
+			"privacy/dp/a.go": "//go:build plan9\n\npackage dp\n" + `import _ "os"`,
+		}, []string{"privacy/dp may not import os"}},
 	})
 }
 
 // A later row must not hide behind an earlier mistake: every pattern has one
-// row, and rows name rooms that have rows.
-func TestRoomTableIsConsistent(t *testing.T) {
+// row, and rows name packages that have rows.
+func TestTableIsConsistent(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range table {
-		if seen[r.room] {
-			t.Errorf("%s has two rows", r.room)
+		if seen[r.pkg] {
+			t.Errorf("%s has two rows", r.pkg)
 		}
-		seen[r.room] = true
+		seen[r.pkg] = true
 		if r.words == "" {
-			t.Errorf("%s has no words", r.room)
+			t.Errorf("%s has no words", r.pkg)
 		}
-		for _, to := range r.rooms {
+		for _, to := range r.uses {
 			if _, ok := rowOf(to); !ok && !strings.Contains(to, "*") {
-				t.Errorf("%s may import %s, which has no row", r.room, to)
+				t.Errorf("%s may import %s, which has no row", r.pkg, to)
 			}
 			if matches(r.never, to) {
-				t.Errorf("%s may import %s and must never reach it", r.room, to)
+				t.Errorf("%s may import %s and must never reach it", r.pkg, to)
 			}
 		}
 	}
 }
 
-func TestRoomPage(t *testing.T) {
-	page := ""
-	for _, r := range table[1:] {
-		page += "| `" + r.room + "` | owns |\n"
-	}
-	try(t, checkRoomPage, []one{
+func TestPackagePageHoldsTheTable(t *testing.T) {
+	try(t, checkPackagePage, []one{
 		{"no page", nil, []string{"not exist"}},
-		{"a row too many and one too few", files{roomPage: page + "| `attic` | owns |\n"},
-			[]string{"attic has no row", "dp is missing"}},
-		{"complete", files{roomPage: page + "| `dp` | words |\n"}, nil},
+		{"an old table", files{packagePage: "# Packages\n" + tableBegin + "| attic |\n" + tableEnd}, []string{"must hold the table"}},
+		{"no place", files{packagePage: packageTable()}, []string{"must hold the table"}},
+		{"complete", files{packagePage: "# Packages\n" + tableBegin + packageTable() + tableEnd}, nil},
 	})
 }
 
 func TestRandomness(t *testing.T) {
 	try(t, checkRandomness, []one{
 		{"where it belongs", files{
-			"rng/replay/a.go":   "package replay\n" + `import _ "math/rand/v2"`,
-			"census/a.go":       "package census\n" + `import _ "m.test/m/rng/replay"`,
-			"experiment/s/a.go": "package s\n" + `import _ "m.test/m/rng/replay"`,
-			"mech/a.go":         "package mech",
-			"mech/a_test.go":    "package mech\n" + `import _ "math/rand"`,
+			"privacy/rng/replay/a.go": "package replay\n" + `import _ "math/rand/v2"`,
+			"census/a.go":             "package census\n" + `import _ "m.test/m/privacy/rng/replay"`,
+			"lab/experiment/s/a.go":   "package s\n" + `import _ "m.test/m/privacy/rng/replay"`,
+			"privacy/mech/a.go":       "package mech",
+			"privacy/mech/a_test.go":  "package mech\n" + `import _ "math/rand"`,
 		}, nil},
-		{"math/rand", files{"mech/a.go": "package mech\n" + `import _ "math/rand"`}, []string{"mech/a.go:2: imports math/rand:"}},
-		{"math/rand/v2", files{"mech/a.go": "package mech\n" + `import _ "math/rand/v2"`}, []string{"imports math/rand/v2"}},
-		{"replay under another name", files{"cmd/x/a.go": "package main\n" + `import r "m.test/m/rng/replay"; var _ = r.Seeded`}, []string{"rng/replay"}},
-		{"a room whose name starts alike", files{"experiments/a.go": "package experiments\n" + `import _ "math/rand"`}, []string{"math/rand"}},
+		{"math/rand", files{"privacy/mech/a.go": "package mech\n" + `import _ "math/rand"`}, []string{"privacy/mech/a.go:2: imports math/rand:"}},
+		{"math/rand/v2", files{"privacy/mech/a.go": "package mech\n" + `import _ "math/rand/v2"`}, []string{"imports math/rand/v2"}},
+		{"replay under another name", files{"cmd/x/a.go": "package main\n" + `import r "m.test/m/privacy/rng/replay"; var _ = r.Seeded`}, []string{"privacy/rng/replay"}},
+		{"a package whose name starts alike", files{"experiments/a.go": "package experiments\n" + `import _ "math/rand"`}, []string{"math/rand"}},
 	})
 }
 
@@ -162,21 +158,20 @@ func TestSeedFlag(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	try(t, checkHeaders, []one{
-		{"as it should be", files{"dp/a.go": spdx + "package dp\n"}, nil},
-		{"no licence", files{"dp/a.go": "package dp\n"}, []string{"dp/a.go: the first line"}},
-		{"licence in the package doc", files{"dp/a.go": strings.TrimSpace(spdx) + "\npackage dp\n"}, []string{"dp/a.go: the first line"}},
-		{"licence second", files{"dp/a_test.go": "// Hello.\n" + spdx + "package dp\n"}, []string{"dp/a_test.go: the first line"}},
-		{"not formatted", files{"dp/a.go": spdx + "package dp\n\nvar  x = 1\n"}, []string{"gofmt"}},
+		{"as it should be", files{"privacy/dp/a.go": spdx + "package dp\n"}, nil},
+		{"no licence", files{"privacy/dp/a.go": "package dp\n"}, []string{"privacy/dp/a.go: the first line"}},
+		{"licence in the package doc", files{"privacy/dp/a.go": strings.TrimSpace(spdx) + "\npackage dp\n"}, []string{"privacy/dp/a.go: the first line"}},
+		{"licence second", files{"privacy/dp/a_test.go": "// Hello.\n" + spdx + "package dp\n"}, []string{"privacy/dp/a_test.go: the first line"}},
+		{"not formatted", files{"privacy/dp/a.go": spdx + "package dp\n\nvar  x = 1\n"}, []string{"gofmt"}},
 	})
 }
 
 func TestDocs(t *testing.T) {
-	doc := "// Package dp is words.\n//\n// Room rules. Owns: words.\npackage dp\n"
+	doc := "// Package dp is words.\npackage dp\n"
 	try(t, checkDocs, []one{
-		{"one doc", files{"dp/doc.go": doc, "dp/a.go": "package dp\n", "dp/a_test.go": doc}, nil},
-		{"none", files{"dp/a.go": "package dp\n"}, []string{"exactly one"}},
-		{"two", files{"dp/doc.go": doc, "dp/a.go": doc}, []string{"exactly one"}},
-		{"no rules", files{"dp/a.go": "// Package dp is words.\npackage dp\n"}, []string{"Room rules"}},
+		{"one doc", files{"privacy/dp/doc.go": doc, "privacy/dp/a.go": "package dp\n", "privacy/dp/a_test.go": doc}, nil},
+		{"none", files{"privacy/dp/a.go": "package dp\n"}, []string{"exactly one"}},
+		{"two", files{"privacy/dp/doc.go": doc, "privacy/dp/a.go": doc}, []string{"exactly one"}},
 	})
 }
 
@@ -199,7 +194,7 @@ func TestOutput(t *testing.T) {
 
 func TestDependencies(t *testing.T) {
 	mod := "module m.test/m\n\nrequire a.test/a v1.2.3\n\nrequire (\n\ta.test/a/b/v2 v2.0.0 // indirect\n\tc.test/c v0.1.0\n)\n\ntool c.test/c/cmd/c\n"
-	code := "package plot\n" + `import (_ "a.test/a/x"; _ "a.test/a/b/v2"; _ "m.test/m/dp"; _ "fmt")`
+	code := "package plot\n" + `import (_ "a.test/a/x"; _ "a.test/a/b/v2"; _ "m.test/m/privacy/dp"; _ "fmt")`
 	table := "| library | version | reason | gave up |\n|---|---|---|---|\n" +
 		"| `a.test/a` | v1.2.3 | it draws | much |\n| `a.test/a/b/v2` | v2.0.0 | it draws more | little |\n"
 	last := "| `c.test/c` | v0.1.0 | it lints | nothing |\n"
@@ -232,15 +227,15 @@ func TestRates(t *testing.T) {
 		for _, r := range rates {
 			text += "{FalsePositive: " + r + "},"
 		}
-		return files{"mech/a_test.go": text + "}\n"}
+		return files{"privacy/mech/a_test.go": text + "}\n"}
 	}
 	try(t, checkRates, []one{
 		{"small ones", in("1e-9", "5e-7", "1e-9 / float64(len(claims))"), nil},
 		{"too much together", in("5e-7", "4e-7", "1e-7"), []string{"add up to 1e-06"}},
 		{"a divided rate counts whole", in("1e-6 / 1000"), []string{"add up to 1e-06"}},
-		{"hidden in a name", in("rate"), []string{"mech/a_test.go:2: write"}},
+		{"hidden in a name", in("rate"), []string{"privacy/mech/a_test.go:2: write"}},
 		{"multiplied", in("3 * 1e-9"), []string{"write"}},
-		{"in a loop", files{"mech/a_test.go": `package mech
+		{"in a loop", files{"privacy/mech/a_test.go": `package mech
 
 var c = Claim{FalsePositive: 1e-9}
 
@@ -258,7 +253,7 @@ func f(t T) {
 		KS(t, Claim{FalsePositive: 1e-9}, nil)
 	}
 }
-`}, []string{"mech/a_test.go:14", "mech/a_test.go:15", "mech/a_test.go:16"}},
+`}, []string{"privacy/mech/a_test.go:14", "privacy/mech/a_test.go:15", "privacy/mech/a_test.go:16"}},
 	})
 }
 
@@ -305,7 +300,7 @@ func TestOrder(t *testing.T) {
 	write("go.mod", "module m.test/m\n\ngo 1.26\n")
 	write("learn/x/a.go", `package x
 
-import ("maps"; "slices"; "m.test/m/dp")
+import ("maps"; "slices"; "m.test/m/privacy/dp")
 
 func f(m map[string]float64, out []float64, p *struct{ Sum dp.Score }) (s float64) {
 	n, by := 0, map[string]float64{}
@@ -336,7 +331,7 @@ func f(m map[string]float64, out []float64, p *struct{ Sum dp.Score }) (s float6
 	return s
 }
 `)
-	write("dp/a.go", "package dp\n\ntype Score float64\n\nfunc F(m map[int]float64) (s float64) {\n\tfor _, v := range m {\n\t\ts += v\n\t}\n\treturn s\n}\n")
+	write("privacy/dp/a.go", "package dp\n\ntype Score float64\n\nfunc F(m map[int]float64) (s float64) {\n\tfor _, v := range m {\n\t\ts += v\n\t}\n\treturn s\n}\n")
 	m, err := Load(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +340,7 @@ func f(m map[string]float64, out []float64, p *struct{ Sum dp.Score }) (s float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Room dp is outside the rule; in learn/x the lines marked "want".
+	// Package dp is outside the rule; in learn/x the lines marked "want".
 	compare(t, got, []string{"learn/x/a.go:20:", "learn/x/a.go:23:", "learn/x/a.go:27:", "learn/x/a.go:28:"})
 
 	write("learn/x/b.go", "package x\n\nvar broken int = \"\"\n")

@@ -16,47 +16,47 @@ type mutant struct {
 var table = []mutant{
 	{
 		Row: "1", Bug: "noise not split over the rounds",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `return mech.Sized(mech.LaplaceFor(eps, l1, length))`,
 		New:  `return mech.Sized(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
 
-		Package: "./learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
+		Package: "./internal/learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
 	{
 		Row: "2", Bug: "noise split over T-1 rounds",
-		File: "learn/brc/params.go",
+		File: "internal/learn/brc/params.go",
 		Old:  `eps, err := rest.Split(parts * pl.Rounds)`,
 		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
 
-		Package: "./learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
+		Package: "./internal/learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
 	{
 		Row: "3", Bug: "sensitivity misses c2",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
 		New:  `hi, lo := float64(r.pl.clip.one), float64(r.reach.lo)`,
 
-		Package: "./learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "4", Bug: "sensitivity 1/n",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `return up(hi / (hi + (n-1)*lo))`,
 		New:  `return up(hi / hi / (lo / lo * n))`,
 
-		Package: "./learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "5", Bug: "weights never clipped",
-		File: "learn/brc/weights.go",
+		File: "internal/learn/brc/weights.go",
 		Old:  `if f >= float64(c.lo) && f <= float64(c.hi) {`,
 		New:  `if f >= 1 && f <= float64(c.hi)*1e6 {`,
 
-		Package: "./learn/brc", Test: "TestWeightsStayInsideTheReachableSet",
+		Package: "./internal/learn/brc", Test: "TestWeightsStayInsideTheReachableSet",
 	},
 	{
 		Row: "6", Bug: "weights normalised, then clipped",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old: `	r.reach.update(factor)
 }`,
 		New: `	sum, n := int64(0), int64(0)
@@ -69,19 +69,19 @@ var table = []mutant{
 	}
 	r.reach.update(factor)
 }`,
-		Package: "./learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "7", Bug: "exact vote",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `return exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
 		New: `exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
 		return float64(wrong) / float64(wrong+right)`,
-		Package: "./learn/brc", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "7b", Bug: "public classifier fitted on the private weights",
-		File: "learn/brc/fit.go",
+		File: "internal/learn/brc/fit.go",
 		Old:  `if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
 		New: `if pub != nil {
 			pub.weights[0][0] += float64(rows.weight[0]) / float64(pl.clip.one)
@@ -90,11 +90,11 @@ var table = []mutant{
 			}
 		}
 		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
-		Package: "./learn/brc", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "8", Bug: "numbers scaled by the data's own range",
-		File: "engine/memory/memory.go",
+		File: "internal/table/engine/memory/memory.go",
 		Old:  `	sc := feature.NewScorer(sp, cs)`,
 		New: `	cols := make([]column.Column, len(m.t.Cols))
 	copy(cols, m.t.Cols)
@@ -116,45 +116,45 @@ var table = []mutant{
 	}
 	m = &Table{t: &dataset.Table{Schema: m.t.Schema, Rows: m.t.Rows, Cols: cols, Labels: m.t.Labels}}
 	sc := feature.NewScorer(sp, cs)`,
-		Package: "./learn/brc", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "9", Bug: "selection and error both at the round's full ε",
-		File: "learn/brc/params.go",
+		File: "internal/learn/brc/params.go",
 		Old:  `		sh.err, eps = eps[0], eps[1:]`,
 		New: `		sh.err, eps = eps[0], eps[1:]
 		if parts == 2 {
 			sh.err, sh.pick = 2*sh.err, 2*sh.pick
 		}`,
-		Package: "./learn/brc", Test: "TestConformance/selected/bill_equals_releases",
+		Package: "./internal/learn/brc", Test: "TestConformance/selected/bill_equals_releases",
 	},
 	{
 		Row: "10", Bug: "selection without the 2 of 2Δ",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `spread := 2 * r.sensitivity()`,
 		New:  `spread := r.sensitivity()`,
 
-		Package: "./learn/brc", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "B-1", Bug: "a private label pays for the public classifier, and the rounds spend the whole ε again",
-		File: "learn/brc/params.go",
+		File: "internal/learn/brc/params.go",
 		Old:  `		rest -= pl.labels.Epsilon`,
 		New:  `		rest -= 0`,
 
-		Package: "./learn/brc", Test: "TestConformance/label_for_a_share/bill_equals_releases",
+		Package: "./internal/learn/brc", Test: "TestConformance/label_for_a_share/bill_equals_releases",
 	},
 	{
 		Row: "B-2", Bug: "public rounds refit on the private labels, not on their released likeness",
-		File: "learn/brc/public.go",
+		File: "internal/learn/brc/public.go",
 		Old:  `		p.imagine(coef)`,
 		New:  `		_ = coef`,
 
-		Package: "./learn/brc", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "B-3", Bug: "the best stump, without noise",
-		File: "learn/brc/subroutine.go",
+		File: "internal/learn/brc/subroutine.go",
 		Old:  `	return from + exit.Select(`,
 		New: `	best := 0
 	for c := range scores {
@@ -164,27 +164,27 @@ var table = []mutant{
 	}
 	return from + best
 	return from + exit.Select(`,
-		Package: "./learn/brc", Test: "TestConformance/stumps/bill_equals_releases",
+		Package: "./internal/learn/brc", Test: "TestConformance/stumps/bill_equals_releases",
 	},
 	{
 		Row: "11", Bug: "Laplace scale 5% small",
-		File: "mech/grid.go",
+		File: "internal/privacy/mech/grid.go",
 		Old:  `	g.scale = q`,
 		New:  `	g.scale = q / 100 * 95`,
 
-		Package: "./mech", Test: "TestGridNeverChargesTooLittle",
+		Package: "./internal/privacy/mech", Test: "TestGridNeverChargesTooLittle",
 	},
 	{
 		Row: "11b", Bug: "Laplace draws 5% small",
-		File: "mech/laplace.go",
+		File: "internal/privacy/mech/laplace.go",
 		Old:  `discreteLaplace(src, m.grid.scale)`,
 		New:  `discreteLaplace(src, m.grid.scale/100*95)`,
 
-		Package: "./mech", Test: "TestLaplaceScale",
+		Package: "./internal/privacy/mech", Test: "TestLaplaceScale",
 	},
 	{
 		Row: "12", Bug: "floating-point Laplace noise",
-		File: "mech/laplace.go",
+		File: "internal/privacy/mech/laplace.go",
 		Old:  `		out[i] = m.grid.float(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3`,
 		New: `		_ = k
 		u := (float64(src.Uint64()>>11) + 0.5) * 0x1p-53
@@ -193,67 +193,67 @@ var table = []mutant{
 			e = -e
 		}
 		out[i] = v.Float() + e`,
-		Package: "./mech", Test: "TestOutputsLieOnTheGrid",
+		Package: "./internal/privacy/mech", Test: "TestOutputsLieOnTheGrid",
 	},
 	{
 		Row: "13", Bug: "row norm not clipped",
-		File: "engine/margin.go",
+		File: "internal/table/engine/margin.go",
 		Old:  `		t[i] = min(sh.rows.Scale, sh.rows.Norm/math.Sqrt(square))`,
 		New:  `		t[i] = sh.rows.Scale + 0*square`,
 
-		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "14", Bug: "output perturbation without the 2",
-		File: "learn/erm/noise.go",
+		File: "internal/learn/erm/noise.go",
 		Old:  `l2 := u.slopes()*slope/u.summed() + off`,
 		New:  `l2 := u.slopes()/2*slope/u.summed() + off`,
 
-		Package: "./learn/erm", Test: "TestOutputSensitivityIsHeldAndReached",
+		Package: "./internal/learn/erm", Test: "TestOutputSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "15", Bug: "intercept's constant left out of a row's length",
-		File: "engine/margin.go",
+		File: "internal/table/engine/margin.go",
 		Old:  `		square := 1.0`,
 		New:  `		square := 0.0`,
 
-		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "16", Bug: "summed gradient, noise for the mean",
-		File: "learn/erm/units.go",
+		File: "internal/learn/erm/units.go",
 		Old:  `return 2 * u.norm }`,
 		New:  `return 2 * u.norm / u.n }`,
 
-		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "17", Bug: "objective perturbation of CM08, without the Jacobian",
-		File: "learn/erm/noise.go",
+		File: "internal/learn/erm/noise.go",
 		Old:  `mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)`,
 		New:  `mech.ObjectiveFor(eps, u.slopes(), 0*jacobian, u.dim)`,
 
-		Package: "./learn/erm", Test: "TestSupremumOverTables",
+		Package: "./internal/learn/erm", Test: "TestSupremumOverTables",
 	},
 	{
 		Row: "18", Bug: "noise Gamma(d, 1/ε)",
-		File: "mech/gamma.go",
+		File: "internal/privacy/mech/gamma.go",
 		Old:  `noise[i]*v.scale, v.exp`,
 		New:  `noise[i]*v.scale/2, v.exp`,
 
-		Package: "./mech", Test: "TestGammaLength",
+		Package: "./internal/privacy/mech", Test: "TestGammaLength",
 	},
 	{
 		Row: "19", Bug: "c·R in place of c·R²",
-		File: "learn/erm/units.go",
+		File: "internal/learn/erm/units.go",
 		Old:  `bend := u.curve * u.norm * u.norm`,
 		New:  `bend := u.curve * u.norm`,
 
-		Package: "./learn/erm", Test: "TestRadiusEntersSquared",
+		Package: "./internal/learn/erm", Test: "TestRadiusEntersSquared",
 	},
 	{
 		Row: "20", Bug: "intercept not regularised",
-		File: "learn/erm/fit.go",
+		File: "internal/learn/erm/fit.go",
 		Old:  `	for i := range p.Grad {`,
 		New: `	for i := range p.Grad {
 		if i == u.dim-1 {
@@ -261,19 +261,19 @@ var table = []mutant{
 			p.Grad[i] = (p.Grad[i] + b[i]) / u.n
 			continue
 		}`,
-		Package: "./learn/erm", Test: "TestCertificateHolds",
+		Package: "./internal/learn/erm", Test: "TestCertificateHolds",
 	},
 	{
 		Row: "21", Bug: "solver stopped after one step",
-		File: "learn/erm/solve.go",
+		File: "internal/learn/erm/solve.go",
 		Old:  `		if was <= target { // 2.3: the certificate`,
 		New:  `		if target >= 0 {`,
 
-		Package: "./learn/erm", Test: "TestCertificateHolds",
+		Package: "./internal/learn/erm", Test: "TestCertificateHolds",
 	},
 	{
 		Row: "29", Bug: "seeded noise in production",
-		File: "rng/rng.go",
+		File: "internal/privacy/rng/rng.go",
 		Old:  `		rand.Read(s.buf[:])`,
 		New: `		_ = rand.Reader
 		x := uint64(1)
@@ -284,260 +284,260 @@ var table = []mutant{
 			s.buf[i] = byte(x >> 32)
 		}`,
 
-		Package: "./learn/brc", Test: "TestConformance/partly_private/fresh_randomness_gives_other_bytes",
+		Package: "./internal/learn/brc", Test: "TestConformance/partly_private/fresh_randomness_gives_other_bytes",
 	},
 	{
 		Row: "30", Bug: "ledger accepts a negative price",
-		File: "accounting/within.go",
+		File: "internal/privacy/accounting/within.go",
 		Old:  `pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon`,
 		New:  `pure := e.Epsilon <= dp.MaxEpsilon`,
 
-		Package: "./ledger", Test: "TestPriceMustCoverItsBill",
+		Package: "./internal/privacy/ledger", Test: "TestPriceMustCoverItsBill",
 	},
 	{
 		Row: "delta 1", Bug: "a price is taken that joint accounting finds too low",
-		File: "ledger/job.go",
+		File: "internal/privacy/ledger/job.go",
 		Old:  `price.Delta == 0 && total != price.Epsilon, !enough:`,
 		New:  `price.Delta == 0 && total != price.Epsilon, !enough && price.Delta == 0:`,
 
-		Package: "./ledger", Test: "TestPriceMustCoverItsBill",
+		Package: "./internal/privacy/ledger", Test: "TestPriceMustCoverItsBill",
 	},
 	{
 		Row: "delta 2", Bug: "the ledger compares ε only",
-		File: "ledger/job.go",
+		File: "internal/privacy/ledger/job.go",
 		Old:  `price.Epsilon > left.Epsilon || price.Delta > left.Delta`,
 		New:  `price.Epsilon > left.Epsilon`,
 
-		Package: "./ledger", Test: "TestDeltasAddUp",
+		Package: "./internal/privacy/ledger", Test: "TestDeltasAddUp",
 	},
 	{
 		Row: "delta 3", Bug: "labeldp: Gaussian noise for half a row",
-		File: "learn/labeldp/statistic.go",
+		File: "internal/learn/labeldp/statistic.go",
 		Old:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2, pl.size())`,
 		New:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2/2, pl.size())`,
 
-		Package: "./learn/labeldp", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "delta 4", Bug: "labeldp: the header leaves δ out",
-		File: "learn/labeldp/fit.go",
+		File: "internal/learn/labeldp/fit.go",
 		Old:  `Epsilon: pl.Epsilon, Delta: pl.Delta, Bill`,
 		New:  `Epsilon: pl.Epsilon, Bill`,
 
-		Package: "./learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
+		Package: "./internal/learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
 	},
 	{
 		Row: "delta 5", Bug: "a Gaussian release of twice the ρ that is billed",
-		File: "learn/labeldp/statistic.go",
+		File: "internal/learn/labeldp/statistic.go",
 		Old:  `mech.Sized(mech.GaussianFor(pl.bill[0].Rho, `,
 		New:  `mech.Sized(mech.GaussianFor(2*pl.bill[0].Rho, `,
 
-		Package: "./learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
+		Package: "./internal/learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
 	},
 	{
 		Row: "delta 6", Bug: "accounting: the closed form is read at ε rounded up by a thousandth",
-		File: "accounting/within.go",
+		File: "internal/privacy/accounting/within.go",
 		Old:  `epsilon := math.Nextafter(price.Epsilon.Float(), 0)`,
 		New:  `epsilon := 1.001 * math.Nextafter(price.Epsilon.Float(), 0)`,
 
-		Package: "./accounting", Test: "TestWithinGaussian",
+		Package: "./internal/privacy/accounting", Test: "TestWithinGaussian",
 	},
 	{
 		Row: "parts 1", Bug: "of disjoint parts the last counts, not the dearest",
-		File: "ledger/ledger.go",
+		File: "internal/privacy/ledger/ledger.go",
 		Old:  `most(spent, u.Spent), most(charged, u.charged())`,
 		New:  `most(spent, u.Spent), u.charged()`,
 
-		Package: "./ledger", Test: "TestHistoriesAgreeWithTheModel",
+		Package: "./internal/privacy/ledger", Test: "TestHistoriesAgreeWithTheModel",
 	},
 	{
 		Row: "parts 2", Bug: "a part by a protected column is charged alone under replace-one",
-		File: "ledger/parts.go",
+		File: "internal/privacy/ledger/parts.go",
 		Old:  `case req.Terms.Relation == dp.ReplaceOne && slices`,
 		New:  `case req.Terms.Relation == dp.AddRemove && slices`,
 
-		Package: "./ledger", Test: "TestPartsAreRefusedWhereTheyAreNotProven",
+		Package: "./internal/privacy/ledger", Test: "TestPartsAreRefusedWhereTheyAreNotProven",
 	},
 	{
 		Row: "parts 3", Bug: "parts with other aliases are taken for the declared ones",
-		File: "ledger/parts.go",
+		File: "internal/privacy/ledger/parts.go",
 		Old:  `req.PartsBy != p.By || req.Definition != p.Definition`,
 		New:  `req.PartsBy != p.By`,
 
-		Package: "./ledger", Test: "TestPartsAreRefusedWhereTheyAreNotProven",
+		Package: "./internal/privacy/ledger", Test: "TestPartsAreRefusedWhereTheyAreNotProven",
 	},
 	{
 		Row: "parts 4", Bug: "verify adds parts up",
-		File: "ledger/verify.go",
+		File: "internal/privacy/ledger/verify.go",
 		Old:  `parts = most(parts, p)`,
 		New:  `parts = dp.Price{Epsilon: parts.Epsilon + p.Epsilon, Delta: parts.Delta + p.Delta}`,
 
-		Package: "./ledger", Test: "TestPartsCountThroughTheirMaximum",
+		Package: "./internal/privacy/ledger", Test: "TestPartsCountThroughTheirMaximum",
 	},
 	{
 		Row: "crash 1", Bug: "the folder of a published result is not flushed",
-		File: "ledger/file.go",
+		File: "internal/privacy/ledger/file.go",
 		Old:  `return errors.Join(d.Sync(), d.Close())`,
 		New:  `return d.Close()`,
 
-		Package: "./ledger", Test: "TestNothingAcknowledgedIsLostInACrash",
+		Package: "./internal/privacy/ledger", Test: "TestNothingAcknowledgedIsLostInACrash",
 	},
 	{
 		Row: "crash 2", Bug: "a result takes its name before its bytes are on the disk",
-		File: "ledger/file.go",
+		File: "internal/privacy/ledger/file.go",
 		Old:  `		err = f.Sync()`,
 		New:  `		err = nil`,
 
-		Package: "./ledger", Test: "TestNothingAcknowledgedIsLostInACrash",
+		Package: "./internal/privacy/ledger", Test: "TestNothingAcknowledgedIsLostInACrash",
 	},
 	{
 		Row: "attack 1", Bug: "thresholds are set on the runs that taught the ratio",
-		File: "audit/roc.go",
+		File: "internal/audit/roc.go",
 		Old:  `return f == folds || run%folds != f`,
 		New:  `return f >= 0 || run < 0`,
 
-		Package: "./audit", Test: "TestCurvesOfKnownLaws",
+		Package: "./internal/audit", Test: "TestCurvesOfKnownLaws",
 	},
 	{
 		Row: "attack 2", Bug: "worlds differ in a label that is not protected",
-		File: "audit/worlds.go",
+		File: "internal/audit/worlds.go",
 		Old:  `case scope == dp.PrivateFeatures:`,
 		New:  `case scope == dp.Nothing:`,
 
-		Package: "./audit", Test: "TestWorldsAreNeighbours",
+		Package: "./internal/audit", Test: "TestWorldsAreNeighbours",
 	},
 	{
 		Row: "30b", Bug: "ledger refunds after the draw",
-		File: "ledger/recover.go",
+		File: "internal/privacy/ledger/recover.go",
 		Old:  `		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")`,
 		New: `		err = l.move(ctx, "refund", e.Dataset, e.Job, e.Request, Began, func(now Entry) Entry {
 			return Entry{Kind: Refunded, Epsilon: now.Epsilon, Delta: now.Delta}
 		})`,
 
-		Package: "./ledger", Test: "TestRefundNeedsProof",
+		Package: "./internal/privacy/ledger", Test: "TestRefundNeedsProof",
 	},
 	{
 		Row: "30c", Bug: "ledger lets a refunded job begin",
-		File: "ledger/job.go",
+		File: "internal/privacy/ledger/job.go",
 		Old:  `if err := j.expect(t, Reserved); err != nil {`,
 		New:  `if err := j.expect(t, Reserved); false {`,
 
-		Package: "./ledger", Test: "TestRefundNeedsProof",
+		Package: "./internal/privacy/ledger", Test: "TestRefundNeedsProof",
 	},
 	{
 		Row: "30d", Bug: "ledger forgets what running jobs have reserved",
-		File: "ledger/parts.go",
+		File: "internal/privacy/ledger/parts.go",
 		Old:  `	u.Reserved.Epsilon = of(Reserved).Epsilon - of(Began).Epsilon - of(Refunded).Epsilon`,
 		New:  `	u.Reserved.Epsilon = 0`,
 
-		Package: "./ledger", Test: "TestHistoriesAgreeWithTheModel",
+		Package: "./internal/privacy/ledger", Test: "TestHistoriesAgreeWithTheModel",
 	},
 	{
 		Row: "30e", Bug: "ledger checks the total outside the step that charges it",
-		File: "ledger/job.go",
+		File: "internal/privacy/ledger/job.go",
 		Old: `		if err := j.affords(t, price); err != nil {
 			return err
 		}
 `,
 		New: ``,
 
-		Package: "./ledger", Test: "TestExactlyTenOfAHundred",
+		Package: "./internal/privacy/ledger", Test: "TestExactlyTenOfAHundred",
 	},
 	{
 		Row: "30f", Bug: "ledger publishes before it commits",
-		File: "ledger/job.go",
+		File: "internal/privacy/ledger/job.go",
 		Old:  `	err := j.l.update(context.WithoutCancel(j.ctx), "commit", func(t tx) error {`,
 		New: `	if err := j.l.replace(j.req.Output, result); err != nil {
 		return err
 	}
 	err := j.l.update(context.WithoutCancel(j.ctx), "commit", func(t tx) error {`,
 
-		Package: "./ledger", Test: "TestFaultsOfTheDatabase",
+		Package: "./internal/privacy/ledger", Test: "TestFaultsOfTheDatabase",
 	},
 	{
 		Row: "acc1", Bug: "losses rounded down to the grid",
-		File: "accounting/grid.go",
+		File: "internal/privacy/accounting/grid.go",
 		Old:  `	up = min(max(up+8*unit, 0), 1)`,
 		New:  `	up = 0`,
 
-		Package: "./accounting", Test: "TestGaussianComposition",
+		Package: "./internal/privacy/accounting", Test: "TestGaussianComposition",
 	},
 	{
 		Row: "acc2", Bug: "infinite losses forgotten in a composition",
-		File: "accounting/compose.go",
+		File: "internal/privacy/accounting/compose.go",
 		Old:  `		out.infinite += k * p.infinite * (1 + 8*unit)`,
 		New:  `		out.infinite = p.infinite * (1 + 8*unit)`,
 
-		Package: "./accounting", Test: "TestMixAgainstQuadrature",
+		Package: "./internal/privacy/accounting", Test: "TestMixAgainstQuadrature",
 	},
 	{
 		Row: "acc3", Bug: "ρ of a pure release rounded down",
-		File: "accounting/zcdp.go",
+		File: "internal/privacy/accounting/zcdp.go",
 		Old:  `n.Mul(n, n).Add(n, d).Sub(n, big.NewInt(1))`,
 		New:  `n.Mul(n, n)`,
 
-		Package: "./accounting", Test: "TestRhoAddsUpwards",
+		Package: "./internal/privacy/accounting", Test: "TestRhoAddsUpwards",
 	},
 	{
 		Row: "acc4", Bug: "Gaussian noise without room for rounding to its grid",
-		File: "mech/gaussian.go",
+		File: "internal/privacy/mech/gaussian.go",
 		Old:  `steps := uint64(math.Ceil(math.Ldexp(l2, -m.exp))) + ceilRoot(big.NewInt(int64(length))).Uint64() // 7.1`,
 		New:  `steps := uint64(math.Ceil(math.Ldexp(l2, -m.exp)))`,
 
-		Package: "./mech", Test: "TestGaussianNeverChargesTooLittle",
+		Package: "./internal/privacy/mech", Test: "TestGaussianNeverChargesTooLittle",
 	},
 	// The same bugs seen from outside, by an audit that knows nothing of the code.
 	{
 		Row: "1 audited", Bug: "noise not split over the rounds",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `return mech.Sized(mech.LaplaceFor(eps, l1, length))`,
 		New:  `return mech.Sized(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
 
-		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "2 audited", Bug: "noise split over T-1 rounds",
-		File: "learn/brc/params.go",
+		File: "internal/learn/brc/params.go",
 		Old:  `eps, err := rest.Split(parts * pl.Rounds)`,
 		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
 
-		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "3 audited", Bug: "sensitivity misses c2",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
 		New:  `hi, lo := float64(r.pl.clip.one), float64(r.reach.lo)`,
 
-		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "4 audited", Bug: "sensitivity 1/n",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `return up(hi / (hi + (n-1)*lo))`,
 		New:  `return up(hi / hi / (lo / lo * n))`,
 
-		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "7 audited", Bug: "exact vote",
-		File: "learn/brc/private.go",
+		File: "internal/learn/brc/private.go",
 		Old:  `return exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
 		New: `exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
 		return float64(wrong) / float64(wrong+right)`,
-		Package: "./audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "11b audited", Bug: "Laplace draws 5% small",
-		File: "mech/laplace.go",
+		File: "internal/privacy/mech/laplace.go",
 		Old:  `discreteLaplace(src, m.grid.scale)`,
 		New:  `discreteLaplace(src, m.grid.scale/100*95)`,
 
-		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
 	{
 		Row: "12 audited", Bug: "floating-point Laplace noise",
-		File: "mech/laplace.go",
+		File: "internal/privacy/mech/laplace.go",
 		Old:  `		out[i] = m.grid.float(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3`,
 		New: `		_ = k
 		u := (float64(src.Uint64()>>11) + 0.5) * 0x1p-53
@@ -546,11 +546,11 @@ var table = []mutant{
 			e = -e
 		}
 		out[i] = v.Float() + e`,
-		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
 	{
 		Row: "A1", Bug: "additive: cells moved by 2 are noised as if by 1",
-		File: "learn/additive/rules.go",
+		File: "internal/learn/additive/rules.go",
 		Old: `	if relation == dp.AddRemove {
 		return 1
 	}
@@ -560,100 +560,100 @@ var table = []mutant{
 	}
 	return 1`,
 
-		Package: "./learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A2", Bug: "additive: the selection's spread misses its 2",
-		File: "learn/additive/release.go",
+		File: "internal/learn/additive/release.go",
 		Old:  `spread := 2 * step(r.pl.s.Relation)`,
 		New:  `spread := 0.5 * step(r.pl.s.Relation)`,
 
-		Package: "./learn/additive", Test: "TestSpreadIsThatOfTheScores",
+		Package: "./internal/learn/additive", Test: "TestSpreadIsThatOfTheScores",
 	},
 	{
 		Row: "A3", Bug: "additive: caps forget the released shapes",
-		File: "learn/additive/release.go",
+		File: "internal/learn/additive/release.go",
 		Old:  `r.least+lo, r.most+hi, nil, nil`,
 		New:  `r.least+0*lo, r.most+0*hi, nil, nil`,
 
-		Package: "./learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A4", Bug: "additive: a share's noise is sized with the whole ε",
-		File: "learn/additive/release.go",
+		File: "internal/learn/additive/release.go",
 		Old:  `r.pl.noise(r.pl.shares[t].cells, r.pl.s`,
 		New:  `r.pl.noise(part{eps: r.pl.Epsilon}, r.pl.s`,
 
-		Package: "./learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
+		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
 	{
 		Row: "A5", Bug: "additive: private weights are taken for public totals",
-		File: "learn/additive/release.go",
+		File: "internal/learn/additive/release.go",
 		Old: `	if r.total != nil {
 		meet(c.positive, r.total[0])`,
 		New: `	if r.total != nil {
 		r.total[0] = float64(sums.Positive[0])
 		meet(c.positive, r.total[0])`,
 
-		Package: "./learn/additive", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "A6", Bug: "additive: the table is read before the charge",
-		File: "learn/additive/fit.go",
+		File: "internal/learn/additive/fit.go",
 		Old:  `	if err := acct.Charge(pl.price(), pl.bill); err != nil {`,
 		New: `	tab.Groups(ctx, pl.public)
 	if err := acct.Charge(pl.price(), pl.bill); err != nil {`,
 
-		Package: "./learn/additive", Test: "TestConformance/partly_private/charges_before_it_reads",
+		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/charges_before_it_reads",
 	},
 	{
 		Row: "A7", Bug: "additive: a replaced row counts as one step of Gaussian noise, not √2",
-		File: "learn/additive/rules.go",
+		File: "internal/learn/additive/rules.go",
 		Old: `	return math.Sqrt2
 `,
 		New: `	return 1
 `,
 
-		Package: "./learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A8", Bug: "additive: the second pass of Gaussian noise is free",
-		File: "learn/additive/params.go",
+		File: "internal/learn/additive/params.go",
 		Old: `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
 `,
 		New: `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
 		pl.bill = pl.bill[:(len(pl.bill)+1)/2]
 `,
 
-		Package: "./learn/additive", Test: "TestConformance/partly_private,_gaussian/bill_equals_releases",
+		Package: "./internal/learn/additive", Test: "TestConformance/partly_private,_gaussian/bill_equals_releases",
 	},
 	{
 		Row: "A9", Bug: "additive: rows are weighed under the score of an earlier fit",
-		File: "engine/memory/scored.go",
+		File: "internal/table/engine/memory/scored.go",
 		Old:  `s.positive != positive || g.Intercept != f.Intercept ||`,
 		New:  `s.positive != positive ||`,
 
-		Package: "./engine/memory", Test: "TestCellsAnswerAlikeWhateverWasAskedBefore",
+		Package: "./internal/table/engine/memory", Test: "TestCellsAnswerAlikeWhateverWasAskedBefore",
 	},
 	{
 		Row: "scorer 1", Bug: "answers that hang on a carry are guessed",
-		File: "feature/scorer.go",
+		File: "internal/table/feature/scorer.go",
 		Old:  `		if doubt&tops != 0 {`,
 		New:  `		if doubt == ^uint64(0) {`,
 
-		Package: "./feature", Test: "TestAnswersEqualTheScorers",
+		Package: "./internal/table/feature", Test: "TestAnswersEqualTheScorers",
 	},
 	{
 		Row: "A10", Bug: "additive: counts are noised as if a row lay in cells alone, not in runs of them too",
-		File: "learn/additive/edges.go",
+		File: "internal/learn/additive/edges.go",
 		Old:  `float64(2*len(c.asking))`,
 		New:  `float64(len(c.asking))`,
 
-		Package: "./learn/additive", Test: "TestCountsReachTheirBound",
+		Package: "./internal/learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
 		Row: "A11", Bug: "additive: bins follow from counts without noise",
-		File: "learn/additive/edges.go",
+		File: "internal/learn/additive/edges.go",
 		Old: `	private = slices.Clone(private)
 `,
 		New: `	for i, v := range values {
@@ -662,37 +662,37 @@ var table = []mutant{
 	private = slices.Clone(private)
 `,
 
-		Package: "./learn/additive", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "A12", Bug: "additive: the counts are not on the bill",
-		File: "learn/additive/params.go",
+		File: "internal/learn/additive/params.go",
 		Old:  `		pl.counts.price = next(countsLabel, "laplace")`,
 		New: `		pl.counts.price = next(countsLabel, "laplace")
 		pl.bill = pl.bill[:len(pl.bill)-1]`,
 
-		Package: "./learn/additive", Test: "TestConformance/add-remove,_bins_paid/bill_equals_releases",
+		Package: "./internal/learn/additive", Test: "TestConformance/add-remove,_bins_paid/bill_equals_releases",
 	},
 	{
 		Row: "A13", Bug: "additive: a replaced row counts once in the Gaussian noise of counts",
-		File: "learn/additive/edges.go",
+		File: "internal/learn/additive/edges.go",
 		Old:  `math.Nextafter(math.Sqrt(c.moves()), math.Inf(1))`,
 		New:  `math.Sqrt(float64(2*len(c.asking)))`,
 
-		Package: "./learn/additive", Test: "TestCountsReachTheirBound",
+		Package: "./internal/learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
 		Row: "A26", Bug: "additive levels: the counts beside a label of more levels are not on the bill",
-		File: "learn/additive/levels.go",
+		File: "internal/learn/additive/levels.go",
 		Old:  `		pl.counts.price = next(countsLabel, "laplace")`,
 		New: `		pl.counts.price = next(countsLabel, "laplace")
 		pl.bill = pl.bill[:len(pl.bill)-1]`,
 
-		Package: "./learn/additive", Test: "TestLevelsConformance/add-remove,_bins_paid/bill_equals_releases",
+		Package: "./internal/learn/additive", Test: "TestLevelsConformance/add-remove,_bins_paid/bill_equals_releases",
 	},
 	{
 		Row: "A14", Bug: "additive: caps forget what the weights see before a pair",
-		File: "learn/additive/pairs.go",
+		File: "internal/learn/additive/pairs.go",
 		Old: `		r.keep(k, rest)
 `,
 		New: `		least, most := r.least, r.most
@@ -700,65 +700,65 @@ var table = []mutant{
 		r.least, r.most = least, most
 `,
 
-		Package: "./learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A15", Bug: "additive: a pair with one public column is taken for public",
-		File: "learn/additive/pairs.go",
+		File: "internal/learn/additive/pairs.go",
 		Old:  `!slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1])`,
 		New:  `!slices.Contains(pl.public, p[0]) && !slices.Contains(pl.public, p[1])`,
 
-		Package: "./learn/additive", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "A20", Bug: "additive levels: a replaced row counts once",
-		File: "learn/additive/levels.go",
+		File: "internal/learn/additive/levels.go",
 		Old:  `mech.LaplaceFor(p.eps, step(pl.s.Relation), size)`,
 		New:  `mech.LaplaceFor(p.eps, 1, size)`,
 
-		Package: "./learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A21", Bug: "additive levels: a row that says much about a weight is not shortened",
-		File: "engine/levels.go",
+		File: "internal/table/engine/levels.go",
 		Old:  `1 / math.Max(most, math.Abs(first)+half)`,
 		New:  `1 / most`,
 
-		Package: "./learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A22", Bug: "additive levels: weights are not on the bill",
-		File: "learn/additive/levels.go",
+		File: "internal/learn/additive/levels.go",
 		Old: `			pl.trust = append(pl.trust, next(trustLabel(t), "laplace"))
 `,
 		New: `			pl.trust = append(pl.trust, next(trustLabel(t), "laplace"))
 			pl.bill = pl.bill[:len(pl.bill)-1]
 `,
 
-		Package: "./learn/additive", Test: "TestLevelsConformance/add-remove,_weighed/bill_equals_releases",
+		Package: "./internal/learn/additive", Test: "TestLevelsConformance/add-remove,_weighed/bill_equals_releases",
 	},
 	{
 		Row: "A23", Bug: "additive levels: cells without noise shape the steps",
-		File: "learn/additive/levels_release.go",
+		File: "internal/learn/additive/levels_release.go",
 		Old:  `	c := &levelCells{variance:`,
 		New: `	for i, v := range values {
 		out[i] = v.Float()
 	}
 	c := &levelCells{variance:`,
 
-		Package: "./learn/additive", Test: "TestLevelsReplayNonInterference",
+		Package: "./internal/learn/additive", Test: "TestLevelsReplayNonInterference",
 	},
 	{
 		Row: "A24", Bug: "additive levels: the selection's spread misses its 2",
-		File: "learn/additive/levels_release.go",
+		File: "internal/learn/additive/levels_release.go",
 		Old:  `spread := 2 * step(r.pl.s.Relation)`,
 		New:  `spread := step(r.pl.s.Relation)`,
 
-		Package: "./learn/additive", Test: "TestLevelsSpreadIsThatOfTheScores",
+		Package: "./internal/learn/additive", Test: "TestLevelsSpreadIsThatOfTheScores",
 	},
 	{
 		Row: "A25", Bug: "additive levels: private rows of levels are taken for public totals",
-		File: "learn/additive/levels_start.go",
+		File: "internal/learn/additive/levels_start.go",
 		Old:  `return newLevelStart(out, floor, nil), nil`,
 		New: `exact := make([]float64, len(counts))
 	for k, c := range counts {
@@ -766,19 +766,19 @@ var table = []mutant{
 	}
 	return newLevelStart(out, floor, exact), nil`,
 
-		Package: "./learn/additive", Test: "TestLevelsReplayNonInterference",
+		Package: "./internal/learn/additive", Test: "TestLevelsReplayNonInterference",
 	},
 	{
 		Row: "people 1", Bug: "noise of half the cap",
-		File: "learn/people/smooth.go",
+		File: "internal/learn/people/smooth.go",
 		Old:  `engine.WeightOne/float64(total)*(1+0x1p-50)`,
 		New:  `engine.WeightOne/float64(2*total)*(1+0x1p-50)`,
 
-		Package: "./learn/people", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/people", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "people 2", Bug: "the level is not found again after a vote",
-		File: "learn/people/smooth.go",
+		File: "internal/learn/people/smooth.go",
 		Old: `	s.reach += step
 	s.project()`,
 		New: `	s.reach += step
@@ -790,296 +790,296 @@ var table = []mutant{
 		}
 	}
 	s.total, s.sum[1] = s.sum[0], s.sum[0]+1`,
-		Package: "./learn/people", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/people", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "people 3", Bug: "choice and error both at the round's full ε",
-		File: "learn/people/params.go",
+		File: "internal/learn/people/params.go",
 		Old:  `pl.share[t] = share{pick, each[t] - pick}`,
 		New:  `pl.share[t] = share{each[t], each[t]}`,
 
-		Package: "./learn/people", Test: "TestConformance/partly_private/bill_equals_releases",
+		Package: "./internal/learn/people", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
 	{
 		Row: "people 4", Bug: "choice without the 2 of 2Δ",
-		File: "learn/people/fit.go",
+		File: "internal/learn/people/fit.go",
 		Old:  `pl.selector(pl.share[t].pick, 2*moves)`,
 		New:  `pl.selector(pl.share[t].pick, moves)`,
 
-		Package: "./learn/people", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/people", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "people 5", Bug: "exact vote",
-		File: "learn/people/fit.go",
+		File: "internal/learn/people/fit.go",
 		Old: `	return k, werr
 }`,
 		New: `	return k, werr + float64(wrong[k])/float64(total)
 }`,
-		Package: "./learn/people", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/people", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "erm norm", Bug: "a model does not shorten the rows that its training shortened",
-		File: "learn/erm/fit.go",
+		File: "internal/learn/erm/fit.go",
 		Old:  `		l.Norm = pl.Norm / scale`,
 		New:  `		l.Norm = 0 * scale`,
 
-		Package: "./learn/erm", Test: "TestModelsShortenRowsAsTrainingDid",
+		Package: "./internal/learn/erm", Test: "TestModelsShortenRowsAsTrainingDid",
 	},
 	{
 		Row: "pate 1", Bug: "a teacher's vote is as long as its rows make it",
-		File: "learn/pate/teachers.go",
+		File: "internal/learn/pate/teachers.go",
 		Old:  `length := max(r.long(vote), r.full())`,
 		New:  `length := max(r.long(vote)/2, r.full())`,
 
-		Package: "./learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
+		Package: "./internal/learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
 	},
 	{
 		Row: "pate 2", Bug: "a row's own query is not paid for in full",
-		File: "learn/pate/fit.go",
+		File: "internal/learn/pate/fit.go",
 		Old:  `firstMove, secondMove, slopeMove = 0.5, 0.25, 1.0`,
 		New:  `firstMove, secondMove, slopeMove = 0.07, 0.03, 1.0`,
 
-		Package: "./learn/pate", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/pate", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "pate 2b", Bug: "Gaussian noise twice, each for all of (ε, δ)",
-		File: "learn/pate/params.go",
+		File: "internal/learn/pate/params.go",
 		Old:  `	pl.worth.rho = all - pl.votes.rho`,
 		New:  `	pl.worth.rho = all`,
 
-		Package: "./learn/pate", Test: "TestGaussianNoiseIsCalibrated",
+		Package: "./internal/learn/pate", Test: "TestGaussianNoiseIsCalibrated",
 	},
 	{
 		Row: "pate 2c", Bug: "votes one long in L1 met by noise for L2, and cut by the largest entry",
-		File: "learn/pate/teachers.go",
+		File: "internal/learn/pate/teachers.go",
 		Old:  `		squares += float64(x) * float64(x)`,
 		New:  `		squares = max(squares, float64(x)*float64(x))`,
 
-		Package: "./learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
+		Package: "./internal/learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
 	},
 	{
 		Row: "pate 3", Bug: "a float sum over rows, whose order depends on cells",
-		File: "learn/pate/fit.go",
+		File: "internal/learn/pate/fit.go",
 		Old:  `	room := max(1, float64(spreads)) / one // Σ p(1−p): public`,
 		New: `	room := float64(spreads-spreads) / one
 	for i := range r.rows {
 		room += r.rows[i].p * (1 - r.rows[i].p)
 	}`,
-		Package: "./learn/pate", Test: "TestReplayNonInterference",
+		Package: "./internal/learn/pate", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "pate 4", Bug: "rows are not dealt",
-		File: "learn/pate/teachers.go",
+		File: "internal/learn/pate/teachers.go",
 		Old:  `	rng.Shuffle(src, len(r.rows), func(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] })`,
 		New:  `	rng.Shuffle(src, len(r.rows)/2, func(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] })`,
 
-		Package: "./learn/pate", Test: "TestDealIgnoresWhatIsInARow",
+		Package: "./internal/learn/pate", Test: "TestDealIgnoresWhatIsInARow",
 	},
 	{
 		Row: "pate 5", Bug: "the printed form for privacy",
-		File: "learn/pate/params.go",
+		File: "internal/learn/pate/params.go",
 		Old:  `	case p.Form == Printed && !p.NotPrivate:`,
 		New:  `	case false:`,
 
-		Package: "./learn/pate", Test: "TestPlanRefuses",
+		Package: "./internal/learn/pate", Test: "TestPlanRefuses",
 	},
 	{
 		Row: "tune 1", Bug: "the trainings that lost are not paid for",
-		File: "tune/params.go",
+		File: "internal/tune/params.go",
 		Old:  `		if shares, err = pl.Epsilon.Split(n); err != nil { // 1.3`,
 		New:  `		if shares, err = (pl.Epsilon * dp.Epsilon(n)).Split(n); err != nil { // 1.3`,
 
-		Package: "./tune", Test: "TestConformance/all,_private_label_false/bill_equals_releases",
+		Package: "./internal/tune", Test: "TestConformance/all,_private_label_false/bill_equals_releases",
 	},
 	{
 		Row: "tune 2", Bug: "a selection sized as if mistakes only went up",
-		File: "tune/params.go",
+		File: "internal/tune/params.go",
 		Old:  `mech.PermuteAndFlipFor(pl.Epsilon, 2)`,
 		New:  `mech.PermuteAndFlipFor(pl.Epsilon, 1)`,
 
-		Package: "./tune", Test: "TestConformance/all,_private_label_false/bill_equals_releases",
+		Package: "./internal/tune", Test: "TestConformance/all,_private_label_false/bill_equals_releases",
 	},
 	{
 		Row: "tune 3", Bug: "random stopping for the price of one run",
-		File: "tune/stopping.go",
+		File: "internal/tune/stopping.go",
 		Old:  `int64(eps) * l.den / (2*l.den + l.num)`,
 		New:  `int64(eps) * l.den / (l.den + l.num - l.num)`,
 
-		Package: "./tune", Test: "TestConformance/geometric,_private_label_false/bill_equals_releases",
+		Package: "./internal/tune", Test: "TestConformance/geometric,_private_label_false/bill_equals_releases",
 	},
 	{
 		Row: "tune 4", Bug: "rows are not dealt",
-		File: "tune/parts.go",
+		File: "internal/tune/parts.go",
 		Old:  `	rng.Shuffle(src, len(rows), func(i, j int) {`,
 		New:  `	rng.Shuffle(src, 0, func(i, j int) {`,
 
-		Package: "./tune", Test: "TestDealIgnoresWhatIsInARow",
+		Package: "./internal/tune", Test: "TestDealIgnoresWhatIsInARow",
 	},
 	{
 		Row: "tune 5", Bug: "another law of the number of runs than is priced",
-		File: "tune/stopping.go",
+		File: "internal/tune/stopping.go",
 		Old:  `>= uint64(j*l.den+l.num) {`,
 		New:  `>= uint64((j+1)*l.den) {`,
 
-		Package: "./tune", Test: "TestDrawHasTheLaw",
+		Package: "./internal/tune", Test: "TestDrawHasTheLaw",
 	},
 	{
 		Row: "tune 6", Bug: "training rows judge as well",
-		File: "tune/parts.go",
+		File: "internal/tune/parts.go",
 		Old:  `part(at, len(rows)), part(0, at)`,
 		New:  `part(at, len(rows)), part(0, at+1)`,
 
-		Package: "./tune", Test: "TestDealIgnoresWhatIsInARow",
+		Package: "./internal/tune", Test: "TestDealIgnoresWhatIsInARow",
 	},
 	{
 		Row: "tune 7", Bug: "the training table remembers numbers of judging rows",
-		File: "dataset/forget.go",
+		File: "internal/table/dataset/forget.go",
 		Old:  `			t.Cols[j] = own(c)`,
 		New:  `			_, _ = j, own(c)`,
 
-		Package: "./tune", Test: "TestTrainingForgetsWhatOthersHold",
+		Package: "./internal/tune", Test: "TestTrainingForgetsWhatOthersHold",
 	},
 	{
 		Row: "tune 8", Bug: "the exact count of mistakes decides",
-		File: "tune/fit.go",
+		File: "internal/tune/fit.go",
 		Old:  `mech.Ratio{Num: wrong, Den: 1})[0] // 1.6: rows meet noise`,
 		New:  `mech.Ratio{Num: wrong, Den: 1})[0]*0 + float64(wrong)`,
 
-		Package: "./tune", Test: "TestReplayNonInterference",
+		Package: "./internal/tune", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "tune 9", Bug: "a free candidate slips in",
-		File: "tune/params.go",
+		File: "internal/tune/params.go",
 		Old:  `got != share {`,
 		New:  `got > share {`,
 
-		Package: "./tune", Test: "TestPlanRefuses",
+		Package: "./internal/tune", Test: "TestPlanRefuses",
 	},
 	{
 		Row: "tune 10", Bug: "the strongest of the candidates' guarantees is stated",
-		File: "tune/params.go",
+		File: "internal/tune/params.go",
 		Old: `	case a == "" || contains(a, b):
 		return b, nil`,
 		New: `	case a == "" || contains(b, a):
 		return b, nil`,
 
-		Package: "./tune", Test: "TestScopesHaveSomethingInCommon",
+		Package: "./internal/tune", Test: "TestScopesHaveSomethingInCommon",
 	},
 	{
 		Row: "22", Bug: "the window holds a report with probability e^ε/(e^ε+1) instead of e^{ε/2}/(e^{ε/2}+1)",
-		File: "local/response/line.go",
+		File: "internal/privacy/response/line.go",
 		Old:  `	a, b := odds(eps, max(inputBits+n, 2*n))`,
 		New:  `	a, b := odds(eps+eps/2, max(inputBits+n, 2*n)+n)`,
 
-		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/piecewise_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise_at_1",
 	},
 	{
 		Row: "23", Bug: "cells beyond the window overlap it",
-		File: "mech/sampled.go",
+		File: "internal/privacy/mech/sampled.go",
 		Old:  `			return cell + l.Width`,
 		New:  `			return cell`,
 
-		Package: "./mech", Test: "TestLineSampler",
+		Package: "./internal/privacy/mech", Test: "TestLineSampler",
 	},
 	{
 		Row: "24", Bug: "a number beyond the ends is not clamped",
-		File: "mech/perturb.go",
+		File: "internal/privacy/mech/perturb.go",
 		Old:  `math.RoundToEven(clamp(v, -1)*(unit/2))`,
 		New:  `math.RoundToEven(v*(unit/2))`,
 
-		Package: "./mech", Test: "TestRoundingToPoints",
+		Package: "./internal/privacy/mech", Test: "TestRoundingToPoints",
 	},
 	{
 		Row: "25", Bug: "every told coordinate at the whole ε",
-		File: "local/response/sampled.go",
+		File: "internal/privacy/response/sampled.go",
 		Old:  `	part := eps / dp.Epsilon(told) // 2.1`,
 		New:  `	part := eps // 2.1`,
 
-		Package: "./local/response", Test: "TestToldCoordinatesShareEpsilon",
+		Package: "./internal/privacy/response", Test: "TestToldCoordinatesShareEpsilon",
 	},
 	{
 		Row: "25b", Bug: "the same, from outside",
-		File: "local/response/sampled.go",
+		File: "internal/privacy/response/sampled.go",
 		Old:  `	part := eps / dp.Epsilon(told) // 2.1`,
 		New:  `	part := eps // 2.1`,
 
-		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/piecewise-k2_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise-k2_at_1",
 	},
 	{
 		Row: "26", Bug: "estimates without the factor d/k",
-		File: "local/response/sampled.go",
+		File: "internal/privacy/response/sampled.go",
 		Old:  `		out[j] *= l.stretch() // 2.2`,
 		New:  `		out[j] *= 1 // 2.2`,
 
-		Package: "./mech", Test: "TestSampledMeansAndVariances",
+		Package: "./internal/privacy/mech", Test: "TestSampledMeansAndVariances",
 	},
 	{
 		Row: "local 1", Bug: "ties of Duchi's signs drawn as published",
-		File: "mech/duchi.go",
+		File: "internal/privacy/mech/duchi.go",
 		Old:  `		case rng.Below(src, l.Inner+l.Outer) < 2*l.Outer: // 3.2`,
 		New:  `		default: // 3.2`,
 
-		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/duchi_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/duchi_at_1",
 	},
 	{
 		Row: "local 2", Bug: "odds rounded up",
-		File: "local/response/exp.go",
+		File: "internal/privacy/response/exp.go",
 		Old:  `uint(expBits-shift)).Uint64(), 1 << shift`,
 		New:  `uint(expBits-shift)).Uint64() + 1, 1 << shift`,
 
-		Package: "./local/response", Test: "TestOddsAreTheLargestThatKeepEpsilon",
+		Package: "./internal/privacy/response", Test: "TestOddsAreTheLargestThatKeepEpsilon",
 	},
 	{
 		Row: "local 3", Bug: "a lie of OUE rounded down",
-		File: "local/response/exp.go",
+		File: "internal/privacy/response/exp.go",
 		Old:  `	if r.Sign() > 0 {`,
 		New:  `	if r.Sign() < 0 {`,
 
-		Package: "./local/response", Test: "TestOddsAreTheLargestThatKeepEpsilon",
+		Package: "./internal/privacy/response", Test: "TestOddsAreTheLargestThatKeepEpsilon",
 	},
 	{
 		Row: "local 4", Bug: "the truth's bit keeps what the lie put there",
-		File: "mech/oue.go",
+		File: "internal/privacy/mech/oue.go",
 		Old:  `r[cell/32]&^(1<<at) | half<<at`,
 		New:  `r[cell/32] | half<<at`,
 
-		Package: "./audit", Test: "TestAuditsOfCorrectMechanisms/oue_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/oue_at_1",
 	},
 	{
 		Row: "local 5", Bug: "noise of one coordinate on each of several",
-		File: "local/response/laplace.go",
+		File: "internal/privacy/response/laplace.go",
 		Old:  `bits.Mul64(uint64(dim)<<bit, dp.Nano)`,
 		New:  `bits.Mul64(uint64(1)<<bit, dp.Nano)`,
 
-		Package: "./local/response", Test: "TestLaplaceReportsKeepEpsilon",
+		Package: "./internal/privacy/response", Test: "TestLaplaceReportsKeepEpsilon",
 	},
 	{
 		Row: "local 6", Bug: "a weight is not thinned",
-		File: "mech/perturb.go",
+		File: "internal/privacy/mech/perturb.go",
 		Old:  `!coin(src, keep) {`,
 		New:  `keep == 0 {`,
 
-		Package: "./mech", Test: "TestCellSamplers",
+		Package: "./internal/privacy/mech", Test: "TestCellSamplers",
 	},
 	{
 		Row: "27", Bug: "an owner answers in two rounds",
-		File: "local/owner/owner.go",
+		File: "internal/federated/answer/owner.go",
 		Old:  `	if r.Slot() != place.Slot {`,
 		New:  `	if r.Slot()%2 != place.Slot%2 {`,
 
-		Package: "./local/owner", Test: "TestOneReport",
+		Package: "./internal/federated/answer", Test: "TestOneReport",
 	},
 	{
 		Row: "27b", Bug: "an owner answers a second broadcast of its slot",
-		File: "local/owner/owner.go",
+		File: "internal/federated/answer/owner.go",
 		Old:  `	case e != nil && e.Round != digest:`,
 		New:  `	case e != nil && e.Round != digest && len(e.Report) == 0:`,
 
-		Package: "./local/owner", Test: "TestOneReport",
+		Package: "./internal/federated/answer", Test: "TestOneReport",
 	},
 	{
 		Row: "27c", Bug: "a report leaves although the book has not kept it",
-		File: "local/owner/owner.go",
+		File: "internal/federated/answer/owner.go",
 		Old: `		return nil, fmt.Errorf("owner: %w", err)
 	}
 	return bytes.Clone(out), nil`,
@@ -1087,11 +1087,11 @@ var table = []mutant{
 	}
 	return bytes.Clone(out), nil`,
 
-		Package: "./local/owner", Test: "TestOneReport",
+		Package: "./internal/federated/answer", Test: "TestOneReport",
 	},
 	{
 		Row: "27d", Bug: "a second report of an owner is counted",
-		File: "local/aggregator/aggregator.go",
+		File: "internal/federated/collect/aggregator.go",
 		Old: `		if before != content {
 			return ErrTwice
 		}
@@ -1100,478 +1100,478 @@ var table = []mutant{
 			return nil
 		}`,
 
-		Package: "./local/aggregator", Test: "TestReceiveRefuses",
+		Package: "./internal/federated/collect", Test: "TestReceiveRefuses",
 	},
 	{
 		Row: "localboost 1", Bug: "the owner's cap on epsilon is not held",
-		File: "local/owner/terms.go",
+		File: "internal/federated/answer/terms.go",
 		Old:  `	if t.Epsilon > caps.Epsilon {`,
 		New:  `	if t.Epsilon > 2*caps.Epsilon {`,
 
-		Package: "./local/owner", Test: "TestOwnersRefuse",
+		Package: "./internal/federated/answer", Test: "TestOwnersRefuse",
 	},
 	{
 		Row: "localboost 2", Bug: "a weight beyond W_t",
-		File: "local/owner/weigh.go",
+		File: "internal/federated/answer/weigh.go",
 		Old:  `	return math.Min(math.Exp(log), w.bound) / w.bound`,
 		New:  `	return math.Exp(log) / w.bound`,
 
-		Package: "./local/owner", Test: "TestWeights",
+		Package: "./internal/federated/answer", Test: "TestWeights",
 	},
 	{
 		Row: "localboost 3", Bug: "the label beside the report",
-		File: "local/owner/report.go",
+		File: "internal/federated/answer/report.go",
 		Old:  `Owner: name, Slot: p.round.Slot, Ask: ask, Words: words}, nil`,
 		New:  `Owner: name, Slot: p.round.Slot, Ask: ask + int(p.recs.tab.Labels[row]), Words: words}, nil`,
 
-		Package: "./local/owner", Test: "TestOnlyTheLawSeesTheRecord",
+		Package: "./internal/federated/answer", Test: "TestOnlyTheLawSeesTheRecord",
 	},
 	{
 		Row: "localboost 4", Bug: "a report to a question of one's choice is counted",
-		File: "local/aggregator/aggregator.go",
+		File: "internal/federated/collect/aggregator.go",
 		Old:  `	case r.Slot != place.Slot || r.Ask != a.round.Ask(place.Ticket):`,
 		New:  `	case r.Slot != place.Slot || r.Ask >= len(a.laws):`,
 
-		Package: "./local/aggregator", Test: "TestReceiveRefuses",
+		Package: "./internal/federated/collect", Test: "TestReceiveRefuses",
 	},
 	{
 		Row: "localboost 5", Bug: "a report that no owner sends is counted",
-		File: "local/aggregator/aggregator.go",
+		File: "internal/federated/collect/aggregator.go",
 		Old:  `	if err := law.Check(r.Words); err != nil {`,
 		New:  `	if err := law.Check(r.Words); err != nil && len(r.Words) == 0 {`,
 
-		Package: "./local/aggregator", Test: "TestReceiveRefuses",
+		Package: "./internal/federated/collect", Test: "TestReceiveRefuses",
 	},
 	{
 		Row: "localboost 6", Bug: "SAMME's error unclamped",
-		File: "local/aggregator/judge.go",
+		File: "internal/federated/collect/judge.go",
 		Old:  `	err = math.Min(math.Max(err, clamp), 1-clamp)`,
 		New:  `	err = math.Min(math.Max(err, clamp-clamp), 1)`,
 
-		Package: "./local/aggregator", Test: "TestVote",
+		Package: "./internal/federated/collect", Test: "TestVote",
 	},
 	{
 		Row: "localboost 7", Bug: "an owner in one cell fewer than the secret sum is sized for",
-		File: "local/wire/round.go",
+		File: "internal/federated/wire/round.go",
 		Old:  `response.CellAddendFor(t.Epsilon, dim, most, r.Crowd`,
 		New:  `response.CellAddendFor(t.Epsilon, dim, most-1+1/most, r.Crowd`,
 
-		Package: "./local/simulate", Test: "TestAggregateLearns",
+		Package: "./internal/federated/simulate", Test: "TestAggregateLearns",
 	},
 	{
 		Row: "levels 1", Bug: "each of K fits has the noise of the whole ε",
-		File: "learn/erm/oneversusrest.go",
+		File: "internal/learn/erm/oneversusrest.go",
 		Old:  `part.Epsilon, part.of = share,`,
 		New:  `part.Epsilon, part.of = pl.Epsilon+0*share,`,
 
-		Package: "./learn/erm", Test: "TestEveryFitPaysItsPart",
+		Package: "./internal/learn/erm", Test: "TestEveryFitPaysItsPart",
 	},
 	{
 		Row: "blocks 1", Bug: "noise in blocks for one of the two rows of a replacement",
-		File: "learn/erm/noise.go",
+		File: "internal/learn/erm/noise.go",
 		Old:  `ObjectiveBlocksFor(eps, 2*u.cell, jacobian, u.blocks)`,
 		New:  `ObjectiveBlocksFor(eps, u.cell, jacobian, u.blocks)`,
 
-		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "blocks 2", Bug: "noise in blocks of the gamma law of shape d, not d+1",
-		File: "mech/blocks.go",
+		File: "internal/privacy/mech/blocks.go",
 		Old:  `	length := exponential(src)`,
 		New:  `	length := 0.0`,
 
-		Package: "./mech", Test: "TestBlocksLength",
+		Package: "./internal/privacy/mech", Test: "TestBlocksLength",
 	},
 	{
 		Row: "blocks 3", Bug: "the constant left out of a row's largest entry",
-		File: "learn/erm/noise.go",
+		File: "internal/learn/erm/noise.go",
 		Old:  `min(pl.scale(), pl.Norm)`,
 		New:  `min(1/math.Sqrt(float64(len(pl.space.Columns)+2)), pl.Norm)`,
 
-		Package: "./learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "threshold 1", Bug: "the choice of a threshold priced as if a row could only add to counts",
-		File: "learn/erm/threshold.go",
+		File: "internal/learn/erm/threshold.go",
 		Old:  `mech.PermuteAndFlipFor(pl.ask, 2)`,
 		New:  `mech.PermuteAndFlipFor(pl.ask, 1)`,
 
-		Package: "./learn/erm", Test: "TestThresholdSensitivityIsHeldAndReached",
+		Package: "./internal/learn/erm", Test: "TestThresholdSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "threshold 2", Bug: "the fit has all of ε, the threshold its part besides",
-		File: "learn/erm/fit.go",
+		File: "internal/learn/erm/fit.go",
 		Old:  `u.released(pl.Noise, pl.bill[0].Epsilon, slope,`,
 		New:  `u.released(pl.Noise, pl.Epsilon, slope,`,
 
-		Package: "./learn/erm", Test: "TestConformance",
+		Package: "./internal/learn/erm", Test: "TestConformance",
 	},
 	{
 		Row: "threshold 3", Bug: "rows are counted by shortened scores, which the model does not use",
-		File: "engine/right.go",
+		File: "internal/table/engine/right.go",
 		Old:  `	plain.factor = nil`,
 		New:  `	plain.factor = m.factor`,
 
-		Package: "./learn/erm", Test: "TestThresholdIsWhereTheModelIsRight",
+		Package: "./internal/learn/erm", Test: "TestThresholdIsWhereTheModelIsRight",
 	},
 	{
 		Row: "levels 2", Bug: "a row counts as often as its weight says, the noise is for once",
-		File: "schema/schema.go",
+		File: "internal/table/schema/schema.go",
 		Old:  `w[k] /= most`,
 		New:  `w[k] /= 1 + 0*most`,
 
-		Package: "./learn/erm", Test: "TestWeightsDoNotRaiseTheSensitivity",
+		Package: "./internal/learn/erm", Test: "TestWeightsDoNotRaiseTheSensitivity",
 	},
 	{
 		Row: "levels 3", Bug: "labeldp: a changed label is priced as if it left one level and entered none",
-		File: "learn/labeldp/levels.go",
+		File: "internal/learn/labeldp/levels.go",
 		Old:  `return 2, math.Sqrt2 * (1 + 0x1p-50)`,
 		New:  `return 1, math.Sqrt2 - 0.4142`,
 
-		Package: "./learn/labeldp", Test: "TestReplayNonInterferenceOfLevels",
+		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterferenceOfLevels",
 	},
 	{
 		Row: "derived 1", Bug: "what follows from a private column and a public one is public",
-		File: "schema/derived.go",
+		File: "internal/table/schema/derived.go",
 		Old:  `if from.Role != Public {`,
 		New:  `if len(c.From) == 0 && from.Role != Public {`,
 
-		Package: "./schema", Test: "TestWhatFollowsFromAPrivateColumnIsPrivate",
+		Package: "./internal/table/schema", Test: "TestWhatFollowsFromAPrivateColumnIsPrivate",
 	},
 	{
 		Row: "derived 2", Bug: "a table is built of a public column that follows from a private one",
-		File: "dataset/derive.go",
+		File: "internal/table/dataset/derive.go",
 		Old:  `case private && c.Role != schema.Private:`,
 		New:  `case private && c.Role == schema.Ignored:`,
 
-		Package: "./dataset", Test: "TestDerivedColumnsThatNoFileDeclares",
+		Package: "./internal/table/dataset", Test: "TestDerivedColumnsThatNoFileDeclares",
 	},
 	{
 		Row: "secsum 1", Bug: "a polynomial of one degree too few",
-		File: "local/secsum/shamir.go",
+		File: "internal/federated/secsum/shamir.go",
 		Old:  `uint(s.quorum()-1), secret)`,
 		New:  `uint(s.quorum()-2), secret)`,
 
-		Package: "./local/secsum", Test: "TestShamirCoalitionSeesUniformShares",
+		Package: "./internal/federated/secsum", Test: "TestShamirCoalitionSeesUniformShares",
 	},
 	{
 		Row: "secsum 2", Bug: "a holder answers two requests",
-		File: "local/secsum/holder.go",
+		File: "internal/federated/secsum/holder.go",
 		Old:  `	if h.answer != nil {`,
 		New:  `	if h.answer != nil && bytes.Equal(h.asked, m.Body) {`,
 
-		Package: "./local/secsum", Test: "TestHoldersAnswerOnce",
+		Package: "./internal/federated/secsum", Test: "TestHoldersAnswerOnce",
 	},
 	{
 		Row: "secsum 3", Bug: "the sum of one owner is opened",
-		File: "local/secsum/holder.go",
+		File: "internal/federated/secsum/holder.go",
 		Old:  `	if len(list) < h.p.task.AtLeast { // 1.3`,
 		New:  `	if len(list) < 1 { // 1.3`,
 
-		Package: "./local/secsum", Test: "TestHoldersAnswerOnce",
+		Package: "./internal/federated/secsum", Test: "TestHoldersAnswerOnce",
 	},
 	{
 		Row: "secsum 4", Bug: "a sum may overflow",
-		File: "local/secsum/task.go",
+		File: "internal/federated/secsum/task.go",
 		Old:  `hi != 0 || lo >= 1<<63 {`,
 		New:  `hi != 0 && lo >= 1<<63 {`,
 
-		Package: "./local/secsum", Test: "TestOverflowIsImpossible",
+		Package: "./internal/federated/secsum", Test: "TestOverflowIsImpossible",
 	},
 	{
 		Row: "secsum 5", Bug: "an owner tells holders two tales",
-		File: "local/secsum/prio3.go",
+		File: "internal/federated/secsum/prio3.go",
 		Old:  `!bytes.Equal(e[at:], evidence[0][len(evidence[0])-s.publicBytes():])`,
 		New:  `bytes.Equal(e[at:], nil)`,
 
-		Package: "./local/secsum", Test: "TestPrio3PublicSharesAreCompared",
+		Package: "./internal/federated/secsum", Test: "TestPrio3PublicSharesAreCompared",
 	},
 	{
 		Row: "secsum 6", Bug: "noise for more honest owners than are left",
-		File: "mech/addend.go",
+		File: "internal/privacy/mech/addend.go",
 		Old:  `noiseShare(src, uint64(l.Survivors), l.Scale)`,
 		New:  `noiseShare(src, 2*uint64(l.Survivors), l.Scale)`,
 
-		Package: "./mech", Test: "TestAddendsCarryTheirShareOfNoise",
+		Package: "./internal/privacy/mech", Test: "TestAddendsCarryTheirShareOfNoise",
 	},
 	{
 		Row: "secsum 7", Bug: "noise for one coordinate on each of many",
-		File: "local/response/addend.go",
+		File: "internal/privacy/response/addend.go",
 		Old:  `bits.Mul64(apart(l.Steps), dp.Nano)`,
 		New:  `bits.Mul64(l.Steps, dp.Nano)`,
 
-		Package: "./local/response", Test: "TestAddendsKeepEpsilon",
+		Package: "./internal/privacy/response", Test: "TestAddendsKeepEpsilon",
 	},
 	{
 		Row: "secsum 9", Bug: "coordinates packed without room for the sum",
-		File: "local/secsum/shamir.go",
+		File: "internal/federated/secsum/shamir.go",
 		Old:  `bits.Len64(uint64(t.Owners) * (t.Range - 1)) // 2.1`,
 		New:  `bits.Len64(t.Range - 1) // 2.1`,
 
-		Package: "./local/secsum", Test: "TestOverflowIsImpossible",
+		Package: "./internal/federated/secsum", Test: "TestOverflowIsImpossible",
 	},
 	{
 		Row: "secsum 10", Bug: "an owner counts whose shares only some holders have",
-		File: "local/secsum/collector.go",
+		File: "internal/federated/secsum/collector.go",
 		Old:  `		if len(evidence) < len(c.from) {`,
 		New:  `		if len(evidence) < 1 {`,
 
-		Package: "./local/secsum", Test: "TestSumsAreExactUnderDropouts/shamir",
+		Package: "./internal/federated/secsum", Test: "TestSumsAreExactUnderDropouts/shamir",
 	},
 	{
 		Row: "secsum 8", Bug: "an urn that forgets what was drawn",
-		File: "mech/addend.go",
+		File: "internal/privacy/mech/addend.go",
 		Old:  `p.below(some+parts*x, parts*(j+1))`,
 		New:  `p.below(some+0*j, parts)`,
 
-		Package: "./mech", Test: "TestPolyaLaw",
+		Package: "./internal/privacy/mech", Test: "TestPolyaLaw",
 	},
 	{
 		Row: "28", Bug: "majority votes with the noise of soft ones",
-		File: "multiparty/params.go",
+		File: "internal/federated/multiparty/params.go",
 		Old: `	if p.Method == Majority {
 		return 1
 	}
 	return 1 / float64(p.Parties)`,
 		New: `	return 1 / float64(p.Parties)`,
 
-		Package: "./multiparty", Test: "TestOnePartyMovesNothingFurther",
+		Package: "./internal/federated/multiparty", Test: "TestOnePartyMovesNothingFurther",
 	},
 	{
 		Row: "multiparty 1", Bug: "more than two levels without the root of 2",
-		File: "multiparty/params.go",
+		File: "internal/federated/multiparty/params.go",
 		Old:  `		return math.Sqrt2`,
 		New:  `		return math.Sqrt2 / math.Sqrt2`,
 
-		Package: "./multiparty", Test: "TestSensitivityIsReached",
+		Package: "./internal/federated/multiparty", Test: "TestSensitivityIsReached",
 	},
 	{
 		Row: "multiparty 2", Bug: "an absent party changes the denominator",
-		File: "multiparty/tally.go",
+		File: "internal/federated/multiparty/tally.go",
 		Old:  `constant := uint64(t.pl.Parties-len(t.parties)) * One`,
 		New:  `constant := uint64(t.pl.Parties-t.pl.Parties) * One`,
 
-		Package: "./multiparty", Test: "TestStatisticIsTheNaiveMean",
+		Package: "./internal/federated/multiparty", Test: "TestStatisticIsTheNaiveMean",
 	},
 	{
 		Row: "multiparty 3", Bug: "coefficients not clipped",
-		File: "multiparty/tally.go",
+		File: "internal/federated/multiparty/tally.go",
 		Old:  `	if length*largest <= bound*(1-0x1p-30) {`,
 		New:  `	if length*largest <= bound*(1-0x1p-30) || true {`,
 
-		Package: "./multiparty", Test: "TestAverage",
+		Package: "./internal/federated/multiparty", Test: "TestAverage",
 	},
 	{
 		Row: "multiparty 4", Bug: "answers priced for a vote that only appears",
-		File: "multiparty/queries.go",
+		File: "internal/federated/multiparty/queries.go",
 		Old:  `const spread = 2`,
 		New:  `const spread = 1`,
 
-		Package: "./multiparty", Test: "TestOnePartyMovesNothingFurther",
+		Package: "./internal/federated/multiparty", Test: "TestOnePartyMovesNothingFurther",
 	},
 	{
 		Row: "multiparty 5", Bug: "an eigenvalue from below",
-		File: "multiparty/shape.go",
+		File: "internal/federated/multiparty/shape.go",
 		Old:  `	return hi * (1 + float64(d)*float64(d)*0x1p-50)`,
 		New:  `	return b.At(0, 0)`,
 
-		Package: "./multiparty", Test: "TestLargestIsAnUpperBound",
+		Package: "./internal/federated/multiparty", Test: "TestLargestIsAnUpperBound",
 	},
 	{
 		Row: "multiparty 6", Bug: "the ridge ignores that a minimum moves by more",
-		File: "multiparty/combine.go",
+		File: "internal/federated/multiparty/combine.go",
 		Old:  `/ pl.reg() * (1 + 0x1p-40)`,
 		New:  `* (1 + 0x1p-40)`,
 
-		Package: "./multiparty", Test: "TestOnePartyMovesNothingFurther",
+		Package: "./internal/federated/multiparty", Test: "TestOnePartyMovesNothingFurther",
 	},
 	{
 		Row: "multiparty 7", Bug: "a file's signature is not looked at",
-		File: "multiparty/read.go",
+		File: "internal/federated/multiparty/read.go",
 		Old:  `&ed25519.Options{Hash: crypto.SHA512}); err != nil {`,
 		New:  `&ed25519.Options{Hash: crypto.SHA512}); err != nil && v.left > 0 {`,
 
-		Package: "./multiparty", Test: "TestTallyRefuses",
+		Package: "./internal/federated/multiparty", Test: "TestTallyRefuses",
 	},
 	{
 		Row: "parties 1", Bug: "a party's lifetime is checked query by query",
-		File: "service/party/record.go",
+		File: "internal/service/party/record.go",
 		Old:  `		if eps > r.lifetime-spent {`,
 		New:  `		if eps > r.lifetime {`,
 
-		Package: "./service/party", Test: "TestOneQueryOneAnswer",
+		Package: "./internal/service/party", Test: "TestOneQueryOneAnswer",
 	},
 	{
 		Row: "parties 2", Bug: "a query is answered anew after its votes were deleted",
-		File: "service/party/record.go",
+		File: "internal/service/party/record.go",
 		Old:  `		case found && state == forgotten:`,
 		New:  `		case found && state == 0:`,
 
-		Package: "./service/party", Test: "TestVotesAreForgotten",
+		Package: "./internal/service/party", Test: "TestVotesAreForgotten",
 	},
 	{
 		Row: "parties 3", Bug: "a query that another combiner has signed is answered",
-		File: "service/party/calls.go",
+		File: "internal/service/party/calls.go",
 		Old:  `	case signer != who:`,
 		New:  `	case signer.Role != who.Role:`,
 
-		Package: "./service/party", Test: "TestForgeries",
+		Package: "./internal/service/party", Test: "TestForgeries",
 	},
 	{
 		Row: "parties 4", Bug: "a query under another schema is answered",
-		File: "service/party/calls.go",
+		File: "internal/service/party/calls.go",
 		Old:  `	case q.Schema != s.Schema:`,
 		New:  `	case q.Schema != s.Schema && q.Job == "":`,
 
-		Package: "./service/party", Test: "TestRefusals",
+		Package: "./internal/service/party", Test: "TestRefusals",
 	},
 	{
 		Row: "parties 5", Bug: "a party's cap on one query is that on all",
-		File: "service/party/calls.go",
+		File: "internal/service/party/calls.go",
 		Old:  `	case q.Params.Epsilon > s.MaxEpsilon:`,
 		New:  `	case q.Params.Epsilon > s.Lifetime:`,
 
-		Package: "./service/party", Test: "TestRefusals",
+		Package: "./internal/service/party", Test: "TestRefusals",
 	},
 	{
 		Row: "parties 6", Bug: "any combiner of the authority is answered",
-		File: "service/party/server.go",
+		File: "internal/service/party/server.go",
 		Old:  `!slices.Contains(s.Combiners, who.Name)`,
 		New:  `len(s.Combiners) == 0 && !slices.Contains(s.Combiners, who.Name)`,
 
-		Package: "./service/party", Test: "TestRefusals",
+		Package: "./internal/service/party", Test: "TestRefusals",
 	},
 	{
 		Row: "parties 7", Bug: "a kind that is not allowed is handed in",
-		File: "service/party/calls.go",
+		File: "internal/service/party/calls.go",
 		Old:  `	case q.Honest == 0 && !slices.Contains(s.Kinds, q.Kind):`,
 		New:  `	case q.Honest < 0 && !slices.Contains(s.Kinds, q.Kind):`,
 
-		Package: "./service/party", Test: "TestRefusals",
+		Package: "./internal/service/party", Test: "TestRefusals",
 	},
 	{
 		Row: "parties 8", Bug: "a file that was sent is not held against its digest",
-		File: "service/party/shelf.go",
+		File: "internal/service/party/shelf.go",
 		Old:  `		if left > 0 || multiparty.Digest(h.Sum(nil)) != t.Digest {`,
 		New:  `		if left > 0 {`,
 
-		Package: "./service/party", Test: "TestOtherTablesAreRefused",
+		Package: "./internal/service/party", Test: "TestOtherTablesAreRefused",
 	},
 	{
 		Row: "parties 9", Bug: "votes under another key count for a party",
-		File: "service/party/ask.go",
+		File: "internal/service/party/ask.go",
 		Old:  `	if h.Party != a.peer.Name || h.Key != a.peer.Key {`,
 		New:  `	if h.Party != a.peer.Name {`,
 
-		Package: "./service/party", Test: "TestLiarsAreAbsent",
+		Package: "./internal/service/party", Test: "TestLiarsAreAbsent",
 	},
 	{
 		Row: "parties 10", Bug: "a party adds to a sum about another query",
-		File: "service/party/secret.go",
+		File: "internal/service/party/secret.go",
 		Old:  `	case announced.Topic != sha256.Sum256(text):`,
 		New:  `	case announced.Topic == [32]byte{} && len(text) == 0:`,
 
-		Package: "./service/party", Test: "TestSumsThatAreRefused",
+		Package: "./internal/service/party", Test: "TestSumsThatAreRefused",
 	},
 	{
 		Row: "parties 11", Bug: "a party gives shares to helpers that its operator has not named",
-		File: "service/party/secret.go",
+		File: "internal/service/party/secret.go",
 		Old:  `		if s.Helpers[h.Name] == "" {`,
 		New:  `		if h.Name == "" {`,
 
-		Package: "./service/party", Test: "TestSumsThatAreRefused",
+		Package: "./internal/service/party", Test: "TestSumsThatAreRefused",
 	},
 	{
 		Row: "parties 12", Bug: "a sum may be of fewer than add their noise",
-		File: "service/party/secret.go",
+		File: "internal/service/party/secret.go",
 		Old:  `	if q.Honest > announced.AtLeast-idle {`,
 		New:  `	if q.Honest > s.Honest {`,
 
-		Package: "./service/party", Test: "TestNoiseIsCountedOnAsOperatorsSay",
+		Package: "./internal/service/party", Test: "TestNoiseIsCountedOnAsOperatorsSay",
 	},
 	{
 		Row: "parties 12b", Bug: "a party adds up with parties that its combiner has invented",
-		File: "service/party/secret.go",
+		File: "internal/service/party/secret.go",
 		Old:  `		if !s.Peers.Has(k) {`,
-		New:  `		if k == (sum.Key{}) {`,
+		New:  `		if k == (secretsum.Key{}) {`,
 
-		Package: "./service/party", Test: "TestInventedPartiesAreRefused",
+		Package: "./internal/service/party", Test: "TestInventedPartiesAreRefused",
 	},
 	{
 		Row: "parties 13", Bug: "a party adds to a sum of another range",
-		File: "service/party/secret.go",
+		File: "internal/service/party/secret.go",
 		Old:  `	if len(addend) != w.sum.Length || below != w.sum.Range {`,
 		New:  `	if len(addend) != w.sum.Length {`,
 
-		Package: "./service/party", Test: "TestSumsOfAnotherShape",
+		Package: "./internal/service/party", Test: "TestSumsOfAnotherShape",
 	},
 	{
 		Row: "parties 14", Bug: "shares are split anew when they are asked for again",
-		File: "service/party/calls.go",
+		File: "internal/service/party/calls.go",
 		Old:  `	if _, err := os.Stat(s.votesPath(w.id)); err == nil {`,
 		New:  `	if _, err := os.Stat(s.votesPath(w.id)); err == nil && w.sum == nil {`,
 
-		Package: "./service/party", Test: "TestSharesAreSplitOnce",
+		Package: "./internal/service/party", Test: "TestSharesAreSplitOnce",
 	},
 	{
 		Row: "parties 15", Bug: "a second sum about a query costs nothing",
-		File: "service/party/secret.go",
+		File: "internal/service/party/secret.go",
 		Old:  `		id = sha256.Sum256(slices.Concat(id[:], sumID[:]))`,
 		New:  `		id = sha256.Sum256(slices.Concat(id[:], sumID[:0]))`,
 
-		Package: "./service/party", Test: "TestEachSumHasItsPrice",
+		Package: "./internal/service/party", Test: "TestEachSumHasItsPrice",
 	},
 	{
 		Row: "parties 16", Bug: "an answer is drawn before it is paid for",
-		File: "multiparty/queries.go",
+		File: "internal/federated/multiparty/queries.go",
 		Old:  `	if q.acct != nil && !q.t.pl.NotPrivate {`,
 		New:  `	if q.acct != nil && q.t.pl.NotPrivate {`,
 
-		Package: "./multiparty", Test: "TestUnpaidAnswersAreNotDrawn",
+		Package: "./internal/federated/multiparty", Test: "TestUnpaidAnswersAreNotDrawn",
 	},
 	{
 		Row: "parties 17", Bug: "a secret sum is used that nobody was charged for",
-		File: "multiparty/secret.go",
+		File: "internal/federated/multiparty/secret.go",
 		Old:  `	case s.paid == nil:`,
 		New:  `	case s.paid == nil && parties == 0:`,
 
-		Package: "./multiparty", Test: "TestSecretSum",
+		Package: "./internal/federated/multiparty", Test: "TestSecretSum",
 	},
 	{
 		Row: "service 1", Bug: "a report's signature is not checked",
-		File: "service/aggregator/upload.go",
-		Old:  `	if !ed25519.Verify(key[:], announce.Signable(raw), signed.GetSignature()) {`,
-		New:  `	if !ed25519.Verify(key[:], announce.Signable(raw), signed.GetSignature()) && len(raw) == 0 {`,
+		File: "internal/service/aggregator/upload.go",
+		Old:  `	if !ed25519.Verify(key[:], tasks.Signable(raw), signed.GetSignature()) {`,
+		New:  `	if !ed25519.Verify(key[:], tasks.Signable(raw), signed.GetSignature()) && len(raw) == 0 {`,
 
-		Package: "./service/aggregator", Test: "TestHostileReportsAreRefused",
+		Package: "./internal/service/aggregator", Test: "TestHostileReportsAreRefused",
 	},
 	{
 		Row: "service 2", Bug: "an owner's place is not checked: one owner in two rounds",
-		File: "service/aggregator/upload.go",
+		File: "internal/service/aggregator/upload.go",
 		Old:  `	if rep.Slot != place.Slot {`,
 		New:  `	if rep.Slot > 1<<15 {`,
 
-		Package: "./service/aggregator", Test: "TestHostileReportsAreRefused",
+		Package: "./internal/service/aggregator", Test: "TestHostileReportsAreRefused",
 	},
 	{
 		Row: "service 3", Bug: "a sealed round takes reports",
-		File: "service/store/reports.go",
+		File: "internal/service/aggregator/store/reports.go",
 		Old:  `	if state == Open {`,
 		New:  `	if state == Open || state == Sealed {`,
 
-		Package: "./service/store", Test: "TestLifeOfATask",
+		Package: "./internal/service/aggregator/store", Test: "TestLifeOfATask",
 	},
 	{
 		Row: "service 4", Bug: "a round is sealed short of its minimum",
-		File: "service/store/store.go",
+		File: "internal/service/aggregator/store/store.go",
 		Old:  `		case n < least:`,
 		New:  `		case n < least && n < 0:`,
 
-		Package: "./service/store", Test: "TestLifeOfATask",
+		Package: "./internal/service/aggregator/store", Test: "TestLifeOfATask",
 	},
 	{
 		Row: "service 5", Bug: "reports are sent before they are in the book",
-		File: "service/owner/owner.go",
+		File: "internal/service/owner/owner.go",
 		Old: `	if err := r.Book.Commit(ctx, given); err != nil {
 		return nil, err
 	}
@@ -1579,11 +1579,11 @@ var table = []mutant{
 		New: `	time.AfterFunc(time.Second, func() { r.Book.Commit(ctx, given) })
 	return given, nil`,
 
-		Package: "./service/aggregator", Test: "TestBookBeforeTheWire",
+		Package: "./internal/service/aggregator", Test: "TestBookBeforeTheWire",
 	},
 	{
 		Row: "service 6", Bug: "reports are acknowledged before they are on disk",
-		File: "service/aggregator/writer.go",
+		File: "internal/service/aggregator/writer.go",
 		Old:  `	outcomes, err := w.store.Accept(ctx, all)`,
 		New: `	outcomes, err := make([]store.Outcome, len(all)), error(nil)
 	for i := range outcomes {
@@ -1591,184 +1591,184 @@ var table = []mutant{
 	}
 	go func() { _, _ = w.store.Accept(ctx, all) }()`,
 
-		Package: "./service/aggregator", Test: "TestNothingIsAcknowledgedBeforeTheDisk",
+		Package: "./internal/service/aggregator", Test: "TestNothingIsAcknowledgedBeforeTheDisk",
 	},
 	{
 		Row: "service 7", Bug: "an owner gives a second report for a task",
-		File: "service/book/book.go",
+		File: "internal/service/owner/spending/book.go",
 		Old: `		case found:
 			g.Entry = e`,
 		New: `		case found && e.Report == nil:
 			g.Entry = e`,
 
-		Package: "./service/book", Test: "TestOwnersGiveOnce",
+		Package: "./internal/service/owner/spending", Test: "TestOwnersGiveOnce",
 	},
 	{
 		Row: "service 8", Bug: "what one owner gave is not counted against its lifetime",
-		File: "service/book/book.go",
+		File: "internal/service/owner/spending/book.go",
 		Old:  `g.Cost > b.cap-spent[g.Owner]:`,
 		New:  `g.Cost > b.cap:`,
 
-		Package: "./service/book", Test: "TestOwnersGiveOnce",
+		Package: "./internal/service/owner/spending", Test: "TestOwnersGiveOnce",
 	},
 	{
 		Row: "service 9", Bug: "a stranger's report is taken",
-		File: "service/aggregator/upload.go",
+		File: "internal/service/aggregator/upload.go",
 		Old:  `	if l.roster != nil && !l.roster.Has(key) {`,
 		New:  `	if l.roster != nil && !l.roster.Has(key) && len(raw) == 0 {`,
 
-		Package: "./service/aggregator", Test: "TestSybilsAreRefused",
+		Package: "./internal/service/aggregator", Test: "TestSybilsAreRefused",
 	},
 	{
 		Row: "service 10", Bug: "a list of owners that nobody has signed is stored",
-		File: "service/aggregator/calls.go",
+		File: "internal/service/aggregator/calls.go",
 		Old:  `	case roster.Digest() != ann.Roster:`,
-		New:  `	case roster.Len() > announce.MaxRoster:`,
+		New:  `	case roster.Len() > tasks.MaxRoster:`,
 
-		Package: "./service/aggregator", Test: "TestUnsafeRostersAreRefused",
+		Package: "./internal/service/aggregator", Test: "TestUnsafeRostersAreRefused",
 	},
 	{
 		Row: "service 11", Bug: "an owner believes whatever list it is shown",
-		File: "service/owner/owner.go",
+		File: "internal/service/owner/owner.go",
 		Old:  `	if err == nil && roster.Digest() != r.ann.Roster {`,
 		New:  `	if err == nil && len(roster) == 0 {`,
 
-		Package: "./service/aggregator", Test: "TestOwnersLookForThemselves",
+		Package: "./internal/service/aggregator", Test: "TestOwnersLookForThemselves",
 	},
 	{
 		Row: "service 12", Bug: "who is not on the list pays all the same",
-		File: "service/owner/owner.go",
+		File: "internal/service/owner/owner.go",
 		Old:  `		if roster != nil && !roster.Has(r.keys.Public(i)) {`,
 		New:  `		if roster != nil && !roster.Has(r.keys.Public(i)) && r.Owners < 1 {`,
 
-		Package: "./service/aggregator", Test: "TestOwnersLookForThemselves",
+		Package: "./internal/service/aggregator", Test: "TestOwnersLookForThemselves",
 	},
 	{
 		Row: "service 13", Bug: "refusals quote the message",
-		File: "service/problem/handler.go",
+		File: "internal/service/problem/handler.go",
 		Old:  `		if kind := h.kind(); kind != (Kind{}) {`,
 		New:  `		if kind := h.kind(); kind != (Kind{}) && h.reached {`,
 
-		Package: "./service/problem", Test: "TestConnectsOwnRefusalsAreProblems",
+		Package: "./internal/service/problem", Test: "TestConnectsOwnRefusalsAreProblems",
 	},
 	{
 		Row: "service 14", Bug: "whoever has a certificate may do everything",
-		File: "service/gate/gate.go",
+		File: "internal/service/admission/gate.go",
 		Old:  `		if !slices.Contains(roles, who.Role) {`,
 		New:  `		if !slices.Contains(roles, who.Role) && len(roles) == 0 {`,
 
-		Package: "./service/aggregator", Test: "TestRolesAreKept",
+		Package: "./internal/service/aggregator", Test: "TestRolesAreKept",
 	},
 	{
 		Row: "secret sums 1", Bug: "a helper answers a second request",
-		File: "service/helper/store.go",
+		File: "internal/service/helper/store.go",
 		Old:  ` AND state = ? AND asked IS NULL`,
 		New:  ` AND state >= ?`,
 
-		Package: "./service/helper", Test: "TestEveryCallMayFail",
+		Package: "./internal/service/helper", Test: "TestEveryCallMayFail",
 	},
 	{
 		Row: "secret sums 2", Bug: "a helper without its memory begins a sum again",
-		File: "service/helper/server.go",
+		File: "internal/service/helper/server.go",
 		Old:  `		if h.Memory != s.Store.memory {`,
 		New:  `		if h.Memory != s.Store.memory && i < 0 {`,
 
-		Package: "./service/helper", Test: "TestForgottenMemory",
+		Package: "./internal/service/helper", Test: "TestForgottenMemory",
 	},
 	{
 		Row: "secret sums 3", Bug: "any aggregator opens a sum",
-		File: "service/helper/server.go",
-		Old:  `	case gate.Caller(ctx) != l.Collector:`,
-		New:  `	case gate.Caller(ctx).Role != l.Collector.Role:`,
+		File: "internal/service/helper/server.go",
+		Old:  `	case admission.Caller(ctx) != l.Collector:`,
+		New:  `	case admission.Caller(ctx).Role != l.Collector.Role:`,
 
-		Package: "./service/helper", Test: "TestRolesAreKept",
+		Package: "./internal/service/helper", Test: "TestRolesAreKept",
 	},
 	{
 		Row: "secret sums 4", Bug: "a share's signature is not checked",
-		File: "service/helper/server.go",
+		File: "internal/service/helper/server.go",
 		Old:  `	if !sent.By(l.Roster[m.From]) {`,
 		New:  `	if !sent.By(l.Roster[m.From]) && m.From < 0 {`,
 
-		Package: "./service/helper", Test: "TestHostileShares",
+		Package: "./internal/service/helper", Test: "TestHostileShares",
 	},
 	{
 		Row: "secret sums 5", Bug: "a participant shares twice",
-		File: "service/helper/store.go",
+		File: "internal/service/helper/store.go",
 		Old:  `			case found && bytes.Equal(before, d[:]):`,
 		New:  `			case found && bytes.Equal(before[:0], d[:0]):`,
 
-		Package: "./service/helper", Test: "TestHostileShares",
+		Package: "./internal/service/helper", Test: "TestHostileShares",
 	},
 	{
 		Row: "secret sums 6", Bug: "shares are kept when the sum is opened",
-		File: "service/helper/store.go",
+		File: "internal/service/helper/store.go",
 		Old:  `SET body = NULL WHERE sum`,
 		New:  `SET body = body WHERE sum`,
 
-		Package: "./service/helper", Test: "TestForgetting",
+		Package: "./internal/service/helper", Test: "TestForgetting",
 	},
 	{
 		Row: "secret sums 7", Bug: "a signature of another purpose is a collector's",
-		File: "service/sum/sign.go",
+		File: "internal/service/secretsum/sign.go",
 		Old:  `	who, err := reader.Verify(s.Signature, Purpose, s.Bytes, at)`,
 		New:  `	who, err := reader.Verify(s.Signature, "discreet announcement 1", s.Bytes, at)`,
 
-		Package: "./service/sum", Test: "TestSignatures",
+		Package: "./internal/service/secretsum", Test: "TestSignatures",
 	},
 	{
 		Row: "secret sums 8", Bug: "owners do not look who the helpers are",
-		File: "service/announce/secret.go",
+		File: "internal/service/tasks/secret.go",
 		Old:  `	case !slices.Equal(names, announced):`,
 		New:  `	case slices.Compare(names, announced) != 0 && len(names) != len(announced):`,
 
-		Package: "./service/announce", Test: "TestOwnersCheckSums",
+		Package: "./internal/service/tasks", Test: "TestOwnersCheckSums",
 	},
 	{
 		Row: "secret sums 9", Bug: "owners do not count the roster",
-		File: "service/announce/secret.go",
+		File: "internal/service/tasks/secret.go",
 		Old:  `	case len(s.Roster) < a.Minimum:`,
 		New:  `	case len(s.Roster) < 2:`,
 
-		Package: "./service/announce", Test: "TestOwnersCheckSums",
+		Package: "./internal/service/tasks", Test: "TestOwnersCheckSums",
 	},
 	{
 		Row: "secret sums 10", Bug: "an owner gives shares that are not in its book",
-		File: "service/owner/shares.go",
+		File: "internal/service/owner/shares.go",
 		Old:  `					err = r.Book.Commit(ctx, given)`,
 		New:  `					err = ctx.Err()`,
 
-		Package: "./service/aggregator", Test: "TestSecretSumsOverTheNetwork",
+		Package: "./internal/service/aggregator", Test: "TestSecretSumsOverTheNetwork",
 	},
 	{
 		Row: "secret sums 11", Bug: "an owner is taken into a mode it has not agreed to",
-		File: "service/owner/owner.go",
+		File: "internal/service/owner/owner.go",
 		Old:  `	if ann.Task.Mode != r.Mode {`,
 		New:  `	if ann.Task.Mode != r.Mode && r.id == (wire.Digest{}) {`,
 
-		Package: "./service/aggregator", Test: "TestModeIsAgreedTo",
+		Package: "./internal/service/aggregator", Test: "TestModeIsAgreedTo",
 	},
 	{
 		Row: "secret sums 12", Bug: "it is decided anew whose sum is opened",
-		File: "service/store/secret.go",
+		File: "internal/service/aggregator/store/secret.go",
 		Old:  ` AND round = ? AND held IS NULL`,
 		New:  ` AND round = ?`,
 
-		Package: "./service/store", Test: "TestSecretIsDecidedOnce",
+		Package: "./internal/service/aggregator/store", Test: "TestSecretIsDecidedOnce",
 	},
 	{
 		Row: "secret sums 13", Bug: "an aggregator in mode aggregate takes numbers",
-		File: "service/aggregator/upload.go",
+		File: "internal/service/aggregator/upload.go",
 		Old:  `		if rep.Ask != 0 || len(rep.Words) > 0 {`,
 		New:  `		if rep.Ask != 0 {`,
 
-		Package: "./service/aggregator", Test: "TestNumbersAreNotTaken",
+		Package: "./internal/service/aggregator", Test: "TestNumbersAreNotTaken",
 	},
 	{
 		Row: "secret sums 14", Bug: "another helper answers in one's place",
-		File: "service/identity/tls.go",
+		File: "internal/service/identity/tls.go",
 		Old:  `	return i.client(func(who Caller) bool { return who == server }, server.String())`,
 		New:  `	return i.client(func(who Caller) bool { return who.Role == server.Role }, server.String())`,
 
-		Package: "./service/helper", Test: "TestAnotherHelperAnswers",
+		Package: "./internal/service/helper", Test: "TestAnotherHelperAnswers",
 	},
 }

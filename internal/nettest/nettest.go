@@ -3,9 +3,6 @@
 // Package nettest puts a network between a service and its callers that is as bad
 // as a test wants it: bytes come late and in slices, connections are cut, orderly
 // or not, and the server behind it may be another one from one moment to the next.
-//
-// Room rules. Owns: a bad network, for tests. Imports: the standard library. Must
-// never see: what is carried. Nothing but tests imports it.
 package nettest
 
 import (

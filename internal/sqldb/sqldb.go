@@ -3,9 +3,6 @@
 // Package sqldb opens a database that keeps what it acknowledged: an SQLite file
 // or a PostgreSQL server, told apart by the address. Both speak the SQL that is
 // written for SQLite; this package spells it for the other.
-//
-// Room rules. Owns: connecting, transactions, where the two databases differ.
-// Imports: the two drivers. Must never see: what is stored.
 package sqldb
 
 import (

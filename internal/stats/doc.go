@@ -3,7 +3,4 @@
 // Package stats is exact statements about counts: tails of the binomial law,
 // Clopper-Pearson limits, and the bound on ε that two counts prove. Nothing
 // here is an approximation that holds for large samples only.
-//
-// Room rules. Owns: tails and limits. Imports: the standard library and gonum.
-// Must never see: what was counted.
 package stats

@@ -12,7 +12,4 @@
 //
 // The second error is shown, not stated: wrap the same check over a sabotaged
 // sampler in Rejects.
-//
-// Room rules. Owns: verdicts on samples. Imports: internal/stats. Must never
-// see: where a sample comes from.
 package stattest

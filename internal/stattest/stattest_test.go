@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/rng"
-	"github.com/discreet-dp/discreet/rng/replay"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 )
 
 // uniform is in (0, 1).

@@ -2,9 +2,6 @@
 
 // Package sqldbtest puts faults between a database and its user: a full disk, a
 // failed sync, a commit whose answer was lost.
-//
-// Room rules. Owns: faults for tests. Imports: the standard library. Must never
-// see: what is stored. Nothing but tests imports it.
 package sqldbtest
 
 import (

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Learner is any learner on small tables of the schema that differ in one row:
+// extreme rows among equal ones, and random pairs drawn from src. Everything
+// that a model's predictions are made of is searched. rows is the size of the
+// tables, at least 2. The scope of the pairs is the one that the learner's own
+// models state; a learner that states none is held to the schema's roles.
+func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, rows int, src rng.Source) (Subject, error) {
+	if rows < 2 {
+		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: rows}
+	}
+	first, err := train(ctx, pl, uniform(s, rows, low), src)
+	if err != nil {
+		return Subject{}, fmt.Errorf("audit: a first training: %w", err)
+	}
+	scope := first.Privacy.Scope
+	if scope == dp.Nothing {
+		scope = Scope(s)
+	}
+	sub := Subject{Name: fmt.Sprintf("learner %s on %d rows", name, rows)}
+	for _, n := range AllNeighbours(s, rows, scope, src) {
+		p, err := tablePair(ctx, pl, n, src)
+		if err != nil {
+			return Subject{}, err
+		}
+		sub.Pairs = append(sub.Pairs, p)
+	}
+	return sub, nil
+}
+
+// tablePair is the pair of training on two neighbouring tables.
+func tablePair(ctx context.Context, pl learn.Plan, n Neighbours, src rng.Source) (Pair, error) {
+	var tabs [2]engine.Table
+	for side, t := range n.Tables {
+		tab, err := memory.New(t)
+		if err != nil {
+			return Pair{}, err
+		}
+		tabs[side] = tab
+	}
+	return modelPair(ctx, pl, n.Name, tabs, src)
+}
+
+// modelPair is the pair of training on two tables; its outputs are the numbers
+// of the models.
+func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.Table, src rng.Source) (Pair, error) {
+	// The longest of a few models says how many numbers to keep.
+	var names []string
+	for i := range 8 {
+		m, err := pl.Fit(ctx, tabs[i%2], free{}, mech.NewExit(src))
+		if err != nil {
+			continue // on one side only it is an output, and Draw says so
+		}
+		if found := numbers(m); len(found) > len(names) {
+			names = names[:0]
+			for _, x := range found {
+				names = append(names, x.name)
+			}
+		}
+	}
+	names = append([]string{"failed"}, names...)
+	return Pair{
+		Name: name, Outputs: names, Batch: 64,
+		Draw: Each(len(names), func(ctx context.Context, side int, src rng.Source, out []float64) error {
+			clear(out)
+			m, err := pl.Fit(ctx, tabs[side], free{}, mech.NewExit(src))
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				out[0] = 1 // that training fails is something everybody sees
+				return nil
+			}
+			for k, x := range numbers(m) {
+				if k+1 < len(out) {
+					out[k+1] = x.value
+				}
+			}
+			return nil
+		}),
+	}, nil
+}
+
+func train(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Source) (*model.Model, error) {
+	tab, err := memory.New(t)
+	if err != nil {
+		return nil, err
+	}
+	return pl.Fit(ctx, tab, free{}, mech.NewExit(src))
+}
+
+// free is the account of tables that nobody owns: the audit's own.
+type free struct{}
+
+func (free) Charge(dp.Price, []dp.Event) error { return nil }
+func (free) Counted() bool                     { return false }
+
+// number is one number of a model and where it stands.
+type number struct {
+	name  string
+	value float64
+}
+
+// numbers lists every number that a model's predictions are made of, by
+// walking its exported fields, so that a new kind of model is covered too.
+// What the schema and the plan fix is left out.
+func numbers(m *model.Model) (list []number) {
+	var walk func(name string, v reflect.Value)
+	walk = func(name string, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Pointer, reflect.Interface:
+			if !v.IsNil() {
+				walk(name, v.Elem())
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				f := v.Type().Field(i)
+				switch {
+				case !f.IsExported():
+				case f.Anonymous:
+					walk(name, v.Field(i))
+				default:
+					walk(name+"."+f.Name, v.Field(i))
+				}
+			}
+		case reflect.Slice, reflect.Array:
+			for i := range v.Len() {
+				walk(fmt.Sprintf("%s[%d]", name, i), v.Index(i))
+			}
+		case reflect.Float32, reflect.Float64:
+			list = append(list, number{name, v.Float()})
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			list = append(list, number{name, float64(v.Int())})
+		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+			list = append(list, number{name, float64(v.Uint())})
+		case reflect.Bool:
+			x := 0.0
+			if v.Bool() {
+				x = 1
+			}
+			list = append(list, number{name, x})
+		}
+	}
+	all := reflect.ValueOf(m).Elem()
+	for i := range all.NumField() {
+		switch f := all.Type().Field(i); f.Name {
+		case "Learner", "Schema", "Privacy", "Spaces":
+		default:
+			walk(f.Name, all.Field(i))
+		}
+	}
+	return list
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+)
+
+// Membership is the choices of an attack on the rows of a table.
+type Membership struct {
+	// Epsilon and Delta are the claim; Epsilon 0 where there is none.
+	Epsilon dp.Epsilon
+	Delta   dp.Delta
+	Targets int // rows of each kind that are attacked; at least 1
+	Runs    int // trainings; half of them teach the attacker, half are measured
+	// Source supplies the randomness of one training and its coins, numbered from
+	// 0; nil for rng.System.
+	Source func(run uint64) rng.Source
+	// Progress, when set, is told how many trainings are done, one call at a time.
+	Progress func(done, of int)
+}
+
+// MinMembershipRuns is the least number of trainings that can teach and measure.
+const MinMembershipRuns = 40
+
+// MembershipReport is what an attack found. It is computed from the rows of the
+// table without noise: it is not private.
+type MembershipReport struct {
+	Claim  dp.Price // Epsilon 0 where there is none
+	Scope  dp.Scope // what of a row the worlds differ in
+	Runs   int      // measured trainings
+	Taught int      // trainings that taught the attacker
+	Kinds  []Kind   // rows as they are, then rows made to stand out
+	// Bound is on ε, from the most exposed row of all, and holds with Confidence.
+	Bound      float64
+	Confidence float64
+	Verdict    string // of Bound against the claim; "" where there is none
+}
+
+// Kind is the attack on one kind of rows.
+type Kind struct {
+	Name    string
+	Targets int
+	Loss    Curve // one threshold on the model's confidence in the row's label
+	Ratio   Curve // a likelihood ratio for each row, learned from trainings
+	Bound   float64
+}
+
+// AttackMembership asks of each target, after every training, whether its
+// protected part was in the table. A coin decides it before the training: the
+// row's own part stays (world 1), or gives way to another (world 0); under
+// add-remove the row is there or left out. The coins of all targets fall
+// independently, so one training serves every target, and for each the claim
+// bounds what the attacker can do:
+//
+//	TPR ≤ e^ε·FPR + δ and TPR ≤ 1 − e^(−ε)·(1 − δ − FPR)
+//
+// The attacker sees the model, knows every row, both parts of every target and
+// the coins of half of the trainings: he learns from these how the model's
+// confidence in the row with either part is distributed in either world, as
+// normal laws of one covariance, and judges the other half by their likelihood
+// ratio (Carlini et al., "Membership inference attacks from first principles",
+// 2022, with two confidences instead of one).
+//
+// Targets are rows drawn at random from tab, and as many rows that are made to
+// stand out: a random corner of the table, each cell at one end of its column,
+// against the opposite corner, with one of two labels against the other. Neither the table nor what comes back is private.
+//
+// Claim G-AUDIT-2. Where the training is (ε, δ)-DP, Bound exceeds ε with
+// probability at most DefaultAlpha.
+func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o Membership) (*MembershipReport, error) {
+	bad := func(param, want string, got any) (*MembershipReport, error) {
+		return nil, &dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case o.Targets < 1 || 4*o.Targets > tab.Rows:
+		return bad("targets", "must be at least 1 and at most a quarter of the rows", o.Targets)
+	case o.Runs < MinMembershipRuns:
+		return bad("runs", fmt.Sprintf("must be at least %d", MinMembershipRuns), o.Runs)
+	case o.Epsilon < 0 || o.Epsilon > dp.MaxEpsilon || o.Delta < 0 || o.Delta > dp.MaxDelta:
+		return bad("epsilon", "must be 0 to "+dp.MaxEpsilon.String()+", with 0 <= delta < 1", dp.Price{Epsilon: o.Epsilon, Delta: o.Delta})
+	}
+	if o.Source == nil {
+		o.Source = func(uint64) rng.Source { return rng.System() }
+	}
+	src := o.Source(0)
+	first, err := train(ctx, pl, tab, src)
+	if err != nil {
+		return nil, fmt.Errorf("attack: a first training: %w", err)
+	}
+	scope := first.Privacy.Scope
+	if scope == dp.Nothing {
+		scope = Scope(tab.Schema)
+	}
+	w := newWorlds(tab, scope, o.Targets, src)
+	runs, err := o.collect(ctx, pl, w)
+	if err != nil {
+		return nil, err
+	}
+	taught := o.Runs / 2
+	r := &MembershipReport{
+		Claim: dp.Price{Epsilon: o.Epsilon, Delta: o.Delta}, Scope: scope,
+		Runs: o.Runs - taught, Taught: taught, Confidence: 1 - DefaultAlpha,
+	}
+	for k, name := range []string{"rows as they are", "rows made to stand out"} {
+		kind := judge(runs, taught, k*o.Targets, (k+1)*o.Targets, o.Delta.Float(), DefaultAlpha/2)
+		kind.Name = name
+		r.Kinds = append(r.Kinds, kind)
+		r.Bound = max(r.Bound, kind.Bound)
+	}
+	if o.Epsilon > 0 {
+		if r.Verdict = NotRefuted; r.Bound > o.Epsilon.Float() {
+			r.Verdict = Refuted
+		}
+	}
+	return r, nil
+}
+
+// sighting is what the attacker sees of one target after one training.
+type sighting struct {
+	member bool       // the coin
+	seen   [2]float64 // confidence in the row with its own part, and with the other
+}
+
+// collect trains and looks: a sighting of each target for every run.
+func (o *Membership) collect(ctx context.Context, pl learn.Plan, w *worlds) ([][]sighting, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out := make([][]sighting, o.Runs)
+	var next, done atomic.Int64
+	var told sync.Mutex
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), o.Runs) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				k := int(next.Add(1)) - 1
+				if k >= o.Runs {
+					return
+				}
+				seen, err := w.look(ctx, pl, o.Source(uint64(k)+1))
+				if err != nil {
+					cancel(fmt.Errorf("attack: %w", err))
+					return
+				}
+				out[k] = seen
+				if o.Progress != nil {
+					told.Lock()
+					o.Progress(int(done.Add(1)), o.Runs)
+					told.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return out, context.Cause(ctx)
+}
+
+// look tosses the coins, trains and asks the model about every target.
+func (w *worlds) look(ctx context.Context, pl learn.Plan, src rng.Source) ([]sighting, error) {
+	seen := make([]sighting, len(w.targets))
+	for i := range seen {
+		seen[i].member = src.Uint64()&1 == 1
+	}
+	tab, err := memory.New(w.table(seen))
+	if err != nil {
+		return nil, err
+	}
+	m, err := pl.Fit(ctx, tab, free{}, mech.NewExit(src))
+	if err != nil {
+		return nil, err
+	}
+	for version := range 2 {
+		c, err := confidences(m, w.versions[version])
+		if err != nil {
+			return nil, err
+		}
+		for i := range seen {
+			seen[i].seen[version] = c[i]
+		}
+	}
+	return seen, nil
+}
+
+// confidences are the log-odds that m gives to the rows' own labels, within
+// reason: a score of 0 or 1 has none.
+func confidences(m *model.Model, t *dataset.Table) ([]float64, error) {
+	b, err := m.Bind(t.Schema)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := b.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, t.Rows)
+	for i, label := range t.Labels {
+		var p float64
+		if width := m.Width(); width > 1 {
+			p = scores[i*width+int(label)]
+		} else if p = scores[i]; int(label) != t.Schema.Label.Positive {
+			p = 1 - p
+		}
+		p = min(max(p, 1e-12), 1-1e-12)
+		out[i] = math.Log(p / (1 - p))
+	}
+	return out, nil
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Neighbours is two tables that differ in the protected part of one row.
+type Neighbours struct {
+	Name   string
+	Tables [2]*dataset.Table
+}
+
+// Scope is what of a row a claim about the schema's tables protects when
+// nothing else is said.
+func Scope(s *schema.Schema) dp.Scope {
+	if s.Label.Role == schema.Private || s.Relation == dp.AddRemove || len(s.ByRole(schema.Public)) == 0 {
+		return dp.WholeRow
+	}
+	return dp.PrivateFeatures
+}
+
+// AllNeighbours lists pairs of tables to search: extreme rows among equal ones,
+// and random pairs drawn from src. rows is their size, at least 2. Under
+// add-remove the row is left out of the second table instead of being replaced.
+func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (list []Neighbours) {
+	label := scope != dp.PrivateFeatures
+	add := func(name string, t *dataset.Table, a, b cell, labels [2]uint8) {
+		n := Neighbours{name, [2]*dataset.Table{protect(t, scope, a, labels[0]), protect(t, scope, b, labels[1])}}
+		if s.Relation == dp.AddRemove {
+			rest := make([]int, rows-1)
+			for i := range rest {
+				rest[i] = i + 1
+			}
+			n.Tables[1] = n.Tables[0].Subset(rest)
+			n.Name += ", added against left out"
+		}
+		list = append(list, n)
+	}
+	same := func(t *dataset.Table, label uint8) *dataset.Table {
+		for i := range t.Labels {
+			t.Labels[i] = label
+		}
+		return t
+	}
+	last := uint8(s.Classes() - 1)
+	add("one row at the lower ends against the upper, the others low", uniform(s, rows, low), low, high, [2]uint8{0, 0})
+	add("one row at the lower ends against the upper, the others high", uniform(s, rows, high), low, high, [2]uint8{last, last})
+	add("one row at the lower ends against the upper, the others low and of one label", same(uniform(s, rows, low), 0), low, high, [2]uint8{0, 0})
+	if label && s.Relation != dp.AddRemove {
+		add("one row with the first label against the last, at the upper ends, the others low", uniform(s, rows, low), high, high, [2]uint8{0, last})
+		add("one row with the first label against the last, the others of the first", same(uniform(s, rows, high), 0), high, high, [2]uint8{0, last})
+	}
+	anything := func(codes int) uint32 { return uint32(rng.Below(src, uint64(codes))) }
+	for i := range 3 {
+		t := uniform(s, rows, anything)
+		for k := range t.Labels {
+			t.Labels[k] = uint8(anything(s.Classes()))
+		}
+		one := func() uint8 { return uint8(anything(s.Classes())) }
+		add(fmt.Sprintf("random pair %d", i+1), t, anything, anything, [2]uint8{one(), one()})
+	}
+	return list
+}
+
+// cell chooses the code of a column with that many codes.
+type cell func(codes int) uint32
+
+func low(int) uint32        { return 0 }
+func high(codes int) uint32 { return uint32(codes - 1) }
+
+// levels are the codes that a table here can hold: a number's declared bounds
+// and middle, a category's declared levels. Derived cells follow from the others.
+func levels(c *schema.Column) (values []float64, codes int) {
+	switch {
+	case c.Role == schema.Ignored || c.Derived != schema.InFile:
+		return nil, 0
+	case c.Kind == schema.Number:
+		return []float64{c.Lower, c.Lower + (c.Upper-c.Lower)/2, c.Upper}, 3
+	}
+	return nil, len(c.Levels)
+}
+
+// uniform is a table of equal rows with labels in turn, and no derived cells.
+func uniform(s *schema.Schema, rows int, of cell) *dataset.Table {
+	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, len(s.Columns)), Labels: make([]uint8, rows)}
+	for j := range s.Columns {
+		values, codes := levels(&s.Columns[j])
+		if codes == 0 {
+			continue
+		}
+		t.Cols[j] = column.Column{Values: values, Codes: column.Narrow(slices.Repeat([]uint32{of(codes)}, rows), max(s.Columns[j].Codes(), codes))}
+	}
+	for i := range t.Labels {
+		t.Labels[i] = uint8(i % s.Classes())
+	}
+	return t
+}
+
+// protect returns t with the protected cells of its row 0 set by of, and its
+// label where that is protected; derived cells follow.
+func protect(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
+	rows := make([]int, t.Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	out := t.Subset(rows)
+	for j := range t.Schema.Columns {
+		c := &t.Schema.Columns[j]
+		_, n := levels(c)
+		if n == 0 || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
+			continue
+		}
+		codes := make([]uint32, t.Rows)
+		out.Cols[j].Codes.Read(0, codes)
+		codes[0] = of(n)
+		out.Cols[j].Codes = column.Narrow(codes, max(c.Codes(), n))
+	}
+	out.Derive()
+	if scope != dp.PrivateFeatures {
+		out.Labels[0] = label
+	}
+	return out
+}

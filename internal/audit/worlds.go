@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// worlds are the tables that a membership attack trains on: one for every way
+// the targets' coins can fall.
+type worlds struct {
+	base     *dataset.Table
+	leaveOut bool              // under add-remove a target is left out, not replaced
+	targets  []int             // rows of base: as they are first, then those made to stand out
+	versions [2]*dataset.Table // the targets with their own part (in world 1), and with the other
+}
+
+// newWorlds draws n targets of each kind. Unprotected parts are the same in
+// both worlds.
+func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *worlds {
+	rows := make([]int, tab.Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	rng.Shuffle(src, len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	w := &worlds{base: tab.Subset(sorted(rows)), leaveOut: tab.Schema.Relation == dp.AddRemove, targets: rows[:2*n]}
+	donors := rows[2*n : 3*n]
+	own, other := tab.Subset(w.targets), tab.Subset(append(slices.Clone(donors), w.targets[n:]...))
+	last := uint8(tab.Schema.Classes() - 1)
+	for i := n; i < 2*n; i++ { // to stand out: a corner of the table of its own, against the opposite one
+		for j := range tab.Cols {
+			upper := src.Uint64()&1 == 1
+			set(&own.Cols[j], i, end(tab, j, upper))
+			set(&other.Cols[j], i, end(tab, j, !upper))
+		}
+		own.Labels[i], other.Labels[i] = 0, last
+		if src.Uint64()&1 == 1 {
+			own.Labels[i], other.Labels[i] = last, 0
+		}
+	}
+	for i := range w.targets {
+		for j := range tab.Cols {
+			if c := &tab.Schema.Columns[j]; c.Role == schema.Ignored || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
+				set(&other.Cols[j], i, at(&own.Cols[j], i))
+			}
+		}
+		switch {
+		case scope == dp.PrivateFeatures:
+			other.Labels[i] = own.Labels[i]
+		case scope == dp.LabelOnly && i < n: // a donor of the same label would tell nothing apart
+			other.Labels[i] = (own.Labels[i] + 1) % (last + 1)
+		}
+	}
+	own.Derive()
+	other.Derive()
+	w.versions = [2]*dataset.Table{own, other}
+	return w
+}
+
+// table is the table of one training.
+func (w *worlds) table(coins []sighting) *dataset.Table {
+	keep := make([]int, 0, w.base.Rows)
+	place := make([]int, w.base.Rows)
+	out := map[int]bool{}
+	for i, row := range w.targets {
+		if w.leaveOut && !coins[i].member {
+			out[row] = true
+		}
+	}
+	for row := range w.base.Rows {
+		place[row] = len(keep)
+		if !out[row] {
+			keep = append(keep, row)
+		}
+	}
+	t := w.base.Subset(keep)
+	for i, row := range w.targets {
+		if out[row] {
+			continue
+		}
+		version := w.versions[1]
+		if coins[i].member {
+			version = w.versions[0]
+		}
+		for j := range t.Cols {
+			if t.Schema.Columns[j].Derived == schema.InFile {
+				set(&t.Cols[j], place[row], at(&version.Cols[j], i))
+			}
+		}
+		t.Labels[place[row]] = version.Labels[i]
+	}
+	t.Derive()
+	return t
+}
+
+// end is the code at one end of column j: of the numbers that occur, or of the
+// declared levels.
+func end(t *dataset.Table, j int, upper bool) uint32 {
+	c := &t.Cols[j]
+	if c.Values == nil {
+		if n := len(t.Schema.Columns[j].Levels); upper && n > 0 {
+			return uint32(n - 1)
+		}
+		return 0
+	}
+	best := 0
+	for k, v := range c.Values {
+		if upper && v > c.Values[best] || !upper && v < c.Values[best] {
+			best = k
+		}
+	}
+	return uint32(best)
+}
+
+func at(c *column.Column, i int) uint32 {
+	if c.Codes.Len() == 0 { // ignored
+		return 0
+	}
+	return c.Codes.At(i)
+}
+
+// set changes a cell of a column whose codes nobody else holds.
+func set(c *column.Column, i int, code uint32) {
+	switch {
+	case c.Codes.U8 != nil:
+		c.Codes.U8[i] = uint8(code)
+	case c.Codes.U16 != nil:
+		c.Codes.U16[i] = uint16(code)
+	case c.Codes.U32 != nil:
+		c.Codes.U32[i] = code
+	}
+}
+
+func sorted(rows []int) []int {
+	out := slices.Clone(rows)
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package census
+
+import (
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Positions of the columns in Schema().Columns and in a table's Cols.
+const (
+	colAge = iota
+	colSex
+	colRegion
+	colSettlement
+	colOrigin
+	colEducation
+	colWorkClass
+	colOccupation
+	colMarital
+	colHousehold
+	colHours
+	colTenure
+	colCapital
+	colWeight
+	columns
+)
+
+// Levels in code order. Ordered notions stand in their order and occupations by
+// usual pay, so that the ordinal encoding makes sense too.
+var (
+	sexes       = []string{"female", "male"}
+	regions     = []string{"islands", "border", "hills", "north", "plains", "south", "lakes", "coast", "capital"}
+	settlements = []string{"village", "town", "city"}
+	origins     = []string{"native", "neighbour", "overseas"}
+	educations  = []string{"none", "primary", "lower_secondary", "upper_secondary", "vocational", "some_college", "bachelor", "master", "doctorate"}
+	workClasses = []string{"not_working", "family_work", "self_employed", "company", "public_service", "own_company"}
+	occupations = []string{"none", "helper", "farming", "service", "care", "transport", "machine_operation", "sales", "clerical", "craft", "protection", "technical", "professional", "management"}
+	maritals    = []string{"never_married", "partnered", "married", "separated", "widowed"}
+)
+
+const (
+	minAge, maxAge = 17, 90
+	maxHousehold   = 9
+	maxHours       = 98
+	maxTenure      = 60
+	minCapital     = 200     // the smallest capital income that is not 0
+	maxCapital     = 500_000 // the largest
+	capitalSteps   = 1024    // amounts, 0 included, evenly spaced on a log scale
+	minWeight      = 40
+	weightStep     = 5
+	weightSteps    = 4096
+	missingToken   = "?"
+	notAnswering   = 1 << 32 / 25
+)
+
+// Schema returns the schema of every table of this package, valid as it is:
+// 14 feature columns, the first five of them public, and the public label
+// high_income. Each call builds a new one.
+func Schema() *schema.Schema {
+	return &schema.Schema{
+		Name:     "invented census",
+		Unit:     "one invented person's census form",
+		Relation: dp.ReplaceOne,
+		Dialect:  schema.Dialect{Delimiter: ',', Quote: '"', Header: true, Missing: []string{missingToken}},
+		Columns: []schema.Column{
+			colAge:        {Name: "age", Role: schema.Public, Kind: schema.Number, Lower: minAge, Upper: maxAge},
+			colSex:        category("sex", schema.Public, sexes),
+			colRegion:     category("region", schema.Public, regions),
+			colSettlement: category("settlement", schema.Public, settlements),
+			colOrigin:     category("origin", schema.Public, origins),
+			colEducation:  category("education", schema.Private, educations),
+			colWorkClass:  answered("work_class", workClasses),
+			colOccupation: answered("occupation", occupations),
+			colMarital:    category("marital_status", schema.Private, maritals),
+			colHousehold:  number("household_size", 1, maxHousehold, 2, schema.Identity),
+			colHours:      number("weekly_hours", 0, maxHours, 40, schema.Identity),
+			colTenure:     number("years_in_job", 0, maxTenure, 5, schema.Identity),
+			colCapital:    number("capital_income", 0, maxCapital, 0, schema.Log1p),
+			colWeight:     number("sampling_weight", minWeight, minWeight+weightStep*(weightSteps-1), 2000, schema.Identity),
+		},
+		Label: schema.Label{
+			Name:     "high_income",
+			Position: columns,
+			Role:     schema.Public,
+			Levels:   levels([]string{"no", "yes"}),
+			Positive: 1,
+			Default:  -1,
+		},
+	}
+}
+
+// SchemaYAML is Schema() as the text of a schema file.
+func SchemaYAML() []byte {
+	text, err := Schema().YAML()
+	if err != nil {
+		panic("census: the schema cannot be written: " + err.Error())
+	}
+	return text
+}
+
+func category(name string, role schema.Role, values []string) schema.Column {
+	return schema.Column{Name: name, Role: role, Kind: schema.Category, Levels: levels(values)}
+}
+
+// answered is a private category that people may leave blank.
+func answered(name string, values []string) schema.Column {
+	c := category(name, schema.Private, values)
+	c.Missing = true
+	return c
+}
+
+func number(name string, lower, upper, standIn float64, t schema.Transform) schema.Column {
+	return schema.Column{Name: name, Role: schema.Private, Kind: schema.Number, Lower: lower, Upper: upper, Default: &standIn, Transform: t}
+}
+
+func levels(values []string) []schema.Level {
+	out := make([]schema.Level, len(values))
+	for i, v := range values {
+		out[i].Value = v
+	}
+	return out
+}

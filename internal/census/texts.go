@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package census
+
+import (
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// neverDrawn stands for the code of undeclared levels.
+const neverDrawn = "other: never drawn"
+
+// texts is how each code of the j-th column is written. None needs quotes.
+func texts(s *schema.Schema, j int) (out []string) {
+	for _, x := range sharedWorld().values[j] {
+		out = append(out, strconv.Itoa(int(x)))
+	}
+	c := &s.Columns[j]
+	for _, l := range c.Levels {
+		out = append(out, l.Value)
+	}
+	if c.Missing {
+		out = append(out, neverDrawn, missingToken)
+	}
+	return out
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is what the commands discreet and discreet-lab share: exit codes,
+// error and hint lines, progress, files written whole or not at all.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// App is what a command knows of the world outside.
+type App struct {
+	Env            []string // KEY=value
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	running        bool // the command line was understood and a command has begun
+}
+
+// Run parses the command line and runs one command of the tree that newRoot
+// returns. It returns the exit code.
+func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &App{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	root := newRoot(a)
+	a.prepare(root)
+	if args == nil {
+		args = []string{} // cobra reads os.Args where there is nil
+	}
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = ErrInterrupted
+	}
+	if !a.running {
+		err = &UsageError{Err: err}
+	}
+	writeError(stderr, err, cmd.CommandPath())
+	return exitCode(err)
+}
+
+// prepare adds cobra's own commands to the tree and makes it refuse what is no
+// command of a group.
+func (a *App) prepare(root *cobra.Command) {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() { // cobra's own begin with a capital
+		c.Short = strings.ToLower(c.Short[:1]) + c.Short[1:]
+		if c.HasSubCommands() && c.RunE == nil {
+			Group(c)
+		}
+	}
+	// A group runs only to refuse what is no command of it.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	a.noticeStart(root)
+}
+
+// noticeStart makes every command below c record that it has begun: whatever
+// fails before that is a fault of the command line.
+func (a *App) noticeStart(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		a.noticeStart(sub)
+	}
+	if body := c.RunE; body != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			a.running = true
+			return body(c, args)
+		}
+	}
+}
+
+// Group makes c a command that only holds others.
+func Group(c *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	c.AddCommand(subs...)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return &UsageError{Err: fmt.Errorf("unknown command %q for %q", args[0], c.CommandPath())}
+		}
+		return c.Help()
+	}
+	return c
+}
+
+// Require marks flags that have no default. It panics where c lacks one.
+func Require(c *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := c.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// Say writes a line for people to standard error.
+func (a *App) Say(format string, args ...any) {
+	fmt.Fprintf(a.Stderr, format+"\n", args...)
+}
+
+// Getenv returns the last value of a variable, "" when it is not set.
+func (a *App) Getenv(key string) (value string) {
+	for _, kv := range a.Env {
+		if v, ok := strings.CutPrefix(kv, key+"="); ok {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+)
+
+// Exit codes of the commands.
+const (
+	ExitOK     = 0
+	ExitFailed = 1
+	ExitUsage  = 2
+	ExitBudget = 3
+)
+
+// UsageError is a fault of the command line itself.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// BudgetError is a price that the owner of the table does not allow.
+type BudgetError struct{ Err error }
+
+func (e *BudgetError) Error() string { return e.Err.Error() }
+func (e *BudgetError) Unwrap() error { return e.Err }
+
+// ErrInterrupted is what a command that a signal ended fails with.
+var ErrInterrupted = errors.New("interrupted")
+
+func exitCode(err error) int {
+	if _, ok := errors.AsType[*BudgetError](err); ok {
+		return ExitBudget
+	}
+	if _, ok := errors.AsType[*ledger.Exceeded](err); ok {
+		return ExitBudget
+	}
+	if _, ok := errors.AsType[*UsageError](err); ok {
+		return ExitUsage
+	}
+	return ExitFailed
+}
+
+// writeError writes each fault in err as an error line and, where the cure is
+// known, a hint line. command is the one to ask for help.
+func writeError(w io.Writer, err error, command string) {
+	hinted := false
+	where, all := split(err)
+	for _, e := range all {
+		text, hint := e.Error(), ""
+		if p, ok := errors.AsType[*dp.ParamError](e); ok && p.Hint != "" {
+			hint = p.Hint
+			text = strings.Replace(text, "; "+hint, "", 1)
+		}
+		fmt.Fprintf(w, "error: %s%s\n", where, text)
+		if hint != "" {
+			hinted = true
+			fmt.Fprintf(w, "hint: %s\n", hint)
+		}
+	}
+	if _, ok := errors.AsType[*UsageError](err); ok && !hinted {
+		fmt.Fprintf(w, "hint: see %s --help\n", command)
+	}
+}
+
+// several is a list of faults that were found together.
+type several interface {
+	error
+	Unwrap() []error
+}
+
+// split takes a list of faults apart; where is what was said about all of them.
+func split(err error) (where string, all []error) {
+	if list, ok := errors.AsType[several](err); ok && strings.Contains(list.Error(), "\n") {
+		return strings.TrimSuffix(err.Error(), list.Error()), list.Unwrap()
+	}
+	return "", []error{err}
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/vbauerster/mpb/v8/cwriter"
+
+	"github.com/discreet-dp/discreet/internal/plot"
+)
+
+// terminal returns what w writes to, where that is a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && cwriter.IsTerminal(int(f.Fd()))
+}
+
+// Columns is how wide to draw: as the terminal, or 80 where there is none.
+func (a *App) Columns() int {
+	if f, ok := terminal(a.Stdout); ok {
+		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}
+
+// Glyphs is what to draw with: plain ASCII where the locale is declared and is
+// not UTF-8.
+func (a *App) Glyphs() plot.Glyphs {
+	for _, key := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := strings.ToLower(a.Getenv(key)); locale != "" {
+			if strings.Contains(locale, "utf") {
+				return plot.Unicode
+			}
+			return plot.ASCII
+		}
+	}
+	return plot.Unicode
+}

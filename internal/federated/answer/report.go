@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"errors"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/response"
+)
+
+// Round is a broadcast that owners answer.
+type Round struct {
+	terms *Terms
+	round *wire.Round
+	laws  []response.Law // per ask; one in an error slot; nil in mode aggregate
+	// In mode aggregate: how owners add, and where the table of each ask begins.
+	addend response.Addend
+	starts []int
+}
+
+// Read reads a broadcast of the task and refuses one that the task does not
+// allow.
+func (t *Terms) Read(round []byte) (*Round, error) {
+	r, err := wire.ParseRound(t.task, round)
+	if err != nil {
+		return nil, err
+	}
+	out := &Round{terms: t, round: r}
+	if r.Crowd != nil {
+		at := 0
+		for a := range max(1, len(r.Asks)) {
+			out.starts = append(out.starts, at)
+			at += r.Cells(t.task, a) * t.task.Schema.Classes()
+		}
+		out.addend, err = r.Addend(t.task)
+		return out, err
+	}
+	for a := range max(1, len(r.Asks)) {
+		law, err := t.task.Law(r.Cells(t.task, a))
+		if err != nil {
+			return nil, err
+		}
+		out.laws = append(out.laws, law)
+	}
+	return out, nil
+}
+
+// Slot is the slot of the round.
+func (r *Round) Slot() int { return r.round.Slot }
+
+// Reporter draws reports about some records. It is not for several goroutines
+// at once.
+type Reporter struct {
+	*Round
+	recs   *Records
+	weigh  *weigher
+	z      []float64
+	vector []float64
+}
+
+// Reporter prepares answers to the round about records.
+func (r *Round) Reporter(recs *Records) *Reporter {
+	return &Reporter{Round: r, recs: recs, weigh: newWeigher(recs, r.round.Weighing()), z: make([]float64, r.terms.task.Schema.Classes())}
+}
+
+// Report is the answer of the owner of that name about one record. It draws
+// fresh noise at each call: who calls twice for one owner has spent twice, so
+// callers other than simulations go through Owner.
+//
+// Claim G-LOCALBOOST-1. Whatever the record, the report is (ε, 0)-DP: cell,
+// weight and label reach it through the law alone.
+func (p *Reporter) Report(name string, ticket uint64, row int, exit *mech.Exit) (*wire.Report, error) {
+	if p.laws == nil {
+		return nil, errSecret
+	}
+	ask := p.round.Ask(ticket)
+	w := p.weigh.weight(row)
+	var words response.Report
+	var err error
+	switch law := p.laws[ask].(type) {
+	case response.CellLaw:
+		words, err = exit.PerturbCell("report", law, p.cell(ask, row)*len(p.z)+int(p.recs.tab.Labels[row]), w)
+	case response.VectorLaw:
+		words, err = exit.Perturb("report", law, p.whole(ask, row, w))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &wire.Report{Task: p.terms.digest, Owner: name, Slot: p.round.Slot, Ask: ask, Words: words}, nil
+}
+
+// cell is the cell that is asked for.
+func (p *Reporter) cell(ask, row int) int {
+	if p.round.IsError() {
+		return p.recs.answer(&p.round.Members[len(p.round.Members)-1], row, p.z)
+	}
+	a := &p.round.Asks[ask]
+	cell := int(p.recs.bins[a.Question][p.recs.code(a.Question, row)])
+	if len(a.Groups) > 0 {
+		return a.Groups[cell]
+	}
+	return cell
+}
+
+// whole is the record's weight laid out over the cells, for laws that answer
+// with a vector.
+func (p *Reporter) whole(ask, row int, w float64) []float64 {
+	n := p.laws[ask].Dim()
+	if cap(p.vector) < n {
+		p.vector = make([]float64, n)
+	}
+	v := p.vector[:n]
+	clear(v)
+	v[p.cell(ask, row)*len(p.z)+int(p.recs.tab.Labels[row])] = w
+	return v
+}
+
+// Addend is what the owner of one record adds to the slot's secret sum. It is
+// nearly the truth: it may leave as shares only (package secsum).
+//
+// Claim G-LOCALBOOST-5.
+func (p *Reporter) Addend(row int, exit *mech.Exit) ([]uint64, error) {
+	if p.laws != nil {
+		return nil, errOpen
+	}
+	cells, w := p.cells(row)
+	return exit.CellAddend("addend", p.addend, cells, w)
+}
+
+// cells is the record's cell in each of the slot's tables, laid end to end, and
+// its weight.
+func (p *Reporter) cells(row int) ([]int, float64) {
+	K, y := len(p.z), int(p.recs.tab.Labels[row])
+	w := p.weigh.weight(row)
+	cells := make([]int, len(p.starts))
+	for a, at := range p.starts {
+		cells[a] = at + p.cell(a, row)*K + y
+	}
+	return cells, w
+}
+
+// Addends is the sum of what the owners of some records, one each, add, drawn at
+// once: for simulations.
+func (p *Reporter) Addends(rows []int, exit *mech.Exit) ([]uint64, error) {
+	if p.laws != nil {
+		return nil, errOpen
+	}
+	return exit.CellCrowd(p.addend, func(yield func([]int, float64) bool) {
+		for _, row := range rows {
+			if !yield(p.cells(row)) {
+				return
+			}
+		}
+	})
+}
+
+var (
+	errSecret = errors.New("owner: in mode aggregate owners send shares of addends, never reports")
+	errOpen   = errors.New("owner: in mode local owners send reports, never addends")
+)

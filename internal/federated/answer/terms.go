@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Caps are what an owner is ready to give, whatever a task asks for.
+type Caps struct {
+	Epsilon dp.Epsilon // the largest ε of a task it takes part in
+}
+
+// Terms is a task that an owner, or many of them, accepts. It is read-only.
+type Terms struct {
+	task    *wire.Task
+	digest  wire.Digest
+	placing *wire.Placing
+	space   *feature.Space
+	cols    []int          // per question: the column it is about
+	bins    []feature.Bins // per question
+}
+
+// Accept reads a task and holds it against an owner's caps.
+func Accept(task []byte, caps Caps) (*Terms, error) {
+	t, err := wire.ParseTask(task)
+	if err != nil {
+		return nil, err
+	}
+	if t.Epsilon > caps.Epsilon {
+		return nil, &dp.ParamError{Op: "owner", Param: "epsilon", Want: "must be at most this owner's cap of " + caps.Epsilon.String(), Got: t.Epsilon}
+	}
+	terms := &Terms{task: t, bins: make([]feature.Bins, len(t.Questions))}
+	if terms.digest, err = t.Digest(); err != nil {
+		return nil, err
+	}
+	if terms.placing, err = t.Placing(); err != nil {
+		return nil, err
+	}
+	if terms.space, err = t.Space(); err != nil {
+		return nil, err
+	}
+	for q := range t.Questions {
+		terms.cols = append(terms.cols, t.Column(q))
+		terms.bins[q] = t.Bins(q)
+	}
+	return terms, nil
+}
+
+// Task is what was accepted. It is not to be changed.
+func (t *Terms) Task() *wire.Task { return t.task }
+
+// Place is where the task places an owner.
+func (t *Terms) Place(name string) wire.Place { return t.placing.Of(name) }
+
+// Records are rows laid out for the questions of a task.
+type Records struct {
+	terms *Terms
+	tab   *dataset.Table
+	// bins[q][code] is the cell of a code of question q's column.
+	bins [][]uint32
+	// feature[q][code] and value[q][code] encode a code for linear members.
+	feature [][]int
+	value   [][]float64
+}
+
+// Bind lays out rows that were read with the task's schema. Time and memory are
+// linear in the number of distinct cells.
+func (t *Terms) Bind(tab *dataset.Table) (*Records, error) {
+	if tab.Labels == nil {
+		return nil, fmt.Errorf("owner: the records must have labels")
+	}
+	if err := sameSchema(t.task, tab); err != nil {
+		return nil, err
+	}
+	n := len(t.task.Questions)
+	r := &Records{terms: t, tab: tab, bins: make([][]uint32, n), feature: make([][]int, n), value: make([][]float64, n)}
+	for q := range n {
+		col := &tab.Cols[t.cols[q]]
+		r.bins[q] = t.bins[q].ByCode(col)
+		codes := t.space.Codes(q, col)
+		r.feature[q], r.value[q] = make([]int, codes), make([]float64, codes)
+		for code := range codes {
+			r.feature[q][code], r.value[q][code] = t.space.Cell(q, col, code)
+		}
+	}
+	return r, nil
+}
+
+func sameSchema(t *wire.Task, tab *dataset.Table) error {
+	ours, err := tab.Schema.MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("owner: %w", err)
+	}
+	theirs, err := t.Schema.MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("owner: %w", err)
+	}
+	if !bytes.Equal(ours, theirs) {
+		return fmt.Errorf("owner: the records must have been read with the schema of the task")
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// weigher computes record weights under some members. It is not for several
+// goroutines at once.
+type weigher struct {
+	recs    *Records
+	members []wire.Member
+	bound   float64   // W_t
+	scores  []float64 // scratch, K
+	z       []float64 // scratch, K
+}
+
+func newWeigher(recs *Records, members []wire.Member) *weigher {
+	t := recs.terms.task
+	K := t.Schema.Classes()
+	return &weigher{recs, members, t.WeightBound(members), make([]float64, K), make([]float64, K)}
+}
+
+// weight is a record's weight over W_t, in [0, 1]. Members with leaves weigh a
+// record exp(−margin), the margin being the score of its label minus the best of
+// the others; members that answer levels multiply by exp(Vote) where they are
+// wrong (SAMME line 7). Weights are not normalised: that would need the others'.
+func (w *weigher) weight(row int) float64 {
+	if len(w.members) == 0 {
+		return 1
+	}
+	y := int(w.recs.tab.Labels[row])
+	log, shaped := 0.0, false
+	clear(w.scores)
+	for i := range w.members {
+		m := &w.members[i]
+		if m.Argmax != nil {
+			if w.recs.argmax(m.Argmax, row, w.z) != y {
+				log += m.Vote
+			}
+			continue
+		}
+		shaped = true
+		w.recs.addShapes(m, m.Vote, row, w.scores)
+	}
+	if shaped {
+		rival := math.Inf(-1)
+		for k, s := range w.scores {
+			if k != y {
+				rival = math.Max(rival, s)
+			}
+		}
+		log += rival - w.scores[y]
+	}
+	return math.Min(math.Exp(log), w.bound) / w.bound
+}
+
+// addShapes adds vote times the member's leaves for a row.
+func (r *Records) addShapes(m *wire.Member, vote float64, row int, scores []float64) {
+	for i := range m.Shapes {
+		s := &m.Shapes[i]
+		leaf := s.Leaves[r.bins[s.Question][r.code(s.Question, row)]]
+		for k, x := range leaf {
+			scores[k] += float64(vote * x)
+		}
+	}
+}
+
+// argmax is what a linear member answers about a row; z is scratch.
+func (r *Records) argmax(a *wire.Argmax, row int, z []float64) int {
+	copy(z, a.Bias)
+	for q := range r.feature {
+		c := r.code(q, row)
+		f, v := r.feature[q][c], r.value[q][c]
+		for k := range z {
+			z[k] += float64(a.Coef[k][f] * v)
+		}
+	}
+	return feature.ArgMax(z)
+}
+
+func (r *Records) code(q, row int) uint32 {
+	return r.tab.Cols[r.terms.cols[q]].Codes.At(row)
+}
+
+// answer is what a member answers about a row.
+func (r *Records) answer(m *wire.Member, row int, z []float64) int {
+	if m.Argmax != nil {
+		return r.argmax(m.Argmax, row, z)
+	}
+	clear(z)
+	r.addShapes(m, 1, row, z)
+	return feature.ArgMax(z)
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collect
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// learn turns the tables of the open slot into a candidate, the last member.
+func (a *Aggregator) learn() error {
+	a.tables = a.collected()
+	total := totals(a.tables)
+	if a.prior == nil {
+		a.prior = centredLogs(total)
+	}
+	shapes, means := make([]wire.Shape, len(a.tables)), make([][]float64, len(a.tables))
+	for i := range a.tables {
+		means[i] = a.tables[i].means(total, &a.round.Asks[i], a.marginals[a.round.Asks[i].Question])
+		if q := a.round.Asks[i].Question; a.marginals[q] == nil {
+			a.marginals[q] = means[i]
+		}
+		shapes[i] = a.shape(&a.round.Asks[i], &a.tables[i], total)
+	}
+	var m wire.Member
+	if a.task.Classifier == wire.Centroid {
+		c, err := a.centroid(shapes, means)
+		if err != nil {
+			return err
+		}
+		m.Argmax = c
+	} else {
+		m.Shapes = shapes
+	}
+	for i := range shapes {
+		if a.task.Classifier == wire.Logistic {
+			a.straighten(&shapes[i], means[i])
+		}
+		settle(&shapes[i], means[i])
+	}
+	a.margin = scale(shapes, means)
+	a.members = append(a.members, m)
+	return nil
+}
+
+func centredLogs(x []float64) []float64 {
+	out, mean := make([]float64, len(x)), 0.0
+	for k, v := range x {
+		out[k] = math.Log(v)
+		mean += out[k] / float64(len(x))
+	}
+	for k := range out {
+		out[k] -= mean
+	}
+	return out
+}
+
+// shape scores levels by cell: by how much each level leans to it, levels
+// counted as if they were equally frequent: by the logarithm of the level's share
+// of the cell over the mean share of all levels.
+func (a *Aggregator) shape(ask *wire.Ask, t *table, total []float64) wire.Shape {
+	K := t.levels
+	cells := a.task.Cells(ask.Question)
+	out := wire.Shape{Question: ask.Question, Leaves: make([][]float64, cells)}
+	for c := range out.Leaves {
+		out.Leaves[c] = make([]float64, K)
+	}
+	if t.reports == 0 {
+		return out
+	}
+	shares := t.shares(total)
+	mean := make([]float64, t.cells)
+	for c := range mean {
+		for k := range K {
+			mean[c] += shares[c*K+k] / float64(K)
+		}
+	}
+	ordered := len(ask.Groups) == 0 && a.isNumber(ask.Question) && t.cells > 2
+	leaves := make([]float64, t.cells*K)
+	diff, noise := make([]float64, t.cells), make([]float64, t.cells)
+	for k := range K {
+		for c := range diff {
+			diff[c] = shares[c*K+k] - mean[c]
+			noise[c] = t.noise(mean[c], k, total)
+		}
+		for c, u := range lean(diff, mean, noise, ordered, float64(K-1)) {
+			leaves[c*K+k] = math.Log1p(u)
+		}
+	}
+	for c := range out.Leaves {
+		g := c
+		if len(ask.Groups) > 0 {
+			g = ask.Groups[c]
+		}
+		copy(out.Leaves[c], leaves[g*K:(g+1)*K])
+	}
+	return out
+}
+
+// noise is the variance of share − mean of level k in a cell of that mean: of
+// what the law adds, and of which owners happened to be asked.
+func (t *table) noise(mean float64, k int, total []float64) (sum float64) {
+	K := float64(t.levels)
+	for l := range t.levels {
+		n := total[l] * t.reports
+		part := 1 / K
+		if l == k {
+			part = 1 - 1/K
+		}
+		sum += part * part * (t.variance/(n*n) + mean/n)
+	}
+	return sum + 1e-15
+}
+
+// means are the cells' shares, levels counted alike, for every cell of the
+// question that ask is about. Cells that were asked about together share in
+// proportion to marginal, what an earlier round made of them, evenly where that
+// is nothing.
+func (t *table) means(total []float64, ask *wire.Ask, marginal []float64) []float64 {
+	shares := t.shares(total)
+	mean := make([]float64, t.cells)
+	for c := range mean {
+		for k := range t.levels {
+			mean[c] += shares[c*t.levels+k] / float64(t.levels)
+		}
+	}
+	if len(ask.Groups) == 0 {
+		return mean
+	}
+	size, mass := make([]float64, t.cells), make([]float64, t.cells)
+	for c, g := range ask.Groups {
+		size[g]++
+		mass[g] += marginal[c]
+	}
+	out := make([]float64, len(ask.Groups))
+	for c, g := range ask.Groups {
+		out[c] = mean[g] / size[g]
+		if mass[g] > 0 {
+			out[c] = mean[g] * marginal[c] / mass[g]
+		}
+	}
+	return out
+}
+
+func (a *Aggregator) isNumber(q int) bool {
+	return a.task.Schema.Columns[a.task.Column(q)].Kind == schema.Number
+}
+
+// settle centres scores over the levels in each cell, and over the cells for
+// each level: a shape says nothing about how frequent levels are.
+func settle(s *wire.Shape, mean []float64) {
+	for _, leaf := range s.Leaves {
+		centre(leaf)
+	}
+	for k := range s.Leaves[0] {
+		all := 0.0
+		for c, leaf := range s.Leaves {
+			all += mean[c] * leaf[k]
+		}
+		for _, leaf := range s.Leaves {
+			leaf[k] -= all // the means add up to 1
+		}
+	}
+}
+
+// scale scales settled shapes so that the margin of their sum is typicalMargin, by
+// root mean square and as if columns were independent, and returns the margin it
+// had.
+//
+// SAMME's vote ln((1−e)/e) is the log-odds of a member whose margin never varies.
+// One whose margins are normal with standard deviation d about ±d²/2, as log-odds
+// summed over columns nearly are, errs with probability e = Φ(−d/2), and d is
+// about 1.2 times that vote for any e from .1 to .5.
+func scale(shapes []wire.Shape, means [][]float64) float64 {
+	square := 0.0
+	for i, s := range shapes {
+		for c, leaf := range s.Leaves {
+			K := float64(len(leaf))
+			for _, x := range leaf {
+				square += K / (K - 1) * means[i][c] * x * x
+			}
+		}
+	}
+	margin := math.Sqrt(square)
+	unit := margin / typicalMargin
+	if !(margin > 0) {
+		return 0
+	}
+	for _, s := range shapes {
+		for _, leaf := range s.Leaves {
+			for k := range leaf {
+				leaf[k] = math.Min(math.Max(leaf[k]/unit, -mostLeaf), mostLeaf)
+			}
+		}
+	}
+	return margin
+}
+
+const (
+	typicalMargin = 1.2 // nats, for a vote of 1
+	mostLeaf      = 16  // nats; larger is certainty
+)
+
+func centre(x []float64) {
+	mean := 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for k := range x {
+		x[k] -= mean
+	}
+}
+
+// asks are the questions of the rounds after the first: which side of a column's
+// scores so far the record is on, where there are sides, and for centroids which
+// half of a number's range. Two cells cost less
+// noise than many; later rounds correct what the first ones counted twice. Noise
+// that owners share is small: in mode aggregate all cells are asked for again.
+func (a *Aggregator) asks() (asks []wire.Ask) {
+	for q := range a.task.Questions {
+		ask := wire.Ask{Question: q}
+		if a.task.Classifier == wire.Centroid && a.task.Mode == wire.Local && a.isNumber(q) {
+			ask.Groups = halves(a.marginals[q])
+		}
+		if sum := a.summed(q); sum != nil && a.task.Mode == wire.Local {
+			groups := sides(sum)
+			if groups == nil {
+				continue
+			}
+			ask.Groups = groups
+		}
+		asks = append(asks, ask)
+	}
+	if len(asks) == 0 {
+		for q := range a.task.Questions {
+			asks = append(asks, wire.Ask{Question: q})
+		}
+	}
+	return asks
+}
+
+// summed are the leaves of question q, summed over the members with their votes;
+// nil where none has any.
+func (a *Aggregator) summed(q int) (sum [][]float64) {
+	for i := range a.members {
+		m := &a.members[i]
+		for _, s := range m.Shapes {
+			if s.Question != q || m.Vote == 0 {
+				continue
+			}
+			if sum == nil {
+				sum = make([][]float64, len(s.Leaves))
+				for c := range sum {
+					sum[c] = make([]float64, len(s.Leaves[c]))
+				}
+			}
+			for c, leaf := range s.Leaves {
+				for k, x := range leaf {
+					sum[c][k] += m.Vote * x
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// halves groups a number's bins into low and high, of about as many records; nil
+// where one bin has most of them.
+func halves(marginal []float64) []int {
+	below, best, cut := 0.0, 0.5, 0
+	for c, m := range marginal {
+		if d := math.Abs(below - 0.5); d < best {
+			best, cut = d, c
+		}
+		below += m
+	}
+	if best > 0.4 {
+		return nil
+	}
+	groups := make([]int, len(marginal))
+	for c := range groups {
+		if c >= cut {
+			groups[c] = 1
+		}
+	}
+	return groups
+}
+
+// sides groups cells by the level they speak for most; nil where all speak for
+// one.
+func sides(leaves [][]float64) []int {
+	number := map[int]int{}
+	groups := make([]int, len(leaves))
+	for c, leaf := range leaves {
+		top := feature.ArgMax(leaf)
+		if _, ok := number[top]; !ok {
+			number[top] = len(number)
+		}
+		groups[c] = number[top]
+	}
+	if len(number) < 2 {
+		return nil
+	}
+	return groups
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collect
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// centroid is the nearest centroid (3.5.1) in the space of all questions: of a
+// category a level's centroid has the shares of its codes, of a number the mean of
+// its bins' middles.
+func (a *Aggregator) centroid(shapes []wire.Shape, means [][]float64) (*wire.Argmax, error) {
+	sp, err := a.task.Space()
+	if err != nil {
+		return nil, err
+	}
+	K := a.task.Schema.Classes()
+	out := &wire.Argmax{Coef: make([][]float64, K), Bias: make([]float64, K)}
+	for k := range K {
+		mu := make([]float64, sp.Width())
+		for i := range shapes {
+			s := &shapes[i]
+			at, _ := sp.Block(s.Question)
+			share := make([]float64, len(s.Leaves))
+			all := 0.0
+			for c, leaf := range s.Leaves {
+				share[c] = means[i][c] * math.Exp(leaf[k])
+				all += share[c]
+			}
+			for c := range share {
+				share[c] /= math.Max(all, 1e-300)
+			}
+			if a.isNumber(s.Question) {
+				for c, x := range a.centres(s.Question) {
+					mu[at] += share[c] * x
+				}
+				continue
+			}
+			copy(mu[at:], share)
+		}
+		// ‖x−μ‖² = ‖x‖² − 2μ·x + ‖μ‖²: the nearest has the largest 2μ·x − ‖μ‖².
+		out.Coef[k] = make([]float64, len(mu))
+		for f, x := range mu {
+			out.Coef[k][f] = 2 * x
+			out.Bias[k] -= x * x
+		}
+	}
+	return out, nil
+}
+
+// straighten replaces the scores of a number's bins by those of the straight
+// line through them that fits best, bins weighted by mean: what a linear
+// function of the features can say.
+func (a *Aggregator) straighten(s *wire.Shape, mean []float64) {
+	if !a.isNumber(s.Question) {
+		return
+	}
+	x := a.centres(s.Question)
+	for k := range s.Leaves[0] {
+		y := make([]float64, len(x))
+		for c := range y {
+			y[c] = s.Leaves[c][k]
+		}
+		slope, at := line(x, y, mean)
+		for c := range y {
+			s.Leaves[c][k] = at + slope*x[c]
+		}
+	}
+}
+
+// line is the weighted least squares line through points: its slope, and its
+// height at 0. Where the points do not tell a slope it is 0.
+func line(x, y, weight []float64) (slope, at float64) {
+	var w, wx, wy, wxx, wxy float64
+	for c := range x {
+		w += weight[c]
+		wx += weight[c] * x[c]
+		wy += weight[c] * y[c]
+	}
+	if !(w > 0) {
+		return 0, 0
+	}
+	mx, my := wx/w, wy/w
+	for c := range x {
+		wxx += weight[c] * (x[c] - mx) * (x[c] - mx)
+		wxy += weight[c] * (x[c] - mx) * (y[c] - my)
+	}
+	if wxx > 1e-12*w {
+		slope = wxy / wxx
+	}
+	return slope, my - slope*mx
+}
+
+// centres are the middles of a number's bins, encoded.
+func (a *Aggregator) centres(q int) []float64 {
+	col := &a.task.Schema.Columns[a.task.Column(q)]
+	sp, err := feature.NewSpace(a.task.Schema, feature.OneHot, []int{a.task.Column(q)})
+	if err != nil {
+		panic("aggregator: a checked task has no space: " + err.Error())
+	}
+	ends := append(append([]float64{col.Lower}, a.task.Questions[q].Edges...), col.Upper)
+	out := make([]float64, len(ends)-1)
+	for c := range out {
+		_, lo := sp.Number(0, ends[c])
+		_, hi := sp.Number(0, ends[c+1])
+		out[c] = (lo + hi) / 2
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Model is the classifier, once the task is done. Statement is the part of its
+// privacy statement that the aggregator cannot know.
+func (a *Aggregator) Model(st Statement) (*model.Model, error) {
+	if a.round != nil {
+		return nil, fmt.Errorf("aggregator: the task is not done")
+	}
+	cols := a.columns()
+	if a.task.Classifier == wire.Stump { // others read all columns, were it with coefficients of 0
+		cols = a.spoken()
+	}
+	m := &model.Model{Learner: "local-" + string(a.task.Classifier), Schema: a.task.Schema.Part(cols), Privacy: a.privacy(st)}
+	switch a.task.Classifier {
+	case wire.Stump:
+		return m, a.stumps(m)
+	case wire.Logistic:
+		return m, a.logistic(m)
+	default:
+		return m, a.centroids(m)
+	}
+}
+
+// spaceOf adds a feature space to the model.
+func (a *Aggregator) spaceOf(m *model.Model, cols []int) (*feature.Space, int, error) {
+	sp, err := feature.NewSpace(a.task.Schema, feature.OneHot, cols)
+	if err != nil {
+		return nil, 0, err
+	}
+	m.Spaces = append(m.Spaces, model.SpecOf(a.task.Schema, sp))
+	return sp, len(m.Spaces) - 1, nil
+}
+
+// stumps writes the sum of all members' leaves as stumps: of a number one per
+// edge, which adds the step from the bin below, of a category one per code. The
+// prior is a stump that always answers yes.
+func (a *Aggregator) stumps(m *model.Model) error {
+	K := a.task.Schema.Classes()
+	zero := make([]float64, K)
+	base := append([]float64(nil), a.prior...)
+	out := &model.Ballots{Link: model.Softmax}
+	add := func(space int, th feature.Threshold, yes []float64) {
+		out.Members = append(out.Members, model.Ballot{Space: space, Weight: 1, Stump: &model.Stump{Threshold: th, Yes: yes, No: zero}})
+	}
+	for k, j := range a.spoken() {
+		q := slices.Index(a.columns(), j)
+		sp, at, err := a.spaceOf(m, []int{j})
+		if err != nil {
+			return err
+		}
+		if k == 0 {
+			add(at, feature.Threshold{Coef: make([]float64, sp.Width()), Bias: 1}, base)
+		}
+		sum := a.summed(q)
+		switch {
+		case sum == nil:
+		case a.isNumber(q):
+			for k := range K {
+				base[k] += sum[0][k]
+			}
+			for e, edge := range a.task.Questions[q].Edges {
+				_, x := sp.Number(0, edge)
+				step := make([]float64, K)
+				for k := range K {
+					step[k] = sum[e+1][k] - sum[e][k]
+				}
+				add(at, feature.Threshold{Coef: []float64{1}, Bias: -x}, step)
+			}
+		default:
+			for c, leaf := range sum {
+				coef := make([]float64, sp.Width())
+				coef[c] = 1
+				add(at, feature.Threshold{Coef: coef, Bias: -0.5}, leaf)
+			}
+		}
+	}
+	m.Ballots = out
+	return nil
+}
+
+// logistic writes the sum of all members as one linear function per level.
+func (a *Aggregator) logistic(m *model.Model) error {
+	K := a.task.Schema.Classes()
+	sp, at, err := a.spaceOf(m, a.columns())
+	if err != nil {
+		return err
+	}
+	out := &model.Linear{Space: at, Link: model.Softmax, Coef: make([][]float64, K), Bias: append([]float64(nil), a.prior...)}
+	for k := range K {
+		out.Coef[k] = make([]float64, sp.Width())
+	}
+	for q := range a.task.Questions {
+		sum := a.summed(q)
+		if sum == nil {
+			continue
+		}
+		f, _ := sp.Block(q)
+		if !a.isNumber(q) {
+			for c, leaf := range sum {
+				for k, x := range leaf {
+					out.Coef[k][f+c] = x
+				}
+			}
+			continue
+		}
+		x := a.centres(q)
+		for k := range K {
+			// The scores lie on a line: any two bins tell it.
+			last := len(x) - 1
+			if last > 0 {
+				out.Coef[k][f] = (sum[last][k] - sum[0][k]) / (x[last] - x[0])
+			}
+			out.Bias[k] += sum[0][k] - out.Coef[k][f]*x[0]
+		}
+	}
+	m.Linear = out
+	return nil
+}
+
+// centroids writes one centroid as the linear functions it compares, several as
+// votes.
+func (a *Aggregator) centroids(m *model.Model) error {
+	sp, at, err := a.spaceOf(m, a.columns())
+	if err != nil {
+		return err
+	}
+	K := a.task.Schema.Classes()
+	switch len(a.members) {
+	case 0:
+		m.Linear = &model.Linear{Space: at, Link: model.Softmax, Coef: make([][]float64, K), Bias: a.prior}
+		for k := range K {
+			m.Linear.Coef[k] = make([]float64, sp.Width())
+		}
+	case 1:
+		c := a.members[0].Argmax
+		m.Linear = &model.Linear{Space: at, Link: model.Softmax, Coef: c.Coef, Bias: c.Bias}
+	default:
+		m.Ballots = &model.Ballots{Link: model.Share}
+		for _, b := range a.members {
+			m.Ballots.Members = append(m.Ballots.Members, model.Ballot{Space: at, Weight: b.Vote, Argmax: &model.Argmax{Coef: b.Argmax.Coef, Bias: b.Argmax.Bias}})
+		}
+	}
+	return nil
+}
+
+func (a *Aggregator) columns() []int {
+	cols := make([]int, len(a.task.Questions))
+	for q := range cols {
+		cols[q] = a.task.Column(q)
+	}
+	return cols
+}
+
+// spoken are the columns that the ensemble has leaves for; the first one where
+// it has none, for the stump of the prior.
+func (a *Aggregator) spoken() (cols []int) {
+	for q, j := range a.columns() {
+		if a.summed(q) != nil {
+			cols = append(cols, j)
+		}
+	}
+	if cols == nil {
+		return a.columns()[:1]
+	}
+	return cols
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collect
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Statement is what only whoever runs the task knows.
+type Statement struct {
+	Counted bool // every owner keeps a ledger that was charged
+	Seeded  bool // reports can be reproduced
+}
+
+func (a *Aggregator) privacy(st Statement) model.Privacy {
+	if a.task.Mode == wire.Aggregate {
+		return a.shared(st)
+	}
+	mech := a.task.Mechanism
+	if mech == "" {
+		mech = "oue or grr"
+	}
+	eps := a.task.Epsilon
+	return model.Privacy{
+		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
+		Epsilon:   eps,
+		Bill:      []dp.Event{{Release: "the one report of an owner", Mechanism: mech, Epsilon: eps}},
+		Claim:     "localboost: G-LOCALBOOST-3",
+		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, whoever collected the reports and whatever they do with them.%s", eps, a.estimated()),
+		Unprotected: []string{
+			"that somebody took part, under which name, in which round and with which question",
+			"the declared columns, bounds and levels",
+			fmt.Sprintf("the model from dishonest owners: one of them moves an estimate by at most what one report can (%s), which is more than an honest one", a.poison()),
+			"what the model says about people in general, whether or not they took part",
+		},
+		Counted: st.Counted, Seeded: st.Seeded,
+	}
+}
+
+// shared is the statement of mode aggregate.
+func (a *Aggregator) shared(st Statement) model.Privacy {
+	eps := a.task.Epsilon
+	return model.Privacy{
+		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
+		Epsilon: eps, Delta: wire.SumDelta,
+		Bill:      []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: a.addend.Name(), Epsilon: eps}},
+		Claim:     "localboost: G-LOCALBOOST-5",
+		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.%s", eps, wire.SumDelta, a.estimated()),
+		Unprotected: []string{
+			"owners from a quorum of share holders who collude: they can open what an owner added",
+			"owners from more than a sixth of all owners who add no noise",
+			"that somebody took part, under which name and in which round",
+			"the declared columns, bounds and levels",
+			"the model from dishonest owners: nothing but the range of shares bounds what one adds",
+			"what the model says about people in general, whether or not they took part",
+		},
+		Counted: st.Counted, Seeded: st.Seeded,
+	}
+}
+
+// estimated says how right the first round's classifier is, whose error is measured
+// on records that weigh alike; later rounds' are not. It is computed from what is
+// released anyway.
+func (a *Aggregator) estimated() string {
+	if len(a.done) == 0 || !(a.done[0].ErrNoise > 0) {
+		return ""
+	}
+	o := a.done[0]
+	percent := func(x float64) float64 { return 100 * min(1, max(0, x)) }
+	return fmt.Sprintf(" Owners' answers put the accuracy of the first round's classifier at about %.0f %% (95 %% band %.0f to %.0f), levels of the label counted alike.",
+		percent(1-o.Err), percent(1-o.Err-1.96*o.ErrNoise), percent(1-o.Err+1.96*o.ErrNoise))
+}
+
+// poison says what one owner, honest or not, can do to an estimated share of all
+// records (G-LOCALBOOST-4).
+func (a *Aggregator) poison() string {
+	return fmt.Sprintf("a share of all records by up to %.2g", a.Reach())
+}
+
+// Reach is the most that one report has been able to move the estimated share of
+// all records in a cell: the reach of the law over the reports to its question,
+// at worst over the questions that were asked. A share is at most 1.
+func (a *Aggregator) Reach() (worst float64) {
+	for _, r := range a.reach {
+		worst = max(worst, r)
+	}
+	return worst
+}
+
+// reachNow is Reach for the open slot.
+func (a *Aggregator) reachNow() (worst float64) {
+	if a.added > 0 {
+		return min(1, a.addend.Reach()/float64(a.added))
+	}
+	for i, law := range a.laws {
+		if n := a.tallies[i].Reports; n > 0 {
+			worst = max(worst, min(1, law.Reach()/float64(n)))
+		}
+	}
+	return worst
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collect
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/response"
+)
+
+// table is what the reports about one ask add up to.
+type table struct {
+	cells, levels int
+	reports       float64
+	sums          []float64 // cells × levels, estimated sums of weights
+	variance      float64   // of each of sums, of the noise alone
+}
+
+func newTable(law response.Law, t response.Tally, levels int) table {
+	out := table{cells: law.Dim() / levels, levels: levels, reports: float64(t.Reports), sums: law.Sum(t)}
+	out.variance = law.Variance(0) * out.reports
+	return out
+}
+
+// totals estimates what one report weighs, on average, by level. All tables are
+// about the same population, so each tells it, the smaller ones with less noise.
+// No level weighs less than a public floor.
+func totals(tables []table) []float64 {
+	K := tables[0].levels
+	sum, precision := make([]float64, K), 0.0
+	for i := range tables {
+		t := &tables[i]
+		if t.reports == 0 {
+			continue
+		}
+		p := t.reports * t.reports / (t.variance*float64(t.cells) + 1)
+		precision += p
+		for c := range t.cells {
+			for k := range K {
+				sum[k] += p * t.sums[c*K+k] / t.reports
+			}
+		}
+	}
+	for k := range sum {
+		sum[k] = math.Max(sum[k]/math.Max(precision, 1e-300), least/float64(K))
+	}
+	return sum
+}
+
+// least is the smallest share of an even one that a level is taken to have: what
+// a rare level's cells are divided by.
+const least = 0.05
+
+// shares are the cells' shares within each level: cells × K, each level's column
+// non-negative with sum 1, the point nearest to the estimates (whose noise is
+// alike in all cells) with these properties. Of no reports they are even.
+func (t *table) shares(total []float64) []float64 {
+	K := t.levels
+	out := make([]float64, len(t.sums))
+	column := make([]float64, t.cells)
+	for k := range K {
+		scale := total[k] * t.reports
+		for c := range column {
+			column[c] = 0
+			if scale > 0 {
+				column[c] = t.sums[c*K+k] / scale
+			}
+		}
+		toSimplex(column)
+		for c, x := range column {
+			out[c*K+k] = x
+		}
+	}
+	return out
+}
+
+// toSimplex overwrites x by the nearest point with non-negative coordinates that
+// add up to 1. Time O(n) rounds of O(n), a few in practice.
+func toSimplex(x []float64) {
+	in := make([]bool, len(x))
+	for i := range in {
+		in[i] = true
+	}
+	for {
+		sum, n := -1.0, 0
+		for i, v := range x {
+			if in[i] {
+				sum += v
+				n++
+			}
+		}
+		cut, again := sum/float64(n), false
+		for i, v := range x {
+			if in[i] && v < cut {
+				in[i], again = false, true
+			}
+		}
+		if again {
+			continue
+		}
+		for i := range x {
+			if in[i] {
+				x[i] -= cut
+			} else {
+				x[i] = 0
+			}
+		}
+		return
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multiparty
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Levels are the values of a label in code order, as a Header has them.
+func Levels(s *schema.Schema) (names []string) {
+	for _, l := range s.Label.Levels {
+		names = append(names, l.Value)
+	}
+	return names
+}
+
+// CoefficientsOf writes a logistic model as Average wants it: for all columns of
+// the combiner's schema s in encoding enc, of scaled rows, the intercept last,
+// and the names that a Header's Layout has. Columns that the model does not use
+// count 0. The model must be logistic, in the same encoding, of columns that s
+// codes alike.
+func CoefficientsOf(m *model.Model, s *schema.Schema, enc feature.Encoding) (coef []float64, layout []string, err error) {
+	if m.Logistic == nil {
+		return nil, nil, fmt.Errorf("multiparty: only a logistic model has coefficients to average; this is one of learner %s", m.Learner)
+	}
+	if m.Logistic.Norm > 0 {
+		return nil, nil, fmt.Errorf("multiparty: the model must not shorten rows: train with norm 1")
+	}
+	if _, err := m.Bind(s); err != nil {
+		return nil, nil, err
+	}
+	sp, err := feature.NewSpace(s, enc, s.Features())
+	if err != nil {
+		return nil, nil, err
+	}
+	spec := m.Spaces[m.Logistic.Space]
+	if spec.Encoding != enc {
+		return nil, nil, fmt.Errorf("multiparty: the model must use %s encoding (got %s)", enc, spec.Encoding)
+	}
+	used := make(map[string]int, len(spec.Columns)) // name of a column to its first feature
+	cols := make([]int, len(spec.Columns))
+	for k, name := range spec.Columns {
+		for j := range m.Schema.Columns {
+			if m.Schema.Columns[j].Name == name {
+				cols[k] = j
+			}
+		}
+	}
+	own, err := feature.NewSpace(m.Schema, enc, cols)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k, name := range spec.Columns {
+		used[name], _ = own.Block(k)
+	}
+	coef = make([]float64, sp.Width()+1)
+	scale := math.Sqrt(float64(len(sp.Columns) + 1))
+	for k, j := range sp.Columns {
+		from, ok := used[s.Columns[j].Name]
+		if !ok {
+			continue
+		}
+		to, width := sp.Block(k)
+		for f := range width {
+			coef[to+f] = m.Logistic.Coef[from+f] * scale
+		}
+	}
+	coef[sp.Width()] = m.Logistic.Bias * scale
+	return coef, sp.Names, nil
+}

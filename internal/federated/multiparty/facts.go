@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multiparty
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Facts are the plan in words and numbers, from public choices alone.
+func (pl *Plan) Facts() []learn.Fact {
+	what := map[Method]string{
+		Soft: "soft votes", Majority: "majority votes", Average: "the mean of the parties' coefficients",
+		NoisyMax: fmt.Sprintf("%d rows answered by a noisy vote, then a fit to the answers", pl.Queries),
+	}[pl.Method]
+	switch {
+	case pl.Method == Average || pl.Method == NoisyMax:
+	case pl.Form == Statistic:
+		what += fmt.Sprintf(", noise on the mean of votes times rows, shape %s", pl.Shape)
+	default:
+		what += fmt.Sprintf(", noise on the coefficients (%s), %s loss", pl.Mode, pl.Loss)
+	}
+	f := []learn.Fact{
+		{Key: "method", Value: string(pl.Method), Text: fmt.Sprintf("%d parties: %s", pl.Parties, what)},
+		{Key: "protects", Value: string(dp.Party), Text: fmt.Sprintf("protects everything that one party holds, whether it took part, and so each single row (%s)", pl.s.Unit)},
+		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features and the intercept, %s encoding, %d levels: %d coefficients", pl.space.Width(), pl.Encoding, pl.Levels(), pl.dim())},
+	}
+	if pl.NotPrivate {
+		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
+	} else {
+		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+	}
+	if pl.Method != Average {
+		f = append(f, learn.Fact{Key: "reg", Value: pl.reg(), Text: fmt.Sprintf("ridge %.4g on the mean loss of rows of length at most 1", pl.reg())})
+	}
+	if g := pl.Gap(pl.Parties, pl.rows); !pl.NotPrivate && pl.Method != NoisyMax {
+		f = append(f, learn.Fact{Key: "noise_length", Value: g.Noise, Text: fmt.Sprintf("noise of length %.4g on average in %s", g.Noise, pl.bill[0].Release)})
+	}
+	return f
+}
+
+// Gap is what privacy and a finite auxiliary table cost the combined
+// classifier, in nats of mean loss, to a first approximation for rows that
+// extend alike in all directions: Theorem 4 of the paper with its constants
+// filled in.
+type Gap struct {
+	Parties  int     `json:"parties"`
+	Noise    float64 `json:"noise_length"` // mean Euclidean length
+	Privacy  float64 `json:"privacy"`      // of order ε⁻² M⁻²; without M for majority
+	Sampling float64 `json:"sampling"`     // of order N⁻¹; 0 where N is not known
+}
+
+// Gap evaluates the approximation for this many parties and auxiliary rows (0:
+// not known). It is not for method NoisyMax and needs ε > 0; else it is 0.
+func (pl *Plan) Gap(parties, rows int) Gap {
+	g := Gap{Parties: parties}
+	if rows > 0 {
+		g.Sampling = float64(pl.dim()) / (2 * float64(rows))
+	}
+	if pl.NotPrivate || pl.Method == NoisyMax {
+		return g
+	}
+	p := pl.Params
+	p.Parties = parties
+	reg, d := p.Reg, float64(pl.width())
+	if reg == 0 {
+		reg = p.DefaultReg(pl.width(), pl.dim())
+	}
+	bend := 1 / (2 * float64(pl.Levels())) // of the loss at equal odds, ¼ for two levels
+	if pl.Levels() == 2 {
+		bend = 0.25
+	}
+	scale, perSquare := p.perVote()*pl.turn()/pl.Epsilon.Float(), 0.0
+	switch {
+	case pl.Method == Average:
+		scale, perSquare = 2*pl.Bound/(float64(parties)*pl.Epsilon.Float()), bend/d
+	case pl.Form == Output:
+		if pl.Mode == Printed || pl.Loss == Huber {
+			scale *= 2 / pl.turn()
+		}
+		scale /= reg
+		perSquare = bend/d + reg
+	case pl.Shape == Ball:
+		scale /= math.Sqrt(d)
+		perSquare = 1 / (bend/d + reg)
+	default:
+		perSquare = 1 / (bend + reg*d)
+	}
+	dim := float64(pl.dim())
+	g.Noise = dim * scale
+	g.Privacy = dim * (dim + 1) * scale * scale * perSquare / 2
+	return g
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multiparty
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/discreet-dp/discreet/internal/optimize"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+)
+
+// gradient is that of the objective at w.
+type gradient func(w []float64) ([]float64, error)
+
+// objective is what is minimised over the public rows:
+//
+//	(1/N) Σ_i φ(w·x_i) - w·s + ½·ridge·‖w‖²
+//
+// with φ = softplus for two levels, the logarithm of summed exponentials for
+// more; s is a statistic, exact or released.
+type objective struct {
+	*public
+	g     *mat.SymDense
+	ridge float64
+	slope func(ctx context.Context, w []float64) ([]float64, error) // of the first two terms
+}
+
+func (p *public) objective(g *mat.SymDense) *objective {
+	return &objective{public: p, g: g, ridge: p.pl.reg()}
+}
+
+// linear sets the statistic.
+func (o *objective) linear(s []float64) {
+	if o.pl.Levels() > 2 {
+		o.slope = func(ctx context.Context, w []float64) ([]float64, error) {
+			grad, err := o.softmax(ctx, w)
+			for i := range grad {
+				grad[i] -= s[i]
+			}
+			return grad, err
+		}
+		return
+	}
+	// Half of a row on each side costs softplus(z) - z/2.
+	half := make([]float64, o.rows)
+	for i := range half {
+		half[i] = 0.5
+	}
+	m := engine.NewMargins(o.pl.space, o.cols, o.rows, engine.GroupWeights(half, half), o.shape())
+	d := o.pl.width()
+	one := math.Ldexp(float64(o.one), -unitBits)
+	o.slope = func(ctx context.Context, w []float64) ([]float64, error) {
+		sums, err := m.Sums(ctx, engine.Loss{}, w, false)
+		if err != nil {
+			return nil, err
+		}
+		for f := range sums.Grad {
+			sums.Grad[f] = sums.Grad[f]/float64(o.rows) + o.g.At(f, d-1)/one/2 - s[f]
+		}
+		return sums.Grad, nil
+	}
+}
+
+// margins sets the shares themselves, for a loss without a statistic.
+func (o *objective) margins(t *Tally) {
+	pos, neg := make([]float64, o.rows), make([]float64, o.rows)
+	share := make([]uint64, 2)
+	for i := range pos {
+		t.share(i, share)
+		pos[i] = float64(share[o.pl.s.Label.Positive]) / float64(t.whole())
+		neg[i] = 1 - pos[i]
+	}
+	m := engine.NewMargins(o.pl.space, o.cols, o.rows, engine.GroupWeights(pos, neg), o.shape())
+	o.slope = func(ctx context.Context, w []float64) ([]float64, error) {
+		sums, err := m.Sums(ctx, o.pl.loss(), w, false)
+		if err != nil {
+			return nil, err
+		}
+		for f := range sums.Grad {
+			sums.Grad[f] /= float64(o.rows)
+		}
+		return sums.Grad, nil
+	}
+}
+
+// gradient adds the ridge's.
+func (o *objective) gradient(ctx context.Context) gradient {
+	return func(w []float64) ([]float64, error) {
+		grad, err := o.slope(ctx, w)
+		for i := range grad {
+			grad[i] += o.ridge * w[i]
+		}
+		return grad, err
+	}
+}
+
+// bend bounds the Hessian from above, whatever w: one block for each
+// coordinate of the shares.
+func (o *objective) bend() []float64 {
+	d, dim := o.pl.width(), o.pl.dim()
+	block := mat.NewSymDense(d, nil)
+	// The rows of the engine and those of G differ in their last places.
+	block.ScaleSym(o.pl.curvature()*(1+0x1p-20), o.g)
+	for f := range d {
+		block.SetSym(f, f, block.At(f, f)+o.ridge)
+	}
+	h := make([]float64, dim*dim)
+	for at := 0; at < dim; at += d {
+		for f := range d {
+			for k := range d {
+				h[(at+f)*dim+at+k] = block.At(f, k)
+			}
+		}
+	}
+	return h
+}
+
+// minimum walks to a gradient no longer than target, or for so many steps.
+func (o *objective) minimum(ctx context.Context, target float64, steps int) (w []float64, length float64, err error) {
+	return descend(o.gradient(ctx), o.bend(), o.pl.dim(), target, steps)
+}
+
+// memory is how many steps descend learns from.
+const memory = 30
+
+// descend minimises a convex function whose Hessian is nowhere above bend
+// (dim×dim, positive definite). A step through bend alone always lowers the
+// value; steps corrected by what the gradients said are taken where they shorten
+// the gradient.
+func descend(f gradient, bend []float64, dim int, target float64, steps int) (x []float64, length float64, err error) {
+	var chord optimize.Chord
+	plain := func() error {
+		if !chord.Factor(bend, dim) {
+			return fmt.Errorf("multiparty: the ridge must outweigh rounding: give a larger one")
+		}
+		return nil
+	}
+	if err := plain(); err != nil {
+		return nil, 0, err
+	}
+	x = make([]float64, dim)
+	at, err := f(x)
+	if err != nil {
+		return nil, 0, err
+	}
+	learned := 0
+	for range steps {
+		if norm(at) <= target {
+			break
+		}
+		step := chord.Step(at)
+		next := make([]float64, dim)
+		for i := range x {
+			next[i] = x[i] + step[i]
+		}
+		there, err := f(next)
+		if err != nil {
+			return nil, 0, err
+		}
+		if learned > 0 && !(norm(there) < norm(at)) || learned == memory {
+			if err := plain(); err != nil {
+				return nil, 0, err
+			}
+			if learned < memory {
+				learned = 0
+				continue
+			}
+			learned = 0
+		}
+		chord.Correct(step, at, there)
+		learned++
+		x, at = next, there
+	}
+	return x, norm(at), nil
+}
+
+func norm(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x * x)
+	}
+	return math.Sqrt(sum)
+}

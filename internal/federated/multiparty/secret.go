@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multiparty
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/response"
+)
+
+// Secret is soft voting in which nobody sees a vote: each party turns its votes
+// into one short vector, adds its share of the noise, and lets it out into a
+// secret sum (local/secsum); the combiner learns the noisy statistic and which
+// parties it is of. Parties and the combiner make the same Secret from public
+// things.
+//
+// Claim G-MULTI-5: the model is (ε, δ)-DP for one party, δ below 1e-15, against
+// everybody who sees the sum, if at least so many parties as Honest says draw
+// their share of the noise as they should and are in the sum.
+type Secret struct {
+	Law    response.Addend // the secret sum has Law.Dim() coordinates in 0..Law.Top()
+	Honest int
+	pl     *Plan
+	aux    *Auxiliary
+	rows   *public
+	g      *mat.SymDense
+	t      *transform
+	middle []float64     // the statistic of a constant vote
+	paid   learn.Account // nil before Charge
+}
+
+// Secret prepares; honest is the least number of parties whose noise can be
+// counted on, public, in [1, Parties]. The method must be Soft, the form
+// Statistic, and ε at most 32. It fails with a *dp.ParamError where they are not.
+func (pl *Plan) Secret(ctx context.Context, aux *Auxiliary, honest int) (*Secret, error) {
+	bad := func(param, want string, got any) (*Secret, error) {
+		return nil, &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case pl.Method != Soft:
+		return bad("method", `must be "soft" for a secret sum`, pl.Method)
+	case pl.Form != Statistic:
+		return bad("form", `must be "statistic" for a secret sum`, pl.Form)
+	case pl.NotPrivate:
+		return bad("epsilon", "must be finite for a secret sum", "inf")
+	}
+	s := &Secret{Honest: honest, pl: pl, aux: aux, rows: newPublic(pl, aux)}
+	var err error
+	if s.g, err = s.rows.moments(ctx); err != nil {
+		return nil, err
+	}
+	s.t = newTransform(pl.Shape, s.g, s.rows.rows)
+	// 5.1: two hand-ins of one party lie as far apart as those of the only one.
+	dim := float64(pl.dim())
+	l2 := pl.turn()*s.t.reach*(1+0x1p-40) + 2*math.Sqrt(float64(pl.Levels()-1))*s.t.slip
+	if s.Law, err = response.ShortAddendFor(pl.Epsilon, pl.dim(), min(l2*math.Sqrt(dim), 2*dim), pl.Parties, honest); err != nil {
+		return nil, err
+	}
+	constant, err := s.pl.alone().NewTally(aux.Rows, aux.Digest)
+	if err != nil {
+		return nil, err
+	}
+	s.middle, err = s.rows.of(constant.pl).statistic(ctx, constant)
+	return s, err
+}
+
+// alone is the plan of one party.
+func (pl *Plan) alone() *Plan {
+	one := *pl
+	one.Parties = 1
+	return &one
+}
+
+// of is p for another number of parties.
+func (p *public) of(pl *Plan) *public {
+	q := *p
+	q.pl = pl
+	return &q
+}
+
+// Addend is what one party adds, for the votes file that it would have handed
+// in. exit must be its own, and the vector goes nowhere but into the secret sum.
+func (s *Secret) Addend(ctx context.Context, votes io.Reader, exit *mech.Exit) ([]uint64, error) {
+	one, err := s.pl.alone().NewTally(s.aux.Rows, s.aux.Digest)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := one.Add(votes); err != nil {
+		return nil, err
+	}
+	stat, err := s.rows.of(one.pl).statistic(ctx, one)
+	if err != nil {
+		return nil, err
+	}
+	d, at := s.pl.width(), make([]float64, len(stat))
+	for i := range at {
+		at[i] = stat[i] - s.middle[i]
+	}
+	out := make([]float64, 0, len(at))
+	for ; len(at) > 0; at = at[d:] {
+		out = append(out, s.t.apply(at[:d])...)
+	}
+	return exit.Addend(statisticLabel, s.Law, out) // 5.2: votes meet noise
+}
+
+// Charge charges acct for the sum, which the combiner learns whether or not a
+// model is made of it: before the parties are asked.
+func (s *Secret) Charge(acct learn.Account) error {
+	if !(s.Law.Delta() < 1e-15) {
+		return fmt.Errorf("multiparty: the noise of so many parties and coordinates must be cut less often than 1e-15")
+	}
+	if err := acct.Charge(s.price(), s.bill()); err != nil {
+		return fmt.Errorf("multiparty: %w", err)
+	}
+	s.paid = acct
+	return nil
+}
+
+func (s *Secret) bill() []dp.Event { return []dp.Event{response.Event(statisticLabel, s.Law)} }
+
+// price has 5.3: Law.Delta is far below a unit.
+func (s *Secret) price() dp.Price { return dp.Price{Epsilon: s.pl.Epsilon, Delta: 1} }
+
+// Combine makes the model of a secret sum over so many parties' addends. Parties
+// that are not in it count as constant votes. The sum must have been charged.
+func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int) (*model.Model, error) {
+	switch {
+	case s.paid == nil:
+		return nil, fmt.Errorf("multiparty: a secret sum must be charged before it is used")
+	case len(sum) != s.Law.Dim():
+		return nil, fmt.Errorf("multiparty: the sum must have %d coordinates (got %d)", s.Law.Dim(), len(sum))
+	case parties < s.Honest || parties > s.pl.Parties:
+		return nil, &dp.ParamError{Op: "combine", Param: "honest", Want: fmt.Sprintf("must be at most the parties in the sum, %d: with fewer the noise is too short", parties), Got: s.Honest}
+	}
+	total := s.Law.Sum(response.Total(sum, parties))
+	d := s.pl.width()
+	stat := make([]float64, 0, len(total))
+	for ; len(total) > 0; total = total[d:] {
+		stat = append(stat, s.t.undo(total[:d])...)
+	}
+	for i := range stat {
+		stat[i] = s.middle[i] + stat[i]/float64(s.pl.Parties)
+	}
+	o := s.rows.objective(s.g)
+	o.linear(stat)
+	w, _, err := o.minimum(ctx, searchTarget, searchSteps)
+	if err != nil {
+		return nil, fmt.Errorf("multiparty: %w", err)
+	}
+	m := s.pl.assemble(w)
+	m.Privacy = s.privacy()
+	return m, nil
+}
+
+func (s *Secret) privacy() model.Privacy {
+	price := s.price()
+	return model.Privacy{
+		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: s.pl.s.Unit, Epsilon: price.Epsilon, Delta: price.Delta, Bill: s.bill(),
+		Claim: "multiparty: G-MULTI-5", Counted: s.paid.Counted(),
+		Statement: fmt.Sprintf("Nobody saw a vote. Whatever one of the %d parties holds, one row or all of its rows, the chance of this exact model changes by at most a factor e^%s, but for a chance below 1e-15; so it does for each single row.", s.pl.Parties, s.pl.Epsilon),
+		Unprotected: []string{
+			"the number of parties that were asked, and towards the combiner which took part",
+			fmt.Sprintf("anybody, where fewer than %d of the parties in the sum drew their share of the noise as they should", s.Honest),
+			"anybody, where more of those who hold shares pool them than the secret sum allows",
+			"the auxiliary table, which is public: its rows must not depend on any party's",
+			"somebody whose rows lie with several parties, beyond that many times epsilon",
+			"what the model says about people in general, whether or not they are in a party's table",
+			"how long combining took and how much memory it used",
+		},
+	}
+}

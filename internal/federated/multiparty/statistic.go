@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multiparty
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"math/bits"
+
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+)
+
+// statistic is S = (1/N) Σ c_i xᵢᵀ, one row of it per coordinate of the shares c_i:
+// for two levels the share of the positive one; for more, K-1 coordinates of
+// the plane in which shares that add up to 1 lie (helmert). Row-major.
+func (p *public) statistic(ctx context.Context, t *Tally) ([]float64, error) {
+	sums, err := p.sums(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	whole := new(big.Float).SetPrec(200).SetUint64(t.whole())
+	whole.Mul(whole, big.NewFloat(math.Ldexp(float64(p.rows), unitBits)))
+	d, levels := p.pl.width(), p.pl.Levels()
+	level := func(k, f int) float64 {
+		x := sums[k*d+f].float()
+		out, _ := x.Quo(x, whole).Float64()
+		return out
+	}
+	s := make([]float64, p.pl.dim())
+	for f := range d {
+		if levels == 2 {
+			s[f] = level(p.pl.s.Label.Positive, f)
+			continue
+		}
+		of := make([]float64, levels)
+		for k := range of {
+			of[k] = level(k, f)
+		}
+		for c, x := range helmert(of) {
+			s[c*d+f] = x
+		}
+	}
+	return s, nil
+}
+
+// sums are Σ share·row in units, levels × width.
+func (p *public) sums(ctx context.Context, t *Tally) ([]wide, error) {
+	d, levels := p.pl.width(), p.pl.Levels()
+	parts, err := strips(ctx, p.rows, func(from, to int) []wide {
+		sum := make([]wide, levels*d)
+		shares := make([]uint64, momentRows*levels)
+		codes := make([]uint32, momentRows)
+		for ; from < to; from += momentRows {
+			n := min(momentRows, to-from)
+			for i := range n {
+				t.share(from+i, shares[i*levels:][:levels])
+			}
+			for c, j := range p.pl.space.Columns {
+				p.cols[j].Codes.Read(from, codes[:n])
+				at := &p.cells[c]
+				for i, code := range codes[:n] {
+					f, x := int(at.index[code]), at.units[code]
+					for k, share := range shares[i*levels:][:levels] {
+						sum[k*d+f].add(share, x)
+					}
+				}
+			}
+			for i := range n {
+				for k, share := range shares[i*levels:][:levels] {
+					sum[k*d+d-1].add(share, p.one)
+				}
+			}
+		}
+		return sum
+	})
+	if err != nil {
+		return nil, err
+	}
+	total := make([]wide, levels*d)
+	for _, part := range parts {
+		for i := range total {
+			total[i].plus(part[i])
+		}
+	}
+	return total, nil
+}
+
+// wide is a whole number of 128 bits, in two's complement.
+type wide struct{ hi, lo uint64 }
+
+// add adds share·x; |x| < 2^63.
+func (w *wide) add(share uint64, x int64) {
+	sign := uint64(x >> 63) // all ones where x < 0
+	hi, lo := bits.Mul64(share, (uint64(x)^sign)-sign)
+	w.plus(wide{hi ^ sign, lo ^ sign}) // -v is ^v + 1
+	w.plus(wide{0, sign & 1})
+}
+
+func (w *wide) plus(v wide) {
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, v.lo, 0)
+	w.hi, _ = bits.Add64(w.hi, v.hi, carry)
+}
+
+func (w wide) float() *big.Float {
+	x := new(big.Int).SetInt64(int64(w.hi))
+	x.Lsh(x, 64).Add(x, new(big.Int).SetUint64(w.lo))
+	return new(big.Float).SetPrec(200).SetInt(x)
+}
+
+// helmert writes a vector of K numbers in K-1 orthonormal coordinates of the
+// plane through 0 in which numbers add up to 0; what is constant in it is lost.
+func helmert(of []float64) []float64 {
+	out := make([]float64, len(of)-1)
+	sum := 0.0
+	for c := range out {
+		sum += of[c]
+		n := float64(c + 1)
+		out[c] = (sum - n*of[c+1]) / math.Sqrt(n*(n+1))
+	}
+	return out
+}
+
+// unhelmert is the vector of the plane with these coordinates.
+func unhelmert(at []float64) []float64 {
+	out := make([]float64, len(at)+1)
+	for c, x := range at {
+		n := float64(c + 1)
+		x /= math.Sqrt(n * (n + 1))
+		for k := range c + 1 {
+			out[k] += x
+		}
+		out[c+1] -= n * x
+	}
+	return out
+}
+
+// sensitivity is how far one party moves A·S (1.1).
+func (pl *Plan) sensitivity(t *transform) float64 {
+	l2 := pl.perVote() * pl.turn() * t.reach
+	// The last places of every coordinate may move with any vote.
+	return l2*(1+0x1p-40) + 2*math.Sqrt(float64(pl.Levels()-1))*t.slip
+}
+
+// release lets the statistic out and returns it as it was before A.
+func (p *public) release(t *transform, s []float64, exit *mech.Exit) []float64 {
+	d := p.pl.width()
+	values := make([]mech.Ratio, 0, len(s))
+	for ; len(s) > 0; s = s[d:] {
+		for _, x := range t.apply(s[:d]) {
+			values = append(values, mech.RatioOf(x))
+		}
+	}
+	noisy := exit.Release(statisticLabel, p.pl.noise(p.pl.sensitivity(t), len(values)), values...) // 1.5: votes meet noise
+	out := make([]float64, 0, len(noisy))
+	for ; len(noisy) > 0; noisy = noisy[d:] {
+		out = append(out, t.undo(noisy[:d])...)
+	}
+	return out
+}
+
+// noise is spherical and sized for one party.
+func (pl *Plan) noise(l2 float64, length int) mech.Mechanism {
+	if pl.NotPrivate {
+		return mech.NoNoise{}
+	}
+	return mech.Sized(mech.GammaFor(pl.Epsilon, l2, length))
+}

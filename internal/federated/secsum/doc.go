@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package secsum adds up vectors that nobody shows: each owner splits a vector
+// into one share for each holder, holders add up shares, and a collector learns
+// the sum of the vectors and which owners it is of, nothing else.
+//
+// Two ways to split, behind one protocol. Shamir: any quorum of two thirds of
+// the holders opens the sum, fewer learn nothing, and a third of them may drop
+// out. Prio3: every holder is needed, all but one may collude, and each owner
+// proves that its numbers are in range. Both come from cloudflare/circl.
+//
+// The protocol is a set of state machines: Owner.Split, Holder and Collector
+// take messages and return messages; Close says that a wait is over. Whoever
+// carries the messages keeps them in confidence and authenticates them.
+//
+//	owner ── Share ──► holder ── Held ──► collector ── Open ──► holder ── Sum ──► collector
+//
+// What this hides are summands. That the sum itself tells little about any one
+// of them is a matter of noise in the summands: response.Addend.
+//
+// Claims G-SECSUM-1 and G-SECSUM-2; docs/guarantees/secsum.md.
+package secsum

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secsum
+
+import (
+	"bytes"
+	"crypto/sha256"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Holder keeps shares, and adds up those of the owners that the collector
+// names, once. A holder whose memory is lost must not begin again on the same
+// task, for it has forgotten whether it answered. It is not safe for concurrent
+// use.
+type Holder struct {
+	p      *Protocol
+	index  int
+	keeper keeper
+	shares map[int][32]byte // hash of the share that was taken from an owner
+	proofs map[int][]byte   // its evidence
+	closed bool
+	others map[int]held // what the other holders hold, where evidence is judged
+	open   *Message     // a request that came before the other holders' evidence
+	answer []Message    // to the one request that is ever answered
+	asked  []byte       // that request's body
+}
+
+// held is a parsed Held message.
+type held struct {
+	owners   set
+	evidence map[int][]byte
+}
+
+// NewHolder starts holder number index.
+func (p *Protocol) NewHolder(index int, key Key) (*Holder, error) {
+	if index < 0 || index >= p.task.Holders {
+		return nil, &dp.ParamError{Op: "secsum", Param: "holder", Want: "must be one of the task's", Got: index}
+	}
+	return &Holder{p: p, index: index, keeper: p.keeper(index, key), shares: map[int][32]byte{}, proofs: map[int][]byte{}, others: map[int]held{}}, nil
+}
+
+// Handle takes a message and returns the messages that follow from it. An error
+// wraps ErrRefused and leaves the holder as it was, or is an *Abort: the
+// request names fewer owners than the task allows.
+func (h *Holder) Handle(m Message) ([]Message, error) {
+	if err := h.p.accept(m, h.index); err != nil {
+		return nil, err
+	}
+	switch m.Kind {
+	case Share:
+		return nil, h.share(m)
+	case Held:
+		return h.held(m)
+	case Open:
+		return h.request(m)
+	}
+	return nil, refused("a holder expects no sums")
+}
+
+func (h *Holder) share(m Message) error {
+	hash := sha256.Sum256(m.Body)
+	if before, ok := h.shares[m.From]; ok {
+		if before != hash {
+			return refused("owner %d has sent another share already", m.From)
+		}
+		return nil
+	}
+	if h.closed {
+		return refused("the wait for shares is over")
+	}
+	evidence, err := h.keeper.take(m.From, m.Body)
+	if err != nil {
+		return err
+	}
+	h.shares[m.From], h.proofs[m.From] = hash, evidence
+	return nil
+}
+
+// Close ends the wait for owners: what the holder has is told to the collector,
+// and to the other holders where they judge it. Later calls say the same.
+func (h *Holder) Close() []Message {
+	h.closed = true
+	owners := newSet(h.p.task.Owners)
+	for o := range h.shares {
+		owners.add(o)
+	}
+	body := bytes.Clone(owners)
+	for _, o := range owners.members() {
+		body = append(body, h.proofs[o]...)
+	}
+	out := []Message{{h.p.tag, Held, h.index, ToCollector, body}}
+	if h.p.evidence() > 0 {
+		for i := range h.p.task.Holders {
+			if i != h.index {
+				out = append(out, Message{h.p.tag, Held, h.index, i, body})
+			}
+		}
+	}
+	return out
+}
+
+// held keeps what another holder shows, and answers a request that waited for it.
+func (h *Holder) held(m Message) ([]Message, error) {
+	switch _, twice := h.others[m.From]; {
+	case h.p.evidence() == 0:
+		return nil, refused("nobody judges shares here")
+	case m.From == h.index || twice:
+		return nil, refused("what holder %d has is known", m.From)
+	}
+	other, err := h.p.readHeld(m.Body)
+	if err != nil {
+		return nil, err
+	}
+	h.others[m.From] = other
+	if h.open != nil {
+		return h.request(*h.open)
+	}
+	return nil, nil
+}
+
+// request answers the collector's one request. Answering two would let it
+// subtract one sum from the other.
+func (h *Holder) request(m Message) ([]Message, error) {
+	if h.answer != nil {
+		if !bytes.Equal(h.asked, m.Body) {
+			return nil, refused("another sum was opened already")
+		}
+		return h.answer, nil // asked again: the same words
+	}
+	owners, rest, err := readSet(h.p.task.Owners, m.Body)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rest) != 0:
+		return nil, refused("a request has %d bytes too many", len(rest))
+	case !h.closed:
+		return nil, refused("the wait for shares is not over")
+	}
+	list := owners.members()
+	for _, o := range list {
+		if _, ok := h.shares[o]; !ok {
+			return nil, refused("holder %d has no share of owner %d", h.index, o)
+		}
+	}
+	if len(list) < h.p.task.AtLeast { // 1.3
+		return nil, &Abort{Share, len(list), h.p.task.AtLeast}
+	}
+	var verdicts [][]byte
+	if h.p.evidence() > 0 {
+		if len(h.others) < h.p.task.Holders-1 {
+			h.open = &m
+			return nil, nil
+		}
+		for _, o := range list {
+			evidence := make([][]byte, h.p.task.Holders)
+			for i := range evidence {
+				if evidence[i] = h.others[i].evidence[o]; i == h.index {
+					evidence[i] = h.proofs[o]
+				}
+			}
+			verdict, valid := h.p.judge(evidence)
+			if !valid {
+				return nil, refused("the share of owner %d is not valid", o)
+			}
+			verdicts = append(verdicts, verdict)
+		}
+	}
+	sum, err := h.keeper.sum(list, verdicts)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.Sum256(m.Body)
+	h.asked = bytes.Clone(m.Body)
+	h.answer = []Message{{h.p.tag, Sum, h.index, ToCollector, append(hash[:], sum...)}}
+	return h.answer, nil
+}
+
+// readHeld parses the body of a Held message.
+func (p *Protocol) readHeld(body []byte) (held, error) {
+	owners, rest, err := readSet(p.task.Owners, body)
+	if err != nil {
+		return held{}, err
+	}
+	list := owners.members()
+	size := p.evidence()
+	if len(rest) != size*len(list) {
+		return held{}, refused("evidence about %d owners has %d bytes, not %d", len(list), len(rest), size*len(list))
+	}
+	h := held{owners, map[int][]byte{}}
+	for i, o := range list {
+		h.evidence[o] = bytes.Clone(rest[i*size : (i+1)*size])
+	}
+	return h, nil
+}

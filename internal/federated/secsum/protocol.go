@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secsum
+
+import (
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+)
+
+// Protocol is a task and a way to split vectors.
+type Protocol struct {
+	task Task
+	tag  Tag
+	scheme
+}
+
+// scheme is a way to split vectors.
+type scheme interface {
+	// quorum is how many holders it takes to open a sum.
+	quorum() int
+	// split makes each holder's share.
+	split(src rng.Source, owner int, values []uint64) ([][]byte, error)
+	keeper(holder int, key Key) keeper
+	// evidence is the size of what a holder shows of a share for it to be judged
+	// valid, 0 where shares cannot be judged.
+	evidence() int
+	// judge decides by the evidence of all holders whether an owner's shares are
+	// valid, and returns what a holder needs to use its own. It is not called
+	// where evidence is 0.
+	judge(evidence [][]byte) (verdict []byte, valid bool)
+	// parses refuses what is not the sum of shares.
+	parses(sum []byte) error
+	// open returns the sum of the vectors of so many owners. sums has at least
+	// quorum entries, by holder, all of which parse.
+	open(sums map[int][]byte, owners int) ([]uint64, error)
+}
+
+// keeper is one holder's shares.
+type keeper interface {
+	// take keeps an owner's share and returns its evidence.
+	take(owner int, share []byte) (evidence []byte, err error)
+	// sum adds up the shares of owners it holds, given a verdict on each where
+	// they are judged.
+	sum(owners []int, verdicts [][]byte) ([]byte, error)
+}
+
+// Key is what Prio3's holders share and owners must not know before they have
+// sent their shares: 32 random bytes, fresh for each task. Shamir needs none.
+type Key [32]byte
+
+// Task returns the task.
+func (p *Protocol) Task() Task { return p.task }
+
+// Quorum is how many holders it takes to open the sum.
+func (p *Protocol) Quorum() int { return p.quorum() }
+
+// Split is all an owner does: one message to each holder. Randomness is used
+// once; a message lost is sent again as it was, never split anew.
+func (p *Protocol) Split(src rng.Source, owner int, values []uint64) ([]Message, error) {
+	const op = "secsum"
+	if owner < 0 || owner >= p.task.Owners {
+		return nil, &dp.ParamError{Op: op, Param: "owner", Want: "must be one of the task's", Got: owner}
+	}
+	if err := p.task.fits(op, values); err != nil {
+		return nil, err
+	}
+	shares, err := p.split(src, owner, values)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Message, len(shares))
+	for i, s := range shares {
+		out[i] = Message{p.tag, Share, owner, i, s}
+	}
+	return out, nil
+}
+
+// accept refuses messages of another task, to somebody else, or from nobody.
+func (p *Protocol) accept(m Message, to int) error {
+	from := p.task.Holders
+	switch m.Kind {
+	case Share:
+		from = p.task.Owners
+	case Open:
+		from = 1 // the collector is ToCollector
+	}
+	switch {
+	case m.Task != p.tag:
+		return refused("it belongs to another task")
+	case m.To != to:
+		return refused("it is addressed to %d, not to %d", m.To, to)
+	case m.Kind == Open && m.From != ToCollector:
+		return refused("only the collector opens a sum")
+	case m.Kind != Open && (m.From < 0 || m.From >= from):
+		return refused("it is from %d, of %d", m.From, from)
+	}
+	return nil
+}
+
+// reader makes a source of random bits an io.Reader, eight bytes to a word.
+type reader struct{ src rng.Source }
+
+func (r reader) Read(p []byte) (int, error) {
+	for i := 0; i < len(p); i += 8 {
+		w := r.src.Uint64()
+		for j := i; j < min(i+8, len(p)); j++ {
+			p[j] = byte(w)
+			w >>= 8
+		}
+	}
+	return len(p), nil
+}

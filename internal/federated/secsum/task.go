@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secsum
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Task is what everybody knows about one secret sum before it begins.
+type Task struct {
+	Round   string // names this sum among all others, 1 to 255 bytes
+	Owners  int    // how many may take part, numbered from 0; 2 to 2^24
+	AtLeast int    // the fewest owners whose sum is opened; 2 to Owners
+	Holders int    // how many hold shares, numbered from 0; see Shamir and Prio3
+	Length  int    // coordinates of a vector; 1 to 2^20
+	Range   uint64 // an owner's coordinates are 0..Range-1; at least 2, and Owners·(Range-1) < 2^63
+}
+
+// Limits of a task: what an untrusted peer can make us allocate.
+const (
+	maxOwners = 1 << 24
+	maxLength = 1 << 20
+)
+
+func (t Task) check(op string, minHolders, maxHolders int) error {
+	bad := func(param, want string, got any) error {
+		return &dp.ParamError{Op: op, Param: param, Want: want, Got: got}
+	}
+	switch {
+	case len(t.Round) < 1 || len(t.Round) > 255:
+		return bad("round", "must have 1 to 255 bytes", len(t.Round))
+	case t.Owners < 2 || t.Owners > maxOwners:
+		return bad("owners", fmt.Sprintf("must be at least 2 and at most %d", maxOwners), t.Owners)
+	case t.AtLeast < 2 || t.AtLeast > t.Owners:
+		return bad("at least", "must be at least 2 and at most the number of owners: the sum of one is that one", t.AtLeast)
+	case t.Holders < minHolders || t.Holders > maxHolders:
+		return bad("holders", fmt.Sprintf("must be at least %d and at most %d", minHolders, maxHolders), t.Holders)
+	case t.Length < 1 || t.Length > maxLength:
+		return bad("length", fmt.Sprintf("must be at least 1 and at most %d", maxLength), t.Length)
+	case t.Range < 2:
+		return bad("range", "must be at least 2", t.Range)
+	}
+	// Not a warning: a sum that could overflow is no sum.
+	if hi, lo := bits.Mul64(uint64(t.Owners), t.Range-1); hi != 0 || lo >= 1<<63 {
+		return bad("range", fmt.Sprintf("must leave room for the sum of %d owners below 2^63", t.Owners), t.Range)
+	}
+	return nil
+}
+
+// Tag identifies a task and the way it is split: messages of another are
+// refused.
+type Tag [sha256.Size]byte
+
+func (t Task) tag(scheme string) Tag {
+	b := append([]byte("discreet secsum 1\x00"), byte(len(scheme)))
+	b = append(append(b, scheme...), byte(len(t.Round)))
+	b = append(b, t.Round...)
+	for _, x := range []uint64{uint64(t.Owners), uint64(t.AtLeast), uint64(t.Holders), uint64(t.Length), t.Range} {
+		b = binary.BigEndian.AppendUint64(b, x)
+	}
+	return sha256.Sum256(b)
+}
+
+// fits checks an owner's vector. What it says names no value.
+func (t Task) fits(op string, values []uint64) error {
+	if len(values) != t.Length {
+		return &dp.ParamError{Op: op, Param: "values", Want: fmt.Sprintf("must have %d coordinates", t.Length), Got: len(values)}
+	}
+	for _, v := range values {
+		if v >= t.Range {
+			return &dp.ParamError{Op: op, Param: "values", Want: fmt.Sprintf("must lie below %d, the range of the task", t.Range)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/federated/answer"
+	"github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+)
+
+// Sums with shared noise tell far more than reports of the same ε.
+func TestAggregateLearns(t *testing.T) {
+	tab := synthetic(t, 20_000, 2)
+	for _, c := range []wire.Classifier{wire.Stump, wire.Logistic, wire.Centroid} {
+		res, err := Run(context.Background(), tab, Params{Mode: wire.Aggregate, Classifier: c, Epsilon: dp.Nano, Source: seeded(3)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := evaluate(t, res.Model, tab); !(*r.AUC > 0.85) {
+			t.Errorf("%s: AUC %.3f, want above .85", c, *r.AUC)
+		}
+		if p := res.Model.Privacy; p.Scope != dp.Party || p.Epsilon != dp.Nano || p.Delta != 1 || !strings.HasSuffix(p.Claim, "-5") || !strings.Contains(p.Statement, "aggregate") {
+			t.Errorf("%s: the statement says %+v", c, p)
+		}
+		if _, err := model.Marshal(res.Model); err != nil {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+}
+
+// One slot of a task through the real protocol of secret sums, with an owner and
+// a holder who drop out: the aggregator gets the sum of the others' addends, and
+// of nothing less.
+func TestAggregateThroughShares(t *testing.T) {
+	const owners, holders = 12, 5
+	tab := synthetic(t, owners, 2)
+	task, err := collect.Plan(collect.Params{Schema: tab.Schema, Mode: wire.Aggregate, Classifier: wire.Centroid, Epsilon: 8 * dp.Nano, Owners: owners, Nonce: strings.Repeat("00", 16)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agg, err := collect.New(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := agg.Broadcast(); b != nil || err != nil {
+		t.Fatal("a broadcast before anybody is there")
+	}
+	if err := agg.Assemble(owners); err != nil {
+		t.Fatal(err)
+	}
+	broadcast, err := agg.Broadcast()
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms, err := answer.Accept(agg.Task(), answer.Caps{Epsilon: task.Epsilon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs, err := terms.Bind(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	round, err := terms.Read(broadcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := wire.ParseRound(task, broadcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addend, err := seen.Addend(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := secsum.Shamir(secsum.Task{Round: "test", Owners: owners, AtLeast: seen.Crowd.AtLeast, Holders: holders, Length: addend.Dim(), Range: addend.Top() + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []*secsum.Holder
+	for i := range holders - 1 { // the last is away
+		h, err := p.NewHolder(i, secsum.Key{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, h)
+	}
+	collector := p.NewCollector()
+	var deliver func([]secsum.Message)
+	deliver = func(ms []secsum.Message) {
+		for _, m := range ms {
+			handle := collector.Handle
+			if m.To == holders-1 {
+				continue
+			} else if m.To != secsum.ToCollector {
+				handle = held[m.To].Handle
+			}
+			next, err := handle(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			deliver(next)
+		}
+	}
+	want := make([]uint64, addend.Dim())
+	exit := mech.NewExit(rng.System())
+	reporter := round.Reporter(recs)
+	for i := range owners - 1 { // the last owner drops out
+		v, err := reporter.Addend(i, exit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, x := range v {
+			want[j] += x
+		}
+		shares, err := p.Split(rng.System(), i, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deliver(shares)
+	}
+	for _, h := range held {
+		deliver(h.Close())
+	}
+	ms, err := collector.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deliver(ms)
+	sum, of, ok, err := collector.Sum()
+	if !ok || err != nil || len(of) != owners-1 || !slices.Equal(sum, want) {
+		t.Fatalf("the sum of %d owners came out wrong: %v %v", len(of), ok, err)
+	}
+	if err := agg.ReceiveSum(sum, 3); err == nil {
+		t.Error("a sum of too few owners was taken")
+	}
+	if err := agg.ReceiveSum(sum, len(of)); err != nil {
+		t.Fatal(err)
+	}
+	if err := agg.ReceiveSum(sum, len(of)); err == nil {
+		t.Error("a second sum was taken")
+	}
+	if err := agg.Receive([]byte("x")); err == nil {
+		t.Error("a report was taken in mode aggregate")
+	}
+	if _, err := reporter.Report("0", 0, 0, exit); err == nil {
+		t.Error("an owner sent a report in mode aggregate")
+	}
+	if err := agg.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulate
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/federated/answer"
+	"github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+)
+
+// Params are the public choices of a simulation.
+type Params struct {
+	Mode       wire.Mode // "" for local
+	Classifier wire.Classifier
+	Mechanism  string // see collect.Params
+	Epsilon    dp.Epsilon
+	// Owners share the rows evenly, in order; 0: every row is an owner. An owner of
+	// several rows reports about one that it draws.
+	Owners int
+	Rounds int // see collect.Params
+	// Nonce is the task's; "": drawn. Name is what owner i is called; nil: its
+	// number. With those of a task that was announced, its owners' randomness makes
+	// its model here.
+	Nonce string
+	Name  func(i int) string
+	// Source makes the randomness of one part of a simulation; several may be asked
+	// for at once. Parts are numbered alike on any number of processors, so a
+	// function of the number makes a simulation that can be repeated. nil: the
+	// system's.
+	Source func(part int) rng.Source
+	// Progress is told how many owners have been asked, one call at a time.
+	Progress func(done, total int)
+}
+
+// Result is what a simulation released.
+type Result struct {
+	Model  *model.Model
+	Task   *wire.Task
+	Rounds []collect.Outcome
+	Owners int
+	Asked  int     // owners who reported
+	Reach  float64 // see collect.Reach
+}
+
+// Nonce draws a task's nonce.
+func Nonce(src rng.Source) string {
+	var b [16]byte
+	for i := range b {
+		b[i] = byte(rng.Below(src, 256))
+	}
+	return hex.EncodeToString(b[:])
+}
+
+// Run simulates one task on the rows of a table.
+func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
+	if p.Owners == 0 {
+		p.Owners = tab.Rows
+	}
+	if p.Owners < 1 || p.Owners > tab.Rows {
+		return nil, &dp.ParamError{Op: "simulate", Param: "owners", Want: "must be at least 1 and at most the number of rows", Got: p.Owners}
+	}
+	if p.Source == nil {
+		p.Source = func(int) rng.Source { return rng.System() }
+	}
+	src := p.Source(0)
+	if p.Nonce == "" {
+		p.Nonce = Nonce(src)
+	}
+	if p.Name == nil {
+		p.Name = strconv.Itoa
+	}
+	task, err := collect.Plan(collect.Params{
+		Schema: tab.Schema, Mode: p.Mode, Classifier: p.Classifier, Mechanism: p.Mechanism, Epsilon: p.Epsilon,
+		Owners: p.Owners, Rounds: p.Rounds, Nonce: p.Nonce,
+	})
+	if err != nil {
+		return nil, err
+	}
+	agg, err := collect.New(task)
+	if err != nil {
+		return nil, err
+	}
+	terms, err := answer.Accept(agg.Task(), answer.Caps{Epsilon: p.Epsilon})
+	if err != nil {
+		return nil, err
+	}
+	recs, err := terms.Bind(tab)
+	if err != nil {
+		return nil, err
+	}
+	crowd := &crowd{terms: terms, recs: recs, rows: tab.Rows, owners: p.Owners, slots: make([][]int32, task.Slots()), p: p}
+	for i := range p.Owners {
+		s := terms.Place(p.Name(i)).Slot
+		crowd.slots[s] = append(crowd.slots[s], int32(i))
+	}
+	for slot := range crowd.slots {
+		if err := crowd.answer(ctx, slot, agg); err != nil {
+			return nil, err
+		}
+		if err := agg.Close(); err != nil {
+			return nil, err
+		}
+	}
+	m, err := agg.Model(collect.Statement{Seeded: src.Seeded()})
+	return &Result{m, task, agg.Outcomes(), p.Owners, crowd.asked, agg.Reach()}, err
+}
+
+// crowd is all owners.
+type crowd struct {
+	terms        *answer.Terms
+	recs         *answer.Records
+	rows, owners int
+	slots        [][]int32 // the owners of each slot
+	asked        int
+	parts        int // begun so far
+	p            Params
+}
+
+// batch is how many owners a part has.
+const batch = 1024
+
+// part is owners who answer with one source of randomness.
+type part struct {
+	number int
+	ids    []int32
+}
+
+// answer lets the owners of a slot answer its broadcast and the aggregator count.
+// In mode aggregate their addends are added up here, in clear: what package
+// secsum computes without showing them.
+func (c *crowd) answer(ctx context.Context, slot int, agg *collect.Aggregator) error {
+	ids := c.slots[slot]
+	secret := c.p.Mode == wire.Aggregate
+	if secret {
+		if len(ids) < 2 { // a sum of one is no secret: the slot stays empty
+			return nil
+		}
+		if err := agg.Assemble(len(ids)); err != nil {
+			return err
+		}
+	}
+	broadcast, err := agg.Broadcast()
+	if err != nil {
+		return err
+	}
+	round, err := c.terms.Read(broadcast)
+	if err != nil {
+		return err
+	}
+	first := c.parts + 1 // 0 is the aggregator's
+	c.parts += (len(ids) + batch - 1) / batch
+	type answers struct {
+		owners  int
+		reports [][]byte
+		sum     []uint64
+		err     error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	todo, done := make(chan part), make(chan answers, 2)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			reporter := round.Reporter(c.recs)
+			for some := range todo {
+				a, exit := answers{owners: len(some.ids)}, mech.NewExit(c.p.Source(some.number))
+				if secret {
+					a.sum, a.err = c.sum(reporter, exit, some.ids)
+				} else {
+					a.reports, a.err = c.reports(reporter, exit, some.ids)
+				}
+				select {
+				case done <- a:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		defer close(done)
+		defer wg.Wait()
+		defer close(todo)
+		for from := 0; from < len(ids); from += batch {
+			select {
+			case todo <- part{first + from/batch, ids[from:min(from+batch, len(ids))]}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var total []uint64
+	for a := range done {
+		if a.err != nil {
+			return a.err
+		}
+		if total == nil {
+			total = make([]uint64, len(a.sum))
+		}
+		for j, v := range a.sum {
+			total[j] += v
+		}
+		for _, r := range a.reports {
+			if err := agg.Receive(r); err != nil {
+				return fmt.Errorf("simulate: %w", err)
+			}
+		}
+		c.asked += a.owners
+		if c.p.Progress != nil {
+			c.p.Progress(c.asked, c.owners)
+		}
+	}
+	if err := ctx.Err(); err != nil || !secret {
+		return err
+	}
+	return agg.ReceiveSum(total, len(ids))
+}
+
+// row is the record that an owner tells of. Owner i holds the rows from
+// i·rows/owners to the next owner's first.
+func (c *crowd) row(id int32, src rng.Source) int {
+	from, to := int(id)*c.rows/c.owners, (int(id)+1)*c.rows/c.owners
+	if to-from > 1 {
+		return from + int(rng.Below(src, uint64(to-from)))
+	}
+	return from
+}
+
+// sum is what the addends of some owners add up to.
+func (c *crowd) sum(r *answer.Reporter, exit *mech.Exit, ids []int32) ([]uint64, error) {
+	rows := make([]int, len(ids))
+	for k, id := range ids {
+		rows[k] = c.row(id, exit.Public())
+	}
+	return r.Addends(rows, exit)
+}
+
+// reports are the answers of some owners, each as its bytes.
+func (c *crowd) reports(r *answer.Reporter, exit *mech.Exit, ids []int32) ([][]byte, error) {
+	out := make([][]byte, len(ids))
+	var buf []byte
+	for k, id := range ids {
+		who := c.p.Name(int(id))
+		rep, err := r.Report(who, c.terms.Place(who).Ticket, c.row(id, exit.Public()), exit)
+		if err != nil {
+			return nil, err
+		}
+		start := len(buf)
+		buf = rep.Append(buf)
+		out[k] = buf[start:len(buf):len(buf)]
+	}
+	return out, nil
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/response"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Round asks the owners of one slot, and tells everybody the ensemble so far.
+type Round struct {
+	Task string // the task's digest, in hexadecimal
+	Slot int
+	// Asks are what a table slot asks; an owner's ticket picks one. An error slot
+	// has none: it asks for the label and what the last of Members answers.
+	Asks []Ask
+	// Crowd is how many take part in the slot's secret sum; nil in mode local.
+	Crowd *Crowd
+	// Members are the ensemble so far, in order. In an error slot the last one is
+	// a candidate without a vote, which does not weigh records yet.
+	Members []Member
+}
+
+// Crowd is who stands behind the secret sum of one slot (package secsum): the noise
+// of the sum is in the owners' addends.
+type Crowd struct {
+	Owners  int `json:"owners"`   // who may take part
+	AtLeast int `json:"at_least"` // the fewest whose sum the holders open
+}
+
+// Survivors is how many owners' shares of noise make all of it: half of those who
+// may take part. Of the two thirds that are in an opened sum, a sixth of all may
+// thus be dishonest and add none.
+func (c *Crowd) Survivors() int { return (c.Owners + 1) / 2 }
+
+// AtLeastOf is the fewest owners whose sum may be opened, of so many.
+func AtLeastOf(owners int) int { return (2*owners + 2) / 3 }
+
+// Ask is a question, possibly about groups of cells instead of cells.
+type Ask struct {
+	Question int `json:"question"`
+	// Groups joins cells: cell b is reported as Groups[b]. Empty: as it is.
+	Groups []int `json:"groups,omitempty"`
+}
+
+// Member is one part of an ensemble. Exactly one of Shapes and Argmax is set.
+type Member struct {
+	Vote   float64 `json:"vote"` // ≥ 0
+	Shapes []Shape `json:"shapes,omitempty"`
+	Argmax *Argmax `json:"argmax,omitempty"`
+}
+
+// Shape scores the levels of the label by the cell of one question.
+type Shape struct {
+	Question int         `json:"question"`
+	Leaves   [][]float64 `json:"leaves"` // cells × K, nats
+}
+
+// Argmax answers the level whose linear function of Space's features is largest,
+// the first of several.
+type Argmax struct {
+	Coef [][]float64 `json:"coef"` // K × features
+	Bias []float64   `json:"bias"` // K
+}
+
+// What a broadcast may hold.
+const (
+	maxScore = 64 // of a vote, and of a leaf; larger is certainty
+	maxCoef  = 1 << 20
+)
+
+// Space is what linear members read: the columns of all questions, in order, a
+// category as one feature per code.
+func (t *Task) Space() (*feature.Space, error) {
+	cols := make([]int, len(t.Questions))
+	for q := range cols {
+		cols[q] = t.Column(q)
+	}
+	return feature.NewSpace(t.Schema, feature.OneHot, cols)
+}
+
+// Cells is how many cells are told apart by an ask.
+func (a *Ask) Cells(t *Task) int {
+	if len(a.Groups) == 0 {
+		return t.Cells(a.Question)
+	}
+	most := 0
+	for _, g := range a.Groups {
+		most = max(most, g)
+	}
+	return most + 1
+}
+
+// IsError reports whether the slot measures an error.
+func (r *Round) IsError() bool { return r.Slot%2 == 1 }
+
+// Weighing are the members that weigh records: all but a candidate.
+func (r *Round) Weighing() []Member {
+	if r.IsError() {
+		return r.Members[:len(r.Members)-1]
+	}
+	return r.Members
+}
+
+// Cells is how many cells ask number a of the round tells apart: those of the
+// ask, or in an error slot the levels that can be answered.
+func (r *Round) Cells(t *Task, a int) int {
+	if r.IsError() {
+		return t.Schema.Classes()
+	}
+	return r.Asks[a].Cells(t)
+}
+
+// Ask is which of the round's asks a ticket picks; 0 in an error slot.
+func (r *Round) Ask(ticket uint64) int {
+	if r.IsError() {
+		return 0
+	}
+	return int(ticket % uint64(len(r.Asks))) // at most 4096 asks: the bias is below 2^-51
+}
+
+// Addend is how an owner adds to the slot's secret sum: the tables of all asks,
+// or in an error slot the one table, are laid end to end, and an owner is in one
+// cell of each.
+func (r *Round) Addend(t *Task) (response.Addend, error) {
+	dim, most := 0, max(1, len(r.Asks))
+	for a := range most {
+		dim += r.Cells(t, a) * t.Schema.Classes()
+	}
+	l, err := response.CellAddendFor(t.Epsilon, dim, most, r.Crowd.Owners, r.Crowd.Survivors()) // 5.1
+	if err == nil && !(l.Delta() < SumDelta.Float()) {
+		err = &dp.ParamError{Op: "round", Param: "epsilon", Want: "must leave the noise of a secret sum whole", Got: t.Epsilon}
+	}
+	return l, err
+}
+
+// SumDelta is the δ of a secret sum: that of its addends is smaller by far.
+const SumDelta dp.Delta = 1
+
+// exponent bounds what a member adds to the logarithm of a weight.
+func (m *Member) exponent(t *Task) float64 {
+	if m.Argmax != nil {
+		return m.Vote
+	}
+	sum := 0.0
+	for _, s := range m.Shapes {
+		most := 0.0
+		for _, leaf := range s.Leaves {
+			lo, hi := leaf[0], leaf[0]
+			for _, x := range leaf {
+				lo, hi = min(lo, x), max(hi, x)
+			}
+			most = max(most, hi-lo)
+		}
+		sum += most
+	}
+	return m.Vote * sum
+}
+
+// Check refuses a round that is not one of the task's: wherever a broadcast
+// reaches for more than the task allows, no owner answers.
+func (r *Round) Check(t *Task) error {
+	fault := func(format string, args ...any) error {
+		return fmt.Errorf("round: "+format, args...)
+	}
+	digest, err := t.Digest()
+	switch {
+	case err != nil:
+		return err
+	case r.Task != digest.String():
+		return fault("must be of the task %s (got %.64q)", digest, r.Task)
+	case r.Slot < 0 || r.Slot >= t.Slots():
+		return fault("slot must be one of the task's %d (got %d)", t.Slots(), r.Slot)
+	case r.IsError() != (len(r.Asks) == 0) || len(r.Asks) > len(t.Questions):
+		return fault("a slot of tables must ask 1 to %d questions, one of errors none (got %d)", len(t.Questions), len(r.Asks))
+	case (r.Crowd != nil) != (t.Mode == Aggregate):
+		return fault("a crowd must be given in mode aggregate and in no other")
+	case r.Crowd != nil && (r.Crowd.Owners < 2 || r.Crowd.Owners > 1<<24 || r.Crowd.AtLeast < AtLeastOf(r.Crowd.Owners) || r.Crowd.AtLeast > r.Crowd.Owners):
+		return fault("a crowd must have 2 to 2^24 owners, two thirds of them in the sum")
+	case len(r.Members) > r.Slot/2+r.Slot%2 || r.IsError() && len(r.Members) == 0:
+		return fault("members must number at most one per round (got %d)", len(r.Members))
+	}
+	for i, a := range r.Asks {
+		if a.Question < 0 || a.Question >= len(t.Questions) || i > 0 && a.Question <= r.Asks[i-1].Question {
+			return fault("asks must be of the task's questions, in increasing order (got %d)", a.Question)
+		}
+		if len(a.Groups) == 0 {
+			continue
+		}
+		cells := t.Cells(a.Question)
+		if len(a.Groups) != cells {
+			return fault("groups must number %d, one per cell (got %d)", cells, len(a.Groups))
+		}
+		for _, g := range a.Groups {
+			if g < 0 || g >= cells {
+				return fault("a group must be from 0 to %d (got %d)", cells-1, g)
+			}
+		}
+	}
+	for i := range r.Members {
+		if err := r.Members[i].check(t); err != nil {
+			return fault("member %d: %w", i, err)
+		}
+	}
+	if r.Crowd != nil {
+		_, err := r.Addend(t)
+		return err
+	}
+	return nil
+}
+
+func (m *Member) check(t *Task) error {
+	if !(m.Vote >= 0 && m.Vote <= maxScore) {
+		return fmt.Errorf("vote must be from 0 to %d (got %g)", maxScore, m.Vote)
+	}
+	K := t.Schema.Classes()
+	if (m.Argmax != nil) == (len(m.Shapes) > 0) || (m.Argmax != nil) != (t.Classifier == Centroid) {
+		return fmt.Errorf("must be of classifier %s", t.Classifier)
+	}
+	if a := m.Argmax; a != nil {
+		sp, err := t.Space()
+		if err != nil {
+			return err
+		}
+		if len(a.Coef) != K || len(a.Bias) != K {
+			return fmt.Errorf("must have %d functions, one per level", K)
+		}
+		for k, row := range a.Coef {
+			if len(row) != sp.Width() {
+				return fmt.Errorf("coefficients must number %d (got %d)", sp.Width(), len(row))
+			}
+			for _, x := range append(row[:len(row):len(row)], a.Bias[k]) {
+				if !(math.Abs(x) <= maxCoef) {
+					return fmt.Errorf("coefficients must be at most %d in size (got %g)", maxCoef, x)
+				}
+			}
+		}
+		return nil
+	}
+	for i, s := range m.Shapes {
+		if s.Question < 0 || s.Question >= len(t.Questions) || i > 0 && s.Question <= m.Shapes[i-1].Question {
+			return fmt.Errorf("shapes must be of the task's questions, in increasing order (got %d)", s.Question)
+		}
+		if cells := t.Cells(s.Question); len(s.Leaves) != cells {
+			return fmt.Errorf("leaves must number %d, one per cell (got %d)", cells, len(s.Leaves))
+		}
+		for _, leaf := range s.Leaves {
+			if len(leaf) != K {
+				return fmt.Errorf("a leaf must hold %d numbers (got %d)", K, len(leaf))
+			}
+			for _, x := range leaf {
+				if !(math.Abs(x) <= maxScore) {
+					return fmt.Errorf("scores must be at most %d in size (got %g)", maxScore, x)
+				}
+			}
+		}
+	}
+	return nil
+}

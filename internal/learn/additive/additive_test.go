@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// setting is one way to be private.
+type setting struct {
+	set     func(p *Params, s *schema.Schema)
+	reckons int // rows the plan is told of: more of them make other rules
+}
+
+// settings are the scopes, each under rules that pick, that take columns in
+// turn, and that boost.
+func settings() map[string]setting {
+	partly := func(*Params, *schema.Schema) {}
+	label := func(_ *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 }
+	addRemove := func(_ *Params, s *schema.Schema) { s.Relation = dp.AddRemove }
+	delta := func(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
+		return func(p *Params, s *schema.Schema) {
+			p.Delta = 1e-6 * dp.Femto
+			set(p, s)
+		}
+	}
+	return map[string]setting{
+		"partly private, gaussian":  {delta(partly), 100_000},
+		"private label, gaussian":   {delta(label), 5_000},
+		"add-remove, gaussian":      {delta(addRemove), 20_000},
+		"delta spared":              {delta(partly), 400},
+		"partly private":            {partly, 400},
+		"partly private, picks":     {partly, 1_200},
+		"partly private, in turn":   {partly, 5_000},
+		"partly private, boosted":   {partly, 100_000},
+		"no public column":          {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
+		"private label":             {label, 600},
+		"private label, boosted":    {label, 20_000},
+		"add-remove":                {addRemove, 600},
+		"add-remove, in turn":       {addRemove, 5_000},
+		"add-remove, boosted":       {addRemove, 20_000},
+		"one private column":        {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
+		"partly private, bins paid": {asked(func(_ *Params, s *schema.Schema) { named(s, "capital_income").Quantiles = true }), 5_000}, // of 4,096 cells
+		"private label, bins paid":  {asked(label), 20_000},
+		"add-remove, bins paid":     {asked(addRemove), 20_000},
+		"gaussian, bins paid":       {delta(asked(label)), 20_000},
+		"partly private, pairs":     {paired(partly), 100_000},
+		"private label, pairs":      {paired(label), 20_000},
+		"add-remove, pairs in turn": {paired(addRemove), 5_000},
+		"gaussian, pairs":           {delta(paired(label)), 30_000},
+		"pairs wait":                {paired(partly), 400},
+		"pairs of groups":           {paired(asked(addRemove)), 20_000},
+		"eps inf, pairs":            {paired(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }), 400},
+		"eps inf, bins counted":     {asked(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }), 400},
+		"eps inf":                   {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
+		"eps inf, everything private": {func(p *Params, s *schema.Schema) {
+			label(p, s)
+			p.Epsilon, p.NotPrivate = 0, true
+		}, 400},
+	}
+}
+
+// asked asks for bins beyond those of bounds and levels, where it can.
+func asked(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
+	return func(p *Params, s *schema.Schema) {
+		for _, name := range []string{"age", "weekly_hours", "years_in_job", "household_size"} {
+			named(s, name).Quantiles = true
+		}
+		named(s, "education").Groups = []schema.Group{{Name: "school", Levels: []int{3, 1, 2}}, {Name: "more", Levels: []int{5, 6, 7, 8}}}
+		named(s, "region").Groups = []schema.Group{{Name: "wet", Levels: []int{0, 6, 7}}}
+		set(p, s)
+	}
+}
+
+// paired declares a pair of a number and a category, of two numbers, of a public
+// and a private column, and of two public ones.
+func paired(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
+	return func(p *Params, s *schema.Schema) {
+		at := func(name string) int {
+			return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+		}
+		s.Pairs = [][2]int{{at("education"), at("age")}, {at("weekly_hours"), at("age")}, {at("marital_status"), at("sex")}, {at("sex"), at("region")}}
+		set(p, s)
+	}
+}
+
+func named(s *schema.Schema, name string) *schema.Column {
+	return &s.Columns[slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })]
+}
+
+// hide makes every column private.
+func hide(s *schema.Schema) {
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		c.Role = schema.Private
+		if lower := c.Lower; c.Kind == schema.Number {
+			c.Default = &lower
+		}
+	}
+}
+
+// keepOne leaves one private column.
+func keepOne(s *schema.Schema) {
+	seen := false
+	for j := range s.Columns {
+		if s.Columns[j].Role == schema.Private {
+			if seen {
+				s.Columns[j].Role = schema.Ignored
+			}
+			seen = true
+		}
+	}
+}
+
+// with returns the census table of the given size and plans for one setting.
+func with(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
+	tab := census.Generate(11, rows)
+	s := *tab.Schema
+	s.Columns = append([]schema.Column(nil), s.Columns...)
+	tab.Schema = &s
+	p := Params{Epsilon: dp.Nano}
+	c.set(&p, &s)
+	return tab, func() (learn.Plan, error) { return p.Plan(&s, c.reckons) }
+}
+
+func TestConformance(t *testing.T) {
+	for name, c := range settings() {
+		t.Run(name, func(t *testing.T) {
+			tab, plan := with(c, 400)
+			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true})
+		})
+	}
+}

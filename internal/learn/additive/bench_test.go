@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/discreet-dp/discreet/examples"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/realdata"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+)
+
+// benchTables are plans with their rows: invented ones, as many as Adult has,
+// and Adult where the data sets are present.
+func benchTables(b *testing.B, do func(b *testing.B, pl *Plan, tab engine.Table)) {
+	for _, name := range []string{"partly private, in turn", "partly private, boosted"} {
+		b.Run(name, func(b *testing.B) {
+			tab, plan := with(settings()[name], 32_561)
+			pl, err := plan()
+			if err != nil {
+				b.Fatal(err)
+			}
+			do(b, pl.(*Plan), learntest.Engine(b, tab))
+		})
+	}
+	for _, eps := range []dp.Epsilon{10_000_000, 100_000_000, dp.Nano} {
+		b.Run("Adult, ε = "+eps.String(), func(b *testing.B) {
+			path := realdata.File(b, "adult/adult.data.gz")
+			s, err := examples.Schema("adult.yaml")
+			if err != nil {
+				b.Fatal(err)
+			}
+			tab, err := dataset.Read(context.Background(), s, dataset.Options{}, path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			pl, err := Params{Epsilon: eps}.Plan(s, tab.Rows)
+			if err != nil {
+				b.Fatal(err)
+			}
+			do(b, pl, learntest.Engine(b, tab))
+		})
+	}
+}
+
+// The private part alone: all rounds from a public start.
+func BenchmarkPrivatePart(b *testing.B) {
+	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
+		exit := mech.NewExit(rng.System())
+		st, err := pl.begin(context.Background(), tab, exit)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			r := newRounds(pl, tab, st, exit)
+			for t := range pl.rules.rounds {
+				if err := r.run(context.Background(), t); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// The counts that bins follow from, of four numbers on as many rows.
+func BenchmarkCounts(b *testing.B) {
+	tab, plan := with(settings()["private label, bins paid"], 32_561)
+	anyPlan, err := plan()
+	if err != nil {
+		b.Fatal(err)
+	}
+	pl, eng, exit := anyPlan.(*Plan), learntest.Engine(b, tab), mech.NewExit(rng.System())
+	for b.Loop() {
+		if _, err := pl.counts.cut(context.Background(), eng, exit, pl.private, float64(tab.Rows)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPublicPart(b *testing.B) {
+	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
+		for b.Loop() {
+			if _, err := pl.publicStart(context.Background(), tab); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkSmooth(b *testing.B) {
+	for _, n := range []int{8, 32, 5000} {
+		c := cells{positive: make([]float64, n), negative: make([]float64, n), noise: noise{40, 40, false}}
+		for i := range n {
+			c.positive[i], c.negative[i] = float64(i%7*50), float64(i%5*60)
+		}
+		for _, ordered := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%d bins, ordered %t", n, ordered), func(b *testing.B) {
+				for b.Loop() {
+					walk(c, ordered)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// levelSettings are the scopes, each under rules that pick, that weigh columns
+// and that take them in turn.
+func levelSettings() map[string]setting {
+	partly := func(*Params, *schema.Schema) {}
+	label := func(_ *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 }
+	addRemove := func(_ *Params, s *schema.Schema) { s.Relation = dp.AddRemove }
+	delta := func(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
+		return func(p *Params, s *schema.Schema) {
+			p.Delta = 1e-6 * dp.Femto
+			set(p, s)
+		}
+	}
+	return map[string]setting{
+		"partly private":              {partly, 400},
+		"partly private, in turn":     {partly, 100_000},
+		"partly private, gaussian":    {delta(partly), 100_000},
+		"delta spared":                {delta(partly), 400},
+		"no public column":            {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
+		"no public column, weighed":   {func(_ *Params, s *schema.Schema) { hide(s) }, 14_000},
+		"one private column":          {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
+		"private label":               {label, 2_000},
+		"private label, in turn":      {label, 100_000},
+		"private label, boosted":      {label, 300_000},
+		"add-remove, boosted":         {delta(addRemove), 300_000},
+		"private label, gaussian":     {delta(label), 100_000},
+		"add-remove":                  {addRemove, 2_000},
+		"add-remove, weighed":         {addRemove, 7_000},
+		"add-remove, gaussian":        {delta(addRemove), 100_000},
+		"partly private, bins paid":   {asked(partly), 20_000},
+		"add-remove, bins paid":       {asked(addRemove), 20_000},
+		"gaussian, bins paid":         {delta(asked(label)), 100_000},
+		"eps inf":                     {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
+		"eps inf, everything private": {func(p *Params, s *schema.Schema) { label(p, s); p.Epsilon, p.NotPrivate = 0, true }, 400},
+	}
+}
+
+const manyLevels = 3
+
+// withLevels is with, of a label of so many levels and of ten columns.
+func withLevels(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
+	tab := learntest.Levels(census.Generate(11, rows), manyLevels, nil)
+	tab.Schema.Columns = slices.Clone(tab.Schema.Columns)
+	s := tab.Schema
+	for _, j := range s.Features()[10:] {
+		s.Columns[j].Role = schema.Ignored
+	}
+	p := Params{Epsilon: dp.Nano}
+	c.set(&p, s)
+	return tab, func() (learn.Plan, error) { return p.PlanLevels(s, c.reckons) }
+}
+
+func TestLevelsConformance(t *testing.T) {
+	for name, c := range levelSettings() {
+		t.Run(name, func(t *testing.T) {
+			tab, plan := withLevels(c, 400)
+			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true})
+		})
+	}
+}
+
+// The settings differ in what they are there for.
+func TestLevelSettingsCoverTheRules(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range levelSettings() {
+		_, plan := withLevels(c, 40)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := pl.(*LevelsPlan).rules
+		seen["picks"] = seen["picks"] || r.picks && r.trustShare == 0
+		seen["picks, weighed"] = seen["picks, weighed"] || r.picks && r.trustShare > 0
+		seen["in turn"] = seen["in turn"] || !r.picks && r.trustShare > 0
+		seen["gaussian"] = seen["gaussian"] || r.gaussian
+		seen["boosted"] = seen["boosted"] || r.boosts > 0 && !pl.(*LevelsPlan).NotPrivate
+	}
+	for _, rule := range []string{"picks", "picks, weighed", "in turn", "gaussian", "boosted"} {
+		if !seen[rule] {
+			t.Errorf("no setting has rules that are %s", rule)
+		}
+	}
+}
+
+// As TestReplayNonInterference.
+func TestLevelsReplayNonInterference(t *testing.T) {
+	const pairs = 6
+	best := 0.0
+	for name, c := range levelSettings() {
+		src := replay.Seeded(uint64(len(name)), name)
+		tab, plan := withLevels(c, 60)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pl.(*LevelsPlan).NotPrivate {
+			continue
+		}
+		for k := range pairs {
+			b := learntest.Neighbour(tab, src, pl.(*LevelsPlan).scope)
+			if tab.Schema.Relation == dp.AddRemove {
+				b = without(tab, int(rng.Below(src, uint64(tab.Rows))))
+			}
+			differs, worst, at := learntest.Interference(t, plan, tab, b, uint64(k), scripted(float64(rng.Below(src, 1000))))
+			if differs != "" {
+				t.Fatalf("%s, pair %d: %s differ", name, k, differs)
+			}
+			if worst > rounding {
+				t.Fatalf("%s, pair %d: %s moved %.6f times its declared bound", name, k, at, worst)
+			}
+			best = max(best, worst)
+		}
+	}
+	if best < 0.98 {
+		t.Errorf("the largest move is %.3f of its bound: the check is blind", best)
+	}
+}
+
+// Scripts that teach steep shapes make rows of two levels pull at full strength,
+// so that each kind of release reaches the distance it declares, and none passes
+// it: lemma 5.
+func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
+	reached := map[string]float64{}
+	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed", "private label, gaussian", "add-remove, gaussian", "no public column, weighed", "private label, boosted", "add-remove, boosted"} {
+		c := levelSettings()[name]
+		for seed := range uint64(12) {
+			src := replay.Seeded(seed, name)
+			tab, plan := withLevels(c, 40)
+			pl, err := plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := learntest.Neighbour(tab, src, pl.(*LevelsPlan).scope)
+			if tab.Schema.Relation == dp.AddRemove {
+				b = without(tab, int(rng.Below(src, 40)))
+			}
+			coins := replay.Seeded(seed, "coins")
+			bits := make([]uint64, 64)
+			for i := range bits {
+				bits[i] = coins.Uint64()
+			}
+			script := func(k int, p mechtest.Passage) []float64 {
+				out := make([]float64, len(p.Values))
+				switch {
+				case p.Choice:
+					return []float64{float64(int(bits[k%64]) & 7 % len(p.Values))}
+				case len(out) == 2: // a weight: much to gain, no curve
+					return []float64{1e4, 1}
+				case p.Label == levelsLabel:
+					return slices.Repeat([]float64{1e6}, manyLevels)
+				}
+				for v := range out { // all rows of a bin have one level
+					n := len(out) / manyLevels
+					if int(bits[(k+v%n)%64]%manyLevels) == v/n {
+						out[v] = 1e6
+					}
+				}
+				return out
+			}
+			var tapes [2]*mechtest.Recorder
+			for i, side := range []*dataset.Table{tab, b} {
+				tapes[i] = &mechtest.Recorder{Script: script}
+				learntest.Fit(t, pl, side, tapes[i], seed)
+			}
+			for k, p := range tapes[0].Passages {
+				r := p.Moved(tapes[1].Passages[k]) / p.Bound
+				if r > rounding {
+					t.Fatalf("%s, seed %d: %q moved %.6f times its declared bound", name, seed, p.Label, r)
+				}
+				kind := "cells"
+				switch {
+				case p.Choice:
+					kind = "pick"
+				case p.Label == levelsLabel:
+					kind = "levels"
+				case len(p.Values) == 2:
+					kind = "weight"
+				case strings.HasPrefix(p.Label, "rest"):
+					kind = "rest"
+				}
+				reached[kind] = max(reached[kind], r)
+			}
+		}
+	}
+	for kind, least := range map[string]float64{"cells": 0.999, "levels": 0.999, "weight": 0.95, "rest": 0.95, "pick": 0.2} {
+		if reached[kind] < least {
+			t.Errorf("%s: moved %.3f of the declared bound only", kind, reached[kind])
+		}
+	}
+}
+
+// Two rows that stand alone in their bins and change places with rows that the
+// score expects: one column's score falls by 2 while another's rises by 2 (lemma
+// 5b), so a spread of less than 4 would be too little.
+func TestLevelsSpreadIsThatOfTheScores(t *testing.T) {
+	const one = engine.WeightOne
+	sure := [][]uint64{{0, 0}, {0, 0}}                                 // rows that the score is sure of add nothing
+	wrong := [2][][]uint64{{{one, 0}, {0, one}}, {{0, one}, {one, 0}}} // two rows that it has the wrong way round, in two bins
+	if moved := float64(unbalanced(wrong[0], wrong[1])-unbalanced(sure, sure)) / (2 * one); moved != 2 {
+		t.Fatalf("the pair moves a score by %g, not 2", moved)
+	}
+	for name, want := range map[string]float64{"private label": 4, "add-remove": 2} {
+		tab, plan := withLevels(levelSettings()[name], 60)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tape := &mechtest.Recorder{}
+		learntest.Fit(t, pl, tab, tape, 1)
+		if p := tape.Passages[1]; !p.Choice || p.Bound != want {
+			t.Errorf("%s: %q declares a spread of %g, want %g", name, p.Label, p.Bound, want)
+		}
+	}
+}
+
+// The rules at a few points, by hand from the constants.
+func TestSettleLevels(t *testing.T) {
+	for _, c := range []struct {
+		rows, columns int
+		eps           dp.Epsilon
+		relation      dp.Relation
+		rho           float64
+		want          levelRules
+	}{
+		{100, 9, 1, dp.ReplaceOne, 0, levelRules{bins: 8, rounds: 1, picks: true, pickShare: 0.3, believed: 0.7}},
+		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 16, rounds: 4, picks: true, pickShare: 0.3, believed: 0.7}},
+		// 21,000 noise scales are worth 12 of 49 columns, 1,750 scales each.
+		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 12, picks: true, pickShare: 0.3, believed: 0.5, trustShare: 0.15}},
+		{22_792, 14, 4 * dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 14, believed: 0.4, trustShare: 0.15}},
+		{346_000, 41, dp.Nano, dp.AddRemove, 0, levelRules{bins: 32, rounds: 41, believed: 0.4, trustShare: 0.15, boosts: 1, restShare: 0.4, stride: 1}},
+		{10_000, 1, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 1, believed: 1}},
+		// Each of 49 columns is 2·42,000·√(.018·49)/49 = 1,610 Gaussian scales long.
+		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, levelRules{bins: 32, rounds: 49, gaussian: true, believed: 0.4, trustShare: 0.15}},
+		{42_000, 49, dp.Nano / 10, dp.AddRemove, 0.00018, levelRules{bins: 16, rounds: 5, picks: true, pickShare: 0.3, believed: 0.7}},
+	} {
+		if got := settleLevels(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho); got != c.want {
+			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
+		}
+	}
+}
+
+// A schema that wants what more levels cannot have is refused, by name.
+func TestPlanLevelsRefuses(t *testing.T) {
+	for want, set := range map[string]func(s *schema.Schema){
+		"label":    func(s *schema.Schema) { s.Label.Levels = s.Label.Levels[:2] },
+		"weights":  func(s *schema.Schema) { s.Label.Weights = []float64{1, 1, 2} },
+		"monotone": func(s *schema.Schema) { s.Columns[numberOf(s)].Monotone = schema.Increasing },
+		"pairs":    func(s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} },
+	} {
+		tab, _ := withLevels(setting{func(*Params, *schema.Schema) {}, 0}, 10)
+		set(tab.Schema)
+		var refused *dp.ParamError
+		if _, err := (Params{Epsilon: dp.Nano}).PlanLevels(tab.Schema, 10); !errors.As(err, &refused) || refused.Param != want {
+			t.Errorf("%v, want a refusal of %s", err, want)
+		}
+	}
+}
+
+func numberOf(s *schema.Schema) int {
+	return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Kind == schema.Number && c.Role != schema.Ignored })
+}
+
+// Without noise and with rows without number, the shares are those of the rows;
+// with noise far above the rows of a level, that level stays where it is.
+func TestSharesAreThoseOfTheRows(t *testing.T) {
+	share := []float64{0.6, 0.3, 0.1}
+	want := [][]float64{{0.7, 0.5}, {0.25, 0.35}, {0.05, 0.15}} // by level, then bin
+	c := &levelCells{}
+	for k := range want {
+		c.rows = append(c.rows, []float64{1e7 * want[k][0], 1e7 * want[k][1]})
+	}
+	steps, variance := c.shares(share, true)
+	for k := range want {
+		for b, q := range want[k] {
+			if got := share[k] * math.Exp(steps[k][b]); math.Abs(got-q) > 1e-3 || variance[k][b] > 1e-4 {
+				t.Errorf("level %d, bin %d: share %.4f ± %.4f, want %.4f", k, b, got, math.Sqrt(variance[k][b]), q)
+			}
+		}
+	}
+	// Ten rows of a rare level among a million; noise of a thousand.
+	rare := []float64{0.99999, 0.00001 / 2, 0.00001 / 2}
+	for _, ordered := range []bool{true, false} {
+		noisy := &levelCells{rows: [][]float64{{5e5, 5e5, 5e5, 5e5}, {3e3, -3e3, 2e3, 0}, {-2e3, 1e3, 3e3, 500}}, variance: 1e6}
+		steps, _ = noisy.shares(rare, ordered)
+		for k := 1; k < 3; k++ {
+			for b := range 4 {
+				if q := rare[k] * math.Exp(steps[k][b]); q > 0.002 {
+					t.Errorf("ordered %v: noise makes level %d %g likely in bin %d", ordered, k, q, b)
+				}
+			}
+		}
+	}
+}
+
+// Two priors of one bin have the same posterior, whichever of the two ways of
+// reckoning takes it.
+func TestTiltPriorsAgree(t *testing.T) {
+	for _, x := range []float64{-300, 10, 2_000} {
+		tl := &tilt{share: 0.2, diff: []float64{x}, weight: []float64{10_000}, noise: 400}
+		u := make([]float64, 1)
+		ordered, free := newOrderedPrior(0.25, 1, 1), newExchangeable(0.25, 1)
+		a, b := tl.mode(u, ordered), tl.mode(u, free)
+		a.variance, b.variance = ordered.variances(a.slope), free.variances(b.slope)
+		for _, d := range []float64{a.mean[0] - b.mean[0], a.variance[0] - b.variance[0], a.evidence - b.evidence} {
+			if math.Abs(d) > 1e-9 {
+				t.Errorf("%g: %+v and %+v", x, a, b)
+			}
+		}
+	}
+}
+
+// Two bins and three levels, by hand: each level goes half the way to a
+// line from the middle of one to that of the other, at its weight; without privacy
+// it keeps its steps.
+func TestLevelShapeByHand(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Number, Lower: 0, Upper: 20}}}
+	sh := &levelShape{
+		weight:   0.5,
+		steps:    [][]float64{{0, 10}, {4, -6}, {2, 2}},
+		variance: [][]float64{{0, 4}, {4, 4}, {16, 0}},
+	}
+	for _, c := range []struct {
+		notPrivate       bool
+		edges            []float64
+		logShares, noise [][]float64
+	}{
+		{
+			false, []float64{2, 4, 6, 8, 10, 12, 14, 16, 18},
+			[][]float64{{0, 0, 0, 0.5, 1, 4, 4.5, 5, 5, 5}, {2, 2, 2, 1.5, 1, -2, -2.5, -3, -3, -3}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+			[][]float64{{0, 0, 0, 0.1, 0.2, 0.8, 0.9, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 1.8, 1.6, 0.4, 0.2, 0, 0, 0}},
+		},
+		{true, []float64{10}, [][]float64{{0, 5}, {2, -3}, {1, 1}}, [][]float64{{0, 1}, {1, 1}, {2, 0}}},
+	} {
+		pl := &LevelsPlan{Params: Params{NotPrivate: c.notPrivate}, s: s, private: []feature.Bins{feature.NewBins(s, 0, []float64{10})}}
+		got := pl.shape(0, sh)
+		same := func(a, b []float64) bool {
+			return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
+		}
+		if got.Column != "x" || !same(got.Edges, c.edges) || !slices.EqualFunc(got.LogShares, c.logShares, same) || !slices.EqualFunc(got.Noise, c.noise, same) {
+			t.Errorf("not private %t: %+v", c.notPrivate, got)
+		}
+	}
+}
+
+// What a model says of each row is the start and, column by column, the mean of the
+// rounds' steps and of the line that they draw, put together row by row.
+func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
+	lines := 0
+	for _, name := range []string{"partly private", "partly private, in turn", "private label, boosted", "add-remove, weighed", "add-remove, gaussian", "gaussian, bins paid", "eps inf, everything private"} {
+		t.Run(name, func(t *testing.T) {
+			tab, plan := withLevels(levelSettings()[name], 700)
+			anyPlan, err := plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pl := anyPlan.(*LevelsPlan)
+			m := learntest.Fit(t, pl, tab, &mechtest.Recorder{Script: scripted(3)}, 5)
+			got, err := m.Scores(tab.Cols, tab.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := levelRoundsOf(t, pl, tab)
+			w := &twin{tab: tab}
+			for i := range tab.Rows {
+				p, sum := slices.Clone(r.start.scores), 0.0
+				for level := range p {
+					for q := range r.start.shapes {
+						sh := &r.start.shapes[q]
+						p[level] += sh.Steps[level][bin(tab, &sh.Bins, i)]
+					}
+					for k := range r.fit {
+						if !r.fit[k].used {
+							continue
+						}
+						bins, steps := &r.pl.private[k], r.fit[k].steps[level]
+						flat, line := steps[bin(tab, bins, i)], w.line(steps, bins, i)
+						if pl.NotPrivate {
+							line = flat
+						}
+						if line != flat {
+							lines++
+						}
+						p[level] += r.fit[k].weight * (flat + line) / 2
+					}
+					p[level] = math.Exp(p[level])
+					sum += p[level]
+				}
+				for level := range p {
+					if g := got[manyLevels*i+level]; math.Abs(g-p[level]/sum) > 1e-5 {
+						t.Fatalf("row %d, level %d: %g, the twin has %g", i, level, g, p[level]/sum)
+					}
+				}
+			}
+		})
+	}
+	if lines == 0 {
+		t.Error("no row lies on a line: the twin is blind")
+	}
+}
+
+// levelRoundsOf goes again through the rounds that learntest.Fit with seed 5 and
+// that script went through.
+func levelRoundsOf(t *testing.T, pl *LevelsPlan, tab *dataset.Table) *levelRounds {
+	t.Helper()
+	exit := mech.NewTapedExit(replay.Seeded(5, "learntest"), &mechtest.Recorder{Script: scripted(3)})
+	r, err := pl.learn(context.Background(), learntest.Engine(t, tab), exit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The weights of columns undo that copies of a column say the same thing
+// again: without noise, the log loss of a table with a column five times is nearly that
+// of the table with it once.
+func TestWeighingUndoesCopies(t *testing.T) {
+	loss := func(names ...string) float64 {
+		text := "name: w\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
+		for _, n := range names {
+			text += "  - {name: " + n + ", role: private, category: {levels: [a, b, c]}}\n"
+		}
+		s, err := schema.Parse([]byte(text + "  - {name: y, role: private, label: {levels: [p, q, r], default: p}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tab := copies(s, len(names))
+		pl, err := Params{Epsilon: 100 * dp.Nano}.PlanLevels(s, 1_000_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := learntest.Fit(t, pl, tab, nil, 1)
+		scores, err := m.Scores(tab.Cols, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for i, y := range tab.Labels {
+			sum -= math.Log(scores[3*i+int(y)]) / float64(tab.Rows)
+		}
+		return sum
+	}
+	once, often := loss("a"), loss("a", "b", "c", "d", "e")
+	if math.Abs(once-often) > 0.02 {
+		t.Errorf("log loss %.4f with the column once, %.4f with it five times", once, often)
+	}
+}
+
+// copies is a table of 60,000 rows whose columns are one and the same.
+func copies(s *schema.Schema, columns int) *dataset.Table {
+	src := replay.Seeded(5, "copies")
+	tab := &dataset.Table{Schema: s, Rows: 60_000}
+	codes := make([]uint32, tab.Rows)
+	for i := range codes {
+		y := uint8(rng.Below(src, 3))
+		codes[i] = uint32(y)
+		if uniform(src) < 0.4 {
+			codes[i] = uint32(rng.Below(src, 3))
+		}
+		tab.Labels = append(tab.Labels, y)
+	}
+	tab.Cols = make([]column.Column, len(s.Columns))
+	for k := range columns {
+		tab.Cols[k] = column.Column{Codes: column.Narrow(codes, 5)}
+	}
+	return tab
+}
+
+// LevelScores against sums over rows from the definitions.
+func TestLevelScoresAgreeWithNaiveTwin(t *testing.T) {
+	tab := learntest.Levels(census.Generate(3, 9_000), 4, nil) // more than one block
+	eng := learntest.Engine(t, tab)
+	start := []float64{0.3, -0.2, 0, 1}
+	z := make([][]float64, tab.Rows)
+	for i := range z {
+		z[i] = slices.Clone(start)
+	}
+	scores := eng.LevelScores(start)
+	ctx := context.Background()
+	for q, j := range tab.Schema.Features()[:4] {
+		sh := &feature.LevelShape{Bins: feature.NewBins(tab.Schema, j, []float64{20, 40, 60})}
+		for k := range start {
+			sh.Steps = append(sh.Steps, make([]float64, sh.Len()))
+			for b := range sh.Len() {
+				sh.Steps[k][b] = 2 * math.Sin(float64(7*q+3*b+5*k))
+			}
+		}
+		const most = 0.4
+		got, err := scores.Slope(ctx, sh, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		above, below, err := scores.Residuals(ctx, &sh.Bins)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, err := eng.LevelCells(ctx, []feature.Bins{sh.Bins})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gain, half float64
+		up, down, rows := matrix(4, sh.Len()), matrix(4, sh.Len()), matrix(4, sh.Len())
+		byCode := sh.ByCode(&tab.Cols[j])
+		for i, y := range tab.Labels {
+			b := byCode[tab.Cols[j].Codes.At(i)]
+			rows[y][b]++
+			p, sum := make([]float64, 4), 0.0
+			for k := range p {
+				p[k] = math.Exp(z[i][k])
+				sum += p[k]
+			}
+			mean, square := 0.0, 0.0
+			for k := range p {
+				p[k] /= sum
+				mean += p[k] * sh.Steps[k][b]
+				square += p[k] * sh.Steps[k][b] * sh.Steps[k][b]
+				if k != int(y) {
+					down[k][b] += p[k]
+				}
+			}
+			up[y][b] += 1 - p[y]
+			g, h := sh.Steps[y][b]-mean, (square-mean*mean)/2
+			shorter := math.Min(1, most/(math.Abs(g)+h))
+			gain, half = gain+g*shorter/most, half+h*shorter/most
+			for k := range z[i] {
+				z[i][k] += 0.7 * sh.Steps[k][b]
+			}
+		}
+		near := func(what string, units int64, want float64) {
+			if g := float64(units) / (1 << 20); math.Abs(g-want) > 1e-4*(1+math.Abs(want))+0.01 {
+				t.Errorf("column %d: %s is %g, the twin has %g", q, what, g, want)
+			}
+		}
+		near("gain", got.Gain, gain)
+		near("curve", got.HalfCurve, half)
+		for k := range start {
+			for b := range sh.Len() {
+				near("above", int64(above[k][b]), up[k][b])
+				near("below", int64(below[k][b]), down[k][b])
+				if float64(cells[0].Rows[k][b]) != rows[k][b] {
+					t.Errorf("column %d, level %d, bin %d: %d rows, the twin has %g", q, k, b, cells[0].Rows[k][b], rows[k][b])
+				}
+			}
+		}
+		if err := scores.Add(ctx, sh, 0.7); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func matrix(levels, bins int) (out [][]float64) {
+	for range levels {
+		out = append(out, make([]float64, bins))
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import "github.com/discreet-dp/discreet/internal/table/schema"
+
+// follow makes steps, of bins in increasing order, never fall (or never rise)
+// where the schema asks for it: the nearest such sequence, bins that are known
+// better weighing more (pool adjacent violators). It is post-processing, so it
+// costs nothing. variance is of the steps; it may be nil.
+func follow(m schema.Monotone, steps, variance []float64) {
+	if m == schema.Free {
+		return
+	}
+	sign := 1.0
+	if m == schema.Decreasing {
+		sign = -1
+	}
+	type block struct {
+		sum, weight float64
+		bins        int
+	}
+	var blocks []block
+	for b, s := range steps {
+		w := 1.0
+		if variance != nil {
+			w = 1 / (variance[b] + 1e-9)
+		}
+		now := block{sign * s * w, w, 1}
+		for n := len(blocks); n > 0 && blocks[n-1].sum/blocks[n-1].weight >= now.sum/now.weight; n-- {
+			last := blocks[n-1]
+			now = block{now.sum + last.sum, now.weight + last.weight, now.bins + last.bins}
+			blocks = blocks[:n-1]
+		}
+		blocks = append(blocks, now)
+	}
+	b := 0
+	for _, p := range blocks {
+		for range p.bins {
+			steps[b] = sign * p.sum / p.weight
+			b++
+		}
+	}
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+)
+
+// rounding is 1 plus what the checks' own additions of floats may lose; the
+// learner itself compares exact rationals.
+const rounding = 1 + 1e-9
+
+// scripted answers releases with numbers of the size that cells have.
+func scripted(shift float64) func(k int, p mechtest.Passage) []float64 {
+	return func(k int, p mechtest.Passage) []float64 {
+		if p.Choice {
+			return []float64{float64((k + int(shift)) % len(p.Values))}
+		}
+		out := make([]float64, len(p.Values))
+		for i := range out {
+			out[i] = 10 * math.Sin(shift+float64(3*k+5*i))
+		}
+		return out
+	}
+}
+
+// Nothing of a model but what left through the exit may depend on the protected
+// part of a row: neighbour pairs over all settings, byte for byte, by
+// replacement or by leaving a row out. The same runs check that no release moved
+// further than it declared, and that a declared distance is nearly reached.
+func TestReplayNonInterference(t *testing.T) {
+	const pairs = 40
+	best := 0.0
+	for name, c := range settings() {
+		if strings.HasPrefix(name, "eps inf") {
+			continue
+		}
+		src := replay.Seeded(uint64(len(name)), name)
+		tab, plan := with(c, 60)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		scope := pl.(*Plan).scope
+		for k := range pairs {
+			b := learntest.Neighbour(tab, src, scope)
+			if tab.Schema.Relation == dp.AddRemove {
+				b = without(tab, int(rng.Below(src, uint64(tab.Rows))))
+			}
+			differs, worst, at := learntest.Interference(t, plan, tab, b, uint64(k), scripted(float64(rng.Below(src, 1000))))
+			if differs != "" {
+				t.Fatalf("%s, pair %d: %s differ", name, k, differs)
+			}
+			if worst > rounding {
+				t.Fatalf("%s, pair %d: %s moved %.6f times its declared bound", name, k, at, worst)
+			}
+			best = max(best, worst)
+		}
+	}
+	if best < 0.98 {
+		t.Errorf("no release moved further than %.3f of its declared bound: noise is wasted", best)
+	}
+}
+
+// A sabotaged reader of the test above: where exact cells leave, the models of
+// neighbours must differ.
+func TestNonInterferenceNoticesExactCells(t *testing.T) {
+	tab, plan := with(settings()["partly private"], 60)
+	src := replay.Seeded(1, "pairs")
+	exact := func(_ int, p mechtest.Passage) []float64 {
+		if p.Choice {
+			return []float64{0}
+		}
+		var out []float64
+		for _, v := range p.Values {
+			out = append(out, v.Float())
+		}
+		return out
+	}
+	for range 50 {
+		b := learntest.Neighbour(tab, src, dp.PrivateFeatures)
+		if differs, _, _ := learntest.Interference(t, plan, tab, b, 1, exact); differs != "" {
+			return
+		}
+	}
+	t.Error("50 neighbours with exact cells gave equal models: the check is blind")
+}
+
+// Rows at extremes, and scripts that teach extreme shapes, reach the declared
+// distance in every round and never pass it: lemma 3 with the caps of lemma 2.
+func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
+	for _, name := range []string{"partly private, boosted", "private label, boosted", "add-remove, boosted", "partly private", "partly private, gaussian", "add-remove, gaussian", "private label, bins paid", "add-remove, bins paid", "gaussian, bins paid",
+		"partly private, pairs", "add-remove, pairs in turn", "gaussian, pairs"} {
+		c := settings()[name]
+		reached := map[bool]float64{} // by whether it is a choice
+		for seed := range uint64(60) {
+			src := replay.Seeded(seed, name)
+			tab, plan := with(c, 40)
+			pl, err := plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := learntest.Neighbour(tab, src, pl.(*Plan).scope)
+			if tab.Schema.Relation == dp.AddRemove {
+				b = without(tab, int(rng.Below(src, 40)))
+			}
+			// All weight on one label in each bin, which one by a coin.
+			coins := replay.Seeded(seed, "coins")
+			bits := make([]uint64, 64)
+			for i := range bits {
+				bits[i] = coins.Uint64()
+			}
+			var tapes [2]*mechtest.Recorder
+			for i, side := range []*dataset.Table{tab, b} {
+				tapes[i] = &mechtest.Recorder{Script: func(k int, p mechtest.Passage) []float64 {
+					if p.Choice {
+						return []float64{float64(int(bits[k%64]) & 7 % len(p.Values))}
+					}
+					out := make([]float64, len(p.Values))
+					for v := range out {
+						out[v] = 1e6 * float64(bits[(k+v/2)%64]>>(v/2)&1^uint64(v&1))
+					}
+					return out
+				}}
+				pl, err := plan()
+				if err != nil {
+					t.Fatal(err)
+				}
+				learntest.Fit(t, pl, side, tapes[i], seed)
+			}
+			for k, p := range tapes[0].Passages {
+				r := p.Moved(tapes[1].Passages[k]) / p.Bound
+				if r > rounding {
+					t.Fatalf("%s, seed %d: %q moved %.6f times its declared bound", name, seed, p.Label, r)
+				}
+				reached[p.Choice] = max(reached[p.Choice], r)
+			}
+		}
+		if reached[false] < 0.98 {
+			t.Errorf("%s: cells moved %.3f of their declared bound only", name, reached[false])
+		}
+	}
+}
+
+// without leaves a row out.
+func without(tab *dataset.Table, row int) *dataset.Table {
+	var rows []int
+	for i := range tab.Rows {
+		if i != row {
+			rows = append(rows, i)
+		}
+	}
+	return tab.Subset(rows)
+}
+
+// Two rows that stand alone in their bins and swap the extreme columns reach
+// the spread of the scores: one column's imbalance falls by 2 while another's
+// rises by 2 (lemma 3b), so less than 4 would be too little.
+func TestSpreadIsThatOfTheScores(t *testing.T) {
+	a := engine.CellSums{Positive: []uint64{engine.WeightOne, 0}, Negative: []uint64{0, 2 * engine.WeightOne}}
+	b := engine.CellSums{Positive: []uint64{0, engine.WeightOne}, Negative: []uint64{0, 2 * engine.WeightOne}}
+	moved := float64(imbalance(&a)-imbalance(&b)) / engine.WeightOne
+	if moved != 2 {
+		t.Fatalf("the pair moves a score by %g, not 2", moved)
+	}
+	tab, plan := with(settings()["partly private"], 60)
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape := &mechtest.Recorder{}
+	learntest.Fit(t, pl, tab, tape, 1)
+	if p := tape.Passages[0]; !p.Choice || p.Bound < 3.9 { // balanced labels: a cap near 1
+		t.Errorf("%q declares a spread of %g", p.Label, p.Bound)
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// The rules at a few points, by hand from the constants.
+func TestSettle(t *testing.T) {
+	for _, c := range []struct {
+		rows, columns int
+		eps           dp.Epsilon
+		relation      dp.Relation
+		rho           float64
+		offset        bool
+		want          rules
+	}{
+		{100, 9, 1, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, sees: 0.3, says: 0.8, passes: once(0.5, 1)}},
+		{21_037, 9, 40_000_000, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 2, picks: true, pickShare: 0.325, sees: 0.3, says: 0.8, passes: once(0.5, 1)}},
+		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, true, rules{bins: 8, rounds: 9, sees: 1, says: 1, passes: once(0, 0.7)}},
+		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 9, sees: 1, says: 1, passes: once(0, 0.55)}},
+		{325_610, 9, 100_000_000, dp.ReplaceOne, 0, true, rules{bins: 32, rounds: 9, sees: 1, says: 1, passes: once(0.7, 0.9)}},
+		{32_561, 12, 500_000_000, dp.AddRemove, 0, false, rules{bins: 16, rounds: 12, sees: 1, says: 1, passes: once(0.7, 0.8)}},
+		{14_589, 1, 10_000_000, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 1, sees: 1, says: 1, passes: once(0, 1)}},
+		{1_000_000, 5, dp.Nano, dp.AddRemove, 0, false, rules{bins: 32, rounds: 10, sees: 1, says: 1, passes: twice()}},
+		// Each of 14 columns is 2·22,792·√.036/√(2·14) = 1,634 noise scales long.
+		{22_792, 14, dp.Nano, dp.ReplaceOne, 0.036, false, rules{bins: 32, rounds: 28, sees: 1, says: 1, gaussian: true, passes: twice()}},
+		{22_792, 14, dp.Nano / 5, dp.ReplaceOne, 0.00144, false, rules{bins: 8, rounds: 14, sees: 1, says: 1, gaussian: true, passes: once(0.7, 0.8)}},
+		{22_792, 14, dp.Nano / 100, dp.ReplaceOne, 3.6e-6, false, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, sees: 0.3, says: 0.8, passes: once(0.5, 1)}},
+	} {
+		if got := settle(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho, c.offset); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
+		}
+	}
+}
+
+func TestDivideAddsUpExactly(t *testing.T) {
+	for _, eps := range []dp.Epsilon{3, 7, dp.Nano, dp.MaxEpsilon} {
+		out, err := divide(eps, []float64{0.3, 1, 0.1, 2})
+		if eps < 20 {
+			var p *dp.ParamError
+			if !errors.As(err, &p) {
+				t.Errorf("ε of %d units was divided into %v", eps, out)
+			}
+			continue
+		}
+		sum := dp.Epsilon(0)
+		for _, e := range out {
+			sum += e
+		}
+		if err != nil || sum != eps {
+			t.Errorf("%d units: %v, %v", eps, out, err)
+		}
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	s := census.Schema()
+	for _, p := range []Params{{}, {Epsilon: -1}, {Epsilon: dp.MaxEpsilon + 1}, {Epsilon: dp.Nano, NotPrivate: true}, {Epsilon: dp.Nano, Rows: -1}, {Epsilon: 1}, {Epsilon: dp.Nano, Delta: -1}, {Epsilon: dp.Nano, Delta: dp.Femto}, {Delta: 1, NotPrivate: true}} {
+		if _, err := p.Plan(s, 100); err == nil {
+			t.Errorf("%+v was accepted", p)
+		}
+	}
+	open := *s
+	open.Columns = slices.Clone(s.Columns)
+	for j := range open.Columns {
+		open.Columns[j].Role = schema.Public
+	}
+	if _, err := (Params{Epsilon: dp.Nano}).Plan(&open, 100); err == nil {
+		t.Error("a schema without anything private was accepted")
+	}
+}
+
+// A δ that Gaussian noise cannot use better than none is not spent.
+func TestDeltaIsSparedWhereLaplaceIsQuieter(t *testing.T) {
+	for rows, spent := range map[int]bool{100: false, 100_000: true} {
+		pl, err := Params{Epsilon: dp.Nano / 10, Delta: 5e7}.Plan(census.Schema(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pl.price().Delta > 0; got != spent || pl.spared == spent {
+			t.Errorf("%d rows: δ is spent: %v, want %v", rows, got, spent)
+		}
+	}
+}
+
+// Under add-remove the table's own number of rows must not be reckoned with.
+func TestAddRemoveReckonsWithDeclaredRows(t *testing.T) {
+	s := *census.Schema()
+	s.Relation = dp.AddRemove
+	for declared, want := range map[int]int{0: assumedRows, 500: 500} {
+		pl, err := Params{Epsilon: dp.Nano, Rows: declared}.Plan(&s, 0)
+		if err != nil || pl.rows != want {
+			t.Errorf("declared %d: reckons with %d rows (error %v)", declared, pl.rows, err)
+		}
+	}
+}

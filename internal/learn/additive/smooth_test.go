@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"math"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// The closed forms are the integrals over weights that they stand for.
+func TestLikelihoodsAreTheirIntegrals(t *testing.T) {
+	for _, c := range []struct{ p, q cell }{
+		{cell{30, 10}, cell{12, 7}}, {cell{-5, 10}, cell{40, 10}}, {cell{-8, 6}, cell{-3, 9}}, {cell{0, 5}, cell{0, 5}}, {cell{200, 20}, cell{0, 4}},
+	} {
+		for _, share := range []float64{0.02, 0.3, 0.5, 0.9} {
+			laplaceSum, gaussianSum := 0.0, 0.0
+			const width = 1e-3
+			for k := range 1_000_000 {
+				w := (float64(k) + 0.5) * width
+				x, y := (c.p.value-w*share)/c.p.deviation, (c.q.value-w*(1-share))/c.q.deviation
+				laplaceSum += width * math.Exp(-math.Sqrt2*(math.Abs(x)+math.Abs(y)))
+				gaussianSum += width * math.Exp(-(x*x+y*y)/2)
+			}
+			if got, want := laplace(c.p, c.q, share), math.Log(laplaceSum/(2*c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
+				t.Errorf("laplace(%v, %v, %g) = %g, the integral %g", c.p, c.q, share, got, want)
+			}
+			if got, want := gaussian(c.p, c.q, share)+math.Log(math.Pi/2)/2, math.Log(gaussianSum/(c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
+				t.Errorf("gaussian(%v, %v, %g) = %g, the integral %g", c.p, c.q, share, got, want)
+			}
+		}
+	}
+}
+
+// Far from what a cell allows, likelihoods are tiny and still comparable.
+func TestLikelihoodsOfCertainCells(t *testing.T) {
+	for what, of := range map[string]func(p, q cell, share float64) float64{"laplace": laplace, "gaussian": gaussian} {
+		last := math.Inf(-1)
+		for g := range gridLen {
+			x := of(cell{1e5, 40}, cell{-1e5, 40}, 1/(1+math.Exp(-odds(g))))
+			if !(x > last) || math.IsInf(x, 0) {
+				t.Fatalf("%s: %g at log-odds %g, %g before", what, x, odds(g), last)
+			}
+			last = x
+		}
+	}
+	for _, loud := range []bool{false, true} {
+		c := cells{positive: []float64{1e9, 1e9}, negative: []float64{0, 3e8}, noise: noise{1, 1, loud}}
+		steps, variance := walk(c, true)
+		if math.Abs(steps[0]-odds(gridLen-1)) > 0.01 || math.Abs(steps[1]-math.Log(1/.3)) > gridStep || math.IsNaN(variance[0]+variance[1]) {
+			t.Errorf("certain cells became %v ± %v", steps, variance)
+		}
+	}
+}
+
+// The chain, and the bins around a common value, are the sums over all that the
+// bins could be, weighed by the prior as it is written down.
+func TestWalkIsTheSumOverAllPaths(t *testing.T) {
+	c := cells{positive: []float64{40, 5, 90}, negative: []float64{60, -2, 20}, noise: noise{12, 15, false}}
+	like := c.likelihoods()
+	near := func(x, y int, jump float64) float64 { // not normalised
+		return math.Exp(-math.Abs(odds(x)-odds(y)) / jump)
+	}
+	const jump = 0.25
+	fall := math.Exp(-gridStep / jump)
+	step := func(x, y int) float64 {
+		return (1-anywhere)*(1-fall)/(1+fall)*near(x, y, jump) + anywhere/gridLen
+	}
+	offset := func(x int, common float64) float64 {
+		sum := 0.0
+		for g := range gridLen {
+			sum += math.Exp(-math.Abs(odds(g)-common) / jump)
+		}
+		return (1-anywhere)*math.Exp(-math.Abs(odds(x)-common)/jump)/sum + anywhere/gridLen
+	}
+	first := 0.0
+	for g := range gridLen {
+		first += math.Exp(-math.Abs(odds(g)) / firstBin)
+	}
+	for what, of := range map[string]struct {
+		got   moments
+		prior func(x, y, z int) float64
+	}{
+		"along": {like.along(jump), func(x, y, z int) float64 {
+			return math.Exp(-math.Abs(odds(x))/firstBin) / first * step(x, y) * step(y, z)
+		}},
+		"around": {like.around(0.3, jump), nil},
+	} {
+		var want [3]grid
+		all := 0.0
+		var offsets grid
+		for g := range offsets {
+			offsets[g] = offset(g, 0.3)
+		}
+		for x := range gridLen {
+			for y := range gridLen {
+				for z := range gridLen {
+					m := like[0][x] * like[1][y] * like[2][z]
+					if of.prior != nil {
+						m *= of.prior(x, y, z)
+					} else {
+						m *= offsets[x] * offsets[y] * offsets[z]
+					}
+					want[0][x] += m
+					want[1][y] += m
+					want[2][z] += m
+					all += m
+				}
+			}
+		}
+		for b := range want {
+			mean, square := 0.0, 0.0
+			for g, m := range want[b] {
+				mean += m / all * odds(g)
+				square += m / all * odds(g) * odds(g)
+			}
+			if math.Abs(of.got.mean[b]-mean) > 1e-10 || math.Abs(of.got.square[b]-square) > 1e-10 {
+				t.Errorf("%s: bin %d has a mean of %g and a mean square of %g, want %g and %g", what, b, of.got.mean[b], of.got.square[b], mean, square)
+			}
+		}
+		evidence := math.Log(all)
+		if of.prior == nil {
+			evidence -= 0.3 * 0.3 / (2 * commonSpread * commonSpread)
+		}
+		if math.Abs(of.got.evidence-evidence) > 1e-9 {
+			t.Errorf("%s: evidence %g, want %g", what, of.got.evidence, evidence)
+		}
+	}
+}
+
+// Pure noise is shrunk; a clear signal is left almost alone, and so is a jump
+// beside bins that are level.
+func TestSmoothShrinksNoiseAndKeepsSignals(t *testing.T) {
+	quiet := cells{positive: []float64{300, 250, 350, 280}, negative: []float64{260, 330, 290, 300}, noise: noise{400, 400, false}}
+	loud := cells{positive: []float64{9000, 2000, 500, 5000}, negative: []float64{3000, 6000, 4500, 5000}, noise: noise{7, 7, false}}
+	jump := cells{positive: []float64{5000, 10, 400}, negative: []float64{5000, 5, 20}, noise: noise{60, 60, false}}
+	for what, bins := range map[string]feature.Bins{"ordered": {Edges: []float64{1, 2, 3}}, "levels": feature.NewGroups(0, nil, 4),
+		"pair": feature.Cross(feature.NewGroups(0, nil, 2), feature.Bins{Edges: []float64{1}}), "pair of numbers": feature.Cross(feature.Bins{Edges: []float64{1}}, feature.Bins{Edges: []float64{1}})} {
+		for _, gaussian := range []bool{false, true} {
+			quiet.noise.gaussian, loud.noise.gaussian, jump.noise.gaussian = gaussian, gaussian, gaussian
+			steps, variance := smooth(quiet, &bins)
+			for b, s := range steps {
+				if math.Abs(s) > 0.3*math.Sqrt(variance[b])+0.05 || math.Abs(s) > 0.3 {
+					t.Errorf("%s: noise became a step of %g ± %g in bin %d", what, s, math.Sqrt(variance[b]), b)
+				}
+			}
+			steps, _ = smooth(loud, &bins)
+			for b, s := range steps {
+				if want := math.Log(loud.positive[b] / loud.negative[b]); math.Abs(s-want) > 0.1 {
+					t.Errorf("%s: bin %d has log-odds %g, smoothed to %g", what, b, want, s)
+				}
+			}
+			if bins.Second == nil {
+				if steps, _ = smooth(jump, &bins); math.Abs(steps[0]) > 0.05 || steps[2] < 1 {
+					t.Errorf("%s: a jump became %v", what, steps)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Binary refuses, for a learner of labels of two levels that counts every row
+// once, a schema that declares more levels or weights of levels. To ignore what
+// was declared would be a surprise.
+func Binary(op string, s *schema.Schema) error {
+	if s.Classes() != 2 {
+		return &dp.ParamError{Op: op, Param: "label", Want: "must have 2 levels", Got: s.Classes(),
+			Hint: "learners additive, erm, labeldp, logistic and adaboost know more; or make the label binary: one level with the others as its aliases"}
+	}
+	return Unweighted(op, s)
+}
+
+// Unweighted is Binary's refusal of weights, for a learner that knows more
+// levels.
+func Unweighted(op string, s *schema.Schema) error {
+	if s.Label.Weights == nil {
+		return nil
+	}
+	return &dp.ParamError{Op: op, Param: "weights", Want: "must be left out of the label, since this learner counts every row once", Got: s.Label.Weights,
+		Hint: "learners erm, logistic and adaboost weigh rows by their level"}
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/additive"
+	"github.com/discreet-dp/discreet/internal/learn/brc"
+	"github.com/discreet-dp/discreet/internal/learn/labeldp"
+	"github.com/discreet-dp/discreet/internal/learn/pate"
+	"github.com/discreet-dp/discreet/internal/learn/people"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Learners of two levels that weigh no rows say so, and never train as if
+// nothing had been declared.
+func TestBinaryLearnersRefuse(t *testing.T) {
+	levels := func(n int) *schema.Schema {
+		return &schema.Schema{Label: schema.Label{Levels: make([]schema.Level, n)}}
+	}
+	weighted := levels(2)
+	weighted.Label.Weights = []float64{1, 2}
+	plans := map[string]func(*schema.Schema) error{
+		"Binary":   func(s *schema.Schema) error { return learn.Binary("learner", s) },
+		"additive": func(s *schema.Schema) error { _, err := additive.Params{}.Plan(s, 0); return err },
+		"brc":      func(s *schema.Schema) error { _, err := brc.Params{}.Plan(s, 0); return err },
+		"pate":     func(s *schema.Schema) error { _, err := pate.Params{}.Plan(s, 0); return err },
+		"people":   func(s *schema.Schema) error { _, err := people.Params{}.Plan(s, 0); return err },
+	}
+	for name, plan := range plans {
+		for param, s := range map[string]*schema.Schema{"label": levels(3), "weights": weighted} {
+			var refused *dp.ParamError
+			if err := plan(s); !errors.As(err, &refused) || refused.Param != param {
+				t.Errorf("%s: %v, want a refusal of %s", name, err, param)
+			}
+		}
+	}
+	if err := learn.Binary("learner", levels(2)); err != nil {
+		t.Errorf("two levels without weights: %v", err)
+	}
+	var refused *dp.ParamError
+	if _, err := (labeldp.Params{}).Plan(weighted, 0); !errors.As(err, &refused) || refused.Param != "weights" {
+		t.Errorf("labeldp: %v, want a refusal of weights", err)
+	}
+}

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/learn/random"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// settings are the parameter sets most tests walk through.
+func settings() map[string]func(*Params, *schema.Schema) {
+	return map[string]func(*Params, *schema.Schema){
+		"partly private":    func(p *Params, s *schema.Schema) {},
+		"paper sensitivity": func(p *Params, s *schema.Schema) { p.Sensitivity = Paper },
+		"ordinal, zero":     func(p *Params, s *schema.Schema) { p.Encoding, p.Intercept = feature.Ordinal, InterceptZero },
+		"selected":          func(p *Params, s *schema.Schema) { p.Intercept, p.Candidates = InterceptSelected, 5 },
+		"private label":     func(p *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 },
+		"label for a share": func(p *Params, s *schema.Schema) {
+			s.Label.Role, s.Label.Default, p.PrivateLabel = schema.Private, 0, LabelDP
+		},
+		"label alone": func(p *Params, s *schema.Schema) {
+			s.Label.Role, s.Label.Default, p.PrivateLabel, p.PublicShare = schema.Private, 0, LabelDP, 0.6
+			for j := range s.Columns {
+				s.Columns[j].Role = schema.Public
+			}
+		},
+		"stumps":             func(p *Params, s *schema.Schema) { p.Subroutine = Stump },
+		"stumps, add-remove": func(p *Params, s *schema.Schema) { p.Subroutine, s.Relation = Stump, dp.AddRemove },
+		"stumps, ordinal": func(p *Params, s *schema.Schema) {
+			p.Subroutine, p.Encoding, p.Candidates, p.C1, p.C2 = Stump, feature.Ordinal, 4, 3, 3
+			s.Label.Role, s.Label.Default = schema.Private, 0
+		},
+		"no public column": func(p *Params, s *schema.Schema) {
+			for j := range s.Columns {
+				s.Columns[j].Role = schema.Private
+				if d := s.Columns[j].Lower; s.Columns[j].Kind == schema.Number {
+					s.Columns[j].Default = &d
+				}
+			}
+		},
+		"add-remove":          func(p *Params, s *schema.Schema) { s.Relation = dp.AddRemove },
+		"add-remove selected": func(p *Params, s *schema.Schema) { s.Relation, p.Intercept = dp.AddRemove, InterceptSelected },
+		"wide weights":        func(p *Params, s *schema.Schema) { p.C1, p.C2 = 3, 10 },
+		"eps inf":             func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true },
+		"eps inf, private label": func(p *Params, s *schema.Schema) {
+			p.Epsilon, p.NotPrivate, p.Subroutine = 0, true, Stump
+			s.Label.Role, s.Label.Default, p.PrivateLabel = schema.Private, 0, LabelDP
+		},
+	}
+}
+
+// with returns the census table of the given size and a plan for one setting.
+func with(set func(*Params, *schema.Schema), eps dp.Epsilon, rounds, rows int) (*dataset.Table, Params, func() (learn.Plan, error)) {
+	tab := census.Generate(11, rows)
+	s := *tab.Schema
+	s.Columns = append([]schema.Column(nil), s.Columns...)
+	tab.Schema = &s
+	p := Defaults()
+	p.Epsilon, p.Rounds = eps, rounds
+	set(&p, &s)
+	return tab, p, func() (learn.Plan, error) { return p.Plan(&s, rows) }
+}
+
+func TestConformance(t *testing.T) {
+	for name, set := range settings() {
+		t.Run(name, func(t *testing.T) {
+			tab, _, plan := with(set, dp.Nano, 12, 400)
+			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true})
+		})
+	}
+}
+
+// scripted lets the exact value plus a fixed disturbance out, the same for the
+// learner and its twin.
+func scripted(k int) float64 { return 0.3 * math.Sin(float64(7*k+1)) / float64(k+1) }
+
+// TestVotesEqualTheNaiveTwin runs Algorithms 2 and 3 row by row as printed, with
+// the same classifiers and noise. With integer weights the votes agree to 1e-9;
+// with the paper's real-valued weights to 1e-5, the price of the 2^-20 grid.
+func TestVotesEqualTheNaiveTwin(t *testing.T) {
+	for _, name := range []string{"partly private", "paper sensitivity", "ordinal, zero", "private label", "label for a share", "label alone", "stumps", "stumps, ordinal", "no public column", "wide weights"} {
+		t.Run(name, func(t *testing.T) {
+			rows := 3000
+			if name == "label alone" || strings.HasPrefix(name, "stumps") { // twins that take their time
+				rows = 800
+			}
+			tab, p, plan := with(settings()[name], dp.Nano, 25, rows)
+			partly := len(tab.Schema.ByRole(schema.Public)) > 0 && (tab.Schema.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
+			pl, err := plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var seen overheard
+			m := learntest.Fit(t, pl, tab, &mechtest.Recorder{Script: seen.script}, 5)
+			for _, grid := range []bool{true, false} {
+				tolerance := 1e-9
+				if !grid {
+					tolerance = 1e-5
+				}
+				if name == "wide weights" && !grid {
+					tolerance = 1e-4 // the grid is 2^-16 there
+				}
+				votes, public := twin(t, tab, p, replay.Seeded(5, "learntest"), seen, grid)
+				for k, got := range m.Votes.Members {
+					own := partly && name != "label alone" && isPublic(m, got) // there all columns are public
+					if math.Abs(got.Vote-votes[k]) > tolerance || name != "label alone" && own != public[k] {
+						t.Fatalf("grid %v: round %d votes %.12f (public %v), twin %.12f (public %v)", grid, k+1, got.Vote, own, votes[k], public[k])
+					}
+				}
+			}
+			if name == "partly private" || name == "label for a share" { // the case must exercise both branches
+				public := 0
+				for _, v := range m.Votes.Members {
+					if isPublic(m, v) {
+						public++
+					}
+				}
+				if public == 0 || public == p.Rounds {
+					t.Errorf("%d of %d rounds are public: the twin test is one-sided", public, p.Rounds)
+				}
+			}
+		})
+	}
+}
+
+// overheard is what left in one fit: noisy errors, the choices of the private
+// subroutine and, where the label is private, the statistic of the labels.
+type overheard struct {
+	rounds int
+	chosen []int
+	labels []float64
+}
+
+// script lets errors out with the next disturbance, the best candidate (the
+// first of several), and the statistic with disturbances a hundredth as large.
+func (o *overheard) script(_ int, p mechtest.Passage) []float64 {
+	switch {
+	case p.Choice:
+		best := 0
+		for c := range p.Values {
+			if p.Values[c].Float() > p.Values[best].Float() {
+				best = c
+			}
+		}
+		o.chosen = append(o.chosen, best)
+		return []float64{float64(best)}
+	case strings.HasPrefix(p.Label, "mean of"):
+		for f, v := range p.Values {
+			o.labels = append(o.labels, v.Float()+scripted(f)/100)
+		}
+		return o.labels
+	}
+	o.rounds++
+	return []float64{p.Values[0].Float() + scripted(o.rounds-1)}
+}
+
+// isPublic reports whether a voter of a partly private model reads the public
+// columns.
+func isPublic(m *model.Model, v model.Member) bool {
+	at := slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == m.Spaces[v.Space].Columns[0] })
+	return m.Schema.Columns[at].Role == schema.Public
+}
+
+// twin is Algorithm 2 (3 when everything is private), line by line over rows.
+func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overheard, grid bool) (votes []float64, public []bool) {
+	s := tab.Schema
+	partly := len(s.ByRole(schema.Public)) > 0 && (s.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
+	cols := s.Features()
+	if private := s.ByRole(schema.Private); partly && len(private) > 0 {
+		cols = private
+	}
+	sp, err := feature.NewSpace(s, p.Encoding, cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := tab.Rows
+	y := func(i int) bool { return int(tab.Labels[i]) == s.Label.Positive }
+	// A row of the public side is positive with weight pos and negative with
+	// weight neg.
+	wpri, pos, neg := make([]float64, n), make([]float64, n), make([]float64, n)
+	likely := func(int) float64 { return 0 }
+	if seen.labels != nil {
+		likely = newton(t, tab, p.Encoding, imagined(t, tab, p, seen.labels))
+	}
+	for i := range n {
+		wpri[i] = 1
+		switch {
+		case seen.labels != nil:
+			pos[i] = 1 / (1 + math.Exp(-likely(i)))
+		case y(i):
+			pos[i] = 1
+		}
+		neg[i] = 1 - pos[i]
+	}
+	clip := newClip(p.C1, p.C2)
+	step := func(w, factor float64) float64 {
+		v := w * factor
+		if grid {
+			v = math.RoundToEven(v*float64(clip.one)) / float64(clip.one)
+			if v < float64(clip.lo)/float64(clip.one) || v > float64(clip.hi)/float64(clip.one) {
+				return w
+			}
+			return v
+		}
+		if v > p.C2 || v < 1/p.C1 {
+			return w
+		}
+		return v
+	}
+	werr := func(wrong func(i int) bool) float64 {
+		a, b := 0.0, 0.0
+		for i := range n {
+			if wrong(i) {
+				a += wpri[i]
+			}
+			b += wpri[i]
+		}
+		return a / b
+	}
+	for k := range p.Rounds {
+		var h feature.Threshold
+		wrong := func(i int) bool { return (score(tab, sp, h, i) >= 0) != y(i) }
+		if p.Subroutine == Stump {
+			best := 0.0
+			for _, h = range naiveStumps(s, p) {
+				best = max(best, math.Abs(0.5-werr(wrong)))
+			}
+			h = naiveStumps(s, p)[seen.chosen[k]]
+			if edge := math.Abs(0.5 - werr(wrong)); edge < best-1e-5 {
+				t.Fatalf("round %d picks a stump of edge %.6f where one has %.6f", k+1, edge, best)
+			}
+		} else {
+			h = random.Threshold(src, sp, p.Intercept == InterceptUniform)
+		}
+		e := werr(wrong) + scripted(k)
+		if partly {
+			coef := newton(t, tab, p.Encoding, ridged(pos, neg))
+			pe, all := 0.0, 0.0
+			for i := range n {
+				if coef(i) >= 0 {
+					pe += neg[i]
+				} else {
+					pe += pos[i]
+				}
+				all += pos[i] + neg[i]
+			}
+			pe /= all
+			if math.Abs(0.5-pe) > math.Abs(0.5-e) {
+				for i := range n {
+					if coef(i) >= 0 {
+						neg[i] *= math.Exp(0.5 - pe)
+					} else {
+						pos[i] *= math.Exp(0.5 - pe)
+					}
+				}
+				votes, public = append(votes, 0.5-pe), append(public, true)
+				continue
+			}
+		}
+		for i := range n {
+			if wrong(i) {
+				wpri[i] = step(wpri[i], math.Exp(0.5-e))
+			}
+		}
+		votes, public = append(votes, 0.5-e), append(public, false)
+	}
+	return votes, public
+}
+
+// naiveStumps writes the candidates down from what the names of features say.
+func naiveStumps(s *schema.Schema, p Params) (all []feature.Threshold) {
+	cols := s.ByRole(schema.Private)
+	if s.Label.Role == schema.Private {
+		cols = s.Features()
+	}
+	width := 0
+	var at []struct {
+		f    int
+		from float64
+	}
+	add := func(f int, from float64) {
+		at = append(at, struct {
+			f    int
+			from float64
+		}{f, from})
+	}
+	for _, j := range cols {
+		c := &s.Columns[j]
+		switch {
+		case c.Kind == schema.Number:
+			for k := range p.Candidates {
+				add(width, (2*float64(k)+1)/float64(p.Candidates)-1)
+			}
+			width++
+		case p.Encoding == feature.Ordinal: // level l sits at 2l/(L-1) - 1
+			for l := range len(c.Levels) - 1 {
+				add(width, (2*float64(l)+1)/float64(len(c.Levels)-1)-1)
+			}
+			width++
+		default:
+			for range c.Codes() {
+				add(width, 0.5)
+				width++
+			}
+		}
+	}
+	for _, a := range at {
+		h := feature.Threshold{Coef: make([]float64, width), Bias: -a.from}
+		h.Coef[a.f] = 1
+		all = append(all, h)
+	}
+	return all
+}
+
+func score(tab *dataset.Table, sp *feature.Space, h feature.Threshold, i int) float64 {
+	sum := h.Bias
+	for k, j := range sp.Columns {
+		f, v := sp.Cell(k, &tab.Cols[j], int(tab.Cols[j].Codes.At(i)))
+		sum += h.Coef[f] * v
+	}
+	return sum
+}
+
+// convex is a penalised logistic loss: rows of two weights, a ridge for each
+// coefficient but the last (and for it as well where bias is set), and a linear
+// term.
+type convex struct {
+	pos, neg []float64
+	ridge    float64
+	bias     bool
+	linear   []float64 // nil for none
+}
+
+// ridged is the loss of the public classifier.
+func ridged(pos, neg []float64) convex { return convex{pos, neg, ridge, false, nil} }
+
+// imagined is the loss that labeldp minimises, times n: softplus(z) is the loss
+// of a row of the negative label, and s·u stands for those of the other.
+func imagined(t *testing.T, tab *dataset.Table, p Params, s []float64) convex {
+	t.Helper()
+	all := slices.Repeat([]float64{1}, tab.Rows)
+	linear := make([]float64, len(s))
+	for f := range s {
+		linear[f] = s[f] * float64(tab.Rows)
+	}
+	pl, err := p.Plan(tab.Schema, tab.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pl.labels.Facts() {
+		if f.Key == "reg" {
+			perRow := f.Value.(float64) * float64(len(tab.Schema.ByRole(schema.Public))+1)
+			return convex{make([]float64, tab.Rows), all, perRow * float64(tab.Rows), true, linear}
+		}
+	}
+	t.Fatal("labeldp states no ridge")
+	return convex{}
+}
+
+// newton minimises over the public columns on widened rows by plain Newton
+// steps.
+func newton(t *testing.T, tab *dataset.Table, enc feature.Encoding, o convex) func(i int) float64 {
+	sp, err := feature.NewSpace(tab.Schema, enc, tab.Schema.ByRole(schema.Public))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := sp.Width() + 1
+	coef := make([]float64, d)
+	row := func(i int) []float64 {
+		x := make([]float64, d)
+		for k, j := range sp.Columns {
+			f, v := sp.Cell(k, &tab.Cols[j], int(tab.Cols[j].Codes.At(i)))
+			x[f] += v
+		}
+		x[d-1] = 1
+		return x
+	}
+	for range 12 {
+		g, h := make([]float64, d), make([][]float64, d)
+		for a := range h {
+			h[a] = make([]float64, d)
+			if a < d-1 || o.bias {
+				g[a], h[a][a] = o.ridge*coef[a], o.ridge
+			}
+			if o.linear != nil {
+				g[a] -= o.linear[a]
+			}
+		}
+		for i := range tab.Rows {
+			x, z := row(i), 0.0
+			for a := range x {
+				z += x[a] * coef[a]
+			}
+			q, all := 1/(1+math.Exp(-z)), o.pos[i]+o.neg[i]
+			for a := range x {
+				if x[a] == 0 {
+					continue
+				}
+				g[a] += (all*q - o.pos[i]) * x[a]
+				for b := range x {
+					h[a][b] += all * q * (1 - q) * x[a] * x[b]
+				}
+			}
+		}
+		for a, s := range solve(h, g) {
+			coef[a] -= s
+		}
+	}
+	return func(i int) (z float64) {
+		for a, x := range row(i) {
+			z += x * coef[a]
+		}
+		return z
+	}
+}
+
+// solve is Gaussian elimination; it overwrites both arguments.
+func solve(a [][]float64, b []float64) []float64 {
+	for i := range b {
+		for r := i + 1; r < len(b); r++ {
+			f := a[r][i] / a[i][i]
+			for c := i; c < len(b); c++ {
+				a[r][c] -= f * a[i][c]
+			}
+			b[r] -= f * b[i]
+		}
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		for c := i + 1; c < len(b); c++ {
+			b[i] -= a[i][c] * b[c]
+		}
+		b[i] /= a[i][i]
+	}
+	return b
+}
+
+func TestPlanRefuses(t *testing.T) {
+	s := census.Schema()
+	for name, bad := range map[string]func(*Params){
+		"epsilon":       func(p *Params) { p.Epsilon = 0 },
+		"rounds":        func(p *Params) { p.Rounds = 0 },
+		"c1":            func(p *Params) { p.C1 = math.NaN() },
+		"c2":            func(p *Params) { p.C2 = 0.5 },
+		"encoding":      func(p *Params) { p.Encoding = "" },
+		"sensitivity":   func(p *Params) { p.Sensitivity = "" },
+		"intercept":     func(p *Params) { p.Intercept = "none" },
+		"candidates":    func(p *Params) { p.Intercept, p.Candidates = InterceptSelected, 1 },
+		"subroutine":    func(p *Params) { p.Subroutine = "" },
+		"private-label": func(p *Params) { p.PrivateLabel = LabelDP }, // the label is public
+	} {
+		p := Defaults()
+		p.Epsilon = dp.Nano
+		bad(&p)
+		if _, err := p.Plan(s, 100); err == nil || !contains(err.Error(), name) {
+			t.Errorf("a bad %s: %v", name, err)
+		}
+	}
+	p := Defaults()
+	p.Epsilon = 24 // 25 releases need 25 units
+	if _, err := p.Plan(s, 100); err == nil {
+		t.Error("an ε of less than a unit a release was accepted")
+	}
+}
+
+func contains(s, sub string) bool {
+	for i := range len(s) - len(sub) + 1 {
+		if s[i:i+len(sub)] == sub {
+			return true
+		}
+	}
+	return false
+}
+
+// The rule of thumb and the noise scales of section 5.1's setting, by hand.
+func TestFactsOfThePapersSetting(t *testing.T) {
+	p := Defaults()
+	p.Epsilon, p.Sensitivity = 160_000_000, Paper
+	pl, err := p.Plan(census.Schema(), 20_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := map[string]any{}
+	for _, f := range pl.Facts() {
+		facts[f.Key] = f.Value
+	}
+	for key, want := range map[string]float64{"noise_scale_paper": 2 * 25 / (0.16 * 20_000), "noise_scale": 2 * 25 / (0.16 * 20_000), "rule_of_thumb": 2 * 25 / (0.16 * 20_000), "epsilon": 0.16} {
+		if got, ok := facts[key].(float64); !ok || math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s = %v, want %g", key, facts[key], want)
+		}
+	}
+	if facts["rule_of_thumb_holds"] != true || facts["algorithm"] != 2 {
+		t.Error(fmt.Sprint(facts))
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Fit charges acct, then reads the rows once (twice with a public part). After
+// the charge it can fail for a fault of the engine or a cancelled context only
+// (1.7): one class, one row or an error of 1 train like anything else.
+func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+		return nil, fmt.Errorf("brc: %w", err)
+	}
+	sub := pl.subroutine()
+	list := sub.list(exit.Public()) // 1.1: before any row is read
+	patterns, err := tab.Mistakes(ctx, pl.private, list)
+	if err != nil {
+		return nil, fmt.Errorf("brc: %w", err)
+	}
+	rows := newPrivateRows(pl, patterns, tab.Rows())
+	pub, err := newPublicSide(ctx, pl, tab, exit)
+	if err != nil {
+		return nil, fmt.Errorf("brc: %w", err)
+	}
+	out := &release{pl: pl}
+	for t := range pl.Rounds {
+		k := pl.train(t, sub, rows, exit) // line 5
+		wrong, right := rows.sums(k)
+		werr := rows.release(errLabel(t), pl.shares[t].err, wrong, right, exit) // line 6; 1.3: rows meet noise
+		vote := 0.5 - werr                                                      // line 12
+		// Line 7 compares noisy against public: nothing here is unpaid (1.5).
+		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {
+			out.add(pl.public, pub.classifier, 0.5-pub.err)
+			if err := pub.reweigh(ctx, 0.5-pub.err); err != nil { // lines 8-10
+				return nil, fmt.Errorf("brc: %w", err)
+			}
+			continue
+		}
+		out.add(pl.private, list[k], vote)
+		rows.reweigh(k, math.Exp(vote)) // lines 12-19
+	}
+	return out.model(acct, exit), nil
+}
+
+// release collects what the model is made of: released values and public
+// facts. From here on everything is post-processing.
+type release struct {
+	pl      *Plan
+	spaces  []*feature.Space
+	members []model.Member
+}
+
+// add appends a voter; a space enters the model with its first voter.
+func (r *release) add(sp *feature.Space, h feature.Threshold, vote float64) {
+	at := slices.Index(r.spaces, sp)
+	if at < 0 {
+		at = len(r.spaces)
+		r.spaces = append(r.spaces, sp)
+	}
+	r.members = append(r.members, model.Member{Space: at, Threshold: h, Vote: vote})
+}
+
+func (r *release) model(acct learn.Account, exit *mech.Exit) *model.Model {
+	m := &model.Model{
+		Learner: "brc",
+		Schema:  r.pl.s.Part(r.columns()),
+		Privacy: r.pl.privacy(acct, exit),
+		Votes:   &model.Votes{Members: r.members},
+	}
+	for _, sp := range r.spaces {
+		m.Spaces = append(m.Spaces, model.SpecOf(r.pl.s, sp))
+	}
+	return m
+}
+
+// columns are those the voters read, in the schema's order.
+func (r *release) columns() (cols []int) {
+	for _, sp := range r.spaces {
+		cols = append(cols, sp.Columns...)
+	}
+	slices.Sort(cols)
+	return slices.Compact(cols)
+}
+
+func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
+	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+}
+
+func (pl *Plan) claim() string {
+	switch {
+	case pl.scope == dp.PrivateFeatures:
+		return "brc: G-BRC-1"
+	case pl.labels != nil:
+		return "brc: G-BRC-4"
+	case pl.s.Relation == dp.ReplaceOne:
+		return "brc: G-BRC-2"
+	default:
+		return "brc: G-BRC-3"
+	}
+}

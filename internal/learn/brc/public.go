@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import (
+	"context"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/learn/logistic"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// publicSide is the public classifier of Algorithm 2 with its own weights. It
+// reads public columns and the public label only, its weights are changed by
+// its own rounds only, so everything here is free (1.5; privacy guide 2.1.4).
+//
+// Where the label is private, labeldp releases one noisy statistic of it, and
+// the probabilities that its classifier gives stand for the labels from then on:
+// a row is both, in these shares (1.8). So the rounds of the public side stay
+// post-processing.
+type publicSide struct {
+	space      *feature.Space
+	groups     *engine.Groups
+	weights    [][]float64 // per label and group; un-normalised, as printed
+	positive   int
+	refit      *logistic.Refit
+	classifier feature.Threshold
+	answers    []uint8 // per group: 1 where the classifier answers positive
+	err        float64
+}
+
+// ridge is the weight of ½‖coef‖² in the summed loss of the public classifier:
+// scikit-learn's default, C = 1.
+const ridge = 1
+
+// newPublicSide returns nil when everything is private.
+func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table, exit *mech.Exit) (*publicSide, error) {
+	if pl.public == nil {
+		return nil, nil
+	}
+	groups, err := tab.Groups(ctx, pl.public.Columns)
+	if err != nil {
+		return nil, err
+	}
+	p := &publicSide{
+		space: pl.public, groups: groups, positive: pl.s.Label.Positive,
+		refit: logistic.NewRefit(pl.public, groups, ridge), answers: make([]uint8, groups.Len),
+	}
+	for _, counts := range groups.Counts {
+		w := make([]float64, groups.Len)
+		for i, c := range counts {
+			w[i] = float64(c) // line 2: every row starts at 1
+		}
+		p.weights = append(p.weights, w)
+	}
+	if pl.labels != nil {
+		coef, err := pl.labels.Coefficients(ctx, groups, tab.Rows(), exit)
+		if err != nil {
+			return nil, err
+		}
+		p.imagine(coef)
+	}
+	return p, p.fit(ctx)
+}
+
+// imagine replaces the labels by their probabilities under coef, the intercept
+// last. Of the labels it keeps nothing: a group's two weights are shares of its
+// size (1.8).
+func (p *publicSide) imagine(coef []float64) {
+	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
+	for i := range pos {
+		z := coef[len(coef)-1]
+		for k, j := range p.space.Columns {
+			c := &p.groups.Cols[j]
+			f, v := p.space.Cell(k, c, int(c.Codes.At(i)))
+			z += float64(coef[f] * v)
+		}
+		size := pos[i] + neg[i]
+		pos[i] = size / (1 + math.Exp(-z))
+		neg[i] = size - pos[i]
+	}
+}
+
+// fit runs line 4 and the public half of line 6. It is called again only when
+// the weights have changed.
+func (p *publicSide) fit(ctx context.Context) error {
+	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
+	coef, scores, err := p.refit.Fit(ctx, pos, neg)
+	if err != nil {
+		return err
+	}
+	p.classifier = logistic.Threshold(coef)
+	p.answer(coef, scores)
+	wrong, right := 0.0, 0.0
+	for i, a := range p.answers { // a sum each, of weights times 0 or 1: no guesses for the processor
+		yes := float64(a)
+		wrong += float64(neg[i]*yes) + float64(pos[i]*(1-yes))
+		right += float64(pos[i]*yes) + float64(neg[i]*(1-yes))
+	}
+	p.err = wrong / (wrong + right)
+	return nil
+}
+
+// answer fills answers with what the classifier itself, which adds integers,
+// answers: the score decides except within its rounding of zero.
+func (p *publicSide) answer(coef, scores []float64) {
+	top := 0.0
+	for _, c := range coef {
+		top = max(top, math.Abs(c))
+	}
+	slack := top * p.space.Slack()
+	answers := p.answers[:len(scores)]
+	for i, z := range scores {
+		answers[i] = uint8(^math.Float64bits(z) >> 63) // the sign, without a branch
+		if !(math.Abs(z) > slack) {
+			answers[i] = 0
+			if p.space.Answers(p.classifier, p.groups.Cols, i) {
+				answers[i] = 1
+			}
+		}
+	}
+}
+
+// reweigh is line 9, then the next round's fit.
+func (p *publicSide) reweigh(ctx context.Context, vote float64) error {
+	factor := math.Exp(vote)
+	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
+	ifPos, ifNeg := [2]float64{factor, 1}, [2]float64{1, factor} // by answer
+	for i, a := range p.answers {
+		pos[i] *= ifPos[a&1]
+		neg[i] *= ifNeg[a&1]
+	}
+	return p.fit(ctx)
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/learn/random"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Subroutine is the private classifier of a round. The paper draws it at random
+// and lets any other take its place (section 1.2), at its price.
+type Subroutine string
+
+const (
+	// Random is a random linear classifier, which has seen no row and is free.
+	Random Subroutine = "random"
+	// Stump asks about one column: the threshold of a number or the level of a
+	// category with the largest weighted edge, picked privately for half of the
+	// round's ε.
+	Stump Subroutine = "stump"
+)
+
+// subroutine trains the private classifier of each round on weighted rows. Its
+// classifiers come from a list that is written before any row is read (1.1), so
+// the rows are read once, and a row's weight stays a function of its own cells
+// and of the transcript, which the choices are part of (lemma 2).
+type subroutine interface {
+	// list draws every classifier of every round.
+	list(src rng.Source) []feature.Threshold
+	// of are the classifiers round t trains among: list[from:to]. Where there is
+	// one it costs nothing, else it is a selection.
+	of(t int) (from, to int)
+}
+
+func (p Params) selects() bool { return p.Subroutine == Stump || p.Intercept == InterceptSelected }
+
+func (pl *Plan) subroutine() subroutine {
+	switch {
+	case pl.Subroutine == Stump:
+		return &stumps{all: allStumps(pl.private, pl.s, pl.Candidates)}
+	case pl.Intercept == InterceptSelected:
+		return &directions{pl.private, pl.Rounds, pl.Candidates}
+	}
+	return &drawn{pl.private, pl.Rounds, pl.Intercept == InterceptUniform}
+}
+
+// train returns the index of round t's classifier in the list.
+func (pl *Plan) train(t int, sub subroutine, rows *privateRows, exit *mech.Exit) int {
+	from, to := sub.of(t)
+	if !pl.selects() {
+		return from
+	}
+	scores := make([]mech.Ratio, to-from)
+	for c := range scores {
+		scores[c] = rows.edge(rows.sums(from + c))
+	}
+	return from + exit.Select(pl.pickLabel(t), rows.selector(pl.shares[t].pick), scores) // 1.6: rows meet noise
+}
+
+func (pl *Plan) pickLabel(t int) string {
+	if pl.Subroutine == Stump {
+		return fmt.Sprintf("stump of round %d", t+1)
+	}
+	return fmt.Sprintf("intercept of round %d", t+1)
+}
+
+// drawn is one random classifier a round (Algorithm 2 line 5).
+type drawn struct {
+	space     *feature.Space
+	rounds    int
+	intercept bool
+}
+
+func (d *drawn) list(src rng.Source) (all []feature.Threshold) {
+	for range d.rounds {
+		all = append(all, random.Threshold(src, d.space, d.intercept))
+	}
+	return all
+}
+
+func (d *drawn) of(t int) (from, to int) { return t, t + 1 }
+
+// directions is one random direction a round, with a grid of intercepts.
+type directions struct {
+	space      *feature.Space
+	rounds     int
+	candidates int
+}
+
+func (d *directions) list(src rng.Source) (all []feature.Threshold) {
+	for range d.rounds {
+		h := random.Threshold(src, d.space, false)
+		// The grid spans the scores the declared box allows in this direction.
+		// Dividing everything by its half-width keeps coefficients in [-1, 1].
+		reach := d.space.Reach(h.Coef)
+		scale := 1.0
+		if reach > 1 {
+			scale = 1 / reach
+		}
+		for i := range h.Coef {
+			h.Coef[i] *= scale
+		}
+		between(d.candidates, func(at float64) {
+			all = append(all, feature.Threshold{Coef: h.Coef, Bias: at * reach * scale})
+		})
+	}
+	return all
+}
+
+func (d *directions) of(t int) (from, to int) { return t * d.candidates, (t + 1) * d.candidates }
+
+// stumps are the same in every round: the schema's, not the data's.
+type stumps struct{ all []feature.Threshold }
+
+func (s *stumps) list(rng.Source) []feature.Threshold { return s.all }
+func (s *stumps) of(int) (from, to int)               { return 0, len(s.all) }
+
+// allStumps are, for each number, candidates thresholds evenly inside its
+// declared bounds, and for each category one per code (one-hot) or one between
+// neighbouring levels (ordinal).
+func allStumps(sp *feature.Space, s *schema.Schema, candidates int) (all []feature.Threshold) {
+	add := func(f int, at float64) {
+		th := feature.Threshold{Coef: make([]float64, sp.Width()), Bias: -at}
+		th.Coef[f] = 1
+		all = append(all, th)
+	}
+	for k, j := range sp.Columns {
+		first, width := sp.Block(k)
+		c := &s.Columns[j]
+		switch {
+		case c.Kind == schema.Number:
+			between(candidates, func(at float64) { add(first, at) })
+		case sp.Encoding == feature.Ordinal:
+			between(len(c.Levels)-1, func(at float64) { add(first, at) })
+		default:
+			for f := first; f < first+width; f++ {
+				add(f, 0.5)
+			}
+		}
+	}
+	return all
+}
+
+// between visits the middles of n even parts of [-1, 1].
+func between(n int, visit func(at float64)) {
+	for c := range n {
+		visit(-1 + 2*(float64(c)+0.5)/float64(n))
+	}
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+)
+
+// leveled are tables of two and three levels, rows of each counting the same or
+// not.
+func leveled(seed uint64, rows int) map[string]*dataset.Table {
+	tab := census.Generate(seed, rows)
+	return map[string]*dataset.Table{
+		"2 levels, weights": learntest.Levels(tab, 2, []float64{1, 3}),
+		"3 levels":          learntest.Levels(tab, 3, nil),
+		"3 levels, weights": learntest.Levels(tab, 3, []float64{5, 1, 2}),
+	}
+}
+
+func TestConformanceOfLevels(t *testing.T) {
+	for about, tab := range leveled(1, 400) {
+		for name, p := range settings() {
+			t.Run(about+"/"+name, func(t *testing.T) {
+				learntest.Run(t, learntest.Case{Plan: planner(p, tab.Schema, 400), Table: tab})
+			})
+		}
+	}
+}
+
+// As TestReplayNonInterference, with more levels and weights of them.
+func TestReplayNonInterferenceOfLevels(t *testing.T) {
+	for about, tab := range leveled(2, 40) {
+		for name, p := range settings() {
+			if p.NotPrivate {
+				continue
+			}
+			src := replay.Seeded(3, about+name)
+			for k := range 25 {
+				b := learntest.Neighbour(tab, src, dp.WholeRow)
+				shift := float64(rng.Below(src, 1000))
+				differs, worst, at := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, uint64(k), func(_ int, p mechtest.Passage) []float64 {
+					out := make([]float64, len(p.Values))
+					for f := range out {
+						out[f] = math.Sin(shift + float64(3*f))
+					}
+					return out
+				})
+				if differs != "" {
+					t.Fatalf("%s, %s, pair %d: %s differ", about, name, k, differs)
+				}
+				if worst > 1 {
+					t.Fatalf("%s, %s, pair %d: %s moved %.6f times its declared bound", about, name, k, at, worst)
+				}
+			}
+		}
+	}
+}
+
+// The parts of ε add up to it, each fit states its own part and has the noise of
+// that part: of a K-th of ε, not of ε (4.1).
+func TestEveryFitPaysItsPart(t *testing.T) {
+	tab := learntest.Levels(census.Generate(1, 60), 3, nil)
+	for _, name := range []string{"objective", "output", "output, laplace"} {
+		p := settings()[name]
+		p.Epsilon, p.Reg = dp.Nano+1, 0.5
+		pl, err := p.Plan(tab.Schema, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		binary := learntest.Levels(tab, 2, nil)
+		tape := &mechtest.Recorder{}
+		learntest.Fit(t, pl, tab, tape, 1)
+		per := len(tape.Passages) / 3
+		var sum dp.Epsilon
+		for level := range 3 {
+			var part dp.Epsilon
+			for _, passage := range tape.Passages[level*per:][:per] {
+				part += passage.Loss
+				if want := fmt.Sprintf(", level %d of 3", level+1); passage.Label != termLabel+want && passage.Label != coefsLabel+want {
+					t.Errorf("%s: release %q of level %d", name, passage.Label, level)
+				}
+			}
+			sum += part
+			one := p
+			one.Epsilon = part
+			alone, err := one.Plan(binary.Schema, binary.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tapeAlone := &mechtest.Recorder{}
+			learntest.Fit(t, alone, binary, tapeAlone, 1)
+			for i, passage := range tapeAlone.Passages {
+				if got := tape.Passages[level*per+i]; got.Bound != passage.Bound || got.Loss != passage.Loss {
+					t.Errorf("%s, level %d, release %d: bound %g for %s, a binary fit at the same price has %g for %s", name, level, i, got.Bound, got.Loss, passage.Bound, passage.Loss)
+				}
+			}
+		}
+		if sum != p.Epsilon {
+			t.Errorf("%s: the fits cost %s of %s", name, sum, p.Epsilon)
+		}
+		// The part of ε is in the scale of the noise, not on the bill alone.
+		whole, err := p.Plan(binary.Schema, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if part, all := scale(t, pl.parts[0].perturbation(60)), scale(t, whole.perturbation(60)); !(part > 2.5*all) {
+			t.Errorf("%s: noise of scale %g in one of three fits, %g in one alone", name, part, all)
+		}
+	}
+}
+
+// scale is that of the noise of p.
+func scale(t *testing.T, p perturbation) float64 {
+	t.Helper()
+	type scaled interface{ Scale() float64 }
+	for _, m := range []any{p.term, p.after} {
+		if m, ok := m.(scaled); ok && m != nil {
+			return m.Scale()
+		}
+	}
+	t.Fatalf("noise without a scale: %T, %T", p.term, p.after)
+	return 0
+}
+
+// Weights of rows do not pass 1, whatever was declared: two rows of the heaviest
+// level, at the end of the box, reach what is declared for rows that all count
+// once, and no others pass it (4.2).
+func TestWeightsDoNotRaiseTheSensitivity(t *testing.T) {
+	for _, weights := range [][]float64{{1, 1}, {0.001, 1000}, {7, 2}} {
+		heavy := uint8(slices.Index(weights, slices.Max(weights)))
+		p := settings()["objective"]
+		s := *census.Schema()
+		s.Label.Weights = weights
+		pl, a := lineOf(t, p, &s, []float64{1}, []uint8{heavy})
+		side := 1.0 // of the margin: the heavy level's sign
+		if int(heavy) != s.Label.Positive {
+			side = -1
+		}
+		reached := 0.0
+		for _, x := range []float64{-1, -0.999, 0.5, 0.999} {
+			for _, label := range []uint8{0, 1} {
+				_, b := lineOf(t, p, &s, []float64{x}, []uint8{label})
+				for _, w := range [][]float64{{0, 0}, {-1e6 * side, 0}, {-1e6 * side, 0.9995e6 * side}, {0, -1e6 * side}} {
+					moved := share(pl.perturbation(1).term, pl.gradient(t, a, w), pl.gradient(t, b, w))
+					if !(moved <= 1+1e-9) {
+						t.Fatalf("weights %g: the gradient moves by %.4f of what is declared", weights, moved)
+					}
+					reached = max(reached, moved)
+				}
+			}
+		}
+		if !(reached >= 0.7) { // a row of (1, 1)/√2 against one of (-1, 1)/√2, both wrong
+			t.Errorf("weights %g: at most %.4f of what is declared is reached", weights, reached)
+		}
+	}
+}
+
+// Without noise and in the mean over all rows, a level of weight 3 counts as
+// its rows three times.
+func TestWeightsCountRows(t *testing.T) {
+	tab := census.Generate(4, 300)
+	p := settings()["not private"]
+	p.Reg = 0.01
+	weighted := learntest.Levels(tab, 2, []float64{1, 3})
+	pl, err := p.Plan(weighted.Schema, weighted.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []int
+	for i, label := range weighted.Labels {
+		rows = append(rows, i)
+		if label == 1 {
+			rows = append(rows, i, i)
+		}
+	}
+	repeated := learntest.Levels(tab, 2, nil).Subset(rows)
+	// (1/n)·Σ w·l with w = 1/3 and 1 is (1/3n)·Σ over repeated rows; so Λ there is
+	// Λ·3n over the number of those.
+	p.Reg = 0.01 * 3 * float64(weighted.Rows) / float64(len(rows))
+	twin, err := p.Plan(repeated.Schema, repeated.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := learntest.Fit(t, pl, weighted, nil, 1).Logistic, learntest.Fit(t, twin, repeated, nil, 1).Logistic
+	for f := range want.Coef {
+		if !(math.Abs(got.Coef[f]-want.Coef[f]) <= 1e-7) {
+			t.Errorf("coefficient %d is %.9g, of repeated rows %.9g", f, got.Coef[f], want.Coef[f])
+		}
+	}
+}
+
+// Levels of three far groups of points are told apart, and the scores of a row
+// are in proportion to the fits' own probabilities.
+func TestThreeGroupsAreTold(t *testing.T) {
+	s := *learntest.Levels(census.Generate(1, 2), 3, nil).Schema
+	s.Columns = slices.Clone(s.Columns[:2])
+	for j := range s.Columns {
+		s.Columns[j] = numberColumn(fmt.Sprint("x", j))
+	}
+	centres := [][2]float64{{-0.8, -0.8}, {0.8, -0.8}, {0, 0.8}}
+	const rows = 600
+	tab := &dataset.Table{Schema: &s, Rows: rows, Labels: make([]uint8, rows), Cols: make([]column.Column, 2)}
+	src := replay.Seeded(1, "groups")
+	for j := range tab.Cols {
+		codes := make([]uint32, rows)
+		for i := range codes {
+			tab.Labels[i] = uint8(i % 3)
+			codes[i] = uint32(i)
+			tab.Cols[j].Values = append(tab.Cols[j].Values, centres[i%3][j]+0.2*(float64(rng.Below(src, 1000))/1000-0.5))
+		}
+		tab.Cols[j].Codes = column.Narrow(codes, rows)
+	}
+	p := settings()["auto"]
+	p.Epsilon = 30 * dp.Nano
+	pl, err := p.Plan(&s, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := learntest.Fit(t, pl, tab, nil, 1)
+	scores, err := m.Scores(tab.Cols, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for i, label := range m.Labels(scores) {
+		if label != tab.Labels[i] {
+			wrong++
+		}
+		z := make([]float64, 3)
+		all := 0.0
+		for k := range z {
+			z[k] = m.Linear.Bias[k]
+			for j := range tab.Cols {
+				z[k] += m.Linear.Coef[k][j] * tab.Cols[j].Values[i]
+			}
+			z[k] = 1 / (1 + math.Exp(-z[k]))
+			all += z[k]
+		}
+		for k := range z {
+			if !(math.Abs(scores[3*i+k]-z[k]/all) <= 1e-12) {
+				t.Fatalf("row %d: scores %v, want %v over %v", i, scores[3*i:][:3], z, all)
+			}
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %d rows of three far groups are mistaken", wrong, rows)
+	}
+}

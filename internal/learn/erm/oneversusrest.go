@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// fits is how many binary fits a label takes: one where it has two levels, else
+// one per level, each against all others.
+func fits(s *schema.Schema) int {
+	if k := s.Classes(); k > 2 {
+		return k
+	}
+	return 1
+}
+
+// split makes one plan per level. Each has its own part of ε, which sizes its
+// own noise: every fit reads every row, so their prices add up (4.1).
+func (pl *Plan) split() error {
+	k := fits(pl.s)
+	shares := make([]dp.Epsilon, k)
+	if !pl.NotPrivate {
+		var err error
+		if shares, err = pl.Epsilon.Split(k); err != nil {
+			return err
+		}
+	}
+	if pl.Method == Auto { // by the smallest part, the last, for all
+		least := *pl
+		least.Epsilon = shares[k-1]
+		pl.Method = autoMethod(least.crowd(pl.rows))
+	}
+	for level, share := range shares {
+		part := *pl
+		part.parts, part.bill = nil, nil
+		part.Epsilon, part.of = share, fmt.Sprintf(", level %d of %d", level+1, k)
+		part.settle()
+		pl.parts = append(pl.parts, &part)
+		pl.bill = append(pl.bill, part.bill...)
+	}
+	return nil
+}
+
+// fitParts fits each level against the rest, on the same rows.
+func (pl *Plan) fitParts(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Linear, error) {
+	all := &model.Linear{Link: model.OneVersusRest}
+	for level, part := range pl.parts {
+		one, err := part.fit(ctx, tab.Against(level), exit)
+		if err != nil {
+			return nil, err
+		}
+		all.Coef, all.Bias, all.Norm = append(all.Coef, one.Coef), append(all.Bias, one.Bias), one.Norm
+	}
+	return all, nil
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Params are the public choices behind one fit.
+type Params struct {
+	Epsilon    dp.Epsilon // ε of the whole fit; no default
+	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
+	Loss       Loss
+	Width      float64 // half-width h of the Huber-hinge, in [0.01, 100]; unused by Logistic
+	Method     Method
+	Mode       Mode
+	Noise      Noise
+	// Reg is Λ, the coefficient of ½‖w‖² on the MEAN loss of scaled rows, in
+	// [2^-26, 2^20]; 0 means DefaultReg. Method objective raises it where ε
+	// needs it.
+	Reg      float64
+	Encoding feature.Encoding
+	// Norm is the length R that rows, scaled to at most 1, are projected to, in
+	// (0, 1].
+	Norm float64
+	// Threshold says whether part of ε chooses the intercept again.
+	Threshold Threshold
+}
+
+// Loss is a loss of the margin.
+type Loss string
+
+const (
+	Logistic Loss = "logistic"
+	Huber    Loss = "huber" // Huber-hinge: a support vector machine
+)
+
+// Method says where the noise enters.
+type Method string
+
+const (
+	Objective Method = "objective" // a random linear term, then the minimum
+	Output    Method = "output"    // the minimum, then noise
+	Auto      Method = "auto"      // one of the two, by the numbers of rows and features and ε
+)
+
+// Mode says how the noise is sized.
+type Mode string
+
+const (
+	// Tight takes what the proofs of docs/guarantees/erm.md allow.
+	Tight Mode = "tight"
+	// CMS11 takes the constants as printed in the paper.
+	CMS11 Mode = "cms11"
+)
+
+// Defaults are the choices of somebody who has no other. They hold no ε.
+func Defaults() Params {
+	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: Blocks, Encoding: feature.OneHot, Norm: 1, Threshold: AutoThreshold}
+}
+
+const (
+	minReg   = 0x1p-26 // below it rounding would rival the certificate
+	maxReg   = 0x1p20
+	minWidth = 0.01
+	maxWidth = 100
+)
+
+// Plan is a checked Params with the bill. It holds no data.
+type Plan struct {
+	Params
+	s     *schema.Schema
+	rows  int // public number of rows; 0 when unknown
+	space *feature.Space
+	loss  engine.Loss
+	bill  []dp.Event
+	ask   dp.Epsilon // what choosing the threshold takes of ε; 0: it is not chosen
+	of    string     // which part of a plan this is, on its bill; "" for a whole one
+	parts []*Plan    // one binary fit per level, where the label has more than two
+}
+
+var _ learn.Plan = (*Plan)(nil)
+
+// Plan checks p against the schema and prices one fit; it fails with a
+// *dp.ParamError. rows is the number of rows where it is known, else 0. It moves
+// no price; under Auto it moves the names on the bill and AutoThreshold splits it
+// by them, so price and fit with one plan.
+func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
+	if err := p.check(s); err != nil {
+		return nil, err
+	}
+	if err := learn.Unconstrained("erm", s); err != nil {
+		return nil, err
+	}
+	sp, err := feature.NewSpace(s, p.Encoding, s.Features())
+	if err != nil {
+		return nil, err
+	}
+	pl := &Plan{Params: p, s: s, rows: rows, space: sp}
+	if p.Loss == Huber {
+		pl.loss.Huber = p.Width
+	}
+	if s.Classes() > 2 {
+		return pl, pl.split()
+	}
+	pl.settle()
+	return pl, nil
+}
+
+// settle takes the method and the threshold, where they are left open, and
+// writes the bill.
+func (pl *Plan) settle() {
+	if pl.Method == Auto {
+		pl.Method = autoMethod(pl.crowd(pl.rows))
+	}
+	pl.ask = pl.thresholdPrice()
+	pl.price()
+}
+
+func (p Params) check(s *schema.Schema) error {
+	bad := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "erm", Param: param, Want: want, Got: got}
+	}
+	switch { // written so that NaN fails
+	case s.Relation != dp.ReplaceOne:
+		return &dp.ParamError{Op: "erm", Param: "relation", Want: `must be "replace-one"`, Got: s.Relation,
+			Hint: "the noise is sized by the number of rows, which add-remove keeps private; learner brc works under it"}
+	case p.NotPrivate && p.Epsilon != 0:
+		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
+	case !p.NotPrivate && (p.Epsilon < 2*dp.Epsilon(fits(s)) || p.Epsilon > dp.MaxEpsilon):
+		return bad("epsilon", fmt.Sprintf("must be at least %s and at most %s", 2*dp.Epsilon(fits(s)), dp.MaxEpsilon), p.Epsilon)
+	case p.Loss != Logistic && p.Loss != Huber:
+		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
+	case p.Loss == Huber && !(p.Width >= minWidth && p.Width <= maxWidth):
+		return bad("width", fmt.Sprintf("must be from %g to %d", minWidth, maxWidth), p.Width)
+	case p.Method != Objective && p.Method != Output && p.Method != Auto:
+		return bad("method", `must be "objective", "output" or "auto"`, p.Method)
+	case p.Mode != Tight && p.Mode != CMS11:
+		return bad("mode", `must be "tight" or "cms11"`, p.Mode)
+	case p.Noise != Blocks && p.Noise != Gamma && p.Noise != Laplace:
+		return bad("noise", `must be "blocks", "gamma" or "laplace"`, p.Noise)
+	case p.Noise == Laplace && p.Method != Output:
+		return bad("noise", `may be "laplace" with method output only: the proof of objective needs a density`, p.Noise)
+	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
+		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
+	case p.Threshold != AutoThreshold && p.Threshold != NoThreshold:
+		return bad("threshold", `must be "auto" or "none"`, p.Threshold)
+	case !(p.Norm > 0x1p-20 && p.Norm <= 1):
+		return bad("norm", "must be above 2^-20 and at most 1: rows are scaled to length 1 first", p.Norm)
+	}
+	return nil
+}
+
+const (
+	termLabel  = "linear term of the objective"
+	coefsLabel = "coefficients"
+)
+
+// price writes the bill of one binary fit. Under method objective the
+// certificate of the solver takes a hundredth of what the fit has.
+func (pl *Plan) price() {
+	pl.bill = nil
+	eps := pl.Epsilon - pl.ask
+	switch {
+	case pl.NotPrivate:
+		return
+	case pl.Method == Output:
+		name := map[Noise]string{Blocks: mech.Blocks{}.Name(), Gamma: mech.Gamma{}.Name(), Laplace: mech.Laplace{}.Name()}[pl.Noise]
+		pl.bill = []dp.Event{{Release: coefsLabel + pl.of, Mechanism: name, Epsilon: eps}}
+	default:
+		rest := max(1, eps/100)
+		name := mech.Objective{}.Name()
+		if pl.Noise == Blocks {
+			name = mech.ObjectiveBlocks{}.Name()
+		}
+		pl.bill = []dp.Event{
+			{Release: termLabel + pl.of, Mechanism: name, Epsilon: eps - rest},
+			{Release: coefsLabel + pl.of, Mechanism: mech.Remainder{}.Name(), Epsilon: rest},
+		}
+	}
+	if pl.ask > 0 {
+		pl.bill = append(pl.bill, dp.Event{Release: thresholdLabel, Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: pl.ask})
+	}
+}
+
+// Events is the bill of one Fit, in charging order.
+func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+
+// dim is the number of coefficients, the intercept's included.
+func (pl *Plan) dim() int { return pl.space.Width() + 1 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erm
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// swamped is the crowd above which noise in the gradient outweighs the rows.
+const swamped = 0.02
+
+// crowd is about the length of the noise in the mean gradient, in halves, where
+// n rows are given: d/(n·ε) of spherical noise. It is all that the rules below
+// know of a table.
+func (pl *Plan) crowd(n int) float64 {
+	if n == 0 || pl.NotPrivate {
+		return 0
+	}
+	u := units{norm: pl.Norm, dim: pl.dim(), blocks: pl.blocks(), cell: pl.cell()}
+	return noiseLength(u.term(pl.Noise, pl.Epsilon, 0), u.dim) / 2 / float64(n)
+}
+
+// autoMethod takes the method that has the better answers by crowd. Output
+// perturbation pays for slopes at the minimum only, so a ridge that keeps the
+// minimum near zero halves its noise; objective perturbation keeps the
+// curvature of the loss, which is worth more once the rows are heard. Without
+// the number of rows (crowd 0) it is Objective.
+func autoMethod(crowd float64) Method {
+	if crowd >= swamped {
+		return Output
+	}
+	return Objective
+}
+
+// DefaultReg is Λ where none is given: a function of the method, of the numbers
+// of rows and coefficients and of ε (0: no privacy). The constants, and swamped,
+// come from a sweep over generated tables (docs/benchmarks/erm-reg.tsv, written
+// by TestSweep), not from any real one; but for the floors, on which generated
+// tables have no opinion: the change of variables shall take no more than about
+// a third of ε from the noise, and nΛ, which is 1/C of other libraries, shall
+// not fall below a fifth.
+func DefaultReg(m Method, n int, crowd float64, eps dp.Epsilon) float64 {
+	if eps == 0 {
+		return max(minReg, 0.1/float64(n))
+	}
+	reg := max(0.2, 0.25/math.Expm1(eps.Float()/3)) / float64(n)
+	switch {
+	case m == Objective:
+		reg = max(reg, min(40*crowd*crowd, 8))
+	case crowd < swamped:
+		reg = max(reg, crowd)
+	default:
+		reg = 8
+	}
+	return min(maxReg, max(minReg, reg))
+}

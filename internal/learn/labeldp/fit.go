@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package labeldp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/optimize"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+)
+
+// limits are public. What is minimised is public too, once s̃ has left, so where
+// the search stops gives nothing away.
+var limits = optimize.Limits{GradNorm: 1e-10, Steps: 200}
+
+// Fit charges acct, then reads the rows once.
+func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	n := tab.Rows()
+	if n < 1 {
+		return nil, fmt.Errorf("labeldp: the table must have at least one row")
+	}
+	if err := learn.CheckDelta("labeldp", pl.Delta, n); err != nil {
+		return nil, err
+	}
+	if err := acct.Charge(pl.price(), pl.bill); err != nil {
+		return nil, fmt.Errorf("labeldp: %w", err)
+	}
+	g, err := tab.Groups(ctx, pl.space.Columns)
+	if err != nil {
+		return nil, fmt.Errorf("labeldp: %w", err)
+	}
+	us, err := pl.fitted(ctx, g, n, exit)
+	if err != nil {
+		return nil, err
+	}
+	m := &model.Model{
+		Learner: "labeldp",
+		Schema:  pl.s.Part(pl.space.Columns),
+		Privacy: pl.privacy(acct, exit),
+		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
+	}
+	d := pl.space.Width()
+	if len(us) == 1 {
+		m.Logistic = &model.Logistic{Coef: us[0][:d], Bias: us[0][d]}
+		return m, nil
+	}
+	m.Linear = &model.Linear{Link: model.OneVersusRest}
+	for _, u := range us {
+		m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, u[:d]), append(m.Linear.Bias, u[d])
+	}
+	return m, nil
+}
+
+// Coefficients is what Fit does once it has charged: it releases Events through
+// exit and returns the coefficients of the public features, the intercept last.
+// g are the n rows of a table by the public columns of the schema, whose label
+// has two levels. For learners that have charged for it and need a public
+// classifier.
+func (pl *Plan) Coefficients(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) ([]float64, error) {
+	us, err := pl.fitted(ctx, g, n, exit)
+	if err != nil {
+		return nil, err
+	}
+	return us[0], nil
+}
+
+// fitted releases the statistic and minimises each fit's part.
+func (pl *Plan) fitted(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) (us [][]float64, err error) {
+	for _, s := range pl.parts(g, n, newStatistic(pl, g).release(pl, n, exit)) {
+		u, err := pl.minimum(ctx, g, n, s)
+		if err != nil {
+			return nil, fmt.Errorf("labeldp: %w", err)
+		}
+		us = append(us, u)
+	}
+	return us, nil
+}
+
+// minimum is post-processing of s̃ and of public columns (1.4): of the groups it
+// uses how many rows they have, never their labels. It works in coefficients u
+// of unscaled rows, in which (Λ/2)‖w‖² is (Λ/2)(columns+1)‖u‖².
+func (pl *Plan) minimum(ctx context.Context, g *engine.Groups, n int, s []float64) ([]float64, error) {
+	half := halves(g)
+	weigh := engine.GroupWeights(half, half)
+	// With both labels at half weight LogisticSums adds up softplus(z) - z/2, so
+	// the linear term wanted is s̃ less half the mean row.
+	linear := slices.Clone(s)
+	for f, m := range pl.meanRow(g, half, float64(n)) {
+		linear[f] -= m / 2
+	}
+	ridge := pl.reg(n) * float64(len(pl.space.Columns)+1)
+	best, err := optimize.Newton(func(u []float64) (optimize.Point, error) {
+		sums, err := engine.LogisticSums(ctx, pl.space, g.Cols, g.Len, weigh, u)
+		if err != nil {
+			return optimize.Point{}, err
+		}
+		p := optimize.Point{Value: sums.Loss / float64(n), Grad: sums.Grad, Hess: sums.Hess}
+		for i := range p.Hess {
+			p.Hess[i] /= float64(n)
+		}
+		for f := range p.Grad {
+			p.Value += float64(ridge*u[f]*u[f]/2) - float64(linear[f]*u[f])
+			p.Grad[f] = p.Grad[f]/float64(n) - linear[f] + float64(ridge*u[f])
+			p.Hess[f*len(u)+f] += ridge
+		}
+		return p, nil
+	}, make([]float64, pl.dim()), limits)
+	return best.X, err
+}
+
+// halves is half of how many rows each group has.
+func halves(g *engine.Groups) []float64 {
+	half := make([]float64, g.Len)
+	for _, counts := range g.Counts {
+		for i, c := range counts {
+			half[i] += float64(c) / 2
+		}
+	}
+	return half
+}
+
+// meanRow is the mean of all rows, labels aside.
+func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
+	mean := make([]float64, pl.dim())
+	pl.cells(g, func(group, f int, v float64) { mean[f] += float64(2 * half[group] * v) })
+	for f := range mean {
+		mean[f] /= n
+	}
+	mean[len(mean)-1] = 1
+	return mean
+}
+
+func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
+	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(), Claim: pl.claim(), NotPrivate: pl.NotPrivate}
+	if pl.Noise == Gamma {
+		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid"}
+	}
+	return d.Privacy(acct, exit)
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package labeldp
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Params are the public choices behind one fit.
+type Params struct {
+	Epsilon    dp.Epsilon // ε of the whole fit; no default
+	Delta      dp.Delta   // δ likewise: > 0 with Gaussian noise, 0 with any other
+	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
+	Noise      Noise
+	// Reg is Λ, the coefficient of ½‖w‖² on the mean loss of rows divided by
+	// √(columns+1), in [2^-26, 2^20]; 0 means a rule: a function of the number
+	// of rows and of the length of the noise, as erm's.
+	Reg      float64
+	Encoding feature.Encoding
+}
+
+// Noise is the law of the noise on s.
+type Noise string
+
+const (
+	// Auto is Gaussian with a δ, and without one the shorter of the other two for
+	// the schema's features: Laplace where columns have many codes on average and
+	// the encoding is one-hot, Gamma where it is ordinal.
+	Auto Noise = "auto"
+	// Gamma is spherical noise, sized for the length of a row, in float64
+	// arithmetic.
+	Gamma Noise = "gamma"
+	// Laplace is exact discrete noise, sized for the sum of a row's entries.
+	Laplace Noise = "laplace"
+	// Gaussian is exact discrete noise for a guarantee with a δ: shorter than
+	// Gamma where there are more coefficients than about 2·log(1/δ).
+	Gaussian Noise = "gaussian"
+)
+
+// Defaults are the choices of somebody who has no other. They hold no ε.
+func Defaults() Params { return Params{Noise: Auto, Encoding: feature.OneHot} }
+
+const (
+	minReg = 0x1p-26
+	maxReg = 0x1p20
+)
+
+// Plan is a checked Params with the bill. It holds no data.
+type Plan struct {
+	Params
+	s     *schema.Schema
+	rows  int // public number of rows; 0 when unknown
+	space *feature.Space
+	bill  []dp.Event
+}
+
+var _ learn.Plan = (*Plan)(nil)
+
+// The releases: of a label of two levels, and of more.
+const (
+	statisticLabel = "mean of the rows with the positive label"
+	levelsLabel    = "means of the rows of each level"
+)
+
+// Plan checks p against the schema and prices one fit; it fails with a
+// *dp.ParamError. rows is the number of rows where it is known, else 0; it
+// moves no price.
+func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
+	if err := learn.Unweighted("labeldp", s); err != nil {
+		return nil, err
+	}
+	if err := learn.Unconstrained("labeldp", s); err != nil {
+		return nil, err
+	}
+	public := s.ByRole(schema.Public)
+	bad := func(param, want string, got any) (*Plan, error) {
+		return nil, &dp.ParamError{Op: "labeldp", Param: param, Want: want, Got: got}
+	}
+	switch { // written so that NaN fails
+	case s.Relation != dp.ReplaceOne:
+		return bad("relation", `must be "replace-one": a public row cannot be hidden`, s.Relation)
+	case len(public) == 0:
+		return bad("schema", "must have a public column: no other is read", 0)
+	case p.NotPrivate && p.Epsilon != 0:
+		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
+	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
+		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
+	case p.Noise != Auto && p.Noise != Gamma && p.Noise != Laplace && p.Noise != Gaussian:
+		return bad("noise", `must be "auto", "gamma", "laplace" or "gaussian"`, p.Noise)
+	case p.Delta != 0 && (p.NotPrivate || p.Noise == Gamma || p.Noise == Laplace):
+		return bad("delta", fmt.Sprintf(`must be 0 with noise %q: only "gaussian" spends one`, p.Noise), p.Delta)
+	case (p.Noise == Gaussian || p.Delta != 0) && !p.NotPrivate && !(p.Delta > 0 && p.Delta <= dp.MaxDelta):
+		return bad("delta", `must be > 0 and < 1 with noise "gaussian"`, p.Delta)
+	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
+		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
+	}
+	sp, err := feature.NewSpace(s, p.Encoding, public)
+	if err != nil {
+		return nil, err
+	}
+	pl := &Plan{Params: p, s: s, rows: rows, space: sp}
+	if p.Noise == Auto {
+		pl.Noise = pl.shorter()
+	}
+	switch {
+	case p.NotPrivate:
+	case pl.Noise == Gaussian:
+		return pl, pl.approximate()
+	case pl.Noise == Laplace:
+		pl.bill = []dp.Event{{Release: pl.release(), Mechanism: mech.Laplace{}.Name(), Epsilon: p.Epsilon}}
+	default:
+		pl.bill = []dp.Event{{Release: pl.release(), Mechanism: mech.Gamma{}.Name(), Epsilon: p.Epsilon}}
+	}
+	return pl, nil
+}
+
+// approximate bills the Gaussian release: the largest ρ that (ε, δ) buys (1.5).
+func (pl *Plan) approximate() error {
+	if err := learn.CheckDelta("labeldp", pl.Delta, pl.rows); err != nil {
+		return err
+	}
+	bill := func(rho dp.Rho) []dp.Event {
+		return []dp.Event{{Release: pl.release(), Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}}
+	}
+	rho, err := accounting.Afford(pl.price(), dp.MaxRho, bill)
+	if err != nil {
+		return err
+	}
+	if _, err := mech.GaussianFor(rho, 1, pl.size()); err != nil { // too many coefficients
+		return err
+	}
+	pl.bill = bill(rho)
+	return nil
+}
+
+func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
+
+// Events is the bill of one Fit.
+func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+
+// dim is the number of coefficients of one fit, the intercept's included.
+func (pl *Plan) dim() int { return pl.space.Width() + 1 }
+
+// entries is the number of features of a row that are not zero, the intercept
+// included: one for each column.
+func (pl *Plan) entries() float64 { return float64(len(pl.space.Columns) + 1) }
+
+// shorter is what Auto stands for. Rows have a length of at most √entries and
+// entries that add up to at most entries, so with N numbers in the release and
+// the factors of moves the mean square of the noise is N(N+1)·l2²·entries for
+// Gamma and 2N·(l1·entries)² for Laplace, in units of 1/(nε)².
+func (pl *Plan) shorter() Noise {
+	l1, l2 := pl.moves()
+	switch {
+	case pl.Delta > 0:
+		return Gaussian
+	case 2*l1*l1*pl.entries() <= l2*l2*float64(pl.size()+1):
+		return Laplace
+	}
+	return Gamma
+}
+
+// noiseLength is about the mean length of the noise of one fit in rows that are
+// divided by √entries, which makes them of length 1 at most; 0 without privacy.
+func (pl *Plan) noiseLength(n int) float64 {
+	each := 1 / (float64(n) * pl.Epsilon.Float())
+	l1, l2 := pl.moves()
+	switch d := float64(pl.dim()); {
+	case pl.NotPrivate:
+		return 0
+	case pl.Noise == Gaussian:
+		return math.Sqrt(d/(2*pl.bill[0].Rho.Float())) / float64(n) * l2
+	case pl.Noise == Laplace:
+		return math.Sqrt(2*d*pl.entries()) * each * l1
+	default: // a fit's part of a sphere of all
+		return d * math.Sqrt(float64(pl.fits())) * each * l2
+	}
+}
+
+// Facts are the plan in words and numbers, from public choices alone.
+func (pl *Plan) Facts() []learn.Fact {
+	f := []learn.Fact{
+		{Key: "protects", Value: string(dp.LabelOnly), Text: fmt.Sprintf("protects the label of %s (%s), and nothing else of it", pl.s.Unit, pl.s.Relation)},
+		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features of %d public columns, %s encoding; private columns are not read", pl.space.Width(), len(pl.space.Columns), pl.Encoding)},
+	}
+	if k := pl.fits(); k > 1 {
+		f = append(f, learn.Fact{Key: "fits", Value: k, Text: fmt.Sprintf("%d fits, each level of the label against the rest, of one release", k)})
+	}
+	if pl.NotPrivate {
+		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
+	} else {
+		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in one release", pl.Epsilon)})
+	}
+	if pl.Delta > 0 {
+		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()), Text: fmt.Sprintf("and δ = %s: Gaussian noise of ρ = %s", pl.Delta, pl.bill[0].Rho)})
+	}
+	if pl.rows == 0 {
+		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})
+	}
+	reg := pl.reg(pl.rows)
+	f = append(f, learn.Fact{Key: "reg", Value: reg, Text: fmt.Sprintf("Λ = %.4g on the mean loss", reg)})
+	if !pl.NotPrivate {
+		length := pl.noiseLength(pl.rows)
+		f = append(f, learn.Fact{Key: "noise_length", Value: length, Text: fmt.Sprintf("%s noise in the mean of rows of length at most 1: %.4g on average, at most", pl.Noise, length)})
+	}
+	return f
+}
+
+// reg is Λ: what was asked for, else the rule that erm has for noise of the same
+// length.
+func (pl *Plan) reg(n int) float64 {
+	if pl.Reg > 0 {
+		return pl.Reg
+	}
+	noise := pl.noiseLength(n)
+	reg := max(0.1/float64(n), min(10*noise*noise, 8))
+	return min(maxReg, max(minReg, reg))
+}

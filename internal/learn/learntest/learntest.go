@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package learntest is the conformance suite of the learn contract: what every
+// learner, private or not, must do whatever its mathematics.
+package learntest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Case is one learner with one set of parameters on one table.
+type Case struct {
+	Plan  func() (learn.Plan, error)
+	Table *dataset.Table
+	// OrderFree says that the bytes of a model must not depend on the order of
+	// the rows when its randomness is replayed.
+	OrderFree bool
+	// Algebra replaces the check that the bill lists the releases, where what
+	// leaves is chosen among them and its price is not their sum.
+	Algebra func(t *testing.T, bill []dp.Event, releases []mechtest.Passage)
+}
+
+// Run checks the whole contract.
+func Run(t *testing.T, c Case) {
+	t.Helper()
+	t.Run("bill equals releases", func(t *testing.T) {
+		pl := c.plan(t)
+		tape := &mechtest.Recorder{}
+		m := Fit(t, pl, c.Table, tape, 1)
+		if m.Privacy.NotPrivate {
+			t.Skip("not private: releases are free and say so")
+		}
+		bill := pl.Events()
+		if c.Algebra != nil {
+			c.Algebra(t, bill, tape.Passages)
+		} else {
+			listed(t, bill, tape.Passages)
+		}
+		stated := dp.Price{Epsilon: m.Privacy.Epsilon, Delta: m.Privacy.Delta}
+		acct := &account{}
+		if _, err := pl.Fit(context.Background(), c.engine(t), acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(m.Privacy.Bill, bill) || !slices.Equal(acct.bill, bill) {
+			t.Error("the plan, the charge and the model differ about the bill")
+		}
+		if acct.price != stated || stated.Delta == 0 && stated != dp.Pure(bill) {
+			t.Errorf("the model states %s, charged is %s, the bill adds up to %s", stated, acct.price, dp.Total(bill))
+		}
+		if enough, err := accounting.Within(bill, stated); !enough || err != nil {
+			t.Errorf("the releases cost more than the stated %s (%v)", stated, err)
+		}
+	})
+	t.Run("charges before it reads", func(t *testing.T) {
+		pl := c.plan(t)
+		acct := &account{}
+		spy := spyOn(c.engine(t), acct)
+		if _, err := pl.Fit(context.Background(), spy, acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
+			t.Fatal(err)
+		}
+		if spy.early {
+			t.Error("the table was asked before the account was charged")
+		}
+		if acct.charges != 1 {
+			t.Errorf("the account was charged %d times", acct.charges)
+		}
+	})
+	t.Run("a refusal reads nothing", func(t *testing.T) {
+		pl := c.plan(t)
+		if len(pl.Events()) == 0 {
+			t.Skip("nothing is billed")
+		}
+		refusal := errors.New("the budget is gone")
+		acct := &account{refuse: refusal}
+		spy := spyOn(c.engine(t), acct)
+		tape := &mechtest.Recorder{}
+		m, err := pl.Fit(context.Background(), spy, acct, mech.NewTapedExit(replay.Seeded(1, "learntest"), tape))
+		if m != nil || !errors.Is(err, refusal) || spy.asked || len(tape.Passages) > 0 {
+			t.Errorf("after a refusal: model %v, error %v, table asked %v, %d releases", m != nil, err, spy.asked, len(tape.Passages))
+		}
+	})
+	t.Run("replayed randomness gives the same bytes", func(t *testing.T) {
+		a := Bytes(t, Fit(t, c.plan(t), c.Table, nil, 7))
+		if b := Bytes(t, Fit(t, c.plan(t), c.Table, nil, 7)); !bytes.Equal(a, b) {
+			t.Error("two fits with the same randomness differ")
+		}
+		if c.OrderFree {
+			if b := Bytes(t, Fit(t, c.plan(t), reversed(c.Table), nil, 7)); !bytes.Equal(a, b) {
+				t.Error("the order of the rows shows in the model")
+			}
+		}
+	})
+	t.Run("fresh randomness gives other bytes", func(t *testing.T) {
+		pl := c.plan(t)
+		if len(pl.Events()) == 0 {
+			t.Skip("nothing is drawn")
+		}
+		fit := func() []byte {
+			m, err := pl.Fit(context.Background(), c.engine(t), Free{}, mech.NewExit(rng.System()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Privacy.Seeded {
+				t.Error("a model with fresh randomness is marked seeded")
+			}
+			return Bytes(t, m)
+		}
+		if bytes.Equal(fit(), fit()) {
+			t.Error("two fits with fresh randomness are equal: the noise is not fresh")
+		}
+	})
+	t.Run("degenerate tables train", func(t *testing.T) {
+		one := make([]int, 40)
+		for _, rows := range [][]int{{0}, one, {0, 1}} {
+			tab := c.Table.Subset(rows)
+			m := Fit(t, c.plan(t), tab, nil, 3)
+			if _, err := m.Scores(tab.Cols, tab.Rows); err != nil {
+				t.Errorf("%d rows: %v", len(rows), err)
+			}
+		}
+	})
+	t.Run("the model survives its file", func(t *testing.T) {
+		m := Fit(t, c.plan(t), c.Table, nil, 5)
+		if !m.Privacy.Seeded {
+			t.Error("a model with replayed randomness is not marked seeded")
+		}
+		file := Bytes(t, m)
+		back, err := model.Unmarshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err1 := m.Scores(c.Table.Cols, c.Table.Rows)
+		got, err2 := back.Scores(c.Table.Cols, c.Table.Rows)
+		if err1 != nil || err2 != nil || !slices.Equal(want, got) {
+			t.Errorf("scores change through the file: %v, %v", err1, err2)
+		}
+		if !bytes.Equal(Bytes(t, back), file) {
+			t.Error("a model read from a file writes another one")
+		}
+	})
+	t.Run("a cancelled context stops it", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := c.plan(t).Fit(ctx, c.engine(t), Free{}, mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// listed wants one event for each release, in order.
+func listed(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
+	t.Helper()
+	if len(bill) != len(releases) {
+		t.Fatalf("%d events billed, %d releases made", len(bill), len(releases))
+	}
+	for i, p := range releases {
+		if bill[i] != (dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho}) {
+			t.Errorf("event %d is billed as %+v and leaves as %q by %s for %s, rho %s", i, bill[i], p.Label, p.Name, p.Loss, p.Rho)
+		}
+	}
+}
+
+func (c Case) plan(t *testing.T) learn.Plan {
+	t.Helper()
+	pl, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pl
+}
+
+func (c Case) engine(t *testing.T) engine.Table {
+	t.Helper()
+	return Engine(t, c.Table)
+}
+
+// Engine answers from tab in memory.
+func Engine(t testing.TB, tab *dataset.Table) engine.Table {
+	t.Helper()
+	m, err := memory.New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Fit trains with replayed randomness and an optional tape.
+func Fit(t testing.TB, pl learn.Plan, tab *dataset.Table, tape *mechtest.Recorder, seed uint64) *model.Model {
+	t.Helper()
+	exit := mech.NewExit(replay.Seeded(seed, "learntest"))
+	if tape != nil {
+		exit = mech.NewTapedExit(replay.Seeded(seed, "learntest"), tape)
+	}
+	m, err := pl.Fit(context.Background(), Engine(t, tab), Free{}, exit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Bytes is the model's file.
+func Bytes(t testing.TB, m *model.Model) []byte {
+	t.Helper()
+	file, err := model.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func reversed(tab *dataset.Table) *dataset.Table {
+	rows := make([]int, tab.Rows)
+	for i := range rows {
+		rows[i] = tab.Rows - 1 - i
+	}
+	return tab.Subset(rows)
+}
+
+// Free is an account that takes every bill and counts nothing.
+type Free struct{}
+
+func (Free) Charge(dp.Price, []dp.Event) error { return nil }
+func (Free) Counted() bool                     { return false }
+
+// account counts charges, keeps the last and refuses on demand.
+type account struct {
+	charges int
+	price   dp.Price
+	bill    []dp.Event
+	refuse  error
+}
+
+func (a *account) Charge(price dp.Price, bill []dp.Event) error {
+	if a.refuse != nil {
+		return a.refuse
+	}
+	a.charges++
+	a.price, a.bill = price, bill
+	return nil
+}
+
+func (a *account) Counted() bool { return false }
+
+// spy is a table that notices questions asked before the charge, of itself and
+// of its views.
+type spy struct {
+	engine.Table
+	*notes
+}
+
+type notes struct {
+	acct         *account
+	asked, early bool
+}
+
+func spyOn(tab engine.Table, acct *account) *spy { return &spy{tab, &notes{acct: acct}} }
+
+func (s *spy) Against(level int) engine.Table { return &spy{s.Table.Against(level), s.notes} }
+
+func (s *notes) note() {
+	s.asked = true
+	s.early = s.early || s.acct.charges == 0
+}
+
+func (s *spy) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*engine.Patterns, error) {
+	s.note()
+	return s.Table.Mistakes(ctx, sp, cs)
+}
+
+func (s *spy) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
+	s.note()
+	return s.Table.Groups(ctx, cols)
+}
+
+func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
+	s.note()
+	return s.Table.Cells(ctx, f, bins)
+}
+
+func (s *spy) LevelCells(ctx context.Context, bins []feature.Bins) ([]engine.LevelCells, error) {
+	s.note()
+	return s.Table.LevelCells(ctx, bins)
+}
+
+func (s *spy) LevelScores(start []float64) *engine.LevelScores {
+	s.note()
+	return s.Table.LevelScores(start)
+}
+
+func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
+	s.note()
+	return s.Table.LogisticSums(ctx, sp, coef)
+}
+
+func (s *spy) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
+	s.note()
+	return s.Table.MarginSums(ctx, sp, l, r, coef)
+}
+
+func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (*engine.Margins, error) {
+	s.note()
+	return s.Table.Margins(ctx, sp, r)
+}

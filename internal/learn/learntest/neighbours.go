@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learntest
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Interference trains on two neighbours with one script in the door, so that
+// nothing they release differs, and reports what differed all the same: an
+// empty string is non-interference on this pair. It also returns the largest
+// ratio of how far a release moved to how far it declared it could, with the
+// release it happened in.
+func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.Table, seed uint64, script func(k int, p mechtest.Passage) []float64) (differs string, worst float64, at string) {
+	t.Helper()
+	var tapes [2]*mechtest.Recorder
+	var files [2][]byte
+	for i, tab := range []*dataset.Table{a, b} {
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tapes[i] = &mechtest.Recorder{Script: script}
+		files[i] = Bytes(t, Fit(t, pl, tab, tapes[i], seed))
+	}
+	p, q := tapes[0].Passages, tapes[1].Passages
+	if len(p) != len(q) {
+		return fmt.Sprintf("%d releases against %d", len(p), len(q)), 0, ""
+	}
+	for k := range p {
+		if p[k].Label != q[k].Label || p[k].Loss != q[k].Loss || p[k].Rho != q[k].Rho || p[k].Bound != q[k].Bound || len(p[k].Values) != len(q[k].Values) {
+			return fmt.Sprintf("release %d is %q (bound %g) against %q (bound %g)", k, p[k].Label, p[k].Bound, q[k].Label, q[k].Bound), 0, ""
+		}
+		if r := p[k].Moved(q[k]) / p[k].Bound; r > worst {
+			worst, at = r, p[k].Label
+		}
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		differs = "the model files"
+	}
+	return differs, worst, at
+}
+
+// Neighbour returns a copy of tab in which the protected part of one row is
+// drawn anew: its private columns, under dp.FeaturesAndLabel its label too, under
+// dp.WholeRow everything, and under dp.LabelOnly its label. Derived cells follow.
+func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Table {
+	rows := make([]int, tab.Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	out := tab.Subset(rows)
+	i := int(rng.Below(src, uint64(tab.Rows)))
+	for j := range out.Cols {
+		c := &tab.Schema.Columns[j]
+		if c.Role == schema.Ignored || c.Derived != schema.InFile || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
+			continue
+		}
+		codes := len(out.Cols[j].Values)
+		if c.Kind == schema.Category {
+			codes = c.Codes()
+		}
+		set(&out.Cols[j].Codes, i, uint32(rng.Below(src, uint64(codes))))
+	}
+	out.Derive()
+	if scope != dp.PrivateFeatures {
+		out.Labels[i] = uint8(rng.Below(src, uint64(tab.Schema.Classes())))
+	}
+	return out
+}
+
+func set(c *column.Codes, i int, code uint32) {
+	switch {
+	case c.U8 != nil:
+		c.U8[i] = uint8(code)
+	case c.U16 != nil:
+		c.U16[i] = uint16(code)
+	default:
+		c.U32[i] = code
+	}
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learntest
+
+import (
+	"testing"
+
+	"github.com/discreet-dp/discreet/examples"
+	"github.com/discreet-dp/discreet/internal/realdata"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+)
+
+// ReadReal reads files of the real data sets by a shipped schema, e.g.
+// "adult.yaml". It skips the test where they are absent.
+func ReadReal(t testing.TB, schema string, files ...string) *dataset.Table {
+	t.Helper()
+	s, err := examples.Schema(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = realdata.File(t, f)
+	}
+	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}

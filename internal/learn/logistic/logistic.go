@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package logistic fits ridge logistic regression without privacy.
+//
+// Claim: none. It is the non-private twin that private learners are compared
+// with, on all columns or on the public ones alone (the baselines of Shen et
+// al., section 5.1), and the public classifier inside brc. It refuses private
+// data unless told that nothing need be protected.
+//
+// It minimises
+//
+//	(1/n) Σ_i log(1 + exp(-y_i(coef·x_i + intercept))) + ½·Reg·‖coef‖²,  y_i = ±1,
+//
+// over coefficients and an intercept that is not penalised, by damped Newton
+// steps down to a gradient of length 1e-9; scikit-learn's LogisticRegression
+// minimises the same with C = 1/(Reg·n). Each step is one pass over the rows and
+// one solve: O(n·columns² + d³), d features; memory O(d²).
+//
+// A label of K > 2 levels takes K fits, each level against the rest. Where the
+// schema declares weights of levels, a row's term counts by its level's weight
+// over the largest; the mean still divides by n.
+//
+// Prefer it to adaboost for calibrated scores; prefer adaboost over stumps when
+// the answer depends on thresholds inside the columns.
+package logistic
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Params are the public choices behind one fit.
+type Params struct {
+	// Reg is the coefficient of ½‖coef‖² on the mean loss, finite and ≥ 0; 0
+	// means 1/n, scikit-learn's default (C = 1). There is no fit without a
+	// ridge: on rows that a hyperplane separates it would have no minimum.
+	Reg        float64
+	Encoding   feature.Encoding
+	Columns    nonprivate.Columns
+	NotPrivate bool // the operator's word that private data need no protection here
+}
+
+// plan is a checked Params. It holds no data.
+type plan struct {
+	Params
+	use     *nonprivate.Use
+	space   *feature.Space
+	weights []float64 // of rows, by level; nil: 1 each
+}
+
+// Plan checks p against the schema; it fails with a *dp.ParamError. The number
+// of rows moves nothing here and may be 0, unknown.
+func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
+	switch { // written so that NaN fails
+	case !(p.Reg >= 0) || math.IsInf(p.Reg, 1):
+		return nil, &dp.ParamError{Op: "logistic", Param: "reg", Want: "must be finite and > 0, or 0 for 1/n", Got: p.Reg}
+	}
+	use, err := nonprivate.Choose("logistic", s, p.Columns, p.NotPrivate)
+	if err != nil {
+		return nil, err
+	}
+	sp, err := feature.NewSpace(s, p.Encoding, use.Cols)
+	if err != nil {
+		return nil, err
+	}
+	return &plan{Params: p, use: use, space: sp, weights: s.Label.RowWeights()}, nil
+}
+
+// Events is empty: nothing is released through noise, nothing is paid for, and
+// nothing is protected.
+func (pl *plan) Events() []dp.Event { return nil }
+
+// Facts are the plan in words and numbers, from public choices alone.
+func (pl *plan) Facts() []learn.Fact {
+	reg := "1/n"
+	if pl.Reg > 0 {
+		reg = fmt.Sprintf("%.4g", pl.Reg)
+	}
+	return append(pl.use.Facts(),
+		learn.Fact{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features, %s encoding", pl.space.Width(), pl.Encoding)},
+		learn.Fact{Key: "reg", Value: pl.Reg, Text: fmt.Sprintf("½·%s·‖coef‖² on the mean loss", reg)},
+	)
+}
+
+// Fit charges acct the empty bill, then reads the rows once per Newton step. It
+// draws no randomness.
+func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	if tab.Rows() < 1 {
+		return nil, fmt.Errorf("logistic: the table must have at least one row")
+	}
+	if err := acct.Charge(dp.Price{}, nil); err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	reg := pl.Reg
+	if reg == 0 {
+		reg = 1 / float64(tab.Rows())
+	}
+	m := &model.Model{
+		Learner: "logistic",
+		Schema:  pl.use.Schema(),
+		Privacy: pl.use.Privacy(acct.Counted(), exit.Seeded()),
+		Spaces:  []model.SpaceSpec{pl.use.Space(pl.Encoding)},
+	}
+	var err error
+	if levels := m.Schema.Classes(); levels == 2 {
+		m.Logistic, err = pl.fit(ctx, tab, reg)
+	} else {
+		m.Linear = &model.Linear{Link: model.OneVersusRest}
+		for level := 0; level < levels && err == nil; level++ {
+			var one *model.Logistic
+			if one, err = pl.fit(ctx, tab.Against(level), reg); err == nil {
+				m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, one.Coef), append(m.Linear.Bias, one.Bias)
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	return m, nil
+}
+
+// fit is one binary fit.
+func (pl *plan) fit(ctx context.Context, tab engine.Table, reg float64) (*model.Logistic, error) {
+	sums := func(coef []float64) (*engine.LossSums, error) { return tab.LogisticSums(ctx, pl.space, coef) }
+	if pl.weights != nil {
+		rows := engine.Rows{Scale: 1, Norm: math.MaxFloat64, Weights: pl.weights} // as they are
+		sums = func(coef []float64) (*engine.LossSums, error) {
+			return tab.MarginSums(ctx, pl.space, engine.Loss{}, rows, coef)
+		}
+	}
+	d := pl.space.Width()
+	best, err := minimise(sums, float64(tab.Rows()), reg, make([]float64, d+1))
+	if err != nil {
+		return nil, err
+	}
+	return &model.Logistic{Coef: best.Coef[:d], Bias: best.Coef[d]}, nil
+}

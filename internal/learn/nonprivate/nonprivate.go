@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nonprivate is what learners without privacy have in common: they ask
+// to be told, loudly, before they touch a private column or a private label,
+// and their models say what was not protected.
+package nonprivate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Columns says which feature columns a learner uses.
+type Columns string
+
+const (
+	All    Columns = "all"    // every column that is not ignored
+	Public Columns = "public" // public columns only
+)
+
+// Use is a checked choice of columns.
+type Use struct {
+	Cols    []int // indices into the schema's Columns, ascending
+	schema  *schema.Schema
+	private []string // names of the private columns and of a private label in use
+}
+
+// Choose resolves columns, for learner op. It refuses, with a *dp.ParamError,
+// an unknown choice, a choice without any column, and private columns or a
+// private label unless allow is set: the operator's explicit word that nothing
+// need be protected.
+func Choose(op string, s *schema.Schema, columns Columns, allow bool) (*Use, error) {
+	if err := learn.Unconstrained(op, s); err != nil {
+		return nil, err
+	}
+	u := &Use{schema: s}
+	switch columns {
+	case All:
+		u.Cols = s.Features()
+	case Public:
+		u.Cols = s.ByRole(schema.Public)
+	default:
+		return nil, &dp.ParamError{Op: op, Param: "columns", Want: `must be "all" or "public"`, Got: fmt.Sprintf("%q", columns)}
+	}
+	if len(u.Cols) == 0 {
+		return nil, &dp.ParamError{Op: op, Param: "columns", Want: "must name at least one column of the schema", Got: fmt.Sprintf("%q", columns)}
+	}
+	for _, j := range u.Cols {
+		if s.Columns[j].Role == schema.Private {
+			u.private = append(u.private, fmt.Sprintf("%q", s.Columns[j].Name))
+		}
+	}
+	if s.Label.Role == schema.Private {
+		u.private = append(u.private, fmt.Sprintf("the label %q", s.Label.Name))
+	}
+	if len(u.private) > 0 && !allow {
+		return nil, &dp.ParamError{
+			Op: op, Param: "not-private",
+			Want: "must be given to train without privacy on " + strings.Join(u.private, ", "),
+			Hint: "use a private learner such as brc, or public columns and a public label only",
+		}
+	}
+	return u, nil
+}
+
+// Private reports whether the fit touches anything the schema calls private.
+func (u *Use) Private() bool { return len(u.private) > 0 }
+
+// Facts are the plan's lines about privacy.
+func (u *Use) Facts() []learn.Fact {
+	return []learn.Fact{
+		{Key: "scope", Value: string(dp.Nothing), Text: u.statement()},
+		{Key: "columns", Value: u.names(), Text: fmt.Sprintf("uses %d columns: %s", len(u.Cols), strings.Join(u.names(), ", "))},
+	}
+}
+
+// Privacy is the statement in the model: no guarantee, and why.
+func (u *Use) Privacy(counted, seeded bool) model.Privacy {
+	p := model.Privacy{
+		Scope:       dp.Nothing,
+		Relation:    u.schema.Relation,
+		Unit:        u.schema.Unit,
+		Statement:   u.statement(),
+		Unprotected: []string{"Public columns and a public label are not protected."},
+		Counted:     counted,
+		Seeded:      seeded,
+		NotPrivate:  u.Private(),
+	}
+	for _, name := range u.private {
+		p.Unprotected = append(p.Unprotected, "Private data, "+name+", were used without noise and may be read off the model.")
+	}
+	return p
+}
+
+func (u *Use) statement() string {
+	if !u.Private() {
+		return "No privacy guarantee: trained without noise, on public columns and a public label only. Nothing private was used."
+	}
+	return "NOT PRIVATE: trained without noise on private data (" + strings.Join(u.private, ", ") + "). The model may reveal them."
+}
+
+// Schema is the part of the schema that prediction needs.
+func (u *Use) Schema() *schema.Schema { return u.schema.Part(u.Cols) }
+
+// Space is the specification of the feature space over Cols, for the model.
+func (u *Use) Space(enc feature.Encoding) model.SpaceSpec {
+	return model.SpaceSpec{Encoding: enc, Columns: u.names()}
+}
+
+func (u *Use) names() (names []string) {
+	for _, j := range u.Cols {
+		names = append(names, u.schema.Columns[j].Name)
+	}
+	return names
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Deal is what a private fit promised and took: the public half of a model's
+// privacy statement.
+type Deal struct {
+	Schema     *schema.Schema
+	Scope      dp.Scope
+	Epsilon    dp.Epsilon
+	Delta      dp.Delta // 0 where the guarantee is pure
+	Bill       []dp.Event
+	Claim      string // e.g. "brc: G-BRC-1"
+	NotPrivate bool   // no noise was added
+	// Unprotected are sentences beyond those that hold for every learner.
+	Unprotected []string
+}
+
+// Privacy writes the statement of one fit.
+func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
+	p := model.Privacy{
+		Scope: d.Scope, Relation: d.Schema.Relation, Unit: d.Schema.Unit, Epsilon: d.Epsilon, Delta: d.Delta, Bill: d.Bill,
+		Claim: d.Claim, Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: d.NotPrivate,
+	}
+	if d.NotPrivate {
+		p.Scope, p.Claim = dp.Nothing, ""
+		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
+		p.Unprotected = []string{"everything about the training rows"}
+		return p
+	}
+	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a factor e^%s.", d.Scope.Words(), d.Epsilon)
+	if d.Delta > 0 {
+		p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of any set of models changes by at most a factor e^%s and, beyond that, by at most %s.", d.Scope.Words(), d.Epsilon, d.Delta)
+	}
+	switch d.Scope {
+	case dp.PrivateFeatures:
+		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
+	case dp.FeaturesAndLabel:
+		p.Unprotected = append(p.Unprotected, "the public columns of every row")
+	case dp.LabelOnly:
+		p.Unprotected = append(p.Unprotected, "every feature that was used: only the label of a row is protected")
+	}
+	if d.Schema.Relation == dp.ReplaceOne {
+		p.Unprotected = append(p.Unprotected, "the number of rows")
+	}
+	p.Unprotected = append(p.Unprotected, d.Unprotected...)
+	p.Unprotected = append(p.Unprotected,
+		"what the model says about people in general, whether or not they are in the table",
+		"how long training took and how much memory it used")
+	return p
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// row is the rule of one package. The table of docs/decisions/0002-packages.md is
+// written from these rows (go test ./internal/lint -update).
+type row struct {
+	pkg   string   // short name, see Package.Name; a last element * stands for any one name
+	words string   // the rule, for the person who broke it
+	uses  []string // packages it may import, * as above
+	libs  []string // modules it may import
+	never []string // packages it may not reach, even through others
+	std   []string // standard packages it may not import
+}
+
+var (
+	// impure is what a core may not touch: time, files and the network come in
+	// as arguments.
+	impure = []string{"os", "os/exec", "io/ioutil", "syscall", "net", "net/http", "log", "log/slog", "time"}
+	rows   = []string{"table/dataset", "table/engine/memory", "census"}
+	seeds  = []string{"privacy/rng/replay"}
+	// contract is what any learner may import.
+	contract = []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine", "privacy/mech", "privacy/accounting", "model", "learn", "optimize"}
+	gonum    = "gonum.org/v1/gonum"
+)
+
+const learners = "a learner knows the contract and asks a table for statistics; it never sees rows, files, the network, the clock or seeds, and no sibling but those its row names"
+
+// table is the architecture. Packages without a row fail.
+var table = []row{
+	{pkg: "privacy/dp", words: "privacy/dp is vocabulary: the standard library only, never data or randomness",
+		std: append([]string{"crypto/rand"}, impure...)},
+	{pkg: "privacy/rng", words: "privacy/rng is secure bits: the standard library only, never seeds",
+		never: seeds},
+	{pkg: "privacy/rng/replay", words: "privacy/rng/replay is the only seeded source and knows only rng",
+		uses: []string{"privacy/rng"}},
+	{pkg: "table/column", words: "table/column is the shape of coded cells: the standard library only, never where cells come from",
+		std: impure},
+	{pkg: "table/schema", words: "table/schema says what is public: dp and a YAML reader, never rows",
+		uses: []string{"privacy/dp"}, libs: []string{"github.com/goccy/go-yaml"}, never: rows},
+	{pkg: "table/feature", words: "table/feature turns codes into numbers: schema and column, never where rows live",
+		uses: []string{"privacy/dp", "table/schema", "table/column"}, never: rows, std: impure},
+	{pkg: "table/dataset", words: "table/dataset reads rows: schema, column and decoders of files, never noise or accounts",
+		uses:  []string{"privacy/dp", "table/schema", "table/column"},
+		libs:  []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
+		never: []string{"privacy/mech", "learn", "privacy/rng", "privacy/rng/replay"}},
+	{pkg: "table/engine", words: "table/engine is the questions: schema, feature, column; never noise, accounts or where rows live",
+		uses: []string{"privacy/dp", "table/schema", "table/feature", "table/column"}, libs: []string{gonum}, never: append([]string{"privacy/mech", "learn", "privacy/rng"}, rows...), std: impure},
+	{pkg: "table/engine/memory", words: "table/engine/memory answers from dataset's columns, never with noise",
+		uses: []string{"privacy/dp", "table/schema", "table/feature", "table/column", "table/engine", "table/dataset"}, never: []string{"privacy/mech", "learn", "privacy/rng"}},
+	{pkg: "privacy/response", words: "privacy/response is the public arithmetic of reports: dp only, never randomness or rows",
+		uses: []string{"privacy/dp"}, never: append([]string{"privacy/rng", "privacy/mech"}, append(rows, seeds...)...), std: append([]string{"crypto/rand", "math/rand/v2"}, impure...)},
+	{pkg: "federated/secsum", words: "federated/secsum adds up what nobody shows: dp, rng and circl, never what the numbers mean",
+		uses: []string{"privacy/dp", "privacy/rng"}, libs: []string{"github.com/cloudflare/circl"}, never: append([]string{"privacy/mech", "learn", "table/schema"}, append(rows, seeds...)...), std: impure},
+	{pkg: "privacy/mech", words: "privacy/mech is noise and its price: dp, rng and the laws of reports, never rows or accounts",
+		uses: []string{"privacy/dp", "privacy/rng", "privacy/response"}, never: append([]string{"table/schema", "table/column", "table/engine", "learn"}, append(rows, seeds...)...), std: impure},
+	{pkg: "federated/wire", words: "federated/wire is messages: what they mean and the arithmetic both sides repeat, never rows, randomness or either side",
+		uses: []string{"privacy/dp", "table/schema", "table/feature", "privacy/response"}, never: append([]string{"privacy/rng", "privacy/mech", "model", "learn", "federated/answer", "federated/collect"}, append(rows, seeds...)...), std: impure},
+	{pkg: "federated/answer", words: "federated/answer is one owner's answers: wire, the door and its own rows, never the aggregator, files, the network, the clock or seeds",
+		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/dataset", "privacy/mech", "privacy/response", "federated/wire"}, never: append([]string{"model", "learn", "federated/collect"}, seeds...), std: impure},
+	{pkg: "federated/collect", words: "federated/collect adds up reports: wire, response and model, never a row, a perturber, randomness or the owner's code",
+		uses: []string{"privacy/dp", "table/schema", "table/column", "table/feature", "model", "privacy/response", "federated/wire"}, libs: []string{gonum}, never: append([]string{"privacy/rng", "privacy/mech", "learn", "table/engine", "federated/answer"}, append(rows, seeds...)...), std: impure},
+	{pkg: "lab/printed", words: "lab/printed is Wang and Chang to the letter, in one process, for comparison: never the repaired protocol, files, the network, the clock or seeds",
+		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/dataset", "privacy/mech", "model", "privacy/response"}, libs: []string{gonum}, never: append([]string{"learn", "privacy/ledger", "federated/wire", "federated/answer", "federated/collect"}, seeds...), std: impure},
+	{pkg: "federated/simulate", words: "federated/simulate plays both sides in one process, through wire's bytes; never files, the network, the clock or seeds",
+		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/dataset", "privacy/mech", "model", "privacy/response", "federated/wire", "federated/answer", "federated/collect"}, libs: []string{gonum}, never: append([]string{"learn", "privacy/ledger"}, seeds...), std: impure},
+	{pkg: "privacy/accounting", words: "privacy/accounting is what a composition costs: dp and gonum, never mechanisms, rows or randomness",
+		uses: []string{"privacy/dp"}, libs: []string{gonum}, never: append([]string{"privacy/mech", "learn", "privacy/rng", "table/schema", "table/engine", "model"}, append(rows, seeds...)...), std: append([]string{"crypto/rand"}, impure...)},
+	{pkg: "privacy/mech/mechtest", words: "privacy/mech/mechtest watches the door in tests: mech's list",
+		uses: []string{"privacy/dp", "privacy/rng", "privacy/rng/replay", "privacy/response", "privacy/mech", "stattest"}, never: rows},
+	{pkg: "model", words: "model predicts and serialises: dp, schema, feature, column; never randomness, training rows or accounts",
+		uses: []string{"privacy/dp", "table/schema", "table/feature", "table/column"}, never: append([]string{"privacy/rng", "privacy/mech", "learn", "table/engine"}, rows...)},
+	{pkg: "learn", words: "learn is the contract: dp, schema, engine, mech, model; never a concrete learner",
+		uses: []string{"privacy/dp", "table/schema", "table/feature", "table/engine", "privacy/mech", "model"}, never: append([]string{"learn/*"}, append(rows, seeds...)...), std: impure},
+	{pkg: "learn/*", words: learners,
+		uses: contract, libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{pkg: "learn/brc", words: learners + " (random classifiers; logistic for the public refits, labeldp where their label is private)",
+		uses: append([]string{"learn/random", "learn/logistic", "learn/labeldp"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{pkg: "learn/additive", words: learners + " (logistic for the free public part)",
+		uses: append([]string{"learn/logistic"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{pkg: "learn/people", words: learners + " (random classifiers; logistic for the free public part)",
+		uses: append([]string{"learn/random", "learn/logistic"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{pkg: "learn/pate", words: learners + " (logistic for students and printed teachers)",
+		uses: append([]string{"learn/logistic"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{pkg: "learn/adaboost", words: learners + " (its weak learners)",
+		uses: append([]string{"learn/random", "learn/logistic", "learn/stump", "learn/nonprivate"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{pkg: "learn/logistic", words: learners + " (the statement shared by learners without privacy)",
+		uses: append([]string{"learn/nonprivate"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{pkg: "learn/stump", words: learners + " (the statement shared by learners without privacy)",
+		uses: append([]string{"learn/nonprivate"}, contract...), libs: []string{gonum}, never: append(rows, seeds...), std: impure},
+	{pkg: "learn/learntest", words: "learn/learntest is the conformance suite: the contract, small tables in memory and replayed randomness; never a concrete learner",
+		uses: append([]string{"examples", "realdata", "table/dataset", "table/engine/memory", "privacy/mech/mechtest", "privacy/rng/replay", "census", "stattest"}, contract...), never: []string{"learn/brc", "learn/adaboost", "learn/logistic", "learn/stump"}},
+	{pkg: "privacy/ledger", words: "privacy/ledger counts what is spent: dp, accounting and its databases, never mechanisms or rows",
+		uses: []string{"privacy/dp", "privacy/accounting", "sqldb"}, never: append([]string{"privacy/mech", "learn", "table/engine", "model", "table/schema"}, append(rows, seeds...)...)},
+	{pkg: "privacy/ledger/ledgertest", words: "privacy/ledger/ledgertest starts throw-away servers: the standard library only"},
+	{pkg: "census", words: "census generates tables: seeded on purpose, knows schema, column and dataset, never learners or noise",
+		uses: []string{"privacy/dp", "privacy/rng", "privacy/rng/replay", "table/schema", "table/column", "table/dataset"}, libs: []string{"github.com/parquet-go/parquet-go"},
+		never: []string{"privacy/mech", "learn", "table/engine", "model"}},
+	{pkg: "examples", words: "examples is the shipped schemas: schema, never the data they describe",
+		uses: []string{"table/schema"}, never: append([]string{"privacy/mech", "learn", "privacy/rng"}, append(rows, seeds...)...)},
+	{pkg: "model/metrics", words: "model/metrics scores predictions: numbers in, numbers out",
+		uses: []string{"privacy/dp"}, libs: []string{gonum}, never: append([]string{"privacy/mech", "learn", "privacy/rng"}, append(rows, seeds...)...), std: impure},
+	{pkg: "audit", words: "audit tries to break claims from outside: it runs the real code and sees what everybody sees; never a learner's internals, files or other programs",
+		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/dataset", "table/engine", "table/engine/memory", "privacy/response", "privacy/mech", "privacy/accounting", "model", "learn", "learn/*", "stats"}, libs: []string{gonum},
+		never: append([]string{"privacy/mech/mechtest", "learn/learntest"}, seeds...), std: []string{"os", "os/exec", "net", "net/http", "log", "log/slog"}},
+	{pkg: "plot", words: "plot draws: numbers in, a picture out",
+		uses:  []string{"privacy/dp"},
+		libs:  []string{"gonum.org/v1/plot", gonum, "codeberg.org/go-fonts/liberation", "golang.org/x/image", "github.com/mattn/go-runewidth"},
+		never: append([]string{"privacy/mech", "learn", "table/engine", "model"}, append(rows, seeds...)...)},
+	{pkg: "lab/experiment", words: "lab/experiment may use every room but cmd, and seeds; what it trains is marked seeded",
+		uses: []string{"*", "*/*", "*/*/*", "*/*/*/*"}, never: []string{"cmd/*"}},
+	{pkg: "lab/experiment/*", words: "lab/experiment may use every room but cmd, and seeds; what it trains is marked seeded",
+		libs: []string{gonum}, uses: []string{"*", "*/*", "*/*/*", "*/*/*/*"}, never: []string{"cmd/*"}},
+	{pkg: "lab/experiment/wangchang/*", words: "lab/experiment/wangchang's parts know randomness only: the paper's mechanisms as printed, and features of images",
+		uses: []string{"privacy/rng"}, libs: []string{gonum}},
+	{pkg: "lab/report", words: "lab/report makes a page of experiments' files: the standard library only, never rows, learners or seeds"},
+	{pkg: "model/explain", words: "model/explain says what a model holds: dp, schema, column, feature, model; never rows, learners, randomness or files",
+		uses: []string{"privacy/dp", "table/schema", "table/column", "table/feature", "model"}, never: append([]string{"privacy/mech", "learn", "table/engine", "privacy/rng"}, append(rows, seeds...)...), std: impure},
+	{pkg: "heldout", words: "heldout compares learners on rows they did not see, without privacy: fresh noise, seeds for splits only; never a concrete learner, files or accounts",
+		uses:  []string{"privacy/dp", "privacy/rng", "table/schema", "table/dataset", "table/engine/memory", "privacy/mech", "model", "learn", "model/metrics", "plot", "table/sample", "privacy/rng/replay"},
+		never: []string{"learn/*", "privacy/ledger", "cmd/*"}, std: []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "time"}},
+	{pkg: "tune", words: "tune picks among candidates at a price: the contract and the two parts of a table; never a concrete learner, files, the clock or seeds",
+		uses:  []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/dataset", "table/engine", "table/engine/memory", "privacy/mech", "model", "learn"},
+		never: append([]string{"learn/*", "privacy/ledger", "cmd/*"}, seeds...), std: []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "time"}},
+	{pkg: "service/identity", words: "service/identity is certificates and roles: dp and the standard library, never messages, rows or noise",
+		uses: []string{"privacy/dp"}, never: append([]string{"privacy/mech", "learn", "privacy/rng", "table/schema", "table/engine", "model"}, append(rows, seeds...)...)},
+	{pkg: "service/rpc", words: "service/rpc is calls and their envelopes, generated from its .proto files: it never knows what they carry",
+		libs: []string{"connectrpc.com/connect", "google.golang.org/protobuf"}},
+	{pkg: "service/problem", words: "service/problem is how a process says no, and when to ask again: the calls' envelopes, never reports, rows or noise",
+		uses: []string{"service/rpc"}, libs: []string{"connectrpc.com/connect"}},
+	{pkg: "service/aggregator/store", words: "service/aggregator/store is what an aggregator must not forget: bytes in tables, never what they mean",
+		uses: []string{"sqldb"}},
+	{pkg: "federated/multiparty", words: "federated/multiparty combines votes: the contract, a public table's columns and convex minimisation; never a party's rows, files, the network or seeds",
+		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine", "privacy/mech", "model", "learn", "privacy/response", "optimize"}, libs: []string{gonum},
+		never: append([]string{"learn/*", "cmd/*"}, append(rows, seeds...)...), std: impure},
+	{pkg: "service/admission", words: "service/admission stands before calls: callers and problems, never what calls carry",
+		uses: []string{"service/identity", "service/problem", "sqldb"}, libs: []string{"connectrpc.com/connect", "github.com/prometheus/client_golang", "golang.org/x/time"}},
+	{pkg: "service/secretsum", words: "service/secretsum is a secret sum over the network, as its collector and its participants see it: never what is summed, rows, stores or helpers' code",
+		uses: []string{"privacy/dp", "federated/secsum", "service/identity", "service/problem", "service/rpc"}, libs: []string{"connectrpc.com/connect"},
+		never: append([]string{"privacy/mech", "learn", "table/schema", "federated/wire", "sqldb"}, append(rows, seeds...)...)},
+	{pkg: "service/helper", words: "service/helper holds shares and answers once: never what is summed, tasks or rows",
+		uses:  []string{"privacy/dp", "federated/secsum", "service/admission", "service/identity", "service/problem", "service/rpc", "service/secretsum", "sqldb"},
+		libs:  []string{"connectrpc.com/connect", "github.com/prometheus/client_golang"},
+		never: append([]string{"privacy/mech", "learn", "table/schema", "federated/wire", "federated/answer", "federated/collect"}, append(rows, seeds...)...)},
+	{pkg: "service/helper/helpertest", words: "service/helper/helpertest is helpers that tests kill: never production",
+		uses: []string{"federated/secsum", "service/helper", "service/identity", "service/secretsum"}},
+	{pkg: "service/tasks", words: "service/tasks is what operators sign: local/wire and identities, never reports' contents, rows or stores",
+		uses: []string{"privacy/dp", "federated/wire", "service/identity", "service/secretsum"}, never: append([]string{"privacy/mech", "federated/answer", "federated/collect"}, append(rows, seeds...)...)},
+	{pkg: "service/owner/spending", words: "service/owner/spending is an owner's memory: keys and what was given, never rows or the network",
+		uses: []string{"privacy/dp", "federated/wire", "federated/answer", "sqldb"}, never: seeds, std: []string{"net", "net/http"}},
+	{pkg: "service/aggregator", words: "service/aggregator serves the side that asks: the protocol's core and stores, never rows, mechanisms, randomness or owners' code",
+		uses:  []string{"privacy/dp", "model", "federated/wire", "privacy/response", "federated/collect", "federated/secsum", "service/*", "service/*/*"},
+		libs:  []string{"connectrpc.com/connect", "github.com/prometheus/client_golang"},
+		never: append([]string{"privacy/mech", "federated/answer", "service/owner", "service/owner/spending", "service/helper"}, append(rows, seeds...)...)},
+	{pkg: "service/owner", words: "service/owner takes part for owners: the protocol's core and the book, never the aggregator",
+		uses: []string{"privacy/dp", "privacy/rng", "privacy/mech", "table/schema", "table/dataset", "federated/wire", "federated/answer", "federated/secsum", "service/*", "service/*/*"}, libs: []string{"connectrpc.com/connect"},
+		never: append([]string{"federated/collect", "service/aggregator", "service/helper", "service/aggregator/store"}, seeds...)},
+	{pkg: "service/party", words: "service/party is votes over the network: multiparty's files and parameters, never rows, models or seeds",
+		uses:  []string{"privacy/dp", "privacy/rng", "federated/multiparty", "service/*", "sqldb"},
+		libs:  []string{"connectrpc.com/connect", "github.com/prometheus/client_golang"},
+		never: append([]string{"federated/answer", "federated/collect", "service/owner", "service/owner/spending", "service/aggregator", "service/helper", "service/aggregator/store"}, append(rows, seeds...)...)},
+	{pkg: "cmd/*", words: "cmd is flags and printing; seeds only through census",
+		uses: []string{"cli", "examples", "census", "plot", "audit", "heldout", "tune", "learn", "learn/*", "model", "model/*", "federated/*", "service/*", "service/*/*", "privacy/*", "table/*", "table/engine/*", "optimize", "sqldb", "stats"},
+		libs: []string{"connectrpc.com/connect", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress"}},
+	{pkg: "lab/cmd/*", words: "lab/cmd is flags and printing of the laboratory",
+		uses: []string{"cli", "privacy/dp", "lab/*", "lab/experiment/*"},
+		libs: []string{"github.com/spf13/cobra"}},
+	{pkg: "cli", words: "cli is what the commands share: exit codes, error lines, progress, files written whole",
+		uses: []string{"privacy/dp", "privacy/ledger", "plot"},
+		libs: []string{"github.com/spf13/cobra", "github.com/vbauerster/mpb/v8"}},
+	{pkg: "cli/clitest", words: "cli/clitest is what the script tests of both commands share",
+		libs: []string{"github.com/rogpeppe/go-internal"}},
+	{pkg: "table/sample", words: "table/sample draws rows for experiments and comparisons, never to hide anything",
+		uses: []string{"privacy/rng", "table/dataset"}, never: []string{"privacy/mech", "learn"}, std: impure},
+	{pkg: "realdata", words: "realdata finds the real data sets for tests: the standard library only"},
+	{pkg: "optimize", words: "optimize minimises convex functions of vectors and knows nothing else",
+		libs: []string{gonum}, std: impure},
+	{pkg: "nettest", words: "nettest is a bad network, for tests: the standard library alone",
+		uses: nil},
+	{pkg: "sqldb/sqldbtest", words: "sqldb/sqldbtest is faults between a database and its user, for tests: the standard library alone",
+		uses: nil},
+	{pkg: "sqldb", words: "sqldb opens databases that keep what they acknowledged and knows nothing of what is stored",
+		libs: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
+	{pkg: "stats", words: "stats is exact statements about counts and knows nothing of what was counted",
+		libs: []string{gonum}, std: impure},
+	{pkg: "stattest", words: "stattest judges samples and knows nothing of their origin",
+		uses: []string{"stats"}, std: impure},
+	{pkg: "lint", words: "lint reads sources: the standard library only"},
+	{pkg: "mutants", words: "mutants runs the go command on sabotaged sources: the standard library only"},
+}
+
+// rowOf finds a package's row: its own, or the one with a *.
+func rowOf(pkg string) (row, bool) {
+	for _, pattern := range []string{pkg, path.Join(path.Dir(pkg), "*")} {
+		if i := slices.IndexFunc(table, func(r row) bool { return r.pkg == pattern }); i >= 0 {
+			return table[i], true
+		}
+	}
+	return row{}, false
+}
+
+func matches(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, pkg); return ok })
+}
+
+// testOnly reports whether a package exists for tests: production cannot reach it.
+func testOnly(pkg string) bool {
+	return strings.HasSuffix(pkg, "test") || pkg == "lint" || pkg == "mutants" || pkg == "realdata"
+}
+
+const cure = "; a new arrow starts in internal/lint/imports.go, with its reason in docs/decisions/0002-packages.md"
+
+// checkImports holds production code to the table. Tests may import any package.
+func checkImports(m *Module) (bad []string) {
+	arrows := map[string][]string{}
+	for _, p := range m.production() {
+		rule, ok := rowOf(p.Name)
+		if !ok {
+			bad = append(bad, p.Name+": this package has no row in the table"+cure)
+			continue
+		}
+		for _, f := range p.Files {
+			if f.Test {
+				continue
+			}
+			for _, spec := range f.AST.Imports {
+				ip := importPath(spec)
+				to, ours := m.shortName(ip)
+				allowed := true
+				switch {
+				case ours:
+					arrows[p.Name] = append(arrows[p.Name], to)
+					allowed = matches(rule.uses, to)
+					if testOnly(to) && !testOnly(p.Name) {
+						bad = append(bad, m.at(spec.Pos(), "%s imports %s, which exists for tests only", p.Name, to))
+						continue
+					}
+				case standard(ip):
+					allowed = !slices.Contains(rule.std, ip)
+				default:
+					allowed = slices.ContainsFunc(rule.libs, func(lib string) bool { return under(ip, lib) })
+				}
+				if !allowed {
+					bad = append(bad, m.at(spec.Pos(), "%s may not import %s: %s%s", p.Name, strings.TrimPrefix(ip, m.Path+"/"), rule.words, cure))
+				}
+			}
+		}
+	}
+	for _, p := range m.production() {
+		rule, _ := rowOf(p.Name)
+		for _, to := range reach(arrows, p.Name) {
+			if matches(rule.never, to[len(to)-1]) {
+				bad = append(bad, p.Name+" must never reach "+to[len(to)-1]+" (by "+strings.Join(to, " → ")+"): "+rule.words)
+			}
+		}
+	}
+	return bad
+}
+
+// reach lists a shortest path from a package to every package it imports, directly
+// or through others.
+func reach(arrows map[string][]string, from string) (paths [][]string) {
+	seen := map[string]bool{from: true}
+	todo := [][]string{{from}}
+	for len(todo) > 0 {
+		p := todo[0]
+		todo = todo[1:]
+		for _, next := range arrows[p[len(p)-1]] {
+			if !seen[next] {
+				seen[next] = true
+				longer := append(slices.Clone(p), next)
+				todo = append(todo, longer)
+				paths = append(paths, longer)
+			}
+		}
+	}
+	return paths
+}
+
+const (
+	packagePage = "docs/decisions/0002-packages.md"
+	tableBegin  = "<!-- the table begins -->\n"
+	tableEnd    = "<!-- the table ends -->\n"
+)
+
+// packageTable is the table of the page about packages.
+func packageTable() string {
+	var b strings.Builder
+	b.WriteString("| package | its rule | may import | must never reach |\n|---|---|---|---|\n")
+	for _, r := range table {
+		_, rule, _ := strings.Cut(r.words, r.pkg+" ")
+		if rule == "" {
+			rule = r.words
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.pkg, rule, strings.Join(slices.Concat(r.uses, r.libs), ", "), strings.Join(r.never, ", "))
+	}
+	return b.String()
+}
+
+// checkPackagePage wants the page about packages to hold the table as it is.
+func checkPackagePage(m *Module) (bad []string) {
+	page, err := fs.ReadFile(m.FS, packagePage)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if written, ok := replaceTable(string(page)); !ok || written != string(page) {
+		return []string{packagePage + ": must hold the table of internal/lint/imports.go; run go test ./internal/lint -update"}
+	}
+	return nil
+}
+
+// replaceTable puts the table into the page. ok is false where it has no place.
+func replaceTable(page string) (written string, ok bool) {
+	before, rest, ok1 := strings.Cut(page, tableBegin)
+	_, after, ok2 := strings.Cut(rest, tableEnd)
+	return before + tableBegin + packageTable() + tableEnd + after, ok1 && ok2
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// summed is a complete additive model of three columns.
+func summed() *Model {
+	m := voted()
+	m.Learner, m.Spaces, m.Votes = "additive", nil, nil
+	m.Schema.Columns = m.Schema.Columns[:3]
+	m.Schema.Label.Position = 3
+	m.Additive = &Additive{Intercept: -0.75, Shapes: []Shape{
+		{Column: "age", Edges: []float64{18, 65}, LogOdds: []float64{-1, 0.25, 0.5}, Noise: []float64{0.3, 0.1, 0.2}},
+		{Column: "bill", Edges: []float64{1, 10, 1e6}, LogOdds: []float64{0, 0.125, -2, 1e-9}, Noise: []float64{0, 0, 0, 0}},
+		{Column: "ward", LogOdds: []float64{0.1, 0.2, -0.3, 0.4}, Noise: []float64{1, 1, 2, 3}},
+	}}
+	return m
+}
+
+// paired is summed with a pair of numbers, and one that takes no column's shape
+// with it.
+func paired() *Model {
+	m := summed()
+	m.Additive.Shapes = m.Additive.Shapes[:2]
+	m.Additive.Pairs = []PairShape{
+		{Columns: [2]string{"bill", "age"}, Edges: [2][]float64{{100}, {40, 50}}, LogOdds: []float64{1, 0.5, -1, 0, 2, -0.25}, Noise: []float64{0, 1, 2, 3, 4, 5}},
+		{Columns: [2]string{"ward", "age"}, Edges: [2][]float64{nil, {30}}, LogOdds: []float64{1, -1, 0.125, 2, 3, 4, -4, 0.0625}, Noise: make([]float64, 8)},
+	}
+	return m
+}
+
+func TestAdditiveAgreesWithNaiveTwin(t *testing.T) {
+	for _, m := range []*Model{summed(), paired()} {
+		agreesWithNaiveTwin(t, m)
+	}
+}
+
+func agreesWithNaiveTwin(t *testing.T, m *Model) {
+	const rows = 500
+	cols := patients(rand.New(rand.NewPCG(21, 22)), m.Schema, rows)
+	got, err := m.Scores(cols, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		z := m.Additive.Intercept
+		bin := func(name string, edges []float64) int {
+			k := columnIndex(m.Schema)[name]
+			code := int(cols[k].Codes.At(i))
+			if cols[k].Values == nil {
+				return code
+			}
+			bin := 0
+			for _, e := range edges {
+				if cols[k].Values[code] >= e {
+					bin++
+				}
+			}
+			return bin
+		}
+		for _, sh := range m.Additive.Shapes {
+			z += sh.LogOdds[bin(sh.Column, sh.Edges)]
+		}
+		for _, sh := range m.Additive.Pairs {
+			width := len(sh.Edges[1]) + 1
+			z += sh.LogOdds[bin(sh.Columns[0], sh.Edges[0])*width+bin(sh.Columns[1], sh.Edges[1])]
+		}
+		// Each of four numbers is rounded to a multiple of 2^-20.
+		if want := 1 / (1 + math.Exp(-z)); math.Abs(got[i]-want) > 1e-6 {
+			t.Fatalf("score of row %d is %g, want %g", i, got[i], want)
+		}
+	}
+}
+
+func TestAdditiveRefuses(t *testing.T) {
+	if _, err := Marshal(summed()); err != nil {
+		t.Fatal(err)
+	}
+	for say, edit := range map[string]func(a *Additive){
+		"shapes must number":            func(a *Additive) { a.Shapes = nil },
+		"intercept":                     func(a *Additive) { a.Intercept = math.NaN() },
+		"must be in the model's schema": func(a *Additive) { a.Shapes[0].Column = "stranger" },
+		"must have one shape":           func(a *Additive) { a.Shapes[2] = a.Shapes[0] },
+		"edges of a category":           func(a *Additive) { a.Shapes[2].Edges = []float64{1} },
+		"edges must increase":           func(a *Additive) { a.Shapes[0].Edges = []float64{65, 65} },
+		"inside the bounds":             func(a *Additive) { a.Shapes[0].Edges[0] = 0 },
+		"one per bin":                   func(a *Additive) { a.Shapes[1].LogOdds = a.Shapes[1].LogOdds[1:] },
+		"log-odds must be at most":      func(a *Additive) { a.Shapes[1].LogOdds[0] = math.Inf(1) },
+		"noise must be":                 func(a *Additive) { a.Shapes[1].Noise[0] = -1 },
+		"must be used by a classifier":  func(a *Additive) { a.Shapes = a.Shapes[:2] },
+	} {
+		m := summed()
+		edit(m.Additive)
+		if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v", say, err)
+		}
+	}
+	for say, edit := range map[string]func(a *Additive){
+		"must be in the model's schema": func(a *Additive) { a.Pairs[1].Columns[1] = "stranger" },
+		"must be two columns":           func(a *Additive) { a.Pairs[1].Columns[0] = "age" },
+		"with one shape":                func(a *Additive) { a.Pairs[1] = a.Pairs[0]; a.Pairs[1].Columns = [2]string{"age", "bill"} },
+		"edges of a category":           func(a *Additive) { a.Pairs[1].Edges[0] = []float64{1} },
+		"edges must increase":           func(a *Additive) { a.Pairs[0].Edges[1] = []float64{50, 40} },
+		"one per bin":                   func(a *Additive) { a.Pairs[0].LogOdds = a.Pairs[0].LogOdds[1:] },
+		"log-odds must be at most":      func(a *Additive) { a.Pairs[0].LogOdds[5] = math.NaN() },
+		"noise must be":                 func(a *Additive) { a.Pairs[0].Noise[5] = math.NaN() },
+		"must be used by a classifier":  func(a *Additive) { a.Pairs = a.Pairs[:1] },
+	} {
+		m := paired()
+		edit(m.Additive)
+		if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("pair: %s: %v", say, err)
+		}
+	}
+	m := paired()
+	m.Schema.Columns[0].Monotone = schema.Increasing
+	if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), "must not be monotone") {
+		t.Errorf("a pair of a monotone column: %v", err)
+	}
+	m = summed()
+	m.Schema.Columns[0].Monotone = schema.Increasing
+	if _, err := Marshal(m); err != nil {
+		t.Error(err)
+	}
+	m.Schema.Columns[0].Monotone = schema.Decreasing
+	if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), `"age" must be decreasing`) {
+		t.Errorf("a shape that rises where the schema wants it to fall: %v", err)
+	}
+	m = summed()
+	m.Votes = voted().Votes
+	if _, err := Marshal(m); err == nil {
+		t.Error("two classifiers in one model")
+	}
+}
+
+// A body in a frame of another version than it needs is refused: there is one
+// spelling of a model.
+func TestVersionFitsTheBody(t *testing.T) {
+	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled(), 4: paired(), 5: followed()} {
+		got, raw, err := unframe(mustMarshal(t, m))
+		if err != nil || got != v {
+			t.Fatal(got, err)
+		}
+		for other := range version {
+			if other++; other == v {
+				continue
+			}
+			if _, err := Unmarshal(frame(other, raw)); err == nil || !strings.Contains(err.Error(), "version must be") {
+				t.Errorf("version %d in a frame of version %d: %v", v, other, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Words is the statement in one paragraph, for a reader who signs it: what is
+// protected, against what, at which price, and whether it may be deployed.
+func (p *Privacy) Words() string {
+	var w []string
+	switch {
+	case p.Scope == dp.Nothing:
+		w = append(w, "This model gives no privacy guarantee: it may reveal whatever was read of the rows it was trained on.")
+	default:
+		w = append(w,
+			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.", p.price(), p.protects(), p.Unit),
+			fmt.Sprintf("%s count as neighbours when %s.", p.pair(), p.neighbours()),
+			fmt.Sprintf("Whatever anyone computes from the model is %s.", p.meaning(" with one of them as with the other", ":")))
+	}
+	w = append(w, sentence(p.Statement))
+	for _, flag := range p.flags() {
+		w = append(w, sentence(flag))
+	}
+	return strings.Join(w, " ")
+}
+
+// Card is the whole statement, one fact per line, the bill summed up by
+// mechanism. It ends in a line break.
+func (p *Privacy) Card() string {
+	var b strings.Builder
+	b.WriteString("Privacy statement\n")
+	line := func(key, value string) { fmt.Fprintf(&b, "  %-14s %s\n", key, value) }
+	if p.Scope == dp.Nothing {
+		line("guarantee", "none: whatever was read of the training rows may be revealed")
+	} else {
+		line("guarantee", fmt.Sprintf("epsilon = %s (%d nano), delta = %s", p.Epsilon, int64(p.Epsilon), p.Delta))
+		line("protects", p.protects())
+		line("meaning", "between neighbours, any outcome "+p.meaning("", ";"))
+	}
+	line("one row is", p.Unit)
+	line("neighbours", fmt.Sprintf("%s: %s", p.Relation, p.neighbours()))
+	for i, l := range p.mechanisms() {
+		line(leading(i, "paid for"), l)
+	}
+	for i, u := range p.Unprotected {
+		line(leading(i, "not protected"), u)
+	}
+	line("in words", p.Statement)
+	if p.Claim != "" {
+		line("claim", p.Claim+" (see docs/guarantees)")
+	}
+	for i, f := range p.flags() {
+		line(leading(i, "mind"), f)
+	}
+	return b.String()
+}
+
+// price is ε, or ε and δ as the literature writes them.
+func (p *Privacy) price() string {
+	if p.Delta == 0 {
+		return p.Epsilon.String()
+	}
+	return fmt.Sprintf("(%s, %s)", p.Epsilon, p.Delta)
+}
+
+// meaning says how much likelier an outcome can be, and what that is worth in a
+// bet. A δ is a chance on top; with it no single outcome bounds a belief, only
+// how often guesses are right.
+func (p *Privacy) meaning(between, stop string) string {
+	times := fmt.Sprintf("at most %s times as likely%s", factor(p.Epsilon), between)
+	if p.Delta == 0 {
+		return times + stop + " " + belief(p.Epsilon)
+	}
+	return fmt.Sprintf("%s, plus a chance of %s%s whoever guesses between the two is right at most %s of the time", times, p.Delta, stop, sure(p.Epsilon, p.Delta))
+}
+
+// leading is key for the first line of several, nothing for the others.
+func leading(i int, key string) string {
+	if i > 0 {
+		return ""
+	}
+	return key
+}
+
+func sentence(s string) string {
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+func (p *Privacy) protects() string {
+	switch p.Scope {
+	case dp.PrivateFeatures:
+		return "the private columns of each row"
+	case dp.FeaturesAndLabel:
+		return "the private columns and the label of each row"
+	case dp.LabelOnly:
+		return "the label of each row"
+	case dp.Party:
+		return "everything that each party holds, all of its rows at once"
+	}
+	return "every feature and the label of each row"
+}
+
+func (p *Privacy) neighbours() string {
+	what := "one row"
+	switch p.Scope {
+	case dp.PrivateFeatures:
+		what = "the private columns of one row"
+	case dp.FeaturesAndLabel:
+		what = "the private columns and the label of one row"
+	case dp.LabelOnly:
+		what = "the label of one row"
+	}
+	if p.Scope == dp.Party {
+		return "as many parties take part in both and one party's rows differ, any number of them"
+	}
+	if p.Relation == dp.AddRemove {
+		return "one has one row that the other lacks"
+	}
+	return fmt.Sprintf("they have the same number of rows and differ in %s at most", what)
+}
+
+// pair is what neighbours are.
+func (p *Privacy) pair() string {
+	if p.Scope == dp.Party {
+		return "Two collections of parties' tables"
+	}
+	return "Two tables"
+}
+
+// mechanisms sums the bill up by mechanism, in order of first use.
+func (p *Privacy) mechanisms() []string {
+	var names []string
+	count := map[string]int{}
+	cost := map[string]dp.Epsilon{}
+	rho := map[string]dp.Rho{}
+	for _, e := range p.Bill {
+		if count[e.Mechanism] == 0 {
+			names = append(names, e.Mechanism)
+		}
+		count[e.Mechanism]++
+		if rho[e.Mechanism] += e.Rho; e.Epsilon != dp.Infinite {
+			cost[e.Mechanism] += e.Epsilon
+		}
+	}
+	lines := make([]string, len(names))
+	for i, name := range names {
+		releases := "releases"
+		if count[name] == 1 {
+			releases = "release"
+		}
+		price := "epsilon = " + cost[name].String()
+		if rho[name] > 0 {
+			price = "rho = " + rho[name].String()
+		}
+		lines[i] = fmt.Sprintf("%d %s by %s, %s in all", count[name], releases, name, price)
+	}
+	return lines
+}
+
+// flags are what a reader must not miss, each as a sentence without its stop.
+func (p *Privacy) flags() (out []string) {
+	if p.NotPrivate {
+		out = append(out, "NOT PRIVATE: trained with the not-private override; do not release it where the training rows may not go")
+	}
+	if p.Seeded {
+		out = append(out, "SEEDED: its randomness can be reproduced, which voids the guarantee; never deploy it")
+	}
+	if p.Scope != dp.Nothing && !p.Counted {
+		out = append(out, "NOT COUNTED: no ledger was charged, so the guarantee is for this training alone; others on the same table add to it")
+	}
+	for _, o := range p.Overrides {
+		out = append(out, "OVERRIDDEN: "+o)
+	}
+	return out
+}
+
+// factor is e^ε, rounded up to three digits.
+func factor(e dp.Epsilon) string {
+	x := math.Exp(e.Float())
+	if x >= 1e6 {
+		return "a million or more"
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return fmt.Sprintf("%.6g", math.Ceil(x/unit)*unit)
+}
+
+// belief is what the factor means to somebody who suspects something.
+func belief(e dp.Epsilon) string {
+	return fmt.Sprintf("an even bet between the two becomes at most %s sure", sure(e, 0))
+}
+
+// sure is (e^ε + δ)/(e^ε + 1) in percent, rounded up: how often the best guess
+// between two neighbours, each as likely before, is right.
+func sure(e dp.Epsilon, d dp.Delta) string {
+	odds := math.Exp(-e.Float())
+	return fmt.Sprintf("%.1f %%", math.Ceil(1000*(1+odds*float64(d)/dp.Femto)/(1+odds))/10)
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Caps on what one model may hold. They bound what a hostile file can make a
+// reader allocate; no sensible training comes near.
+const (
+	maxSpaces  = 1 << 12
+	maxMembers = 1 << 16
+	maxColumns = 1 << 16
+	maxBill    = 1 << 20
+	maxNames   = 1 << 28 // bytes of feature names over all spaces
+)
+
+// check refuses a model that is not complete, finite and consistent. Both
+// Marshal and Unmarshal call it, so nothing is written that cannot be read.
+func (m *Model) check() error {
+	if !isName(m.Learner) {
+		return fmt.Errorf("model: learner must be a name of at most 64 lower-case letters, digits and hyphens (got %.100q)", m.Learner)
+	}
+	if err := m.checkClassifier(); err != nil {
+		return err
+	}
+	if err := m.checkSchemaPart(); err != nil {
+		return err
+	}
+	return m.Privacy.check()
+}
+
+// checkClassifier is the part of check that predicting relies on.
+func (m *Model) checkClassifier() error {
+	if m.Schema == nil {
+		return fmt.Errorf("model: schema must be given")
+	}
+	widths, err := m.widths()
+	if err != nil {
+		return err
+	}
+	used := make([]bool, len(widths))
+	levels := m.Schema.Classes()
+	switch {
+	case given(m) != 1:
+		return fmt.Errorf("model: exactly one of votes, logistic, additive, linear, ballots and additive levels must be given")
+	case levels < 2:
+		return fmt.Errorf("model: the label must have at least 2 levels (got %d)", levels)
+	case m.Linear != nil:
+		err = m.Linear.check(levels, widths, used)
+	case m.Ballots != nil:
+		err = m.Ballots.check(levels, widths, used)
+	case m.AdditiveLevels != nil:
+		err = m.AdditiveLevels.check(m.Schema)
+	case levels != 2:
+		return fmt.Errorf("model: the label must have 2 levels, or the classifier must be linear, ballots or additive levels (got %d levels)", levels)
+	case m.Votes != nil:
+		err = m.Votes.check(widths, used)
+	case m.Additive != nil:
+		err = m.Additive.check(m.Schema)
+	default:
+		err = m.Logistic.check(widths, used)
+	}
+	if err != nil {
+		return err
+	}
+	for k := range used {
+		if !used[k] {
+			return fmt.Errorf("model: space %d must be used by a classifier", k)
+		}
+	}
+	return nil
+}
+
+// given counts the classifiers that a model holds.
+func given(m *Model) (n int) {
+	for _, is := range []bool{m.Votes != nil, m.Logistic != nil, m.Additive != nil, m.Linear != nil, m.Ballots != nil, m.AdditiveLevels != nil} {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+// checkSchemaPart refuses columns that prediction has no use for: they would
+// be asked of everybody who predicts, and say more about the training table
+// than they must. The sources of a derived column in use are in use.
+func (m *Model) checkSchemaPart() error {
+	used := make(map[string]bool)
+	for _, sp := range m.Spaces {
+		for _, name := range sp.Columns {
+			used[name] = true
+		}
+	}
+	if m.Additive != nil {
+		for _, sh := range m.Additive.Shapes {
+			used[sh.Column] = true
+		}
+		for _, sh := range m.Additive.Pairs {
+			used[sh.Columns[0]], used[sh.Columns[1]] = true, true
+		}
+	}
+	if m.AdditiveLevels != nil {
+		for _, sh := range m.AdditiveLevels.Shapes {
+			used[sh.Column] = true
+		}
+	}
+	for _, c := range m.Schema.Columns {
+		if used[c.Name] {
+			for _, name := range m.Schema.Sources(&c) {
+				used[name] = true
+			}
+		}
+	}
+	if m.Schema.Parts != "" || len(m.Schema.Pairs) > 0 {
+		return fmt.Errorf("model: parts and pairs must be left out of the model's schema: they are about training alone")
+	}
+	for _, c := range m.Schema.Columns {
+		if c.Quantiles || len(c.Groups) > 0 {
+			return fmt.Errorf("model: bins and groups must be left out of column %q: a model's bins are settled", c.Name)
+		}
+		if c.Monotone != schema.Free && m.Additive == nil {
+			return fmt.Errorf("model: monotone must be left out of column %q: only a sum of shapes can be held to it", c.Name)
+		}
+	}
+	for _, j := range m.Schema.Features() {
+		if name := m.Schema.Columns[j].Name; !used[name] {
+			return fmt.Errorf("model: column %q must be used by a classifier or left out of the model's schema", name)
+		}
+	}
+	return nil
+}
+
+// widths checks the spaces against the schema and returns how many features
+// each has, by arithmetic: nothing is built before the coefficients that must
+// match it have been counted.
+func (m *Model) widths() ([]int, error) {
+	if len(m.Spaces) > maxSpaces {
+		return nil, fmt.Errorf("model: spaces must number at most %d (got %d)", maxSpaces, len(m.Spaces))
+	}
+	index := columnIndex(m.Schema)
+	widths := make([]int, len(m.Spaces))
+	names := 0
+	for k, sp := range m.Spaces {
+		if _, err := feature.ParseEncoding(string(sp.Encoding)); err != nil {
+			return nil, fmt.Errorf("model: space %d: %w", k, err)
+		}
+		if len(sp.Columns) > maxColumns {
+			return nil, fmt.Errorf("model: space %d: columns must number at most %d (got %d)", k, maxColumns, len(sp.Columns))
+		}
+		seen := make(map[string]bool, len(sp.Columns))
+		for _, name := range sp.Columns {
+			j, ok := index[name]
+			if !ok {
+				return nil, fmt.Errorf("model: space %d: column %q must be in the model's schema and not ignored", k, name)
+			}
+			if seen[name] {
+				return nil, fmt.Errorf("model: space %d: column %q must be given once", k, name)
+			}
+			seen[name] = true
+			width := 1
+			if c := &m.Schema.Columns[j]; c.Kind == schema.Category && sp.Encoding == feature.OneHot {
+				width = c.Codes()
+				for _, l := range c.Levels {
+					names += len(l.Value)
+				}
+			}
+			widths[k] += width
+			names += width * len(name)
+			if names > maxNames {
+				return nil, fmt.Errorf("model: the names of all features must fit %d bytes", maxNames)
+			}
+		}
+	}
+	return widths, nil
+}
+
+func (v *Votes) check(widths []int, used []bool) error {
+	if len(v.Members) < 1 || len(v.Members) > maxMembers {
+		return fmt.Errorf("model: members must number 1 to %d (got %d)", maxMembers, len(v.Members))
+	}
+	sum := 0.0
+	for i := range v.Members {
+		b := &v.Members[i]
+		if err := checkThreshold(fmt.Sprintf("member %d", i), b.Space, &b.Threshold, widths, used); err != nil {
+			return err
+		}
+		sum += math.Abs(b.Vote)
+		if !(sum <= math.MaxFloat64) {
+			return fmt.Errorf("model: member %d: the votes up to here must add up to a finite number", i)
+		}
+	}
+	return nil
+}
+
+func (l *Logistic) check(widths []int, used []bool) error {
+	if err := checkCoef("logistic", l.Space, l.Coef, widths, used); err != nil {
+		return err
+	}
+	sum := math.Abs(l.Bias)
+	for _, c := range l.Coef {
+		sum += math.Abs(c)
+	}
+	if !(sum <= math.MaxFloat64) {
+		return fmt.Errorf("model: logistic: coefficients and bias must be finite, and so must the sum of their sizes")
+	}
+	return checkNorm("logistic", l.Norm)
+}
+
+func checkThreshold(who string, space int, t *feature.Threshold, widths []int, used []bool) error {
+	if err := checkCoef(who, space, t.Coef, widths, used); err != nil {
+		return err
+	}
+	if !(math.Abs(t.Bias) <= 1) {
+		return fmt.Errorf("model: %s: bias must be in [-1, 1] (got %g)", who, t.Bias)
+	}
+	for f, c := range t.Coef {
+		if !(math.Abs(c) <= 1) {
+			return fmt.Errorf("model: %s: coefficient %d must be in [-1, 1] (got %g)", who, f, c)
+		}
+	}
+	return nil
+}
+
+func checkCoef(who string, space int, coef []float64, widths []int, used []bool) error {
+	if space < 0 || space >= len(widths) {
+		return fmt.Errorf("model: %s: space must be one of the model's %d (got %d)", who, len(widths), space)
+	}
+	if len(coef) != widths[space] {
+		return fmt.Errorf("model: %s: coefficients must number %d, one per feature of space %d (got %d)", who, widths[space], space, len(coef))
+	}
+	used[space] = true
+	return nil
+}
+
+// isName holds for names of learners, which people type and programs compare.
+func isName(s string) bool {
+	for _, c := range s {
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-') {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 64
+}
+
+// isPlain holds for text that prints as it reads: valid, on one line, without
+// control characters or marks that reorder or hide what follows. The statement
+// is shown on terminals, whoever wrote the file.
+func isPlain(s string) bool {
+	for _, c := range s {
+		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Privacy) check() error {
+	switch p.Scope {
+	case dp.PrivateFeatures, dp.WholeRow, dp.FeaturesAndLabel, dp.LabelOnly, dp.Party, dp.Nothing:
+	default:
+		return fmt.Errorf("model: privacy: scope %q is not known", p.Scope)
+	}
+	switch p.Relation {
+	case dp.ReplaceOne, dp.AddRemove:
+	default:
+		return fmt.Errorf("model: privacy: neighbour relation %q is not known", p.Relation)
+	}
+	if p.Unit == "" || p.Statement == "" {
+		return fmt.Errorf("model: privacy: unit and statement must be given")
+	}
+	texts := slices.Concat([]string{p.Unit, p.Statement, p.Claim}, p.Unprotected, p.Overrides)
+	for _, e := range p.Bill {
+		texts = append(texts, e.Release, e.Mechanism)
+	}
+	for _, s := range texts {
+		if !isPlain(s) {
+			return fmt.Errorf("model: privacy: texts must be one line without control characters (got %.100q)", s)
+		}
+	}
+	if len(p.Bill) > maxBill {
+		return fmt.Errorf("model: privacy: the bill must have at most %d lines (got %d)", maxBill, len(p.Bill))
+	}
+	for i, e := range p.Bill {
+		if e.Release == "" || e.Mechanism == "" {
+			return fmt.Errorf("model: privacy: line %d of the bill must name its release and its mechanism", i)
+		}
+		pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon
+		if only := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || only) || e.Rho < 0 || e.Rho > dp.MaxRho {
+			return fmt.Errorf("model: privacy: line %d of the bill must cost between 0 and %s (got %s), or have a rho of at most %s", i, dp.MaxEpsilon, e.Epsilon, dp.MaxRho)
+		}
+	}
+	// Where there is a δ, the trainer's accounting found the price enough, and the
+	// ledger did so again; a reader is told, and does not repeat it.
+	sum := p.Epsilon
+	if p.Delta == 0 {
+		sum = dp.Total(p.Bill)
+	}
+	switch {
+	case sum != p.Epsilon:
+		return fmt.Errorf("model: privacy: the bill must add up to epsilon = %s (got %s)", p.Epsilon, sum)
+	case p.Epsilon < 0 || p.Epsilon > dp.MaxEpsilon:
+		return fmt.Errorf("model: privacy: epsilon must be between 0 and %s (got %s)", dp.MaxEpsilon, p.Epsilon)
+	case p.Delta < 0 || p.Delta > dp.MaxDelta:
+		return fmt.Errorf("model: privacy: delta must be at least 0 and below 1 (got %s)", p.Delta)
+	case p.Delta > 0 && (p.Epsilon == 0 || len(p.Bill) == 0):
+		return fmt.Errorf("model: privacy: a delta must come with an epsilon and a bill")
+	case p.NotPrivate && p.Scope != dp.Nothing:
+		return fmt.Errorf("model: privacy: a model that is not private must have scope %q (got %q)", dp.Nothing, p.Scope)
+	case p.Scope == dp.Nothing && len(p.Bill) > 0:
+		return fmt.Errorf("model: privacy: scope %q must have an empty bill", dp.Nothing)
+	case p.Scope != dp.Nothing && (p.Claim == "" || len(p.Unprotected) == 0):
+		return fmt.Errorf("model: privacy: claim and what is not protected must be given")
+	}
+	return nil
+}
+
+// columnIndex maps the names of the columns that are read to their indices.
+func columnIndex(s *schema.Schema) map[string]int {
+	index := make(map[string]int, len(s.Columns))
+	for _, j := range s.Features() {
+		index[s.Columns[j].Name] = j
+	}
+	return index
+}
+
+// space builds the k-th feature space over the columns of the model's schema.
+func (m *Model) space(k int) (*feature.Space, error) {
+	index := columnIndex(m.Schema)
+	cols := make([]int, len(m.Spaces[k].Columns))
+	for i, name := range m.Spaces[k].Columns {
+		j, ok := index[name]
+		if !ok {
+			return nil, fmt.Errorf("model: space %d: column %q must be in the model's schema and not ignored", k, name)
+		}
+		cols[i] = j
+	}
+	return feature.NewSpace(m.Schema, m.Spaces[k].Encoding, cols)
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// scale is the log-odds of every drawing of a page, so that they compare.
+type scale struct{ low, high, step float64 }
+
+// scaleOf holds every step and zero. Bands may widen it by a sixth on each side;
+// what of them lies further out is cut.
+func scaleOf(shapes []Shape) scale {
+	var low, high, bandLow, bandHigh float64
+	for i := range shapes {
+		for _, b := range shapes[i].Bins {
+			low, high = min(low, b.LogOdds), max(high, b.LogOdds)
+			bandLow, bandHigh = min(bandLow, b.LogOdds-b.Deviation), max(bandHigh, b.LogOdds+b.Deviation)
+		}
+	}
+	room := max((high-low)/6, 0.05)
+	low, high = max(bandLow, low-room), min(bandHigh, high+room)
+	margin := max((high-low)/25, 0.05)
+	low, high = low-margin, high+margin
+	return scale{low, high, roundStep((high - low) / 6)}
+}
+
+// roundStep is the smallest of 1, 2, 5 times a power of ten that is at least x.
+func roundStep(x float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= x*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// at is a place between 0 (low) and 1 (high); what lies outside is cut.
+func (s scale) at(z float64) float64 {
+	return min(max((z-s.low)/(s.high-s.low), 0), 1)
+}
+
+func (s scale) ticks() (out []float64) {
+	for k := math.Ceil(s.low / s.step); k <= math.Floor(s.high/s.step); k++ {
+		out = append(out, k*s.step)
+	}
+	return out
+}
+
+// tick is a labelled place of an axis.
+type tick struct {
+	At, From float64 // units of the drawing; From is where a label stands
+	Text     string
+	Anchor   string
+	Zero     bool
+}
+
+// drawing is what the page needs to draw one shape.
+type drawing struct {
+	Width, Height            float64
+	Left, Right, Top, Bottom float64
+	LabelX                   float64
+	X, Y                     []tick
+	Line, Band               string // paths of a number
+	Rows                     []bar  // of a category
+	EqualWidths, Log1p       bool
+}
+
+// bar is one level of a category.
+type bar struct {
+	Name, Full            string
+	At, Middle            float64 // top and middle
+	From, Length          float64 // of the bar
+	Value                 float64
+	BandFrom, BandLength  float64
+	BandMiddle, BandUpper float64 // heights of the whisker's line and ends
+	BandLower             float64
+	Band                  bool
+}
+
+const drawingWidth = 360
+
+func draw(sh *Shape, c *schema.Column, s scale) *drawing {
+	if sh.Kind == schema.Category {
+		return drawLevels(sh, s)
+	}
+	return drawNumber(sh, c, s)
+}
+
+// drawNumber draws steps over the column's bounds. Where bins would be too
+// narrow to see, all are drawn equally wide.
+func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
+	d := &drawing{Width: drawingWidth, Height: 210, Left: 40, Right: 348, Top: 10, Bottom: 176}
+	n := len(sh.Bins)
+	place := func(x float64) float64 { return x }
+	if c.Transform == schema.Log1p {
+		d.Log1p = true
+		place = math.Log1p
+	}
+	cuts := make([]float64, n+1) // 0 to 1
+	lo, hi := place(c.Lower), place(c.Upper)
+	for b := range n {
+		cuts[b] = (place(*sh.Bins[b].From) - lo) / (hi - lo)
+	}
+	cuts[n] = 1
+	for b := range n {
+		d.EqualWidths = d.EqualWidths || cuts[b+1]-cuts[b] < 1/(8*float64(n))
+	}
+	if d.EqualWidths {
+		d.Log1p = false
+		for b := range cuts {
+			cuts[b] = float64(b) / float64(n)
+		}
+	}
+	x := func(cut float64) float64 { return d.Left + float64(cut*(d.Right-d.Left)) }
+	y := func(z float64) float64 { return d.Bottom - float64(s.at(z)*(d.Bottom-d.Top)) }
+	for _, z := range s.ticks() {
+		d.Y = append(d.Y, tick{At: y(z), From: y(z) + 4, Text: signed(z), Zero: math.Abs(z) < s.step/2})
+	}
+	d.X = edgeTicks(sh, cuts, x)
+	var line, back []string
+	banded := false
+	for b, bin := range sh.Bins {
+		line = append(line, point(x(cuts[b]), y(bin.LogOdds)), point(x(cuts[b+1]), y(bin.LogOdds)))
+		banded = banded || bin.Deviation > 0
+	}
+	d.Line = "M" + strings.Join(line, "L")
+	if banded {
+		var upper []string
+		for b, bin := range sh.Bins {
+			upper = append(upper, point(x(cuts[b]), y(bin.LogOdds+bin.Deviation)), point(x(cuts[b+1]), y(bin.LogOdds+bin.Deviation)))
+			back = append([]string{point(x(cuts[b+1]), y(bin.LogOdds-bin.Deviation)), point(x(cuts[b]), y(bin.LogOdds-bin.Deviation))}, back...)
+		}
+		d.Band = "M" + strings.Join(append(upper, back...), "L") + "Z"
+	}
+	return d
+}
+
+// edgeTicks labels the bounds and as many edges as have room.
+func edgeTicks(sh *Shape, cuts []float64, x func(float64) float64) (out []tick) {
+	const letter = 6.2 // units a digit is wide
+	n := len(sh.Bins)
+	last := brief(*sh.Bins[n-1].To)
+	end := x(1) - letter*float64(len([]rune(last))) - 8
+	free := x(0) - 1
+	for b := range n {
+		text := brief(*sh.Bins[b].From)
+		half := letter * float64(len([]rune(text))) / 2
+		t := tick{At: x(cuts[b]), From: x(cuts[b]), Anchor: "middle"}
+		left, right := t.At-half, t.At+half
+		if b == 0 {
+			t.Anchor = "start"
+			left, right = t.At, t.At+2*half
+		}
+		if left >= free && right <= end {
+			t.Text = text
+			free = right + 8
+		}
+		out = append(out, t)
+	}
+	return append(out, tick{At: x(1), From: x(1), Anchor: "end", Text: last})
+}
+
+// drawLevels draws one bar per level, in the schema's order.
+func drawLevels(sh *Shape, s scale) *drawing {
+	const row = 22.0
+	d := &drawing{Width: drawingWidth, Left: 124, Right: 348, Top: 6, LabelX: 116}
+	d.Bottom = d.Top + row*float64(len(sh.Bins))
+	d.Height = d.Bottom + 34
+	x := func(z float64) float64 { return d.Left + float64(s.at(z)*(d.Right-d.Left)) }
+	for _, z := range s.ticks() {
+		d.X = append(d.X, tick{At: x(z), From: x(z), Text: signed(z), Anchor: "middle", Zero: math.Abs(z) < s.step/2})
+	}
+	for b, bin := range sh.Bins {
+		top := d.Top + row*float64(b)
+		r := bar{Full: bin.Level, Name: cut(bin.Level, 17), At: top + 5, Middle: top + row/2 + 4, Value: x(bin.LogOdds)}
+		r.From, r.Length = min(x(0), r.Value), math.Abs(r.Value-x(0))
+		if bin.Deviation > 0 {
+			r.Band = true
+			r.BandFrom = x(bin.LogOdds - bin.Deviation)
+			r.BandLength = x(bin.LogOdds+bin.Deviation) - r.BandFrom
+			r.BandUpper, r.BandLower, r.BandMiddle = top+1, top+row-1, top+row/2
+		}
+		d.Rows = append(d.Rows, r)
+	}
+	return d
+}
+
+// cut shortens a name to so many characters.
+func cut(name string, most int) string {
+	if r := []rune(name); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return name
+}
+
+func point(x, y float64) string { return coordinate(x) + "," + coordinate(y) }
+
+// coordinate has a hundredth of a unit.
+func coordinate(x float64) string {
+	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
+}
+
+// brief writes a bin's edge with four digits.
+func brief(x float64) string {
+	if math.Abs(x) >= 1e4 && math.Abs(x) < 1e15 && x == math.Trunc(x) && len(fmt.Sprintf("%.0f", x)) <= 6 {
+		return minus(strconv.FormatFloat(x, 'f', 0, 64))
+	}
+	return minus(strconv.FormatFloat(x, 'g', 4, 64))
+}
+
+// signed writes log-odds of an axis.
+func signed(z float64) string {
+	text := strconv.FormatFloat(math.Round(z*1e6)/1e6, 'g', 4, 64)
+	switch {
+	case text == "0" || text == "-0":
+		return "0"
+	case z > 0:
+		return "+" + text
+	}
+	return minus(text)
+}
+
+func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Explanation is what a model says, in nats of the log-odds of the positive
+// level, or of each of several levels.
+type Explanation struct {
+	Learner  string `json:"learner"`
+	Label    string `json:"label"`
+	Positive string `json:"positive,omitempty"` // none where Levels is set
+	// Intercept is what every row starts from; 0 where Levels is set.
+	Intercept float64 `json:"intercept"`
+	// Shapes are those of an additive model, the most important first.
+	Shapes []Shape `json:"shapes,omitempty"`
+	// Pairs are what pairs of columns add beyond that, the most important first.
+	Pairs []Pair `json:"pairs,omitempty"`
+	// Coefficients are those of a logistic model, in the order of its features.
+	Coefficients []Coefficient `json:"coefficients,omitempty"`
+	// Levels are the functions of a model that has one per level, in the order of
+	// the label's levels, and Link says what their values become.
+	Levels []Level    `json:"levels,omitempty"`
+	Link   model.Link `json:"link,omitempty"`
+	// Starts and LevelShapes are those of an additive model of more than two levels:
+	// in the order of the label's levels, and the most important first.
+	Starts      []Start      `json:"starts,omitempty"`
+	LevelShapes []LevelShape `json:"level_shapes,omitempty"`
+	Privacy     Privacy      `json:"privacy"`
+
+	privacy model.Privacy
+	columns []schema.Column // by shape
+}
+
+// Privacy is the model's statement.
+type Privacy struct {
+	Scope   dp.Scope `json:"scope"`
+	Epsilon float64  `json:"epsilon"`
+	Words   string   `json:"words"`
+}
+
+// Shape is the step function of one column.
+type Shape struct {
+	Column string      `json:"column"`
+	Kind   schema.Kind `json:"kind"`
+	Role   schema.Role `json:"role"`
+	// Derived and Sources tell what a column that is in no file follows from.
+	Derived schema.Derivation `json:"derived,omitempty"`
+	Sources []string          `json:"sources,omitempty"`
+	// Protected tells whether the model's guarantee covers the column.
+	Protected bool `json:"protected"`
+	// Importance is the mean of |log-odds| over bins, each counted once: how
+	// many rows lie in a bin is not in the model.
+	Importance float64 `json:"importance"`
+	Bins       []Bin   `json:"bins"`
+}
+
+// Bin is one step.
+type Bin struct {
+	Level   string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are those of the schema
+	From    *float64 `json:"from,omitempty"`  // of a number, inclusive
+	To      *float64 `json:"to,omitempty"`    // exclusive, but for the last bin
+	LogOdds float64  `json:"log_odds"`
+	// Deviation is the posterior standard deviation of LogOdds; 0 where the
+	// model states none.
+	Deviation float64 `json:"posterior_sd"`
+}
+
+// Coefficient is what one feature of a linear function adds at the value 1.
+type Coefficient struct {
+	Feature string  `json:"feature"`
+	LogOdds float64 `json:"log_odds"`
+}
+
+// Level is the linear function of one level.
+type Level struct {
+	Level        string        `json:"level"`
+	Intercept    float64       `json:"intercept"`
+	Coefficients []Coefficient `json:"coefficients"`
+}
+
+// Of explains an additive, a logistic or a linear model. Any other, and one that
+// is not consistent, is refused.
+func Of(m *model.Model) (*Explanation, error) {
+	if m.Additive == nil && m.AdditiveLevels == nil && m.Logistic == nil && m.Linear == nil {
+		return nil, refusal("explain", m)
+	}
+	if m.Logistic != nil && m.Logistic.Norm > 0 || m.Linear != nil && m.Linear.Norm > 0 {
+		return nil, &dp.ParamError{Op: "explain", Param: "model", Want: "must not shorten rows: then what a cell adds depends on the row's other cells", Got: "one by " + m.Learner,
+			Hint: "train with norm 1"}
+	}
+	if _, err := m.Bind(m.Schema); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	e := &Explanation{
+		Learner: m.Learner, Label: m.Schema.Label.Name,
+		Privacy: Privacy{Scope: m.Privacy.Scope, Epsilon: m.Privacy.Epsilon.Float(), Words: m.Privacy.Words()},
+		privacy: m.Privacy,
+	}
+	if m.Linear != nil {
+		return e, e.linear(m)
+	}
+	if m.AdditiveLevels != nil {
+		e.additiveLevels(m)
+		return e, nil
+	}
+	e.Positive = m.Schema.Label.Levels[m.Schema.Label.Positive].Value
+	if m.Additive != nil {
+		e.additive(m)
+		return e, nil
+	}
+	return e, e.logistic(m)
+}
+
+// refusal says which models can be explained.
+func refusal(op string, m *model.Model) error {
+	got := "a logistic model"
+	switch {
+	case m.Votes != nil || m.Ballots != nil:
+		got = "a vote of classifiers"
+	case m.AdditiveLevels != nil:
+		got = "an additive model of more than two levels"
+	case m.Linear != nil:
+		got = "a linear model per level"
+	}
+	want := "must be additive, logistic or linear"
+	if op != "explain" {
+		want = "must be additive"
+	}
+	return &dp.ParamError{Op: op, Param: "model", Want: want, Got: fmt.Sprintf("%s by %s", got, m.Learner),
+		Hint: "train with --learner additive: its models are sums of one function per column"}
+}
+
+func (e *Explanation) additive(m *model.Model) {
+	e.Intercept = m.Additive.Intercept
+	shapes := slices.Clone(m.Additive.Shapes)
+	slices.SortStableFunc(shapes, func(a, b model.Shape) int {
+		return cmp.Or(cmp.Compare(importance(b.LogOdds), importance(a.LogOdds)), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
+	})
+	for i := range shapes {
+		sh := &shapes[i]
+		c := &m.Schema.Columns[columnOf(m, sh.Column)]
+		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Importance: importance(sh.LogOdds)}
+		out.Protected = protects(m.Privacy.Scope, c.Role)
+		for b, x := range sh.LogOdds {
+			cut := cutOf(c, sh.Edges, b)
+			bin := Bin{Level: cut.Level, From: cut.From, To: cut.To, LogOdds: x, Deviation: sh.Noise[b]}
+			out.Bins = append(out.Bins, bin)
+		}
+		e.Shapes = append(e.Shapes, out)
+		e.columns = append(e.columns, *c)
+	}
+	e.pairs(m)
+}
+
+// importance is the mean size of the steps.
+func importance(steps []float64) (mean float64) {
+	for _, x := range steps {
+		mean += math.Abs(x) / float64(len(steps))
+	}
+	return mean
+}
+
+func (e *Explanation) logistic(m *model.Model) (err error) {
+	e.Intercept = m.Logistic.Bias
+	e.Coefficients, err = coefficients(m, m.Logistic.Space, m.Logistic.Coef)
+	return err
+}
+
+func (e *Explanation) linear(m *model.Model) error {
+	e.Link = m.Linear.Link
+	for k, level := range m.Schema.Label.Levels {
+		named, err := coefficients(m, m.Linear.Space, m.Linear.Coef[k])
+		if err != nil {
+			return err
+		}
+		e.Levels = append(e.Levels, Level{level.Value, m.Linear.Bias[k], named})
+	}
+	return nil
+}
+
+// coefficients names the features of a space of m.
+func coefficients(m *model.Model, space int, coef []float64) (out []Coefficient, err error) {
+	spec := m.Spaces[space]
+	var cols []int
+	for _, name := range spec.Columns {
+		cols = append(cols, columnOf(m, name))
+	}
+	sp, err := feature.NewSpace(m.Schema, spec.Encoding, cols)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	for i, name := range sp.Names {
+		out = append(out, Coefficient{name, coef[i]})
+	}
+	return out, nil
+}
+
+// columnOf is the index of a column that the model has been checked to have.
+func columnOf(m *model.Model, name string) int {
+	return slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
+}
+
+// protects reports whether a scope covers the columns of a role.
+func protects(s dp.Scope, r schema.Role) bool {
+	return s == dp.WholeRow || r == schema.Private && (s == dp.PrivateFeatures || s == dp.FeaturesAndLabel)
+}

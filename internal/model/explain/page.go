@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+var (
+	//go:embed page.html.tmpl
+	layout string
+	//go:embed levels.html.tmpl
+	levelsLayout string
+	//go:embed page.css
+	style string
+
+	page = template.Must(template.New("page").Funcs(template.FuncMap{
+		"nats": nats, "factor": factor, "size": size, "brief": brief, "at": coordinate, "percent": percent, "words": words,
+	}).Parse(layout + levelsLayout))
+)
+
+// WriteHTML writes the explanation as one page. Equal explanations have equal
+// bytes.
+func (e *Explanation) WriteHTML(w io.Writer) error {
+	v := view{Explanation: e, Style: template.CSS(style), Card: e.privacy.Card(), Start: e.start(), Chance: chance(e.Intercept)}
+	if len(e.Shapes) > 0 {
+		s := scaleOf(e.Shapes)
+		for i := range e.Shapes {
+			sh := &e.Shapes[i]
+			f := figure{Shape: sh, ID: "column-" + strconv.Itoa(i+1), Drawing: draw(sh, &e.columns[i], s)}
+			for _, b := range sh.Bins {
+				f.Banded = f.Banded || b.Deviation > 0
+			}
+			v.Banded = v.Banded || f.Banded
+			f.Source = e.source(sh.Protected, string(sh.Role), f.Banded)
+			v.Figures = append(v.Figures, f)
+		}
+	}
+	v.LevelFigures = e.levelFigures()
+	for _, f := range v.LevelFigures {
+		v.Banded = v.Banded || f.Banded
+	}
+	e.addPairs(&v)
+	var b bytes.Buffer
+	if err := page.Execute(&b, &v); err != nil {
+		return fmt.Errorf("explain: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("explain: write page: %w", err)
+	}
+	return nil
+}
+
+// view is what the layout sees.
+type view struct {
+	*Explanation
+	Style   template.CSS
+	Card    string
+	Start   string
+	Chance  string
+	Banded  bool // some figure has a band
+	Figures []figure
+	Heats   []heatFigure
+	Ranks   []rank
+
+	LevelFigures []levelFigure
+}
+
+// rank is a line of the list of importance.
+type rank struct {
+	ID, Name   string
+	Importance float64
+	Share      float64 // of the most important one's, percent
+	Largest    float64 // step of the largest size
+	Protected  bool
+}
+
+// heatFigure is a pair of the page.
+type heatFigure struct {
+	*Pair
+	ID      string
+	Source  string
+	Drawing *heat
+	Banded  bool
+}
+
+// addPairs adds the pairs, and the list of importance of all.
+func (e *Explanation) addPairs(v *view) {
+	for i := range v.Figures {
+		f := &v.Figures[i]
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Largest: largest(f.Shape), Protected: f.Protected})
+	}
+	most := strongest(e.Pairs)
+	for i := range e.Pairs {
+		p := &e.Pairs[i]
+		f := heatFigure{Pair: p, ID: "pair-" + strconv.Itoa(i+1), Drawing: drawPair(p, most)}
+		far := 0.0
+		for _, row := range p.Cells {
+			for _, c := range row {
+				f.Banded = f.Banded || c.Deviation > 0
+				if math.Abs(c.LogOdds) > math.Abs(far) {
+					far = c.LogOdds
+				}
+			}
+		}
+		f.Source = e.source(p.Protected, "public", f.Banded)
+		v.Heats = append(v.Heats, f)
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: p.Name(), Importance: p.Importance, Largest: far, Protected: p.Protected})
+	}
+	slices.SortStableFunc(v.Ranks, func(a, b rank) int { return cmp.Compare(b.Importance, a.Importance) })
+	for i := range v.Ranks {
+		if v.Ranks[0].Importance > 0 {
+			v.Ranks[i].Share = 100 * v.Ranks[i].Importance / v.Ranks[0].Importance
+		}
+	}
+}
+
+// figure is a shape of the page.
+type figure struct {
+	*Shape
+	ID      string
+	Source  string
+	Drawing *drawing
+	Banded  bool
+}
+
+// start says where the intercept comes from.
+func (e *Explanation) start() string {
+	switch {
+	case len(e.Shapes)+len(e.Pairs)+len(e.LevelShapes) == 0:
+		return "The model does not say how far noise moved it."
+	case e.privacy.Scope == dp.Nothing:
+		return "No noise was added to it."
+	case e.privacy.Scope == dp.PrivateFeatures:
+		return "It was fitted to public columns and public labels, so it cost nothing. With the steps of public columns it is the public offset that the private columns correct."
+	}
+	return "It comes from noisy counts of the labels. The model does not say how far noise moved it."
+}
+
+// source says where a shape comes from.
+func (e *Explanation) source(protected bool, role string, banded bool) string {
+	switch {
+	case e.privacy.Scope == dp.Nothing:
+		return role + ", no noise added"
+	case protected:
+		return "protected, from noisy releases"
+	case !banded:
+		return "public, part of the public offset, free"
+	}
+	return "public"
+}
+
+func largest(sh *Shape) (z float64) {
+	for _, b := range sh.Bins {
+		if math.Abs(b.LogOdds) > math.Abs(z) {
+			z = b.LogOdds
+		}
+	}
+	return z
+}
+
+// nats writes log-odds with three decimals and a sign.
+func nats(z float64) string {
+	text := strconv.FormatFloat(z, 'f', 3, 64)
+	if text == "0.000" || text == "-0.000" {
+		return "0.000"
+	}
+	if z > 0 {
+		return "+" + text
+	}
+	return minus(text)
+}
+
+func size(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+
+// factor is what the odds are multiplied with.
+func factor(z float64) string {
+	x := math.Exp(z)
+	if x >= 0.01 && x < 1000 {
+		return "×\u00a0" + strings.TrimSuffix(strconv.FormatFloat(x, 'f', 2, 64), ".00")
+	}
+	return "×\u00a0" + minus(strconv.FormatFloat(x, 'g', 3, 64))
+}
+
+// chance is a probability in percent.
+func chance(z float64) string { return percent(1 / (1 + math.Exp(-z))) }
+
+func percent(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + "\u00a0%" }

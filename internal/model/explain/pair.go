@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Pair is what two columns together add, beyond what each of them adds.
+type Pair struct {
+	Columns   [2]string `json:"columns"`
+	Protected bool      `json:"protected"` // whether the model's guarantee covers one of them
+	// Importance is the mean of |log-odds| over cells, as a Shape's.
+	Importance float64  `json:"importance"`
+	Bins       [2][]Cut `json:"bins"`
+	// Cells has a row for each bin of the first column, with one cell for each of
+	// the second's.
+	Cells [][]Cell `json:"cells"`
+}
+
+// Cut says what a bin holds: a level, or numbers.
+type Cut struct {
+	Level string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are those of the schema
+	From  *float64 `json:"from,omitempty"`  // of a number, inclusive
+	To    *float64 `json:"to,omitempty"`    // exclusive, but for the last bin
+}
+
+// Cell is one step of a pair.
+type Cell struct {
+	LogOdds   float64 `json:"log_odds"`
+	Deviation float64 `json:"posterior_sd"` // as a Bin's
+}
+
+// Name is what the pair is called.
+func (p *Pair) Name() string { return schema.PairName(p.Columns[0], p.Columns[1]) }
+
+// pairs explains the pairs of an additive model, the most important first.
+func (e *Explanation) pairs(m *model.Model) {
+	for k := range m.Additive.Pairs {
+		sh := &m.Additive.Pairs[k]
+		p := Pair{Columns: sh.Columns, Importance: importance(sh.LogOdds)}
+		for i, name := range sh.Columns {
+			c := &m.Schema.Columns[columnOf(m, name)]
+			p.Protected = p.Protected || protects(m.Privacy.Scope, c.Role)
+			bins := feature.NewBins(m.Schema, columnOf(m, name), sh.Edges[i])
+			for b := range bins.Len() {
+				p.Bins[i] = append(p.Bins[i], cutOf(c, sh.Edges[i], b))
+			}
+		}
+		width := len(p.Bins[1])
+		for x := range p.Bins[0] {
+			row := make([]Cell, width)
+			for y := range row {
+				row[y] = Cell{sh.LogOdds[x*width+y], sh.Noise[x*width+y]}
+			}
+			p.Cells = append(p.Cells, row)
+		}
+		e.Pairs = append(e.Pairs, p)
+	}
+	slices.SortStableFunc(e.Pairs, func(a, b Pair) int {
+		return cmp.Or(cmp.Compare(b.Importance, a.Importance), cmp.Compare(a.Name(), b.Name()))
+	})
+}
+
+// cutOf is bin b of a column.
+func cutOf(c *schema.Column, edges []float64, b int) Cut {
+	if c.Kind == schema.Category {
+		return Cut{Level: c.CodeName(b)}
+	}
+	from, to := c.Lower, c.Upper
+	if b > 0 {
+		from = edges[b-1]
+	}
+	if b < len(edges) {
+		to = edges[b]
+	}
+	return Cut{From: &from, To: &to}
+}

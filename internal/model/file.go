@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// A model file is one JSON document:
+//
+//	{
+//	  "discreet_model": 1,
+//	  "bytes": 4711,
+//	  "sha256": "…",
+//	  "body": {
+//	    …
+//	  }
+//	}
+//
+// bytes and sha256 are of the body's text, from its opening to its closing
+// brace, exactly as it stands in the file. The checksum catches damage, not
+// malice: whoever can change the body can change the sum.
+const (
+	version = 5        // the newest
+	maxFile = 64 << 20 // bytes
+)
+
+// versionOf is the oldest version that holds m: whoever cannot read a newer
+// one is asked for it only where it is needed.
+func versionOf(m *Model) int {
+	switch {
+	case len(m.Schema.FileColumns()) < len(m.Schema.Columns): // derived ones
+		return 5
+	case m.Additive != nil && len(m.Additive.Pairs) > 0, m.AdditiveLevels != nil:
+		return 4
+	case m.Linear != nil || m.Ballots != nil || m.Logistic != nil && m.Logistic.Norm != 0,
+		m.Privacy.Delta != 0, m.Schema.MaxDelta != 0, m.Schema.Label.Weights != nil,
+		slices.ContainsFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Monotone != schema.Free }):
+		return 3
+	case m.Additive != nil:
+		return 2
+	}
+	return 1
+}
+
+// The parts of the frame around the body.
+const (
+	frameVersion = "{\n  \"discreet_model\": "
+	frameBytes   = ",\n  \"bytes\": "
+	frameSum     = ",\n  \"sha256\": \""
+	frameBody    = "\",\n  \"body\": "
+	frameEnd     = "\n}\n"
+)
+
+// Marshal writes m as a model file. The same model always gives the same bytes.
+// A model that is incomplete, not finite or inconsistent is refused: what
+// Marshal writes has been read back.
+func Marshal(m *Model) ([]byte, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	b, err := toBody(m)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := b.encode()
+	if err != nil {
+		return nil, err
+	}
+	file := frame(versionOf(m), raw)
+	if _, err := Unmarshal(file); err != nil {
+		return nil, fmt.Errorf("model: cannot be read back: %w", err)
+	}
+	return file, nil
+}
+
+func frame(version int, raw []byte) []byte {
+	return fmt.Appendf(nil, "%s%d%s%d%s%x%s%s%s", frameVersion, version, frameBytes, len(raw), frameSum, sha256.Sum256(raw), frameBody, raw, frameEnd)
+}
+
+// Unmarshal reads a model file. It accepts exactly what Marshal writes, or what
+// Marshal of an older version wrote. The checksum is verified before anything
+// of the body is decoded, and what is allocated is bounded by len(file).
+func Unmarshal(file []byte) (*Model, error) {
+	v, raw, err := unframe(file)
+	if err != nil {
+		return nil, err
+	}
+	b, err := decodeBody(raw)
+	if err != nil {
+		return nil, err
+	}
+	m, err := b.model()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if v != versionOf(m) {
+		return nil, fmt.Errorf("model: version must be %d for what the body holds (got %d)", versionOf(m), v)
+	}
+	return m, nil
+}
+
+// unframe returns the version and the body's text after checking the frame around it.
+func unframe(file []byte) (v int, raw []byte, err error) {
+	if len(file) > maxFile {
+		return 0, nil, fmt.Errorf("model: a model file must have at most %d bytes", maxFile)
+	}
+	rest, ok := bytes.CutPrefix(file, []byte(frameVersion))
+	if !ok {
+		return 0, nil, fmt.Errorf("model: a model file must start with %q, as discreet writes it", frameVersion)
+	}
+	v, rest, ok = number(rest, frameBytes)
+	switch {
+	case !ok:
+		return 0, nil, fmt.Errorf("model: the version must be a whole number followed by the length of the body")
+	case v > version:
+		return 0, nil, fmt.Errorf("model: version must be at most %d, the newest this program reads (got %d); use a newer discreet", version, v)
+	case v < 1:
+		return 0, nil, fmt.Errorf("model: version must be at least 1 (got %d)", v)
+	}
+	n, rest, ok := number(rest, frameSum)
+	if !ok {
+		return 0, nil, fmt.Errorf("model: bytes must be a whole number followed by the checksum")
+	}
+	stated, rest, ok := bytes.Cut(rest, []byte(frameBody))
+	if !ok {
+		return 0, nil, fmt.Errorf("model: the checksum must be followed by the body")
+	}
+	raw, ok = bytes.CutSuffix(rest, []byte(frameEnd))
+	if !ok || len(raw) != n {
+		return 0, nil, fmt.Errorf("model: the body must have the stated %d bytes and end the file; it is cut short or was changed", n)
+	}
+	if fmt.Sprintf("%x", sha256.Sum256(raw)) != string(stated) {
+		return 0, nil, fmt.Errorf("model: the body must match its checksum; the file is damaged or was edited")
+	}
+	return v, raw, nil
+}
+
+// number reads a whole number in its only spelling, and returns the text that
+// follows after.
+func number(s []byte, after string) (n int, rest []byte, ok bool) {
+	digits, rest, ok := bytes.Cut(s, []byte(after))
+	if !ok || len(digits) > 9 {
+		return 0, nil, false
+	}
+	n, err := strconv.Atoi(string(digits))
+	return n, rest, err == nil && strconv.Itoa(n) == string(digits)
+}
+
+// Load reads the model file at path.
+func Load(path string) (*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("model: load: %w", err)
+	}
+	defer f.Close()
+	file, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("model: load: %w", err)
+	}
+	m, err := Unmarshal(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w (file %s)", err, path)
+	}
+	return m, nil
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// PairShape is what two columns together add to the log-odds, beyond what each
+// of them adds. It has a bin for each bin of the first column with each of the
+// second.
+type PairShape struct {
+	Columns [2]string
+	Edges   [2][]float64 // as a Shape's
+	LogOdds []float64    // those of the second column's bins, for each of the first's in turn; nats
+	Noise   []float64    // as a Shape's
+}
+
+// Bins are the bins of the pair, whose columns are cols of s.
+func (sh *PairShape) Bins(s *schema.Schema, cols [2]int) feature.Bins {
+	return feature.Cross(feature.NewBins(s, cols[0], sh.Edges[0]), feature.NewBins(s, cols[1], sh.Edges[1]))
+}
+
+func (a *Additive) checkPairs(s *schema.Schema, index map[string]int) error {
+	seen := make(map[[2]string]bool, len(a.Pairs))
+	for k := range a.Pairs {
+		sh := &a.Pairs[k]
+		p := sh.Columns
+		if seen[p] || seen[[2]string{p[1], p[0]}] || p[0] == p[1] {
+			return fmt.Errorf("model: pair %d: %q and %q must be two columns with one shape", k, p[0], p[1])
+		}
+		seen[p] = true
+		var cols [2]int
+		for i, name := range p {
+			j, ok := index[name]
+			if !ok {
+				return fmt.Errorf("model: pair %d: column %q must be in the model's schema and not ignored", k, name)
+			}
+			c := &s.Columns[j]
+			if c.Monotone != schema.Free {
+				return fmt.Errorf("model: pair %d: column %q must not be monotone: what a pair adds follows neither of its columns", k, name)
+			}
+			if err := checkEdges(c, sh.Edges[i]); err != nil {
+				return fmt.Errorf("model: pair %d: %w", k, err)
+			}
+			cols[i] = j
+		}
+		bins := sh.Bins(s, cols)
+		if err := checkSteps(bins.Len(), sh.LogOdds, sh.Noise); err != nil {
+			return fmt.Errorf("model: pair %d: %w", k, err)
+		}
+	}
+	return nil
+}
+
+type pairBody struct {
+	Columns [2]string    `json:"columns"`
+	Edges   [2][]float64 `json:"edges"`
+	LogOdds []float64    `json:"log_odds"`
+	Noise   []float64    `json:"noise"`
+}

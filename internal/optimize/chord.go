@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package optimize
+
+import "gonum.org/v1/gonum/mat"
+
+// Chord minimises smooth convex functions by steps through one Cholesky factor
+// of a Hessian, computed at some earlier place or of a similar function, and
+// corrects it by what the gradients said since (L-BFGS: Nocedal and Wright,
+// Numerical Optimization, 2nd ed., Algorithm 7.4, with the factor in place of
+// the initial scaling). A step costs one gradient and O(d²).
+type Chord struct {
+	chol  mat.Cholesky
+	pairs []pair
+}
+
+// pair is a step, what it did to the gradient, and 1 over their product.
+type pair struct {
+	step, change []float64
+	curve        float64
+}
+
+// Factor takes a new Hessian (d×d, row-major; the upper triangle is read) and
+// forgets what gradients said. It is false where the matrix is not positive
+// definite to working precision; the Chord must then get another.
+func (c *Chord) Factor(hess []float64, d int) bool {
+	c.pairs = c.pairs[:0]
+	return c.chol.Factorize(mat.NewSymDense(d, hess))
+}
+
+// Step is -(corrected Hessian)⁻¹·grad.
+func (c *Chord) Step(grad []float64) []float64 {
+	q := append([]float64(nil), grad...)
+	part := make([]float64, len(c.pairs))
+	for i := len(c.pairs) - 1; i >= 0; i-- {
+		p := &c.pairs[i]
+		part[i] = p.curve * inner(p.step, q)
+		for j, y := range p.change {
+			q[j] -= float64(part[i] * y)
+		}
+	}
+	v := mat.NewVecDense(len(q), q)
+	_ = c.chol.SolveVecTo(v, v) // ill-conditioned solves are told by the next gradient
+	for i := range c.pairs {
+		p := &c.pairs[i]
+		b := part[i] - float64(p.curve*inner(p.change, q))
+		for j, s := range p.step {
+			q[j] += float64(b * s)
+		}
+	}
+	for j := range q {
+		q[j] = -q[j]
+	}
+	return q
+}
+
+// Correct remembers that step led from the gradient was to the gradient is.
+func (c *Chord) Correct(step, was, is []float64) {
+	change := make([]float64, len(was))
+	for i := range change {
+		change[i] = is[i] - was[i]
+	}
+	if curve := inner(step, change); curve > 0 {
+		c.pairs = append(c.pairs, pair{step, change, 1 / curve})
+	}
+}
+
+func inner(a, b []float64) float64 {
+	sum := 0.0
+	for i, x := range a {
+		sum += float64(x * b[i])
+	}
+	return sum
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package optimize
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Smooth is a convex function whose Hessian costs several gradients.
+type Smooth interface {
+	// Gradient returns the gradient at x. Its caller keeps it.
+	Gradient(x []float64) ([]float64, error)
+	// Hessian returns the Hessian where Gradient was last asked, d×d, row-major;
+	// the upper triangle is read.
+	Hessian() ([]float64, error)
+}
+
+// Secant minimises functions that change a little from one call to the next. It
+// remembers an inverse Hessian and corrects it after each step by what the
+// gradients said (the BFGS formula: Nocedal and Wright, Numerical Optimization,
+// 2nd ed., equation 6.17), so that most steps cost one gradient. The zero Secant
+// is ready to use.
+type Secant struct {
+	inverse *mat.SymDense // nil: to be computed
+}
+
+// shrink is the part of the gradient's length that a step may leave. A step
+// that leaves more has the Hessian computed anew.
+const shrink = 0.3
+
+// Minimise steps from start, which it does not change, until the gradient is
+// short enough. It never looks at values, so it has no defence against steps
+// that lead away but to give up: done is false where a full Newton step did not
+// shorten the gradient or the steps ran out; Newton can go on from the Optimum.
+// The only errors are those of f. Value stays 0.
+func (s *Secant) Minimise(f Smooth, start []float64, lim Limits) (best Optimum, done bool, err error) {
+	x := append([]float64(nil), start...)
+	grad, err := f.Gradient(x)
+	if err != nil {
+		return Optimum{}, false, err
+	}
+	steps := 0
+	end := func(done bool) (Optimum, bool, error) {
+		return Optimum{X: x, GradNorm: norm(grad), Steps: steps}, done, nil
+	}
+	for ; !(norm(grad) <= lim.GradNorm); steps++ {
+		fresh := s.inverse == nil
+		if fresh {
+			if err := s.refresh(f); err != nil {
+				return Optimum{}, false, err
+			}
+		}
+		if s.inverse == nil || steps == lim.Steps {
+			return end(false)
+		}
+		next, step, err := s.step(f, x, grad)
+		if err != nil {
+			return Optimum{}, false, err
+		}
+		switch was, is := norm(grad), norm(next); {
+		case is <= shrink*was || fresh && is < was:
+			for i := range x {
+				x[i] += step[i]
+			}
+			s.correct(step, grad, next)
+			grad = next
+		case fresh:
+			s.inverse = nil
+			return end(false)
+		case is < was:
+			for i := range x {
+				x[i] += step[i]
+			}
+			s.inverse, grad = nil, next
+		default:
+			s.inverse = nil
+			if grad, err = f.Gradient(x); err != nil {
+				return Optimum{}, false, err
+			}
+		}
+	}
+	return end(true)
+}
+
+// refresh inverts the Hessian of f; inverse stays nil where that is not
+// positive definite to working precision.
+func (s *Secant) refresh(f Smooth) error {
+	h, err := f.Hessian()
+	if err != nil {
+		return err
+	}
+	d := int(math.Sqrt(float64(len(h))))
+	var chol mat.Cholesky
+	var inverse mat.SymDense
+	if chol.Factorize(mat.NewSymDense(d, h)) && chol.InverseTo(&inverse) == nil {
+		s.inverse = &inverse
+	}
+	return nil
+}
+
+// step returns -inverse·grad and the gradient there.
+func (s *Secant) step(f Smooth, x, grad []float64) (next, step []float64, err error) {
+	step = times(s.inverse, grad)
+	to := make([]float64, len(x))
+	for i := range step {
+		step[i] = -step[i]
+		to[i] = x[i] + step[i]
+	}
+	next, err = f.Gradient(to)
+	return next, step, err
+}
+
+// correct makes inverse map the change of the gradient to the step that caused
+// it. With a curvature along the step that is not positive it forgets instead.
+func (s *Secant) correct(step, was, is []float64) {
+	change := make([]float64, len(was))
+	curve := 0.0
+	for i := range change {
+		change[i] = is[i] - was[i]
+		curve += float64(change[i] * step[i])
+	}
+	if !(curve > 0) {
+		s.inverse = nil
+		return
+	}
+	moved := times(s.inverse, change)
+	length := 0.0
+	for i, m := range moved {
+		length += float64(m * change[i])
+	}
+	for i := range step {
+		for j := i; j < len(step); j++ {
+			add := float64((1+length/curve)*step[i]*step[j]) - float64(moved[i]*step[j]) - float64(step[i]*moved[j])
+			s.inverse.SetSym(i, j, s.inverse.At(i, j)+add/curve)
+		}
+	}
+}
+
+func times(a *mat.SymDense, v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i := range out {
+		sum := 0.0
+		for j, x := range v {
+			sum += float64(a.At(i, j) * x)
+		}
+		out[i] = sum
+	}
+	return out
+}

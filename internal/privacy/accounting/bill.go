@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package accounting
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Bill composes the releases of a bill. One by the mechanism "gaussian" costs
+// what Gaussian noise of its ρ costs, one by "exponential" what a bounded range
+// costs, any other what the worst mechanism of its ε costs (Pure): a bill does
+// not say how many numbers a Laplace release holds, and a ρ alone does not make
+// its noise Gaussian. Releases that cost nothing are left out.
+func Bill(bill []dp.Event) (*Composition, error) {
+	type price struct {
+		mechanism string // only where it matters
+		eps       dp.Epsilon
+		rho       dp.Rho
+	}
+	var uses []Use
+	place := map[price]int{}
+	for i, e := range bill {
+		if e.Epsilon == 0 && e.Rho == 0 {
+			continue
+		}
+		p := price{eps: e.Epsilon}
+		switch e.Mechanism {
+		case "gaussian":
+			p = price{mechanism: e.Mechanism, rho: e.Rho}
+		case "exponential":
+			p.mechanism = e.Mechanism
+		}
+		if at, ok := place[p]; ok {
+			uses[at].Times++
+			continue
+		}
+		var pair Pair
+		var err error
+		switch p.mechanism {
+		case "gaussian":
+			pair, err = Gaussian(p.rho)
+		case "exponential":
+			pair, err = Exponential(p.eps)
+		default:
+			pair, err = Pure(p.eps)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d of the bill: %w", i, err)
+		}
+		place[p] = len(uses)
+		uses = append(uses, Use{pair, 1})
+	}
+	return Compose(uses...)
+}

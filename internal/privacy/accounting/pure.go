@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package accounting
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Pure is the pair of any (ε, 0)-DP mechanism: binary randomised response
+// (Kairouz, Oh, Viswanath 2015). It fits a permute-and-flip choice, and Laplace
+// noise on a vector of which nothing more is known.
+func Pure(eps dp.Epsilon) (Pair, error) { return Approximate(eps, 0) }
+
+// Approximate is the pair of any (ε, δ)-DP mechanism: with probability δ
+// everything is revealed, else it is Pure.
+func Approximate(eps dp.Epsilon, delta float64) (Pair, error) {
+	if err := checkEpsilon("approximate", eps); err != nil {
+		return Pair{}, err
+	}
+	if !(delta >= 0 && delta < 1) {
+		return Pair{}, &dp.ParamError{Op: "approximate", Param: "delta", Want: "must be at least 0 and below 1", Got: delta}
+	}
+	e := above(eps)
+	return Pair{remove: coins{e, []atom{{e, (1 - delta) / (1 + math.Exp(-e))}, {-e, (1 - delta) / (1 + math.Exp(e))}}, delta}}, nil
+}
+
+// RandomisedResponse is the pair of a mechanism that tells one of k answers,
+// the true one e^ε times as often as each other.
+func RandomisedResponse(eps dp.Epsilon, k int) (Pair, error) {
+	if err := checkEpsilon("randomised response", eps); err != nil {
+		return Pair{}, err
+	}
+	if k < 2 {
+		return Pair{}, &dp.ParamError{Op: "randomised response", Param: "answers", Want: "must be at least 2", Got: k}
+	}
+	e := above(eps)
+	others := float64(k-1) * math.Exp(-e) // of all wrong answers, against 1 of the truth
+	atoms := []atom{{e, 1 / (1 + others)}, {0, float64(k-2) * math.Exp(-e) / (1 + others)}, {-e, math.Exp(-e) / (1 + others)}}
+	return Pair{remove: coins{e, atoms, 0}}, nil
+}
+
+// atom is a mass p at the loss l.
+type atom struct{ l, p float64 }
+
+// coins is a loss with few values, the largest of which is top.
+type coins struct {
+	top      float64
+	atoms    []atom
+	infinite float64
+}
+
+func (c coins) shape() (deviation, length, gap float64) {
+	var mean, square float64
+	least := c.top
+	for _, a := range c.atoms {
+		mean += a.l * a.p
+		square += a.l * a.l * a.p
+		least = min(least, a.l)
+	}
+	gap = c.top - least
+	return math.Sqrt(max(square-mean*mean, 0)), gap, gap
+}
+
+func (c coins) onto(h float64) loss {
+	_, _, gap := c.shape()
+	s := newSpread(c.top, h, -steps(gap, h), 0)
+	for _, a := range c.atoms {
+		p := a.p * (1 + 16*unit*(1+math.Abs(a.l)))
+		if a.l == c.top { // exact: the largest loss stays the largest
+			s.on(0, p)
+		} else {
+			s.atom(a.l, p)
+		}
+	}
+	return s.loss(c.infinite)
+}
+
+// steps is how many grid steps cover a length, forgiving rounding; at least 1.
+func steps(length, h float64) int { return max(int(math.Ceil(length/h*(1-0x1p-40))), 1) }
+
+// above is ε as a float64 that is not below it.
+func above(eps dp.Epsilon) float64 { return math.Nextafter(eps.Float(), math.Inf(1)) }
+
+func checkEpsilon(op string, eps dp.Epsilon) error {
+	if eps < 1 || eps > maxPairEpsilon {
+		return &dp.ParamError{Op: op, Param: "epsilon", Want: fmt.Sprintf("must be at least 1e-9 and at most %s", maxPairEpsilon), Got: eps}
+	}
+	return nil
+}
+
+// maxPairEpsilon keeps e^ε inside float64.
+const maxPairEpsilon = 300 * dp.Epsilon(dp.Nano)

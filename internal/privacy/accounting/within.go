@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package accounting
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Within reports whether a bill costs at most price: for a pure price, whether
+// its Total is at most Epsilon; else whether the releases, accounted jointly,
+// are (Epsilon, Delta)-DP. Where all are Gaussian that is the closed form of
+// their ρ together, else the privacy-loss distribution of Bill.
+//
+// Claim G-ACC-6. Where it reports true, releases that cost what the bill says
+// are (Epsilon, Delta)-DP together, adaptively chosen or not.
+func Within(bill []dp.Event, price dp.Price) (bool, error) {
+	if price.Epsilon < 1 || price.Epsilon > dp.MaxEpsilon || price.Delta < 0 || price.Delta > dp.MaxDelta {
+		return false, &dp.ParamError{Op: "accounting", Param: "price", Want: fmt.Sprintf("must have 0 < epsilon <= %s and 0 <= delta < 1", dp.MaxEpsilon), Got: price}
+	}
+	if err := checkBill(bill); err != nil {
+		return false, err
+	}
+	if dp.Total(bill) <= price.Epsilon { // a pure guarantee is an (ε, δ) one
+		return true, nil
+	}
+	if price.Delta == 0 {
+		return false, nil
+	}
+	epsilon := math.Nextafter(price.Epsilon.Float(), 0) // 6.1: never above the price, as Delta.Float
+	if rho, releases := gaussians(bill); releases > 0 {
+		return rho <= dp.MaxRho && gaussianDelta(rho, epsilon, releases) <= price.Delta.Float(), nil
+	}
+	if slices.ContainsFunc(bill, func(e dp.Event) bool { return e.Rho == 0 && e.Epsilon > maxPairEpsilon }) {
+		return false, nil
+	}
+	c, err := Bill(bill)
+	if err != nil {
+		return false, err
+	}
+	return c.Delta(epsilon) <= price.Delta.Float(), nil
+}
+
+// Afford is the largest price of a part, in nano-units of ε or pico-units of ρ
+// and at most most, for which the bill it leads to is Within price. bill must
+// cost more where the part does. It is how a learner turns a target (ε, δ) into
+// the sizes of its noises.
+//
+// Claim G-ACC-5. The bill at the part returned is Within price.
+func Afford[N dp.Epsilon | dp.Rho](price dp.Price, most N, bill func(part N) []dp.Event) (N, error) {
+	return largest("afford", most, func(part N) (bool, error) { return Within(bill(part), price) })
+}
+
+// checkBill refuses lines that no mechanism writes: a price that is missing,
+// negative or beyond what a mechanism accepts.
+func checkBill(bill []dp.Event) error {
+	for i, e := range bill {
+		pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon
+		if gauss := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || gauss) || e.Rho < 0 || e.Rho > dp.MaxRho {
+			return &dp.ParamError{Op: "accounting", Param: "bill", Want: fmt.Sprintf("must price each release in epsilon up to %s or in rho up to %s (line %d)", dp.MaxEpsilon, dp.MaxRho, i+1), Got: fmt.Sprintf("epsilon_nano %d, rho_pico %d", int64(e.Epsilon), int64(e.Rho))}
+		}
+	}
+	return nil
+}
+
+// gaussians adds up a bill of Gaussian releases, up to just above the largest ρ
+// there is; releases is 0 where another mechanism is on the bill.
+func gaussians(bill []dp.Event) (rho dp.Rho, releases int) {
+	for _, e := range bill {
+		switch {
+		case e.Epsilon == 0 && e.Rho == 0:
+		case e.Mechanism != "gaussian" || e.Rho == 0:
+			return 0, 0
+		default:
+			rho = min(rho+e.Rho, dp.MaxRho+1)
+			releases++
+		}
+	}
+	return rho, releases
+}

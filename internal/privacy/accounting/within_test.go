@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package accounting
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+func gaussianEvent(rho dp.Rho) dp.Event {
+	return dp.Event{Release: "sum", Mechanism: "gaussian", Epsilon: dp.Infinite, Rho: rho}
+}
+
+func pureEvent(eps dp.Epsilon) dp.Event {
+	return dp.Event{Release: "choice", Mechanism: "permute-and-flip", Epsilon: eps}
+}
+
+// A pure bill is within a pure price to the unit; a Gaussian one within none.
+func TestWithinPure(t *testing.T) {
+	bill := []dp.Event{pureEvent(3), pureEvent(4)}
+	for eps, want := range map[dp.Epsilon]bool{6: false, 7: true, 8: true} {
+		if got, err := Within(bill, dp.Price{Epsilon: eps}); got != want || err != nil {
+			t.Errorf("ε = %d: %v, %v", eps, got, err)
+		}
+	}
+	if got, err := Within([]dp.Event{gaussianEvent(1)}, dp.Price{Epsilon: dp.MaxEpsilon}); got || err != nil {
+		t.Errorf("a Gaussian release is within a pure price: %v, %v", got, err)
+	}
+}
+
+// Of Gaussian releases the largest total is within its target, and the next
+// larger, by a thousandth, is not: closed form, by independent arithmetic.
+func TestWithinGaussian(t *testing.T) {
+	price := dp.Price{Epsilon: dp.Nano, Delta: 1_000_000_000} // (1, 1e-6)
+	for _, k := range []int{1, 7} {
+		split := func(rho dp.Rho) (bill []dp.Event) {
+			for range k {
+				bill = append(bill, gaussianEvent(rho))
+			}
+			return bill
+		}
+		part, err := Afford(price, dp.MaxRho, split)
+		if err != nil {
+			t.Fatal(err)
+		}
+		curve := func(rho float64) float64 {
+			mu := math.Sqrt(2 * rho)
+			return math.Erfc((1/mu-mu/2)/math.Sqrt2)/2 - math.E*math.Erfc((1/mu+mu/2)/math.Sqrt2)/2
+		}
+		at := float64(k) * part.Float()
+		if !(curve(at) <= 1e-6 && curve(at*1.001) > 1e-6) {
+			t.Errorf("%d releases of ρ = %s: δ(1) is %g, and %g a thousandth further", k, part, curve(at), curve(at*1.001))
+		}
+		if ok, err := Within(split(part+part/1000), price); ok || err != nil {
+			t.Errorf("%d releases of a thousandth more are within: %v", k, err)
+		}
+	}
+}
+
+// A bill of Gaussian and pure releases is accounted jointly: cheaper than its
+// parts one by one, dearer than either alone. The reference is the mixture over
+// the pure release's two losses of the Gaussian curve, in closed form.
+func TestWithinMixture(t *testing.T) {
+	const half = dp.Nano / 2
+	price := dp.Price{Epsilon: dp.Nano, Delta: 1_000_000_000}
+	part, err := Afford(price, dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{pureEvent(half), gaussianEvent(rho)} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve := func(rho, eps float64) float64 {
+		mu := math.Sqrt(2 * rho)
+		return math.Erfc((eps/mu-mu/2)/math.Sqrt2)/2 - math.Exp(eps)*math.Erfc((eps/mu+mu/2)/math.Sqrt2)/2
+	}
+	both := func(rho float64) float64 { // δ(1) of randomised response with ε = 1/2, then Gaussian
+		up := 1 / (1 + math.Exp(-0.5))
+		return up*curve(rho, 0.5) + (1-up)*curve(rho, 1.5)
+	}
+	if at := part.Float(); !(both(at) <= 1e-6 && both(at*1.01) > 1e-6) {
+		t.Errorf("ρ = %s beside ε = 0.5: δ(1) is %g, and %g a hundredth further", part, both(at), both(at*1.01))
+	}
+	apart, err := Afford(dp.Price{Epsilon: half, Delta: price.Delta}, dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{gaussianEvent(rho)} })
+	if err != nil || part <= apart {
+		t.Errorf("jointly ρ = %s, with the ε set apart %s (%v)", part, apart, err)
+	}
+	alone, err := Afford(price, dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{gaussianEvent(rho)} })
+	if err != nil || part >= alone {
+		t.Errorf("beside a pure release ρ = %s, alone %s (%v)", part, alone, err)
+	}
+}
+
+// Many pure releases are worth more under a δ than their ε add up to.
+func TestWithinManyPure(t *testing.T) {
+	bill := make([]dp.Event, 400)
+	for i := range bill {
+		bill[i] = pureEvent(dp.Nano / 100)
+	}
+	sum, small := dp.Price{Epsilon: 4 * dp.Nano}, dp.Price{Epsilon: 12 * dp.Nano / 10, Delta: 1_000_000_000}
+	for price, want := range map[dp.Price]bool{sum: true, small: true, {Epsilon: small.Epsilon}: false, {Epsilon: dp.Nano / 2, Delta: small.Delta}: false} {
+		if got, err := Within(bill, price); got != want || err != nil {
+			t.Errorf("%s: %v, %v", price, got, err)
+		}
+	}
+}
+
+func TestWithinRefuses(t *testing.T) {
+	good := dp.Price{Epsilon: dp.Nano, Delta: 1}
+	for name, c := range map[string]struct {
+		price dp.Price
+		bill  []dp.Event
+	}{
+		"no epsilon":       {dp.Price{Delta: 1}, nil},
+		"negative epsilon": {dp.Price{Epsilon: -1}, nil},
+		"huge epsilon":     {dp.Price{Epsilon: dp.MaxEpsilon + 1}, nil},
+		"negative delta":   {dp.Price{Epsilon: 1, Delta: -1}, nil},
+		"delta of one":     {dp.Price{Epsilon: 1, Delta: dp.Femto}, nil},
+		"negative line":    {good, []dp.Event{pureEvent(-1)}},
+		"unpriced line":    {good, []dp.Event{{Mechanism: "gaussian", Epsilon: dp.Infinite}}},
+		"negative rho":     {good, []dp.Event{gaussianEvent(-1)}},
+		"huge rho":         {good, []dp.Event{gaussianEvent(dp.MaxRho + 1)}},
+	} {
+		var refused *dp.ParamError
+		if ok, err := Within(c.bill, c.price); ok || !errors.As(err, &refused) {
+			t.Errorf("%s: %v, %v", name, ok, err)
+		}
+	}
+	many := make([]dp.Event, 1<<16)
+	for i := range many {
+		many[i] = gaussianEvent(dp.MaxRho)
+	}
+	if ok, err := Within(many, good); ok || err != nil {
+		t.Errorf("a sum beyond all bounds: %v, %v", ok, err)
+	}
+}

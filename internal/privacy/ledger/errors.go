@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Exceeded refuses a price that the data set's total does not allow. Nothing
+// was charged.
+type Exceeded struct {
+	Dataset, Part       string     // Part is "" where the job reads all
+	Spent, Asked, Limit dp.Epsilon // Spent includes what running jobs have reserved
+	SpentDelta          dp.Delta
+	AskedDelta          dp.Delta
+	LimitDelta          dp.Delta
+}
+
+func (e *Exceeded) Error() string {
+	where := fmt.Sprintf("data set %q", e.Dataset)
+	if e.Part != "" {
+		where += fmt.Sprintf(", part %q", e.Part)
+	}
+	s := fmt.Sprintf("ledger: %s: spent %s, asked %s, limit %s", where, e.Spent, e.Asked, e.Limit)
+	if e.SpentDelta+e.AskedDelta > e.LimitDelta {
+		s += fmt.Sprintf("; delta spent %s, asked %s, limit %s", e.SpentDelta, e.AskedDelta, e.LimitDelta)
+	}
+	return s + "; nothing was charged"
+}
+
+// Missing says that a ledger, data set or anchor is not there.
+type Missing struct{ What, Hint string }
+
+func (e *Missing) Error() string { return "ledger: " + e.What + " must exist; " + e.Hint }
+
+// Conflict refuses a step that the job's past does not allow.
+type Conflict struct {
+	Dataset, Job string
+	State        Kind
+	Want         string
+}
+
+func (e *Conflict) Error() string {
+	return fmt.Sprintf("ledger: data set %q: job %q %s (it is %s)", e.Dataset, e.Job, e.Want, e.State)
+}
+
+// Damaged says where the ledger contradicts itself. A damaged ledger grants
+// nothing.
+type Damaged struct {
+	Seq int64
+	Why string
+}
+
+func (e *Damaged) Error() string {
+	return fmt.Sprintf("ledger: damaged at entry %d: %s", e.Seq, e.Why)
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+var errInjected = errors.New("injected fault")
+
+// fault makes the n-th call fail, in one of two ways: nothing happened, or it
+// happened and was reported as failed.
+type fault struct {
+	n        int
+	happened bool
+	fired    bool
+}
+
+// call is one call that may fail. undo is for calls that must leave nothing
+// open when they fail; it may be nil.
+func (f *fault) call(do func() error, undo func()) error {
+	f.n--
+	if f.n != 0 {
+		return do()
+	}
+	f.fired = true
+	if !f.happened {
+		if undo != nil {
+			undo()
+		}
+		return errInjected
+	}
+	return errors.Join(do(), errInjected)
+}
+
+// The database behind a fault: every call through database/sql counts.
+type (
+	faultyConnector struct {
+		driver.Connector
+		f *fault
+	}
+	faultyConn struct {
+		driver.Conn
+		f *fault
+	}
+	faultyTx struct {
+		driver.Tx
+		f *fault
+	}
+	faultyRows struct {
+		driver.Rows
+		f *fault
+	}
+)
+
+func (c faultyConnector) Connect(ctx context.Context) (conn driver.Conn, err error) {
+	err = c.f.call(func() (err error) { conn, err = c.Connector.Connect(ctx); return err }, nil)
+	if err != nil {
+		if conn != nil {
+			conn.Close()
+		}
+		return nil, err
+	}
+	return faultyConn{conn, c.f}, nil
+}
+
+func (c faultyConn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
+	err = c.f.call(func() (err error) { tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o); return err }, nil)
+	if err != nil {
+		if tx != nil {
+			tx.Rollback() // as when the connection is dropped
+		}
+		return nil, err
+	}
+	return faultyTx{tx, c.f}, nil
+}
+
+func (c faultyConn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (r driver.Result, err error) {
+	err = c.f.call(func() (err error) { r, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args); return err }, nil)
+	return r, err
+}
+
+func (c faultyConn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (r driver.Rows, err error) {
+	err = c.f.call(func() (err error) { r, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args); return err }, nil)
+	if err != nil {
+		if r != nil {
+			r.Close()
+		}
+		return nil, err
+	}
+	return faultyRows{r, c.f}, nil
+}
+
+func (t faultyTx) Commit() error { return t.f.call(t.Tx.Commit, func() { t.Tx.Rollback() }) }
+
+func (r faultyRows) Next(dest []driver.Value) error {
+	var end error
+	err := r.f.call(func() error { end = r.Rows.Next(dest); return nil }, nil)
+	if err != nil {
+		return err
+	}
+	return end
+}
+
+// faultyFiles is the disk behind a fault.
+type faultyFiles struct {
+	disk
+	f *fault
+}
+
+type faultyFile struct {
+	file
+	f *fault
+}
+
+func (d faultyFiles) create(path string) (f file, err error) {
+	err = d.f.call(func() (err error) { f, err = d.disk.create(path); return err }, nil)
+	if err != nil {
+		if f != nil {
+			f.Close()
+		}
+		return nil, err
+	}
+	return faultyFile{f, d.f}, nil
+}
+func (d faultyFiles) rename(from, to string) error {
+	return d.f.call(func() error { return d.disk.rename(from, to) }, nil)
+}
+func (d faultyFiles) remove(path string) error {
+	return d.f.call(func() error { return d.disk.remove(path) }, nil)
+}
+func (d faultyFiles) syncFolder(path string) error {
+	return d.f.call(func() error { return d.disk.syncFolder(path) }, nil)
+}
+func (d faultyFiles) read(path string) (b []byte, err error) {
+	err = d.f.call(func() (err error) { b, err = d.disk.read(path); return err }, nil)
+	return b, err
+}
+
+func (f faultyFile) Write(b []byte) (n int, err error) {
+	err = f.f.call(func() (err error) { n, err = f.file.Write(b); return err },
+		func() { n, _ = f.file.Write(b[:len(b)/2]) }) // a full disk takes the first half
+	return n, err
+}
+func (f faultyFile) Sync() error  { return f.f.call(f.file.Sync, nil) }
+func (f faultyFile) Close() error { return f.f.call(f.file.Close, func() { f.file.Close() }) }
+
+const price = dp.Epsilon(1000)
+
+// train is what the command does with a job. drew is what was drawn, if
+// anything was.
+func train(l *Ledger, id, out string, fresh func() string) (drew string, err error) {
+	req := request(id)
+	req.Output = out
+	j, err := l.Job(context.Background(), req)
+	if err != nil {
+		return "", err
+	}
+	if j.Stored() != nil {
+		return "", j.Publish(out)
+	}
+	if err := j.Charge(bill(price/2, price/2)); err != nil {
+		return "", err
+	}
+	drew = fresh()
+	if err := j.Commit([]byte(drew)); err != nil {
+		return drew, err
+	}
+	return drew, j.Publish(out)
+}
+
+// settled checks what must hold after a fault and a recovery, whatever failed:
+// what was drawn is spent; at most one draw has a result;
+// the file is that result, entire; the same ID draws again only where nothing
+// was drawn.
+func settled(t testing.TB, l *Ledger, id, out, drew string, before Balance, fresh func() string) {
+	t.Helper()
+	if _, err := l.Recover(context.Background(), all); err != nil {
+		t.Fatalf("%s: recover: %v", id, err)
+	}
+	b := balanceOf(t, l)
+	cost := b.Spent - before.Spent
+	if b.Reserved != 0 || cost != 0 && cost != price || drew != "" && cost != price {
+		t.Fatalf("%s: drew %q, cost %d, still reserved %d", id, drew, cost, b.Reserved)
+	}
+	file, err := os.ReadFile(out)
+	switch {
+	case err == nil && (drew == "" || string(file) != drew):
+		t.Fatalf("%s: the file holds %q, drawn was %q", id, file, drew)
+	case err == nil && cost != price:
+		t.Fatalf("%s: a result left that nobody paid for", id)
+	}
+	left := err == nil
+	again, err := train(l, id, out, fresh)
+	var conflict *Conflict
+	switch {
+	case left && (err != nil || again != ""):
+		t.Fatalf("%s: a result left that was not committed: %v", id, err)
+	case err == nil && again != "" && drew != "":
+		t.Fatalf("%s was drawn twice", id)
+	case err == nil && again == "":
+		if file, _ := os.ReadFile(out); string(file) != drew {
+			t.Fatalf("%s: the same ID gave %q, drawn was %q", id, file, drew)
+		}
+	case err != nil && !errors.As(err, &conflict):
+		t.Fatalf("%s: the same ID: %v", id, err)
+	}
+}
+
+// everyFault runs f with a fault at the first call, the second, ... until f
+// makes fewer calls than that, each in both ways; in short tests, and where a
+// call is slow, at every stride-th. It returns how many faults there were.
+func everyFault(t *testing.T, stride int, f func(t *testing.T, name string, fault *fault)) (n int) {
+	for _, happened := range []bool{false, true} {
+		for at := 1; ; at++ {
+			fault := &fault{n: at, happened: happened}
+			f(t, fmt.Sprintf("call%d-%t", at, happened), fault)
+			if !fault.fired {
+				break
+			}
+			n++
+			at += stride - 1
+		}
+	}
+	return n
+}
+
+// TestFaultsOfTheDatabase fails every call to the database, during a training
+// and during a recovery.
+func TestFaultsOfTheDatabase(t *testing.T) {
+	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
+		p := fresh(t)
+		l := declare(t, p)
+		folder := t.TempDir()
+		draws := 0
+		draw := func() string { draws++; return fmt.Sprintf("draw %d", draws) }
+		stride := 1
+		if testing.Short() || p.postgres {
+			stride = 3
+		}
+		faulty := func(t *testing.T, f *fault) (*Ledger, error) {
+			c, err := p.connector(false)
+			must(t, err)
+			return connect(context.Background(), faultyConnector{c, f}, p.postgres, false)
+		}
+		n := everyFault(t, stride, func(t *testing.T, name string, f *fault) {
+			id := "train-" + name
+			out := filepath.Join(folder, id)
+			before := balanceOf(t, l)
+			drew := ""
+			if bad, err := faulty(t, f); err == nil {
+				drew, err = train(bad, id, out, draw)
+				if err == nil && f.fired {
+					t.Errorf("%s: a fault went unnoticed", name)
+				}
+				bad.Close()
+			}
+			settled(t, l, id, out, drew, before, draw)
+		})
+		verify(t, l)
+		t.Logf("%d faults in a training", n)
+		m := everyFault(t, stride, func(t *testing.T, name string, f *fault) {
+			id := "recover-" + name
+			out := filepath.Join(folder, id)
+			before := balanceOf(t, l)
+			req := request(id)
+			req.Output = out
+			j := mustJob(t, l, req)
+			must(t, j.Charge(bill(price)))
+			drew := draw()
+			must(t, j.Commit([]byte(drew)))
+			if bad, err := faulty(t, f); err == nil {
+				bad.Recover(context.Background(), all) // whatever it says
+				bad.Close()
+			}
+			settled(t, l, id, out, drew, before, draw)
+		})
+		verify(t, l)
+		t.Logf("%d faults in a recovery", m)
+		if n < 50 || m < 20 { // also with every third call only
+			t.Errorf("only %d and %d calls were made to fail", n, m)
+		}
+	})
+}
+
+// TestFaultsOfTheFileSystem fails every call that publishing makes.
+func TestFaultsOfTheFileSystem(t *testing.T) {
+	t.Parallel()
+	p := sqlitePlace(t)
+	l := declare(t, p)
+	folder := t.TempDir()
+	draws := 0
+	draw := func() string { draws++; return fmt.Sprintf("draw %d", draws) }
+	n := everyFault(t, 1, func(t *testing.T, name string, f *fault) {
+		bad := create(t, p)
+		bad.files = faultyFiles{f: f}
+		out := filepath.Join(folder, name)
+		before := balanceOf(t, l)
+		drew, err := train(bad, name, out, draw)
+		if err == nil && f.fired {
+			t.Errorf("%s: not noticed", name)
+		}
+		settled(t, l, name, out, drew, before, draw)
+	})
+	if n < 12 {
+		t.Errorf("only %d calls were made to fail", n)
+	}
+	verify(t, l)
+	t.Logf("%d faults", n)
+}

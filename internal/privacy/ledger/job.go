@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Request is a job before it is paid for.
+type Request struct {
+	Dataset string
+	ID      string // the operator's name for the job; the same ID is the same job
+	Config  []byte // every public choice behind the result, in one spelling
+	Terms   Terms
+	// Part is the part of the data set that the job reads, "" for all of it;
+	// PartsBy and Definition are then those of the job's own schema (see Parts).
+	Part, PartsBy, Definition string
+	Output                    string // the file the result goes to, as an absolute path; "" for none
+	Worker                    string // who runs the job, for Recover's question
+}
+
+// Terms say what the prices of a data set's jobs are about. Prices add up only
+// where the terms agree: the same unit and relation, and at least the columns
+// that the first job protected.
+type Terms struct {
+	Unit      string      `json:"unit"`
+	Relation  dp.Relation `json:"relation"`
+	Protected []string    `json:"protected"` // columns, sorted
+}
+
+// Job is one request on its way through the ledger. A Job belongs to one
+// goroutine.
+type Job struct {
+	l       *Ledger
+	ctx     context.Context
+	req     Request
+	request string // hash of the data set's identity, Config and ID
+	price   dp.Price
+	began   bool
+	stored  []byte
+}
+
+// Job looks a request up. Where its ID has a result, Stored has the bytes and
+// nothing is to be done but Publish. Where its ID was used for another
+// configuration, or was interrupted, it is refused with *Conflict.
+func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
+	switch {
+	case !isWord(req.ID):
+		return nil, &dp.ParamError{Op: "ledger", Param: "job", Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", req.ID)}
+	case !slices.IsSorted(req.Terms.Protected):
+		return nil, errors.New("ledger: protected columns must be sorted")
+	}
+	j := &Job{l: l, ctx: ctx, req: req}
+	err := l.store.view(ctx, func(t tx) error {
+		d, found, err := t.first(req.Dataset, Declared)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return &Missing{fmt.Sprintf("data set %q", req.Dataset), "discreet budget init declares it"}
+		}
+		j.request = identify(d.Hash, req)
+		state, err := j.state(t)
+		switch {
+		case err != nil:
+			return err
+		case state == Committed || state == Published:
+			j.stored, err = j.result(t)
+			return err
+		case state != "":
+			return j.conflict(state)
+		}
+		return j.agrees(t)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// identify is the job's identity: the same request gives the same hash, and
+// another data set, configuration or ID another.
+func identify(dataset string, req Request) string {
+	h := sha256.New()
+	for _, s := range []string{"discreet job 2", dataset, req.Part, string(req.Config), req.ID} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Stored is the result of an earlier run of the same job, nil where there is
+// none.
+func (j *Job) Stored() []byte { return j.stored }
+
+// Counted tells learners that spending is recorded.
+func (j *Job) Counted() bool { return true }
+
+// Afford refuses what Charge would refuse now, and reserves nothing: it spares
+// reading a table in vain.
+func (j *Job) Afford(price dp.Price, bill []dp.Event) error {
+	if err := checkPrice(price, bill); err != nil {
+		return err
+	}
+	return j.l.store.view(j.ctx, func(t tx) error { return j.affords(t, price) })
+}
+
+func (j *Job) affords(t tx, price dp.Price) error {
+	b, err := balance(t, j.req.Dataset)
+	if err != nil {
+		return err
+	}
+	left, err := b.LeftFor(j.req.Part)
+	if err != nil {
+		return err
+	}
+	if price.Epsilon > left.Epsilon || price.Delta > left.Delta { // 1.2
+		return &Exceeded{Dataset: j.req.Dataset, Part: j.req.Part,
+			Spent: b.Epsilon - left.Epsilon, Asked: price.Epsilon, Limit: b.Epsilon,
+			SpentDelta: b.Delta - left.Delta, AskedDelta: price.Delta, LimitDelta: b.Delta}
+	}
+	return nil
+}
+
+// Charge reserves price for the whole bill or refuses it: *Exceeded where the
+// total does not allow it. After nil, private data may be read.
+func (j *Job) Charge(price dp.Price, bill []dp.Event) error {
+	if err := checkPrice(price, bill); err != nil {
+		return err
+	}
+	if err := j.reserve(price, bill); err != nil {
+		return err
+	}
+	if err := j.begin(); err != nil {
+		// Nothing was read. Where even this fails, recovery refunds.
+		return errors.Join(err, j.l.refund(context.WithoutCancel(j.ctx), j.req.Dataset, j.req.ID, j.request))
+	}
+	j.began = true
+	return nil
+}
+
+// checkPrice refuses a price that is not the bill's: a pure one that differs
+// from its total, another that joint accounting does not find enough (1.5). A
+// bill without a price is no business of a ledger.
+func checkPrice(price dp.Price, bill []dp.Event) error {
+	enough, err := accounting.Within(bill, price)
+	switch total := dp.Total(bill); {
+	case err != nil:
+		return fmt.Errorf("ledger: %w", err)
+	case total == 0:
+		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: "must be > 0 on the bill", Got: 0}
+	case price.Delta == 0 && total != price.Epsilon, !enough:
+		return &dp.ParamError{Op: "ledger", Param: "price", Want: "must be what its bill costs", Got: price}
+	}
+	for i, e := range bill {
+		if e.Epsilon == 0 {
+			return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 on every line of the bill (line %d)", i+1), Got: 0}
+		}
+	}
+	return nil
+}
+
+func (j *Job) reserve(price dp.Price, bill []dp.Event) error {
+	text, err := json.Marshal(bill)
+	if err != nil {
+		return err
+	}
+	d := reserved{Terms: j.req.Terms, Sum: hashOf(text), Output: j.req.Output, Worker: j.req.Worker}
+	for _, e := range bill {
+		at := slices.IndexFunc(d.Bill, func(l line) bool { return l.Mechanism == e.Mechanism })
+		if at < 0 {
+			at = len(d.Bill)
+			d.Bill = append(d.Bill, line{Mechanism: e.Mechanism})
+		}
+		d.Bill[at].Releases++
+		if d.Bill[at].Rho += e.Rho; e.Rho == 0 {
+			d.Bill[at].Epsilon += e.Epsilon
+		}
+	}
+	err = j.l.update(j.ctx, "reserve", func(t tx) error {
+		state, err := j.state(t)
+		if err != nil {
+			return err
+		}
+		if state != "" {
+			return j.conflict(state)
+		}
+		if err := j.agrees(t); err != nil {
+			return err
+		}
+		if err := j.affords(t, price); err != nil {
+			return err
+		}
+		return j.l.add(t, j.entry(Reserved, price, detail(d)))
+	})
+	if err == nil {
+		j.price = price
+	}
+	return err
+}
+
+// begin is the last step before private data are read.
+func (j *Job) begin() error {
+	return j.l.update(j.ctx, "begin", func(t tx) error {
+		if err := j.expect(t, Reserved); err != nil {
+			return err
+		}
+		if err := j.agrees(t); err != nil { // another job may have begun first
+			return err
+		}
+		return j.l.add(t, j.entry(Began, j.price, detail(began{j.req.Terms}))) // 1.3
+	})
+}
+
+// Commit stores the result: from here on it is the job's only one. A result
+// that is not committed must not leave. Committing the same bytes twice is the
+// same as once.
+func (j *Job) Commit(result []byte) error {
+	err := j.l.update(context.WithoutCancel(j.ctx), "commit", func(t tx) error {
+		state, err := j.state(t)
+		if err != nil {
+			return err
+		}
+		if state == Committed || state == Published {
+			old, err := j.result(t)
+			if err == nil && !slices.Equal(old, result) {
+				err = j.conflict(state)
+			}
+			return err
+		}
+		if state != Began {
+			return j.conflict(state)
+		}
+		if err := t.putResult(j.request, result); err != nil {
+			return err
+		}
+		return j.l.add(t, j.entry(Committed, dp.Price{}, detail(committed{int64(len(result)), hashOf(result)}))) // 2.1
+	})
+	if err == nil {
+		j.stored = slices.Clone(result)
+	}
+	return err
+}
+
+// Publish writes the committed bytes, and no others, to path.
+func (j *Job) Publish(path string) error {
+	if j.stored == nil {
+		return errors.New("ledger: a result must be committed before it is published")
+	}
+	if err := j.l.replace(path, j.stored); err != nil { // 2.2
+		return fmt.Errorf("ledger: publish: %w", err)
+	}
+	return j.l.published(context.WithoutCancel(j.ctx), j.req.Dataset, j.req.ID, j.request)
+}
+
+// Abandon closes a job that began and will have no result. Its price stays
+// spent. A job that was not charged has nothing to close.
+func (j *Job) Abandon(reason string) error {
+	if !j.began {
+		return nil
+	}
+	return j.l.closeJob(context.WithoutCancel(j.ctx), j.req.Dataset, j.req.ID, j.request, reason)
+}
+
+func (j *Job) entry(kind Kind, price dp.Price, d json.RawMessage) Entry {
+	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.Part, Job: j.req.ID, Request: j.request, Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
+}
+
+// state is the kind of the job's newest entry, "" where it has none or was
+// refunded.
+func (j *Job) state(t tx) (Kind, error) {
+	e, err := newest(t, j.req.Dataset, j.req.ID)
+	if err != nil || e.Kind == "" || e.Kind == Refunded {
+		return "", err
+	}
+	if e.Request != j.request {
+		return "", &Conflict{j.req.Dataset, j.req.ID, e.Kind, "was used for another configuration; the same ID must mean the same training"}
+	}
+	return e.Kind, nil
+}
+
+// newest is the job's newest entry, with Kind "" where it has none.
+func newest(t tx, dataset, job string) (last Entry, err error) {
+	err = t.entries(dataset, job, func(e Entry) error { last = e; return nil })
+	return last, err
+}
+
+func (j *Job) expect(t tx, want Kind) error {
+	state, err := j.state(t)
+	if err == nil && state != want {
+		err = j.conflict(state)
+	}
+	return err
+}
+
+func (j *Job) conflict(state Kind) error {
+	want := map[Kind]string{
+		Reserved:  "is running, or was interrupted before anything was read: discreet budget recover refunds it",
+		Began:     "is running, or was interrupted: its price is spent and it will never be drawn again; discreet budget recover closes it, and a new job needs a new ID",
+		Committed: "has a result already: ask for it again",
+		Published: "has a result already: ask for it again",
+		Closed:    "was interrupted: its price is spent and it will never be drawn again; a new job needs a new ID",
+		"":        "must have been reserved and not refunded",
+	}[state]
+	if state == "" {
+		state = "not reserved"
+	}
+	return &Conflict{j.req.Dataset, j.req.ID, state, want}
+}
+
+// result is the stored bytes, checked against their entry.
+func (j *Job) result(t tx) ([]byte, error) { return result(t, j.req.Dataset, j.req.ID, j.request) }
+
+func result(t tx, dataset, job, request string) ([]byte, error) {
+	b, err := t.result(request)
+	if err != nil {
+		return nil, err
+	}
+	var found Entry
+	err = t.entries(dataset, job, func(e Entry) error {
+		if e.Kind == Committed && e.Request == request {
+			found = e
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var d committed
+	if err := json.Unmarshal(found.Detail, &d); err != nil || b == nil || d.SHA256 != hashOf(b) {
+		return nil, &Damaged{found.Seq, fmt.Sprintf("the stored result of job %q is not the one committed", job)}
+	}
+	return b, nil
+}
+
+// agrees refuses terms under which prices of this data set do not add up.
+func (j *Job) agrees(t tx) error {
+	refuse := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got, Hint: fmt.Sprintf("the prices of data set %q add up only under the same terms", j.req.Dataset)}
+	}
+	d, found, err := t.first(j.req.Dataset, Declared)
+	if err != nil || !found {
+		return err
+	}
+	var own declared
+	if err := json.Unmarshal(d.Detail, &own); err != nil {
+		return &Damaged{d.Seq, "its detail is not as this program writes it"}
+	}
+	if err := own.Parts.admits(&j.req); err != nil {
+		return err
+	}
+	mine := j.req.Terms
+	if own.Unit != "" && own.Unit != mine.Unit {
+		return refuse("unit", fmt.Sprintf("must be %q, as declared", own.Unit), mine.Unit)
+	}
+	e, found, err := t.first(j.req.Dataset, Began)
+	if err != nil || !found {
+		return err
+	}
+	var first began
+	if err := json.Unmarshal(e.Detail, &first); err != nil {
+		return &Damaged{e.Seq, "its detail is not as this program writes it"}
+	}
+	switch {
+	case mine.Unit != first.Terms.Unit:
+		return refuse("unit", fmt.Sprintf("must be %q, as in the first job", first.Terms.Unit), mine.Unit)
+	case mine.Relation != first.Terms.Relation:
+		return refuse("relation", fmt.Sprintf("must be %q, as in the first job", first.Terms.Relation), mine.Relation)
+	}
+	for _, c := range first.Terms.Protected {
+		if _, ok := slices.BinarySearch(mine.Protected, c); !ok {
+			return refuse("private columns", fmt.Sprintf("must include %q, which the first job protected", c), mine.Protected)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/sqldb"
+)
+
+// Ledger is an open ledger. Its methods may be called concurrently.
+type Ledger struct {
+	store store
+	now   func() time.Time
+	files files
+	// pass is called at every point between two effects; tests stop there.
+	pass func(point string) error
+}
+
+// Open opens the ledger at address: a file, or postgres://user@host/database.
+// A ledger that is not there is refused with *Missing.
+func Open(ctx context.Context, address string) (*Ledger, error) {
+	return open(ctx, address, false)
+}
+
+// Create opens the ledger at address, and makes it first where there is none.
+func Create(ctx context.Context, address string) (*Ledger, error) {
+	return open(ctx, address, true)
+}
+
+func open(ctx context.Context, address string, create bool) (*Ledger, error) {
+	c, err := connector(address, create)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, c, sqldb.IsPostgres(address), create)
+}
+
+// settings keep a ledger one file at all times, where it is a file.
+func settings(create bool) sqldb.Options { return sqldb.Options{Op: "ledger", Create: create} }
+
+func connector(address string, create bool) (driver.Connector, error) {
+	c, err := sqldb.Connector(address, settings(create))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Missing{fmt.Sprintf("file %s", address), "discreet budget init creates it"}
+	}
+	return c, err
+}
+
+// connect builds a ledger on a database.
+func connect(ctx context.Context, c driver.Connector, postgres, create bool) (*Ledger, error) {
+	db, err := sqldb.Connect(ctx, c, postgres, settings(create))
+	if err != nil {
+		return nil, fmt.Errorf("ledger: cannot be opened, or is no ledger: %w", err)
+	}
+	l := &Ledger{store: &sqlStore{db}, now: time.Now, files: disk{}, pass: func(string) error { return nil }}
+	if err := l.ready(ctx, create); err != nil {
+		return nil, errors.Join(fmt.Errorf("ledger: cannot be opened, or is no ledger: %w", err), db.Close())
+	}
+	return l, nil
+}
+
+// ready finds the tables, or makes them.
+func (l *Ledger) ready(ctx context.Context, create bool) error {
+	look := func() error {
+		return l.store.view(ctx, func(t tx) error { _, err := t.head(); return err })
+	}
+	err := look()
+	if err == nil {
+		return nil
+	}
+	if !create {
+		return err
+	}
+	if made := l.store.create(ctx); made != nil && look() != nil { // somebody else may have made them meanwhile
+		return made
+	}
+	return nil
+}
+
+// Close releases the files or connections.
+func (l *Ledger) Close() error { return l.store.close() }
+
+// Dataset is what an owner declares about a data set.
+type Dataset struct {
+	Name    string
+	Epsilon dp.Epsilon // the total that all jobs together may spend; > 0
+	Delta   dp.Delta   // likewise; 0 for pure budgets
+	Unit    string     // whose data one row is; "" lets the first job say
+	Parts   *Parts     // nil where the data set has none
+	Note    string     // the owner's note
+}
+
+// Declare adds a data set with its total. One that is there is refused: a total
+// is never changed.
+func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
+	switch {
+	case !isWord(d.Name):
+		return &dp.ParamError{Op: "ledger", Param: "dataset", Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", d.Name)}
+	case !(d.Epsilon > 0 && d.Epsilon <= dp.MaxEpsilon):
+		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), Got: d.Epsilon.String()}
+	case !(d.Delta >= 0 && d.Delta < dp.Femto):
+		return &dp.ParamError{Op: "ledger", Param: "delta", Want: "must be at least 0 and below 1", Got: d.Delta.String()}
+	case !isPlain(d.Unit) || !isPlain(d.Note):
+		return &dp.ParamError{Op: "ledger", Param: "note", Want: "must be one line of at most 1000 characters without control characters"}
+	}
+	if err := d.Parts.check(); err != nil {
+		return err
+	}
+	return l.update(ctx, "declare", func(t tx) error {
+		_, found, err := t.first(d.Name, Declared)
+		if err != nil {
+			return err
+		}
+		if found {
+			return fmt.Errorf("ledger: data set %q must not exist yet; a total is never changed", d.Name)
+		}
+		return l.add(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta, Detail: detail(declared{d.Note, d.Unit, d.Parts})})
+	})
+}
+
+// Balance is a data set and what became of its total: Spent + Reserved + Left.
+// Parts do not add up: of them the one with the most counts, ε and δ apart.
+type Balance struct {
+	Dataset
+	Spent, Reserved, Left                dp.Epsilon
+	SpentDelta, ReservedDelta, LeftDelta dp.Delta
+	// ByPart says what each part has spent and reserved itself, in the order of
+	// Dataset.Parts, and what is left for a job on it.
+	ByPart []PartBalance
+}
+
+// PartBalance is what became of one part.
+type PartBalance struct {
+	Name string
+	Use
+	Left dp.Price
+}
+
+// LeftFor is what a job on a part, or for "" on all of the data set, may cost.
+func (b *Balance) LeftFor(part string) (dp.Price, error) {
+	if part == "" {
+		return dp.Price{Epsilon: b.Left, Delta: b.LeftDelta}, nil
+	}
+	for _, p := range b.ByPart {
+		if p.Name == part {
+			return p.Left, nil
+		}
+	}
+	return dp.Price{}, &dp.ParamError{Op: "ledger", Param: "part", Want: fmt.Sprintf("must be one that data set %q was declared with", b.Name), Got: fmt.Sprintf("%.200q", part)}
+}
+
+// Balances are all data sets in the order of their declaration, or the named
+// one.
+func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, err error) {
+	err = l.store.view(ctx, func(t tx) error {
+		if len(names) == 0 {
+			if names, err = t.datasets(); err != nil {
+				return err
+			}
+		}
+		out = nil
+		for _, name := range names {
+			b, err := balance(t, name)
+			if err != nil {
+				return err
+			}
+			out = append(out, b)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// balance adds up a data set. Sums that contradict each other are damage.
+func balance(t tx, name string) (b Balance, err error) {
+	e, found, err := t.first(name, Declared)
+	if err != nil {
+		return b, err
+	}
+	if !found {
+		return b, &Missing{fmt.Sprintf("data set %q", name), "discreet budget init declares it"}
+	}
+	var d declared
+	if err := json.Unmarshal(e.Detail, &d); err != nil {
+		return b, &Damaged{e.Seq, "its detail is not as this program writes it"}
+	}
+	s, err := t.sums(name)
+	if err != nil {
+		return b, err
+	}
+	b.Dataset = Dataset{Name: name, Epsilon: e.Epsilon, Delta: e.Delta, Unit: d.Unit, Note: d.Note, Parts: d.Parts}
+	if !b.add(s) {
+		return b, &Damaged{e.Seq, fmt.Sprintf("the entries of data set %q do not add up", name)}
+	}
+	return b, nil
+}
+
+// add adds up s: what was charged for all of the data set, and of the parts the
+// most of any one (4.3). It reports whether the sums are possible.
+func (b *Balance) add(s sums) bool {
+	all, sound := s.use("")
+	var spent, charged dp.Price // the most of any part
+	if b.Parts != nil {
+		for _, name := range b.Parts.Names {
+			u, ok := s.use(name)
+			sound = sound && ok
+			spent, charged = most(spent, u.Spent), most(charged, u.charged())
+			b.ByPart = append(b.ByPart, PartBalance{name, u, dp.Price{
+				Epsilon: b.Epsilon - all.charged().Epsilon - u.charged().Epsilon,
+				Delta:   b.Delta - all.charged().Delta - u.charged().Delta,
+			}})
+		}
+	}
+	b.Spent, b.SpentDelta = all.Spent.Epsilon+spent.Epsilon, all.Spent.Delta+spent.Delta
+	b.Left = b.Epsilon - all.charged().Epsilon - charged.Epsilon
+	b.LeftDelta = b.Delta - all.charged().Delta - charged.Delta
+	b.Reserved, b.ReservedDelta = b.Epsilon-b.Spent-b.Left, b.Delta-b.SpentDelta-b.LeftDelta
+	return sound && b.Left >= 0 && b.LeftDelta >= 0
+}
+
+// most is the larger of two, ε and δ apart.
+func most(p, q dp.Price) dp.Price {
+	return dp.Price{Epsilon: max(p.Epsilon, q.Epsilon), Delta: max(p.Delta, q.Delta)}
+}
+
+// History calls f for every entry, oldest first, of one data set or, for "", of
+// the ledger.
+func (l *Ledger) History(ctx context.Context, dataset string, f func(Entry) error) error {
+	return l.store.view(ctx, func(t tx) error {
+		if dataset != "" {
+			if _, err := balance(t, dataset); err != nil {
+				return err
+			}
+		}
+		return t.entries(dataset, "", f)
+	})
+}
+
+// update is one step: everything f decides and adds, or nothing.
+func (l *Ledger) update(ctx context.Context, step string, f func(tx) error) error {
+	if err := l.pass(step + ": before"); err != nil {
+		return err
+	}
+	err := l.store.update(ctx, func(t tx) error {
+		if err := f(t); err != nil {
+			return err
+		}
+		return l.pass(step + ": before it is stored")
+	})
+	if err != nil {
+		return err
+	}
+	return l.pass(step + ": stored")
+}
+
+// add chains e to the newest entry, which must be the one the head names.
+func (l *Ledger) add(t tx, e Entry) error {
+	h, err := t.head()
+	if err != nil {
+		return err
+	}
+	last, found, err := t.last()
+	switch {
+	case err != nil:
+		return err
+	case !found && h.Seq == 0:
+		first := Entry{Kind: Created, Detail: detail(created{format, rand.Text()})}
+		if h, err = l.chain(t, h, first); err != nil {
+			return err
+		}
+	case !found || last.Seq != h.Seq || last.Hash != h.Hash || last.sum() != h.Hash:
+		return &Damaged{h.Seq, "the newest entry is not the one the ledger names as newest"}
+	}
+	_, err = l.chain(t, h, e)
+	return err
+}
+
+func (l *Ledger) chain(t tx, h Head, e Entry) (Head, error) {
+	e.Seq, e.Prev, e.At = h.Seq+1, h.Hash, l.now().UTC().Format(time.RFC3339)
+	if e.Detail == nil {
+		e.Detail = json.RawMessage("{}")
+	}
+	e.Hash = e.sum()
+	return Head{e.Seq, e.Hash}, t.append(e)
+}
+
+// isWord holds for names that people type and shells leave alone.
+func isWord(s string) bool {
+	for _, c := range s {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 128
+}
+
+// isPlain holds for text that prints as it reads, on one line.
+func isPlain(s string) bool {
+	for _, c := range s {
+		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
+			return false
+		}
+	}
+	return len(s) <= 1000
+}

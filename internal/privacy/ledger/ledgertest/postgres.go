@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ledgertest starts the databases that tests of the ledger need.
+package ledgertest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// Server is a PostgreSQL server of its own, without a network port, gone when
+// the test ends.
+type Server struct {
+	folder string
+	as     *syscall.SysProcAttr
+	bin    string
+	n      atomic.Int64
+}
+
+// Postgres starts a server. It returns nil, and why, where none is installed
+// (Debian: the package postgresql). Its settings are PostgreSQL's own: fsync is
+// on. Stop it.
+func Postgres() (s *Server, why string, err error) {
+	bin := binaries()
+	if bin == "" {
+		return nil, "no PostgreSQL server here (Debian's package postgresql brings one): tested on SQLite only", nil
+	}
+	// Socket paths are limited to about 100 bytes, so not t.TempDir.
+	folder, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		return nil, "", err
+	}
+	s = &Server{folder: folder, bin: bin}
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
+		if s.as = someoneElse(folder); s.as == nil {
+			os.RemoveAll(folder)
+			return nil, "PostgreSQL refuses to run as root and there is no other account to run it: tested on SQLite only", nil
+		}
+	}
+	err = s.run("initdb", "-D", s.data(), "-U", "discreet", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
+	if err == nil {
+		err = s.run("pg_ctl", "-D", s.data(), "-w", "-t", "120", "-l", filepath.Join(folder, "log"), "-o", s.options(), "start")
+	}
+	if err != nil {
+		os.RemoveAll(folder)
+		return nil, "", err
+	}
+	return s, "", nil
+}
+
+// Stop ends the server and removes what it kept.
+func (s *Server) Stop() error {
+	return errors.Join(s.run("pg_ctl", "-D", s.data(), "-m", "immediate", "stop"), os.RemoveAll(s.folder))
+}
+
+func (s *Server) options() string {
+	return fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c max_connections=200", s.folder)
+}
+
+func (s *Server) data() string { return filepath.Join(s.folder, "data") }
+
+// Database returns the address of an empty database (in fact a schema of its
+// own, which is quicker to make).
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("ledger%d", s.n.Add(1))
+	if err := s.run("psql", "-q", "-h", s.folder, "-U", "discreet", "-d", "postgres", "-c", "CREATE SCHEMA "+name); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("postgres://discreet@/postgres?host=%s&search_path=%s", s.folder, name)
+}
+
+// Restart ends the server as a crash would, and starts it again.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.run("pg_ctl", "-D", s.data(), "-m", "immediate", "-w", "-t", "120", "-l", filepath.Join(s.folder, "log"), "-o", s.options(), "restart"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Server) run(program string, args ...string) error {
+	cmd := exec.Command(filepath.Join(s.bin, program), args...)
+	cmd.Dir, cmd.SysProcAttr = s.folder, s.as
+	var out bytes.Buffer
+	if program != "pg_ctl" { // the server it leaves behind would hold the pipe
+		cmd.Stdout, cmd.Stderr = &out, &out
+	}
+	if err := cmd.Run(); err != nil {
+		log, _ := os.ReadFile(filepath.Join(s.folder, "log"))
+		return fmt.Errorf("%s: %w\n%s%s", program, err, out.Bytes(), log)
+	}
+	return nil
+}
+
+// binaries is the folder of the newest server, "" where there is none.
+func binaries() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_ctl") // Debian keeps them out of PATH
+	slices.Sort(found)
+	if p, err := exec.LookPath("pg_ctl"); err == nil {
+		found = append(found, p)
+	}
+	for _, p := range slices.Backward(found) {
+		if p, err := filepath.EvalSymlinks(p); err == nil {
+			return filepath.Dir(p)
+		}
+	}
+	return ""
+}
+
+// someoneElse gives folder to an account that may run a server.
+func someoneElse(folder string) *syscall.SysProcAttr {
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.Atoi(u.Uid)
+		gid, err2 := strconv.Atoi(u.Gid)
+		if err1 == nil && err2 == nil && os.Chown(folder, uid, gid) == nil {
+			return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		}
+	}
+	return nil
+}

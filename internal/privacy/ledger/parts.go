@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Parts are disjoint parts of a data set. A row is in at most one of them, and
+// which one does not differ between neighbours; so trainings on different parts
+// do not add up: the data set spends the most that any one part does (claim
+// G-LEDGER-4).
+type Parts struct {
+	By    string   `json:"by"`    // the column that says which part a row is in
+	Names []string `json:"names"` // its levels, one a part
+	// Definition is a hash of how cells become levels: jobs must read parts alike.
+	Definition string `json:"definition"`
+}
+
+// maxParts bounds what a balance lists.
+const maxParts = 10_000
+
+func (p *Parts) check() error {
+	bad := func(want string, got any) error {
+		return &dp.ParamError{Op: "ledger", Param: "parts", Want: want, Got: got}
+	}
+	switch {
+	case p == nil:
+		return nil
+	case !isPlain(p.By) || p.By == "" || p.Definition == "":
+		return bad("must name their column and its definition", fmt.Sprintf("%.200q", p.By))
+	case len(p.Names) < 2 || len(p.Names) > maxParts:
+		return bad(fmt.Sprintf("must number 2 to %d", maxParts), len(p.Names))
+	}
+	seen := map[string]bool{}
+	for _, name := range p.Names {
+		if name == "" || !isPlain(name) || seen[name] {
+			return bad("must have names of their own, each one line of at most 1000 characters", fmt.Sprintf("%.200q", name))
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// admits refuses a job on a part unless the data set was declared with that
+// part, read in the same way (4.1), and the job's neighbours keep rows in their
+// parts (4.2): one whole row more or less is in one part; under replace-one the
+// column must not be one that the job protects, for then a neighbour's row may
+// be in another part, and the number of rows of a part would be private.
+func (p *Parts) admits(req *Request) error {
+	refuse := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got, Hint: fmt.Sprintf("leave the part out to charge all of data set %q", req.Dataset)}
+	}
+	switch {
+	case req.Part == "":
+		return nil
+	case p == nil:
+		return refuse("part", "must be left out: the data set was declared without parts", fmt.Sprintf("%.200q", req.Part))
+	case !slices.Contains(p.Names, req.Part):
+		return refuse("part", fmt.Sprintf("must be one of the %d declared", len(p.Names)), fmt.Sprintf("%.200q", req.Part))
+	case req.PartsBy != p.By || req.Definition != p.Definition:
+		return refuse("parts", fmt.Sprintf("must be by column %q with the levels and aliases as declared", p.By), fmt.Sprintf("%.200q", req.PartsBy))
+	case req.Terms.Relation == dp.ReplaceOne && slices.Contains(req.Terms.Protected, p.By):
+		return refuse("private columns", fmt.Sprintf("must not include %q: a row would change its part between neighbours", p.By), req.Terms.Protected)
+	}
+	return nil
+}
+
+// Use is what became of a total, in one place: a part, or the jobs that read
+// all of the data set.
+type Use struct {
+	Spent, Reserved dp.Price
+}
+
+func (u Use) charged() dp.Price {
+	return dp.Price{Epsilon: u.Spent.Epsilon + u.Reserved.Epsilon, Delta: u.Spent.Delta + u.Reserved.Delta}
+}
+
+// use adds up the entries of one part, or of the jobs on all of the data set.
+func (s sums) use(part string) (u Use, ok bool) {
+	of := func(k Kind) dp.Price { return s[sumKey{k, part}] }
+	u.Spent = of(Began) // 1.1
+	u.Reserved.Epsilon = of(Reserved).Epsilon - of(Began).Epsilon - of(Refunded).Epsilon
+	u.Reserved.Delta = of(Reserved).Delta - of(Began).Delta - of(Refunded).Delta
+	return u, u.Spent.Epsilon >= 0 && u.Spent.Delta >= 0 && u.Reserved.Epsilon >= 0 && u.Reserved.Delta >= 0
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Verify reads the whole ledger and refuses, with *Damaged, one that
+// contradicts itself: a broken chain, a step out of order, a total exceeded, a
+// result that is not the one committed, a newest entry that is missing. It
+// returns the head. Where anchor is not nil it must be a head that this ledger
+// once had: only so is a ledger noticed that was put back to an older state as
+// a whole.
+func (l *Ledger) Verify(ctx context.Context, anchor *Head) (h Head, err error) {
+	err = l.store.view(ctx, func(t tx) error {
+		h, err = t.head()
+		if err != nil {
+			return err
+		}
+		v := &books{anchor: anchor, totals: map[string]*account{}, jobs: map[string]*past{}, results: map[string]committed{}}
+		if err := t.entries("", "", v.read); err != nil {
+			return err
+		}
+		switch {
+		case v.seq != h.Seq || v.hash != h.Hash:
+			return &Damaged{h.Seq, "the newest entry is not the one the ledger names as newest"}
+		case anchor != nil && !v.anchored:
+			return &Damaged{anchor.Seq, "the anchor is not in the ledger: it was cut short, put back or rewritten"}
+		}
+		return v.checkResults(t)
+	})
+	return h, err
+}
+
+// books is the ledger told again from its entries.
+type books struct {
+	seq      int64
+	hash     string
+	anchor   *Head
+	anchored bool
+	totals   map[string]*account
+	jobs     map[string]*past
+	results  map[string]committed // by request
+}
+
+type account struct {
+	parts   *Parts
+	limit   dp.Price
+	charged map[string]dp.Price // by part, "" for jobs on all
+}
+
+type past struct {
+	kind    Kind
+	request string
+	part    string
+	price   dp.Price
+}
+
+// charge adds a price, which may be negative, and reports whether the total
+// allows what is charged now.
+func (a *account) charge(part string, p dp.Price) bool {
+	was := a.charged[part]
+	a.charged[part] = dp.Price{Epsilon: was.Epsilon + p.Epsilon, Delta: was.Delta + p.Delta}
+	var parts dp.Price
+	for name, p := range a.charged {
+		if name != "" {
+			parts = most(parts, p)
+		}
+	}
+	eps, delta := a.charged[""].Epsilon+parts.Epsilon, a.charged[""].Delta+parts.Delta
+	return eps >= 0 && eps <= a.limit.Epsilon && delta >= 0 && delta <= a.limit.Delta
+}
+
+func (v *books) read(e Entry) error {
+	bad := func(why string) error { return &Damaged{e.Seq, why} }
+	switch {
+	case e.Seq != v.seq+1:
+		return bad(fmt.Sprintf("it follows entry %d", v.seq))
+	case e.Prev != v.hash:
+		return bad("it does not name the entry before it")
+	case e.sum() != e.Hash:
+		return bad("it is not what its hash says")
+	case (e.Kind == Created) != (e.Seq == 1):
+		return bad("the first entry, and no other, creates the ledger")
+	}
+	v.seq, v.hash = e.Seq, e.Hash
+	if v.anchor != nil && *v.anchor == (Head{e.Seq, e.Hash}) {
+		v.anchored = true
+	}
+	a, known := v.totals[e.Dataset]
+	switch {
+	case e.Kind == Created:
+		return nil
+	case e.Kind == Declared && !known && e.Epsilon > 0:
+		var d declared
+		if json.Unmarshal(e.Detail, &d) != nil {
+			return bad("its detail is not as this program writes it")
+		}
+		v.totals[e.Dataset] = &account{parts: d.Parts, limit: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}, charged: map[string]dp.Price{}}
+		return nil
+	case e.Kind == Declared || !known:
+		return bad("its data set must be declared once, before its jobs")
+	}
+	return v.job(e, a, bad)
+}
+
+// job checks one step of a job against the steps before it.
+func (v *books) job(e Entry, a *account, bad func(string) error) error {
+	key := e.Dataset + "/" + e.Job // neither holds a slash
+	p := v.jobs[key]
+	if p == nil {
+		p = &past{kind: Refunded} // a fresh ID and a refunded one may do the same
+		v.jobs[key] = p
+	}
+	from := map[Kind]Kind{Reserved: Refunded, Began: Reserved, Refunded: Reserved, Committed: Began, Closed: Began, Published: Committed}
+	if want, ok := from[e.Kind]; !ok || p.kind != want {
+		return bad(fmt.Sprintf("job %q cannot go from %s to %s", e.Job, p.kind, e.Kind))
+	}
+	price := dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}
+	if e.Kind == Reserved {
+		p.request, p.part, p.price = e.Request, e.Part, price
+	}
+	switch {
+	case e.Request != p.request || e.Part != p.part:
+		return bad(fmt.Sprintf("job %q changed its request", e.Job))
+	case e.Part != "" && (a.parts == nil || !slices.Contains(a.parts.Names, e.Part)):
+		return bad("its part is not one that was declared")
+	}
+	p.kind = e.Kind
+	switch e.Kind {
+	case Reserved:
+		if price.Epsilon <= 0 || price.Epsilon > a.limit.Epsilon || price.Delta < 0 || price.Delta > a.limit.Delta || !a.charge(e.Part, price) {
+			return bad("its price exceeds what was left")
+		}
+		return nil
+	case Began, Refunded:
+		if price != p.price {
+			return bad("its price is not the one reserved")
+		}
+		if e.Kind == Refunded {
+			a.charge(e.Part, dp.Price{Epsilon: -price.Epsilon, Delta: -price.Delta})
+		}
+		return nil
+	case Committed:
+		var d committed
+		if json.Unmarshal(e.Detail, &d) != nil {
+			return bad("its detail is not as this program writes it")
+		}
+		v.results[e.Request] = d
+	}
+	if e.Epsilon != 0 || e.Delta != 0 {
+		return bad("this step has no price")
+	}
+	return nil
+}
+
+// checkResults compares the stored results with the entries: each is there,
+// unchanged, and no other is.
+func (v *books) checkResults(t tx) error {
+	var stored []string
+	if err := t.results(func(request string) error { stored = append(stored, request); return nil }); err != nil {
+		return err
+	}
+	for _, request := range stored {
+		want, ok := v.results[request]
+		b, err := t.result(request)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return &Damaged{v.seq, "a result is stored that no entry committed"}
+		case hashOf(b) != want.SHA256 || int64(len(b)) != want.Bytes:
+			return &Damaged{v.seq, "a stored result is not the one committed"}
+		}
+	}
+	if len(stored) != len(v.results) {
+		return &Damaged{v.seq, "a committed result is missing"}
+	}
+	return nil
+}

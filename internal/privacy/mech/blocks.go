@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mech
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+)
+
+// Blocks adds one noise vector to a vector of numbers that is made of blocks,
+// in each of which neighbours move little in L1: the K-norm mechanism (Hardt and
+// Talwar 2010; Awan and Slavković 2021) for ‖x‖ = the largest L1 length of a
+// block. Its density is proportional to exp(-‖η‖/scale).
+//
+// It is what one cell in each of many columns calls for: L1 of the whole and L2
+// both allow for moves that no row can make. Beside Gamma, for the L2 length
+// that the moves can have, its noise is √3 times shorter for blocks of one
+// number and √(m/2) times for blocks of many, m.
+//
+// Claim G-MECH-8. A release of values whose blocks each move by at most
+// Sensitivity in L1 between neighbours is (Loss, 0)-DP for real-valued noise;
+// it is drawn and snapped like Gamma's.
+type Blocks struct {
+	vector
+	sizes []int
+}
+
+// BlocksFor sizes the noise for one release of blocks of the given sizes, in
+// their order in the vector; it keeps sizes.
+func BlocksFor(eps dp.Epsilon, sens float64, sizes []int) (Blocks, error) {
+	v, err := vectorFor("blocks", eps, eps.Float(), sens, sum(sizes))
+	return Blocks{v, sizes}, err
+}
+
+func (Blocks) Name() string     { return "blocks" }
+func (Blocks) Norm() Norm       { return BlockL1 }
+func (b Blocks) Blocks() []int  { return b.sizes }
+func (b Blocks) Width() float64 { return width(b.sizes) * b.scale }
+
+// ObjectiveBlocks is Objective with the noise of Blocks, where in the statement
+// of G-MECH-5 the norm of Blocks takes the place of L2.
+type ObjectiveBlocks struct {
+	vector
+	sizes []int
+}
+
+// ObjectiveBlocksFor sizes the noise. It fails unless jacobian is in [0, ε). It
+// keeps sizes.
+func ObjectiveBlocksFor(eps dp.Epsilon, sens, jacobian float64, sizes []int) (ObjectiveBlocks, error) {
+	left, err := afterJacobian(eps, jacobian)
+	if err != nil {
+		return ObjectiveBlocks{}, err
+	}
+	v, err := vectorFor("objective blocks", eps, left, sens, sum(sizes))
+	return ObjectiveBlocks{v, sizes}, err
+}
+
+func (ObjectiveBlocks) Name() string     { return "objective blocks" }
+func (ObjectiveBlocks) Norm() Norm       { return BlockL1 }
+func (b ObjectiveBlocks) Blocks() []int  { return b.sizes }
+func (b ObjectiveBlocks) Width() float64 { return width(b.sizes) * b.scale }
+
+func (b Blocks) draw(src rng.Source, values []Ratio) []float64 {
+	return b.add(inBlocks(src, b.sizes), values)
+}
+
+func (b ObjectiveBlocks) draw(src rng.Source, values []Ratio) []float64 {
+	return b.add(inBlocks(src, b.sizes), values)
+}
+
+// inBlocks draws a vector of density proportional to exp(-‖x‖), ‖x‖ the largest
+// L1 length of a block: a uniform point of the unit ball times a length of the
+// gamma law of shape d+1.
+func inBlocks(src rng.Source, sizes []int) []float64 {
+	x := ball(src, sizes)
+	length := exponential(src)
+	for range x {
+		length += exponential(src)
+	}
+	for i := range x {
+		x[i] *= length // 8.2
+	}
+	return x
+}
+
+// ball draws a uniform point of the unit ball, the product of its blocks' L1
+// balls. In one of dimension m, m of m+1 exponentials over their sum, with
+// random signs, are a uniform point.
+func ball(src rng.Source, sizes []int) []float64 {
+	x := make([]float64, 0, sum(sizes))
+	for _, m := range sizes {
+		total := exponential(src)
+		for range m {
+			e := exponential(src)
+			total += e
+			x = append(x, e)
+		}
+		block := x[len(x)-m:]
+		for i := range block {
+			if block[i] /= total; src.Uint64()&1 == 0 {
+				block[i] = -block[i]
+			}
+		}
+	}
+	return x
+}
+
+// width is the root of the mean square of the Euclidean length of inBlocks.
+func width(sizes []int) float64 {
+	square := 0.0 // of a uniform point of the ball
+	for _, m := range sizes {
+		square += 2 * float64(m) / float64((m+1)*(m+2))
+	}
+	d := float64(sum(sizes))
+	return math.Sqrt((d + 1) * (d + 2) * square)
+}
+
+func sum(sizes []int) (d int) {
+	for _, m := range sizes {
+		d += m
+	}
+	return d
+}

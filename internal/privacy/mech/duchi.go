@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mech
+
+import (
+	"math/bits"
+
+	"github.com/discreet-dp/discreet/internal/privacy/response"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+)
+
+// drawDuchi draws signs uniformly and turns all of them so that they mostly
+// agree with the owner's, rounded to signs, with probability
+// Inner/(Inner+Outer): each pair of opposite vectors weighs Inner+Outer. A pair
+// that agrees in exactly half weighs 2·Outer, and is else drawn anew.
+func drawDuchi(src rng.Source, l response.Duchi, values []float64) response.Report {
+	signs := make(response.Report, l.Words()) // the owner's, rounded
+	for j, v := range values {
+		if point(src, v, 0) == 1 {
+			signs[j/32] |= 1 << (j % 32)
+		}
+	}
+	r := make(response.Report, l.Words())
+	for {
+		agree := 0
+		for i := range r {
+			r[i] = uint32(src.Uint64()) & used(l.Dim(), i)
+			agree += bits.OnesCount32(^(r[i] ^ signs[i]) & used(l.Dim(), i))
+		}
+		switch {
+		case 2*agree != l.Dim():
+			if (2*agree > l.Dim()) != (rng.Below(src, l.Inner+l.Outer) < l.Inner) { // 3.1
+				for i := range r {
+					r[i] ^= used(l.Dim(), i)
+				}
+			}
+			return r
+		case rng.Below(src, l.Inner+l.Outer) < 2*l.Outer: // 3.2
+			return r
+		}
+	}
+}
+
+// used is the bits that a report of n bits uses of its i-th word.
+func used(n, i int) uint32 {
+	if left := n - 32*i; left < 32 {
+		return 1<<left - 1
+	}
+	return ^uint32(0)
+}

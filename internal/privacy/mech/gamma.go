@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mech
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+)
+
+// Gamma adds one noise vector η of density proportional to exp(-‖η‖/scale) to
+// a vector of numbers: its direction is uniform, its Euclidean length has the
+// gamma law of shape d and that scale.
+//
+// Claim G-MECH-4. A release of values whose Euclidean (L2) distance between
+// neighbours is at most Sensitivity is (Loss, 0)-DP for real-valued noise. The
+// noise drawn is that of float64 arithmetic on 64 random bits a uniform,
+// and the sum is snapped to a public grid of about 2^20 steps a scale: an
+// approximation, and documented as one. Laplace with L1 sensitivity √d·s is the exact alternative.
+type Gamma struct{ vector }
+
+// GammaFor sizes the noise for one release of a vector of the given length
+// with L2 sensitivity l2, in the units of the values.
+func GammaFor(eps dp.Epsilon, l2 float64, length int) (Gamma, error) {
+	v, err := vectorFor("gamma", eps, eps.Float(), l2, length)
+	return Gamma{v}, err
+}
+
+func (Gamma) Name() string { return "gamma" }
+func (Gamma) Norm() Norm   { return L2 }
+
+// Objective is the noise b that an objective perturbed by a linear term b·w
+// needs: the same law as Gamma, sized for what is left of ε after the change
+// of variables from b to the minimiser has taken its share.
+//
+// Claim G-MECH-5. Let w solve b = -F(w) where F maps one to one and moves, at
+// every w, by at most Sensitivity (L2) between neighbours, and let the
+// determinants of its derivative differ by a factor of at most e^jacobian. Then
+// releasing w is (Loss, 0)-DP for real-valued noise.
+type Objective struct{ vector }
+
+// ObjectiveFor sizes the noise. It fails unless jacobian is in [0, ε).
+func ObjectiveFor(eps dp.Epsilon, l2, jacobian float64, length int) (Objective, error) {
+	left, err := afterJacobian(eps, jacobian)
+	if err != nil {
+		return Objective{}, err
+	}
+	v, err := vectorFor("objective", eps, left, l2, length)
+	return Objective{v}, err
+}
+
+// afterJacobian is what of ε is left for the noise.
+func afterJacobian(eps dp.Epsilon, jacobian float64) (float64, error) {
+	left := eps.Float() - jacobian // 5.1
+	if !(jacobian >= 0 && left > 0) {
+		return 0, &dp.ParamError{Op: "objective", Param: "jacobian", Want: "must be at least 0 and below epsilon " + eps.String(), Got: jacobian}
+	}
+	return left * (1 - 0x1p-40), nil
+}
+
+func (Objective) Name() string { return "objective" }
+func (Objective) Norm() Norm   { return L2 }
+
+// Remainder is the noise of a computed vector that lies within radius of one
+// whose release is paid for already, as a solver's answer lies near the exact
+// minimum. It is Gamma of sensitivity 2·radius.
+//
+// Claim G-MECH-6. If releasing x is (ε₁, 0)-DP and y, a function of x and the
+// table, has ‖y − x‖ ≤ radius, then releasing y through Remainder instead of x
+// is (ε₁+Loss, 0)-DP for real-valued noise.
+type Remainder struct{ vector }
+
+// RemainderFor sizes the noise.
+func RemainderFor(eps dp.Epsilon, radius float64, length int) (Remainder, error) {
+	v, err := vectorFor("remainder", eps, eps.Float(), 2*radius, length) // 6.1
+	return Remainder{v}, err
+}
+
+func (Remainder) Name() string { return "remainder" }
+func (Remainder) Norm() Norm   { return Certified }
+
+// vector is what mechanisms share that draw one noise vector.
+type vector struct {
+	eps   dp.Epsilon
+	sens  float64
+	scale float64
+	exp   int // the grid is 2^exp
+}
+
+// vectorBits sets the grid to 2^(⌈log2 scale⌉ - vectorBits).
+const vectorBits = 20
+
+// vectorFor sizes noise whose loss is to be at most loss, a part of eps.
+func vectorFor(op string, eps dp.Epsilon, loss, l2 float64, length int) (vector, error) {
+	if err := checkSize(op, eps, l2, length); err != nil {
+		return vector{}, err
+	}
+	scale := l2 / loss * (1 + 0x1p-40) // 4.1
+	_, e := math.Frexp(scale)
+	return vector{eps: eps, sens: l2, scale: scale, exp: e - vectorBits}, nil
+}
+
+func (v vector) Loss() dp.Epsilon     { return v.eps }
+func (v vector) Sensitivity() float64 { return v.sens }
+
+// Scale is the scale of the gamma law of the noise's length, in the units of
+// the values: mean length d·Scale, standard deviation √d·Scale.
+func (v vector) Scale() float64 { return v.scale }
+
+// Grid is the public step of which every output is an integer multiple.
+func (v vector) Grid() float64 { return math.Ldexp(1, v.exp) }
+
+func (v vector) draw(src rng.Source, values []Ratio) []float64 {
+	return v.add(spherical(src, len(values)), values)
+}
+
+// add adds in exact arithmetic and snaps the sum, which as a function of the
+// sum costs nothing. noise is in units of the scale.
+func (v vector) add(noise []float64, values []Ratio) []float64 {
+	g, out := grid{exp: v.exp}, make([]float64, len(values))
+	for i, x := range values {
+		out[i] = g.float(steps(x, noise[i]*v.scale, v.exp)) // 4.2
+	}
+	return out
+}
+
+// steps is the integer nearest to (x + noise)/2^exp, halves upwards, exactly.
+func steps(x Ratio, noise float64, exp int) *big.Int {
+	frac, e := math.Frexp(noise)
+	whole := int64(frac * (1 << 53)) // noise = whole·2^e
+	e -= 53
+	// Over the denominator Den·2^up all is whole.
+	up := max(0, exp, exp-e)
+	num := new(big.Int).Lsh(big.NewInt(x.Num), uint(up-exp))
+	den := big.NewInt(x.Den)
+	part := new(big.Int).Mul(big.NewInt(whole), den)
+	num.Add(num, part.Lsh(part, uint(up+e-exp)))
+	den.Lsh(den, uint(up))
+	return num.Lsh(num, 1).Add(num, den).Div(num, den.Lsh(den, 1))
+}
+
+// spherical draws a vector of density proportional to exp(-‖x‖) in d
+// dimensions: d exponentials add up to its length, d normals give its direction.
+func spherical(src rng.Source, d int) []float64 {
+	x := make([]float64, d)
+	length, norm := 0.0, 0.0
+	for i := range x {
+		length += exponential(src)
+		x[i] = normal(src)
+		norm += x[i] * x[i]
+	}
+	norm = math.Sqrt(norm)
+	if norm == 0 { // d = 1 and a normal of exactly 0: probability below 2^-60
+		return spherical(src, d)
+	}
+	for i := range x {
+		x[i] *= length / norm
+	}
+	return x
+}
+
+// exponential draws -log(u) for u = (k + 1/2)/2^64. Half of the time it uses
+// 1-u, near 1, through log1p, so that neither end is coarse.
+func exponential(src rng.Source) float64 {
+	k := src.Uint64()
+	if k < 1<<63 {
+		return -math.Log((float64(k) + 0.5) * 0x1p-64)
+	}
+	return -math.Log1p(-(float64(^k) + 0.5) * 0x1p-64)
+}
+
+// normal draws one coordinate of Box and Muller's pair.
+func normal(src rng.Source) float64 {
+	r := math.Sqrt(2 * exponential(src))
+	return r * math.Cos(2*math.Pi*(float64(src.Uint64())*0x1p-64))
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mech
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/response"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+)
+
+// Perturb lets one owner's report about a vector out; coordinates beyond
+// [-1, 1] count as the nearer end. It fails, and nothing leaves, where the
+// vector is not the law's, or a coordinate is not a number. The bill's line is
+// response.Event.
+func (e *Exit) Perturb(label string, law response.VectorLaw, values []float64) (response.Report, error) {
+	if len(values) != law.Dim() {
+		return nil, &dp.ParamError{Op: law.Name(), Param: "values", Want: fmt.Sprintf("must have %d coordinates", law.Dim()), Got: len(values)}
+	}
+	for _, v := range values {
+		if math.IsNaN(v) {
+			return nil, notANumber(law)
+		}
+	}
+	if e.tape != nil {
+		ratios := make([]Ratio, len(values))
+		for i, v := range values {
+			ratios[i] = RatioOf(clamp(v, -1))
+		}
+		if r := e.tape.Report(label, law, ratios); r != nil {
+			return r, nil
+		}
+	}
+	switch l := law.(type) {
+	case response.Sampled:
+		return drawSampled(e.src, l, values), nil
+	case response.Duchi:
+		return drawDuchi(e.src, l, values), nil
+	case response.Laplace:
+		return drawNoisy(e.src, l, values), nil
+	}
+	panic("mech: no sampler for " + law.Name())
+}
+
+// PerturbCell lets one owner's report about a cell out, or about none where
+// cell is None. A weight beyond [0, 1] counts as the nearer end. It fails, and
+// nothing leaves, where the cell is not the law's, or the weight is not a
+// number.
+func (e *Exit) PerturbCell(label string, law response.CellLaw, cell int, weight float64) (response.Report, error) {
+	switch {
+	case cell < None || cell >= law.Dim():
+		return nil, &dp.ParamError{Op: law.Name(), Param: "cell", Want: fmt.Sprintf("must be at least 0 and below %d, or None", law.Dim())}
+	case math.IsNaN(weight):
+		return nil, notANumber(law)
+	}
+	if e.tape != nil {
+		if r := e.tape.Report(label, law, []Ratio{{int64(cell), 1}, RatioOf(clamp(weight, 0))}); r != nil {
+			return r, nil
+		}
+	}
+	cell = thin(e.src, cell, weight)
+	switch l := law.(type) {
+	case response.OUE:
+		return drawOUE(e.src, l, cell), nil
+	case response.GRR:
+		return drawGRR(e.src, l, cell), nil
+	}
+	panic("mech: no sampler for " + law.Name())
+}
+
+// None is the cell of an owner whose truth is none of the cells.
+const None = -1
+
+// notANumber says nothing about which value, for that is private.
+func notANumber(l response.Priced) error {
+	return &dp.ParamError{Op: l.Name(), Param: "values", Want: "must be numbers: encode missing ones first"}
+}
+
+func clamp(v, lo float64) float64 { return min(max(v, lo), 1) }
+
+// unit is 2^62, the 1 of the fixed-point numbers that coins are flipped with.
+const unit = 1 << 62
+
+// toUnit maps a number of [-1, 1] to a multiple of 2^-61 in [0, 2], as a
+// fixed-point number in [0, 2^62]: exactly where it is one, else the nearest.
+func toUnit(v float64) uint64 {
+	return uint64(unit/2 + int64(math.RoundToEven(clamp(v, -1)*(unit/2))))
+}
+
+// point rounds a number of [-1, 1] to one of steps+1 points at random, without
+// bias; steps is a power of two, 2^bits.
+func point(src rng.Source, v float64, bits int) uint64 {
+	u := toUnit(v)
+	j := u >> (62 - bits)
+	if src.Uint64()>>(2+bits) < u&(unit>>bits-1) {
+		j++
+	}
+	return j
+}
+
+// coin shows true with probability p/2^62.
+func coin(src rng.Source, p uint64) bool { return src.Uint64()>>2 < p }
+
+// thin keeps a cell with the probability that is its weight: rounding the
+// weight to 0 or 1 at random, so that cells are counted in proportion.
+func thin(src rng.Source, cell int, weight float64) int {
+	if keep := uint64(clamp(weight, 0) * unit); !coin(src, keep) { // 2^62·weight ≤ 2^62 is exact
+		return None
+	}
+	return cell
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package response
+
+import (
+	"math/bits"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// GRR is generalised randomised response among the cells and the answer "none":
+// the truth has weight Inner, each of the Dim others weight Outer. A weight
+// below 1 is the probability of the cell being the truth rather than none.
+// Report: one word, the cell, or Dim for none.
+//
+// Claim G-LOCAL-6. Inner/Outer ≤ e^ε, and the weights add up to Total whatever
+// the truth: a report is (ε, 0)-DP.
+type GRR struct {
+	eps          dp.Epsilon
+	dim          int
+	Inner, Outer uint64
+}
+
+// GRRFor sizes the mechanism.
+func GRRFor(eps dp.Epsilon, cells int) (GRR, error) {
+	const op = "grr"
+	if err := checkSize(op, eps, "cells", cells, maxDim); err != nil {
+		return GRR{}, err
+	}
+	if err := checkPart(op, eps); err != nil {
+		return GRR{}, err
+	}
+	l := GRR{eps: eps, dim: cells}
+	l.Inner, l.Outer = odds(eps, bits.Len(uint(cells)))
+	return l, nil
+}
+
+// Total is the sum of the weights of all answers; it is below 2^62.
+func (l GRR) Total() uint64 { return l.Inner + uint64(l.dim)*l.Outer }
+
+func (l GRR) Name() string     { return "grr" }
+func (l GRR) Loss() dp.Epsilon { return l.eps }
+func (l GRR) Dim() int         { return l.dim }
+func (l GRR) Words() int       { return 1 }
+func (l GRR) Bias() float64    { return 0 }
+func (l GRR) cells()           {}
+func (l GRR) tally() int       { return l.dim }
+
+func (l GRR) lie() float64  { return ratio(bigOf(l.Outer), bigOf(l.Total())) }
+func (l GRR) gain() float64 { return ratio(bigOf(l.Inner-l.Outer), bigOf(l.Total())) }
+
+// Check implements Law.
+func (l GRR) Check(r Report) error {
+	switch {
+	case len(r) != 1:
+		return wrong(l, "has %d words, not 1", len(r))
+	case uint64(r[0]) > uint64(l.dim):
+		return wrong(l, "names cell %d of %d", r[0], l.dim)
+	}
+	return nil
+}
+
+// Add implements Law.
+func (l GRR) Add(t *Tally, r Report) {
+	t.Reports++
+	if int(r[0]) < l.dim {
+		t.Sums[r[0]]++
+	}
+}
+
+// Sum implements Law.
+func (l GRR) Sum(t Tally) []float64 { return excess(t, l.lie(), l.gain()) }
+
+// Variance implements Law.
+func (l GRR) Variance(x float64) float64 {
+	p := l.lie() + x*l.gain()
+	return p * (1 - p) / (l.gain() * l.gain())
+}
+
+// Reach implements Law.
+func (l GRR) Reach() float64 { return max(1-l.lie(), l.lie()) / l.gain() }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package response
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Laplace answers with every coordinate plus noise, the baseline of the papers:
+// ε is shared by all coordinates, so the variance grows with Dim². Each
+// coordinate is rounded at random, without bias, to one of Steps+1 points, and
+// discrete Laplace noise of scale Scale is added, in steps. Report: for each
+// coordinate the sum, in steps above the lowest that is reported, which lies 64
+// scales below the range of the truth; what falls beyond is reported as the end.
+//
+// Claim G-LOCAL-4. Two vectors are at most Dim·Steps steps apart, and Scale ≥
+// Dim·Steps/ε: a report is (ε, 0)-DP.
+type Laplace struct {
+	eps   dp.Epsilon
+	dim   int
+	Steps uint64
+	Scale uint64
+}
+
+// tailScales is where noise is cut: it moves an expectation by less than
+// e^-64 scales.
+const tailScales = 64
+
+// LaplaceFor sizes the mechanism. The input grid is as fine as keeps the
+// reported numbers within 32 bits.
+func LaplaceFor(eps dp.Epsilon, dim int) (Laplace, error) {
+	const op, most = "laplace", 1 << 24 // of Scale: 2·65·2^24 < 2^32
+	if err := checkSize(op, eps, "dim", dim, maxDim); err != nil {
+		return Laplace{}, err
+	}
+	for bit := inputBits; bit >= 0; bit-- {
+		hi, lo := bits.Mul64(uint64(dim)<<bit, dp.Nano)
+		scale, rest := bits.Div64(hi, lo, uint64(eps))
+		if rest > 0 {
+			scale++ // 4.1
+		}
+		if scale <= most {
+			return Laplace{eps, dim, 1 << bit, scale}, nil
+		}
+	}
+	return Laplace{}, &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at least 6e-8 for each coordinate", Got: eps}
+}
+
+// Top is the largest number that can be reported; a coordinate of 0 without
+// noise is reported as Top/2.
+func (l Laplace) Top() uint64 { return l.Steps + 2*tailScales*l.Scale }
+
+func (l Laplace) Name() string     { return "laplace" }
+func (l Laplace) Loss() dp.Epsilon { return l.eps }
+func (l Laplace) Dim() int         { return l.dim }
+func (l Laplace) Words() int       { return l.dim }
+func (l Laplace) vector()          {}
+func (l Laplace) tally() int       { return l.dim }
+
+// step is the distance of neighbouring points of the input grid on [-1, 1].
+func (l Laplace) step() float64 { return 2 / float64(l.Steps) }
+
+// Bias implements Law: cut noise, and nothing else, is biased.
+func (l Laplace) Bias() float64 {
+	return l.step() * float64(l.Scale+1) * math.Exp(-tailScales)
+}
+
+// Variance implements Law; the cut can only lower it.
+func (l Laplace) Variance(x float64) float64 {
+	r := math.Exp(-1 / float64(l.Scale))
+	gap := -math.Expm1(-1 / float64(l.Scale))
+	_, f := math.Modf((x + 1) / 2 * float64(l.Steps))
+	return l.step() * l.step() * (2*r/(gap*gap) + f*(1-f))
+}
+
+// Reach implements Law.
+func (l Laplace) Reach() float64 { return l.step() / 2 * float64(l.Top()) }
+
+// Check implements Law.
+func (l Laplace) Check(r Report) error {
+	if len(r) != l.dim {
+		return wrong(l, "has %d words, not %d", len(r), l.dim)
+	}
+	for _, w := range r {
+		if uint64(w) > l.Top() {
+			return wrong(l, "names step %d of %d", w, l.Top())
+		}
+	}
+	return nil
+}
+
+// Add implements Law.
+func (l Laplace) Add(t *Tally, r Report) {
+	t.Reports++
+	for j, w := range r {
+		t.Sums[j] += int64(w)
+	}
+}
+
+// Sum implements Law.
+func (l Laplace) Sum(t Tally) []float64 {
+	out := make([]float64, l.dim)
+	for j, s := range t.Sums {
+		out[j] = l.step() / 2 * float64(2*s-t.Reports*int64(l.Top()))
+	}
+	return out
+}

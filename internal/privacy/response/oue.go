@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package response
+
+import "github.com/discreet-dp/discreet/internal/privacy/dp"
+
+// OUE is optimised unary encoding (Wang et al. USENIX Security 2017) of one
+// cell, or none: the truth's bit is set with probability 1/2, each other with
+// probability Lie/2^62, independently. A weight below 1 is the probability of
+// the cell being the truth rather than none. Report: the bits, 32 to a word,
+// cell 0 the lowest.
+//
+// Claim G-LOCAL-5. (1-p)/p ≤ e^ε for p = Lie/2^62. Two cells differ in two bits,
+// at a loss of at most ln((1-p)/p); a cell and none in one, at less: a report is
+// (ε, 0)-DP.
+type OUE struct {
+	eps dp.Epsilon
+	dim int
+	Lie uint64
+}
+
+// OUEFor sizes the mechanism.
+func OUEFor(eps dp.Epsilon, cells int) (OUE, error) {
+	const op = "oue"
+	if err := checkSize(op, eps, "cells", cells, maxDim); err != nil {
+		return OUE{}, err
+	}
+	if err := checkPart(op, eps); err != nil {
+		return OUE{}, err
+	}
+	return OUE{eps, cells, lieCoin(eps)}, nil // 5.1
+}
+
+func (l OUE) Name() string     { return "oue" }
+func (l OUE) Loss() dp.Epsilon { return l.eps }
+func (l OUE) Dim() int         { return l.dim }
+func (l OUE) Words() int       { return words(l.dim) }
+func (l OUE) Bias() float64    { return 0 }
+func (l OUE) cells()           {}
+func (l OUE) tally() int       { return l.dim }
+
+func (l OUE) lie() float64 { return float64(l.Lie) / whole }
+
+// gain is how much likelier a bit is set where it is the truth's: exact, for
+// both terms are multiples of 2^-62 and the difference is that of integers.
+func (l OUE) gain() float64 { return float64(whole/2-l.Lie) / whole }
+
+// Check implements Law.
+func (l OUE) Check(r Report) error { return checkBits(l, r) }
+
+// Add implements Law.
+func (l OUE) Add(t *Tally, r Report) { addBits(t, r) }
+
+// Sum implements Law.
+func (l OUE) Sum(t Tally) []float64 { return excess(t, l.lie(), l.gain()) }
+
+// Variance implements Law.
+func (l OUE) Variance(x float64) float64 {
+	p := l.lie() + x*l.gain()
+	return p * (1 - p) / (l.gain() * l.gain())
+}
+
+// Reach implements Law: a set bit counts (1-p)/(1/2-p), the more of the two.
+func (l OUE) Reach() float64 { return (1 - l.lie()) / l.gain() }
+
+// excess estimates sums of weights from counts: a report counts for a cell with
+// probability base, plus gain where the cell is the truth.
+func excess(t Tally, base, gain float64) []float64 {
+	out := make([]float64, len(t.Sums))
+	for j, n := range t.Sums {
+		out[j] = (float64(n) - float64(t.Reports)*base) / gain
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package response
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Sampled tells a few coordinates of a vector, chosen at random, each by a Line
+// at an equal part of ε, and estimates each by Dim/Told times what it heard.
+// Report: Told pairs of a coordinate and a cell, coordinates ascending.
+//
+// Claim G-LOCAL-2. Which coordinates are told does not depend on the vector and
+// each costs at most ε/Told, so a report is (ε, 0)-DP for the whole vector.
+type Sampled struct {
+	name string
+	eps  dp.Epsilon
+	dim  int
+	Told int // k of the papers
+	// A coordinate is told by the first line with probability First/2^62, else
+	// by the second, whose cells are numbered after the first's. With one line,
+	// First is 2^62.
+	Lines []Line
+	First uint64
+	half  []float64 // of the lines
+}
+
+// PiecewiseFor is the piecewise mechanism for a vector (Wang et al. 2019
+// Algorithm 4; Wang and Chang Alg. 4) with the number of told coordinates that
+// minimises the worst variance, k = max(1, min(dim, ⌊ε/2.5⌋)).
+func PiecewiseFor(eps dp.Epsilon, dim int) (Sampled, error) {
+	return PiecewiseTelling(eps, dim, toldFor(eps, dim))
+}
+
+// PiecewiseTelling tells the given number of coordinates.
+func PiecewiseTelling(eps dp.Epsilon, dim, told int) (Sampled, error) {
+	s, part, err := sampled("piecewise", eps, dim, told)
+	if err != nil {
+		return Sampled{}, err
+	}
+	return s.with(whole, piecewiseLine(part)), nil
+}
+
+// HybridFor mixes Duchi's mechanism and the piecewise one coordinate by
+// coordinate (Wang et al. 2019, section III-C), which is never worse at its
+// worst than either; the coin does not depend on the vector.
+func HybridFor(eps dp.Epsilon, dim int) (Sampled, error) {
+	return HybridTelling(eps, dim, toldFor(eps, dim))
+}
+
+// HybridTelling tells the given number of coordinates.
+func HybridTelling(eps dp.Epsilon, dim, told int) (Sampled, error) {
+	s, part, err := sampled("hybrid", eps, dim, told)
+	switch {
+	case err != nil:
+		return Sampled{}, err
+	case part <= hybridFloor:
+		return s.with(whole, duchiLine(part)), nil
+	}
+	// Duchi's mechanism with probability e^{-ε/2}, rounded down.
+	coin := new(big.Int).Lsh(big.NewInt(1), 62+expBits)
+	return s.with(coin.Quo(coin, expFixed(part, 2)).Uint64(), duchiLine(part), piecewiseLine(part)), nil
+}
+
+// hybridFloor is ε*, up to which Duchi's mechanism alone has the smaller worst
+// variance: ln((-5 + 2·∛(6353 - 405√241) + 2·∛(6353 + 405√241))/27) = 0.60935….
+const hybridFloor dp.Epsilon = 609_352_493
+
+func toldFor(eps dp.Epsilon, dim int) int {
+	return max(1, min(dim, int(eps/(5*dp.Nano/2))))
+}
+
+// sampled checks sizes and finds a coordinate's part of ε, rounded down.
+func sampled(name string, eps dp.Epsilon, dim, told int) (Sampled, dp.Epsilon, error) {
+	if err := checkSize(name, eps, "dim", dim, maxDim); err != nil {
+		return Sampled{}, 0, err
+	}
+	if told < 1 || told > dim {
+		return Sampled{}, 0, &dp.ParamError{Op: name, Param: "told", Want: fmt.Sprintf("must be at least 1 and at most %d, the number of coordinates", dim), Got: told}
+	}
+	part := eps / dp.Epsilon(told) // 2.1
+	return Sampled{name: name, eps: eps, dim: dim, Told: told}, part, checkPart(name, part)
+}
+
+func (l Sampled) with(first uint64, lines ...Line) Sampled {
+	l.First, l.Lines = first, lines
+	for _, line := range lines {
+		l.half = append(l.half, line.Half())
+	}
+	return l
+}
+
+func (l Sampled) Name() string     { return l.name }
+func (l Sampled) Loss() dp.Epsilon { return l.eps }
+func (l Sampled) Dim() int         { return l.dim }
+func (l Sampled) Words() int       { return 2 * l.Told }
+func (l Sampled) Bias() float64    { return 0 }
+func (l Sampled) vector()          {}
+func (l Sampled) tally() int       { return l.dim * len(l.Lines) }
+
+func (l Sampled) cells() (n uint64) {
+	for _, line := range l.Lines {
+		n += line.Cells()
+	}
+	return n
+}
+
+// Check implements Law.
+func (l Sampled) Check(r Report) error {
+	if len(r) != l.Words() {
+		return wrong(l, "has %d words, not %d", len(r), l.Words())
+	}
+	for i := 0; i < len(r); i += 2 {
+		switch {
+		case uint64(r[i]) >= uint64(l.dim):
+			return wrong(l, "names coordinate %d of %d", r[i], l.dim)
+		case i > 0 && r[i] <= r[i-2]:
+			return wrong(l, "names coordinate %d after %d", r[i], r[i-2])
+		case uint64(r[i+1]) >= l.cells():
+			return wrong(l, "names cell %d of %d", r[i+1], l.cells())
+		}
+	}
+	return nil
+}
+
+// Add implements Law.
+func (l Sampled) Add(t *Tally, r Report) {
+	t.Reports++
+	for i := 0; i < len(r); i += 2 {
+		at, cell, line := int(r[i]), uint64(r[i+1]), 0
+		if first := l.Lines[0].Cells(); cell >= first {
+			cell, line = cell-first, 1
+		}
+		t.Sums[at*len(l.Lines)+line] += l.Lines[line].offset(cell)
+	}
+}
+
+// Sum implements Law.
+func (l Sampled) Sum(t Tally) []float64 {
+	out := make([]float64, l.dim)
+	for j := range out {
+		for i, half := range l.half {
+			out[j] += half * float64(t.Sums[j*len(l.Lines)+i])
+		}
+		out[j] *= l.stretch() // 2.2
+	}
+	return out
+}
+
+// stretch makes up for the coordinates that are not told.
+func (l Sampled) stretch() float64 { return float64(l.dim) / float64(l.Told) }
+
+// Variance implements Law.
+func (l Sampled) Variance(x float64) float64 {
+	share := float64(l.First) / whole
+	square := share * l.Lines[0].square(x)
+	if len(l.Lines) > 1 {
+		square += (1 - share) * l.Lines[1].square(x)
+	}
+	return l.stretch()*square - x*x
+}
+
+// Reach implements Law.
+func (l Sampled) Reach() (most float64) {
+	for _, line := range l.Lines {
+		most = max(most, line.reach())
+	}
+	return l.stretch() * most
+}

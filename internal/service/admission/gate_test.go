@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/discreet-dp/discreet/internal/service/admission"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/sqldb"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// helper is a service behind a gate: Share does what the test says, GetSelf says
+// who calls.
+type helper struct {
+	rpc.UnimplementedHelperHandler
+	share func(context.Context) error
+}
+
+func (h *helper) Share(ctx context.Context, _ *connect.Request[rpc.ShareRequest]) (*connect.Response[rpc.ShareResponse], error) {
+	return connect.NewResponse(new(rpc.ShareResponse)), h.share(ctx)
+}
+
+func (h *helper) GetSelf(ctx context.Context, _ *connect.Request[rpc.GetSelfRequest]) (*connect.Response[rpc.GetSelfResponse], error) {
+	return connect.NewResponse(&rpc.GetSelfResponse{Memory: []byte(admission.Caller(ctx).String())}), nil
+}
+
+// served is a gate on loopback.
+type served struct {
+	t         *testing.T
+	authority *identity.Authority
+	gate      *admission.Gate
+	url       string
+	log       *journal
+}
+
+// journal is a log to read.
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+func serve(t *testing.T, h *helper) *served {
+	t.Helper()
+	a, err := identity.NewAuthority(time.Now(), time.Hour)
+	must(t, err)
+	s := &served{t: t, authority: a, log: &journal{}}
+	s.gate = &admission.Gate{
+		May:  map[string][]identity.Role{rpc.HelperShareProcedure: {identity.Owner}, rpc.HelperGetSelfProcedure: {identity.Owner, identity.Reader}},
+		Body: 1000, Turns: map[string]admission.Turns{rpc.HelperShareProcedure: make(admission.Turns, 1)},
+		Metrics: admission.NewMetrics(prometheus.NewCounter(prometheus.CounterOpts{Name: "own_total", Help: "The service's own."})),
+		Log:     slog.New(slog.NewTextHandler(s.log, nil)), Now: time.Now,
+	}
+	_, calls := rpc.NewHelperHandler(h, s.gate.Options())
+	server := httptest.NewUnstartedServer(s.gate.Handler(calls))
+	server.TLS, server.EnableHTTP2 = s.identity(identity.Helper).Server(), true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+func (s *served) identity(role identity.Role) *identity.Identity {
+	s.t.Helper()
+	id, err := s.authority.Issue(identity.Caller{Role: role, Name: "x"}, []string{"127.0.0.1"}, time.Now(), 30*time.Minute)
+	must(s.t, err)
+	return id
+}
+
+func (s *served) client(role identity.Role) rpc.HelperClient {
+	transport := &http.Transport{TLSClientConfig: s.identity(role).Client(identity.Helper), ForceAttemptHTTP2: true}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	return rpc.NewHelperClient(&http.Client{Transport: transport}, s.url)
+}
+
+func share(c rpc.HelperClient, body []byte) error {
+	_, err := c.Share(context.Background(), connect.NewRequest(&rpc.ShareRequest{SumId: body}))
+	return err
+}
+
+// TestCallersAreNamed: who has a role that may, may; the call knows who makes it;
+// the log has every call with effects, and what became of it.
+func TestCallersAreNamed(t *testing.T) {
+	s := serve(t, &helper{share: func(context.Context) error { return nil }})
+	owner, reader := s.client(identity.Owner), s.client(identity.Reader)
+	must(t, share(owner, nil))
+	if err := share(reader, nil); problem.Of(err).Kind != problem.Forbidden {
+		t.Errorf("a reader shares: %v", err)
+	}
+	if _, err := owner.Open(t.Context(), connect.NewRequest(new(rpc.OpenRequest))); problem.Of(err).Kind != problem.UnknownCall {
+		t.Errorf("what nobody may was done: %v", err)
+	}
+	r, err := reader.GetSelf(t.Context(), connect.NewRequest(new(rpc.GetSelfRequest)))
+	must(t, err)
+	if string(r.Msg.GetMemory()) != "reader/x" {
+		t.Errorf("the caller is %s", r.Msg.GetMemory())
+	}
+	log := s.log.String()
+	for _, want := range []string{"call=" + rpc.HelperShareProcedure + " caller=owner/x refused=false", "call=" + rpc.HelperShareProcedure + " caller=reader/x refused=true"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, rpc.HelperGetSelfProcedure) {
+		t.Error("the audit log has calls without effects")
+	}
+}
+
+// TestFailuresAreProblems: callers learn a kind, never what failed; the log knows.
+func TestFailuresAreProblems(t *testing.T) {
+	var fail func() error
+	s := serve(t, &helper{share: func(context.Context) error { return fail() }})
+	owner := s.client(identity.Owner)
+	for _, c := range []struct {
+		fail   func() error
+		want   problem.Kind
+		logged bool
+	}{
+		{func() error { return problem.New(problem.Replayed, "") }, problem.Replayed, false},
+		{func() error { return fmt.Errorf("x: %w: secret words", sqldb.ErrFailed) }, problem.Storage, true},
+		{func() error { return errors.New("secret words") }, problem.Internal, true},
+		{func() error { panic("secret words") }, problem.Internal, true},
+	} {
+		fail = c.fail
+		before := strings.Count(s.log.String(), "secret words")
+		err := share(owner, nil)
+		if problem.Of(err).Kind != c.want || strings.Contains(fmt.Sprint(err), "secret") {
+			t.Errorf("%v, want %v", err, c.want)
+		}
+		if logged := strings.Count(s.log.String(), "secret words") > before; logged != c.logged {
+			t.Errorf("%v: the log knows: %v, want %v", c.want, logged, c.logged)
+		}
+	}
+}
+
+// TestTurns: what waits for its turn is held back, and what is too large is
+// refused, before it is read.
+func TestTurns(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	s := serve(t, &helper{share: func(context.Context) error {
+		entered <- struct{}{}
+		<-leave
+		return nil
+	}})
+	owner := s.client(identity.Owner)
+	done := make(chan error, 2)
+	for range 2 {
+		go func() { done <- share(owner, nil) }()
+	}
+	<-entered
+	if err := share(owner, make([]byte, 2000)); problem.Of(err).Kind != problem.TooLarge {
+		t.Errorf("a large request: %v", err)
+	}
+	select {
+	case <-entered:
+		t.Fatal("two calls had the one turn")
+	case leave <- struct{}{}:
+	}
+	must(t, <-done)
+	<-entered
+	leave <- struct{}{}
+	must(t, <-done)
+}
+
+// TestRates: who asks for too much is told to wait; others are not.
+func TestRates(t *testing.T) {
+	s := serve(t, &helper{})
+	now := time.Unix(1_800_000_000, 0)
+	s.gate.Now = func() time.Time { return now }
+	_, calls := rpc.NewHelperHandler(&helper{}, s.gate.Options())
+	handler := s.gate.Handler(calls)
+	// Over no network, so that the clock is all that a caller's rate depends on.
+	taken := func(role identity.Role) (n int) {
+		for ; ; n++ {
+			r := httptest.NewRequest(http.MethodPost, rpc.HelperGetSelfProcedure, http.NoBody)
+			r.Header.Set("Content-Type", "application/proto")
+			name := &url.URL{Scheme: "discreet", Host: string(role), Path: "/x"}
+			r.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{URIs: []*url.URL{name}}}}}
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, r)
+			if answer.Code == problem.TooMany.Status() {
+				return n
+			}
+			if answer.Code != http.StatusOK || n > 10_000 {
+				t.Fatalf("call %d of %s: %d %s", n, role, answer.Code, answer.Body)
+			}
+		}
+	}
+	const burst, perSecond = 2000, 500
+	if n := taken(identity.Reader); n != burst {
+		t.Errorf("%d calls at once are taken, want %d", n, burst)
+	}
+	now = now.Add(time.Second)
+	if n := taken(identity.Reader); n != perSecond {
+		t.Errorf("%d calls are taken after a second, want %d", n, perSecond)
+	}
+	if n := taken(identity.Owner); n != burst {
+		t.Errorf("%d calls of somebody else are taken, want %d", n, burst)
+	}
+}
+
+// TestWatch: metrics by call and kind, whatever path was asked for; alive and
+// ready.
+func TestWatch(t *testing.T) {
+	s := serve(t, &helper{share: func(context.Context) error { return nil }})
+	must(t, share(s.client(identity.Owner), nil))
+	if err := share(s.client(identity.Reader), nil); err == nil {
+		t.Error("a reader shares")
+	}
+	transport := &http.Transport{TLSClientConfig: s.identity(identity.Owner).Client(identity.Helper), ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	lost, err := (&http.Client{Transport: transport}).Post(s.url+"/a/path/of/mine", "text/plain", bytes.NewReader(make([]byte, 2000)))
+	must(t, err)
+	lost.Body.Close()
+	if lost.StatusCode != problem.UnknownCall.Status() {
+		t.Errorf("a path of nobody's: %s", lost.Status)
+	}
+	var down error
+	page := httptest.NewServer(s.gate.Metrics.Watch(func(context.Context) error { return down }))
+	defer page.Close()
+	get := func(path string) (int, string) {
+		r, err := http.Get(page.URL + path)
+		must(t, err)
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		must(t, err)
+		return r.StatusCode, string(b)
+	}
+	_, metrics := get("/metrics")
+	for _, want := range []string{
+		`discreet_refusals_total{call="` + rpc.HelperShareProcedure + `",kind="forbidden"} 1`,
+		`discreet_refusals_total{call="other",kind="unknown-call"} 1`,
+		`discreet_call_seconds_count{call="` + rpc.HelperShareProcedure + `"} 1`, "own_total 0",
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics lack %s:\n%s", want, metrics)
+		}
+	}
+	if strings.Contains(metrics, "path/of/mine") {
+		t.Error("callers choose the names of metrics")
+	}
+	if code, _ := get("/readyz"); code != 200 {
+		t.Errorf("ready: %d", code)
+	}
+	down = errors.New("down")
+	if code, body := get("/readyz"); code != 503 || strings.Contains(body, "down") {
+		t.Errorf("not ready: %d %s", code, body)
+	}
+	if code, _ := get("/healthz"); code != 200 {
+		t.Errorf("alive: %d", code)
+	}
+}

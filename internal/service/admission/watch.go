@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/discreet-dp/discreet/internal/service/problem"
+)
+
+// Metrics count calls.
+type Metrics struct {
+	registry *prometheus.Registry
+	refusals *prometheus.CounterVec
+	calls    *prometheus.HistogramVec
+}
+
+// NewMetrics makes the metrics of calls and of the process, and takes a service's
+// own among them.
+func NewMetrics(own ...prometheus.Collector) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_refusals_total", Help: "Reports and calls refused, by kind of problem."}, []string{"call", "kind"}),
+		calls:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "discreet_call_seconds", Help: "How long calls took.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8)}, []string{"call"}),
+	}
+	m.registry.MustRegister(append(own, m.refusals, m.calls, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
+	return m
+}
+
+// Refused counts a refusal, of a call or of one thing among those it carried.
+func (m *Metrics) Refused(call string, k problem.Kind) {
+	m.refusals.WithLabelValues(call, k.String()).Inc()
+}
+
+// Took counts a call.
+func (m *Metrics) Took(call string, d time.Duration) {
+	m.calls.WithLabelValues(call).Observe(d.Seconds())
+}
+
+// Watch answers operators: metrics, and whether the service is alive and ready.
+// It is served without TLS, at an address that they alone reach, and changes
+// nothing.
+func (m *Metrics) Watch(ready func(context.Context) error) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("alive\n")) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := ready(r.Context()); err != nil {
+			http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ready\n"))
+	})
+	return mux
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+)
+
+// askAgain is how long who waits should wait at least.
+const askAgain = 500 * time.Millisecond
+
+// GetTask implements rpc.AggregatorHandler.
+func (s *Server) GetTask(ctx context.Context, r *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&rpc.GetTaskResponse{Task: &rpc.SignedTask{
+		Announcement: l.signed.Text, Certificate: l.signed.Signature.Certificate, Signature: l.signed.Signature.Value,
+	}}), nil
+}
+
+// GetRoster implements rpc.AggregatorHandler.
+func (s *Server) GetRoster(ctx context.Context, r *connect.Request[rpc.GetRosterRequest]) (*connect.Response[rpc.GetRosterResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&rpc.GetRosterResponse{Keys: l.roster}), nil
+}
+
+// ListTasks implements rpc.AggregatorHandler.
+func (s *Server) ListTasks(context.Context, *connect.Request[rpc.ListTasksRequest]) (*connect.Response[rpc.ListTasksResponse], error) {
+	out := new(rpc.ListTasksResponse)
+	for _, l := range s.all() {
+		out.Tasks = append(out.Tasks, l.standing().GetState())
+	}
+	return connect.NewResponse(out), nil
+}
+
+// GetRound implements rpc.AggregatorHandler.
+func (s *Server) GetRound(ctx context.Context, r *connect.Request[rpc.GetRoundRequest]) (*connect.Response[rpc.GetRoundResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	answer := l.standing()
+	if r.Msg.Slot != nil && r.Msg.GetSlot() != answer.GetState().GetSlot() {
+		answer.Broadcast, answer.Sum = nil, nil
+	}
+	answer.RetryAfterMs = uint32(l.askAgain().Milliseconds())
+	return connect.NewResponse(answer), nil
+}
+
+// askAgain is how long who waits for a slot should wait: a small part of a slot,
+// and of the silence that closes one.
+func (l *live) askAgain() time.Duration {
+	d := l.ann.Slot / 50
+	if q := l.ann.Quiet / 2; q > 0 {
+		d = min(d, q)
+	}
+	return max(askAgain, min(d, time.Minute))
+}
+
+// standing is what everybody may know of a task: how far it is, and what the owners
+// of the open slot are told.
+func (l *live) standing() *rpc.GetRoundResponse {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	state := &rpc.TaskState{
+		TaskId: l.id[:], Slot: uint32(l.slot), Slots: uint32(l.ann.Task.Slots()),
+		Reports: uint64(l.stored), Needed: uint64(l.ann.Minimum), DeadlineUnixMs: l.deadline.UnixMilli(), Sharing: l.secret != nil,
+	}
+	out := &rpc.GetRoundResponse{State: state}
+	switch l.state {
+	case store.Open:
+		state.State = rpc.State_STATE_OPEN
+		out.Broadcast = l.text
+		if x := l.secret; x != nil {
+			out.Sum = &rpc.SignedSum{Sum: x.Sum, Certificate: x.Certificate, Signature: x.Signature}
+		}
+	case store.Done:
+		state.State = rpc.State_STATE_DONE
+	default:
+		state.State = rpc.State_STATE_CLOSED
+	}
+	return out
+}
+
+// GetModel implements rpc.AggregatorHandler.
+func (s *Server) GetModel(ctx context.Context, r *connect.Request[rpc.GetModelRequest]) (*connect.Response[rpc.GetModelResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.Store.Model(ctx, l.id)
+	switch {
+	case err != nil:
+		return nil, err
+	case file != nil:
+		return connect.NewResponse(&rpc.GetModelResponse{Model: file}), nil
+	}
+	if l.standing().GetState().GetState() == rpc.State_STATE_CLOSED {
+		return nil, problem.New(problem.TaskClosed, "it ended without a model")
+	}
+	return connect.NewResponse(&rpc.GetModelResponse{RetryAfterMs: uint32(askAgain.Milliseconds())}), nil
+}
+
+// CreateTask implements rpc.AggregatorHandler.
+func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTaskRequest]) (*connect.Response[rpc.CreateTaskResponse], error) {
+	t := r.Msg.GetTask()
+	signed := tasks.Signed{Text: t.GetAnnouncement(), Signature: identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}}
+	ann, err := s.open(signed)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.enlist(ctx, ann, r.Msg.GetRoster()); err != nil {
+		return nil, err
+	}
+	digest, err := ann.Task.Digest()
+	if err != nil {
+		return nil, err
+	}
+	stored := store.Task{ID: store.ID(digest), Made: s.Now(), Bytes: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value, State: store.Open}
+	l, err := enliven(stored)
+	if err != nil {
+		return nil, err
+	}
+	broadcast, err := first(ann)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.Create(ctx, stored, store.Round{Broadcast: broadcast, Deadline: l.slotDeadline(s.Now())}); err != nil {
+		return nil, err
+	}
+	if _, err := s.find(ctx, digest[:]); err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&rpc.CreateTaskResponse{TaskId: digest[:]}), nil
+}
+
+// enlist stores the list of owners that an announcement names.
+func (s *Server) enlist(ctx context.Context, ann *tasks.Announcement, keys []byte) error {
+	if !ann.Roster.Named() {
+		if len(keys) > 0 {
+			return problem.New(problem.UnsafeTask, "there is a list of owners that the announcement does not name")
+		}
+		return nil
+	}
+	roster, err := tasks.RosterOf(keys)
+	switch {
+	case err != nil:
+		return problem.New(problem.UnsafeTask, "%v", err)
+	case roster.Digest() != ann.Roster:
+		return problem.New(problem.UnsafeTask, "the list of owners is another than the announcement names")
+	case roster.Len() < ann.Minimum:
+		return problem.New(problem.UnsafeTask, "%d owners are on the list, a slot must have %d reports", roster.Len(), ann.Minimum)
+	}
+	return s.Store.Keep(ctx, roster)
+}
+
+// CloseTask implements rpc.AggregatorHandler.
+func (s *Server) CloseTask(ctx context.Context, r *connect.Request[rpc.CloseTaskRequest]) (*connect.Response[rpc.CloseTaskResponse], error) {
+	l, err := s.find(ctx, r.Msg.GetTaskId())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.End(ctx, l.id, store.Any); err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(new(rpc.CloseTaskResponse)), l.refresh(ctx, s.Store)
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/discreet-dp/discreet/internal/service/admission"
+)
+
+// metrics count what the service does. None tells what a report says.
+type metrics struct {
+	*admission.Metrics
+	accepted prometheus.Counter
+	storage  prometheus.Counter
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		accepted: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_reports_stored_total", Help: "Reports stored for the first time."}),
+		storage:  prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_storage_failures_total", Help: "Transactions that the store failed to commit."}),
+	}
+	m.Metrics = admission.NewMetrics(m.accepted, m.storage, gauges{s})
+	return m
+}

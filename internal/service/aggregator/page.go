@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// card is a task as the page shows it: nothing that a reader may not know.
+type card struct {
+	ID, State, Classifier, Mechanism, Epsilon string
+	Slot, Slots, Stored, Needed               int
+	Kind                                      string // what the open slot asks for
+	Percent                                   int    // of the minimum, at most 100
+	Left                                      time.Duration
+	Rounds                                    []cardRound
+	Accuracy, AccuracyBand                    string // "" before the first round is over
+	Reach                                     string // "" before the first slot is closed
+	Who                                       string // may report
+	What                                      string // each owner gives
+	// In mode aggregate: whether owners give shares, whether those of the open slot
+	// are known, and of how many of them a quorum of helpers has shares.
+	Secret, Sharing bool
+	Shares          int
+}
+
+type cardRound struct {
+	Round          int
+	Reports        int64
+	Error, Low, Up string // of the weighted error, in per cent, and its 95 % band
+	Vote           string
+}
+
+// Page answers operators: how tasks go, metrics, health. It is served without
+// TLS, at an address that they alone reach, and changes nothing.
+func (s *Server) Page() http.Handler {
+	mux := s.metrics.Watch(func(ctx context.Context) error {
+		_, err := s.Store.Tasks(ctx)
+		return err
+	})
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+		w.Header().Set("Cache-Control", "no-store")
+		var cards []card
+		for _, l := range s.all() {
+			cards = append(cards, l.card(s.Now()))
+		}
+		if err := pageTemplate.Execute(w, struct {
+			At    string
+			Cards []card
+		}{s.Now().UTC().Format(time.RFC3339), cards}); err != nil {
+			s.Log.Warn("the page broke off", "error", err)
+		}
+	})
+	return mux
+}
+
+func (l *live) card(now time.Time) card {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	t := l.ann.Task
+	c := card{
+		ID: l.String(), Classifier: string(t.Classifier), Mechanism: t.Mechanism, Epsilon: t.Epsilon.String(),
+		Slot: l.slot + 1, Slots: t.Slots(), Stored: l.stored, Needed: l.ann.Minimum,
+		Percent: min(100, 100*l.stored/l.ann.Minimum), Left: max(0, l.deadline.Sub(now)).Round(time.Second), Kind: "what makes a classifier",
+		Who: "whoever has a key", What: "one report",
+	}
+	if c.Mechanism == "" {
+		c.Mechanism = "oue or grr"
+	}
+	if l.secretly() {
+		c.What, c.Mechanism = "shares of one sum", fmt.Sprintf("noise of all owners together, %d helpers", len(l.ann.Helpers))
+		c.Secret, c.Sharing, c.Shares = true, l.secret != nil, l.shares
+	}
+	if c.Sharing {
+		c.Percent, c.Left = min(100, 100*c.Shares/l.asked.Crowd.AtLeast), max(0, l.sharesUntil(l.deadline).Sub(now)).Round(time.Second)
+	}
+	if l.roster != nil {
+		c.Who = fmt.Sprintf("%d owners, listed as %x…", l.roster.Len(), l.ann.Roster[:6])
+	}
+	if (&wire.Round{Slot: l.slot}).IsError() {
+		c.Kind = "how well it does"
+	}
+	switch l.state {
+	case store.Open:
+		c.State = "open"
+	case store.Done:
+		c.State = "done"
+	default:
+		c.State = "ended without a model"
+	}
+	for _, o := range l.Outcomes {
+		r := cardRound{Round: o.Round, Reports: o.Tables + o.Errors, Vote: "dropped"}
+		r.Error, r.Low, r.Up = percent(o.Err), percent(o.Err-1.96*o.ErrNoise), percent(o.Err+1.96*o.ErrNoise)
+		if o.Vote > 0 {
+			r.Vote = number(o.Vote)
+		}
+		c.Rounds = append(c.Rounds, r)
+	}
+	if e := l.estimate(); e != nil {
+		c.Accuracy = percent(1 - e.Err)
+		c.AccuracyBand = percent(1-e.Err-1.96*e.ErrNoise) + "–" + percent(1-e.Err+1.96*e.ErrNoise)
+	}
+	if l.Reach > 0 {
+		c.Reach = percent(l.Reach) + " %"
+	}
+	return c
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
+// percent is a number in [0, 1] in per cent.
+func percent(x float64) string { return number(100 * min(1, max(0, x))) }

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+)
+
+// A slot of mode aggregate has two parts. While it is open, owners say that they
+// take part: their keys, in order, are the roster. Sealed, it has a secret sum: the
+// roster, the broadcast and the helpers under the aggregator's signature. Owners
+// give helpers shares of their addends, and the aggregator has the sum opened.
+//
+// What is decided is stored before anybody sees it, so a process that dies here is
+// replaced by one that goes on: the roster before owners, whose sum before helpers.
+
+const (
+	// patience is how long helpers are waited for that do not answer, once as many
+	// have as open a sum.
+	patience = 5 * time.Second
+	// pollShares is how often helpers are asked how many shares they have.
+	pollShares = 250 * time.Millisecond
+	// rest is the time between two tries of a sum that failed.
+	rest = 2 * time.Second
+	// keep is how long helpers keep a sum beyond its last use, by clocks that differ.
+	keep = 24 * time.Hour
+)
+
+// sharesUntil is when a sealed slot takes no more shares; its sum must be opened
+// within another slot's time.
+func (l *live) sharesUntil(joined time.Time) time.Time {
+	if d := joined.Add(l.ann.Slot); d.Before(l.ann.Ends) {
+		return d
+	}
+	return l.ann.Ends
+}
+
+// gather sees the secret sum of a sealed slot through, from wherever it is. It
+// returns nil where the slot is done or the task has ended.
+func (s *Server) gather(ctx context.Context, l *live, slot int) error {
+	l.mu.RLock()
+	until := l.sharesUntil(l.deadline)
+	l.mu.RUnlock()
+	last := until.Add(l.ann.Slot)
+	secret, err := s.Store.Secret(ctx, l.id, slot)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.until(ctx, last)
+	defer cancel()
+	var clients []*secretsum.Client
+	for _, h := range l.ann.Helpers {
+		c := secretsum.Dial(s.Self, h.Name, h.Address, s.Log)
+		defer c.Close()
+		clients = append(clients, c)
+	}
+	if secret == nil {
+		secret, err = s.assemble(ctx, l, slot, clients, last)
+	}
+	if err == nil && secret.Total == nil {
+		err = s.collect(ctx, l, slot, secret, clients, until)
+	}
+	few := (*secsum.Abort)(nil)
+	switch {
+	case err == nil:
+		return s.advance(context.WithoutCancel(ctx), l, slot)
+	case errors.As(err, &few), errors.Is(context.Cause(ctx), errOver):
+		s.Log.Warn("a secret sum was not opened", "task", l.String(), "slot", slot, "error", err)
+		return s.giveUp(context.WithoutCancel(ctx), l, slot)
+	}
+	return err
+}
+
+// errOver says that a sum has taken too long.
+var errOver = errors.New("the time for the sum is over")
+
+// errOthers says that another aggregator on the same store, with a certificate of
+// its own, has begun the sum.
+var errOthers = errors.New("another aggregator collects the sum")
+
+// until is a context that ends at a time of the service's own clock.
+func (s *Server) until(ctx context.Context, end time.Time) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		t := time.NewTicker(tick)
+		defer t.Stop()
+		for ctx.Err() == nil {
+			if !s.Now().Before(end) {
+				cancel(errOver)
+			}
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// assemble makes and stores the slot's secret sum, and returns the one that was
+// stored first.
+func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*secretsum.Client, last time.Time) (*store.Secret, error) {
+	var roster []secretsum.Key
+	if err := s.Store.Reports(ctx, l.id, slot, func(owner [32]byte, _ []byte) error {
+		roster = append(roster, owner)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	roster = roster[:min(len(roster), mostOwners(l.ann.Task))]
+	if err := l.tally(ctx, s.Store, slot); err != nil {
+		return nil, err
+	}
+	if err := l.join(len(roster)); err != nil {
+		return nil, err
+	}
+	broadcast, err := l.core.Broadcast()
+	if err != nil {
+		return nil, err
+	}
+	helpers, err := s.meet(ctx, clients)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := tasks.SecretSum(l.ann, broadcast, roster, helpers, last.Add(keep))
+	if err != nil {
+		return nil, err
+	}
+	signed, err := secret.Sign(s.Self)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.Store.Assemble(ctx, l.id, slot, store.Secret{
+		Broadcast: broadcast, Sum: signed.Bytes, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value,
+	})
+	if err == nil {
+		s.Log.Info("a slot's roster is fixed", "task", l.String(), "slot", slot, "owners", len(roster), "helpers", secretsum.Present(helpers))
+		err = l.refresh(ctx, s.Store)
+	}
+	return x, err
+}
+
+// mostOwners is how many owners fit into one secret sum of the task.
+func mostOwners(t *wire.Task) int {
+	K := t.Schema.Classes()
+	cells := K
+	for q := range t.Questions {
+		cells += t.Cells(q)
+	}
+	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/(cells*K)))
+}
+
+// join assembles core's open slot, once.
+func (l *live) join(owners int) error {
+	if b, err := l.core.Broadcast(); b != nil || err != nil {
+		return err
+	}
+	return l.core.Assemble(owners)
+}
+
+// meet asks the helpers for their memories until as many have answered as can open
+// a sum.
+func (s *Server) meet(ctx context.Context, clients []*secretsum.Client) ([]secretsum.Helper, error) {
+	for {
+		one, cancel := context.WithTimeout(ctx, patience)
+		helpers := secretsum.Meet(one, clients)
+		cancel()
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		if n := len(helpers); secretsum.Present(helpers) >= n-n/3 { // secsum's quorum
+			return helpers, nil
+		}
+		s.Log.Warn("too few helpers answer", "present", secretsum.Present(helpers), "of", len(helpers))
+	}
+}
+
+// collect has the sum opened and stores it.
+func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret, clients []*secretsum.Client, until time.Time) error {
+	parsed, err := secretsum.Parse(x.Sum)
+	if err != nil {
+		return err
+	}
+	if parsed.Collector != s.Self.Caller { // helpers would answer nobody else
+		return errOthers
+	}
+	c := &secretsum.Collection{
+		Sum: parsed, Signed: secretsum.Signed{Bytes: x.Sum, Signature: identity.Signature{Certificate: x.Certificate, Value: x.Signature}},
+		Clients: clients, Patience: patience,
+		Wait: func(ctx context.Context, progress func(context.Context) []int) error {
+			return s.awaitShares(ctx, l, parsed, progress, until)
+		},
+		Keep: func(ctx context.Context, held [][]byte) ([][]byte, error) {
+			kept := x.Held
+			if held != nil {
+				if kept, err = s.Store.Hold(ctx, l.id, slot, secretsum.Pack(held)); err != nil {
+					return nil, err
+				}
+			}
+			return secretsum.Unpack(kept)
+		},
+	}
+	total, owners, err := c.Run(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Store.Total(ctx, l.id, slot, numbers(total), len(owners))
+}
+
+// awaitShares waits until every helper that takes part has every owner's share,
+// until a quorum has enough and nothing new has come for the task's quiet time, or
+// until the time is up.
+func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, progress func(context.Context) []int, until time.Time) error {
+	t := time.NewTicker(pollShares)
+	defer t.Stop()
+	var before []int
+	news := time.Now()
+	for {
+		stored := progress(ctx)
+		full := true
+		for h, n := range stored {
+			full = full && (n == len(x.Roster) || x.Helpers[h].Memory == secretsum.Memory{})
+		}
+		if !slices.Equal(stored, before) {
+			before, news = stored, time.Now()
+		}
+		sorted := slices.Sorted(slices.Values(stored))
+		enough := sorted[len(sorted)/3] // a quorum has as many or more
+		l.mu.Lock()
+		l.shares = max(0, enough)
+		l.mu.Unlock()
+		if full || !s.Now().Before(until) || l.ann.Quiet > 0 && enough >= x.AtLeast && time.Since(news) >= l.ann.Quiet {
+			return context.Cause(ctx)
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// giveUp ends a task whose sealed slot's sum cannot be opened.
+func (s *Server) giveUp(ctx context.Context, l *live, slot int) error {
+	err := s.Store.GiveUp(ctx, l.id, slot)
+	if err == nil {
+		s.Log.Info("a task ended without a model", "task", l.String(), "slot", slot)
+	}
+	return err
+}
+
+// receiveSum counts the stored sum of core's open slot.
+func (l *live) receiveSum(ctx context.Context, s *store.Store) error {
+	x, err := s.Secret(ctx, l.id, l.computed)
+	if err != nil {
+		return err
+	}
+	if x == nil || x.Total == nil {
+		return fmt.Errorf("aggregator: slot %d has no sum", l.computed)
+	}
+	asked, err := wire.ParseRound(l.ann.Task, x.Broadcast)
+	if err != nil {
+		return err
+	}
+	if err := l.join(asked.Crowd.Owners); err != nil {
+		return err
+	}
+	total := make([]uint64, len(x.Total)/8)
+	for i := range total {
+		total[i] = binary.LittleEndian.Uint64(x.Total[8*i:])
+	}
+	return l.core.ReceiveSum(total, x.Participants)
+}
+
+// numbers lays out a sum, eight bytes to a number.
+func numbers(total []uint64) (b []byte) {
+	for _, v := range total {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}

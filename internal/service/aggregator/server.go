@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/admission"
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+)
+
+// Params are what an operator of the service decides.
+type Params struct {
+	Self  *identity.Identity // an aggregator's
+	Store *store.Store
+	// MaxEpsilon is the largest ε of a task that is taken; there is no default.
+	MaxEpsilon dp.Epsilon
+	Log        *slog.Logger
+	// Now is the clock; nil: the system's.
+	Now func() time.Time
+}
+
+// The limits of the service. What exceeds them is refused, never queued without
+// end.
+const (
+	maxUpload   = 4 << 20  // bytes of one request
+	maxTask     = 80 << 20 // of one that makes a task, with its list of owners
+	maxReports  = 10_000   // of one request
+	maxInFlight = 128      // uploads at a time
+	maxWaiting  = 60_000   // reports that wait for the disk
+	tick        = 100 * time.Millisecond
+	// What other processes on the same store have done is looked up more rarely:
+	// it costs as much as there is.
+	ticksToDiscover = 10
+	recount         = time.Second
+)
+
+// Server is a running aggregator.
+type Server struct {
+	Params
+	writer  *writer
+	gate    *admission.Gate
+	metrics *metrics
+
+	mu    sync.RWMutex
+	tasks map[store.ID]*live
+}
+
+// New makes a server and reads its tasks from the store. Run moves them.
+func New(ctx context.Context, p Params) (*Server, error) {
+	switch {
+	case p.Self == nil || p.Self.Role != identity.Aggregator:
+		return nil, &dp.ParamError{Op: "aggregator", Param: "certificate", Want: "must be an aggregator's"}
+	case p.MaxEpsilon < 1 || p.MaxEpsilon > dp.MaxEpsilon:
+		return nil, &dp.ParamError{Op: "aggregator", Param: "max epsilon", Want: "must be > 0 and at most " + dp.MaxEpsilon.String(), Got: p.MaxEpsilon}
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	s := &Server{Params: p, tasks: map[store.ID]*live{}}
+	s.metrics = newMetrics(s)
+	s.gate = &admission.Gate{
+		May: may, Body: maxUpload, Bodies: map[string]int64{rpc.AggregatorCreateTaskProcedure: maxTask},
+		Turns:    map[string]admission.Turns{rpc.AggregatorUploadProcedure: make(admission.Turns, maxInFlight), rpc.AggregatorCreateTaskProcedure: make(admission.Turns, 1)},
+		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
+	}
+	s.writer = newWriter(p.Store, s.metrics)
+	return s, s.discover(ctx)
+}
+
+// Run moves tasks and stores reports until ctx ends. Uploads are answered only
+// while it runs.
+func (s *Server) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	wg.Go(func() { s.writer.run(ctx) })
+	wg.Go(func() { s.keepTime(ctx) })
+	wg.Wait()
+	return nil
+}
+
+// Handler answers calls. It needs connections of identity.Server.
+func (s *Server) Handler() http.Handler {
+	_, calls := rpc.NewAggregatorHandler(s, s.gate.Options())
+	return s.gate.Handler(calls)
+}
+
+// may lists who may call what. What is not here nobody may.
+var may = map[string][]identity.Role{
+	rpc.AggregatorGetTaskProcedure:    {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
+	rpc.AggregatorGetRosterProcedure:  {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
+	rpc.AggregatorListTasksProcedure:  {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
+	rpc.AggregatorGetRoundProcedure:   {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
+	rpc.AggregatorGetModelProcedure:   {identity.Owner, identity.Reader, identity.Operator},
+	rpc.AggregatorUploadProcedure:     {identity.Owner},
+	rpc.AggregatorCreateTaskProcedure: {identity.Operator},
+	rpc.AggregatorCloseTaskProcedure:  {identity.Operator},
+}
+
+// find returns a task, asking the store where it is not in memory.
+func (s *Server) find(ctx context.Context, id []byte) (*live, error) {
+	if len(id) != len(store.ID{}) {
+		return nil, problem.New(problem.Malformed, "a task's name has %d bytes, got %d", len(store.ID{}), len(id))
+	}
+	key := store.ID(id)
+	s.mu.RLock()
+	l := s.tasks[key]
+	s.mu.RUnlock()
+	if l != nil {
+		return l, nil
+	}
+	t, _, err := s.Store.Task(ctx, key)
+	if errors.Is(err, store.ErrUnknown) {
+		return nil, problem.New(problem.UnknownTask, "%x", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.add(ctx, t)
+}
+
+// add takes a stored task into memory.
+func (s *Server) add(ctx context.Context, t store.Task) (*live, error) {
+	l, err := enliven(t)
+	if err == nil {
+		err = l.admit(ctx, s.Store, s.all())
+	}
+	if err == nil {
+		err = l.refresh(ctx, s.Store)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before := s.tasks[t.ID]; before != nil {
+		return before, nil
+	}
+	s.tasks[t.ID] = l
+	return l, nil
+}
+
+// discover takes the tasks of the store into memory that are not there.
+func (s *Server) discover(ctx context.Context) error {
+	ids, err := s.Store.Tasks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := s.find(ctx, id[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all lists the tasks in memory.
+func (s *Server) all() (out []*live) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, l := range s.tasks {
+		out = append(out, l)
+	}
+	slices.SortFunc(out, func(a, b *live) int { return slices.Compare(a.id[:], b.id[:]) })
+	return out
+}
+
+// open opens a signed task as the service accepts it.
+func (s *Server) open(signed tasks.Signed) (*tasks.Announcement, error) {
+	ann, err := signed.Open(s.Self, s.Now())
+	if err != nil {
+		return nil, problem.New(problem.UnsafeTask, "%v", err)
+	}
+	if ann.Task.Epsilon > s.MaxEpsilon {
+		return nil, problem.New(problem.UnsafeTask, "epsilon %s is more than this service takes, %s", ann.Task.Epsilon, s.MaxEpsilon)
+	}
+	return ann, nil
+}

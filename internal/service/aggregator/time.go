@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	core "github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+)
+
+// first is the broadcast of a task's first slot; in mode aggregate that waits for
+// who takes part, and is tried here with as few as the task allows.
+func first(ann *tasks.Announcement) ([]byte, error) {
+	c, err := core.New(ann.Task)
+	if err != nil {
+		return nil, err
+	}
+	if ann.Task.Mode == wire.Local {
+		return c.Broadcast()
+	}
+	if err := c.Assemble(ann.Minimum); err != nil {
+		return nil, problem.New(problem.UnsafeTask, "%v", err)
+	}
+	return []byte{}, nil
+}
+
+// heard notes reports of a slot that this process has stored.
+func (l *live) heard(slot, fresh int) {
+	if fresh == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slot == l.slot {
+		l.stored += fresh // where the store was asked in between, it is asked again
+		l.news = time.Now()
+	}
+}
+
+// keepTime moves the tasks until ctx ends. Whatever fails is tried again: the
+// store holds all there is.
+func (s *Server) keepTime(ctx context.Context) {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	var gathering sync.WaitGroup
+	defer gathering.Wait()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if n%ticksToDiscover == 0 {
+			if err := s.discover(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Error("reading tasks failed", "error", err)
+			}
+		}
+		for _, l := range s.all() {
+			if l.gathering.Load() {
+				continue
+			}
+			if err := s.move(ctx, l, &gathering); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrMoved) {
+				s.Log.Error("moving a task failed", "task", l.String(), "error", err)
+			}
+		}
+	}
+}
+
+// move does what is due for a task. The store decides whether it is: this
+// process may not have heard of all reports, or may have counted some twice.
+func (s *Server) move(ctx context.Context, l *live, gathering *sync.WaitGroup) error {
+	l.mu.RLock()
+	state, counted := l.state, l.counted
+	l.mu.RUnlock()
+	if state != store.Open {
+		l.core = nil // what it counted is stored
+		return nil
+	}
+	slot, what := l.due(s.Now())
+	now, err := s.Store.Now(ctx, l.id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case now.Task != store.Open || now.Number != slot: // somebody else has moved it
+	case now.Round == store.Sealed && l.secretly():
+		s.launch(ctx, l, slot, gathering)
+	case now.Round == store.Sealed: // somebody has closed the slot, and may have died since
+		err = s.advance(ctx, l, slot)
+	case what == ended:
+		err = s.end(ctx, l, slot)
+	case what == overdue:
+		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); errors.Is(err, store.ErrFew) {
+			err = s.end(ctx, l, slot)
+		} else if err == nil && !l.secretly() {
+			err = s.advance(ctx, l, slot)
+		}
+	case what == quiet:
+		var news bool
+		if news, err = l.count(ctx, s.Store, slot); news || err != nil {
+			return err
+		}
+		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); err == nil && !l.secretly() {
+			err = s.advance(ctx, l, slot)
+		}
+	case time.Since(counted) >= recount:
+		_, err = l.count(ctx, s.Store, slot)
+		return err
+	default:
+		return nil
+	}
+	return errors.Join(err, l.refresh(ctx, s.Store))
+}
+
+// launch sees a secret sum through beside everything else. It may be called again
+// when it has failed.
+func (s *Server) launch(ctx context.Context, l *live, slot int, gathering *sync.WaitGroup) {
+	if time.Now().Before(l.retry) {
+		return
+	}
+	l.gathering.Store(true)
+	gathering.Go(func() {
+		defer l.gathering.Store(false)
+		err := s.gather(ctx, l, slot)
+		if err == nil {
+			err = l.refresh(ctx, s.Store)
+		}
+		if err != nil && ctx.Err() == nil {
+			l.retry = time.Now().Add(rest)
+			if !errors.Is(err, store.ErrMoved) && !errors.Is(err, errOthers) {
+				s.Log.Error("a secret sum failed, and will be tried again", "task", l.String(), "slot", slot, "error", err)
+			}
+		}
+	})
+}
+
+// end ends a task of which a slot is still open.
+func (s *Server) end(ctx context.Context, l *live, slot int) error {
+	err := s.Store.End(ctx, l.id, slot)
+	if err == nil {
+		s.Log.Info("a task ended without a model", "task", l.String(), "slot", slot)
+	}
+	return err
+}
+
+// advance stores what follows from the reports of a slot that takes no more. Two
+// processes may do this at once: both compute the same.
+func (s *Server) advance(ctx context.Context, l *live, slot int) error {
+	broadcast, file, err := l.compute(ctx, s.Store, slot)
+	if err != nil {
+		return err
+	}
+	if note, err := l.note(); err != nil {
+		return err
+	} else if err := s.Store.Note(ctx, l.id, slot, note); err != nil {
+		return err
+	}
+	var next *store.Round
+	if file == nil {
+		next = &store.Round{Number: slot + 1, Broadcast: append([]byte{}, broadcast...), Deadline: l.slotDeadline(s.Now())}
+	}
+	if err := s.Store.Advance(ctx, l.id, slot, next, file); err != nil {
+		return err
+	}
+	s.Log.Info("a slot was closed", "task", l.String(), "slot", slot)
+	return nil
+}

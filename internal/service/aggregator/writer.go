@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+)
+
+// writer gathers the reports of many uploads into one transaction: the disk is
+// waited for once for all that came while it was busy.
+type writer struct {
+	store   *store.Store
+	metrics *metrics
+	jobs    chan *job
+	waiting atomic.Int64 // reports in jobs
+}
+
+type job struct {
+	reports  []store.Report
+	outcomes []store.Outcome
+	err      error
+	done     chan struct{}
+}
+
+// mostAtOnce is how many reports one transaction takes.
+const mostAtOnce = 5000
+
+func newWriter(s *store.Store, m *metrics) *writer {
+	return &writer{store: s, metrics: m, jobs: make(chan *job, maxInFlight)}
+}
+
+// accept stores reports and says what became of each.
+func (w *writer) accept(ctx context.Context, reports []store.Report) ([]store.Outcome, error) {
+	if len(reports) == 0 {
+		return nil, nil
+	}
+	n := int64(len(reports))
+	if w.waiting.Add(n) > maxWaiting {
+		w.waiting.Add(-n)
+		return nil, problem.New(problem.Overloaded, "%d reports wait for the disk", maxWaiting)
+	}
+	defer w.waiting.Add(-n)
+	j := &job{reports: reports, done: make(chan struct{})}
+	select {
+	case w.jobs <- j:
+	case <-ctx.Done():
+		return nil, problem.New(problem.Overloaded, "")
+	}
+	select {
+	case <-j.done:
+		return j.outcomes, j.err
+	case <-ctx.Done(): // it may be stored or not: sending it again is safe
+		return nil, problem.New(problem.Overloaded, "")
+	}
+}
+
+func (w *writer) run(ctx context.Context) {
+	for {
+		select {
+		case j := <-w.jobs:
+			w.commit(ctx, w.gather(j))
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// gather takes what else is waiting.
+func (w *writer) gather(first *job) []*job {
+	jobs, n := []*job{first}, len(first.reports)
+	for n < mostAtOnce {
+		select {
+		case j := <-w.jobs:
+			jobs, n = append(jobs, j), n+len(j.reports)
+		default:
+			return jobs
+		}
+	}
+	return jobs
+}
+
+func (w *writer) commit(ctx context.Context, jobs []*job) {
+	var all []store.Report
+	for _, j := range jobs {
+		all = append(all, j.reports...)
+	}
+	outcomes, err := w.store.Accept(ctx, all)
+	if err != nil {
+		w.metrics.storage.Inc()
+		err = problem.New(problem.Storage, "")
+	}
+	for _, j := range jobs {
+		if err == nil {
+			j.outcomes, outcomes = outcomes[:len(j.reports)], outcomes[len(j.reports):]
+		}
+		j.err = err
+		close(j.done)
+	}
+}

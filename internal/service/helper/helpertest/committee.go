@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package helpertest is committees of helpers for tests: on loopback, over mutual
+// TLS, to be killed and started again.
+package helpertest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/service/helper"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+)
+
+// Committee is helpers h0, h1, ..., each with a store and an address of its own.
+type Committee struct {
+	t         testing.TB
+	log       *slog.Logger
+	authority *identity.Authority
+	members   []*member
+	Ahead     atomic.Int64 // how far the helpers' clocks are before the system's
+	// Wrap is put around what a helper serves when it is started; nil: nothing.
+	Wrap func(helper int, h http.Handler) http.Handler
+}
+
+type member struct {
+	name, store, address string
+	stop                 func() // nil while it is down
+}
+
+// New starts helpers whose certificates the authority signs. They end with the
+// test.
+func New(t testing.TB, log *slog.Logger, authority *identity.Authority, helpers int) *Committee {
+	t.Helper()
+	c := &Committee{t: t, log: log, authority: authority}
+	for h := range helpers {
+		l, err := net.Listen("tcp", "127.0.0.1:0") // an address to come back to
+		c.must(err)
+		c.members = append(c.members, &member{name: fmt.Sprintf("h%d", h), store: filepath.Join(t.TempDir(), "store.db"), address: l.Addr().String()})
+		c.must(l.Close())
+		c.Start(h)
+	}
+	t.Cleanup(func() {
+		for h := range c.members {
+			c.Kill(h)
+		}
+	})
+	return c
+}
+
+func (c *Committee) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Identity is a certificate for somebody.
+func (c *Committee) Identity(role identity.Role, name string) *identity.Identity {
+	c.t.Helper()
+	id, err := c.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
+	c.must(err)
+	return id
+}
+
+// Name is what a helper is called.
+func (c *Committee) Name(h int) string { return c.members[h].name }
+
+// Address is where a helper serves, https://host:port.
+func (c *Committee) Address(h int) string { return "https://" + c.members[h].address }
+
+// Store is the path of a helper's store.
+func (c *Committee) Store(h int) string { return c.members[h].store }
+
+// Start serves a helper that is down, on its store and at its address.
+func (c *Committee) Start(h int) {
+	c.t.Helper()
+	m := c.members[h]
+	st, err := helper.At(context.Background(), m.store, m.name)
+	c.must(err)
+	self := c.Identity(identity.Helper, m.name)
+	s, err := helper.New(helper.Params{Self: self, Store: st, Log: c.log, Now: func() time.Time { return time.Now().Add(time.Duration(c.Ahead.Load())) }})
+	c.must(err)
+	handler := s.Handler()
+	if c.Wrap != nil {
+		handler = c.Wrap(h, handler)
+	}
+	l, err := net.Listen("tcp", m.address)
+	c.must(err)
+	server := httptest.NewUnstartedServer(handler)
+	c.must(server.Listener.Close())
+	server.Listener, server.TLS, server.EnableHTTP2 = l, self.Server(), true
+	server.StartTLS()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = s.Run(ctx) }) // it returns nil
+	m.stop = func() {
+		server.CloseClientConnections()
+		cancel()
+		server.Close()
+		wg.Wait()
+		c.must(st.Close())
+	}
+}
+
+// Kill stops a helper and cuts off the calls under way. What it acknowledged is on
+// its disk.
+func (c *Committee) Kill(h int) {
+	if m := c.members[h]; m.stop != nil {
+		m.stop()
+		m.stop = nil
+	}
+}
+
+// Lose takes a helper's memory away. It must be down.
+func (c *Committee) Lose(h int) {
+	c.t.Helper()
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(c.members[h].store + end); err != nil && !os.IsNotExist(err) {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// Clients reach the helpers as somebody.
+func (c *Committee) Clients(as *identity.Identity) (out []*secretsum.Client) {
+	c.t.Helper()
+	for h := range c.members {
+		client := secretsum.Dial(as, c.Name(h), c.Address(h), c.log)
+		c.t.Cleanup(client.Close)
+		out = append(out, client)
+	}
+	return out
+}

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package helper
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/admission"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+)
+
+// Params are what an operator of a helper decides.
+type Params struct {
+	Self  *identity.Identity // a helper's
+	Store *Store
+	Log   *slog.Logger
+	// Now is the clock; nil: the system's.
+	Now func() time.Time
+}
+
+// The limits of the service. What exceeds them is refused, never queued without
+// end.
+const (
+	maxBody   = secretsum.MaxBytes + 1<<16
+	maxShares = 10_000               // of one request
+	reading   = 32                   // requests with shares at a time
+	maxSums   = 1000                 // under way
+	inMemory  = 64                   // sums that need not be parsed anew
+	longest   = 300 * 24 * time.Hour // three slots of a task, and some days
+	// skew is how far clocks may be apart: a sum is forgotten that much after its
+	// end.
+	skew    = 2 * time.Hour
+	forgets = time.Minute
+)
+
+// Server is a running helper.
+type Server struct {
+	Params
+	gate   *admission.Gate
+	stored prometheus.Counter
+	opened prometheus.Counter
+	heavy  sync.Mutex // one sum's shares in memory at a time
+
+	mu   sync.Mutex
+	sums map[secretsum.ID]*live
+}
+
+// live is a sum in memory; it does not change.
+type live struct {
+	id secretsum.ID
+	*secretsum.Sum
+	protocol *secsum.Protocol
+	self     int // this helper's number
+}
+
+// New makes a server.
+func New(p Params) (*Server, error) {
+	if p.Self == nil || p.Self.Role != identity.Helper {
+		return nil, &dp.ParamError{Op: "helper", Param: "certificate", Want: "must be a helper's"}
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	s := &Server{
+		Params: p, sums: map[secretsum.ID]*live{},
+		stored: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_shares_stored_total", Help: "Shares stored for the first time."}),
+		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_sums_opened_total", Help: "Sums whose one request was answered for the first time."}),
+	}
+	s.gate = &admission.Gate{
+		May: may, Body: maxBody, Turns: map[string]admission.Turns{rpc.HelperShareProcedure: make(admission.Turns, reading), rpc.HelperBeginProcedure: make(admission.Turns, 1)},
+		Frequent: []string{rpc.HelperShareProcedure}, Metrics: admission.NewMetrics(s.stored, s.opened), Log: p.Log, Now: p.Now,
+	}
+	return s, nil
+}
+
+// may lists who may call what. What is not here nobody may.
+var (
+	collectors   = []identity.Role{identity.Aggregator, identity.Combiner}
+	participants = []identity.Role{identity.Owner, identity.Party}
+	may          = map[string][]identity.Role{
+		rpc.HelperGetSelfProcedure:     append(participants[:2:2], collectors...),
+		rpc.HelperBeginProcedure:       collectors,
+		rpc.HelperShareProcedure:       participants,
+		rpc.HelperGetProgressProcedure: collectors,
+		rpc.HelperHeldProcedure:        collectors,
+		rpc.HelperOpenProcedure:        collectors,
+	}
+)
+
+// Handler answers calls. It needs connections of identity.Server.
+func (s *Server) Handler() http.Handler {
+	_, calls := rpc.NewHelperHandler(s, s.gate.Options())
+	return s.gate.Handler(calls)
+}
+
+// Page answers operators; see admission.Metrics.Watch.
+func (s *Server) Page() http.Handler { return s.gate.Metrics.Watch(s.Store.ready) }
+
+// Run forgets sums that have ended, until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	t := time.NewTicker(forgets)
+	defer t.Stop()
+	for {
+		if n, err := s.Store.forget(ctx, s.Now().Add(-skew)); err != nil && ctx.Err() == nil {
+			s.Log.Error("forgetting failed", "error", err)
+		} else if n > 0 {
+			s.Log.Info("sums ended and are forgotten", "sums", n)
+			s.mu.Lock()
+			clear(s.sums)
+			s.mu.Unlock()
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// enliven prepares a sum that this helper holds shares of.
+func (s *Server) enliven(parsed *secretsum.Sum, id secretsum.ID) (*live, error) {
+	p, err := parsed.Protocol()
+	if err != nil {
+		return nil, err
+	}
+	for i, h := range parsed.Helpers {
+		if h.Name != s.Self.Name {
+			continue
+		}
+		if h.Memory != s.Store.memory {
+			return nil, problem.New(problem.Forgot, "")
+		}
+		return &live{id, parsed, p, i}, nil
+	}
+	return nil, problem.New(problem.Forbidden, "%s is not one of the sum's helpers", s.Self.Caller)
+}
+
+// find returns a sum, from the store where it is not in memory; nil where there is
+// none.
+func (s *Server) find(ctx context.Context, name []byte) (*live, error) {
+	if len(name) != len(secretsum.ID{}) {
+		return nil, problem.New(problem.Malformed, "a sum's name has %d bytes, got %d", len(secretsum.ID{}), len(name))
+	}
+	id := secretsum.ID(name)
+	s.mu.Lock()
+	l := s.sums[id]
+	s.mu.Unlock()
+	if l != nil {
+		return l, nil
+	}
+	text, err := s.Store.text(ctx, id)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	parsed, err := secretsum.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if l, err = s.enliven(parsed, id); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sums) >= inMemory {
+		clear(s.sums)
+	}
+	s.sums[id] = l
+	return l, nil
+}
+
+// mine returns a sum whose collector makes the call.
+func (s *Server) mine(ctx context.Context, name []byte) (*live, error) {
+	l, err := s.find(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case l == nil:
+		return nil, problem.New(problem.UnknownTask, "no such sum was begun here")
+	case admission.Caller(ctx) != l.Collector:
+		return nil, problem.New(problem.Forbidden, "%s is not the sum's collector", admission.Caller(ctx))
+	}
+	return l, nil
+}
+
+// GetSelf implements rpc.HelperHandler.
+func (s *Server) GetSelf(context.Context, *connect.Request[rpc.GetSelfRequest]) (*connect.Response[rpc.GetSelfResponse], error) {
+	return connect.NewResponse(&rpc.GetSelfResponse{Memory: s.Store.memory[:]}), nil
+}
+
+// Begin implements rpc.HelperHandler.
+func (s *Server) Begin(ctx context.Context, r *connect.Request[rpc.BeginRequest]) (*connect.Response[rpc.BeginResponse], error) {
+	signed, now := secretsum.FromProto(r.Msg.GetSum()), s.Now()
+	parsed, id, err := signed.Open(s.Self, now)
+	if err != nil {
+		return nil, problem.New(problem.UnsafeTask, "%v", err)
+	}
+	switch {
+	case admission.Caller(ctx) != parsed.Collector:
+		return nil, problem.New(problem.Forbidden, "%s is not the sum's collector", admission.Caller(ctx))
+	case parsed.Ends.After(now.Add(longest)):
+		return nil, problem.New(problem.UnsafeTask, "a sum ends within %s", longest)
+	}
+	if _, err := s.enliven(parsed, id); err != nil {
+		return nil, err
+	}
+	if err := s.Store.begin(ctx, id, signed.Bytes, parsed.Ends, maxSums); err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(new(rpc.BeginResponse)), nil
+}
+
+// Share implements rpc.HelperHandler. It answers when what it does not refuse is on
+// disk.
+func (s *Server) Share(ctx context.Context, r *connect.Request[rpc.ShareRequest]) (*connect.Response[rpc.ShareResponse], error) {
+	sent := r.Msg.GetShares()
+	if len(sent) > maxShares {
+		return nil, problem.New(problem.TooLarge, "%d shares in a request, at most %d", len(sent), maxShares)
+	}
+	l, err := s.find(ctx, r.Msg.GetSumId())
+	if err != nil {
+		return nil, err
+	}
+	if l == nil { // its collector may be on the way here
+		return nil, problem.New(problem.Early, "no such sum was begun here")
+	}
+	refusals := make([]*problem.Problem, len(sent))
+	var good []share
+	var place []int
+	for i, m := range sent {
+		one, p := l.check(secretsum.Share{Message: m.GetMessage(), Signature: m.GetSignature()})
+		if refusals[i] = p; p == nil {
+			good, place = append(good, one), append(place, i)
+		}
+	}
+	refused, fresh, err := s.Store.accept(ctx, l.id, good)
+	if err != nil {
+		return nil, err
+	}
+	for k, kind := range refused {
+		refusals[place[k]] = problem.New(kind, "")
+	}
+	s.stored.Add(float64(fresh))
+	answer := new(rpc.ShareResponse)
+	for i, p := range refusals {
+		if p != nil {
+			s.gate.Metrics.Refused(rpc.HelperShareProcedure, p.Kind)
+			answer.Refusals = append(answer.Refusals, &rpc.Refusal{Index: uint32(i), Problem: p.Proto()})
+		}
+	}
+	return connect.NewResponse(answer), nil
+}
+
+// check holds a share against its sum.
+func (l *live) check(sent secretsum.Share) (share, *problem.Problem) {
+	var m secsum.Message
+	if err := m.UnmarshalBinary(sent.Message); err != nil || m.Kind != secsum.Share {
+		return share{}, problem.New(problem.Malformed, "")
+	}
+	if m.From < 0 || m.From >= len(l.Roster) {
+		return share{}, problem.New(problem.UnknownOwner, "participant %d of %d", m.From, len(l.Roster))
+	}
+	if !sent.By(l.Roster[m.From]) {
+		return share{}, problem.New(problem.BadSignature, "")
+	}
+	h, err := l.holder()
+	if err == nil {
+		_, err = h.Handle(m)
+	}
+	if err != nil {
+		return share{}, problem.New(problem.Malformed, "")
+	}
+	return share{m.From, sent.Message}, nil
+}
+
+// holder is a state machine that has seen nothing yet. Shamir's holders share no
+// key.
+func (l *live) holder() (*secsum.Holder, error) { return l.protocol.NewHolder(l.self, secsum.Key{}) }
+
+// replay is a state machine that has seen all stored shares, and the end of the
+// wait; and what it says then.
+func (s *Server) replay(ctx context.Context, l *live) (*secsum.Holder, []secsum.Message, error) {
+	h, err := l.holder()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.Store.shares(ctx, l.id, func(_ int, body []byte) error {
+		var m secsum.Message
+		if err := m.UnmarshalBinary(body); err != nil {
+			return err
+		}
+		_, err := h.Handle(m)
+		return err
+	}); err != nil {
+		return nil, nil, err
+	}
+	return h, h.Close(), nil
+}
+
+// GetProgress implements rpc.HelperHandler.
+func (s *Server) GetProgress(ctx context.Context, r *connect.Request[rpc.GetProgressRequest]) (*connect.Response[rpc.GetProgressResponse], error) {
+	l, err := s.mine(ctx, r.Msg.GetSumId())
+	if err != nil {
+		return nil, err
+	}
+	n, ended, err := s.Store.progress(ctx, l.id)
+	if err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&rpc.GetProgressResponse{Shares: uint32(n), Closed: ended}), nil
+}
+
+// Held implements rpc.HelperHandler.
+func (s *Server) Held(ctx context.Context, r *connect.Request[rpc.HeldRequest]) (*connect.Response[rpc.HeldResponse], error) {
+	l, err := s.mine(ctx, r.Msg.GetSumId())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.end(ctx, l.id); err != nil {
+		return nil, err
+	}
+	s.heavy.Lock()
+	defer s.heavy.Unlock()
+	held, err := s.Store.showed(ctx, l.id)
+	if err == nil && held == nil {
+		var said []secsum.Message
+		if _, said, err = s.replay(ctx, l); err == nil {
+			if held, err = said[0].MarshalBinary(); err == nil {
+				err = s.Store.show(ctx, l.id, held)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&rpc.HeldResponse{Message: held}), nil
+}
+
+// Open implements rpc.HelperHandler. The answer is on disk before it leaves, and is
+// the only one that ever leaves.
+func (s *Server) Open(ctx context.Context, r *connect.Request[rpc.OpenRequest]) (*connect.Response[rpc.OpenResponse], error) {
+	l, err := s.mine(ctx, r.Msg.GetSumId())
+	if err != nil {
+		return nil, err
+	}
+	request := r.Msg.GetMessage()
+	s.heavy.Lock()
+	defer s.heavy.Unlock()
+	asked, answer, err := s.Store.answered(ctx, l.id)
+	if err == nil && asked == nil {
+		var added []byte
+		if added, err = s.add(ctx, l, request); err == nil {
+			asked, answer, err = s.Store.settle(ctx, l.id, request, added)
+		}
+		if err == nil && string(asked) == string(request) {
+			s.opened.Inc()
+			s.Log.Info("a sum was opened", "sum", l.id.String(), "round", l.Round, "collector", l.Collector.String())
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case asked == nil:
+		return nil, problem.New(problem.Early, "the wait for shares is not over")
+	case string(asked) != string(request):
+		return nil, problem.New(problem.Opened, "")
+	}
+	return connect.NewResponse(&rpc.OpenResponse{Message: answer}), nil
+}
+
+// add is the sum that a request asks for.
+func (s *Server) add(ctx context.Context, l *live, request []byte) ([]byte, error) {
+	var m secsum.Message
+	if err := m.UnmarshalBinary(request); err != nil || m.Kind != secsum.Open {
+		return nil, problem.New(problem.Malformed, "")
+	}
+	switch _, ended, err := s.Store.progress(ctx, l.id); {
+	case err != nil:
+		return nil, err
+	case !ended:
+		return nil, problem.New(problem.Early, "the wait for shares is not over")
+	}
+	h, _, err := s.replay(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	said, err := h.Handle(m)
+	if few := (*secsum.Abort)(nil); errors.As(err, &few) {
+		return nil, problem.New(problem.UnsafeTask, "%v", few)
+	}
+	if errors.Is(err, secsum.ErrRefused) {
+		return nil, problem.New(problem.Malformed, "%v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return said[0].MarshalBinary()
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package helper
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/sqldb"
+)
+
+// Store is what a helper must not forget. Goroutines may share it.
+type Store struct {
+	db     *sqldb.DB
+	memory secretsum.Memory
+}
+
+// Options are how a store's database is opened.
+var Options = sqldb.Options{Op: "helper", Create: true, WAL: true, Secret: true}
+
+// At opens the store at path, or makes it, for the helper of that name; another
+// one's is refused.
+func At(ctx context.Context, path, name string) (*Store, error) {
+	if sqldb.IsPostgres(path) {
+		return nil, &dp.ParamError{Op: "helper", Param: "store", Want: "must be a file of the helper's own", Got: path}
+	}
+	db, err := sqldb.Open(ctx, path, Options)
+	if err != nil {
+		return nil, err
+	}
+	return On(ctx, db, name)
+}
+
+// On is the store in a database, which it closes.
+func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
+	s := &Store{db: db}
+	err := db.Make(ctx,
+		`CREATE TABLE IF NOT EXISTS discreet_helper (one INTEGER PRIMARY KEY CHECK (one = 1), name BLOB NOT NULL, memory BLOB NOT NULL CHECK (length(memory) = 16)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_sums (id BLOB PRIMARY KEY, bytes BLOB, ends INTEGER NOT NULL, state INTEGER NOT NULL, held BLOB, asked BLOB, answer BLOB) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_shares (sum BLOB NOT NULL, participant INTEGER NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
+	)
+	if err == nil {
+		err = db.Update(ctx, func(tx *sqldb.Tx) error {
+			var fresh secretsum.Memory
+			rand.Read(fresh[:])
+			if _, err := tx.Exec(`INSERT INTO discreet_helper (one, name, memory) VALUES (1, ?, ?) ON CONFLICT (one) DO NOTHING`, []byte(name), fresh[:]); err != nil {
+				return err
+			}
+			var whose, memory []byte
+			if _, err := tx.Find([]any{&whose, &memory}, `SELECT name, memory FROM discreet_helper`); err != nil {
+				return err
+			}
+			s.memory = secretsum.Memory(memory)
+			if string(whose) != name {
+				return &dp.ParamError{Op: "helper", Param: "store", Want: "must be that of helper " + name, Got: string(whose), Hint: "two helpers with one memory are one"}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// Close closes the store.
+func (s *Store) Close() error { return s.db.Close() }
+
+// state is what has become of a sum.
+type state int
+
+const (
+	open   state = 1 + iota // takes shares
+	closed                  // takes no more
+	opened                  // one request was answered
+	over                    // nothing of it is left but its name
+)
+
+// ready says whether the store answers.
+func (s *Store) ready(ctx context.Context) error {
+	return s.db.View(ctx, func(tx *sqldb.Tx) error {
+		var n int
+		_, err := tx.Find([]any{&n}, `SELECT COUNT(*) FROM discreet_helper`)
+		return err
+	})
+}
+
+// begin stores a sum. The same one again changes nothing.
+func (s *Store) begin(ctx context.Context, id secretsum.ID, text []byte, ends time.Time, most int) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		switch now, err := stateOf(tx, id); {
+		case err != nil:
+			return err
+		case now == over:
+			return problem.New(problem.TaskClosed, "")
+		case now != 0:
+			return nil
+		}
+		var live int
+		if _, err := tx.Find([]any{&live}, `SELECT COUNT(*) FROM discreet_sums WHERE state <> ?`, over); err != nil {
+			return err
+		}
+		if live >= most {
+			return problem.New(problem.Overloaded, "%d sums are under way", live)
+		}
+		return tx.One(`INSERT INTO discreet_sums (id, bytes, ends, state) VALUES (?, ?, ?, ?)`, id[:], text, ends.Unix(), open)
+	})
+}
+
+// stateOf is 0 where there is no such sum.
+func stateOf(tx *sqldb.Tx, id secretsum.ID) (now state, err error) {
+	_, err = tx.Find([]any{&now}, `SELECT state FROM discreet_sums WHERE id = ?`, id[:])
+	return now, err
+}
+
+// text returns the bytes of a sum that is not over, nil where there is none.
+func (s *Store) text(ctx context.Context, id secretsum.ID) (text []byte, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		now, err := stateOf(tx, id)
+		if err == nil && now == over {
+			return problem.New(problem.TaskClosed, "")
+		}
+		if err == nil {
+			_, err = tx.Find([]any{&text}, `SELECT bytes FROM discreet_sums WHERE id = ?`, id[:])
+		}
+		return err
+	})
+	return text, err
+}
+
+// share is one participant's, as it was sent.
+type share struct {
+	participant int
+	body        []byte // of the message
+}
+
+// accept stores shares, all in one transaction, and says which are refused. When
+// it returns without an error, what is not refused is on disk.
+func (s *Store) accept(ctx context.Context, id secretsum.ID, shares []share) (refused map[int]problem.Kind, fresh int, err error) {
+	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		refused, fresh = map[int]problem.Kind{}, 0
+		now, err := stateOf(tx, id)
+		if err != nil {
+			return err
+		}
+		for i, sh := range shares {
+			d := sha256.Sum256(sh.body)
+			if now == open {
+				n, err := tx.Exec(`INSERT INTO discreet_shares (sum, participant, digest, body) VALUES (?, ?, ?, ?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, d[:], sh.body)
+				if err != nil {
+					return err
+				}
+				if n == 1 {
+					fresh++
+					continue
+				}
+			}
+			var before []byte
+			found, err := tx.Find([]any{&before}, `SELECT digest FROM discreet_shares WHERE sum = ? AND participant = ?`, id[:], sh.participant)
+			switch {
+			case err != nil:
+				return err
+			case now == over:
+				refused[i] = problem.TaskClosed
+			case found && bytes.Equal(before, d[:]):
+			case found:
+				refused[i] = problem.Replayed
+			default:
+				refused[i] = problem.Late
+			}
+		}
+		return nil
+	})
+	return refused, fresh, err
+}
+
+// progress is how many shares there are, and whether more are taken.
+func (s *Store) progress(ctx context.Context, id secretsum.ID) (stored int, ended bool, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		now, err := stateOf(tx, id)
+		if err != nil {
+			return err
+		}
+		ended = now != open
+		_, err = tx.Find([]any{&stored}, `SELECT COUNT(*) FROM discreet_shares WHERE sum = ?`, id[:])
+		return err
+	})
+	return stored, ended, err
+}
+
+// end lets a sum take no more shares. It may be called again.
+func (s *Store) end(ctx context.Context, id secretsum.ID) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`UPDATE discreet_sums SET state = ? WHERE id = ? AND state = ?`, closed, id[:], open)
+		return err
+	})
+}
+
+// shares calls f for every share of a sum that takes no more, in order. After the
+// sum was opened there are none; f must not keep body.
+func (s *Store) shares(ctx context.Context, id secretsum.ID, f func(participant int, body []byte) error) error {
+	return s.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Each(func(r *sql.Rows) error {
+			var participant int
+			var body sql.RawBytes
+			if err := r.Scan(&participant, &body); err != nil {
+				return err
+			}
+			return f(participant, body)
+		}, `SELECT participant, body FROM discreet_shares WHERE sum = ? AND body IS NOT NULL ORDER BY participant`, id[:])
+	})
+}
+
+// showed returns what was said to be held, nil before; show stores it first.
+func (s *Store) showed(ctx context.Context, id secretsum.ID) (held []byte, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Find([]any{&held}, `SELECT held FROM discreet_sums WHERE id = ?`, id[:])
+		return err
+	})
+	return held, err
+}
+
+func (s *Store) show(ctx context.Context, id secretsum.ID, held []byte) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`UPDATE discreet_sums SET held = ? WHERE id = ? AND state = ?`, held, id[:], closed)
+		return err
+	})
+}
+
+// answered returns the request that was answered and the answer, nil before.
+func (s *Store) answered(ctx context.Context, id secretsum.ID) (asked, answer []byte, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Find([]any{&asked, &answer}, `SELECT asked, answer FROM discreet_sums WHERE id = ?`, id[:])
+		return err
+	})
+	return asked, answer, err
+}
+
+// settle stores the answer to a request, and drops the shares, unless a request was
+// answered before; it returns the one that was answered, and its answer, for good.
+func (s *Store) settle(ctx context.Context, id secretsum.ID, request, sum []byte) (asked, answer []byte, err error) {
+	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		n, err := tx.Exec(`UPDATE discreet_sums SET state = ?, asked = ?, answer = ? WHERE id = ? AND state = ? AND asked IS NULL`, opened, request, sum, id[:], closed)
+		if err != nil {
+			return err
+		}
+		if n == 1 {
+			if _, err := tx.Exec(`UPDATE discreet_shares SET body = NULL WHERE sum = ?`, id[:]); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Find([]any{&asked, &answer}, `SELECT asked, answer FROM discreet_sums WHERE id = ?`, id[:])
+		return err
+	})
+	return asked, answer, err
+}
+
+// forget drops all but the names of sums that ended before a time.
+func (s *Store) forget(ctx context.Context, before time.Time) (n int64, err error) {
+	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		if _, err := tx.Exec(`DELETE FROM discreet_shares WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND state <> ?)`, before.Unix(), over); err != nil {
+			return err
+		}
+		n, err = tx.Exec(`UPDATE discreet_sums SET state = ?, bytes = NULL, held = NULL, asked = NULL, answer = NULL WHERE ends < ? AND state <> ?`, over, before.Unix(), over)
+		return err
+	})
+	return n, err
+}

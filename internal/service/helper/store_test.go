@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package helper
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/sqldb"
+	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
+)
+
+// TestEveryCallMayFail goes through a sum's life with one failed call of the
+// database at every place there is, before or after it took effect: the disk is
+// full, or the answer was lost. Whoever tries again ends with the same shares and
+// the same one answer.
+func TestEveryCallMayFail(t *testing.T) {
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, happened := range []bool{false, true} {
+		for n := 1; ; n++ {
+			var faults sqldbtest.Faults
+			c, err := sqldb.Connector(filepath.Join(t.TempDir(), "store.db"), Options)
+			must(err)
+			db, err := sqldb.Connect(ctx, faults.Connector(c), false, Options)
+			must(err)
+			s, err := On(ctx, db, "one")
+			must(err)
+			faults.Fail(n, happened, syscall.ENOSPC)
+			failures := 0
+			again := func(f func() error) {
+				t.Helper()
+				for {
+					err := f()
+					if err == nil {
+						return
+					}
+					if failures++; failures > 1 || !errors.Is(err, sqldb.ErrFailed) {
+						t.Fatalf("call %d: %v", n, err)
+					}
+				}
+			}
+			id := secretsum.ID{1}
+			again(func() error { return s.begin(ctx, id, []byte("text"), time.Now(), 1) })
+			send := func(want problem.Kind, of int, body string) {
+				again(func() error {
+					refused, _, err := s.accept(ctx, id, []share{{of, []byte(body)}})
+					if err == nil && refused[0] != want {
+						t.Errorf("call %d: share %d is %v, want %v", n, of, refused[0], want)
+					}
+					return err
+				})
+			}
+			send(problem.Kind{}, 0, "a")
+			send(problem.Kind{}, 1, "b")
+			send(problem.Kind{}, 0, "a")
+			send(problem.Replayed, 1, "c")
+			again(func() error { return s.end(ctx, id) })
+			send(problem.Late, 2, "d")
+			send(problem.Kind{}, 1, "b")
+			again(func() error { return s.show(ctx, id, []byte("held")) })
+			var read []string
+			again(func() error {
+				read = nil
+				return s.shares(ctx, id, func(_ int, body []byte) error { read = append(read, string(body)); return nil })
+			})
+			if !slices.Equal(read, []string{"a", "b"}) {
+				t.Errorf("call %d: the sum holds %q", n, read)
+			}
+			for _, request := range []string{"x", "y", "x"} {
+				again(func() error {
+					asked, answer, err := s.settle(ctx, id, []byte(request), []byte("answer to "+request))
+					if err == nil && (string(asked) != "x" || string(answer) != "answer to x") {
+						t.Errorf("call %d: %s is answered by %q to %q", n, request, answer, asked)
+					}
+					return err
+				})
+			}
+			over := !faults.Fired()
+			faults.Mend()
+			asked, answer, err := s.answered(ctx, id)
+			if err != nil || string(asked) != "x" || string(answer) != "answer to x" {
+				t.Errorf("call %d: %q is answered by %q, %v", n, asked, answer, err)
+			}
+			must(s.shares(ctx, id, func(of int, _ []byte) error { return fmt.Errorf("share %d is kept", of) }))
+			must(s.Close())
+			if over {
+				if n < 30 {
+					t.Errorf("only %d calls could fail", n)
+				}
+				break
+			}
+		}
+	}
+}

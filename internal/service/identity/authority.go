@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// skew is how far two machines' clocks may be apart before a fresh certificate
+// seems to be of the future.
+const skew = 2 * time.Hour
+
+// Authority signs certificates.
+type Authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+// NewAuthority makes an authority with a fresh key, valid for life from now on.
+func NewAuthority(now time.Time, life time.Duration) (*Authority, error) {
+	t, err := template(now, life)
+	if err != nil {
+		return nil, err
+	}
+	t.Subject = pkix.Name{CommonName: "discreet trial authority"}
+	t.IsCA, t.BasicConstraintsValid, t.MaxPathLenZero = true, true, true
+	t.KeyUsage = x509.KeyUsageCertSign
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := sign(t, t, key, key)
+	if err != nil {
+		return nil, err
+	}
+	return &Authority{cert, key}, nil
+}
+
+// Issue makes a certificate with a fresh key for one caller, valid for life from
+// now on but not longer than the authority. hosts are the names and addresses
+// at which a caller that serves is reached.
+func (a *Authority) Issue(c Caller, hosts []string, now time.Time, life time.Duration) (*Identity, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	t, err := template(now, life)
+	if err != nil {
+		return nil, err
+	}
+	if t.NotAfter.After(a.cert.NotAfter) {
+		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must end before the authority does, " + a.cert.NotAfter.Format(time.RFC3339), Got: t.NotAfter.Format(time.RFC3339)}
+	}
+	t.Subject = pkix.Name{CommonName: c.String()}
+	t.URIs = []*url.URL{c.uri()}
+	t.KeyUsage = x509.KeyUsageDigitalSignature
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	switch c.Role {
+	case Aggregator, Helper, Party:
+		if len(hosts) == 0 {
+			return nil, &dp.ParamError{Op: "identity", Param: "hosts", Want: "must be at least one, the names at which the " + string(c.Role) + " is reached", Got: "none"}
+		}
+		t.ExtKeyUsage = append(t.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			t.IPAddresses = append(t.IPAddresses, ip)
+		} else {
+			t.DNSNames = append(t.DNSNames, h)
+		}
+	}
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := sign(t, a.cert, key, a.key)
+	if err != nil {
+		return nil, err
+	}
+	return &Identity{Caller: c, cert: cert, key: key, authority: a.cert}, nil
+}
+
+// template is what all certificates have in common.
+func template(now time.Time, life time.Duration) (*x509.Certificate, error) {
+	if !(life > 0) {
+		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must be > 0", Got: life.String()}
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, fmt.Errorf("identity: draw a serial number: %w", err)
+	}
+	return &x509.Certificate{SerialNumber: serial, NotBefore: now.Add(-skew), NotAfter: now.Add(life)}, nil
+}
+
+// newKey is of the curve that browsers and every TLS library know.
+func newKey() (*ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("identity: make a key: %w", err)
+	}
+	return key, nil
+}
+
+func sign(t, parent *x509.Certificate, key, parentKey *ecdsa.PrivateKey) (*x509.Certificate, error) {
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, key.Public(), parentKey)
+	if err != nil {
+		return nil, fmt.Errorf("identity: sign a certificate: %w", err)
+	}
+	return x509.ParseCertificate(der)
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Role is what a caller may do.
+type Role string
+
+// The roles of a federation.
+const (
+	Aggregator Role = "aggregator" // the data user's service
+	Combiner   Role = "combiner"   // asks parties for votes
+	Helper     Role = "helper"     // a member of a secure sum's committee
+	Operator   Role = "operator"   // creates and closes tasks
+	Owner      Role = "owner"      // uploads reports, its own or those of the owners it relays
+	Party      Role = "party"      // votes with a model that stays with it
+	Reader     Role = "reader"     // sees progress and models
+)
+
+// Roles lists every role.
+func Roles() []Role { return []Role{Aggregator, Combiner, Helper, Operator, Owner, Party, Reader} }
+
+// Caller is one end of a connection.
+type Caller struct {
+	Role Role
+	Name string // letters, digits, dots, dashes and underscores, at most 64
+}
+
+// String is "role/name", as logs show it.
+func (c Caller) String() string { return string(c.Role) + "/" + c.Name }
+
+const scheme = "discreet"
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// Check refuses a caller that no certificate can name.
+func (c Caller) Check() error {
+	if !slices.Contains(Roles(), c.Role) {
+		return &dp.ParamError{Op: "identity", Param: "role", Want: "must be one of " + roleList(), Got: string(c.Role)}
+	}
+	if !plainName.MatchString(c.Name) {
+		return &dp.ParamError{Op: "identity", Param: "name", Want: "must be 1 to 64 letters, digits, dots, dashes and underscores", Got: fmt.Sprintf("%q", c.Name)}
+	}
+	return nil
+}
+
+func (c Caller) uri() *url.URL {
+	return &url.URL{Scheme: scheme, Host: string(c.Role), Path: "/" + c.Name}
+}
+
+// Of reads the caller from a connection whose certificates TLS has verified.
+func Of(state *tls.ConnectionState) (Caller, error) {
+	if state == nil || len(state.VerifiedChains) == 0 {
+		return Caller{}, errors.New("identity: the connection shows no certificate of the authority")
+	}
+	return callerOf(state.VerifiedChains[0][0])
+}
+
+// callerOf wants exactly one name of ours: with two, a check and a log might
+// each take another one.
+func callerOf(cert *x509.Certificate) (Caller, error) {
+	var found []Caller
+	for _, u := range cert.URIs {
+		if u.Scheme != scheme {
+			continue
+		}
+		c := Caller{Role: Role(u.Host), Name: strings.TrimPrefix(u.Path, "/")}
+		if err := c.Check(); err != nil {
+			return Caller{}, err
+		}
+		if u.String() != c.uri().String() {
+			return Caller{}, errors.New("identity: the certificate's name has more than a role and a name")
+		}
+		found = append(found, c)
+	}
+	if len(found) != 1 {
+		return Caller{}, fmt.Errorf("identity: the certificate must have exactly one name %s://ROLE/NAME, got %d", scheme, len(found))
+	}
+	return found[0], nil
+}
+
+func roleList() string {
+	var s []string
+	for _, r := range Roles() {
+		s = append(s, string(r))
+	}
+	return strings.Join(s, ", ")
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+)
+
+var now = time.Now()
+
+const year = 365 * 24 * time.Hour
+
+func authority(t *testing.T) *identity.Authority {
+	t.Helper()
+	a, err := identity.NewAuthority(now, year)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func issue(t *testing.T, a *identity.Authority, role identity.Role, name string) *identity.Identity {
+	t.Helper()
+	id, err := a.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1", "localhost"}, now, year/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// handshake connects the two and returns who the server saw, and the error of
+// either end.
+func handshake(t *testing.T, server, client *tls.Config) (identity.Caller, error) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	type seen struct {
+		who identity.Caller
+		err error
+	}
+	done := make(chan seen, 1)
+	go func() {
+		raw, err := l.Accept()
+		if err != nil {
+			done <- seen{err: err}
+			return
+		}
+		conn := tls.Server(raw, server)
+		defer conn.Close()
+		if err := conn.Handshake(); err != nil {
+			done <- seen{err: err}
+			return
+		}
+		s := conn.ConnectionState()
+		who, err := identity.Of(&s)
+		done <- seen{who, err}
+	}()
+	client = client.Clone()
+	client.ServerName = "localhost"
+	conn, err := tls.Dial("tcp", l.Addr().String(), client)
+	if err == nil {
+		_, err = io.ReadAll(conn) // TLS 1.3 reports a refused certificate on the first read
+		conn.Close()
+	}
+	s := <-done
+	return s.who, errors.Join(err, s.err)
+}
+
+func TestBothEndsKnowWhoTheyTalkTo(t *testing.T) {
+	a := authority(t)
+	server := issue(t, a, identity.Aggregator, "main")
+	owner := issue(t, a, identity.Owner, "clinic-7")
+	who, err := handshake(t, server.Server(), owner.Client(identity.Aggregator))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (identity.Caller{Role: identity.Owner, Name: "clinic-7"}); who != want {
+		t.Errorf("the server saw %s, want %s", who, want)
+	}
+}
+
+func TestStrangersAreRefused(t *testing.T) {
+	a, other := authority(t), authority(t)
+	server := issue(t, a, identity.Aggregator, "main")
+	owner := issue(t, a, identity.Owner, "o")
+	late, err := a.Issue(identity.Caller{Role: identity.Owner, Name: "o"}, nil, now.Add(-year/2), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := owner.Client(identity.Aggregator)
+	nobody.Certificates = nil
+	old := owner.Client(identity.Aggregator)
+	old.MaxVersion, old.MinVersion = tls.VersionTLS12, tls.VersionTLS12
+	for name, c := range map[string]struct{ server, client *tls.Config }{
+		"no certificate":       {server.Server(), nobody},
+		"another authority":    {server.Server(), issue(t, other, identity.Owner, "o").Client(identity.Aggregator)},
+		"server of another":    {issue(t, other, identity.Aggregator, "main").Server(), owner.Client(identity.Aggregator)},
+		"expired":              {server.Server(), late.Client(identity.Aggregator)},
+		"helper as aggregator": {issue(t, a, identity.Helper, "h").Server(), owner.Client(identity.Aggregator)},
+		"owner as aggregator":  {owner.Server(), owner.Client(identity.Aggregator)},
+		"TLS 1.2":              {server.Server(), old},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := handshake(t, c.server, c.client); err == nil {
+				t.Error("the connection stood")
+			}
+		})
+	}
+}
+
+// TestCertificatesOfTwoNamesAreRefused signs, with the authority's own key, what
+// Issue never makes.
+func TestCertificatesOfTwoNamesAreRefused(t *testing.T) {
+	for name, uris := range map[string][]string{
+		"none":      nil,
+		"two":       {"discreet://owner/a", "discreet://operator/a"},
+		"bad role":  {"discreet://admin/a"},
+		"no name":   {"discreet://owner/"},
+		"path":      {"discreet://owner/a/b"},
+		"query":     {"discreet://owner/a?role=operator"},
+		"user":      {"discreet://operator@owner/a"},
+		"other one": {"https://owner/a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "x"}, NotAfter: now.Add(time.Hour)}
+			for _, u := range uris {
+				p, err := url.Parse(u)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tmpl.URIs = append(tmpl.URIs, p)
+			}
+			der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, key.Public(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cert, err := x509.ParseCertificate(der)
+			if err != nil {
+				t.Fatal(err)
+			}
+			who, err := identity.Of(&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{cert}}})
+			if err == nil {
+				t.Errorf("taken for %s", who)
+			}
+		})
+	}
+}
+
+func TestFilesComeBackAndReplaceNothing(t *testing.T) {
+	dir := t.TempDir()
+	a := authority(t)
+	if err := a.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := authority(t).Save(dir); err == nil {
+		t.Error("a second authority replaced the first")
+	}
+	again, err := identity.LoadAuthority(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := issue(t, again, identity.Aggregator, "main")
+	if err := server.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := identity.Load(dir, server.Caller)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := handshake(t, loaded.Server(), issue(t, a, identity.Owner, "o").Client(identity.Aggregator)); err != nil {
+		t.Errorf("the files do not serve: %v", err)
+	}
+	if _, err := identity.Load(dir, identity.Caller{Role: identity.Owner, Name: "main"}); err == nil {
+		t.Error("an owner that was never issued was loaded")
+	}
+}
+
+func TestKeysOthersMayReadAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := authority(t).Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "authority.key"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := identity.LoadAuthority(dir); err == nil || !strings.Contains(err.Error(), "0600") {
+		t.Errorf("err = %v, want the mode it must have", err)
+	}
+}
+
+func TestCertificatesOfAnotherKeyAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	a := authority(t)
+	one, two := issue(t, a, identity.Owner, "one"), issue(t, a, identity.Owner, "two")
+	for _, err := range []error{a.Save(dir), one.Save(dir), two.Save(dir),
+		os.Rename(filepath.Join(dir, "owner-two.key"), filepath.Join(dir, "owner-one.key"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := identity.Load(dir, one.Caller); err == nil {
+		t.Error("a certificate beside another's key was loaded")
+	}
+}
+
+func TestIssueRefuses(t *testing.T) {
+	a := authority(t)
+	for name, c := range map[string]struct {
+		who   identity.Caller
+		hosts []string
+		life  time.Duration
+	}{
+		"role":               {identity.Caller{Role: "root", Name: "a"}, nil, time.Hour},
+		"no name":            {identity.Caller{Role: identity.Owner}, nil, time.Hour},
+		"slash":              {identity.Caller{Role: identity.Owner, Name: "a/b"}, nil, time.Hour},
+		"server nowhere":     {identity.Caller{Role: identity.Helper, Name: "a"}, nil, time.Hour},
+		"party nowhere":      {identity.Caller{Role: identity.Party, Name: "a"}, nil, time.Hour},
+		"no life":            {identity.Caller{Role: identity.Owner, Name: "a"}, nil, 0},
+		"outlives authority": {identity.Caller{Role: identity.Owner, Name: "a"}, nil, 2 * year},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p *dp.ParamError
+			if _, err := a.Issue(c.who, c.hosts, now, c.life); !errors.As(err, &p) {
+				t.Errorf("err = %v, want a ParamError", err)
+			}
+		})
+	}
+}
+
+func TestSignaturesAreOfOneMessageKindAndSigner(t *testing.T) {
+	a := authority(t)
+	operator, reader := issue(t, a, identity.Operator, "anna"), issue(t, a, identity.Reader, "r")
+	s, err := operator.Sign("task", []byte("do this"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if who, err := reader.Verify(s, "task", []byte("do this"), now); err != nil || who != operator.Caller {
+		t.Errorf("got %s, %v, want %s", who, err, operator.Caller)
+	}
+	stranger := issue(t, authority(t), identity.Reader, "r")
+	bent := s
+	bent.Value = append([]byte(nil), s.Value...)
+	bent.Value[len(bent.Value)-1] ^= 1
+	swapped := s
+	mine, err := reader.Sign("task", []byte("do this"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	swapped.Value = mine.Value
+	for name, c := range map[string]struct {
+		by      *identity.Identity
+		s       identity.Signature
+		purpose string
+		message string
+		at      time.Time
+	}{
+		"message":           {reader, s, "task", "do that", now},
+		"kind":              {reader, s, "report", "do this", now},
+		"authority":         {stranger, s, "task", "do this", now},
+		"bent":              {reader, bent, "task", "do this", now},
+		"another's":         {reader, swapped, "task", "do this", now},
+		"after its end":     {reader, s, "task", "do this", now.Add(year)},
+		"no certificate":    {reader, identity.Signature{Value: s.Value}, "task", "do this", now},
+		"kind into message": {reader, s, "tas", "kdo this", now},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if who, err := c.by.Verify(c.s, c.purpose, []byte(c.message), c.at); err == nil {
+				t.Errorf("taken for one by %s", who)
+			}
+		})
+	}
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package owner
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	core "github.com/discreet-dp/discreet/internal/federated/answer"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/owner/spending"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Params are what an owner decides.
+type Params struct {
+	Self   *identity.Identity // an owner's
+	Server string             // the aggregator's address, https://host:port
+	Book   *spending.Book
+	// Read reads the owner's rows as the task's schema describes them.
+	Read func(*schema.Schema) (*dataset.Table, error)
+	// Owners share the rows evenly, in order, each with its own key; 1 for one
+	// owner of all rows, who reports about one that it draws.
+	Owners int
+	// Connections is how many of them are kept to the aggregator, each with one
+	// upload at a time; 0: one.
+	Connections int
+	Cap         dp.Epsilon // the largest ε of a task that is answered
+	// Mode is that of the tasks that are answered: what an owner is promised differs;
+	// "" for local.
+	Mode wire.Mode
+	Log  *slog.Logger
+	// Now is the clock; nil: the system's.
+	Now func() time.Time
+	// Source makes the randomness of one part of the owners, as local/simulate's
+	// does: parts are numbered alike on any number of connections and processors.
+	// nil: the system's. Another one is for tests.
+	Source func(part int) rng.Source
+	// Progress is told how many owners are done, where it is not nil.
+	Progress func(done, total int)
+}
+
+// Summary is what became of the owners.
+type Summary struct {
+	Owners   int `json:"owners"`
+	Accepted int `json:"accepted"` // reports that the aggregator has stored
+	Missed   int `json:"missed"`   // owners whose slot had been closed
+	Refused  int `json:"refused"`  // reports refused for another reason
+	Strange  int `json:"strange"`  // owners who are not on the task's list
+	Silent   int `json:"silent"`   // owners that answered another broadcast of the task before, or cannot afford it
+	// How long uploads took that were answered, in milliseconds.
+	UploadMedianMs int64 `json:"upload_median_ms"`
+	UploadP99Ms    int64 `json:"upload_p99_ms"`
+}
+
+const (
+	callTimeout = 30 * time.Second
+	partSize    = 1024 // owners who go into the book together
+	firstPause  = 100 * time.Millisecond
+	lastPause   = 5 * time.Second
+	// Reports of one request, and of all requests under way: what is sent costs
+	// memory at both ends, and more connections do not make a disk faster.
+	leastBatch, mostBatch = 30, 500
+	underWay              = 30_000
+)
+
+// run is one task on its way.
+type run struct {
+	Params
+	clients []rpc.AggregatorClient // each its own connection
+	id      wire.Digest
+	ann     *tasks.Announcement
+	terms   *core.Terms
+	recs    *core.Records
+	rows    int
+	keys    spending.Keys
+	slots   [][]int32 // the numbers of each slot's owners
+
+	mu   sync.Mutex
+	sum  Summary
+	took []time.Duration // of each upload
+}
+
+// Run takes part in the task of that name until every owner has answered or
+// cannot any more.
+func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
+	if p.Self == nil || p.Self.Role != identity.Owner {
+		return nil, &dp.ParamError{Op: "owner", Param: "certificate", Want: "must be an owner's"}
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.Mode == "" {
+		p.Mode = wire.Local
+	}
+	if p.Source == nil {
+		p.Source = func(int) rng.Source { return rng.System() }
+	}
+	r := &run{Params: p, id: id}
+	for range max(1, p.Connections) {
+		transport := &http.Transport{TLSClientConfig: p.Self.Client(identity.Aggregator), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+			// A network that swallows packets says nothing: ask, and connect anew.
+			HTTP2: &http.HTTP2Config{SendPingTimeout: callTimeout / 3, PingTimeout: callTimeout / 6}}
+		defer transport.CloseIdleConnections()
+		r.clients = append(r.clients, rpc.NewAggregatorClient(&http.Client{Transport: transport}, p.Server, connect.WithReadMaxBytes(wire.MaxText+1<<16)))
+	}
+	if err := r.accept(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(r.ann.Ends.Sub(p.Now())))
+	defer cancel()
+	if err := r.enrol(ctx); err != nil {
+		return nil, err
+	}
+	err := r.follow(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("owner: the task ended before every owner was asked: %w", err)
+	}
+	slices.Sort(r.took)
+	if n := len(r.took); n > 0 {
+		r.sum.UploadMedianMs, r.sum.UploadP99Ms = r.took[n/2].Milliseconds(), r.took[min(n-1, n*99/100)].Milliseconds()
+	}
+	return &r.sum, err
+}
+
+// accept fetches the task and holds it against what the owner is ready for.
+func (r *run) accept(ctx context.Context) error {
+	var t *rpc.SignedTask
+	if err := r.call(ctx, func(ctx context.Context) error {
+		a, err := r.clients[0].GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: r.id[:]}))
+		if err == nil {
+			t = a.Msg.GetTask()
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	signed := tasks.Signed{Text: t.GetAnnouncement(), Signature: identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}}
+	ann, err := signed.Open(r.Self, r.Now())
+	if err != nil {
+		return err
+	}
+	text, err := ann.Task.Text()
+	if err != nil {
+		return err
+	}
+	if sha256.Sum256(text) != r.id {
+		return errors.New("owner: the aggregator sent another task than the one asked for")
+	}
+	if ann.Task.Mode != r.Mode {
+		return &dp.ParamError{Op: "owner", Param: "mode", Want: "must be the one that this owner takes part in, " + string(r.Mode), Got: string(ann.Task.Mode)}
+	}
+	r.ann = ann
+	r.terms, err = core.Accept(text, core.Caps{Epsilon: r.Cap})
+	return err
+}
+
+// enrol reads the rows and gives every owner its key and its place.
+func (r *run) enrol(ctx context.Context) error {
+	tab, err := r.Read(r.terms.Task().Schema)
+	if err != nil {
+		return err
+	}
+	if r.Owners < 1 || r.Owners > tab.Rows {
+		return &dp.ParamError{Op: "owner", Param: "owners", Want: "must be at least 1 and at most the number of rows", Got: r.Owners}
+	}
+	if r.recs, err = r.terms.Bind(tab); err != nil {
+		return err
+	}
+	if r.keys, err = r.Book.Keys(ctx, r.Owners); err != nil {
+		return err
+	}
+	broke, err := r.Book.Broke(ctx, r.id, r.terms.Task().Epsilon, r.Owners)
+	if err != nil {
+		return err
+	}
+	roster, err := r.list(ctx)
+	if err != nil {
+		return err
+	}
+	r.slots = make([][]int32, r.terms.Task().Slots())
+	r.rows, r.sum.Owners = tab.Rows, r.Owners
+	for i := range r.Owners {
+		if roster != nil && !roster.Has(r.keys.Public(i)) {
+			r.sum.Strange++
+			continue
+		}
+		if broke[i] { // in mode aggregate others would count on it
+			r.sum.Silent++
+			continue
+		}
+		slot := r.terms.Place(r.keys.Name(i)).Slot
+		r.slots[slot] = append(r.slots[slot], int32(i))
+	}
+	if r.sum.Strange == r.Owners {
+		return fmt.Errorf("owner: %w", problem.New(problem.UnknownOwner, ""))
+	}
+	return nil
+}
+
+// list fetches the task's list of owners, nil where it has none: who is not on it
+// would pay for a report that is refused.
+func (r *run) list(ctx context.Context) (tasks.Roster, error) {
+	if !r.ann.Roster.Named() {
+		return nil, nil
+	}
+	var keys []byte
+	if err := r.call(ctx, func(ctx context.Context) error {
+		a, err := r.clients[0].GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: r.id[:]}))
+		if err == nil {
+			keys = a.Msg.GetKeys()
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	roster, err := tasks.RosterOf(keys)
+	if err == nil && roster.Digest() != r.ann.Roster {
+		err = errors.New("owner: the aggregator sent another list of owners than the operator has signed")
+	}
+	return roster, err
+}
+
+// follow waits for slots and answers for the owners whose turn has come.
+func (r *run) follow(ctx context.Context) error {
+	for at := 0; at < len(r.slots); {
+		if len(r.slots[at]) == 0 {
+			at++
+			continue
+		}
+		want := at
+		state, err := r.round(ctx, want)
+		if err != nil {
+			return err
+		}
+		slot, over := int(state.GetState().GetSlot()), state.GetState().GetState() != rpc.State_STATE_OPEN
+		for at < len(r.slots) && (over || at < slot) {
+			r.sum.Missed += len(r.slots[at])
+			at++
+		}
+		if at == len(r.slots) {
+			break
+		}
+		if at != want { // another one is open, whose broadcast was not asked for
+			continue
+		}
+		if at > slot {
+			wait := time.Duration(state.GetRetryAfterMs()) * time.Millisecond
+			if err := problem.Pause(ctx, min(max(wait, firstPause), time.Minute)); err != nil {
+				return err
+			}
+			continue
+		}
+		if r.ann.Task.Mode == wire.Aggregate {
+			err = r.takePart(ctx, at, state)
+		} else {
+			err = r.answer(ctx, at, state.GetBroadcast())
+		}
+		if err != nil {
+			return err
+		}
+		at++
+	}
+	r.progress()
+	return nil
+}
+
+// answer lets the owners of a slot answer a broadcast, a part at a time: first
+// into the book, then over the wire.
+func (r *run) answer(ctx context.Context, slot int, broadcast []byte) error {
+	round, err := r.terms.Read(broadcast)
+	if err != nil {
+		return fmt.Errorf("owner: the broadcast is not one of the task's, nobody answers it: %w", err)
+	}
+	if round.Slot() != slot {
+		return fmt.Errorf("owner: the broadcast is for slot %d, not for the open one, %d", round.Slot(), slot)
+	}
+	digest := sha256.Sum256(broadcast)
+	todo, ready := make(chan part), make(chan []spending.Given)
+	var drawing, sending sync.WaitGroup
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	for range runtime.GOMAXPROCS(0) {
+		drawing.Go(func() {
+			reporter := round.Reporter(r.recs)
+			for p := range todo {
+				given, err := r.give(ctx, reporter, p, digest)
+				if err != nil {
+					fail(err)
+					return
+				}
+				for some := range slices.Chunk(given, r.batch()) {
+					select {
+					case ready <- some:
+					case <-ctx.Done():
+						return
+					}
+				}
+			}
+		})
+	}
+	for _, client := range r.clients {
+		sending.Go(func() {
+			for given := range ready {
+				if err := r.send(ctx, client, given); err != nil {
+					fail(err)
+					return
+				}
+			}
+		})
+	}
+	number := r.first(slot)
+feed:
+	for owners := range slices.Chunk(r.slots[slot], partSize) {
+		select {
+		case todo <- part{number, owners}:
+			number++
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(todo)
+	drawing.Wait()
+	close(ready)
+	sending.Wait()
+	return context.Cause(ctx)
+}
+
+// part is owners of a slot who answer with one source of randomness.
+type part struct {
+	number int
+	owners []int32
+}
+
+// first is the number of a slot's first part. Number 0 is nobody's here.
+func (r *run) first(slot int) int {
+	n := 1
+	for _, owners := range r.slots[:slot] {
+		n += (len(owners) + partSize - 1) / partSize
+	}
+	return n
+}
+
+// batch is how many reports go into a request.
+func (r *run) batch() int { return min(max(underWay/len(r.clients), leastBatch), mostBatch) }
+
+// give writes what owners answer into the book and returns what it lets out.
+func (r *run) give(ctx context.Context, reporter *core.Reporter, p part, digest [32]byte) ([]spending.Given, error) {
+	given, err := r.reports(reporter, mech.NewExit(r.Source(p.number)), p.owners, digest)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Book.Commit(ctx, given); err != nil {
+		return nil, err
+	}
+	return r.speaking(given, digest), nil
+}
+
+// reports draws what the owners are about to let out.
+func (r *run) reports(reporter *core.Reporter, exit *mech.Exit, owners []int32, digest [32]byte) ([]spending.Given, error) {
+	given := make([]spending.Given, len(owners))
+	for i, number := range owners {
+		n := int(number)
+		row, end := n*r.rows/r.Owners, (n+1)*r.rows/r.Owners
+		if end-row > 1 {
+			row += int(rng.Below(exit.Public(), uint64(end-row)))
+		}
+		name := r.keys.Name(n)
+		rep, err := reporter.Report(name, r.terms.Place(name).Ticket, row, exit)
+		if err != nil {
+			return nil, err
+		}
+		given[i] = spending.Given{Owner: n, Task: r.id, Cost: r.terms.Task().Epsilon, Entry: core.Entry{Round: digest, Report: rep.Append(nil)}}
+	}
+	return given, nil
+}
+
+// speaking returns what the book lets out. Who has answered before gives the same
+// bytes again, and none where that was another broadcast's.
+func (r *run) speaking(given []spending.Given, digest [32]byte) []spending.Given {
+	spoken := slices.DeleteFunc(given, func(g spending.Given) bool { return g.Refused != nil || g.Round != digest })
+	if n := len(given) - len(spoken); n > 0 {
+		r.Log.Warn("owners send nothing: they have answered another broadcast of this task, or cannot afford it", "owners", n)
+		r.mu.Lock()
+		r.sum.Silent += n
+		r.mu.Unlock()
+	}
+	return spoken
+}
+
+// send uploads reports until the aggregator has said what became of each.
+func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []spending.Given) error {
+	for len(given) > 0 {
+		upload := &rpc.UploadRequest{TaskId: r.id[:]}
+		for _, g := range given {
+			upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: g.Report, Signature: ed25519.Sign(r.keys.At(g.Owner), tasks.Signable(g.Report))})
+		}
+		var refusals []*rpc.Refusal
+		if err := r.call(ctx, func(ctx context.Context) error {
+			began := time.Now()
+			a, err := client.Upload(ctx, connect.NewRequest(upload))
+			if err != nil {
+				return err
+			}
+			refusals = a.Msg.GetRefusals()
+			r.mu.Lock()
+			r.took = append(r.took, time.Since(began))
+			r.mu.Unlock()
+			return nil
+		}); err != nil {
+			return err
+		}
+		again, err := r.count(given, refusals)
+		if err != nil {
+			return err
+		}
+		given = again
+		if len(given) > 0 {
+			if err := problem.Pause(ctx, firstPause); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// count notes what became of reports and returns those to send again.
+func (r *run) count(given []spending.Given, refusals []*rpc.Refusal) (again []spending.Given, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := -1
+	for _, f := range refusals {
+		i := int(f.GetIndex())
+		if i <= last || i >= len(given) {
+			return nil, fmt.Errorf("owner: the aggregator refused report %d of %d, after %d", i, len(given), last)
+		}
+		last = i
+		switch p := problem.FromProto(f.GetProblem()); {
+		case p.Kind.Again():
+			again = append(again, given[i])
+		case p.Kind == problem.Late:
+			r.sum.Missed++
+		default:
+			r.sum.Refused++
+			r.Log.Warn("a report was refused", "owner", r.keys.Name(given[i].Owner), "problem", p.Error())
+		}
+	}
+	r.sum.Accepted += len(given) - len(refusals)
+	r.progress()
+	return again, nil
+}
+
+func (r *run) progress() {
+	if r.Progress != nil {
+		r.Progress(r.sum.Accepted+r.sum.Missed+r.sum.Refused+r.sum.Strange+r.sum.Silent, r.sum.Owners)
+	}
+}
+
+// call makes a call until it is answered: what is asked here may be asked twice.
+// Problems that trying again cannot mend are returned.
+func (r *run) call(ctx context.Context, once func(context.Context) error) error {
+	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout, Say: func(after time.Duration, err error) {
+		r.Log.Info("trying again", "after", after, "error", err)
+	}}
+	switch err := again.Do(ctx, problem.Passing, once); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return err
+	default:
+		return fmt.Errorf("owner: the aggregator: %w", problem.Named(err))
+	}
+}

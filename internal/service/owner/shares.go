@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package owner
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	core "github.com/discreet-dp/discreet/internal/federated/answer"
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/owner/spending"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+)
+
+// takePart lets the owners of a slot of mode aggregate say that they take part,
+// waits for the roster, and gives their shares to the helpers.
+func (r *run) takePart(ctx context.Context, slot int, now *rpc.GetRoundResponse) error {
+	for joined := false; ; {
+		if now.GetSum() != nil {
+			return r.giveShares(ctx, slot, now)
+		}
+		if !joined {
+			if err := r.join(ctx, slot); err != nil {
+				return err
+			}
+			joined = true
+		}
+		if err := problem.Pause(ctx, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)); err != nil {
+			return err
+		}
+		var err error
+		if now, err = r.round(ctx, slot); err != nil {
+			return err
+		}
+		if gone(now, slot) {
+			r.settle(0, len(r.slots[slot]))
+			return nil
+		}
+	}
+}
+
+// round asks how far the task is, and what the owners of a slot are told.
+func (r *run) round(ctx context.Context, slot int) (now *rpc.GetRoundResponse, err error) {
+	want := uint32(slot)
+	err = r.call(ctx, func(ctx context.Context) error {
+		a, err := r.clients[0].GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: r.id[:], Slot: &want}))
+		if err == nil {
+			now = a.Msg
+		}
+		return err
+	})
+	return now, err
+}
+
+// gone reports whether a slot has passed.
+func gone(now *rpc.GetRoundResponse, slot int) bool {
+	return now.GetState().GetState() != rpc.State_STATE_OPEN || int(now.GetState().GetSlot()) > slot
+}
+
+// join says that a slot's owners take part: reports without words. Who has said so
+// before may say it again. Those who come too late find out from the roster.
+func (r *run) join(ctx context.Context, slot int) error {
+	for some := range slices.Chunk(r.slots[slot], mostBatch) {
+		for len(some) > 0 {
+			upload := &rpc.UploadRequest{TaskId: r.id[:]}
+			for _, n := range some {
+				report := (&wire.Report{Task: r.id, Owner: r.keys.Name(int(n)), Slot: slot}).Append(nil)
+				upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: report, Signature: ed25519.Sign(r.keys.At(int(n)), tasks.Signable(report))})
+			}
+			var again []int32
+			if err := r.call(ctx, func(ctx context.Context) error {
+				a, err := r.clients[0].Upload(ctx, connect.NewRequest(upload))
+				if err != nil {
+					return err
+				}
+				again = nil
+				for _, f := range a.Msg.GetRefusals() {
+					if i := int(f.GetIndex()); i < len(some) && problem.FromProto(f.GetProblem()).Kind.Again() {
+						again = append(again, some[i])
+					}
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+			if some = again; len(some) > 0 {
+				if err := problem.Pause(ctx, firstPause); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// giveShares holds a slot's sum against the task and the announcement, writes the
+// shares of owners in its roster into the book, and sends them until the helpers
+// have them or the slot has passed.
+func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundResponse) error {
+	round, err := r.terms.Read(now.GetBroadcast())
+	if err != nil {
+		return fmt.Errorf("owner: the broadcast is not one of the task's, nobody answers it: %w", err)
+	}
+	if round.Slot() != slot {
+		return fmt.Errorf("owner: the broadcast is for slot %d, not for the open one, %d", round.Slot(), slot)
+	}
+	secret, id, err := secretsum.FromProto(now.GetSum()).Open(r.Self, r.Now())
+	if err == nil && secret.Collector.Role != identity.Aggregator {
+		err = fmt.Errorf("sum: its collector is %s, want an aggregator", secret.Collector)
+	}
+	if err == nil {
+		err = r.ann.CheckSum(secret, now.GetBroadcast())
+	}
+	if err != nil {
+		return fmt.Errorf("owner: nobody gives shares to this sum: %w", err)
+	}
+	given, places, err := r.split(ctx, round, r.slots[slot], secret, id)
+	if err != nil {
+		return err
+	}
+	shares := make([][]secretsum.Share, len(given))
+	for i, g := range given {
+		if shares[i], err = sealed(g.Report, places[g.Owner], len(secret.Helpers), r.keys.At(g.Owner)); err != nil {
+			return err
+		}
+	}
+	return r.deliver(ctx, slot, secret, id, shares)
+}
+
+// split draws what the owners in a sum's roster add to it, splits it and writes
+// the shares into the book. It returns what the book lets out, and the owners'
+// numbers in the roster.
+func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secret *secretsum.Sum, id secretsum.ID) ([]spending.Given, map[int]int, error) {
+	proto, err := secret.Protocol()
+	if err != nil {
+		return nil, nil, err
+	}
+	number := make(map[secretsum.Key]int, len(secret.Roster))
+	for i, k := range secret.Roster {
+		number[k] = i
+	}
+	places := map[int]int{}
+	var in []int32
+	for _, n := range owners {
+		if i, found := number[r.keys.Public(int(n))]; found {
+			places[int(n)], in = i, append(in, n)
+		}
+	}
+	r.settle(0, len(owners)-len(in))
+	var mu sync.Mutex
+	var all []spending.Given
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	todo := make(chan part)
+	var drawing sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		drawing.Go(func() {
+			reporter := round.Reporter(r.recs)
+			for p := range todo {
+				given, err := r.addends(reporter, p, proto, places, id)
+				if err == nil {
+					err = r.Book.Commit(ctx, given)
+				}
+				if err != nil {
+					fail(err)
+					return
+				}
+				spoken := r.speaking(given, id)
+				mu.Lock()
+				all = append(all, spoken...)
+				mu.Unlock()
+			}
+		})
+	}
+	first := r.first(round.Slot())
+feed:
+	for some := range slices.Chunk(in, partSize) {
+		select {
+		case todo <- part{first, some}:
+			first++
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(todo)
+	drawing.Wait()
+	return all, places, context.Cause(ctx)
+}
+
+// addends draws what some owners add and splits it.
+func (r *run) addends(reporter *core.Reporter, p part, proto *secsum.Protocol, places map[int]int, id secretsum.ID) ([]spending.Given, error) {
+	exit, src := mech.NewExit(r.Source(p.number)), r.Source(-p.number)
+	given := make([]spending.Given, len(p.owners))
+	for i, number := range p.owners {
+		n := int(number)
+		row, end := n*r.rows/r.Owners, (n+1)*r.rows/r.Owners
+		if end-row > 1 {
+			row += int(rng.Below(exit.Public(), uint64(end-row)))
+		}
+		values, err := reporter.Addend(row, exit)
+		if err != nil {
+			return nil, err
+		}
+		shares, err := proto.Split(src, places[n], values)
+		if err != nil {
+			return nil, err
+		}
+		entry, err := packed(shares)
+		if err != nil {
+			return nil, err
+		}
+		given[i] = spending.Given{Owner: n, Task: r.id, Cost: r.terms.Task().Epsilon, Entry: core.Entry{Round: id, Report: entry}}
+	}
+	return given, nil
+}
+
+// packed is one owner's shares as its book keeps them.
+func packed(shares []secsum.Message) ([]byte, error) {
+	bodies := make([][]byte, len(shares))
+	for i, m := range shares {
+		var err error
+		if bodies[i], err = m.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	return secretsum.Pack(bodies), nil
+}
+
+// sealed signs the shares that the book let out.
+func sealed(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]secretsum.Share, error) {
+	bodies, err := secretsum.Unpack(entry)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]secretsum.Share, len(bodies))
+	for i, b := range bodies {
+		var m secsum.Message
+		if err := m.UnmarshalBinary(b); err != nil {
+			return nil, err
+		}
+		if m.From != place || m.To != i || len(bodies) != helpers {
+			return nil, errors.New("owner: the book holds shares of another owner, or for other helpers")
+		}
+		if out[i], err = secretsum.Seal(m, key); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// deliver sends shares to the helpers that take part, and gives up on those that
+// do not answer when the slot has passed.
+func (r *run) deliver(ctx context.Context, slot int, secret *secretsum.Sum, id secretsum.ID, shares [][]secretsum.Share) error {
+	clients := make([]*secretsum.Client, len(secret.Helpers))
+	for h, helper := range secret.Helpers {
+		if helper.Memory != (secretsum.Memory{}) {
+			clients[h] = secretsum.Dial(r.Self, helper.Name, r.ann.Helpers[h].Address, r.Log)
+			defer clients[h].Close()
+		}
+	}
+	sending, stop := context.WithCancel(ctx)
+	defer stop()
+	var failed error
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for sending.Err() == nil {
+			now, err := r.round(sending, len(r.slots)) // of no slot: what is open is large, and known
+			if err != nil || gone(now, slot) {
+				if sending.Err() == nil {
+					failed = err
+				}
+				stop()
+				return
+			}
+			_ = problem.Pause(sending, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)) // the loop sees why
+		}
+	})
+	began := time.Now()
+	d := secretsum.Deliver(sending, id, clients, shares)
+	stop()
+	watching.Wait()
+	quorum := len(clients) - len(clients)/3
+	accepted := 0
+	for _, n := range d.Kept {
+		if n >= quorum {
+			accepted++
+		}
+	}
+	r.mu.Lock()
+	r.took = append(r.took, time.Since(began))
+	r.mu.Unlock()
+	r.settle(accepted, len(shares)-accepted)
+	for _, err := range d.Refused {
+		r.Log.Warn("a helper has not taken shares", "error", err)
+	}
+	return errors.Join(failed, ctx.Err())
+}
+
+// settle notes what became of some owners.
+func (r *run) settle(accepted, missed int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sum.Accepted += accepted
+	r.sum.Missed += missed
+	r.progress()
+}

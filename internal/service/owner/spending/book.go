@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package spending is an owner's memory: its key, what it has reported, or given in
+// shares, for which task, and how much privacy that has cost in all. One SQLite file holds the
+// memory of one owner, or of the many whose data one machine keeps.
+package spending
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/federated/answer"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/sqldb"
+)
+
+// Book is an open book. Goroutines may share it.
+type Book struct {
+	db      *sqldb.DB
+	cap     dp.Epsilon
+	writing sync.Mutex // in line here: the database's own waiters poll
+}
+
+// ErrSpent says that a report would cost more than what is left.
+var ErrSpent = errors.New("book: the report would exceed what the owner is ready to give in all")
+
+// Options are how a book's database is opened.
+var Options = sqldb.Options{Op: "book", Create: true, WAL: true, Secret: true}
+
+// Open opens the book at path, or begins one. lifetime is how much all reports
+// of one owner may cost together; a book keeps the one it was begun with.
+func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) {
+	if lifetime < 1 || lifetime > dp.MaxEpsilon {
+		return nil, &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be > 0 and at most " + dp.MaxEpsilon.String(), Got: lifetime}
+	}
+	if sqldb.IsPostgres(path) {
+		return nil, &dp.ParamError{Op: "book", Param: "path", Want: "must be a file of the owner's own", Got: path}
+	}
+	db, err := sqldb.Open(ctx, path, Options)
+	if err != nil {
+		return nil, err
+	}
+	return On(ctx, db, lifetime)
+}
+
+// On is the book in a database, which it closes.
+func On(ctx context.Context, db *sqldb.DB, lifetime dp.Epsilon) (*Book, error) {
+	err := db.Make(ctx,
+		`CREATE TABLE IF NOT EXISTS discreet_book (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT NULL) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_owners (number INTEGER PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = 64)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_given (owner INTEGER NOT NULL, task BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), round BLOB NOT NULL CHECK (length(round) = 32), report BLOB NOT NULL, PRIMARY KEY (owner, task)) STRICT`,
+	)
+	b := &Book{db: db}
+	if err == nil {
+		err = db.Update(ctx, func(tx *sqldb.Tx) error {
+			if _, err := tx.Exec(`INSERT INTO discreet_book (one, lifetime) VALUES (1, ?) ON CONFLICT (one) DO NOTHING`, int64(lifetime)); err != nil {
+				return err
+			}
+			_, err := tx.Find([]any{&b.cap}, `SELECT lifetime FROM discreet_book`)
+			return err
+		})
+	}
+	if err == nil && b.cap != lifetime {
+		err = &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be that of the book, " + b.cap.String(), Got: lifetime, Hint: "a promise once given is not changed; another book is another owner"}
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return b, nil
+}
+
+// Close closes the book.
+func (b *Book) Close() error { return b.db.Close() }
+
+// Keys are the keys of owners 0, 1, ...
+type Keys []byte
+
+// Len is how many there are.
+func (k Keys) Len() int { return len(k) / ed25519.PrivateKeySize }
+
+// At is the key of one owner, a copy: crypto/ed25519 keeps what it computes of a
+// key beside its memory, and is slow where many keys lie in one piece.
+func (k Keys) At(owner int) ed25519.PrivateKey {
+	return bytes.Clone(k.at(owner))
+}
+
+func (k Keys) at(owner int) []byte {
+	return k[owner*ed25519.PrivateKeySize:][:ed25519.PrivateKeySize]
+}
+
+// Public is the public half of one owner's key.
+func (k Keys) Public(owner int) [ed25519.PublicKeySize]byte {
+	return [ed25519.PublicKeySize]byte(k.at(owner)[ed25519.SeedSize:])
+}
+
+// Name is what one owner is called.
+func (k Keys) Name(owner int) string {
+	key := k.Public(owner)
+	return hex.EncodeToString(key[:])
+}
+
+// chunk is how many rows one statement is about.
+const chunk = 200
+
+// Keys returns the keys of the first n owners, making those that are missing.
+func (b *Book) Keys(ctx context.Context, n int) (keys Keys, err error) {
+	err = b.db.Update(ctx, func(tx *sqldb.Tx) error {
+		keys = make(Keys, 0, n*ed25519.PrivateKeySize)
+		if err := tx.Each(func(r *sql.Rows) error {
+			var key sql.RawBytes
+			if err := r.Scan(&key); err != nil {
+				return err
+			}
+			if len(key) != ed25519.PrivateKeySize {
+				return errors.New("book: a stored key is damaged")
+			}
+			keys = append(keys, key...)
+			return nil
+		}, `SELECT key FROM discreet_owners WHERE number < ? ORDER BY number`, n); err != nil {
+			return err
+		}
+		for keys.Len() < n {
+			var args []any
+			for range min(chunk, n-keys.Len()) {
+				_, key, err := ed25519.GenerateKey(rand.Reader)
+				if err != nil {
+					return fmt.Errorf("book: make a key: %w", err)
+				}
+				args = append(args, keys.Len(), []byte(key))
+				keys = append(keys, key...)
+			}
+			if _, err := tx.Exec(`INSERT INTO discreet_owners (number, key) VALUES (?, ?)`+strings.Repeat(`, (?, ?)`, len(args)/2-1), args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// Broke returns which of the first n owners have not reported for the task before
+// and cannot afford what it costs. Where that is all of them the error wraps
+// ErrSpent.
+func (b *Book) Broke(ctx context.Context, task wire.Digest, cost dp.Epsilon, n int) (broke map[int]bool, err error) {
+	var least dp.Epsilon
+	err = b.db.View(ctx, func(tx *sqldb.Tx) error {
+		broke = map[int]bool{}
+		return tx.Each(func(r *sql.Rows) error {
+			var owner int
+			var spent dp.Epsilon
+			err := r.Scan(&owner, &spent)
+			if len(broke) == 0 || spent < least {
+				least = spent
+			}
+			broke[owner] = true
+			return err
+		}, `SELECT owner, SUM(epsilon) FROM discreet_given WHERE owner < ? GROUP BY owner HAVING SUM(epsilon) > ? AND NOT MAX(task = ?)`, n, int64(b.cap-cost), task[:])
+	})
+	if err == nil && len(broke) == n {
+		err = b.tooMuch(least, cost)
+	}
+	return broke, err
+}
+
+func (b *Book) tooMuch(spent, cost dp.Epsilon) error {
+	return fmt.Errorf("%w: spent %s, asked %s, limit %s", ErrSpent, spent, cost, b.cap)
+}
+
+// Given is one thing that an owner lets out.
+type Given struct {
+	Owner int // its number
+	Task  wire.Digest
+	Cost  dp.Epsilon
+	answer.Entry
+	// Refused wraps ErrSpent where Commit has not taken this one: it must not
+	// leave. The others are not affected.
+	Refused error
+}
+
+// Commit charges what different owners are about to give for a task and keeps
+// it, all in one transaction: all of it is on disk when Commit returns nil, and
+// none, as far as the caller can know, where it fails. What an owner has given
+// already for the task stays: given is changed to it, and nothing is charged.
+func (b *Book) Commit(ctx context.Context, given []Given) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	return b.db.Update(ctx, func(tx *sqldb.Tx) error {
+		for part := range slices.Chunk(given, chunk) {
+			if err := b.commit(tx, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b *Book) commit(tx *sqldb.Tx, given []Given) error {
+	task := given[0].Task
+	spent, before := map[int]dp.Epsilon{}, map[int]answer.Entry{}
+	args := []any{task[:], task[:]}
+	for _, g := range given {
+		if g.Task != task {
+			return errors.New("book: one commit must be about one task")
+		}
+		args = append(args, g.Owner)
+	}
+	if err := tx.Each(func(r *sql.Rows) error {
+		var n int
+		var eps dp.Epsilon
+		var round, report []byte
+		if err := r.Scan(&n, &eps, &round, &report); err != nil {
+			return err
+		}
+		spent[n] += eps
+		if round != nil {
+			before[n] = answer.Entry{Round: [32]byte(round), Report: report}
+		}
+		return nil
+	}, `SELECT owner, epsilon, CASE WHEN task = ? THEN round END, CASE WHEN task = ? THEN report END FROM discreet_given WHERE owner IN (?`+
+		strings.Repeat(`, ?`, len(given)-1)+`)`, args...); err != nil {
+		return err
+	}
+	args = args[:0]
+	for i := range given {
+		g := &given[i]
+		e, found := before[g.Owner]
+		switch {
+		case found:
+			g.Entry = e
+		case g.Cost < 1 || g.Cost > b.cap-spent[g.Owner]:
+			g.Refused = b.tooMuch(spent[g.Owner], g.Cost)
+		default:
+			args = append(args, g.Owner, g.Task[:], int64(g.Cost), g.Round[:], g.Report)
+		}
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(`INSERT INTO discreet_given (owner, task, epsilon, round, report) VALUES (?, ?, ?, ?, ?)`+strings.Repeat(`, (?, ?, ?, ?, ?)`, len(args)/5-1), args...)
+	return err
+}
+
+// Of is the part of the book that is one owner's.
+func (b *Book) Of(ctx context.Context, owner int) answer.Book { return page{ctx, b, owner} }
+
+type page struct {
+	ctx   context.Context
+	b     *Book
+	owner int
+}
+
+func (p page) Reported(task wire.Digest) (e *answer.Entry, err error) {
+	err = p.b.db.View(p.ctx, func(tx *sqldb.Tx) error {
+		var round, report []byte
+		found, err := tx.Find([]any{&round, &report}, `SELECT round, report FROM discreet_given WHERE owner = ? AND task = ?`, p.owner, task[:])
+		if err == nil && found {
+			e = &answer.Entry{Round: [32]byte(round), Report: report}
+		}
+		return err
+	})
+	return e, err
+}
+
+func (p page) Commit(task wire.Digest, eps dp.Epsilon, e answer.Entry) error {
+	given := []Given{{Owner: p.owner, Task: task, Cost: eps, Entry: e}}
+	if err := p.b.Commit(p.ctx, given); err != nil {
+		return err
+	}
+	if given[0].Refused != nil {
+		return given[0].Refused
+	}
+	if given[0].Round != e.Round || !bytes.Equal(given[0].Report, e.Report) {
+		return errors.New("book: the owner has reported for this task already")
+	}
+	return nil
+}

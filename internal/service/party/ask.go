@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+)
+
+// Peer is where one party is asked, and what says that it is the one.
+type Peer struct {
+	URL  string         // https://host:port
+	Name string         // of its certificate, party/NAME, and in its votes files
+	Key  multiparty.Key // that its votes are signed with
+}
+
+// Asking is one query to many parties.
+type Asking struct {
+	Self  *identity.Identity // a combiner's
+	Peers []Peer
+	Query *Query
+	// Files are the query's tables, for parties that allow them and do not have
+	// them.
+	Files []string
+	// Fits refuses votes files that the combination does not read.
+	Fits func(*multiparty.Header) error
+	// Dir takes the votes files, one for each party that answers, by its name.
+	Dir string
+	// AtLeast is the fewest parties that a secret sum is opened over, where that is
+	// more than Query.Honest: parties count on some of them to add no noise.
+	AtLeast int
+	Log     *slog.Logger
+	// Progress is told how many parties have answered or will not, where it is not
+	// nil.
+	Progress func(done, total int)
+
+	patience time.Duration // with helpers; 0: as the constant
+}
+
+const (
+	callTimeout = 2 * longest // of a call's answer, its votes included where they are few
+	dialTimeout = 10 * time.Second
+	firstPause  = 100 * time.Millisecond
+	lastPause   = 5 * time.Second
+	// atOnce bounds connections: a combiner has so many files open.
+	atOnce = 256
+)
+
+// Answer is what became of one party.
+type Answer struct {
+	Peer Peer
+	// Err is why there are no votes of it, nil where there are.
+	Err error
+}
+
+// Votes asks all parties at once and returns when each has answered or will not,
+// or the query's deadline has come. A party that gives no votes, or a file that is
+// not its votes about this table, is absent: what the others give does not depend
+// on it.
+func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
+	signed, err := a.sign()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithDeadline(ctx, a.Query.Deadline)
+	defer cancel()
+	return a.each(ctx, signed, func(ctx context.Context, one *asked) error { return one.votes(ctx) }), nil
+}
+
+// sign signs the query.
+func (a Asking) sign() (*rpc.SignedQuery, error) {
+	if a.Self == nil || a.Self.Role != identity.Combiner {
+		return nil, &dp.ParamError{Op: "combine", Param: "certificate", Want: "must be a combiner's"}
+	}
+	s, err := a.Query.Sign(a.Self)
+	return &rpc.SignedQuery{Query: s.Text, Certificate: s.Signature.Certificate, Signature: s.Signature.Value}, err
+}
+
+// each asks all parties at once.
+func (a Asking) each(ctx context.Context, query *rpc.SignedQuery, ask func(context.Context, *asked) error) []Answer {
+	out := make([]Answer, len(a.Peers))
+	turns := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for i, p := range a.Peers {
+		wg.Go(func() {
+			one := &asked{Asking: &a, peer: p, turns: turns, query: query}
+			defer one.connect()()
+			out[i] = Answer{p, ask(ctx, one)}
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; a.Progress != nil {
+				a.Progress(done, len(a.Peers))
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// asked is one party that is being asked.
+type asked struct {
+	*Asking
+	peer   Peer
+	turns  chan struct{} // one token per call at a time
+	query  *rpc.SignedQuery
+	client rpc.PartyClient
+}
+
+// connect opens a client of the party alone; close ends its connections.
+func (a *asked) connect() (close func()) {
+	t := &http.Transport{
+		TLSClientConfig: a.Self.ClientOf(identity.Caller{Role: identity.Party, Name: a.peer.Name}), TLSHandshakeTimeout: dialTimeout,
+		ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+		// A network that swallows packets says nothing: ask, and connect anew.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: dialTimeout, PingTimeout: dialTimeout / 2},
+	}
+	a.client = rpc.NewPartyClient(&http.Client{Transport: t}, a.peer.URL, connect.WithReadMaxBytes(maxMessage))
+	return t.CloseIdleConnections
+}
+
+// votes asks until the party has given its votes, or refuses for good, or the
+// time is over.
+func (a *asked) votes(ctx context.Context) error {
+	return a.again(ctx, func(ctx context.Context) error {
+		err := a.fetch(ctx)
+		if problem.Of(err).Kind == problem.UnknownTable {
+			if err = a.send(ctx); err == nil {
+				err = a.fetch(ctx)
+			}
+		}
+		return err
+	})
+}
+
+// again makes a call until it is answered: what is asked here may be asked twice.
+func (a *asked) again(ctx context.Context, once func(context.Context) error) error {
+	again := problem.Retry{First: firstPause, Last: lastPause, Say: func(after time.Duration, err error) {
+		a.Log.Debug("trying again", "party", a.peer.Name, "after", after, "error", err)
+	}}
+	err := again.Do(ctx, passes, func(ctx context.Context) error { return a.turn(ctx, once) })
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("did not answer in time: %w", err)
+	}
+	return err
+}
+
+// passes reports whether another try may end otherwise: not where what the party
+// answered is not its votes, or our own disk fails.
+func passes(err error) bool {
+	return errors.As(err, new(*connect.Error)) && (!connect.IsWireError(err) || problem.Passing(err))
+}
+
+func (a *asked) turn(ctx context.Context, once func(context.Context) error) error {
+	select {
+	case a.turns <- struct{}{}:
+		defer func() { <-a.turns }()
+		return once(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// errOther is in errors about a party that answered something else than its votes.
+var errOther = errors.New("must answer with its votes about this table")
+
+// fetch takes the party's votes file, if it is one. Whether it is depends on what
+// this party sent alone.
+func (a *asked) fetch(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, transfer)
+	defer cancel()
+	// Until it speaks, a party has less time than for all it may have to say.
+	silent := time.AfterFunc(callTimeout, cancel)
+	defer silent.Stop()
+	stream, err := a.client.Vote(ctx, connect.NewRequest(&rpc.VoteRequest{Query: a.query}))
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	from := &parts{stream: stream, heard: func() { silent.Reset(callTimeout) }}
+	return keep(filepath.Join(a.Dir, a.peer.Name), func(to io.Writer) error {
+		r, err := multiparty.NewReader(io.TeeReader(from, to))
+		if from.err != nil {
+			return from.err
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errOther, err)
+		}
+		if err := a.fits(&r.Header); err != nil { // 1.7
+			return err
+		}
+		if err = r.Rest(); from.err != nil {
+			return from.err
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errOther, err)
+		}
+		return nil
+	})
+}
+
+// fits refuses votes that are not those that were asked for.
+func (a *asked) fits(h *multiparty.Header) error {
+	if h.Party != a.peer.Name || h.Key != a.peer.Key {
+		return fmt.Errorf("%w, under its name and key", errOther)
+	}
+	if err := a.Fits(h); err != nil {
+		return fmt.Errorf("%w: %w", errOther, err)
+	}
+	return nil
+}
+
+// parts reads a stream's messages as one file.
+type parts struct {
+	stream *connect.ServerStreamForClient[rpc.VoteResponse]
+	heard  func()
+	rest   []byte
+	err    error // of the call, not of the file
+}
+
+func (p *parts) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		if p.err != nil {
+			return 0, p.err
+		}
+		if !p.stream.Receive() {
+			if p.err = p.stream.Err(); p.err == nil {
+				return 0, io.EOF
+			}
+			return 0, p.err
+		}
+		p.heard()
+		p.rest = p.stream.Msg().GetPart()
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// send brings the auxiliary files to a party that does not have them.
+func (a *asked) send(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, transfer)
+	defer cancel()
+	for i, path := range a.Files {
+		if err := a.sendFile(ctx, i, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *asked) sendFile(ctx context.Context, number int, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	stream := a.client.SendTable(ctx)
+	message := &rpc.SendTableRequest{Query: a.query, File: uint32(number)}
+	for buf := make([]byte, partBytes); ; {
+		n, err := f.Read(buf)
+		if n > 0 {
+			message.Part = buf[:n]
+			if err := stream.Send(message); err != nil { // the party has answered already
+				break
+			}
+			message = new(rpc.SendTableRequest)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = stream.CloseAndReceive()
+	return err
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+)
+
+// afterwards is how long helpers keep a sum after the query's deadline, for a
+// combiner that opens it late.
+const afterwards = time.Hour
+
+// Total is an opened secret sum.
+type Total struct {
+	Sum     []uint64
+	Parties int      // whose vectors it is the sum of
+	Answers []Answer // a party without an error may be missing all the same
+}
+
+// Total has the parties add up in secret: it announces the sum to the helpers, by
+// name, of whom addresses says where they are, asks all parties at once, and opens
+// what is there when each has answered or will not, or the query's deadline has
+// come. length and below are the law's of the query. pay is called once, when
+// enough helpers are there and nobody has been asked for anything.
+func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64, pay func() error) (*Total, error) {
+	signed, err := a.sign()
+	if err != nil {
+		return nil, err
+	}
+	c := &secretsum.Collection{Sum: &secretsum.Sum{
+		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below, AtLeast: max(2, a.Query.Honest, a.AtLeast), Ends: a.Query.Deadline.Add(afterwards),
+	}, Patience: cmp.Or(a.patience, patience)}
+	for _, name := range slices.Sorted(maps.Keys(addresses)) {
+		client := secretsum.Dial(a.Self, name, addresses[name], a.Log)
+		defer client.Close()
+		c.Clients = append(c.Clients, client)
+	}
+	for _, p := range a.Peers {
+		c.Sum.Roster = append(c.Sum.Roster, secretsum.Key(p.Key))
+	}
+	meet, cancel := context.WithTimeout(ctx, c.Patience)
+	c.Sum.Helpers = secretsum.Meet(meet, c.Clients)
+	cancel()
+	if c.Signed, err = c.Sum.Sign(a.Self); err != nil {
+		return nil, err
+	}
+	protocol, err := c.Sum.Protocol()
+	if err != nil {
+		return nil, err
+	}
+	if n := secretsum.Present(c.Sum.Helpers); n < protocol.Quorum() {
+		return nil, fmt.Errorf("party: %d of %d helpers answer, at least %d must: nobody was asked", n, len(c.Clients), protocol.Quorum())
+	}
+	if err := pay(); err != nil {
+		return nil, err
+	}
+	out := new(Total)
+	c.Wait = func(ctx context.Context, _ func(context.Context) []int) error {
+		waiting, cancel := context.WithDeadline(ctx, a.Query.Deadline)
+		defer cancel()
+		out.Answers = a.each(waiting, signed, func(ctx context.Context, one *asked) error { return one.add(ctx, c.Signed) })
+		return ctx.Err()
+	}
+	var parties []int
+	if out.Sum, parties, err = c.Run(ctx); err != nil {
+		return out, err
+	}
+	out.Parties = len(parties)
+	return out, nil
+}
+
+// add asks the party to add until its shares are with the helpers, or it refuses
+// for good, or the time is over.
+func (a *asked) add(ctx context.Context, announced secretsum.Signed) error {
+	once := func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		_, err := a.client.Add(ctx, connect.NewRequest(&rpc.AddRequest{Query: a.query, Sum: announced.Proto()}))
+		return err
+	}
+	return a.again(ctx, func(ctx context.Context) error {
+		err := once(ctx)
+		if problem.Of(err).Kind == problem.UnknownTable {
+			if err = a.send(ctx); err == nil {
+				err = once(ctx)
+			}
+		}
+		return err
+	})
+}

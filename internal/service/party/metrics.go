@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/discreet-dp/discreet/internal/service/admission"
+)
+
+// metrics count what a party does. None tells what a vote says.
+type metrics struct {
+	*admission.Metrics
+	answers  prometheus.Counter
+	failures prometheus.Counter
+	voting   prometheus.Histogram
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		answers:  prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_party_answers_total", Help: "Queries answered in full, repeated ones included."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_party_failures_total", Help: "Times that the model or command failed to vote."}),
+		voting:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "discreet_party_voting_seconds", Help: "How long voting took.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 8)}),
+	}
+	m.Metrics = admission.NewMetrics(m.answers, m.failures, m.voting)
+	return m
+}
+
+func (m *metrics) voted(took time.Duration, well bool) {
+	m.voting.Observe(took.Seconds())
+	if !well {
+		m.failures.Inc()
+	}
+}
+
+// Page answers operators; see admission.Metrics.Watch.
+func (s *Server) Page() http.Handler {
+	return s.metrics.Watch(func(ctx context.Context) error {
+		_, _, err := s.record.spent(ctx)
+		return err
+	})
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/sqldb"
+)
+
+// record is what a party must not forget: which queries it answers, and what
+// that costs in all.
+type record struct {
+	db       *sqldb.DB
+	lifetime dp.Epsilon
+}
+
+// The states of a query.
+const (
+	given     = 1 // charged: its votes may have left
+	forgotten = 2 // charged, and its votes were deleted after the deadline
+)
+
+// openRecord opens the record at path, or begins one. A record keeps the
+// lifetime that it was begun with.
+func openRecord(ctx context.Context, path string, lifetime dp.Epsilon) (*record, error) {
+	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true, Secret: true})
+	if err != nil {
+		return nil, err
+	}
+	err = db.Make(ctx,
+		`CREATE TABLE IF NOT EXISTS discreet_party (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT NULL) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_queries (id BLOB PRIMARY KEY CHECK (length(id) = 32), combiner TEXT NOT NULL, query BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), deadline INTEGER NOT NULL, state INTEGER NOT NULL) STRICT`,
+	)
+	r := &record{db: db}
+	if err == nil {
+		err = db.Update(ctx, func(tx *sqldb.Tx) error {
+			if _, err := tx.Exec(`INSERT INTO discreet_party (one, lifetime) VALUES (1, ?) ON CONFLICT (one) DO NOTHING`, int64(lifetime)); err != nil {
+				return err
+			}
+			_, err := tx.Find([]any{&r.lifetime}, `SELECT lifetime FROM discreet_party`)
+			return err
+		})
+	}
+	if err == nil && r.lifetime != lifetime {
+		err = &dp.ParamError{Op: "party", Param: "lifetime epsilon", Want: "must be that of the state, " + r.lifetime.String(), Got: lifetime, Hint: "a promise once given is not changed"}
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return r, nil
+}
+
+// charge notes a query, once. It refuses one that costs more than is left, and
+// one whose votes were deleted.
+func (r *record) charge(ctx context.Context, id ID, combiner string, text []byte, eps dp.Epsilon, deadline time.Time) error {
+	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
+		var state int
+		found, err := tx.Find([]any{&state}, `SELECT state FROM discreet_queries WHERE id = ?`, id[:])
+		switch {
+		case err != nil:
+			return err
+		case found && state == forgotten:
+			return problem.New(problem.Late, "the votes were given until a deadline, and deleted")
+		case found:
+			_, err := tx.Exec(`UPDATE discreet_queries SET deadline = ? WHERE id = ? AND deadline < ?`, deadline.Unix(), id[:], deadline.Unix())
+			return err
+		}
+		spent, err := r.spentIn(tx)
+		if err != nil {
+			return err
+		}
+		if eps > r.lifetime-spent {
+			return problem.New(problem.Spent, "epsilon %s is asked, %s of %s is left", eps, r.lifetime-spent, r.lifetime)
+		}
+		return tx.One(`INSERT INTO discreet_queries (id, combiner, query, epsilon, deadline, state) VALUES (?, ?, ?, ?, ?, ?)`,
+			id[:], combiner, text, int64(eps), deadline.Unix(), given)
+	})
+}
+
+func (r *record) spentIn(tx *sqldb.Tx) (spent dp.Epsilon, err error) {
+	_, err = tx.Find([]any{&spent}, `SELECT COALESCE(SUM(epsilon), 0) FROM discreet_queries`)
+	return spent, err
+}
+
+// spent is what all queries cost together, and how many there were.
+func (r *record) spent(ctx context.Context) (spent dp.Epsilon, queries int, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		if spent, err = r.spentIn(tx); err != nil {
+			return err
+		}
+		_, err := tx.Find([]any{&queries}, `SELECT COUNT(*) FROM discreet_queries`)
+		return err
+	})
+	return spent, queries, err
+}
+
+// forget marks the queries whose deadline has passed, and lists those that are
+// not: only their votes may be kept.
+func (r *record) forget(ctx context.Context, now time.Time) (kept map[ID]bool, err error) {
+	kept = map[ID]bool{}
+	err = r.db.Update(ctx, func(tx *sqldb.Tx) error {
+		if _, err := tx.Exec(`UPDATE discreet_queries SET state = ? WHERE state = ? AND deadline < ?`, forgotten, given, now.Unix()); err != nil {
+			return err
+		}
+		return tx.Each(func(rows *sql.Rows) error {
+			var id []byte
+			err := rows.Scan(&id)
+			kept[ID(id)] = true
+			return err
+		}, `SELECT id FROM discreet_queries WHERE state = ?`, given)
+	})
+	return kept, err
+}
+
+func (r *record) close() error { return r.db.Close() }

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/sqldb"
+)
+
+// Params are what a party's operator decides.
+type Params struct {
+	Self  *identity.Identity // a party's
+	State string             // the folder of what must not be forgotten; made where there is none
+	// Combiners are the names of those whose queries are answered: they see votes.
+	Combiners []string
+	Schema    multiparty.Digest // of the bytes of the schema file that was agreed on
+	// Allow names the auxiliary files that are voted on: SHA-256s in hexadecimal
+	// digits, which may be sent, files, and folders.
+	Allow []string
+	Kinds []multiparty.Kind // what may be handed in, for the combiner to see
+	// Helpers are the addresses, by name, of those who hold the shares of secret
+	// sums: all of them and nobody else. None: no secret sum is taken part in.
+	Helpers map[string]string
+	// Peers are the keys of the parties that this one adds up with in secret, its own
+	// among them: its operator knows that they are of so many organisations. They are
+	// given with Helpers, and there only.
+	Peers tasks.Roster
+	// Honest is how many of Peers at least, this party among them, add their noise as
+	// they should and do not tell what they added. In [1, Peers].
+	Honest int
+	// Key signs shares, and votes files.
+	Key ed25519.PrivateKey
+	// MaxEpsilon is the largest ε of a query, Lifetime that of all together; there
+	// is no default.
+	MaxEpsilon, Lifetime dp.Epsilon
+	// Cast writes the party's votes file about the files, in order, that make up
+	// the query's table.
+	Cast func(ctx context.Context, q *Query, files []string, to io.Writer) error
+	// Add makes of a votes file what the party adds to the query's secret sum, each
+	// number below the range that it returns.
+	Add func(ctx context.Context, q *Query, files []string, votes io.Reader) (addend []uint64, below uint64, err error)
+	Log *slog.Logger
+	// Now is the clock; nil: the system's.
+	Now func() time.Time
+}
+
+// The limits of the service. What exceeds them is refused, never queued without
+// end.
+const (
+	maxInFlight = 64 // calls at a time
+	maxSending  = 4  // of them tables that are sent
+	maxQueued   = 16 // queries that wait for their turn
+	maxMessage  = 1 << 20
+	partBytes   = 1 << 16 // of one message of a file
+	// longest is how long a call waits for votes before it asks to be asked again.
+	longest = 20 * time.Second
+	// transfer is how long a file may take on its way.
+	transfer = 15 * time.Minute
+	// voting is how long a model or command may take, where the query's deadline is
+	// not before: others wait.
+	voting = time.Hour
+	// cleaning is how often votes past their deadline are deleted.
+	cleaning = time.Minute
+)
+
+// Server is a running party.
+type Server struct {
+	Params
+	record  *record
+	shelf   *shelf
+	metrics *metrics
+	calls   chan struct{} // one token per call at a time
+	sending chan struct{}
+	queue   chan *work
+	wait    time.Duration // of a call for votes
+	// patience is with helpers.
+	patience time.Duration
+
+	mu    sync.Mutex
+	works map[ID]*work // queued or under way
+}
+
+// work is a query whose votes are being made.
+type work struct {
+	id    ID
+	query *Query
+	sum   *secretsum.Sum // nil where votes are handed in
+	files []string
+	done  chan struct{} // closed when err is set
+	err   error
+}
+
+// New makes a party's server. Run makes its votes; Close ends it.
+func New(ctx context.Context, p Params) (*Server, error) {
+	fault := func(param, want string, got any) (*Server, error) {
+		return nil, &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}
+	}
+	most := "must be > 0 and at most " + dp.MaxEpsilon.String()
+	switch {
+	case p.Self == nil || p.Self.Role != identity.Party:
+		return fault("certificate", "must be a party's", nil)
+	case p.MaxEpsilon < 1 || p.MaxEpsilon > dp.MaxEpsilon:
+		return fault("max epsilon", most, p.MaxEpsilon)
+	case p.Lifetime < 1 || p.Lifetime > dp.MaxEpsilon:
+		return fault("lifetime epsilon", most, p.Lifetime)
+	case len(p.Combiners) == 0:
+		return fault("combiner", "must be named at least once: a combiner sees votes", nil)
+	case len(p.Kinds) == 0 && len(p.Helpers) == 0:
+		return fault("kind", "must be given at least once, or helpers", nil)
+	case len(p.Helpers) != 0 && (len(p.Helpers) < 3 || len(p.Helpers) > 255):
+		return fault("helpers", "must number 3 to 255", len(p.Helpers))
+	case len(p.Key) != ed25519.PrivateKeySize:
+		return fault("key", "must be given", nil)
+	}
+	if err := p.checkPeers(); err != nil {
+		return nil, err
+	}
+	for _, name := range p.Combiners {
+		if err := (identity.Caller{Role: identity.Combiner, Name: name}).Check(); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range p.Kinds {
+		if k != multiparty.Labels && k != multiparty.Probabilities && k != multiparty.Coefficients {
+			return fault("kind", "must be labels, probabilities or coefficients", k)
+		}
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	s := &Server{Params: p, metrics: newMetrics(), calls: make(chan struct{}, maxInFlight), sending: make(chan struct{}, maxSending), queue: make(chan *work, maxQueued), wait: longest, patience: patience, works: map[ID]*work{}}
+	var err error
+	if s.shelf, err = newShelf(filepath.Join(p.State, "tables"), p.Allow); err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{s.votesDir(), s.shelf.dir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		if err := sweep(dir, func(name string) bool { return strings.Contains(name, partial) }); err != nil {
+			return nil, err
+		}
+	}
+	if s.record, err = openRecord(ctx, filepath.Join(p.State, "party.db"), p.Lifetime); err != nil {
+		return nil, err
+	}
+	if err := s.forget(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the record.
+func (s *Server) Close() error { return s.record.close() }
+
+func (s *Server) votesDir() string { return filepath.Join(s.State, "votes") }
+
+func (s *Server) votesPath(id ID) string { return filepath.Join(s.votesDir(), id.String()) }
+
+// sweep deletes the files of a folder that are to go.
+func sweep(dir string, goes func(name string) bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if goes(e.Name()) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forget deletes the votes of queries whose deadline has passed: first they are
+// marked, so that none is given after it is deleted.
+func (s *Server) forget(ctx context.Context) error {
+	kept, err := s.record.forget(ctx, s.Now())
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for id := range kept {
+		names[id.String()] = true
+	}
+	return sweep(s.votesDir(), func(name string) bool { return !names[name] && !strings.Contains(name, partial) })
+}
+
+// Run makes votes until ctx ends. Queries are answered only while it runs.
+func (s *Server) Run(ctx context.Context) error {
+	clean := time.NewTicker(cleaning)
+	defer clean.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case w := <-s.queue:
+			s.finish(w, s.make(ctx, w))
+		case <-clean.C:
+			if err := s.forget(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Error("deleting votes failed", "error", err)
+			}
+		}
+	}
+}
+
+func (s *Server) finish(w *work, err error) {
+	w.err = err
+	close(w.done)
+	s.mu.Lock()
+	delete(s.works, w.id)
+	s.mu.Unlock()
+}
+
+// make makes the votes of one query.
+func (s *Server) make(ctx context.Context, w *work) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, min(voting, w.query.Deadline.Sub(s.Now())))
+	defer cancel()
+	began := s.Now()
+	defer func() {
+		if x := recover(); x != nil {
+			s.Log.Error("voting failed", "query", w.id.String(), "fault", x, "stack", string(debug.Stack()))
+			err = problem.New(problem.Unable, "")
+		}
+	}()
+	write := func(to io.Writer) error { return s.Cast(ctx, w.query, w.files, to) }
+	if w.sum != nil {
+		write = func(to io.Writer) error { return s.share(ctx, w, to) }
+	}
+	err = keep(s.votesPath(w.id), write)
+	s.metrics.voted(s.Now().Sub(began), err == nil)
+	if err != nil {
+		// Why is between the party and its operator.
+		s.Log.Error("voting failed", "query", w.id.String(), "error", err)
+		return problem.New(problem.Unable, "")
+	}
+	s.Log.Info("voted", "query", w.id.String(), "job", w.query.Job, "kind", string(w.query.Kind), "in_secret", w.sum != nil)
+	return nil
+}
+
+type callerKey struct{}
+
+// Handler answers calls. It needs connections of identity.Server.
+func (s *Server) Handler() http.Handler {
+	_, calls := rpc.NewPartyHandler(s, connect.WithReadMaxBytes(maxMessage))
+	return s.admit(problem.Handler(calls))
+}
+
+// admit refuses, before a byte of their message is read, callers who are no
+// combiner of the operator's choice, and calls beyond what is served at a time.
+func (s *Server) admit(next http.Handler) http.Handler {
+	refuse := func(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
+		s.metrics.Refused("admission", p.Kind)
+		p.Answer(w, r)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := identity.Of(r.TLS)
+		if err != nil || who.Role != identity.Combiner || !slices.Contains(s.Combiners, who.Name) {
+			s.Log.Warn("audit", "call", "none", "caller", who.String(), "refused", problem.Forbidden.String())
+			refuse(w, r, problem.New(problem.Forbidden, "%s", who))
+			return
+		}
+		select {
+		case s.calls <- struct{}{}:
+			defer func() { <-s.calls }()
+		default:
+			refuse(w, r, problem.New(problem.TooMany, ""))
+			return
+		}
+		// The listener's limits are for short calls; where none can be set, they hold.
+		c, end := http.NewResponseController(w), time.Now().Add(transfer)
+		_, _ = c.SetReadDeadline(end), c.SetWriteDeadline(end)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+	})
+}
+
+// serve bounds the time of a call, writes the audit log and turns errors into
+// problems.
+func (s *Server) serve(ctx context.Context, call string, f func(context.Context, identity.Caller) (*Query, error)) (err error) {
+	problem.Reached(ctx)
+	who, _ := ctx.Value(callerKey{}).(identity.Caller)
+	began := s.Now()
+	ctx, cancel := context.WithTimeout(ctx, transfer)
+	defer cancel()
+	var q *Query
+	defer func() {
+		if x := recover(); x != nil {
+			s.Log.Error("a call failed", "call", call, "caller", who.String(), "fault", x, "stack", string(debug.Stack()))
+			err = problem.New(problem.Internal, "")
+		}
+		s.metrics.Took(call, s.Now().Sub(began))
+		refused, again := "", false
+		if err != nil {
+			p := problem.Of(err)
+			if p.Kind == problem.Internal {
+				s.Log.Error("a call failed", "call", call, "caller", who.String(), "error", err)
+			}
+			if errors.Is(err, sqldb.ErrFailed) {
+				p = problem.New(problem.Storage, "")
+			}
+			s.metrics.Refused(call, p.Kind)
+			err, refused, again = p.Connect(), p.Kind.String(), p.Kind.Again()
+		}
+		if again { // nothing has happened, and the caller comes back
+			return
+		}
+		line := []any{"call", call, "caller", who.String(), "refused", refused}
+		if q != nil {
+			aux := q.Aux()
+			line = append(line, "job", q.Job, "epsilon", q.Params.Epsilon.String(), "aux", multiparty.Digest(aux))
+		}
+		s.Log.Info("audit", line...)
+	}()
+	q, err = f(ctx, who)
+	return err
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package problem is how a federation's processes say no, and when to ask again:
+// RFC 9457's problem details, as the body of a plain answer, as a detail of a
+// Connect error, or beside one report of many, and the loop of those who are
+// answered so.
+//
+// A problem names a kind that programs act on and tells people what it is about.
+// It never holds anything of a report's content.
+package problem
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+)
+
+// urn is what the names of our kinds begin with.
+const urn = "urn:discreet:problem:"
+
+// Kind is one kind of problem. Kinds are compared with ==; the list is Kinds.
+type Kind struct{ *kind }
+
+type kind struct {
+	name, title string
+	code        connect.Code
+	status      int
+	again       bool
+}
+
+// The kinds. Only those whose title says so are worth trying again.
+var (
+	Malformed           = newKind("malformed", "the bytes are not a message of this protocol", connect.CodeInvalidArgument, 400, false)
+	OutOfRange          = newKind("out-of-range", "the report holds a number that no honest owner sends", connect.CodeInvalidArgument, 422, false)
+	BadSignature        = newKind("bad-signature", "the signature is not of these bytes by this key", connect.CodeUnauthenticated, 401, false)
+	Forbidden           = newKind("forbidden", "the caller's role may not do this", connect.CodePermissionDenied, 403, false)
+	UnknownTask         = newKind("unknown-task", "there is no such task here", connect.CodeNotFound, 404, false)
+	UnknownOwner        = newKind("unknown-owner", "the owner is not on the task's list", connect.CodePermissionDenied, 403, false)
+	TaskClosed          = newKind("task-closed", "the task takes nothing any more", connect.CodeFailedPrecondition, 410, false)
+	UnsafeTask          = newKind("unsafe-task", "the task asks for what would not protect its owners", connect.CodeInvalidArgument, 422, false)
+	WrongGroup          = newKind("wrong-group", "the owner belongs to another round", connect.CodeFailedPrecondition, 409, false)
+	WrongRound          = newKind("wrong-round", "the report answers another broadcast", connect.CodeFailedPrecondition, 409, false)
+	Early               = newKind("too-early", "the round has not begun: try again later", connect.CodeFailedPrecondition, 425, true)
+	Late                = newKind("too-late", "the round was collected, and is collected once", connect.CodeFailedPrecondition, 410, false)
+	Replayed            = newKind("replayed", "the owner has sent another report for this task", connect.CodeAlreadyExists, 409, false)
+	Opened              = newKind("opened", "the sum was opened for others, and is opened once", connect.CodeAlreadyExists, 409, false)
+	Forgot              = newKind("forgot", "the memory that the sum names is lost: this helper does not answer", connect.CodeFailedPrecondition, 410, false)
+	NotAllowed          = newKind("not-allowed", "whoever runs this process has not allowed that", connect.CodePermissionDenied, 403, false)
+	UnknownTable        = newKind("unknown-table", "the auxiliary table is not here: send it", connect.CodeNotFound, 404, false)
+	Spent               = newKind("spent", "it would cost more than what whoever runs this process gives in all", connect.CodeResourceExhausted, 409, false)
+	Unable              = newKind("unable", "the party could not vote on this", connect.CodeFailedPrecondition, 422, false)
+	UnknownCall         = newKind("unknown-call", "there is no such call here", connect.CodeUnimplemented, 404, false)
+	WrongMethod         = newKind("wrong-method", "the call is not made by this method", connect.CodeUnimplemented, 405, false)
+	UnknownType         = newKind("unknown-type", "the message's type or encoding is not understood", connect.CodeUnimplemented, 415, false)
+	Timeout             = newKind("timeout", "it took longer than it may: try again later", connect.CodeDeadlineExceeded, 504, true)
+	TooLarge            = newKind("too-large", "the message is larger than any of this task", connect.CodeResourceExhausted, 413, false)
+	TooMany             = newKind("too-many", "too many requests: try again later", connect.CodeResourceExhausted, 429, true)
+	Overloaded          = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
+	Storage             = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable, 507, true)
+	Internal            = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
+	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
+)
+
+func newKind(name, title string, code connect.Code, status int, again bool) Kind {
+	return Kind{&kind{name, title, code, status, again}}
+}
+
+// Kinds lists every kind.
+func Kinds() []Kind { return append([]Kind(nil), kinds...) }
+
+// String is the kind's name, e.g. "too-late".
+func (k Kind) String() string { return k.name }
+
+// Title says in words what kind it is.
+func (k Kind) Title() string { return k.title }
+
+// Status is the HTTP status of a plain answer.
+func (k Kind) Status() int { return k.status }
+
+// Again reports whether the same request may succeed later.
+func (k Kind) Again() bool { return k.again }
+
+// Problem is one refusal. It is an error.
+type Problem struct {
+	Kind   Kind
+	Detail string // what it is about, e.g. "round 3, the open one is 4"; nothing of a report's content
+}
+
+// New makes a problem.
+func New(k Kind, format string, args ...any) *Problem {
+	return &Problem{k, fmt.Sprintf(format, args...)}
+}
+
+// Error is the title and the detail.
+func (p *Problem) Error() string {
+	if p.Detail == "" {
+		return p.Kind.title
+	}
+	return p.Kind.title + ": " + p.Detail
+}
+
+// Of finds the problem in err. What has none is an internal one, without the
+// error's words: they may name what only the service may know.
+func Of(err error) *Problem {
+	if p := (*Problem)(nil); errors.As(err, &p) {
+		return p
+	}
+	if c := (*connect.Error)(nil); errors.As(err, &c) {
+		for _, d := range c.Details() {
+			if v, err := d.Value(); err == nil {
+				if m, ok := v.(*rpc.Problem); ok {
+					return FromProto(m)
+				}
+			}
+		}
+	}
+	return &Problem{Kind: Internal}
+}
+
+// Named is the problem in err without what carried it, and err itself where it has
+// none or an internal one.
+func Named(err error) error {
+	if p := Of(err); p.Kind != Internal {
+		return p
+	}
+	return err
+}
+
+// Passing reports whether the same call may succeed later: a problem says so, or
+// nobody has answered.
+func Passing(err error) bool {
+	if p := Of(err); p.Kind != Internal {
+		return p.Kind.again
+	}
+	switch connect.CodeOf(err) {
+	case connect.CodeUnavailable, connect.CodeDeadlineExceeded, connect.CodeUnknown, connect.CodeCanceled:
+		return true
+	}
+	return false
+}
+
+// Proto is the problem as a message.
+func (p *Problem) Proto() *rpc.Problem {
+	return &rpc.Problem{Type: urn + p.Kind.name, Title: p.Kind.title, Status: int32(p.Kind.status), Detail: p.Detail}
+}
+
+// FromProto reads what Proto made. A kind this version does not know is an
+// internal problem that keeps its words.
+func FromProto(m *rpc.Problem) *Problem {
+	for _, k := range kinds {
+		if m.GetType() == urn+k.name {
+			return &Problem{k, m.GetDetail()}
+		}
+	}
+	return New(Internal, "%s: %s", m.GetTitle(), m.GetDetail())
+}
+
+// Connect is the problem as an error of a call, with the same problem as detail.
+func (p *Problem) Connect() *connect.Error {
+	e := connect.NewError(p.Kind.code, p)
+	if d, err := connect.NewErrorDetail(p.Proto()); err == nil {
+		e.AddDetail(d)
+	}
+	return e
+}
+
+// Write answers a plain request with the problem.
+func (p *Problem) Write(w http.ResponseWriter) {
+	body, err := json.Marshal(struct {
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail,omitempty"`
+	}{urn + p.Kind.name, p.Kind.title, p.Kind.status, p.Detail})
+	if err != nil {
+		panic(err) // four strings and a number
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if p.Kind.again {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.WriteHeader(p.Kind.status)
+	_, _ = w.Write(append(body, '\n')) // the caller has gone: nobody to tell
+}

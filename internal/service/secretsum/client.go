@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secretsum
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+)
+
+const (
+	callTimeout = 30 * time.Second
+	firstPause  = 100 * time.Millisecond
+	lastPause   = 5 * time.Second
+)
+
+// Client reaches one helper. Its calls are made again while nobody answers, or
+// while the helper says that they may succeed later, until their context ends.
+// Goroutines may share it.
+type Client struct {
+	name      string
+	log       *slog.Logger
+	transport *http.Transport
+	calls     rpc.HelperClient
+}
+
+// Dial makes a client of the helper of that name at an address, https://host:port.
+// Nothing is sent yet. Another process at the address, even another helper, is
+// refused.
+func Dial(self *identity.Identity, name, address string, log *slog.Logger) *Client {
+	t := &http.Transport{TLSClientConfig: self.ClientOf(identity.Caller{Role: identity.Helper, Name: name}), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+		// A network that swallows packets says nothing: ask, and connect anew.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: callTimeout / 3, PingTimeout: callTimeout / 6}}
+	return &Client{name, log, t, rpc.NewHelperClient(&http.Client{Transport: t}, address, connect.WithReadMaxBytes(MaxBytes))}
+}
+
+// Name is the helper's.
+func (c *Client) Name() string { return c.name }
+
+// Close closes the connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// again makes a call until it is answered: what is asked of helpers may be asked
+// twice.
+func (c *Client) again(ctx context.Context, once func(context.Context) error) error {
+	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout, Say: func(after time.Duration, err error) {
+		c.log.Info("trying again", "helper", c.name, "after", after, "error", err)
+	}}
+	if err := again.Do(ctx, problem.Passing, once); err != nil {
+		return fmt.Errorf("sum: helper %s: %w", c.name, problem.Named(err))
+	}
+	return nil
+}
+
+// Self asks for the name of the helper's memory.
+func (c *Client) Self(ctx context.Context) (m Memory, err error) {
+	err = c.again(ctx, func(ctx context.Context) error {
+		a, err := c.calls.GetSelf(ctx, connect.NewRequest(new(rpc.GetSelfRequest)))
+		if err == nil && len(a.Msg.GetMemory()) != len(m) {
+			err = problem.New(problem.Malformed, "a memory's name has %d bytes", len(a.Msg.GetMemory()))
+		}
+		if err == nil {
+			m = Memory(a.Msg.GetMemory())
+		}
+		return err
+	})
+	return m, err
+}
+
+// Begin gives the helper a signed sum.
+func (c *Client) Begin(ctx context.Context, s Signed) error {
+	return c.again(ctx, func(ctx context.Context) error {
+		_, err := c.calls.Begin(ctx, connect.NewRequest(&rpc.BeginRequest{Sum: s.Proto()}))
+		return err
+	})
+}
+
+// Share sends shares once and returns the problem of each that was refused. What
+// is not refused is on the helper's disk.
+func (c *Client) Share(ctx context.Context, id ID, some []Share) (map[int]*problem.Problem, error) {
+	request := &rpc.ShareRequest{SumId: id[:]}
+	for _, s := range some {
+		request.Shares = append(request.Shares, &rpc.SignedShare{Message: s.Message, Signature: s.Signature})
+	}
+	refused := map[int]*problem.Problem{}
+	err := c.again(ctx, func(ctx context.Context) error {
+		a, err := c.calls.Share(ctx, connect.NewRequest(request))
+		if err != nil {
+			return err
+		}
+		for _, f := range a.Msg.GetRefusals() {
+			if i := int(f.GetIndex()); i < len(some) {
+				refused[i] = problem.FromProto(f.GetProblem())
+			}
+		}
+		return nil
+	})
+	return refused, err
+}
+
+// Progress asks, as the collector, how many shares the helper has, and whether it
+// takes more.
+func (c *Client) Progress(ctx context.Context, id ID) (stored int, closed bool, err error) {
+	err = c.again(ctx, func(ctx context.Context) error {
+		a, err := c.calls.GetProgress(ctx, connect.NewRequest(&rpc.GetProgressRequest{SumId: id[:]}))
+		if err == nil {
+			stored, closed = int(a.Msg.GetShares()), a.Msg.GetClosed()
+		}
+		return err
+	})
+	return stored, closed, err
+}
+
+// Held ends, as the collector, the helper's wait for shares, and returns whose it
+// has.
+func (c *Client) Held(ctx context.Context, id ID) (m secsum.Message, err error) {
+	err = c.again(ctx, func(ctx context.Context) error {
+		a, err := c.calls.Held(ctx, connect.NewRequest(&rpc.HeldRequest{SumId: id[:]}))
+		if err != nil {
+			return err
+		}
+		return m.UnmarshalBinary(a.Msg.GetMessage())
+	})
+	return m, err
+}
+
+// Open sends the collector's one request and returns the answer.
+func (c *Client) Open(ctx context.Context, id ID, request secsum.Message) (m secsum.Message, err error) {
+	body, err := request.MarshalBinary()
+	if err != nil {
+		return m, err
+	}
+	err = c.again(ctx, func(ctx context.Context) error {
+		a, err := c.calls.Open(ctx, connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: body}))
+		if err != nil {
+			return err
+		}
+		return m.UnmarshalBinary(a.Msg.GetMessage())
+	})
+	return m, err
+}

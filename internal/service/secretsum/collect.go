@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secretsum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+)
+
+// Meet asks helpers, at once, for the names of their memories. It returns when all
+// have answered, or when ctx ends: those that have not are in the list with the
+// zero Memory, and take no part.
+func Meet(ctx context.Context, clients []*Client) []Helper {
+	out := make([]Helper, len(clients))
+	each(clients, func(h int, c *Client) {
+		out[h].Name = c.name
+		if m, err := c.Self(ctx); err == nil {
+			out[h].Memory = m
+		}
+	})
+	return out
+}
+
+// Present is how many helpers have a memory.
+func Present(helpers []Helper) (n int) {
+	for _, h := range helpers {
+		if h.Memory != (Memory{}) {
+			n++
+		}
+	}
+	return n
+}
+
+// each calls f for every client at once, and waits.
+func each(clients []*Client, f func(h int, c *Client)) {
+	var wg sync.WaitGroup
+	for h, c := range clients {
+		wg.Go(func() { f(h, c) })
+	}
+	wg.Wait()
+}
+
+// Collection is a collector's way to the sum. Every step may be repeated by a
+// process that starts anew, with the same Signed and a Keep that remembers.
+type Collection struct {
+	Sum     *Sum
+	Signed  Signed
+	Clients []*Client // of Sum.Helpers, in order
+	// Patience is how long helpers are waited for that do not answer, once a quorum
+	// has.
+	Patience time.Duration
+	// Wait waits until shares are waited for no longer; progress asks the helpers
+	// how many each has, -1 where one does not answer.
+	Wait func(ctx context.Context, progress func(context.Context) []int) error
+	// Keep stores, before anything is opened, what decides whose sum is opened, and
+	// returns what was stored: that of the first time, if there was one. nil: a
+	// process that dies loses the sum.
+	Keep func(ctx context.Context, held [][]byte) ([][]byte, error)
+}
+
+// Run begins the sum at the helpers, waits for shares, ends the wait, and opens
+// the sum. It returns the sum of the listed participants' vectors. Where too few
+// helpers or participants are left it returns a *secsum.Abort, and nothing has
+// been opened; other errors, ctx's end among them, leave everything as it is for
+// another try.
+func (c *Collection) Run(ctx context.Context) (total []uint64, participants []int, err error) {
+	p, err := c.Sum.Protocol()
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := c.Sum.ID()
+	if err != nil {
+		return nil, nil, err
+	}
+	var held [][]byte
+	if c.Keep != nil {
+		if held, err = c.Keep(ctx, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	if held == nil {
+		if held, err = c.gather(ctx, p, id); err != nil {
+			return nil, nil, err
+		}
+		if c.Keep != nil {
+			if held, err = c.Keep(ctx, held); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return c.open(ctx, p, id, held)
+}
+
+// gather begins the sum everywhere, waits, and ends the wait.
+func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (held [][]byte, err error) {
+	beginning, stop := context.WithCancel(ctx)
+	defer stop()
+	var begun sync.WaitGroup
+	for h, client := range c.Clients {
+		if c.Sum.Helpers[h].Memory != (Memory{}) {
+			begun.Go(func() {
+				if err := client.Begin(beginning, c.Signed); err != nil && beginning.Err() == nil {
+					client.log.Warn("a helper does not take part", "helper", client.name, "error", err)
+				}
+			})
+		}
+	}
+	defer begun.Wait()
+	defer stop()
+	if err := c.Wait(ctx, func(ctx context.Context) []int {
+		stored := make([]int, len(c.Clients))
+		each(c.Clients, func(h int, client *Client) {
+			stored[h] = -1
+			if c.Sum.Helpers[h].Memory == (Memory{}) {
+				return
+			}
+			one, cancel := context.WithTimeout(ctx, c.Patience)
+			defer cancel()
+			if n, _, err := client.Progress(one, id); err == nil {
+				stored[h] = n
+			}
+		})
+		return stored
+	}); err != nil {
+		return nil, err
+	}
+	return c.ask(ctx, secsum.Held, p.Quorum(), func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
+		return client.Held(ctx, id)
+	})
+}
+
+// ask asks all helpers that take part at once. Once a quorum has answered, the
+// others have Patience. Where so many refuse for good that a quorum never will, the
+// step aborts.
+func (c *Collection) ask(ctx context.Context, step secsum.Kind, quorum int, call func(context.Context, int, *Client) (secsum.Message, error)) ([][]byte, error) {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	var mu sync.Mutex
+	var answers [][]byte
+	var failed error
+	left := Present(c.Sum.Helpers)
+	each(c.Clients, func(h int, client *Client) {
+		if c.Sum.Helpers[h].Memory == (Memory{}) {
+			return
+		}
+		m, err := call(waiting, h, client)
+		var body []byte
+		if err == nil && m.From != h {
+			err = fmt.Errorf("sum: helper %s answers for another", client.name)
+		}
+		if err == nil {
+			body, err = m.MarshalBinary()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			if answers = append(answers, body); len(answers) == quorum {
+				impatience := time.AfterFunc(c.Patience, stop)
+				context.AfterFunc(waiting, func() { impatience.Stop() })
+			}
+			return
+		}
+		failed = errors.Join(failed, err)
+		if waiting.Err() == nil {
+			if left--; left < quorum {
+				stop()
+			}
+		}
+	})
+	switch {
+	case len(answers) >= quorum:
+		return answers, nil
+	case left < quorum:
+		return nil, errors.Join(&secsum.Abort{Waiting: step, Have: len(answers), Need: quorum}, failed)
+	}
+	return nil, failed
+}
+
+// open replays what helpers hold, sends the requests that follow, and adds up.
+func (c *Collection) open(ctx context.Context, p *secsum.Protocol, id ID, held [][]byte) ([]uint64, []int, error) {
+	collector := p.NewCollector()
+	requests := map[int]secsum.Message{}
+	take := func(bodies [][]byte) error {
+		for _, b := range bodies {
+			var m secsum.Message
+			if err := m.UnmarshalBinary(b); err != nil {
+				return err
+			}
+			follow, err := collector.Handle(m)
+			if err != nil && !errors.Is(err, secsum.ErrRefused) {
+				return err
+			}
+			for _, r := range follow {
+				requests[r.To] = r
+			}
+		}
+		return nil
+	}
+	if err := take(held); err != nil {
+		return nil, nil, err
+	}
+	if len(requests) == 0 {
+		follow, err := collector.Close()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range follow {
+			requests[r.To] = r
+		}
+	}
+	sums, err := c.ask(ctx, secsum.Sum, p.Quorum(), func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
+		r, asked := requests[h]
+		if !asked {
+			return secsum.Message{}, errLeftOut
+		}
+		return client.Open(ctx, id, r)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := take(sums); err != nil {
+		return nil, nil, err
+	}
+	total, participants, ok, err := collector.Sum()
+	if err == nil && !ok {
+		if _, err = collector.Close(); err == nil {
+			total, participants, _, err = collector.Sum()
+		}
+	}
+	return total, participants, err
+}
+
+// errLeftOut stands for the answer of a helper who has too few shares to be asked.
+var errLeftOut = errors.New("sum: the helper is not asked")

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secretsum
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+)
+
+// Key is a participant's Ed25519 public key.
+type Key [ed25519.PublicKeySize]byte
+
+// Memory names what a helper remembers. A helper that has lost it has another one
+// and answers no sum that names the first: it cannot know what it has answered.
+// The zero Memory is that of a helper who could not be asked: it takes no part.
+type Memory [16]byte
+
+// Helper is one holder of shares.
+type Helper struct {
+	Name   string // of its certificate, helper/NAME
+	Memory Memory
+}
+
+// ID names a sum: the SHA-256 of its bytes.
+type ID [sha256.Size]byte
+
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// Sum is one secret sum before it begins: all that its participants and helpers
+// need to know of it.
+type Sum struct {
+	Round     string          // what it is for, in its collector's words; 1 to 255 bytes
+	Topic     [32]byte        // SHA-256 of what participants are asked
+	Collector identity.Caller // who alone may have it opened
+	Helpers   []Helper        // in order, 3 to 255
+	Length    int             // see secsum.Task
+	Range     uint64          // see secsum.Task
+	AtLeast   int             // see secsum.Task
+	Ends      time.Time       // when helpers may forget it, by their clocks; whole seconds
+	Roster    []Key           // the participants, in order, each once
+}
+
+// The bounds of a sum: what a collector can make others keep.
+const (
+	// MaxRoster is the largest number of participants.
+	MaxRoster = 100_000
+	// MaxNumbers bounds participants times coordinates: at most 256 MiB of shares
+	// at a helper.
+	MaxNumbers = 1 << 25
+	// MaxBytes is the size of the largest sum.
+	MaxBytes = 4 << 20
+)
+
+const magic = "DSS1"
+
+// Check refuses what no collector may begin.
+func (s *Sum) Check() error {
+	fault := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "sum", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case len(s.Round) < 1 || len(s.Round) > 255:
+		return fault("round", "must have 1 to 255 bytes", len(s.Round))
+	case len(s.Helpers) < 3 || len(s.Helpers) > 255:
+		return fault("helpers", "must number 3 to 255", len(s.Helpers))
+	case s.Ends.Nanosecond() != 0 || s.Ends.Unix() <= 0:
+		return fault("ends", "must be a time in whole seconds", s.Ends)
+	case len(s.Roster) > MaxRoster:
+		return fault("roster", fmt.Sprintf("must name at most %d participants", MaxRoster), len(s.Roster))
+	case s.Length > 0 && len(s.Roster) > MaxNumbers/s.Length:
+		return fault("length", fmt.Sprintf("must be at most %d over the number of participants", MaxNumbers), s.Length)
+	}
+	if err := s.Collector.Check(); err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, h := range s.Helpers {
+		if err := (identity.Caller{Role: identity.Helper, Name: h.Name}).Check(); err != nil {
+			return err
+		}
+		if names[h.Name] {
+			return fault("helpers", "must each be named once", h.Name)
+		}
+		names[h.Name] = true
+	}
+	keys := make(map[Key]bool, len(s.Roster))
+	for _, k := range s.Roster {
+		if keys[k] {
+			return fault("roster", "must name each key once", fmt.Sprintf("%x", k))
+		}
+		keys[k] = true
+	}
+	_, err := s.protocol(ID{})
+	return err
+}
+
+// Protocol is the sum's way to split vectors: Shamir's, so that a third of the
+// helpers may be lost.
+func (s *Sum) Protocol() (*secsum.Protocol, error) {
+	id, err := s.ID()
+	if err != nil {
+		return nil, err
+	}
+	return s.protocol(id)
+}
+
+func (s *Sum) protocol(id ID) (*secsum.Protocol, error) {
+	return secsum.Shamir(secsum.Task{
+		Round: string(id[:]), Owners: len(s.Roster), AtLeast: s.AtLeast, Holders: len(s.Helpers), Length: s.Length, Range: s.Range,
+	})
+}
+
+// ID is the sum's name.
+func (s *Sum) ID() (ID, error) {
+	b, err := s.Bytes()
+	return sha256.Sum256(b), err
+}
+
+// Bytes is the one canonical form of a sum. It refuses what Check refuses.
+//
+// "DSS1", the round and the collector (one byte of length each, then the text),
+// the topic (32), coordinates (4), range (8), the fewest participants (4), the end
+// in seconds (8), the number of helpers (1) and of each its name (length and text)
+// and memory (16), the number of participants (4) and their keys (32 each).
+// Integers are little-endian.
+func (s *Sum) Bytes() ([]byte, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	le := binary.LittleEndian
+	text := func(b []byte, t string) []byte { return append(append(b, byte(len(t))), t...) }
+	b := text(text([]byte(magic), s.Round), s.Collector.String())
+	b = append(b, s.Topic[:]...)
+	b = le.AppendUint32(b, uint32(s.Length))
+	b = le.AppendUint64(b, s.Range)
+	b = le.AppendUint32(b, uint32(s.AtLeast))
+	b = le.AppendUint64(b, uint64(s.Ends.Unix()))
+	b = append(b, byte(len(s.Helpers)))
+	for _, h := range s.Helpers {
+		b = append(text(b, h.Name), h.Memory[:]...)
+	}
+	b = le.AppendUint32(b, uint32(len(s.Roster)))
+	for _, k := range s.Roster {
+		b = append(b, k[:]...)
+	}
+	return b, nil
+}
+
+// Parse accepts exactly what Bytes writes.
+func Parse(b []byte) (*Sum, error) {
+	if len(b) > MaxBytes {
+		return nil, fmt.Errorf("sum: must have at most %d bytes (got %d)", MaxBytes, len(b))
+	}
+	r := &cursor{rest: b}
+	if string(r.take(len(magic))) != magic {
+		return nil, fmt.Errorf("sum: must begin with %q", magic)
+	}
+	le := binary.LittleEndian
+	s := &Sum{Round: r.text()}
+	role, name, _ := strings.Cut(r.text(), "/")
+	s.Collector = identity.Caller{Role: identity.Role(role), Name: name}
+	copy(s.Topic[:], r.take(len(s.Topic)))
+	s.Length = int(le.Uint32(r.take(4)))
+	s.Range = le.Uint64(r.take(8))
+	s.AtLeast = int(le.Uint32(r.take(4)))
+	s.Ends = time.Unix(int64(le.Uint64(r.take(8))), 0)
+	for range r.take(1)[0] {
+		h := Helper{Name: r.text()}
+		copy(h.Memory[:], r.take(len(h.Memory)))
+		s.Helpers = append(s.Helpers, h)
+	}
+	n := int(le.Uint32(r.take(4)))
+	if r.short || n*len(Key{}) != len(r.rest) {
+		return nil, errors.New("sum: must end after its roster")
+	}
+	s.Roster = make([]Key, n)
+	for i := range s.Roster {
+		copy(s.Roster[i][:], r.take(len(Key{})))
+	}
+	return s, s.Check()
+}
+
+// cursor reads bytes from the front. Past the end it reads zeros and says so.
+type cursor struct {
+	rest  []byte
+	short bool
+}
+
+func (c *cursor) take(n int) []byte {
+	if n > len(c.rest) {
+		c.rest, c.short = nil, true
+		return make([]byte, n)
+	}
+	out := c.rest[:n]
+	c.rest = c.rest[n:]
+	return out
+}
+
+func (c *cursor) text() string { return string(c.take(int(c.take(1)[0]))) }

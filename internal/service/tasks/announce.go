@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tasks is a task as an operator announces it: what owners are asked,
+// when, and under whose signature.
+package tasks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+)
+
+// Announcement is a task and its timetable.
+type Announcement struct {
+	Task *wire.Task
+	// Minimum is how many reports a slot must have, or in mode aggregate owners who
+	// take part. A slot that has fewer at its deadline ends the task: what few
+	// owners say teaches little, and an aggregator that may ask a handful could
+	// single them out.
+	Minimum int
+	// Slot is how long a slot waits for its owners at most; in mode aggregate, first
+	// for those who take part and then as long for their shares.
+	Slot time.Duration
+	// Quiet closes a slot early, once it has the minimum and nothing new has come
+	// for so long; 0 never.
+	Quiet time.Duration
+	// Ends is when the task ends, with or without a model. Whole seconds.
+	Ends time.Time
+	// Helpers hold the shares of a task in mode aggregate, in order; of no other.
+	Helpers []Helper
+	// Roster names the owners who may report; zero: whoever has a key.
+	Roster RosterDigest
+}
+
+// The bounds of a timetable.
+const (
+	minBatch = 2
+	minSlot  = time.Second
+	maxSlot  = 90 * 24 * time.Hour
+)
+
+// Check refuses what no operator may announce.
+func (a *Announcement) Check() error {
+	fault := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "announcement", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case a.Task == nil:
+		return fault("task", "must be given", nil)
+	case a.Minimum < minBatch:
+		return fault("minimum", fmt.Sprintf("must be at least %d reports", minBatch), a.Minimum)
+	case a.Slot < minSlot || a.Slot > maxSlot || a.Slot%time.Millisecond != 0:
+		return fault("slot", fmt.Sprintf("must last %s to %s, in whole milliseconds", minSlot, maxSlot), a.Slot)
+	case a.Quiet < 0 || a.Quiet > a.Slot || a.Quiet%time.Millisecond != 0:
+		return fault("quiet", "must be at least 0 and at most a slot, in whole milliseconds", a.Quiet)
+	case a.Ends.Nanosecond() != 0 || a.Ends.Unix() <= 0:
+		return fault("ends", "must be a time in whole seconds", a.Ends)
+	}
+	if a.Task.Mode == wire.Aggregate {
+		if err := checkHelpers(a.Helpers); err != nil {
+			return err
+		}
+	} else if len(a.Helpers) > 0 {
+		return fault("helpers", "must not be given outside mode aggregate", len(a.Helpers))
+	}
+	return a.Task.Check()
+}
+
+// body is an announcement's text.
+type body struct {
+	Discreet string          `json:"discreet"` // "announcement"
+	Version  int             `json:"version"`
+	Minimum  int             `json:"minimum"`
+	Slot     int64           `json:"slot_ms"`
+	Quiet    int64           `json:"quiet_ms"`
+	Ends     int64           `json:"ends_unix"`
+	Roster   *RosterDigest   `json:"roster,omitempty"`
+	Helpers  []Helper        `json:"helpers,omitempty"`
+	Task     json.RawMessage `json:"task"` // package wire's own text, without its line break
+}
+
+const (
+	title   = "announcement"
+	version = 1
+)
+
+// Text is the announcement's bytes. It refuses what Check refuses.
+func (a *Announcement) Text() ([]byte, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	task, err := a.Task.Text()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	var roster *RosterDigest
+	if a.Roster.Named() {
+		roster = &a.Roster
+	}
+	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster, a.Helpers, bytes.TrimSuffix(task, []byte("\n"))})
+	return b.Bytes(), err
+}
+
+// Parse accepts exactly what Text writes.
+func Parse(text []byte) (*Announcement, error) {
+	if len(text) > wire.MaxText {
+		return nil, fmt.Errorf("announcement: must have at most %d bytes (got %d)", wire.MaxText, len(text))
+	}
+	var b body
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&b); err != nil {
+		return nil, fmt.Errorf("announcement: %w", err)
+	}
+	if b.Discreet != title || b.Version != version {
+		return nil, fmt.Errorf("announcement: must be of version %d (got %.40q, version %d)", version, b.Discreet, b.Version)
+	}
+	const most = int64(maxSlot / time.Millisecond)
+	if b.Slot > most || b.Quiet > most || b.Slot < 0 || b.Quiet < 0 {
+		return nil, fmt.Errorf("announcement: slot and quiet must be at most %d milliseconds", most)
+	}
+	task, err := wire.ParseTask(append(b.Task, '\n'))
+	if err != nil {
+		return nil, err
+	}
+	a := &Announcement{
+		Task: task, Minimum: b.Minimum, Slot: time.Duration(b.Slot) * time.Millisecond, Quiet: time.Duration(b.Quiet) * time.Millisecond, Ends: time.Unix(b.Ends, 0), Helpers: b.Helpers,
+	}
+	if b.Roster != nil {
+		a.Roster = *b.Roster
+	}
+	again, err := a.Text()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(again, text) {
+		return nil, fmt.Errorf("announcement: must be in canonical form")
+	}
+	return a, nil
+}
+
+// Purpose sets signatures of announcements apart from others.
+const Purpose = "discreet announcement 1"
+
+// Signed is an announcement's bytes under an operator's signature.
+type Signed struct {
+	Text      []byte
+	Signature identity.Signature
+}
+
+// Sign signs an announcement.
+func (a *Announcement) Sign(operator *identity.Identity) (Signed, error) {
+	text, err := a.Text()
+	if err != nil {
+		return Signed{}, err
+	}
+	s, err := operator.Sign(Purpose, text)
+	return Signed{text, s}, err
+}
+
+// Open returns what an operator has announced. It refuses what anybody else has
+// signed, and what has ended by the time at.
+func (s Signed) Open(reader *identity.Identity, at time.Time) (*Announcement, error) {
+	who, err := reader.Verify(s.Signature, Purpose, s.Text, at)
+	if err != nil {
+		return nil, fmt.Errorf("announcement: %w", err)
+	}
+	if who.Role != identity.Operator {
+		return nil, fmt.Errorf("announcement: signed by %s, want an operator", who)
+	}
+	a, err := Parse(s.Text)
+	if err != nil {
+		return nil, err
+	}
+	if !at.Before(a.Ends) {
+		return nil, fmt.Errorf("announcement: the task ended at %s", a.Ends.UTC().Format(time.RFC3339))
+	}
+	return a, nil
+}

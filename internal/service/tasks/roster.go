@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tasks
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sort"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Roster is the keys of the owners who are admitted to a task: Ed25519 public
+// keys, 32 bytes each, in ascending order, none twice. Keys are free to make, so
+// without a roster one machine may report as many owners.
+type Roster []byte
+
+// MaxRoster is how many owners a roster has at most.
+const MaxRoster = 2_000_000
+
+// RosterOf accepts exactly a roster's bytes: at least one key, in order.
+func RosterOf(keys []byte) (Roster, error) {
+	r := Roster(keys)
+	if len(keys) == 0 || len(keys)%ed25519.PublicKeySize != 0 || r.Len() > MaxRoster {
+		return nil, fmt.Errorf("roster: must have 1 to %d keys of %d bytes (got %d bytes)", MaxRoster, ed25519.PublicKeySize, len(keys))
+	}
+	for i := range r.Len() - 1 {
+		if bytes.Compare(r.at(i), r.at(i+1)) >= 0 {
+			return nil, fmt.Errorf("roster: key %d must be above the one before it", i+2)
+		}
+	}
+	return r, nil
+}
+
+// ParseRoster reads a roster from text: one key a line, in 64 hexadecimal digits,
+// in any order. Empty lines, and lines that begin with #, are skipped. A key that
+// comes twice is refused: its owner would be counted on twice.
+func ParseRoster(text []byte) (Roster, error) {
+	var keys [][]byte
+	lines := map[string]int{}
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		key := make([]byte, ed25519.PublicKeySize)
+		if n, err := hex.Decode(key, line[:min(len(line), 2*len(key))]); err != nil || n != len(key) || len(line) != 2*n {
+			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: fmt.Sprintf("must be a key of %d hexadecimal digits", 2*len(key)), Got: fmt.Sprintf("%.80q", line), Hint: "owner keys prints them"}
+		}
+		if before := lines[string(key)]; before > 0 {
+			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: fmt.Sprintf("must not be that of line %d again", before)}
+		}
+		lines[string(key)] = i + 1
+		keys = append(keys, key)
+	}
+	sort.Slice(keys, func(i, j int) bool { return bytes.Compare(keys[i], keys[j]) < 0 })
+	return RosterOf(bytes.Join(keys, nil))
+}
+
+// Text is the roster as ParseRoster reads it, a key a line.
+func (r Roster) Text() []byte {
+	out := make([]byte, 0, r.Len()*(2*ed25519.PublicKeySize+1))
+	for i := range r.Len() {
+		out = append(hex.AppendEncode(out, r.at(i)), '\n')
+	}
+	return out
+}
+
+// Len is how many owners it admits.
+func (r Roster) Len() int { return len(r) / ed25519.PublicKeySize }
+
+func (r Roster) at(i int) []byte { return r[i*ed25519.PublicKeySize:][:ed25519.PublicKeySize] }
+
+// Has reports whether the owner of a key is admitted.
+func (r Roster) Has(key [ed25519.PublicKeySize]byte) bool {
+	i := sort.Search(r.Len(), func(i int) bool { return bytes.Compare(r.at(i), key[:]) >= 0 })
+	return i < r.Len() && bytes.Equal(r.at(i), key[:])
+}
+
+// RosterDigest names a roster: the SHA-256 of its bytes. The zero digest names
+// none.
+type RosterDigest [sha256.Size]byte
+
+// Digest is the roster's name.
+func (r Roster) Digest() RosterDigest { return sha256.Sum256(r) }
+
+// Named reports whether it names a roster.
+func (d RosterDigest) Named() bool { return d != RosterDigest{} }
+
+// MarshalText is the digest in hexadecimal.
+func (d RosterDigest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (d *RosterDigest) UnmarshalText(text []byte) error {
+	if n, err := hex.Decode(d[:], text[:min(len(text), 2*len(d))]); err != nil || 2*n != len(text) || n != len(d) {
+		return fmt.Errorf("roster: a digest has %d hexadecimal digits", 2*len(d))
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tasks_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/federated/collect"
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func secretTask(t testing.TB) *tasks.Announcement {
+	t.Helper()
+	task, err := collect.Plan(collect.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump, Epsilon: dp.Nano, Owners: 60, Rounds: 1, Nonce: strings.Repeat("cd", 16)})
+	must(t, err)
+	return &tasks.Announcement{Task: task, Minimum: 6, Slot: time.Minute, Ends: time.Unix(2_000_000_000, 0), Helpers: []tasks.Helper{
+		{"one", "https://a.example.org:8445"}, {"two", "https://b.example.org:8445"}, {"three", "https://c.example.org:8445"},
+	}}
+}
+
+// TestHelpersAreAnnounced: a task in mode aggregate has its helpers, each once, and
+// no other task has any.
+func TestHelpersAreAnnounced(t *testing.T) {
+	a := secretTask(t)
+	text, err := a.Text()
+	must(t, err)
+	back, err := tasks.Parse(text)
+	must(t, err)
+	if again, err := back.Text(); err != nil || !bytes.Equal(again, text) || fmt.Sprint(back.Helpers) != fmt.Sprint(a.Helpers) {
+		t.Errorf("%v came back as %v, %v", a.Helpers, back.Helpers, err)
+	}
+	for name, change := range map[string]func(*tasks.Announcement){
+		"none":            func(a *tasks.Announcement) { a.Helpers = nil },
+		"two":             func(a *tasks.Announcement) { a.Helpers = a.Helpers[:2] },
+		"one twice":       func(a *tasks.Announcement) { a.Helpers[1].Name = "one" },
+		"one at two":      func(a *tasks.Announcement) { a.Helpers[1].Address = a.Helpers[0].Address },
+		"one behind a /":  func(a *tasks.Announcement) { a.Helpers[1].Address = a.Helpers[0].Address + "/" },
+		"without TLS":     func(a *tasks.Announcement) { a.Helpers[1].Address = "http://b.example.org:8445" },
+		"at a path":       func(a *tasks.Announcement) { a.Helpers[1].Address += "/x" },
+		"with a password": func(a *tasks.Announcement) { a.Helpers[1].Address = "https://u:p@b.example.org:8445" },
+		"nowhere":         func(a *tasks.Announcement) { a.Helpers[1].Address = "" },
+		"unnamed":         func(a *tasks.Announcement) { a.Helpers[1].Name = "" },
+		"in mode local":   func(a *tasks.Announcement) { a.Task.Mode = wire.Local },
+	} {
+		a := secretTask(t)
+		change(a)
+		if _, err := a.Text(); err == nil {
+			t.Errorf("%s: is announced", name)
+		}
+	}
+}
+
+// TestOwnersCheckSums: an owner gives no share to a sum that is not the one that
+// the broadcast asks for, over as many owners as announced, among the announced
+// helpers.
+func TestOwnersCheckSums(t *testing.T) {
+	a := secretTask(t)
+	const n = 9
+	core, err := collect.New(a.Task)
+	must(t, err)
+	must(t, core.Assemble(n))
+	broadcast, err := core.Broadcast()
+	must(t, err)
+	secret := func(owners int) (*secretsum.Sum, error) {
+		var roster []secretsum.Key
+		for i := range owners {
+			seed := sha256.Sum256([]byte{byte(i)})
+			roster = append(roster, secretsum.Key(ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)))
+		}
+		s, err := tasks.SecretSum(a, broadcast, roster, []secretsum.Helper{{Name: "one", Memory: secretsum.Memory{1}}, {Name: "two", Memory: secretsum.Memory{2}}, {Name: "three"}}, time.Unix(2_000_000_000, 0))
+		if err == nil {
+			s.Collector = identity.Caller{Role: identity.Aggregator, Name: "main"}
+			must(t, s.Check())
+		}
+		return s, err
+	}
+	good, err := secret(n)
+	must(t, err)
+	must(t, a.CheckSum(good, broadcast))
+	if _, err := secret(n - 1); err == nil {
+		t.Error("a roster shorter than its broadcast is a sum")
+	}
+	for name, change := range map[string]func(*tasks.Announcement, *secretsum.Sum){
+		"a helper in another's place": func(_ *tasks.Announcement, s *secretsum.Sum) { s.Helpers[0], s.Helpers[1] = s.Helpers[1], s.Helpers[0] },
+		"a helper of its own":         func(_ *tasks.Announcement, s *secretsum.Sum) { s.Helpers[2].Name = "mine" },
+		"a helper more": func(_ *tasks.Announcement, s *secretsum.Sum) {
+			s.Helpers = append(s.Helpers, secretsum.Helper{Name: "mine"})
+		},
+		"fewer owners":         func(_ *tasks.Announcement, s *secretsum.Sum) { s.Roster = s.Roster[:6] },
+		"fewer than announced": func(a *tasks.Announcement, _ *secretsum.Sum) { a.Minimum = n + 1 },
+		"a sum of fewer":       func(_ *tasks.Announcement, s *secretsum.Sum) { s.AtLeast-- },
+		"another length":       func(_ *tasks.Announcement, s *secretsum.Sum) { s.Length-- },
+		"another range":        func(_ *tasks.Announcement, s *secretsum.Sum) { s.Range *= 2 },
+		"another broadcast":    func(_ *tasks.Announcement, s *secretsum.Sum) { s.Topic[0] ^= 1 },
+		"another slot": func(_ *tasks.Announcement, s *secretsum.Sum) {
+			s.Round = strings.Replace(s.Round, "slot 0", "slot 1", 1)
+		},
+	} {
+		s, err := secret(n)
+		must(t, err)
+		b := *a
+		change(&b, s)
+		if err := b.CheckSum(s, broadcast); err == nil {
+			t.Errorf("%s: an owner would give its share", name)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	text, err := secretTask(f).Text()
+	must(f, err)
+	f.Add(text)
+	f.Add(bytes.Replace(text, []byte("https"), []byte("http"), 1))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		a, err := tasks.Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := a.Text()
+		if err != nil || !bytes.Equal(again, text) {
+			t.Errorf("%q was read and is written as %q, %v", text, again, err)
+		}
+	})
+}

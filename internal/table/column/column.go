@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package column holds cells as small integer codes.
+package column
+
+// Column is the cells of one column of a table.
+type Column struct {
+	Codes Codes
+	// Values is a number column's dictionary: the cell with code c is
+	// Values[c], already clamped to the declared bounds and not yet
+	// transformed. It is nil for categories, whose codes are the schema's.
+	Values []float64
+}
+
+// Codes holds one unsigned integer per row in the narrowest width that fits.
+// At most one slice is set.
+type Codes struct {
+	U8  []uint8
+	U16 []uint16
+	U32 []uint32
+}
+
+// Len is the number of codes.
+func (c *Codes) Len() int { return len(c.U8) + len(c.U16) + len(c.U32) }
+
+// At returns the code of row i. For loops over many rows use Read.
+func (c *Codes) At(i int) uint32 {
+	switch {
+	case c.U8 != nil:
+		return uint32(c.U8[i])
+	case c.U16 != nil:
+		return uint32(c.U16[i])
+	default:
+		return c.U32[i]
+	}
+}
+
+// Read copies the codes of rows from, from+1, ... into out.
+func (c *Codes) Read(from int, out []uint32) {
+	switch {
+	case c.U8 != nil:
+		widen(out, c.U8[from:])
+	case c.U16 != nil:
+		widen(out, c.U16[from:])
+	default:
+		copy(out, c.U32[from:])
+	}
+}
+
+// Look writes to[c] for the codes c of rows from, from+1, ... into out.
+func (c *Codes) Look(from int, to, out []uint32) {
+	switch {
+	case c.U8 != nil:
+		look(out, c.U8[from:], to)
+	case c.U16 != nil:
+		look(out, c.U16[from:], to)
+	default:
+		look(out, c.U32[from:], to)
+	}
+}
+
+// Mix makes out[i] out[i]·size plus the code of row from+i: a number for several
+// codes where each is below its size.
+func (c *Codes) Mix(from int, size uint32, out []uint32) {
+	switch {
+	case c.U8 != nil:
+		mix(out, c.U8[from:], size)
+	case c.U16 != nil:
+		mix(out, c.U16[from:], size)
+	default:
+		mix(out, c.U32[from:], size)
+	}
+}
+
+// Recode replaces each code c by to[c], in place. No code may become wider than
+// the codes are stored.
+func (c *Codes) Recode(to []uint32) {
+	switch {
+	case c.U8 != nil:
+		recode(c.U8, to)
+	case c.U16 != nil:
+		recode(c.U16, to)
+	default:
+		recode(c.U32, to)
+	}
+}
+
+// Pick returns the codes of the given rows, in the given order.
+func (c *Codes) Pick(rows []int) Codes {
+	switch {
+	case c.U8 != nil:
+		return Codes{U8: pick(c.U8, rows)}
+	case c.U16 != nil:
+		return Codes{U16: pick(c.U16, rows)}
+	case c.U32 != nil:
+		return Codes{U32: pick(c.U32, rows)}
+	}
+	return Codes{}
+}
+
+// Narrow stores codes in the narrowest width that holds every code below n.
+func Narrow(codes []uint32, n int) Codes {
+	switch {
+	case n <= 1<<8:
+		return Codes{U8: narrow[uint8](codes)}
+	case n <= 1<<16:
+		return Codes{U16: narrow[uint16](codes)}
+	}
+	return Codes{U32: append([]uint32{}, codes...)}
+}
+
+func widen[T uint8 | uint16](out []uint32, in []T) {
+	in = in[:len(out)]
+	for i := range out {
+		out[i] = uint32(in[i])
+	}
+}
+
+func look[T uint8 | uint16 | uint32](out []uint32, in []T, to []uint32) {
+	in = in[:len(out)]
+	for i := range out {
+		out[i] = to[in[i]]
+	}
+}
+
+func mix[T uint8 | uint16 | uint32](out []uint32, in []T, size uint32) {
+	in = in[:len(out)]
+	for i := range out {
+		out[i] = out[i]*size + uint32(in[i])
+	}
+}
+
+func narrow[T uint8 | uint16](in []uint32) []T {
+	out := make([]T, len(in))
+	for i, c := range in {
+		out[i] = T(c)
+	}
+	return out
+}
+
+func recode[T uint8 | uint16 | uint32](codes []T, to []uint32) {
+	for i, c := range codes {
+		codes[i] = T(to[c])
+	}
+}
+
+func pick[T any](from []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for i, r := range rows {
+		out[i] = from[r]
+	}
+	return out
+}

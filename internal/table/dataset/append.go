@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Added is a column that AppendColumns puts behind the others. Exactly one of
+// Text and Number is set; it is called for rows 0, 1, 2, ... of all files
+// together, in order.
+type Added struct {
+	Name   string // "_2", "_3", ... is put behind a name that a column of the file or a derived one has
+	Text   func(row int) string
+	Number func(row int) float64
+}
+
+// AppendColumns writes the tables in the files to w, one behind the other, with
+// columns added. It streams: memory does not grow with the rows.
+//
+// Cells are passed on as they are, private ones included, nothing clamped or
+// repaired. Columns stand in the order of the first file. CSV is written in the
+// schema's dialect, a row of a CSV file as it was written there; comments and
+// what stands before the header are left out. In Parquet, the schema's numbers
+// become doubles, null where a cell is missing or no number, and all other
+// columns strings, null where a cell is missing.
+//
+// Errors are as for Read, but cells are not looked at. "-" is not accepted as
+// a path.
+func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added, paths ...string) error {
+	if slices.Contains(paths, "-") {
+		return &dp.ParamError{Op: "dataset", Param: "data", Want: "must name files, since they are read a second time", Got: "-"}
+	}
+	r, err := newReader(ctx, s, opts, paths)
+	if err != nil {
+		return err
+	}
+	var out sink
+	var names []string
+	row := 0
+	for _, path := range paths {
+		in, err := r.openRows(path)
+		if err != nil {
+			return err
+		}
+		if out == nil {
+			names = in.columns()
+			taken := slices.Clone(names)
+			for _, c := range s.Columns[len(s.FileColumns()):] {
+				taken = append(taken, c.Name) // or the result would not fit the schema
+			}
+			unique := uniqueNames(taken, added)
+			if format == Parquet {
+				out, err = newParquetSink(w, s, names, unique)
+			} else {
+				out, err = newTextSink(w, s.Dialect, names, headerOf(in), unique)
+			}
+		}
+		if err == nil {
+			err = copyRows(in, out, names, added, &row)
+		}
+		if closeErr := in.close(); err == nil {
+			err = closeErr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return out.close()
+}
+
+// sink writes rows.
+type sink interface {
+	// row writes one row: raw, where it is not nil, stands for cells.
+	row(cells []cell, raw []byte, added []cell) error
+	close() error
+}
+
+// copyRows copies the rows of in, its cells put in the order of names.
+func copyRows(in rows, out sink, names []string, added []Added, row *int) error {
+	from := make([]int, len(names))
+	for i, name := range names {
+		from[i] = slices.Index(in.columns(), name)
+	}
+	same := slices.Equal(in.columns(), names)
+	ordered := make([]cell, len(names))
+	extra := make([]cell, len(added))
+	for {
+		cells, raw, err := in.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !same {
+			raw = nil
+		}
+		for i, at := range from {
+			ordered[i] = cell{}
+			if at >= 0 {
+				ordered[i] = cells[at]
+			}
+		}
+		for i, a := range added {
+			if a.Number != nil {
+				extra[i] = cell{form: numeric, number: a.Number(*row)}
+				continue
+			}
+			extra[i] = cell{form: textual, text: []byte(a.Text(*row))}
+		}
+		if err := out.row(ordered, raw, extra); err != nil {
+			return err
+		}
+		*row++
+	}
+}
+
+// uniqueNames is added with names that no other column has.
+func uniqueNames(taken []string, added []Added) []Added {
+	taken, added = slices.Clone(taken), slices.Clone(added)
+	for i := range added {
+		name := added[i].Name
+		for n := 2; slices.Contains(taken, name); n++ {
+			name = fmt.Sprintf("%s_%d", added[i].Name, n)
+		}
+		added[i].Name = name
+		taken = append(taken, name)
+	}
+	return added
+}

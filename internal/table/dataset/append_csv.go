@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// textSink writes CSV of a dialect.
+type textSink struct {
+	w       *bufio.Writer
+	d       schema.Dialect
+	missing string
+	number  []byte
+}
+
+// headerOf is the header of a file as written; nil when it has none.
+func headerOf(in rows) []byte {
+	if t, ok := in.(*textRows); ok {
+		return t.header
+	}
+	return nil
+}
+
+func newTextSink(w io.Writer, d schema.Dialect, names []string, header []byte, added []Added) (*textSink, error) {
+	out := &textSink{w: bufio.NewWriterSize(w, 256<<10), d: d}
+	if len(d.Missing) > 0 {
+		out.missing = d.Missing[0]
+	}
+	if !d.Header {
+		return out, nil
+	}
+	titles := func(names []string) (cells []cell) {
+		for _, name := range names {
+			cells = append(cells, cell{form: textual, text: []byte(name)})
+		}
+		return cells
+	}
+	var extra []string
+	for _, a := range added {
+		extra = append(extra, a.Name)
+	}
+	return out, out.row(titles(names), header, titles(extra))
+}
+
+func (t *textSink) row(cells []cell, raw []byte, added []cell) error {
+	if raw != nil {
+		t.w.Write(raw) // a bufio.Writer keeps its first error for Flush
+	} else if err := t.cells(cells); err != nil {
+		return err
+	}
+	t.w.WriteByte(byte(t.d.Delimiter))
+	if err := t.cells(added); err != nil {
+		return err
+	}
+	return t.w.WriteByte('\n')
+}
+
+func (t *textSink) cells(cells []cell) error {
+	for i := range cells {
+		if i > 0 {
+			t.w.WriteByte(byte(t.d.Delimiter))
+		}
+		if err := t.cell(&cells[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *textSink) cell(c *cell) error {
+	switch c.form {
+	case absent:
+		return t.text([]byte(t.missing))
+	case numeric:
+		t.number = appendDecimal(t.number[:0], c.number)
+		return t.text(t.number)
+	}
+	return t.text(c.text)
+}
+
+func (t *textSink) text(text []byte) error {
+	quote := byte(t.d.Quote)
+	special := bytes.IndexByte(text, byte(t.d.Delimiter)) >= 0 || bytes.ContainsAny(text, "\r\n") ||
+		t.d.Comment != "" && bytes.HasPrefix(text, []byte(t.d.Comment))
+	if quote != 0 {
+		special = special || bytes.IndexByte(text, quote) >= 0
+	}
+	if !special {
+		_, err := t.w.Write(text)
+		return err
+	}
+	if quote == 0 {
+		return errUnquotable
+	}
+	t.w.WriteByte(quote)
+	for _, b := range text {
+		if b == quote {
+			t.w.WriteByte(quote)
+		}
+		t.w.WriteByte(b)
+	}
+	return t.w.WriteByte(quote)
+}
+
+func (t *textSink) close() error { return t.w.Flush() }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Derive computes the derived columns of t from their sources, in place. A cell
+// is a function of cells of its own row. Time is linear in the rows times the
+// sources.
+func (t *Table) Derive() {
+	for j := range t.Schema.Columns {
+		if c := &t.Schema.Columns[j]; c.Derived != schema.InFile {
+			t.Cols[j] = t.derived(c)
+		}
+	}
+}
+
+func (t *Table) derived(c *schema.Column) column.Column {
+	out := &coder{number: true, lower: c.Lower, upper: c.Upper}
+	codes, cells := make([]uint32, batch), make([]float64, batch)
+	for from := 0; from < t.Rows; from += batch {
+		codes, cells := codes[:min(batch, t.Rows-from)], cells[:min(batch, t.Rows-from)]
+		for k, j := range c.From {
+			source := &t.Cols[j]
+			source.Codes.Read(from, codes)
+			fold(c.Derived, k == 0, cells, source.Values, codes)
+		}
+		for i, x := range cells {
+			if c.Derived == schema.Mean {
+				x /= float64(len(c.From))
+			}
+			codes[i] = out.clamped(x)
+		}
+		out.out.Append(codes)
+	}
+	return out.column()
+}
+
+// fold takes the cells of one more source in. Sums are in the order of the
+// sources and have no products, so they are the same on every machine.
+func fold(how schema.Derivation, first bool, cells, values []float64, codes []uint32) {
+	switch {
+	case first:
+		for i, code := range codes {
+			cells[i] = values[code]
+		}
+	case how == schema.Largest:
+		for i, code := range codes {
+			cells[i] = max(cells[i], values[code])
+		}
+	case how == schema.Smallest:
+		for i, code := range codes {
+			cells[i] = min(cells[i], values[code])
+		}
+	default:
+		for i, code := range codes {
+			cells[i] += values[code]
+		}
+	}
+}
+
+// checkDerived refuses derived columns that no schema file can declare.
+func checkDerived(s *schema.Schema) error {
+	file := s.FileColumns()
+	for j := len(file); j < len(s.Columns); j++ {
+		c := &s.Columns[j]
+		refuse := func(param, want string) error {
+			return &dp.ParamError{Op: "dataset: column " + strconv.Quote(c.Name), Param: param, Want: want}
+		}
+		private := false
+		for _, from := range c.From {
+			if from < 0 || from >= len(file) || file[from].Kind != schema.Number || file[from].Role == schema.Ignored {
+				return refuse("sources", "must be number columns of the file that are read")
+			}
+			private = private || file[from].Role != schema.Public
+		}
+		switch {
+		case !slices.Contains([]schema.Derivation{schema.Largest, schema.Smallest, schema.Mean}, c.Derived) || c.Kind != schema.Number || len(c.From) == 0:
+			return refuse("derivation", "must be the largest, smallest or mean of numbers, behind the columns of the file")
+		case private && c.Role != schema.Private: // docs/guarantees/README.md, "Derived columns"
+			return refuse("role", "must be private, since a source is")
+		}
+	}
+	return nil
+}

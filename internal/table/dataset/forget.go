@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+)
+
+// Forget drops from t's number dictionaries what no row of t holds, and sorts
+// them: after it a Subset is a function of its own rows, which a proof about
+// training on some of the rows needs. Time and memory are linear in the rows,
+// and a little more in the distinct numbers.
+func (t *Table) Forget() {
+	for j, c := range t.Cols {
+		if c.Values != nil {
+			t.Cols[j] = own(c)
+		}
+	}
+}
+
+// own is a number column with the dictionary of its own cells, ascending.
+func own(c column.Column) column.Column {
+	codes := make([]uint32, c.Codes.Len())
+	c.Codes.Read(0, codes)
+	seen := make([]bool, len(c.Values))
+	for _, code := range codes {
+		seen[code] = true
+	}
+	var used []uint32
+	for code, is := range seen {
+		if is {
+			used = append(used, uint32(code))
+		}
+	}
+	slices.SortFunc(used, func(a, b uint32) int { return cmp.Compare(c.Values[a], c.Values[b]) })
+	to := make([]uint32, len(c.Values))
+	values := make([]float64, len(used))
+	for i, code := range used {
+		to[code], values[i] = uint32(i), c.Values[code]
+	}
+	for i, code := range codes {
+		codes[i] = to[code]
+	}
+	return column.Column{Codes: column.Narrow(codes, len(values)), Values: values}
+}

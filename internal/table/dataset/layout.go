@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// layout says which coder reads each column of a file; nil: not read.
+type layout struct {
+	coders []*coder
+}
+
+// layoutByPosition is the layout of a file without names: every column of the
+// schema in its order but the derived ones, and the label at its position unless
+// labels are ignored and the file has one column less.
+func (r *reader) layoutByPosition(fields int) *layout {
+	coders := slices.Clone(r.cols[:len(r.s.FileColumns())])
+	if r.opts.Labels == LabelsIgnored && fields == len(coders) {
+		return &layout{coders}
+	}
+	return &layout{slices.Insert(coders, r.s.Label.Position, r.label)}
+}
+
+// layoutByName is the layout of a file whose columns have names.
+//
+// A name that the schema does not have is repeated in a fault only once every
+// declared name has been found: a file without a header, read as if it had one,
+// shows somebody's record where the names should be.
+func (r *reader) layoutByName(path string, line int, names []string) (*layout, error) {
+	fault := func(column, requirement string) error {
+		return &FaultError{File: path, Line: line, Column: column, Fault: requirement}
+	}
+	at := map[string]int{}
+	twice := map[string]bool{}
+	for i, name := range names {
+		if _, seen := at[name]; seen {
+			twice[name] = true
+		}
+		at[name] = i
+	}
+	coders := make([]*coder, len(names))
+	known := make([]bool, len(names))
+	place := func(name string, c *coder, mayMiss bool) error {
+		i, found := at[name]
+		switch {
+		case twice[name]:
+			return fault(name, "must be named once in the header")
+		case found:
+			coders[i], known[i] = c, true
+		case !mayMiss:
+			return fault(name, "must be among the names in the header")
+		}
+		return nil
+	}
+	file := r.s.FileColumns()
+	for j := range file {
+		c := &file[j]
+		if err := place(c.Name, r.cols[j], c.Role == schema.Ignored); err != nil {
+			return nil, err
+		}
+	}
+	if err := place(r.s.Label.Name, r.label, r.opts.Labels == LabelsIgnored); err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		switch {
+		case known[i]:
+		case name == "":
+			return nil, fault("", fmt.Sprintf("must have a name in column %d of the header", i+1))
+		case slices.ContainsFunc(r.s.Columns[len(file):], func(c schema.Column) bool { return c.Name == name }):
+			return nil, fault(name, "must not be in the file: the schema derives it from other columns")
+		default:
+			return nil, fault(name, "must be declared in the schema, or leave the file")
+		}
+	}
+	return &layout{coders}, nil
+}

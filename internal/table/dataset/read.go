@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Labels says what a reader does about the label column.
+type Labels int
+
+const (
+	// LabelsRequired reads the label column of every file.
+	LabelsRequired Labels = iota
+	// LabelsIgnored never reads a label; the column may be absent.
+	LabelsIgnored
+)
+
+// Options are the choices of one reading. The zero Options reads a labelled
+// table of any size.
+type Options struct {
+	Labels Labels
+	// MaxRows refuses a longer table; 0 means 2^31-1, which is also the most.
+	MaxRows int
+	// Progress is told now and then how many bytes of the files have been read,
+	// one call at a time; nil for none.
+	Progress func(done, total int64)
+	// Stdin is what the path "-" reads, as CSV; its size counts as 0 in
+	// Progress.
+	Stdin io.Reader
+}
+
+// Read reads the table in the files, one after another in the given order, into
+// memory: about the bytes of its codes and, for a number, 8 bytes per distinct
+// value. The file's format is told by FormatOf; CSV may be gzip. With a header,
+// and in Parquet, columns are matched by name in any order; a column that the
+// schema ignores may be absent, one that it derives must be.
+//
+// A structural fault is a *FaultError. It does not depend on what a private
+// cell or a private label holds. (Text that breaks the file's structure, such
+// as an open quote, is a fault wherever it stands.)
+func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (*Table, error) {
+	r, err := newReader(ctx, s, opts, paths)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return r.table(), nil
+}
+
+// maxFaults is how many faults a Check reports.
+const maxFaults = 100
+
+// Check reads the labelled table in the files as Read does and returns the
+// structural faults, up to 100 of them, in the order of the files. It reports
+// nothing about private cells. The error is for what is no fault of the table,
+// such as a file that cannot be opened.
+func Check(ctx context.Context, s *schema.Schema, paths ...string) ([]FaultError, error) {
+	r, err := newReader(ctx, s, Options{}, paths)
+	if err != nil {
+		return nil, err
+	}
+	r.faults.limit = maxFaults
+	err = r.read()
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return r.faults.found, err
+}
+
+// reader is one reading of some files into columns.
+type reader struct {
+	ctx      context.Context
+	s        *schema.Schema
+	opts     Options
+	paths    []string
+	progress progress
+	faults   faults
+
+	cols  []*coder // parallel to the schema's Columns; nil: ignored or derived
+	label *coder   // nil: not read
+	rows  int
+}
+
+func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []string) (*reader, error) {
+	if len(paths) == 0 {
+		return nil, &dp.ParamError{Op: "dataset", Param: "data", Want: "must name at least one file"}
+	}
+	if opts.MaxRows < 0 || opts.MaxRows > math.MaxInt32 {
+		return nil, &dp.ParamError{Op: "dataset", Param: "rows", Want: "must be at most 2^31-1", Got: opts.MaxRows}
+	}
+	if opts.MaxRows == 0 {
+		opts.MaxRows = math.MaxInt32
+	}
+	if p := s.Label.Position; p < 0 || p > len(s.FileColumns()) {
+		return nil, &dp.ParamError{Op: "dataset", Param: "label position", Want: "must be among the columns of the schema", Got: p}
+	}
+	if err := checkDerived(s); err != nil {
+		return nil, err
+	}
+	if opts.Stdin == nil && slices.Contains(paths, "-") {
+		return nil, &dp.ParamError{Op: "dataset", Param: "data", Want: "must name files, since there is no standard input here", Got: "-"}
+	}
+	r := &reader{ctx: ctx, s: s, opts: opts, paths: paths}
+	r.progress.report = opts.Progress
+	var err error
+	if r.progress.total, err = totalSize(paths); err != nil {
+		return nil, err
+	}
+	if r.cols, r.label, err = newCoders(s); err != nil {
+		return nil, err
+	}
+	if opts.Labels == LabelsIgnored {
+		r.label = nil
+	}
+	return r, nil
+}
+
+// read reads all files in order. Neighbouring Parquet files are read together,
+// so that columns, not files, are shared out among the processors.
+func (r *reader) read() error {
+	for from := 0; from < len(r.paths); {
+		to := from + 1
+		var err error
+		if FormatOf(r.paths[from]) == Parquet {
+			for to < len(r.paths) && FormatOf(r.paths[to]) == Parquet {
+				to++
+			}
+			err = r.readParquet(r.paths[from:to])
+		} else {
+			err = r.readCSV(r.paths[from])
+		}
+		if fault := (*FaultError)(nil); errors.As(err, &fault) {
+			err = r.faults.add(fault) // the file could not be read on
+		}
+		if err != nil {
+			return err
+		}
+		from = to
+	}
+	if r.rows == 0 {
+		return r.faults.add(&FaultError{File: r.paths[0], Fault: "must have at least one row (all files together)"})
+	}
+	return nil
+}
+
+func (r *reader) table() *Table {
+	t := &Table{Schema: r.s, Rows: r.rows, Cols: make([]column.Column, len(r.cols))}
+	for j, c := range r.cols {
+		if c != nil {
+			t.Cols[j] = c.column()
+		}
+	}
+	if r.label != nil {
+		t.Labels = r.label.column().Codes.U8
+	}
+	t.Derive()
+	return t
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// cell is one cell of a row that is passed on as it is.
+type cell struct {
+	form   form
+	text   []byte // valid until the next row
+	number float64
+}
+
+type form int
+
+const (
+	absent form = iota
+	textual
+	numeric
+)
+
+// bytes is the cell as text in memory of its own.
+func (c *cell) bytes() []byte {
+	if c.form == numeric {
+		return appendDecimal(nil, c.number)
+	}
+	return slices.Clone(c.text)
+}
+
+// float is the cell as a number, if it is one.
+func (c *cell) float() (float64, bool) {
+	if c.form == numeric {
+		return c.number, true
+	}
+	return parseDecimal(c.text)
+}
+
+// rows hands out the rows of one file.
+type rows interface {
+	// columns are the names of the cells of a row.
+	columns() []string
+	// next returns the cells of the next row, valid until the next call, and
+	// io.EOF after the last one. raw is the row as written, nil unless it is CSV.
+	next() (cells []cell, raw []byte, err error)
+	close() error
+}
+
+func (r *reader) openRows(path string) (rows, error) {
+	if FormatOf(path) == Parquet {
+		return r.openParquetRows(path)
+	}
+	return r.openTextRows(path)
+}
+
+// textRows are the rows of a CSV file.
+type textRows struct {
+	file   *os.File
+	rs     *records
+	names  []string
+	header []byte // the header as written; nil: none
+	ahead  bool   // rs holds the first row already
+	tokens []string
+	cells  []cell
+}
+
+func (r *reader) openTextRows(path string) (_ rows, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	text, err := openText(path, &countingReader{ctx: r.ctx, r: f, p: &r.progress})
+	if err != nil {
+		return nil, err
+	}
+	rs, err := newRecords(path, text, r.s.Dialect, 256<<10)
+	if err != nil {
+		return nil, err
+	}
+	if err := rs.start(); err != nil {
+		return nil, err
+	}
+	t := &textRows{file: f, rs: rs, tokens: r.s.Dialect.Missing}
+	if r.s.Dialect.Header {
+		if t.names, err = rs.names(); err != nil {
+			return nil, err
+		}
+		t.header = slices.Clone(rs.raw)
+		_, err = r.layoutByName(path, rs.line, t.names)
+		return t, err
+	}
+	if err := rs.read(); err != nil && err != io.EOF {
+		return nil, err
+	} else if err == nil {
+		t.ahead = true
+	}
+	t.names = r.positionNames(len(rs.fields))
+	return t, nil
+}
+
+// positionNames are the names of a file without a header, as layoutByPosition
+// lays it out.
+func (r *reader) positionNames(fields int) []string {
+	var names []string
+	for _, c := range r.s.FileColumns() {
+		names = append(names, c.Name)
+	}
+	if r.opts.Labels == LabelsIgnored && fields == len(names) {
+		return names
+	}
+	return slices.Insert(names, r.s.Label.Position, r.s.Label.Name)
+}
+
+func (t *textRows) columns() []string { return t.names }
+func (t *textRows) close() error      { return t.file.Close() }
+
+func (t *textRows) next() ([]cell, []byte, error) {
+	if !t.ahead {
+		if err := t.rs.read(); err != nil {
+			return nil, nil, err
+		}
+	}
+	t.ahead = false
+	if len(t.rs.fields) != len(t.names) {
+		return nil, nil, t.rs.fault(fmt.Sprintf("must have %d cells", len(t.names)))
+	}
+	t.cells = sized(t.cells, len(t.names))
+	for i, text := range t.rs.fields {
+		t.cells[i] = cell{form: textual, text: text}
+		for _, token := range t.tokens {
+			if string(text) == token {
+				t.cells[i].form = absent
+			}
+		}
+	}
+	return t.cells, t.rs.raw, nil
+}
+
+// parquetRows are the rows of a Parquet file. Columns that are no flat column
+// of a supported type, which the schema must ignore, are left out.
+type parquetRows struct {
+	r       *reader
+	pf      *parquetFile
+	file    io.Closer
+	names   []string
+	group   int // the next one
+	left    int64
+	cursors []cursor
+	cells   []cell
+}
+
+// cursor walks the cells of one column.
+type cursor struct {
+	at    int // place in the file
+	t     cellType
+	chunk *chunk
+	run   run
+	row   int // of the run, next
+	value int // of the run's values, next
+	text  []byte
+}
+
+func (r *reader) openParquetRows(path string) (rows, error) {
+	pf, f, err := openParquet(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.layOut(pf); err != nil {
+		f.Close()
+		return nil, err
+	}
+	p := &parquetRows{r: r, pf: pf, file: f}
+	for at, name := range pf.names {
+		if t, ok := cellTypeOf(pf.leaves[at]); ok {
+			p.names = append(p.names, name)
+			p.cursors = append(p.cursors, cursor{at: pf.leaves[at].Index(), t: t})
+		}
+	}
+	p.cells = make([]cell, len(p.cursors))
+	return p, nil
+}
+
+func (p *parquetRows) columns() []string { return p.names }
+func (p *parquetRows) close() error      { return p.file.Close() }
+
+func (p *parquetRows) next() (_ []cell, _ []byte, err error) {
+	defer recoverDamage(p.pf.path, &err)
+	for p.left == 0 {
+		if p.group == len(p.pf.groups) {
+			return nil, nil, io.EOF
+		}
+		if err := p.r.ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		p.left = p.pf.groups[p.group].NumRows
+		for i := range p.cursors {
+			c := &p.cursors[i]
+			if c.chunk, err = newChunk(p.pf, p.group, c.at, c.t); err != nil {
+				return nil, nil, chunkFault(p.pf.path, p.names[i], err)
+			}
+			c.run, c.row = run{}, 0
+		}
+		p.r.progress.add(int(p.pf.size) / len(p.pf.groups))
+		p.group++
+	}
+	p.left--
+	for i := range p.cursors {
+		if err := p.cursors[i].next(&p.cells[i]); err != nil {
+			return nil, nil, chunkFault(p.pf.path, p.names[i], err)
+		}
+	}
+	return p.cells, nil, nil
+}
+
+func (c *cursor) next(out *cell) (err error) {
+	if c.row == c.run.n {
+		if c.run, err = c.chunk.next(); err != nil {
+			return err
+		}
+		c.row, c.value = 0, 0
+	}
+	*out = cell{}
+	row := c.row
+	c.row++
+	if c.run.present != nil && c.run.present[row] == 0 {
+		return nil
+	}
+	from, at := c.run.values, c.value
+	c.value++
+	if c.run.indices != nil {
+		from, at = c.chunk.dict, int(c.run.indices[at])
+		if at >= c.chunk.n {
+			return errValues
+		}
+	}
+	switch from.kind {
+	case texts:
+		*out = cell{form: textual, text: from.texts[at]}
+	case floats:
+		*out = cell{form: numeric, number: from.floats[at]}
+	case ints:
+		// As text, since a float would round a long identifier.
+		c.text = strconv.AppendInt(c.text[:0], from.ints[at], 10)
+		*out = cell{form: textual, text: c.text}
+	case truths:
+		c.text = strconv.AppendBool(c.text[:0], from.truths[at] == 1)
+		*out = cell{form: textual, text: c.text}
+	}
+	return nil
+}
+
+// isNumber reports whether the schema declares a number of this name.
+func isNumber(s *schema.Schema, name string) bool {
+	i := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+	return i >= 0 && s.Columns[i].Kind == schema.Number && s.Columns[i].Role != schema.Ignored
+}
+
+var errUnquotable = errors.New("dataset: cell needs quotes, and the dialect has none")

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Table answers from a dataset.Table, which it does not change.
+type Table struct {
+	t        *dataset.Table
+	schema   *schema.Schema
+	positive int // label code; -1 where there is none
+	laid     *laidOut
+	scored   *scored
+}
+
+var _ engine.Table = (*Table)(nil)
+
+// New wraps a labelled table.
+func New(t *dataset.Table) (*Table, error) {
+	if t.Labels == nil {
+		return nil, fmt.Errorf("memory: the table was read without labels")
+	}
+	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut), new(scored)}, nil
+}
+
+func (m *Table) Schema() *schema.Schema { return m.schema }
+func (m *Table) Rows() int              { return m.t.Rows }
+
+// chunkRows is how many rows one piece of work covers.
+const chunkRows = 1 << 12
+
+// Mistakes implements engine.Table. Time O(n·columns·T/2) word additions;
+// memory one pattern per distinct one.
+func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*engine.Patterns, error) {
+	if err := m.binary("mistakes of thresholds"); err != nil {
+		return nil, err
+	}
+	sc := feature.NewScorer(sp, cs)
+	bound, words := sc.Bind(m.t.Cols), sc.Words()
+	// A set bit says "positive", which is wrong where the label is not; where it
+	// is, the clear bits are. By a table: labels are too irregular to branch on.
+	var flip [256]uint64
+	flip[m.positive] = ^uint64(0)
+	used := make([]uint64, words) // the bits in use
+	for t := range cs {
+		used[t/64] |= 1 << (t % 64)
+	}
+	wrong := func(from, to int, out []uint64) {
+		bound.Answers(from, out)
+		for i, label := range m.t.Labels[from:to] {
+			for w := range used {
+				out[i*words+w] ^= flip[label] & used[w]
+			}
+		}
+	}
+	if len(cs) > directBits && len(cs) <= packedBits && m.t.Rows <= math.MaxUint32 {
+		parts, err := each(ctx, m, 1, newPacked, func(from, to int, out []uint64, into *packed) {
+			wrong(from, to, out)
+			into.add(out)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range parts[1:] {
+			parts[0].merge(part)
+		}
+		p := &engine.Patterns{Words: 1}
+		p.Bits, p.Count = parts[0].sorted()
+		return p, nil
+	}
+	all, err := m.count(ctx, len(cs), 1, func(from, to int, out []uint64, into *tally) {
+		wrong(from, to, out)
+		into.add(out, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &engine.Patterns{Words: words, Bits: make([]uint64, 0, all.len*words), Count: make([]uint64, 0, all.len)}
+	for _, at := range all.sorted() {
+		p.Bits = append(p.Bits, all.key(at)...)
+		p.Count = append(p.Count, all.counts(at)[0])
+	}
+	return p, nil
+}
+
+// Groups implements engine.Table. Time O(n·columns); memory one key and K
+// counters per distinct row.
+func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
+	// Each column gets as many key bits as its codes need; a column never
+	// straddles two words.
+	type field struct{ word, shift, width int }
+	fields, word, at := make([]field, len(cols)), 0, 0
+	for k, j := range cols {
+		width := bits.Len(uint(max(m.codes(j)-1, 1)))
+		if at+width > 64 {
+			word, at = word+1, 0
+		}
+		fields[k] = field{word, at, width}
+		at += width
+	}
+	words, classes := word+1, m.t.Schema.Classes() // of the whole label; Against folds them below
+	short := word == 0 && at <= 32
+	all, err := m.count(ctx, max(1, 64*word+at), classes, func(from, to int, keys []uint64, into *tally) {
+		clear(keys)
+		codes := make([]uint32, to-from)
+		for k, j := range slices.Backward(cols) {
+			f := fields[k]
+			if short { // the last column is the highest field
+				m.t.Cols[j].Codes.Mix(from, 1<<f.width, codes)
+				continue
+			}
+			m.t.Cols[j].Codes.Read(from, codes)
+			for i, c := range codes {
+				keys[i*words+f.word] |= uint64(c) << f.shift
+			}
+		}
+		if short {
+			for i, key := range codes {
+				keys[i] = uint64(key)
+			}
+		}
+		into.add(keys, m.t.Labels[from:to])
+	})
+	if err != nil {
+		return nil, err
+	}
+	g := &engine.Groups{Cols: make([]column.Column, len(m.t.Cols)), Len: all.len, Counts: make([][]uint64, m.schema.Classes())}
+	slots := all.sorted()
+	for k, j := range cols {
+		codes := make([]uint32, len(slots))
+		for i, s := range slots {
+			codes[i] = uint32(all.key(s)[fields[k].word] >> fields[k].shift & (1<<fields[k].width - 1))
+		}
+		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codes(j)), Values: m.t.Cols[j].Values}
+	}
+	for c := range g.Counts {
+		g.Counts[c] = make([]uint64, len(slots))
+	}
+	for i, s := range slots {
+		for c, n := range all.counts(s) {
+			g.Counts[m.code(c)][i] += n
+		}
+	}
+	return g, nil
+}
+
+// codes is the number of codes column j can hold.
+func (m *Table) codes(j int) int {
+	if v := m.t.Cols[j].Values; v != nil {
+		return len(v)
+	}
+	return m.t.Schema.Columns[j].Codes()
+}
+
+// count runs fill over chunks of rows and merges what it counts: keys of so many
+// bits.
+func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from, to int, keys []uint64, into *tally)) (*tally, error) {
+	fresh := func() *tally { return newTally(keyBits, counters, m.t.Rows) }
+	parts, err := each(ctx, m, (keyBits+63)/64, fresh, fill)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range parts[1:] {
+		parts[0].merge(t)
+	}
+	return parts[0], nil
+}
+
+// each runs fill over chunks of rows, into one T per core, at least one. keys has
+// room for words words of each row of the chunk.
+func each[T any](ctx context.Context, m *Table, words int, fresh func() T, fill func(from, to int, keys []uint64, into T)) ([]T, error) {
+	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
+	parts := make([]T, max(1, min(runtime.GOMAXPROCS(0), chunks)))
+	var wg sync.WaitGroup
+	for w := range parts {
+		parts[w] = fresh()
+		wg.Go(func() {
+			keys := make([]uint64, chunkRows*words)
+			for c := w; c < chunks && ctx.Err() == nil; c += len(parts) {
+				from, to := c*chunkRows, min((c+1)*chunkRows, m.t.Rows)
+				fill(from, to, keys[:(to-from)*words], parts[w])
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
+	}
+	return parts, nil
+}
+
+// LogisticSums implements engine.Table.
+func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
+	if err := m.binary("loss sums"); err != nil {
+		return nil, err
+	}
+	weigh := engine.LabelWeights(m.t.Labels, m.positive, nil)
+	sums, err := engine.LogisticSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, coef)
+	if err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
+	}
+	return sums, nil
+}
+
+// MarginSums implements engine.Table.
+func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
+	if err := m.binary("margins"); err != nil {
+		return nil, err
+	}
+	weigh := engine.LabelWeights(m.t.Labels, m.positive, r.Weights)
+	sums, err := engine.MarginSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, l, r, coef)
+	if err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
+	}
+	return sums, nil
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/table/engine"
+)
+
+// Every margin there is, on both sides.
+func TestWeightsByTableAreTheEnginesToTheBit(t *testing.T) {
+	step := int32(1)
+	if testing.Short() {
+		step = 7
+	}
+	margins, out := make([]int32, 0, 1<<12), make([]uint32, 1<<12)
+	check := func() {
+		weightTables().weigh(margins, out)
+		for i, m := range margins {
+			if want := uint32(engine.Weight(int64(m>>1)))<<1 | uint32(m&1); out[i] != want {
+				t.Fatalf("a margin of %d units, side %d, weighs %d, want %d", m>>1, m&1, out[i], want)
+			}
+		}
+		margins = margins[:0]
+	}
+	for m := int32(-100_000); m < weightless+100_000; m += step {
+		if margins = append(margins, m<<1|m>>3&1); len(margins) == cap(margins) {
+			check()
+		}
+	}
+	margins = append(margins, -longest*2<<20, longest*2<<20-1, -1, -2)
+	check()
+}

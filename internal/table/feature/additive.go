@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feature
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Bins cuts one column into bins: a number's lie between Edges, a category has
+// one per code or one per group of codes. Those of a pair are the cells of its two columns' bins.
+type Bins struct {
+	Column int       // index into the schema's Columns; of a pair, the first
+	Edges  []float64 // of a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
+	Second *Bins     // of a pair, its second column's; else nil
+	codes  int       // bins of a category; 0 for a number
+	groups []uint32  // of a category in groups, the bin of each code
+}
+
+// NewBins cuts a column of s. edges are not used for a category. It does not
+// copy them.
+func NewBins(s *schema.Schema, col int, edges []float64) Bins {
+	c := &s.Columns[col]
+	if c.Kind == schema.Category {
+		return Bins{Column: col, codes: c.Codes()}
+	}
+	return Bins{Column: col, Edges: edges}
+}
+
+// NewGroups cuts a column, a category, into the groups 0..n-1 that its codes are
+// in. It does not copy of.
+func NewGroups(col int, of []uint32, n int) Bins { return Bins{Column: col, codes: n, groups: of} }
+
+// Cross is the bins of a pair of columns: those of the second within each of the
+// first's, so bins i and j meet in bin i·second.Len() + j.
+func Cross(first, second Bins) Bins {
+	first.Second = &second
+	return first
+}
+
+// Len is the number of bins, at least 1.
+func (b *Bins) Len() int {
+	n := len(b.Edges) + 1
+	if b.codes > 0 {
+		n = b.codes
+	}
+	if b.Second != nil {
+		n *= b.Second.Len()
+	}
+	return n
+}
+
+// Clone copies b with all it refers to.
+func (b *Bins) Clone() Bins {
+	c := *b
+	c.Edges, c.groups = slices.Clone(b.Edges), slices.Clone(b.groups)
+	if b.Second != nil {
+		second := b.Second.Clone()
+		c.Second = &second
+	}
+	return c
+}
+
+// Ordered reports whether neighbouring bins are neighbours: those of a number.
+func (b *Bins) Ordered() bool { return b.codes == 0 && b.Second == nil }
+
+// Number is the bin of a number already clamped to its bounds.
+func (b *Bins) Number(x float64) int {
+	return sort.Search(len(b.Edges), func(i int) bool { return x < b.Edges[i] })
+}
+
+// ByCode lists the bin of each code of col, the column the bins are of. Of a pair
+// it is the first column, and what is listed are the first bins of its own.
+func (b *Bins) ByCode(col *column.Column) []uint32 {
+	if b.groups != nil {
+		return slices.Clone(b.groups)
+	}
+	if b.codes > 0 {
+		out := make([]uint32, b.codes)
+		for code := range out {
+			out[code] = uint32(code)
+		}
+		return out
+	}
+	out := make([]uint32, len(col.Values))
+	for code, x := range col.Values {
+		out[code] = uint32(b.Number(x))
+	}
+	return out
+}
+
+// ByLevel is steps, one per bin, laid out as a model keeps them: one per code
+// where the bins are groups of codes, else as they are. Of a pair this holds for
+// both columns.
+func (b *Bins) ByLevel(steps []float64) []float64 {
+	width := 1
+	if b.Second != nil {
+		width = b.Second.Len()
+	}
+	row := func(bin uint32) []float64 {
+		r := steps[int(bin)*width:][:width]
+		if b.Second != nil {
+			r = b.Second.ByLevel(r)
+		}
+		return r
+	}
+	var out []float64
+	if b.groups == nil {
+		if b.Second == nil {
+			return steps
+		}
+		for bin := range len(steps) / width {
+			out = append(out, row(uint32(bin))...)
+		}
+		return out
+	}
+	for _, g := range b.groups {
+		out = append(out, row(g)...)
+	}
+	return out
+}
+
+// BoundBins finds the bins of the rows of one table. It is read-only.
+type BoundBins struct {
+	codes  *column.Codes
+	byCode []uint32
+	second *BoundBins // of a pair; byCode then counts in rows of its cells
+}
+
+// Bind tabulates the bins for cols, which is parallel to the schema's Columns.
+func (b *Bins) Bind(cols []column.Column) *BoundBins {
+	col := &cols[b.Column]
+	out := &BoundBins{codes: &col.Codes, byCode: b.ByCode(col)}
+	if b.Second != nil {
+		out.second = b.Second.Bind(cols)
+		for code := range out.byCode {
+			out.byCode[code] *= uint32(b.Second.Len())
+		}
+	}
+	return out
+}
+
+// Read writes the bins of rows from, from+1, ... into out. scratch is of the
+// same length, and used for a pair alone.
+func (b *BoundBins) Read(from int, out, scratch []uint32) {
+	b.codes.Look(from, b.byCode, out)
+	if b.second == nil {
+		return
+	}
+	scratch = scratch[:len(out)]
+	b.second.codes.Look(from, b.second.byCode, scratch)
+	for i, second := range scratch {
+		out[i] += second
+	}
+}
+
+// At is the bin of one row.
+func (b *BoundBins) At(row int) int {
+	bin := b.byCode[b.codes.At(row)]
+	if b.second != nil {
+		bin += b.second.byCode[b.second.codes.At(row)]
+	}
+	return int(bin)
+}
+
+// Shape is a step function of one column or of a pair.
+type Shape struct {
+	Bins
+	Steps []float64 // one per bin, in nats; at most MaxStep in size
+}
+
+// Additive is a sum of step functions: the log-odds of the positive label are
+// Intercept + Σ Steps[bin of the cell], in nats.
+//
+// Like those of a Threshold its scores are integers: each step is rounded to a
+// multiple of 1/ScoreOne before it is added, so a score depends neither on the
+// order of additions nor on the machine.
+type Additive struct {
+	Intercept float64 // at most MaxStep in size
+	Shapes    []Shape // a column may have several
+	// Clip, where it is not nil, holds the intercept and the first Clip.Shapes
+	// shapes together within [Low, High] before the others are added.
+	Clip *Clip
+}
+
+// Clip bounds the first part of a sum.
+type Clip struct {
+	Shapes    int
+	Low, High float64 // nats
+}
+
+const (
+	// ScoreOne is how many units of a score make one nat.
+	ScoreOne = 1 << 20
+	// MaxStep bounds what a score is made of, so that no sum of a schema's
+	// columns overflows.
+	MaxStep = 1 << 20
+)
+
+// Units rounds a step to units of 1/ScoreOne nat.
+func Units(step float64) int64 { return int64(math.RoundToEven(step * ScoreOne)) }
+
+// BoundAdditive is an Additive tabulated for the codes of one table. It is
+// read-only, so goroutines may share it.
+type BoundAdditive struct {
+	start   int64
+	clipped []boundShape // before the clip
+	low     int64
+	high    int64
+	terms   []boundShape
+}
+
+type boundShape struct {
+	codes *column.Codes // of one column; nil for a pair
+	pair  *BoundBins
+	units []int64 // by code, of a pair by bin
+}
+
+// Bind tabulates f for cols, which is parallel to the schema's Columns.
+func (f *Additive) Bind(cols []column.Column) *BoundAdditive {
+	b := &BoundAdditive{start: Units(f.Intercept), low: math.MinInt64, high: math.MaxInt64}
+	first := 0
+	if f.Clip != nil {
+		first, b.low, b.high = f.Clip.Shapes, Units(f.Clip.Low), Units(f.Clip.High)
+	}
+	b.clipped, b.terms = bindShapes(f.Shapes[:first], cols), bindShapes(f.Shapes[first:], cols)
+	return b
+}
+
+// bindShapes makes one table of all shapes of a column, and one of each pair.
+func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
+	at := map[int]int{}
+	for k := range shapes {
+		sh := &shapes[k]
+		if sh.Second != nil {
+			pair := boundShape{pair: sh.Bind(cols), units: make([]int64, len(sh.Steps))}
+			for bin, step := range sh.Steps {
+				pair.units[bin] = Units(step)
+			}
+			terms = append(terms, pair)
+			continue
+		}
+		col := &cols[sh.Column]
+		bins := sh.ByCode(col)
+		if _, ok := at[sh.Column]; !ok {
+			at[sh.Column] = len(terms)
+			terms = append(terms, boundShape{codes: &col.Codes, units: make([]int64, len(bins))})
+		}
+		units := terms[at[sh.Column]].units
+		for code, bin := range bins {
+			units[code] += Units(sh.Steps[bin])
+		}
+	}
+	return terms
+}
+
+// Scores writes the scores of rows from, from+1, ..., in units of 1/ScoreOne
+// nat. scratch is of twice the length of out.
+func (b *BoundAdditive) Scores(from int, out []int64, scratch []uint32) {
+	for i := range out {
+		out[i] = b.start
+	}
+	add(b.clipped, from, out, scratch)
+	for i, z := range out {
+		out[i] = min(max(z, b.low), b.high)
+	}
+	add(b.terms, from, out, scratch)
+}
+
+func add(terms []boundShape, from int, out []int64, scratch []uint32) {
+	codes, spare := scratch[:len(out)], scratch[len(out):]
+	for k := range terms {
+		units := terms[k].units
+		if terms[k].pair != nil {
+			terms[k].pair.Read(from, codes, spare)
+		} else {
+			terms[k].codes.Read(from, codes)
+		}
+		for i, c := range codes {
+			out[i] += units[c]
+		}
+	}
+}

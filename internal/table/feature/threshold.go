@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feature
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+)
+
+// Threshold is the classifier that answers the positive label where
+// Σ Coef·feature + Bias ≥ 0. Coefficients and bias lie in [-1, 1]. (Any linear
+// classifier can be scaled so without changing an answer.)
+//
+// Scores are integers: each column's contribution is rounded to the space's
+// grid before it is added (Space.Fixed). An answer therefore does not depend
+// on the order of additions, the machine, or whether one row or a million are
+// scored, and a trained model answers exactly as it was trained.
+type Threshold struct {
+	Coef []float64 // length Width of its Space
+	Bias float64
+}
+
+// fixedBits is S, chosen so that (columns+1) contributions of at most 2^S add up
+// to at most 2^30 (scorer.go says what the spare bits are for).
+func (sp *Space) fixedBits() uint {
+	s := uint(30)
+	for n := len(sp.Columns); n > 0; n >>= 1 {
+		s--
+	}
+	return s
+}
+
+// Fixed rounds coef·value, a number in [-1, 1], to the grid 2^-S on which
+// contributions are added; it returns the number of grid steps.
+func (sp *Space) Fixed(coef, value float64) int32 {
+	x := math.RoundToEven(float64(coef*value) * float64(int64(1)<<sp.fixedBits()))
+	return int32(x)
+}
+
+// Slack is how far from zero, in units of c's own scores, a score computed in
+// floating point must be for its sign to be c's answer: twice what the rounding
+// of the contributions to the grid can move it.
+func (sp *Space) Slack() float64 {
+	return float64(len(sp.Columns)+1) / float64(int64(1)<<sp.fixedBits())
+}
+
+// Answers reports whether c answers positive for one row of coded columns. For
+// many rows use a Scorer, whose answers are the same.
+func (sp *Space) Answers(c Threshold, cols []column.Column, row int) bool {
+	sum := int64(sp.Fixed(c.Bias, 1))
+	for k, j := range sp.Columns {
+		f, v := sp.Cell(k, &cols[j], int(cols[j].Codes.At(row)))
+		sum += int64(sp.Fixed(c.Coef[f], v))
+	}
+	return sum >= 0
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sample draws rows of a table for training and testing: balanced, held
+// out. It is for experiments and comparisons; what is drawn hides nothing.
+package sample
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+)
+
+// Balance draws as many rows of each label as the rarest label has, without
+// replacement, and returns them in random order.
+func Balance(t *dataset.Table, src rng.Source) []int {
+	byLabel := make([][]int, t.Schema.Classes())
+	for i, l := range t.Labels {
+		byLabel[l] = append(byLabel[l], i)
+	}
+	least := len(slices.MinFunc(byLabel, func(a, b []int) int { return len(a) - len(b) }))
+	var rows []int
+	for _, of := range byLabel {
+		shuffle(of, src)
+		rows = append(rows, of[:least]...)
+	}
+	shuffle(rows, src)
+	return rows
+}
+
+// HoldOut shuffles rows and parts off ⌊share·len⌋ of them for testing.
+func HoldOut(rows []int, share float64, src rng.Source) (train, test []int) {
+	all := slices.Clone(rows)
+	shuffle(all, src)
+	n := int(share * float64(len(all)))
+	return all[n:], all[:n]
+}
+
+func shuffle(rows []int, src rng.Source) {
+	rng.Shuffle(src, len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Init writes a commented schema template for a file whose header names these
+// columns. It knows names only, so every fact about the cells is left blank
+// ("___") and Parse refuses the template until each blank is filled in. d is
+// the text format the caller read the header with; only its delimiter, quote
+// and header matter. Names are trimmed; an empty, repeated or unprintable one
+// is refused with a *dp.ParamError.
+func Init(names []string, d Dialect) ([]byte, error) {
+	refuse := func(param, want string, got any, hint string) ([]byte, error) {
+		return nil, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}
+	}
+	if len(names) < 2 || len(names) > MaxColumns {
+		return refuse("columns", fmt.Sprintf("must number 2 to %d, the label included", MaxColumns), len(names), "is the delimiter right?")
+	}
+	seen := map[string]int{}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, templateHead, quote(string(d.Delimiter)), yamlQuote(d.Quote), d.Header)
+	for i, name := range names {
+		name = strings.TrimSpace(name)
+		param := fmt.Sprintf("name of column %d", i+1)
+		first, twice := seen[name]
+		switch {
+		case name == "":
+			return refuse(param, "must not be empty", nil, "repair the header, or treat the file as one without a header")
+		case !utf8.ValidString(name) || strings.ContainsFunc(name, hidden):
+			return refuse(param, "must be printable UTF-8", nil, "repair the header")
+		case twice:
+			return refuse(param, "must be unique", strconv.Quote(name), fmt.Sprintf("column %d has the same name", first))
+		}
+		seen[name] = i + 1
+		fmt.Fprintf(&b, templateColumn, flow(text(name)))
+	}
+	b.WriteString(templateTail)
+	return b.Bytes(), nil
+}
+
+// InitColumns is Init for a file without a header, whose first line is
+// somebody's record: it names the columns column_1 to column_n.
+func InitColumns(n int, d Dialect) ([]byte, error) {
+	d.Header = false
+	names := make([]string, min(max(n, 0), MaxColumns+1)) // Init refuses the rest
+	for i := range names {
+		names[i] = fmt.Sprintf("column_%d", i+1)
+	}
+	return Init(names, d)
+}
+
+func yamlQuote(q rune) string {
+	if q == 0 {
+		return `""`
+	}
+	return quote(string(q))
+}
+
+const templateHead = `# A schema: everything discreet may know about a table before it looks at it.
+# Fill in every ___ ; as long as one is left the schema is refused. Take bounds
+# and levels from documentation, law or common knowledge, never from the rows:
+# what is written here is public, and is not covered by the privacy guarantee.
+name: ___                # what the table is called
+unit: ___                # whose data one row is, e.g. "one hospital admission"
+relation: ___            # replace-one: neighbouring tables differ in the protected part of one row, and the
+                         #              number of rows is public
+                         # add-remove:  neighbouring tables differ by one whole row
+# max_epsilon: 1         # optional: the largest ε one training may spend
+# max_delta: 1e-7        # optional: the largest δ; without it and with max_epsilon, none
+# parts: ___             # optional: the public column whose levels part the rows (train --part)
+# pairs: [[___, ___]]    # optional: columns whose two cells together say more than each does, such as [month, day]
+file:
+  delimiter: %s
+  quote: %s
+  header: %t
+  trim: ___              # true: white space around a cell does not count; false: it does
+  missing: ___           # the cells that mean "missing", e.g. ["", "?", NA]; [] if there are none
+  # comment: "#"         # optional: records starting with this are skipped
+  # skip_records: 1      # optional: so many records before the header or the first row are skipped
+  # skip_until: "@data"  # optional: everything up to and including this line is skipped
+
+# One entry per column, in file order. For each, fill in the role
+#   private  the guarantee protects the column
+#   public   it does not
+#   ignored  the column is never read
+# and keep one of the three lines below it without its "# " (an ignored column needs none):
+#   number    cells are clamped to lower and upper; default stands in for a missing or unreadable cell
+#             (a private number must have one). Add transform: log1p to use log(1+x),
+#             monotone: increasing (or decreasing) to have the model follow it, bins: quantiles to have
+#             learner additive find bins in which many rows lie, at a price, where the bounds are wide.
+#   category  levels lists every value; any other cell counts as "other"; with missing: true a missing
+#             cell has a level of its own. {value: a, aliases: [b, c]} in place of a level: b and c mean a.
+#             groups: {NAME: [LEVEL, ...], ...} has learner additive take levels together.
+#   label     exactly one column: what is to be predicted. positive is the level that scores speak of;
+#             default, for a private label only, is the level an unreadable label becomes.
+#             With more than two levels there is no positive one. weights: {LEVEL: NUMBER, ...}, for
+#             every level, makes rows of some levels count more, where mistakes about them cost more.
+columns:
+`
+
+const templateColumn = `  - name: %s
+    role: ___
+    # number: {lower: ___, upper: ___, default: ___}
+    # category: {levels: [___, ___], missing: false}
+    # label: {levels: [___, ___], positive: ___}
+`
+
+const templateTail = `
+# Optional: columns that no file has and that follow from several numbers of the same row, such as the
+# worst of monthly delays; private if one of them is. monotone, edges and bins as for a number.
+# derived:
+#   - {name: ___, largest: [___, ___]}  # or smallest: or mean:
+`

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// read turns a document into a Schema, or reports everything wrong with it.
+func read(root *node) (*Schema, error) {
+	r := &reader{}
+	if root.form == empty {
+		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
+		return nil, r.found
+	}
+	f := r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns", "derived")
+	s := &Schema{
+		Name:     f.prose("name", "write name: and what the table is called, e.g. adult"),
+		Unit:     f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
+		Relation: r.relation(f),
+	}
+	if f.has("max_epsilon") {
+		s.MaxEpsilon = r.maxEpsilon(f)
+	}
+	if f.has("max_delta") {
+		s.MaxDelta = r.maxDelta(f)
+	}
+	if n := f.given("file", `write file: with at least {delimiter: ",", quote: '"', header: true}`); n != nil {
+		s.Dialect = r.dialect(n)
+	}
+	if f.given("columns", "write columns: with one entry per column of the file, in file order, the label among them") != nil {
+		if names := r.columns(f, s); names != nil && f.has("derived") {
+			r.derived(f, s, names)
+		}
+	}
+	if f.has("parts") {
+		r.parts(f, s)
+	}
+	if f.has("pairs") {
+		r.pairs(f, s)
+	}
+	if len(r.found) > 0 {
+		return nil, r.found
+	}
+	return s, nil
+}
+
+func (r *reader) relation(f fields) dp.Relation {
+	const hint = "write relation: replace-one (neighbours differ in the protected part of one row, the number of rows is public) or relation: add-remove (neighbours differ by one whole row)"
+	rel := dp.Relation(f.text("relation", hint))
+	if rel != "" && rel != dp.ReplaceOne && rel != dp.AddRemove {
+		f.refuse("relation", "must be replace-one or add-remove", strconv.Quote(string(rel)), hint)
+	}
+	return rel
+}
+
+func (r *reader) maxEpsilon(f fields) dp.Epsilon {
+	const hint = "write the largest ε one training may spend, e.g. max_epsilon: 1, or remove the line"
+	n := f.given("max_epsilon", hint)
+	if n == nil {
+		return 0
+	}
+	if n.form == plain {
+		if eps, err := dp.ParseEpsilon(n.text); err == nil {
+			return eps
+		}
+	}
+	f.refuse("max_epsilon", "must be a decimal number between 1e-9 and "+dp.MaxEpsilon.String(), describe(n), hint)
+	return 0
+}
+
+func (r *reader) maxDelta(f fields) dp.Delta {
+	const hint = "write the largest δ one training may spend, e.g. max_delta: 1e-7, or remove the line for pure guarantees only"
+	n := f.given("max_delta", hint)
+	if n == nil {
+		return 0
+	}
+	if n.form == plain {
+		if delta, err := dp.ParseDelta(n.text); err == nil && delta > 0 {
+			return delta
+		}
+	}
+	f.refuse("max_delta", "must be a decimal number > 0 and < 1", describe(n), hint)
+	return 0
+}
+
+// parts reads the column that parts the rows, once the columns are read.
+func (r *reader) parts(f fields, s *Schema) {
+	const hint = "name the public column with levels in which rows of different parts differ, or remove the line"
+	s.Parts = f.prose("parts", hint)
+	if s.Parts == "" {
+		return
+	}
+	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.Parts })
+	switch {
+	case i < 0:
+		f.refuse("parts", "must name one of the columns", strconv.Quote(s.Parts), hint)
+	case s.Columns[i].Role != Public:
+		f.refuse("parts", "must name a public column: a row must not change its part between neighbours", strconv.Quote(s.Parts), hint)
+	case s.Columns[i].Kind != Category || len(s.Columns[i].Levels) < 2:
+		f.refuse("parts", "must name a category column with at least 2 levels", strconv.Quote(s.Parts), hint)
+	}
+}
+
+func (r *reader) dialect(n *node) Dialect {
+	f := r.fields(n, "file ", "delimiter", "quote", "header", "trim", "missing", "comment", "skip_records", "skip_until")
+	d := Dialect{
+		Delimiter: r.delimiter(f),
+		Quote:     r.quote(f),
+		Header:    f.boolean("header", "write header: true if the first record names the columns, header: false if it is data"),
+	}
+	if d.Quote != 0 && d.Quote == d.Delimiter {
+		f.refuse("quote", "must differ from the delimiter", strconv.QuoteRune(d.Quote), "")
+	}
+	if f.has("trim") {
+		d.Trim = f.boolean("trim", "write trim: true if white space around a cell does not count, trim: false if it does")
+	}
+	d.Missing = r.missing(f)
+	if f.has("comment") {
+		d.Comment = f.text("comment", `write the characters a skipped record starts with, e.g. comment: "#", or remove the line`)
+	}
+	if f.has("skip_records") {
+		d.SkipRecords = r.count(f, "skip_records", "write how many records come before the header or the first row, or remove the line")
+	}
+	if f.has("skip_until") {
+		d.SkipUntil = f.text("skip_until", `write the whole line after which the rows begin, e.g. skip_until: "@data", or remove the line`)
+	}
+	return d
+}
+
+func (r *reader) delimiter(f fields) rune {
+	const hint = `write one of delimiter: "," or ";" or "\t" (in double quotes) or another single character; spaces beside it are for trim: true`
+	n := f.given("delimiter", hint)
+	if n == nil {
+		return 0
+	}
+	c, size := utf8.DecodeRuneInString(n.text)
+	if n.form != plain && n.form != quoted || size == 0 || size != len(n.text) ||
+		c != '\t' && hidden(c) || unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune(`"'.+-`, c) {
+		f.refuse("delimiter", "must be a single character that no number, word or quote is written with", describe(n), hint)
+		return 0
+	}
+	return c
+}
+
+func (r *reader) quote(f fields) rune {
+	const hint = `write quote: '"' if cells may be put in double quotes, quote: "'" for single ones, quote: "" if quotes are ordinary characters`
+	n := f.given("quote", hint)
+	switch {
+	case n == nil:
+	case n.form == quoted && n.text == "":
+	case n.form == quoted && (n.text == `"` || n.text == `'`):
+		return rune(n.text[0])
+	default:
+		f.refuse("quote", "must be a double quote, a single quote or empty", describe(n), hint)
+	}
+	return 0
+}
+
+// missing reads the tokens that mean "missing". The empty cell is one only
+// where it is listed.
+func (r *reader) missing(f fields) (tokens []string) {
+	const hint = `write the cells that mean missing, e.g. missing: ["", "?", NA], or missing: [] if there are none`
+	seen := map[string]bool{}
+	for _, n := range f.items("missing", hint, MaxMissing) {
+		s, ok := r.scalar(n, f.where+"missing", hint)
+		if !ok {
+			continue
+		}
+		r.tight(n, f.where+"missing", s)
+		if seen[s] {
+			r.refuse(n.line, f.where+"missing", "must list each token once", strconv.Quote(s), "remove one of the two")
+		}
+		seen[s] = true
+		tokens = append(tokens, s)
+	}
+	return tokens
+}
+
+func (r *reader) count(f fields, key, hint string) int {
+	n := f.given(key, hint)
+	if n == nil {
+		return 0
+	}
+	const most = 1 << 20
+	i, err := strconv.Atoi(n.text)
+	if n.form != plain || err != nil || i < 0 || i > most {
+		f.refuse(key, "must be a whole number between 0 and "+strconv.Itoa(most), describe(n), hint)
+		return 0
+	}
+	return i
+}

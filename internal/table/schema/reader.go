@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// blank is what a template leaves where somebody has to decide.
+const blank = "___"
+
+// maxProblems is how many faults one report lists.
+const maxProblems = 24
+
+// problems is every fault found in one schema.
+type problems []error
+
+func (ps problems) Error() string {
+	if len(ps) == 1 {
+		return ps[0].Error()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d problems", len(ps))
+	if len(ps) == maxProblems {
+		fmt.Fprintf(&b, " (there may be more)")
+	}
+	for _, p := range ps {
+		b.WriteString("\n  " + p.Error())
+	}
+	return b.String()
+}
+
+func (ps problems) Unwrap() []error { return ps }
+
+// reader collects faults instead of stopping at the first, so that somebody
+// filling in a template sees everything that is left to do.
+type reader struct{ found problems }
+
+func (r *reader) refuse(line int, param, want string, got any, hint string) {
+	if len(r.found) >= maxProblems {
+		return
+	}
+	op := "schema"
+	if line > 0 {
+		op = fmt.Sprintf("schema line %d", line)
+	}
+	r.found = append(r.found, &dp.ParamError{Op: op, Param: param, Want: want, Got: got, Hint: hint})
+}
+
+// fields is a mapping being read.
+type fields struct {
+	r      *reader
+	where  string // begins every parameter's name, e.g. `column "age" `
+	line   int
+	values map[string]*node
+}
+
+// fields opens a mapping and refuses keys it must not have.
+func (r *reader) fields(n *node, where string, keys ...string) fields {
+	f := fields{r, where, n.line, map[string]*node{}}
+	list := strings.Join(keys, ", ")
+	if n.form != mapping {
+		r.refuse(n.line, strings.TrimSpace(where), "must be a mapping", describe(n), "write the keys "+list)
+		return f
+	}
+	for _, p := range n.pairs {
+		if f.line == 0 {
+			f.line = p.line
+		}
+		switch _, twice := f.values[p.key]; {
+		case !slices.Contains(keys, p.key):
+			r.refuse(p.line, where+"key", "must be one of those known here", strconv.Quote(p.key), "the keys are "+list)
+		case twice:
+			r.refuse(p.line, where+"key", "must be given once", strconv.Quote(p.key)+" twice", "keep one")
+		default:
+			f.values[p.key] = p.value
+		}
+	}
+	return f
+}
+
+// has says whether the key was written at all.
+func (f fields) has(key string) bool { return f.values[key] != nil }
+
+func (f fields) lineOf(key string) int {
+	if n := f.values[key]; n != nil && n.line > 0 {
+		return n.line
+	}
+	return f.line
+}
+
+// refuse reports a fault of one key.
+func (f fields) refuse(key, want string, got any, hint string) {
+	f.r.refuse(f.lineOf(key), f.where+key, want, got, hint)
+}
+
+// given returns the node of a key that must be there, or nil after reporting
+// that it is not. The hint says what to write.
+func (f fields) given(key, hint string) *node {
+	n := f.values[key]
+	switch {
+	case n == nil:
+		f.refuse(key, "must be given", nil, hint)
+	case n.form == empty:
+		f.refuse(key, "must be given", "an empty value", hint)
+		return nil
+	case isBlank(n):
+		f.refuse(key, "is still blank", blank, hint)
+		return nil
+	}
+	return n
+}
+
+func isBlank(n *node) bool { return n.form == plain && n.text == blank }
+
+// text returns the text of a key that must be there; "" after a report.
+func (f fields) text(key, hint string) string {
+	n := f.given(key, hint)
+	if n == nil {
+		return ""
+	}
+	s, ok := f.r.scalar(n, f.where+key, hint)
+	if ok && strings.TrimSpace(s) == "" {
+		f.refuse(key, "must be given", "an empty text", hint)
+		return ""
+	}
+	return s
+}
+
+// prose is text in which the amount of white space means nothing.
+func (f fields) prose(key, hint string) string {
+	n := f.given(key, hint)
+	if n == nil {
+		return ""
+	}
+	if n.form == plain || n.form == quoted {
+		n.text = strings.Join(strings.Fields(n.text), " ")
+	}
+	return f.text(key, hint)
+}
+
+// boolean returns the truth value of a key that must be there.
+func (f fields) boolean(key, hint string) bool {
+	n := f.given(key, hint)
+	if n == nil {
+		return false
+	}
+	if n.form != plain || n.text != "true" && n.text != "false" {
+		f.refuse(key, "must be true or false", describe(n), hint)
+	}
+	return n.text == "true"
+}
+
+// number returns the finite number of a key that must be there; NaN after a
+// report.
+func (f fields) number(key, hint string) float64 {
+	n := f.given(key, hint)
+	if n == nil {
+		return math.NaN()
+	}
+	return f.r.number(n, f.where+key)
+}
+
+// maxNumber keeps the width of any two bounds, and twice that, finite.
+const maxNumber = 1e300
+
+func (r *reader) number(n *node, param string) float64 {
+	if n.form == plain && !strings.ContainsAny(n.text, "xX_pP") {
+		// .inf and .nan are YAML's spellings; said to be infinite, not unreadable.
+		x, err := strconv.ParseFloat(unpoint.Replace(n.text), 64)
+		switch {
+		case err != nil && !math.IsInf(x, 0):
+		case !(math.Abs(x) <= maxNumber):
+			r.refuse(n.line, param, "must be a finite number between -1e300 and 1e300", n.text, "")
+			return math.NaN()
+		default:
+			return x
+		}
+	}
+	r.refuse(n.line, param, "must be a decimal number", describe(n), "write it without quotes, with a point for the fraction, e.g. 1.5")
+	return math.NaN()
+}
+
+var unpoint = strings.NewReplacer(".inf", "inf", ".Inf", "inf", ".INF", "inf", ".nan", "nan", ".NaN", "nan", ".NAN", "nan")
+
+// items returns the entries of a key that, if there, must be a list: nil when
+// the key is absent or after a report, not nil for an empty list.
+func (f fields) items(key, hint string, most int) []*node {
+	n := f.values[key]
+	if n == nil {
+		return nil
+	}
+	if isBlank(n) {
+		f.refuse(key, "is still blank", blank, hint)
+		return nil
+	}
+	if n.form != list {
+		f.refuse(key, "must be a list", describe(n), hint)
+		return nil
+	}
+	if len(n.items) > most {
+		f.refuse(key, fmt.Sprintf("must have at most %d entries", most), len(n.items), "")
+		return nil
+	}
+	if n.items == nil {
+		return []*node{}
+	}
+	return n.items
+}
+
+// scalar returns the text of a scalar; ok is false after a report.
+func (r *reader) scalar(n *node, param, hint string) (s string, ok bool) {
+	switch {
+	case isBlank(n):
+		r.refuse(n.line, param, "is still blank", blank, hint)
+		return "", false
+	case n.form != plain && n.form != quoted:
+		r.refuse(n.line, param, "must be one word or text", describe(n), "put text with special characters in double quotes")
+		return "", false
+	case strings.ContainsFunc(n.text, hidden):
+		r.refuse(n.line, param, "must not hold line breaks or other control characters", strconv.Quote(n.text), "")
+		return "", false
+	}
+	return n.text, true
+}
+
+// hidden characters make two texts look alike that are not, and break the
+// lines of errors and reports.
+func hidden(c rune) bool {
+	return unicode.IsControl(c) || c == '\ufeff' || c == unicode.ReplacementChar || c == '\u2028' || c == '\u2029'
+}
+
+// describe says what was found in place of something else, on one short line.
+func describe(n *node) string {
+	switch n.form {
+	case empty:
+		return "an empty value"
+	case list:
+		return "a list"
+	case mapping:
+		return "a mapping"
+	}
+	s := n.text
+	if len(s) > 40 {
+		s = strings.ToValidUTF8(s[:40], "") + "..."
+	}
+	return strconv.Quote(s)
+}
+
+// tight refuses white space around a text that cells or names are compared
+// with after trimming.
+func (r *reader) tight(n *node, param, s string) {
+	if s != strings.TrimSpace(s) {
+		r.refuse(n.line, param, "must not begin or end with white space", strconv.Quote(s), "remove it; cells and names are compared after trimming")
+	}
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Schema describes one table. A Schema returned by Parse or Load is complete
+// and valid; its fields are not to be changed.
+type Schema struct {
+	Name     string      // what the data set is called
+	Unit     string      // whose data one row is, in words, e.g. "one hospital admission"
+	Relation dp.Relation // which tables count as neighbours
+	// MaxEpsilon is the largest ε this table's owner lets one training spend
+	// without an explicit override; 0 when none is declared.
+	MaxEpsilon dp.Epsilon
+	// MaxDelta is the same for δ. Where MaxEpsilon is declared and MaxDelta is
+	// not, guarantees must be pure.
+	MaxDelta dp.Delta
+	// Parts names the public category column whose levels part the rows, so that
+	// trainings on different parts never read the same row; "" when none does.
+	Parts string
+	// Pairs are columns whose two cells together are to say more than each does:
+	// indices into Columns, no pair twice. A learner of one column at a time takes
+	// no notice of them.
+	Pairs   [][2]int
+	Dialect Dialect
+	// Columns are those of the file in its order, ignored ones included, the label
+	// excluded, and then the derived ones.
+	Columns []Column
+	Label   Label
+}
+
+// Role says whether the guarantee protects a column.
+type Role string
+
+const (
+	Public  Role = "public"
+	Private Role = "private"
+	Ignored Role = "ignored" // never read into memory
+)
+
+// Kind is what a column's cells are. An ignored column may have none.
+type Kind string
+
+const (
+	Number   Kind = "number"
+	Category Kind = "category"
+)
+
+// Transform is applied to a number after clamping and before scaling.
+type Transform string
+
+const (
+	Identity Transform = ""
+	Log1p    Transform = "log1p" // log(1+x); needs lower > -1
+)
+
+// Monotone is how the chance of the positive label may move when a number grows,
+// all else equal. A learner that cannot promise it refuses the schema.
+type Monotone string
+
+const (
+	Free       Monotone = ""
+	Increasing Monotone = "increasing"
+	Decreasing Monotone = "decreasing"
+)
+
+// Column is one feature column.
+type Column struct {
+	Name string
+	Role Role
+	Kind Kind
+	Note string // free text shown beside the column, e.g. "leak: known only after the outcome"
+
+	// Numbers only.
+	Lower, Upper float64 // cells are clamped to [Lower, Upper]; finite, Lower < Upper
+	Transform    Transform
+	Monotone     Monotone  // asked of the model, not of the data
+	Edges        []float64 // declared bin edges, strictly increasing inside the bounds; may be empty
+	Quantiles    bool      // bins of about equally many rows, which a learner may have to pay for; never beside Edges
+	Default      *float64  // stands in for a missing or unreadable cell; nil: such a cell is a structural fault (public columns only)
+
+	// Derived columns only, which are numbers. Their bounds are the hull of those
+	// of their sources, whose transform they have; they are public only where
+	// all sources are, and have no Default.
+	Derived Derivation
+	From    []int // the sources: at least two, no two equal, indices into the columns of the file
+
+	// Categories only.
+	Levels  []Level // codes 0..len(Levels)-1, in this order
+	Missing bool    // a "missing" level is declared
+	Groups  []Group // levels that share a bin; no level is in two. Those in none have one each
+}
+
+// Group is some levels of a category that a learner of bins takes together. A
+// learner without bins takes no notice, as of Edges.
+type Group struct {
+	Name   string
+	Levels []int // codes
+}
+
+// Level is one declared value of a category, with the other spellings that
+// mean the same.
+type Level struct {
+	Value   string
+	Aliases []string
+}
+
+// Codes returns the number of codes a category column has: one per declared
+// level, then "other", then "missing" where declared. It is 0 for numbers.
+func (c *Column) Codes() int {
+	if c.Kind != Category {
+		return 0
+	}
+	n := len(c.Levels) + 1
+	if c.Missing {
+		n++
+	}
+	return n
+}
+
+// OtherCode is the code of every undeclared level of a category.
+func (c *Column) OtherCode() int { return len(c.Levels) }
+
+// MissingCode is the code of a missing cell: the "missing" level where one is
+// declared, "other" where not.
+func (c *Column) MissingCode() int {
+	if c.Missing {
+		return len(c.Levels) + 1
+	}
+	return c.OtherCode()
+}
+
+// CodeName is a category's code in words: the level's value, "(other)" or
+// "(missing)".
+func (c *Column) CodeName(code int) string {
+	switch {
+	case code < len(c.Levels):
+		return c.Levels[code].Value
+	case code == c.OtherCode():
+		return "(other)"
+	default:
+		return "(missing)"
+	}
+}
+
+// Label is the column a classifier predicts.
+type Label struct {
+	Name     string
+	Position int     // index of the label among the file's columns, ignored ones counted
+	Role     Role    // Public or Private
+	Levels   []Level // label codes 0..len(Levels)-1, at least two
+	Positive int     // code of the positive level of a binary label; -1 when there are more than two levels
+	Default  int     // code an unreadable PRIVATE label becomes; -1 when the label is public
+	// Weights says how much a row of each level counts in training, relative to
+	// the others; each in [1e-6, 1e6]. nil: all count the same.
+	Weights []float64
+}
+
+// RowWeights is Weights divided by the largest: in (0, 1], so that no row counts
+// more than once, whatever its level. It is nil where none are declared.
+func (l *Label) RowWeights() []float64 {
+	if l.Weights == nil {
+		return nil
+	}
+	w, most := slices.Clone(l.Weights), slices.Max(l.Weights)
+	for k := range w {
+		w[k] /= most
+	}
+	return w
+}
+
+// Classes returns the number of label levels, K.
+func (s *Schema) Classes() int { return len(s.Label.Levels) }
+
+// Dialect is the text format of the table's CSV files. Parquet files use the
+// column names and the missing tokens only.
+type Dialect struct {
+	Delimiter   rune     // ',' ';' '\t' or another single character
+	Quote       rune     // '"', or 0 when quotes are ordinary characters
+	Header      bool     // the first record names the columns
+	Trim        bool     // white space around a cell does not count
+	Missing     []string // cells that mean "missing", after trimming
+	Comment     string   // records starting with it are skipped; "" for none
+	SkipRecords int      // records before the header or the first row to skip unread
+	SkipUntil   string   // skip everything up to and including the line that equals this, e.g. "@data"; "" for none
+}
+
+// ByRole returns the indices into Columns of the columns with this role.
+func (s *Schema) ByRole(r Role) (cols []int) {
+	for i := range s.Columns {
+		if s.Columns[i].Role == r {
+			cols = append(cols, i)
+		}
+	}
+	return cols
+}
+
+// Features returns the indices of every column that is not ignored.
+func (s *Schema) Features() (cols []int) {
+	for i := range s.Columns {
+		if s.Columns[i].Role != Ignored {
+			cols = append(cols, i)
+		}
+	}
+	return cols
+}

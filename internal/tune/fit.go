@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+)
+
+// Fit refuses an empty table, charges acct, parts the rows, trains candidates on one part and judges
+// them on the other. Only the chosen model leaves, with the name of its
+// candidate; how many runs there were is not told. Nothing else about the runs
+// may be watched either: not how long they took.
+func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	if tab.Rows() < 1 { // public
+		return nil, errors.New("tune: the table must have at least one row")
+	}
+	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+		return nil, fmt.Errorf("tune: %w", err)
+	}
+	p, err := deal(ctx, tab, pl.HeldOut, exit.Public())
+	if err != nil {
+		return nil, fmt.Errorf("tune: %w", err)
+	}
+	m, err := pl.pick(ctx, p, acct, exit)
+	if err != nil {
+		return nil, fmt.Errorf("tune: %w", err)
+	}
+	return m, nil
+}
+
+// pick is Fit on rows that have been dealt.
+func (pl *Plan) pick(ctx context.Context, p *parts, acct learn.Account, exit *mech.Exit) (m *model.Model, err error) {
+	var at int
+	if pl.Method == All {
+		at, m, err = pl.selectOne(ctx, p, exit)
+	} else {
+		at, m, err = pl.stopAtRandom(ctx, p, exit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Privacy = pl.privacy(at, acct, exit)
+	return m, nil
+}
+
+// selectOne trains every candidate once and selects by mistakes.
+func (pl *Plan) selectOne(ctx context.Context, p *parts, exit *mech.Exit) (at int, m *model.Model, err error) {
+	models := make([]*model.Model, len(pl.runs))
+	scores := make([]mech.Ratio, len(pl.runs))
+	for i := range pl.runs {
+		wrong := int64(0)
+		if models[i], wrong, err = pl.try(ctx, p, i, exit); err != nil {
+			return 0, nil, err
+		}
+		scores[i] = mech.Ratio{Num: -wrong, Den: 1}
+	}
+	at = exit.Select("choice by mistakes on held-out rows", pl.choose, scores) // 1.4: rows meet noise
+	return at, models[at], nil
+}
+
+// stopAtRandom makes a random number of runs and keeps the best: the first of
+// those with the fewest noisy mistakes.
+func (pl *Plan) stopAtRandom(ctx context.Context, p *parts, exit *mech.Exit) (at int, m *model.Model, err error) {
+	fewest := 0.0
+	for range pl.law.draw(exit.Public(), pl.Patience) {
+		i := int(rng.Below(exit.Public(), uint64(len(pl.runs))))
+		candidate, wrong, err := pl.try(ctx, p, i, exit)
+		if err != nil {
+			return 0, nil, err
+		}
+		noisy := exit.Release("mistakes on held-out rows", pl.judge, mech.Ratio{Num: wrong, Den: 1})[0] // 1.6: rows meet noise
+		if m == nil || noisy < fewest {
+			at, m, fewest = i, candidate, noisy
+		}
+	}
+	return at, m, nil
+}
+
+// try trains candidate i and counts its mistakes, which are private.
+func (pl *Plan) try(ctx context.Context, p *parts, i int, exit *mech.Exit) (m *model.Model, wrong int64, err error) {
+	r := &pl.runs[i]
+	if m, err = r.plan.Fit(ctx, p.train, paid{}, exit); err == nil {
+		wrong, err = p.mistakes(m)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("candidate %q: %w", pl.Candidates[i].Name, err)
+	}
+	if m.Privacy.Scope != r.scope || m.Privacy.Epsilon != r.share {
+		panic(fmt.Sprintf("tune: candidate %q states %s at ε = %s, its plan %s at %s", pl.Candidates[i].Name, m.Privacy.Scope, m.Privacy.Epsilon, r.scope, r.share))
+	}
+	return m, wrong, nil
+}
+
+// paid is the account of a training inside: Fit has charged for all of them.
+type paid struct{}
+
+func (paid) Charge(dp.Price, []dp.Event) error { return nil }
+func (paid) Counted() bool                     { return true }
+
+func (pl *Plan) privacy(at int, acct learn.Account, exit *mech.Exit) model.Privacy {
+	p := model.Privacy{
+		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
+		Claim: "tune: " + pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(),
+		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of one row were, the chance of this exact model and choice changes by at most a factor e^%s.",
+			len(pl.Candidates), pl.Candidates[at].Name, pl.scope.Words(), pl.Epsilon),
+	}
+	switch pl.scope {
+	case dp.PrivateFeatures:
+		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
+	case dp.FeaturesAndLabel:
+		p.Unprotected = append(p.Unprotected, "the public columns of every row")
+	case dp.LabelOnly:
+		p.Unprotected = append(p.Unprotected, "everything but the label of every row")
+	}
+	duration := "how long training took and how much memory it used"
+	if pl.Method != All {
+		duration += ": whoever sees that can guess the number of runs, and the guarantee is towards those who do not know it"
+	}
+	p.Unprotected = append(p.Unprotected, "the number of rows",
+		"what the model says about people in general, whether or not they are in the table", duration)
+	return p
+}
+
+func (pl *Plan) claim() string {
+	if pl.Method == All {
+		return "G-TUNE-1"
+	}
+	return "G-TUNE-2"
+}

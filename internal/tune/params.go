@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tune
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Candidate is a learner with its parameters.
+type Candidate struct {
+	Name string // in words, on one line; the chosen one's is released
+	// Plan settles a fit of the given ε. rows is 0 where their number is not
+	// known.
+	Plan func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error)
+}
+
+// Params are the public choices behind one fit.
+type Params struct {
+	Epsilon    dp.Epsilon  // ε of the whole fit; no default
+	Candidates []Candidate // 2 to 1000, public: made without looking at the table
+	Method     Method
+	HeldOut    float64 // share of the rows that judge, in [0.01, 0.99]
+	// Patience is 1/γ of the random stopping, in [2, 10000]: the larger, the
+	// more runs. It moves no price. Unused by All.
+	Patience int
+}
+
+// Method says how many trainings there are and what each may cost.
+type Method string
+
+const (
+	// All trains every candidate once, for an equal share of ε, and selects by
+	// permute-and-flip.
+	All Method = "all"
+	// The others train candidates drawn at random, a random number of times:
+	// truncated negative binomial with η = 1, 0, -1/2.
+	Geometric   Method = "geometric"   // ε/3 a training
+	Logarithmic Method = "logarithmic" // ε/2
+	Root        Method = "root"        // 2ε/3
+)
+
+// Methods are the known ones.
+func Methods() []Method { return []Method{All, Geometric, Logarithmic, Root} }
+
+// Defaults hold no ε and no candidates.
+func Defaults() Params { return Params{Method: All, HeldOut: 0.25, Patience: 10} }
+
+// Limits on public choices.
+const (
+	maxCandidates = 1000
+	maxPatience   = 10_000
+)
+
+// Plan is a checked Params with the bill. It holds no data.
+type Plan struct {
+	Params
+	s      *schema.Schema
+	scope  dp.Scope
+	runs   []run // parallel to Candidates
+	law    stopping
+	judge  mech.Laplace        // unused by All
+	choose mech.PermuteAndFlip // used by All only
+	bill   []dp.Event
+}
+
+// run is one candidate, planned.
+type run struct {
+	plan  learn.Plan
+	share dp.Epsilon
+	scope dp.Scope
+}
+
+// Plan checks p and every candidate against the public schema and prices one
+// fit. rows is their number where it is known, else 0; it moves no price.
+func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
+	pl := &Plan{Params: p, s: s}
+	if err := p.check(s); err != nil {
+		return nil, err
+	}
+	shares, err := pl.price()
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range p.Candidates {
+		r, err := c.run(s, shares[i], rows-judges(rows, p.HeldOut))
+		if err != nil {
+			return nil, fmt.Errorf("tune: candidate %q: %w", c.Name, err)
+		}
+		pl.runs = append(pl.runs, r)
+		if pl.scope, err = common(pl.scope, r.scope); err != nil {
+			return nil, err
+		}
+	}
+	return pl, nil
+}
+
+func (p Params) check(s *schema.Schema) error {
+	bad := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "tune", Param: param, Want: want, Got: got}
+	}
+	if err := learn.Unweighted("tune", s); err != nil { // judges count mistakes once
+		return err
+	}
+	law, known := laws[p.Method]
+	switch { // written so that NaN fails
+	case s.Relation != dp.ReplaceOne:
+		return &dp.ParamError{Op: "tune", Param: "relation", Want: "must be " + string(dp.ReplaceOne) + ": the sizes of the two parts of the table are public", Got: s.Relation}
+	case p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon:
+		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
+	case len(p.Candidates) < 2 || len(p.Candidates) > maxCandidates:
+		return bad("candidates", fmt.Sprintf("must number 2 to %d", maxCandidates), len(p.Candidates))
+	case !known && p.Method != All:
+		return bad("method", fmt.Sprintf("must be one of %v", Methods()), p.Method)
+	case !(p.HeldOut >= 0.01 && p.HeldOut <= 0.99):
+		return bad("held-out", "must be a share from 0.01 to 0.99", p.HeldOut)
+	case known && (p.Patience < 2 || p.Patience > maxPatience):
+		return bad("patience", fmt.Sprintf("must be from 2 to %d", maxPatience), p.Patience)
+	case known && law.share(p.Epsilon) < 1:
+		return bad("epsilon", "must leave each run at least 1e-9", p.Epsilon)
+	}
+	return nil
+}
+
+// price says what each candidate may spend in one training, sizes the judgement
+// and writes the bill.
+//
+// A row either trains or judges, so the two do not add up (1.2). All: the
+// trainings share ε and the selection, on other rows, has all of it. Stopping:
+// training and judgement of one run have ε/(2+η) each.
+func (pl *Plan) price() (shares []dp.Epsilon, err error) {
+	n := len(pl.Candidates)
+	if pl.Method == All {
+		if shares, err = pl.Epsilon.Split(n); err != nil { // 1.3
+			return nil, err
+		}
+		// A row that judges moves each count of mistakes by at most one, up or down.
+		if pl.choose, err = mech.PermuteAndFlipFor(pl.Epsilon, 2); err != nil { // 1.4
+			return nil, err
+		}
+	} else {
+		pl.law = laws[pl.Method]
+		each := pl.law.share(pl.Epsilon) // 1.5
+		for range n {
+			shares = append(shares, each)
+		}
+		if pl.judge, err = mech.LaplaceFor(each, 1, 1); err != nil { // 1.6
+			return nil, err
+		}
+	}
+	pl.bill = []dp.Event{{Release: fmt.Sprintf("model chosen among %d candidates", n), Mechanism: "tune-" + string(pl.Method), Epsilon: pl.Epsilon}}
+	return shares, nil
+}
+
+// run plans one training, and holds the candidate to what the argument uses of
+// it: a pure price, exactly its share, and a scope.
+func (c Candidate) run(s *schema.Schema, share dp.Epsilon, rows int) (run, error) {
+	pl, err := c.Plan(share, s, rows)
+	if err != nil {
+		return run{}, err
+	}
+	if got := dp.Total(pl.Events()); got != share {
+		return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: fmt.Sprintf("must be a private learner whose price is the ε it is given, %s", share), Got: got, Hint: "learners without privacy and prices with δ cannot be tuned"}
+	}
+	for _, f := range pl.Facts() {
+		if f.Key == "protects" {
+			if word, ok := f.Value.(string); ok {
+				return run{pl, share, dp.Scope(word)}, nil
+			}
+		}
+	}
+	return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: "must say in its facts what it protects"}
+}
+
+// common is what two guarantees have in common.
+func common(a, b dp.Scope) (dp.Scope, error) {
+	switch {
+	case a == "" || contains(a, b):
+		return b, nil
+	case contains(b, a):
+		return a, nil
+	}
+	return "", &dp.ParamError{Op: "tune", Param: "candidates", Want: "must protect something in common", Got: fmt.Sprintf("%q and %q", a, b)}
+}
+
+// contains reports whether protecting a protects b too.
+func contains(a, b dp.Scope) bool {
+	return a == b || a == dp.WholeRow || a == dp.FeaturesAndLabel && (b == dp.PrivateFeatures || b == dp.LabelOnly)
+}
+
+// Events is the bill: one line, because what leaves is one model. The releases
+// of the trainings it was chosen from do not add up to its price (see the
+// guarantee), and how many there were must not be told.
+func (pl *Plan) Events() []dp.Event { return append([]dp.Event(nil), pl.bill...) }

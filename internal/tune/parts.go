@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tune
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+)
+
+// parts are the rows, each in one of two tables.
+type parts struct {
+	train engine.Table
+	judge *dataset.Table // may have no rows
+}
+
+// judges is how many of so many rows judge: fewer than all of them.
+func judges(rows int, share float64) int { return int(float64(rows) * share) }
+
+// deal parts the rows uniformly at random into judges and the rest. The order
+// in which a table lists them depends on cells, so all of them are shuffled:
+// the law of the parts does not depend on that order (1.1).
+func deal(ctx context.Context, tab engine.Table, share float64, src rng.Source) (*parts, error) {
+	s := tab.Schema()
+	g, err := tab.Groups(ctx, s.Features())
+	if err != nil {
+		return nil, err
+	}
+	var rows []int // row by row, its group
+	var labels []uint8
+	for label, counts := range g.Counts {
+		for i, n := range counts {
+			for range n {
+				rows, labels = append(rows, i), append(labels, uint8(label))
+			}
+		}
+	}
+	rng.Shuffle(src, len(rows), func(i, j int) {
+		rows[i], rows[j] = rows[j], rows[i]
+		labels[i], labels[j] = labels[j], labels[i]
+	})
+	distinct := &dataset.Table{Schema: s, Rows: g.Len, Cols: g.Cols}
+	part := func(from, to int) *dataset.Table {
+		t := distinct.Subset(rows[from:to])
+		t.Labels = labels[from:to]
+		return t
+	}
+	at := judges(len(rows), share)
+	return assemble(part(at, len(rows)), part(0, at))
+}
+
+// assemble makes parts of two tables. The training table forgets numbers that
+// only other rows hold: it is a function of its own rows (1.2).
+func assemble(train, judge *dataset.Table) (*parts, error) {
+	train.Forget()
+	t, err := memory.New(train)
+	if err != nil {
+		return nil, err
+	}
+	return &parts{t, judge}, nil
+}
+
+// mistakes counts the judging rows that m is wrong about. A row's score depends
+// on that row alone, so one row moves the count by at most one.
+func (p *parts) mistakes(m *model.Model) (wrong int64, err error) {
+	b, err := m.Bind(p.judge.Schema)
+	if err != nil {
+		return 0, err
+	}
+	scores, err := b.Scores(p.judge.Cols, p.judge.Rows)
+	if err != nil {
+		return 0, err
+	}
+	for i, l := range m.Labels(scores) {
+		if l != p.judge.Labels[i] {
+			wrong++
+		}
+	}
+	return wrong, nil
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// endless is a repeat whose points are never done.
+const endless = 40
+
+// toy is a figure whose numbers are random words of their points.
+func toy(measured *atomic.Int64) *Figure {
+	f := &Figure{
+		Name: "toy/one", Title: "toy", Claim: "a grows with ε.", Data: "none", Repeats: 4,
+		Open: func(context.Context, *World) (Setup, error) {
+			return func(_ context.Context, r Repeat) (Measure, error) {
+				return func(ctx context.Context, p Point) (Measurement, error) {
+					measured.Add(1)
+					if r.Number == endless {
+						<-ctx.Done()
+						return Measurement{}, ctx.Err()
+					}
+					x := float64(r.Stream(fmt.Sprint(p.Epsilon)).Uint64()>>11) * 0x1p-53
+					if p.Series == "b" {
+						x /= 2
+					}
+					return Measurement{Values: []Value{{"accuracy", x}, {"size", 3}}, Bill: p.Epsilon}, nil
+				}, nil
+			}, nil
+		},
+		Draw: func(s *Summary) *plot.Lines {
+			return &plot.Lines{Title: "t", XLabel: "x", YLabel: "y", Series: []plot.Series{{Name: "a", X: []float64{1}, Y: []float64{s.Mean("a", dp.Nano, "accuracy").Mean}}}}
+		},
+		Judge: func(s *Summary) []Check {
+			return []Check{{What: "a", Paper: "1", Ours: "0"}, {What: "size", Holds: s.Mean("a", dp.Nano, "size").Mean == 3}}
+		},
+	}
+	for _, eps := range []dp.Epsilon{10_000_000, dp.Nano} {
+		f.Points = append(f.Points, Point{Series: "a", Epsilon: eps, Encoding: "ordinal"}, Point{Series: "b", Epsilon: eps, Parameters: "half=true"})
+	}
+	f.Points = append(f.Points, Point{Series: "none"})
+	return f
+}
+
+func run1(t *testing.T, f *Figure, o Options) *Result {
+	t.Helper()
+	res, err := f.Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func records(t *testing.T, dir string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "toy", "one", "records.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestRecordsDoNotDependOnProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var want []byte
+	for _, procs := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(procs)
+		dir := t.TempDir()
+		run1(t, toy(new(atomic.Int64)), Options{Out: dir, Seed: 5})
+		got := records(t, dir)
+		if want == nil {
+			want = got
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d processors wrote other records", procs)
+		}
+	}
+	if n := bytes.Count(want, []byte("\n")); n != 4*5*2 {
+		t.Errorf("%d records, want 40", n)
+	}
+	var r map[string]any
+	if err := json.Unmarshal(want[:bytes.IndexByte(want, '\n')], &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"figure", "data", "series", "epsilon", "repeat", "seed", "metric", "value", "bill"} {
+		if _, ok := r[key]; !ok {
+			t.Errorf("a record has no %q", key)
+		}
+	}
+}
+
+func TestRunMeasuresOnlyWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	var n atomic.Int64
+	for _, c := range []struct {
+		o    Options
+		want int64
+	}{
+		{Options{Repeats: 2}, 10},
+		{Options{Repeats: 2}, 0},
+		{Options{Repeats: 3}, 5},
+		{Options{Repeats: 3, Seed: 9}, 15}, // another seed, beside the first
+		{Options{Repeats: 1}, 0},
+		{Options{Quick: true}, 0},
+		{Options{}, 5},
+	} {
+		n.Store(0)
+		c.o.Out = dir
+		res := run1(t, toy(&n), c.o)
+		if n.Load() != c.want || int64(res.Measured) != c.want {
+			t.Errorf("%+v: measured %d points (said %d), want %d", c.o, n.Load(), res.Measured, c.want)
+		}
+		for _, r := range res.Records {
+			if r.Seed != c.o.Seed {
+				t.Errorf("%+v: a record of seed %d", c.o, r.Seed)
+			}
+		}
+	}
+}
+
+func TestQuickRepeats(t *testing.T) {
+	for quick, want := range map[int]int64{0: 3 * 5, 2: 2 * 5} {
+		var n atomic.Int64
+		f := toy(&n)
+		f.Quick = quick
+		run1(t, f, Options{Out: t.TempDir(), Quick: true})
+		if n.Load() != want {
+			t.Errorf("a quick run of %d repeats measured %d points, want %d", quick, n.Load(), want)
+		}
+	}
+}
+
+// A point is told apart by each of its choices.
+func TestOtherParametersAreMeasured(t *testing.T) {
+	dir := t.TempDir()
+	run1(t, toy(new(atomic.Int64)), Options{Out: dir, Repeats: 1})
+	for name, change := range map[string]func(f *Figure){
+		"parameters": func(f *Figure) { f.Points[1].Parameters = "half=false" },
+		"encoding":   func(f *Figure) { f.Points[1].Encoding = "onehot" },
+		"epsilon":    func(f *Figure) { f.Points[1].Epsilon++ },
+		"data":       func(f *Figure) { f.Data, f.Points = "other", f.Points[:3] },
+	} {
+		var n atomic.Int64
+		f := toy(&n)
+		change(f)
+		run1(t, f, Options{Out: dir, Repeats: 1})
+		if want := map[bool]int64{true: 3, false: 1}[name == "data"]; n.Load() != want {
+			t.Errorf("%s changed: measured %d, want %d", name, n.Load(), want)
+		}
+	}
+}
+
+// A killed run leaves any prefix of the file behind. Running again mends it.
+func TestAnyPrefixIsResumed(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Out: dir, Repeats: 2, Seed: 3}
+	whole := run1(t, toy(new(atomic.Int64)), o)
+	want := records(t, dir)
+	path := filepath.Join(dir, "toy", "one", "records.jsonl")
+	for cut := 0; cut < len(want); cut += 37 {
+		if cut > 0 && want[cut-1] == '\n' {
+			continue // a write is not split at a line's end
+		}
+		if err := os.WriteFile(path, want[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		again := &run{f: toy(new(atomic.Int64)), o: o, res: &Result{}}
+		if err := again.record(context.Background(), filepath.Dir(path)); err != nil {
+			t.Fatal(err)
+		}
+		if got := records(t, dir); !bytes.Equal(got, want) {
+			t.Fatalf("cut at %d: the mended file differs", cut)
+		}
+		if len(again.res.Records) != len(whole.Records) {
+			t.Fatalf("cut at %d: %d records, want %d", cut, len(again.res.Records), len(whole.Records))
+		}
+	}
+}
+
+func TestForeignFileIsRefused(t *testing.T) {
+	for _, line := range []string{"hello", `{"figure":"toy/one","metric":"a"}x`, "{}", `{"figure":"toy/one","colour":1}`, `{"figure":"toy/one","metric":"a","epsilon":-1}`, ""} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "toy", "one", "records.jsonl")
+		os.MkdirAll(filepath.Dir(path), 0o755)
+		os.WriteFile(path, []byte(line+"\n"), 0o644)
+		_, err := toy(new(atomic.Int64)).Run(context.Background(), Options{Out: dir})
+		if err == nil || !strings.Contains(err.Error(), "records.jsonl:1: must be a record") {
+			t.Errorf("%q: %v", line, err)
+		}
+		if now, _ := os.ReadFile(path); string(now) != line+"\n" {
+			t.Errorf("%q was changed", line)
+		}
+	}
+}
+
+func TestRefusesOptions(t *testing.T) {
+	for param, o := range map[string]Options{"out": {}, "repeats": {Out: t.TempDir(), Repeats: -1}} {
+		_, err := toy(new(atomic.Int64)).Run(context.Background(), o)
+		if p, ok := errors.AsType[*dp.ParamError](err); !ok || p.Param != param {
+			t.Errorf("%s: %v", param, err)
+		}
+	}
+}
+
+// Cancelling keeps what was measured.
+func TestCancelledRunKeepsItsRecords(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	o := Options{Out: dir, Repeats: 50, Progress: func(done, total int) {
+		if total != 250 {
+			t.Errorf("%d of %d", done, total)
+		}
+		if done == 5*endless {
+			cancel()
+		}
+	}}
+	if _, err := toy(new(atomic.Int64)).Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(records(t, dir), []byte("\n")); n != 2*5*endless {
+		t.Errorf("%d records were kept", n)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	dir := t.TempDir()
+	res := run1(t, toy(new(atomic.Int64)), Options{Out: dir})
+	if res.Verdict.Outcome != Partly || !strings.Contains(res.Verdict.Reason, "a: the paper says 1, here 0") {
+		t.Errorf("%+v", res.Verdict)
+	}
+	for _, f := range res.Files {
+		if info, err := os.Stat(f); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	if len(res.Files) != 5 {
+		t.Errorf("%d files", len(res.Files))
+	}
+	for want, checks := range map[Outcome][]Check{Reproduced: {{Holds: true}}, Not: {{}}, Partly: {{}, {Holds: true}}} {
+		if got, _ := judge(checks); got != want {
+			t.Errorf("%v: %s", checks, got)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	eps := 1.0
+	rec := func(series string, repeat int, v float64) Record {
+		return Record{Series: series, Epsilon: &eps, Repeat: repeat, Metric: "accuracy", Value: v}
+	}
+	s := summarise([]Record{rec("a", 0, 1), rec("a", 1, 2), rec("a", 2, 6), rec("b", 0, 0), rec("b", 1, 0), rec("b", 2, 3)}, 3)
+	if m := s.Mean("a", dp.Nano, "accuracy"); m.N != 3 || m.Mean != 3 || math.Abs(m.StdDev-math.Sqrt(7)) > 1e-12 || math.Abs(m.StdErr-math.Sqrt(7.0/3)) > 1e-12 {
+		t.Errorf("%+v", m)
+	}
+	d := s.Difference("a", "b", dp.Nano, "accuracy") // 1, 2, 3
+	if d.Mean != 2 || math.Abs(d.StdDev-1) > 1e-12 || s.Over("a", "b", []dp.Epsilon{dp.Nano}, "accuracy") != d {
+		t.Errorf("%+v", d)
+	}
+	// 4.3027 is the 97.5 % point of t with two degrees of freedom.
+	if got, want := d.AtLeast(0.025), 2-4.302653*math.Sqrt(1.0/3); math.Abs(got-want) > 1e-5 {
+		t.Errorf("at least %g, want %g", got, want)
+	}
+	for _, c := range []struct{ q, want float64 }{{0, 1}, {0.25, 1.5}, {0.5, 2}, {0.75, 4}, {1, 6}} { // of 1, 2, 6
+		if got := s.Quantile("a", dp.Nano, "accuracy", c.q); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("quantile %g is %g, want %g", c.q, got, c.want)
+		}
+	}
+	if !math.IsNaN(s.Quantile("c", dp.Nano, "accuracy", 0.5)) || s.Mean("c", dp.Nano, "accuracy").N != 0 || s.Difference("a", "c", dp.Nano, "accuracy").N != 0 {
+		t.Error("a series that was not measured has a mean")
+	}
+}
+
+// Printed tables (Abramowitz and Stegun, 26.10).
+func TestStudentUpper(t *testing.T) {
+	for _, c := range []struct {
+		tail float64
+		df   int
+		want float64
+	}{{0.025, 1, 12.706}, {0.001, 1, 318.31}, {0.001, 2, 22.327}, {0.001, 9, 4.297}, {0.05, 10, 1.812}, {0.005, 5, 4.032}, {0.001, 30, 3.385}, {0.001, 120, 3.160}} {
+		if got := studentUpper(c.tail, c.df); math.Abs(got-c.want) > 0.0006*c.want {
+			t.Errorf("t(%g, %d) = %.4f, want %.3f", c.tail, c.df, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Options are the choices behind one run of a figure.
+type Options struct {
+	Out      string // folder; the files go to Out/<figure name>; required
+	Repeats  int    // 0: the figure's own number, or quickRepeats with Quick
+	Seed     uint64 // every number follows from it
+	Quick    bool   // a few repeats: enough to see the shape
+	Datasets string // folder of the data sets; empty: see NewWorld
+	// Progress is told how many points of how many are there, one call at a
+	// time; nil for none.
+	Progress func(done, total int)
+}
+
+const (
+	quickRepeats = 3
+	maxRepeats   = 100_000
+)
+
+// Result is a finished run.
+type Result struct {
+	Records  []Record // of this run's repeats and seed, by repeat and then in the order of the figure's points
+	Summary  *Summary
+	Verdict  Verdict
+	Measured int      // points measured by this run; the others were in the file
+	Files    []string // what was written
+}
+
+// Run measures what Out/<name>/records.jsonl lacks, then draws and judges all
+// of it. Cancelling ctx keeps what was measured until then. On one machine the
+// records depend on the figure, the seed and the number of repeats alone; across
+// machines the last digit of an accuracy may differ where a score is within
+// rounding of a tie.
+func (f *Figure) Run(ctx context.Context, o Options) (*Result, error) {
+	switch {
+	case o.Out == "":
+		return nil, &dp.ParamError{Op: "experiment", Param: "out", Want: "must name a folder"}
+	case o.Repeats < 0 || o.Repeats > maxRepeats:
+		return nil, &dp.ParamError{Op: "experiment", Param: "repeats", Want: fmt.Sprintf("must be from 1 to %d", maxRepeats), Got: o.Repeats}
+	}
+	if o.Repeats == 0 {
+		o.Repeats = f.Repeats
+		if o.Quick {
+			o.Repeats = cmp.Or(f.Quick, quickRepeats)
+		}
+	}
+	dir := filepath.Join(o.Out, filepath.FromSlash(f.Name))
+	r := &run{f: f, o: o, res: &Result{}}
+	if err := r.record(ctx, dir); err != nil {
+		return nil, err
+	}
+	r.res.Summary = summarise(r.res.Records, o.Repeats)
+	r.judge()
+	return r.res, r.write(dir)
+}
+
+// run is one Run on its way.
+type run struct {
+	f   *Figure
+	o   Options
+	log *log
+	res *Result
+}
+
+// record brings the file of records up to date and reads off this run's.
+func (r *run) record(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "records.jsonl")
+	var err error
+	if r.log, err = openLog(file); err != nil {
+		return err
+	}
+	r.res.Files = append(r.res.Files, file)
+	return errors.Join(r.measure(ctx), r.log.file.Close())
+}
+
+// job is one point of one repeat.
+type job struct {
+	cell  cell
+	setup func() (Measure, error) // shared by the repeat's jobs
+	out   Measurement
+	err   error
+	done  chan struct{}
+}
+
+// measure takes points in order from a queue, one worker per processor, and
+// writes them down in that order, so that the file does not depend on who was
+// faster.
+func (r *run) measure(ctx context.Context) error {
+	todo := r.jobs(ctx)
+	if len(todo) > 0 {
+		world := NewWorld(r.o.Datasets)
+		world.Cache = filepath.Join(r.o.Out, filepath.FromSlash(path.Dir(r.f.Name)), "cache")
+		setup, err := r.f.Open(ctx, world)
+		if err != nil {
+			return err
+		}
+		if err := r.work(ctx, setup, todo); err != nil {
+			return err
+		}
+	}
+	r.res.Measured = len(todo)
+	for rep := range r.o.Repeats {
+		for _, p := range r.f.Points {
+			r.res.Records = append(r.res.Records, r.log.had[r.cell(rep, p)]...)
+		}
+	}
+	return nil
+}
+
+func (r *run) cell(repeat int, p Point) cell {
+	return cell{r.f.Name, r.f.Data, p, repeat, r.o.Seed}
+}
+
+// jobs are the cells that the file lacks.
+func (r *run) jobs(ctx context.Context) (todo []*job) {
+	for rep := range r.o.Repeats {
+		for _, p := range r.f.Points {
+			if c := r.cell(rep, p); r.log.had[c] == nil {
+				todo = append(todo, &job{cell: c, done: make(chan struct{})})
+			}
+		}
+	}
+	return todo
+}
+
+func (r *run) work(ctx context.Context, setup Setup, todo []*job) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var prepare func() (Measure, error)
+	last := -1
+	for _, j := range todo {
+		if j.cell.repeat != last {
+			last = j.cell.repeat
+			rep := Repeat{last, r.o.Seed, r.f.Name}
+			prepare = sync.OnceValues(func() (Measure, error) { return setup(ctx, rep) })
+		}
+		j.setup = prepare
+	}
+	var next sync.Mutex
+	taken := 0
+	take := func() *job {
+		next.Lock()
+		defer next.Unlock()
+		if taken == len(todo) {
+			return nil
+		}
+		taken++
+		return todo[taken-1]
+	}
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for j := take(); j != nil; j = take() {
+				j.run(ctx)
+				close(j.done)
+			}
+		})
+	}
+	commit := commit()
+	total := r.o.Repeats * len(r.f.Points)
+	for i, j := range todo {
+		<-j.done
+		if j.err != nil {
+			stop()
+			return fmt.Errorf("experiment: %s, repeat %d, %s: %w", r.f.Name, j.cell.repeat, j.cell.point.Series, j.err)
+		}
+		records := j.cell.records(j.out, commit)
+		if err := r.log.add(records); err != nil {
+			stop()
+			return err
+		}
+		r.log.had[j.cell] = records
+		todo[i] = nil // a repeat's tables go with its last job
+		if r.o.Progress != nil {
+			r.o.Progress(total-len(todo)+i+1, total)
+		}
+	}
+	return nil
+}
+
+func (j *job) run(ctx context.Context) {
+	if j.err = ctx.Err(); j.err != nil {
+		return
+	}
+	measure, err := j.setup()
+	if err != nil {
+		j.err = err
+		return
+	}
+	j.out, j.err = measure(ctx, j.cell.point)
+	j.setup = nil
+}
+
+func (r *run) judge() {
+	s := r.res.Summary
+	v := Verdict{Figure: r.f.Name, Claim: r.f.Claim, Checks: r.f.Judge(s), Repeats: r.o.Repeats, Seed: r.o.Seed}
+	v.Outcome, v.Reason = judge(v.Checks)
+	if r.f.Notes != nil {
+		v.Notes = r.f.Notes(s)
+	}
+	for i := range r.res.Records {
+		if c := r.res.Records[i].Commit; c != "" && !slices.Contains(v.Commits, c) {
+			v.Commits = append(v.Commits, c)
+		}
+	}
+	r.res.Verdict = v
+}
+
+// commit names the checkout the program was built from, with a + where that
+// had changes; empty where unknown.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	id, changed := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			id = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = "+"
+		}
+	}
+	if id == "" {
+		return ""
+	}
+	return id + changed
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Summary reads the records of one run.
+type Summary struct {
+	Repeats int
+	values  map[place][]float64 // by repeat; NaN where there is none
+}
+
+type place struct {
+	series  string
+	epsilon dp.Epsilon
+	metric  string
+}
+
+func summarise(records []Record, repeats int) *Summary {
+	s := &Summary{Repeats: repeats, values: map[place][]float64{}}
+	for i := range records {
+		r := &records[i]
+		c, _ := r.cell()
+		at := place{r.Series, c.point.Epsilon, r.Metric}
+		if s.values[at] == nil {
+			s.values[at] = slices.Repeat([]float64{math.NaN()}, repeats)
+		}
+		s.values[at][r.Repeat] = r.Value
+	}
+	return s
+}
+
+// Stat is the mean of a number over the repeats.
+type Stat struct {
+	Mean   float64
+	StdErr float64 // of the mean; 0 for a single repeat
+	StdDev float64 // between repeats; 0 for a single repeat
+	N      int
+}
+
+// Mean is the mean of a metric at one ε, 0 for fits that have none. N is 0
+// where nothing was measured.
+func (s *Summary) Mean(series string, eps dp.Epsilon, metric string) Stat {
+	return statOf(s.values[place{series, eps, metric}])
+}
+
+// Quantile is the q-quantile, q in [0, 1], of a metric over the repeats: between
+// two of its values in proportion, as most programs have it (type 7 of Hyndman
+// and Fan 1996). It is NaN where nothing was measured.
+func (s *Summary) Quantile(series string, eps dp.Epsilon, metric string, q float64) float64 {
+	var have []float64
+	for _, v := range s.values[place{series, eps, metric}] {
+		if !math.IsNaN(v) {
+			have = append(have, v)
+		}
+	}
+	if len(have) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(have)
+	at := q * float64(len(have)-1)
+	k := min(int(at), len(have)-1)
+	next := min(k+1, len(have)-1)
+	return have[k] + float64((at-float64(k))*(have[next]-have[k]))
+}
+
+// Difference is the mean over repeats of series a minus series b, paired.
+func (s *Summary) Difference(a, b string, eps dp.Epsilon, metric string) Stat {
+	va, vb := s.values[place{a, eps, metric}], s.values[place{b, eps, metric}]
+	if va == nil || vb == nil {
+		return Stat{}
+	}
+	d := make([]float64, len(va))
+	for i := range d {
+		d[i] = va[i] - vb[i]
+	}
+	return statOf(d)
+}
+
+// Over is the mean over several ε of a paired difference, each repeat first
+// averaged over them: one number per repeat, so repeats stay independent.
+func (s *Summary) Over(a, b string, epsilons []dp.Epsilon, metric string) Stat {
+	mean := make([]float64, s.Repeats)
+	for _, eps := range epsilons {
+		va, vb := s.values[place{a, eps, metric}], s.values[place{b, eps, metric}]
+		if va == nil || vb == nil {
+			return Stat{}
+		}
+		for i := range mean {
+			mean[i] += (va[i] - vb[i]) / float64(len(epsilons))
+		}
+	}
+	return statOf(mean)
+}
+
+// Epsilons are those a series was measured at, ascending.
+func (s *Summary) Epsilons(series, metric string) (out []dp.Epsilon) {
+	for p := range s.values {
+		if p.series == series && p.metric == metric && p.epsilon > 0 {
+			out = append(out, p.epsilon)
+		}
+	}
+	slices.SortFunc(out, cmp.Compare)
+	return out
+}
+
+func statOf(values []float64) (st Stat) {
+	sum := 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			st.N++
+			sum += v
+		}
+	}
+	if st.N == 0 {
+		return st
+	}
+	st.Mean = sum / float64(st.N)
+	if st.N == 1 {
+		return st
+	}
+	squares := 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			squares += (v - st.Mean) * (v - st.Mean)
+		}
+	}
+	st.StdDev = math.Sqrt(squares / float64(st.N-1))
+	st.StdErr = st.StdDev / math.Sqrt(float64(st.N))
+	return st
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/discreet-dp/discreet/examples"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+)
+
+// World is where figures find their tables, and keep what takes long to derive
+// from them.
+type World struct {
+	datasets string
+	// Cache is a folder that the figures of one paper share, which need not
+	// exist; empty for none. What it holds may be deleted at any time.
+	Cache string
+}
+
+// NewWorld looks for data sets in the given folder; empty means
+// $DISCREET_DATASETS or ../shared/datasets, what holds in the root of a checkout.
+func NewWorld(datasets string) *World {
+	if datasets == "" {
+		datasets = os.Getenv("DISCREET_DATASETS")
+	}
+	if datasets == "" {
+		datasets = filepath.Join("..", "shared", "datasets")
+	}
+	return &World{datasets: datasets}
+}
+
+// File is the path of a file of the data folder. The folder must exist.
+func (w *World) File(name string) (string, error) {
+	if err := w.exists(); err != nil {
+		return "", err
+	}
+	return filepath.Join(w.datasets, filepath.FromSlash(name)), nil
+}
+
+func (w *World) exists() error {
+	if _, err := os.Stat(w.datasets); err != nil {
+		return &dp.ParamError{Op: "experiment", Param: "data sets", Want: "must be in a folder that exists", Got: w.datasets, Hint: "set DISCREET_DATASETS to it"}
+	}
+	return nil
+}
+
+// Read reads files of the data folder by a shipped schema, e.g. "adult.yaml".
+func (w *World) Read(ctx context.Context, schemaName string, files ...string) (*dataset.Table, error) {
+	if err := w.exists(); err != nil {
+		return nil, err
+	}
+	s, err := examples.Schema(schemaName)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = filepath.Join(w.datasets, filepath.FromSlash(f))
+	}
+	t, err := dataset.Read(ctx, s, dataset.Options{}, paths...)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	return t, nil
+}

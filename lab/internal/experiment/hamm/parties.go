@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hamm
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/logistic"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// fitter trains one party's classifier.
+type fitter func(ctx context.Context, t *dataset.Table) (*model.Model, error)
+
+// ridge fits logistic regression, one level against the rest where there are
+// more than two.
+func ridge(enc feature.Encoding) fitter {
+	return func(ctx context.Context, t *dataset.Table) (*model.Model, error) {
+		tab, err := memory.New(compact(t))
+		if err != nil {
+			return nil, err
+		}
+		sp, err := feature.NewSpace(t.Schema, enc, t.Schema.Features())
+		if err != nil {
+			return nil, err
+		}
+		g, err := tab.Groups(ctx, sp.Columns)
+		if err != nil {
+			return nil, err
+		}
+		m := &model.Model{Learner: "logistic", Schema: t.Schema, Spaces: []model.SpaceSpec{model.SpecOf(t.Schema, sp)}}
+		fit := func(level int) ([]float64, error) {
+			pos, neg := against(g, level)
+			o, err := logistic.FitGroups(ctx, sp, g, pos, neg, 1/float64(t.Rows), nil)
+			if err != nil {
+				return nil, err
+			}
+			return o.Coef, nil
+		}
+		if t.Schema.Classes() == 2 {
+			coef, err := fit(t.Schema.Label.Positive)
+			if err != nil {
+				return nil, err
+			}
+			d := len(coef) - 1
+			m.Logistic = &model.Logistic{Coef: coef[:d], Bias: coef[d]}
+			return m, nil
+		}
+		m.Linear = &model.Linear{Link: model.OneVersusRest}
+		for k := range t.Schema.Classes() {
+			coef, err := fit(k)
+			if err != nil {
+				return nil, err
+			}
+			d := len(coef) - 1
+			m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, coef[:d]), append(m.Linear.Bias, coef[d])
+		}
+		return m, nil
+	}
+}
+
+// against counts the groups' rows of one level and of all others.
+func against(g *engine.Groups, level int) (pos, neg []float64) {
+	pos, neg = make([]float64, g.Len), make([]float64, g.Len)
+	for k, counts := range g.Counts {
+		for i, c := range counts {
+			if k == level {
+				pos[i] += float64(c)
+			} else {
+				neg[i] += float64(c)
+			}
+		}
+	}
+	return pos, neg
+}
+
+// learner fits by a learner of ours without privacy.
+func learner(plan func(s *schema.Schema, rows int) (learn.Plan, error)) fitter {
+	return func(ctx context.Context, t *dataset.Table) (*model.Model, error) {
+		tab, err := memory.New(compact(t))
+		if err != nil {
+			return nil, err
+		}
+		pl, err := plan(t.Schema, t.Rows)
+		if err != nil {
+			return nil, err
+		}
+		return pl.Fit(ctx, tab, free{}, mech.NewExit(nothing{}))
+	}
+}
+
+// nothing is the source of learners that draw nothing.
+type nothing struct{}
+
+func (nothing) Uint64() uint64 { panic("hamm: a learner without privacy drew") }
+func (nothing) Seeded() bool   { return true }
+
+// free pays for experiments on public data: nothing is counted.
+type free struct{}
+
+// predict is the labels a model gives a table.
+func predict(m *model.Model, t *dataset.Table) ([]uint8, []float64, error) {
+	p, err := m.Bind(t.Schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	scores, err := p.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.Labels(scores), scores, nil
+}
+
+// shadesOf are a model's probabilities of every level, rows × levels.
+func shadesOf(m *model.Model, t *dataset.Table) ([]float64, error) {
+	_, scores, err := predict(m, t)
+	if err != nil || m.Width() > 1 {
+		return scores, err
+	}
+	out, positive := make([]float64, 2*len(scores)), t.Schema.Label.Positive
+	for i, p := range scores {
+		out[2*i+positive], out[2*i+1-positive] = p, 1-p
+	}
+	return out, nil
+}
+
+func accuracyOf(labels []uint8, t *dataset.Table) float64 {
+	hits := 0
+	for i, l := range labels {
+		if l == t.Labels[i] {
+			hits++
+		}
+	}
+	return float64(hits) / float64(t.Rows)
+}
+
+// handIn is a votes file.
+func handIn(party int, h multiparty.Header, body func(*multiparty.Writer) error) ([]byte, error) {
+	h.Party = fmt.Sprintf("party %d", party)
+	seed := sha256.Sum256([]byte(h.Party))
+	var b bytes.Buffer
+	w, err := multiparty.NewWriter(&b, h, ed25519.NewKeyFromSeed(seed[:]))
+	if err != nil {
+		return nil, err
+	}
+	if err := body(w); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func (free) Charge(dp.Price, []dp.Event) error { return nil }
+func (free) Counted() bool                     { return false }
+
+// compact gives the numbers of a small part of a table dictionaries of their own.
+func compact(t *dataset.Table) *dataset.Table {
+	out := *t
+	out.Cols = slices.Clone(t.Cols)
+	for j, c := range t.Cols {
+		if c.Values != nil {
+			out.Cols[j] = numbers(t.Rows, func(i int) float64 { return c.Values[c.Codes.At(i)] })
+		}
+	}
+	return &out
+}

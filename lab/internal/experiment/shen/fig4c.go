@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shen
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/adaboost"
+	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/sample"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+)
+
+const (
+	randomBoost = "adaboost-random"
+	rounds25    = 25
+
+	convergeAt dp.Epsilon = 100_000_000 // of BRC
+	levelAt    dp.Epsilon = 10_000_000  // of private logistic regression
+)
+
+func fig4c() *frame.Figure {
+	ordinal := string(feature.Ordinal)
+	return &frame.Figure{
+		Name: "shen/fig4c", Paper: paper, Data: "adult", Repeats: 10,
+		Title: "Convergence of BRC and of AdaBoost over random classifiers, on Adult",
+		Claim: "BRC at ε = 0.1 converges at almost the same rate as AdaBoost over random classifiers without privacy.",
+		Protocol: adultRows + "BRC: ε = 0.1 for all 25 rounds, c1 = c2 = √2, section 5.3's split. AdaBoost: Algorithm 1, a random linear classifier on all features in each round, no privacy. " +
+			"Metric accuracy@t: test accuracy of the votes of the first t rounds. Private logistic regression, objective perturbation as in CMS11, at ε = 0.01.",
+		Points: []frame.Point{
+			{Series: brcPaper, Epsilon: convergeAt, Encoding: ordinal, Parameters: sensitivity + "paper"},
+			{Series: randomBoost, Encoding: ordinal, Parameters: "base=random"},
+			{Series: privateLog, Epsilon: levelAt, Encoding: ordinal, Parameters: "method=objective mode=cms11"},
+		},
+		Open: openFig4c, Draw: drawFig4c, Judge: judgeFig4c, Notes: notesFig4c,
+	}
+}
+
+func openFig4c(ctx context.Context, w *frame.World) (frame.Setup, error) {
+	all, err := w.Read(ctx, "adult.yaml", adultFiles...)
+	if err != nil {
+		return nil, err
+	}
+	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
+		train, test := sample.HoldOut(sample.Balance(all, r.Stream("balance")), tenth, r.Stream("hold out"))
+		t, err := newTrial(r, all, train, test)
+		if err != nil {
+			return nil, err
+		}
+		return t.converge, nil
+	}, nil
+}
+
+func (t *trial) converge(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+	s, n := t.train.Schema(), t.train.Rows()
+	var plan learn.Plan
+	var err error
+	switch p.Series {
+	case privateLog:
+		plan, err = privateLogistic(s, n, p.Epsilon)
+	case randomBoost:
+		plan, err = randomAdaBoost(s, n)
+	default:
+		plan, err = brcLine(brcPaper, "", false).plan(s, n, p.Epsilon)
+	}
+	if err != nil {
+		return frame.Measurement{}, err
+	}
+	if p.Series == privateLog {
+		return t.score(ctx, plan, p)
+	}
+	var seen scales
+	m, err := t.fit(ctx, plan, p, &seen)
+	if err != nil {
+		return frame.Measurement{}, err
+	}
+	out := frame.Measurement{Bill: m.Privacy.Epsilon}
+	for round := range m.Votes.Members {
+		acc, err := accuracyOf(upTo(m, round+1), t.test)
+		if err != nil {
+			return frame.Measurement{}, err
+		}
+		out.Values = append(out.Values, frame.Value{Metric: after(round + 1), Value: acc})
+	}
+	return out, nil
+}
+
+func randomAdaBoost(s *schema.Schema, rows int) (learn.Plan, error) {
+	return adaboost.Params{Rounds: rounds25, Base: adaboost.Random, Encoding: feature.Ordinal, Columns: nonprivate.All, NotPrivate: true}.Plan(s, rows)
+}
+
+// upTo is the model whose votes end after a round.
+func upTo(m *model.Model, rounds int) *model.Model {
+	out := *m
+	out.Votes = &model.Votes{Members: slices.Clone(m.Votes.Members)}
+	for t := rounds; t < len(out.Votes.Members); t++ {
+		out.Votes.Members[t].Vote = 0
+	}
+	return &out
+}
+
+func after(round int) string { return fmt.Sprintf("accuracy@%d", round) }
+
+func drawFig4c(s *frame.Summary) *plot.Lines {
+	curve := func(series, name string, eps dp.Epsilon) plot.Series {
+		l := plot.Series{Name: name, Band: true}
+		for t := 1; t <= rounds25; t++ {
+			st := s.Mean(series, eps, after(t))
+			l.X, l.Y = append(l.X, float64(t)), append(l.Y, st.Mean)
+			l.Low, l.High = append(l.Low, st.Mean-st.StdErr), append(l.High, st.Mean+st.StdErr)
+		}
+		return l
+	}
+	return &plot.Lines{
+		Title:    "Convergence of BRC and AdaBoost",
+		Subtitle: fmt.Sprintf("Random classifiers on Adult, balanced; mean of %d repeats", s.Repeats),
+		XLabel:   "rounds", YLabel: "test accuracy", XTicks: []float64{1, 5, 10, 15, 20, 25},
+		Spread:     "mean ± one standard error over repeats",
+		Series:     []plot.Series{curve(brcPaper, "BRC, ε = 0.1", convergeAt), curve(randomBoost, "AdaBoost, not private", 0)},
+		References: []plot.Reference{{Name: "logistic, ε = 0.01", Y: s.Mean(privateLog, levelAt, accuracy).Mean}},
+	}
+}
+
+func judgeFig4c(s *frame.Summary) []frame.Check {
+	brcAt := func(t int) frame.Stat { return s.Mean(brcPaper, convergeAt, after(t)) }
+	boostAt := func(t int) frame.Stat { return s.Mean(randomBoost, 0, after(t)) }
+	gap := 0.0
+	for t := 1; t <= rounds25; t++ {
+		gap += (boostAt(t).Mean - brcAt(t).Mean) / rounds25
+	}
+	ours, theirs := settled(brcAt), settled(boostAt)
+	level := s.Mean(privateLog, levelAt, accuracy)
+	return []frame.Check{{
+		What: "round from which accuracy stays within 2 points of its last", Paper: "almost the same for both (read as: BRC at most 5 rounds later)",
+		Ours: fmt.Sprintf("BRC %d, AdaBoost %d", ours, theirs), Holds: ours <= theirs+5,
+	}, {
+		What: "AdaBoost less BRC, mean over the 25 rounds", Paper: "curves close together (read as: at most 3 points)",
+		Ours: fmt.Sprintf("%+.1f points", 100*gap), Holds: gap <= 0.03,
+	}, {
+		What: "BRC after 25 rounds exceeds private logistic regression at ε = 0.01", Paper: "yes",
+		Ours: fmt.Sprintf("%s against %s", percent(brcAt(rounds25)), percent(level)), Holds: brcAt(rounds25).Mean > level.Mean,
+	}}
+}
+
+// settled is the first round from which a curve stays within 2 points of where
+// it ends.
+func settled(at func(int) frame.Stat) int {
+	t := rounds25
+	for t > 1 && at(t-1).Mean >= at(rounds25).Mean-0.02 && at(t-1).Mean <= at(rounds25).Mean+0.02 {
+		t--
+	}
+	return t
+}
+
+func notesFig4c(s *frame.Summary) []string {
+	text := "Test accuracy after round"
+	for _, t := range []int{1, 5, 10, 15, 20, 25} {
+		text += fmt.Sprintf(" %d: BRC %s, AdaBoost %s;", t, percent(s.Mean(brcPaper, convergeAt, after(t))), percent(s.Mean(randomBoost, 0, after(t))))
+	}
+	return []string{
+		text[:len(text)-1] + ".",
+		"BRC may choose its public classifier in any round, AdaBoost over random classifiers has none to choose.",
+		"± is the standard error over repeats.",
+	}
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shen
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/sample"
+	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+)
+
+func run(t *testing.T, f *frame.Figure, repeats int) *frame.Result {
+	t.Helper()
+	res, err := f.Run(context.Background(), options(t, repeats))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Verdict.Checks) == 0 || res.Verdict.Reason == "" {
+		t.Errorf("%s: no verdict", f.Name)
+	}
+	return res
+}
+
+// Section 4 draws its own rows. At ε = 100 the noise is irrelevant; the mean
+// accuracy of random classifiers is 3/4.
+func TestToyFigures(t *testing.T) {
+	if acc := run(t, fig1a(), 2).Summary.Mean(toyBRC, toyEpsilon, accuracy).Mean; !(acc > 0.9) {
+		t.Errorf("accuracy at ε = 100: %g", acc)
+	}
+	all := 0.0
+	s := run(t, fig1b(), 2).Summary
+	for k := range toyRows / drawWidth {
+		all += s.Mean(toyDraws, 0, count(k)).Mean
+	}
+	if math.Abs(all-toyRounds) > 1e-9 {
+		t.Errorf("%g classifiers in all buckets, want %d", all, toyRounds)
+	}
+	if out := run(t, fig1c(), 2).Verdict.Outcome; out != frame.Reproduced {
+		t.Errorf("fig1c: %s", out)
+	}
+	for _, f := range []*frame.Figure{fig1a(), fig1b(), fig1c()} {
+		if !strings.Contains(f.Protocol, "NOT private") {
+			t.Errorf("%s does not say that it is not private", f.Name)
+		}
+	}
+}
+
+// Section 7 at its smallest: one repeat, the ends of the grid of ε.
+func TestSectionSeven(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads real tables")
+	}
+	world(t)
+	for _, f := range []*frame.Figure{fig4a(), fig4b(), fig4c(), fig4d(), limitation()} {
+		t.Run(f.Name, func(t *testing.T) {
+			for _, r := range run(t, f, 1).Records {
+				if !(r.Value >= 0 && r.Value <= 1) {
+					t.Errorf("%s: %s %g", r.Series, r.Metric, r.Value)
+				}
+				paid := r.Epsilon != nil && !strings.HasPrefix(r.Series, "pate-printed")
+				if paid && r.Bill != *r.Epsilon || !paid && r.Bill != 0 {
+					t.Errorf("%s: bill %g", r.Series, r.Bill)
+				}
+				if !paid && r.Epsilon != nil && !strings.Contains(r.Parameters, "not private") {
+					t.Errorf("%s does not say that it is not private", r.Series)
+				}
+			}
+		})
+	}
+}
+
+func TestUpToKeepsTheFirstRounds(t *testing.T) {
+	m := &model.Model{Votes: &model.Votes{Members: []model.Member{{Vote: 1}, {Vote: -2}, {Vote: 3}}}}
+	for rounds, want := range [][3]float64{{0, 0, 0}, {1, 0, 0}, {1, -2, 0}, {1, -2, 3}} {
+		for i, v := range upTo(m, rounds).Votes.Members {
+			if v.Vote != want[i] {
+				t.Errorf("after %d rounds member %d votes %g, want %g", rounds, i, v.Vote, want[i])
+			}
+		}
+	}
+	if m.Votes.Members[2].Vote != 3 {
+		t.Error("the model itself was changed")
+	}
+}
+
+// The first 500 rows hold 113 positives: 226 balanced rows, 23 to test.
+func TestFig4dRows(t *testing.T) {
+	w := world(t)
+	all, err := w.Read(context.Background(), "adult.yaml", "adult/adult.data.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := all.Subset(firstRows(500))
+	r := frame.Repeat{Seed: 1}
+	rows := sample.Balance(few, r.Stream("balance"))
+	if _, test := sample.HoldOut(rows, smallTest, r.Stream("hold out")); len(rows) != 226 || len(test) != 23 {
+		t.Errorf("%d balanced rows, %d to test", len(rows), len(test))
+	}
+}

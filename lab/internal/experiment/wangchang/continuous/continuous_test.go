@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package continuous
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+)
+
+// same is n times one row.
+type same struct {
+	n   int
+	row []float64
+}
+
+func (s same) Len() int                 { return s.n }
+func (s same) Dim() int                 { return len(s.row) }
+func (s same) Row(_ int, out []float64) { copy(out, s.row) }
+
+var makers = map[string]func(d int, eps float64) Mechanism{"laplace": Laplace, "duchi": Duchi, "piecewise": Piecewise}
+
+// TestMoments compares mean and variance over coordinates and reports with the
+// closed forms. Each of some 180 means is six standard errors wide (false
+// positives: 4e-7); the variances are fourth moments apart, and their bands
+// were chosen at three times the spread of seeds, with the seed fixed.
+func TestMoments(t *testing.T) {
+	for name, make := range makers {
+		for _, c := range []struct {
+			d   int
+			eps float64
+		}{{1, 1}, {2, 1}, {3, 5}, {6, 5}, {6, 8}, {65, 3}} {
+			t.Run(fmt.Sprint(name, c.d, "at", c.eps), func(t *testing.T) {
+				row := []float64{1, -1, 0.3, 0, -0.6, 0.9}
+				for len(row) < c.d {
+					row = append(row, row[len(row)%6])
+				}
+				row = row[:c.d]
+				m := make(c.d, c.eps)
+				src := replay.Seeded(1, name)
+				// Reports of 100 rows are summed, so that a variance of sums is seen.
+				const batches, batch = 2000, 100
+				sum, squares := vec(c.d), vec(c.d)
+				for range batches {
+					for j, s := range m.Sum(same{batch, row}, 0, batch, src) {
+						sum[j] += s
+						squares[j] += (s - batch*row[j]) * (s - batch*row[j])
+					}
+				}
+				for j, x := range row {
+					n := float64(batches * batch)
+					v := m.Variance(x)
+					if got := sum[j] / n; !(math.Abs(got-x) <= 6*math.Sqrt(v/n)) {
+						t.Errorf("coordinate %d: mean %g, want %g", j, got, x)
+					}
+					// A sum of 100 is close to normal: its variance has standard error v·√(2/batches).
+					if got := squares[j] / n; !(math.Abs(got/v-1) <= 6*math.Sqrt(2.0/batches)) {
+						t.Errorf("coordinate %d: variance %g, want %g", j, got, v)
+					}
+				}
+			})
+		}
+	}
+}
+
+func vec(d int) []float64 { return make([]float64, d) }
+
+// TestCorner finds C_d by listing all corners.
+func TestCorner(t *testing.T) {
+	for d := 1; d <= 12; d++ {
+		agree, count := 0, 0
+		for c := range 1 << d {
+			s := 0
+			for j := range d {
+				s += 2*(c>>j&1) - 1
+			}
+			if s >= 0 {
+				agree += 2*(c&1) - 1
+				count++
+			}
+		}
+		if got, want := corner(d), float64(count)/float64(agree); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("d = %d: %g, want %g", d, got, want)
+		}
+	}
+}
+
+// TestDuchiKeepsItsPromise counts the answers of two opposite inputs: for even
+// and odd d no answer is more than e^ε times as likely under one, and one is
+// that much. Bands are six standard errors of the rarest (false positives below
+// 1e-7 each).
+func TestDuchiKeepsItsPromise(t *testing.T) {
+	for _, d := range []int{3, 4} {
+		const eps, n = 1.0, 400_000
+		m := Duchi(d, eps).(duchi)
+		count := func(row float64, stream string) []float64 {
+			src := replay.Seeded(3, stream)
+			v, a, x := make([]uint64, 1), make([]uint64, 1), vec(d)
+			for j := range x {
+				x[j] = row
+			}
+			out := vec(1 << d)
+			for range n {
+				round(x, v, src)
+				m.answer(v, a, src)
+				out[a[0]&(1<<d-1)]++
+			}
+			return out
+		}
+		up, down := count(1, "up"), count(-1, "down")
+		most := 0.0
+		for c := range up {
+			most = max(most, up[c]/down[c])
+		}
+		rare := 1 / (math.Exp(eps) + 1) / float64(int(1)<<d) * n
+		if slack := 6 * math.Sqrt(2/rare); !(math.Abs(math.Log(most)-eps) < slack) {
+			t.Errorf("d = %d: the largest ratio is e^%g, want e^%g", d, math.Log(most), eps)
+		}
+	}
+}
+
+// TestPiecewiseStaysInside: Algorithm 4's output lies in [-dΔ/k, dΔ/k], k
+// coordinates are reported, and each is equally often.
+func TestPiecewiseStaysInside(t *testing.T) {
+	p := Piecewise(7, 8).(piecewise)
+	if p.k != 3 {
+		t.Fatalf("k = %d, want 3", p.k)
+	}
+	src := replay.Seeded(4, "piecewise")
+	var often [7]int
+	for range 70_000 {
+		picked := p.pick(nil, src)
+		for a, j := range picked {
+			often[j]++
+			for _, other := range picked[:a] {
+				if other == j {
+					t.Fatalf("picked %v", picked)
+				}
+			}
+		}
+		for _, x := range []float64{-1, 0.2, 1} {
+			if y := p.one(x, src); !(math.Abs(y) <= p.bound) {
+				t.Fatalf("%g became %g, beyond %g", x, y, p.bound)
+			}
+		}
+	}
+	for j, n := range often { // 30,000 expected, standard deviation 131
+		if n < 29_200 || n > 30_800 {
+			t.Errorf("coordinate %d was picked %d times", j, n)
+		}
+	}
+}
+
+// Inputs outside the range count as its end.
+func TestClamps(t *testing.T) {
+	for x, want := range map[float64]float64{3: 1, -3: -1, math.Inf(1): 1, 0.5: 0.5} {
+		if got := clamp(x); got != want {
+			t.Errorf("clamp(%g) = %g", x, got)
+		}
+	}
+	if got := clamp(math.NaN()); got != -1 {
+		t.Errorf("clamp(NaN) = %g", got)
+	}
+}
+
+// TestVariances holds the closed forms to numbers worked out elsewhere: 8d²/ε²;
+// B² - t² with C_3 = 2; Wang et al.'s for one dimension and for k of d.
+func TestVariances(t *testing.T) {
+	e := math.E
+	for _, c := range []struct {
+		name string
+		m    Mechanism
+		t    float64
+		want float64
+	}{
+		{"laplace", Laplace(50, 2), 0.3, 8 * 2500 / 4.0},
+		{"duchi", Duchi(1, 1), 0.5, math.Pow((e+1)/(e-1), 2) - 0.25},
+		{"duchi", Duchi(3, 1), 0.5, 4*math.Pow((e+1)/(e-1), 2) - 0.25},
+		{"piecewise", Piecewise(1, 1), 1, 5.2240},
+		{"piecewise", Piecewise(6, 5), 1, 4.2513}, // k = 2
+	} {
+		if got := c.m.Variance(c.t); math.Abs(got/c.want-1) > 1e-4 {
+			t.Errorf("%s: variance %g, want %g", c.name, got, c.want)
+		}
+	}
+}

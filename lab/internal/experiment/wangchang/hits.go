@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wangchang
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+)
+
+// table is a data set of binary attributes.
+type table struct {
+	name, long string
+	owners     int // of a round
+	rounds     int
+	about      string
+	parameters string
+	note       string
+	open       func(ctx context.Context, w *frame.World) (train, test bits, err error)
+}
+
+var (
+	fourNine = table{
+		name: "mnist-4-9", long: "MNIST, 4 against 9", owners: 1_000, rounds: 10,
+		about:      "The 11,791 training images of 4 and 9, 50 visual words, each an attribute: whether at least a fortieth of the blocks are that word",
+		parameters: dictionaryNote(fewWords), note: nothingPrivate, open: openFourNine,
+	}
+	invented = table{
+		name: "synthetic", long: "Synthetic", owners: 10_000, rounds: 20,
+		about:      "A million rows of 20 attributes cut at 0, of which ten are random combinations of the other ten, by the law of scikit-learn's make_classification with its defaults; 100,000 further rows to test",
+		parameters: "law of make_classification", note: "Nothing here was learned from unperturbed data: the cuts are declared.", open: openSynthetic,
+	}
+)
+
+func openFourNine(ctx context.Context, w *frame.World) (train, test bits, err error) {
+	all, unseen, err := mnist.open(ctx, w, fewWords)
+	if err != nil {
+		return train, test, err
+	}
+	of := func(l labelled) bits {
+		b := above(l.subset(slices.Concat(l.byClass()[4], l.byClass()[9])))
+		for i, y := range b.y {
+			b.y[i] = y / 9
+		}
+		return b
+	}
+	return of(all), of(unseen), nil
+}
+
+func openSynthetic(context.Context, *frame.World) (train, test bits, err error) {
+	const rows, unseen = 1_000_000, 100_000
+	all := syntheticBits(rows+unseen, replay.Seeded(1, "wangchang, synthetic"))
+	part := func(from, to int) bits { return bits{all.d, all.is[from*all.d : to*all.d], all.y[from:to]} }
+	return part(0, rows), part(rows, rows+unseen), nil
+}
+
+// Budgets of Figures 8 and 9.
+var hitBudgets = []dp.Epsilon{1 * dp.Nano, 2 * dp.Nano, 3 * dp.Nano, 4 * dp.Nano, 5 * dp.Nano}
+
+const (
+	top1 = "top_1"
+	top3 = "top_3"
+)
+
+// hits is a figure of how often the best attribute is found.
+func (t table) hits(number, says string, judge func(s *frame.Summary) []frame.Check) *frame.Figure {
+	f := &frame.Figure{
+		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 100, Quick: 10,
+		Title: t.long + ": best attribute, top-k hitting rate against ε",
+		Claim: says,
+		Protocol: fmt.Sprintf("Section 4.3. %s. %d owners share the rows evenly, anew in each run; each reports its cross tables' differences, 2 numbers an attribute and between -1 and 1, once at ε. "+
+			"A run hits the top k if the attribute with the largest perturbed gain (equation 5) is among the k best of the exact tables. 100 runs.", t.about, t.owners),
+		Open: t.openHits, Draw: t.drawHits, Judge: judge, Notes: t.notesHits,
+	}
+	for _, m := range []mechanism{pm, duchi, discrete} {
+		f.Points = append(f.Points, budgetPoints(m.name, t.parameters, hitBudgets)...)
+	}
+	return f
+}
+
+func (t table) openHits(ctx context.Context, w *frame.World) (frame.Setup, error) {
+	train, _, err := t.open(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	even := ones(len(train.y))
+	exact := make([]float64, 2*train.d)
+	train.differences(upTo(len(train.y)), even, exact)
+	best := ranking(gains(exact))
+	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
+		sent := train.shares(shuffled(len(train.y), r.Stream("owners")), t.owners, even, 1)
+		return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
+			_, m, _ := parse(" " + p.Series)
+			src := r.Stream(p.Series + ", ε = " + p.Epsilon.String())
+			found := feature.ArgMax(gains(m.make(2*train.d, p.Epsilon.Float()).Sum(sent, 0, t.owners, src)))
+			return frame.Measurement{Bill: p.Epsilon, Values: []frame.Value{
+				{Metric: top1, Value: within(best[:1], found)}, {Metric: top3, Value: within(best[:3], found)},
+			}}, nil
+		}, nil
+	}, nil
+}
+
+func within(best []int, found int) float64 {
+	if slices.Contains(best, found) {
+		return 1
+	}
+	return 0
+}
+
+func (t table) drawHits(s *frame.Summary) *plot.Lines {
+	l := &plot.Lines{
+		Title: t.long + ": finding the best attribute", Subtitle: fmt.Sprintf("%d owners, printed mechanisms; %d runs", t.owners, s.Repeats),
+		XLabel: "ε of each report", YLabel: "share of runs", YTo: 1, Note: "Solid: among the best three. Dashed: the best. " + t.note,
+	}
+	for _, m := range []mechanism{pm, duchi} {
+		three := curve(m.long+", top 3", floats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top3) })
+		one := curve(m.long+", top 1", floats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top1) })
+		three.Low, three.High, one.Low, one.High = nil, nil, nil, nil
+		one.Like, one.Stroke = three.Name, plot.Dashed
+		l.Series = append(l.Series, three, one)
+	}
+	return l
+}
+
+// rate is a share of runs with the standard error of that many.
+func rate(st frame.Stat) string { return fmt.Sprintf("%.0f ± %.0f %%", 100*st.Mean, 100*st.StdErr) }
+
+func (t table) notesHits(s *frame.Summary) []string {
+	out := []string{t.note}
+	for _, m := range []mechanism{pm, duchi, discrete} {
+		for _, metric := range []string{top1, top3} {
+			var l listed
+			for _, eps := range hitBudgets {
+				l.add("%s at ε = %s", rate(s.Mean(m.name, eps, metric)), eps)
+			}
+			out = append(out, fmt.Sprintf("%s, %s: %s.", m.long, metric, l))
+		}
+	}
+	return append(out, "± is the standard error of the share.")
+}
+
+// grows checks that a mechanism's hitting rate is higher at the largest ε.
+func grows(s *frame.Summary, m mechanism) frame.Check {
+	first, last := hitBudgets[0], hitBudgets[len(hitBudgets)-1]
+	a, b := s.Mean(m.name, first, top3).Mean, s.Mean(m.name, last, top3).Mean
+	return frame.Check{
+		What: m.long + ": top-3 rate", Paper: "increases with ε (read as: higher at the largest than at the smallest)",
+		Ours: fmt.Sprintf("%.0f %% at ε = %s, %.0f %% at %s", 100*a, first, 100*b, last), Holds: b > a,
+	}
+}
+
+// near checks a stated rate. A printed share of 100 runs has a standard error
+// of up to 5 points, and ours another.
+func near(s *frame.Summary, m mechanism, eps dp.Epsilon, metric, what string, stated float64) frame.Check {
+	st := s.Mean(m.name, eps, metric)
+	return frame.Check{
+		What: fmt.Sprintf("%s: %s rate at ε = %s", m.long, what, eps), Paper: fmt.Sprintf("about %.0f %% (read as: within 15 points)", 100*stated),
+		Ours: rate(st), Holds: st.Mean >= stated-0.15 && st.Mean <= stated+0.15,
+	}
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package printed
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/response"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// run is one run of Algorithm 2.
+type run struct {
+	Params
+	tab     *dataset.Table
+	levels  int
+	weights []float64 // of the rows, mean 1 (lines 3 and 20, times the number of rows)
+	most    float64   // public bound on weights in this round: W_t
+	exit    *mech.Exit
+}
+
+// base is a kind of base classifier: fit learns a member from a group of owners
+// and says which level it answers for each row.
+type base interface {
+	fit(ctx context.Context, group []int, trace *Round) (answers func(row int) uint8, err error)
+	// keep appends the member that was fitted last, with its vote.
+	keep(vote float64)
+	model() *model.Model
+}
+
+// Run trains on the rows of a table.
+func Run(ctx context.Context, tab *dataset.Table, p Params) (*model.Model, error) {
+	if err := p.settle(tab); err != nil {
+		return nil, err
+	}
+	r := &run{
+		Params: p, tab: tab, levels: tab.Schema.Classes(), weights: make([]float64, tab.Rows), most: 1,
+		exit: mech.NewExit(p.Source),
+	}
+	for i := range r.weights {
+		r.weights[i] = 1
+	}
+	var b base
+	var err error
+	switch p.Classifier {
+	case Stump:
+		b, err = newStumps(r)
+	default:
+		b, err = newLinear(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int, p.Owners) // line 9: a random group, no owner twice
+	for i := range order {
+		order[i] = i
+	}
+	rng.Shuffle(p.Source, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for m := range p.Rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		trace := Round{Round: m + 1, Chosen: -1}
+		answers, err := b.fit(ctx, order[m*p.Group:(m+1)*p.Group], &trace)
+		if err != nil {
+			return nil, err
+		}
+		r.weigh(answers, &trace)
+		if trace.Vote > 0 {
+			b.keep(trace.Vote)
+		}
+		if p.Trace != nil {
+			p.Trace(trace)
+		}
+	}
+	out := b.model()
+	out.Learner = "printed-" + string(p.Classifier)
+	out.Privacy = r.statement()
+	return out, nil
+}
+
+// weigh is lines 11 to 21: the exact error of all owners, the vote, new weights.
+// A member no better than chance is dropped, and the weights stay.
+func (r *run) weigh(answers func(int) uint8, t *Round) {
+	wrong, n := 0.0, float64(r.tab.Rows)
+	miss := make([]bool, r.tab.Rows)
+	for i, w := range r.weights {
+		if miss[i] = answers(i) != r.tab.Labels[i]; miss[i] {
+			wrong += w
+		}
+	}
+	t.Err = wrong / n
+	err := math.Min(math.Max(t.Err, 1/(2*n)), 1-1/(2*n))
+	vote := math.Log((1-err)/err) + math.Log(float64(r.levels-1))
+	if !(vote > 0) {
+		return
+	}
+	t.Vote = vote
+	sum := 0.0
+	for i := range r.weights {
+		if miss[i] {
+			r.weights[i] *= math.Exp(vote)
+		}
+		sum += r.weights[i]
+	}
+	for i := range r.weights {
+		r.weights[i] *= n / sum
+	}
+	// The sum is released, and so is what a weight can be at most.
+	r.most = math.Min(r.WeightCap, r.most*math.Exp(vote)*n/sum)
+	r.most = math.Max(r.most, 1)
+}
+
+// share is a row's weight over the public bound, in [0, 1].
+func (r *run) share(row int) float64 { return math.Min(r.weights[row], r.most) / r.most }
+
+// sum is Algorithm 4 for a group: it adds up the perturbed vectors of owners; fill writes owner o's to x, which is
+// zero before.
+func (r *run) sum(ctx context.Context, dim int, group []int, fill func(o int, x []float64) error) ([]float64, error) {
+	total, x := make([]float64, dim), make([]float64, dim)
+	var tally response.Tally
+	var law response.VectorLaw
+	if r.Perturb == nil {
+		var err error
+		if law, err = response.VectorLawFor(r.Mechanism, r.Epsilon, dim); err != nil {
+			return nil, err
+		}
+		tally = response.NewTally(law)
+	}
+	for k, o := range group {
+		if k%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		clear(x)
+		if err := fill(o, x); err != nil {
+			return nil, err
+		}
+		if r.Perturb != nil {
+			for j, v := range r.Perturb(x) {
+				total[j] += v
+			}
+			continue
+		}
+		rep, err := r.exit.Perturb("printed", law, x)
+		if err != nil {
+			return nil, err
+		}
+		law.Add(&tally, rep)
+	}
+	if r.Perturb == nil {
+		return law.Sum(tally), nil
+	}
+	return total, nil
+}
+
+// rows are the first row of owner o and the first of the next.
+func (r *run) rows(o int) (from, to int) {
+	return o * r.tab.Rows / r.Owners, (o + 1) * r.tab.Rows / r.Owners
+}
+
+func (r *run) statement() model.Privacy {
+	p := model.Privacy{
+		Scope: dp.Nothing, Relation: dp.ReplaceOne, Unit: r.tab.Schema.Unit, NotPrivate: true,
+		Statement:   fmt.Sprintf("Mode paper: trained as Wang and Chang print it. One vector of each owner was perturbed at epsilon %s; what else owners sent was not, so there is no guarantee for an owner.", r.Epsilon),
+		Unprotected: []string{"the exact sums of weighted errors of all owners in every round, and what differences of them tell about one owner"},
+		Seeded:      r.Source.Seeded(),
+	}
+	switch r.Classifier {
+	case Stump:
+		p.Unprotected = append(p.Unprotected, "which label is the majority in each branch at each owner; of an owner of one record this is its label and its branch")
+	case Centroid:
+		p.Unprotected = append(p.Unprotected, "the label of every owner, sent beside its perturbed sample")
+	}
+	if r.Perturb != nil {
+		p.Unprotected = append(p.Unprotected, "the vectors themselves as far as the experiment's own mechanism does not protect them")
+	}
+	return p
+}
+
+// spaceOf adds a feature space of some columns to a model.
+func spaceOf(m *model.Model, tab *dataset.Table, cols []int) (*feature.Space, int, error) {
+	sp, err := feature.NewSpace(tab.Schema, feature.OneHot, cols)
+	if err != nil {
+		return nil, 0, err
+	}
+	m.Spaces = append(m.Spaces, model.SpecOf(tab.Schema, sp))
+	return sp, len(m.Spaces) - 1, nil
+}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-// Package metrics says how well predictions meet the truth. Its numbers are
-// exact and not private: computed on protected rows, they must not leave.
-//
-// Room rules. Owns: scores about predictions. Imports: the standard library
-// only. Must never see: columns, models, noise.
-package metrics

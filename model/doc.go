@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-// Package model is what a learner releases: it predicts, and it goes to and
-// from bytes. A model file holds what prediction needs, the privacy statement,
-// and nothing that was not paid for (see TestModelHoldsOnlyAllowedFields).
-//
-// Room rules. Owns: prediction and the file format. Imports: dp, schema,
-// feature, column. Must never see: randomness, training rows, accounts.
-package model

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-// Package schema says what is known about a table before anybody looks at it:
-// columns, bounds, levels, roles, the label and the text format of its files.
-// It is the only place such facts come from; nothing is ever read off the data.
-//
-// Room rules. Owns: what is public. Imports: dp and a YAML reader. Must never
-// see: rows.
-package schema

@@ -41,8 +41,8 @@ var table = []mutant{
 	{
 		Row: "4", Bug: "sensitivity 1/n",
 		File: "internal/learn/brc/private.go",
-		Old:  `return up(hi / (hi + (n-1)*lo))`,
-		New:  `return up(hi / hi / (lo / lo * n))`,
+		Old:  `return roundUp(hi / (hi + (n-1)*lo))`,
+		New:  `return roundUp(hi / hi / (lo / lo * n))`,
 
 		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
@@ -74,8 +74,8 @@ var table = []mutant{
 	{
 		Row: "7", Bug: "exact vote",
 		File: "internal/learn/brc/private.go",
-		Old:  `return exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
-		New: `exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
+		Old:  `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
+		New: `exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
 		return float64(wrong) / float64(wrong+right)`,
 		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},
@@ -147,7 +147,7 @@ var table = []mutant{
 	{
 		Row: "B-2", Bug: "public rounds refit on the private labels, not on their released likeness",
 		File: "internal/learn/brc/public.go",
-		Old:  `		p.imagine(coef)`,
+		Old:  `		p.imputeLabels(coef)`,
 		New:  `		_ = coef`,
 
 		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
@@ -313,8 +313,8 @@ var table = []mutant{
 	{
 		Row: "delta 3", Bug: "labeldp: Gaussian noise for half a row",
 		File: "internal/learn/labeldp/statistic.go",
-		Old:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2, pl.size())`,
-		New:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2/2, pl.size())`,
+		Old:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2, pl.statisticSize())`,
+		New:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2/2, pl.statisticSize())`,
 
 		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterference",
 	},
@@ -514,16 +514,16 @@ var table = []mutant{
 	{
 		Row: "4 audited", Bug: "sensitivity 1/n",
 		File: "internal/learn/brc/private.go",
-		Old:  `return up(hi / (hi + (n-1)*lo))`,
-		New:  `return up(hi / hi / (lo / lo * n))`,
+		Old:  `return roundUp(hi / (hi + (n-1)*lo))`,
+		New:  `return roundUp(hi / hi / (lo / lo * n))`,
 
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "7 audited", Bug: "exact vote",
 		File: "internal/learn/brc/private.go",
-		Old:  `return exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
-		New: `exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
+		Old:  `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
+		New: `exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
 		return float64(wrong) / float64(wrong+right)`,
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
@@ -780,7 +780,7 @@ var table = []mutant{
 		Row: "people 2", Bug: "the level is not found again after a vote",
 		File: "internal/learn/people/smooth.go",
 		Old: `	s.reach += step
-	s.project()`,
+	s.projectMeasure()`,
 		New: `	s.reach += step
 	for side := range s.weight {
 		s.sum[side] = 0
@@ -803,8 +803,8 @@ var table = []mutant{
 	{
 		Row: "people 4", Bug: "choice without the 2 of 2Δ",
 		File: "internal/learn/people/fit.go",
-		Old:  `pl.selector(pl.share[t].pick, 2*moves)`,
-		New:  `pl.selector(pl.share[t].pick, moves)`,
+		Old:  `pl.selectorFor(pl.share[t].pick, 2*moves)`,
+		New:  `pl.selectorFor(pl.share[t].pick, moves)`,
 
 		Package: "./internal/learn/people", Test: "TestReplayNonInterference",
 	},
@@ -828,8 +828,8 @@ var table = []mutant{
 	{
 		Row: "pate 1", Bug: "a teacher's vote is as long as its rows make it",
 		File: "internal/learn/pate/teachers.go",
-		Old:  `length := max(r.long(vote), r.full())`,
-		New:  `length := max(r.long(vote)/2, r.full())`,
+		Old:  `length := max(r.voteNorm(vote), r.fullLength())`,
+		New:  `length := max(r.voteNorm(vote)/2, r.fullLength())`,
 
 		Package: "./internal/learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
 	},

@@ -135,9 +135,9 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	var err error
 	if len(pl.weights) == 2 {
-		m.Votes, err = pl.votes(ctx, tab, exit)
+		m.Votes, err = pl.boostThresholds(ctx, tab, exit)
 	} else {
-		m.Ballots, err = pl.ballots(ctx, tab)
+		m.Ballots, err = pl.boostSplits(ctx, tab)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("adaboost: %w", err)
@@ -145,13 +145,13 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	return m, nil
 }
 
-// votes boosts thresholds about two levels.
-func (pl *plan) votes(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Votes, error) {
-	h, err := pl.weak(ctx, tab, exit)
+// boostThresholds boosts thresholds about two levels.
+func (pl *plan) boostThresholds(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Votes, error) {
+	h, err := pl.newWeak(ctx, tab, exit)
 	if err != nil {
 		return nil, err
 	}
-	voters, err := boost(ctx, pl.Rounds, 2, h)
+	voters, err := boostWeak(ctx, pl.Rounds, 2, h)
 	if err != nil {
 		return nil, err
 	}

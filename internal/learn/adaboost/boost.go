@@ -11,10 +11,10 @@ import (
 // classifier it may return is right about together or wrong about together.
 type weak[C any] interface {
 	// start returns the number of rows in each cell.
-	start() []float64
+	startWeights() []float64
 	// fit returns a classifier for weights w and sets wrong[c] for the cells c
 	// it is wrong about (line 4). round counts from 0.
-	fit(ctx context.Context, round int, w []float64, wrong []bool) (C, error)
+	fitWeak(ctx context.Context, round int, w []float64, wrong []bool) (C, error)
 }
 
 // voter is a classifier with its vote.
@@ -23,9 +23,9 @@ type voter[C any] struct {
 	vote float64
 }
 
-// boost is Algorithm 1, for K levels SAMME.
-func boost[C any](ctx context.Context, rounds, levels int, h weak[C]) ([]voter[C], error) {
-	w := h.start() // line 2: a row weighs 1, or what its level does
+// boostWeak is Algorithm 1, for K levels SAMME.
+func boostWeak[C any](ctx context.Context, rounds, levels int, h weak[C]) ([]voter[C], error) {
+	w := h.startWeights() // line 2: a row weighs 1, or what its level does
 	wrong := make([]bool, len(w))
 	voters := make([]voter[C], 0, rounds)
 	for t := range rounds {
@@ -33,7 +33,7 @@ func boost[C any](ctx context.Context, rounds, levels int, h weak[C]) ([]voter[C
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c, err := h.fit(ctx, t, w, wrong) // line 4
+		c, err := h.fitWeak(ctx, t, w, wrong) // line 4
 		if err != nil {
 			return nil, err
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// ballots boosts splits about K levels. A level's share of the odds is e to the
+// boostSplits boosts splits about K levels. A level's share of the odds is e to the
 // power of its votes: what SAMME's exponential loss is least for.
-func (pl *plan) ballots(ctx context.Context, tab engine.Table) (*model.Ballots, error) {
+func (pl *plan) boostSplits(ctx context.Context, tab engine.Table) (*model.Ballots, error) {
 	g, err := tab.Groups(ctx, pl.use.Cols)
 	if err != nil {
 		return nil, err
 	}
 	h := &splits{sp: pl.space, g: g, weights: pl.weights, search: stump.NewSearch(pl.space, g)}
-	voters, err := boost(ctx, pl.Rounds, len(pl.weights), h)
+	voters, err := boostWeak(ctx, pl.Rounds, len(pl.weights), h)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ type splits struct {
 	search  *stump.Search
 }
 
-func (h *splits) start() []float64 {
+func (h *splits) startWeights() []float64 {
 	w := make([]float64, 0, len(h.weights)*h.g.Len)
 	for level, counts := range h.g.Counts {
 		for _, n := range counts {
@@ -51,7 +51,7 @@ func (h *splits) start() []float64 {
 	return w
 }
 
-func (h *splits) fit(_ context.Context, _ int, w []float64, wrong []bool) (stump.Split, error) {
+func (h *splits) fitWeak(_ context.Context, _ int, w []float64, wrong []bool) (stump.Split, error) {
 	n := h.g.Len
 	levels := make([][]float64, len(h.weights))
 	for level := range levels {

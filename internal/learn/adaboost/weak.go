@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// weak asks the table the base's one question.
-func (pl *plan) weak(ctx context.Context, tab engine.Table, exit *mech.Exit) (weak[feature.Threshold], error) {
+// newWeak asks the table the base's one question.
+func (pl *plan) newWeak(ctx context.Context, tab engine.Table, exit *mech.Exit) (weak[feature.Threshold], error) {
 	if pl.Base == Random {
 		return drawAll(ctx, tab, pl.space, pl.Rounds, exit)
 	}
@@ -57,7 +57,7 @@ type groups struct {
 	learn    func(ctx context.Context, pos, neg []float64) (feature.Threshold, error)
 }
 
-func (gs *groups) start() []float64 {
+func (gs *groups) startWeights() []float64 {
 	w := make([]float64, 2*gs.g.Len)
 	for label, counts := range gs.g.Counts {
 		half := w[gs.g.Len:]
@@ -71,7 +71,7 @@ func (gs *groups) start() []float64 {
 	return w
 }
 
-func (gs *groups) fit(ctx context.Context, _ int, w []float64, wrong []bool) (feature.Threshold, error) {
+func (gs *groups) fitWeak(ctx context.Context, _ int, w []float64, wrong []bool) (feature.Threshold, error) {
 	n := gs.g.Len
 	th, err := gs.learn(ctx, w[:n], w[n:])
 	if err != nil {
@@ -102,7 +102,7 @@ func drawAll(ctx context.Context, tab engine.Table, sp *feature.Space, rounds in
 	return d, err
 }
 
-func (d *draws) start() []float64 {
+func (d *draws) startWeights() []float64 {
 	w := make([]float64, len(d.patterns.Count))
 	for c, n := range d.patterns.Count {
 		w[c] = float64(n)
@@ -110,7 +110,7 @@ func (d *draws) start() []float64 {
 	return w
 }
 
-func (d *draws) fit(_ context.Context, round int, _ []float64, wrong []bool) (feature.Threshold, error) {
+func (d *draws) fitWeak(_ context.Context, round int, _ []float64, wrong []bool) (feature.Threshold, error) {
 	p := d.patterns
 	for c := range wrong {
 		wrong[c] = p.Bits[c*p.Words+round/64]>>(round%64)&1 == 1

@@ -17,11 +17,11 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	f := []learn.Fact{
 		{Key: "algorithm", Value: alg, Text: fmt.Sprintf("Algorithm %d of the paper: %s", alg, pl.why)},
-		pl.protects(),
+		pl.describeProtection(),
 		{Key: "rounds", Value: pl.Rounds, Text: fmt.Sprintf("%d rounds, weights in [1/%.4g, %.4g], %s encoding, %d private and %d public features", pl.Rounds, pl.C1, pl.C2, pl.Encoding, pl.private.Width(), pl.publicWidth())},
 	}
 	if pl.Subroutine == Stump {
-		n := len(pl.subroutine().list(nil))
+		n := len(pl.newSubroutine().listAll(nil))
 		f = append(f, learn.Fact{Key: "stumps", Value: n, Text: fmt.Sprintf("private classifiers are stumps, picked among %d for half of a round's ε", n)})
 	}
 	if pl.NotPrivate {
@@ -63,7 +63,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		learn.Fact{Key: "rule_of_thumb_holds", Value: paper <= 0.5})
 }
 
-func (pl *Plan) protects() learn.Fact {
+func (pl *Plan) describeProtection() learn.Fact {
 	if pl.NotPrivate {
 		return learn.Fact{Key: "protects", Value: string(dp.Nothing), Text: "NOT PRIVATE: no noise is added, nothing is protected"}
 	}

@@ -23,8 +23,8 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
-	sub := pl.subroutine()
-	list := sub.list(exit.Public()) // 1.1: before any row is read
+	sub := pl.newSubroutine()
+	list := sub.listAll(exit.Public()) // 1.1: before any row is read
 	patterns, err := tab.Mistakes(ctx, pl.private, list)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
@@ -36,22 +36,22 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	out := &release{pl: pl}
 	for t := range pl.Rounds {
-		k := pl.train(t, sub, rows, exit) // line 5
-		wrong, right := rows.sums(k)
-		werr := rows.release(errLabel(t), pl.shares[t].err, wrong, right, exit) // line 6; 1.3: rows meet noise
-		vote := 0.5 - werr                                                      // line 12
+		k := pl.chooseClassifier(t, sub, rows, exit) // line 5
+		wrong, right := rows.sumWeights(k)
+		werr := rows.releaseError(errLabel(t), pl.shares[t].err, wrong, right, exit) // line 6; 1.3: rows meet noise
+		vote := 0.5 - werr                                                           // line 12
 		// Line 7 compares noisy against public: nothing here is unpaid (1.5).
 		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {
-			out.add(pl.public, pub.classifier, 0.5-pub.err)
+			out.appendVoter(pl.public, pub.classifier, 0.5-pub.err)
 			if err := pub.reweigh(ctx, 0.5-pub.err); err != nil { // lines 8-10
 				return nil, fmt.Errorf("brc: %w", err)
 			}
 			continue
 		}
-		out.add(pl.private, list[k], vote)
+		out.appendVoter(pl.private, list[k], vote)
 		rows.reweigh(k, math.Exp(vote)) // lines 12-19
 	}
-	return out.model(acct, exit), nil
+	return out.buildModel(acct, exit), nil
 }
 
 // release collects what the model is made of: released values and public
@@ -62,8 +62,8 @@ type release struct {
 	members []model.Member
 }
 
-// add appends a voter; a space enters the model with its first voter.
-func (r *release) add(sp *feature.Space, h feature.Threshold, vote float64) {
+// appendVoter appends a voter; a space enters the model with its first voter.
+func (r *release) appendVoter(sp *feature.Space, h feature.Threshold, vote float64) {
 	at := slices.Index(r.spaces, sp)
 	if at < 0 {
 		at = len(r.spaces)
@@ -72,11 +72,11 @@ func (r *release) add(sp *feature.Space, h feature.Threshold, vote float64) {
 	r.members = append(r.members, model.Member{Space: at, Threshold: h, Vote: vote})
 }
 
-func (r *release) model(acct learn.Account, exit *mech.Exit) *model.Model {
+func (r *release) buildModel(acct learn.Account, exit *mech.Exit) *model.Model {
 	m := &model.Model{
 		Learner: "brc",
-		Schema:  r.pl.s.Part(r.columns()),
-		Privacy: r.pl.privacy(acct, exit),
+		Schema:  r.pl.s.Part(r.usedColumns()),
+		Privacy: r.pl.privacyStatement(acct, exit),
 		Votes:   &model.Votes{Members: r.members},
 	}
 	for _, sp := range r.spaces {
@@ -85,8 +85,8 @@ func (r *release) model(acct learn.Account, exit *mech.Exit) *model.Model {
 	return m
 }
 
-// columns are those the voters read, in the schema's order.
-func (r *release) columns() (cols []int) {
+// usedColumns are those the voters read, in the schema's order.
+func (r *release) usedColumns() (cols []int) {
 	for _, sp := range r.spaces {
 		cols = append(cols, sp.Columns...)
 	}
@@ -94,11 +94,11 @@ func (r *release) columns() (cols []int) {
 	return slices.Compact(cols)
 }
 
-func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
+	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claimName(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
 }
 
-func (pl *Plan) claim() string {
+func (pl *Plan) claimName() string {
 	switch {
 	case pl.scope == dp.PrivateFeatures:
 		return "brc: G-BRC-1"

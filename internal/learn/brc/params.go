@@ -107,21 +107,21 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unconstrained("brc", s); err != nil {
 		return nil, err
 	}
-	if err := p.check(s); err != nil {
+	if err := p.checkRanges(s); err != nil {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, clip: newClip(p.C1, p.C2)}
-	if err := pl.divide(); err != nil {
+	if err := pl.divideColumns(); err != nil {
 		return nil, err
 	}
 	if n := len(allStumps(pl.private, s, p.Candidates)); p.Subroutine == Stump && (n < 2 || n > maxStumps) {
 		return nil, &dp.ParamError{Op: "brc", Param: "subroutine", Want: fmt.Sprintf("must have from 2 to %d stumps to choose from", maxStumps), Got: n, Hint: "they are made of the declared bounds and levels of the private columns"}
 	}
-	return pl, pl.price()
+	return pl, pl.splitEpsilon()
 }
 
-// divide decides which columns are on which side, and so what is protected.
-func (pl *Plan) divide() error {
+// divideColumns decides which columns are on which side, and so what is protected.
+func (pl *Plan) divideColumns() error {
 	s := pl.s
 	public, private := s.ByRole(schema.Public), s.ByRole(schema.Private)
 	hidden := s.Label.Role == schema.Private
@@ -152,7 +152,7 @@ func (pl *Plan) divide() error {
 	return err
 }
 
-func (p Params) check(s *schema.Schema) error {
+func (p Params) checkRanges(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "brc", Param: param, Want: want, Got: got}
 	}
@@ -177,7 +177,7 @@ func (p Params) check(s *schema.Schema) error {
 		return bad("subroutine", `must be "random" or "stump"`, p.Subroutine)
 	case p.Subroutine == Stump && p.Intercept == InterceptSelected:
 		return bad("intercept", `must be "uniform" or "zero" with stumps, which have thresholds of their own`, p.Intercept)
-	case p.selects() && (p.Candidates < 2 || p.Candidates > maxCandidates):
+	case p.selectsPrivately() && (p.Candidates < 2 || p.Candidates > maxCandidates):
 		return bad("candidates", fmt.Sprintf("must be from 2 to %d", maxCandidates), p.Candidates)
 	case p.PrivateLabel != Everything && p.PrivateLabel != LabelDP:
 		return bad("private-label", `must be "everything" or "labeldp"`, p.PrivateLabel)
@@ -189,10 +189,10 @@ func (p Params) check(s *schema.Schema) error {
 	return nil
 }
 
-// price splits ε over the public classifier, where that costs, and the rounds,
+// splitEpsilon splits ε over the public classifier, where that costs, and the rounds,
 // and writes the bill. Each release is charged exactly the part its own noise is
 // sized for.
-func (pl *Plan) price() error {
+func (pl *Plan) splitEpsilon() error {
 	pl.shares = make([]share, pl.Rounds)
 	rest := pl.Epsilon
 	if pl.PrivateLabel == LabelDP {
@@ -205,7 +205,7 @@ func (pl *Plan) price() error {
 		return nil
 	}
 	parts := 1
-	if pl.selects() {
+	if pl.selectsPrivately() {
 		parts = 2
 	}
 	eps, err := rest.Split(parts * pl.Rounds)

@@ -90,8 +90,8 @@ func climb(p Params, relation dp.Relation, n int, seed uint64, tries int, declar
 		}
 		for t := range T {
 			bound := declared(sides[0])
-			w0, r0 := sides[0].sums(t)
-			w1, r1 := sides[1].sums(t)
+			w0, r0 := sides[0].sumWeights(t)
+			w1, r1 := sides[1].sumWeights(t)
 			moved := math.Abs(float64(w0)/float64(w0+r0) - float64(w1)/float64(w1+r1))
 			most = max(most, moved/bound)
 			for _, side := range sides {
@@ -184,7 +184,7 @@ func TestWeightsStayInsideTheReachableSet(t *testing.T) {
 			factor := math.Exp(vote)
 			for i := range rows {
 				if src.Uint64()&1 == 1 {
-					rows[i] = c.step(rows[i], factor)
+					rows[i] = c.stepWeight(rows[i], factor)
 				}
 			}
 			reach.update(factor)

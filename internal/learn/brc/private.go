@@ -27,14 +27,14 @@ func newPrivateRows(pl *Plan, p *engine.Patterns, n int) *privateRows {
 	return r
 }
 
-// wrong reports the mistake bit of classifier k for pattern i.
-func (r *privateRows) wrong(k, i int) bool {
+// isWrong reports the mistake bit of classifier k for pattern i.
+func (r *privateRows) isWrong(k, i int) bool {
 	return r.patterns.Bits[i*r.patterns.Words+k/64]>>(k%64)&1 == 1
 }
 
-// sums adds the weights of the rows classifier k is wrong and right about, in
+// sumWeights adds the weights of the rows classifier k is wrong and right about, in
 // clip units. n ≤ 2^31 rows of at most 2^20·c2 ≤ 2^30 units fit an int64.
-func (r *privateRows) sums(k int) (wrong, right int64) {
+func (r *privateRows) sumWeights(k int) (wrong, right int64) {
 	var sum [2]int64
 	word, shift := k/64, k%64
 	for i, w := range r.weight {
@@ -49,45 +49,45 @@ func (r *privateRows) sums(k int) (wrong, right int64) {
 func (r *privateRows) sensitivity() float64 {
 	n := float64(r.n)
 	if r.pl.Sensitivity == Paper {
-		return up(r.pl.C1 * r.pl.C2 / n)
+		return roundUp(r.pl.C1 * r.pl.C2 / n)
 	}
 	hi, lo := float64(r.reach.hi), float64(r.reach.lo)
-	return up(hi / (hi + (n-1)*lo))
+	return roundUp(hi / (hi + (n-1)*lo))
 }
 
-// up rounds a quotient computed in a few float operations upwards past their
+// roundUp rounds a quotient computed in a few float operations upwards past their
 // rounding errors.
-func up(x float64) float64 { return x * (1 + 0x1p-50) }
+func roundUp(x float64) float64 { return x * (1 + 0x1p-50) }
 
-// release lets the noisy weighted error of a round out (Algorithm 2 line 6).
+// releaseError lets the noisy weighted error of a round out (Algorithm 2 line 6).
 // Under replacement the ratio itself leaves; under add-remove, where the
 // number of rows is private, the two weighted counts do and the ratio is taken
 // afterwards.
-func (r *privateRows) release(label string, eps dp.Epsilon, wrong, right int64, exit *mech.Exit) float64 {
+func (r *privateRows) releaseError(label string, eps dp.Epsilon, wrong, right int64, exit *mech.Exit) float64 {
 	if r.pl.s.Relation == dp.ReplaceOne {
-		return exit.Release(label, r.noise(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
+		return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
 	}
 	one := r.pl.clip.one
 	most := float64(r.reach.hi) / float64(one) // a row sits in one of the two counts with at most this weight
-	out := exit.Release(label, r.noise(eps, most, 2), mech.Ratio{Num: wrong, Den: one}, mech.Ratio{Num: right, Den: one})
+	out := exit.Release(label, r.noiseFor(eps, most, 2), mech.Ratio{Num: wrong, Den: one}, mech.Ratio{Num: right, Den: one})
 	if total := out[0] + out[1]; total > 0 {
 		return min(1, max(0, out[0]/total))
 	}
 	return 0.5 // too few rows to tell; released values decide, not the data
 }
 
-func (r *privateRows) noise(eps dp.Epsilon, l1 float64, length int) mech.Mechanism {
+func (r *privateRows) noiseFor(eps dp.Epsilon, l1 float64, length int) mech.Mechanism {
 	if r.pl.NotPrivate {
 		return mech.NoNoise{}
 	}
 	return mech.Sized(mech.LaplaceFor(eps, l1, length))
 }
 
-// edge is the score of a candidate intercept: |err − 1/2|, since a classifier
+// edgeScore is the score of a candidate intercept: |err − 1/2|, since a classifier
 // that is mostly wrong is worth as much as one mostly right. It is 1-Lipschitz
 // in err, so its sensitivity is that of err. Under add-remove the score is
 // |wrong − right|/2 in rows, whose sensitivity is half the largest weight.
-func (r *privateRows) edge(wrong, right int64) mech.Ratio {
+func (r *privateRows) edgeScore(wrong, right int64) mech.Ratio {
 	gap := wrong - right
 	if gap < 0 {
 		gap = -gap
@@ -98,7 +98,7 @@ func (r *privateRows) edge(wrong, right int64) mech.Ratio {
 	return mech.Ratio{Num: gap, Den: 2 * r.pl.clip.one}
 }
 
-func (r *privateRows) selector(eps dp.Epsilon) mech.Selector {
+func (r *privateRows) selectorFor(eps dp.Epsilon) mech.Selector {
 	if r.pl.NotPrivate {
 		return mech.NoNoise{}
 	}
@@ -113,8 +113,8 @@ func (r *privateRows) selector(eps dp.Epsilon) mech.Selector {
 // and the same step to the set of reachable weights.
 func (r *privateRows) reweigh(k int, factor float64) {
 	for i := range r.weight {
-		if r.wrong(k, i) {
-			r.weight[i] = r.pl.clip.step(r.weight[i], factor)
+		if r.isWrong(k, i) {
+			r.weight[i] = r.pl.clip.stepWeight(r.weight[i], factor)
 		}
 	}
 	r.reach.update(factor)

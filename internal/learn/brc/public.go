@@ -60,15 +60,15 @@ func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table, exit *mech.E
 		if err != nil {
 			return nil, err
 		}
-		p.imagine(coef)
+		p.imputeLabels(coef)
 	}
-	return p, p.fit(ctx)
+	return p, p.fitClassifier(ctx)
 }
 
-// imagine replaces the labels by their probabilities under coef, the intercept
+// imputeLabels replaces the labels by their probabilities under coef, the intercept
 // last. Of the labels it keeps nothing: a group's two weights are shares of its
 // size (1.8).
-func (p *publicSide) imagine(coef []float64) {
+func (p *publicSide) imputeLabels(coef []float64) {
 	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
 	for i := range pos {
 		z := coef[len(coef)-1]
@@ -83,16 +83,16 @@ func (p *publicSide) imagine(coef []float64) {
 	}
 }
 
-// fit runs line 4 and the public half of line 6. It is called again only when
+// fitClassifier runs line 4 and the public half of line 6. It is called again only when
 // the weights have changed.
-func (p *publicSide) fit(ctx context.Context) error {
+func (p *publicSide) fitClassifier(ctx context.Context) error {
 	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
 	coef, scores, err := p.refit.Fit(ctx, pos, neg)
 	if err != nil {
 		return err
 	}
 	p.classifier = logistic.Threshold(coef)
-	p.answer(coef, scores)
+	p.fillAnswers(coef, scores)
 	wrong, right := 0.0, 0.0
 	for i, a := range p.answers { // a sum each, of weights times 0 or 1: no guesses for the processor
 		yes := float64(a)
@@ -103,9 +103,9 @@ func (p *publicSide) fit(ctx context.Context) error {
 	return nil
 }
 
-// answer fills answers with what the classifier itself, which adds integers,
+// fillAnswers fills answers with what the classifier itself, which adds integers,
 // answers: the score decides except within its rounding of zero.
-func (p *publicSide) answer(coef, scores []float64) {
+func (p *publicSide) fillAnswers(coef, scores []float64) {
 	top := 0.0
 	for _, c := range coef {
 		top = max(top, math.Abs(c))
@@ -132,5 +132,5 @@ func (p *publicSide) reweigh(ctx context.Context, vote float64) error {
 		pos[i] *= ifPos[a&1]
 		neg[i] *= ifNeg[a&1]
 	}
-	return p.fit(ctx)
+	return p.fitClassifier(ctx)
 }

@@ -58,7 +58,7 @@ func TestPublicAnswersAreTheModels(t *testing.T) {
 				scores[i] = (1 - 2*float64(want[i])) * top * sp.Slack() / 2
 			}
 		}
-		p.answer(coef, scores)
+		p.fillAnswers(coef, scores)
 		for i, a := range p.answers {
 			if uint64(a) != want[i] {
 				t.Fatalf("trial %d: group %d answers %d, scorer %d", trial, i, a, want[i])

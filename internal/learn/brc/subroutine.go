@@ -31,15 +31,17 @@ const (
 // and of the transcript, which the choices are part of (lemma 2).
 type subroutine interface {
 	// list draws every classifier of every round.
-	list(src rng.Source) []feature.Threshold
+	listAll(src rng.Source) []feature.Threshold
 	// of are the classifiers round t trains among: list[from:to]. Where there is
 	// one it costs nothing, else it is a selection.
-	of(t int) (from, to int)
+	rangeOf(t int) (from, to int)
 }
 
-func (p Params) selects() bool { return p.Subroutine == Stump || p.Intercept == InterceptSelected }
+func (p Params) selectsPrivately() bool {
+	return p.Subroutine == Stump || p.Intercept == InterceptSelected
+}
 
-func (pl *Plan) subroutine() subroutine {
+func (pl *Plan) newSubroutine() subroutine {
 	switch {
 	case pl.Subroutine == Stump:
 		return &stumps{all: allStumps(pl.private, pl.s, pl.Candidates)}
@@ -49,17 +51,17 @@ func (pl *Plan) subroutine() subroutine {
 	return &drawn{pl.private, pl.Rounds, pl.Intercept == InterceptUniform}
 }
 
-// train returns the index of round t's classifier in the list.
-func (pl *Plan) train(t int, sub subroutine, rows *privateRows, exit *mech.Exit) int {
-	from, to := sub.of(t)
-	if !pl.selects() {
+// chooseClassifier returns the index of round t's classifier in the list.
+func (pl *Plan) chooseClassifier(t int, sub subroutine, rows *privateRows, exit *mech.Exit) int {
+	from, to := sub.rangeOf(t)
+	if !pl.selectsPrivately() {
 		return from
 	}
 	scores := make([]mech.Ratio, to-from)
 	for c := range scores {
-		scores[c] = rows.edge(rows.sums(from + c))
+		scores[c] = rows.edgeScore(rows.sumWeights(from + c))
 	}
-	return from + exit.Select(pl.pickLabel(t), rows.selector(pl.shares[t].pick), scores) // 1.6: rows meet noise
+	return from + exit.Select(pl.pickLabel(t), rows.selectorFor(pl.shares[t].pick), scores) // 1.6: rows meet noise
 }
 
 func (pl *Plan) pickLabel(t int) string {
@@ -76,14 +78,14 @@ type drawn struct {
 	intercept bool
 }
 
-func (d *drawn) list(src rng.Source) (all []feature.Threshold) {
+func (d *drawn) listAll(src rng.Source) (all []feature.Threshold) {
 	for range d.rounds {
 		all = append(all, random.Threshold(src, d.space, d.intercept))
 	}
 	return all
 }
 
-func (d *drawn) of(t int) (from, to int) { return t, t + 1 }
+func (d *drawn) rangeOf(t int) (from, to int) { return t, t + 1 }
 
 // directions is one random direction a round, with a grid of intercepts.
 type directions struct {
@@ -92,7 +94,7 @@ type directions struct {
 	candidates int
 }
 
-func (d *directions) list(src rng.Source) (all []feature.Threshold) {
+func (d *directions) listAll(src rng.Source) (all []feature.Threshold) {
 	for range d.rounds {
 		h := random.Threshold(src, d.space, false)
 		// The grid spans the scores the declared box allows in this direction.
@@ -105,20 +107,20 @@ func (d *directions) list(src rng.Source) (all []feature.Threshold) {
 		for i := range h.Coef {
 			h.Coef[i] *= scale
 		}
-		between(d.candidates, func(at float64) {
+		visitMiddles(d.candidates, func(at float64) {
 			all = append(all, feature.Threshold{Coef: h.Coef, Bias: at * reach * scale})
 		})
 	}
 	return all
 }
 
-func (d *directions) of(t int) (from, to int) { return t * d.candidates, (t + 1) * d.candidates }
+func (d *directions) rangeOf(t int) (from, to int) { return t * d.candidates, (t + 1) * d.candidates }
 
 // stumps are the same in every round: the schema's, not the data's.
 type stumps struct{ all []feature.Threshold }
 
-func (s *stumps) list(rng.Source) []feature.Threshold { return s.all }
-func (s *stumps) of(int) (from, to int)               { return 0, len(s.all) }
+func (s *stumps) listAll(rng.Source) []feature.Threshold { return s.all }
+func (s *stumps) rangeOf(int) (from, to int)             { return 0, len(s.all) }
 
 // allStumps are, for each number, candidates thresholds evenly inside its
 // declared bounds, and for each category one per code (one-hot) or one between
@@ -134,9 +136,9 @@ func allStumps(sp *feature.Space, s *schema.Schema, candidates int) (all []featu
 		c := &s.Columns[j]
 		switch {
 		case c.Kind == schema.Number:
-			between(candidates, func(at float64) { add(first, at) })
+			visitMiddles(candidates, func(at float64) { add(first, at) })
 		case sp.Encoding == feature.Ordinal:
-			between(len(c.Levels)-1, func(at float64) { add(first, at) })
+			visitMiddles(len(c.Levels)-1, func(at float64) { add(first, at) })
 		default:
 			for f := first; f < first+width; f++ {
 				add(f, 0.5)
@@ -146,8 +148,8 @@ func allStumps(sp *feature.Space, s *schema.Schema, candidates int) (all []featu
 	return all
 }
 
-// between visits the middles of n even parts of [-1, 1].
-func between(n int, visit func(at float64)) {
+// visitMiddles visits the middles of n even parts of [-1, 1].
+func visitMiddles(n int, visit func(at float64)) {
 	for c := range n {
 		visit(-1 + 2*(float64(c)+0.5)/float64(n))
 	}

@@ -19,10 +19,10 @@ func newClip(c1, c2 float64) clip {
 	return clip{one, int64(math.Ceil(float64(one) / c1)), int64(math.Floor(float64(one) * c2))}
 }
 
-// step is the paper's update of one weight, Algorithm 2 line 14: w·e^α where
+// stepWeight is the paper's update of one weight, Algorithm 2 line 14: w·e^α where
 // that stays in the range, w unchanged where not. A weight depends on its own
 // row and on released votes only; it is never divided by a sum (1.2).
-func (c clip) step(w int64, factor float64) int64 {
+func (c clip) stepWeight(w int64, factor float64) int64 {
 	// Compared before the conversion: the product may overflow an int64.
 	f := math.RoundToEven(float64(w) * factor)
 	if f >= float64(c.lo) && f <= float64(c.hi) {
@@ -51,7 +51,7 @@ func newReachable(c clip) *reachable {
 // row may be right (its weight stays) or wrong (it steps).
 func (r *reachable) update(factor float64) {
 	for _, w := range r.list { // weights inserted meanwhile are not visited
-		r.insert(r.clip.step(w, factor))
+		r.insert(r.clip.stepWeight(w, factor))
 	}
 }
 

@@ -28,21 +28,21 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := learn.CheckDelta("labeldp", pl.Delta, n); err != nil {
 		return nil, err
 	}
-	if err := acct.Charge(pl.price(), pl.bill); err != nil {
+	if err := acct.Charge(pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
 	g, err := tab.Groups(ctx, pl.space.Columns)
 	if err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
-	us, err := pl.fitted(ctx, g, n, exit)
+	us, err := pl.fitAll(ctx, g, n, exit)
 	if err != nil {
 		return nil, err
 	}
 	m := &model.Model{
 		Learner: "labeldp",
 		Schema:  pl.s.Part(pl.space.Columns),
-		Privacy: pl.privacy(acct, exit),
+		Privacy: pl.privacyStatement(acct, exit),
 		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 	}
 	d := pl.space.Width()
@@ -63,17 +63,17 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 // has two levels. For learners that have charged for it and need a public
 // classifier.
 func (pl *Plan) Coefficients(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) ([]float64, error) {
-	us, err := pl.fitted(ctx, g, n, exit)
+	us, err := pl.fitAll(ctx, g, n, exit)
 	if err != nil {
 		return nil, err
 	}
 	return us[0], nil
 }
 
-// fitted releases the statistic and minimises each fit's part.
-func (pl *Plan) fitted(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) (us [][]float64, err error) {
-	for _, s := range pl.parts(g, n, newStatistic(pl, g).release(pl, n, exit)) {
-		u, err := pl.minimum(ctx, g, n, s)
+// fitAll releases the statistic and minimises each fit's part.
+func (pl *Plan) fitAll(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) (us [][]float64, err error) {
+	for _, s := range pl.splitStatistic(g, n, newStatistic(pl, g).releaseNoisy(pl, n, exit)) {
+		u, err := pl.minimiseLoss(ctx, g, n, s)
 		if err != nil {
 			return nil, fmt.Errorf("labeldp: %w", err)
 		}
@@ -82,11 +82,11 @@ func (pl *Plan) fitted(ctx context.Context, g *engine.Groups, n int, exit *mech.
 	return us, nil
 }
 
-// minimum is post-processing of s̃ and of public columns (1.4): of the groups it
+// minimiseLoss is post-processing of s̃ and of public columns (1.4): of the groups it
 // uses how many rows they have, never their labels. It works in coefficients u
 // of unscaled rows, in which (Λ/2)‖w‖² is (Λ/2)(columns+1)‖u‖².
-func (pl *Plan) minimum(ctx context.Context, g *engine.Groups, n int, s []float64) ([]float64, error) {
-	half := halves(g)
+func (pl *Plan) minimiseLoss(ctx context.Context, g *engine.Groups, n int, s []float64) ([]float64, error) {
+	half := halfCounts(g)
 	weigh := engine.GroupWeights(half, half)
 	// With both labels at half weight LogisticSums adds up softplus(z) - z/2, so
 	// the linear term wanted is s̃ less half the mean row.
@@ -94,7 +94,7 @@ func (pl *Plan) minimum(ctx context.Context, g *engine.Groups, n int, s []float6
 	for f, m := range pl.meanRow(g, half, float64(n)) {
 		linear[f] -= m / 2
 	}
-	ridge := pl.reg(n) * float64(len(pl.space.Columns)+1)
+	ridge := pl.ridgeFor(n) * float64(len(pl.space.Columns)+1)
 	best, err := optimize.Newton(func(u []float64) (optimize.Point, error) {
 		sums, err := engine.LogisticSums(ctx, pl.space, g.Cols, g.Len, weigh, u)
 		if err != nil {
@@ -114,8 +114,8 @@ func (pl *Plan) minimum(ctx context.Context, g *engine.Groups, n int, s []float6
 	return best.X, err
 }
 
-// halves is half of how many rows each group has.
-func halves(g *engine.Groups) []float64 {
+// halfCounts is half of how many rows each group has.
+func halfCounts(g *engine.Groups) []float64 {
 	half := make([]float64, g.Len)
 	for _, counts := range g.Counts {
 		for i, c := range counts {
@@ -128,7 +128,7 @@ func halves(g *engine.Groups) []float64 {
 // meanRow is the mean of all rows, labels aside.
 func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 	mean := make([]float64, pl.dim())
-	pl.cells(g, func(group, f int, v float64) { mean[f] += float64(2 * half[group] * v) })
+	pl.visitFeatures(g, func(group, f int, v float64) { mean[f] += float64(2 * half[group] * v) })
 	for f := range mean {
 		mean[f] /= n
 	}
@@ -136,8 +136,8 @@ func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 	return mean
 }
 
-func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(), Claim: pl.claim(), NotPrivate: pl.NotPrivate}
+func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
+	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(), Claim: pl.claimName(), NotPrivate: pl.NotPrivate}
 	if pl.Noise == Gamma {
 		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid"}
 	}

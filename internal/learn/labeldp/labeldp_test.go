@@ -195,7 +195,7 @@ func TestAutoIsShorter(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := float64(pl.dim())
-			switch m := newStatistic(pl, g).noise(pl, tab.Rows).(type) {
+			switch m := newStatistic(pl, g).noiseFor(pl, tab.Rows).(type) {
 			case mech.Gamma:
 				square[noise] = d * (d + 1) * m.Scale() * m.Scale()
 			case mech.Laplace:

@@ -109,12 +109,12 @@ func TestPartsAddUpToTheMeanRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := make([]float64, pl.size())
+	s := make([]float64, pl.statisticSize())
 	for f := range s {
 		s[f] = math.Sin(float64(f))
 	}
-	parts := pl.parts(g, tab.Rows, append([]float64(nil), s...))
-	for f, mean := range pl.meanRow(g, halves(g), 60) {
+	parts := pl.splitStatistic(g, tab.Rows, append([]float64(nil), s...))
+	for f, mean := range pl.meanRow(g, halfCounts(g), 60) {
 		sum := 0.0
 		for _, part := range parts {
 			sum += part[f]

@@ -110,40 +110,40 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, space: sp}
 	if p.Noise == Auto {
-		pl.Noise = pl.shorter()
+		pl.Noise = pl.smallerNoise()
 	}
 	switch {
 	case p.NotPrivate:
 	case pl.Noise == Gaussian:
-		return pl, pl.approximate()
+		return pl, pl.billGaussian()
 	case pl.Noise == Laplace:
-		pl.bill = []dp.Event{{Release: pl.release(), Mechanism: mech.Laplace{}.Name(), Epsilon: p.Epsilon}}
+		pl.bill = []dp.Event{{Release: pl.releaseName(), Mechanism: mech.Laplace{}.Name(), Epsilon: p.Epsilon}}
 	default:
-		pl.bill = []dp.Event{{Release: pl.release(), Mechanism: mech.Gamma{}.Name(), Epsilon: p.Epsilon}}
+		pl.bill = []dp.Event{{Release: pl.releaseName(), Mechanism: mech.Gamma{}.Name(), Epsilon: p.Epsilon}}
 	}
 	return pl, nil
 }
 
-// approximate bills the Gaussian release: the largest ρ that (ε, δ) buys (1.5).
-func (pl *Plan) approximate() error {
+// billGaussian bills the Gaussian release: the largest ρ that (ε, δ) buys (1.5).
+func (pl *Plan) billGaussian() error {
 	if err := learn.CheckDelta("labeldp", pl.Delta, pl.rows); err != nil {
 		return err
 	}
 	bill := func(rho dp.Rho) []dp.Event {
-		return []dp.Event{{Release: pl.release(), Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}}
+		return []dp.Event{{Release: pl.releaseName(), Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}}
 	}
-	rho, err := accounting.Afford(pl.price(), dp.MaxRho, bill)
+	rho, err := accounting.Afford(pl.totalPrice(), dp.MaxRho, bill)
 	if err != nil {
 		return err
 	}
-	if _, err := mech.GaussianFor(rho, 1, pl.size()); err != nil { // too many coefficients
+	if _, err := mech.GaussianFor(rho, 1, pl.statisticSize()); err != nil { // too many coefficients
 		return err
 	}
 	pl.bill = bill(rho)
 	return nil
 }
 
-func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
+func (pl *Plan) totalPrice() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
 
 // Events is the bill of one Fit.
 func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
@@ -151,20 +151,20 @@ func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
 // dim is the number of coefficients of one fit, the intercept's included.
 func (pl *Plan) dim() int { return pl.space.Width() + 1 }
 
-// entries is the number of features of a row that are not zero, the intercept
+// countEntries is the number of features of a row that are not zero, the intercept
 // included: one for each column.
-func (pl *Plan) entries() float64 { return float64(len(pl.space.Columns) + 1) }
+func (pl *Plan) countEntries() float64 { return float64(len(pl.space.Columns) + 1) }
 
-// shorter is what Auto stands for. Rows have a length of at most √entries and
+// smallerNoise is what Auto stands for. Rows have a length of at most √entries and
 // entries that add up to at most entries, so with N numbers in the release and
 // the factors of moves the mean square of the noise is N(N+1)·l2²·entries for
 // Gamma and 2N·(l1·entries)² for Laplace, in units of 1/(nε)².
-func (pl *Plan) shorter() Noise {
-	l1, l2 := pl.moves()
+func (pl *Plan) smallerNoise() Noise {
+	l1, l2 := pl.sensitivityNorms()
 	switch {
 	case pl.Delta > 0:
 		return Gaussian
-	case 2*l1*l1*pl.entries() <= l2*l2*float64(pl.size()+1):
+	case 2*l1*l1*pl.countEntries() <= l2*l2*float64(pl.statisticSize()+1):
 		return Laplace
 	}
 	return Gamma
@@ -174,16 +174,16 @@ func (pl *Plan) shorter() Noise {
 // divided by √entries, which makes them of length 1 at most; 0 without privacy.
 func (pl *Plan) noiseLength(n int) float64 {
 	each := 1 / (float64(n) * pl.Epsilon.Float())
-	l1, l2 := pl.moves()
+	l1, l2 := pl.sensitivityNorms()
 	switch d := float64(pl.dim()); {
 	case pl.NotPrivate:
 		return 0
 	case pl.Noise == Gaussian:
 		return math.Sqrt(d/(2*pl.bill[0].Rho.Float())) / float64(n) * l2
 	case pl.Noise == Laplace:
-		return math.Sqrt(2*d*pl.entries()) * each * l1
+		return math.Sqrt(2*d*pl.countEntries()) * each * l1
 	default: // a fit's part of a sphere of all
-		return d * math.Sqrt(float64(pl.fits())) * each * l2
+		return d * math.Sqrt(float64(pl.countFits())) * each * l2
 	}
 }
 
@@ -193,7 +193,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "protects", Value: string(dp.LabelOnly), Text: fmt.Sprintf("protects the label of %s (%s), and nothing else of it", pl.s.Unit, pl.s.Relation)},
 		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features of %d public columns, %s encoding; private columns are not read", pl.space.Width(), len(pl.space.Columns), pl.Encoding)},
 	}
-	if k := pl.fits(); k > 1 {
+	if k := pl.countFits(); k > 1 {
 		f = append(f, learn.Fact{Key: "fits", Value: k, Text: fmt.Sprintf("%d fits, each level of the label against the rest, of one release", k)})
 	}
 	if pl.NotPrivate {
@@ -207,7 +207,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	if pl.rows == 0 {
 		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})
 	}
-	reg := pl.reg(pl.rows)
+	reg := pl.ridgeFor(pl.rows)
 	f = append(f, learn.Fact{Key: "reg", Value: reg, Text: fmt.Sprintf("Λ = %.4g on the mean loss", reg)})
 	if !pl.NotPrivate {
 		length := pl.noiseLength(pl.rows)
@@ -216,9 +216,9 @@ func (pl *Plan) Facts() []learn.Fact {
 	return f
 }
 
-// reg is Λ: what was asked for, else the rule that erm has for noise of the same
+// ridgeFor is Λ: what was asked for, else the rule that erm has for noise of the same
 // length.
-func (pl *Plan) reg(n int) float64 {
+func (pl *Plan) ridgeFor(n int) float64 {
 	if pl.Reg > 0 {
 		return pl.Reg
 	}

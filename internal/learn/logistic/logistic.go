@@ -113,12 +113,12 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	var err error
 	if levels := m.Schema.Classes(); levels == 2 {
-		m.Logistic, err = pl.fit(ctx, tab, reg)
+		m.Logistic, err = pl.fitBinary(ctx, tab, reg)
 	} else {
 		m.Linear = &model.Linear{Link: model.OneVersusRest}
 		for level := 0; level < levels && err == nil; level++ {
 			var one *model.Logistic
-			if one, err = pl.fit(ctx, tab.Against(level), reg); err == nil {
+			if one, err = pl.fitBinary(ctx, tab.Against(level), reg); err == nil {
 				m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, one.Coef), append(m.Linear.Bias, one.Bias)
 			}
 		}
@@ -129,8 +129,8 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	return m, nil
 }
 
-// fit is one binary fit.
-func (pl *plan) fit(ctx context.Context, tab engine.Table, reg float64) (*model.Logistic, error) {
+// fitBinary is one binary fit.
+func (pl *plan) fitBinary(ctx context.Context, tab engine.Table, reg float64) (*model.Logistic, error) {
 	sums := func(coef []float64) (*engine.LossSums, error) { return tab.LogisticSums(ctx, pl.space, coef) }
 	if pl.weights != nil {
 		rows := engine.Rows{Scale: 1, Norm: math.MaxFloat64, Weights: pl.weights} // as they are
@@ -139,7 +139,7 @@ func (pl *plan) fit(ctx context.Context, tab engine.Table, reg float64) (*model.
 		}
 	}
 	d := pl.space.Width()
-	best, err := minimise(sums, float64(tab.Rows()), reg, make([]float64, d+1))
+	best, err := minimiseSums(sums, float64(tab.Rows()), reg, make([]float64, d+1))
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func FitGroups(ctx context.Context, sp *feature.Space, g *engine.Groups, pos, ne
 		warm = make([]float64, sp.Width()+1)
 	}
 	weigh := engine.GroupWeights(pos, neg)
-	best, err := minimise(func(coef []float64) (*engine.LossSums, error) {
+	best, err := minimiseSums(func(coef []float64) (*engine.LossSums, error) {
 		return engine.LogisticSums(ctx, sp, g.Cols, g.Len, weigh, coef)
 	}, total, reg, warm)
 	if err != nil {
@@ -57,14 +57,14 @@ func FitGroups(ctx context.Context, sp *feature.Space, g *engine.Groups, pos, ne
 	return best, nil
 }
 
-// minimise turns sums into the penalised mean and descends from start.
-func minimise(sums func(coef []float64) (*engine.LossSums, error), total, reg float64, start []float64) (*Optimum, error) {
+// minimiseSums turns sums into the penalised mean and descends from start.
+func minimiseSums(sums func(coef []float64) (*engine.LossSums, error), total, reg float64, start []float64) (*Optimum, error) {
 	best, err := optimize.Newton(func(coef []float64) (optimize.Point, error) {
 		s, err := sums(coef)
 		if err != nil {
 			return optimize.Point{}, err
 		}
-		return objective(s, total, reg, coef), nil
+		return penalisedMean(s, total, reg, coef), nil
 	}, start, limits)
 	if err != nil {
 		return nil, err
@@ -72,9 +72,9 @@ func minimise(sums func(coef []float64) (*engine.LossSums, error), total, reg fl
 	return &Optimum{Coef: best.X, Loss: best.Value, GradNorm: best.GradNorm, Steps: best.Steps}, nil
 }
 
-// objective divides the sums by total and adds ½·reg·‖coef‖², the intercept
+// penalisedMean divides the sums by total and adds ½·reg·‖coef‖², the intercept
 // left out. It overwrites s.
-func objective(s *engine.LossSums, total, reg float64, coef []float64) optimize.Point {
+func penalisedMean(s *engine.LossSums, total, reg float64, coef []float64) optimize.Point {
 	dim := len(coef)
 	for i := range s.Hess {
 		s.Hess[i] /= total

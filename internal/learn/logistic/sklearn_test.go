@@ -129,7 +129,7 @@ func (p *peerCase) compare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if there := objective(s, total, p.Reg, p.Coef).Value; !(math.Abs(there-p.Loss) < 1e-12) {
+	if there := penalisedMean(s, total, p.Reg, p.Coef).Value; !(math.Abs(there-p.Loss) < 1e-12) {
 		t.Errorf("the loss at scikit-learn's optimum is %.15g here and %.15g there", there, p.Loss)
 	}
 	// The optima have the same loss.

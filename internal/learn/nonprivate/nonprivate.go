@@ -75,8 +75,8 @@ func (u *Use) Private() bool { return len(u.private) > 0 }
 // Facts are the plan's lines about privacy.
 func (u *Use) Facts() []learn.Fact {
 	return []learn.Fact{
-		{Key: "scope", Value: string(dp.Nothing), Text: u.statement()},
-		{Key: "columns", Value: u.names(), Text: fmt.Sprintf("uses %d columns: %s", len(u.Cols), strings.Join(u.names(), ", "))},
+		{Key: "scope", Value: string(dp.Nothing), Text: u.writeStatement()},
+		{Key: "columns", Value: u.columnNames(), Text: fmt.Sprintf("uses %d columns: %s", len(u.Cols), strings.Join(u.columnNames(), ", "))},
 	}
 }
 
@@ -86,7 +86,7 @@ func (u *Use) Privacy(counted, seeded bool) model.Privacy {
 		Scope:       dp.Nothing,
 		Relation:    u.schema.Relation,
 		Unit:        u.schema.Unit,
-		Statement:   u.statement(),
+		Statement:   u.writeStatement(),
 		Unprotected: []string{"Public columns and a public label are not protected."},
 		Counted:     counted,
 		Seeded:      seeded,
@@ -98,7 +98,7 @@ func (u *Use) Privacy(counted, seeded bool) model.Privacy {
 	return p
 }
 
-func (u *Use) statement() string {
+func (u *Use) writeStatement() string {
 	if !u.Private() {
 		return "No privacy guarantee: trained without noise, on public columns and a public label only. Nothing private was used."
 	}
@@ -110,10 +110,10 @@ func (u *Use) Schema() *schema.Schema { return u.schema.Part(u.Cols) }
 
 // Space is the specification of the feature space over Cols, for the model.
 func (u *Use) Space(enc feature.Encoding) model.SpaceSpec {
-	return model.SpaceSpec{Encoding: enc, Columns: u.names()}
+	return model.SpaceSpec{Encoding: enc, Columns: u.columnNames()}
 }
 
-func (u *Use) names() (names []string) {
+func (u *Use) columnNames() (names []string) {
 	for _, j := range u.Cols {
 		names = append(names, u.schema.Columns[j].Name)
 	}

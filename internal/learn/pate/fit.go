@@ -24,7 +24,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := learn.CheckDelta("pate", pl.Delta, tab.Rows()); err != nil {
 		return nil, err
 	}
-	if err := acct.Charge(pl.guarantee(), pl.bill); err != nil {
+	if err := acct.Charge(pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("pate: %w", err)
 	}
 	var student []float64
@@ -39,7 +39,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		return nil, fmt.Errorf("pate: %w", err)
 	}
 	if pl.Form == Printed {
-		m, err := pl.printed(ctx, groups, acct, exit)
+		m, err := pl.fitPrinted(ctx, groups, acct, exit)
 		if err != nil {
 			return nil, fmt.Errorf("pate: printed form: %w", err)
 		}
@@ -47,30 +47,30 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	var score func(g int) float64
 	if pl.public != nil {
-		score = linear(pl.public, groups.Cols, student)
+		score = linearScore(pl.public, groups.Cols, student)
 	}
-	r := newRoll(groups, pl.private, pl.s.Label.Positive, pl.norm(), score)
-	k := pl.teachers(len(r.rows))
+	r := newRoll(groups, pl.private, pl.s.Label.Positive, pl.voteNorm(), score)
+	k := pl.countTeachers(len(r.rows))
 	if k < len(r.rows) { // a part of one row is the same whoever has it
-		r.deal(exit.Public())
+		r.dealRows(exit.Public())
 	}
-	ans := pl.answer(r.votes(k), exit)
-	coef, level := pl.weigh(r, ans, k < len(r.rows), exit)
-	return pl.model(student, coef, level, acct, exit), nil
+	ans := pl.releaseAnswer(r.sumVotes(k), exit)
+	coef, level := pl.weighAnswer(r, ans, k < len(r.rows), exit)
+	return pl.buildModel(student, coef, level, acct, exit), nil
 }
 
-// answer releases the sum of the teachers' votes, and keeps of each number what
+// releaseAnswer releases the sum of the teachers' votes, and keeps of each number what
 // stands out of its noise (a positive-part James-Stein estimate, free).
-func (pl *Plan) answer(sum []int64, exit *mech.Exit) []float64 {
+func (pl *Plan) releaseAnswer(sum []int64, exit *mech.Exit) []float64 {
 	values := make([]mech.Ratio, len(sum))
 	for f, v := range sum {
 		values[f] = mech.Ratio{Num: v, Den: one}
 	}
-	out := exit.Release(votesLabel, pl.noise(pl.votes, votesMove, len(values)), values...) // 1.3: rows meet noise
+	out := exit.Release(votesLabel, pl.noiseFor(pl.votes, votesMove, len(values)), values...) // 1.3: rows meet noise
 	if pl.NotPrivate {
 		return out
 	}
-	variance := pl.variance()
+	variance := pl.noiseVariance()
 	for f, v := range out {
 		if v != 0 {
 			out[f] *= max(0, 1-variance/(v*v))
@@ -79,16 +79,16 @@ func (pl *Plan) answer(sum []int64, exit *mech.Exit) []float64 {
 	return out
 }
 
-// norm is what votes are one long in.
-func (pl *Plan) norm() mech.Norm {
+// voteNorm is what votes are one long in.
+func (pl *Plan) voteNorm() mech.Norm {
 	if pl.Noise == Gaussian {
 		return mech.L2
 	}
 	return mech.L1
 }
 
-// variance is that of the noise on each number of the votes.
-func (pl *Plan) variance() float64 {
+// noiseVariance is that of the noise on each number of the votes.
+func (pl *Plan) noiseVariance() float64 {
 	if pl.Noise == Gaussian {
 		return votesMove * votesMove / (2 * pl.votes.rho.Float())
 	}
@@ -106,7 +106,7 @@ const (
 	firstMove, secondMove, slopeMove = 0.5, 0.25, 1.0
 )
 
-// weigh settles how much the teachers' answer t is worth to the student: one
+// weighAnswer settles how much the teachers' answer t is worth to the student: one
 // Newton step of a logistic regression of the label on t and a level, from the
 // student's score. Of the curvature two noisy sums leave. The slope is free where
 // every row has its teacher, since the votes are then the gradient; cut says that
@@ -114,12 +114,12 @@ const (
 // Here a row is asked about itself, and here its own answer is paid for (1.3). It
 // returns what to add to the student: the coefficients of pl.private, and the
 // level.
-func (pl *Plan) weigh(r *roll, ans []float64, cut bool, exit *mech.Exit) (coef []float64, level float64) {
+func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (coef []float64, level float64) {
 	width := pl.private.Width()
 	coef = make([]float64, width)
 	// Half of what the coefficients allow is more than almost any row has.
 	half := pl.private.Reach(ans[:width]) / 2
-	rows := float64(r.full()) / (2 * one) // per vote: a residual is twice y − p
+	rows := float64(r.fullLength()) / (2 * one) // per vote: a residual is twice y − p
 	slope, base := 0.0, 0.0
 	if half > 0 {
 		for f := range coef {
@@ -130,7 +130,7 @@ func (pl *Plan) weigh(r *roll, ans []float64, cut bool, exit *mech.Exit) (coef [
 	if r.level {
 		base = rows * ans[width]
 	}
-	t := linear(pl.private, r.groups.Cols, append(slices.Clone(coef), 0))
+	t := linearScore(pl.private, r.groups.Cols, append(slices.Clone(coef), 0))
 	// All sums are of integers: the order of the rows depends on private cells.
 	var first, second, third, fourth, spreads int64
 	for i := range r.rows {
@@ -150,7 +150,7 @@ func (pl *Plan) weigh(r *roll, ans []float64, cut bool, exit *mech.Exit) (coef [
 	if cut && r.level {
 		moves, values = append(moves, slopeMove), append(values, mech.Ratio{Num: fourth, Den: one})
 	}
-	out := exit.Release(worthLabel, pl.noise(pl.worth, pl.together(moves), len(values)), values...) // 1.3: rows meet noise
+	out := exit.Release(worthLabel, pl.noiseFor(pl.worth, pl.addSensitivities(moves), len(values)), values...) // 1.3: rows meet noise
 	if cut {
 		slope = out[2]
 	}
@@ -173,8 +173,8 @@ const leastSpread = 0.01
 // mostWorth bounds the log-odds that the answer of a typical row may have.
 const mostWorth = 8
 
-// together is how far several sums move in the norm of the noise.
-func (pl *Plan) together(moves []float64) (far float64) {
+// addSensitivities is how far several sums move in the norm of the noise.
+func (pl *Plan) addSensitivities(moves []float64) (far float64) {
 	if pl.Noise == Laplace {
 		for _, m := range moves {
 			far += m
@@ -187,7 +187,7 @@ func (pl *Plan) together(moves []float64) (far float64) {
 	return far * (1 + 0x1p-50)
 }
 
-func (pl *Plan) noise(p part, moved float64, length int) mech.Mechanism {
+func (pl *Plan) noiseFor(p part, moved float64, length int) mech.Mechanism {
 	switch {
 	case pl.NotPrivate:
 		return mech.NoNoise{}
@@ -197,15 +197,15 @@ func (pl *Plan) noise(p part, moved float64, length int) mech.Mechanism {
 	return mech.Sized(mech.LaplaceFor(p.eps, moved, length))
 }
 
-// model joins the student and the answer to one linear model of the log-odds.
-func (pl *Plan) model(student, coef []float64, level float64, acct learn.Account, exit *mech.Exit) *model.Model {
+// buildModel joins the student and the answer to one linear model of the log-odds.
+func (pl *Plan) buildModel(student, coef []float64, level float64, acct learn.Account, exit *mech.Exit) *model.Model {
 	l := &model.Logistic{Coef: coef, Bias: level}
 	if pl.public != nil {
 		d := pl.public.Width()
 		l = &model.Logistic{Coef: append(slices.Clone(student[:d]), coef...), Bias: student[d] + level}
 	}
 	return &model.Model{
-		Learner: "pate", Schema: pl.s.Part(pl.columns()), Privacy: pl.privacy(acct, exit),
+		Learner: "pate", Schema: pl.s.Part(pl.modelColumns()), Privacy: pl.privacyStatement(acct, exit),
 		Spaces: []model.SpaceSpec{model.SpecOf(pl.s, pl.joint)}, Logistic: l,
 	}
 }

@@ -94,7 +94,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unconstrained("pate", s); err != nil {
 		return nil, err
 	}
-	if err := p.check(s); err != nil {
+	if err := p.checkRanges(s); err != nil {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, scope: dp.WholeRow}
@@ -122,10 +122,10 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 			return nil, err
 		}
 	}
-	return pl, pl.price()
+	return pl, pl.splitPrice()
 }
 
-func (p Params) check(s *schema.Schema) error {
+func (p Params) checkRanges(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "pate", Param: param, Want: want, Got: got}
 	}
@@ -159,11 +159,11 @@ func (p Params) check(s *schema.Schema) error {
 	return nil
 }
 
-// teachers is how many there are for a table of the given size. Without a wish
+// countTeachers is how many there are for a table of the given size. Without a wish
 // every row has its own: what a teacher of more rows knows better did not make up
 // for what its one vote weighs less against the noise (docs/guarantees/pate.md
 // has the numbers).
-func (pl *Plan) teachers(rows int) int {
+func (pl *Plan) countTeachers(rows int) int {
 	switch {
 	case pl.Teachers > 0:
 		return min(pl.Teachers, rows)
@@ -178,14 +178,14 @@ const (
 	worthLabel = "worth of the votes"
 )
 
-// price splits what the fit may cost over the two releases. Each is charged
+// splitPrice splits what the fit may cost over the two releases. Each is charged
 // exactly the part its own noise is sized for (1.5).
-func (pl *Plan) price() error {
+func (pl *Plan) splitPrice() error {
 	if pl.NotPrivate {
 		return nil
 	}
 	if pl.Noise == Gaussian {
-		return pl.approximate()
+		return pl.splitRho()
 	}
 	pl.votes.eps = dp.Epsilon(math.Round(votesShare * float64(pl.Epsilon)))
 	pl.worth.eps = pl.Epsilon - pl.votes.eps
@@ -197,16 +197,16 @@ func (pl *Plan) price() error {
 	return nil
 }
 
-// approximate splits the largest ρ that (ε, δ) buys; ρ of releases adds up, so
+// splitRho splits the largest ρ that (ε, δ) buys; ρ of releases adds up, so
 // one release stands for both (1.7).
-func (pl *Plan) approximate() error {
+func (pl *Plan) splitRho() error {
 	if err := learn.CheckDelta("pate", pl.Delta, pl.rows); err != nil {
 		return err
 	}
 	release := func(label string, rho dp.Rho) dp.Event {
 		return dp.Event{Release: label, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}
 	}
-	all, err := accounting.Afford(pl.guarantee(), dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{release(votesLabel, rho)} })
+	all, err := accounting.Afford(pl.totalPrice(), dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{release(votesLabel, rho)} })
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (pl *Plan) approximate() error {
 	return nil
 }
 
-func (pl *Plan) guarantee() dp.Price {
+func (pl *Plan) totalPrice() dp.Price {
 	if pl.NotPrivate {
 		return dp.Price{}
 	}

@@ -19,30 +19,30 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// printed is section 7 as it reads: teachers of disjoint parts, each a logistic
+// fitPrinted is section 7 as it reads: teachers of disjoint parts, each a logistic
 // regression on the private columns; for every training row the noisy winner of
 // their votes about it; a student of the public columns and that winner. What
 // the section leaves open is settled in docs/guarantees/pate.md. Nothing in this
 // file protects anything.
-func (pl *Plan) printed(ctx context.Context, g *engine.Groups, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	r := newRoll(g, pl.private, pl.s.Label.Positive, mech.L1, nil)
-	r.deal(exit.Public())
-	teachers, err := pl.teach(ctx, r, pl.teachers(len(r.rows)))
+	r.dealRows(exit.Public())
+	teachers, err := pl.fitTeachers(ctx, r, pl.countTeachers(len(r.rows)))
 	if err != nil {
 		return nil, err
 	}
-	votes := tally(pl.private, g, teachers)
+	votes := countVotes(pl.private, g, teachers)
 	winners := make([]bool, len(r.rows))
 	for i := range r.rows {
 		yes := votes[r.rows[i].group]
-		winners[i] = pl.winner(i, yes, len(teachers)-yes, exit)
+		winners[i] = pl.releaseMajority(i, yes, len(teachers)-yes, exit)
 	}
 	low, high, sign, err := pl.printedStudent(ctx, r, winners)
 	if err != nil {
 		return nil, err
 	}
 	m := &model.Model{
-		Learner: "pate", Schema: pl.s.Part(pl.columns()), Privacy: pl.privacy(acct, exit),
+		Learner: "pate", Schema: pl.s.Part(pl.modelColumns()), Privacy: pl.privacyStatement(acct, exit),
 		Spaces: []model.SpaceSpec{model.SpecOf(pl.s, pl.public), model.SpecOf(pl.s, pl.private)},
 	}
 	// A student with the answer a = ±1 among its features answers by one of two
@@ -56,10 +56,10 @@ func (pl *Plan) printed(ctx context.Context, g *engine.Groups, acct learn.Accoun
 	return m, nil
 }
 
-// winner lets the noisy majority about a row out: Laplace noise on both counts,
+// releaseMajority lets the noisy majority about a row out: Laplace noise on both counts,
 // each sized for one teacher's vote (Papernot and others 2017), which is the
 // mistake: the row's own cells decide all of them.
-func (pl *Plan) winner(i, yes, no int, exit *mech.Exit) bool {
+func (pl *Plan) releaseMajority(i, yes, no int, exit *mech.Exit) bool {
 	noise := mech.Sized(mech.LaplaceFor(pl.VoteEpsilon, 1, 2))
 	out := exit.Release(fmt.Sprintf("votes about row %d", i+1), noise, mech.Ratio{Num: int64(yes), Den: 1}, mech.Ratio{Num: int64(no), Den: 1})
 	return out[0] >= out[1]
@@ -75,8 +75,8 @@ func ownQueryLoss(teachers int, eps dp.Epsilon) float64 {
 	return math.Log1p(-q) - (math.Log((2+x)/4) - x)
 }
 
-// teach fits every teacher to its part.
-func (pl *Plan) teach(ctx context.Context, r *roll, k int) ([]feature.Threshold, error) {
+// fitTeachers fits every teacher to its part.
+func (pl *Plan) fitTeachers(ctx context.Context, r *roll, k int) ([]feature.Threshold, error) {
 	out := make([]feature.Threshold, k)
 	n := len(r.rows)
 	for t := range k {
@@ -109,8 +109,8 @@ func pickRows(cols []column.Column, which, rows []int) []column.Column {
 	return out
 }
 
-// tally counts the teachers for the positive label, per group.
-func tally(sp *feature.Space, g *engine.Groups, teachers []feature.Threshold) []int {
+// countVotes counts the teachers for the positive label, per group.
+func countVotes(sp *feature.Space, g *engine.Groups, teachers []feature.Threshold) []int {
 	s := feature.NewScorer(sp, teachers)
 	words := s.Words()
 	answers := make([]uint64, g.Len*words)

@@ -121,7 +121,7 @@ func TestAVoteIsNeverLongerThanOne(t *testing.T) {
 // climb searches parts, and a replacement in them, for the largest move.
 func climb(r *roll, level bool) (worst float64) {
 	src := replay.Seeded(9, "climb")
-	a, b := make([]int64, r.ballot()), make([]int64, r.ballot())
+	a, b := make([]int64, r.voteLength()), make([]int64, r.voteLength())
 	draw := func() row { return r.rows[rng.Below(src, uint64(len(r.rows)))] }
 	for range 20_000 {
 		part := make([]row, 1+rng.Below(src, 6))
@@ -131,13 +131,13 @@ func climb(r *roll, level bool) (worst float64) {
 				part[i].residual = part[i].residual * int64(rng.Below(src, 1000)) / 1000
 			}
 		}
-		r.teach(part, a)
+		r.writeVote(part, a)
 		was := part[0]
 		part[0] = draw()
 		if !level { // the label, and so the residual, is public
 			part[0].positive, part[0].residual = was.positive, was.residual
 		}
-		r.teach(part, b)
+		r.writeVote(part, b)
 		moved := make([]int64, len(a))
 		for f := range a {
 			moved[f] = a[f] - b[f]
@@ -196,7 +196,7 @@ func TestDealIgnoresWhatIsInARow(t *testing.T) {
 		for i := range rows {
 			r.rows = append(r.rows, row{group: int32(i)})
 		}
-		r.deal(src)
+		r.dealRows(src)
 		for i, x := range r.rows {
 			at[x.group][i*parts/rows]++
 		}
@@ -236,7 +236,7 @@ func TestPrintedOwnQueryLosesMoreThanItClaims(t *testing.T) {
 	const draws = 20_000
 	for range draws {
 		for side, votes := range []int{0, 50} {
-			if pl.winner(0, votes, 50-votes, exit) {
+			if pl.releaseMajority(0, votes, 50-votes, exit) {
 				yes[side]++
 			}
 		}

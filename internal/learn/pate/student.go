@@ -40,9 +40,9 @@ func labelWeights(g *engine.Groups) [][]float64 {
 	return out
 }
 
-// linear tabulates coef, the intercept last, for the codes of cols and returns
+// linearScore tabulates coef, the intercept last, for the codes of cols and returns
 // the score of a group.
-func linear(sp *feature.Space, cols []column.Column, coef []float64) func(g int) float64 {
+func linearScore(sp *feature.Space, cols []column.Column, coef []float64) func(g int) float64 {
 	terms := make([][]float64, len(sp.Columns))
 	for k, j := range sp.Columns {
 		for code := range sp.Codes(k, &cols[j]) {

@@ -47,7 +47,7 @@ type row struct {
 // newRoll lists the rows; student is the score of a group, nil where there is no
 // student.
 func newRoll(g *engine.Groups, sp *feature.Space, positive int, norm mech.Norm, student func(g int) float64) *roll {
-	r := &roll{groups: g, space: sp, cells: tabulate(sp, g.Cols), level: student == nil, norm: norm}
+	r := &roll{groups: g, space: sp, cells: tabulateCodes(sp, g.Cols), level: student == nil, norm: norm}
 	for label, counts := range g.Counts {
 		yes := label == positive
 		for i, n := range counts {
@@ -77,7 +77,7 @@ func residual(positive bool, p float64) int64 {
 	return int64(math.RoundToEven(one * max(-1, min(1, 2*(y-p)))))
 }
 
-func tabulate(sp *feature.Space, cols []column.Column) [][]cell {
+func tabulateCodes(sp *feature.Space, cols []column.Column) [][]cell {
 	out := make([][]cell, len(sp.Columns))
 	for k, j := range sp.Columns {
 		for code := range sp.Codes(k, &cols[j]) {
@@ -88,38 +88,38 @@ func tabulate(sp *feature.Space, cols []column.Column) [][]cell {
 	return out
 }
 
-// deal shuffles the rows, so that row i is in the part of teacher i·K/n. The
+// dealRows shuffles the rows, so that row i is in the part of teacher i·K/n. The
 // order before it depends on cells; the order after it is uniform whatever it
 // was before, and so is the partition (1.1).
-func (r *roll) deal(src rng.Source) {
+func (r *roll) dealRows(src rng.Source) {
 	rng.Shuffle(src, len(r.rows), func(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] })
 }
 
-// ballot is how many numbers a vote has: one per feature, and the level last.
-func (r *roll) ballot() int {
+// voteLength is how many numbers a vote has: one per feature, and the level last.
+func (r *roll) voteLength() int {
 	if r.level {
 		return r.space.Width() + 1
 	}
 	return r.space.Width()
 }
 
-// full bounds the length of one row of full residual, in units, before it is
+// fullLength bounds the length of one row of full residual, in units, before it is
 // scaled: every column has one feature, of size at most 1.
-func (r *roll) full() uint64 {
-	entries := len(r.space.Columns) + r.ballot() - r.space.Width()
+func (r *roll) fullLength() uint64 {
+	entries := len(r.space.Columns) + r.voteLength() - r.space.Width()
 	if r.norm == mech.L2 {
 		return uint64(math.Ceil(one * math.Sqrt(float64(entries))))
 	}
 	return uint64(entries) * one
 }
 
-// votes adds up the ballots of k teachers, in units.
-func (r *roll) votes(k int) []int64 {
-	sum := make([]int64, r.ballot())
+// sumVotes adds up the ballots of k teachers, in units.
+func (r *roll) sumVotes(k int) []int64 {
+	sum := make([]int64, r.voteLength())
 	part := make([]int64, len(sum))
 	n := len(r.rows)
 	for t := range k {
-		r.teach(r.rows[n*t/k:n*(t+1)/k], part)
+		r.writeVote(r.rows[n*t/k:n*(t+1)/k], part)
 		for f, v := range part {
 			sum[f] += v
 		}
@@ -127,11 +127,11 @@ func (r *roll) votes(k int) []int64 {
 	return sum
 }
 
-// teach writes a teacher's vote: its classifier is the first step of a logistic
+// writeVote writes a teacher's vote: its classifier is the first step of a logistic
 // regression of its rows that starts at the student, Σ residual·features, such
 // that a row of full residual is about a whole vote, cut to a whole vote where
 // several make more. Whatever the rows are, a vote is at most one long (1.2).
-func (r *roll) teach(rows []row, vote []int64) {
+func (r *roll) writeVote(rows []row, vote []int64) {
 	clear(vote)
 	for i := range rows {
 		e := rows[i].residual
@@ -143,17 +143,17 @@ func (r *roll) teach(rows []row, vote []int64) {
 			vote[len(vote)-1] += e
 		}
 	}
-	length := max(r.long(vote), r.full())
+	length := max(r.voteNorm(vote), r.fullLength())
 	for f, v := range vote {
-		vote[f] = scale(v, length)
+		vote[f] = scaleTo(v, length)
 	}
 }
 
-// long is at least the length of v, in units: exactly that in L1, where the sum
+// voteNorm is at least the length of v, in units: exactly that in L1, where the sum
 // is one of integers.
-func (r *roll) long(v []int64) uint64 {
+func (r *roll) voteNorm(v []int64) uint64 {
 	if r.norm == mech.L1 {
-		return l1(v)
+		return l1Norm(v)
 	}
 	squares := 0.0
 	for _, x := range v {
@@ -162,15 +162,15 @@ func (r *roll) long(v []int64) uint64 {
 	return uint64(math.Ceil(math.Sqrt(squares) * (1 + 0x1p-40))) // past the rounding of the sum
 }
 
-func l1(v []int64) (sum uint64) {
+func l1Norm(v []int64) (sum uint64) {
 	for _, x := range v {
 		sum += uint64(max(x, -x))
 	}
 	return sum
 }
 
-// scale is v·one/length, rounded towards 0.
-func scale(v int64, length uint64) int64 {
+// scaleTo is v·one/length, rounded towards 0.
+func scaleTo(v int64, length uint64) int64 {
 	hi, lo := bits.Mul64(uint64(max(v, -v)), one)
 	q, _ := bits.Div64(hi, lo, length) // |v| ≤ length, so q ≤ one
 	if v < 0 {

@@ -11,10 +11,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// candidates lists what the base learner chooses from in every round. No row
+// listCandidates lists what the base learner chooses from in every round. No row
 // has a part in it: cuts and categories are the schema's, coefficients are
 // drawn (1.1). A vote may be negative, so no classifier needs its opposite.
-func (pl *Plan) candidates(src rng.Source) (out []feature.Threshold) {
+func (pl *Plan) listCandidates(src rng.Source) (out []feature.Threshold) {
 	if pl.Base == Random {
 		for range pl.Candidates {
 			h := random.Threshold(src, pl.space, true)
@@ -31,7 +31,7 @@ func (pl *Plan) candidates(src rng.Source) (out []feature.Threshold) {
 		for f := first; f < first+width; f++ {
 			cuts := []float64{0.5} // of a category's 0/1 feature
 			if width == 1 {
-				cuts = pl.cuts(k)
+				cuts = pl.stumpCuts(k)
 			}
 			for _, cut := range cuts {
 				h := feature.Threshold{Coef: make([]float64, pl.space.Width()), Bias: -cut}
@@ -44,10 +44,10 @@ func (pl *Plan) candidates(src rng.Source) (out []feature.Threshold) {
 	return append(out, feature.Threshold{Coef: make([]float64, pl.space.Width()), Bias: 1})
 }
 
-// cuts are where stumps cut the only feature of the k-th column, in (-1, 1]:
+// stumpCuts are where stumps cut the only feature of the k-th column, in (-1, 1]:
 // between an ordinal category's levels; at a number's declared edges; else in
 // equal steps, and in halving steps towards both bounds, for heavy tails.
-func (pl *Plan) cuts(k int) (out []float64) {
+func (pl *Plan) stumpCuts(k int) (out []float64) {
 	c := &pl.s.Columns[pl.space.Columns[k]]
 	switch {
 	case c.Kind == schema.Category:

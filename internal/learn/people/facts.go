@@ -39,18 +39,18 @@ func (pl *Plan) Facts() []learn.Fact {
 		learn.Fact{Key: "noise_scale", Value: err, Text: fmt.Sprintf("noise scale of a weighted error %.4g", err)})
 }
 
-// columns are those of the space, in the schema's order.
-func (pl *Plan) columns() []int {
+// modelColumns are those of the space, in the schema's order.
+func (pl *Plan) modelColumns() []int {
 	cols := slices.Clone(pl.space.Columns)
 	slices.Sort(cols)
 	return cols
 }
 
-func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claim(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
+	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claimName(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
 }
 
-func (pl *Plan) claim() string {
+func (pl *Plan) claimName() string {
 	if pl.scope == dp.PrivateFeatures {
 		return "people: G-PEOPLE-1"
 	}

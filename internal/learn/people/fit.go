@@ -26,7 +26,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("people: %w", err)
 	}
-	list := pl.candidates(exit.Public())
+	list := pl.listCandidates(exit.Public())
 	if pl.public != nil {
 		public, err := pl.publicClassifier(ctx, tab)
 		if err != nil {
@@ -42,7 +42,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	var members []model.Member
 	add := func(k int, vote float64) {
 		members = append(members, model.Member{Threshold: list[k], Vote: vote})
-		rows.vote(k, vote)
+		rows.moveMargins(k, vote)
 	}
 	if pl.public != nil {
 		// Its first vote reads public columns and labels only (1.4). Later ones
@@ -54,10 +54,10 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("people: %w", err)
 		}
-		k, werr := pl.round(t, rows, len(list), exit)
+		k, werr := pl.releaseRound(t, rows, len(list), exit)
 		add(k, voteOf(werr))
 	}
-	return pl.model(members, acct, exit), nil
+	return pl.buildModel(members, acct, exit), nil
 }
 
 // publicClassifier is fitted to public columns and the public label: no private
@@ -100,22 +100,22 @@ func publicError(p *engine.Patterns, k int) float64 {
 	return wrong / all
 }
 
-// round releases what round t costs: which classifier, and its noisy weighted
+// releaseRound releases what round t costs: which classifier, and its noisy weighted
 // error.
-func (pl *Plan) round(t int, rows *smooth, candidates int, exit *mech.Exit) (k int, werr float64) {
+func (pl *Plan) releaseRound(t int, rows *smooth, candidates int, exit *mech.Exit) (k int, werr float64) {
 	moves := sensitivity(rows.total)
 	wrong := make([]int64, candidates)
 	scores := make([]mech.Ratio, candidates)
 	total := int64(rows.total)
 	for c := range scores {
-		wrong[c] = int64(rows.wrong(c))
+		wrong[c] = int64(rows.wrongWeight(c))
 		// |err − 1/2|: a classifier that is mostly wrong is worth as much as one
 		// mostly right. It moves by at most what err does, up or down.
 		edge := total - 2*wrong[c]
 		scores[c] = mech.Ratio{Num: max(edge, -edge), Den: 2 * total}
 	}
-	k = exit.Select(pickLabel(t), pl.selector(pl.share[t].pick, 2*moves), scores)                                // 1.5: rows meet noise
-	werr = exit.Release(errLabel(t), pl.noise(pl.share[t].err, moves), mech.Ratio{Num: wrong[k], Den: total})[0] // 1.5: rows meet noise
+	k = exit.Select(pickLabel(t), pl.selectorFor(pl.share[t].pick, 2*moves), scores)                                // 1.5: rows meet noise
+	werr = exit.Release(errLabel(t), pl.noiseFor(pl.share[t].err, moves), mech.Ratio{Num: wrong[k], Den: total})[0] // 1.5: rows meet noise
 	return k, werr
 }
 
@@ -130,26 +130,26 @@ func voteOf(err float64) float64 {
 	return 0.5 * math.Log((1-e)/e)
 }
 
-func (pl *Plan) noise(eps dp.Epsilon, l1 float64) mech.Mechanism {
+func (pl *Plan) noiseFor(eps dp.Epsilon, l1 float64) mech.Mechanism {
 	if pl.NotPrivate {
 		return mech.NoNoise{}
 	}
 	return mech.Sized(mech.LaplaceFor(eps, l1, 1))
 }
 
-func (pl *Plan) selector(eps dp.Epsilon, spread float64) mech.Selector {
+func (pl *Plan) selectorFor(eps dp.Epsilon, spread float64) mech.Selector {
 	if pl.NotPrivate {
 		return mech.NoNoise{}
 	}
 	return mech.Sized(mech.PermuteAndFlipFor(eps, spread))
 }
 
-// model is made of released values and public facts.
-func (pl *Plan) model(members []model.Member, acct learn.Account, exit *mech.Exit) *model.Model {
+// buildModel is made of released values and public facts.
+func (pl *Plan) buildModel(members []model.Member, acct learn.Account, exit *mech.Exit) *model.Model {
 	return &model.Model{
 		Learner: "people",
-		Schema:  pl.s.Part(pl.columns()),
-		Privacy: pl.privacy(acct, exit),
+		Schema:  pl.s.Part(pl.modelColumns()),
+		Privacy: pl.privacyStatement(acct, exit),
 		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 		Votes:   &model.Votes{Members: members},
 	}

@@ -77,7 +77,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unconstrained("people", s); err != nil {
 		return nil, err
 	}
-	if err := p.check(s); err != nil {
+	if err := p.checkRanges(s); err != nil {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, scope: dp.WholeRow}
@@ -94,9 +94,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	pl.first = len(pl.public)
 	if pl.Rounds == 0 {
-		pl.Rounds = pl.rule()
+		pl.Rounds = pl.roundsFor()
 	}
-	return pl, pl.price()
+	return pl, pl.splitEpsilon()
 }
 
 const (
@@ -108,8 +108,8 @@ const (
 	pickShare = 2 // of a round's ε, in thirds: the pick's; the error gets the rest
 )
 
-// rule is the number of rounds that ε pays for: T ≤ κnε/100 (docs/guarantees).
-func (pl *Plan) rule() int {
+// roundsFor is the number of rounds that ε pays for: T ≤ κnε/100 (docs/guarantees).
+func (pl *Plan) roundsFor() int {
 	switch {
 	case pl.NotPrivate:
 		return mostRounds
@@ -119,7 +119,7 @@ func (pl *Plan) rule() int {
 	return int(max(1, min(mostRounds, math.Floor(pl.Kappa*float64(pl.rows)*pl.Epsilon.Float()/roundCost))))
 }
 
-func (p Params) check(s *schema.Schema) error {
+func (p Params) checkRanges(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "people", Param: param, Want: want, Got: got}
 	}
@@ -142,9 +142,9 @@ func (p Params) check(s *schema.Schema) error {
 	return nil
 }
 
-// price splits ε over the rounds, and a round's over its two releases. Each is
+// splitEpsilon splits ε over the rounds, and a round's over its two releases. Each is
 // charged exactly the part its own noise is sized for (1.5).
-func (pl *Plan) price() error {
+func (pl *Plan) splitEpsilon() error {
 	pl.share = make([]share, pl.Rounds)
 	if pl.NotPrivate {
 		return nil

@@ -194,7 +194,7 @@ func TestCandidatesAreTheSchemas(t *testing.T) {
 			want += 21
 		}
 	}
-	list := pl.candidates(nil)
+	list := pl.listCandidates(nil)
 	if len(list) != want || !edged {
 		t.Errorf("%d candidates, want %d", len(list), want)
 	}

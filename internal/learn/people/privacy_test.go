@@ -103,11 +103,11 @@ func climb(n int, kappa float64, seed uint64) (worst float64) {
 		}
 		for t := range p.votes {
 			for k := range rounds { // every candidate of the round, chosen or not
-				moved := math.Abs(float64(sides[0].wrong(k)) - float64(sides[1].wrong(k)))
+				moved := math.Abs(float64(sides[0].wrongWeight(k)) - float64(sides[1].wrongWeight(k)))
 				most = max(most, moved/float64(sides[0].total)/sensitivity(sides[0].total))
 			}
-			sides[0].vote(t, p.votes[t])
-			sides[1].vote(t, p.votes[t])
+			sides[0].moveMargins(t, p.votes[t])
+			sides[1].moveMargins(t, p.votes[t])
 		}
 		return most
 	}
@@ -177,7 +177,7 @@ func TestWeightsAreSmooth(t *testing.T) {
 			}
 			all := *s
 			all.patterns = whole
-			if got := all.wrong(0); got != s.total {
+			if got := all.wrongWeight(0); got != s.total {
 				t.Fatalf("all rows weigh %d units, κn is %d", got, s.total)
 			}
 			for i := range p.Count {
@@ -189,7 +189,7 @@ func TestWeightsAreSmooth(t *testing.T) {
 					}
 				}
 			}
-			s.vote(k, 6*(float64(rng.Below(src, 2001))/1000-1))
+			s.moveMargins(k, 6*(float64(rng.Below(src, 2001))/1000-1))
 		}
 	}
 }

@@ -34,7 +34,7 @@ func newSmooth(p *engine.Patterns, rows int, kappa float64) *smooth {
 	for side := range s.weight {
 		s.weight[side] = make([]uint64, len(p.Count))
 	}
-	s.project()
+	s.projectMeasure()
 	return s
 }
 
@@ -49,23 +49,23 @@ func sensitivity(total uint64) float64 {
 	return min(1, engine.WeightOne/float64(total)*(1+0x1p-50))
 }
 
-// project finds the level. It doubles as the search's proof: afterwards
+// projectMeasure finds the level. It doubles as the search's proof: afterwards
 // sum[0] < total ≤ sum[1].
-func (s *smooth) project() {
+func (s *smooth) projectMeasure() {
 	// At the lowest level every weight rounds to 0, at the highest each is 1.
 	lo, hi := -s.reach-16*feature.ScoreOne, s.reach
 	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; s.level(mid, nil) < s.total {
+		if mid := lo + (hi-lo)/2; s.weightsAtLevel(mid, nil) < s.total {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	s.sum = [2]uint64{s.level(lo, s.weight[0]), s.level(hi, s.weight[1])}
+	s.sum = [2]uint64{s.weightsAtLevel(lo, s.weight[0]), s.weightsAtLevel(hi, s.weight[1])}
 }
 
-// level adds up the weights at level u, and keeps them where out is not nil.
-func (s *smooth) level(u int64, out []uint64) (sum uint64) {
+// weightsAtLevel adds up the weights at level u, and keeps them where out is not nil.
+func (s *smooth) weightsAtLevel(u int64, out []uint64) (sum uint64) {
 	for i, m := range s.margin {
 		w := engine.Weight(m - u)
 		sum += w * s.patterns.Count[i]
@@ -76,10 +76,10 @@ func (s *smooth) level(u int64, out []uint64) (sum uint64) {
 	return sum
 }
 
-// wrong is the weight of the rows classifier k is wrong about, in units, of
+// wrongWeight is the weight of the rows classifier k is wrong about, in units, of
 // total. It is floor(x) for an x that neighbours move by at most WeightOne, a
 // whole number, so it moves by at most that too.
-func (s *smooth) wrong(k int) uint64 {
+func (s *smooth) wrongWeight(k int) uint64 {
 	var at [2]uint64
 	word, shift := k/64, k%64
 	for i, n := range s.patterns.Count {
@@ -93,8 +93,8 @@ func (s *smooth) wrong(k int) uint64 {
 	return at[0] + part
 }
 
-// vote moves every margin by what classifier k says, and the weights with it.
-func (s *smooth) vote(k int, vote float64) {
+// moveMargins moves every margin by what classifier k says, and the weights with it.
+func (s *smooth) moveMargins(k int, vote float64) {
 	step := feature.Units(vote)
 	for i := range s.margin {
 		if s.patterns.Bits[i*s.patterns.Words+k/64]>>(k%64)&1 == 1 {
@@ -107,5 +107,5 @@ func (s *smooth) vote(k int, vote float64) {
 		step = -step
 	}
 	s.reach += step
-	s.project()
+	s.projectMeasure()
 }

@@ -20,14 +20,14 @@ const grid = 1 << 20
 func Threshold(src rng.Source, sp *feature.Space, intercept bool) feature.Threshold {
 	th := feature.Threshold{Coef: make([]float64, sp.Width())}
 	for i := range th.Coef {
-		th.Coef[i] = uniform(src)
+		th.Coef[i] = drawUniform(src)
 	}
 	if intercept {
-		th.Bias = uniform(src)
+		th.Bias = drawUniform(src)
 	}
 	return th
 }
 
-func uniform(src rng.Source) float64 {
+func drawUniform(src rng.Source) float64 {
 	return float64(int64(rng.Below(src, 2*grid+1))-grid) / grid
 }

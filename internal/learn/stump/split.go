@@ -14,8 +14,8 @@ type Split struct {
 // side is the weight of each level on one side of a cut.
 type side []float64
 
-// heaviest returns the heaviest level, the first of several.
-func (s side) heaviest() (level int) {
+// heaviestClass returns the heaviest level, the first of several.
+func (s side) heaviestClass() (level int) {
 	for k, x := range s {
 		if x > s[level] {
 			level = k
@@ -24,9 +24,9 @@ func (s side) heaviest() (level int) {
 	return level
 }
 
-// purity is the weight of the side times the chance that two of its rows, drawn
+// giniWeight is the weight of the side times the chance that two of its rows, drawn
 // by weight, have one level.
-func (s side) purity() float64 {
+func (s side) giniWeight() float64 {
 	all, squares := 0.0, 0.0
 	for _, x := range s {
 		all += x
@@ -48,27 +48,27 @@ func (s side) purity() float64 {
 func (s *Search) BestSplit(w [][]float64) Split {
 	all := make(side, len(w))
 	for k := range w {
-		all[k] = sum(w[k])
+		all[k] = sumOf(w[k])
 	}
-	level := all.heaviest()
-	best, purest := Split{Yes: level, No: level}, all.purity()
+	level := all.heaviestClass()
+	best, purest := Split{Yes: level, No: level}, all.giniWeight()
 	bestRule := rule{}
 	for i := range s.cols {
 		c := &s.cols[i]
-		c.splits(s.sp, w, all, func(r rule, yes, no side) {
-			if p := yes.purity() + no.purity(); p > purest {
+		c.tryCuts(s.sp, w, all, func(r rule, yes, no side) {
+			if p := yes.giniWeight() + no.giniWeight(); p > purest {
 				purest, bestRule = p, r
-				best.Yes, best.No = yes.heaviest(), no.heaviest()
+				best.Yes, best.No = yes.heaviestClass(), no.heaviestClass()
 			}
 		})
 	}
-	best.Threshold = s.threshold(bestRule)
+	best.Threshold = s.thresholdOf(bestRule)
 	return best
 }
 
-// splits tries every cut of one column: between neighbouring values, or one code
+// tryCuts tries every cut of one column: between neighbouring values, or one code
 // against the others.
-func (c *sorted) splits(sp *feature.Space, w [][]float64, all side, try func(r rule, yes, no side)) {
+func (c *sorted) tryCuts(sp *feature.Space, w [][]float64, all side, try func(r rule, yes, no side)) {
 	size := len(c.steps)
 	if c.indicator != nil {
 		size = c.number

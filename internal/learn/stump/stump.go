@@ -40,7 +40,7 @@ func NewSearch(sp *feature.Space, g *engine.Groups) *Search {
 	for k, j := range sp.Columns {
 		col := &g.Cols[j]
 		c := sorted{codes: &col.Codes}
-		occur := occurring(&col.Codes)
+		occur := distinctCodes(&col.Codes)
 		if len(occur) > 0 {
 			c.number = int(occur[len(occur)-1]) + 1
 		}
@@ -50,24 +50,24 @@ func NewSearch(sp *feature.Space, g *engine.Groups) *Search {
 				c.indicator = append(c.indicator, f)
 			}
 		} else {
-			c.sort(sp, k, col, occur)
+			c.rankCodes(sp, k, col, occur)
 		}
 		s.cols = append(s.cols, c)
 	}
 	return s
 }
 
-// occurring returns the distinct codes, ascending.
-func occurring(codes *column.Codes) []uint32 {
+// distinctCodes returns the distinct codes, ascending.
+func distinctCodes(codes *column.Codes) []uint32 {
 	all := make([]uint32, codes.Len())
 	codes.Read(0, all)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// sort ranks the codes by the value they contribute to a score, on the grid of
+// rankCodes ranks the codes by the value they contribute to a score, on the grid of
 // scores: cells that no threshold can tell apart share a rank.
-func (c *sorted) sort(sp *feature.Space, k int, col *column.Column, occur []uint32) {
+func (c *sorted) rankCodes(sp *feature.Space, k int, col *column.Column, occur []uint32) {
 	at := make([]int32, len(occur))
 	for i, code := range occur {
 		f, v := sp.Cell(k, col, int(code))
@@ -99,7 +99,7 @@ type rule struct {
 // classifiers take part. Ties go to the constants, then to the earlier column,
 // the lower cut and the rising direction. Time O(groups·columns + codes).
 func (s *Search) Best(pos, neg []float64) (feature.Threshold, float64) {
-	allPos, allNeg := sum(pos), sum(neg)
+	allPos, allNeg := sumOf(pos), sumOf(neg)
 	best := rule{wrong: allNeg}
 	if allPos < allNeg {
 		best = rule{cut: 1, wrong: allPos}
@@ -107,17 +107,17 @@ func (s *Search) Best(pos, neg []float64) (feature.Threshold, float64) {
 	for i := range s.cols {
 		c := &s.cols[i]
 		if c.indicator != nil {
-			c.indicators(s.sp, pos, neg, allPos, allNeg, &best)
+			c.scanIndicators(s.sp, pos, neg, allPos, allNeg, &best)
 		} else {
-			c.cuts(pos, neg, allPos, allNeg, &best)
+			c.scanCuts(pos, neg, allPos, allNeg, &best)
 		}
 	}
-	return s.threshold(best), best.wrong
+	return s.thresholdOf(best), best.wrong
 }
 
-// cuts scans one feature from its least value up; below and above the cut the
+// scanCuts scans one feature from its least value up; below and above the cut the
 // stump is constant.
-func (c *sorted) cuts(pos, neg []float64, allPos, allNeg float64, best *rule) {
+func (c *sorted) scanCuts(pos, neg []float64, allPos, allNeg float64, best *rule) {
 	atPos, atNeg := make([]float64, len(c.steps)), make([]float64, len(c.steps))
 	for g := range pos {
 		r := c.rank[c.codes.At(g)]
@@ -131,13 +131,13 @@ func (c *sorted) cuts(pos, neg []float64, allPos, allNeg float64, best *rule) {
 		lo, hi := int64(c.steps[r]), int64(c.steps[r+1])
 		// Rounded towards the value on the positive side: an answer at the cut
 		// itself is positive, and lo and hi may be one step apart.
-		best.improve(rule{c.feature, +1, int32((lo + hi + 1) >> 1), belowPos + (allNeg - belowNeg)})
-		best.improve(rule{c.feature, -1, int32((lo + hi) >> 1), (allPos - belowPos) + belowNeg})
+		best.takeBetter(rule{c.feature, +1, int32((lo + hi + 1) >> 1), belowPos + (allNeg - belowNeg)})
+		best.takeBetter(rule{c.feature, -1, int32((lo + hi) >> 1), (allPos - belowPos) + belowNeg})
 	}
 }
 
-// indicators scans 0/1 features, each between "another code" and "this code".
-func (c *sorted) indicators(sp *feature.Space, pos, neg []float64, allPos, allNeg float64, best *rule) {
+// scanIndicators scans 0/1 features, each between "another code" and "this code".
+func (c *sorted) scanIndicators(sp *feature.Space, pos, neg []float64, allPos, allNeg float64, best *rule) {
 	atPos, atNeg := make([]float64, c.number), make([]float64, c.number)
 	for g := range pos {
 		code := c.codes.At(g)
@@ -146,20 +146,20 @@ func (c *sorted) indicators(sp *feature.Space, pos, neg []float64, allPos, allNe
 	}
 	half := sp.Fixed(1, 0.5)
 	for code, f := range c.indicator {
-		best.improve(rule{f, +1, half, (allPos - atPos[code]) + atNeg[code]})
-		best.improve(rule{f, -1, half, atPos[code] + (allNeg - atNeg[code])})
+		best.takeBetter(rule{f, +1, half, (allPos - atPos[code]) + atNeg[code]})
+		best.takeBetter(rule{f, -1, half, atPos[code] + (allNeg - atNeg[code])})
 	}
 }
 
-func (r *rule) improve(by rule) {
+func (r *rule) takeBetter(by rule) {
 	if by.wrong < r.wrong {
 		*r = by
 	}
 }
 
-// threshold writes a rule as coefficients; grid steps are powers of two, so the
+// thresholdOf writes a rule as coefficients; grid steps are powers of two, so the
 // division is exact.
-func (s *Search) threshold(r rule) feature.Threshold {
+func (s *Search) thresholdOf(r rule) feature.Threshold {
 	th := feature.Threshold{Coef: make([]float64, s.sp.Width())}
 	if r.sign == 0 {
 		th.Bias = 1 - 2*float64(r.cut)
@@ -170,7 +170,7 @@ func (s *Search) threshold(r rule) feature.Threshold {
 	return th
 }
 
-func sum(v []float64) (s float64) {
+func sumOf(v []float64) (s float64) {
 	for _, x := range v {
 		s += x
 	}

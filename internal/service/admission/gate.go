@@ -37,6 +37,8 @@ const (
 
 // Gate is what a service lets in.
 type Gate struct {
+	// Self says whose certificates hold.
+	Self *identity.Identity
 	// May lists who may call what. What is not here nobody may.
 	May map[string][]identity.Role
 	// Body is the most bytes of one request, and Bodies of those of some calls.
@@ -71,7 +73,14 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 	calls = problem.Handler(calls)
 	var limits limits
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := identity.Of(r.TLS)
+		who, err := g.Self.Peer(r.TLS)
+		if errors.Is(err, identity.ErrStale) {
+			// The next handshake settles it, with the certificate of then.
+			g.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true, "error", err)
+			w.Header().Set("Connection", "close")
+			g.refuse(w, r, problem.New(problem.Reconnect, "%s", who))
+			return
+		}
 		if err != nil {
 			problem.New(problem.Forbidden, "no certificate").Write(w)
 			return

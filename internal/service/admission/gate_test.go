@@ -13,7 +13,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,7 +84,9 @@ func serve(t *testing.T, h *helper) *served {
 	a, err := identity.NewAuthority(time.Now(), time.Hour)
 	must(t, err)
 	s := &served{t: t, authority: a, log: &journal{}}
+	self := s.identity(identity.Helper)
 	s.gate = &admission.Gate{
+		Self: self,
 		May:  map[string][]identity.Role{rpc.HelperShareProcedure: {identity.Owner}, rpc.HelperGetSelfProcedure: {identity.Owner, identity.Reader}},
 		Body: 1000, Turns: map[string]admission.Turns{rpc.HelperShareProcedure: make(admission.Turns, 1)},
 		Metrics: admission.NewMetrics(prometheus.NewCounter(prometheus.CounterOpts{Name: "own_total", Help: "The service's own."})),
@@ -91,7 +94,7 @@ func serve(t *testing.T, h *helper) *served {
 	}
 	_, calls := rpc.NewHelperHandler(h, s.gate.Options())
 	server := httptest.NewUnstartedServer(s.gate.Handler(calls))
-	server.TLS, server.EnableHTTP2 = s.identity(identity.Helper).Server(), true
+	server.TLS, server.EnableHTTP2 = self.Server(), true
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	s.url = server.URL
@@ -106,9 +109,86 @@ func (s *served) identity(role identity.Role) *identity.Identity {
 }
 
 func (s *served) client(role identity.Role) rpc.HelperClient {
-	transport := &http.Transport{TLSClientConfig: s.identity(role).Client(identity.Helper), ForceAttemptHTTP2: true}
+	return s.clientOf(s.identity(role))
+}
+
+func (s *served) clientOf(id *identity.Identity) rpc.HelperClient {
+	transport := &http.Transport{DialTLSContext: id.Dial(identity.Helper), ForceAttemptHTTP2: true}
 	s.t.Cleanup(transport.CloseIdleConnections)
 	return rpc.NewHelperClient(&http.Client{Transport: transport}, s.url)
+}
+
+// TestRevokedCallers: an open connection ends at its next call, and no other is made.
+// Callers that are not on the list notice nothing.
+func TestRevokedCallers(t *testing.T) {
+	s := serve(t, &helper{})
+	dir := t.TempDir()
+	must(t, s.authority.Save(dir))
+	must(t, s.gate.Self.Save(dir))
+	self, err := identity.Load(dir, s.gate.Self.Caller)
+	must(t, err)
+	s.gate.Self = self // its listener's handshakes know of no list
+	owner := s.identity(identity.Owner)
+	must(t, owner.Save(dir))
+	caller, reader := s.clientOf(owner), s.client(identity.Reader)
+	ask := func(c rpc.HelperClient, wait context.Context) error {
+		_, err := c.GetSelf(wait, connect.NewRequest(new(rpc.GetSelfRequest)))
+		return err
+	}
+	var reused []bool
+	traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = append(reused, i.Reused) }})
+	must(t, ask(caller, traced))
+	must(t, ask(caller, traced))
+	must(t, ask(reader, t.Context()))
+	_, err = s.authority.Revoke(dir, []identity.Caller{owner.Caller}, time.Now(), time.Minute)
+	must(t, err)
+	if got := problem.Of(ask(caller, traced)); got.Kind != problem.Reconnect {
+		t.Errorf("the next call of an open connection: %v, want to connect anew", got)
+	}
+	if want := []bool{false, true, true}; !slices.Equal(reused, want) {
+		t.Errorf("connections were reused %v, want %v", reused, want)
+	}
+	must(t, ask(reader, t.Context()))
+	if !strings.Contains(s.log.String(), "it was revoked") {
+		t.Errorf("the log does not say why:\n%s", s.log)
+	}
+	// A listener that knows of the list does not let the caller come back.
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS, server.EnableHTTP2 = self.Server(), true
+	server.StartTLS()
+	defer server.Close()
+	s.url = server.URL
+	if ask(s.clientOf(owner), t.Context()) == nil {
+		t.Error("a revoked caller has come back")
+	}
+}
+
+// TestEndsAreGauges: when the certificate ends, and the list once there is one.
+func TestEndsAreGauges(t *testing.T) {
+	s := serve(t, &helper{})
+	dir := t.TempDir()
+	must(t, s.authority.Save(dir))
+	must(t, s.gate.Self.Save(dir))
+	self, err := identity.Load(dir, s.gate.Self.Caller)
+	must(t, err)
+	gauges := func() string {
+		w := httptest.NewRecorder()
+		admission.NewMetrics(admission.Ends{Of: self}).Watch(nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return w.Body.String()
+	}
+	end, _ := self.Ends()
+	if want := fmt.Sprintf("discreet_certificate_end_seconds %v\n", float64(end.Unix())); !strings.Contains(gauges(), want) {
+		t.Errorf("the page lacks %s", want)
+	}
+	if strings.Contains(gauges(), "discreet_revocations_end_seconds ") {
+		t.Error("there is an end of no list")
+	}
+	at := time.Now().Add(time.Minute)
+	_, err = s.authority.Revoke(dir, nil, at, time.Hour)
+	must(t, err)
+	if want := fmt.Sprintf("discreet_revocations_end_seconds %v\n", float64(at.Add(time.Hour).Unix())); !strings.Contains(gauges(), want) {
+		t.Errorf("the page lacks %s:\n%s", want, gauges())
+	}
 }
 
 func share(c rpc.HelperClient, body []byte) error {
@@ -209,11 +289,13 @@ func TestRates(t *testing.T) {
 	handler := s.gate.Handler(calls)
 	// Over no network, so that the clock is all that a caller's rate depends on.
 	taken := func(role identity.Role) (n int) {
+		settings := s.identity(role).Client(identity.Helper)
+		chains, err := settings.Certificates[0].Leaf.Verify(x509.VerifyOptions{Roots: settings.RootCAs, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+		must(t, err)
 		for ; ; n++ {
 			r := httptest.NewRequest(http.MethodPost, rpc.HelperGetSelfProcedure, http.NoBody)
 			r.Header.Set("Content-Type", "application/proto")
-			name := &url.URL{Scheme: "discreet", Host: string(role), Path: "/x"}
-			r.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{URIs: []*url.URL{name}}}}}
+			r.TLS = &tls.ConnectionState{VerifiedChains: chains}
 			answer := httptest.NewRecorder()
 			handler.ServeHTTP(answer, r)
 			if answer.Code == problem.TooMany.Status() {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
@@ -31,6 +32,29 @@ func NewMetrics(own ...prometheus.Collector) *Metrics {
 	}
 	m.registry.MustRegister(append(own, m.refusals, m.calls, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	return m
+}
+
+// Ends tell when a process's certificate and its lists of revoked ones end.
+type Ends struct{ Of *identity.Identity }
+
+var (
+	certificateEnd = prometheus.NewDesc("discreet_certificate_end_seconds", "When the process's own certificate ends, as Unix time.", nil, nil)
+	listEnd        = prometheus.NewDesc("discreet_revocations_end_seconds", "When the first list of revoked certificates ends, as Unix time; absent without lists.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (Ends) Describe(to chan<- *prometheus.Desc) {
+	to <- certificateEnd
+	to <- listEnd
+}
+
+// Collect implements prometheus.Collector.
+func (e Ends) Collect(to chan<- prometheus.Metric) {
+	own, list := e.Of.Ends()
+	to <- prometheus.MustNewConstMetric(certificateEnd, prometheus.GaugeValue, float64(own.Unix()))
+	if !list.IsZero() {
+		to <- prometheus.MustNewConstMetric(listEnd, prometheus.GaugeValue, float64(list.Unix()))
+	}
 }
 
 // Refused counts a refusal, of a call or of one thing among those it carried.

@@ -71,7 +71,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	s := &Server{Params: p, tasks: map[store.ID]*live{}}
 	s.metrics = newMetrics(s)
 	s.gate = &admission.Gate{
-		May: may, Body: maxUpload, Bodies: map[string]int64{rpc.AggregatorCreateTaskProcedure: maxTask},
+		Self: p.Self, May: may, Body: maxUpload, Bodies: map[string]int64{rpc.AggregatorCreateTaskProcedure: maxTask},
 		Turns:    map[string]admission.Turns{rpc.AggregatorUploadProcedure: make(admission.Turns, maxInFlight), rpc.AggregatorCreateTaskProcedure: make(admission.Turns, 1)},
 		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
 	}

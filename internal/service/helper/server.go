@@ -80,8 +80,8 @@ func New(p Params) (*Server, error) {
 		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_sums_opened_total", Help: "Sums whose one request was answered for the first time."}),
 	}
 	s.gate = &admission.Gate{
-		May: may, Body: maxBody, Turns: map[string]admission.Turns{rpc.HelperShareProcedure: make(admission.Turns, reading), rpc.HelperBeginProcedure: make(admission.Turns, 1)},
-		Frequent: []string{rpc.HelperShareProcedure}, Metrics: admission.NewMetrics(s.stored, s.opened), Log: p.Log, Now: p.Now,
+		Self: p.Self, May: may, Body: maxBody, Turns: map[string]admission.Turns{rpc.HelperShareProcedure: make(admission.Turns, reading), rpc.HelperBeginProcedure: make(admission.Turns, 1)},
+		Frequent: []string{rpc.HelperShareProcedure}, Metrics: admission.NewMetrics(admission.Ends{Of: p.Self}, s.stored, s.opened), Log: p.Log, Now: p.Now,
 	}
 	return s, nil
 }

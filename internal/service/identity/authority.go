@@ -8,10 +8,13 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
 	"math/big"
 	"net"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -35,12 +38,12 @@ func NewAuthority(now time.Time, life time.Duration) (*Authority, error) {
 	}
 	t.Subject = pkix.Name{CommonName: "discreet trial authority"}
 	t.IsCA, t.BasicConstraintsValid, t.MaxPathLenZero = true, true, true
-	t.KeyUsage = x509.KeyUsageCertSign
+	t.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
 	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
-	cert, err := sign(t, t, key, key)
+	cert, err := sign(t, t, key.Public(), key)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +54,51 @@ func NewAuthority(now time.Time, life time.Duration) (*Authority, error) {
 // now on but not longer than the authority. hosts are the names and addresses
 // at which a caller that serves is reached.
 func (a *Authority) Issue(c Caller, hosts []string, now time.Time, life time.Duration) (*Identity, error) {
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := a.issue(c, hosts, key.Public(), now, life)
+	if err != nil {
+		return nil, err
+	}
+	return &Identity{Caller: c, held: &held{cert: cert, key: key, authorities: []*x509.Certificate{a.cert}}}, nil
+}
+
+// Renew signs a caller's certificate in dir again, for the same key and hosts, valid
+// for life from now on, and returns its end. The key need not be there. Only what
+// one of the authorities of authority.crt has signed before is signed again.
+func (a *Authority) Renew(dir string, c Caller, now time.Time, life time.Duration) (time.Time, error) {
+	if err := c.Check(); err != nil {
+		return time.Time{}, err
+	}
+	path := filepath.Join(dir, c.file()+".crt")
+	old, err := certificate(path, c)
+	if err != nil {
+		return time.Time{}, err
+	}
+	authorities, err := loadAuthorities(dir)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if !slices.ContainsFunc(authorities, func(by *x509.Certificate) bool { return old.CheckSignatureFrom(by) == nil }) {
+		return time.Time{}, fmt.Errorf("identity: %s: must be signed by an authority of %s", path, authorityName+".crt")
+	}
+	hosts := slices.Clone(old.DNSNames)
+	for _, ip := range old.IPAddresses {
+		hosts = append(hosts, ip.String())
+	}
+	cert, err := a.issue(c, hosts, old.PublicKey, now, life)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if err := record(dir, cert); err != nil {
+		return time.Time{}, err
+	}
+	return cert.NotAfter, replace(path, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+}
+
+func (a *Authority) issue(c Caller, hosts []string, key any, now time.Time, life time.Duration) (*x509.Certificate, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -79,15 +127,7 @@ func (a *Authority) Issue(c Caller, hosts []string, now time.Time, life time.Dur
 			t.DNSNames = append(t.DNSNames, h)
 		}
 	}
-	key, err := newKey()
-	if err != nil {
-		return nil, err
-	}
-	cert, err := sign(t, a.cert, key, a.key)
-	if err != nil {
-		return nil, err
-	}
-	return &Identity{Caller: c, cert: cert, key: key, authority: a.cert}, nil
+	return sign(t, a.cert, key, a.key)
 }
 
 // template is what all certificates have in common.
@@ -111,8 +151,8 @@ func newKey() (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-func sign(t, parent *x509.Certificate, key, parentKey *ecdsa.PrivateKey) (*x509.Certificate, error) {
-	der, err := x509.CreateCertificate(rand.Reader, t, parent, key.Public(), parentKey)
+func sign(t, parent *x509.Certificate, key any, parentKey *ecdsa.PrivateKey) (*x509.Certificate, error) {
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, key, parentKey)
 	if err != nil {
 		return nil, fmt.Errorf("identity: sign a certificate: %w", err)
 	}

@@ -3,7 +3,6 @@
 package identity
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -58,14 +57,6 @@ func (c Caller) Check() error {
 
 func (c Caller) uri() *url.URL {
 	return &url.URL{Scheme: scheme, Host: string(c.Role), Path: "/" + c.Name}
-}
-
-// Of reads the caller from a connection whose certificates TLS has verified.
-func Of(state *tls.ConnectionState) (Caller, error) {
-	if state == nil || len(state.VerifiedChains) == 0 {
-		return Caller{}, errors.New("identity: the connection shows no certificate of the authority")
-	}
-	return callerOf(state.VerifiedChains[0][0])
 }
 
 // callerOf wants exactly one name of ours: with two, a check and a log might

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package identity says who is at the other end of a connection: a role and a
-// name, from a certificate that one authority signed.
+// name, from a certificate that an authority signed and has not revoked.
 //
 // Both ends of every connection show a certificate, over TLS 1.3. A role is part
 // of what the authority signed, so nobody chooses their own. The authority here

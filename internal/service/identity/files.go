@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"time"
 )
 
 const (
@@ -26,46 +28,234 @@ func (a *Authority) Save(dir string) error {
 	return save(dir, authorityName, a.cert, a.key)
 }
 
-// LoadAuthority reads what Save wrote.
+// LoadAuthority reads what Save wrote. Where authority.crt holds several, it is the
+// one of the key.
 func LoadAuthority(dir string) (*Authority, error) {
-	cert, key, err := load(dir, authorityName)
+	key, err := loadKey(filepath.Join(dir, authorityName+".key"))
 	if err != nil {
 		return nil, err
 	}
-	if !cert.IsCA {
-		return nil, fmt.Errorf("identity: %s: want an authority's certificate", filepath.Join(dir, authorityName+".crt"))
+	all, err := loadAuthorities(dir)
+	if err != nil {
+		return nil, err
 	}
-	return &Authority{cert, key}, nil
+	for _, cert := range all {
+		if key.PublicKey.Equal(cert.PublicKey) {
+			return &Authority{cert, key}, nil
+		}
+	}
+	return nil, fmt.Errorf("identity: %s: no certificate is for the key beside it", filepath.Join(dir, authorityName+".crt"))
 }
 
-// Save writes ROLE-NAME.crt and ROLE-NAME.key into dir. It replaces nothing.
+// Save writes ROLE-NAME.crt and ROLE-NAME.key into dir, and lists the certificate
+// among those that were issued there. It replaces nothing.
 func (i *Identity) Save(dir string) error {
-	return save(dir, i.file(), i.cert, i.key)
+	h := i.now()
+	if err := save(dir, i.file(), h.cert, h.key); err != nil {
+		return err
+	}
+	return record(dir, h.cert)
 }
 
 func (c Caller) file() string { return string(c.Role) + "-" + c.Name }
 
-// Load reads the identity of one caller from dir, and authority.crt beside it.
+// Load reads the identity of one caller from dir, with the authorities of
+// authority.crt beside it, one or more, and their lists of revoked certificates in
+// crl.pem, where there is one. It refuses a certificate that is not valid now.
 func Load(dir string, c Caller) (*Identity, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	cert, key, err := load(dir, c.file())
+	now := time.Now()
+	i := &Identity{Caller: c, dir: dir, seen: look(dir, c)}
+	h, err := read(dir, c, now)
 	if err != nil {
 		return nil, err
 	}
-	if who, err := callerOf(cert); err != nil || who != c {
-		return nil, fmt.Errorf("identity: %s: the certificate is not that of %s", filepath.Join(dir, c.file()+".crt"), c)
+	path := filepath.Join(dir, c.file()+".crt")
+	switch {
+	case now.After(h.cert.NotAfter):
+		return nil, fmt.Errorf("identity: %s: the certificate ended at %s (certs renew makes another)", path, stamp(h.cert.NotAfter))
+	case now.Before(h.cert.NotBefore):
+		return nil, fmt.Errorf("identity: %s: the certificate begins at %s", path, stamp(h.cert.NotBefore))
 	}
-	der, err := block(filepath.Join(dir, authorityName+".crt"), certType)
+	for _, l := range h.lists {
+		for _, by := range l.by {
+			if h.cert.CheckSignatureFrom(by) != nil {
+				continue
+			}
+			if err := l.check(h.cert, by, now); err != nil {
+				return nil, fmt.Errorf("identity: %s: the certificate does not hold: %w", path, err)
+			}
+		}
+	}
+	i.held = h
+	return i, nil
+}
+
+// now is what the files hold now, or held last where they cannot be used as they
+// are: a certificate and its key are two files, and replaced one after the other.
+func (i *Identity) now() *held {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.dir == "" {
+		return i.held
+	}
+	if seen := look(i.dir, i.Caller); !seen.same(i.seen) {
+		i.seen = seen
+		i.reread()
+	}
+	return i.held
+}
+
+// Reload reads the files even where they look as they did. What cannot be used is
+// refused, and what was read before stays.
+func (i *Identity) Reload() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.dir == "" {
+		return nil
+	}
+	i.seen = look(i.dir, i.Caller)
+	i.reread()
+	return i.fault
+}
+
+// reread reads the files. i.mu is held.
+func (i *Identity) reread() {
+	h, err := read(i.dir, i.Caller, time.Now())
+	if err == nil && len(i.held.lists) > 0 && len(h.lists) == 0 {
+		err = fmt.Errorf("identity: %s is gone: the lists of before stay in force until the process is started again", filepath.Join(i.dir, listName))
+	}
+	if i.fault = err; err == nil {
+		i.held = h
+	}
+}
+
+func read(dir string, c Caller, now time.Time) (*held, error) {
+	key, err := loadKey(filepath.Join(dir, c.file()+".key"))
 	if err != nil {
 		return nil, err
 	}
-	authority, err := x509.ParseCertificate(der)
+	path := filepath.Join(dir, c.file()+".crt")
+	cert, err := certificate(path, c)
 	if err != nil {
-		return nil, fmt.Errorf("identity: %s: %w", filepath.Join(dir, authorityName+".crt"), err)
+		return nil, err
 	}
-	return &Identity{Caller: c, cert: cert, key: key, authority: authority}, nil
+	if !key.PublicKey.Equal(cert.PublicKey) {
+		return nil, fmt.Errorf("identity: %s: the certificate is not for the key beside it", path)
+	}
+	authorities, err := loadAuthorities(dir)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := loadLists(dir, authorities, now)
+	return &held{cert, key, authorities, lists}, err
+}
+
+// seen is the files of an identity as they were when they were read last, nil
+// where there was none.
+type seen [4]fs.FileInfo
+
+func look(dir string, c Caller) (s seen) {
+	for k, name := range []string{c.file() + ".key", c.file() + ".crt", authorityName + ".crt", listName} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			s[k] = info
+		}
+	}
+	return s
+}
+
+// same reports whether no file was written or replaced in between.
+func (s seen) same(o seen) bool {
+	return slices.EqualFunc(s[:], o[:], func(a, b fs.FileInfo) bool {
+		if a == nil || b == nil {
+			return a == nil && b == nil
+		}
+		return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	})
+}
+
+func loadAuthorities(dir string) ([]*x509.Certificate, error) {
+	path := filepath.Join(dir, authorityName+".crt")
+	all, err := certificates(path)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(all, func(c *x509.Certificate) bool { return !c.IsCA }) {
+		return nil, fmt.Errorf("identity: %s: want certificates of authorities alone", path)
+	}
+	return all, nil
+}
+
+// certificate reads the one certificate of a caller.
+func certificate(path string, c Caller) (*x509.Certificate, error) {
+	all, err := certificates(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) != 1 {
+		return nil, fmt.Errorf("identity: %s: want one certificate, got %d", path, len(all))
+	}
+	if who, err := callerOf(all[0]); err != nil || who != c {
+		return nil, fmt.Errorf("identity: %s: the certificate is not that of %s", path, c)
+	}
+	return all[0], nil
+}
+
+func certificates(path string) (out []*x509.Certificate, err error) {
+	ders, err := blocks(path, certType)
+	if err != nil {
+		return nil, err
+	}
+	for _, der := range ders {
+		cert, err := x509.ParseCertificate(der)
+		if err != nil {
+			return nil, fmt.Errorf("identity: %s: %w", path, err)
+		}
+		out = append(out, cert)
+	}
+	return out, nil
+}
+
+func loadKey(path string) (*ecdsa.PrivateKey, error) {
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("identity: %s: others may read the key (mode %04o), want 0600", path, info.Mode().Perm())
+	}
+	ders, err := blocks(path, keyType)
+	if err != nil {
+		return nil, err
+	}
+	if len(ders) != 1 {
+		return nil, fmt.Errorf("identity: %s: want one key, got %d", path, len(ders))
+	}
+	key, err := x509.ParsePKCS8PrivateKey(ders[0])
+	if err != nil {
+		return nil, fmt.Errorf("identity: %s: %w", path, err)
+	}
+	if key, ok := key.(*ecdsa.PrivateKey); ok {
+		return key, nil
+	}
+	return nil, fmt.Errorf("identity: %s: want an elliptic-curve key, got %T", path, key)
+}
+
+// blocks reads a file that holds nothing but blocks of the type, at least one.
+func blocks(path, kind string) (out [][]byte, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	for len(text) > 0 {
+		b, rest := pem.Decode(text)
+		if b == nil || b.Type != kind {
+			return nil, fmt.Errorf("identity: %s: want PEM blocks %q and nothing else", path, kind)
+		}
+		out, text = append(out, b.Bytes), rest
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("identity: %s: want a PEM block %q", path, kind)
+	}
+	return out, nil
 }
 
 func save(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKey) error {
@@ -77,63 +267,40 @@ func save(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKey) error
 		return fmt.Errorf("identity: %w", err)
 	}
 	// The key first: a certificate alone would look like a finished identity.
-	if err := create(filepath.Join(dir, name+".key"), 0o600, &pem.Block{Type: keyType, Bytes: der}); err != nil {
+	if err := write(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600, pem.EncodeToMemory(&pem.Block{Type: keyType, Bytes: der})); err != nil {
 		return err
 	}
-	return create(filepath.Join(dir, name+".crt"), 0o644, &pem.Block{Type: certType, Bytes: cert.Raw})
+	return write(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
-func create(path string, mode fs.FileMode, b *pem.Block) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return fmt.Errorf("identity: %w", err)
+// record lists a certificate among those that were issued in dir: all of a caller
+// can be revoked, also those that were renewed since or taken elsewhere.
+func record(dir string, cert *x509.Certificate) error {
+	return write(filepath.Join(dir, issuedName), os.O_APPEND, 0o644, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+}
+
+// replace gives path new content at once: who reads it reads the old or the new.
+func replace(path string, text []byte) error {
+	part := fmt.Sprintf("%s.part%d", path, os.Getpid())
+	err := write(part, os.O_EXCL, 0o644, text)
+	if err == nil {
+		err = os.Rename(part, path)
 	}
-	if err := errors.Join(pem.Encode(f, b), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("identity: write %s: %w", path, err)
+	if err != nil {
+		os.Remove(part)
+		return fmt.Errorf("identity: %w", err)
 	}
 	return nil
 }
 
-func load(dir, name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
-	path := filepath.Join(dir, name+".key")
-	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, nil, fmt.Errorf("identity: %s: others may read the key (mode %04o), want 0600", path, info.Mode().Perm())
-	}
-	der, err := block(path, keyType)
+func write(path string, how int, mode fs.FileMode, text []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|how, mode)
 	if err != nil {
-		return nil, nil, err
+		return fmt.Errorf("identity: %w", err)
 	}
-	any, err := x509.ParsePKCS8PrivateKey(der)
-	if err != nil {
-		return nil, nil, fmt.Errorf("identity: %s: %w", path, err)
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("identity: write %s: %w", path, err)
 	}
-	key, ok := any.(*ecdsa.PrivateKey)
-	if !ok {
-		return nil, nil, fmt.Errorf("identity: %s: want an elliptic-curve key, got %T", path, any)
-	}
-	path = filepath.Join(dir, name+".crt")
-	if der, err = block(path, certType); err != nil {
-		return nil, nil, err
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, nil, fmt.Errorf("identity: %s: %w", path, err)
-	}
-	if !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, nil, fmt.Errorf("identity: %s: the certificate is not for the key beside it", path)
-	}
-	return cert, key, nil
-}
-
-// block reads a file that holds exactly one block of the type.
-func block(path, kind string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("identity: %w", err)
-	}
-	b, rest := pem.Decode(text)
-	if b == nil || b.Type != kind || len(rest) > 0 {
-		return nil, fmt.Errorf("identity: %s: want one PEM block %q", path, kind)
-	}
-	return b.Bytes, nil
+	return nil
 }

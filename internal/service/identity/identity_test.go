@@ -46,9 +46,16 @@ func issue(t *testing.T, a *identity.Authority, role identity.Role, name string)
 	return id
 }
 
-// handshake connects the two and returns who the server saw, and the error of
-// either end.
-func handshake(t *testing.T, server, client *tls.Config) (identity.Caller, error) {
+// handshake connects the two and returns the name that the server saw, and the
+// error of either end.
+func handshake(t *testing.T, server, client *tls.Config) (string, error) {
+	t.Helper()
+	client = client.Clone()
+	client.ServerName = "localhost"
+	return connect(t, server, func(address string) (net.Conn, error) { return tls.Dial("tcp", address, client) })
+}
+
+func connect(t *testing.T, server *tls.Config, dial func(address string) (net.Conn, error)) (string, error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,7 +63,7 @@ func handshake(t *testing.T, server, client *tls.Config) (identity.Caller, error
 	}
 	defer l.Close()
 	type seen struct {
-		who identity.Caller
+		who string
 		err error
 	}
 	done := make(chan seen, 1)
@@ -72,13 +79,9 @@ func handshake(t *testing.T, server, client *tls.Config) (identity.Caller, error
 			done <- seen{err: err}
 			return
 		}
-		s := conn.ConnectionState()
-		who, err := identity.Of(&s)
-		done <- seen{who, err}
+		done <- seen{who: conn.ConnectionState().PeerCertificates[0].URIs[0].String()}
 	}()
-	client = client.Clone()
-	client.ServerName = "localhost"
-	conn, err := tls.Dial("tcp", l.Addr().String(), client)
+	conn, err := dial(l.Addr().String())
 	if err == nil {
 		_, err = io.ReadAll(conn) // TLS 1.3 reports a refused certificate on the first read
 		conn.Close()
@@ -95,7 +98,7 @@ func TestBothEndsKnowWhoTheyTalkTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (identity.Caller{Role: identity.Owner, Name: "clinic-7"}); who != want {
+	if want := "discreet://owner/clinic-7"; who != want {
 		t.Errorf("the server saw %s, want %s", who, want)
 	}
 }
@@ -129,9 +132,26 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
+// onDisk reads a certificate and its key.
+func onDisk(t *testing.T, dir, name string) (*x509.Certificate, any) {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair.Leaf, pair.PrivateKey
+}
+
 // TestCertificatesOfTwoNamesAreRefused signs, with the authority's own key, what
 // Issue never makes.
 func TestCertificatesOfTwoNamesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	a := authority(t)
+	if err := a.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	by, byKey := onDisk(t, dir, "authority")
+	self := issue(t, a, identity.Reader, "r")
 	for name, uris := range map[string][]string{
 		"none":      nil,
 		"two":       {"discreet://owner/a", "discreet://operator/a"},
@@ -141,6 +161,7 @@ func TestCertificatesOfTwoNamesAreRefused(t *testing.T) {
 		"query":     {"discreet://owner/a?role=operator"},
 		"user":      {"discreet://operator@owner/a"},
 		"other one": {"https://owner/a"},
+		"good":      {"discreet://owner/a", "https://owner/a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -155,7 +176,7 @@ func TestCertificatesOfTwoNamesAreRefused(t *testing.T) {
 				}
 				tmpl.URIs = append(tmpl.URIs, p)
 			}
-			der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, key.Public(), key)
+			der, err := x509.CreateCertificate(rand.Reader, tmpl, by, key.Public(), byKey)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,9 +184,9 @@ func TestCertificatesOfTwoNamesAreRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			who, err := identity.Of(&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{cert}}})
-			if err == nil {
-				t.Errorf("taken for %s", who)
+			who, err := self.Peer(&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{cert, by}}})
+			if (err == nil) != (name == "good") {
+				t.Errorf("taken for %s, %v", who, err)
 			}
 		})
 	}

@@ -22,28 +22,45 @@ type Signature struct {
 // Sign signs a message. Purpose separates kinds of messages: a signature of one
 // kind is none of another.
 func (i *Identity) Sign(purpose string, message []byte) (Signature, error) {
-	value, err := ecdsa.SignASN1(rand.Reader, i.key, digest(purpose, message))
+	h := i.now()
+	value, err := ecdsa.SignASN1(rand.Reader, h.key, digest(purpose, message))
 	if err != nil {
 		return Signature{}, fmt.Errorf("identity: sign: %w", err)
 	}
-	return Signature{i.cert.Raw, value}, nil
+	return Signature{h.cert.Raw, value}, nil
 }
 
-// Verify returns who signed a message, where that is somebody whom the authority
-// of i vouches for at the time.
+// Verify returns who signed a message, where that is somebody whom an authority of
+// i vouches for at the time, and has not revoked by now.
 func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.Time) (Caller, error) {
 	cert, err := x509.ParseCertificate(s.Certificate)
 	if err != nil {
 		return Caller{}, fmt.Errorf("identity: %w", err)
 	}
-	if _, err := cert.Verify(x509.VerifyOptions{Roots: i.pool(), CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
+	h := i.now()
+	chains, err := cert.Verify(x509.VerifyOptions{Roots: h.pool(), CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	if err != nil {
 		return Caller{}, fmt.Errorf("identity: %w", err)
+	}
+	if err := h.holds(chains, at); err != nil {
+		return Caller{}, fmt.Errorf("identity: the signer's certificate does not hold: %w", err)
 	}
 	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
 	if !ok || !ecdsa.VerifyASN1(key, digest(purpose, message), s.Value) {
 		return Caller{}, errors.New("identity: the signature is not of this message by this certificate's key")
 	}
 	return callerOf(cert)
+}
+
+// Signer is whom the signature's certificate names and when it ends, whether or not
+// anybody vouches for it: that says Verify.
+func (s Signature) Signer() (who Caller, ends time.Time, err error) {
+	cert, err := x509.ParseCertificate(s.Certificate)
+	if err != nil {
+		return Caller{}, time.Time{}, fmt.Errorf("identity: %w", err)
+	}
+	who, err = callerOf(cert)
+	return who, cert.NotAfter, err
 }
 
 // digest hashes the purpose's length, the purpose and the message.

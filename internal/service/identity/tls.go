@@ -3,34 +3,62 @@
 package identity
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
 )
 
-// Identity is one caller's certificate and key, with the authority it trusts.
+// connectTime is how long a connection may take to stand, its handshake included.
+const connectTime = 30 * time.Second
+
+// Identity is one caller's certificate and key, with the authorities it trusts and
+// the certificates they have called back. What Load has read follows its files:
+// each handshake, each call and each signature is judged by what they hold then.
 type Identity struct {
 	Caller
-	cert      *x509.Certificate
-	key       *ecdsa.PrivateKey
-	authority *x509.Certificate
+	dir string // of the files; "" where there are none
+
+	mu    sync.Mutex
+	held  *held
+	seen  seen  // the files when they were read last
+	fault error // why what the files hold now was not taken
 }
 
-// Server is the settings of a listener: every client shows a certificate of the
+// held is what the files of an identity hold. It is read-only.
+type held struct {
+	cert        *x509.Certificate
+	key         *ecdsa.PrivateKey
+	authorities []*x509.Certificate
+	lists       []list
+}
+
+// Server is the settings of a listener: every client shows a certificate of an
 // authority that names one role.
 func (i *Identity) Server() *tls.Config {
-	c := i.config()
-	c.ClientAuth = tls.RequireAndVerifyClientCert
-	c.ClientCAs = i.pool()
-	c.VerifyConnection = func(s tls.ConnectionState) error {
-		_, err := Of(&s)
-		return err
+	c := i.config(i.now())
+	// A listener keeps its settings; each connection gets those of its time.
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		h := i.now()
+		c := i.config(h)
+		c.NextProtos = []string{"h2", "http/1.1"} // net/http tells the listener's settings alone
+		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, h.pool()
+		c.VerifyConnection = func(s tls.ConnectionState) error {
+			_, err := i.Peer(&s)
+			return err
+		}
+		return c, nil
 	}
 	return c
 }
 
-// Client is the settings of a caller of the server that has the role: another
+// Client is the settings of a connection to the server that has the role: another
 // certificate of the same authority, say an owner's, does not serve in its place.
 func (i *Identity) Client(server Role) *tls.Config {
 	return i.client(func(who Caller) bool { return who.Role == server }, "the role "+string(server))
@@ -42,10 +70,11 @@ func (i *Identity) ClientOf(server Caller) *tls.Config {
 }
 
 func (i *Identity) client(wanted func(Caller) bool, words string) *tls.Config {
-	c := i.config()
-	c.RootCAs = i.pool()
+	h := i.now()
+	c := i.config(h)
+	c.RootCAs = h.pool()
 	c.VerifyConnection = func(s tls.ConnectionState) error {
-		who, err := Of(&s)
+		who, err := i.Peer(&s)
 		if err == nil && !wanted(who) {
 			err = fmt.Errorf("identity: the server is %s, want %s", who, words)
 		}
@@ -54,15 +83,99 @@ func (i *Identity) client(wanted func(Caller) bool, words string) *tls.Config {
 	return c
 }
 
-func (i *Identity) config() *tls.Config {
+func (i *Identity) config(h *held) *tls.Config {
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS13,
-		Certificates: []tls.Certificate{{Certificate: [][]byte{i.cert.Raw}, PrivateKey: i.key, Leaf: i.cert}},
+		Certificates: []tls.Certificate{{Certificate: [][]byte{h.cert.Raw}, PrivateKey: h.key, Leaf: h.cert}},
 	}
 }
 
-func (i *Identity) pool() *x509.CertPool {
+// Dial connects to whoever has the role, for http.Transport.DialTLSContext: each
+// connection with the certificate and the authorities of its time, and none beyond
+// the certificate's end. The transport's own TLS settings play no part.
+func (i *Identity) Dial(server Role) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return i.dial(func() *tls.Config { return i.Client(server) })
+}
+
+// DialOf is Dial for one server among those of its role.
+func (i *Identity) DialOf(server Caller) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return i.dial(func() *tls.Config { return i.ClientOf(server) })
+}
+
+func (i *Identity) dial(settings func() *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c := settings()
+		c.NextProtos = []string{"h2", "http/1.1"}
+		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: connectTime}, Config: c}
+		conn, err := d.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		// Whoever is renewed connects anew with the new certificate in time.
+		if err := conn.SetDeadline(c.Certificates[0].Leaf.NotAfter); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		return conn, nil
+	}
+}
+
+// ErrStale marks a certificate that was good when its connection began and does
+// not hold any more. Whoever shows it may connect anew with another.
+var ErrStale = errors.New("identity: the certificate does not hold any more")
+
+// Peer reads the caller from a connection whose certificates TLS has verified, and
+// holds its certificate against the time, the authorities and the lists of revoked
+// certificates as they are now, not as they were when the connection began.
+func (i *Identity) Peer(s *tls.ConnectionState) (Caller, error) {
+	if s == nil || len(s.VerifiedChains) == 0 {
+		return Caller{}, errors.New("identity: the connection shows no certificate of the authority")
+	}
+	who, err := callerOf(s.VerifiedChains[0][0])
+	if err != nil {
+		return Caller{}, err
+	}
+	if err := i.now().holds(s.VerifiedChains, time.Now()); err != nil {
+		return who, fmt.Errorf("%w: %s: %w", ErrStale, who, err)
+	}
+	return who, nil
+}
+
+// holds refuses a certificate unless one of its chains is good at a time.
+func (h *held) holds(chains [][]*x509.Certificate, at time.Time) (err error) {
+	for _, chain := range chains {
+		if err = h.good(chain, at); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (h *held) good(chain []*x509.Certificate, at time.Time) error {
+	if !slices.ContainsFunc(h.authorities, chain[len(chain)-1].Equal) {
+		return errors.New("its authority is not trusted any more")
+	}
+	for k, cert := range chain {
+		if at.After(cert.NotAfter) {
+			return fmt.Errorf("it ended at %s", stamp(cert.NotAfter))
+		}
+		if k == len(chain)-1 {
+			break
+		}
+		for _, l := range h.lists {
+			if err := l.check(cert, chain[k+1], at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (h *held) pool() *x509.CertPool {
 	p := x509.NewCertPool()
-	p.AddCert(i.authority)
+	for _, a := range h.authorities {
+		p.AddCert(a)
+	}
 	return p
 }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

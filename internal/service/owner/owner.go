@@ -117,7 +117,7 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	}
 	r := &run{Params: p, id: id}
 	for range max(1, p.Connections) {
-		transport := &http.Transport{TLSClientConfig: p.Self.Client(identity.Aggregator), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+		transport := &http.Transport{DialTLSContext: p.Self.Dial(identity.Aggregator), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
 			// A network that swallows packets says nothing: ask, and connect anew.
 			HTTP2: &http.HTTP2Config{SendPingTimeout: callTimeout / 3, PingTimeout: callTimeout / 6}}
 		defer transport.CloseIdleConnections()

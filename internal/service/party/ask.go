@@ -127,8 +127,7 @@ type asked struct {
 // connect opens a client of the party alone; close ends its connections.
 func (a *asked) connect() (close func()) {
 	t := &http.Transport{
-		TLSClientConfig: a.Self.ClientOf(identity.Caller{Role: identity.Party, Name: a.peer.Name}), TLSHandshakeTimeout: dialTimeout,
-		ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+		DialTLSContext: a.Self.DialOf(identity.Caller{Role: identity.Party, Name: a.peer.Name}), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
 		// A network that swallows packets says nothing: ask, and connect anew.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: dialTimeout, PingTimeout: dialTimeout / 2},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/discreet-dp/discreet/internal/service/admission"
+	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
 // metrics count what a party does. None tells what a vote says.
@@ -20,13 +21,13 @@ type metrics struct {
 	voting   prometheus.Histogram
 }
 
-func newMetrics() *metrics {
+func newMetrics(self *identity.Identity) *metrics {
 	m := &metrics{
 		answers:  prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_party_answers_total", Help: "Queries answered in full, repeated ones included."}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_party_failures_total", Help: "Times that the model or command failed to vote."}),
 		voting:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "discreet_party_voting_seconds", Help: "How long voting took.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 8)}),
 	}
-	m.Metrics = admission.NewMetrics(m.answers, m.failures, m.voting)
+	m.Metrics = admission.NewMetrics(admission.Ends{Of: self}, m.answers, m.failures, m.voting)
 	return m
 }
 

@@ -150,7 +150,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	s := &Server{Params: p, metrics: newMetrics(), calls: make(chan struct{}, maxInFlight), sending: make(chan struct{}, maxSending), queue: make(chan *work, maxQueued), wait: longest, patience: patience, works: map[ID]*work{}}
+	s := &Server{Params: p, metrics: newMetrics(p.Self), calls: make(chan struct{}, maxInFlight), sending: make(chan struct{}, maxSending), queue: make(chan *work, maxQueued), wait: longest, patience: patience, works: map[ID]*work{}}
 	var err error
 	if s.shelf, err = newShelf(filepath.Join(p.State, "tables"), p.Allow); err != nil {
 		return nil, err
@@ -277,7 +277,13 @@ func (s *Server) admit(next http.Handler) http.Handler {
 		p.Answer(w, r)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := identity.Of(r.TLS)
+		who, err := s.Self.Peer(r.TLS)
+		if errors.Is(err, identity.ErrStale) {
+			s.Log.Warn("audit", "call", "none", "caller", who.String(), "refused", problem.Reconnect.String(), "error", err)
+			w.Header().Set("Connection", "close")
+			refuse(w, r, problem.New(problem.Reconnect, "%s", who))
+			return
+		}
 		if err != nil || who.Role != identity.Combiner || !slices.Contains(s.Combiners, who.Name) {
 			s.Log.Warn("audit", "call", "none", "caller", who.String(), "refused", problem.Forbidden.String())
 			refuse(w, r, problem.New(problem.Forbidden, "%s", who))

@@ -39,6 +39,7 @@ var (
 	OutOfRange          = newKind("out-of-range", "the report holds a number that no honest owner sends", connect.CodeInvalidArgument, 422, false)
 	BadSignature        = newKind("bad-signature", "the signature is not of these bytes by this key", connect.CodeUnauthenticated, 401, false)
 	Forbidden           = newKind("forbidden", "the caller's role may not do this", connect.CodePermissionDenied, 403, false)
+	Reconnect           = newKind("reconnect", "the connection's certificate does not hold any more: connect anew", connect.CodeUnavailable, 503, true)
 	UnknownTask         = newKind("unknown-task", "there is no such task here", connect.CodeNotFound, 404, false)
 	UnknownOwner        = newKind("unknown-owner", "the owner is not on the task's list", connect.CodePermissionDenied, 403, false)
 	TaskClosed          = newKind("task-closed", "the task takes nothing any more", connect.CodeFailedPrecondition, 410, false)
@@ -63,7 +64,7 @@ var (
 	Overloaded          = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
 	Storage             = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable, 507, true)
 	Internal            = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
-	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
+	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, Reconnect, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
 )
 
 func newKind(name, title string, code connect.Code, status int, again bool) Kind {

@@ -37,7 +37,7 @@ type Client struct {
 // Nothing is sent yet. Another process at the address, even another helper, is
 // refused.
 func Dial(self *identity.Identity, name, address string, log *slog.Logger) *Client {
-	t := &http.Transport{TLSClientConfig: self.ClientOf(identity.Caller{Role: identity.Helper, Name: name}), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+	t := &http.Transport{DialTLSContext: self.DialOf(identity.Caller{Role: identity.Helper, Name: name}), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
 		// A network that swallows packets says nothing: ask, and connect anew.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: callTimeout / 3, PingTimeout: callTimeout / 6}}
 	return &Client{name, log, t, rpc.NewHelperClient(&http.Client{Transport: t}, address, connect.WithReadMaxBytes(MaxBytes))}

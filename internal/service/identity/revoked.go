@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+const (
+	listName = "crl.pem"
+	listType = "X509 CRL"
+	// issuedName lists what an authority has issued, to revoke all of a caller.
+	issuedName = "issued.pem"
+)
+
+// list is what one authority has called back. While a list is there it must be in
+// force: an old one says nothing about what was revoked since.
+type list struct {
+	by           []*x509.Certificate // the authorities that it is signed by: one, or one with two certificates
+	revoked      map[string]bool     // serial numbers
+	begins, ends time.Time
+}
+
+// check refuses a certificate of the list's authority that is on the list, or any
+// where the list is out of date.
+func (l *list) check(cert, issuer *x509.Certificate, at time.Time) error {
+	switch {
+	case !slices.ContainsFunc(l.by, issuer.Equal):
+		return nil
+	case l.revoked[cert.SerialNumber.String()]:
+		return errors.New("it was revoked")
+	case at.After(l.ends):
+		return fmt.Errorf("the authority's list of revoked certificates ended at %s", stamp(l.ends))
+	}
+	return nil
+}
+
+// loadLists reads the lists of a directory, none where it has no such file. Each
+// must be signed by one of the authorities and be in force.
+func loadLists(dir string, authorities []*x509.Certificate, now time.Time) ([]list, error) {
+	path := filepath.Join(dir, listName)
+	ders, err := blocks(path, listType)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []list
+	for _, der := range ders {
+		l, err := readList(der, authorities)
+		if err == nil && now.After(l.ends) {
+			err = fmt.Errorf("must be in force, and ended at %s: the authority signs it again (certs revoke)", stamp(l.ends))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("identity: %s: %w", path, err)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+func readList(der []byte, authorities []*x509.Certificate) (list, error) {
+	crl, err := x509.ParseRevocationList(der)
+	if err != nil {
+		return list{}, err
+	}
+	l := list{revoked: map[string]bool{}, begins: crl.ThisUpdate, ends: crl.NextUpdate}
+	for _, a := range authorities {
+		if crl.CheckSignatureFrom(a) == nil {
+			l.by = append(l.by, a)
+		}
+	}
+	critical := func(e pkix.Extension) bool { return e.Critical }
+	switch {
+	case len(l.by) == 0:
+		return list{}, errors.New("must be signed by an authority that is trusted here")
+	case l.ends.IsZero():
+		return list{}, errors.New("must say when the next list comes")
+	case slices.ContainsFunc(crl.Extensions, critical):
+		return list{}, errors.New("must be a plain list: it has critical extensions")
+	}
+	for _, e := range crl.RevokedCertificateEntries {
+		if slices.ContainsFunc(e.Extensions, critical) {
+			return list{}, errors.New("must be a plain list: an entry has critical extensions")
+		}
+		l.revoked[e.SerialNumber.String()] = true
+	}
+	return l, nil
+}
+
+// Revoke adds every certificate that was issued for the callers in dir to the list
+// of revoked ones there, and signs the list for life from now on; for no callers it
+// only signs it again. It returns how many certificates are on the list. Callers
+// of whom no certificate is known are refused: nothing would be revoked.
+func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life time.Duration) (int, error) {
+	if !(life > 0) {
+		return 0, &dp.ParamError{Op: "identity", Param: "life", Want: "must be > 0", Got: life.String()}
+	}
+	entries, number, others, err := a.listed(dir)
+	if err != nil {
+		return 0, err
+	}
+	known, err := a.issued(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range callers {
+		if err := c.Check(); err != nil {
+			return 0, err
+		}
+		found := false
+		for _, cert := range known {
+			if who, err := callerOf(cert); err != nil || who != c {
+				continue
+			}
+			found = true
+			if !slices.ContainsFunc(entries, func(e x509.RevocationListEntry) bool { return e.SerialNumber.Cmp(cert.SerialNumber) == 0 }) {
+				entries = append(entries, x509.RevocationListEntry{SerialNumber: cert.SerialNumber, RevocationTime: now})
+			}
+		}
+		if !found {
+			return 0, &dp.ParamError{Op: "identity", Param: "name", Want: "must be that of a caller for whom this authority has made a certificate in " + dir, Got: c.String()}
+		}
+	}
+	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{
+		Number: number, ThisUpdate: now.Add(-skew), NextUpdate: now.Add(life), RevokedCertificateEntries: entries,
+	}, a.cert, a.key)
+	if err != nil {
+		return 0, fmt.Errorf("identity: sign the list of revoked certificates: %w", err)
+	}
+	var text []byte
+	for _, der := range append([][]byte{der}, others...) {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: listType, Bytes: der})...)
+	}
+	return len(entries), replace(filepath.Join(dir, listName), text)
+}
+
+// listed is what the authority's list in dir holds already, the number of the next
+// one, and the lists of other authorities beside it.
+func (a *Authority) listed(dir string) (entries []x509.RevocationListEntry, next *big.Int, others [][]byte, err error) {
+	next = big.NewInt(1)
+	path := filepath.Join(dir, listName)
+	ders, err := blocks(path, listType)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, next, nil, nil
+	}
+	for _, der := range ders {
+		crl, err := x509.ParseRevocationList(der)
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("identity: %s: %w", path, err)
+		}
+		if crl.CheckSignatureFrom(a.cert) != nil {
+			others = append(others, der)
+			continue
+		}
+		entries = append(entries, crl.RevokedCertificateEntries...)
+		next = new(big.Int).Add(crl.Number, big.NewInt(1))
+	}
+	return entries, next, others, err
+}
+
+// issued are the certificates that the authority has made, as far as dir knows.
+func (a *Authority) issued(dir string) (out []*x509.Certificate, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.crt"))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, issuedName)); err == nil {
+		paths = append(paths, filepath.Join(dir, issuedName))
+	}
+	for _, path := range paths {
+		certs, err := certificates(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range certs {
+			if c.CheckSignatureFrom(a.cert) == nil && !c.IsCA {
+				out = append(out, c)
+			}
+		}
+	}
+	return out, nil
+}

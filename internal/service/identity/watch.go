@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+)
+
+const (
+	// lookEvery is how often Watch looks at the files when nobody calls.
+	lookEvery = time.Minute
+	// remindEvery is how often the log is told of an end that draws near.
+	remindEvery = time.Hour
+	// lastPart of a life is when it draws near: a quarter.
+	lastPart = 4
+)
+
+// Ends is when the caller's own certificate ends, and the first of the lists of
+// revoked certificates; zero where there is none.
+func (i *Identity) Ends() (certificate, list time.Time) {
+	return i.now().ends()
+}
+
+func (h *held) ends() (certificate, list time.Time) {
+	for _, l := range h.lists {
+		if list.IsZero() || l.ends.Before(list) {
+			list = l.ends
+		}
+	}
+	return h.cert.NotAfter, list
+}
+
+// Watch tells the log, until ctx ends, when the files were read anew or could not
+// be, and when the certificate or a list is about to end. What comes from again
+// makes it read them at once, whatever they look like.
+func (i *Identity) Watch(ctx context.Context, log *slog.Logger, again <-chan os.Signal) {
+	w := watch{Identity: i, log: log, known: i.now()}
+	t := time.NewTicker(lookEvery)
+	defer t.Stop()
+	for {
+		w.look(time.Now())
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		case <-again:
+			if w.Reload() == nil { // told, also where nothing has changed
+				w.known = nil
+			} else {
+				w.fault = ""
+			}
+		}
+	}
+}
+
+// watch is what the log was told last.
+type watch struct {
+	*Identity
+	log      *slog.Logger
+	known    *held
+	fault    string
+	reminded time.Time
+}
+
+func (w *watch) look(now time.Time) {
+	h := w.now()
+	w.mu.Lock()
+	fault := w.Identity.fault
+	w.mu.Unlock()
+	if fault != nil { // it may have been the moment between two files
+		fault = w.Reload()
+		h = w.now()
+	}
+	end, list := h.ends()
+	if h != w.known {
+		w.known, w.reminded = h, time.Time{}
+		w.log.Info("certificates were read again", "certificate", w.Caller.String(), "ends", stamp(end), "authorities", len(h.authorities), "lists", len(h.lists))
+	}
+	if said := text(fault); said != w.fault {
+		if w.fault = said; fault != nil {
+			w.log.Error("certificates could not be read, and stay those of before", "error", fault)
+		}
+	}
+	if now.Sub(w.reminded) < remindEvery {
+		return
+	}
+	if left := end.Sub(now); left < end.Sub(h.cert.NotBefore)/lastPart {
+		w.reminded = now
+		w.log.Warn("the certificate ends soon, and nobody is reached after", "certificate", w.Caller.String(), "ends", stamp(end))
+	}
+	for _, l := range h.lists {
+		if l.ends.Sub(now) < l.ends.Sub(l.begins)/lastPart {
+			w.reminded = now
+			w.log.Warn("the list of revoked certificates ends soon, and its authority's are refused after", "ends", stamp(list))
+		}
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -75,5 +75,5 @@ func (g *aggregating) run(ctx context.Context) (err error) {
 	if g.page != "" {
 		services = append(services, &service{&http.Server{Handler: s.Page()}, g.page, false})
 	}
-	return serveAll(ctx, log, s.Run, services)
+	return serveAll(ctx, log, self, s.Run, services)
 }

@@ -16,18 +16,24 @@ import (
 func (a *app) certs() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "certs",
-		Short: "make a trial's authority and its certificates",
+		Short: "make, renew and revoke the certificates of a trial",
 		Long: `Certs makes what every connection of a federation needs: an authority, and for
 each process a certificate that says its role and its name. Whoever holds
 authority.key can become anybody: it stays on the machine that made it.
 
+Every process reads its files again when they change: a renewed certificate, a
+second authority in authority.crt, a list of revoked certificates in crl.pem are
+in force from the next connection, call and signature on.
+
 This authority is for trials. An organisation's own may sign the same
-certificates; what we read from one is its name discreet://ROLE/NAME.`,
+certificates and lists; what we read from one is its name discreet://ROLE/NAME.`,
 		Example: `  discreet certs init --dir certs
   discreet certs issue --dir certs --role aggregator --name main --host agg.example.org
-  discreet certs issue --dir certs --role owner --name clinic-7`,
+  discreet certs issue --dir certs --role owner --name clinic-7
+  discreet certs renew --dir certs --role owner --name clinic-7
+  discreet certs revoke --dir certs --role owner --name clinic-7`,
 	}
-	return cli.Group(c, a.certsInit(), a.certsIssue())
+	return cli.Group(c, a.certsInit(), a.certsIssue(), a.certsRenew(), a.certsRevoke())
 }
 
 // certsFlags are what both commands need.
@@ -96,7 +102,7 @@ var trialists = []identity.Caller{
 
 func (a *app) certsIssue() *cobra.Command {
 	f := &certsFlags{app: a}
-	var role, name string
+	var who identity.Caller
 	var hosts []string
 	c := &cobra.Command{
 		Use:   "issue",
@@ -110,7 +116,7 @@ serve, and need the names at which others reach them. It replaces nothing.`,
 			if err != nil {
 				return err
 			}
-			id, err := authority.Issue(identity.Caller{Role: identity.Role(role), Name: name}, hosts, time.Now(), f.life())
+			id, err := authority.Issue(who, hosts, time.Now(), f.life())
 			if err != nil {
 				return refused(err)
 			}
@@ -122,11 +128,86 @@ serve, and need the names at which others reach them. It replaces nothing.`,
 		},
 	}
 	f.add(c, 30)
-	c.Flags().StringVar(&role, "role", "", "the `role`: "+roleNames())
-	c.Flags().StringVar(&name, "name", "", "the `name` of the process among those of its role")
+	addCaller(c, &who)
 	c.Flags().StringSliceVar(&hosts, "host", here, "`names` and addresses at which a server is reached")
 	cli.Require(c, "role", "name")
 	return c
+}
+
+func (a *app) certsRenew() *cobra.Command {
+	f := &certsFlags{app: a}
+	var who identity.Caller
+	c := &cobra.Command{
+		Use:   "renew",
+		Short: "sign a certificate again before it ends",
+		Long: `Renew signs ROLE-NAME.crt again, for the same key and the same hosts, and replaces
+the file at once. The key need not be here: send the file to the process that has
+it, which takes it up while it runs. Where the key may be known to others, revoke
+the certificate and issue another.`,
+		Example: `  discreet certs renew --dir certs --role aggregator --name main --days 30`,
+		RunE: func(*cobra.Command, []string) error {
+			authority, err := identity.LoadAuthority(f.dir)
+			if err != nil {
+				return err
+			}
+			ends, err := authority.Renew(f.dir, who, time.Now(), f.life())
+			if err != nil {
+				return refused(err)
+			}
+			_, err = fmt.Fprintf(a.Stdout, "renewed the certificate of %s in %s until %s\n", who, f.dir, ends.UTC().Format(time.RFC3339))
+			return err
+		},
+	}
+	f.add(c, 30)
+	addCaller(c, &who)
+	cli.Require(c, "role", "name")
+	return c
+}
+
+func (a *app) certsRevoke() *cobra.Command {
+	f := &certsFlags{app: a}
+	var who identity.Caller
+	c := &cobra.Command{
+		Use:   "revoke",
+		Short: "call back the certificates of a process",
+		Long: `Revoke puts every certificate that was made for a process, renewed ones as well,
+on the authority's list crl.pem. Give the file to all other processes, beside their
+authority.crt: from then on they refuse the certificates, on open connections at
+the next call, and what was signed with them. Tasks that a revoked operator has
+signed end with it.
+
+A list is in force for --days. It must be signed again before, by revoke without
+--role and --name: processes that have a list refuse everybody of its authority
+when it is out of date, and processes without one know of no revocation.`,
+		Example: `  discreet certs revoke --dir certs --role owner --name clinic-7
+  discreet certs revoke --dir certs --days 60`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			authority, err := identity.LoadAuthority(f.dir)
+			if err != nil {
+				return err
+			}
+			var callers []identity.Caller
+			if c.Flags().Changed("role") {
+				callers = append(callers, who)
+			}
+			n, err := authority.Revoke(f.dir, callers, time.Now(), f.life())
+			if err != nil {
+				return refused(err)
+			}
+			_, err = fmt.Fprintf(a.Stdout, "signed the list of revoked certificates in %s: %d on it, in force for %d days\n", f.dir, n, f.days)
+			return err
+		},
+	}
+	f.add(c, 30)
+	addCaller(c, &who)
+	c.MarkFlagsRequiredTogether("role", "name")
+	return c
+}
+
+// addCaller adds the flags that name a process.
+func addCaller(c *cobra.Command, who *identity.Caller) {
+	c.Flags().StringVar((*string)(&who.Role), "role", "", "the `role`: "+roleNames())
+	c.Flags().StringVar(&who.Name, "name", "", "the `name` of the process among those of its role")
 }
 
 // here is how a process on the same machine reaches one.

@@ -132,6 +132,7 @@ func (t *combine) ask(ctx context.Context, job string, pl *multiparty.Plan, peer
 	if err != nil {
 		return err
 	}
+	defer watched(ctx, self, t.log())()
 	t.Say("asking %d parties as job %s, until %s", len(peers), job, q.Deadline.Format(time.RFC3339))
 	report, done := t.ShowRuns("asking")
 	answers, err := use(party.Asking{Self: self, Peers: peers, Query: q, Files: t.aux, Log: t.log(), Progress: report})

@@ -3,12 +3,14 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"connectrpc.com/connect"
@@ -35,6 +37,17 @@ func (f *as) load() (*identity.Identity, error) {
 	role, name, _ := strings.Cut(f.caller, "/")
 	id, err := identity.Load(f.dir, identity.Caller{Role: identity.Role(role), Name: name})
 	return id, refused(err)
+}
+
+// watched tells the log what becomes of a certificate until done is called.
+func watched(ctx context.Context, self *identity.Identity, log *slog.Logger) (done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { self.Watch(ctx, log, nil) })
+	return func() {
+		cancel()
+		wg.Wait()
+	}
 }
 
 // remote is an aggregator that a command talks to.
@@ -67,7 +80,7 @@ func (f *remote) client() (rpc.AggregatorClient, *identity.Identity, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &http.Transport{TLSClientConfig: id.Client(identity.Aggregator), ForceAttemptHTTP2: true}
+	t := &http.Transport{DialTLSContext: id.Dial(identity.Aggregator), ForceAttemptHTTP2: true}
 	return rpc.NewAggregatorClient(&http.Client{Transport: t, Timeout: time.Minute}, f.server, connect.WithReadMaxBytes(2*wire.MaxText)), id, nil
 }
 

@@ -68,5 +68,5 @@ func (h *helping) run(ctx context.Context) (err error) {
 	if h.page != "" {
 		services = append(services, &service{&http.Server{Handler: s.Page()}, h.page, false})
 	}
-	return serveAll(ctx, log, s.Run, services)
+	return serveAll(ctx, log, self, s.Run, services)
 }

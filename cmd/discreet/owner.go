@@ -142,6 +142,7 @@ func (o *owning) run(ctx context.Context) (err error) {
 		return refused(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	defer watched(ctx, self, o.log())()
 	report, done := o.ShowRuns("owners")
 	defer done()
 	sum, err := owner.Params{

@@ -151,7 +151,7 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	if s.page != "" {
 		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
 	}
-	return serveAll(ctx, log, server.Run, services)
+	return serveAll(ctx, log, self, server.Run, services)
 }
 
 // readPeers reads whom the party adds up with in secret, nil where it does not.

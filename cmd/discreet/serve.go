@@ -8,8 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
 // service is one listener.
@@ -23,11 +28,15 @@ type service struct {
 const drain = 10 * time.Second
 
 // serveAll listens at all addresses and runs the work behind them until ctx ends
-// or one of them fails.
-func serveAll(ctx context.Context, log *slog.Logger, work func(context.Context) error, services []*service) error {
+// or one of them fails. SIGHUP makes it read its certificates again.
+func serveAll(ctx context.Context, log *slog.Logger, self *identity.Identity, work func(context.Context) error, services []*service) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
 	var wg sync.WaitGroup
+	wg.Go(func() { self.Watch(ctx, log, again) })
 	var mu sync.Mutex
 	var failed error
 	fail := func(err error) {

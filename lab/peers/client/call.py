@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls over mutual TLS, in Connect's JSON (docs/protocol.md, Transport and Refusals)."""
+import base64
+import datetime
+import http.client
+import json
+import ssl
+import time
+import urllib.parse
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+
+AGAIN = {"reconnect", "too-early", "timeout", "too-many", "overloaded", "storage"}
+URN = "urn:discreet:problem:"
+
+
+class Refused(Exception):
+    """A problem of RFC 9457."""
+
+    def __init__(self, name, detail, http=0):
+        super().__init__(f"{name}: {detail}")
+        self.name, self.detail, self.http = name, detail, http
+
+
+class Identity:
+    """A certificate, its key and the authority: as certs issue writes them."""
+
+    def __init__(self, folder, caller):
+        self.caller = caller
+        stem = f"{folder}/{caller.replace('/', '-')}"
+        self.files = f"{stem}.crt", f"{stem}.key"
+        self.authority_file = f"{folder}/authority.crt"
+        self.authority = x509.load_pem_x509_certificate(open(self.authority_file, "rb").read())
+
+    def context(self, server):
+        c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
+        c.minimum_version = ssl.TLSVersion.TLSv1_3
+        c.load_verify_locations(self.authority_file)
+        c.load_cert_chain(*self.files)
+        c.verify_mode = ssl.CERT_REQUIRED
+        return c
+
+    def verify(self, purpose, message, certificate, signature):
+        """Who signed a message, by a certificate of this authority that is valid now."""
+        cert = x509.load_der_x509_certificate(certificate)
+        cert.verify_directly_issued_by(self.authority)
+        now = datetime.datetime.now(datetime.timezone.utc)
+        for c in (cert, self.authority):
+            if not c.not_valid_before_utc <= now <= c.not_valid_after_utc:
+                raise ValueError("the certificate is not valid now")
+        usage = cert.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        if x509.ExtendedKeyUsageOID.CLIENT_AUTH not in usage:
+            raise ValueError("the certificate is not a caller's")
+        signed = f"{len(purpose)}:{purpose}:".encode() + message
+        try:
+            cert.public_key().verify(signature, signed, ec.ECDSA(hashes.SHA256()))
+        except InvalidSignature:
+            raise ValueError("the signature is not of this message") from None
+        names = cert.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        return caller_of(names.get_values_for_type(x509.UniformResourceIdentifier))
+
+
+def caller_of(uris):
+    ours = [u for u in uris if u.startswith("discreet://")]
+    if len(ours) != 1:
+        raise ValueError("a certificate names exactly one caller")
+    return ours[0].removeprefix("discreet://")
+
+
+def peer_of(socket):
+    """ROLE/NAME of the other end of a TLS connection."""
+    return caller_of([v for kind, v in socket.getpeercert()["subjectAltName"] if kind == "URI"])
+
+
+class Client:
+    """Calls one server: wanted is a ROLE or a ROLE/NAME."""
+
+    def __init__(self, identity, address, wanted):
+        self.context, self.wanted = identity.context(server=False), wanted
+        self.host = urllib.parse.urlsplit(address)
+        self.connection = None
+
+    def connect(self):
+        c = http.client.HTTPSConnection(self.host.hostname, self.host.port, context=self.context, timeout=30)
+        c.connect()
+        who = peer_of(c.sock)
+        if self.wanted not in (who, who.split("/")[0]):
+            c.close()
+            raise ValueError(f"the server is {who}, want {self.wanted}")
+        return c
+
+    def once(self, method, message):
+        try:
+            self.connection = self.connection or self.connect()
+            self.connection.request("POST", f"/discreet.v1.{method}", json.dumps(message), {"Content-Type": "application/json"})
+            answer = self.connection.getresponse()
+            body = answer.read()
+        except (OSError, http.client.HTTPException):
+            self.close()
+            raise
+        if answer.status == 200:
+            return json.loads(body)
+        for d in json.loads(body).get("details", []):
+            if d["type"] == "discreet.v1.Problem":
+                p = fields(unbase64(d["value"]))
+                name = p[1][0].decode().removeprefix(URN)
+                raise Refused(name, p.get(4, [b""])[0].decode(), answer.status)
+        raise Refused("internal", f"HTTP {answer.status}", answer.status)
+
+    def close(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None
+
+    def call(self, method, message, until=None):
+        """Until it is answered: everything may be called twice."""
+        wait, until = 0.1, until or time.monotonic() + 120
+        while True:
+            try:
+                return self.once(method, message)
+            except Refused as r:
+                if r.name not in AGAIN or time.monotonic() > until:
+                    raise
+            except (OSError, http.client.HTTPException):
+                if time.monotonic() > until:
+                    raise
+            time.sleep(wait)
+            wait = min(2 * wait, 5)
+
+
+def base64of(b):
+    return base64.b64encode(b).decode()
+
+
+def unbase64(text):
+    return base64.b64decode(text + "=" * (-len(text) % 4))
+
+
+# Protobuf, as far as it is needed: numbers and bytes.
+
+
+def varint(b, at):
+    n = shift = 0
+    while True:
+        n, shift, at = n | (b[at] & 127) << shift, shift + 7, at + 1
+        if b[at - 1] < 128:
+            return n, at
+
+
+def fields(b):
+    """Field number to the values it has, bytes or numbers."""
+    out, at = {}, 0
+    while at < len(b):
+        key, at = varint(b, at)
+        if key & 7 == 0:
+            v, at = varint(b, at)
+        elif key & 7 == 2:
+            n, at = varint(b, at)
+            v, at = b[at : at + n], at + n
+            if len(v) != n:
+                raise ValueError("a message breaks off")
+        else:
+            raise ValueError("a field of a kind that is not used here")
+        out.setdefault(key >> 3, []).append(v)
+    return out
+
+
+def field(number, value):
+    """One field, of a number or bytes."""
+    if isinstance(value, int):
+        return bytes([number << 3]) + length(value)
+    return bytes([number << 3 | 2]) + length(len(value)) + value
+
+
+def length(n):
+    out = b""
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Takes part in tasks, secret sums and queries of the built command, on this machine.
+
+	python check.py path/to/discreet
+"""
+import contextlib
+import hashlib
+import json
+import pathlib
+import random
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import answer
+from call import Identity
+from owner import Owner, Part
+from party import Party
+
+SCHEMA = """\
+name: "für <owners> & \\"others\\""
+unit: one invented pet
+relation: replace-one
+file: {delimiter: ",", quote: "\\"", header: true, trim: true, missing: ["?", "-1"]}
+columns:
+  - {name: weight, role: private, number: {lower: 0.00002, upper: 2000000, transform: log1p, default: 4}}
+  - {name: age, role: public, number: {lower: -1, upper: 30, default: 3}}
+  - {name: years, role: private, number: {lower: 0, upper: 30, default: 3}}
+  - {name: kind, role: private, category: {levels: [cat, {value: dog, aliases: [hound, "d<g"]}, "ca\\"t"], missing: true}}
+  - {name: town, role: private, category: {levels: [one, two]}}
+  - {name: note, role: ignored}
+  - {name: food, role: private, label: {levels: [fish, meat, hay], default: hay}}
+derived:
+  - {name: oldest, largest: [age, years]}
+"""
+# A slot's owners of this client come in one call: what is quiet for so long has all of them.
+QUIET = "200ms"
+# What is eaten follows from the kind, however it is written.
+KINDS = {"cat": "fish", "hound": "meat", " dog ": "meat", "?": "hay", "rabbit": "hay"}
+
+
+def pets(n, seed):
+    r = random.Random(seed)
+    for _ in range(n):
+        kind = r.choice(sorted(KINDS))
+        age = r.choice([str(r.uniform(0, 30)), "-1", "", "no number", "1e1", "7."])
+        yield {"weight": f"{r.lognormvariate(1, 2):.3f}", "age": age, "years": str(r.randint(0, 30)), "kind": kind, "town": r.choice(["one", "two", "three"]), "note": "x", "food": KINDS[kind]}
+
+
+def csv(rows):
+    quote = lambda cell: '"' + cell.replace('"', '""') + '"'
+    return "".join(",".join(map(quote, row)) + "\n" for row in [list(rows[0])] + [list(r.values()) for r in rows])
+
+
+class World:
+    """A folder, certificates and processes, gone at the end."""
+
+    def __init__(self, discreet, folder):
+        self.discreet, self.dir, self.stack = discreet, folder, contextlib.ExitStack()
+        self.certs = str(folder / "certs")
+        self.run("certs", "init", "--dir", self.certs, "--trial")
+
+    def run(self, *args, said=False):
+        done = subprocess.run([self.discreet, *args], cwd=self.dir, capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            raise SystemExit(f"discreet {' '.join(args)}: exit code {done.returncode}\n{done.stderr}")
+        return done.stderr if said else done.stdout
+
+    def issue(self, caller):
+        role, name = caller.split("/")
+        self.run("certs", "issue", "--dir", self.certs, "--role", role, "--name", name)
+
+    def identity(self, caller):
+        return Identity(self.certs, caller)
+
+    def start(self, *args):
+        """A server of the command at a free port; its address."""
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            port = s.getsockname()[1]
+        log = open(self.dir / "log", "ab")
+        p = subprocess.Popen([self.discreet, *args, "--certs", self.certs, "--listen", f"127.0.0.1:{port}"], cwd=self.dir, stdout=log, stderr=log)
+        self.stack.callback(lambda: (p.terminate(), p.wait(60)))
+        until = time.monotonic() + 120
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 5).close()
+                return f"https://127.0.0.1:{port}"
+            except OSError:
+                if p.poll() is not None or time.monotonic() > until:
+                    raise SystemExit(f"discreet {args[0]} does not serve\n{(self.dir / 'log').read_text()}") from None
+                time.sleep(0.05)
+
+    def task(self, server, *args):
+        text = self.run("task", "create", "--certs", self.certs, "--as", "operator/me", "--server", server, "--schema", "pets.yaml", *args)
+        return bytes.fromhex(text.strip())
+
+    def model(self, server, task):
+        """The accuracy of the finished model on fresh rows."""
+        self.run("task", "show", task.hex(), "--certs", self.certs, "--as", "reader/me", "--server", server, "--wait", "--model", "model.json")
+        shown = json.loads(self.run("evaluate", "--model", "model.json", "--data", "fresh.csv", "--json"))
+        (self.dir / "model.json").unlink()
+        return shown
+
+
+def locally(w, server):
+    """Every classifier and law; by a law of cells, the model must have learnt what is eaten."""
+    for number, (classifier, mechanism) in enumerate([("stump", None), ("logistic", "grr"), ("stump", "oue"), ("centroid", "hybrid"), ("stump", "pm"), ("stump", "duchi"), ("stump", "laplace")]):
+        owners = [Owner.fresh(r) for r in pets(1000, number)]
+        more = ["--mechanism", mechanism] if mechanism else []
+        if number == 0:  # with a list of owners, of whom one is a stranger
+            (w.dir / "roster").write_text("".join(o.name + "\n" for o in owners))
+            more = ["--roster", "roster"]
+        task = w.task(server, "--classifier", classifier, "--epsilon", "20", "--owners", "1000", "--rounds", "1", "--minimum", "5", "--slot", "5m", "--quiet", QUIET, "--ends", "1h", *more)
+        part = Part(w.identity("owner/me"), server, task, "local", 20 * answer.NANO)
+        if number == 0:
+            assert part.admitted([Owner.fresh(next(pets(1, 99)))]) == []
+        stored, refused = part.local(owners, answer.System())
+        assert (stored, refused) == (1000, {}), (stored, refused)
+        shown = w.model(server, task)
+        assert number > 2 or shown["accuracy"] > 0.75, shown
+        print(f"mode local, {classifier}, {mechanism or 'the better of two'}: {stored} reports stored, accuracy {shown['accuracy']}", flush=True)
+
+
+class Rule:
+    """A party's model: what is eaten, by kind; some parties know little."""
+
+    levels = ["fish", "meat", "hay"]
+
+    def __init__(self, sure):
+        self.sure = sure
+
+    def probabilities(self, row):
+        at = self.levels.index(KINDS.get(row["kind"], "hay"))
+        return [self.sure if k == at else (1 - self.sure) / 2 for k in range(3)]
+
+
+def parties(w):
+    """Two parties of this client: one has the table, the other is sent it."""
+    table = csv(list(pets(400, 2000))).encode()
+    (w.dir / "aux.csv").write_bytes(table)
+    digest = hashlib.sha256(table).hexdigest()
+    w.issue("combiner/uni")
+    lines = []
+    for name, file in [("mary", table), ("john", None)]:
+        w.issue(f"party/{name}")
+        p = Party(w.identity(f"party/{name}"), ["uni"], SCHEMA.encode(), secrets.token_bytes(32), Rule(0.9), ["labels", "probabilities"], {digest: file}, 500 * answer.NANO, 1000 * answer.NANO)
+        server = p.serve()
+        w.stack.callback(server.shutdown)
+        lines.append(f"{server.address} {p.public()} {name}\n")
+    (w.dir / "parties").write_text("".join(lines))
+    combine = ["combine", "--ask", "parties", "--certs", w.certs, "--as", "combiner/uni", "--wait", "5m", "--aux", "aux.csv", "--schema", "pets.yaml", "--parties", "2", "--epsilon", "500", "--model", "global.json"]
+    for kind in ["labels", "probabilities"]:
+        w.run(*combine, "--job", kind, "--kind", kind)
+        shown = json.loads(w.run("evaluate", "--model", "global.json", "--data", "fresh.csv", "--json"))
+        (w.dir / "global.json").unlink()
+        assert shown["accuracy"] > 0.9, shown
+        print(f"two parties voted by {kind}: accuracy {shown['accuracy']}", flush=True)
+    said = w.run(*combine, "--job", "one-too-many", said=True)
+    assert "0 of 2 parties voted" in said, said  # both have given what they give in all
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        w = World(str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(folder))
+        with w.stack:
+            (w.dir / "pets.yaml").write_text(SCHEMA)
+            (w.dir / "fresh.csv").write_text(csv(list(pets(500, 1000))))
+            server = w.start("aggregator", "--as", "aggregator/main", "--state", "state.db", "--max-epsilon", "20")
+            parties(w)
+            locally(w, server)
+
+
+if __name__ == "__main__":
+    main()

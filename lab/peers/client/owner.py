@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An owner (docs/protocol.md, A task from its owners' side)."""
+import hashlib
+import struct
+import time
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+import answer
+import canonical
+from call import AGAIN, URN, Client, base64of, unbase64
+
+ANNOUNCEMENT = ["discreet", "version", "minimum", "slot_ms", "quiet_ms", "ends_unix", "roster", "helpers", "task"]
+TASK = ["discreet", "version", "nonce", "mode", "classifier", "mechanism", "epsilon_nano", "weight_cap", "rounds", "questions", "schema"]
+BROADCAST = ["discreet", "version", "task", "slot", "crowd", "asks", "members"]
+
+
+class Announced:
+    """A task that an operator has signed and this owner accepts."""
+
+    def __init__(self, line, name, mode, cap):
+        self.body = canonical.read(line, ANNOUNCEMENT, ("roster", "helpers"))
+        self.line = (canonical.write(self.body["task"]) + "\n").encode()
+        task = canonical.read(self.line, TASK)
+        self.name = hashlib.sha256(self.line).digest()
+        if (self.body["discreet"], self.body["version"]) != ("announcement", 1) or (task["discreet"], task["version"]) != ("local task", 1):
+            raise ValueError("not of this version")
+        if self.name != name:
+            raise ValueError("another task than the one asked for")
+        if task["mode"] != mode:
+            raise ValueError("a task of another mode")
+        if not 0 < task["epsilon_nano"] <= cap:
+            raise ValueError("more than this owner gives")
+        if self.body["ends_unix"] <= time.time():
+            raise ValueError("the task has ended")
+        self.task = answer.Task(task)
+
+    def place(self, owner):
+        h = hashlib.sha256(b"discreet local place 1\0" + self.name + owner.encode()).digest()
+        shares = [r[slot] for r in self.task.body["rounds"] for slot in ("table", "error")]
+        at, slot = int.from_bytes(h[:8], "little") * sum(shares) >> 64, 0
+        while sum(shares[: slot + 1]) <= at:
+            slot += 1
+        return slot, int.from_bytes(h[8:16], "little")
+
+    def broadcast(self, line, slot):
+        b = canonical.read(line, BROADCAST, ("crowd",))
+        self.check(b)
+        if b["slot"] != slot:
+            raise ValueError("a broadcast of another slot")
+        return b
+
+    def check(self, b):
+        """Only what the task allows."""
+        t, ascending = self.task, lambda of: all(x < y for x, y in zip(of, of[1:]))
+        rounds, questions = len(t.body["rounds"]), range(len(t.questions))
+        error = b["slot"] % 2
+        ok = (b["discreet"], b["version"], b["task"]) == ("local round", 1, self.name.hex()) and b["slot"] in range(2 * rounds)
+        ok = ok and (not b["asks"] if error else 0 < len(b["asks"])) and ("crowd" in b) == (t.body["mode"] == "aggregate")
+        ok = ok and ascending([a["question"] for a in b["asks"]]) and error <= len(b["members"]) <= b["slot"] // 2 + error
+        for a in b["asks"]:
+            groups = a.get("groups", [])
+            ok = ok and a["question"] in questions and (not groups or len(groups) == t.bins(a["question"]) and all(g in range(len(groups)) for g in groups))
+        for m in b["members"]:
+            ok = ok and 0 <= m["vote"] <= 64 and ("argmax" in m) == (t.body["classifier"] == "centroid") == ("shapes" not in m)
+            shapes = m.get("shapes", [])
+            ok = ok and ascending([s["question"] for s in shapes])
+            for s in shapes:
+                ok = ok and s["question"] in questions and len(s["leaves"]) == t.bins(s["question"])
+                ok = ok and all(len(leaf) == t.k and all(abs(x) <= 64 for x in leaf) for leaf in s["leaves"])
+            if "argmax" in m:
+                width = sum(t.codes(q["column"]) or 1 for q in t.questions)
+                a = m["argmax"]
+                ok = ok and len(a["coef"]) == len(a["bias"]) == t.k and all(len(row) == width for row in a["coef"])
+                ok = ok and all(abs(x) <= 1 << 20 for row in a["coef"] + [a["bias"]] for x in row)
+        if not ok:
+            raise ValueError("the broadcast is not one of the task's")
+
+
+def report(name, slot, ask, owner, words):
+    b = b"DLR1" + name + struct.pack("<HHB", slot, ask, len(owner)) + owner.encode()
+    return b + struct.pack(f"<I{len(words)}I", len(words), *words)
+
+
+def respond(announced, broadcast, ticket, record, source):
+    """The ask that a ticket picks, and the words of one answer about a record."""
+    t = announced.task
+    ask = 0 if broadcast["slot"] % 2 else ticket % len(broadcast["asks"])
+    n = answer.bins_of(t, broadcast, ask) * t.k
+    law = answer.law_for(t.body["mechanism"], t.body["epsilon_nano"], n)
+    cell, w = answer.cell_of(t, broadcast, ask, record), answer.weight(t, broadcast, record)
+    return ask, law.answer(answer.Draw(source), cell, w)
+
+
+class Owner:
+    """One owner: a key, a record, and what it has given."""
+
+    def __init__(self, key, record):
+        self.key, self.record = key, record
+        self.name = key.public_key().public_bytes_raw().hex()
+        self.book = {}  # task to the broadcast's digest and what was given: on disk, for real
+
+    @staticmethod
+    def fresh(record):
+        return Owner(Ed25519PrivateKey.generate(), record)
+
+    def sign(self, purpose, message):
+        return self.key.sign(purpose + b"\0" + message)
+
+    def give(self, task, digest, make):
+        """What has been given once for a task is all that is ever given."""
+        before, given = self.book.setdefault(task, (digest, None))
+        if before != digest:
+            return None
+        if given is None:
+            given = make()
+            self.book[task] = digest, given
+        return given
+
+
+class Part:
+    """Takes part in one task for some owners."""
+
+    def __init__(self, identity, server, task, mode, cap):
+        self.identity, self.id = identity, task
+        self.client = Client(identity, server, "aggregator")
+        t = self.client.call("Aggregator/GetTask", {"taskId": base64of(task)})["task"]
+        line = unbase64(t["announcement"])
+        who = identity.verify("discreet announcement 1", line, unbase64(t["certificate"]), unbase64(t["signature"]))
+        if who.split("/")[0] != "operator":
+            raise ValueError("no operator has signed the task")
+        self.announced = Announced(line, task, mode, cap)
+        self.roster = None
+        if "roster" in self.announced.body:
+            keys = unbase64(self.client.call("Aggregator/GetRoster", {"taskId": base64of(task)}).get("keys", ""))
+            self.roster = check_roster(keys, self.announced.body["roster"])
+
+    def admitted(self, owners):
+        return [o for o in owners if self.roster is None or o.name in self.roster]
+
+    def round(self, slot):
+        now = self.client.call("Aggregator/GetRound", {"taskId": base64of(self.id), "slot": slot})
+        state = now["state"]
+        return now, state["state"] == "STATE_OPEN", state.get("slot", 0)
+
+    def wait_for(self, slot):
+        """The answer about a slot once it is open; None where it has passed."""
+        while True:
+            now, open_, at = self.round(slot)
+            if not open_ or at > slot:
+                return None
+            if at == slot:
+                return now
+            time.sleep(max(0.1, now.get("retryAfterMs", 0) / 1000))
+
+    def upload(self, reports):
+        """Names of the refusals by owner, of those that were refused for good."""
+        refused, todo = {}, reports
+        while todo:
+            message = {"taskId": base64of(self.id), "reports": [{"report": base64of(r), "signature": base64of(o.sign(b"discreet report 1", r))} for o, r in todo]}
+            again = []
+            for f in self.client.call("Aggregator/Upload", message).get("refusals", []):
+                owner, _ = one = todo[f.get("index", 0)]
+                name = f["problem"]["type"].removeprefix(URN)
+                if name in AGAIN:
+                    again.append(one)
+                else:
+                    refused[owner.name] = name
+            if todo := again:
+                time.sleep(0.1)
+        return refused
+
+    def local(self, owners, source):
+        """Answers for all owners, slot by slot; returns how many were stored, and refusals."""
+        by_slot, stored, refused = {}, 0, {}
+        for o in self.admitted(owners):
+            by_slot.setdefault(self.announced.place(o.name)[0], []).append(o)
+        for slot, some in sorted(by_slot.items()):
+            now = self.wait_for(slot)
+            if now is None:
+                refused |= {o.name: "too-late" for o in some}
+                continue
+            line = unbase64(now["broadcast"])
+            broadcast, digest = self.announced.broadcast(line, slot), hashlib.sha256(line).digest()
+            reports = []
+            for o in some:
+                def make(o=o):
+                    ask, words = respond(self.announced, broadcast, self.announced.place(o.name)[1], o.record, source)
+                    return report(self.id, slot, ask, o.name, words)
+                r = o.give(self.id, digest, make)
+                if r is not None:
+                    reports.append((o, r))
+            no = self.upload(reports)
+            refused |= no
+            stored += len(reports) - len(no)
+        return stored, refused
+
+
+def check_roster(keys, digest):
+    if hashlib.sha256(keys).hexdigest() != digest:
+        raise ValueError("another list of owners than the operator has signed")
+    each = [keys[i : i + 32] for i in range(0, len(keys), 32)]
+    if len(keys) % 32 or not each or any(a >= b for a, b in zip(each, each[1:])):
+        raise ValueError("a list of owners ascends")
+    return {k.hex() for k in each}

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A party that votes (docs/protocol.md, A query to a party)."""
+import csv
+import hashlib
+import http.server
+import json
+import struct
+import threading
+import time
+
+from Crypto.Hash import SHA512
+from Crypto.PublicKey import ECC
+from Crypto.Signature import eddsa
+
+import answer
+import canonical
+from call import URN, Refused, base64of, field, fields, peer_of
+
+QUERY = ["discreet", "version", "job", "params", "schema_sha256", "tables", "kind", "honest", "deadline_unix"]
+PARAMS = ["epsilon_nano", "parties", "method", "form", "shape", "mode", "loss", "width", "reg", "encoding", "queries", "bound"]
+CODES = {
+    "malformed": "invalid_argument", "bad-signature": "unauthenticated", "forbidden": "permission_denied", "too-late": "failed_precondition",
+    "not-allowed": "permission_denied", "unknown-table": "not_found", "spent": "resource_exhausted", "unknown-call": "unimplemented", "overloaded": "unavailable",
+}
+STATUS = {"malformed": 400, "bad-signature": 401, "forbidden": 403, "too-late": 410, "not-allowed": 403, "unknown-table": 404, "spent": 409, "unknown-call": 404, "overloaded": 503}
+
+
+class Party:
+    """Votes by a function from a row, cells by column, to a number for each level."""
+
+    def __init__(self, identity, combiners, schema, seed, model, kinds, allowed, cap, lifetime):
+        self.identity, self.combiners, self.schema, self.model = identity, combiners, schema, model
+        self.key = ECC.construct(curve="Ed25519", seed=seed)
+        self.kinds, self.cap, self.lifetime = kinds, cap, lifetime
+        self.tables = allowed  # by SHA-256: the file's bytes, or None where it may be sent
+        self.charged, self.votes = {}, {}  # by the query's name: on disk, for real
+        self.lock = threading.Lock()
+
+    def public(self):
+        return self.key.public_key().export_key(format="raw").hex()
+
+    def open(self, signed, caller):
+        """Checks a query; returns it, and its name here."""
+        signed = fields(signed)
+        line = signed.get(1, [b""])[0]
+        try:
+            who = self.identity.verify("discreet votes query 1", line, signed[2][0], signed[3][0])
+        except Exception:
+            raise Refused("bad-signature", "") from None
+        if who.split("/")[0] != "combiner":
+            raise Refused("bad-signature", "")
+        try:
+            q = canonical.read(line, QUERY)
+            if list(q["params"]) != PARAMS or (q["discreet"], q["version"]) != ("votes query", 1):
+                raise ValueError("not of this version")
+        except Exception:
+            raise Refused("malformed", "") from None
+        eps = q["params"]["epsilon_nano"]
+        if who != caller:
+            raise Refused("forbidden", "")
+        if q["deadline_unix"] <= time.time():
+            raise Refused("too-late", "")
+        if q["deadline_unix"] > time.time() + 30 * 86400 or q["schema_sha256"] != hashlib.sha256(self.schema).hexdigest() or not 0 < eps <= self.cap:
+            raise Refused("not-allowed", "")
+        named = f"{caller}\n{canonical.write(q | {'deadline_unix': 0})}\n"
+        return q, hashlib.sha256(named.encode()).hexdigest()
+
+    def charge(self, name, eps):
+        if name not in self.charged and sum(self.charged.values()) + eps > self.lifetime:
+            raise Refused("spent", "")
+        self.charged.setdefault(name, eps)
+
+    def files(self, q):
+        out = []
+        for t in q["tables"]:
+            if t["sha256"] not in self.tables or t["format"] != "csv":
+                raise Refused("not-allowed", "")
+            file = self.tables[t["sha256"]]
+            if file is None:
+                raise Refused("unknown-table", "")
+            out.append(file)
+        return out
+
+    def vote(self, signed, caller):
+        q, name = self.open(signed, caller)
+        if q["honest"]:
+            raise Refused("malformed", "the query is for a secret sum")
+        if q["kind"] not in self.kinds:
+            raise Refused("not-allowed", "")
+        with self.lock:
+            files = self.files(q)
+            self.charge(name, q["params"]["epsilon_nano"])
+            if name not in self.votes:
+                self.votes[name] = self.cast(q, files)
+            return self.votes[name]
+
+    def cast(self, q, files):
+        rows = [row for f in files for row in csv.DictReader(f.decode().splitlines())]
+        levels = self.model.levels
+        header = {
+            "party": self.identity.caller.split("/")[1], "kind": q["kind"], "levels": levels, "rows": len(rows),
+            "aux": hashlib.sha256(b"".join(bytes.fromhex(t["sha256"]) for t in q["tables"])).hexdigest(),
+            "model": hashlib.sha256(b"a rule about pets").hexdigest(), "key": self.public(),
+        }
+        out = b"discreet votes 1\n" + (canonical.write(header) + "\n").encode()
+        for row in rows:
+            p = self.model.probabilities(row)
+            out += bytes([answer.first_largest(p)]) if q["kind"] == "labels" else struct.pack(f"<{len(p) - 1}H", *shares(p)[:-1])
+        return out + eddsa.new(self.key, "rfc8032").sign(SHA512.new(out))
+
+    def receive(self, messages, caller):
+        """A table that is sent."""
+        first = fields(messages[0])
+        q, _ = self.open(first[1][0], caller)
+        number = first.get(2, [0])[0]
+        if number >= len(q["tables"]):
+            raise Refused("malformed", "")
+        name = q["tables"][number]["sha256"]
+        if name not in self.tables:
+            raise Refused("not-allowed", "")
+        file = b"".join(part for m in messages for part in fields(m).get(3, []))
+        if hashlib.sha256(file).hexdigest() != name or len(file) != q["tables"][number]["bytes"]:
+            raise Refused("malformed", "")
+        with self.lock:
+            self.tables[name] = file
+
+    def serve(self):
+        """Serves at a free port of this machine; returns the server, which has an address."""
+        party = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                answer_call(party, self)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.socket = self.identity.context(server=True).wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        server.address = f"https://127.0.0.1:{server.server_address[1]}"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
+
+
+def answer_call(party, h):
+    body, method = read_body(h), h.path.rsplit("/", 1)[1]
+    try:
+        caller = peer_of(h.connection)
+        if caller not in [f"combiner/{name}" for name in party.combiners]:
+            raise Refused("forbidden", "")
+        messages = envelopes(body) if method in ("Vote", "SendTable") else [body]
+        if h.path == "/discreet.v1.Party/Vote":
+            votes = party.vote(fields(messages[0])[1][0], caller)
+            parts = [field(1, votes[i : i + 65536]) for i in range(0, len(votes), 65536)]
+        elif h.path == "/discreet.v1.Party/SendTable":
+            party.receive(messages, caller)
+            parts = [b""]
+        else:
+            raise Refused("unknown-call", "")
+        error = {}
+    except Refused as r:
+        problem = field(1, (URN + r.name).encode()) + field(3, STATUS[r.name]) + (field(4, r.detail.encode()) if r.detail else b"")
+        error = {"code": CODES[r.name], "message": r.name, "details": [{"type": "discreet.v1.Problem", "value": base64of(problem).rstrip("=")}]}
+        parts = []
+        if method not in ("Vote", "SendTable"):
+            return send(h, STATUS[r.name], "application/json", json.dumps(error).encode())
+    last = json.dumps({"error": error} if error else {}).encode()
+    out = b"".join(struct.pack(">BI", 0, len(p)) + p for p in parts) + struct.pack(">BI", 2, len(last)) + last
+    send(h, 200, "application/connect+proto", out)
+
+
+def send(h, status, kind, body):
+    h.send_response(status)
+    h.send_header("Content-Type", kind)
+    h.send_header("Content-Length", str(len(body)))
+    h.end_headers()
+    h.wfile.write(body)
+
+
+def read_body(h):
+    if h.headers.get("Transfer-Encoding", "").lower() != "chunked":
+        return h.rfile.read(int(h.headers.get("Content-Length", 0)))
+    body = b""
+    while n := int(h.rfile.readline().split(b";")[0], 16):
+        body += h.rfile.read(n)
+        h.rfile.readline()
+    while h.rfile.readline().strip():
+        pass
+    return body
+
+
+def envelopes(body):
+    out = []
+    while body:
+        flags, n = struct.unpack(">BI", body[:5])
+        if flags & 1 or len(body) < 5 + n:
+            raise Refused("malformed", "")
+        out.append(body[5 : 5 + n])
+        body = body[5 + n :]
+    if not out:
+        raise Refused("malformed", "")
+    return out
+
+
+def shares(p):
+    """Of 65,535: rounded down, what is left going to the largest fractions, the first of equal ones."""
+    total = sum(p)
+    if not (all(x >= 0 for x in p) and 0 < total < float("inf")):
+        p, total = [1.0] * len(p), len(p)
+    exact = [x / total * 65535 for x in p]
+    out = [int(x) for x in exact]
+    for k in sorted(range(len(p)), key=lambda k: out[k] - exact[k])[: 65535 - sum(out)]:
+        out[k] += 1
+    return out

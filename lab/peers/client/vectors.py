@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the vectors of internal/testkit/protocol by what this client does, without discreet's code."""
+import hashlib
+import json
+import pathlib
+import struct
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+import answer
+import canonical
+from owner import ANNOUNCEMENT, Announced, Owner, report, respond
+
+HERE = pathlib.Path(__file__).resolve().parents[3] / "internal" / "testkit" / "protocol"
+
+
+def load(name):
+    return json.loads((HERE / name).read_text())
+
+
+class Words:
+    """The source of the vectors (docs/protocol.md, Vectors)."""
+
+    def __init__(self, name):
+        self.name, self.drawn = name.encode(), 0
+
+    def word(self):
+        h = hashlib.sha256(b"discreet vector words 1\0" + self.name + struct.pack("<Q", self.drawn)).digest()
+        self.drawn += 1
+        return int.from_bytes(h[:8], "little")
+
+
+def laws():
+    draws = 0
+    for v in load("laws.json"):
+        law = answer.law_for(v["mechanism"], v["epsilon_nano"], v["cells"])
+        assert law.name == v["law"], v
+        for d in v["draws"]:
+            source = Words(d["source"])
+            assert law.answer(answer.Draw(source), d["cell"], d["weight"]) == d["words"], (v["law"], d)
+            assert source.drawn == d["drawn"], (v["law"], d)
+            draws += 1
+    print(f"{draws} answers by every law are as the protocol says")
+
+
+def tasks():
+    reports = 0
+    for v in load("vectors.json"):
+        name = bytes.fromhex(v["task_id"])
+        a = Announced(v["announcement"].encode(), name, "local", 20 * answer.NANO)
+        assert a.line == v["task"].encode()
+        if "listed" in v:
+            keys = b"".join(sorted(Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"discreet vector owner %d" % i).digest()).public_key().public_bytes_raw() for i in range(30)))
+            body = canonical.read(v["listed"].encode(), ANNOUNCEMENT, ("roster", "helpers"))
+            assert body.pop("roster") == hashlib.sha256(keys).hexdigest() and body == a.body
+        broadcasts = [a.broadcast(line.encode(), slot) for slot, line in enumerate(v["broadcasts"])]
+        for x in v["owners"]:
+            o = Owner(Ed25519PrivateKey.from_private_bytes(bytes.fromhex(x["seed"])), x["record"])
+            slot, ticket = a.place(o.name)
+            assert (o.name, slot, ticket) == (x["name"], x["slot"], int(x["ticket"]))
+            b = broadcasts[slot]
+            ask, words = respond(a, b, ticket, o.record, Words(x["source"]))
+            assert answer.cell_of(a.task, b, ask, o.record) == x["cell"], x
+            assert abs(answer.weight(a.task, b, o.record) - x["weight"]) < 1e-14, x
+            assert (ask, words) == (x["ask"], x["words"]), x
+            r = report(name, slot, ask, o.name, words)
+            assert r.hex() == x["report"] and o.sign(b"discreet report 1", r).hex() == x["signature"]
+            reports += 1
+    print(f"{reports} owners' reports are as the protocol says")
+
+
+if __name__ == "__main__":
+    laws()
+    tasks()

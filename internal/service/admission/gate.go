@@ -70,7 +70,7 @@ func Caller(ctx context.Context) identity.Caller {
 // wait are held back by their connection's window. Whatever is refused, by whom
 // ever, is a problem. It needs connections of identity.Server.
 func (g *Gate) Handler(calls http.Handler) http.Handler {
-	calls = problem.Handler(calls)
+	calls = problem.Handler(calls, nil)
 	var limits limits
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := g.Self.Peer(r.TLS)
@@ -175,6 +175,7 @@ func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 						}
 					}
 					g.Metrics.Refused(call, p.Kind)
+					problem.Status(ctx, p)
 					err = p.Connect()
 				}
 				g.Metrics.Took(call, g.Now().Sub(began))

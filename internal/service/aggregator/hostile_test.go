@@ -434,11 +434,11 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 	must(t, err)
 	must(t, z.Close())
 	for name, c := range map[string]struct{ got, want int }{
-		"a bomb":              {post(bomb.Bytes(), map[string]string{"Content-Encoding": "gzip"}), http.StatusTooManyRequests},
+		"a bomb":              {post(bomb.Bytes(), map[string]string{"Content-Encoding": "gzip"}), http.StatusRequestEntityTooLarge},
 		"no message":          {post([]byte{0xff, 0xff, 0xff}, nil), http.StatusBadRequest},
 		"not even gzip":       {post([]byte("x"), map[string]string{"Content-Encoding": "gzip"}), http.StatusBadRequest},
 		"an unknown type":     {post(nil, map[string]string{"Content-Type": "text/csv"}), http.StatusUnsupportedMediaType},
-		"5 MiB, as announced": {post(make([]byte, 5<<20), nil), http.StatusTooManyRequests},
+		"5 MiB, as announced": {post(make([]byte, 5<<20), nil), http.StatusRequestEntityTooLarge},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: status %d, want %d", name, c.got, c.want)

@@ -266,7 +266,7 @@ type callerKey struct{}
 // Handler answers calls. It needs connections of identity.Server.
 func (s *Server) Handler() http.Handler {
 	_, calls := rpc.NewPartyHandler(s, connect.WithReadMaxBytes(maxMessage))
-	return s.admit(problem.Handler(calls))
+	return s.admit(problem.Handler(calls, nil))
 }
 
 // admit refuses, before a byte of their message is read, callers who are no
@@ -328,6 +328,7 @@ func (s *Server) serve(ctx context.Context, call string, f func(context.Context,
 				p = problem.New(problem.Storage, "")
 			}
 			s.metrics.Refused(call, p.Kind)
+			problem.Status(ctx, p)
 			err, refused, again = p.Connect(), p.Kind.String(), p.Kind.Again()
 		}
 		if again { // nothing has happened, and the caller comes back

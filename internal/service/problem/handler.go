@@ -15,9 +15,10 @@ import (
 // Handler lets calls through. What Connect refuses before a call is reached (a
 // message that is none, too large or too late, an encoding nobody knows) is
 // answered with the problem that says so, in the caller's protocol, and without
-// Connect's own words, which may quote the message. Interceptors of calls call
-// Reached.
-func Handler(calls http.Handler) http.Handler {
+// Connect's own words, which may quote the message; refused, where it is not nil, is
+// told of it. Interceptors of calls call Reached, and Status with the problem that a
+// call ends with.
+func Handler(calls http.Handler, refused func(*http.Request, *Problem)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := &held{ResponseWriter: w}
 		calls.ServeHTTP(h, r.WithContext(context.WithValue(r.Context(), heldKey{}, h)))
@@ -26,7 +27,11 @@ func Handler(calls http.Handler) http.Handler {
 		}
 		if kind := h.kind(); kind != (Kind{}) {
 			h.drop()
-			New(kind, "").Answer(w, r)
+			p := New(kind, "")
+			if refused != nil {
+				refused(r, p)
+			}
+			p.Answer(w, r)
 			return
 		}
 		h.release() // a plain answer of ours
@@ -40,13 +45,21 @@ func Reached(ctx context.Context) {
 	}
 }
 
+// Status notes the problem that the call of ctx ends with: the HTTP status of its
+// answer is the problem's, where Connect has one status for many of its codes.
+func Status(ctx context.Context, p *Problem) {
+	if h, ok := ctx.Value(heldKey{}).(*held); ok {
+		h.failed = p.Kind.status
+	}
+}
+
 // Answer answers a request with the problem, as its protocol has it: plainly where
 // it has none.
 func (p *Problem) Answer(w http.ResponseWriter, r *http.Request) {
 	Reached(r.Context())
 	e := connect.NewErrorWriter()
 	if e.IsSupported(r) && (r.Method != http.MethodGet || r.URL.Query().Has("encoding")) {
-		_ = e.Write(w, r, p.Connect()) // the caller has gone: nobody to tell
+		_ = e.Write(&held{ResponseWriter: w, reached: true, failed: p.Kind.status}, r, p.Connect()) // the caller has gone: nobody to tell
 		return
 	}
 	p.Write(w)
@@ -59,6 +72,7 @@ type heldKey struct{}
 type held struct {
 	http.ResponseWriter
 	reached bool
+	failed  int // the status of an answer that is an error, where it is known; 0: Connect's
 	status  int
 	body    bytes.Buffer
 }
@@ -69,6 +83,9 @@ func (h *held) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 // WriteHeader implements http.ResponseWriter.
 func (h *held) WriteHeader(status int) {
 	if h.reached {
+		if h.failed != 0 && status >= http.StatusBadRequest {
+			status = h.failed
+		}
 		h.ResponseWriter.WriteHeader(status)
 	} else if h.status == 0 {
 		h.status = status

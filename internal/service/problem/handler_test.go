@@ -38,7 +38,7 @@ func served(t *testing.T) *httptest.Server {
 		w.WriteHeader(http.StatusTeapot)
 		io.WriteString(w, "tea")
 	})
-	calls := problem.Handler(mux)
+	calls := problem.Handler(mux, nil)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d, err := time.ParseDuration(r.Header.Get("X-Patience")); err == nil {
 			http.NewResponseController(w).SetReadDeadline(time.Now().Add(d))
@@ -99,6 +99,67 @@ func TestConnectsOwnRefusalsAreProblems(t *testing.T) {
 			}
 			if strings.Contains(c.err.Error(), "1234") || strings.Contains(c.err.Error(), "proto:") {
 				t.Errorf("%s, %s: quotes the message: %v", protocol, name, c.err)
+			}
+		}
+	}
+}
+
+// failing are calls that end with one problem.
+type failing struct {
+	rpc.UnimplementedAggregatorHandler
+	with *problem.Problem
+}
+
+func (f *failing) GetTask(ctx context.Context, _ *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
+	problem.Reached(ctx)
+	problem.Status(ctx, f.with)
+	return nil, f.with.Connect()
+}
+
+// TestStatuses: the HTTP status of an answer is the problem's own, that of the
+// protocol's table, whether the call was reached or refused before; and the problem
+// arrives with it in every protocol.
+func TestStatuses(t *testing.T) {
+	f := &failing{}
+	_, calls := rpc.NewAggregatorHandler(f)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Refuse") != "" {
+			f.with.Answer(w, r)
+			return
+		}
+		problem.Handler(calls, nil).ServeHTTP(w, r)
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	for _, k := range problem.Kinds() {
+		f.with = problem.New(k, "")
+		for _, refuse := range []string{"", "yes"} {
+			for _, kind := range []string{"application/json", "application/proto"} {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+rpc.AggregatorGetTaskProcedure, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Content-Type", kind)
+				if kind == "application/json" {
+					r.Body = io.NopCloser(strings.NewReader("{}"))
+				}
+				r.Header.Set("X-Refuse", refuse)
+				answer, err := s.Client().Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer.Body.Close()
+				if answer.StatusCode != k.Status() {
+					t.Errorf("%s, %s, refused before: %q: status %d, want %d", k, kind, refuse, answer.StatusCode, k.Status())
+				}
+			}
+			for protocol, option := range map[string]connect.ClientOption{"Connect": connect.WithProtoJSON(), "gRPC": connect.WithGRPC(), "gRPC-Web": connect.WithGRPCWeb()} {
+				m := connect.NewRequest(new(rpc.GetTaskRequest))
+				m.Header().Set("X-Refuse", refuse)
+				if _, err := rpc.NewAggregatorClient(s.Client(), s.URL, option).GetTask(t.Context(), m); problem.Of(err).Kind != k {
+					t.Errorf("%s by %s, refused before: %q: %v", k, protocol, refuse, err)
+				}
 			}
 		}
 	}

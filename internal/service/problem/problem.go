@@ -80,7 +80,7 @@ func (k Kind) String() string { return k.name }
 // Title says in words what kind it is.
 func (k Kind) Title() string { return k.title }
 
-// Status is the HTTP status of a plain answer.
+// Status is the HTTP status of an answer, but in gRPC, which has one for all.
 func (k Kind) Status() int { return k.status }
 
 // Again reports whether the same request may succeed later.

@@ -142,7 +142,7 @@ var table = []row{
 		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine", "privacy/mech", "model", "learn", "privacy/response", "optimize"}, libs: []string{gonum},
 		never: append([]string{"learn/*", "cmd/*"}, append(rows, seeds...)...), std: impure},
 	{pkg: "service/admission", words: "service/admission stands before calls: callers and problems, never what calls carry",
-		uses: []string{"service/identity", "service/problem", "sqldb"}, libs: []string{"connectrpc.com/connect", "github.com/prometheus/client_golang", "golang.org/x/time"}},
+		uses: []string{"service/identity", "service/problem", "sqldb"}, libs: []string{"connectrpc.com/connect", "github.com/prometheus/client_golang", "golang.org/x/time", "google.golang.org/protobuf"}},
 	{pkg: "service/secretsum", words: "service/secretsum is a secret sum over the network, as its collector and its participants see it: never what is summed, rows, stores or helpers' code",
 		uses: []string{"privacy/dp", "federated/secsum", "service/identity", "service/problem", "service/rpc"}, libs: []string{"connectrpc.com/connect"},
 		never: append([]string{"privacy/mech", "learn", "table/schema", "federated/wire", "sqldb"}, append(rows, seeds...)...)},

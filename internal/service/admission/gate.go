@@ -5,8 +5,11 @@
 package admission
 
 import (
+	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -27,10 +30,11 @@ import (
 const (
 	perSecond = 500
 	burst     = 2000
+	// Refusals are logged at this rate; the next line says how many were left out.
+	linesPerSecond = 5
+	lines          = 50
 	// manyCallers is when limits that bind nobody at the moment are forgotten.
 	manyCallers = 10_000
-	// queueTime is how long a call waits for its turn before it is refused.
-	queueTime = 10 * time.Second
 	// Timeout is how long a call may take.
 	Timeout = 30 * time.Second
 )
@@ -41,20 +45,28 @@ type Gate struct {
 	Self *identity.Identity
 	// May lists who may call what. What is not here nobody may.
 	May map[string][]identity.Role
-	// Body is the most bytes of one request, and Bodies of those of some calls.
+	// Names lists, where it is not nil, the callers' names.
+	Names []string
+	// Body is the most bytes of one request, and Bodies of those of some calls. What
+	// is not in Places is short.
 	Body   int64
 	Bodies map[string]int64
-	// Turns bounds how many of some calls are read at a time; the others wait.
-	Turns map[string]Turns
-	// Frequent calls are left out of the audit log, as are those without effects.
+	// Places bounds what is read at a time of some calls; the others wait.
+	Places map[string]*Places
+	// Grace is how long a body may keep its reader waiting before it must come at a
+	// rate; 0: ten seconds.
+	Grace time.Duration
+	// Longest is how long a call may take; 0: Timeout.
+	Longest time.Duration
+	// Frequent calls are left out of the audit log, as are those without effects;
+	// what is refused of them is not.
 	Frequent []string
 	Metrics  *Metrics
 	Log      *slog.Logger
 	Now      func() time.Time
-}
 
-// Turns is one token per call at a time.
-type Turns chan struct{}
+	limits limits
+}
 
 type callerKey struct{}
 
@@ -66,59 +78,55 @@ func Caller(ctx context.Context) identity.Caller {
 
 // Handler lets requests through to calls, which must be made with Options. Before a
 // byte of a message is read, it checks the caller's role and bounds what callers
-// cost: each caller's requests per second, and calls that take turns. Those that
-// wait are held back by their connection's window. Whatever is refused, by whom
-// ever, is a problem. It needs connections of identity.Server.
+// cost: each caller's requests per second, and the places of calls that have some.
+// Those that wait are held back by their connection's window, and those that are
+// read must come in time. Whatever is refused, by whom ever, is a problem, counted
+// and logged with its caller. It needs connections of identity.Server.
 func (g *Gate) Handler(calls http.Handler) http.Handler {
-	calls = problem.Handler(calls, nil)
-	var limits limits
+	calls = problem.Handler(calls, g.note)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := g.Self.Peer(r.TLS)
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
 		if errors.Is(err, identity.ErrStale) {
 			// The next handshake settles it, with the certificate of then.
-			g.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true, "error", err)
+			g.Log.Info("a call by a certificate that does not hold any more", "caller", who.String(), "error", err)
 			w.Header().Set("Connection", "close")
 			g.refuse(w, r, problem.New(problem.Reconnect, "%s", who))
 			return
 		}
 		if err != nil {
-			problem.New(problem.Forbidden, "no certificate").Write(w)
+			g.refuse(w, r, problem.New(problem.Forbidden, "no certificate"))
 			return
 		}
-		if !limits.allow(who, g.Now()) {
+		most := g.most(r.URL.Path)
+		roles, known := g.May[r.URL.Path]
+		switch {
+		case !g.limits.allow(who, g.Now()):
 			g.refuse(w, r, problem.New(problem.TooMany, ""))
 			return
-		}
-		roles, known := g.May[r.URL.Path]
-		if !known {
+		case !known:
 			g.refuse(w, r, problem.New(problem.UnknownCall, ""))
 			return
-		}
-		if !slices.Contains(roles, who.Role) {
-			g.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true)
+		case !slices.Contains(roles, who.Role), g.Names != nil && !slices.Contains(g.Names, who.Name):
 			g.refuse(w, r, problem.New(problem.Forbidden, "%s", who))
 			return
-		}
-		if r.ContentLength > g.most(r.URL.Path) {
+		case r.ContentLength > most:
 			g.refuse(w, r, problem.New(problem.TooLarge, ""))
 			return
 		}
-		if turns := g.Turns[r.URL.Path]; turns != nil {
-			wait := time.NewTimer(queueTime)
-			defer wait.Stop()
-			select {
-			case turns <- struct{}{}:
-				defer func() { <-turns }()
-			case <-wait.C:
-				g.refuse(w, r, problem.New(problem.Overloaded, ""))
+		if places := g.Places[r.URL.Path]; places != nil {
+			leave, refused := places.take(r.Context(), who, memoryOf(r, most))
+			switch {
+			case refused != nil:
+				g.refuse(w, r, refused)
 				return
-			case <-r.Context().Done():
+			case leave == nil: // the caller has gone
 				return
 			}
+			defer leave()
 		}
-		// Who has its turn and sends nothing loses it.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(Timeout)) // where there is none, the listener's holds
-		calls.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+		r.Body = pace(w, r.Body, most, cmp.Or(g.Grace, grace), cmp.Or(g.Longest, Timeout))
+		calls.ServeHTTP(w, r)
 	})
 }
 
@@ -131,12 +139,35 @@ func (g *Gate) most(call string) int64 {
 }
 
 func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
+	g.note(r, p)
+	p.Answer(w, r)
+}
+
+// note counts and logs a request that is refused before its call is reached.
+func (g *Gate) note(r *http.Request, p *problem.Problem) {
 	call := r.URL.Path
-	if g.May[call] == nil { // callers choose paths, not the names of metrics
+	if g.May[call] == nil { // callers choose paths, not the words of metrics and logs
 		call = "other"
 	}
 	g.Metrics.Refused(call, p.Kind)
-	p.Answer(w, r)
+	g.audit(call, Caller(r.Context()), p)
+}
+
+// audit logs what became of a call; p is nil where it was not refused. Refusals of
+// one caller are logged at a rate.
+func (g *Gate) audit(call string, who identity.Caller, p *problem.Problem) {
+	line := []any{"call", call, "caller", who.String(), "refused", p != nil}
+	if p != nil {
+		logged, before := g.limits.line(who, g.Now())
+		if !logged {
+			return
+		}
+		line = append(line, "problem", p.Kind.String())
+		if before > 0 {
+			line = append(line, "refused_since_and_not_logged", before)
+		}
+	}
+	g.Log.Info("audit", line...)
 }
 
 // Options are what the calls of a service are made with: they bound messages and
@@ -145,7 +176,11 @@ func (g *Gate) Options() connect.HandlerOption {
 	return connect.WithHandlerOptions(
 		connect.WithInterceptors(g.interceptor()),
 		connect.WithConditionalHandlerOptions(func(s connect.Spec) []connect.HandlerOption {
-			return []connect.HandlerOption{connect.WithReadMaxBytes(int(g.most(s.Procedure)))}
+			most := g.most(s.Procedure)
+			return []connect.HandlerOption{
+				codecs, connect.WithReadMaxBytes(int(most)),
+				connect.WithCompression("gzip", func() connect.Decompressor { return &unpacker{most: most} }, func() connect.Compressor { return gzip.NewWriter(io.Discard) }),
+			}
 		}))
 }
 
@@ -154,15 +189,16 @@ func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (answer connect.AnyResponse, err error) {
 			problem.Reached(ctx)
 			who, call, began := Caller(ctx), r.Spec().Procedure, g.Now()
-			ctx, cancel := context.WithTimeout(ctx, Timeout)
+			ctx, cancel := context.WithTimeout(ctx, cmp.Or(g.Longest, Timeout))
 			defer cancel()
 			defer func() {
 				if x := recover(); x != nil {
 					g.Log.Error("a call failed", "call", call, "caller", who.String(), "fault", x, "stack", string(debug.Stack()))
 					answer, err = nil, problem.New(problem.Internal, "")
 				}
+				var p *problem.Problem
 				if err != nil {
-					p := problem.Of(err)
+					p = problem.Of(err)
 					switch {
 					case p.Kind == problem.Internal && ctx.Err() != nil:
 						p = problem.New(problem.Timeout, "")
@@ -179,8 +215,8 @@ func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 					err = p.Connect()
 				}
 				g.Metrics.Took(call, g.Now().Sub(began))
-				if r.Spec().IdempotencyLevel != connect.IdempotencyNoSideEffects && !slices.Contains(g.Frequent, call) {
-					g.Log.Info("audit", "call", call, "caller", who.String(), "refused", err != nil)
+				if p != nil || r.Spec().IdempotencyLevel != connect.IdempotencyNoSideEffects && !slices.Contains(g.Frequent, call) {
+					g.audit(call, who, p)
 				}
 			}()
 			return next(ctx, r)
@@ -191,25 +227,50 @@ func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 // limits are the callers' rates.
 type limits struct {
 	mu sync.Mutex
-	of map[identity.Caller]*rate.Limiter
+	of map[identity.Caller]*limit
 }
 
-func (l *limits) allow(who identity.Caller, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// limit is one caller's: of calls, and of lines about those that are refused.
+type limit struct {
+	calls, lines *rate.Limiter
+	unlogged     int
+}
+
+// find is a caller's limits. l.mu is held.
+func (l *limits) find(who identity.Caller, now time.Time) *limit {
 	if l.of == nil || len(l.of) > manyCallers {
-		kept := map[identity.Caller]*rate.Limiter{}
-		for c, limiter := range l.of {
-			if limiter.TokensAt(now) < burst {
-				kept[c] = limiter
+		kept := map[identity.Caller]*limit{}
+		for c, one := range l.of {
+			if one.calls.TokensAt(now) < burst || one.lines.TokensAt(now) < lines {
+				kept[c] = one
 			}
 		}
 		l.of = kept
 	}
-	limiter := l.of[who]
-	if limiter == nil {
-		limiter = rate.NewLimiter(perSecond, burst)
-		l.of[who] = limiter
+	one := l.of[who]
+	if one == nil {
+		one = &limit{calls: rate.NewLimiter(perSecond, burst), lines: rate.NewLimiter(linesPerSecond, lines)}
+		l.of[who] = one
 	}
-	return limiter.AllowN(now, 1)
+	return one
+}
+
+// allow reports whether a caller may make another call now.
+func (l *limits) allow(who identity.Caller, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.find(who, now).calls.AllowN(now, 1)
+}
+
+// line reports whether a refusal is logged, and how many were not since the last.
+func (l *limits) line(who identity.Caller, now time.Time) (logged bool, before int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one := l.find(who, now)
+	if !one.lines.AllowN(now, 1) {
+		one.unlogged++
+		return false, 0
+	}
+	before, one.unlogged = one.unlogged, 0
+	return true, before
 }

@@ -3,7 +3,9 @@
 package admission_test
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -11,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -88,7 +91,7 @@ func serve(t *testing.T, h *helper) *served {
 	s.gate = &admission.Gate{
 		Self: self,
 		May:  map[string][]identity.Role{rpc.HelperShareProcedure: {identity.Owner}, rpc.HelperGetSelfProcedure: {identity.Owner, identity.Reader}},
-		Body: 1000, Turns: map[string]admission.Turns{rpc.HelperShareProcedure: make(admission.Turns, 1)},
+		Body: 1000, Places: map[string]*admission.Places{rpc.HelperShareProcedure: admission.NewPlaces(1, 0)},
 		Metrics: admission.NewMetrics(prometheus.NewCounter(prometheus.CounterOpts{Name: "own_total", Help: "The service's own."})),
 		Log:     slog.New(slog.NewTextHandler(s.log, nil)), Now: time.Now,
 	}
@@ -103,7 +106,12 @@ func serve(t *testing.T, h *helper) *served {
 
 func (s *served) identity(role identity.Role) *identity.Identity {
 	s.t.Helper()
-	id, err := s.authority.Issue(identity.Caller{Role: role, Name: "x"}, []string{"127.0.0.1"}, time.Now(), 30*time.Minute)
+	return s.named(role, "x")
+}
+
+func (s *served) named(role identity.Role, name string) *identity.Identity {
+	s.t.Helper()
+	id, err := s.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 30*time.Minute)
 	must(s.t, err)
 	return id
 }
@@ -278,6 +286,142 @@ func TestTurns(t *testing.T) {
 	<-entered
 	leave <- struct{}{}
 	must(t, <-done)
+}
+
+// stall opens a connection, announces a message, and sends but its first byte.
+func (s *served) stall(id *identity.Identity) net.Conn {
+	s.t.Helper()
+	settings := id.Client(identity.Helper)
+	settings.NextProtos, settings.ServerName = []string{"http/1.1"}, "127.0.0.1"
+	c, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"), settings)
+	must(s.t, err)
+	s.t.Cleanup(func() { c.Close() })
+	_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/proto\r\nContent-Length: 500\r\n\r\n\n", rpc.HelperShareProcedure)
+	must(s.t, err)
+	return c
+}
+
+// TestOneCertificateCannotShutOutOthers: one certificate has begun forty messages and
+// sends no more of them. Others' calls go on as if it were not there.
+func TestOneCertificateCannotShutOutOthers(t *testing.T) {
+	s := serve(t, &helper{share: func(context.Context) error { return nil }})
+	places := admission.NewPlaces(8, 0)
+	s.gate.Places[rpc.HelperShareProcedure] = places
+	s.gate.Grace = time.Hour // nobody is cut off
+	mallory := s.named(identity.Owner, "mallory")
+	for range 40 {
+		s.stall(mallory)
+	}
+	for {
+		held, waiting := places.Standing()
+		if held+waiting == 40 {
+			break
+		}
+		<-time.After(time.Millisecond)
+	}
+	owner := s.client(identity.Owner)
+	for i := range 20 {
+		if err := share(owner, []byte("report")); err != nil {
+			t.Fatalf("call %d of another certificate: %v", i, err)
+		}
+	}
+	if places.WasFull() {
+		t.Error("somebody had to wait")
+	}
+}
+
+// TestStalledBodiesLoseTheirPlace: a message that does not come is refused, and its
+// place is free; who sent it is counted and logged.
+func TestStalledBodiesLoseTheirPlace(t *testing.T) {
+	s := serve(t, &helper{share: func(context.Context) error { return nil }})
+	s.gate.Grace = time.Millisecond
+	c := s.stall(s.named(identity.Owner, "mallory"))
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	must(t, err)
+	answer.Body.Close()
+	if answer.StatusCode != problem.Timeout.Status() {
+		t.Errorf("a message that does not come: %s", answer.Status)
+	}
+	s.gate.Grace = 0
+	must(t, share(s.client(identity.Owner), nil))
+	s.noted("owner/mallory", problem.Timeout)
+}
+
+// noted demands that a refusal is counted, and logged with its caller.
+func (s *served) noted(caller string, k problem.Kind) {
+	s.t.Helper()
+	if line := "call=" + rpc.HelperShareProcedure + " caller=" + caller + " refused=true problem=" + k.String(); !strings.Contains(s.log.String(), line) {
+		s.t.Errorf("the log lacks %q:\n%s", line, s.log)
+	}
+	w := httptest.NewRecorder()
+	s.gate.Metrics.Watch(nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if count := fmt.Sprintf(`discreet_refusals_total{call="%s",kind="%s"} 1`, rpc.HelperShareProcedure, k); !strings.Contains(w.Body.String(), count) {
+		s.t.Errorf("the metrics lack %s", count)
+	}
+}
+
+// TestRefusedBodiesAreNoted: what Connect refuses by itself, before a call is
+// reached, is counted and logged with the caller, and nothing of the message is.
+func TestRefusedBodiesAreNoted(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write(make([]byte, 1<<20))
+	must(t, errors.Join(err, z.Close()))
+	for name, c := range map[string]struct {
+		header [2]string
+		body   string
+		want   problem.Kind
+	}{
+		"another type":     {[2]string{"Content-Type", "text/csv"}, "secret words", problem.UnknownType},
+		"another encoding": {[2]string{"Content-Encoding", "secret words"}, "secret words", problem.UnknownType},
+		"no message":       {[2]string{"X", "y"}, "\xffsecret words", problem.Malformed},
+		"short parts":      {[2]string{"X", "y"}, strings.Repeat("\x12\x00", 400), problem.Malformed},
+		"not packed":       {[2]string{"Content-Encoding", "gzip"}, "secret words", problem.Malformed},
+		"a bomb":           {[2]string{"Content-Encoding", "gzip"}, packed.String()[:900], problem.TooLarge},
+		"large":            {[2]string{"X", "y"}, strings.Repeat("secret words", 100), problem.TooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, &helper{share: func(context.Context) error { return nil }})
+			transport := &http.Transport{TLSClientConfig: s.named(identity.Owner, "mallory").Client(identity.Helper), ForceAttemptHTTP2: true}
+			defer transport.CloseIdleConnections()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+rpc.HelperShareProcedure, strings.NewReader(c.body))
+			must(t, err)
+			r.Header.Set("Content-Type", "application/proto")
+			r.Header.Set(c.header[0], c.header[1])
+			answer, err := transport.RoundTrip(r)
+			must(t, err)
+			answer.Body.Close()
+			if answer.StatusCode != c.want.Status() {
+				t.Errorf("%s, want %d", answer.Status, c.want.Status())
+			}
+			s.noted("owner/mallory", c.want)
+			if strings.Contains(s.log.String(), "secret") {
+				t.Errorf("the log quotes the message:\n%s", s.log)
+			}
+		})
+	}
+}
+
+// TestRefusalsDoNotFloodTheLog: of many refusals of one caller some are logged, with
+// how many were not; another caller's are.
+func TestRefusalsDoNotFloodTheLog(t *testing.T) {
+	now := time.Now()
+	s := serve(t, &helper{share: func(context.Context) error { return nil }})
+	s.gate.Now = func() time.Time { return now }
+	hasty, other := s.client(identity.Reader), s.client(identity.Aggregator)
+	for range 200 {
+		_ = share(hasty, nil)
+	}
+	if n := strings.Count(s.log.String(), "caller=reader/x"); n != 50 {
+		t.Errorf("%d of 200 refusals are logged, want the first 50", n)
+	}
+	now = now.Add(time.Second)
+	_, _ = share(hasty, nil), share(other, nil)
+	for _, want := range []string{"caller=reader/x refused=true problem=forbidden refused_since_and_not_logged=150", "caller=aggregator/x"} {
+		if !strings.Contains(s.log.String(), want) {
+			t.Errorf("the log lacks %q", want)
+		}
+	}
 }
 
 // TestRates: who asks for too much is told to wait; others are not.

@@ -360,9 +360,10 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 		_, err := client.Upload(t.Context(), connect.NewRequest(r))
 		return err
 	}
-	many := &rpc.UploadRequest{TaskId: id[:]}
+	many, short := &rpc.UploadRequest{TaskId: id[:]}, &rpc.UploadRequest{TaskId: id[:]}
 	for range 10_001 {
-		many.Reports = append(many.Reports, new(rpc.SignedReport))
+		many.Reports = append(many.Reports, &rpc.SignedReport{Report: make([]byte, 109), Signature: make([]byte, 64)})
+		short.Reports = append(short.Reports, new(rpc.SignedReport))
 	}
 	large := &rpc.UploadRequest{TaskId: id[:], Reports: []*rpc.SignedReport{{Report: make([]byte, 5<<20)}}}
 	for name, c := range map[string]struct {
@@ -370,6 +371,7 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 		want problem.Kind
 	}{
 		"10,001 reports":       {upload(many), problem.TooLarge},
+		"as many short parts":  {upload(short), problem.Malformed},
 		"5 MiB":                {upload(large), problem.TooLarge},
 		"a task's name of 31":  {upload(&rpc.UploadRequest{TaskId: id[:31]}), problem.Malformed},
 		"a task of nobody":     {upload(&rpc.UploadRequest{TaskId: make([]byte, 32)}), problem.UnknownTask},

@@ -34,8 +34,9 @@ type Params struct {
 // The limits of the service. What exceeds them is refused, never queued without
 // end.
 const (
-	maxUpload   = 4 << 20  // bytes of one request
+	maxUpload   = 4 << 20  // bytes of one request with reports
 	maxTask     = 80 << 20 // of one that makes a task, with its list of owners
+	maxBody     = 64 << 10 // of any other
 	maxReports  = 10_000   // of one request
 	maxInFlight = 128      // uploads at a time
 	maxWaiting  = 60_000   // reports that wait for the disk
@@ -51,6 +52,7 @@ type Server struct {
 	Params
 	writer  *writer
 	gate    *admission.Gate
+	places  *admission.Places // of uploads
 	metrics *metrics
 
 	mu    sync.RWMutex
@@ -68,11 +70,11 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	s := &Server{Params: p, tasks: map[store.ID]*live{}}
+	s := &Server{Params: p, places: admission.NewPlaces(maxInFlight, admission.Memory), tasks: map[store.ID]*live{}}
 	s.metrics = newMetrics(s)
 	s.gate = &admission.Gate{
-		Self: p.Self, May: may, Body: maxUpload, Bodies: map[string]int64{rpc.AggregatorCreateTaskProcedure: maxTask},
-		Turns:    map[string]admission.Turns{rpc.AggregatorUploadProcedure: make(admission.Turns, maxInFlight), rpc.AggregatorCreateTaskProcedure: make(admission.Turns, 1)},
+		Self: p.Self, May: may, Body: maxBody, Bodies: map[string]int64{rpc.AggregatorUploadProcedure: maxUpload, rpc.AggregatorCreateTaskProcedure: maxTask},
+		Places:   map[string]*admission.Places{rpc.AggregatorUploadProcedure: s.places, rpc.AggregatorCreateTaskProcedure: admission.NewPlaces(1, 0)},
 		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
 	}
 	s.writer = newWriter(p.Store, s.metrics)

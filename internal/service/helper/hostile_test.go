@@ -257,8 +257,14 @@ func TestHostileShares(t *testing.T) {
 	if _, err := client.Share(t.Context(), connect.NewRequest(&rpc.ShareRequest{SumId: []byte("x")})); kindOf(err) != problem.Malformed {
 		t.Errorf("of no sum: %v", err)
 	}
-	if _, err := client.Share(t.Context(), connect.NewRequest(&rpc.ShareRequest{SumId: id[:], Shares: make([]*rpc.SignedShare, 10_001)})); kindOf(err) != problem.TooLarge {
-		t.Errorf("too many: %v", err)
+	for want, length := range map[problem.Kind]int{problem.TooLarge: 150, problem.Malformed: 0} { // short ones are none
+		many := &rpc.ShareRequest{SumId: id[:]}
+		for range 10_001 {
+			many.Shares = append(many.Shares, &rpc.SignedShare{Message: make([]byte, length)})
+		}
+		if _, err := client.Share(t.Context(), connect.NewRequest(many)); kindOf(err) != want {
+			t.Errorf("10,001 shares of %d bytes: %v, want %v", length, err, want)
+		}
 	}
 	huge := &rpc.ShareRequest{SumId: id[:], Shares: []*rpc.SignedShare{{Message: make([]byte, 5<<20)}}}
 	if _, err := client.Share(t.Context(), connect.NewRequest(huge)); kindOf(err) != problem.TooLarge {

@@ -34,12 +34,13 @@ type Params struct {
 // The limits of the service. What exceeds them is refused, never queued without
 // end.
 const (
-	maxBody   = secretsum.MaxBytes + 1<<16
-	maxShares = 10_000               // of one request
-	reading   = 32                   // requests with shares at a time
-	maxSums   = 1000                 // under way
-	inMemory  = 64                   // sums that need not be parsed anew
-	longest   = 300 * 24 * time.Hour // three slots of a task, and some days
+	maxLarge  = secretsum.MaxBytes + 1<<16 // bytes of a request with a sum or shares
+	maxBody   = 64 << 10                   // of any other
+	maxShares = 10_000                     // of one request
+	reading   = 32                         // requests with shares at a time
+	maxSums   = 1000                       // under way
+	inMemory  = 64                         // sums that need not be parsed anew
+	longest   = 300 * 24 * time.Hour       // three slots of a task, and some days
 	// skew is how far clocks may be apart: a sum is forgotten that much after its
 	// end.
 	skew    = 2 * time.Hour
@@ -80,7 +81,8 @@ func New(p Params) (*Server, error) {
 		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_sums_opened_total", Help: "Sums whose one request was answered for the first time."}),
 	}
 	s.gate = &admission.Gate{
-		Self: p.Self, May: may, Body: maxBody, Turns: map[string]admission.Turns{rpc.HelperShareProcedure: make(admission.Turns, reading), rpc.HelperBeginProcedure: make(admission.Turns, 1)},
+		Self: p.Self, May: may, Body: maxBody, Bodies: map[string]int64{rpc.HelperShareProcedure: maxLarge, rpc.HelperBeginProcedure: maxLarge},
+		Places:   map[string]*admission.Places{rpc.HelperShareProcedure: admission.NewPlaces(reading, admission.Memory), rpc.HelperBeginProcedure: admission.NewPlaces(1, 0)},
 		Frequent: []string{rpc.HelperShareProcedure}, Metrics: admission.NewMetrics(admission.Ends{Of: p.Self}, s.stored, s.opened), Log: p.Log, Now: p.Now,
 	}
 	return s, nil

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+const goldenFile = "testdata/golden/learners.txt"
+
+// TestLearnersReleaseTheSameBytes trains every learner by its table row, with its
+// own defaults, on small tables with replayed randomness, and compares price,
+// bill, the number of passages of the exit and the model's file with the hashes that were taken when the file was made. Rewrite it with -update only
+// where an algorithm is meant to change.
+func TestLearnersReleaseTheSameBytes(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("floating-point results are promised to be the same on equal machines only")
+	}
+	binary := census.Generate(7, 400)
+	tables := map[string]*dataset.Table{
+		"census":   binary,
+		"label":    withPrivateLabel(binary),
+		"classes":  learntest.Levels(binary, 3, nil),
+		"weighted": learntest.Levels(binary, 2, []float64{1, 3}),
+	}
+	var out bytes.Buffer
+	for _, l := range learners() {
+		for _, name := range []string{"census", "label", "classes", "weighted"} {
+			for _, pr := range goldenPrices(l) {
+				fmt.Fprintf(&out, "%s %s %s: %s\n", l.name, name, priceWords(pr), goldenFit(t, l, pr, tables[name]))
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(goldenFile, out.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := bytes.Split(out.Bytes(), []byte("\n"))
+	for i, line := range bytes.Split(want, []byte("\n")) {
+		if i >= len(got) || !bytes.Equal(got[i], line) {
+			t.Errorf("line %d is not the golden one:\n%s", i+1, line)
+			if i < len(got) {
+				t.Logf("now:\n%s", got[i])
+			}
+		}
+	}
+}
+
+func withPrivateLabel(tab *dataset.Table) *dataset.Table {
+	s := *tab.Schema
+	s.Columns = slices.Clone(s.Columns)
+	for j := range s.Columns {
+		if s.Columns[j].Role == schema.Private {
+			s.Columns[j].Role = schema.Public
+		}
+	}
+	s.Label.Role, s.Label.Default = schema.Private, 0
+	out := *tab
+	out.Schema = &s
+	return &out
+}
+
+func goldenPrices(l *learner) (out []price) {
+	if l.private {
+		out = append(out, price{epsilon: dp.Nano})
+		if l.approximate {
+			out = append(out, price{epsilon: dp.Nano, delta: 1_000_000_000})
+		}
+	}
+	return append(out, price{notPrivate: true})
+}
+
+func priceWords(pr price) string {
+	return fmt.Sprintf("epsilon=%s delta=%s not_private=%v", pr.epsilon, pr.delta, pr.notPrivate)
+}
+
+// goldenFit is a refusal in words, or hashes of what a fit costs, does and makes.
+func goldenFit(t *testing.T, l *learner, pr price, tab *dataset.Table) string {
+	req := &request{learner: l, price: pr}
+	pl, err := req.plan(tab.Schema, tab.Rows)
+	if err != nil {
+		return "refused"
+	}
+	var tape mechtest.Recorder
+	m := learntest.Fit(t, pl, tab, &tape, 11)
+	spelt := func(v any) string {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%.12x", sha256.Sum256(text))
+	}
+	return fmt.Sprintf("price %s bill %s passages %d model %.12x",
+		req.cost(pl), spelt(pl.Events()), len(tape.Passages), sha256.Sum256(learntest.Bytes(t, m)))
+}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -47,13 +48,13 @@ func (f *charging) together(c *cobra.Command, flags ...string) error {
 }
 
 // keep makes the model the job's one result and gives it its file.
-func keep(j *ledger.Job, m *model.Model, path string) error {
+func keep(ctx context.Context, j *ledger.Job, m *model.Model, path string) error {
 	b, err := model.Marshal(m)
 	if err != nil {
-		return errors.Join(err, j.Abandon("the model could not be written"))
+		return errors.Join(err, j.Abandon(ctx, "the model could not be written"))
 	}
-	if err := j.Commit(b); err != nil {
+	if err := j.Commit(ctx, b); err != nil {
 		return err
 	}
-	return j.Publish(path)
+	return j.Publish(ctx, path)
 }

@@ -289,7 +289,7 @@ func (t *combine) answerAll(ctx context.Context, id string, s *schema.Schema) er
 		return err
 	}
 	t.facts(pl, t.ledger.address != "")
-	till := &cashier{uncounted{}}
+	till := &cashier{learn.Uncounted{}}
 	q, err := pl.Ask(votes, till, mech.NewExit(rng.System()))
 	if err != nil {
 		return err

@@ -246,7 +246,7 @@ func (t *combine) askInSecret(ctx context.Context, job string, pl *multiparty.Pl
 	var total *party.Total
 	if err := t.ask(ctx, job, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {
 		a.AtLeast = t.minimum
-		if total, err = a.Total(ctx, t.helpers, s.Law.Dim(), s.Law.Top()+1, func() error { return s.Charge(acct) }); total != nil {
+		if total, err = a.Total(ctx, t.helpers, s.Law.Dim(), s.Law.Top()+1, func() error { return s.Charge(ctx, acct) }); total != nil {
 			answers = total.Answers
 		}
 		return answers, err

@@ -84,7 +84,7 @@ func (t *combine) lookUp(ctx context.Context, l *ledger.Ledger, id string, row i
 // counted makes the model, or fetches it from the ledger, and writes its file.
 func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, anew func(learn.Account) (*model.Model, error)) (m *model.Model, err error) {
 	if t.ledger.address == "" {
-		if m, err = anew(uncounted{}); err != nil {
+		if m, err = anew(learn.Uncounted{}); err != nil {
 			return nil, err
 		}
 		return m, m.Save(t.model)
@@ -99,16 +99,16 @@ func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, a
 			if m, err = model.Unmarshal(b); err != nil {
 				return err
 			}
-			return j.Publish(t.model)
+			return j.Publish(ctx, t.model)
 		}
 		t.Say("charging data set %q as job %s", t.dataset, id)
-		if err := j.Afford(dp.Pure(pl.Events()), pl.Events()); err != nil {
+		if err := j.Afford(ctx, dp.Pure(pl.Events()), pl.Events()); err != nil {
 			return err
 		}
 		if m, err = anew(j); err != nil {
-			return errors.Join(err, j.Abandon("the combination failed"))
+			return errors.Join(err, j.Abandon(ctx, "the combination failed"))
 		}
-		return keep(j, m, t.model)
+		return keep(ctx, j, m, t.model)
 	})
 	return m, err
 }
@@ -116,8 +116,11 @@ func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, a
 // cashier charges each answer to a job of its own.
 type cashier struct{ now learn.Account }
 
-func (c *cashier) Charge(price dp.Price, bill []dp.Event) error { return c.now.Charge(price, bill) }
-func (c *cashier) Counted() bool                                { return c.now.Counted() }
+func (c *cashier) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error {
+	return c.now.Charge(ctx, price, bill)
+}
+
+func (c *cashier) Counted() bool { return c.now.Counted() }
 
 // answer answers the first rows, one after another, and writes what was answered
 // also where the budget ends before the rows do.
@@ -150,7 +153,7 @@ func (t *combine) answer(ctx context.Context, id string, q *multiparty.Queries, 
 // answerOne answers one row, or gives the answer that the ledger has.
 func (t *combine) answerOne(ctx context.Context, id string, row int, q *multiparty.Queries, till *cashier, s *schema.Schema, l *ledger.Ledger) (string, error) {
 	value := func() (string, error) {
-		code, err := q.Answer(row)
+		code, err := q.Answer(ctx, row)
 		if err != nil {
 			return "", err
 		}
@@ -173,7 +176,7 @@ func (t *combine) answerOne(ctx context.Context, id string, row int, q *multipar
 	till.now = j
 	text, err := value()
 	if err != nil {
-		return "", errors.Join(err, j.Abandon("the answer failed"))
+		return "", errors.Join(err, j.Abandon(ctx, "the answer failed"))
 	}
-	return text, j.Commit([]byte(text))
+	return text, j.Commit(ctx, []byte(text))
 }

@@ -26,7 +26,7 @@ func (t *combine) secure(ctx context.Context, pl *multiparty.Plan, aux *multipar
 	if err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
-	if err := s.Charge(acct); err != nil {
+	if err := s.Charge(ctx, acct); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(t.votes)

@@ -49,7 +49,7 @@ func compare(ctx context.Context, train, test *dataset.Table, report func(done, 
 	s := train.Schema
 	done, total := 0, 2+len(demoPrices)*demoRepeats
 	auc := func(pl learn.Plan) (float64, error) {
-		m, err := pl.Fit(ctx, rows, uncounted{}, exit)
+		m, err := pl.Fit(ctx, rows, learn.Uncounted{}, exit)
 		if err != nil {
 			return 0, err
 		}

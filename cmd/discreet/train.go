@@ -130,7 +130,7 @@ func (t *train) perform(c *cobra.Command, req *request) error {
 // produce trains the model, or fetches it from the ledger, and writes its file.
 func (t *train) produce(ctx context.Context, req *request, s *schema.Schema, pl learn.Plan, excess string) (m *model.Model, err error) {
 	if t.ledger.address == "" {
-		if m, err = t.fit(ctx, req, s, pl, excess, uncounted{}); err != nil {
+		if m, err = t.fit(ctx, req, s, pl, excess, learn.Uncounted{}); err != nil {
 			return nil, err
 		}
 		return m, m.Save(t.model)
@@ -141,16 +141,16 @@ func (t *train) produce(ctx context.Context, req *request, s *schema.Schema, pl 
 		case err != nil:
 			return err
 		case j.Stored() != nil:
-			m, err = t.again(j)
+			m, err = t.again(ctx, j)
 			return err
 		}
-		if err := j.Afford(req.cost(pl), pl.Events()); err != nil {
+		if err := j.Afford(ctx, req.cost(pl), pl.Events()); err != nil {
 			return err
 		}
 		if m, err = t.fit(ctx, req, s, pl, excess, j); err != nil {
-			return errors.Join(err, j.Abandon("the training failed"))
+			return errors.Join(err, j.Abandon(ctx, "the training failed"))
 		}
-		return keep(j, m, t.model)
+		return keep(ctx, j, m, t.model)
 	})
 	return m, err
 }

@@ -109,11 +109,11 @@ func terms(s *schema.Schema) ledger.Terms {
 }
 
 // again publishes what an earlier run of the same job stored.
-func (t *train) again(j *ledger.Job) (*model.Model, error) {
+func (t *train) again(ctx context.Context, j *ledger.Job) (*model.Model, error) {
 	m, err := model.Unmarshal(j.Stored())
 	if err != nil {
 		return nil, err
 	}
 	t.Say("this job has a result already: nothing is read, drawn or charged")
-	return m, j.Publish(t.model)
+	return m, j.Publish(ctx, t.model)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -60,7 +61,7 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 		return Pair{}, err
 	}
 	// From here on only what a model holds matters: its votes, in order.
-	m, err := pl.Fit(ctx, tables[0], free{}, mech.NewExit(src))
+	m, err := pl.Fit(ctx, tables[0], learn.Uncounted{}, mech.NewExit(src))
 	if err != nil {
 		return Pair{}, err
 	}
@@ -69,7 +70,7 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 		pair.Outputs = append(pair.Outputs, fmt.Sprintf("vote of round %d", t+1))
 	}
 	pair.Draw = Each(len(pair.Outputs), func(ctx context.Context, side int, src rng.Source, out []float64) error {
-		m, err := pl.Fit(ctx, tables[side], free{}, mech.NewExit(src))
+		m, err := pl.Fit(ctx, tables[side], learn.Uncounted{}, mech.NewExit(src))
 		if err != nil {
 			return err
 		}

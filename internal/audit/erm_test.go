@@ -63,7 +63,7 @@ func coefficients(t testing.TB, pl learn.Plan, tab *dataset.Table) [2]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := pl.Fit(context.Background(), m, free{}, mech.NewExit(replay.Seeded(1, "twin")))
+	fitted, err := pl.Fit(context.Background(), m, learn.Uncounted{}, mech.NewExit(replay.Seeded(1, "twin")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func ermSubject(t testing.TB, s *schema.Schema, n int, change func(*erm.Params),
 	pl := ermPlan(t, s, n, change)
 	pair := Pair{Name: "one row of the other label at 1 against at -1", Outputs: []string{"coefficient", "intercept"}, Batch: 256,
 		Draw: Each(2, func(ctx context.Context, side int, src rng.Source, out []float64) error {
-			m, err := pl.Fit(ctx, tables[side], free{}, mech.NewExit(src))
+			m, err := pl.Fit(ctx, tables[side], learn.Uncounted{}, mech.NewExit(src))
 			if err != nil {
 				return err
 			}
@@ -202,7 +202,7 @@ func TestAuditsOfObjectivePerturbation(t *testing.T) {
 				sub.Pairs = append(sub.Pairs, Pair{
 					Name: fmt.Sprintf("x = 1, y = 1 against x = %g, y = %g", other[0], other[1]), Outputs: []string{"coefficient", "intercept"}, Batch: 256,
 					Draw: Each(2, func(ctx context.Context, side int, src rng.Source, out []float64) error {
-						m, err := pl.Fit(ctx, tables[side], free{}, mech.NewExit(src))
+						m, err := pl.Fit(ctx, tables[side], learn.Uncounted{}, mech.NewExit(src))
 						if err != nil {
 							return err
 						}

@@ -65,7 +65,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 	// The longest of a few models says how many numbers to keep.
 	var names []string
 	for i := range 8 {
-		m, err := pl.Fit(ctx, tabs[i%2], free{}, mech.NewExit(src))
+		m, err := pl.Fit(ctx, tabs[i%2], learn.Uncounted{}, mech.NewExit(src))
 		if err != nil {
 			continue // on one side only it is an output, and Draw says so
 		}
@@ -81,7 +81,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 		Name: name, Outputs: names, Batch: 64,
 		Draw: Each(len(names), func(ctx context.Context, side int, src rng.Source, out []float64) error {
 			clear(out)
-			m, err := pl.Fit(ctx, tabs[side], free{}, mech.NewExit(src))
+			m, err := pl.Fit(ctx, tabs[side], learn.Uncounted{}, mech.NewExit(src))
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -104,14 +104,8 @@ func train(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Source)
 	if err != nil {
 		return nil, err
 	}
-	return pl.Fit(ctx, tab, free{}, mech.NewExit(src))
+	return pl.Fit(ctx, tab, learn.Uncounted{}, mech.NewExit(src))
 }
-
-// free is the account of tables that nobody owns: the audit's own.
-type free struct{}
-
-func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool                     { return false }
 
 // number is one number of a model and where it stands.
 type number struct {

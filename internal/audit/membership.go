@@ -178,7 +178,7 @@ func (w *worlds) look(ctx context.Context, pl learn.Plan, src rng.Source) ([]sig
 	if err != nil {
 		return nil, err
 	}
-	m, err := pl.Fit(ctx, tab, free{}, mech.NewExit(src))
+	m, err := pl.Fit(ctx, tab, learn.Uncounted{}, mech.NewExit(src))
 	if err != nil {
 		return nil, err
 	}

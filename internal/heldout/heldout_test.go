@@ -89,7 +89,7 @@ func TestRunAgainstByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := pl.Fit(t.Context(), rows, uncounted{}, mech.NewExit(rng.System()))
+		m, err := pl.Fit(t.Context(), rows, learn.Uncounted{}, mech.NewExit(rng.System()))
 		if err != nil {
 			t.Fatal(err)
 		}

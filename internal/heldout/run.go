@@ -111,7 +111,7 @@ func (s *split) run(ctx context.Context, points []*Point, tick func()) error {
 
 func (s *split) measure(ctx context.Context, p *Point, plan learn.Plan) error {
 	exit := mech.NewExit(rng.System()) // never seeded: noise is not part of a split
-	m, err := plan.Fit(ctx, s.train, uncounted{}, exit)
+	m, err := plan.Fit(ctx, s.train, learn.Uncounted{}, exit)
 	if err != nil {
 		return err
 	}
@@ -134,9 +134,3 @@ func (s *split) measure(ctx context.Context, p *Point, plan learn.Plan) error {
 	p.Accuracy[s.repeat], p.AUC[s.repeat] = r.Accuracy, r.AUC
 	return nil
 }
-
-// uncounted pays for comparisons: nothing they print is private anyway.
-type uncounted struct{}
-
-func (uncounted) Charge(dp.Price, []dp.Event) error { return nil }
-func (uncounted) Counted() bool                     { return false }

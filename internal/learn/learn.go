@@ -21,10 +21,21 @@ import (
 // one that accounting.Within finds enough, and the model states the same. A
 // refusal is final for this fit.
 type Account interface {
-	Charge(price dp.Price, bill []dp.Event) error
+	Charge(ctx context.Context, price dp.Price, bill []dp.Event) error
 	// Counted reports whether spending is recorded anywhere.
 	Counted() bool
 }
+
+// Uncounted is the account of a training that nothing counts: it takes every bill
+// and records none. What the training adds to others on the same table is for its
+// caller to keep, and its model says so.
+type Uncounted struct{}
+
+// Charge takes the bill.
+func (Uncounted) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
+
+// Counted is false.
+func (Uncounted) Counted() bool { return false }
 
 // Plan is a checked and priced fit. It holds no data.
 type Plan interface {

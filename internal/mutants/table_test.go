@@ -446,11 +446,11 @@ var table = []mutant{
 	{
 		Row: "30f", Bug: "ledger publishes before it commits",
 		File: "internal/privacy/ledger/job.go",
-		Old:  `	err := j.l.update(context.WithoutCancel(j.ctx), "commit", func(t tx) error {`,
+		Old:  `	err := j.l.update(context.WithoutCancel(ctx), "commit", func(t tx) error {`,
 		New: `	if err := j.l.replace(j.req.Output, result); err != nil {
 		return err
 	}
-	err := j.l.update(context.WithoutCancel(j.ctx), "commit", func(t tx) error {`,
+	err := j.l.update(context.WithoutCancel(ctx), "commit", func(t tx) error {`,
 
 		Package: "./internal/privacy/ledger", Test: "TestFaultsOfTheDatabase",
 	},
@@ -600,9 +600,9 @@ var table = []mutant{
 	{
 		Row: "A6", Bug: "additive: the table is read before the charge",
 		File: "internal/learn/additive/fit.go",
-		Old:  `	if err := acct.Charge(pl.price(), pl.bill); err != nil {`,
+		Old:  `	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {`,
 		New: `	tab.Groups(ctx, pl.public)
-	if err := acct.Charge(pl.price(), pl.bill); err != nil {`,
+	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {`,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/charges_before_it_reads",
 	},

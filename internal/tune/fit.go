@@ -23,7 +23,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if tab.Rows() < 1 { // public
 		return nil, errors.New("tune: the table must have at least one row")
 	}
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
 	p, err := deal(ctx, tab, pl.HeldOut, exit.Public())
@@ -103,8 +103,8 @@ func (pl *Plan) try(ctx context.Context, p *parts, i int, exit *mech.Exit) (m *m
 // paid is the account of a training inside: Fit has charged for all of them.
 type paid struct{}
 
-func (paid) Charge(dp.Price, []dp.Event) error { return nil }
-func (paid) Counted() bool                     { return true }
+func (paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
+func (paid) Counted() bool                                      { return true }
 
 func (pl *Plan) privacy(at int, acct learn.Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{

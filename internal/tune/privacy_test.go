@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -77,7 +78,7 @@ func TestReplayNonInterference(t *testing.T) {
 						}
 						return out
 					}}
-					model, err := pl.pick(context.Background(), dealt(t, side, judging), learntest.Free{}, mech.NewTapedExit(replay.Seeded(uint64(k), "fit"), tapes[i]))
+					model, err := pl.pick(context.Background(), dealt(t, side, judging), learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(uint64(k), "fit"), tapes[i]))
 					if err != nil {
 						t.Fatal(err)
 					}

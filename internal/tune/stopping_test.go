@@ -204,7 +204,7 @@ func TestTheWorseLeavesAsOftenAsAllRunsDrawIt(t *testing.T) {
 		wrong := 0
 		src, in := replay.Seeded(8, string(m)), learntest.Engine(t, tab)
 		for range fits {
-			got, err := pl.Fit(context.Background(), in, learntest.Free{}, mech.NewExit(src))
+			got, err := pl.Fit(context.Background(), in, learn.Uncounted{}, mech.NewExit(src))
 			if err != nil {
 				t.Fatal(err)
 			}

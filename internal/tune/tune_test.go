@@ -3,6 +3,7 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -200,8 +201,11 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 // unpayable is an account that nobody may charge.
 type unpayable struct{ t *testing.T }
 
-func (a unpayable) Charge(dp.Price, []dp.Event) error { a.t.Error("charged"); return nil }
-func (unpayable) Counted() bool                       { return false }
+func (a unpayable) Charge(context.Context, dp.Price, []dp.Event) error {
+	a.t.Error("charged")
+	return nil
+}
+func (unpayable) Counted() bool { return false }
 
 // The number of runs is drawn before any row is read and shows nowhere.
 func TestTheModelDoesNotTellHowManyRuns(t *testing.T) {

@@ -28,7 +28,7 @@ func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct lear
 	if t.pl != pl || t.rows != aux.Rows || t.aux != aux.Digest {
 		return nil, fmt.Errorf("multiparty: the tally must be of this plan and this auxiliary table")
 	}
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("multiparty: %w", err)
 	}
 	w, err := pl.fit(ctx, newPublic(pl, aux), t, exit)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -138,7 +139,7 @@ func combine(t testing.TB, p Params, tab *dataset.Table, script func(k int, p me
 	t.Helper()
 	pl := plan(t, p, tab)
 	rec := &mechtest.Recorder{Script: script}
-	m, err := pl.Combine(context.Background(), auxiliary(tab), tally(t, pl, tab, files...), learntest.Free{}, mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
+	m, err := pl.Combine(context.Background(), auxiliary(tab), tally(t, pl, tab, files...), learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestReplayNonInterference(t *testing.T) {
 			var seen [2][]mechtest.Passage
 			for side := range models {
 				rec := &mechtest.Recorder{Script: script}
-				m, err := pl.Combine(context.Background(), aux, tally(t, pl, tab, handIn()...), learntest.Free{}, mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
+				m, err := pl.Combine(context.Background(), aux, tally(t, pl, tab, handIn()...), learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -371,7 +372,7 @@ func TestTallyServesOtherPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := pl.Combine(context.Background(), auxiliary(tab), shared, learntest.Free{}, mech.NewTapedExit(replay.Seeded(1, ""), &mechtest.Recorder{}))
+	a, err := pl.Combine(context.Background(), auxiliary(tab), shared, learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, ""), &mechtest.Recorder{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,14 +504,14 @@ func TestQueriesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, row := range []int{0, 7, 7, 9} {
-		if _, err := q.Answer(row); err != nil {
+		if _, err := q.Answer(t.Context(), row); err != nil {
 			t.Fatalf("query %d: %v", i, err)
 		}
 	}
-	if _, err := q.Answer(10); err != ErrSpent {
+	if _, err := q.Answer(t.Context(), 10); err != ErrSpent {
 		t.Errorf("a query beyond the budget: %v, want ErrSpent", err)
 	}
-	if _, err := q.Answer(7); err != nil {
+	if _, err := q.Answer(t.Context(), 7); err != nil {
 		t.Errorf("a repeated query: %v", err)
 	}
 	if dp.Total(rec.Bill()) != pl.Epsilon || len(rec.Passages) != 3 {
@@ -524,7 +525,7 @@ func TestQueriesEnd(t *testing.T) {
 // purse is an account with so much in it.
 type purse struct{ left dp.Epsilon }
 
-func (p *purse) Charge(price dp.Price, _ []dp.Event) error {
+func (p *purse) Charge(_ context.Context, price dp.Price, _ []dp.Event) error {
 	if price.Epsilon > p.left {
 		return errEmpty
 	}
@@ -546,14 +547,14 @@ func TestUnpaidAnswersAreNotDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for row := range 2 {
-		if _, err := q.Answer(row); err != nil {
+		if _, err := q.Answer(t.Context(), row); err != nil {
 			t.Fatalf("query %d: %v", row, err)
 		}
 	}
-	if _, err := q.Answer(2); !errors.Is(err, errEmpty) || len(rec.Passages) != 2 {
+	if _, err := q.Answer(t.Context(), 2); !errors.Is(err, errEmpty) || len(rec.Passages) != 2 {
 		t.Errorf("a query that nobody pays for: %v after %d draws, want a refusal after 2", err, len(rec.Passages))
 	}
-	if _, err := q.Answer(1); err != nil {
+	if _, err := q.Answer(t.Context(), 1); err != nil {
 		t.Errorf("a repeated query: %v", err)
 	}
 }

@@ -49,7 +49,7 @@ func (q *Queries) Left() int { return len(q.left) }
 // Answer is the code of a level for one row. The same row has the same answer
 // again, for nothing. Beyond the budget it fails with ErrSpent, and where the
 // account refuses, with that.
-func (q *Queries) Answer(row int) (uint8, error) {
+func (q *Queries) Answer(ctx context.Context, row int) (uint8, error) {
 	if row < 0 || row >= q.t.rows {
 		return 0, fmt.Errorf("multiparty: a query must name a row below %d (got %d)", q.t.rows, row)
 	}
@@ -60,7 +60,7 @@ func (q *Queries) Answer(row int) (uint8, error) {
 		return 0, ErrSpent
 	}
 	if q.acct != nil && !q.t.pl.NotPrivate {
-		if err := q.acct.Charge(dp.Pure(q.left[:1]), q.left[:1]); err != nil {
+		if err := q.acct.Charge(ctx, dp.Pure(q.left[:1]), q.left[:1]); err != nil {
 			return 0, fmt.Errorf("multiparty: %w", err)
 		}
 	}
@@ -103,7 +103,7 @@ func (pl *Plan) answered(ctx context.Context, p *public, t *Tally, exit *mech.Ex
 	p = p.subset(pl.Queries)
 	votes := &Tally{pl: pl, rows: p.rows, votes: make([]uint32, p.rows*pl.Levels())}
 	for i := range p.rows {
-		code, err := q.Answer(i)
+		code, err := q.Answer(ctx, i)
 		if err != nil {
 			return nil, err
 		}

@@ -114,11 +114,11 @@ func (s *Secret) Addend(ctx context.Context, votes io.Reader, exit *mech.Exit) (
 
 // Charge charges acct for the sum, which the combiner learns whether or not a
 // model is made of it: before the parties are asked.
-func (s *Secret) Charge(acct learn.Account) error {
+func (s *Secret) Charge(ctx context.Context, acct learn.Account) error {
 	if !(s.Law.Delta() < 1e-15) {
 		return fmt.Errorf("multiparty: the noise of so many parties and coordinates must be cut less often than 1e-15")
 	}
-	if err := acct.Charge(s.price(), s.bill()); err != nil {
+	if err := acct.Charge(ctx, s.price(), s.bill()); err != nil {
 		return fmt.Errorf("multiparty: %w", err)
 	}
 	s.paid = acct

@@ -10,6 +10,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -46,10 +47,10 @@ func TestSecretSum(t *testing.T) {
 		if _, err := s.Combine(context.Background(), sum, present); err == nil {
 			t.Errorf("%s: a sum that nobody was charged for is combined", world)
 		}
-		if err := s.Charge(&purse{pl.Epsilon - 1}); !errors.Is(err, errEmpty) {
+		if err := s.Charge(t.Context(), &purse{pl.Epsilon - 1}); !errors.Is(err, errEmpty) {
 			t.Errorf("%s: a purse with less than epsilon: %v, want a refusal", world, err)
 		}
-		if err := s.Charge(learntest.Free{}); err != nil {
+		if err := s.Charge(t.Context(), learn.Uncounted{}); err != nil {
 			t.Fatal(err)
 		}
 		m, err := s.Combine(context.Background(), sum, present)

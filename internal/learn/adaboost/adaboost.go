@@ -124,7 +124,7 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if tab.Rows() < 1 {
 		return nil, fmt.Errorf("adaboost: the table must have at least one row")
 	}
-	if err := acct.Charge(dp.Price{}, nil); err != nil {
+	if err := acct.Charge(ctx, dp.Price{}, nil); err != nil {
 		return nil, fmt.Errorf("adaboost: %w", err)
 	}
 	m := &model.Model{

@@ -26,7 +26,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 			return nil, err
 		}
 	}
-	if err := acct.Charge(pl.price(), pl.bill); err != nil {
+	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
 	st, err := pl.begin(ctx, tab, exit)

@@ -24,7 +24,7 @@ func (pl *LevelsPlan) Fit(ctx context.Context, tab engine.Table, acct learn.Acco
 			return nil, err
 		}
 	}
-	if err := acct.Charge(pl.price(), pl.bill); err != nil {
+	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
 	r, err := pl.learn(ctx, tab, exit)

@@ -20,7 +20,7 @@ import (
 // the charge it can fail for a fault of the engine or a cancelled context only
 // (1.7): one class, one row or an error of 1 train like anything else.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
 	sub := pl.newSubroutine()

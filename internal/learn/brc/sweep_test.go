@@ -143,7 +143,7 @@ func accuracy(t *testing.T, all *dataset.Table, name string, plan func(*schema.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := pl.Fit(context.Background(), tab, learntest.Free{}, mech.NewExit(replay.Seeded(repeat, "fit")))
+	m, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, mech.NewExit(replay.Seeded(repeat, "fit")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if n < 1 {
 		return nil, fmt.Errorf("erm: the table must have at least one row")
 	}
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("erm: %w", err)
 	}
 	m := &model.Model{

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
@@ -28,11 +29,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/sample"
 )
-
-type free struct{}
-
-func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool                     { return false }
 
 // peerTable is one table in one encoding, what the other library needs to
 // repeat our runs, and how erm did. Rows lie beside it as float32, features in
@@ -170,7 +166,7 @@ func (p *peerTable) fit(t *testing.T, s *peerSplit, r int, train, test *dataset.
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := pl.Fit(context.Background(), tab, free{}, mech.NewExit(replay.Seeded(uint64(r), fmt.Sprint("erm ", eps))))
+			m, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, mech.NewExit(replay.Seeded(uint64(r), fmt.Sprint("erm ", eps))))
 			if err != nil {
 				t.Fatal(err)
 			}

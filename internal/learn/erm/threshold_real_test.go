@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
@@ -107,7 +108,7 @@ func fitted(t *testing.T, p erm.Params, fit *dataset.Table, tab engine.Table, he
 	if p.Threshold == erm.AutoThreshold && !chosen {
 		return nil
 	}
-	m, err := pl.Fit(context.Background(), tab, free{}, mech.NewExit(replay.Seeded(seed, "threshold")))
+	m, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, mech.NewExit(replay.Seeded(seed, "threshold")))
 	if err != nil {
 		t.Fatal(err)
 	}

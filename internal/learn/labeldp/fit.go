@@ -28,7 +28,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := learn.CheckDelta("labeldp", pl.Delta, n); err != nil {
 		return nil, err
 	}
-	if err := acct.Charge(pl.totalPrice(), pl.bill); err != nil {
+	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
 	g, err := tab.Groups(ctx, pl.space.Columns)

@@ -4,6 +4,7 @@ package labeldp
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -135,8 +136,8 @@ func TestDeltaAgainstRows(t *testing.T) {
 
 type counter struct{ charged bool }
 
-func (c *counter) Charge(dp.Price, []dp.Event) error { c.charged = true; return nil }
-func (c *counter) Counted() bool                     { return false }
+func (c *counter) Charge(context.Context, dp.Price, []dp.Event) error { c.charged = true; return nil }
+func (c *counter) Counted() bool                                      { return false }
 
 // The noise that leaves has the deviation that the analytic calibration of
 // (1, 1e-6) gives, by Balle and Wang's formula in this test's own arithmetic.

@@ -113,7 +113,7 @@ func Run(t *testing.T, c Case) {
 			t.Skip("nothing is drawn")
 		}
 		fit := func() []byte {
-			m, err := pl.Fit(context.Background(), c.engine(t), Free{}, mech.NewExit(rng.System()))
+			m, err := pl.Fit(context.Background(), c.engine(t), learn.Uncounted{}, mech.NewExit(rng.System()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +158,7 @@ func Run(t *testing.T, c Case) {
 	t.Run("a cancelled context stops it", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := c.plan(t).Fit(ctx, c.engine(t), Free{}, mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
+		if _, err := c.plan(t).Fit(ctx, c.engine(t), learn.Uncounted{}, mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -208,7 +208,7 @@ func Fit(t testing.TB, pl learn.Plan, tab *dataset.Table, tape *mechtest.Recorde
 	if tape != nil {
 		exit = mech.NewTapedExit(replay.Seeded(seed, "learntest"), tape)
 	}
-	m, err := pl.Fit(context.Background(), Engine(t, tab), Free{}, exit)
+	m, err := pl.Fit(context.Background(), Engine(t, tab), learn.Uncounted{}, exit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,12 +233,6 @@ func reversed(tab *dataset.Table) *dataset.Table {
 	return tab.Subset(rows)
 }
 
-// Free is an account that takes every bill and counts nothing.
-type Free struct{}
-
-func (Free) Charge(dp.Price, []dp.Event) error { return nil }
-func (Free) Counted() bool                     { return false }
-
 // account counts charges, keeps the last and refuses on demand.
 type account struct {
 	charges int
@@ -247,7 +241,7 @@ type account struct {
 	refuse  error
 }
 
-func (a *account) Charge(price dp.Price, bill []dp.Event) error {
+func (a *account) Charge(_ context.Context, price dp.Price, bill []dp.Event) error {
 	if a.refuse != nil {
 		return a.refuse
 	}

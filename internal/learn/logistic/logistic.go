@@ -98,7 +98,7 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if tab.Rows() < 1 {
 		return nil, fmt.Errorf("logistic: the table must have at least one row")
 	}
-	if err := acct.Charge(dp.Price{}, nil); err != nil {
+	if err := acct.Charge(ctx, dp.Price{}, nil); err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	reg := pl.Reg

@@ -24,7 +24,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := learn.CheckDelta("pate", pl.Delta, tab.Rows()); err != nil {
 		return nil, err
 	}
-	if err := acct.Charge(pl.totalPrice(), pl.bill); err != nil {
+	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("pate: %w", err)
 	}
 	var student []float64

@@ -3,6 +3,7 @@
 package pate
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -266,8 +267,8 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 // counter is an account that counts charges.
 type counter struct{ charges int }
 
-func (c *counter) Charge(dp.Price, []dp.Event) error { c.charges++; return nil }
-func (c *counter) Counted() bool                     { return false }
+func (c *counter) Charge(context.Context, dp.Price, []dp.Event) error { c.charges++; return nil }
+func (c *counter) Counted() bool                                      { return false }
 
 // What a plan says, by hand: ε = 0.5 gives the votes 0.4, so noise of 2/0.4.
 func TestFactsByHand(t *testing.T) {

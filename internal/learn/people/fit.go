@@ -23,7 +23,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if tab.Rows() < 1 { // public
 		return nil, fmt.Errorf("people: the table must have at least one row")
 	}
-	if err := acct.Charge(dp.Pure(pl.bill), pl.bill); err != nil {
+	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("people: %w", err)
 	}
 	list := pl.listCandidates(exit.Public())

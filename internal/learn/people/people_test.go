@@ -3,6 +3,7 @@
 package people
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -287,5 +288,5 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 // counter is an account that counts charges.
 type counter struct{ charges int }
 
-func (c *counter) Charge(dp.Price, []dp.Event) error { c.charges++; return nil }
-func (c *counter) Counted() bool                     { return false }
+func (c *counter) Charge(context.Context, dp.Price, []dp.Event) error { c.charges++; return nil }
+func (c *counter) Counted() bool                                      { return false }

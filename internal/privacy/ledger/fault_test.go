@@ -160,21 +160,22 @@ const price = dp.Epsilon(1000)
 func train(l *Ledger, id, out string, fresh func() string) (drew string, err error) {
 	req := request(id)
 	req.Output = out
-	j, err := l.Job(context.Background(), req)
+	ctx := context.Background()
+	j, err := l.Job(ctx, req)
 	if err != nil {
 		return "", err
 	}
 	if j.Stored() != nil {
-		return "", j.Publish(out)
+		return "", j.Publish(ctx, out)
 	}
-	if err := j.Charge(bill(price/2, price/2)); err != nil {
+	if err := charge(ctx, j, price/2, price/2); err != nil {
 		return "", err
 	}
 	drew = fresh()
-	if err := j.Commit([]byte(drew)); err != nil {
+	if err := j.Commit(ctx, []byte(drew)); err != nil {
 		return drew, err
 	}
-	return drew, j.Publish(out)
+	return drew, j.Publish(ctx, out)
 }
 
 // settled checks what must hold after a fault and a recovery, whatever failed:
@@ -274,9 +275,9 @@ func TestFaultsOfTheDatabase(t *testing.T) {
 			req := request(id)
 			req.Output = out
 			j := mustJob(t, l, req)
-			must(t, j.Charge(bill(price)))
+			must(t, charge(t.Context(), j, price))
 			drew := draw()
-			must(t, j.Commit([]byte(drew)))
+			must(t, j.Commit(t.Context(), []byte(drew)))
 			if bad, err := faulty(t, f); err == nil {
 				bad.Recover(context.Background(), all) // whatever it says
 				bad.Close()

@@ -118,7 +118,7 @@ func take(l *Ledger, d Dataset, step Kind, id string, price dp.Epsilon, result s
 	if req.Part = partOf(id); req.Part != "" {
 		req.PartsBy, req.Definition = towns.By, towns.Definition
 	}
-	j := &Job{l: l, ctx: ctx, req: req, price: dp.Price{Epsilon: price}, began: true}
+	j := &Job{l: l, req: req, price: dp.Price{Epsilon: price}, began: true}
 	err := l.store.view(ctx, func(t tx) error {
 		e, _, err := t.first(d.Name, Declared)
 		j.request = identify(e.Hash, req)
@@ -129,15 +129,16 @@ func take(l *Ledger, d Dataset, step Kind, id string, price dp.Epsilon, result s
 	}
 	switch step {
 	case Reserved:
-		return j.reserve(bill(price))
+		asked, b := bill(price)
+		return j.reserve(ctx, asked, b)
 	case Began:
-		return j.begin()
+		return j.begin(ctx)
 	case Refunded:
 		return l.refund(ctx, d.Name, id, j.request)
 	case Committed:
-		return j.Commit([]byte(result))
+		return j.Commit(ctx, []byte(result))
 	case Closed:
-		return j.Abandon("test")
+		return j.Abandon(ctx, "test")
 	default:
 		return l.published(ctx, d.Name, id, j.request)
 	}
@@ -274,7 +275,8 @@ func TestRefundNeedsProof(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		l := declare(t, fresh(t))
 		j := mustJob(t, l, request("one"))
-		must(t, j.reserve(bill(100)))
+		asked, b := bill(100)
+		must(t, j.reserve(t.Context(), asked, b))
 		if got, err := l.Recover(context.Background(), none); err != nil || len(got) != 1 || got[0].Now != Reserved {
 			t.Errorf("a running job was settled: %+v, %v", got, err)
 		}
@@ -284,18 +286,18 @@ func TestRefundNeedsProof(t *testing.T) {
 		if b := balanceOf(t, l); b.Left != dp.Nano {
 			t.Errorf("%+v", b)
 		}
-		if err := j.begin(); err == nil {
+		if err := j.begin(t.Context()); err == nil {
 			t.Error("a refunded job began")
 		}
 		again := mustJob(t, l, request("one"))
-		must(t, again.Charge(bill(200)))
+		must(t, charge(t.Context(), again, 200))
 		if got, err := l.Recover(context.Background(), all); err != nil || len(got) != 1 || got[0].Now != Closed {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if b := balanceOf(t, l); b.Spent != 200 {
 			t.Errorf("a job that began was given back: %+v", b)
 		}
-		if err := again.Commit([]byte("late")); err == nil {
+		if err := again.Commit(t.Context(), []byte("late")); err == nil {
 			t.Error("a closed job committed")
 		}
 		if _, err := l.Job(context.Background(), request("one")); err == nil {
@@ -314,8 +316,8 @@ func TestRecoverPublishesTheSameBytes(t *testing.T) {
 			req := request(id)
 			req.Output = filepath.Join(folder, id)
 			j := mustJob(t, l, req)
-			must(t, j.Charge(bill(1)))
-			must(t, j.Commit([]byte("bytes of "+id)))
+			must(t, charge(t.Context(), j, 1))
+			must(t, j.Commit(t.Context(), []byte("bytes of "+id)))
 		}
 		must(t, os.WriteFile(filepath.Join(folder, "taken"), []byte("something newer"), 0o600))
 		got, err := l.Recover(context.Background(), all)

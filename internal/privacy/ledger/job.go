@@ -42,7 +42,6 @@ type Terms struct {
 // goroutine.
 type Job struct {
 	l       *Ledger
-	ctx     context.Context
 	req     Request
 	request string // hash of the data set's identity, Config and ID
 	price   dp.Price
@@ -60,7 +59,7 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 	case !slices.IsSorted(req.Terms.Protected):
 		return nil, errors.New("ledger: protected columns must be sorted")
 	}
-	j := &Job{l: l, ctx: ctx, req: req}
+	j := &Job{l: l, req: req}
 	err := l.store.view(ctx, func(t tx) error {
 		d, found, err := t.first(req.Dataset, Declared)
 		if err != nil {
@@ -110,11 +109,11 @@ func (j *Job) Counted() bool { return true }
 
 // Afford refuses what Charge would refuse now, and reserves nothing: it spares
 // reading a table in vain.
-func (j *Job) Afford(price dp.Price, bill []dp.Event) error {
+func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error {
 	if err := checkPrice(price, bill); err != nil {
 		return err
 	}
-	return j.l.store.view(j.ctx, func(t tx) error { return j.affords(t, price) })
+	return j.l.store.view(ctx, func(t tx) error { return j.affords(t, price) })
 }
 
 func (j *Job) affords(t tx, price dp.Price) error {
@@ -136,16 +135,16 @@ func (j *Job) affords(t tx, price dp.Price) error {
 
 // Charge reserves price for the whole bill or refuses it: *Exceeded where the
 // total does not allow it. After nil, private data may be read.
-func (j *Job) Charge(price dp.Price, bill []dp.Event) error {
+func (j *Job) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error {
 	if err := checkPrice(price, bill); err != nil {
 		return err
 	}
-	if err := j.reserve(price, bill); err != nil {
+	if err := j.reserve(ctx, price, bill); err != nil {
 		return err
 	}
-	if err := j.begin(); err != nil {
+	if err := j.begin(ctx); err != nil {
 		// Nothing was read. Where even this fails, recovery refunds.
-		return errors.Join(err, j.l.refund(context.WithoutCancel(j.ctx), j.req.Dataset, j.req.ID, j.request))
+		return errors.Join(err, j.l.refund(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request))
 	}
 	j.began = true
 	return nil
@@ -172,7 +171,7 @@ func checkPrice(price dp.Price, bill []dp.Event) error {
 	return nil
 }
 
-func (j *Job) reserve(price dp.Price, bill []dp.Event) error {
+func (j *Job) reserve(ctx context.Context, price dp.Price, bill []dp.Event) error {
 	text, err := json.Marshal(bill)
 	if err != nil {
 		return err
@@ -189,7 +188,7 @@ func (j *Job) reserve(price dp.Price, bill []dp.Event) error {
 			d.Bill[at].Epsilon += e.Epsilon
 		}
 	}
-	err = j.l.update(j.ctx, "reserve", func(t tx) error {
+	err = j.l.update(ctx, "reserve", func(t tx) error {
 		state, err := j.state(t)
 		if err != nil {
 			return err
@@ -212,8 +211,8 @@ func (j *Job) reserve(price dp.Price, bill []dp.Event) error {
 }
 
 // begin is the last step before private data are read.
-func (j *Job) begin() error {
-	return j.l.update(j.ctx, "begin", func(t tx) error {
+func (j *Job) begin(ctx context.Context) error {
+	return j.l.update(ctx, "begin", func(t tx) error {
 		if err := j.expect(t, Reserved); err != nil {
 			return err
 		}
@@ -227,8 +226,8 @@ func (j *Job) begin() error {
 // Commit stores the result: from here on it is the job's only one. A result
 // that is not committed must not leave. Committing the same bytes twice is the
 // same as once.
-func (j *Job) Commit(result []byte) error {
-	err := j.l.update(context.WithoutCancel(j.ctx), "commit", func(t tx) error {
+func (j *Job) Commit(ctx context.Context, result []byte) error {
+	err := j.l.update(context.WithoutCancel(ctx), "commit", func(t tx) error {
 		state, err := j.state(t)
 		if err != nil {
 			return err
@@ -255,23 +254,23 @@ func (j *Job) Commit(result []byte) error {
 }
 
 // Publish writes the committed bytes, and no others, to path.
-func (j *Job) Publish(path string) error {
+func (j *Job) Publish(ctx context.Context, path string) error {
 	if j.stored == nil {
 		return errors.New("ledger: a result must be committed before it is published")
 	}
 	if err := j.l.replace(path, j.stored); err != nil { // 2.2
 		return fmt.Errorf("ledger: publish: %w", err)
 	}
-	return j.l.published(context.WithoutCancel(j.ctx), j.req.Dataset, j.req.ID, j.request)
+	return j.l.published(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request)
 }
 
 // Abandon closes a job that began and will have no result. Its price stays
 // spent. A job that was not charged has nothing to close.
-func (j *Job) Abandon(reason string) error {
+func (j *Job) Abandon(ctx context.Context, reason string) error {
 	if !j.began {
 		return nil
 	}
-	return j.l.closeJob(context.WithoutCancel(j.ctx), j.req.Dataset, j.req.ID, j.request, reason)
+	return j.l.closeJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request, reason)
 }
 
 func (j *Job) entry(kind Kind, price dp.Price, d json.RawMessage) Entry {

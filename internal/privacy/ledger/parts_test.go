@@ -24,10 +24,10 @@ func TestPartsCountThroughTheirMaximum(t *testing.T) {
 		l := create(t, fresh(t))
 		ctx := context.Background()
 		must(t, l.Declare(ctx, Dataset{Name: "d", Epsilon: 10, Parts: towns}))
-		must(t, mustJob(t, l, request("all")).Charge(bill(2)))
-		must(t, mustJob(t, l, onPart("n1", "north")).Charge(bill(3)))
-		must(t, mustJob(t, l, onPart("s1", "south")).Charge(bill(7)))
-		must(t, mustJob(t, l, onPart("n2", "north")).Charge(bill(4)))
+		must(t, charge(t.Context(), mustJob(t, l, request("all")), 2))
+		must(t, charge(t.Context(), mustJob(t, l, onPart("n1", "north")), 3))
+		must(t, charge(t.Context(), mustJob(t, l, onPart("s1", "south")), 7))
+		must(t, charge(t.Context(), mustJob(t, l, onPart("n2", "north")), 4))
 		bs, err := l.Balances(ctx, "d")
 		must(t, err)
 		b := bs[0]
@@ -43,13 +43,13 @@ func TestPartsCountThroughTheirMaximum(t *testing.T) {
 			}
 		}
 		var exceeded *Exceeded
-		err = mustJob(t, l, onPart("s2", "south")).Charge(bill(2))
+		err = charge(t.Context(), mustJob(t, l, onPart("s2", "south")), 2)
 		if !errors.As(err, &exceeded) || exceeded.Part != "south" || exceeded.Spent != 9 || exceeded.Asked != 2 || !strings.Contains(err.Error(), `part "south"`) {
 			t.Errorf("beyond what is left of a part: %v", err)
 		}
-		must(t, mustJob(t, l, onPart("s2", "south")).Charge(bill(1)))
-		must(t, mustJob(t, l, onPart("n3", "north")).Charge(bill(1))) // south is spent, north was not
-		if err := mustJob(t, l, request("all2")).Charge(bill(1)); !errors.As(err, &exceeded) {
+		must(t, charge(t.Context(), mustJob(t, l, onPart("s2", "south")), 1))
+		must(t, charge(t.Context(), mustJob(t, l, onPart("n3", "north")), 1)) // south is spent, north was not
+		if err := charge(t.Context(), mustJob(t, l, request("all2")), 1); !errors.As(err, &exceeded) {
 			t.Errorf("all of the data set after its parts: %v", err)
 		}
 		verify(t, l)
@@ -82,7 +82,7 @@ func TestPartsAreRefusedWhereTheyAreNotProven(t *testing.T) {
 		must(t, l.Declare(ctx, Dataset{Name: "counted", Epsilon: 10, Parts: towns}))
 		req := onPart("x", "north")
 		req.Dataset, req.Terms.Relation, req.Terms.Protected = "counted", dp.AddRemove, []string{"a", "b", "town"}
-		must(t, mustJob(t, l, req).Charge(bill(1)))
+		must(t, charge(t.Context(), mustJob(t, l, req), 1))
 		for name, parts := range map[string]*Parts{
 			"one part":     {By: "town", Names: []string{"north"}, Definition: "x"},
 			"twice":        {By: "town", Names: []string{"north", "north"}, Definition: "x"},

@@ -48,11 +48,11 @@ func TestPriceMustCoverItsBill(t *testing.T) {
 			"another mechanism of a rho": {price, []dp.Event{{Release: "r", Mechanism: "other", Epsilon: dp.Infinite, Rho: events[0].Rho}}},
 		} {
 			var p *dp.ParamError
-			if err := mustJob(t, l, request("bad")).Charge(c.price, c.bill); !errors.As(err, &p) {
+			if err := mustJob(t, l, request("bad")).Charge(t.Context(), c.price, c.bill); !errors.As(err, &p) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		must(t, mustJob(t, l, request("good")).Charge(price, events))
+		must(t, mustJob(t, l, request("good")).Charge(t.Context(), price, events))
 		verify(t, l)
 	})
 }
@@ -65,14 +65,14 @@ func TestDeltasAddUp(t *testing.T) {
 		must(t, l.Declare(ctx, Dataset{Name: "d", Epsilon: 10 * dp.Nano, Delta: 2_500_000_000}))
 		price := dp.Price{Epsilon: dp.Nano, Delta: 1_000_000_000}
 		events := gaussian(t, price)
-		must(t, mustJob(t, l, request("one")).Charge(price, events))
-		must(t, mustJob(t, l, request("two")).Charge(price, events))
+		must(t, mustJob(t, l, request("one")).Charge(t.Context(), price, events))
+		must(t, mustJob(t, l, request("two")).Charge(t.Context(), price, events))
 		var exceeded *Exceeded
-		err := mustJob(t, l, request("three")).Charge(price, events)
+		err := mustJob(t, l, request("three")).Charge(t.Context(), price, events)
 		if !errors.As(err, &exceeded) || exceeded.SpentDelta != 2_000_000_000 || exceeded.AskedDelta != price.Delta || exceeded.LimitDelta != 2_500_000_000 {
 			t.Errorf("the third: %v", err)
 		}
-		must(t, mustJob(t, l, request("pure")).Charge(bill(dp.Nano))) // ε is left
+		must(t, charge(t.Context(), mustJob(t, l, request("pure")), dp.Nano)) // ε is left
 		b, err := l.Balances(ctx, "d")
 		must(t, err)
 		if b[0].Spent != 3*dp.Nano || b[0].SpentDelta != 2_000_000_000 || b[0].Left != 7*dp.Nano || b[0].LeftDelta != 500_000_000 {

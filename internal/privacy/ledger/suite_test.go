@@ -134,6 +134,12 @@ func bill(prices ...dp.Epsilon) (price dp.Price, b []dp.Event) {
 	return dp.Pure(b), b
 }
 
+// charge charges j with a bill of pure releases.
+func charge(ctx context.Context, j *Job, prices ...dp.Epsilon) error {
+	price, b := bill(prices...)
+	return j.Charge(ctx, price, b)
+}
+
 func mustJob(t testing.TB, l *Ledger, req Request) *Job {
 	t.Helper()
 	j, err := l.Job(context.Background(), req)
@@ -181,20 +187,20 @@ func TestJobGoesItsWay(t *testing.T) {
 		if j.Stored() != nil || !j.Counted() {
 			t.Error("a fresh job has a result or does not count")
 		}
-		must(t, j.Charge(bill(300_000_000, 100_000_000)))
+		must(t, charge(t.Context(), j, 300_000_000, 100_000_000))
 		if b := balanceOf(t, l); b.Spent != 400_000_000 || b.Reserved != 0 || b.Left != 600_000_000 {
 			t.Errorf("after the charge: %+v", b)
 		}
-		if err := j.Publish(out); err == nil {
+		if err := j.Publish(t.Context(), out); err == nil {
 			t.Error("a result was published before it was committed")
 		}
-		must(t, j.Commit([]byte("bytes")))
-		must(t, j.Commit([]byte("bytes")))
-		if err := j.Commit([]byte("other")); err == nil {
+		must(t, j.Commit(t.Context(), []byte("bytes")))
+		must(t, j.Commit(t.Context(), []byte("bytes")))
+		if err := j.Commit(t.Context(), []byte("other")); err == nil {
 			t.Error("a second result was committed")
 		}
-		must(t, j.Publish(out))
-		must(t, j.Publish(out))
+		must(t, j.Publish(t.Context(), out))
+		must(t, j.Publish(t.Context(), out))
 		if b, err := disk.read(disk{}, out); err != nil || string(b) != "bytes" {
 			t.Errorf("published %q, %v", b, err)
 		}
@@ -202,7 +208,7 @@ func TestJobGoesItsWay(t *testing.T) {
 		if string(again.Stored()) != "bytes" {
 			t.Errorf("the same ID returns %q", again.Stored())
 		}
-		if err := again.Charge(bill(1)); err == nil {
+		if err := charge(t.Context(), again, 1); err == nil {
 			t.Error("a finished job was charged again")
 		}
 		if b := balanceOf(t, l); b.Spent != 400_000_000 {
@@ -252,7 +258,7 @@ func TestRefusals(t *testing.T) {
 		}
 		for _, prices := range [][]dp.Epsilon{nil, {0}, {-1}, {1, 0}, {1, -1}, {dp.MaxEpsilon, dp.MaxEpsilon}, {1 << 62, 1 << 62, 1 << 62}, {dp.MaxEpsilon + 1}} {
 			var p *dp.ParamError
-			if err := mustJob(t, l, request("bad")).Charge(bill(prices...)); !errors.As(err, &p) {
+			if err := charge(t.Context(), mustJob(t, l, request("bad")), prices...); !errors.As(err, &p) {
 				t.Errorf("Charge(%v): %v", prices, err)
 			}
 		}
@@ -261,18 +267,18 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("job ID %q was accepted", id)
 			}
 		}
-		must(t, mustJob(t, l, request("one")).Charge(bill(900_000_000)))
+		must(t, charge(t.Context(), mustJob(t, l, request("one")), 900_000_000))
 		var exceeded *Exceeded
-		if err := mustJob(t, l, request("two")).Charge(bill(100_000_001)); !errors.As(err, &exceeded) ||
+		if err := charge(t.Context(), mustJob(t, l, request("two")), 100_000_001); !errors.As(err, &exceeded) ||
 			exceeded.Spent != 900_000_000 || exceeded.Asked != 100_000_001 || exceeded.Limit != dp.Nano {
 			t.Errorf("beyond the total: %v", err)
 		}
 		price, events := bill(1)
 		price.Delta = 1
-		if err := mustJob(t, l, request("delta")).Charge(price, events); !errors.As(err, &exceeded) || exceeded.AskedDelta != 1 {
+		if err := mustJob(t, l, request("delta")).Charge(t.Context(), price, events); !errors.As(err, &exceeded) || exceeded.AskedDelta != 1 {
 			t.Errorf("a delta on a pure budget: %v", err)
 		}
-		must(t, mustJob(t, l, request("three")).Charge(bill(100_000_000))) // exactly what is left
+		must(t, charge(t.Context(), mustJob(t, l, request("three")), 100_000_000)) // exactly what is left
 		var conflict *Conflict
 		other := request("one")
 		other.Config = []byte("another")
@@ -289,7 +295,7 @@ func TestRefusals(t *testing.T) {
 func TestTermsMustAgree(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		l := declare(t, fresh(t))
-		must(t, mustJob(t, l, request("first")).Charge(bill(1)))
+		must(t, charge(t.Context(), mustJob(t, l, request("first")), 1))
 		for name, change := range map[string]func(*Terms){
 			"unit":     func(m *Terms) { m.Unit = "household" },
 			"relation": func(m *Terms) { m.Relation = dp.AddRemove },
@@ -304,7 +310,7 @@ func TestTermsMustAgree(t *testing.T) {
 		}
 		more := request("more")
 		more.Terms.Protected = []string{"a", "b", "c"}
-		must(t, mustJob(t, l, more).Charge(bill(1)))
+		must(t, charge(t.Context(), mustJob(t, l, more), 1))
 	})
 }
 
@@ -327,7 +333,7 @@ func TestExactlyTenOfAHundred(t *testing.T) {
 				defer l.Close()
 				j, err := l.Job(context.Background(), request("job"+string(rune('A'+i/26))+string(rune('a'+i%26))))
 				if err == nil {
-					err = j.Charge(bill(dp.Nano / 10))
+					err = charge(t.Context(), j, dp.Nano/10)
 				}
 				errs[i] = err
 			}()
@@ -368,7 +374,7 @@ func TestOneIDIsDrawnOnce(t *testing.T) {
 			go func() {
 				defer wg.Done()
 				j, err := l.Job(context.Background(), request("same"))
-				if err == nil && j.Charge(bill(1000)) == nil {
+				if err == nil && charge(t.Context(), j, 1000) == nil {
 					granted <- i
 				}
 			}()

@@ -94,7 +94,7 @@ func TestDamagedHeadGrantsNothing(t *testing.T) {
 			l := book(t, p)
 			p.execute(t, sql)
 			var damaged *Damaged
-			if err := mustJob(t, l, request("new")).Charge(bill(1)); !errors.As(err, &damaged) {
+			if err := charge(t.Context(), mustJob(t, l, request("new")), 1); !errors.As(err, &damaged) {
 				t.Errorf("%s: %v", sql, err)
 			}
 		}

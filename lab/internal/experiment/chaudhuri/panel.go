@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -146,7 +147,7 @@ func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, 
 		return frame.Measurement{}, err
 	}
 	// The stream names ε only, so that methods see noise of one direction.
-	m, err := plan.Fit(ctx, t.train, free{}, mech.NewExit(t.repeat.Stream("ε = "+p.Epsilon.String())))
+	m, err := plan.Fit(ctx, t.train, learn.Uncounted{}, mech.NewExit(t.repeat.Stream("ε = "+p.Epsilon.String())))
 	if err != nil {
 		return frame.Measurement{}, err
 	}
@@ -190,9 +191,3 @@ func (t *trial) chance() float64 {
 	share := float64(positive) / float64(t.test.Rows)
 	return min(share, 1-share)
 }
-
-// free pays for experiments on public data: nothing is counted.
-type free struct{}
-
-func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool                     { return false }

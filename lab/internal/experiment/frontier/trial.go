@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -81,7 +80,7 @@ func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, 
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	m, err := plan.Fit(ctx, t.train, free{}, mech.NewExit(t.repeat.Stream(fmt.Sprintf("%s, ε = %s", p.Series, p.Epsilon))))
+	m, err := plan.Fit(ctx, t.train, learn.Uncounted{}, mech.NewExit(t.repeat.Stream(fmt.Sprintf("%s, ε = %s", p.Series, p.Epsilon))))
 	if err != nil {
 		return frame.Measurement{}, err
 	}
@@ -116,9 +115,3 @@ func (t *trial) plan(p frame.Point) (learn.Plan, error) {
 	a.Epsilon, a.NotPrivate = p.Epsilon, p.Series == notPrivate
 	return a.Plan(t.train.Schema(), t.rows)
 }
-
-// free pays for experiments on public data: nothing is counted.
-type free struct{}
-
-func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool                     { return false }

@@ -99,7 +99,7 @@ func learner(plan func(s *schema.Schema, rows int) (learn.Plan, error)) fitter {
 		if err != nil {
 			return nil, err
 		}
-		return pl.Fit(ctx, tab, free{}, mech.NewExit(nothing{}))
+		return pl.Fit(ctx, tab, learn.Uncounted{}, mech.NewExit(nothing{}))
 	}
 }
 
@@ -166,8 +166,8 @@ func handIn(party int, h multiparty.Header, body func(*multiparty.Writer) error)
 	return b.Bytes(), nil
 }
 
-func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool                     { return false }
+func (free) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
+func (free) Counted() bool                                      { return false }
 
 // compact gives the numbers of a small part of a table dictionaries of their own.
 func compact(t *dataset.Table) *dataset.Table {

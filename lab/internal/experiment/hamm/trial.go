@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -192,7 +193,7 @@ func (tr *trial) collect(p multiparty.Params, kind multiparty.Kind, parties, row
 }
 
 func (c *combination) model(ctx context.Context, exit *mech.Exit) (*model.Model, error) {
-	return c.plan.Combine(ctx, c.aux, c.tally, free{}, exit)
+	return c.plan.Combine(ctx, c.aux, c.tally, learn.Uncounted{}, exit)
 }
 
 // measure is the accuracy of one line on the test rows.

@@ -216,7 +216,7 @@ func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, 
 // see the same classifiers and almost the same noise but for its scale.
 func (t *trial) fit(ctx context.Context, plan learn.Plan, p frame.Point, tape mech.Tape) (*model.Model, error) {
 	src := t.repeat.Stream(fmt.Sprintf("ε = %s, %s", p.Epsilon, p.Encoding))
-	return plan.Fit(ctx, t.train, free{}, mech.NewTapedExit(src, tape))
+	return plan.Fit(ctx, t.train, learn.Uncounted{}, mech.NewTapedExit(src, tape))
 }
 
 // score fits a plan and tests the model.
@@ -283,12 +283,6 @@ func values(levels []schema.Level) (out []string) {
 	}
 	return out
 }
-
-// free pays for experiments on public data: nothing is counted.
-type free struct{}
-
-func (free) Charge(dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool                     { return false }
 
 // scales is a tape that adds up the noise scales that pass.
 type scales struct {

@@ -103,41 +103,41 @@ type Report struct {
 // number of measured runs is fixed before the first of them, so that it cannot
 // depend on what they show.
 func Run(ctx context.Context, sub Subject, opts Options) (*Report, error) {
-	if err := opts.check(); err != nil {
+	if err := opts.checkRanges(); err != nil {
 		return nil, err
 	}
 	if len(sub.Pairs) == 0 {
 		return nil, fmt.Errorf("audit: %s: needs a pair of neighbours", sub.Name)
 	}
 	a := &auditor{Options: opts, began: time.Now()}
-	p, rate, err := a.scout(ctx, sub.Pairs)
+	p, rate, err := a.scoutPairs(ctx, sub.Pairs)
 	if err != nil {
 		return nil, err
 	}
 	n := min(a.Runs/2, maxSearch)
 	if a.Runs == 0 {
-		n = int(min(max(rate*a.left(searchUntil), MinRuns), maxSearch))
+		n = int(min(max(rate*a.secondsLeft(searchUntil), MinRuns), maxSearch))
 	}
 	began := time.Now()
-	search, err := a.collect(ctx, p, n, scoutUntil, searchUntil)
+	search, err := a.collectRuns(ctx, p, n, scoutUntil, searchUntil)
 	if err != nil {
 		return nil, err
 	}
 	rate = float64(n) / max(time.Since(began).Seconds(), 1e-9)
-	ev := choose(p, search, opts)
+	ev := chooseEvent(p, search, opts)
 	searched := n
 	n = a.Runs - n
 	if a.Runs == 0 { // at least as many as were searched, were it to take longer
-		n = int(min(max(rate*a.left(1), float64(searched)), float64(MaxRuns-searched)))
+		n = int(min(max(rate*a.secondsLeft(1), float64(searched)), float64(MaxRuns-searched)))
 	}
-	counts, err := a.count(ctx, p, ev, n)
+	counts, err := a.countEvent(ctx, p, ev, n)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
 		Subject: sub.Name, Pair: p.Name, Claim: opts.Epsilon.Float(), Delta: opts.Delta, Confidence: 1 - opts.Alpha,
 		Runs: searched + n, Event: ev.String(), Likely: ev.likely, Counts: counts, Measured: n,
-		Maximum: p.Maximum, Verdict: NotRefuted, Shape: shape(ev, p, search),
+		Maximum: p.Maximum, Verdict: NotRefuted, Shape: describeEvent(ev, p, search),
 		LowerBound: stats.EpsilonLowerBound(counts[ev.likely], n, counts[1-ev.likely], n, opts.Delta, opts.Alpha),
 	}
 	if r.LowerBound > r.Claim {
@@ -146,7 +146,7 @@ func Run(ctx context.Context, sub Subject, opts Options) (*Report, error) {
 	return r, nil
 }
 
-func (o *Options) check() error {
+func (o *Options) checkRanges() error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
 	}
@@ -178,10 +178,10 @@ type auditor struct {
 	batches uint64 // given out so far
 }
 
-// scout runs every pair a little and returns the one that seems to show most,
+// scoutPairs runs every pair a little and returns the one that seems to show most,
 // and how many runs a second it makes on both sides together. Nothing it saw
 // is counted later, so it may look as long as it likes.
-func (a *auditor) scout(ctx context.Context, pairs []Pair) (best *Pair, rate float64, err error) {
+func (a *auditor) scoutPairs(ctx context.Context, pairs []Pair) (best *Pair, rate float64, err error) {
 	const enough = 1 << 15
 	most := math.Inf(-1)
 	for i := range pairs {
@@ -189,15 +189,15 @@ func (a *auditor) scout(ctx context.Context, pairs []Pair) (best *Pair, rate flo
 		until := scoutUntil * float64(i+1) / float64(len(pairs))
 		for n := MinRuns; ; n *= 4 {
 			began := time.Now()
-			out, err := a.collect(ctx, p, n, until-scoutUntil/float64(len(pairs)), until)
+			out, err := a.collectRuns(ctx, p, n, until-scoutUntil/float64(len(pairs)), until)
 			if err != nil {
 				return nil, 0, fmt.Errorf("audit: %s: %w", p.Name, err)
 			}
 			took := time.Since(began).Seconds()
-			if n < enough && (a.Runs > 0 && 4*n*len(pairs) <= a.Runs || a.Runs == 0 && a.left(until) > 5*took) {
+			if n < enough && (a.Runs > 0 && 4*n*len(pairs) <= a.Runs || a.Runs == 0 && a.secondsLeft(until) > 5*took) {
 				continue
 			}
-			if shows := choose(p, out, a.Options).shows; shows > most || best == nil {
+			if shows := chooseEvent(p, out, a.Options).shows; shows > most || best == nil {
 				best, rate, most = p, float64(n)/max(took, 1e-9), shows
 			}
 			break
@@ -206,12 +206,12 @@ func (a *auditor) scout(ctx context.Context, pairs []Pair) (best *Pair, rate flo
 	return best, rate, nil
 }
 
-// left is how many seconds there are until a share of Limit has passed.
-func (a *auditor) left(until float64) float64 {
+// secondsLeft is how many seconds there are until a share of Limit has passed.
+func (a *auditor) secondsLeft(until float64) float64 {
 	return until*a.Limit.Seconds() - time.Since(a.began).Seconds()
 }
 
-func (a *auditor) workers() int {
+func (a *auditor) workerCount() int {
 	if a.Workers > 0 {
 		return a.Workers
 	}

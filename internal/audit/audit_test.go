@@ -139,9 +139,9 @@ func TestSabotagedMechanismsAreRefuted(t *testing.T) {
 		runs     int
 		at       float64
 	}{
-		{"11", "Laplace noise half as large as it must be", Subject{"half", []Pair{release(half, "0 against 1", values, 2)}}, 200_000, 1.9},
-		{"11", "Laplace noise 5% too small", Subject{"close", []Pair{release(close, "0 against 1", values, 1/0.95)}}, 1_000_000, 1.01},
-		{"10", "exponential mechanism without the 2 of 2Δ", Subject{"selector", []Pair{selection(selector, 1.79)}}, 200_000, 1.6},
+		{"11", "Laplace noise half as large as it must be", Subject{"half", []Pair{releasePair(half, "0 against 1", values, 2)}}, 200_000, 1.9},
+		{"11", "Laplace noise 5% too small", Subject{"close", []Pair{releasePair(close, "0 against 1", values, 1/0.95)}}, 1_000_000, 1.01},
+		{"10", "exponential mechanism without the 2 of 2Δ", Subject{"selector", []Pair{selectionPair(selector, 1.79)}}, 200_000, 1.6},
 		{"12", "floating-point Laplace noise", one("float", func(side int, src rng.Source) float64 { return floatLaplace(src, float64(side), 1) }), 100_000, 5},
 		{"7", "no noise", one("exact", func(side int, src rng.Source) float64 { return float64(side) }), 20_000, 5},
 		{"16", "sum released with the noise of a mean", one("unit", func(side int, src rng.Source) float64 { return floatLaplace(src, 1000*float64(side), 1) }), 20_000, 5},

@@ -45,7 +45,7 @@ func BRC(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src rng.Sou
 }
 
 func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src rng.Source) (Pair, error) {
-	base, err := memory.New(uniform(s, n, low))
+	base, err := memory.New(equalRows(s, n, lowestCode))
 	if err != nil {
 		return Pair{}, err
 	}
@@ -81,9 +81,9 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 	})
 	if s.Relation == dp.ReplaceOne {
 		tr := newTranscript(pl, n)
-		pair.Score = tr.ratio
+		pair.Score = tr.logLikelihood
 		if len(pl.Events()) == pl.Rounds { // else a part of ε pays for what this pair does not move
-			pair.Maximum = tr.maximum()
+			pair.Maximum = tr.largestRatio()
 		}
 	}
 	return pair, nil
@@ -142,17 +142,17 @@ func newTranscript(pl *brc.Plan, n int) *transcript {
 	return tr
 }
 
-// step is Algorithm 2, lines 13 to 19.
-func (tr *transcript) step(w, vote float64) float64 {
+// stepWeight is Algorithm 2, lines 13 to 19.
+func (tr *transcript) stepWeight(w, vote float64) float64 {
 	if v := w * math.Exp(vote); v >= 1/tr.p.C1 && v <= tr.p.C2 {
 		return v
 	}
 	return w
 }
 
-// walk calls f for every round with the row's share of all weights, which is
+// walkRounds calls f for every round with the row's share of all weights, which is
 // how far the error moves, and the noise scale.
-func (tr *transcript) walk(votes func(t int, moved float64) float64, f func(t int, moved, scale float64)) {
+func (tr *transcript) walkRounds(votes func(t int, moved float64) float64, f func(t int, moved, scale float64)) {
 	row, reach := 1.0, []float64{1}
 	for t, eps := range tr.eps {
 		moved := row / (row + tr.n - 1)
@@ -163,29 +163,29 @@ func (tr *transcript) walk(votes func(t int, moved float64) float64, f func(t in
 		}
 		f(t, moved, delta/eps)
 		vote := votes(t, moved)
-		row = tr.step(row, vote)
+		row = tr.stepWeight(row, vote)
 		for _, w := range reach {
-			if v := tr.step(w, vote); !slices.Contains(reach, v) && len(reach) < 256 {
+			if v := tr.stepWeight(w, vote); !slices.Contains(reach, v) && len(reach) < 256 {
 				reach = append(reach, v)
 			}
 		}
 	}
 }
 
-// ratio is the log-likelihood ratio of a run's votes: the error is moved on
+// logLikelihood is the log-likelihood ratio of a run's votes: the error is moved on
 // side 0 and 0 on side 1, each plus Laplace noise.
-func (tr *transcript) ratio(votes []float64) (sum float64) {
-	tr.walk(func(t int, _ float64) float64 { return votes[t] }, func(t int, moved, scale float64) {
+func (tr *transcript) logLikelihood(votes []float64) (sum float64) {
+	tr.walkRounds(func(t int, _ float64) float64 { return votes[t] }, func(t int, moved, scale float64) {
 		noisy := 0.5 - votes[t]
 		sum += (math.Abs(noisy) - math.Abs(noisy-moved)) / scale
 	})
 	return sum
 }
 
-// maximum is the ratio where every noisy error lies just above the true one.
+// largestRatio is the ratio where every noisy error lies just above the true one.
 // (Far out, votes change by more and weights with them; such runs are too rare
 // to be counted.)
-func (tr *transcript) maximum() (sum float64) {
-	tr.walk(func(_ int, moved float64) float64 { return 0.5 - moved }, func(_ int, moved, scale float64) { sum += moved / scale })
+func (tr *transcript) largestRatio() (sum float64) {
+	tr.walkRounds(func(_ int, moved float64) float64 { return 0.5 - moved }, func(_ int, moved, scale float64) { sum += moved / scale })
 	return sum
 }

@@ -106,9 +106,9 @@ func TestWorldsHaveTheirDerivedCells(t *testing.T) {
 			follows(t, "own", w.versions[0])
 			follows(t, "other", w.versions[1])
 			coins := make([]sighting, 2*n)
-			a := w.table(coins)
+			a := w.tableOf(coins)
 			coins[n+1].member = true
-			b := w.table(coins)
+			b := w.tableOf(coins)
 			follows(t, "one world", a)
 			follows(t, "the other world", b)
 			if relation == dp.AddRemove {

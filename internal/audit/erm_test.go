@@ -45,12 +45,12 @@ columns:
 // and x = 1 against x = -1.
 func besideTheRest(s *schema.Schema, n int) (out [2]*dataset.Table) {
 	for side := range out {
-		t := uniform(s, n, func(int) uint32 { return 1 })
+		t := equalRows(s, n, func(int) uint32 { return 1 })
 		for i := range t.Labels {
 			t.Labels[i] = 1
 		}
 		t.Labels[0] = 0
-		set(&t.Cols[0], 0, uint32(2-2*side))
+		setCode(&t.Cols[0], 0, uint32(2-2*side))
 		out[side] = t
 	}
 	return out
@@ -191,7 +191,7 @@ func TestAuditsOfObjectivePerturbation(t *testing.T) {
 				rows := [2][2]float64{{1, 1}, other}
 				var tables [2]engine.Table
 				for side, r := range rows {
-					tab := uniform(s, 1, func(int) uint32 { return uint32(r[0] + 1) })
+					tab := equalRows(s, 1, func(int) uint32 { return uint32(r[0] + 1) })
 					tab.Labels[0] = uint8((r[1] + 1) / 2)
 					m, err := memory.New(tab)
 					if err != nil {

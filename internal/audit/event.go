@@ -18,9 +18,9 @@ type event struct {
 	shows  float64 // the bound that the runs it was chosen on suggest
 }
 
-func (e *event) happened(run []float64) bool { return e.holds(e.stat.of(run)) }
+func (e *event) happenedIn(run []float64) bool { return e.holdsAt(e.stat.of(run)) }
 
-func (e *event) holds(x float64) bool {
+func (e *event) holdsAt(x float64) bool {
 	switch e.op {
 	case ">=":
 		return x >= e.at
@@ -32,11 +32,11 @@ func (e *event) holds(x float64) bool {
 
 func (e *event) String() string { return fmt.Sprintf("%s %s %.6g", e.stat.name, e.op, e.at) }
 
-// choose returns the event that promises the largest bound when it is counted
+// chooseEvent returns the event that promises the largest bound when it is counted
 // in half as many runs again: statistics are learned on one half of out and
 // thresholds tried on the other, lest a choice among many look better than it
 // is. Any choice would be sound.
-func choose(p *Pair, out [2][]float64, opts Options) *event {
+func chooseEvent(p *Pair, out [2][]float64, opts Options) *event {
 	width := len(p.Outputs)
 	half := len(out[0]) / width / 2 * width
 	first := [2][]float64{out[0][:half], out[1][:half]}
@@ -48,22 +48,22 @@ func choose(p *Pair, out [2][]float64, opts Options) *event {
 	for side := range values {
 		values[side] = make([]float64, n)
 	}
-	for _, st := range statistics(p, first) {
+	for _, st := range listStatistics(p, first) {
 		for side, v := range values {
 			for i := range v {
 				v[i] = st.of(out[side][i*width:][:width])
 			}
 			slices.Sort(v)
 		}
-		scan(st, values, opts.Delta, z, best)
+		scanThresholds(st, values, opts.Delta, z, best)
 	}
 	return best
 }
 
-// scan tries thresholds of one statistic: about two thousand of them, evenly
+// scanThresholds tries thresholds of one statistic: about two thousand of them, evenly
 // spread over the runs, all of the outermost, and every value that many runs
 // share.
-func scan(st statistic, v [2][]float64, delta, z float64, best *event) {
+func scanThresholds(st statistic, v [2][]float64, delta, z float64, best *event) {
 	n := len(v[0])
 	stride, ends := max(1, n/1000), min(n, 300)
 	var i [2]int // runs below the current value
@@ -88,29 +88,29 @@ func scan(st statistic, v [2][]float64, delta, z float64, best *event) {
 		last = upTo
 		for likely := range 2 {
 			try := func(op string, k0, k1 int) {
-				if shows := promise(k0, k1, n, delta, z); shows > best.shows {
+				if shows := estimateBound(k0, k1, n, delta, z); shows > best.shows {
 					*best = event{stat: st, op: op, at: x, likely: likely, shows: shows}
 				}
 			}
 			a, b := likely, 1-likely
 			try("<=", j[a], j[b])
-			equal := [2]int{count(v[0][:j[0]], x), count(v[1][:j[1]], x)}
+			equal := [2]int{countLargest(v[0][:j[0]], x), countLargest(v[1][:j[1]], x)}
 			try(">=", n-j[a]+equal[a], n-j[b]+equal[b])
 			try("==", equal[a], equal[b])
 		}
 	}
 }
 
-// count is how many of the largest values of the sorted v are x.
-func count(v []float64, x float64) int {
+// countLargest is how many of the largest values of the sorted v are x.
+func countLargest(v []float64, x float64) int {
 	first, _ := slices.BinarySearch(v, x)
 	return len(v) - first
 }
 
-// promise estimates the bound of an event that happened k0 times in n runs on
+// estimateBound estimates the bound of an event that happened k0 times in n runs on
 // one side and k1 times on the other, by variance-stabilised limits: cheap,
 // smooth, and only used to choose.
-func promise(k0, k1, n int, delta, z float64) float64 {
+func estimateBound(k0, k1, n int, delta, z float64) float64 {
 	sin2 := func(x float64) float64 {
 		s := math.Sin(min(max(x, 0), math.Pi/2))
 		return s * s

@@ -27,7 +27,7 @@ func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, 
 	if rows < 2 {
 		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: rows}
 	}
-	first, err := train(ctx, pl, uniform(s, rows, low), src)
+	first, err := trainOnce(ctx, pl, equalRows(s, rows, lowestCode), src)
 	if err != nil {
 		return Subject{}, fmt.Errorf("audit: a first training: %w", err)
 	}
@@ -69,7 +69,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 		if err != nil {
 			continue // on one side only it is an output, and Draw says so
 		}
-		if found := numbers(m); len(found) > len(names) {
+		if found := listNumbers(m); len(found) > len(names) {
 			names = names[:0]
 			for _, x := range found {
 				names = append(names, x.name)
@@ -89,7 +89,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 				out[0] = 1 // that training fails is something everybody sees
 				return nil
 			}
-			for k, x := range numbers(m) {
+			for k, x := range listNumbers(m) {
 				if k+1 < len(out) {
 					out[k+1] = x.value
 				}
@@ -99,7 +99,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 	}, nil
 }
 
-func train(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Source) (*model.Model, error) {
+func trainOnce(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Source) (*model.Model, error) {
 	tab, err := memory.New(t)
 	if err != nil {
 		return nil, err
@@ -113,10 +113,10 @@ type number struct {
 	value float64
 }
 
-// numbers lists every number that a model's predictions are made of, by
+// listNumbers lists every number that a model's predictions are made of, by
 // walking its exported fields, so that a new kind of model is covered too.
 // What the schema and the plan fix is left out.
-func numbers(m *model.Model) (list []number) {
+func listNumbers(m *model.Model) (list []number) {
 	var walk func(name string, v reflect.Value)
 	walk = func(name string, v reflect.Value) {
 		switch v.Kind() {

@@ -103,11 +103,11 @@ func TestAuditsOfBRC(t *testing.T) {
 func TestMaximumOfBRC(t *testing.T) {
 	s := small(t, dp.ReplaceOne, schema.Private)
 	for rounds, paper := range map[int]float64{1: 0.25, 2: 0.6615, 4: 1.4845} {
-		tight := newTranscript(plan(t, s, dp.Epsilon(rounds)*dp.Nano, func(p *brc.Params) { p.Rounds = rounds }), 1000).maximum()
+		tight := newTranscript(plan(t, s, dp.Epsilon(rounds)*dp.Nano, func(p *brc.Params) { p.Rounds = rounds }), 1000).largestRatio()
 		if got := tight / float64(rounds); got < 0.999999 || got > 1.000001 {
 			t.Errorf("tight, %d rounds: %g of ε", rounds, got)
 		}
-		got := newTranscript(plan(t, s, dp.Epsilon(rounds)*dp.Nano, func(p *brc.Params) { p.Rounds, p.Sensitivity = rounds, brc.Paper }), 1000).maximum()
+		got := newTranscript(plan(t, s, dp.Epsilon(rounds)*dp.Nano, func(p *brc.Params) { p.Rounds, p.Sensitivity = rounds, brc.Paper }), 1000).largestRatio()
 		if got < paper-0.001 || got > paper+0.001 {
 			t.Errorf("paper, %d rounds: %g, by hand %g", rounds, got, paper)
 		}
@@ -243,10 +243,10 @@ func TestNumbersOfAModel(t *testing.T) {
 	m.Votes.Members[0].Coef = []float64{3, 4}
 	m.Votes.Members[0].Bias = 5
 	var got []float64
-	for _, x := range numbers(m) {
+	for _, x := range listNumbers(m) {
 		got = append(got, x.value)
 	}
 	if want := []float64{1, 3, 4, 5, 0.25}; !slices.Equal(got, want) {
-		t.Errorf("numbers %v, want %v", numbers(m), want)
+		t.Errorf("numbers %v, want %v", listNumbers(m), want)
 	}
 }

@@ -16,34 +16,34 @@ import (
 // e^ε times as likely on one side: the maximum is ε, up to the rounding of
 // probabilities to quotients of integers.
 
-// piecewise reports on 1 against -1: the window of the one holds no cell of the
+// piecewisePair reports on 1 against -1: the window of the one holds no cell of the
 // other's.
-func piecewise(eps dp.Epsilon, _ float64) (Pair, error) {
+func piecewisePair(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.PiecewiseFor(eps, 1)
-	return reported(law, "1 against -1", [2][]float64{{1}, {-1}}), err
+	return vectorPair(law, "1 against -1", [2][]float64{{1}, {-1}}), err
 }
 
 // piecewiseOfTwo tells two coordinates at ε/2 each.
 func piecewiseOfTwo(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.PiecewiseTelling(eps, 2, 2)
-	return reported(law, "(1, 1) against (-1, -1)", [2][]float64{{1, 1}, {-1, -1}}), err
+	return vectorPair(law, "(1, 1) against (-1, -1)", [2][]float64{{1, 1}, {-1, -1}}), err
 }
 
-func hybrid(eps dp.Epsilon, _ float64) (Pair, error) {
+func hybridPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.HybridFor(eps, 1)
-	return reported(law, "1 against -1", [2][]float64{{1}, {-1}}), err
+	return vectorPair(law, "1 against -1", [2][]float64{{1}, {-1}}), err
 }
 
-// duchi changes one of two signs. In even dimensions there are ties, which the
+// duchiPair changes one of two signs. In even dimensions there are ties, which the
 // published mechanism draws too often.
-func duchi(eps dp.Epsilon, _ float64) (Pair, error) {
+func duchiPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.DuchiFor(eps, 2)
-	return reported(law, "(1, 1) against (-1, 1)", [2][]float64{{1, 1}, {-1, 1}}), err
+	return vectorPair(law, "(1, 1) against (-1, 1)", [2][]float64{{1, 1}, {-1, 1}}), err
 }
 
-// reported is the pair of a law for vectors: what a report says of each
+// vectorPair is the pair of a law for vectors: what a report says of each
 // coordinate.
-func reported(law response.VectorLaw, name string, truths [2][]float64) Pair {
+func vectorPair(law response.VectorLaw, name string, truths [2][]float64) Pair {
 	width := len(truths[0])
 	p := Pair{Name: name, Maximum: law.Loss().Float()}
 	for j := range width {
@@ -60,12 +60,12 @@ func reported(law response.VectorLaw, name string, truths [2][]float64) Pair {
 	return p
 }
 
-func oue(eps dp.Epsilon, _ float64) (Pair, error) {
+func ouePair(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.OUEFor(eps, 20)
 	return reportedCell(law), err
 }
 
-func grr(eps dp.Epsilon, _ float64) (Pair, error) {
+func grrPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.GRRFor(eps, 4)
 	return reportedCell(law), err
 }

@@ -20,17 +20,17 @@ var mechanisms = []struct {
 	name string
 	pair func(eps dp.Epsilon, delta float64) (Pair, error)
 }{
-	{"laplace", laplace},
-	{"gamma", gamma},
-	{"gaussian", gaussian},
-	{"exponential", exponential},
+	{"laplace", laplacePair},
+	{"gamma", gammaPair},
+	{"gaussian", gaussianPair},
+	{"exponential", exponentialPair},
 	{"permute-and-flip", permuteAndFlip},
-	{"piecewise", piecewise},
+	{"piecewise", piecewisePair},
 	{"piecewise-k2", piecewiseOfTwo},
-	{"duchi", duchi},
-	{"hybrid", hybrid},
-	{"oue", oue},
-	{"grr", grr},
+	{"duchi", duchiPair},
+	{"hybrid", hybridPair},
+	{"oue", ouePair},
+	{"grr", grrPair},
 }
 
 // Mechanisms lists the mechanisms that Mechanism knows.
@@ -53,26 +53,26 @@ func Mechanism(name string, eps dp.Epsilon, delta float64) (Subject, error) {
 	return Subject{}, &dp.ParamError{Op: "audit", Param: "mechanism", Want: "must be one of " + strings.Join(Mechanisms(), ", "), Got: fmt.Sprintf("%q", name)}
 }
 
-// laplace releases 0 against 1 at sensitivity 1. Where the output lies at or
+// laplacePair releases 0 against 1 at sensitivity 1. Where the output lies at or
 // below 0, each value is e^ε times as likely for 0.
-func laplace(eps dp.Epsilon, _ float64) (Pair, error) {
+func laplacePair(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.LaplaceFor(eps, 1, 1)
-	return release(m, "0 against 1", [2][]mech.Ratio{{{Num: 0, Den: 1}}, {{Num: 1, Den: 1}}}, eps.Float()), err
+	return releasePair(m, "0 against 1", [2][]mech.Ratio{{{Num: 0, Den: 1}}, {{Num: 1, Den: 1}}}, eps.Float()), err
 }
 
-// gamma releases (0, 0) against (1, 0) at sensitivity 1. Far out on the side of
+// gammaPair releases (0, 0) against (1, 0) at sensitivity 1. Far out on the side of
 // the first, each value is nearly e^ε times as likely for it.
-func gamma(eps dp.Epsilon, _ float64) (Pair, error) {
+func gammaPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.GammaFor(eps, 1, 2)
 	zero, one := mech.Ratio{Num: 0, Den: 1}, mech.Ratio{Num: 1, Den: 1}
-	p := release(m, "(0, 0) against (1, 0)", [2][]mech.Ratio{{zero, zero}, {one, zero}}, eps.Float())
+	p := releasePair(m, "(0, 0) against (1, 0)", [2][]mech.Ratio{{zero, zero}, {one, zero}}, eps.Float())
 	p.Score = func(run []float64) float64 { return math.Hypot(run[0]-1, run[1]) - math.Hypot(run[0], run[1]) }
 	return p, err
 }
 
-// gaussian releases 0 against 1 at the largest ρ that keeps (ε, δ). The bound
+// gaussianPair releases 0 against 1 at the largest ρ that keeps (ε, δ). The bound
 // of the best event then is ε itself, however rare that event is.
-func gaussian(eps dp.Epsilon, delta float64) (Pair, error) {
+func gaussianPair(eps dp.Epsilon, delta float64) (Pair, error) {
 	if !(delta > 0) {
 		return Pair{}, &dp.ParamError{Op: "audit", Param: "delta", Want: "must be > 0 for gaussian, which keeps no epsilon alone", Got: delta}
 	}
@@ -81,11 +81,11 @@ func gaussian(eps dp.Epsilon, delta float64) (Pair, error) {
 		return Pair{}, err
 	}
 	m, err := mech.GaussianFor(rho, 1, 1)
-	return release(m, "0 against 1", [2][]mech.Ratio{{{Num: 0, Den: 1}}, {{Num: 1, Den: 1}}}, eps.Float()), err
+	return releasePair(m, "0 against 1", [2][]mech.Ratio{{{Num: 0, Den: 1}}, {{Num: 1, Den: 1}}}, eps.Float()), err
 }
 
-// release is the pair of a mechanism on two vectors of values.
-func release(m mech.Mechanism, name string, values [2][]mech.Ratio, maximum float64) Pair {
+// releasePair is the pair of a mechanism on two vectors of values.
+func releasePair(m mech.Mechanism, name string, values [2][]mech.Ratio, maximum float64) Pair {
 	width := len(values[0])
 	p := Pair{Name: name, Maximum: maximum}
 	for k := range width {
@@ -102,11 +102,11 @@ func release(m mech.Mechanism, name string, values [2][]mech.Ratio, maximum floa
 // against the same one behind, scores of sensitivity 1 and so a spread of 2.
 const candidates = 10
 
-func exponential(eps dp.Epsilon, _ float64) (Pair, error) {
+func exponentialPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.ExponentialFor(eps, 2)
 	q := math.Exp(eps.Float() / 2) // weight of a score of 1 where 0 weighs 1
 	ahead, behind := q/(q+candidates-1), 1/(1+(candidates-1)*q)
-	return selection(m, math.Log(ahead/behind)), err
+	return selectionPair(m, math.Log(ahead/behind)), err
 }
 
 func permuteAndFlip(eps dp.Epsilon, _ float64) (Pair, error) {
@@ -115,10 +115,10 @@ func permuteAndFlip(eps dp.Epsilon, _ float64) (Pair, error) {
 	// probability q; the one behind must be visited first, and be taken.
 	q := math.Exp(-eps.Float() / 2)
 	ahead := (1 - math.Pow(1-q, candidates)) / q / candidates
-	return selection(m, math.Log(ahead/(q/candidates))), err
+	return selectionPair(m, math.Log(ahead/(q/candidates))), err
 }
 
-func selection(m mech.Selector, maximum float64) Pair {
+func selectionPair(m mech.Selector, maximum float64) Pair {
 	high, low := mech.Ratio{Num: 1, Den: 1}, mech.Ratio{Num: 0, Den: 1}
 	scores := [2][]mech.Ratio{append([]mech.Ratio{high}, slices.Repeat([]mech.Ratio{low}, candidates-1)...), append([]mech.Ratio{low}, slices.Repeat([]mech.Ratio{high}, candidates-1)...)}
 	return Pair{

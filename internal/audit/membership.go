@@ -97,7 +97,7 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 		o.Source = func(uint64) rng.Source { return rng.System() }
 	}
 	src := o.Source(0)
-	first, err := train(ctx, pl, tab, src)
+	first, err := trainOnce(ctx, pl, tab, src)
 	if err != nil {
 		return nil, fmt.Errorf("attack: a first training: %w", err)
 	}
@@ -106,7 +106,7 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 		scope = Scope(tab.Schema)
 	}
 	w := newWorlds(tab, scope, o.Targets, src)
-	runs, err := o.collect(ctx, pl, w)
+	runs, err := o.collectSightings(ctx, pl, w)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 		Runs: o.Runs - taught, Taught: taught, Confidence: 1 - DefaultAlpha,
 	}
 	for k, name := range []string{"rows as they are", "rows made to stand out"} {
-		kind := judge(runs, taught, k*o.Targets, (k+1)*o.Targets, o.Delta.Float(), DefaultAlpha/2)
+		kind := attackTargets(runs, taught, k*o.Targets, (k+1)*o.Targets, o.Delta.Float(), DefaultAlpha/2)
 		kind.Name = name
 		r.Kinds = append(r.Kinds, kind)
 		r.Bound = max(r.Bound, kind.Bound)
@@ -135,8 +135,8 @@ type sighting struct {
 	seen   [2]float64 // confidence in the row with its own part, and with the other
 }
 
-// collect trains and looks: a sighting of each target for every run.
-func (o *Membership) collect(ctx context.Context, pl learn.Plan, w *worlds) ([][]sighting, error) {
+// collectSightings trains and looks: a sighting of each target for every run.
+func (o *Membership) collectSightings(ctx context.Context, pl learn.Plan, w *worlds) ([][]sighting, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	out := make([][]sighting, o.Runs)
@@ -150,7 +150,7 @@ func (o *Membership) collect(ctx context.Context, pl learn.Plan, w *worlds) ([][
 				if k >= o.Runs {
 					return
 				}
-				seen, err := w.look(ctx, pl, o.Source(uint64(k)+1))
+				seen, err := w.trainAndLook(ctx, pl, o.Source(uint64(k)+1))
 				if err != nil {
 					cancel(fmt.Errorf("attack: %w", err))
 					return
@@ -168,13 +168,13 @@ func (o *Membership) collect(ctx context.Context, pl learn.Plan, w *worlds) ([][
 	return out, context.Cause(ctx)
 }
 
-// look tosses the coins, trains and asks the model about every target.
-func (w *worlds) look(ctx context.Context, pl learn.Plan, src rng.Source) ([]sighting, error) {
+// trainAndLook tosses the coins, trains and asks the model about every target.
+func (w *worlds) trainAndLook(ctx context.Context, pl learn.Plan, src rng.Source) ([]sighting, error) {
 	seen := make([]sighting, len(w.targets))
 	for i := range seen {
 		seen[i].member = src.Uint64()&1 == 1
 	}
-	tab, err := memory.New(w.table(seen))
+	tab, err := memory.New(w.tableOf(seen))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (w *worlds) look(ctx context.Context, pl learn.Plan, src rng.Source) ([]sig
 		return nil, err
 	}
 	for version := range 2 {
-		c, err := confidences(m, w.versions[version])
+		c, err := logOddsOfLabels(m, w.versions[version])
 		if err != nil {
 			return nil, err
 		}
@@ -194,9 +194,9 @@ func (w *worlds) look(ctx context.Context, pl learn.Plan, src rng.Source) ([]sig
 	return seen, nil
 }
 
-// confidences are the log-odds that m gives to the rows' own labels, within
+// logOddsOfLabels are the log-odds that m gives to the rows' own labels, within
 // reason: a score of 0 or 1 has none.
-func confidences(m *model.Model, t *dataset.Table) ([]float64, error) {
+func logOddsOfLabels(m *model.Model, t *dataset.Table) ([]float64, error) {
 	b, err := m.Bind(t.Schema)
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func TestCurvesOfKnownLaws(t *testing.T) {
 		}
 		runs = append(runs, run)
 	}
-	k := judge(runs, trainings/2, 0, targets, 0, DefaultAlpha)
+	k := attackTargets(runs, trainings/2, 0, targets, 0, DefaultAlpha)
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	if want := phi(d / math.Sqrt2); math.Abs(k.Ratio.AUC.Value-want) > 0.02 || k.Ratio.AUC.Low > want || k.Ratio.AUC.High < want {
 		t.Errorf("AUC %+v, want %g", k.Ratio.AUC, want)
@@ -106,9 +106,9 @@ func TestWorldsAreNeighbours(t *testing.T) {
 			for i := range coins {
 				coins[i].member = i%2 == 0
 			}
-			a := w.table(coins)
+			a := w.tableOf(coins)
 			coins[3].member = true
-			b := w.table(coins)
+			b := w.tableOf(coins)
 			if relation == dp.AddRemove {
 				if b.Rows != a.Rows+1 || a.Rows != tab.Rows-n {
 					t.Fatalf("%s: %d and %d rows", scope, a.Rows, b.Rows)

@@ -34,7 +34,7 @@ func Scope(s *schema.Schema) dp.Scope {
 func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (list []Neighbours) {
 	label := scope != dp.PrivateFeatures
 	add := func(name string, t *dataset.Table, a, b cell, labels [2]uint8) {
-		n := Neighbours{name, [2]*dataset.Table{protect(t, scope, a, labels[0]), protect(t, scope, b, labels[1])}}
+		n := Neighbours{name, [2]*dataset.Table{replaceProtected(t, scope, a, labels[0]), replaceProtected(t, scope, b, labels[1])}}
 		if s.Relation == dp.AddRemove {
 			rest := make([]int, rows-1)
 			for i := range rest {
@@ -52,16 +52,16 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 		return t
 	}
 	last := uint8(s.Classes() - 1)
-	add("one row at the lower ends against the upper, the others low", uniform(s, rows, low), low, high, [2]uint8{0, 0})
-	add("one row at the lower ends against the upper, the others high", uniform(s, rows, high), low, high, [2]uint8{last, last})
-	add("one row at the lower ends against the upper, the others low and of one label", same(uniform(s, rows, low), 0), low, high, [2]uint8{0, 0})
+	add("one row at the lower ends against the upper, the others low", equalRows(s, rows, lowestCode), lowestCode, highestCode, [2]uint8{0, 0})
+	add("one row at the lower ends against the upper, the others high", equalRows(s, rows, highestCode), lowestCode, highestCode, [2]uint8{last, last})
+	add("one row at the lower ends against the upper, the others low and of one label", same(equalRows(s, rows, lowestCode), 0), lowestCode, highestCode, [2]uint8{0, 0})
 	if label && s.Relation != dp.AddRemove {
-		add("one row with the first label against the last, at the upper ends, the others low", uniform(s, rows, low), high, high, [2]uint8{0, last})
-		add("one row with the first label against the last, the others of the first", same(uniform(s, rows, high), 0), high, high, [2]uint8{0, last})
+		add("one row with the first label against the last, at the upper ends, the others low", equalRows(s, rows, lowestCode), highestCode, highestCode, [2]uint8{0, last})
+		add("one row with the first label against the last, the others of the first", same(equalRows(s, rows, highestCode), 0), highestCode, highestCode, [2]uint8{0, last})
 	}
 	anything := func(codes int) uint32 { return uint32(rng.Below(src, uint64(codes))) }
 	for i := range 3 {
-		t := uniform(s, rows, anything)
+		t := equalRows(s, rows, anything)
 		for k := range t.Labels {
 			t.Labels[k] = uint8(anything(s.Classes()))
 		}
@@ -74,12 +74,12 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 // cell chooses the code of a column with that many codes.
 type cell func(codes int) uint32
 
-func low(int) uint32        { return 0 }
-func high(codes int) uint32 { return uint32(codes - 1) }
+func lowestCode(int) uint32        { return 0 }
+func highestCode(codes int) uint32 { return uint32(codes - 1) }
 
-// levels are the codes that a table here can hold: a number's declared bounds
+// codeValues are the codes that a table here can hold: a number's declared bounds
 // and middle, a category's declared levels. Derived cells follow from the others.
-func levels(c *schema.Column) (values []float64, codes int) {
+func codeValues(c *schema.Column) (values []float64, codes int) {
 	switch {
 	case c.Role == schema.Ignored || c.Derived != schema.InFile:
 		return nil, 0
@@ -89,11 +89,11 @@ func levels(c *schema.Column) (values []float64, codes int) {
 	return nil, len(c.Levels)
 }
 
-// uniform is a table of equal rows with labels in turn, and no derived cells.
-func uniform(s *schema.Schema, rows int, of cell) *dataset.Table {
+// equalRows is a table of equal rows with labels in turn, and no derived cells.
+func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, len(s.Columns)), Labels: make([]uint8, rows)}
 	for j := range s.Columns {
-		values, codes := levels(&s.Columns[j])
+		values, codes := codeValues(&s.Columns[j])
 		if codes == 0 {
 			continue
 		}
@@ -105,9 +105,9 @@ func uniform(s *schema.Schema, rows int, of cell) *dataset.Table {
 	return t
 }
 
-// protect returns t with the protected cells of its row 0 set by of, and its
+// replaceProtected returns t with the protected cells of its row 0 set by of, and its
 // label where that is protected; derived cells follow.
-func protect(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
+func replaceProtected(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
 	rows := make([]int, t.Rows)
 	for i := range rows {
 		rows[i] = i
@@ -115,7 +115,7 @@ func protect(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Ta
 	out := t.Subset(rows)
 	for j := range t.Schema.Columns {
 		c := &t.Schema.Columns[j]
-		_, n := levels(c)
+		_, n := codeValues(c)
 		if n == 0 || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
 			continue
 		}

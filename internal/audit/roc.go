@@ -57,9 +57,9 @@ type judged struct {
 	score  float64
 }
 
-// judge attacks the targets from to until with the first runs as teachers. alpha
+// attackTargets attacks the targets from to until with the first runs as teachers. alpha
 // is what the bounds of all its targets may fail with.
-func judge(runs [][]sighting, taught, from, until int, delta, alpha float64) Kind {
+func attackTargets(runs [][]sighting, taught, from, until int, delta, alpha float64) Kind {
 	k := Kind{Targets: until - from}
 	var loss, ratio [2][]judged // of teachers, and measured
 	for i := from; i < until; i++ {
@@ -74,10 +74,10 @@ func judge(runs [][]sighting, taught, from, until int, delta, alpha float64) Kin
 			loss[half] = append(loss[half], judged{r, s.member, s.seen[0]})
 			own[half] = append(own[half], judged{r, s.member, weigh(r, s.seen)})
 		}
-		k.Bound = max(k.Bound, exposed(own[0], own[1], delta, alpha/float64(until-from)))
+		k.Bound = max(k.Bound, exposedBound(own[0], own[1], delta, alpha/float64(until-from)))
 		ratio[0], ratio[1] = append(ratio[0], own[0]...), append(ratio[1], own[1]...)
 	}
-	k.Loss, k.Ratio = measure(loss[0], loss[1]), measure(ratio[0], ratio[1])
+	k.Loss, k.Ratio = measureCurve(loss[0], loss[1]), measureCurve(ratio[0], ratio[1])
 	return k
 }
 
@@ -110,7 +110,7 @@ func learnRatio(all [][]sighting, i int, use func(run int) bool) func([2]float64
 		}
 	}
 	for _, run := range runs {
-		w := world(run[i].member)
+		w := worldIndex(run[i].member)
 		n[w]++
 		for v, x := range run[i].seen {
 			mean[w][v] += x
@@ -123,7 +123,7 @@ func learnRatio(all [][]sighting, i int, use func(run int) bool) func([2]float64
 	}
 	var c [3]float64 // covariance: 00, 01, 11
 	for _, run := range runs {
-		m := mean[world(run[i].member)]
+		m := mean[worldIndex(run[i].member)]
 		a, b := run[i].seen[0]-m[0], run[i].seen[1]-m[1]
 		c[0], c[1], c[2] = c[0]+a*a, c[1]+a*b, c[2]+b*b
 	}
@@ -142,25 +142,25 @@ func learnRatio(all [][]sighting, i int, use func(run int) bool) func([2]float64
 	}
 }
 
-func world(member bool) int {
+func worldIndex(member bool) int {
 	if member {
 		return 1
 	}
 	return 0
 }
 
-// measure sets thresholds by what was seen while learning and counts in the
+// measureCurve sets thresholds by what was seen while learning and counts in the
 // measured runs.
-func measure(taught, measured []judged) (c Curve) {
+func measureCurve(taught, measured []judged) (c Curve) {
 	c.AUC = blockAUC(measured)
-	steps := climb(taught)
+	steps := listThresholds(taught)
 	best, top := 0.0, math.Inf(1)
 	for _, s := range steps {
 		if gain := s.tpr - s.fpr; gain > best {
 			best, top = gain, s.at
 		}
 	}
-	t, f := rate(measured, top, true), rate(measured, top, false)
+	t, f := shareAbove(measured, top, true), shareAbove(measured, top, false)
 	half := math.Hypot(t.High-t.Low, f.High-f.Low) / 2
 	c.Advantage = Interval{t.Value - f.Value, max(t.Value-f.Value-half, -1), min(t.Value-f.Value+half, 1)}
 	for _, want := range Rates {
@@ -170,7 +170,7 @@ func measure(taught, measured []judged) (c Curve) {
 				at = s.at
 			}
 		}
-		c.Points = append(c.Points, Point{want, rate(measured, at, false), rate(measured, at, true)})
+		c.Points = append(c.Points, Point{want, shareAbove(measured, at, false), shareAbove(measured, at, true)})
 	}
 	return c
 }
@@ -178,16 +178,16 @@ func measure(taught, measured []judged) (c Curve) {
 // step is a threshold with its rates: scores of at least at count as members.
 type step struct{ at, fpr, tpr float64 }
 
-// climb lists the thresholds from the highest score down, one for each score.
-func climb(all []judged) (steps []step) {
+// listThresholds lists the thresholds from the highest score down, one for each score.
+func listThresholds(all []judged) (steps []step) {
 	ordered := slices.Clone(all)
 	slices.SortFunc(ordered, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
 	var count, total [2]float64
 	for _, j := range ordered {
-		total[world(j.member)]++
+		total[worldIndex(j.member)]++
 	}
 	for i, j := range ordered {
-		count[world(j.member)]++
+		count[worldIndex(j.member)]++
 		if i+1 == len(ordered) || ordered[i+1].score != j.score {
 			steps = append(steps, step{j.score, count[0] / max(total[0], 1), count[1] / max(total[1], 1)})
 		}
@@ -195,10 +195,10 @@ func climb(all []judged) (steps []step) {
 	return steps
 }
 
-// rate is the share of members, or of others, with a score of at least at. Its
+// shareAbove is the share of members, or of others, with a score of at least at. Its
 // interval is the wider of the exact binomial one and the normal one that takes
 // the targets of one training as dependent.
-func rate(all []judged, at float64, members bool) Interval {
+func shareAbove(all []judged, at float64, members bool) Interval {
 	hits, of := map[int]float64{}, map[int]float64{}
 	var k, n float64
 	for _, j := range all {
@@ -225,10 +225,10 @@ func rate(all []judged, at float64, members bool) Interval {
 	return Interval{p, max(min(low, p-wide), 0), min(max(high, p+wide), 1)}
 }
 
-// auc is the probability that a member scores higher than another, ties half.
-func auc(all []judged) float64 {
+// rankProbability is the probability that a member scores higher than another, ties half.
+func rankProbability(all []judged) float64 {
 	var area, fpr, tpr float64
-	for _, s := range climb(all) {
+	for _, s := range listThresholds(all) {
 		area += (s.fpr - fpr) * (s.tpr + tpr) / 2
 		fpr, tpr = s.fpr, s.tpr
 	}
@@ -245,7 +245,7 @@ func blockAUC(all []judged) Interval {
 	}
 	var sum, square float64
 	for _, p := range parts {
-		a := auc(p)
+		a := rankProbability(p)
 		sum += a
 		square += a * a
 	}
@@ -254,13 +254,13 @@ func blockAUC(all []judged) Interval {
 	return Interval{mean, max(mean-half, 0), min(mean+half, 1)}
 }
 
-// exposed is the bound on ε that one target proves: of the thresholds, in both
+// exposedBound is the bound on ε that one target proves: of the thresholds, in both
 // directions, the one that promised most while learning, counted in the measured
 // runs, which are independent of each other.
-func exposed(taught, measured []judged, delta, alpha float64) float64 {
+func exposedBound(taught, measured []judged, delta, alpha float64) float64 {
 	count := func(all []judged, at float64) (k, n [2]int) {
 		for _, j := range all {
-			w := world(j.member)
+			w := worldIndex(j.member)
 			n[w]++
 			if j.score >= at {
 				k[w]++
@@ -278,7 +278,7 @@ func exposed(taught, measured []judged, delta, alpha float64) float64 {
 		}
 	}
 	most, at, way := -1.0, 0.0, 0
-	steps := climb(taught)
+	steps := listThresholds(taught)
 	for i := 0; i < len(steps); i += 1 + len(steps)/64 {
 		k, n := count(taught, steps[i].at)
 		for w, b := range bounds(k, n, 0.05) { // chosen at leisure, counted at alpha

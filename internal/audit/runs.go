@@ -10,31 +10,31 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// collect makes n runs on each side and keeps their numbers, side by side.
+// collectRuns makes n runs on each side and keeps their numbers, side by side.
 // from and to are the shares of the audit that this covers, for Progress.
-func (a *auditor) collect(ctx context.Context, p *Pair, n int, from, to float64) (out [2][]float64, err error) {
+func (a *auditor) collectRuns(ctx context.Context, p *Pair, n int, from, to float64) (out [2][]float64, err error) {
 	width := len(p.Outputs)
 	for side := range out {
 		out[side] = make([]float64, n*width)
 	}
-	err = a.each(ctx, p, n, from, to, func(ctx context.Context, side, first, runs int, src rng.Source) error {
+	err = a.eachBatch(ctx, p, n, from, to, func(ctx context.Context, side, first, runs int, src rng.Source) error {
 		return p.Draw(ctx, side, src, out[side][first*width:(first+runs)*width])
 	})
 	return out, err
 }
 
-// count makes n runs on each side and counts those in which ev happened.
-func (a *auditor) count(ctx context.Context, p *Pair, ev *event, n int) (counts [2]int, err error) {
+// countEvent makes n runs on each side and counts those in which ev happened.
+func (a *auditor) countEvent(ctx context.Context, p *Pair, ev *event, n int) (counts [2]int, err error) {
 	var total [2]atomic.Int64
 	width := len(p.Outputs)
-	err = a.each(ctx, p, n, searchUntil, 1, func(ctx context.Context, side, first, runs int, src rng.Source) error {
+	err = a.eachBatch(ctx, p, n, searchUntil, 1, func(ctx context.Context, side, first, runs int, src rng.Source) error {
 		out := make([]float64, runs*width)
 		if err := p.Draw(ctx, side, src, out); err != nil {
 			return err
 		}
 		k := 0
 		for i := range runs {
-			if ev.happened(out[i*width:][:width]) {
+			if ev.happenedIn(out[i*width:][:width]) {
 				k++
 			}
 		}
@@ -44,9 +44,9 @@ func (a *auditor) count(ctx context.Context, p *Pair, ev *event, n int) (counts 
 	return [2]int{int(total[0].Load()), int(total[1].Load())}, err
 }
 
-// each calls do for batches of n runs on each side, the sides in turn, on all
+// eachBatch calls do for batches of n runs on each side, the sides in turn, on all
 // workers. The first error ends it.
-func (a *auditor) each(ctx context.Context, p *Pair, n int, from, to float64, do func(ctx context.Context, side, first, runs int, src rng.Source) error) error {
+func (a *auditor) eachBatch(ctx context.Context, p *Pair, n int, from, to float64, do func(ctx context.Context, side, first, runs int, src rng.Source) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batch := p.Batch
@@ -59,7 +59,7 @@ func (a *auditor) each(ctx context.Context, p *Pair, n int, from, to float64, do
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	var told sync.Mutex
-	for range min(a.workers(), 2*batches) {
+	for range min(a.workerCount(), 2*batches) {
 		workers.Go(func() {
 			src := rng.System()
 			for ctx.Err() == nil {

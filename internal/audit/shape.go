@@ -14,10 +14,10 @@ type Shape struct {
 	Share     [2][]float64 // of the runs of a side, parallel to At
 }
 
-// shape describes the statistic of the chosen event on the runs it was chosen
+// describeEvent describes the statistic of the chosen event on the runs it was chosen
 // on: every value where there are few, else cells of one width over all but
 // the outermost runs, which count for the first and the last cell.
-func shape(ev *event, p *Pair, out [2][]float64) Shape {
+func describeEvent(ev *event, p *Pair, out [2][]float64) Shape {
 	const cells = 24
 	width := len(p.Outputs)
 	n := len(out[0]) / width

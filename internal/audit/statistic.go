@@ -15,23 +15,23 @@ type statistic struct {
 	of   func(run []float64) float64
 }
 
-// statistics lists what to look at: the pair's own score, each number, the
+// listStatistics lists what to look at: the pair's own score, each number, the
 // position of each number's lowest bit (where floating-point noise leaks), and
 // likelihood ratios learned from the runs, of each number alone, of all taken
 // as independent, and of each two together where there are few.
-func statistics(p *Pair, out [2][]float64) (list []statistic) {
+func listStatistics(p *Pair, out [2][]float64) (list []statistic) {
 	width := len(p.Outputs)
 	if p.Score != nil {
-		list = append(list, statistic{"likelihood ratio", func(run []float64) float64 { return ordered(p.Score(run)) }})
+		list = append(list, statistic{"likelihood ratio", func(run []float64) float64 { return orderedFloat(p.Score(run)) }})
 	}
 	ratios := make([]func(run []float64) float64, width)
 	for k, name := range p.Outputs {
-		list = append(list, statistic{name, func(run []float64) float64 { return ordered(run[k]) }})
-		if seen(out, width, k, lowestBit) > 1 {
+		list = append(list, statistic{name, func(run []float64) float64 { return orderedFloat(run[k]) }})
+		if countSeen(out, width, k, lowestBit) > 1 {
 			list = append(list, statistic{"lowest bit of " + name, func(run []float64) float64 { return lowestBit(run[k]) }})
 		}
 		b := newBins(out, width, k, 64)
-		ratios[k] = learned([]bins{b}, out, width)
+		ratios[k] = learnCellRatio([]bins{b}, out, width)
 		list = append(list, statistic{"learned ratio of " + name, ratios[k]})
 	}
 	if width == 1 {
@@ -48,15 +48,15 @@ func statistics(p *Pair, out [2][]float64) (list []statistic) {
 		for k := range width {
 			for l := range k {
 				both := []bins{newBins(out, width, l, 24), newBins(out, width, k, 24)}
-				list = append(list, statistic{fmt.Sprintf("learned ratio of (%s, %s)", p.Outputs[l], p.Outputs[k]), learned(both, out, width)})
+				list = append(list, statistic{fmt.Sprintf("learned ratio of (%s, %s)", p.Outputs[l], p.Outputs[k]), learnCellRatio(both, out, width)})
 			}
 		}
 	}
 	return list
 }
 
-// ordered gives NaN a place among the numbers.
-func ordered(x float64) float64 {
+// orderedFloat gives NaN a place among the numbers.
+func orderedFloat(x float64) float64 {
 	if math.IsNaN(x) {
 		return math.Inf(-1)
 	}
@@ -77,8 +77,8 @@ func lowestBit(x float64) float64 {
 	return float64(e - 53)
 }
 
-// seen is how many values f takes on the first runs, at most 2.
-func seen(out [2][]float64, width, k int, f func(float64) float64) int {
+// countSeen is how many values f takes on the first runs, at most 2.
+func countSeen(out [2][]float64, width, k int, f func(float64) float64) int {
 	first := f(out[0][k])
 	for side := range out {
 		for i := k; i < min(len(out[side]), 1000*width); i += width {
@@ -103,7 +103,7 @@ func newBins(out [2][]float64, width, number, cells int) bins {
 	stride := max(1, n/20_000)
 	for side := range out {
 		for i := 0; i < n; i += stride {
-			all = append(all, ordered(out[side][i*width+number]))
+			all = append(all, orderedFloat(out[side][i*width+number]))
 		}
 	}
 	slices.Sort(all)
@@ -116,24 +116,24 @@ func newBins(out [2][]float64, width, number, cells int) bins {
 	return b
 }
 
-func (b bins) cell(run []float64) int {
-	at, exact := slices.BinarySearch(b.edges, ordered(run[b.number]))
+func (b bins) cellOf(run []float64) int {
+	at, exact := slices.BinarySearch(b.edges, orderedFloat(run[b.number]))
 	if exact {
 		at++
 	}
 	return at
 }
 
-// learned estimates the log-likelihood ratio of side 0 against side 1 in the
+// learnCellRatio estimates the log-likelihood ratio of side 0 against side 1 in the
 // cells of a product of bins, with half a run added to every cell.
-func learned(product []bins, out [2][]float64, width int) func(run []float64) float64 {
+func learnCellRatio(product []bins, out [2][]float64, width int) func(run []float64) float64 {
 	cells := 1
 	for _, b := range product {
 		cells *= len(b.edges) + 1
 	}
 	at := func(run []float64) (cell int) {
 		for _, b := range product {
-			cell = cell*(len(b.edges)+1) + b.cell(run)
+			cell = cell*(len(b.edges)+1) + b.cellOf(run)
 		}
 		return cell
 	}

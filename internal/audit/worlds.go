@@ -29,15 +29,15 @@ func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *world
 		rows[i] = i
 	}
 	rng.Shuffle(src, len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	w := &worlds{base: tab.Subset(sorted(rows)), leaveOut: tab.Schema.Relation == dp.AddRemove, targets: rows[:2*n]}
+	w := &worlds{base: tab.Subset(sortedRows(rows)), leaveOut: tab.Schema.Relation == dp.AddRemove, targets: rows[:2*n]}
 	donors := rows[2*n : 3*n]
 	own, other := tab.Subset(w.targets), tab.Subset(append(slices.Clone(donors), w.targets[n:]...))
 	last := uint8(tab.Schema.Classes() - 1)
 	for i := n; i < 2*n; i++ { // to stand out: a corner of the table of its own, against the opposite one
 		for j := range tab.Cols {
 			upper := src.Uint64()&1 == 1
-			set(&own.Cols[j], i, end(tab, j, upper))
-			set(&other.Cols[j], i, end(tab, j, !upper))
+			setCode(&own.Cols[j], i, endCode(tab, j, upper))
+			setCode(&other.Cols[j], i, endCode(tab, j, !upper))
 		}
 		own.Labels[i], other.Labels[i] = 0, last
 		if src.Uint64()&1 == 1 {
@@ -47,7 +47,7 @@ func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *world
 	for i := range w.targets {
 		for j := range tab.Cols {
 			if c := &tab.Schema.Columns[j]; c.Role == schema.Ignored || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
-				set(&other.Cols[j], i, at(&own.Cols[j], i))
+				setCode(&other.Cols[j], i, codeAt(&own.Cols[j], i))
 			}
 		}
 		switch {
@@ -63,8 +63,8 @@ func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *world
 	return w
 }
 
-// table is the table of one training.
-func (w *worlds) table(coins []sighting) *dataset.Table {
+// tableOf is the table of one training.
+func (w *worlds) tableOf(coins []sighting) *dataset.Table {
 	keep := make([]int, 0, w.base.Rows)
 	place := make([]int, w.base.Rows)
 	out := map[int]bool{}
@@ -90,7 +90,7 @@ func (w *worlds) table(coins []sighting) *dataset.Table {
 		}
 		for j := range t.Cols {
 			if t.Schema.Columns[j].Derived == schema.InFile {
-				set(&t.Cols[j], place[row], at(&version.Cols[j], i))
+				setCode(&t.Cols[j], place[row], codeAt(&version.Cols[j], i))
 			}
 		}
 		t.Labels[place[row]] = version.Labels[i]
@@ -99,9 +99,9 @@ func (w *worlds) table(coins []sighting) *dataset.Table {
 	return t
 }
 
-// end is the code at one end of column j: of the numbers that occur, or of the
+// endCode is the code at one end of column j: of the numbers that occur, or of the
 // declared levels.
-func end(t *dataset.Table, j int, upper bool) uint32 {
+func endCode(t *dataset.Table, j int, upper bool) uint32 {
 	c := &t.Cols[j]
 	if c.Values == nil {
 		if n := len(t.Schema.Columns[j].Levels); upper && n > 0 {
@@ -118,15 +118,15 @@ func end(t *dataset.Table, j int, upper bool) uint32 {
 	return uint32(best)
 }
 
-func at(c *column.Column, i int) uint32 {
+func codeAt(c *column.Column, i int) uint32 {
 	if c.Codes.Len() == 0 { // ignored
 		return 0
 	}
 	return c.Codes.At(i)
 }
 
-// set changes a cell of a column whose codes nobody else holds.
-func set(c *column.Column, i int, code uint32) {
+// setCode changes a cell of a column whose codes nobody else holds.
+func setCode(c *column.Column, i int, code uint32) {
 	switch {
 	case c.Codes.U8 != nil:
 		c.Codes.U8[i] = uint8(code)
@@ -137,7 +137,7 @@ func set(c *column.Column, i int, code uint32) {
 	}
 }
 
-func sorted(rows []int) []int {
+func sortedRows(rows []int) []int {
 	out := slices.Clone(rows)
 	slices.Sort(out)
 	return out

@@ -29,7 +29,7 @@ func writeCSV(w io.Writer, parts iter.Seq[*dataset.Table]) error {
 	cells := make([][]string, columns)
 	for j := range s.Columns {
 		line = append(append(line, s.Columns[j].Name...), ',')
-		cells[j] = texts(s, j)
+		cells[j] = cellTexts(s, j)
 	}
 	line = append(append(line, s.Label.Name...), '\n')
 	var codes [columns][]uint32

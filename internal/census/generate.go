@@ -26,7 +26,7 @@ const (
 // longer one. It panics when rows is negative.
 func Generate(seed uint64, rows int) *dataset.Table {
 	checkRows(rows)
-	return generate(Schema(), seed, 0, rows)
+	return generateRows(Schema(), seed, 0, rows)
 }
 
 // Parts yields the table Generate(seed, rows) as consecutive tables of PartRows
@@ -37,7 +37,7 @@ func Parts(seed uint64, rows int) iter.Seq[*dataset.Table] {
 	return func(yield func(*dataset.Table) bool) {
 		s := Schema()
 		for from := 0; from < rows; from += PartRows {
-			if !yield(generate(s, seed, from, min(PartRows, rows-from))) {
+			if !yield(generateRows(s, seed, from, min(PartRows, rows-from))) {
 				return
 			}
 		}
@@ -50,8 +50,8 @@ func checkRows(rows int) {
 	}
 }
 
-// generate draws rows people from the first one on, a multiple of blockRows.
-func generate(s *schema.Schema, seed uint64, first, rows int) *dataset.Table {
+// generateRows draws rows people from the first one on, a multiple of blockRows.
+func generateRows(s *schema.Schema, seed uint64, first, rows int) *dataset.Table {
 	m := sharedWorld()
 	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, columns), Labels: make([]uint8, rows)}
 	for j := range t.Cols {
@@ -68,8 +68,8 @@ func generate(s *schema.Schema, seed uint64, first, rows int) *dataset.Table {
 		workers.Go(func() {
 			var st stream
 			for from := range blocks {
-				st.open(seed, uint64((first+from)/blockRows))
-				m.fill(t, from, min(from+blockRows, rows), &st)
+				st.openBlock(seed, uint64((first+from)/blockRows))
+				m.fillRows(t, from, min(from+blockRows, rows), &st)
 			}
 		})
 	}
@@ -96,11 +96,11 @@ var sharedWorld = sync.OnceValue(func() *world {
 			m.shift[r][p] = 40*r + 150*p
 		}
 	}
-	m.values[colAge] = span(minAge, maxAge, 1)
-	m.values[colHousehold] = span(1, maxHousehold, 1)
-	m.values[colHours] = span(0, maxHours, 1)
-	m.values[colTenure] = span(0, maxTenure, 1)
-	m.values[colWeight] = span(minWeight, minWeight+weightStep*(weightSteps-1), weightStep)
+	m.values[colAge] = spanSteps(minAge, maxAge, 1)
+	m.values[colHousehold] = spanSteps(1, maxHousehold, 1)
+	m.values[colHours] = spanSteps(0, maxHours, 1)
+	m.values[colTenure] = spanSteps(0, maxTenure, 1)
+	m.values[colWeight] = spanSteps(minWeight, minWeight+weightStep*(weightSteps-1), weightStep)
 	m.values[colCapital] = []float64{0}
 	for k := range capitalSteps - 1 {
 		amount := minCapital * math.Pow(float64(maxCapital)/minCapital, float64(k)/(capitalSteps-2))
@@ -109,15 +109,15 @@ var sharedWorld = sync.OnceValue(func() *world {
 	return m
 })
 
-func span(from, to, step int) (out []float64) {
+func spanSteps(from, to, step int) (out []float64) {
 	for x := from; x <= to; x += step {
 		out = append(out, float64(x))
 	}
 	return out
 }
 
-// fill draws the people from..to-1, cause before effect.
-func (m *world) fill(t *dataset.Table, from, to int, st *stream) {
+// fillRows draws the people from..to-1, cause before effect.
+func (m *world) fillRows(t *dataset.Table, from, to int, st *stream) {
 	var (
 		age, sex, region = t.Cols[colAge].Codes.U8, t.Cols[colSex].Codes.U8, t.Cols[colRegion].Codes.U8
 		settlement       = t.Cols[colSettlement].Codes.U8
@@ -136,41 +136,41 @@ func (m *world) fill(t *dataset.Table, from, to int, st *stream) {
 	)
 	l, sc := m.laws, m.score
 	for i := from; i < to; i++ {
-		r := l.region.draw(st.next())
-		p := l.settlement[r].draw(st.next())
-		o := l.origin[p].draw(st.next())
-		a := minAge + l.age[o].draw(st.next())
+		r := l.region.drawOutcome(st.nextWord())
+		p := l.settlement[r].drawOutcome(st.nextWord())
+		o := l.origin[p].drawOutcome(st.nextWord())
+		a := minAge + l.age[o].drawOutcome(st.nextWord())
 		b := int(l.band[a])
-		s := l.sex[b].draw(st.next())
-		e := l.education[b][s][p][o].draw(st.next())
-		w := l.work[b][s][e].draw(st.next())
-		j := l.job[e][s][w].draw(st.next())
-		ms := l.marital[b][s].draw(st.next())
-		size := 1 + l.household[ms][b].draw(st.next())
-		h := l.hours[j][s][b].draw(st.next())
+		s := l.sex[b].drawOutcome(st.nextWord())
+		e := l.education[b][s][p][o].drawOutcome(st.nextWord())
+		w := l.work[b][s][e].drawOutcome(st.nextWord())
+		j := l.job[e][s][w].drawOutcome(st.nextWord())
+		ms := l.marital[b][s].drawOutcome(st.nextWord())
+		size := 1 + l.household[ms][b].drawOutcome(st.nextWord())
+		h := l.hours[j][s][b].drawOutcome(st.nextWord())
 		y := 0
 		if w != notWorking {
 			// The product of two uniforms: many have just begun, few stayed on.
-			y = st.below(st.below(min(a-minAge, maxTenure)+1) + 1)
+			y = st.drawBelow(st.drawBelow(min(a-minAge, maxTenure)+1) + 1)
 		}
-		k := l.capital[b][e][w].draw(st.next())
+		k := l.capital[b][e][w].drawOutcome(st.nextWord())
 
 		points := sc.career[e][a] + sc.job[j][h] + sc.work[w] + sc.family[s][ms][size] +
 			sc.place[r][p] + sc.degree[o][e] + sc.tenure[y] + sc.wealth[k]
 		t.Labels[i] = 0
-		if st.next() < sc.chanceOf(points) {
+		if st.nextWord() < sc.chanceOf(points) {
 			t.Labels[i] = 1
 		}
 
 		age[i], sex[i], region[i], settlement[i], origin[i] = uint8(a-minAge), uint8(s), uint8(r), uint8(p), uint8(o)
 		education[i], workClass[i], occupation[i] = uint8(e), uint8(w), uint8(j)
-		if st.next() < notAnswering {
+		if st.nextWord() < notAnswering {
 			workClass[i], occupation[i] = noWorkAnswer, noJobAnswer
 		}
 		marital[i], household[i], hours[i], tenure[i] = uint8(ms), uint8(size-1), uint8(h), uint8(y)
 		capital[i] = uint16(k)
 		// A product of uniforms: skewed, as weights of surveys are.
-		word := st.next()
+		word := st.nextWord()
 		skew := (word & 0xffff) * (word >> 16) >> 16 // 0..65534
 		weight[i] = uint16(m.shift[r][p] + int(skew*3200>>16))
 	}

@@ -75,8 +75,8 @@ func softLaw(logits []float64) law {
 
 const never = -1000
 
-// draw turns 32 uniform bits into an outcome.
-func (l law) draw(word uint32) int {
+// drawOutcome turns 32 uniform bits into an outcome.
+func (l law) drawOutcome(word uint32) int {
 	at := uint64(word) * uint64(len(l))
 	i := at >> 32
 	if e := l[i]; uint32(at) >= e.cut {
@@ -92,8 +92,8 @@ type stream struct {
 	half bool
 }
 
-// open starts the stream of one block. Distinct (seed, block) are distinct keys.
-func (s *stream) open(seed, block uint64) {
+// openBlock starts the stream of one block. Distinct (seed, block) are distinct keys.
+func (s *stream) openBlock(seed, block uint64) {
 	key := [32]byte([]byte("................discreet: census"))
 	binary.LittleEndian.PutUint64(key[0:], seed)
 	binary.LittleEndian.PutUint64(key[8:], block)
@@ -101,7 +101,7 @@ func (s *stream) open(seed, block uint64) {
 	s.half = false
 }
 
-func (s *stream) next() uint32 {
+func (s *stream) nextWord() uint32 {
 	if s.half {
 		s.half = false
 		return uint32(s.word >> 32)
@@ -111,7 +111,7 @@ func (s *stream) next() uint32 {
 	return uint32(s.word)
 }
 
-// below draws from 0..n-1 with a bias of at most n·2^-32, which no table shows.
-func (s *stream) below(n int) int {
-	return int(uint64(s.next()) * uint64(n) >> 32)
+// drawBelow draws from 0..n-1 with a bias of at most n·2^-32, which no table shows.
+func (s *stream) drawBelow(n int) int {
+	return int(uint64(s.nextWord()) * uint64(n) >> 32)
 }

@@ -54,7 +54,7 @@ func TestDrawUsesTheWholeWord(t *testing.T) {
 	const steps = 1 << 20
 	var got [4]int
 	for i := range steps {
-		got[l.draw(uint32(i<<12|i&0xfff))]++
+		got[l.drawOutcome(uint32(i<<12|i&0xfff))]++
 	}
 	for k, w := range []int{1, 2, 3, 10} {
 		if want := steps * w / 16; got[k] < want-8 || got[k] > want+8 {
@@ -65,10 +65,10 @@ func TestDrawUsesTheWholeWord(t *testing.T) {
 
 func TestStreamHalvesWords(t *testing.T) {
 	var a stream
-	a.open(1, 2)
-	first := []uint32{a.next(), a.next(), a.next()}
-	a.open(1, 2) // after an odd number of draws: the spare half must be dropped
-	if again := []uint32{a.next(), a.next(), a.next()}; !slices.Equal(first, again) {
+	a.openBlock(1, 2)
+	first := []uint32{a.nextWord(), a.nextWord(), a.nextWord()}
+	a.openBlock(1, 2) // after an odd number of draws: the spare half must be dropped
+	if again := []uint32{a.nextWord(), a.nextWord(), a.nextWord()}; !slices.Equal(first, again) {
 		t.Errorf("reopened stream gives %v, want %v", again, first)
 	}
 }

@@ -146,7 +146,7 @@ func parquetCells(s *schema.Schema) [][]parquet.Value {
 			}
 			continue
 		}
-		for _, text := range texts(s, j) {
+		for _, text := range cellTexts(s, j) {
 			cells[j] = append(cells[j], parquet.ByteArrayValue([]byte(text)).Level(0, 0, j))
 		}
 	}

@@ -52,16 +52,16 @@ func newLaws() *laws {
 			}
 		}
 	}
-	l.places()
-	l.ages()
-	l.schooling()
-	l.working()
-	l.families()
-	l.capitals()
+	l.setPlaces()
+	l.setAges()
+	l.setSchooling()
+	l.setWorking()
+	l.setFamilies()
+	l.setCapitals()
 	return l
 }
 
-func (l *laws) places() {
+func (l *laws) setPlaces() {
 	l.region = newLaw([]uint64{5, 8, 9, 8, 12, 13, 11, 15, 19})
 	for r, w := range [nRegion][]uint64{
 		// village, town, city
@@ -76,9 +76,9 @@ func (l *laws) places() {
 	}
 }
 
-// ages is a population pyramid: level to 60, then falling. People from abroad
+// setAges is a population pyramid: level to 60, then falling. People from abroad
 // are mostly of working age. Age then says who is how likely a woman.
-func (l *laws) ages() {
+func (l *laws) setAges() {
 	for o := range nOrigin {
 		w := make([]uint64, maxAge-minAge+1)
 		for i := range w {
@@ -99,10 +99,10 @@ func (l *laws) ages() {
 	}
 }
 
-// schooling leans on when and where one grew up: a lean of 1 shifts the odds of
+// setSchooling leans on when and where one grew up: a lean of 1 shifts the odds of
 // the highest against the lowest education by a factor e². A degree takes years
 // one must have lived.
-func (l *laws) schooling() {
+func (l *laws) setSchooling() {
 	base := [nEducation]float64{-3.6, -2.3, -1.0, 0.2, 0.1, -0.3, -0.2, -1.1, -2.9}
 	youngest := [nEducation]int{17, 17, 17, 17, 20, 20, 20, 25, 25} // by first age of the band
 	// By band: older cohorts had shorter schooling, women's most of all.
@@ -134,7 +134,7 @@ func (l *laws) schooling() {
 	}
 }
 
-func (l *laws) working() {
+func (l *laws) setWorking() {
 	base := [nWork]float64{-1.6, -4.2, -1.7, 1.0, -0.4, -2.9}
 	idle := [nSex][nBand]float64{
 		female: {1.9, 0.6, 0.3, 0.2, 0.2, 0.9, 3.6, 5.4},
@@ -155,7 +155,7 @@ func (l *laws) working() {
 			}
 		}
 	}
-	l.jobs()
+	l.setJobs()
 	l.weeklyHours()
 }
 
@@ -189,7 +189,7 @@ var jobs = [nJob]job{
 	{-0.2, 6.2, 1.7, 0.5, 0.8, -0.1, 47, -1.2, 1.5},
 }
 
-func (l *laws) jobs() {
+func (l *laws) setJobs() {
 	for e := range nEducation {
 		for s := range nSex {
 			for w := range nWork {
@@ -245,7 +245,7 @@ func (l *laws) weeklyHours() {
 	}
 }
 
-func (l *laws) families() {
+func (l *laws) setFamilies() {
 	// never_married, partnered, married, separated, widowed
 	by := [nBand][nMarital]uint64{
 		{96, 4, 0, 0, 0}, {75, 17, 7, 1, 0}, {38, 21, 36, 5, 0}, {18, 14, 55, 12, 1},
@@ -285,7 +285,7 @@ func (l *laws) families() {
 
 // capitals: most have none; the others' amounts are log-normal with a Pareto
 // tail above its 1.5 standard deviations.
-func (l *laws) capitals() {
+func (l *laws) setCapitals() {
 	has := [nBand]float64{-4.6, -4.2, -3.4, -2.8, -2.4, -2.1, -1.7, -1.6}
 	own := [nWork]float64{0.2, 0, 0.5, 0, 0, 1.3}
 	step := math.Log(float64(maxCapital)/minCapital) / (capitalSteps - 2)

@@ -65,25 +65,25 @@ func Schema() *schema.Schema {
 		Dialect:  schema.Dialect{Delimiter: ',', Quote: '"', Header: true, Missing: []string{missingToken}},
 		Columns: []schema.Column{
 			colAge:        {Name: "age", Role: schema.Public, Kind: schema.Number, Lower: minAge, Upper: maxAge},
-			colSex:        category("sex", schema.Public, sexes),
-			colRegion:     category("region", schema.Public, regions),
-			colSettlement: category("settlement", schema.Public, settlements),
-			colOrigin:     category("origin", schema.Public, origins),
-			colEducation:  category("education", schema.Private, educations),
-			colWorkClass:  answered("work_class", workClasses),
-			colOccupation: answered("occupation", occupations),
-			colMarital:    category("marital_status", schema.Private, maritals),
-			colHousehold:  number("household_size", 1, maxHousehold, 2, schema.Identity),
-			colHours:      number("weekly_hours", 0, maxHours, 40, schema.Identity),
-			colTenure:     number("years_in_job", 0, maxTenure, 5, schema.Identity),
-			colCapital:    number("capital_income", 0, maxCapital, 0, schema.Log1p),
-			colWeight:     number("sampling_weight", minWeight, minWeight+weightStep*(weightSteps-1), 2000, schema.Identity),
+			colSex:        categoryColumn("sex", schema.Public, sexes),
+			colRegion:     categoryColumn("region", schema.Public, regions),
+			colSettlement: categoryColumn("settlement", schema.Public, settlements),
+			colOrigin:     categoryColumn("origin", schema.Public, origins),
+			colEducation:  categoryColumn("education", schema.Private, educations),
+			colWorkClass:  answeredColumn("work_class", workClasses),
+			colOccupation: answeredColumn("occupation", occupations),
+			colMarital:    categoryColumn("marital_status", schema.Private, maritals),
+			colHousehold:  numberColumn("household_size", 1, maxHousehold, 2, schema.Identity),
+			colHours:      numberColumn("weekly_hours", 0, maxHours, 40, schema.Identity),
+			colTenure:     numberColumn("years_in_job", 0, maxTenure, 5, schema.Identity),
+			colCapital:    numberColumn("capital_income", 0, maxCapital, 0, schema.Log1p),
+			colWeight:     numberColumn("sampling_weight", minWeight, minWeight+weightStep*(weightSteps-1), 2000, schema.Identity),
 		},
 		Label: schema.Label{
 			Name:     "high_income",
 			Position: columns,
 			Role:     schema.Public,
-			Levels:   levels([]string{"no", "yes"}),
+			Levels:   levelsOf([]string{"no", "yes"}),
 			Positive: 1,
 			Default:  -1,
 		},
@@ -99,22 +99,22 @@ func SchemaYAML() []byte {
 	return text
 }
 
-func category(name string, role schema.Role, values []string) schema.Column {
-	return schema.Column{Name: name, Role: role, Kind: schema.Category, Levels: levels(values)}
+func categoryColumn(name string, role schema.Role, values []string) schema.Column {
+	return schema.Column{Name: name, Role: role, Kind: schema.Category, Levels: levelsOf(values)}
 }
 
-// answered is a private category that people may leave blank.
-func answered(name string, values []string) schema.Column {
-	c := category(name, schema.Private, values)
+// answeredColumn is a private category that people may leave blank.
+func answeredColumn(name string, values []string) schema.Column {
+	c := categoryColumn(name, schema.Private, values)
 	c.Missing = true
 	return c
 }
 
-func number(name string, lower, upper, standIn float64, t schema.Transform) schema.Column {
+func numberColumn(name string, lower, upper, standIn float64, t schema.Transform) schema.Column {
 	return schema.Column{Name: name, Role: schema.Private, Kind: schema.Number, Lower: lower, Upper: upper, Default: &standIn, Transform: t}
 }
 
-func levels(values []string) []schema.Level {
+func levelsOf(values []string) []schema.Level {
 	out := make([]schema.Level, len(values))
 	for i, v := range values {
 		out[i].Value = v

@@ -11,8 +11,8 @@ import (
 // neverDrawn stands for the code of undeclared levels.
 const neverDrawn = "other: never drawn"
 
-// texts is how each code of the j-th column is written. None needs quotes.
-func texts(s *schema.Schema, j int) (out []string) {
+// cellTexts is how each code of the j-th column is written. None needs quotes.
+func cellTexts(s *schema.Schema, j int) (out []string) {
 	for _, x := range sharedWorld().values[j] {
 		out = append(out, strconv.Itoa(int(x)))
 	}

@@ -71,19 +71,19 @@ func newLayout(s *schema.Schema) *layout {
 	l := &layout{}
 	for c := range columns {
 		if col := &s.Columns[c]; col.Kind == schema.Number && c != colHousehold {
-			l.number(c, col)
+			l.addNumber(c, col)
 		} else {
-			l.levels(c, col.Name, texts(s, c))
+			l.addLevels(c, col.Name, cellTexts(s, c))
 		}
 	}
 	return l
 }
 
-func (l *layout) add(name string, binary bool) {
+func (l *layout) addColumn(name string, binary bool) {
 	l.names, l.binary = append(l.names, name), append(l.binary, binary)
 }
 
-func (l *layout) number(c int, col *schema.Column) {
+func (l *layout) addNumber(c int, col *schema.Column) {
 	scale := func(x float64) float64 { return x }
 	if col.Transform == schema.Log1p {
 		scale = math.Log1p
@@ -93,16 +93,16 @@ func (l *layout) number(c int, col *schema.Column) {
 		l.at[c] = append(l.at[c], uint8(len(l.names)))
 		l.value[c] = append(l.value[c], 2*(scale(x)-lo)/(hi-lo)-1)
 	}
-	l.add(col.Name, false)
+	l.addColumn(col.Name, false)
 }
 
-// levels gives each text a dimension, but for the code that is never drawn.
-func (l *layout) levels(c int, name string, texts []string) {
+// addLevels gives each text a dimension, but for the code that is never drawn.
+func (l *layout) addLevels(c int, name string, texts []string) {
 	for _, text := range texts {
 		l.at[c] = append(l.at[c], uint8(len(l.names)))
 		l.value[c] = append(l.value[c], 1)
 		if text != neverDrawn {
-			l.add(name+"="+text, true)
+			l.addColumn(name+"="+text, true)
 		}
 	}
 }

@@ -185,7 +185,7 @@ var table = []mutant{
 	{
 		Row: "12", Bug: "floating-point Laplace noise",
 		File: "internal/privacy/mech/laplace.go",
-		Old:  `		out[i] = m.grid.float(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3`,
+		Old:  `		out[i] = m.grid.nearestFloat(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3`,
 		New: `		_ = k
 		u := (float64(src.Uint64()>>11) + 0.5) * 0x1p-53
 		e := -m.Scale() * math.Log(u)
@@ -345,8 +345,8 @@ var table = []mutant{
 	{
 		Row: "parts 1", Bug: "of disjoint parts the last counts, not the dearest",
 		File: "internal/privacy/ledger/ledger.go",
-		Old:  `most(spent, u.Spent), most(charged, u.charged())`,
-		New:  `most(spent, u.Spent), u.charged()`,
+		Old:  `largerPrice(spent, u.Spent), largerPrice(charged, u.chargedPrice())`,
+		New:  `largerPrice(spent, u.Spent), u.chargedPrice()`,
 
 		Package: "./internal/privacy/ledger", Test: "TestHistoriesAgreeWithTheModel",
 	},
@@ -369,7 +369,7 @@ var table = []mutant{
 	{
 		Row: "parts 4", Bug: "verify adds parts up",
 		File: "internal/privacy/ledger/verify.go",
-		Old:  `parts = most(parts, p)`,
+		Old:  `parts = largerPrice(parts, p)`,
 		New:  `parts = dp.Price{Epsilon: parts.Epsilon + p.Epsilon, Delta: parts.Delta + p.Delta}`,
 
 		Package: "./internal/privacy/ledger", Test: "TestPartsCountThroughTheirMaximum",
@@ -419,8 +419,8 @@ var table = []mutant{
 	{
 		Row: "30c", Bug: "ledger lets a refunded job begin",
 		File: "internal/privacy/ledger/job.go",
-		Old:  `if err := j.expect(t, Reserved); err != nil {`,
-		New:  `if err := j.expect(t, Reserved); false {`,
+		Old:  `if err := j.expectState(t, Reserved); err != nil {`,
+		New:  `if err := j.expectState(t, Reserved); false {`,
 
 		Package: "./internal/privacy/ledger", Test: "TestRefundNeedsProof",
 	},
@@ -435,7 +435,7 @@ var table = []mutant{
 	{
 		Row: "30e", Bug: "ledger checks the total outside the step that charges it",
 		File: "internal/privacy/ledger/job.go",
-		Old: `		if err := j.affords(t, price); err != nil {
+		Old: `		if err := j.checkAffordable(t, price); err != nil {
 			return err
 		}
 `,
@@ -446,11 +446,11 @@ var table = []mutant{
 	{
 		Row: "30f", Bug: "ledger publishes before it commits",
 		File: "internal/privacy/ledger/job.go",
-		Old:  `	err := j.l.update(context.WithoutCancel(ctx), "commit", func(t tx) error {`,
-		New: `	if err := j.l.replace(j.req.Output, result); err != nil {
+		Old:  `	err := j.l.runStep(context.WithoutCancel(ctx), "commit", func(t tx) error {`,
+		New: `	if err := j.l.replaceFile(j.req.Output, result); err != nil {
 		return err
 	}
-	err := j.l.update(context.WithoutCancel(ctx), "commit", func(t tx) error {`,
+	err := j.l.runStep(context.WithoutCancel(ctx), "commit", func(t tx) error {`,
 
 		Package: "./internal/privacy/ledger", Test: "TestFaultsOfTheDatabase",
 	},
@@ -538,7 +538,7 @@ var table = []mutant{
 	{
 		Row: "12 audited", Bug: "floating-point Laplace noise",
 		File: "internal/privacy/mech/laplace.go",
-		Old:  `		out[i] = m.grid.float(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3`,
+		Old:  `		out[i] = m.grid.nearestFloat(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3`,
 		New: `		_ = k
 		u := (float64(src.Uint64()>>11) + 0.5) * 0x1p-53
 		e := -m.Scale() * math.Log(u)
@@ -958,9 +958,9 @@ var table = []mutant{
 	{
 		Row: "tune 10", Bug: "the strongest of the candidates' guarantees is stated",
 		File: "internal/tune/params.go",
-		Old: `	case a == "" || contains(a, b):
+		Old: `	case a == "" || scopeContains(a, b):
 		return b, nil`,
-		New: `	case a == "" || contains(b, a):
+		New: `	case a == "" || scopeContains(b, a):
 		return b, nil`,
 
 		Package: "./internal/tune", Test: "TestScopesHaveSomethingInCommon",
@@ -968,8 +968,8 @@ var table = []mutant{
 	{
 		Row: "22", Bug: "the window holds a report with probability e^ε/(e^ε+1) instead of e^{ε/2}/(e^{ε/2}+1)",
 		File: "internal/privacy/response/line.go",
-		Old:  `	a, b := odds(eps, max(inputBits+n, 2*n))`,
-		New:  `	a, b := odds(eps+eps/2, max(inputBits+n, 2*n)+n)`,
+		Old:  `	a, b := weightsFor(eps, max(inputBits+n, 2*n))`,
+		New:  `	a, b := weightsFor(eps+eps/2, max(inputBits+n, 2*n)+n)`,
 
 		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise_at_1",
 	},
@@ -984,7 +984,7 @@ var table = []mutant{
 	{
 		Row: "24", Bug: "a number beyond the ends is not clamped",
 		File: "internal/privacy/mech/perturb.go",
-		Old:  `math.RoundToEven(clamp(v, -1)*(unit/2))`,
+		Old:  `math.RoundToEven(clampWeight(v, -1)*(unit/2))`,
 		New:  `math.RoundToEven(v*(unit/2))`,
 
 		Package: "./internal/privacy/mech", Test: "TestRoundingToPoints",
@@ -1008,7 +1008,7 @@ var table = []mutant{
 	{
 		Row: "26", Bug: "estimates without the factor d/k",
 		File: "internal/privacy/response/sampled.go",
-		Old:  `		out[j] *= l.stretch() // 2.2`,
+		Old:  `		out[j] *= l.untoldFactor() // 2.2`,
 		New:  `		out[j] *= 1 // 2.2`,
 
 		Package: "./internal/privacy/mech", Test: "TestSampledMeansAndVariances",
@@ -1056,7 +1056,7 @@ var table = []mutant{
 	{
 		Row: "local 6", Bug: "a weight is not thinned",
 		File: "internal/privacy/mech/perturb.go",
-		Old:  `!coin(src, keep) {`,
+		Old:  `!flipCoin(src, keep) {`,
 		New:  `keep == 0 {`,
 
 		Package: "./internal/privacy/mech", Test: "TestCellSamplers",
@@ -1177,7 +1177,7 @@ var table = []mutant{
 	{
 		Row: "blocks 2", Bug: "noise in blocks of the gamma law of shape d, not d+1",
 		File: "internal/privacy/mech/blocks.go",
-		Old:  `	length := exponential(src)`,
+		Old:  `	length := drawExponential(src)`,
 		New:  `	length := 0.0`,
 
 		Package: "./internal/privacy/mech", Test: "TestBlocksLength",
@@ -1321,8 +1321,8 @@ var table = []mutant{
 	{
 		Row: "secsum 8", Bug: "an urn that forgets what was drawn",
 		File: "internal/privacy/mech/addend.go",
-		Old:  `p.below(some+parts*x, parts*(j+1))`,
-		New:  `p.below(some+0*j, parts)`,
+		Old:  `p.drawBelow(some+parts*x, parts*(j+1))`,
+		New:  `p.drawBelow(some+0*j, parts)`,
 
 		Package: "./internal/privacy/mech", Test: "TestPolyaLaw",
 	},
@@ -1654,8 +1654,8 @@ var table = []mutant{
 	{
 		Row: "service 14", Bug: "whoever has a certificate may do everything",
 		File: "internal/service/admission/gate.go",
-		Old:  `		if !slices.Contains(roles, who.Role) {`,
-		New:  `		if !slices.Contains(roles, who.Role) && len(roles) == 0 {`,
+		Old:  `		case !slices.Contains(roles, who.Role), g.Names`,
+		New:  `		case !slices.Contains(roles, who.Role) && len(roles) == 0, g.Names`,
 
 		Package: "./internal/service/aggregator", Test: "TestRolesAreKept",
 	},

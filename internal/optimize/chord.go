@@ -34,7 +34,7 @@ func (c *Chord) Step(grad []float64) []float64 {
 	part := make([]float64, len(c.pairs))
 	for i := len(c.pairs) - 1; i >= 0; i-- {
 		p := &c.pairs[i]
-		part[i] = p.curve * inner(p.step, q)
+		part[i] = p.curve * innerProduct(p.step, q)
 		for j, y := range p.change {
 			q[j] -= float64(part[i] * y)
 		}
@@ -43,7 +43,7 @@ func (c *Chord) Step(grad []float64) []float64 {
 	_ = c.chol.SolveVecTo(v, v) // ill-conditioned solves are told by the next gradient
 	for i := range c.pairs {
 		p := &c.pairs[i]
-		b := part[i] - float64(p.curve*inner(p.change, q))
+		b := part[i] - float64(p.curve*innerProduct(p.change, q))
 		for j, s := range p.step {
 			q[j] += float64(b * s)
 		}
@@ -60,12 +60,12 @@ func (c *Chord) Correct(step, was, is []float64) {
 	for i := range change {
 		change[i] = is[i] - was[i]
 	}
-	if curve := inner(step, change); curve > 0 {
+	if curve := innerProduct(step, change); curve > 0 {
 		c.pairs = append(c.pairs, pair{step, change, 1 / curve})
 	}
 }
 
-func inner(a, b []float64) float64 {
+func innerProduct(a, b []float64) float64 {
 	sum := 0.0
 	for i, x := range a {
 		sum += float64(x * b[i])

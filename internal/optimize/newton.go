@@ -55,9 +55,9 @@ func Newton(f func(x []float64) (Point, error), start []float64, lim Limits) (Op
 		return Optimum{}, err
 	}
 	steps := 0
-	for ; steps < lim.Steps && !(norm(at.Grad) <= lim.GradNorm); steps++ {
-		step := direction(at)
-		nextX, next, err := descend(f, x, at, step)
+	for ; steps < lim.Steps && !(euclideanNorm(at.Grad) <= lim.GradNorm); steps++ {
+		step := newtonDirection(at)
+		nextX, next, err := halveSteps(f, x, at, step)
 		if err != nil {
 			return Optimum{}, err
 		}
@@ -66,12 +66,12 @@ func Newton(f func(x []float64) (Point, error), start []float64, lim Limits) (Op
 		}
 		x, at = nextX, next
 	}
-	return Optimum{X: x, Value: at.Value, GradNorm: norm(at.Grad), Steps: steps}, nil
+	return Optimum{X: x, Value: at.Value, GradNorm: euclideanNorm(at.Grad), Steps: steps}, nil
 }
 
-// direction returns -(H + τI)⁻¹g for the smallest τ tried that makes the matrix
+// newtonDirection returns -(H + τI)⁻¹g for the smallest τ tried that makes the matrix
 // positive definite.
-func direction(at Point) []float64 {
+func newtonDirection(at Point) []float64 {
 	d := len(at.Grad)
 	mean := 0.0
 	for i := range d {
@@ -105,9 +105,9 @@ func direction(at Point) []float64 {
 	return out
 }
 
-// descend returns the first of x+step, x+step/2, x+step/4, ... that is enough
+// halveSteps returns the first of x+step, x+step/2, x+step/4, ... that is enough
 // of an improvement, or nil when none is.
-func descend(f func(x []float64) (Point, error), x []float64, at Point, step []float64) ([]float64, Point, error) {
+func halveSteps(f func(x []float64) (Point, error), x []float64, at Point, step []float64) ([]float64, Point, error) {
 	slope := 0.0 // promised change of the value for a full step, negative
 	for i, s := range step {
 		slope += float64(s * at.Grad[i])
@@ -133,7 +133,7 @@ func descend(f func(x []float64) (Point, error), x []float64, at Point, step []f
 	return nil, Point{}, nil
 }
 
-func norm(v []float64) float64 {
+func euclideanNorm(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x * x)

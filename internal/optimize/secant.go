@@ -43,28 +43,28 @@ func (s *Secant) Minimise(f Smooth, start []float64, lim Limits) (best Optimum, 
 	}
 	steps := 0
 	end := func(done bool) (Optimum, bool, error) {
-		return Optimum{X: x, GradNorm: norm(grad), Steps: steps}, done, nil
+		return Optimum{X: x, GradNorm: euclideanNorm(grad), Steps: steps}, done, nil
 	}
-	for ; !(norm(grad) <= lim.GradNorm); steps++ {
+	for ; !(euclideanNorm(grad) <= lim.GradNorm); steps++ {
 		fresh := s.inverse == nil
 		if fresh {
-			if err := s.refresh(f); err != nil {
+			if err := s.refreshInverse(f); err != nil {
 				return Optimum{}, false, err
 			}
 		}
 		if s.inverse == nil || steps == lim.Steps {
 			return end(false)
 		}
-		next, step, err := s.step(f, x, grad)
+		next, step, err := s.takeStep(f, x, grad)
 		if err != nil {
 			return Optimum{}, false, err
 		}
-		switch was, is := norm(grad), norm(next); {
+		switch was, is := euclideanNorm(grad), euclideanNorm(next); {
 		case is <= shrink*was || fresh && is < was:
 			for i := range x {
 				x[i] += step[i]
 			}
-			s.correct(step, grad, next)
+			s.correctInverse(step, grad, next)
 			grad = next
 		case fresh:
 			s.inverse = nil
@@ -84,9 +84,9 @@ func (s *Secant) Minimise(f Smooth, start []float64, lim Limits) (best Optimum, 
 	return end(true)
 }
 
-// refresh inverts the Hessian of f; inverse stays nil where that is not
+// refreshInverse inverts the Hessian of f; inverse stays nil where that is not
 // positive definite to working precision.
-func (s *Secant) refresh(f Smooth) error {
+func (s *Secant) refreshInverse(f Smooth) error {
 	h, err := f.Hessian()
 	if err != nil {
 		return err
@@ -100,9 +100,9 @@ func (s *Secant) refresh(f Smooth) error {
 	return nil
 }
 
-// step returns -inverse·grad and the gradient there.
-func (s *Secant) step(f Smooth, x, grad []float64) (next, step []float64, err error) {
-	step = times(s.inverse, grad)
+// takeStep returns -inverse·grad and the gradient there.
+func (s *Secant) takeStep(f Smooth, x, grad []float64) (next, step []float64, err error) {
+	step = multiplyVector(s.inverse, grad)
 	to := make([]float64, len(x))
 	for i := range step {
 		step[i] = -step[i]
@@ -112,9 +112,9 @@ func (s *Secant) step(f Smooth, x, grad []float64) (next, step []float64, err er
 	return next, step, err
 }
 
-// correct makes inverse map the change of the gradient to the step that caused
+// correctInverse makes inverse map the change of the gradient to the step that caused
 // it. With a curvature along the step that is not positive it forgets instead.
-func (s *Secant) correct(step, was, is []float64) {
+func (s *Secant) correctInverse(step, was, is []float64) {
 	change := make([]float64, len(was))
 	curve := 0.0
 	for i := range change {
@@ -125,7 +125,7 @@ func (s *Secant) correct(step, was, is []float64) {
 		s.inverse = nil
 		return
 	}
-	moved := times(s.inverse, change)
+	moved := multiplyVector(s.inverse, change)
 	length := 0.0
 	for i, m := range moved {
 		length += float64(m * change[i])
@@ -138,7 +138,7 @@ func (s *Secant) correct(step, was, is []float64) {
 	}
 }
 
-func times(a *mat.SymDense, v []float64) []float64 {
+func multiplyVector(a *mat.SymDense, v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i := range out {
 		sum := 0.0

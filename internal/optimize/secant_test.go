@@ -65,7 +65,7 @@ func TestSecantRemembersCurvature(t *testing.T) {
 		if err != nil || !done || got.GradNorm > lim.GradNorm {
 			t.Fatalf("turn %d: %+v, done %v, %v", turn, got, done, err)
 		}
-		if n := norm(f.gradient(got.X)); n != got.GradNorm {
+		if n := euclideanNorm(f.gradient(got.X)); n != got.GradNorm {
 			t.Errorf("turn %d: certificate %g, gradient there %g", turn, got.GradNorm, n)
 		}
 		if turn > 0 && f.hessians > 0 {
@@ -125,7 +125,7 @@ func TestSecantGivesUp(t *testing.T) {
 		if err != nil || done {
 			t.Errorf("%s: done %v, %v", name, done, err)
 		}
-		if !(norm(row.f.gradient(got.X)) <= norm(row.f.gradient([]float64{3}))) {
+		if !(euclideanNorm(row.f.gradient(got.X)) <= euclideanNorm(row.f.gradient([]float64{3}))) {
 			t.Errorf("%s: ended at %v, further from the minimum than the start", name, got.X)
 		}
 	}

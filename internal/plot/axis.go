@@ -20,7 +20,7 @@ type tick struct {
 	label string
 }
 
-func (a *axis) fraction(x float64) float64 {
+func (a *axis) fractionOf(x float64) float64 {
 	if a.log {
 		return math.Log(x/a.from) / math.Log(a.to/a.from)
 	}

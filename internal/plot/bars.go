@@ -37,7 +37,7 @@ func (b *Bars) check() error {
 	switch {
 	case b.Title == "":
 		return refuse("title", "must be given", nil)
-	case !drawable(b.From) || !drawable(b.To) || !(b.From < b.To):
+	case !isDrawable(b.From) || !isDrawable(b.To) || !(b.From < b.To):
 		return refuse("scale", "must be two numbers up to 1e12, the lower one first", fmt.Sprintf("%g to %g", b.From, b.To))
 	case b.Decimals < 0 || b.Decimals > 9:
 		return refuse("decimals", "must be 0 to 9", b.Decimals)
@@ -48,7 +48,7 @@ func (b *Bars) check() error {
 		if err := checkName("bar", x.Name); err != nil {
 			return err
 		}
-		if !drawable(x.Value) {
+		if !isDrawable(x.Value) {
 			return refuse("bar "+x.Name, wantNumber, x.Value)
 		}
 		if err := checkText("bar "+x.Name, x.Text, nameRunes); err != nil {
@@ -67,14 +67,14 @@ func (b *Bars) WriteText(w io.Writer, columns int, g Glyphs) error {
 		return err
 	}
 	t := newTerminal(columns, g)
-	t.paragraph(b.Title)
-	t.line("")
+	t.writeParagraph(b.Title)
+	t.writeLine("")
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', b.Decimals, 64) }
 	name, value, after := 0, 0, 0
 	for _, x := range b.Bars {
-		name = max(name, cells(t.text(x.Name)))
+		name = max(name, displayWidth(t.asText(x.Name)))
 		value = max(value, len(number(x.Value)))
-		after = max(after, cells(t.text(x.Text)))
+		after = max(after, displayWidth(t.asText(x.Text)))
 	}
 	from, to := number(b.From), number(b.To)
 	least := max(12, len(from)+len(to)+2) // cells a bar needs to say anything
@@ -88,22 +88,22 @@ func (b *Bars) WriteText(w io.Writer, columns int, g Glyphs) error {
 	for _, x := range b.Bars {
 		part := max(0, min(1, (x.Value-b.From)/(b.To-b.From)))
 		length := int(part*float64(8*room) + 0.5)
-		bar := strings.Repeat(t.pick("█", "#"), length/8) + t.pick(eighths[length%8], "")
-		line := fmt.Sprintf("  %s  %s  %*s", padded(t.fit(t.text(x.Name), name), name), padded(bar, room), value, number(x.Value))
+		bar := strings.Repeat(t.pickSpelling("█", "#"), length/8) + t.pickSpelling(eighths[length%8], "")
+		line := fmt.Sprintf("  %s  %s  %*s", padTo(t.cutToWidth(t.asText(x.Name), name), name), padTo(bar, room), value, number(x.Value))
 		if after > 0 {
-			line += "  " + t.text(x.Text)
+			line += "  " + t.asText(x.Text)
 		}
-		t.line(line)
+		t.writeLine(line)
 		if after == 0 && x.Text != "" {
-			t.line(strings.Repeat(" ", name+4) + t.fit(t.text(x.Text), t.columns-name-4))
+			t.writeLine(strings.Repeat(" ", name+4) + t.cutToWidth(t.asText(x.Text), t.columns-name-4))
 		}
 	}
-	tick := t.pick("╵", "'")
-	t.line(strings.Repeat(" ", name+4) + tick + strings.Repeat(" ", room-2) + tick)
-	t.line(strings.Repeat(" ", name+4) + padded(from, room-len(to)) + to)
+	tick := t.pickSpelling("╵", "'")
+	t.writeLine(strings.Repeat(" ", name+4) + tick + strings.Repeat(" ", room-2) + tick)
+	t.writeLine(strings.Repeat(" ", name+4) + padTo(from, room-len(to)) + to)
 	if b.Note != "" {
-		t.line("")
-		t.paragraph(b.Note)
+		t.writeLine("")
+		t.writeParagraph(b.Note)
 	}
 	if _, err := w.Write(t.Bytes()); err != nil {
 		return fmt.Errorf("plot: write text: %w", err)

@@ -32,35 +32,35 @@ const (
 
 var (
 	palette = [maxColours]color.RGBA{
-		rgb(0x0072B2), rgb(0xD55E00), rgb(0x274509), rgb(0xB8849E), rgb(0x68254D), rgb(0x70834F),
+		colourOf(0x0072B2), colourOf(0xD55E00), colourOf(0x274509), colourOf(0xB8849E), colourOf(0x68254D), colourOf(0x70834F),
 	}
-	ink   = rgb(0x1F2328)
-	quiet = rgb(0x59636E)
-	rule  = rgb(0xE3E6EA)
+	ink   = colourOf(0x1F2328)
+	quiet = colourOf(0x59636E)
+	rule  = colourOf(0xE3E6EA)
 )
 
-func rgb(x uint32) color.RGBA {
+func colourOf(x uint32) color.RGBA {
 	return color.RGBA{uint8(x >> 16), uint8(x >> 8), uint8(x), 0xff}
 }
 
-// paint draws the chart, which has been checked, on the whole of c.
-func (l *Lines) paint(c draw.Canvas) {
+// paintOn draws the chart, which has been checked, on the whole of c.
+func (l *Lines) paintOn(c draw.Canvas) {
 	f := &figure{Lines: l, c: c, x: l.xAxis(), y: l.yAxis()}
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-	f.layout()
-	f.axes()
-	colours := l.colours()
+	f.layOut()
+	f.drawAxes()
+	colours := l.paletteIndexes()
 	for i := range l.Series { // spreads below everything else
-		f.spread(&l.Series[i], palette[colours[i]])
+		f.drawSpread(&l.Series[i], palette[colours[i]])
 	}
 	for i, r := range l.References {
 		y := f.atY(r.Y)
 		c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 1.1, Dashes: referenceDashes[i]}, f.left, y, f.right, y)
 	}
 	for i := range slices.Backward(l.Series) { // the first is what the figure is about: on top
-		f.series(&l.Series[i], palette[colours[i]], colours[i])
+		f.drawSeries(&l.Series[i], palette[colours[i]], colours[i])
 	}
-	f.names()
+	f.placeNames()
 }
 
 var referenceDashes = [maxReferences][]vg.Length{{6, 3}, {1.5, 2.5}, {8, 3, 1.5, 3}}
@@ -83,54 +83,54 @@ type endLabel struct {
 }
 
 func (f *figure) atX(x float64) vg.Length {
-	return f.left + vg.Length(f.x.fraction(x))*(f.right-f.left)
+	return f.left + vg.Length(f.x.fractionOf(x))*(f.right-f.left)
 }
 
 func (f *figure) atY(y float64) vg.Length {
-	return f.bottom + vg.Length(f.y.fraction(y))*(f.top-f.bottom)
+	return f.bottom + vg.Length(f.y.fractionOf(y))*(f.top-f.bottom)
 }
 
-// layout writes what stands around the data and keeps the rectangle left for it.
-func (f *figure) layout() {
+// layOut writes what stands around the data and keeps the rectangle left for it.
+func (f *figure) layOut() {
 	width := f.c.Max.X - f.c.Min.X - 2*margin
 	at := f.c.Max.Y - margin
-	at = f.paragraph(style(15, true, ink), f.Title, at, width)
+	at = f.writeParagraph(textStyle(15, true, ink), f.Title, at, width)
 	if f.Subtitle != "" {
-		at = f.paragraph(style(11, false, quiet), f.Subtitle, at-2, width)
+		at = f.writeParagraph(textStyle(11, false, quiet), f.Subtitle, at-2, width)
 	}
 	at -= 9
-	yName := style(11, false, quiet)
+	yName := textStyle(11, false, quiet)
 	f.c.FillText(yName, vg.Point{X: f.c.Min.X + margin, Y: at - 9}, f.YLabel)
 	f.top = at - 22
 
 	at = f.c.Min.Y + margin
-	if foot := f.foot(); foot != "" {
-		small := style(10, false, quiet)
-		lines := wrap(small, foot, width)
+	if foot := f.footText(); foot != "" {
+		small := textStyle(10, false, quiet)
+		lines := wrapText(small, foot, width)
 		at += lineHeight(small) * vg.Length(len(lines))
-		f.paragraph(small, foot, at, width)
+		f.writeParagraph(small, foot, at, width)
 		at += 5
 	}
 	xName := at + 3
 	f.bottom = xName + 34
 
-	tickStyle := style(11, false, ink)
+	tickStyle := textStyle(11, false, ink)
 	var tickWidth vg.Length
 	for _, t := range f.y.ticks {
 		tickWidth = max(tickWidth, tickStyle.Width(t.label))
 	}
 	f.left = f.c.Min.X + margin + tickWidth + 6
 
-	names := style(11, true, ink)
+	names := textStyle(11, true, ink)
 	var nameWidth vg.Length
 	add := func(name string, colour color.Color) {
-		lines := wrap(names, name, labelWidth)
+		lines := wrapText(names, name, labelWidth)
 		for _, s := range lines {
 			nameWidth = max(nameWidth, names.Width(s))
 		}
 		f.labels = append(f.labels, endLabel{lines: lines, colour: colour})
 	}
-	for i, c := range f.colours() {
+	for i, c := range f.paletteIndexes() {
 		add(f.Series[i].Name, palette[c])
 	}
 	for _, r := range f.References {
@@ -138,14 +138,14 @@ func (f *figure) layout() {
 	}
 	f.right = f.c.Max.X - margin - nameWidth - 12
 
-	xStyle := style(11, false, quiet)
+	xStyle := textStyle(11, false, quiet)
 	xStyle.XAlign = draw.XCenter
 	f.c.FillText(xStyle, vg.Point{X: (f.left + f.right) / 2, Y: xName}, f.XLabel)
 }
 
-func (f *figure) axes() {
+func (f *figure) drawAxes() {
 	grid := draw.LineStyle{Color: rule, Width: 0.8}
-	label := style(11, false, ink)
+	label := textStyle(11, false, ink)
 	label.XAlign, label.YAlign = draw.XRight, draw.YCenter
 	for _, t := range f.y.ticks {
 		y := f.atY(t.at)
@@ -166,7 +166,7 @@ func (f *figure) axes() {
 	}
 }
 
-func (f *figure) spread(s *Series, colour color.RGBA) {
+func (f *figure) drawSpread(s *Series, colour color.RGBA) {
 	if s.Low == nil {
 		return
 	}
@@ -188,15 +188,15 @@ func (f *figure) spread(s *Series, colour color.RGBA) {
 		if s.Q1 == nil {
 			f.c.StrokeLine2(bar, at, lo, at, hi)
 		} else {
-			f.box(at, lo, f.clampY(s.Q1[i]), f.clampY(s.Y[i]), f.clampY(s.Q3[i]), hi, colour, bar)
+			f.drawBox(at, lo, f.clampY(s.Q1[i]), f.clampY(s.Y[i]), f.clampY(s.Q3[i]), hi, colour, bar)
 		}
 		f.c.StrokeLine2(bar, at-2.5, lo, at+2.5, lo)
 		f.c.StrokeLine2(bar, at-2.5, hi, at+2.5, hi)
 	}
 }
 
-// box is a box from q1 to q3, crossed at mid, with whiskers to lo and hi.
-func (f *figure) box(at, lo, q1, mid, q3, hi vg.Length, colour color.RGBA, whisker draw.LineStyle) {
+// drawBox is a box from q1 to q3, crossed at mid, with whiskers to lo and hi.
+func (f *figure) drawBox(at, lo, q1, mid, q3, hi vg.Length, colour color.RGBA, whisker draw.LineStyle) {
 	const half = 8
 	corners := []vg.Point{{X: at - half, Y: q1}, {X: at + half, Y: q1}, {X: at + half, Y: q3}, {X: at - half, Y: q3}}
 	f.c.FillPolygon(color.NRGBA{colour.R, colour.G, colour.B, 0x26}, corners)
@@ -211,7 +211,7 @@ func (f *figure) clampY(y float64) vg.Length {
 	return min(max(f.atY(y), f.bottom), f.top)
 }
 
-func (f *figure) series(s *Series, colour color.RGBA, shape int) {
+func (f *figure) drawSeries(s *Series, colour color.RGBA, shape int) {
 	if s.Q1 != nil {
 		return // boxes say it all
 	}
@@ -227,13 +227,13 @@ func (f *figure) series(s *Series, colour color.RGBA, shape int) {
 		f.c.StrokeLines(stroke, path)
 	}
 	for _, p := range path {
-		mark(f.c, p, shape, colour, s.Stroke == Solid)
+		drawMarker(f.c, p, shape, colour, s.Stroke == Solid)
 	}
 }
 
-// mark draws one marker with a thin white rim, which keeps it apart from lines
+// drawMarker draws one marker with a thin white rim, which keeps it apart from lines
 // that cross it.
-func mark(c draw.Canvas, at vg.Point, shape int, colour color.Color, filled bool) {
+func drawMarker(c draw.Canvas, at vg.Point, shape int, colour color.Color, filled bool) {
 	corners := [maxColours][]vg.Point{
 		nil, // a circle
 		{{X: -3, Y: -3}, {X: 3, Y: -3}, {X: 3, Y: 3}, {X: -3, Y: 3}},
@@ -271,10 +271,10 @@ func mark(c draw.Canvas, at vg.Point, shape int, colour color.Color, filled bool
 	}
 }
 
-// names writes each name beside the end of its line, moved up or down just far
+// placeNames writes each name beside the end of its line, moved up or down just far
 // enough not to touch another.
-func (f *figure) names() {
-	bold := style(11, true, ink)
+func (f *figure) placeNames() {
+	bold := textStyle(11, true, ink)
 	height := lineHeight(bold)
 	ends := make([]vg.Length, len(f.labels)) // x of each line's end
 	for i := range f.labels {
@@ -302,7 +302,7 @@ func (f *figure) names() {
 		return 0
 	})
 	half := func(i int) vg.Length { return vg.Length(len(f.labels[i].lines))*height/2 + 1 }
-	declutter(order, half, f.bottom-14, f.top+12, f.labels)
+	separateLabels(order, half, f.bottom-14, f.top+12, f.labels)
 	for i := range f.labels {
 		e := &f.labels[i]
 		x := f.right + 8
@@ -310,7 +310,7 @@ func (f *figure) names() {
 			thin := draw.LineStyle{Color: e.colour, Width: 0.6}
 			f.c.StrokeLines(thin, []vg.Point{{X: ends[i], Y: e.from}, {X: max(ends[i], f.right-4), Y: e.from}, {X: x - 2, Y: e.at}})
 		}
-		sty := style(11, true, e.colour)
+		sty := textStyle(11, true, e.colour)
 		sty.YAlign = draw.YCenter
 		for k, s := range e.lines {
 			up := (float64(len(e.lines)-1)/2 - float64(k)) * float64(height)
@@ -319,9 +319,9 @@ func (f *figure) names() {
 	}
 }
 
-// declutter moves labels, given from low to high, until none overlap: runs of
+// separateLabels moves labels, given from low to high, until none overlap: runs of
 // touching labels are spread around the mean of where they want to be.
-func declutter(order []int, half func(int) vg.Length, bottom, top vg.Length, labels []endLabel) {
+func separateLabels(order []int, half func(int) vg.Length, bottom, top vg.Length, labels []endLabel) {
 	type run struct {
 		members []int
 		height  vg.Length
@@ -380,7 +380,7 @@ var handler = sync.OnceValue(func() text.Handler {
 	return text.Plain{Fonts: font.NewCache(faces)}
 })
 
-func style(size vg.Length, bold bool, colour color.Color) draw.TextStyle {
+func textStyle(size vg.Length, bold bool, colour color.Color) draw.TextStyle {
 	f := regular
 	if bold {
 		f = heavy
@@ -391,18 +391,18 @@ func style(size vg.Length, bold bool, colour color.Color) draw.TextStyle {
 
 func lineHeight(s draw.TextStyle) vg.Length { return s.Font.Size * 1.25 }
 
-// paragraph writes text from the height at downwards and returns where it ends.
-func (f *figure) paragraph(s draw.TextStyle, text string, at, width vg.Length) vg.Length {
-	for _, line := range wrap(s, text, width) {
+// writeParagraph writes text from the height at downwards and returns where it ends.
+func (f *figure) writeParagraph(s draw.TextStyle, text string, at, width vg.Length) vg.Length {
+	for _, line := range wrapText(s, text, width) {
 		at -= lineHeight(s)
 		f.c.FillText(s, vg.Point{X: f.c.Min.X + margin, Y: at + 0.3*s.Font.Size}, line)
 	}
 	return at
 }
 
-// wrap breaks text between words into lines at most width wide; a longer word
+// wrapText breaks text between words into lines at most width wide; a longer word
 // keeps a line of its own.
-func wrap(s draw.TextStyle, text string, width vg.Length) (lines []string) {
+func wrapText(s draw.TextStyle, text string, width vg.Length) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
 		longer := strings.TrimPrefix(line+" "+word, " ")

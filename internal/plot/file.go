@@ -19,35 +19,35 @@ const pngDPI = 240
 // WriteSVG writes the chart as one self-contained SVG document that scales to
 // the width it is given. Equal charts have equal bytes.
 func (l *Lines) WriteSVG(w io.Writer) error {
-	if err := l.check(); err != nil {
+	if err := l.checkDrawable(); err != nil {
 		return err
 	}
 	c := vgsvg.New(figureWidth, figureHeight)
-	l.paint(draw.New(c))
+	l.paintOn(draw.New(c))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return fmt.Errorf("plot: write svg: %w", err)
 	}
-	if _, err := w.Write(l.dress(b.Bytes())); err != nil {
+	if _, err := w.Write(l.dressSVG(b.Bytes())); err != nil {
 		return fmt.Errorf("plot: write svg: %w", err)
 	}
 	return nil
 }
 
-// dress gives the document what the canvas does not: a title and description
+// dressSVG gives the document what the canvas does not: a title and description
 // for those who listen to it, and fonts that most machines have.
-func (l *Lines) dress(svg []byte) []byte {
+func (l *Lines) dressSVG(svg []byte) []byte {
 	head, body, _ := bytes.Cut(svg, []byte("xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n"))
 	var b bytes.Buffer
 	b.Write(head)
 	fmt.Fprintf(&b, "xmlns:xlink=\"http://www.w3.org/1999/xlink\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
-		html.EscapeString(l.Title), html.EscapeString(l.describe()))
+		html.EscapeString(l.Title), html.EscapeString(l.describeNumbers()))
 	b.Write(bytes.ReplaceAll(body, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
 	return b.Bytes()
 }
 
-// describe says the figure's numbers in a sentence per series.
-func (l *Lines) describe() string {
+// describeNumbers says the figure's numbers in a sentence per series.
+func (l *Lines) describeNumbers() string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s by %s.", l.YLabel, l.XLabel)
 	for i := range l.Series {
@@ -64,7 +64,7 @@ func (l *Lines) describe() string {
 	for _, r := range l.References {
 		fmt.Fprintf(&b, " %s: %.3g.", r.Name, r.Y)
 	}
-	if foot := l.foot(); foot != "" {
+	if foot := l.footText(); foot != "" {
 		b.WriteString(" " + foot)
 	}
 	return b.String()
@@ -72,11 +72,11 @@ func (l *Lines) describe() string {
 
 // WritePNG writes the chart as a picture 1300 pixels wide.
 func (l *Lines) WritePNG(w io.Writer) error {
-	if err := l.check(); err != nil {
+	if err := l.checkDrawable(); err != nil {
 		return err
 	}
 	c := vgimg.NewWith(vgimg.UseWH(figureWidth, figureHeight), vgimg.UseDPI(pngDPI))
-	l.paint(draw.New(c))
+	l.paintOn(draw.New(c))
 	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(w); err != nil {
 		return fmt.Errorf("plot: write png: %w", err)
 	}

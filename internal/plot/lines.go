@@ -73,8 +73,8 @@ const (
 	maxReferences = 3 // each has its own dashes
 )
 
-// check refuses a chart that cannot be drawn or would mislead.
-func (l *Lines) check() error {
+// checkDrawable refuses a chart that cannot be drawn or would mislead.
+func (l *Lines) checkDrawable() error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "plot", Param: param, Want: want, Got: got}
 	}
@@ -123,17 +123,17 @@ func (l *Lines) check() error {
 		if err := checkName("reference", r.Name); err != nil {
 			return err
 		}
-		if !drawable(r.Y) {
+		if !isDrawable(r.Y) {
 			return refuse("reference "+r.Name, wantNumber, r.Y)
 		}
 	}
 	for i, x := range l.XTicks {
-		if !drawable(x) || l.LogX && !(x > 0) || i > 0 && !(x > l.XTicks[i-1]) {
+		if !isDrawable(x) || l.LogX && !(x > 0) || i > 0 && !(x > l.XTicks[i-1]) {
 			return refuse("x ticks", "must be increasing numbers up to 1e12 and, on a log axis, > 0", x)
 		}
 	}
 	if l.YFrom != 0 || l.YTo != 0 {
-		if !drawable(l.YFrom) || !drawable(l.YTo) || !(l.YTo-l.YFrom > 1e-9*max(1, math.Abs(l.YFrom), math.Abs(l.YTo))) {
+		if !isDrawable(l.YFrom) || !isDrawable(l.YTo) || !(l.YTo-l.YFrom > 1e-9*max(1, math.Abs(l.YFrom), math.Abs(l.YTo))) {
 			return refuse("y range", "must be two numbers up to 1e12, the lower one first", fmt.Sprintf("%g to %g", l.YFrom, l.YTo))
 		}
 		ys := []float64{}
@@ -177,11 +177,11 @@ func (l *Lines) checkSeries(s *Series) error {
 	}
 	for i, x := range s.X {
 		switch {
-		case !drawable(x) || l.LogX && !(x > 0) || i > 0 && !(x > s.X[i-1]):
+		case !isDrawable(x) || l.LogX && !(x > 0) || i > 0 && !(x > s.X[i-1]):
 			return refuse("must have increasing x up to 1e12, > 0 on a log axis", x)
-		case !drawable(s.Y[i]):
+		case !isDrawable(s.Y[i]):
 			return refuse("must have y of at most 1e12", s.Y[i])
-		case s.Low != nil && !(drawable(s.Low[i]) && drawable(s.High[i]) && s.Low[i] <= s.Y[i] && s.Y[i] <= s.High[i]):
+		case s.Low != nil && !(isDrawable(s.Low[i]) && isDrawable(s.High[i]) && s.Low[i] <= s.Y[i] && s.Y[i] <= s.High[i]):
 			return refuse("must have low ≤ y ≤ high, all at most 1e12", fmt.Sprintf("%g, %g, %g", s.Low[i], s.Y[i], s.High[i]))
 		case s.Q1 != nil && !(s.Low[i] <= s.Q1[i] && s.Q1[i] <= s.Y[i] && s.Y[i] <= s.Q3[i] && s.Q3[i] <= s.High[i]):
 			return refuse("must have low ≤ q1 ≤ y ≤ q3 ≤ high", fmt.Sprintf("%g, %g, %g, %g, %g", s.Low[i], s.Q1[i], s.Y[i], s.Q3[i], s.High[i]))
@@ -224,12 +224,12 @@ func checkText(param, text string, most int) error {
 	return &dp.ParamError{Op: "plot", Param: param, Want: want, Got: fmt.Sprintf("%q", text)}
 }
 
-// drawable keeps out NaN, infinities and what would not leave room for its
+// isDrawable keeps out NaN, infinities and what would not leave room for its
 // digits.
-func drawable(x float64) bool { return math.Abs(x) <= 1e12 }
+func isDrawable(x float64) bool { return math.Abs(x) <= 1e12 }
 
-// foot is what stands below the figure.
-func (l *Lines) foot() string {
+// footText is what stands below the figure.
+func (l *Lines) footText() string {
 	if l.Spread == "" {
 		return l.Note
 	}
@@ -258,8 +258,8 @@ func (l *Lines) foot() string {
 	return foot
 }
 
-// colours returns the palette index of each series.
-func (l *Lines) colours() []int {
+// paletteIndexes returns the palette index of each series.
+func (l *Lines) paletteIndexes() []int {
 	of := map[string]int{}
 	out := make([]int, len(l.Series))
 	next := 0

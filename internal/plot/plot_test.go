@@ -113,7 +113,7 @@ func TestTextStaysInsideTheTerminal(t *testing.T) {
 				}
 				for line := range strings.Lines(b.String()) {
 					line = strings.TrimSuffix(line, "\n")
-					if w := cells(line); w > max(columns, minColumns) {
+					if w := displayWidth(line); w > max(columns, minColumns) {
 						t.Fatalf("%s at %d columns: %d wide: %s", name, columns, w, line)
 					}
 					if g == ASCII && strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -172,10 +172,10 @@ func TestTicksStandWhereItWasMeasured(t *testing.T) {
 		t.Errorf("got ticks %v, want %v", got, want)
 	}
 	a := l.xAxis()
-	first, last := a.fraction(.01), a.fraction(.16)
+	first, last := a.fractionOf(.01), a.fractionOf(.16)
 	for i, x := range []float64{.01, .02, .04, .08, .16} { // doublings are evenly spaced
-		if want := first + (last-first)*float64(i)/4; math.Abs(a.fraction(x)-want) > 1e-12 {
-			t.Errorf("%g lies at %g, want %g", x, a.fraction(x), want)
+		if want := first + (last-first)*float64(i)/4; math.Abs(a.fractionOf(x)-want) > 1e-12 {
+			t.Errorf("%g lies at %g, want %g", x, a.fractionOf(x), want)
 		}
 	}
 	l.XTicks = []float64{.01, .16}
@@ -207,7 +207,7 @@ func TestLabelsNeverTouch(t *testing.T) {
 		order := []int{0, 1, 2, 3, 4, 5}
 		slices.SortStableFunc(order, func(a, b int) int { return int(labels[a].from - labels[b].from) })
 		half := func(i int) vg.Length { return vg.Length(7 + 7*(i%2)) }
-		declutter(order, half, -14, 174, labels)
+		separateLabels(order, half, -14, 174, labels)
 		for k, i := range order {
 			if labels[i].at-half(i) < -14-1e-9 || labels[i].at+half(i) > 174+1e-9 {
 				t.Fatalf("arrangement %d: label %d at %g leaves the figure", code, i, labels[i].at)

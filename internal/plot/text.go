@@ -36,8 +36,8 @@ func newTerminal(columns int, g Glyphs) *terminal {
 	return &terminal{glyphs: g, columns: max(minColumns, min(columns, maxColumns))}
 }
 
-// pick returns the spelling the terminal can show.
-func (t *terminal) pick(unicode, ascii string) string {
+// pickSpelling returns the spelling the terminal can show.
+func (t *terminal) pickSpelling(unicode, ascii string) string {
 	if t.glyphs == ASCII {
 		return ascii
 	}
@@ -46,7 +46,7 @@ func (t *terminal) pick(unicode, ascii string) string {
 
 var spell = strings.NewReplacer("ε", "epsilon", "δ", "delta", "±", "+-", "≤", "<=", "≥", ">=", "×", "x", "–", "-", "—", "-", "−", "-", "’", "'", "…", "...")
 
-func (t *terminal) text(s string) string {
+func (t *terminal) asText(s string) string {
 	if t.glyphs != ASCII {
 		return s
 	}
@@ -58,41 +58,41 @@ func (t *terminal) text(s string) string {
 	}, spell.Replace(s))
 }
 
-// line writes one line, without the spaces at its end.
-func (t *terminal) line(s string) {
+// writeLine writes one line, without the spaces at its end.
+func (t *terminal) writeLine(s string) {
 	t.WriteString(strings.TrimRight(s, " ") + "\n")
 }
 
-// paragraph breaks text between words to the terminal's width.
-func (t *terminal) paragraph(text string) {
+// writeParagraph breaks text between words to the terminal's width.
+func (t *terminal) writeParagraph(text string) {
 	line := ""
-	for _, word := range strings.Fields(t.text(text)) {
-		word = t.fit(word, t.columns)
+	for _, word := range strings.Fields(t.asText(text)) {
+		word = t.cutToWidth(word, t.columns)
 		longer := strings.TrimPrefix(line+" "+word, " ")
-		if line != "" && cells(longer) > t.columns {
-			t.line(line)
+		if line != "" && displayWidth(longer) > t.columns {
+			t.writeLine(line)
 			longer = word
 		}
 		line = longer
 	}
 	if line != "" {
-		t.line(line)
+		t.writeLine(line)
 	}
 }
 
-// cells is the width of s on a terminal. Ambiguous characters such as ε count
+// displayWidth is the width of s on a terminal. Ambiguous characters such as ε count
 // one, whatever the locale, so that output does not depend on it.
-func cells(s string) int {
+func displayWidth(s string) int {
 	return (&runewidth.Condition{}).StringWidth(s)
 }
 
-func padded(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-cells(s)))
+func padTo(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-displayWidth(s)))
 }
 
-// fit cuts text that is wider than width.
-func (t *terminal) fit(s string, width int) string {
-	return (&runewidth.Condition{}).Truncate(s, width, t.pick("…", "..."))
+// cutToWidth cuts text that is wider than width.
+func (t *terminal) cutToWidth(s string, width int) string {
+	return (&runewidth.Condition{}).Truncate(s, width, t.pickSpelling("…", "..."))
 }
 
 var (
@@ -106,20 +106,20 @@ var (
 // within 40 to 100 columns. Spreads are not drawn. Equal charts have equal
 // bytes.
 func (l *Lines) WriteText(w io.Writer, columns int, g Glyphs) error {
-	if err := l.check(); err != nil {
+	if err := l.checkDrawable(); err != nil {
 		return err
 	}
 	t := newTerminal(columns, g)
-	t.paragraph(l.Title)
-	t.paragraph(l.Subtitle)
-	t.line("")
-	t.paragraph(l.YLabel)
-	l.grid(t)
-	t.line("")
-	l.key(t)
+	t.writeParagraph(l.Title)
+	t.writeParagraph(l.Subtitle)
+	t.writeLine("")
+	t.writeParagraph(l.YLabel)
+	l.writeGrid(t)
+	t.writeLine("")
+	l.writeKey(t)
 	if l.Note != "" {
-		t.line("")
-		t.paragraph(l.Note)
+		t.writeLine("")
+		t.writeParagraph(l.Note)
 	}
 	if _, err := w.Write(t.Bytes()); err != nil {
 		return fmt.Errorf("plot: write text: %w", err)
@@ -146,20 +146,20 @@ func newScreen(wide, high int) *screen {
 
 var dotBits = [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
 
-// dot takes fine coordinates, counted from the top left.
-func (s *screen) dot(x, y int) {
+// setDot takes fine coordinates, counted from the top left.
+func (s *screen) setDot(x, y int) {
 	if x >= 0 && x < 2*s.wide && y >= 0 && y < 4*s.high {
 		s.dots[y/4][x/2] |= dotBits[y%4][x%2]
 	}
 }
 
-func (s *screen) put(x, y int, r rune) {
+func (s *screen) putRune(x, y int, r rune) {
 	if x >= 0 && x < s.wide && y >= 0 && y < s.high {
 		s.char[y][x] = r
 	}
 }
 
-func (l *Lines) grid(t *terminal) {
+func (l *Lines) writeGrid(t *terminal) {
 	xs, ys := l.xAxis(), l.yAxis()
 	label := 0
 	for _, k := range ys.ticks {
@@ -170,26 +170,26 @@ func (l *Lines) grid(t *terminal) {
 		high = max(1, (chartRows+gaps/2)/gaps)*gaps + 1 // each tick on a row of its own, evenly
 	}
 	s := newScreen(t.columns-label-2, high)
-	col := func(x float64) int { return int(math.Round(xs.fraction(x) * float64(s.wide-1))) }
-	row := func(y float64) int { return int(math.Round((1 - ys.fraction(y)) * float64(s.high-1))) }
+	col := func(x float64) int { return int(math.Round(xs.fractionOf(x) * float64(s.wide-1))) }
+	row := func(y float64) int { return int(math.Round((1 - ys.fractionOf(y)) * float64(s.high-1))) }
 
 	for i, r := range l.References {
-		mark := []rune(t.pick("╌┄┈", "-=~"))[i]
+		mark := []rune(t.pickSpelling("╌┄┈", "-=~"))[i]
 		for x := range s.wide {
-			s.put(x, row(r.Y), mark)
+			s.putRune(x, row(r.Y), mark)
 		}
 	}
-	colours := l.colours()
+	colours := l.paletteIndexes()
 	for i := range l.Series {
 		if l.Series[i].Stroke != Points {
-			l.Series[i].trace(s, &xs, &ys)
+			l.Series[i].traceOn(s, &xs, &ys)
 		}
 	}
 	// The first series is the one a figure is about: it goes on top.
 	for i := len(l.Series) - 1; i >= 0; i-- {
-		mark := l.mark(t, i, colours[i])
+		mark := l.markOf(t, i, colours[i])
 		for k, x := range l.Series[i].X {
-			s.put(col(x), row(l.Series[i].Y[k]), mark)
+			s.putRune(col(x), row(l.Series[i].Y[k]), mark)
 		}
 	}
 
@@ -198,9 +198,9 @@ func (l *Lines) grid(t *terminal) {
 		names[row(k.at)] = k.label
 	}
 	for y := range s.high {
-		wall := t.pick("│", "|")
+		wall := t.pickSpelling("│", "|")
 		if names[y] != "" {
-			wall = t.pick("┤", "+")
+			wall = t.pickSpelling("┤", "+")
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%*s %s", label, names[y], wall)
@@ -216,15 +216,15 @@ func (l *Lines) grid(t *terminal) {
 				b.WriteByte(' ')
 			}
 		}
-		t.line(b.String())
+		t.writeLine(b.String())
 	}
 
-	floor := []rune(strings.Repeat(t.pick("─", "-"), s.wide))
+	floor := []rune(strings.Repeat(t.pickSpelling("─", "-"), s.wide))
 	below := []rune(strings.Repeat(" ", t.columns))
 	free := 0
 	for _, k := range xs.ticks {
 		x := col(k.at)
-		floor[x] = []rune(t.pick("┴", "+"))[0]
+		floor[x] = []rune(t.pickSpelling("┴", "+"))[0]
 		if t.glyphs == Unicode {
 			floor[x] = '┬'
 		}
@@ -234,18 +234,18 @@ func (l *Lines) grid(t *terminal) {
 			free = start + len(k.label) + 1
 		}
 	}
-	t.line(strings.Repeat(" ", label+1) + t.pick("└", "+") + string(floor))
-	t.line(string(below))
-	name := t.fit(t.text(l.XLabel), t.columns)
-	t.line(strings.Repeat(" ", max(0, label+2+(s.wide-cells(name))/2)) + name)
+	t.writeLine(strings.Repeat(" ", label+1) + t.pickSpelling("└", "+") + string(floor))
+	t.writeLine(string(below))
+	name := t.cutToWidth(t.asText(l.XLabel), t.columns)
+	t.writeLine(strings.Repeat(" ", max(0, label+2+(s.wide-displayWidth(name))/2)) + name)
 }
 
 func isRule(r rune) bool { return strings.ContainsRune("╌┄┈-=~", r) }
 
-// trace draws the lines between the points of a series in fine dots.
-func (s *Series) trace(on *screen, xs, ys *axis) {
-	fx := func(x float64) float64 { return xs.fraction(x)*float64(2*on.wide-2) + 0.5 }
-	fy := func(y float64) float64 { return (1-ys.fraction(y))*float64(4*on.high-4) + 1.5 }
+// traceOn draws the lines between the points of a series in fine dots.
+func (s *Series) traceOn(on *screen, xs, ys *axis) {
+	fx := func(x float64) float64 { return xs.fractionOf(x)*float64(2*on.wide-2) + 0.5 }
+	fy := func(y float64) float64 { return (1-ys.fractionOf(y))*float64(4*on.high-4) + 1.5 }
 	for k := 1; k < len(s.X); k++ {
 		x0, y0, x1, y1 := fx(s.X[k-1]), fy(s.Y[k-1]), fx(s.X[k]), fy(s.Y[k])
 		steps := int(math.Ceil(max(math.Abs(x1-x0), math.Abs(y1-y0), 1)))
@@ -254,13 +254,13 @@ func (s *Series) trace(on *screen, xs, ys *axis) {
 				continue
 			}
 			p := float64(i) / float64(steps)
-			on.dot(int(math.Round(x0+p*(x1-x0))), int(math.Round(y0+p*(y1-y0))))
+			on.setDot(int(math.Round(x0+p*(x1-x0))), int(math.Round(y0+p*(y1-y0))))
 		}
 	}
 }
 
-// mark is the character of the points of the i-th series.
-func (l *Lines) mark(t *terminal, i, colour int) rune {
+// markOf is the character of the points of the i-th series.
+func (l *Lines) markOf(t *terminal, i, colour int) rune {
 	switch filled := l.Series[i].Stroke == Solid; {
 	case filled && t.glyphs == ASCII:
 		return asciiMarks[colour]
@@ -272,25 +272,25 @@ func (l *Lines) mark(t *terminal, i, colour int) rune {
 	return hollowMarks[colour]
 }
 
-// key explains the marks, with the last value of each series.
-func (l *Lines) key(t *terminal) {
+// writeKey explains the marks, with the last value of each series.
+func (l *Lines) writeKey(t *terminal) {
 	type entry struct{ mark, name, value string }
 	var entries []entry
-	for i, c := range l.colours() {
+	for i, c := range l.paletteIndexes() {
 		s := &l.Series[i]
 		last := len(s.X) - 1
-		entries = append(entries, entry{" " + string(l.mark(t, i, c)), s.Name, fmt.Sprintf("%.3g at %g", s.Y[last], s.X[last])})
+		entries = append(entries, entry{" " + string(l.markOf(t, i, c)), s.Name, fmt.Sprintf("%.3g at %g", s.Y[last], s.X[last])})
 	}
 	for i, r := range l.References {
-		mark := []rune(t.pick("╌┄┈", "-=~"))[i]
+		mark := []rune(t.pickSpelling("╌┄┈", "-=~"))[i]
 		entries = append(entries, entry{strings.Repeat(string(mark), 2), r.Name, fmt.Sprintf("%.3g", r.Y)})
 	}
 	name, value := 0, 0
 	for _, e := range entries {
-		name, value = max(name, cells(t.text(e.name))), max(value, len(e.value))
+		name, value = max(name, displayWidth(t.asText(e.name))), max(value, len(e.value))
 	}
 	name = min(name, t.columns-7-value)
 	for _, e := range entries {
-		t.line(fmt.Sprintf(" %s  %s  %s", e.mark, padded(t.fit(t.text(e.name), name), name), e.value))
+		t.writeLine(fmt.Sprintf(" %s  %s  %s", e.mark, padTo(t.cutToWidth(t.asText(e.name), name), name), e.value))
 	}
 }

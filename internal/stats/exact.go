@@ -13,26 +13,26 @@ import (
 // independent trials give Lower > p with probability at most alpha. It is 0
 // when k is 0. It panics unless 0 <= k <= n, n >= 1 and 0 < alpha < 1.
 func Lower(k, n int, alpha float64) float64 {
-	check(k, n, alpha)
+	checkCounts(k, n, alpha)
 	// P(Binomial(n, p) >= k) grows with p; below is the last p at which it has
 	// not passed alpha.
-	below, _ := bisect(func(p float64) bool { return upperTail(k, n, p) > alpha })
+	below, _ := bisectFloats(func(p float64) bool { return upperTail(k, n, p) > alpha })
 	return below
 }
 
 // Upper is the limit on the other side: Upper < p with probability at most
 // alpha. It is 1 when k is n. Arguments as for Lower.
 func Upper(k, n int, alpha float64) float64 {
-	check(k, n, alpha)
-	_, above := bisect(func(p float64) bool { return upperTail(n-k, n, 1-p) <= alpha })
+	checkCounts(k, n, alpha)
+	_, above := bisectFloats(func(p float64) bool { return upperTail(n-k, n, 1-p) <= alpha })
 	return above
 }
 
-// bisect returns the two neighbouring floats in [0, 1] between which past turns
+// bisectFloats returns the two neighbouring floats in [0, 1] between which past turns
 // from false to true. A limit is sound only when rounded outwards, and gonum's
 // quantile of the beta law (0.17) is far off when k is 0 or n and n is large:
 // 0.063 instead of 0.00015 for Upper(0, 1e5, 5e-7).
-func bisect(past func(p float64) bool) (below, above float64) {
+func bisectFloats(past func(p float64) bool) (below, above float64) {
 	below, above = 0, 1
 	for {
 		mid := (below + above) / 2
@@ -67,7 +67,7 @@ func EpsilonLowerBound(k0, n0, k1, n1 int, delta, alpha float64) float64 {
 	return max(0, math.Log(excess/Upper(k1, n1, alpha/2)))
 }
 
-func check(k, n int, alpha float64) {
+func checkCounts(k, n int, alpha float64) {
 	if n < 1 || k < 0 || k > n || !(alpha > 0 && alpha < 1) {
 		panic(fmt.Sprintf("stats: needs 0 <= k <= n, n >= 1, 0 < alpha < 1 (got k=%d n=%d alpha=%g)", k, n, alpha))
 	}

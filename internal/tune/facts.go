@@ -23,7 +23,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		return append(f, learn.Fact{Key: "trainings", Value: len(pl.Candidates),
 			Text: fmt.Sprintf("each of %d candidates is trained once, for ε = %.4g; one is selected on other rows, for ε = %s, which does not add up with it", len(pl.Candidates), share.Float(), pl.Epsilon)})
 	}
-	mean := pl.law.mean(pl.Patience)
+	mean := pl.law.meanRuns(pl.Patience)
 	return append(f, learn.Fact{Key: "trainings_mean", Value: mean,
 		Text: fmt.Sprintf("each of about %.3g trainings, a random number (%s), is of one of %d candidates drawn at random, for ε = %.4g; the best is released", mean, pl.Method, len(pl.Candidates), share.Float())})
 }

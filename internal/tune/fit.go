@@ -26,19 +26,19 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
-	p, err := deal(ctx, tab, pl.HeldOut, exit.Public())
+	p, err := dealRows(ctx, tab, pl.HeldOut, exit.Public())
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
-	m, err := pl.pick(ctx, p, acct, exit)
+	m, err := pl.pickCandidate(ctx, p, acct, exit)
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
 	return m, nil
 }
 
-// pick is Fit on rows that have been dealt.
-func (pl *Plan) pick(ctx context.Context, p *parts, acct learn.Account, exit *mech.Exit) (m *model.Model, err error) {
+// pickCandidate is Fit on rows that have been dealt.
+func (pl *Plan) pickCandidate(ctx context.Context, p *parts, acct learn.Account, exit *mech.Exit) (m *model.Model, err error) {
 	var at int
 	if pl.Method == All {
 		at, m, err = pl.selectOne(ctx, p, exit)
@@ -48,7 +48,7 @@ func (pl *Plan) pick(ctx context.Context, p *parts, acct learn.Account, exit *me
 	if err != nil {
 		return nil, err
 	}
-	m.Privacy = pl.privacy(at, acct, exit)
+	m.Privacy = pl.privacyStatement(at, acct, exit)
 	return m, nil
 }
 
@@ -58,7 +58,7 @@ func (pl *Plan) selectOne(ctx context.Context, p *parts, exit *mech.Exit) (at in
 	scores := make([]mech.Ratio, len(pl.runs))
 	for i := range pl.runs {
 		wrong := int64(0)
-		if models[i], wrong, err = pl.try(ctx, p, i, exit); err != nil {
+		if models[i], wrong, err = pl.tryCandidate(ctx, p, i, exit); err != nil {
 			return 0, nil, err
 		}
 		scores[i] = mech.Ratio{Num: -wrong, Den: 1}
@@ -71,9 +71,9 @@ func (pl *Plan) selectOne(ctx context.Context, p *parts, exit *mech.Exit) (at in
 // those with the fewest noisy mistakes.
 func (pl *Plan) stopAtRandom(ctx context.Context, p *parts, exit *mech.Exit) (at int, m *model.Model, err error) {
 	fewest := 0.0
-	for range pl.law.draw(exit.Public(), pl.Patience) {
+	for range pl.law.drawRuns(exit.Public(), pl.Patience) {
 		i := int(rng.Below(exit.Public(), uint64(len(pl.runs))))
-		candidate, wrong, err := pl.try(ctx, p, i, exit)
+		candidate, wrong, err := pl.tryCandidate(ctx, p, i, exit)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -85,11 +85,11 @@ func (pl *Plan) stopAtRandom(ctx context.Context, p *parts, exit *mech.Exit) (at
 	return at, m, nil
 }
 
-// try trains candidate i and counts its mistakes, which are private.
-func (pl *Plan) try(ctx context.Context, p *parts, i int, exit *mech.Exit) (m *model.Model, wrong int64, err error) {
+// tryCandidate trains candidate i and counts its mistakes, which are private.
+func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Exit) (m *model.Model, wrong int64, err error) {
 	r := &pl.runs[i]
 	if m, err = r.plan.Fit(ctx, p.train, paid{}, exit); err == nil {
-		wrong, err = p.mistakes(m)
+		wrong, err = p.countMistakes(m)
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("candidate %q: %w", pl.Candidates[i].Name, err)
@@ -106,10 +106,10 @@ type paid struct{}
 func (paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
 func (paid) Counted() bool                                      { return true }
 
-func (pl *Plan) privacy(at int, acct learn.Account, exit *mech.Exit) model.Privacy {
+func (pl *Plan) privacyStatement(at int, acct learn.Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{
 		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
-		Claim: "tune: " + pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(),
+		Claim: "tune: " + pl.claimName(), Counted: acct.Counted(), Seeded: exit.Seeded(),
 		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of one row were, the chance of this exact model and choice changes by at most a factor e^%s.",
 			len(pl.Candidates), pl.Candidates[at].Name, pl.scope.Words(), pl.Epsilon),
 	}
@@ -130,7 +130,7 @@ func (pl *Plan) privacy(at int, acct learn.Account, exit *mech.Exit) model.Priva
 	return p
 }
 
-func (pl *Plan) claim() string {
+func (pl *Plan) claimName() string {
 	if pl.Method == All {
 		return "G-TUNE-1"
 	}

@@ -79,27 +79,27 @@ type run struct {
 // fit. rows is their number where it is known, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	pl := &Plan{Params: p, s: s}
-	if err := p.check(s); err != nil {
+	if err := p.checkRanges(s); err != nil {
 		return nil, err
 	}
-	shares, err := pl.price()
+	shares, err := pl.splitPrice()
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range p.Candidates {
-		r, err := c.run(s, shares[i], rows-judges(rows, p.HeldOut))
+		r, err := c.planTraining(s, shares[i], rows-countJudges(rows, p.HeldOut))
 		if err != nil {
 			return nil, fmt.Errorf("tune: candidate %q: %w", c.Name, err)
 		}
 		pl.runs = append(pl.runs, r)
-		if pl.scope, err = common(pl.scope, r.scope); err != nil {
+		if pl.scope, err = commonScope(pl.scope, r.scope); err != nil {
 			return nil, err
 		}
 	}
 	return pl, nil
 }
 
-func (p Params) check(s *schema.Schema) error {
+func (p Params) checkRanges(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "tune", Param: param, Want: want, Got: got}
 	}
@@ -120,19 +120,19 @@ func (p Params) check(s *schema.Schema) error {
 		return bad("held-out", "must be a share from 0.01 to 0.99", p.HeldOut)
 	case known && (p.Patience < 2 || p.Patience > maxPatience):
 		return bad("patience", fmt.Sprintf("must be from 2 to %d", maxPatience), p.Patience)
-	case known && law.share(p.Epsilon) < 1:
+	case known && law.shareOf(p.Epsilon) < 1:
 		return bad("epsilon", "must leave each run at least 1e-9", p.Epsilon)
 	}
 	return nil
 }
 
-// price says what each candidate may spend in one training, sizes the judgement
+// splitPrice says what each candidate may spend in one training, sizes the judgement
 // and writes the bill.
 //
 // A row either trains or judges, so the two do not add up (1.2). All: the
 // trainings share ε and the selection, on other rows, has all of it. Stopping:
 // training and judgement of one run have ε/(2+η) each.
-func (pl *Plan) price() (shares []dp.Epsilon, err error) {
+func (pl *Plan) splitPrice() (shares []dp.Epsilon, err error) {
 	n := len(pl.Candidates)
 	if pl.Method == All {
 		if shares, err = pl.Epsilon.Split(n); err != nil { // 1.3
@@ -144,7 +144,7 @@ func (pl *Plan) price() (shares []dp.Epsilon, err error) {
 		}
 	} else {
 		pl.law = laws[pl.Method]
-		each := pl.law.share(pl.Epsilon) // 1.5
+		each := pl.law.shareOf(pl.Epsilon) // 1.5
 		for range n {
 			shares = append(shares, each)
 		}
@@ -156,9 +156,9 @@ func (pl *Plan) price() (shares []dp.Epsilon, err error) {
 	return shares, nil
 }
 
-// run plans one training, and holds the candidate to what the argument uses of
+// planTraining plans one training, and holds the candidate to what the argument uses of
 // it: a pure price, exactly its share, and a scope.
-func (c Candidate) run(s *schema.Schema, share dp.Epsilon, rows int) (run, error) {
+func (c Candidate) planTraining(s *schema.Schema, share dp.Epsilon, rows int) (run, error) {
 	pl, err := c.Plan(share, s, rows)
 	if err != nil {
 		return run{}, err
@@ -176,19 +176,19 @@ func (c Candidate) run(s *schema.Schema, share dp.Epsilon, rows int) (run, error
 	return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: "must say in its facts what it protects"}
 }
 
-// common is what two guarantees have in common.
-func common(a, b dp.Scope) (dp.Scope, error) {
+// commonScope is what two guarantees have in common.
+func commonScope(a, b dp.Scope) (dp.Scope, error) {
 	switch {
-	case a == "" || contains(a, b):
+	case a == "" || scopeContains(a, b):
 		return b, nil
-	case contains(b, a):
+	case scopeContains(b, a):
 		return a, nil
 	}
 	return "", &dp.ParamError{Op: "tune", Param: "candidates", Want: "must protect something in common", Got: fmt.Sprintf("%q and %q", a, b)}
 }
 
-// contains reports whether protecting a protects b too.
-func contains(a, b dp.Scope) bool {
+// scopeContains reports whether protecting a protects b too.
+func scopeContains(a, b dp.Scope) bool {
 	return a == b || a == dp.WholeRow || a == dp.FeaturesAndLabel && (b == dp.PrivateFeatures || b == dp.LabelOnly)
 }
 

@@ -18,13 +18,13 @@ type parts struct {
 	judge *dataset.Table // may have no rows
 }
 
-// judges is how many of so many rows judge: fewer than all of them.
-func judges(rows int, share float64) int { return int(float64(rows) * share) }
+// countJudges is how many of so many rows judge: fewer than all of them.
+func countJudges(rows int, share float64) int { return int(float64(rows) * share) }
 
-// deal parts the rows uniformly at random into judges and the rest. The order
+// dealRows parts the rows uniformly at random into judges and the rest. The order
 // in which a table lists them depends on cells, so all of them are shuffled:
 // the law of the parts does not depend on that order (1.1).
-func deal(ctx context.Context, tab engine.Table, share float64, src rng.Source) (*parts, error) {
+func dealRows(ctx context.Context, tab engine.Table, share float64, src rng.Source) (*parts, error) {
 	s := tab.Schema()
 	g, err := tab.Groups(ctx, s.Features())
 	if err != nil {
@@ -49,13 +49,13 @@ func deal(ctx context.Context, tab engine.Table, share float64, src rng.Source) 
 		t.Labels = labels[from:to]
 		return t
 	}
-	at := judges(len(rows), share)
-	return assemble(part(at, len(rows)), part(0, at))
+	at := countJudges(len(rows), share)
+	return assembleParts(part(at, len(rows)), part(0, at))
 }
 
-// assemble makes parts of two tables. The training table forgets numbers that
+// assembleParts makes parts of two tables. The training table forgets numbers that
 // only other rows hold: it is a function of its own rows (1.2).
-func assemble(train, judge *dataset.Table) (*parts, error) {
+func assembleParts(train, judge *dataset.Table) (*parts, error) {
 	train.Forget()
 	t, err := memory.New(train)
 	if err != nil {
@@ -64,9 +64,9 @@ func assemble(train, judge *dataset.Table) (*parts, error) {
 	return &parts{t, judge}, nil
 }
 
-// mistakes counts the judging rows that m is wrong about. A row's score depends
+// countMistakes counts the judging rows that m is wrong about. A row's score depends
 // on that row alone, so one row moves the count by at most one.
-func (p *parts) mistakes(m *model.Model) (wrong int64, err error) {
+func (p *parts) countMistakes(m *model.Model) (wrong int64, err error) {
 	b, err := m.Bind(p.judge.Schema)
 	if err != nil {
 		return 0, err

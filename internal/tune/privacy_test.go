@@ -29,7 +29,7 @@ func dealt(t *testing.T, tab *dataset.Table, judging int) *parts {
 	for i := range rows {
 		rows[i] = i
 	}
-	p, err := assemble(tab.Subset(rows[judging:]), tab.Subset(rows[:judging]))
+	p, err := assembleParts(tab.Subset(rows[judging:]), tab.Subset(rows[:judging]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestReplayNonInterference(t *testing.T) {
 						}
 						return out
 					}}
-					model, err := pl.pick(context.Background(), dealt(t, side, judging), learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(uint64(k), "fit"), tapes[i]))
+					model, err := pl.pickCandidate(context.Background(), dealt(t, side, judging), learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(uint64(k), "fit"), tapes[i]))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -111,7 +111,7 @@ func TestReplayNonInterference(t *testing.T) {
 func TestTrainingForgetsWhatOthersHold(t *testing.T) {
 	tab := small(200, false)
 	mine := []int{3, 1, 4, 1, 5}
-	p, err := assemble(tab.Subset(mine), tab.Subset([]int{9, 2, 6}))
+	p, err := assembleParts(tab.Subset(mine), tab.Subset([]int{9, 2, 6}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestDealIgnoresWhatIsInARow(t *testing.T) {
 	const deals = 2000
 	hits := 0
 	for range deals {
-		p, err := deal(context.Background(), learntest.Engine(t, odd), 0.25, src)
+		p, err := dealRows(context.Background(), learntest.Engine(t, odd), 0.25, src)
 		if err != nil {
 			t.Fatal(err)
 		}

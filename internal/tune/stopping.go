@@ -17,26 +17,26 @@ type stopping struct{ num, den int64 }
 
 var laws = map[Method]stopping{Geometric: {1, 1}, Logarithmic: {0, 1}, Root: {-1, 2}}
 
-// share is the largest ε₁ with (2+η)·ε₁ ≤ eps.
-func (l stopping) share(eps dp.Epsilon) dp.Epsilon {
+// shareOf is the largest ε₁ with (2+η)·ε₁ ≤ eps.
+func (l stopping) shareOf(eps dp.Epsilon) dp.Epsilon {
 	return dp.Epsilon(int64(eps) * l.den / (2*l.den + l.num))
 }
 
-// draw draws the number of runs, exactly: a geometric proposal, kept with the
+// drawRuns draws the number of runs, exactly: a geometric proposal, kept with the
 // probability of the product above, factor by factor.
-func (l stopping) draw(src rng.Source, patience int) (runs int64) {
+func (l stopping) drawRuns(src rng.Source, patience int) (runs int64) {
 	for {
 		runs = 1
 		for rng.Below(src, uint64(patience)) != 0 {
 			runs++
 		}
-		if l.keeps(src, runs) { // 1.7
+		if l.keepRunning(src, runs) { // 1.7
 			return runs
 		}
 	}
 }
 
-func (l stopping) keeps(src rng.Source, runs int64) bool {
+func (l stopping) keepRunning(src rng.Source, runs int64) bool {
 	for j := int64(1); j < runs; j++ {
 		if rng.Below(src, uint64((j+1)*l.den)) >= uint64(j*l.den+l.num) {
 			return false
@@ -45,8 +45,8 @@ func (l stopping) keeps(src rng.Source, runs int64) bool {
 	return true
 }
 
-// mean is the mean number of runs.
-func (l stopping) mean(patience int) float64 {
+// meanRuns is the mean number of runs.
+func (l stopping) meanRuns(patience int) float64 {
 	eta, n := float64(l.num)/float64(l.den), float64(patience)
 	if eta == 0 {
 		return (n - 1) / math.Log(n)

@@ -58,8 +58,8 @@ func TestLawHasTheClosedForm(t *testing.T) {
 			}
 			f, _ := generating(l, gamma, 0.7)
 			_, slope := generating(l, gamma, 1)
-			if math.Abs(f-at) > 1e-9 || math.Abs(slope-mean) > 1e-6*mean || math.Abs(l.mean(patience)-mean) > 1e-6*mean {
-				t.Errorf("%s, patience %d: f(0.7) %.9f, by terms %.9f; mean %.6f, f'(1) %.6f, by terms %.6f", m, patience, f, at, l.mean(patience), slope, mean)
+			if math.Abs(f-at) > 1e-9 || math.Abs(slope-mean) > 1e-6*mean || math.Abs(l.meanRuns(patience)-mean) > 1e-6*mean {
+				t.Errorf("%s, patience %d: f(0.7) %.9f, by terms %.9f; mean %.6f, f'(1) %.6f, by terms %.6f", m, patience, f, at, l.meanRuns(patience), slope, mean)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func TestDrawHasTheLaw(t *testing.T) {
 		src := replay.Seeded(1, "runs")
 		counts, probs = make([]int, last+1), make([]float64, last+1)
 		for range draws {
-			counts[min(l.draw(src, patience), last+1)-1]++
+			counts[min(l.drawRuns(src, patience), last+1)-1]++
 		}
 		for k, p := range pmf(as, 1.0/patience, patience)[1:] {
 			probs[min(k, last)] += p
@@ -138,7 +138,7 @@ func TestShares(t *testing.T) {
 		whole, want    dp.Epsilon
 		times, divided int64
 	}{{Geometric, dp.Nano, 333_333_333, 3, 1}, {Logarithmic, dp.Nano + 1, 500_000_000, 2, 1}, {Root, dp.Nano, 666_666_666, 3, 2}, {Root, 1, 0, 3, 2}} {
-		got := laws[c.m].share(c.whole)
+		got := laws[c.m].shareOf(c.whole)
 		if got != c.want || int64(got)*c.times > int64(c.whole)*c.divided || (int64(got)+1)*c.times <= int64(c.whole)*c.divided {
 			t.Errorf("%s: a run has %d of %d, want %d", c.m, got, c.whole, c.want)
 		}

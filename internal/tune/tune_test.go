@@ -172,7 +172,7 @@ func TestScopesHaveSomethingInCommon(t *testing.T) {
 		{dp.LabelOnly, dp.WholeRow, dp.LabelOnly}, {dp.WholeRow, dp.WholeRow, dp.WholeRow}, {dp.LabelOnly, dp.PrivateFeatures, ""}, {dp.WholeRow, dp.Nothing, dp.Nothing},
 		{dp.FeaturesAndLabel, dp.LabelOnly, dp.LabelOnly}, {dp.PrivateFeatures, dp.FeaturesAndLabel, dp.PrivateFeatures}, {dp.FeaturesAndLabel, dp.WholeRow, dp.FeaturesAndLabel},
 	} {
-		if got, err := common(c.a, c.b); got != c.want || (err != nil) != (c.want == "") {
+		if got, err := commonScope(c.a, c.b); got != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%q and %q have %q in common (%v), want %q", c.a, c.b, got, err, c.want)
 		}
 	}

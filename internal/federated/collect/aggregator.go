@@ -68,7 +68,7 @@ func New(task *wire.Task) (*Aggregator, error) {
 	for q := range asks {
 		asks[q].Question = q
 	}
-	return a, a.open(&wire.Round{Slot: 0, Asks: asks})
+	return a, a.openSlot(&wire.Round{Slot: 0, Asks: asks})
 }
 
 // Task is the task's bytes, for owners to accept.
@@ -83,8 +83,8 @@ func (a *Aggregator) Broadcast() ([]byte, error) {
 	return a.round.Text(a.task)
 }
 
-// open starts collecting for a slot.
-func (a *Aggregator) open(r *wire.Round) error {
+// openSlot starts collecting for a slot.
+func (a *Aggregator) openSlot(r *wire.Round) error {
 	r.Task = a.digest.String()
 	a.round, a.laws, a.tallies, a.seen = r, nil, nil, map[[16]byte][16]byte{}
 	a.total, a.added = nil, 0
@@ -136,7 +136,7 @@ func (a *Aggregator) Receive(report []byte) error {
 	if err := law.Check(r.Words); err != nil {
 		return fmt.Errorf("aggregator: %w", err)
 	}
-	owner, content := short([]byte(r.Owner)), short(report)
+	owner, content := shortID([]byte(r.Owner)), shortID(report)
 	if before, ok := a.seen[owner]; ok {
 		if before != content {
 			return ErrTwice
@@ -148,8 +148,8 @@ func (a *Aggregator) Receive(report []byte) error {
 	return nil
 }
 
-// short tells owners and reports apart; 2^64 tries would find two that agree.
-func short(b []byte) [16]byte {
+// shortID tells owners and reports apart; 2^64 tries would find two that agree.
+func shortID(b []byte) [16]byte {
 	h := sha256.Sum256(b)
 	return [16]byte(h[:16])
 }
@@ -171,10 +171,10 @@ func (a *Aggregator) Close() error {
 	}
 	a.reach = append(a.reach, a.reachNow())
 	if a.round.IsError() {
-		a.judge()
+		a.judgeCandidate()
 		a.tables = nil
 	} else {
-		if err := a.learn(); err != nil {
+		if err := a.learnCandidate(); err != nil {
 			return err
 		}
 	}
@@ -185,9 +185,9 @@ func (a *Aggregator) Close() error {
 	}
 	r := &wire.Round{Slot: next, Members: a.members}
 	if !r.IsError() {
-		r.Asks = a.asks()
+		r.Asks = a.listAsks()
 	}
-	return a.open(r)
+	return a.openSlot(r)
 }
 
 // Outcomes are the rounds that are over.

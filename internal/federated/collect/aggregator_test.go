@@ -230,7 +230,7 @@ func TestModelIsTheSumOfLeaves(t *testing.T) {
 	for i := range rows {
 		z := append([]float64(nil), a.prior...)
 		for q, cell := range []int{bins.Number(ages[age[i]]), int(pet[i])} {
-			if sum := a.summed(q); sum != nil {
+			if sum := a.sumLeaves(q); sum != nil {
 				for k := range z {
 					z[k] += sum[cell][k]
 				}

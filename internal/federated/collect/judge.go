@@ -4,23 +4,23 @@ package collect
 
 import "math"
 
-// judge gives the candidate its vote by what the owners of the error slot, who
+// judgeCandidate gives the candidate its vote by what the owners of the error slot, who
 // had no part in it, reported, or drops it.
 //
 // The error of SAMME (line 5) is taken for each level of the label apart and
 // averaged: the candidate says nothing about how frequent levels are, the prior
 // does. The estimate is noisy and is clamped before its logarithm is taken.
-func (a *Aggregator) judge() {
+func (a *Aggregator) judgeCandidate() {
 	K := a.task.Schema.Classes()
-	t := a.collected()[0] // cells: answers
-	total := totals(a.tables)
+	t := a.collectTables()[0] // cells: answers
+	total := estimateTotals(a.tables)
 	o := Outcome{Round: len(a.done) + 1, Errors: int64(t.reports)}
 	for i := range a.tables {
 		o.Tables += int64(a.tables[i].reports)
 	}
 	m := &a.members[len(a.members)-1]
 	if t.reports > 0 {
-		shares := t.shares(total)
+		shares := t.cellShares(total)
 		var variance float64
 		for y := range K {
 			miss := 1 - shares[y*K+y]
@@ -29,7 +29,7 @@ func (a *Aggregator) judge() {
 			variance += (t.variance/(n*n) + miss*(1-miss)/n) / float64(K*K)
 		}
 		o.ErrNoise = math.Sqrt(variance)
-		m.Vote = vote(a.expect(o.Err, variance), K, t.reports)
+		m.Vote = sammeVote(a.expectedError(o.Err, variance), K, t.reports)
 	}
 	o.Vote = m.Vote
 	if m.Vote == 0 {
@@ -38,18 +38,18 @@ func (a *Aggregator) judge() {
 	a.done = append(a.done, o)
 }
 
-// expect is the error that the estimate and the candidate's own margin make
+// expectedError is the error that the estimate and the candidate's own margin make
 // likely. Where few owners measured, chance alone would drop good candidates.
-func (a *Aggregator) expect(err, variance float64) float64 {
+func (a *Aggregator) expectedError(err, variance float64) float64 {
 	rivals := float64(a.task.Schema.Classes() - 1)
 	before := rivals / (rivals + math.Exp(a.margin/typicalMargin)) // whose vote is the margin's
 	const doubt = 0.04 * 0.04
 	return (err*doubt + before*variance) / (doubt + variance)
 }
 
-// vote is SAMME's (line 6) for an error clamped to [1/(2n), 1 − 1/(2n)]; 0 where
+// sammeVote is SAMME's (line 6) for an error clamped to [1/(2n), 1 − 1/(2n)]; 0 where
 // the error is that of chance or more.
-func vote(err float64, levels int, n float64) float64 {
+func sammeVote(err float64, levels int, n float64) float64 {
 	clamp := 1 / (2 * n)
 	err = math.Min(math.Max(err, clamp), 1-clamp)
 	return math.Max(0, math.Log((1-err)/err)+math.Log(float64(levels-1)))

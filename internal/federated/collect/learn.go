@@ -10,24 +10,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// learn turns the tables of the open slot into a candidate, the last member.
-func (a *Aggregator) learn() error {
-	a.tables = a.collected()
-	total := totals(a.tables)
+// learnCandidate turns the tables of the open slot into a candidate, the last member.
+func (a *Aggregator) learnCandidate() error {
+	a.tables = a.collectTables()
+	total := estimateTotals(a.tables)
 	if a.prior == nil {
 		a.prior = centredLogs(total)
 	}
 	shapes, means := make([]wire.Shape, len(a.tables)), make([][]float64, len(a.tables))
 	for i := range a.tables {
-		means[i] = a.tables[i].means(total, &a.round.Asks[i], a.marginals[a.round.Asks[i].Question])
+		means[i] = a.tables[i].cellMeans(total, &a.round.Asks[i], a.marginals[a.round.Asks[i].Question])
 		if q := a.round.Asks[i].Question; a.marginals[q] == nil {
 			a.marginals[q] = means[i]
 		}
-		shapes[i] = a.shape(&a.round.Asks[i], &a.tables[i], total)
+		shapes[i] = a.scoreCells(&a.round.Asks[i], &a.tables[i], total)
 	}
 	var m wire.Member
 	if a.task.Classifier == wire.Centroid {
-		c, err := a.centroid(shapes, means)
+		c, err := a.nearestCentroid(shapes, means)
 		if err != nil {
 			return err
 		}
@@ -37,11 +37,11 @@ func (a *Aggregator) learn() error {
 	}
 	for i := range shapes {
 		if a.task.Classifier == wire.Logistic {
-			a.straighten(&shapes[i], means[i])
+			a.fitLine(&shapes[i], means[i])
 		}
-		settle(&shapes[i], means[i])
+		centreScores(&shapes[i], means[i])
 	}
-	a.margin = scale(shapes, means)
+	a.margin = scaleShapes(shapes, means)
 	a.members = append(a.members, m)
 	return nil
 }
@@ -58,10 +58,10 @@ func centredLogs(x []float64) []float64 {
 	return out
 }
 
-// shape scores levels by cell: by how much each level leans to it, levels
+// scoreCells scores levels by cell: by how much each level leans to it, levels
 // counted as if they were equally frequent: by the logarithm of the level's share
 // of the cell over the mean share of all levels.
-func (a *Aggregator) shape(ask *wire.Ask, t *table, total []float64) wire.Shape {
+func (a *Aggregator) scoreCells(ask *wire.Ask, t *table, total []float64) wire.Shape {
 	K := t.levels
 	cells := a.task.Cells(ask.Question)
 	out := wire.Shape{Question: ask.Question, Leaves: make([][]float64, cells)}
@@ -71,7 +71,7 @@ func (a *Aggregator) shape(ask *wire.Ask, t *table, total []float64) wire.Shape 
 	if t.reports == 0 {
 		return out
 	}
-	shares := t.shares(total)
+	shares := t.cellShares(total)
 	mean := make([]float64, t.cells)
 	for c := range mean {
 		for k := range K {
@@ -84,9 +84,9 @@ func (a *Aggregator) shape(ask *wire.Ask, t *table, total []float64) wire.Shape 
 	for k := range K {
 		for c := range diff {
 			diff[c] = shares[c*K+k] - mean[c]
-			noise[c] = t.noise(mean[c], k, total)
+			noise[c] = t.noiseVariance(mean[c], k, total)
 		}
-		for c, u := range lean(diff, mean, noise, ordered, float64(K-1)) {
+		for c, u := range shrinkDifferences(diff, mean, noise, ordered, float64(K-1)) {
 			leaves[c*K+k] = math.Log1p(u)
 		}
 	}
@@ -100,9 +100,9 @@ func (a *Aggregator) shape(ask *wire.Ask, t *table, total []float64) wire.Shape 
 	return out
 }
 
-// noise is the variance of share − mean of level k in a cell of that mean: of
+// noiseVariance is the variance of share − mean of level k in a cell of that mean: of
 // what the law adds, and of which owners happened to be asked.
-func (t *table) noise(mean float64, k int, total []float64) (sum float64) {
+func (t *table) noiseVariance(mean float64, k int, total []float64) (sum float64) {
 	K := float64(t.levels)
 	for l := range t.levels {
 		n := total[l] * t.reports
@@ -115,12 +115,12 @@ func (t *table) noise(mean float64, k int, total []float64) (sum float64) {
 	return sum + 1e-15
 }
 
-// means are the cells' shares, levels counted alike, for every cell of the
+// cellMeans are the cells' shares, levels counted alike, for every cell of the
 // question that ask is about. Cells that were asked about together share in
 // proportion to marginal, what an earlier round made of them, evenly where that
 // is nothing.
-func (t *table) means(total []float64, ask *wire.Ask, marginal []float64) []float64 {
-	shares := t.shares(total)
+func (t *table) cellMeans(total []float64, ask *wire.Ask, marginal []float64) []float64 {
+	shares := t.cellShares(total)
 	mean := make([]float64, t.cells)
 	for c := range mean {
 		for k := range t.levels {
@@ -149,11 +149,11 @@ func (a *Aggregator) isNumber(q int) bool {
 	return a.task.Schema.Columns[a.task.Column(q)].Kind == schema.Number
 }
 
-// settle centres scores over the levels in each cell, and over the cells for
+// centreScores centres scores over the levels in each cell, and over the cells for
 // each level: a shape says nothing about how frequent levels are.
-func settle(s *wire.Shape, mean []float64) {
+func centreScores(s *wire.Shape, mean []float64) {
 	for _, leaf := range s.Leaves {
-		centre(leaf)
+		centreValues(leaf)
 	}
 	for k := range s.Leaves[0] {
 		all := 0.0
@@ -166,7 +166,7 @@ func settle(s *wire.Shape, mean []float64) {
 	}
 }
 
-// scale scales settled shapes so that the margin of their sum is typicalMargin, by
+// scaleShapes scales settled shapes so that the margin of their sum is typicalMargin, by
 // root mean square and as if columns were independent, and returns the margin it
 // had.
 //
@@ -174,7 +174,7 @@ func settle(s *wire.Shape, mean []float64) {
 // One whose margins are normal with standard deviation d about ±d²/2, as log-odds
 // summed over columns nearly are, errs with probability e = Φ(−d/2), and d is
 // about 1.2 times that vote for any e from .1 to .5.
-func scale(shapes []wire.Shape, means [][]float64) float64 {
+func scaleShapes(shapes []wire.Shape, means [][]float64) float64 {
 	square := 0.0
 	for i, s := range shapes {
 		for c, leaf := range s.Leaves {
@@ -204,7 +204,7 @@ const (
 	mostLeaf      = 16  // nats; larger is certainty
 )
 
-func centre(x []float64) {
+func centreValues(x []float64) {
 	mean := 0.0
 	for _, v := range x {
 		mean += v / float64(len(x))
@@ -214,19 +214,19 @@ func centre(x []float64) {
 	}
 }
 
-// asks are the questions of the rounds after the first: which side of a column's
+// listAsks are the questions of the rounds after the first: which side of a column's
 // scores so far the record is on, where there are sides, and for centroids which
 // half of a number's range. Two cells cost less
 // noise than many; later rounds correct what the first ones counted twice. Noise
 // that owners share is small: in mode aggregate all cells are asked for again.
-func (a *Aggregator) asks() (asks []wire.Ask) {
+func (a *Aggregator) listAsks() (asks []wire.Ask) {
 	for q := range a.task.Questions {
 		ask := wire.Ask{Question: q}
 		if a.task.Classifier == wire.Centroid && a.task.Mode == wire.Local && a.isNumber(q) {
-			ask.Groups = halves(a.marginals[q])
+			ask.Groups = splitBins(a.marginals[q])
 		}
-		if sum := a.summed(q); sum != nil && a.task.Mode == wire.Local {
-			groups := sides(sum)
+		if sum := a.sumLeaves(q); sum != nil && a.task.Mode == wire.Local {
+			groups := groupCells(sum)
 			if groups == nil {
 				continue
 			}
@@ -242,9 +242,9 @@ func (a *Aggregator) asks() (asks []wire.Ask) {
 	return asks
 }
 
-// summed are the leaves of question q, summed over the members with their votes;
+// sumLeaves are the leaves of question q, summed over the members with their votes;
 // nil where none has any.
-func (a *Aggregator) summed(q int) (sum [][]float64) {
+func (a *Aggregator) sumLeaves(q int) (sum [][]float64) {
 	for i := range a.members {
 		m := &a.members[i]
 		for _, s := range m.Shapes {
@@ -267,9 +267,9 @@ func (a *Aggregator) summed(q int) (sum [][]float64) {
 	return sum
 }
 
-// halves groups a number's bins into low and high, of about as many records; nil
+// splitBins groups a number's bins into low and high, of about as many records; nil
 // where one bin has most of them.
-func halves(marginal []float64) []int {
+func splitBins(marginal []float64) []int {
 	below, best, cut := 0.0, 0.5, 0
 	for c, m := range marginal {
 		if d := math.Abs(below - 0.5); d < best {
@@ -289,9 +289,9 @@ func halves(marginal []float64) []int {
 	return groups
 }
 
-// sides groups cells by the level they speak for most; nil where all speak for
+// groupCells groups cells by the level they speak for most; nil where all speak for
 // one.
-func sides(leaves [][]float64) []int {
+func groupCells(leaves [][]float64) []int {
 	number := map[int]int{}
 	groups := make([]int, len(leaves))
 	for c, leaf := range leaves {

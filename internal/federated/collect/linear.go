@@ -9,10 +9,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// centroid is the nearest centroid (3.5.1) in the space of all questions: of a
+// nearestCentroid is the nearest centroid (3.5.1) in the space of all questions: of a
 // category a level's centroid has the shares of its codes, of a number the mean of
 // its bins' middles.
-func (a *Aggregator) centroid(shapes []wire.Shape, means [][]float64) (*wire.Argmax, error) {
+func (a *Aggregator) nearestCentroid(shapes []wire.Shape, means [][]float64) (*wire.Argmax, error) {
 	sp, err := a.task.Space()
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (a *Aggregator) centroid(shapes []wire.Shape, means [][]float64) (*wire.Arg
 				share[c] /= math.Max(all, 1e-300)
 			}
 			if a.isNumber(s.Question) {
-				for c, x := range a.centres(s.Question) {
+				for c, x := range a.binCentres(s.Question) {
 					mu[at] += share[c] * x
 				}
 				continue
@@ -51,29 +51,29 @@ func (a *Aggregator) centroid(shapes []wire.Shape, means [][]float64) (*wire.Arg
 	return out, nil
 }
 
-// straighten replaces the scores of a number's bins by those of the straight
+// fitLine replaces the scores of a number's bins by those of the straight
 // line through them that fits best, bins weighted by mean: what a linear
 // function of the features can say.
-func (a *Aggregator) straighten(s *wire.Shape, mean []float64) {
+func (a *Aggregator) fitLine(s *wire.Shape, mean []float64) {
 	if !a.isNumber(s.Question) {
 		return
 	}
-	x := a.centres(s.Question)
+	x := a.binCentres(s.Question)
 	for k := range s.Leaves[0] {
 		y := make([]float64, len(x))
 		for c := range y {
 			y[c] = s.Leaves[c][k]
 		}
-		slope, at := line(x, y, mean)
+		slope, at := weightedLine(x, y, mean)
 		for c := range y {
 			s.Leaves[c][k] = at + slope*x[c]
 		}
 	}
 }
 
-// line is the weighted least squares line through points: its slope, and its
+// weightedLine is the weighted least squares line through points: its slope, and its
 // height at 0. Where the points do not tell a slope it is 0.
-func line(x, y, weight []float64) (slope, at float64) {
+func weightedLine(x, y, weight []float64) (slope, at float64) {
 	var w, wx, wy, wxx, wxy float64
 	for c := range x {
 		w += weight[c]
@@ -94,8 +94,8 @@ func line(x, y, weight []float64) (slope, at float64) {
 	return slope, my - slope*mx
 }
 
-// centres are the middles of a number's bins, encoded.
-func (a *Aggregator) centres(q int) []float64 {
+// binCentres are the middles of a number's bins, encoded.
+func (a *Aggregator) binCentres(q int) []float64 {
 	col := &a.task.Schema.Columns[a.task.Column(q)]
 	sp, err := feature.NewSpace(a.task.Schema, feature.OneHot, []int{a.task.Column(q)})
 	if err != nil {

@@ -17,18 +17,18 @@ func (a *Aggregator) Model(st Statement) (*model.Model, error) {
 	if a.round != nil {
 		return nil, fmt.Errorf("aggregator: the task is not done")
 	}
-	cols := a.columns()
+	cols := a.modelColumns()
 	if a.task.Classifier == wire.Stump { // others read all columns, were it with coefficients of 0
-		cols = a.spoken()
+		cols = a.leafColumns()
 	}
-	m := &model.Model{Learner: "local-" + string(a.task.Classifier), Schema: a.task.Schema.Part(cols), Privacy: a.privacy(st)}
+	m := &model.Model{Learner: "local-" + string(a.task.Classifier), Schema: a.task.Schema.Part(cols), Privacy: a.privacyStatement(st)}
 	switch a.task.Classifier {
 	case wire.Stump:
-		return m, a.stumps(m)
+		return m, a.writeStumps(m)
 	case wire.Logistic:
-		return m, a.logistic(m)
+		return m, a.writeLogistic(m)
 	default:
-		return m, a.centroids(m)
+		return m, a.writeCentroids(m)
 	}
 }
 
@@ -42,10 +42,10 @@ func (a *Aggregator) spaceOf(m *model.Model, cols []int) (*feature.Space, int, e
 	return sp, len(m.Spaces) - 1, nil
 }
 
-// stumps writes the sum of all members' leaves as stumps: of a number one per
+// writeStumps writes the sum of all members' leaves as stumps: of a number one per
 // edge, which adds the step from the bin below, of a category one per code. The
 // prior is a stump that always answers yes.
-func (a *Aggregator) stumps(m *model.Model) error {
+func (a *Aggregator) writeStumps(m *model.Model) error {
 	K := a.task.Schema.Classes()
 	zero := make([]float64, K)
 	base := append([]float64(nil), a.prior...)
@@ -53,8 +53,8 @@ func (a *Aggregator) stumps(m *model.Model) error {
 	add := func(space int, th feature.Threshold, yes []float64) {
 		out.Members = append(out.Members, model.Ballot{Space: space, Weight: 1, Stump: &model.Stump{Threshold: th, Yes: yes, No: zero}})
 	}
-	for k, j := range a.spoken() {
-		q := slices.Index(a.columns(), j)
+	for k, j := range a.leafColumns() {
+		q := slices.Index(a.modelColumns(), j)
 		sp, at, err := a.spaceOf(m, []int{j})
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (a *Aggregator) stumps(m *model.Model) error {
 		if k == 0 {
 			add(at, feature.Threshold{Coef: make([]float64, sp.Width()), Bias: 1}, base)
 		}
-		sum := a.summed(q)
+		sum := a.sumLeaves(q)
 		switch {
 		case sum == nil:
 		case a.isNumber(q):
@@ -89,10 +89,10 @@ func (a *Aggregator) stumps(m *model.Model) error {
 	return nil
 }
 
-// logistic writes the sum of all members as one linear function per level.
-func (a *Aggregator) logistic(m *model.Model) error {
+// writeLogistic writes the sum of all members as one linear function per level.
+func (a *Aggregator) writeLogistic(m *model.Model) error {
 	K := a.task.Schema.Classes()
-	sp, at, err := a.spaceOf(m, a.columns())
+	sp, at, err := a.spaceOf(m, a.modelColumns())
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (a *Aggregator) logistic(m *model.Model) error {
 		out.Coef[k] = make([]float64, sp.Width())
 	}
 	for q := range a.task.Questions {
-		sum := a.summed(q)
+		sum := a.sumLeaves(q)
 		if sum == nil {
 			continue
 		}
@@ -114,7 +114,7 @@ func (a *Aggregator) logistic(m *model.Model) error {
 			}
 			continue
 		}
-		x := a.centres(q)
+		x := a.binCentres(q)
 		for k := range K {
 			// The scores lie on a line: any two bins tell it.
 			last := len(x) - 1
@@ -128,10 +128,10 @@ func (a *Aggregator) logistic(m *model.Model) error {
 	return nil
 }
 
-// centroids writes one centroid as the linear functions it compares, several as
+// writeCentroids writes one centroid as the linear functions it compares, several as
 // votes.
-func (a *Aggregator) centroids(m *model.Model) error {
-	sp, at, err := a.spaceOf(m, a.columns())
+func (a *Aggregator) writeCentroids(m *model.Model) error {
+	sp, at, err := a.spaceOf(m, a.modelColumns())
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (a *Aggregator) centroids(m *model.Model) error {
 	return nil
 }
 
-func (a *Aggregator) columns() []int {
+func (a *Aggregator) modelColumns() []int {
 	cols := make([]int, len(a.task.Questions))
 	for q := range cols {
 		cols[q] = a.task.Column(q)
@@ -162,16 +162,16 @@ func (a *Aggregator) columns() []int {
 	return cols
 }
 
-// spoken are the columns that the ensemble has leaves for; the first one where
+// leafColumns are the columns that the ensemble has leaves for; the first one where
 // it has none, for the stump of the prior.
-func (a *Aggregator) spoken() (cols []int) {
-	for q, j := range a.columns() {
-		if a.summed(q) != nil {
+func (a *Aggregator) leafColumns() (cols []int) {
+	for q, j := range a.modelColumns() {
+		if a.sumLeaves(q) != nil {
 			cols = append(cols, j)
 		}
 	}
 	if cols == nil {
-		return a.columns()[:1]
+		return a.modelColumns()[:1]
 	}
 	return cols
 }

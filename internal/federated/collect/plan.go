@@ -45,7 +45,7 @@ func Plan(p Params) (*wire.Task, error) {
 	if p.Classifier == wire.Centroid {
 		t.WeightCap = centroidCap
 	}
-	t.Questions = questions(p, manyBins)
+	t.Questions = listQuestions(p, manyBins)
 	rounds := max(1, p.Rounds)
 	t.Rounds = make([]wire.Shares, rounds)
 	for i := range t.Rounds {
@@ -54,8 +54,8 @@ func Plan(p Params) (*wire.Task, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	if p.Mode == wire.Local && worth(t, p.Owners) < worthManyBins {
-		t.Questions = questions(p, fewBins)
+	if p.Mode == wire.Local && effectiveOwners(t, p.Owners) < worthManyBins {
+		t.Questions = listQuestions(p, fewBins)
 	}
 	if p.Rounds > 0 {
 		return t, t.Check()
@@ -66,8 +66,8 @@ func Plan(p Params) (*wire.Task, error) {
 	return t, t.Check()
 }
 
-// questions asks about every column that is not ignored.
-func questions(p Params, bins int) (qs []wire.Question) {
+// listQuestions asks about every column that is not ignored.
+func listQuestions(p Params, bins int) (qs []wire.Question) {
 	for _, j := range p.Schema.Features() {
 		c := &p.Schema.Columns[j]
 		q := wire.Question{Column: c.Name}
@@ -102,17 +102,17 @@ func roundsFor(t *wire.Task, owners int) int {
 	if t.Mode == wire.Aggregate { // an owner is in all tables: noise grows with their number
 		return min(1+int(float64(owners)*t.Epsilon.Float()/float64(len(t.Questions)*worthASum)), 3)
 	}
-	more := int(worth(t, owners) / worthARound)
+	more := int(effectiveOwners(t, owners) / worthARound)
 	if t.Classifier == wire.Centroid {
 		return 1 + min(more, 1)*(manyCentroids-1)
 	}
 	return min(1+more, 3)
 }
 
-// worth is how many owners would tell as much about a question if they told the
+// effectiveOwners is how many owners would tell as much about a question if they told the
 // truth: those who are asked it, over the variance of a report and of who is
 // asked.
-func worth(t *wire.Task, owners int) float64 {
+func effectiveOwners(t *wire.Task, owners int) float64 {
 	worst := 0.0
 	for q := range t.Questions {
 		law, err := t.Law(t.Cells(q))

@@ -44,9 +44,9 @@ func (a *Aggregator) ReceiveSum(sums []uint64, owners int) error {
 	return nil
 }
 
-// collected are the tables of the open slot, one per ask: of reports, or cut out
+// collectTables are the tables of the open slot, one per ask: of reports, or cut out
 // of the secret sum.
-func (a *Aggregator) collected() (tables []table) {
+func (a *Aggregator) collectTables() (tables []table) {
 	K := a.task.Schema.Classes()
 	if a.task.Mode == wire.Local {
 		for i, law := range a.laws {

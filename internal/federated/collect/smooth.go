@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// lean estimates, for each cell, how much a level leans to it: u such that the
+// shrinkDifferences estimates, for each cell, how much a level leans to it: u such that the
 // level's share of the cell is mean·(1+u), mean being the average share over all
 // levels. What is seen is share − mean = mean·u + noise, of known variance.
 //
@@ -18,7 +18,7 @@ import (
 // noise warrants. spread, and how fast neighbours decay, are averaged over a
 // grid by how well they explain the cells. The additive learner shrinks noisy
 // sums the same way.
-func lean(diff, mean, noise []float64, ordered bool, most float64) []float64 {
+func shrinkDifferences(diff, mean, noise []float64, ordered bool, most float64) []float64 {
 	n := len(diff)
 	out := make([]float64, n)
 	var means [][]float64
@@ -29,7 +29,7 @@ func lean(diff, mean, noise []float64, ordered bool, most float64) []float64 {
 			decays = reaches
 		}
 		for _, d := range decays {
-			m, e := posterior(diff, mean, noise, s*most, d*float64(n))
+			m, e := posteriorMean(diff, mean, noise, s*most, d*float64(n))
 			if m != nil {
 				means, evidence = append(means, m), append(evidence, e)
 			}
@@ -66,18 +66,18 @@ const (
 	mostLean = 0.97  // of what is possible: a leaf stays finite
 )
 
-// posterior is the mean of u under one prior, and the logarithm of how likely
+// posteriorMean is the mean of u under one prior, and the logarithm of how likely
 // the prior makes diff, up to a constant; nil where rounding leaves no
 // covariance. reach 0: cells have nothing to do with each other.
-func posterior(diff, mean, noise []float64, spread, reach float64) ([]float64, float64) {
+func posteriorMean(diff, mean, noise []float64, spread, reach float64) ([]float64, float64) {
 	n := len(diff)
 	if reach == 0 {
-		return apart(diff, mean, noise, spread)
+		return independentPosterior(diff, mean, noise, spread)
 	}
 	prior, seen := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
-			k := (1 - rough) * alike(i, j, n, reach)
+			k := (1 - rough) * binCorrelation(i, j, n, reach)
 			if i == j {
 				k += rough
 			}
@@ -108,9 +108,9 @@ func posterior(diff, mean, noise []float64, spread, reach float64) ([]float64, f
 	return u, -0.5 * (mat.Dot(d, &x) + chol.LogDet())
 }
 
-// alike is the correlation of two of n bins: by their distance, or where reach is
+// binCorrelation is the correlation of two of n bins: by their distance, or where reach is
 // infinite, of a straight line of any slope through about the middle.
-func alike(i, j, n int, reach float64) float64 {
+func binCorrelation(i, j, n int, reach float64) float64 {
 	if !math.IsInf(reach, 1) {
 		return math.Exp(-math.Abs(float64(j-i)) / reach)
 	}
@@ -118,9 +118,9 @@ func alike(i, j, n int, reach float64) float64 {
 	return float64(x*y) + 0.1
 }
 
-// apart is posterior for cells that have nothing to do with each other: the
+// independentPosterior is posterior for cells that have nothing to do with each other: the
 // codes of a category, of which there may be thousands.
-func apart(diff, mean, noise []float64, spread float64) (u []float64, evidence float64) {
+func independentPosterior(diff, mean, noise []float64, spread float64) (u []float64, evidence float64) {
 	u = make([]float64, len(diff))
 	for c, d := range diff {
 		v := float64(spread*spread*mean[c]*mean[c]) + noise[c]

@@ -16,9 +16,9 @@ type Statement struct {
 	Seeded  bool // reports can be reproduced
 }
 
-func (a *Aggregator) privacy(st Statement) model.Privacy {
+func (a *Aggregator) privacyStatement(st Statement) model.Privacy {
 	if a.task.Mode == wire.Aggregate {
-		return a.shared(st)
+		return a.aggregateStatement(st)
 	}
 	mech := a.task.Mechanism
 	if mech == "" {
@@ -30,26 +30,26 @@ func (a *Aggregator) privacy(st Statement) model.Privacy {
 		Epsilon:   eps,
 		Bill:      []dp.Event{{Release: "the one report of an owner", Mechanism: mech, Epsilon: eps}},
 		Claim:     "localboost: G-LOCALBOOST-3",
-		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, whoever collected the reports and whatever they do with them.%s", eps, a.estimated()),
+		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, whoever collected the reports and whatever they do with them.%s", eps, a.describeError()),
 		Unprotected: []string{
 			"that somebody took part, under which name, in which round and with which question",
 			"the declared columns, bounds and levels",
-			fmt.Sprintf("the model from dishonest owners: one of them moves an estimate by at most what one report can (%s), which is more than an honest one", a.poison()),
+			fmt.Sprintf("the model from dishonest owners: one of them moves an estimate by at most what one report can (%s), which is more than an honest one", a.describePoison()),
 			"what the model says about people in general, whether or not they took part",
 		},
 		Counted: st.Counted, Seeded: st.Seeded,
 	}
 }
 
-// shared is the statement of mode aggregate.
-func (a *Aggregator) shared(st Statement) model.Privacy {
+// aggregateStatement is the statement of mode aggregate.
+func (a *Aggregator) aggregateStatement(st Statement) model.Privacy {
 	eps := a.task.Epsilon
 	return model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
 		Epsilon: eps, Delta: wire.SumDelta,
 		Bill:      []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: a.addend.Name(), Epsilon: eps}},
 		Claim:     "localboost: G-LOCALBOOST-5",
-		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.%s", eps, wire.SumDelta, a.estimated()),
+		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.%s", eps, wire.SumDelta, a.describeError()),
 		Unprotected: []string{
 			"owners from a quorum of share holders who collude: they can open what an owner added",
 			"owners from more than a sixth of all owners who add no noise",
@@ -62,10 +62,10 @@ func (a *Aggregator) shared(st Statement) model.Privacy {
 	}
 }
 
-// estimated says how right the first round's classifier is, whose error is measured
+// describeError says how right the first round's classifier is, whose error is measured
 // on records that weigh alike; later rounds' are not. It is computed from what is
 // released anyway.
-func (a *Aggregator) estimated() string {
+func (a *Aggregator) describeError() string {
 	if len(a.done) == 0 || !(a.done[0].ErrNoise > 0) {
 		return ""
 	}
@@ -75,9 +75,9 @@ func (a *Aggregator) estimated() string {
 		percent(1-o.Err), percent(1-o.Err-1.96*o.ErrNoise), percent(1-o.Err+1.96*o.ErrNoise))
 }
 
-// poison says what one owner, honest or not, can do to an estimated share of all
+// describePoison says what one owner, honest or not, can do to an estimated share of all
 // records (G-LOCALBOOST-4).
-func (a *Aggregator) poison() string {
+func (a *Aggregator) describePoison() string {
 	return fmt.Sprintf("a share of all records by up to %.2g", a.Reach())
 }
 

@@ -22,10 +22,10 @@ func newTable(law response.Law, t response.Tally, levels int) table {
 	return out
 }
 
-// totals estimates what one report weighs, on average, by level. All tables are
+// estimateTotals estimates what one report weighs, on average, by level. All tables are
 // about the same population, so each tells it, the smaller ones with less noise.
 // No level weighs less than a public floor.
-func totals(tables []table) []float64 {
+func estimateTotals(tables []table) []float64 {
 	K := tables[0].levels
 	sum, precision := make([]float64, K), 0.0
 	for i := range tables {
@@ -51,10 +51,10 @@ func totals(tables []table) []float64 {
 // a rare level's cells are divided by.
 const least = 0.05
 
-// shares are the cells' shares within each level: cells × K, each level's column
+// cellShares are the cells' shares within each level: cells × K, each level's column
 // non-negative with sum 1, the point nearest to the estimates (whose noise is
 // alike in all cells) with these properties. Of no reports they are even.
-func (t *table) shares(total []float64) []float64 {
+func (t *table) cellShares(total []float64) []float64 {
 	K := t.levels
 	out := make([]float64, len(t.sums))
 	column := make([]float64, t.cells)

@@ -69,7 +69,7 @@ func TestVote(t *testing.T) {
 		{1.3, 2, 50, 0},
 		{1, 10, 50, 0},
 	} {
-		if got := vote(c.err, c.levels, c.n); math.Abs(got-c.want) > 1e-12 {
+		if got := sammeVote(c.err, c.levels, c.n); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("error %g of %d levels: vote %g, want %g", c.err, c.levels, got, c.want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestLeanAtItsEnds(t *testing.T) {
 		for c := range diff {
 			diff[c], noise[c] = mean[c]*want[c], 1e-14
 		}
-		for c, u := range lean(diff, mean, noise, ordered, 1) {
+		for c, u := range shrinkDifferences(diff, mean, noise, ordered, 1) {
 			if math.Abs(u-want[c]) > 1e-3 {
 				t.Errorf("ordered %v: without noise cell %d leans %g, want %g", ordered, c, u, want[c])
 			}
@@ -92,7 +92,7 @@ func TestLeanAtItsEnds(t *testing.T) {
 		for c := range diff {
 			noise[c] = 1e6
 		}
-		for c, u := range lean(diff, mean, noise, ordered, 1) {
+		for c, u := range shrinkDifferences(diff, mean, noise, ordered, 1) {
 			if math.Abs(u) > 1e-3 {
 				t.Errorf("ordered %v: drowned in noise cell %d leans %g", ordered, c, u)
 			}
@@ -110,7 +110,7 @@ func TestPosteriorTwin(t *testing.T) {
 			mean[c], diff[c], noise[c] = r.Float64(), r.NormFloat64(), 0.1+r.Float64()
 		}
 		for _, reach := range []float64{0, 1, math.Inf(1)} {
-			got, _ := posterior(diff, mean, noise, 0.7, reach)
+			got, _ := posteriorMean(diff, mean, noise, 0.7, reach)
 			// u = P·(I + DP)⁻¹·D·(diff/mean), D = mean²/noise: no inverse of P.
 			var a [n][n + 1]float64
 			prior := func(i, j int) float64 {
@@ -120,7 +120,7 @@ func TestPosteriorTwin(t *testing.T) {
 					}
 					return 0
 				}
-				k := (1 - rough) * alike(i, j, n, reach)
+				k := (1 - rough) * binCorrelation(i, j, n, reach)
 				if i == j {
 					k += rough
 				}
@@ -166,14 +166,14 @@ func TestSharesWithoutNoise(t *testing.T) {
 	}
 	tally := response.Tally{Reports: 100, Sums: []int64{10, 20, 30, 5, 10, 15}} // 10 said none
 	tab := newTable(law, tally, 3)
-	total := totals([]table{tab})
+	total := estimateTotals([]table{tab})
 	for k, want := range []float64{0.15, 0.30, 0.45} {
 		if math.Abs(total[k]-want) > 1e-6 {
 			t.Errorf("level %d weighs %g, want %g", k, total[k], want)
 		}
 	}
 	for i, want := range []float64{2. / 3, 2. / 3, 2. / 3, 1. / 3, 1. / 3, 1. / 3} {
-		if got := tab.shares(total)[i]; math.Abs(got-want) > 1e-6 {
+		if got := tab.cellShares(total)[i]; math.Abs(got-want) > 1e-6 {
 			t.Errorf("share %d is %g, want %g", i, got, want)
 		}
 	}
@@ -182,10 +182,10 @@ func TestSharesWithoutNoise(t *testing.T) {
 // A line through points on a line is that line, whatever the weights.
 func TestLine(t *testing.T) {
 	x, y := []float64{-1, 0, 0.5, 1}, []float64{5, 3, 2, 1}
-	if slope, at := line(x, y, []float64{1, 0.1, 3, 2}); math.Abs(slope+2) > 1e-12 || math.Abs(at-3) > 1e-12 {
+	if slope, at := weightedLine(x, y, []float64{1, 0.1, 3, 2}); math.Abs(slope+2) > 1e-12 || math.Abs(at-3) > 1e-12 {
 		t.Errorf("slope %g, height %g", slope, at)
 	}
-	if slope, _ := line(x, y, []float64{0, 0, 7, 0}); slope != 0 {
+	if slope, _ := weightedLine(x, y, []float64{0, 0, 7, 0}); slope != 0 {
 		t.Errorf("one point has a slope of %g", slope)
 	}
 }
@@ -202,7 +202,7 @@ func TestHalves(t *testing.T) {
 		{[]float64{0.95, 0.05}, nil},
 		{[]float64{1}, nil},
 	} {
-		if got := halves(c.marginal); !slices.Equal(got, c.want) {
+		if got := splitBins(c.marginal); !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v, want %v", c.marginal, got, c.want)
 		}
 	}
@@ -217,7 +217,7 @@ func TestMeansWithinGroups(t *testing.T) {
 	}
 	tab := newTable(law, response.Tally{Reports: 100, Sums: []int64{30, 10, 20, 40}}, 2) // shares: .6 .2 / .4 .8
 	ask := &wire.Ask{Groups: []int{0, 1, 0, 1}}
-	got := tab.means(totals([]table{tab}), ask, []float64{0.3, 0, 0.1, 0})
+	got := tab.cellMeans(estimateTotals([]table{tab}), ask, []float64{0.3, 0, 0.1, 0})
 	for c, want := range []float64{0.3, 0.3, 0.1, 0.3} {
 		if math.Abs(got[c]-want) > 1e-6 {
 			t.Errorf("cell %d has %g, want %g", c, got[c], want)

@@ -27,7 +27,7 @@ func (c *Contribution) At(row int) float64 { return c.byBin[c.bins.At(row)] }
 // columns.
 func CanSplit(op string, m *model.Model) error {
 	if m.Additive == nil && m.AdditiveLevels == nil {
-		return refusal(op, m)
+		return explainError(op, m)
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func CanSplit(op string, m *model.Model) error {
 // other model is refused.
 func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error) {
 	if m.Additive == nil {
-		return nil, refusal("predict --explain", m)
+		return nil, explainError("predict --explain", m)
 	}
 	if _, err := m.Bind(m.Schema); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
@@ -46,7 +46,7 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 	add := func(name string, bins feature.Bins, steps, noise []float64) {
 		c := Contribution{Column: name, bins: bins.Bind(cols)}
 		for b, step := range steps {
-			c.byBin = append(c.byBin, rounded(step))
+			c.byBin = append(c.byBin, roundToScore(step))
 			c.variance = append(c.variance, noise[b]*noise[b])
 		}
 		out = append(out, c)
@@ -66,5 +66,5 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 	return out, nil
 }
 
-// rounded is a step as scores count it.
-func rounded(step float64) float64 { return float64(feature.Units(step)) / feature.ScoreOne }
+// roundToScore is a step as scores count it.
+func roundToScore(step float64) float64 { return float64(feature.Units(step)) / feature.ScoreOne }

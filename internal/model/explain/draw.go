@@ -42,12 +42,12 @@ func roundStep(x float64) float64 {
 	return 10 * power
 }
 
-// at is a place between 0 (low) and 1 (high); what lies outside is cut.
-func (s scale) at(z float64) float64 {
+// placeOf is a place between 0 (low) and 1 (high); what lies outside is cut.
+func (s scale) placeOf(z float64) float64 {
 	return min(max((z-s.low)/(s.high-s.low), 0), 1)
 }
 
-func (s scale) ticks() (out []float64) {
+func (s scale) tickValues() (out []float64) {
 	for k := math.Ceil(s.low / s.step); k <= math.Floor(s.high/s.step); k++ {
 		out = append(out, k*s.step)
 	}
@@ -87,7 +87,7 @@ type bar struct {
 
 const drawingWidth = 360
 
-func draw(sh *Shape, c *schema.Column, s scale) *drawing {
+func drawShape(sh *Shape, c *schema.Column, s scale) *drawing {
 	if sh.Kind == schema.Category {
 		return drawLevels(sh, s)
 	}
@@ -120,23 +120,23 @@ func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 		}
 	}
 	x := func(cut float64) float64 { return d.Left + float64(cut*(d.Right-d.Left)) }
-	y := func(z float64) float64 { return d.Bottom - float64(s.at(z)*(d.Bottom-d.Top)) }
-	for _, z := range s.ticks() {
-		d.Y = append(d.Y, tick{At: y(z), From: y(z) + 4, Text: signed(z), Zero: math.Abs(z) < s.step/2})
+	y := func(z float64) float64 { return d.Bottom - float64(s.placeOf(z)*(d.Bottom-d.Top)) }
+	for _, z := range s.tickValues() {
+		d.Y = append(d.Y, tick{At: y(z), From: y(z) + 4, Text: signedNumber(z), Zero: math.Abs(z) < s.step/2})
 	}
 	d.X = edgeTicks(sh, cuts, x)
 	var line, back []string
 	banded := false
 	for b, bin := range sh.Bins {
-		line = append(line, point(x(cuts[b]), y(bin.LogOdds)), point(x(cuts[b+1]), y(bin.LogOdds)))
+		line = append(line, pointText(x(cuts[b]), y(bin.LogOdds)), pointText(x(cuts[b+1]), y(bin.LogOdds)))
 		banded = banded || bin.Deviation > 0
 	}
 	d.Line = "M" + strings.Join(line, "L")
 	if banded {
 		var upper []string
 		for b, bin := range sh.Bins {
-			upper = append(upper, point(x(cuts[b]), y(bin.LogOdds+bin.Deviation)), point(x(cuts[b+1]), y(bin.LogOdds+bin.Deviation)))
-			back = append([]string{point(x(cuts[b+1]), y(bin.LogOdds-bin.Deviation)), point(x(cuts[b]), y(bin.LogOdds-bin.Deviation))}, back...)
+			upper = append(upper, pointText(x(cuts[b]), y(bin.LogOdds+bin.Deviation)), pointText(x(cuts[b+1]), y(bin.LogOdds+bin.Deviation)))
+			back = append([]string{pointText(x(cuts[b+1]), y(bin.LogOdds-bin.Deviation)), pointText(x(cuts[b]), y(bin.LogOdds-bin.Deviation))}, back...)
 		}
 		d.Band = "M" + strings.Join(append(upper, back...), "L") + "Z"
 	}
@@ -147,11 +147,11 @@ func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 func edgeTicks(sh *Shape, cuts []float64, x func(float64) float64) (out []tick) {
 	const letter = 6.2 // units a digit is wide
 	n := len(sh.Bins)
-	last := brief(*sh.Bins[n-1].To)
+	last := briefNumber(*sh.Bins[n-1].To)
 	end := x(1) - letter*float64(len([]rune(last))) - 8
 	free := x(0) - 1
 	for b := range n {
-		text := brief(*sh.Bins[b].From)
+		text := briefNumber(*sh.Bins[b].From)
 		half := letter * float64(len([]rune(text))) / 2
 		t := tick{At: x(cuts[b]), From: x(cuts[b]), Anchor: "middle"}
 		left, right := t.At-half, t.At+half
@@ -174,13 +174,13 @@ func drawLevels(sh *Shape, s scale) *drawing {
 	d := &drawing{Width: drawingWidth, Left: 124, Right: 348, Top: 6, LabelX: 116}
 	d.Bottom = d.Top + row*float64(len(sh.Bins))
 	d.Height = d.Bottom + 34
-	x := func(z float64) float64 { return d.Left + float64(s.at(z)*(d.Right-d.Left)) }
-	for _, z := range s.ticks() {
-		d.X = append(d.X, tick{At: x(z), From: x(z), Text: signed(z), Anchor: "middle", Zero: math.Abs(z) < s.step/2})
+	x := func(z float64) float64 { return d.Left + float64(s.placeOf(z)*(d.Right-d.Left)) }
+	for _, z := range s.tickValues() {
+		d.X = append(d.X, tick{At: x(z), From: x(z), Text: signedNumber(z), Anchor: "middle", Zero: math.Abs(z) < s.step/2})
 	}
 	for b, bin := range sh.Bins {
 		top := d.Top + row*float64(b)
-		r := bar{Full: bin.Level, Name: cut(bin.Level, 17), At: top + 5, Middle: top + row/2 + 4, Value: x(bin.LogOdds)}
+		r := bar{Full: bin.Level, Name: shortenName(bin.Level, 17), At: top + 5, Middle: top + row/2 + 4, Value: x(bin.LogOdds)}
 		r.From, r.Length = min(x(0), r.Value), math.Abs(r.Value-x(0))
 		if bin.Deviation > 0 {
 			r.Band = true
@@ -193,31 +193,31 @@ func drawLevels(sh *Shape, s scale) *drawing {
 	return d
 }
 
-// cut shortens a name to so many characters.
-func cut(name string, most int) string {
+// shortenName shortens a name to so many characters.
+func shortenName(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
 	return name
 }
 
-func point(x, y float64) string { return coordinate(x) + "," + coordinate(y) }
+func pointText(x, y float64) string { return coordinateText(x) + "," + coordinateText(y) }
 
-// coordinate has a hundredth of a unit.
-func coordinate(x float64) string {
+// coordinateText has a hundredth of a unit.
+func coordinateText(x float64) string {
 	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
 }
 
-// brief writes a bin's edge with four digits.
-func brief(x float64) string {
+// briefNumber writes a bin's edge with four digits.
+func briefNumber(x float64) string {
 	if math.Abs(x) >= 1e4 && math.Abs(x) < 1e15 && x == math.Trunc(x) && len(fmt.Sprintf("%.0f", x)) <= 6 {
-		return minus(strconv.FormatFloat(x, 'f', 0, 64))
+		return minusSign(strconv.FormatFloat(x, 'f', 0, 64))
 	}
-	return minus(strconv.FormatFloat(x, 'g', 4, 64))
+	return minusSign(strconv.FormatFloat(x, 'g', 4, 64))
 }
 
-// signed writes log-odds of an axis.
-func signed(z float64) string {
+// signedNumber writes log-odds of an axis.
+func signedNumber(z float64) string {
 	text := strconv.FormatFloat(math.Round(z*1e6)/1e6, 'g', 4, 64)
 	switch {
 	case text == "0" || text == "-0":
@@ -225,7 +225,7 @@ func signed(z float64) string {
 	case z > 0:
 		return "+" + text
 	}
-	return minus(text)
+	return minusSign(text)
 }
 
-func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
+func minusSign(s string) string { return strings.ReplaceAll(s, "-", "−") }

@@ -93,7 +93,7 @@ type Level struct {
 // is not consistent, is refused.
 func Of(m *model.Model) (*Explanation, error) {
 	if m.Additive == nil && m.AdditiveLevels == nil && m.Logistic == nil && m.Linear == nil {
-		return nil, refusal("explain", m)
+		return nil, explainError("explain", m)
 	}
 	if m.Logistic != nil && m.Logistic.Norm > 0 || m.Linear != nil && m.Linear.Norm > 0 {
 		return nil, &dp.ParamError{Op: "explain", Param: "model", Want: "must not shorten rows: then what a cell adds depends on the row's other cells", Got: "one by " + m.Learner,
@@ -108,7 +108,7 @@ func Of(m *model.Model) (*Explanation, error) {
 		privacy: m.Privacy,
 	}
 	if m.Linear != nil {
-		return e, e.linear(m)
+		return e, e.addLinear(m)
 	}
 	if m.AdditiveLevels != nil {
 		e.additiveLevels(m)
@@ -116,14 +116,14 @@ func Of(m *model.Model) (*Explanation, error) {
 	}
 	e.Positive = m.Schema.Label.Levels[m.Schema.Label.Positive].Value
 	if m.Additive != nil {
-		e.additive(m)
+		e.addAdditive(m)
 		return e, nil
 	}
-	return e, e.logistic(m)
+	return e, e.addLogistic(m)
 }
 
-// refusal says which models can be explained.
-func refusal(op string, m *model.Model) error {
+// explainError says which models can be explained.
+func explainError(op string, m *model.Model) error {
 	got := "a logistic model"
 	switch {
 	case m.Votes != nil || m.Ballots != nil:
@@ -141,17 +141,17 @@ func refusal(op string, m *model.Model) error {
 		Hint: "train with --learner additive: its models are sums of one function per column"}
 }
 
-func (e *Explanation) additive(m *model.Model) {
+func (e *Explanation) addAdditive(m *model.Model) {
 	e.Intercept = m.Additive.Intercept
 	shapes := slices.Clone(m.Additive.Shapes)
 	slices.SortStableFunc(shapes, func(a, b model.Shape) int {
-		return cmp.Or(cmp.Compare(importance(b.LogOdds), importance(a.LogOdds)), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
+		return cmp.Or(cmp.Compare(meanSize(b.LogOdds), meanSize(a.LogOdds)), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
 	})
 	for i := range shapes {
 		sh := &shapes[i]
 		c := &m.Schema.Columns[columnOf(m, sh.Column)]
-		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Importance: importance(sh.LogOdds)}
-		out.Protected = protects(m.Privacy.Scope, c.Role)
+		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Importance: meanSize(sh.LogOdds)}
+		out.Protected = protectsRole(m.Privacy.Scope, c.Role)
 		for b, x := range sh.LogOdds {
 			cut := cutOf(c, sh.Edges, b)
 			bin := Bin{Level: cut.Level, From: cut.From, To: cut.To, LogOdds: x, Deviation: sh.Noise[b]}
@@ -160,27 +160,27 @@ func (e *Explanation) additive(m *model.Model) {
 		e.Shapes = append(e.Shapes, out)
 		e.columns = append(e.columns, *c)
 	}
-	e.pairs(m)
+	e.explainPairs(m)
 }
 
-// importance is the mean size of the steps.
-func importance(steps []float64) (mean float64) {
+// meanSize is the mean size of the steps.
+func meanSize(steps []float64) (mean float64) {
 	for _, x := range steps {
 		mean += math.Abs(x) / float64(len(steps))
 	}
 	return mean
 }
 
-func (e *Explanation) logistic(m *model.Model) (err error) {
+func (e *Explanation) addLogistic(m *model.Model) (err error) {
 	e.Intercept = m.Logistic.Bias
-	e.Coefficients, err = coefficients(m, m.Logistic.Space, m.Logistic.Coef)
+	e.Coefficients, err = nameCoefficients(m, m.Logistic.Space, m.Logistic.Coef)
 	return err
 }
 
-func (e *Explanation) linear(m *model.Model) error {
+func (e *Explanation) addLinear(m *model.Model) error {
 	e.Link = m.Linear.Link
 	for k, level := range m.Schema.Label.Levels {
-		named, err := coefficients(m, m.Linear.Space, m.Linear.Coef[k])
+		named, err := nameCoefficients(m, m.Linear.Space, m.Linear.Coef[k])
 		if err != nil {
 			return err
 		}
@@ -189,8 +189,8 @@ func (e *Explanation) linear(m *model.Model) error {
 	return nil
 }
 
-// coefficients names the features of a space of m.
-func coefficients(m *model.Model, space int, coef []float64) (out []Coefficient, err error) {
+// nameCoefficients names the features of a space of m.
+func nameCoefficients(m *model.Model, space int, coef []float64) (out []Coefficient, err error) {
 	spec := m.Spaces[space]
 	var cols []int
 	for _, name := range spec.Columns {
@@ -211,7 +211,7 @@ func columnOf(m *model.Model, name string) int {
 	return slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
 }
 
-// protects reports whether a scope covers the columns of a role.
-func protects(s dp.Scope, r schema.Role) bool {
+// protectsRole reports whether a scope covers the columns of a role.
+func protectsRole(s dp.Scope, r schema.Role) bool {
 	return s == dp.WholeRow || r == schema.Private && (s == dp.PrivateFeatures || s == dp.FeaturesAndLabel)
 }

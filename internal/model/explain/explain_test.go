@@ -154,19 +154,19 @@ func TestStepsStandWhereTheAxisSays(t *testing.T) {
 	if s.low > -2 || s.high < 1.0/3 {
 		t.Fatalf("scale %+v must hold every step", s)
 	}
-	d := draw(&e.Shapes[1], &e.columns[1], s) // age
+	d := drawShape(&e.Shapes[1], &e.columns[1], s) // age
 	if d.EqualWidths {
 		t.Error("bins of 18, 47 and 35 years are all wide enough")
 	}
 	y := func(z float64) float64 { return d.Bottom - (z-s.low)/(s.high-s.low)*(d.Bottom-d.Top) }
 	x := func(v float64) float64 { return d.Left + v/100*(d.Right-d.Left) }
 	want := "M" + strings.Join([]string{
-		point(x(0), y(-1)), point(x(18), y(-1)), point(x(18), y(0.25)), point(x(65), y(0.25)), point(x(65), y(1.0/3)), point(x(100), y(1.0/3)),
+		pointText(x(0), y(-1)), pointText(x(18), y(-1)), pointText(x(18), y(0.25)), pointText(x(65), y(0.25)), pointText(x(65), y(1.0/3)), pointText(x(100), y(1.0/3)),
 	}, "L")
 	if d.Line != want {
 		t.Errorf("got %s, want %s", d.Line, want)
 	}
-	if d := draw(&e.Shapes[0], &e.columns[0], s); !d.EqualWidths || d.Log1p { // bill: 10 to 11 is a sliver
+	if d := drawShape(&e.Shapes[0], &e.columns[0], s); !d.EqualWidths || d.Log1p { // bill: 10 to 11 is a sliver
 		t.Error("a bin too narrow to see must make all equally wide")
 	}
 }

@@ -41,9 +41,9 @@ type key struct {
 	Text       string
 }
 
-// strongest is the largest step of all pairs, so that their colours compare; at
+// strongestStep is the largest step of all pairs, so that their colours compare; at
 // least one hundredth of a nat.
-func strongest(pairs []Pair) float64 {
+func strongestStep(pairs []Pair) float64 {
 	most := 0.01
 	for i := range pairs {
 		for _, row := range pairs[i].Cells {
@@ -57,26 +57,26 @@ func strongest(pairs []Pair) float64 {
 
 func drawPair(p *Pair, most float64) *heat {
 	const row, letter = 20.0, 6.2
-	d := &heat{Width: drawingWidth, Left: 124, Right: 348, Top: 26, LabelX: 116, TitleY: 14, Down: cut(p.Columns[0], 18), Across: cut(p.Columns[1], 34)}
+	d := &heat{Width: drawingWidth, Left: 124, Right: 348, Top: 26, LabelX: 116, TitleY: 14, Down: shortenName(p.Columns[0], 18), Across: shortenName(p.Columns[1], 34)}
 	rows, across := p.Bins[0], p.Bins[1]
 	at := func(r, c int) Cell { return p.Cells[r][c] }
 	if len(across) > len(rows) {
 		rows, across = across, rows
-		d.Down, d.Across = cut(p.Columns[1], 18), cut(p.Columns[0], 34)
+		d.Down, d.Across = shortenName(p.Columns[1], 18), shortenName(p.Columns[0], 34)
 		at = func(r, c int) Cell { return p.Cells[c][r] }
 	}
 	d.Bottom = d.Top + row*float64(len(rows))
 	width := (d.Right - d.Left) / float64(len(across))
 	for r := range rows {
 		top := d.Top + row*float64(r)
-		out := heatRow{Full: words(rows[r]), Name: cut(words(rows[r]), 17), Middle: top + row/2 + 4}
+		out := heatRow{Full: describeBin(rows[r]), Name: shortenName(describeBin(rows[r]), 17), Middle: top + row/2 + 4}
 		for c := range across {
 			cell := at(r, c)
 			t := tile{At: d.Left + float64(c)*width, Top: top, Width: width, Height: row, Up: cell.LogOdds > 0,
 				Strength: math.Abs(cell.LogOdds) / most, Doubtful: cell.Deviation > 0 && math.Abs(cell.LogOdds) <= cell.Deviation}
-			t.Text = words(rows[r]) + ", " + words(across[c]) + ": " + nats(cell.LogOdds)
+			t.Text = describeBin(rows[r]) + ", " + describeBin(across[c]) + ": " + formatNats(cell.LogOdds)
 			if cell.Deviation > 0 {
-				t.Text += " ± " + size(cell.Deviation)
+				t.Text += " ± " + formatSize(cell.Deviation)
 			}
 			out.Tiles = append(out.Tiles, t)
 		}
@@ -87,9 +87,9 @@ func drawPair(p *Pair, most float64) *heat {
 		free := 0.0
 		for c := range len(across) + 1 {
 			x := d.Left + float64(c)*width
-			text := brief(*across[len(across)-1].To)
+			text := briefNumber(*across[len(across)-1].To)
 			if c < len(across) {
-				text = brief(*across[c].From)
+				text = briefNumber(*across[c].From)
 			}
 			half := letter * float64(len([]rune(text))) / 2
 			t := tick{At: x, From: min(max(x, d.Left+half-20), d.Width-half)}
@@ -101,7 +101,7 @@ func drawPair(p *Pair, most float64) *heat {
 	} else {
 		longest, free := 0, math.Inf(-1)
 		for c := range across {
-			t := tick{At: d.Left + (float64(c)+0.5)*width, Text: cut(words(across[c]), 15)}
+			t := tick{At: d.Left + (float64(c)+0.5)*width, Text: shortenName(describeBin(across[c]), 15)}
 			if t.At-free < 11 {
 				continue
 			}
@@ -114,7 +114,7 @@ func drawPair(p *Pair, most float64) *heat {
 	d.KeyY, d.KeySize = d.Bottom+below, (d.Right-d.Left)/5
 	for k, part := range []float64{-1, -0.5, 0, 0.5, 1} {
 		x := d.Left + float64(k)*d.KeySize
-		d.Key = append(d.Key, key{At: x, Middle: x + d.KeySize/2, Up: part > 0, Strength: math.Abs(part), Text: signed(roundTo(part*most, 2))})
+		d.Key = append(d.Key, key{At: x, Middle: x + d.KeySize/2, Up: part > 0, Strength: math.Abs(part), Text: signedNumber(roundTo(part*most, 2))})
 	}
 	d.Height = d.KeyY + 32
 	return d
@@ -126,10 +126,10 @@ func roundTo(x float64, digits int) float64 {
 	return math.Round(x*p) / p
 }
 
-// words is what a bin holds.
-func words(c Cut) string {
+// describeBin is what a bin holds.
+func describeBin(c Cut) string {
 	if c.From == nil {
 		return c.Level
 	}
-	return brief(*c.From) + " … " + brief(*c.To)
+	return briefNumber(*c.From) + " … " + briefNumber(*c.To)
 }

@@ -33,7 +33,7 @@ func NewIntervals(m *model.Model, cols []column.Column) (*Intervals, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Intervals{rounded(m.Additive.Intercept), parts}, nil
+	return &Intervals{roundToScore(m.Additive.Intercept), parts}, nil
 }
 
 // At is the interval of a row's score, as probabilities of the positive level:

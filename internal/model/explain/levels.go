@@ -50,7 +50,7 @@ type Start struct {
 
 func (e *Explanation) additiveLevels(m *model.Model) {
 	e.Link = model.Softmax
-	centred, sum := center(m.AdditiveLevels.Intercepts), 0.0
+	centred, sum := centreValues(m.AdditiveLevels.Intercepts), 0.0
 	for _, z := range centred {
 		sum += math.Exp(z)
 	}
@@ -60,7 +60,7 @@ func (e *Explanation) additiveLevels(m *model.Model) {
 	for i := range m.AdditiveLevels.Shapes {
 		sh := &m.AdditiveLevels.Shapes[i]
 		c := &m.Schema.Columns[columnOf(m, sh.Column)]
-		out := LevelShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Protected: protects(m.Privacy.Scope, c.Role)}
+		out := LevelShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Protected: protectsRole(m.Privacy.Scope, c.Role)}
 		for b := range sh.LogShares[0] {
 			bin := LevelBin{}
 			if c.Kind == schema.Category {
@@ -79,8 +79,8 @@ func (e *Explanation) additiveLevels(m *model.Model) {
 				steps[k] = sh.LogShares[k][b]
 				bin.Deviations = append(bin.Deviations, sh.Noise[k][b])
 			}
-			bin.LogShares = center(steps)
-			out.Importance += importance(bin.LogShares) / float64(len(sh.LogShares[0]))
+			bin.LogShares = centreValues(steps)
+			out.Importance += meanSize(bin.LogShares) / float64(len(sh.LogShares[0]))
 			out.Bins = append(out.Bins, bin)
 		}
 		e.LevelShapes = append(e.LevelShapes, out)
@@ -90,8 +90,8 @@ func (e *Explanation) additiveLevels(m *model.Model) {
 	})
 }
 
-// center takes the mean off. A softmax does not see it.
-func center(z []float64) []float64 {
+// centreValues takes the mean off. A softmax does not see it.
+func centreValues(z []float64) []float64 {
 	mean := 0.0
 	for _, x := range z {
 		mean += x / float64(len(z))
@@ -123,7 +123,7 @@ func (c *LevelContribution) At(row int, level uint8) float64 {
 // levels.
 func LevelContributions(m *model.Model, cols []column.Column) ([]LevelContribution, error) {
 	if m.AdditiveLevels == nil {
-		return nil, refusal("predict --explain", m)
+		return nil, explainError("predict --explain", m)
 	}
 	if _, err := m.Bind(m.Schema); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
@@ -141,9 +141,9 @@ func LevelContributions(m *model.Model, cols []column.Column) ([]LevelContributi
 			for _, b := range bins.ByCode(&cols[j]) {
 				steps := make([]float64, levels)
 				for k := range steps {
-					steps[k] = rounded(sh.LogShares[k][b])
+					steps[k] = roundToScore(sh.LogShares[k][b])
 				}
-				c.byCode = append(c.byCode, center(steps)...)
+				c.byCode = append(c.byCode, centreValues(steps)...)
 			}
 			out = append(out, c)
 		}
@@ -184,7 +184,7 @@ type levelCell struct {
 // doubling of the odds, the last for all beyond.
 const tints = 6
 
-func tint(z float64) string {
+func tintOf(z float64) string {
 	shade := int(math.Round(math.Abs(z) / math.Ln2))
 	switch {
 	case shade == 0:
@@ -205,15 +205,15 @@ func (e *Explanation) levelFigures() (out []levelFigure) {
 		for _, b := range sh.Bins {
 			row := levelRow{Name: b.Level}
 			if b.From != nil {
-				row.Name = brief(*b.From) + " … " + brief(*b.To)
+				row.Name = briefNumber(*b.From) + " … " + briefNumber(*b.To)
 			}
 			for k, z := range b.LogShares {
-				row.Cells = append(row.Cells, levelCell{z, b.Deviations[k], tint(z)})
+				row.Cells = append(row.Cells, levelCell{z, b.Deviations[k], tintOf(z)})
 				f.Banded = f.Banded || b.Deviations[k] > 0
 			}
 			f.Rows = append(f.Rows, row)
 		}
-		f.Source = e.source(sh.Protected, string(sh.Role), f.Banded)
+		f.Source = e.describeSource(sh.Protected, string(sh.Role), f.Banded)
 		out = append(out, f)
 	}
 	return out

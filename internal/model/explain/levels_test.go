@@ -93,7 +93,7 @@ func TestLevelContributionsAddUpToTheScores(t *testing.T) {
 		for k := range logs {
 			logs[k] = math.Log(scores[4*i+k])
 		}
-		for k, want := range center(logs) {
+		for k, want := range centreValues(logs) {
 			got := e.Starts[k].LogShare
 			for q := range parts {
 				got += parts[q].At(i, uint8(k))
@@ -133,7 +133,7 @@ func TestLevelsPage(t *testing.T) {
 
 func TestTint(t *testing.T) {
 	for z, want := range map[float64]string{0: "", 0.3: "", 0.7: "up1", -0.7: "down1", 1.4: "up2", -40: "down6"} {
-		if got := tint(z); got != want {
+		if got := tintOf(z); got != want {
 			t.Errorf("%g nats have the tint %q, want %q", z, got, want)
 		}
 	}

@@ -26,24 +26,24 @@ var (
 	style string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"nats": nats, "factor": factor, "size": size, "brief": brief, "at": coordinate, "percent": percent, "words": words,
+		"nats": formatNats, "factor": oddsFactor, "size": formatSize, "brief": briefNumber, "at": coordinateText, "percent": percentText, "words": describeBin,
 	}).Parse(layout + levelsLayout))
 )
 
 // WriteHTML writes the explanation as one page. Equal explanations have equal
 // bytes.
 func (e *Explanation) WriteHTML(w io.Writer) error {
-	v := view{Explanation: e, Style: template.CSS(style), Card: e.privacy.Card(), Start: e.start(), Chance: chance(e.Intercept)}
+	v := view{Explanation: e, Style: template.CSS(style), Card: e.privacy.Card(), Start: e.describeStart(), Chance: chanceText(e.Intercept)}
 	if len(e.Shapes) > 0 {
 		s := scaleOf(e.Shapes)
 		for i := range e.Shapes {
 			sh := &e.Shapes[i]
-			f := figure{Shape: sh, ID: "column-" + strconv.Itoa(i+1), Drawing: draw(sh, &e.columns[i], s)}
+			f := figure{Shape: sh, ID: "column-" + strconv.Itoa(i+1), Drawing: drawShape(sh, &e.columns[i], s)}
 			for _, b := range sh.Bins {
 				f.Banded = f.Banded || b.Deviation > 0
 			}
 			v.Banded = v.Banded || f.Banded
-			f.Source = e.source(sh.Protected, string(sh.Role), f.Banded)
+			f.Source = e.describeSource(sh.Protected, string(sh.Role), f.Banded)
 			v.Figures = append(v.Figures, f)
 		}
 	}
@@ -99,9 +99,9 @@ type heatFigure struct {
 func (e *Explanation) addPairs(v *view) {
 	for i := range v.Figures {
 		f := &v.Figures[i]
-		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Largest: largest(f.Shape), Protected: f.Protected})
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Largest: largestStep(f.Shape), Protected: f.Protected})
 	}
-	most := strongest(e.Pairs)
+	most := strongestStep(e.Pairs)
 	for i := range e.Pairs {
 		p := &e.Pairs[i]
 		f := heatFigure{Pair: p, ID: "pair-" + strconv.Itoa(i+1), Drawing: drawPair(p, most)}
@@ -114,7 +114,7 @@ func (e *Explanation) addPairs(v *view) {
 				}
 			}
 		}
-		f.Source = e.source(p.Protected, "public", f.Banded)
+		f.Source = e.describeSource(p.Protected, "public", f.Banded)
 		v.Heats = append(v.Heats, f)
 		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: p.Name(), Importance: p.Importance, Largest: far, Protected: p.Protected})
 	}
@@ -135,8 +135,8 @@ type figure struct {
 	Banded  bool
 }
 
-// start says where the intercept comes from.
-func (e *Explanation) start() string {
+// describeStart says where the intercept comes from.
+func (e *Explanation) describeStart() string {
 	switch {
 	case len(e.Shapes)+len(e.Pairs)+len(e.LevelShapes) == 0:
 		return "The model does not say how far noise moved it."
@@ -148,8 +148,8 @@ func (e *Explanation) start() string {
 	return "It comes from noisy counts of the labels. The model does not say how far noise moved it."
 }
 
-// source says where a shape comes from.
-func (e *Explanation) source(protected bool, role string, banded bool) string {
+// describeSource says where a shape comes from.
+func (e *Explanation) describeSource(protected bool, role string, banded bool) string {
 	switch {
 	case e.privacy.Scope == dp.Nothing:
 		return role + ", no noise added"
@@ -161,7 +161,7 @@ func (e *Explanation) source(protected bool, role string, banded bool) string {
 	return "public"
 }
 
-func largest(sh *Shape) (z float64) {
+func largestStep(sh *Shape) (z float64) {
 	for _, b := range sh.Bins {
 		if math.Abs(b.LogOdds) > math.Abs(z) {
 			z = b.LogOdds
@@ -170,8 +170,8 @@ func largest(sh *Shape) (z float64) {
 	return z
 }
 
-// nats writes log-odds with three decimals and a sign.
-func nats(z float64) string {
+// formatNats writes log-odds with three decimals and a sign.
+func formatNats(z float64) string {
 	text := strconv.FormatFloat(z, 'f', 3, 64)
 	if text == "0.000" || text == "-0.000" {
 		return "0.000"
@@ -179,21 +179,21 @@ func nats(z float64) string {
 	if z > 0 {
 		return "+" + text
 	}
-	return minus(text)
+	return minusSign(text)
 }
 
-func size(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+func formatSize(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
-// factor is what the odds are multiplied with.
-func factor(z float64) string {
+// oddsFactor is what the odds are multiplied with.
+func oddsFactor(z float64) string {
 	x := math.Exp(z)
 	if x >= 0.01 && x < 1000 {
 		return "×\u00a0" + strings.TrimSuffix(strconv.FormatFloat(x, 'f', 2, 64), ".00")
 	}
-	return "×\u00a0" + minus(strconv.FormatFloat(x, 'g', 3, 64))
+	return "×\u00a0" + minusSign(strconv.FormatFloat(x, 'g', 3, 64))
 }
 
-// chance is a probability in percent.
-func chance(z float64) string { return percent(1 / (1 + math.Exp(-z))) }
+// chanceText is a probability in percent.
+func chanceText(z float64) string { return percentText(1 / (1 + math.Exp(-z))) }
 
-func percent(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + "\u00a0%" }
+func percentText(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + "\u00a0%" }

@@ -39,14 +39,14 @@ type Cell struct {
 // Name is what the pair is called.
 func (p *Pair) Name() string { return schema.PairName(p.Columns[0], p.Columns[1]) }
 
-// pairs explains the pairs of an additive model, the most important first.
-func (e *Explanation) pairs(m *model.Model) {
+// explainPairs explains the pairs of an additive model, the most important first.
+func (e *Explanation) explainPairs(m *model.Model) {
 	for k := range m.Additive.Pairs {
 		sh := &m.Additive.Pairs[k]
-		p := Pair{Columns: sh.Columns, Importance: importance(sh.LogOdds)}
+		p := Pair{Columns: sh.Columns, Importance: meanSize(sh.LogOdds)}
 		for i, name := range sh.Columns {
 			c := &m.Schema.Columns[columnOf(m, name)]
-			p.Protected = p.Protected || protects(m.Privacy.Scope, c.Role)
+			p.Protected = p.Protected || protectsRole(m.Privacy.Scope, c.Role)
 			bins := feature.NewBins(m.Schema, columnOf(m, name), sh.Edges[i])
 			for b := range bins.Len() {
 				p.Bins[i] = append(p.Bins[i], cutOf(c, sh.Edges[i], b))

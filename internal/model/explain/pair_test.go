@@ -51,7 +51,7 @@ func TestHeatMapByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := drawPair(&e.Pairs[0], strongest(e.Pairs))
+	d := drawPair(&e.Pairs[0], strongestStep(e.Pairs))
 	if d.Down != "ward" || d.Across != "age <b>" || len(d.Rows) != 4 || len(d.Rows[0].Tiles) != 2 {
 		t.Fatalf("%s down, %s across, %d rows", d.Down, d.Across, len(d.Rows))
 	}

@@ -27,7 +27,7 @@ func gaussianDelta(rho dp.Rho, epsilon float64, releases int) float64 {
 	if rho == 0 {
 		return 0
 	}
-	mu := shift(rho)
+	mu := meanShift(rho)
 	e := epsilon - 2*slack // above −μ²/2, so that b > 0
 	a, b := (e/mu-mu/2)/math.Sqrt2, (e/mu+mu/2)/math.Sqrt2
 	// e^ε·erfc(b) = e^(−a²)·(e^(b²)·erfc(b)): no overflow, no loss in the tail.
@@ -58,7 +58,7 @@ func GaussianRho(epsilon, delta float64) (dp.Rho, error) {
 	if err := checkTarget("gaussian", epsilon, delta); err != nil {
 		return 0, err
 	}
-	return largest("gaussian", dp.MaxRho, func(r dp.Rho) (bool, error) { return GaussianDelta(r, epsilon) <= delta, nil })
+	return findLargest("gaussian", dp.MaxRho, func(r dp.Rho) (bool, error) { return GaussianDelta(r, epsilon) <= delta, nil })
 }
 
 // Calibrate is the largest price, in nano-units of ε or pico-units of ρ and at
@@ -70,7 +70,7 @@ func Calibrate[N dp.Epsilon | dp.Rho](epsilon, delta float64, most N, uses func(
 	if err := checkTarget("calibrate", epsilon, delta); err != nil {
 		return 0, err
 	}
-	return largest("calibrate", most, func(price N) (bool, error) {
+	return findLargest("calibrate", most, func(price N) (bool, error) {
 		u, err := uses(price)
 		if err != nil {
 			return false, err
@@ -83,9 +83,9 @@ func Calibrate[N dp.Epsilon | dp.Rho](epsilon, delta float64, most N, uses func(
 	})
 }
 
-// largest finds the largest price that is allowed, to within one part in 2^20
+// findLargest finds the largest price that is allowed, to within one part in 2^20
 // or one unit, whichever is more; what it returns was itself allowed.
-func largest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool, error)) (N, error) {
+func findLargest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool, error)) (N, error) {
 	if ok, err := allowed(most); ok || err != nil {
 		return most, err
 	}

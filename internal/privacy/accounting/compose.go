@@ -66,7 +66,7 @@ func (c *Composition) Delta(epsilon float64) float64 {
 	}
 	worst := 0.0
 	for _, s := range c.orders {
-		worst = max(worst, s.delta(epsilon))
+		worst = max(worst, s.deltaAt(epsilon))
 	}
 	return worst
 }
@@ -80,7 +80,7 @@ func (c *Composition) Epsilon(delta float64) float64 {
 	}
 	worst := 0.0
 	for _, s := range c.orders {
-		worst = max(worst, s.epsilon(delta))
+		worst = max(worst, s.epsilonAt(delta))
 	}
 	return worst
 }
@@ -115,7 +115,7 @@ func addUp(uses []Use, sides []side) *sum {
 	var variance, uncut, longest, gap, most float64
 	times := 0
 	for i, s := range sides {
-		d, l, g := s.shape()
+		d, l, g := s.lossShape()
 		v := d * d * float64(uses[i].Times)
 		variance += v
 		times += uses[i].Times
@@ -134,7 +134,7 @@ func addUp(uses []Use, sides []side) *sum {
 	out := &sum{h: h}
 	rounding := 0.0
 	for i, s := range sides {
-		p := part{s.onto(h), uses[i].Times}
+		p := part{s.discretise(h), uses[i].Times}
 		k := float64(p.times)
 		out.parts = append(out.parts, p)
 		out.first += k * p.first
@@ -147,46 +147,46 @@ func addUp(uses []Use, sides []side) *sum {
 	return out
 }
 
-// top is the largest finite loss.
-func (s *sum) top() float64 { return s.first + float64(s.last)*s.h }
+// largestLoss is the largest finite loss.
+func (s *sum) largestLoss() float64 { return s.first + float64(s.last)*s.h }
 
-// moments returns Λ(θ) = Σ times·log Σ mass·e^(θ·loss) and its two derivatives.
-func (s *sum) moments(theta float64) (value, mean, variance float64) {
+// logMoments returns Λ(θ) = Σ times·log Σ mass·e^(θ·loss) and its two derivatives.
+func (s *sum) logMoments(theta float64) (value, mean, variance float64) {
 	for _, p := range s.parts {
-		m, d1, d2 := p.moments(theta, s.h)
+		m, d1, d2 := p.logMoments(theta, s.h)
 		k := float64(p.times)
 		value, mean, variance = value+k*m, mean+k*d1, variance+k*d2
 	}
 	return value, mean, variance
 }
 
-func (l loss) moments(theta, h float64) (value, mean, variance float64) {
+func (l loss) logMoments(theta, h float64) (value, mean, variance float64) {
 	ref := l.first
 	if theta > 0 {
-		ref = l.at(len(l.mass)-1, h)
+		ref = l.lossAt(len(l.mass)-1, h)
 	}
 	var m0, m1, m2 float64
 	for i, p := range l.mass {
 		if p == 0 {
 			continue
 		}
-		x := l.at(i, h) - ref
+		x := l.lossAt(i, h) - ref
 		w := p * math.Exp(theta*x)
 		m0, m1, m2 = m0+w, m1+w*x, m2+w*x*x
 	}
 	return math.Log(m0) + theta*ref, m1/m0 + ref, max(m2/m0-m1/m0*(m1/m0), 0)
 }
 
-func (s *sum) delta(epsilon float64) float64 {
+func (s *sum) deltaAt(epsilon float64) float64 {
 	e := epsilon*(1-4*unit) - s.slack*(1+4*unit)
-	if e >= s.top() {
+	if e >= s.largestLoss() {
 		return min(s.infinite, 1)
 	}
-	theta := s.solve(func(theta, _, mean float64) bool { return mean-math.Log1p(1/theta) < e })
-	return min(s.tilt(theta).delta(e), 1)
+	theta := s.solveTheta(func(theta, _, mean float64) bool { return mean-math.Log1p(1/theta) < e })
+	return min(s.tiltBy(theta).boundDelta(e), 1)
 }
 
-func (s *sum) epsilon(delta float64) float64 {
+func (s *sum) epsilonAt(delta float64) float64 {
 	if delta >= 1 {
 		return 0
 	}
@@ -194,17 +194,17 @@ func (s *sum) epsilon(delta float64) float64 {
 	case delta < s.infinite:
 		return math.Inf(1)
 	case delta-s.infinite < underflow: // what float64 cannot tell from none
-		return max(s.top()+s.slack, 0) * (1 + 8*unit)
+		return max(s.largestLoss()+s.slack, 0) * (1 + 8*unit)
 	}
 	want := math.Log(delta - s.infinite)
-	theta := s.solve(func(theta, value, mean float64) bool { return value-theta*mean-math.Log1p(theta) > want })
-	t := s.tilt(theta)
+	theta := s.solveTheta(func(theta, value, mean float64) bool { return value-theta*mean-math.Log1p(theta) > want })
+	t := s.tiltBy(theta)
 	// t.delta falls as ε grows; hi always satisfies the requirement.
-	lo, hi := 0.0, max(s.top(), 0)
+	lo, hi := 0.0, max(s.largestLoss(), 0)
 	for _, guess := range []float64{0, t.centre - 2*t.deviation, t.centre, t.centre + 2*t.deviation} {
 		switch {
 		case guess < lo || guess >= hi:
-		case t.delta(guess) <= delta:
+		case t.boundDelta(guess) <= delta:
 			hi = guess
 		default:
 			lo = guess
@@ -212,7 +212,7 @@ func (s *sum) epsilon(delta float64) float64 {
 	}
 	for hi-lo > 1e-10*hi {
 		mid := lo + (hi-lo)/2
-		if t.delta(mid) <= delta {
+		if t.boundDelta(mid) <= delta {
 			hi = mid
 		} else {
 			lo = mid
@@ -221,7 +221,7 @@ func (s *sum) epsilon(delta float64) float64 {
 	return (hi + s.slack) * (1 + 8*unit)
 }
 
-// solve returns about the largest θ ≥ 0 for which more holds, more being true
+// solveTheta returns about the largest θ ≥ 0 for which more holds, more being true
 // below some point and false above.
 //
 // Both callers look for the θ at which the bound
@@ -229,15 +229,15 @@ func (s *sum) epsilon(delta float64) float64 {
 //	δ(ε) ≤ max over l of (1 − e^(ε−l))·e^(−θl) · e^Λ = θ^θ/(1+θ)^(1+θ) · e^(Λ − θε)
 //
 // is smallest: there ε = Λ' − log(1 + 1/θ) and log δ = Λ − θΛ' − log(1+θ).
-func (s *sum) solve(more func(theta, value, mean float64) bool) float64 {
+func (s *sum) solveTheta(more func(theta, value, mean float64) bool) float64 {
 	holds := func(theta float64) bool {
-		v, m, _ := s.moments(theta)
+		v, m, _ := s.logMoments(theta)
 		return more(theta, v, m)
 	}
 	if !holds(0) {
 		return 0
 	}
-	_, _, v := s.moments(0)
+	_, _, v := s.logMoments(0)
 	lo, hi := 0.0, 1/math.Sqrt(v+s.h*s.h)
 	for ; hi < 2/s.h && holds(hi); hi *= 2 { // steeper than the grid resolves is no use
 		lo = hi

@@ -201,7 +201,7 @@ func TestPoissonAgainstQuadrature(t *testing.T) {
 		}
 		for _, at := range []float64{0, 0.003} { // the other order, which ends at -log(1-rate)
 			if truth := subsampledDelta(rate, c.rho, at, false); truth > 1e-9 {
-				within(t, fmt.Sprintf("%v at %g, other order", c, at), one.orders[1].delta(at), truth, 1e-5, 5e-3)
+				within(t, fmt.Sprintf("%v at %g, other order", c, at), one.orders[1].deltaAt(at), truth, 1e-5, 5e-3)
 			}
 		}
 		// Sampling pays.

@@ -25,33 +25,33 @@ func DiscreteLaplace(sensitivity int64, scale float64) (Pair, error) {
 // for x ≥ moved the opposite, and (moved−2x)/scale between.
 type staircase struct{ moved, scale float64 }
 
-func (s staircase) shape() (deviation, length, gap float64) {
+func (s staircase) lossShape() (deviation, length, gap float64) {
 	e := s.moved / s.scale
 	return min(e, 2), 2 * e, 2 * e
 }
 
-// mass is the probability of from ≤ x < to, 0 ≤ from ≤ to ≤ ∞.
-func (s staircase) mass(from, to float64) float64 {
+// massBetween is the probability of from ≤ x < to, 0 ≤ from ≤ to ≤ ∞.
+func (s staircase) massBetween(from, to float64) float64 {
 	return math.Exp(-from/s.scale) * -math.Expm1(-(to-from)/s.scale) / (1 + math.Exp(-1/s.scale))
 }
 
-func (s staircase) onto(h float64) loss {
+func (s staircase) discretise(h float64) loss {
 	top := s.moved / s.scale * (1 + 2*unit)
-	n := steps(2*top, h)
+	n := stepsFor(2*top, h)
 	g := newSpread(top, h, -n, 0)
 	more := 1 + 32*unit*(1+top)
-	g.on(0, more/(1+math.Exp(-1/s.scale)))
-	g.atom(-top, more*s.mass(s.moved, math.Inf(1)))
+	g.addAt(0, more/(1+math.Exp(-1/s.scale)))
+	g.addAtom(-top, more*s.massBetween(s.moved, math.Inf(1)))
 	if s.moved <= 1<<17 { // one by one
 		for x := 1.0; x < s.moved; x++ {
-			g.atom((s.moved-2*x)/s.scale, more*s.mass(x, x+1))
+			g.addAtom((s.moved-2*x)/s.scale, more*s.massBetween(x, x+1))
 		}
-		return g.loss(0)
+		return g.lossOf(0)
 	}
 	for i, from := -1, 1.0; from < s.moved; i-- { // all x whose loss is at least that of point i
 		to := s.moved
 		if i > -n {
-			to = min(max(math.Floor((s.moved-g.point(i)*s.scale)/2)+1, from), s.moved)
+			to = min(max(math.Floor((s.moved-g.gridPoint(i)*s.scale)/2)+1, from), s.moved)
 		}
 		if to == from {
 			continue
@@ -59,10 +59,10 @@ func (s staircase) onto(h float64) loss {
 		// Which of the two neighbouring buckets holds an x at a boundary is a
 		// matter of rounding: it moves a loss by less than the slack. Q is P
 		// mirrored at moved/2.
-		g.bucket(max(i, -n), more*s.mass(from, to), s.mass(s.moved-to+1, s.moved-from+1)/more*(1-2*g.slack))
+		g.addBucket(max(i, -n), more*s.massBetween(from, to), s.massBetween(s.moved-to+1, s.moved-from+1)/more*(1-2*g.slack))
 		from = to
 	}
-	return g.loss(0)
+	return g.lossOf(0)
 }
 
 // DiscreteGaussian is the pair of noise P[x] ∝ exp(−x²/(2σ²)) on the integers,
@@ -84,12 +84,12 @@ func DiscreteGaussian(sensitivity int64, sigma float64) (Pair, error) {
 // bell is the loss of discrete Gaussian noise: (moved² − 2·moved·x)/(2σ²).
 type bell struct{ moved, sigma float64 }
 
-func (b bell) shape() (deviation, length, gap float64) {
+func (b bell) lossShape() (deviation, length, gap float64) {
 	mu := b.moved / b.sigma
 	return mu, mu * (2*tailReach + mu), 0
 }
 
-func (b bell) onto(h float64) loss {
+func (b bell) discretise(h float64) loss {
 	at := func(x float64) float64 { return (b.moved - 2*x) * b.moved / (2 * b.sigma * b.sigma) }
 	weight := func(x float64) float64 { return math.Exp(-x * x / (2 * b.sigma * b.sigma)) }
 	reach := math.Ceil(tailReach * b.sigma)
@@ -102,13 +102,13 @@ func (b bell) onto(h float64) loss {
 	g := newSpread(0, h, int(math.Floor(at(reach)/h))-1, int(math.Ceil(at(-reach)/h))+1)
 	g.slack += 8 * unit * at(-reach)
 	for x := -reach; x <= reach; x++ {
-		g.atom(at(x), more*weight(x)/sum)
+		g.addAtom(at(x), more*weight(x)/sum)
 	}
 	// Each tail beyond reach: at most e^(-reach²/2σ²), as the moment generating
 	// function is at most the normal one (Canonne, Kamath, Steinke 2020).
 	beyond := more * weight(reach)
-	g.on(g.low, beyond)
-	return g.loss(beyond)
+	g.addAt(g.low, beyond)
+	return g.lossOf(beyond)
 }
 
 func checkInteger(op string, sensitivity int64, scale float64) error {

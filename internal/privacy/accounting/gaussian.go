@@ -15,16 +15,16 @@ func Gaussian(rho dp.Rho) (Pair, error) {
 	if err := checkRho("gaussian", rho); err != nil {
 		return Pair{}, err
 	}
-	return Pair{remove: normals{mu: shift(rho), rate: 1, inclusive: true}}, nil
+	return Pair{remove: normals{mu: meanShift(rho), rate: 1, inclusive: true}}, nil
 }
 
 // gridSlack bounds, for at most 2^20 numbers on a grid of at least 2^39 steps
 // to σ, how far the discrete law moves a loss and, relatively, a probability.
 const gridSlack = 0x1p-46 // 3.1
 
-// shift is μ = √(2ρ), the distance of the means in standard deviations, not
+// meanShift is μ = √(2ρ), the distance of the means in standard deviations, not
 // below the true one.
-func shift(rho dp.Rho) float64 {
+func meanShift(rho dp.Rho) float64 {
 	return math.Sqrt(2*rho.Float()) * (1 + 4*unit)
 }
 
@@ -39,8 +39,8 @@ type normals struct {
 // tailReach is where tails are cut, in standard deviations: 1e-44 lies beyond.
 const tailReach = 14
 
-// ratio is log(mixture/normal) at z, and point its inverse.
-func (n normals) ratio(z float64) float64 {
+// logRatio is log(mixture/normal) at z, and point its inverse.
+func (n normals) logRatio(z float64) float64 {
 	if n.rate == 1 {
 		return n.mu * (z - n.mu/2)
 	}
@@ -48,7 +48,7 @@ func (n normals) ratio(z float64) float64 {
 	return max(x, math.Log1p(-n.rate)) + math.Log1p(math.Exp(-math.Abs(x-math.Log1p(-n.rate))))
 }
 
-func (n normals) point(l float64) float64 {
+func (n normals) inverseRatio(l float64) float64 {
 	if n.rate == 1 {
 		return l/n.mu + n.mu/2
 	}
@@ -60,29 +60,29 @@ func (n normals) point(l float64) float64 {
 	return (math.Log(x)-math.Log(n.rate))/n.mu + n.mu/2
 }
 
-func (n normals) shape() (deviation, length, gap float64) {
-	length = n.ratio(tailReach+n.mu) - n.ratio(-tailReach)
+func (n normals) lossShape() (deviation, length, gap float64) {
+	length = n.logRatio(tailReach+n.mu) - n.logRatio(-tailReach)
 	return min(n.mu, n.rate*math.Sqrt(math.Expm1(min(n.mu*n.mu, 100)))), length, 0
 }
 
-func (n normals) onto(h float64) loss {
+func (n normals) discretise(h float64) loss {
 	sign := 1.0
 	if !n.inclusive {
 		sign = -1
 	}
-	a, b := sign*n.ratio(-tailReach), sign*n.ratio(tailReach+n.mu)
+	a, b := sign*n.logRatio(-tailReach), sign*n.logRatio(tailReach+n.mu)
 	low, high := int(math.Floor(min(a, b)/h)), int(math.Ceil(max(a, b)/h))
 	s := newSpread(0, h, low, high)
 	// A computed point differs from the true one by rounding: the losses of a
 	// bucket reach a little beyond its ends. The slack pays for that.
-	s.slack += 64*unit*(1+n.mu)*(n.mu*(tailReach+n.mu)+math.Abs(s.point(low))+math.Abs(s.point(high))) + 64*unit*n.curve() + gridSlack*n.rate
+	s.slack += 64*unit*(1+n.mu)*(n.mu*(tailReach+n.mu)+math.Abs(s.gridPoint(low))+math.Abs(s.gridPoint(high))) + 64*unit*n.curveBound() + gridSlack*n.rate
 	cut := make([]float64, high-low+1)
 	for i := range cut {
-		cut[i] = n.point(sign * s.point(low+i))
+		cut[i] = n.inverseRatio(sign * s.gridPoint(low+i))
 	}
-	p, q := n.mixture, plain
+	p, q := n.mixtureBounds, normalBounds
 	if !n.inclusive {
-		p, q = plain, n.mixture
+		p, q = normalBounds, n.mixtureBounds
 	}
 	for i := low; i < high; i++ {
 		from, to := cut[i-low], cut[i+1-low]
@@ -91,7 +91,7 @@ func (n normals) onto(h float64) loss {
 		}
 		_, up := p(from, to)
 		down, _ := q(from, to)
-		s.bucket(i, up, down*(1-2*s.slack))
+		s.addBucket(i, up, down*(1-2*s.slack))
 	}
 	// Below the grid: to its lowest point. Above: lost.
 	below, over := tail{math.Inf(-1), cut[0]}, tail{cut[len(cut)-1], math.Inf(1)}
@@ -100,15 +100,15 @@ func (n normals) onto(h float64) loss {
 	}
 	_, rest := p(below.from, below.to)
 	_, lost := p(over.from, over.to)
-	s.on(low, rest)
+	s.addAt(low, rest)
 	for i := range s.mass {
 		s.mass[i] *= 1 + 2*gridSlack
 	}
-	return s.loss(lost * (1 + 2*gridSlack))
+	return s.lossOf(lost * (1 + 2*gridSlack))
 }
 
-// curve bounds how much a rounding error of e^l near log(1−rate) moves l.
-func (n normals) curve() float64 {
+// curveBound bounds how much a rounding error of e^l near log(1−rate) moves l.
+func (n normals) curveBound() float64 {
 	if n.rate == 1 {
 		return 0
 	}
@@ -117,11 +117,11 @@ func (n normals) curve() float64 {
 
 type tail struct{ from, to float64 }
 
-// plain bounds the mass of N(0, 1) between two points from below and above.
-func plain(from, to float64) (low, high float64) { return normalMass(from, to, 0) }
+// normalBounds bounds the mass of N(0, 1) between two points from below and above.
+func normalBounds(from, to float64) (low, high float64) { return normalMass(from, to, 0) }
 
-// mixture bounds the mass of the mixture between two points.
-func (n normals) mixture(from, to float64) (low, high float64) {
+// mixtureBounds bounds the mass of the mixture between two points.
+func (n normals) mixtureBounds(from, to float64) (low, high float64) {
 	l1, h1 := normalMass(from, to, n.mu)
 	if n.rate == 1 {
 		return l1, h1

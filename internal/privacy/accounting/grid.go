@@ -31,42 +31,42 @@ func newSpread(anchor, h float64, low, high int) *spread {
 	return &spread{anchor, h, low, make([]float64, high-low+1), 8 * unit * reach} // 1.1
 }
 
-func (s *spread) point(i int) float64 { return s.anchor + float64(i)*s.h }
+func (s *spread) gridPoint(i int) float64 { return s.anchor + float64(i)*s.h }
 
-// on adds mass p at grid point i.
-func (s *spread) on(i int, p float64) { s.mass[i-s.low] += p * (1 + 4*unit) }
+// addAt adds mass p at grid point i.
+func (s *spread) addAt(i int, p float64) { s.mass[i-s.low] += p * (1 + 4*unit) }
 
-// atom adds mass p at a loss l between the grid's ends, itself known to within
+// addAtom adds mass p at a loss l between the grid's ends, itself known to within
 // its slack.
-func (s *spread) atom(l, p float64) {
+func (s *spread) addAtom(l, p float64) {
 	i := int(math.Floor((l - s.anchor) / s.h))
 	i = min(max(i, s.low), s.low+len(s.mass)-2)
-	t := min(max(l-s.point(i), 0), s.h)
+	t := min(max(l-s.gridPoint(i), 0), s.h)
 	// All the mass sits at t above the lower point: Q/P = e^-t there.
-	s.between(i, p, math.Expm1(-t)/math.Expm1(-s.h)+s.slack/s.h)
+	s.addBetween(i, p, math.Expm1(-t)/math.Expm1(-s.h)+s.slack/s.h)
 }
 
-// between adds mass p, the fraction up of it to point i+1 and the rest to i.
-func (s *spread) between(i int, p, up float64) { // 1.2
+// addBetween adds mass p, the fraction up of it to point i+1 and the rest to i.
+func (s *spread) addBetween(i int, p, up float64) { // 1.2
 	up = min(max(up+8*unit, 0), 1)
 	s.mass[i+1-s.low] += p * up * (1 + 4*unit)
 	s.mass[i-s.low] += p * ((1 - up) + 4*unit)
 }
 
-// bucket adds what lies between points i and i+1: at most p under P, at least q
+// addBucket adds what lies between points i and i+1: at most p under P, at least q
 // under Q.
-func (s *spread) bucket(i int, p, q float64) {
+func (s *spread) addBucket(i int, p, q float64) {
 	if !(p > 0) {
 		return
 	}
 	// up·e^-h + (1 − up) = (q/p)·e^point(i), solved for up.
 	ratio := 0.0
-	if s.point(i) < 600 { // beyond, e^point leaves float64
-		ratio = q / p * math.Exp(s.point(i)) * (1 - 8*unit*(2+math.Abs(s.point(i))))
+	if s.gridPoint(i) < 600 { // beyond, e^point leaves float64
+		ratio = q / p * math.Exp(s.gridPoint(i)) * (1 - 8*unit*(2+math.Abs(s.gridPoint(i))))
 	}
-	s.between(i, p, (1-ratio)/-math.Expm1(-s.h)*(1+8*unit))
+	s.addBetween(i, p, (1-ratio)/-math.Expm1(-s.h)*(1+8*unit))
 }
 
-func (s *spread) loss(infinite float64) loss {
-	return loss{first: s.point(s.low), mass: s.mass, infinite: infinite, slack: s.slack}
+func (s *spread) lossOf(infinite float64) loss {
+	return loss{first: s.gridPoint(s.low), mass: s.mass, infinite: infinite, slack: s.slack}
 }

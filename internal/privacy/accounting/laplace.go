@@ -14,7 +14,7 @@ func Laplace(eps dp.Epsilon) (Pair, error) {
 	if err := checkEpsilon("laplace", eps); err != nil {
 		return Pair{}, err
 	}
-	e := above(eps)
+	e := floatAbove(eps)
 	return Pair{remove: ramp{top: e, density: math.Exp(-e/2) / 4, head: 0.5, foot: math.Exp(-e) / 2}}, nil
 }
 
@@ -25,7 +25,7 @@ func Exponential(eps dp.Epsilon) (Pair, error) {
 	if err := checkEpsilon("exponential", eps); err != nil {
 		return Pair{}, err
 	}
-	e := above(eps)
+	e := floatAbove(eps)
 	// Over losses in [t−ε, t], δ_t(α) = (e^ε−e^t)(1−e^(α−t))/(e^ε−1) for α ≤ t
 	// (Dong, Durfee, Rogers 2020); the maximum over t, at t = (ε+α)/2, is
 	// (e^(ε/2)−e^(α/2))²/(e^ε−1), whose loss has the density below.
@@ -36,25 +36,25 @@ func Exponential(eps dp.Epsilon) (Pair, error) {
 // Under Q it is mirrored.
 type ramp struct{ top, density, head, foot float64 }
 
-func (r ramp) shape() (deviation, length, gap float64) {
+func (r ramp) lossShape() (deviation, length, gap float64) {
 	return min(r.top/2, 2), 2 * r.top, 2 * r.top
 }
 
-func (r ramp) onto(h float64) loss {
-	n := steps(2*r.top, h)
+func (r ramp) discretise(h float64) loss {
+	n := stepsFor(2*r.top, h)
 	s := newSpread(r.top, h, -n, 0)
-	s.on(0, r.head*(1+16*unit))
-	s.atom(-r.top, r.foot*(1+16*unit*(1+r.top)))
+	s.addAt(0, r.head*(1+16*unit))
+	s.addAtom(-r.top, r.foot*(1+16*unit*(1+r.top)))
 	for i := -1; i > -n; i-- {
 		// Exactly the density's integral, whose upper half under P is its lower
 		// half under Q: up = (1 − e^(-h/2))/(1 − e^-h).
-		p := 2 * r.density * math.Exp(s.point(i)/2) * math.Expm1(h/2)
-		s.between(i, p*(1+16*unit*(2+r.top)), 1/(1+math.Exp(-h/2)))
+		p := 2 * r.density * math.Exp(s.gridPoint(i)/2) * math.Expm1(h/2)
+		s.addBetween(i, p*(1+16*unit*(2+r.top)), 1/(1+math.Exp(-h/2)))
 	}
 	// The lowest bucket begins at -top, within the grid's last step.
-	end := s.point(1 - n)
+	end := s.gridPoint(1 - n)
 	mass := func(from, width float64) float64 { return 2 * r.density * math.Exp(from/2) * math.Expm1(width/2) }
 	more := 1 + 16*unit*(2+r.top)
-	s.bucket(-n, mass(-r.top, max(end+r.top, 0)+s.slack)*more, mass(-end, max(end+r.top-s.slack, 0))/more)
-	return s.loss(0)
+	s.addBucket(-n, mass(-r.top, max(end+r.top, 0)+s.slack)*more, mass(-end, max(end+r.top-s.slack, 0))/more)
+	return s.lossOf(0)
 }

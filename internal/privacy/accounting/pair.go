@@ -21,9 +21,9 @@ type side interface {
 	// shape is a rough size of L, for the choice of a grid: its standard
 	// deviation, the length of the range that matters, and the distance of its
 	// extreme atoms, 0 without atoms. Errors in it cost tightness, never truth.
-	shape() (deviation, length, gap float64)
+	lossShape() (deviation, length, gap float64)
 	// onto rounds L to the grid of step h, pessimistically.
-	onto(h float64) loss
+	discretise(h float64) loss
 }
 
 // loss is a finite measure on the points first + i·step, and the mass of an
@@ -36,4 +36,4 @@ type loss struct {
 	slack    float64
 }
 
-func (l loss) at(i int, h float64) float64 { return l.first + float64(i)*h }
+func (l loss) lossAt(i int, h float64) float64 { return l.first + float64(i)*h }

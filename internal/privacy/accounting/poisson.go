@@ -38,6 +38,6 @@ func (p Poisson) Gaussian(rho dp.Rho) (Pair, error) {
 		return Pair{}, &dp.ParamError{Op: "subsampled gaussian", Param: "sampler", Want: "must come from PoissonOf"}
 	}
 	rate := float64(p.taken) / float64(p.of) * (1 + 2*unit)
-	mu := shift(rho)
+	mu := meanShift(rho)
 	return Pair{remove: normals{mu, rate, true}, add: normals{mu, rate, false}}, nil
 }

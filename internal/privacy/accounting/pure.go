@@ -23,7 +23,7 @@ func Approximate(eps dp.Epsilon, delta float64) (Pair, error) {
 	if !(delta >= 0 && delta < 1) {
 		return Pair{}, &dp.ParamError{Op: "approximate", Param: "delta", Want: "must be at least 0 and below 1", Got: delta}
 	}
-	e := above(eps)
+	e := floatAbove(eps)
 	return Pair{remove: coins{e, []atom{{e, (1 - delta) / (1 + math.Exp(-e))}, {-e, (1 - delta) / (1 + math.Exp(e))}}, delta}}, nil
 }
 
@@ -36,7 +36,7 @@ func RandomisedResponse(eps dp.Epsilon, k int) (Pair, error) {
 	if k < 2 {
 		return Pair{}, &dp.ParamError{Op: "randomised response", Param: "answers", Want: "must be at least 2", Got: k}
 	}
-	e := above(eps)
+	e := floatAbove(eps)
 	others := float64(k-1) * math.Exp(-e) // of all wrong answers, against 1 of the truth
 	atoms := []atom{{e, 1 / (1 + others)}, {0, float64(k-2) * math.Exp(-e) / (1 + others)}, {-e, math.Exp(-e) / (1 + others)}}
 	return Pair{remove: coins{e, atoms, 0}}, nil
@@ -52,7 +52,7 @@ type coins struct {
 	infinite float64
 }
 
-func (c coins) shape() (deviation, length, gap float64) {
+func (c coins) lossShape() (deviation, length, gap float64) {
 	var mean, square float64
 	least := c.top
 	for _, a := range c.atoms {
@@ -64,25 +64,25 @@ func (c coins) shape() (deviation, length, gap float64) {
 	return math.Sqrt(max(square-mean*mean, 0)), gap, gap
 }
 
-func (c coins) onto(h float64) loss {
-	_, _, gap := c.shape()
-	s := newSpread(c.top, h, -steps(gap, h), 0)
+func (c coins) discretise(h float64) loss {
+	_, _, gap := c.lossShape()
+	s := newSpread(c.top, h, -stepsFor(gap, h), 0)
 	for _, a := range c.atoms {
 		p := a.p * (1 + 16*unit*(1+math.Abs(a.l)))
 		if a.l == c.top { // exact: the largest loss stays the largest
-			s.on(0, p)
+			s.addAt(0, p)
 		} else {
-			s.atom(a.l, p)
+			s.addAtom(a.l, p)
 		}
 	}
-	return s.loss(c.infinite)
+	return s.lossOf(c.infinite)
 }
 
-// steps is how many grid steps cover a length, forgiving rounding; at least 1.
-func steps(length, h float64) int { return max(int(math.Ceil(length/h*(1-0x1p-40))), 1) }
+// stepsFor is how many grid steps cover a length, forgiving rounding; at least 1.
+func stepsFor(length, h float64) int { return max(int(math.Ceil(length/h*(1-0x1p-40))), 1) }
 
-// above is ε as a float64 that is not below it.
-func above(eps dp.Epsilon) float64 { return math.Nextafter(eps.Float(), math.Inf(1)) }
+// floatAbove is ε as a float64 that is not below it.
+func floatAbove(eps dp.Epsilon) float64 { return math.Nextafter(eps.Float(), math.Inf(1)) }
 
 func checkEpsilon(op string, eps dp.Epsilon) error {
 	if eps < 1 || eps > maxPairEpsilon {

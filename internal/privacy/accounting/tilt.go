@@ -41,10 +41,10 @@ const negligible = 1e-24
 // beyond is the tilted mass that may lie on one side of the window.
 const beyond = 1e-13
 
-func (s *sum) tilt(theta float64) *tilted {
-	value, mean, variance := s.moments(theta)
+func (s *sum) tiltBy(theta float64) *tilted {
+	value, mean, variance := s.logMoments(theta)
 	t := &tilted{sum: s, theta: theta, deviation: math.Sqrt(variance)}
-	from, to := s.reach(t, value, mean)
+	from, to := s.gridReach(t, value, mean)
 	n := 16
 	for int64(n) <= to-from {
 		n *= 2
@@ -57,12 +57,12 @@ func (s *sum) tilt(theta float64) *tilted {
 	x, spectrum := make([]float64, n), make([]complex128, n/2+1)
 	var inputs, uses, growth, values float64
 	for _, p := range s.parts {
-		v, _, _ := p.moments(theta, s.h)
+		v, _, _ := p.logMoments(theta, s.h)
 		k := float64(p.times)
 		t.value, values = t.value+k*v, values+k*math.Abs(v)
 		clear(x)
 		for i, m := range p.mass {
-			l := p.at(i, s.h)
+			l := p.lossAt(i, s.h)
 			x[i&(n-1)] += m * math.Exp(theta*l-v) * (1 + 16*unit*(2+theta*math.Abs(l)+math.Abs(v))) // 4.2
 		}
 		norm, total := 0.0, 0.0
@@ -76,7 +76,7 @@ func (s *sum) tilt(theta float64) *tilted {
 		inputs += k * e
 		growth += k * (math.Abs(total-1) + 1e-12 + e*math.Sqrt(float64(n)))
 		uses += k
-		power(product, spectrum, p.times)
+		multiplyPower(product, spectrum, p.times)
 	}
 	out := fft.Sequence(x, product)
 	norm := 0.0
@@ -103,14 +103,14 @@ func (s *sum) tilt(theta float64) *tilted {
 	return t
 }
 
-// reach returns grid indices outside of which little of the tilted mass lies,
+// gridReach returns grid indices outside of which little of the tilted mass lies,
 // and notes how much (Chernoff's bound, at tilts near θ).
-func (s *sum) reach(t *tilted, value, mean float64) (from, to int64) {
+func (s *sum) gridReach(t *tilted, value, mean float64) (from, to int64) {
 	from, to = 0, s.last
 	d := max(t.deviation, s.h)
 	for _, step := range []float64{1, 2, 4, 8, 16} {
 		for _, a := range []float64{step / d, -step / d} {
-			v, _, _ := s.moments(t.theta + a)
+			v, _, _ := s.logMoments(t.theta + a)
 			// P̃[a(L − x) ≥ 0] ≤ e^(Λ(θ+a) − Λ(θ) − a·x)
 			x := (v - value - math.Log(beyond)) / a
 			j := (x - s.first) / s.h
@@ -125,8 +125,8 @@ func (s *sum) reach(t *tilted, value, mean float64) (from, to int64) {
 	return from, max(to, from)
 }
 
-// power multiplies product by the k-th power of base, number by number.
-func power(product, base []complex128, k int) {
+// multiplyPower multiplies product by the k-th power of base, number by number.
+func multiplyPower(product, base []complex128, k int) {
 	for i, b := range base {
 		p := product[i]
 		for e := k; e > 0; e >>= 1 {
@@ -139,8 +139,8 @@ func power(product, base []complex128, k int) {
 	}
 }
 
-// delta bounds δ(ε) from above, for the losses of the grid.
-func (t *tilted) delta(e float64) float64 {
+// boundDelta bounds δ(ε) from above, for the losses of the grid.
+func (t *tilted) boundDelta(e float64) float64 {
 	h := t.sum.h
 	// The first point above ε; one too low costs nothing, its term is 0.
 	j := t.mid + int(math.Floor(min(max((e-t.centre)/h, float64(-t.mid-1)), float64(len(t.mass)))))

@@ -32,7 +32,7 @@ func TestEveryTiltIsABound(t *testing.T) {
 	for _, e := range []float64{0.5, 3, 8} {
 		truth := deltaOf(e, gaussianLaw(1))
 		for _, theta := range []float64{0, 0.5, 1, 2, 4, 8, 16} {
-			if got := s.tilt(theta).delta(e); !(got >= truth*(1-1e-7)) {
+			if got := s.tiltBy(theta).boundDelta(e); !(got >= truth*(1-1e-7)) {
 				t.Errorf("tilt %g at ε = %g: %g, truth %g", theta, e, got, truth)
 			}
 		}

@@ -31,7 +31,7 @@ func Within(bill []dp.Event, price dp.Price) (bool, error) {
 		return false, nil
 	}
 	epsilon := math.Nextafter(price.Epsilon.Float(), 0) // 6.1: never above the price, as Delta.Float
-	if rho, releases := gaussians(bill); releases > 0 {
+	if rho, releases := sumGaussians(bill); releases > 0 {
 		return rho <= dp.MaxRho && gaussianDelta(rho, epsilon, releases) <= price.Delta.Float(), nil
 	}
 	if slices.ContainsFunc(bill, func(e dp.Event) bool { return e.Rho == 0 && e.Epsilon > maxPairEpsilon }) {
@@ -51,7 +51,7 @@ func Within(bill []dp.Event, price dp.Price) (bool, error) {
 //
 // Claim G-ACC-5. The bill at the part returned is Within price.
 func Afford[N dp.Epsilon | dp.Rho](price dp.Price, most N, bill func(part N) []dp.Event) (N, error) {
-	return largest("afford", most, func(part N) (bool, error) { return Within(bill(part), price) })
+	return findLargest("afford", most, func(part N) (bool, error) { return Within(bill(part), price) })
 }
 
 // checkBill refuses lines that no mechanism writes: a price that is missing,
@@ -66,9 +66,9 @@ func checkBill(bill []dp.Event) error {
 	return nil
 }
 
-// gaussians adds up a bill of Gaussian releases, up to just above the largest ρ
+// sumGaussians adds up a bill of Gaussian releases, up to just above the largest ρ
 // there is; releases is 0 where another mechanism is on the bill.
-func gaussians(bill []dp.Event) (rho dp.Rho, releases int) {
+func sumGaussians(bill []dp.Event) (rho dp.Rho, releases int) {
 	for _, e := range bill {
 		switch {
 		case e.Epsilon == 0 && e.Rho == 0:

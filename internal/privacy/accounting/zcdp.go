@@ -31,14 +31,14 @@ func TotalRho(bill []dp.Event) (sum dp.Rho, err error) {
 
 // PureRho is ε²/2 rounded up: what an (ε, 0)-DP release costs under zCDP (Bun
 // and Steinke 2016, Proposition 1.4).
-func PureRho(eps dp.Epsilon) (dp.Rho, error) { return squared("pure rho", eps, 2) }
+func PureRho(eps dp.Epsilon) (dp.Rho, error) { return squareEpsilon("pure rho", eps, 2) }
 
 // ExponentialRho is ε²/8 rounded up: what an ε-bounded-range release, such as
 // an exponential mechanism's, costs under zCDP (Cesar and Rogers 2021).
-func ExponentialRho(eps dp.Epsilon) (dp.Rho, error) { return squared("exponential rho", eps, 8) }
+func ExponentialRho(eps dp.Epsilon) (dp.Rho, error) { return squareEpsilon("exponential rho", eps, 8) }
 
-// squared is ⌈(ε_nano/1e9)²/over · 1e12⌉ = ⌈ε_nano²/(over·1e6)⌉.
-func squared(op string, eps dp.Epsilon, over int64) (dp.Rho, error) {
+// squareEpsilon is ⌈(ε_nano/1e9)²/over · 1e12⌉ = ⌈ε_nano²/(over·1e6)⌉.
+func squareEpsilon(op string, eps dp.Epsilon, over int64) (dp.Rho, error) {
 	if eps < 0 || eps > 44*dp.Nano { // 44²/2 < MaxRho
 		return 0, &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at least 0 and at most 44", Got: eps}
 	}
@@ -67,7 +67,7 @@ func RhoDelta(rho dp.Rho, epsilon float64) float64 {
 	}
 	// For ε > ρ the best α is near (ε+ρ)/(2ρ).
 	start := math.Log(max((epsilon-r)/(2*r), 1e-3))
-	return min(math.Exp(at(lowest(at, start-8, start+3)))*(1+8*unit), 1)
+	return min(math.Exp(at(findLowest(at, start-8, start+3)))*(1+8*unit), 1)
 }
 
 // RhoEpsilon is an ε such that ρ-zCDP implies (ε, δ)-DP, by the same
@@ -86,7 +86,7 @@ func RhoEpsilon(rho dp.Rho, delta float64) float64 {
 		return addUpwards(terms[:])
 	}
 	start := math.Log(math.Sqrt(-math.Log(delta) / r))
-	return max(at(lowest(at, start-8, start+3)), 0)
+	return max(at(findLowest(at, start-8, start+3)), 0)
 }
 
 // RhoFor is the largest ρ that RhoDelta allows for a target: a budget in zCDP.
@@ -94,7 +94,7 @@ func RhoFor(epsilon, delta float64) (dp.Rho, error) {
 	if err := checkTarget("rho", epsilon, delta); err != nil {
 		return 0, err
 	}
-	return largest("rho", dp.MaxRho, func(r dp.Rho) (bool, error) { return RhoDelta(r, epsilon) <= delta, nil })
+	return findLargest("rho", dp.MaxRho, func(r dp.Rho) (bool, error) { return RhoDelta(r, epsilon) <= delta, nil })
 }
 
 // logRatio is log(1−1/α) for α = 1 + a.
@@ -109,9 +109,9 @@ func addUpwards(terms []float64) (sum float64) {
 	return sum + 16*unit*size
 }
 
-// lowest is about where f is lowest between two points; any point will do for
+// findLowest is about where f is lowest between two points; any point will do for
 // a bound.
-func lowest(f func(float64) float64, lo, hi float64) float64 {
+func findLowest(f func(float64) float64, lo, hi float64) float64 {
 	const golden = 0.6180339887498949
 	for range 60 {
 		a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)

@@ -292,11 +292,11 @@ func afterCrash(t *testing.T, where, folder string, passed []string, drawn strin
 	t.Helper()
 	ctx := context.Background()
 	path := filepath.Join(folder, "ledger.db")
-	c, err := connector(path, false)
+	c, err := newConnector(path, false)
 	if err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
-	l, err := connect(ctx, c, false, false)
+	l, err := connectLedger(ctx, c, false, false)
 	if err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}

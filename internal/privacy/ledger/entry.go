@@ -41,9 +41,9 @@ type Entry struct {
 	Hash    string          `json:"hash"` // of everything above
 }
 
-// sum is the entry's hash. Every field is preceded by its length, so that no
+// hashEntry is the entry's hash. Every field is preceded by its length, so that no
 // two entries have the same encoding.
-func (e *Entry) sum() string {
+func (e *Entry) hashEntry() string {
 	h := sha256.New()
 	field := func(s string) {
 		var n [8]byte
@@ -105,9 +105,9 @@ type (
 	}
 )
 
-// detail encodes what our own types hold: strings and integers, which always
+// encodeDetail encodes what our own types hold: strings and integers, which always
 // encode.
-func detail(v any) json.RawMessage {
+func encodeDetail(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)

@@ -250,7 +250,7 @@ func TestFaultsOfTheDatabase(t *testing.T) {
 		faulty := func(t *testing.T, f *fault) (*Ledger, error) {
 			c, err := p.connector(false)
 			must(t, err)
-			return connect(context.Background(), faultyConnector{c, f}, p.postgres, false)
+			return connectLedger(context.Background(), faultyConnector{c, f}, p.postgres, false)
 		}
 		n := everyFault(t, stride, func(t *testing.T, name string, f *fault) {
 			id := "train-" + name

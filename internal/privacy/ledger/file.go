@@ -26,10 +26,10 @@ type file interface {
 	Close() error
 }
 
-// replace gives path the content b, durably: path holds what it held before or
+// replaceFile gives path the content b, durably: path holds what it held before or
 // all of b, and b once replace has returned nil.
-func (l *Ledger) replace(path string, b []byte) error {
-	part, f, err := l.beside(path)
+func (l *Ledger) replaceFile(path string, b []byte) error {
+	part, f, err := l.createBeside(path)
 	if err != nil {
 		return err
 	}
@@ -48,9 +48,9 @@ func (l *Ledger) replace(path string, b []byte) error {
 	return errors.Join(l.pass("publish: renamed"), l.files.syncFolder(filepath.Dir(path)))
 }
 
-// beside creates a new file in the folder of path. A part left by a crash does
+// createBeside creates a new file in the folder of path. A part left by a crash does
 // not stand in the way.
-func (l *Ledger) beside(path string) (part string, f file, err error) {
+func (l *Ledger) createBeside(path string) (part string, f file, err error) {
 	for i := 0; ; i++ {
 		part = fmt.Sprintf("%s.part%d", path, i)
 		f, err = l.files.create(part)

@@ -121,7 +121,7 @@ func take(l *Ledger, d Dataset, step Kind, id string, price dp.Epsilon, result s
 	j := &Job{l: l, req: req, price: dp.Price{Epsilon: price}, began: true}
 	err := l.store.view(ctx, func(t tx) error {
 		e, _, err := t.first(d.Name, Declared)
-		j.request = identify(e.Hash, req)
+		j.request = jobIdentity(e.Hash, req)
 		return err
 	})
 	if err != nil {
@@ -130,17 +130,17 @@ func take(l *Ledger, d Dataset, step Kind, id string, price dp.Epsilon, result s
 	switch step {
 	case Reserved:
 		asked, b := bill(price)
-		return j.reserve(ctx, asked, b)
+		return j.reservePrice(ctx, asked, b)
 	case Began:
-		return j.begin(ctx)
+		return j.beginReading(ctx)
 	case Refunded:
-		return l.refund(ctx, d.Name, id, j.request)
+		return l.refundJob(ctx, d.Name, id, j.request)
 	case Committed:
 		return j.Commit(ctx, []byte(result))
 	case Closed:
 		return j.Abandon(ctx, "test")
 	default:
-		return l.published(ctx, d.Name, id, j.request)
+		return l.notePublished(ctx, d.Name, id, j.request)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestRefundNeedsProof(t *testing.T) {
 		l := declare(t, fresh(t))
 		j := mustJob(t, l, request("one"))
 		asked, b := bill(100)
-		must(t, j.reserve(t.Context(), asked, b))
+		must(t, j.reservePrice(t.Context(), asked, b))
 		if got, err := l.Recover(context.Background(), none); err != nil || len(got) != 1 || got[0].Now != Reserved {
 			t.Errorf("a running job was settled: %+v, %v", got, err)
 		}
@@ -286,7 +286,7 @@ func TestRefundNeedsProof(t *testing.T) {
 		if b := balanceOf(t, l); b.Left != dp.Nano {
 			t.Errorf("%+v", b)
 		}
-		if err := j.begin(t.Context()); err == nil {
+		if err := j.beginReading(t.Context()); err == nil {
 			t.Error("a refunded job began")
 		}
 		again := mustJob(t, l, request("one"))

@@ -68,18 +68,18 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 		if !found {
 			return &Missing{fmt.Sprintf("data set %q", req.Dataset), "discreet budget init declares it"}
 		}
-		j.request = identify(d.Hash, req)
-		state, err := j.state(t)
+		j.request = jobIdentity(d.Hash, req)
+		state, err := j.readState(t)
 		switch {
 		case err != nil:
 			return err
 		case state == Committed || state == Published:
-			j.stored, err = j.result(t)
+			j.stored, err = j.readResult(t)
 			return err
 		case state != "":
-			return j.conflict(state)
+			return j.conflictError(state)
 		}
-		return j.agrees(t)
+		return j.checkTerms(t)
 	})
 	if err != nil {
 		return nil, err
@@ -87,9 +87,9 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 	return j, nil
 }
 
-// identify is the job's identity: the same request gives the same hash, and
+// jobIdentity is the job's identity: the same request gives the same hash, and
 // another data set, configuration or ID another.
-func identify(dataset string, req Request) string {
+func jobIdentity(dataset string, req Request) string {
 	h := sha256.New()
 	for _, s := range []string{"discreet job 2", dataset, req.Part, string(req.Config), req.ID} {
 		var n [8]byte
@@ -113,11 +113,11 @@ func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error
 	if err := checkPrice(price, bill); err != nil {
 		return err
 	}
-	return j.l.store.view(ctx, func(t tx) error { return j.affords(t, price) })
+	return j.l.store.view(ctx, func(t tx) error { return j.checkAffordable(t, price) })
 }
 
-func (j *Job) affords(t tx, price dp.Price) error {
-	b, err := balance(t, j.req.Dataset)
+func (j *Job) checkAffordable(t tx, price dp.Price) error {
+	b, err := readBalance(t, j.req.Dataset)
 	if err != nil {
 		return err
 	}
@@ -139,12 +139,12 @@ func (j *Job) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error
 	if err := checkPrice(price, bill); err != nil {
 		return err
 	}
-	if err := j.reserve(ctx, price, bill); err != nil {
+	if err := j.reservePrice(ctx, price, bill); err != nil {
 		return err
 	}
-	if err := j.begin(ctx); err != nil {
+	if err := j.beginReading(ctx); err != nil {
 		// Nothing was read. Where even this fails, recovery refunds.
-		return errors.Join(err, j.l.refund(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request))
+		return errors.Join(err, j.l.refundJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request))
 	}
 	j.began = true
 	return nil
@@ -171,7 +171,7 @@ func checkPrice(price dp.Price, bill []dp.Event) error {
 	return nil
 }
 
-func (j *Job) reserve(ctx context.Context, price dp.Price, bill []dp.Event) error {
+func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event) error {
 	text, err := json.Marshal(bill)
 	if err != nil {
 		return err
@@ -188,21 +188,21 @@ func (j *Job) reserve(ctx context.Context, price dp.Price, bill []dp.Event) erro
 			d.Bill[at].Epsilon += e.Epsilon
 		}
 	}
-	err = j.l.update(ctx, "reserve", func(t tx) error {
-		state, err := j.state(t)
+	err = j.l.runStep(ctx, "reserve", func(t tx) error {
+		state, err := j.readState(t)
 		if err != nil {
 			return err
 		}
 		if state != "" {
-			return j.conflict(state)
+			return j.conflictError(state)
 		}
-		if err := j.agrees(t); err != nil {
+		if err := j.checkTerms(t); err != nil {
 			return err
 		}
-		if err := j.affords(t, price); err != nil {
+		if err := j.checkAffordable(t, price); err != nil {
 			return err
 		}
-		return j.l.add(t, j.entry(Reserved, price, detail(d)))
+		return j.l.addEntry(t, j.newEntry(Reserved, price, encodeDetail(d)))
 	})
 	if err == nil {
 		j.price = price
@@ -210,16 +210,16 @@ func (j *Job) reserve(ctx context.Context, price dp.Price, bill []dp.Event) erro
 	return err
 }
 
-// begin is the last step before private data are read.
-func (j *Job) begin(ctx context.Context) error {
-	return j.l.update(ctx, "begin", func(t tx) error {
-		if err := j.expect(t, Reserved); err != nil {
+// beginReading is the last step before private data are read.
+func (j *Job) beginReading(ctx context.Context) error {
+	return j.l.runStep(ctx, "begin", func(t tx) error {
+		if err := j.expectState(t, Reserved); err != nil {
 			return err
 		}
-		if err := j.agrees(t); err != nil { // another job may have begun first
+		if err := j.checkTerms(t); err != nil { // another job may have begun first
 			return err
 		}
-		return j.l.add(t, j.entry(Began, j.price, detail(began{j.req.Terms}))) // 1.3
+		return j.l.addEntry(t, j.newEntry(Began, j.price, encodeDetail(began{j.req.Terms}))) // 1.3
 	})
 }
 
@@ -227,25 +227,25 @@ func (j *Job) begin(ctx context.Context) error {
 // that is not committed must not leave. Committing the same bytes twice is the
 // same as once.
 func (j *Job) Commit(ctx context.Context, result []byte) error {
-	err := j.l.update(context.WithoutCancel(ctx), "commit", func(t tx) error {
-		state, err := j.state(t)
+	err := j.l.runStep(context.WithoutCancel(ctx), "commit", func(t tx) error {
+		state, err := j.readState(t)
 		if err != nil {
 			return err
 		}
 		if state == Committed || state == Published {
-			old, err := j.result(t)
+			old, err := j.readResult(t)
 			if err == nil && !slices.Equal(old, result) {
-				err = j.conflict(state)
+				err = j.conflictError(state)
 			}
 			return err
 		}
 		if state != Began {
-			return j.conflict(state)
+			return j.conflictError(state)
 		}
 		if err := t.putResult(j.request, result); err != nil {
 			return err
 		}
-		return j.l.add(t, j.entry(Committed, dp.Price{}, detail(committed{int64(len(result)), hashOf(result)}))) // 2.1
+		return j.l.addEntry(t, j.newEntry(Committed, dp.Price{}, encodeDetail(committed{int64(len(result)), hashOf(result)}))) // 2.1
 	})
 	if err == nil {
 		j.stored = slices.Clone(result)
@@ -258,10 +258,10 @@ func (j *Job) Publish(ctx context.Context, path string) error {
 	if j.stored == nil {
 		return errors.New("ledger: a result must be committed before it is published")
 	}
-	if err := j.l.replace(path, j.stored); err != nil { // 2.2
+	if err := j.l.replaceFile(path, j.stored); err != nil { // 2.2
 		return fmt.Errorf("ledger: publish: %w", err)
 	}
-	return j.l.published(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request)
+	return j.l.notePublished(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request)
 }
 
 // Abandon closes a job that began and will have no result. Its price stays
@@ -273,14 +273,14 @@ func (j *Job) Abandon(ctx context.Context, reason string) error {
 	return j.l.closeJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request, reason)
 }
 
-func (j *Job) entry(kind Kind, price dp.Price, d json.RawMessage) Entry {
+func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {
 	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.Part, Job: j.req.ID, Request: j.request, Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
 }
 
-// state is the kind of the job's newest entry, "" where it has none or was
+// readState is the kind of the job's newest entry, "" where it has none or was
 // refunded.
-func (j *Job) state(t tx) (Kind, error) {
-	e, err := newest(t, j.req.Dataset, j.req.ID)
+func (j *Job) readState(t tx) (Kind, error) {
+	e, err := newestEntry(t, j.req.Dataset, j.req.ID)
 	if err != nil || e.Kind == "" || e.Kind == Refunded {
 		return "", err
 	}
@@ -290,21 +290,21 @@ func (j *Job) state(t tx) (Kind, error) {
 	return e.Kind, nil
 }
 
-// newest is the job's newest entry, with Kind "" where it has none.
-func newest(t tx, dataset, job string) (last Entry, err error) {
+// newestEntry is the job's newest entry, with Kind "" where it has none.
+func newestEntry(t tx, dataset, job string) (last Entry, err error) {
 	err = t.entries(dataset, job, func(e Entry) error { last = e; return nil })
 	return last, err
 }
 
-func (j *Job) expect(t tx, want Kind) error {
-	state, err := j.state(t)
+func (j *Job) expectState(t tx, want Kind) error {
+	state, err := j.readState(t)
 	if err == nil && state != want {
-		err = j.conflict(state)
+		err = j.conflictError(state)
 	}
 	return err
 }
 
-func (j *Job) conflict(state Kind) error {
+func (j *Job) conflictError(state Kind) error {
 	want := map[Kind]string{
 		Reserved:  "is running, or was interrupted before anything was read: discreet budget recover refunds it",
 		Began:     "is running, or was interrupted: its price is spent and it will never be drawn again; discreet budget recover closes it, and a new job needs a new ID",
@@ -319,10 +319,12 @@ func (j *Job) conflict(state Kind) error {
 	return &Conflict{j.req.Dataset, j.req.ID, state, want}
 }
 
-// result is the stored bytes, checked against their entry.
-func (j *Job) result(t tx) ([]byte, error) { return result(t, j.req.Dataset, j.req.ID, j.request) }
+// readResult is the stored bytes, checked against their entry.
+func (j *Job) readResult(t tx) ([]byte, error) {
+	return checkResult(t, j.req.Dataset, j.req.ID, j.request)
+}
 
-func result(t tx, dataset, job, request string) ([]byte, error) {
+func checkResult(t tx, dataset, job, request string) ([]byte, error) {
 	b, err := t.result(request)
 	if err != nil {
 		return nil, err
@@ -344,8 +346,8 @@ func result(t tx, dataset, job, request string) ([]byte, error) {
 	return b, nil
 }
 
-// agrees refuses terms under which prices of this data set do not add up.
-func (j *Job) agrees(t tx) error {
+// checkTerms refuses terms under which prices of this data set do not add up.
+func (j *Job) checkTerms(t tx) error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got, Hint: fmt.Sprintf("the prices of data set %q add up only under the same terms", j.req.Dataset)}
 	}
@@ -357,7 +359,7 @@ func (j *Job) agrees(t tx) error {
 	if err := json.Unmarshal(d.Detail, &own); err != nil {
 		return &Damaged{d.Seq, "its detail is not as this program writes it"}
 	}
-	if err := own.Parts.admits(&j.req); err != nil {
+	if err := own.Parts.checkRequest(&j.req); err != nil {
 		return err
 	}
 	mine := j.req.Terms

@@ -30,48 +30,48 @@ type Ledger struct {
 // Open opens the ledger at address: a file, or postgres://user@host/database.
 // A ledger that is not there is refused with *Missing.
 func Open(ctx context.Context, address string) (*Ledger, error) {
-	return open(ctx, address, false)
+	return openAddress(ctx, address, false)
 }
 
 // Create opens the ledger at address, and makes it first where there is none.
 func Create(ctx context.Context, address string) (*Ledger, error) {
-	return open(ctx, address, true)
+	return openAddress(ctx, address, true)
 }
 
-func open(ctx context.Context, address string, create bool) (*Ledger, error) {
-	c, err := connector(address, create)
+func openAddress(ctx context.Context, address string, create bool) (*Ledger, error) {
+	c, err := newConnector(address, create)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, c, sqldb.IsPostgres(address), create)
+	return connectLedger(ctx, c, sqldb.IsPostgres(address), create)
 }
 
-// settings keep a ledger one file at all times, where it is a file.
-func settings(create bool) sqldb.Options { return sqldb.Options{Op: "ledger", Create: create} }
+// databaseOptions keep a ledger one file at all times, where it is a file.
+func databaseOptions(create bool) sqldb.Options { return sqldb.Options{Op: "ledger", Create: create} }
 
-func connector(address string, create bool) (driver.Connector, error) {
-	c, err := sqldb.Connector(address, settings(create))
+func newConnector(address string, create bool) (driver.Connector, error) {
+	c, err := sqldb.Connector(address, databaseOptions(create))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Missing{fmt.Sprintf("file %s", address), "discreet budget init creates it"}
 	}
 	return c, err
 }
 
-// connect builds a ledger on a database.
-func connect(ctx context.Context, c driver.Connector, postgres, create bool) (*Ledger, error) {
-	db, err := sqldb.Connect(ctx, c, postgres, settings(create))
+// connectLedger builds a ledger on a database.
+func connectLedger(ctx context.Context, c driver.Connector, postgres, create bool) (*Ledger, error) {
+	db, err := sqldb.Connect(ctx, c, postgres, databaseOptions(create))
 	if err != nil {
 		return nil, fmt.Errorf("ledger: cannot be opened, or is no ledger: %w", err)
 	}
 	l := &Ledger{store: &sqlStore{db}, now: time.Now, files: disk{}, pass: func(string) error { return nil }}
-	if err := l.ready(ctx, create); err != nil {
+	if err := l.findTables(ctx, create); err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger: cannot be opened, or is no ledger: %w", err), db.Close())
 	}
 	return l, nil
 }
 
-// ready finds the tables, or makes them.
-func (l *Ledger) ready(ctx context.Context, create bool) error {
+// findTables finds the tables, or makes them.
+func (l *Ledger) findTables(ctx context.Context, create bool) error {
 	look := func() error {
 		return l.store.view(ctx, func(t tx) error { _, err := t.head(); return err })
 	}
@@ -114,10 +114,10 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 	case !isPlain(d.Unit) || !isPlain(d.Note):
 		return &dp.ParamError{Op: "ledger", Param: "note", Want: "must be one line of at most 1000 characters without control characters"}
 	}
-	if err := d.Parts.check(); err != nil {
+	if err := d.Parts.checkParts(); err != nil {
 		return err
 	}
-	return l.update(ctx, "declare", func(t tx) error {
+	return l.runStep(ctx, "declare", func(t tx) error {
 		_, found, err := t.first(d.Name, Declared)
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 		if found {
 			return fmt.Errorf("ledger: data set %q must not exist yet; a total is never changed", d.Name)
 		}
-		return l.add(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta, Detail: detail(declared{d.Note, d.Unit, d.Parts})})
+		return l.addEntry(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta, Detail: encodeDetail(declared{d.Note, d.Unit, d.Parts})})
 	})
 }
 
@@ -171,7 +171,7 @@ func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, 
 		}
 		out = nil
 		for _, name := range names {
-			b, err := balance(t, name)
+			b, err := readBalance(t, name)
 			if err != nil {
 				return err
 			}
@@ -182,8 +182,8 @@ func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, 
 	return out, err
 }
 
-// balance adds up a data set. Sums that contradict each other are damage.
-func balance(t tx, name string) (b Balance, err error) {
+// readBalance adds up a data set. Sums that contradict each other are damage.
+func readBalance(t tx, name string) (b Balance, err error) {
 	e, found, err := t.first(name, Declared)
 	if err != nil {
 		return b, err
@@ -200,37 +200,37 @@ func balance(t tx, name string) (b Balance, err error) {
 		return b, err
 	}
 	b.Dataset = Dataset{Name: name, Epsilon: e.Epsilon, Delta: e.Delta, Unit: d.Unit, Note: d.Note, Parts: d.Parts}
-	if !b.add(s) {
+	if !b.addSums(s) {
 		return b, &Damaged{e.Seq, fmt.Sprintf("the entries of data set %q do not add up", name)}
 	}
 	return b, nil
 }
 
-// add adds up s: what was charged for all of the data set, and of the parts the
+// addSums adds up s: what was charged for all of the data set, and of the parts the
 // most of any one (4.3). It reports whether the sums are possible.
-func (b *Balance) add(s sums) bool {
-	all, sound := s.use("")
+func (b *Balance) addSums(s sums) bool {
+	all, sound := s.useOfPart("")
 	var spent, charged dp.Price // the most of any part
 	if b.Parts != nil {
 		for _, name := range b.Parts.Names {
-			u, ok := s.use(name)
+			u, ok := s.useOfPart(name)
 			sound = sound && ok
-			spent, charged = most(spent, u.Spent), most(charged, u.charged())
+			spent, charged = largerPrice(spent, u.Spent), largerPrice(charged, u.chargedPrice())
 			b.ByPart = append(b.ByPart, PartBalance{name, u, dp.Price{
-				Epsilon: b.Epsilon - all.charged().Epsilon - u.charged().Epsilon,
-				Delta:   b.Delta - all.charged().Delta - u.charged().Delta,
+				Epsilon: b.Epsilon - all.chargedPrice().Epsilon - u.chargedPrice().Epsilon,
+				Delta:   b.Delta - all.chargedPrice().Delta - u.chargedPrice().Delta,
 			}})
 		}
 	}
 	b.Spent, b.SpentDelta = all.Spent.Epsilon+spent.Epsilon, all.Spent.Delta+spent.Delta
-	b.Left = b.Epsilon - all.charged().Epsilon - charged.Epsilon
-	b.LeftDelta = b.Delta - all.charged().Delta - charged.Delta
+	b.Left = b.Epsilon - all.chargedPrice().Epsilon - charged.Epsilon
+	b.LeftDelta = b.Delta - all.chargedPrice().Delta - charged.Delta
 	b.Reserved, b.ReservedDelta = b.Epsilon-b.Spent-b.Left, b.Delta-b.SpentDelta-b.LeftDelta
 	return sound && b.Left >= 0 && b.LeftDelta >= 0
 }
 
-// most is the larger of two, ε and δ apart.
-func most(p, q dp.Price) dp.Price {
+// largerPrice is the larger of two, ε and δ apart.
+func largerPrice(p, q dp.Price) dp.Price {
 	return dp.Price{Epsilon: max(p.Epsilon, q.Epsilon), Delta: max(p.Delta, q.Delta)}
 }
 
@@ -239,7 +239,7 @@ func most(p, q dp.Price) dp.Price {
 func (l *Ledger) History(ctx context.Context, dataset string, f func(Entry) error) error {
 	return l.store.view(ctx, func(t tx) error {
 		if dataset != "" {
-			if _, err := balance(t, dataset); err != nil {
+			if _, err := readBalance(t, dataset); err != nil {
 				return err
 			}
 		}
@@ -247,8 +247,8 @@ func (l *Ledger) History(ctx context.Context, dataset string, f func(Entry) erro
 	})
 }
 
-// update is one step: everything f decides and adds, or nothing.
-func (l *Ledger) update(ctx context.Context, step string, f func(tx) error) error {
+// runStep is one step: everything f decides and adds, or nothing.
+func (l *Ledger) runStep(ctx context.Context, step string, f func(tx) error) error {
 	if err := l.pass(step + ": before"); err != nil {
 		return err
 	}
@@ -264,8 +264,8 @@ func (l *Ledger) update(ctx context.Context, step string, f func(tx) error) erro
 	return l.pass(step + ": stored")
 }
 
-// add chains e to the newest entry, which must be the one the head names.
-func (l *Ledger) add(t tx, e Entry) error {
+// addEntry chains e to the newest entry, which must be the one the head names.
+func (l *Ledger) addEntry(t tx, e Entry) error {
 	h, err := t.head()
 	if err != nil {
 		return err
@@ -275,23 +275,23 @@ func (l *Ledger) add(t tx, e Entry) error {
 	case err != nil:
 		return err
 	case !found && h.Seq == 0:
-		first := Entry{Kind: Created, Detail: detail(created{format, rand.Text()})}
-		if h, err = l.chain(t, h, first); err != nil {
+		first := Entry{Kind: Created, Detail: encodeDetail(created{format, rand.Text()})}
+		if h, err = l.chainEntry(t, h, first); err != nil {
 			return err
 		}
-	case !found || last.Seq != h.Seq || last.Hash != h.Hash || last.sum() != h.Hash:
+	case !found || last.Seq != h.Seq || last.Hash != h.Hash || last.hashEntry() != h.Hash:
 		return &Damaged{h.Seq, "the newest entry is not the one the ledger names as newest"}
 	}
-	_, err = l.chain(t, h, e)
+	_, err = l.chainEntry(t, h, e)
 	return err
 }
 
-func (l *Ledger) chain(t tx, h Head, e Entry) (Head, error) {
+func (l *Ledger) chainEntry(t tx, h Head, e Entry) (Head, error) {
 	e.Seq, e.Prev, e.At = h.Seq+1, h.Hash, l.now().UTC().Format(time.RFC3339)
 	if e.Detail == nil {
 		e.Detail = json.RawMessage("{}")
 	}
-	e.Hash = e.sum()
+	e.Hash = e.hashEntry()
 	return Head{e.Seq, e.Hash}, t.append(e)
 }
 

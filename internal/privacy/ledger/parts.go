@@ -23,7 +23,7 @@ type Parts struct {
 // maxParts bounds what a balance lists.
 const maxParts = 10_000
 
-func (p *Parts) check() error {
+func (p *Parts) checkParts() error {
 	bad := func(want string, got any) error {
 		return &dp.ParamError{Op: "ledger", Param: "parts", Want: want, Got: got}
 	}
@@ -45,12 +45,12 @@ func (p *Parts) check() error {
 	return nil
 }
 
-// admits refuses a job on a part unless the data set was declared with that
+// checkRequest refuses a job on a part unless the data set was declared with that
 // part, read in the same way (4.1), and the job's neighbours keep rows in their
 // parts (4.2): one whole row more or less is in one part; under replace-one the
 // column must not be one that the job protects, for then a neighbour's row may
 // be in another part, and the number of rows of a part would be private.
-func (p *Parts) admits(req *Request) error {
+func (p *Parts) checkRequest(req *Request) error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got, Hint: fmt.Sprintf("leave the part out to charge all of data set %q", req.Dataset)}
 	}
@@ -75,12 +75,12 @@ type Use struct {
 	Spent, Reserved dp.Price
 }
 
-func (u Use) charged() dp.Price {
+func (u Use) chargedPrice() dp.Price {
 	return dp.Price{Epsilon: u.Spent.Epsilon + u.Reserved.Epsilon, Delta: u.Spent.Delta + u.Reserved.Delta}
 }
 
-// use adds up the entries of one part, or of the jobs on all of the data set.
-func (s sums) use(part string) (u Use, ok bool) {
+// useOfPart adds up the entries of one part, or of the jobs on all of the data set.
+func (s sums) useOfPart(part string) (u Use, ok bool) {
 	of := func(k Kind) dp.Price { return s[sumKey{k, part}] }
 	u.Spent = of(Began) // 1.1
 	u.Reserved.Epsilon = of(Reserved).Epsilon - of(Began).Epsilon - of(Refunded).Epsilon

@@ -40,7 +40,7 @@ func (l *Ledger) Recover(ctx context.Context, gone func(worker string) bool) (ou
 		return nil, err
 	}
 	for _, e := range open {
-		s, err := l.settle(ctx, e, gone)
+		s, err := l.settleJob(ctx, e, gone)
 		if err != nil {
 			return out, err
 		}
@@ -49,7 +49,7 @@ func (l *Ledger) Recover(ctx context.Context, gone func(worker string) bool) (ou
 	return out, nil
 }
 
-func (l *Ledger) settle(ctx context.Context, e Entry, gone func(string) bool) (s Settled, err error) {
+func (l *Ledger) settleJob(ctx context.Context, e Entry, gone func(string) bool) (s Settled, err error) {
 	s = Settled{Dataset: e.Dataset, Job: e.Job, Was: e.Kind, Now: e.Kind}
 	var r reserved
 	var b []byte
@@ -65,7 +65,7 @@ func (l *Ledger) settle(ctx context.Context, e Entry, gone func(string) bool) (s
 			return nil
 		})
 		if err == nil && e.Kind == Committed {
-			b, err = result(t, e.Dataset, e.Job, e.Request)
+			b, err = checkResult(t, e.Dataset, e.Job, e.Request)
 		}
 		return err
 	})
@@ -78,13 +78,13 @@ func (l *Ledger) settle(ctx context.Context, e Entry, gone func(string) bool) (s
 	}
 	switch e.Kind {
 	case Reserved:
-		err = l.refund(ctx, e.Dataset, e.Job, e.Request)
+		err = l.refundJob(ctx, e.Dataset, e.Job, e.Request)
 		s.Now, s.Why = Refunded, "refunded: it never began to read"
 	case Began:
 		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")
 		s.Now, s.Why = Closed, "closed: it may have read, so its price stays spent"
 	case Committed:
-		return l.finish(ctx, e, r.Output, b, s)
+		return l.finishJob(ctx, e, r.Output, b, s)
 	}
 	if conflict := (*Conflict)(nil); errors.As(err, &conflict) {
 		s.Now, s.Why = conflict.State, "left alone: it went on meanwhile"
@@ -93,8 +93,8 @@ func (l *Ledger) settle(ctx context.Context, e Entry, gone func(string) bool) (s
 	return s, err
 }
 
-// finish publishes committed bytes.
-func (l *Ledger) finish(ctx context.Context, e Entry, path string, b []byte, s Settled) (Settled, error) {
+// finishJob publishes committed bytes.
+func (l *Ledger) finishJob(ctx context.Context, e Entry, path string, b []byte, s Settled) (Settled, error) {
 	if path == "" {
 		s.Why = "left alone: it names no file; train with the same job ID returns its result"
 		return s, nil
@@ -102,7 +102,7 @@ func (l *Ledger) finish(ctx context.Context, e Entry, path string, b []byte, s S
 	old, err := l.files.read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := l.replace(path, b); err != nil {
+		if err := l.replaceFile(path, b); err != nil {
 			s.Why = fmt.Sprintf("left alone: %v; train with the same job ID returns its result", err)
 			return s, nil
 		}
@@ -111,37 +111,37 @@ func (l *Ledger) finish(ctx context.Context, e Entry, path string, b []byte, s S
 		return s, nil
 	}
 	s.Now, s.Why = Published, "published: its result is in "+path
-	return s, l.published(ctx, e.Dataset, e.Job, e.Request)
+	return s, l.notePublished(ctx, e.Dataset, e.Job, e.Request)
 }
 
-// refund frees the price of a job that provably never began (1.4): it has no
+// refundJob frees the price of a job that provably never began (1.4): it has no
 // began entry, and cannot get one afterwards.
-func (l *Ledger) refund(ctx context.Context, dataset, job, request string) error {
-	return l.move(ctx, "refund", dataset, job, request, Reserved, func(now Entry) Entry {
+func (l *Ledger) refundJob(ctx context.Context, dataset, job, request string) error {
+	return l.moveJob(ctx, "refund", dataset, job, request, Reserved, func(now Entry) Entry {
 		return Entry{Kind: Refunded, Epsilon: now.Epsilon, Delta: now.Delta}
 	})
 }
 
 func (l *Ledger) closeJob(ctx context.Context, dataset, job, request, reason string) error {
-	return l.move(ctx, "close", dataset, job, request, Began, func(Entry) Entry {
-		return Entry{Kind: Closed, Detail: detail(closed{reason})}
+	return l.moveJob(ctx, "close", dataset, job, request, Began, func(Entry) Entry {
+		return Entry{Kind: Closed, Detail: encodeDetail(closed{reason})}
 	})
 }
 
-// published notes that the result has its file. A job that had one before
+// notePublished notes that the result has its file. A job that had one before
 // stays as it is.
-func (l *Ledger) published(ctx context.Context, dataset, job, request string) error {
-	err := l.move(ctx, "publish", dataset, job, request, Committed, func(Entry) Entry { return Entry{Kind: Published} })
+func (l *Ledger) notePublished(ctx context.Context, dataset, job, request string) error {
+	err := l.moveJob(ctx, "publish", dataset, job, request, Committed, func(Entry) Entry { return Entry{Kind: Published} })
 	if c := (*Conflict)(nil); errors.As(err, &c) && c.State == Published {
 		return nil
 	}
 	return err
 }
 
-// move takes a job from one state to the next, in one step.
-func (l *Ledger) move(ctx context.Context, step, dataset, job, request string, from Kind, to func(now Entry) Entry) error {
-	return l.update(ctx, step, func(t tx) error {
-		now, err := newest(t, dataset, job)
+// moveJob takes a job from one state to the next, in one step.
+func (l *Ledger) moveJob(ctx context.Context, step, dataset, job, request string, from Kind, to func(now Entry) Entry) error {
+	return l.runStep(ctx, step, func(t tx) error {
+		now, err := newestEntry(t, dataset, job)
 		if err != nil {
 			return err
 		}
@@ -150,6 +150,6 @@ func (l *Ledger) move(ctx context.Context, step, dataset, job, request string, f
 		}
 		e := to(now)
 		e.Dataset, e.Part, e.Job, e.Request = dataset, now.Part, job, request
-		return l.add(t, e)
+		return l.addEntry(t, e)
 	})
 }

@@ -38,10 +38,10 @@ func onBoth(t *testing.T, f func(t *testing.T, fresh func(t testing.TB) place)) 
 		f(t, func(t testing.TB) place {
 			address := s.Database(t)
 			return place{address,
-				func(create bool) (driver.Connector, error) { return connector(address, create) }, true,
+				func(create bool) (driver.Connector, error) { return newConnector(address, create) }, true,
 				func(t testing.TB, sql string) {
 					t.Helper()
-					c, err := connector(address, false)
+					c, err := newConnector(address, false)
 					must(t, err)
 					execute(t, c, sql)
 				}}
@@ -91,10 +91,10 @@ func TestMain(m *testing.M) {
 func sqlitePlace(t testing.TB) place {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	return place{path,
-		func(create bool) (driver.Connector, error) { return connector(path, create) }, false,
+		func(create bool) (driver.Connector, error) { return newConnector(path, create) }, false,
 		func(t testing.TB, sql string) {
 			t.Helper()
-			c, err := connector(path, false)
+			c, err := newConnector(path, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ func (l *Ledger) Verify(ctx context.Context, anchor *Head) (h Head, err error) {
 			return err
 		}
 		v := &books{anchor: anchor, totals: map[string]*account{}, jobs: map[string]*past{}, results: map[string]committed{}}
-		if err := t.entries("", "", v.read); err != nil {
+		if err := t.entries("", "", v.readEntry); err != nil {
 			return err
 		}
 		switch {
@@ -62,29 +62,29 @@ type past struct {
 	price   dp.Price
 }
 
-// charge adds a price, which may be negative, and reports whether the total
+// chargePrice adds a price, which may be negative, and reports whether the total
 // allows what is charged now.
-func (a *account) charge(part string, p dp.Price) bool {
+func (a *account) chargePrice(part string, p dp.Price) bool {
 	was := a.charged[part]
 	a.charged[part] = dp.Price{Epsilon: was.Epsilon + p.Epsilon, Delta: was.Delta + p.Delta}
 	var parts dp.Price
 	for name, p := range a.charged {
 		if name != "" {
-			parts = most(parts, p)
+			parts = largerPrice(parts, p)
 		}
 	}
 	eps, delta := a.charged[""].Epsilon+parts.Epsilon, a.charged[""].Delta+parts.Delta
 	return eps >= 0 && eps <= a.limit.Epsilon && delta >= 0 && delta <= a.limit.Delta
 }
 
-func (v *books) read(e Entry) error {
+func (v *books) readEntry(e Entry) error {
 	bad := func(why string) error { return &Damaged{e.Seq, why} }
 	switch {
 	case e.Seq != v.seq+1:
 		return bad(fmt.Sprintf("it follows entry %d", v.seq))
 	case e.Prev != v.hash:
 		return bad("it does not name the entry before it")
-	case e.sum() != e.Hash:
+	case e.hashEntry() != e.Hash:
 		return bad("it is not what its hash says")
 	case (e.Kind == Created) != (e.Seq == 1):
 		return bad("the first entry, and no other, creates the ledger")
@@ -107,11 +107,11 @@ func (v *books) read(e Entry) error {
 	case e.Kind == Declared || !known:
 		return bad("its data set must be declared once, before its jobs")
 	}
-	return v.job(e, a, bad)
+	return v.checkJob(e, a, bad)
 }
 
-// job checks one step of a job against the steps before it.
-func (v *books) job(e Entry, a *account, bad func(string) error) error {
+// checkJob checks one step of a job against the steps before it.
+func (v *books) checkJob(e Entry, a *account, bad func(string) error) error {
 	key := e.Dataset + "/" + e.Job // neither holds a slash
 	p := v.jobs[key]
 	if p == nil {
@@ -135,7 +135,7 @@ func (v *books) job(e Entry, a *account, bad func(string) error) error {
 	p.kind = e.Kind
 	switch e.Kind {
 	case Reserved:
-		if price.Epsilon <= 0 || price.Epsilon > a.limit.Epsilon || price.Delta < 0 || price.Delta > a.limit.Delta || !a.charge(e.Part, price) {
+		if price.Epsilon <= 0 || price.Epsilon > a.limit.Epsilon || price.Delta < 0 || price.Delta > a.limit.Delta || !a.chargePrice(e.Part, price) {
 			return bad("its price exceeds what was left")
 		}
 		return nil
@@ -144,7 +144,7 @@ func (v *books) job(e Entry, a *account, bad func(string) error) error {
 			return bad("its price is not the one reserved")
 		}
 		if e.Kind == Refunded {
-			a.charge(e.Part, dp.Price{Epsilon: -price.Epsilon, Delta: -price.Delta})
+			a.chargePrice(e.Part, dp.Price{Epsilon: -price.Epsilon, Delta: -price.Delta})
 		}
 		return nil
 	case Committed:

@@ -30,10 +30,10 @@ func (e *Exit) Addend(label string, l response.Addend, values []float64) ([]uint
 	if e.tape != nil {
 		ratios := make([]Ratio, len(values))
 		for i, v := range values {
-			ratios[i] = RatioOf(clamp(v, -1))
+			ratios[i] = RatioOf(clampWeight(v, -1))
 		}
 		if r := e.tape.Report(label, l, ratios); r != nil {
-			return widen(r), nil
+			return widenReport(r), nil
 		}
 	}
 	return drawAddend(e.src, l, func(j int) float64 { return values[j] }), nil
@@ -55,14 +55,14 @@ func (e *Exit) CellAddend(label string, l response.Addend, cells []int, weight f
 			return nil, &dp.ParamError{Op: l.Name(), Param: "cells", Want: fmt.Sprintf("must ascend, from 0 on and below %d", l.Dim())}
 		}
 	}
-	weight = clamp(weight, 0)
+	weight = clampWeight(weight, 0)
 	if e.tape != nil {
 		values := []Ratio{RatioOf(weight)}
 		for _, c := range cells {
 			values = append(values, Ratio{int64(c), 1})
 		}
 		if r := e.tape.Report(label, l, values); r != nil {
-			return widen(r), nil
+			return widenReport(r), nil
 		}
 	}
 	return drawAddend(e.src, l, func(j int) float64 {
@@ -73,7 +73,7 @@ func (e *Exit) CellAddend(label string, l response.Addend, cells []int, weight f
 	}), nil
 }
 
-func widen(r response.Report) []uint64 {
+func widenReport(r response.Report) []uint64 {
 	out := make([]uint64, len(r))
 	for i, w := range r {
 		out[i] = uint64(w)
@@ -86,7 +86,7 @@ func drawAddend(src rng.Source, l response.Addend, at func(j int) float64) []uin
 	out := make([]uint64, l.Dim())
 	lowest := int64(l.Top()-l.Steps) / 2
 	for j := range out {
-		steps := int64(point(src, at(j), bits.Len64(l.Steps)-1))
+		steps := int64(roundToPoint(src, at(j), bits.Len64(l.Steps)-1))
 		noise := noiseShare(src, uint64(l.Survivors), l.Scale)
 		out[j] = uint64(min(max(lowest+steps+noise, 0), int64(l.Top())))
 	}
@@ -97,20 +97,20 @@ func drawAddend(src rng.Source, l response.Addend, at func(j int) float64) []uin
 // Laplace law of the scale: the difference of two Pólya variables, the negative
 // binomial law with shape 1/parts.
 func noiseShare(src rng.Source, parts, scale uint64) int64 {
-	up := polya(src, geometric(src, scale), 1, parts)
-	down := polya(src, geometric(src, scale), 1, parts)
+	up := drawPolya(src, drawGeometric(src, scale), 1, parts)
+	down := drawPolya(src, drawGeometric(src, scale), 1, parts)
 	return int64(up) - int64(down) // 3.2
 }
 
-// polya draws what some of parts equal shares of a geometric total come to: given
+// drawPolya draws what some of parts equal shares of a geometric total come to: given
 // their sum, independent negative binomial variables of shape 1/parts each have
 // the law of colours drawn from Pólya's urn that begins with 1/parts of each.
 // After j draws of which x were of some of the colours, the next is with
 // probability (some/parts + x)/(1 + j), a quotient of integers: exact.
-func polya(src rng.Source, total, some, parts uint64) (x uint64) {
+func drawPolya(src rng.Source, total, some, parts uint64) (x uint64) {
 	p := places{src: src}
 	for j := range total {
-		if p.below(some+parts*x, parts*(j+1)) {
+		if p.drawBelow(some+parts*x, parts*(j+1)) {
 			x++
 		}
 	}
@@ -125,9 +125,9 @@ type places struct {
 	left int // places of word that are not spent
 }
 
-// below is true with probability num/den ≤ 1, exactly: it compares a uniform
+// drawBelow is true with probability num/den ≤ 1, exactly: it compares a uniform
 // binary fraction with the expansion of num/den. den is at most 2^52.
-func (p *places) below(num, den uint64) bool {
+func (p *places) drawBelow(num, den uint64) bool {
 	const width = 12
 	for num < den {
 		if p.left < width {

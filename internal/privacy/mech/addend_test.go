@@ -81,7 +81,7 @@ func TestPolyaLaw(t *testing.T) {
 	const n, cells = 100_000, 8
 	counts, probs := make([]int, cells), make([]float64, cells)
 	for range n {
-		counts[min(polya(src, geometric(src, scale), 1, parts), cells-1)]++
+		counts[min(drawPolya(src, drawGeometric(src, scale), 1, parts), cells-1)]++
 	}
 	for k, p := range want {
 		probs[min(k, cells-1)] += p
@@ -104,7 +104,7 @@ func TestPlaces(t *testing.T) {
 		p := places{src: replay.Seeded(5, fmt.Sprint(c))}
 		hits := 0
 		for range n {
-			if p.below(c.num, c.den) {
+			if p.drawBelow(c.num, c.den) {
 				hits++
 			}
 		}

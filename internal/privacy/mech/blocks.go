@@ -30,14 +30,14 @@ type Blocks struct {
 // BlocksFor sizes the noise for one release of blocks of the given sizes, in
 // their order in the vector; it keeps sizes.
 func BlocksFor(eps dp.Epsilon, sens float64, sizes []int) (Blocks, error) {
-	v, err := vectorFor("blocks", eps, eps.Float(), sens, sum(sizes))
+	v, err := vectorFor("blocks", eps, eps.Float(), sens, sumSizes(sizes))
 	return Blocks{v, sizes}, err
 }
 
 func (Blocks) Name() string     { return "blocks" }
 func (Blocks) Norm() Norm       { return BlockL1 }
 func (b Blocks) Blocks() []int  { return b.sizes }
-func (b Blocks) Width() float64 { return width(b.sizes) * b.scale }
+func (b Blocks) Width() float64 { return rootMeanSquare(b.sizes) * b.scale }
 
 // ObjectiveBlocks is Objective with the noise of Blocks, where in the statement
 // of G-MECH-5 the norm of Blocks takes the place of L2.
@@ -53,31 +53,31 @@ func ObjectiveBlocksFor(eps dp.Epsilon, sens, jacobian float64, sizes []int) (Ob
 	if err != nil {
 		return ObjectiveBlocks{}, err
 	}
-	v, err := vectorFor("objective blocks", eps, left, sens, sum(sizes))
+	v, err := vectorFor("objective blocks", eps, left, sens, sumSizes(sizes))
 	return ObjectiveBlocks{v, sizes}, err
 }
 
 func (ObjectiveBlocks) Name() string     { return "objective blocks" }
 func (ObjectiveBlocks) Norm() Norm       { return BlockL1 }
 func (b ObjectiveBlocks) Blocks() []int  { return b.sizes }
-func (b ObjectiveBlocks) Width() float64 { return width(b.sizes) * b.scale }
+func (b ObjectiveBlocks) Width() float64 { return rootMeanSquare(b.sizes) * b.scale }
 
 func (b Blocks) draw(src rng.Source, values []Ratio) []float64 {
-	return b.add(inBlocks(src, b.sizes), values)
+	return b.addOnGrid(inBlocks(src, b.sizes), values)
 }
 
 func (b ObjectiveBlocks) draw(src rng.Source, values []Ratio) []float64 {
-	return b.add(inBlocks(src, b.sizes), values)
+	return b.addOnGrid(inBlocks(src, b.sizes), values)
 }
 
 // inBlocks draws a vector of density proportional to exp(-‖x‖), ‖x‖ the largest
 // L1 length of a block: a uniform point of the unit ball times a length of the
 // gamma law of shape d+1.
 func inBlocks(src rng.Source, sizes []int) []float64 {
-	x := ball(src, sizes)
-	length := exponential(src)
+	x := drawBall(src, sizes)
+	length := drawExponential(src)
 	for range x {
-		length += exponential(src)
+		length += drawExponential(src)
 	}
 	for i := range x {
 		x[i] *= length // 8.2
@@ -85,15 +85,15 @@ func inBlocks(src rng.Source, sizes []int) []float64 {
 	return x
 }
 
-// ball draws a uniform point of the unit ball, the product of its blocks' L1
+// drawBall draws a uniform point of the unit ball, the product of its blocks' L1
 // balls. In one of dimension m, m of m+1 exponentials over their sum, with
 // random signs, are a uniform point.
-func ball(src rng.Source, sizes []int) []float64 {
-	x := make([]float64, 0, sum(sizes))
+func drawBall(src rng.Source, sizes []int) []float64 {
+	x := make([]float64, 0, sumSizes(sizes))
 	for _, m := range sizes {
-		total := exponential(src)
+		total := drawExponential(src)
 		for range m {
-			e := exponential(src)
+			e := drawExponential(src)
 			total += e
 			x = append(x, e)
 		}
@@ -107,17 +107,17 @@ func ball(src rng.Source, sizes []int) []float64 {
 	return x
 }
 
-// width is the root of the mean square of the Euclidean length of inBlocks.
-func width(sizes []int) float64 {
+// rootMeanSquare is the root of the mean square of the Euclidean length of inBlocks.
+func rootMeanSquare(sizes []int) float64 {
 	square := 0.0 // of a uniform point of the ball
 	for _, m := range sizes {
 		square += 2 * float64(m) / float64((m+1)*(m+2))
 	}
-	d := float64(sum(sizes))
+	d := float64(sumSizes(sizes))
 	return math.Sqrt((d + 1) * (d + 2) * square)
 }
 
-func sum(sizes []int) (d int) {
+func sumSizes(sizes []int) (d int) {
 	for _, m := range sizes {
 		d += m
 	}

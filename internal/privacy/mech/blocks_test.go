@@ -38,7 +38,7 @@ func TestBlocksLength(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := sum(sizes)
+		d := sumSizes(sizes)
 		lengths := func(seed uint64, factor float64) []float64 {
 			src, out := replay.Seeded(seed, fmt.Sprint("blocks", sizes)), make([]float64, draws)
 			for i := range out {
@@ -69,7 +69,7 @@ func TestBlocksDirection(t *testing.T) {
 	sample := func(seed uint64, coordinate int, given func(x []float64) bool) (out []float64) {
 		src := replay.Seeded(seed, "ball")
 		for len(out) < draws {
-			if x := ball(src, sizes); given(x) {
+			if x := drawBall(src, sizes); given(x) {
 				out = append(out, x[coordinate])
 			}
 		}
@@ -155,7 +155,7 @@ func TestStepsAreExactAndNearest(t *testing.T) {
 				sum.Add(sum, big.NewRat(x.Num, x.Den))
 				sum.Quo(sum, new(big.Rat).SetFloat64(math.Ldexp(1, exp))).Add(sum, big.NewRat(1, 2))
 				want := new(big.Int).Div(sum.Num(), sum.Denom()) // rounds down
-				if got := steps(x, noise, exp); got.Cmp(want) != 0 {
+				if got := nearestStep(x, noise, exp); got.Cmp(want) != 0 {
 					t.Errorf("(%d/%d + %g)/2^%d is nearest to %s, not %s", x.Num, x.Den, noise, exp, want, got)
 				}
 			}

@@ -27,7 +27,7 @@ func (e *Exit) CellCrowd(l response.Addend, owners iter.Seq2[[]int, float64]) ([
 		}
 		crowd++
 		for _, c := range cells {
-			out[c] += point(e.src, 2*clamp(weight, 0)-1, bits.Len64(l.Steps)-1)
+			out[c] += roundToPoint(e.src, 2*clampWeight(weight, 0)-1, bits.Len64(l.Steps)-1)
 		}
 	}
 	lowest := int64(l.Top()-l.Steps) / 2
@@ -36,8 +36,8 @@ func (e *Exit) CellCrowd(l response.Addend, owners iter.Seq2[[]int, float64]) ([
 		for left := crowd; left > 0; {
 			some := min(left, uint64(l.Survivors))
 			left -= some
-			noise += polya(e.src, geometric(e.src, l.Scale), some, uint64(l.Survivors))
-			noise -= polya(e.src, geometric(e.src, l.Scale), some, uint64(l.Survivors))
+			noise += drawPolya(e.src, drawGeometric(e.src, l.Scale), some, uint64(l.Survivors))
+			noise -= drawPolya(e.src, drawGeometric(e.src, l.Scale), some, uint64(l.Survivors))
 		}
 		out[j] += noise // below 0 with a probability of less than e^-96, as each addend is
 	}

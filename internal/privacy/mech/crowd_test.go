@@ -20,7 +20,7 @@ func TestSomeShares(t *testing.T) {
 	for _, some := range []uint64{1, 3, 5} {
 		counts, probs := make([]int, cells), make([]float64, cells)
 		for range n {
-			counts[min(polya(src, geometric(src, scale), some, parts), cells-1)]++
+			counts[min(drawPolya(src, drawGeometric(src, scale), some, parts), cells-1)]++
 		}
 		for k, p := range negativeBinomial(float64(some)/parts, math.Exp(-1.0/scale), 200) {
 			probs[min(k, cells-1)] += p

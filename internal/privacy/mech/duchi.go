@@ -16,7 +16,7 @@ import (
 func drawDuchi(src rng.Source, l response.Duchi, values []float64) response.Report {
 	signs := make(response.Report, l.Words()) // the owner's, rounded
 	for j, v := range values {
-		if point(src, v, 0) == 1 {
+		if roundToPoint(src, v, 0) == 1 {
 			signs[j/32] |= 1 << (j % 32)
 		}
 	}
@@ -24,14 +24,14 @@ func drawDuchi(src rng.Source, l response.Duchi, values []float64) response.Repo
 	for {
 		agree := 0
 		for i := range r {
-			r[i] = uint32(src.Uint64()) & used(l.Dim(), i)
-			agree += bits.OnesCount32(^(r[i] ^ signs[i]) & used(l.Dim(), i))
+			r[i] = uint32(src.Uint64()) & usedBits(l.Dim(), i)
+			agree += bits.OnesCount32(^(r[i] ^ signs[i]) & usedBits(l.Dim(), i))
 		}
 		switch {
 		case 2*agree != l.Dim():
 			if (2*agree > l.Dim()) != (rng.Below(src, l.Inner+l.Outer) < l.Inner) { // 3.1
 				for i := range r {
-					r[i] ^= used(l.Dim(), i)
+					r[i] ^= usedBits(l.Dim(), i)
 				}
 			}
 			return r
@@ -41,8 +41,8 @@ func drawDuchi(src rng.Source, l response.Duchi, values []float64) response.Repo
 	}
 }
 
-// used is the bits that a report of n bits uses of its i-th word.
-func used(n, i int) uint32 {
+// usedBits is the bits that a report of n bits uses of its i-th word.
+func usedBits(n, i int) uint32 {
 	if left := n - 32*i; left < 32 {
 		return 1<<left - 1
 	}

@@ -113,21 +113,21 @@ func (v vector) Scale() float64 { return v.scale }
 func (v vector) Grid() float64 { return math.Ldexp(1, v.exp) }
 
 func (v vector) draw(src rng.Source, values []Ratio) []float64 {
-	return v.add(spherical(src, len(values)), values)
+	return v.addOnGrid(drawSpherical(src, len(values)), values)
 }
 
-// add adds in exact arithmetic and snaps the sum, which as a function of the
+// addOnGrid adds in exact arithmetic and snaps the sum, which as a function of the
 // sum costs nothing. noise is in units of the scale.
-func (v vector) add(noise []float64, values []Ratio) []float64 {
+func (v vector) addOnGrid(noise []float64, values []Ratio) []float64 {
 	g, out := grid{exp: v.exp}, make([]float64, len(values))
 	for i, x := range values {
-		out[i] = g.float(steps(x, noise[i]*v.scale, v.exp)) // 4.2
+		out[i] = g.nearestFloat(nearestStep(x, noise[i]*v.scale, v.exp)) // 4.2
 	}
 	return out
 }
 
-// steps is the integer nearest to (x + noise)/2^exp, halves upwards, exactly.
-func steps(x Ratio, noise float64, exp int) *big.Int {
+// nearestStep is the integer nearest to (x + noise)/2^exp, halves upwards, exactly.
+func nearestStep(x Ratio, noise float64, exp int) *big.Int {
 	frac, e := math.Frexp(noise)
 	whole := int64(frac * (1 << 53)) // noise = whole·2^e
 	e -= 53
@@ -141,19 +141,19 @@ func steps(x Ratio, noise float64, exp int) *big.Int {
 	return num.Lsh(num, 1).Add(num, den).Div(num, den.Lsh(den, 1))
 }
 
-// spherical draws a vector of density proportional to exp(-‖x‖) in d
+// drawSpherical draws a vector of density proportional to exp(-‖x‖) in d
 // dimensions: d exponentials add up to its length, d normals give its direction.
-func spherical(src rng.Source, d int) []float64 {
+func drawSpherical(src rng.Source, d int) []float64 {
 	x := make([]float64, d)
 	length, norm := 0.0, 0.0
 	for i := range x {
-		length += exponential(src)
-		x[i] = normal(src)
+		length += drawExponential(src)
+		x[i] = drawNormal(src)
 		norm += x[i] * x[i]
 	}
 	norm = math.Sqrt(norm)
 	if norm == 0 { // d = 1 and a normal of exactly 0: probability below 2^-60
-		return spherical(src, d)
+		return drawSpherical(src, d)
 	}
 	for i := range x {
 		x[i] *= length / norm
@@ -161,9 +161,9 @@ func spherical(src rng.Source, d int) []float64 {
 	return x
 }
 
-// exponential draws -log(u) for u = (k + 1/2)/2^64. Half of the time it uses
+// drawExponential draws -log(u) for u = (k + 1/2)/2^64. Half of the time it uses
 // 1-u, near 1, through log1p, so that neither end is coarse.
-func exponential(src rng.Source) float64 {
+func drawExponential(src rng.Source) float64 {
 	k := src.Uint64()
 	if k < 1<<63 {
 		return -math.Log((float64(k) + 0.5) * 0x1p-64)
@@ -171,8 +171,8 @@ func exponential(src rng.Source) float64 {
 	return -math.Log1p(-(float64(^k) + 0.5) * 0x1p-64)
 }
 
-// normal draws one coordinate of Box and Muller's pair.
-func normal(src rng.Source) float64 {
-	r := math.Sqrt(2 * exponential(src))
+// drawNormal draws one coordinate of Box and Muller's pair.
+func drawNormal(src rng.Source) float64 {
+	r := math.Sqrt(2 * drawExponential(src))
 	return r * math.Cos(2*math.Pi*(float64(src.Uint64())*0x1p-64))
 }

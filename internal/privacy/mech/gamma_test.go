@@ -56,7 +56,7 @@ func TestGammaDirection(t *testing.T) {
 	sample := func(seed uint64, coordinate int, stretch float64) []float64 {
 		src, out := replay.Seeded(seed, "direction"), make([]float64, draws)
 		for i := range out {
-			x := spherical(src, 3)
+			x := drawSpherical(src, 3)
 			x[0] *= stretch
 			out[i] = x[coordinate] / math.Sqrt(x[0]*x[0]+x[1]*x[1]+x[2]*x[2])
 		}

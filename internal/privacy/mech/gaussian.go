@@ -80,8 +80,8 @@ func (m Gaussian) draw(src rng.Source, values []Ratio) []float64 {
 	g := grid{exp: m.exp}
 	out := make([]float64, len(values))
 	for i, v := range values {
-		k := g.round(v)                                          // 7.2
-		out[i] = g.float(k.Add(k, discreteGaussian(src, m.dev))) // 7.3
+		k := g.roundToGrid(v)                                           // 7.2
+		out[i] = g.nearestFloat(k.Add(k, discreteGaussian(src, m.dev))) // 7.3
 	}
 	return out
 }

@@ -42,11 +42,11 @@ func gridFor(eps dp.Epsilon, sens float64, slack uint64) grid {
 	return g
 }
 
-// step returns g.
-func (g grid) step() float64 { return math.Ldexp(1, g.exp) }
+// stepSize returns g.
+func (g grid) stepSize() float64 { return math.Ldexp(1, g.exp) }
 
-// round returns the integer nearest to v/g, halves upwards, exactly.
-func (g grid) round(v Ratio) *big.Int {
+// roundToGrid returns the integer nearest to v/g, halves upwards, exactly.
+func (g grid) roundToGrid(v Ratio) *big.Int {
 	num, den := big.NewInt(v.Num), big.NewInt(v.Den)
 	if g.exp < 0 {
 		num.Lsh(num, uint(-g.exp))
@@ -58,8 +58,8 @@ func (g grid) round(v Ratio) *big.Int {
 	return num.Div(num, den.Lsh(den, 1))
 }
 
-// float returns k·g as the nearest float64.
-func (g grid) float(k *big.Int) float64 {
+// nearestFloat returns k·g as the nearest float64.
+func (g grid) nearestFloat(k *big.Int) float64 {
 	f, _ := new(big.Float).SetInt(k).Float64()
 	return math.Ldexp(f, g.exp)
 }
@@ -99,7 +99,7 @@ func discreteLaplace(src rng.Source, scale uint64) *big.Int {
 // 2^32.
 func shortLaplace(src rng.Source, scale uint64) int64 {
 	for {
-		x, minus := int64(geometric(src, scale)), src.Uint64()&1 == 1
+		x, minus := int64(drawGeometric(src, scale)), src.Uint64()&1 == 1
 		switch {
 		case !minus:
 			return x
@@ -120,8 +120,8 @@ func geometricParts(src rng.Source, scale uint64) (u, v uint64) {
 	return u, v
 }
 
-// geometric is the same number in one, for scales of at most 2^32.
-func geometric(src rng.Source, scale uint64) uint64 {
+// drawGeometric is the same number in one, for scales of at most 2^32.
+func drawGeometric(src rng.Source, scale uint64) uint64 {
 	u, v := geometricParts(src, scale)
 	return v*scale + u
 }

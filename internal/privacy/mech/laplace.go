@@ -39,16 +39,16 @@ func (m Laplace) Norm() Norm           { return L1 }
 // Scale is the noise scale b, in the units of the values; the noise has
 // standard deviation √2·b. It exceeds sens/ε by less than one part in 2^20
 // for ε ≥ 0.001.
-func (m Laplace) Scale() float64 { return float64(m.grid.scale) * m.grid.step() }
+func (m Laplace) Scale() float64 { return float64(m.grid.scale) * m.grid.stepSize() }
 
 // Grid is the public step of which every output is an integer multiple.
-func (m Laplace) Grid() float64 { return m.grid.step() }
+func (m Laplace) Grid() float64 { return m.grid.stepSize() }
 
 func (m Laplace) draw(src rng.Source, values []Ratio) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
-		k := m.grid.round(v)                                                // 1.2
-		out[i] = m.grid.float(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3
+		k := m.grid.roundToGrid(v)                                                 // 1.2
+		out[i] = m.grid.nearestFloat(k.Add(k, discreteLaplace(src, m.grid.scale))) // 1.3
 	}
 	return out
 }

@@ -48,9 +48,9 @@ func TestRoundIsExactAndNearest(t *testing.T) {
 	for _, e := range []int{-60, -3, 0, 5} {
 		g := grid{exp: e}
 		for _, v := range []Ratio{{0, 1}, {1, 3}, {-1, 3}, {7, 2}, {-7, 2}, {math.MaxInt64, 1}, {math.MinInt64 + 1, 7}, {12345, math.MaxInt64}} {
-			k := g.round(v)
+			k := g.roundToGrid(v)
 			// |k·g − v| ≤ g/2, in rationals.
-			step := new(big.Rat).SetFloat64(g.step())
+			step := new(big.Rat).SetFloat64(g.stepSize())
 			diff := new(big.Rat).Sub(new(big.Rat).Mul(new(big.Rat).SetInt(k), step), big.NewRat(v.Num, v.Den))
 			if diff.Abs(diff).Cmp(new(big.Rat).Quo(step, big.NewRat(2, 1))) > 0 {
 				t.Errorf("round(%v) on grid 2^%d = %s", v, e, k)
@@ -185,7 +185,7 @@ func TestSelectionLaw(t *testing.T) {
 
 func exponentialLaw(c choice, scores []Ratio) []float64 {
 	p, sum := make([]float64, len(scores)), 0.0
-	for i, g := range c.gaps(scores) {
+	for i, g := range c.gapsBelowBest(scores) {
 		p[i] = math.Exp(-float64(g) / float64(c.grid.scale))
 		sum += p[i]
 	}
@@ -197,7 +197,7 @@ func exponentialLaw(c choice, scores []Ratio) []float64 {
 
 // permuteAndFlipLaw averages over all orders.
 func permuteAndFlipLaw(c choice, scores []Ratio) []float64 {
-	gaps := c.gaps(scores)
+	gaps := c.gapsBelowBest(scores)
 	law := make([]float64, len(gaps))
 	var visit func(left []int, reach float64)
 	visit = func(left []int, reach float64) {

@@ -14,7 +14,7 @@ func drawNoisy(src rng.Source, l response.Laplace, values []float64) response.Re
 	r := make(response.Report, l.Dim())
 	zero := int64(l.Top()-l.Steps) / 2 // the word of a coordinate of -1 without noise
 	for j, v := range values {
-		steps := int64(point(src, v, bits.Len64(l.Steps)-1))
+		steps := int64(roundToPoint(src, v, bits.Len64(l.Steps)-1))
 		noise := shortLaplace(src, l.Scale) // 4.2
 		r[j] = uint32(min(max(zero+steps+noise, 0), int64(l.Top())))
 	}

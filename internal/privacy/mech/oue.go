@@ -11,10 +11,10 @@ import (
 func drawOUE(src rng.Source, l response.OUE, cell int) response.Report {
 	r := make(response.Report, l.Words())
 	for i := 0; i < len(r); i += 2 { // 64 bits at a time
-		lies := coins(src, l.Lie) // 5.2
-		r[i] = uint32(lies) & used(l.Dim(), i)
+		lies := flipCoins(src, l.Lie) // 5.2
+		r[i] = uint32(lies) & usedBits(l.Dim(), i)
 		if i+1 < len(r) {
-			r[i+1] = uint32(lies>>32) & used(l.Dim(), i+1)
+			r[i+1] = uint32(lies>>32) & usedBits(l.Dim(), i+1)
 		}
 	}
 	half := uint32(src.Uint64() & 1)
@@ -25,10 +25,10 @@ func drawOUE(src rng.Source, l response.OUE, cell int) response.Report {
 	return r
 }
 
-// coins flips 64 coins at once, each set with probability p/2^62: every bit of
+// flipCoins flips 64 coins at once, each set with probability p/2^62: every bit of
 // a column of random words is one coin's binary fraction, compared with that of
 // p from the highest place down until all 64 are decided. About eight words.
-func coins(src rng.Source, p uint64) (set uint64) {
+func flipCoins(src rng.Source, p uint64) (set uint64) {
 	open := ^uint64(0) // coins whose fraction equals p's so far
 	for place := 61; place >= 0 && open != 0; place-- {
 		if w := src.Uint64(); p>>place&1 == 1 {

@@ -27,7 +27,7 @@ func (e *Exit) Perturb(label string, law response.VectorLaw, values []float64) (
 	if e.tape != nil {
 		ratios := make([]Ratio, len(values))
 		for i, v := range values {
-			ratios[i] = RatioOf(clamp(v, -1))
+			ratios[i] = RatioOf(clampWeight(v, -1))
 		}
 		if r := e.tape.Report(label, law, ratios); r != nil {
 			return r, nil
@@ -56,11 +56,11 @@ func (e *Exit) PerturbCell(label string, law response.CellLaw, cell int, weight 
 		return nil, notANumber(law)
 	}
 	if e.tape != nil {
-		if r := e.tape.Report(label, law, []Ratio{{int64(cell), 1}, RatioOf(clamp(weight, 0))}); r != nil {
+		if r := e.tape.Report(label, law, []Ratio{{int64(cell), 1}, RatioOf(clampWeight(weight, 0))}); r != nil {
 			return r, nil
 		}
 	}
-	cell = thin(e.src, cell, weight)
+	cell = thinCell(e.src, cell, weight)
 	switch l := law.(type) {
 	case response.OUE:
 		return drawOUE(e.src, l, cell), nil
@@ -78,7 +78,7 @@ func notANumber(l response.Priced) error {
 	return &dp.ParamError{Op: l.Name(), Param: "values", Want: "must be numbers: encode missing ones first"}
 }
 
-func clamp(v, lo float64) float64 { return min(max(v, lo), 1) }
+func clampWeight(v, lo float64) float64 { return min(max(v, lo), 1) }
 
 // unit is 2^62, the 1 of the fixed-point numbers that coins are flipped with.
 const unit = 1 << 62
@@ -86,12 +86,12 @@ const unit = 1 << 62
 // toUnit maps a number of [-1, 1] to a multiple of 2^-61 in [0, 2], as a
 // fixed-point number in [0, 2^62]: exactly where it is one, else the nearest.
 func toUnit(v float64) uint64 {
-	return uint64(unit/2 + int64(math.RoundToEven(clamp(v, -1)*(unit/2))))
+	return uint64(unit/2 + int64(math.RoundToEven(clampWeight(v, -1)*(unit/2))))
 }
 
-// point rounds a number of [-1, 1] to one of steps+1 points at random, without
+// roundToPoint rounds a number of [-1, 1] to one of steps+1 points at random, without
 // bias; steps is a power of two, 2^bits.
-func point(src rng.Source, v float64, bits int) uint64 {
+func roundToPoint(src rng.Source, v float64, bits int) uint64 {
 	u := toUnit(v)
 	j := u >> (62 - bits)
 	if src.Uint64()>>(2+bits) < u&(unit>>bits-1) {
@@ -100,13 +100,13 @@ func point(src rng.Source, v float64, bits int) uint64 {
 	return j
 }
 
-// coin shows true with probability p/2^62.
-func coin(src rng.Source, p uint64) bool { return src.Uint64()>>2 < p }
+// flipCoin shows true with probability p/2^62.
+func flipCoin(src rng.Source, p uint64) bool { return src.Uint64()>>2 < p }
 
-// thin keeps a cell with the probability that is its weight: rounding the
+// thinCell keeps a cell with the probability that is its weight: rounding the
 // weight to 0 or 1 at random, so that cells are counted in proportion.
-func thin(src rng.Source, cell int, weight float64) int {
-	if keep := uint64(clamp(weight, 0) * unit); !coin(src, keep) { // 2^62·weight ≤ 2^62 is exact
+func thinCell(src rng.Source, cell int, weight float64) int {
+	if keep := uint64(clampWeight(weight, 0) * unit); !flipCoin(src, keep) { // 2^62·weight ≤ 2^62 is exact
 		return None
 	}
 	return cell

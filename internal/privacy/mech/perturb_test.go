@@ -26,12 +26,12 @@ func TestRoundingToPoints(t *testing.T) {
 		for _, v := range truths {
 			src := replay.Seeded(1, fmt.Sprint(bits, v))
 			steps := float64(uint64(1) << bits)
-			at := (clamp(v, -1) + 1) / 2 * steps
+			at := (clampWeight(v, -1) + 1) / 2 * steps
 			below, f := math.Modf(at)
 			const n = 20_000
 			up := 0
 			for range n {
-				switch j := point(src, v, bits); {
+				switch j := roundToPoint(src, v, bits); {
 				case float64(j) == below+1:
 					up++
 				case float64(j) != below:
@@ -61,10 +61,10 @@ func TestLineSampler(t *testing.T) {
 				counts[drawLine(src, l, v)]++
 			}
 			claim := stattest.Claim{FalsePositive: 1e-9 / 16, Detects: "the window one cell off (bug row 23)"}
-			stattest.Cells(t, claim, counts, lineLaw(l, clamp(v, -1)))
+			stattest.Cells(t, claim, counts, lineLaw(l, clampWeight(v, -1)))
 			if l.Width > 1 {
 				stattest.Rejects(t, func(t stattest.T) {
-					stattest.Cells(t, claim, append(counts[1:], counts[0]), lineLaw(l, clamp(v, -1)))
+					stattest.Cells(t, claim, append(counts[1:], counts[0]), lineLaw(l, clampWeight(v, -1)))
 				})
 			}
 		}
@@ -94,7 +94,7 @@ func TestSubsetsAreUniform(t *testing.T) {
 		src := replay.Seeded(3, fmt.Sprint(c))
 		seen := map[string]int{}
 		for range 30_000 {
-			s := subset(src, c.n, c.k)
+			s := drawSubset(src, c.n, c.k)
 			if len(s) != c.k || !slices.IsSorted(s) || len(slices.Compact(slices.Clone(s))) != c.k {
 				t.Fatalf("%d of %d: %v", c.k, c.n, s)
 			}
@@ -113,7 +113,7 @@ func TestSubsetsAreUniform(t *testing.T) {
 			stattest.Cells(t, claim, append([]int{0, counts[0] + counts[1]}, counts[2:]...), probs)
 		})
 	}
-	if s := subset(nil, 3, 3); !slices.Equal(s, []int{0, 1, 2}) {
+	if s := drawSubset(nil, 3, 3); !slices.Equal(s, []int{0, 1, 2}) {
 		t.Errorf("all of three: %v", s)
 	}
 }
@@ -272,7 +272,7 @@ func TestCoins(t *testing.T) {
 		src := replay.Seeded(8, fmt.Sprint(p))
 		counts := make([]int, 4)
 		for range 4000 {
-			w := coins(src, p)
+			w := flipCoins(src, p)
 			for i := 0; i < 64; i += 2 {
 				counts[w>>i&3]++
 			}
@@ -283,7 +283,7 @@ func TestCoins(t *testing.T) {
 		stattest.Cells(t, claim, counts, law(q))
 		stattest.Rejects(t, func(t stattest.T) { stattest.Cells(t, claim, counts, law(q+0.02)) })
 	}
-	if coins(replay.Seeded(8, ""), 0) != 0 {
+	if flipCoins(replay.Seeded(8, ""), 0) != 0 {
 		t.Error("a coin that never shows true did")
 	}
 }
@@ -324,7 +324,7 @@ func TestCellSamplers(t *testing.T) {
 			for cell, count := range tally.Sums {
 				p := base
 				if cell == c.cell {
-					p += gain * clamp(c.weight, 0)
+					p += gain * clampWeight(c.weight, 0)
 				}
 				claim := stattest.Claim{FalsePositive: 1e-9 / (70 * 8), Detects: "the truth told like any other cell"}
 				stattest.Binomial(t, claim, int(count), n, p)

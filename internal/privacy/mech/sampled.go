@@ -13,9 +13,9 @@ import (
 // drawSampled draws the report of the piecewise and hybrid mechanisms.
 func drawSampled(src rng.Source, l response.Sampled, values []float64) response.Report {
 	r := make(response.Report, 0, l.Words())
-	for _, at := range subset(src, l.Dim(), l.Told) {
+	for _, at := range drawSubset(src, l.Dim(), l.Told) {
 		line, base := l.Lines[0], uint64(0)
-		if len(l.Lines) > 1 && !coin(src, l.First) {
+		if len(l.Lines) > 1 && !flipCoin(src, l.First) {
 			line, base = l.Lines[1], line.Cells()
 		}
 		r = append(r, uint32(at), uint32(base+drawLine(src, line, values[at])))
@@ -25,7 +25,7 @@ func drawSampled(src rng.Source, l response.Sampled, values []float64) response.
 
 // drawLine draws the cell of one number.
 func drawLine(src rng.Source, l response.Line, v float64) uint64 {
-	j := point(src, v, bits.Len64(l.Steps)-1) // 1.1
+	j := roundToPoint(src, v, bits.Len64(l.Steps)-1) // 1.1
 	u := rng.Below(src, l.Total())
 	if inside := l.Width * l.Inner; u >= inside { // 1.2
 		if cell := (u - inside) / l.Outer; cell < j {
@@ -37,9 +37,9 @@ func drawLine(src rng.Source, l response.Line, v float64) uint64 {
 	return j + u/l.Inner
 }
 
-// subset draws k of n numbers, every set equally likely, and returns them
+// drawSubset draws k of n numbers, every set equally likely, and returns them
 // ascending (Floyd's algorithm).
-func subset(src rng.Source, n, k int) []int {
+func drawSubset(src rng.Source, n, k int) []int {
 	if k == n {
 		all := make([]int, n)
 		for i := range all {

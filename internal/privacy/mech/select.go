@@ -28,7 +28,7 @@ func (m Exponential) Name() string { return "exponential" }
 // pick proposes candidates uniformly and accepts one with probability
 // exp(-(best - score)/scale): the accepted one has exactly the law above.
 func (m Exponential) pick(src rng.Source, scores []Ratio) int {
-	gap := m.gaps(scores)
+	gap := m.gapsBelowBest(scores)
 	for {
 		if i := int(rng.Below(src, uint64(len(gap)))); bernoulliExp(src, gap[i], m.grid.scale) {
 			return i
@@ -52,7 +52,7 @@ func PermuteAndFlipFor(eps dp.Epsilon, spread float64) (PermuteAndFlip, error) {
 func (m PermuteAndFlip) Name() string { return "permute-and-flip" }
 
 func (m PermuteAndFlip) pick(src rng.Source, scores []Ratio) int {
-	gap := m.gaps(scores)
+	gap := m.gapsBelowBest(scores)
 	order := make([]int, len(gap))
 	for i := range order {
 		order[i] = i
@@ -85,13 +85,13 @@ func choiceFor(op string, eps dp.Epsilon, spread float64) (choice, error) {
 func (c choice) Loss() dp.Epsilon { return c.eps }
 func (c choice) Spread() float64  { return c.spread }
 
-// gaps returns how many grid steps each score lies below the best. A gap that
+// gapsBelowBest returns how many grid steps each score lies below the best. A gap that
 // does not fit 64 bits is 2^23 noise scales or more below and stays so.
-func (c choice) gaps(scores []Ratio) []uint64 {
+func (c choice) gapsBelowBest(scores []Ratio) []uint64 {
 	k := make([]*big.Int, len(scores))
 	best := 0
 	for i, s := range scores {
-		if k[i] = c.grid.round(s); k[i].Cmp(k[best]) > 0 {
+		if k[i] = c.grid.roundToGrid(s); k[i].Cmp(k[best]) > 0 {
 			best = i
 		}
 	}

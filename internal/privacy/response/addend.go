@@ -138,8 +138,8 @@ func (l Addend) Sum(t Tally) []float64 {
 	return out
 }
 
-// step is the distance of neighbouring points of the grid.
-func (l Addend) step() float64 {
+// gridStep is the distance of neighbouring points of the grid.
+func (l Addend) gridStep() float64 {
 	if l.cells > 0 {
 		return 1 / float64(l.Steps)
 	}
@@ -150,8 +150,8 @@ func (l Addend) step() float64 {
 // 1/Survivors of discrete Laplace noise, and of its rounding.
 func (l Addend) Variance(x float64) float64 {
 	r, gap := math.Exp(-1/float64(l.Scale)), -math.Expm1(-1/float64(l.Scale))
-	_, f := math.Modf((x + 1) / l.step())
-	return l.step() * l.step() * (2*r/(gap*gap)/float64(l.Survivors) + f*(1-f))
+	_, f := math.Modf((x + 1) / l.gridStep())
+	return l.gridStep() * l.gridStep() * (2*r/(gap*gap)/float64(l.Survivors) + f*(1-f))
 }
 
 // Reach implements Estimator. It is what a proof of range leaves room for, under

@@ -39,13 +39,13 @@ func DuchiFor(eps dp.Epsilon, dim int) (Duchi, error) {
 		return Duchi{}, err
 	}
 	l := Duchi{eps: eps, dim: dim}
-	l.Inner, l.Outer = odds(eps, 1)
-	l.scale = ratio(l.total(), l.gain())
+	l.Inner, l.Outer = weightsFor(eps, 1)
+	l.scale = nearestRatio(l.totalWeight(), l.meanGain())
 	return l, nil
 }
 
-// total is the sum of the weights of all 2^dim sign vectors.
-func (l Duchi) total() *big.Int {
+// totalWeight is the sum of the weights of all 2^dim sign vectors.
+func (l Duchi) totalWeight() *big.Int {
 	all := new(big.Int).Lsh(big.NewInt(1), uint(l.dim))
 	agree := new(big.Int).Set(all) // twice the vectors that mostly agree
 	if l.dim%2 == 0 {
@@ -55,10 +55,10 @@ func (l Duchi) total() *big.Int {
 	return agree.Mul(agree, bigOf(l.Inner-l.Outer)).Add(agree, all.Mul(all, bigOf(l.Outer)))
 }
 
-// gain is total times the mean of v_j·report_j, the same for every j: over the
+// meanGain is total times the mean of v_j·report_j, the same for every j: over the
 // vectors that mostly agree, Σ_m C(d,m)·(2m-d)/d = C(d-1, ⌊d/2⌋); the others
 // cancel it but for their weight.
-func (l Duchi) gain() *big.Int {
+func (l Duchi) meanGain() *big.Int {
 	g := new(big.Int).Binomial(int64(l.dim-1), int64(l.dim/2))
 	return g.Mul(g, bigOf(l.Inner-l.Outer)) // 3.3
 }
@@ -66,7 +66,7 @@ func (l Duchi) gain() *big.Int {
 func (l Duchi) Name() string               { return "duchi" }
 func (l Duchi) Loss() dp.Epsilon           { return l.eps }
 func (l Duchi) Dim() int                   { return l.dim }
-func (l Duchi) Words() int                 { return words(l.dim) }
+func (l Duchi) Words() int                 { return wordCount(l.dim) }
 func (l Duchi) Bias() float64              { return 0 }
 func (l Duchi) Variance(x float64) float64 { return l.scale*l.scale - x*x }
 func (l Duchi) Reach() float64             { return l.scale }
@@ -88,16 +88,16 @@ func (l Duchi) Sum(t Tally) []float64 {
 	return out
 }
 
-// words is how many words hold so many bits.
-func words(n int) int { return (n + 31) / 32 }
+// wordCount is how many words hold so many bits.
+func wordCount(n int) int { return (n + 31) / 32 }
 
 // checkBits wants one bit for each of a law's coordinates and no other set.
 func checkBits(l Law, r Report) error {
 	if len(r) != l.Words() {
-		return wrong(l, "has %d words, not %d", len(r), l.Words())
+		return reportError(l, "has %d words, not %d", len(r), l.Words())
 	}
 	if used := l.Dim() % 32; used != 0 && r[len(r)-1]>>used != 0 {
-		return wrong(l, "sets a bit beyond the first %d", l.Dim())
+		return reportError(l, "sets a bit beyond the first %d", l.Dim())
 	}
 	return nil
 }

@@ -29,10 +29,10 @@ func expFixed(eps dp.Epsilon, div int64) *big.Int {
 	}
 }
 
-// odds returns weights whose quotient a/b is at most e^ε, and within 2^-12 parts
+// weightsFor returns weights whose quotient a/b is at most e^ε, and within 2^-12 parts
 // of it: how every law of cells keeps its promise. b is a power of two, and a,
 // b·e^ε and b·2^others stay below 2^60.
-func odds(eps dp.Epsilon, others int) (a, b uint64) {
+func weightsFor(eps dp.Epsilon, others int) (a, b uint64) {
 	e := expFixed(eps, 1)
 	shift := 60 - max(e.BitLen()-expBits, others)
 	return new(big.Int).Rsh(e, uint(expBits-shift)).Uint64(), 1 << shift
@@ -52,8 +52,8 @@ func lieCoin(eps dp.Epsilon) uint64 {
 	return p.Uint64()
 }
 
-// ratio is a/b as the nearest float64: one rounding, the same everywhere.
-func ratio(a, b *big.Int) float64 {
+// nearestRatio is a/b as the nearest float64: one rounding, the same everywhere.
+func nearestRatio(a, b *big.Int) float64 {
 	f, _ := new(big.Rat).SetFrac(a, b).Float64()
 	return f
 }

@@ -31,7 +31,7 @@ func GRRFor(eps dp.Epsilon, cells int) (GRR, error) {
 		return GRR{}, err
 	}
 	l := GRR{eps: eps, dim: cells}
-	l.Inner, l.Outer = odds(eps, bits.Len(uint(cells)))
+	l.Inner, l.Outer = weightsFor(eps, bits.Len(uint(cells)))
 	return l, nil
 }
 
@@ -46,16 +46,16 @@ func (l GRR) Bias() float64    { return 0 }
 func (l GRR) cells()           {}
 func (l GRR) tally() int       { return l.dim }
 
-func (l GRR) lie() float64  { return ratio(bigOf(l.Outer), bigOf(l.Total())) }
-func (l GRR) gain() float64 { return ratio(bigOf(l.Inner-l.Outer), bigOf(l.Total())) }
+func (l GRR) lieProbability() float64 { return nearestRatio(bigOf(l.Outer), bigOf(l.Total())) }
+func (l GRR) truthGain() float64      { return nearestRatio(bigOf(l.Inner-l.Outer), bigOf(l.Total())) }
 
 // Check implements Law.
 func (l GRR) Check(r Report) error {
 	switch {
 	case len(r) != 1:
-		return wrong(l, "has %d words, not 1", len(r))
+		return reportError(l, "has %d words, not 1", len(r))
 	case uint64(r[0]) > uint64(l.dim):
-		return wrong(l, "names cell %d of %d", r[0], l.dim)
+		return reportError(l, "names cell %d of %d", r[0], l.dim)
 	}
 	return nil
 }
@@ -69,13 +69,13 @@ func (l GRR) Add(t *Tally, r Report) {
 }
 
 // Sum implements Law.
-func (l GRR) Sum(t Tally) []float64 { return excess(t, l.lie(), l.gain()) }
+func (l GRR) Sum(t Tally) []float64 { return excessCounts(t, l.lieProbability(), l.truthGain()) }
 
 // Variance implements Law.
 func (l GRR) Variance(x float64) float64 {
-	p := l.lie() + x*l.gain()
-	return p * (1 - p) / (l.gain() * l.gain())
+	p := l.lieProbability() + x*l.truthGain()
+	return p * (1 - p) / (l.truthGain() * l.truthGain())
 }
 
 // Reach implements Law.
-func (l GRR) Reach() float64 { return max(1-l.lie(), l.lie()) / l.gain() }
+func (l GRR) Reach() float64 { return max(1-l.lieProbability(), l.lieProbability()) / l.truthGain() }

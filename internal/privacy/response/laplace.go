@@ -60,12 +60,12 @@ func (l Laplace) Words() int       { return l.dim }
 func (l Laplace) vector()          {}
 func (l Laplace) tally() int       { return l.dim }
 
-// step is the distance of neighbouring points of the input grid on [-1, 1].
-func (l Laplace) step() float64 { return 2 / float64(l.Steps) }
+// inputStep is the distance of neighbouring points of the input grid on [-1, 1].
+func (l Laplace) inputStep() float64 { return 2 / float64(l.Steps) }
 
 // Bias implements Law: cut noise, and nothing else, is biased.
 func (l Laplace) Bias() float64 {
-	return l.step() * float64(l.Scale+1) * math.Exp(-tailScales)
+	return l.inputStep() * float64(l.Scale+1) * math.Exp(-tailScales)
 }
 
 // Variance implements Law; the cut can only lower it.
@@ -73,20 +73,20 @@ func (l Laplace) Variance(x float64) float64 {
 	r := math.Exp(-1 / float64(l.Scale))
 	gap := -math.Expm1(-1 / float64(l.Scale))
 	_, f := math.Modf((x + 1) / 2 * float64(l.Steps))
-	return l.step() * l.step() * (2*r/(gap*gap) + f*(1-f))
+	return l.inputStep() * l.inputStep() * (2*r/(gap*gap) + f*(1-f))
 }
 
 // Reach implements Law.
-func (l Laplace) Reach() float64 { return l.step() / 2 * float64(l.Top()) }
+func (l Laplace) Reach() float64 { return l.inputStep() / 2 * float64(l.Top()) }
 
 // Check implements Law.
 func (l Laplace) Check(r Report) error {
 	if len(r) != l.dim {
-		return wrong(l, "has %d words, not %d", len(r), l.dim)
+		return reportError(l, "has %d words, not %d", len(r), l.dim)
 	}
 	for _, w := range r {
 		if uint64(w) > l.Top() {
-			return wrong(l, "names step %d of %d", w, l.Top())
+			return reportError(l, "names step %d of %d", w, l.Top())
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func (l Laplace) Add(t *Tally, r Report) {
 func (l Laplace) Sum(t Tally) []float64 {
 	out := make([]float64, l.dim)
 	for j, s := range t.Sums {
-		out[j] = l.step() / 2 * float64(2*s-t.Reports*int64(l.Top()))
+		out[j] = l.inputStep() / 2 * float64(2*s-t.Reports*int64(l.Top()))
 	}
 	return out
 }

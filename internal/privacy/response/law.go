@@ -128,7 +128,7 @@ func checkPart(op string, part dp.Epsilon) error {
 	return nil
 }
 
-// wrong is the error about a report that nobody honest sends.
-func wrong(l Law, format string, args ...any) error {
+// reportError is the error about a report that nobody honest sends.
+func reportError(l Law, format string, args ...any) error {
 	return fmt.Errorf("response: %s: a report %s", l.Name(), fmt.Sprintf(format, args...))
 }

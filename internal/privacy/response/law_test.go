@@ -119,10 +119,10 @@ func TestLineLaw(t *testing.T) {
 		for j := range l.Steps + 1 {
 			x := new(big.Rat).Sub(rat(2*j, l.Steps), big.NewRat(1, 1))
 			sum, mean, square := new(big.Rat), new(big.Rat), new(big.Rat)
-			half := new(big.Rat).SetFrac(bigOf(l.Total()), l.gain())
+			half := new(big.Rat).SetFrac(bigOf(l.Total()), l.meanGain())
 			for cell := range l.Cells() {
 				p := rat(lineWeight(l, j, cell), l.Total())
-				v := new(big.Rat).Mul(half, new(big.Rat).SetInt64(l.offset(cell)))
+				v := new(big.Rat).Mul(half, new(big.Rat).SetInt64(l.cellOffset(cell)))
 				sum.Add(sum, p)
 				mean.Add(mean, new(big.Rat).Mul(p, v))
 				square.Add(square, new(big.Rat).Mul(p, new(big.Rat).Mul(v, v)))
@@ -135,7 +135,7 @@ func TestLineLaw(t *testing.T) {
 			if sum.Cmp(big.NewRat(1, 1)) != 0 || mean.Cmp(x) != 0 {
 				t.Errorf("%+v at point %d: probabilities add up to %s, mean %s, not %s", l, j, sum, mean, x)
 			}
-			got, want := l.square(toFloat(x)), toFloat(square)
+			got, want := l.meanSquare(toFloat(x)), toFloat(square)
 			if math.Abs(got-want) > 1e-12*want {
 				t.Errorf("%+v at point %d: mean square %g, enumerated %g", l, j, got, want)
 			}
@@ -153,10 +153,10 @@ func TestPiecewiseLineIsUnbiasedAtItsRealSize(t *testing.T) {
 			for cell := range l.Cells() {
 				w := bigOf(lineWeight(l, j, cell))
 				weight.Add(weight, w)
-				mean.Add(mean, w.Mul(w, big.NewInt(l.offset(cell))))
+				mean.Add(mean, w.Mul(w, big.NewInt(l.cellOffset(cell))))
 			}
 			// mean/total·(total/gain) = 2j/Steps - 1, multiplied out.
-			want := new(big.Int).Mul(l.gain(), big.NewInt(2*int64(j)-int64(l.Steps)))
+			want := new(big.Int).Mul(l.meanGain(), big.NewInt(2*int64(j)-int64(l.Steps)))
 			if weight.Cmp(bigOf(l.Total())) != 0 || mean.Mul(mean, bigOf(l.Steps)).Cmp(want) != 0 {
 				t.Errorf("ε = %s, point %d: total %s of %d, mean off", eps, j, weight, l.Total())
 			}
@@ -204,12 +204,12 @@ func TestDuchiLaw(t *testing.T) {
 					}
 				}
 			}
-			if total.Cmp(l.total()) != 0 {
-				t.Fatalf("dimension %d: weights add up to %s, not %s", dim, total, l.total())
+			if total.Cmp(l.totalWeight()) != 0 {
+				t.Fatalf("dimension %d: weights add up to %s, not %s", dim, total, l.totalWeight())
 			}
 			for j := range gain {
-				if gain[j].Cmp(l.gain()) != 0 {
-					t.Fatalf("dimension %d, coordinate %d: mean times total %s, not %s", dim, j, gain[j], l.gain())
+				if gain[j].Cmp(l.meanGain()) != 0 {
+					t.Fatalf("dimension %d, coordinate %d: mean times total %s, not %s", dim, j, gain[j], l.meanGain())
 				}
 			}
 		}

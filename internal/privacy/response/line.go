@@ -35,7 +35,7 @@ func piecewiseLine(eps dp.Epsilon) Line {
 	e := expFixed(eps, 2)
 	n := e.BitLen() - expBits // E < 2^n
 	// Width ≤ Steps/E + 1, so Total ≤ Outer·(Steps + E·Steps + E²), below 2^62.
-	a, b := odds(eps, max(inputBits+n, 2*n))
+	a, b := weightsFor(eps, max(inputBits+n, 2*n))
 	width := new(big.Int).Lsh(big.NewInt(1), inputBits+expBits+1)
 	width.Quo(width, e).Add(width, big.NewInt(1)).Rsh(width, 1) // nearest
 	return Line{Steps: 1 << inputBits, Width: max(width.Uint64(), 1), Inner: a, Outer: b}
@@ -43,7 +43,7 @@ func piecewiseLine(eps dp.Epsilon) Line {
 
 // duchiLine is Duchi's mechanism: two cells, two input points, a window of one.
 func duchiLine(eps dp.Epsilon) Line {
-	a, b := odds(eps, 1)
+	a, b := weightsFor(eps, 1)
 	return Line{Steps: 1, Width: 1, Inner: a, Outer: b}
 }
 
@@ -58,22 +58,22 @@ func (l Line) Total() uint64 { return l.Width*l.Inner + l.Steps*l.Outer }
 // The cells' offsets 2·cell - Cells + 1 add up to 0, so only the window's
 // surplus Inner-Outer shows in the mean: its Width cells are centred on
 // 2j - Steps, which is Steps times the rounded number.
-func (l Line) Half() float64 { return ratio(bigOf(l.Total()), l.gain()) } // 1.3
+func (l Line) Half() float64 { return nearestRatio(bigOf(l.Total()), l.meanGain()) } // 1.3
 
-// gain is (Inner-Outer)·Width·Steps: the mean offset is the number times
+// meanGain is (Inner-Outer)·Width·Steps: the mean offset is the number times
 // gain/Total.
-func (l Line) gain() *big.Int {
+func (l Line) meanGain() *big.Int {
 	g := bigOf(l.Inner - l.Outer)
 	return g.Mul(g, bigOf(l.Width)).Mul(g, bigOf(l.Steps))
 }
 
-// offset is what a cell counts for, in halves.
-func (l Line) offset(cell uint64) int64 { return 2*int64(cell) - int64(l.Cells()) + 1 }
+// cellOffset is what a cell counts for, in halves.
+func (l Line) cellOffset(cell uint64) int64 { return 2*int64(cell) - int64(l.Cells()) + 1 }
 
-// square is the mean of the squared value where the truth is x: the variance is
+// meanSquare is the mean of the squared value where the truth is x: the variance is
 // square(x) - x². Over all cells offsets squared add up to N(N²-1)/3, over the
 // window to W(W²-1)/3 + W(2j-Steps)².
-func (l Line) square(x float64) float64 {
+func (l Line) meanSquare(x float64) float64 {
 	n, w, total, half := float64(l.Cells()), float64(l.Width), float64(l.Total()), l.Half()
 	inner, outer, steps := float64(l.Inner), float64(l.Outer), float64(l.Steps)
 	_, f := math.Modf((x + 1) / 2 * steps)
@@ -82,4 +82,4 @@ func (l Line) square(x float64) float64 {
 	return half*half*spread/total + half*steps*rounded
 }
 
-func (l Line) reach() float64 { return l.Half() * float64(l.Cells()-1) }
+func (l Line) largestValue() float64 { return l.Half() * float64(l.Cells()-1) }

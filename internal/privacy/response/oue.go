@@ -34,16 +34,16 @@ func OUEFor(eps dp.Epsilon, cells int) (OUE, error) {
 func (l OUE) Name() string     { return "oue" }
 func (l OUE) Loss() dp.Epsilon { return l.eps }
 func (l OUE) Dim() int         { return l.dim }
-func (l OUE) Words() int       { return words(l.dim) }
+func (l OUE) Words() int       { return wordCount(l.dim) }
 func (l OUE) Bias() float64    { return 0 }
 func (l OUE) cells()           {}
 func (l OUE) tally() int       { return l.dim }
 
-func (l OUE) lie() float64 { return float64(l.Lie) / whole }
+func (l OUE) lieProbability() float64 { return float64(l.Lie) / whole }
 
-// gain is how much likelier a bit is set where it is the truth's: exact, for
+// truthGain is how much likelier a bit is set where it is the truth's: exact, for
 // both terms are multiples of 2^-62 and the difference is that of integers.
-func (l OUE) gain() float64 { return float64(whole/2-l.Lie) / whole }
+func (l OUE) truthGain() float64 { return float64(whole/2-l.Lie) / whole }
 
 // Check implements Law.
 func (l OUE) Check(r Report) error { return checkBits(l, r) }
@@ -52,20 +52,20 @@ func (l OUE) Check(r Report) error { return checkBits(l, r) }
 func (l OUE) Add(t *Tally, r Report) { addBits(t, r) }
 
 // Sum implements Law.
-func (l OUE) Sum(t Tally) []float64 { return excess(t, l.lie(), l.gain()) }
+func (l OUE) Sum(t Tally) []float64 { return excessCounts(t, l.lieProbability(), l.truthGain()) }
 
 // Variance implements Law.
 func (l OUE) Variance(x float64) float64 {
-	p := l.lie() + x*l.gain()
-	return p * (1 - p) / (l.gain() * l.gain())
+	p := l.lieProbability() + x*l.truthGain()
+	return p * (1 - p) / (l.truthGain() * l.truthGain())
 }
 
 // Reach implements Law: a set bit counts (1-p)/(1/2-p), the more of the two.
-func (l OUE) Reach() float64 { return (1 - l.lie()) / l.gain() }
+func (l OUE) Reach() float64 { return (1 - l.lieProbability()) / l.truthGain() }
 
-// excess estimates sums of weights from counts: a report counts for a cell with
+// excessCounts estimates sums of weights from counts: a report counts for a cell with
 // probability base, plus gain where the cell is the truth.
-func excess(t Tally, base, gain float64) []float64 {
+func excessCounts(t Tally, base, gain float64) []float64 {
 	out := make([]float64, len(t.Sums))
 	for j, n := range t.Sums {
 		out[j] = (float64(n) - float64(t.Reports)*base) / gain

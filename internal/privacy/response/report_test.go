@@ -82,7 +82,7 @@ func TestLaplaceReportsKeepEpsilon(t *testing.T) {
 			if l.Top() > math.MaxUint32 {
 				t.Errorf("ε = %s for %d coordinates: %d does not fit a word", eps, dim, l.Top())
 			}
-			if d := Decode(l, slices.Repeat(Report{uint32(l.Top() / 2)}, dim)); math.Abs(d[0]) > l.step() {
+			if d := Decode(l, slices.Repeat(Report{uint32(l.Top() / 2)}, dim)); math.Abs(d[0]) > l.inputStep() {
 				t.Errorf("ε = %s for %d coordinates: the middle means %g", eps, dim, d[0])
 			}
 		}
@@ -124,7 +124,7 @@ func TestReportsOfTheWrongShapeAreRefused(t *testing.T) {
 		good, bad []Report
 	}{
 		{pm, []Report{{0, 0, 1, 0}, {4, n - 1, 5, 0}}, []Report{nil, {}, {0, 0}, {0, 0, 1}, {0, 0, 1, 0, 2, 0}, {1, 0, 0, 0}, {1, 0, 1, 0}, {0, n, 1, 0}, {0, 0, 6, 0}, {0, math.MaxUint32, 1, 0}}},
-		{hybrid, []Report{{5, 0}, {0, uint32(hybrid.cells() - 1)}}, []Report{{6, 0}, {0, uint32(hybrid.cells())}}},
+		{hybrid, []Report{{5, 0}, {0, uint32(hybrid.countCells() - 1)}}, []Report{{6, 0}, {0, uint32(hybrid.countCells())}}},
 		{duchi, []Report{{0, 0}, {math.MaxUint32, 255}}, []Report{{0}, {0, 0, 0}, {0, 256}}},
 		{lap, []Report{{0}, {top}}, []Report{nil, {top + 1}, {0, 0}}},
 		{oue, []Report{{0, 0}, {math.MaxUint32, 255}}, []Report{{0}, {0, 256}}},
@@ -175,7 +175,7 @@ func TestReachIsReached(t *testing.T) {
 		case Sampled:
 			for i := range l.Told {
 				low[2*i], high[2*i] = uint32(i), uint32(i)
-				high[2*i+1] = uint32(l.cells() - 1)
+				high[2*i+1] = uint32(l.countCells() - 1)
 				if len(l.Lines) > 1 {
 					low[2*i+1] = uint32(l.Lines[0].Cells())
 				}

@@ -37,11 +37,11 @@ func PiecewiseFor(eps dp.Epsilon, dim int) (Sampled, error) {
 
 // PiecewiseTelling tells the given number of coordinates.
 func PiecewiseTelling(eps dp.Epsilon, dim, told int) (Sampled, error) {
-	s, part, err := sampled("piecewise", eps, dim, told)
+	s, part, err := newSampled("piecewise", eps, dim, told)
 	if err != nil {
 		return Sampled{}, err
 	}
-	return s.with(whole, piecewiseLine(part)), nil
+	return s.withFirst(whole, piecewiseLine(part)), nil
 }
 
 // HybridFor mixes Duchi's mechanism and the piecewise one coordinate by
@@ -53,16 +53,16 @@ func HybridFor(eps dp.Epsilon, dim int) (Sampled, error) {
 
 // HybridTelling tells the given number of coordinates.
 func HybridTelling(eps dp.Epsilon, dim, told int) (Sampled, error) {
-	s, part, err := sampled("hybrid", eps, dim, told)
+	s, part, err := newSampled("hybrid", eps, dim, told)
 	switch {
 	case err != nil:
 		return Sampled{}, err
 	case part <= hybridFloor:
-		return s.with(whole, duchiLine(part)), nil
+		return s.withFirst(whole, duchiLine(part)), nil
 	}
 	// Duchi's mechanism with probability e^{-ε/2}, rounded down.
 	coin := new(big.Int).Lsh(big.NewInt(1), 62+expBits)
-	return s.with(coin.Quo(coin, expFixed(part, 2)).Uint64(), duchiLine(part), piecewiseLine(part)), nil
+	return s.withFirst(coin.Quo(coin, expFixed(part, 2)).Uint64(), duchiLine(part), piecewiseLine(part)), nil
 }
 
 // hybridFloor is ε*, up to which Duchi's mechanism alone has the smaller worst
@@ -73,8 +73,8 @@ func toldFor(eps dp.Epsilon, dim int) int {
 	return max(1, min(dim, int(eps/(5*dp.Nano/2))))
 }
 
-// sampled checks sizes and finds a coordinate's part of ε, rounded down.
-func sampled(name string, eps dp.Epsilon, dim, told int) (Sampled, dp.Epsilon, error) {
+// newSampled checks sizes and finds a coordinate's part of ε, rounded down.
+func newSampled(name string, eps dp.Epsilon, dim, told int) (Sampled, dp.Epsilon, error) {
 	if err := checkSize(name, eps, "dim", dim, maxDim); err != nil {
 		return Sampled{}, 0, err
 	}
@@ -85,7 +85,7 @@ func sampled(name string, eps dp.Epsilon, dim, told int) (Sampled, dp.Epsilon, e
 	return Sampled{name: name, eps: eps, dim: dim, Told: told}, part, checkPart(name, part)
 }
 
-func (l Sampled) with(first uint64, lines ...Line) Sampled {
+func (l Sampled) withFirst(first uint64, lines ...Line) Sampled {
 	l.First, l.Lines = first, lines
 	for _, line := range lines {
 		l.half = append(l.half, line.Half())
@@ -101,7 +101,7 @@ func (l Sampled) Bias() float64    { return 0 }
 func (l Sampled) vector()          {}
 func (l Sampled) tally() int       { return l.dim * len(l.Lines) }
 
-func (l Sampled) cells() (n uint64) {
+func (l Sampled) countCells() (n uint64) {
 	for _, line := range l.Lines {
 		n += line.Cells()
 	}
@@ -111,16 +111,16 @@ func (l Sampled) cells() (n uint64) {
 // Check implements Law.
 func (l Sampled) Check(r Report) error {
 	if len(r) != l.Words() {
-		return wrong(l, "has %d words, not %d", len(r), l.Words())
+		return reportError(l, "has %d words, not %d", len(r), l.Words())
 	}
 	for i := 0; i < len(r); i += 2 {
 		switch {
 		case uint64(r[i]) >= uint64(l.dim):
-			return wrong(l, "names coordinate %d of %d", r[i], l.dim)
+			return reportError(l, "names coordinate %d of %d", r[i], l.dim)
 		case i > 0 && r[i] <= r[i-2]:
-			return wrong(l, "names coordinate %d after %d", r[i], r[i-2])
-		case uint64(r[i+1]) >= l.cells():
-			return wrong(l, "names cell %d of %d", r[i+1], l.cells())
+			return reportError(l, "names coordinate %d after %d", r[i], r[i-2])
+		case uint64(r[i+1]) >= l.countCells():
+			return reportError(l, "names cell %d of %d", r[i+1], l.countCells())
 		}
 	}
 	return nil
@@ -134,7 +134,7 @@ func (l Sampled) Add(t *Tally, r Report) {
 		if first := l.Lines[0].Cells(); cell >= first {
 			cell, line = cell-first, 1
 		}
-		t.Sums[at*len(l.Lines)+line] += l.Lines[line].offset(cell)
+		t.Sums[at*len(l.Lines)+line] += l.Lines[line].cellOffset(cell)
 	}
 }
 
@@ -145,28 +145,28 @@ func (l Sampled) Sum(t Tally) []float64 {
 		for i, half := range l.half {
 			out[j] += half * float64(t.Sums[j*len(l.Lines)+i])
 		}
-		out[j] *= l.stretch() // 2.2
+		out[j] *= l.untoldFactor() // 2.2
 	}
 	return out
 }
 
-// stretch makes up for the coordinates that are not told.
-func (l Sampled) stretch() float64 { return float64(l.dim) / float64(l.Told) }
+// untoldFactor makes up for the coordinates that are not told.
+func (l Sampled) untoldFactor() float64 { return float64(l.dim) / float64(l.Told) }
 
 // Variance implements Law.
 func (l Sampled) Variance(x float64) float64 {
 	share := float64(l.First) / whole
-	square := share * l.Lines[0].square(x)
+	square := share * l.Lines[0].meanSquare(x)
 	if len(l.Lines) > 1 {
-		square += (1 - share) * l.Lines[1].square(x)
+		square += (1 - share) * l.Lines[1].meanSquare(x)
 	}
-	return l.stretch()*square - x*x
+	return l.untoldFactor()*square - x*x
 }
 
 // Reach implements Law.
 func (l Sampled) Reach() (most float64) {
 	for _, line := range l.Lines {
-		most = max(most, line.reach())
+		most = max(most, line.largestValue())
 	}
-	return l.stretch() * most
+	return l.untoldFactor() * most
 }

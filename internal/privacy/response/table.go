@@ -52,7 +52,7 @@ func VectorLawFor(name string, eps dp.Epsilon, dim int) (VectorLaw, error) {
 			return l.size(eps, dim)
 		}
 	}
-	return nil, unknown(name, VectorLaws())
+	return nil, unknownLaw(name, VectorLaws())
 }
 
 // CellLawFor sizes a law by name.
@@ -62,7 +62,7 @@ func CellLawFor(name string, eps dp.Epsilon, cells int) (CellLaw, error) {
 			return l.size(eps, cells)
 		}
 	}
-	return nil, unknown(name, CellLaws())
+	return nil, unknownLaw(name, CellLaws())
 }
 
 // BestCellLaw is OUE or GRR, whichever estimates an empty cell better; GRR where
@@ -82,6 +82,6 @@ func BestCellLaw(eps dp.Epsilon, cells int) (CellLaw, error) {
 	return oue, nil
 }
 
-func unknown(name string, known []string) error {
+func unknownLaw(name string, known []string) error {
 	return &dp.ParamError{Op: "local", Param: "mechanism", Want: "must be one of " + strings.Join(known, ", "), Got: fmt.Sprintf("%q", name)}
 }

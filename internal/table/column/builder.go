@@ -12,11 +12,11 @@ type Builder struct {
 func (b *Builder) Grow(n int) {
 	switch c := &b.codes; {
 	case c.U32 != nil:
-		c.U32 = grow(c.U32, n)
+		c.U32 = growBy(c.U32, n)
 	case c.U16 != nil:
-		c.U16 = grow(c.U16, n)
+		c.U16 = growBy(c.U16, n)
 	default:
-		c.U8 = grow(c.U8, n)
+		c.U8 = growBy(c.U8, n)
 	}
 }
 
@@ -48,7 +48,7 @@ func (b *Builder) Append(codes []uint32) {
 // Codes returns what was appended. The Builder is not to be used afterwards.
 func (b *Builder) Codes() Codes { return b.codes }
 
-func grow[T any](s []T, n int) []T {
+func growBy[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s
 	}

@@ -39,9 +39,9 @@ func (c *Codes) At(i int) uint32 {
 func (c *Codes) Read(from int, out []uint32) {
 	switch {
 	case c.U8 != nil:
-		widen(out, c.U8[from:])
+		widenCodes(out, c.U8[from:])
 	case c.U16 != nil:
-		widen(out, c.U16[from:])
+		widenCodes(out, c.U16[from:])
 	default:
 		copy(out, c.U32[from:])
 	}
@@ -51,11 +51,11 @@ func (c *Codes) Read(from int, out []uint32) {
 func (c *Codes) Look(from int, to, out []uint32) {
 	switch {
 	case c.U8 != nil:
-		look(out, c.U8[from:], to)
+		lookUp(out, c.U8[from:], to)
 	case c.U16 != nil:
-		look(out, c.U16[from:], to)
+		lookUp(out, c.U16[from:], to)
 	default:
-		look(out, c.U32[from:], to)
+		lookUp(out, c.U32[from:], to)
 	}
 }
 
@@ -64,11 +64,11 @@ func (c *Codes) Look(from int, to, out []uint32) {
 func (c *Codes) Mix(from int, size uint32, out []uint32) {
 	switch {
 	case c.U8 != nil:
-		mix(out, c.U8[from:], size)
+		mixCodes(out, c.U8[from:], size)
 	case c.U16 != nil:
-		mix(out, c.U16[from:], size)
+		mixCodes(out, c.U16[from:], size)
 	default:
-		mix(out, c.U32[from:], size)
+		mixCodes(out, c.U32[from:], size)
 	}
 }
 
@@ -77,11 +77,11 @@ func (c *Codes) Mix(from int, size uint32, out []uint32) {
 func (c *Codes) Recode(to []uint32) {
 	switch {
 	case c.U8 != nil:
-		recode(c.U8, to)
+		recodeAll(c.U8, to)
 	case c.U16 != nil:
-		recode(c.U16, to)
+		recodeAll(c.U16, to)
 	default:
-		recode(c.U32, to)
+		recodeAll(c.U32, to)
 	}
 }
 
@@ -89,11 +89,11 @@ func (c *Codes) Recode(to []uint32) {
 func (c *Codes) Pick(rows []int) Codes {
 	switch {
 	case c.U8 != nil:
-		return Codes{U8: pick(c.U8, rows)}
+		return Codes{U8: pickRows(c.U8, rows)}
 	case c.U16 != nil:
-		return Codes{U16: pick(c.U16, rows)}
+		return Codes{U16: pickRows(c.U16, rows)}
 	case c.U32 != nil:
-		return Codes{U32: pick(c.U32, rows)}
+		return Codes{U32: pickRows(c.U32, rows)}
 	}
 	return Codes{}
 }
@@ -102,35 +102,35 @@ func (c *Codes) Pick(rows []int) Codes {
 func Narrow(codes []uint32, n int) Codes {
 	switch {
 	case n <= 1<<8:
-		return Codes{U8: narrow[uint8](codes)}
+		return Codes{U8: narrowCodes[uint8](codes)}
 	case n <= 1<<16:
-		return Codes{U16: narrow[uint16](codes)}
+		return Codes{U16: narrowCodes[uint16](codes)}
 	}
 	return Codes{U32: append([]uint32{}, codes...)}
 }
 
-func widen[T uint8 | uint16](out []uint32, in []T) {
+func widenCodes[T uint8 | uint16](out []uint32, in []T) {
 	in = in[:len(out)]
 	for i := range out {
 		out[i] = uint32(in[i])
 	}
 }
 
-func look[T uint8 | uint16 | uint32](out []uint32, in []T, to []uint32) {
+func lookUp[T uint8 | uint16 | uint32](out []uint32, in []T, to []uint32) {
 	in = in[:len(out)]
 	for i := range out {
 		out[i] = to[in[i]]
 	}
 }
 
-func mix[T uint8 | uint16 | uint32](out []uint32, in []T, size uint32) {
+func mixCodes[T uint8 | uint16 | uint32](out []uint32, in []T, size uint32) {
 	in = in[:len(out)]
 	for i := range out {
 		out[i] = out[i]*size + uint32(in[i])
 	}
 }
 
-func narrow[T uint8 | uint16](in []uint32) []T {
+func narrowCodes[T uint8 | uint16](in []uint32) []T {
 	out := make([]T, len(in))
 	for i, c := range in {
 		out[i] = T(c)
@@ -138,13 +138,13 @@ func narrow[T uint8 | uint16](in []uint32) []T {
 	return out
 }
 
-func recode[T uint8 | uint16 | uint32](codes []T, to []uint32) {
+func recodeAll[T uint8 | uint16 | uint32](codes []T, to []uint32) {
 	for i, c := range codes {
 		codes[i] = T(to[c])
 	}
 }
 
-func pick[T any](from []T, rows []int) []T {
+func pickRows[T any](from []T, rows []int) []T {
 	out := make([]T, len(rows))
 	for i, r := range rows {
 		out[i] = from[r]

@@ -37,7 +37,7 @@ func NewLevelScores(cols []column.Column, labels []uint8, start []float64) *Leve
 	s := &LevelScores{cols: cols, labels: labels, levels: len(start), z: make([]int32, len(labels)*len(start))}
 	for at := 0; at < len(s.z); at += s.levels {
 		for k, x := range start {
-			s.z[at+k] = within(feature.Units(x))
+			s.z[at+k] = clampUnits(feature.Units(x))
 		}
 	}
 	return s
@@ -45,14 +45,14 @@ func NewLevelScores(cols []column.Column, labels []uint8, start []float64) *Leve
 
 const mostScore = 1 << 30
 
-func within(units int64) int32 { return int32(min(max(units, -mostScore), mostScore)) }
+func clampUnits(units int64) int32 { return int32(min(max(units, -mostScore), mostScore)) }
 
 // levelBlock is how many rows one piece of work covers.
 const levelBlock = 1 << 12
 
-// blocks calls do for every block of rows on all cores, with scratch for its
+// eachBlock calls do for every block of rows on all cores, with scratch for its
 // codes. It fails only when ctx ends.
-func (s *LevelScores) blocks(ctx context.Context, do func(from, to int, codes []uint32)) error {
+func (s *LevelScores) eachBlock(ctx context.Context, do func(from, to int, codes []uint32)) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	blocks := (len(s.labels) + levelBlock - 1) / levelBlock
@@ -78,12 +78,12 @@ func (s *LevelScores) Add(ctx context.Context, sh *feature.LevelShape, times flo
 			units[code*s.levels+k] = feature.Units(times * sh.Steps[k][b])
 		}
 	}
-	return s.blocks(ctx, func(from, to int, codes []uint32) {
+	return s.eachBlock(ctx, func(from, to int, codes []uint32) {
 		s.cols[sh.Column].Codes.Read(from, codes)
 		for i, c := range codes {
 			row := s.z[(from+i)*s.levels:][:s.levels]
 			for k, u := range units[int(c)*s.levels:][:s.levels] {
-				row[k] = within(int64(row[k]) + u)
+				row[k] = clampUnits(int64(row[k]) + u)
 			}
 		}
 	})
@@ -109,12 +109,12 @@ func (s *LevelScores) Slope(ctx context.Context, sh *feature.LevelShape, most fl
 		}
 	}
 	var gain, curve atomic.Int64
-	err := s.blocks(ctx, func(from, to int, codes []uint32) {
+	err := s.eachBlock(ctx, func(from, to int, codes []uint32) {
 		s.cols[sh.Column].Codes.Read(from, codes)
 		p := make([]float64, s.levels)
 		var g, c int64
 		for i, code := range codes {
-			s.probabilities(from+i, p)
+			s.writeSoftmax(from+i, p)
 			row := steps[int(code)*s.levels:][:s.levels]
 			mean, square := 0.0, 0.0
 			for k, x := range row {
@@ -144,12 +144,12 @@ func (s *LevelScores) Residuals(ctx context.Context, bins *feature.Bins) (above,
 	n := bins.Len()
 	sums := make([]uint64, 2*s.levels*n) // above, then below; by level, then bin
 	var all sync.Mutex
-	err = s.blocks(ctx, func(from, to int, codes []uint32) {
+	err = s.eachBlock(ctx, func(from, to int, codes []uint32) {
 		s.cols[bins.Column].Codes.Read(from, codes)
 		p := make([]float64, s.levels)
 		own := make([]uint64, len(sums))
 		for i, code := range codes {
-			s.probabilities(from+i, p)
+			s.writeSoftmax(from+i, p)
 			b := int(byCode[code])
 			for k, x := range p {
 				units := uint64(x * WeightOne) // rounded down, so that all of them together are at most WeightOne
@@ -172,8 +172,8 @@ func (s *LevelScores) Residuals(ctx context.Context, bins *feature.Bins) (above,
 	return above, below, err
 }
 
-// probabilities writes the softmax of a row's scores.
-func (s *LevelScores) probabilities(row int, p []float64) {
+// writeSoftmax writes the softmax of a row's scores.
+func (s *LevelScores) writeSoftmax(row int, p []float64) {
 	z := s.z[row*s.levels:][:s.levels]
 	most := z[0]
 	for _, x := range z[1:] {

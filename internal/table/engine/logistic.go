@@ -78,16 +78,16 @@ func (l *Logistic) Gradient(ctx context.Context, pos, neg, coef []float64) ([]fl
 	if len(coef) != l.model.dim || len(pos) != l.rows || len(neg) != l.rows {
 		return nil, fmt.Errorf("engine: logistic: coef must have %d numbers and the weights %d (got %d, %d and %d)", l.model.dim, l.rows, len(coef), len(pos), len(neg))
 	}
-	moved := !equal(l.coef, coef)
+	moved := !equalVectors(l.coef, coef)
 	if moved {
 		l.coef = append(l.coef[:0], coef...)
 	}
-	sum, err := l.strips(ctx, func(from, to int, s *lossScratch, into *LossSums) {
+	sum, err := l.sumStrips(ctx, func(from, to int, s *lossScratch, into *LossSums) {
 		if moved {
-			l.look(from, to)
+			l.scoreBlock(from, to)
 		}
-		l.slopes(s, pos[from:to], neg[from:to], l.prob[from:to])
-		l.gradient(from, to, s.slope, into.Grad)
+		l.fillSlopes(s, pos[from:to], neg[from:to], l.prob[from:to])
+		l.addGradient(from, to, s.slope, into.Grad)
 	}, 1)
 	if err != nil {
 		l.coef = l.coef[:0]
@@ -99,8 +99,8 @@ func (l *Logistic) Gradient(ctx context.Context, pos, neg, coef []float64) ([]fl
 // Hessian returns the (d+1)×(d+1) row-major Hessian of what Gradient last
 // evaluated, with weights pos and neg as there. The upper triangle is filled.
 func (l *Logistic) Hessian(ctx context.Context, pos, neg []float64) ([]float64, error) {
-	sum, err := l.strips(ctx, func(from, to int, s *lossScratch, into *LossSums) {
-		l.slopes(s, pos[from:to], neg[from:to], l.prob[from:to])
+	sum, err := l.sumStrips(ctx, func(from, to int, s *lossScratch, into *LossSums) {
+		l.fillSlopes(s, pos[from:to], neg[from:to], l.prob[from:to])
 		for k := range l.index {
 			if s.index[k], s.value[k] = l.constant[k], l.ones; l.index[k] != nil {
 				s.index[k] = l.index[k][from:to]
@@ -108,7 +108,7 @@ func (l *Logistic) Hessian(ctx context.Context, pos, neg []float64) ([]float64, 
 				s.value[k] = l.value[k][from:to]
 			}
 		}
-		l.model.scatter(to-from, s, into)
+		l.model.scatterBlock(to-from, s, into)
 	}, l.model.dim)
 	if err != nil {
 		return nil, err
@@ -120,9 +120,9 @@ func (l *Logistic) Hessian(ctx context.Context, pos, neg []float64) ([]float64, 
 // being woken: a gradient over fewer takes less than the waking.
 const rowsWorthAWorker = 1 << 15
 
-// strips calls add for every block of rows and returns the strips' sums, whose
+// sumStrips calls add for every block of rows and returns the strips' sums, whose
 // Hessians have l.model.dim × height numbers.
-func (l *Logistic) strips(ctx context.Context, add func(from, to int, s *lossScratch, into *LossSums), height int) (*LossSums, error) {
+func (l *Logistic) sumStrips(ctx context.Context, add func(from, to int, s *lossScratch, into *LossSums), height int) (*LossSums, error) {
 	dim := l.model.dim
 	parts := make([]*LossSums, stripCount(l.rows, dim))
 	var next atomic.Int64
@@ -152,13 +152,13 @@ func (l *Logistic) strips(ctx context.Context, add func(from, to int, s *lossScr
 	}
 	sum := &LossSums{Grad: make([]float64, dim), Hess: make([]float64, dim*height)}
 	for _, p := range parts {
-		sum.add(p)
+		sum.addSums(p)
 	}
 	return sum, nil
 }
 
-// look computes score and prob of one block at l.coef.
-func (l *Logistic) look(from, to int) {
+// scoreBlock computes score and prob of one block at l.coef.
+func (l *Logistic) scoreBlock(from, to int) {
 	score, prob := l.score[from:to], l.prob[from:to]
 	for i := range score {
 		score[i] = l.coef[len(l.coef)-1]
@@ -187,11 +187,11 @@ func (l *Logistic) look(from, to int) {
 			score[i] = z + float64(c*u[i])
 		}
 	}
-	sigmoids(prob, score)
+	writeSigmoids(prob, score)
 }
 
-// slopes fills slope and curve of one block.
-func (l *Logistic) slopes(s *lossScratch, pos, neg, prob []float64) {
+// fillSlopes fills slope and curve of one block.
+func (l *Logistic) fillSlopes(s *lossScratch, pos, neg, prob []float64) {
 	slope, curve := s.slope[:len(prob)], s.curve[:len(prob)]
 	pos, neg = pos[:len(prob)], neg[:len(prob)]
 	for i, p := range prob {
@@ -200,22 +200,22 @@ func (l *Logistic) slopes(s *lossScratch, pos, neg, prob []float64) {
 	}
 }
 
-// gradient adds one block to the gradient.
-func (l *Logistic) gradient(from, to int, slope, grad []float64) {
+// addGradient adds one block to the gradient.
+func (l *Logistic) addGradient(from, to int, slope, grad []float64) {
 	slope = slope[:to-from]
 	for k, index := range l.index {
 		if index == nil {
-			grad[l.constant[k][0]] += dot(slope, l.value[k][from:to])
+			grad[l.constant[k][0]] += dotProduct(slope, l.value[k][from:to])
 			continue
 		}
 		for i, f := range index[from:to] {
 			grad[f] += slope[i]
 		}
 	}
-	grad[len(grad)-1] += total(slope)
+	grad[len(grad)-1] += sumInterleaved(slope)
 }
 
-func equal(a, b []float64) bool {
+func equalVectors(a, b []float64) bool {
 	if len(a) != len(b) {
 		return false
 	}

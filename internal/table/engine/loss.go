@@ -62,11 +62,11 @@ func GroupWeights(positive, negative []float64) Weigh {
 // added in order, so the result does not depend on the number of processors.
 // It fails only when ctx ends or the lengths do not agree.
 func LogisticSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, coef []float64) (*LossSums, error) {
-	return sums(ctx, sp, cols, rows, weigh, nil, coef)
+	return sumLosses(ctx, sp, cols, rows, weigh, nil, coef)
 }
 
-// sums is LogisticSums where sh is nil, else MarginSums.
-func sums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, sh *shape, coef []float64) (*LossSums, error) {
+// sumLosses is LogisticSums where sh is nil, else MarginSums.
+func sumLosses(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, sh *shape, coef []float64) (*LossSums, error) {
 	if len(coef) != sp.Width()+1 {
 		return nil, fmt.Errorf("engine: loss sums: coef must have %d numbers, one per feature and the intercept (got %d)", sp.Width()+1, len(coef))
 	}
@@ -80,7 +80,7 @@ func sums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int
 			scratch := newLossScratch(len(m.tables))
 			for s := next.Add(1) - 1; int(s) < len(strips); s = next.Add(1) - 1 {
 				from, to := int(s)*rows/len(strips), int(s+1)*rows/len(strips)
-				strips[s] = m.strip(ctx, from, to, weigh, scratch)
+				strips[s] = m.sumStrip(ctx, from, to, weigh, scratch)
 			}
 		})
 	}
@@ -90,9 +90,9 @@ func sums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int
 	}
 	sum := newLossSums(len(coef))
 	for _, s := range strips {
-		sum.add(s)
+		sum.addSums(s)
 	}
-	sum.mirror()
+	sum.mirrorHessian()
 	return sum, nil
 }
 
@@ -167,25 +167,25 @@ func newLossScratch(columns int) *lossScratch {
 	return s
 }
 
-// strip sums rows from..to-1; what it returns is incomplete once ctx has ended.
-func (m *lossModel) strip(ctx context.Context, from, to int, weigh Weigh, s *lossScratch) *LossSums {
+// sumStrip sums rows from..to-1; what it returns is incomplete once ctx has ended.
+func (m *lossModel) sumStrip(ctx context.Context, from, to int, weigh Weigh, s *lossScratch) *LossSums {
 	sum := newLossSums(m.dim)
 	for at := from; at < to && ctx.Err() == nil; at += lossBlock {
 		n := min(lossBlock, to-at)
-		m.look(at, n, s)
+		m.scoreBlock(at, n, s)
 		weigh(at, s.pos[:n], s.neg[:n])
 		if m.shape == nil {
-			sum.Loss += losses(s, n)
+			sum.Loss += fillLosses(s, n)
 		} else {
-			sum.Loss += m.shape.losses(n, s)
+			sum.Loss += m.shape.fillLosses(n, s)
 		}
-		m.scatter(n, s, sum)
+		m.scatterBlock(n, s, sum)
 	}
 	return sum
 }
 
-// look fetches each cell's feature and value and adds up the scores.
-func (m *lossModel) look(at, n int, s *lossScratch) {
+// scoreBlock fetches each cell's feature and value and adds up the scores.
+func (m *lossModel) scoreBlock(at, n int, s *lossScratch) {
 	for i := range n {
 		s.score[i] = m.bias
 	}
@@ -200,12 +200,12 @@ func (m *lossModel) look(at, n int, s *lossScratch) {
 	}
 }
 
-// losses fills slope and curve and returns the block's loss. Everything is
+// fillLosses fills slope and curve and returns the block's loss. Everything is
 // written in e = exp(-|z|) ≤ 1, so nothing overflows and neither tail of the
 // sigmoid is a difference of nearly equal numbers. Products stand in float64()
 // here and below because a compiler may otherwise fuse them with an addition,
 // and not every machine would.
-func losses(s *lossScratch, n int) (sum float64) {
+func fillLosses(s *lossScratch, n int) (sum float64) {
 	for i := range n {
 		z, pos, neg := s.score[i], s.pos[i], s.neg[i]
 		e := math.Exp(-math.Abs(z))
@@ -223,28 +223,28 @@ func losses(s *lossScratch, n int) (sum float64) {
 	return sum
 }
 
-// scatter adds the block to the gradient and the Hessian.
-func (m *lossModel) scatter(n int, s *lossScratch, sum *LossSums) {
+// scatterBlock adds the block to the gradient and the Hessian.
+func (m *lossModel) scatterBlock(n int, s *lossScratch, sum *LossSums) {
 	slope := s.slope[:n]
 	for k := range m.tables {
 		index, value := s.index[k][:n], s.value[k][:n]
 		if m.tables[k].one {
-			sum.Grad[index[0]] += dot(slope, value)
+			sum.Grad[index[0]] += dotProduct(slope, value)
 			continue
 		}
 		for i, f := range index {
 			sum.Grad[f] += float64(slope[i] * value[i])
 		}
 	}
-	sum.Grad[m.dim-1] += total(slope)
-	m.curves(n, s, sum)
+	sum.Grad[m.dim-1] += sumInterleaved(slope)
+	m.addCurves(n, s, sum)
 }
 
-// curves adds the block to the upper triangle of the Hessian. Features of later
+// addCurves adds the block to the upper triangle of the Hessian. Features of later
 // columns have larger indices and the intercept is last, so the triangle needs
 // no comparison. Where the place of a sum is the same for all rows it is summed
 // in registers first.
-func (m *lossModel) curves(n int, s *lossScratch, sum *LossSums) {
+func (m *lossModel) addCurves(n int, s *lossScratch, sum *LossSums) {
 	d := m.dim - 1
 	curve, scaled := s.curve[:n], s.scaled[:n]
 	for k := range m.tables {
@@ -253,7 +253,7 @@ func (m *lossModel) curves(n int, s *lossScratch, sum *LossSums) {
 			scaled[i] = float64(curve[i] * v)
 		}
 		if f := int(index[0]); m.tables[k].one {
-			sum.Hess[f*m.dim+d] += total(scaled)
+			sum.Hess[f*m.dim+d] += sumInterleaved(scaled)
 		} else {
 			for i, f := range index {
 				sum.Hess[int(f)*m.dim+d] += scaled[i]
@@ -263,7 +263,7 @@ func (m *lossModel) curves(n int, s *lossScratch, sum *LossSums) {
 			index2, value2 := s.index[l][:n], s.value[l][:n]
 			switch one, one2 := m.tables[k].one, m.tables[l].one; {
 			case one && one2:
-				sum.Hess[int(index[0])*m.dim+int(index2[0])] += dot(scaled, value2)
+				sum.Hess[int(index[0])*m.dim+int(index2[0])] += dotProduct(scaled, value2)
 			case one:
 				row := sum.Hess[int(index[0])*m.dim:]
 				for i, f := range index2 {
@@ -281,15 +281,15 @@ func (m *lossModel) curves(n int, s *lossScratch, sum *LossSums) {
 			}
 		}
 	}
-	sum.Hess[d*m.dim+d] += total(curve)
+	sum.Hess[d*m.dim+d] += sumInterleaved(curve)
 }
 
-// dot is the scalar product of vectors of one length.
-func dot(a, b []float64) float64 { return floats.Dot(a, b) }
+// dotProduct is the scalar product of vectors of one length.
+func dotProduct(a, b []float64) float64 { return floats.Dot(a, b) }
 
-// total adds in four interleaved sums: one sum would wait for each addition to
+// sumInterleaved adds in four interleaved sums: one sum would wait for each addition to
 // finish before the next.
-func total(a []float64) float64 {
+func sumInterleaved(a []float64) float64 {
 	var p, q, r, s float64
 	for ; len(a) >= 4; a = a[4:] {
 		p += a[0]
@@ -307,7 +307,7 @@ func newLossSums(dim int) *LossSums {
 	return &LossSums{Grad: make([]float64, dim), Hess: make([]float64, dim*dim)}
 }
 
-func (l *LossSums) add(m *LossSums) {
+func (l *LossSums) addSums(m *LossSums) {
 	l.Loss += m.Loss
 	for i, g := range m.Grad {
 		l.Grad[i] += g
@@ -317,8 +317,8 @@ func (l *LossSums) add(m *LossSums) {
 	}
 }
 
-// mirror copies the upper triangle of the Hessian to the lower.
-func (l *LossSums) mirror() {
+// mirrorHessian copies the upper triangle of the Hessian to the lower.
+func (l *LossSums) mirrorHessian() {
 	if l.Hess == nil {
 		return
 	}

@@ -58,8 +58,8 @@ type Rows struct {
 	Weights     []float64
 }
 
-// bites reports whether some row of sp is shortened below Scale.
-func (r Rows) bites(sp *feature.Space) bool {
+// shortensRows reports whether some row of sp is shortened below Scale.
+func (r Rows) shortensRows(sp *feature.Space) bool {
 	return r.Scale*math.Sqrt(float64(len(sp.Columns)+1)) > r.Norm
 }
 
@@ -67,7 +67,7 @@ func (r Rows) bites(sp *feature.Space) bool {
 // x_i shaped by r, with its gradient and Hessian in coef. Arguments, cost and
 // errors are those of LogisticSums.
 func MarginSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, l Loss, r Rows, coef []float64) (*LossSums, error) {
-	return sums(ctx, sp, cols, rows, weigh, &shape{l, r, r.bites(sp)}, coef)
+	return sumLosses(ctx, sp, cols, rows, weigh, &shape{l, r, r.shortensRows(sp)}, coef)
 }
 
 // shape is a loss and its rows.
@@ -77,8 +77,8 @@ type shape struct {
 	bites bool
 }
 
-// factors fills s.factor with t for each row of a block that look has fetched.
-func (sh *shape) factors(n int, s *lossScratch) {
+// fillFactors fills s.factor with t for each row of a block that look has fetched.
+func (sh *shape) fillFactors(n int, s *lossScratch) {
 	t := s.factor[:n]
 	for i := range t {
 		t[i] = sh.rows.Scale
@@ -95,11 +95,11 @@ func (sh *shape) factors(n int, s *lossScratch) {
 	}
 }
 
-// losses is losses of a margin: it scales the scores of a block, then fills
+// fillLosses is losses of a margin: it scales the scores of a block, then fills
 // slope and curve so that scatter, which knows features without their factor,
 // adds up what is meant: a factor of t in the slope, t² in the curvature.
-func (sh *shape) losses(n int, s *lossScratch) (sum float64) {
-	sh.factors(n, s)
+func (sh *shape) fillLosses(n int, s *lossScratch) (sum float64) {
+	sh.fillFactors(n, s)
 	for i, t := range s.factor[:n] {
 		z := float64(t * s.score[i])
 		v, d, c := 0.0, 0.0, 0.0

@@ -84,11 +84,11 @@ type Layout struct {
 
 // Lay is the part of NewMargins that knows no label.
 func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
-	l := &Layout{order: spread(rows)}
+	l := &Layout{order: spreadOrder(rows)}
 	m := &l.m
 	m.dim, m.scale, m.spare = sp.Width()+1, r.Scale, new(sync.Pool)
-	if r.bites(sp) {
-		m.shorten(sp, cols, rows, r)
+	if r.shortensRows(sp) {
+		m.setFactors(sp, cols, rows, r)
 		m.factor = inOrder(m.factor, l.order)
 	}
 	reader := columnReader{l.order, make([]uint32, rows)}
@@ -101,7 +101,7 @@ func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
 	}
 	slices.SortStableFunc(ks, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	most := min(jointCodes, rows/jointShare)
-	if whole := product(sizes, jointCodes); whole <= rows/collapseShare {
+	if whole := cappedProduct(sizes, jointCodes); whole <= rows/collapseShare {
 		most = max(most, whole)
 	}
 	var members [][]int
@@ -133,28 +133,28 @@ func (l *Layout) Weigh(weigh Weigh) *Margins {
 	weigh(0, pos, neg)
 	m.pos, m.neg = inOrder(pos, l.order), inOrder(neg, l.order)
 	if len(m.joints) == 1 && len(m.plain) == 0 {
-		m.collapse()
+		m.collapseRows()
 	}
 	return m
 }
 
-// shorten sets factor, from what MarginSums does to the same rows.
-func (m *Margins) shorten(sp *feature.Space, cols []column.Column, rows int, r Rows) {
+// setFactors sets factor, from what MarginSums does to the same rows.
+func (m *Margins) setFactors(sp *feature.Space, cols []column.Column, rows int, r Rows) {
 	sh := &shape{rows: r, bites: true}
 	tables, s := newLossModel(sp, cols, make([]float64, m.dim)), newLossScratch(len(sp.Columns))
 	m.scale, m.factor = 1, make([]float64, rows)
 	for at := 0; at < rows; at += lossBlock {
 		n := min(lossBlock, rows-at)
-		tables.look(at, n, s)
-		sh.factors(n, s)
+		tables.scoreBlock(at, n, s)
+		sh.fillFactors(n, s)
 		copy(m.factor[at:], s.factor[:n])
 	}
 }
 
-// spread is an order of rows 0..n-1 in which each run from the first on lies
+// spreadOrder is an order of rows 0..n-1 in which each run from the first on lies
 // evenly over all: multiples of a number near n times the golden section, modulo
 // n (Weyl's sequence).
-func spread(n int) []int32 {
+func spreadOrder(n int) []int32 {
 	step := max(1, int(float64(n)*(math.Sqrt(5)-1)/2))
 	for gcd(step, n) > 1 {
 		step++
@@ -170,8 +170,8 @@ func spread(n int) []int32 {
 	return order
 }
 
-// product of sizes, or more than most where it is more.
-func product(sizes []int, most int) int {
+// cappedProduct of sizes, or more than most where it is more.
+func cappedProduct(sizes []int, most int) int {
 	p := 1
 	for _, s := range sizes {
 		if p *= s; p > most {
@@ -202,7 +202,7 @@ type columnReader struct {
 	codes []uint32 // scratch
 }
 
-func (r columnReader) each(col *column.Column, do func(i int, code uint32)) {
+func (r columnReader) eachCode(col *column.Column, do func(i int, code uint32)) {
 	col.Codes.Read(0, r.codes)
 	for i, row := range r.order {
 		do(i, r.codes[row])
@@ -215,21 +215,21 @@ func newPlainColumn(sp *feature.Space, k int, cols []column.Column, r columnRead
 	p := plainColumn{k: k, feature: first, value: make([]float64, rows)}
 	if width > 1 {
 		p.index = make([]int32, rows)
-		r.each(col, func(i int, c uint32) {
+		r.eachCode(col, func(i int, c uint32) {
 			f, v := sp.Cell(k, col, int(c))
 			p.index[i], p.value[i] = int32(f), v
 		})
 		return p
 	}
 	if sp.Codes(k, col) > rows {
-		r.each(col, func(i int, c uint32) { _, p.value[i] = sp.Cell(k, col, int(c)) })
+		r.eachCode(col, func(i int, c uint32) { _, p.value[i] = sp.Cell(k, col, int(c)) })
 		return p
 	}
 	table := make([]float64, sp.Codes(k, col))
 	for code := range table {
 		_, table[code] = sp.Cell(k, col, code)
 	}
-	r.each(col, func(i int, c uint32) { p.value[i] = table[c] })
+	r.eachCode(col, func(i int, c uint32) { p.value[i] = table[c] })
 	return p
 }
 
@@ -244,15 +244,15 @@ func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column
 			p.index[c], p.value[c] = int32(f), v
 		}
 		j.parts = append(j.parts, p)
-		r.each(col, func(i int, c uint32) { j.code[i] += uint16(int(c) * every) })
+		r.eachCode(col, func(i int, c uint32) { j.code[i] += uint16(int(c) * every) })
 		every *= sizes[k]
 	}
 	return j
 }
 
-// collapse makes one row of the rows with one code. They are equal, and so are
+// collapseRows makes one row of the rows with one code. They are equal, and so are
 // their factors.
-func (m *Margins) collapse() {
+func (m *Margins) collapseRows() {
 	j := &m.joints[0]
 	pos, neg := make([]float64, j.size), make([]float64, j.size)
 	var factor []float64
@@ -309,7 +309,7 @@ func (m *Margins) Head(rows int) *Margins {
 }
 
 // Weight is what all rows stand for together.
-func (m *Margins) Weight() float64 { return total(m.pos) + total(m.neg) }
+func (m *Margins) Weight() float64 { return sumInterleaved(m.pos) + sumInterleaved(m.neg) }
 
 // Sums are the gradient and, with hess, the Hessian of MarginSums at coef for
 // the loss l, to an absolute error of some 1e-13 of the weights. The value of
@@ -325,12 +325,12 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 	}
 	first := m.newScratch(hess) // its tables serve all
 	defer m.spare.Put(first)
-	m.tabulate(scaled, first.tables)
+	m.tabulateJoints(scaled, first.tables)
 	strips := make([]*LossSums, m.stripCount())
 	var next atomic.Int64
 	work := func(s *marginScratch) {
 		for p := int(next.Add(1) - 1); p < len(strips); p = int(next.Add(1) - 1) {
-			strips[p] = m.strip(ctx, p*m.Len()/len(strips), (p+1)*m.Len()/len(strips), l, scaled, first.tables, s, hess)
+			strips[p] = m.sumStrip(ctx, p*m.Len()/len(strips), (p+1)*m.Len()/len(strips), l, scaled, first.tables, s, hess)
 		}
 	}
 	var workers sync.WaitGroup
@@ -348,7 +348,7 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 	}
 	sum := strips[0]
 	for _, s := range strips[1:] {
-		sum.add(s)
+		sum.addSums(s)
 	}
 	for f := range sum.Grad {
 		sum.Grad[f] *= m.scale
@@ -356,7 +356,7 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 	for f := range sum.Hess {
 		sum.Hess[f] *= float64(m.scale * m.scale)
 	}
-	sum.mirror()
+	sum.mirrorHessian()
 	return sum, nil
 }
 
@@ -369,8 +369,8 @@ func (m *Margins) stripCount() int {
 	return max(1, min((m.Len()+marginStrip-1)/marginStrip, maxStrips, fit))
 }
 
-// tabulate writes what each code of each joint adds to a score.
-func (m *Margins) tabulate(coef []float64, tables []*jointTable) {
+// tabulateJoints writes what each code of each joint adds to a score.
+func (m *Margins) tabulateJoints(coef []float64, tables []*jointTable) {
 	for t, j := range m.joints {
 		table := tables[t][:j.size]
 		table[0] = 0
@@ -413,7 +413,7 @@ func (m *Margins) newScratch(hess bool) *marginScratch {
 	return s
 }
 
-func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float64, tables []*jointTable, s *marginScratch, hess bool) *LossSums {
+func (m *Margins) sumStrip(ctx context.Context, from, to int, l Loss, coef []float64, tables []*jointTable, s *marginScratch, hess bool) *LossSums {
 	sum := &LossSums{Grad: make([]float64, m.dim)}
 	var model *lossModel
 	if hess {
@@ -427,23 +427,23 @@ func (m *Margins) strip(ctx context.Context, from, to int, l Loss, coef []float6
 	for at := from; at < to && ctx.Err() == nil; at += lossBlock {
 		n := min(lossBlock, to-at)
 		if zero {
-			m.half(at, n, s)
+			m.fillAtZero(at, n, s)
 		} else {
-			m.look(at, n, coef, tables, s)
-			m.losses(at, n, l, s, hess)
+			m.scoreBlock(at, n, coef, tables, s)
+			m.fillLosses(at, n, l, s, hess)
 		}
-		m.gradient(at, n, s, sum.Grad)
+		m.addGradient(at, n, s, sum.Grad)
 		if hess {
-			m.widen(at, n, s)
-			model.curves(n, s.lossScratch, sum)
+			m.fetchCells(at, n, s)
+			model.addCurves(n, s.lossScratch, sum)
 		}
 	}
-	m.share(s, sum.Grad)
+	m.shareGradient(s, sum.Grad)
 	return sum
 }
 
-// look adds up the scores.
-func (m *Margins) look(at, n int, coef []float64, tables []*jointTable, s *marginScratch) {
+// scoreBlock adds up the scores.
+func (m *Margins) scoreBlock(at, n int, coef []float64, tables []*jointTable, s *marginScratch) {
 	score, constant := s.score[:n], coef[len(coef)-1]
 	t := 0
 	if len(tables) >= 2 {
@@ -489,8 +489,8 @@ func (m *Margins) look(at, n int, coef []float64, tables []*jointTable, s *margi
 	}
 }
 
-// losses fills slope and, with curves, curve, the factor of each row included.
-func (m *Margins) losses(at, n int, l Loss, s *marginScratch, curves bool) {
+// fillLosses fills slope and, with curves, curve, the factor of each row included.
+func (m *Margins) fillLosses(at, n int, l Loss, s *marginScratch, curves bool) {
 	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 	score, slope, curve := s.score[:n], s.slope[:n], s.curve[:n]
 	if l.Huber > 0 {
@@ -501,7 +501,7 @@ func (m *Margins) losses(at, n int, l Loss, s *marginScratch, curves bool) {
 			curve[i] = float64(pos[i]*c) + float64(neg[i]*g)
 		}
 	} else {
-		sigmoids(s.prob[:n], score)
+		writeSigmoids(s.prob[:n], score)
 		for i, p := range s.prob[:n] {
 			slope[i] = float64((pos[i]+neg[i])*p) - pos[i]
 		}
@@ -521,9 +521,9 @@ func (m *Margins) losses(at, n int, l Loss, s *marginScratch, curves bool) {
 	}
 }
 
-// half is look and losses of the logistic loss where all scores are zero, the
+// fillAtZero is look and losses of the logistic loss where all scores are zero, the
 // place every fit starts from.
-func (m *Margins) half(at, n int, s *marginScratch) {
+func (m *Margins) fillAtZero(at, n int, s *marginScratch) {
 	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 	slope, curve := s.slope[:n], s.curve[:n]
 	for i, w := range pos {
@@ -540,8 +540,8 @@ func allZero(coef []float64) bool {
 	return true
 }
 
-// gradient adds one block; the joints' part waits for share.
-func (m *Margins) gradient(at, n int, s *marginScratch, grad []float64) {
+// addGradient adds one block; the joints' part waits for share.
+func (m *Margins) addGradient(at, n int, s *marginScratch, grad []float64) {
 	slope := s.slope[:n]
 	t := 0
 	for ; t+2 <= len(m.joints); t += 2 { // four sums that need not wait for each other
@@ -574,18 +574,18 @@ func (m *Margins) gradient(at, n int, s *marginScratch, grad []float64) {
 	}
 	for _, p := range m.plain {
 		if p.index == nil {
-			grad[p.feature] += dot(slope, p.value[at:][:n])
+			grad[p.feature] += dotProduct(slope, p.value[at:][:n])
 			continue
 		}
 		for i, f := range p.index[at:][:n] {
 			grad[f] += float64(slope[i] * p.value[at+i])
 		}
 	}
-	grad[len(grad)-1] += total(slope)
+	grad[len(grad)-1] += sumInterleaved(slope)
 }
 
-// share shares out the sums of the joints among features, and clears them.
-func (m *Margins) share(s *marginScratch, grad []float64) {
+// shareGradient shares out the sums of the joints among features, and clears them.
+func (m *Margins) shareGradient(s *marginScratch, grad []float64) {
 	for t, j := range m.joints {
 		sums, other := s.slopes[t][:j.size], s.other[t][:j.size]
 		for c, x := range other {
@@ -597,7 +597,7 @@ func (m *Margins) share(s *marginScratch, grad []float64) {
 			for v := range p.codes {
 				at := v * p.every
 				run := sums[at:][:p.every]
-				grad[p.index[at]] += float64(total(run) * p.value[at])
+				grad[p.index[at]] += float64(sumInterleaved(run) * p.value[at])
 				if v > 0 {
 					for c, x := range run {
 						sums[c] += x
@@ -609,9 +609,9 @@ func (m *Margins) share(s *marginScratch, grad []float64) {
 	}
 }
 
-// widen fetches each cell's feature and value; of a column of one feature, the
+// fetchCells fetches each cell's feature and value; of a column of one feature, the
 // first row's feature stands for all.
-func (m *Margins) widen(at, n int, s *marginScratch) {
+func (m *Margins) fetchCells(at, n int, s *marginScratch) {
 	for _, j := range m.joints {
 		for _, p := range j.parts {
 			index, value := s.index[p.k][:n], s.value[p.k][:n]

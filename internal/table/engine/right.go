@@ -33,7 +33,7 @@ func (m *Margins) Right(ctx context.Context, coef []float64, cuts Cuts) ([]float
 	plain.factor = nil
 	s := m.newScratch(false)
 	defer m.spare.Put(s)
-	plain.tabulate(coef, s.tables)
+	plain.tabulateJoints(coef, s.tables)
 	inverse, most := 1/cuts.Step, float64(cuts.Count)
 	gain := make([]float64, cuts.Count+1) // by the number of cuts that a row passes: what it is worth to be called positive
 	for at := 0; at < m.Len(); at += lossBlock {
@@ -41,7 +41,7 @@ func (m *Margins) Right(ctx context.Context, coef []float64, cuts Cuts) ([]float
 			return nil, err
 		}
 		n := min(lossBlock, m.Len()-at)
-		plain.look(at, n, coef, s.tables, s)
+		plain.scoreBlock(at, n, coef, s.tables, s)
 		pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 		for i, z := range s.score[:n] {
 			passed := 0
@@ -54,7 +54,7 @@ func (m *Margins) Right(ctx context.Context, coef []float64, cuts Cuts) ([]float
 		}
 	}
 	right := make([]float64, cuts.Count)
-	sum := total(m.neg)
+	sum := sumInterleaved(m.neg)
 	for k := cuts.Count - 1; k >= 0; k-- {
 		sum += gain[k+1]
 		right[k] = sum

@@ -15,14 +15,14 @@ func TestSigmoidsEqualTheDefinition(t *testing.T) {
 		score = append(score, r.NormFloat64()*math.Pow(10, 4*r.Float64()-2))
 	}
 	got := make([]float64, len(score))
-	sigmoids(got, score)
+	writeSigmoids(got, score)
 	for i, z := range score {
 		want := 1 / (1 + math.Exp(-z))
 		if !(math.Abs(got[i]-want) <= 5e-13*want) {
 			t.Fatalf("sigmoid(%v) = %v, want %v", z, got[i], want)
 		}
 	}
-	sigmoids(got[:1], []float64{math.NaN()})
+	writeSigmoids(got[:1], []float64{math.NaN()})
 	if !math.IsNaN(got[0]) {
 		t.Errorf("sigmoid(NaN) = %v", got[0])
 	}
@@ -35,7 +35,7 @@ func BenchmarkSigmoids(b *testing.B) {
 	}
 	prob := make([]float64, len(score))
 	for b.Loop() {
-		sigmoids(prob, score)
+		writeSigmoids(prob, score)
 	}
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N*len(score)), "ns/row")
 }

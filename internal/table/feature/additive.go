@@ -264,14 +264,14 @@ func (b *BoundAdditive) Scores(from int, out []int64, scratch []uint32) {
 	for i := range out {
 		out[i] = b.start
 	}
-	add(b.clipped, from, out, scratch)
+	addTerms(b.clipped, from, out, scratch)
 	for i, z := range out {
 		out[i] = min(max(z, b.low), b.high)
 	}
-	add(b.terms, from, out, scratch)
+	addTerms(b.terms, from, out, scratch)
 }
 
-func add(terms []boundShape, from int, out []int64, scratch []uint32) {
+func addTerms(terms []boundShape, from int, out []int64, scratch []uint32) {
 	codes, spare := scratch[:len(out)], scratch[len(out):]
 	for k := range terms {
 		units := terms[k].units

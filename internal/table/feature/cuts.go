@@ -18,17 +18,17 @@ func Cuts(c *schema.Column, bins int) []float64 {
 	case c.Kind == schema.Category:
 		return nil
 	case len(c.Edges) > 0:
-		return thin(c.Edges, bins)
+		return thinEdges(c.Edges, bins)
 	}
-	return steps(c, bins, heavyBulk)
+	return cutSteps(c, bins, heavyBulk)
 }
 
 // Fine cuts a number without declared edges into many cells, as Cuts does; but
 // where the tail is heavy it spends as many on each order of magnitude, from 1 on.
-func Fine(c *schema.Column, cells int) []float64 { return steps(c, cells, math.Inf(1)) }
+func Fine(c *schema.Column, cells int) []float64 { return cutSteps(c, cells, math.Inf(1)) }
 
-// steps cuts between whole numbers or in equal steps on the column's scale.
-func steps(c *schema.Column, bins int, bulk float64) []float64 {
+// cutSteps cuts between whole numbers or in equal steps on the column's scale.
+func cutSteps(c *schema.Column, bins int, bulk float64) []float64 {
 	if Whole(c, bins) {
 		var out []float64
 		for k := range int(c.Upper - c.Lower) {
@@ -37,7 +37,7 @@ func steps(c *schema.Column, bins int, bulk float64) []float64 {
 		return out
 	}
 	to, from := scaleOf(c, bulk)
-	return between(nil, c, from, to(c.Lower), to(c.Upper), bins)
+	return appendEdges(nil, c, from, to(c.Lower), to(c.Upper), bins)
 }
 
 // Whole reports whether a number without declared edges, cut into at most so many
@@ -47,9 +47,9 @@ func Whole(c *schema.Column, bins int) bool {
 	return c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) && span >= 2 && span < max(wholeNumbers, float64(bins))
 }
 
-// between appends the edges of so many equal steps from lo to hi on a scale, as
+// appendEdges appends the edges of so many equal steps from lo to hi on a scale, as
 // far as they lie inside the bounds and apart.
-func between(edges []float64, c *schema.Column, from func(float64) float64, lo, hi float64, bins int) []float64 {
+func appendEdges(edges []float64, c *schema.Column, from func(float64) float64, lo, hi float64, bins int) []float64 {
 	for k := 1; k < bins; k++ {
 		e := from(lo + (hi-lo)*float64(k)/float64(bins))
 		if e > c.Lower && e < c.Upper && (len(edges) == 0 || e > edges[len(edges)-1]) {
@@ -65,7 +65,7 @@ func Finer(c *schema.Column, edges []float64, parts int) (finer []float64) {
 	to, from := scaleOf(c, heavyBulk)
 	last := c.Lower
 	for _, e := range append(slices.Clone(edges), c.Upper) {
-		finer = between(finer, c, from, to(last), to(e), parts)
+		finer = appendEdges(finer, c, from, to(last), to(e), parts)
 		if e < c.Upper && (len(finer) == 0 || e > finer[len(finer)-1]) {
 			finer = append(finer, e)
 		}
@@ -86,8 +86,8 @@ func Middles(c *schema.Column, edges []float64) []float64 {
 	return out
 }
 
-// thin keeps at most bins-1 edges, evenly by their place in the list.
-func thin(edges []float64, bins int) []float64 {
+// thinEdges keeps at most bins-1 edges, evenly by their place in the list.
+func thinEdges(edges []float64, bins int) []float64 {
 	n := len(edges)
 	if n < bins {
 		return edges

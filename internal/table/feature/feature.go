@@ -63,7 +63,7 @@ func NewSpace(s *schema.Schema, enc Encoding, cols []int) (*Space, error) {
 		b := block{first: len(sp.Names), col: c}
 		switch {
 		case c.Kind == schema.Number:
-			b.lo, b.hi = transform(c.Transform, c.Lower), transform(c.Transform, c.Upper)
+			b.lo, b.hi = transformNumber(c.Transform, c.Lower), transformNumber(c.Transform, c.Upper)
 			sp.Names = append(sp.Names, c.Name)
 		case enc == Ordinal:
 			sp.Names = append(sp.Names, c.Name)
@@ -96,7 +96,7 @@ func (sp *Space) Number(k int, x float64) (index int, value float64) {
 	b := &sp.blocks[k]
 	// The conversion forbids a fused multiply-subtract, which some machines
 	// would round differently.
-	return b.first, float64(2*(transform(b.col.Transform, x)-b.lo)/(b.hi-b.lo)) - 1
+	return b.first, float64(2*(transformNumber(b.col.Transform, x)-b.lo)/(b.hi-b.lo)) - 1
 }
 
 // Code encodes a cell of the k-th column, a category: the feature and its value.
@@ -143,7 +143,7 @@ func (sp *Space) Reach(coef []float64) (reach float64) {
 	return reach
 }
 
-func transform(t schema.Transform, x float64) float64 {
+func transformNumber(t schema.Transform, x float64) float64 {
 	if t == schema.Log1p {
 		return math.Log1p(x)
 	}

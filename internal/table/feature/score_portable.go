@@ -4,4 +4,4 @@
 
 package feature
 
-func (p *Prepared) score(offsets []uint32, b int, bits []uint32) { p.answer(offsets, b, bits) }
+func (p *Prepared) score(offsets []uint32, b int, bits []uint32) { p.answerBlock(offsets, b, bits) }

@@ -39,7 +39,7 @@ type upper [blockLanes / 4]uint64
 // NewScorer prepares the thresholds cs of space sp.
 func NewScorer(sp *Space, cs []Threshold) *Scorer {
 	s := &Scorer{sp: sp, cs: cs}
-	s.start = make([]uint64, s.blocks()*blockWords)
+	s.start = make([]uint64, s.blockCount()*blockWords)
 	lift := int64(len(sp.Columns)) << sp.fixedBits()
 	for t, c := range cs {
 		s.start[t/2] |= uint64(int64(sp.Fixed(c.Bias, 1))+1<<31-lift) << (32 * (t & 1))
@@ -64,7 +64,7 @@ func upperHalves(lanes []uint64) []upper {
 // Words is the number of 64-bit words Answers writes per row.
 func (s *Scorer) Words() int { return (len(s.cs) + 63) / 64 }
 
-func (s *Scorer) blocks() int { return (len(s.cs) + blockLanes - 1) / blockLanes }
+func (s *Scorer) blockCount() int { return (len(s.cs) + blockLanes - 1) / blockLanes }
 
 // Prepared is a Scorer bound to the columns of one table.
 type Prepared struct {
@@ -109,14 +109,14 @@ func (s *Scorer) Bind(cols []column.Column) *Prepared {
 		entries[at] *= size(k)
 	}
 	for i := range joints {
-		p.tabulate(cols, joints[i], entries[i])
+		p.tabulateJoint(cols, joints[i], entries[i])
 	}
 	p.upper = upperHalves(p.flat)
 	return p
 }
 
-// tabulate appends the joint table of the columns ks of the space.
-func (p *Prepared) tabulate(cols []column.Column, ks []int, entries int) {
+// tabulateJoint appends the joint table of the columns ks of the space.
+func (p *Prepared) tabulateJoint(cols []column.Column, ks []int, entries int) {
 	s, stride := p.s, len(p.s.start)
 	j := joint{base: uint32(len(p.flat) / blockWords)}
 	table := make([]uint64, entries*stride)
@@ -160,14 +160,14 @@ const batchRows = 256
 // len(out) is rows × Words().
 func (p *Prepared) Answers(from int, out []uint64) {
 	s := p.s
-	blocks, words := s.blocks(), s.Words()
+	blocks, words := s.blockCount(), s.Words()
 	rows := len(out) / words
 	offsets := make([]uint32, batchRows*len(p.joints)) // row by row
 	place, bits := make([]uint32, batchRows), make([]uint32, batchRows)
 	for at := 0; at < rows; at += batchRows {
 		m := min(batchRows, rows-at)
 		for k := range p.joints {
-			p.joints[k].offsets(from+at, place[:m], uint32(blocks))
+			p.joints[k].writeOffsets(from+at, place[:m], uint32(blocks))
 			for i, o := range place[:m] {
 				offsets[i*len(p.joints)+k] = o
 			}
@@ -183,8 +183,8 @@ func (p *Prepared) Answers(from int, out []uint64) {
 	}
 }
 
-// offsets writes the place of each row's entry in flat, counted in blocks.
-func (j *joint) offsets(from int, out []uint32, blocks uint32) {
+// writeOffsets writes the place of each row's entry in flat, counted in blocks.
+func (j *joint) writeOffsets(from int, out []uint32, blocks uint32) {
 	clear(out)
 	for k := range j.cols {
 		j.cols[k].Mix(from, j.sizes[k], out)
@@ -194,8 +194,8 @@ func (j *joint) offsets(from int, out []uint32, blocks uint32) {
 	}
 }
 
-// answer sets bit t of bits[i] where lane t of block b of row i answers positive.
-func (p *Prepared) answer(offsets []uint32, b int, bits []uint32) {
+// answerBlock sets bit t of bits[i] where lane t of block b of row i answers positive.
+func (p *Prepared) answerBlock(offsets []uint32, b int, bits []uint32) {
 	start, table, joints := &p.s.upper[b], p.upper[min(b, len(p.upper)):], len(p.joints) // without columns there is no table
 	carry := uint64(joints) * 0x0001000100010001                                         // at most
 	for i := range bits {
@@ -222,7 +222,7 @@ func (p *Prepared) answer(offsets []uint32, b int, bits []uint32) {
 		x |= (w0&tops)>>3 | (w1&tops)>>2 | (w2&tops)>>1 | w3&tops
 		doubt |= (w0 ^ (w0 + carry)) | (w1 ^ (w1 + carry)) | (w2 ^ (w2 + carry)) | (w3 ^ (w3 + carry))
 		if doubt&tops != 0 {
-			bits[i] = p.exactly(row, b)
+			bits[i] = p.answerRow(row, b)
 			continue
 		}
 		// The answers of lanes 8s..8s+7 are bits 16s+8..16s+15.
@@ -235,8 +235,8 @@ func (p *Prepared) answer(offsets []uint32, b int, bits []uint32) {
 // tops are the top bits of the upper halves in a word.
 const tops = 0x8000800080008000
 
-// exactly is answer of one row by whole lanes.
-func (p *Prepared) exactly(offsets []uint32, b int) (answers uint32) {
+// answerRow is answer of one row by whole lanes.
+func (p *Prepared) answerRow(offsets []uint32, b int) (answers uint32) {
 	lanes := ([blockWords]uint64)(p.s.start[b*blockWords:])
 	for _, o := range offsets {
 		for w, add := range (*[blockWords]uint64)(p.flat[(int(o)+b)*blockWords:]) {

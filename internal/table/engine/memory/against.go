@@ -28,8 +28,8 @@ func (m *Table) Against(level int) engine.Table {
 	return &Table{m.t, &s, level, m.laid, m.scored}
 }
 
-// code is the code in the view of a code of the whole label.
-func (m *Table) code(whole int) int {
+// viewCode is the code in the view of a code of the whole label.
+func (m *Table) viewCode(whole int) int {
 	switch {
 	case m.schema == m.t.Schema:
 		return whole
@@ -39,8 +39,8 @@ func (m *Table) code(whole int) int {
 	return 0
 }
 
-// binary refuses a label of more than two levels.
-func (m *Table) binary(what string) error {
+// checkBinary refuses a label of more than two levels.
+func (m *Table) checkBinary(what string) error {
 	if n := m.schema.Classes(); n != 2 {
 		return fmt.Errorf("memory: %s need a label with 2 levels (schema %q has %d)", what, m.schema.Name, n)
 	}

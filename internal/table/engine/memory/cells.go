@@ -16,7 +16,7 @@ import (
 // where f is the last call's with a shape more; memory 4 bytes per row, which
 // stay until the table goes, and one counter per bin and label on each core.
 func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
-	if err := m.binary("cells"); err != nil {
+	if err := m.checkBinary("cells"); err != nil {
 		return nil, err
 	}
 	q := &cells{t: m}
@@ -24,21 +24,21 @@ func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 	for k := range bins {
 		q.asked = append(q.asked, placeOf(&bins[k], m.t.Cols))
 	}
-	if f != nil && fits(f) {
+	if f != nil && fitsUnits(f) {
 		m.scored.Lock()
 		defer m.scored.Unlock()
 	}
-	q.under(f)
+	q.setWeights(f)
 	chunks := (m.t.Rows + cellRows - 1) / cellRows
 	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
 	parts := make([][][]uint64, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
-		parts[w] = q.empty()
+		parts[w] = q.emptySums()
 		wg.Go(func() {
 			s := &cellScratch{bins: make([]uint32, cellRows), spare: make([]uint32, 2*cellRows), score: make([]int64, cellRows), weighed: make([]uint32, cellRows)}
 			for c := w; c < chunks && ctx.Err() == nil; c += workers {
-				q.add(c*cellRows, min((c+1)*cellRows, m.t.Rows), s, parts[w])
+				q.addRows(c*cellRows, min((c+1)*cellRows, m.t.Rows), s, parts[w])
 			}
 		})
 	}
@@ -47,7 +47,7 @@ func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	if q.margins != nil {
-		m.scored.keep(f, m.positive)
+		m.scored.keepScore(f, m.positive)
 	}
 	out := make([]engine.CellSums, len(bins))
 	for k := range out {
@@ -55,7 +55,7 @@ func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 		out[k] = engine.CellSums{Positive: make([]uint64, n), Negative: make([]uint64, n)}
 		for _, p := range parts {
 			for at := range q.asked[k].places {
-				bin := q.asked[k].bin(at)
+				bin := q.asked[k].binOf(at)
 				out[k].Negative[bin] += p[k][2*at]
 				out[k].Positive[bin] += p[k][2*at+1]
 			}
@@ -86,17 +86,17 @@ type cellScratch struct {
 	weighed []uint32 // weights as weigh writes them
 }
 
-// under says what rows weigh.
-func (q *cells) under(f *feature.Additive) {
+// setWeights says what rows weigh.
+func (q *cells) setWeights(f *feature.Additive) {
 	if f == nil {
 		return // all the same
 	}
-	if !fits(f) {
+	if !fitsUnits(f) {
 		q.score = f.Bind(q.t.t.Cols)
 		return
 	}
 	kept := q.t.scored
-	more, ok := kept.beyond(f, q.t.positive)
+	more, ok := kept.newShapes(f, q.t.positive)
 	kept.score = nil // until they are of f
 	if kept.margins == nil {
 		kept.margins = make([]int32, q.t.t.Rows)
@@ -111,42 +111,42 @@ func (q *cells) under(f *feature.Additive) {
 	}
 }
 
-// empty holds, for each question, the sums of a place at twice its number and, of
+// emptySums holds, for each question, the sums of a place at twice its number and, of
 // the positive label, one further.
-func (q *cells) empty() (out [][]uint64) {
+func (q *cells) emptySums() (out [][]uint64) {
 	for k := range q.asked {
 		out = append(out, make([]uint64, 2*q.asked[k].places))
 	}
 	return out
 }
 
-// add adds rows from..to-1.
-func (q *cells) add(from, to int, s *cellScratch, into [][]uint64) {
+// addRows adds rows from..to-1.
+func (q *cells) addRows(from, to int, s *cellScratch, into [][]uint64) {
 	weighed := s.weighed[:to-from]
 	switch {
 	case q.margins != nil:
 		margins := q.margins[from:to]
 		if q.score != nil {
-			q.begin(from, margins, s)
+			q.writeMargins(from, margins, s)
 		}
 		for k := range q.addends {
-			q.addends[k].add(from, margins, s)
+			q.addends[k].addTo(from, margins, s)
 		}
-		q.weights.weigh(margins, weighed)
+		q.weights.writeWeights(margins, weighed)
 	case q.score != nil:
-		q.far(from, weighed, s)
+		q.weighLongScores(from, weighed, s)
 	default:
 		for i, l := range q.t.t.Labels[from:to] {
 			weighed[i] = engine.WeightOne<<1 | q.side[l]
 		}
 	}
 	for k := range q.asked {
-		q.asked[k].sum(from, weighed, into[k], s)
+		q.asked[k].sumWeights(from, weighed, into[k], s)
 	}
 }
 
-// sum adds weights to the sums of the places of rows from, from+1, ...
-func (p *place) sum(from int, weighed []uint32, into []uint64, s *cellScratch) {
+// sumWeights adds weights to the sums of the places of rows from, from+1, ...
+func (p *place) sumWeights(from int, weighed []uint32, into []uint64, s *cellScratch) {
 	if p.codes != nil {
 		sums := (*[2 << 8]uint64)(into)
 		for i, c := range p.codes[from:][:len(weighed)] {
@@ -162,8 +162,8 @@ func (p *place) sum(from int, weighed []uint32, into []uint64, s *cellScratch) {
 	}
 }
 
-// begin writes the margins of rows from, from+1, ... under q.score.
-func (q *cells) begin(from int, margins []int32, s *cellScratch) {
+// writeMargins writes the margins of rows from, from+1, ... under q.score.
+func (q *cells) writeMargins(from int, margins []int32, s *cellScratch) {
 	score := s.score[:len(margins)]
 	q.score.Scores(from, score, s.spare)
 	for i, l := range q.t.t.Labels[from:][:len(margins)] {
@@ -172,8 +172,8 @@ func (q *cells) begin(from int, margins []int32, s *cellScratch) {
 	}
 }
 
-// far weighs rows whose scores may be too long for margins.
-func (q *cells) far(from int, weighed []uint32, s *cellScratch) {
+// weighLongScores weighs rows whose scores may be too long for margins.
+func (q *cells) weighLongScores(from int, weighed []uint32, s *cellScratch) {
 	score := s.score[:len(weighed)]
 	q.score.Scores(from, score, s.spare)
 	for i, l := range q.t.t.Labels[from:][:len(weighed)] {

@@ -37,7 +37,7 @@ func (m *Table) LevelCells(ctx context.Context, bins []feature.Bins) ([]engine.L
 					m.t.Cols[bins[q].Column].Codes.Read(from, codes[:to-from])
 					into, of := parts[w][q], byCode[q]
 					for i, code := range codes[:to-from] {
-						into[int(of[code])*levels+m.code(int(labels[i]))]++
+						into[int(of[code])*levels+m.viewCode(int(labels[i]))]++
 					}
 				}
 			}

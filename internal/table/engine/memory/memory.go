@@ -46,7 +46,7 @@ const chunkRows = 1 << 12
 // Mistakes implements engine.Table. Time O(n·columns·T/2) word additions;
 // memory one pattern per distinct one.
 func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*engine.Patterns, error) {
-	if err := m.binary("mistakes of thresholds"); err != nil {
+	if err := m.checkBinary("mistakes of thresholds"); err != nil {
 		return nil, err
 	}
 	sc := feature.NewScorer(sp, cs)
@@ -68,31 +68,31 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 		}
 	}
 	if len(cs) > directBits && len(cs) <= packedBits && m.t.Rows <= math.MaxUint32 {
-		parts, err := each(ctx, m, 1, newPacked, func(from, to int, out []uint64, into *packed) {
+		parts, err := eachChunk(ctx, m, 1, newPacked, func(from, to int, out []uint64, into *packed) {
 			wrong(from, to, out)
-			into.add(out)
+			into.addKeys(out)
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, part := range parts[1:] {
-			parts[0].merge(part)
+			parts[0].mergeCounts(part)
 		}
 		p := &engine.Patterns{Words: 1}
-		p.Bits, p.Count = parts[0].sorted()
+		p.Bits, p.Count = parts[0].sortedCounts()
 		return p, nil
 	}
-	all, err := m.count(ctx, len(cs), 1, func(from, to int, out []uint64, into *tally) {
+	all, err := m.countRows(ctx, len(cs), 1, func(from, to int, out []uint64, into *tally) {
 		wrong(from, to, out)
-		into.add(out, nil)
+		into.addKeys(out, nil)
 	})
 	if err != nil {
 		return nil, err
 	}
 	p := &engine.Patterns{Words: words, Bits: make([]uint64, 0, all.len*words), Count: make([]uint64, 0, all.len)}
-	for _, at := range all.sorted() {
-		p.Bits = append(p.Bits, all.key(at)...)
-		p.Count = append(p.Count, all.counts(at)[0])
+	for _, at := range all.sortedSlots() {
+		p.Bits = append(p.Bits, all.keyAt(at)...)
+		p.Count = append(p.Count, all.countsAt(at)[0])
 	}
 	return p, nil
 }
@@ -105,7 +105,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	type field struct{ word, shift, width int }
 	fields, word, at := make([]field, len(cols)), 0, 0
 	for k, j := range cols {
-		width := bits.Len(uint(max(m.codes(j)-1, 1)))
+		width := bits.Len(uint(max(m.codeCount(j)-1, 1)))
 		if at+width > 64 {
 			word, at = word+1, 0
 		}
@@ -114,7 +114,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	}
 	words, classes := word+1, m.t.Schema.Classes() // of the whole label; Against folds them below
 	short := word == 0 && at <= 32
-	all, err := m.count(ctx, max(1, 64*word+at), classes, func(from, to int, keys []uint64, into *tally) {
+	all, err := m.countRows(ctx, max(1, 64*word+at), classes, func(from, to int, keys []uint64, into *tally) {
 		clear(keys)
 		codes := make([]uint32, to-from)
 		for k, j := range slices.Backward(cols) {
@@ -133,56 +133,56 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 				keys[i] = uint64(key)
 			}
 		}
-		into.add(keys, m.t.Labels[from:to])
+		into.addKeys(keys, m.t.Labels[from:to])
 	})
 	if err != nil {
 		return nil, err
 	}
 	g := &engine.Groups{Cols: make([]column.Column, len(m.t.Cols)), Len: all.len, Counts: make([][]uint64, m.schema.Classes())}
-	slots := all.sorted()
+	slots := all.sortedSlots()
 	for k, j := range cols {
 		codes := make([]uint32, len(slots))
 		for i, s := range slots {
-			codes[i] = uint32(all.key(s)[fields[k].word] >> fields[k].shift & (1<<fields[k].width - 1))
+			codes[i] = uint32(all.keyAt(s)[fields[k].word] >> fields[k].shift & (1<<fields[k].width - 1))
 		}
-		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codes(j)), Values: m.t.Cols[j].Values}
+		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codeCount(j)), Values: m.t.Cols[j].Values}
 	}
 	for c := range g.Counts {
 		g.Counts[c] = make([]uint64, len(slots))
 	}
 	for i, s := range slots {
-		for c, n := range all.counts(s) {
-			g.Counts[m.code(c)][i] += n
+		for c, n := range all.countsAt(s) {
+			g.Counts[m.viewCode(c)][i] += n
 		}
 	}
 	return g, nil
 }
 
-// codes is the number of codes column j can hold.
-func (m *Table) codes(j int) int {
+// codeCount is the number of codes column j can hold.
+func (m *Table) codeCount(j int) int {
 	if v := m.t.Cols[j].Values; v != nil {
 		return len(v)
 	}
 	return m.t.Schema.Columns[j].Codes()
 }
 
-// count runs fill over chunks of rows and merges what it counts: keys of so many
+// countRows runs fill over chunks of rows and merges what it counts: keys of so many
 // bits.
-func (m *Table) count(ctx context.Context, keyBits, counters int, fill func(from, to int, keys []uint64, into *tally)) (*tally, error) {
+func (m *Table) countRows(ctx context.Context, keyBits, counters int, fill func(from, to int, keys []uint64, into *tally)) (*tally, error) {
 	fresh := func() *tally { return newTally(keyBits, counters, m.t.Rows) }
-	parts, err := each(ctx, m, (keyBits+63)/64, fresh, fill)
+	parts, err := eachChunk(ctx, m, (keyBits+63)/64, fresh, fill)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range parts[1:] {
-		parts[0].merge(t)
+		parts[0].mergeCounts(t)
 	}
 	return parts[0], nil
 }
 
-// each runs fill over chunks of rows, into one T per core, at least one. keys has
+// eachChunk runs fill over chunks of rows, into one T per core, at least one. keys has
 // room for words words of each row of the chunk.
-func each[T any](ctx context.Context, m *Table, words int, fresh func() T, fill func(from, to int, keys []uint64, into T)) ([]T, error) {
+func eachChunk[T any](ctx context.Context, m *Table, words int, fresh func() T, fill func(from, to int, keys []uint64, into T)) ([]T, error) {
 	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
 	parts := make([]T, max(1, min(runtime.GOMAXPROCS(0), chunks)))
 	var wg sync.WaitGroup
@@ -205,7 +205,7 @@ func each[T any](ctx context.Context, m *Table, words int, fresh func() T, fill 
 
 // LogisticSums implements engine.Table.
 func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
-	if err := m.binary("loss sums"); err != nil {
+	if err := m.checkBinary("loss sums"); err != nil {
 		return nil, err
 	}
 	weigh := engine.LabelWeights(m.t.Labels, m.positive, nil)
@@ -218,7 +218,7 @@ func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []floa
 
 // MarginSums implements engine.Table.
 func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
-	if err := m.binary("margins"); err != nil {
+	if err := m.checkBinary("margins"); err != nil {
 		return nil, err
 	}
 	weigh := engine.LabelWeights(m.t.Labels, m.positive, r.Weights)

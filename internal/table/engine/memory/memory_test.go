@@ -231,20 +231,20 @@ func TestTallyAgainstAMap(t *testing.T) {
 				want[fmt.Sprint(key)] = w
 				keys, counter = append(keys, key...), append(counter, c)
 			}
-			parts[turn*turn%2].add(keys, counter)
+			parts[turn*turn%2].addKeys(keys, counter)
 		}
 		tl := parts[0]
-		tl.merge(parts[1])
-		slots := tl.sorted()
+		tl.mergeCounts(parts[1])
+		slots := tl.sortedSlots()
 		if len(slots) != len(want) || tl.direct != kind.direct || tl.len != len(want) {
 			t.Fatalf("%d bits: %d keys (direct %v, says %d), want %d", kind.bits, len(slots), tl.direct, tl.len, len(want))
 		}
 		for i, s := range slots {
-			key := tl.key(s)
-			if got := [3]uint64(tl.counts(s)); got != want[fmt.Sprint(key)] {
+			key := tl.keyAt(s)
+			if got := [3]uint64(tl.countsAt(s)); got != want[fmt.Sprint(key)] {
 				t.Fatalf("%d bits: key %v counts %v, want %v", kind.bits, key, got, want[fmt.Sprint(key)])
 			}
-			if i > 0 && slices.Compare(tl.key(slots[i-1]), key) >= 0 {
+			if i > 0 && slices.Compare(tl.keyAt(slots[i-1]), key) >= 0 {
 				t.Fatalf("%d bits: keys out of order", kind.bits)
 			}
 		}

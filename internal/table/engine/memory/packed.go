@@ -19,26 +19,26 @@ const packedBits = 31
 
 func newPacked() *packed { return &packed{slots: make([]uint64, 1<<10), mask: 1<<10 - 1} }
 
-// add counts every key once.
-func (p *packed) add(keys []uint64) {
+// addKeys counts every key once.
+func (p *packed) addKeys(keys []uint64) {
 	for batch := range slices.Chunk(keys, ahead) {
 		p.makeRoom(len(batch))
 		// Touch the slots of all before the first is used, so that the memory's
 		// answers are waited for at once.
 		touched := uint64(0)
 		for _, key := range batch {
-			touched |= p.slots[p.home(key)]
+			touched |= p.slots[p.homeSlot(key)]
 		}
 		p.touched = touched
 		for _, key := range batch {
-			p.count(key, 1)
+			p.addCount(key, 1)
 		}
 	}
 }
 
-// count adds n to the count of key; there must be room.
-func (p *packed) count(key, n uint64) {
-	for s := p.home(key); ; s = (s + 1) & p.mask {
+// addCount adds n to the count of key; there must be room.
+func (p *packed) addCount(key, n uint64) {
+	for s := p.homeSlot(key); ; s = (s + 1) & p.mask {
 		switch slot := p.slots[s]; {
 		case slot>>32 == key+1:
 			p.slots[s] = slot + n
@@ -51,8 +51,8 @@ func (p *packed) count(key, n uint64) {
 	}
 }
 
-// home is the slot where key is looked for first.
-func (p *packed) home(key uint64) int { return int(key*0x9e3779b97f4a7c15>>32) & p.mask }
+// homeSlot is the slot where key is looked for first.
+func (p *packed) homeSlot(key uint64) int { return int(key*0x9e3779b97f4a7c15>>32) & p.mask }
 
 // makeRoom lets keys more be added and at most half of the slots be in use.
 func (p *packed) makeRoom(keys int) {
@@ -62,25 +62,25 @@ func (p *packed) makeRoom(keys int) {
 		p.slots, p.len = make([]uint64, 4*len(old)), 0
 		for _, slot := range old {
 			if slot != 0 {
-				p.count(slot>>32-1, slot&(1<<32-1))
+				p.addCount(slot>>32-1, slot&(1<<32-1))
 			}
 		}
 	}
 }
 
-// merge adds every count of o.
-func (p *packed) merge(o *packed) {
+// mergeCounts adds every count of o.
+func (p *packed) mergeCounts(o *packed) {
 	for _, slot := range o.slots {
 		if slot != 0 {
 			p.makeRoom(1)
-			p.count(slot>>32-1, slot&(1<<32-1))
+			p.addCount(slot>>32-1, slot&(1<<32-1))
 		}
 	}
 }
 
-// sorted lists keys in their order, so that an answer does not show in which
+// sortedCounts lists keys in their order, so that an answer does not show in which
 // order rows were read, and their counts.
-func (p *packed) sorted() (keys, counts []uint64) {
+func (p *packed) sortedCounts() (keys, counts []uint64) {
 	used := make([]uint64, 0, p.len)
 	for _, slot := range p.slots {
 		if slot != 0 {

@@ -33,10 +33,10 @@ func TestPackedCountsLikeAMap(t *testing.T) {
 					want[key]++
 				}
 			}
-			p.add(keys)
+			p.addKeys(keys)
 		}
-		tables[0].merge(tables[1])
-		keys, counts := tables[0].sorted()
+		tables[0].mergeCounts(tables[1])
+		keys, counts := tables[0].sortedCounts()
 		got := map[uint64]uint64{}
 		for i, key := range keys {
 			got[key] = counts[i]

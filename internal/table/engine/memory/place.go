@@ -25,8 +25,8 @@ func placeOf(b *feature.Bins, cols []column.Column) place {
 	return place{places: b.Len(), bins: b.Bind(cols)}
 }
 
-// bin is the bin that a place lies in.
-func (p *place) bin(at int) int {
+// binOf is the bin that a place lies in.
+func (p *place) binOf(at int) int {
 	if p.codes != nil {
 		return int(p.byCode[at])
 	}

@@ -28,8 +28,8 @@ type scored struct {
 // longest is how far margins reach, in nats: an int32 holds twice as much.
 const longest = math.MaxInt32 / (4 * feature.ScoreOne)
 
-// fits reports whether every partial sum of f does.
-func fits(f *feature.Additive) bool {
+// fitsUnits reports whether every partial sum of f does.
+func fitsUnits(f *feature.Additive) bool {
 	sum := math.Abs(f.Intercept)
 	if f.Clip != nil {
 		sum += max(math.Abs(f.Clip.Low), math.Abs(f.Clip.High))
@@ -44,9 +44,9 @@ func fits(f *feature.Additive) bool {
 	return sum < longest
 }
 
-// beyond returns the shapes that f has and the score of the margins has not;
+// newShapes returns the shapes that f has and the score of the margins has not;
 // ok says that there is no other difference.
-func (s *scored) beyond(f *feature.Additive, positive int) (shapes []feature.Shape, ok bool) {
+func (s *scored) newShapes(f *feature.Additive, positive int) (shapes []feature.Shape, ok bool) {
 	g := s.score
 	if g == nil || s.positive != positive || g.Intercept != f.Intercept || !reflect.DeepEqual(g.Clip, f.Clip) || len(g.Shapes) > len(f.Shapes) {
 		return nil, false
@@ -59,8 +59,8 @@ func (s *scored) beyond(f *feature.Additive, positive int) (shapes []feature.Sha
 	return f.Shapes[len(g.Shapes):], true
 }
 
-// keep says that the margins are of f, of which it makes a copy.
-func (s *scored) keep(f *feature.Additive, positive int) {
+// keepScore says that the margins are of f, of which it makes a copy.
+func (s *scored) keepScore(f *feature.Additive, positive int) {
 	g := *f
 	if f.Clip != nil {
 		clip := *f.Clip
@@ -84,14 +84,14 @@ func newAddend(sh *feature.Shape, cols []column.Column) addend {
 	a := addend{place: placeOf(&sh.Bins, cols)}
 	a.units = make([]int32, 2*a.places)
 	for at := range a.places {
-		u := 2 * int32(feature.Units(sh.Steps[a.bin(at)]))
+		u := 2 * int32(feature.Units(sh.Steps[a.binOf(at)]))
 		a.units[2*at], a.units[2*at+1] = -u, u
 	}
 	return a
 }
 
-// add adds it to the margins of rows from, from+1, ...
-func (a *addend) add(from int, margins []int32, s *cellScratch) {
+// addTo adds it to the margins of rows from, from+1, ...
+func (a *addend) addTo(from int, margins []int32, s *cellScratch) {
 	if a.codes != nil {
 		units := (*[2 << 8]int32)(a.units)
 		for i, c := range a.codes[from:][:len(margins)] {

@@ -24,9 +24,9 @@ type tally struct {
 func newTally(keyBits, counters, rows int) *tally {
 	t := &tally{words: (keyBits + 63) / 64, counters: counters}
 	if t.direct = keyBits <= directBits && 1<<keyBits <= 4*rows; t.direct {
-		t.alloc(1 << keyBits)
+		t.allocSlots(1 << keyBits)
 	} else {
-		t.alloc(1 << 10)
+		t.allocSlots(1 << 10)
 	}
 	return t
 }
@@ -34,16 +34,16 @@ func newTally(keyBits, counters, rows int) *tally {
 // directBits bounds the memory of a table with a slot for each key.
 const directBits = 18
 
-func (t *tally) alloc(slots int) {
-	t.slots = make([]uint64, slots*t.stride())
+func (t *tally) allocSlots(slots int) {
+	t.slots = make([]uint64, slots*t.slotStride())
 	t.mask = slots - 1
 }
 
-func (t *tally) stride() int { return 1 + t.words + t.counters }
+func (t *tally) slotStride() int { return 1 + t.words + t.counters }
 
-// add counts every key once: keys holds words words a row, counter says which
+// addKeys counts every key once: keys holds words words a row, counter says which
 // of the counters each row is for (nil: the first).
-func (t *tally) add(keys []uint64, counter []uint8) {
+func (t *tally) addKeys(keys []uint64, counter []uint8) {
 	rows := len(keys) / t.words
 	if t.direct {
 		t.addDirect(keys, counter)
@@ -57,15 +57,15 @@ func (t *tally) add(keys []uint64, counter []uint8) {
 		// answers to all of them are waited for at once.
 		touched := uint64(0)
 		for i := range m {
-			tags[i] = t.tag(keys[(from+i)*t.words:][:t.words])
-			touched |= t.slots[t.home(tags[i])*t.stride()]
+			tags[i] = t.hashTag(keys[(from+i)*t.words:][:t.words])
+			touched |= t.slots[t.homeSlot(tags[i])*t.slotStride()]
 		}
 		t.touched = touched
 		for i := range m {
-			at := t.home(tags[i]) * t.stride()
+			at := t.homeSlot(tags[i]) * t.slotStride()
 			// Most rows find their key at home.
 			if key := keys[(from+i)*t.words:][:t.words]; t.words > 1 || t.slots[at] != tags[i] || t.slots[at+1] != key[0] {
-				at = t.slot(tags[i], key)
+				at = t.findSlot(tags[i], key)
 			}
 			at += 1 + t.words
 			if counter != nil {
@@ -77,7 +77,7 @@ func (t *tally) add(keys []uint64, counter []uint8) {
 }
 
 func (t *tally) addDirect(keys []uint64, counter []uint8) {
-	stride := t.stride()
+	stride := t.slotStride()
 	first := 2 // of the slot's counters
 	for i, key := range keys {
 		at := int(key) * stride
@@ -95,12 +95,12 @@ func (t *tally) addDirect(keys []uint64, counter []uint8) {
 // ahead is how many rows add looks ahead.
 const ahead = 32
 
-// key and count read the slot that starts at this place.
-func (t *tally) key(at int) []uint64    { return t.slots[at+1:][:t.words] }
-func (t *tally) counts(at int) []uint64 { return t.slots[at+1+t.words:][:t.counters] }
+// keyAt and count read the slot that starts at this place.
+func (t *tally) keyAt(at int) []uint64    { return t.slots[at+1:][:t.words] }
+func (t *tally) countsAt(at int) []uint64 { return t.slots[at+1+t.words:][:t.counters] }
 
-// tag is the key's hash, made odd.
-func (t *tally) tag(key []uint64) uint64 {
+// hashTag is the key's hash, made odd.
+func (t *tally) hashTag(key []uint64) uint64 {
 	h := uint64(0)
 	for _, w := range key {
 		h = (h ^ w) * 0x9e3779b97f4a7c15
@@ -109,23 +109,23 @@ func (t *tally) tag(key []uint64) uint64 {
 	return h | 1
 }
 
-// home is the slot a key with this tag is looked for first.
-func (t *tally) home(tag uint64) int { return int(tag>>20) & t.mask }
+// homeSlot is the slot a key with this tag is looked for first.
+func (t *tally) homeSlot(tag uint64) int { return int(tag>>20) & t.mask }
 
-// slot returns the place of the key's slot, a new one where needed; there must
+// findSlot returns the place of the key's slot, a new one where needed; there must
 // be room.
-func (t *tally) slot(tag uint64, key []uint64) int {
-	stride := t.stride()
-	for s := t.home(tag); ; s = (s + 1) & t.mask {
+func (t *tally) findSlot(tag uint64, key []uint64) int {
+	stride := t.slotStride()
+	for s := t.homeSlot(tag); ; s = (s + 1) & t.mask {
 		at := s * stride
 		switch t.slots[at] {
 		case 0:
 			t.slots[at] = tag
-			copy(t.key(at), key)
+			copy(t.keyAt(at), key)
 			t.len++
 			return at
 		case tag:
-			if slices.Equal(t.key(at), key) {
+			if slices.Equal(t.keyAt(at), key) {
 				return at
 			}
 		}
@@ -136,10 +136,10 @@ func (t *tally) slot(tag uint64, key []uint64) int {
 func (t *tally) makeRoom(keys int) {
 	for !t.direct && 2*(t.len+keys) > t.mask {
 		old := *t
-		t.alloc(4 * (old.mask + 1))
-		stride := t.stride()
-		for _, at := range old.used() {
-			s := t.home(old.slots[at])
+		t.allocSlots(4 * (old.mask + 1))
+		stride := t.slotStride()
+		for _, at := range old.usedSlots() {
+			s := t.homeSlot(old.slots[at])
 			for t.slots[s*stride] != 0 {
 				s = (s + 1) & t.mask
 			}
@@ -148,9 +148,9 @@ func (t *tally) makeRoom(keys int) {
 	}
 }
 
-// merge adds every count of o, which is of the same kind.
-func (t *tally) merge(o *tally) {
-	for _, at := range o.used() {
+// mergeCounts adds every count of o, which is of the same kind.
+func (t *tally) mergeCounts(o *tally) {
+	for _, at := range o.usedSlots() {
 		t.makeRoom(1)
 		into := at
 		if t.direct {
@@ -159,19 +159,19 @@ func (t *tally) merge(o *tally) {
 				t.len++
 			}
 		} else {
-			into = t.slot(o.slots[at], o.key(at))
+			into = t.findSlot(o.slots[at], o.keyAt(at))
 		}
-		counts := t.counts(into)
-		for c, n := range o.counts(at) {
+		counts := t.countsAt(into)
+		for c, n := range o.countsAt(at) {
 			counts[c] += n
 		}
 	}
 }
 
-// used returns the places of the slots in use.
-func (t *tally) used() []int {
+// usedSlots returns the places of the slots in use.
+func (t *tally) usedSlots() []int {
 	places := make([]int, 0, t.len)
-	for at := 0; at < len(t.slots); at += t.stride() {
+	for at := 0; at < len(t.slots); at += t.slotStride() {
 		if t.slots[at] != 0 {
 			places = append(places, at)
 		}
@@ -179,10 +179,10 @@ func (t *tally) used() []int {
 	return places
 }
 
-// sorted returns the slots in use in the order of their keys, so that an
+// sortedSlots returns the slots in use in the order of their keys, so that an
 // answer does not show in which order rows were read.
-func (t *tally) sorted() []int {
-	places := t.used()
+func (t *tally) sortedSlots() []int {
+	places := t.usedSlots()
 	if t.direct {
 		return places
 	}
@@ -195,7 +195,7 @@ func (t *tally) sorted() []int {
 		for to < len(places) && t.slots[places[to]+1] == t.slots[places[from]+1] {
 			to++
 		}
-		slices.SortFunc(places[from:to], func(a, b int) int { return slices.Compare(t.key(a), t.key(b)) })
+		slices.SortFunc(places[from:to], func(a, b int) int { return slices.Compare(t.keyAt(a), t.keyAt(b)) })
 		from = to
 	}
 	return places

@@ -41,9 +41,9 @@ var weightTables = sync.OnceValue(func() *weights {
 	return t
 })
 
-// weigh writes, for each of margins as scored holds them, the weight times 2,
+// writeWeights writes, for each of margins as scored holds them, the weight times 2,
 // plus 1 for a row of the positive label.
-func (t *weights) weigh(margins []int32, out []uint32) {
+func (t *weights) writeWeights(margins []int32, out []uint32) {
 	out = out[:len(margins)]
 	for i, x := range margins {
 		// The margin, but at least 0 and at most weightless: rows are too irregular

@@ -16,7 +16,7 @@ func TestWeightsByTableAreTheEnginesToTheBit(t *testing.T) {
 	}
 	margins, out := make([]int32, 0, 1<<12), make([]uint32, 1<<12)
 	check := func() {
-		weightTables().weigh(margins, out)
+		weightTables().writeWeights(margins, out)
 		for i, m := range margins {
 			if want := uint32(engine.Weight(int64(m>>1)))<<1 | uint32(m&1); out[i] != want {
 				t.Fatalf("a margin of %d units, side %d, weighs %d, want %d", m>>1, m&1, out[i], want)

@@ -251,6 +251,11 @@ def e(nano, m=1):
     return total
 
 
+def check(nano):
+    if not 1 <= nano <= 32 * NANO:
+        raise ValueError("epsilon must be from 1e-9 to 32 for each number that is told")
+
+
 def odds(nano, r):
     x = e(nano)
     s = 60 - max(x.bit_length() - 160, r)
@@ -261,6 +266,7 @@ class OUE:
     name = "oue"
 
     def __init__(self, nano, n):
+        check(nano)
         self.n, den = n, (1 << 160) + e(nano)
         self.p = -(-(1 << 222) // den)
         self.numbers = {"p": self.p}
@@ -294,6 +300,7 @@ class GRR:
     name = "grr"
 
     def __init__(self, nano, n):
+        check(nano)
         self.n = n
         self.i, self.o = odds(nano, n.bit_length())
         self.numbers = {"I": self.i, "O": self.o}
@@ -326,6 +333,7 @@ class Sampled(Vector):
         self.n = n
         self.k = max(1, min(n, nano * 2 // (5 * NANO)))
         part = nano // self.k
+        check(part)
         x = e(part, 2)
         exponent = x.bit_length() - 160
         self.i, self.o = odds(part, max(16 + exponent, 2 * exponent))
@@ -378,6 +386,9 @@ class Duchi(Vector):
     name = "duchi"
 
     def __init__(self, nano, n):
+        check(nano)
+        if n > 8192:
+            raise ValueError("too many numbers")
         self.n = n
         self.i, self.o = odds(nano, 1)
         self.numbers = {"I": self.i, "O": self.o}

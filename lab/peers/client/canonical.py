@@ -39,6 +39,36 @@ def write(v, schema=False):
     return "{" + ",".join(text(k) + ":" + write(x, schema or k == "schema") for k, x in v.items()) + "}"
 
 
+# What a message holds: str, int, float or bool; [form]; a tuple of forms, one of which it has;
+# or keys in their order, those with a ? left out where they say nothing. ANY is not looked at.
+ANY = object()
+
+
+def fits(form, v):
+    if form is ANY:
+        return True
+    if isinstance(form, tuple):
+        return any(fits(f, v) for f in form)
+    if isinstance(form, list):
+        return isinstance(v, list) and all(fits(form[0], x) for x in v)
+    if isinstance(form, dict):
+        if not isinstance(v, dict) or [k for k in map(plain, form) if k in v] != list(v):
+            return False
+        for key, f in form.items():
+            if plain(key) not in v and key.endswith("?"):
+                continue
+            if plain(key) not in v or not fits(f, v[plain(key)]) or key.endswith("?") and v[plain(key)] in ("", [], {}):
+                return False
+        return True
+    if form is float:
+        return isinstance(v, (int, float)) and not isinstance(v, bool)
+    return type(v) is form
+
+
+def plain(key):
+    return key.removesuffix("?")
+
+
 def pairs(items):
     keys = [k for k, _ in items]
     if len(set(keys)) != len(keys):
@@ -46,15 +76,17 @@ def pairs(items):
     return dict(items)
 
 
-def read(line, required, optional=()):
-    """Reads one canonical line with these keys in this order, some of which may be left out."""
-    v = json.loads(line.decode("utf-8"), object_pairs_hook=pairs, parse_int=lambda s: -0.0 if s == "-0" else int(s), parse_constant=refuse)
-    if not isinstance(v, dict) or (write(v) + "\n").encode("utf-8") != line:
-        raise ValueError("not in canonical form")
-    if [k for k in v if k not in optional] != [k for k in required if k not in optional] or [k for k in required if k in v] != list(v):
-        raise ValueError("not the keys of this version, in their order")
-    return v
+def number(text):
+    return -0.0 if text == "-0" else int(text)
 
 
 def refuse(name):
     raise ValueError(name)
+
+
+def read(line, form):
+    """Reads one canonical line of a form."""
+    v = json.loads(line.decode("utf-8"), object_pairs_hook=pairs, parse_int=number, parse_constant=refuse)
+    if not fits(form, v) or (write(v) + "\n").encode("utf-8") != line:
+        raise ValueError("not in canonical form")
+    return v

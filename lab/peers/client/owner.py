@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An owner (docs/protocol.md, A task from its owners' side)."""
 import hashlib
+import re
 import struct
 import time
 
@@ -10,26 +11,47 @@ import answer
 import canonical
 from call import AGAIN, URN, Client, base64of, unbase64
 
-ANNOUNCEMENT = ["discreet", "version", "minimum", "slot_ms", "quiet_ms", "ends_unix", "roster", "helpers", "task"]
-TASK = ["discreet", "version", "nonce", "mode", "classifier", "mechanism", "epsilon_nano", "weight_cap", "rounds", "questions", "schema"]
-BROADCAST = ["discreet", "version", "task", "slot", "crowd", "asks", "members"]
+LEVELS = [(str, {"value": str, "aliases": [str]})]
+CUTS = {"edges?": [float], "bins?": str}
+SCHEMA = {
+    "name": str, "unit": str, "relation": str, "max_epsilon?": float, "max_delta?": float, "parts?": str, "pairs?": [[str]],
+    "file": {"delimiter": str, "quote": str, "header": bool, "trim": bool, "missing": [str], "comment?": str, "skip_records?": int, "skip_until?": str},
+    "columns": [{
+        "name": str, "role": str, "number?": {"lower": float, "upper": float, "transform?": str, **CUTS, "default?": float},
+        "category?": {"levels": LEVELS, "missing": bool, "groups?": canonical.ANY},
+        "label?": {"levels": LEVELS, "positive?": str, "default?": str}, "note?": str,
+    }],
+    "derived?": [{"name": str, "largest?": [str], "smallest?": [str], "mean?": [str], **CUTS, "note?": str}],
+}
+TASK = {
+    "discreet": str, "version": int, "nonce": str, "mode": str, "classifier": str, "mechanism": str, "epsilon_nano": int, "weight_cap": float,
+    "rounds": [{"table": int, "error": int}], "questions": [{"column": str, "edges?": [float]}], "schema": SCHEMA,
+}
+ANNOUNCEMENT = {
+    "discreet": str, "version": int, "minimum": int, "slot_ms": int, "quiet_ms": int, "ends_unix": int, "roster?": str,
+    "helpers?": [{"name": str, "address": str}], "task": TASK,
+}
+BROADCAST = {
+    "discreet": str, "version": int, "task": str, "slot": int, "crowd?": {"owners": int, "at_least": int}, "asks": [{"question": int, "groups?": [int]}],
+    "members": [{"vote": float, "shapes?": [{"question": int, "leaves": [[float]]}], "argmax?": {"coef": [[float]], "bias": [float]}}],
+}
 
 
 class Announced:
     """A task that an operator has signed and this owner accepts."""
 
     def __init__(self, line, name, mode, cap):
-        self.body = canonical.read(line, ANNOUNCEMENT, ("roster", "helpers"))
+        self.body = canonical.read(line, ANNOUNCEMENT)
         self.line = (canonical.write(self.body["task"]) + "\n").encode()
-        task = canonical.read(self.line, TASK)
+        task = self.body["task"]
         self.name = hashlib.sha256(self.line).digest()
-        if (self.body["discreet"], self.body["version"]) != ("announcement", 1) or (task["discreet"], task["version"]) != ("local task", 1):
-            raise ValueError("not of this version")
+        check_announcement(self.body)
+        check_task(task)
         if self.name != name:
             raise ValueError("another task than the one asked for")
         if task["mode"] != mode:
             raise ValueError("a task of another mode")
-        if not 0 < task["epsilon_nano"] <= cap:
+        if task["epsilon_nano"] > cap:
             raise ValueError("more than this owner gives")
         if self.body["ends_unix"] <= time.time():
             raise ValueError("the task has ended")
@@ -44,7 +66,7 @@ class Announced:
         return slot, int.from_bytes(h[8:16], "little")
 
     def broadcast(self, line, slot):
-        b = canonical.read(line, BROADCAST, ("crowd",))
+        b = canonical.read(line, BROADCAST)
         self.check(b)
         if b["slot"] != slot:
             raise ValueError("a broadcast of another slot")
@@ -52,7 +74,7 @@ class Announced:
 
     def check(self, b):
         """Only what the task allows."""
-        t, ascending = self.task, lambda of: all(x < y for x, y in zip(of, of[1:]))
+        t = self.task
         rounds, questions = len(t.body["rounds"]), range(len(t.questions))
         error = b["slot"] % 2
         ok = (b["discreet"], b["version"], b["task"]) == ("local round", 1, self.name.hex()) and b["slot"] in range(2 * rounds)
@@ -75,6 +97,45 @@ class Announced:
                 ok = ok and all(abs(x) <= 1 << 20 for row in a["coef"] + [a["bias"]] for x in row)
         if not ok:
             raise ValueError("the broadcast is not one of the task's")
+
+
+def demand(*what):
+    if not all(what):
+        raise ValueError("out of the protocol's bounds")
+
+
+def ascending(of):
+    return all(x < y for x, y in zip(of, of[1:]))
+
+
+def check_announcement(b):
+    slot, helpers = b["slot_ms"], b.get("helpers", [])
+    demand((b["discreet"], b["version"]) == ("announcement", 1), b["minimum"] >= 2, 1000 <= slot <= 90 * 86400_000, 0 <= b["quiet_ms"] <= slot, b["ends_unix"] > 0)
+    demand(re.fullmatch("[0-9a-f]{64}", b.get("roster", "0" * 64)), len(set(h["name"] for h in helpers)) == len(set(h["address"] for h in helpers)) == len(helpers))
+    demand(3 <= len(helpers) <= 255 if b["task"]["mode"] == "aggregate" else not helpers)
+    demand(*(re.fullmatch("[A-Za-z0-9._-]{1,64}", h["name"]) and re.fullmatch("https://[^/?#@]+/?", h["address"]) for h in helpers))
+
+
+def check_task(b):
+    laws = ["", *answer.LAWS] if b["mode"] == "local" else [""]
+    demand((b["discreet"], b["version"]) == ("local task", 1), re.fullmatch("[0-9a-f]{32}", b["nonce"]), b["mode"] in ("local", "aggregate"), b["mechanism"] in laws)
+    demand(b["classifier"] in ("stump", "centroid", "logistic"), 1 <= b["epsilon_nano"] <= 10**12, 1 <= b["weight_cap"] <= 1 << 20, 1 <= len(b["rounds"]) <= 1000)
+    demand(*(1 <= r[slot] < 1 << 32 for r in b["rounds"] for slot in r))
+    t = answer.Task(b)
+    names = [q["column"] for q in t.questions]
+    demand(names, len(set(names)) == len(names))
+    for at, q in enumerate(t.questions):
+        name, edges = q["column"], q.get("edges", [])
+        demand(name in t.derived or t.columns[name]["role"] != "ignored" and name != t.label["name"], t.bins(at) * t.k <= 1 << 16, ascending(edges))
+        if t.codes(name):
+            demand(not edges)
+        else:
+            low, high, _ = t.number_of(name)
+            demand(*(low < e <= high for e in edges))
+        if b["mode"] == "local":
+            answer.law_for(b["mechanism"], b["epsilon_nano"], t.bins(at) * t.k)
+    if b["mode"] == "local":
+        answer.law_for(b["mechanism"], b["epsilon_nano"], t.k * t.k)
 
 
 def report(name, slot, ask, owner, words):

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import http.server
 import json
+import re
 import struct
 import threading
 import time
@@ -15,14 +16,30 @@ from Crypto.Signature import eddsa
 import answer
 import canonical
 from call import URN, Refused, base64of, field, fields, peer_of
+from owner import demand
 
-QUERY = ["discreet", "version", "job", "params", "schema_sha256", "tables", "kind", "honest", "deadline_unix"]
-PARAMS = ["epsilon_nano", "parties", "method", "form", "shape", "mode", "loss", "width", "reg", "encoding", "queries", "bound"]
+PARAMS = {
+    "epsilon_nano": int, "parties": int, "method": str, "form": str, "shape": str, "mode": str, "loss": str, "width": float, "reg": float,
+    "encoding": str, "queries": int, "bound": float,
+}
+QUERY = {
+    "discreet": str, "version": int, "job": str, "params": PARAMS, "schema_sha256": str,
+    "tables": [{"sha256": str, "bytes": int, "format": str}], "kind": str, "honest": int, "deadline_unix": int,
+}
 CODES = {
     "malformed": "invalid_argument", "bad-signature": "unauthenticated", "forbidden": "permission_denied", "too-late": "failed_precondition",
     "not-allowed": "permission_denied", "unknown-table": "not_found", "spent": "resource_exhausted", "unknown-call": "unimplemented", "overloaded": "unavailable",
 }
 STATUS = {"malformed": 400, "bad-signature": 401, "forbidden": 403, "too-late": 410, "not-allowed": 403, "unknown-table": 404, "spent": 409, "unknown-call": 404, "overloaded": 503}
+
+
+def check_query(q):
+    p, digest = q["params"], "[0-9a-f]{64}"
+    demand((q["discreet"], q["version"]) == ("votes query", 1), re.fullmatch("[A-Za-z0-9._-]{1,128}", q["job"]), 1 <= p["epsilon_nano"] <= 10**12, p["parties"] >= 1)
+    demand(p["method"] in ("soft", "majority", "average", "noisy-max"), q["kind"] in ("labels", "probabilities", "coefficients"))
+    demand((p["method"] == "average") == (q["kind"] == "coefficients"), 0 <= q["honest"] <= p["parties"], not q["honest"] or (p["method"], p["form"]) == ("soft", "statistic"))
+    demand(re.fullmatch(digest, q["schema_sha256"]), 1 <= len(q["tables"]) <= 64, q["deadline_unix"] > 0)
+    demand(*(re.fullmatch(digest, t["sha256"]) and 1 <= t["bytes"] <= 1 << 40 and t["format"] in ("csv", "parquet") for t in q["tables"]))
 
 
 class Party:
@@ -51,8 +68,7 @@ class Party:
             raise Refused("bad-signature", "")
         try:
             q = canonical.read(line, QUERY)
-            if list(q["params"]) != PARAMS or (q["discreet"], q["version"]) != ("votes query", 1):
-                raise ValueError("not of this version")
+            check_query(q)
         except Exception:
             raise Refused("malformed", "") from None
         eps = q["params"]["epsilon_nano"]
@@ -60,7 +76,7 @@ class Party:
             raise Refused("forbidden", "")
         if q["deadline_unix"] <= time.time():
             raise Refused("too-late", "")
-        if q["deadline_unix"] > time.time() + 30 * 86400 or q["schema_sha256"] != hashlib.sha256(self.schema).hexdigest() or not 0 < eps <= self.cap:
+        if q["deadline_unix"] > time.time() + 30 * 86400 or q["schema_sha256"] != hashlib.sha256(self.schema).hexdigest() or eps > self.cap:
             raise Refused("not-allowed", "")
         named = f"{caller}\n{canonical.write(q | {'deadline_unix': 0})}\n"
         return q, hashlib.sha256(named.encode()).hexdigest()

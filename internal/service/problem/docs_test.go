@@ -18,7 +18,7 @@ func TestDocsListEveryKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "| name | status | again? | |\n|---|---|---|---|\n")
+	_, table, _ := strings.Cut(string(text), "| name | status | code | again? | |\n|---|---|---|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	if rows, kinds := strings.Count(table+"\n", "\n"), len(problem.Kinds()); rows != kinds {
 		t.Errorf("the table has %d rows for %d kinds", rows, kinds)
@@ -28,7 +28,7 @@ func TestDocsListEveryKind(t *testing.T) {
 		if k.Again() {
 			again = "yes"
 		}
-		if row := fmt.Sprintf("| `%s` | %d | %s |", k, k.Status(), again); !strings.Contains(table, row) {
+		if row := fmt.Sprintf("| `%s` | %d | `%s` | %s |", k, k.Status(), problem.New(k, "").Connect().Code(), again); !strings.Contains(table, row) {
 			t.Errorf("the table lacks %s", row)
 		}
 	}

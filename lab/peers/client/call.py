@@ -13,7 +13,37 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 
-AGAIN = {"reconnect", "too-early", "timeout", "too-many", "overloaded", "storage"}
+PROBLEMS = {  # name: status, code, whether to try again
+    "malformed": (400, "invalid_argument", False),
+    "out-of-range": (422, "invalid_argument", False),
+    "bad-signature": (401, "unauthenticated", False),
+    "forbidden": (403, "permission_denied", False),
+    "reconnect": (503, "unavailable", True),
+    "unknown-task": (404, "not_found", False),
+    "unknown-owner": (403, "permission_denied", False),
+    "task-closed": (410, "failed_precondition", False),
+    "unsafe-task": (422, "invalid_argument", False),
+    "wrong-group": (409, "failed_precondition", False),
+    "wrong-round": (409, "failed_precondition", False),
+    "too-early": (425, "failed_precondition", True),
+    "too-late": (410, "failed_precondition", False),
+    "replayed": (409, "already_exists", False),
+    "opened": (409, "already_exists", False),
+    "forgot": (410, "failed_precondition", False),
+    "not-allowed": (403, "permission_denied", False),
+    "unknown-table": (404, "not_found", False),
+    "spent": (409, "resource_exhausted", False),
+    "unable": (422, "failed_precondition", False),
+    "unknown-call": (404, "unimplemented", False),
+    "wrong-method": (405, "unimplemented", False),
+    "unknown-type": (415, "unimplemented", False),
+    "timeout": (504, "deadline_exceeded", True),
+    "too-large": (413, "resource_exhausted", False),
+    "too-many": (429, "resource_exhausted", True),
+    "overloaded": (503, "unavailable", True),
+    "storage": (507, "unavailable", True),
+    "internal": (500, "internal", False),
+}
 URN = "urn:discreet:problem:"
 
 
@@ -23,6 +53,7 @@ class Refused(Exception):
     def __init__(self, name, detail, http=0):
         super().__init__(f"{name}: {detail}")
         self.name, self.detail, self.http = name, detail, http
+        self.status, self.code, self.again = PROBLEMS.get(name, PROBLEMS["internal"])
 
 
 class Identity:
@@ -93,9 +124,17 @@ class Client:
         return c
 
     def once(self, method, message):
+        """message is JSON, or bytes to be sent as they are, or a size that is announced and not sent."""
         try:
-            self.connection = self.connection or self.connect()
-            self.connection.request("POST", f"/discreet.v1.{method}", json.dumps(message), {"Content-Type": "application/json"})
+            self.connection = c = self.connection or self.connect()
+            if isinstance(message, int):
+                c.putrequest("POST", f"/discreet.v1.{method}")
+                c.putheader("Content-Type", "application/json")
+                c.putheader("Content-Length", message)
+                c.endheaders()
+            else:
+                body = message if isinstance(message, bytes) else json.dumps(message)
+                c.request("POST", f"/discreet.v1.{method}", body, {"Content-Type": "application/json"})
             answer = self.connection.getresponse()
             body = answer.read()
         except (OSError, http.client.HTTPException):
@@ -122,7 +161,7 @@ class Client:
             try:
                 return self.once(method, message)
             except Refused as r:
-                if r.name not in AGAIN or time.monotonic() > until:
+                if not r.again or time.monotonic() > until:
                     raise
             except (OSError, http.client.HTTPException):
                 if time.monotonic() > until:

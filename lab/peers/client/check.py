@@ -8,6 +8,7 @@ import hashlib
 import json
 import pathlib
 import random
+import re
 import secrets
 import socket
 import subprocess
@@ -16,7 +17,7 @@ import tempfile
 import time
 
 import answer
-from call import Identity
+from call import PROBLEMS, Client, Identity, Refused, base64of
 from owner import Owner, Part
 from party import Party
 
@@ -105,6 +106,31 @@ class World:
         return shown
 
 
+def refusals(w, server):
+    """Each refusal has the status, and the problem, of the protocol's table."""
+    page = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "protocol.md").read_text()
+    rows = re.findall(r"^\| `([a-z-]+)` \| (\d+) \| `(\w+)` \| (yes|no) \|", page, re.MULTILINE)
+    assert {name: (int(status), code, again == "yes") for name, status, code, again in rows} == PROBLEMS
+    client, nobody = Client(w.identity("owner/me"), server, "aggregator"), base64of(bytes(32))
+    for want, method, message in [
+        ("unknown-task", "Aggregator/GetTask", {"taskId": nobody}), ("malformed", "Aggregator/GetTask", {"taskId": "AAAA"}), ("malformed", "Aggregator/GetTask", b"{"),
+        ("malformed", "Aggregator/GetRound", {"slot": -1}), ("unknown-call", "Aggregator/Nothing", {}), ("forbidden", "Aggregator/CloseTask", {"taskId": nobody}),
+        ("too-large", "Aggregator/Upload", 5 << 20), ("too-large", "Aggregator/Upload", {"taskId": nobody, "reports": [{"report": "A" * 200}] * 10001}),
+    ]:
+        try:
+            raise SystemExit(f"{method}: was answered {client.once(method, message)}, want {want}")
+        except Refused as r:
+            assert (r.name, r.http) == (want, r.status), (method, want, r.name, r.http)
+        client.close()
+    for wrong in ("helper", "party/main"):
+        try:
+            Client(w.identity("owner/me"), server, wrong).once("Aggregator/ListTasks", {})
+            raise SystemExit(f"took the aggregator for {wrong}")
+        except ValueError:
+            pass
+    print("refusals are as the protocol's table has them", flush=True)
+
+
 def locally(w, server):
     """Every classifier and law; by a law of cells, the model must have learnt what is eaten."""
     for number, (classifier, mechanism) in enumerate([("stump", None), ("logistic", "grr"), ("stump", "oue"), ("centroid", "hybrid"), ("stump", "pm"), ("stump", "duchi"), ("stump", "laplace")]):
@@ -169,6 +195,7 @@ def main():
             (w.dir / "pets.yaml").write_text(SCHEMA)
             (w.dir / "fresh.csv").write_text(csv(list(pets(500, 1000))))
             server = w.start("aggregator", "--as", "aggregator/main", "--state", "state.db", "--max-epsilon", "20")
+            refusals(w, server)
             parties(w)
             locally(w, server)
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import answer
 import canonical
-from call import AGAIN, URN, Client, base64of, unbase64
+from call import PROBLEMS, URN, Client, base64of, unbase64
 
 LEVELS = [(str, {"value": str, "aliases": [str]})]
 CUTS = {"edges?": [float], "bins?": str}
@@ -223,7 +223,7 @@ class Part:
             for f in self.client.call("Aggregator/Upload", message).get("refusals", []):
                 owner, _ = one = todo[f.get("index", 0)]
                 name = f["problem"]["type"].removeprefix(URN)
-                if name in AGAIN:
+                if PROBLEMS.get(name, PROBLEMS["internal"])[2]:
                     again.append(one)
                 else:
                     refused[owner.name] = name

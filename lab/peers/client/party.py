@@ -26,11 +26,6 @@ QUERY = {
     "discreet": str, "version": int, "job": str, "params": PARAMS, "schema_sha256": str,
     "tables": [{"sha256": str, "bytes": int, "format": str}], "kind": str, "honest": int, "deadline_unix": int,
 }
-CODES = {
-    "malformed": "invalid_argument", "bad-signature": "unauthenticated", "forbidden": "permission_denied", "too-late": "failed_precondition",
-    "not-allowed": "permission_denied", "unknown-table": "not_found", "spent": "resource_exhausted", "unknown-call": "unimplemented", "overloaded": "unavailable",
-}
-STATUS = {"malformed": 400, "bad-signature": 401, "forbidden": 403, "too-late": 410, "not-allowed": 403, "unknown-table": 404, "spent": 409, "unknown-call": 404, "overloaded": 503}
 
 
 def check_query(q):
@@ -177,11 +172,11 @@ def answer_call(party, h):
             raise Refused("unknown-call", "")
         error = {}
     except Refused as r:
-        problem = field(1, (URN + r.name).encode()) + field(3, STATUS[r.name]) + (field(4, r.detail.encode()) if r.detail else b"")
-        error = {"code": CODES[r.name], "message": r.name, "details": [{"type": "discreet.v1.Problem", "value": base64of(problem).rstrip("=")}]}
+        problem = field(1, (URN + r.name).encode()) + field(3, r.status) + (field(4, r.detail.encode()) if r.detail else b"")
+        error = {"code": r.code, "message": r.name, "details": [{"type": "discreet.v1.Problem", "value": base64of(problem).rstrip("=")}]}
         parts = []
         if method not in ("Vote", "SendTable"):
-            return send(h, STATUS[r.name], "application/json", json.dumps(error).encode())
+            return send(h, r.status, "application/json", json.dumps(error).encode())
     last = json.dumps({"error": error} if error else {}).encode()
     out = b"".join(struct.pack(">BI", 0, len(p)) + p for p in parts) + struct.pack(">BI", 2, len(last)) + last
     send(h, 200, "application/connect+proto", out)

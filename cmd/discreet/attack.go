@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // attacking is the flags of the command.
@@ -128,11 +129,11 @@ func (t *attacking) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if excess := (price{notPrivate: true}).excess(s); excess != "" && !t.exceed {
+	if excess := (train.Price{NotPrivate: true}).Excess(s); excess != "" && !t.exceed {
 		return &cli.BudgetError{Err: fmt.Errorf("attack: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
-	if _, err := req.plan(s, 0); err != nil { // before any row is read
-		return err
+	if _, err := req.Plan(s, 0); err != nil { // before any row is read
+		return usage(err)
 	}
 	if t.out != "" {
 		if err := cli.CheckWritable(t.out); err != nil {
@@ -147,9 +148,9 @@ func (t *attacking) run(ctx context.Context) error {
 	if s.Relation == dp.AddRemove {
 		rows = 0 // the plan must not know how many are left out
 	}
-	pl, err := req.plan(s, rows)
+	pl, err := req.Plan(s, rows)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	report, done := t.ShowRuns("training")
 	r, err := audit.AttackMembership(ctx, pl, tab, audit.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta, Targets: t.targets, Runs: t.runs, Progress: report})
@@ -158,24 +159,24 @@ func (t *attacking) run(ctx context.Context) error {
 		return refused(err)
 	}
 	if t.out != "" {
-		if err := drawAttack(t.out, req.name, r); err != nil {
+		if err := drawAttack(t.out, req.Name, r); err != nil {
 			return err
 		}
 	}
 	if t.json {
-		return cli.WriteJSON(t.Stdout, newAttackResult(req.name, tab.Rows, r))
+		return cli.WriteJSON(t.Stdout, newAttackResult(req.Name, tab.Rows, r))
 	}
-	return writeAttack(t.Stdout, req.name, tab.Rows, r)
+	return writeAttack(t.Stdout, req.Name, tab.Rows, r)
 }
 
 // check reads the flags: what to train, and the claim to compare with.
-func (t *attacking) check() (req *request, claim dp.Price, err error) {
-	bad := func(param, want string, got any) (*request, dp.Price, error) {
+func (t *attacking) check() (req *train.Request, claim dp.Price, err error) {
+	bad := func(param, want string, got any) (*train.Request, dp.Price, error) {
 		return nil, claim, &cli.UsageError{Err: &dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}}
 	}
 	ext := filepath.Ext(t.out)
 	switch {
-	case !t.choice.price.notPrivate:
+	case !t.choice.price.NotPrivate:
 		return bad("not-private", "must be given: what an attack finds is exact and tells about the rows", nil)
 	case t.targets < 1:
 		return bad("targets", "must be at least 1", t.targets)
@@ -186,16 +187,16 @@ func (t *attacking) check() (req *request, claim dp.Price, err error) {
 	}
 	// --not-private speaks of the report; whether the training is private is for
 	// the learner and --epsilon to say.
-	t.choice.price.notPrivate = false
-	for _, l := range t.choice.all {
-		if l.name == t.choice.name && !l.private || strings.EqualFold(t.choice.price.epsilon, "inf") {
-			t.choice.price.notPrivate = true
+	t.choice.price.NotPrivate = false
+	for _, l := range train.Learners() {
+		if l.Name == t.choice.name && !l.Private || strings.EqualFold(t.choice.price.Epsilon, "inf") {
+			t.choice.price.NotPrivate = true
 		}
 	}
 	if req, err = t.choice.request("attack"); err != nil {
 		return nil, claim, err
 	}
-	claim = dp.Price{Epsilon: req.price.epsilon, Delta: req.price.delta}
+	claim = dp.Price{Epsilon: req.Price.Epsilon, Delta: req.Price.Delta}
 	if t.claim != "" {
 		if claim.Epsilon, err = dp.ParseEpsilon(t.claim); err != nil {
 			return nil, claim, &cli.UsageError{Err: err}

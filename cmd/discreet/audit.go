@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // auditing is the flags of the command.
@@ -86,7 +87,7 @@ or made from --schema.`,
 	// Here a learner is one of three subjects: not required, and nobody's default.
 	l := c.Flags().Lookup("learner")
 	l.Annotations, l.DefValue, t.choice.name = nil, "", ""
-	l.Usage = "the `name` of the learner to audit: " + strings.Join(t.choice.names(), ", ")
+	l.Usage = "the `name` of the learner to audit: " + strings.Join(train.LearnerNames(), ", ")
 	c.Flags().Lookup("epsilon").Usage = "the claim: the privacy loss ε that must not be exceeded, a `number`"
 	c.Flags().Lookup("delta").Usage = "the δ of an (ε, δ) claim, a `number`"
 	if err := c.Flags().MarkHidden("not-private"); err != nil {
@@ -165,18 +166,18 @@ func (t *auditing) check() (dp.Epsilon, error) {
 	bad := func(param, want string, got any) (dp.Epsilon, error) {
 		return 0, &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
 	}
-	eps, err := dp.ParseEpsilon(t.choice.price.epsilon)
+	eps, err := dp.ParseEpsilon(t.choice.price.Epsilon)
 	if err != nil {
 		return 0, err
 	}
-	delta, err := dp.ParseDelta(t.choice.price.delta)
+	delta, err := dp.ParseDelta(t.choice.price.Delta)
 	if err != nil {
 		return 0, err
 	}
 	t.delta = delta.Float()
 	ext := filepath.Ext(t.out)
 	switch {
-	case t.choice.price.notPrivate:
+	case t.choice.price.NotPrivate:
 		return bad("not-private", "must be left out: an audit needs a finite claim", true)
 	case !(t.alpha > 0 && t.alpha <= 0.5):
 		return bad("alpha", "must be > 0 and at most 0.5", t.alpha)
@@ -211,10 +212,10 @@ func (t *auditing) learner(ctx context.Context, src rng.Source) (sub audit.Subje
 			}
 		}
 	}
-	for _, l := range t.choice.all {
-		if l.name == t.choice.name && !l.private {
-			t.Say("learner %s adds no noise: expect the claim to be refuted", l.name)
-			t.choice.price = priceFlags{notPrivate: true, delta: "0"}
+	for _, l := range train.Learners() {
+		if l.Name == t.choice.name && !l.Private {
+			t.Say("learner %s adds no noise: expect the claim to be refuted", l.Name)
+			t.choice.price = train.PriceText{NotPrivate: true}
 		}
 	}
 	req, err := t.choice.request("audit")
@@ -228,18 +229,18 @@ func (t *auditing) learner(ctx context.Context, src rng.Source) (sub audit.Subje
 	rows := t.rows
 	if rows == 0 {
 		rows = 100
-		if req.name == "brc" {
+		if req.Name == "brc" {
 			rows = 1000
 		}
 	}
-	pl, err := req.plan(s, rows)
+	pl, err := req.Plan(s, rows)
 	if err != nil {
-		return sub, err
+		return sub, usage(err)
 	}
 	if b, ok := pl.(*brc.Plan); ok {
 		return audit.BRC(ctx, b, s, rows, src)
 	}
-	return audit.Learner(ctx, req.name, pl, s, rows, src)
+	return audit.Learner(ctx, req.Name, pl, s, rows, src)
 }
 
 func newAuditResult(r *audit.Report) auditResult {

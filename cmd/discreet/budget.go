@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 func (a *app) budget() *cobra.Command {
@@ -47,6 +48,14 @@ func (f *ledgerFlag) with(ctx context.Context, use func(*ledger.Ledger) error) e
 		return err
 	}
 	return errors.Join(use(l), l.Close())
+}
+
+// withJob gives j the ledger while use runs; where j is nil there is none.
+func (f *ledgerFlag) withJob(ctx context.Context, j *train.Job, use func() error) error {
+	if j == nil {
+		return use()
+	}
+	return f.with(ctx, func(l *ledger.Ledger) error { j.Ledger = l; return use() })
 }
 
 // account is a data set's balance for programs. The plain numbers are for
@@ -107,9 +116,24 @@ func newAccount(b ledger.Balance) account {
 	return a
 }
 
+// usage turns a refusal of what was asked for into a fault of the command line, and
+// a price that the schema does not allow into one of the budget.
+func usage(err error) error {
+	if e, ok := errors.AsType[*train.ExcessError](err); ok {
+		if !e.Final {
+			err = fmt.Errorf("%w; only --exceed-max-epsilon, which the model records, goes beyond it", err)
+		}
+		return &cli.BudgetError{Err: err}
+	}
+	if _, ok := errors.AsType[*train.RequestError](err); ok {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}
+
 // refused turns a refused parameter into a fault of the command line.
 func refused(err error) error {
-	if p := (*dp.ParamError)(nil); errors.As(err, &p) {
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return &cli.UsageError{Err: err}
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // budgetInit is the flags of the command.
@@ -89,7 +90,7 @@ func declaredParts(path string) (*ledger.Parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := partsOf(s)
+	p, err := train.PartsOf(s)
 	if p == nil && err == nil {
 		err = &cli.UsageError{Err: &dp.ParamError{Op: "init", Param: "parts", Want: "must be a schema that declares parts", Got: path, Hint: "write parts: and the public column whose levels part the rows"}}
 	}

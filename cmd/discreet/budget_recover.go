@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // budgetRecover is the flags of the command.
@@ -43,7 +44,7 @@ machines, which cannot be asked whether they still run, without --all.`,
 
 func (b *budgetRecover) run(ctx context.Context) error {
 	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
-		settled, err := l.Recover(ctx, func(worker string) bool { return ended(worker, b.all) })
+		settled, err := l.Recover(ctx, func(worker string) bool { return train.Ended(worker, b.all) })
 		for _, s := range settled {
 			if _, err := fmt.Fprintf(b.Stdout, "%s %s: %s\n", s.Dataset, s.Job, s.Why); err != nil {
 				return err

@@ -3,15 +3,10 @@
 package main
 
 import (
-	"context"
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // charging is the flags that name the budget to charge.
@@ -45,16 +40,4 @@ func (f *charging) together(c *cobra.Command, flags ...string) error {
 		}
 	}
 	return nil
-}
-
-// keep makes the model the job's one result and gives it its file.
-func keep(ctx context.Context, j *ledger.Job, m *model.Model, path string) error {
-	b, err := model.Marshal(m)
-	if err != nil {
-		return errors.Join(err, j.Abandon(ctx, "the model could not be written"))
-	}
-	if err := j.Commit(ctx, b); err != nil {
-		return err
-	}
-	return j.Publish(ctx, path)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // checkPaying refuses flags that contradict each other.
@@ -70,7 +71,7 @@ func (t *combine) lookUp(ctx context.Context, l *ledger.Ledger, id string, row i
 	if err != nil {
 		return nil, err
 	}
-	asked := ledger.Request{Dataset: t.dataset, ID: id, Config: spelt, Worker: worker(),
+	asked := ledger.Request{Dataset: t.dataset, ID: id, Config: spelt, Worker: train.Worker(),
 		Terms: ledger.Terms{Unit: "party", Relation: dp.ReplaceOne}}
 	if row > 0 {
 		asked.ID = fmt.Sprintf("%s-%d", id, row)
@@ -94,12 +95,10 @@ func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, a
 		if err != nil {
 			return err
 		}
-		if b := j.Stored(); b != nil {
+		if j.Stored() != nil {
 			t.Say("this job has a result already: nothing is asked, drawn or charged")
-			if m, err = model.Unmarshal(b); err != nil {
-				return err
-			}
-			return j.Publish(ctx, t.model)
+			m, err = train.Fetch(ctx, j, t.model)
+			return err
 		}
 		t.Say("charging data set %q as job %s", t.dataset, id)
 		if err := j.Afford(ctx, dp.Pure(pl.Events()), pl.Events()); err != nil {
@@ -108,7 +107,7 @@ func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, a
 		if m, err = anew(j); err != nil {
 			return errors.Join(err, j.Abandon(ctx, "the combination failed"))
 		}
-		return keep(ctx, j, m, t.model)
+		return train.Keep(ctx, j, m, t.model)
 	})
 	return m, err
 }

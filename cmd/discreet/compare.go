@@ -16,8 +16,10 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // compareLearners is the flags of the command.
@@ -70,15 +72,8 @@ which splits are drawn and nothing about noise, which is fresh in every fit.`,
 	c.Flags().BoolVar(&l.notPrivate, "not-private", false, "the numbers may tell about the rows of the table")
 	c.Flags().BoolVar(&l.exceed, "exceed-max-epsilon", false, "compare although the schema declares a max_epsilon")
 	cli.Require(c, "data", "schema", "learners", "epsilons")
-	complete(c, "learners", learnerNames()...)
+	complete(c, "learners", train.LearnerNames()...)
 	return c
-}
-
-func learnerNames() (names []string) {
-	for _, l := range learners() {
-		names = append(names, l.name)
-	}
-	return names
 }
 
 func (l *compareLearners) run(ctx context.Context) error {
@@ -96,7 +91,7 @@ func (l *compareLearners) run(ctx context.Context) error {
 		}
 		return err
 	}
-	if excess := (price{notPrivate: true}).excess(s); excess != "" && !l.exceed {
+	if excess := (train.Price{NotPrivate: true}).Excess(s); excess != "" && !l.exceed {
 		return &cli.BudgetError{Err: fmt.Errorf("compare: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
 	t, err := l.table(ctx, s, l.data)
@@ -167,4 +162,18 @@ func (l *compareLearners) save(r *heldout.Result) error {
 		l.Say("wrote %s", path)
 	}
 	return nil
+}
+
+// contestant is a configured learner that takes part in a comparison.
+func contestant(spec string) (heldout.Learner, error) {
+	l, name, err := train.ParseLearner("compare", "learners", spec)
+	if err != nil {
+		return heldout.Learner{}, err
+	}
+	return heldout.Learner{
+		Name: name, Private: l.Private,
+		Plan: func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
+			return l.Plan(train.Price{Epsilon: eps, NotPrivate: !l.Private}, s, rows)
+		},
+	}, nil
 }

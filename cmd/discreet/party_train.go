@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) partyTrain() *cobra.Command {
-	t := &train{app: a, exceed: true} // what an owner lets out is said in exceed; this model stays, and records it
+	t := &training{app: a, exceed: true} // what an owner lets out is said in exceed; this model stays, and records it
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a party's own model, which stays with it",
@@ -24,8 +24,8 @@ Flags that are not for every learner name theirs in brackets.`,
   discreet party train --data mine.csv --schema mine.yaml --learner brc --epsilon 1 --model m.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if t.choice.price.epsilon == "" {
-				t.choice.price.epsilon, t.choice.price.notPrivate = "inf", true
+			if t.choice.price.Epsilon == "" {
+				t.choice.price.Epsilon, t.choice.price.NotPrivate = "inf", true
 			}
 			return t.run(c)
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // plan is the flags of the command.
@@ -86,7 +87,7 @@ func (p *plan) run(c *cobra.Command) error {
 	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
 	}
-	sizes, err := p.samples.sizes(c, req.price)
+	sizes, err := p.samples.sizes(c, req.Price)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -94,36 +95,36 @@ func (p *plan) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := checkPart("plan", p.part, s); err != nil {
-		return err
+	if err := train.CheckPart("plan", p.part, s); err != nil {
+		return usage(err)
 	}
-	pl, err := req.plan(s, p.rows)
+	pl, err := req.Plan(s, p.rows)
+	if err != nil {
+		return usage(err)
+	}
+	left, err := p.remainder(c.Context(), req.Cost(pl))
 	if err != nil {
 		return err
 	}
-	left, err := p.remainder(c.Context(), req.cost(pl))
-	if err != nil {
-		return err
-	}
-	excess := req.price.excess(s)
+	excess := req.Price.Excess(s)
 	if p.json {
 		q := newQuote(req, s, pl, excess, sizes)
 		q.Budget = left
 		return cli.WriteJSON(p.Stdout, q)
 	}
-	if err := writePlan(p.Stdout, pl, req.cost(pl), excess, sizes); err != nil {
+	if err := writePlan(p.Stdout, pl, req.Cost(pl), excess, sizes); err != nil {
 		return err
 	}
 	return left.write(p.Stdout)
 }
 
-func newQuote(req *request, s *schema.Schema, pl learn.Plan, excess string, sizes *sampleSizes) quote {
-	q := quote{Learner: req.name, Schema: s.Name, Facts: map[string]any{}, Bill: []dp.Event{}, Samples: sizes}
+func newQuote(req *train.Request, s *schema.Schema, pl learn.Plan, excess string, sizes *sampleSizes) quote {
+	q := quote{Learner: req.Name, Schema: s.Name, Facts: map[string]any{}, Bill: []dp.Event{}, Samples: sizes}
 	for _, f := range pl.Facts() {
 		q.Facts[f.Key] = f.Value
 	}
 	q.Bill = append(q.Bill, pl.Events()...)
-	price := req.cost(pl)
+	price := req.Cost(pl)
 	q.Epsilon, q.Delta = price.Epsilon, price.Delta
 	if excess != "" {
 		q.Excess = &excess

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // samples are the flags that ask how many rows it takes to learn a linear
@@ -35,7 +36,7 @@ func (f *samples) add(c *cobra.Command) {
 }
 
 // sizes is nil where none of the flags is given.
-func (f *samples) sizes(c *cobra.Command, pr price) (*sampleSizes, error) {
+func (f *samples) sizes(c *cobra.Command, pr train.Price) (*sampleSizes, error) {
 	bad := func(param, want string, got any) (*sampleSizes, error) {
 		return nil, &dp.ParamError{Op: "plan", Param: param, Want: want, Got: got}
 	}
@@ -61,10 +62,10 @@ func (f *samples) sizes(c *cobra.Command, pr price) (*sampleSizes, error) {
 		return bad("error", "must be between 0 and 1", f.err)
 	case f.dim < 1:
 		return bad("dim", "must be at least 1", f.dim)
-	case pr.epsilon == 0:
+	case pr.Epsilon == 0:
 		return bad("epsilon", "must be finite where sample sizes are asked for", nil)
 	}
-	d, eps := float64(f.dim), pr.epsilon.Float()
+	d, eps := float64(f.dim), pr.Epsilon.Float()
 	free := 1 / (f.margin * f.margin * f.err * f.err)
 	s := &sampleSizes{
 		NonPrivate: free,

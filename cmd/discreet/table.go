@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -14,6 +15,16 @@ func (a *app) table(ctx context.Context, s *schema.Schema, paths []string) (*dat
 	report, done := a.ShowBytes("reading")
 	defer done()
 	return dataset.Read(ctx, s, dataset.Options{Progress: report, Stdin: a.Stdin}, paths...)
+}
+
+// loadSchema reads a schema file, and returns its text too.
+func loadSchema(path string) (*schema.Schema, []byte, error) {
+	s, err := schema.Load(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := os.ReadFile(path)
+	return s, text, err
 }
 
 // labelLevels are the values of the label in code order.

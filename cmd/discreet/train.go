@@ -4,25 +4,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/engine/memory"
-	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// train is the flags of the command.
-type train struct {
+// training is the flags of the command.
+type training struct {
 	*app
 	choice *choice
 	data   []string
@@ -34,7 +28,7 @@ type train struct {
 }
 
 func (a *app) train() *cobra.Command {
-	t := &train{app: a}
+	t := &training{app: a}
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a model and state what it cost",
@@ -76,7 +70,7 @@ says that it was not counted.`,
 }
 
 // add adds the flags that say from what, to where and on whose account.
-func (t *train) add(c *cobra.Command) {
+func (t *training) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
@@ -87,7 +81,7 @@ func (t *train) add(c *cobra.Command) {
 	cli.Require(c, "data", "schema", "model")
 }
 
-func (t *train) run(c *cobra.Command) error {
+func (t *training) run(c *cobra.Command) error {
 	req, err := t.choice.request("train")
 	if err != nil {
 		return err
@@ -96,101 +90,36 @@ func (t *train) run(c *cobra.Command) error {
 }
 
 // perform trains what req asks for, whichever command asked.
-func (t *train) perform(c *cobra.Command, req *request) error {
-	if err := t.checkCounting(c, req); err != nil {
+func (t *training) perform(c *cobra.Command, req *train.Request) error {
+	if err := t.together(c, "dataset", "job"); err != nil {
 		return err
 	}
-	s, err := schema.Load(t.schema)
+	s, text, err := loadSchema(t.schema)
 	if err != nil {
 		return err
 	}
-	if err := checkPart(c.Name(), t.part, s); err != nil {
-		return err
+	run := &train.Training{
+		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed, Output: t.model, Say: t.Say,
+		Read: func(ctx context.Context) (*dataset.Table, error) { return t.table(ctx, s, t.data) },
 	}
-	pl, err := req.plan(s, 0)
-	if err != nil {
-		return err
+	if t.ledger.address != "" {
+		run.Job = &train.Job{Dataset: t.dataset, ID: t.job}
 	}
-	excess := req.price.excess(s)
-	if excess != "" && !t.exceed {
-		return &cli.BudgetError{Err: fmt.Errorf("%s: %s; only --exceed-max-epsilon, which the model records, goes beyond it", c.Name(), excess)}
+	if err := run.Check(); err != nil {
+		return usage(err)
 	}
 	if err := cli.CheckWritable(t.model); err != nil { // a lost model has spent its epsilon too
 		return fmt.Errorf("%s: model %w", c.Name(), err)
 	}
-	m, err := t.produce(c.Context(), req, s, pl, excess)
-	if err != nil {
+	var m *model.Model
+	err = t.ledger.withJob(c.Context(), run.Job, func() (err error) {
+		m, err = run.Run(c.Context())
 		return err
+	})
+	if err != nil {
+		return usage(err)
 	}
 	t.Say("wrote %s", t.model)
 	_, err = io.WriteString(t.Stdout, m.Privacy.Card())
 	return err
-}
-
-// produce trains the model, or fetches it from the ledger, and writes its file.
-func (t *train) produce(ctx context.Context, req *request, s *schema.Schema, pl learn.Plan, excess string) (m *model.Model, err error) {
-	if t.ledger.address == "" {
-		if m, err = t.fit(ctx, req, s, pl, excess, learn.Uncounted{}); err != nil {
-			return nil, err
-		}
-		return m, m.Save(t.model)
-	}
-	err = t.ledger.with(ctx, func(l *ledger.Ledger) error {
-		j, err := t.open(ctx, l, req, s)
-		switch {
-		case err != nil:
-			return err
-		case j.Stored() != nil:
-			m, err = t.again(ctx, j)
-			return err
-		}
-		if err := j.Afford(ctx, req.cost(pl), pl.Events()); err != nil {
-			return err
-		}
-		if m, err = t.fit(ctx, req, s, pl, excess, j); err != nil {
-			return errors.Join(err, j.Abandon(ctx, "the training failed"))
-		}
-		return keep(ctx, j, m, t.model)
-	})
-	return m, err
-}
-
-// fit reads the table and trains on it; acct is charged in between.
-func (t *train) fit(ctx context.Context, req *request, s *schema.Schema, pl learn.Plan, excess string, acct learn.Account) (*model.Model, error) {
-	tab, err := t.table(ctx, s, t.data)
-	if err != nil {
-		return nil, err
-	}
-	if t.part != "" {
-		tab = rowsOf(tab, t.part)
-	}
-	rows, err := memory.New(tab)
-	if err != nil {
-		return nil, err
-	}
-	if s.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
-		t.Say("training on %d rows of %q", tab.Rows, s.Name)
-		if pl, err = req.plan(s, tab.Rows); err != nil {
-			return nil, err
-		}
-	}
-	for _, f := range pl.Facts() {
-		if f.Text != "" {
-			t.Say("  %s", f.Text)
-		}
-	}
-	if req.price.epsilon > 0 && !acct.Counted() {
-		t.Say("no ledger: nothing is being counted, and the model says so")
-	}
-	m, err := pl.Fit(ctx, rows, acct, mech.NewExit(rng.System()))
-	if err != nil {
-		return nil, err
-	}
-	if t.part != "" {
-		m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("which rows the training read: those of part %q of the public column %q", t.part, s.Parts))
-	}
-	if excess != "" {
-		m.Privacy.Overrides = append(m.Privacy.Overrides, excess)
-	}
-	return m, nil
 }

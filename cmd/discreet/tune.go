@@ -5,22 +5,19 @@ package main
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 	"github.com/discreet-dp/discreet/internal/tune"
 )
 
 // tuning is the flags of the command: those of train, with candidates in place
 // of a learner.
 type tuning struct {
-	train
+	training
 	epsilon    string
 	learners   []string
 	candidates string
@@ -28,7 +25,7 @@ type tuning struct {
 }
 
 func (a *app) tune() *cobra.Command {
-	t := &tuning{train: train{app: a}, params: tune.Defaults()}
+	t := &tuning{training: training{app: a}, params: tune.Defaults()}
 	c := &cobra.Command{
 		Use:   "tune",
 		Short: "train candidates and release the best, all paid for",
@@ -64,7 +61,7 @@ begin with # are left out). A ledger is charged as by train.`,
 	c.Flags().Float64Var(&t.params.HeldOut, "held-out", t.params.HeldOut, "the `share` of the rows that judge and do not train")
 	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience, "a random number of runs ends with chance 1/`number` at a time, unused by all")
 	cli.Require(c, "epsilon")
-	complete(c, "learners", learnerNames()...)
+	complete(c, "learners", train.LearnerNames()...)
 	var methods []string
 	for _, m := range tune.Methods() {
 		methods = append(methods, string(m))
@@ -76,59 +73,15 @@ begin with # are left out). A ledger is charged as by train.`,
 }
 
 func (t *tuning) run(c *cobra.Command) error {
-	eps, err := dp.ParseEpsilon(t.epsilon)
-	if err != nil {
-		return &cli.UsageError{Err: err}
-	}
 	specs, err := t.specs()
 	if err != nil {
 		return err
 	}
-	if t.params.Candidates, err = candidates(specs); err != nil {
-		return &cli.UsageError{Err: err}
+	req, err := train.Tune(t.params, specs, t.epsilon)
+	if err != nil {
+		return usage(err)
 	}
-	// What makes two tunings the same job: see configuration.
-	t.choice = &choice{given: map[string]*raw{
-		"candidates": {text: strings.Join(specs, "\n"), set: true},
-		"method":     {text: string(t.params.Method), set: true},
-		"held-out":   {text: strconv.FormatFloat(t.params.HeldOut, 'g', -1, 64), set: true},
-		"patience":   {text: strconv.Itoa(t.params.Patience), set: true},
-	}}
-	return t.perform(c, &request{learner: t.learner(), price: price{epsilon: eps}})
-}
-
-// learner is tuning as one learner: to whatever trains, it is one.
-func (t *tuning) learner() *learner {
-	return &learner{name: "tune", private: true, plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
-		p := t.params
-		p.Epsilon = pr.epsilon
-		pl, err := p.Plan(s, rows)
-		if err != nil {
-			return nil, err // not pl: a nil *tune.Plan is not a nil learn.Plan
-		}
-		return pl, nil
-	}}
-}
-
-// candidates are configured private learners, no two of them the same.
-func candidates(specs []string) (out []tune.Candidate, err error) {
-	seen := map[string]bool{}
-	for _, spec := range specs {
-		l, name, err := configured("tune", "candidates", spec)
-		switch {
-		case err != nil:
-			return nil, err
-		case !l.private:
-			return nil, &dp.ParamError{Op: "tune", Param: "candidates", Want: "must be private learners", Got: strconv.Quote(spec)}
-		case seen[spec]:
-			return nil, &dp.ParamError{Op: "tune", Param: "candidates", Want: "must differ", Got: strconv.Quote(spec)}
-		}
-		seen[spec] = true
-		out = append(out, tune.Candidate{Name: name, Plan: func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
-			return l.plan(price{epsilon: eps}, s, rows)
-		}})
-	}
-	return out, nil
+	return t.perform(c, req)
 }
 
 // specs are the candidates as they were typed, or as the file has them.

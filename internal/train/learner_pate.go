@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"errors"
@@ -12,25 +12,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-func pateLearner() *learner {
+func pateLearner() *Learner {
 	p := pate.Defaults()
-	return &learner{
-		name:    "pate",
-		private: true, approximate: true,
-		options: []option{
+	return &Learner{
+		Name:    "pate",
+		Private: true, Approximate: true,
+		Options: []Option{
 			{"form", "which PATE: repaired, or printed to reproduce figures (not private)", word[pate.Form]{&p.Form}},
 			{"noise", "noise that meets the votes: laplace, or gaussian with --delta", word[pate.Noise]{&p.Noise}},
 			{"teachers", "parts the rows are dealt into, 0 for one a row", integer{&p.Teachers}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"vote-epsilon", "what the printed form says a vote costs", loss{&p.VoteEpsilon}},
 		},
-		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
-			p.Epsilon, p.Delta, p.NotPrivate = pr.epsilon, pr.delta, pr.notPrivate
-			pl, err := p.Plan(s, rows)
-			if err != nil {
-				return nil, err // not pl: a nil *pate.Plan is not a nil learn.Plan
-			}
-			return pl, nil
+		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate
+			return asPlan(p.Plan(s, rows))
 		},
 	}
 }

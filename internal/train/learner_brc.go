@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -9,12 +9,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-func brcLearner() *learner {
+func brcLearner() *Learner {
 	p := brc.Defaults()
-	return &learner{
-		name:    "brc",
-		private: true,
-		options: []option{
+	return &Learner{
+		Name:    "brc",
+		Private: true,
+		Options: []Option{
 			{"rounds", "rounds of boosting", integer{&p.Rounds}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"c1", "row weights stay above 1/c1", decimal{&p.C1}},
@@ -26,13 +26,9 @@ func brcLearner() *learner {
 			{"private-label", "public columns beside a private label: everything (private too) or labeldp (not protected)", word[brc.PrivateLabel]{&p.PrivateLabel}},
 			{"public-share", "part of ε that labeldp spends on the public classifier", decimal{&p.PublicShare}},
 		},
-		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
-			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate
-			pl, err := p.Plan(s, rows)
-			if err != nil {
-				return nil, err // not pl: a nil *brc.Plan is not a nil learn.Plan
-			}
-			return pl, nil
+		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.Epsilon, p.NotPrivate = pr.Epsilon, pr.NotPrivate
+			return asPlan(p.Plan(s, rows))
 		},
 	}
 }

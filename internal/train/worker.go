@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// worker names this process, so that recover can ask whether it still runs.
-func worker() string {
+// Worker names this process, so that recover can ask whether it still runs.
+func Worker() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""
@@ -20,10 +20,10 @@ func worker() string {
 	return fmt.Sprintf("%s/%d", host, os.Getpid())
 }
 
-// ended reports whether a worker is a process of this machine that has ended.
+// Ended reports whether a worker is a process of this machine that has ended.
 // elsewhere is the answer for those of other machines. A number that another
 // process has by now counts as running, which is the safe mistake.
-func ended(name string, elsewhere bool) bool {
+func Ended(name string, elsewhere bool) bool {
 	host, number, _ := strings.Cut(name, "/")
 	mine, err := os.Hostname()
 	if err != nil || host != mine {

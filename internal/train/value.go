@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// value is a flag that reads into a variable.
-type value interface {
+// Value is an option that is read from text, as a flag is.
+type Value interface {
 	String() string
 	Set(string) error
 	Type() string

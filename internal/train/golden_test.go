@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -20,7 +21,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-const goldenFile = "testdata/golden/learners.txt"
+var updateGolden = flag.Bool("update", false, "rewrite the expected outputs in testdata")
+
+const goldenFile = "testdata/learners.txt"
 
 // TestLearnersReleaseTheSameBytes trains every learner by its table row, with its
 // own defaults, on small tables with replayed randomness, and compares price,
@@ -38,14 +41,14 @@ func TestLearnersReleaseTheSameBytes(t *testing.T) {
 		"weighted": learntest.Levels(binary, 2, []float64{1, 3}),
 	}
 	var out bytes.Buffer
-	for _, l := range learners() {
+	for _, l := range Learners() {
 		for _, name := range []string{"census", "label", "classes", "weighted"} {
 			for _, pr := range goldenPrices(l) {
-				fmt.Fprintf(&out, "%s %s %s: %s\n", l.name, name, priceWords(pr), goldenFit(t, l, pr, tables[name]))
+				fmt.Fprintf(&out, "%s %s %s: %s\n", l.Name, name, priceWords(pr), goldenFit(t, l, pr, tables[name]))
 			}
 		}
 	}
-	if *update {
+	if *updateGolden {
 		if err := os.WriteFile(goldenFile, out.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -79,24 +82,24 @@ func withPrivateLabel(tab *dataset.Table) *dataset.Table {
 	return &out
 }
 
-func goldenPrices(l *learner) (out []price) {
-	if l.private {
-		out = append(out, price{epsilon: dp.Nano})
-		if l.approximate {
-			out = append(out, price{epsilon: dp.Nano, delta: 1_000_000_000})
+func goldenPrices(l *Learner) (out []Price) {
+	if l.Private {
+		out = append(out, Price{Epsilon: dp.Nano})
+		if l.Approximate {
+			out = append(out, Price{Epsilon: dp.Nano, Delta: 1_000_000_000})
 		}
 	}
-	return append(out, price{notPrivate: true})
+	return append(out, Price{NotPrivate: true})
 }
 
-func priceWords(pr price) string {
-	return fmt.Sprintf("epsilon=%s delta=%s not_private=%v", pr.epsilon, pr.delta, pr.notPrivate)
+func priceWords(pr Price) string {
+	return fmt.Sprintf("epsilon=%s delta=%s not_private=%v", pr.Epsilon, pr.Delta, pr.NotPrivate)
 }
 
 // goldenFit is a refusal in words, or hashes of what a fit costs, does and makes.
-func goldenFit(t *testing.T, l *learner, pr price, tab *dataset.Table) string {
-	req := &request{learner: l, price: pr}
-	pl, err := req.plan(tab.Schema, tab.Rows)
+func goldenFit(t *testing.T, l *Learner, pr Price, tab *dataset.Table) string {
+	req := &Request{Learner: l, Price: pr}
+	pl, err := req.Plan(tab.Schema, tab.Rows)
 	if err != nil {
 		return "refused"
 	}
@@ -110,5 +113,5 @@ func goldenFit(t *testing.T, l *learner, pr price, tab *dataset.Table) string {
 		return fmt.Sprintf("%.12x", sha256.Sum256(text))
 	}
 	return fmt.Sprintf("price %s bill %s passages %d model %.12x",
-		req.cost(pl), spelt(pl.Events()), len(tape.Passages), sha256.Sum256(learntest.Bytes(t, m)))
+		req.Cost(pl), spelt(pl.Events()), len(tape.Passages), sha256.Sum256(learntest.Bytes(t, m)))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"crypto/sha256"
@@ -10,15 +10,14 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// partsOf are the parts that a schema declares, nil where it declares none.
-func partsOf(s *schema.Schema) (*ledger.Parts, error) {
+// PartsOf are the parts that a schema declares, nil where it declares none.
+func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 	if s.Parts == "" {
 		return nil, nil
 	}
@@ -51,27 +50,27 @@ func columnOf(s *schema.Schema, name string) int {
 	return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
 }
 
-// checkPart refuses a part that the schema does not declare; "" is the whole
+// CheckPart refuses a part that the schema does not declare; "" is the whole
 // table.
-func checkPart(op, part string, s *schema.Schema) error {
+func CheckPart(op, part string, s *schema.Schema) error {
 	if part == "" {
 		return nil
 	}
-	p, err := partsOf(s)
+	p, err := PartsOf(s)
 	switch {
 	case err != nil:
 		return err
 	case p == nil:
-		return &cli.UsageError{Err: &dp.ParamError{Op: op, Param: "part", Want: "must be left out: the schema declares no parts", Got: part, Hint: "write parts: and the public column whose levels part the rows"}}
+		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out: the schema declares no parts", Got: part, Hint: "write parts: and the public column whose levels part the rows"}}
 	case !slices.Contains(p.Names, part):
-		return &cli.UsageError{Err: &dp.ParamError{Op: op, Param: "part", Want: fmt.Sprintf("must be a level of column %q", p.By), Got: strconv.Quote(part)}}
+		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: fmt.Sprintf("must be a level of column %q", p.By), Got: strconv.Quote(part)}}
 	}
 	return nil
 }
 
-// rowsOf are the rows of one part and nothing else: no number that only other
+// RowsOf are the rows of one part and nothing else: no number that only other
 // rows hold.
-func rowsOf(tab *dataset.Table, part string) *dataset.Table {
+func RowsOf(tab *dataset.Table, part string) *dataset.Table {
 	s := tab.Schema
 	j := columnOf(s, s.Parts)
 	code := uint32(slices.IndexFunc(s.Columns[j].Levels, func(l schema.Level) bool { return l.Value == part }))

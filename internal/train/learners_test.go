@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"errors"
@@ -15,25 +15,25 @@ import (
 // TestLearnersKeepOrRefuseMonotone declares that the model must follow a number.
 // Only additive can promise it; the others must refuse and say which can.
 func TestLearnersKeepOrRefuseMonotone(t *testing.T) {
-	for _, l := range learners() {
+	for _, l := range Learners() {
 		s := *census.Schema()
 		s.Columns = slices.Clone(s.Columns)
 		j := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Kind == schema.Number })
-		pr := price{epsilon: dp.Nano}
-		if !l.private {
-			pr = price{notPrivate: true}
+		pr := Price{Epsilon: dp.Nano}
+		if !l.Private {
+			pr = Price{NotPrivate: true}
 		}
-		if l.name == "labeldp" {
+		if l.Name == "labeldp" {
 			s.Label.Role, s.Label.Default = schema.Private, 0
 		}
-		if _, err := l.plan(pr, &s, 1000); err != nil {
-			t.Errorf("%s: %v", l.name, err)
+		if _, err := l.Plan(pr, &s, 1000); err != nil {
+			t.Errorf("%s: %v", l.Name, err)
 		}
 		s.Columns[j].Monotone = schema.Increasing
-		_, err := l.plan(pr, &s, 1000)
+		_, err := l.Plan(pr, &s, 1000)
 		var p *dp.ParamError
-		if refused := errors.As(err, &p) && p.Param == "monotone"; refused == (l.name == "additive") {
-			t.Errorf("%s: err = %v", l.name, err)
+		if refused := errors.As(err, &p) && p.Param == "monotone"; refused == (l.Name == "additive") {
+			t.Errorf("%s: err = %v", l.Name, err)
 		}
 	}
 }

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/learn/logistic"
+	"github.com/discreet-dp/discreet/internal/learn/adaboost"
 	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-func logisticLearner() *learner {
-	p := logistic.Params{Encoding: feature.OneHot, Columns: nonprivate.All}
-	return &learner{
-		name: "logistic",
-		options: []option{
+func adaboostLearner() *Learner {
+	p := adaboost.Params{Rounds: 25, Base: adaboost.Stump, Encoding: feature.OneHot, Columns: nonprivate.All}
+	return &Learner{
+		Name: "adaboost",
+		Options: []Option{
+			{"rounds", "rounds of boosting", integer{&p.Rounds}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"columns", "which columns to use: all or public", word[nonprivate.Columns]{&p.Columns}},
 			{"reg", "ridge on the mean loss, 0 for 1/n", decimal{&p.Reg}},
+			{"base", "what to boost: logistic, stump or random", word[adaboost.Base]{&p.Base}},
 		},
-		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
-			p.NotPrivate = pr.notPrivate
+		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.NotPrivate = pr.NotPrivate
 			return p.Plan(s, rows)
 		},
 	}

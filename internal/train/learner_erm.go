@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package train
 
 import (
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -9,12 +9,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-func ermLearner() *learner {
+func ermLearner() *Learner {
 	p := erm.Defaults()
-	return &learner{
-		name:    "erm",
-		private: true,
-		options: []option{
+	return &Learner{
+		Name:    "erm",
+		Private: true,
+		Options: []Option{
 			{"loss", "loss of the margin: logistic, or huber for a support vector machine", word[erm.Loss]{&p.Loss}},
 			{"width", "half-width of the Huber-hinge's rounded corner", decimal{&p.Width}},
 			{"method", "where noise enters: objective, output or auto", word[erm.Method]{&p.Method}},
@@ -25,13 +25,9 @@ func ermLearner() *learner {
 			{"norm", "length that scaled rows are projected to", decimal{&p.Norm}},
 			{"threshold", "whether part of epsilon chooses the intercept again: auto, or none, to rank rows", word[erm.Threshold]{&p.Threshold}},
 		},
-		plan: func(pr price, s *schema.Schema, rows int) (learn.Plan, error) {
-			p.Epsilon, p.NotPrivate = pr.epsilon, pr.notPrivate
-			pl, err := p.Plan(s, rows)
-			if err != nil {
-				return nil, err // not pl: a nil *erm.Plan is not a nil learn.Plan
-			}
-			return pl, nil
+		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.Epsilon, p.NotPrivate = pr.Epsilon, pr.NotPrivate
+			return asPlan(p.Plan(s, rows))
 		},
 	}
 }

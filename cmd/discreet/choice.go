@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// choice is a learner, its options and its price as flags: what to train, shared
+// by the commands that do.
+type choice struct {
+	name  string
+	price train.PriceText
+	given map[string]*option
+	order []string // the keys of given, in the order of the table
+}
+
+// option is a learner's option as it was typed: which learner it goes to, and so
+// what it may be, is known only once all flags have been read.
+type option struct {
+	text, kind string
+	set        bool
+}
+
+func (o *option) String() string     { return o.text }
+func (o *option) Set(s string) error { o.text, o.set = s, true; return nil }
+func (o *option) Type() string       { return o.kind }
+
+func addChoice(c *cobra.Command) *choice {
+	ch := &choice{given: map[string]*option{}}
+	f, names, all := c.Flags(), train.LearnerNames(), train.Learners()
+	f.StringVar(&ch.name, "learner", "", "the `name` of what to train: "+strings.Join(names, ", ")+" (default "+train.DefaultLearner+")")
+	complete(c, "learner", names...)
+	f.StringVar(&ch.price.Epsilon, "epsilon", "", "the privacy loss ε that a private learner may spend, a `number`; inf only with --not-private")
+	f.StringVar(&ch.price.Delta, "delta", "0", "the δ that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(), ", ")+") may spend besides, a `number`")
+	f.BoolVar(&ch.price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
+	for _, l := range all {
+		for _, o := range l.Options {
+			if ch.given[o.Name] == nil {
+				ch.given[o.Name] = &option{kind: o.Value.Type()}
+				ch.order = append(ch.order, o.Name)
+				f.Var(ch.given[o.Name], o.Name, describeOption(all, o))
+			}
+		}
+	}
+	return ch
+}
+
+// describeOption says what an option is, whose it is, and what it is when not
+// given.
+func describeOption(all []*train.Learner, o train.Option) string {
+	var defaults []string
+	whose := map[string][]string{} // by default
+	for _, l := range all {
+		if own := l.Option(o.Name); own != nil {
+			d := own.Value.String()
+			if whose[d] == nil {
+				defaults = append(defaults, d)
+			}
+			whose[d] = append(whose[d], l.Name)
+		}
+	}
+	for i, d := range defaults {
+		defaults[i] = strings.Join(whose[d], ", ") + ": " + d
+	}
+	return fmt.Sprintf("%s (%s)", o.Usage, strings.Join(defaults, "; "))
+}
+
+// request checks the flags on their own, before any file is opened.
+func (ch *choice) request(op string) (*train.Request, error) {
+	asked := train.Choice{Learner: ch.name, Options: map[string]string{}, Price: ch.price}
+	for name, o := range ch.given {
+		if o.set {
+			asked.Options[name] = o.text
+		}
+	}
+	req, err := asked.Request(op)
+	return req, usage(err)
+}
+
+// complete offers words to the shell for a flag.
+func complete(c *cobra.Command, flag string, words ...string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Job says which budget a training is charged to.
+type Job struct {
+	Ledger  *ledger.Ledger
+	Dataset string
+	ID      string // the same ID is the same training; "" for a random one
+}
+
+// configuration is what makes two trainings the same: every public choice, as it
+// was typed. Its spelling is part of a job's identity in the ledgers there are.
+type configuration struct {
+	Learner string            `json:"learner"`
+	Epsilon dp.Epsilon        `json:"epsilon_nano"`
+	Delta   dp.Delta          `json:"delta_femto,omitempty"`
+	Part    string            `json:"part,omitempty"`
+	Options map[string]string `json:"options"`
+	Exceed  bool              `json:"exceed_max_epsilon"`
+	Schema  string            `json:"schema_sha256"`
+	Data    []string          `json:"data"`
+}
+
+// openJob looks the training up in its ledger.
+func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
+	req := t.Request
+	sum := sha256.Sum256(t.SchemaText)
+	config := configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part,
+		Options: req.given, Exceed: t.Exceed, Schema: hex.EncodeToString(sum[:]), Data: t.Data}
+	if config.Options == nil {
+		config.Options = map[string]string{}
+	}
+	spelt, err := json.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	id := t.Job.ID
+	if id == "" {
+		id = rand.Text()
+	}
+	asked := ledger.Request{Dataset: t.Job.Dataset, ID: id, Config: spelt, Terms: Terms(t.Schema), Worker: Worker()}
+	if t.Output != "" {
+		if asked.Output, err = filepath.Abs(t.Output); err != nil {
+			return nil, err
+		}
+	}
+	if t.Part != "" {
+		p, err := PartsOf(t.Schema)
+		if err != nil {
+			return nil, err
+		}
+		asked.Part, asked.PartsBy, asked.Definition = t.Part, p.By, p.Definition
+	}
+	j, err := t.Job.Ledger.Job(ctx, asked)
+	if err != nil {
+		return nil, refused(err)
+	}
+	t.say("charging data set %q as job %s", t.Job.Dataset, id)
+	return j, nil
+}
+
+// refused makes a refused parameter a refused request.
+func refused(err error) error {
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
+		return &RequestError{err}
+	}
+	return err
+}
+
+// Terms are what the prices of a data set are about. What is derived from cells
+// is protected with them, and is no more to protect.
+func Terms(s *schema.Schema) ledger.Terms {
+	m := ledger.Terms{Unit: s.Unit, Relation: s.Relation}
+	for _, c := range s.FileColumns() {
+		if c.Role == schema.Private {
+			m.Protected = append(m.Protected, c.Name)
+		}
+	}
+	if s.Label.Role == schema.Private {
+		m.Protected = append(m.Protected, s.Label.Name)
+	}
+	slices.Sort(m.Protected)
+	return m
+}
+
+// Keep makes the model the job's one result, and gives it its file where path is
+// not "".
+func Keep(ctx context.Context, j *ledger.Job, m *model.Model, path string) error {
+	b, err := model.Marshal(m)
+	if err != nil {
+		return errors.Join(err, j.Abandon(ctx, "the model could not be written"))
+	}
+	if err := j.Commit(ctx, b); err != nil || path == "" {
+		return err
+	}
+	return j.Publish(ctx, path)
+}
+
+// Fetch is the model that an earlier run of the same job stored, published again
+// where path is not ""; nil where there was none.
+func Fetch(ctx context.Context, j *ledger.Job, path string) (*model.Model, error) {
+	if j.Stored() == nil {
+		return nil, nil
+	}
+	m, err := model.Unmarshal(j.Stored())
+	if err != nil || path == "" {
+		return m, err
+	}
+	return m, j.Publish(ctx, path)
+}

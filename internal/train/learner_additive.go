@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/additive"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+func additiveLearner() *Learner {
+	p := additive.Params{}
+	return &Learner{
+		Name:    "additive",
+		Private: true, Approximate: true,
+		Options: []Option{
+			{"declared-rows", "how many rows to reckon with where their number is private", integer{&p.Rows}},
+		},
+		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate
+			if s.Classes() > 2 {
+				return asPlan(p.PlanLevels(s, rows))
+			}
+			return asPlan(p.Plan(s, rows))
+		},
+	}
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Price is what a training may cost in privacy.
+type Price struct {
+	Epsilon    dp.Epsilon // 0 where NotPrivate, or where the learner has no price
+	Delta      dp.Delta   // 0 for a pure guarantee
+	NotPrivate bool       // the operator's word that nothing need be protected
+}
+
+// PriceText is a price as it was typed. There is no default: a price that nobody
+// named is a price that nobody agreed to.
+type PriceText struct {
+	Epsilon    string // a decimal number, "inf" beside NotPrivate, or ""
+	Delta      string // a decimal number; "" is 0
+	NotPrivate bool
+}
+
+// read checks what can be checked without a schema.
+func (p PriceText) read(op string, l *Learner) (Price, error) {
+	bad := func(want string, got any, hint string) (Price, error) {
+		return Price{}, &dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint}
+	}
+	delta := dp.Delta(0)
+	if p.Delta != "" {
+		var err error
+		if delta, err = dp.ParseDelta(p.Delta); err != nil {
+			return Price{}, err
+		}
+	}
+	inf := strings.EqualFold(p.Epsilon, "inf")
+	switch {
+	case inf && !p.NotPrivate:
+		return bad("may be inf only together with --not-private", p.Epsilon, "give a finite epsilon such as 0.5")
+	case !l.Private && p.Epsilon != "" && !inf:
+		return bad(fmt.Sprintf("must be inf or left out: learner %s adds no noise and keeps no privacy", l.Name), p.Epsilon, "for a private model use a private learner such as brc")
+	case delta > 0 && (!l.Private || inf):
+		return Price{}, &dp.ParamError{Op: op, Param: "delta", Want: "must be 0 or left out: nothing is protected", Got: p.Delta}
+	case !l.Private, inf:
+		return Price{NotPrivate: p.NotPrivate}, nil
+	case delta > 0 && !l.Approximate:
+		return Price{}, &dp.ParamError{Op: op, Param: "delta", Want: fmt.Sprintf("must be 0: the guarantee of learner %s is pure", l.Name), Got: p.Delta, Hint: "learners with an (epsilon, delta) mode: " + strings.Join(ApproximateNames(), ", ")}
+	case p.Epsilon == "":
+		return bad("must be given: it is the price of the training, and nobody else can name it", nil, "for example --epsilon 0.5; discreet plan shows what it buys")
+	case p.NotPrivate:
+		return bad("must be inf together with --not-private", p.Epsilon, "leave out --not-private to train with privacy")
+	}
+	eps, err := dp.ParseEpsilon(p.Epsilon)
+	return Price{Epsilon: eps, Delta: delta}, err
+}
+
+// ExcessError is a price beyond what the owner of the table allows for one
+// training.
+type ExcessError struct {
+	Op, Why string
+	Final   bool // no override goes beyond it
+}
+
+func (e *ExcessError) Error() string { return e.Op + ": " + e.Why }
+
+// Excess says in words how pr exceeds what the owner of the table allows for one
+// training, "" when it does not.
+func (pr Price) Excess(s *schema.Schema) string {
+	switch {
+	case s.MaxEpsilon > 0 && pr.NotPrivate:
+		return fmt.Sprintf("training without privacy exceeds the max_epsilon %s that schema %q declares", s.MaxEpsilon, s.Name)
+	case s.MaxEpsilon > 0 && pr.Epsilon > s.MaxEpsilon:
+		return fmt.Sprintf("epsilon %s exceeds the max_epsilon %s that schema %q declares", pr.Epsilon, s.MaxEpsilon, s.Name)
+	case s.MaxDelta > 0 && pr.Delta > s.MaxDelta:
+		return fmt.Sprintf("delta %s exceeds the max_delta %s that schema %q declares", pr.Delta, s.MaxDelta, s.Name)
+	case s.MaxEpsilon > 0 && s.MaxDelta == 0 && pr.Delta > 0:
+		return fmt.Sprintf("delta %s exceeds what schema %q declares: a max_epsilon and no max_delta", pr.Delta, s.Name)
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// RequestError is a request that cannot be granted as it was made: a fault of what
+// was asked for, not of a table or a machine.
+type RequestError struct{ Err error }
+
+func (e *RequestError) Error() string { return e.Err.Error() }
+func (e *RequestError) Unwrap() error { return e.Err }
+
+// Choice is what to train, as it was typed.
+type Choice struct {
+	Learner string            // "": DefaultLearner
+	Options map[string]string // by name
+	Price   PriceText
+}
+
+// Request is a checked Choice: everything about a training that needs no schema.
+type Request struct {
+	*Learner
+	Price     Price
+	defaulted bool // nobody named the learner
+	given     map[string]string
+}
+
+// Request checks the choice, before any file is opened. Its errors are
+// *RequestError, with op as the operation where it is none of the learner's.
+func (c Choice) Request(op string) (*Request, error) {
+	r, err := c.request(op)
+	if err != nil {
+		return nil, &RequestError{err}
+	}
+	return r, nil
+}
+
+func (c Choice) request(op string) (*Request, error) {
+	name := c.Learner
+	if name == "" {
+		name = DefaultLearner
+	}
+	l := find(name)
+	if l == nil {
+		return nil, &dp.ParamError{Op: op, Param: "learner", Want: "must be one of " + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(c.Learner)}
+	}
+	for _, name := range c.optionOrder() {
+		text := c.Options[name]
+		o := l.Option(name)
+		if o == nil {
+			return nil, &dp.ParamError{Op: l.Name, Param: name, Want: "must be left out: this learner has no such choice", Got: text}
+		}
+		if err := l.set(o, text); err != nil {
+			return nil, err
+		}
+	}
+	pr, err := c.Price.read(op, l)
+	if err != nil {
+		return nil, err
+	}
+	return &Request{l, pr, c.Learner == "", c.Options}, nil
+}
+
+// optionOrder lists the options that were given in the order of the table, those
+// that no learner has first.
+func (c Choice) optionOrder() []string {
+	unknown := maps.Clone(c.Options)
+	var order []string
+	for _, l := range Learners() {
+		for _, o := range l.Options {
+			if _, ok := unknown[o.Name]; ok {
+				order = append(order, o.Name)
+				delete(unknown, o.Name)
+			}
+		}
+	}
+	return append(slices.Sorted(maps.Keys(unknown)), order...)
+}
+
+// Plan checks the request against a schema and prices it. rows is 0 where the
+// number of rows is not known or not public. A refused parameter is a
+// *RequestError.
+func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
+	pl, err := r.plan(r.Price, s, rows)
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
+		return nil, &RequestError{err}
+	}
+	if r.defaulted && err == nil {
+		pl = defaultedPlan{pl}
+	}
+	return pl, err
+}
+
+// defaultedPlan is a plan that says which learner it is of.
+type defaultedPlan struct{ learn.Plan }
+
+func (p defaultedPlan) Facts() []learn.Fact {
+	said := learn.Fact{Key: "learner", Value: DefaultLearner, Text: "learner " + DefaultLearner + ", the default: no --learner was given"}
+	return append([]learn.Fact{said}, p.Plan.Facts()...)
+}
+
+// Cost is the price of pl, a plan of this request.
+func (r *Request) Cost(pl learn.Plan) dp.Price {
+	gaussian := func(e dp.Event) bool { return e.Rho > 0 }
+	if r.Price.Delta > 0 && slices.ContainsFunc(pl.Events(), gaussian) { // else none of it is spent
+		return dp.Price{Epsilon: r.Price.Epsilon, Delta: r.Price.Delta}
+	}
+	return dp.Pure(pl.Events())
+}

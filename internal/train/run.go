@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Training is one training: what is asked for, on which rows, and who counts it.
+type Training struct {
+	Op         string // who asks, for errors
+	Request    *Request
+	Schema     *schema.Schema
+	SchemaText []byte   // as it stands in its file
+	Data       []string // the names of the table's files as they were typed
+	Part       string   // the part of the rows that is read, "" for all
+	Exceed     bool     // the price may exceed what the schema allows; the model records it
+	// Read reads the table. It is called once, after everything that can be refused
+	// without rows, and not at all where the job has a result already.
+	Read   func(ctx context.Context) (*dataset.Table, error)
+	Output string // the file to write the model to, "" for none
+	Job    *Job   // nil: the training is charged to Account
+	// Account is charged where Job is nil; nil for one that counts nothing.
+	Account learn.Account
+	// Say is told what is going on, in lines for people; nil for nobody.
+	Say func(format string, args ...any)
+
+	plan   learn.Plan // of Check
+	excess string
+}
+
+func (t *Training) say(format string, args ...any) {
+	if t.Say != nil {
+		t.Say(format, args...)
+	}
+}
+
+// Check refuses whatever can be refused without rows and without a ledger.
+func (t *Training) Check() error {
+	if err := CheckPart(t.Op, t.Part, t.Schema); err != nil {
+		return err
+	}
+	switch {
+	case t.Job == nil:
+	case t.Request.Price.NotPrivate:
+		return &ExcessError{Op: t.Op, Why: "training without privacy exceeds every budget; leave out the ledger to train without one", Final: true}
+	case t.Request.Price.Epsilon == 0:
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "ledger", Want: fmt.Sprintf("must be left out: learner %s has no price", t.Request.Name), Got: t.Job.Dataset}}
+	}
+	var err error
+	if t.plan, err = t.Request.Plan(t.Schema, 0); err != nil {
+		return err
+	}
+	if t.excess = t.Request.Price.Excess(t.Schema); t.excess != "" && !t.Exceed {
+		return &ExcessError{Op: t.Op, Why: t.excess}
+	}
+	return nil
+}
+
+// Run trains the model, or fetches it from the ledger, and writes its file. With a
+// Job it goes: afford, read, charge, fit, commit, publish; a model leaves only when
+// the ledger holds its bytes.
+func (t *Training) Run(ctx context.Context) (*model.Model, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if t.Job == nil {
+		acct := t.Account
+		if acct == nil {
+			acct = learn.Uncounted{}
+		}
+		m, err := t.fit(ctx, acct)
+		if err != nil || t.Output == "" {
+			return m, err
+		}
+		return m, m.Save(t.Output)
+	}
+	j, err := t.openJob(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if j.Stored() != nil {
+		t.say("this job has a result already: nothing is read, drawn or charged")
+		return Fetch(ctx, j, t.Output)
+	}
+	if err := j.Afford(ctx, t.Request.Cost(t.plan), t.plan.Events()); err != nil {
+		return nil, err
+	}
+	m, err := t.fit(ctx, j)
+	if err != nil {
+		return nil, errors.Join(err, j.Abandon(ctx, "the training failed"))
+	}
+	return m, Keep(ctx, j, m, t.Output)
+}
+
+// fit reads the table and trains on it; acct is charged in between.
+func (t *Training) fit(ctx context.Context, acct learn.Account) (*model.Model, error) {
+	tab, err := t.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.Part != "" {
+		tab = RowsOf(tab, t.Part)
+	}
+	rows, err := memory.New(tab)
+	if err != nil {
+		return nil, err
+	}
+	pl := t.plan
+	if t.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
+		t.say("training on %d rows of %q", tab.Rows, t.Schema.Name)
+		if pl, err = t.Request.Plan(t.Schema, tab.Rows); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range pl.Facts() {
+		if f.Text != "" {
+			t.say("  %s", f.Text)
+		}
+	}
+	if t.Request.Price.Epsilon > 0 && !acct.Counted() {
+		t.say("no ledger: nothing is being counted, and the model says so")
+	}
+	m, err := pl.Fit(ctx, rows, acct, mech.NewExit(rng.System()))
+	if err != nil {
+		return nil, err
+	}
+	if t.Part != "" {
+		m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("which rows the training read: those of part %q of the public column %q", t.Part, t.Schema.Parts))
+	}
+	if t.excess != "" {
+		m.Privacy.Overrides = append(m.Privacy.Overrides, t.excess)
+	}
+	return m, nil
+}

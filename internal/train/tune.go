@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/tune"
+)
+
+// Tune is the request to choose among candidates, each NAME[:OPTION=VALUE]..., at
+// one price: to whatever trains, tuning is one learner. It sets p.Candidates. Its
+// errors are *RequestError.
+func Tune(p tune.Params, candidates []string, epsilon string) (*Request, error) {
+	eps, err := dp.ParseEpsilon(epsilon)
+	if err != nil {
+		return nil, &RequestError{err}
+	}
+	if p.Candidates, err = parseCandidates(candidates); err != nil {
+		return nil, &RequestError{err}
+	}
+	l := &Learner{Name: "tune", Private: true, plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+		p := p
+		p.Epsilon = pr.Epsilon
+		return asPlan(p.Plan(s, rows))
+	}}
+	return &Request{Learner: l, Price: Price{Epsilon: eps}, given: map[string]string{
+		"candidates": strings.Join(candidates, "\n"),
+		"method":     string(p.Method),
+		"held-out":   strconv.FormatFloat(p.HeldOut, 'g', -1, 64),
+		"patience":   strconv.Itoa(p.Patience),
+	}}, nil
+}
+
+// parseCandidates reads configured private learners, no two of them the same.
+func parseCandidates(specs []string) (out []tune.Candidate, err error) {
+	seen := map[string]bool{}
+	for _, spec := range specs {
+		l, name, err := ParseLearner("tune", "candidates", spec)
+		switch {
+		case err != nil:
+			return nil, err
+		case !l.Private:
+			return nil, &dp.ParamError{Op: "tune", Param: "candidates", Want: "must be private learners", Got: strconv.Quote(spec)}
+		case seen[spec]:
+			return nil, &dp.ParamError{Op: "tune", Param: "candidates", Want: "must differ", Got: strconv.Quote(spec)}
+		}
+		seen[spec] = true
+		out = append(out, tune.Candidate{Name: name, Plan: func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
+			return l.Plan(Price{Epsilon: eps}, s, rows)
+		}})
+	}
+	return out, nil
+}

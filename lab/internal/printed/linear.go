@@ -48,8 +48,8 @@ func newLinear(r *run) (*linear, error) {
 	return l, nil
 }
 
-// row writes the features of a row, times scale, to x.
-func (l *linear) row(i int, scale float64, x []float64) {
+// writeRow writes the features of a row, times scale, to x.
+func (l *linear) writeRow(i int, scale float64, x []float64) {
 	clear(x)
 	for k, j := range l.cols {
 		c := l.tab.Cols[j].Codes.At(i)
@@ -60,16 +60,16 @@ func (l *linear) row(i int, scale float64, x []float64) {
 func (l *linear) fit(ctx context.Context, group []int, t *Round) (func(int) uint8, error) {
 	var err error
 	if l.Classifier == Centroid {
-		err = l.centroids(ctx, group)
+		err = l.perturbCentroids(ctx, group)
 	} else {
-		err = l.mean(ctx, group)
+		err = l.meanParameters(ctx, group)
 	}
 	if err != nil {
 		return nil, err
 	}
 	x, m := make([]float64, l.space.Width()), l.last
 	return func(row int) uint8 {
-		l.row(row, 1, x)
+		l.writeRow(row, 1, x)
 		best, most := 0, math.Inf(-1)
 		for k := range m.coef {
 			z := m.bias[k]
@@ -84,9 +84,9 @@ func (l *linear) fit(ctx context.Context, group []int, t *Round) (func(int) uint
 	}, nil
 }
 
-// centroids takes the mean, over the owners of each level, of the perturbed
+// perturbCentroids takes the mean, over the owners of each level, of the perturbed
 // weighted samples (w·x)', submitted with the label in clear.
-func (l *linear) centroids(ctx context.Context, group []int) error {
+func (l *linear) perturbCentroids(ctx context.Context, group []int) error {
 	d := l.space.Width()
 	mu, count := make([][]float64, l.levels), make([]float64, l.levels)
 	for k := range mu {
@@ -98,8 +98,8 @@ func (l *linear) centroids(ctx context.Context, group []int) error {
 			}
 		}
 		count[k] = float64(len(of))
-		sum, err := l.sum(ctx, d, of, func(o int, x []float64) error {
-			l.row(o, l.share(o), x)
+		sum, err := l.sumReports(ctx, d, of, func(o int, x []float64) error {
+			l.writeRow(o, l.rowShare(o), x)
 			return nil
 		})
 		if err != nil {
@@ -121,15 +121,15 @@ func (l *linear) centroids(ctx context.Context, group []int) error {
 	return nil
 }
 
-// mean is (4): the mean of the perturbed local classifiers.
-func (l *linear) mean(ctx context.Context, group []int) error {
+// meanParameters is (4): the mean of the perturbed local classifiers.
+func (l *linear) meanParameters(ctx context.Context, group []int) error {
 	d, K := l.space.Width(), l.levels
 	functions := K
 	if K == 2 { // one function is enough: the other is its opposite
 		functions = 1
 	}
-	sum, err := l.sum(ctx, functions*(d+1), group, func(o int, x []float64) error {
-		theta, err := l.local(o)
+	sum, err := l.sumReports(ctx, functions*(d+1), group, func(o int, x []float64) error {
+		theta, err := l.fitLocal(o)
 		if err != nil {
 			return err
 		}
@@ -163,24 +163,24 @@ func (l *linear) mean(ctx context.Context, group []int) error {
 	return nil
 }
 
-// local is (3): the owner's own regression, K rows of features and intercept, on
+// fitLocal is (3): the owner's own regression, K rows of features and intercept, on
 // features that are multiplied by the record's weight.
 //
 //	mean over records of −log softmax(Θ(w·x, 1))_y + ½·Reg·‖Θ‖²
 //
 // At its minimum Reg·Θ is a mean of (1[y=k] − p_k)·(w·x, 1), so that no entry is
 // larger than 1/Reg where w ≤ 1: a public range, which the paper does not give.
-func (l *linear) local(o int) ([]float64, error) {
-	from, to := l.rows(o)
+func (l *linear) fitLocal(o int) ([]float64, error) {
+	from, to := l.ownerRows(o)
 	n, d, K := to-from, l.space.Width(), l.levels
 	xs := make([][]float64, n)
 	for i := range xs {
 		xs[i] = make([]float64, d+1)
-		l.row(from+i, l.share(from+i), xs[i][:d])
+		l.writeRow(from+i, l.rowShare(from+i), xs[i][:d])
 		xs[i][d] = 1
 	}
 	if n == 1 {
-		return l.alone(xs[0], int(l.tab.Labels[from])), nil
+		return l.fitAlone(xs[0], int(l.tab.Labels[from])), nil
 	}
 	p := make([]float64, K)
 	evaluate := func(grad, theta []float64) (loss float64) {
@@ -194,7 +194,7 @@ func (l *linear) local(o int) ([]float64, error) {
 		}
 		for i, x := range xs {
 			y := int(l.tab.Labels[from+i])
-			softmax(p, theta, x)
+			writeSoftmax(p, theta, x)
 			loss -= math.Log(math.Max(p[y], 1e-300)) / float64(n)
 			if grad == nil {
 				continue
@@ -221,7 +221,7 @@ func (l *linear) local(o int) ([]float64, error) {
 	return res.X, nil // where a search stops short is as good a local classifier as any
 }
 
-func softmax(p, theta, x []float64) {
+func writeSoftmax(p, theta, x []float64) {
 	top := math.Inf(-1)
 	for k := range p {
 		p[k] = 0
@@ -240,10 +240,10 @@ func softmax(p, theta, x []float64) {
 	}
 }
 
-// alone is local for one record x of level y. Θ is a multiple of x in each row:
+// fitAlone is local for one record x of level y. Θ is a multiple of x in each row:
 // q/Reg for y and −q/(Reg·(K−1)) for the others, q the probability of not y,
 // which solves q = 1/(1 + exp(q·s)/(K−1)) with s = ‖x‖²·K/((K−1)·Reg).
-func (l *linear) alone(x []float64, y int) []float64 {
+func (l *linear) fitAlone(x []float64, y int) []float64 {
 	K := float64(l.levels)
 	s := 0.0
 	for _, v := range x {

@@ -71,7 +71,7 @@ type Attribute struct {
 	Code   int
 }
 
-func (p *Params) settle(tab *dataset.Table) error {
+func (p *Params) settleRounds(tab *dataset.Table) error {
 	const op = "printed"
 	if p.Owners == 0 {
 		p.Owners = tab.Rows

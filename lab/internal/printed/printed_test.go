@@ -123,7 +123,7 @@ func TestLocalRegression(t *testing.T) {
 	for _, owners := range []int{40, 4} {
 		tab := people(t, 40)
 		p := Params{Classifier: Logistic, Epsilon: dp.Nano, Rounds: 1, Owners: owners, Source: replay.Seeded(1, "x")}
-		if err := p.settle(tab); err != nil {
+		if err := p.settleRounds(tab); err != nil {
 			t.Fatal(err)
 		}
 		r := &run{Params: p, tab: tab, levels: 2, weights: make([]float64, tab.Rows), most: 1}
@@ -135,18 +135,18 @@ func TestLocalRegression(t *testing.T) {
 			t.Fatal(err)
 		}
 		for o := range owners {
-			theta, err := l.local(o)
+			theta, err := l.fitLocal(o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, to := r.rows(o)
+			from, to := r.ownerRows(o)
 			d := l.space.Width() + 1
 			grad, prob := make([]float64, len(theta)), make([]float64, 2)
 			for i := from; i < to; i++ {
 				x := make([]float64, d)
-				l.row(i, l.share(i), x[:d-1])
+				l.writeRow(i, l.rowShare(i), x[:d-1])
 				x[d-1] = 1
-				softmax(prob, theta, x)
+				writeSoftmax(prob, theta, x)
 				for k := range 2 {
 					res := prob[k]
 					if int(tab.Labels[i]) == k {

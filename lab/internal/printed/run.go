@@ -37,7 +37,7 @@ type base interface {
 
 // Run trains on the rows of a table.
 func Run(ctx context.Context, tab *dataset.Table, p Params) (*model.Model, error) {
-	if err := p.settle(tab); err != nil {
+	if err := p.settleRounds(tab); err != nil {
 		return nil, err
 	}
 	r := &run{
@@ -72,7 +72,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*model.Model, error
 		if err != nil {
 			return nil, err
 		}
-		r.weigh(answers, &trace)
+		r.reweighRows(answers, &trace)
 		if trace.Vote > 0 {
 			b.keep(trace.Vote)
 		}
@@ -82,13 +82,13 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*model.Model, error
 	}
 	out := b.model()
 	out.Learner = "printed-" + string(p.Classifier)
-	out.Privacy = r.statement()
+	out.Privacy = r.privacyStatement()
 	return out, nil
 }
 
-// weigh is lines 11 to 21: the exact error of all owners, the vote, new weights.
+// reweighRows is lines 11 to 21: the exact error of all owners, the vote, new weights.
 // A member no better than chance is dropped, and the weights stay.
-func (r *run) weigh(answers func(int) uint8, t *Round) {
+func (r *run) reweighRows(answers func(int) uint8, t *Round) {
 	wrong, n := 0.0, float64(r.tab.Rows)
 	miss := make([]bool, r.tab.Rows)
 	for i, w := range r.weights {
@@ -118,12 +118,12 @@ func (r *run) weigh(answers func(int) uint8, t *Round) {
 	r.most = math.Max(r.most, 1)
 }
 
-// share is a row's weight over the public bound, in [0, 1].
-func (r *run) share(row int) float64 { return math.Min(r.weights[row], r.most) / r.most }
+// rowShare is a row's weight over the public bound, in [0, 1].
+func (r *run) rowShare(row int) float64 { return math.Min(r.weights[row], r.most) / r.most }
 
-// sum is Algorithm 4 for a group: it adds up the perturbed vectors of owners; fill writes owner o's to x, which is
+// sumReports is Algorithm 4 for a group: it adds up the perturbed vectors of owners; fill writes owner o's to x, which is
 // zero before.
-func (r *run) sum(ctx context.Context, dim int, group []int, fill func(o int, x []float64) error) ([]float64, error) {
+func (r *run) sumReports(ctx context.Context, dim int, group []int, fill func(o int, x []float64) error) ([]float64, error) {
 	total, x := make([]float64, dim), make([]float64, dim)
 	var tally response.Tally
 	var law response.VectorLaw
@@ -160,12 +160,12 @@ func (r *run) sum(ctx context.Context, dim int, group []int, fill func(o int, x 
 	return total, nil
 }
 
-// rows are the first row of owner o and the first of the next.
-func (r *run) rows(o int) (from, to int) {
+// ownerRows are the first row of owner o and the first of the next.
+func (r *run) ownerRows(o int) (from, to int) {
 	return o * r.tab.Rows / r.Owners, (o + 1) * r.tab.Rows / r.Owners
 }
 
-func (r *run) statement() model.Privacy {
+func (r *run) privacyStatement() model.Privacy {
 	p := model.Privacy{
 		Scope: dp.Nothing, Relation: dp.ReplaceOne, Unit: r.tab.Schema.Unit, NotPrivate: true,
 		Statement:   fmt.Sprintf("Mode paper: trained as Wang and Chang print it. One vector of each owner was perturbed at epsilon %s; what else owners sent was not, so there is no guarantee for an owner.", r.Epsilon),

@@ -57,18 +57,18 @@ func newStumps(r *run) (*stumps, error) {
 	return s, nil
 }
 
-func (s *stumps) side(attr, row int) uint8 {
+func (s *stumps) sideOf(attr, row int) uint8 {
 	return s.sides[attr][s.tab.Cols[s.attrs[attr].Column].Codes.At(row)]
 }
 
-// table writes an owner's cross tables: per attribute and branch, the weights of
+// writeTables writes an owner's cross tables: per attribute and branch, the weights of
 // label 0 less those of label 1, or of more levels the weight of each.
-func (s *stumps) table(o int, x []float64) {
-	from, to := s.rows(o)
+func (s *stumps) writeTables(o int, x []float64) {
+	from, to := s.ownerRows(o)
 	for i := from; i < to; i++ {
-		w, y := s.share(i)/float64(to-from), int(s.tab.Labels[i])
+		w, y := s.rowShare(i)/float64(to-from), int(s.tab.Labels[i])
 		for a := range s.attrs {
-			at := (2*a + int(s.side(a, i))) * s.width
+			at := (2*a + int(s.sideOf(a, i))) * s.width
 			switch {
 			case s.width > 1:
 				x[at+y] += w
@@ -81,9 +81,9 @@ func (s *stumps) table(o int, x []float64) {
 	}
 }
 
-// criterion is (5): the largest is best. For more than two levels, the weight
+// splitCriterion is (5): the largest is best. For more than two levels, the weight
 // that the branches' majorities get right.
-func (s *stumps) criterion(sums []float64) []float64 {
+func (s *stumps) splitCriterion(sums []float64) []float64 {
 	out := make([]float64, len(s.attrs))
 	for a := range out {
 		for b := range 2 {
@@ -104,8 +104,8 @@ func (s *stumps) fit(ctx context.Context, group []int, t *Round) (func(int) uint
 	if s.Trace != nil {
 		exact = make([]float64, dim)
 	}
-	noisy, err := s.sum(ctx, dim, group, func(o int, x []float64) error {
-		s.table(o, x)
+	noisy, err := s.sumReports(ctx, dim, group, func(o int, x []float64) error {
+		s.writeTables(o, x)
 		for j := range exact {
 			exact[j] += x[j]
 		}
@@ -114,9 +114,9 @@ func (s *stumps) fit(ctx context.Context, group []int, t *Round) (func(int) uint
 	if err != nil {
 		return nil, err
 	}
-	t.Attributes, t.Noisy = s.attrs, s.criterion(noisy)
+	t.Attributes, t.Noisy = s.attrs, s.splitCriterion(noisy)
 	if exact != nil {
-		t.Exact = s.criterion(exact)
+		t.Exact = s.splitCriterion(exact)
 	}
 	t.Chosen = 0
 	for a, c := range t.Noisy {
@@ -124,24 +124,24 @@ func (s *stumps) fit(ctx context.Context, group []int, t *Round) (func(int) uint
 			t.Chosen = a
 		}
 	}
-	s.last = member{attr: t.Chosen, label: s.majorities(t.Chosen, group)}
+	s.last = member{attr: t.Chosen, label: s.askMajorities(t.Chosen, group)}
 	m := s.last
-	return func(row int) uint8 { return m.label[s.side(m.attr, row)] }, nil
+	return func(row int) uint8 { return m.label[s.sideOf(m.attr, row)] }, nil
 }
 
-// majorities asks each owner of the group, in clear, for the majority of its
+// askMajorities asks each owner of the group, in clear, for the majority of its
 // records' weights in each branch, and takes the majority of the answers. A
 // branch without records takes that of all.
-func (s *stumps) majorities(attr int, group []int) (label [2]uint8) {
+func (s *stumps) askMajorities(attr int, group []int) (label [2]uint8) {
 	votes := make([][]int, 3) // the last: of both branches
 	for b := range votes {
 		votes[b] = make([]int, s.levels)
 	}
 	for _, o := range group {
 		own := make([]float64, 2*s.levels)
-		from, to := s.rows(o)
+		from, to := s.ownerRows(o)
 		for i := from; i < to; i++ {
-			own[int(s.side(attr, i))*s.levels+int(s.tab.Labels[i])] += s.weights[i]
+			own[int(s.sideOf(attr, i))*s.levels+int(s.tab.Labels[i])] += s.weights[i]
 		}
 		for b := range 2 {
 			branch := own[b*s.levels : (b+1)*s.levels]
@@ -198,13 +198,13 @@ func (s *stumps) model() *model.Model {
 		}
 		out.Ballots.Members = append(out.Ballots.Members, model.Ballot{
 			Space: at[k], Weight: m.vote,
-			Stump: &model.Stump{Threshold: th, Yes: s.one(m.label[1]), No: s.one(m.label[0])},
+			Stump: &model.Stump{Threshold: th, Yes: s.indicator(m.label[1]), No: s.indicator(m.label[0])},
 		})
 	}
 	return out
 }
 
-func (r *run) one(label uint8) []float64 {
+func (r *run) indicator(label uint8) []float64 {
 	v := make([]float64, r.levels)
 	v[label] = 1
 	return v

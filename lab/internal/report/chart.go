@@ -69,7 +69,7 @@ func readChart(text []byte) (chart, error) {
 				roots++
 			}
 			depth++
-			if err := open(&b, t); err != nil {
+			if err := openElement(&b, t); err != nil {
 				return chart{}, err
 			}
 		case xml.EndElement:
@@ -90,7 +90,7 @@ func readChart(text []byte) (chart, error) {
 	return chart{template.HTML(b.String())}, nil
 }
 
-func open(b *strings.Builder, t xml.StartElement) error {
+func openElement(b *strings.Builder, t xml.StartElement) error {
 	keep, known := drawn[t.Name.Local]
 	if !known {
 		return fmt.Errorf("%w: element %s is none of its kind", errNoChart, t.Name.Local)
@@ -108,7 +108,7 @@ func open(b *strings.Builder, t xml.StartElement) error {
 		case !slices.Contains(keep, name) || !allowed.MatchString(value):
 			return fmt.Errorf("%w: attribute %s of %s is none of its kind", errNoChart, name, t.Name.Local)
 		case name == "style":
-			value = recolour(family.ReplaceAllString(value, ""))
+			value = renameColours(family.ReplaceAllString(value, ""))
 		}
 		fmt.Fprintf(b, ` %s="%s"`, name, html.EscapeString(value))
 	}
@@ -138,13 +138,13 @@ var colours = []colour{
 	{0x70834F, "olive", 0xCAEC9E},
 }
 
-// recolour names the colours of a style. A translucent one may be off by one
+// renameColours names the colours of a style. A translucent one may be off by one
 // step a channel, lost where it was multiplied with its opacity.
-func recolour(style string) string {
+func renameColours(style string) string {
 	return hex.ReplaceAllStringFunc(style, func(s string) string {
 		x, _ := strconv.ParseUint(s[1:], 16, 32)
 		for _, c := range colours {
-			if near(uint32(x), c.light) {
+			if isNear(uint32(x), c.light) {
 				return "var(--" + c.name + ")"
 			}
 		}
@@ -152,7 +152,7 @@ func recolour(style string) string {
 	})
 }
 
-func near(a, b uint32) bool {
+func isNear(a, b uint32) bool {
 	for shift := 0; shift < 24; shift += 8 {
 		if d := int(a>>shift&0xff) - int(b>>shift&0xff); d < -1 || d > 1 {
 			return false

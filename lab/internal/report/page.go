@@ -41,19 +41,19 @@ var (
 	script string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"number": number, "epsilon": epsilon, "plural": plural, "metric": metric, "short": short, "sentence": sentence, "tied": tied,
+		"number": formatNumber, "epsilon": formatEpsilon, "plural": pluralise, "metric": metricText, "short": shortCommit, "sentence": asSentence, "tied": keepTogether,
 	}).Parse(layout))
 )
 
 // WriteHTML writes the page. Equal pages have equal bytes.
 func (p *Page) WriteHTML(w io.Writer) error {
 	v := view{
-		Style:  template.CSS(palette() + style),
+		Style:  template.CSS(paletteCSS() + style),
 		Script: template.JS(script),
 	}
 	sum := sha256.Sum256([]byte(script))
 	v.Policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	v.fill(p)
+	v.fillPage(p)
 	var b bytes.Buffer
 	if err := page.Execute(&b, &v); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -106,7 +106,7 @@ var words = map[string]word{
 	unjudged:   {"open", "…", "not judged"},
 }
 
-func (v *view) fill(p *Page) {
+func (v *view) fillPage(p *Page) {
 	v.Ran = len(p.Figures)
 	for _, o := range []string{reproduced, partly, not, unjudged} {
 		n := 0
@@ -120,7 +120,7 @@ func (v *view) fill(p *Page) {
 		}
 	}
 	for _, a := range p.Catalogue {
-		s := v.section(a)
+		s := v.sectionOf(a)
 		if i := slices.IndexFunc(p.Figures, func(f *Figure) bool { return f.Name == a.Name }); i >= 0 {
 			s.Figures = append(s.Figures, entryOf(p.Figures[i], a))
 		} else {
@@ -130,16 +130,16 @@ func (v *view) fill(p *Page) {
 	for _, f := range p.Figures {
 		if !slices.ContainsFunc(p.Catalogue, func(a About) bool { return a.Name == f.Name }) {
 			a := About{Name: f.Name, Title: f.Name, Claim: f.Claim}
-			s := v.section(a)
+			s := v.sectionOf(a)
 			s.Figures = append(s.Figures, entryOf(f, a))
 		}
 	}
 }
 
-// section finds or begins the section of a figure's paper.
-func (v *view) section(a About) *paper {
+// sectionOf finds or begins the section of a figure's paper.
+func (v *view) sectionOf(a About) *paper {
 	folder, _, _ := strings.Cut(a.Name, "/")
-	id := "paper-" + identifier(folder)
+	id := "paper-" + anchorOf(folder)
 	i := slices.IndexFunc(v.Papers, func(p paper) bool { return p.ID == id })
 	if i < 0 {
 		i = len(v.Papers)
@@ -153,7 +153,7 @@ func (v *view) section(a About) *paper {
 }
 
 func entryOf(f *Figure, a About) entry {
-	e := entry{Figure: f, About: a, ID: identifier(f.Name), Chart: f.chart.svg, Verdict: words[f.Outcome]}
+	e := entry{Figure: f, About: a, ID: anchorOf(f.Name), Chart: f.chart.svg, Verdict: words[f.Outcome]}
 	if e.Claim == "" {
 		e.Claim = a.Claim
 	}
@@ -163,8 +163,8 @@ func entryOf(f *Figure, a About) entry {
 	return e
 }
 
-// identifier makes an anchor of a name. Distinct names have distinct anchors.
-func identifier(name string) string {
+// anchorOf makes an anchor of a name. Distinct names have distinct anchors.
+func anchorOf(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {
 		switch {
@@ -179,9 +179,9 @@ func identifier(name string) string {
 	return b.String()
 }
 
-// palette is the colours of the charts as the page's own, for both schemes;
+// paletteCSS is the colours of the charts as the page's own, for both schemes;
 // paper is always light.
-func palette() string {
+func paletteCSS() string {
 	var light, dark strings.Builder
 	for _, c := range colours {
 		fmt.Fprintf(&light, "--%s:#%06x;", c.name, c.light)
@@ -190,36 +190,36 @@ func palette() string {
 	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n", light.String(), dark.String())
 }
 
-func epsilon(x float64) string {
+func formatEpsilon(x float64) string {
 	if x == 0 {
 		return "–"
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-func plural(n int, one, many string) string {
+func pluralise(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
 }
 
-// metric spells a metric's name for people.
-func metric(name string) string { return strings.ReplaceAll(name, "_", " ") }
+// metricText spells a metric's name for people.
+func metricText(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// sentence begins with a capital and ends with a full stop.
-func sentence(s string) string {
+// asSentence begins with a capital and ends with a full stop.
+func asSentence(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(s[size:], ".") + "."
 }
 
 var ties = strings.NewReplacer(" %", "\u00a0%", " ± ", "\u00a0±\u00a0", "ε = ", "ε\u00a0=\u00a0")
 
-// tied keeps what is read as one number on one line.
-func tied(s string) string { return ties.Replace(s) }
+// keepTogether keeps what is read as one number on one line.
+func keepTogether(s string) string { return ties.Replace(s) }
 
-// short is how much of a commit tells it apart; a + says that it was changed.
-func short(commit string) string {
+// shortCommit is how much of a commit tells it apart; a + says that it was changed.
+func shortCommit(commit string) string {
 	id, changed := strings.CutSuffix(commit, "+")
 	id = id[:min(len(id), 12)]
 	if changed {

@@ -81,7 +81,7 @@ func Read(dir fs.FS) ([]*Figure, error) {
 // readFigure reads one folder; nil where it is no figure's.
 func readFigure(dir fs.FS, at string) (*Figure, error) {
 	f := &Figure{Folder: at}
-	text, ok, err := contents(dir, at, verdictFile)
+	text, ok, err := readContents(dir, at, verdictFile)
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +91,9 @@ func readFigure(dir fs.FS, at string) (*Figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", verdictFile, err)
 		}
-		f.adopt(v)
+		f.adoptVerdict(v)
 	}
-	text, f.records, err = contents(dir, at, recordsFile)
+	text, f.records, err = readContents(dir, at, recordsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +104,13 @@ func readFigure(dir fs.FS, at string) (*Figure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:%w", recordsFile, err)
 	}
-	if err := f.measure(records); err != nil {
+	if err := f.takeRecords(records); err != nil {
 		return nil, fmt.Errorf("%s: %w", recordsFile, err)
 	}
 	if f.Name == "" {
 		return nil, fmt.Errorf("%s must hold a whole record, or %s stand beside it", recordsFile, verdictFile)
 	}
-	text, drawn, err := contents(dir, at, chartFile)
+	text, drawn, err := readContents(dir, at, chartFile)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func readFigure(dir fs.FS, at string) (*Figure, error) {
 	return f, nil
 }
 
-func contents(dir fs.FS, at, name string) (text []byte, ok bool, err error) {
+func readContents(dir fs.FS, at, name string) (text []byte, ok bool, err error) {
 	text, err = fs.ReadFile(dir, path.Join(at, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -146,15 +146,15 @@ func contents(dir fs.FS, at, name string) (text []byte, ok bool, err error) {
 	return text, true, nil
 }
 
-func (f *Figure) adopt(v *verdict) {
+func (f *Figure) adoptVerdict(v *verdict) {
 	f.Name, f.Claim, f.Outcome, f.Reason = v.Figure, v.Claim, v.Outcome, v.Reason
 	f.Checks, f.Notes, f.Commits = v.Checks, v.Notes, slices.Clone(v.Commits)
 	f.Repeats, f.Seeds = v.Repeats, []uint64{v.Seed}
 }
 
-// measure takes in the records: those the verdict is about, or all where there
+// takeRecords takes in the records: those the verdict is about, or all where there
 // is none.
-func (f *Figure) measure(records []record) error {
+func (f *Figure) takeRecords(records []record) error {
 	judged := f.Name != ""
 	var used []record
 	for i := range records {
@@ -170,19 +170,19 @@ func (f *Figure) measure(records []record) error {
 		}
 		used = append(used, *r)
 		if !judged {
-			f.Seeds = with(f.Seeds, r.Seed)
+			f.Seeds = appendOnce(f.Seeds, r.Seed)
 			f.Repeats = max(f.Repeats, r.Repeat+1)
 		}
-		f.Data = with(f.Data, r.Data)
+		f.Data = appendOnce(f.Data, r.Data)
 		if r.Commit != "" {
-			f.Commits = with(f.Commits, r.Commit)
+			f.Commits = appendOnce(f.Commits, r.Commit)
 		}
 	}
-	f.Tables = tables(used)
+	f.Tables = averageTables(used)
 	return nil
 }
 
-func with[T comparable](list []T, x T) []T {
+func appendOnce[T comparable](list []T, x T) []T {
 	if slices.Contains(list, x) {
 		return list
 	}

@@ -36,7 +36,7 @@ func readRecords(text []byte) (out []record, torn bool, err error) {
 			return out, true, nil
 		}
 		var r record
-		if decode(text, &r) != nil || r.Figure == "" || r.Series == "" || r.Metric == "" || r.Repeat < 0 ||
+		if decodeOne(text, &r) != nil || r.Figure == "" || r.Series == "" || r.Metric == "" || r.Repeat < 0 ||
 			r.Epsilon != nil && !(*r.Epsilon > 0) {
 			return nil, false, fmt.Errorf("%d: must be a record of a figure", line)
 		}
@@ -68,7 +68,7 @@ type Check struct {
 
 func readVerdict(text []byte) (*verdict, error) {
 	var v verdict
-	if err := decode(text, &v); err != nil {
+	if err := decodeOne(text, &v); err != nil {
 		return nil, fmt.Errorf("must be the verdict on a figure: %w", err)
 	}
 	switch {
@@ -82,9 +82,9 @@ func readVerdict(text []byte) (*verdict, error) {
 	return &v, nil
 }
 
-// decode reads exactly one JSON value. Fields that are not ours are left to
+// decodeOne reads exactly one JSON value. Fields that are not ours are left to
 // programs that know them.
-func decode(text []byte, into any) error {
+func decodeOne(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(into); err != nil {
 		return err

@@ -37,10 +37,10 @@ type measured struct {
 	repeat int
 }
 
-// tables averages records, in the order in which points and metrics first
+// averageTables averages records, in the order in which points and metrics first
 // occur. Of two records of one repeat the later one counts, as it does where
 // figures are judged.
-func tables(records []record) (out []Table) {
+func averageTables(records []record) (out []Table) {
 	values := map[place]map[measured]float64{}
 	var order []place
 	var keys = map[place][]measured{}
@@ -65,8 +65,8 @@ func tables(records []record) (out []Table) {
 		for i, key := range keys[at] {
 			list[i] = values[at][key]
 		}
-		row := Row{Series: at.series, Details: details(at), Epsilon: at.epsilon, N: len(list)}
-		row.Mean, row.StdDev = moments(list)
+		row := Row{Series: at.series, Details: describePlace(at), Epsilon: at.epsilon, N: len(list)}
+		row.Mean, row.StdDev = meanAndDeviation(list)
 		i := slices.IndexFunc(out, func(t Table) bool { return t.Metric == at.metric })
 		if i < 0 {
 			i = len(out)
@@ -75,14 +75,14 @@ func tables(records []record) (out []Table) {
 		out[i].Rows = append(out[i].Rows, row)
 	}
 	for i := range out {
-		group(out[i].Rows)
+		groupRows(out[i].Rows)
 	}
 	return out
 }
 
-// group puts the rows of a series together, by ε, series in the order they
+// groupRows puts the rows of a series together, by ε, series in the order they
 // first occur.
-func group(rows []Row) {
+func groupRows(rows []Row) {
 	at := map[[2]string]int{}
 	for i, r := range rows {
 		key := [2]string{r.Series, r.Details}
@@ -104,7 +104,7 @@ func group(rows []Row) {
 	})
 }
 
-func details(at place) string {
+func describePlace(at place) string {
 	var parts []string
 	for _, s := range []string{at.encoding, at.parameters} {
 		if s != "" {
@@ -114,7 +114,7 @@ func details(at place) string {
 	return strings.Join(parts, ", ")
 }
 
-func moments(x []float64) (mean, deviation float64) {
+func meanAndDeviation(x []float64) (mean, deviation float64) {
 	sum := 0.0
 	for _, v := range x {
 		sum += v
@@ -130,9 +130,9 @@ func moments(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(squares / float64(len(x)-1))
 }
 
-// number writes x with the digits that tell: four decimals for shares, four
+// formatNumber writes x with the digits that tell: four decimals for shares, four
 // digits for what is larger.
-func number(x float64) string {
+func formatNumber(x float64) string {
 	if math.Abs(x) < 10 {
 		return strings.Replace(strconv.FormatFloat(x, 'f', 4, 64), "-", "−", 1)
 	}

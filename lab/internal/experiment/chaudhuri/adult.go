@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-func adult() *frame.Figure { return adultPanel().figure() }
+func newAdult() *frame.Figure { return adultPanel().newFigure() }
 
 func adultPanel() panel {
 	return panel{
@@ -19,18 +19,18 @@ func adultPanel() panel {
 		rows:     "Adult: the 45,222 rows of adult.data and adult.test without a missing cell (the slides say 47K and 105 features; eight of ours stand for undeclared levels, which no row has).",
 		features: 113,
 		chance:   true,
-		prepare:  complete,
+		prepare:  completeRows,
 		says:     "The error of objective perturbation is below that of output perturbation at every ε, and both approach that of the SVM without privacy as ε grows",
 		finding:  "The slides also draw the level of chance, which for unbalanced labels is low: a quarter of the rows earn more than 50K.",
 	}
 }
 
-// complete are the rows without a missing cell, under a schema that needs no
+// completeRows are the rows without a missing cell, under a schema that needs no
 // level for one.
-func complete(t *dataset.Table) *dataset.Table {
+func completeRows(t *dataset.Table) *dataset.Table {
 	var rows []int
 	for i := range t.Rows {
-		if !missing(t, i) {
+		if !missesCell(t, i) {
 			rows = append(rows, i)
 		}
 	}
@@ -44,7 +44,7 @@ func complete(t *dataset.Table) *dataset.Table {
 	return out
 }
 
-func missing(t *dataset.Table, row int) bool {
+func missesCell(t *dataset.Table, row int) bool {
 	for j := range t.Cols {
 		c := &t.Schema.Columns[j]
 		if c.Kind == schema.Category && c.Missing && int(t.Cols[j].Codes.At(row)) == c.MissingCode() {

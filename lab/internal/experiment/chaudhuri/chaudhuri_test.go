@@ -29,7 +29,7 @@ func datasets(t *testing.T) string {
 func smallest(t *testing.T, p panel, rows int) *frame.Result {
 	t.Helper()
 	p.sample = rows
-	f := p.figure()
+	f := p.newFigure()
 	all := f.Points
 	f.Points = nil
 	for _, point := range all {
@@ -107,7 +107,7 @@ func TestParams(t *testing.T) {
 		"svm-objective-tight":  {Loss: erm.Huber, Method: erm.Objective, Mode: erm.Tight, Epsilon: dp.Nano},
 		"logistic-non-private": {Loss: erm.Logistic, Method: erm.Auto, Mode: erm.Tight, NotPrivate: true},
 	} {
-		got := params(frame.Point{Series: series, Epsilon: dp.Nano})
+		got := paramsFor(frame.Point{Series: series, Epsilon: dp.Nano})
 		if got.Loss != want.Loss || got.Method != want.Method || got.Mode != want.Mode || got.Epsilon != want.Epsilon || got.NotPrivate != want.NotPrivate {
 			t.Errorf("%s: %+v", series, got)
 		}
@@ -118,7 +118,7 @@ func TestParams(t *testing.T) {
 func TestChance(t *testing.T) {
 	s := &schema.Schema{Label: schema.Label{Levels: []schema.Level{{Value: "no"}, {Value: "yes"}}, Positive: 1}}
 	test := &dataset.Table{Schema: s, Rows: 5, Labels: []uint8{0, 1, 1, 0, 1}}
-	if got := (&trial{test: test}).chance(); got != 0.4 {
+	if got := (&trial{test: test}).constantError(); got != 0.4 {
 		t.Errorf("chance %g, want 0.4", got)
 	}
 }

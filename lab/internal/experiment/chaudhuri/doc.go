@@ -10,4 +10,4 @@ import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 const slides = "Chaudhuri, Monteleoni, Sarwate: Privacy-Preserving Classification, slides, ITA; published in Differentially Private Empirical Risk Minimization, JMLR 12 (2011)"
 
 // Figures are the slides' figures, in their order.
-func Figures() []*frame.Figure { return []*frame.Figure{adult(), kdd99()} }
+func Figures() []*frame.Figure { return []*frame.Figure{newAdult(), newKDD99()} }

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// draw shows both losses with the constants as printed.
-func (p panel) draw(s *frame.Summary) *plot.Lines {
+// drawChart shows both losses with the constants as printed.
+func (p panel) drawChart(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title:    "Private SVM and logistic on " + p.table,
 		Subtitle: fmt.Sprintf("One-hot, everything private, 10 %% held out; mean of %d repeats", s.Repeats),
@@ -23,7 +23,7 @@ func (p panel) draw(s *frame.Summary) *plot.Lines {
 		for _, by := range asPrinted {
 			one := plot.Series{Name: m.short + ", " + by.name}
 			for _, eps := range budgets {
-				st := s.Mean(m.series(by.name), eps, testError)
+				st := s.Mean(m.seriesName(by.name), eps, testError)
 				if st.N == 0 {
 					continue
 				}
@@ -33,31 +33,31 @@ func (p panel) draw(s *frame.Summary) *plot.Lines {
 			l.Series = append(l.Series, one)
 		}
 	}
-	l.References = []plot.Reference{{Name: "SVM, not private", Y: s.Mean(machines[0].series(""), 0, testError).Mean}}
+	l.References = []plot.Reference{{Name: "SVM, not private", Y: s.Mean(machines[0].seriesName(""), 0, testError).Mean}}
 	if p.chance {
 		l.References = append(l.References, plot.Reference{Name: "chance", Y: s.Mean(guess, 0, testError).Mean})
 	}
 	return l
 }
 
-// judge reads order and trend, which is all that axes without numbers state.
-func (p panel) judge(s *frame.Summary) (checks []frame.Check) {
+// judgeClaims reads order and trend, which is all that axes without numbers state.
+func (p panel) judgeClaims(s *frame.Summary) (checks []frame.Check) {
 	for _, m := range machines {
-		checks = append(checks, below(s, m))
+		checks = append(checks, checkBelow(s, m))
 		for _, by := range asPrinted {
-			checks = append(checks, approaches(s, m, by))
+			checks = append(checks, checkApproach(s, m, by))
 		}
 	}
 	return checks
 }
 
-// below checks the order of the two methods, but where both only guess.
-func below(s *frame.Summary, m machine) frame.Check {
+// checkBelow checks the order of the two methods, but where both only guess.
+func checkBelow(s *frame.Summary, m machine) frame.Check {
 	c := frame.Check{What: m.long + ": objective less output, points of error", Paper: "below 0 at every ε (read as: where not both guess)", Holds: true}
 	told := 0
 	for _, eps := range budgets {
-		d := s.Difference(m.series("objective"), m.series("output"), eps, testError)
-		if guesses(s, m.series("objective"), eps) && guesses(s, m.series("output"), eps) {
+		d := s.Difference(m.seriesName("objective"), m.seriesName("output"), eps, testError)
+		if isGuessing(s, m.seriesName("objective"), eps) && isGuessing(s, m.seriesName("output"), eps) {
 			c.Ours += fmt.Sprintf("both guess at %s, ", eps)
 			continue
 		}
@@ -70,17 +70,17 @@ func below(s *frame.Summary, m machine) frame.Check {
 	return c
 }
 
-// guesses says whether a series is within a tenth of a point of the best
+// isGuessing says whether a series is within a tenth of a point of the best
 // constant answer.
-func guesses(s *frame.Summary, series string, eps dp.Epsilon) bool {
+func isGuessing(s *frame.Summary, series string, eps dp.Epsilon) bool {
 	return s.Mean(series, eps, testError).Mean >= s.Mean(guess, 0, testError).Mean-0.001
 }
 
-// approaches checks that the price of privacy shrinks by half or more from the
+// checkApproach checks that the price of privacy shrinks by half or more from the
 // smallest to the largest ε.
-func approaches(s *frame.Summary, m machine, by method) frame.Check {
+func checkApproach(s *frame.Summary, m machine, by method) frame.Check {
 	over := func(eps dp.Epsilon) float64 {
-		return s.Mean(m.series(by.name), eps, testError).Mean - s.Mean(m.series(""), 0, testError).Mean
+		return s.Mean(m.seriesName(by.name), eps, testError).Mean - s.Mean(m.seriesName(""), 0, testError).Mean
 	}
 	first, last := over(budgets[0]), over(budgets[len(budgets)-1])
 	return frame.Check{
@@ -89,13 +89,13 @@ func approaches(s *frame.Summary, m machine, by method) frame.Check {
 	}
 }
 
-func (p panel) notes(s *frame.Summary) (out []string) {
+func (p panel) listNotes(s *frame.Summary) (out []string) {
 	for _, m := range machines {
-		out = append(out, fmt.Sprintf("%s without privacy: error %s; chance %s.", m.long, percent(s.Mean(m.series(""), 0, testError)), percent(s.Mean(guess, 0, testError))))
+		out = append(out, fmt.Sprintf("%s without privacy: error %s; chance %s.", m.long, formatPercent(s.Mean(m.seriesName(""), 0, testError)), formatPercent(s.Mean(guess, 0, testError))))
 		for _, by := range methods {
-			text := m.series(by.name) + ":"
+			text := m.seriesName(by.name) + ":"
 			for _, eps := range budgets {
-				text += fmt.Sprintf(" %s: %s;", eps, percent(s.Mean(m.series(by.name), eps, testError)))
+				text += fmt.Sprintf(" %s: %s;", eps, formatPercent(s.Mean(m.seriesName(by.name), eps, testError)))
 			}
 			out = append(out, text[:len(text)-1]+".")
 		}
@@ -105,6 +105,6 @@ func (p panel) notes(s *frame.Summary) (out []string) {
 		"± is the standard error over repeats.")
 }
 
-func percent(s frame.Stat) string {
+func formatPercent(s frame.Stat) string {
 	return fmt.Sprintf("%.2f ± %.2f %%", 100*s.Mean, 100*s.StdErr)
 }

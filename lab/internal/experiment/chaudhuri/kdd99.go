@@ -4,7 +4,7 @@ package chaudhuri
 
 import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 
-func kdd99() *frame.Figure { return kddPanel().figure() }
+func newKDD99() *frame.Figure { return kddPanel().newFigure() }
 
 func kddPanel() panel {
 	return panel{

@@ -67,15 +67,15 @@ type machine struct {
 
 var machines = []machine{{"svm", "SVM", "SVM", erm.Huber}, {"logistic", "logistic", "logistic regression", erm.Logistic}}
 
-// series is the name of one line; the empty method is the fit without privacy.
-func (m machine) series(method string) string {
+// seriesName is the name of one line; the empty method is the fit without privacy.
+func (m machine) seriesName(method string) string {
 	if method == "" {
 		return m.name + "-non-private"
 	}
 	return m.name + "-" + method
 }
 
-func (p panel) figure() *frame.Figure {
+func (p panel) newFigure() *frame.Figure {
 	return &frame.Figure{
 		Name: "chaudhuri/" + p.name, Paper: slides, Data: p.name, Repeats: 10,
 		Title: "Objective and output perturbation on " + p.table + ", test error against ε",
@@ -83,18 +83,18 @@ func (p panel) figure() *frame.Figure {
 		Protocol: p.rows + fmt.Sprintf(" %d features.", p.features) + " One-hot encoding; every row, with a constant 1 for the intercept, is scaled to a norm of at most 1; everything private. A tenth to test, drawn anew in each repeat. " +
 			"SVM is the Huber-hinge of half-width 0.5. Objective is the slides' algorithm in the published form (CMS11), output is their [DMNS06]; constants as printed, -tight ours (for output perturbation the two are equal here). " +
 			"Λ by the learner's rule (the slides give none). Chance is the best constant answer.",
-		Points: points(), Open: p.open, Draw: p.draw, Judge: p.judge, Notes: p.notes,
+		Points: listPoints(), Open: p.openData, Draw: p.drawChart, Judge: p.judgeClaims, Notes: p.listNotes,
 	}
 }
 
-func points() []frame.Point {
+func listPoints() []frame.Point {
 	out := []frame.Point{{Series: guess}}
 	for _, m := range machines {
-		out = append(out, frame.Point{Series: m.series(""), Encoding: string(feature.OneHot), Parameters: "loss=" + string(m.loss)})
+		out = append(out, frame.Point{Series: m.seriesName(""), Encoding: string(feature.OneHot), Parameters: "loss=" + string(m.loss)})
 		for _, eps := range budgets {
 			for _, by := range methods {
 				out = append(out, frame.Point{
-					Series: m.series(by.name), Epsilon: eps, Encoding: string(feature.OneHot),
+					Series: m.seriesName(by.name), Epsilon: eps, Encoding: string(feature.OneHot),
 					Parameters: fmt.Sprintf("loss=%s method=%s mode=%s", m.loss, by.method, by.mode),
 				})
 			}
@@ -103,7 +103,7 @@ func points() []frame.Point {
 	return out
 }
 
-func (p panel) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
+func (p panel) openData(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	all, err := w.Read(ctx, p.schema, p.files...)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (p panel) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			return nil, err
 		}
 		t := trial{repeat: r, train: tab, test: all.Subset(test)}
-		return t.measure, nil
+		return t.measurePoint, nil
 	}, nil
 }
 
@@ -138,11 +138,11 @@ type trial struct {
 	test   *dataset.Table
 }
 
-func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 	if p.Series == guess {
-		return frame.Measurement{Values: []frame.Value{{Metric: testError, Value: t.chance()}}}, nil
+		return frame.Measurement{Values: []frame.Value{{Metric: testError, Value: t.constantError()}}}, nil
 	}
-	plan, err := params(p).Plan(t.train.Schema(), t.train.Rows())
+	plan, err := paramsFor(p).Plan(t.train.Schema(), t.train.Rows())
 	if err != nil {
 		return frame.Measurement{}, err
 	}
@@ -164,15 +164,15 @@ func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, 
 	return frame.Measurement{Values: []frame.Value{{Metric: testError, Value: float64(wrong) / float64(t.test.Rows)}}, Bill: m.Privacy.Epsilon}, nil
 }
 
-func params(p frame.Point) erm.Params {
+func paramsFor(p frame.Point) erm.Params {
 	e := erm.Defaults()
 	e.Threshold = erm.NoThreshold // the paper chooses none
 	for _, m := range machines {
-		if p.Series == m.series("") {
+		if p.Series == m.seriesName("") {
 			e.Loss, e.NotPrivate = m.loss, true
 		}
 		for _, by := range methods {
-			if p.Series == m.series(by.name) {
+			if p.Series == m.seriesName(by.name) {
 				e.Loss, e.Method, e.Mode, e.Noise, e.Epsilon = m.loss, by.method, by.mode, erm.Gamma, p.Epsilon
 			}
 		}
@@ -180,8 +180,8 @@ func params(p frame.Point) erm.Params {
 	return e
 }
 
-// chance is the error of the best constant answer.
-func (t *trial) chance() float64 {
+// constantError is the error of the best constant answer.
+func (t *trial) constantError() float64 {
 	positive := 0
 	for _, l := range t.test.Labels {
 		if int(l) == t.test.Schema.Label.Positive {

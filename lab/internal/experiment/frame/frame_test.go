@@ -180,7 +180,7 @@ func TestAnyPrefixIsResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := &run{f: toy(new(atomic.Int64)), o: o, res: &Result{}}
-		if err := again.record(context.Background(), filepath.Dir(path)); err != nil {
+		if err := again.updateRecords(context.Background(), filepath.Dir(path)); err != nil {
 			t.Fatal(err)
 		}
 		if got := records(t, dir); !bytes.Equal(got, want) {
@@ -252,7 +252,7 @@ func TestVerdict(t *testing.T) {
 		t.Errorf("%d files", len(res.Files))
 	}
 	for want, checks := range map[Outcome][]Check{Reproduced: {{Holds: true}}, Not: {{}}, Partly: {{}, {Holds: true}}} {
-		if got, _ := judge(checks); got != want {
+		if got, _ := judgeChecks(checks); got != want {
 			t.Errorf("%v: %s", checks, got)
 		}
 	}
@@ -263,7 +263,7 @@ func TestSummary(t *testing.T) {
 	rec := func(series string, repeat int, v float64) Record {
 		return Record{Series: series, Epsilon: &eps, Repeat: repeat, Metric: "accuracy", Value: v}
 	}
-	s := summarise([]Record{rec("a", 0, 1), rec("a", 1, 2), rec("a", 2, 6), rec("b", 0, 0), rec("b", 1, 0), rec("b", 2, 3)}, 3)
+	s := summariseRecords([]Record{rec("a", 0, 1), rec("a", 1, 2), rec("a", 2, 6), rec("b", 0, 0), rec("b", 1, 0), rec("b", 2, 3)}, 3)
 	if m := s.Mean("a", dp.Nano, "accuracy"); m.N != 3 || m.Mean != 3 || math.Abs(m.StdDev-math.Sqrt(7)) > 1e-12 || math.Abs(m.StdErr-math.Sqrt(7.0/3)) > 1e-12 {
 		t.Errorf("%+v", m)
 	}

@@ -36,7 +36,7 @@ func openLog(path string) (*log, error) {
 			cut = true
 			break
 		}
-		r, c, ok := parse(text)
+		r, c, ok := parseRecord(text)
 		if !ok {
 			return nil, fmt.Errorf("experiment: %s:%d: must be a record; move the file away to start anew", path, line)
 		}
@@ -58,8 +58,8 @@ func openLog(path string) (*log, error) {
 	return l, nil
 }
 
-// parse reads one line; ok is false where it is no record of ours.
-func parse(line []byte) (r Record, c cell, ok bool) {
+// parseRecord reads one line; ok is false where it is no record of ours.
+func parseRecord(line []byte) (r Record, c cell, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if dec.Decode(&r) != nil || r.Figure == "" || r.Metric == "" {
@@ -68,12 +68,12 @@ func parse(line []byte) (r Record, c cell, ok bool) {
 	if _, err := dec.Token(); err != io.EOF {
 		return r, c, false
 	}
-	c, ok = r.cell()
+	c, ok = r.cellOf()
 	return r, c, ok
 }
 
-// add appends the records of one cell in a single write.
-func (l *log) add(records []Record) error {
+// appendRecords appends the records of one cell in a single write.
+func (l *log) appendRecords(records []Record) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	for i := range records {

@@ -30,8 +30,8 @@ type cell struct {
 	seed   uint64
 }
 
-// cell is false for a record that no program of ours can have written.
-func (r *Record) cell() (cell, bool) {
+// cellOf is false for a record that no program of ours can have written.
+func (r *Record) cellOf() (cell, bool) {
 	c := cell{r.Figure, r.Data, Point{r.Series, 0, r.Encoding, r.Parameters}, r.Repeat, r.Seed}
 	if r.Epsilon == nil {
 		return c, true
@@ -41,8 +41,8 @@ func (r *Record) cell() (cell, bool) {
 	return c, err == nil
 }
 
-// records are the lines of one measured cell.
-func (c cell) records(m Measurement, commit string) (out []Record) {
+// recordsOf are the lines of one measured cell.
+func (c cell) recordsOf(m Measurement, commit string) (out []Record) {
 	var eps *float64
 	if c.point.Epsilon > 0 {
 		f := c.point.Epsilon.Float()

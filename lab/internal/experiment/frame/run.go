@@ -64,12 +64,12 @@ func (f *Figure) Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	dir := filepath.Join(o.Out, filepath.FromSlash(f.Name))
 	r := &run{f: f, o: o, res: &Result{}}
-	if err := r.record(ctx, dir); err != nil {
+	if err := r.updateRecords(ctx, dir); err != nil {
 		return nil, err
 	}
-	r.res.Summary = summarise(r.res.Records, o.Repeats)
-	r.judge()
-	return r.res, r.write(dir)
+	r.res.Summary = summariseRecords(r.res.Records, o.Repeats)
+	r.judgeResult()
+	return r.res, r.writeFiles(dir)
 }
 
 // run is one Run on its way.
@@ -80,8 +80,8 @@ type run struct {
 	res *Result
 }
 
-// record brings the file of records up to date and reads off this run's.
-func (r *run) record(ctx context.Context, dir string) error {
+// updateRecords brings the file of records up to date and reads off this run's.
+func (r *run) updateRecords(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (r *run) record(ctx context.Context, dir string) error {
 		return err
 	}
 	r.res.Files = append(r.res.Files, file)
-	return errors.Join(r.measure(ctx), r.log.file.Close())
+	return errors.Join(r.measureAll(ctx), r.log.file.Close())
 }
 
 // job is one point of one repeat.
@@ -103,11 +103,11 @@ type job struct {
 	done  chan struct{}
 }
 
-// measure takes points in order from a queue, one worker per processor, and
+// measureAll takes points in order from a queue, one worker per processor, and
 // writes them down in that order, so that the file does not depend on who was
 // faster.
-func (r *run) measure(ctx context.Context) error {
-	todo := r.jobs(ctx)
+func (r *run) measureAll(ctx context.Context) error {
+	todo := r.listJobs(ctx)
 	if len(todo) > 0 {
 		world := NewWorld(r.o.Datasets)
 		world.Cache = filepath.Join(r.o.Out, filepath.FromSlash(path.Dir(r.f.Name)), "cache")
@@ -115,28 +115,28 @@ func (r *run) measure(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.work(ctx, setup, todo); err != nil {
+		if err := r.workThrough(ctx, setup, todo); err != nil {
 			return err
 		}
 	}
 	r.res.Measured = len(todo)
 	for rep := range r.o.Repeats {
 		for _, p := range r.f.Points {
-			r.res.Records = append(r.res.Records, r.log.had[r.cell(rep, p)]...)
+			r.res.Records = append(r.res.Records, r.log.had[r.cellOf(rep, p)]...)
 		}
 	}
 	return nil
 }
 
-func (r *run) cell(repeat int, p Point) cell {
+func (r *run) cellOf(repeat int, p Point) cell {
 	return cell{r.f.Name, r.f.Data, p, repeat, r.o.Seed}
 }
 
-// jobs are the cells that the file lacks.
-func (r *run) jobs(ctx context.Context) (todo []*job) {
+// listJobs are the cells that the file lacks.
+func (r *run) listJobs(ctx context.Context) (todo []*job) {
 	for rep := range r.o.Repeats {
 		for _, p := range r.f.Points {
-			if c := r.cell(rep, p); r.log.had[c] == nil {
+			if c := r.cellOf(rep, p); r.log.had[c] == nil {
 				todo = append(todo, &job{cell: c, done: make(chan struct{})})
 			}
 		}
@@ -144,7 +144,7 @@ func (r *run) jobs(ctx context.Context) (todo []*job) {
 	return todo
 }
 
-func (r *run) work(ctx context.Context, setup Setup, todo []*job) error {
+func (r *run) workThrough(ctx context.Context, setup Setup, todo []*job) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var prepare func() (Measure, error)
@@ -173,12 +173,12 @@ func (r *run) work(ctx context.Context, setup Setup, todo []*job) error {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for j := take(); j != nil; j = take() {
-				j.run(ctx)
+				j.runPoint(ctx)
 				close(j.done)
 			}
 		})
 	}
-	commit := commit()
+	commit := commitName()
 	total := r.o.Repeats * len(r.f.Points)
 	for i, j := range todo {
 		<-j.done
@@ -186,8 +186,8 @@ func (r *run) work(ctx context.Context, setup Setup, todo []*job) error {
 			stop()
 			return fmt.Errorf("experiment: %s, repeat %d, %s: %w", r.f.Name, j.cell.repeat, j.cell.point.Series, j.err)
 		}
-		records := j.cell.records(j.out, commit)
-		if err := r.log.add(records); err != nil {
+		records := j.cell.recordsOf(j.out, commit)
+		if err := r.log.appendRecords(records); err != nil {
 			stop()
 			return err
 		}
@@ -200,7 +200,7 @@ func (r *run) work(ctx context.Context, setup Setup, todo []*job) error {
 	return nil
 }
 
-func (j *job) run(ctx context.Context) {
+func (j *job) runPoint(ctx context.Context) {
 	if j.err = ctx.Err(); j.err != nil {
 		return
 	}
@@ -213,10 +213,10 @@ func (j *job) run(ctx context.Context) {
 	j.setup = nil
 }
 
-func (r *run) judge() {
+func (r *run) judgeResult() {
 	s := r.res.Summary
 	v := Verdict{Figure: r.f.Name, Claim: r.f.Claim, Checks: r.f.Judge(s), Repeats: r.o.Repeats, Seed: r.o.Seed}
-	v.Outcome, v.Reason = judge(v.Checks)
+	v.Outcome, v.Reason = judgeChecks(v.Checks)
 	if r.f.Notes != nil {
 		v.Notes = r.f.Notes(s)
 	}
@@ -228,9 +228,9 @@ func (r *run) judge() {
 	r.res.Verdict = v
 }
 
-// commit names the checkout the program was built from, with a + where that
+// commitName names the checkout the program was built from, with a + where that
 // had changes; empty where unknown.
-func commit() string {
+func commitName() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""

@@ -22,11 +22,11 @@ type place struct {
 	metric  string
 }
 
-func summarise(records []Record, repeats int) *Summary {
+func summariseRecords(records []Record, repeats int) *Summary {
 	s := &Summary{Repeats: repeats, values: map[place][]float64{}}
 	for i := range records {
 		r := &records[i]
-		c, _ := r.cell()
+		c, _ := r.cellOf()
 		at := place{r.Series, c.point.Epsilon, r.Metric}
 		if s.values[at] == nil {
 			s.values[at] = slices.Repeat([]float64{math.NaN()}, repeats)

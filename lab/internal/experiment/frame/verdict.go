@@ -32,7 +32,7 @@ type Verdict struct {
 	Commits []string `json:"commits,omitempty"` // of the programs that wrote the records
 }
 
-func judge(checks []Check) (Outcome, string) {
+func judgeChecks(checks []Check) (Outcome, string) {
 	held, failed := 0, ""
 	for _, c := range checks {
 		if c.Holds {

@@ -36,13 +36,13 @@ func NewWorld(datasets string) *World {
 
 // File is the path of a file of the data folder. The folder must exist.
 func (w *World) File(name string) (string, error) {
-	if err := w.exists(); err != nil {
+	if err := w.checkExists(); err != nil {
 		return "", err
 	}
 	return filepath.Join(w.datasets, filepath.FromSlash(name)), nil
 }
 
-func (w *World) exists() error {
+func (w *World) checkExists() error {
 	if _, err := os.Stat(w.datasets); err != nil {
 		return &dp.ParamError{Op: "experiment", Param: "data sets", Want: "must be in a folder that exists", Got: w.datasets, Hint: "set DISCREET_DATASETS to it"}
 	}
@@ -51,7 +51,7 @@ func (w *World) exists() error {
 
 // Read reads files of the data folder by a shipped schema, e.g. "adult.yaml".
 func (w *World) Read(ctx context.Context, schemaName string, files ...string) (*dataset.Table, error) {
-	if err := w.exists(); err != nil {
+	if err := w.checkExists(); err != nil {
 		return nil, err
 	}
 	s, err := examples.Schema(schemaName)

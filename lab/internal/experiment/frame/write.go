@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// write draws the figure and puts the verdict beside it.
-func (r *run) write(dir string) error {
+// writeFiles draws the figure and puts the verdict beside it.
+func (r *run) writeFiles(dir string) error {
 	chart := r.f.Draw(r.res.Summary)
 	var svg, png, verdict bytes.Buffer
 	if err := chart.WriteSVG(&svg); err != nil {
@@ -34,7 +34,7 @@ func (r *run) write(dir string) error {
 		{"figure.svg", svg.Bytes()},
 		{"figure.png", png.Bytes()},
 		{"verdict.json", verdict.Bytes()},
-		{"verdict.md", []byte(r.page())},
+		{"verdict.md", []byte(r.verdictPage())},
 	} {
 		path := filepath.Join(dir, file.name)
 		if err := os.WriteFile(path, file.text, 0o644); err != nil {
@@ -45,8 +45,8 @@ func (r *run) write(dir string) error {
 	return nil
 }
 
-// page is the verdict for people.
-func (r *run) page() string {
+// verdictPage is the verdict for people.
+func (r *run) verdictPage() string {
 	v := &r.res.Verdict
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n\n", r.f.Name, r.f.Title)

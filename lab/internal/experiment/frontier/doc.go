@@ -18,17 +18,17 @@ import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 func Figures() []*frame.Figure {
 	var out []*frame.Figure
 	for _, p := range partials {
-		out = append(out, p.figure())
+		out = append(out, p.newFigure())
 	}
 	out = append(out, wholeRow(), peerTerms())
 	for _, t := range sevenTenths {
-		out = append(out, t.figure())
+		out = append(out, t.newFigure())
 	}
 	for _, v := range wideBounds {
-		out = append(out, v.figure())
+		out = append(out, v.newFigure())
 	}
 	for _, v := range declaredPairs {
-		out = append(out, v.figure())
+		out = append(out, v.newFigure())
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func TestBarsAreJudged(t *testing.T) {
 
 // The search is judged by the best mean at each ε, not by the best repeat.
 func TestSearchTakesTheBestMean(t *testing.T) {
-	names, _ := search()
+	names, _ := searchChoices()
 	res := ran(t, peerTerms(), func(p frame.Point, repeat int) float64 {
 		switch {
 		case p.Series == names[3]:
@@ -111,7 +111,7 @@ func TestSearchTakesTheBestMean(t *testing.T) {
 
 func TestBelowIsTheLargestAllowed(t *testing.T) {
 	for _, rows := range []int{2, 3, 1000, 21113, 31648} {
-		d := below(rows)
+		d := largestBelow(rows)
 		if err := learn.CheckDelta("test", d, rows); err != nil {
 			t.Error(err)
 		}
@@ -127,11 +127,11 @@ func TestCompleteRowsOfAdult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(complete(adult)); n != 30_162 {
+	if n := len(completeRows(adult)); n != 30_162 {
 		t.Errorf("%d complete rows", n)
 	}
 	for _, relation := range []dp.Relation{dp.AddRemove, dp.ReplaceOne} {
-		s := closed(adult, relation, "fnlwgt").Schema
+		s := closeColumns(adult, relation, "fnlwgt").Schema
 		if s.Relation != relation || s.Label.Role != schema.Private || len(s.ByRole(schema.Public)) != 0 || len(s.Features()) != 13 {
 			t.Errorf("%s: %d columns, %d public, label %s", s.Relation, len(s.Features()), len(s.ByRole(schema.Public)), s.Label.Role)
 		}
@@ -145,7 +145,7 @@ func TestCompleteRowsOfAdult(t *testing.T) {
 func TestWidenedBounds(t *testing.T) {
 	tab := census.Generate(1, 50)
 	for _, asks := range []bool{false, true} {
-		s := widened(closed(tab, dp.ReplaceOne), asks).Schema
+		s := widenBounds(closeColumns(tab, dp.ReplaceOne), asks).Schema
 		for j, c := range s.Columns {
 			was := tab.Schema.Columns[j]
 			if c.Kind == schema.Number && (c.Lower > was.Lower || c.Upper != 1000*was.Upper || c.Quantiles != asks) || c.Kind == schema.Category && c.Quantiles {
@@ -162,7 +162,7 @@ func TestWidenedBounds(t *testing.T) {
 // what it cost, and a learner that saw the rows ranks better than a coin.
 func TestOneRepeat(t *testing.T) {
 	dir := datasets(t)
-	for _, f := range []*frame.Figure{partials[len(partials)-1].figure(), wholeRow(), peerTerms(), sevenTenths[0].figure(), wideBounds[0].figure(), declaredPairs[0].figure()} {
+	for _, f := range []*frame.Figure{partials[len(partials)-1].newFigure(), wholeRow(), peerTerms(), sevenTenths[0].newFigure(), wideBounds[0].newFigure(), declaredPairs[0].newFigure()} {
 		t.Run(f.Name, func(t *testing.T) {
 			last := f.Points[len(f.Points)-1].Epsilon
 			var some []frame.Point

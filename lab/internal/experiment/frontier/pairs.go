@@ -39,10 +39,10 @@ var (
 	pairBudgets = []dp.Epsilon{100_000_000, 300_000_000, 1_000_000_000, 2_000_000_000, 4_000_000_000}
 )
 
-func (v pairing) figure() *frame.Figure {
+func (v pairing) newFigure() *frame.Figure {
 	in := panel{
 		table: v.table, how: "Everything private, 30 % held out, add-remove", metric: auc, budgets: pairBudgets, bars: v.bars,
-		lines: []line{one(crossed, true), one(alone, false), one(crossedDelta, false), one(aloneDelta, false)},
+		lines: []line{singleLine(crossed, true), singleLine(alone, false), singleLine(crossedDelta, false), singleLine(aloneDelta, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/pairs-" + v.name, Paper: "bars: the same learner on columns alone",
@@ -50,27 +50,27 @@ func (v pairing) figure() *frame.Figure {
 		Claim: "A pair that matters on public grounds, declared in the schema, pays for its release from ε = 1 on; where ε is scarce it waits.",
 		Protocol: "Each repeat trains on a random 70 % of the rows and tests on the rest, unbalanced; every column and the label private; neighbours add or remove a row; " +
 			"pure ε and δ = 1e-6; nothing tuned. The schema declares pairs that matter on public grounds, a day of a month among them, or none.",
-		Points: in.points(), Open: v.open, Draw: in.draw, Judge: in.judge, Notes: in.notes,
+		Points: in.listPoints(), Open: v.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
 
-func (v pairing) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
+func (v pairing) openData(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	all, err := w.Read(ctx, v.schema, v.file)
 	if err != nil {
 		return nil, err
 	}
-	plain, with := closed(all, dp.AddRemove), closed(all, dp.AddRemove)
-	if err := declare(with.Schema, v.pairs); err != nil {
+	plain, with := closeColumns(all, dp.AddRemove), closeColumns(all, dp.AddRemove)
+	if err := declarePairs(with.Schema, v.pairs); err != nil {
 		return nil, err
 	}
 	tables := map[string]*dataset.Table{notPrivate: plain, alone: plain, aloneDelta: plain, crossed: with, crossedDelta: with}
-	return heldOut(every(all), tables, func(int) map[string]additive.Params {
+	return heldOut(allRows(all), tables, func(int) map[string]additive.Params {
 		return map[string]additive.Params{aloneDelta: {Delta: pairsDelta}, crossedDelta: {Delta: pairsDelta}}
 	}), nil
 }
 
-// declare adds pairs, by name, in place.
-func declare(s *schema.Schema, pairs [][2]string) error {
+// declarePairs adds pairs, by name, in place.
+func declarePairs(s *schema.Schema, pairs [][2]string) error {
 	for _, p := range pairs {
 		var pair [2]int
 		for i, name := range p {

@@ -28,11 +28,11 @@ type line struct {
 	judged bool // must reach the bars
 }
 
-// one is a line of a single series.
-func one(series string, judged bool) line { return line{series, []string{series}, judged} }
+// singleLine is a line of a single series.
+func singleLine(series string, judged bool) line { return line{series, []string{series}, judged} }
 
-// points are every series at every budget, and the twin without privacy.
-func (p *panel) points() (out []frame.Point) {
+// listPoints are every series at every budget, and the twin without privacy.
+func (p *panel) listPoints() (out []frame.Point) {
 	out = append(out, frame.Point{Series: notPrivate})
 	seen := map[string]bool{}
 	for _, l := range p.lines {
@@ -49,8 +49,8 @@ func (p *panel) points() (out []frame.Point) {
 	return out
 }
 
-// best is the number of a line at one budget, and the series it is from.
-func (l *line) best(s *frame.Summary, eps dp.Epsilon, metric string) (st frame.Stat, series string) {
+// bestOf is the number of a line at one budget, and the series it is from.
+func (l *line) bestOf(s *frame.Summary, eps dp.Epsilon, metric string) (st frame.Stat, series string) {
 	for i, name := range l.series {
 		if at := s.Mean(name, eps, metric); i == 0 || at.Mean > st.Mean {
 			st, series = at, name
@@ -59,16 +59,16 @@ func (l *line) best(s *frame.Summary, eps dp.Epsilon, metric string) (st frame.S
 	return st, series
 }
 
-// judge asks whether the mean reaches each bar.
-func (p *panel) judge(s *frame.Summary) (out []frame.Check) {
+// judgeBars asks whether the mean reaches each bar.
+func (p *panel) judgeBars(s *frame.Summary) (out []frame.Check) {
 	for _, l := range p.lines {
 		if !l.judged {
 			continue
 		}
 		for i, eps := range p.budgets {
-			st, _ := l.best(s, eps, p.metric)
+			st, _ := l.bestOf(s, eps, p.metric)
 			out = append(out, frame.Check{
-				What: fmt.Sprintf("%s: mean %s at ε = %s", l.name, p.metric, eps), Paper: fmt.Sprintf("%.3f", p.bars[i]), Ours: number(st),
+				What: fmt.Sprintf("%s: mean %s at ε = %s", l.name, p.metric, eps), Paper: fmt.Sprintf("%.3f", p.bars[i]), Ours: formatNumber(st),
 				Holds: st.Mean >= p.bars[i],
 			})
 		}
@@ -76,8 +76,8 @@ func (p *panel) judge(s *frame.Summary) (out []frame.Check) {
 	return out
 }
 
-// notes give every number with its spread.
-func (p *panel) notes(s *frame.Summary) (out []string) {
+// listNotes give every number with its spread.
+func (p *panel) listNotes(s *frame.Summary) (out []string) {
 	for _, l := range p.lines {
 		metrics := []string{accuracy, auc, logLoss, calibration}
 		if len(l.series) > 1 { // a choice by one metric says nothing about the others
@@ -86,8 +86,8 @@ func (p *panel) notes(s *frame.Summary) (out []string) {
 		for _, metric := range metrics {
 			text := l.name + ", " + metric + ":"
 			for _, eps := range p.budgets {
-				st, series := l.best(s, eps, metric)
-				text += fmt.Sprintf(" %s at ε = %s", number(st), eps)
+				st, series := l.bestOf(s, eps, metric)
+				text += fmt.Sprintf(" %s at ε = %s", formatNumber(st), eps)
 				if len(l.series) > 1 {
 					text += " (" + series + ")"
 				}
@@ -96,14 +96,14 @@ func (p *panel) notes(s *frame.Summary) (out []string) {
 			out = append(out, text[:len(text)-1]+".")
 		}
 	}
-	return append(out, fmt.Sprintf("Not private: accuracy %s, AUC %s.", number(s.Mean(notPrivate, 0, accuracy)), number(s.Mean(notPrivate, 0, auc))),
+	return append(out, fmt.Sprintf("Not private: accuracy %s, AUC %s.", formatNumber(s.Mean(notPrivate, 0, accuracy)), formatNumber(s.Mean(notPrivate, 0, auc))),
 		"± is the standard deviation between repeats; the standard error is that over the root of their number.")
 }
 
-func number(st frame.Stat) string { return fmt.Sprintf("%.4f ± %.4f", st.Mean, st.StdDev) }
+func formatNumber(st frame.Stat) string { return fmt.Sprintf("%.4f ± %.4f", st.Mean, st.StdDev) }
 
-// draw shows the lines, the twin without privacy and the bars.
-func (p *panel) draw(s *frame.Summary) *plot.Lines {
+// drawChart shows the lines, the twin without privacy and the bars.
+func (p *panel) drawChart(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title:    "The default learner on " + p.table,
 		Subtitle: fmt.Sprintf("%s; mean of %d repeats", p.how, s.Repeats),
@@ -121,7 +121,7 @@ func (p *panel) draw(s *frame.Summary) *plot.Lines {
 		l.Series = append(l.Series, drawn)
 	}
 	for _, of := range p.lines {
-		add(of.name, func(eps dp.Epsilon) frame.Stat { st, _ := of.best(s, eps, p.metric); return st })
+		add(of.name, func(eps dp.Epsilon) frame.Stat { st, _ := of.bestOf(s, eps, p.metric); return st })
 	}
 	add(notPrivate, func(dp.Epsilon) frame.Stat { return s.Mean(notPrivate, 0, p.metric) })
 	marks := plot.Series{Name: "bars", Stroke: plot.Points, Like: p.lines[0].name}

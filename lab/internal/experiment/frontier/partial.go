@@ -30,10 +30,10 @@ var partials = []partial{
 
 var smallBudgets = []dp.Epsilon{10_000_000, 20_000_000, 40_000_000, 80_000_000, 160_000_000}
 
-func (p partial) figure() *frame.Figure {
+func (p partial) newFigure() *frame.Figure {
 	in := panel{
 		table: p.table, how: "Balanced, 10 % held out", metric: accuracy, budgets: smallBudgets, bars: p.floors,
-		lines: []line{one(ours, true), one(theirs, false)},
+		lines: []line{singleLine(ours, true), singleLine(theirs, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/partly-private-" + p.name, Paper: "none: floors from the best of several prototypes, each setting picked in hindsight, 4 to 8 repeats (± .01)",
@@ -41,11 +41,11 @@ func (p partial) figure() *frame.Figure {
 		Claim: "Without any setting the default learner reaches, at every ε, what prototypes reached with the best setting for that ε.",
 		Protocol: "The protocol of Shen et al., section 5: each repeat balances the classes by a random subset and holds 10 % out; label and some columns are public; " +
 			"neighbours replace the private part of one row; pure ε. BRC: T = 25, c1 = c2 = √2, one-hot, tight.",
-		Points: in.points(), Open: p.open, Draw: in.draw, Judge: in.judge, Notes: in.notes,
+		Points: in.listPoints(), Open: p.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
 
-func (p partial) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
+func (p partial) openData(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	all, err := w.Read(ctx, p.schema, p.files...)
 	if err != nil {
 		return nil, err
@@ -57,6 +57,6 @@ func (p partial) open(ctx context.Context, w *frame.World) (frame.Setup, error) 
 			return nil, err
 		}
 		t := trial{repeat: r, train: tab, test: all.Subset(test), rows: len(train)}
-		return t.measure, nil
+		return t.measurePoint, nil
 	}, nil
 }

@@ -18,8 +18,8 @@ import (
 // would turn. About 24,000 rows train.
 var reckoned = []int{3_000, 6_000, 12_000, 24_000, 48_000, 96_000, 192_000}
 
-// search are the choices of the search, by series.
-func search() (names []string, choices map[string]additive.Params) {
+// searchChoices are the choices of the search, by series.
+func searchChoices() (names []string, choices map[string]additive.Params) {
 	choices = map[string]additive.Params{}
 	for _, delta := range []dp.Delta{0, sbdtDelta} {
 		for _, rows := range reckoned {
@@ -39,10 +39,10 @@ const inHindsight = "additive, best in hindsight"
 // peerTerms gives our side what S-BDT's rows had: complete rows, a δ, and the
 // best of a search by test AUC that nobody pays for.
 func peerTerms() *frame.Figure {
-	names, _ := search()
+	names, _ := searchChoices()
 	in := panel{
 		table: "Adult", how: "Everything private, add-remove, δ = 5e-8, unpaid search", metric: auc, budgets: wideBudgets, bars: sbdt,
-		lines: []line{{inHindsight, names, true}, one(withDelta, false)},
+		lines: []line{{inHindsight, names, true}, singleLine(withDelta, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/peer-terms", Paper: "bars: S-BDT as published, (ε, δ = 5e-8)-DP, the best of an unpaid search",
@@ -51,7 +51,7 @@ func peerTerms() *frame.Figure {
 		Protocol: "The 30,162 complete rows of adult.data, unbalanced; each repeat trains on 80 % and tests on the rest, as the five folds of its code do; fnlwgt and education left out; " +
 			"every column and the label private; neighbours add or remove a row; (ε, 5e-8). The search is over the number of rows the rules reckon with and over Laplace or Gaussian noise: " +
 			"14 settings, the best mean at each ε. These numbers say what the peer's protocol is worth; nobody is promised them. " + withDelta + ": no search.",
-		Points: in.points(), Open: openPeerTerms, Draw: in.draw, Judge: in.judge, Notes: in.notes,
+		Points: in.listPoints(), Open: openPeerTerms, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
 
@@ -60,9 +60,9 @@ func openPeerTerms(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := complete(all)
-	all = closed(all, dp.AddRemove, "fnlwgt", "education")
-	_, choices := search()
+	rows := completeRows(all)
+	all = closeColumns(all, dp.AddRemove, "fnlwgt", "education")
+	_, choices := searchChoices()
 	choices[withDelta] = additive.Params{Delta: sbdtDelta}
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
 		train, test := sample.HoldOut(rows, 0.2, r.Stream("hold out"))
@@ -71,6 +71,6 @@ func openPeerTerms(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			return nil, err
 		}
 		t := trial{repeat: r, train: tab, test: all.Subset(test), rows: 24_000, choices: choices}
-		return t.measure, nil
+		return t.measurePoint, nil
 	}, nil
 }

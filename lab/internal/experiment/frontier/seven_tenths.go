@@ -33,10 +33,10 @@ var (
 
 const addRemove = "additive with a δ, add-remove"
 
-func (v seven) figure() *frame.Figure {
+func (v seven) newFigure() *frame.Figure {
 	in := panel{
 		table: v.table, how: "Everything private, 30 % held out", metric: auc, budgets: unitBudgets, bars: v.bars,
-		lines: []line{one(addRemove, true), one(withDelta, true), one(ours, false), one(theirs, false)},
+		lines: []line{singleLine(addRemove, true), singleLine(withDelta, true), singleLine(ours, false), singleLine(theirs, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/seven-tenths-" + v.name, Paper: "bars: Maddock et al. 2022, Federated Boosted Decision Trees with Differential Privacy, (ε, δ = 1/n)-DP, the best number of trees picked in hindsight",
@@ -44,22 +44,22 @@ func (v seven) figure() *frame.Figure {
 		Claim: "With δ = 1/n, everything paid and nothing tuned, the default learner exceeds the best published at ε = 1 and DP-TR below.",
 		Protocol: "Each repeat trains on a random 70 % of the rows that miss nothing and tests on the rest, unbalanced; every column and the label private; neighbours add or remove a row, as in the peers' code, or replace one, which is twice that; " +
 			"δ is the largest below 1/n, n the rows that train, public or declared; beside it pure ε, replace-one.",
-		Points: in.points(), Open: v.open, Draw: in.draw, Judge: in.judge, Notes: in.notes,
+		Points: in.listPoints(), Open: v.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
 
-func (v seven) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
+func (v seven) openData(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	all, err := w.Read(ctx, v.schema, v.file)
 	if err != nil {
 		return nil, err
 	}
-	replacing, adding := closed(all, dp.ReplaceOne), closed(all, dp.AddRemove)
+	replacing, adding := closeColumns(all, dp.ReplaceOne), closeColumns(all, dp.AddRemove)
 	tables := map[string]*dataset.Table{notPrivate: replacing, ours: replacing, theirs: replacing, withDelta: replacing, addRemove: adding}
-	return heldOut(complete(all), tables, func(rows int) map[string]additive.Params {
-		delta := additive.Params{Delta: below(rows)}
+	return heldOut(completeRows(all), tables, func(rows int) map[string]additive.Params {
+		delta := additive.Params{Delta: largestBelow(rows)}
 		return map[string]additive.Params{withDelta: delta, addRemove: delta}
 	}), nil
 }
 
-// below is the largest δ that is less than 1/rows.
-func below(rows int) dp.Delta { return dp.Delta((dp.Femto - 1) / rows) }
+// largestBelow is the largest δ that is less than 1/rows.
+func largestBelow(rows int) dp.Delta { return dp.Delta((dp.Femto - 1) / rows) }

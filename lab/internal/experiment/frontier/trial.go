@@ -61,13 +61,13 @@ func heldOut(rows []int, tables map[string]*dataset.Table, choices func(rows int
 			on[t] = &trial{repeat: r, train: tab, test: t.Subset(test), rows: len(train), choices: chosen}
 		}
 		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-			return on[tables[p.Series]].measure(ctx, p)
+			return on[tables[p.Series]].measurePoint(ctx, p)
 		}, nil
 	}
 }
 
-// every row of a table.
-func every(t *dataset.Table) []int {
+// allRows row of a table.
+func allRows(t *dataset.Table) []int {
 	rows := make([]int, t.Rows)
 	for i := range rows {
 		rows[i] = i
@@ -75,8 +75,8 @@ func every(t *dataset.Table) []int {
 	return rows
 }
 
-func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-	plan, err := t.plan(p)
+func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+	plan, err := t.newPlan(p)
 	if err != nil {
 		return frame.Measurement{}, err
 	}
@@ -105,7 +105,7 @@ func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, 
 	}}, nil
 }
 
-func (t *trial) plan(p frame.Point) (learn.Plan, error) {
+func (t *trial) newPlan(p frame.Point) (learn.Plan, error) {
 	if p.Series == theirs {
 		b := brc.Defaults()
 		b.Epsilon = p.Epsilon

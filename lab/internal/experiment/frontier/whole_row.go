@@ -28,7 +28,7 @@ const sbdtDelta = 5 * dp.Femto / 100_000_000 // 5e-8
 func wholeRow() *frame.Figure {
 	in := panel{
 		table: "Adult", how: "Everything private, add-remove", metric: auc, budgets: wideBudgets, bars: sbdt,
-		lines: []line{one(ours, true), one(withDelta, true), one(theirs, false)},
+		lines: []line{singleLine(ours, true), singleLine(withDelta, true), singleLine(theirs, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/everything-private", Paper: "bars: S-BDT as published, (ε, δ = 5e-8)-DP, the best of an unpaid search",
@@ -36,7 +36,7 @@ func wholeRow() *frame.Figure {
 		Claim: "Everything paid and nothing tuned, at pure ε and with δ = 5e-8, the default learner exceeds S-BDT's published AUC.",
 		Protocol: "Trained on adult.data, tested on adult.test, unbalanced; fnlwgt and education left out; every column and the label private; " +
 			"neighbours add or remove a row; pure ε, and with δ = 5e-8 on offer; 30,000 rows declared. Repeats differ in noise alone.",
-		Points: in.points(), Open: openWholeRow, Draw: in.draw, Judge: in.judge, Notes: in.notes,
+		Points: in.listPoints(), Open: openWholeRow, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
 
@@ -49,7 +49,7 @@ func openWholeRow(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	train, test = closed(train, dp.AddRemove, "fnlwgt", "education"), closed(test, dp.AddRemove, "fnlwgt", "education")
+	train, test = closeColumns(train, dp.AddRemove, "fnlwgt", "education"), closeColumns(test, dp.AddRemove, "fnlwgt", "education")
 	tab, err := memory.New(train)
 	if err != nil {
 		return nil, err
@@ -57,12 +57,12 @@ func openWholeRow(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	choices := map[string]additive.Params{withDelta: {Delta: sbdtDelta}}
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
 		t := trial{repeat: r, train: tab, test: test, rows: 30_000, choices: choices}
-		return t.measure, nil
+		return t.measurePoint, nil
 	}, nil
 }
 
-// closed is the table with nothing public and the named columns left out.
-func closed(t *dataset.Table, relation dp.Relation, without ...string) *dataset.Table {
+// closeColumns is the table with nothing public and the named columns left out.
+func closeColumns(t *dataset.Table, relation dp.Relation, without ...string) *dataset.Table {
 	s := *t.Schema
 	s.Columns = slices.Clone(s.Columns)
 	out := *t
@@ -80,8 +80,8 @@ func closed(t *dataset.Table, relation dp.Relation, without ...string) *dataset.
 	return &out
 }
 
-// complete are the rows that miss no category.
-func complete(t *dataset.Table) (rows []int) {
+// completeRows are the rows that miss no category.
+func completeRows(t *dataset.Table) (rows []int) {
 	for i := range t.Rows {
 		whole := true
 		for j := range t.Schema.Columns {

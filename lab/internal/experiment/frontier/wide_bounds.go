@@ -38,10 +38,10 @@ var (
 	boundsBudgets = []dp.Epsilon{250_000_000, 500_000_000, 1_000_000_000, 2_000_000_000, 4_000_000_000}
 )
 
-func (v wide) figure() *frame.Figure {
+func (v wide) newFigure() *frame.Figure {
 	in := panel{
 		table: v.table, how: "Everything private, 30 % held out, replace-one", metric: auc, budgets: boundsBudgets, bars: v.bars,
-		lines: []line{one(quantiles, true), one(honest, false), one(careless, false)},
+		lines: []line{singleLine(quantiles, true), singleLine(honest, false), singleLine(careless, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/wide-bounds-" + v.name, Paper: "bars: the same learner by the bounds of the schema, less .01 to .03",
@@ -49,24 +49,24 @@ func (v wide) figure() *frame.Figure {
 		Claim: "Where bounds are a thousand times too wide, paid counts find bins that are nearly as good as those of honest bounds.",
 		Protocol: "Each repeat trains on a random 70 % of the rows and tests on the rest, unbalanced; every column and the label private; neighbours replace one row; pure ε, nothing tuned. " +
 			"The bounds of every number are those of the schema, or 1,000 times as far from 0; then they cut it, or a release of counts does, which is part of the price.",
-		Points: in.points(), Open: v.open, Draw: in.draw, Judge: in.judge, Notes: in.notes,
+		Points: in.listPoints(), Open: v.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
 
-func (v wide) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
+func (v wide) openData(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	all, err := w.Read(ctx, v.schema, v.file)
 	if err != nil {
 		return nil, err
 	}
-	known := closed(all, dp.ReplaceOne)
+	known := closeColumns(all, dp.ReplaceOne)
 	tables := map[string]*dataset.Table{
-		notPrivate: known, honest: known, careless: widened(closed(all, dp.ReplaceOne), false), quantiles: widened(closed(all, dp.ReplaceOne), true),
+		notPrivate: known, honest: known, careless: widenBounds(closeColumns(all, dp.ReplaceOne), false), quantiles: widenBounds(closeColumns(all, dp.ReplaceOne), true),
 	}
-	return heldOut(every(all), tables, nil), nil
+	return heldOut(allRows(all), tables, nil), nil
 }
 
-// widened has the bounds of its numbers moved away, in place, and no edges.
-func widened(t *dataset.Table, asks bool) *dataset.Table {
+// widenBounds has the bounds of its numbers moved away, in place, and no edges.
+func widenBounds(t *dataset.Table, asks bool) *dataset.Table {
 	for j := range t.Schema.Columns {
 		c := &t.Schema.Columns[j]
 		if c.Kind != schema.Number || c.Role == schema.Ignored {

@@ -24,23 +24,23 @@ const (
 
 var ballotLines = lines{[]string{soft, softShades, softMargins, average, averageLong}, "no noise"}
 
-// ballots asks what averaging knows that votes do not, on the task where it is
+// newBallots asks what averaging knows that votes do not, on the task where it is
 // ahead of them.
-func ballots() *frame.Figure {
-	t := urls()
+func newBallots() *frame.Figure {
+	t := newURLs()
 	return &frame.Figure{
 		Name: "hamm/ballots", Paper: paper, Data: t.name, Repeats: 10,
 		Title: "Accuracy on malicious URLs by what parties hand in",
 		Claim: "Ours, not the paper's: averaging is ahead of votes where its bound gives all parties' coefficients one length; votes that say how far a row lies from the border in that measure close the gap.",
-		Protocol: t.protocol() + fmt.Sprintf(" All parties vote. A vote as a margin is the share ½ + %g·z/‖w‖ held within [0, 1], z the party's score of the row, w its coefficients of rows of length at most 1: "+
+		Protocol: t.describeProtocol() + fmt.Sprintf(" All parties vote. A vote as a margin is the share ½ + %g·z/‖w‖ held within [0, 1], z the party's score of the row, w its coefficients of rows of length at most 1: "+
 			"any share is a legal vote, so its price is that of a label. Averaging clips w to length %g; hardly clipped, to %g.", marginScale, multiparty.Defaults().Bound, longBound),
-		Points: ballotLines.points(),
-		Open:   t.open(pollBallots),
+		Points: ballotLines.listPoints(),
+		Open:   t.openData(pollBallots),
 		Draw: func(s *frame.Summary) *plot.Lines {
-			return ballotLines.draw(s, "Accuracy on malicious URLs by what parties hand in")
+			return ballotLines.drawChart(s, "Accuracy on malicious URLs by what parties hand in")
 		},
 		Judge: judgeBallots,
-		Notes: ballotLines.notes,
+		Notes: ballotLines.listNotes,
 	}
 }
 
@@ -51,7 +51,7 @@ const (
 
 func judgeBallots(s *frame.Summary) []frame.Check {
 	less := func(a, b string) frame.Stat {
-		return s.Difference(ballotLines.beside(a), ballotLines.beside(b), 0, accuracy)
+		return s.Difference(ballotLines.nameBeside(a), ballotLines.nameBeside(b), 0, accuracy)
 	}
 	gap, left, shades, long := less(average, soft), less(average, softMargins), less(softShades, soft), less(averageLong, soft)
 	points := func(d frame.Stat) string { return fmt.Sprintf("%+.2f ± %.2f points", 100*d.Mean, 100*d.StdErr) }
@@ -71,17 +71,17 @@ func pollBallots(_ context.Context, tr *trial) (frame.Measure, error) {
 	}
 	other := map[string]*trial{softMargins: again(true), averageLong: again(false)}
 	return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-		line, exact := strings.CutSuffix(p.Series, ballotLines.beside(""))
+		line, exact := strings.CutSuffix(p.Series, ballotLines.nameBeside(""))
 		from := tr
 		if o := other[line]; o != nil {
 			from = o
 		}
-		return from.cast(ctx, line, exact, p.Epsilon)
+		return from.castVotes(ctx, line, exact, p.Epsilon)
 	}, nil
 }
 
-// cast is the accuracy of one line of ballots.
-func (tr *trial) cast(ctx context.Context, line string, exact bool, eps dp.Epsilon) (frame.Measurement, error) {
+// castVotes is the accuracy of one line of ballots.
+func (tr *trial) castVotes(ctx context.Context, line string, exact bool, eps dp.Epsilon) (frame.Measurement, error) {
 	p, kind := multiparty.Defaults(), multiparty.Labels
 	p.Epsilon, p.NotPrivate = eps, exact
 	switch line {
@@ -94,15 +94,15 @@ func (tr *trial) cast(ctx context.Context, line string, exact bool, eps dp.Epsil
 	}
 	// Streams name ε and not the line, so that lines see noise of one direction.
 	exit := mech.NewExit(tr.repeat.Stream(fmt.Sprintf("%d parties, ε = %s", len(tr.tables), eps)))
-	c, err := tr.combine(p, kind, len(tr.tables), tr.aux.Rows)
+	c, err := tr.combineVotes(p, kind, len(tr.tables), tr.aux.Rows)
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	m, err := c.model(ctx, exit)
+	m, err := c.combineModel(ctx, exit)
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	labels, _, err := predict(m, tr.test)
+	labels, _, err := predictLabels(m, tr.test)
 	if err != nil {
 		return frame.Measurement{}, err
 	}

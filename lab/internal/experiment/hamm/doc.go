@@ -19,8 +19,8 @@ const paper = "Hamm, Cao, Belkin: Learning privately from multiparty data, ICML 
 // rows, ensembles of mixed types, and what parties hand in.
 func Figures() []*frame.Figure {
 	var figures []*frame.Figure
-	for _, t := range []*task{activity(), intrusion(), urls()} {
-		figures = append(figures, t.againstEpsilon(), t.againstParties(), t.rate())
+	for _, t := range []*task{newActivity(), newIntrusion(), newURLs()} {
+		figures = append(figures, t.againstEpsilon(), t.againstParties(), t.newRate())
 	}
-	return slices.Concat(figures, []*frame.Figure{people(), auxiliaryRows(), mixed(), ballots(), maliciousURLs().againstEpsilon()})
+	return slices.Concat(figures, []*frame.Figure{newPeople(), auxiliaryRows(), newMixed(), newBallots(), maliciousURLs().againstEpsilon()})
 }

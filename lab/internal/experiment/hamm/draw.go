@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// draw shows the private lines over the places, and references.
-func draw(s *frame.Summary, what, axis string, places []place, references []string) *plot.Lines {
+// drawPrivate shows the private lines over the places, and references.
+func drawPrivate(s *frame.Summary, what, axis string, places []place, references []string) *plot.Lines {
 	l := &plot.Lines{
 		Title: "Accuracy on " + what, Subtitle: fmt.Sprintf("mean of %d repeats", s.Repeats),
 		XLabel: axis, YLabel: "test accuracy", LogX: true,
@@ -19,7 +19,7 @@ func draw(s *frame.Summary, what, axis string, places []place, references []stri
 	for _, line := range private[:drawnPrivate] {
 		series := plot.Series{Name: line}
 		for _, p := range places {
-			add(&series, p.x, s.Mean(p.line(line), p.eps, accuracy))
+			addPoint(&series, p.x, s.Mean(p.line(line), p.eps, accuracy))
 		}
 		l.Series = append(l.Series, series)
 	}

@@ -39,25 +39,25 @@ func (t *task) againstEpsilon() *frame.Figure {
 	return &frame.Figure{
 		Name: "hamm/" + t.name + "-epsilon", Paper: paper, Data: t.name, Repeats: 10,
 		Title: fmt.Sprintf("Accuracy on %s against ε", t.title), Claim: claim + ".",
-		Protocol: t.protocol() + " All parties vote.",
-		Points:   points, Open: t.open(overall),
+		Protocol: t.describeProtocol() + " All parties vote.",
+		Points:   points, Open: t.openData(overallAccuracy),
 		Draw:  t.drawEpsilon,
-		Judge: func(s *frame.Summary) []frame.Check { return judge(s, overEpsilon()) },
-		Notes: func(s *frame.Summary) []string { return notes(s, overEpsilon()) },
+		Judge: func(s *frame.Summary) []frame.Check { return judgeLines(s, overEpsilon()) },
+		Notes: func(s *frame.Summary) []string { return listNotes(s, overEpsilon()) },
 	}
 }
 
-// open loads the task once; begin readies each trial, whose parties all train a
+// openData loads the task once; begin readies each trial, whose parties all train a
 // ridge.
-func (t *task) open(begin func(context.Context, *trial) (frame.Measure, error)) func(context.Context, *frame.World) (frame.Setup, error) {
+func (t *task) openData(begin func(context.Context, *trial) (frame.Measure, error)) func(context.Context, *frame.World) (frame.Setup, error) {
 	return func(ctx context.Context, w *frame.World) (frame.Setup, error) {
 		all, err := t.load(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		fit := ridge(t.encoding)
+		fit := fitRidge(t.encoding)
 		return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) {
-			tr, err := t.begin(ctx, all, r, func(int) fitter { return fit })
+			tr, err := t.beginTrial(ctx, all, r, func(int) fitter { return fit })
 			if err != nil {
 				return nil, err
 			}
@@ -66,11 +66,11 @@ func (t *task) open(begin func(context.Context, *trial) (frame.Measure, error)) 
 	}
 }
 
-// overall measures accuracy.
-func overall(_ context.Context, tr *trial) (frame.Measure, error) { return tr.measure, nil }
+// overallAccuracy measures accuracy.
+func overallAccuracy(_ context.Context, tr *trial) (frame.Measure, error) { return tr.measureLine, nil }
 
 func (t *task) drawEpsilon(s *frame.Summary) *plot.Lines {
-	return draw(s, fmt.Sprintf("%s against ε", t.title), "privacy loss ε of a whole party", overEpsilon(), drawn)
+	return drawPrivate(s, fmt.Sprintf("%s against ε", t.title), "privacy loss ε of a whole party", overEpsilon(), drawn)
 }
 
 // place is one value of the horizontal axis.

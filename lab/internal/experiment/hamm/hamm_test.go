@@ -30,7 +30,7 @@ func invented() *task {
 // Every line of a figure can be measured, and learns something where it can.
 func TestLines(t *testing.T) {
 	task := invented()
-	open, err := task.open(overall)(t.Context(), frame.NewWorld(t.TempDir()))
+	open, err := task.openData(overallAccuracy)(t.Context(), frame.NewWorld(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,19 +61,19 @@ func TestLines(t *testing.T) {
 // The fast labels are the model's own.
 func TestWideLabels(t *testing.T) {
 	tab := census.Generate(2, 200)
-	m, err := ridge(feature.OneHot)(t.Context(), tab)
+	m, err := fitRidge(feature.OneHot)(t.Context(), tab)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := widen(tab, feature.OneHot)
+	w, err := widenTable(tab, feature.OneHot)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := predict(m, tab)
+	want, _, err := predictLabels(m, tab)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.labels(m); !slices.Equal(got, want) {
+	if got := w.predictLabels(m); !slices.Equal(got, want) {
 		t.Error("labels differ from the model's")
 	}
 }
@@ -86,7 +86,7 @@ func TestDescribe(t *testing.T) {
 		s[3][i] = float64(i%2)*2 - 1 // turning to and fro
 	}
 	at := func(name string) float64 {
-		return describe(&s)[slices.IndexFunc(bounds(), func(b bound) bool { return b.name == name })]
+		return describeWindow(&s)[slices.IndexFunc(listBounds(), func(b bound) bool { return b.name == name })]
 	}
 	for name, want := range map[string]float64{
 		"ax_mean": 1, "ax_deviation": 0, "gx_mean": 0, "gx_deviation": 1, "gx_change": 2, "acceleration_mean": 1, "rotation_mean": 1, "rotation_deviation": 0, "xy_correlation": 0,
@@ -95,8 +95,8 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%s is %g, want %g", name, got, want)
 		}
 	}
-	if len(describe(&s)) != len(bounds()) {
-		t.Errorf("%d features and %d bounds", len(describe(&s)), len(bounds()))
+	if len(describeWindow(&s)) != len(listBounds()) {
+		t.Errorf("%d features and %d bounds", len(describeWindow(&s)), len(listBounds()))
 	}
 }
 
@@ -104,7 +104,7 @@ func TestDescribe(t *testing.T) {
 func TestBallots(t *testing.T) {
 	task := invented()
 	task.encoding = feature.Ordinal
-	open, err := task.open(pollBallots)(t.Context(), frame.NewWorld(t.TempDir()))
+	open, err := task.openData(pollBallots)(t.Context(), frame.NewWorld(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestBallots(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range ballotLines.names {
-		for _, p := range []frame.Point{{Series: ballotLines.beside(line)}, {Series: line, Epsilon: 300 * dp.Nano}} {
+		for _, p := range []frame.Point{{Series: ballotLines.nameBeside(line)}, {Series: line, Epsilon: 300 * dp.Nano}} {
 			m, err := measure(t.Context(), p)
 			if err != nil {
 				t.Fatalf("%s: %v", p.Series, err)
@@ -128,7 +128,7 @@ func TestBallots(t *testing.T) {
 // A margin is the score over the length of the coefficients, whatever their size.
 func TestMarginsOf(t *testing.T) {
 	tab := census.Generate(2, 300)
-	m, err := ridge(feature.Ordinal)(t.Context(), tab)
+	m, err := fitRidge(feature.Ordinal)(t.Context(), tab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestMarginsOf(t *testing.T) {
 		}
 		return out
 	}
-	labels, _, err := predict(m, tab)
+	labels, _, err := predictLabels(m, tab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestLine(t *testing.T) {
 	for _, m := range rateCrowds {
 		x, y = append(x, math.Log(float64(m))), append(y, math.Log(7/float64(m*m)))
 	}
-	if got := line(x, y); !(math.Abs(got+2) < 1e-12) {
+	if got := fitSlope(x, y); !(math.Abs(got+2) < 1e-12) {
 		t.Errorf("slope %g, want -2", got)
 	}
 }
@@ -187,7 +187,7 @@ func TestReadSVMLight(t *testing.T) {
 	if err != nil || tab.Rows != 2 || tab.Labels[0] != 0 || tab.Labels[1] != 1 {
 		t.Fatalf("%v %+v", err, tab)
 	}
-	place, sign := hash(4)
+	place, sign := hashIndex(4)
 	if got := tab.Cols[place].Values[tab.Cols[place].Codes.At(1)]; got != sign*0.5/1.5 {
 		t.Errorf("feature 4 of row 2 is %g, want %g", got, sign*0.5/1.5)
 	}
@@ -219,14 +219,14 @@ func FuzzReadSVMLight(f *testing.F) {
 // The real tables have the shapes that their READMEs state.
 func TestTablesAreThere(t *testing.T) {
 	folder := realdata.File(t, ".")
-	tab, err := windows(t.Context(), frame.NewWorld(folder))
+	tab, err := readWindows(t.Context(), frame.NewWorld(folder))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if tab.Rows != 10_411 {
 		t.Errorf("%d windows of HAPT, its description says 10,411", tab.Rows)
 	}
-	byUser, err := users(t.Context(), frame.NewWorld(folder))
+	byUser, err := readUsers(t.Context(), frame.NewWorld(folder))
 	if err != nil || len(byUser) != 36 {
 		t.Errorf("%d users of WISDM (%v), want 36", len(byUser), err)
 	}

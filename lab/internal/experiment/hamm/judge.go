@@ -8,17 +8,17 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// judge holds the order of the lines and the trend to the paper's words.
-func judge(s *frame.Summary, places []place) []frame.Check {
+// judgeLines holds the order of the lines and the trend to the paper's words.
+func judgeLines(s *frame.Summary, places []place) []frame.Check {
 	last := places[len(places)-1]
 	gap := func(p place) float64 {
 		return s.Mean(p.line(softExact), 0, accuracy).Mean - s.Mean(p.line(soft), p.eps, accuracy).Mean
 	}
 	return []frame.Check{
-		order(s, places, soft, majority, "soft votes above majority votes (both as statistic)"),
-		order(s, places, softPrinted, majorityPrinted, "soft votes above majority votes (both as printed)"),
-		order(s, places, soft, average, "soft votes above parameter averaging"),
-		order(s, places, soft, softPrinted, "our statistic nowhere below the printed output perturbation"),
+		checkOrder(s, places, soft, majority, "soft votes above majority votes (both as statistic)"),
+		checkOrder(s, places, softPrinted, majorityPrinted, "soft votes above majority votes (both as printed)"),
+		checkOrder(s, places, soft, average, "soft votes above parameter averaging"),
+		checkOrder(s, places, soft, softPrinted, "our statistic nowhere below the printed output perturbation"),
 		{
 			What: "soft votes: accuracy lost to noise", Paper: "vanishes as ε and parties grow (read as: below 2 points at the end of the axis, and below half of the start)",
 			Ours:  fmt.Sprintf("%.2f points at %s, %.2f at %s", 100*gap(places[0]), places[0].name, 100*gap(last), last.name),
@@ -30,12 +30,12 @@ func judge(s *frame.Summary, places []place) []frame.Check {
 // miss is how often a bound of the mean may err.
 const miss = 0.025
 
-// order wants a nowhere below b beyond 95 % confidence, and above it somewhere.
-func order(s *frame.Summary, places []place, a, b, what string) frame.Check {
+// checkOrder wants a nowhere below b beyond 95 % confidence, and above it somewhere.
+func checkOrder(s *frame.Summary, places []place, a, b, what string) frame.Check {
 	c := frame.Check{What: what + ", points of accuracy", Paper: "above (read as: nowhere below beyond 95 % confidence, above beyond it somewhere)", Holds: true}
 	above := false
 	for _, p := range places {
-		d := paired(s, p, a, b)
+		d := pairedDifference(s, p, a, b)
 		c.Holds = c.Holds && !(d.AtMost(miss) < -0.001) // a tenth of a point is no difference
 		above = above || d.AtLeast(miss) > 0
 		c.Ours += fmt.Sprintf("%+.2f ± %.2f at %s, ", 100*d.Mean, 100*d.StdErr, p.name)
@@ -45,30 +45,32 @@ func order(s *frame.Summary, places []place, a, b, what string) frame.Check {
 	return c
 }
 
-func paired(s *frame.Summary, p place, a, b string) frame.Stat {
+func pairedDifference(s *frame.Summary, p place, a, b string) frame.Stat {
 	return s.Difference(p.line(a), p.line(b), p.eps, accuracy)
 }
 
-// notes give every number with its spread.
-func notes(s *frame.Summary, places []place) (out []string) {
+// listNotes give every number with its spread.
+func listNotes(s *frame.Summary, places []place) (out []string) {
 	for _, line := range private {
 		text := line + ":"
 		for _, p := range places {
-			text += fmt.Sprintf(" %s at %s;", percent(s.Mean(p.line(line), p.eps, accuracy)), p.name)
+			text += fmt.Sprintf(" %s at %s;", formatPercent(s.Mean(p.line(line), p.eps, accuracy)), p.name)
 		}
 		out = append(out, text[:len(text)-1]+".")
 	}
 	last := places[len(places)-1]
 	for _, line := range exact {
-		out = append(out, fmt.Sprintf("%s: %s.", line, percent(s.Mean(last.line(line), 0, accuracy))))
+		out = append(out, fmt.Sprintf("%s: %s.", line, formatPercent(s.Mean(last.line(line), 0, accuracy))))
 	}
 	text := softShades + " less average, points:"
 	for _, p := range places {
-		d := paired(s, p, softShades, average)
+		d := pairedDifference(s, p, softShades, average)
 		text += fmt.Sprintf(" %+.2f ± %.2f at %s;", 100*d.Mean, 100*d.StdErr, p.name)
 	}
 	out = append(out, text[:len(text)-1]+" (standard error). Where averaging is ahead of soft votes, all parties use logistic regression, and its bound gives their coefficients one length (hamm/ballots); votes need not be of one type (hamm/mixed).")
 	return append(out, "The notes we have of the paper bear no numbers: order and trend are judged. ± is the standard deviation between repeats.")
 }
 
-func percent(s frame.Stat) string { return fmt.Sprintf("%.2f ± %.2f %%", 100*s.Mean, 100*s.StdDev) }
+func formatPercent(s frame.Stat) string {
+	return fmt.Sprintf("%.2f ± %.2f %%", 100*s.Mean, 100*s.StdDev)
+}

@@ -17,11 +17,11 @@ type lines struct {
 	word  string
 }
 
-func (l lines) beside(name string) string { return name + ", " + l.word }
+func (l lines) nameBeside(name string) string { return name + ", " + l.word }
 
-func (l lines) points() (out []frame.Point) {
+func (l lines) listPoints() (out []frame.Point) {
 	for _, name := range l.names {
-		out = append(out, frame.Point{Series: l.beside(name)})
+		out = append(out, frame.Point{Series: l.nameBeside(name)})
 		for _, eps := range budgets {
 			out = append(out, frame.Point{Series: name, Epsilon: eps})
 		}
@@ -29,8 +29,8 @@ func (l lines) points() (out []frame.Point) {
 	return out
 }
 
-// draw shows the lines over the budgets.
-func (l lines) draw(s *frame.Summary, title string) *plot.Lines {
+// drawChart shows the lines over the budgets.
+func (l lines) drawChart(s *frame.Summary, title string) *plot.Lines {
 	out := &plot.Lines{
 		Title: title, Subtitle: fmt.Sprintf("mean of %d repeats", s.Repeats),
 		XLabel: "privacy loss ε of a whole party", YLabel: "test accuracy", LogX: true, Spread: "one standard deviation between repeats",
@@ -38,27 +38,27 @@ func (l lines) draw(s *frame.Summary, title string) *plot.Lines {
 	for _, name := range l.names {
 		series := plot.Series{Name: name}
 		for _, eps := range budgets {
-			add(&series, eps.Float(), s.Mean(name, eps, accuracy))
+			addPoint(&series, eps.Float(), s.Mean(name, eps, accuracy))
 		}
 		out.Series = append(out.Series, series)
 	}
 	return out
 }
 
-// notes are the numbers of each line.
-func (l lines) notes(s *frame.Summary) (out []string) {
+// listNotes are the numbers of each line.
+func (l lines) listNotes(s *frame.Summary) (out []string) {
 	for _, name := range l.names {
 		text := name + ":"
 		for _, eps := range budgets {
-			text += fmt.Sprintf(" %s at ε = %s;", percent(s.Mean(name, eps, accuracy)), eps)
+			text += fmt.Sprintf(" %s at ε = %s;", formatPercent(s.Mean(name, eps, accuracy)), eps)
 		}
-		out = append(out, fmt.Sprintf("%s %s: %s.", text, l.word, percent(s.Mean(l.beside(name), 0, accuracy))))
+		out = append(out, fmt.Sprintf("%s %s: %s.", text, l.word, formatPercent(s.Mean(l.nameBeside(name), 0, accuracy))))
 	}
 	return append(out, "± is the standard deviation between repeats.")
 }
 
-// add puts a mean at x, a standard deviation to either side.
-func add(to *plot.Series, x float64, st frame.Stat) {
+// addPoint puts a mean at x, a standard deviation to either side.
+func addPoint(to *plot.Series, x float64, st frame.Stat) {
 	to.X, to.Y = append(to.X, x), append(to.Y, st.Mean)
 	to.Low, to.High = append(to.Low, st.Mean-st.StdDev), append(to.High, st.Mean+st.StdDev)
 }

@@ -24,45 +24,45 @@ type kind struct {
 	fit  fitter
 }
 
-func (t *task) kinds() []kind {
+func (t *task) listKinds() []kind {
 	return []kind{
-		{"logistic", ridge(t.encoding)},
-		{"stumps", learner(func(s *schema.Schema, rows int) (learn.Plan, error) {
+		{"logistic", fitRidge(t.encoding)},
+		{"stumps", fitLearner(func(s *schema.Schema, rows int) (learn.Plan, error) {
 			return adaboost.Params{Rounds: 10, Base: adaboost.Stump, Encoding: t.encoding, Columns: nonprivate.All, NotPrivate: true}.Plan(s, rows)
 		})},
-		{"step functions", learner(func(s *schema.Schema, rows int) (learn.Plan, error) {
+		{"step functions", fitLearner(func(s *schema.Schema, rows int) (learn.Plan, error) {
 			return additive.Params{NotPrivate: true}.Plan(s, rows)
 		})},
 	}
 }
 
-// mixed is an ensemble of several types of classifiers.
-func mixed() *frame.Figure {
-	t := intrusion()
+// newMixed is an ensemble of several types of classifiers.
+func newMixed() *frame.Figure {
+	t := newIntrusion()
 	t.parties, t.rows = 300, 60
 	l := lines{[]string{together}, "one party alone"}
-	for _, k := range t.kinds() {
+	for _, k := range t.listKinds() {
 		l.names = append(l.names, k.name)
 	}
 	return &frame.Figure{
 		Name: "hamm/mixed", Paper: paper, Data: t.name, Repeats: 10,
 		Title: "Accuracy of ensembles of mixed types on network intrusion", Claim: "Votes combine classifiers of any types, also mixed, where parameters cannot be averaged.",
-		Protocol: t.protocol() + " Here a third of the parties each uses logistic regression, AdaBoost over ten stumps, and sums of step functions; beside it, all parties use one type. Soft votes.",
-		Points:   l.points(),
+		Protocol: t.describeProtocol() + " Here a third of the parties each uses logistic regression, AdaBoost over ten stumps, and sums of step functions; beside it, all parties use one type. Soft votes.",
+		Points:   l.listPoints(),
 		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			all, err := t.load(ctx, w)
 			if err != nil {
 				return nil, err
 			}
-			return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) { return t.mix(ctx, all, r, l) }, nil
+			return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) { return t.mixParties(ctx, all, r, l) }, nil
 		},
 		Draw: func(s *frame.Summary) *plot.Lines {
-			out := l.draw(s, "Soft votes of mixed types on network intrusion")
-			out.References = append(out.References, plot.Reference{Name: l.beside(together), Y: s.Mean(l.beside(together), 0, accuracy).Mean})
+			out := l.drawChart(s, "Soft votes of mixed types on network intrusion")
+			out.References = append(out.References, plot.Reference{Name: l.nameBeside(together), Y: s.Mean(l.nameBeside(together), 0, accuracy).Mean})
 			return out
 		},
 		Judge: func(s *frame.Summary) []frame.Check { return judgeMixed(s, l) },
-		Notes: l.notes,
+		Notes: l.listNotes,
 	}
 }
 
@@ -73,19 +73,19 @@ func judgeMixed(s *frame.Summary, l lines) []frame.Check {
 	for _, k := range l.names[1:] {
 		worst = min(worst, s.Mean(k, last, accuracy).Mean)
 	}
-	single := s.Mean(l.beside(together), 0, accuracy).Mean
+	single := s.Mean(l.nameBeside(together), 0, accuracy).Mean
 	return []frame.Check{
 		{What: fmt.Sprintf("mixed ensemble at ε = %s against one party alone", last), Paper: "above", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*single), Holds: ours > single},
 		{What: fmt.Sprintf("mixed ensemble at ε = %s against the worst pure one", last), Paper: "works as well (read as: at least as accurate, less half a point)", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*worst), Holds: ours > worst-0.005},
 	}
 }
 
-// mix lets the parties train each type.
-func (t *task) mix(ctx context.Context, all *dataset.Table, r frame.Repeat, l lines) (frame.Measure, error) {
+// mixParties lets the parties train each type.
+func (t *task) mixParties(ctx context.Context, all *dataset.Table, r frame.Repeat, l lines) (frame.Measure, error) {
 	trials := map[string]*trial{}
 	var pure []*trial
-	for _, k := range t.kinds() {
-		tr, err := t.begin(ctx, all, r, func(int) fitter { return k.fit })
+	for _, k := range t.listKinds() {
+		tr, err := t.beginTrial(ctx, all, r, func(int) fitter { return k.fit })
 		if err != nil {
 			return nil, err
 		}
@@ -101,10 +101,10 @@ func (t *task) mix(ctx context.Context, all *dataset.Table, r frame.Repeat, l li
 	return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 		for name, tr := range trials {
 			switch p.Series {
-			case l.beside(name):
-				return tr.measure(ctx, frame.Point{Series: individual})
+			case l.nameBeside(name):
+				return tr.measureLine(ctx, frame.Point{Series: individual})
 			case name:
-				return tr.measure(ctx, frame.Point{Series: soft, Epsilon: p.Epsilon})
+				return tr.measureLine(ctx, frame.Point{Series: soft, Epsilon: p.Epsilon})
 			}
 		}
 		return frame.Measurement{}, fmt.Errorf("hamm: no line is called %q", p.Series)

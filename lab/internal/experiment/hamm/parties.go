@@ -26,11 +26,11 @@ import (
 // fitter trains one party's classifier.
 type fitter func(ctx context.Context, t *dataset.Table) (*model.Model, error)
 
-// ridge fits logistic regression, one level against the rest where there are
+// fitRidge fits logistic regression, one level against the rest where there are
 // more than two.
-func ridge(enc feature.Encoding) fitter {
+func fitRidge(enc feature.Encoding) fitter {
 	return func(ctx context.Context, t *dataset.Table) (*model.Model, error) {
-		tab, err := memory.New(compact(t))
+		tab, err := memory.New(compactDictionaries(t))
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func ridge(enc feature.Encoding) fitter {
 		}
 		m := &model.Model{Learner: "logistic", Schema: t.Schema, Spaces: []model.SpaceSpec{model.SpecOf(t.Schema, sp)}}
 		fit := func(level int) ([]float64, error) {
-			pos, neg := against(g, level)
+			pos, neg := oneAgainstRest(g, level)
 			o, err := logistic.FitGroups(ctx, sp, g, pos, neg, 1/float64(t.Rows), nil)
 			if err != nil {
 				return nil, err
@@ -73,8 +73,8 @@ func ridge(enc feature.Encoding) fitter {
 	}
 }
 
-// against counts the groups' rows of one level and of all others.
-func against(g *engine.Groups, level int) (pos, neg []float64) {
+// oneAgainstRest counts the groups' rows of one level and of all others.
+func oneAgainstRest(g *engine.Groups, level int) (pos, neg []float64) {
 	pos, neg = make([]float64, g.Len), make([]float64, g.Len)
 	for k, counts := range g.Counts {
 		for i, c := range counts {
@@ -88,10 +88,10 @@ func against(g *engine.Groups, level int) (pos, neg []float64) {
 	return pos, neg
 }
 
-// learner fits by a learner of ours without privacy.
-func learner(plan func(s *schema.Schema, rows int) (learn.Plan, error)) fitter {
+// fitLearner fits by a learner of ours without privacy.
+func fitLearner(plan func(s *schema.Schema, rows int) (learn.Plan, error)) fitter {
 	return func(ctx context.Context, t *dataset.Table) (*model.Model, error) {
-		tab, err := memory.New(compact(t))
+		tab, err := memory.New(compactDictionaries(t))
 		if err != nil {
 			return nil, err
 		}
@@ -112,8 +112,8 @@ func (nothing) Seeded() bool   { return true }
 // free pays for experiments on public data: nothing is counted.
 type free struct{}
 
-// predict is the labels a model gives a table.
-func predict(m *model.Model, t *dataset.Table) ([]uint8, []float64, error) {
+// predictLabels is the labels a model gives a table.
+func predictLabels(m *model.Model, t *dataset.Table) ([]uint8, []float64, error) {
 	p, err := m.Bind(t.Schema)
 	if err != nil {
 		return nil, nil, err
@@ -127,7 +127,7 @@ func predict(m *model.Model, t *dataset.Table) ([]uint8, []float64, error) {
 
 // shadesOf are a model's probabilities of every level, rows × levels.
 func shadesOf(m *model.Model, t *dataset.Table) ([]float64, error) {
-	_, scores, err := predict(m, t)
+	_, scores, err := predictLabels(m, t)
 	if err != nil || m.Width() > 1 {
 		return scores, err
 	}
@@ -169,13 +169,13 @@ func handIn(party int, h multiparty.Header, body func(*multiparty.Writer) error)
 func (free) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
 func (free) Counted() bool                                      { return false }
 
-// compact gives the numbers of a small part of a table dictionaries of their own.
-func compact(t *dataset.Table) *dataset.Table {
+// compactDictionaries gives the numbers of a small part of a table dictionaries of their own.
+func compactDictionaries(t *dataset.Table) *dataset.Table {
 	out := *t
 	out.Cols = slices.Clone(t.Cols)
 	for j, c := range t.Cols {
 		if c.Values != nil {
-			out.Cols[j] = numbers(t.Rows, func(i int) float64 { return c.Values[c.Codes.At(i)] })
+			out.Cols[j] = codeNumbers(t.Rows, func(i int) float64 { return c.Values[c.Codes.At(i)] })
 		}
 	}
 	return &out

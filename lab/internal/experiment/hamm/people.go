@@ -24,8 +24,8 @@ var peopleBudgets = []dp.Epsilon{dp.Nano, 3 * dp.Nano, 10 * dp.Nano, 30 * dp.Nan
 
 const strangers = 8 // people whose rows are auxiliary or test
 
-// people is WISDM with its users as parties.
-func people() *frame.Figure {
+// newPeople is WISDM with its users as parties.
+func newPeople() *frame.Figure {
 	t := &task{name: "people", title: "activity recognition, people as parties", encoding: feature.Ordinal}
 	var points []frame.Point
 	for _, line := range exact {
@@ -47,7 +47,7 @@ func people() *frame.Figure {
 			"A party's classifier is logistic regression, one activity against the rest; votes are labels. Far outside of the theorem's regime: 28 parties against 220 coefficients.", strangers),
 		Points: points,
 		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
-			byUser, err := users(ctx, w)
+			byUser, err := readUsers(ctx, w)
 			if err != nil {
 				return nil, err
 			}
@@ -55,27 +55,27 @@ func people() *frame.Figure {
 				order := slices.Clone(byUser)
 				src := r.Stream("deal")
 				rng.Shuffle(src, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-				outside := union(order[:strangers])
+				outside := concatTables(order[:strangers])
 				every := make([]int, outside.Rows)
 				for i := range every {
 					every[i] = i
 				}
 				aux, test := sample.HoldOut(every, 0.5, src)
 				tr := &trial{task: t, repeat: r, test: outside.Subset(test), aux: outside.Subset(aux), tables: order[strangers:]}
-				fit := ridge(t.encoding)
-				return tr.measure, tr.vote(ctx, func(int) fitter { return fit })
+				fit := fitRidge(t.encoding)
+				return tr.measureLine, tr.collectVotes(ctx, func(int) fitter { return fit })
 			}, nil
 		},
 		Draw: func(s *frame.Summary) *plot.Lines {
-			return draw(s, "WISDM's people against ε", "privacy loss ε of a whole person", places, drawn)
+			return drawPrivate(s, "WISDM's people against ε", "privacy loss ε of a whole person", places, drawn)
 		},
-		Judge: func(s *frame.Summary) []frame.Check { return judge(s, places) },
-		Notes: func(s *frame.Summary) []string { return notes(s, places) },
+		Judge: func(s *frame.Summary) []frame.Check { return judgeLines(s, places) },
+		Notes: func(s *frame.Summary) []string { return listNotes(s, places) },
 	}
 }
 
-// users reads WISDM by person.
-func users(ctx context.Context, w *frame.World) ([]*dataset.Table, error) {
+// readUsers reads WISDM by person.
+func readUsers(ctx context.Context, w *frame.World) ([]*dataset.Table, error) {
 	s, err := examples.Schema("wisdm.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)

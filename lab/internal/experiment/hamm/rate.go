@@ -28,11 +28,11 @@ const (
 	output      = "printed output"
 )
 
-// excess is over the same form without noise, ridge included: what the theorem
+// excessName is over the same form without noise, ridge included: what the theorem
 // bounds. above is over our statistic without noise, ridge left out: what a user
 // loses.
-func excess(parties int) string { return fmt.Sprintf("excess@%d", parties) }
-func above(parties int) string  { return fmt.Sprintf("above@%d", parties) }
+func excessName(parties int) string { return fmt.Sprintf("excess@%d", parties) }
+func aboveName(parties int) string  { return fmt.Sprintf("above@%d", parties) }
 
 // rateForms keep the ridge: the theorem's λ does not follow M.
 var rateForms = []struct {
@@ -43,8 +43,8 @@ var rateForms = []struct {
 	{output, func(p *multiparty.Params) { p.Form, p.Mode, p.Reg = multiparty.Output, multiparty.Printed, 0.1 }},
 }
 
-// rate is Theorem 4's ε⁻²M⁻².
-func (t *task) rate() *frame.Figure {
+// newRate is Theorem 4's ε⁻²M⁻².
+func (t *task) newRate() *frame.Figure {
 	var points []frame.Point
 	for _, f := range rateForms {
 		points = append(points, frame.Point{Series: f.name, Epsilon: rateEpsilon})
@@ -53,10 +53,10 @@ func (t *task) rate() *frame.Figure {
 		Name: "hamm/" + t.name + "-rate", Paper: paper, Data: t.name, Repeats: 10,
 		Title: fmt.Sprintf("Loss that privacy adds on %s against the number of parties", t.title),
 		Claim: "The expected loss of soft votes exceeds that without privacy by a term of order ε⁻²M⁻² (Theorem 4).",
-		Protocol: t.protocol() + fmt.Sprintf(" ε = %s. Excess is the mean over %d draws of noise of the loss on the test rows, weighed by the votes of the same parties on them, ridge included, less that without noise; "+
+		Protocol: t.describeProtocol() + fmt.Sprintf(" ε = %s. Excess is the mean over %d draws of noise of the loss on the test rows, weighed by the votes of the same parties on them, ridge included, less that without noise; "+
 			"slope is the least-squares line through their logarithms in each repeat, over the numbers of parties (three at least) at which the noise in the statistic is at most %g long. Ridges are fixed, 0.001 (statistic) and 0.1 (output).", dp.Epsilon(rateEpsilon), rateDraws, shortNoise),
 		Points: points,
-		Open:   t.open(func(_ context.Context, tr *trial) (frame.Measure, error) { return tr.measureRate, nil }),
+		Open:   t.openData(func(_ context.Context, tr *trial) (frame.Measure, error) { return tr.measureRate, nil }),
 		Draw:   t.drawRate,
 		Judge:  func(s *frame.Summary) []frame.Check { return judgeRate(s) },
 		Notes:  noteRate,
@@ -73,18 +73,18 @@ func (tr *trial) measureRate(ctx context.Context, p frame.Point) (out frame.Meas
 	params.Epsilon = p.Epsilon
 	x, y := []float64{}, []float64{}
 	for _, m := range rateCrowds {
-		c, err := tr.combination(params, m, tr.aux.Rows)
+		c, err := tr.handIn(params, m, tr.aux.Rows)
 		if err != nil {
 			return out, err
 		}
 		open := params
 		open.Epsilon, open.NotPrivate = 0, true
-		clear, err := tr.combination(open, m, tr.aux.Rows)
+		clear, err := tr.handIn(open, m, tr.aux.Rows)
 		if err != nil {
 			return out, err
 		}
 		shares := votesOf(tr.tested[:m], tr.test)
-		exact, err := clear.model(ctx, mech.NewExit(nothing{}))
+		exact, err := clear.combineModel(ctx, mech.NewExit(nothing{}))
 		if err != nil {
 			return out, err
 		}
@@ -96,11 +96,11 @@ func (tr *trial) measureRate(ctx context.Context, p frame.Point) (out frame.Meas
 		if err != nil {
 			return out, err
 		}
-		pays := func(m *model.Model) float64 { return params.Reg / 2 * squares(m) }
+		pays := func(m *model.Model) float64 { return params.Reg / 2 * squaredLength(m) }
 		over := 0.0
 		exit, sum := mech.NewExit(tr.repeat.Stream(fmt.Sprintf("%s, %d parties", p.Series, m))), 0.0
 		for range rateDraws {
-			noisy, err := c.model(ctx, exit)
+			noisy, err := c.combineModel(ctx, exit)
 			if err != nil {
 				return out, err
 			}
@@ -111,15 +111,15 @@ func (tr *trial) measureRate(ctx context.Context, p frame.Point) (out frame.Meas
 			sum += (loss + pays(noisy) - least - pays(exact)) / rateDraws
 			over += (loss - best) / rateDraws
 		}
-		out.Values = append(out.Values, frame.Value{Metric: excess(m), Value: sum}, frame.Value{Metric: above(m), Value: over})
+		out.Values = append(out.Values, frame.Value{Metric: excessName(m), Value: sum}, frame.Value{Metric: aboveName(m), Value: over})
 		x, y = append(x, math.Log(float64(m))), append(y, math.Log(max(sum, 1e-9)))
 	}
-	width := noiseAt(tr.test.Schema.Classes(), tr.coefficients(), rateCrowds[0], p.Epsilon) * float64(rateCrowds[0])
+	width := noiseAt(tr.test.Schema.Classes(), tr.countCoefficients(), rateCrowds[0], p.Epsilon) * float64(rateCrowds[0])
 	first := 0
 	for first < len(rateCrowds)-3 && width/float64(rateCrowds[first]) > shortNoise {
 		first++
 	}
-	out.Values = append(out.Values, frame.Value{Metric: slope, Value: line(x[first:], y[first:])}, frame.Value{Metric: slopeAll, Value: line(x, y)})
+	out.Values = append(out.Values, frame.Value{Metric: slope, Value: fitSlope(x[first:], y[first:])}, frame.Value{Metric: slopeAll, Value: fitSlope(x, y)})
 	out.Bill = p.Epsilon * dp.Epsilon(rateDraws*len(rateCrowds))
 	return out, nil
 }
@@ -129,19 +129,19 @@ func (tr *trial) leastLoss(ctx context.Context, parties int, shares []float64) (
 	p := multiparty.Defaults()
 	rateForms[0].set(&p)
 	p.NotPrivate = true
-	c, err := tr.combination(p, parties, tr.aux.Rows)
+	c, err := tr.handIn(p, parties, tr.aux.Rows)
 	if err != nil {
 		return 0, err
 	}
-	m, err := c.model(ctx, mech.NewExit(nothing{}))
+	m, err := c.combineModel(ctx, mech.NewExit(nothing{}))
 	if err != nil {
 		return 0, err
 	}
 	return lossOf(m, tr.test, shares)
 }
 
-// squares is ‖w‖² of a model's coefficients of scaled rows.
-func squares(m *model.Model) (sum float64) {
+// squaredLength is ‖w‖² of a model's coefficients of scaled rows.
+func squaredLength(m *model.Model) (sum float64) {
 	add := func(coef []float64, bias float64) {
 		for _, x := range coef {
 			sum += x * x
@@ -167,16 +167,16 @@ func noiseAt(levels, width, parties int, eps dp.Epsilon) float64 {
 	return turn * float64((levels-1)*width) / (float64(parties) * eps.Float())
 }
 
-// coefficients are those of one level, the intercept's included.
-func (tr *trial) coefficients() int {
+// countCoefficients are those of one level, the intercept's included.
+func (tr *trial) countCoefficients() int {
 	if m := tr.models[0]; m.Logistic != nil {
 		return len(m.Logistic.Coef) + 1
 	}
 	return len(tr.models[0].Linear.Coef[0]) + 1
 }
 
-// line is the slope of the least-squares line.
-func line(x, y []float64) float64 {
+// fitSlope is the slope of the least-squares line.
+func fitSlope(x, y []float64) float64 {
 	n, mx, my := float64(len(x)), 0.0, 0.0
 	for i := range x {
 		mx, my = mx+x[i]/n, my+y[i]/n
@@ -221,12 +221,12 @@ func (t *task) drawRate(s *frame.Summary) *plot.Lines {
 	for _, f := range rateForms {
 		series := plot.Series{Name: f.name}
 		for _, m := range rateCrowds {
-			series.X, series.Y = append(series.X, float64(m)), append(series.Y, math.Log10(max(s.Mean(f.name, rateEpsilon, excess(m)).Mean, 1e-9)))
+			series.X, series.Y = append(series.X, float64(m)), append(series.Y, math.Log10(max(s.Mean(f.name, rateEpsilon, excessName(m)).Mean, 1e-9)))
 		}
 		l.Series = append(l.Series, series)
 	}
 	guide := plot.Series{Name: "slope -2", Stroke: plot.Dashed}
-	first := s.Mean(statistic, rateEpsilon, excess(rateCrowds[0])).Mean
+	first := s.Mean(statistic, rateEpsilon, excessName(rateCrowds[0])).Mean
 	for _, m := range rateCrowds {
 		guide.X = append(guide.X, float64(m))
 		guide.Y = append(guide.Y, math.Log10(max(first, 1e-9))-2*math.Log10(float64(m)/float64(rateCrowds[0])))
@@ -246,7 +246,7 @@ func judgeRate(s *frame.Summary) (out []frame.Check) {
 	})
 	less := frame.Check{What: "loss above the best fit, ours over that of the printed form, at every M", Paper: "(ours) below 1", Holds: true}
 	for _, m := range rateCrowds {
-		ratio := s.Mean(statistic, rateEpsilon, above(m)).Mean / s.Mean(output, rateEpsilon, above(m)).Mean
+		ratio := s.Mean(statistic, rateEpsilon, aboveName(m)).Mean / s.Mean(output, rateEpsilon, aboveName(m)).Mean
 		less.Holds = less.Holds && ratio < 1
 		less.Ours += fmt.Sprintf("%.3g at %d, ", ratio, m)
 	}
@@ -260,11 +260,11 @@ func noteRate(s *frame.Summary) (out []string) {
 		all := s.Mean(f.name, rateEpsilon, slopeAll)
 		text := fmt.Sprintf("%s: slope %.2f, 95 %% interval %.2f to %.2f, where the noise is short; over all %.2f, %.2f to %.2f;", f.name, st.Mean, st.AtLeast(miss), st.AtMost(miss), all.Mean, all.AtLeast(miss), all.AtMost(miss))
 		for _, m := range rateCrowds {
-			text += fmt.Sprintf(" %.3g at %d,", s.Mean(f.name, rateEpsilon, excess(m)).Mean, m)
+			text += fmt.Sprintf(" %.3g at %d,", s.Mean(f.name, rateEpsilon, excessName(m)).Mean, m)
 		}
 		text = text[:len(text)-1] + " parties; above the best fit:"
 		for _, m := range rateCrowds {
-			text += fmt.Sprintf(" %.3g,", s.Mean(f.name, rateEpsilon, above(m)).Mean)
+			text += fmt.Sprintf(" %.3g,", s.Mean(f.name, rateEpsilon, aboveName(m)).Mean)
 		}
 		out = append(out, text[:len(text)-1]+".")
 	}

@@ -72,7 +72,7 @@ func readSVMLight(r io.Reader, name string) (*dataset.Table, error) {
 			if !ok || err1 != nil || err2 != nil || math.IsNaN(value) || math.IsInf(value, 0) {
 				return nil, fmt.Errorf("experiment: %s: line %d: must have features of the form index:value", name, n)
 			}
-			place, sign := hash(index)
+			place, sign := hashIndex(index)
 			row[place] += sign * value
 		}
 		for f, x := range row {
@@ -94,13 +94,13 @@ func readSVMLight(r io.Reader, name string) (*dataset.Table, error) {
 	t := &dataset.Table{Schema: s, Rows: len(rows), Labels: labels}
 	for f := range hashed {
 		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprintf("h%d", f), Role: schema.Private, Kind: schema.Number, Lower: -1, Upper: 1})
-		t.Cols = append(t.Cols, numbers(len(rows), func(i int) float64 { return rows[i][f] }))
+		t.Cols = append(t.Cols, codeNumbers(len(rows), func(i int) float64 { return rows[i][f] }))
 	}
 	return t, nil
 }
 
-// hash mixes an index (the finaliser of SplitMix64) into a place and a sign.
-func hash(index uint64) (place int, sign float64) {
+// hashIndex mixes an index (the finaliser of SplitMix64) into a place and a sign.
+func hashIndex(index uint64) (place int, sign float64) {
 	x := index + 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

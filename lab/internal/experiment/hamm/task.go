@@ -26,7 +26,7 @@ type task struct {
 
 // Parties hold equally many rows, so that more of them are more data, as in the
 // theorem.
-func intrusion() *task {
+func newIntrusion() *task {
 	return &task{
 		name: "intrusion", title: "network intrusion",
 		data: "KDD Cup 99, ten-percent file, normal against attack, one-hot encoding",
@@ -37,7 +37,7 @@ func intrusion() *task {
 	}
 }
 
-func urls() *task {
+func newURLs() *task {
 	return &task{
 		name: "urls", title: "malicious URLs",
 		data: "Phishing Websites (a stand-in for url_svmlight, in kind only), ordinal encoding",
@@ -48,23 +48,23 @@ func urls() *task {
 	}
 }
 
-func activity() *task {
+func newActivity() *task {
 	return &task{
 		name: "activity", title: "activity recognition",
 		data:     "HAPT raw signals in windows of 128 samples with 25 computed features, HAR's six activities (a stand-in for UCI HAR's 561 features of the same recordings)",
-		load:     windows,
+		load:     readWindows,
 		encoding: feature.Ordinal, parties: 1000, rows: 6, aux: 2000, test: 2000,
 	}
 }
 
-func (t *task) protocol() string {
+func (t *task) describeProtocol() string {
 	return fmt.Sprintf("%s. In each repeat the rows are shuffled: %d to test, %d auxiliary without labels, and %d for each of up to %d parties, drawn without replacement. "+
 		"A party's classifier is logistic regression with scikit-learn's default ridge 1/n (one against the rest for six activities); votes are labels. "+
 		"Everything protects a whole party. Combiner and learners are the product's own; ridges by its rules.", t.data, t.test, t.aux, t.rows, t.parties)
 }
 
-// deal splits the rows of one repeat.
-func (t *task) deal(all *dataset.Table, src rng.Source) (test, aux *dataset.Table, parties []*dataset.Table) {
+// dealRows splits the rows of one repeat.
+func (t *task) dealRows(all *dataset.Table, src rng.Source) (test, aux *dataset.Table, parties []*dataset.Table) {
 	every := make([]int, all.Rows)
 	for i := range every {
 		every[i] = i

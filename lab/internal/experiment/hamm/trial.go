@@ -50,8 +50,8 @@ var combiners = map[string]func(*multiparty.Params){
 	softExact: func(p *multiparty.Params) { p.NotPrivate = true },
 }
 
-// at names a line at a number of parties.
-func at(line string, parties int) string { return fmt.Sprintf("%s@%d", line, parties) }
+// nameAt names a line at a number of parties.
+func nameAt(line string, parties int) string { return fmt.Sprintf("%s@%d", line, parties) }
 
 // trial is one repeat: parties with their votes.
 type trial struct {
@@ -74,24 +74,24 @@ type handIns struct {
 	parties, rows int
 }
 
-// begin deals the rows and lets every party train and vote.
-func (t *task) begin(ctx context.Context, all *dataset.Table, r frame.Repeat, fit func(party int) fitter) (*trial, error) {
+// beginTrial deals the rows and lets every party train and vote.
+func (t *task) beginTrial(ctx context.Context, all *dataset.Table, r frame.Repeat, fit func(party int) fitter) (*trial, error) {
 	tr := &trial{task: t, repeat: r}
-	tr.test, tr.aux, tr.tables = t.deal(all, r.Stream("deal"))
-	return tr, tr.vote(ctx, fit)
+	tr.test, tr.aux, tr.tables = t.dealRows(all, r.Stream("deal"))
+	return tr, tr.collectVotes(ctx, fit)
 }
 
-func (tr *trial) vote(ctx context.Context, fit func(party int) fitter) error {
+func (tr *trial) collectVotes(ctx context.Context, fit func(party int) fitter) error {
 	for k, tab := range tr.tables {
 		m, err := fit(k)(ctx, tab)
 		if err != nil {
 			return err
 		}
-		votes, _, err := predict(m, tr.aux)
+		votes, _, err := predictLabels(m, tr.aux)
 		if err != nil {
 			return err
 		}
-		tested, _, err := predict(m, tr.test)
+		tested, _, err := predictLabels(m, tr.test)
 		if err != nil {
 			return err
 		}
@@ -107,18 +107,18 @@ type combination struct {
 	tally *multiparty.Tally
 }
 
-// combination hands in what the first parties have to say about the first rows:
+// handIn hands in what the first parties have to say about the first rows:
 // labels, or coefficients for Average.
-func (tr *trial) combination(p multiparty.Params, parties, rows int) (*combination, error) {
+func (tr *trial) handIn(p multiparty.Params, parties, rows int) (*combination, error) {
 	kind := multiparty.Labels
 	if p.Method == multiparty.Average {
 		kind = multiparty.Coefficients
 	}
-	return tr.combine(p, kind, parties, rows)
+	return tr.combineVotes(p, kind, parties, rows)
 }
 
-// combine takes what was handed in once for all plans.
-func (tr *trial) combine(p multiparty.Params, kind multiparty.Kind, parties, rows int) (*combination, error) {
+// combineVotes takes what was handed in once for all plans.
+func (tr *trial) combineVotes(p multiparty.Params, kind multiparty.Kind, parties, rows int) (*combination, error) {
 	p.Parties, p.Encoding = parties, tr.encoding
 	tr.lock.Lock()
 	defer tr.lock.Unlock()
@@ -126,7 +126,7 @@ func (tr *trial) combine(p multiparty.Params, kind multiparty.Kind, parties, row
 	had := tr.handIns[key]
 	if had == nil {
 		var err error
-		if had, err = tr.collect(p, kind, parties, rows); err != nil {
+		if had, err = tr.collectBallots(p, kind, parties, rows); err != nil {
 			return nil, err
 		}
 		if tr.handIns == nil {
@@ -142,7 +142,7 @@ func (tr *trial) combine(p multiparty.Params, kind multiparty.Kind, parties, row
 	return &combination{pl, had.aux, tally}, err
 }
 
-func (tr *trial) collect(p multiparty.Params, kind multiparty.Kind, parties, rows int) (*combination, error) {
+func (tr *trial) collectBallots(p multiparty.Params, kind multiparty.Kind, parties, rows int) (*combination, error) {
 	c := &combination{aux: &multiparty.Auxiliary{Cols: tr.aux.Cols, Rows: rows, Digest: sha256.Sum256([]byte(tr.aux.Schema.Name))}}
 	if rows < tr.aux.Rows {
 		first := make([]int, rows)
@@ -192,18 +192,18 @@ func (tr *trial) collect(p multiparty.Params, kind multiparty.Kind, parties, row
 	return c, nil
 }
 
-func (c *combination) model(ctx context.Context, exit *mech.Exit) (*model.Model, error) {
+func (c *combination) combineModel(ctx context.Context, exit *mech.Exit) (*model.Model, error) {
 	return c.plan.Combine(ctx, c.aux, c.tally, learn.Uncounted{}, exit)
 }
 
-// measure is the accuracy of one line on the test rows.
-func (tr *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+// measureLine is the accuracy of one line on the test rows.
+func (tr *trial) measureLine(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 	line, parties := p.Series, len(tr.tables)
 	if name, m, ok := strings.Cut(p.Series, "@"); ok {
 		line = name
 		parties, _ = strconv.Atoi(m)
 	}
-	labels, bill, err := tr.labels(ctx, line, parties, p.Epsilon)
+	labels, bill, err := tr.predictLine(ctx, line, parties, p.Epsilon)
 	if err != nil {
 		return frame.Measurement{}, err
 	}
@@ -218,37 +218,37 @@ func (tr *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement,
 	return frame.Measurement{Values: []frame.Value{{Metric: accuracy, Value: value}}, Bill: bill}, nil
 }
 
-// labels are a line's answers about the test rows; nil for individual.
-func (tr *trial) labels(ctx context.Context, line string, parties int, eps dp.Epsilon) ([]uint8, dp.Epsilon, error) {
+// predictLine are a line's answers about the test rows; nil for individual.
+func (tr *trial) predictLine(ctx context.Context, line string, parties int, eps dp.Epsilon) ([]uint8, dp.Epsilon, error) {
 	// Streams name ε and not the line, so that lines see noise of one direction.
 	exit := mech.NewExit(tr.repeat.Stream(fmt.Sprintf("%d parties, ε = %s", parties, eps)))
 	switch line {
 	case individual:
 		return nil, 0, nil
 	case ensemble:
-		return tr.elect(tr.tested[:parties]), 0, nil
+		return tr.electClass(tr.tested[:parties]), 0, nil
 	case pooled:
-		m, err := ridge(tr.encoding)(ctx, union(tr.tables[:parties]))
+		m, err := fitRidge(tr.encoding)(ctx, concatTables(tr.tables[:parties]))
 		if err != nil {
 			return nil, 0, err
 		}
-		labels, _, err := predict(m, tr.test)
+		labels, _, err := predictLabels(m, tr.test)
 		return labels, 0, err
 	case release:
 		var released [][]uint8
-		rows, err := widen(tr.test, tr.encoding)
+		rows, err := widenTable(tr.test, tr.encoding)
 		if err != nil {
 			return nil, 0, err
 		}
 		for _, m := range tr.models[:parties] {
-			released = append(released, rows.labels(tr.disturbed([]*model.Model{m}, eps, exit)))
+			released = append(released, rows.predictLabels(tr.perturbMean([]*model.Model{m}, eps, exit)))
 		}
-		return tr.elect(released), eps, nil
+		return tr.electClass(released), eps, nil
 	}
 	params := multiparty.Defaults()
 	params.Epsilon = eps
 	if line == average && tr.test.Schema.Classes() > 2 {
-		labels, _, err := predict(tr.disturbed(tr.models[:parties], eps, exit), tr.test)
+		labels, _, err := predictLabels(tr.perturbMean(tr.models[:parties], eps, exit), tr.test)
 		return labels, eps, err
 	}
 	if line == average {
@@ -266,20 +266,20 @@ func (tr *trial) labels(ctx context.Context, line string, parties int, eps dp.Ep
 	case softShades:
 		kind = multiparty.Probabilities
 	}
-	c, err := tr.combine(params, kind, parties, tr.aux.Rows)
+	c, err := tr.combineVotes(params, kind, parties, tr.aux.Rows)
 	if err != nil {
 		return nil, 0, err
 	}
-	m, err := c.model(ctx, exit)
+	m, err := c.combineModel(ctx, exit)
 	if err != nil {
 		return nil, 0, err
 	}
-	labels, _, err := predict(m, tr.test)
+	labels, _, err := predictLabels(m, tr.test)
 	return labels, m.Privacy.Epsilon, err
 }
 
-// elect is the level with most votes, of equal ones the first.
-func (tr *trial) elect(votes [][]uint8) []uint8 {
+// electClass is the level with most votes, of equal ones the first.
+func (tr *trial) electClass(votes [][]uint8) []uint8 {
 	out := make([]uint8, tr.test.Rows)
 	count := make([]int, tr.test.Schema.Classes())
 	for i := range out {
@@ -296,10 +296,10 @@ func (tr *trial) elect(votes [][]uint8) []uint8 {
 	return out
 }
 
-// disturbed is the mean of the parties' coefficients, each level's clipped to the
+// perturbMean is the mean of the parties' coefficients, each level's clipped to the
 // product's bound, with noise for a whole party: Average for any number of
 // levels, and what a party alone would have to release.
-func (tr *trial) disturbed(models []*model.Model, eps dp.Epsilon, exit *mech.Exit) *model.Model {
+func (tr *trial) perturbMean(models []*model.Model, eps dp.Epsilon, exit *mech.Exit) *model.Model {
 	cols := len(tr.test.Schema.Features())
 	scale := math.Sqrt(float64(cols + 1))
 	bound := multiparty.Defaults().Bound
@@ -352,8 +352,8 @@ func (tr *trial) disturbed(models []*model.Model, eps dp.Epsilon, exit *mech.Exi
 	return &out
 }
 
-// union puts tables of one schema and one dictionary one behind the other.
-func union(tables []*dataset.Table) *dataset.Table {
+// concatTables puts tables of one schema and one dictionary one behind the other.
+func concatTables(tables []*dataset.Table) *dataset.Table {
 	out := &dataset.Table{Schema: tables[0].Schema, Cols: make([]column.Column, len(tables[0].Cols))}
 	builders := make([]column.Builder, len(out.Cols))
 	for _, t := range tables {

@@ -16,7 +16,7 @@ type wide struct {
 	value                []float64
 }
 
-func widen(t *dataset.Table, enc feature.Encoding) (*wide, error) {
+func widenTable(t *dataset.Table, enc feature.Encoding) (*wide, error) {
 	sp, err := feature.NewSpace(t.Schema, enc, t.Schema.Features())
 	if err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func widen(t *dataset.Table, enc feature.Encoding) (*wide, error) {
 	return w, nil
 }
 
-// labels are those of a linear model of all columns in their order.
-func (w *wide) labels(m *model.Model) []uint8 {
+// predictLabels are those of a linear model of all columns in their order.
+func (w *wide) predictLabels(m *model.Model) []uint8 {
 	out := make([]uint8, w.rows)
 	for i := range out {
 		index, value := w.index[i*w.cols:][:w.cols], w.value[i*w.cols:][:w.cols]

@@ -22,9 +22,9 @@ const (
 	harOnly = 6 // levels; the others are changes of posture
 )
 
-// windows are HAPT's recordings in windows that lie within one segment, with
+// readWindows are HAPT's recordings in windows that lie within one segment, with
 // computed features in place of HAR's.
-func windows(ctx context.Context, w *frame.World) (*dataset.Table, error) {
+func readWindows(ctx context.Context, w *frame.World) (*dataset.Table, error) {
 	s, err := examples.Schema("hapt.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
@@ -67,11 +67,11 @@ func windows(ctx context.Context, w *frame.World) (*dataset.Table, error) {
 					signal[k][i] = cell(j, from+i) / unit[k]
 				}
 			}
-			rows, labels = append(rows, describe(&signal)), append(labels, t.Labels[from])
+			rows, labels = append(rows, describeWindow(&signal)), append(labels, t.Labels[from])
 		}
 		from = to
 	}
-	return described(s, rows, labels), nil
+	return tableOfWindows(s, rows, labels), nil
 }
 
 // bound is a declared range of a feature, from the sensor and from what bodies
@@ -85,12 +85,12 @@ type bound struct {
 // no information, and short dictionaries predict fast.
 const steps = 255
 
-func (b bound) step(x float64) float64 {
+func (b bound) stepOf(x float64) float64 {
 	share := (min(max(x, b.lower), b.upper) - b.lower) / (b.upper - b.lower)
 	return b.lower + math.Round(share*steps)/steps*(b.upper-b.lower)
 }
 
-func bounds() (out []bound) {
+func listBounds() (out []bound) {
 	for k, name := range []string{"ax", "ay", "az", "gx", "gy", "gz"} {
 		if k < 3 { // g
 			out = append(out, bound{name + "_mean", -1.2, 1.2}, bound{name + "_deviation", 0, 0.6}, bound{name + "_change", 0, 0.3})
@@ -103,11 +103,11 @@ func bounds() (out []bound) {
 		bound{"xy_correlation", -1, 1}, bound{"xz_correlation", -1, 1}, bound{"yz_correlation", -1, 1})
 }
 
-// describe computes the features of one window, in the order of bounds.
-func describe(signal *[6][window]float64) (out []float64) {
+// describeWindow computes the features of one window, in the order of bounds.
+func describeWindow(signal *[6][window]float64) (out []float64) {
 	var mean, deviation [6]float64
 	for k := range signal {
-		mean[k], deviation[k] = moments(signal[k][:])
+		mean[k], deviation[k] = meanAndDeviation(signal[k][:])
 		change := 0.0
 		for i := 1; i < window; i++ {
 			change += math.Abs(signal[k][i]-signal[k][i-1]) / (window - 1)
@@ -117,9 +117,9 @@ func describe(signal *[6][window]float64) (out []float64) {
 	for _, of := range []int{0, 3} {
 		size := make([]float64, window)
 		for i := range size {
-			size[i] = math.Sqrt(square(signal[of][i]) + square(signal[of+1][i]) + square(signal[of+2][i]))
+			size[i] = math.Sqrt(squareOf(signal[of][i]) + squareOf(signal[of+1][i]) + squareOf(signal[of+2][i]))
 		}
-		m, d := moments(size)
+		m, d := meanAndDeviation(size)
 		out = append(out, m, d)
 	}
 	for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
@@ -132,35 +132,35 @@ func describe(signal *[6][window]float64) (out []float64) {
 	return out
 }
 
-func square(x float64) float64 { return x * x }
+func squareOf(x float64) float64 { return x * x }
 
-func moments(x []float64) (mean, deviation float64) {
+func meanAndDeviation(x []float64) (mean, deviation float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
 	for _, v := range x {
-		deviation += square(v-mean) / float64(len(x))
+		deviation += squareOf(v-mean) / float64(len(x))
 	}
 	return mean, math.Sqrt(deviation)
 }
 
-// described is the table of windows.
-func described(s *schema.Schema, rows [][]float64, labels []uint8) *dataset.Table {
+// tableOfWindows is the table of windows.
+func tableOfWindows(s *schema.Schema, rows [][]float64, labels []uint8) *dataset.Table {
 	out := &schema.Schema{
 		Name: "hapt windows", Unit: "two and a half seconds of one person's phone", Relation: dp.ReplaceOne, Dialect: s.Dialect,
 		Label: schema.Label{Name: s.Label.Name, Role: schema.Public, Levels: s.Label.Levels[:harOnly], Positive: -1, Default: -1},
 	}
 	t := &dataset.Table{Schema: out, Rows: len(rows), Labels: labels}
-	for f, b := range bounds() {
+	for f, b := range listBounds() {
 		out.Columns = append(out.Columns, schema.Column{Name: b.name, Role: schema.Private, Kind: schema.Number, Lower: b.lower, Upper: b.upper})
-		t.Cols = append(t.Cols, numbers(len(rows), func(i int) float64 { return b.step(rows[i][f]) }))
+		t.Cols = append(t.Cols, codeNumbers(len(rows), func(i int) float64 { return b.stepOf(rows[i][f]) }))
 	}
 	out.Label.Position = len(out.Columns)
 	return t
 }
 
-// numbers codes one column.
-func numbers(rows int, at func(row int) float64) column.Column {
+// codeNumbers codes one column.
+func codeNumbers(rows int, at func(row int) float64) column.Column {
 	values, codes := make([]float64, 0, rows), make([]uint32, rows)
 	for i := range rows {
 		values = append(values, at(i))

@@ -12,10 +12,10 @@ const paper = "Shen, Krishnaswamy, Kulkarni, Munagala: Classification with Parti
 // Figures are the paper's figures, in its order.
 func Figures() []*frame.Figure {
 	return []*frame.Figure{
-		fig1a(), fig1b(), fig1c(),
-		fig2a(), fig2b(), fig2c(), fig2d(),
-		fig3a(), fig3b(), fig3c(), fig3d(),
-		fig4a(), fig4b(), fig4c(), fig4d(),
-		limitation(),
+		newFig1a(), newFig1b(), newFig1c(),
+		newFig2a(), newFig2b(), newFig2c(), newFig2d(),
+		newFig3a(), newFig3b(), newFig3c(), newFig3d(),
+		newFig4a(), newFig4b(), newFig4c(), newFig4d(),
+		newLimitation(),
 	}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// draw shows the paper's three series and the tight variant; what the text
+// drawChart shows the paper's three series and the tight variant; what the text
 // states stands beside them as hollow marks.
-func (p panel) draw(s *frame.Summary) *plot.Lines {
+func (p panel) drawChart(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title:    "BRC on " + p.table + p.under(),
-		Subtitle: fmt.Sprintf("%s, 10 %% held out, T = 25, ordinal encoding; mean of %d repeats", p.which(), s.Repeats),
+		Title:    "BRC on " + p.table + p.describeVariant(),
+		Subtitle: fmt.Sprintf("%s, 10 %% held out, T = 25, ordinal encoding; mean of %d repeats", p.panelName(), s.Repeats),
 		XLabel:   "privacy loss ε of the fit", YLabel: "test accuracy",
 		LogX: true, Spread: "mean ± one standard error over repeats",
 		Note: "Hollow marks: what the paper's text states.",
 	}
 	curve := func(series, name string, baseline bool) {
-		l.Series = append(l.Series, line(name, p.epsilons, func(eps dp.Epsilon) frame.Stat {
+		l.Series = append(l.Series, newLine(name, p.epsilons, func(eps dp.Epsilon) frame.Stat {
 			if baseline {
 				eps = 0
 			}
@@ -55,14 +55,14 @@ func (p panel) draw(s *frame.Summary) *plot.Lines {
 	return l
 }
 
-func (p panel) which() string {
+func (p panel) panelName() string {
 	if p.first > 0 {
 		return fmt.Sprintf("First %d rows, balanced", p.first)
 	}
 	return "Balanced"
 }
 
-func line(name string, at []dp.Epsilon, of func(dp.Epsilon) frame.Stat) plot.Series {
+func newLine(name string, at []dp.Epsilon, of func(dp.Epsilon) frame.Stat) plot.Series {
 	s := plot.Series{Name: name}
 	for _, eps := range at {
 		st := of(eps)

@@ -43,11 +43,11 @@ var adultFiles = []string{"adult/adult.data.gz", "adult/adult.test.gz"}
 
 const adultRows = "Adult as in Figure 2a: adult.data and adult.test together, balanced to 23,374, a tenth to test, both anew in each repeat; ordinal encoding. "
 
-func (d duel) figure() *frame.Figure {
+func (d duel) newFigure() *frame.Figure {
 	f := &frame.Figure{
 		Name: "shen/" + d.name, Paper: paper, Data: "adult", Repeats: 10,
 		Title: d.title, Claim: d.says + ".", Protocol: adultRows + d.protocol,
-		Open: d.open, Draw: d.draw, Judge: d.judge, Notes: d.remarks,
+		Open: d.openData, Draw: d.drawChart, Judge: d.judge, Notes: d.listRemarks,
 	}
 	for _, c := range d.lines {
 		for _, eps := range d.epsilons {
@@ -57,7 +57,7 @@ func (d duel) figure() *frame.Figure {
 	return f
 }
 
-func (d duel) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
+func (d duel) openData(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	some, err := w.Read(ctx, "adult.yaml", adultFiles...)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (d duel) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			return nil, err
 		}
 		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-			c := d.contender(p.Series)
+			c := d.findContender(p.Series)
 			t := partly
 			if c.everything {
 				t = wholly
@@ -78,7 +78,7 @@ func (d duel) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			if err != nil {
 				return frame.Measurement{}, err
 			}
-			return t.score(ctx, plan, p)
+			return t.scorePlan(ctx, plan, p)
 		}, nil
 	}, nil
 }
@@ -93,7 +93,7 @@ func bothTrials(r frame.Repeat, some, all *dataset.Table) (partly, wholly *trial
 	return partly, wholly, err
 }
 
-func (d duel) contender(series string) *contender {
+func (d duel) findContender(series string) *contender {
 	for i := range d.lines {
 		if d.lines[i].series == series {
 			return &d.lines[i]
@@ -102,7 +102,7 @@ func (d duel) contender(series string) *contender {
 	panic("shen: a point of no line")
 }
 
-func (d duel) draw(s *frame.Summary) *plot.Lines {
+func (d duel) drawChart(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title:    d.headline,
 		Subtitle: fmt.Sprintf("Adult, balanced, 10 %% held out, ordinal encoding; mean of %d repeats", s.Repeats),
@@ -110,16 +110,16 @@ func (d duel) draw(s *frame.Summary) *plot.Lines {
 		LogX: true, Spread: "mean ± one standard error over repeats", Note: d.note,
 	}
 	for _, c := range d.lines {
-		l.Series = append(l.Series, line(c.label, d.epsilons, func(eps dp.Epsilon) frame.Stat { return s.Mean(c.series, eps, accuracy) }))
+		l.Series = append(l.Series, newLine(c.label, d.epsilons, func(eps dp.Epsilon) frame.Stat { return s.Mean(c.series, eps, accuracy) }))
 	}
 	return l
 }
 
-func (d duel) remarks(s *frame.Summary) (out []string) {
+func (d duel) listRemarks(s *frame.Summary) (out []string) {
 	for _, c := range d.lines {
 		text := c.series + ":"
 		for _, eps := range d.epsilons {
-			text += fmt.Sprintf(" %s: %s;", eps, percent(s.Mean(c.series, eps, accuracy)))
+			text += fmt.Sprintf(" %s: %s;", eps, formatPercent(s.Mean(c.series, eps, accuracy)))
 		}
 		out = append(out, text[:len(text)-1]+".")
 	}

@@ -19,7 +19,7 @@ var toyBudgets = []dp.Epsilon{10_000_000, 20_000_000, 50_000_000, 100_000_000, 2
 // toyKnee is where section 4 expects BRC to begin to work: c1·c2·T/n.
 const toyKnee dp.Epsilon = 100_000_000
 
-func fig1a() *frame.Figure {
+func newFig1a() *frame.Figure {
 	f := &frame.Figure{
 		Name: "shen/fig1a", Paper: paper, Data: "toy", Repeats: 10,
 		Title:    "BRC on a line, accuracy against ε",
@@ -72,10 +72,10 @@ func judgeFig1a(s *frame.Summary) []frame.Check {
 		st := s.Mean(toyBRC, eps, accuracy)
 		if eps >= toyKnee {
 			well.Holds = well.Holds && st.Mean >= 0.9
-			well.Ours = listed(well.Ours, fmt.Sprintf("%.1f %% at %s", 100*st.Mean, eps))
+			well.Ours = appendItem(well.Ours, fmt.Sprintf("%.1f %% at %s", 100*st.Mean, eps))
 		} else {
 			wild.Holds = wild.Holds && st.StdDev >= 0.1
-			wild.Ours = listed(wild.Ours, fmt.Sprintf("%.1f at %s", 100*st.StdDev, eps))
+			wild.Ours = appendItem(wild.Ours, fmt.Sprintf("%.1f at %s", 100*st.StdDev, eps))
 		}
 	}
 	return []frame.Check{well, wild}

@@ -17,7 +17,7 @@ const (
 	drawWidth = 200 // of a bucket
 )
 
-func fig1b() *frame.Figure {
+func newFig1b() *frame.Figure {
 	return &frame.Figure{
 		Name: "shen/fig1b", Paper: paper, Data: "toy", Repeats: 100,
 		Title:    "Where classifiers fall that were trained on flipped labels",
@@ -28,7 +28,7 @@ func fig1b() *frame.Figure {
 	}
 }
 
-func count(k int) string { return fmt.Sprintf("count@%d", k*drawWidth) }
+func countName(k int) string { return fmt.Sprintf("count@%d", k*drawWidth) }
 
 func openFig1b(context.Context, *frame.World) (frame.Setup, error) {
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
@@ -38,11 +38,11 @@ func openFig1b(context.Context, *frame.World) (frame.Setup, error) {
 			draws, _ := toyStreams(r, 0)
 			for _, at := range toyClassifiers(draws) {
 				in[toyBucket(at, drawWidth)]++
-				single.add(aloneAt(at))
+				single.addValue(aloneAt(at))
 			}
-			out := frame.Measurement{Values: []frame.Value{{Metric: alone, Value: single.value()}}}
+			out := frame.Measurement{Values: []frame.Value{{Metric: alone, Value: single.meanValue()}}}
 			for k, n := range in {
-				out.Values = append(out.Values, frame.Value{Metric: count(k), Value: float64(n)})
+				out.Values = append(out.Values, frame.Value{Metric: countName(k), Value: float64(n)})
 			}
 			return out, nil
 		}, nil
@@ -54,7 +54,7 @@ const uniformCount = float64(toyRounds) * drawWidth / toyRows
 func drawFig1b(s *frame.Summary) *plot.Lines {
 	l := plot.Series{Name: "classifiers"}
 	for k := range toyRows / drawWidth {
-		st := s.Mean(toyDraws, 0, count(k))
+		st := s.Mean(toyDraws, 0, countName(k))
 		l.X, l.Y = append(l.X, (float64(k)+0.5)*drawWidth), append(l.Y, st.Mean)
 		l.Low, l.High = append(l.Low, st.Mean-st.StdErr), append(l.High, st.Mean+st.StdErr)
 	}
@@ -71,13 +71,13 @@ func drawFig1b(s *frame.Summary) *plot.Lines {
 func judgeFig1b(s *frame.Summary) []frame.Check {
 	least, most := toyRounds+0.0, 0.0
 	for k := range toyRows / drawWidth {
-		mean := s.Mean(toyDraws, 0, count(k)).Mean
+		mean := s.Mean(toyDraws, 0, countName(k)).Mean
 		least, most = min(least, mean), max(most, mean)
 	}
 	one := s.Mean(toyDraws, 0, alone)
 	return []frame.Check{{
 		What: "accuracy of a single classifier", Paper: "that of a random one (read as: within 5 points of the 75 % of uniform positions)",
-		Ours: percent(one), Holds: math.Abs(one.Mean-0.75) <= 0.05,
+		Ours: formatPercent(one), Holds: math.Abs(one.Mean-0.75) <= 0.05,
 	}, {
 		What: "classifiers in a bucket", Paper: fmt.Sprintf("close to uniform (read as: from half to twice %g)", uniformCount),
 		Ours:  fmt.Sprintf("from %.1f to %.1f", least, most),

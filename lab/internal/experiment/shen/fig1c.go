@@ -18,7 +18,7 @@ const (
 	outside               = "vote_outside"
 )
 
-func fig1c() *frame.Figure {
+func newFig1c() *frame.Figure {
 	return &frame.Figure{
 		Name: "shen/fig1c", Paper: paper, Data: "toy", Repeats: 10,
 		Title: "The vote of each classifier on a line, by its position",
@@ -30,7 +30,7 @@ func fig1c() *frame.Figure {
 	}
 }
 
-func vote(k int) string { return fmt.Sprintf("vote@%d", k*voteWidth) }
+func voteName(k int) string { return fmt.Sprintf("vote@%d", k*voteWidth) }
 
 func openFig1c(context.Context, *frame.World) (frame.Setup, error) {
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
@@ -49,25 +49,25 @@ func votesByPlace(votes []toyVote) []frame.Value {
 	var in [toyRows / voteWidth]mean
 	var near, far, single mean
 	for _, v := range votes {
-		in[toyBucket(v.at, voteWidth)].add(v.vote)
+		in[toyBucket(v.at, voteWidth)].addValue(v.vote)
 		if max(v.at-toyRows/2, toyRows/2-v.at) <= 200 {
-			near.add(v.vote)
+			near.addValue(v.vote)
 		} else {
-			far.add(v.vote)
+			far.addValue(v.vote)
 		}
-		single.add(aloneAt(v.at))
+		single.addValue(aloneAt(v.at))
 	}
 	out := []frame.Value{{Metric: accuracy, Value: toyAccuracy(votes)}}
 	add := func(metric string, m mean) {
 		if m.n > 0 {
-			out = append(out, frame.Value{Metric: metric, Value: m.value()})
+			out = append(out, frame.Value{Metric: metric, Value: m.meanValue()})
 		}
 	}
 	add(alone, single)
 	add(middle, near)
 	add(outside, far)
 	for k, m := range in {
-		add(vote(k), m)
+		add(voteName(k), m)
 	}
 	return out
 }
@@ -75,7 +75,7 @@ func votesByPlace(votes []toyVote) []frame.Value {
 func drawFig1c(s *frame.Summary) *plot.Lines {
 	l := plot.Series{Name: "α"}
 	for k := range toyRows / voteWidth {
-		st := s.Mean(toyBRC, toyEpsilon, vote(k))
+		st := s.Mean(toyBRC, toyEpsilon, voteName(k))
 		if st.N == 0 {
 			continue
 		}
@@ -99,8 +99,8 @@ func judgeFig1c(s *frame.Summary) []frame.Check {
 		What: "votes", Paper: "concentrate around 1,000 (read as: a mean vote within 200 of it at least twice that beyond)",
 		Ours: fmt.Sprintf("%.3f within, %.3f beyond", near.Mean, far.Mean), Holds: near.Mean >= 2*far.Mean && near.Mean > 0,
 	}, {
-		What: "accuracy of a single classifier", Paper: "low (read as: at most 80 % on average)", Ours: percent(one), Holds: one.Mean <= 0.8,
+		What: "accuracy of a single classifier", Paper: "low (read as: at most 80 % on average)", Ours: formatPercent(one), Holds: one.Mean <= 0.8,
 	}, {
-		What: "accuracy of all together", Paper: "very high (read as: at least 97 %)", Ours: percent(acc), Holds: acc.Mean >= 0.97,
+		What: "accuracy of all together", Paper: "very high (read as: at least 97 %)", Ours: formatPercent(acc), Holds: acc.Mean >= 0.97,
 	}}
 }

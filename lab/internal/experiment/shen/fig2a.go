@@ -4,7 +4,7 @@ package shen
 
 import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 
-func fig2a() *frame.Figure {
+func newFig2a() *frame.Figure {
 	return panel{
 		name: "fig2a", data: "adult", table: "Adult",
 		schema: "adult.yaml", files: []string{"adult/adult.data.gz", "adult/adult.test.gz"},
@@ -13,5 +13,5 @@ func fig2a() *frame.Figure {
 		stated: []stated{{160_000_000, 0.73}},
 		above:  20_000_000,
 		says:   "BRC exceeds logistic regression on the public features from ε = 0.02 on and reaches roughly 73 % at ε = 0.16, close to the 75.75 % without privacy",
-	}.figure()
+	}.newFigure()
 }

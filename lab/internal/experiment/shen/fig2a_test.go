@@ -18,7 +18,7 @@ import (
 // fit, and noise that is smaller when tight.
 func TestFig2aQuick(t *testing.T) {
 	world(t)
-	f := fig2a()
+	f := newFig2a()
 	var ordinal []frame.Point
 	for _, p := range f.Points {
 		if p.Encoding == "ordinal" {
@@ -80,7 +80,7 @@ func TestNumpyAgrees(t *testing.T) {
 	if err := json.Unmarshal(text, &theirs); err != nil {
 		t.Fatal(err)
 	}
-	f := fig2a()
+	f := newFig2a()
 	all := f.Points
 	f.Points = nil
 	var compared []frame.Point

@@ -4,7 +4,7 @@ package shen
 
 import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 
-func fig2d() *frame.Figure {
+func newFig2d() *frame.Figure {
 	return panel{
 		name: "fig2d", data: "bank", table: "Bank",
 		schema: "bank.yaml", files: []string{"bank/bank-full.csv.gz"},
@@ -12,5 +12,5 @@ func fig2d() *frame.Figure {
 		nonPrivate: 0.9688, publicOnly: 0.6711,
 		above: 20_000_000,
 		says:  "BRC performs better than private logistic regression for all ε and supersedes the public features from ε = 0.02 on",
-	}.figure()
+	}.newFigure()
 }

@@ -19,7 +19,7 @@ const (
 	peopleOurs     = "people"
 )
 
-func fig4a() *frame.Figure {
+func newFig4a() *frame.Figure {
 	return duel{
 		name: "fig4a", title: "BRC and Boosting for People on Adult",
 		says: "In the range ε = 0.01 to 0.16 Boosting for People is not much better than guessing labels, and BRC is far better",
@@ -35,7 +35,7 @@ func fig4a() *frame.Figure {
 		note:  "BfP: Boosting for People. BRC and the plain BfP use the public columns; the other two have everything private.",
 		judge: judgeFig4a,
 		notes: []string{"The verdict is about people-25-rounds, the form nearest to the paper's; with stumps and fewer rounds Boosting for People does better than the paper found."},
-	}.figure()
+	}.newFigure()
 }
 
 func peopleLine(series, label string, everything bool, base people.Base, rounds int) contender {
@@ -56,10 +56,10 @@ func judgeFig4a(s *frame.Summary) []frame.Check {
 	for _, eps := range budgets {
 		st := s.Mean(peopleAsTheirs, eps, accuracy)
 		guess.Holds = guess.Holds && st.Mean <= 0.6
-		guess.Ours = listed(guess.Ours, fmt.Sprintf("%.1f %% at %s", 100*st.Mean, eps))
+		guess.Ours = appendItem(guess.Ours, fmt.Sprintf("%.1f %% at %s", 100*st.Mean, eps))
 	}
 	return []frame.Check{
-		exceeds(s, "Boosting for People", budgets, budgets[0], func(eps dp.Epsilon) frame.Stat { return s.Mean(peopleAsTheirs, eps, accuracy) }),
+		checkExceeds(s, "Boosting for People", budgets, budgets[0], func(eps dp.Epsilon) frame.Stat { return s.Mean(peopleAsTheirs, eps, accuracy) }),
 		{
 			What: "BRC less Boosting for People, mean over the five ε", Paper: "far better (read as: at least 5 points)",
 			Ours: fmt.Sprintf("%+.1f ± %.1f points", 100*far.Mean, 100*far.StdErr), Holds: far.Mean >= 0.05,

@@ -19,7 +19,7 @@ const (
 	pateRepaired = "pate-repaired"
 )
 
-func fig4b() *frame.Figure {
+func newFig4b() *frame.Figure {
 	return duel{
 		name: "fig4b", title: "BRC and PATE on Adult",
 		says: "The accuracy of PATE increases very slowly with ε, and BRC supersedes it from ε = 0.02 on",
@@ -38,7 +38,7 @@ func fig4b() *frame.Figure {
 		note:  "Printed: PATE as in the paper, NOT private at any ε. Repaired: our private form.",
 		judge: judgeFig4b,
 		notes: []string{"The printed teachers answer for test rows without noise, since the text does not say who asks them there. The repaired form is ours and takes no part in the verdict."},
-	}.figure()
+	}.newFigure()
 }
 
 func judgeFig4b(s *frame.Summary) (checks []frame.Check) {
@@ -50,7 +50,7 @@ func judgeFig4b(s *frame.Summary) (checks []frame.Check) {
 		{patePerVote, "PATE as printed, ε for each vote"},
 	} {
 		checks = append(checks,
-			exceeds(s, reading.what, budgets, budgets[1], func(eps dp.Epsilon) frame.Stat { return s.Mean(reading.series, eps, accuracy) }),
+			checkExceeds(s, reading.what, budgets, budgets[1], func(eps dp.Epsilon) frame.Stat { return s.Mean(reading.series, eps, accuracy) }),
 			frame.Check{
 				What: "rise from ε = 0.01 to 0.16 of " + reading.what, Paper: "very slow (read as: less than half of BRC's)",
 				Ours:  fmt.Sprintf("%+.1f points, BRC %+.1f", 100*rise(reading.series), 100*rise(brcPaper)),

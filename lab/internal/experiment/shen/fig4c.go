@@ -27,7 +27,7 @@ const (
 	levelAt    dp.Epsilon = 10_000_000  // of private logistic regression
 )
 
-func fig4c() *frame.Figure {
+func newFig4c() *frame.Figure {
 	ordinal := string(feature.Ordinal)
 	return &frame.Figure{
 		Name: "shen/fig4c", Paper: paper, Data: "adult", Repeats: 10,
@@ -55,11 +55,11 @@ func openFig4c(ctx context.Context, w *frame.World) (frame.Setup, error) {
 		if err != nil {
 			return nil, err
 		}
-		return t.converge, nil
+		return t.measureRounds, nil
 	}, nil
 }
 
-func (t *trial) converge(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+func (t *trial) measureRounds(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 	s, n := t.train.Schema(), t.train.Rows()
 	var plan learn.Plan
 	var err error
@@ -75,10 +75,10 @@ func (t *trial) converge(ctx context.Context, p frame.Point) (frame.Measurement,
 		return frame.Measurement{}, err
 	}
 	if p.Series == privateLog {
-		return t.score(ctx, plan, p)
+		return t.scorePlan(ctx, plan, p)
 	}
 	var seen scales
-	m, err := t.fit(ctx, plan, p, &seen)
+	m, err := t.fitModel(ctx, plan, p, &seen)
 	if err != nil {
 		return frame.Measurement{}, err
 	}
@@ -88,7 +88,7 @@ func (t *trial) converge(ctx context.Context, p frame.Point) (frame.Measurement,
 		if err != nil {
 			return frame.Measurement{}, err
 		}
-		out.Values = append(out.Values, frame.Value{Metric: after(round + 1), Value: acc})
+		out.Values = append(out.Values, frame.Value{Metric: accuracyName(round + 1), Value: acc})
 	}
 	return out, nil
 }
@@ -107,13 +107,13 @@ func upTo(m *model.Model, rounds int) *model.Model {
 	return &out
 }
 
-func after(round int) string { return fmt.Sprintf("accuracy@%d", round) }
+func accuracyName(round int) string { return fmt.Sprintf("accuracy@%d", round) }
 
 func drawFig4c(s *frame.Summary) *plot.Lines {
 	curve := func(series, name string, eps dp.Epsilon) plot.Series {
 		l := plot.Series{Name: name, Band: true}
 		for t := 1; t <= rounds25; t++ {
-			st := s.Mean(series, eps, after(t))
+			st := s.Mean(series, eps, accuracyName(t))
 			l.X, l.Y = append(l.X, float64(t)), append(l.Y, st.Mean)
 			l.Low, l.High = append(l.Low, st.Mean-st.StdErr), append(l.High, st.Mean+st.StdErr)
 		}
@@ -130,13 +130,13 @@ func drawFig4c(s *frame.Summary) *plot.Lines {
 }
 
 func judgeFig4c(s *frame.Summary) []frame.Check {
-	brcAt := func(t int) frame.Stat { return s.Mean(brcPaper, convergeAt, after(t)) }
-	boostAt := func(t int) frame.Stat { return s.Mean(randomBoost, 0, after(t)) }
+	brcAt := func(t int) frame.Stat { return s.Mean(brcPaper, convergeAt, accuracyName(t)) }
+	boostAt := func(t int) frame.Stat { return s.Mean(randomBoost, 0, accuracyName(t)) }
 	gap := 0.0
 	for t := 1; t <= rounds25; t++ {
 		gap += (boostAt(t).Mean - brcAt(t).Mean) / rounds25
 	}
-	ours, theirs := settled(brcAt), settled(boostAt)
+	ours, theirs := settledRound(brcAt), settledRound(boostAt)
 	level := s.Mean(privateLog, levelAt, accuracy)
 	return []frame.Check{{
 		What: "round from which accuracy stays within 2 points of its last", Paper: "almost the same for both (read as: BRC at most 5 rounds later)",
@@ -146,13 +146,13 @@ func judgeFig4c(s *frame.Summary) []frame.Check {
 		Ours: fmt.Sprintf("%+.1f points", 100*gap), Holds: gap <= 0.03,
 	}, {
 		What: "BRC after 25 rounds exceeds private logistic regression at ε = 0.01", Paper: "yes",
-		Ours: fmt.Sprintf("%s against %s", percent(brcAt(rounds25)), percent(level)), Holds: brcAt(rounds25).Mean > level.Mean,
+		Ours: fmt.Sprintf("%s against %s", formatPercent(brcAt(rounds25)), formatPercent(level)), Holds: brcAt(rounds25).Mean > level.Mean,
 	}}
 }
 
-// settled is the first round from which a curve stays within 2 points of where
+// settledRound is the first round from which a curve stays within 2 points of where
 // it ends.
-func settled(at func(int) frame.Stat) int {
+func settledRound(at func(int) frame.Stat) int {
 	t := rounds25
 	for t > 1 && at(t-1).Mean >= at(rounds25).Mean-0.02 && at(t-1).Mean <= at(rounds25).Mean+0.02 {
 		t--
@@ -163,7 +163,7 @@ func settled(at func(int) frame.Stat) int {
 func notesFig4c(s *frame.Summary) []string {
 	text := "Test accuracy after round"
 	for _, t := range []int{1, 5, 10, 15, 20, 25} {
-		text += fmt.Sprintf(" %d: BRC %s, AdaBoost %s;", t, percent(s.Mean(brcPaper, convergeAt, after(t))), percent(s.Mean(randomBoost, 0, after(t))))
+		text += fmt.Sprintf(" %d: BRC %s, AdaBoost %s;", t, formatPercent(s.Mean(brcPaper, convergeAt, accuracyName(t))), formatPercent(s.Mean(randomBoost, 0, accuracyName(t))))
 	}
 	return []string{
 		text[:len(text)-1] + ".",

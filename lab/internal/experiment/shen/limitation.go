@@ -18,7 +18,7 @@ const brcWhole = "brc-everything"
 // largeEpsilon is the budget section 7 names.
 const largeEpsilon dp.Epsilon = dp.Nano
 
-func limitation() *frame.Figure {
+func newLimitation() *frame.Figure {
 	return duel{
 		name: "limitation", title: "BRC on Adult for large ε",
 		says: "For larger ε, say 1, BRC is somewhat worse than private logistic regression, with public features and without",
@@ -41,7 +41,7 @@ func limitation() *frame.Figure {
 			}
 			return []frame.Check{worse(brcPaper, "BRC"), worse(brcWhole, "BRC with everything private")}
 		},
-	}.figure()
+	}.newFigure()
 }
 
 // privateLogistic is the paper's private baseline.

@@ -76,7 +76,7 @@ const (
 	sensitivity = "sensitivity="
 )
 
-func (p panel) figure() *frame.Figure {
+func (p panel) newFigure() *frame.Figure {
 	if p.epsilons == nil {
 		p.epsilons = budgets
 	}
@@ -88,32 +88,32 @@ func (p panel) figure() *frame.Figure {
 	}
 	return &frame.Figure{
 		Name: "shen/" + p.name, Paper: paper, Data: p.data, Repeats: p.repeats,
-		Title: "BRC on " + p.table + p.under() + ", accuracy against ε",
+		Title: "BRC on " + p.table + p.describeVariant() + ", accuracy against ε",
 		Claim: p.says + ".",
 		Protocol: "Sections 5.1 and 5.2. Rows: " + p.rows + ". Each repeat draws the balanced subset and the 10 % test part anew. " +
-			"BRC: T = 25, c1 = c2 = √2, " + p.split() + ", ordinal encoding, noise c1·c2·T/(ε·n). " +
+			"BRC: T = 25, c1 = c2 = √2, " + p.describeSplit() + ", ordinal encoding, noise c1·c2·T/(ε·n). " +
 			"Baselines: ridge logistic regression, C = 1, an intercept, same encoding; private logistic regression by objective perturbation as in CMS11, everything private. " +
 			"Beside the paper's protocol: noise by the tight sensitivity (same rows, same classifiers, same stream of noise), and one-hot encoding.",
-		Points: p.points(), Open: p.open, Draw: p.draw, Judge: p.judge, Notes: p.notes,
+		Points: p.listPoints(), Open: p.openData, Draw: p.drawChart, Judge: p.judgeClaims, Notes: p.listNotes,
 	}
 }
 
-// under tells the panels of Figure 3 from those of Figure 2.
-func (p panel) under() string {
+// describeVariant tells the panels of Figure 3 from those of Figure 2.
+func (p panel) describeVariant() string {
 	if p.everything {
 		return ", everything private"
 	}
 	return ""
 }
 
-func (p panel) split() string {
+func (p panel) describeSplit() string {
 	if p.everything {
 		return "every feature and the label private (Algorithm 3; balancing reads the labels, so its claim covers the balanced rows only)"
 	}
 	return "the split of section 5.3"
 }
 
-func (p panel) points() (out []frame.Point) {
+func (p panel) listPoints() (out []frame.Point) {
 	for _, e := range []struct {
 		encoding feature.Encoding
 		suffix   string
@@ -135,7 +135,7 @@ func (p panel) points() (out []frame.Point) {
 	return out
 }
 
-func (p panel) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
+func (p panel) openData(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	all, err := w.Read(ctx, p.schema, p.files...)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (p panel) open(ctx context.Context, w *frame.World) (frame.Setup, error) {
 		if err != nil {
 			return nil, err
 		}
-		return t.measure, nil
+		return t.measurePoint, nil
 	}, nil
 }
 
@@ -204,25 +204,25 @@ func newTrial(r frame.Repeat, all *dataset.Table, train, test []int) (*trial, er
 	return &trial{repeat: r, train: tab, test: all.Subset(test)}, nil
 }
 
-func (t *trial) measure(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-	plan, err := t.plan(p)
+func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurement, error) {
+	plan, err := t.newPlan(p)
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	return t.score(ctx, plan, p)
+	return t.scorePlan(ctx, plan, p)
 }
 
-// fit draws from a stream that does not name the sensitivity: paper and tight
+// fitModel draws from a stream that does not name the sensitivity: paper and tight
 // see the same classifiers and almost the same noise but for its scale.
-func (t *trial) fit(ctx context.Context, plan learn.Plan, p frame.Point, tape mech.Tape) (*model.Model, error) {
+func (t *trial) fitModel(ctx context.Context, plan learn.Plan, p frame.Point, tape mech.Tape) (*model.Model, error) {
 	src := t.repeat.Stream(fmt.Sprintf("ε = %s, %s", p.Epsilon, p.Encoding))
 	return plan.Fit(ctx, t.train, learn.Uncounted{}, mech.NewTapedExit(src, tape))
 }
 
-// score fits a plan and tests the model.
-func (t *trial) score(ctx context.Context, plan learn.Plan, p frame.Point) (frame.Measurement, error) {
+// scorePlan fits a plan and tests the model.
+func (t *trial) scorePlan(ctx context.Context, plan learn.Plan, p frame.Point) (frame.Measurement, error) {
 	var seen scales
-	m, err := t.fit(ctx, plan, p, &seen)
+	m, err := t.fitModel(ctx, plan, p, &seen)
 	if err != nil {
 		return frame.Measurement{}, err
 	}
@@ -237,7 +237,7 @@ func (t *trial) score(ctx context.Context, plan learn.Plan, p frame.Point) (fram
 	return out, nil
 }
 
-func (t *trial) plan(p frame.Point) (learn.Plan, error) {
+func (t *trial) newPlan(p frame.Point) (learn.Plan, error) {
 	s, n, enc := t.train.Schema(), t.train.Rows(), feature.Encoding(p.Encoding)
 	if p.Epsilon == 0 {
 		cols := nonprivate.All
@@ -270,14 +270,14 @@ func accuracyOf(m *model.Model, test *dataset.Table) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := metrics.Evaluate(test.Labels, scores, values(test.Schema.Label.Levels), test.Schema.Label.Positive)
+	r, err := metrics.Evaluate(test.Labels, scores, levelValues(test.Schema.Label.Levels), test.Schema.Label.Positive)
 	if err != nil {
 		return 0, err
 	}
 	return r.Accuracy, nil
 }
 
-func values(levels []schema.Level) (out []string) {
+func levelValues(levels []schema.Level) (out []string) {
 	for _, l := range levels {
 		out = append(out, l.Value)
 	}
@@ -304,18 +304,18 @@ func (*scales) Report(string, response.Priced, []mech.Ratio) response.Report { r
 // the same: the paper's are means of ten, printed as such or "roughly".
 const tolerance = 0.01
 
-func (p panel) judge(s *frame.Summary) []frame.Check {
+func (p panel) judgeClaims(s *frame.Summary) []frame.Check {
 	same := func(what string, theirs float64, ours frame.Stat) frame.Check {
 		return frame.Check{
-			What: what, Paper: fmt.Sprintf("%.2f %%", 100*theirs), Ours: percent(ours),
-			Holds: math.Abs(ours.Mean-theirs) <= p.near(ours, 10),
+			What: what, Paper: fmt.Sprintf("%.2f %%", 100*theirs), Ours: formatPercent(ours),
+			Holds: math.Abs(ours.Mean-theirs) <= p.tolerance(ours, 10),
 		}
 	}
 	baseline := same
 	if p.single {
 		baseline = func(what string, theirs float64, ours frame.Stat) frame.Check {
 			c := same(what, theirs, ours)
-			c.Holds = math.Abs(ours.Mean-theirs) <= p.near(ours, 1)
+			c.Holds = math.Abs(ours.Mean-theirs) <= p.tolerance(ours, 1)
 			c.Paper += " on one split"
 			c.Ours += fmt.Sprintf(" (one split: ± %.1f)", 100*ours.StdDev)
 			return c
@@ -332,23 +332,23 @@ func (p panel) judge(s *frame.Summary) []frame.Check {
 		checks = append(checks, same(fmt.Sprintf("BRC at ε = %s", st.epsilon), st.accuracy, s.Mean(brcPaper, st.epsilon, accuracy)))
 	}
 	if p.above > 0 {
-		checks = append(checks, exceeds(s, "the public features", p.epsilons, p.above, func(dp.Epsilon) frame.Stat { return s.Mean(publicOnly, 0, accuracy) }))
+		checks = append(checks, checkExceeds(s, "the public features", p.epsilons, p.above, func(dp.Epsilon) frame.Stat { return s.Mean(publicOnly, 0, accuracy) }))
 	}
-	return append(checks, exceeds(s, "private logistic regression", p.epsilons, p.epsilons[0], func(eps dp.Epsilon) frame.Stat { return s.Mean(privateLog, eps, accuracy) }))
+	return append(checks, checkExceeds(s, "private logistic regression", p.epsilons, p.epsilons[0], func(eps dp.Epsilon) frame.Stat { return s.Mean(privateLog, eps, accuracy) }))
 }
 
-// near is how far ours may lie from a printed mean of so many splits. On few
+// tolerance is how far ours may lie from a printed mean of so many splits. On few
 // rows that is two standard errors of the difference.
-func (p panel) near(ours frame.Stat, splits float64) float64 {
+func (p panel) tolerance(ours frame.Stat, splits float64) float64 {
 	if !p.single {
 		return tolerance
 	}
 	return 2 * math.Hypot(ours.StdErr, ours.StdDev/math.Sqrt(splits))
 }
 
-// exceeds checks that BRC's mean is above another series at every ε from the
+// checkExceeds checks that BRC's mean is above another series at every ε from the
 // given one on.
-func exceeds(s *frame.Summary, what string, epsilons []dp.Epsilon, above dp.Epsilon, other func(dp.Epsilon) frame.Stat) frame.Check {
+func checkExceeds(s *frame.Summary, what string, epsilons []dp.Epsilon, above dp.Epsilon, other func(dp.Epsilon) frame.Stat) frame.Check {
 	c := frame.Check{What: "BRC exceeds " + what, Paper: fmt.Sprintf("from ε = %s on", above), Holds: true}
 	var at []dp.Epsilon
 	for _, eps := range epsilons {
@@ -365,31 +365,31 @@ func exceeds(s *frame.Summary, what string, epsilons []dp.Epsilon, above dp.Epsi
 		c.Ours = fmt.Sprintf("from ε = %s on", at[0])
 	default:
 		for _, eps := range at {
-			c.Ours = listed(c.Ours, eps.String())
+			c.Ours = appendItem(c.Ours, eps.String())
 		}
 		c.Ours = "at ε = " + c.Ours + " only"
 	}
 	return c
 }
 
-// listed appends to a comma-separated list.
-func listed(list, item string) string {
+// appendItem appends to a comma-separated list.
+func appendItem(list, item string) string {
 	if list == "" {
 		return item
 	}
 	return list + ", " + item
 }
 
-func (p panel) notes(s *frame.Summary) (out []string) {
+func (p panel) listNotes(s *frame.Summary) (out []string) {
 	for _, enc := range []struct{ suffix, name string }{{"", string(feature.Ordinal)}, {oneHot, string(feature.OneHot)}} {
-		line := fmt.Sprintf("Encoding %s: all features %s", enc.name, percent(s.Mean(nonPrivate+enc.suffix, 0, accuracy)))
+		line := fmt.Sprintf("Encoding %s: all features %s", enc.name, formatPercent(s.Mean(nonPrivate+enc.suffix, 0, accuracy)))
 		if !p.everything {
-			line += ", public features " + percent(s.Mean(publicOnly+enc.suffix, 0, accuracy))
+			line += ", public features " + formatPercent(s.Mean(publicOnly+enc.suffix, 0, accuracy))
 		}
 		for _, series := range []string{brcPaper, brcTight, privateLog, ermTight} {
 			line += "; " + series
 			for _, eps := range p.epsilons {
-				line += fmt.Sprintf(" %s: %s", eps, percent(s.Mean(series+enc.suffix, eps, accuracy)))
+				line += fmt.Sprintf(" %s: %s", eps, formatPercent(s.Mean(series+enc.suffix, eps, accuracy)))
 				if eps != p.epsilons[len(p.epsilons)-1] {
 					line += ","
 				}
@@ -411,6 +411,6 @@ func (p panel) notes(s *frame.Summary) (out []string) {
 		"± is the standard error over repeats.")
 }
 
-func percent(s frame.Stat) string {
+func formatPercent(s frame.Stat) string {
 	return fmt.Sprintf("%.2f ± %.2f %%", 100*s.Mean, 100*s.StdErr)
 }

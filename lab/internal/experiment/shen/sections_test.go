@@ -28,21 +28,21 @@ func run(t *testing.T, f *frame.Figure, repeats int) *frame.Result {
 // Section 4 draws its own rows. At ε = 100 the noise is irrelevant; the mean
 // accuracy of random classifiers is 3/4.
 func TestToyFigures(t *testing.T) {
-	if acc := run(t, fig1a(), 2).Summary.Mean(toyBRC, toyEpsilon, accuracy).Mean; !(acc > 0.9) {
+	if acc := run(t, newFig1a(), 2).Summary.Mean(toyBRC, toyEpsilon, accuracy).Mean; !(acc > 0.9) {
 		t.Errorf("accuracy at ε = 100: %g", acc)
 	}
 	all := 0.0
-	s := run(t, fig1b(), 2).Summary
+	s := run(t, newFig1b(), 2).Summary
 	for k := range toyRows / drawWidth {
-		all += s.Mean(toyDraws, 0, count(k)).Mean
+		all += s.Mean(toyDraws, 0, countName(k)).Mean
 	}
 	if math.Abs(all-toyRounds) > 1e-9 {
 		t.Errorf("%g classifiers in all buckets, want %d", all, toyRounds)
 	}
-	if out := run(t, fig1c(), 2).Verdict.Outcome; out != frame.Reproduced {
+	if out := run(t, newFig1c(), 2).Verdict.Outcome; out != frame.Reproduced {
 		t.Errorf("fig1c: %s", out)
 	}
-	for _, f := range []*frame.Figure{fig1a(), fig1b(), fig1c()} {
+	for _, f := range []*frame.Figure{newFig1a(), newFig1b(), newFig1c()} {
 		if !strings.Contains(f.Protocol, "NOT private") {
 			t.Errorf("%s does not say that it is not private", f.Name)
 		}
@@ -55,7 +55,7 @@ func TestSectionSeven(t *testing.T) {
 		t.Skip("reads real tables")
 	}
 	world(t)
-	for _, f := range []*frame.Figure{fig4a(), fig4b(), fig4c(), fig4d(), limitation()} {
+	for _, f := range []*frame.Figure{newFig4a(), newFig4b(), newFig4c(), newFig4d(), newLimitation()} {
 		t.Run(f.Name, func(t *testing.T) {
 			for _, r := range run(t, f, 1).Records {
 				if !(r.Value >= 0 && r.Value <= 1) {

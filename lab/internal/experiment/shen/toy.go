@@ -142,12 +142,12 @@ type mean struct {
 	n   int
 }
 
-func (m *mean) add(x float64) {
+func (m *mean) addValue(x float64) {
 	m.sum += x
 	m.n++
 }
 
-func (m *mean) value() float64 { return m.sum / float64(m.n) }
+func (m *mean) meanValue() float64 { return m.sum / float64(m.n) }
 
 // toyBucket is the bucket of a classifier, all of one width, the last one with
 // its right end.

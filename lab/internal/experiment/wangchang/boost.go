@@ -19,11 +19,11 @@ type boosting struct {
 }
 
 func newBoosting(train, test labelled) *boosting {
-	b := &boosting{y: train.y, classes: train.classes, weight: ones(len(train.y)), votes: make([]float64, len(test.y)*train.classes)}
+	b := &boosting{y: train.y, classes: train.classes, weight: onesOf(len(train.y)), votes: make([]float64, len(test.y)*train.classes)}
 	return b
 }
 
-func ones(n int) []float64 {
+func onesOf(n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = 1
@@ -31,11 +31,11 @@ func ones(n int) []float64 {
 	return out
 }
 
-// add is lines 11 to 21 for a base classifier that answers said on the training
+// addClassifier is lines 11 to 21 for a base classifier that answers said on the training
 // rows and tested on the test rows. Error and weights are exact sums over all
 // owners, as printed. A classifier no better than guessing gets no vote, for
 // which the paper has no rule.
-func (b *boosting) add(said, tested []uint8) {
+func (b *boosting) addClassifier(said, tested []uint8) {
 	wrong, all := 0.0, 0.0
 	for i, w := range b.weight {
 		all += w

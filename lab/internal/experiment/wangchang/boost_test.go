@@ -15,7 +15,7 @@ import (
 // so the vote is ln 3 + ln 2, and the mistaken row weighs six times the others.
 func TestBoostingByHand(t *testing.T) {
 	b := newBoosting(labelled{y: []uint8{0, 1, 2, 2}, classes: 3}, labelled{y: []uint8{0, 1}})
-	b.add([]uint8{0, 1, 2, 1}, []uint8{0, 2})
+	b.addClassifier([]uint8{0, 1, 2, 1}, []uint8{0, 2})
 	if want := []float64{4.0 / 9, 4.0 / 9, 4.0 / 9, 24.0 / 9}; !alike(b.weight, want) {
 		t.Errorf("weights %v, want %v", b.weight, want)
 	}
@@ -27,12 +27,12 @@ func TestBoostingByHand(t *testing.T) {
 	}
 	// Two mistakes with 28 of 36 by weight: worse than guessing among three.
 	before := slices.Clone(b.weight)
-	b.add([]uint8{0, 2, 2, 1}, []uint8{1, 1})
+	b.addClassifier([]uint8{0, 2, 2, 1}, []uint8{1, 1})
 	if !slices.Equal(b.weight, before) || b.votes[1] != 0 {
 		t.Error("a classifier that guesses got a vote")
 	}
 	// No mistake at all has a finite vote.
-	b.add([]uint8{0, 1, 2, 2}, []uint8{0, 1})
+	b.addClassifier([]uint8{0, 1, 2, 2}, []uint8{0, 1})
 	if v := b.votes[0]; math.IsInf(v, 0) || !(v > math.Log(6)) {
 		t.Errorf("votes %v", b.votes)
 	}
@@ -51,7 +51,7 @@ func TestCentroids(t *testing.T) {
 	}
 	group := []int{3, 5, 8, 13, 21, 34, 1}
 	for _, byWeight := range []bool{false, true} {
-		got := centroids(l, group, weight, 3, nil, byWeight, nil)
+		got := perturbCentroids(l, group, weight, 3, nil, byWeight, nil)
 		for k := range got {
 			want, by := make([]float64, 3), 0.0
 			for _, i := range group {
@@ -59,7 +59,7 @@ func TestCentroids(t *testing.T) {
 					continue
 				}
 				w := min(weight[i], 3)
-				add(want, w, row(l, i))
+				addScaled(want, w, row(l, i))
 				if byWeight {
 					by += w
 				} else {
@@ -76,14 +76,14 @@ func TestCentroids(t *testing.T) {
 	}
 	// A perturbed centroid surrounds the exact one: a mean of 400 is within six
 	// of its standard errors.
-	exact := centroids(l, group, weight, 3, nil, false, nil)
+	exact := perturbCentroids(l, group, weight, 3, nil, false, nil)
 	law := continuous.Piecewise(3, 4)
 	src := replay.Seeded(1, "centroids")
 	const runs = 400
 	mean := make([]float64, 3)
 	count := 0.0
 	for range runs {
-		add(mean, 1.0/runs, centroids(l, group, weight, 3, law, false, src)[1])
+		addScaled(mean, 1.0/runs, perturbCentroids(l, group, weight, 3, law, false, src)[1])
 	}
 	for _, i := range group {
 		count += float64(l.y[i])
@@ -102,7 +102,7 @@ func TestNearestIsTheNaiveOne(t *testing.T) {
 	for i := range 5 {
 		c = append(c, row(places, i))
 	}
-	for i, got := range nearest(l.Rows, c) {
+	for i, got := range nearestClass(l.Rows, c) {
 		least := make([]float64, 5)
 		for k := range c {
 			for j, x := range row(l, i) {
@@ -126,14 +126,14 @@ func table2x2(b bits, rows []int, weight []float64, j int) (s [2][2]float64) {
 // TestStumpHasTheLeastError goes through all attributes and all leaves.
 func TestStumpHasTheLeastError(t *testing.T) {
 	l := rows(80, 6, 2, "stumps")
-	b := above(l)
+	b := bitsAbove(l)
 	weight := make([]float64, 80)
 	for i := range weight {
 		weight[i] = 0.5 + float64(i%3)
 	}
 	group := upTo(80)[:60]
 	sent := make([]float64, 12)
-	b.differences(group, weight, sent)
+	b.crossDifferences(group, weight, sent)
 	best := math.Inf(1)
 	for j := range 6 {
 		s := table2x2(b, group, weight, j)
@@ -144,7 +144,7 @@ func TestStumpHasTheLeastError(t *testing.T) {
 	}
 	got := b.exactStump(group, weight)
 	wrong := 0.0
-	for i, c := range got.say(b) {
+	for i, c := range got.predictRows(b) {
 		if i < 60 && c != b.y[i] {
 			wrong += weight[i]
 		}
@@ -152,7 +152,7 @@ func TestStumpHasTheLeastError(t *testing.T) {
 	if math.Abs(wrong-best) > 1e-12 {
 		t.Errorf("%+v has weighted error %g, the least is %g", got, wrong, best)
 	}
-	if r := ranking(gains(sent)); r[0] != got.attribute || len(r) != 6 {
+	if r := rankAttributes(splitGains(sent)); r[0] != got.attribute || len(r) != 6 {
 		t.Errorf("ranking %v, best %d", r, got.attribute)
 	}
 }
@@ -168,11 +168,11 @@ func TestPrintedStump(t *testing.T) {
 			l.y[i] = 0
 		}
 	}
-	b := above(l)
+	b := bitsAbove(l)
 	order := upTo(400)
-	sent := b.shares(order, 100, ones(400), 1)
+	sent := b.reportedShares(order, 100, onesOf(400), 1)
 	exact := make([]float64, 10)
-	b.differences(order, ones(400), exact)
+	b.crossDifferences(order, onesOf(400), exact)
 	for j, want := range exact {
 		got := 0.0
 		for o := range 100 {
@@ -186,8 +186,8 @@ func TestPrintedStump(t *testing.T) {
 			t.Errorf("difference %d: %g, want %g", j, got, want)
 		}
 	}
-	want := b.exactStump(order, ones(400))
-	if got := b.printedStump(order, 100, ones(400), 1, continuous.Laplace(10, 1e6), replay.Seeded(1, "stump")); got != want || got.attribute != 3 {
+	want := b.exactStump(order, onesOf(400))
+	if got := b.printedStump(order, 100, onesOf(400), 1, continuous.Laplace(10, 1e6), replay.Seeded(1, "stump")); got != want || got.attribute != 3 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -17,9 +17,9 @@ const extractVariable = "DISCREET_BRAZIL"
 
 const centroid = "centroid "
 
-// brazil measures what the paper says of the Brazilian census on a user's own
+// newBrazil measures what the paper says of the Brazilian census on a user's own
 // extract.
-func brazil(path string) *frame.Figure {
+func newBrazil(path string) *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/brazil", Paper: paper + ", Figures 2 and 3 and Table 2, Brazil", Data: "brazil", Repeats: 5, Quick: 1,
 		Title: "Brazil: local classifiers and nearest centroids, accuracy against ε",
@@ -31,9 +31,9 @@ func brazil(path string) *frame.Figure {
 	}
 	const note = "income cut at the mean of unperturbed data"
 	for _, kind := range []string{"", centroid} {
-		f.Points = append(f.Points, frame.Point{Series: line(ofBrazil, kind+noNoise), Parameters: note})
+		f.Points = append(f.Points, frame.Point{Series: seriesName(ofBrazil, kind+noNoise), Parameters: note})
 		for _, m := range three {
-			f.Points = append(f.Points, budgetPoints(line(ofBrazil, kind+m.name), note, printedBudgets)...)
+			f.Points = append(f.Points, budgetPoints(seriesName(ofBrazil, kind+m.name), note, printedBudgets)...)
 		}
 	}
 	return f
@@ -49,19 +49,19 @@ func openBrazil(path string) (frame.Setup, error) {
 		return nil, &dp.ParamError{Op: "experiment", Param: "extract", Want: fmt.Sprintf("must hold at least %d rows with an income", 10*peoplePer), Got: all.Len()}
 	}
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
-		order := shuffled(all.Len(), r.Stream("split"))
+		order := shuffledRows(all.Len(), r.Stream("split"))
 		held := len(order) / 10
-		test, train := all.subset(order[:held]), order[held:]
+		test, train := all.subsetRows(order[:held]), order[held:]
 		owners := min(standInOwners, len(train)/peoplePer)
-		local := newClassifiers(fitOwners(all, train[:owners*peoplePer], owners, ones(all.Len())), test)
+		local := newClassifiers(fitOwners(all, train[:owners*peoplePer], owners, onesOf(all.Len())), test)
 		group := train[:min(centroidPeople, len(train))]
 		return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
-			_, m, rest := parse(p.Series)
+			_, m, rest := parseSeries(p.Series)
 			if name, ok := strings.CutPrefix(rest, centroid); ok {
-				_, m, _ = parse(line(ofBrazil, name))
+				_, m, _ = parseSeries(seriesName(ofBrazil, name))
 				return measureCentroids(r, p, samples{all, test}, group, m), nil
 			}
-			return local.measure(r, p, m, false), nil
+			return local.measureOwners(r, p, m, false), nil
 		}, nil
 	}, nil
 }
@@ -73,7 +73,7 @@ func drawBrazil(s *frame.Summary) *plot.Lines {
 	}
 	for _, m := range three {
 		for _, kind := range []string{"", centroid} {
-			c := curve(m.long, floats(printedBudgets), func(i int) frame.Stat { return s.Mean(line(ofBrazil, kind+m.name), printedBudgets[i], accuracy) })
+			c := newCurve(m.long, epsilonFloats(printedBudgets), func(i int) frame.Stat { return s.Mean(seriesName(ofBrazil, kind+m.name), printedBudgets[i], accuracy) })
 			if kind != "" {
 				c.Name, c.Like, c.Stroke = m.long+", centroid", m.long, plot.Dashed
 			}
@@ -84,22 +84,22 @@ func drawBrazil(s *frame.Summary) *plot.Lines {
 }
 
 func judgeBrazil(s *frame.Summary) []frame.Check {
-	out := []frame.Check{smallest(s, ofBrazil)}
+	out := []frame.Check{checkSmallest(s, ofBrazil)}
 	for _, m := range three {
-		out = append(out, factor(s, ofBrazil, m))
+		out = append(out, printedOverOurs(s, ofBrazil, m))
 	}
 	for _, kind := range []string{"", centroid} {
-		out = append(out, highest(s, "Brazil: accuracy of "+kind+"PM", line(ofBrazil, kind+pm.name),
-			[]string{line(ofBrazil, kind+duchi.name), line(ofBrazil, kind+laplace.name)}, printedBudgets, accuracy))
+		out = append(out, checkHighest(s, "Brazil: accuracy of "+kind+"PM", seriesName(ofBrazil, kind+pm.name),
+			[]string{seriesName(ofBrazil, kind+duchi.name), seriesName(ofBrazil, kind+laplace.name)}, printedBudgets, accuracy))
 	}
 	return out
 }
 
 func notesBrazil(s *frame.Summary) (out []string) {
 	for _, kind := range []string{"", centroid} {
-		out = append(out, fmt.Sprintf("Without noise, %slogistic or centroid: %s.", kind, percent(s.Mean(line(ofBrazil, kind+noNoise), 0, accuracy))))
+		out = append(out, fmt.Sprintf("Without noise, %slogistic or centroid: %s.", kind, formatPercent(s.Mean(seriesName(ofBrazil, kind+noNoise), 0, accuracy))))
 		for _, m := range three {
-			out = append(out, notesOf(s, []string{line(ofBrazil, kind+m.name)}, printedBudgets, accuracy)...)
+			out = append(out, notesOf(s, []string{seriesName(ofBrazil, kind+m.name)}, printedBudgets, accuracy)...)
 		}
 	}
 	return append(out, "± is the standard deviation between repeats.")

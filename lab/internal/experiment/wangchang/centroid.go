@@ -24,12 +24,12 @@ func (r weighted) Row(i int, out []float64) {
 	}
 }
 
-// centroids is section 3.5.1: K means of d numbers, each class's own, of the
+// perturbCentroids is section 3.5.1: K means of d numbers, each class's own, of the
 // perturbed w·x of the given rows. A nil mechanism perturbs nothing. Labels
 // travel in clear, and the sums are divided by the number of rows of the class,
 // as printed; byWeight divides by the sum of weights instead.
-func centroids(train labelled, group []int, weight []float64, most float64, m continuous.Mechanism, byWeight bool, src rng.Source) [][]float64 {
-	l := train.subset(group)
+func perturbCentroids(train labelled, group []int, weight []float64, most float64, m continuous.Mechanism, byWeight bool, src rng.Source) [][]float64 {
+	l := train.subsetRows(group)
 	w := make([]float64, len(group))
 	for i, r := range group {
 		w[i] = weight[r]
@@ -68,12 +68,12 @@ func plainSum(rows continuous.Rows) []float64 {
 	return sum
 }
 
-// nearest is the class of the closest centroid for each row, the first of
+// nearestClass is the class of the closest centroid for each row, the first of
 // equally close ones.
-func nearest(rows continuous.Rows, centroids [][]float64) []uint8 {
+func nearestClass(rows continuous.Rows, centroids [][]float64) []uint8 {
 	half := make([]float64, len(centroids))
 	for k, c := range centroids {
-		half[k] = dot(c, c) / 2
+		half[k] = dotProduct(c, c) / 2
 	}
 	row := make([]float64, rows.Dim())
 	out := make([]uint8, rows.Len())
@@ -81,7 +81,7 @@ func nearest(rows continuous.Rows, centroids [][]float64) []uint8 {
 		rows.Row(i, row)
 		least := math.Inf(1)
 		for k, c := range centroids {
-			if d := half[k] - dot(row, c); d < least { // half the squared distance, less half of ‖x‖²
+			if d := half[k] - dotProduct(row, c); d < least { // half the squared distance, less half of ‖x‖²
 				least, out[i] = d, uint8(k)
 			}
 		}

@@ -31,22 +31,22 @@ type crowd struct {
 	judge func(c crowd, s *frame.Summary) []frame.Check
 }
 
-// at is the series of a mechanism and a number of owners.
-func (c crowd) at(m mechanism, owners int) string {
-	return fmt.Sprintf("%s, %d owners", line(c.source, m.name), owners)
+// nameAt is the series of a mechanism and a number of owners.
+func (c crowd) nameAt(m mechanism, owners int) string {
+	return fmt.Sprintf("%s, %d owners", seriesName(c.source, m.name), owners)
 }
 
-func (c crowd) figure() *frame.Figure {
+func (c crowd) newFigure() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig" + c.number, Paper: paper + ", Figure " + c.number, Data: dataNames(c.source), Repeats: c.repeats, Quick: 1,
 		Title: c.long + ": mean of local logistic regressions, accuracy against owners",
 		Claim: c.says + ".", Protocol: "Section 4.1. " + c.how,
-		Open: c.openAll, Draw: c.draw, Notes: c.notes,
+		Open: c.openAll, Draw: c.drawChart, Notes: c.listNotes,
 		Judge: func(s *frame.Summary) []frame.Check { return c.judge(c, s) },
 	}
 	for _, owners := range c.counts {
 		for _, m := range []mechanism{pm, duchi} {
-			f.Points = append(f.Points, frame.Point{Series: c.at(m, owners), Epsilon: ownersEpsilon, Parameters: c.record})
+			f.Points = append(f.Points, frame.Point{Series: c.nameAt(m, owners), Epsilon: ownersEpsilon, Parameters: c.record})
 		}
 	}
 	return f
@@ -68,13 +68,13 @@ func (c crowd) openAll(ctx context.Context, w *frame.World) (frame.Setup, error)
 			if err != nil {
 				return frame.Measurement{}, err
 			}
-			_, m, _ := parse(series)
-			return by[owners].measure(r, p, m, false), nil
+			_, m, _ := parseSeries(series)
+			return by[owners].measureOwners(r, p, m, false), nil
 		}, nil
 	}, nil
 }
 
-func (c crowd) draw(s *frame.Summary) *plot.Lines {
+func (c crowd) drawChart(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: c.long + ": mean of local classifiers", Subtitle: fmt.Sprintf("Printed mechanisms, ε = 5; mean of %d repeats", s.Repeats),
 		XLabel: "owners", YLabel: "test accuracy", LogX: true, Spread: spreadNote, Note: c.record + ". The mean squared errors are on the page.",
@@ -84,7 +84,7 @@ func (c crowd) draw(s *frame.Summary) *plot.Lines {
 		x = append(x, float64(owners))
 	}
 	for _, m := range []mechanism{pm, duchi} {
-		l.Series = append(l.Series, curve(m.long, x, func(i int) frame.Stat { return s.Mean(c.at(m, c.counts[i]), ownersEpsilon, accuracy) }))
+		l.Series = append(l.Series, newCurve(m.long, x, func(i int) frame.Stat { return s.Mean(c.nameAt(m, c.counts[i]), ownersEpsilon, accuracy) }))
 	}
 	return l
 }
@@ -94,9 +94,9 @@ func (c crowd) lessNoise(s *frame.Summary) frame.Check {
 	check := frame.Check{What: c.long + ": mean squared error of PM over that of Duchi", Paper: "always less noise (below 1)", Holds: true}
 	var l listed
 	for _, owners := range c.counts {
-		ratio := s.Mean(c.at(pm, owners), ownersEpsilon, mse).Mean / s.Mean(c.at(duchi, owners), ownersEpsilon, mse).Mean
+		ratio := s.Mean(c.nameAt(pm, owners), ownersEpsilon, mse).Mean / s.Mean(c.nameAt(duchi, owners), ownersEpsilon, mse).Mean
 		check.Holds = check.Holds && ratio < 1
-		l.add("%.2f with %d", ratio, owners)
+		l.addLine("%.2f with %d", ratio, owners)
 	}
 	check.Ours = l.String()
 	return check
@@ -106,22 +106,22 @@ func (c crowd) moreAccurate(s *frame.Summary) frame.Check {
 	check := frame.Check{What: c.long + ": accuracy of PM less that of Duchi", Paper: "consistently higher", Holds: true}
 	var l listed
 	for _, owners := range c.counts {
-		d := s.Mean(c.at(pm, owners), ownersEpsilon, accuracy).Mean - s.Mean(c.at(duchi, owners), ownersEpsilon, accuracy).Mean
+		d := s.Mean(c.nameAt(pm, owners), ownersEpsilon, accuracy).Mean - s.Mean(c.nameAt(duchi, owners), ownersEpsilon, accuracy).Mean
 		check.Holds = check.Holds && d > 0
-		l.add("%+.1f points with %d", 100*d, owners)
+		l.addLine("%+.1f points with %d", 100*d, owners)
 	}
 	check.Ours = l.String()
 	return check
 }
 
-func (c crowd) notes(s *frame.Summary) []string {
+func (c crowd) listNotes(s *frame.Summary) []string {
 	out := []string{c.page}
 	for _, m := range []mechanism{pm, duchi} {
 		var a, e listed
 		for _, owners := range c.counts {
-			at := c.at(m, owners)
-			a.add("%s with %d", percent(s.Mean(at, ownersEpsilon, accuracy)), owners)
-			e.add("%.3g (%.3g) with %d", s.Mean(at, ownersEpsilon, mse).Mean, s.Mean(at, ownersEpsilon, mseClosedForm).Mean, owners)
+			at := c.nameAt(m, owners)
+			a.addLine("%s with %d", formatPercent(s.Mean(at, ownersEpsilon, accuracy)), owners)
+			e.addLine("%.3g (%.3g) with %d", s.Mean(at, ownersEpsilon, mse).Mean, s.Mean(at, ownersEpsilon, mseClosedForm).Mean, owners)
 		}
 		out = append(out, fmt.Sprintf("%s, accuracy: %s.", m.long, a), fmt.Sprintf("%s, mean squared error (closed form): %s.", m.long, e))
 	}

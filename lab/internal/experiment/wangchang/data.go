@@ -14,8 +14,8 @@ type labelled struct {
 	classes int
 }
 
-// subset keeps the given rows, in the given order.
-func (l labelled) subset(rows []int) labelled {
+// subsetRows keeps the given rows, in the given order.
+func (l labelled) subsetRows(rows []int) labelled {
 	out := labelled{picked{l.Rows, rows}, make([]uint8, len(rows)), l.classes}
 	for i, r := range rows {
 		out.y[i] = l.y[r]
@@ -56,8 +56,8 @@ func (m matrix) Row(i int, out []float64) {
 	}
 }
 
-// shuffled is a random order of n rows.
-func shuffled(n int, src rng.Source) []int {
+// shuffledRows is a random order of n rows.
+func shuffledRows(n int, src rng.Source) []int {
 	out := upTo(n)
 	rng.Shuffle(src, n, func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
@@ -71,7 +71,7 @@ func upTo(n int) []int {
 	return out
 }
 
-func dot(a, b []float64) (sum float64) {
+func dotProduct(a, b []float64) (sum float64) {
 	b = b[:len(a)]
 	for j, x := range a {
 		sum += x * b[j]

@@ -32,7 +32,7 @@ func row(l labelled, i int) []float64 {
 
 func TestSubset(t *testing.T) {
 	l := rows(20, 3, 4, "subset")
-	s := l.subset([]int{7, 2, 7})
+	s := l.subsetRows([]int{7, 2, 7})
 	for i, r := range []int{7, 2, 7} {
 		if !slices.Equal(row(s, i), row(l, r)) || s.y[i] != l.y[r] {
 			t.Errorf("row %d is not row %d", i, r)
@@ -53,7 +53,7 @@ func TestSubset(t *testing.T) {
 }
 
 func TestShuffledIsAPermutation(t *testing.T) {
-	p := shuffled(100, replay.Seeded(1, "p"))
+	p := shuffledRows(100, replay.Seeded(1, "p"))
 	if slices.IsSorted(p) {
 		t.Error("nothing was shuffled")
 	}
@@ -66,7 +66,7 @@ func TestShuffledIsAPermutation(t *testing.T) {
 func TestEachCallsOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 17, 100} {
 		called := make([]int, n)
-		each(n, func(i int) { called[i]++ })
+		eachInParallel(n, func(i int) { called[i]++ })
 		for i, c := range called {
 			if c != 1 {
 				t.Errorf("%d of %d was called %d times", i, n, c)
@@ -79,7 +79,7 @@ func TestEachCallsOnce(t *testing.T) {
 func TestTablesAreTheRows(t *testing.T) {
 	l := rows(50, 4, 3, "table")
 	tab := tableOf("t", l)
-	b := above(l)
+	b := bitsAbove(l)
 	b.y = l.y
 	binary := tableOfBits("b", b)
 	for i := range l.Len() {

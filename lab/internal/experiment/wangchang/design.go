@@ -39,14 +39,14 @@ func (x *dense) rows() int { return x.n }
 
 func (x *dense) times(v, out []float64) {
 	for i := range x.n {
-		out[i] = dot(x.row(i), v)
+		out[i] = dotProduct(x.row(i), v)
 	}
 }
 
 func (x *dense) back(c, out []float64) {
 	clear(out)
 	for i, by := range c {
-		add(out, by, x.row(i))
+		addScaled(out, by, x.row(i))
 	}
 }
 
@@ -55,7 +55,7 @@ func (x *dense) gram(out []float64) {
 	for i := range x.n {
 		row := x.row(i)
 		for j, v := range row {
-			add(out[j*x.d+j:(j+1)*x.d], v, row[j:])
+			addScaled(out[j*x.d+j:(j+1)*x.d], v, row[j:])
 		}
 	}
 }

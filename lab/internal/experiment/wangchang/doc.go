@@ -27,9 +27,9 @@ const paper = "Wang and Chang: Privacy-Preserving Boosting in the Local Setting,
 // costs; with a user's extract of the Brazilian census, what the paper says of
 // it.
 func Figures() []*frame.Figure {
-	out := []*frame.Figure{fig2(), fig3(), fig4(), fig5(), fig6(), fig7(), fig8(), fig9(), fig10(), fig11(), table2(), honesty()}
+	out := []*frame.Figure{newFig2(), newFig3(), newFig4(), newFig5(), newFig6(), newFig7(), newFig8(), newFig9(), newFig10(), newFig11(), newTable2(), newHonesty()}
 	if path := os.Getenv(extractVariable); path != "" {
-		out = append(out, brazil(path))
+		out = append(out, newBrazil(path))
 	}
 	return out
 }

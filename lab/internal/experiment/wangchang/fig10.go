@@ -4,4 +4,4 @@ package wangchang
 
 import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 
-func fig10() *frame.Figure { return fourNine.boosts("10") }
+func newFig10() *frame.Figure { return fourNine.newBoosts("10") }

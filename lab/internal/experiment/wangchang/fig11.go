@@ -4,4 +4,4 @@ package wangchang
 
 import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 
-func fig11() *frame.Figure { return invented.boosts("11") }
+func newFig11() *frame.Figure { return invented.newBoosts("11") }

@@ -23,7 +23,7 @@ const (
 	boostedLift = "boosted_less_single"
 )
 
-func fig2() *frame.Figure {
+func newFig2() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig2", Paper: paper + ", Figure 2", Data: dataNames(sources...), Repeats: 10, Quick: 1,
 		Title: "Mean of local logistic regressions, accuracy against ε",
@@ -36,14 +36,14 @@ func fig2() *frame.Figure {
 	}
 	for _, s := range sources {
 		note := noteOf(s, fewWords)
-		f.Points = append(f.Points, frame.Point{Series: line(s, noNoise), Parameters: note})
+		f.Points = append(f.Points, frame.Point{Series: seriesName(s, noNoise), Parameters: note})
 		for _, m := range []mechanism{pm, duchi, laplace, discrete} {
-			f.Points = append(f.Points, budgetPoints(line(s, m.name), note, printedBudgets)...)
+			f.Points = append(f.Points, budgetPoints(seriesName(s, m.name), note, printedBudgets)...)
 		}
 		if s != ofCensus {
-			f.Points = append(f.Points, budgetPoints(line(s, oneReport), note+", mode=local", printedBudgets)...)
-			f.Points = append(f.Points, frame.Point{Series: line(s, boosted), Parameters: note},
-				frame.Point{Series: line(s, boostedPM), Epsilon: 5 * dp.Nano, Parameters: note})
+			f.Points = append(f.Points, budgetPoints(seriesName(s, oneReport), note+", mode=local", printedBudgets)...)
+			f.Points = append(f.Points, frame.Point{Series: seriesName(s, boosted), Parameters: note},
+				frame.Point{Series: seriesName(s, boostedPM), Epsilon: 5 * dp.Nano, Parameters: note})
 		}
 	}
 	return f
@@ -69,17 +69,17 @@ func openFig2(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
 		by := map[string]classifiers{ofCensus.name: crowd}
 		for name, set := range sets {
-			by[name] = set.owners(r, imageOwners)
+			by[name] = set.firstOwners(r, imageOwners)
 		}
 		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-			s, m, rest := parse(p.Series)
+			s, m, rest := parseSeries(p.Series)
 			if rest == oneReport {
 				return testLocal(ctx, r, p, owners[s.name], unseen[s.name], wire.Logistic)
 			}
 			if rest == boosted || rest == boostedPM {
 				return boostLogistic(r, p, sets[s.name]), nil
 			}
-			return by[s.name].measure(r, p, m, false), nil
+			return by[s.name].measureOwners(r, p, m, false), nil
 		}, nil
 	}, nil
 }
@@ -94,19 +94,19 @@ func boostLogistic(r frame.Repeat, p frame.Point, set localImages) frame.Measure
 		bill = p.Epsilon * imageClasses
 	}
 	src := r.Stream(p.Series)
-	order := shuffled(set.train.Len(), r.Stream("owners"))
+	order := shuffledRows(set.train.Len(), r.Stream("owners"))
 	n := len(order) / boostedBy
 	b := newBoosting(set.train, set.test)
 	for m := range boostedBy {
 		f := fitOwners(set.train, order[m*n:(m+1)*n], imageOwners/boostedBy, b.weight)
-		parameters := f.mean(make, false, src)
-		b.add(classify(set.train, parameters), classify(set.test, parameters))
+		parameters := f.meanOfOwners(make, false, src)
+		b.addClassifier(classifyRows(set.train, parameters), classifyRows(set.test, parameters))
 	}
-	single := fitOwners(set.train, order, imageOwners, ones(set.train.Len())).mean(make, false, src)
+	single := fitOwners(set.train, order, imageOwners, onesOf(set.train.Len())).meanOfOwners(make, false, src)
 	together := 1 - b.errorRate(set.test.y)
 	return frame.Measurement{Bill: bill, Values: []frame.Value{
 		{Metric: accuracy, Value: together},
-		{Metric: boostedLift, Value: together - accuracyOf(classify(set.test, single), set.test.y)},
+		{Metric: boostedLift, Value: together - accuracyOf(classifyRows(set.test, single), set.test.y)},
 	}}
 }
 
@@ -124,8 +124,8 @@ func drawBudgets(s *frame.Summary, title, subtitle string) *plot.Lines {
 	for _, of := range sources {
 		first := ""
 		for _, m := range three {
-			c := curve(of.long+" "+m.long, floats(printedBudgets), func(i int) frame.Stat {
-				return s.Mean(line(of, m.name), printedBudgets[i], accuracy)
+			c := newCurve(of.long+" "+m.long, epsilonFloats(printedBudgets), func(i int) frame.Stat {
+				return s.Mean(seriesName(of, m.name), printedBudgets[i], accuracy)
 			})
 			c.Stroke, c.Like = m.stroke, first
 			if first == "" {
@@ -140,7 +140,7 @@ func drawBudgets(s *frame.Summary, title, subtitle string) *plot.Lines {
 func judgeFig2(s *frame.Summary) (out []frame.Check) {
 	out = judgeBudgets(s)
 	for _, of := range []source{ofMNIST, ofFashion} {
-		gain := s.Mean(line(of, boosted), 0, boostedLift)
+		gain := s.Mean(seriesName(of, boosted), 0, boostedLift)
 		out = append(out, frame.Check{
 			What: of.long + ": boosted less single logistic regression, without noise", Paper: "no improvement (read as: at most half a point)",
 			Ours: fmt.Sprintf("%+.1f ± %.1f points", 100*gain.Mean, 100*gain.StdDev), Holds: gain.Mean <= 0.005,
@@ -152,12 +152,12 @@ func judgeFig2(s *frame.Summary) (out []frame.Check) {
 // judgeBudgets checks that PM is the highest and that accuracy improves with ε.
 func judgeBudgets(s *frame.Summary) (out []frame.Check) {
 	for _, of := range sources {
-		out = append(out, highest(s, of.long+": accuracy of PM", line(of, pm.name), []string{line(of, duchi.name), line(of, laplace.name)}, printedBudgets, accuracy))
+		out = append(out, checkHighest(s, of.long+": accuracy of PM", seriesName(of, pm.name), []string{seriesName(of, duchi.name), seriesName(of, laplace.name)}, printedBudgets, accuracy))
 		var all []string
 		for _, m := range three {
-			all = append(all, line(of, m.name))
+			all = append(all, seriesName(of, m.name))
 		}
-		out = append(out, rises(s, of.long+": accuracy", all, printedBudgets, accuracy))
+		out = append(out, checkRises(s, of.long+": accuracy", all, printedBudgets, accuracy))
 	}
 	return out
 }
@@ -165,7 +165,7 @@ func judgeBudgets(s *frame.Summary) (out []frame.Check) {
 func notesFig2(s *frame.Summary) []string {
 	out := notesBudgets(s)
 	for _, of := range []source{ofMNIST, ofFashion} {
-		gain := s.Mean(line(of, boostedPM), 5*dp.Nano, boostedLift)
+		gain := s.Mean(seriesName(of, boostedPM), 5*dp.Nano, boostedLift)
 		out = append(out, fmt.Sprintf("%s, boosted less single with PM at ε = 5: %+.1f ± %.1f points. The groups of a round have a fifth of the owners.", of.long, 100*gain.Mean, 100*gain.StdDev))
 	}
 	return out
@@ -174,13 +174,13 @@ func notesFig2(s *frame.Summary) []string {
 func notesBudgets(s *frame.Summary) []string {
 	out := []string{nothingPrivate, standInSays}
 	for _, of := range sources {
-		out = append(out, fmt.Sprintf("%s without noise: %s.", of.long, percent(s.Mean(line(of, noNoise), 0, accuracy))))
+		out = append(out, fmt.Sprintf("%s without noise: %s.", of.long, formatPercent(s.Mean(seriesName(of, noNoise), 0, accuracy))))
 		for _, m := range three {
-			out = append(out, notesOf(s, []string{line(of, m.name)}, printedBudgets, accuracy)...)
+			out = append(out, notesOf(s, []string{seriesName(of, m.name)}, printedBudgets, accuracy)...)
 		}
 	}
 	for _, of := range sources {
-		out = append(out, notesOf(s, []string{line(of, oneReport)}, printedBudgets, accuracy)...)
+		out = append(out, notesOf(s, []string{seriesName(of, oneReport)}, printedBudgets, accuracy)...)
 	}
 	out = append(append(out, localNote), discreteNotes(s, sources, printedBudgets, accuracy)...)
 	return append(out, "± is the standard deviation between repeats; of differences, the standard error.")

@@ -20,7 +20,7 @@ const (
 	centroidPeople = 1_000_000
 )
 
-func fig3() *frame.Figure {
+func newFig3() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig3", Paper: paper + ", Figure 3", Data: dataNames(sources...), Repeats: 5, Quick: 1,
 		Title: "Nearest centroid, accuracy against ε",
@@ -31,11 +31,11 @@ func fig3() *frame.Figure {
 	}
 	for _, s := range sources {
 		note := noteOf(s, fewWords)
-		f.Points = append(f.Points, frame.Point{Series: line(s, noNoise), Parameters: note})
+		f.Points = append(f.Points, frame.Point{Series: seriesName(s, noNoise), Parameters: note})
 		for _, m := range []mechanism{pm, duchi, laplace, discrete} {
-			f.Points = append(f.Points, budgetPoints(line(s, m.name), note, printedBudgets)...)
+			f.Points = append(f.Points, budgetPoints(seriesName(s, m.name), note, printedBudgets)...)
 		}
-		f.Points = append(f.Points, budgetPoints(line(s, oneReport), note+", mode=local", printedBudgets)...)
+		f.Points = append(f.Points, budgetPoints(seriesName(s, oneReport), note+", mode=local", printedBudgets)...)
 	}
 	return f
 }
@@ -50,7 +50,7 @@ func openSamples(ctx context.Context, w *frame.World, words, people int) (map[so
 		source
 		images
 	}{{ofMNIST, mnist}, {ofFashion, fashion}} {
-		train, test, err := s.images.open(ctx, w, words)
+		train, test, err := s.images.openImages(ctx, w, words)
 		if err != nil {
 			return nil, err
 		}
@@ -80,12 +80,12 @@ func openFig3(ctx context.Context, w *frame.World) (frame.Setup, error) {
 		owners := map[source]*dataset.Table{ofCensus: crowd}
 		for s, set := range sets {
 			if s != ofCensus {
-				group[s] = shuffled(set.train.Len(), r.Stream("owners"))[:centroidImages]
-				owners[s] = tableOf(s.name, set.train.subset(group[s]))
+				group[s] = shuffledRows(set.train.Len(), r.Stream("owners"))[:centroidImages]
+				owners[s] = tableOf(s.name, set.train.subsetRows(group[s]))
 			}
 		}
 		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-			s, m, rest := parse(p.Series)
+			s, m, rest := parseSeries(p.Series)
 			if rest == oneReport {
 				return testLocal(ctx, r, p, owners[s], unseen[s], wire.Centroid)
 			}
@@ -96,15 +96,15 @@ func openFig3(ctx context.Context, w *frame.World) (frame.Setup, error) {
 
 // measureCentroids perturbs the samples of a group and tests their centroids.
 func measureCentroids(r frame.Repeat, p frame.Point, of samples, group []int, m mechanism) frame.Measurement {
-	even := ones(of.train.Len())
+	even := onesOf(of.train.Len())
 	var law continuous.Mechanism
 	if p.Epsilon > 0 {
 		law = m.make(of.train.Dim(), p.Epsilon.Float())
 	}
-	c := centroids(of.train, group, even, 1, law, false, r.Stream(p.Series+", ε = "+p.Epsilon.String()))
-	values := []frame.Value{{Metric: accuracy, Value: accuracyOf(nearest(of.test, c), of.test.y)}}
+	c := perturbCentroids(of.train, group, even, 1, law, false, r.Stream(p.Series+", ε = "+p.Epsilon.String()))
+	values := []frame.Value{{Metric: accuracy, Value: accuracyOf(nearestClass(of.test, c), of.test.y)}}
 	if p.Epsilon > 0 {
-		exact := centroids(of.train, group, even, 1, nil, false, nil)
+		exact := perturbCentroids(of.train, group, even, 1, nil, false, nil)
 		sum := 0.0
 		for k := range c {
 			sum += squaredError(c[k], exact[k])
@@ -119,9 +119,9 @@ func drawFig3(s *frame.Summary) *plot.Lines {
 }
 
 func judgeFig3(s *frame.Summary) []frame.Check {
-	one, none := s.Mean(line(ofCensus, pm.name), dp.Nano, accuracy), s.Mean(line(ofCensus, noNoise), 0, accuracy)
+	one, none := s.Mean(seriesName(ofCensus, pm.name), dp.Nano, accuracy), s.Mean(seriesName(ofCensus, noNoise), 0, accuracy)
 	return append(judgeBudgets(s), frame.Check{
 		What: "census: accuracy of PM at ε = 1", Paper: "well preserved (read as: within 2 points of that without noise)",
-		Ours: fmt.Sprintf("%s, without noise %s", percent(one), percent(none)), Holds: none.Mean-one.Mean <= 0.02,
+		Ours: fmt.Sprintf("%s, without noise %s", formatPercent(one), formatPercent(none)), Holds: none.Mean-one.Mean <= 0.02,
 	})
 }

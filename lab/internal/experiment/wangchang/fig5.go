@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-func fig5() *frame.Figure {
+func newFig5() *frame.Figure {
 	return crowd{
 		source: ofCensus, number: "5", repeats: 10, counts: []int{100, 300, 1_000, 3_000, 10_000, 30_000, 100_000}, record: standInNote,
 		says: "From 10,000 owners on PM and Duchi's mechanism lose about as much; before, the error of the mean falls much and accuracy rises little",
@@ -18,36 +18,36 @@ func fig5() *frame.Figure {
 		open: func(ctx context.Context, w *frame.World) (func(frame.Repeat, int) classifiers, error) {
 			whole, err := localPeople(ctx, w, standInOwners)
 			return func(_ frame.Repeat, owners int) classifiers {
-				return newClassifiers(whole.fits.first(owners), whole.test)
+				return newClassifiers(whole.fits.firstFits(owners), whole.test)
 			}, err
 		},
 		judge: func(c crowd, s *frame.Summary) []frame.Check {
-			return []frame.Check{c.meet(s, 10_000), c.drops(s)}
+			return []frame.Check{c.checkMeeting(s, 10_000), c.checkDrops(s)}
 		},
 		page: standInSays,
-	}.figure()
+	}.newFigure()
 }
 
-// meet checks that both mechanisms are as accurate from so many owners on.
-func (c crowd) meet(s *frame.Summary, from int) frame.Check {
+// checkMeeting checks that both mechanisms are as accurate from so many owners on.
+func (c crowd) checkMeeting(s *frame.Summary, from int) frame.Check {
 	check := frame.Check{What: c.long + ": accuracy of PM less that of Duchi", Paper: "similar over 10,000 owners (read as: within a point)", Holds: true}
 	var l listed
 	for _, owners := range c.counts {
 		if owners < from {
 			continue
 		}
-		d := s.Mean(c.at(pm, owners), ownersEpsilon, accuracy).Mean - s.Mean(c.at(duchi, owners), ownersEpsilon, accuracy).Mean
+		d := s.Mean(c.nameAt(pm, owners), ownersEpsilon, accuracy).Mean - s.Mean(c.nameAt(duchi, owners), ownersEpsilon, accuracy).Mean
 		check.Holds = check.Holds && math.Abs(d) <= 0.01
-		l.add("%+.1f points with %d", 100*d, owners)
+		l.addLine("%+.1f points with %d", 100*d, owners)
 	}
 	check.Ours = l.String()
 	return check
 }
 
-// drops checks the paper's summary of both figures: from the fewest owners to
+// checkDrops checks the paper's summary of both figures: from the fewest owners to
 // the most the error of PM's mean falls a lot more than accuracy rises.
-func (c crowd) drops(s *frame.Summary) frame.Check {
-	few, many := c.at(pm, c.counts[0]), c.at(pm, c.counts[len(c.counts)-1])
+func (c crowd) checkDrops(s *frame.Summary) frame.Check {
+	few, many := c.nameAt(pm, c.counts[0]), c.nameAt(pm, c.counts[len(c.counts)-1])
 	error1, error2 := s.Mean(few, ownersEpsilon, mse).Mean, s.Mean(many, ownersEpsilon, mse).Mean
 	a1, a2 := s.Mean(few, ownersEpsilon, accuracy).Mean, s.Mean(many, ownersEpsilon, accuracy).Mean
 	return frame.Check{

@@ -20,10 +20,10 @@ var fig6Counts = []int{1_000, 3_000, 5_000, 7_000, 9_000}
 
 // fig6Series is a mechanism and a number of samples.
 func fig6Series(m mechanism, samples int) string {
-	return fmt.Sprintf("%s of %d samples", line(ofMNIST, m.name), samples)
+	return fmt.Sprintf("%s of %d samples", seriesName(ofMNIST, m.name), samples)
 }
 
-func fig6() *frame.Figure {
+func newFig6() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig6", Paper: paper + ", Figure 6", Data: dataNames(ofMNIST), Repeats: 10,
 		Title:    "MNIST: nearest centroid, accuracy against samples",
@@ -40,12 +40,12 @@ func fig6() *frame.Figure {
 }
 
 func openFig6(ctx context.Context, w *frame.World) (frame.Setup, error) {
-	train, test, err := mnist.open(ctx, w, manyWords)
+	train, test, err := mnist.openImages(ctx, w, manyWords)
 	if err != nil {
 		return nil, err
 	}
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
-		order := shuffled(train.Len(), r.Stream("owners"))
+		order := shuffledRows(train.Len(), r.Stream("owners"))
 		return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
 			for _, n := range fig6Counts {
 				for _, m := range []mechanism{pm, duchi} {
@@ -69,7 +69,7 @@ func drawFig6(s *frame.Summary) *plot.Lines {
 		x = append(x, float64(n))
 	}
 	for _, m := range []mechanism{pm, duchi} {
-		l.Series = append(l.Series, curve(m.long, x, func(i int) frame.Stat { return s.Mean(fig6Series(m, fig6Counts[i]), fig6Epsilon, accuracy) }))
+		l.Series = append(l.Series, newCurve(m.long, x, func(i int) frame.Stat { return s.Mean(fig6Series(m, fig6Counts[i]), fig6Epsilon, accuracy) }))
 	}
 	return l
 }
@@ -84,7 +84,7 @@ func judgeFig6(s *frame.Summary) []frame.Check {
 	for _, n := range fig6Counts {
 		d := at(n, accuracy) - s.Mean(fig6Series(duchi, n), fig6Epsilon, accuracy).Mean
 		higher.Holds = higher.Holds && d > 0
-		l.add("%+.1f points with %d", 100*d, n)
+		l.addLine("%+.1f points with %d", 100*d, n)
 	}
 	higher.Ours = l.String()
 	return []frame.Check{
@@ -102,8 +102,8 @@ func notesFig6(s *frame.Summary) []string {
 		var a, e listed
 		for _, n := range fig6Counts {
 			at := fig6Series(m, n)
-			a.add("%s with %d", percent(s.Mean(at, fig6Epsilon, accuracy)), n)
-			e.add("%.3g with %d", s.Mean(at, fig6Epsilon, mse).Mean, n)
+			a.addLine("%s with %d", formatPercent(s.Mean(at, fig6Epsilon, accuracy)), n)
+			e.addLine("%.3g with %d", s.Mean(at, fig6Epsilon, mse).Mean, n)
 		}
 		out = append(out, fmt.Sprintf("%s, accuracy: %s.", m.long, a), fmt.Sprintf("%s, mean squared error of a centroid's coordinate: %s.", m.long, e))
 	}

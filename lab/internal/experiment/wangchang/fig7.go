@@ -24,10 +24,10 @@ const (
 
 var fig7Budgets = []dp.Epsilon{0, 3 * dp.Nano, 5 * dp.Nano}
 
-// after names the error of the first so many base classifiers together.
-func after(rounds int) string { return fmt.Sprintf("error_after_%d", rounds) }
+// errorName names the error of the first so many base classifiers together.
+func errorName(rounds int) string { return fmt.Sprintf("error_after_%d", rounds) }
 
-func fig7() *frame.Figure {
+func newFig7() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig7", Paper: paper + ", Figure 7", Data: dataNames(sources...), Repeats: 5, Quick: 1,
 		Title: "Boosted nearest centroids, error against base classifiers",
@@ -40,7 +40,7 @@ func fig7() *frame.Figure {
 	}
 	for _, s := range sources {
 		for _, reading := range []string{byCountName, byWeightName} {
-			f.Points = append(f.Points, budgetPoints(line(s, reading), noteOf(s, manyWords), fig7Budgets)...)
+			f.Points = append(f.Points, budgetPoints(seriesName(s, reading), noteOf(s, manyWords), fig7Budgets)...)
 		}
 	}
 	return f
@@ -61,10 +61,10 @@ func openFig7(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
 		order := map[source][]int{}
 		for _, s := range sources {
-			order[s] = shuffled(sets[s].train.Len(), r.Stream("owners, "+s.name))
+			order[s] = shuffledRows(sets[s].train.Len(), r.Stream("owners, "+s.name))
 		}
 		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
-			s, _, reading := parse(p.Series)
+			s, _, reading := parseSeries(p.Series)
 			return boostCentroids(ctx, r, p, sets[s], order[s], roundsOf(s), reading == byWeightName)
 		}, nil
 	}, nil
@@ -85,9 +85,9 @@ func boostCentroids(ctx context.Context, r frame.Repeat, p frame.Point, of sampl
 		if err := ctx.Err(); err != nil {
 			return frame.Measurement{}, err
 		}
-		c := centroids(of.train, order[m*n:(m+1)*n], b.weight, most, law, byWeight, src)
-		b.add(nearest(of.train, c), nearest(of.test, c))
-		out.Values = append(out.Values, frame.Value{Metric: after(m + 1), Value: b.errorRate(of.test.y)})
+		c := perturbCentroids(of.train, order[m*n:(m+1)*n], b.weight, most, law, byWeight, src)
+		b.addClassifier(nearestClass(of.train, c), nearestClass(of.test, c))
+		out.Values = append(out.Values, frame.Value{Metric: errorName(m + 1), Value: b.errorRate(of.test.y)})
 		most = centroidsMost
 	}
 	return out, nil
@@ -106,7 +106,7 @@ func drawFig7(s *frame.Summary) *plot.Lines {
 			if eps > 0 {
 				name += ", ε = " + eps.String()
 			}
-			c := curve(name, counting(roundsOf(of)), func(m int) frame.Stat { return s.Mean(line(of, byWeightName), eps, after(m+1)) })
+			c := newCurve(name, countTo(roundsOf(of)), func(m int) frame.Stat { return s.Mean(seriesName(of, byWeightName), eps, errorName(m+1)) })
 			c.Stroke, c.Like = []plot.Stroke{plot.Solid, plot.Dashed, plot.Points}[i], first
 			if first == "" {
 				first = name
@@ -117,30 +117,30 @@ func drawFig7(s *frame.Summary) *plot.Lines {
 	return l
 }
 
-// counting is 1..n.
-func counting(n int) (out []float64) {
+// countTo is 1..n.
+func countTo(n int) (out []float64) {
 	for i := range n {
 		out = append(out, float64(i+1))
 	}
 	return out
 }
 
-// lift is how many points of error boosting takes off the first classifier.
-func lift(s *frame.Summary, of source, reading string, eps dp.Epsilon) float64 {
-	return s.Mean(line(of, reading), eps, after(1)).Mean - s.Mean(line(of, reading), eps, after(roundsOf(of))).Mean
+// boostingLift is how many points of error boosting takes off the first classifier.
+func boostingLift(s *frame.Summary, of source, reading string, eps dp.Epsilon) float64 {
+	return s.Mean(seriesName(of, reading), eps, errorName(1)).Mean - s.Mean(seriesName(of, reading), eps, errorName(roundsOf(of))).Mean
 }
 
 func judgeFig7(s *frame.Summary) (out []frame.Check) {
 	for _, of := range sources {
 		for _, reading := range []string{byCountName, byWeightName} {
-			d := lift(s, of, reading, 0)
+			d := boostingLift(s, of, reading, 0)
 			out = append(out, frame.Check{
 				What: of.long + ", " + reading + ": gain without noise", Paper: "3 to 4 points (read as: 2.5 to 4.5)",
 				Ours: fmt.Sprintf("%+.1f points", 100*d), Holds: d >= 0.025 && d <= 0.045,
 			})
 		}
 		for _, eps := range fig7Budgets[1:] {
-			d := lift(s, of, byWeightName, eps)
+			d := boostingLift(s, of, byWeightName, eps)
 			out = append(out, frame.Check{
 				What: fmt.Sprintf("%s, %s: gain at ε = %s", of.long, byWeightName, eps), Paper: "still lower than the first round",
 				Ours: fmt.Sprintf("%+.1f points", 100*d), Holds: d > 0,
@@ -158,7 +158,7 @@ func notesFig7(s *frame.Summary) []string {
 			for _, eps := range fig7Budgets {
 				var l listed
 				for m := range roundsOf(of) {
-					l.add("%s", percent(s.Mean(line(of, reading), eps, after(m+1))))
+					l.addLine("%s", formatPercent(s.Mean(seriesName(of, reading), eps, errorName(m+1))))
 				}
 				at := "without noise"
 				if eps > 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-func fig9() *frame.Figure {
-	return invented.hits("9", "The hitting rates increase with ε; from ε = 3 on PM finds one of the three best attributes in almost all runs.",
+func newFig9() *frame.Figure {
+	return invented.newHits("9", "The hitting rates increase with ε; from ε = 3 on PM finds one of the three best attributes in almost all runs.",
 		func(s *frame.Summary) []frame.Check {
 			st := s.Mean(pm.name, 3*dp.Nano, top3)
 			return []frame.Check{
-				grows(s, pm), grows(s, duchi),
-				{What: "PM: top-3 rate at ε = 3", Paper: "almost 100 % (read as: at least 95 %)", Ours: rate(st), Holds: st.Mean >= 0.95},
+				checkGrowth(s, pm), checkGrowth(s, duchi),
+				{What: "PM: top-3 rate at ε = 3", Paper: "almost 100 % (read as: at least 95 %)", Ours: formatRate(st), Holds: st.Mean >= 0.95},
 			}
 		})
 }

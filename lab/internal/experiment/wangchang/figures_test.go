@@ -20,7 +20,7 @@ func canned(f *frame.Figure, value func(p frame.Point, metric string) float64) *
 			return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
 				metrics := []string{accuracy, balanced, auc, mse, mseClosedForm, boostedLift, top1, top3}
 				for m := range 20 {
-					metrics = append(metrics, after(m+1))
+					metrics = append(metrics, errorName(m+1))
 				}
 				var out frame.Measurement
 				for _, m := range metrics {
@@ -72,7 +72,7 @@ func TestFiguresSayWhatIsNotCovered(t *testing.T) {
 func TestTable2OfThePaperIsReproduced(t *testing.T) {
 	printed := func(swap bool) func(p frame.Point, metric string) float64 {
 		return func(p frame.Point, metric string) float64 {
-			s, m, _ := parse(strings.TrimSuffix(p.Series, asWhole))
+			s, m, _ := parseSeries(strings.TrimSuffix(p.Series, asWhole))
 			if swap && m.name == pm.name {
 				m = duchi
 			} else if swap && m.name == duchi.name {
@@ -86,20 +86,20 @@ func TestTable2OfThePaperIsReproduced(t *testing.T) {
 			return 1
 		}
 	}
-	res := run1(t, canned(table2(), printed(false)))
+	res := run1(t, canned(newTable2(), printed(false)))
 	for _, c := range res.Verdict.Checks {
 		if !c.Holds {
 			t.Errorf("%s: the paper says %s, its table %s", c.What, c.Paper, c.Ours)
 		}
 	}
-	if res := run1(t, canned(table2(), printed(true))); res.Verdict.Outcome == frame.Reproduced {
+	if res := run1(t, canned(newTable2(), printed(true))); res.Verdict.Outcome == frame.Reproduced {
 		t.Error("Duchi's errors pass for PM's")
 	}
 }
 
 // A figure in which all mechanisms do as well says nothing for PM.
 func TestHighestNeedsADifference(t *testing.T) {
-	res := run1(t, canned(fig3(), func(frame.Point, string) float64 { return 0.5 }))
+	res := run1(t, canned(newFig3(), func(frame.Point, string) float64 { return 0.5 }))
 	for _, c := range res.Verdict.Checks {
 		if strings.Contains(c.What, "accuracy of PM") && c.Paper == "the highest at every ε" && c.Holds {
 			t.Errorf("%s holds", c.What)
@@ -110,9 +110,9 @@ func TestHighestNeedsADifference(t *testing.T) {
 func TestSeriesAreRead(t *testing.T) {
 	for _, s := range append(sources, ofBrazil) {
 		for _, m := range all {
-			gotS, gotM, rest := parse(line(s, m.name))
+			gotS, gotM, rest := parseSeries(seriesName(s, m.name))
 			if gotS != s || gotM.name != m.name || rest != m.name {
-				t.Errorf("%q is read as %v, %s, %q", line(s, m.name), gotS, gotM.name, rest)
+				t.Errorf("%q is read as %v, %s, %q", seriesName(s, m.name), gotS, gotM.name, rest)
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func TestSmallWorld(t *testing.T) {
 	fig6Counts = []int{100, 300, 900}
 	fourNine.owners, fourNine.rounds = 60, 5
 	out := t.TempDir()
-	for _, f := range []*frame.Figure{fig6(), fig8(), fourNine.boosts("10")} {
+	for _, f := range []*frame.Figure{newFig6(), newFig8(), fourNine.newBoosts("10")} {
 		o := frame.Options{Out: out, Repeats: 1, Seed: 3, Datasets: dir}
 		res, err := f.Run(t.Context(), o)
 		if err != nil {
@@ -143,7 +143,7 @@ func TestSmallWorld(t *testing.T) {
 				t.Errorf("%s, %s: bill %g", f.Name, r.Series, r.Bill)
 			}
 		}
-		if f.Name == fig6().Name {
+		if f.Name == newFig6().Name {
 			continue // once is enough of the slowest
 		}
 		o.Out = t.TempDir()
@@ -178,13 +178,13 @@ func TestPMIsBelowDuchi(t *testing.T) {
 // Ten reports of an owner, each at ε, cost it ten times as much; one costs ε.
 func TestBillOfTenReports(t *testing.T) {
 	l := rows(40, 3, imageClasses, "bill")
-	c := newClassifiers(fitOwners(l, upTo(40), 4, ones(40)), l)
+	c := newClassifiers(fitOwners(l, upTo(40), 4, onesOf(40)), l)
 	r := frame.Repeat{}
 	p := frame.Point{Series: "mnist pm", Epsilon: dp.Nano}
-	if bill := c.measure(r, p, pm, false).Bill; bill != imageClasses*dp.Nano {
+	if bill := c.measureOwners(r, p, pm, false).Bill; bill != imageClasses*dp.Nano {
 		t.Errorf("ten reports cost %s", bill)
 	}
-	if bill := c.measure(r, p, pm, true).Bill; bill != dp.Nano {
+	if bill := c.measureOwners(r, p, pm, true).Bill; bill != dp.Nano {
 		t.Errorf("one report costs %s", bill)
 	}
 }

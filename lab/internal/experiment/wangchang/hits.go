@@ -39,12 +39,12 @@ var (
 )
 
 func openFourNine(ctx context.Context, w *frame.World) (train, test bits, err error) {
-	all, unseen, err := mnist.open(ctx, w, fewWords)
+	all, unseen, err := mnist.openImages(ctx, w, fewWords)
 	if err != nil {
 		return train, test, err
 	}
 	of := func(l labelled) bits {
-		b := above(l.subset(slices.Concat(l.byClass()[4], l.byClass()[9])))
+		b := bitsAbove(l.subsetRows(slices.Concat(l.byClass()[4], l.byClass()[9])))
 		for i, y := range b.y {
 			b.y[i] = y / 9
 		}
@@ -68,8 +68,8 @@ const (
 	top3 = "top_3"
 )
 
-// hits is a figure of how often the best attribute is found.
-func (t table) hits(number, says string, judge func(s *frame.Summary) []frame.Check) *frame.Figure {
+// newHits is a figure of how often the best attribute is found.
+func (t table) newHits(number, says string, judge func(s *frame.Summary) []frame.Check) *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 100, Quick: 10,
 		Title: t.long + ": best attribute, top-k hitting rate against ε",
@@ -89,24 +89,24 @@ func (t table) openHits(ctx context.Context, w *frame.World) (frame.Setup, error
 	if err != nil {
 		return nil, err
 	}
-	even := ones(len(train.y))
+	even := onesOf(len(train.y))
 	exact := make([]float64, 2*train.d)
-	train.differences(upTo(len(train.y)), even, exact)
-	best := ranking(gains(exact))
+	train.crossDifferences(upTo(len(train.y)), even, exact)
+	best := rankAttributes(splitGains(exact))
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
-		sent := train.shares(shuffled(len(train.y), r.Stream("owners")), t.owners, even, 1)
+		sent := train.reportedShares(shuffledRows(len(train.y), r.Stream("owners")), t.owners, even, 1)
 		return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
-			_, m, _ := parse(" " + p.Series)
+			_, m, _ := parseSeries(" " + p.Series)
 			src := r.Stream(p.Series + ", ε = " + p.Epsilon.String())
-			found := feature.ArgMax(gains(m.make(2*train.d, p.Epsilon.Float()).Sum(sent, 0, t.owners, src)))
+			found := feature.ArgMax(splitGains(m.make(2*train.d, p.Epsilon.Float()).Sum(sent, 0, t.owners, src)))
 			return frame.Measurement{Bill: p.Epsilon, Values: []frame.Value{
-				{Metric: top1, Value: within(best[:1], found)}, {Metric: top3, Value: within(best[:3], found)},
+				{Metric: top1, Value: shareWithin(best[:1], found)}, {Metric: top3, Value: shareWithin(best[:3], found)},
 			}}, nil
 		}, nil
 	}, nil
 }
 
-func within(best []int, found int) float64 {
+func shareWithin(best []int, found int) float64 {
 	if slices.Contains(best, found) {
 		return 1
 	}
@@ -119,8 +119,8 @@ func (t table) drawHits(s *frame.Summary) *plot.Lines {
 		XLabel: "ε of each report", YLabel: "share of runs", YTo: 1, Note: "Solid: among the best three. Dashed: the best. " + t.note,
 	}
 	for _, m := range []mechanism{pm, duchi} {
-		three := curve(m.long+", top 3", floats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top3) })
-		one := curve(m.long+", top 1", floats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top1) })
+		three := newCurve(m.long+", top 3", epsilonFloats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top3) })
+		one := newCurve(m.long+", top 1", epsilonFloats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top1) })
 		three.Low, three.High, one.Low, one.High = nil, nil, nil, nil
 		one.Like, one.Stroke = three.Name, plot.Dashed
 		l.Series = append(l.Series, three, one)
@@ -128,8 +128,10 @@ func (t table) drawHits(s *frame.Summary) *plot.Lines {
 	return l
 }
 
-// rate is a share of runs with the standard error of that many.
-func rate(st frame.Stat) string { return fmt.Sprintf("%.0f ± %.0f %%", 100*st.Mean, 100*st.StdErr) }
+// formatRate is a share of runs with the standard error of that many.
+func formatRate(st frame.Stat) string {
+	return fmt.Sprintf("%.0f ± %.0f %%", 100*st.Mean, 100*st.StdErr)
+}
 
 func (t table) notesHits(s *frame.Summary) []string {
 	out := []string{t.note}
@@ -137,7 +139,7 @@ func (t table) notesHits(s *frame.Summary) []string {
 		for _, metric := range []string{top1, top3} {
 			var l listed
 			for _, eps := range hitBudgets {
-				l.add("%s at ε = %s", rate(s.Mean(m.name, eps, metric)), eps)
+				l.addLine("%s at ε = %s", formatRate(s.Mean(m.name, eps, metric)), eps)
 			}
 			out = append(out, fmt.Sprintf("%s, %s: %s.", m.long, metric, l))
 		}
@@ -145,8 +147,8 @@ func (t table) notesHits(s *frame.Summary) []string {
 	return append(out, "± is the standard error of the share.")
 }
 
-// grows checks that a mechanism's hitting rate is higher at the largest ε.
-func grows(s *frame.Summary, m mechanism) frame.Check {
+// checkGrowth checks that a mechanism's hitting rate is higher at the largest ε.
+func checkGrowth(s *frame.Summary, m mechanism) frame.Check {
 	first, last := hitBudgets[0], hitBudgets[len(hitBudgets)-1]
 	a, b := s.Mean(m.name, first, top3).Mean, s.Mean(m.name, last, top3).Mean
 	return frame.Check{
@@ -155,12 +157,12 @@ func grows(s *frame.Summary, m mechanism) frame.Check {
 	}
 }
 
-// near checks a stated rate. A printed share of 100 runs has a standard error
+// checkNear checks a stated rate. A printed share of 100 runs has a standard error
 // of up to 5 points, and ours another.
-func near(s *frame.Summary, m mechanism, eps dp.Epsilon, metric, what string, stated float64) frame.Check {
+func checkNear(s *frame.Summary, m mechanism, eps dp.Epsilon, metric, what string, stated float64) frame.Check {
 	st := s.Mean(m.name, eps, metric)
 	return frame.Check{
 		What: fmt.Sprintf("%s: %s rate at ε = %s", m.long, what, eps), Paper: fmt.Sprintf("about %.0f %% (read as: within 15 points)", 100*stated),
-		Ours: rate(st), Holds: st.Mean >= stated-0.15 && st.Mean <= stated+0.15,
+		Ours: formatRate(st), Holds: st.Mean >= stated-0.15 && st.Mean <= stated+0.15,
 	}
 }

@@ -47,7 +47,7 @@ func paperSeries(data string, c wire.Classifier, rounds int) string {
 	return fmt.Sprintf("%s %s %s %d", data, c, paperMode, rounds)
 }
 
-func honesty() *frame.Figure {
+func newHonesty() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/honesty", Paper: "none: what section 2.5 of our threat model asks, " + paper, Data: strings.Join(honestData, "+"), Repeats: 10, Quick: 1,
 		Title: "The price of honesty: mode local against mode paper",
@@ -103,7 +103,7 @@ func openHonesty(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			if err != nil {
 				return frame.Measurement{}, err
 			}
-			values, err := scores(m, set.test)
+			values, err := scoreModel(m, set.test)
 			return frame.Measurement{Values: values, Bill: p.Epsilon}, err
 		}, nil
 	}, nil
@@ -117,8 +117,8 @@ func honestModel(ctx context.Context, r frame.Repeat, p frame.Point, train *data
 	return fitOwn(ctx, r, p.Series, train, wire.Mode(mode), c, p.Epsilon)
 }
 
-// scores tests a model.
-func scores(m *model.Model, test *dataset.Table) ([]frame.Value, error) {
+// scoreModel tests a model.
+func scoreModel(m *model.Model, test *dataset.Table) ([]frame.Value, error) {
 	bound, err := m.Bind(test.Schema)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func judgeHonesty(s *frame.Summary) (out []frame.Check) {
 				for _, eps := range honestBudgets {
 					d := s.Mean(ownSeries(data, c, wire.Local), eps, metric).Mean - bestPaper(s, data, c, eps, metric).Mean
 					check.Holds = check.Holds && d >= -0.01
-					l.add("%+.1f at ε = %s", 100*d, eps)
+					l.addLine("%+.1f at ε = %s", 100*d, eps)
 				}
 				check.Ours = l.String()
 				out = append(out, check)
@@ -190,7 +190,7 @@ func notesHonesty(s *frame.Summary) (out []string) {
 					var l listed
 					for _, eps := range honestBudgets {
 						st := s.Mean(name, eps, metric)
-						l.add("%.3f ± %.3f at ε = %s", st.Mean, st.StdDev, eps)
+						l.addLine("%.3f ± %.3f at ε = %s", st.Mean, st.StdDev, eps)
 					}
 					out = append(out, fmt.Sprintf("%s, %s: %s.", name, metric, l))
 				}
@@ -209,8 +209,8 @@ func drawHonesty(s *frame.Summary) *plot.Lines {
 		References: []plot.Reference{{Name: "published, ε = 1", Y: publishedAUC}},
 	}
 	for _, c := range honestClassifiers {
-		ours := curve(string(c)+", local", floats(honestBudgets), func(i int) frame.Stat { return s.Mean(ownSeries(honestData[0], c, wire.Local), honestBudgets[i], auc) })
-		theirs := curve(string(c)+", paper", floats(honestBudgets), func(i int) frame.Stat { return bestPaper(s, honestData[0], c, honestBudgets[i], auc) })
+		ours := newCurve(string(c)+", local", epsilonFloats(honestBudgets), func(i int) frame.Stat { return s.Mean(ownSeries(honestData[0], c, wire.Local), honestBudgets[i], auc) })
+		theirs := newCurve(string(c)+", paper", epsilonFloats(honestBudgets), func(i int) frame.Stat { return bestPaper(s, honestData[0], c, honestBudgets[i], auc) })
 		theirs.Stroke, theirs.Like = plot.Dashed, ours.Name
 		l.Series = append(l.Series, ours, theirs)
 	}

@@ -32,10 +32,10 @@ func dictionaryNote(words int) string {
 	return fmt.Sprintf("%d words, dictionary learned from unperturbed images", words)
 }
 
-// open returns the training and the test images as bags of words in
+// openImages returns the training and the test images as bags of words in
 // [-1, 1]^words. The dictionary is learned once, from all training images.
-func (s images) open(ctx context.Context, w *frame.World, words int) (train, test labelled, err error) {
-	pixels, err := s.read(w, "train-images-idx3-ubyte.gz")
+func (s images) openImages(ctx context.Context, w *frame.World, words int) (train, test labelled, err error) {
+	pixels, err := s.readFile(w, "train-images-idx3-ubyte.gz")
 	if err != nil {
 		return train, test, err
 	}
@@ -60,13 +60,13 @@ func (s images) open(ctx context.Context, w *frame.World, words int) (train, tes
 		if err != nil {
 			return matrix{}, fmt.Errorf("experiment: %s: %w", s.long, err)
 		}
-		return matrix{m.Width, spread(m.Cells)}, nil
+		return matrix{m.Width, rescaleShares(m.Cells)}, nil
 	}
 	trainBags, err := bags("train", pixels)
 	if err != nil {
 		return train, test, err
 	}
-	unseen, err := s.read(w, "t10k-images-idx3-ubyte.gz")
+	unseen, err := s.readFile(w, "t10k-images-idx3-ubyte.gz")
 	if err != nil {
 		return train, test, err
 	}
@@ -74,16 +74,16 @@ func (s images) open(ctx context.Context, w *frame.World, words int) (train, tes
 	if err != nil {
 		return train, test, err
 	}
-	if train, err = s.label(w, "train-labels-idx1-ubyte.gz", trainBags); err != nil {
+	if train, err = s.labelBags(w, "train-labels-idx1-ubyte.gz", trainBags); err != nil {
 		return train, test, err
 	}
-	test, err = s.label(w, "t10k-labels-idx1-ubyte.gz", testBags)
+	test, err = s.labelBags(w, "t10k-labels-idx1-ubyte.gz", testBags)
 	return train, test, err
 }
 
-// spread takes shares of blocks to [-1, 1], in place: their square roots, up to
+// rescaleShares takes shares of blocks to [-1, 1], in place: their square roots, up to
 // a tenth of the blocks. Both bounds are public.
-func spread(shares []float32) []float32 {
+func rescaleShares(shares []float32) []float32 {
 	const most = 0.1
 	for i, s := range shares {
 		shares[i] = float32(2*math.Sqrt(min(1, float64(s)/most)) - 1)
@@ -91,8 +91,8 @@ func spread(shares []float32) []float32 {
 	return shares
 }
 
-func (s images) label(w *frame.World, file string, bags matrix) (labelled, error) {
-	text, err := s.read(w, file)
+func (s images) labelBags(w *frame.World, file string, bags matrix) (labelled, error) {
+	text, err := s.readFile(w, file)
 	if err != nil {
 		return labelled{}, err
 	}
@@ -106,8 +106,8 @@ func (s images) label(w *frame.World, file string, bags matrix) (labelled, error
 	return labelled{bags, y, imageClasses}, nil
 }
 
-// read unpacks a file of the data folder.
-func (s images) read(w *frame.World, name string) ([]byte, error) {
+// readFile unpacks a file of the data folder.
+func (s images) readFile(w *frame.World, name string) ([]byte, error) {
 	path, err := w.File(s.folder + "/" + name)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func TestOpenImages(t *testing.T) {
 	dir := digits(t, 300, 100)
 	w := frame.NewWorld(dir)
 	w.Cache = filepath.Join(t.TempDir(), "cache")
-	train, test, err := mnist.open(t.Context(), w, 12)
+	train, test, err := mnist.openImages(t.Context(), w, 12)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,15 +81,15 @@ func TestOpenImages(t *testing.T) {
 		}
 	}
 	// Directions are what the descriptors see.
-	c := centroids(train, upTo(300), ones(300), 1, nil, false, nil)
-	if a := accuracyOf(nearest(test, c), test.y); a < 0.9 {
+	c := perturbCentroids(train, upTo(300), onesOf(300), 1, nil, false, nil)
+	if a := accuracyOf(nearestClass(test, c), test.y); a < 0.9 {
 		t.Errorf("accuracy %g", a)
 	}
 	files, err := os.ReadDir(w.Cache)
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%d files are kept, %v", len(files), err)
 	}
-	again, _, err := mnist.open(t.Context(), w, 12)
+	again, _, err := mnist.openImages(t.Context(), w, 12)
 	if err != nil || !slices.Equal(again.Rows.(matrix).cells, train.Rows.(matrix).cells) {
 		t.Errorf("kept features differ, %v", err)
 	}
@@ -101,16 +101,16 @@ func TestOpenImages(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mnist", "train-labels-idx1-ubyte.gz"), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := mnist.open(t.Context(), w, 12); err == nil || !strings.Contains(err.Error(), "100 labels for 300 images") {
+	if _, _, err := mnist.openImages(t.Context(), w, 12); err == nil || !strings.Contains(err.Error(), "100 labels for 300 images") {
 		t.Error(err)
 	}
-	if _, _, err := mnist.open(t.Context(), frame.NewWorld(filepath.Join(dir, "none")), 12); err == nil {
+	if _, _, err := mnist.openImages(t.Context(), frame.NewWorld(filepath.Join(dir, "none")), 12); err == nil {
 		t.Error("a missing folder is no error")
 	}
 }
 
 func TestSpread(t *testing.T) {
-	got := spread([]float32{0, 0.025, 0.1, 0.4})
+	got := rescaleShares([]float32{0, 0.025, 0.1, 0.4})
 	for i, want := range []float64{-1, 0, 1, 1} {
 		if math.Abs(float64(got[i])-want) > 1e-6 {
 			t.Errorf("%v", got)

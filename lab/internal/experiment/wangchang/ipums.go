@@ -55,16 +55,16 @@ type extract struct {
 	y     []uint8
 }
 
-func (e *extract) columns() int { return 1 + len(e.used) }
-func (e *extract) Len() int     { return len(e.y) }
-func (e *extract) Dim() int     { return e.width }
+func (e *extract) columnCount() int { return 1 + len(e.used) }
+func (e *extract) Len() int         { return len(e.y) }
+func (e *extract) Dim() int         { return e.width }
 
 // Row is the age, scaled, and -1 or 1 for each code and for any other.
 func (e *extract) Row(i int, out []float64) {
 	for j := range out {
 		out[j] = -1
 	}
-	cells := e.cells[i*e.columns() : (i+1)*e.columns()]
+	cells := e.cells[i*e.columnCount() : (i+1)*e.columnCount()]
 	out[0] = 2*float64(cells[0])/oldest - 1
 	at := 1
 	for k, v := range e.used {

@@ -119,7 +119,7 @@ func TestBrazil(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"", centroid} {
-		if m := res.Summary.Mean(line(ofBrazil, kind+noNoise), 0, accuracy).Mean; m < 0.99 {
+		if m := res.Summary.Mean(seriesName(ofBrazil, kind+noNoise), 0, accuracy).Mean; m < 0.99 {
 			t.Errorf("%saccuracy without noise is %g", kind, m)
 		}
 	}

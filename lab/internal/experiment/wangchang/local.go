@@ -18,14 +18,14 @@ type classifiers struct {
 	test   labelled
 }
 
-// measure perturbs every owner's parameters and averages them.
-func (c classifiers) measure(r frame.Repeat, p frame.Point, m mechanism, whole bool) frame.Measurement {
+// measureOwners perturbs every owner's parameters and averages them.
+func (c classifiers) measureOwners(r frame.Repeat, p frame.Point, m mechanism, whole bool) frame.Measurement {
 	parameters := c.mean
 	var bill dp.Epsilon
 	values := []frame.Value{}
 	if p.Epsilon > 0 {
 		make := func(d int) continuous.Mechanism { return m.make(d, p.Epsilon.Float()) }
-		parameters = c.fits.mean(make, whole, r.Stream(p.Series+", ε = "+p.Epsilon.String()))
+		parameters = c.fits.meanOfOwners(make, whole, r.Stream(p.Series+", ε = "+p.Epsilon.String()))
 		d := c.fits.d
 		bill = p.Epsilon * dp.Epsilon(c.fits.classes)
 		if whole {
@@ -35,25 +35,25 @@ func (c classifiers) measure(r frame.Repeat, p frame.Point, m mechanism, whole b
 			frame.Value{Metric: mse, Value: squaredError(parameters, c.mean)},
 			frame.Value{Metric: mseClosedForm, Value: closedForm(make(d), c.square, c.fits.Len())})
 	}
-	values = append(values, frame.Value{Metric: accuracy, Value: accuracyOf(classify(c.test, parameters), c.test.y)})
+	values = append(values, frame.Value{Metric: accuracy, Value: accuracyOf(classifyRows(c.test, parameters), c.test.y)})
 	return frame.Measurement{Values: values, Bill: bill}
 }
 
 func newClassifiers(f fits, test labelled) classifiers {
-	return classifiers{f, f.mean(nil, false, nil), f.meanSquare(), test}
+	return classifiers{f, f.meanOfOwners(nil, false, nil), f.meanSquare(), test}
 }
 
 // localImages are a set of images whose owners are drawn anew in each repeat.
 type localImages struct{ train, test labelled }
 
 func openImages(ctx context.Context, w *frame.World, s images, words int) (localImages, error) {
-	train, test, err := s.open(ctx, w, words)
+	train, test, err := s.openImages(ctx, w, words)
 	return localImages{train, test}, err
 }
 
-func (l localImages) owners(r frame.Repeat, owners int) classifiers {
-	order := shuffled(l.train.Len(), r.Stream("owners"))
-	return newClassifiers(fitOwners(l.train, order, owners, ones(l.train.Len())), l.test)
+func (l localImages) firstOwners(r frame.Repeat, owners int) classifiers {
+	order := shuffledRows(l.train.Len(), r.Stream("owners"))
+	return newClassifiers(fitOwners(l.train, order, owners, onesOf(l.train.Len())), l.test)
 }
 
 // localPeople are the owners of the stand-in, the same in every repeat.
@@ -63,13 +63,13 @@ func localPeople(ctx context.Context, w *frame.World, owners int) (classifiers, 
 		return classifiers{}, err
 	}
 	_, test := standIn(0)
-	test.Rows = unsigned(test)
+	test.Rows = unsignedRows(test)
 	return newClassifiers(fits{m, 1, m.width}, test), nil
 }
 
-// unsigned are people's vectors as the local classifiers see them: binary
+// unsignedRows are people's vectors as the local classifiers see them: binary
 // dimensions in {0, 1}.
-func unsigned(l labelled) continuous.Rows { return l.Rows.(signed).Vectors }
+func unsignedRows(l labelled) continuous.Rows { return l.Rows.(signed).Vectors }
 
 // budgetPoints are a mechanism's points at each ε.
 func budgetPoints(series, parameters string, budgets []dp.Epsilon) (out []frame.Point) {

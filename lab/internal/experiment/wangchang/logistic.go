@@ -47,11 +47,11 @@ func newFitter(x design, weight []float64, d int) *fitter {
 	return &fitter{x: x, d: d, weight: weight, upper: u.RawTriangular().Data}
 }
 
-// fit returns the minimiser for one choice of signs, and the gradient's length
+// fitSigns returns the minimiser for one choice of signs, and the gradient's length
 // there as certificate. Without intercept: each image's shares add up, and each
 // category's levels do. Steps are L-BFGS from the factor (Nocedal and Wright,
 // Algorithm 7.4); their number is bounded.
-func (f *fitter) fit(sign []float64) (theta []float64, gradNorm float64) {
+func (f *fitter) fitSigns(sign []float64) (theta []float64, gradNorm float64) {
 	f.steps, f.falls, f.curves = f.steps[:0], f.falls[:0], f.curves[:0]
 	n := float64(f.x.rows())
 	theta = make([]float64, f.d)
@@ -71,10 +71,10 @@ func (f *fitter) fit(sign []float64) (theta []float64, gradNorm float64) {
 	const steps = 100
 	g := gradient()
 	for range steps {
-		if math.Sqrt(dot(g, g)) <= fitted {
+		if math.Sqrt(dotProduct(g, g)) <= fitted {
 			break
 		}
-		step := f.direction(g)
+		step := f.newtonDirection(g)
 		for j, s := range step {
 			theta[j] += s
 		}
@@ -82,25 +82,25 @@ func (f *fitter) fit(sign []float64) (theta []float64, gradNorm float64) {
 		for j := range g {
 			g[j] = next[j] - g[j]
 		}
-		if curve := dot(step, g); curve > 0 {
+		if curve := dotProduct(step, g); curve > 0 {
 			f.steps, f.falls, f.curves = append(f.steps, step), append(f.falls, g), append(f.curves, 1/curve)
 		}
 		g = next
 	}
-	return theta, math.Sqrt(dot(g, g))
+	return theta, math.Sqrt(dotProduct(g, g))
 }
 
-// direction is -(corrected Hessian)⁻¹·g.
-func (f *fitter) direction(g []float64) []float64 {
+// newtonDirection is -(corrected Hessian)⁻¹·g.
+func (f *fitter) newtonDirection(g []float64) []float64 {
 	q := append([]float64(nil), g...)
 	part := make([]float64, len(f.steps))
 	for i := len(f.steps) - 1; i >= 0; i-- {
-		part[i] = f.curves[i] * dot(f.steps[i], q)
-		add(q, -part[i], f.falls[i])
+		part[i] = f.curves[i] * dotProduct(f.steps[i], q)
+		addScaled(q, -part[i], f.falls[i])
 	}
-	f.solve(q)
+	f.solveSystem(q)
 	for i, s := range f.steps {
-		add(q, part[i]-f.curves[i]*dot(f.falls[i], q), s)
+		addScaled(q, part[i]-f.curves[i]*dotProduct(f.falls[i], q), s)
 	}
 	for j := range q {
 		q[j] = -q[j]
@@ -108,20 +108,20 @@ func (f *fitter) direction(g []float64) []float64 {
 	return q
 }
 
-// solve replaces q by the solution v of UᵀU·v = q.
-func (f *fitter) solve(q []float64) {
+// solveSystem replaces q by the solution v of UᵀU·v = q.
+func (f *fitter) solveSystem(q []float64) {
 	d, u := f.d, f.upper
 	for i := range d {
 		q[i] /= u[i*d+i]
-		add(q[i+1:], -q[i], u[i*d+i+1:(i+1)*d])
+		addScaled(q[i+1:], -q[i], u[i*d+i+1:(i+1)*d])
 	}
 	for i := d - 1; i >= 0; i-- {
-		q[i] = (q[i] - dot(u[i*d+i+1:(i+1)*d], q[i+1:])) / u[i*d+i]
+		q[i] = (q[i] - dotProduct(u[i*d+i+1:(i+1)*d], q[i+1:])) / u[i*d+i]
 	}
 }
 
-// add adds by·v to out.
-func add(out []float64, by float64, v []float64) {
+// addScaled adds by·v to out.
+func addScaled(out []float64, by float64, v []float64) {
 	out = out[:len(v)]
 	for j, x := range v {
 		out[j] += by * x

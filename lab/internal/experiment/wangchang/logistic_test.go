@@ -72,18 +72,18 @@ func TestFitIsTheMinimiser(t *testing.T) {
 	for i := range weight {
 		weight[i] = 0.2 + float64(i%5)
 	}
-	sign := signs(l.y, 1)
+	sign := classSigns(l.y, 1)
 	x := denseOf(l.Rows, upTo(n))
 	f := newFitter(x, weight, d)
 	for range 2 { // a fitter forgets what it fitted before
-		theta, norm := f.fit(sign)
+		theta, norm := f.fitSigns(sign)
 		if !(norm <= fitted) {
 			t.Errorf("the gradient has length %g", norm)
 		}
 		want, err := optimize.Newton(func(theta []float64) (optimize.Point, error) {
 			p := optimize.Point{Grad: make([]float64, d), Hess: make([]float64, d*d)}
 			for i := range n {
-				m := sign[i] * dot(x.row(i), theta)
+				m := sign[i] * dotProduct(x.row(i), theta)
 				p.Value += weight[i] * math.Log1p(math.Exp(-m)) / n
 				s := 1 / (1 + math.Exp(m))
 				for j, a := range x.row(i) {
@@ -118,9 +118,9 @@ func TestFitIsTheMinimiser(t *testing.T) {
 // An owner's classifier follows from its rows alone.
 func TestOwnersAreFittedAlone(t *testing.T) {
 	l := rows(60, 4, 3, "owners")
-	order := shuffled(60, replay.Seeded(1, "order"))
-	f := fitOwners(l, order, 5, ones(60))
-	again := fitOwners(l, order[12:24], 1, ones(60))
+	order := shuffledRows(60, replay.Seeded(1, "order"))
+	f := fitOwners(l, order, 5, onesOf(60))
+	again := fitOwners(l, order[12:24], 1, onesOf(60))
 	if f.Len() != 5 || f.Dim() != 12 || !slices.Equal(f.cells[12:24], again.cells) {
 		t.Errorf("the second of %d owners, of %d numbers, depends on others", f.Len(), f.Dim())
 	}
@@ -128,7 +128,7 @@ func TestOwnersAreFittedAlone(t *testing.T) {
 	for i := range l.y {
 		l.y[i] %= 2
 	}
-	if two := fitOwners(l, order, 5, ones(60)); two.Dim() != 4 {
+	if two := fitOwners(l, order, 5, onesOf(60)); two.Dim() != 4 {
 		t.Errorf("two classes have %d numbers, want one vector of 4", two.Dim())
 	}
 }
@@ -139,7 +139,7 @@ func TestFitPeople(t *testing.T) {
 	fitPeople(context.Background(), out)
 	tab := census.Generate(peopleSeed, 3*peoplePer)
 	v := census.NewVectors(tab)
-	theta, _ := newFitter(denseOf(v, upTo(tab.Rows)[2*peoplePer:]), ones(peoplePer), census.Width).fit(signs(tab.Labels[2*peoplePer:], 1))
+	theta, _ := newFitter(denseOf(v, upTo(tab.Rows)[2*peoplePer:]), onesOf(peoplePer), census.Width).fitSigns(classSigns(tab.Labels[2*peoplePer:], 1))
 	for j, want := range theta {
 		if got := float64(out.Cells[2*census.Width+j]); math.Abs(got-want) > 1e-3 {
 			t.Errorf("θ[%d] = %g, want %g", j, got, want)
@@ -177,14 +177,14 @@ func TestConstantAnswerOnTheStandIn(t *testing.T) {
 func TestClassify(t *testing.T) {
 	l := rows(50, 3, 4, "classify")
 	parameters := []float64{1, 0, 0, 0, 1, 0, 0, 0, 1, -1, -1, -1}
-	for i, got := range classify(l.Rows, parameters) {
+	for i, got := range classifyRows(l.Rows, parameters) {
 		x := row(l, i)
 		products := []float64{x[0], x[1], x[2], -x[0] - x[1] - x[2]}
 		if products[got] != slices.Max(products) {
 			t.Errorf("%v is said to be of class %d", x, got)
 		}
 	}
-	for i, got := range classify(l.Rows, parameters[:3]) {
+	for i, got := range classifyRows(l.Rows, parameters[:3]) {
 		if (got == 1) != (row(l, i)[0] > 0) {
 			t.Errorf("%v is said to be of class %d", row(l, i), got)
 		}
@@ -213,7 +213,7 @@ func TestMeanOfReports(t *testing.T) {
 	const owners, runs = 50, 300
 	l := rows(owners, 12, 2, "reports")
 	f := fits{l.Rows.(matrix), 3, 4}
-	exact := f.mean(nil, false, nil)
+	exact := f.meanOfOwners(nil, false, nil)
 	for i, want := range plainSum(f) {
 		if math.Abs(exact[i]-want/owners) > 1e-12 {
 			t.Errorf("mean %d is %g, want %g", i, exact[i], want/owners)
@@ -225,7 +225,7 @@ func TestMeanOfReports(t *testing.T) {
 			src := replay.Seeded(1, m.name)
 			got := 0.0
 			for range runs {
-				got += squaredError(f.mean(makeAt(m, 2), whole, src), exact) / runs
+				got += squaredError(f.meanOfOwners(makeAt(m, 2), whole, src), exact) / runs
 			}
 			want := closedForm(m.make(d, 2), f.meanSquare(), owners)
 			if math.Abs(got/want-1) > 6*math.Sqrt(2.0/runs/4) {

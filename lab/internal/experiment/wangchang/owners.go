@@ -24,7 +24,7 @@ func fitOwners(train labelled, order []int, owners int, weight []float64) fits {
 		first, vectors = 1, 1
 	}
 	out := fits{matrix{vectors * d, make([]float32, owners*vectors*d)}, vectors, d}
-	each(owners, func(l int) {
+	eachInParallel(owners, func(l int) {
 		own := order[l*n : (l+1)*n]
 		x := denseOf(train.Rows, own)
 		y, w := make([]uint8, n), make([]float64, n)
@@ -33,7 +33,7 @@ func fitOwners(train labelled, order []int, owners int, weight []float64) fits {
 		}
 		f := newFitter(x, w, d)
 		for k := range vectors {
-			theta, _ := f.fit(signs(y, uint8(first+k)))
+			theta, _ := f.fitSigns(classSigns(y, uint8(first+k)))
 			for j, t := range theta {
 				out.cells[l*out.width+k*d+j] = float32(t)
 			}
@@ -42,16 +42,16 @@ func fitOwners(train labelled, order []int, owners int, weight []float64) fits {
 	return out
 }
 
-// first are the fits of the first owners.
-func (f fits) first(owners int) fits {
+// firstFits are the fits of the first owners.
+func (f fits) firstFits(owners int) fits {
 	f.cells = f.cells[:owners*f.width]
 	return f
 }
 
-// mean of all owners' parameters, each perturbed at ε, and what it costs in
+// meanOfOwners of all owners' parameters, each perturbed at ε, and what it costs in
 // units of ε. Each class's vector is a report of its own, as the paper's
 // numbers require, or the whole row is one. A nil mechanism perturbs nothing.
-func (f fits) mean(make func(d int) continuous.Mechanism, whole bool, src rng.Source) []float64 {
+func (f fits) meanOfOwners(make func(d int) continuous.Mechanism, whole bool, src rng.Source) []float64 {
 	reports, d := f.classes, f.d
 	if whole {
 		reports, d = 1, f.width
@@ -88,23 +88,23 @@ func closedForm(m continuous.Mechanism, meanSquare float64, n int) float64 {
 	return (m.Variance(0) + (m.Variance(1)-m.Variance(0))*meanSquare) / float64(n)
 }
 
-// classify answers with the class of the largest product, for a single vector
+// classifyRows answers with the class of the largest product, for a single vector
 // with class 1 where the product is positive.
-func classify(rows continuous.Rows, parameters []float64) []uint8 {
+func classifyRows(rows continuous.Rows, parameters []float64) []uint8 {
 	d := rows.Dim()
 	row := make([]float64, d)
 	out := make([]uint8, rows.Len())
 	for i := range out {
 		rows.Row(i, row)
 		if len(parameters) == d {
-			if dot(row, parameters) > 0 {
+			if dotProduct(row, parameters) > 0 {
 				out[i] = 1
 			}
 			continue
 		}
-		best := dot(row, parameters[:d])
+		best := dotProduct(row, parameters[:d])
 		for k := 1; k < len(parameters)/d; k++ {
-			if s := dot(row, parameters[k*d:(k+1)*d]); s > best {
+			if s := dotProduct(row, parameters[k*d:(k+1)*d]); s > best {
 				best, out[i] = s, uint8(k)
 			}
 		}

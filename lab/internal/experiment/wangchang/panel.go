@@ -25,8 +25,8 @@ var (
 	laplace = mechanism{"laplace", "Laplace", continuous.Laplace, plot.Points}
 	three   = []mechanism{pm, duchi, laplace}
 	// What ships, on public grids.
-	discrete = mechanism{"pm-discrete", "PM, discrete", ours("piecewise"), plot.Solid}
-	hybrid   = mechanism{"hybrid-discrete", "Hybrid, discrete", ours("hybrid"), plot.Solid}
+	discrete = mechanism{"pm-discrete", "PM, discrete", shippedMechanism("piecewise"), plot.Solid}
+	hybrid   = mechanism{"hybrid-discrete", "Hybrid, discrete", shippedMechanism("hybrid"), plot.Solid}
 	all      = []mechanism{pm, duchi, laplace, discrete, hybrid}
 )
 
@@ -54,11 +54,11 @@ const (
 // printedBudgets are the paper's.
 var printedBudgets = []dp.Epsilon{1 * dp.Nano, 3 * dp.Nano, 5 * dp.Nano, 7 * dp.Nano, 9 * dp.Nano}
 
-// line is the name of a series: its data, then its mechanism or noNoise.
-func line(s source, mechanism string) string { return s.name + " " + mechanism }
+// seriesName is the name of a series: its data, then its mechanism or noNoise.
+func seriesName(s source, mechanism string) string { return s.name + " " + mechanism }
 
-// parse is the inverse of line.
-func parse(series string) (s source, m mechanism, rest string) {
+// parseSeries is the inverse of line.
+func parseSeries(series string) (s source, m mechanism, rest string) {
 	data, rest, _ := strings.Cut(series, " ")
 	for _, of := range append(sources, ofBrazil) {
 		if of.name == data {
@@ -82,8 +82,8 @@ func dataNames(of ...source) string {
 	return strings.Join(names, "+")
 }
 
-// curve is a series over numbers, with one standard deviation as spread.
-func curve(name string, x []float64, at func(i int) frame.Stat) plot.Series {
+// newCurve is a series over numbers, with one standard deviation as spread.
+func newCurve(name string, x []float64, at func(i int) frame.Stat) plot.Series {
 	s := plot.Series{Name: name}
 	for i, v := range x {
 		st := at(i)
@@ -96,7 +96,7 @@ func curve(name string, x []float64, at func(i int) frame.Stat) plot.Series {
 	return s
 }
 
-func floats(budgets []dp.Epsilon) (out []float64) {
+func epsilonFloats(budgets []dp.Epsilon) (out []float64) {
 	for _, eps := range budgets {
 		out = append(out, eps.Float())
 	}
@@ -105,16 +105,18 @@ func floats(budgets []dp.Epsilon) (out []float64) {
 
 const spreadNote = "mean ± one standard deviation of repeats"
 
-func percent(st frame.Stat) string { return fmt.Sprintf("%.1f ± %.1f %%", 100*st.Mean, 100*st.StdDev) }
+func formatPercent(st frame.Stat) string {
+	return fmt.Sprintf("%.1f ± %.1f %%", 100*st.Mean, 100*st.StdDev)
+}
 
 // listed joins items with commas.
 type listed []string
 
-func (l *listed) add(format string, a ...any) { *l = append(*l, fmt.Sprintf(format, a...)) }
-func (l listed) String() string               { return strings.Join(l, ", ") }
+func (l *listed) addLine(format string, a ...any) { *l = append(*l, fmt.Sprintf(format, a...)) }
+func (l listed) String() string                   { return strings.Join(l, ", ") }
 
-// highest checks that one series is above others at every ε.
-func highest(s *frame.Summary, what, best string, others []string, budgets []dp.Epsilon, metric string) frame.Check {
+// checkHighest checks that one series is above others at every ε.
+func checkHighest(s *frame.Summary, what, best string, others []string, budgets []dp.Epsilon, metric string) frame.Check {
 	c := frame.Check{What: what, Paper: "the highest at every ε", Holds: true}
 	var ours listed
 	for _, eps := range budgets {
@@ -126,7 +128,7 @@ func highest(s *frame.Summary, what, best string, others []string, budgets []dp.
 		}
 		if name != "" {
 			c.Holds = false
-			ours.add("at ε = %s %s is %.1f points above", eps, name, 100*(top-s.Mean(best, eps, metric).Mean))
+			ours.addLine("at ε = %s %s is %.1f points above", eps, name, 100*(top-s.Mean(best, eps, metric).Mean))
 		}
 	}
 	c.Ours = ours.String()
@@ -136,15 +138,15 @@ func highest(s *frame.Summary, what, best string, others []string, budgets []dp.
 	return c
 }
 
-// rises checks that a number is larger at the largest ε than at the smallest.
-func rises(s *frame.Summary, what string, series []string, budgets []dp.Epsilon, metric string) frame.Check {
+// checkRises checks that a number is larger at the largest ε than at the smallest.
+func checkRises(s *frame.Summary, what string, series []string, budgets []dp.Epsilon, metric string) frame.Check {
 	c := frame.Check{What: what, Paper: "improves with ε in general (read as: higher at the largest ε than at the smallest)", Holds: true}
 	first, last := budgets[0], budgets[len(budgets)-1]
 	var ours listed
 	for _, name := range series {
 		a, b := s.Mean(name, first, metric).Mean, s.Mean(name, last, metric).Mean
 		c.Holds = c.Holds && b > a
-		ours.add("%s %.1f to %.1f %%", name, 100*a, 100*b)
+		ours.addLine("%s %.1f to %.1f %%", name, 100*a, 100*b)
 	}
 	c.Ours = ours.String()
 	return c
@@ -153,7 +155,7 @@ func rises(s *frame.Summary, what string, series []string, budgets []dp.Epsilon,
 // discreteNotes compares the shipped mechanism with the printed one.
 func discreteNotes(s *frame.Summary, of []source, budgets []dp.Epsilon, metric string) (out []string) {
 	for _, o := range of {
-		d := s.Over(line(o, discrete.name), line(o, pm.name), budgets, metric)
+		d := s.Over(seriesName(o, discrete.name), seriesName(o, pm.name), budgets, metric)
 		out = append(out, fmt.Sprintf("%s, discrete PM as shipped less printed PM, mean over ε: %+.2f ± %.2f points.", o.long, 100*d.Mean, 100*d.StdErr))
 	}
 	return out
@@ -168,7 +170,7 @@ func notesOf(s *frame.Summary, series []string, budgets []dp.Epsilon, metric str
 		var l listed
 		for _, eps := range budgets {
 			if st := s.Mean(name, eps, metric); st.N > 0 {
-				l.add("%s at ε = %s", percent(st), eps)
+				l.addLine("%s at ε = %s", formatPercent(st), eps)
 			}
 		}
 		if len(l) > 0 {

@@ -29,8 +29,8 @@ func (s shipped) Sum(rows continuous.Rows, from, to int, src rng.Source) []float
 
 func (s shipped) Variance(t float64) float64 { return s.law.Variance(t) }
 
-// ours is a mechanism that ships, by its name.
-func ours(name string) func(d int, eps float64) continuous.Mechanism {
+// shippedMechanism is a mechanism that ships, by its name.
+func shippedMechanism(name string) func(d int, eps float64) continuous.Mechanism {
 	return func(d int, eps float64) continuous.Mechanism {
 		e, err := dp.EpsilonOf(eps)
 		if err == nil {

@@ -81,12 +81,12 @@ func fitPeople(ctx context.Context, out *features.Matrix) {
 	for t := range census.Parts(peopleSeed, (standInOwners+1)*peoplePer+census.PartRows) {
 		v := census.NewVectors(t)
 		owners := min(t.Rows/peoplePer, out.Rows-next)
-		each(owners, func(l int) {
+		eachInParallel(owners, func(l int) {
 			if ctx.Err() != nil {
 				return
 			}
 			from, to := l*peoplePer, (l+1)*peoplePer
-			theta, _ := newFitter(newPeople(v, from, to), ones(peoplePer), census.Width).fit(signs(t.Labels[from:to], 1))
+			theta, _ := newFitter(newPeople(v, from, to), onesOf(peoplePer), census.Width).fitSigns(classSigns(t.Labels[from:to], 1))
 			for j, x := range theta {
 				out.Cells[(next+l)*out.Width+j] = float32(x)
 			}
@@ -97,8 +97,8 @@ func fitPeople(ctx context.Context, out *features.Matrix) {
 	}
 }
 
-// signs are +1 for one class and -1 for the others.
-func signs(y []uint8, class uint8) []float64 {
+// classSigns are +1 for one class and -1 for the others.
+func classSigns(y []uint8, class uint8) []float64 {
 	out := make([]float64, len(y))
 	for i, c := range y {
 		out[i] = -1
@@ -109,8 +109,8 @@ func signs(y []uint8, class uint8) []float64 {
 	return out
 }
 
-// each calls f for 0..n-1 on all processors.
-func each(n int, f func(i int)) {
+// eachInParallel calls f for 0..n-1 on all processors.
+func eachInParallel(n int, f func(i int)) {
 	const chunk = 16
 	var workers sync.WaitGroup
 	from := make(chan int)

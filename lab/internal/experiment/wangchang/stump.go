@@ -19,8 +19,8 @@ type bits struct {
 	y  []uint8
 }
 
-// above says which numbers of each row exceed 0, the declared cut.
-func above(l labelled) bits {
+// bitsAbove says which numbers of each row exceed 0, the declared cut.
+func bitsAbove(l labelled) bits {
 	b := bits{l.Dim(), make([]uint8, l.Len()*l.Dim()), l.y}
 	row := make([]float64, l.Dim())
 	for i := range l.Len() {
@@ -34,10 +34,10 @@ func above(l labelled) bits {
 	return b
 }
 
-// differences writes, for each attribute, (s00 - s01) and (s10 - s11) of the
+// crossDifferences writes, for each attribute, (s00 - s01) and (s10 - s11) of the
 // given rows to out, of length 2d: weights of class 0 less those of class 1
 // where the attribute is 0, then where it is 1 (section 3.5.3).
-func (b bits) differences(rows []int, weight, out []float64) {
+func (b bits) crossDifferences(rows []int, weight, out []float64) {
 	clear(out)
 	for _, i := range rows {
 		w := weight[i]
@@ -50,8 +50,8 @@ func (b bits) differences(rows []int, weight, out []float64) {
 	}
 }
 
-// gains are equation 5's for each attribute.
-func gains(differences []float64) []float64 {
+// splitGains are equation 5's for each attribute.
+func splitGains(differences []float64) []float64 {
 	d := len(differences) / 2
 	out := make([]float64, d)
 	for j := range out {
@@ -60,22 +60,22 @@ func gains(differences []float64) []float64 {
 	return out
 }
 
-// ranking lists attributes by falling gain, the first of equal ones first.
-func ranking(gain []float64) []int {
+// rankAttributes lists attributes by falling gain, the first of equal ones first.
+func rankAttributes(gain []float64) []int {
 	out := upTo(len(gain))
 	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(gain[b], gain[a]) })
 	return out
 }
 
-// shares are what owners report, one owner a row: their differences per row
+// reportedShares are what owners report, one owner a row: their differences per row
 // held, over the largest weight sent, so that all lie in [-1, 1]. Weights have
 // a mean of 1; an owner whose own mean exceeds most is clamped.
-func (b bits) shares(order []int, owners int, weight []float64, most float64) matrix {
+func (b bits) reportedShares(order []int, owners int, weight []float64, most float64) matrix {
 	out := matrix{2 * b.d, make([]float32, owners*2*b.d)}
 	n := len(order) / owners
-	each(owners, func(l int) {
+	eachInParallel(owners, func(l int) {
 		own := make([]float64, 2*b.d)
-		b.differences(order[l*n:(l+1)*n], weight, own)
+		b.crossDifferences(order[l*n:(l+1)*n], weight, own)
 		for j, v := range own {
 			out.cells[l*2*b.d+j] = float32(v / float64(n) / most)
 		}
@@ -89,7 +89,7 @@ type stump struct {
 	leaf      [2]uint8 // the class where it is 0, and where it is 1
 }
 
-func (s stump) say(b bits) []uint8 {
+func (s stump) predictRows(b bits) []uint8 {
 	out := make([]uint8, len(b.y))
 	for i := range out {
 		out[i] = s.leaf[b.is[i*b.d+s.attribute]]
@@ -101,8 +101,8 @@ func (s stump) say(b bits) []uint8 {
 // weights exceed those of class 0.
 func (b bits) exactStump(rows []int, weight []float64) stump {
 	all := make([]float64, 2*b.d)
-	b.differences(rows, weight, all)
-	s := stump{attribute: feature.ArgMax(gains(all))}
+	b.crossDifferences(rows, weight, all)
+	s := stump{attribute: feature.ArgMax(splitGains(all))}
 	for v := range s.leaf {
 		if all[v*b.d+s.attribute] < 0 {
 			s.leaf[v] = 1
@@ -116,8 +116,8 @@ func (b bits) exactStump(rows []int, weight []float64) stump {
 // the answer more owners give is the leaf. Owners without rows in a branch say
 // nothing about it.
 func (b bits) printedStump(order []int, owners int, weight []float64, most float64, m continuous.Mechanism, src rng.Source) stump {
-	sent := b.shares(order, owners, weight, most)
-	s := stump{attribute: feature.ArgMax(gains(m.Sum(sent, 0, owners, src)))}
+	sent := b.reportedShares(order, owners, weight, most)
+	s := stump{attribute: feature.ArgMax(splitGains(m.Sum(sent, 0, owners, src)))}
 	for v := range s.leaf {
 		ones := 0
 		for l := range owners {

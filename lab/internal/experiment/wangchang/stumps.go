@@ -19,8 +19,8 @@ const stumpsMost = 2
 
 var stumpBudgets = []dp.Epsilon{3 * dp.Nano, 5 * dp.Nano}
 
-// boosts is a figure of boosted stumps.
-func (t table) boosts(number string) *frame.Figure {
+// newBoosts is a figure of boosted stumps.
+func (t table) newBoosts(number string) *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 5, Quick: 1,
 		Title: t.long + ": boosted stumps, error against stumps",
@@ -48,20 +48,20 @@ func (t table) openBoosts(ctx context.Context, w *frame.World) (frame.Setup, err
 	}
 	owners, unseen := tableOfBits(t.name, train), tableOfBits(t.name, test)
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
-		order := shuffled(len(train.y), r.Stream("owners"))
+		order := shuffledRows(len(train.y), r.Stream("owners"))
 		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 			if p.Series == oneReport {
 				return testLocal(ctx, r, p, owners, unseen, wire.Stump)
 			}
-			return t.boost(ctx, r, p, train, test, order)
+			return t.boostStumps(ctx, r, p, train, test, order)
 		}, nil
 	}, nil
 }
 
-func (t table) boost(ctx context.Context, r frame.Repeat, p frame.Point, train, test bits, order []int) (frame.Measurement, error) {
+func (t table) boostStumps(ctx context.Context, r frame.Repeat, p frame.Point, train, test bits, order []int) (frame.Measurement, error) {
 	b := newBoosting(labelled{y: train.y, classes: 2}, labelled{y: test.y})
 	src := r.Stream(p.Series + ", ε = " + p.Epsilon.String())
-	_, m, _ := parse(" " + p.Series)
+	_, m, _ := parseSeries(" " + p.Series)
 	out := frame.Measurement{Bill: p.Epsilon}
 	n := len(order) / t.rounds
 	most := 1.0
@@ -75,8 +75,8 @@ func (t table) boost(ctx context.Context, r frame.Repeat, p frame.Point, train, 
 		} else {
 			s = train.printedStump(order[round*n:(round+1)*n], t.owners, b.weight, most, m.make(2*train.d, p.Epsilon.Float()), src)
 		}
-		b.add(s.say(train), s.say(test))
-		out.Values = append(out.Values, frame.Value{Metric: after(round + 1), Value: b.errorRate(test.y)})
+		b.addClassifier(s.predictRows(train), s.predictRows(test))
+		out.Values = append(out.Values, frame.Value{Metric: errorName(round + 1), Value: b.errorRate(test.y)})
 		most = stumpsMost
 	}
 	return out, nil
@@ -86,11 +86,11 @@ func (t table) drawBoosts(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: t.long + ": boosted stumps", Subtitle: fmt.Sprintf("%d owners a round, printed mechanisms; mean of %d repeats", t.owners, s.Repeats),
 		XLabel: "stumps", YLabel: "test error", Spread: spreadNote, Note: "Solid: ε = 5. Dashed: ε = 3. ε covers neither leaf labels nor error sums.",
-		Series: []plot.Series{curve("no noise", counting(t.rounds), func(i int) frame.Stat { return s.Mean(noNoise, 0, after(i+1)) })},
+		Series: []plot.Series{newCurve("no noise", countTo(t.rounds), func(i int) frame.Stat { return s.Mean(noNoise, 0, errorName(i+1)) })},
 	}
 	for _, m := range []mechanism{pm, duchi} {
 		for _, eps := range []dp.Epsilon{5 * dp.Nano, 3 * dp.Nano} {
-			c := curve(fmt.Sprintf("%s, ε = %s", m.long, eps), counting(t.rounds), func(i int) frame.Stat { return s.Mean(m.name, eps, after(i+1)) })
+			c := newCurve(fmt.Sprintf("%s, ε = %s", m.long, eps), countTo(t.rounds), func(i int) frame.Stat { return s.Mean(m.name, eps, errorName(i+1)) })
 			if eps == 3*dp.Nano {
 				c.Stroke, c.Like = plot.Dashed, fmt.Sprintf("%s, ε = 5", m.long)
 			}
@@ -106,7 +106,7 @@ func (t table) drawBoosts(s *frame.Summary) *plot.Lines {
 }
 
 func (t table) judgeBoosts(s *frame.Summary) (out []frame.Check) {
-	gain := s.Mean(noNoise, 0, after(1)).Mean - s.Mean(noNoise, 0, after(t.rounds)).Mean
+	gain := s.Mean(noNoise, 0, errorName(1)).Mean - s.Mean(noNoise, 0, errorName(t.rounds)).Mean
 	out = append(out, frame.Check{
 		What: "without noise: first stump less all", Paper: "boosting is effective (read as: at least a point)",
 		Ours: fmt.Sprintf("%+.1f points", 100*gain), Holds: gain >= 0.01,
@@ -115,10 +115,10 @@ func (t table) judgeBoosts(s *frame.Summary) (out []frame.Check) {
 		c := frame.Check{What: fmt.Sprintf("PM at ε = %s: error above that without noise", eps), Paper: "similar under various numbers of stumps (read as: at most 3 points at every number)", Holds: true}
 		most := math.Inf(-1)
 		for i := range t.rounds {
-			most = max(most, s.Mean(pm.name, eps, after(i+1)).Mean-s.Mean(noNoise, 0, after(i+1)).Mean)
+			most = max(most, s.Mean(pm.name, eps, errorName(i+1)).Mean-s.Mean(noNoise, 0, errorName(i+1)).Mean)
 		}
 		c.Holds, c.Ours = most <= 0.03, fmt.Sprintf("at most %+.1f points", 100*most)
-		gain := s.Mean(pm.name, eps, after(1)).Mean - s.Mean(pm.name, eps, after(t.rounds)).Mean
+		gain := s.Mean(pm.name, eps, errorName(1)).Mean - s.Mean(pm.name, eps, errorName(t.rounds)).Mean
 		out = append(out, c, frame.Check{
 			What: fmt.Sprintf("PM at ε = %s: first stump less all", eps), Paper: "a similar gain (read as: at least a point)",
 			Ours: fmt.Sprintf("%+.1f points", 100*gain), Holds: gain >= 0.01,
@@ -132,7 +132,7 @@ func (t table) notesBoosts(s *frame.Summary) []string {
 	add := func(name, series string, eps dp.Epsilon) {
 		var l listed
 		for i := range t.rounds {
-			l.add("%s", percent(s.Mean(series, eps, after(i+1))))
+			l.addLine("%s", formatPercent(s.Mean(series, eps, errorName(i+1))))
 		}
 		out = append(out, fmt.Sprintf("%s, error by number of stumps: %s.", name, l))
 	}
@@ -140,7 +140,7 @@ func (t table) notesBoosts(s *frame.Summary) []string {
 	for _, eps := range stumpBudgets {
 		st := s.Mean(oneReport, eps, accuracy)
 		st.Mean = 1 - st.Mean
-		out = append(out, fmt.Sprintf("Mode local at ε = %s, every row an owner, class included, nothing in clear: error %s.", eps, percent(st)))
+		out = append(out, fmt.Sprintf("Mode local at ε = %s, every row an owner, class included, nothing in clear: error %s.", eps, formatPercent(st)))
 	}
 	for _, m := range []mechanism{pm, duchi, discrete} {
 		for _, eps := range stumpBudgets {

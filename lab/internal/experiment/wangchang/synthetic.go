@@ -24,8 +24,8 @@ const (
 	redrawLabel = 0.01
 )
 
-// corners are different corners of the cube.
-func corners(r *rand.Rand) [clusters][meaningful]float64 {
+// drawCorners are different corners of the cube.
+func drawCorners(r *rand.Rand) [clusters][meaningful]float64 {
 	var out [clusters][meaningful]float64
 	for c, corner := range r.Perm(1 << meaningful)[:clusters] {
 		for j := range meaningful {
@@ -35,11 +35,11 @@ func corners(r *rand.Rand) [clusters][meaningful]float64 {
 	return out
 }
 
-// synthetic draws n rows, as many of each class, and hands each to row, which
+// drawSynthetic draws n rows, as many of each class, and hands each to row, which
 // may not keep x.
-func synthetic(n int, src rng.Source, row func(i int, x *[syntheticD]float64, class uint8)) {
+func drawSynthetic(n int, src rng.Source, row func(i int, x *[syntheticD]float64, class uint8)) {
 	r := rand.New(src)
-	centre := corners(r)
+	centre := drawCorners(r)
 	mix := func() (m [meaningful][meaningful]float64) {
 		for i := range m {
 			for j := range m[i] {
@@ -63,10 +63,10 @@ func synthetic(n int, src rng.Source, row func(i int, x *[syntheticD]float64, cl
 		clear(x[:])
 		copy(x[:], centre[c][:])
 		for k, by := range z {
-			add(x[:meaningful], by, stretch[c][k][:])
+			addScaled(x[:meaningful], by, stretch[c][k][:])
 		}
 		for k := range meaningful {
-			add(x[meaningful:], x[k], combine[k][:])
+			addScaled(x[meaningful:], x[k], combine[k][:])
 		}
 		class := uint8(c % 2)
 		if r.Float64() < redrawLabel {
@@ -79,7 +79,7 @@ func synthetic(n int, src rng.Source, row func(i int, x *[syntheticD]float64, cl
 // syntheticBits cuts each attribute at 0.
 func syntheticBits(n int, src rng.Source) bits {
 	b := bits{syntheticD, make([]uint8, n*syntheticD), make([]uint8, n)}
-	synthetic(n, src, func(i int, x *[syntheticD]float64, class uint8) {
+	drawSynthetic(n, src, func(i int, x *[syntheticD]float64, class uint8) {
 		for j, v := range x {
 			if v > 0 {
 				b.is[i*syntheticD+j] = 1
@@ -104,7 +104,7 @@ func syntheticTable(n int, src rng.Source) *dataset.Table {
 		s.Columns[j].Lower, s.Columns[j].Upper = -most, most
 		t.Cols[j] = column.Column{Values: values, Codes: column.Codes{U16: make([]uint16, n)}}
 	}
-	synthetic(n, src, func(i int, x *[syntheticD]float64, class uint8) {
+	drawSynthetic(n, src, func(i int, x *[syntheticD]float64, class uint8) {
 		for j, v := range x {
 			t.Cols[j].Codes.U16[i] = uint16(math.Round((min(max(v, -most), most) + most) * steps / (2 * most)))
 		}

@@ -18,7 +18,7 @@ func TestSyntheticLaw(t *testing.T) {
 	const n = 20_000
 	a, b := mat.NewDense(n, meaningful, nil), mat.NewDense(n, dependent, nil)
 	ones := 0
-	synthetic(n, replay.Seeded(1, "s"), func(i int, x *[syntheticD]float64, class uint8) {
+	drawSynthetic(n, replay.Seeded(1, "s"), func(i int, x *[syntheticD]float64, class uint8) {
 		a.SetRow(i, x[:meaningful])
 		b.SetRow(i, x[meaningful:])
 		ones += int(class)

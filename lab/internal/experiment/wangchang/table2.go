@@ -15,15 +15,15 @@ import (
 
 // printedMSE is Table 2, by source and mechanism, at printedBudgets.
 var table2Values = map[string][]float64{
-	line(ofMNIST, laplace.name):   {27.4852, 2.9896, 1.0848, 0.5387, 0.3333},
-	line(ofMNIST, duchi.name):     {0.6149, 0.1566, 0.1300, 0.1347, 0.1350},
-	line(ofMNIST, pm.name):        {0.5104, 0.0381, 0.0299, 0.0139, 0.0129},
-	line(ofFashion, laplace.name): {26.6123, 3.1190, 1.0818, 0.5538, 0.3353},
-	line(ofFashion, duchi.name):   {0.6189, 0.1614, 0.1334, 0.1389, 0.1344},
-	line(ofFashion, pm.name):      {0.4861, 0.0361, 0.0280, 0.0134, 0.0120},
-	line(ofCensus, laplace.name):  {11.9691, 1.2872, 0.5361, 0.2347, 0.1658},
-	line(ofCensus, duchi.name):    {0.1616, 0.0436, 0.0377, 0.0400, 0.0372},
-	line(ofCensus, pm.name):       {0.2050, 0.0100, 0.0105, 0.0034, 0.0043},
+	seriesName(ofMNIST, laplace.name):   {27.4852, 2.9896, 1.0848, 0.5387, 0.3333},
+	seriesName(ofMNIST, duchi.name):     {0.6149, 0.1566, 0.1300, 0.1347, 0.1350},
+	seriesName(ofMNIST, pm.name):        {0.5104, 0.0381, 0.0299, 0.0139, 0.0129},
+	seriesName(ofFashion, laplace.name): {26.6123, 3.1190, 1.0818, 0.5538, 0.3353},
+	seriesName(ofFashion, duchi.name):   {0.6189, 0.1614, 0.1334, 0.1389, 0.1344},
+	seriesName(ofFashion, pm.name):      {0.4861, 0.0361, 0.0280, 0.0134, 0.0120},
+	seriesName(ofCensus, laplace.name):  {11.9691, 1.2872, 0.5361, 0.2347, 0.1658},
+	seriesName(ofCensus, duchi.name):    {0.1616, 0.0436, 0.0377, 0.0400, 0.0372},
+	seriesName(ofCensus, pm.name):       {0.2050, 0.0100, 0.0105, 0.0034, 0.0043},
 }
 
 // printedMSE is what Table 2 has for a mechanism, nil where it has nothing. What
@@ -32,13 +32,13 @@ func printedMSE(of source, m mechanism) []float64 {
 	if of == ofBrazil {
 		of = ofCensus
 	}
-	return table2Values[line(of, m.name)]
+	return table2Values[seriesName(of, m.name)]
 }
 
 // asWhole is one report of all ten classes' parameters, at ε for the owner.
 const asWhole = ", one report"
 
-func table2() *frame.Figure {
+func newTable2() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/table2", Paper: paper + ", Table 2", Data: dataNames(sources...), Repeats: 10, Quick: 1,
 		Title: "Mean squared error of the mean of local classifiers' parameters",
@@ -51,9 +51,9 @@ func table2() *frame.Figure {
 	for _, s := range sources {
 		note := noteOf(s, fewWords)
 		for _, m := range all {
-			f.Points = append(f.Points, budgetPoints(line(s, m.name), note, printedBudgets)...)
+			f.Points = append(f.Points, budgetPoints(seriesName(s, m.name), note, printedBudgets)...)
 			if s != ofCensus {
-				f.Points = append(f.Points, budgetPoints(line(s, m.name)+asWhole, note, printedBudgets)...)
+				f.Points = append(f.Points, budgetPoints(seriesName(s, m.name)+asWhole, note, printedBudgets)...)
 			}
 		}
 	}
@@ -76,12 +76,12 @@ func openTable2(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
 		by := map[source]classifiers{ofCensus: crowd}
 		for s, set := range sets {
-			by[s] = set.owners(r, imageOwners)
+			by[s] = set.firstOwners(r, imageOwners)
 		}
 		return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
 			series, whole := strings.CutSuffix(p.Series, asWhole)
-			s, m, _ := parse(series)
-			return by[s].measure(r, p, m, whole), nil
+			s, m, _ := parseSeries(series)
+			return by[s].measureOwners(r, p, m, whole), nil
 		}, nil
 	}, nil
 }
@@ -96,7 +96,7 @@ func drawTable2(s *frame.Summary) *plot.Lines {
 		theirs := plot.Series{Name: m.long + ", paper", Stroke: plot.Points, Like: m.long}
 		for i, eps := range printedBudgets {
 			x := eps.Float()
-			if st := s.Mean(line(ofMNIST, m.name), eps, mse); st.N > 0 {
+			if st := s.Mean(seriesName(ofMNIST, m.name), eps, mse); st.N > 0 {
 				ours.X, ours.Y = append(ours.X, x), append(ours.Y, math.Log10(st.Mean))
 			}
 			theirs.X, theirs.Y = append(theirs.X, x), append(theirs.Y, math.Log10(printedMSE(ofMNIST, m)[i]))
@@ -108,20 +108,20 @@ func drawTable2(s *frame.Summary) *plot.Lines {
 
 func judgeTable2(s *frame.Summary) (out []frame.Check) {
 	for _, of := range sources {
-		out = append(out, smallest(s, of))
+		out = append(out, checkSmallest(s, of))
 		for _, m := range three {
-			out = append(out, factor(s, of, m))
+			out = append(out, printedOverOurs(s, of, m))
 		}
 	}
 	for _, of := range []source{ofMNIST, ofFashion} {
-		out = append(out, orders(s, of, duchi, 1), orders(s, of, laplace, 2))
+		out = append(out, checkOrders(s, of, duchi, 1), checkOrders(s, of, laplace, 2))
 	}
 	return out
 }
 
-// smallest checks PM against the two others, with the exception that the table
+// checkSmallest checks PM against the two others, with the exception that the table
 // has for Brazil.
-func smallest(s *frame.Summary, of source) frame.Check {
+func checkSmallest(s *frame.Summary, of source) frame.Check {
 	c := frame.Check{What: of.long + ": PM has the smallest error", Paper: "at every ε"}
 	exception := of == ofCensus || of == ofBrazil
 	if exception {
@@ -132,12 +132,12 @@ func smallest(s *frame.Summary, of source) frame.Check {
 	for _, eps := range printedBudgets {
 		best := three[0]
 		for _, m := range three {
-			if s.Mean(line(of, m.name), eps, mse).Mean < s.Mean(line(of, best.name), eps, mse).Mean {
+			if s.Mean(seriesName(of, m.name), eps, mse).Mean < s.Mean(seriesName(of, best.name), eps, mse).Mean {
 				best = m
 			}
 		}
 		if best.name != pm.name {
-			l.add("but at ε = %s, where that of %s is", eps, best.long)
+			l.addLine("but at ε = %s, where that of %s is", eps, best.long)
 			onlyDuchiAtOne = len(l) == 1 && best.name == duchi.name && eps == printedBudgets[0]
 		}
 	}
@@ -149,24 +149,24 @@ func smallest(s *frame.Summary, of source) frame.Check {
 	return c
 }
 
-// factor puts the printed error over ours at each ε.
-func factor(s *frame.Summary, of source, m mechanism) frame.Check {
+// printedOverOurs puts the printed error over ours at each ε.
+func printedOverOurs(s *frame.Summary, of source, m mechanism) frame.Check {
 	c := frame.Check{What: fmt.Sprintf("%s, %s: printed error over ours, by ε", of.long, m.long), Paper: "1 (read as: 0.8 to 1.25)", Holds: true}
 	var l listed
 	for i, eps := range printedBudgets {
-		f := printedMSE(of, m)[i] / s.Mean(line(of, m.name), eps, mse).Mean
+		f := printedMSE(of, m)[i] / s.Mean(seriesName(of, m.name), eps, mse).Mean
 		c.Holds = c.Holds && f >= 0.8 && f <= 1.25
-		l.add("%.2f at %s", f, eps)
+		l.addLine("%.2f at %s", f, eps)
 	}
 	c.Ours = l.String()
 	return c
 }
 
-// orders checks by how many orders of magnitude, to the nearest, PM's error is
+// checkOrders checks by how many orders of magnitude, to the nearest, PM's error is
 // below another's, in the middle of the ε.
-func orders(s *frame.Summary, of source, m mechanism, stated int) frame.Check {
+func checkOrders(s *frame.Summary, of source, m mechanism, stated int) frame.Check {
 	eps := printedBudgets[1]
-	ratio := s.Mean(line(of, m.name), eps, mse).Mean / s.Mean(line(of, pm.name), eps, mse).Mean
+	ratio := s.Mean(seriesName(of, m.name), eps, mse).Mean / s.Mean(seriesName(of, pm.name), eps, mse).Mean
 	return frame.Check{
 		What:  fmt.Sprintf("%s: error of %s over that of PM at ε = %s", of.long, m.long, eps),
 		Paper: fmt.Sprintf("%d order(s) of magnitude (read as: rounded; Table 2 has %.0f)", stated, printedMSE(of, m)[1]/printedMSE(of, pm)[1]),
@@ -180,12 +180,12 @@ func notesTable2(s *frame.Summary) []string {
 		for _, m := range all {
 			var l listed
 			for i, eps := range printedBudgets {
-				st, form := s.Mean(line(of, m.name), eps, mse), s.Mean(line(of, m.name), eps, mseClosedForm)
+				st, form := s.Mean(seriesName(of, m.name), eps, mse), s.Mean(seriesName(of, m.name), eps, mseClosedForm)
 				text := fmt.Sprintf("%.4g ± %.2g (closed form %.4g", st.Mean, st.StdDev, form.Mean)
 				if printed := printedMSE(of, m); printed != nil {
 					text += fmt.Sprintf(", printed %.4g, %.2f of it", printed[i], printed[i]/form.Mean)
 				}
-				l.add("%s) at ε = %s", text, eps)
+				l.addLine("%s) at ε = %s", text, eps)
 			}
 			out = append(out, fmt.Sprintf("%s, %s: %s.", of.long, m.long, l))
 		}
@@ -194,18 +194,18 @@ func notesTable2(s *frame.Summary) []string {
 		for _, m := range all {
 			var l listed
 			for _, eps := range printedBudgets {
-				l.add("%.4g at ε = %s", s.Mean(line(of, m.name)+asWhole, eps, mse).Mean, eps)
+				l.addLine("%.4g at ε = %s", s.Mean(seriesName(of, m.name)+asWhole, eps, mse).Mean, eps)
 			}
 			out = append(out, fmt.Sprintf("%s, %s, one report of 500 numbers, which costs an owner ε and not 10ε: %s.", of.long, m.long, l))
 		}
 	}
-	return append(out, implied(), "± is the standard deviation between repeats.")
+	return append(out, impliedOwners(), "± is the standard deviation between repeats.")
 }
 
-// implied reads the number of owners off the printed Laplace errors, which do
+// impliedOwners reads the number of owners off the printed Laplace errors, which do
 // not depend on the parameters, 8d²/(ε²·owners), and says what that number
 // makes of PM.
-func implied() string {
+func impliedOwners() string {
 	var owners, most listed
 	for _, of := range []struct {
 		source
@@ -215,9 +215,9 @@ func implied() string {
 		for i, eps := range printedBudgets {
 			n = append(n, laplace.make(of.d, eps.Float()).Variance(0)/printedMSE(of.source, laplace)[i])
 		}
-		owners.add("%s %.0f to %.0f (stated: %d)", of.long, slices.Min(n), slices.Max(n), of.owners)
+		owners.addLine("%s %.0f to %.0f (stated: %d)", of.long, slices.Min(n), slices.Max(n), of.owners)
 		largest := pm.make(of.d, 1).Variance(1) / slices.Min(n)
-		most.add("%s %.2f times", of.long, printedMSE(of.source, pm)[0]/largest)
+		most.addLine("%s %.2f times", of.long, printedMSE(of.source, pm)[0]/largest)
 	}
 	return "The Laplace mechanism's error is 8d²/(ε²·owners) whatever the parameters, so for parameters in [-1, 1] the printed ones imply numbers of owners: " + owners.String() +
 		"; one report of all ten classes would imply a hundred times as many. Duchi's printed errors imply about the same numbers. " +

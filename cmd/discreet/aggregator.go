@@ -66,7 +66,7 @@ func (g *aggregating) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	log := g.log()
-	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, Log: log})
+	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, Log: log, Now: clock})
 	if err != nil {
 		return refused(err)
 	}

@@ -103,7 +103,7 @@ func isAddress(text string) bool {
 
 // query is what the parties are asked.
 func (t *combine) query(job string, pl *multiparty.Plan) (*party.Query, error) {
-	q := &party.Query{Job: job, Params: pl.Params, Kind: multiparty.Kind(t.asking.kind), Honest: t.honest, Deadline: time.Now().Add(t.asking.wait).Truncate(time.Second)}
+	q := &party.Query{Job: job, Params: pl.Params, Kind: multiparty.Kind(t.asking.kind), Honest: t.honest, Deadline: clock().Add(t.asking.wait).Truncate(time.Second)}
 	var err error
 	if q.Schema, err = party.DigestOf(t.public); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (t *combine) ask(ctx context.Context, job string, pl *multiparty.Plan, peer
 	defer watched(ctx, self, t.log())()
 	t.Say("asking %d parties as job %s, until %s", len(peers), job, q.Deadline.Format(time.RFC3339))
 	report, done := t.ShowRuns("asking")
-	answers, err := use(party.Asking{Self: self, Peers: peers, Query: q, Files: t.aux, Log: t.log(), Progress: report})
+	answers, err := use(party.Asking{Self: self, Peers: peers, Query: q, Files: t.aux, Log: t.log(), Now: clock, Progress: report})
 	done()
 	for _, a := range answers {
 		if a.Err != nil {

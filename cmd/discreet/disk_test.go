@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"time"
 )
 
 // disk mounts a disk of its own below the trial's folder, with room for so much.
@@ -55,7 +54,7 @@ func TestDisksFull(t *testing.T) {
 	tr.state = "aggregator/state.db"
 	serving := tr.serve()
 	defer func() { serving.Process.Kill(); serving.Wait() }()
-	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "6s")
+	task := tr.announce(owners, "--rounds", "1")
 	args := tr.ownerArgs(task, "owners/book.db", owners)
 	c := tr.command("owner/clinic", args...)
 	if out, err := c.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("full")) {
@@ -63,7 +62,7 @@ func TestDisksFull(t *testing.T) {
 	}
 	tr.enlarge("owners", "64m")
 	owning := tr.start("owner.log", "owner/clinic", args...)
-	for n := 0; ; n++ {
+	if err := waitFor(t.Context(), "for the aggregator's disk to run full", func() bool {
 		answer, err := http.Get("http://" + tr.page + "/metrics")
 		if err != nil {
 			t.Fatal(err)
@@ -73,19 +72,17 @@ func TestDisksFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if failures.Match(text) {
-			break
-		}
-		if n == 1000 {
-			t.Fatal("the aggregator's disk did not run full")
-		}
-		<-time.After(20 * time.Millisecond)
+		return failures.Match(text)
+	}); err != nil {
+		t.Fatal(err)
 	}
 	tr.enlarge("aggregator", "64m")
+	closed := tr.closeWhenFull(task, owners, "owners/book.db")
 	if err := owning.Wait(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(tr.dir, "owner.log"))
 		t.Fatalf("%v\n%s", err, log)
 	}
+	closed()
 	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json")
 	got, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
 	if err != nil {

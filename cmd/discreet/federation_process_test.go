@@ -27,6 +27,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
@@ -43,12 +44,14 @@ type trial struct {
 	host    string   // the network namespace that commands run in; "": this one
 	prefix  []string // of every command line
 	state   string   // where the aggregator keeps its tasks
+	clock   string   // the file that the clocks of all processes show; "": the system's
 }
 
 func newTrial(t *testing.T, rows int) *trial {
 	t.Helper()
 	tr := &trial{t: t, state: "state.db", dir: t.TempDir(), address: freeAddress(t), page: freeAddress(t)}
-	if err := writeCensus(tr.dir, rows); err != nil {
+	tr.clock = filepath.Join(tr.dir, "now")
+	if err := errors.Join(writeCensus(tr.dir, rows), writeClock(tr.clock, time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -86,6 +89,7 @@ func (tr *trial) command(as string, args ...string) *exec.Cmd {
 	args = append(slices.Clip(tr.prefix), args...)
 	c := exec.Command(args[0], args[1:]...)
 	c.Dir = tr.dir
+	c.Env = append(os.Environ(), clockFile+"="+tr.clock)
 	return c
 }
 
@@ -125,25 +129,101 @@ func (tr *trial) start(log, as string, args ...string) *exec.Cmd {
 func (tr *trial) serve() *exec.Cmd {
 	tr.t.Helper()
 	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state", tr.state, "--max-epsilon", "2")
-	for range 1000 {
+	if err := waitFor(tr.t.Context(), "for an aggregator that listens", func() bool {
 		log, err := os.ReadFile(filepath.Join(tr.dir, "aggregator.log"))
 		if err != nil {
 			tr.t.Fatal(err)
 		}
-		if bytes.Count(log, []byte("tls=true")) > tr.served {
-			tr.served++
-			return c
-		}
-		<-time.After(10 * time.Millisecond)
+		return bytes.Count(log, []byte("tls=true")) > tr.served
+	}); err != nil {
+		tr.t.Fatal(err)
 	}
-	tr.t.Fatal("the aggregator does not listen")
+	tr.served++
+	return c
+}
+
+// slotTime is how long the slots of a trial are, by clocks that closeWhenFull sets:
+// short, for owners ask again in a part of that.
+const slotTime = time.Minute
+
+// closeWhenFull closes each slot of a task, by the clocks of its processes, once
+// all owners of the books have reported. Call over to wait for that.
+func (tr *trial) closeWhenFull(task string, owners int, books ...string) (over func()) {
+	tr.t.Helper()
+	announced, err := tr.announced(task)
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- tr.closeSlots(announced.Task, owners, books) }()
+	return func() {
+		tr.t.Helper()
+		if err := <-closed; err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+}
+
+func (tr *trial) closeSlots(task *wire.Task, owners int, books []string) error {
+	id, err := task.Digest()
+	if err != nil {
+		return err
+	}
+	placing, err := task.Placing()
+	if err != nil {
+		return err
+	}
+	want := make([]int, task.Slots())
+	for _, name := range books {
+		b, err := spending.Open(tr.t.Context(), filepath.Join(tr.dir, name), 2*dp.Nano)
+		if err != nil {
+			return err
+		}
+		keys, err := b.Keys(tr.t.Context(), owners)
+		if err = errors.Join(err, b.Close()); err != nil {
+			return err
+		}
+		for i := range owners {
+			want[placing.Of(keys.Name(i)).Slot]++
+		}
+	}
+	st, err := store.At(tr.t.Context(), filepath.Join(tr.dir, tr.state))
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	for slot, n := range want {
+		if err := waitFor(tr.t.Context(), fmt.Sprintf("for %d reports of slot %d", n, slot), func() bool {
+			have, err := st.Count(tr.t.Context(), store.ID(id), slot)
+			return err == nil && have == n
+		}); err != nil {
+			return err
+		}
+		if err := advanceClock(tr.clock, slotTime); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// announced is a task as its operator has signed it.
+func (tr *trial) announced(task string) (*tasks.Announcement, error) {
+	path := filepath.Join(tr.dir, "announcement")
+	c := tr.command("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--announcement", path)
+	if out, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return tasks.Parse(text)
 }
 
 func (tr *trial) announce(owners int, args ...string) string {
 	tr.t.Helper()
 	return tr.run("operator/anna", append([]string{"task", "create", "--server", "https://" + tr.address, "--schema", "census.yaml", "--classifier", "stump", "--epsilon", "2",
-		"--owners", strconv.Itoa(owners), "--minimum", "20", "--ends", "3h"}, args...)...)
+		"--owners", strconv.Itoa(owners), "--minimum", "20", "--slot", slotTime.String(), "--ends", "12h"}, args...)...)
 }
 
 func (tr *trial) ownerArgs(task, book string, owners int) []string {
@@ -166,8 +246,9 @@ func TestKillNine(t *testing.T) {
 	tr := newTrial(t, owners)
 	serving := tr.serve()
 	defer func() { serving.Process.Kill(); serving.Wait() }()
-	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "4s")
+	task := tr.announce(owners, "--rounds", "1")
 	args := tr.ownerArgs(task, "book.db", owners)
+	closed := tr.closeWhenFull(task, owners, "book.db")
 	owning := tr.start("owner.log", "owner/clinic", args...)
 	r := rand.New(rand.NewPCG(9, 9))
 	for i := range kills {
@@ -186,6 +267,7 @@ func TestKillNine(t *testing.T) {
 		log, _ := os.ReadFile(filepath.Join(tr.dir, "owner.log"))
 		t.Fatalf("%v\n%s", err, log)
 	}
+	closed()
 	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json")
 	got, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
 	if err != nil {
@@ -219,13 +301,7 @@ func (tr *trial) inProcess(task string, owners int, books ...string) []byte {
 			reports = append(reports, e.Report)
 		}
 	}
-	announcement := filepath.Join(tr.dir, "announcement")
-	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--announcement", announcement)
-	text, err := os.ReadFile(announcement)
-	if err != nil {
-		t.Fatal(err)
-	}
-	announced, err := tasks.Parse(text)
+	announced, err := tr.announced(task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,6 +367,7 @@ func TestLoad(t *testing.T) {
 		connections = "1000"
 	}
 	tr := newTrial(t, min(owners, 1000))
+	tr.clock = ""
 	group, why := confine(t, loadMemory)
 	limits := "the kernel holds both to 1 GiB"
 	if group == nil {

@@ -3,7 +3,10 @@
 package main
 
 import (
+	"context"
 	"net"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,15 +32,43 @@ func served(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: served ADDRESS")
 	}
-	for range 200 {
-		c, err := net.DialTimeout("tcp", args[0], time.Second)
+	ts.Check(waitFor(context.Background(), "for somebody at "+args[0], func() bool {
+		c, err := net.Dial("tcp", args[0])
 		if err == nil {
 			ts.Check(c.Close())
-			return
 		}
-		time.Sleep(50 * time.Millisecond)
+		return err == nil
+	}))
+}
+
+// waitForText is the script command "until FILE [TIMES TEXT]": it waits until the
+// file is there, and holds the text so many times.
+func waitForText(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 && len(args) != 3 {
+		ts.Fatalf("usage: until FILE [TIMES TEXT]")
 	}
-	ts.Fatalf("nobody serves %s", args[0])
+	times, text := 0, ""
+	if len(args) == 3 {
+		var err error
+		times, err = strconv.Atoi(args[1])
+		ts.Check(err)
+		text = args[2]
+	}
+	ts.Check(waitFor(context.Background(), "until "+strings.Join(args, " "), func() bool {
+		content, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && strings.Count(string(content), text) >= times
+	}))
+}
+
+// later is the script command "later TIME": it sets the clock of all processes
+// forward.
+func later(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: later TIME")
+	}
+	more, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	ts.Check(advanceClock(ts.Getenv(clockFile), more))
 }
 
 // readInto is the script command "read NAME FILE": it sets a variable to what the

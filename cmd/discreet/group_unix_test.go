@@ -57,13 +57,11 @@ func TestCommandsEndWithTheirChildren(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 1000 {
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
-			return
-		}
-		<-time.After(5 * time.Millisecond)
+	if err := waitFor(t.Context(), "for the command's child to end", func() bool {
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid)
+	}); err != nil {
+		t.Error(err)
 	}
-	t.Errorf("the command's child, process %d, goes on", pid)
 }
 
 // zombie holds for a process that has ended and whose new parent has not asked.

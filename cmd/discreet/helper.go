@@ -60,7 +60,7 @@ func (h *helping) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	log := h.log()
-	s, err := helper.New(helper.Params{Self: self, Store: st, Log: log})
+	s, err := helper.New(helper.Params{Self: self, Store: st, Log: log, Now: clock})
 	if err != nil {
 		return refused(err)
 	}

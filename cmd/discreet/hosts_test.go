@@ -75,8 +75,9 @@ func (h *hosts) set(i int, state string) {
 	}
 }
 
-// ends waits for processes of owners, and for the task's model.
-func (tr *trial) ends(task string, owners ...*exec.Cmd) []byte {
+// ends waits for processes of owners, for slots to be closed, and for the task's
+// model.
+func (tr *trial) ends(task string, closed func(), owners ...*exec.Cmd) []byte {
 	tr.t.Helper()
 	for _, c := range owners {
 		if err := c.Wait(); err != nil {
@@ -84,6 +85,7 @@ func (tr *trial) ends(task string, owners ...*exec.Cmd) []byte {
 			tr.t.Fatalf("%v\n%s", err, log)
 		}
 	}
+	closed()
 	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json", "--announcement", "announcement")
 	file, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
 	if err != nil {
@@ -102,7 +104,8 @@ func TestSeveralHosts(t *testing.T) {
 	tr.address, tr.host = aggregatorHost+":8443", h.names[0]
 	serving := tr.serve()
 	defer func() { serving.Process.Kill(); serving.Wait() }()
-	task := tr.announce(2*owners, "--rounds", "1", "--slot", "1h", "--quiet", "6s")
+	task := tr.announce(2*owners, "--rounds", "1")
+	closed := tr.closeWhenFull(task, owners, "book0.db", "book1.db")
 	var clinics []*exec.Cmd
 	for i, host := range h.names[1:] {
 		tr.host = host
@@ -112,7 +115,7 @@ func TestSeveralHosts(t *testing.T) {
 	h.cut(1)
 	<-time.After(2 * time.Second)
 	h.join(1)
-	if got := tr.ends(task, clinics...); !bytes.Equal(got, tr.inProcess(task, owners, "book0.db", "book1.db")) {
+	if got := tr.ends(task, closed, clinics...); !bytes.Equal(got, tr.inProcess(task, owners, "book0.db", "book1.db")) {
 		t.Error("the model is not that of every owner's report, once")
 	}
 }
@@ -148,7 +151,8 @@ func TestSecretSumsOnSeveralHosts(t *testing.T) {
 	}
 	tr.host = h.names[0]
 	lives = append(lives, tr.serve())
-	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "5s", "--mode", "aggregate", "--helpers", list[1:])
+	task := tr.announce(owners, "--rounds", "1", "--mode", "aggregate", "--helpers", list[1:])
+	closed := tr.closeWhenFull(task, owners, "book.db")
 	tr.host = h.names[4]
 	owning := tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate")...)
 	for _, host := range []int{2, 4, 0} {
@@ -157,7 +161,7 @@ func TestSecretSumsOnSeveralHosts(t *testing.T) {
 		<-time.After(1500 * time.Millisecond)
 		h.join(host)
 	}
-	if got := tr.ends(task, owning); !bytes.Equal(got, tr.secretly(task, owners)) {
+	if got := tr.ends(task, closed, owning); !bytes.Equal(got, tr.secretly(task, owners)) {
 		t.Error("the model is not that of every owner's shares, once")
 	}
 }

@@ -90,13 +90,12 @@ func (p *parties) party(i int) *exec.Cmd {
 // until waits for a file.
 func (p *parties) until(name string) {
 	p.t.Helper()
-	for range 1500 {
-		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		<-time.After(10 * time.Millisecond)
+	if err := waitFor(p.t.Context(), "for "+name, func() bool {
+		_, err := os.Stat(name)
+		return !errors.Is(err, fs.ErrNotExist)
+	}); err != nil {
+		p.t.Fatal(err)
 	}
-	p.t.Fatalf("nobody has made %s", name)
 }
 
 func copyFile(from, to string) error {
@@ -122,7 +121,7 @@ func TestTenParties(t *testing.T) {
 		}
 	}
 	var talk bytes.Buffer
-	c := p.command("combiner/uni", "combine", "--ask", "peers.txt", "--wait", "15s", "--votes", "kept", "--aux", "aux.csv", "--schema", "census.yaml",
+	c := p.command("combiner/uni", "combine", "--ask", "peers.txt", "--wait", "1h", "--votes", "kept", "--aux", "aux.csv", "--schema", "census.yaml",
 		"--parties", "10", "--epsilon", "4", "--job", "ten", "--model", "global.json")
 	c.Stderr = &talk
 	if err := c.Start(); err != nil {
@@ -137,6 +136,12 @@ func TestTenParties(t *testing.T) {
 		}
 	}
 	p.running[7] = p.party(7)
+	for _, name := range p.names[:8] {
+		p.until(filepath.Join("kept", name))
+	}
+	if err := advanceClock(p.clock, time.Hour); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, &talk)
 	}

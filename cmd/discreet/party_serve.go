@@ -141,7 +141,7 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	log := s.log()
 	server, err := party.New(ctx, party.Params{
 		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers, Peers: peers, Honest: s.honest, Key: s.signer,
-		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.answer(self.Name), Add: s.addend, Log: log,
+		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.answer(self.Name), Add: s.addend, Log: log, Now: clock,
 	})
 	if err != nil {
 		return refused(err)

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
@@ -10,6 +12,9 @@ import (
 
 // app adds the commands of discreet to what every command knows.
 type app struct{ *cli.App }
+
+// clock is what services and deadlines go by. Tests put another one in its place.
+var clock = time.Now
 
 // newRoot returns the whole command tree.
 func newRoot(c *cli.App) *cobra.Command { return (&app{c}).root() }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -17,10 +18,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
-
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"discreet": main})
-}
 
 // TestScripts runs the manual of the command. Scripts about the real data sets
 // are skipped where those are not at hand.
@@ -38,7 +35,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("GORACE", os.Getenv("GORACE"))
-			return nil
+			now := filepath.Join(e.WorkDir, ".now")
+			e.Setenv(clockFile, now)
+			return writeClock(now, time.Now())
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "datasets" {
@@ -53,6 +52,8 @@ func TestScripts(t *testing.T) {
 			"port":   freePort,
 			"served": served,
 			"read":   readInto,
+			"until":  waitForText,
+			"later":  later,
 		},
 	})
 }

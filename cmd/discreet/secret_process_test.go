@@ -43,7 +43,8 @@ func TestKillNineSecretly(t *testing.T) {
 	for _, start := range starts {
 		lives = append(lives, start())
 	}
-	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "8s", "--mode", "aggregate", "--helpers", list)
+	task := tr.announce(owners, "--rounds", "1", "--mode", "aggregate", "--helpers", list)
+	closed := tr.closeWhenFull(task, owners, "book.db")
 	starts = append(starts, func() *exec.Cmd {
 		return tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate")...)
 	})
@@ -66,6 +67,7 @@ func TestKillNineSecretly(t *testing.T) {
 		log, _ := os.ReadFile(filepath.Join(tr.dir, "owner.log"))
 		t.Fatalf("%v\n%s", err, log)
 	}
+	closed()
 	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json", "--announcement", "announcement")
 	got, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
 	if err != nil {
@@ -111,6 +113,7 @@ func TestLoadSecretly(t *testing.T) {
 		t.Skip("set DISCREET_LOAD_SECRET to a number of owners (make load-secret)")
 	}
 	tr := newTrial(t, owners)
+	tr.clock = ""
 	starts, list := tr.helpers(3)
 	var serving []*exec.Cmd
 	for _, start := range append(starts, tr.serve) {

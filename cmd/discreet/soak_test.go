@@ -66,6 +66,7 @@ func TestSoak(t *testing.T) {
 		t.Skip("set DISCREET_SOAK to a duration (make soak)")
 	}
 	s := &soak{trial: newTrial(t, soakOwners), ends: time.Now().Add(lasts), rand: rand.New(rand.NewPCG(6, 5))}
+	s.clock = ""
 	server, why, err := ledgertest.Postgres()
 	if err != nil {
 		t.Fatal(err)

@@ -124,7 +124,7 @@ func (t *creating) run(ctx context.Context) error {
 	if err != nil {
 		return refused(err)
 	}
-	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Ends: time.Now().Add(t.ends).Truncate(time.Second)}
+	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Ends: clock().Add(t.ends).Truncate(time.Second)}
 	for _, h := range t.helpers {
 		name, address, _ := strings.Cut(h, "=")
 		a.Helpers = append(a.Helpers, tasks.Helper{Name: name, Address: strings.TrimRight(address, "/")})

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
@@ -58,7 +59,7 @@ func (s *Server) gather(ctx context.Context, l *live, slot int) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.until(ctx, last)
+	ctx, cancel := problem.Until(ctx, s.Now, last, errOver)
 	defer cancel()
 	var clients []*secretsum.Client
 	for _, h := range l.ann.Helpers {
@@ -89,25 +90,6 @@ var errOver = errors.New("the time for the sum is over")
 // errOthers says that another aggregator on the same store, with a certificate of
 // its own, has begun the sum.
 var errOthers = errors.New("another aggregator collects the sum")
-
-// until is a context that ends at a time of the service's own clock.
-func (s *Server) until(ctx context.Context, end time.Time) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		t := time.NewTicker(tick)
-		defer t.Stop()
-		for ctx.Err() == nil {
-			if !s.Now().Before(end) {
-				cancel(errOver)
-			}
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-			}
-		}
-	}()
-	return ctx, func() { cancel(nil) }
-}
 
 // assemble makes and stores the slot's secret sum, and returns the one that was
 // stored first.

@@ -46,6 +46,8 @@ type Asking struct {
 	// more than Query.Honest: parties count on some of them to add no noise.
 	AtLeast int
 	Log     *slog.Logger
+	// Now is the clock that the query's deadline is held against; nil: the system's.
+	Now func() time.Time
 	// Progress is told how many parties have answered or will not, where it is not
 	// nil.
 	Progress func(done, total int)
@@ -78,9 +80,18 @@ func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithDeadline(ctx, a.Query.Deadline)
+	ctx, cancel := a.untilDeadline(ctx)
 	defer cancel()
 	return a.each(ctx, signed, func(ctx context.Context, one *asked) error { return one.votes(ctx) }), nil
+}
+
+// untilDeadline is ctx until the query's deadline.
+func (a *Asking) untilDeadline(ctx context.Context) (context.Context, func()) {
+	now := a.Now
+	if now == nil {
+		now = time.Now
+	}
+	return problem.Until(ctx, now, a.Query.Deadline, context.DeadlineExceeded)
 }
 
 // sign signs the query.
@@ -154,9 +165,10 @@ func (a *asked) again(ctx context.Context, once func(context.Context) error) err
 	again := problem.Retry{First: firstPause, Last: lastPause, Say: func(after time.Duration, err error) {
 		a.Log.Debug("trying again", "party", a.peer.Name, "after", after, "error", err)
 	}}
-	err := again.Do(ctx, passes, func(ctx context.Context) error { return a.turn(ctx, once) })
+	var last error
+	err := again.Do(ctx, passes, func(ctx context.Context) error { last = a.turn(ctx, once); return last })
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("did not answer in time: %w", err)
+		return fmt.Errorf("did not answer in time: %w (last: %v)", context.Cause(ctx), last)
 	}
 	return err
 }

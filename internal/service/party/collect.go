@@ -68,7 +68,7 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	}
 	out := new(Total)
 	c.Wait = func(ctx context.Context, _ func(context.Context) []int) error {
-		waiting, cancel := context.WithDeadline(ctx, a.Query.Deadline)
+		waiting, cancel := a.untilDeadline(ctx)
 		defer cancel()
 		out.Answers = a.each(waiting, signed, func(ctx context.Context, one *asked) error { return one.add(ctx, c.Signed) })
 		return ctx.Err()

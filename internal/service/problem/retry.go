@@ -44,6 +44,29 @@ func (r Retry) try(ctx context.Context, once func(context.Context) error) error 
 	return once(ctx)
 }
 
+// ticking is how often a clock that is not the system's is asked.
+const ticking = 100 * time.Millisecond
+
+// Until is ctx until a clock shows a time, where its cause becomes the given one.
+// stop releases what that takes.
+func Until(ctx context.Context, clock func() time.Time, end time.Time, cause error) (until context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		t := time.NewTicker(ticking)
+		defer t.Stop()
+		for ctx.Err() == nil {
+			if !clock().Before(end) {
+				cancel(cause)
+			}
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // Pause waits so long, or until ctx ends: then it returns ctx's error.
 func Pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

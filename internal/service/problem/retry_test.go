@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,4 +148,25 @@ func TestNamed(t *testing.T) {
 			t.Errorf("got %v, want %v itself", problem.Named(err), err)
 		}
 	}
+}
+
+// TestUntil: a clock that stands ends nothing; set forward, it ends the context
+// with the cause.
+func TestUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ahead atomic.Int64
+		start := time.Now()
+		over := errors.New("over")
+		ctx, stop := problem.Until(t.Context(), func() time.Time { return start.Add(time.Duration(ahead.Load())) }, start.Add(time.Hour), over)
+		defer stop()
+		time.Sleep(time.Minute)
+		if ctx.Err() != nil {
+			t.Errorf("err = %v before the time", ctx.Err())
+		}
+		ahead.Store(int64(time.Hour))
+		<-ctx.Done()
+		if context.Cause(ctx) != over {
+			t.Errorf("cause = %v, want %v", context.Cause(ctx), over)
+		}
+	})
 }

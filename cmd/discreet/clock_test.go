@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/discreet-dp/discreet/internal/service/problem"
+)
+
+// Processes that tests start go by a clock that stands until the test sets it
+// forward. So nothing that takes part in a task is late because a machine is slow,
+// and nobody waits for a slot's time or a deadline to pass.
+
+// clockFile is the environment's variable that names the file with the time.
+const clockFile = "DISCREET_TEST_CLOCK"
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"discreet": func() {
+		if path := os.Getenv(clockFile); path != "" {
+			clock = func() time.Time {
+				now, err := readClock(path)
+				if err != nil {
+					panic(err)
+				}
+				return now
+			}
+		}
+		main()
+	}})
+}
+
+func readClock(path string) (time.Time, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Parse(time.RFC3339Nano, string(text))
+}
+
+func writeClock(path string, now time.Time) error {
+	next := path + ".new"
+	if err := os.WriteFile(next, []byte(now.Format(time.RFC3339Nano)), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}
+
+// advanceClock sets a clock forward.
+func advanceClock(path string, by time.Duration) error {
+	now, err := readClock(path)
+	if err != nil {
+		return err
+	}
+	return writeClock(path, now.Add(by))
+}
+
+// waitFor waits until something holds. What it waits for must come some time on the
+// slowest machine: only a process that hangs meets its limit.
+func waitFor(ctx context.Context, what string, holds func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
+	defer cancel()
+	for !holds() {
+		if err := problem.Pause(ctx, 10*time.Millisecond); err != nil {
+			return fmt.Errorf("waited %s in vain: %w", what, err)
+		}
+	}
+	return nil
+}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -80,8 +79,9 @@ func (f *remote) client() (rpc.AggregatorClient, *identity.Identity, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &http.Transport{DialTLSContext: id.Dial(identity.Aggregator), ForceAttemptHTTP2: true}
-	return rpc.NewAggregatorClient(&http.Client{Transport: t, Timeout: time.Minute}, f.server, connect.WithReadMaxBytes(2*wire.MaxText)), id, nil
+	client := id.HTTPClient(identity.Aggregator)
+	client.Timeout = time.Minute
+	return rpc.NewAggregatorClient(client, f.server, connect.WithReadMaxBytes(2*wire.MaxText)), id, nil
 }
 
 // answered turns a refusal of the aggregator into words.
@@ -92,7 +92,7 @@ func answered(err error) error {
 	if p := problem.Of(err); p.Kind != problem.Internal {
 		return fmt.Errorf("the aggregator refuses: %w", p)
 	}
-	return fmt.Errorf("asking the aggregator: %w", err)
+	return fmt.Errorf("asking the aggregator: %w", problem.Named(err))
 }
 
 // taskID reads a task's name.

@@ -138,7 +138,7 @@ var table = []row{
 	{pkg: "service/rpc", words: "service/rpc is calls and their envelopes, generated from its .proto files: it never knows what they carry",
 		libs: []string{"connectrpc.com/connect", "google.golang.org/protobuf"}},
 	{pkg: "service/problem", words: "service/problem is how a process says no, and when to ask again: the calls' envelopes, never reports, rows or noise",
-		uses: []string{"service/rpc"}, libs: []string{"connectrpc.com/connect"}},
+		uses: []string{"service/identity", "service/rpc"}, libs: []string{"connectrpc.com/connect"}},
 	{pkg: "service/aggregator/store", words: "service/aggregator/store is what an aggregator must not forget: bytes in tables, never what they mean",
 		uses: []string{"sqldb"}},
 	{pkg: "federated/multiparty", words: "federated/multiparty combines votes: the contract, a public table's columns and convex minimisation; never a party's rows, files, the network or seeds",

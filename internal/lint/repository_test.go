@@ -55,6 +55,7 @@ func TestRepository(t *testing.T) {
 		{"dependencies", checkDependencies},
 		{"claims", checkClaims},
 		{"rates", checkRates},
+		{"clients", checkClients},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			for _, complaint := range rule.check(m) {

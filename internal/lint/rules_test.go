@@ -351,3 +351,13 @@ func f(m map[string]float64, out []float64, p *struct{ Sum dp.Score }) (s float6
 		t.Errorf("a room without types must not pass, got %v", err)
 	}
 }
+
+func TestClients(t *testing.T) {
+	try(t, checkClients, []one{
+		{"the one place", files{"internal/service/identity/http.go": "package identity\n" + `import "net/http"; var c = &http.Client{Transport: &http.Transport{}}`}, nil},
+		{"a client that was made there", files{"internal/service/sum/a.go": "package sum\n" + `import "net/http"; type c struct{ h *http.Client }`}, nil},
+		{"a test's own", files{"internal/service/sum/a_test.go": "package sum\n" + `import "net/http"; var c = http.Client{}`}, nil},
+		{"one more client", files{"internal/service/sum/a.go": "package sum\n" + `import "net/http"; var c = &http.Client{}`}, []string{"http.Client"}},
+		{"everybody's client", files{"cmd/discreet/a.go": "package main\n" + `import "net/http"; func f() { http.Get("x") }`}, []string{"http.Get"}},
+	})
+}

@@ -121,9 +121,9 @@ func (s *served) client(role identity.Role) rpc.HelperClient {
 }
 
 func (s *served) clientOf(id *identity.Identity) rpc.HelperClient {
-	transport := &http.Transport{DialTLSContext: id.Dial(identity.Helper), ForceAttemptHTTP2: true}
-	s.t.Cleanup(transport.CloseIdleConnections)
-	return rpc.NewHelperClient(&http.Client{Transport: transport}, s.url)
+	client := id.HTTPClient(identity.Helper)
+	s.t.Cleanup(client.CloseIdleConnections)
+	return rpc.NewHelperClient(client, s.url)
 }
 
 // TestRevokedCallers: an open connection ends at its next call, and no other is made.

@@ -3,20 +3,15 @@
 package identity
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"sync"
 	"time"
 )
-
-// connectTime is how long a connection may take to stand, its handshake included.
-const connectTime = 30 * time.Second
 
 // Identity is one caller's certificate and key, with the authorities it trusts and
 // the certificates they have called back. What Load has read follows its files:
@@ -75,10 +70,13 @@ func (i *Identity) client(wanted func(Caller) bool, words string) *tls.Config {
 	c.RootCAs = h.pool()
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		who, err := i.Peer(&s)
-		if err == nil && !wanted(who) {
-			err = fmt.Errorf("identity: the server is %s, want %s", who, words)
+		if err != nil {
+			return &wrongServerError{err}
 		}
-		return err
+		if !wanted(who) {
+			return &wrongServerError{fmt.Errorf("the server is %s, want %s", who, words)}
+		}
+		return nil
 	}
 	return c
 }
@@ -87,35 +85,6 @@ func (i *Identity) config(h *held) *tls.Config {
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{{Certificate: [][]byte{h.cert.Raw}, PrivateKey: h.key, Leaf: h.cert}},
-	}
-}
-
-// Dial connects to whoever has the role, for http.Transport.DialTLSContext: each
-// connection with the certificate and the authorities of its time, and none beyond
-// the certificate's end. The transport's own TLS settings play no part.
-func (i *Identity) Dial(server Role) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return i.dial(func() *tls.Config { return i.Client(server) })
-}
-
-// DialOf is Dial for one server among those of its role.
-func (i *Identity) DialOf(server Caller) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return i.dial(func() *tls.Config { return i.ClientOf(server) })
-}
-
-func (i *Identity) dial(settings func() *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		c := settings()
-		c.NextProtos = []string{"h2", "http/1.1"}
-		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: connectTime}, Config: c}
-		conn, err := d.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		// Whoever is renewed connects anew with the new certificate in time.
-		if err := conn.SetDeadline(c.Certificates[0].Leaf.NotAfter); err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
-		return conn, nil
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"runtime"
 	"slices"
 	"sync"
@@ -117,11 +116,9 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	}
 	r := &run{Params: p, id: id}
 	for range max(1, p.Connections) {
-		transport := &http.Transport{DialTLSContext: p.Self.Dial(identity.Aggregator), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
-			// A network that swallows packets says nothing: ask, and connect anew.
-			HTTP2: &http.HTTP2Config{SendPingTimeout: callTimeout / 3, PingTimeout: callTimeout / 6}}
-		defer transport.CloseIdleConnections()
-		r.clients = append(r.clients, rpc.NewAggregatorClient(&http.Client{Transport: transport}, p.Server, connect.WithReadMaxBytes(wire.MaxText+1<<16)))
+		client := p.Self.HTTPClient(identity.Aggregator)
+		defer client.CloseIdleConnections()
+		r.clients = append(r.clients, rpc.NewAggregatorClient(client, p.Server, connect.WithReadMaxBytes(wire.MaxText+1<<16)))
 	}
 	if err := r.accept(ctx); err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -57,7 +56,6 @@ type Asking struct {
 
 const (
 	callTimeout = 2 * longest // of a call's answer, its votes included where they are few
-	dialTimeout = 10 * time.Second
 	firstPause  = 100 * time.Millisecond
 	lastPause   = 5 * time.Second
 	// atOnce bounds connections: a combiner has so many files open.
@@ -137,13 +135,9 @@ type asked struct {
 
 // connect opens a client of the party alone; close ends its connections.
 func (a *asked) connect() (close func()) {
-	t := &http.Transport{
-		DialTLSContext: a.Self.DialOf(identity.Caller{Role: identity.Party, Name: a.peer.Name}), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
-		// A network that swallows packets says nothing: ask, and connect anew.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: dialTimeout, PingTimeout: dialTimeout / 2},
-	}
-	a.client = rpc.NewPartyClient(&http.Client{Transport: t}, a.peer.URL, connect.WithReadMaxBytes(maxMessage))
-	return t.CloseIdleConnections
+	c := a.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: a.peer.Name})
+	a.client = rpc.NewPartyClient(c, a.peer.URL, connect.WithReadMaxBytes(maxMessage))
+	return c.CloseIdleConnections
 }
 
 // votes asks until the party has given its votes, or refuses for good, or the
@@ -176,6 +170,9 @@ func (a *asked) again(ctx context.Context, once func(context.Context) error) err
 // passes reports whether another try may end otherwise: not where what the party
 // answered is not its votes, or our own disk fails.
 func passes(err error) bool {
+	if errors.As(err, new(*identity.MisfitError)) {
+		return false
+	}
 	return errors.As(err, new(*connect.Error)) && (!connect.IsWireError(err) || problem.Passing(err))
 }
 

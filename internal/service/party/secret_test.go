@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -312,6 +314,33 @@ func TestSumsOutliveTheDead(t *testing.T) {
 	c.adds(total, err, 2, 11)
 	if total.Answers[0].Err != nil || total.Answers[1].Err != nil || total.Answers[2].Err == nil {
 		t.Errorf("answers: %+v, want a and b alone", total.Answers)
+	}
+}
+
+// A helper that sends a party elsewhere gets nothing there: the shares of the others
+// suffice, and its own goes nowhere.
+func TestSharesAreNotRedirected(t *testing.T) {
+	c := newCommittee(t)
+	var heard atomic.Int32
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { heard.Add(1) }))
+	defer elsewhere.Close()
+	var sent atomic.Int32
+	c.Kill(1)
+	c.Wrap = func(_ int, h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/Share") {
+				sent.Add(1)
+				http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}
+	c.Start(1)
+	total, err := c.total(c.query(nil), c.member("a", 1, nil), c.member("b", 10, nil))
+	c.adds(total, err, 2, 11)
+	if sent.Load() == 0 || heard.Load() != 0 {
+		t.Errorf("of %d shares that were sent elsewhere %d went there, want some and none", sent.Load(), heard.Load())
 	}
 }
 

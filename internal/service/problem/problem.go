@@ -17,6 +17,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
@@ -123,9 +124,12 @@ func Of(err error) *Problem {
 	return &Problem{Kind: Internal}
 }
 
-// Named is the problem in err without what carried it, and err itself where it has
-// none or an internal one.
+// Named is the problem in err without what carried it, or the *identity.MisfitError,
+// and err itself where it has neither or an internal one.
 func Named(err error) error {
+	if misfit := (*identity.MisfitError)(nil); errors.As(err, &misfit) {
+		return misfit
+	}
 	if p := Of(err); p.Kind != Internal {
 		return p
 	}
@@ -133,8 +137,12 @@ func Named(err error) error {
 }
 
 // Passing reports whether the same call may succeed later: a problem says so, or
-// nobody has answered.
+// nobody has answered. Somebody else has, where the error is an
+// *identity.MisfitError.
 func Passing(err error) bool {
+	if errors.As(err, new(*identity.MisfitError)) {
+		return false
+	}
 	if p := Of(err); p.Kind != Internal {
 		return p.Kind.again
 	}

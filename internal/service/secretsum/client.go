@@ -27,27 +27,25 @@ const (
 // while the helper says that they may succeed later, until their context ends.
 // Goroutines may share it.
 type Client struct {
-	name      string
-	log       *slog.Logger
-	transport *http.Transport
-	calls     rpc.HelperClient
+	name  string
+	log   *slog.Logger
+	http  *http.Client
+	calls rpc.HelperClient
 }
 
 // Dial makes a client of the helper of that name at an address, https://host:port.
 // Nothing is sent yet. Another process at the address, even another helper, is
 // refused.
 func Dial(self *identity.Identity, name, address string, log *slog.Logger) *Client {
-	t := &http.Transport{DialTLSContext: self.DialOf(identity.Caller{Role: identity.Helper, Name: name}), ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
-		// A network that swallows packets says nothing: ask, and connect anew.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: callTimeout / 3, PingTimeout: callTimeout / 6}}
-	return &Client{name, log, t, rpc.NewHelperClient(&http.Client{Transport: t}, address, connect.WithReadMaxBytes(MaxBytes))}
+	c := self.HTTPClientOf(identity.Caller{Role: identity.Helper, Name: name})
+	return &Client{name, log, c, rpc.NewHelperClient(c, address, connect.WithReadMaxBytes(MaxBytes))}
 }
 
 // Name is the helper's.
 func (c *Client) Name() string { return c.name }
 
 // Close closes the connections.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // again makes a call until it is answered: what is asked of helpers may be asked
 // twice.

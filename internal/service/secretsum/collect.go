@@ -19,9 +19,12 @@ func Meet(ctx context.Context, clients []*Client) []Helper {
 	out := make([]Helper, len(clients))
 	each(clients, func(h int, c *Client) {
 		out[h].Name = c.name
-		if m, err := c.Self(ctx); err == nil {
-			out[h].Memory = m
+		m, err := c.Self(ctx)
+		if err != nil {
+			c.log.Warn("a helper cannot be asked", "helper", c.name, "error", err)
+			return
 		}
+		out[h].Memory = m
 	})
 	return out
 }

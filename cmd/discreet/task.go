@@ -62,6 +62,11 @@ prints its name. Every owner is asked once, in one slot of one round. A slot wai
 for its owners for --slot at most, or until nothing has come for --quiet; one that
 has fewer reports than --minimum then ends the task.
 
+A task that cannot succeed is refused with the number to change: a slot that chance
+alone leaves below --minimum in more than 1 of 100 draws though all --owners take
+part, a list with fewer owners than that, slots that need longer than --ends, an
+--ends that the operator's own certificate does not live to see.
+
 In mode aggregate owners give shares of a secret sum to the task's helpers, and the
 aggregator sees no owner's numbers, only the sum of two thirds of a slot's owners
 or more. First the slot waits for --minimum owners who take part, then as long for
@@ -140,13 +145,17 @@ func (t *creating) run(ctx context.Context) error {
 		}
 		a.Roster = roster.Digest()
 	}
+	ends, _ := operator.Ends()
+	if err := a.CheckFeasible(tasks.Circumstances{Owners: t.owners, Roster: roster, Signature: ends, Now: time.Now()}); err != nil {
+		return refused(err)
+	}
 	signed, err := a.Sign(operator)
 	if err != nil {
 		return refused(err)
 	}
 	r, err := client.CreateTask(ctx, connect.NewRequest(&rpc.CreateTaskRequest{Task: &rpc.SignedTask{
 		Announcement: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value,
-	}, Roster: roster}))
+	}, Roster: roster, Owners: uint64(t.owners)}))
 	if err != nil {
 		return answered(err)
 	}
@@ -381,7 +390,7 @@ func (a *app) taskClose() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "close TASK",
 		Short:   "end a task without a model",
-		Long:    `Close ends a task. Its owners are asked no more; what those who answered have spent stays spent.`,
+		Long:    `Close ends a task of the operator that signed it. Its owners are asked no more; what those who answered have spent stays spent.`,
 		Example: `  discreet task close 5f1c… --certs certs --as operator/anna --server https://localhost:8443`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

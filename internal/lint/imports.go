@@ -156,7 +156,7 @@ var table = []row{
 	{pkg: "service/helper/helpertest", words: "service/helper/helpertest is helpers that tests kill: never production",
 		uses: []string{"federated/secsum", "service/helper", "service/identity", "service/secretsum"}},
 	{pkg: "service/tasks", words: "service/tasks is what operators sign: local/wire and identities, never reports' contents, rows or stores",
-		uses: []string{"privacy/dp", "federated/wire", "service/identity", "service/secretsum"}, never: append([]string{"privacy/mech", "federated/answer", "federated/collect"}, append(rows, seeds...)...)},
+		uses: []string{"privacy/dp", "federated/wire", "service/identity", "service/secretsum", "stats"}, never: append([]string{"privacy/mech", "federated/answer", "federated/collect"}, append(rows, seeds...)...)},
 	{pkg: "service/owner/spending", words: "service/owner/spending is an owner's memory: keys and what was given, never rows or the network",
 		uses: []string{"privacy/dp", "federated/wire", "federated/answer", "sqldb"}, never: seeds, std: []string{"net", "net/http"}},
 	{pkg: "service/aggregator", words: "service/aggregator serves the side that asks: the protocol's core and stores, never rows, mechanisms, randomness or owners' code",

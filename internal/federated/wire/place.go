@@ -33,6 +33,16 @@ func (t *Task) Placing() (*Placing, error) {
 	return p, err
 }
 
+// Part is how much of all places a slot has: the probability that an owner who is
+// drawn at random is in it.
+func (p *Placing) Part(slot int) float64 {
+	before := uint64(0)
+	if slot > 0 {
+		before = p.upTo[slot-1]
+	}
+	return float64(p.upTo[slot]-before) / float64(p.upTo[len(p.upTo)-1])
+}
+
 // Of is the place of an owner: a function of the task's bytes, its nonce among
 // them, and of the owner's name. Any name has exactly one.
 func (p *Placing) Of(owner string) Place {

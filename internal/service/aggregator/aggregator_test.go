@@ -65,7 +65,7 @@ func must(t testing.TB, err error) {
 
 func newFederation(t *testing.T) *federation {
 	t.Helper()
-	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
+	a, err := identity.NewAuthority(time.Now(), 48*time.Hour)
 	must(t, err)
 	f := &federation{t: t, authority: a, address: filepath.Join(t.TempDir(), "state.db"), log: slog.New(slog.NewTextHandler(testWriter{t}, nil))}
 	f.open = func() *store.Store {
@@ -93,7 +93,7 @@ func (w testWriter) Write(b []byte) (int, error) {
 
 func (f *federation) identity(role identity.Role, name string) *identity.Identity {
 	f.t.Helper()
-	id, err := f.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
+	id, err := f.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 36*time.Hour)
 	must(f.t, err)
 	return id
 }

@@ -4,10 +4,12 @@ package aggregator
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
@@ -123,12 +125,23 @@ func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTa
 	if err != nil {
 		return nil, err
 	}
-	if err := s.enlist(ctx, ann, r.Msg.GetRoster()); err != nil {
+	roster, err := listed(ann, r.Msg.GetRoster())
+	if err != nil {
 		return nil, err
 	}
 	digest, err := ann.Task.Digest()
 	if err != nil {
 		return nil, err
+	}
+	if _, err := s.find(ctx, digest[:]); err != nil { // what is made already may be made again
+		if err := s.judge(ann, signed, roster, r.Msg.GetOwners()); err != nil {
+			return nil, err
+		}
+	}
+	if roster != nil {
+		if err := s.Store.Keep(ctx, roster); err != nil {
+			return nil, err
+		}
 	}
 	stored := store.Task{ID: store.ID(digest), Made: s.Now(), Bytes: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value, State: store.Open}
 	l, err := enliven(stored)
@@ -148,24 +161,35 @@ func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTa
 	return connect.NewResponse(&rpc.CreateTaskResponse{TaskId: digest[:]}), nil
 }
 
-// enlist stores the list of owners that an announcement names.
-func (s *Server) enlist(ctx context.Context, ann *tasks.Announcement, keys []byte) error {
+// judge refuses a task that cannot succeed.
+func (s *Server) judge(ann *tasks.Announcement, signed tasks.Signed, roster tasks.Roster, owners uint64) error {
+	_, ends, err := signed.Signature.Signer()
+	if err != nil {
+		return err
+	}
+	c := tasks.Circumstances{Owners: int(min(owners, math.MaxInt32)), Roster: roster, Signature: ends, Now: s.Now()}
+	if err := ann.CheckFeasible(c); err != nil {
+		return problem.New(problem.Infeasible, "%v", err)
+	}
+	return nil
+}
+
+// listed is the list of owners that an announcement names, nil where it names none.
+func listed(ann *tasks.Announcement, keys []byte) (tasks.Roster, error) {
 	if !ann.Roster.Named() {
 		if len(keys) > 0 {
-			return problem.New(problem.UnsafeTask, "there is a list of owners that the announcement does not name")
+			return nil, problem.New(problem.UnsafeTask, "there is a list of owners that the announcement does not name")
 		}
-		return nil
+		return nil, nil
 	}
 	roster, err := tasks.RosterOf(keys)
 	switch {
 	case err != nil:
-		return problem.New(problem.UnsafeTask, "%v", err)
+		return nil, problem.New(problem.UnsafeTask, "%v", err)
 	case roster.Digest() != ann.Roster:
-		return problem.New(problem.UnsafeTask, "the list of owners is another than the announcement names")
-	case roster.Len() < ann.Minimum:
-		return problem.New(problem.UnsafeTask, "%d owners are on the list, a slot must have %d reports", roster.Len(), ann.Minimum)
+		return nil, problem.New(problem.UnsafeTask, "the list of owners is another than the announcement names")
 	}
-	return s.Store.Keep(ctx, roster)
+	return roster, nil
 }
 
 // CloseTask implements rpc.AggregatorHandler.
@@ -173,6 +197,9 @@ func (s *Server) CloseTask(ctx context.Context, r *connect.Request[rpc.CloseTask
 	l, err := s.find(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
+	}
+	if who, _, err := l.signed.Signature.Signer(); err != nil || who != admission.Caller(ctx) {
+		return nil, problem.New(problem.Forbidden, "the task is of %s, who alone may close it", who)
 	}
 	if err := s.Store.End(ctx, l.id, store.Any); err != nil {
 		return nil, err

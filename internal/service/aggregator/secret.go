@@ -101,7 +101,7 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 	}); err != nil {
 		return nil, err
 	}
-	roster = roster[:min(len(roster), mostOwners(l.ann.Task))]
+	roster = roster[:min(len(roster), tasks.MostOwners(l.ann.Task))]
 	if err := l.tally(ctx, s.Store, slot); err != nil {
 		return nil, err
 	}
@@ -132,16 +132,6 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 		err = l.refresh(ctx, s.Store)
 	}
 	return x, err
-}
-
-// mostOwners is how many owners fit into one secret sum of the task.
-func mostOwners(t *wire.Task) int {
-	K := t.Schema.Classes()
-	cells := K
-	for q := range t.Questions {
-		cells += t.Cells(q)
-	}
-	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/(cells*K)))
 }
 
 // join assembles core's open slot, once.

@@ -45,6 +45,7 @@ var (
 	UnknownOwner        = newKind("unknown-owner", "the owner is not on the task's list", connect.CodePermissionDenied, 403, false)
 	TaskClosed          = newKind("task-closed", "the task takes nothing any more", connect.CodeFailedPrecondition, 410, false)
 	UnsafeTask          = newKind("unsafe-task", "the task asks for what would not protect its owners", connect.CodeInvalidArgument, 422, false)
+	Infeasible          = newKind("infeasible", "the task cannot succeed as it is set up", connect.CodeInvalidArgument, 422, false)
 	WrongGroup          = newKind("wrong-group", "the owner belongs to another round", connect.CodeFailedPrecondition, 409, false)
 	WrongRound          = newKind("wrong-round", "the report answers another broadcast", connect.CodeFailedPrecondition, 409, false)
 	Early               = newKind("too-early", "the round has not begun: try again later", connect.CodeFailedPrecondition, 425, true)
@@ -65,7 +66,7 @@ var (
 	Overloaded          = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
 	Storage             = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable, 507, true)
 	Internal            = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
-	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, Reconnect, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
+	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, Reconnect, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, Infeasible, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
 )
 
 func newKind(name, title string, code connect.Code, status int, again bool) Kind {

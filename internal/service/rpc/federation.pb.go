@@ -975,7 +975,8 @@ func (x *Refusal) GetProblem() *Problem {
 type CreateTaskRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Task          *SignedTask            `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
-	Roster        []byte                 `protobuf:"bytes,2,opt,name=roster,proto3" json:"roster,omitempty"` // the list that the announcement names, as GetRoster returns it
+	Roster        []byte                 `protobuf:"bytes,2,opt,name=roster,proto3" json:"roster,omitempty"`  // the list that the announcement names, as GetRoster returns it
+	Owners        uint64                 `protobuf:"varint,3,opt,name=owners,proto3" json:"owners,omitempty"` // how many are expected to take part; 0: not said
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1022,6 +1023,13 @@ func (x *CreateTaskRequest) GetRoster() []byte {
 		return x.Roster
 	}
 	return nil
+}
+
+func (x *CreateTaskRequest) GetOwners() uint64 {
+	if x != nil {
+		return x.Owners
+	}
+	return 0
 }
 
 type CreateTaskResponse struct {
@@ -1275,10 +1283,11 @@ const file_federation_proto_rawDesc = "" +
 	"\brefusals\x18\x01 \x03(\v2\x14.discreet.v1.RefusalR\brefusals\"O\n" +
 	"\aRefusal\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12.\n" +
-	"\aproblem\x18\x02 \x01(\v2\x14.discreet.v1.ProblemR\aproblem\"X\n" +
+	"\aproblem\x18\x02 \x01(\v2\x14.discreet.v1.ProblemR\aproblem\"p\n" +
 	"\x11CreateTaskRequest\x12+\n" +
 	"\x04task\x18\x01 \x01(\v2\x17.discreet.v1.SignedTaskR\x04task\x12\x16\n" +
-	"\x06roster\x18\x02 \x01(\fR\x06roster\"-\n" +
+	"\x06roster\x18\x02 \x01(\fR\x06roster\x12\x16\n" +
+	"\x06owners\x18\x03 \x01(\x04R\x06owners\"-\n" +
 	"\x12CreateTaskResponse\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\fR\x06taskId\"+\n" +
 	"\x10CloseTaskRequest\x12\x17\n" +

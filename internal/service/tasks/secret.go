@@ -59,3 +59,13 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte) error {
 	}
 	return nil
 }
+
+// MostOwners is how many owners fit into one secret sum of the task.
+func MostOwners(t *wire.Task) int {
+	K := t.Schema.Classes()
+	cells := K
+	for q := range t.Questions {
+		cells += t.Cells(q)
+	}
+	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/(cells*K)))
+}

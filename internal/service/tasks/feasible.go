@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tasks
+
+import (
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/stats"
+)
+
+// Circumstances are what decides, beside an announcement, whether its task can
+// succeed. All of it is public.
+type Circumstances struct {
+	Owners    int       // expected to take part; 0: nobody has said
+	Roster    Roster    // the owners who may; nil: whoever has a key
+	Signature time.Time // when the operator's certificate ends
+	Now       time.Time
+}
+
+// maxMiss is the probability with which chance alone, that puts owners into slots,
+// may leave some slot below its minimum though every owner takes part.
+const maxMiss = 0.01
+
+// CheckFeasible refuses a task that cannot succeed, whatever its owners say: they
+// would pay for nothing. It looks at public numbers alone.
+//
+//   - Owners refuse a task once its operator's certificate has ended.
+//   - Every slot lasts for its quiet time or, without one, as long as it may.
+//   - Every slot needs its minimum. Of listed owners the places are known; of N
+//     others, a slot with the part p of all places gets Binomial(N, p).
+func (a *Announcement) CheckFeasible(c Circumstances) error {
+	fault := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "task", Param: param, Want: want, Got: got}
+	}
+	if c.Signature.Before(a.Ends) {
+		return fault("ends", "must not be after the operator's certificate ends, "+stamp(c.Signature)+": owners refuse the task from then on", stamp(a.Ends))
+	}
+	slots := a.Task.Slots()
+	least, what := a.Quiet, "quiet time"
+	if least == 0 {
+		least, what = a.Slot, "slot's time"
+	}
+	if left := a.Ends.Sub(c.Now); least > (left-1)/time.Duration(slots) {
+		return fault("ends", fmt.Sprintf("must be later than %d times the %s of %s from now: so long the slots last at least", slots, what, least), stamp(a.Ends))
+	}
+	if a.Task.Mode == wire.Aggregate {
+		if most := MostOwners(a.Task); a.Minimum > most {
+			return fault("minimum", fmt.Sprintf("must be at most %d: no more owners fit into one secret sum of this task", most), a.Minimum)
+		}
+	}
+	listed := c.Roster.Len()
+	if listed > 0 && c.Owners > listed {
+		return fault("owners", fmt.Sprintf("must be at most %d: no more are on the list of owners", listed), c.Owners)
+	}
+	placing, err := a.Task.Placing()
+	if err != nil {
+		return err
+	}
+	if listed > 0 {
+		if slot, n := fewest(placing, slots, c.Roster); n < a.Minimum {
+			return fault("minimum", fmt.Sprintf("must be at most %d: so many of the %d listed owners are in slot %d, and a slot with fewer ends the task", n, listed, slot+1), a.Minimum)
+		}
+	}
+	if c.Owners == 0 || c.Owners == listed {
+		return nil
+	}
+	parts := map[float64]int{} // of all places: how many slots have it
+	smallest := 1.0
+	for s := range slots {
+		p := placing.Part(s)
+		parts[p]++
+		smallest = min(smallest, p)
+	}
+	if miss(c.Owners, a.Minimum, parts) <= maxMiss {
+		return nil
+	}
+	most := largestMinimum(c.Owners, a.Minimum, parts)
+	mean := fmt.Sprintf("of %d owners the smallest of the %d slots gets %.1f on average", c.Owners, slots, float64(c.Owners)*smallest)
+	if most < minBatch {
+		return fault("owners", fmt.Sprintf("must be more: %s, and every slot needs at least %d", mean, minBatch), c.Owners)
+	}
+	return fault("minimum", fmt.Sprintf("must be at most %d: %s, and a slot with fewer than the minimum ends the task", most, mean), a.Minimum)
+}
+
+// miss bounds the probability that some slot has fewer than minimum of so many
+// owners.
+func miss(owners, minimum int, parts map[float64]int) (sum float64) {
+	if minimum > owners {
+		return 1
+	}
+	for p, n := range parts {
+		few, _ := stats.Tails(minimum-1, owners, p)
+		sum += float64(n) * few
+	}
+	return sum
+}
+
+// largestMinimum is the largest minimum below one that is missed too often which is
+// not, 0 where there is none.
+func largestMinimum(owners, missed int, parts map[float64]int) int {
+	good := 0
+	for good+1 < missed {
+		if mid := good + (missed-good)/2; miss(owners, mid, parts) <= maxMiss {
+			good = mid
+		} else {
+			missed = mid
+		}
+	}
+	return good
+}
+
+// fewest is the slot with the fewest listed owners, and how many it has.
+func fewest(placing *wire.Placing, slots int, r Roster) (slot, owners int) {
+	counts := make([]int, slots)
+	for i := range r.Len() {
+		counts[placing.Of(hex.EncodeToString(r.at(i))).Slot]++
+	}
+	for s, n := range counts {
+		if n < counts[slot] {
+			slot = s
+		}
+	}
+	return slot, counts[slot]
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -34,12 +34,27 @@ func (tr *trial) enlarge(name, room string) {
 	}
 }
 
-var failures = regexp.MustCompile(`(?m)^discreet_storage_failures_total [1-9]`)
+// failures is some: the disk is full for good, and not for one large batch alone.
+var failures = regexp.MustCompile(`(?m)^discreet_storage_failures_total ([4-9]|\d\d)`)
+
+// look asks an aggregator's page.
+func (tr *trial) look(path string) (text []byte, code int) {
+	tr.t.Helper()
+	answer, err := http.Get("http://" + tr.page + path)
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err = io.ReadAll(answer.Body); err != nil {
+		tr.t.Fatal(err)
+	}
+	return text, answer.StatusCode
+}
 
 // TestDisksFull lets first the owners' disk and then the aggregator's run full in
-// the middle of a slot. Owners stop without sending what they could not write; the
-// aggregator acknowledges nothing and takes the same reports once there is room.
-// Every report is in the model once.
+// the middle of a slot. Owners stop without sending what they could not write; the aggregator acknowledges nothing, is
+// not ready, and takes the same reports once there is room. Every report is in the
+// model once.
 func TestDisksFull(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -63,20 +78,21 @@ func TestDisksFull(t *testing.T) {
 	tr.enlarge("owners", "64m")
 	owning := tr.start("owner.log", "owner/clinic", args...)
 	if err := waitFor(t.Context(), "for the aggregator's disk to run full", func() bool {
-		answer, err := http.Get("http://" + tr.page + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text, _ := tr.look("/metrics")
 		return failures.Match(text)
 	}); err != nil {
 		t.Fatal(err)
 	}
+	if _, code := tr.look("/readyz"); code != http.StatusServiceUnavailable {
+		t.Errorf("/readyz answers %d while the disk is full", code)
+	}
 	tr.enlarge("aggregator", "64m")
+	if err := waitFor(t.Context(), "for the aggregator to be ready again", func() bool {
+		_, code := tr.look("/readyz")
+		return code == http.StatusOK
+	}); err != nil {
+		t.Fatal(err)
+	}
 	closed := tr.closeWhenFull(task, owners, "owners/book.db")
 	if err := owning.Wait(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(tr.dir, "owner.log"))

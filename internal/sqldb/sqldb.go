@@ -7,6 +7,7 @@ package sqldb
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -114,6 +115,28 @@ func (d *DB) run(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error
 		return err
 	}
 	return d.failed(t.Commit())
+}
+
+// ProbeTable makes the table that Probe writes to.
+const ProbeTable = `CREATE TABLE IF NOT EXISTS discreet_probe (one INTEGER PRIMARY KEY CHECK (one = 1), room BLOB NOT NULL) STRICT`
+
+// Probe writes so many bytes and deletes them again, each on the disk: it fails where
+// the database would not keep what it is given now. The database must have a
+// ProbeTable.
+func (d *DB) Probe(ctx context.Context, room int) error {
+	b := make([]byte, room)
+	rand.Read(b) // nothing makes them fewer
+	err := d.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(`INSERT INTO discreet_probe (one, room) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET room = excluded.room`, b)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return d.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(`DELETE FROM discreet_probe`)
+		return err
+	})
 }
 
 // ErrFailed is in every error of a database, as apart from errors of its users.

@@ -52,9 +52,23 @@ type federation struct {
 	mode      wire.Mode                       // that owners take part in
 	books     []string                        // of owners
 	ahead     atomic.Int64                    // how far the aggregator's clock is before the system's
+	passed    atomic.Int64                    // as much of the watch that quiet time goes by
 }
 
 func (f *federation) now() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
+
+func (f *federation) watch() time.Time { return time.Now().Add(time.Duration(f.passed.Load())) }
+
+// pass lets seconds of quiet time pass, each once the aggregator has looked at its
+// watch.
+func (f *federation) pass(seconds int) {
+	for range seconds {
+		f.passed.Add(int64(time.Second))
+		for at := f.watch(); f.server.LookedAt().Before(at); {
+			<-time.After(5 * time.Millisecond)
+		}
+	}
+}
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -109,6 +123,7 @@ func (f *federation) serve() {
 	var err error
 	f.server, err = aggregator.New(ctx, aggregator.Params{Self: f.identity(identity.Aggregator, "main"), Store: s, MaxEpsilon: 4 * dp.Nano, Log: f.log, Now: f.now})
 	must(f.t, err)
+	f.server.SetWatch(f.watch)
 	var wg sync.WaitGroup
 	wg.Go(func() { f.server.Run(ctx) })
 	handler := f.server.Handler()

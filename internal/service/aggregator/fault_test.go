@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -105,6 +106,91 @@ func TestNothingIsAcknowledgedBeforeTheDisk(t *testing.T) {
 	a.upload(client, append(sent, one), nil)
 	if n := f.stored(client, id); n != len(sent)+1 {
 		t.Errorf("%d reports stored, want %d", n, len(sent)+1)
+	}
+}
+
+// TestOutagesAreNotQuiet keeps the store away, or the disk full, for longer than a
+// slot's quiet time while owners wait. When it is back the slot is still open, as
+// long as they need to come back, and takes what they send; then it closes. Until it
+// is back the service is not ready.
+func TestOutagesAreNotQuiet(t *testing.T) {
+	const quiet = 5
+	for kind, address := range map[string]func() string{
+		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },
+		"postgres": func() string {
+			if server == nil {
+				return ""
+			}
+			return server.Database(t)
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			f := newFederation(t)
+			if f.address = address(); f.address == "" {
+				t.Skip("no PostgreSQL server here")
+			}
+			var faults sqldbtest.Faults
+			f.open = func() *store.Store {
+				c, err := sqldb.Connector(f.address, store.Options)
+				must(t, err)
+				db, err := sqldb.Connect(t.Context(), faults.Connector(c), sqldb.IsPostgres(f.address), store.Options)
+				must(t, err)
+				s, err := store.On(t.Context(), db)
+				must(t, err)
+				return s
+			}
+			f.serve()
+			ann := f.plan(func(a *tasks.Announcement) { a.Slot, a.Quiet = 9*time.Minute, quiet*time.Second })
+			id := f.announce(ann)
+			a := newAdversary(t, f, ann, id, 400)
+			client := f.client(f.identity(identity.Owner, "clinic"))
+			round, _ := a.crowd(client, 5)
+			ready := func() int {
+				w := httptest.NewRecorder()
+				f.server.Page().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+				return w.Code
+			}
+			if got := ready(); got != http.StatusOK {
+				t.Errorf("before: /readyz answers %d", got)
+			}
+			var waiting []*rpc.SignedReport
+			for range 95 {
+				owner := a.fresh(0)
+				waiting = append(waiting, a.sign(owner, a.honest(round, owner).Append(nil)))
+			}
+			for _, outage := range []struct {
+				name string
+				send bool // while it is away
+			}{{"nobody tries", false}, {"owners try", true}} {
+				faults.FailAll(syscall.ENOSPC)
+				if outage.send {
+					_, err := client.Upload(t.Context(), connect.NewRequest(&rpc.UploadRequest{TaskId: id[:], Reports: waiting}))
+					if kindOfNil(err) != problem.Storage {
+						t.Errorf("%s: %v, want the storage problem", outage.name, err)
+					}
+				}
+				if got := ready(); got != http.StatusServiceUnavailable {
+					t.Errorf("%s: /readyz answers %d while nothing can be stored", outage.name, got)
+				}
+				f.pass(18)
+				faults.Mend()
+				f.pass(quiet + 3) // owners come back within five seconds
+				if s := f.state(client, id); s.GetSlot() != 0 {
+					t.Fatalf("%s: the slot was closed before they were back", outage.name)
+				}
+				if got := ready(); got != http.StatusOK {
+					t.Errorf("%s: /readyz answers %d afterwards", outage.name, got)
+				}
+				a.upload(client, waiting[:45], nil)
+				waiting = waiting[45:]
+			}
+			f.pass(quiet - 2)
+			if s := f.state(client, id); s.GetSlot() != 0 {
+				t.Error("the slot was closed before its quiet time was over")
+			}
+			f.pass(15)
+			f.waitSlot(client, id, 1)
+		})
 	}
 }
 

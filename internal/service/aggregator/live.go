@@ -37,11 +37,13 @@ type live struct {
 	secret   *store.Secret // of the open slot, in mode aggregate once it is sealed
 	shares   int           // that a quorum of helpers has, when asked last
 	deadline time.Time
-	// Reports of the open slot: how many, when the last came or the slot began,
-	// and when the store was asked last. On this process's own clock, which no
-	// operator sets back.
-	stored        int
-	news, counted time.Time
+	// Reports of the open slot: how many, what the clock showed when it was looked
+	// at after the last had come or the slot had begun, whether some have come since,
+	// and when the store was asked last.
+	stored  int
+	news    time.Duration
+	fresh   bool
+	counted time.Time
 
 	results
 
@@ -147,7 +149,7 @@ func (l *live) refresh(ctx context.Context, s *store.Store) error {
 	if r.Number > l.slot {
 		l.slot, l.asked, l.laws, l.text, l.deadline = r.Number, nil, nil, nil, r.Deadline
 		l.secret, l.shares = nil, 0
-		l.stored, l.news = n, now
+		l.stored, l.fresh = n, true
 		if !l.secretly() {
 			if err := l.show(r.Broadcast); err != nil {
 				return err
@@ -191,7 +193,7 @@ func (l *live) show(broadcast []byte) error {
 func (l *live) recount(n int, now time.Time) {
 	l.counted = now
 	if n != l.stored {
-		l.stored, l.news = n, now
+		l.stored, l.fresh = n, true
 	}
 }
 
@@ -222,16 +224,19 @@ const (
 	ended       // the task's is
 )
 
-// due says what time it is, and for which slot.
-func (l *live) due(now time.Time) (int, due) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
+// due says what time it is, by both clocks, and for which slot.
+func (l *live) due(now time.Time, open reading) (int, due) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fresh {
+		l.news, l.fresh = open.open, false
+	}
 	switch {
 	case !now.Before(l.ann.Ends):
 		return l.slot, ended
 	case !now.Before(l.deadline):
 		return l.slot, overdue
-	case l.ann.Quiet > 0 && l.stored >= l.ann.Minimum && time.Since(l.news) >= l.ann.Quiet:
+	case l.ann.Quiet > 0 && l.stored >= l.ann.Minimum && open.quiet(l.news, l.ann.Quiet):
 		return l.slot, quiet
 	}
 	return l.slot, waiting

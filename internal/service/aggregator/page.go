@@ -3,7 +3,6 @@
 package aggregator
 
 import (
-	"context"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -48,10 +47,7 @@ type cardRound struct {
 // Page answers operators: how tasks go, metrics, health. It is served without
 // TLS, at an address that they alone reach, and changes nothing.
 func (s *Server) Page() http.Handler {
-	mux := s.metrics.Watch(func(ctx context.Context) error {
-		_, err := s.Store.Tasks(ctx)
-		return err
-	})
+	mux := s.metrics.Watch(s.clock.ready)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")

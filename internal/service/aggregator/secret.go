@@ -198,22 +198,22 @@ func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, pro
 	t := time.NewTicker(pollShares)
 	defer t.Stop()
 	var before []int
-	news := time.Now()
+	news := s.clock.shown().open
 	for {
-		stored := progress(ctx)
+		stored, open := progress(ctx), s.clock.shown()
 		full := true
 		for h, n := range stored {
 			full = full && (n == len(x.Roster) || x.Helpers[h].Memory == secretsum.Memory{})
 		}
 		if !slices.Equal(stored, before) {
-			before, news = stored, time.Now()
+			before, news = stored, open.open
 		}
 		sorted := slices.Sorted(slices.Values(stored))
 		enough := sorted[len(sorted)/3] // a quorum has as many or more
 		l.mu.Lock()
 		l.shares = max(0, enough)
 		l.mu.Unlock()
-		if full || !s.Now().Before(until) || l.ann.Quiet > 0 && enough >= x.AtLeast && time.Since(news) >= l.ann.Quiet {
+		if full || !s.Now().Before(until) || l.ann.Quiet > 0 && enough >= x.AtLeast && open.quiet(news, l.ann.Quiet) {
 			return context.Cause(ctx)
 		}
 		select {

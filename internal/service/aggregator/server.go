@@ -53,6 +53,7 @@ type Server struct {
 	writer  *writer
 	gate    *admission.Gate
 	places  *admission.Places // of uploads
+	clock   *clock
 	metrics *metrics
 
 	mu    sync.RWMutex
@@ -77,8 +78,15 @@ func New(ctx context.Context, p Params) (*Server, error) {
 		Places:   map[string]*admission.Places{rpc.AggregatorUploadProcedure: s.places, rpc.AggregatorCreateTaskProcedure: admission.NewPlaces(1, 0)},
 		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
 	}
-	s.writer = newWriter(p.Store, s.metrics)
-	return s, s.discover(ctx)
+	s.clock = newClock(time.Now, s.places.WasFull, p.Store.Probe)
+	s.writer = newWriter(p.Store, s.metrics, s.clock)
+	if err := s.discover(ctx); err != nil {
+		return nil, err
+	}
+	if len(s.tasks) > 0 {
+		s.clock.missing()
+	}
+	return s, nil
 }
 
 // Run moves tasks and stores reports until ctx ends. Uploads are answered only

@@ -40,7 +40,7 @@ func (l *live) heard(slot, fresh int) {
 	defer l.mu.Unlock()
 	if slot == l.slot {
 		l.stored += fresh // where the store was asked in between, it is asked again
-		l.news = time.Now()
+		l.fresh = true
 	}
 }
 
@@ -57,8 +57,10 @@ func (s *Server) keepTime(ctx context.Context) {
 			return
 		case <-t.C:
 		}
+		open := s.clock.look(ctx)
 		if n%ticksToDiscover == 0 {
 			if err := s.discover(ctx); err != nil && ctx.Err() == nil {
+				s.clock.failed()
 				s.Log.Error("reading tasks failed", "error", err)
 			}
 		}
@@ -66,7 +68,10 @@ func (s *Server) keepTime(ctx context.Context) {
 			if l.gathering.Load() {
 				continue
 			}
-			if err := s.move(ctx, l, &gathering); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrMoved) {
+			if err := s.move(ctx, l, open, &gathering); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrMoved) {
+				if errors.Is(err, store.ErrFailed) {
+					s.clock.failed()
+				}
 				s.Log.Error("moving a task failed", "task", l.String(), "error", err)
 			}
 		}
@@ -75,7 +80,7 @@ func (s *Server) keepTime(ctx context.Context) {
 
 // move does what is due for a task. The store decides whether it is: this
 // process may not have heard of all reports, or may have counted some twice.
-func (s *Server) move(ctx context.Context, l *live, gathering *sync.WaitGroup) error {
+func (s *Server) move(ctx context.Context, l *live, open reading, gathering *sync.WaitGroup) error {
 	l.mu.RLock()
 	state, counted := l.state, l.counted
 	l.mu.RUnlock()
@@ -83,7 +88,7 @@ func (s *Server) move(ctx context.Context, l *live, gathering *sync.WaitGroup) e
 		l.core = nil // what it counted is stored
 		return nil
 	}
-	slot, what := l.due(s.Now())
+	slot, what := l.due(s.Now(), open)
 	now, err := s.Store.Now(ctx, l.id)
 	if err != nil {
 		return err

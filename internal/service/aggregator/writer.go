@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
@@ -15,6 +16,7 @@ import (
 type writer struct {
 	store   *store.Store
 	metrics *metrics
+	clock   *clock
 	jobs    chan *job
 	waiting atomic.Int64 // reports in jobs
 }
@@ -29,8 +31,8 @@ type job struct {
 // mostAtOnce is how many reports one transaction takes.
 const mostAtOnce = 5000
 
-func newWriter(s *store.Store, m *metrics) *writer {
-	return &writer{store: s, metrics: m, jobs: make(chan *job, maxInFlight)}
+func newWriter(s *store.Store, m *metrics, c *clock) *writer {
+	return &writer{store: s, metrics: m, clock: c, jobs: make(chan *job, maxInFlight)}
 }
 
 // accept stores reports and says what became of each.
@@ -41,6 +43,7 @@ func (w *writer) accept(ctx context.Context, reports []store.Report) ([]store.Ou
 	n := int64(len(reports))
 	if w.waiting.Add(n) > maxWaiting {
 		w.waiting.Add(-n)
+		w.clock.missing()
 		return nil, problem.New(problem.Overloaded, "%d reports wait for the disk", maxWaiting)
 	}
 	defer w.waiting.Add(-n)
@@ -88,7 +91,11 @@ func (w *writer) commit(ctx context.Context, jobs []*job) {
 	for _, j := range jobs {
 		all = append(all, j.reports...)
 	}
+	stored := w.clock.storing(min(len(all)*perReport, mostRoom))
+	ctx, cancel := context.WithTimeout(ctx, admission.Timeout)
+	defer cancel()
 	outcomes, err := w.store.Accept(ctx, all)
+	stored(err)
 	if err != nil {
 		w.metrics.storage.Inc()
 		err = problem.New(problem.Storage, "")

@@ -57,13 +57,16 @@ func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
 		`CREATE TABLE IF NOT EXISTS discreet_notes (task BLOB NOT NULL, round INTEGER NOT NULL, note BLOB NOT NULL, PRIMARY KEY (task, round)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_rosters (digest BLOB PRIMARY KEY, keys BLOB NOT NULL) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,
-		secretTable,
+		secretTable, sqldb.ProbeTable,
 	)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &Store{db}, nil
 }
+
+// Probe fails where the store would not keep so many bytes more.
+func (s *Store) Probe(ctx context.Context, room int) error { return s.db.Probe(ctx, room) }
 
 // Close closes the store.
 func (s *Store) Close() error { return s.db.Close() }

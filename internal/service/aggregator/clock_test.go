@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// watched is a clock whose watch, places and store a test turns.
+type watched struct {
+	*clock
+	at     time.Time
+	full   bool
+	broken bool
+	probed []int
+}
+
+func newWatched() *watched {
+	w := &watched{at: time.Unix(1e9, 0)}
+	w.clock = newClock(func() time.Time { return w.at }, func() bool { return w.full }, func(_ context.Context, room int) error {
+		w.probed = append(w.probed, room)
+		if w.broken {
+			return errors.New("full")
+		}
+		return nil
+	})
+	w.look(context.Background())
+	return w
+}
+
+// pass lets so much time pass, a tenth of a second after the other.
+func (w *watched) pass(d time.Duration) reading {
+	var r reading
+	for range d / (100 * time.Millisecond) {
+		w.at = w.at.Add(100 * time.Millisecond)
+		r = w.look(context.Background())
+	}
+	return r
+}
+
+// TestQuietTimeRunsWhileOpen: quiet time is over when nothing has come for so long
+// while reports could have been accepted; what cuts it short makes owners come back,
+// and lasts longer than they take.
+func TestQuietTimeRunsWhileOpen(t *testing.T) {
+	const quiet = 3 * time.Second
+	for name, c := range map[string]struct {
+		outage func(*watched)
+		wait   time.Duration // from then on, until it is over
+	}{
+		"nothing happens": {func(*watched) {}, quiet},
+		"the store fails": {func(w *watched) {
+			w.failed()
+			w.broken = true
+			w.pass(18 * time.Second)
+			w.broken = false
+			w.pass(time.Second)
+		}, returning},
+		"a transaction fails":      {func(w *watched) { w.storing(100)(errors.New("full")); w.pass(2 * time.Second) }, returning - time.Second},
+		"a transaction takes long": {func(w *watched) { w.storing(100); w.pass(18 * time.Second) }, never},
+		"a transaction has taken long": {func(w *watched) {
+			done := w.storing(100)
+			w.pass(18 * time.Second)
+			done(nil)
+		}, returning},
+		"no places":           {func(w *watched) { w.full = true; w.pass(18 * time.Second); w.full = false }, returning},
+		"no room for reports": {func(w *watched) { w.missing() }, returning},
+		"nobody looks":        {func(w *watched) { w.at = w.at.Add(time.Hour); w.look(context.Background()) }, quiet - step},
+		"a short transaction": {func(w *watched) { w.storing(100)(nil) }, quiet},
+	} {
+		w := newWatched()
+		news := w.pass(time.Minute).open
+		c.outage(w)
+		if w.shown().quiet(news, quiet) {
+			t.Errorf("%s: it is quiet at once", name)
+		}
+		if c.wait == never {
+			if w.pass(time.Minute).quiet(news, quiet) {
+				t.Errorf("%s: it is quiet meanwhile", name)
+			}
+			continue
+		}
+		if w.pass(c.wait-300*time.Millisecond).quiet(news, quiet) {
+			t.Errorf("%s: it is quiet %s later", name, c.wait-300*time.Millisecond)
+		}
+		if !w.pass(600*time.Millisecond).quiet(news, quiet) {
+			t.Errorf("%s: it is not quiet %s later", name, c.wait+300*time.Millisecond)
+		}
+	}
+	w := newWatched()
+	w.missing()
+	news := w.pass(time.Second).open
+	if w.pass(time.Minute-2*time.Second).quiet(news, time.Minute) || !w.pass(3*time.Second).quiet(news, time.Minute) {
+		t.Error("a quiet time longer than owners take to come back does not begin anew after an outage")
+	}
+}
+
+const never = 1000 * time.Hour
+
+// TestStoreIsTriedWithWhatItLacked: a store that failed is tried once a second with
+// as many bytes as it could not keep, until it keeps them or others.
+func TestStoreIsTriedWithWhatItLacked(t *testing.T) {
+	w := newWatched()
+	w.broken = true
+	w.storing(100_000)(errors.New("full"))
+	w.failed()
+	w.pass(3 * time.Second)
+	if len(w.probed) < 2 || len(w.probed) > 3 || w.probed[0] != 100_000 {
+		t.Errorf("tried with %d bytes", w.probed)
+	}
+	if err := w.ready(t.Context()); err == nil || w.probed[len(w.probed)-1] != 100_000 {
+		t.Errorf("a full store is ready (%v), tried with %d bytes", err, w.probed)
+	}
+	w.broken = false
+	w.pass(2 * time.Second)
+	n := len(w.probed)
+	w.pass(5 * time.Second)
+	if len(w.probed) != n {
+		t.Error("a store that works is tried")
+	}
+	if err := w.ready(t.Context()); err != nil || w.probed[n] != leastRoom {
+		t.Errorf("a store that works: %v, tried with %d bytes", err, w.probed)
+	}
+	w.storing(100_000)(errors.New("full"))
+	w.storing(100)(nil)
+	w.pass(5 * time.Second)
+	if len(w.probed) != n+1 {
+		t.Error("a store that has kept reports since is tried")
+	}
+}

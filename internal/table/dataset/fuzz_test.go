@@ -96,10 +96,12 @@ func FuzzReadParquet(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	f.Add(rowBomb(f, 20))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		took := memoryOf(func() { _ = readBytes(t, data) })
-		// A claimed row costs at most a byte per column before it is met.
-		if limit := uint64(64<<20 + 20000*len(data)); took > limit {
+		// Of the text that the bytes may stand for, a cell takes two bytes or more,
+		// and a decoded number sixteen.
+		if limit := uint64(32<<20 + 9*max(freeText, maxRatio*len(data))); took > limit {
 			t.Errorf("%d bytes of Parquet took %d bytes of memory, more than %d", len(data), took, limit)
 		}
 	})

@@ -21,6 +21,7 @@ const (
 // before anything is unpacked, and nothing is ever made room for on the word of
 // the file alone.
 type chunk struct {
+	file   *parquetFile
 	t      cellType
 	codec  format.CompressionCodec
 	src    *bufio.Reader
@@ -72,10 +73,13 @@ func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
 	}
 	section := io.NewSectionReader(pf.file, start, meta.TotalCompressedSize)
 	return &chunk{
-		t: t, codec: meta.Codec,
+		file: pf, t: t, codec: meta.Codec,
 		src: bufio.NewReaderSize(section, maxPageHeader), bytes: meta.TotalCompressedSize, rows: group.NumRows,
 	}, nil
 }
+
+// errExpands refuses a page: the file's pages are more than it may stand for.
+var errExpands = errors.New("dataset: the pages of the file expand too far")
 
 // next returns the next run of at most batch rows, valid until the next call,
 // and io.EOF after the last one.
@@ -129,6 +133,9 @@ func (c *chunk) nextPage() error {
 	size, unpacked := int64(head.CompressedPageSize), int64(head.UncompressedPageSize)
 	if size < 0 || unpacked < 0 || size > c.bytes-int64(n) || unpacked > maxPage {
 		return errValues
+	}
+	if c.file.pages.Add(max(size, unpacked)) > c.file.mostText() {
+		return errExpands
 	}
 	if _, err := c.src.Discard(n); err != nil {
 		return err
@@ -287,7 +294,10 @@ func (c *chunk) begin(rows int32, encoding format.Encoding, data []byte) (err er
 // chunkFault words an error of a chunk.
 func chunkFault(path, column string, err error) error {
 	fault := damaged(path)
-	if errors.Is(err, errEncoding) {
+	switch {
+	case errors.Is(err, errExpands):
+		fault.Fault = expands
+	case errors.Is(err, errEncoding):
 		fault.Fault = "must be PLAIN, dictionary, RLE or DELTA encoded (not DELTA_BYTE_ARRAY) and use a current codec"
 	}
 	fault.Column = column

@@ -223,7 +223,7 @@ func readBytes(t testing.TB, data []byte) error {
 }
 
 // edited is a Parquet file with its metadata changed.
-func edited(t *testing.T, path string, change func(*format.FileMetaData)) []byte {
+func edited(t testing.TB, path string, change func(*format.FileMetaData)) []byte {
 	t.Helper()
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -327,6 +327,80 @@ func TestParquetClaims(t *testing.T) {
 			t.Errorf("a list of %s is let through", name)
 		}
 	}
+}
+
+// tinyRow is a row of tinySchema.
+type tinyRow struct {
+	A     float64 `parquet:"a,dict"`
+	P     float64 `parquet:"p,dict"`
+	C     string  `parquet:"c,dict"`
+	Label int8    `parquet:"label,dict"`
+}
+
+// rowBomb is a small file of many rows: a group of 2^18 that are alike, which
+// take next to no room, and times-1 more that lie in the same bytes.
+func rowBomb(t testing.TB, times int) []byte {
+	rows := make([]tinyRow, 1<<18)
+	for i := range rows {
+		rows[i] = tinyRow{1, 2, "x", 0}
+	}
+	path := writeParquet(t, rows, parquet.Compression(&parquet.Snappy))
+	return edited(t, path, func(m *format.FileMetaData) {
+		for range times - 1 {
+			m.RowGroups = append(m.RowGroups, m.RowGroups[0])
+		}
+		m.NumRows *= int64(times)
+	})
+}
+
+// TestParquetBombs: a Parquet file stands for no more text than a gzip file of its
+// size may, in rows and in the bytes of its pages.
+func TestParquetBombs(t *testing.T) {
+	refused := func(name string, data []byte) {
+		t.Helper()
+		path := writeFile(t, "t.parquet", string(data))
+		var err error
+		took := memoryOf(func() { _, err = Read(context.Background(), tinySchema(), Options{}, path) })
+		wantFault(t, err, path, 0, "", "500 times")
+		if most := uint64(64 << 20); took > most {
+			t.Errorf("%s: %d bytes of Parquet took %d bytes of memory, more than %d", name, len(data), took, most)
+		}
+		_, err = Check(context.Background(), tinySchema(), path)
+		if err != nil {
+			t.Errorf("%s: check: %v", name, err)
+		}
+	}
+	many := rowBomb(t, 200)
+	if len(many) > 100_000 {
+		t.Fatalf("52 million rows in %d bytes", len(many))
+	}
+	refused("rows", many)
+	few := writeFile(t, "few.parquet", string(rowBomb(t, 4)))
+	if tab, err := Read(context.Background(), tinySchema(), Options{}, few); err != nil || tab.Rows != 4<<18 {
+		t.Errorf("a million rows: %v", err)
+	}
+
+	type wide struct {
+		A     float64 `parquet:"a"`
+		P     float64 `parquet:"p"`
+		C     string  `parquet:"c,plain"`
+		Label int8    `parquet:"label"`
+	}
+	long := strings.Repeat("x", 1000)
+	var rows []wide
+	for range 40_000 {
+		rows = append(rows, wide{1, 2, long, 0})
+	}
+	pages, err := os.ReadFile(writeParquet(t, rows, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(4<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) > 66_000 {
+		t.Fatalf("40 MB of text in %d bytes", len(pages))
+	}
+	path := writeFile(t, "pages.parquet", string(pages))
+	_, err = Read(context.Background(), tinySchema(), Options{}, path)
+	wantFault(t, err, path, 0, "c", "500 times")
 }
 
 func TestPageBombs(t *testing.T) {

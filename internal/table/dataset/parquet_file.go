@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -13,11 +14,8 @@ import (
 
 const (
 	maxFooter = 16 << 20 // bytes of a Parquet file's metadata
-	// A file may claim freeRows rows, and rowsPerByte more per byte of its
-	// size: runs of one value take next to no room, but a table of them only
-	// would be a bomb.
-	freeRows    = 1 << 20
-	rowsPerByte = 1 << 10
+	// cellText is the least text that a cell takes, its separator counted.
+	cellText = 2
 )
 
 // parquetFile is an open Parquet file of flat columns. Its metadata come from
@@ -30,7 +28,12 @@ type parquetFile struct {
 	leaves []*parquet.Column // parallel to names; nil: not a flat column
 	groups []format.RowGroup
 	rows   int64
+	pages  atomic.Int64 // bytes of the pages that were read, unpacked
 }
+
+// mostText is how much text the file may stand for: as much as gzip of its size.
+// Runs of one value take next to no room, but a table of them alone is a bomb.
+func (pf *parquetFile) mostText() int64 { return max(freeText, maxRatio*pf.size) }
 
 // openParquet opens the file at path. The caller closes f.
 func openParquet(path string) (pf *parquetFile, f io.Closer, err error) {
@@ -100,8 +103,8 @@ func (pf *parquetFile) checkFooter() error {
 func (pf *parquetFile) checkRows() error {
 	for i := range pf.groups {
 		n := pf.groups[i].NumRows
-		if n < 0 || n > freeRows+rowsPerByte*pf.size-pf.rows {
-			return &FaultError{File: pf.path, Fault: "must not claim more rows than a file of its size can hold"}
+		if n < 0 || n > pf.mostText()/int64(cellText*max(1, len(pf.names)))-pf.rows {
+			return &FaultError{File: pf.path, Fault: expands}
 		}
 		pf.rows += n
 	}

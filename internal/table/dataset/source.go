@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	// maxRatio is how many bytes of text one byte of gzip may stand for on
-	// average. Tables of text seldom reach 50; the format allows 1,032.
+	// maxRatio is how many bytes of text one byte of gzip, or Parquet, may stand
+	// for on average. Tables of text seldom reach 50; the format allows 1,032.
 	maxRatio = 500
 	// freeText is how much text is let through before the ratio counts.
 	freeText = 16 << 20
+	expands  = "must not expand to more than 500 times its size"
 )
 
 // progress adds up what was read of all files. Calls are made one at a time.
@@ -94,7 +95,7 @@ func (g *gzipText) Read(b []byte) (int, error) {
 	n, err := g.z.Read(b)
 	g.n += int64(n)
 	if g.n > freeText && g.n/maxRatio > g.packed.n {
-		return 0, &FaultError{File: g.file, Fault: "must not expand to more than 500 times its size"}
+		return 0, &FaultError{File: g.file, Fault: expands}
 	}
 	if err != nil && err != io.EOF {
 		err = gzipFault(g.file, err)

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/aggregator"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
 // aggregating is the flags of the command.
@@ -20,6 +23,8 @@ type aggregating struct {
 	*app
 	as
 	listen, page, state, epsilon string
+	each                         int
+	relays                       []string
 }
 
 func (a *app) aggregator() *cobra.Command {
@@ -30,6 +35,10 @@ func (a *app) aggregator() *cobra.Command {
 		Long: `Aggregator is the data user's side of a federation: it takes signed tasks from
 operators and reports from data owners, trains on what the reports add up to, and
 gives the model to readers. It sees no value of anybody: owners perturb at home.
+
+Where a task has no list of owners, keys are free: so one certificate brings no more
+than --owners-per-certificate owners to it, and a relay of more as many as --relay
+declares for its name.
 
 What it acknowledged is on disk. It may be killed at any moment, and several may
 serve one PostgreSQL database.
@@ -47,12 +56,35 @@ it an address that only operators reach.`,
 	c.Flags().StringVar(&g.state, "state", "", "where to keep tasks and reports: a `file`, or postgres://user@host/database")
 	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest ε of a task that is taken, a `number`")
 	c.Flags().StringVar(&g.page, "page", "", "the `address` of the operators' page, metrics and health; none when left out")
+	c.Flags().IntVar(&g.each, "owners-per-certificate", aggregator.DefaultOwnersEach, "the `number` of owners that one certificate may bring to a task without a list of them")
+	c.Flags().StringArrayVar(&g.relays, "relay", nil, "another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
 	cli.Require(c, "listen", "state", "max-epsilon")
 	return c
 }
 
+// declared is how many owners the relays may bring.
+func (g *aggregating) declared() (map[string]int, error) {
+	if g.each < 1 {
+		return nil, &dp.ParamError{Op: "aggregator", Param: "owners per certificate", Want: "must be at least 1", Got: g.each}
+	}
+	relays := map[string]int{}
+	for _, r := range g.relays {
+		name, number, _ := strings.Cut(r, "=")
+		n, err := strconv.Atoi(number)
+		if (identity.Caller{Role: identity.Owner, Name: name}).Check() != nil || err != nil || n < 1 || relays[name] != 0 {
+			return nil, &dp.ParamError{Op: "aggregator", Param: "relay", Want: "must be NAME=NUMBER, each name once, the number at least 1", Got: r}
+		}
+		relays[name] = n
+	}
+	return relays, nil
+}
+
 func (g *aggregating) run(ctx context.Context) (err error) {
 	eps, err := dp.ParseEpsilon(g.epsilon)
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	relays, err := g.declared()
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -66,7 +98,7 @@ func (g *aggregating) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	log := g.log()
-	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, Log: log, Now: clock})
+	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, OwnersEach: g.each, Relays: relays, Log: log, Now: clock})
 	if err != nil {
 		return refused(err)
 	}

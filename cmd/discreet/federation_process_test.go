@@ -128,7 +128,7 @@ func (tr *trial) start(log, as string, args ...string) *exec.Cmd {
 // serve starts an aggregator and waits until it listens.
 func (tr *trial) serve() *exec.Cmd {
 	tr.t.Helper()
-	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state", tr.state, "--max-epsilon", "2")
+	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state", tr.state, "--max-epsilon", "2", "--relay", "clinic=10000000")
 	if err := waitFor(tr.t.Context(), "for an aggregator that listens", func() bool {
 		log, err := os.ReadFile(filepath.Join(tr.dir, "aggregator.log"))
 		if err != nil {

@@ -48,6 +48,7 @@ type federation struct {
 	server    *aggregator.Server
 	http      *httptest.Server
 	open      func() *store.Store
+	change    func(*aggregator.Params)        // of what its operator decides; nil: nothing
 	wrap      func(http.Handler) http.Handler // around what the aggregator serves; nil: nothing
 	mode      wire.Mode                       // that owners take part in
 	books     []string                        // of owners
@@ -121,7 +122,11 @@ func (f *federation) serve() {
 	s := f.open()
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
-	f.server, err = aggregator.New(ctx, aggregator.Params{Self: f.identity(identity.Aggregator, "main"), Store: s, MaxEpsilon: 4 * dp.Nano, Log: f.log, Now: f.now})
+	params := aggregator.Params{Self: f.identity(identity.Aggregator, "main"), Store: s, MaxEpsilon: 4 * dp.Nano, Log: f.log, Now: f.now}
+	if f.change != nil {
+		f.change(&params)
+	}
+	f.server, err = aggregator.New(ctx, params)
 	must(f.t, err)
 	f.server.SetWatch(f.watch)
 	var wg sync.WaitGroup

@@ -28,7 +28,7 @@ func (s *Server) GetTask(ctx context.Context, r *connect.Request[rpc.GetTaskRequ
 	}
 	return connect.NewResponse(&rpc.GetTaskResponse{Task: &rpc.SignedTask{
 		Announcement: l.signed.Text, Certificate: l.signed.Signature.Certificate, Signature: l.signed.Signature.Value,
-	}}), nil
+	}, Owners: uint64(s.mostOwners(l, admission.Caller(ctx)))}), nil
 }
 
 // GetRoster implements rpc.AggregatorHandler.

@@ -27,6 +27,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/aggregator"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/problem"
@@ -337,6 +338,58 @@ func TestHostileReportsAreRefused(t *testing.T) {
 	}
 	if !bytes.Equal(got, ofReports(t, ann.Task, honestly)) {
 		t.Error("the model is not that of the honest reports alone")
+	}
+}
+
+// TestOneCertificateBringsSoManyOwners invents owners by the dozen, all under one
+// certificate. It brings as many as one may; others' owners are taken, and a relay's as
+// many as are declared, also by the next process. Owners find out before they pay.
+func TestOneCertificateBringsSoManyOwners(t *testing.T) {
+	f := newFederation(t)
+	f.change = func(p *aggregator.Params) { p.OwnersEach, p.Relays = 10, map[string]int{"clinic": 60} }
+	f.serve()
+	ann := f.plan(func(a *tasks.Announcement) { a.Quiet = 0 })
+	id := f.announce(ann)
+	a := newAdversary(t, f, ann, id, 1000)
+	bring := func(name string, owners, stored int) {
+		t.Helper()
+		client := f.client(f.identity(identity.Owner, name))
+		round, _ := a.crowd(client, 0)
+		var sent []*rpc.SignedReport
+		for range owners {
+			owner := a.fresh(0)
+			sent = append(sent, a.sign(owner, a.honest(round, owner).Append(nil)))
+		}
+		a.upload(client, sent, append(make([]problem.Kind, stored), slices.Repeat([]problem.Kind{problem.Crowded}, owners-stored)...))
+		a.upload(client, sent[:stored], nil) // again
+		told, err := client.GetTask(t.Context(), connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
+		must(t, err)
+		if want := map[string]uint64{"clinic": 60}[name]; told.Msg.GetOwners() != max(10, want) {
+			t.Errorf("%s is told that it may bring %d owners", name, told.Msg.GetOwners())
+		}
+	}
+	bring("mallory", 25, 10)
+	bring("clinic", 70, 60)
+	f.serve() // the next process
+	bring("mallory", 5, 0)
+	bring("ann", 1, 1)
+	if n := f.stored(f.client(f.identity(identity.Reader, "ben")), id); n != 71 {
+		t.Errorf("%d reports are stored, want 71", n)
+	}
+	many := f.owners(61, 1)
+	if _, err := many.Run(t.Context(), id); err == nil || !strings.Contains(err.Error(), "at most 60") {
+		t.Errorf("61 owners of one certificate set out: %v", err)
+	}
+	keys, err := many.Book.Keys(t.Context(), 61)
+	must(t, err)
+	for i := range keys.Len() {
+		if e, err := many.Book.Of(t.Context(), i).Reported(id); err != nil || e != nil {
+			t.Fatalf("owner %d has paid: %v", i, err)
+		}
+	}
+	few := f.owners(30, 1)
+	if _, err := few.Run(t.Context(), id); kindOf(err) != problem.Crowded {
+		t.Errorf("thirty more owners of a certificate that has brought all it may: %v", err)
 	}
 }
 

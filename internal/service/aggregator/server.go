@@ -20,12 +20,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
+// DefaultOwnersEach is a clinic's patients.
+const DefaultOwnersEach = 10_000
+
 // Params are what an operator of the service decides.
 type Params struct {
 	Self  *identity.Identity // an aggregator's
 	Store *store.Store
 	// MaxEpsilon is the largest ε of a task that is taken; there is no default.
 	MaxEpsilon dp.Epsilon
+	// OwnersEach is how many owners one certificate may bring to a task that has no
+	// list of them; 0: DefaultOwnersEach. Relays are other numbers of owners, by the
+	// certificate's name.
+	OwnersEach int
+	Relays     map[string]int
 	Log        *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
@@ -67,6 +75,16 @@ func New(ctx context.Context, p Params) (*Server, error) {
 		return nil, &dp.ParamError{Op: "aggregator", Param: "certificate", Want: "must be an aggregator's"}
 	case p.MaxEpsilon < 1 || p.MaxEpsilon > dp.MaxEpsilon:
 		return nil, &dp.ParamError{Op: "aggregator", Param: "max epsilon", Want: "must be > 0 and at most " + dp.MaxEpsilon.String(), Got: p.MaxEpsilon}
+	}
+	if p.OwnersEach == 0 {
+		p.OwnersEach = DefaultOwnersEach
+	}
+	each := []int{p.OwnersEach}
+	for _, n := range p.Relays {
+		each = append(each, n)
+	}
+	if n := slices.Min(each); n < 1 {
+		return nil, &dp.ParamError{Op: "aggregator", Param: "owners of a certificate", Want: "must be at least 1", Got: n}
 	}
 	if p.Now == nil {
 		p.Now = time.Now

@@ -10,7 +10,9 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
@@ -27,6 +29,7 @@ func (s *Server) Upload(ctx context.Context, r *connect.Request[rpc.UploadReques
 	if err != nil {
 		return nil, err
 	}
+	who := admission.Caller(ctx)
 	refusals := make([]*problem.Problem, len(reports))
 	var good []store.Report
 	var place []int
@@ -36,6 +39,7 @@ func (s *Server) Upload(ctx context.Context, r *connect.Request[rpc.UploadReques
 			refusals[i] = p
 			continue
 		}
+		report.Via, report.Most = who.String(), s.mostOwners(l, who)
 		good, place = append(good, report), append(place, i)
 	}
 	outcomes, err := s.writer.accept(ctx, good)
@@ -63,6 +67,18 @@ func (s *Server) Upload(ctx context.Context, r *connect.Request[rpc.UploadReques
 	return connect.NewResponse(answer), nil
 }
 
+// mostOwners is how many owners a caller's certificate may bring to a task, whoever
+// they are; 0 where the task has a list of them.
+func (s *Server) mostOwners(l *live, who identity.Caller) int {
+	if l.roster != nil {
+		return 0
+	}
+	if n, declared := s.Relays[who.Name]; declared {
+		return n
+	}
+	return s.OwnersEach
+}
+
 // told is what an outcome of the store means to who sent the report.
 func told(o store.Outcome) *problem.Problem {
 	switch o {
@@ -72,6 +88,8 @@ func told(o store.Outcome) *problem.Problem {
 		return problem.New(problem.Replayed, "")
 	case store.Early:
 		return problem.New(problem.Early, "")
+	case store.Crowded:
+		return problem.New(problem.Crowded, "")
 	default:
 		return problem.New(problem.Late, "")
 	}

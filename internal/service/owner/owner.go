@@ -142,10 +142,11 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 // accept fetches the task and holds it against what the owner is ready for.
 func (r *run) accept(ctx context.Context) error {
 	var t *rpc.SignedTask
+	var most uint64 // owners of this certificate; 0: no bound
 	if err := r.call(ctx, func(ctx context.Context) error {
 		a, err := r.clients[0].GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: r.id[:]}))
 		if err == nil {
-			t = a.Msg.GetTask()
+			t, most = a.Msg.GetTask(), a.Msg.GetOwners()
 		}
 		return err
 	}); err != nil {
@@ -165,6 +166,9 @@ func (r *run) accept(ctx context.Context) error {
 	}
 	if ann.Task.Mode != r.Mode {
 		return &dp.ParamError{Op: "owner", Param: "mode", Want: "must be the one that this owner takes part in, " + string(r.Mode), Got: string(ann.Task.Mode)}
+	}
+	if most > 0 && uint64(max(0, r.Owners)) > most {
+		return &dp.ParamError{Op: "owner", Param: "owners", Want: fmt.Sprintf("must be at most %d: the aggregator takes no more of one certificate for this task", most), Got: r.Owners}
 	}
 	r.ann = ann
 	r.terms, err = core.Accept(text, core.Caps{Epsilon: r.Cap})
@@ -456,6 +460,8 @@ func (r *run) count(given []spending.Given, refusals []*rpc.Refusal) (again []sp
 			again = append(again, given[i])
 		case p.Kind == problem.Late:
 			r.sum.Missed++
+		case p.Kind == problem.Crowded: // the others would pay for the same
+			return nil, fmt.Errorf("owner: the aggregator: %w", p)
 		default:
 			r.sum.Refused++
 			r.Log.Warn("a report was refused", "owner", r.keys.Name(given[i].Owner), "problem", p.Error())

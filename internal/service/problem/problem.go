@@ -43,6 +43,7 @@ var (
 	Reconnect           = newKind("reconnect", "the connection's certificate does not hold any more: connect anew", connect.CodeUnavailable, 503, true)
 	UnknownTask         = newKind("unknown-task", "there is no such task here", connect.CodeNotFound, 404, false)
 	UnknownOwner        = newKind("unknown-owner", "the owner is not on the task's list", connect.CodePermissionDenied, 403, false)
+	Crowded             = newKind("too-many-owners", "the certificate has brought as many owners to the task as it may", connect.CodePermissionDenied, 403, false)
 	TaskClosed          = newKind("task-closed", "the task takes nothing any more", connect.CodeFailedPrecondition, 410, false)
 	UnsafeTask          = newKind("unsafe-task", "the task asks for what would not protect its owners", connect.CodeInvalidArgument, 422, false)
 	Infeasible          = newKind("infeasible", "the task cannot succeed as it is set up", connect.CodeInvalidArgument, 422, false)
@@ -66,7 +67,7 @@ var (
 	Overloaded          = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
 	Storage             = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable, 507, true)
 	Internal            = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
-	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, Reconnect, UnknownTask, UnknownOwner, TaskClosed, UnsafeTask, Infeasible, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
+	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, Reconnect, UnknownTask, UnknownOwner, Crowded, TaskClosed, UnsafeTask, Infeasible, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
 )
 
 func newKind(name, title string, code connect.Code, status int, again bool) Kind {

@@ -125,8 +125,11 @@ func (x *GetTaskRequest) GetTaskId() []byte {
 }
 
 type GetTaskResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Task          *SignedTask            `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Task  *SignedTask            `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`
+	// How many owners the caller's certificate may bring to the task; 0 where the task
+	// has a list of them. Who brings more would pay for reports that are refused.
+	Owners        uint64 `protobuf:"varint,2,opt,name=owners,proto3" json:"owners,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -166,6 +169,13 @@ func (x *GetTaskResponse) GetTask() *SignedTask {
 		return x.Task
 	}
 	return nil
+}
+
+func (x *GetTaskResponse) GetOwners() uint64 {
+	if x != nil {
+		return x.Owners
+	}
+	return 0
 }
 
 type SignedTask struct {
@@ -1231,9 +1241,10 @@ const file_federation_proto_rawDesc = "" +
 	"\n" +
 	"\x10federation.proto\x12\vdiscreet.v1\")\n" +
 	"\x0eGetTaskRequest\x12\x17\n" +
-	"\atask_id\x18\x01 \x01(\fR\x06taskId\">\n" +
+	"\atask_id\x18\x01 \x01(\fR\x06taskId\"V\n" +
 	"\x0fGetTaskResponse\x12+\n" +
-	"\x04task\x18\x01 \x01(\v2\x17.discreet.v1.SignedTaskR\x04task\"p\n" +
+	"\x04task\x18\x01 \x01(\v2\x17.discreet.v1.SignedTaskR\x04task\x12\x16\n" +
+	"\x06owners\x18\x02 \x01(\x04R\x06owners\"p\n" +
 	"\n" +
 	"SignedTask\x12\"\n" +
 	"\fannouncement\x18\x01 \x01(\fR\fannouncement\x12 \n" +

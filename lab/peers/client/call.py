@@ -21,6 +21,7 @@ PROBLEMS = {  # name: status, code, whether to try again
     "reconnect": (503, "unavailable", True),
     "unknown-task": (404, "not_found", False),
     "unknown-owner": (403, "permission_denied", False),
+    "too-many-owners": (403, "permission_denied", False),
     "task-closed": (410, "failed_precondition", False),
     "unsafe-task": (422, "invalid_argument", False),
     "wrong-group": (409, "failed_precondition", False),

@@ -4,9 +4,13 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/sqldb"
@@ -18,6 +22,10 @@ type Report struct {
 	Round int
 	Owner [32]byte // its key
 	Body  []byte
+	// Via is the certificate that sent it, and Most how many owners that one may
+	// bring to the task in all, over all rounds; 0: as many as there are.
+	Via  string
+	Most int
 }
 
 // Outcome is what became of a report.
@@ -30,41 +38,65 @@ const (
 	Replayed                    // the owner's other report is on disk
 	Early                       // the round has not been opened, or there is no such task
 	Late                        // the round was sealed before
+	Crowded                     // the certificate has brought as many owners as it may
 )
 
 // chunk is how many reports one statement stores.
 const chunk = 200
+
+// viaTable counts the owners that certificates have brought to tasks.
+const viaTable = `CREATE TABLE IF NOT EXISTS discreet_via (task BLOB NOT NULL, via BLOB NOT NULL, owners INTEGER NOT NULL, PRIMARY KEY (task, via)) STRICT`
+
+// group is the reports that are stored together: of one round, by one certificate
+// that may bring so many owners.
+type group struct {
+	task  ID
+	round int
+	via   string
+	most  int
+}
+
+func (g group) compare(o group) int {
+	return cmp.Or(bytes.Compare(g.task[:], o.task[:]), cmp.Compare(g.round, o.round), cmp.Compare(g.via, o.via), cmp.Compare(g.most, o.most))
+}
 
 // Accept stores reports, all in one transaction, and says what became of each.
 // When it returns without an error, what it calls Stored or Again is on disk. An
 // owner belongs to one round of a task: that is the caller's to check.
 func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error) {
 	out := make([]Outcome, len(reports))
+	groups := map[group][]int{}
+	for i, r := range reports {
+		g := group{task: r.Task, round: r.Round}
+		if r.Most > 0 {
+			g.via, g.most = r.Via, r.Most
+		}
+		groups[g] = append(groups[g], i)
+	}
+	// Others lock in the same order.
+	order := slices.SortedFunc(maps.Keys(groups), group.compare)
 	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		type key struct {
-			task  ID
-			round int
-		}
-		rounds := map[key][]int{}
-		var order []key
-		for i, r := range reports {
-			k := key{r.Task, r.Round}
-			if rounds[k] == nil {
-				order = append(order, k)
-			}
-			rounds[k] = append(rounds[k], i)
-		}
-		for _, k := range order {
-			state, err := roundState(tx, k.task, k.round, tx.Share())
+		for _, g := range order {
+			state, err := roundState(tx, g.task, g.round, tx.Share())
 			if err != nil {
 				return err
 			}
-			for at := rounds[k]; len(at) > 0; {
-				n := min(len(at), chunk)
-				if err := accept(tx, reports, at[:n], out, state); err != nil {
+			room := math.MaxInt
+			if g.most > 0 && state == Open {
+				if room, err = g.room(tx); err != nil {
 					return err
 				}
-				at = at[n:]
+			}
+			before := room
+			for some := range slices.Chunk(groups[g], chunk) {
+				if err := accept(tx, reports, some, out, state, &room); err != nil {
+					return err
+				}
+			}
+			if g.most > 0 && room != before {
+				if err := tx.One(`UPDATE discreet_via SET owners = owners + ? WHERE task = ? AND via = ?`, before-room, g.task[:], []byte(g.via)); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -75,10 +107,22 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 	return out, nil
 }
 
-// accept handles the reports at the given places, all of one round.
-func accept(tx *sqldb.Tx, reports []Report, at []int, out []Outcome, state State) error {
+// room is how many owners more the certificate may bring. Nobody else changes that
+// before the transaction ends.
+func (g group) room(tx *sqldb.Tx) (int, error) {
+	if _, err := tx.Exec(`INSERT INTO discreet_via (task, via, owners) VALUES (?, ?, 0) ON CONFLICT (task, via) DO NOTHING`, g.task[:], []byte(g.via)); err != nil {
+		return 0, err
+	}
+	var owners int
+	_, err := tx.Find([]any{&owners}, `SELECT owners FROM discreet_via WHERE task = ? AND via = ?`+tx.Lock(), g.task[:], []byte(g.via))
+	return max(0, g.most-owners), err
+}
+
+// accept handles the reports at the given places, all of one round, and takes those
+// it stores from room.
+func accept(tx *sqldb.Tx, reports []Report, at []int, out []Outcome, state State, room *int) error {
 	added := map[[32]byte]bool{}
-	if state == Open {
+	if state == Open && *room > 0 {
 		args := make([]any, 0, 5*len(at))
 		for _, i := range at {
 			r := &reports[i]
@@ -98,9 +142,15 @@ func accept(tx *sqldb.Tx, reports []Report, at []int, out []Outcome, state State
 	for _, i := range at {
 		r := &reports[i]
 		if added[r.Owner] {
-			out[i] = Stored
 			delete(added, r.Owner) // the same owner once more in this batch is a repetition
-			continue
+			if *room > 0 {
+				*room--
+				out[i] = Stored
+				continue
+			}
+			if err := tx.One(`DELETE FROM discreet_reports WHERE task = ? AND round = ? AND owner = ?`, r.Task[:], r.Round, r.Owner[:]); err != nil {
+				return err
+			}
 		}
 		var digest []byte
 		found, err := tx.Find([]any{&digest}, `SELECT digest FROM discreet_reports WHERE task = ? AND round = ? AND owner = ?`, r.Task[:], r.Round, r.Owner[:])
@@ -115,6 +165,8 @@ func accept(tx *sqldb.Tx, reports []Report, at []int, out []Outcome, state State
 			out[i] = Replayed
 		case state == 0:
 			out[i] = Early
+		case state == Open:
+			out[i] = Crowded
 		default:
 			out[i] = Late
 		}

@@ -57,7 +57,7 @@ func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
 		`CREATE TABLE IF NOT EXISTS discreet_notes (task BLOB NOT NULL, round INTEGER NOT NULL, note BLOB NOT NULL, PRIMARY KEY (task, round)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_rosters (digest BLOB PRIMARY KEY, keys BLOB NOT NULL) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,
-		secretTable, sqldb.ProbeTable,
+		viaTable, secretTable, sqldb.ProbeTable,
 	)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -116,9 +116,13 @@ def cut(x, low, high):
 
 def level(levels, cell):
     for code, l in enumerate(levels):
-        if cell == l or isinstance(l, dict) and (cell == l["value"] or cell in l["aliases"]):
+        if cell == value_of(l) or isinstance(l, dict) and cell in l["aliases"]:
             return code
     return None
+
+
+def value_of(level):
+    return level if isinstance(level, str) else level["value"]
 
 
 # Weights and cells.
@@ -238,6 +242,23 @@ class Draw:
         while self.exp(1, 1):
             v += 1
         return v * z + u
+
+    def urn(self, g, h):
+        """How many of g draws from an urn are marked; its words are spent twelve bits at a time."""
+        y, word, left = 0, 0, 0
+        for i in range(g):
+            a, b = 1 + h * y, h * (i + 1)
+            while a < b:
+                if not left:
+                    word, left = self.word(), 5
+                c, word, left = word & 4095, word >> 12, left - 1
+                w, a = divmod(4096 * a, b)
+                if c != w:
+                    y += c < w
+                    break
+            else:
+                y += 1
+        return y
 
 
 # Laws.
@@ -442,3 +463,45 @@ def law_for(mechanism, nano, n):
         return LAWS[mechanism](nano, n)
     grr, oue = GRR(nano, n), OUE(nano, n)
     return grr if grr.spread() < oue.spread() else oue
+
+
+# Addends.
+
+
+def coarsest(nano, most, apart):
+    """S and Z: apart(S) is how many steps two addends lie apart; most take part."""
+    steps = 1
+    while True:
+        scale = -(-apart(steps) * NANO // nano)
+        if scale > 1 << 20 or nano > 32 * NANO:
+            raise ValueError("no noise of a secret sum is for this epsilon")
+        if scale >= max(256, math.ceil(4 * math.sqrt(most))) and 31 * apart(steps) <= 16 * apart(2 * steps) or steps == 1 << 16:
+            return steps, scale
+        steps *= 2
+
+
+class Addend:
+    """What one of several adds to a secret sum, of whom so many are honest."""
+
+    def __init__(self, steps, scale, honest):
+        self.steps, self.scale, self.honest = steps, scale, honest
+
+    @staticmethod
+    def of_cells(nano, dim, cells, owners, honest):
+        return Addend(*coarsest(nano, owners, lambda s: min(dim, 2 * cells) * s), honest)
+
+    def range(self):
+        return self.steps + 192 * self.scale + 1
+
+    def draw(self, draw, values):
+        """values are in [-1, 1]; -1 is what an owner adds to a cell it is not in."""
+        out = []
+        for v in values:
+            j = draw.round(v, self.steps.bit_length() - 1)
+            x = draw.urn(draw.geometric(self.scale), self.honest)
+            x -= draw.urn(draw.geometric(self.scale), self.honest)
+            out.append(min(max(96 * self.scale + j + x, 0), self.range() - 1))
+        return out
+
+    def cells(self, draw, dim, cells, weight):
+        return self.draw(draw, [2 * max(0.0, min(weight, 1.0)) - 1 if at in cells else -1.0 for at in range(dim)])

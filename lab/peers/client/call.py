@@ -24,6 +24,7 @@ PROBLEMS = {  # name: status, code, whether to try again
     "too-many-owners": (403, "permission_denied", False),
     "task-closed": (410, "failed_precondition", False),
     "unsafe-task": (422, "invalid_argument", False),
+    "infeasible": (422, "invalid_argument", False),
     "wrong-group": (409, "failed_precondition", False),
     "wrong-round": (409, "failed_precondition", False),
     "too-early": (425, "failed_precondition", True),

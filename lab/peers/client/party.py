@@ -42,14 +42,14 @@ class Party:
 
     def __init__(self, identity, combiners, schema, seed, model, kinds, allowed, cap, lifetime):
         self.identity, self.combiners, self.schema, self.model = identity, combiners, schema, model
-        self.key = ECC.construct(curve="Ed25519", seed=seed)
+        self.key = key_of(seed)
         self.kinds, self.cap, self.lifetime = kinds, cap, lifetime
         self.tables = allowed  # by SHA-256: the file's bytes, or None where it may be sent
         self.charged, self.votes = {}, {}  # by the query's name: on disk, for real
         self.lock = threading.Lock()
 
     def public(self):
-        return self.key.public_key().export_key(format="raw").hex()
+        return public_of(self.key)
 
     def open(self, signed, caller):
         """Checks a query; returns it, and its name here."""
@@ -102,22 +102,8 @@ class Party:
             files = self.files(q)
             self.charge(name, q["params"]["epsilon_nano"])
             if name not in self.votes:
-                self.votes[name] = self.cast(q, files)
+                self.votes[name] = votes_file(self.identity.caller.split("/")[1], self.key, self.model, b"a rule about pets", q, files)
             return self.votes[name]
-
-    def cast(self, q, files):
-        rows = [row for f in files for row in csv.DictReader(f.decode().splitlines())]
-        levels = self.model.levels
-        header = {
-            "party": self.identity.caller.split("/")[1], "kind": q["kind"], "levels": levels, "rows": len(rows),
-            "aux": hashlib.sha256(b"".join(bytes.fromhex(t["sha256"]) for t in q["tables"])).hexdigest(),
-            "model": hashlib.sha256(b"a rule about pets").hexdigest(), "key": self.public(),
-        }
-        out = b"discreet votes 1\n" + (canonical.write(header) + "\n").encode()
-        for row in rows:
-            p = self.model.probabilities(row)
-            out += bytes([answer.first_largest(p)]) if q["kind"] == "labels" else struct.pack(f"<{len(p) - 1}H", *shares(p)[:-1])
-        return out + eddsa.new(self.key, "rfc8032").sign(SHA512.new(out))
 
     def receive(self, messages, caller):
         """A table that is sent."""
@@ -213,6 +199,33 @@ def envelopes(body):
     if not out:
         raise Refused("malformed", "")
     return out
+
+
+def key_of(seed):
+    return ECC.construct(curve="Ed25519", seed=seed)
+
+
+def public_of(key):
+    return key.public_key().export_key(format="raw").hex()
+
+
+def rows_of(files):
+    """The rows of a query's tables, cells by column."""
+    return [row for f in files for row in csv.DictReader(f.decode().splitlines())]
+
+
+def votes_file(name, key, model, source, q, files):
+    rows = rows_of(files)
+    header = {
+        "party": name, "kind": q["kind"], "levels": model.levels, "rows": len(rows),
+        "aux": hashlib.sha256(b"".join(bytes.fromhex(t["sha256"]) for t in q["tables"])).hexdigest(),
+        "model": hashlib.sha256(source).hexdigest(), "key": public_of(key),
+    }
+    out = b"discreet votes 1\n" + (canonical.write(header) + "\n").encode()
+    for row in rows:
+        p = model.probabilities(row)
+        out += bytes([answer.first_largest(p)]) if q["kind"] == "labels" else struct.pack(f"<{len(p) - 1}H", *shares(p)[:-1])
+    return out + eddsa.new(key, "rfc8032").sign(SHA512.new(out))
 
 
 def shares(p):

@@ -9,7 +9,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import answer
 import canonical
+import party
 from owner import ANNOUNCEMENT, Announced, Owner, report, respond
+from sumvotes import Statistic
 
 HERE = pathlib.Path(__file__).resolve().parents[3] / "internal" / "testkit" / "protocol"
 
@@ -69,6 +71,49 @@ def tasks():
     print(f"{reports} owners' reports are as the protocol says")
 
 
+def addends():
+    draws = 0
+    for v in load("addends.json"):
+        law = answer.Addend.of_cells(v["epsilon_nano"], v["dim"], v["cells"], v["owners"], v["honest"])
+        assert law.range() == v["range"], v
+        for d in v["draws"]:
+            source = Words(d["source"])
+            assert law.cells(answer.Draw(source), v["dim"], d["cells"], d["weight"]) == d["addend"], d
+            assert source.drawn == d["drawn"]
+            draws += 1
+    print(f"{draws} owners' addends are as the protocol says")
+
+
+class Told:
+    """A party's model whose answers are given."""
+
+    def __init__(self, levels, votes):
+        self.levels, self.votes = levels, iter(votes)
+
+    def probabilities(self, _):
+        return next(self.votes)
+
+
+def votes():
+    for v in load("votes.json"):
+        schema, table = json.loads(v["schema"]), v["table"].encode()
+        rows, levels = party.rows_of([table]), answer.Task({"schema": schema, "questions": []}).levels
+        query = {"tables": [{"sha256": hashlib.sha256(table).hexdigest()}]}
+        for f in v["files"]:
+            told = Told([answer.value_of(x) for x in levels], v["votes"])
+            file = party.votes_file("mary", party.key_of(bytes.fromhex(v["seed"])), told, b"a rule", query | {"kind": f["kind"]}, [table])
+            assert file.hex() == f["file"], f["kind"]
+        units = [party.shares(p) for p in v["votes"]]
+        for x in v["sums"]:
+            law, source = Statistic(schema, x["params"], x["honest"], rows), Words(x["source"])
+            assert law.addend.range() == x["range"], x["params"]
+            assert law.addend.draw(answer.Draw(source), law.of(units)) == x["addend"], x["params"]
+            assert source.drawn == x["drawn"]
+    print("parties' votes and addends are as the protocol says")
+
+
 if __name__ == "__main__":
     laws()
     tasks()
+    addends()
+    votes()

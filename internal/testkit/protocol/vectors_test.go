@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package aggregator_test
+// Package protocol_test writes the vectors of docs/protocol.md and holds the code
+// against them: what another implementation must write, from truth and randomness to
+// bytes.
+package protocol_test
 
 import (
 	"bytes"
@@ -11,7 +14,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,15 +27,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 var update = flag.Bool("update", false, "write the vectors of the protocol anew")
 
 const (
-	vectorsFile = "../../testkit/protocol/vectors.json"
-	lawsFile    = "../../testkit/protocol/laws.json"
+	vectorsFile = "vectors.json"
+	lawsFile    = "laws.json"
 )
 
 // taskVectors are the messages of one task as another implementation must write
@@ -102,6 +103,13 @@ func (t *truths) Report(_ string, l response.Priced, values []mech.Ratio) respon
 	return nil
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func vectorKey(i int) ed25519.PrivateKey {
 	seed := sha256.Sum256(fmt.Appendf(nil, "discreet vector owner %d", i))
 	return ed25519.NewKeyFromSeed(seed[:])
@@ -128,7 +136,7 @@ derived:
 `
 
 // vectorRows are the cells of owner i's record.
-func vectorRows(s *schema.Schema, owners int) []map[string]string {
+func vectorRows(owners int) []map[string]string {
 	cells := map[string][]string{
 		"weight": {"3.25", "0", "?", "1e9", "4.99999", "5", " 51 "},
 		"age":    {"-1", "+.5e1", "12", "old", "30.5"},
@@ -148,9 +156,8 @@ func vectorRows(s *schema.Schema, owners int) []map[string]string {
 	return rows
 }
 
-// vectorTable reads rows as a file of them is read.
-func vectorTable(t *testing.T, s *schema.Schema, rows []map[string]string) *dataset.Table {
-	t.Helper()
+// vectorTable is a file of rows.
+func vectorTable(rows []map[string]string) string {
 	names := []string{"weight", "age", "food", "years", "kind", "town", "note"}
 	var file strings.Builder
 	file.WriteString(strings.Join(names, ",") + "\n")
@@ -167,11 +174,7 @@ func vectorTable(t *testing.T, s *schema.Schema, rows []map[string]string) *data
 		}
 		file.WriteByte('\n')
 	}
-	path := filepath.Join(t.TempDir(), "rows.csv")
-	must(t, os.WriteFile(path, []byte(file.String()), 0o600))
-	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, path)
-	must(t, err)
-	return tab
+	return file.String()
 }
 
 // taskVector runs one task among owners whose keys and randomness are known.
@@ -205,8 +208,8 @@ func taskVector(t *testing.T, p core.Params, list bool) taskVectors {
 	}
 	terms, err := owning.Accept(bytesOfTask, owning.Caps{Epsilon: p.Epsilon})
 	must(t, err)
-	rows := vectorRows(p.Schema, p.Owners)
-	recs, err := terms.Bind(vectorTable(t, p.Schema, rows))
+	rows := vectorRows(p.Owners)
+	recs, err := terms.Bind(readTable(t, p.Schema, vectorTable(rows)))
 	must(t, err)
 	for slot := range task.Slots() {
 		broadcast, err := vectorRound(t, task, slot).Text(task)
@@ -312,7 +315,6 @@ func golden(t *testing.T, path string, v any) {
 	e.SetIndent("", " ")
 	must(t, e.Encode(v))
 	if *update {
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		must(t, os.WriteFile(path, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(path)
@@ -323,7 +325,7 @@ func golden(t *testing.T, path string, v any) {
 }
 
 // TestVectors holds tasks of every classifier and law against
-// internal/testkit/protocol/vectors.json, which -update writes.
+// vectors.json, which -update writes.
 func TestVectors(t *testing.T) {
 	s, err := schema.Parse([]byte(vectorSchema))
 	must(t, err)

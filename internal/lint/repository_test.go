@@ -56,6 +56,7 @@ func TestRepository(t *testing.T) {
 		{"claims", checkClaims},
 		{"rates", checkRates},
 		{"clients", checkClients},
+		{"named tests", checkNamedTests},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			for _, complaint := range rule.check(m) {

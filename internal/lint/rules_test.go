@@ -361,3 +361,10 @@ func TestClients(t *testing.T) {
 		{"everybody's client", files{"cmd/discreet/a.go": "package main\n" + `import "net/http"; func f() { http.Get("x") }`}, []string{"http.Get"}},
 	})
 }
+
+func TestNamedTests(t *testing.T) {
+	try(t, checkNamedTests, []one{
+		{"one that is there", files{"docs/a.md": "sure (`TestA`)", "a_test.go": "package a\nfunc TestA(t *testing.T) {}"}, nil},
+		{"one that is gone", files{"docs/guarantees/a.md": "sure (`TestA/row`)", "a_test.go": "package a\nfunc TestB(t *testing.T) {}"}, []string{"TestA"}},
+	})
+}

@@ -1498,6 +1498,14 @@ var table = []mutant{
 		Package: "./internal/service/party", Test: "TestInventedPartiesAreRefused",
 	},
 	{
+		Row: "clients 1", Bug: "a client goes where a server sends it",
+		File: "internal/service/identity/http.go",
+		Old:  `	if answer.StatusCode >= 300 && answer.StatusCode < 400 {`,
+		New:  `	if answer.StatusCode == 399 {`,
+
+		Package: "./internal/service/identity", Test: "TestMisfits",
+	},
+	{
 		Row: "parties 13", Bug: "a party adds to a sum of another range",
 		File: "internal/service/party/secret.go",
 		Old:  `	if len(addend) != w.sum.Length || below != w.sum.Range {`,

@@ -478,6 +478,16 @@ func TestLifetimeIsKept(t *testing.T) {
 	}
 }
 
+// What combiners ask adds up, whoever of them asks.
+func TestLifetimeIsOfAllCombiners(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", func(p *Params) { p.Combiners, p.Lifetime = []string{"uni", "other"}, 3*dp.Nano/2 })
+	client, query := w.client(m, w.combiner, w.query(nil))
+	must(t, call(t, client, query))
+	client, query = w.client(m, w.identity(identity.Combiner, "other"), w.query(nil))
+	w.wants(problem.Spent, call(t, client, query))
+}
+
 // What is half written when a process dies is gone when the next one begins.
 func TestHalvesAreSwept(t *testing.T) {
 	w := newWorld(t)

@@ -55,6 +55,11 @@ func ParseDelta(s string) (Delta, error) {
 	return Delta(up.Int64()), nil
 }
 
+// DeltaOf is ParseDelta for a float64, read as its shortest decimal.
+func DeltaOf(f float64) (Delta, error) {
+	return ParseDelta(strconv.FormatFloat(f, 'g', -1, 64))
+}
+
 // Float returns δ as a float64 that is never above it: whoever keeps to it keeps
 // to δ.
 func (d Delta) Float() float64 {

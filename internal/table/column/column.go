@@ -151,3 +151,10 @@ func pickRows[T any](from []T, rows []int) []T {
 	}
 	return out
 }
+
+// Cell is one cell of a single row as a classifier takes it: a category's code, or
+// a number clamped to its declared bounds.
+type Cell struct {
+	Code   uint32
+	Number float64
+}

@@ -3,7 +3,6 @@
 package dataset
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -30,7 +29,7 @@ type coder struct {
 	// Numbers.
 	lower, upper float64
 	fallback     *float64
-	tokens       [][]byte  // cells that read as numbers and mean "missing"
+	tokens       []string  // cells that read as numbers and mean "missing"
 	tokenValues  []float64 // the same as numbers
 	dictionary   numbers
 
@@ -82,8 +81,8 @@ func newNumberCoder(c *schema.Column, tokens []string) (*coder, error) {
 	}
 	for _, token := range tokens {
 		// A token that is no number is unreadable anyway, with the same result.
-		if x, ok := parseDecimal([]byte(token)); ok {
-			out.tokens = append(out.tokens, []byte(token))
+		if x, ok := parseDecimal(token); ok {
+			out.tokens = append(out.tokens, token)
 			out.tokenValues = append(out.tokenValues, x)
 		}
 	}
@@ -136,16 +135,7 @@ func (c *coder) text(cell []byte) (code uint32, ok bool) {
 		}
 		return orNone(c.unknown)
 	}
-	for _, token := range c.tokens {
-		if bytes.Equal(cell, token) {
-			return c.null()
-		}
-	}
-	x, ok := parseDecimal(cell)
-	if !ok {
-		return c.null()
-	}
-	return c.clamped(x), true
+	return c.coded(readNumber(c, cell))
 }
 
 // float codes a cell given as a number.
@@ -153,11 +143,7 @@ func (c *coder) float(x float64) (code uint32, ok bool) {
 	if !c.number {
 		return c.text(appendDecimal(make([]byte, 0, 24), x))
 	}
-	// Before the clamp: min and max would let NaN through.
-	if !(math.Abs(x) <= math.MaxFloat64) || slices.Contains(c.tokenValues, x) {
-		return c.null()
-	}
-	return c.clamped(x), true
+	return c.coded(c.finite(x))
 }
 
 // integer codes a cell given as an integer.
@@ -185,18 +171,55 @@ func (c *coder) null() (code uint32, ok bool) {
 	if !c.number {
 		return orNone(c.missing)
 	}
+	return c.coded(c.absent())
+}
+
+// coded is the code of a number within the bounds, where there is one.
+func (c *coder) coded(x float64, ok bool) (code uint32, _ bool) {
+	if !ok {
+		return 0, false
+	}
+	return c.dictionary.code(x), true
+}
+
+// readNumber is the number within the bounds that a text stands for.
+func readNumber[T string | []byte](c *coder, cell T) (x float64, ok bool) {
+	for _, token := range c.tokens {
+		if string(cell) == token {
+			return c.absent()
+		}
+	}
+	if x, ok = parseDecimal(cell); !ok {
+		return c.absent()
+	}
+	return c.clamp(x), true
+}
+
+// finite is the number within the bounds that a number stands for.
+func (c *coder) finite(x float64) (float64, bool) {
+	// Before the clamp: min and max would let NaN through.
+	if !(math.Abs(x) <= math.MaxFloat64) || slices.Contains(c.tokenValues, x) {
+		return c.absent()
+	}
+	return c.clamp(x), true
+}
+
+// absent is the number that stands for a missing or unreadable one.
+func (c *coder) absent() (x float64, ok bool) {
 	if c.fallback == nil {
 		return 0, false
 	}
-	return c.clamped(*c.fallback), true
+	return c.clamp(*c.fallback), true
 }
 
-func (c *coder) clamped(x float64) uint32 {
+func (c *coder) clamped(x float64) uint32 { return c.dictionary.code(c.clamp(x)) }
+
+func (c *coder) clamp(x float64) float64 {
 	x = max(c.lower, min(x, c.upper))
 	if x == 0 {
 		x = 0 // -0 and 0 are one value
 	}
-	return c.dictionary.code(x)
+	return x
 }
 
 func orNone(code int) (uint32, bool) {

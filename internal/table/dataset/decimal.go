@@ -14,7 +14,7 @@ import (
 // with at least one digit before or after the point. It refuses all else that
 // strconv would take (hexadecimal, underscores, inf, nan) and numbers beyond
 // the range of float64. The result is finite.
-func parseDecimal(text []byte) (x float64, ok bool) {
+func parseDecimal[T string | []byte](text T) (x float64, ok bool) {
 	if !isDecimal(text) {
 		return 0, false
 	}
@@ -22,7 +22,7 @@ func parseDecimal(text []byte) (x float64, ok bool) {
 	return x, err == nil
 }
 
-func isDecimal(text []byte) bool {
+func isDecimal[T string | []byte](text T) bool {
 	i := 0
 	if i < len(text) && (text[i] == '+' || text[i] == '-') {
 		i++
@@ -52,7 +52,7 @@ func isDecimal(text []byte) bool {
 	return i == len(text)
 }
 
-func countDigits(text []byte) (n int) {
+func countDigits[T string | []byte](text T) (n int) {
 	for n < len(text) && text[n]-'0' <= 9 {
 		n++
 	}

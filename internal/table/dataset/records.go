@@ -349,7 +349,7 @@ func cut(text []byte, delimiter byte) (before, after []byte, found bool) {
 }
 
 // trimmed is text without the spaces and tabs around it.
-func trimmed(text []byte) []byte {
+func trimmed[T string | []byte](text T) T {
 	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
 		text = text[1:]
 	}

@@ -134,22 +134,24 @@ func (m *Model) Width() int {
 // where the score is at least 1/2, the other elsewhere; of more, the first that
 // scores highest.
 func (m *Model) Labels(scores []float64) []uint8 {
-	if width := m.Width(); width > 1 {
-		out := make([]uint8, len(scores)/width)
-		for i := range out {
-			out[i] = uint8(feature.ArgMax(scores[i*width:][:width]))
-		}
-		return out
-	}
-	positive := uint8(m.Schema.Label.Positive)
-	out := make([]uint8, len(scores))
-	for i, s := range scores {
-		out[i] = positive
-		if !(s >= 0.5) {
-			out[i] = 1 - positive
-		}
+	width := m.Width()
+	out := make([]uint8, len(scores)/width)
+	for i := range out {
+		out[i] = m.Label(scores[i*width:][:width])
 	}
 	return out
+}
+
+// Label is Labels for the scores of one row.
+func (m *Model) Label(scores []float64) uint8 {
+	positive := uint8(m.Schema.Label.Positive)
+	switch {
+	case m.Width() > 1:
+		return uint8(feature.ArgMax(scores))
+	case scores[0] >= 0.5:
+		return positive
+	}
+	return 1 - positive
 }
 
 // Scores returns numbers in [0, 1], shares of votes or probabilities. Of a label

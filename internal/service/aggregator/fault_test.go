@@ -401,7 +401,7 @@ func TestThirdOfOwnersGone(t *testing.T) {
 			kept = append(kept, s.GetReport())
 		}
 		a.upload(client, sent, nil)
-		f.ahead.Add(int64(time.Minute))
+		f.ahead.Add(int64(slotTime))
 		if slot+1 < ann.Task.Slots() {
 			f.waitSlot(client, id, slot+1)
 			a.upload(client, late[len(late)-3:], []problem.Kind{problem.Late, problem.Late, problem.Late})

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"connectrpc.com/connect"
 
@@ -148,7 +147,7 @@ func TestHostileReportsAreRefused(t *testing.T) {
 	const owners, honest = 8000, 40
 	f := newFederation(t)
 	f.serve()
-	ann := f.plan(func(a *tasks.Announcement) { a.Minimum, a.Quiet, a.Slot = honest, 0, time.Minute })
+	ann := f.plan(func(a *tasks.Announcement) { a.Minimum, a.Quiet = honest, 0 })
 	id := f.announce(ann)
 	a := newAdversary(t, f, ann, id, owners)
 	client := f.client(f.identity(identity.Owner, "mallory"))
@@ -156,7 +155,7 @@ func TestHostileReportsAreRefused(t *testing.T) {
 	next := func() *owning.Round {
 		t.Helper()
 		if len(sent) > 0 {
-			f.ahead.Add(int64(time.Minute))
+			f.ahead.Add(int64(slotTime))
 			f.waitSlot(client, id, len(sent)/honest)
 		}
 		round, reports := a.crowd(client, honest)
@@ -330,7 +329,7 @@ func TestHostileReportsAreRefused(t *testing.T) {
 	}
 	next()
 	next()
-	f.ahead.Add(int64(time.Minute))
+	f.ahead.Add(int64(slotTime))
 	got := f.model(id)
 	var honestly [][]byte
 	for _, s := range sent {

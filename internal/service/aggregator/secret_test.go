@@ -124,7 +124,7 @@ func (f *federation) secretly(ann *tasks.Announcement, owners int, books ...*spe
 
 // wholly is secretPlan with slots that close by the test's clock alone.
 func wholly(a *tasks.Announcement) {
-	a.Quiet, a.Slot, a.Ends = 0, 2*time.Minute, time.Now().Add(24*time.Hour).Truncate(time.Second)
+	a.Quiet, a.Ends = 0, time.Now().Add(24*time.Hour).Truncate(time.Second)
 }
 
 // TestSecretSumsOverTheNetwork trains in mode aggregate, over mutual TLS between

@@ -58,7 +58,7 @@ func TestTenThousandOwners(t *testing.T) {
 			must(t, err)
 			f := newFederation(t)
 			f.serve()
-			ann := &tasks.Announcement{Task: task, Minimum: 100, Slot: time.Minute, Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
+			ann := &tasks.Announcement{Task: task, Minimum: 100, Slot: slotTime, Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
 			id := f.announce(ann)
 			b, err := spending.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), p.Epsilon)
 			must(t, err)

@@ -160,7 +160,8 @@ func (f *federation) client(id *identity.Identity, options ...connect.ClientOpti
 	return rpc.NewAggregatorClient(&http.Client{Transport: &http.Transport{TLSClientConfig: id.Client(identity.Aggregator), ForceAttemptHTTP2: true}}, f.http.URL, options...)
 }
 
-// plan makes an announcement about census-like people.
+// plan makes an announcement about census-like people. Owners who are few report in
+// one request, and that in one transaction: the quiet time shuts none of them out.
 func (f *federation) plan(change func(*tasks.Announcement)) *tasks.Announcement {
 	f.t.Helper()
 	task, err := core.Plan(core.Params{Schema: census.Schema(), Classifier: wire.Stump, Epsilon: 2 * dp.Nano, Owners: 600, Rounds: 2, Nonce: strings.Repeat("ab", 16)})

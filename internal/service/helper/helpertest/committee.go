@@ -133,6 +133,30 @@ func (c *Committee) Lose(h int) {
 	}
 }
 
+// Up is how many helpers serve.
+func (c *Committee) Up() (n int) {
+	for _, m := range c.members {
+		if m.stop != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Meet asks all helpers for their memories until those that serve have answered.
+func (c *Committee) Meet(clients []*secretsum.Client) []secretsum.Helper {
+	c.t.Helper()
+	for {
+		ctx, cancel := context.WithTimeout(c.t.Context(), 500*time.Millisecond) // for those that do not serve
+		helpers := secretsum.Meet(ctx, clients)
+		cancel()
+		if secretsum.Present(helpers) == c.Up() {
+			return helpers
+		}
+		c.must(c.t.Context().Err())
+	}
+}
+
 // Clients reach the helpers as somebody.
 func (c *Committee) Clients(as *identity.Identity) (out []*secretsum.Client) {
 	c.t.Helper()

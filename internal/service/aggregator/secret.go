@@ -112,7 +112,7 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 	if err != nil {
 		return nil, err
 	}
-	helpers, err := s.meet(ctx, clients)
+	helpers, err := secretsum.MeetQuorum(ctx, clients, patience, s.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -140,23 +140,6 @@ func (l *live) join(owners int) error {
 		return err
 	}
 	return l.core.Assemble(owners)
-}
-
-// meet asks the helpers for their memories until as many have answered as can open
-// a sum.
-func (s *Server) meet(ctx context.Context, clients []*secretsum.Client) ([]secretsum.Helper, error) {
-	for {
-		one, cancel := context.WithTimeout(ctx, patience)
-		helpers := secretsum.Meet(one, clients)
-		cancel()
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
-		}
-		if n := len(helpers); secretsum.Present(helpers) >= n-n/3 { // secsum's quorum
-			return helpers, nil
-		}
-		s.Log.Warn("too few helpers answer", "present", secretsum.Present(helpers), "of", len(helpers))
-	}
 }
 
 // collect has the sum opened and stores it.

@@ -50,18 +50,17 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	for _, p := range a.Peers {
 		c.Sum.Roster = append(c.Sum.Roster, secretsum.Key(p.Key))
 	}
-	meet, cancel := context.WithTimeout(ctx, c.Patience)
-	c.Sum.Helpers = secretsum.Meet(meet, c.Clients)
+	meeting, cancel := a.untilDeadline(ctx)
+	c.Sum.Helpers, err = secretsum.MeetQuorum(meeting, c.Clients, c.Patience, a.Log)
 	cancel()
+	if err != nil {
+		return nil, fmt.Errorf("party: nobody was asked: %w", err)
+	}
 	if c.Signed, err = c.Sum.Sign(a.Self); err != nil {
 		return nil, err
 	}
-	protocol, err := c.Sum.Protocol()
-	if err != nil {
+	if _, err := c.Sum.Protocol(); err != nil {
 		return nil, err
-	}
-	if n := secretsum.Present(c.Sum.Helpers); n < protocol.Quorum() {
-		return nil, fmt.Errorf("party: %d of %d helpers answer, at least %d must: nobody was asked", n, len(c.Clients), protocol.Quorum())
 	}
 	if err := pay(); err != nil {
 		return nil, err

@@ -38,8 +38,11 @@ import (
 const (
 	length = 7
 	below  = 1 << 20
-	// soon is how long helpers are waited for in tests.
+	// soon is how long a combiner waits for helpers before it asks them again, and
+	// how long a party that is to have none waits.
 	soon = 500 * time.Millisecond
+	// patient is how long other parties wait: nobody is slower, unless it hangs.
+	patient = 20 * time.Minute
 )
 
 // committee is helpers and the parties that trust them.
@@ -81,7 +84,7 @@ func (c *committee) member(name string, scale uint64, change func(*Params)) *mem
 			change(p)
 		}
 	})
-	m.patience = soon
+	m.patience = patient
 	return m
 }
 
@@ -117,6 +120,12 @@ func (c *committee) total(q *Query, members ...*member) (*Total, error) {
 		peers = append(peers, m.peer())
 	}
 	a := c.asking(q, peers...)
+	return c.added(a)
+}
+
+// added has the parties that are asked add up.
+func (c *committee) added(a Asking) (*Total, error) {
+	c.t.Helper()
 	a.patience = soon
 	paid := 0
 	total, err := a.Total(c.t.Context(), c.addresses, length, below, func() error { paid++; return nil })
@@ -143,7 +152,7 @@ func TestNobodySeesAVote(t *testing.T) {
 	for _, m := range []*member{a, b, d} {
 		m.kill()
 		m.wrap = sent.wrap
-		m.start().patience = soon
+		m.start().patience = patient
 	}
 	total, err := c.total(c.query(nil), a, b, d)
 	c.adds(total, err, 3, 111)
@@ -226,6 +235,7 @@ func TestNoiseIsCountedOnAsOperatorsSay(t *testing.T) {
 		{1, 3, 2, true}, {1, 3, 1, false}, {1, 2, 1, true},
 	} {
 		a := c.member("a", 1, func(p *Params) { p.Honest = k.honest })
+		a.patience = soon // no helper knows of the sum
 		q := c.query(func(q *Query) { q.Honest = k.others })
 		query, announced := c.announce(q, c.combiner, func(s *secretsum.Sum) {
 			s.AtLeast, s.Roster = k.parties, nil
@@ -310,7 +320,17 @@ func TestSumsOutliveTheDead(t *testing.T) {
 	a, b, d := c.member("a", 1, nil), c.member("b", 10, nil), c.member("d", 100, nil)
 	d.kill()
 	c.Kill(1)
-	total, err := c.total(c.query(func(q *Query) { q.Deadline = time.Now().Add(7 * time.Second).Truncate(time.Second) }), a, b, d)
+	q := c.query(nil)
+	asking := c.asking(q, a.peer(), b.peer(), d.peer())
+	var over atomic.Bool // the time of the query
+	asking.Now = func() time.Time {
+		if over.Load() {
+			return q.Deadline
+		}
+		return time.Now()
+	}
+	asking.Progress = func(done, _ int) { over.Store(done == 2) }
+	total, err := c.added(asking)
 	c.adds(total, err, 2, 11)
 	if total.Answers[0].Err != nil || total.Answers[1].Err != nil || total.Answers[2].Err == nil {
 		t.Errorf("answers: %+v, want a and b alone", total.Answers)
@@ -360,6 +380,7 @@ func TestTooFewOpenNothing(t *testing.T) {
 func TestSharesAreSplitOnce(t *testing.T) {
 	c := newCommittee(t)
 	a := c.member("a", 1, nil)
+	a.patience = soon
 	q := c.query(nil)
 	query, announced := c.announce(q, c.combiner, nil, a)
 	add := func() error {
@@ -378,6 +399,7 @@ func TestSharesAreSplitOnce(t *testing.T) {
 	for _, client := range c.Clients(c.combiner) {
 		must(t, client.Begin(t.Context(), announced))
 	}
+	a.patience = patient
 	must(t, add())
 	must(t, add())
 	if !bytes.Equal(shares, c.kept(a)) {
@@ -521,6 +543,15 @@ func TestSumsThatAreNotBegun(t *testing.T) {
 			}
 			asking, paid := c.asking(c.query(nil), k.peers...), 0
 			asking.patience = soon
+			if k.down > 0 { // the deadline comes when they have been asked twice
+				began := time.Now()
+				asking.Now = func() time.Time {
+					if time.Since(began) > 2*soon {
+						return asking.Query.Deadline
+					}
+					return began
+				}
+			}
 			_, err := asking.Total(t.Context(), k.addresses, length, below, func() error { paid++; return k.pay })
 			if err == nil || k.pay != nil && !errors.Is(err, k.pay) {
 				t.Errorf("err = %v", err)
@@ -540,7 +571,7 @@ func TestSumsThatAreNotBegun(t *testing.T) {
 func TestEachSumHasItsPrice(t *testing.T) {
 	c := newCommittee(t)
 	a, b := c.member("a", 1, nil), c.member("b", 10, nil)
-	q := c.query(func(q *Query) { q.Deadline = time.Now().Add(20 * time.Second).Truncate(time.Second) })
+	q := c.query(nil)
 	total, err := c.total(q, a, b)
 	c.adds(total, err, 2, 11)
 	c.Kill(0)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -27,6 +28,26 @@ func Meet(ctx context.Context, clients []*Client) []Helper {
 		out[h].Memory = m
 	})
 	return out
+}
+
+// MeetQuorum meets helpers until as many have answered as can open a sum. Each time
+// those that do not answer are waited for as long as patience. Where ctx ends
+// first, the error wraps its cause.
+func MeetQuorum(ctx context.Context, clients []*Client, patience time.Duration, log *slog.Logger) ([]Helper, error) {
+	need := len(clients) - len(clients)/3 // secsum's quorum
+	for {
+		one, cancel := context.WithTimeout(ctx, patience)
+		helpers := Meet(one, clients)
+		cancel()
+		n := Present(helpers)
+		if n >= need {
+			return helpers, nil
+		}
+		if err := context.Cause(ctx); err != nil {
+			return nil, fmt.Errorf("%d of %d helpers answer, at least %d must: %w", n, len(clients), need, err)
+		}
+		log.Warn("too few helpers answer", "present", n, "of", len(clients), "need", need)
+	}
 }
 
 // Present is how many helpers have a memory.

@@ -132,7 +132,7 @@ func readRuns(out []byte, line string, runs int) (found [][]float64, err error) 
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' || r == '\r' }) {
 			x, err := strconv.ParseFloat(word, 64)
 			if err != nil && !math.IsInf(x, 0) {
-				return nil, fmt.Errorf("audit: command %q: must print numbers only (got %q)", line, word)
+				return nil, fmt.Errorf("audit: command %q: must print numbers only", line)
 			}
 			run = append(run, x)
 		}

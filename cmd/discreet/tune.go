@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -93,10 +92,8 @@ func (t *tuning) specs() (specs []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("tune: candidates: %w", err)
 	}
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			specs = append(specs, line)
-		}
+	if specs, err = train.ReadCandidates(string(text)); err != nil {
+		return nil, usage(fmt.Errorf("tune: %s: %w", t.candidates, err))
 	}
 	return specs, nil
 }

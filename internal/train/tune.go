@@ -3,6 +3,8 @@
 package train
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,4 +57,29 @@ func parseCandidates(specs []string) (out []tune.Candidate, err error) {
 		}})
 	}
 	return out, nil
+}
+
+// ReadCandidates reads a file of candidates, one to a line; empty lines and lines
+// that begin with # are left out. A line that is none is told by its number and not
+// repeated: it may be a row of somebody's table. Its errors are *RequestError.
+func ReadCandidates(text string) (specs []string, err error) {
+	n := 0
+	refuse := func(want string) error {
+		return &RequestError{&dp.ParamError{Op: "candidates", Param: fmt.Sprintf("line %d", n), Want: want, Got: "another",
+			Hint: "a candidate is NAME[:OPTION=VALUE]...; those of --learners are told their faults in full"}}
+	}
+	for line := range strings.Lines(text) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if _, err := parseCandidates([]string{line}); err != nil {
+			return nil, refuse("must be a private learner with options that it has")
+		}
+		if slices.Contains(specs, line) {
+			return nil, refuse("must differ from those before it")
+		}
+		specs = append(specs, line)
+	}
+	return specs, nil
 }

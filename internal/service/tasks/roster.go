@@ -48,7 +48,7 @@ func ParseRoster(text []byte) (Roster, error) {
 		}
 		key := make([]byte, ed25519.PublicKeySize)
 		if n, err := hex.Decode(key, line[:min(len(line), 2*len(key))]); err != nil || n != len(key) || len(line) != 2*n {
-			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: fmt.Sprintf("must be a key of %d hexadecimal digits", 2*len(key)), Got: fmt.Sprintf("%.80q", line), Hint: "owner keys prints them"}
+			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: fmt.Sprintf("must be a key of %d hexadecimal digits", 2*len(key)), Got: "another line", Hint: "owner keys prints them"}
 		}
 		if before := lines[string(key)]; before > 0 {
 			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: fmt.Sprintf("must not be that of line %d again", before)}

@@ -4,8 +4,10 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -13,8 +15,10 @@ import (
 
 // ReadHeader returns the column names of a file in their order: the first
 // record of a CSV file of dialect d, which must have a header, or the names in
-// a Parquet file's metadata. It reads no text behind the header's line, so no
-// cell can reach the result.
+// a Parquet file's metadata. It reads no text behind the header's line. A first
+// record that looks like somebody's row, as that of a file without a header does,
+// is a *dp.ParamError: one with a field that is a number, a date, a truth value, a
+// sign for a missing cell, empty, or there twice.
 func ReadHeader(path string, d schema.Dialect) ([]string, error) {
 	if FormatOf(path) == Parquet {
 		pf, f, err := openParquet(path)
@@ -47,7 +51,30 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 	if err := rs.start(); err != nil {
 		return nil, err
 	}
-	return rs.names()
+	names, err := rs.names()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for i, name := range names {
+		if name = strings.TrimSpace(name); looksLikeCell(name) || seen[name] {
+			return nil, &dp.ParamError{Op: "dataset: " + path, Param: "header", Want: fmt.Sprintf("must name each column once, and field %d of line %d is no name of its own but what a row has", i+1, rs.line), Got: "a number, a date, a sign for a missing cell, or a field twice",
+				Hint: "a file without a header is one of --no-header --columns N; so is one whose columns are called by numbers, whose names you then write yourself"}
+		}
+		seen[name] = true
+	}
+	return names, nil
+}
+
+// looksLikeCell holds for what rows have and headers do not.
+func looksLikeCell(field string) bool {
+	switch strings.ToLower(field) {
+	case "", "?", "-", ".", "na", "n/a", "nan", "null", "none", "nil", "true", "false", "inf", "-inf":
+		return true
+	}
+	// Numbers as any country writes them, dates, times, amounts and shares.
+	digits := strings.Trim(field, "+-.,:/ %$€£()TZ0123456789eE'")
+	return digits == "" && strings.ContainsAny(field, "0123456789")
 }
 
 // names reads the next record as a header.

@@ -47,3 +47,29 @@ func TestReadHeaderStopsAtItsLine(t *testing.T) {
 		}
 	}
 }
+
+// The first record of a file without a header is somebody's row: it is not taken for
+// names, and not repeated.
+func TestReadHeaderRefusesARow(t *testing.T) {
+	d := schema.Dialect{Delimiter: ';', Quote: '"', Header: true}
+	for _, row := range []string{
+		"39; State-gov; 77516", "a;-1,5", "a;1e-7", "a; 12.50 %", "a;$ 12", "a;1.234.567,89", "a;2024-02-31", "a;31/2/24 12:00", "a;2024-02-31T12:00:00Z",
+		"a;?", "a;NA", "a;nan", "a;TRUE", "a;;b", "a;b;a", "a; a", "a;\"7\"", "-; b",
+	} {
+		names, err := ReadHeader(writeFile(t, "t.csv", row+"\n"), d)
+		if names != nil || !errors.As(err, new(*dp.ParamError)) {
+			t.Errorf("%q: %q, error %v", row, names, err)
+			continue
+		}
+		for _, cell := range strings.Split(row, ";") {
+			if cell = strings.TrimSpace(cell); len(cell) > 1 && strings.Contains(err.Error(), cell) {
+				t.Errorf("%q is quoted: %v", cell, err)
+			}
+		}
+	}
+	for _, header := range []string{"age;sex", "pay_2024;1st visit", "x1;x2", "e;E", "T;Z", "%;€", "nationality;norm", "no;b"} {
+		if _, err := ReadHeader(writeFile(t, "t.csv", header+"\n"), d); err != nil {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package schema
 import (
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -51,3 +52,31 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		checkRoundTrip(t, s)
 	})
 }
+
+// FuzzTablesAreNotQuoted: of a text that is no schema, such as a table given in place
+// of one, no message repeats a word.
+func FuzzTablesAreNotQuoted(f *testing.F) {
+	f.Add(valid, uint64(0))
+	f.Add(validJSON, uint64(1<<63))
+	f.Add("39,State-gov,77516\n50,Private,83311\n", uint64(0))
+	f.Add("name: Ada\nunit: ward 3\ncolumns: [[Ada, 39]]\n", uint64(7))
+	word := regexp.MustCompile(`[A-Za-z0-9_]+`)
+	f.Fuzz(func(t *testing.T, text string, keep uint64) {
+		// The bits of keep let words be; never the one that makes a schema of it.
+		n := 0
+		text = word.ReplaceAllStringFunc(text, func(w string) string {
+			n++
+			if keep>>(n%64)&1 == 1 && w != "columns" {
+				return w
+			}
+			return "canary" + w
+		})
+		for _, err := range []error{errorOf(Parse([]byte(text))), new(Schema).UnmarshalJSON([]byte(text))} {
+			if err != nil && strings.Contains(err.Error(), "canary") {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	})
+}
+
+func errorOf(_ *Schema, err error) error { return err }

@@ -5,7 +5,6 @@ package schema
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +37,7 @@ func Init(names []string, d Dialect) ([]byte, error) {
 		case !utf8.ValidString(name) || strings.ContainsFunc(name, hidden):
 			return refuse(param, "must be printable UTF-8", nil, "repair the header")
 		case twice:
-			return refuse(param, "must be unique", strconv.Quote(name), fmt.Sprintf("column %d has the same name", first))
+			return refuse(param, "must be unique", fmt.Sprintf("that of column %d", first), "repair the header") // not quoted: it may be a cell
 		}
 		seen[name] = i + 1
 		fmt.Fprintf(&b, templateColumn, flow(text(name)))

@@ -107,7 +107,7 @@ func TestInitRefusals(t *testing.T) {
 		{[]string{"a;b;c"}, "columns must number 2 to 4096, the label included (got 1); is the delimiter right?"},
 		{make([]string, MaxColumns+1), "columns must number 2 to 4096"},
 		{[]string{"a", " "}, "name of column 2 must not be empty"},
-		{[]string{"a", "b", " a"}, `name of column 3 must be unique (got "a"); column 1 has the same name`},
+		{[]string{"a", "b", " a"}, `name of column 3 must be unique (got that of column 1)`},
 		{[]string{"a", "b\nc"}, "name of column 2 must be printable UTF-8"},
 		{[]string{"a", "b\xff"}, "name of column 2 must be printable UTF-8"},
 	} {

@@ -28,8 +28,11 @@ func (s *Schema) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // keep each number's spelling
 	root, err := fromJSON(d, 0)
-	if err != nil {
+	if err == errDeep {
 		return fmt.Errorf("schema: not valid JSON: %w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("schema: not valid JSON at byte %d", d.InputOffset()) // err quotes the text, which may be anybody's
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("schema: not valid JSON: something follows the schema")
@@ -42,9 +45,11 @@ func (s *Schema) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+var errDeep = fmt.Errorf("nested more than %d deep", maxDepth)
+
 func fromJSON(d *json.Decoder, depth int) (*node, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("nested more than %d deep", maxDepth)
+		return nil, errDeep
 	}
 	t, err := d.Token()
 	if err != nil {

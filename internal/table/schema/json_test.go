@@ -37,8 +37,8 @@ func TestJSONIsCanonicalInsideAnotherDocument(t *testing.T) {
 
 func TestUnmarshalJSONRefusals(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"unknown key", `"unit":`, `"x":1,"unit":`, `schema: key must be one of those known here (got "x")`},
-		{"key of another case", `"unit":`, `"Unit":`, `schema: key must be one of those known here (got "Unit")`},
+		{"unknown key", `"unit":`, `"x":1,"unit":`, `schema: key must be one of those known here (got another)`},
+		{"key of another case", `"unit":`, `"Unit":`, `schema: key must be one of those known here (got another)`},
 		{"key twice", `"unit":`, `"name":"x","unit":`, `schema: key must be given once (got "name" twice)`},
 		{"fact left out", `"relation":"replace-one",`, ``, `schema: relation must be given`},
 		{"number as text", `"lower":0,`, `"lower":"0",`, `column "age" lower must be a decimal number (got "0"); write it without quotes`},

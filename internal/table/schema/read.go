@@ -19,7 +19,10 @@ func read(root *node) (*Schema, error) {
 		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
 		return nil, r.found
 	}
-	f := r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns", "derived")
+	f, known := r.recognise(root)
+	if !known {
+		return nil, r.found
+	}
 	s := &Schema{
 		Name:     f.prose("name", "write name: and what the table is called, e.g. adult"),
 		Unit:     f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
@@ -31,13 +34,9 @@ func read(root *node) (*Schema, error) {
 	if f.has("max_delta") {
 		s.MaxDelta = r.maxDelta(f)
 	}
-	if n := f.given("file", `write file: with at least {delimiter: ",", quote: '"', header: true}`); n != nil {
-		s.Dialect = r.dialect(n)
-	}
-	if f.given("columns", "write columns: with one entry per column of the file, in file order, the label among them") != nil {
-		if names := r.columns(f, s); names != nil && f.has("derived") {
-			r.derived(f, s, names)
-		}
+	s.Dialect = r.dialect(f.values["file"])
+	if names := r.columns(f, s); names != nil && f.has("derived") {
+		r.derived(f, s, names)
 	}
 	if f.has("parts") {
 		r.parts(f, s)
@@ -49,6 +48,40 @@ func read(root *node) (*Schema, error) {
 		return nil, r.found
 	}
 	return s, nil
+}
+
+// recognise opens a document and tells whether it is a schema at all: one that
+// has a mapping file: and a list columns:. Any other may be somebody's table, given
+// by mistake, so that nothing of it is repeated: what it lacks is told by key
+// alone. Only what is recognised has its values quoted.
+func (r *reader) recognise(root *node) (f fields, known bool) {
+	if root.form != mapping {
+		r.refuse(root.line, "schema", "must be a mapping", root.form.String(), "a schema begins like name: adult; is this a file of the table? discreet schema init writes a template")
+		return f, false
+	}
+	f = r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns", "derived")
+	is := func(key string, want form) bool { return f.has(key) && f.values[key].form == want }
+	if is("file", mapping) && is("columns", list) {
+		return f, true
+	}
+	for _, key := range []string{"name", "unit", "relation"} {
+		if !f.has(key) || isBlank(f.values[key]) {
+			f.given(key, "discreet schema init writes a template to fill in")
+		}
+	}
+	for _, k := range []struct {
+		key  string
+		want form
+		hint string
+	}{
+		{"file", mapping, `write file: with at least {delimiter: ",", quote: '"', header: true}`},
+		{"columns", list, "write columns: with one entry per column of the file, in file order, the label among them"},
+	} {
+		if n := f.given(k.key, k.hint); n != nil && n.form != k.want {
+			f.refuse(k.key, "must be "+k.want.String(), n.form.String(), k.hint)
+		}
+	}
+	return f, false
 }
 
 func (r *reader) relation(f fields) dp.Relation {

@@ -62,7 +62,8 @@ type fields struct {
 	values map[string]*node
 }
 
-// fields opens a mapping and refuses keys it must not have.
+// fields opens a mapping and refuses keys it must not have. It does not repeat
+// them: a key that no schema has may be a cell of a table.
 func (r *reader) fields(n *node, where string, keys ...string) fields {
 	f := fields{r, where, n.line, map[string]*node{}}
 	list := strings.Join(keys, ", ")
@@ -76,7 +77,7 @@ func (r *reader) fields(n *node, where string, keys ...string) fields {
 		}
 		switch _, twice := f.values[p.key]; {
 		case !slices.Contains(keys, p.key):
-			r.refuse(p.line, where+"key", "must be one of those known here", strconv.Quote(p.key), "the keys are "+list)
+			r.refuse(p.line, where+"key", "must be one of those known here", "another", nearest(p.key, keys)+"the keys are "+list)
 		case twice:
 			r.refuse(p.line, where+"key", "must be given once", strconv.Quote(p.key)+" twice", "keep one")
 		default:
@@ -84,6 +85,37 @@ func (r *reader) fields(n *node, where string, keys ...string) fields {
 		}
 	}
 	return f
+}
+
+// nearest asks whether a known key was meant; "" where none is near.
+func nearest(key string, keys []string) string {
+	for _, k := range keys {
+		if len(key) <= len(k)+2 && 3*edits(key, k) <= len(key) {
+			return "did you mean " + k + "? "
+		}
+	}
+	return ""
+}
+
+// edits is how many letters to insert, remove or replace turn a into b.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0]++
+		for j := range len(b) {
+			change := before
+			if a[i] != b[j] {
+				change++
+			}
+			before = row[j+1]
+			row[j+1] = min(change, row[j]+1, before+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // has says whether the key was written at all.
@@ -239,13 +271,8 @@ func hidden(c rune) bool {
 
 // describe says what was found in place of something else, on one short line.
 func describe(n *node) string {
-	switch n.form {
-	case empty:
-		return "an empty value"
-	case list:
-		return "a list"
-	case mapping:
-		return "a mapping"
+	if n.form != plain && n.form != quoted {
+		return n.form.String()
 	}
 	s := n.text
 	if len(s) > 40 {

@@ -76,8 +76,8 @@ func TestParseRefusals(t *testing.T) {
 		{"pair of a monotone column", "  - {name: id, role: ignored}", "  - {name: id, role: private, number: {lower: 0, upper: 1, monotone: increasing, default: 0}}\npairs: [[age, id]]", `pairs must not name a monotone column`},
 		{"pair with too many cells", "  - {name: id, role: ignored}", "  - {name: id, role: public, category: {" + manyLevels + "}}\npairs: [[id, age]]", `pairs must have at most 4096 cells (got id × age with 4784); each cell`},
 		{"too many pairs", "max_epsilon: 1.5", manyPairs, `pairs must have at most 64 entries (got 65)`},
-		{"unknown key", "unit: one person", "unit: one person\nunits: x", `schema line 3: key must be one of those known here (got "units"); the keys are name, unit, relation`},
-		{"key twice", "unit: one person", "unit: one person\nunit: x", `schema line 3 column 1: not valid YAML: mapping key "unit" already defined`},
+		{"unknown key", "unit: one person", "unit: one person\nunits: x", `schema line 3: key must be one of those known here (got another); did you mean unit? the keys are name, unit, relation`},
+		{"key twice", "unit: one person", "unit: one person\nunit: x", `schema line 3 column 1: not valid YAML: a key must be given once`},
 
 		{"no file", valid[strings.Index(valid, "file:"):strings.Index(valid, "columns:")], "", `file must be given (none given); write file: with at least {delimiter:`},
 		{"no delimiter", `delimiter: ",", `, "", `schema line 5: file delimiter must be given (none given); write one of delimiter: ","`},
@@ -100,7 +100,7 @@ func TestParseRefusals(t *testing.T) {
 
 		{"no columns", valid[strings.Index(valid, "columns:"):], "", `columns must be given (none given); write columns:`},
 		{"empty columns", valid[strings.Index(valid, "columns:"):], "columns: []", `schema line 6: columns must include the label`},
-		{"columns is a word", valid[strings.Index(valid, "columns:"):], "columns: all", `columns must be a list (got "all"); write one entry per column`},
+		{"columns is a word", valid[strings.Index(valid, "columns:"):], "columns: all", `columns must be a list (got a text); write columns: with one entry per column`},
 		{"column is a word", "{name: id, role: ignored}", "id", `schema line 11: column 5 must be a mapping (got "id"); write the keys name, role`},
 		{"column without name", "{name: id, role: ignored}", "{role: ignored}", `schema line 11: column 5 name must be given (none given); write name:`},
 		{"column name in blanks", "name: id", `name: " id"`, `column 5 name must not begin or end with white space (got " id"); remove it`},
@@ -141,7 +141,7 @@ func TestParseRefusals(t *testing.T) {
 		{"unknown bins", "edges: [20, 40]", "bins: equal", `column "age" bins must be quantiles (got "equal"); write bins: quantiles`},
 		{"bins blank", "edges: [20, 40]", "bins: ___", `column "age" bins is still blank`},
 		{"bins beside edges", "edges: [20, 40]", "edges: [20, 40], bins: quantiles", `column "age" bins must not stand beside edges (got both); declared edges are free`},
-		{"bins of a category", "missing: true", "bins: quantiles", `column "town" key must be one of those known here (got "bins")`},
+		{"bins of a category", "missing: true", "bins: quantiles", `column "town" key must be one of those known here (got another)`},
 		{"unknown groups", "missing: true", "groups: rare", `column "town" groups must be a mapping from names to levels (got "rare"); write groups`},
 		{"no groups", "missing: true", "groups: {}", `column "town" groups must be a mapping from names`},
 		{"groups blank", "missing: true", "groups: ___", `column "town" groups is still blank`},
@@ -155,7 +155,7 @@ func TestParseRefusals(t *testing.T) {
 		{"level in two groups", "missing: true", "groups: {x: [a], y: [b, a]}", `column "town" groups y must not list a level that is in a group already (got "a"); remove one of the two`},
 		{"level twice in a group", "missing: true", "groups: {x: [a, a]}", `column "town" groups x must not list a level that is in a group already`},
 		{"groups of levels that were refused", "levels: [a, {value: b, aliases: [bb, bbb]}], missing: true", "levels: [], groups: {x: [a]}", `column "town" levels must list at least 1`},
-		{"groups of a number", "edges: [20, 40]", "groups: {x: [a]}", `column "age" key must be one of those known here (got "groups")`},
+		{"groups of a number", "edges: [20, 40]", "groups: {x: [a]}", `column "age" key must be one of those known here (got another)`},
 
 		{"category without levels", "levels: [a, {value: b, aliases: [bb, bbb]}], ", "", `schema line 9: column "town" levels must be given (none given); write every level a cell may have`},
 		{"category with no level", "levels: [a, {value: b, aliases: [bb, bbb]}]", "levels: []", `column "town" levels must list at least 1 (got 0); write every level`},
@@ -169,7 +169,7 @@ func TestParseRefusals(t *testing.T) {
 		{"level is null", "levels: [a, ", "levels: [~, ", `column "town" levels must be one word or text (got an empty value); put text with special characters in double quotes`},
 		{"level without value", "{value: b, ", "{", `column "town" level value must be given (none given); write {value:`},
 		{"aliases are a word", "[bb, bbb]", "bb", `column "town" level aliases must be a list (got "bb")`},
-		{"unknown key of a level", "{value: b, ", "{value: b, code: 1, ", `column "town" level key must be one of those known here (got "code"); the keys are value, aliases`},
+		{"unknown key of a level", "{value: b, ", "{value: b, code: 1, ", `column "town" level key must be one of those known here (got another); the keys are value, aliases`},
 
 		{"no label", "label: {levels: [no, yes], positive: yes, default: no}", "category: {levels: [no, yes]}", `columns must include the label (none given); give the column to be predicted, in its place among the columns, label:`},
 		{"two labels", "{name: id, role: ignored}", "{name: id, role: public, label: {levels: [a, b], positive: a}}", `schema line 11: column "id" label must be declared once`},
@@ -185,9 +185,9 @@ func TestParseRefusals(t *testing.T) {
 		{"default is not a level", "default: no", "default: maybe", `column "ill" default must be one of the levels (got "maybe")`},
 		{"public label with default", "{name: ill, role: private,", "{name: ill, role: public,", `column "ill" default belongs to a private label (got a public one); remove the line`},
 		{"weights are a list", "default: no}", "default: no, weights: [1, 2]}", `column "ill" weights must be a mapping (got a list); write the keys no, yes`},
-		{"weight of a stranger", "default: no}", "default: no, weights: {no: 1, yes: 2, maybe: 3}}", `column "ill" weights key must be one of those known here (got "maybe"); the keys are no, yes`},
+		{"weight of a stranger", "default: no}", "default: no, weights: {no: 1, yes: 2, maybe: 3}}", `column "ill" weights key must be one of those known here (got another); the keys are no, yes`},
 		{"weight left out", "default: no}", "default: no, weights: {yes: 2}}", `column "ill" weights no must be given (none given); give every level a number`},
-		{"weight twice", "default: no}", "default: no, weights: {no: 1, yes: 2, yes: 3}}", `already defined`},
+		{"weight twice", "default: no}", "default: no, weights: {no: 1, yes: 2, yes: 3}}", `a key must be given once`},
 		{"weight zero", "default: no}", "default: no, weights: {no: 0, yes: 2}}", `column "ill" weights no must be between 1e-6 and 1e6 (got 0)`},
 		{"weight negative", "default: no}", "default: no, weights: {no: 1, yes: -2}}", `column "ill" weights yes must be between 1e-6 and 1e6 (got -2)`},
 		{"weight not a number", "default: no}", "default: no, weights: {no: 1, yes: .nan}}", `column "ill" weights yes must be a finite number`},
@@ -211,7 +211,7 @@ func TestParseRefusals(t *testing.T) {
 		{"NUL", "name: people", "name: people\x00", `holds a NUL byte`},
 		{"not UTF-8", "name: people", "name: p\xffople", `not valid UTF-8`},
 		{"empty", valid, "", `schema must not be empty (none given); discreet schema init writes a template`},
-		{"a list", valid, "- a\n", `must be a mapping (got a list); write the keys name, unit`},
+		{"a list", valid, "- a\n", `must be a mapping (got a list); a schema begins like`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(valid, c.old) {

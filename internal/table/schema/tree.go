@@ -13,6 +13,11 @@ const (
 	mapping
 )
 
+// String says what a node is, and nothing of what it holds.
+func (f form) String() string {
+	return [...]string{"an empty value", "a text", "a text", "a list", "a mapping"}[f]
+}
+
 // node is a schema document as both notations write it: YAML, which people
 // edit, and JSON, which model files embed. Scalars keep the spelling they were
 // written with, so a level spelled 010 or 1.50 stays that text.

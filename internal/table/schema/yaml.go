@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -28,7 +29,14 @@ func fromYAML(text []byte) (*node, error) {
 	if err != nil {
 		if bad, ok := errors.AsType[*yaml.SyntaxError](err); ok && bad.Token != nil && bad.Token.Position != nil {
 			at := bad.Token.Position
-			return nil, fmt.Errorf("schema line %d column %d: not valid YAML: %s", at.Line, at.Column, bad.Message)
+			why := ""
+			switch {
+			case slices.Contains(syntaxFaults, bad.Message):
+				why = ": " + bad.Message
+			case strings.HasSuffix(bad.Message, " already defined") || strings.Contains(bad.Message, "already defined at"):
+				why = ": a key must be given once"
+			}
+			return nil, fmt.Errorf("schema line %d column %d: not valid YAML%s", at.Line, at.Column, why)
 		}
 		return nil, errors.New("schema: not valid YAML")
 	}
@@ -37,6 +45,16 @@ func fromYAML(text []byte) (*node, error) {
 		body = doc.Body
 	}
 	return fromAST(body)
+}
+
+// syntaxFaults are the parser's messages that are passed on. Others quote the text,
+// which need not be a schema's: it may be somebody's table.
+var syntaxFaults = []string{
+	"',' or ']' must be specified", "',' or '}' must be specified",
+	"sequence end token ']' not found", "could not find flow mapping end token '}'",
+	"could not find end character of double-quoted text", "could not find end character of single-quoted text",
+	"found a tab character where an indentation space is expected",
+	"mapping value is not allowed in this context", "non-map value is specified", "unexpected key name",
 }
 
 func fromAST(n ast.Node) (*node, error) {

@@ -69,13 +69,13 @@ type Check struct {
 func readVerdict(text []byte) (*verdict, error) {
 	var v verdict
 	if err := decodeOne(text, &v); err != nil {
-		return nil, fmt.Errorf("must be the verdict on a figure: %w", err)
+		return nil, fmt.Errorf("must be the verdict on a figure, as experiment run writes it") // err may quote the file
 	}
 	switch {
 	case v.Figure == "":
 		return nil, fmt.Errorf("figure must be named")
 	case v.Outcome != reproduced && v.Outcome != partly && v.Outcome != not:
-		return nil, fmt.Errorf("outcome must be %s, %s or %s (got %q)", reproduced, partly, not, v.Outcome)
+		return nil, fmt.Errorf("outcome must be %s, %s or %s", reproduced, partly, not)
 	case v.Repeats < 1 || v.Repeats > math.MaxInt32:
 		return nil, fmt.Errorf("repeats must be at least 1 (got %d)", v.Repeats)
 	}

@@ -315,7 +315,7 @@ func TestRefusals(t *testing.T) {
 		"two figures":      {map[string]string{"f/records.jsonl": record + strings.Replace(record, "a/b", "a/c", 1)}, "must hold records of one figure"},
 		"nothing whole":    {map[string]string{"f/records.jsonl": record[:20]}, "must hold a whole record"},
 		"verdict, no JSON": {map[string]string{"f/verdict.json": "{"}, "f/verdict.json: must be the verdict"},
-		"unknown outcome":  {map[string]string{"f/verdict.json": strings.Replace(judged, "not", "maybe", 1)}, `got "maybe"`},
+		"unknown outcome":  {map[string]string{"f/verdict.json": strings.Replace(judged, "not", "maybe", 1)}, `outcome must be`},
 		"no repeats":       {map[string]string{"f/verdict.json": strings.Replace(judged, `"repeats":1`, `"repeats":0`, 1)}, "repeats must be at least 1"},
 		"twice":            {map[string]string{"f/records.jsonl": record, "g/records.jsonl": record}, "must lie in one folder only (found f and g)"},
 		"bad chart":        {map[string]string{"f/records.jsonl": record, "f/figure.svg": "<svg"}, "f/figure.svg: must be a chart"},

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+)
+
+// reading are the flags and arguments that name a file or a folder to read, by
+// command, with the rest of a command line that gets as far as reading it: FILE is
+// what was given by mistake, and words without a dash are commands.
+var reading = map[string][]string{
+	"schema check FILE":       {"schema", "check", "FILE"},
+	"schema check --data":     {"schema", "check", "census.yaml", "--data", "FILE"},
+	"schema init DATA":        {"schema", "init", "FILE"},
+	"plan --schema":           {"plan", "--schema", "FILE", "--epsilon", "1"},
+	"plan --ledger":           {"plan", "--schema", "census.yaml", "--epsilon", "1", "--ledger", "FILE", "--dataset", "d"},
+	"train --data":            {"train", "--data", "FILE", "--schema", "census.yaml", "--epsilon", "1", "--model", "n.json"},
+	"train --schema":          {"train", "--data", "census.csv", "--schema", "FILE", "--epsilon", "1", "--model", "n.json"},
+	"train --ledger":          {"train", "--data", "census.csv", "--schema", "census.yaml", "--epsilon", "1", "--model", "n.json", "--ledger", "FILE", "--dataset", "d"},
+	"tune --data":             {"tune", "--data", "FILE", "--schema", "census.yaml", "--learners", "brc,erm", "--epsilon", "1", "--model", "n.json"},
+	"tune --schema":           {"tune", "--data", "census.csv", "--schema", "FILE", "--learners", "brc,erm", "--epsilon", "1", "--model", "n.json"},
+	"tune --candidates":       {"tune", "--data", "census.csv", "--schema", "census.yaml", "--candidates", "FILE", "--epsilon", "1", "--model", "n.json"},
+	"tune --ledger":           {"tune", "--data", "census.csv", "--schema", "census.yaml", "--learners", "brc,erm", "--epsilon", "1", "--model", "n.json", "--ledger", "FILE", "--dataset", "d"},
+	"budget init --ledger":    {"budget", "init", "--ledger", "FILE", "--dataset", "d", "--epsilon", "1"},
+	"budget init --parts":     {"budget", "init", "--ledger", "new.db", "--dataset", "d", "--epsilon", "1", "--parts", "FILE"},
+	"budget show --ledger":    {"budget", "show", "--ledger", "FILE"},
+	"budget history --ledger": {"budget", "history", "--ledger", "FILE"},
+	"budget export --ledger":  {"budget", "export", "--ledger", "FILE"},
+	"budget verify --ledger":  {"budget", "verify", "--ledger", "FILE"},
+	"budget recover --ledger": {"budget", "recover", "--ledger", "FILE"},
+	"simulate --data":         {"simulate", "--data", "FILE", "--schema", "census.yaml", "--epsilon", "1", "--model", "n.json"},
+	"simulate --schema":       {"simulate", "--data", "census.csv", "--schema", "FILE", "--epsilon", "1", "--model", "n.json"},
+	"party plan --schema":     {"party", "plan", "--schema", "FILE", "--parties", "9", "--epsilon", "1"},
+	"party train --data":      {"party", "train", "--data", "FILE", "--schema", "census.yaml", "--learner", "logistic", "--model", "n.json"},
+	"party train --schema":    {"party", "train", "--data", "census.csv", "--schema", "FILE", "--learner", "logistic", "--model", "n.json"},
+	"party vote --model":      {"party", "vote", "--model", "FILE", "--aux", "census.csv", "--out", "v"},
+	"party vote --csv":        {"party", "vote", "--csv", "FILE", "--schema", "census.yaml", "--aux", "census.csv", "--out", "v"},
+	"party vote --aux":        {"party", "vote", "--model", "m.json", "--aux", "FILE", "--out", "v"},
+	"party vote --schema":     {"party", "vote", "--model", "m.json", "--schema", "FILE", "--aux", "census.csv", "--out", "v"},
+	"party vote --key":        {"party", "vote", "--model", "m.json", "--aux", "census.csv", "--key", "FILE", "--out", "v"},
+	"party serve --schema":    serving("--schema", "FILE"),
+	"party serve --key":       serving("--key", "FILE"),
+	"party serve --model":     serving("--model", "FILE"),
+	"party serve --certs":     serving("--certs", "FILE"),
+	"party serve --state":     serving("--state", "FILE"),
+	"party serve --allow":     serving("--allow", "FILE"),
+	"combine --schema":        combining("--schema", "FILE"),
+	"combine --votes":         combining("--votes", "FILE"),
+	"combine --aux":           combining("--aux", "FILE"),
+	"combine --roster":        combining("--roster", "FILE"),
+	"combine --ledger":        combining("--ledger", "FILE", "--dataset", "d"),
+	"combine --ask":           {"combine", "--ask", "FILE", "--certs", "certs", "--as", "combiner/x", "--aux", "census.csv", "--schema", "census.yaml", "--parties", "9", "--epsilon", "1", "--model", "n.json"},
+	"combine --certs":         {"combine", "--ask", "peers.txt", "--certs", "FILE", "--as", "combiner/x", "--aux", "census.csv", "--schema", "census.yaml", "--parties", "9", "--epsilon", "1", "--model", "n.json"},
+	"predict --model":         {"predict", "--model", "FILE", "--data", "census.csv", "--out", "p.csv"},
+	"predict --data":          {"predict", "--model", "m.json", "--data", "FILE", "--out", "p.csv"},
+	"explain --model":         {"explain", "--model", "FILE", "--out", "e.html"},
+	"evaluate --model":        {"evaluate", "--model", "FILE", "--data", "census.csv"},
+	"evaluate --data":         {"evaluate", "--model", "m.json", "--data", "FILE"},
+	"compare --data":          {"compare", "--data", "FILE", "--schema", "census.yaml", "--learners", "logistic", "--epsilons", "1"},
+	"compare --schema":        {"compare", "--data", "census.csv", "--schema", "FILE", "--learners", "logistic", "--epsilons", "1"},
+	"audit --schema":          {"audit", "--learner", "brc", "--schema", "FILE", "--epsilon", "1", "--runs", "64"},
+	"audit --neighbours":      {"audit", "--command", "cat {data}", "--neighbours", "FILE,FILE", "--epsilon", "1", "--runs", "64"},
+	"attack --data":           {"attack", "--data", "FILE", "--schema", "census.yaml", "--learner", "erm", "--epsilon", "1", "--not-private", "--targets", "2", "--runs", "40"},
+	"attack --schema":         {"attack", "--data", "census.csv", "--schema", "FILE", "--learner", "erm", "--epsilon", "1", "--not-private", "--targets", "2", "--runs", "40"},
+	"certs init --dir":        {"certs", "init", "--dir", "FILE"},
+	"certs renew --dir":       {"certs", "renew", "--dir", "FILE", "--role", "owner", "--name", "x"},
+	"certs revoke --dir":      {"certs", "revoke", "--dir", "FILE", "--role", "owner", "--name", "x"},
+	"party serve --peers":     serving("--peers", "FILE", "--honest", "3", "--helpers", "a=https://127.0.0.1:1,b=https://127.0.0.1:1,c=https://127.0.0.1:1"),
+	"certs issue --dir":       {"certs", "issue", "--dir", "FILE", "--role", "owner", "--name", "x"},
+	"aggregator --certs":      {"aggregator", "--certs", "FILE", "--as", "aggregator/x", "--listen", nowhere, "--state", "s.db", "--max-epsilon", "1"},
+	"aggregator --state":      {"aggregator", "--certs", "certs", "--as", "aggregator/x", "--listen", nowhere, "--state", "FILE", "--max-epsilon", "1"},
+	"helper --certs":          {"helper", "--certs", "FILE", "--as", "helper/x", "--listen", nowhere, "--store", "h.db"},
+	"helper --store":          {"helper", "--certs", "certs", "--as", "helper/x", "--listen", nowhere, "--store", "FILE"},
+	"task create --certs":     posing("--certs", "FILE"),
+	"task create --schema":    posing("--schema", "FILE"),
+	"task create --roster":    posing("--roster", "FILE"),
+	"task list --certs":       {"task", "list", "--certs", "FILE", "--as", "reader/x", "--server", server},
+	"task show --certs":       {"task", "show", strings.Repeat("0", 64), "--certs", "FILE", "--as", "reader/x", "--server", server},
+	"task close --certs":      {"task", "close", strings.Repeat("0", 64), "--certs", "FILE", "--as", "operator/x", "--server", server},
+	"owner --certs":           owning1("--certs", "FILE"),
+	"owner --book":            nil, // opened as that of owner keys is
+	"owner --data":            nil, // read as train's is, once an aggregator has told the task
+	"owner keys --book":       {"owner", "keys", "--book", "FILE", "--lifetime-epsilon", "1"},
+}
+
+const (
+	nowhere = "127.0.0.1:-1"
+	server  = "https://127.0.0.1:1"
+)
+
+// with is a command line in which some flags are replaced or added.
+func with(line []string, flags ...string) []string {
+	line = slices.Clone(line)
+	for ; len(flags) > 0; flags = flags[2:] {
+		if at := slices.Index(line, flags[0]); at >= 0 {
+			line[at+1] = flags[1]
+		} else {
+			line = append(line, flags[0], flags[1])
+		}
+	}
+	return line
+}
+
+func serving(flags ...string) []string {
+	return with([]string{"party", "serve", "--certs", "certs", "--as", "party/x", "--listen", nowhere, "--state", "state", "--model", "m.json", "--schema", "census.yaml",
+		"--key", "key.pem", "--combiner", "x", "--allow", "census.csv", "--max-epsilon", "1", "--lifetime-epsilon", "1"}, flags...)
+}
+
+func combining(flags ...string) []string {
+	return with([]string{"combine", "--votes", "votes", "--aux", "census.csv", "--schema", "census.yaml", "--parties", "9", "--epsilon", "1", "--model", "n.json"}, flags...)
+}
+
+func posing(flags ...string) []string {
+	return with([]string{"task", "create", "--certs", "certs", "--as", "operator/x", "--server", server, "--schema", "census.yaml", "--classifier", "stump", "--epsilon", "1", "--owners", "1000", "--minimum", "10", "--slot", "1m", "--ends", "1h"}, flags...)
+}
+
+func owning1(flags ...string) []string {
+	return with([]string{"owner", "--certs", "certs", "--as", "owner/x", "--server", server, "--task", strings.Repeat("0", 64), "--data", "census.csv", "--book", "b.db", "--max-epsilon", "1", "--lifetime-epsilon", "1"}, flags...)
+}
+
+// writing are the flags that name what is written.
+var writing = []string{"--model", "--out", "--answers", "--save", "--announcement", "--roster"}
+
+// A flag that names a file is in one of the two lists, so that nobody adds one
+// whose mistakes quote somebody's row.
+func TestEveryFileFlagIsTried(t *testing.T) {
+	file := regexp.MustCompile(`(?m)^ +(?:-\w, +)?--(\S+) (?:file|files|folder|directory) `)
+	argument := regexp.MustCompile(`^(FILE|DATA)$`)
+	named := map[string]bool{}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		name := strings.TrimPrefix(c.CommandPath(), "discreet ")
+		for _, m := range file.FindAllStringSubmatch(c.Flags().FlagUsages(), -1) {
+			named[name+" --"+m[1]] = true
+		}
+		for _, word := range strings.Fields(c.Use)[1:] {
+			if argument.MatchString(word) {
+				named[name+" "+word] = true
+			}
+		}
+	}
+	walk(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
+	for what := range named {
+		flag := what[strings.LastIndexByte(what, ' ')+1:]
+		if _, tried := reading[what]; !tried && !slices.Contains(writing, flag) {
+			t.Errorf("%s names a file and is not tried", what)
+		}
+	}
+	for what := range reading {
+		if !named[what] {
+			t.Errorf("%s is tried and names no file", what)
+		}
+	}
+}
+
+// mistaken are files that are not what they should be: tables, for the most part,
+// as they are given by mistake. What would be a cell begins with CANARY or is the
+// number 7700131.
+var mistaken = []string{
+	"7700131,CANARY-female,border,CANARY village,native\n31,CANARY-male,inner,town,7700131\n",
+	"CANARYa,CANARYb,CANARYc\nCANARYd,CANARYe,CANARYf\n",
+	"CANARYa,CANARYa\nCANARYa,CANARYb\n",
+	"id,ward,note\n7700131,CANARY-ward,\"CANARY, said she\"\n7700131,CANARY\n",
+	"CANARY-a;CANARY: b;7700131\nCANARY-c;CANARY: d;7700131\n",
+	"CANARY-a: CANARY-b\nCANARY-c: 7700131\n",
+	"CANARY: a\nCANARY: b\n",
+	"\tCANARY\t7700131\n\tCANARY\t7700131\n",
+	"CANARY\n7700131\nCANARY two\n# CANARY\nCANARY three words\n",
+	`{"CANARY-k":"CANARY-v","n":7700131}` + "\n" + `{"CANARY-k":"CANARY-w","n":7700131}` + "\n",
+	`[{"name":"CANARY","unit":"CANARY","relation":"CANARY","epsilon":7700131}]`,
+	`{"name":"CANARY","unit":"CANARY","relation":"CANARY","columns":"CANARY","file":"CANARY","max_epsilon":"CANARY"}`,
+	`{"columns":["CANARY-a","CANARY-b"],"index":["CANARY"],"data":[["CANARY",7700131]]}`,
+	"name: CANARY\nunit: CANARY ward\nrelation: CANARY\ncolumns: CANARY\n",
+	"name: CANARY\nfile: CANARY\ncolumns:\n  - CANARY\n  - {name: CANARY, role: CANARY, number: {lower: CANARY, upper: 7700131}}\n",
+	"@relation CANARY\n@attribute CANARY {CANARY}\n@data\nCANARY,7700131\n",
+	"\"CANARY\n", "'CANARY\n", "[CANARY\n", "{CANARY\n", "[CANARY, {CANARY: ]\n", "*CANARY\n", "&CANARY x\n", "!CANARY x\n", "%CANARY\n", "%YAML CANARY\n---\nCANARY\n", "? CANARY\n: CANARY\n", "<<: CANARY\n", "- CANARY\nCANARY: x\n", "a: |\nCANARY\n", "CANARY: [a\n",
+	"CANARY: \"a\\CANARY\"\n",
+	"brc:CANARY=1\n", "CANARY:rounds=1\n", "brc:rounds=CANARY\n", "brc:rounds=7700131\n", "logistic:CANARY\nbrc\n",
+	"-----BEGIN CANARY-----\nQ0FOQVJZ\n-----END CANARY-----\n", "-----BEGIN PRIVATE KEY-----\nCANARY\n-----END PRIVATE KEY-----\n", "-----BEGIN CERTIFICATE-----\nQ0FOQVJZ\n-----END CERTIFICATE-----\n",
+	strings.Repeat("ab", 32) + " CANARY\n" + strings.Repeat("ab", 32) + " CANARY\n", strings.Repeat("ab", 32) + "\n" + strings.Repeat("cd", 31) + "CANARY\n",
+	"https://127.0.0.1:1 " + strings.Repeat("ab", 32) + " CANARY/\n", "https://CANARY\n",
+	"{\n  \"discreet_model\": 1,\n  \"bytes\": 7700131\n}\n", "{\n  \"discreet_model\": CANARY",
+	"discreet votes CANARY\nCANARY\n", "label\nCANARY\n", "no,yes\nCANARY,7700131\n",
+	"CANARY\x00\xff\xfeCANARY", "\xff\xfeC\x00A\x00N\x00A\x00R\x00Y\x00", "PAR1CANARYCANARYCANARY\x10\x00\x00\x00PAR1", "SQLite format 3\x00CANARYCANARY",
+	"",
+}
+
+var canaries = regexp.MustCompile(`(?i)canary|Q0FOQVJZ|7700131`)
+
+var roles = []string{"aggregator", "combiner", "helper", "operator", "owner", "party", "reader"}
+
+// scene is a folder with everything that the lines of reading need.
+func scene(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := writeCensus(dir, 60); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"party train --data census.csv --schema census.yaml --learner logistic --model m.json",
+		"party key --out key.pem",
+		"party vote --model m.json --aux census.csv --out votes/one",
+		"certs init --dir certs",
+	} {
+		if strings.Contains(line, "votes/") {
+			if err := os.Mkdir("votes", 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tell(t, strings.Fields(line))
+	}
+	for _, role := range roles {
+		tell(t, []string{"certs", "issue", "--dir", "certs", "--role", role, "--name", "x"})
+	}
+	if err := os.WriteFile("peers.txt", []byte(server+" "+strings.Repeat("ab", 32)+" x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// tell runs the program in this process and returns all that it says.
+func tell(t testing.TB, line []string) string {
+	t.Helper()
+	var out bytes.Buffer
+	cli.Run(t.Context(), newRoot, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
+	return out.String()
+}
+
+// forms are what a text is given as: as such, packed, with the suffix of a Parquet
+// file, and as every file of a folder.
+var forms = []string{"given.txt", "given.gz", "given.parquet", "folder"}
+
+// give writes a text in a form.
+func give(t testing.TB, name, text string) {
+	t.Helper()
+	names := []string{name}
+	if name == "folder" {
+		names = nil
+		for _, n := range []string{"authority.crt", "authority.key", "crl.pem", "votes"} {
+			names = append(names, filepath.Join(name, n))
+		}
+		for _, role := range roles {
+			names = append(names, filepath.Join(name, role+"-x.crt"), filepath.Join(name, role+"-x.key"))
+		}
+		os.RemoveAll(name)
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if filepath.Ext(name) == ".gz" {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		if _, err := z.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text = packed.String()
+	}
+	for _, n := range names {
+		if err := os.WriteFile(n, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// swap runs a line of reading with text in place of its file.
+func swap(t testing.TB, what, text string, forms ...string) {
+	t.Helper()
+	for _, name := range forms {
+		give(t, name, text)
+	}
+	for _, name := range forms {
+		line := slices.Clone(reading[what])
+		for i := range line {
+			line[i] = strings.ReplaceAll(line[i], "FILE", name)
+		}
+		said := tell(t, line)
+		if strings.Contains(said, "required flag") || strings.Contains(said, "unknown flag") {
+			t.Fatalf("%s: reads no file: %s", what, said)
+		}
+		if what == "schema init DATA" && strings.HasPrefix(said, "# A schema") {
+			continue // words in the first line are taken for names: that is what it is for
+		}
+		if canaries.MatchString(said) {
+			t.Errorf("%s given %q (%s): says\n%s", what, text, name, said)
+		}
+	}
+}
+
+// No message quotes a file that was given in place of another.
+func TestSwappedFilesAreNotQuoted(t *testing.T) {
+	scene(t)
+	for what := range reading {
+		for i, text := range mistaken {
+			if i == 0 {
+				swap(t, what, text, forms...)
+			} else {
+				swap(t, what, text, "given.txt")
+			}
+		}
+	}
+}
+
+// FuzzSwappedFiles is the same for any text, each word of which is a canary but
+// for those by which files are known.
+func FuzzSwappedFiles(f *testing.F) {
+	whats := []string{}
+	for what := range reading {
+		whats = append(whats, what)
+	}
+	slices.Sort(whats)
+	for i, text := range mistaken {
+		f.Add(text, uint8(i))
+	}
+	word := regexp.MustCompile(`[A-Za-z0-9]{2,}`)
+	known := []string{"name", "unit", "relation", "columns", "role", "number", "label", "brc", "rounds", "discreet", "model", "bytes", "no", "yes", "BEGIN", "END", "CERTIFICATE", "PRIVATE", "KEY", "PAR1", "SQLite", "format"}
+	done := false
+	f.Fuzz(func(t *testing.T, text string, which uint8) {
+		if !done {
+			scene(f)
+			done = true
+		}
+		text = word.ReplaceAllStringFunc(text, func(w string) string {
+			if slices.Contains(known, w) {
+				return w
+			}
+			return "CANARY" + w
+		})
+		swap(t, whats[int(which)%len(whats)], text, forms[int(which)%len(forms)])
+	})
+}

@@ -22,7 +22,9 @@ func TestGuideTrials(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := strings.Split(string(guide), "```console\n")[1:]
-	accepted := []string{"2000 reports accepted, 0 came too late", "1000 gave their shares, 0 came too late"}
+	// A slot's owners are few enough for one request: however slow the machine, the
+	// trial's short quiet time does not come between them.
+	accepted := []string{"500 reports accepted, 0 came too late", "500 gave their shares, 0 came too late"}
 	if len(blocks) != len(accepted) {
 		t.Fatalf("the guide has %d trials, %d are known", len(blocks), len(accepted))
 	}

@@ -428,14 +428,14 @@ func TestClocksApart(t *testing.T) {
 				a.Ends = time.Now().Add(3 * time.Hour).Truncate(time.Second)
 			})
 			id := f.announce(ann)
-			owners := f.owners(600, 1)
+			owners := f.owners(500, 1)
 			owners.Now = func() time.Time { return time.Now().Add(theirs) }
 			sum, err := owners.Run(t.Context(), id)
 			must(t, err)
-			if sum.Accepted != 600 || !bytes.Equal(f.model(id), inProcess(t, ann.Task, 600, owners.Book)) {
+			if sum.Accepted != 500 || !bytes.Equal(f.model(id), inProcess(t, ann.Task, 500, owners.Book)) {
 				t.Errorf("aggregator %s, owners %s: %+v", apart, theirs, *sum)
 			}
-			late := f.owners(600, 2)
+			late := f.owners(500, 2)
 			late.Now = func() time.Time { return time.Now().Add(3*time.Hour + time.Minute) }
 			if _, err := late.Run(t.Context(), id); err == nil {
 				t.Error("an owner whose clock is past the task's end took part")

@@ -151,7 +151,7 @@ func (l *compareLearners) options() (*heldout.Options, error) {
 
 // save writes charts and numbers to the folder.
 func (l *compareLearners) save(r *heldout.Result) error {
-	if err := os.MkdirAll(l.out, 0o777); err != nil {
+	if err := os.MkdirAll(l.out, 0o700); err != nil {
 		return err
 	}
 	for _, f := range filesOf(r) {

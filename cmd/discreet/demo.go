@@ -80,7 +80,7 @@ func (d *demo) run(ctx context.Context) error {
 	if d.out == "" {
 		return nil
 	}
-	if err := cli.WriteFile(d.out, found.chart().WriteSVG); err != nil {
+	if err := cli.WritePublicFile(d.out, found.chart().WriteSVG); err != nil {
 		return err
 	}
 	d.Say("wrote %s", d.out)
@@ -109,7 +109,7 @@ func (d *demo) saveTables(train, test *dataset.Table) error {
 		{"held-out.csv", func(w io.Writer) error { return census.WriteCSV(w, test) }},
 	} {
 		path := filepath.Join(d.save, file.name)
-		if err := cli.WriteFile(path, file.write); err != nil {
+		if err := cli.WritePublicFile(path, file.write); err != nil {
 			return err
 		}
 		d.Say("wrote %s", path)

@@ -5,8 +5,11 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -47,13 +50,14 @@ func TestScripts(t *testing.T) {
 			return err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"census": inventCensus,
-			"exits":  clitest.Exits,
-			"port":   freePort,
-			"served": served,
-			"read":   readInto,
-			"until":  waitForText,
-			"later":  later,
+			"census":  inventCensus,
+			"exits":   clitest.Exits,
+			"port":    freePort,
+			"private": allPrivate,
+			"served":  served,
+			"read":    readInto,
+			"until":   waitForText,
+			"later":   later,
 		},
 	})
 }
@@ -66,4 +70,30 @@ func inventCensus(ts *testscript.TestScript, neg bool, args []string) {
 	rows, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	ts.Check(writeCensus(ts.MkAbs("."), rows))
+}
+
+// allPrivate is the script command "private FOLDER FILES": there are so many files in
+// the folder and those below, and none that others may read.
+func allPrivate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: private FOLDER FILES")
+	}
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if want--; runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			return fmt.Errorf("%s has mode %04o, want 0600", path, info.Mode().Perm())
+		}
+		return nil
+	}))
+	if want != 0 {
+		ts.Fatalf("there are %d files fewer", want)
+	}
 }

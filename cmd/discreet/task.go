@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -331,11 +332,19 @@ func (a *app) readTask(ctx context.Context, client rpc.AggregatorClient, self *i
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
+	if err := cli.WritePublicFile(path, bytesOf(text)); err != nil {
 		return err
 	}
 	a.Say("wrote %s, signed by %s", path, who)
 	return nil
+}
+
+// bytesOf writes the bytes.
+func bytesOf(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
 }
 
 // readRoster writes a task's list of owners, which the announcement must name.
@@ -358,7 +367,7 @@ func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self 
 	if roster.Digest() != ann.Roster {
 		return errors.New("task: the aggregator sent another list of owners than the operator has signed")
 	}
-	if err := os.WriteFile(path, roster.Text(), 0o644); err != nil {
+	if err := cli.WritePublicFile(path, bytesOf(roster.Text())); err != nil {
 		return err
 	}
 	a.Say("wrote %s, %d owners, signed by %s", path, roster.Len(), who)

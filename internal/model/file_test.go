@@ -87,22 +87,6 @@ func TestSaveRefusesWhatIsNoPlainFile(t *testing.T) {
 	}
 }
 
-// When the last step fails, here because a folder has taken the name, nothing
-// is left beside it.
-func TestFailedSaveCleansUp(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "m.json")
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := replace(path, []byte("x")); err == nil {
-		t.Fatal("a folder was replaced")
-	}
-	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
-		t.Errorf("%d names left (%v), want the folder alone", len(left), err)
-	}
-}
-
 // A part left by a crash neither blocks the next save nor is read.
 func TestSavePassesLeftoverPart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")

@@ -19,16 +19,14 @@ import (
 type Options struct {
 	// Op begins the words of errors, e.g. "ledger".
 	Op string
-	// Create makes an SQLite file where there is none; otherwise a missing file
-	// is an error that wraps fs.ErrNotExist.
+	// Create makes an SQLite file where there is none, for its user alone, as are
+	// the log and the journal beside it; otherwise a missing file is an error that
+	// wraps fs.ErrNotExist.
 	Create bool
 	// WAL keeps an SQLite database as a file with a log beside it: a commit costs
 	// one write to the disk, and readers do not wait. Without it the database is
 	// one file at all times.
 	WAL bool
-	// Secret keeps an SQLite file that Create makes from the machine's other
-	// users. The log beside a file has the file's mode.
-	Secret bool
 }
 
 // DB is an open database.
@@ -58,7 +56,7 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	return Connect(ctx, c, IsPostgres(address), o)
 }
 
-// Connector is what Open connects with. It makes a secret file; it reaches nothing
+// Connector is what Open connects with. It makes a file; it reaches nothing
 // else by itself.
 func Connector(address string, o Options) (driver.Connector, error) {
 	if IsPostgres(address) {

@@ -35,14 +35,12 @@ func sqliteConnector(path string, o Options) (driver.Connector, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.Create:
-		if o.Secret { // SQLite itself would make it as the umask says
-			f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-			if err == nil {
-				err = f.Close()
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", o.Op, err)
-			}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // SQLite itself would make it as the umask says
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Op, err)
 		}
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", o.Op, err)

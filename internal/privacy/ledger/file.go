@@ -64,7 +64,7 @@ func (l *Ledger) createBeside(path string) (part string, f file, err error) {
 type disk struct{}
 
 func (disk) create(path string) (file, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 func (disk) rename(from, to string) error     { return os.Rename(from, to) }
 func (disk) remove(path string) error         { return os.Remove(path) }

@@ -24,7 +24,7 @@ type Store struct {
 }
 
 // Options are how a store's database is opened.
-var Options = sqldb.Options{Op: "helper", Create: true, WAL: true, Secret: true}
+var Options = sqldb.Options{Op: "helper", Create: true, WAL: true}
 
 // At opens the store at path, or makes it, for the helper of that name; another
 // one's is refused.

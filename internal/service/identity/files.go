@@ -8,12 +8,15 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/atomicfile"
 )
 
 const (
@@ -281,13 +284,10 @@ func record(dir string, cert *x509.Certificate) error {
 
 // replace gives path new content at once: who reads it reads the old or the new.
 func replace(path string, text []byte) error {
-	part := fmt.Sprintf("%s.part%d", path, os.Getpid())
-	err := write(part, os.O_EXCL, 0o644, text)
-	if err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		os.Remove(part)
+	if err := atomicfile.Write(path, atomicfile.Public, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}); err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
 	return nil

@@ -29,7 +29,7 @@ const (
 // openRecord opens the record at path, or begins one. A record keeps the
 // lifetime that it was begun with.
 func openRecord(ctx context.Context, path string, lifetime dp.Epsilon) (*record, error) {
-	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true, Secret: true})
+	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true})
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func (r *reportPage) run(dirs []string) error {
 		}
 		p.Figures = append(p.Figures, figures...)
 	}
-	if err := cli.WriteFile(r.out, p.WriteHTML); err != nil {
+	if err := cli.WritePublicFile(r.out, p.WriteHTML); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	r.Say("wrote %s (figures: %d)", r.out, len(p.Figures))

@@ -37,7 +37,7 @@ var ErrFailed = sqldb.ErrFailed
 // Options are how a store's database is opened.
 //
 // A log beside the file: reports arrive in many small commits.
-var Options = sqldb.Options{Op: "store", Create: true, WAL: true, Secret: true}
+var Options = sqldb.Options{Op: "store", Create: true, WAL: true}
 
 // At opens the store at address, a path or postgres://user@host/database, and
 // makes it where there is none.

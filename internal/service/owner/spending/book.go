@@ -35,7 +35,7 @@ type Book struct {
 var ErrSpent = errors.New("book: the report would exceed what the owner is ready to give in all")
 
 // Options are how a book's database is opened.
-var Options = sqldb.Options{Op: "book", Create: true, WAL: true, Secret: true}
+var Options = sqldb.Options{Op: "book", Create: true, WAL: true}
 
 // Open opens the book at path, or begins one. lifetime is how much all reports
 // of one owner may cost together; a book keeps the one it was begun with.

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -15,8 +14,9 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/audit/report"
+	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -38,22 +38,6 @@ type auditing struct {
 	limit      time.Duration
 	out        string
 	json       bool
-}
-
-// auditResult is what audit prints for programs.
-type auditResult struct {
-	Subject    string   `json:"subject"`
-	Claim      float64  `json:"claim"` // ε
-	Delta      float64  `json:"delta"`
-	LowerBound float64  `json:"lower_bound"` // on ε
-	Confidence float64  `json:"confidence"`
-	Runs       int      `json:"runs"` // on each of the two neighbours
-	Verdict    string   `json:"verdict"`
-	Pair       string   `json:"pair"`
-	Event      string   `json:"event"`
-	Counts     [2]int   `json:"counts"` // of the event in the runs that were counted
-	Counted    int      `json:"counted_runs"`
-	Maximum    *float64 `json:"maximum"` // of the pair; null where it is not known
 }
 
 func (a *app) audit() *cobra.Command {
@@ -132,7 +116,8 @@ func (t *auditing) run(ctx context.Context) error {
 		}
 	case t.command != "":
 		var clean func()
-		sub, clean, err = t.external(ctx, eps, src)
+		p := subject.Program{Command: t.command, Neighbours: t.neighbours, Schema: t.schema, Rows: t.rows, Env: t.Env}
+		sub, clean, err = p.Subject(ctx, eps, src)
 		defer clean()
 	default:
 		sub, err = t.learner(ctx, src)
@@ -151,14 +136,14 @@ func (t *auditing) run(ctx context.Context) error {
 		return err
 	}
 	if t.out != "" {
-		if err := drawAudit(t.out, r); err != nil {
+		if err := drawChart(t.out, report.AuditChart(r)); err != nil {
 			return err
 		}
 	}
 	if t.json {
-		return cli.WriteJSON(t.Stdout, newAuditResult(r))
+		return cli.WriteJSON(t.Stdout, report.NewAudit(r))
 	}
-	return writeAudit(t.Stdout, r)
+	return report.WriteAudit(t.Stdout, r)
 }
 
 // check reads the flags that every kind of subject has.
@@ -205,70 +190,13 @@ func (t *auditing) check() (dp.Epsilon, error) {
 
 // learner makes the subject that --learner names.
 func (t *auditing) learner(ctx context.Context, src rng.Source) (sub audit.Subject, err error) {
-	if t.choice.name == "brc" {
-		for option, text := range map[string]string{"rounds": "2", "c1": "2", "c2": "2"} {
-			if r := t.choice.given[option]; !r.set {
-				r.text, r.set = text, true
-			}
-		}
-	}
-	for _, l := range train.Learners() {
-		if l.Name == t.choice.name && !l.Private {
-			t.Say("learner %s adds no noise: expect the claim to be refuted", l.Name)
-			t.choice.price = train.PriceText{NotPrivate: true}
-		}
-	}
-	req, err := t.choice.request("audit")
-	if err != nil {
-		return sub, err
-	}
 	s, err := schema.Load(t.schema)
 	if err != nil {
 		return sub, err
 	}
-	rows := t.rows
-	if rows == 0 {
-		rows = 100
-		if req.Name == "brc" {
-			rows = 1000
-		}
+	if !subject.Private(t.choice.name) {
+		t.Say("learner %s adds no noise: expect the claim to be refuted", t.choice.name)
 	}
-	pl, err := req.Plan(s, rows)
-	if err != nil {
-		return sub, usage(err)
-	}
-	if b, ok := pl.(*brc.Plan); ok {
-		return audit.BRC(ctx, b, s, rows, src)
-	}
-	return audit.Learner(ctx, req.Name, pl, s, rows, src)
-}
-
-func newAuditResult(r *audit.Report) auditResult {
-	out := auditResult{
-		Subject: r.Subject, Claim: r.Claim, Delta: r.Delta, LowerBound: r.LowerBound, Confidence: r.Confidence,
-		Runs: r.Runs, Verdict: r.Verdict, Pair: r.Pair, Event: r.Event, Counts: r.Counts, Counted: r.Measured,
-	}
-	if r.Maximum > 0 {
-		out.Maximum = &r.Maximum
-	}
-	return out
-}
-
-func writeAudit(w io.Writer, r *audit.Report) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", r.Subject)
-	fmt.Fprintf(&b, "pair         %s\n", r.Pair)
-	fmt.Fprintf(&b, "event        %s\n", r.Event)
-	fmt.Fprintf(&b, "counted      %d against %d in %d runs each\n", r.Counts[0], r.Counts[1], r.Measured)
-	fmt.Fprintf(&b, "claim        epsilon <= %g", r.Claim)
-	if r.Delta > 0 {
-		fmt.Fprintf(&b, ", delta <= %g", r.Delta)
-	}
-	fmt.Fprintf(&b, "\nmeasured     epsilon >= %.4g with confidence %.9g", r.LowerBound, r.Confidence)
-	if r.Maximum > 0 {
-		fmt.Fprintf(&b, "; a correct program shows at most %.4g on this pair", r.Maximum)
-	}
-	fmt.Fprintf(&b, "\nverdict      %s\n", r.Verdict)
-	_, err := io.WriteString(w, b.String())
-	return err
+	sub, err = subject.Learner(ctx, t.choice.asked(), s, t.rows, src)
+	return sub, usage(err)
 }

@@ -73,14 +73,19 @@ func describeOption(all []*train.Learner, o train.Option) string {
 
 // request checks the flags on their own, before any file is opened.
 func (ch *choice) request(op string) (*train.Request, error) {
+	req, err := ch.asked().Request(op)
+	return req, usage(err)
+}
+
+// asked is the choice as it was typed.
+func (ch *choice) asked() train.Choice {
 	asked := train.Choice{Learner: ch.name, Options: map[string]string{}, Price: ch.price}
 	for name, o := range ch.given {
 		if o.set {
 			asked.Options[name] = o.text
 		}
 	}
-	req, err := asked.Request(op)
-	return req, usage(err)
+	return asked
 }
 
 // complete offers words to the shell for a flag.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -32,7 +33,7 @@ func TestCommandsEndWithTheirChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := filepath.Join(dir, "child")
-	v := &voter{app: &app{&cli.App{Env: os.Environ(), Stderr: new(bytes.Buffer)}}, encoding: "onehot", command: "sleep 1000 & echo $! > " + quote1(child) + ".new; mv " + quote1(child) + ".new " + quote1(child) + "; wait"}
+	v := &voter{app: &app{&cli.App{Env: os.Environ(), Stderr: new(bytes.Buffer)}}, encoding: "onehot", command: "sleep 1000 & echo $! > " + subject.ShellWord(child) + ".new; mv " + subject.ShellWord(child) + ".new " + subject.ShellWord(child) + "; wait"}
 	if err := v.open(); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 )
 
@@ -34,7 +35,7 @@ func (v *voter) external(ctx context.Context, aux string, h multiparty.Header, t
 		return err
 	}
 	defer in.Close()
-	line := strings.ReplaceAll(v.command, "{data}", quote1(aux))
+	line := strings.ReplaceAll(v.command, "{data}", subject.ShellWord(aux))
 	ctx, cancel := context.WithCancel(ctx) // whatever ends this ends the command
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", line)

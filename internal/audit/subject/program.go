@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package subject
 
 import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,31 +17,41 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// external makes the subject that --command names. clean removes the files it
+// Program is another program, run by the shell: in Command {data} stands for the
+// name of a CSV file, {epsilon} for the claim, and {runs} for how many runs are
+// wanted at once. It prints one line of numbers a run.
+type Program struct {
+	Command    string
+	Neighbours []string // two CSV files; nil: made from Schema
+	Schema     string   // a schema file
+	Rows       int      // of the files that are made; 0 for 100
+	Env        []string
+}
+
+// Subject is the program as the subject of an audit. clean removes the files it
 // made; it is never nil.
-func (t *auditing) external(ctx context.Context, eps dp.Epsilon, src rng.Source) (sub audit.Subject, clean func(), err error) {
+func (t *Program) Subject(ctx context.Context, eps dp.Epsilon, src rng.Source) (sub audit.Subject, clean func(), err error) {
 	clean = func() {}
 	type files struct {
 		name  string
 		paths [2]string
 	}
 	var pairs []files
-	if t.neighbours != nil {
-		for _, path := range t.neighbours {
+	if t.Neighbours != nil {
+		for _, path := range t.Neighbours {
 			if _, err := os.Stat(path); err != nil {
 				return sub, clean, err
 			}
 		}
-		pairs = []files{{strings.Join(t.neighbours, " against "), [2]string(t.neighbours)}}
+		pairs = []files{{strings.Join(t.Neighbours, " against "), [2]string(t.Neighbours)}}
 	} else {
-		s, err := schema.Load(t.schema)
+		s, err := schema.Load(t.Schema)
 		if err != nil {
 			return sub, clean, err
 		}
@@ -49,7 +60,7 @@ func (t *auditing) external(ctx context.Context, eps dp.Epsilon, src rng.Source)
 			return sub, clean, err
 		}
 		clean = func() { os.RemoveAll(dir) }
-		rows := t.rows
+		rows := t.Rows
 		if rows == 0 {
 			rows = 100
 		}
@@ -57,16 +68,16 @@ func (t *auditing) external(ctx context.Context, eps dp.Epsilon, src rng.Source)
 			f := files{name: n.Name}
 			for side, tab := range n.Tables {
 				f.paths[side] = filepath.Join(dir, fmt.Sprintf("pair%d-%d.csv", i+1, side+1))
-				if err := cli.WriteFile(f.paths[side], func(w io.Writer) error { return writeTable(w, tab) }); err != nil {
+				if err := writeFile(f.paths[side], tab); err != nil {
 					return sub, clean, err
 				}
 			}
 			pairs = append(pairs, f)
 		}
 	}
-	sub.Name = "command " + t.command
+	sub.Name = "command " + t.Command
 	for _, f := range pairs {
-		p, err := t.program(ctx, f.name, f.paths, eps)
+		p, err := t.pair(ctx, f.name, f.paths, eps)
 		if err != nil {
 			return sub, clean, err
 		}
@@ -75,11 +86,11 @@ func (t *auditing) external(ctx context.Context, eps dp.Epsilon, src rng.Source)
 	return sub, clean, nil
 }
 
-// program is the pair of running the command on two files.
-func (t *auditing) program(ctx context.Context, name string, paths [2]string, eps dp.Epsilon) (p audit.Pair, err error) {
-	many := strings.Contains(t.command, "{runs}")
+// pair is the pair of running the command on two files.
+func (t *Program) pair(ctx context.Context, name string, paths [2]string, eps dp.Epsilon) (p audit.Pair, err error) {
+	many := strings.Contains(t.Command, "{runs}")
 	call := func(ctx context.Context, side, runs int) ([][]float64, error) {
-		line := strings.NewReplacer("{data}", quote1(paths[side]), "{epsilon}", eps.String(), "{runs}", strconv.Itoa(runs)).Replace(t.command)
+		line := strings.NewReplacer("{data}", ShellWord(paths[side]), "{epsilon}", eps.String(), "{runs}", strconv.Itoa(runs)).Replace(t.Command)
 		var said bytes.Buffer
 		c := exec.CommandContext(ctx, "sh", "-c", line)
 		c.Env, c.Stderr = t.Env, &said
@@ -146,8 +157,8 @@ func readRuns(out []byte, line string, runs int) (found [][]float64, err error) 
 	return found, nil
 }
 
-// quote1 makes a word of the shell out of any text.
-func quote1(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// ShellWord makes a word of the shell out of any text.
+func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // writeTable writes a table in its schema's CSV dialect; ignored columns are
 // empty.
@@ -185,4 +196,12 @@ func writeTable(w io.Writer, t *dataset.Table) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+func writeFile(path string, tab *dataset.Table) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeTable(f, tab), f.Close())
 }

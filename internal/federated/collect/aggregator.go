@@ -41,7 +41,7 @@ type Aggregator struct {
 // Outcome is what the reports of one round came to. All of it is released.
 type Outcome struct {
 	Round    int     `json:"round"`  // from 1
-	Tables   int64   `json:"tables"` // reports of the two slots
+	Tables   int64   `json:"tables"` // reports of the two slots, or owners in their sums
 	Errors   int64   `json:"errors"`
 	Err      float64 `json:"err"`       // estimated weighted error, each level of the label counting alike
 	ErrNoise float64 `json:"err_noise"` // its standard deviation

@@ -2,7 +2,11 @@
 
 package collect
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/federated/wire"
+)
 
 // judgeCandidate gives the candidate its vote by what the owners of the error slot, who
 // had no part in it, reported, or drops it.
@@ -16,7 +20,11 @@ func (a *Aggregator) judgeCandidate() {
 	total := estimateTotals(a.tables)
 	o := Outcome{Round: len(a.done) + 1, Errors: int64(t.reports)}
 	for i := range a.tables {
-		o.Tables += int64(a.tables[i].reports)
+		if n := int64(a.tables[i].reports); a.task.Mode == wire.Aggregate { // every owner is in all tables
+			o.Tables = n
+		} else {
+			o.Tables += n
+		}
 	}
 	m := &a.members[len(a.members)-1]
 	if t.reports > 0 {

@@ -10,8 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -156,6 +160,9 @@ func TestSecretSumsOverTheNetwork(t *testing.T) {
 	if !bytes.Equal(file, simulated(t, ann, owners, source)) {
 		t.Error("the model's bytes are not those of a simulation with the same randomness")
 	}
+	if told, want := f.toldOwners(), ownersOf(t, ann, owners, people); !slices.Equal(told, want) {
+		t.Errorf("the page tells %v owners of the rounds, want %v: each once", told, want)
+	}
 	db, err := sqldb.Open(t.Context(), f.books[len(f.books)-1], spending.Options)
 	must(t, err)
 	defer db.Close()
@@ -169,6 +176,39 @@ func TestSecretSumsOverTheNetwork(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// toldOwners is how many owners of each round the page tells, once the task is done.
+func (f *federation) toldOwners() (told []int) {
+	for {
+		w := httptest.NewRecorder()
+		f.server.Page().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		_, after, done := strings.Cut(w.Body.String(), `class="state">done`)
+		if !done {
+			<-time.After(20 * time.Millisecond)
+			continue
+		}
+		for _, row := range regexp.MustCompile(`<tr><td>\d+</td><td>(\d+)</td>`).FindAllStringSubmatch(after, -1) {
+			n, err := strconv.Atoi(row[1])
+			must(f.t, err)
+			told = append(told, n)
+		}
+		return told
+	}
+}
+
+// ownersOf is how many owners are placed in each round.
+func ownersOf(t *testing.T, ann *tasks.Announcement, p owner.Params, people int) []int {
+	t.Helper()
+	placing, err := ann.Task.Placing()
+	must(t, err)
+	keys, err := p.Book.Keys(t.Context(), people)
+	must(t, err)
+	of := make([]int, ann.Task.Slots()/2)
+	for i := range people {
+		of[placing.Of(keys.Name(i)).Slot/2]++
+	}
+	return of
 }
 
 // simulated plays the task in one process, in clear.

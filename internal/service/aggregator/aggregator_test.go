@@ -378,6 +378,58 @@ func TestProcessesDie(t *testing.T) {
 	}
 }
 
+// TestOwnersDieAfterTheirReports lets an owners' process die when its reports are
+// stored, and start again when their slot has passed, or the task is over: they are
+// not missed, and those who never reported are.
+func TestOwnersDieAfterTheirReports(t *testing.T) {
+	for name, over := range map[string]bool{"in the next slot": false, "when the task is over": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFederation(t)
+			f.serve()
+			ann := f.plan(func(a *tasks.Announcement) { a.Quiet = 0 })
+			id := f.announce(ann)
+			owners := f.owners(100, 1)
+			placing, err := ann.Task.Placing()
+			must(t, err)
+			keys, err := owners.Book.Keys(t.Context(), 100)
+			must(t, err)
+			first := 0
+			for i := range 100 {
+				if placing.Of(keys.Name(i)).Slot == 0 {
+					first++
+				}
+			}
+			client := f.client(f.identity(identity.Reader, "ben"))
+			ctx, kill := context.WithCancel(t.Context())
+			var died sync.WaitGroup
+			died.Go(func() { owners.Run(ctx, id) })
+			for f.stored(client, id) != first {
+				<-time.After(20 * time.Millisecond)
+			}
+			kill()
+			died.Wait()
+			f.ahead.Add(int64(time.Minute))
+			f.waitSlot(client, id, 1)
+			want := 100
+			if over {
+				_, err := f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
+				must(t, err)
+				want = first
+			} else {
+				var clock sync.WaitGroup
+				defer clock.Wait()
+				clock.Go(func() { closeWhenFull(t, ann, 100, []*federation{f}, owners.Book) })
+				f.ahead.Add(-int64(time.Minute)) // it counts from the first slot
+			}
+			sum, err := owners.Run(t.Context(), id)
+			must(t, err)
+			if sum.Accepted != want || sum.Missed != 100-want {
+				t.Errorf("%+v: want %d accepted, and the others missed", *sum, want)
+			}
+		})
+	}
+}
+
 func kindOf(err error) problem.Kind { return problem.Of(err).Kind }
 
 func TestRolesAreKept(t *testing.T) {

@@ -254,9 +254,10 @@ func (r *run) follow(ctx context.Context) error {
 			return err
 		}
 		slot, over := int(state.GetState().GetSlot()), state.GetState().GetState() != rpc.State_STATE_OPEN
-		for at < len(r.slots) && (over || at < slot) {
-			r.sum.Missed += len(r.slots[at])
-			at++
+		for ; at < len(r.slots) && (over || at < slot); at++ {
+			if err := r.settlePassed(ctx, r.slots[at]); err != nil {
+				return err
+			}
 		}
 		if at == len(r.slots) {
 			break
@@ -282,6 +283,34 @@ func (r *run) follow(ctx context.Context) error {
 		at++
 	}
 	r.progress()
+	return nil
+}
+
+// settlePassed notes what became of the owners of a slot that has passed. Some may have
+// answered before a process died: what the book let out then is sent again, and the
+// aggregator says whether it has it.
+func (r *run) settlePassed(ctx context.Context, owners []int32) error {
+	if len(owners) == 0 {
+		return nil
+	}
+	var given []spending.Given
+	if r.ann.Task.Mode == wire.Local {
+		before, err := r.Book.For(ctx, r.id)
+		if err != nil {
+			return err
+		}
+		for _, n := range owners {
+			if e, found := before[int(n)]; found {
+				given = append(given, spending.Given{Owner: int(n), Task: r.id, Entry: e})
+			}
+		}
+	}
+	for some := range slices.Chunk(given, r.batch()) {
+		if err := r.send(ctx, r.clients[0], some); err != nil {
+			return err
+		}
+	}
+	r.settle(0, len(owners)-len(given))
 	return nil
 }
 

@@ -250,6 +250,23 @@ func (b *Book) commit(tx *sqldb.Tx, given []Given) error {
 	return err
 }
 
+// For returns what owners have given for a task, by their numbers.
+func (b *Book) For(ctx context.Context, task wire.Digest) (given map[int]answer.Entry, err error) {
+	err = b.db.View(ctx, func(tx *sqldb.Tx) error {
+		given = map[int]answer.Entry{}
+		return tx.Each(func(r *sql.Rows) error {
+			var owner int
+			var round, report []byte
+			if err := r.Scan(&owner, &round, &report); err != nil {
+				return err
+			}
+			given[owner] = answer.Entry{Round: [32]byte(round), Report: report}
+			return nil
+		}, `SELECT owner, round, report FROM discreet_given WHERE task = ?`, task[:])
+	})
+	return given, err
+}
+
 // Of is the part of the book that is one owner's.
 func (b *Book) Of(ctx context.Context, owner int) answer.Book { return page{ctx, b, owner} }
 

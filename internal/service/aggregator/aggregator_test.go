@@ -408,7 +408,7 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 			}
 			kill()
 			died.Wait()
-			f.ahead.Add(int64(time.Minute))
+			f.ahead.Add(int64(slotTime))
 			f.waitSlot(client, id, 1)
 			want := 100
 			if over {
@@ -419,7 +419,7 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 				var clock sync.WaitGroup
 				defer clock.Wait()
 				clock.Go(func() { closeWhenFull(t, ann, 100, []*federation{f}, owners.Book) })
-				f.ahead.Add(-int64(time.Minute)) // it counts from the first slot
+				f.ahead.Add(-int64(slotTime)) // it counts from the first slot
 			}
 			sum, err := owners.Run(t.Context(), id)
 			must(t, err)

@@ -58,64 +58,6 @@ func (f *ledgerFlag) withJob(ctx context.Context, j *train.Job, use func() error
 	return f.with(ctx, func(l *ledger.Ledger) error { j.Ledger = l; return use() })
 }
 
-// account is a data set's balance for programs. The plain numbers are for
-// display; the nano and femto ones are what is counted.
-type account struct {
-	Dataset  string   `json:"dataset"`
-	Total    decimals `json:"total"`
-	Spent    decimals `json:"spent"`
-	Reserved decimals `json:"reserved"`
-	Left     decimals `json:"left"`
-	Nano     struct {
-		Total    dp.Epsilon `json:"total"`
-		Spent    dp.Epsilon `json:"spent"`
-		Reserved dp.Epsilon `json:"reserved"`
-		Left     dp.Epsilon `json:"left"`
-	} `json:"epsilon_nano"`
-	Femto struct {
-		Total    dp.Delta `json:"total"`
-		Spent    dp.Delta `json:"spent"`
-		Reserved dp.Delta `json:"reserved"`
-		Left     dp.Delta `json:"left"`
-	} `json:"delta_femto"`
-	Parts []partAccount `json:"parts,omitempty"`
-	Unit  string        `json:"unit"`
-	Note  string        `json:"note"`
-}
-
-// partAccount is one part of a data set; what is left is for trainings on it.
-type partAccount struct {
-	Name     string   `json:"name"`
-	Spent    decimals `json:"spent"`
-	Reserved decimals `json:"reserved"`
-	Left     decimals `json:"left"`
-	Femto    struct {
-		Spent    dp.Delta `json:"spent"`
-		Reserved dp.Delta `json:"reserved"`
-		Left     dp.Delta `json:"left"`
-	} `json:"delta_femto"`
-}
-
-// decimals is an ε written as its exact decimal.
-type decimals dp.Epsilon
-
-func (d decimals) MarshalJSON() ([]byte, error) { return []byte(dp.Epsilon(d).String()), nil }
-
-func newAccount(b ledger.Balance) account {
-	a := account{
-		Dataset: b.Name, Unit: b.Unit, Note: b.Note,
-		Total: decimals(b.Epsilon), Spent: decimals(b.Spent), Reserved: decimals(b.Reserved), Left: decimals(b.Left),
-	}
-	a.Nano.Total, a.Nano.Spent, a.Nano.Reserved, a.Nano.Left = b.Epsilon, b.Spent, b.Reserved, b.Left
-	a.Femto.Total, a.Femto.Spent, a.Femto.Reserved, a.Femto.Left = b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta
-	for _, p := range b.ByPart {
-		own := partAccount{Name: p.Name, Spent: decimals(p.Spent.Epsilon), Reserved: decimals(p.Reserved.Epsilon), Left: decimals(p.Left.Epsilon)}
-		own.Femto.Spent, own.Femto.Reserved, own.Femto.Left = p.Spent.Delta, p.Reserved.Delta, p.Left.Delta
-		a.Parts = append(a.Parts, own)
-	}
-	return a
-}
-
 // usage turns a refusal of what was asked for into a fault of the command line, and
 // a price that the schema does not allow into one of the budget.
 func usage(err error) error {

@@ -50,11 +50,11 @@ func (b *budgetShow) run(ctx context.Context) error {
 		case err != nil:
 			return err
 		case b.json && b.dataset != "":
-			return cli.WriteJSON(b.Stdout, newAccount(all[0]))
+			return cli.WriteJSON(b.Stdout, all[0].Statement())
 		case b.json:
-			list := []account{}
+			list := []ledger.Statement{}
 			for _, one := range all {
-				list = append(list, newAccount(one))
+				list = append(list, one.Statement())
 			}
 			return cli.WriteJSON(b.Stdout, map[string]any{"datasets": list})
 		}

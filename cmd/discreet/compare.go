@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,9 +112,9 @@ func (l *compareLearners) run(ctx context.Context) error {
 		}
 	}
 	if l.json {
-		return cli.WriteJSON(l.Stdout, pointsOf(r))
+		return cli.WriteJSON(l.Stdout, r.Numbers())
 	}
-	return l.print(r)
+	return r.WriteText(l.Stdout, l.Columns(), l.Glyphs())
 }
 
 // options checks the flags on their own, before any file is opened.
@@ -151,17 +152,27 @@ func (l *compareLearners) options() (*heldout.Options, error) {
 
 // save writes charts and numbers to the folder.
 func (l *compareLearners) save(r *heldout.Result) error {
-	if err := os.MkdirAll(l.out, 0o700); err != nil {
+	if err := os.MkdirAll(l.out, 0o777); err != nil {
 		return err
 	}
-	for _, f := range filesOf(r) {
-		path := filepath.Join(l.out, f.name)
-		if err := cli.WriteFile(path, f.write); err != nil {
+	write := func(name string, f func(io.Writer) error) error {
+		path := filepath.Join(l.out, name)
+		if err := cli.WriteFile(path, f); err != nil {
 			return err
 		}
 		l.Say("wrote %s", path)
+		return nil
 	}
-	return nil
+	for _, m := range []heldout.Metric{heldout.Accuracy, heldout.AUC} {
+		if !r.Has(m) {
+			continue
+		}
+		name := strings.ToLower(string(m))
+		if err := errors.Join(write(name+".svg", r.Chart(m).WriteSVG), write(name+".png", r.Chart(m).WritePNG)); err != nil {
+			return err
+		}
+	}
+	return write("comparison.json", func(w io.Writer) error { return cli.WriteJSON(w, r.Numbers()) })
 }
 
 // contestant is a configured learner that takes part in a comparison.

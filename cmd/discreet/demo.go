@@ -13,16 +13,17 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/demo"
+	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// demo is the flags of the command.
-type demo struct {
+// demonstration is the flags of the command.
+type demonstration struct {
 	*app
 	rows int
 	seed uint64
-	out  string
 	save string
 }
 
@@ -33,59 +34,82 @@ const (
 )
 
 func (a *app) demo() *cobra.Command {
-	d := &demo{app: a}
+	d := &demonstration{app: a}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "train and compare models on an invented census",
 		Long: `Demo invents a census-like table, parts off one half for testing, and trains on
-the other: without the private columns, with them but without privacy, and with
-them under differential privacy at several ε. It prints and draws what each
-model is worth.
+the other: without the private columns, under differential privacy with brc and
+with the default learner, and without privacy. It says what each model is worth,
+and leaves the table, its schema, the default learner's model and a page that
+explains it, to try the other commands on.
 
 The people are invented and the same for the same --seed. The noise is fresh in
 every run, as it is everywhere but in experiments.`,
 		Example: `  discreet demo
-  discreet demo --rows 200000 --out comparison.svg
-  discreet demo --save sample   # keeps the table, to try the other commands on`,
+  discreet demo --rows 200000 --save sample`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
 	}
 	c.Flags().IntVar(&d.rows, "rows", demoRows, "how many people to invent, half of them for testing")
 	c.Flags().Uint64Var(&d.seed, "seed", 1, "which people to invent; says nothing about noise")
-	c.Flags().StringVar(&d.out, "out", "", "also draw the comparison to this SVG `file`")
-	c.Flags().StringVar(&d.save, "save", "", "also write census.yaml, train.csv and held-out.csv to this `folder`")
+	c.Flags().StringVar(&d.save, "save", "discreet-demo", "the `folder` to write to; files of the same names are replaced")
 	return c
 }
 
-func (d *demo) run(ctx context.Context) error {
+func (d *demonstration) run(ctx context.Context) error {
 	if d.rows < minDemoRows || d.rows > maxDemoRows {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "demo", Param: "rows", Want: fmt.Sprintf("must be from %d to %d", minDemoRows, maxDemoRows), Got: d.rows}}
 	}
-	d.Say("inventing %d people (seed %d)", d.rows, d.seed)
-	train, test := halves(census.Generate(d.seed, d.rows))
-	if d.save != "" {
-		if err := d.saveTables(train, test); err != nil {
-			return err
-		}
+	d.Say("inventing %d people (seed %d), to train on one half and test on the other", d.rows, d.seed)
+	if err := os.MkdirAll(d.save, 0o777); err != nil {
+		return err
 	}
-	report, done := d.ShowRuns("training")
-	found, err := compare(ctx, train, test, report)
+	learn, judge := halves(census.Generate(d.seed, d.rows))
+	progress, done := d.ShowRuns("training")
+	r, err := demo.Run(ctx, learn, judge, progress)
 	done()
 	if err != nil {
 		return err
 	}
-	if err := found.print(d.Stdout, d.Columns(), d.Glyphs()); err != nil {
+	if err := r.WriteText(d.Stdout); err != nil {
 		return err
 	}
-	if d.out == "" {
-		return nil
-	}
-	if err := cli.WritePublicFile(d.out, found.chart().WriteSVG); err != nil {
+	x, err := explain.Of(r.Model)
+	if err != nil {
 		return err
 	}
-	d.Say("wrote %s", d.out)
-	return nil
+	var lines string
+	for _, file := range []struct {
+		name, what string
+		write      func(io.Writer) error
+	}{
+		{"train.csv", "the people trained on", func(w io.Writer) error { return census.WriteCSV(w, learn) }},
+		{"held-out.csv", "the people tested on", func(w io.Writer) error { return census.WriteCSV(w, judge) }},
+		{"census.yaml", "the schema: which columns are private, and their bounds", func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }},
+		{"model.html", "what the model learnt of each column; open it in a browser", x.WriteHTML},
+	} {
+		if err := cli.WriteFile(d.path(file.name), file.write); err != nil {
+			return err
+		}
+		lines += fmt.Sprintf("  %s  %s\n", d.path(file.name), file.what)
+	}
+	if err := r.Model.Save(d.path("model.json")); err != nil {
+		return err
+	}
+	lines += fmt.Sprintf("  %s  the default learner's model with its privacy statement\n", d.path("model.json"))
+	_, err = fmt.Fprintf(d.Stdout, `
+Left in %[1]s:
+%[2]s
+Try next:
+  discreet evaluate --model %[3]s --data %[4]s
+  discreet plan --schema %[5]s --epsilon 0.1 --rows %[6]d
+  discreet train --data %[7]s --schema %[5]s --epsilon 0.1 --model %[8]s
+`, d.save, lines, d.path("model.json"), d.path("held-out.csv"), d.path("census.yaml"), learn.Rows, d.path("train.csv"), d.path("cheaper.json"))
+	return err
 }
+
+func (d *demonstration) path(name string) string { return filepath.Join(d.save, name) }
 
 // halves parts a table of independent rows.
 func halves(t *dataset.Table) (first, second *dataset.Table) {
@@ -94,25 +118,4 @@ func halves(t *dataset.Table) (first, second *dataset.Table) {
 		rows[i] = i
 	}
 	return t.Subset(rows[:t.Rows/2]), t.Subset(rows[t.Rows/2:])
-}
-
-func (d *demo) saveTables(train, test *dataset.Table) error {
-	if err := os.MkdirAll(d.save, 0o777); err != nil {
-		return err
-	}
-	for _, file := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{"census.yaml", func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }},
-		{"train.csv", func(w io.Writer) error { return census.WriteCSV(w, train) }},
-		{"held-out.csv", func(w io.Writer) error { return census.WriteCSV(w, test) }},
-	} {
-		path := filepath.Join(d.save, file.name)
-		if err := cli.WritePublicFile(path, file.write); err != nil {
-			return err
-		}
-		d.Say("wrote %s", path)
-	}
-	return nil
 }

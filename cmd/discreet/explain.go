@@ -9,11 +9,11 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/model"
-	explanations "github.com/discreet-dp/discreet/internal/model/explain"
+	"github.com/discreet-dp/discreet/internal/model/explain"
 )
 
-// explain is the flags of the command.
-type explain struct {
+// explaining is the flags of the command.
+type explaining struct {
 	*app
 	model string
 	out   string
@@ -21,7 +21,7 @@ type explain struct {
 }
 
 func (a *app) explain() *cobra.Command {
-	e := &explain{app: a}
+	e := &explaining{app: a}
 	c := &cobra.Command{
 		Use:   "explain",
 		Short: "draw what a model learnt of each column",
@@ -47,12 +47,12 @@ model does not. The page is a single file that loads nothing.`,
 	return c
 }
 
-func (e *explain) run() error {
+func (e *explaining) run() error {
 	m, err := model.Load(e.model)
 	if err != nil {
 		return err
 	}
-	x, err := explanations.Of(m)
+	x, err := explain.Of(m)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}

@@ -40,9 +40,9 @@ type quote struct {
 	Delta   dp.Delta   `json:"delta_femto"`
 	Bill    []dp.Event `json:"bill"`
 	// Excess says how train would refuse the price; null where it would not.
-	Excess  *string      `json:"excess"`
-	Budget  *remainder   `json:"budget,omitempty"`
-	Samples *sampleSizes `json:"samples,omitempty"`
+	Excess  *string            `json:"excess"`
+	Budget  *remainder         `json:"budget,omitempty"`
+	Samples *train.SampleSizes `json:"samples,omitempty"`
 }
 
 func (a *app) plan() *cobra.Command {
@@ -118,7 +118,7 @@ func (p *plan) run(c *cobra.Command) error {
 	return left.write(p.Stdout)
 }
 
-func newQuote(req *train.Request, s *schema.Schema, pl learn.Plan, excess string, sizes *sampleSizes) quote {
+func newQuote(req *train.Request, s *schema.Schema, pl learn.Plan, excess string, sizes *train.SampleSizes) quote {
 	q := quote{Learner: req.Name, Schema: s.Name, Facts: map[string]any{}, Bill: []dp.Event{}, Samples: sizes}
 	for _, f := range pl.Facts() {
 		q.Facts[f.Key] = f.Value
@@ -132,7 +132,7 @@ func newQuote(req *train.Request, s *schema.Schema, pl learn.Plan, excess string
 	return q
 }
 
-func writePlan(out io.Writer, pl learn.Plan, price dp.Price, excess string, sizes *sampleSizes) error {
+func writePlan(out io.Writer, pl learn.Plan, price dp.Price, excess string, sizes *train.SampleSizes) error {
 	var b strings.Builder
 	for _, f := range pl.Facts() {
 		if f.Text != "" {

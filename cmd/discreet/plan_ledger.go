@@ -14,13 +14,13 @@ import (
 
 // remainder is what a training would leave of a budget.
 type remainder struct {
-	account
-	Part       string   `json:"part"` // "" where the training reads all
-	Asked      decimals `json:"asked"`
-	AskedDelta dp.Delta `json:"asked_delta_femto"`
+	ledger.Statement
+	Part       string         `json:"part"` // "" where the training reads all
+	Asked      ledger.Decimal `json:"asked"`
+	AskedDelta dp.Delta       `json:"asked_delta_femto"`
 	// Both are null where the price exceeds what is left.
-	Remains      *decimals `json:"remains"`
-	RemainsDelta *dp.Delta `json:"remains_delta_femto"`
+	Remains      *ledger.Decimal `json:"remains"`
+	RemainsDelta *dp.Delta       `json:"remains_delta_femto"`
 }
 
 // remainder is nil where no ledger is named.
@@ -40,9 +40,9 @@ func (p *plan) remainder(ctx context.Context, price dp.Price) (out *remainder, e
 		if err != nil {
 			return err
 		}
-		out = &remainder{account: newAccount(b[0]), Part: p.part, Asked: decimals(price.Epsilon), AskedDelta: price.Delta}
+		out = &remainder{Statement: b[0].Statement(), Part: p.part, Asked: ledger.Decimal(price.Epsilon), AskedDelta: price.Delta}
 		if price.Epsilon <= left.Epsilon && price.Delta <= left.Delta {
-			after, afterDelta := decimals(left.Epsilon-price.Epsilon), left.Delta-price.Delta
+			after, afterDelta := ledger.Decimal(left.Epsilon-price.Epsilon), left.Delta-price.Delta
 			out.Remains, out.RemainsDelta = &after, &afterDelta
 		}
 		return nil
@@ -54,7 +54,7 @@ func (r *remainder) write(w io.Writer) error {
 	if r == nil {
 		return nil
 	}
-	eps := func(d decimals) dp.Epsilon { return dp.Epsilon(d) }
+	eps := func(d ledger.Decimal) dp.Epsilon { return dp.Epsilon(d) }
 	verdict := "train refuses this: it exceeds what is left"
 	if r.Remains != nil {
 		verdict = fmt.Sprintf("%s would remain", eps(*r.Remains))

@@ -12,13 +12,13 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/model"
-	explanations "github.com/discreet-dp/discreet/internal/model/explain"
+	"github.com/discreet-dp/discreet/internal/predict"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// predict is the flags of the command.
-type predict struct {
+// predicting is the flags of the command.
+type predicting struct {
 	*app
 	model    string
 	data     []string
@@ -29,7 +29,7 @@ type predict struct {
 }
 
 func (a *app) predict() *cobra.Command {
-	p := &predict{app: a}
+	p := &predicting{app: a}
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "add predicted labels and scores to a table",
@@ -75,7 +75,7 @@ they are: what was private in the table is private in the output.`,
 	return c
 }
 
-func (p *predict) run(ctx context.Context) error {
+func (p *predicting) run(ctx context.Context) error {
 	if strings.HasSuffix(p.out, ".gz") {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "predict", Param: "out", Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output through gzip"}}
 	}
@@ -83,19 +83,8 @@ func (p *predict) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, asked := range []struct {
-		flag  string
-		given bool
-		can   func(op string, m *model.Model) error
-	}{{"--explain", p.explain, explanations.CanSplit}, {"--interval", p.interval, explanations.CanBracket}} {
-		if !asked.given {
-			continue
-		}
-		if err := asked.can("predict "+asked.flag, m); err != nil {
-			return &cli.UsageError{Err: err}
-		}
-	}
-	if err := p.checkLevel(m); err != nil {
+	asked := predict.Params{Explain: p.explain, Class: p.level, Interval: p.interval}
+	if err := asked.Check(m); err != nil {
 		return &cli.UsageError{Err: err}
 	}
 	report, done := p.ShowBytes("reading")
@@ -105,43 +94,9 @@ func (p *predict) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scores, err := m.Scores(t.Cols, t.Rows)
+	added, err := asked.Columns(m, t)
 	if err != nil {
 		return err
-	}
-	labels := m.Labels(scores)
-	levels, width := m.Schema.Label.Levels, m.Width()
-	added := []dataset.Added{{Name: "label", Text: func(row int) string { return levels[labels[row]].Value }}}
-	for k := range width {
-		name := "score"
-		if width > 1 {
-			name += "_" + levels[k].Value
-		}
-		added = append(added, dataset.Added{Name: name, Number: func(row int) float64 { return scores[row*width+k] }})
-	}
-	if p.interval {
-		iv, err := explanations.NewIntervals(m, t.Cols)
-		if err != nil {
-			return err
-		}
-		added = append(added,
-			dataset.Added{Name: "score_low", Number: func(row int) float64 { low, _ := iv.At(row); return low }},
-			dataset.Added{Name: "score_high", Number: func(row int) float64 { _, high := iv.At(row); return high }})
-	}
-	if p.explain && m.AdditiveLevels != nil {
-		more, err := p.levelContributions(m, t.Cols, labels)
-		if err != nil {
-			return err
-		}
-		added = append(added, more...)
-	} else if p.explain {
-		parts, err := explanations.Contributions(m, t.Cols)
-		if err != nil {
-			return err
-		}
-		for i := range parts {
-			added = append(added, dataset.Added{Name: parts[i].Column + "_log_odds", Number: parts[i].At})
-		}
 	}
 	report, done = p.ShowBytes("writing")
 	opts.Progress = report
@@ -153,7 +108,7 @@ func (p *predict) run(ctx context.Context) error {
 
 // write lets f write the output. A file takes its name only when it is whole,
 // so one of the data files may be replaced.
-func (p *predict) write(f func(io.Writer) error) error {
+func (p *predicting) write(f func(io.Writer) error) error {
 	if p.out == "-" {
 		w := bufio.NewWriter(p.Stdout)
 		if err := f(w); err != nil {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package demo shows on a table what privacy costs: the default learner and BRC at
+// one ε between a model without the private columns and one without privacy.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/metrics"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// Epsilon is what the private models of the demonstration cost.
+const Epsilon = "1"
+
+// Result is what the models are worth on rows they were not trained on.
+type Result struct {
+	Rows   int // trained on
+	Model  *model.Model
+	trials []trial
+}
+
+// trial is one model.
+type trial struct {
+	name, meaning string
+	choice        train.Choice
+	auc           float64
+}
+
+// Run trains the models on one table and judges them on another. progress is told
+// how many are done.
+func Run(ctx context.Context, learn, judge *dataset.Table, progress func(done, total int)) (*Result, error) {
+	private := train.PriceText{Epsilon: Epsilon}
+	r := &Result{Rows: learn.Rows, trials: []trial{
+		{name: "public columns only", meaning: "private columns not used",
+			choice: train.Choice{Learner: "logistic", Options: map[string]string{"columns": "public"}}},
+		{name: "brc", meaning: "epsilon = " + Epsilon, choice: train.Choice{Learner: "brc", Price: private}},
+		{name: train.DefaultLearner + " (the default)", meaning: "epsilon = " + Epsilon, choice: train.Choice{Learner: train.DefaultLearner, Price: private}},
+		{name: train.DefaultLearner + ", no noise", meaning: "NO PRIVACY",
+			choice: train.Choice{Learner: train.DefaultLearner, Price: train.PriceText{Epsilon: "inf", NotPrivate: true}}},
+	}}
+	for i := range r.trials {
+		t := &r.trials[i]
+		m, err := t.run(ctx, learn, judge)
+		if err != nil {
+			return nil, err
+		}
+		if t.choice.Learner == train.DefaultLearner && !t.choice.Price.NotPrivate {
+			r.Model = m
+		}
+		progress(i+1, len(r.trials))
+	}
+	return r, nil
+}
+
+func (t *trial) run(ctx context.Context, learn, judge *dataset.Table) (*model.Model, error) {
+	req, err := t.choice.Request("demo")
+	if err != nil {
+		return nil, err
+	}
+	training := train.Training{
+		Op: "demo", Request: req, Schema: learn.Schema,
+		Read: func(context.Context) (*dataset.Table, error) { return learn, nil },
+	}
+	m, err := training.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := m.Bind(judge.Schema)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := bound.Scores(judge.Cols, judge.Rows)
+	if err != nil {
+		return nil, err
+	}
+	var classes []string
+	for _, l := range judge.Schema.Label.Levels {
+		classes = append(classes, l.Value)
+	}
+	found, err := metrics.Evaluate(judge.Labels, scores, classes, judge.Schema.Label.Positive)
+	if err != nil {
+		return nil, err
+	}
+	if found.AUC == nil {
+		return nil, fmt.Errorf("demo: the test half has one label only; give more --rows")
+	}
+	t.auc = *found.AUC
+	return m, nil
+}
+
+// WriteText writes what was found in plain words.
+func (r *Result) WriteText(out io.Writer) error {
+	var b strings.Builder
+	b.WriteString("How well does a model tell the two labels apart? AUC on people it was not\ntrained on: 0.5 is guessing, 1 is perfect.\n\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	for _, t := range r.trials {
+		fmt.Fprintf(w, "  %.3f\t%s\t%s\n", t.auc, t.name, t.meaning)
+	}
+	w.Flush()
+	// Epsilon is 1: see its text.
+	fmt.Fprintf(&b, `
+epsilon = %s means: whatever the private columns of one person say, they change
+the chance of any one model at most by a factor of e = %.2f. Whoever was 50 %% sure
+of something about them is at most %.0f %% sure after seeing the model.
+`, Epsilon, math.E, 100*math.E/(1+math.E))
+	_, err := io.WriteString(out, b.String())
+	return err
+}

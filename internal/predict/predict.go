@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package predict
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/explain"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Params say what to add to a table besides labels and scores.
+type Params struct {
+	Explain  bool   // what each column adds
+	Class    string // with Explain, of more than two: the class to explain, "" for each row's predicted one
+	Interval bool   // a 95 % interval of the score for the noise
+}
+
+// Check refuses what the model cannot say, with a *dp.ParamError.
+func (p Params) Check(m *model.Model) error {
+	if p.Explain {
+		if err := explain.CanSplit("predict --explain", m); err != nil {
+			return err
+		}
+	}
+	if p.Interval {
+		if err := explain.CanBracket("predict --interval", m); err != nil {
+			return err
+		}
+	}
+	bad := func(want string) error {
+		return &dp.ParamError{Op: "predict", Param: "level", Want: want, Got: strconv.Quote(p.Class)}
+	}
+	switch {
+	case p.Class == "":
+		return nil
+	case !p.Explain:
+		return bad("must be left out without --explain")
+	case m.AdditiveLevels == nil:
+		return bad("must be left out where the label has two levels: what speaks for one speaks against the other")
+	case classCode(m, p.Class) < 0:
+		var names []string
+		for _, l := range m.Schema.Label.Levels {
+			names = append(names, l.Value)
+		}
+		return bad("must be one of " + strings.Join(names, ", "))
+	}
+	return nil
+}
+
+func classCode(m *model.Model, name string) int {
+	return slices.IndexFunc(m.Schema.Label.Levels, func(l schema.Level) bool { return l.Value == name })
+}
+
+// Columns are the columns to add to t, a table read with the model's own schema.
+func (p Params) Columns(m *model.Model, t *dataset.Table) ([]dataset.Added, error) {
+	scores, err := m.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	labels := m.Labels(scores)
+	classes, width := m.Schema.Label.Levels, m.Width()
+	added := []dataset.Added{{Name: "label", Text: func(row int) string { return classes[labels[row]].Value }}}
+	for k := range width {
+		name := "score"
+		if width > 1 {
+			name += "_" + classes[k].Value
+		}
+		added = append(added, dataset.Added{Name: name, Number: func(row int) float64 { return scores[row*width+k] }})
+	}
+	if p.Interval {
+		iv, err := explain.NewIntervals(m, t.Cols)
+		if err != nil {
+			return nil, err
+		}
+		added = append(added,
+			dataset.Added{Name: "score_low", Number: func(row int) float64 { low, _ := iv.At(row); return low }},
+			dataset.Added{Name: "score_high", Number: func(row int) float64 { _, high := iv.At(row); return high }})
+	}
+	if !p.Explain {
+		return added, nil
+	}
+	if m.AdditiveLevels != nil {
+		return p.addLogShares(added, m, t, labels)
+	}
+	parts, err := explain.Contributions(m, t.Cols)
+	if err != nil {
+		return nil, err
+	}
+	for i := range parts {
+		added = append(added, dataset.Added{Name: parts[i].Column + "_log_odds", Number: parts[i].At})
+	}
+	return added, nil
+}
+
+// addLogShares adds what each column says for the asked class, or for each row's
+// predicted one.
+func (p Params) addLogShares(added []dataset.Added, m *model.Model, t *dataset.Table, labels []uint8) ([]dataset.Added, error) {
+	parts, err := explain.LevelContributions(m, t.Cols)
+	if err != nil {
+		return nil, err
+	}
+	class := func(row int) uint8 { return labels[row] }
+	if p.Class != "" {
+		asked := uint8(classCode(m, p.Class))
+		class = func(int) uint8 { return asked }
+	}
+	for i := range parts {
+		added = append(added, dataset.Added{Name: parts[i].Column + "_log_share", Number: func(row int) float64 { return parts[i].At(row, class(row)) }})
+	}
+	return added, nil
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// SampleSizes are bounds without their constants and logarithms, as in the
+// slides of Chaudhuri, Monteleoni and Sarwate.
+type SampleSizes struct {
+	NonPrivate float64 `json:"non_private"` // 1/(γ²α²)
+	Objective  float64 `json:"objective"`   // 1/(γ²α²) + d/(γαε), perturbing the objective
+	DMNS06     float64 `json:"dmns06"`      // d/(γ²εα^1.5), perturbing sums
+	Meaning    string  `json:"meaning"`
+}
+
+// SampleSizesFor says how many rows it takes to learn a linear classifier of margin γ in
+// (0, 1], to error α in (0, 1), in so many dimensions. param names what is refused.
+func SampleSizesFor(margin, alpha float64, dim int, eps dp.Epsilon) (s *SampleSizes, param, want string) {
+	switch { // written so that NaN fails
+	case !(margin > 0 && margin <= 1):
+		return nil, "margin", "must be > 0 and at most 1"
+	case !(alpha > 0 && alpha < 1):
+		return nil, "error", "must be between 0 and 1"
+	case dim < 1:
+		return nil, "dim", "must be at least 1"
+	case eps == 0:
+		return nil, "epsilon", "must be finite where sample sizes are asked for"
+	}
+	d, e := float64(dim), eps.Float()
+	free := 1 / (margin * margin * alpha * alpha)
+	s = &SampleSizes{
+		NonPrivate: free,
+		Objective:  free + d/(margin*alpha*e),
+		DMNS06:     d / (margin * margin * e * math.Pow(alpha, 1.5)),
+		Meaning:    "orders of magnitude of rows; constants and logarithms are left out",
+	}
+	if math.IsInf(s.Objective, 0) || math.IsInf(s.DMNS06, 0) {
+		return nil, "margin", "must not be so small that sample sizes are infinite"
+	}
+	return s, "", ""
+}
+
+func (s *SampleSizes) String() string {
+	return fmt.Sprintf(`rows to learn a linear classifier of that margin to that error, ORDER OF MAGNITUDE
+(no constants, no logarithms; not a statement about this learner)
+  %8.0e  without privacy                        1/(γ²α²)
+  %8.0e  perturbed objective (CM08, SCM09)      1/(γ²α²) + d/(γαε)
+  %8.0e  recipe of DMNS06                       d/(γ²εα^1.5)
+`, s.NonPrivate, s.Objective, s.DMNS06)
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -109,9 +108,6 @@ type nothing struct{}
 func (nothing) Uint64() uint64 { panic("hamm: a learner without privacy drew") }
 func (nothing) Seeded() bool   { return true }
 
-// free pays for experiments on public data: nothing is counted.
-type free struct{}
-
 // predictLabels is the labels a model gives a table.
 func predictLabels(m *model.Model, t *dataset.Table) ([]uint8, []float64, error) {
 	p, err := m.Bind(t.Schema)
@@ -165,9 +161,6 @@ func handIn(party int, h multiparty.Header, body func(*multiparty.Writer) error)
 	}
 	return b.Bytes(), nil
 }
-
-func (free) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
-func (free) Counted() bool                                      { return false }
 
 // compactDictionaries gives the numbers of a small part of a table dictionaries of their own.
 func compactDictionaries(t *dataset.Table) *dataset.Table {

@@ -69,16 +69,16 @@ race: ## tests of the concurrent packages under the race detector
 plain: ## all tests, without the race detector
 	$(GO) test -timeout $(HANGS) ./...
 
-# What one phase finds keeps nobody from what the other does.
+# What one phase finds keeps nobody from what the others do.
+each = @failed=0; for phase in $(1); do $(MAKE) --no-print-directory $$phase || failed=1; done; exit $$failed
+
 .PHONY: test
 test: ## all tests, then the race detector where goroutines are
-	@failed=0; \
-	$(MAKE) --no-print-directory plain || failed=1; \
-	$(MAKE) --no-print-directory race || failed=1; \
-	exit $$failed
+	$(call each,plain race)
 
 .PHONY: ci
-ci: check test ## what CI runs: check, then test
+ci: ## what CI runs: check, then test
+	$(call each,check plain race)
 
 # The versions are those of go.mod; needs protoc.
 .PHONY: proto

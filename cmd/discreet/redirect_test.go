@@ -132,7 +132,7 @@ func (s *strangers) calls(role identity.Role, url func(name string) string) map[
 	case identity.Aggregator:
 		at := url("main")
 		return map[string][]string{
-			"task create": {"task", "create", "--certs", "certs", "--as", "operator/anna", "--server", at, "--schema", "census.yaml", "--classifier", "stump", "--epsilon", "2", "--owners", "60", "--minimum", "20", "--ends", "3h", "--rounds", "1", "--slot", "1h", "--quiet", "1s"},
+			"task create": {"task", "create", "--certs", "certs", "--as", "operator/anna", "--server", at, "--schema", "census.yaml", "--classifier", "stump", "--epsilon", "2", "--owners", "3000", "--minimum", "20", "--ends", "3h", "--rounds", "1", "--slot", "1h", "--quiet", "1s"},
 			"task list":   {"task", "list", "--certs", "certs", "--as", "reader/ben", "--server", at},
 			"task show":   {"task", "show", task, "--certs", "certs", "--as", "reader/ben", "--server", at, "--wait"},
 			"owner":       {"owner", "--certs", "certs", "--as", "owner/clinic", "--server", at, "--task", task, "--data", "census.csv", "--book", "book.db", "--max-epsilon", "2", "--lifetime-epsilon", "2", "--owners", "60"},

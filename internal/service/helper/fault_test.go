@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,6 +78,34 @@ func TestTooFewHelpers(t *testing.T) {
 	_, _, err := col.Run(t.Context())
 	if few := (*secsum.Abort)(nil); !errors.As(err, &few) || few.Waiting != secsum.Held || few.Need != 2 {
 		t.Errorf("err = %v, want too few helpers", err)
+	}
+}
+
+// TestSumsWaitForCertificates has all helpers send their collector elsewhere for a
+// while, as they would with certificates that have ended, once shares are theirs:
+// what owners have spent is not given up, and the sum is opened when they are back.
+func TestSumsWaitForCertificates(t *testing.T) {
+	c := assemble(t, 3)
+	col, _, p := c.filled(6, 4, "a")
+	var wrong [3]atomic.Int32
+	c.Wrap = func(helper int, h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if wrong[helper].Add(1)%2 == 1 {
+				http.Redirect(w, r, "/", http.StatusTemporaryRedirect)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}
+	for h := range 3 {
+		c.Kill(h)
+		c.Start(h)
+	}
+	col.Wait = func(context.Context, func(context.Context) []int) error { return nil }
+	total, of, err := col.Run(t.Context())
+	must(t, err)
+	if len(of) != 6 || !slices.Equal(total, p.total(of)) {
+		t.Errorf("%v of %v, want all six", total, of)
 	}
 }
 

@@ -4,6 +4,7 @@ package secretsum
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -47,13 +48,20 @@ func (c *Client) Name() string { return c.name }
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// mends reports whether a call that a collector makes may succeed later. Where a sum
+// has begun, people have paid for it: certificates that do not fit are waited for,
+// too, until somebody has put them right.
+func mends(err error) bool {
+	return problem.Passing(err) || errors.As(err, new(*identity.MisfitError))
+}
+
 // again makes a call until it is answered: what is asked of helpers may be asked
 // twice.
-func (c *Client) again(ctx context.Context, once func(context.Context) error) error {
+func (c *Client) again(ctx context.Context, passing func(error) bool, once func(context.Context) error) error {
 	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout, Say: func(after time.Duration, err error) {
 		c.log.Info("trying again", "helper", c.name, "after", after, "error", err)
 	}}
-	if err := again.Do(ctx, problem.Passing, once); err != nil {
+	if err := again.Do(ctx, passing, once); err != nil {
 		return fmt.Errorf("sum: helper %s: %w", c.name, problem.Named(err))
 	}
 	return nil
@@ -61,7 +69,7 @@ func (c *Client) again(ctx context.Context, once func(context.Context) error) er
 
 // Self asks for the name of the helper's memory.
 func (c *Client) Self(ctx context.Context) (m Memory, err error) {
-	err = c.again(ctx, func(ctx context.Context) error {
+	err = c.again(ctx, problem.Passing, func(ctx context.Context) error {
 		a, err := c.calls.GetSelf(ctx, connect.NewRequest(new(rpc.GetSelfRequest)))
 		if err == nil && len(a.Msg.GetMemory()) != len(m) {
 			err = problem.New(problem.Malformed, "a memory's name has %d bytes", len(a.Msg.GetMemory()))
@@ -76,7 +84,7 @@ func (c *Client) Self(ctx context.Context) (m Memory, err error) {
 
 // Begin gives the helper a signed sum.
 func (c *Client) Begin(ctx context.Context, s Signed) error {
-	return c.again(ctx, func(ctx context.Context) error {
+	return c.again(ctx, mends, func(ctx context.Context) error {
 		_, err := c.calls.Begin(ctx, connect.NewRequest(&rpc.BeginRequest{Sum: s.Proto()}))
 		return err
 	})
@@ -90,7 +98,7 @@ func (c *Client) Share(ctx context.Context, id ID, some []Share) (map[int]*probl
 		request.Shares = append(request.Shares, &rpc.SignedShare{Message: s.Message, Signature: s.Signature})
 	}
 	refused := map[int]*problem.Problem{}
-	err := c.again(ctx, func(ctx context.Context) error {
+	err := c.again(ctx, problem.Passing, func(ctx context.Context) error {
 		a, err := c.calls.Share(ctx, connect.NewRequest(request))
 		if err != nil {
 			return err
@@ -108,7 +116,7 @@ func (c *Client) Share(ctx context.Context, id ID, some []Share) (map[int]*probl
 // Progress asks, as the collector, how many shares the helper has, and whether it
 // takes more.
 func (c *Client) Progress(ctx context.Context, id ID) (stored int, closed bool, err error) {
-	err = c.again(ctx, func(ctx context.Context) error {
+	err = c.again(ctx, mends, func(ctx context.Context) error {
 		a, err := c.calls.GetProgress(ctx, connect.NewRequest(&rpc.GetProgressRequest{SumId: id[:]}))
 		if err == nil {
 			stored, closed = int(a.Msg.GetShares()), a.Msg.GetClosed()
@@ -121,7 +129,7 @@ func (c *Client) Progress(ctx context.Context, id ID) (stored int, closed bool, 
 // Held ends, as the collector, the helper's wait for shares, and returns whose it
 // has.
 func (c *Client) Held(ctx context.Context, id ID) (m secsum.Message, err error) {
-	err = c.again(ctx, func(ctx context.Context) error {
+	err = c.again(ctx, mends, func(ctx context.Context) error {
 		a, err := c.calls.Held(ctx, connect.NewRequest(&rpc.HeldRequest{SumId: id[:]}))
 		if err != nil {
 			return err
@@ -137,7 +145,7 @@ func (c *Client) Open(ctx context.Context, id ID, request secsum.Message) (m sec
 	if err != nil {
 		return m, err
 	}
-	err = c.again(ctx, func(ctx context.Context) error {
+	err = c.again(ctx, mends, func(ctx context.Context) error {
 		a, err := c.calls.Open(ctx, connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: body}))
 		if err != nil {
 			return err

@@ -7,46 +7,61 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
 // Meet asks helpers, at once, for the names of their memories. It returns when all
 // have answered, or when ctx ends: those that have not are in the list with the
 // zero Memory, and take no part.
 func Meet(ctx context.Context, clients []*Client) []Helper {
-	out := make([]Helper, len(clients))
+	helpers, _ := meet(ctx, clients)
+	return helpers
+}
+
+// meet is Meet that also returns why helpers did not answer, in their order.
+func meet(ctx context.Context, clients []*Client) ([]Helper, []error) {
+	out, errs := make([]Helper, len(clients)), make([]error, len(clients))
 	each(clients, func(h int, c *Client) {
 		out[h].Name = c.name
-		m, err := c.Self(ctx)
-		if err != nil {
-			c.log.Warn("a helper cannot be asked", "helper", c.name, "error", err)
-			return
+		if out[h].Memory, errs[h] = c.Self(ctx); errs[h] != nil {
+			c.log.Warn("a helper cannot be asked", "helper", c.name, "error", errs[h])
 		}
-		out[h].Memory = m
 	})
-	return out
+	return out, errs
 }
 
 // MeetQuorum meets helpers until as many have answered as can open a sum. Each time
 // those that do not answer are waited for as long as patience. Where ctx ends
-// first, the error wraps its cause.
+// first, the error wraps its cause. Where so many are not who they should be that
+// the others are too few, it wraps their *identity.MisfitErrors.
 func MeetQuorum(ctx context.Context, clients []*Client, patience time.Duration, log *slog.Logger) ([]Helper, error) {
 	need := len(clients) - len(clients)/3 // secsum's quorum
-	for {
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
 		one, cancel := context.WithTimeout(ctx, patience)
-		helpers := Meet(one, clients)
+		helpers, errs := meet(one, clients)
 		cancel()
 		n := Present(helpers)
 		if n >= need {
 			return helpers, nil
 		}
+		few := func(err error) error {
+			return fmt.Errorf("%d of %d helpers answer, at least %d must: %w", n, len(clients), need, err)
+		}
 		if err := context.Cause(ctx); err != nil {
-			return nil, fmt.Errorf("%d of %d helpers answer, at least %d must: %w", n, len(clients), need, err)
+			return nil, few(err)
+		}
+		misfits := slices.DeleteFunc(errs, func(err error) bool { return !errors.As(err, new(*identity.MisfitError)) })
+		if len(clients)-len(misfits) < need {
+			return nil, few(errors.Join(misfits...))
 		}
 		log.Warn("too few helpers answer", "present", n, "of", len(clients), "need", need)
+		_ = problem.Pause(ctx, wait) // the next turn returns ctx's cause
 	}
 }
 

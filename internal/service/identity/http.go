@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -40,15 +41,15 @@ const (
 // HTTPClient makes the client of every call to whoever has the role. It connects as
 // Dial does and follows no redirect: reports, votes and shares are for the process
 // whose certificate was checked. What trying again cannot mend is a *MisfitError.
-func (i *Identity) HTTPClient(server Role) *http.Client { return httpClient(i.Dial(server)) }
+func (i *Identity) HTTPClient(server Role) *http.Client { return i.httpClient(i.Dial(server)) }
 
 // HTTPClientOf is HTTPClient for one server among those of its role.
 func (i *Identity) HTTPClientOf(server Caller) *http.Client {
-	return httpClient(dialer(func() *tls.Config { return i.ClientOf(server) }))
+	return i.httpClient(dialer(func() *tls.Config { return i.ClientOf(server) }))
 }
 
-func httpClient(d Dialer) *http.Client {
-	return &http.Client{Transport: &transport{dial: d, Transport: &http.Transport{
+func (i *Identity) httpClient(d Dialer) *http.Client {
+	return &http.Client{Transport: &transport{self: i, dial: d, Transport: &http.Transport{
 		DialTLSContext: d, ForceAttemptHTTP2: true, IdleConnTimeout: idleTime,
 		HTTP2: &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: answerTime},
 	}}}
@@ -87,6 +88,7 @@ func dialer(settings func() *tls.Config) Dialer {
 
 // transport refuses what leads to another process than the one that was checked.
 type transport struct {
+	self     *Identity
 	dial     Dialer
 	answered atomic.Bool // the server has taken the caller's certificate
 	*http.Transport
@@ -100,7 +102,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, &MisfitError{r.URL.Host, errors.New("must be called by https")}
 	}
-	answer, err := t.Transport.RoundTrip(r)
+	answer, err := t.Transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: t.judge})))
 	if err != nil {
 		if !t.answered.Load() && misfit(err) == nil && r.Context().Err() == nil {
 			err = cmp.Or(t.listen(r), err)
@@ -113,6 +115,17 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &MisfitError{r.URL.Host, fmt.Errorf("the server answers with a redirect (HTTP %d), and redirects are not followed: call the server itself", answer.StatusCode)}
 	}
 	return answer, nil
+}
+
+// judge ends a connection whose server was revoked while it stood. The call goes over
+// another, whose handshake says why it cannot.
+func (t *transport) judge(g httptrace.GotConnInfo) {
+	if c, ok := g.Conn.(*tls.Conn); ok && g.Reused {
+		s := c.ConnectionState()
+		if _, err := t.self.Peer(&s); err != nil {
+			c.Close()
+		}
+	}
 }
 
 // listen connects and says nothing, to hear whether the server takes the caller's
@@ -150,6 +163,9 @@ func misfit(err error) error {
 	}
 	if wrong := (*wrongServerError)(nil); errors.As(err, &wrong) {
 		return wrong
+	}
+	if errors.Is(err, ErrStale) {
+		return err
 	}
 	if bad := (*tls.CertificateVerificationError)(nil); errors.As(err, &bad) {
 		if expired := (x509.CertificateInvalidError{}); errors.As(bad, &expired) && expired.Reason == x509.Expired {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -277,6 +278,57 @@ func TestRevokedCertificates(t *testing.T) {
 	}
 	if _, err := a.Revoke(dir, []identity.Caller{{Role: identity.Owner, Name: "nobody"}}, now, year/4); !errors.As(err, new(*dp.ParamError)) {
 		t.Errorf("revoking nobody's certificate: %v", err)
+	}
+}
+
+// TestRevokedServersAreNotCalled, not over a connection that stood before either: what
+// a caller has to say does not reach them.
+func TestRevokedServersAreNotCalled(t *testing.T) {
+	for _, protocol := range []string{"h2", "http/1.1"} {
+		t.Run(protocol, func(t *testing.T) {
+			dir, a := folder(t)
+			owner := load(t, dir, clinic)
+			var calls atomic.Int32
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+			// It does not know that it was revoked.
+			settings := issue(t, a, mainServer.Role, mainServer.Name)
+			must(t, os.Remove(filepath.Join(dir, "aggregator-main.key")))
+			must(t, os.Remove(filepath.Join(dir, "aggregator-main.crt")))
+			must(t, settings.Save(dir))
+			server.TLS, server.EnableHTTP2 = settings.Server(), protocol == "h2"
+			of := server.TLS.GetConfigForClient
+			server.TLS.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+				c, err := of(h)
+				c.NextProtos = []string{protocol}
+				return c, err
+			}
+			server.StartTLS()
+			defer server.Close()
+			client := owner.HTTPClient(identity.Aggregator)
+			defer client.CloseIdleConnections()
+			post := func() error {
+				r, err := client.Post(server.URL, "text/plain", strings.NewReader("a report"))
+				if err == nil {
+					_, err = io.Copy(io.Discard, r.Body)
+					r.Body.Close()
+				}
+				return err
+			}
+			must(t, post())
+			must(t, post())
+			_, err := a.Revoke(dir, []identity.Caller{mainServer}, now, year/4)
+			must(t, err)
+			err = post()
+			if err != nil && protocol == "http/1.1" { // what may not be sent twice is not, by itself
+				err = post()
+			}
+			if !errors.As(err, new(*identity.MisfitError)) || !strings.Contains(err.Error(), "revoked") {
+				t.Errorf("err = %v, want that the server was revoked", err)
+			}
+			if n := calls.Load(); n != 2 {
+				t.Errorf("the server was called %d times, want 2", n)
+			}
+		})
 	}
 }
 

@@ -379,6 +379,34 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A combiner whose certificate is revoked gets no votes, not over a connection that
+// stood before and not by what it signed before; another certificate of its own does.
+func TestRevokedCombiners(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	must(t, w.authority.Save(dir))
+	self := w.identity(identity.Party, "mary")
+	must(t, self.Save(dir))
+	must(t, w.combiner.Save(dir))
+	self, err := identity.Load(dir, self.Caller)
+	must(t, err)
+	m := w.member("mary", func(p *Params) { p.Self = self })
+	client, query := w.client(m, w.combiner, w.query(nil))
+	must(t, call(t, client, query))
+	_, err = w.authority.Revoke(dir, []identity.Caller{w.combiner.Caller}, time.Now(), time.Hour)
+	must(t, err)
+	w.wants(problem.Reconnect, call(t, client, query))
+	if call(t, client, query) == nil {
+		t.Error("a revoked combiner has connected anew")
+	}
+	again := w.identity(identity.Combiner, w.combiner.Name)
+	if client, _ := w.client(m, again, w.query(nil)); call(t, client, query) == nil {
+		t.Error("what a revoked certificate has signed is answered")
+	}
+	client, query = w.client(m, again, w.query(nil))
+	must(t, call(t, client, query))
+}
+
 // A query is what its combiner has signed, to the last bit, and nobody else's.
 func TestForgeries(t *testing.T) {
 	w := newWorld(t)

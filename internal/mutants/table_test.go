@@ -1564,8 +1564,8 @@ var table = []mutant{
 	{
 		Row: "service 3", Bug: "a sealed round takes reports",
 		File: "internal/service/aggregator/store/reports.go",
-		Old:  `	if state == Open {`,
-		New:  `	if state == Open || state == Sealed {`,
+		Old:  `	if state == Open && *room > 0 {`,
+		New:  `	if (state == Open || state == Sealed) && *room > 0 {`,
 
 		Package: "./internal/service/aggregator/store", Test: "TestLifeOfATask",
 	},

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -51,6 +52,9 @@ type Gate struct {
 	// is not in Places is short.
 	Body   int64
 	Bodies map[string]int64
+	// Streams are calls of many messages, each of Body bytes at most; together they
+	// have no bound of their own.
+	Streams []string
 	// Places bounds what is read at a time of some calls; the others wait.
 	Places map[string]*Places
 	// Grace is how long a body may keep its reader waiting before it must come at a
@@ -98,7 +102,10 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 			g.refuse(w, r, problem.New(problem.Forbidden, "no certificate"))
 			return
 		}
-		most := g.most(r.URL.Path)
+		most, all := g.most(r.URL.Path), g.most(r.URL.Path)
+		if slices.Contains(g.Streams, r.URL.Path) {
+			all = math.MaxInt64 / 2
+		}
 		roles, known := g.May[r.URL.Path]
 		switch {
 		case !g.limits.allow(who, g.Now()):
@@ -110,7 +117,7 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 		case !slices.Contains(roles, who.Role), g.Names != nil && !slices.Contains(g.Names, who.Name):
 			g.refuse(w, r, problem.New(problem.Forbidden, "%s", who))
 			return
-		case r.ContentLength > most:
+		case r.ContentLength > all:
 			g.refuse(w, r, problem.New(problem.TooLarge, ""))
 			return
 		}
@@ -125,7 +132,10 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 			}
 			defer leave()
 		}
-		r.Body = pace(w, r.Body, most, cmp.Or(g.Grace, grace), cmp.Or(g.Longest, Timeout))
+		if g.Longest > 0 { // the listener's limit is for short calls; where none can be set, it holds
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.Longest))
+		}
+		r.Body = pace(w, r.Body, all, cmp.Or(g.Grace, grace), cmp.Or(g.Longest, Timeout))
 		calls.ServeHTTP(w, r)
 	})
 }
@@ -170,18 +180,21 @@ func (g *Gate) audit(call string, who identity.Caller, p *problem.Problem) {
 	g.Log.Info("audit", line...)
 }
 
-// Options are what the calls of a service are made with: they bound messages and
-// the time of a call, write the audit log and turn errors into problems.
+// Options are what the calls of a service are made with: Limits, and what bounds the
+// time of a call, writes the audit log and turns errors into problems.
 func (g *Gate) Options() connect.HandlerOption {
-	return connect.WithHandlerOptions(
-		connect.WithInterceptors(g.interceptor()),
-		connect.WithConditionalHandlerOptions(func(s connect.Spec) []connect.HandlerOption {
-			most := g.most(s.Procedure)
-			return []connect.HandlerOption{
-				codecs, connect.WithReadMaxBytes(int(most)),
-				connect.WithCompression("gzip", func() connect.Decompressor { return &unpacker{most: most} }, func() connect.Compressor { return gzip.NewWriter(io.Discard) }),
-			}
-		}))
+	return connect.WithHandlerOptions(g.Limits(), connect.WithInterceptors(g.interceptor()))
+}
+
+// Limits bound the messages of a service's calls.
+func (g *Gate) Limits() connect.HandlerOption {
+	return connect.WithHandlerOptions(codecs, connect.WithInterceptors(streams{g}), connect.WithConditionalHandlerOptions(func(s connect.Spec) []connect.HandlerOption {
+		most := g.most(s.Procedure)
+		return []connect.HandlerOption{
+			connect.WithReadMaxBytes(int(most)),
+			connect.WithCompression("gzip", func() connect.Decompressor { return &unpacker{most: most} }, func() connect.Compressor { return gzip.NewWriter(io.Discard) }),
+		}
+	}))
 }
 
 func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
@@ -221,6 +234,29 @@ func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 			}()
 			return next(ctx, r)
 		}
+	}
+}
+
+// streams are calls whose errors are problems already, but for what Connect refuses by
+// itself: that is counted, logged and answered as such.
+type streams struct{ g *Gate }
+
+func (streams) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc { return next }
+
+func (streams) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return next
+}
+
+func (s streams) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return func(ctx context.Context, c connect.StreamingHandlerConn) error {
+		err := next(ctx, c)
+		if e := (*connect.Error)(nil); err == nil || errors.As(err, &e) && len(e.Details()) > 0 {
+			return err
+		}
+		p := problem.OfLibrary(err)
+		s.g.Metrics.Refused(c.Spec().Procedure, p.Kind)
+		s.g.audit(c.Spec().Procedure, Caller(ctx), p)
+		return p.Connect()
 	}
 }
 

@@ -71,12 +71,6 @@ func (s *Server) SendTable(ctx context.Context, from *connect.ClientStream[rpc.S
 		if _, err := s.shelf.find(q.Tables[file]); problem.Of(err).Kind != problem.UnknownTable { // it is here, or not allowed
 			return q, err
 		}
-		select {
-		case s.sending <- struct{}{}:
-			defer func() { <-s.sending }()
-		default:
-			return q, problem.New(problem.TooMany, "")
-		}
 		part := first.GetPart()
 		return q, s.shelf.receive(ctx, q.Tables[file], func() ([]byte, error) {
 			if part != nil {

@@ -619,10 +619,21 @@ func TestAuditLog(t *testing.T) {
 	w.wants(problem.NotAllowed, err)
 	client, query := w.client(m, w.identity(identity.Owner, "o"), w.query(nil))
 	w.wants(problem.Forbidden, call(t, client, query))
+	// What Connect refuses by itself, of a call and of a stream.
+	large := bytes.Repeat([]byte("canary"), 1<<20)
+	client, _ = w.client(m, w.identity(identity.Combiner, "uni"), nil)
+	w.wants(problem.TooLarge, call(t, client, &rpc.SignedQuery{Query: large}))
+	_, err = client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: &rpc.SignedQuery{Query: large}}))
+	w.wants(problem.TooLarge, err)
+	if strings.Contains(said.String(), "canary") {
+		t.Errorf("the log quotes a message:\n%s", said.String())
+	}
 	for _, want := range []string{
+		`msg=audit call=/discreet.v1.Party/Vote caller=combiner/uni refused=true problem=too-large`,
+		`msg=audit call=/discreet.v1.Party/Add caller=combiner/uni refused=true problem=too-large`,
 		`msg=audit call=vote caller=combiner/uni refused="" job=test epsilon=1 aux=`,
 		`msg=audit call=vote caller=combiner/uni refused=not-allowed job=dear epsilon=3 aux=`,
-		`msg=audit call=none caller=owner/o refused=forbidden`,
+		`msg=audit call=/discreet.v1.Party/Vote caller=owner/o refused=true problem=forbidden`,
 	} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, said.String())

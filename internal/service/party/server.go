@@ -12,15 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
@@ -69,8 +67,8 @@ type Params struct {
 // The limits of the service. What exceeds them is refused, never queued without
 // end.
 const (
-	maxInFlight = 64 // calls at a time
-	maxSending  = 4  // of them tables that are sent
+	maxInFlight = 64 // calls for votes at a time
+	maxSending  = 8  // tables that are sent
 	maxQueued   = 16 // queries that wait for their turn
 	maxMessage  = 1 << 20
 	partBytes   = 1 << 16 // of one message of a file
@@ -91,8 +89,7 @@ type Server struct {
 	record  *record
 	shelf   *shelf
 	metrics *metrics
-	calls   chan struct{} // one token per call at a time
-	sending chan struct{}
+	gate    *admission.Gate
 	queue   chan *work
 	wait    time.Duration // of a call for votes
 	// patience is with helpers.
@@ -150,7 +147,14 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	s := &Server{Params: p, metrics: newMetrics(p.Self), calls: make(chan struct{}, maxInFlight), sending: make(chan struct{}, maxSending), queue: make(chan *work, maxQueued), wait: longest, patience: patience, works: map[ID]*work{}}
+	s := &Server{Params: p, metrics: newMetrics(p.Self), queue: make(chan *work, maxQueued), wait: longest, patience: patience, works: map[ID]*work{}}
+	combiners, votes := []identity.Role{identity.Combiner}, admission.NewPlaces(maxInFlight, 0)
+	s.gate = &admission.Gate{
+		Self: p.Self, May: map[string][]identity.Role{rpc.PartyVoteProcedure: combiners, rpc.PartyAddProcedure: combiners, rpc.PartySendTableProcedure: combiners}, Names: p.Combiners,
+		Body: maxMessage, Streams: []string{rpc.PartySendTableProcedure}, Longest: transfer,
+		Places:  map[string]*admission.Places{rpc.PartyVoteProcedure: votes, rpc.PartyAddProcedure: votes, rpc.PartySendTableProcedure: admission.NewPlaces(maxSending, 0)},
+		Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
+	}
 	var err error
 	if s.shelf, err = newShelf(filepath.Join(p.State, "tables"), p.Allow); err != nil {
 		return nil, err
@@ -261,53 +265,18 @@ func (s *Server) make(ctx context.Context, w *work) (err error) {
 	return nil
 }
 
-type callerKey struct{}
-
-// Handler answers calls. It needs connections of identity.Server.
+// Handler answers calls, of combiners of the operator's choice. It needs connections of
+// identity.Server.
 func (s *Server) Handler() http.Handler {
-	_, calls := rpc.NewPartyHandler(s, connect.WithReadMaxBytes(maxMessage))
-	return s.admit(problem.Handler(calls, nil))
-}
-
-// admit refuses, before a byte of their message is read, callers who are no
-// combiner of the operator's choice, and calls beyond what is served at a time.
-func (s *Server) admit(next http.Handler) http.Handler {
-	refuse := func(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
-		s.metrics.Refused("admission", p.Kind)
-		p.Answer(w, r)
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := s.Self.Peer(r.TLS)
-		if errors.Is(err, identity.ErrStale) {
-			s.Log.Warn("audit", "call", "none", "caller", who.String(), "refused", problem.Reconnect.String(), "error", err)
-			w.Header().Set("Connection", "close")
-			refuse(w, r, problem.New(problem.Reconnect, "%s", who))
-			return
-		}
-		if err != nil || who.Role != identity.Combiner || !slices.Contains(s.Combiners, who.Name) {
-			s.Log.Warn("audit", "call", "none", "caller", who.String(), "refused", problem.Forbidden.String())
-			refuse(w, r, problem.New(problem.Forbidden, "%s", who))
-			return
-		}
-		select {
-		case s.calls <- struct{}{}:
-			defer func() { <-s.calls }()
-		default:
-			refuse(w, r, problem.New(problem.TooMany, ""))
-			return
-		}
-		// The listener's limits are for short calls; where none can be set, they hold.
-		c, end := http.NewResponseController(w), time.Now().Add(transfer)
-		_, _ = c.SetReadDeadline(end), c.SetWriteDeadline(end)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
-	})
+	_, calls := rpc.NewPartyHandler(s, s.gate.Limits())
+	return s.gate.Handler(calls)
 }
 
 // serve bounds the time of a call, writes the audit log and turns errors into
 // problems.
 func (s *Server) serve(ctx context.Context, call string, f func(context.Context, identity.Caller) (*Query, error)) (err error) {
 	problem.Reached(ctx)
-	who, _ := ctx.Value(callerKey{}).(identity.Caller)
+	who := admission.Caller(ctx)
 	began := s.Now()
 	ctx, cancel := context.WithTimeout(ctx, transfer)
 	defer cancel()

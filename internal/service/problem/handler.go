@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -144,6 +145,23 @@ func (h *held) kind() Kind {
 	if !failed {
 		return Kind{}
 	}
+	return refusalKind(code)
+}
+
+// OfLibrary is the problem in an error that a stream ended with: where it has none, what
+// Connect refused by itself, without its words.
+func OfLibrary(err error) *Problem {
+	if p := Of(err); p.Kind != Internal {
+		return p
+	}
+	if e := (*connect.Error)(nil); errors.As(err, &e) && len(e.Details()) == 0 {
+		return New(refusalKind(e.Code()), "")
+	}
+	return New(Internal, "")
+}
+
+// refusalKind is what Connect refuses with a code.
+func refusalKind(code connect.Code) Kind {
 	switch code {
 	case connect.CodeInvalidArgument:
 		return Malformed

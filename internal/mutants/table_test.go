@@ -272,6 +272,14 @@ var table = []mutant{
 		Package: "./internal/learn/erm", Test: "TestCertificateHolds",
 	},
 	{
+		Row: "erm grid", Bug: "the remainder forgets that the linear term was snapped",
+		File: "internal/learn/erm/fit.go",
+		Old:  `p.distance(p.sure()+p.snapped(p.term))`,
+		New:  `p.distance(p.sure()+0*p.snapped(p.term))`,
+
+		Package: "./internal/learn/erm", Test: "TestRemainderCoversTheGridOfTheTerm",
+	},
+	{
 		Row: "29", Bug: "seeded noise in production",
 		File: "internal/privacy/rng/rng.go",
 		Old:  `		rand.Read(s.buf[:])`,

@@ -88,7 +88,7 @@ func (pl *Plan) perturbation(n int) perturbation {
 		p.units, jacobian = u.objectiveSize(eps.Float(), pl.Mode)
 		p.term = p.units.term(pl.Noise, eps, jacobian)
 		p.target = p.objectivePrecision(noiseLength(p.term, u.dim), rest.Float())
-		p.after = mech.Sized(mech.RemainderFor(rest, p.distance(p.sure()), u.dim))
+		p.after = mech.Sized(mech.RemainderFor(rest, p.distance(p.sure()+p.snapped(p.term)), u.dim)) // 2.5
 	}
 	return p
 }

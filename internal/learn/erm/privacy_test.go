@@ -252,6 +252,31 @@ func TestCertificateHolds(t *testing.T) {
 	}
 }
 
+// The certificate is for the snapped linear term, the claim for the real-valued
+// one: the remainder's radius holds both distances. Closed form, from public
+// numbers; without the second the loss passes ε at these points.
+func TestRemainderCoversTheGridOfTheTerm(t *testing.T) {
+	for _, noise := range []Noise{Blocks, Gamma} {
+		for _, eps := range []dp.Epsilon{dp.Nano / 10_000, dp.Nano / 100, dp.Nano, 10 * dp.Nano} {
+			p := Defaults()
+			p.Method, p.Mode, p.Noise, p.Epsilon, p.Norm = Objective, Tight, noise, eps, 1
+			pl, err := p.Plan(census.Schema(), 10_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pert := pl.perturbation(10_000)
+			d, grid := float64(pert.dim), pert.term.(interface{ Grid() float64 }).Grid()
+			solver, snap := pert.sure()/pert.reg, grid*math.Sqrt(d)/(2*pert.n*pert.reg)
+			if have := pert.after.(interface{ Sensitivity() float64 }).Sensitivity() / 2; !(have*(1+1e-12) >= solver+snap) { // the division rounds
+				t.Errorf("noise %s, ε %s: the radius is %.17g, must be at least %.17g + %.3g", noise, eps, have, solver, snap)
+			}
+			if !(snap <= solver) {
+				t.Errorf("noise %s, ε %s: snapping moves the solution by %.3g, the solver by %.3g: the grid is too coarse", noise, eps, snap, solver)
+			}
+		}
+	}
+}
+
 // exactGradient is that of J, written from its definition.
 func (pl *Plan) exactGradient(tab *dataset.Table, p perturbation, b, w []float64) []float64 {
 	sum, lost := make([]float64, len(w)), make([]float64, len(w)) // Kahan

@@ -5,6 +5,7 @@ package erm
 import (
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
@@ -105,3 +106,10 @@ func (u units) objectivePrecision(length, rest float64) float64 {
 
 // distance is how far a certified point can lie from the minimum.
 func (u units) distance(sure float64) float64 { return sure / u.reg }
+
+// snapped bounds by how much the gradient of J, in mean units, moves where the
+// linear term is snapped to its grid: each of its d numbers by half a step (2.5).
+func (u units) snapped(term mech.Mechanism) float64 {
+	step := term.(interface{ Grid() float64 }).Grid()
+	return step * math.Sqrt(float64(u.dim)) / (2 * u.n) * (1 + 0x1p-40)
+}

@@ -30,7 +30,7 @@ type Blocks struct {
 // BlocksFor sizes the noise for one release of blocks of the given sizes, in
 // their order in the vector; it keeps sizes.
 func BlocksFor(eps dp.Epsilon, sens float64, sizes []int) (Blocks, error) {
-	v, err := vectorFor("blocks", eps, eps.Float(), sens, sumSizes(sizes))
+	v, err := vectorFor("blocks", eps, eps.Float(), sens, sumSizes(sizes), releaseBits)
 	return Blocks{v, sizes}, err
 }
 
@@ -53,7 +53,7 @@ func ObjectiveBlocksFor(eps dp.Epsilon, sens, jacobian float64, sizes []int) (Ob
 	if err != nil {
 		return ObjectiveBlocks{}, err
 	}
-	v, err := vectorFor("objective blocks", eps, left, sens, sumSizes(sizes))
+	v, err := vectorFor("objective blocks", eps, left, sens, sumSizes(sizes), termBits)
 	return ObjectiveBlocks{v, sizes}, err
 }
 

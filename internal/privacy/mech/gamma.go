@@ -24,7 +24,7 @@ type Gamma struct{ vector }
 // GammaFor sizes the noise for one release of a vector of the given length
 // with L2 sensitivity l2, in the units of the values.
 func GammaFor(eps dp.Epsilon, l2 float64, length int) (Gamma, error) {
-	v, err := vectorFor("gamma", eps, eps.Float(), l2, length)
+	v, err := vectorFor("gamma", eps, eps.Float(), l2, length, releaseBits)
 	return Gamma{v}, err
 }
 
@@ -47,7 +47,7 @@ func ObjectiveFor(eps dp.Epsilon, l2, jacobian float64, length int) (Objective, 
 	if err != nil {
 		return Objective{}, err
 	}
-	v, err := vectorFor("objective", eps, left, l2, length)
+	v, err := vectorFor("objective", eps, left, l2, length, termBits)
 	return Objective{v}, err
 }
 
@@ -74,7 +74,7 @@ type Remainder struct{ vector }
 
 // RemainderFor sizes the noise.
 func RemainderFor(eps dp.Epsilon, radius float64, length int) (Remainder, error) {
-	v, err := vectorFor("remainder", eps, eps.Float(), 2*radius, length) // 6.1
+	v, err := vectorFor("remainder", eps, eps.Float(), 2*radius, length, releaseBits) // 6.1
 	return Remainder{v}, err
 }
 
@@ -89,17 +89,23 @@ type vector struct {
 	exp   int // the grid is 2^exp
 }
 
-// vectorBits sets the grid to 2^(⌈log2 scale⌉ - vectorBits).
-const vectorBits = 20
+// The grid is 2^(⌈log2 scale⌉ - bits). That of what is released is coarse, to hide
+// the low bits of floating-point noise. A linear term is not released: its
+// equation is solved for the snapped term, and how far snapping moved the solution
+// counts towards the radius of Remainder, so a fine grid costs less.
+const (
+	releaseBits = 20
+	termBits    = 36
+)
 
 // vectorFor sizes noise whose loss is to be at most loss, a part of eps.
-func vectorFor(op string, eps dp.Epsilon, loss, l2 float64, length int) (vector, error) {
+func vectorFor(op string, eps dp.Epsilon, loss, l2 float64, length, bits int) (vector, error) {
 	if err := checkSize(op, eps, l2, length); err != nil {
 		return vector{}, err
 	}
 	scale := l2 / loss * (1 + 0x1p-40) // 4.1
 	_, e := math.Frexp(scale)
-	return vector{eps: eps, sens: l2, scale: scale, exp: e - vectorBits}, nil
+	return vector{eps: eps, sens: l2, scale: scale, exp: e - bits}, nil
 }
 
 func (v vector) Loss() dp.Epsilon     { return v.eps }
@@ -109,7 +115,8 @@ func (v vector) Sensitivity() float64 { return v.sens }
 // the values: mean length d·Scale, standard deviation √d·Scale.
 func (v vector) Scale() float64 { return v.scale }
 
-// Grid is the public step of which every output is an integer multiple.
+// Grid is the public step of which every output is an integer multiple. Snapping
+// moves a vector of length d by at most Grid·√d/2.
 func (v vector) Grid() float64 { return math.Ldexp(1, v.exp) }
 
 func (v vector) draw(src rng.Source, values []Ratio) []float64 {

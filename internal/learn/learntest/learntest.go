@@ -127,8 +127,12 @@ func Run(t *testing.T, c Case) {
 		}
 	})
 	t.Run("degenerate tables train", func(t *testing.T) {
-		one := make([]int, 40)
-		for _, rows := range [][]int{{0}, one, {0, 1}} {
+		alike := make([]int, 40)
+		tables := [][]int{{0}, alike, {0, 1}}
+		if c.Table.Schema.Relation == dp.AddRemove {
+			tables = append(tables, nil) // a neighbour of {0}: no rows train like any
+		}
+		for _, rows := range tables {
 			tab := c.Table.Subset(rows)
 			m := Fit(t, c.plan(t), tab, nil, 3)
 			if _, err := m.Scores(tab.Cols, tab.Rows); err != nil {

@@ -148,7 +148,9 @@ func (r *reader) read() error {
 		}
 		from = to
 	}
-	if r.rows == 0 {
+	// Under add-remove a table of no rows neighbours one of one row: refusing it
+	// would tell them apart.
+	if r.rows == 0 && r.s.Relation == dp.ReplaceOne {
 		return r.faults.add(&FaultError{File: r.paths[0], Fault: "must have at least one row (all files together)"})
 	}
 	return nil

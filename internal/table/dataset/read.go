@@ -165,6 +165,9 @@ func (r *reader) table() *Table {
 	}
 	if r.label != nil {
 		t.Labels = r.label.column().Codes.U8
+		if t.Labels == nil { // no rows, which is not the same as no labels
+			t.Labels = []uint8{}
+		}
 	}
 	t.Derive()
 	return t

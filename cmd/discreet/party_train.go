@@ -9,14 +9,16 @@ import (
 )
 
 func (a *app) partyTrain() *cobra.Command {
-	t := &training{app: a, exceed: true} // what an owner lets out is said in exceed; this model stays, and records it
+	t := &training{app: a}
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a party's own model, which stays with it",
 		Long: `Train trains any learner on a party's own table. The model does not leave the
 party: combine protects everything that a party holds, however its model was
 made. So without --epsilon there is no noise, and the model says that it must
-not be released. A party that trusts not even the combiner trains with noise.
+not be released. A party that trusts not even the combiner trains with noise;
+such a model may be released, so it obeys the schema's max_epsilon and a ledger
+like one of discreet train.
 
 Flags that are not for every learner name theirs in brackets.`,
 		Example: `  discreet party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
@@ -26,19 +28,18 @@ Flags that are not for every learner name theirs in brackets.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if t.choice.price.Epsilon == "" {
 				t.choice.price.Epsilon, t.choice.price.NotPrivate = "inf", true
+				t.exceed = true // this model stays, and says so
 			}
 			return t.run(c)
 		},
 	}
-	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the party's table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
-	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
-	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
+	t.add(c)
 	t.choice = addChoice(c)
 	for _, name := range []string{"not-private", "delta"} {
 		if err := c.Flags().MarkHidden(name); err != nil {
 			panic(err)
 		}
 	}
-	cli.Require(c, "data", "schema", "model", "learner")
+	cli.Require(c, "learner")
 	return c
 }

@@ -5,7 +5,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +18,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // simulation is the flags of the command.
@@ -34,6 +38,8 @@ type simulation struct {
 	plan       bool
 	noise      float64
 	json       bool
+	exceed     bool
+	charging
 }
 
 // simulated is what simulate prints for programs.
@@ -108,6 +114,8 @@ dishonest owner can do.`,
 	f.IntVar(&s.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth")
 	f.BoolVar(&s.plan, "plan", false, "say what reports will be worth, without any data")
 	f.Float64Var(&s.noise, "noise", 0.01, "with --plan: the standard deviation of an estimated share of all records that is wanted, a `number`")
+	f.BoolVar(&s.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
+	s.charging.add(c, "the `name` of the data set in the ledger", "the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	cli.Require(c, "schema", "epsilon")
 	return c
@@ -121,25 +129,26 @@ func (s *simulation) run(c *cobra.Command) error {
 	if err := s.check(c); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	sch, err := schema.Load(s.schema)
+	if err := s.together(c, "dataset", "job"); err != nil {
+		return err
+	}
+	sch, text, err := loadSchema(s.schema)
 	if err != nil {
 		return err
 	}
 	if s.plan {
 		return s.foresee(sch, eps)
 	}
-	if err := cli.CheckWritable(s.model); err != nil {
-		return fmt.Errorf("simulate: model %w", err)
-	}
-	m, out, err := s.perform(c.Context(), sch, eps)
+	m, out, err := s.train(c.Context(), sch, text, eps)
 	if err != nil {
-		return err
-	}
-	if err := m.Save(s.model); err != nil {
-		return err
+		return usage(err)
 	}
 	s.Say("wrote %s", s.model)
-	if s.json {
+	switch {
+	case out == nil: // the job had its result: its rounds are not told again
+		_, err := io.WriteString(s.Stdout, m.Privacy.Card())
+		return err
+	case s.json:
 		return cli.WriteJSON(s.Stdout, out)
 	}
 	return s.print(m, out)
@@ -183,12 +192,39 @@ func (s *simulation) check(c *cobra.Command) error {
 	return nil
 }
 
-// perform plays the owners.
-func (s *simulation) perform(ctx context.Context, sch *schema.Schema, eps dp.Epsilon) (*model.Model, *simulated, error) {
-	tab, err := s.table(ctx, sch, s.data)
-	if err != nil {
+// train plays the owners, pays for it and writes the model. Its result is nil where
+// an earlier run of the same job left the model.
+func (s *simulation) train(ctx context.Context, sch *schema.Schema, text []byte, eps dp.Epsilon) (m *model.Model, out *simulated, err error) {
+	run := &train.Simulation{
+		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed, Output: s.model, Price: dp.Price{Epsilon: eps}, Say: s.Say,
+		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism, "owners": strconv.Itoa(s.owners), "rounds": strconv.Itoa(s.rounds)},
+		Read:    func(ctx context.Context) (*dataset.Table, error) { return s.table(ctx, sch, s.data) },
+		Play: func(ctx context.Context, tab *dataset.Table, counted bool) (*model.Model, error) {
+			m, out, err = s.play(ctx, tab, eps, counted)
+			return m, err
+		},
+	}
+	if s.mode == modeAggregate {
+		run.Price.Delta = wire.SumDelta
+	}
+	if s.ledger.address != "" {
+		run.Job = &train.Job{Dataset: s.dataset, ID: s.job}
+	}
+	if err := run.Check(); err != nil {
 		return nil, nil, err
 	}
+	if err := cli.CheckWritable(s.model); err != nil {
+		return nil, nil, fmt.Errorf("simulate: model %w", err)
+	}
+	err = s.ledger.withJob(ctx, run.Job, func() error {
+		m, err = run.Run(ctx)
+		return err
+	})
+	return m, out, err
+}
+
+// play plays the owners on the rows of a table.
+func (s *simulation) play(ctx context.Context, tab *dataset.Table, eps dp.Epsilon, counted bool) (*model.Model, *simulated, error) {
 	owners := s.owners
 	if owners == 0 {
 		owners = tab.Rows
@@ -197,7 +233,7 @@ func (s *simulation) perform(ctx context.Context, sch *schema.Schema, eps dp.Eps
 	report, done := s.ShowRuns(s.mode)
 	defer done()
 	res, err := simulate.Run(ctx, tab, simulate.Params{
-		Mode: wire.Mode(s.mode), Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: s.rounds, Progress: report,
+		Mode: wire.Mode(s.mode), Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: s.rounds, Progress: report, Counted: counted,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -41,39 +41,55 @@ type configuration struct {
 // openJob looks the training up in its ledger.
 func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
 	req := t.Request
-	sum := sha256.Sum256(t.SchemaText)
-	config := configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part,
-		Options: req.given, Exceed: t.Exceed, Schema: hex.EncodeToString(sum[:]), Data: t.Data}
-	if config.Options == nil {
-		config.Options = map[string]string{}
+	return t.Job.open(ctx, jobRequest{
+		config: configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part, Options: req.given, Exceed: t.Exceed, Data: t.Data},
+		schema: t.Schema, text: t.SchemaText, output: t.Output, say: t.say,
+	})
+}
+
+// jobRequest is what a job is about; its configuration is completed by open.
+type jobRequest struct {
+	config configuration
+	schema *schema.Schema
+	text   []byte
+	output string
+	say    func(format string, args ...any)
+}
+
+// open looks a job up in its ledger.
+func (j *Job) open(ctx context.Context, r jobRequest) (*ledger.Job, error) {
+	sum := sha256.Sum256(r.text)
+	r.config.Schema = hex.EncodeToString(sum[:])
+	if r.config.Options == nil {
+		r.config.Options = map[string]string{}
 	}
-	spelt, err := json.Marshal(config)
+	spelt, err := json.Marshal(r.config)
 	if err != nil {
 		return nil, err
 	}
-	id := t.Job.ID
+	id := j.ID
 	if id == "" {
 		id = rand.Text()
 	}
-	asked := ledger.Request{Dataset: t.Job.Dataset, ID: id, Config: spelt, Terms: Terms(t.Schema), Worker: Worker()}
-	if t.Output != "" {
-		if asked.Output, err = filepath.Abs(t.Output); err != nil {
+	asked := ledger.Request{Dataset: j.Dataset, ID: id, Config: spelt, Terms: Terms(r.schema), Worker: Worker()}
+	if r.output != "" {
+		if asked.Output, err = filepath.Abs(r.output); err != nil {
 			return nil, err
 		}
 	}
-	if t.Part != "" {
-		p, err := PartsOf(t.Schema)
+	if part := r.config.Part; part != "" {
+		p, err := PartsOf(r.schema)
 		if err != nil {
 			return nil, err
 		}
-		asked.Part, asked.PartsBy, asked.Definition = t.Part, p.By, p.Definition
+		asked.Part, asked.PartsBy, asked.Definition = part, p.By, p.Definition
 	}
-	j, err := t.Job.Ledger.Job(ctx, asked)
+	opened, err := j.Ledger.Job(ctx, asked)
 	if err != nil {
 		return nil, refused(err)
 	}
-	t.say("charging data set %q as job %s", t.Job.Dataset, id)
-	return j, nil
+	r.say("charging data set %q as job %s", j.Dataset, id)
+	return opened, nil
 }
 
 // refused makes a refused parameter a refused request.

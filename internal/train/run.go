@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -90,18 +91,25 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return RunJob(ctx, j, t.Request.Cost(t.plan), t.plan.Events(), t.Output, t.say, func() (*model.Model, error) { return t.fit(ctx, j) })
+}
+
+// RunJob returns the result that a job has already, or lets fit make it: afford,
+// fit (which charges the job), commit, publish to the file output where that is not
+// "". A model leaves only when the ledger holds its bytes.
+func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event, output string, say func(string, ...any), fit func() (*model.Model, error)) (*model.Model, error) {
 	if j.Stored() != nil {
-		t.say("this job has a result already: nothing is read, drawn or charged")
-		return Fetch(ctx, j, t.Output)
+		say("this job has a result already: nothing is read, drawn or charged")
+		return Fetch(ctx, j, output)
 	}
-	if err := j.Afford(ctx, t.Request.Cost(t.plan), t.plan.Events()); err != nil {
+	if err := j.Afford(ctx, price, bill); err != nil {
 		return nil, err
 	}
-	m, err := t.fit(ctx, j)
+	m, err := fit()
 	if err != nil {
 		return nil, errors.Join(err, j.Abandon(ctx, "the training failed"))
 	}
-	return m, Keep(ctx, j, m, t.Output)
+	return m, Keep(ctx, j, m, output)
 }
 
 // fit reads the table and trains on it; acct is charged in between.

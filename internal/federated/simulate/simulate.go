@@ -40,6 +40,8 @@ type Params struct {
 	// function of the number makes a simulation that can be repeated. nil: the
 	// system's.
 	Source func(part int) rng.Source
+	// Counted says that a budget was charged, which the model then states.
+	Counted bool
 	// Progress is told how many owners have been asked, one call at a time.
 	Progress func(done, total int)
 }
@@ -113,7 +115,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 			return nil, err
 		}
 	}
-	m, err := agg.Model(collect.Statement{Seeded: src.Seeded()})
+	m, err := agg.Model(collect.Statement{Counted: p.Counted, Seeded: src.Seeded()})
 	return &Result{m, task, agg.Outcomes(), p.Owners, crowd.asked, agg.Reach()}, err
 }
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Simulation trains on owners that are played on a table's rows. The model may be
+// released, so it is checked, charged and kept in the order of a Training.
+type Simulation struct {
+	Schema     *schema.Schema
+	SchemaText []byte // as it stands in its file
+	Data       []string
+	Options    map[string]string // the public choices, as they were typed
+	Price      dp.Price          // of one owner's part
+	Exceed     bool              // the price may exceed what the schema allows; the model records it
+	Output     string            // the file to write the model to
+	Job        *Job              // nil: nothing is counted
+	Say        func(format string, args ...any)
+	// Read reads the table, Play trains on it; counted says that somebody charged
+	// the price.
+	Read func(ctx context.Context) (*dataset.Table, error)
+	Play func(ctx context.Context, t *dataset.Table, counted bool) (*model.Model, error)
+}
+
+// bill is what every owner pays, whatever mechanism its question takes.
+func (s *Simulation) bill() []dp.Event {
+	return []dp.Event{{Release: "what an owner gives once", Mechanism: s.Options["mode"], Epsilon: s.Price.Epsilon}}
+}
+
+// excess says how the price exceeds what the schema allows, "" where it does not. A
+// secret sum's δ is beyond a schema that allows pure guarantees alone.
+func (s *Simulation) excess() string {
+	return Price{Epsilon: s.Price.Epsilon, Delta: s.Price.Delta}.Excess(s.Schema)
+}
+
+// Check refuses what can be refused without rows and without a ledger.
+func (s *Simulation) Check() error {
+	if why := s.excess(); why != "" && !s.Exceed {
+		return &ExcessError{Op: "simulate", Why: why}
+	}
+	return nil
+}
+
+// Run trains the model, or fetches it from the ledger, and writes its file.
+func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if s.Job == nil {
+		s.Say("no ledger: nothing is being counted, and the model says so")
+		m, err := s.play(ctx, learn.Uncounted{})
+		if err != nil {
+			return nil, err
+		}
+		return m, m.Save(s.Output)
+	}
+	j, err := s.Job.open(ctx, jobRequest{
+		config: configuration{Learner: "simulate", Epsilon: s.Price.Epsilon, Delta: s.Price.Delta, Options: s.Options, Exceed: s.Exceed, Data: s.Data},
+		schema: s.Schema, text: s.SchemaText, output: s.Output, say: s.Say,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return RunJob(ctx, j, s.Price, s.bill(), s.Output, s.Say, func() (*model.Model, error) { return s.play(ctx, j) })
+}
+
+// play reads the table, charges the account and trains.
+func (s *Simulation) play(ctx context.Context, acct learn.Account) (*model.Model, error) {
+	tab, err := s.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := acct.Charge(ctx, s.Price, s.bill()); err != nil {
+		return nil, err
+	}
+	m, err := s.Play(ctx, tab, acct.Counted())
+	if err != nil {
+		return nil, err
+	}
+	if why := s.excess(); why != "" {
+		m.Privacy.Overrides = append(m.Privacy.Overrides, why)
+	}
+	return m, nil
+}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/edkey"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -74,7 +75,12 @@ func (d *Digest) UnmarshalText(b []byte) error { return unhex(d[:], b) }
 func (k Key) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%x", k[:]), nil }
 
 // UnmarshalText reads them.
-func (k *Key) UnmarshalText(b []byte) error { return unhex(k[:], b) }
+func (k *Key) UnmarshalText(b []byte) error {
+	if err := unhex(k[:], b); err != nil {
+		return err
+	}
+	return edkey.Check(k[:])
+}
 
 func unhex(to, from []byte) error {
 	if len(from) != 2*len(to) {

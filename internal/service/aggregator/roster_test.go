@@ -114,7 +114,7 @@ func TestOwnersLookForThemselves(t *testing.T) {
 	})
 	id := f.announce(ann, roster)
 	swapped = list(t, keys, some[1:]...)
-	if _, err := owners.Run(t.Context(), id); err == nil || !strings.Contains(err.Error(), "another list") {
+	if _, err := owners.Run(t.Context(), id); err == nil || !strings.Contains(err.Error(), "another than the operator has signed") {
 		t.Errorf("%v: want the list refused", err)
 	}
 	swapped = nil
@@ -145,7 +145,7 @@ func TestLongRosters(t *testing.T) {
 	}
 	keys := make(tasks.Roster, 32*owners)
 	for i := range owners {
-		binary.BigEndian.PutUint32(keys[32*i:], uint32(i))
+		binary.BigEndian.PutUint32(keys[32*i:], uint32(i+1))
 	}
 	id := f.announce(f.plan(func(a *tasks.Announcement) { a.Roster = keys.Digest() }), keys)
 	f.serve()

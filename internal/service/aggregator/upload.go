@@ -9,6 +9,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/internal/edkey"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
@@ -145,11 +146,11 @@ func (l *live) check(signed *rpc.SignedReport) (store.Report, *problem.Problem) 
 	return store.Report{Task: l.id, Round: rep.Slot, Owner: key, Body: raw}, nil
 }
 
-// keyOf reads an owner's key from its name.
+// keyOf reads an owner's key, one that stands for somebody, from its name.
 func keyOf(name string) (key [ed25519.PublicKeySize]byte, ok bool) {
 	if len(name) != 2*len(key) {
 		return key, false
 	}
 	_, err := hex.Decode(key[:], []byte(name))
-	return key, err == nil && hex.EncodeToString(key[:]) == name
+	return key, err == nil && hex.EncodeToString(key[:]) == name && edkey.Check(key[:]) == nil
 }

@@ -3,6 +3,7 @@
 package identity
 
 import (
+	"crypto/ed25519"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/edkey"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -75,6 +77,11 @@ func callerOf(cert *x509.Certificate) (Caller, error) {
 			return Caller{}, errors.New("identity: the certificate's name has more than a role and a name")
 		}
 		found = append(found, c)
+	}
+	if key, ok := cert.PublicKey.(ed25519.PublicKey); ok {
+		if err := edkey.Check(key); err != nil {
+			return Caller{}, fmt.Errorf("identity: %w", err)
+		}
 	}
 	if len(found) != 1 {
 		return Caller{}, fmt.Errorf("identity: the certificate must have exactly one name %s://ROLE/NAME, got %d", scheme, len(found))

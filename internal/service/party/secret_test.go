@@ -397,7 +397,7 @@ func TestSharesAreSplitOnce(t *testing.T) {
 		t.Errorf("shares were made anew, by %d casts", a.casts.Load())
 	}
 	for _, client := range c.Clients(c.combiner) {
-		must(t, client.Begin(t.Context(), announced))
+		must(t, client.Begin(t.Context(), announced, nil))
 	}
 	a.patience = patient
 	must(t, add())

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/edkey"
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -61,6 +62,17 @@ const (
 	MaxBytes = 4 << 20
 )
 
+const (
+	// Keep is how long helpers keep a task's sum beyond its last use.
+	Keep = 24 * time.Hour
+	// Skew is how far clocks may be apart.
+	Skew = 2 * time.Hour
+)
+
+// Latest is the latest end of a sum of a task whose slots wait so long, if it is begun
+// now: one slot may be left to join, one is for shares and one for opening.
+func Latest(now time.Time, slot time.Duration) time.Time { return now.Add(3*slot + Keep + Skew) }
+
 const magic = "DSS1"
 
 // Check refuses what no collector may begin.
@@ -95,6 +107,9 @@ func (s *Sum) Check() error {
 	}
 	keys := make(map[Key]bool, len(s.Roster))
 	for _, k := range s.Roster {
+		if err := edkey.Check(k[:]); err != nil {
+			return fault("roster", "must name keys that stand for somebody: "+err.Error(), fmt.Sprintf("%x", k))
+		}
 		if keys[k] {
 			return fault("roster", "must name each key once", fmt.Sprintf("%x", k))
 		}

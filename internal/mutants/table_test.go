@@ -1257,8 +1257,8 @@ var table = []mutant{
 	{
 		Row: "secsum 1", Bug: "a polynomial of one degree too few",
 		File: "internal/federated/secsum/shamir.go",
-		Old:  `uint(s.quorum()-1), secret)`,
-		New:  `uint(s.quorum()-2), secret)`,
+		Old:  `		for range s.quorum() - 1 {`,
+		New:  `		for range s.quorum() - 2 {`,
 
 		Package: "./internal/federated/secsum", Test: "TestShamirCoalitionSeesUniformShares",
 	},
@@ -1313,8 +1313,8 @@ var table = []mutant{
 	{
 		Row: "secsum 9", Bug: "coordinates packed without room for the sum",
 		File: "internal/federated/secsum/shamir.go",
-		Old:  `bits.Len64(uint64(t.Owners) * (t.Range - 1)) // 2.1`,
-		New:  `bits.Len64(t.Range - 1) // 2.1`,
+		Old:  `bits.Len64(uint64(t.Owners)*(t.Range-1)), t.tag`,
+		New:  `bits.Len64(t.Range-1), t.tag`,
 
 		Package: "./internal/federated/secsum", Test: "TestOverflowIsImpossible",
 	},
@@ -1325,6 +1325,78 @@ var table = []mutant{
 		New:  `		if len(evidence) < 1 {`,
 
 		Package: "./internal/federated/secsum", Test: "TestSumsAreExactUnderDropouts/shamir",
+	},
+	{
+		Row: "secsum 11", Bug: "a share that contradicts its proof is taken",
+		File: "internal/federated/secsum/proof.go",
+		Old:  `if !evaluate(points, s.challenge(owner, commitments)).IsEqual(evaluate(mix, x)) { // 4.2`,
+		New:  `if len(points) == 0 || !x.IsEqual(x) || len(mix) == 0 || s.challenge(owner, commitments) == nil { // 4.2`,
+
+		Package: "./internal/federated/secsum", Test: "TestInconsistentSharesAreLeftOut",
+	},
+	{
+		Row: "secsum 12", Bug: "a challenge that does not come from the commitments",
+		File: "internal/federated/secsum/proof.go",
+		Old:  `HashToScalar(append(b, commitments...), []byte(challengeLabel))`,
+		New:  `HashToScalar(append(b, commitments[:0]...), []byte(challengeLabel))`,
+
+		Package: "./internal/federated/secsum", Test: "TestProofsAreBound",
+	},
+	{
+		Row: "secsum 13", Bug: "a proof without a mask",
+		File: "internal/federated/secsum/shamir.go",
+		Old:  `secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})}`,
+		New:  `secrets := []group.Scalar{group.Ristretto255.NewScalar()}`,
+
+		Package: "./internal/federated/secsum", Test: "TestProofsShowNothing",
+	},
+	{
+		Row: "secsum 14", Bug: "two tales of one owner are not compared",
+		File: "internal/federated/secsum/collector.go",
+		Old:  `if e := h.evidence[o]; e != nil && string(c.p.alike(e)) == most {`,
+		New:  `if e := h.evidence[o]; e != nil && most != "" {`,
+
+		Package: "./internal/federated/secsum", Test: "TestTwoTalesAreToldApart",
+	},
+	{
+		Row: "secsum 15", Bug: "an owner gives shares beside owners whom nobody listed",
+		File: "internal/service/tasks/secret.go",
+		Old:  `		if !list.Has(k) {`,
+		New:  `		if !list.Has(k) && len(list) == 0 {`,
+
+		Package: "./internal/service/tasks", Test: "TestOwnersCheckSums",
+	},
+	{
+		Row: "secsum 16", Bug: "a helper begins a sum of owners whom nobody listed",
+		File: "internal/service/secretsum/admission.go",
+		Old:  `		if !listed(a.List, k) {`,
+		New:  `		if !listed(a.List, k) && len(a.List) == 0 {`,
+
+		Package: "./internal/service/aggregator", Test: "TestInventedOwnersGetNothing",
+	},
+	{
+		Row: "secsum 17", Bug: "noise that counts on owners who need not be honest",
+		File: "internal/service/tasks/secret.go",
+		Old:  `return wire.AtLeastOf(owners) - (listed - a.Honest)`,
+		New:  `return wire.AtLeastOf(owners) - (listed-a.Honest)/2`,
+
+		Package: "./internal/service/tasks", Test: "TestHonestOwnersSuffice",
+	},
+	{
+		Row: "secsum 18", Bug: "an owner pays for a sum that too few helpers hold",
+		File: "internal/service/owner/shares.go",
+		Old:  `	return missing <= 0, ctx.Err()`,
+		New:  `	return true, ctx.Err()`,
+
+		Package: "./internal/service/aggregator", Test: "TestHelpersThatAreNotThere",
+	},
+	{
+		Row: "secsum 19", Bug: "a key that anybody can sign for",
+		File: "internal/edkey/edkey.go",
+		Old:  `		if slices.Equal(y, s) {`,
+		New:  `		if slices.Equal(y, s) && y[0] > 1 {`,
+
+		Package: "./internal/edkey", Test: "TestSmallOrder",
 	},
 	{
 		Row: "secsum 8", Bug: "an urn that forgets what was drawn",
@@ -1637,25 +1709,25 @@ var table = []mutant{
 	},
 	{
 		Row: "service 10", Bug: "a list of owners that nobody has signed is stored",
-		File: "internal/service/aggregator/calls.go",
-		Old:  `	case roster.Digest() != ann.Roster:`,
-		New:  `	case roster.Len() > tasks.MaxRoster:`,
+		File: "internal/service/tasks/secret.go",
+		Old:  `	case r.Digest() != a.Roster:`,
+		New:  `	case r.Len() > MaxRoster:`,
 
 		Package: "./internal/service/aggregator", Test: "TestUnsafeRostersAreRefused",
 	},
 	{
 		Row: "service 11", Bug: "an owner believes whatever list it is shown",
 		File: "internal/service/owner/owner.go",
-		Old:  `	if err == nil && roster.Digest() != r.ann.Roster {`,
-		New:  `	if err == nil && len(roster) == 0 {`,
+		Old:  `err = r.ann.CheckRoster(roster)`,
+		New:  `_ = r.ann.CheckRoster(roster)`,
 
 		Package: "./internal/service/aggregator", Test: "TestOwnersLookForThemselves",
 	},
 	{
 		Row: "service 12", Bug: "who is not on the list pays all the same",
 		File: "internal/service/owner/owner.go",
-		Old:  `		if roster != nil && !roster.Has(r.keys.Public(i)) {`,
-		New:  `		if roster != nil && !roster.Has(r.keys.Public(i)) && r.Owners < 1 {`,
+		Old:  `		if r.roster != nil && !r.roster.Has(r.keys.Public(i)) {`,
+		New:  `		if r.roster != nil && !r.roster.Has(r.keys.Public(i)) && r.Owners < 1 {`,
 
 		Package: "./internal/service/aggregator", Test: "TestOwnersLookForThemselves",
 	},

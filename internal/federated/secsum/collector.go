@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"maps"
 	"slices"
 )
 
@@ -91,16 +92,15 @@ func (c *Collector) Close() ([]Message, error) {
 // that each of them has. Where that leaves too few owners, the holders with
 // the fewest are left out while a quorum remains.
 func (c *Collector) request() ([]Message, error) {
+	has := c.agreed()
 	for i := range c.held {
 		c.from = append(c.from, i)
 	}
-	slices.SortFunc(c.from, func(a, b int) int {
-		return cmp.Or(len(c.held[b].owners.members())-len(c.held[a].owners.members()), a-b)
-	})
+	slices.SortFunc(c.from, func(a, b int) int { return cmp.Or(len(has[b])-len(has[a]), a-b) })
 	if len(c.from) < c.p.quorum() {
 		return nil, c.abort(Held, len(c.from), c.p.quorum())
 	}
-	for c.owners = c.common(); len(c.owners) < c.p.task.AtLeast && len(c.from) > c.p.quorum(); c.owners = c.common() {
+	for c.owners = c.common(has); len(c.owners) < c.p.task.AtLeast && len(c.from) > c.p.quorum(); c.owners = c.common(has) {
 		c.from = c.from[:len(c.from)-1]
 	}
 	if len(c.owners) < c.p.task.AtLeast {
@@ -119,25 +119,66 @@ func (c *Collector) request() ([]Message, error) {
 	return out, nil
 }
 
-// common lists the owners that all chosen holders have, with valid shares where
-// shares are judged.
-func (c *Collector) common() (owners []int) {
+// agreed is each holder's evidence about the owners it has, but for those about whom
+// more holders say something else: it cannot be told whether an owner has told two
+// tales or a holder lies, and a holder that lies about all must not outweigh them.
+func (c *Collector) agreed() map[int]map[int][]byte {
+	has := map[int]map[int][]byte{}
+	for i := range c.held {
+		has[i] = map[int][]byte{}
+	}
+	for o := range c.p.task.Owners {
+		votes, most := map[string]int{}, ""
+		for _, i := range slices.Sorted(maps.Keys(c.held)) {
+			if e := c.held[i].evidence[o]; e != nil {
+				tale := string(c.p.alike(e))
+				if votes[tale]++; votes[tale] > votes[most] {
+					most = tale
+				}
+			}
+		}
+		for i, h := range c.held {
+			if e := h.evidence[o]; e != nil && string(c.p.alike(e)) == most {
+				has[i][o] = e
+			}
+		}
+	}
+	return has
+}
+
+// Disputed lists the owners about whom holders' words differ. Their shares are
+// consistent among the holders who were told alike, and count there.
+func (c *Collector) Disputed() (owners []int) {
+	has := c.agreed()
+	for o := range c.p.task.Owners {
+		for i, h := range c.held {
+			if h.evidence[o] != nil && has[i][o] == nil {
+				owners = append(owners, o)
+				break
+			}
+		}
+	}
+	return owners
+}
+
+// Evidence is what a holder has shown of an owner's share, nil where it has none.
+func (c *Collector) Evidence(holder, owner int) []byte { return c.held[holder].evidence[owner] }
+
+// common lists the owners that all chosen holders have, with valid shares.
+func (c *Collector) common(has map[int]map[int][]byte) (owners []int) {
 	for o := range c.p.task.Owners {
 		var evidence [][]byte
 		for _, i := range slices.Sorted(slices.Values(c.from)) {
-			if c.held[i].owners.has(o) {
-				evidence = append(evidence, c.held[i].evidence[o])
+			if e := has[i][o]; e != nil {
+				evidence = append(evidence, e)
 			}
 		}
 		if len(evidence) < len(c.from) {
 			continue
 		}
-		if c.p.evidence() > 0 {
-			if _, valid := c.p.judge(evidence); !valid {
-				continue
-			}
+		if _, valid := c.p.judge(evidence); valid {
+			owners = append(owners, o)
 		}
-		owners = append(owners, o)
 	}
 	return owners
 }

@@ -6,8 +6,9 @@
 //
 // Two ways to split, behind one protocol. Shamir: any quorum of two thirds of
 // the holders opens the sum, fewer learn nothing, and a third of them may drop
-// out. Prio3: every holder is needed, all but one may collude, and each owner
-// proves that its numbers are in range. Both come from cloudflare/circl.
+// out; each owner proves that its shares belong together. Prio3: every holder is
+// needed, all but one may collude, and each owner proves that its numbers are in
+// range. Both come from cloudflare/circl.
 //
 // The protocol is a set of state machines: Owner.Split, Holder and Collector
 // take messages and return messages; Close says that a wait is over. Whoever
@@ -18,5 +19,5 @@
 // What this hides are summands. That the sum itself tells little about any one
 // of them is a matter of noise in the summands: response.Addend.
 //
-// Claims G-SECSUM-1 and G-SECSUM-2; docs/guarantees/secsum.md.
+// Claims G-SECSUM-1, G-SECSUM-2 and G-SECSUM-4; docs/guarantees/secsum.md.
 package secsum

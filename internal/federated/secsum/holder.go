@@ -20,7 +20,7 @@ type Holder struct {
 	shares map[int][32]byte // hash of the share that was taken from an owner
 	proofs map[int][]byte   // its evidence
 	closed bool
-	others map[int]held // what the other holders hold, where evidence is judged
+	others map[int]held // what the other holders hold, where holders judge together
 	open   *Message     // a request that came before the other holders' evidence
 	answer []Message    // to the one request that is ever answered
 	asked  []byte       // that request's body
@@ -42,7 +42,8 @@ func (p *Protocol) NewHolder(index int, key Key) (*Holder, error) {
 
 // Handle takes a message and returns the messages that follow from it. An error
 // wraps ErrRefused and leaves the holder as it was, or is an *Abort: the
-// request names fewer owners than the task allows.
+// request names fewer owners than the task allows. A share that convicts its owner
+// is refused with ErrInconsistent as well.
 func (h *Holder) Handle(m Message) ([]Message, error) {
 	if err := h.p.accept(m, h.index); err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (h *Holder) share(m Message) error {
 }
 
 // Close ends the wait for owners: what the holder has is told to the collector,
-// and to the other holders where they judge it. Later calls say the same.
+// and to the other holders where they judge together. Later calls say the same.
 func (h *Holder) Close() []Message {
 	h.closed = true
 	owners := newSet(h.p.task.Owners)
@@ -90,7 +91,7 @@ func (h *Holder) Close() []Message {
 		body = append(body, h.proofs[o]...)
 	}
 	out := []Message{{h.p.tag, Held, h.index, ToCollector, body}}
-	if h.p.evidence() > 0 {
+	if h.p.together() {
 		for i := range h.p.task.Holders {
 			if i != h.index {
 				out = append(out, Message{h.p.tag, Held, h.index, i, body})
@@ -103,8 +104,8 @@ func (h *Holder) Close() []Message {
 // held keeps what another holder shows, and answers a request that waited for it.
 func (h *Holder) held(m Message) ([]Message, error) {
 	switch _, twice := h.others[m.From]; {
-	case h.p.evidence() == 0:
-		return nil, refused("nobody judges shares here")
+	case !h.p.together():
+		return nil, refused("a holder judges shares alone here")
 	case m.From == h.index || twice:
 		return nil, refused("what holder %d has is known", m.From)
 	}
@@ -147,7 +148,7 @@ func (h *Holder) request(m Message) ([]Message, error) {
 		return nil, &Abort{Share, len(list), h.p.task.AtLeast}
 	}
 	var verdicts [][]byte
-	if h.p.evidence() > 0 {
+	if h.p.together() {
 		if len(h.others) < h.p.task.Holders-1 {
 			h.open = &m
 			return nil, nil

@@ -13,7 +13,7 @@ type Kind uint8
 
 const (
 	Share Kind = 1 + iota // owner to holder: the owner's share
-	Held                  // holder to collector, and between holders under Prio3: whose shares it has
+	Held                  // holder to collector, and between holders under Prio3: whose shares it has, and the evidence
 	Open                  // collector to holder: whose shares to add up
 	Sum                   // holder to collector: the sum of these shares
 )

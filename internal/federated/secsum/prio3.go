@@ -132,6 +132,14 @@ func (s *prio3) evidence() int {
 	return elementBytes*int(params.VerifierLength()) + seedBytes + s.publicBytes()
 }
 
+// together: a proof is checked by all holders' evidence.
+func (s *prio3) together() bool { return true }
+
+// alike is the public share.
+func (s *prio3) alike(evidence []byte) []byte {
+	return evidence[len(evidence)-s.publicBytes():]
+}
+
 func (s *prio3) publicBytes() int { return seedBytes * s.task.Holders }
 
 const (

@@ -22,11 +22,15 @@ type scheme interface {
 	split(src rng.Source, owner int, values []uint64) ([][]byte, error)
 	keeper(holder int, key Key) keeper
 	// evidence is the size of what a holder shows of a share for it to be judged
-	// valid, 0 where shares cannot be judged.
+	// valid.
 	evidence() int
-	// judge decides by the evidence of all holders whether an owner's shares are
-	// valid, and returns what a holder needs to use its own. It is not called
-	// where evidence is 0.
+	// together reports whether holders need each other's evidence to use shares.
+	together() bool
+	// alike is the part of evidence that is the same at all holders, if an owner is
+	// honest.
+	alike(evidence []byte) []byte
+	// judge decides by the evidence of all holders who are asked whether an owner's
+	// shares are valid, and returns what a holder needs to use its own.
 	judge(evidence [][]byte) (verdict []byte, valid bool)
 	// parses refuses what is not the sum of shares.
 	parses(sum []byte) error
@@ -40,7 +44,7 @@ type keeper interface {
 	// take keeps an owner's share and returns its evidence.
 	take(owner int, share []byte) (evidence []byte, err error)
 	// sum adds up the shares of owners it holds, given a verdict on each where
-	// they are judged.
+	// holders judge together.
 	sum(owners []int, verdicts [][]byte) ([]byte, error)
 }
 

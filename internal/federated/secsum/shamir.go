@@ -3,6 +3,8 @@
 package secsum
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,6 +27,7 @@ import (
 // requests unless 2·quorum - Holders of them answer both.
 type shamir struct {
 	task  Task
+	tag   Tag
 	lane  int // bits of a coordinate's sum
 	lanes int // coordinates to a scalar
 }
@@ -34,59 +37,82 @@ const (
 	scalarBits  = 252 // the order of the group exceeds 2^252
 )
 
-// Shamir shares among 3 to 255 holders; up to a third of them may drop out.
-// Anybody may share any number: only what exceeds the range of the whole sum
-// is noticed.
+// Shamir shares among 3 to 255 holders; up to a third of them may drop out. An
+// owner's shares belong together, or it is left out; what they are shares of may be
+// any numbers: only what exceeds the range of the whole sum is noticed.
 func Shamir(t Task) (*Protocol, error) {
 	if err := t.check("shamir", 3, 255); err != nil {
 		return nil, err
 	}
-	lane := bits.Len64(uint64(t.Owners) * (t.Range - 1)) // 2.1
-	return &Protocol{t, t.tag("shamir"), &shamir{t, lane, scalarBits / lane}}, nil
+	lane, tag := bits.Len64(uint64(t.Owners)*(t.Range-1)), t.tag("shamir") // 2.1
+	return &Protocol{t, tag, &shamir{t, tag, lane, scalarBits / lane}}, nil
 }
 
-func (s *shamir) quorum() int  { return s.task.Holders - s.task.Holders/3 }
+func (s *shamir) quorum() int  { return quorumOf(s.task.Holders) }
 func (s *shamir) scalars() int { return (s.task.Length + s.lanes - 1) / s.lanes }
 
-// Shares of one owner are random points: there is nothing to judge them by.
-func (s *shamir) evidence() int                 { return 0 }
-func (s *shamir) judge([][]byte) ([]byte, bool) { return nil, false }
+// Holders judge a share alone. That all were shown the same proof is seen by its
+// hash.
+func (s *shamir) evidence() int                { return sha256.Size }
+func (s *shamir) together() bool               { return false }
+func (s *shamir) alike(evidence []byte) []byte { return evidence }
+func (s *shamir) judge(evidence [][]byte) ([]byte, bool) {
+	return nil, !slices.ContainsFunc(evidence, func(e []byte) bool { return !bytes.Equal(e, evidence[0]) })
+}
 
-func (s *shamir) split(src rng.Source, _ int, values []uint64) ([][]byte, error) {
-	out := make([][]byte, s.task.Holders)
+func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, error) {
+	secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})} // the mask's
 	packed := new(big.Int)
 	for at := 0; at < len(values); at += s.lanes {
 		packed.SetInt64(0)
 		for _, v := range slices.Backward(values[at:min(at+s.lanes, len(values))]) {
 			packed.Lsh(packed, uint(s.lane)).Add(packed, new(big.Int).SetUint64(v))
 		}
-		secret := group.Ristretto255.NewScalar().SetBigInt(packed)
-		shares := secretsharing.New(reader{src}, uint(s.quorum()-1), secret).Share(uint(s.task.Holders)) // 1.1
-		for i, share := range shares {
-			b, err := share.Value.MarshalBinary()
+		secrets = append(secrets, group.Ristretto255.NewScalar().SetBigInt(packed))
+	}
+	polynomials := make([][]group.Scalar, len(secrets))
+	for i, secret := range secrets {
+		polynomials[i] = []group.Scalar{secret}
+		for range s.quorum() - 1 {
+			polynomials[i] = append(polynomials[i], group.Ristretto255.RandomScalar(reader{src})) // 1.1
+		}
+	}
+	parts := make([][]byte, s.task.Holders)
+	for h := range parts {
+		parts[h] = make([]byte, sha256.Size, sha256.Size+scalarBytes*len(polynomials))
+		if _, err := (reader{src}).Read(parts[h]); err != nil { // the salt
+			return nil, err
+		}
+		x := group.Ristretto255.NewScalar().SetUint64(uint64(h + 1))
+		for _, f := range polynomials {
+			b, err := evaluate(f, x).MarshalBinary()
 			if err != nil {
 				return nil, fmt.Errorf("secsum: shamir: %w", err)
 			}
-			out[i] = append(out[i], b...)
+			parts[h] = append(parts[h], b...)
 		}
 	}
-	return out, nil
+	return s.prove(owner, polynomials, parts)
 }
 
-func (s *shamir) keeper(int, Key) keeper { return &shamirKeeper{s, map[int][]group.Scalar{}} }
+func (s *shamir) keeper(holder int, _ Key) keeper {
+	return &shamirKeeper{s, holder, map[int][]group.Scalar{}}
+}
 
 type shamirKeeper struct {
 	s      *shamir
+	holder int
 	shares map[int][]group.Scalar
 }
 
 func (k *shamirKeeper) take(owner int, share []byte) ([]byte, error) {
-	scalars, err := k.s.read(share)
+	points, proof, err := k.s.verify(owner, k.holder, share)
 	if err != nil {
 		return nil, err
 	}
-	k.shares[owner] = scalars
-	return nil, nil
+	k.shares[owner] = points
+	digest := sha256.Sum256(proof)
+	return digest[:], nil
 }
 
 func (k *shamirKeeper) sum(owners []int, _ [][]byte) (out []byte, err error) {
@@ -105,23 +131,18 @@ func (k *shamirKeeper) sum(owners []int, _ [][]byte) (out []byte, err error) {
 	return out, nil
 }
 
-// read parses a vector of scalars in their canonical form.
+// read parses a sum of shares.
 func (s *shamir) read(b []byte) ([]group.Scalar, error) {
 	if len(b) != scalarBytes*s.scalars() {
-		return nil, refused("a share has %d bytes, not %d", len(b), scalarBytes*s.scalars())
+		return nil, refused("a sum has %d bytes, not %d", len(b), scalarBytes*s.scalars())
 	}
-	out := make([]group.Scalar, s.scalars())
-	for i := range out {
-		out[i] = group.Ristretto255.NewScalar()
-		if err := out[i].UnmarshalBinary(b[i*scalarBytes : (i+1)*scalarBytes]); err != nil {
-			return nil, refused("a share is not a vector of scalars")
-		}
-	}
-	return out, nil
+	return readScalars(b)
 }
 
-// errShares is final: which holder or owner deviated cannot be told.
-var errShares = errors.New("secsum: shamir: the shares do not belong to one sum: somebody deviated from the protocol")
+// ErrDeviation is final: the sum that was opened is no sum of vectors in range, and
+// who deviated cannot be told: a holder that returned something else, or an owner
+// whose shares are consistent and not of numbers in range.
+var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vectors in range: somebody deviated from the protocol")
 
 func (s *shamir) parses(sum []byte) error {
 	_, err := s.read(sum)
@@ -150,13 +171,13 @@ func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 		for range min(s.lanes, s.task.Length-len(out)) {
 			v := new(big.Int).And(secret, mask).Uint64()
 			if v > most {
-				return nil, errShares
+				return nil, ErrDeviation
 			}
 			out = append(out, v)
 			secret.Rsh(secret, uint(s.lane))
 		}
 		if secret.Sign() != 0 {
-			return nil, errShares
+			return nil, ErrDeviation
 		}
 	}
 	return out, nil
@@ -177,7 +198,7 @@ func (s *shamir) agree(points []secretsharing.Share) (*big.Int, error) {
 			return nil, fmt.Errorf("secsum: shamir: %w", err)
 		}
 		if !other.IsEqual(secret) {
-			return nil, errShares
+			return nil, ErrDeviation
 		}
 	}
 	b, err := secret.MarshalBinary()

@@ -118,7 +118,7 @@ func TestThirdOfParticipantsGone(t *testing.T) {
 		col, id, p := c.begin(6, 4, "a")
 		col.Wait = given(6-gone.before-gone.midway, 3)
 		for _, client := range col.Clients {
-			must(t, client.Begin(t.Context(), col.Signed))
+			must(t, client.Begin(t.Context(), col.Signed, nil))
 		}
 		owner := c.Clients(c.Identity(identity.Owner, "o"))
 		midway := p.shares[gone.before : gone.before+gone.midway]
@@ -275,7 +275,7 @@ func TestForgetting(t *testing.T) {
 	c.Ahead.Store(0)
 	c.Kill(0)
 	c.Start(0)
-	if err := col.Clients[0].Begin(t.Context(), col.Signed); kindOf(err) != problem.TaskClosed {
+	if err := col.Clients[0].Begin(t.Context(), col.Signed, nil); kindOf(err) != problem.TaskClosed {
 		t.Errorf("the sum was begun again: %v", err)
 	}
 	if _, err := col.Clients[0].Held(t.Context(), id); kindOf(err) != problem.TaskClosed {

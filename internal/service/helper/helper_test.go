@@ -41,7 +41,7 @@ func assemble(t *testing.T, helpers int) *committee {
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
 	c := &committee{Committee: helpertest.New(t, slog.New(slog.DiscardHandler), a, helpers), t: t}
-	c.collector = c.Identity(identity.Aggregator, "main")
+	c.collector = c.Identity(identity.Combiner, "main")
 	return c
 }
 

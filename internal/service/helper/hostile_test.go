@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
@@ -59,7 +61,7 @@ func (c *committee) filled(n, atLeast int, round string) (*secretsum.Collection,
 	c.t.Helper()
 	col, id, p := c.begin(n, atLeast, round)
 	for _, client := range col.Clients {
-		must(c.t, client.Begin(c.t.Context(), col.Signed))
+		must(c.t, client.Begin(c.t.Context(), col.Signed, nil))
 	}
 	d := secretsum.Deliver(c.t.Context(), id, c.Clients(c.Identity(identity.Owner, "o")), p.shares)
 	for i, kept := range d.Kept {
@@ -158,7 +160,7 @@ func TestForgottenMemory(t *testing.T) {
 	c.Kill(0)
 	c.Lose(0)
 	c.Start(0)
-	if err := col.Clients[0].Begin(t.Context(), col.Signed); kindOf(err) != problem.Forgot {
+	if err := col.Clients[0].Begin(t.Context(), col.Signed, nil); kindOf(err) != problem.Forgot {
 		t.Errorf("the sum was begun again: %v", err)
 	}
 	if _, err := c.calls(0, c.collector).Held(t.Context(), connect.NewRequest(&rpc.HeldRequest{SumId: id[:]})); kindOf(err) != problem.UnknownTask {
@@ -179,8 +181,8 @@ func TestHostileShares(t *testing.T) {
 	c := assemble(t, 3)
 	col, id, p := c.begin(6, 4, "a")
 	other, _, strangers := c.begin(6, 4, "b")
-	must(t, col.Clients[0].Begin(t.Context(), col.Signed))
-	must(t, other.Clients[0].Begin(t.Context(), other.Signed))
+	must(t, col.Clients[0].Begin(t.Context(), col.Signed, nil))
+	must(t, other.Clients[0].Begin(t.Context(), other.Signed, nil))
 	proto, err := col.Sum.Protocol()
 	must(t, err)
 	seal := func(m secsum.Message, key ed25519.PrivateKey) secretsum.Share {
@@ -188,6 +190,8 @@ func TestHostileShares(t *testing.T) {
 		must(t, err)
 		return s
 	}
+	forged, err := helpertest.Forge(col.Sum, 3, 0)
+	must(t, err)
 	anew, err := proto.Split(replay.Seeded(9, "anew"), 0, p.vectors[0])
 	must(t, err)
 	changed := func(f func(*secsum.Message)) secretsum.Share {
@@ -217,7 +221,11 @@ func TestHostileShares(t *testing.T) {
 		{"for another helper", p.shares[1][1], problem.Malformed},
 		{"of another sum", strangers.shares[1][0], problem.Malformed},
 		{"too long", changed(func(m *secsum.Message) { m.Body = append(m.Body, 0) }), problem.Malformed},
-		{"no scalars", changed(func(m *secsum.Message) { m.Body = bytes.Repeat([]byte{0xff}, len(m.Body)) }), problem.Malformed},
+		{"no scalars", changed(func(m *secsum.Message) { copy(m.Body[len(m.Body)-32:], bytes.Repeat([]byte{0xff}, 32)) }), problem.Malformed},
+		{"another than it commits to", changed(func(m *secsum.Message) { m.Body[len(m.Body)-32] ^= 1 }), problem.Malformed},
+		{"without a proof", secretsum.Share{Message: good.Message[:46], Signature: good.Signature}, problem.Malformed},
+		{"that contradicts its proof", seal(forged[0], p.keys[3]), problem.Inconsistent},
+		{"honest, of who was convicted", p.shares[3][0], problem.Inconsistent},
 	}
 	request := &rpc.ShareRequest{SumId: id[:]}
 	for _, s := range sent {
@@ -282,7 +290,7 @@ func TestRolesAreKept(t *testing.T) {
 	}
 	for role, list := range allowed {
 		name := "x"
-		if role == identity.Aggregator {
+		if role == identity.Combiner {
 			name = c.collector.Name
 		}
 		client := c.calls(1, c.Identity(role, name))
@@ -318,8 +326,8 @@ func TestRolesAreKept(t *testing.T) {
 			}
 		}
 	}
-	// Another aggregator is not the sum's.
-	stranger := c.calls(1, c.Identity(identity.Aggregator, "other"))
+	// Another combiner is not the sum's.
+	stranger := c.calls(1, c.Identity(identity.Combiner, "other"))
 	if _, err := stranger.GetProgress(t.Context(), connect.NewRequest(&rpc.GetProgressRequest{SumId: id[:]})); kindOf(err) != problem.Forbidden {
 		t.Errorf("a stranger sees how many shares there are: %v", err)
 	}
@@ -344,7 +352,7 @@ func TestHostileSums(t *testing.T) {
 	c := assemble(t, 3)
 	mallory, err := identity.NewAuthority(time.Now(), time.Hour)
 	must(t, err)
-	foreign, err := mallory.Issue(identity.Caller{Role: identity.Aggregator, Name: "main"}, []string{"127.0.0.1"}, time.Now(), time.Minute)
+	foreign, err := mallory.Issue(identity.Caller{Role: identity.Combiner, Name: "main"}, []string{"127.0.0.1"}, time.Now(), time.Minute)
 	must(t, err)
 	begin := func(change func(*secretsum.Sum), by *identity.Identity, bend func(*secretsum.Signed)) error {
 		col, _, _ := c.begin(6, 4, "a")
@@ -368,15 +376,57 @@ func TestHostileSums(t *testing.T) {
 		"bent":               {begin(nil, c.collector, func(s *secretsum.Signed) { s.Bytes[len(s.Bytes)-1] ^= 1 }), problem.UnsafeTask},
 		"cut":                {begin(nil, c.collector, func(s *secretsum.Signed) { s.Bytes = s.Bytes[:50] }), problem.UnsafeTask},
 		"over":               {begin(func(s *secretsum.Sum) { s.Ends = time.Unix(1_700_000_000, 0) }, c.collector, nil), problem.UnsafeTask},
-		"endless":            {begin(func(s *secretsum.Sum) { s.Ends = s.Ends.Add(301 * 24 * time.Hour) }, c.collector, nil), problem.UnsafeTask},
+		"in a month":         {begin(func(s *secretsum.Sum) { s.Ends = s.Ends.Add(31 * 24 * time.Hour) }, c.collector, nil), problem.UnsafeTask},
 		"of other helpers":   {begin(func(s *secretsum.Sum) { s.Helpers[0].Name = "zero" }, c.collector, nil), problem.Forbidden},
 		"another memory":     {begin(func(s *secretsum.Sum) { s.Helpers[0].Memory[0] ^= 1 }, c.collector, nil), problem.Forgot},
 		"of one who is away": {begin(func(s *secretsum.Sum) { s.Helpers[0].Memory = secretsum.Memory{} }, c.collector, nil), problem.Forgot},
-		"by another":         {begin(nil, c.Identity(identity.Aggregator, "other"), nil), problem.Forbidden},
+		"by another":         {begin(nil, c.Identity(identity.Combiner, "other"), nil), problem.Forbidden},
 	} {
 		if kindOf(x.err) != x.want {
 			t.Errorf("%s: %v, want %v", name, x.err, x.want.Title())
 		}
+	}
+}
+
+// TestCollectorsDoNotCrowdEachOther: one certificate begins sums without end. It is
+// refused beyond its own bound, and another collector does not notice; what has ended
+// makes room.
+func TestCollectorsDoNotCrowdEachOther(t *testing.T) {
+	c := assemble(t, 3)
+	begin := func(of *committee, i int) error {
+		col, _, _ := of.begin(2, 2, fmt.Sprintf("%d", i))
+		_, err := of.calls(0, of.collector).Begin(t.Context(), connect.NewRequest(&rpc.BeginRequest{Sum: col.Signed.Proto()}))
+		return err
+	}
+	most := 0
+	for ; most < 1000; most++ {
+		if err := begin(c, most); err != nil {
+			if kindOf(err) != problem.Overloaded {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	if most != 32 {
+		t.Errorf("one certificate has begun %d sums, want 32", most)
+	}
+	other := *c
+	other.collector = c.Identity(identity.Combiner, "other")
+	must(t, begin(&other, 0))
+	c.Kill(0)
+	c.Ahead.Store(int64(4 * time.Hour)) // all have ended, and are forgotten
+	c.Start(0)
+	again, _, _ := c.begin(2, 2, "later")
+	again.Sum.Ends = time.Now().Add(8 * time.Hour).Truncate(time.Second)
+	signed, err := again.Sum.Sign(c.collector)
+	must(t, err)
+	for { // the helper forgets beside what it serves
+		_, err := c.calls(0, c.collector).Begin(t.Context(), connect.NewRequest(&rpc.BeginRequest{Sum: signed.Proto()}))
+		if kindOf(err) != problem.Overloaded {
+			must(t, err)
+			break
+		}
+		<-time.After(20 * time.Millisecond)
 	}
 }
 

@@ -5,6 +5,7 @@ package helper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -34,16 +35,20 @@ type Params struct {
 // The limits of the service. What exceeds them is refused, never queued without
 // end.
 const (
-	maxLarge  = secretsum.MaxBytes + 1<<16 // bytes of a request with a sum or shares
-	maxBody   = 64 << 10                   // of any other
-	maxShares = 10_000                     // of one request
-	reading   = 32                         // requests with shares at a time
-	maxSums   = 1000                       // under way
-	inMemory  = 64                         // sums that need not be parsed anew
-	longest   = 300 * 24 * time.Hour       // three slots of a task, and some days
-	// skew is how far clocks may be apart: a sum is forgotten that much after its
-	// end.
-	skew    = 2 * time.Hour
+	maxLarge  = secretsum.MaxBytes + 1<<16              // bytes of a request with shares
+	maxBegin  = maxLarge + 2<<20 + 32*secretsum.MaxList // of one with a sum, its task and the list of owners
+	maxBody   = 64 << 10                                // of any other
+	maxShares = 10_000                                  // of one request
+	reading   = 32                                      // requests with shares at a time
+	maxSums   = 32                                      // of one collector that are begun and not opened
+	maxKept   = 256 << 20                               // bytes of the sums and answers of one collector
+	maxFaults = 16                                      // shares of a sum that contradict their proofs, to be shown
+	maxFault  = 32 << 10                                // bytes of one of these
+	maxShown  = 1000                                    // proofs that are shown in one answer
+	inMemory  = 64                                      // sums that need not be parsed anew
+	// longest is how far ahead the sum of a combiner may end: the longest time that
+	// parties answer a query, and an hour.
+	longest = 31 * 24 * time.Hour
 	forgets = time.Minute
 )
 
@@ -81,7 +86,7 @@ func New(p Params) (*Server, error) {
 		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_sums_opened_total", Help: "Sums whose one request was answered for the first time."}),
 	}
 	s.gate = &admission.Gate{
-		Self: p.Self, May: may, Body: maxBody, Bodies: map[string]int64{rpc.HelperShareProcedure: maxLarge, rpc.HelperBeginProcedure: maxLarge},
+		Self: p.Self, May: may, Body: maxBody, Bodies: map[string]int64{rpc.HelperShareProcedure: maxLarge, rpc.HelperBeginProcedure: maxBegin},
 		Places:   map[string]*admission.Places{rpc.HelperShareProcedure: admission.NewPlaces(reading, admission.Memory), rpc.HelperBeginProcedure: admission.NewPlaces(1, 0)},
 		Frequent: []string{rpc.HelperShareProcedure}, Metrics: admission.NewMetrics(admission.Ends{Of: p.Self}, s.stored, s.opened), Log: p.Log, Now: p.Now,
 	}
@@ -116,7 +121,7 @@ func (s *Server) Run(ctx context.Context) error {
 	t := time.NewTicker(forgets)
 	defer t.Stop()
 	for {
-		if n, err := s.Store.forget(ctx, s.Now().Add(-skew)); err != nil && ctx.Err() == nil {
+		if n, err := s.Store.forget(ctx, s.Now().Add(-secretsum.Skew)); err != nil && ctx.Err() == nil {
 			s.Log.Error("forgetting failed", "error", err)
 		} else if n > 0 {
 			s.Log.Info("sums ended and are forgotten", "sums", n)
@@ -212,13 +217,18 @@ func (s *Server) Begin(ctx context.Context, r *connect.Request[rpc.BeginRequest]
 	switch {
 	case admission.Caller(ctx) != parsed.Collector:
 		return nil, problem.New(problem.Forbidden, "%s is not the sum's collector", admission.Caller(ctx))
-	case parsed.Ends.After(now.Add(longest)):
+	case parsed.Ends.After(now.Add(longest)) && parsed.Collector.Role != identity.Aggregator:
 		return nil, problem.New(problem.UnsafeTask, "a sum ends within %s", longest)
+	}
+	if parsed.Collector.Role == identity.Aggregator { // owners are on a list; parties look after themselves
+		if err := secretsum.AdmissionOf(r.Msg).Check(s.Self, parsed, now); err != nil {
+			return nil, problem.New(problem.UnsafeTask, "%v", err)
+		}
 	}
 	if _, err := s.enliven(parsed, id); err != nil {
 		return nil, err
 	}
-	if err := s.Store.begin(ctx, id, signed.Bytes, parsed.Ends, maxSums); err != nil {
+	if err := s.Store.begin(ctx, id, parsed.Collector.String(), signed.Bytes, parsed.Ends, maxSums, maxKept); err != nil {
 		return nil, err
 	}
 	return connect.NewResponse(new(rpc.BeginResponse)), nil
@@ -245,6 +255,11 @@ func (s *Server) Share(ctx context.Context, r *connect.Request[rpc.ShareRequest]
 		one, p := l.check(secretsum.Share{Message: m.GetMessage(), Signature: m.GetSignature()})
 		if refusals[i] = p; p == nil {
 			good, place = append(good, one), append(place, i)
+		} else if p.Kind == problem.Inconsistent {
+			s.Log.Warn("a share contradicts its own proof: its participant is left out", "sum", l.id.String(), "round", l.Round, "participant", one.participant, "key", fmt.Sprintf("%x", l.Roster[one.participant]))
+			if err := s.Store.convict(ctx, l.id, one, maxFaults); err != nil {
+				return nil, err
+			}
 		}
 	}
 	refused, fresh, err := s.Store.accept(ctx, l.id, good)
@@ -281,10 +296,14 @@ func (l *live) check(sent secretsum.Share) (share, *problem.Problem) {
 	if err == nil {
 		_, err = h.Handle(m)
 	}
-	if err != nil {
+	one := share{m.From, sent.Message, sent.Signature}
+	switch {
+	case errors.Is(err, secsum.ErrInconsistent):
+		return one, problem.New(problem.Inconsistent, "")
+	case err != nil:
 		return share{}, problem.New(problem.Malformed, "")
 	}
-	return share{m.From, sent.Message}, nil
+	return one, nil
 }
 
 // holder is a state machine that has seen nothing yet. Shamir's holders share no
@@ -344,10 +363,49 @@ func (s *Server) Held(ctx context.Context, r *connect.Request[rpc.HeldRequest]) 
 			}
 		}
 	}
+	answer := &rpc.HeldResponse{Message: held}
+	if err == nil {
+		answer.Faults, err = s.faults(ctx, l)
+	}
+	if err == nil {
+		answer.Proofs, err = s.proofs(ctx, l, r.Msg.GetShow())
+	}
 	if err != nil {
 		return nil, err
 	}
-	return connect.NewResponse(&rpc.HeldResponse{Message: held}), nil
+	return connect.NewResponse(answer), nil
+}
+
+// faults are shares that contradict their own proofs, for the collector to see.
+func (s *Server) faults(ctx context.Context, l *live) (out []*rpc.SignedShare, err error) {
+	stored, err := s.Store.faults(ctx, l.id)
+	for _, f := range stored {
+		out = append(out, &rpc.SignedShare{Message: f.body, Signature: f.signature})
+	}
+	return out, err
+}
+
+// proofs are what some participants have signed, without their shares.
+func (s *Server) proofs(ctx context.Context, l *live, of []uint32) (out []*rpc.SignedProof, err error) {
+	for _, participant := range of[:min(len(of), maxShown)] {
+		sh, err := s.Store.sent(ctx, l.id, int(participant))
+		if err != nil {
+			return nil, err
+		}
+		if sh == nil {
+			continue
+		}
+		var m secsum.Message
+		if err := m.UnmarshalBinary(sh.body); err != nil {
+			return nil, err
+		}
+		p, err := secretsum.ProofIn(m)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &rpc.SignedProof{Participant: participant, Digest: p.Digest[:], Signature: sh.signature})
+	}
+	return out, nil
 }
 
 // Open implements rpc.HelperHandler. The answer is on disk before it leaves, and is

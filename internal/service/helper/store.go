@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -44,9 +45,19 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 	s := &Store{db: db}
 	err := db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_helper (one INTEGER PRIMARY KEY CHECK (one = 1), name BLOB NOT NULL, memory BLOB NOT NULL CHECK (length(memory) = 16)) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_sums (id BLOB PRIMARY KEY, bytes BLOB, ends INTEGER NOT NULL, state INTEGER NOT NULL, held BLOB, asked BLOB, answer BLOB) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_shares (sum BLOB NOT NULL, participant INTEGER NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_sums (id BLOB PRIMARY KEY, collector TEXT NOT NULL, bytes BLOB, ends INTEGER NOT NULL, state INTEGER NOT NULL, held BLOB, asked BLOB, answer BLOB) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_shares (sum BLOB NOT NULL, participant INTEGER NOT NULL, digest BLOB NOT NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_faults (sum BLOB NOT NULL, participant INTEGER NOT NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
 	)
+	if err == nil {
+		err = db.View(ctx, func(tx *sqldb.Tx) error {
+			var n int
+			if _, err := tx.Find([]any{&n}, `SELECT (SELECT COUNT(collector) FROM discreet_sums) + (SELECT COUNT(signature) FROM discreet_shares)`); err != nil {
+				return fmt.Errorf("helper: the store is none of this version: begin with a new one: %w", err)
+			}
+			return nil
+		})
+	}
 	if err == nil {
 		err = db.Update(ctx, func(tx *sqldb.Tx) error {
 			var fresh secretsum.Memory
@@ -93,8 +104,10 @@ func (s *Store) ready(ctx context.Context) error {
 	})
 }
 
-// begin stores a sum. The same one again changes nothing.
-func (s *Store) begin(ctx context.Context, id secretsum.ID, text []byte, ends time.Time, most int) error {
+// begin stores a collector's sum. The same one again changes nothing. A collector has
+// at most most sums that are not opened, and at most bytes bytes of all that are not
+// forgotten: none of them takes another's place.
+func (s *Store) begin(ctx context.Context, id secretsum.ID, collector string, text []byte, ends time.Time, most, size int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
 		case err != nil:
@@ -104,14 +117,14 @@ func (s *Store) begin(ctx context.Context, id secretsum.ID, text []byte, ends ti
 		case now != 0:
 			return nil
 		}
-		var live int
-		if _, err := tx.Find([]any{&live}, `SELECT COUNT(*) FROM discreet_sums WHERE state <> ?`, over); err != nil {
+		var live, bytes int
+		if _, err := tx.Find([]any{&live, &bytes}, `SELECT COALESCE(SUM(state <> ?), 0), COALESCE(SUM(LENGTH(bytes) + COALESCE(LENGTH(answer), 0) + COALESCE(LENGTH(held), 0)), 0) FROM discreet_sums WHERE collector = ? AND state <> ?`, opened, collector, over); err != nil {
 			return err
 		}
-		if live >= most {
-			return problem.New(problem.Overloaded, "%d sums are under way", live)
+		if live >= most || bytes+len(text) > size {
+			return problem.New(problem.Overloaded, "%d sums of %s are under way, %d bytes of its sums are kept", live, collector, bytes)
 		}
-		return tx.One(`INSERT INTO discreet_sums (id, bytes, ends, state) VALUES (?, ?, ?, ?)`, id[:], text, ends.Unix(), open)
+		return tx.One(`INSERT INTO discreet_sums (id, collector, bytes, ends, state) VALUES (?, ?, ?, ?, ?)`, id[:], collector, text, ends.Unix(), open)
 	})
 }
 
@@ -140,6 +153,57 @@ func (s *Store) text(ctx context.Context, id secretsum.ID) (text []byte, err err
 type share struct {
 	participant int
 	body        []byte // of the message
+	signature   []byte // of its proof
+}
+
+// convict stores a share that contradicts its own proof: its participant is left out.
+// Of each participant one is kept, and of a sum no more than most with their bytes.
+func (s *Store) convict(ctx context.Context, id secretsum.ID, sh share, most int) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		switch now, err := stateOf(tx, id); {
+		case err != nil:
+			return err
+		case now != open: // what is held has been said
+			return nil
+		}
+		var kept int
+		if _, err := tx.Find([]any{&kept}, `SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND body IS NOT NULL`, id[:]); err != nil {
+			return err
+		}
+		body := sh.body
+		if kept >= most || len(body) > maxFault {
+			body = nil
+		}
+		_, err := tx.Exec(`INSERT INTO discreet_faults (sum, participant, signature, body) VALUES (?, ?, ?, ?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, sh.signature, body)
+		return err
+	})
+}
+
+// faults are the stored shares that contradict their own proofs.
+func (s *Store) faults(ctx context.Context, id secretsum.ID) (out []share, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		out = nil
+		return tx.Each(func(r *sql.Rows) error {
+			var sh share
+			err := r.Scan(&sh.participant, &sh.signature, &sh.body)
+			out = append(out, sh)
+			return err
+		}, `SELECT participant, signature, body FROM discreet_faults WHERE sum = ? AND body IS NOT NULL ORDER BY participant`, id[:])
+	})
+	return out, err
+}
+
+// sent is one participant's share as it was stored, nil where there is none any more.
+func (s *Store) sent(ctx context.Context, id secretsum.ID, participant int) (sh *share, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		one := share{participant: participant}
+		found, err := tx.Find([]any{&one.signature, &one.body}, `SELECT signature, body FROM discreet_shares WHERE sum = ? AND participant = ? AND body IS NOT NULL`, id[:], participant)
+		if found {
+			sh = &one
+		}
+		return err
+	})
+	return sh, err
 }
 
 // accept stores shares, all in one transaction, and says which are refused. When
@@ -153,8 +217,16 @@ func (s *Store) accept(ctx context.Context, id secretsum.ID, shares []share) (re
 		}
 		for i, sh := range shares {
 			d := sha256.Sum256(sh.body)
+			var convicted int
+			if _, err := tx.Find([]any{&convicted}, `SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND participant = ?`, id[:], sh.participant); err != nil {
+				return err
+			}
+			if convicted > 0 {
+				refused[i] = problem.Inconsistent
+				continue
+			}
 			if now == open {
-				n, err := tx.Exec(`INSERT INTO discreet_shares (sum, participant, digest, body) VALUES (?, ?, ?, ?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, d[:], sh.body)
+				n, err := tx.Exec(`INSERT INTO discreet_shares (sum, participant, digest, signature, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, d[:], sh.signature, sh.body)
 				if err != nil {
 					return err
 				}
@@ -204,8 +276,9 @@ func (s *Store) end(ctx context.Context, id secretsum.ID) error {
 	})
 }
 
-// shares calls f for every share of a sum that takes no more, in order. After the
-// sum was opened there are none; f must not keep body.
+// shares calls f for every share of a sum that takes no more, in order, but for those
+// of participants who were convicted. After the sum was opened there are none; f must
+// not keep body.
 func (s *Store) shares(ctx context.Context, id secretsum.ID, f func(participant int, body []byte) error) error {
 	return s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Each(func(r *sql.Rows) error {
@@ -215,7 +288,7 @@ func (s *Store) shares(ctx context.Context, id secretsum.ID, f func(participant 
 				return err
 			}
 			return f(participant, body)
-		}, `SELECT participant, body FROM discreet_shares WHERE sum = ? AND body IS NOT NULL ORDER BY participant`, id[:])
+		}, `SELECT participant, body FROM discreet_shares WHERE sum = ? AND body IS NOT NULL AND participant NOT IN (SELECT participant FROM discreet_faults WHERE sum = ?) ORDER BY participant`, id[:], id[:])
 	})
 }
 
@@ -267,6 +340,9 @@ func (s *Store) settle(ctx context.Context, id secretsum.ID, request, sum []byte
 func (s *Store) forget(ctx context.Context, before time.Time) (n int64, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`DELETE FROM discreet_shares WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND state <> ?)`, before.Unix(), over); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`DELETE FROM discreet_faults WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND state <> ?)`, before.Unix(), over); err != nil {
 			return err
 		}
 		n, err = tx.Exec(`UPDATE discreet_sums SET state = ?, bytes = NULL, held = NULL, asked = NULL, answer = NULL WHERE ends < ? AND state <> ?`, over, before.Unix(), over)

@@ -53,10 +53,10 @@ func TestEveryCallMayFail(t *testing.T) {
 				}
 			}
 			id := secretsum.ID{1}
-			again(func() error { return s.begin(ctx, id, []byte("text"), time.Now(), 1) })
+			again(func() error { return s.begin(ctx, id, "combiner/main", []byte("text"), time.Now(), 1, 1000) })
 			send := func(want problem.Kind, of int, body string) {
 				again(func() error {
-					refused, _, err := s.accept(ctx, id, []share{{of, []byte(body)}})
+					refused, _, err := s.accept(ctx, id, []share{{of, []byte(body), []byte("signature")}})
 					if err == nil && refused[0] != want {
 						t.Errorf("call %d: share %d is %v, want %v", n, of, refused[0], want)
 					}
@@ -67,6 +67,15 @@ func TestEveryCallMayFail(t *testing.T) {
 			send(problem.Kind{}, 1, "b")
 			send(problem.Kind{}, 0, "a")
 			send(problem.Replayed, 1, "c")
+			again(func() error { return s.convict(ctx, id, share{3, []byte("bad"), []byte("signature")}, 1) })
+			send(problem.Inconsistent, 3, "good after all")
+			again(func() error {
+				faults, err := s.faults(ctx, id)
+				if err == nil && (len(faults) != 1 || string(faults[0].body) != "bad") {
+					t.Errorf("call %d: the faults are %v", n, faults)
+				}
+				return err
+			})
 			again(func() error { return s.end(ctx, id) })
 			send(problem.Late, 2, "d")
 			send(problem.Kind{}, 1, "b")

@@ -38,6 +38,7 @@ type kind struct {
 var (
 	Malformed           = newKind("malformed", "the bytes are not a message of this protocol", connect.CodeInvalidArgument, 400, false)
 	OutOfRange          = newKind("out-of-range", "the report holds a number that no honest owner sends", connect.CodeInvalidArgument, 422, false)
+	Inconsistent        = newKind("inconsistent", "the share contradicts the proof that its sender has signed", connect.CodeInvalidArgument, 422, false)
 	BadSignature        = newKind("bad-signature", "the signature is not of these bytes by this key", connect.CodeUnauthenticated, 401, false)
 	Forbidden           = newKind("forbidden", "the caller's role may not do this", connect.CodePermissionDenied, 403, false)
 	Reconnect           = newKind("reconnect", "the connection's certificate does not hold any more: connect anew", connect.CodeUnavailable, 503, true)
@@ -67,7 +68,7 @@ var (
 	Overloaded          = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
 	Storage             = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable, 507, true)
 	Internal            = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
-	kinds        []Kind = []Kind{Malformed, OutOfRange, BadSignature, Forbidden, Reconnect, UnknownTask, UnknownOwner, Crowded, TaskClosed, UnsafeTask, Infeasible, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
+	kinds        []Kind = []Kind{Malformed, OutOfRange, Inconsistent, BadSignature, Forbidden, Reconnect, UnknownTask, UnknownOwner, Crowded, TaskClosed, UnsafeTask, Infeasible, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
 )
 
 func newKind(name, title string, code connect.Code, status int, again bool) Kind {

@@ -109,6 +109,8 @@ func (x *GetSelfResponse) GetMemory() []byte {
 type BeginRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Sum           *SignedSum             `protobuf:"bytes,1,opt,name=sum,proto3" json:"sum,omitempty"`
+	Task          *SignedTask            `protobuf:"bytes,2,opt,name=task,proto3" json:"task,omitempty"` // that an aggregator's sum belongs to
+	List          []byte                 `protobuf:"bytes,3,opt,name=list,proto3" json:"list,omitempty"` // the owners' keys that the task names, as GetRoster returns them
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -146,6 +148,20 @@ func (*BeginRequest) Descriptor() ([]byte, []int) {
 func (x *BeginRequest) GetSum() *SignedSum {
 	if x != nil {
 		return x.Sum
+	}
+	return nil
+}
+
+func (x *BeginRequest) GetTask() *SignedTask {
+	if x != nil {
+		return x.Task
+	}
+	return nil
+}
+
+func (x *BeginRequest) GetList() []byte {
+	if x != nil {
+		return x.List
 	}
 	return nil
 }
@@ -241,7 +257,7 @@ func (x *ShareRequest) GetShares() []*SignedShare {
 type SignedShare struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Message       []byte                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`     // canonical bytes of a Share
-	Signature     []byte                 `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"` // by the key at its sender's number in the roster, Ed25519, 64 bytes
+	Signature     []byte                 `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"` // of its proof, by the key at its sender's number in the roster, Ed25519, 64 bytes
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -433,6 +449,7 @@ func (x *GetProgressResponse) GetClosed() bool {
 type HeldRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SumId         []byte                 `protobuf:"bytes,1,opt,name=sum_id,json=sumId,proto3" json:"sum_id,omitempty"`
+	Show          []uint32               `protobuf:"varint,2,rep,packed,name=show,proto3" json:"show,omitempty"` // participants whose signed proofs are wanted: helpers were told different ones
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -474,9 +491,18 @@ func (x *HeldRequest) GetSumId() []byte {
 	return nil
 }
 
+func (x *HeldRequest) GetShow() []uint32 {
+	if x != nil {
+		return x.Show
+	}
+	return nil
+}
+
 type HeldResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Message       []byte                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"` // canonical bytes of a Held
+	Faults        []*SignedShare         `protobuf:"bytes,2,rep,name=faults,proto3" json:"faults,omitempty"`   // shares that contradict their own proofs: their participants are left out
+	Proofs        []*SignedProof         `protobuf:"bytes,3,rep,name=proofs,proto3" json:"proofs,omitempty"`   // of those asked for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -518,6 +544,80 @@ func (x *HeldResponse) GetMessage() []byte {
 	return nil
 }
 
+func (x *HeldResponse) GetFaults() []*SignedShare {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+func (x *HeldResponse) GetProofs() []*SignedProof {
+	if x != nil {
+		return x.Proofs
+	}
+	return nil
+}
+
+type SignedProof struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Participant   uint32                 `protobuf:"varint,1,opt,name=participant,proto3" json:"participant,omitempty"`
+	Digest        []byte                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`       // SHA-256 of the proof that came with its share
+	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"` // as in SignedShare
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignedProof) Reset() {
+	*x = SignedProof{}
+	mi := &file_helper_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignedProof) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignedProof) ProtoMessage() {}
+
+func (x *SignedProof) ProtoReflect() protoreflect.Message {
+	mi := &file_helper_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignedProof.ProtoReflect.Descriptor instead.
+func (*SignedProof) Descriptor() ([]byte, []int) {
+	return file_helper_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *SignedProof) GetParticipant() uint32 {
+	if x != nil {
+		return x.Participant
+	}
+	return 0
+}
+
+func (x *SignedProof) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+func (x *SignedProof) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
+}
+
 type OpenRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SumId         []byte                 `protobuf:"bytes,1,opt,name=sum_id,json=sumId,proto3" json:"sum_id,omitempty"`
@@ -528,7 +628,7 @@ type OpenRequest struct {
 
 func (x *OpenRequest) Reset() {
 	*x = OpenRequest{}
-	mi := &file_helper_proto_msgTypes[11]
+	mi := &file_helper_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -540,7 +640,7 @@ func (x *OpenRequest) String() string {
 func (*OpenRequest) ProtoMessage() {}
 
 func (x *OpenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[11]
+	mi := &file_helper_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -553,7 +653,7 @@ func (x *OpenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRequest.ProtoReflect.Descriptor instead.
 func (*OpenRequest) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{11}
+	return file_helper_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OpenRequest) GetSumId() []byte {
@@ -579,7 +679,7 @@ type OpenResponse struct {
 
 func (x *OpenResponse) Reset() {
 	*x = OpenResponse{}
-	mi := &file_helper_proto_msgTypes[12]
+	mi := &file_helper_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +691,7 @@ func (x *OpenResponse) String() string {
 func (*OpenResponse) ProtoMessage() {}
 
 func (x *OpenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_helper_proto_msgTypes[12]
+	mi := &file_helper_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +704,7 @@ func (x *OpenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenResponse.ProtoReflect.Descriptor instead.
 func (*OpenResponse) Descriptor() ([]byte, []int) {
-	return file_helper_proto_rawDescGZIP(), []int{12}
+	return file_helper_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OpenResponse) GetMessage() []byte {
@@ -621,9 +721,11 @@ const file_helper_proto_rawDesc = "" +
 	"\fhelper.proto\x12\vdiscreet.v1\x1a\x10federation.proto\"\x10\n" +
 	"\x0eGetSelfRequest\")\n" +
 	"\x0fGetSelfResponse\x12\x16\n" +
-	"\x06memory\x18\x01 \x01(\fR\x06memory\"8\n" +
+	"\x06memory\x18\x01 \x01(\fR\x06memory\"y\n" +
 	"\fBeginRequest\x12(\n" +
-	"\x03sum\x18\x01 \x01(\v2\x16.discreet.v1.SignedSumR\x03sum\"\x0f\n" +
+	"\x03sum\x18\x01 \x01(\v2\x16.discreet.v1.SignedSumR\x03sum\x12+\n" +
+	"\x04task\x18\x02 \x01(\v2\x17.discreet.v1.SignedTaskR\x04task\x12\x12\n" +
+	"\x04list\x18\x03 \x01(\fR\x04list\"\x0f\n" +
 	"\rBeginResponse\"W\n" +
 	"\fShareRequest\x12\x15\n" +
 	"\x06sum_id\x18\x01 \x01(\fR\x05sumId\x120\n" +
@@ -637,11 +739,18 @@ const file_helper_proto_rawDesc = "" +
 	"\x06sum_id\x18\x01 \x01(\fR\x05sumId\"E\n" +
 	"\x13GetProgressResponse\x12\x16\n" +
 	"\x06shares\x18\x01 \x01(\rR\x06shares\x12\x16\n" +
-	"\x06closed\x18\x02 \x01(\bR\x06closed\"$\n" +
+	"\x06closed\x18\x02 \x01(\bR\x06closed\"8\n" +
 	"\vHeldRequest\x12\x15\n" +
-	"\x06sum_id\x18\x01 \x01(\fR\x05sumId\"(\n" +
+	"\x06sum_id\x18\x01 \x01(\fR\x05sumId\x12\x12\n" +
+	"\x04show\x18\x02 \x03(\rR\x04show\"\x8c\x01\n" +
 	"\fHeldResponse\x12\x18\n" +
-	"\amessage\x18\x01 \x01(\fR\amessage\">\n" +
+	"\amessage\x18\x01 \x01(\fR\amessage\x120\n" +
+	"\x06faults\x18\x02 \x03(\v2\x18.discreet.v1.SignedShareR\x06faults\x120\n" +
+	"\x06proofs\x18\x03 \x03(\v2\x18.discreet.v1.SignedProofR\x06proofs\"e\n" +
+	"\vSignedProof\x12 \n" +
+	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\fR\x06digest\x12\x1c\n" +
+	"\tsignature\x18\x03 \x01(\fR\tsignature\">\n" +
 	"\vOpenRequest\x12\x15\n" +
 	"\x06sum_id\x18\x01 \x01(\fR\x05sumId\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\fR\amessage\"(\n" +
@@ -667,7 +776,7 @@ func file_helper_proto_rawDescGZIP() []byte {
 	return file_helper_proto_rawDescData
 }
 
-var file_helper_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_helper_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_helper_proto_goTypes = []any{
 	(*GetSelfRequest)(nil),      // 0: discreet.v1.GetSelfRequest
 	(*GetSelfResponse)(nil),     // 1: discreet.v1.GetSelfResponse
@@ -680,32 +789,37 @@ var file_helper_proto_goTypes = []any{
 	(*GetProgressResponse)(nil), // 8: discreet.v1.GetProgressResponse
 	(*HeldRequest)(nil),         // 9: discreet.v1.HeldRequest
 	(*HeldResponse)(nil),        // 10: discreet.v1.HeldResponse
-	(*OpenRequest)(nil),         // 11: discreet.v1.OpenRequest
-	(*OpenResponse)(nil),        // 12: discreet.v1.OpenResponse
-	(*SignedSum)(nil),           // 13: discreet.v1.SignedSum
-	(*Refusal)(nil),             // 14: discreet.v1.Refusal
+	(*SignedProof)(nil),         // 11: discreet.v1.SignedProof
+	(*OpenRequest)(nil),         // 12: discreet.v1.OpenRequest
+	(*OpenResponse)(nil),        // 13: discreet.v1.OpenResponse
+	(*SignedSum)(nil),           // 14: discreet.v1.SignedSum
+	(*SignedTask)(nil),          // 15: discreet.v1.SignedTask
+	(*Refusal)(nil),             // 16: discreet.v1.Refusal
 }
 var file_helper_proto_depIdxs = []int32{
-	13, // 0: discreet.v1.BeginRequest.sum:type_name -> discreet.v1.SignedSum
-	5,  // 1: discreet.v1.ShareRequest.shares:type_name -> discreet.v1.SignedShare
-	14, // 2: discreet.v1.ShareResponse.refusals:type_name -> discreet.v1.Refusal
-	0,  // 3: discreet.v1.Helper.GetSelf:input_type -> discreet.v1.GetSelfRequest
-	2,  // 4: discreet.v1.Helper.Begin:input_type -> discreet.v1.BeginRequest
-	4,  // 5: discreet.v1.Helper.Share:input_type -> discreet.v1.ShareRequest
-	7,  // 6: discreet.v1.Helper.GetProgress:input_type -> discreet.v1.GetProgressRequest
-	9,  // 7: discreet.v1.Helper.Held:input_type -> discreet.v1.HeldRequest
-	11, // 8: discreet.v1.Helper.Open:input_type -> discreet.v1.OpenRequest
-	1,  // 9: discreet.v1.Helper.GetSelf:output_type -> discreet.v1.GetSelfResponse
-	3,  // 10: discreet.v1.Helper.Begin:output_type -> discreet.v1.BeginResponse
-	6,  // 11: discreet.v1.Helper.Share:output_type -> discreet.v1.ShareResponse
-	8,  // 12: discreet.v1.Helper.GetProgress:output_type -> discreet.v1.GetProgressResponse
-	10, // 13: discreet.v1.Helper.Held:output_type -> discreet.v1.HeldResponse
-	12, // 14: discreet.v1.Helper.Open:output_type -> discreet.v1.OpenResponse
-	9,  // [9:15] is the sub-list for method output_type
-	3,  // [3:9] is the sub-list for method input_type
-	3,  // [3:3] is the sub-list for extension type_name
-	3,  // [3:3] is the sub-list for extension extendee
-	0,  // [0:3] is the sub-list for field type_name
+	14, // 0: discreet.v1.BeginRequest.sum:type_name -> discreet.v1.SignedSum
+	15, // 1: discreet.v1.BeginRequest.task:type_name -> discreet.v1.SignedTask
+	5,  // 2: discreet.v1.ShareRequest.shares:type_name -> discreet.v1.SignedShare
+	16, // 3: discreet.v1.ShareResponse.refusals:type_name -> discreet.v1.Refusal
+	5,  // 4: discreet.v1.HeldResponse.faults:type_name -> discreet.v1.SignedShare
+	11, // 5: discreet.v1.HeldResponse.proofs:type_name -> discreet.v1.SignedProof
+	0,  // 6: discreet.v1.Helper.GetSelf:input_type -> discreet.v1.GetSelfRequest
+	2,  // 7: discreet.v1.Helper.Begin:input_type -> discreet.v1.BeginRequest
+	4,  // 8: discreet.v1.Helper.Share:input_type -> discreet.v1.ShareRequest
+	7,  // 9: discreet.v1.Helper.GetProgress:input_type -> discreet.v1.GetProgressRequest
+	9,  // 10: discreet.v1.Helper.Held:input_type -> discreet.v1.HeldRequest
+	12, // 11: discreet.v1.Helper.Open:input_type -> discreet.v1.OpenRequest
+	1,  // 12: discreet.v1.Helper.GetSelf:output_type -> discreet.v1.GetSelfResponse
+	3,  // 13: discreet.v1.Helper.Begin:output_type -> discreet.v1.BeginResponse
+	6,  // 14: discreet.v1.Helper.Share:output_type -> discreet.v1.ShareResponse
+	8,  // 15: discreet.v1.Helper.GetProgress:output_type -> discreet.v1.GetProgressResponse
+	10, // 16: discreet.v1.Helper.Held:output_type -> discreet.v1.HeldResponse
+	13, // 17: discreet.v1.Helper.Open:output_type -> discreet.v1.OpenResponse
+	12, // [12:18] is the sub-list for method output_type
+	6,  // [6:12] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_helper_proto_init() }
@@ -720,7 +834,7 @@ func file_helper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_helper_proto_rawDesc), len(file_helper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -82,12 +82,24 @@ func (c *Client) Self(ctx context.Context) (m Memory, err error) {
 	return m, err
 }
 
-// Begin gives the helper a signed sum.
-func (c *Client) Begin(ctx context.Context, s Signed) error {
+// Begin gives the helper a signed sum, with the admission that an aggregator's needs.
+func (c *Client) Begin(ctx context.Context, s Signed, why *Admission) error {
+	request := &rpc.BeginRequest{Sum: s.Proto()}
+	if why != nil {
+		request.Task = &rpc.SignedTask{Announcement: why.Announcement, Certificate: why.Signature.Certificate, Signature: why.Signature.Value}
+		request.List = why.List
+	}
 	return c.again(ctx, mends, func(ctx context.Context) error {
-		_, err := c.calls.Begin(ctx, connect.NewRequest(&rpc.BeginRequest{Sum: s.Proto()}))
+		_, err := c.calls.Begin(ctx, connect.NewRequest(request))
 		return err
 	})
+}
+
+// Takes waits until the helper takes shares of a sum: its collector has begun it there
+// and the helper has accepted it.
+func (c *Client) Takes(ctx context.Context, id ID) error {
+	_, err := c.Share(ctx, id, nil)
+	return err
 }
 
 // Share sends shares once and returns the problem of each that was refused. What
@@ -126,17 +138,40 @@ func (c *Client) Progress(ctx context.Context, id ID) (stored int, closed bool, 
 	return stored, closed, err
 }
 
+// Held is what a helper has when its wait is over.
+type Held struct {
+	Message secsum.Message
+	Faults  []Share // which contradict their own proofs
+	Proofs  []Proof // of participants that were asked for
+}
+
 // Held ends, as the collector, the helper's wait for shares, and returns whose it
-// has.
-func (c *Client) Held(ctx context.Context, id ID) (m secsum.Message, err error) {
+// has, and the signed proofs of some.
+func (c *Client) Held(ctx context.Context, id ID, show ...int) (h Held, err error) {
+	request := &rpc.HeldRequest{SumId: id[:]}
+	for _, p := range show {
+		request.Show = append(request.Show, uint32(p))
+	}
 	err = c.again(ctx, mends, func(ctx context.Context) error {
-		a, err := c.calls.Held(ctx, connect.NewRequest(&rpc.HeldRequest{SumId: id[:]}))
+		a, err := c.calls.Held(ctx, connect.NewRequest(request))
 		if err != nil {
 			return err
 		}
-		return m.UnmarshalBinary(a.Msg.GetMessage())
+		h = Held{}
+		for _, f := range a.Msg.GetFaults() {
+			h.Faults = append(h.Faults, Share{f.GetMessage(), f.GetSignature()})
+		}
+		if err := h.Message.UnmarshalBinary(a.Msg.GetMessage()); err != nil {
+			return err
+		}
+		for _, p := range a.Msg.GetProofs() {
+			one := Proof{Tag: h.Message.Task, Participant: int(p.GetParticipant()), Signature: p.GetSignature()}
+			copy(one.Digest[:], p.GetDigest())
+			h.Proofs = append(h.Proofs, one)
+		}
+		return nil
 	})
-	return m, err
+	return h, err
 }
 
 // Open sends the collector's one request and returns the answer.

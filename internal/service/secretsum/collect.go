@@ -96,6 +96,11 @@ type Collection struct {
 	// Wait waits until shares are waited for no longer; progress asks the helpers
 	// how many each has, -1 where one does not answer.
 	Wait func(ctx context.Context, progress func(context.Context) []int) error
+	// Admission is what helpers want to see of an aggregator's sum; nil for others'.
+	Admission *Admission
+	// Found is told, before anything is opened, who has been found to deviate from the
+	// protocol; nil: nobody. It may be told again by another try.
+	Found func(Fault)
 	// Keep stores, before anything is opened, what decides whose sum is opened, and
 	// returns what was stored: that of the first time, if there was one. nil: a
 	// process that dies loses the sum.
@@ -143,7 +148,7 @@ func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (hel
 	for h, client := range c.Clients {
 		if c.Sum.Helpers[h].Memory != (Memory{}) {
 			begun.Go(func() {
-				if err := client.Begin(beginning, c.Signed); err != nil && beginning.Err() == nil {
+				if err := client.Begin(beginning, c.Signed, c.Admission); err != nil && beginning.Err() == nil {
 					client.log.Warn("a helper does not take part", "helper", client.name, "error", err)
 				}
 			})
@@ -168,9 +173,23 @@ func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (hel
 	}); err != nil {
 		return nil, err
 	}
-	return c.ask(ctx, secsum.Held, p.Quorum(), func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
-		return client.Held(ctx, id)
+	var mu sync.Mutex
+	said := make([]Held, len(c.Clients))
+	held, err = c.ask(ctx, secsum.Held, p.Quorum(), func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
+		one, err := client.Held(ctx, id)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			said[h] = one
+		}
+		return one.Message, err
 	})
+	if err == nil && c.Found != nil {
+		mu.Lock()
+		defer mu.Unlock()
+		c.accuse(ctx, p, id, said)
+	}
+	return held, err
 }
 
 // ask asks all helpers that take part at once. Once a quorum has answered, the

@@ -5,6 +5,7 @@ package secretsum
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -17,7 +18,7 @@ const (
 	// Purpose sets signatures of sums apart from others.
 	Purpose = "discreet sum 1"
 	// shares sets signatures of shares apart from others.
-	shares = "discreet share 1\x00"
+	shares = "discreet share 2\x00"
 )
 
 // Signed is a sum's bytes under its collector's signature.
@@ -72,16 +73,51 @@ type Share struct {
 	Signature []byte // Ed25519
 }
 
-// Seal signs a share with its participant's key.
+// Seal signs a share with its participant's key. What is signed is the proof, which is
+// the same for all helpers and has a commitment to the share of each: it can be shown
+// to others without the share.
 func Seal(m secsum.Message, key ed25519.PrivateKey) (Share, error) {
 	b, err := m.MarshalBinary()
 	if err != nil {
 		return Share{}, err
 	}
-	return Share{b, ed25519.Sign(key, signable(b))}, nil
+	p, err := ProofIn(m)
+	if err != nil {
+		return Share{}, err
+	}
+	return Share{b, ed25519.Sign(key, p.signable())}, nil
 }
 
-// By reports whether the key has signed the share.
-func (s Share) By(k Key) bool { return ed25519.Verify(k[:], signable(s.Message), s.Signature) }
+// By reports whether the key has signed the proof in the share. That the rest of the
+// share is what the proof is about is for a secsum.Holder to check.
+func (s Share) By(k Key) bool {
+	var m secsum.Message
+	if m.UnmarshalBinary(s.Message) != nil {
+		return false
+	}
+	p, err := ProofIn(m)
+	p.Signature = s.Signature
+	return err == nil && p.By(k)
+}
 
-func signable(message []byte) []byte { return append([]byte(shares), message...) }
+// Proof is what one participant told helpers alike, by its hash.
+type Proof struct {
+	Tag         secsum.Tag
+	Participant int
+	Digest      [sha256.Size]byte
+	Signature   []byte
+}
+
+// ProofIn is the proof of a share, without the signature.
+func ProofIn(m secsum.Message) (Proof, error) {
+	proof, _, err := secsum.ProofOf(m.Body)
+	return Proof{Tag: m.Task, Participant: m.From, Digest: sha256.Sum256(proof)}, err
+}
+
+// By reports whether the key has signed the proof.
+func (p Proof) By(k Key) bool { return ed25519.Verify(k[:], p.signable(), p.Signature) }
+
+func (p Proof) signable() []byte {
+	b := append([]byte(shares), p.Tag[:]...)
+	return append(binary.BigEndian.AppendUint32(b, uint32(p.Participant)), p.Digest[:]...)
+}

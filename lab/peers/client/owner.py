@@ -29,10 +29,10 @@ TASK = {
 }
 ANNOUNCEMENT = {
     "discreet": str, "version": int, "minimum": int, "slot_ms": int, "quiet_ms": int, "ends_unix": int, "roster?": str,
-    "helpers?": [{"name": str, "address": str}], "task": TASK,
+    "honest?": int, "helpers?": [{"name": str, "address": str}], "task": TASK,
 }
 BROADCAST = {
-    "discreet": str, "version": int, "task": str, "slot": int, "crowd?": {"owners": int, "at_least": int}, "asks": [{"question": int, "groups?": [int]}],
+    "discreet": str, "version": int, "task": str, "slot": int, "crowd?": {"owners": int, "at_least": int, "honest": int}, "asks": [{"question": int, "groups?": [int]}],
     "members": [{"vote": float, "shapes?": [{"question": int, "leaves": [[float]]}], "argmax?": {"coef": [[float]], "bias": [float]}}],
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package helpertest
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/cloudflare/circl/group"
+
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+)
+
+// Forge makes a participant's shares of random numbers, of which the one for the bad
+// helper is off its polynomials, with commitments to them all: what an owner sends who
+// wants the sum to fail. It is written from docs/protocol.md, not with the code that
+// honest owners use.
+func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
+	protocol, err := s.Protocol()
+	if err != nil {
+		return nil, err
+	}
+	honest, err := protocol.Split(rng.System(), participant, make([]uint64, s.Length)) // for the tag and the size
+	if err != nil {
+		return nil, err
+	}
+	proof, part, err := secsum.ProofOf(honest[0].Body)
+	if err != nil {
+		return nil, err
+	}
+	g, n, quorum := group.Ristretto255, len(s.Helpers), protocol.Quorum()
+	polynomials := make([][]group.Scalar, len(part)/32-1)
+	for i := range polynomials {
+		for range quorum {
+			polynomials[i] = append(polynomials[i], g.RandomScalar(rand.Reader))
+		}
+	}
+	number := func(i int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(i)) }
+	name := append(honest[0].Task[:], number(participant)...)
+	parts, commitments := make([][]byte, n), []byte{}
+	for h := range parts {
+		parts[h] = make([]byte, 32)
+		for i, f := range polynomials {
+			x, y := g.NewScalar().SetUint64(uint64(h+1)), g.NewScalar()
+			for k := quorum - 1; k >= 0; k-- {
+				y.Mul(y, x).Add(y, f[k])
+			}
+			if h == bad && i == len(polynomials)-1 {
+				y.Add(y, g.NewScalar().SetUint64(1))
+			}
+			b, err := y.MarshalBinary()
+			if err != nil {
+				return nil, err
+			}
+			parts[h] = append(parts[h], b...)
+		}
+		b := append([]byte("discreet secsum part 1\x00"), name...)
+		c := sha256.Sum256(append(append(b, number(h)...), parts[h]...))
+		commitments = append(commitments, c[:]...)
+	}
+	c := g.HashToScalar(append(name[:len(name):len(name)], commitments...), []byte("discreet secsum challenge 1\x00"))
+	proof = append([]byte{proof[0]}, commitments...)
+	for k := range quorum {
+		mix, power := g.NewScalar(), g.NewScalar().SetUint64(1)
+		for _, f := range polynomials {
+			mix.Add(mix, g.NewScalar().Mul(power, f[k]))
+			power.Mul(power, c)
+		}
+		b, err := mix.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		proof = append(proof, b...)
+	}
+	for h := range honest {
+		honest[h].Body = append(proof[:len(proof):len(proof)], parts[h]...)
+	}
+	return honest, nil
+}

@@ -41,22 +41,6 @@ lint: ## the house rules alone
 # Only what hangs meets this: no test depends on how fast the machine is.
 HANGS = 60m
 
-# Needs the network, and is no part of ci: what was good yesterday may be known to be
-# bad today. govulncheck ends with 3 where it finds something, with 1 where it fails.
-VULNDB = https://vuln.go.dev
-GOVULNCHECK = $(OUT)/bin/govulncheck-v1.9.0
-.PHONY: vuln
-vuln: $(GOVULNCHECK) ## look for known vulnerabilities in code that is reached; says where it cannot
-	@mkdir -p $(OUT)
-	@code=0; $(GOVULNCHECK) -db $(VULNDB) ./... 2> $(OUT)/vuln.txt || code=$$?; cat $(OUT)/vuln.txt >&2; \
-	if [ $$code = 1 ] && grep -qE 'fetching vulnerabilities|unrecognized vulndb' $(OUT)/vuln.txt; then \
-		echo "vuln: NOT CHECKED: the database $(VULNDB) cannot be reached"; exit 0; \
-	fi; exit $$code
-
-$(OUT)/bin/govulncheck-%:
-	GOBIN=$(abspath $(OUT))/bin $(GO) install golang.org/x/vuln/cmd/govulncheck@$*
-	mv $(OUT)/bin/govulncheck $@
-
 # Every process that ends would sleep for a second, and tests start hundreds.
 .PHONY: race
 race: export GORACE = atexit_sleep_ms=0

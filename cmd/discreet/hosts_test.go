@@ -151,10 +151,10 @@ func TestSecretSumsOnSeveralHosts(t *testing.T) {
 	}
 	tr.host = h.names[0]
 	lives = append(lives, tr.serve())
-	task := tr.announce(owners, "--rounds", "1", "--mode", "aggregate", "--helpers", list[1:])
+	task := tr.announce(owners, append(tr.listed("book.db", owners), "--rounds", "1", "--helpers", list[1:])...)
 	closed := tr.closeWhenFull(task, owners, "book.db")
 	tr.host = h.names[4]
-	owning := tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate")...)
+	owning := tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest", fmt.Sprint(owners))...)
 	for _, host := range []int{2, 4, 0} {
 		<-time.After(1500 * time.Millisecond)
 		h.cut(host)

@@ -27,7 +27,7 @@ type owning struct {
 	task, book, epsilon, lifetime string
 	mode, model                   string
 	data                          []string
-	owners, connections           int
+	owners, connections, honest   int
 	json                          bool
 }
 
@@ -45,7 +45,9 @@ and it refuses for good when all its reports together would cost more than
 With --mode aggregate it takes part in secret sums instead: it splits what it adds
 into shares, one for each of the task's helpers, which give out nothing but sums.
 That is worth far more for the same ε, but trusts them: of five, two may play along
-with the aggregator, of three none.
+with the aggregator, of three none. It also trusts other owners to add their share of
+the noise: with --honest you say how many of those on a task's list you count on to be
+honest, and a task that counts on more is refused.
 
 With --owners N the rows are those of N owners, in equal parts, each with a key of
 its own in the book: for trials, and for machines that keep the data of many.`,
@@ -62,6 +64,7 @@ its own in the book: for trials, and for machines that keep the data of many.`,
 	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest ε of a task that is answered, a `number`")
 	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
 	f.StringVar(&o.mode, "mode", modeLocal, "the mode of the tasks that are answered: local or aggregate, a `name`")
+	f.IntVar(&o.honest, "honest", 0, "in mode aggregate the `number` of owners on the task's list whom you count on to be honest")
 	f.StringVar(&o.model, "model", "", "wait for the model and write it to this `file`; replaced if it is there")
 	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
 	f.IntVar(&o.connections, "connections", 4, "the `number` of connections to the aggregator, each with one upload at a time")
@@ -126,6 +129,9 @@ func (o *owning) run(ctx context.Context) (err error) {
 	if m := wire.Mode(o.mode); m != wire.Local && m != wire.Aggregate {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "owner", Param: "mode", Want: "must be local or aggregate", Got: o.mode}}
 	}
+	if secret := wire.Mode(o.mode) == wire.Aggregate; secret != (o.honest > 0) {
+		return &cli.UsageError{Err: &dp.ParamError{Op: "owner", Param: "honest", Want: "must be at least 1 in mode aggregate, and left out in any other", Got: o.honest}}
+	}
 	if err := o.address(); err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -146,7 +152,7 @@ func (o *owning) run(ctx context.Context) (err error) {
 	report, done := o.ShowRuns("owners")
 	defer done()
 	sum, err := owner.Params{
-		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Mode: wire.Mode(o.mode), Log: o.log(), Progress: report,
+		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Mode: wire.Mode(o.mode), Honest: o.honest, Log: o.log(), Progress: report,
 		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.table(ctx, s, o.data) },
 	}.Run(ctx, id)
 	if errors.Is(err, spending.ErrSpent) {

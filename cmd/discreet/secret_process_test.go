@@ -43,10 +43,10 @@ func TestKillNineSecretly(t *testing.T) {
 	for _, start := range starts {
 		lives = append(lives, start())
 	}
-	task := tr.announce(owners, "--rounds", "1", "--mode", "aggregate", "--helpers", list)
+	task := tr.announce(owners, append(tr.listed("book.db", owners), "--rounds", "1", "--helpers", list)...)
 	closed := tr.closeWhenFull(task, owners, "book.db")
 	starts = append(starts, func() *exec.Cmd {
-		return tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate")...)
+		return tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest", fmt.Sprint(owners))...)
 	})
 	lives = append(lives, starts[len(starts)-1]())
 	defer func() {
@@ -76,6 +76,22 @@ func TestKillNineSecretly(t *testing.T) {
 	if want := tr.secretly(task, owners); !bytes.Equal(got, want) {
 		t.Error("the model is not that of every owner's shares, once")
 	}
+}
+
+// listed makes the owners of a book a task's list, in mode aggregate, all of whom are
+// counted on to be honest, and returns the flags that say so.
+func (tr *trial) listed(book string, owners int) []string {
+	tr.t.Helper()
+	c := exec.Command("discreet", "owner", "keys", "--book", book, "--lifetime-epsilon", "2", "--owners", fmt.Sprint(owners))
+	c.Dir = tr.dir
+	keys, err := c.Output()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(tr.dir, "roster.txt"), keys, 0o600)
+	}
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	return []string{"--mode", "aggregate", "--roster", "roster.txt", "--honest", fmt.Sprint(owners)}
 }
 
 // helpers gives so many helpers a certificate and an address, and returns what
@@ -119,9 +135,9 @@ func TestLoadSecretly(t *testing.T) {
 	for _, start := range append(starts, tr.serve) {
 		serving = append(serving, start())
 	}
-	task := tr.announce(owners, "--rounds", "1", "--slot", "1h", "--quiet", "5s", "--mode", "aggregate", "--helpers", list)
+	task := tr.announce(owners, append(tr.listed("book.db", owners), "--rounds", "1", "--slot", "1h", "--quiet", "5s", "--helpers", list)...)
 	began := time.Now()
-	c := tr.command("owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--model", "model.json")...)
+	c := tr.command("owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest", fmt.Sprint(owners), "--model", "model.json")...)
 	out, err := c.Output()
 	took := time.Since(began)
 	if err != nil {
@@ -195,7 +211,7 @@ func (tr *trial) secretly(task string, owners int) []byte {
 		if len(of) != len(secret.Roster) {
 			t.Errorf("slot %d: %d owners have given shares, %d take part", slot, len(of), len(secret.Roster))
 		}
-		must(c.Assemble(len(secret.Roster)))
+		must(c.Assemble(len(secret.Roster), announced.Leaned(len(secret.Roster), owners)))
 		must(c.ReceiveSum(total, len(of)))
 		must(c.Close())
 	}

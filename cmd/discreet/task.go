@@ -49,7 +49,7 @@ type creating struct {
 	schema, classifier, mechanism, epsilon string
 	roster, mode                           string
 	helpers                                []string
-	owners, rounds, minimum                int
+	owners, rounds, minimum, honest        int
 	slot, quiet, ends                      time.Duration
 }
 
@@ -73,6 +73,10 @@ aggregator sees no owner's numbers, only the sum of two thirds of a slot's owner
 or more. First the slot waits for --minimum owners who take part, then as long for
 their shares. There must be three --helpers or more, each run by somebody else. Three
 bear one that is lost or curious; five also two that play along with the aggregator.
+It needs a --roster, and of the owners on it --honest must be honest: the others may
+all work for the aggregator, in one slot, and the noise of its sum is still whole. The
+more that may be dishonest, the more noise there is; owners refuse a task that counts
+on more honest ones than they do.
 
 With --roster only the owners of the keys in that file may report: keys are free to
 make, and one machine may otherwise report as many owners. The task names the list
@@ -81,7 +85,7 @@ by its hash; its owners, and whoever may see the task, can read it.`,
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
   discreet task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \
     --helpers one=https://a.example.org:8445,two=https://b.example.org:8445,three=https://c.example.org:8445 \
-    --schema adult.yaml --classifier stump --epsilon 1 --owners 3000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
+    --roster roster.txt --honest 2980 --schema adult.yaml --classifier stump --epsilon 1 --owners 3000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
 	}
@@ -100,6 +104,7 @@ by its hash; its owners, and whoever may see the task, can read it.`,
 	f.DurationVar(&t.quiet, "quiet", 0, "close a slot that has its minimum when nothing has come for so long, a `time`; 0: never")
 	f.DurationVar(&t.ends, "ends", 0, "when the task ends, from now on, e.g. 24h, a `time`")
 	f.StringVar(&t.roster, "roster", "", "the `file` of the owners who may report, a public key a line; whoever has a key when left out")
+	f.IntVar(&t.honest, "honest", 0, "in mode aggregate the `number` of owners on the roster who must be honest")
 	cli.Require(c, "schema", "classifier", "epsilon", "owners", "minimum", "slot", "ends")
 	return c
 }
@@ -130,7 +135,7 @@ func (t *creating) run(ctx context.Context) error {
 	if err != nil {
 		return refused(err)
 	}
-	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Ends: clock().Add(t.ends).Truncate(time.Second)}
+	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Honest: t.honest, Ends: clock().Add(t.ends).Truncate(time.Second)}
 	for _, h := range t.helpers {
 		name, address, _ := strings.Cut(h, "=")
 		a.Helpers = append(a.Helpers, tasks.Helper{Name: name, Address: strings.TrimRight(address, "/")})
@@ -145,6 +150,12 @@ func (t *creating) run(ctx context.Context) error {
 			return refused(fmt.Errorf("%s: %w", t.roster, err))
 		}
 		a.Roster = roster.Digest()
+		if err := a.Check(); err != nil {
+			return refused(err)
+		}
+		if err := a.CheckRoster(roster); err != nil {
+			return refused(err)
+		}
 	}
 	ends, _ := operator.Ends()
 	if err := a.CheckFeasible(tasks.Circumstances{Owners: t.owners, Roster: roster, Signature: ends, Now: time.Now()}); err != nil {

@@ -25,6 +25,7 @@ type Aggregator struct {
 	addend  response.Addend       // mode aggregate, instead of laws and tallies
 	total   []float64             // its estimate, nil before it has come
 	added   int                   // owners in it
+	spares  []int                 // per slot: how many of those in its sum may be dishonest
 	seen    map[[16]byte][16]byte // of the slot: owner to report
 
 	members []wire.Member // with their votes

@@ -14,13 +14,14 @@ import (
 var ErrCrowd = errors.New("aggregator: there is no such secret sum in the open slot")
 
 // Assemble says how many owners may take part in the open slot of a task in mode
-// aggregate, 2 or more. Broadcast has its bytes from then on.
-func (a *Aggregator) Assemble(owners int) error {
+// aggregate, 2 or more, and for how many honest ones among those in the sum its noise
+// is sized, 1 to wire.AtLeastOf(owners). Broadcast has its bytes from then on.
+func (a *Aggregator) Assemble(owners, honest int) error {
 	if a.round == nil || a.task.Mode != wire.Aggregate || a.round.Crowd != nil {
 		return ErrCrowd
 	}
 	r := *a.round
-	r.Crowd = &wire.Crowd{Owners: owners, AtLeast: wire.AtLeastOf(owners)}
+	r.Crowd = &wire.Crowd{Owners: owners, AtLeast: wire.AtLeastOf(owners), Honest: honest}
 	if err := r.Check(a.task); err != nil {
 		return err
 	}
@@ -29,6 +30,7 @@ func (a *Aggregator) Assemble(owners int) error {
 		return err
 	}
 	a.round, a.addend = &r, addend
+	a.spares = append(a.spares, r.Crowd.AtLeast-honest)
 	return nil
 }
 

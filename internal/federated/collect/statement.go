@@ -4,6 +4,7 @@ package collect
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -43,16 +44,19 @@ func (a *Aggregator) privacyStatement(st Statement) model.Privacy {
 
 // aggregateStatement is the statement of mode aggregate.
 func (a *Aggregator) aggregateStatement(st Statement) model.Privacy {
-	eps := a.task.Epsilon
+	eps, spare := a.task.Epsilon, 0
+	if len(a.spares) > 0 {
+		spare = slices.Min(a.spares)
+	}
 	return model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
 		Epsilon: eps, Delta: wire.SumDelta,
 		Bill:      []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: a.addend.Name(), Epsilon: eps}},
 		Claim:     "localboost: G-LOCALBOOST-5",
-		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and half of them sufficed for its noise. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.%s", eps, wire.SumDelta, a.describeError()),
+		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and its noise is whole where no more than %d of the owners in a sum add none. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.%s", spare, eps, wire.SumDelta, a.describeError()),
 		Unprotected: []string{
 			"owners from a quorum of share holders who collude: they can open what an owner added",
-			"owners from more than a sixth of all owners who add no noise",
+			fmt.Sprintf("owners from more than %d of the owners in a sum, where these add no noise", spare),
 			"that somebody took part, under which name and in which round",
 			"the declared columns, bounds and levels",
 			"the model from dishonest owners: nothing but the range of shares bounds what one adds",

@@ -55,7 +55,7 @@ func TestAggregateThroughShares(t *testing.T) {
 	if b, err := agg.Broadcast(); b != nil || err != nil {
 		t.Fatal("a broadcast before anybody is there")
 	}
-	if err := agg.Assemble(owners); err != nil {
+	if err := agg.Assemble(owners, owners/2); err != nil {
 		t.Fatal(err)
 	}
 	broadcast, err := agg.Broadcast()

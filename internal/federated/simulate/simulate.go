@@ -149,7 +149,7 @@ func (c *crowd) answer(ctx context.Context, slot int, agg *collect.Aggregator) e
 		if len(ids) < 2 { // a sum of one is no secret: the slot stays empty
 			return nil
 		}
-		if err := agg.Assemble(len(ids)); err != nil {
+		if err := agg.Assemble(len(ids), (len(ids)+1)/2); err != nil { // a sixth may be dishonest
 			return err
 		}
 	}

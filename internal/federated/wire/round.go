@@ -30,12 +30,10 @@ type Round struct {
 type Crowd struct {
 	Owners  int `json:"owners"`   // who may take part
 	AtLeast int `json:"at_least"` // the fewest whose sum the holders open
+	// Honest is how many owners' shares of noise make all of it: of those in an
+	// opened sum, AtLeast - Honest may add none.
+	Honest int `json:"honest"`
 }
-
-// Survivors is how many owners' shares of noise make all of it: half of those who
-// may take part. Of the two thirds that are in an opened sum, a sixth of all may
-// thus be dishonest and add none.
-func (c *Crowd) Survivors() int { return (c.Owners + 1) / 2 }
 
 // AtLeastOf is the fewest owners whose sum may be opened, of so many.
 func AtLeastOf(owners int) int { return (2*owners + 2) / 3 }
@@ -131,7 +129,7 @@ func (r *Round) Addend(t *Task) (response.Addend, error) {
 	for a := range most {
 		dim += r.Cells(t, a) * t.Schema.Classes()
 	}
-	l, err := response.CellAddendFor(t.Epsilon, dim, most, r.Crowd.Owners, r.Crowd.Survivors()) // 5.1
+	l, err := response.CellAddendFor(t.Epsilon, dim, most, r.Crowd.Owners, r.Crowd.Honest) // 5.1
 	if err == nil && !(l.Delta() < SumDelta.Float()) {
 		err = &dp.ParamError{Op: "round", Param: "epsilon", Want: "must leave the noise of a secret sum whole", Got: t.Epsilon}
 	}
@@ -181,6 +179,8 @@ func (r *Round) Check(t *Task) error {
 		return fault("a crowd must be given in mode aggregate and in no other")
 	case r.Crowd != nil && (r.Crowd.Owners < 2 || r.Crowd.Owners > 1<<24 || r.Crowd.AtLeast < AtLeastOf(r.Crowd.Owners) || r.Crowd.AtLeast > r.Crowd.Owners):
 		return fault("a crowd must have 2 to 2^24 owners, two thirds of them in the sum")
+	case r.Crowd != nil && (r.Crowd.Honest < 1 || r.Crowd.Honest > r.Crowd.AtLeast):
+		return fault("of a crowd, 1 to %d must be honest (got %d)", r.Crowd.AtLeast, r.Crowd.Honest)
 	case len(r.Members) > r.Slot/2+r.Slot%2 || r.IsError() && len(r.Members) == 0:
 		return fault("members must number at most one per round (got %d)", len(r.Members))
 	}

@@ -51,6 +51,7 @@ type federation struct {
 	change    func(*aggregator.Params)        // of what its operator decides; nil: nothing
 	wrap      func(http.Handler) http.Handler // around what the aggregator serves; nil: nothing
 	mode      wire.Mode                       // that owners take part in
+	list      tasks.Roster                    // of the task in mode aggregate that was planned last
 	books     []string                        // of owners
 	began     time.Time
 	ahead     atomic.Int64 // how far the aggregator's clock has gone since
@@ -180,6 +181,9 @@ func (f *federation) announce(a *tasks.Announcement, roster ...tasks.Roster) wir
 	operator := f.identity(identity.Operator, "anna")
 	signed, err := a.Sign(operator)
 	must(f.t, err)
+	if len(roster) == 0 && a.Task.Mode == wire.Aggregate {
+		roster = append(roster, f.list)
+	}
 	r, err := f.client(operator).CreateTask(f.t.Context(), connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed), Roster: slices.Concat(roster...)}))
 	must(f.t, err)
 	return wire.Digest(r.Msg.GetTaskId())
@@ -197,7 +201,7 @@ func (f *federation) owners(n int, seed uint64) owner.Params {
 	must(f.t, err)
 	f.t.Cleanup(func() { b.Close() })
 	return owner.Params{
-		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Mode: f.mode, Log: f.log,
+		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Mode: f.mode, Honest: tasks.MaxRoster, Log: f.log,
 		Read: func(*schema.Schema) (*dataset.Table, error) { return census.Generate(seed, n), nil },
 	}
 }

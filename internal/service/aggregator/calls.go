@@ -183,11 +183,11 @@ func listed(ann *tasks.Announcement, keys []byte) (tasks.Roster, error) {
 		return nil, nil
 	}
 	roster, err := tasks.RosterOf(keys)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = ann.CheckRoster(roster)
+	}
+	if err != nil {
 		return nil, problem.New(problem.UnsafeTask, "%v", err)
-	case roster.Digest() != ann.Roster:
-		return nil, problem.New(problem.UnsafeTask, "the list of owners is another than the announcement names")
 	}
 	return roster, nil
 }

@@ -35,8 +35,6 @@ const (
 	pollShares = 250 * time.Millisecond
 	// rest is the time between two tries of a sum that failed.
 	rest = 2 * time.Second
-	// keep is how long helpers keep a sum beyond its last use, by clocks that differ.
-	keep = 24 * time.Hour
 )
 
 // sharesUntil is when a sealed slot takes no more shares; its sum must be opened
@@ -77,7 +75,7 @@ func (s *Server) gather(ctx context.Context, l *live, slot int) error {
 	switch {
 	case err == nil:
 		return s.advance(context.WithoutCancel(ctx), l, slot)
-	case errors.As(err, &few), errors.Is(context.Cause(ctx), errOver):
+	case errors.As(err, &few), errors.Is(err, secsum.ErrDeviation), errors.Is(context.Cause(ctx), errOver):
 		s.Log.Warn("a secret sum was not opened", "task", l.String(), "slot", slot, "error", err)
 		return s.giveUp(context.WithoutCancel(ctx), l, slot)
 	}
@@ -105,7 +103,7 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 	if err := l.tally(ctx, s.Store, slot); err != nil {
 		return nil, err
 	}
-	if err := l.join(len(roster)); err != nil {
+	if err := l.join(len(roster), l.ann.Leaned(len(roster), l.roster.Len())); err != nil {
 		return nil, err
 	}
 	broadcast, err := l.core.Broadcast()
@@ -116,7 +114,7 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 	if err != nil {
 		return nil, err
 	}
-	secret, err := tasks.SecretSum(l.ann, broadcast, roster, helpers, last.Add(keep))
+	secret, err := tasks.SecretSum(l.ann, broadcast, roster, helpers, last.Add(secretsum.Keep))
 	if err != nil {
 		return nil, err
 	}
@@ -135,11 +133,11 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 }
 
 // join assembles core's open slot, once.
-func (l *live) join(owners int) error {
+func (l *live) join(owners, honest int) error {
 	if b, err := l.core.Broadcast(); b != nil || err != nil {
 		return err
 	}
-	return l.core.Assemble(owners)
+	return l.core.Assemble(owners, honest)
 }
 
 // collect has the sum opened and stores it.
@@ -156,6 +154,14 @@ func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret
 		Clients: clients, Patience: patience,
 		Wait: func(ctx context.Context, progress func(context.Context) []int) error {
 			return s.awaitShares(ctx, l, parsed, progress, until)
+		},
+		Admission: &secretsum.Admission{Announcement: l.signed.Text, Signature: l.signed.Signature, List: l.roster},
+		Found: func(f secretsum.Fault) {
+			key := ""
+			if f.Participant >= 0 {
+				key = fmt.Sprintf("%x", parsed.Roster[f.Participant])
+			}
+			s.Log.Warn("somebody deviated from the protocol of a secret sum, and is left out", "task", l.String(), "slot", slot, "key", key, "who", f.String())
 		},
 		Keep: func(ctx context.Context, held [][]byte) ([][]byte, error) {
 			kept := x.Held
@@ -229,7 +235,7 @@ func (l *live) receiveSum(ctx context.Context, s *store.Store) error {
 	if err != nil {
 		return err
 	}
-	if err := l.join(asked.Crowd.Owners); err != nil {
+	if err := l.join(asked.Crowd.Owners, asked.Crowd.Honest); err != nil {
 		return err
 	}
 	total := make([]uint64, len(x.Total)/8)

@@ -53,6 +53,7 @@ func (f *federation) secretPlan(c *helpertest.Committee, helpers int, change fun
 	must(f.t, err)
 	return f.plan(func(a *tasks.Announcement) {
 		a.Task, a.Minimum = task, 2
+		f.enlist(a, 60, f.crowd(a, 60, 99).Book)
 		for h := range helpers {
 			a.Helpers = append(a.Helpers, tasks.Helper{Name: c.Name(h), Address: c.Address(h)})
 		}
@@ -60,6 +61,24 @@ func (f *federation) secretPlan(c *helpertest.Committee, helpers int, change fun
 			change(a)
 		}
 	})
+}
+
+// enlist makes the owners of some books the task's list, all of whom but one must be
+// honest.
+func (f *federation) enlist(ann *tasks.Announcement, owners int, books ...*spending.Book) {
+	f.t.Helper()
+	var text []byte
+	for _, b := range books {
+		keys, err := b.Keys(f.t.Context(), owners)
+		must(f.t, err)
+		for i := range owners {
+			text = append(text, keys.Name(i)+"\n"...)
+		}
+	}
+	var err error
+	f.list, err = tasks.ParseRoster(text)
+	must(f.t, err)
+	ann.Roster, ann.Honest = f.list.Digest(), f.list.Len()-1
 }
 
 // crowd is owners of whom every slot of the task has some: keys are random, and with
@@ -115,7 +134,7 @@ func (f *federation) secretly(ann *tasks.Announcement, owners int, books ...*spe
 		}
 		total, in, err := helpertest.Play(secret, shares)
 		must(t, err)
-		must(t, c.Assemble(len(secret.Roster)))
+		must(t, c.Assemble(len(secret.Roster), ann.Leaned(len(secret.Roster), f.list.Len())))
 		must(t, c.ReceiveSum(total, len(in)))
 		must(t, c.Close())
 	}
@@ -140,9 +159,10 @@ func TestSecretSumsOverTheNetwork(t *testing.T) {
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
 	ann := f.secretPlan(c, 3, wholly)
-	id := f.announce(ann)
 	const people = 60
 	owners := f.crowd(ann, people, 1)
+	f.enlist(ann, people, owners.Book)
+	id := f.announce(ann)
 	source := func(part int) rng.Source { return replay.Seeded(5, fmt.Sprint(part)) }
 	owners.Source = source
 	var clock sync.WaitGroup
@@ -157,7 +177,7 @@ func TestSecretSumsOverTheNetwork(t *testing.T) {
 	if !bytes.Equal(file, f.secretly(ann, people, owners.Book)) {
 		t.Error("the model's bytes are not those of the same shares in one process")
 	}
-	if !bytes.Equal(file, simulated(t, ann, owners, source)) {
+	if !bytes.Equal(file, f.simulated(ann, owners, source)) {
 		t.Error("the model's bytes are not those of a simulation with the same randomness")
 	}
 	if told, want := f.toldOwners(), ownersOf(t, ann, owners, people); !slices.Equal(told, want) {
@@ -212,7 +232,8 @@ func ownersOf(t *testing.T, ann *tasks.Announcement, p owner.Params, people int)
 }
 
 // simulated plays the task in one process, in clear.
-func simulated(t *testing.T, ann *tasks.Announcement, p owner.Params, source func(int) rng.Source) []byte {
+func (f *federation) simulated(ann *tasks.Announcement, p owner.Params, source func(int) rng.Source) []byte {
+	t := f.t
 	t.Helper()
 	keys, err := p.Book.Keys(t.Context(), p.Owners)
 	must(t, err)
@@ -231,7 +252,7 @@ func simulated(t *testing.T, ann *tasks.Announcement, p owner.Params, source fun
 				in = append(in, i)
 			}
 		}
-		must(t, agg.Assemble(len(in)))
+		must(t, agg.Assemble(len(in), ann.Leaned(len(in), f.list.Len())))
 		text, err := agg.Broadcast()
 		must(t, err)
 		round, err := terms.Read(text)
@@ -267,9 +288,10 @@ func TestSecretProcessesDie(t *testing.T) {
 	f.serve()
 	front := newFront(t, f, nettest.Faults{})
 	ann := f.secretPlan(c, 3, wholly)
-	id := f.announce(ann)
 	const people = 80
 	owners := f.crowd(ann, people, 1)
+	f.enlist(ann, people, owners.Book)
+	id := f.announce(ann)
 	owners.Server = front.url
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -326,9 +348,10 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 			c := helpertest.New(t, f.log, f.authority, 3)
 			f.serve()
 			ann := f.secretPlan(c, 3, wholly)
-			id := f.announce(ann)
 			const people = 60
 			here, away := f.owners(people, 1), f.owners(people, 2)
+			f.enlist(ann, people, here.Book, away.Book)
+			id := f.announce(ann)
 			// Who is away says that it takes part, as an owner whose machine dies then.
 			client := f.client(f.identity(identity.Owner, "away"))
 			placing, err := ann.Task.Placing()
@@ -422,9 +445,10 @@ func TestHelpersGoneForGood(t *testing.T) {
 				c.Kill(h)
 			}
 			ann := f.secretPlan(c, 3, wholly)
-			id := f.announce(ann)
 			const people = 40
 			owners := f.crowd(ann, people, 1)
+			f.enlist(ann, people, owners.Book)
+			id := f.announce(ann)
 			var clock sync.WaitGroup
 			client := f.client(f.identity(identity.Reader, "r"))
 			clock.Go(func() {
@@ -475,9 +499,10 @@ func TestSecretSumsOverABadNetwork(t *testing.T) {
 			a.Helpers[h].Address = "https://" + n.Address()
 		}
 	})
-	id := f.announce(ann)
 	const people = 60
 	owners := f.crowd(ann, people, 1)
+	f.enlist(ann, people, owners.Book)
+	id := f.announce(ann)
 	owners.Server = newFront(t, f, faults).url
 	var clock sync.WaitGroup
 	defer clock.Wait()
@@ -525,8 +550,9 @@ func TestSecretReplicasAgree(t *testing.T) {
 			const people = 40
 			ann := one.secretPlan(c, 3, wholly)
 			two.mode = one.mode
-			id := one.announce(ann)
 			left, right := one.crowd(ann, people, 1), two.crowd(ann, people, 2)
+			one.enlist(ann, people, left.Book, right.Book)
+			id := one.announce(ann)
 			var wg sync.WaitGroup
 			wg.Go(func() { closeWhenFull(t, ann, people, []*federation{one, two}, left.Book, right.Book) })
 			for i, half := range []owner.Params{left, right} {
@@ -562,9 +588,10 @@ func TestBrokeOwnersDoNotTakePart(t *testing.T) {
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
 	ann := f.secretPlan(c, 3, wholly)
-	id := f.announce(ann)
 	const people, broke = 200, 20
 	owners := f.crowd(ann, people, 1)
+	f.enlist(ann, people, owners.Book)
+	id := f.announce(ann)
 	keys, err := owners.Book.Keys(t.Context(), people)
 	must(t, err)
 	placing, err := ann.Task.Placing()
@@ -625,8 +652,9 @@ func TestNumbersAreNotTaken(t *testing.T) {
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
 	ann := f.secretPlan(c, 3, wholly)
+	owners := f.crowd(ann, 60, 1)
+	f.enlist(ann, 60, owners.Book)
 	id := f.announce(ann)
-	owners := f.owners(60, 1)
 	keys, err := owners.Book.Keys(t.Context(), 60)
 	must(t, err)
 	placing, err := ann.Task.Placing()

@@ -25,7 +25,7 @@ func first(ann *tasks.Announcement) ([]byte, error) {
 	if ann.Task.Mode == wire.Local {
 		return c.Broadcast()
 	}
-	if err := c.Assemble(ann.Minimum); err != nil {
+	if err := c.Assemble(ann.Minimum, 1); err != nil {
 		return nil, problem.New(problem.UnsafeTask, "%v", err)
 	}
 	return []byte{}, nil

@@ -47,7 +47,10 @@ type Params struct {
 	// Mode is that of the tasks that are answered: what an owner is promised differs;
 	// "" for local.
 	Mode wire.Mode
-	Log  *slog.Logger
+	// Honest is, in mode aggregate, how many owners on a task's list are counted on to
+	// be honest at least: a task that needs more of them is not answered.
+	Honest int
+	Log    *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 	// Source makes the randomness of one part of the owners, as local/simulate's
@@ -92,7 +95,8 @@ type run struct {
 	recs    *core.Records
 	rows    int
 	keys    spending.Keys
-	slots   [][]int32 // the numbers of each slot's owners
+	roster  tasks.Roster // who may report; nil: whoever has a key
+	slots   [][]int32    // the numbers of each slot's owners
 
 	mu   sync.Mutex
 	sum  Summary
@@ -194,14 +198,13 @@ func (r *run) enrol(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	roster, err := r.list(ctx)
-	if err != nil {
+	if r.roster, err = r.list(ctx); err != nil {
 		return err
 	}
 	r.slots = make([][]int32, r.terms.Task().Slots())
 	r.rows, r.sum.Owners = tab.Rows, r.Owners
 	for i := range r.Owners {
-		if roster != nil && !roster.Has(r.keys.Public(i)) {
+		if r.roster != nil && !r.roster.Has(r.keys.Public(i)) {
 			r.sum.Strange++
 			continue
 		}
@@ -235,8 +238,11 @@ func (r *run) list(ctx context.Context) (tasks.Roster, error) {
 		return nil, err
 	}
 	roster, err := tasks.RosterOf(keys)
-	if err == nil && roster.Digest() != r.ann.Roster {
-		err = errors.New("owner: the aggregator sent another list of owners than the operator has signed")
+	if err == nil {
+		err = r.ann.CheckRoster(roster)
+	}
+	if err == nil && r.ann.Task.Mode == wire.Aggregate && !(r.Honest >= r.ann.Honest) {
+		err = &dp.ParamError{Op: "owner", Param: "honest", Want: fmt.Sprintf("must be at least %d: this task counts on so many of the %d owners on its list to be honest", r.ann.Honest, roster.Len()), Got: r.Honest, Hint: "how many you count on is yours to say; too few honest ones leave your numbers bare"}
 	}
 	return roster, err
 }

@@ -124,10 +124,24 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 		err = fmt.Errorf("sum: its collector is %s, want an aggregator", secret.Collector)
 	}
 	if err == nil {
-		err = r.ann.CheckSum(secret, now.GetBroadcast())
+		err = r.ann.CheckSum(secret, now.GetBroadcast(), r.roster, r.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("owner: nobody gives shares to this sum: %w", err)
+	}
+	clients := make([]*secretsum.Client, len(secret.Helpers))
+	for h, helper := range secret.Helpers {
+		if helper.Memory != (secretsum.Memory{}) {
+			clients[h] = secretsum.Dial(r.Self, helper.Name, r.ann.Helpers[h].Address, r.Log)
+			defer clients[h].Close()
+		}
+	}
+	switch there, err := r.awaitHelpers(ctx, slot, id, clients); {
+	case err != nil:
+		return err
+	case !there: // nobody has paid
+		r.settle(0, len(r.slots[slot]))
+		return nil
 	}
 	given, places, err := r.split(ctx, round, r.slots[slot], secret, id)
 	if err != nil {
@@ -139,7 +153,68 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 			return err
 		}
 	}
-	return r.deliver(ctx, slot, secret, id, shares)
+	return r.deliver(ctx, slot, id, clients, shares)
+}
+
+// awaitHelpers waits until as many helpers as open the sum take shares of it, for what
+// fewer hold is paid for and never opened; it returns false where the slot passes
+// before.
+func (r *run) awaitHelpers(ctx context.Context, slot int, id secretsum.ID, clients []*secretsum.Client) (there bool, err error) {
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	missing := len(clients) - len(clients)/3
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for _, c := range clients {
+		if c == nil {
+			continue
+		}
+		wait.Go(func() {
+			if err := c.Takes(asking, id); err != nil {
+				if asking.Err() == nil {
+					r.Log.Warn("a helper does not take shares", "helper", c.Name(), "error", err)
+				}
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if missing--; missing == 0 {
+				stop()
+			}
+		})
+	}
+	failed := r.untilGone(asking, slot, stop)
+	wait.Wait()
+	stop()
+	if err := failed(); err != nil {
+		return false, err
+	}
+	return missing <= 0, ctx.Err()
+}
+
+// untilGone calls stop when the slot has passed, or when that cannot be asked any
+// more; what it returns waits for it to end, which the end of ctx brings about, and
+// says why it could not be asked.
+func (r *run) untilGone(ctx context.Context, slot int, stop func()) (failed func() error) {
+	var err error
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for ctx.Err() == nil {
+			now, fault := r.round(ctx, len(r.slots)) // of no slot: what is open is large, and known
+			if fault != nil || gone(now, slot) {
+				if ctx.Err() == nil {
+					err = fault
+				}
+				stop()
+				return
+			}
+			_ = problem.Pause(ctx, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)) // the loop sees why
+		}
+	})
+	return func() error {
+		watching.Wait()
+		return err
+	}
 }
 
 // split draws what the owners in a sum's roster add to it, splits it and writes
@@ -265,35 +340,14 @@ func sealed(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]secrets
 
 // deliver sends shares to the helpers that take part, and gives up on those that
 // do not answer when the slot has passed.
-func (r *run) deliver(ctx context.Context, slot int, secret *secretsum.Sum, id secretsum.ID, shares [][]secretsum.Share) error {
-	clients := make([]*secretsum.Client, len(secret.Helpers))
-	for h, helper := range secret.Helpers {
-		if helper.Memory != (secretsum.Memory{}) {
-			clients[h] = secretsum.Dial(r.Self, helper.Name, r.ann.Helpers[h].Address, r.Log)
-			defer clients[h].Close()
-		}
-	}
+func (r *run) deliver(ctx context.Context, slot int, id secretsum.ID, clients []*secretsum.Client, shares [][]secretsum.Share) error {
 	sending, stop := context.WithCancel(ctx)
 	defer stop()
-	var failed error
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		for sending.Err() == nil {
-			now, err := r.round(sending, len(r.slots)) // of no slot: what is open is large, and known
-			if err != nil || gone(now, slot) {
-				if sending.Err() == nil {
-					failed = err
-				}
-				stop()
-				return
-			}
-			_ = problem.Pause(sending, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)) // the loop sees why
-		}
-	})
+	failed := r.untilGone(sending, slot, stop)
 	began := time.Now()
 	d := secretsum.Deliver(sending, id, clients, shares)
 	stop()
-	watching.Wait()
+	err := failed()
 	quorum := len(clients) - len(clients)/3
 	accepted := 0
 	for _, n := range d.Kept {
@@ -308,7 +362,7 @@ func (r *run) deliver(ctx context.Context, slot int, secret *secretsum.Sum, id s
 	for _, err := range d.Refused {
 		r.Log.Warn("a helper has not taken shares", "error", err)
 	}
-	return errors.Join(failed, ctx.Err())
+	return errors.Join(err, ctx.Err())
 }
 
 // settle notes what became of some owners.

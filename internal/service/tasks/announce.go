@@ -33,8 +33,14 @@ type Announcement struct {
 	Ends time.Time
 	// Helpers hold the shares of a task in mode aggregate, in order; of no other.
 	Helpers []Helper
-	// Roster names the owners who may report; zero: whoever has a key.
+	// Roster names the owners who may report; zero: whoever has a key, which no task
+	// in mode aggregate allows.
 	Roster RosterDigest
+	// Honest is how many of the owners on the roster must be honest for the noise of
+	// every sum to be whole, in mode aggregate; 0 in any other. The others may all be
+	// in one sum: what its noise leans on is the fewest owners whose sum is opened,
+	// less these (Leaned).
+	Honest int
 }
 
 // The bounds of a timetable.
@@ -65,8 +71,16 @@ func (a *Announcement) Check() error {
 		if err := checkHelpers(a.Helpers); err != nil {
 			return err
 		}
+		if !a.Roster.Named() {
+			return fault("roster", "must be given in mode aggregate: with keys of its own an aggregator could be all owners of a sum but one", nil)
+		}
+		if a.Honest < 1 {
+			return fault("honest", "must be at least 1 in mode aggregate: how many of the owners on the roster must be honest", a.Honest)
+		}
 	} else if len(a.Helpers) > 0 {
 		return fault("helpers", "must not be given outside mode aggregate", len(a.Helpers))
+	} else if a.Honest != 0 {
+		return fault("honest", "must not be given outside mode aggregate", a.Honest)
 	}
 	return a.Task.Check()
 }
@@ -80,6 +94,7 @@ type body struct {
 	Quiet    int64           `json:"quiet_ms"`
 	Ends     int64           `json:"ends_unix"`
 	Roster   *RosterDigest   `json:"roster,omitempty"`
+	Honest   int             `json:"honest,omitempty"`
 	Helpers  []Helper        `json:"helpers,omitempty"`
 	Task     json.RawMessage `json:"task"` // package wire's own text, without its line break
 }
@@ -105,7 +120,7 @@ func (a *Announcement) Text() ([]byte, error) {
 	if a.Roster.Named() {
 		roster = &a.Roster
 	}
-	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster, a.Helpers, bytes.TrimSuffix(task, []byte("\n"))})
+	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster, a.Honest, a.Helpers, bytes.TrimSuffix(task, []byte("\n"))})
 	return b.Bytes(), err
 }
 
@@ -132,7 +147,7 @@ func Parse(text []byte) (*Announcement, error) {
 		return nil, err
 	}
 	a := &Announcement{
-		Task: task, Minimum: b.Minimum, Slot: time.Duration(b.Slot) * time.Millisecond, Quiet: time.Duration(b.Quiet) * time.Millisecond, Ends: time.Unix(b.Ends, 0), Helpers: b.Helpers,
+		Task: task, Minimum: b.Minimum, Slot: time.Duration(b.Slot) * time.Millisecond, Quiet: time.Duration(b.Quiet) * time.Millisecond, Ends: time.Unix(b.Ends, 0), Helpers: b.Helpers, Honest: b.Honest,
 	}
 	if b.Roster != nil {
 		a.Roster = *b.Roster

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
@@ -34,9 +35,39 @@ func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helper
 	}, nil
 }
 
-// CheckSum refuses a sum that is not the one a broadcast asks for: an owner gives
-// no share to it.
-func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte) error {
+// CheckRoster refuses a list of owners that is not the announcement's, or with which
+// no sum of the task could be what it promises.
+func (a *Announcement) CheckRoster(r Roster) error {
+	fault := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "announcement", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case r.Digest() != a.Roster:
+		return fmt.Errorf("announcement: the list of owners is another than the operator has signed")
+	case a.Task.Mode != wire.Aggregate:
+		return nil
+	case a.Honest > r.Len() || a.Leaned(a.Minimum, r.Len()) < 1:
+		least := r.Len() - wire.AtLeastOf(a.Minimum) + 1
+		return fault("honest", fmt.Sprintf("must be %d to %d of the %d owners on the roster: the fewest whose sum is opened, %d, must not all be dishonest", least, r.Len(), r.Len(), wire.AtLeastOf(a.Minimum)), a.Honest)
+	}
+	return nil
+}
+
+// Leaned is how many owners' shares of noise make the noise of a sum whole that so
+// many owners of a list of that length may take part in: whichever of the list the
+// aggregator lets in, so many of those in the opened sum are honest.
+func (a *Announcement) Leaned(owners, listed int) int {
+	return wire.AtLeastOf(owners) - (listed - a.Honest)
+}
+
+// CheckSum refuses a sum that is not the one a broadcast asks for, and that is not of
+// owners on the list alone: an owner gives no share to it. The list must have passed
+// CheckRoster.
+func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster, now time.Time) error {
+	round, err := wire.ParseRound(a.Task, broadcast)
+	if err != nil {
+		return err
+	}
 	want, err := SecretSum(a, broadcast, s.Roster, s.Helpers, s.Ends)
 	if err != nil {
 		return err
@@ -49,11 +80,22 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte) error {
 	for i, h := range a.Helpers {
 		announced[i] = h.Name
 	}
+	for i, k := range s.Roster {
+		if !list.Has(k) {
+			return fmt.Errorf("sum: participant %d is not on the task's list of owners", i)
+		}
+	}
 	switch {
 	case len(s.Roster) < a.Minimum:
 		return fmt.Errorf("sum: its roster must have at least the announced %d owners (got %d)", a.Minimum, len(s.Roster))
 	case !slices.Equal(names, announced):
 		return fmt.Errorf("sum: its helpers must be the announced ones")
+	case secretsum.Present(s.Helpers) < len(s.Helpers)-len(s.Helpers)/3:
+		return fmt.Errorf("sum: too few of its helpers are there to open it: %d of %d", secretsum.Present(s.Helpers), len(s.Helpers))
+	case round.Crowd.Honest != a.Leaned(len(s.Roster), list.Len()):
+		return fmt.Errorf("sum: its noise must be sized for %d honest owners (got %d)", a.Leaned(len(s.Roster), list.Len()), round.Crowd.Honest)
+	case s.Ends.After(secretsum.Latest(now, a.Slot)):
+		return fmt.Errorf("sum: it must end by %s (got %s)", secretsum.Latest(now, a.Slot).UTC().Format(time.RFC3339), s.Ends.UTC().Format(time.RFC3339))
 	case s.Round != want.Round, s.Topic != want.Topic, s.Length != want.Length, s.Range != want.Range, s.AtLeast != want.AtLeast:
 		return fmt.Errorf("sum: it must be the one that the broadcast asks for")
 	}

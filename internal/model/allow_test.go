@@ -175,6 +175,7 @@ func full() []*Model {
 	votes, logistic := voted(), fitted()
 	p := &votes.Privacy
 	p.Seeded, p.Overrides = true, []string{"the owner's maximum epsilon"}
+	p.PartColumn = "ward"
 	p.Delta, p.Bill[0].Rho = 1, 1
 	s := votes.Schema
 	s.MaxEpsilon, s.MaxDelta = 100_000_000, 1_000

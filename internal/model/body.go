@@ -40,6 +40,7 @@ type privacyBody struct {
 	Delta       json.Number `json:"delta,omitempty"` // for people; delta_femto is exact
 	DeltaFemto  dp.Delta    `json:"delta_femto,omitempty"`
 	Statement   string      `json:"statement"`
+	PartColumn  string      `json:"part_column,omitempty"`
 	Unprotected []string    `json:"unprotected"`
 	Claim       string      `json:"claim"`
 	Counted     bool        `json:"counted"`
@@ -84,7 +85,7 @@ func toBody(m *Model) (*body, error) {
 		Privacy: privacyBody{
 			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit,
 			Epsilon: p.Epsilon.Float(), EpsilonNano: p.Epsilon, Delta: deltaText(p.Delta), DeltaFemto: p.Delta,
-			Statement: p.Statement, Unprotected: p.Unprotected, Claim: p.Claim,
+			Statement: p.Statement, PartColumn: p.PartColumn, Unprotected: p.Unprotected, Claim: p.Claim,
 			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
 			Bill: p.Bill,
 		},
@@ -132,7 +133,7 @@ func (b *body) model() (*Model, error) {
 		Schema:  new(schema.Schema),
 		Privacy: Privacy{
 			Scope: p.Scope, Relation: p.Relation, Unit: p.Unit, Epsilon: p.EpsilonNano, Delta: p.DeltaFemto,
-			Bill: p.Bill, Claim: p.Claim, Statement: p.Statement, Unprotected: p.Unprotected,
+			Bill: p.Bill, Claim: p.Claim, Statement: p.Statement, PartColumn: p.PartColumn, Unprotected: p.Unprotected,
 			Counted: p.Counted, Seeded: p.Seeded, NotPrivate: p.NotPrivate, Overrides: p.Overrides,
 		},
 	}

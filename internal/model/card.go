@@ -106,6 +106,9 @@ func (p *Privacy) protects() string {
 	case dp.Party:
 		return "everything that each party holds, all of its rows at once"
 	}
+	if p.PartColumn != "" {
+		return fmt.Sprintf("every feature but %q, and the label, of each row of the part", p.PartColumn)
+	}
 	return "every feature and the label of each row"
 }
 

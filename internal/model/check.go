@@ -278,7 +278,7 @@ func (p *Privacy) check() error {
 	if p.Unit == "" || p.Statement == "" {
 		return fmt.Errorf("model: privacy: unit and statement must be given")
 	}
-	texts := slices.Concat([]string{p.Unit, p.Statement, p.Claim}, p.Unprotected, p.Overrides)
+	texts := slices.Concat([]string{p.Unit, p.Statement, p.Claim, p.PartColumn}, p.Unprotected, p.Overrides)
 	for _, e := range p.Bill {
 		texts = append(texts, e.Release, e.Mechanism)
 	}

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -83,4 +85,12 @@ func RowsOf(tab *dataset.Table, part string) *dataset.Table {
 	out := tab.Subset(rows)
 	out.Forget()
 	return out
+}
+
+// describePart says in a model's statement that the training read one part of the
+// rows, which tells everybody the part's column of each.
+func describePart(p *model.Privacy, column, part string) {
+	p.PartColumn = column
+	p.Statement = strings.Replace(p.Statement, dp.WholeRow.Words(), fmt.Sprintf("the whole row (every feature but %q, and the label)", column), 1)
+	p.Unprotected = append(p.Unprotected, fmt.Sprintf("which rows the training read: those of part %q of the public column %q", part, column))
 }

@@ -145,7 +145,7 @@ func (t *Training) fit(ctx context.Context, acct learn.Account) (*model.Model, e
 		return nil, err
 	}
 	if t.Part != "" {
-		m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("which rows the training read: those of part %q of the public column %q", t.Part, t.Schema.Parts))
+		describePart(&m.Privacy, t.Schema.Parts, t.Part)
 	}
 	if t.excess != "" {
 		m.Privacy.Overrides = append(m.Privacy.Overrides, t.excess)

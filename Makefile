@@ -29,9 +29,10 @@ build: ## build the commands into out/
 	$(GO) build -trimpath -o $(OUT)/discreet-lab ./lab/cmd/discreet-lab
 
 .PHONY: check
-check: lint ## gofmt, vet, staticcheck and the house rules
+check: lint ## gofmt, vet, staticcheck, the house rules and limits
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	DISCREET_TOOLS=1 $(GO) test -count=1 -timeout $(HANGS) -run '^TestTools$$' ./internal/lint
 
 # -count=1: the test cache does not notice every edit to what a rule inspects.
 .PHONY: lint

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// limits are what the tree may have of each thing that is counted: today's numbers,
+// to be lowered as the work goes on, and the aims. A share is in per cent of what it
+// is a share of, rounded up.
+var limits = []struct {
+	what       string
+	limit, aim int
+	count      func(*Module) (n int, which []string)
+}{
+	{"exported identifiers of importable packages", 150, 150, countExported},
+	{"entries at the top", 23, 14, countTopEntries},
+	{"lines of cmd/discreet", 6000, 5000, countCommandLines},
+	{"pairs of packages with the same name", 1, 0, countNamesakes},
+	{"% of unexported functions named by one word", 41, 35, shareOfOneWord("")},
+	{"% of unexported functions named by one word in learn/additive", 78, 20, shareOfOneWord("learn/additive")},
+	{"lines over the width", 3900, 0, countWideLines},
+}
+
+// checkLimits holds the tree to its limits.
+func checkLimits(m *Module) (bad []string) {
+	for _, l := range limits {
+		n, which := l.count(m)
+		if n > l.limit {
+			bad = append(bad, fmt.Sprintf("%d %s, at most %d may be there:\n\t%s", n, l.what, l.limit, strings.Join(which, "\n\t")))
+		}
+	}
+	return bad
+}
+
+// importable reports whether other modules can import a package.
+func importable(p *Package) bool {
+	return p.Files[0].AST.Name.Name != "main" && !slices.Contains(strings.Split(p.Dir, "/"), "internal")
+}
+
+// countExported counts what a reader of the library's documentation meets: exported
+// constants, variables, types and functions, and the exported methods and fields of
+// exported types.
+func countExported(m *Module) (n int, which []string) {
+	for _, p := range m.production() {
+		if !importable(p) {
+			continue
+		}
+		note := func(name string) {
+			n++
+			which = append(which, p.Name+": "+name)
+		}
+		for _, f := range p.Files {
+			if f.Test {
+				continue
+			}
+			for _, d := range f.AST.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					on := receiver(d)
+					if d.Name.IsExported() && (on == "" || token.IsExported(on)) {
+						note(strings.TrimPrefix(on+"."+d.Name.Name, "."))
+					}
+				case *ast.GenDecl:
+					for _, s := range d.Specs {
+						exportedOf(s, note)
+					}
+				}
+			}
+		}
+	}
+	return n, which
+}
+
+// receiver is the name of the type that a method is of, "" for a function.
+func receiver(d *ast.FuncDecl) string {
+	if d.Recv == nil {
+		return ""
+	}
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return "?"
+		}
+	}
+}
+
+func exportedOf(s ast.Spec, note func(string)) {
+	switch s := s.(type) {
+	case *ast.ValueSpec:
+		for _, name := range s.Names {
+			if name.IsExported() {
+				note(name.Name)
+			}
+		}
+	case *ast.TypeSpec:
+		if !s.Name.IsExported() {
+			return
+		}
+		note(s.Name.Name)
+		var fields *ast.FieldList
+		switch t := s.Type.(type) {
+		case *ast.StructType:
+			fields = t.Fields
+		case *ast.InterfaceType:
+			fields = t.Methods
+		default:
+			return
+		}
+		for _, f := range fields.List {
+			for _, name := range f.Names {
+				if name.IsExported() {
+					note(s.Name.Name + "." + name.Name)
+				}
+			}
+		}
+	}
+}
+
+// countTopEntries counts what a visitor sees first: files and folders of the root,
+// but for hidden ones and what is generated.
+func countTopEntries(m *Module) (n int, which []string) {
+	entries, err := fs.ReadDir(m.FS, ".")
+	if err != nil {
+		return 1 << 30, []string{err.Error()}
+	}
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, ".") && name != "out" {
+			which = append(which, name)
+		}
+	}
+	return len(which), which
+}
+
+func countCommandLines(m *Module) (n int, which []string) {
+	for _, p := range m.Packages {
+		if p.Dir != "cmd/discreet" {
+			continue
+		}
+		for _, f := range p.Files {
+			if !f.Test {
+				lines := bytes.Count(f.Src, []byte("\n"))
+				n += lines
+				which = append(which, fmt.Sprintf("%s: %d", f.Name, lines))
+			}
+		}
+	}
+	return n, which
+}
+
+// countNamesakes counts pairs of packages that a reader cannot tell apart by name.
+func countNamesakes(m *Module) (n int, which []string) {
+	seen := map[string][]string{}
+	for _, p := range m.production() {
+		name := path.Base(p.Dir)
+		for _, f := range p.Files {
+			if !f.Test {
+				name = f.AST.Name.Name
+			}
+		}
+		if name == "main" {
+			continue
+		}
+		for _, other := range seen[name] {
+			n++
+			which = append(which, other+" and "+p.Dir)
+		}
+		seen[name] = append(seen[name], p.Dir)
+	}
+	return n, which
+}
+
+// shareOfOneWord returns a count of how many in a hundred unexported functions and
+// methods of a package ("": of all) have a name of one word, so that it cannot be
+// searched for: run, add. A word begins at a capital, or after the first in a row of
+// them: newHTTPServer has three. main and init have no choice, generated code has no
+// reader; methods count like functions, for unexported ones implement nothing but
+// interfaces of our own.
+func shareOfOneWord(of string) func(*Module) (int, []string) {
+	return func(m *Module) (n int, which []string) {
+		all := 0
+		for _, p := range m.production() {
+			if of != "" && p.Name != of {
+				continue
+			}
+			for _, f := range p.Files {
+				if f.Test || ast.IsGenerated(f.AST) {
+					continue
+				}
+				for _, d := range f.AST.Decls {
+					fn, ok := d.(*ast.FuncDecl)
+					if !ok || fn.Name.IsExported() || fn.Name.Name == "main" || fn.Name.Name == "init" || fn.Name.Name == "_" {
+						continue
+					}
+					all++
+					if words(fn.Name.Name) == 1 {
+						n++
+						which = append(which, m.at(fn.Pos(), "%s", fn.Name.Name))
+					}
+				}
+			}
+		}
+		if all == 0 {
+			return 0, nil
+		}
+		return (100*n + all - 1) / all, which
+	}
+}
+
+// words counts the words of a name.
+func words(name string) (n int) {
+	runes := []rune(name)
+	for i, r := range runes {
+		begins := i == 0 || unicode.IsUpper(r) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		if begins {
+			n++
+		}
+	}
+	return n
+}
+
+// Widths are in characters, a tab being one.
+const (
+	commentWidth = 100
+	codeWidth    = 120
+)
+
+// countWideLines counts lines of more than commentWidth characters in Markdown and
+// in comments that stand alone, and of more than codeWidth in code. Generated code
+// and data of tests are not looked at, nor what Markdown cannot break: tables,
+// blocks of code, and lines with an address.
+func countWideLines(m *Module) (n int, which []string) {
+	note := func(name string, line, width int) {
+		n++
+		which = append(which, fmt.Sprintf("%s:%d: %d characters", name, line, width))
+	}
+	for _, p := range m.Packages {
+		for _, f := range p.Files {
+			if !ast.IsGenerated(f.AST) {
+				wideLines(m, f, note)
+			}
+		}
+	}
+	err := fs.WalkDir(m.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if base := path.Base(name); d.IsDir() && (base == "testdata" || base == "out" || len(base) > 1 && base[0] == '.') {
+			return fs.SkipDir
+		}
+		if d.IsDir() || path.Ext(name) != ".md" {
+			return nil
+		}
+		text, err := fs.ReadFile(m.FS, name)
+		if err != nil {
+			return err
+		}
+		wideMarkdown(name, text, note)
+		return nil
+	})
+	if err != nil {
+		return 1 << 30, []string{err.Error()}
+	}
+	return n, which
+}
+
+func wideLines(m *Module, f *File, note func(name string, line, width int)) {
+	alone := map[int]bool{} // lines on which nothing but a comment stands
+	for _, g := range f.AST.Comments {
+		for _, c := range g.List {
+			first, last := m.Fset.Position(c.Pos()), m.Fset.Position(c.End())
+			before := f.Src[first.Offset-(first.Column-1) : first.Offset]
+			for line := first.Line; line <= last.Line; line++ {
+				alone[line] = line > first.Line || len(bytes.TrimSpace(before)) == 0
+			}
+		}
+	}
+	line := 0
+	for text := range bytes.Lines(f.Src) {
+		line++
+		most := codeWidth
+		if alone[line] {
+			most = commentWidth
+		}
+		if width := utf8.RuneCount(bytes.TrimRight(text, "\r\n")); width > most {
+			note(f.Name, line, width)
+		}
+	}
+}
+
+func wideMarkdown(name string, text []byte, note func(name string, line, width int)) {
+	line, code := 0, false
+	for raw := range bytes.Lines(text) {
+		line++
+		l := bytes.TrimRight(raw, "\r\n")
+		trimmed := bytes.TrimSpace(l)
+		if bytes.HasPrefix(trimmed, []byte("```")) {
+			code = !code
+		}
+		if code || bytes.HasPrefix(trimmed, []byte("|")) || bytes.Contains(l, []byte("://")) {
+			continue
+		}
+		if width := utf8.RuneCount(l); width > commentWidth {
+			note(name, line, width)
+		}
+	}
+}

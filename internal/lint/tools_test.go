@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestTools holds the repository to what only the go command and its tools can
+// count.
+func TestTools(t *testing.T) {
+	if os.Getenv("DISCREET_TOOLS") == "" {
+		t.Skip("takes a minute of processor time: make check")
+	}
+	t.Run("tidy", func(t *testing.T) {
+		var diff strings.Builder
+		err := goTool(root, nil, func(r io.Reader) error {
+			_, err := io.Copy(&diff, r)
+			return err
+		}, "mod", "tidy", "-diff")
+		if diff.Len() > 0 {
+			t.Errorf("go.mod or go.sum is not tidy; run go mod tidy:\n%s", &diff)
+		} else if err != nil {
+			t.Skipf("not checked: %v", err) // it wants sums of modules that no build needs, from the network
+		}
+	})
+	t.Run("dead code", func(t *testing.T) {
+		which, err := findDead(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d functions that nothing but tests reaches: %s", len(which), byPackage(which))
+		if len(which) > maxDead {
+			t.Errorf("at most %d may be there:\n%s", maxDead, strings.Join(which, "\n"))
+		}
+	})
+	t.Run("fused", func(t *testing.T) {
+		which, err := findFused(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d fused multiplications on arm64: %s", len(which), byPackage(which))
+		if len(which) > maxFused {
+			t.Errorf("at most %d may be there; write float64(a*b)+c:\n%s", maxFused, strings.Join(which, "\n"))
+		}
+	})
+}

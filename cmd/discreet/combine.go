@@ -3,28 +3,21 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
-	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/combine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // combination is the flags that say how to combine, of combine and party plan.
@@ -93,24 +86,21 @@ func (f *combination) price(s *schema.Schema, rows int) (*multiparty.Plan, error
 	return pl, err
 }
 
-// combine is the flags of the command.
-type combine struct {
+// combiner is the flags of the command.
+type combiner struct {
 	*app
 	combination
 	asking
 	charging
-	votes          string
-	aux            []string
-	roster         string
-	model, answers string
-	inSecret       bool
-	honest         int
-	minimum        int
-	holders        int
+	combine.Combination
+	answers string
 }
 
 func (a *app) combine() *cobra.Command {
-	t := &combine{app: a}
+	t := &combiner{app: a}
+	t.Read, t.Combination.Say, t.Progress = a.unlabelled, a.Say, a.ShowRuns
+	t.asking.Asking = &t.Ask
+	t.Ask.Log, t.Ask.Now = a.log(), clock
 	c := &cobra.Command{
 		Use:   "combine",
 		Short: "make one classifier of many parties' votes",
@@ -157,15 +147,15 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.run(c) },
 	}
-	c.Flags().StringVar(&t.votes, "votes", "", "the `folder` of the votes files, which holds nothing else")
-	c.Flags().StringArrayVar(&t.aux, "aux", nil, "a `file` of the auxiliary table, the parties' very bytes; may be repeated")
-	c.Flags().StringVar(&t.roster, "roster", "", "the `file` of parties that may vote: a public key and a name on each line")
-	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
+	c.Flags().StringVar(&t.Votes, "votes", "", "the `folder` of the votes files, which holds nothing else")
+	c.Flags().StringArrayVar(&t.Aux, "aux", nil, "a `file` of the auxiliary table, the parties' very bytes; may be repeated")
+	c.Flags().StringVar(&t.Roster, "roster", "", "the `file` of parties that may vote: a public key and a name on each line")
+	c.Flags().StringVar(&t.Output, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
-	c.Flags().BoolVar(&t.inSecret, "secure-sum", false, "add up in secret: the combiner sees no votes; with --votes a rehearsal")
-	c.Flags().IntVar(&t.honest, "honest", 0, "with --secure-sum, the `number` of parties in the sum whose noise is counted on")
-	c.Flags().IntVar(&t.minimum, "minimum", 0, "with --secure-sum, the `number` of parties at least that are in the sum (default as many as --honest)")
-	c.Flags().IntVar(&t.holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
+	c.Flags().BoolVar(&t.InSecret, "secure-sum", false, "add up in secret: the combiner sees no votes; with --votes a rehearsal")
+	c.Flags().IntVar(&t.Honest, "honest", 0, "with --secure-sum, the `number` of parties in the sum whose noise is counted on")
+	c.Flags().IntVar(&t.Minimum, "minimum", 0, "with --secure-sum, the `number` of parties at least that are in the sum (default as many as --honest)")
+	c.Flags().IntVar(&t.Holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
 	t.combination.add(c)
 	t.asking.add(c)
 	t.charging.add(c, "the `name` of the data set in the ledger; its unit is party",
@@ -179,7 +169,7 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 	return c
 }
 
-func (t *combine) run(c *cobra.Command) error {
+func (t *combiner) run(c *cobra.Command) error {
 	ctx := c.Context()
 	if err := t.read("combine"); err != nil {
 		return err
@@ -188,20 +178,20 @@ func (t *combine) run(c *cobra.Command) error {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "answers", Want: "may be given with --method noisy-max only", Got: t.answers}}
 	}
 	switch {
-	case t.inSecret && (t.answers != "" || t.roster != ""):
+	case t.InSecret && (t.answers != "" || t.Roster != ""):
 		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "secure-sum", Want: "must be left out with --answers and --roster: there are no votes to see", Got: true}}
-	case t.inSecret && t.honest < 1:
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "honest", Want: "must be given with --secure-sum, and at least 1", Got: t.honest}}
-	case t.inSecret && c.Flags().Changed("minimum") && (t.minimum < t.honest || t.minimum > t.params.Parties):
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be at least --honest and at most --parties", Got: t.minimum}}
-	case t.inSecret && t.asking.peers != "" && t.votes != "":
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "votes", Want: "must be left out with --ask and --secure-sum: there are no votes to keep", Got: t.votes}}
-	case !t.inSecret && t.honest != 0:
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.honest}}
-	case !t.inSecret && t.minimum != 0:
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be left out without --secure-sum", Got: t.minimum}}
+	case t.InSecret && t.Honest < 1:
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "honest", Want: "must be given with --secure-sum, and at least 1", Got: t.Honest}}
+	case t.InSecret && c.Flags().Changed("minimum") && (t.Minimum < t.Honest || t.Minimum > t.params.Parties):
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be at least --honest and at most --parties", Got: t.Minimum}}
+	case t.InSecret && t.Ask.Peers != "" && t.Votes != "":
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "votes", Want: "must be left out with --ask and --secure-sum: there are no votes to keep", Got: t.Votes}}
+	case !t.InSecret && t.Honest != 0:
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.Honest}}
+	case !t.InSecret && t.Minimum != 0:
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be left out without --secure-sum", Got: t.Minimum}}
 	}
-	if err := t.asking.check(c, t.params.Method, t.inSecret); err != nil {
+	if err := t.asking.check(c, t.params.Method, t.InSecret); err != nil {
 		return err
 	}
 	if err := t.checkPaying(c); err != nil {
@@ -215,7 +205,7 @@ func (t *combine) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for _, out := range []string{t.model, t.answers} {
+	for _, out := range []string{t.Output, t.answers} {
 		if out == "" {
 			continue
 		}
@@ -223,158 +213,43 @@ func (t *combine) run(c *cobra.Command) error {
 			return fmt.Errorf("combine: output %w", err)
 		}
 	}
-	id := t.job
-	if id == "" {
-		id = rand.Text()
+	t.ID, t.Schema, t.Params = t.job, t.public, t.params
+	if t.ID == "" {
+		t.ID = rand.Text()
 	}
-	if t.answers != "" {
-		return t.answerAll(ctx, id, s)
+	if t.Ask.Peers != "" {
+		if t.Ask.Self, err = t.asking.load(); err != nil {
+			return err
+		}
+		defer watched(ctx, t.Ask.Self, t.Ask.Log)()
 	}
-	m, err := t.counted(ctx, id, pl, func(acct learn.Account) (*model.Model, error) { return t.produce(ctx, id, s, acct) })
-	if err != nil {
-		return err
+	if t.ledger.address != "" {
+		t.Job = &train.Job{Dataset: t.dataset}
 	}
-	t.Say("wrote %s", t.model)
-	_, err = io.WriteString(t.Stdout, m.Privacy.Card())
-	return err
-}
-
-// produce makes the model of what the parties hand in; acct is charged in
-// between.
-func (t *combine) produce(ctx context.Context, id string, s *schema.Schema, acct learn.Account) (m *model.Model, err error) {
-	_, aux, err := t.auxiliary(ctx, s, t.aux)
-	if err != nil {
-		return nil, err
-	}
-	pl, err := t.price(s, aux.Rows)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case t.inSecret && t.asking.peers != "":
-		return t.askInSecret(ctx, id, pl, aux, acct)
-	case t.inSecret:
-		return t.secure(ctx, pl, aux, acct)
-	}
-	votes, err := t.collect(ctx, id, pl, aux)
-	if err != nil {
-		return nil, err
-	}
-	t.facts(pl, acct.Counted())
-	return pl.Combine(ctx, aux, votes, acct, mech.NewExit(rng.System()))
-}
-
-// facts says what the combination is about to do.
-func (t *combine) facts(pl *multiparty.Plan, counted bool) {
-	for _, f := range pl.Facts() {
-		t.Say("  %s", f.Text)
-	}
-	if !t.open && !counted {
-		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
-	}
-}
-
-// answerAll answers the first rows instead of making a model.
-func (t *combine) answerAll(ctx context.Context, id string, s *schema.Schema) error {
-	_, aux, err := t.auxiliary(ctx, s, t.aux)
-	if err != nil {
-		return err
-	}
-	pl, err := t.price(s, aux.Rows)
-	if err != nil {
-		return err
-	}
-	votes, err := t.collect(ctx, id, pl, aux)
-	if err != nil {
-		return err
-	}
-	t.facts(pl, t.ledger.address != "")
-	till := &cashier{learn.Uncounted{}}
-	q, err := pl.Ask(votes, till, mech.NewExit(rng.System()))
-	if err != nil {
-		return err
-	}
-	if t.ledger.address == "" {
-		err = t.answer(ctx, id, q, till, s, nil)
-	} else {
-		t.Say("charging data set %q as jobs %s-1 to %s-%d", t.dataset, id, id, pl.Queries)
-		err = t.ledger.with(ctx, func(l *ledger.Ledger) error { return t.answer(ctx, id, q, till, s, l) })
-	}
-	if given := pl.Queries - q.Left(); err == nil {
-		t.Say("wrote %d answers to %s; epsilon %s is spent, and there are no more", given, t.answers, pl.Epsilon)
-	} else if given > 0 {
-		t.Say("wrote %d of %d answers to %s", given, pl.Queries, t.answers)
-	}
-	return err
-}
-
-// collect adds up what the parties hand in.
-func (t *combine) collect(ctx context.Context, id string, pl *multiparty.Plan, aux *multiparty.Auxiliary) (votes *multiparty.Tally, err error) {
-	err = t.gather(ctx, id, pl, aux, func(folder string, allowed map[multiparty.Key]string) error {
-		votes, err = t.tally(pl, aux, folder, allowed)
+	return t.ledger.withJob(ctx, t.Job, func() error {
+		if t.answers != "" {
+			return usage(t.Answers(ctx, s, t.answers, func(f func(io.Writer) error) error { return cli.WriteFile(t.answers, f) }))
+		}
+		m, err := t.Model(ctx, s, pl)
+		if err != nil {
+			return usage(err)
+		}
+		t.App.Say("wrote %s", t.Output)
+		_, err = io.WriteString(t.Stdout, m.Privacy.Card())
 		return err
 	})
-	return votes, err
 }
 
-// tally reads the folder. Where allowed is not nil, nobody else may have voted.
-func (t *combine) tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder string, allowed map[multiparty.Key]string) (*multiparty.Tally, error) {
-	votes, err := pl.NewTally(aux.Rows, aux.Digest)
-	if err != nil {
-		return nil, err
+// checkPaying refuses flags that contradict each other.
+func (t *combiner) checkPaying(c *cobra.Command) error {
+	if err := t.together(c, "dataset"); err != nil {
+		return err
 	}
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
+	switch {
+	case t.ledger.address == "" && t.Ask.Peers == "" && c.Flags().Changed("job"):
+		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "job", Want: "may be given with --ledger or --ask only", Got: t.job}}
+	case t.ledger.address != "" && t.open:
+		return &cli.BudgetError{Err: errors.New("combine: a combination without privacy exceeds every budget; leave out --ledger to combine without one")}
 	}
-	report, done := t.ShowRuns("tallying")
-	defer done()
-	for i, e := range entries {
-		path := filepath.Join(folder, e.Name())
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		h, err := votes.Add(f)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("combine: %s: %w", path, err)
-		}
-		if allowed != nil && allowed[h.Key] != h.Party {
-			return nil, fmt.Errorf("combine: %s: must be signed by a key that the roster has for the party it names", path)
-		}
-		report(i+1, len(entries))
-	}
-	t.Say("%d of %d parties voted; each that did not counts as a constant vote", votes.Present(), t.params.Parties)
-	if allowed == nil {
-		t.Say("no --roster: signatures say that files are whole, not who wrote them")
-	}
-	return votes, nil
-}
-
-func (t *combine) readRoster() (map[multiparty.Key]string, error) {
-	if t.roster == "" {
-		return nil, nil
-	}
-	f, err := os.Open(t.roster)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	out := map[multiparty.Key]string{}
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		text, name, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
-		}
-		var k multiparty.Key
-		if err := k.UnmarshalText([]byte(text)); err != nil || strings.TrimSpace(name) == "" {
-			return nil, fmt.Errorf("combine: %s: line %d: must be a public key of 64 hexadecimal digits and a party's name", t.roster, n)
-		}
-		if out[k] != "" {
-			return nil, fmt.Errorf("combine: %s: line %d: must name a key once", t.roster, n)
-		}
-		out[k] = strings.TrimSpace(name)
-	}
-	return out, lines.Err()
+	return nil
 }

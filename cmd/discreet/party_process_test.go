@@ -22,6 +22,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/service/ballot"
+	"github.com/discreet-dp/discreet/internal/service/combine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -187,7 +189,7 @@ func (p *parties) replayed(folder string) []byte {
 		t.Fatal(err)
 	}
 	a := &app{&cli.App{Stderr: new(bytes.Buffer)}}
-	_, aux, err := a.auxiliary(context.Background(), s, []string{"aux.csv"})
+	_, aux, err := ballot.ReadAuxiliary(context.Background(), a.unlabelled, s, []string{"aux.csv"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +199,7 @@ func (p *parties) replayed(folder string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	votes, err := (&combine{app: a, combination: combination{params: params}}).tally(pl, aux, folder, nil)
+	votes, err := (&combine.Combination{Params: params, Say: a.Say, Progress: a.ShowRuns}).Tally(pl, aux, folder, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 
@@ -15,8 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/combine"
 	"github.com/discreet-dp/discreet/internal/service/party"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
@@ -35,7 +33,7 @@ type partyServe struct {
 }
 
 func (a *app) partyServe() *cobra.Command {
-	s := &partyServe{voter: voter{app: a}}
+	s := &partyServe{voter: newVoter(a)}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "answer combiners over the network",
@@ -81,8 +79,8 @@ and whether it is alive and ready.`,
 	s.as.add(c, "party/mary")
 	s.voter.add(c)
 	f := c.Flags()
-	f.StringVar(&s.schema, "schema", "", "the schema `file` of the auxiliary table that all parties and the combiner have")
-	f.StringVar(&s.key, "key", "", "the key `file` to sign with, as party key makes it")
+	f.StringVar(&s.Schema, "schema", "", "the schema `file` of the auxiliary table that all parties and the combiner have")
+	f.StringVar(&s.Key, "key", "", "the key `file` to sign with, as party key makes it")
 	f.StringVar(&s.listen, "listen", "", "the `address` to serve at, host:port")
 	f.StringVar(&s.page, "page", "", "the `address` of metrics and health; none when left out")
 	f.StringVar(&s.state, "state", "", "the `folder` to keep what was given in; made where there is none")
@@ -112,13 +110,13 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	}
 	var kinds []multiparty.Kind
 	for _, k := range s.kinds {
-		if err := s.checkKind(multiparty.Kind(k)); err != nil {
-			return err
+		if err := s.CheckKind(multiparty.Kind(k)); err != nil {
+			return usage(err)
 		}
 		kinds = append(kinds, multiparty.Kind(k))
 	}
-	if err := checkHelpers("party", s.helpers); err != nil {
-		return err
+	if err := combine.CheckHelpers("party", s.helpers); err != nil {
+		return usage(err)
 	}
 	peers, err := s.readPeers()
 	if err != nil {
@@ -128,20 +126,20 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.open(); err != nil {
+	if err := s.Open(); err != nil {
+		return usage(err)
+	}
+	if err := s.CheckModel(); err != nil {
 		return err
 	}
-	if err := s.agreeing(); err != nil {
-		return err
-	}
-	agreed, err := party.DigestOf(s.schema)
+	agreed, err := party.DigestOf(s.Schema)
 	if err != nil {
 		return err
 	}
 	log := s.log()
 	server, err := party.New(ctx, party.Params{
-		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers, Peers: peers, Honest: s.honest, Key: s.signer,
-		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.answer(self.Name), Add: s.addend, Log: log, Now: clock,
+		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers, Peers: peers, Honest: s.honest, Key: s.Signer(),
+		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.Answer(self.Name), Add: s.Addend, Log: log, Now: clock,
 	})
 	if err != nil {
 		return refused(err)
@@ -174,37 +172,4 @@ func (s *partyServe) readPeers() (tasks.Roster, error) {
 		return nil, fmt.Errorf("party: %s: %w", s.peers, err)
 	}
 	return peers, nil
-}
-
-// answer casts the votes of a query.
-func (s *partyServe) answer(name string) func(context.Context, *party.Query, []string, io.Writer) error {
-	return func(ctx context.Context, q *party.Query, files []string, to io.Writer) error {
-		if s.command != "" && len(files) > 1 {
-			return fmt.Errorf("party: a command votes on one file (got %d)", len(files))
-		}
-		h, err := s.cast(ctx, name, q.Kind, files, to)
-		if err == nil && h.Aux != q.Aux() {
-			err = errors.New("party: the auxiliary files changed while they were read")
-		}
-		return err
-	}
-}
-
-// addend makes what the party adds to a secret sum: its own Secret, of public
-// things, says how.
-func (s *partyServe) addend(ctx context.Context, q *party.Query, files []string, votes io.Reader) ([]uint64, uint64, error) {
-	_, aux, err := s.auxiliary(ctx, s.public, files)
-	if err != nil {
-		return nil, 0, err
-	}
-	pl, err := q.Params.Plan(s.public, aux.Rows)
-	if err != nil {
-		return nil, 0, err
-	}
-	secret, err := pl.Secret(ctx, aux, q.Honest)
-	if err != nil {
-		return nil, 0, err
-	}
-	out, err := secret.Addend(ctx, votes, mech.NewExit(rng.System()))
-	return out, secret.Law.Top() + 1, err
 }

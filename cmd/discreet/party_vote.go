@@ -23,7 +23,7 @@ type vote struct {
 }
 
 func (a *app) partyVote() *cobra.Command {
-	v := &vote{voter: voter{app: a}}
+	v := &vote{voter: newVoter(a)}
 	c := &cobra.Command{
 		Use:   "vote",
 		Short: "vote on the rows of the auxiliary table",
@@ -49,12 +49,12 @@ average.`,
 		RunE: func(c *cobra.Command, _ []string) error { return v.run(c.Context()) },
 	}
 	v.voter.add(c)
-	c.Flags().StringVar(&v.csv, "csv", "", "a CSV `file` of votes")
+	c.Flags().StringVar(&v.CSV, "csv", "", "a CSV `file` of votes")
 	c.Flags().StringArrayVar(&v.aux, "aux", nil, "a `file` of the auxiliary table, CSV (also gzip) or Parquet; may be repeated")
-	c.Flags().StringVar(&v.schema, "schema", "", "the schema `file` of the auxiliary table; a model has its own")
+	c.Flags().StringVar(&v.Schema, "schema", "", "the schema `file` of the auxiliary table; a model has its own")
 	c.Flags().StringVar(&v.out, "out", "", "the votes `file` to write; replaced if it is there")
 	c.Flags().StringVar(&v.party, "party", "", "the `name` of the party (default the name of --out)")
-	c.Flags().StringVar(&v.key, "key", "", "the key `file` to sign with (default a key for this file alone)")
+	c.Flags().StringVar(&v.Key, "key", "", "the key `file` to sign with (default a key for this file alone)")
 	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels), "what to hand in: labels, probabilities or coefficients")
 	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.Require(c, "aux", "out")
@@ -68,17 +68,20 @@ func (v *vote) run(ctx context.Context) error {
 	bad := func(param, want string, got any) error {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}}
 	}
-	if err := v.checkKind(kind); err != nil {
-		return err
+	if err := v.CheckKind(kind); err != nil {
+		return usage(err)
 	}
 	switch {
-	case v.model == "" && v.schema == "" || kind == multiparty.Coefficients && v.schema == "":
+	case v.Model == "" && v.Schema == "" || kind == multiparty.Coefficients && v.Schema == "":
 		return bad("schema", "must be given with --command, --csv and --kind coefficients", nil)
-	case v.command != "" && len(v.aux) > 1:
+	case v.Command != "" && len(v.aux) > 1:
 		return bad("aux", "must be one file for a --command", len(v.aux))
 	}
-	if err := v.open(); err != nil {
-		return err
+	if v.Key == "" {
+		v.Say("no --key: the signature will say that the file is whole, not who wrote it")
+	}
+	if err := v.Open(); err != nil {
+		return usage(err)
 	}
 	name := v.party
 	if name == "" {
@@ -87,7 +90,7 @@ func (v *vote) run(ctx context.Context) error {
 	}
 	var h multiparty.Header
 	err := cli.WriteFile(v.out, func(to io.Writer) (err error) {
-		h, err = v.cast(ctx, name, kind, v.aux, to)
+		h, err = v.Cast(ctx, name, kind, v.aux, to)
 		return err
 	})
 	if err == nil {

@@ -2,7 +2,7 @@
 
 //go:build unix
 
-package main
+package ballot
 
 import (
 	"bytes"
@@ -17,32 +17,34 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/audit/subject"
-	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // A command that is given up ends with all that it has started.
 func TestCommandsEndWithTheirChildren(t *testing.T) {
 	dir := t.TempDir()
-	if err := writeCensus(dir, 20); err != nil {
-		t.Fatal(err)
+	table := filepath.Join(dir, "census.csv")
+	f, err := os.Create(table)
+	if err == nil {
+		err = errors.Join(census.WriteCSV(f, census.Generate(1, 20)), f.Close())
 	}
-	s, err := schema.Load(filepath.Join(dir, "census.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	child := filepath.Join(dir, "child")
-	v := &voter{app: &app{&cli.App{Env: os.Environ(), Stderr: new(bytes.Buffer)}}, encoding: "onehot", command: "sleep 1000 & echo $! > " + subject.ShellWord(child) + ".new; mv " + subject.ShellWord(child) + ".new " + subject.ShellWord(child) + "; wait"}
-	if err := v.open(); err != nil {
+	v := &Voter{Env: os.Environ(), Read: readRows, Encoding: "onehot", Command: "sleep 1000 & echo $! > " + subject.ShellWord(child) + ".new; mv " + subject.ShellWord(child) + ".new " + subject.ShellWord(child) + "; wait"}
+	if err := v.Open(); err != nil {
 		t.Fatal(err)
 	}
-	v.public = s
+	v.public = census.Schema()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	failed := make(chan error)
 	go func() {
-		_, err := v.cast(ctx, "mary", multiparty.Labels, []string{filepath.Join(dir, "census.csv")}, new(bytes.Buffer))
+		_, err := v.Cast(ctx, "mary", multiparty.Labels, []string{table}, new(bytes.Buffer))
 		failed <- err
 	}()
 	text, err := []byte(nil), error(os.ErrNotExist)
@@ -58,11 +60,13 @@ func TestCommandsEndWithTheirChildren(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := waitFor(t.Context(), "for the command's child to end", func() bool {
-		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid)
-	}); err != nil {
-		t.Error(err)
+	for !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !zombie(pid) {
+		<-time.After(5 * time.Millisecond)
 	}
+}
+
+func readRows(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
+	return dataset.Read(ctx, s, dataset.Options{Labels: dataset.LabelsIgnored}, paths...)
 }
 
 // zombie holds for a process that has ended and whose new parent has not asked.

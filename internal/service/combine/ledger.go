@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package combine
 
 import (
 	"context"
@@ -16,9 +16,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -27,20 +24,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 )
-
-// checkPaying refuses flags that contradict each other.
-func (t *combine) checkPaying(c *cobra.Command) error {
-	if err := t.together(c, "dataset"); err != nil {
-		return err
-	}
-	switch {
-	case t.ledger.address == "" && t.asking.peers == "" && c.Flags().Changed("job"):
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "job", Want: "may be given with --ledger or --ask only", Got: t.job}}
-	case t.ledger.address != "" && t.open:
-		return &cli.BudgetError{Err: errors.New("combine: a combination without privacy exceeds every budget; leave out --ledger to combine without one")}
-	}
-	return nil
-}
 
 // combined is what makes two combinations the same: every public choice, as it
 // was typed.
@@ -57,59 +40,58 @@ type combined struct {
 }
 
 // lookUp finds a job in the ledger: that of the model, or of one answer.
-func (t *combine) lookUp(ctx context.Context, l *ledger.Ledger, id string, row int) (*ledger.Job, error) {
-	text, err := os.ReadFile(t.public)
+func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) {
+	text, err := os.ReadFile(t.Schema)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	config := combined{Params: t.params, Schema: hex.EncodeToString(sum[:]), Aux: t.aux, Votes: t.votes, Ask: t.asking.peers, Roster: t.roster, Honest: t.honest, Row: row}
-	if t.asking.peers != "" {
-		config.Kind = t.asking.kind
+	config := combined{Params: t.Params, Schema: hex.EncodeToString(sum[:]), Aux: t.Aux, Votes: t.Votes, Ask: t.Ask.Peers, Roster: t.Roster, Honest: t.Honest, Row: row}
+	if t.Ask.Peers != "" {
+		config.Kind = t.Ask.Kind
 	}
 	spelt, err := json.Marshal(config)
 	if err != nil {
 		return nil, err
 	}
-	asked := ledger.Request{Dataset: t.dataset, ID: id, Config: spelt, Worker: train.Worker(),
+	asked := ledger.Request{Dataset: t.Job.Dataset, ID: t.ID, Config: spelt, Worker: train.Worker(),
 		Terms: ledger.Terms{Unit: "party", Relation: dp.ReplaceOne}}
 	if row > 0 {
-		asked.ID = fmt.Sprintf("%s-%d", id, row)
-	} else if asked.Output, err = filepath.Abs(t.model); err != nil {
+		asked.ID = fmt.Sprintf("%s-%d", t.ID, row)
+	} else if asked.Output, err = filepath.Abs(t.Output); err != nil {
 		return nil, err
 	}
-	j, err := l.Job(ctx, asked)
+	j, err := t.Job.Ledger.Job(ctx, asked)
 	return j, refused(err)
 }
 
-// counted makes the model, or fetches it from the ledger, and writes its file.
-func (t *combine) counted(ctx context.Context, id string, pl *multiparty.Plan, anew func(learn.Account) (*model.Model, error)) (m *model.Model, err error) {
-	if t.ledger.address == "" {
-		if m, err = anew(learn.Uncounted{}); err != nil {
+// Model makes the model, or fetches it from the ledger, and writes its file. pl is a
+// plan that knows no rows.
+func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multiparty.Plan) (*model.Model, error) {
+	if t.Job == nil {
+		m, err := t.produce(ctx, s, learn.Uncounted{})
+		if err != nil {
 			return nil, err
 		}
-		return m, m.Save(t.model)
+		return m, m.Save(t.Output)
 	}
-	err = t.ledger.with(ctx, func(l *ledger.Ledger) error {
-		j, err := t.lookUp(ctx, l, id, 0)
-		if err != nil {
-			return err
-		}
-		if j.Stored() != nil {
-			t.Say("this job has a result already: nothing is asked, drawn or charged")
-			m, err = train.Fetch(ctx, j, t.model)
-			return err
-		}
-		t.Say("charging data set %q as job %s", t.dataset, id)
-		if err := j.Afford(ctx, dp.Pure(pl.Events()), pl.Events()); err != nil {
-			return err
-		}
-		if m, err = anew(j); err != nil {
-			return errors.Join(err, j.Abandon(ctx, "the combination failed"))
-		}
-		return train.Keep(ctx, j, m, t.model)
-	})
-	return m, err
+	j, err := t.lookUp(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	if j.Stored() != nil {
+		t.Say("this job has a result already: nothing is asked, drawn or charged")
+		return train.Fetch(ctx, j, t.Output)
+	}
+	t.Say("charging data set %q as job %s", t.Job.Dataset, t.ID)
+	if err := j.Afford(ctx, dp.Pure(pl.Events()), pl.Events()); err != nil {
+		return nil, err
+	}
+	m, err := t.produce(ctx, s, j)
+	if err != nil {
+		return nil, errors.Join(err, j.Abandon(ctx, "the combination failed"))
+	}
+	return m, train.Keep(ctx, j, m, t.Output)
 }
 
 // cashier charges each answer to a job of its own.
@@ -123,15 +105,15 @@ func (c *cashier) Counted() bool { return c.now.Counted() }
 
 // answer answers the first rows, one after another, and writes what was answered
 // also where the budget ends before the rows do.
-func (t *combine) answer(ctx context.Context, id string, q *multiparty.Queries, till *cashier, s *schema.Schema, l *ledger.Ledger) error {
+func (t *Combination) answer(ctx context.Context, q *multiparty.Queries, till *cashier, s *schema.Schema, write func(func(io.Writer) error) error) error {
 	var spent error
-	err := cli.WriteFile(t.answers, func(w io.Writer) error {
+	err := write(func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		if err := out.Write([]string{"row", s.Label.Name}); err != nil {
 			return err
 		}
-		for row := range t.params.Queries {
-			value, err := t.answerOne(ctx, id, row, q, till, s, l)
+		for row := range t.Params.Queries {
+			value, err := t.answerOne(ctx, row, q, till, s)
 			if e := (*ledger.Exceeded)(nil); errors.As(err, &e) {
 				spent = err
 				break
@@ -150,7 +132,7 @@ func (t *combine) answer(ctx context.Context, id string, q *multiparty.Queries, 
 }
 
 // answerOne answers one row, or gives the answer that the ledger has.
-func (t *combine) answerOne(ctx context.Context, id string, row int, q *multiparty.Queries, till *cashier, s *schema.Schema, l *ledger.Ledger) (string, error) {
+func (t *Combination) answerOne(ctx context.Context, row int, q *multiparty.Queries, till *cashier, s *schema.Schema) (string, error) {
 	value := func() (string, error) {
 		code, err := q.Answer(ctx, row)
 		if err != nil {
@@ -158,10 +140,10 @@ func (t *combine) answerOne(ctx context.Context, id string, row int, q *multipar
 		}
 		return s.Label.Levels[code].Value, nil
 	}
-	if l == nil {
+	if t.Job == nil {
 		return value()
 	}
-	j, err := t.lookUp(ctx, l, id, row+1)
+	j, err := t.lookUp(ctx, row+1)
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package ballot
 
 import (
 	"bytes"
@@ -21,27 +21,27 @@ import (
 )
 
 // external hands in the votes of another classifier about one auxiliary file.
-func (v *voter) external(ctx context.Context, aux string, h multiparty.Header, to io.Writer) error {
-	if v.csv != "" {
-		f, err := os.Open(v.csv)
+func (v *Voter) external(ctx context.Context, aux string, h multiparty.Header, to io.Writer) error {
+	if v.CSV != "" {
+		f, err := os.Open(v.CSV)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		return v.csvVotes(f, v.csv, h, to)
+		return v.csvVotes(f, v.CSV, h, to)
 	}
 	in, err := os.Open(aux)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	line := strings.ReplaceAll(v.command, "{data}", subject.ShellWord(aux))
+	line := strings.ReplaceAll(v.Command, "{data}", subject.ShellWord(aux))
 	ctx, cancel := context.WithCancel(ctx) // whatever ends this ends the command
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", line)
 	var said bytes.Buffer
 	c.Env, c.Stderr = v.Env, &said
-	if !strings.Contains(v.command, "{data}") {
+	if !strings.Contains(v.Command, "{data}") {
 		c.Stdin = in
 	}
 	inGroup(c)
@@ -95,7 +95,7 @@ func (e *ending) Read(b []byte) (int, error) {
 }
 
 // csvVotes turns votes as CSV into a votes file. Errors name lines, never cells.
-func (v *voter) csvVotes(from io.Reader, name string, h multiparty.Header, to io.Writer) error {
+func (v *Voter) csvVotes(from io.Reader, name string, h multiparty.Header, to io.Writer) error {
 	r := csv.NewReader(from)
 	r.ReuseRecord = true
 	header, err := r.Read()

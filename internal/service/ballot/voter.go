@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ballot
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/party"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// Voter is what votes for a party: a model of ours, another program, or a file of
+// votes. Exactly one of Model, Command and CSV is set.
+type Voter struct {
+	Model, Command, CSV string
+	Schema              string // the schema file of the auxiliary table; "" for the model's own
+	Key                 string // the key file to sign with; "" for a key for this file alone
+	Encoding            string // of categories, for coefficients
+	Env                 []string
+	Read                Reader
+
+	ours   *model.Model // nil where another classifier votes
+	source multiparty.Digest
+	public *schema.Schema
+	enc    feature.Encoding
+	signer ed25519.PrivateKey
+}
+
+// Public is the schema of the auxiliary table.
+func (v *Voter) Public() *schema.Schema { return v.public }
+
+// Signer is the key that votes are signed with.
+func (v *Voter) Signer() ed25519.PrivateKey { return v.signer }
+
+// Open reads what votes, the schema and the key.
+func (v *Voter) Open() (err error) {
+	if v.enc, err = feature.ParseEncoding(v.Encoding); err != nil {
+		return &train.RequestError{Err: err}
+	}
+	if v.Schema != "" {
+		if v.public, err = schema.Load(v.Schema); err != nil {
+			return err
+		}
+	}
+	switch {
+	case v.Model != "":
+		if v.ours, err = model.Load(v.Model); err != nil {
+			return err
+		}
+		if v.public == nil {
+			v.public = v.ours.Schema
+		}
+		v.source, err = party.DigestOf(v.Model)
+	case v.CSV != "":
+		v.source, err = party.DigestOf(v.CSV)
+	default:
+		v.source = sha256.Sum256([]byte(v.Command))
+	}
+	if err != nil {
+		return err
+	}
+	v.signer, err = readKey(v.Key)
+	return err
+}
+
+// CheckKind refuses what the party has nothing to hand in of.
+func (v *Voter) CheckKind(kind multiparty.Kind) error {
+	bad := func(want string, got any) error {
+		return &train.RequestError{Err: &dp.ParamError{Op: "party", Param: "kind", Want: want, Got: got}}
+	}
+	switch {
+	case kind != multiparty.Labels && kind != multiparty.Probabilities && kind != multiparty.Coefficients:
+		return bad("must be labels, probabilities or coefficients", string(kind))
+	case kind == multiparty.Coefficients && v.Model == "":
+		return bad("may be coefficients of a --model only", string(kind))
+	}
+	return nil
+}
+
+// Cast writes the votes file about the auxiliary table in the files.
+func (v *Voter) Cast(ctx context.Context, name string, kind multiparty.Kind, files []string, to io.Writer) (multiparty.Header, error) {
+	t, aux, err := ReadAuxiliary(ctx, v.Read, v.public, files)
+	if err != nil {
+		return multiparty.Header{}, err
+	}
+	h := multiparty.Header{Party: name, Kind: kind, Levels: multiparty.Levels(v.public), Rows: t.Rows, Aux: aux.Digest, Model: v.source}
+	if v.ours == nil {
+		return h, v.external(ctx, files[0], h, to)
+	}
+	return h, v.fromModel(t, h, to)
+}
+
+// Reader reads unlabelled rows.
+type Reader func(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error)
+
+// ReadAuxiliary reads the public table that parties vote on, and its digest.
+func ReadAuxiliary(ctx context.Context, read Reader, s *schema.Schema, paths []string) (*dataset.Table, *multiparty.Auxiliary, error) {
+	all := sha256.New()
+	for _, path := range paths {
+		sum, err := party.DigestOf(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		all.Write(sum[:])
+	}
+	t, err := read(ctx, s, paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	aux := &multiparty.Auxiliary{Cols: t.Cols, Rows: t.Rows}
+	all.Sum(aux.Digest[:0])
+	return t, aux, nil
+}
+
+// write writes the votes file.
+func (v *Voter) write(h multiparty.Header, to io.Writer, body func(*multiparty.Writer) error) error {
+	votes, err := multiparty.NewWriter(to, h, v.signer)
+	if err != nil {
+		return err
+	}
+	if err := body(votes); err != nil {
+		return err
+	}
+	return votes.Close()
+}
+
+// fromModel votes with a model of ours.
+func (v *Voter) fromModel(t *dataset.Table, h multiparty.Header, to io.Writer) error {
+	m := v.ours
+	if h.Kind == multiparty.Coefficients {
+		coef, layout, err := multiparty.CoefficientsOf(m, v.public, v.enc)
+		if err != nil {
+			return err
+		}
+		h.Encoder, h.Layout = string(v.enc), layout
+		return v.write(h, to, func(w *multiparty.Writer) error { return w.Coefficients(coef) })
+	}
+	p, err := m.Bind(v.public)
+	if err != nil {
+		return err
+	}
+	scores, err := p.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return err
+	}
+	return v.write(h, to, func(w *multiparty.Writer) error {
+		switch {
+		case h.Kind == multiparty.Labels:
+			return w.Labels(m.Labels(scores))
+		case m.Width() > 1:
+			return w.Probabilities(scores)
+		}
+		both, positive := make([]float64, 2*len(scores)), v.public.Label.Positive
+		for i, x := range scores {
+			both[2*i+positive], both[2*i+1-positive] = x, 1-x
+		}
+		return w.Probabilities(both)
+	})
+}
+
+// CheckModel refuses a model that cannot vote on rows of the schema.
+func (v *Voter) CheckModel() error {
+	if v.ours == nil {
+		return nil
+	}
+	if _, err := v.ours.Bind(v.public); err != nil {
+		return fmt.Errorf("party: %s and %s: %w", v.Model, v.Schema, err)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package combine
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/ballot"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// Combination is one classifier, or some answers, to be made of many parties' votes.
+type Combination struct {
+	Params        multiparty.Params
+	Schema        string   // the schema file of the auxiliary table
+	Aux           []string // its files
+	Votes, Roster string   // the folder of votes; the file of who may vote, "" for anybody
+	InSecret      bool     // votes are added up in secret
+	Honest        int      // in secret, how many parties' noise is counted on
+	Minimum       int      // in secret, how many parties at least are in the sum
+	Holders       int      // in a rehearsal of the sum, who hold shares
+	Ask           Asking
+	Output        string     // the file to write the model to
+	ID            string     // the combination's own name; the same ID is the same combination
+	Job           *train.Job // who counts it; nil: nobody
+	Read          ballot.Reader
+	// Say is told what goes on, in lines for people, and Progress what takes long.
+	Say      func(format string, args ...any)
+	Progress func(what string) (report func(done, total int), end func())
+}
+
+// Asking is how votes are fetched over the network.
+type Asking struct {
+	Peers   string // the file of whom to ask; "": nobody is asked
+	Kind    string
+	Wait    time.Duration
+	Helpers map[string]string // name to address, of a secret sum
+	Self    *identity.Identity
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Plan prices the combination; rows is 0 where it is not known.
+func (t *Combination) Plan(s *schema.Schema, rows int) (*multiparty.Plan, error) {
+	pl, err := t.Params.Plan(s, rows)
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
+		return nil, &train.RequestError{Err: err}
+	}
+	return pl, err
+}
+
+// produce makes the model of what the parties hand in; acct is charged in
+// between.
+func (t *Combination) produce(ctx context.Context, s *schema.Schema, acct learn.Account) (m *model.Model, err error) {
+	_, aux, err := ballot.ReadAuxiliary(ctx, t.Read, s, t.Aux)
+	if err != nil {
+		return nil, err
+	}
+	pl, err := t.Plan(s, aux.Rows)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.InSecret && t.Ask.Peers != "":
+		return t.askInSecret(ctx, pl, aux, acct)
+	case t.InSecret:
+		return t.secure(ctx, pl, aux, acct)
+	}
+	votes, err := t.collect(ctx, pl, aux)
+	if err != nil {
+		return nil, err
+	}
+	t.facts(pl, acct.Counted())
+	return pl.Combine(ctx, aux, votes, acct, mech.NewExit(rng.System()))
+}
+
+// facts says what the combination is about to do.
+func (t *Combination) facts(pl *multiparty.Plan, counted bool) {
+	for _, f := range pl.Facts() {
+		t.Say("  %s", f.Text)
+	}
+	if !t.Params.NotPrivate && !counted {
+		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+	}
+}
+
+// Answers answers the first rows instead of making a model, a column "row" and the
+// label for each, which write puts into a file of that name.
+func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string, write func(func(io.Writer) error) error) error {
+	_, aux, err := ballot.ReadAuxiliary(ctx, t.Read, s, t.Aux)
+	if err != nil {
+		return err
+	}
+	pl, err := t.Plan(s, aux.Rows)
+	if err != nil {
+		return err
+	}
+	votes, err := t.collect(ctx, pl, aux)
+	if err != nil {
+		return err
+	}
+	t.facts(pl, t.Job != nil)
+	till := &cashier{learn.Uncounted{}}
+	q, err := pl.Ask(votes, till, mech.NewExit(rng.System()))
+	if err != nil {
+		return err
+	}
+	if t.Job != nil {
+		t.Say("charging data set %q as jobs %s-1 to %s-%d", t.Job.Dataset, t.ID, t.ID, pl.Queries)
+	}
+	err = t.answer(ctx, q, till, s, write)
+	if given := pl.Queries - q.Left(); err == nil {
+		t.Say("wrote %d answers to %s; epsilon %s is spent, and there are no more", given, file, pl.Epsilon)
+	} else if given > 0 {
+		t.Say("wrote %d of %d answers to %s", given, pl.Queries, file)
+	}
+	return err
+}
+
+// collect adds up what the parties hand in.
+func (t *Combination) collect(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary) (votes *multiparty.Tally, err error) {
+	err = t.gather(ctx, pl, aux, func(folder string, allowed map[multiparty.Key]string) error {
+		votes, err = t.Tally(pl, aux, folder, allowed)
+		return err
+	})
+	return votes, err
+}
+
+// Tally reads a folder of votes. Where allowed is not nil, nobody else may have voted.
+func (t *Combination) Tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder string, allowed map[multiparty.Key]string) (*multiparty.Tally, error) {
+	votes, err := pl.NewTally(aux.Rows, aux.Digest)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	report, done := t.Progress("tallying")
+	defer done()
+	for i, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		h, err := votes.Add(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("combine: %s: %w", path, err)
+		}
+		if allowed != nil && allowed[h.Key] != h.Party {
+			return nil, fmt.Errorf("combine: %s: must be signed by a key that the roster has for the party it names", path)
+		}
+		report(i+1, len(entries))
+	}
+	t.Say("%d of %d parties voted; each that did not counts as a constant vote", votes.Present(), t.Params.Parties)
+	if allowed == nil {
+		t.Say("no --roster: signatures say that files are whole, not who wrote them")
+	}
+	return votes, nil
+}
+
+func (t *Combination) readRoster() (map[multiparty.Key]string, error) {
+	if t.Roster == "" {
+		return nil, nil
+	}
+	f, err := os.Open(t.Roster)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out := map[multiparty.Key]string{}
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		text, name, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		var k multiparty.Key
+		if err := k.UnmarshalText([]byte(text)); err != nil || strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("combine: %s: line %d: must be a public key of 64 hexadecimal digits and a party's name", t.Roster, n)
+		}
+		if out[k] != "" {
+			return nil, fmt.Errorf("combine: %s: line %d: must name a key once", t.Roster, n)
+		}
+		out[k] = strings.TrimSpace(name)
+	}
+	return out, lines.Err()
+}

@@ -19,7 +19,7 @@ import time
 import answer
 from call import PROBLEMS, Client, Identity, Refused, base64of
 from owner import Owner, Part
-from party import Party
+from party import Party, key_of, public_of
 
 SCHEMA = {
     "name": 'für <owners> & "others"', "unit": "one invented pet", "relation": "replace-one",
@@ -55,6 +55,10 @@ def csv(rows):
     return "".join(",".join(map(quote, row)) + "\n" for row in [list(rows[0])] + [list(r.values()) for r in rows])
 
 
+class Failed(Exception):
+    """A command ended with an error."""
+
+
 class World:
     """A folder, certificates and processes, gone at the end."""
 
@@ -66,7 +70,7 @@ class World:
     def run(self, *args, said=False):
         done = subprocess.run([self.discreet, *args], cwd=self.dir, capture_output=True, text=True, timeout=300)
         if done.returncode:
-            raise SystemExit(f"discreet {' '.join(args)}: exit code {done.returncode}\n{done.stderr}")
+            raise Failed(f"discreet {' '.join(args)}: exit code {done.returncode}\n{done.stderr}")
         return done.stderr if said else done.stdout
 
     def issue(self, caller):
@@ -150,6 +154,37 @@ def locally(w, server):
         print(f"mode local, {classifier}, {mechanism or 'the better of two'}: {stored} reports stored, accuracy {shown['accuracy']}", flush=True)
 
 
+def committee(w):
+    """Helpers of the command: their addresses by name."""
+    w.issue("helper/four")  # the trial has three
+    return {name: w.start("helper", "--as", f"helper/{name}", "--store", f"{name}.db") for name in ("one", "two", "three", "four")}
+
+
+def secretly(w, server, helpers):
+    """Owners of this client, listed, add to the sums of a task in mode aggregate."""
+    committee = ",".join(f"{name}={address}" for name, address in helpers.items())
+    owners = [Owner.fresh(r) for r in pets(60, 77)]
+    (w.dir / "listed").write_text("".join(o.name + "\n" for o in owners))
+    for _ in range(20):  # of a few owners chance may leave a slot with none, which is refused
+        try:
+            task = w.task(server, "--mode", "aggregate", "--helpers", committee, "--roster", "listed", "--honest", "59", "--classifier", "stump", "--epsilon", "20", "--owners", "60", "--rounds", "1", "--minimum", "2", "--slot", "5m", "--quiet", QUIET, "--ends", "1h")
+            break
+        except Failed as e:
+            assert "minimum" in str(e), e
+    for who in (58, 0):
+        try:
+            raise SystemExit(f"took part though it counts on {who}: {Part(w.identity('owner/me'), server, task, 'aggregate', 20 * answer.NANO, honest=who)}")
+        except ValueError:
+            pass
+    part = Part(w.identity("owner/me"), server, task, "aggregate", 20 * answer.NANO, honest=59)
+    stored, refused = part.aggregate(owners, answer.System())
+    # A quorum of helpers suffices: the last may have been told to wait no longer.
+    assert stored == 60 and set(refused.values()) <= {"too-late"}, (stored, refused)
+    shown = w.model(server, task)
+    assert shown["accuracy"] > 0.9, shown
+    print(f"mode aggregate: {stored} owners' shares stored, accuracy {shown['accuracy']}", flush=True)
+
+
 class Rule:
     """A party's model: what is eaten, by kind; some parties know little."""
 
@@ -163,29 +198,37 @@ class Rule:
         return [self.sure if k == at else (1 - self.sure) / 2 for k in range(3)]
 
 
-def parties(w):
-    """Two parties of this client: one has the table, the other is sent it."""
+def parties(w, helpers):
+    """Parties of this client: one has the table, the others are sent it."""
     table = csv(list(pets(400, 2000))).encode()
     (w.dir / "aux.csv").write_bytes(table)
-    digest = hashlib.sha256(table).hexdigest()
+    digest, seeds = hashlib.sha256(table).hexdigest(), {name: secrets.token_bytes(32) for name in ("mary", "john", "luke")}
     w.issue("combiner/uni")
-    lines = []
-    for name, file in [("mary", table), ("john", None)]:
+    lines, keys = [], [public_of(key_of(seed)) for seed in seeds.values()]
+    for name, seed in seeds.items():
         w.issue(f"party/{name}")
-        p = Party(w.identity(f"party/{name}"), ["uni"], SCHEMA_FILE.encode(), secrets.token_bytes(32), Rule(0.9), ["labels", "probabilities"], {digest: file}, 500 * answer.NANO, 1000 * answer.NANO)
+        p = Party(
+            w.identity(f"party/{name}"), ["uni"], SCHEMA_FILE.encode(), seed, Rule(0.9), ["labels", "probabilities"], {digest: table if name == "mary" else None},
+            500 * answer.NANO, 1030 * answer.NANO, helpers, keys, 2,
+        )
         server = p.serve()
         w.stack.callback(server.shutdown)
         lines.append(f"{server.address} {p.public()} {name}\n")
     (w.dir / "parties").write_text("".join(lines))
-    combine = ["combine", "--ask", "parties", "--certs", w.certs, "--as", "combiner/uni", "--wait", "5m", "--aux", "aux.csv", "--schema", "pets.yaml", "--parties", "2", "--epsilon", "500", "--model", "global.json"]
+    combine = ["combine", "--ask", "parties", "--certs", w.certs, "--as", "combiner/uni", "--wait", "5m", "--aux", "aux.csv", "--schema", "pets.yaml", "--parties", "3", "--model", "global.json"]
     for kind in ["labels", "probabilities"]:
-        w.run(*combine, "--job", kind, "--kind", kind)
+        w.run(*combine, "--epsilon", "500", "--job", kind, "--kind", kind)
         shown = json.loads(w.run("evaluate", "--model", "global.json", "--data", "fresh.csv", "--json"))
         (w.dir / "global.json").unlink()
         assert shown["accuracy"] > 0.9, shown
-        print(f"two parties voted by {kind}: accuracy {shown['accuracy']}", flush=True)
-    said = w.run(*combine, "--job", "one-too-many", said=True)
-    assert "0 of 2 parties voted" in said, said  # both have given what they give in all
+        print(f"three parties voted by {kind}: accuracy {shown['accuracy']}", flush=True)
+    committee = ",".join(f"{name}={address}" for name, address in helpers.items())
+    said = w.run(*combine, "--epsilon", "30", "--job", "secret", "--secure-sum", "--honest", "2", "--minimum", "3", "--helpers", committee, said=True)
+    assert "3 of 3 parties are in the secret sum" in said, said
+    (w.dir / "global.json").unlink()
+    print("three parties added up in secret", flush=True)
+    said = w.run(*combine, "--epsilon", "500", "--job", "one-too-many", said=True)
+    assert "0 of 3 parties voted" in said, said  # all have given what they give in all
 
 
 def main():
@@ -196,7 +239,9 @@ def main():
             (w.dir / "fresh.csv").write_text(csv(list(pets(500, 1000))))
             server = w.start("aggregator", "--as", "aggregator/main", "--state", "state.db", "--max-epsilon", "20")
             refusals(w, server)
-            parties(w)
+            helpers = committee(w)
+            parties(w, helpers)
+            secretly(w, server, helpers)
             locally(w, server)
 
 

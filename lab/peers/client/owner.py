@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import answer
 import canonical
 from call import PROBLEMS, URN, Client, base64of, unbase64
+from secretsum import Sum, deliver
 
 LEVELS = [(str, {"value": str, "aliases": [str]})]
 CUTS = {"edges?": [float], "bins?": str}
@@ -80,6 +81,9 @@ class Announced:
         ok = (b["discreet"], b["version"], b["task"]) == ("local round", 1, self.name.hex()) and b["slot"] in range(2 * rounds)
         ok = ok and (not b["asks"] if error else 0 < len(b["asks"])) and ("crowd" in b) == (t.body["mode"] == "aggregate")
         ok = ok and ascending([a["question"] for a in b["asks"]]) and error <= len(b["members"]) <= b["slot"] // 2 + error
+        if "crowd" in b:
+            c = b["crowd"]
+            ok = ok and 2 <= c["owners"] <= 1 << 24 and least_of(c["owners"]) <= c["at_least"] <= c["owners"] and 1 <= c["honest"] <= c["at_least"]
         for a in b["asks"]:
             groups = a.get("groups", [])
             ok = ok and a["question"] in questions and (not groups or len(groups) == t.bins(a["question"]) and all(g in range(len(groups)) for g in groups))
@@ -99,6 +103,10 @@ class Announced:
             raise ValueError("the broadcast is not one of the task's")
 
 
+def least_of(owners):
+    return (2 * owners + 2) // 3
+
+
 def demand(*what):
     if not all(what):
         raise ValueError("out of the protocol's bounds")
@@ -112,7 +120,8 @@ def check_announcement(b):
     slot, helpers = b["slot_ms"], b.get("helpers", [])
     demand((b["discreet"], b["version"]) == ("announcement", 1), b["minimum"] >= 2, 1000 <= slot <= 90 * 86400_000, 0 <= b["quiet_ms"] <= slot, b["ends_unix"] > 0)
     demand(re.fullmatch("[0-9a-f]{64}", b.get("roster", "0" * 64)), len(set(h["name"] for h in helpers)) == len(set(h["address"] for h in helpers)) == len(helpers))
-    demand(3 <= len(helpers) <= 255 if b["task"]["mode"] == "aggregate" else not helpers)
+    secret = b["task"]["mode"] == "aggregate"
+    demand(3 <= len(helpers) <= 255 and "roster" in b and b.get("honest", 0) >= 1 if secret else not helpers and "honest" not in b)
     demand(*(re.fullmatch("[A-Za-z0-9._-]{1,64}", h["name"]) and re.fullmatch("https://[^/?#@]+/?", h["address"]) for h in helpers))
 
 
@@ -153,6 +162,16 @@ def respond(announced, broadcast, ticket, record, source):
     return ask, law.answer(answer.Draw(source), cell, w)
 
 
+def law_of_sum(announced, broadcast):
+    """D, t and the law of what owners add for a broadcast; and where each ask's table begins."""
+    t, starts, dim = announced.task, [], 0
+    for ask in range(max(1, len(broadcast["asks"]))):
+        starts.append(dim)
+        dim += answer.bins_of(t, broadcast, ask) * t.k
+    crowd = broadcast["crowd"]
+    return dim, starts, answer.Addend.of_cells(t.body["epsilon_nano"], dim, len(starts), crowd["owners"], crowd["honest"])
+
+
 class Owner:
     """One owner: a key, a record, and what it has given."""
 
@@ -182,22 +201,30 @@ class Owner:
 class Part:
     """Takes part in one task for some owners."""
 
-    def __init__(self, identity, server, task, mode, cap):
+    def __init__(self, identity, server, task, mode, cap, honest=0):
+        """honest is how many owners of a list are counted on, in mode aggregate."""
         self.identity, self.id = identity, task
         self.client = Client(identity, server, "aggregator")
-        t = self.client.call("Aggregator/GetTask", {"taskId": base64of(task)})["task"]
+        told = self.client.call("Aggregator/GetTask", {"taskId": base64of(task)})
+        t, self.most = told["task"], int(told.get("owners", 0))
         line = unbase64(t["announcement"])
         who = identity.verify("discreet announcement 1", line, unbase64(t["certificate"]), unbase64(t["signature"]))
         if who.split("/")[0] != "operator":
             raise ValueError("no operator has signed the task")
         self.announced = Announced(line, task, mode, cap)
-        self.roster = None
-        if "roster" in self.announced.body:
+        self.roster, body = None, self.announced.body
+        if "roster" in body:
             keys = unbase64(self.client.call("Aggregator/GetRoster", {"taskId": base64of(task)}).get("keys", ""))
-            self.roster = check_roster(keys, self.announced.body["roster"])
+            self.roster = check_roster(keys, body["roster"])
+        if mode == "aggregate":
+            most, self.idle = body["honest"], len(self.roster) - body["honest"]
+            demand(most <= honest, 0 <= self.idle < least_of(body["minimum"]), len(self.roster) >= body["minimum"])
 
     def admitted(self, owners):
-        return [o for o in owners if self.roster is None or o.name in self.roster]
+        """Those who may report; without a list, as many as this certificate may bring."""
+        if self.roster is None:
+            return owners[: self.most or None]
+        return [o for o in owners if o.name in self.roster]
 
     def round(self, slot):
         now = self.client.call("Aggregator/GetRound", {"taskId": base64of(self.id), "slot": slot})
@@ -255,6 +282,59 @@ class Part:
             refused |= no
             stored += len(reports) - len(no)
         return stored, refused
+
+
+    def aggregate(self, owners, source):
+        """Adds to the sums of all owners' slots; returns how many owners' shares a quorum has, and the refusals."""
+        by_slot, stored, refused = {}, 0, {}
+        for o in self.admitted(owners):
+            by_slot.setdefault(self.announced.place(o.name)[0], []).append(o)
+        for slot, some in sorted(by_slot.items()):
+            now = self.wait_for(slot)
+            if now is not None and "sum" not in now:
+                refused |= self.upload([(o, report(self.id, slot, 0, o.name, [])) for o in some])
+                while now is not None and "sum" not in now:
+                    time.sleep(max(0.1, now.get("retryAfterMs", 0) / 1000))
+                    now = self.wait_for(slot)
+            if now is None:
+                refused |= {o.name: "too-late" for o in some}
+                continue
+            line = unbase64(now["broadcast"])
+            broadcast, s = self.announced.broadcast(line, slot), self.check_sum(now["sum"], line, slot)
+            addresses = {h["name"]: h["address"] for h in self.announced.body["helpers"]}
+            until = time.monotonic() + 120
+            _, begun, no = deliver(self.identity, s, addresses, [], until)
+            if begun < s.quorum:
+                raise ValueError(f"too few helpers have the sum: {no}")
+            numbers = {key.hex(): at for at, key in enumerate(s.roster)}
+            shares = []
+            for o in [o for o in some if o.name in numbers]:
+                given = o.give(self.id, s.name, lambda o=o: s.split(numbers[o.name], *s.fresh(self.addend(broadcast, o.record, source)), o.sign))
+                if given is not None:
+                    shares.append(given)
+            kept, _, no = deliver(self.identity, s, addresses, shares, until)
+            stored += sum(n >= s.quorum for n in kept)
+            refused |= no
+        return stored, refused
+
+    def check_sum(self, signed, line, slot):
+        """Refuses a sum that is not the one that the broadcast asks for."""
+        raw, body = unbase64(signed["sum"]), self.announced.body
+        who = self.identity.verify("discreet sum 1", raw, unbase64(signed["certificate"]), unbase64(signed["signature"]))
+        s, broadcast = Sum(raw), self.announced.broadcast(line, slot)
+        dim, _, law = law_of_sum(self.announced, broadcast)
+        n, crowd = len(s.roster), broadcast["crowd"]
+        demand(who == s.collector, who.startswith("aggregator/"), [h for h, _ in s.helpers] == [h["name"] for h in body["helpers"]], len(s.present()) >= s.quorum)
+        demand(n >= body["minimum"], all(key.hex() in self.roster for key in s.roster), s.round == f"{self.id.hex()} slot {slot}", s.topic == hashlib.sha256(line).digest())
+        demand(crowd == {"owners": n, "at_least": least_of(n), "honest": least_of(n) - self.idle}, s.least == crowd["at_least"], s.length == dim, s.range == law.range())
+        demand(time.time() < s.ends <= time.time() + 3 * body["slot_ms"] / 1000 + 26 * 3600)
+        return s
+
+    def addend(self, broadcast, record, source):
+        t = self.announced.task
+        dim, starts, law = law_of_sum(self.announced, broadcast)
+        cells = [at + answer.cell_of(t, broadcast, ask, record) for ask, at in enumerate(starts)]
+        return law.cells(answer.Draw(source), dim, cells, answer.weight(t, broadcast, record))
 
 
 def check_roster(keys, digest):

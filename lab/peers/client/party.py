@@ -17,6 +17,8 @@ import answer
 import canonical
 from call import URN, Refused, base64of, field, fields, peer_of
 from owner import demand
+from secretsum import Sum, deliver
+from sumvotes import Statistic
 
 PARAMS = {
     "epsilon_nano": int, "parties": int, "method": str, "form": str, "shape": str, "mode": str, "loss": str, "width": float, "reg": float,
@@ -40,12 +42,15 @@ def check_query(q):
 class Party:
     """Votes by a function from a row, cells by column, to a number for each level."""
 
-    def __init__(self, identity, combiners, schema, seed, model, kinds, allowed, cap, lifetime):
+    def __init__(self, identity, combiners, schema, seed, model, kinds, allowed, cap, lifetime, helpers=None, peers=(), honest=0):
+        """helpers are the addresses, by name, of those who hold shares; peers the keys that are added up
+        with, of whom so many are honest."""
         self.identity, self.combiners, self.schema, self.model = identity, combiners, schema, model
         self.key = key_of(seed)
         self.kinds, self.cap, self.lifetime = kinds, cap, lifetime
         self.tables = allowed  # by SHA-256: the file's bytes, or None where it may be sent
-        self.charged, self.votes = {}, {}  # by the query's name: on disk, for real
+        self.helpers, self.peers, self.honest = helpers or {}, set(peers), honest
+        self.charged, self.votes, self.shares = {}, {}, {}  # by the query's name: on disk, for real
         self.lock = threading.Lock()
 
     def public(self):
@@ -105,6 +110,45 @@ class Party:
                 self.votes[name] = votes_file(self.identity.caller.split("/")[1], self.key, self.model, b"a rule about pets", q, files)
             return self.votes[name]
 
+    def add(self, message, caller):
+        """Adds to a secret sum; returns once a quorum of helpers has the shares."""
+        m = fields(message)
+        q, name = self.open(m[1][0], caller)
+        if not q["honest"]:
+            raise Refused("malformed", "the query is not for a secret sum")
+        s = self.agree(q, fields(m[1][0])[1][0], fields(m[2][0]), caller)
+        with self.lock:
+            files = self.files(q)
+            name = hashlib.sha256(bytes.fromhex(name) + s.name).hexdigest()
+            self.charge(name, q["params"]["epsilon_nano"])
+            if name not in self.shares:
+                rows = rows_of(files)
+                law = Statistic(json.loads(self.schema), q["params"], q["honest"], rows)
+                if (s.length, s.range) != (law.dim, law.addend.range()):
+                    raise Refused("unable", "")
+                votes = [shares(self.model.probabilities(row)) for row in rows]
+                addend = law.addend.draw(answer.Draw(answer.System()), law.of(votes))
+                number = s.roster.index(bytes.fromhex(self.public()))
+                self.shares[name] = s.split(number, *s.fresh(addend), lambda purpose, text: eddsa.new(self.key, "rfc8032").sign(purpose + b"\0" + text))
+        kept, _, refused = deliver(self.identity, s, self.helpers, [self.shares[name]], time.monotonic() + 10)
+        if kept[0] < s.quorum:
+            raise Refused("too-late" if "too-late" in refused.values() else "overloaded", "")
+
+    def agree(self, q, line, signed, caller):
+        """Refuses a sum that is not about this query, or not among the operator's peers and helpers."""
+        try:
+            who, s = self.identity.verify("discreet sum 1", signed[1][0], signed[2][0], signed[3][0]), Sum(signed[1][0])
+        except Exception:
+            raise Refused("malformed", "") from None
+        listed = all(key.hex() in self.peers for key in s.roster)
+        enough = q["honest"] <= s.least - (len(self.peers) - self.honest)
+        ours = who == caller == s.collector and s.topic == hashlib.sha256(line).digest() and s.ends > time.time()
+        if not (ours and listed and enough and bytes.fromhex(self.public()) in s.roster and len(s.roster) <= max(2, q["params"]["parties"])):
+            raise Refused("not-allowed", "")
+        if {h for h, _ in s.helpers} != set(self.helpers):
+            raise Refused("not-allowed", "")
+        return s
+
     def receive(self, messages, caller):
         """A table that is sent."""
         first = fields(messages[0])
@@ -151,6 +195,9 @@ def answer_call(party, h):
         if h.path == "/discreet.v1.Party/Vote":
             votes = party.vote(fields(messages[0])[1][0], caller)
             parts = [field(1, votes[i : i + 65536]) for i in range(0, len(votes), 65536)]
+        elif h.path == "/discreet.v1.Party/Add":
+            party.add(body, caller)
+            return send(h, 200, "application/proto", b"")
         elif h.path == "/discreet.v1.Party/SendTable":
             party.receive(messages, caller)
             parts = [b""]

@@ -5,12 +5,13 @@ import json
 import pathlib
 import struct
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 import answer
 import canonical
 import party
 from owner import ANNOUNCEMENT, Announced, Owner, report, respond
+from secretsum import ORDER, Sum
 from sumvotes import Statistic
 
 HERE = pathlib.Path(__file__).resolve().parents[3] / "internal" / "testkit" / "protocol"
@@ -112,8 +113,40 @@ def votes():
     print("parties' votes and addends are as the protocol says")
 
 
+def through(points):
+    """The coefficients of the polynomial through (x, y)s, lowest first."""
+    out = [0] * len(points)
+    for x, y in points:
+        term, scale = [1], y
+        for z, _ in points:
+            if z != x:
+                term = [(a - z * b) % ORDER for a, b in zip([0] + term, term + [0])]
+                scale = scale * pow(x - z, -1, ORDER) % ORDER
+        out = [(a + scale * b) % ORDER for a, b in zip(out, term)]
+    return out
+
+
+def sums():
+    v = load("sum.json")
+    s = Sum(bytes.fromhex(v["sum"]))
+    assert (s.name.hex(), s.tag.hex(), s.round) == (v["sum_id"], v["tag"], v["round"])
+    messages = [bytes.fromhex(x["message"]) for x in v["shares"]]
+    part = 46 + 1 + 32 * (len(s.helpers) + s.quorum)  # where a helper's part begins
+    scalars = [[int.from_bytes(m[i : i + 32], "little") for i in range(part + 32, len(m), 32)] for m in messages]
+    polynomials = [through([(h + 1, ys[f]) for h, ys in enumerate(scalars[: s.quorum])]) for f in range(len(scalars[0]))]
+    assert [f[0] for f in polynomials[1:]] == s.packed(v["values"])
+    signed = []
+    again = s.split(v["share_of"], polynomials, [m[part : part + 32] for m in messages], lambda purpose, text: signed.append(purpose + b"\0" + text))
+    assert [m for m, _ in again] == messages
+    key = Ed25519PublicKey.from_public_bytes(s.roster[v["share_of"]])
+    for x in v["shares"]:
+        key.verify(bytes.fromhex(x["signature"]), signed[0])
+    print("a sum and its shares are as the protocol says")
+
+
 if __name__ == "__main__":
     laws()
     tasks()
     addends()
     votes()
+    sums()

@@ -42,6 +42,7 @@ var allowed = map[string]string{
 	"body.privacy.delta":        price,
 	"body.privacy.delta_femto":  price,
 	"body.privacy.statement":    price,
+	"body.privacy.part_column":  declared,
 	"body.privacy.unprotected":  declared,
 	"body.privacy.claim":        price,
 	"body.privacy.counted":      choice,

@@ -221,8 +221,9 @@ func (h *heard) lineWith(words ...string) bool {
 // TestCulpritIsNamedAndLeftOut: one listed owner among honest ones sends shares that do
 // not belong together, or proves one thing to some helpers and another to the rest. The
 // sum finishes, the aggregator's log names the owner's key, and the model is the honest
-// owners' one.
+// owners' one. Numbers out of range, consistently shared, end the task, at once.
 func TestCulpritIsNamedAndLeftOut(t *testing.T) {
+	const beyond = "no sum of vectors in range"
 	for name, cheat := range map[string]func(s *secretsum.Sum, me int) ([]secsum.Message, error){
 		"gave helper h1 a share that contradicts": func(s *secretsum.Sum, me int) ([]secsum.Message, error) { return helpertest.Forge(s, me, 1) },
 		"gave helpers different proofs": func(s *secretsum.Sum, me int) ([]secsum.Message, error) {
@@ -237,6 +238,8 @@ func TestCulpritIsNamedAndLeftOut(t *testing.T) {
 			another, err := p.Split(rng.System(), me, make([]uint64, s.Length))
 			return append(one[:2], another[2]), err
 		},
+		// Consistent shares of any numbers: nobody can tell whose they were.
+		beyond: func(s *secretsum.Sum, me int) ([]secsum.Message, error) { return helpertest.Forge(s, me, -1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFederation(t)
@@ -314,6 +317,17 @@ func TestCulpritIsNamedAndLeftOut(t *testing.T) {
 				}
 			}
 			f.ahead.Add(int64(ann.Slot)) // and nobody waits for more shares
+			if name == beyond {
+				for f.state(client, id).GetState() == rpc.State_STATE_OPEN {
+					pause() // by a clock that stands: nothing is tried until the deadline
+				}
+				must(t, <-done)
+				if s := f.state(client, id); s.GetState() != rpc.State_STATE_CLOSED || s.GetSlot() != 0 || !log.lineWith("a secret sum was not opened", beyond) {
+					t.Errorf("the task is %v in slot %d, want it ended in the first, and the log to say why", s.GetState(), s.GetSlot())
+				}
+				f.stop()
+				return
+			}
 			f.waitSlot(client, id, 1)
 			for f.stored(client, id) < people-honest {
 				pause()

@@ -10,12 +10,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
@@ -451,5 +454,71 @@ func TestAnotherHelperAnswers(t *testing.T) {
 	must(t, err)
 	if m != col.Sum.Helpers[1].Memory {
 		t.Errorf("helper 1's memory is %x, want %x", m, col.Sum.Helpers[1].Memory)
+	}
+}
+
+// TestLiarsAreTold: a helper that claims other proofs than it was sent, or shows a share
+// that convicts nobody, is told by what it cannot show; the sum goes on without it, and
+// no participant is named.
+func TestLiarsAreTold(t *testing.T) {
+	for what, lie := range map[string]func(p *people, held *secsum.Message, a *rpc.HeldResponse){
+		"claims a share whose proof it cannot show": func(_ *people, held *secsum.Message, _ *rpc.HeldResponse) {
+			for i := 1; i < len(held.Body); i++ { // after the one byte that says whose
+				held.Body[i] ^= 1
+			}
+		},
+		"accuses a participant without proof": func(p *people, _ *secsum.Message, a *rpc.HeldResponse) {
+			bent := slices.Clone(p.shares[3][1].Message)
+			bent[len(bent)-1] ^= 1
+			a.Faults = append(a.Faults, &rpc.SignedShare{Message: bent, Signature: p.shares[3][1].Signature})
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			c := assemble(t, 4)
+			var p *people
+			c.Wrap = func(_ int, next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path != rpc.HelperHeldProcedure {
+						next.ServeHTTP(w, r)
+						return
+					}
+					r.Header.Del("Accept-Encoding")
+					said := httptest.NewRecorder()
+					next.ServeHTTP(said, r)
+					answer, held := new(rpc.HeldResponse), new(secsum.Message)
+					must(t, proto.Unmarshal(said.Body.Bytes(), answer))
+					must(t, held.UnmarshalBinary(answer.Message))
+					lie(p, held, answer)
+					var err error
+					answer.Message, err = held.MarshalBinary()
+					must(t, err)
+					b, err := proto.Marshal(answer)
+					must(t, err)
+					w.Header().Set("Content-Type", said.Header().Get("Content-Type"))
+					_, _ = w.Write(b) // who asked has gone
+				})
+			}
+			c.Kill(1)
+			c.Start(1)
+			c.Wrap = nil
+			col, _, people := c.filled(6, 4, "a")
+			p = people
+			var mu sync.Mutex
+			found := map[string]bool{}
+			col.Found = func(f secretsum.Fault) {
+				mu.Lock()
+				defer mu.Unlock()
+				found[f.String()] = true
+			}
+			col.Wait = given(6, 4)
+			total, of, err := col.Run(t.Context())
+			must(t, err)
+			if len(of) != 6 || !slices.Equal(total, p.total(of)) {
+				t.Errorf("%v of %v, want all six", total, of)
+			}
+			if len(found) != 1 || !found["helper "+c.Name(1)+" "+what] {
+				t.Errorf("found are %v, want that helper 1 %s", found, what)
+			}
+		})
 	}
 }

@@ -94,7 +94,7 @@ func TestUnmarshalRefusesForeignBodies(t *testing.T) {
 	for _, c := range []struct{ name, old, new, say string }{
 		{"unknown field", `"learner":`, `"rows": 7,` + "\n    " + `"learner":`, `unknown field "rows"`},
 		{"unknown field of a member", `"vote": 0.25`, `"error": 0.25`, `unknown field "error"`},
-		{"unknown field of the schema", `"name": "clinic",` + "\n      ", `"name": "clinic",` + "\n      " + `"prior": 0.3,` + "\n      ", `"prior"`},
+		{"unknown field of the schema", `"name": "clinic",` + "\n      ", `"name": "clinic",` + "\n      " + `"prior": 0.3,` + "\n      ", `key must be one of those known here`},
 		{"field given twice", `"seeded": false,`, `"seeded": true,` + "\n      " + `"seeded": false,`, canonical},
 		{"field in capitals", `"seeded": false`, `"SEEDED": false`, canonical},
 		{"field left out", `"seeded": false,` + "\n      ", ``, canonical},

@@ -31,6 +31,9 @@ const (
 	mostRoom  = 4 << 20
 )
 
+// never is before all times of a clock.
+const never time.Duration = math.MinInt64 / 2
+
 // clock tells for how long reports could have been accepted.
 type clock struct {
 	now func() time.Time // the process's own, that no operator sets back
@@ -62,7 +65,7 @@ func (r reading) quiet(news, quiet time.Duration) bool {
 
 // newClock is a clock that was never shut.
 func newClock(now func() time.Time, full func() bool, probe func(context.Context, int) error) *clock {
-	return &clock{now: now, full: full, probe: probe, shut: math.MinInt64 / 2}
+	return &clock{now: now, full: full, probe: probe, shut: never}
 }
 
 // shown is what the clock showed when it was looked at last.

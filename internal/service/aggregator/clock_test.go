@@ -7,6 +7,9 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
 // watched is a clock whose watch, places and store a test turns.
@@ -97,8 +100,6 @@ func TestQuietTimeRunsWhileOpen(t *testing.T) {
 	}
 }
 
-const never = 1000 * time.Hour
-
 // TestStoreIsTriedWithWhatItLacked: a store that failed is tried once a second with
 // as many bytes as it could not keep, until it keeps them or others.
 func TestStoreIsTriedWithWhatItLacked(t *testing.T) {
@@ -128,5 +129,39 @@ func TestStoreIsTriedWithWhatItLacked(t *testing.T) {
 	w.pass(5 * time.Second)
 	if len(w.probed) != n+1 {
 		t.Error("a store that has kept reports since is tried")
+	}
+}
+
+// TestHelpersAwayAreNotQuiet: owners who cannot give their shares to a quorum of
+// helpers, because these are away or full, are waited for until they can come back; one
+// helper that is gone for good keeps nobody waiting.
+func TestHelpersAwayAreNotQuiet(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile []int
+		seconds   int // until it is quiet, at least
+		most      int
+	}{
+		"a quorum is away": {[]int{-1, -1, 7}, 2 + 6 + 10, 2 + 6 + 13},
+		"one is away":      {[]int{-1, 7, 7}, 2 + 3, 2 + 5},
+	} {
+		w := newWatched()
+		s := &Server{Params: Params{Now: func() time.Time { return time.Unix(1e9, 0) }}, clock: w.clock}
+		l := &live{ann: &tasks.Announcement{Quiet: 3 * time.Second}}
+		x := &secretsum.Sum{AtLeast: 6, Roster: make([]secretsum.Key, 9), Helpers: []secretsum.Helper{{Memory: secretsum.Memory{1}}, {Memory: secretsum.Memory{1}}, {Memory: secretsum.Memory{1}}}}
+		passed := 0
+		progress := func(context.Context) []int {
+			passed++
+			w.pass(time.Second)
+			if passed > 2 && passed <= 8 {
+				return c.meanwhile
+			}
+			return []int{7, 7, 7}
+		}
+		if err := s.awaitShares(t.Context(), l, x, progress, time.Unix(2e9, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if passed < c.seconds || passed > c.most {
+			t.Errorf("%s: it was quiet after %d seconds, want %d to %d", name, passed, c.seconds, c.most)
+		}
 	}
 }

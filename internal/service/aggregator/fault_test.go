@@ -160,9 +160,10 @@ func TestOutagesAreNotQuiet(t *testing.T) {
 			}
 			for _, outage := range []struct {
 				name string
+				fail func(error)
 				send bool // while it is away
-			}{{"nobody tries", false}, {"owners try", true}} {
-				faults.FailAll(syscall.ENOSPC)
+			}{{"away, nobody tries", faults.FailAll, false}, {"full, nobody tries", faults.FailWrites, false}, {"full, owners try", faults.FailWrites, true}} {
+				outage.fail(syscall.ENOSPC)
 				if outage.send {
 					_, err := client.Upload(t.Context(), connect.NewRequest(&rpc.UploadRequest{TaskId: id[:], Reports: waiting}))
 					if kindOfNil(err) != problem.Storage {
@@ -181,8 +182,8 @@ func TestOutagesAreNotQuiet(t *testing.T) {
 				if got := ready(); got != http.StatusOK {
 					t.Errorf("%s: /readyz answers %d afterwards", outage.name, got)
 				}
-				a.upload(client, waiting[:45], nil)
-				waiting = waiting[45:]
+				a.upload(client, waiting[:30], nil)
+				waiting = waiting[30:]
 			}
 			f.pass(quiet - 2)
 			if s := f.state(client, id); s.GetSlot() != 0 {

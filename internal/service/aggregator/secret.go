@@ -187,7 +187,7 @@ func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, pro
 	t := time.NewTicker(pollShares)
 	defer t.Stop()
 	var before []int
-	news := s.clock.shown().open
+	news, shut := s.clock.shown().open, never
 	for {
 		stored, open := progress(ctx), s.clock.shown()
 		full := true
@@ -199,6 +199,10 @@ func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, pro
 		}
 		sorted := slices.Sorted(slices.Values(stored))
 		enough := sorted[len(sorted)/3] // a quorum has as many or more
+		if enough < 0 {                 // owners cannot give their shares to a quorum
+			shut = open.open
+		}
+		open.since = min(open.since, open.open-shut)
 		l.mu.Lock()
 		l.shares = max(0, enough)
 		l.mu.Unlock()

@@ -336,6 +336,9 @@ func (s *Server) GetProgress(ctx context.Context, r *connect.Request[rpc.GetProg
 	if err != nil {
 		return nil, err
 	}
+	if err := s.Store.takes(ctx); err != nil {
+		return nil, err
+	}
 	n, ended, err := s.Store.progress(ctx, l.id)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -22,6 +23,7 @@ import (
 type Store struct {
 	db     *sqldb.DB
 	memory secretsum.Memory
+	full   atomic.Bool // it could not keep shares, and has not been seen to keep some since
 }
 
 // Options are how a store's database is opened.
@@ -48,6 +50,7 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 		`CREATE TABLE IF NOT EXISTS discreet_sums (id BLOB PRIMARY KEY, collector TEXT NOT NULL, bytes BLOB, ends INTEGER NOT NULL, state INTEGER NOT NULL, held BLOB, asked BLOB, answer BLOB) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_shares (sum BLOB NOT NULL, participant INTEGER NOT NULL, digest BLOB NOT NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_faults (sum BLOB NOT NULL, participant INTEGER NOT NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
+		sqldb.ProbeTable,
 	)
 	if err == nil {
 		err = db.View(ctx, func(tx *sqldb.Tx) error {
@@ -95,13 +98,22 @@ const (
 	over                    // nothing of it is left but its name
 )
 
-// ready says whether the store answers.
-func (s *Store) ready(ctx context.Context) error {
-	return s.db.View(ctx, func(tx *sqldb.Tx) error {
-		var n int
-		_, err := tx.Find([]any{&n}, `SELECT COUNT(*) FROM discreet_helper`)
-		return err
-	})
+// room is how many bytes the store must have room for to be ready: a request's shares,
+// but for large ones.
+const room = 256 << 10
+
+// ready fails where the store would not keep shares now.
+func (s *Store) ready(ctx context.Context) error { return s.db.Probe(ctx, room) }
+
+// takes fails where the store could not keep shares and still cannot: whoever counts
+// them must not take it for silence.
+func (s *Store) takes(ctx context.Context) error {
+	if !s.full.Load() {
+		return nil
+	}
+	err := s.ready(ctx)
+	s.full.CompareAndSwap(true, err != nil)
+	return err
 }
 
 // begin stores a collector's sum. The same one again changes nothing. A collector has
@@ -251,6 +263,7 @@ func (s *Store) accept(ctx context.Context, id secretsum.ID, shares []share) (re
 		}
 		return nil
 	})
+	s.full.Store(err != nil)
 	return refused, fresh, err
 }
 

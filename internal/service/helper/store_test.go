@@ -114,3 +114,44 @@ func TestEveryCallMayFail(t *testing.T) {
 		}
 	}
 }
+
+// TestFullDisks: a helper whose disk is full is not ready, though it can read, and
+// tells no collector how many shares it has once it has refused some: their owners
+// are not gone.
+func TestFullDisks(t *testing.T) {
+	var faults sqldbtest.Faults
+	c, err := sqldb.Connector(filepath.Join(t.TempDir(), "store.db"), Options)
+	must(t, err)
+	db, err := sqldb.Connect(t.Context(), faults.Connector(c), false, Options)
+	must(t, err)
+	s, err := On(t.Context(), db, "one")
+	must(t, err)
+	defer s.Close()
+	id := secretsum.ID{1}
+	must(t, s.begin(t.Context(), id, "aggregator/a", []byte("text"), time.Now(), 1, 1<<20))
+	must(t, s.ready(t.Context()))
+	faults.FailWrites(syscall.ENOSPC)
+	if _, _, err := s.progress(t.Context(), id); err != nil {
+		t.Errorf("a full disk cannot be read: %v", err)
+	}
+	if err := s.ready(t.Context()); !errors.Is(err, sqldb.ErrFailed) {
+		t.Errorf("a full disk is ready: %v", err)
+	}
+	must(t, s.takes(t.Context())) // it has refused nobody
+	if _, _, err := s.accept(t.Context(), id, []share{{participant: 0, body: []byte("x"), signature: []byte("s")}}); !errors.Is(err, sqldb.ErrFailed) {
+		t.Errorf("a full disk takes shares: %v", err)
+	}
+	if err := s.takes(t.Context()); !errors.Is(err, sqldb.ErrFailed) {
+		t.Errorf("a collector is told how many shares a full disk has: %v", err)
+	}
+	faults.Mend()
+	must(t, s.takes(t.Context()))
+	must(t, s.ready(t.Context()))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -3,7 +3,6 @@
 package party
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -40,8 +39,5 @@ func (m *metrics) voted(took time.Duration, well bool) {
 
 // Page answers operators; see admission.Metrics.Watch.
 func (s *Server) Page() http.Handler {
-	return s.metrics.Watch(func(ctx context.Context) error {
-		_, _, err := s.record.spent(ctx)
-		return err
-	})
+	return s.metrics.Watch(s.record.ready)
 }

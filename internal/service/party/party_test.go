@@ -29,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
 // No goroutine is left behind, whatever a test has cut off.
@@ -657,4 +658,16 @@ func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// spent is what all queries cost together, and how many there were.
+func (r *record) spent(ctx context.Context) (spent dp.Epsilon, queries int, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		if spent, err = r.spentIn(tx); err != nil {
+			return err
+		}
+		_, err := tx.Find([]any{&queries}, `SELECT COUNT(*) FROM discreet_queries`)
+		return err
+	})
+	return spent, queries, err
 }

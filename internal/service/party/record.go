@@ -36,6 +36,7 @@ func openRecord(ctx context.Context, path string, lifetime dp.Epsilon) (*record,
 	err = db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_party (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT NULL) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_queries (id BLOB PRIMARY KEY CHECK (length(id) = 32), combiner TEXT NOT NULL, query BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), deadline INTEGER NOT NULL, state INTEGER NOT NULL) STRICT`,
+		sqldb.ProbeTable,
 	)
 	r := &record{db: db}
 	if err == nil {
@@ -55,6 +56,12 @@ func openRecord(ctx context.Context, path string, lifetime dp.Epsilon) (*record,
 	}
 	return r, nil
 }
+
+// room is how many bytes a record must have room for to be ready.
+const room = 64 << 10
+
+// ready fails where a query could not be noted now.
+func (r *record) ready(ctx context.Context) error { return r.db.Probe(ctx, room) }
 
 // charge notes a query, once. It refuses one that costs more than is left, and
 // one whose votes were deleted.
@@ -86,18 +93,6 @@ func (r *record) charge(ctx context.Context, id ID, combiner string, text []byte
 func (r *record) spentIn(tx *sqldb.Tx) (spent dp.Epsilon, err error) {
 	_, err = tx.Find([]any{&spent}, `SELECT COALESCE(SUM(epsilon), 0) FROM discreet_queries`)
 	return spent, err
-}
-
-// spent is what all queries cost together, and how many there were.
-func (r *record) spent(ctx context.Context) (spent dp.Epsilon, queries int, err error) {
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		if spent, err = r.spentIn(tx); err != nil {
-			return err
-		}
-		_, err := tx.Find([]any{&queries}, `SELECT COUNT(*) FROM discreet_queries`)
-		return err
-	})
-	return spent, queries, err
 }
 
 // forget marks the queries whose deadline has passed, and lists those that are

@@ -18,6 +18,7 @@ type Faults struct {
 	n        int
 	happened bool
 	all      bool
+	writes   bool // all, of those that write
 	err      error
 }
 
@@ -26,14 +27,31 @@ type Faults struct {
 func (f *Faults) Fail(n int, happened bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.n, f.happened, f.all, f.err = n, happened, false, err
+	f.n, f.happened, f.all, f.writes, f.err = n, happened, false, false, err
 }
 
 // FailAll lets every call fail with err before anything has happened, until Mend.
 func (f *Faults) FailAll(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.n, f.all, f.err = 0, true, err
+	f.n, f.all, f.writes, f.err = 0, true, false, err
+}
+
+// FailWrites lets every transaction that may write fail with err, until Mend: what is
+// there can be read, as on a full disk.
+func (f *Faults) FailWrites(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n, f.all, f.writes, f.err = 0, false, true, err
+}
+
+func (f *Faults) write() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.writes {
+		return f.err
+	}
+	return nil
 }
 
 // Mend lets all calls succeed.
@@ -113,6 +131,9 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 func (c conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	var in driver.Tx
+	if err := c.f.write(); err != nil && !o.ReadOnly {
+		return nil, err
+	}
 	err := c.f.call(func() (err error) { in, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o); return err }, func() {
 		if in != nil {
 			in.Rollback() // as when the connection is dropped

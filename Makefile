@@ -29,14 +29,14 @@ build: ## build the commands into out/
 	$(GO) build -trimpath -o $(OUT)/discreet-lab ./lab/cmd/discreet-lab
 
 .PHONY: check
-check: lint ## gofmt, vet, staticcheck, the house rules and limits
+check: lint ## gofmt, vet, staticcheck, our own rules and limits
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	DISCREET_TOOLS=1 $(GO) test -count=1 -timeout $(HANGS) -run '^TestTools$$' ./internal/lint
 
 # -count=1: the test cache does not notice every edit to what a rule inspects.
 .PHONY: lint
-lint: ## the house rules alone
+lint: ## our own rules alone
 	$(GO) test -count=1 ./internal/lint
 
 # Only what hangs meets this: no test depends on how fast the machine is.

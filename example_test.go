@@ -16,9 +16,9 @@ import (
 // Train on a file at ε = 1 and predict.
 func Example() {
 	ctx := context.Background()
-	schema, err := discreet.LoadSchema("testdata/census.yaml")
+	schema, err := discreet.LoadSchema("examples/quickstart/census.yaml")
 	check(err)
-	table, err := discreet.ReadTable(ctx, schema, "testdata/census.csv")
+	table, err := discreet.ReadTable(ctx, schema, "examples/quickstart/census.csv")
 	check(err)
 	model, err := discreet.Train(ctx, table, discreet.Options{Epsilon: 1, Account: discreet.Uncounted})
 	check(err)
@@ -77,9 +77,9 @@ func ExampleLedger() {
 	defer ledger.Close()
 	check(ledger.Declare(ctx, "census", discreet.Price{Epsilon: 1}))
 
-	schema, err := discreet.LoadSchema("testdata/census.yaml")
+	schema, err := discreet.LoadSchema("examples/quickstart/census.yaml")
 	check(err)
-	table, err := discreet.ReadTable(ctx, schema, "testdata/census.csv")
+	table, err := discreet.ReadTable(ctx, schema, "examples/quickstart/census.csv")
 	check(err)
 	model, err := discreet.Train(ctx, table, discreet.Options{Epsilon: 0.4, Account: ledger.Job("census", "monday")})
 	check(err)
@@ -99,7 +99,7 @@ func ExampleLedger() {
 
 // Say what a training would cost, before any data.
 func ExampleSchema_Plan() {
-	schema, err := discreet.LoadSchema("testdata/census.yaml")
+	schema, err := discreet.LoadSchema("examples/quickstart/census.yaml")
 	check(err)
 	plan, err := schema.Plan(discreet.Options{Learner: "erm", Epsilon: 0.5, Rows: 20_000})
 	check(err)
@@ -158,9 +158,9 @@ func ExampleLoadModel() {
 
 func trained() *discreet.Model {
 	ctx := context.Background()
-	schema, err := discreet.LoadSchema("testdata/census.yaml")
+	schema, err := discreet.LoadSchema("examples/quickstart/census.yaml")
 	check(err)
-	table, err := discreet.ReadTable(ctx, schema, "testdata/census.csv")
+	table, err := discreet.ReadTable(ctx, schema, "examples/quickstart/census.csv")
 	check(err)
 	model, err := discreet.Train(ctx, table, discreet.Options{Epsilon: 1, Account: discreet.Uncounted})
 	check(err)

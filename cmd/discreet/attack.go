@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/audit/report"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -116,14 +116,14 @@ func (t *attacking) run(ctx context.Context) error {
 		return refused(err)
 	}
 	if t.out != "" {
-		if err := drawChart(t.out, report.AttackChart(req.Name, r)); err != nil {
+		if err := drawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
 			return err
 		}
 	}
 	if t.json {
-		return cli.WriteJSON(t.Stdout, report.NewAttack(req.Name, tab.Rows, r))
+		return cli.WriteJSON(t.Stdout, finding.NewAttack(req.Name, tab.Rows, r))
 	}
-	return report.WriteAttack(t.Stdout, req.Name, tab.Rows, r)
+	return finding.WriteAttack(t.Stdout, req.Name, tab.Rows, r)
 }
 
 // check reads the flags: what to train, and the claim to compare with.

@@ -14,7 +14,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/audit/report"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -136,14 +136,14 @@ func (t *auditing) run(ctx context.Context) error {
 		return err
 	}
 	if t.out != "" {
-		if err := drawChart(t.out, report.AuditChart(r)); err != nil {
+		if err := drawChart(t.out, finding.AuditChart(r)); err != nil {
 			return err
 		}
 	}
 	if t.json {
-		return cli.WriteJSON(t.Stdout, report.NewAudit(r))
+		return cli.WriteJSON(t.Stdout, finding.NewAudit(r))
 	}
-	return report.WriteAudit(t.Stdout, r)
+	return finding.WriteAudit(t.Stdout, r)
 }
 
 // check reads the flags that every kind of subject has.

@@ -12,11 +12,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func adult(t *testing.T) (train, test *dataset.Table) {
 	dir := realdata.File(t, "adult")
-	s, err := examples.Schema("adult.yaml")
+	text, err := examples.Schema("adult.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

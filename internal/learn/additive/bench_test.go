@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // benchTables are plans with their rows: invented ones, as many as Adult has,
@@ -33,7 +34,11 @@ func benchTables(b *testing.B, do func(b *testing.B, pl *Plan, tab engine.Table)
 	for _, eps := range []dp.Epsilon{10_000_000, 100_000_000, dp.Nano} {
 		b.Run("Adult, ε = "+eps.String(), func(b *testing.B) {
 			path := realdata.File(b, "adult/adult.data.gz")
-			s, err := examples.Schema("adult.yaml")
+			text, err := examples.Schema("adult.yaml")
+			if err != nil {
+				b.Fatal(err)
+			}
+			s, err := schema.Parse(text)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -8,13 +8,18 @@ import (
 	"github.com/discreet-dp/discreet/examples"
 	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // ReadReal reads files of the real data sets by a shipped schema, e.g.
 // "adult.yaml". It skips the test where they are absent.
-func ReadReal(t testing.TB, schema string, files ...string) *dataset.Table {
+func ReadReal(t testing.TB, name string, files ...string) *dataset.Table {
 	t.Helper()
-	s, err := examples.Schema(schema)
+	text, err := examples.Schema(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

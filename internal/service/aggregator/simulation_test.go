@@ -110,7 +110,9 @@ func accuracy(t *testing.T, file []byte, test *dataset.Table) float64 {
 
 func adult(t *testing.T) (train, test *dataset.Table) {
 	dir := realdata.File(t, "adult")
-	s, err := examples.Schema("adult.yaml")
+	text, err := examples.Schema("adult.yaml")
+	must(t, err)
+	s, err := schema.Parse(text)
 	must(t, err)
 	train, err = dataset.Read(t.Context(), s, dataset.Options{}, filepath.Join(dir, "adult.data.gz"))
 	must(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/examples"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // World is where figures find their tables, and keep what takes long to derive
@@ -54,7 +55,11 @@ func (w *World) Read(ctx context.Context, schemaName string, files ...string) (*
 	if err := w.checkExists(); err != nil {
 		return nil, err
 	}
-	s, err := examples.Schema(schemaName)
+	text, err := examples.Schema(schemaName)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	s, err := schema.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}

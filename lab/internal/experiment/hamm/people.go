@@ -76,7 +76,11 @@ func newPeople() *frame.Figure {
 
 // readUsers reads WISDM by person.
 func readUsers(ctx context.Context, w *frame.World) ([]*dataset.Table, error) {
-	s, err := examples.Schema("wisdm.yaml")
+	text, err := examples.Schema("wisdm.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	s, err := schema.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}

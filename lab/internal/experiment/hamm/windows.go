@@ -25,7 +25,11 @@ const (
 // readWindows are HAPT's recordings in windows that lie within one segment, with
 // computed features in place of HAR's.
 func readWindows(ctx context.Context, w *frame.World) (*dataset.Table, error) {
-	s, err := examples.Schema("hapt.yaml")
+	text, err := examples.Schema("hapt.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	s, err := schema.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package discreet_test
+package librarytest
 
 import (
 	"errors"
@@ -26,7 +26,7 @@ var deliberate = map[string]bool{"ParamError": true, "FaultError": true}
 // exported loads the types of the library from what the go command compiled.
 func exported(t *testing.T) *types.Package {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", "-export", "-f", "{{.ImportPath}} {{.Export}}", ".").Output()
+	out, err := exec.Command("go", "list", "-deps", "-export", "-f", "{{.ImportPath}} {{.Export}}", modulePath).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,14 +171,14 @@ func TestProgramInAnotherModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
-	here, err := os.Getwd()
+	here, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	files := map[string]string{"main.go": newcomer}
-	for _, name := range []string{"go.mod", "go.sum", "testdata/census.yaml", "testdata/census.csv"} {
-		text, err := os.ReadFile(name)
+	for _, name := range []string{"go.mod", "go.sum", "examples/quickstart/census.yaml", "examples/quickstart/census.csv"} {
+		text, err := os.ReadFile(filepath.Join(here, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,11 +210,11 @@ func TestProgramInAnotherModule(t *testing.T) {
 
 // The rows of one table are the same to a model however they came in.
 func TestEveryWayInIsTheSameTable(t *testing.T) {
-	schema, err := discreet.LoadSchema("testdata/census.yaml")
+	schema, err := discreet.LoadSchema("../../examples/quickstart/census.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("testdata/census.csv")
+	text, err := os.ReadFile("../../examples/quickstart/census.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestEveryWayInIsTheSameTable(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
 		rows = append(rows, strings.Split(line, ","))
 	}
-	file, err := discreet.ReadTable(t.Context(), schema, "testdata/census.csv")
+	file, err := discreet.ReadTable(t.Context(), schema, "../../examples/quickstart/census.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,11 +295,11 @@ func sameScores(t *testing.T, name string, got, want []float64) {
 }
 
 func TestTrainRefuses(t *testing.T) {
-	schema, err := discreet.LoadSchema("testdata/census.yaml")
+	schema, err := discreet.LoadSchema("../../examples/quickstart/census.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := discreet.ReadTable(t.Context(), schema, "testdata/census.csv")
+	table, err := discreet.ReadTable(t.Context(), schema, "../../examples/quickstart/census.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package discreet_test
+package librarytest
 
 import (
 	"bufio"
@@ -58,7 +58,7 @@ func BenchmarkPredictRow(b *testing.B) {
 // adultModel trains on Adult, and returns some of its rows as text.
 func adultModel(b *testing.B) (m *discreet.Model, rows [][]string, columns map[string]int) {
 	path := realdata.File(b, "adult/adult.data.gz")
-	schema, err := discreet.LoadSchema("examples/adult.yaml")
+	schema, err := discreet.LoadSchema("../../examples/adult.yaml")
 	if err != nil {
 		b.Fatal(err)
 	}

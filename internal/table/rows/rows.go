@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package discreet
+// Package rows makes tables of rows that a program holds: structs, text, or the rows
+// of a query.
+package rows
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"reflect"
 	"slices"
@@ -16,51 +17,26 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Table is rows in memory, coded as their schema says: about a byte per cell, never
-// changed, so that goroutines may share it.
-type Table struct {
-	s    *Schema
-	t    *dataset.Table
-	data []string // the files it was read from
-}
-
-// Rows is the number of rows. Under AddRemove it is private.
-func (t *Table) Rows() int { return t.t.Rows }
-
-// ReadTable reads labelled rows from files, CSV (plain or gzip) or Parquet
-// (.parquet), one behind the other. Columns are matched by name where the files
-// have names. A structural fault is a *FaultError; an unreadable private cell
-// becomes what the schema declares, silently.
-func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) {
-	t, err := dataset.Read(ctx, s.s, dataset.Options{}, paths...)
-	if err != nil {
-		return nil, err
+// Names are the columns of a table's files in order, the label among them.
+func Names(s *schema.Schema) []string {
+	var names []string
+	for _, c := range s.FileColumns() {
+		names = append(names, c.Name)
 	}
-	return &Table{s, t, slices.Clone(paths)}, nil
+	return slices.Insert(names, s.Label.Position, s.Label.Name)
 }
 
-// ReadTableFrom reads labelled rows from CSV.
-func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (*Table, error) {
-	t, err := dataset.Read(ctx, s.s, dataset.Options{Stdin: r}, "-")
-	if err != nil {
-		return nil, err
-	}
-	return &Table{s, t, []string{"-"}}, nil
-}
-
-// TableOf makes a table of a slice of structs. A column is the exported field with
-// the tag `discreet:"name"`, else the one with its name; fields of neither are
-// refused unless tagged `discreet:"-"`. A field is a string, an integer, a float, a
-// bool or a pointer to one, nil where it is missing; where no field is the label
-// the table has none, and is for prediction.
-func TableOf[T any](s *Schema, rows []T) (*Table, error) {
+// OfStructs is a table of a slice of structs. A column is the exported field with the
+// tag `discreet:"name"`, else the one with its name.
+func OfStructs[T any](s *schema.Schema, rows []T) (*dataset.Table, error) {
 	fields, names, err := structFields(s, reflect.TypeFor[T]())
 	if err != nil {
 		return nil, err
 	}
-	b, err := dataset.NewBuilder(context.Background(), s.s, names)
+	b, err := dataset.NewBuilder(context.Background(), s, names)
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +50,12 @@ func TableOf[T any](s *Schema, rows []T) (*Table, error) {
 			return nil, err
 		}
 	}
-	return finishTable(s, b)
+	return b.Table()
 }
 
-// TableOfRows makes a table of rows of text, as a CSV file would spell them: a cell
-// for each of s.Columns(), in order, the label among them.
-func TableOfRows(s *Schema, rows iter.Seq[[]string]) (*Table, error) {
-	b, err := dataset.NewBuilder(context.Background(), s.s, s.Columns())
+// OfText is a table of rows of text, with a cell for each of Names(s).
+func OfText(s *schema.Schema, rows iter.Seq[[]string]) (*dataset.Table, error) {
+	b, err := dataset.NewBuilder(context.Background(), s, Names(s))
 	if err != nil {
 		return nil, err
 	}
@@ -94,19 +69,17 @@ func TableOfRows(s *Schema, rows iter.Seq[[]string]) (*Table, error) {
 			return nil, err
 		}
 	}
-	return finishTable(s, b)
+	return b.Table()
 }
 
-// TableFromSQL makes a table of the rest of a query's rows, and closes it; columns
-// are matched by name, NULL is a missing cell, and without the label among them the
-// table is for prediction.
-func TableFromSQL(ctx context.Context, s *Schema, rows *sql.Rows) (_ *Table, err error) {
+// OfSQL is a table of the rest of a query's rows, which it closes.
+func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Table, err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	names, err := rows.Columns()
 	if err != nil {
 		return nil, err
 	}
-	b, err := dataset.NewBuilder(ctx, s.s, names)
+	b, err := dataset.NewBuilder(ctx, s, names)
 	if err != nil {
 		return nil, err
 	}
@@ -130,26 +103,18 @@ func TableFromSQL(ctx context.Context, s *Schema, rows *sql.Rows) (_ *Table, err
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return finishTable(s, b)
-}
-
-func finishTable(s *Schema, b *dataset.Builder) (*Table, error) {
-	t, err := b.Table()
-	if err != nil {
-		return nil, err
-	}
-	return &Table{s: s, t: t}, nil
+	return b.Table()
 }
 
 // structFields finds the field of each column of s in a struct.
-func structFields(s *Schema, t reflect.Type) (fields [][]int, names []string, err error) {
+func structFields(s *schema.Schema, t reflect.Type) (fields [][]int, names []string, err error) {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "table", Param: param, Want: want, Got: got}
 	}
 	if t.Kind() != reflect.Struct {
 		return nil, nil, refuse("rows", "must be a slice of structs", t)
 	}
-	known := s.Columns()
+	known := Names(s)
 	for _, f := range reflect.VisibleFields(t) {
 		tag, tagged := f.Tag.Lookup("discreet")
 		if !f.IsExported() || f.Anonymous || tag == "-" {

@@ -1,0 +1,829 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package discreet trains classifiers with differential privacy.
+//
+// Some columns of a table are private: the guarantee hides them. A [Schema] says
+// what is known about the table before anybody looks at it: columns, bounds,
+// values, roles, the label. [Schema.Plan] says what a training will cost, before
+// any data. [Train] charges an [Account], reads the rows, adds noise, and returns a
+// [Model] that carries the statement of what it cost. Whatever is refused is
+// refused before rows are read; errors name parameters and columns, never cells.
+//
+// Noise is fresh in every training and cannot be seeded. What trainings on the same
+// table cost adds up; a [Ledger] counts it and refuses what would overspend.
+//
+// ε is a number of nats and δ a probability; both are float64 here and are counted
+// in exact decimals (units of 1e-9 and 1e-15): 0.1 is one tenth.
+//
+// The guarantees and their proofs are under docs/guarantees of the source,
+// https://github.com/discreet-dp/discreet.
+package discreet
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/explain"
+	"github.com/discreet-dp/discreet/internal/model/metrics"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/rows"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// Schema is what is known about a table before anybody looks at it. It is public
+// and does not change; goroutines may share it.
+type Schema struct {
+	s    *schema.Schema
+	text []byte // as it was read: part of a ledger job's identity
+}
+
+// LoadSchema reads a schema file in YAML (see docs/schema.md), and reports every
+// fault in it, each as a *ParamError that says what to write on which line.
+func LoadSchema(path string) (*Schema, error) {
+	s, err := schema.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	return &Schema{s, text}, err
+}
+
+// ParseSchema is LoadSchema for a text.
+func ParseSchema(text []byte) (*Schema, error) {
+	s, err := schema.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{s, slices.Clone(text)}, nil
+}
+
+// Role says whether the guarantee protects a column.
+type Role string
+
+const (
+	Private Role = "private" // the guarantee protects it
+	Public  Role = "public"  // it is known to everybody, or need not be hidden
+	Ignored Role = "ignored" // it is never read
+)
+
+// Relation says which tables the guarantee makes hard to tell apart.
+type Relation string
+
+const (
+	// ReplaceOne: tables that differ in the protected part of one row. The number of
+	// rows is public.
+	ReplaceOne Relation = "replace-one"
+	// AddRemove: tables of which one has a row more, whole. The number of rows is
+	// private.
+	AddRemove Relation = "add-remove"
+)
+
+// TableSpec describes a table in Go, for NewSchema. Nothing in it has a default but
+// what says so. A schema file can say more: transforms, groups of values, pairs and
+// derived columns, parts, formats of files.
+type TableSpec struct {
+	Name     string // what the table is called
+	Unit     string // whose data one row is, in words: "one hospital admission"
+	Relation Relation
+	Columns  []Column // all but the label, in order; at most 4095
+	Label    Label    // the column to predict, the last of the table
+	// MaxEpsilon and MaxDelta are the most that one training may spend without
+	// Options.ExceedMax; 0 for no limit, where MaxEpsilon is given no δ.
+	MaxEpsilon, MaxDelta float64
+}
+
+// Column is a column of a TableSpec; see NumberColumn and CategoryColumn.
+type Column struct {
+	name  string
+	role  Role
+	facts any
+}
+
+// NumberColumn is a column of numbers. Cells are clamped to [lower, upper], which
+// must be finite and come from documentation, not from the data; absent stands in
+// for a missing or unreadable cell.
+func NumberColumn(name string, role Role, lower, upper, absent float64) Column {
+	type number struct {
+		Lower   float64 `json:"lower"`
+		Upper   float64 `json:"upper"`
+		Default float64 `json:"default"`
+	}
+	facts := map[string]any{"number": number{lower, upper, absent}}
+	if bad := lower - upper + absent; math.IsNaN(bad) || math.IsInf(bad, 0) {
+		facts = map[string]any{"number": map[string]any{}} // refused by name, below
+	}
+	return Column{name, role, facts}
+}
+
+// CategoryColumn is a column of the given values. Any other cell, and a missing
+// one, is one more value, "other".
+func CategoryColumn(name string, role Role, values ...string) Column {
+	return Column{name, role, map[string]any{"category": map[string]any{"levels": values}}}
+}
+
+// Label is the column that a classifier predicts.
+type Label struct {
+	Name     string
+	Role     Role     // Private or Public
+	Values   []string // at least 2
+	Positive string   // of two values, the one that scores are about
+	Absent   string   // what an unreadable private label becomes; "" for a public one
+}
+
+// NewSchema builds a schema from its description, by the rules of LoadSchema.
+func NewSchema(d TableSpec) (*Schema, error) {
+	doc := map[string]any{
+		"name": d.Name, "unit": d.Unit, "relation": d.Relation,
+		"file": map[string]any{"delimiter": ",", "quote": `"`, "header": true, "missing": []string{""}},
+	}
+	for key, limit := range map[string]float64{"max_epsilon": d.MaxEpsilon, "max_delta": d.MaxDelta} {
+		if math.IsNaN(limit) || math.IsInf(limit, 0) {
+			return nil, &dp.ParamError{Op: "schema", Param: key, Want: "must be finite", Got: limit}
+		}
+		if limit != 0 {
+			doc[key] = limit
+		}
+	}
+	var columns []map[string]any
+	for _, c := range d.Columns {
+		column := map[string]any{"name": c.name, "role": c.role}
+		if facts, ok := c.facts.(map[string]any); ok {
+			for key, value := range facts {
+				column[key] = value
+			}
+		}
+		columns = append(columns, column)
+	}
+	label := map[string]any{"levels": d.Label.Values}
+	if d.Label.Positive != "" {
+		label["positive"] = d.Label.Positive
+	}
+	if d.Label.Absent != "" {
+		label["default"] = d.Label.Absent
+	}
+	doc["columns"] = append(columns, map[string]any{"name": d.Label.Name, "role": d.Label.Role, "label": label})
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	s := &schema.Schema{}
+	if err := s.UnmarshalJSON(text); err != nil {
+		return nil, err
+	}
+	text, err = s.YAML()
+	return &Schema{s, text}, err
+}
+
+// Columns are the names of the table's columns in order, the label among them.
+func (s *Schema) Columns() []string { return rows.Names(s.s) }
+
+// Classes are the values of the label, in the order in which scores are given.
+func (s *Schema) Classes() []string {
+	var names []string
+	for _, l := range s.s.Label.Levels {
+		names = append(names, l.Value)
+	}
+	return names
+}
+
+// String is the schema as a file in YAML.
+func (s *Schema) String() string {
+	text, err := s.s.YAML()
+	if err != nil {
+		panic(err) // a schema that was read can be written
+	}
+	return string(text)
+}
+
+// Table is rows in memory, coded as their schema says: about a byte per cell, never
+// changed, so that goroutines may share it.
+type Table struct {
+	s    *Schema
+	t    *dataset.Table
+	data []string // the files it was read from
+}
+
+// Rows is the number of rows. Under AddRemove it is private.
+func (t *Table) Rows() int { return t.t.Rows }
+
+// ReadTable reads labelled rows from files, CSV (plain or gzip) or Parquet
+// (.parquet), one behind the other. Columns are matched by name where the files
+// have names. A structural fault is a *FaultError; an unreadable private cell
+// becomes what the schema declares, silently.
+func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) {
+	t, err := dataset.Read(ctx, s.s, dataset.Options{}, paths...)
+	if err != nil {
+		return nil, err
+	}
+	return &Table{s, t, slices.Clone(paths)}, nil
+}
+
+// ReadTableFrom reads labelled rows from CSV.
+func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (*Table, error) {
+	t, err := dataset.Read(ctx, s.s, dataset.Options{Stdin: r}, "-")
+	if err != nil {
+		return nil, err
+	}
+	return &Table{s, t, []string{"-"}}, nil
+}
+
+// TableOf makes a table of a slice of structs. A column is the exported field with
+// the tag `discreet:"name"`, else the one with its name; fields of neither are
+// refused unless tagged `discreet:"-"`. A field is a string, an integer, a float, a
+// bool or a pointer to one, nil where it is missing; where no field is the label
+// the table has none, and is for prediction.
+func TableOf[T any](s *Schema, structs []T) (*Table, error) {
+	return tableOf(s)(rows.OfStructs(s.s, structs))
+}
+
+// TableOfRows makes a table of rows of text, as a CSV file would spell them: a cell
+// for each of s.Columns(), in order, the label among them.
+func TableOfRows(s *Schema, text iter.Seq[[]string]) (*Table, error) {
+	return tableOf(s)(rows.OfText(s.s, text))
+}
+
+// TableFromSQL makes a table of the rest of a query's rows, and closes it; columns
+// are matched by name, NULL is a missing cell, and without the label among them the
+// table is for prediction.
+func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (*Table, error) {
+	return tableOf(s)(rows.OfSQL(ctx, s.s, query))
+}
+
+// tableOf wraps what made a table.
+func tableOf(s *Schema) func(*dataset.Table, error) (*Table, error) {
+	return func(t *dataset.Table, err error) (*Table, error) {
+		if err != nil {
+			return nil, err
+		}
+		return &Table{s: s, t: t}, nil
+	}
+}
+
+// Options say what to train and at what price.
+type Options struct {
+	// Learner is one of Learners(); "" for the first, the default.
+	Learner string
+	// Params are the learner's own choices by name, as text; `discreet train --help`
+	// lists them with their defaults.
+	Params map[string]string
+	// Epsilon is the privacy loss that the training may cost, > 0 and at most 1000.
+	// It has no default.
+	Epsilon float64
+	// Delta is spent besides by learners with an (ε, δ) mode; 0 for a pure guarantee.
+	Delta float64
+	// NotPrivate trains without noise, and the model says so. Epsilon must be 0.
+	NotPrivate bool
+	// Account is charged before anything private is used: a job of a ledger,
+	// Uncounted, or an AccountFunc. Plan does not use it, Train refuses nil.
+	Account Account
+	// Rows is the number of rows, where Plan is to know it; Train does not use it.
+	Rows int
+	// Part names the value of the schema's parts: column whose rows are trained on,
+	// "" for all rows.
+	Part string
+	// ExceedMax allows a price above the schema's limits; the model records it.
+	ExceedMax bool
+	// Progress is told what goes on, in lines for people; nil for nobody.
+	Progress func(line string)
+}
+
+// Learners are the names of what can be trained, the default first.
+func Learners() []string { return train.LearnerNames() }
+
+// Price is what a training costs: the guarantee is (Epsilon, Delta)-differential
+// privacy, pure where Delta is 0.
+type Price struct{ Epsilon, Delta float64 }
+
+func (p Price) String() string {
+	s := "epsilon = " + strconv.FormatFloat(p.Epsilon, 'g', -1, 64)
+	if p.Delta > 0 {
+		s += ", delta = " + strconv.FormatFloat(p.Delta, 'g', -1, 64)
+	}
+	return s
+}
+
+// Release is one line of a bill: a number or choice that leaves with noise.
+type Release struct {
+	Name      string // what is released
+	Mechanism string
+	Epsilon   float64 // +Inf where only Rho tells the price
+	Rho       float64 // of Gaussian noise, in zero-concentrated differential privacy; 0 elsewhere
+}
+
+// Fact is something to know before paying.
+type Fact struct {
+	Key   string // stable, for programs
+	Value any    // a number, string, bool or a list of them
+	Text  string // for people; may be empty
+}
+
+// Plan is a training that was checked and priced, without any data.
+type Plan struct {
+	Price Price
+	Bill  []Release // every release, in order
+	Facts []Fact
+	// Refusal says how the price exceeds what the schema allows for one training;
+	// "" where it does not. Train would refuse it.
+	Refusal string
+}
+
+// String is the plan for people.
+func (p *Plan) String() string {
+	var b strings.Builder
+	for _, f := range p.Facts {
+		if f.Text != "" {
+			fmt.Fprintln(&b, f.Text)
+		}
+	}
+	fmt.Fprintf(&b, "bill: %s in all, %d releases\n", p.Price, len(p.Bill))
+	if p.Refusal != "" {
+		fmt.Fprintf(&b, "refused: %s\n", p.Refusal)
+	}
+	return b.String()
+}
+
+// Plan checks everything about a training that can be checked without data, and
+// prices it. A refused option is a *ParamError.
+func (s *Schema) Plan(o Options) (*Plan, error) {
+	req, err := o.request("plan")
+	if err != nil {
+		return nil, err
+	}
+	if o.Rows < 0 {
+		return nil, &dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 0", Got: o.Rows}
+	}
+	if err := train.CheckPart("plan", o.Part, s.s); err != nil {
+		return nil, err
+	}
+	pl, err := req.Plan(s.s, o.Rows)
+	if err != nil {
+		return nil, err
+	}
+	out := &Plan{Price: priceOf(req.Cost(pl)), Bill: releasesOf(pl.Events()), Refusal: req.Price.Excess(s.s)}
+	for _, f := range pl.Facts() {
+		out.Facts = append(out.Facts, Fact(f))
+	}
+	return out, nil
+}
+
+// Train trains a model on the rows of t. It checks the options, charges the
+// account, and only then uses the rows; a refused option is a *ParamError, a price
+// that is not allowed satisfies errors.Is(err, ErrBudget). An account that was
+// charged stays charged when the training fails or ctx ends.
+//
+// A job of a ledger keeps the model's bytes there before Train returns, and
+// returns the same model again for nothing.
+func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
+	req, err := o.request("train")
+	if err != nil {
+		return nil, err
+	}
+	if t.t.Labels == nil {
+		return nil, &dp.ParamError{Op: "train", Param: "table", Want: "must have labels"}
+	}
+	run := &train.Training{
+		Op: "train", Request: req, Schema: t.s.s, SchemaText: t.s.text, Data: t.data, Part: o.Part, Exceed: o.ExceedMax,
+		Read: func(context.Context) (*dataset.Table, error) { return t.t, nil },
+	}
+	if o.Account == nil {
+		return nil, &dp.ParamError{Op: "train", Param: "account", Want: "must be given: who counts what trainings on this table cost together", Hint: "a job of a Ledger, an AccountFunc, or Uncounted where nobody does"}
+	}
+	o.Account.pay(run)
+	if o.Progress != nil {
+		run.Say = func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) }
+	}
+	m, err := run.Run(ctx)
+	if err != nil {
+		return nil, asBudgetError(err)
+	}
+	return &Model{m: m}, nil
+}
+
+// request checks the options on their own.
+func (o *Options) request(op string) (*train.Request, error) {
+	text := func(x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return strings.TrimPrefix(strconv.FormatFloat(x, 'g', -1, 64), "+")
+	}
+	c := train.Choice{Learner: o.Learner, Options: o.Params, Price: train.PriceText{Epsilon: text(o.Epsilon), Delta: text(o.Delta), NotPrivate: o.NotPrivate}}
+	if o.NotPrivate && o.Epsilon == 0 {
+		c.Price.Epsilon = "inf"
+	}
+	return c.Request(op)
+}
+
+// priceOf has the numbers that are nearest to the exact ones.
+func priceOf(p dp.Price) Price {
+	delta, err := strconv.ParseFloat(p.Delta.String(), 64)
+	if err != nil {
+		panic(err) // a Delta is written as a decimal
+	}
+	return Price{p.Epsilon.Float(), delta}
+}
+
+func releasesOf(bill []dp.Event) []Release {
+	out := make([]Release, len(bill))
+	for i, e := range bill {
+		out[i] = Release{Name: e.Release, Mechanism: e.Mechanism, Epsilon: e.Epsilon.Float(), Rho: e.Rho.Float()}
+	}
+	return out
+}
+
+// Account pays for trainings. It is Uncounted, an AccountFunc or a job of a Ledger.
+type Account interface{ pay(*train.Training) }
+
+// Uncounted is the account of trainings that nobody counts: models trained on the
+// same table add up, and each says that it was not counted.
+var Uncounted Account = uncounted{}
+
+type uncounted struct{}
+
+func (uncounted) pay(t *train.Training) { t.Account = learn.Uncounted{} }
+
+// AccountFunc is an account of the caller's own. It takes the price of the whole
+// bill, durably, and returns nil; or refuses with an error and takes nothing. It is
+// called once for each training, before anything private is used.
+type AccountFunc func(ctx context.Context, p Price, bill []Release) error
+
+func (f AccountFunc) pay(t *train.Training) { t.Account = callerAccount{f} }
+
+type callerAccount struct{ charge AccountFunc }
+
+func (a callerAccount) Charge(ctx context.Context, p dp.Price, bill []dp.Event) error {
+	return a.charge(ctx, priceOf(p), releasesOf(bill))
+}
+
+func (a callerAccount) Counted() bool { return true }
+
+// ParamError is a parameter that was refused: the operation, the parameter, what is
+// required and what was given, which is never a private cell.
+type ParamError = dp.ParamError
+
+// FaultError is a structural fault of a table: where it is and what is required. It
+// never holds a cell.
+type FaultError = dataset.FaultError
+
+// ErrBudget is what errors.Is finds in the refusal of a price that a schema's
+// limit, or what is left of a ledger's total, does not allow. Nothing was charged.
+var ErrBudget = errors.New("discreet: the price exceeds a budget")
+
+type budgetError struct{ error }
+
+func (e budgetError) Is(target error) bool { return target == ErrBudget }
+func (e budgetError) Unwrap() error        { return e.error }
+
+func asBudgetError(err error) error {
+	_, excess := errors.AsType[*train.ExcessError](err)
+	_, exceeded := errors.AsType[*ledger.Exceeded](err)
+	if excess || exceeded {
+		return budgetError{err}
+	}
+	return err
+}
+
+// Ledger counts, durably, what is spent on data sets and refuses what would
+// overspend them: a file, or a PostgreSQL database. It is the one that `discreet
+// budget` shows; processes and goroutines may share it.
+type Ledger struct{ l *ledger.Ledger }
+
+// OpenLedger opens the ledger at address, a file or postgres://user@host/database,
+// and makes it where there is none. Close it.
+func OpenLedger(ctx context.Context, address string) (*Ledger, error) {
+	l, err := ledger.Create(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return &Ledger{l}, nil
+}
+
+// Close releases the file or the connections.
+func (l *Ledger) Close() error { return l.l.Close() }
+
+// Declare adds a data set and the total that all trainings on it may cost, which is
+// never changed: a data set that is there is refused.
+func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) error {
+	eps, err := dp.EpsilonOf(total.Epsilon)
+	if err != nil {
+		return err
+	}
+	delta, err := dp.DeltaOf(total.Delta)
+	if err != nil {
+		return err
+	}
+	return l.l.Declare(ctx, ledger.Dataset{Name: dataset, Epsilon: eps, Delta: delta})
+}
+
+// Job is the account of one training on a data set that was declared; the id names
+// the training: the same id with the same options returns the same model, and with
+// others is refused.
+func (l *Ledger) Job(dataset, id string) Account { return ledgerJob{l.l, dataset, id} }
+
+type ledgerJob struct {
+	l           *ledger.Ledger
+	dataset, id string
+}
+
+func (j ledgerJob) pay(t *train.Training) {
+	t.Job = &train.Job{Ledger: j.l, Dataset: j.dataset, ID: j.id}
+}
+
+// Balance is a data set of a ledger and what became of its total.
+type Balance struct {
+	Dataset string
+	Unit    string // whose data one row is; "" before the first training
+	Note    string // the owner's
+	Total   Price  // Spent + Reserved + Left
+	Spent   Price  // by trainings that began
+	// Reserved is held by trainings that have not yet begun.
+	Reserved Price
+	Left     Price
+}
+
+// Show lists the balances of all data sets, or of the one that is named.
+func (l *Ledger) Show(ctx context.Context, dataset ...string) ([]Balance, error) {
+	all, err := l.l.Balances(ctx, dataset...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Balance, len(all))
+	for i, b := range all {
+		price := func(e dp.Epsilon, d dp.Delta) Price { return priceOf(dp.Price{Epsilon: e, Delta: d}) }
+		out[i] = Balance{
+			Dataset: b.Name, Unit: b.Unit, Note: b.Note,
+			Total: price(b.Epsilon, b.Delta), Spent: price(b.Spent, b.SpentDelta),
+			Reserved: price(b.Reserved, b.ReservedDelta), Left: price(b.Left, b.LeftDelta),
+		}
+	}
+	return out, nil
+}
+
+// Model is a trained classifier with the statement of what it cost. It does not
+// change; goroutines may share it. It holds nothing that was not paid for.
+type Model struct{ m *model.Model }
+
+// LoadModel reads a model file.
+func LoadModel(path string) (*Model, error) {
+	m, err := model.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{m}, nil
+}
+
+// Save writes the model to path: whatever happens, the old file or the whole new
+// one is there.
+func (m *Model) Save(path string) error { return m.m.Save(path) }
+
+// MarshalBinary is the model as Save writes it: the same model, the same bytes.
+func (m *Model) MarshalBinary() ([]byte, error) { return model.Marshal(m.m) }
+
+// UnmarshalBinary reads what MarshalBinary wrote; what it allocates is bounded by
+// the length of b.
+func (m *Model) UnmarshalBinary(b []byte) (err error) {
+	m.m, err = model.Unmarshal(b)
+	return err
+}
+
+// Schema is what the model knows of its table: the columns it reads, and the label.
+func (m *Model) Schema() *Schema {
+	text, err := m.m.Schema.YAML()
+	if err != nil {
+		panic(err) // a model's schema was checked when it was made
+	}
+	return &Schema{m.m.Schema, text}
+}
+
+// Learner is what was trained.
+func (m *Model) Learner() string { return m.m.Learner }
+
+// ReadTable reads rows to predict, as the function ReadTable does with the model's
+// own schema. Their label need not be there and is not read.
+func (m *Model) ReadTable(ctx context.Context, paths ...string) (*Table, error) {
+	t, err := dataset.Read(ctx, m.m.Schema, dataset.Options{Labels: dataset.LabelsIgnored}, paths...)
+	if err != nil {
+		return nil, err
+	}
+	return &Table{m.Schema(), t, paths}, nil
+}
+
+// Predictions are those of the rows of a table.
+type Predictions struct {
+	// Class is the predicted value of the label, one per row.
+	Class []string
+	// Scores are numbers in [0, 1]. Of a label of two values there is one per row,
+	// larger where the positive value is likelier, which is predicted from 1/2 on. Of
+	// K > 2 values there are K per row, in the order of Schema.Classes, which add up
+	// to 1; the largest is predicted.
+	Scores []float64
+}
+
+// PredictTable predicts the rows of a table, on all processors; the table may have
+// been read with another schema that has the model's columns. What it returns is as
+// private as the rows are.
+func (m *Model) PredictTable(t *Table) (*Predictions, error) {
+	scores, err := m.score(t)
+	if err != nil {
+		return nil, err
+	}
+	out := &Predictions{Class: make([]string, t.t.Rows), Scores: scores}
+	for i, code := range m.m.Labels(scores) {
+		out.Class[i] = m.m.Schema.Label.Levels[code].Value
+	}
+	return out, nil
+}
+
+func (m *Model) score(t *Table) ([]float64, error) {
+	p, err := m.m.Bind(t.t.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return p.Scores(t.t.Cols, t.t.Rows)
+}
+
+// Report says how well predictions meet the labels of some rows. Its numbers are
+// exact, and so NOT PRIVATE.
+type Report struct {
+	Rows             int
+	Accuracy         float64  // share of rows that are predicted right
+	BalancedAccuracy float64  // mean of that over the classes that occur
+	AUC              *float64 // area under the ROC curve, of more than two classes the mean of each against the rest; nil where a class does not occur
+	LogLoss          float64  // mean of -ln(score of the true class), nats
+	CalibrationError float64  // expected calibration error over ten bins
+	Confusion        [][]int  // rows by true class, then predicted one, in the order of Schema.Classes
+}
+
+// Evaluate compares the model's predictions with the labels of a table, which
+// should be rows that were held out of training.
+func (m *Model) Evaluate(t *Table) (*Report, error) {
+	if t.t.Labels == nil {
+		return nil, &dp.ParamError{Op: "evaluate", Param: "table", Want: "must have labels"}
+	}
+	scores, err := m.score(t)
+	if err != nil {
+		return nil, err
+	}
+	r, err := metrics.Evaluate(t.t.Labels, scores, m.Schema().Classes(), m.m.Schema.Label.Positive)
+	if err != nil {
+		return nil, err
+	}
+	return &Report{
+		Rows: r.Rows, Accuracy: r.Accuracy, BalancedAccuracy: r.BalancedAccuracy, AUC: r.AUC,
+		LogLoss: r.LogLoss, CalibrationError: r.CalibrationError, Confusion: r.Confusion.Counts,
+	}, nil
+}
+
+// Statement is what a model promises and what it cost: what a privacy officer
+// signs.
+type Statement struct {
+	Price       Price     // 0 where nothing is protected
+	Bill        []Release // every release, in order
+	Claim       string    // the page and claim under docs/guarantees that proves it
+	Text        string    // the guarantee in words
+	Unprotected []string  // what is NOT protected, one sentence each
+	Counted     bool      // an account was charged
+	NotPrivate  bool      // trained without noise although columns are private
+	Overrides   []string  // limits that were exceeded on purpose
+
+	card string
+}
+
+// String is the whole statement, one fact per line.
+func (s Statement) String() string { return s.card }
+
+// Statement is the model's privacy statement.
+func (m *Model) Statement() Statement {
+	p := m.m.Privacy
+	return Statement{
+		Price: priceOf(dp.Price{Epsilon: p.Epsilon, Delta: p.Delta}), Bill: releasesOf(p.Bill), Claim: p.Claim, Text: p.Words(),
+		Unprotected: append([]string(nil), p.Unprotected...), Counted: p.Counted, NotPrivate: p.NotPrivate,
+		Overrides: append([]string(nil), p.Overrides...), card: p.Card(),
+	}
+}
+
+// Explanation is what a model learnt of each column. It tells nothing that the
+// model does not.
+type Explanation struct{ e *explain.Explanation }
+
+// Explain explains an additive or a linear model; others are refused with a
+// *ParamError, since none of their parts means anything alone.
+func (m *Model) Explain() (*Explanation, error) {
+	e, err := explain.Of(m.m)
+	if err != nil {
+		return nil, err
+	}
+	return &Explanation{e}, nil
+}
+
+// WriteHTML writes one page with a drawing per column, which loads nothing.
+func (e *Explanation) WriteHTML(w io.Writer) error { return e.e.WriteHTML(w) }
+
+// MarshalJSON writes the numbers of the page, as `discreet explain --json` does.
+func (e *Explanation) MarshalJSON() ([]byte, error) { return json.Marshal(e.e) }
+
+// Cell is one cell of a row to predict: Text, Number, or the zero Cell, which is
+// missing.
+type Cell struct{ c dataset.Cell }
+
+// Text is a cell as a CSV file would spell it, whether a category's or a number's.
+func Text(s string) Cell { return Cell{dataset.TextCell(s)} }
+
+// Number is a cell that is a number.
+func Number(x float64) Cell { return Cell{dataset.NumberCell(x)} }
+
+// Predictor predicts one row at a time, to the last bit as PredictTable does and
+// without allocation. Goroutines may share it.
+type Predictor struct {
+	m       *model.Model
+	coder   *dataset.RowCoder
+	scorer  *model.RowPredictor
+	columns []string
+	scratch sync.Pool // of *rowScratch
+}
+
+type rowScratch struct {
+	cells  []column.Cell
+	scores []float64
+}
+
+// Predictor prepares the prediction of single rows.
+func (m *Model) Predictor() (*Predictor, error) {
+	coder, err := dataset.NewRowCoder(m.m.Schema)
+	if err != nil {
+		return nil, err
+	}
+	scorer, err := m.m.RowPredictor()
+	if err != nil {
+		return nil, err
+	}
+	p := &Predictor{m: m.m, coder: coder, scorer: scorer, columns: coder.Names()}
+	p.scratch.New = func() any {
+		return &rowScratch{make([]column.Cell, len(m.m.Schema.Columns)), make([]float64, scorer.Width())}
+	}
+	return p, nil
+}
+
+// Columns are the columns that a row has a cell for, in order: those that the model
+// reads.
+func (p *Predictor) Columns() []string { return append([]string(nil), p.columns...) }
+
+// Predict is the predicted value of the label for a row, and its score in [0, 1]:
+// of a label of two values that of the positive one (1/2 or more where it is
+// predicted), of more that of the predicted one. A row with another number of
+// cells, or with one that a public column cannot hold, is refused with a
+// *ParamError, which never repeats the cell.
+func (p *Predictor) Predict(row []Cell) (class string, score float64, err error) {
+	s := p.scratch.Get().(*rowScratch)
+	defer p.scratch.Put(s)
+	if err := p.score(row, s, s.scores); err != nil {
+		return "", 0, err
+	}
+	code := p.m.Label(s.scores)
+	score = s.scores[0]
+	if len(s.scores) > 1 {
+		score = s.scores[code]
+	}
+	return p.m.Schema.Label.Levels[code].Value, score, nil
+}
+
+// Scores writes a row's scores: one number for a label of two values, else one per
+// value; see Predictions.
+func (p *Predictor) Scores(row []Cell, out []float64) error {
+	if len(out) != p.scorer.Width() {
+		return &dp.ParamError{Op: "predict", Param: "scores", Want: "must number " + strconv.Itoa(p.scorer.Width()), Got: len(out)}
+	}
+	s := p.scratch.Get().(*rowScratch)
+	defer p.scratch.Put(s)
+	return p.score(row, s, out)
+}
+
+func (p *Predictor) score(row []Cell, s *rowScratch, out []float64) error {
+	if len(row) != len(p.columns) {
+		return &dp.ParamError{Op: "predict", Param: "row", Want: fmt.Sprintf("must have %d cells", len(p.columns)), Got: len(row)}
+	}
+	for i := range row {
+		if err := p.coder.Code(i, row[i].c, s.cells); err != nil {
+			return err
+		}
+	}
+	p.coder.Derive(s.cells)
+	return p.scorer.Scores(s.cells, out)
+}

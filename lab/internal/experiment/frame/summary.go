@@ -3,7 +3,6 @@
 package frame
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -97,17 +96,6 @@ func (s *Summary) Over(a, b string, epsilons []dp.Epsilon, metric string) Stat {
 		}
 	}
 	return statOf(mean)
-}
-
-// Epsilons are those a series was measured at, ascending.
-func (s *Summary) Epsilons(series, metric string) (out []dp.Epsilon) {
-	for p := range s.values {
-		if p.series == series && p.metric == metric && p.epsilon > 0 {
-			out = append(out, p.epsilon)
-		}
-	}
-	slices.SortFunc(out, cmp.Compare)
-	return out
 }
 
 func statOf(values []float64) (st Stat) {

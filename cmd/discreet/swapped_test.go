@@ -43,9 +43,11 @@ var reading = map[string][]string{
 	"budget recover --ledger": {"budget", "recover", "--ledger", "FILE"},
 	"simulate --data":         {"simulate", "--data", "FILE", "--schema", "census.yaml", "--epsilon", "1", "--model", "n.json"},
 	"simulate --schema":       {"simulate", "--data", "census.csv", "--schema", "FILE", "--epsilon", "1", "--model", "n.json"},
+	"simulate --ledger":       {"simulate", "--data", "census.csv", "--schema", "census.yaml", "--epsilon", "1", "--model", "n.json", "--ledger", "FILE", "--dataset", "d"},
 	"party plan --schema":     {"party", "plan", "--schema", "FILE", "--parties", "9", "--epsilon", "1"},
 	"party train --data":      {"party", "train", "--data", "FILE", "--schema", "census.yaml", "--learner", "logistic", "--model", "n.json"},
 	"party train --schema":    {"party", "train", "--data", "census.csv", "--schema", "FILE", "--learner", "logistic", "--model", "n.json"},
+	"party train --ledger":    {"party", "train", "--data", "census.csv", "--schema", "census.yaml", "--learner", "brc", "--epsilon", "1", "--model", "n.json", "--ledger", "FILE", "--dataset", "d"},
 	"party vote --model":      {"party", "vote", "--model", "FILE", "--aux", "census.csv", "--out", "v"},
 	"party vote --csv":        {"party", "vote", "--csv", "FILE", "--schema", "census.yaml", "--aux", "census.csv", "--out", "v"},
 	"party vote --aux":        {"party", "vote", "--model", "m.json", "--aux", "FILE", "--out", "v"},
@@ -333,12 +335,14 @@ func FuzzSwappedFiles(f *testing.F) {
 	}
 	word := regexp.MustCompile(`[A-Za-z0-9]{2,}`)
 	known := []string{"name", "unit", "relation", "columns", "role", "number", "label", "brc", "rounds", "discreet", "model", "bytes", "no", "yes", "BEGIN", "END", "CERTIFICATE", "PRIVATE", "KEY", "PAR1", "SQLite", "format"}
-	done := false
+	here, err := os.Getwd()
+	if err != nil {
+		f.Fatal(err)
+	}
+	dir := scene(f)
+	f.Chdir(here) // where seeds are kept
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
-		if !done {
-			scene(f)
-			done = true
-		}
+		t.Chdir(dir)
 		text = word.ReplaceAllStringFunc(text, func(w string) string {
 			if slices.Contains(known, w) {
 				return w

@@ -144,7 +144,7 @@ type Label struct {
 	Role     Role     // Private or Public
 	Values   []string // at least 2
 	Positive string   // of two values, the one that scores are about
-	Absent   string   // what an unreadable private label becomes; "" for a public one
+	Absent   string   // what an unreadable label becomes; "" only where no guarantee protects the label
 }
 
 // NewSchema builds a schema from its description, by the rules of LoadSchema.

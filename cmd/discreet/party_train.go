@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) partyTrain() *cobra.Command {
-	t := &training{app: a}
+	t := &training{app: a, party: true}
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a party's own model, which stays with it",

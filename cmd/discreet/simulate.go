@@ -136,6 +136,9 @@ func (s *simulation) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := sch.CheckDefaults("simulate", dp.WholeRow); err != nil { // before any row is read
+		return &cli.UsageError{Err: err}
+	}
 	if s.plan {
 		return s.foresee(sch, eps)
 	}

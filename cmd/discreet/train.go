@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -24,6 +25,7 @@ type training struct {
 	model  string
 	part   string
 	exceed bool
+	party  bool // all that the table holds is to be protected, whatever is trained
 	charging
 }
 
@@ -97,6 +99,11 @@ func (t *training) perform(c *cobra.Command, req *train.Request) error {
 	s, text, err := loadSchema(t.schema)
 	if err != nil {
 		return err
+	}
+	if t.party {
+		if err := s.CheckDefaults(c.Name(), dp.Party); err != nil { // before any row is read
+			return &cli.UsageError{Err: err}
+		}
 	}
 	run := &train.Training{
 		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed, Output: t.model, Say: t.Say,

@@ -64,7 +64,7 @@ func Schema() *schema.Schema {
 		Relation: dp.ReplaceOne,
 		Dialect:  schema.Dialect{Delimiter: ',', Quote: '"', Header: true, Missing: []string{missingToken}},
 		Columns: []schema.Column{
-			colAge:        {Name: "age", Role: schema.Public, Kind: schema.Number, Lower: minAge, Upper: maxAge},
+			colAge:        publicColumn(numberColumn("age", minAge, maxAge, 45, schema.Identity)),
 			colSex:        categoryColumn("sex", schema.Public, sexes),
 			colRegion:     categoryColumn("region", schema.Public, regions),
 			colSettlement: categoryColumn("settlement", schema.Public, settlements),
@@ -85,7 +85,7 @@ func Schema() *schema.Schema {
 			Role:     schema.Public,
 			Levels:   levelsOf([]string{"no", "yes"}),
 			Positive: 1,
-			Default:  -1,
+			Default:  0,
 		},
 	}
 }
@@ -112,6 +112,11 @@ func answeredColumn(name string, values []string) schema.Column {
 
 func numberColumn(name string, lower, upper, standIn float64, t schema.Transform) schema.Column {
 	return schema.Column{Name: name, Role: schema.Private, Kind: schema.Number, Lower: lower, Upper: upper, Default: &standIn, Transform: t}
+}
+
+func publicColumn(c schema.Column) schema.Column {
+	c.Role = schema.Public
+	return c
 }
 
 func levelsOf(values []string) []schema.Level {

@@ -1859,4 +1859,44 @@ var table = []mutant{
 
 		Package: "./internal/service/helper", Test: "TestAnotherHelperAnswers",
 	},
+	{
+		Row: "unreadable 1", Bug: "an unreadable public label stops training where it is protected",
+		File: "internal/table/dataset/coder.go",
+		Old:  "	fallback := l.Default\n",
+		New:  "	fallback := l.Default\n	if l.Role == schema.Public {\n		fallback = -1\n	}\n",
+
+		Package: "./internal/learn/learntest", Test: "TestNonInterferenceWithUnreadableCells",
+	},
+	{
+		Row: "unreadable 2", Bug: "plans take a schema that leaves a protected cell without a code",
+		File: "internal/table/schema/defaults.go",
+		Old:  `Kind == Number && c.Default == nil {`,
+		New:  `Kind == Number && c.Default == nil && c.Role == Private {`,
+
+		Package: "./internal/learn/learntest", Test: "TestPlansAskForDefaults",
+	},
+	{
+		Row: "unreadable 3", Bug: "a learner that protects whole rows asks for its label's default only",
+		File: "internal/learn/erm/params.go",
+		Old:  `learn.CheckDefaults("erm", s, dp.WholeRow, p.NotPrivate)`,
+		New:  `learn.CheckDefaults("erm", s, dp.LabelOnly, p.NotPrivate)`,
+
+		Package: "./internal/learn/learntest", Test: "TestPlansAskForDefaults",
+	},
+	{
+		Row: "unreadable 4", Bug: "an owner takes a task by which its record may be unreadable",
+		File: "internal/federated/wire/task.go",
+		Old:  `	case t.Schema.CheckDefaults("task", dp.WholeRow) != nil:`,
+		New:  `	case t.Schema.CheckDefaults("task", dp.PrivateFeatures) != nil:`,
+
+		Package: "./internal/federated/wire", Test: "TestTaskRefuses",
+	},
+	{
+		Row: "unreadable 5", Bug: "a schema's fault repeats a key, which may be a cell",
+		File: "internal/table/schema/reader.go",
+		Old:  `"must be one of those known here", "another", nearest`,
+		New:  `"must be one of those known here", strconv.Quote(p.key), nearest`,
+
+		Package: "./internal/table/schema", Test: "FuzzTablesAreNotQuoted",
+	},
 }

@@ -126,6 +126,8 @@ func (t *Task) Check() error {
 		return fault("weights", "must be left out of the label: every owner counts once", t.Schema.Label.Weights)
 	case slices.ContainsFunc(t.Schema.Columns, func(c schema.Column) bool { return c.Monotone != schema.Free }):
 		return fault("monotone", "must be left out of every column: a federation cannot promise it", nil)
+	case t.Schema.CheckDefaults("task", dp.WholeRow) != nil: // all that an owner holds is protected
+		return t.Schema.CheckDefaults("task", dp.WholeRow)
 	case len(t.Questions) < 1 || len(t.Questions) > schema.MaxColumns:
 		return fault("questions", fmt.Sprintf("must number 1 to %d", schema.MaxColumns), len(t.Questions))
 	case len(t.Rounds) < 1 || len(t.Rounds) > MaxRounds:

@@ -139,6 +139,9 @@ func TestTaskRefuses(t *testing.T) {
 		"weights":    func(x *Task) { x.Schema.Label.Weights = []float64{1, 2} },
 		"monotone":   func(x *Task) { x.Schema.Columns[0].Monotone = schema.Increasing },
 		"questions":  func(x *Task) { x.Questions[1].Column = "id" }, // ignored
+
+		`default of column "age"`: func(x *Task) { x.Schema.Columns[0].Default = nil },
+		`default of column "y"`:   func(x *Task) { x.Schema.Label.Role, x.Schema.Label.Default = schema.Public, -1 },
 	} {
 		task := testTask(t, Stump)
 		change(task)

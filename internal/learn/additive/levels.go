@@ -65,6 +65,9 @@ func (p Params) PlanLevels(s *schema.Schema, rows int) (*LevelsPlan, error) {
 	} else {
 		pl.public = s.ByRole(schema.Public)
 	}
+	if err := learn.CheckDefaults("additive", s, pl.scope, p.NotPrivate); err != nil {
+		return nil, err
+	}
 	if len(private) == 0 {
 		return nil, &dp.ParamError{Op: "additive", Param: "schema", Want: "must have at least one private column, or a private label and a column", Hint: "without any, use a learner without noise such as logistic"}
 	}

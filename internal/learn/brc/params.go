@@ -114,6 +114,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := pl.divideColumns(); err != nil {
 		return nil, err
 	}
+	if err := learn.CheckDefaults("brc", s, pl.scope, p.NotPrivate); err != nil {
+		return nil, err
+	}
 	if n := len(allStumps(pl.private, s, p.Candidates)); p.Subroutine == Stump && (n < 2 || n > maxStumps) {
 		return nil, &dp.ParamError{Op: "brc", Param: "subroutine", Want: fmt.Sprintf("must have from 2 to %d stumps to choose from", maxStumps), Got: n, Hint: "they are made of the declared bounds and levels of the private columns"}
 	}

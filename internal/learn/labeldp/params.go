@@ -104,6 +104,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
 		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
 	}
+	if err := learn.CheckDefaults("labeldp", s, dp.LabelOnly, p.NotPrivate); err != nil {
+		return nil, err
+	}
 	sp, err := feature.NewSpace(s, p.Encoding, public)
 	if err != nil {
 		return nil, err

@@ -110,6 +110,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	case p.Form == Printed && !partly:
 		return nil, &dp.ParamError{Op: "pate", Param: "schema", Want: "must have a public label and a public column in the printed form, whose student sees nothing else"}
 	}
+	if err := learn.CheckDefaults("pate", s, pl.scope, p.NotPrivate); err != nil {
+		return nil, err
+	}
 	var err error
 	if pl.private, err = feature.NewSpace(s, p.Encoding, private); err != nil {
 		return nil, err

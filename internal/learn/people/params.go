@@ -88,6 +88,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if len(private) == 0 {
 		return nil, &dp.ParamError{Op: "people", Param: "schema", Want: "must have at least one private column, or a private label and a column", Hint: "without any, use a learner without noise such as adaboost"}
 	}
+	if err := learn.CheckDefaults("people", s, pl.scope, p.NotPrivate); err != nil {
+		return nil, err
+	}
 	var err error
 	if pl.space, err = feature.NewSpace(s, p.Encoding, slices.Concat(pl.public, private)); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // coder turns the cells of one column into codes and keeps them. It is total:
 // a cell it cannot read becomes what the schema declares. Only where the schema
 // declares nothing, which it may for public columns alone, does a cell have no
-// code.
+// code; a guarantee that protects them asks for schema.CheckDefaults.
 type coder struct {
 	name   string
 	number bool
@@ -90,13 +90,10 @@ func newNumberCoder(c *schema.Column, tokens []string) (*coder, error) {
 }
 
 func newLabelCoder(l *schema.Label) (*coder, error) {
-	fallback := -1
-	if l.Role != schema.Public {
-		fallback = l.Default
-		if fallback < 0 || fallback >= len(l.Levels) {
-			return nil, &dp.ParamError{Op: "dataset: label " + strconv.Quote(l.Name), Param: "default",
-				Want: "must be one of the label's levels, since the label is private"}
-		}
+	fallback := l.Default
+	if fallback >= len(l.Levels) || fallback < 0 && l.Role != schema.Public {
+		return nil, &dp.ParamError{Op: "dataset: label " + strconv.Quote(l.Name), Param: "default",
+			Want: "must be one of the label's levels, since the label is private"}
 	}
 	if len(l.Levels) > 1<<8 {
 		return nil, &dp.ParamError{Op: "dataset: label " + strconv.Quote(l.Name), Param: "levels",
@@ -106,7 +103,7 @@ func newLabelCoder(l *schema.Label) (*coder, error) {
 		name:    l.Name,
 		levels:  levelCodes(l.Levels, nil, 0),
 		missing: fallback, unknown: fallback,
-		want: "must hold one of the label levels that the schema declares in every row",
+		want: "must hold one of the label levels that the schema declares in every row, since it declares no default",
 	}, nil
 }
 

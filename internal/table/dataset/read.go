@@ -45,7 +45,7 @@ type Options struct {
 // schema ignores may be absent, one that it derives must be.
 //
 // A structural fault is a *FaultError. It does not depend on what a private
-// cell or a private label holds. (Text that breaks the file's structure, such
+// cell, a private label, or any cell with a default holds. (Text that breaks the file's structure, such
 // as an open quote, is a fault wherever it stands.)
 func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (*Table, error) {
 	r, err := newReader(ctx, s, opts, paths)

@@ -93,14 +93,14 @@ file:
 #   ignored  the column is never read
 # and keep one of the three lines below it without its "# " (an ignored column needs none):
 #   number    cells are clamped to lower and upper; default stands in for a missing or unreadable cell
-#             (a private number must have one). Add transform: log1p to use log(1+x),
+#             (a number must have one wherever the guarantee protects it). Add transform: log1p to use log(1+x),
 #             monotone: increasing (or decreasing) to have the model follow it, bins: quantiles to have
 #             learner additive find bins in which many rows lie, at a price, where the bounds are wide.
 #   category  levels lists every value; any other cell counts as "other"; with missing: true a missing
 #             cell has a level of its own. {value: a, aliases: [b, c]} in place of a level: b and c mean a.
 #             groups: {NAME: [LEVEL, ...], ...} has learner additive take levels together.
 #   label     exactly one column: what is to be predicted. positive is the level that scores speak of;
-#             default, for a private label only, is the level an unreadable label becomes.
+#             default is the level an unreadable label becomes; wherever the guarantee protects it there must be one.
 #             With more than two levels there is no positive one. weights: {LEVEL: NUMBER, ...}, for
 #             every level, makes rows of some levels count more, where mistakes about them cost more.
 columns:

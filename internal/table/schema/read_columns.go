@@ -178,12 +178,9 @@ func (r *reader) label(f fields, name string, d *Dialect) Label {
 	case len(l.Levels) > 2 && f.has("positive"):
 		f.refuse("positive", "belongs to a label of two levels", fmt.Sprintf("%d levels", len(l.Levels)), "remove the line, or make the label binary: one level with the others as its aliases")
 	}
-	const standIn = "write default: and the level an unreadable private label becomes; refusing such a row instead would reveal it"
-	switch {
-	case l.Role == Private:
+	const standIn = "write default: and the level an unreadable label becomes; refusing such a row instead would reveal it"
+	if l.Role == Private || f.has("default") {
 		l.Default = r.level(f, "default", l.Levels, standIn)
-	case f.has("default"):
-		f.refuse("default", "belongs to a private label", "a public one", "remove the line: a public label outside the levels is refused")
 	}
 	if f.has("weights") {
 		l.Weights = r.weights(f, l.Levels)

@@ -155,7 +155,7 @@ type Label struct {
 	Role     Role    // Public or Private
 	Levels   []Level // label codes 0..len(Levels)-1, at least two
 	Positive int     // code of the positive level of a binary label; -1 when there are more than two levels
-	Default  int     // code an unreadable PRIVATE label becomes; -1 when the label is public
+	Default  int     // code an unreadable label becomes; -1: such a label is a structural fault (a public label only)
 	// Weights says how much a row of each level counts in training, relative to
 	// the others; each in [1e-6, 1e6]. nil: all count the same.
 	Weights []float64

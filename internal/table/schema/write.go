@@ -39,6 +39,9 @@ func (s *Schema) Part(columns []int) *Schema {
 	}
 	part := *s
 	part.Parts, part.Pairs = "", nil // who predicts need not know
+	if part.Label.Role == Public {
+		part.Label.Default = -1
+	}
 	part.Columns = make([]Column, 0, len(s.Columns))
 	for j, c := range s.Columns {
 		switch {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// CheckDefaults refuses, for a fit that protects scope, a schema by which a protected
+// cell may have no code: the table would be refused for what that cell holds, free of
+// charge. A fit without privacy protects nothing.
+func CheckDefaults(op string, s *schema.Schema, scope dp.Scope, notPrivate bool) error {
+	if notPrivate {
+		return nil
+	}
+	return s.CheckDefaults(op, scope)
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learntest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// unreadable are cells that no column of numbers, categories or labels can read.
+var unreadable = []string{"", "?", "elsewhere", "1e999", "0x10", "NaN", "12;5"}
+
+// Unreadable reads the CSV text of a table with a header, and reads it again with one
+// row whose cells of the given scope cannot be read, some or all of them. Two such
+// tables are neighbours. It fails where the second one is refused: then a guarantee
+// of that scope would not hold, whatever a learner does.
+func Unreadable(t testing.TB, s *schema.Schema, text []byte, src rng.Source, scope dp.Scope) (as, with *dataset.Table) {
+	t.Helper()
+	read := func(text []byte) *dataset.Table {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tab, err := dataset.Read(t.Context(), s, dataset.Options{}, path)
+		if err != nil {
+			t.Fatalf("a cell of %s is refused: %v", scope.Words(), err)
+		}
+		return tab
+	}
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	names := strings.Split(string(lines[0]), ",")
+	i := 1 + int(rng.Below(src, uint64(len(lines)-1)))
+	cells := strings.Split(string(lines[i]), ",")
+	all := rng.Below(src, 2) == 0
+	for k, name := range names {
+		if protects(s, scope, name) && (all || rng.Below(src, 2) == 0) {
+			cells[k] = unreadable[rng.Below(src, uint64(len(unreadable)))]
+		}
+	}
+	other := slices.Clone(lines)
+	other[i] = []byte(strings.Join(cells, ","))
+	return read(text), read(bytes.Join(other, []byte("\n")))
+}
+
+// protects reports whether the column of this name is of the scope.
+func protects(s *schema.Schema, scope dp.Scope, name string) bool {
+	if name == s.Label.Name {
+		return scope != dp.PrivateFeatures
+	}
+	j := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+	return scope == dp.WholeRow || scope != dp.LabelOnly && s.Columns[j].Role == schema.Private
+}

@@ -51,7 +51,8 @@ func TestNonInterferenceWithUnreadableCells(t *testing.T) {
 				src := replay.Seeded(2, g.name+name)
 				for k := range 12 {
 					a, b := learntest.Unreadable(t, tab.Schema, text.Bytes(), src, scope)
-					differs, worst, at := learntest.Interference(t, func() (learn.Plan, error) { return plan(tab.Schema, tab.Rows) }, a, b, uint64(k), answers(rng.Below(src, 1000)))
+					again := func() (learn.Plan, error) { return plan(tab.Schema, tab.Rows) }
+					differs, worst, at := learntest.Interference(t, again, a, b, uint64(k), answers(rng.Below(src, 1000)))
 					if differs != "" {
 						t.Fatalf("pair %d: %s differ", k, differs)
 					}

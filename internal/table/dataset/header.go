@@ -58,8 +58,11 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 	seen := map[string]bool{}
 	for i, name := range names {
 		if name = strings.TrimSpace(name); looksLikeCell(name) || seen[name] {
-			return nil, &dp.ParamError{Op: "dataset: " + path, Param: "header", Want: fmt.Sprintf("must name each column once, and field %d of line %d is no name of its own but what a row has", i+1, rs.line), Got: "a number, a date, a sign for a missing cell, or a field twice",
-				Hint: "a file without a header is one of --no-header --columns N; so is one whose columns are called by numbers, whose names you then write yourself"}
+			return nil, &dp.ParamError{Op: "dataset: " + path, Param: "header",
+				Want: fmt.Sprintf("must name each column once, and field %d of line %d is what a row has", i+1, rs.line),
+				Got:  "a number, a date, a sign for a missing cell, or a field twice",
+				Hint: "give --no-header --columns N for a file without a header; also where columns are called by numbers, " +
+					"and write their names yourself"}
 		}
 		seen[name] = true
 	}

@@ -16,10 +16,12 @@ import (
 // them too (docs/guarantees/README.md, "Cells that cannot be read"). It fails with a
 // *dp.ParamError of operation op.
 func (s *Schema) CheckDefaults(op string, scope dp.Scope) error {
-	const standIn = "choose it without looking at the data; such a row cannot be refused, since that would reveal it, nor dropped, since that would change their number"
+	const standIn = "choose it without looking at the data; such a row cannot be refused, since that would " +
+		"reveal it, nor dropped, since that would change their number"
 	refuse := func(name, hint string) error {
 		return &dp.ParamError{Op: op, Param: "default of column " + strconv.Quote(name),
-			Want: "must be declared, since the guarantee protects " + scope.Words() + ": it is what a cell becomes that cannot be read", Hint: hint + standIn}
+			Want: "must be declared, since the guarantee protects " + scope.Words() +
+				": it is what a cell becomes that cannot be read", Hint: hint + standIn}
 	}
 	all := scope == dp.WholeRow || scope == dp.Party
 	if all {

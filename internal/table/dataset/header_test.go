@@ -57,13 +57,14 @@ func TestReadHeaderRefusesARow(t *testing.T) {
 		"a;2024-02-31", "a;31/2/24 12:00", "a;2024-02-31T12:00:00Z",
 		"a;?", "a;NA", "a;nan", "a;TRUE", "a;;b", "a;b;a", "a; a", "a;\"7\"", "-; b",
 	} {
-		names, err := ReadHeader(writeFile(t, "t.csv", row+"\n"), d)
+		path := writeFile(t, "t.csv", row+"\n")
+		names, err := ReadHeader(path, d)
 		if names != nil || !errors.As(err, new(*dp.ParamError)) {
 			t.Errorf("%q: %q, error %v", row, names, err)
 			continue
 		}
 		for _, cell := range strings.Split(row, ";") {
-			if cell = strings.TrimSpace(cell); len(cell) > 1 && strings.Contains(err.Error(), cell) {
+			if cell = strings.TrimSpace(cell); len(cell) > 1 && strings.Contains(strings.ReplaceAll(err.Error(), path, ""), cell) { // the folder has a random number
 				t.Errorf("%q is quoted: %v", cell, err)
 			}
 		}

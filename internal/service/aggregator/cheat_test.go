@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -99,6 +100,7 @@ func TestInventedOwnersGetNothing(t *testing.T) {
 		must(t, err)
 		roster = append(roster, secretsum.Key(public))
 	}
+	slices.SortFunc(roster, func(a, b secretsum.Key) int { return bytes.Compare(a[:], b[:]) })
 	assembled, err := core.New(ann.Task)
 	must(t, err)
 	must(t, assembled.Assemble(len(roster), ann.Leaned(len(roster), f.list.Len())))
@@ -115,7 +117,8 @@ func TestInventedOwnersGetNothing(t *testing.T) {
 	must(t, err)
 
 	var wider []byte
-	for _, k := range append(roster[1:], listKeys(f.list)...) {
+	strangers := slices.DeleteFunc(slices.Clone(roster), func(k secretsum.Key) bool { return f.list.Has(k) })
+	for _, k := range append(strangers, listKeys(f.list)...) {
 		wider = fmt.Appendf(wider, "%x\n", k)
 	}
 	own, err := tasks.ParseRoster(wider)
@@ -138,6 +141,21 @@ func TestInventedOwnersGetNothing(t *testing.T) {
 		if err := clients[0].Begin(t.Context(), sum, why); kindOfNil(err) != problem.UnsafeTask {
 			t.Errorf("a helper that is shown %s: %v, want a refusal", name, err)
 		}
+	}
+	// Of the listed owners a sum is begun, but in their order.
+	honest := *secret
+	honest.Roster = listKeys(f.list)
+	for range 2 {
+		sum, err := honest.Sign(main)
+		must(t, err)
+		want := problem.Kind{}
+		if !honest.Ordered() {
+			want = problem.UnsafeTask
+		}
+		if err := clients[0].Begin(t.Context(), sum, &secretsum.Admission{Announcement: signed.Text, Signature: signed.Signature, List: f.list}); kindOfNil(err) != want {
+			t.Errorf("a sum of the listed owners, in order: %t: %v", honest.Ordered(), err)
+		}
+		slices.Reverse(honest.Roster)
 	}
 
 	p := &puppeteer{task: message(signed), list: f.list, broadcast: broadcast, sum: sum.Proto(), id: id, slots: uint32(ann.Task.Slots())}

@@ -87,6 +87,9 @@ func (a *Admission) Check(reader *identity.Identity, s *Sum, at time.Time) error
 			return refuse("participant %d is not on the task's list of owners", i)
 		}
 	}
+	if !s.Ordered() {
+		return refuse("its owners must ascend by their keys")
+	}
 	return nil
 }
 

@@ -3,12 +3,14 @@
 package secretsum
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +119,13 @@ func (s *Sum) Check() error {
 	}
 	_, err := s.protocol(ID{})
 	return err
+}
+
+// Ordered reports whether the participants ascend by the bytes of their keys: who is
+// which number is then nobody's choice. Sums of owners do, parties come as their
+// combiner lists them.
+func (s *Sum) Ordered() bool {
+	return slices.IsSortedFunc(s.Roster, func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
 }
 
 // Protocol is the sum's way to split vectors: Shamir's, so that a third of the

@@ -88,6 +88,8 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster,
 	switch {
 	case len(s.Roster) < a.Minimum:
 		return fmt.Errorf("sum: its roster must have at least the announced %d owners (got %d)", a.Minimum, len(s.Roster))
+	case !s.Ordered():
+		return fmt.Errorf("sum: its owners must ascend by their keys")
 	case !slices.Equal(names, announced):
 		return fmt.Errorf("sum: its helpers must be the announced ones")
 	case secretsum.Present(s.Helpers) < len(s.Helpers)-len(s.Helpers)/3:

@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,10 @@ func listed(t testing.TB, n int) tasks.Roster {
 	list, err := tasks.ParseRoster(text)
 	must(t, err)
 	return list
+}
+
+func ascend(keys []secretsum.Key) {
+	slices.SortFunc(keys, func(a, b secretsum.Key) int { return bytes.Compare(a[:], b[:]) })
 }
 
 func secretTask(t testing.TB) *tasks.Announcement {
@@ -108,6 +113,7 @@ func TestOwnersCheckSums(t *testing.T) {
 		for i := range owners {
 			roster = append(roster, keyed(i))
 		}
+		ascend(roster)
 		s, err := tasks.SecretSum(a, broadcast, roster, []secretsum.Helper{{Name: "one", Memory: secretsum.Memory{1}}, {Name: "two", Memory: secretsum.Memory{2}}, {Name: "three"}}, time.Unix(2_000_000_000, 0))
 		if err == nil {
 			s.Collector = identity.Caller{Role: identity.Aggregator, Name: "main"}
@@ -130,6 +136,7 @@ func TestOwnersCheckSums(t *testing.T) {
 		"one helper there":     func(_ *tasks.Announcement, s *secretsum.Sum) { s.Helpers[0].Memory = secretsum.Memory{} },
 		"fewer owners":         func(_ *tasks.Announcement, s *secretsum.Sum) { s.Roster = s.Roster[:6] },
 		"fewer than announced": func(a *tasks.Announcement, _ *secretsum.Sum) { a.Minimum = n + 1 },
+		"another order":        func(_ *tasks.Announcement, s *secretsum.Sum) { s.Roster[0], s.Roster[1] = s.Roster[1], s.Roster[0] },
 		"an invented owner":    func(_ *tasks.Announcement, s *secretsum.Sum) { s.Roster[3] = keyed(99) },
 		"all but one invented": func(_ *tasks.Announcement, s *secretsum.Sum) {
 			for i := range s.Roster[1:] {
@@ -150,6 +157,9 @@ func TestOwnersCheckSums(t *testing.T) {
 		must(t, err)
 		b := *a
 		change(&b, s)
+		if name != "another order" { // no other change is found out by the order
+			ascend(s.Roster)
+		}
 		if err := b.CheckSum(s, broadcast, list, now); err == nil {
 			t.Errorf("%s: an owner would give its share", name)
 		}

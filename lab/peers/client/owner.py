@@ -325,7 +325,7 @@ class Part:
         dim, _, law = law_of_sum(self.announced, broadcast)
         n, crowd = len(s.roster), broadcast["crowd"]
         demand(who == s.collector, who.startswith("aggregator/"), [h for h, _ in s.helpers] == [h["name"] for h in body["helpers"]], len(s.present()) >= s.quorum)
-        demand(n >= body["minimum"], all(key.hex() in self.roster for key in s.roster), s.round == f"{self.id.hex()} slot {slot}", s.topic == hashlib.sha256(line).digest())
+        demand(n >= body["minimum"], ascending(s.roster), all(key.hex() in self.roster for key in s.roster), s.round == f"{self.id.hex()} slot {slot}", s.topic == hashlib.sha256(line).digest())
         demand(crowd == {"owners": n, "at_least": least_of(n), "honest": least_of(n) - self.idle}, s.least == crowd["at_least"], s.length == dim, s.range == law.range())
         demand(time.time() < s.ends <= time.time() + 3 * body["slot_ms"] / 1000 + 26 * 3600)
         return s

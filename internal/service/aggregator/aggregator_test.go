@@ -420,10 +420,10 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 				must(t, err)
 				want = first
 			} else {
+				f.ahead.Add(-int64(slotTime)) // closeWhenFull counts from the first slot
 				var clock sync.WaitGroup
 				defer clock.Wait()
 				clock.Go(func() { closeWhenFull(t, ann, 100, []*federation{f}, owners.Book) })
-				f.ahead.Add(-int64(slotTime)) // it counts from the first slot
 			}
 			sum, err := owners.Run(t.Context(), id)
 			must(t, err)

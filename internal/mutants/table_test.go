@@ -1899,4 +1899,32 @@ var table = []mutant{
 
 		Package: "./internal/table/schema", Test: "FuzzTablesAreNotQuoted",
 	},
+	{
+		Row: "library 1", Bug: "an account of the caller's own is never charged",
+		File:    "discreet.go",
+		Old:     `func (f AccountFunc) pay(t *train.Training) { t.Account = callerAccount{f} }`,
+		New:     `func (f AccountFunc) pay(t *train.Training) { t.Account = learn.Uncounted{} }`,
+		Package: "./internal/librarytest", Test: "TestCallersAccountIsChargedOnce",
+	},
+	{
+		Row: "library 2", Bug: "a job's model leaves before the ledger has its bytes",
+		File:    "internal/train/run.go",
+		Old:     `	return m, Keep(ctx, j, m, output)`,
+		New:     `	return m, nil`,
+		Package: "./internal/librarytest", Test: "TestJobsAreDrawnOnce",
+	},
+	{
+		Row: "library 3", Bug: "the schema's limit is not looked at",
+		File:    "internal/train/run.go",
+		Old:     `t.excess != "" && !t.Exceed`,
+		New:     `t.excess != "" && false`,
+		Package: "./internal/librarytest", Test: "TestLimitsOfTheSchema",
+	},
+	{
+		Row: "library 4", Bug: "a table in memory repeats the cell that it cannot read",
+		File:    "internal/table/dataset/build.go",
+		Old:     `			return fault(c.name, c.want)`,
+		New:     `			return fault(c.name, c.want+", not "+row[i].text)`,
+		Package: "./internal/librarytest", Test: "TestRowsInMemoryRefused",
+	},
 }

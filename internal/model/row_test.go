@@ -54,7 +54,8 @@ func TestSingleRowsScoreAsTables(t *testing.T) {
 				}
 			}
 			row := cellsOf(cols, 0)
-			if n := testing.AllocsPerRun(100, func() { r.Scores(row, got) }); n != 0 {
+			// The race detector, whose phase is the short one, empties pools at random.
+			if n := testing.AllocsPerRun(100, func() { r.Scores(row, got) }); n != 0 && !testing.Short() {
 				t.Errorf("%v allocations", n)
 			}
 		})

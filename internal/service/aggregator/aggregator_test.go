@@ -225,10 +225,25 @@ func (f *federation) waitSlot(client rpc.AggregatorClient, id wire.Digest, slot 
 	}
 }
 
+// endSlot turns the clock in small steps until the slot has ended. The aggregator may
+// end it by itself at any moment, and the next one must then have its time.
+func (f *federation) endSlot(client rpc.AggregatorClient, id wire.Digest, slot int, length time.Duration) {
+	f.t.Helper()
+	for s := f.state(client, id); s.GetSlot() == uint32(slot); s = f.state(client, id) {
+		f.ahead.Add(int64(length / 20))
+		<-time.After(20 * time.Millisecond)
+	}
+	f.waitSlot(client, id, slot+1)
+}
+
 // stored is how many reports of the open slot are in the store.
 func (f *federation) stored(client rpc.AggregatorClient, id wire.Digest) int {
 	f.t.Helper()
-	return int(f.state(client, id).GetReports())
+	s := f.state(client, id)
+	if s.GetState() != rpc.State_STATE_OPEN {
+		f.t.Fatalf("the task ended, in slot %d", s.GetSlot())
+	}
+	return int(s.GetReports())
 }
 
 func (f *federation) model(id wire.Digest) []byte {

@@ -406,9 +406,8 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 					}
 				}
 			}
-			f.ahead.Add(int64(ann.Slot)) // and nobody waits for the others any more
 			if enough {
-				f.waitSlot(client, id, 1)
+				f.endSlot(client, id, 0, ann.Slot) // nobody waits for the others any more
 				x, err := store.At(t.Context(), f.address)
 				must(t, err)
 				defer x.Close()
@@ -420,6 +419,7 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 				_, err = f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
 				must(t, err)
 			} else {
+				f.ahead.Add(int64(ann.Slot)) // nobody waits for the others any more
 				for f.state(client, id).GetState() == rpc.State_STATE_OPEN {
 					<-time.After(20 * time.Millisecond)
 				}

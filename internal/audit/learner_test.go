@@ -27,11 +27,9 @@ columns:
   - {name: b, role: private, category: {levels: [p, q]}}
   - name: y
     role: ` + string(label) + `
-    label: {levels: [n, p], positive: p`
-	if label == schema.Private {
-		text += ", default: n"
-	}
-	s, err := schema.Parse([]byte(text + "}\n"))
+    label: {levels: [n, p], positive: p, default: n}
+`
+	s, err := schema.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -200,6 +200,7 @@ func (s *simulation) check(c *cobra.Command) error {
 func (s *simulation) train(ctx context.Context, sch *schema.Schema, text []byte, eps dp.Epsilon) (m *model.Model, out *simulated, err error) {
 	run := &train.Simulation{
 		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed, Output: s.model, Price: dp.Price{Epsilon: eps}, Say: s.Say,
+		Bill:    collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
 		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism, "owners": strconv.Itoa(s.owners), "rounds": strconv.Itoa(s.rounds)},
 		Read:    func(ctx context.Context) (*dataset.Table, error) { return s.table(ctx, sch, s.data) },
 		Play: func(ctx context.Context, tab *dataset.Table, counted bool) (*model.Model, error) {

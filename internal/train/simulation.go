@@ -20,6 +20,7 @@ type Simulation struct {
 	Data       []string
 	Options    map[string]string // the public choices, as they were typed
 	Price      dp.Price          // of one owner's part
+	Bill       []dp.Event        // what every owner pays, as the model states it
 	Exceed     bool              // the price may exceed what the schema allows; the model records it
 	Output     string            // the file to write the model to
 	Job        *Job              // nil: nothing is counted
@@ -28,11 +29,6 @@ type Simulation struct {
 	// the price.
 	Read func(ctx context.Context) (*dataset.Table, error)
 	Play func(ctx context.Context, t *dataset.Table, counted bool) (*model.Model, error)
-}
-
-// bill is what every owner pays, whatever mechanism its question takes.
-func (s *Simulation) bill() []dp.Event {
-	return []dp.Event{{Release: "what an owner gives once", Mechanism: s.Options["mode"], Epsilon: s.Price.Epsilon}}
 }
 
 // excess says how the price exceeds what the schema allows, "" where it does not. A
@@ -69,7 +65,7 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return RunJob(ctx, j, s.Price, s.bill(), s.Output, s.Say, func() (*model.Model, error) { return s.play(ctx, j) })
+	return RunJob(ctx, j, s.Price, s.Bill, s.Output, s.Say, func() (*model.Model, error) { return s.play(ctx, j) })
 }
 
 // play reads the table, charges the account and trains.
@@ -78,7 +74,7 @@ func (s *Simulation) play(ctx context.Context, acct learn.Account) (*model.Model
 	if err != nil {
 		return nil, err
 	}
-	if err := acct.Charge(ctx, s.Price, s.bill()); err != nil {
+	if err := acct.Charge(ctx, s.Price, s.Bill); err != nil {
 		return nil, err
 	}
 	m, err := s.Play(ctx, tab, acct.Counted())

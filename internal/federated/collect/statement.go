@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
 // Statement is what only whoever runs the task knows.
@@ -17,19 +18,27 @@ type Statement struct {
 	Seeded  bool // reports can be reproduced
 }
 
+// Bill is what every owner of a task pays. mechanism is the task's, "" where each
+// question takes the better of two.
+func Bill(mode wire.Mode, mechanism string, eps dp.Epsilon) []dp.Event {
+	switch {
+	case mode == wire.Aggregate:
+		return []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: response.Addend{}.Name(), Epsilon: eps}}
+	case mechanism == "":
+		mechanism = "oue or grr"
+	}
+	return []dp.Event{{Release: "the one report of an owner", Mechanism: mechanism, Epsilon: eps}}
+}
+
 func (a *Aggregator) privacyStatement(st Statement) model.Privacy {
 	if a.task.Mode == wire.Aggregate {
 		return a.aggregateStatement(st)
-	}
-	mech := a.task.Mechanism
-	if mech == "" {
-		mech = "oue or grr"
 	}
 	eps := a.task.Epsilon
 	return model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
 		Epsilon:   eps,
-		Bill:      []dp.Event{{Release: "the one report of an owner", Mechanism: mech, Epsilon: eps}},
+		Bill:      Bill(a.task.Mode, a.task.Mechanism, eps),
 		Claim:     "localboost: G-LOCALBOOST-3",
 		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, whoever collected the reports and whatever they do with them.%s", eps, a.describeError()),
 		Unprotected: []string{
@@ -51,7 +60,7 @@ func (a *Aggregator) aggregateStatement(st Statement) model.Privacy {
 	return model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
 		Epsilon: eps, Delta: wire.SumDelta,
-		Bill:      []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: a.addend.Name(), Epsilon: eps}},
+		Bill:      Bill(a.task.Mode, "", eps),
 		Claim:     "localboost: G-LOCALBOOST-5",
 		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and its noise is whole where no more than %d of the owners in a sum add none. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.%s", spare, eps, wire.SumDelta, a.describeError()),
 		Unprotected: []string{

@@ -127,7 +127,7 @@ func climb(p Params, relation dp.Relation, n int, seed uint64, tries int, declar
 }
 
 // The declared sensitivity is never passed and, for tight, reached to 2 %: a
-// climb over data sets and transcripts (privacy guide 4.2, layer 2).
+// climb over data sets and transcripts.
 func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	for _, c := range []struct {
 		c1, c2 float64

@@ -14,7 +14,7 @@ import (
 
 // publicSide is the public classifier of Algorithm 2 with its own weights. It
 // reads public columns and the public label only, its weights are changed by
-// its own rounds only, so everything here is free (1.5; privacy guide 2.1.4).
+// its own rounds only, so everything here is free (1.5).
 //
 // Where the label is private, labeldp releases one noisy statistic of it, and
 // the probabilities that its classifier gives stand for the labels from then on:

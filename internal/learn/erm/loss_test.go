@@ -143,7 +143,7 @@ func TestSupremumOverTables(t *testing.T) {
 }
 
 // The same code finds what is wrong with CM08 and with the slides: rows 17 and
-// 18 of the injected bugs. The numbers are the privacy guide's (2.2.4).
+// 18 of the injected bugs.
 func TestSlidesNoiseIsNotPrivate(t *testing.T) {
 	for _, c := range []struct {
 		lambda             float64

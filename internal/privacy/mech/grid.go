@@ -15,7 +15,7 @@ import (
 // steps of g = 2^exp with about 2^40 of them to one noise scale. Values are
 // rounded to it once, noise is an integer number of steps, and so every output
 // is an integer multiple of g whatever the data were: low-order bits carry
-// nothing (Mironov 2012; privacy guide 2.1.10).
+// nothing (Mironov 2012).
 type grid struct {
 	exp   int
 	scale uint64 // noise scale in steps, rounded up

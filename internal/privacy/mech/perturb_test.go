@@ -369,7 +369,7 @@ func TestTapeSeesReports(t *testing.T) {
 
 // The continuous mechanism tells its input by the low bits of one draw: with
 // u on a grid of 2^-53, most outputs of one input cannot be those of another
-// (privacy guide 2.4; Mironov 2012).
+// (Mironov 2012).
 func TestContinuousPiecewiseIsPorous(t *testing.T) {
 	const eps, n = 1, 4000
 	e := math.Exp(eps / 2.0)

@@ -216,7 +216,7 @@ func TestDuchiLaw(t *testing.T) {
 	}
 }
 
-// The variances of the papers (privacy guide 2.4; Wang et al. 2019 and 2017).
+// The variances of the papers (Wang et al. 2019 and 2017).
 func TestVariancesAreThePapers(t *testing.T) {
 	near := func(what string, got, want float64) {
 		t.Helper()

@@ -942,8 +942,8 @@ var table = []mutant{
 	{
 		Row: "tune 7", Bug: "the training table remembers numbers of judging rows",
 		File: "internal/table/dataset/forget.go",
-		Old:  `			t.Cols[j] = own(c)`,
-		New:  `			_, _ = j, own(c)`,
+		Old:  `			t.Cols[j] = ownDictionary(c)`,
+		New:  `			_, _ = j, ownDictionary(c)`,
 
 		Package: "./internal/tune", Test: "TestTrainingForgetsWhatOthersHold",
 	},

@@ -78,7 +78,7 @@ func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Wri
 // sink writes rows.
 type sink interface {
 	// row writes one row: raw, where it is not nil, stands for cells.
-	row(cells []cell, raw []byte, added []cell) error
+	writeRow(cells []cell, raw []byte, added []cell) error
 	close() error
 }
 
@@ -115,7 +115,7 @@ func copyRows(in rows, out sink, names []string, added []Added, row *int) error 
 			}
 			extra[i] = cell{form: textual, text: []byte(a.Text(*row))}
 		}
-		if err := out.row(ordered, raw, extra); err != nil {
+		if err := out.writeRow(ordered, raw, extra); err != nil {
 			return err
 		}
 		*row++

@@ -44,46 +44,46 @@ func newTextSink(w io.Writer, d schema.Dialect, names []string, header []byte, a
 	for _, a := range added {
 		extra = append(extra, a.Name)
 	}
-	return out, out.row(titles(names), header, titles(extra))
+	return out, out.writeRow(titles(names), header, titles(extra))
 }
 
-func (t *textSink) row(cells []cell, raw []byte, added []cell) error {
+func (t *textSink) writeRow(cells []cell, raw []byte, added []cell) error {
 	if raw != nil {
 		t.w.Write(raw) // a bufio.Writer keeps its first error for Flush
-	} else if err := t.cells(cells); err != nil {
+	} else if err := t.writeCells(cells); err != nil {
 		return err
 	}
 	t.w.WriteByte(byte(t.d.Delimiter))
-	if err := t.cells(added); err != nil {
+	if err := t.writeCells(added); err != nil {
 		return err
 	}
 	return t.w.WriteByte('\n')
 }
 
-func (t *textSink) cells(cells []cell) error {
+func (t *textSink) writeCells(cells []cell) error {
 	for i := range cells {
 		if i > 0 {
 			t.w.WriteByte(byte(t.d.Delimiter))
 		}
-		if err := t.cell(&cells[i]); err != nil {
+		if err := t.writeCell(&cells[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *textSink) cell(c *cell) error {
+func (t *textSink) writeCell(c *cell) error {
 	switch c.form {
 	case absent:
-		return t.text([]byte(t.missing))
+		return t.writeText([]byte(t.missing))
 	case numeric:
 		t.number = appendDecimal(t.number[:0], c.number)
-		return t.text(t.number)
+		return t.writeText(t.number)
 	}
-	return t.text(c.text)
+	return t.writeText(c.text)
 }
 
-func (t *textSink) text(text []byte) error {
+func (t *textSink) writeText(text []byte) error {
 	quote := byte(t.d.Quote)
 	special := bytes.IndexByte(text, byte(t.d.Delimiter)) >= 0 || bytes.ContainsAny(text, "\r\n") ||
 		t.d.Comment != "" && bytes.HasPrefix(text, []byte(t.d.Comment))

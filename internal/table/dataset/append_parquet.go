@@ -62,7 +62,7 @@ func (o ordered) Fields() []parquet.Field {
 	return fields
 }
 
-func (p *parquetSink) row(cells []cell, _ []byte, added []cell) error {
+func (p *parquetSink) writeRow(cells []cell, _ []byte, added []cell) error {
 	row := make(parquet.Row, 0, len(cells)+len(added))
 	for i := range cells {
 		c := &cells[i]
@@ -94,17 +94,17 @@ func (p *parquetSink) row(cells []cell, _ []byte, added []cell) error {
 	if len(p.pending) < sinkBatch {
 		return nil
 	}
-	return p.flush()
+	return p.flushRows()
 }
 
-func (p *parquetSink) flush() error {
+func (p *parquetSink) flushRows() error {
 	_, err := p.w.WriteRows(p.pending)
 	p.pending = p.pending[:0]
 	return err
 }
 
 func (p *parquetSink) close() error {
-	if err := p.flush(); err != nil {
+	if err := p.flushRows(); err != nil {
 		return err
 	}
 	return p.w.Close()

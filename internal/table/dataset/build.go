@@ -96,11 +96,11 @@ func (b *Builder) Add(row []Cell) error {
 		if c == nil {
 			continue
 		}
-		code, ok := c.cell(row[i], r.s.Dialect.Trim)
+		code, ok := c.codeCell(row[i], r.s.Dialect.Trim)
 		if !ok {
 			return fault(c.name, c.want)
 		}
-		c.keep(code)
+		c.keepCode(code)
 	}
 	r.rows++
 	return nil
@@ -112,24 +112,24 @@ func (b *Builder) Table() (*Table, error) {
 	if b.r.rows == 0 {
 		return nil, &FaultError{File: memoryFile, Fault: "must have at least one row"}
 	}
-	return b.r.table(), nil
+	return b.r.makeTable(), nil
 }
 
-// cell codes a cell that comes from no file.
-func (c *coder) cell(v Cell, trim bool) (code uint32, ok bool) {
+// codeCell codes a cell that comes from no file.
+func (c *coder) codeCell(v Cell, trim bool) (code uint32, ok bool) {
 	switch v.kind {
 	case textCell:
 		text := []byte(v.text)
 		if trim {
 			text = trimmed(text)
 		}
-		return c.text(text)
+		return c.codeText(text)
 	case numberCell:
-		return c.float(v.number)
+		return c.codeFloat(v.number)
 	case truthCell:
-		return c.truth(v.number == 1)
+		return c.codeTruth(v.number == 1)
 	}
-	return c.null()
+	return c.codeMissing()
 }
 
 // RowCoder codes the cells of single rows, by the rules of Read, without labels. It
@@ -190,12 +190,12 @@ func (rc *RowCoder) Code(i int, cell Cell, row []column.Cell) error {
 // Derive computes the derived cells of a row whose others are coded.
 func (rc *RowCoder) Derive(row []column.Cell) {
 	for j := rc.derived; j < len(row); j++ {
-		row[j].Number = rc.derive(j, row)
+		row[j].Number = rc.deriveCell(j, row)
 	}
 }
 
-// derive is a derived cell of the row whose cells of the file are coded.
-func (rc *RowCoder) derive(j int, row []column.Cell) float64 {
+// deriveCell is a derived cell of the row whose cells of the file are coded.
+func (rc *RowCoder) deriveCell(j int, row []column.Cell) float64 {
 	c := &rc.s.Columns[j]
 	x := row[c.From[0]].Number
 	for _, from := range c.From[1:] {
@@ -224,15 +224,15 @@ func (c *coder) cellNumber(v Cell, trim bool) (x float64, ok bool) {
 		}
 		return readNumber(c, text)
 	case numberCell, truthCell:
-		return c.finite(v.number)
+		return c.clampFinite(v.number)
 	}
-	return c.absent()
+	return c.standIn()
 }
 
 // cellCode is the code of a cell of a category column.
 func (c *coder) cellCode(v Cell, trim bool) (code uint32, ok bool) {
 	if v.kind != textCell {
-		return c.cell(v, trim)
+		return c.codeCell(v, trim)
 	}
 	text := v.text
 	if trim {

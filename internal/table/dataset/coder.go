@@ -124,92 +124,92 @@ func levelCodes(levels []schema.Level, missing []string, missingCode int) map[st
 	return codes
 }
 
-// text codes a cell given as text, already trimmed where the dialect says so.
-func (c *coder) text(cell []byte) (code uint32, ok bool) {
+// codeText codes a cell given as text, already trimmed where the dialect says so.
+func (c *coder) codeText(cell []byte) (code uint32, ok bool) {
 	if !c.number {
 		if code, ok := c.levels[string(cell)]; ok {
 			return code, true
 		}
 		return orNone(c.unknown)
 	}
-	return c.coded(readNumber(c, cell))
+	return c.codeNumber(readNumber(c, cell))
 }
 
-// float codes a cell given as a number.
-func (c *coder) float(x float64) (code uint32, ok bool) {
+// codeFloat codes a cell given as a number.
+func (c *coder) codeFloat(x float64) (code uint32, ok bool) {
 	if !c.number {
-		return c.text(appendDecimal(make([]byte, 0, 24), x))
+		return c.codeText(appendDecimal(make([]byte, 0, 24), x))
 	}
-	return c.coded(c.finite(x))
+	return c.codeNumber(c.clampFinite(x))
 }
 
-// integer codes a cell given as an integer.
-func (c *coder) integer(x int64) (code uint32, ok bool) {
+// codeInteger codes a cell given as an integer.
+func (c *coder) codeInteger(x int64) (code uint32, ok bool) {
 	if !c.number {
-		return c.text(strconv.AppendInt(make([]byte, 0, 20), x, 10))
+		return c.codeText(strconv.AppendInt(make([]byte, 0, 20), x, 10))
 	}
-	return c.float(float64(x))
+	return c.codeFloat(float64(x))
 }
 
-// truth codes a Boolean: a number 0 or 1, a category "false" or "true".
-func (c *coder) truth(x bool) (code uint32, ok bool) {
+// codeTruth codes a Boolean: a number 0 or 1, a category "false" or "true".
+func (c *coder) codeTruth(x bool) (code uint32, ok bool) {
 	switch {
 	case !c.number:
-		return c.text(strconv.AppendBool(make([]byte, 0, 5), x))
+		return c.codeText(strconv.AppendBool(make([]byte, 0, 5), x))
 	case x:
-		return c.float(1)
+		return c.codeFloat(1)
 	default:
-		return c.float(0)
+		return c.codeFloat(0)
 	}
 }
 
-// null codes a missing cell, and every unreadable number.
-func (c *coder) null() (code uint32, ok bool) {
+// codeMissing codes a missing cell, and every unreadable number.
+func (c *coder) codeMissing() (code uint32, ok bool) {
 	if !c.number {
 		return orNone(c.missing)
 	}
-	return c.coded(c.absent())
+	return c.codeNumber(c.standIn())
 }
 
-// coded is the code of a number within the bounds, where there is one.
-func (c *coder) coded(x float64, ok bool) (code uint32, _ bool) {
+// codeNumber is the code of a number within the bounds, where there is one.
+func (c *coder) codeNumber(x float64, ok bool) (code uint32, _ bool) {
 	if !ok {
 		return 0, false
 	}
-	return c.dictionary.code(x), true
+	return c.dictionary.codeOf(x), true
 }
 
 // readNumber is the number within the bounds that a text stands for.
 func readNumber[T string | []byte](c *coder, cell T) (x float64, ok bool) {
 	for _, token := range c.tokens {
 		if string(cell) == token {
-			return c.absent()
+			return c.standIn()
 		}
 	}
 	if x, ok = parseDecimal(cell); !ok {
-		return c.absent()
+		return c.standIn()
 	}
 	return c.clamp(x), true
 }
 
-// finite is the number within the bounds that a number stands for.
-func (c *coder) finite(x float64) (float64, bool) {
+// clampFinite is the number within the bounds that a number stands for.
+func (c *coder) clampFinite(x float64) (float64, bool) {
 	// Before the clamp: min and max would let NaN through.
 	if !(math.Abs(x) <= math.MaxFloat64) || slices.Contains(c.tokenValues, x) {
-		return c.absent()
+		return c.standIn()
 	}
 	return c.clamp(x), true
 }
 
-// absent is the number that stands for a missing or unreadable one.
-func (c *coder) absent() (x float64, ok bool) {
+// standIn is the number that stands for a missing or unreadable one.
+func (c *coder) standIn() (x float64, ok bool) {
 	if c.fallback == nil {
 		return 0, false
 	}
 	return c.clamp(*c.fallback), true
 }
 
-func (c *coder) clamped(x float64) uint32 { return c.dictionary.code(c.clamp(x)) }
+func (c *coder) codeClamped(x float64) uint32 { return c.dictionary.codeOf(c.clamp(x)) }
 
 func (c *coder) clamp(x float64) float64 {
 	x = max(c.lower, min(x, c.upper))
@@ -229,27 +229,27 @@ func orNone(code int) (uint32, bool) {
 // batch is how many codes are gathered before they are stored.
 const batch = 1024
 
-func (c *coder) keep(code uint32) {
+func (c *coder) keepCode(code uint32) {
 	if c.pending = append(c.pending, code); len(c.pending) >= batch {
-		c.flush()
+		c.flushCodes()
 	}
 }
 
-func (c *coder) flush() {
+func (c *coder) flushCodes() {
 	c.out.Append(c.pending)
 	c.pending = c.pending[:0]
 }
 
-// column returns what was kept. The coder is not to be used afterwards.
-func (c *coder) column() column.Column {
-	c.flush()
+// takeColumn returns what was kept. The coder is not to be used afterwards.
+func (c *coder) takeColumn() column.Column {
+	c.flushCodes()
 	c.pending = nil
 	col := column.Column{Codes: c.out.Codes()}
 	if c.number {
 		// In the order of the values, so that a table does not show in which
 		// order its rows were read.
 		var to []uint32
-		col.Values, to = c.dictionary.ordered()
+		col.Values, to = c.dictionary.sortValues()
 		col.Codes.Recode(to)
 		c.dictionary = numbers{}
 	}

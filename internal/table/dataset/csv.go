@@ -11,7 +11,7 @@ import (
 
 // readCSV appends the rows of one CSV file.
 func (r *reader) readCSV(path string) error {
-	src, closeSrc, err := r.open(path)
+	src, closeSrc, err := r.openFile(path)
 	if err != nil {
 		return err
 	}
@@ -19,7 +19,7 @@ func (r *reader) readCSV(path string) error {
 	return r.readText(path, src)
 }
 
-func (r *reader) open(path string) (io.Reader, func() error, error) {
+func (r *reader) openFile(path string) (io.Reader, func() error, error) {
 	if path == "-" {
 		return r.opts.Stdin, func() error { return nil }, nil
 	}
@@ -39,12 +39,12 @@ func (r *reader) readText(path string, src io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := rs.start(); err != nil {
+	if err := rs.skipPreamble(); err != nil {
 		return err
 	}
 	var plan *layout
 	if r.s.Dialect.Header {
-		names, err := rs.names()
+		names, err := rs.readNames()
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (r *reader) readText(path string, src io.Reader) error {
 		}
 	}
 	for {
-		err := rs.read()
+		err := rs.readRecord()
 		if err == io.EOF {
 			return nil
 		}
@@ -62,7 +62,7 @@ func (r *reader) readText(path string, src io.Reader) error {
 			if rs.lost || !errors.As(err, &fault) {
 				return err
 			}
-			if err := r.faults.add(fault); err != nil {
+			if err := r.faults.addFault(fault); err != nil {
 				return err
 			}
 			continue
@@ -71,28 +71,28 @@ func (r *reader) readText(path string, src io.Reader) error {
 			plan = r.layoutByPosition(len(rs.fields))
 		}
 		if len(rs.fields) != len(plan.coders) {
-			if err := r.faults.add(rs.fault(fmt.Sprintf("must have %d cells", len(plan.coders)))); err != nil {
+			if err := r.faults.addFault(rs.fault(fmt.Sprintf("must have %d cells", len(plan.coders)))); err != nil {
 				return err
 			}
 			continue
 		}
 		if r.rows >= r.opts.MaxRows {
-			return rs.unreadable(fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows))
+			return rs.loseRecords(fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows))
 		}
 		r.rows++
 		for i, c := range plan.coders {
 			if c == nil {
 				continue
 			}
-			code, ok := c.text(rs.fields[i])
+			code, ok := c.codeText(rs.fields[i])
 			if !ok {
 				fault := rs.fault(c.want)
 				fault.Column = c.name
-				if err := r.faults.add(fault); err != nil {
+				if err := r.faults.addFault(fault); err != nil {
 					return err
 				}
 			}
-			c.keep(code)
+			c.keepCode(code)
 		}
 	}
 }

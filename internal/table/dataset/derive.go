@@ -17,12 +17,12 @@ import (
 func (t *Table) Derive() {
 	for j := range t.Schema.Columns {
 		if c := &t.Schema.Columns[j]; c.Derived != schema.InFile {
-			t.Cols[j] = t.derived(c)
+			t.Cols[j] = t.deriveColumn(c)
 		}
 	}
 }
 
-func (t *Table) derived(c *schema.Column) column.Column {
+func (t *Table) deriveColumn(c *schema.Column) column.Column {
 	out := &coder{number: true, lower: c.Lower, upper: c.Upper}
 	codes, cells := make([]uint32, batch), make([]float64, batch)
 	for from := 0; from < t.Rows; from += batch {
@@ -30,22 +30,22 @@ func (t *Table) derived(c *schema.Column) column.Column {
 		for k, j := range c.From {
 			source := &t.Cols[j]
 			source.Codes.Read(from, codes)
-			fold(c.Derived, k == 0, cells, source.Values, codes)
+			foldSource(c.Derived, k == 0, cells, source.Values, codes)
 		}
 		for i, x := range cells {
 			if c.Derived == schema.Mean {
 				x /= float64(len(c.From))
 			}
-			codes[i] = out.clamped(x)
+			codes[i] = out.codeClamped(x)
 		}
 		out.out.Append(codes)
 	}
-	return out.column()
+	return out.takeColumn()
 }
 
-// fold takes the cells of one more source in. Sums are in the order of the
+// foldSource takes the cells of one more source in. Sums are in the order of the
 // sources and have no products, so they are the same on every machine.
-func fold(how schema.Derivation, first bool, cells, values []float64, codes []uint32) {
+func foldSource(how schema.Derivation, first bool, cells, values []float64, codes []uint32) {
 	switch {
 	case first:
 		for i, code := range codes {

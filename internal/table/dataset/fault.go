@@ -43,8 +43,8 @@ type faults struct {
 // errEnough ends a Check that has found its limit.
 var errEnough = fmt.Errorf("dataset: enough faults found")
 
-// add returns nil when reading may go on.
-func (f *faults) add(e *FaultError) error {
+// addFault returns nil when reading may go on.
+func (f *faults) addFault(e *FaultError) error {
 	if f.limit == 0 {
 		return e
 	}

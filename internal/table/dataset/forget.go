@@ -16,13 +16,13 @@ import (
 func (t *Table) Forget() {
 	for j, c := range t.Cols {
 		if c.Values != nil {
-			t.Cols[j] = own(c)
+			t.Cols[j] = ownDictionary(c)
 		}
 	}
 }
 
-// own is a number column with the dictionary of its own cells, ascending.
-func own(c column.Column) column.Column {
+// ownDictionary is a number column with the dictionary of its own cells, ascending.
+func ownDictionary(c column.Column) column.Column {
 	codes := make([]uint32, c.Codes.Len())
 	c.Codes.Read(0, codes)
 	seen := make([]bool, len(c.Values))

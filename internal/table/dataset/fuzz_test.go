@@ -63,7 +63,7 @@ func FuzzReadCSV(f *testing.F) {
 		if err != nil {
 			return
 		}
-		tab := r.table()
+		tab := r.makeTable()
 		if len(tab.Labels) != tab.Rows {
 			t.Fatalf("%d labels, want %d", len(tab.Labels), tab.Rows)
 		}

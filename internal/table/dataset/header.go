@@ -48,10 +48,10 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := rs.start(); err != nil {
+	if err := rs.skipPreamble(); err != nil {
 		return nil, err
 	}
-	names, err := rs.names()
+	names, err := rs.readNames()
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func looksLikeCell(field string) bool {
 	return digits == "" && strings.ContainsAny(field, "0123456789")
 }
 
-// names reads the next record as a header.
-func (rs *records) names() ([]string, error) {
-	switch err := rs.read(); {
+// readNames reads the next record as a header.
+func (rs *records) readNames() ([]string, error) {
+	switch err := rs.readRecord(); {
 	case err == io.EOF:
 		return nil, &FaultError{File: rs.file, Fault: "must have a header"}
 	case err != nil:

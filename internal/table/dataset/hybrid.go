@@ -37,7 +37,7 @@ func newHybrid(data []byte, width uint) (*hybrid, error) {
 // read fills out.
 func (h *hybrid) read(out []uint32) error {
 	for len(out) > 0 {
-		if err := h.begin(); err != nil {
+		if err := h.beginRun(); err != nil {
 			return err
 		}
 		if n := min(h.repeats, len(out)); n > 0 {
@@ -49,7 +49,7 @@ func (h *hybrid) read(out []uint32) error {
 			continue
 		}
 		n := min(h.packed, len(out))
-		h.unpack(out[:n])
+		h.unpackValues(out[:n])
 		h.packed -= n
 		out = out[n:]
 	}
@@ -59,7 +59,7 @@ func (h *hybrid) read(out []uint32) error {
 // allOne steps over n values and returns true when the present run makes them
 // all 1; otherwise it does nothing.
 func (h *hybrid) allOne(n int) (bool, error) {
-	if err := h.begin(); err != nil {
+	if err := h.beginRun(); err != nil {
 		return false, err
 	}
 	if h.repeats < n || h.value != 1 {
@@ -69,8 +69,8 @@ func (h *hybrid) allOne(n int) (bool, error) {
 	return true, nil
 }
 
-// begin makes sure that a run with values left is at hand.
-func (h *hybrid) begin() error {
+// beginRun makes sure that a run with values left is at hand.
+func (h *hybrid) beginRun() error {
 	for h.repeats == 0 && h.packed == 0 {
 		if h.empty {
 			h.repeats, h.value = math.MaxInt32, 0
@@ -108,8 +108,8 @@ func (h *hybrid) begin() error {
 	return nil
 }
 
-// unpack reads the next values of the bit-packed run.
-func (h *hybrid) unpack(out []uint32) {
+// unpackValues reads the next values of the bit-packed run.
+func (h *hybrid) unpackValues(out []uint32) {
 	mask := uint64(1)<<h.width - 1
 	bit, width := uint(h.bit), h.width
 	h.bit += len(out) * int(width)

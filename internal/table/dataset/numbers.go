@@ -17,12 +17,12 @@ type numbers struct {
 	shift  uint     // 64 - log2(len(slots))
 }
 
-func (t *numbers) code(x float64) uint32 {
+func (t *numbers) codeOf(x float64) uint32 {
 	if 2*len(t.values) >= len(t.slots) {
 		t.rehash()
 	}
 	mask := uint32(len(t.slots) - 1)
-	for i := t.slot(x); ; i = (i + 1) & mask {
+	for i := t.slotOf(x); ; i = (i + 1) & mask {
 		at := t.slots[i]
 		if at == 0 {
 			code := uint32(len(t.values))
@@ -36,9 +36,9 @@ func (t *numbers) code(x float64) uint32 {
 	}
 }
 
-// slot mixes all bits of x into the top ones: small integers differ only in a
+// slotOf mixes all bits of x into the top ones: small integers differ only in a
 // few bits in the middle.
-func (t *numbers) slot(x float64) uint32 {
+func (t *numbers) slotOf(x float64) uint32 {
 	h := math.Float64bits(x)
 	h ^= h >> 32
 	h *= 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio (Knuth 6.4)
@@ -53,7 +53,7 @@ func (t *numbers) rehash() {
 	}
 	mask := uint32(len(t.slots) - 1)
 	for code, x := range t.values {
-		i := t.slot(x)
+		i := t.slotOf(x)
 		for t.slots[i] != 0 {
 			i = (i + 1) & mask
 		}
@@ -61,8 +61,8 @@ func (t *numbers) rehash() {
 	}
 }
 
-// ordered returns the values, ascending, and the place among them of each code.
-func (t *numbers) ordered() (values []float64, to []uint32) {
+// sortValues returns the values, ascending, and the place among them of each code.
+func (t *numbers) sortValues() (values []float64, to []uint32) {
 	codes := make([]uint32, len(t.values))
 	for i := range codes {
 		codes[i] = uint32(i)

@@ -64,7 +64,7 @@ func (r *reader) readParquetFiles(files []*parquetFile) error {
 	// The longest first: a long one begun last would keep one processor
 	// waiting. Faults do not depend on this order (see gather).
 	slices.SortStableFunc(jobs, func(a, b *columnJob) int { return cmp.Compare(b.bytes, a.bytes) })
-	r.run(jobs, rows)
+	r.readColumns(jobs, rows)
 	// What no column needed counts as read, so that progress ends at its total.
 	var rest int64
 	for _, pf := range files {
@@ -75,7 +75,7 @@ func (r *reader) readParquetFiles(files []*parquetFile) error {
 	}
 	r.progress.add(int(rest))
 	r.rows = rows
-	return r.gather(jobs)
+	return r.gatherFaults(jobs)
 }
 
 // layOut matches the columns of a Parquet file with the schema's.
@@ -96,7 +96,7 @@ func (r *reader) layOut(pf *parquetFile) (*layout, error) {
 	return plan, nil
 }
 
-func (r *reader) run(jobs []*columnJob, rows int) {
+func (r *reader) readColumns(jobs []*columnJob, rows int) {
 	var next atomic.Int64
 	var progress sync.Mutex
 	var workers sync.WaitGroup
@@ -107,7 +107,7 @@ func (r *reader) run(jobs []*columnJob, rows int) {
 				if i >= len(jobs) {
 					return
 				}
-				jobs[i].err = jobs[i].run(r.ctx, rows, func(bytes int64) {
+				jobs[i].err = jobs[i].readColumn(r.ctx, rows, func(bytes int64) {
 					progress.Lock()
 					defer progress.Unlock()
 					r.progress.add(int(bytes))
@@ -118,8 +118,8 @@ func (r *reader) run(jobs []*columnJob, rows int) {
 	workers.Wait()
 }
 
-// gather puts the faults of the columns in the order of the rows.
-func (r *reader) gather(jobs []*columnJob) error {
+// gatherFaults puts the faults of the columns in the order of the rows.
+func (r *reader) gatherFaults(jobs []*columnJob) error {
 	var found []FaultError
 	for _, j := range jobs {
 		found = append(found, j.faults.found...)
@@ -138,7 +138,7 @@ func (r *reader) gather(jobs []*columnJob) error {
 			cmp.Compare(a.Column, b.Column))
 	})
 	for i := range found {
-		if err := r.faults.add(&found[i]); err != nil {
+		if err := r.faults.addFault(&found[i]); err != nil {
 			return err
 		}
 	}
@@ -165,8 +165,8 @@ func (pf *parquetFile) columnBytes(at int) (sum int64) {
 	return sum
 }
 
-func (j *columnJob) run(ctx context.Context, rows int, progress func(bytes int64)) error {
-	j.coder.flush()
+func (j *columnJob) readColumn(ctx context.Context, rows int, progress func(bytes int64)) error {
+	j.coder.flushCodes()
 	j.coder.out.Grow(rows)
 	for i, pf := range j.files {
 		if err := j.readFile(ctx, pf, j.at[i], progress); err != nil {
@@ -191,13 +191,13 @@ func (j *columnJob) readFile(ctx context.Context, pf *parquetFile, at int, progr
 		}
 		tr := translator{coder: j.coder, chunk: c}
 		for {
-			run, err := c.next()
+			run, err := c.nextRun()
 			if err == io.EOF {
 				break
 			}
 			if err == nil {
-				err = tr.append(&run, func(i int) error {
-					return j.faults.add(&FaultError{File: pf.path, Column: j.coder.name, Line: row + i + 1, Fault: j.coder.want})
+				err = tr.appendCodes(&run, func(i int) error {
+					return j.faults.addFault(&FaultError{File: pf.path, Column: j.coder.name, Line: row + i + 1, Fault: j.coder.want})
 				})
 			}
 			if fault := (*FaultError)(nil); errors.As(err, &fault) || errors.Is(err, errEnough) {

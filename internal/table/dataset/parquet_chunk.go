@@ -81,9 +81,9 @@ func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
 // errExpands refuses a page: the file's pages are more than it may stand for.
 var errExpands = errors.New("dataset: the pages of the file expand too far")
 
-// next returns the next run of at most batch rows, valid until the next call,
+// nextRun returns the next run of at most batch rows, valid until the next call,
 // and io.EOF after the last one.
-func (c *chunk) next() (r run, err error) {
+func (c *chunk) nextRun() (r run, err error) {
 	for c.left == 0 {
 		if c.rows == 0 {
 			return r, io.EOF
@@ -105,7 +105,7 @@ func (c *chunk) next() (r run, err error) {
 			return r, err
 		}
 		if !all {
-			c.present = sized(c.present, r.n)
+			c.present = resizeSlice(c.present, r.n)
 			if err := c.levels.read(c.present); err != nil {
 				return r, err
 			}
@@ -117,16 +117,16 @@ func (c *chunk) next() (r run, err error) {
 		}
 	}
 	if c.indices != nil {
-		c.index = sized(c.index, cells)
+		c.index = resizeSlice(c.index, cells)
 		r.indices = c.index
 		return r, c.indices.read(r.indices)
 	}
-	r.values, err = c.plain.next(cells)
+	r.values, err = c.plain.nextValues(cells)
 	return r, err
 }
 
 func (c *chunk) nextPage() error {
-	head, n, err := c.header()
+	head, n, err := c.decodeHeader()
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (c *chunk) nextPage() error {
 		return err
 	}
 	c.bytes -= int64(n) + size
-	c.packed = sized(c.packed, int(size))
+	c.packed = resizeSlice(c.packed, int(size))
 	if _, err := io.ReadFull(c.src, c.packed); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (c *chunk) nextPage() error {
 	}
 	switch head.Type {
 	case format.DictionaryPage:
-		return c.dictionary(&head.DictionaryPageHeader.V, unpacked)
+		return c.readDictionary(&head.DictionaryPageHeader.V, unpacked)
 	case format.DataPage:
 		return c.pageV1(&head.DataPageHeader.V, unpacked)
 	case format.DataPageV2:
@@ -159,8 +159,8 @@ func (c *chunk) nextPage() error {
 	return nil // an index page: nothing in it is needed
 }
 
-// header decodes the page header at hand and returns its length.
-func (c *chunk) header() (head *format.PageHeader, n int, err error) {
+// decodeHeader decodes the page header at hand and returns its length.
+func (c *chunk) decodeHeader() (head *format.PageHeader, n int, err error) {
 	if c.bytes <= 0 {
 		return nil, 0, io.EOF
 	}
@@ -180,15 +180,15 @@ func (c *chunk) header() (head *format.PageHeader, n int, err error) {
 	return nil, 0, err
 }
 
-// unpack returns the page's bytes in memory that lasts until the next page.
-func (c *chunk) unpack(packed []byte, size int64) ([]byte, error) {
+// unpackPage returns the page's bytes in memory that lasts until the next page.
+func (c *chunk) unpackPage(packed []byte, size int64) ([]byte, error) {
 	if c.codec == format.Uncompressed {
 		if int64(len(packed)) != size {
 			return nil, errValues
 		}
 		return packed, nil
 	}
-	c.page = sized(c.page, int(size))
+	c.page = resizeSlice(c.page, int(size))
 	if size == 0 {
 		return c.page, nil
 	}
@@ -199,14 +199,14 @@ func (c *chunk) unpack(packed []byte, size int64) ([]byte, error) {
 // it; format has the name too, marked as not to be written any more.
 const plainDictionary format.Encoding = 2
 
-func (c *chunk) dictionary(head *format.DictionaryPageHeader, size int64) error {
+func (c *chunk) readDictionary(head *format.DictionaryPageHeader, size int64) error {
 	if c.dict != nil || head.NumValues < 0 {
 		return errValues
 	}
 	if head.Encoding != format.Plain && head.Encoding != plainDictionary {
 		return errEncoding
 	}
-	data, err := c.unpack(c.packed, size)
+	data, err := c.unpackPage(c.packed, size)
 	if err != nil {
 		return err
 	}
@@ -220,12 +220,12 @@ func (c *chunk) dictionary(head *format.DictionaryPageHeader, size int64) error 
 	if err != nil {
 		return err
 	}
-	c.dict, err = reader.next(c.n)
+	c.dict, err = reader.nextValues(c.n)
 	return err
 }
 
 func (c *chunk) pageV1(head *format.DataPageHeader, size int64) error {
-	data, err := c.unpack(c.packed, size)
+	data, err := c.unpackPage(c.packed, size)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (c *chunk) pageV1(head *format.DataPageHeader, size int64) error {
 		}
 		data = data[4+n:]
 	}
-	return c.begin(head.NumValues, head.Encoding, data)
+	return c.beginPage(head.NumValues, head.Encoding, data)
 }
 
 func (c *chunk) pageV2(head *format.DataPageHeaderV2, size int64) (err error) {
@@ -262,15 +262,15 @@ func (c *chunk) pageV2(head *format.DataPageHeaderV2, size int64) (err error) {
 		}
 	}
 	if !head.IsCompressed.Valid || head.IsCompressed.V {
-		if data, err = c.unpack(data, size-repetition-definition); err != nil {
+		if data, err = c.unpackPage(data, size-repetition-definition); err != nil {
 			return err
 		}
 	}
-	return c.begin(head.NumValues, head.Encoding, data)
+	return c.beginPage(head.NumValues, head.Encoding, data)
 }
 
-// begin makes data the values of the present page.
-func (c *chunk) begin(rows int32, encoding format.Encoding, data []byte) (err error) {
+// beginPage makes data the values of the present page.
+func (c *chunk) beginPage(rows int32, encoding format.Encoding, data []byte) (err error) {
 	if rows < 0 || int64(rows) > c.rows {
 		return errValues
 	}
@@ -293,7 +293,7 @@ func (c *chunk) begin(rows int32, encoding format.Encoding, data []byte) (err er
 
 // chunkFault words an error of a chunk.
 func chunkFault(path, column string, err error) error {
-	fault := damaged(path)
+	fault := damagedFile(path)
 	switch {
 	case errors.Is(err, errExpands):
 		fault.Fault = expands

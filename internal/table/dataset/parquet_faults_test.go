@@ -204,7 +204,7 @@ func readBytes(t testing.TB, data []byte) error {
 		if c == nil {
 			continue
 		}
-		col := c.column()
+		col := c.takeColumn()
 		if col.Codes.Len() != r.rows {
 			t.Fatalf("column %d: %d codes, want %d", j, col.Codes.Len(), r.rows)
 		}

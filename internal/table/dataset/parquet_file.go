@@ -60,7 +60,7 @@ func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile,
 	}
 	lib, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
-		return nil, damaged(path)
+		return nil, damagedFile(path)
 	}
 	pf.groups = lib.Metadata().RowGroups
 	for _, column := range lib.Root().Columns() {
@@ -77,7 +77,7 @@ func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile,
 func (pf *parquetFile) checkFooter() error {
 	const tail = 8 // the metadata's length and the magic word
 	if pf.size < 4+tail {
-		return damaged(pf.path)
+		return damagedFile(pf.path)
 	}
 	var end [tail]byte
 	if _, err := pf.file.ReadAt(end[:], pf.size-tail); err != nil {
@@ -86,7 +86,7 @@ func (pf *parquetFile) checkFooter() error {
 	n := int64(binary.LittleEndian.Uint32(end[:4]))
 	switch {
 	case string(end[4:]) != "PAR1" || n > pf.size-4-tail:
-		return damaged(pf.path)
+		return damagedFile(pf.path)
 	case n > maxFooter:
 		return &FaultError{File: pf.path, Fault: "must not have more than 16 MiB of metadata"}
 	}
@@ -95,7 +95,7 @@ func (pf *parquetFile) checkFooter() error {
 		return err
 	}
 	if _, err := thriftLength(footer); err != nil {
-		return damaged(pf.path)
+		return damagedFile(pf.path)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (pf *parquetFile) checkRows() error {
 	return nil
 }
 
-func damaged(path string) *FaultError {
+func damagedFile(path string) *FaultError {
 	return &FaultError{File: path, Fault: "must be undamaged Parquet, not encrypted"}
 }
 
@@ -119,6 +119,6 @@ func damaged(path string) *FaultError {
 // may hold cells.
 func recoverDamage(path string, err *error) {
 	if recover() != nil {
-		*err = damaged(path)
+		*err = damagedFile(path)
 	}
 }

@@ -194,8 +194,8 @@ func checkDelta(data []byte, most int) error {
 	return nil
 }
 
-// next returns the next n values, valid until the next call.
-func (v *valueReader) next(n int) (*values, error) {
+// nextValues returns the next n values, valid until the next call.
+func (v *valueReader) nextValues(n int) (*values, error) {
 	out := &v.out
 	switch {
 	case v.mode == format.DeltaBinaryPacked:
@@ -209,17 +209,17 @@ func (v *valueReader) next(n int) (*values, error) {
 		}
 		out.texts, v.cells = v.cells[:n], v.cells[n:]
 	case v.t.physical == format.Boolean:
-		return out, v.booleans(n)
+		return out, v.readBooleans(n)
 	case v.t.physical == format.ByteArray:
 		return out, v.byteArrays(n)
 	default:
-		return out, v.fixed(n)
+		return out, v.readFixed(n)
 	}
 	return out, nil
 }
 
-func (v *valueReader) booleans(n int) error {
-	v.out.truths = sized(v.out.truths, n)
+func (v *valueReader) readBooleans(n int) error {
+	v.out.truths = resizeSlice(v.out.truths, n)
 	if v.runs != nil {
 		return v.runs.read(v.out.truths)
 	}
@@ -234,7 +234,7 @@ func (v *valueReader) booleans(n int) error {
 }
 
 func (v *valueReader) byteArrays(n int) error {
-	v.out.texts = sized(v.out.texts, n)
+	v.out.texts = resizeSlice(v.out.texts, n)
 	for i := range v.out.texts {
 		if len(v.plain) < 4 {
 			return errValues
@@ -249,7 +249,7 @@ func (v *valueReader) byteArrays(n int) error {
 	return nil
 }
 
-func (v *valueReader) fixed(n int) error {
+func (v *valueReader) readFixed(n int) error {
 	size := 8
 	if v.t.physical == format.Int32 || v.t.physical == format.Float {
 		size = 4
@@ -261,22 +261,22 @@ func (v *valueReader) fixed(n int) error {
 	v.plain = v.plain[n*size:]
 	switch v.t.physical {
 	case format.Int32:
-		v.out.ints = sized(v.out.ints, n)
+		v.out.ints = resizeSlice(v.out.ints, n)
 		for i := range v.out.ints {
 			v.out.ints[i] = v.int32(binary.LittleEndian.Uint32(from[4*i:]))
 		}
 	case format.Int64:
-		v.out.ints = sized(v.out.ints, n)
+		v.out.ints = resizeSlice(v.out.ints, n)
 		for i := range v.out.ints {
 			v.out.ints[i] = v.int64(binary.LittleEndian.Uint64(from[8*i:]))
 		}
 	case format.Float:
-		v.out.floats = sized(v.out.floats, n)
+		v.out.floats = resizeSlice(v.out.floats, n)
 		for i := range v.out.floats {
 			v.out.floats[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:])))
 		}
 	default:
-		v.out.floats = sized(v.out.floats, n)
+		v.out.floats = resizeSlice(v.out.floats, n)
 		for i := range v.out.floats {
 			v.out.floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(from[8*i:]))
 		}
@@ -299,7 +299,7 @@ func (v *valueReader) int64(bits uint64) int64 {
 	return int64(bits)
 }
 
-func sized[T any](s []T, n int) []T {
+func resizeSlice[T any](s []T, n int) []T {
 	if n > cap(s) {
 		return make([]T, n)
 	}

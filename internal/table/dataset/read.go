@@ -52,10 +52,10 @@ func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) 
 	if err != nil {
 		return nil, err
 	}
-	if err := r.read(); err != nil {
+	if err := r.readFiles(); err != nil {
 		return nil, err
 	}
-	return r.table(), nil
+	return r.makeTable(), nil
 }
 
 // maxFaults is how many faults a Check reports.
@@ -71,7 +71,7 @@ func Check(ctx context.Context, s *schema.Schema, paths ...string) ([]FaultError
 		return nil, err
 	}
 	r.faults.limit = maxFaults
-	err = r.read()
+	err = r.readFiles()
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
@@ -126,9 +126,9 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 	return r, nil
 }
 
-// read reads all files in order. Neighbouring Parquet files are read together,
+// readFiles reads all files in order. Neighbouring Parquet files are read together,
 // so that columns, not files, are shared out among the processors.
-func (r *reader) read() error {
+func (r *reader) readFiles() error {
 	for from := 0; from < len(r.paths); {
 		to := from + 1
 		var err error
@@ -141,7 +141,7 @@ func (r *reader) read() error {
 			err = r.readCSV(r.paths[from])
 		}
 		if fault := (*FaultError)(nil); errors.As(err, &fault) {
-			err = r.faults.add(fault) // the file could not be read on
+			err = r.faults.addFault(fault) // the file could not be read on
 		}
 		if err != nil {
 			return err
@@ -151,20 +151,20 @@ func (r *reader) read() error {
 	// Under add-remove a table of no rows neighbours one of one row: refusing it
 	// would tell them apart.
 	if r.rows == 0 && r.s.Relation == dp.ReplaceOne {
-		return r.faults.add(&FaultError{File: r.paths[0], Fault: "must have at least one row (all files together)"})
+		return r.faults.addFault(&FaultError{File: r.paths[0], Fault: "must have at least one row (all files together)"})
 	}
 	return nil
 }
 
-func (r *reader) table() *Table {
+func (r *reader) makeTable() *Table {
 	t := &Table{Schema: r.s, Rows: r.rows, Cols: make([]column.Column, len(r.cols))}
 	for j, c := range r.cols {
 		if c != nil {
-			t.Cols[j] = c.column()
+			t.Cols[j] = c.takeColumn()
 		}
 	}
 	if r.label != nil {
-		t.Labels = r.label.column().Codes.U8
+		t.Labels = r.label.takeColumn().Codes.U8
 		if t.Labels == nil { // no rows, which is not the same as no labels
 			t.Labels = []uint8{}
 		}

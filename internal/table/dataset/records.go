@@ -65,8 +65,8 @@ func plainRune(r rune) bool {
 	return r > 0 && r < utf8.RuneSelf && r != '\n' && r != '\r'
 }
 
-// start skips everything before the header or the first row.
-func (rs *records) start() error {
+// skipPreamble skips everything before the header or the first row.
+func (rs *records) skipPreamble() error {
 	marks := []struct{ bytes, fault string }{
 		{"\xef\xbb\xbf", ""},
 		{"\xff\xfe", "must be UTF-8, and is UTF-16"},
@@ -75,13 +75,13 @@ func (rs *records) start() error {
 	}
 	for _, mark := range marks {
 		for rs.end == nil && rs.w < len(mark.bytes) && mark.bytes[:rs.w] == string(rs.buf[:rs.w]) {
-			rs.fill()
+			rs.fillBuffer()
 		}
 		if !bytes.HasPrefix(rs.buf[:rs.w], []byte(mark.bytes)) {
 			continue
 		}
 		if mark.fault != "" {
-			return rs.unreadable(mark.fault)
+			return rs.loseRecords(mark.fault)
 		}
 		rs.r = len(mark.bytes)
 		break
@@ -104,15 +104,15 @@ func (rs *records) start() error {
 	return nil
 }
 
-// read splits the next record. It returns io.EOF after the last one. Every
+// readRecord splits the next record. It returns io.EOF after the last one. Every
 // other error is a *FaultError or comes from the source.
-func (rs *records) read() error {
+func (rs *records) readRecord() error {
 	for {
 		if err := rs.readLine(); err != nil {
 			return err
 		}
 		if rs.isBlank(rs.raw) {
-			return rs.blank()
+			return rs.refuseBlank()
 		}
 		if !rs.isComment(rs.raw) {
 			break
@@ -126,7 +126,7 @@ func (rs *records) read() error {
 	case hasLoneReturn(raw):
 		return rs.fault("must not hold a carriage return without a line feed")
 	}
-	return rs.split()
+	return rs.splitCells()
 }
 
 // skipLine takes the next line, quotes or not.
@@ -137,7 +137,7 @@ func (rs *records) skipLine() error {
 		return err
 	}
 	rs.next++
-	rs.take(end)
+	rs.takeLine(end)
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (rs *records) readLine() error {
 			from = end + 1
 			end, err = rs.lineEnd(from)
 			if err == io.EOF {
-				return rs.unreadable("must close every quote")
+				return rs.loseRecords("must close every quote")
 			}
 			if err != nil {
 				return err
@@ -176,7 +176,7 @@ func (rs *records) readLine() error {
 			rs.next++
 		}
 	}
-	rs.take(end)
+	rs.takeLine(end)
 	return nil
 }
 
@@ -193,9 +193,9 @@ func (rs *records) lineEnd(from int) (int, error) {
 		}
 		switch {
 		case have > maxRecord:
-			return 0, rs.unreadable("must not hold a record of more than 16 MiB")
+			return 0, rs.loseRecords("must not hold a record of more than 16 MiB")
 		case rs.end == nil:
-			rs.fill()
+			rs.fillBuffer()
 		case rs.end != io.EOF:
 			return 0, rs.end
 		case have <= from:
@@ -206,9 +206,9 @@ func (rs *records) lineEnd(from int) (int, error) {
 	}
 }
 
-// take makes the first end bytes the current record and steps over its line
+// takeLine makes the first end bytes the current record and steps over its line
 // end.
-func (rs *records) take(end int) {
+func (rs *records) takeLine(end int) {
 	rs.raw = rs.buf[rs.r : rs.r+end : rs.r+end]
 	rs.r = min(rs.r+end+1, rs.w)
 	if n := len(rs.raw); n > 0 && rs.raw[n-1] == '\r' {
@@ -216,7 +216,7 @@ func (rs *records) take(end int) {
 	}
 }
 
-func (rs *records) fill() {
+func (rs *records) fillBuffer() {
 	if rs.r > 0 {
 		copy(rs.buf, rs.buf[rs.r:rs.w])
 		rs.r, rs.w = 0, rs.w-rs.r
@@ -229,8 +229,8 @@ func (rs *records) fill() {
 	rs.w += n
 }
 
-// blank has just taken a blank line: the end of the rows, or a fault.
-func (rs *records) blank() error {
+// refuseBlank reads on after a blank line: it is the end of the rows, or a fault.
+func (rs *records) refuseBlank() error {
 	line := rs.line
 	for {
 		end, err := rs.lineEnd(0)
@@ -242,7 +242,7 @@ func (rs *records) blank() error {
 			return &FaultError{File: rs.file, Line: line, Fault: "must not be blank, since rows follow"}
 		}
 		rs.next++
-		rs.take(end)
+		rs.takeLine(end)
 	}
 }
 
@@ -258,14 +258,14 @@ func (rs *records) fault(requirement string) *FaultError {
 	return &FaultError{File: rs.file, Line: rs.line, Fault: requirement}
 }
 
-// unreadable is a fault after which the file cannot be read on.
-func (rs *records) unreadable(requirement string) *FaultError {
+// loseRecords reports a fault after which the file cannot be read on.
+func (rs *records) loseRecords(requirement string) *FaultError {
 	rs.lost = true
 	return rs.fault(requirement)
 }
 
-// split cuts the current record into cells.
-func (rs *records) split() error {
+// splitCells cuts the current record into cells.
+func (rs *records) splitCells() error {
 	rs.fields, rs.text = rs.fields[:0], rs.text[:0]
 	delimiter := byte(rs.d.Delimiter)
 	rest := rs.raw
@@ -273,12 +273,12 @@ func (rs *records) split() error {
 		var cell []byte
 		var err error
 		more := false
-		if rs.quoted(rest) {
-			if cell, rest, more, err = rs.unquote(rest); err != nil {
+		if rs.startsQuoted(rest) {
+			if cell, rest, more, err = rs.unquoteCell(rest); err != nil {
 				return err
 			}
 		} else {
-			cell, rest, more = cut(rest, delimiter)
+			cell, rest, more = cutCell(rest, delimiter)
 			if rs.d.Quote != 0 && bytes.IndexByte(cell, byte(rs.d.Quote)) >= 0 {
 				return rs.fault("must not have a quote inside an unquoted cell")
 			}
@@ -296,7 +296,7 @@ func (rs *records) split() error {
 	}
 }
 
-func (rs *records) quoted(rest []byte) bool {
+func (rs *records) startsQuoted(rest []byte) bool {
 	if rs.d.Quote == 0 {
 		return false
 	}
@@ -306,8 +306,8 @@ func (rs *records) quoted(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == byte(rs.d.Quote)
 }
 
-// unquote reads one quoted cell and the delimiter behind it.
-func (rs *records) unquote(rest []byte) (cell, after []byte, more bool, err error) {
+// unquoteCell reads one quoted cell and the delimiter behind it.
+func (rs *records) unquoteCell(rest []byte) (cell, after []byte, more bool, err error) {
 	quote := byte(rs.d.Quote)
 	rest = rest[bytes.IndexByte(rest, quote)+1:]
 	// Room for the whole rest at once: cells already cut keep their memory.
@@ -329,7 +329,7 @@ func (rs *records) unquote(rest []byte) (cell, after []byte, more bool, err erro
 		rest = rest[1:]
 	}
 	cell = rs.text[from:len(rs.text):len(rs.text)]
-	between, after, more := cut(rest, byte(rs.d.Delimiter))
+	between, after, more := cutCell(rest, byte(rs.d.Delimiter))
 	if rs.d.Trim {
 		between = trimmed(between)
 	}
@@ -339,7 +339,7 @@ func (rs *records) unquote(rest []byte) (cell, after []byte, more bool, err erro
 	return cell, after, more, nil
 }
 
-func cut(text []byte, delimiter byte) (before, after []byte, found bool) {
+func cutCell(text []byte, delimiter byte) (before, after []byte, found bool) {
 	for i, b := range text {
 		if b == delimiter {
 			return text[:i], text[i+1:], true

@@ -90,19 +90,19 @@ func (r *reader) openTextRows(path string) (_ rows, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rs.start(); err != nil {
+	if err := rs.skipPreamble(); err != nil {
 		return nil, err
 	}
 	t := &textRows{file: f, rs: rs, tokens: r.s.Dialect.Missing}
 	if r.s.Dialect.Header {
-		if t.names, err = rs.names(); err != nil {
+		if t.names, err = rs.readNames(); err != nil {
 			return nil, err
 		}
 		t.header = slices.Clone(rs.raw)
 		_, err = r.layoutByName(path, rs.line, t.names)
 		return t, err
 	}
-	if err := rs.read(); err != nil && err != io.EOF {
+	if err := rs.readRecord(); err != nil && err != io.EOF {
 		return nil, err
 	} else if err == nil {
 		t.ahead = true
@@ -129,7 +129,7 @@ func (t *textRows) close() error      { return t.file.Close() }
 
 func (t *textRows) next() ([]cell, []byte, error) {
 	if !t.ahead {
-		if err := t.rs.read(); err != nil {
+		if err := t.rs.readRecord(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -137,7 +137,7 @@ func (t *textRows) next() ([]cell, []byte, error) {
 	if len(t.rs.fields) != len(t.names) {
 		return nil, nil, t.rs.fault(fmt.Sprintf("must have %d cells", len(t.names)))
 	}
-	t.cells = sized(t.cells, len(t.names))
+	t.cells = resizeSlice(t.cells, len(t.names))
 	for i, text := range t.rs.fields {
 		t.cells[i] = cell{form: textual, text: text}
 		for _, token := range t.tokens {
@@ -227,7 +227,7 @@ func (p *parquetRows) next() (_ []cell, _ []byte, err error) {
 
 func (c *cursor) next(out *cell) (err error) {
 	if c.row == c.run.n {
-		if c.run, err = c.chunk.next(); err != nil {
+		if c.run, err = c.chunk.nextRun(); err != nil {
 			return err
 		}
 		c.row, c.value = 0, 0

@@ -15,7 +15,7 @@ var errThrift = errors.New("dataset: malformed thrift")
 // list may not claim more than its bytes can hold.
 func thriftLength(data []byte) (int, error) {
 	w := thriftWalker{data: data}
-	err := w.structure(0)
+	err := w.walkStructure(0)
 	return w.at, err
 }
 
@@ -45,12 +45,12 @@ type thriftWalker struct {
 	at   int
 }
 
-func (w *thriftWalker) structure(depth int) error {
+func (w *thriftWalker) walkStructure(depth int) error {
 	if depth > maxThriftDepth {
 		return errThrift
 	}
 	for {
-		head, err := w.take(1)
+		head, err := w.takeBytes(1)
 		if err != nil {
 			return err
 		}
@@ -62,41 +62,41 @@ func (w *thriftWalker) structure(depth int) error {
 				return err
 			}
 		}
-		if err := w.value(head[0]&15, depth); err != nil {
+		if err := w.walkValue(head[0]&15, depth); err != nil {
 			return err
 		}
 	}
 }
 
-func (w *thriftWalker) value(kind byte, depth int) error {
+func (w *thriftWalker) walkValue(kind byte, depth int) error {
 	switch kind {
 	case thriftTrue, thriftFalse: // the value is the type
 		return nil
 	case thriftByte:
-		_, err := w.take(1)
+		_, err := w.takeBytes(1)
 		return err
 	case thriftI16, thriftI32, thriftI64:
 		_, err := w.uvarint()
 		return err
 	case thriftDouble:
-		_, err := w.take(8)
+		_, err := w.takeBytes(8)
 		return err
 	case thriftBinary:
 		n, err := w.uvarint()
 		if err == nil {
-			_, err = w.take(n)
+			_, err = w.takeBytes(n)
 		}
 		return err
 	case thriftList, thriftSet:
-		return w.list(depth)
+		return w.walkList(depth)
 	case thriftStruct:
-		return w.structure(depth + 1)
+		return w.walkStructure(depth + 1)
 	}
 	return errThrift // maps do not occur in Parquet
 }
 
-func (w *thriftWalker) list(depth int) error {
-	head, err := w.take(1)
+func (w *thriftWalker) walkList(depth int) error {
+	head, err := w.takeBytes(1)
 	if err != nil {
 		return err
 	}
@@ -115,9 +115,9 @@ func (w *thriftWalker) list(depth int) error {
 	}
 	for range size {
 		if kind == thriftTrue || kind == thriftFalse { // a byte each in a list
-			_, err = w.take(1)
+			_, err = w.takeBytes(1)
 		} else {
-			err = w.value(kind, depth+1)
+			err = w.walkValue(kind, depth+1)
 		}
 		if err != nil {
 			return err
@@ -135,7 +135,7 @@ func (w *thriftWalker) uvarint() (uint64, error) {
 	return x, nil
 }
 
-func (w *thriftWalker) take(n uint64) ([]byte, error) {
+func (w *thriftWalker) takeBytes(n uint64) ([]byte, error) {
 	if n > uint64(len(w.data)-w.at) {
 		return nil, errThrift
 	}

@@ -18,12 +18,12 @@ type translator struct {
 	faulty  bool // codes holds an uncoded one
 }
 
-// append keeps the codes of a run. It calls fault for each row that has none.
-func (t *translator) append(r *run, fault func(row int) error) error {
-	t.codes = sized(t.codes, r.n)
+// appendCodes keeps the codes of a run. It calls fault for each row that has none.
+func (t *translator) appendCodes(r *run, fault func(row int) error) error {
+	t.codes = resizeSlice(t.codes, r.n)
 	t.faulty = false
 	if r.present == nil {
-		if err := t.translate(r, 0, t.codes); err != nil {
+		if err := t.translateRun(r, 0, t.codes); err != nil {
 			return err
 		}
 	} else if err := t.translateSparse(r); err != nil {
@@ -50,12 +50,12 @@ func (t *translator) translateSparse(r *run) error {
 			to++
 		}
 		if r.present[from] == 1 {
-			if err := t.translate(r, value, t.codes[from:to]); err != nil {
+			if err := t.translateRun(r, value, t.codes[from:to]); err != nil {
 				return err
 			}
 			value += to - from
 		} else {
-			missing := t.orUncoded(t.coder.null())
+			missing := t.orUncoded(t.coder.codeMissing())
 			for i := range t.codes[from:to] {
 				t.codes[from+i] = missing
 			}
@@ -65,11 +65,11 @@ func (t *translator) translateSparse(r *run) error {
 	return nil
 }
 
-// translate codes the values of r from the given one on.
-func (t *translator) translate(r *run, from int, out []uint32) error {
+// translateRun codes the values of r from the given one on.
+func (t *translator) translateRun(r *run, from int, out []uint32) error {
 	if r.indices == nil {
 		cells := r.values.slice(from, from+len(out))
-		t.code(&cells, out)
+		t.codeCells(&cells, out)
 		return nil
 	}
 	if t.entries == nil {
@@ -87,7 +87,7 @@ func (t *translator) translate(r *run, from int, out []uint32) error {
 		if code >= uncoded {
 			if code == unseen {
 				entry := t.chunk.dict.slice(int(x), int(x)+1)
-				t.code(&entry, entries[x:x+1])
+				t.codeCells(&entry, entries[x:x+1])
 				code = entries[x]
 			}
 			t.faulty = t.faulty || code == uncoded
@@ -97,24 +97,24 @@ func (t *translator) translate(r *run, from int, out []uint32) error {
 	return nil
 }
 
-func (t *translator) code(cells *values, out []uint32) {
+func (t *translator) codeCells(cells *values, out []uint32) {
 	c := t.coder
 	switch cells.kind {
 	case ints:
 		for i, x := range cells.ints {
-			out[i] = t.orUncoded(c.integer(x))
+			out[i] = t.orUncoded(c.codeInteger(x))
 		}
 	case floats:
 		for i, x := range cells.floats {
-			out[i] = t.orUncoded(c.float(x))
+			out[i] = t.orUncoded(c.codeFloat(x))
 		}
 	case texts:
 		for i, x := range cells.texts {
-			out[i] = t.orUncoded(c.text(x))
+			out[i] = t.orUncoded(c.codeText(x))
 		}
 	case truths:
 		for i, x := range cells.truths {
-			out[i] = t.orUncoded(c.truth(x == 1))
+			out[i] = t.orUncoded(c.codeTruth(x == 1))
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// bins reads how a number asks to be cut.
-func (r *reader) bins(f fields, c *Column) {
+// readBins reads how a number asks to be cut.
+func (r *reader) readBins(f fields, c *Column) {
 	const hint = "write bins: quantiles to have the learner cut where about equally many rows lie between, at a price where the column is protected; or remove the line"
 	switch text := f.text("bins", hint); {
 	case text == "":
@@ -22,15 +22,15 @@ func (r *reader) bins(f fields, c *Column) {
 	}
 }
 
-// groups reads which levels share a bin.
-func (r *reader) groups(f fields, c *Column) {
+// readGroups reads which levels share a bin.
+func (r *reader) readGroups(f fields, c *Column) {
 	const hint = "write groups: {NAME: [LEVEL, ...], ...} from common knowledge, not from the data; or remove the line"
-	n := f.given("groups", hint)
+	n := f.requireNode("groups", hint)
 	switch {
 	case n == nil:
 		return
 	case n.form != mapping || len(n.pairs) == 0:
-		f.refuse("groups", "must be a mapping from names to levels", describe(n), hint)
+		f.refuse("groups", "must be a mapping from names to levels", describeNode(n), hint)
 		return
 	case len(n.pairs) > MaxGroups:
 		f.refuse("groups", fmt.Sprintf("must be at most %d", MaxGroups), len(n.pairs), "")
@@ -38,22 +38,22 @@ func (r *reader) groups(f fields, c *Column) {
 	}
 	names, taken := map[string]bool{}, map[int]bool{}
 	for _, p := range n.pairs {
-		if p.key == "" || p.key != strings.TrimSpace(p.key) || strings.ContainsFunc(p.key, hidden) || len(p.key) > maxGroupName || names[p.key] {
+		if p.key == "" || p.key != strings.TrimSpace(p.key) || strings.ContainsFunc(p.key, isHidden) || len(p.key) > maxGroupName || names[p.key] {
 			r.refuse(p.line, f.where+"groups", fmt.Sprintf("must have names that differ, of at most %d printable characters", maxGroupName), strconv.Quote(p.key), hint)
 			continue
 		}
 		names[p.key] = true
-		c.Groups = append(c.Groups, Group{Name: p.key, Levels: r.group(f, p, c.Levels, taken, hint)})
+		c.Groups = append(c.Groups, Group{Name: p.key, Levels: r.readGroup(f, p, c.Levels, taken, hint)})
 	}
 }
 
 // maxGroupName is well below the length of a key that YAML allows.
 const maxGroupName = 200
 
-// group reads the levels of one group; taken are those of all before.
-func (r *reader) group(f fields, p pair, levels []Level, taken map[int]bool, hint string) (codes []int) {
+// readGroup reads the levels of one group; taken are those of all before.
+func (r *reader) readGroup(f fields, p pair, levels []Level, taken map[int]bool, hint string) (codes []int) {
 	if p.value.form != list || len(p.value.items) == 0 {
-		r.refuse(p.line, f.where+"groups "+p.key, "must list at least one level", describe(p.value), hint)
+		r.refuse(p.line, f.where+"groups "+p.key, "must list at least one level", describeNode(p.value), hint)
 		return nil
 	}
 	index := make(map[string]int, len(levels))
@@ -61,7 +61,7 @@ func (r *reader) group(f fields, p pair, levels []Level, taken map[int]bool, hin
 		index[l.Value] = code
 	}
 	for _, n := range p.value.items {
-		value, ok := r.scalar(n, f.where+"groups "+p.key, hint)
+		value, ok := r.scalarText(n, f.where+"groups "+p.key, hint)
 		if !ok || levels == nil { // reported already
 			continue
 		}

@@ -41,9 +41,9 @@ func (s *Schema) Sources(c *Column) (names []string) {
 	return names
 }
 
-// derived reads the derived columns, once the file's are read; names are those
+// readDerived reads the derived columns, once the file's are read; names are those
 // taken, trimmed.
-func (r *reader) derived(f fields, s *Schema, names map[string]bool) {
+func (r *reader) readDerived(f fields, s *Schema, names map[string]bool) {
 	const hint = "write what follows from several numbers of a row, e.g. derived: [{name: worst delay, largest: [delay 1, delay 2]}], or remove the line"
 	file := s.FileColumns()
 	entries := f.items("derived", hint, MaxColumns)
@@ -56,7 +56,7 @@ func (r *reader) derived(f fields, s *Schema, names map[string]bool) {
 		index[file[j].Name] = j
 	}
 	for i, n := range entries {
-		d := r.fields(n, fmt.Sprintf("derived column %d ", i+1), "name", "largest", "smallest", "mean", "note", "monotone", "edges", "bins")
+		d := r.openMapping(n, fmt.Sprintf("derived column %d ", i+1), "name", "largest", "smallest", "mean", "note", "monotone", "edges", "bins")
 		if n.form == mapping {
 			s.Columns = append(s.Columns, r.derivedColumn(d, file, index, names))
 		}
@@ -83,8 +83,8 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 		f.refuse("largest, smallest or mean", "must be given", nil, hint)
 		return c
 	}
-	r.sources(f, &c, file, index, hint)
-	r.cuts(f, &c)
+	r.readSources(f, &c, file, index, hint)
+	r.readCuts(f, &c)
 	for _, j := range c.From {
 		// Each of the derivations grows with each source, or stays: it keeps a
 		// promise about a source by making the same one.
@@ -96,13 +96,13 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 	return c
 }
 
-// sources reads what a derived column follows from, and with it everything that
+// readSources reads what a derived column follows from, and with it everything that
 // the sources decide: role, bounds and transform.
 //
 // A function of cells of which one is private is private: only what follows from
 // public cells alone is public, so that neighbours have the same public columns
 // (docs/guarantees/README.md, "Derived columns").
-func (r *reader) sources(f fields, c *Column, file []Column, index map[string]int, hint string) {
+func (r *reader) readSources(f fields, c *Column, file []Column, index map[string]int, hint string) {
 	key := string(c.Derived)
 	entries := f.items(key, hint, MaxColumns)
 	if entries != nil && len(entries) < 2 {
@@ -111,7 +111,7 @@ func (r *reader) sources(f fields, c *Column, file []Column, index map[string]in
 	c.Role = Public
 	seen := map[int]bool{}
 	for _, n := range entries {
-		name, ok := r.scalar(n, f.where+key, hint)
+		name, ok := r.scalarText(n, f.where+key, hint)
 		if !ok {
 			continue
 		}
@@ -154,7 +154,7 @@ func (r *reader) columnName(f *fields, what string, names map[string]bool, hint 
 	if name == "" {
 		return ""
 	}
-	r.tight(f.values["name"], f.where+"name", name)
+	r.refuseSpace(f.values["name"], f.where+"name", name)
 	f.where = fmt.Sprintf("%s %q ", what, name)
 	if trimmed := strings.TrimSpace(name); names[trimmed] {
 		f.refuse("name", "must be unique", strconv.Quote(name), "another column has this name; names are compared after trimming")
@@ -164,17 +164,17 @@ func (r *reader) columnName(f *fields, what string, names map[string]bool, hint 
 	return name
 }
 
-// follows says whether c is derived from some of the first file columns.
-func (c *Column) follows(file int) bool {
+// followsSome says whether c is derived from some of the first file columns.
+func (c *Column) followsSome(file int) bool {
 	return slices.Contains(derivations, c.Derived) && len(c.From) >= 2 && slices.Min(c.From) >= 0 && slices.Max(c.From) < file
 }
 
 // derivedTree is a derived column as derived reads it.
 func (s *Schema) derivedTree(c *Column) *node {
 	n := &node{form: mapping}
-	n.add("name", text(c.Name))
-	n.add(string(c.Derived), texts(s.Sources(c)))
+	n.addPair("name", textNode(c.Name))
+	n.addPair(string(c.Derived), textsNode(s.Sources(c)))
 	c.cutsTree(n)
-	n.add("note", optional(c.Note))
+	n.addPair("note", optionalNode(c.Note))
 	return n
 }

@@ -26,7 +26,7 @@ func Init(names []string, d Dialect) ([]byte, error) {
 	}
 	seen := map[string]int{}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, templateHead, quote(string(d.Delimiter)), yamlQuote(d.Quote), d.Header)
+	fmt.Fprintf(&b, templateHead, quoteText(string(d.Delimiter)), yamlQuote(d.Quote), d.Header)
 	for i, name := range names {
 		name = strings.TrimSpace(name)
 		param := fmt.Sprintf("name of column %d", i+1)
@@ -34,13 +34,13 @@ func Init(names []string, d Dialect) ([]byte, error) {
 		switch {
 		case name == "":
 			return refuse(param, "must not be empty", nil, "repair the header, or treat the file as one without a header")
-		case !utf8.ValidString(name) || strings.ContainsFunc(name, hidden):
+		case !utf8.ValidString(name) || strings.ContainsFunc(name, isHidden):
 			return refuse(param, "must be printable UTF-8", nil, "repair the header")
 		case twice:
 			return refuse(param, "must be unique", fmt.Sprintf("that of column %d", first), "repair the header") // not quoted: it may be a cell
 		}
 		seen[name] = i + 1
-		fmt.Fprintf(&b, templateColumn, flow(text(name)))
+		fmt.Fprintf(&b, templateColumn, flowText(textNode(name)))
 	}
 	b.WriteString(templateTail)
 	return b.Bytes(), nil
@@ -61,7 +61,7 @@ func yamlQuote(q rune) string {
 	if q == 0 {
 		return `""`
 	}
-	return quote(string(q))
+	return quoteText(string(q))
 }
 
 const templateHead = `# A schema: everything discreet may know about a table before it looks at it.

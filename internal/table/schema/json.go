@@ -12,7 +12,7 @@ import (
 
 // MarshalJSON writes the document YAML writes, in JSON.
 func (s *Schema) MarshalJSON() ([]byte, error) {
-	root, err := s.tree()
+	root, err := s.schemaTree()
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (s *Schema) UnmarshalJSON(text []byte) error {
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("schema: not valid JSON: something follows the schema")
 	}
-	read, err := read(root)
+	read, err := readSchema(root)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func fromJSON(d *json.Decoder, depth int) (*node, error) {
 	case json.Number:
 		return &node{form: plain, text: t.String()}, nil
 	case bool:
-		return boolean(t), nil
+		return booleanNode(t), nil
 	case nil:
 		return &node{form: empty}, nil
 	}
@@ -109,19 +109,19 @@ func toJSON(b []byte, n *node) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(b, quote(p.key)...)
+			b = append(b, quoteText(p.key)...)
 			b = append(b, ':')
 			b = toJSON(b, p.value)
 		}
 		return append(b, '}')
 	case quoted:
-		return append(b, quote(n.text)...)
+		return append(b, quoteText(n.text)...)
 	}
 	return append(b, n.text...)
 }
 
-// quote writes text as a JSON string, which is also a YAML one.
-func quote(text string) string {
+// quoteText writes text as a JSON string, which is also a YAML one.
+func quoteText(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // <=50K is to stay readable

@@ -59,7 +59,7 @@ func Parse(text []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(root)
+	return readSchema(root)
 }
 
 func checkText(text []byte) error {

@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// pairs reads the declared pairs, once the columns are read.
-func (r *reader) pairs(f fields, s *Schema) {
+// readPairs reads the declared pairs, once the columns are read.
+func (r *reader) readPairs(f fields, s *Schema) {
 	const hint = "write pairs of columns whose two cells together say more than each does, e.g. pairs: [[month, day]], from common knowledge, not from the data; or remove the line"
 	seen := map[[2]int]bool{}
 	for _, n := range f.items("pairs", hint, MaxPairs) {
-		pair, ok := r.pair(n, s, hint)
+		pair, ok := r.readPair(n, s, hint)
 		if !ok {
 			continue
 		}
@@ -26,14 +26,14 @@ func (r *reader) pairs(f fields, s *Schema) {
 	}
 }
 
-// pair reads two names; ok is false after a report.
-func (r *reader) pair(n *node, s *Schema, hint string) (pair [2]int, ok bool) {
+// readPair reads two names; ok is false after a report.
+func (r *reader) readPair(n *node, s *Schema, hint string) (pair [2]int, ok bool) {
 	if n.form != list || len(n.items) != 2 {
-		r.refuse(n.line, "pairs", "must each be a list of two columns", describe(n), hint)
+		r.refuse(n.line, "pairs", "must each be a list of two columns", describeNode(n), hint)
 		return pair, false
 	}
 	for k, item := range n.items {
-		name, ok := r.scalar(item, "pairs", hint)
+		name, ok := r.scalarText(item, "pairs", hint)
 		if !ok {
 			return pair, false
 		}

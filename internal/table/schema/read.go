@@ -12,37 +12,37 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// read turns a document into a Schema, or reports everything wrong with it.
-func read(root *node) (*Schema, error) {
+// readSchema turns a document into a Schema, or reports everything wrong with it.
+func readSchema(root *node) (*Schema, error) {
 	r := &reader{}
 	if root.form == empty {
 		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
 		return nil, r.found
 	}
-	f, known := r.recognise(root)
+	f, known := r.recogniseSchema(root)
 	if !known {
 		return nil, r.found
 	}
 	s := &Schema{
 		Name:     f.prose("name", "write name: and what the table is called, e.g. adult"),
 		Unit:     f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
-		Relation: r.relation(f),
+		Relation: r.readRelation(f),
 	}
 	if f.has("max_epsilon") {
-		s.MaxEpsilon = r.maxEpsilon(f)
+		s.MaxEpsilon = r.readMaxEpsilon(f)
 	}
 	if f.has("max_delta") {
-		s.MaxDelta = r.maxDelta(f)
+		s.MaxDelta = r.readMaxDelta(f)
 	}
-	s.Dialect = r.dialect(f.values["file"])
-	if names := r.columns(f, s); names != nil && f.has("derived") {
-		r.derived(f, s, names)
+	s.Dialect = r.readDialect(f.values["file"])
+	if names := r.readColumns(f, s); names != nil && f.has("derived") {
+		r.readDerived(f, s, names)
 	}
 	if f.has("parts") {
-		r.parts(f, s)
+		r.readParts(f, s)
 	}
 	if f.has("pairs") {
-		r.pairs(f, s)
+		r.readPairs(f, s)
 	}
 	if len(r.found) > 0 {
 		return nil, r.found
@@ -50,23 +50,23 @@ func read(root *node) (*Schema, error) {
 	return s, nil
 }
 
-// recognise opens a document and tells whether it is a schema at all: one that
+// recogniseSchema opens a document and tells whether it is a schema at all: one that
 // has a mapping file: and a list columns:. Any other may be somebody's table, given
 // by mistake, so that nothing of it is repeated: what it lacks is told by key
 // alone. Only what is recognised has its values quoted.
-func (r *reader) recognise(root *node) (f fields, known bool) {
+func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 	if root.form != mapping {
 		r.refuse(root.line, "schema", "must be a mapping", root.form.String(), "a schema begins like name: adult; is this a file of the table? discreet schema init writes a template")
 		return f, false
 	}
-	f = r.fields(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns", "derived")
+	f = r.openMapping(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns", "derived")
 	is := func(key string, want form) bool { return f.has(key) && f.values[key].form == want }
 	if is("file", mapping) && is("columns", list) {
 		return f, true
 	}
 	for _, key := range []string{"name", "unit", "relation"} {
 		if !f.has(key) || isBlank(f.values[key]) {
-			f.given(key, "discreet schema init writes a template to fill in")
+			f.requireNode(key, "discreet schema init writes a template to fill in")
 		}
 	}
 	for _, k := range []struct {
@@ -77,14 +77,14 @@ func (r *reader) recognise(root *node) (f fields, known bool) {
 		{"file", mapping, `write file: with at least {delimiter: ",", quote: '"', header: true}`},
 		{"columns", list, "write columns: with one entry per column of the file, in file order, the label among them"},
 	} {
-		if n := f.given(k.key, k.hint); n != nil && n.form != k.want {
+		if n := f.requireNode(k.key, k.hint); n != nil && n.form != k.want {
 			f.refuse(k.key, "must be "+k.want.String(), n.form.String(), k.hint)
 		}
 	}
 	return f, false
 }
 
-func (r *reader) relation(f fields) dp.Relation {
+func (r *reader) readRelation(f fields) dp.Relation {
 	const hint = "write relation: replace-one (neighbours differ in the protected part of one row, the number of rows is public) or relation: add-remove (neighbours differ by one whole row)"
 	rel := dp.Relation(f.text("relation", hint))
 	if rel != "" && rel != dp.ReplaceOne && rel != dp.AddRemove {
@@ -93,9 +93,9 @@ func (r *reader) relation(f fields) dp.Relation {
 	return rel
 }
 
-func (r *reader) maxEpsilon(f fields) dp.Epsilon {
+func (r *reader) readMaxEpsilon(f fields) dp.Epsilon {
 	const hint = "write the largest ε one training may spend, e.g. max_epsilon: 1, or remove the line"
-	n := f.given("max_epsilon", hint)
+	n := f.requireNode("max_epsilon", hint)
 	if n == nil {
 		return 0
 	}
@@ -104,13 +104,13 @@ func (r *reader) maxEpsilon(f fields) dp.Epsilon {
 			return eps
 		}
 	}
-	f.refuse("max_epsilon", "must be a decimal number between 1e-9 and "+dp.MaxEpsilon.String(), describe(n), hint)
+	f.refuse("max_epsilon", "must be a decimal number between 1e-9 and "+dp.MaxEpsilon.String(), describeNode(n), hint)
 	return 0
 }
 
-func (r *reader) maxDelta(f fields) dp.Delta {
+func (r *reader) readMaxDelta(f fields) dp.Delta {
 	const hint = "write the largest δ one training may spend, e.g. max_delta: 1e-7, or remove the line for pure guarantees only"
-	n := f.given("max_delta", hint)
+	n := f.requireNode("max_delta", hint)
 	if n == nil {
 		return 0
 	}
@@ -119,12 +119,12 @@ func (r *reader) maxDelta(f fields) dp.Delta {
 			return delta
 		}
 	}
-	f.refuse("max_delta", "must be a decimal number > 0 and < 1", describe(n), hint)
+	f.refuse("max_delta", "must be a decimal number > 0 and < 1", describeNode(n), hint)
 	return 0
 }
 
-// parts reads the column that parts the rows, once the columns are read.
-func (r *reader) parts(f fields, s *Schema) {
+// readParts reads the column that parts the rows, once the columns are read.
+func (r *reader) readParts(f fields, s *Schema) {
 	const hint = "name the public column with levels in which rows of different parts differ, or remove the line"
 	s.Parts = f.prose("parts", hint)
 	if s.Parts == "" {
@@ -141,11 +141,11 @@ func (r *reader) parts(f fields, s *Schema) {
 	}
 }
 
-func (r *reader) dialect(n *node) Dialect {
-	f := r.fields(n, "file ", "delimiter", "quote", "header", "trim", "missing", "comment", "skip_records", "skip_until")
+func (r *reader) readDialect(n *node) Dialect {
+	f := r.openMapping(n, "file ", "delimiter", "quote", "header", "trim", "missing", "comment", "skip_records", "skip_until")
 	d := Dialect{
-		Delimiter: r.delimiter(f),
-		Quote:     r.quote(f),
+		Delimiter: r.readDelimiter(f),
+		Quote:     r.readQuote(f),
 		Header:    f.boolean("header", "write header: true if the first record names the columns, header: false if it is data"),
 	}
 	if d.Quote != 0 && d.Quote == d.Delimiter {
@@ -154,12 +154,12 @@ func (r *reader) dialect(n *node) Dialect {
 	if f.has("trim") {
 		d.Trim = f.boolean("trim", "write trim: true if white space around a cell does not count, trim: false if it does")
 	}
-	d.Missing = r.missing(f)
+	d.Missing = r.readMissing(f)
 	if f.has("comment") {
 		d.Comment = f.text("comment", `write the characters a skipped record starts with, e.g. comment: "#", or remove the line`)
 	}
 	if f.has("skip_records") {
-		d.SkipRecords = r.count(f, "skip_records", "write how many records come before the header or the first row, or remove the line")
+		d.SkipRecords = r.readCount(f, "skip_records", "write how many records come before the header or the first row, or remove the line")
 	}
 	if f.has("skip_until") {
 		d.SkipUntil = f.text("skip_until", `write the whole line after which the rows begin, e.g. skip_until: "@data", or remove the line`)
@@ -167,46 +167,46 @@ func (r *reader) dialect(n *node) Dialect {
 	return d
 }
 
-func (r *reader) delimiter(f fields) rune {
+func (r *reader) readDelimiter(f fields) rune {
 	const hint = `write one of delimiter: "," or ";" or "\t" (in double quotes) or another single character; spaces beside it are for trim: true`
-	n := f.given("delimiter", hint)
+	n := f.requireNode("delimiter", hint)
 	if n == nil {
 		return 0
 	}
 	c, size := utf8.DecodeRuneInString(n.text)
 	if n.form != plain && n.form != quoted || size == 0 || size != len(n.text) ||
-		c != '\t' && hidden(c) || unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune(`"'.+-`, c) {
-		f.refuse("delimiter", "must be a single character that no number, word or quote is written with", describe(n), hint)
+		c != '\t' && isHidden(c) || unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune(`"'.+-`, c) {
+		f.refuse("delimiter", "must be a single character that no number, word or quote is written with", describeNode(n), hint)
 		return 0
 	}
 	return c
 }
 
-func (r *reader) quote(f fields) rune {
+func (r *reader) readQuote(f fields) rune {
 	const hint = `write quote: '"' if cells may be put in double quotes, quote: "'" for single ones, quote: "" if quotes are ordinary characters`
-	n := f.given("quote", hint)
+	n := f.requireNode("quote", hint)
 	switch {
 	case n == nil:
 	case n.form == quoted && n.text == "":
 	case n.form == quoted && (n.text == `"` || n.text == `'`):
 		return rune(n.text[0])
 	default:
-		f.refuse("quote", "must be a double quote, a single quote or empty", describe(n), hint)
+		f.refuse("quote", "must be a double quote, a single quote or empty", describeNode(n), hint)
 	}
 	return 0
 }
 
-// missing reads the tokens that mean "missing". The empty cell is one only
+// readMissing reads the tokens that mean "missing". The empty cell is one only
 // where it is listed.
-func (r *reader) missing(f fields) (tokens []string) {
+func (r *reader) readMissing(f fields) (tokens []string) {
 	const hint = `write the cells that mean missing, e.g. missing: ["", "?", NA], or missing: [] if there are none`
 	seen := map[string]bool{}
 	for _, n := range f.items("missing", hint, MaxMissing) {
-		s, ok := r.scalar(n, f.where+"missing", hint)
+		s, ok := r.scalarText(n, f.where+"missing", hint)
 		if !ok {
 			continue
 		}
-		r.tight(n, f.where+"missing", s)
+		r.refuseSpace(n, f.where+"missing", s)
 		if seen[s] {
 			r.refuse(n.line, f.where+"missing", "must list each token once", strconv.Quote(s), "remove one of the two")
 		}
@@ -216,15 +216,15 @@ func (r *reader) missing(f fields) (tokens []string) {
 	return tokens
 }
 
-func (r *reader) count(f fields, key, hint string) int {
-	n := f.given(key, hint)
+func (r *reader) readCount(f fields, key, hint string) int {
+	n := f.requireNode(key, hint)
 	if n == nil {
 		return 0
 	}
 	const most = 1 << 20
 	i, err := strconv.Atoi(n.text)
 	if n.form != plain || err != nil || i < 0 || i > most {
-		f.refuse(key, "must be a whole number between 0 and "+strconv.Itoa(most), describe(n), hint)
+		f.refuse(key, "must be a whole number between 0 and "+strconv.Itoa(most), describeNode(n), hint)
 		return 0
 	}
 	return i

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// columns reads the file's columns in order, the label among them, into s and
+// readColumns reads the file's columns in order, the label among them, into s and
 // returns their names, trimmed.
-func (r *reader) columns(f fields, s *Schema) (names map[string]bool) {
+func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 	entries := f.items("columns", "write one entry per column, in file order", MaxColumns)
 	if entries == nil {
 		return nil
@@ -20,7 +20,7 @@ func (r *reader) columns(f fields, s *Schema) (names map[string]bool) {
 	names = map[string]bool{}
 	labels, features := 0, 0
 	for i, n := range entries {
-		c := r.fields(n, fmt.Sprintf("column %d ", i+1), "name", "role", "note", "number", "category", "label")
+		c := r.openMapping(n, fmt.Sprintf("column %d ", i+1), "name", "role", "note", "number", "category", "label")
 		if n.form != mapping {
 			continue
 		}
@@ -31,11 +31,11 @@ func (r *reader) columns(f fields, s *Schema) (names map[string]bool) {
 				c.refuse("label", "must be declared once", "a second label", "one column is what the classifier predicts; give this one number: or category: instead")
 				continue
 			}
-			s.Label = r.label(c, name, &s.Dialect)
+			s.Label = r.readLabel(c, name, &s.Dialect)
 			s.Label.Position = i
 			continue
 		}
-		s.Columns = append(s.Columns, r.column(c, name, &s.Dialect))
+		s.Columns = append(s.Columns, r.readColumn(c, name, &s.Dialect))
 		if s.Columns[len(s.Columns)-1].Role != Ignored {
 			features++
 		}
@@ -49,8 +49,8 @@ func (r *reader) columns(f fields, s *Schema) (names map[string]bool) {
 	return names
 }
 
-// column reads one feature column or ignored column.
-func (r *reader) column(f fields, name string, d *Dialect) Column {
+// readColumn reads one feature column or ignored column.
+func (r *reader) readColumn(f fields, name string, d *Dialect) Column {
 	c := Column{Name: name}
 	const hint = "write role: private (the guarantee protects it), public (it does not) or ignored (never read); no column has a role by default"
 	c.Role = Role(f.text("role", hint))
@@ -67,18 +67,18 @@ func (r *reader) column(f fields, name string, d *Dialect) Column {
 		f.refuse("category", "must not stand beside number", "both", "a column is one or the other: remove one of the two")
 	case number:
 		c.Kind = Number
-		r.numbers(f, &c)
+		r.readNumber(f, &c)
 	case category:
 		c.Kind = Category
-		r.categories(f, &c, d)
+		r.readCategory(f, &c, d)
 	case c.Role != Ignored:
 		f.refuse("number or category", "must be given", nil, "write number: {lower: ..., upper: ..., default: ...} or category: {levels: [...]}, from documentation, not from the data")
 	}
 	return c
 }
 
-func (r *reader) numbers(parent fields, c *Column) {
-	f := r.fields(parent.values["number"], parent.where, "lower", "upper", "transform", "monotone", "edges", "bins", "default")
+func (r *reader) readNumber(parent fields, c *Column) {
+	f := r.openMapping(parent.values["number"], parent.where, "lower", "upper", "transform", "monotone", "edges", "bins", "default")
 	const bounds = "write the smallest and largest value a cell may have, from documentation or common knowledge, not from the data; cells outside are clamped"
 	c.Lower = f.number("lower", "write lower: "+bounds[len("write "):])
 	c.Upper = f.number("upper", "write upper: "+bounds[len("write "):])
@@ -88,9 +88,9 @@ func (r *reader) numbers(parent fields, c *Column) {
 		f.refuse("lower", "must be below upper", fmt.Sprintf("lower %g, upper %g", c.Lower, c.Upper), bounds)
 	}
 	if f.has("transform") {
-		r.transform(f, c)
+		r.readTransform(f, c)
 	}
-	r.cuts(f, c)
+	r.readCuts(f, c)
 	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without looking at the data, e.g. the middle of the bounds"
 	switch {
 	case f.has("default"):
@@ -104,9 +104,9 @@ func (r *reader) numbers(parent fields, c *Column) {
 	}
 }
 
-// cuts reads what is asked of a model about a number: its direction and how it
+// readCuts reads what is asked of a model about a number: its direction and how it
 // is cut into bins.
-func (r *reader) cuts(f fields, c *Column) {
+func (r *reader) readCuts(f fields, c *Column) {
 	if f.has("monotone") {
 		const hint = "write monotone: increasing or monotone: decreasing, or remove the line"
 		switch c.Monotone = Monotone(f.text("monotone", hint)); c.Monotone {
@@ -118,7 +118,7 @@ func (r *reader) cuts(f fields, c *Column) {
 	const edges = "write the bin edges in increasing order, e.g. edges: [20, 30, 40]"
 	last := c.Lower
 	for _, n := range f.items("edges", edges, MaxLevels) {
-		e := r.number(n, f.where+"edges")
+		e := r.parseNumber(n, f.where+"edges")
 		if e <= last || e >= c.Upper {
 			r.refuse(n.line, f.where+"edges", "must increase strictly and lie between lower and upper, both excluded", n.text, edges)
 		}
@@ -126,11 +126,11 @@ func (r *reader) cuts(f fields, c *Column) {
 		c.Edges = append(c.Edges, e)
 	}
 	if f.has("bins") {
-		r.bins(f, c)
+		r.readBins(f, c)
 	}
 }
 
-func (r *reader) transform(f fields, c *Column) {
+func (r *reader) readTransform(f fields, c *Column) {
 	const hint = "write transform: log1p, or remove the line"
 	c.Transform = Transform(f.text("transform", hint))
 	switch {
@@ -144,19 +144,19 @@ func (r *reader) transform(f fields, c *Column) {
 	}
 }
 
-func (r *reader) categories(parent fields, c *Column, d *Dialect) {
-	f := r.fields(parent.values["category"], parent.where, "levels", "missing", "groups")
-	c.Levels = r.levels(f, d, 1, MaxLevels, "write every level a cell may have, e.g. levels: [red, green], from documentation, not from the data; any other cell counts as \"other\"")
+func (r *reader) readCategory(parent fields, c *Column, d *Dialect) {
+	f := r.openMapping(parent.values["category"], parent.where, "levels", "missing", "groups")
+	c.Levels = r.readLevels(f, d, 1, MaxLevels, "write every level a cell may have, e.g. levels: [red, green], from documentation, not from the data; any other cell counts as \"other\"")
 	if f.has("missing") {
 		c.Missing = f.boolean("missing", "write missing: true to give missing cells a level of their own, missing: false to count them as \"other\"")
 	}
 	if f.has("groups") {
-		r.groups(f, c)
+		r.readGroups(f, c)
 	}
 }
 
-// label reads the column that is predicted.
-func (r *reader) label(f fields, name string, d *Dialect) Label {
+// readLabel reads the column that is predicted.
+func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 	l := Label{Name: name, Positive: -1, Default: -1}
 	for _, key := range []string{"number", "category", "note"} {
 		if f.has(key) {
@@ -168,22 +168,22 @@ func (r *reader) label(f fields, name string, d *Dialect) Label {
 	if l.Role != "" && l.Role != Public && l.Role != Private {
 		f.refuse("role", "must be private or public for the label", strconv.Quote(string(l.Role)), roles)
 	}
-	f = r.fields(f.values["label"], f.where, "levels", "positive", "default", "weights")
-	l.Levels = r.levels(f, d, 2, MaxClasses, `write every class, e.g. levels: ["no", "yes"]`)
+	f = r.openMapping(f.values["label"], f.where, "levels", "positive", "default", "weights")
+	l.Levels = r.readLevels(f, d, 2, MaxClasses, `write every class, e.g. levels: ["no", "yes"]`)
 
 	const positive = `write positive: and the level that scores and rates speak of, e.g. positive: "yes"`
 	switch {
 	case len(l.Levels) == 2:
-		l.Positive = r.level(f, "positive", l.Levels, positive)
+		l.Positive = r.findValue(f, "positive", l.Levels, positive)
 	case len(l.Levels) > 2 && f.has("positive"):
 		f.refuse("positive", "belongs to a label of two levels", fmt.Sprintf("%d levels", len(l.Levels)), "remove the line, or make the label binary: one level with the others as its aliases")
 	}
 	const standIn = "write default: and the level an unreadable label becomes; refusing such a row instead would reveal it"
 	if l.Role == Private || f.has("default") {
-		l.Default = r.level(f, "default", l.Levels, standIn)
+		l.Default = r.findValue(f, "default", l.Levels, standIn)
 	}
 	if f.has("weights") {
-		l.Weights = r.weights(f, l.Levels)
+		l.Weights = r.readWeights(f, l.Levels)
 	}
 	return l
 }
@@ -193,14 +193,14 @@ const (
 	maxWeight = 1e6
 )
 
-// weights reads how much rows of each level count.
-func (r *reader) weights(f fields, levels []Level) (weights []float64) {
+// readWeights reads how much rows of each level count.
+func (r *reader) readWeights(f fields, levels []Level) (weights []float64) {
 	const hint = `give every level a number, from what a mistake costs or from documentation, not from counts of the data, e.g. weights: {"no": 1, "yes": 5}; remove the line to count all rows the same`
 	var keys []string
 	for _, l := range levels {
 		keys = append(keys, l.Value)
 	}
-	g := r.fields(f.values["weights"], f.where+"weights ", keys...)
+	g := r.openMapping(f.values["weights"], f.where+"weights ", keys...)
 	for _, key := range keys {
 		x := g.number(key, hint)
 		if x < minWeight || x > maxWeight { // NaN is reported already
@@ -211,8 +211,8 @@ func (r *reader) weights(f fields, levels []Level) (weights []float64) {
 	return weights
 }
 
-// level returns the code of the level a key names; -1 after a report.
-func (r *reader) level(f fields, key string, levels []Level, hint string) int {
+// findValue returns the code of the level a key names; -1 after a report.
+func (r *reader) findValue(f fields, key string, levels []Level, hint string) int {
 	want := f.text(key, hint)
 	if want == "" || levels == nil {
 		return -1
@@ -224,11 +224,11 @@ func (r *reader) level(f fields, key string, levels []Level, hint string) int {
 	return code
 }
 
-// levels reads declared levels with their aliases. No spelling may occur
+// readLevels reads declared levels with their aliases. No spelling may occur
 // twice, within a level or across them, or among the missing tokens: a cell
 // means one thing. It returns nil after a report.
-func (r *reader) levels(f fields, d *Dialect, least, most int, hint string) []Level {
-	if f.given("levels", hint) == nil {
+func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) []Level {
+	if f.requireNode("levels", hint) == nil {
 		return nil
 	}
 	entries := f.items("levels", hint, most)
@@ -241,7 +241,7 @@ func (r *reader) levels(f fields, d *Dialect, least, most int, hint string) []Le
 	}
 	seen := map[string]bool{}
 	spelling := func(n *node) string {
-		s, ok := r.scalar(n, f.where+"levels", hint)
+		s, ok := r.scalarText(n, f.where+"levels", hint)
 		if !ok {
 			return ""
 		}
@@ -250,7 +250,7 @@ func (r *reader) levels(f fields, d *Dialect, least, most int, hint string) []Le
 		case trimmed == "":
 			r.refuse(n.line, f.where+"levels", "must not be empty", strconv.Quote(s), `an empty cell is declared as missing: [""] under file`)
 		case d.Trim && trimmed != s:
-			r.tight(n, f.where+"levels", s)
+			r.refuseSpace(n, f.where+"levels", s)
 		case seen[trimmed]:
 			r.refuse(n.line, f.where+"levels", "must list each level and alias once", strconv.Quote(s), "remove one of the two; they are compared after trimming")
 		case slices.Contains(d.Missing, trimmed):
@@ -265,10 +265,10 @@ func (r *reader) levels(f fields, d *Dialect, least, most int, hint string) []Le
 			levels = append(levels, Level{Value: spelling(n)})
 			continue
 		}
-		e := r.fields(n, f.where+"level ", "value", "aliases")
+		e := r.openMapping(n, f.where+"level ", "value", "aliases")
 		const example = `write {value: ">50K", aliases: [">50K."]}`
 		l := Level{}
-		if v := e.given("value", example); v != nil {
+		if v := e.requireNode("value", example); v != nil {
 			l.Value = spelling(v)
 		}
 		for _, a := range e.items("aliases", example, MaxLevels) {

@@ -62,13 +62,13 @@ type fields struct {
 	values map[string]*node
 }
 
-// fields opens a mapping and refuses keys it must not have. It does not repeat
+// openMapping opens a mapping and refuses keys it must not have. It does not repeat
 // them: a key that no schema has may be a cell of a table.
-func (r *reader) fields(n *node, where string, keys ...string) fields {
+func (r *reader) openMapping(n *node, where string, keys ...string) fields {
 	f := fields{r, where, n.line, map[string]*node{}}
 	list := strings.Join(keys, ", ")
 	if n.form != mapping {
-		r.refuse(n.line, strings.TrimSpace(where), "must be a mapping", describe(n), "write the keys "+list)
+		r.refuse(n.line, strings.TrimSpace(where), "must be a mapping", describeNode(n), "write the keys "+list)
 		return f
 	}
 	for _, p := range n.pairs {
@@ -77,7 +77,7 @@ func (r *reader) fields(n *node, where string, keys ...string) fields {
 		}
 		switch _, twice := f.values[p.key]; {
 		case !slices.Contains(keys, p.key):
-			r.refuse(p.line, where+"key", "must be one of those known here", "another", nearest(p.key, keys)+"the keys are "+list)
+			r.refuse(p.line, where+"key", "must be one of those known here", "another", nearestKey(p.key, keys)+"the keys are "+list)
 		case twice:
 			r.refuse(p.line, where+"key", "must be given once", strconv.Quote(p.key)+" twice", "keep one")
 		default:
@@ -87,18 +87,18 @@ func (r *reader) fields(n *node, where string, keys ...string) fields {
 	return f
 }
 
-// nearest asks whether a known key was meant; "" where none is near.
-func nearest(key string, keys []string) string {
+// nearestKey is the known key that was probably meant; "" where none is near.
+func nearestKey(key string, keys []string) string {
 	for _, k := range keys {
-		if len(key) <= len(k)+2 && 3*edits(key, k) <= len(key) {
+		if len(key) <= len(k)+2 && 3*countEdits(key, k) <= len(key) {
 			return "did you mean " + k + "? "
 		}
 	}
 	return ""
 }
 
-// edits is how many letters to insert, remove or replace turn a into b.
-func edits(a, b string) int {
+// countEdits is the number of letters to insert, remove or replace that turns a into b.
+func countEdits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -133,9 +133,9 @@ func (f fields) refuse(key, want string, got any, hint string) {
 	f.r.refuse(f.lineOf(key), f.where+key, want, got, hint)
 }
 
-// given returns the node of a key that must be there, or nil after reporting
+// requireNode returns the node of a key that must be there, or nil after reporting
 // that it is not. The hint says what to write.
-func (f fields) given(key, hint string) *node {
+func (f fields) requireNode(key, hint string) *node {
 	n := f.values[key]
 	switch {
 	case n == nil:
@@ -154,11 +154,11 @@ func isBlank(n *node) bool { return n.form == plain && n.text == blank }
 
 // text returns the text of a key that must be there; "" after a report.
 func (f fields) text(key, hint string) string {
-	n := f.given(key, hint)
+	n := f.requireNode(key, hint)
 	if n == nil {
 		return ""
 	}
-	s, ok := f.r.scalar(n, f.where+key, hint)
+	s, ok := f.r.scalarText(n, f.where+key, hint)
 	if ok && strings.TrimSpace(s) == "" {
 		f.refuse(key, "must be given", "an empty text", hint)
 		return ""
@@ -168,7 +168,7 @@ func (f fields) text(key, hint string) string {
 
 // prose is text in which the amount of white space means nothing.
 func (f fields) prose(key, hint string) string {
-	n := f.given(key, hint)
+	n := f.requireNode(key, hint)
 	if n == nil {
 		return ""
 	}
@@ -180,12 +180,12 @@ func (f fields) prose(key, hint string) string {
 
 // boolean returns the truth value of a key that must be there.
 func (f fields) boolean(key, hint string) bool {
-	n := f.given(key, hint)
+	n := f.requireNode(key, hint)
 	if n == nil {
 		return false
 	}
 	if n.form != plain || n.text != "true" && n.text != "false" {
-		f.refuse(key, "must be true or false", describe(n), hint)
+		f.refuse(key, "must be true or false", describeNode(n), hint)
 	}
 	return n.text == "true"
 }
@@ -193,17 +193,17 @@ func (f fields) boolean(key, hint string) bool {
 // number returns the finite number of a key that must be there; NaN after a
 // report.
 func (f fields) number(key, hint string) float64 {
-	n := f.given(key, hint)
+	n := f.requireNode(key, hint)
 	if n == nil {
 		return math.NaN()
 	}
-	return f.r.number(n, f.where+key)
+	return f.r.parseNumber(n, f.where+key)
 }
 
 // maxNumber keeps the width of any two bounds, and twice that, finite.
 const maxNumber = 1e300
 
-func (r *reader) number(n *node, param string) float64 {
+func (r *reader) parseNumber(n *node, param string) float64 {
 	if n.form == plain && !strings.ContainsAny(n.text, "xX_pP") {
 		// .inf and .nan are YAML's spellings; said to be infinite, not unreadable.
 		x, err := strconv.ParseFloat(unpoint.Replace(n.text), 64)
@@ -216,7 +216,7 @@ func (r *reader) number(n *node, param string) float64 {
 			return x
 		}
 	}
-	r.refuse(n.line, param, "must be a decimal number", describe(n), "write it without quotes, with a point for the fraction, e.g. 1.5")
+	r.refuse(n.line, param, "must be a decimal number", describeNode(n), "write it without quotes, with a point for the fraction, e.g. 1.5")
 	return math.NaN()
 }
 
@@ -234,7 +234,7 @@ func (f fields) items(key, hint string, most int) []*node {
 		return nil
 	}
 	if n.form != list {
-		f.refuse(key, "must be a list", describe(n), hint)
+		f.refuse(key, "must be a list", describeNode(n), hint)
 		return nil
 	}
 	if len(n.items) > most {
@@ -247,30 +247,30 @@ func (f fields) items(key, hint string, most int) []*node {
 	return n.items
 }
 
-// scalar returns the text of a scalar; ok is false after a report.
-func (r *reader) scalar(n *node, param, hint string) (s string, ok bool) {
+// scalarText returns the text of a scalar; ok is false after a report.
+func (r *reader) scalarText(n *node, param, hint string) (s string, ok bool) {
 	switch {
 	case isBlank(n):
 		r.refuse(n.line, param, "is still blank", blank, hint)
 		return "", false
 	case n.form != plain && n.form != quoted:
-		r.refuse(n.line, param, "must be one word or text", describe(n), "put text with special characters in double quotes")
+		r.refuse(n.line, param, "must be one word or text", describeNode(n), "put text with special characters in double quotes")
 		return "", false
-	case strings.ContainsFunc(n.text, hidden):
+	case strings.ContainsFunc(n.text, isHidden):
 		r.refuse(n.line, param, "must not hold line breaks or other control characters", strconv.Quote(n.text), "")
 		return "", false
 	}
 	return n.text, true
 }
 
-// hidden characters make two texts look alike that are not, and break the
+// isHidden reports whether a character makes two texts look alike that are not, or breaks the
 // lines of errors and reports.
-func hidden(c rune) bool {
+func isHidden(c rune) bool {
 	return unicode.IsControl(c) || c == '\ufeff' || c == unicode.ReplacementChar || c == '\u2028' || c == '\u2029'
 }
 
-// describe says what was found in place of something else, on one short line.
-func describe(n *node) string {
+// describeNode says what was found in place of something else, on one short line.
+func describeNode(n *node) string {
 	if n.form != plain && n.form != quoted {
 		return n.form.String()
 	}
@@ -281,9 +281,9 @@ func describe(n *node) string {
 	return strconv.Quote(s)
 }
 
-// tight refuses white space around a text that cells or names are compared
+// refuseSpace refuses white space around a text that cells or names are compared
 // with after trimming.
-func (r *reader) tight(n *node, param, s string) {
+func (r *reader) refuseSpace(n *node, param, s string) {
 	if s != strings.TrimSpace(s) {
 		r.refuse(n.line, param, "must not begin or end with white space", strconv.Quote(s), "remove it; cells and names are compared after trimming")
 	}

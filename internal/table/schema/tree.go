@@ -35,9 +35,9 @@ type pair struct {
 	value *node
 }
 
-// add appends a pair to a mapping; a nil value stands for "not declared" and
+// addPair appends a pair to a mapping; a nil value stands for "not declared" and
 // is left out.
-func (n *node) add(key string, value *node) {
+func (n *node) addPair(key string, value *node) {
 	if value != nil {
 		n.pairs = append(n.pairs, pair{key: key, value: value})
 	}

@@ -12,7 +12,7 @@ import (
 // equal schemas have equal bytes. Comments are not part of a Schema. It is an
 // error when s did not come from this package and its label points nowhere.
 func (s *Schema) YAML() ([]byte, error) {
-	root, err := s.tree()
+	root, err := s.schemaTree()
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +55,13 @@ func (s *Schema) Part(columns []int) *Schema {
 	return &part
 }
 
-// tree is the inverse of read.
-func (s *Schema) tree() (*node, error) {
+// schemaTree is the inverse of readSchema.
+func (s *Schema) schemaTree() (*node, error) {
 	file := s.FileColumns()
 	switch l, n := &s.Label, len(s.Label.Levels); {
 	case l.Position < 0 || l.Position > len(file):
 		return nil, fmt.Errorf("schema: write: label position must be between 0 and %d (got %d)", len(file), l.Position)
-	case slices.ContainsFunc(s.Columns[len(file):], func(c Column) bool { return !c.follows(len(file)) }):
+	case slices.ContainsFunc(s.Columns[len(file):], func(c Column) bool { return !c.followsSome(len(file)) }):
 		return nil, fmt.Errorf("schema: write: derived columns must be the last and have sources among the %d before them", len(file))
 	case l.Weights != nil && len(l.Weights) != n:
 		return nil, fmt.Errorf("schema: write: weights must number %d, one per level of the label (got %d)", n, len(l.Weights))
@@ -71,104 +71,104 @@ func (s *Schema) tree() (*node, error) {
 		return nil, fmt.Errorf("schema: write: positive and default must be codes of the label's %d levels (got %d and %d)", n, l.Positive, l.Default)
 	}
 	root := &node{form: mapping}
-	root.add("name", text(s.Name))
-	root.add("unit", text(s.Unit))
-	root.add("relation", text(string(s.Relation)))
+	root.addPair("name", textNode(s.Name))
+	root.addPair("unit", textNode(s.Unit))
+	root.addPair("relation", textNode(string(s.Relation)))
 	if s.MaxEpsilon != 0 {
-		root.add("max_epsilon", &node{form: plain, text: s.MaxEpsilon.String()})
+		root.addPair("max_epsilon", &node{form: plain, text: s.MaxEpsilon.String()})
 	}
 	if s.MaxDelta != 0 {
-		root.add("max_delta", &node{form: plain, text: s.MaxDelta.String()})
+		root.addPair("max_delta", &node{form: plain, text: s.MaxDelta.String()})
 	}
 	if s.Parts != "" {
-		root.add("parts", text(s.Parts))
+		root.addPair("parts", textNode(s.Parts))
 	}
 	if len(s.Pairs) > 0 {
 		pairs := &node{form: list}
 		for _, p := range s.Pairs {
-			pairs.items = append(pairs.items, texts([]string{s.Columns[p[0]].Name, s.Columns[p[1]].Name}))
+			pairs.items = append(pairs.items, textsNode([]string{s.Columns[p[0]].Name, s.Columns[p[1]].Name}))
 		}
-		root.add("pairs", pairs)
+		root.addPair("pairs", pairs)
 	}
-	root.add("file", s.Dialect.tree())
+	root.addPair("file", s.Dialect.dialectTree())
 	columns := &node{form: list}
 	for j := range file {
-		columns.items = append(columns.items, file[j].tree())
+		columns.items = append(columns.items, file[j].columnTree())
 	}
-	columns.items = slices.Insert(columns.items, s.Label.Position, s.Label.tree())
-	root.add("columns", columns)
+	columns.items = slices.Insert(columns.items, s.Label.Position, s.Label.labelTree())
+	root.addPair("columns", columns)
 	if len(file) < len(s.Columns) {
 		derived := &node{form: list}
 		for j := len(file); j < len(s.Columns); j++ {
 			derived.items = append(derived.items, s.derivedTree(&s.Columns[j]))
 		}
-		root.add("derived", derived)
+		root.addPair("derived", derived)
 	}
 	return root, nil
 }
 
-func (d *Dialect) tree() *node {
+func (d *Dialect) dialectTree() *node {
 	n := &node{form: mapping}
-	n.add("delimiter", text(string(d.Delimiter)))
+	n.addPair("delimiter", textNode(string(d.Delimiter)))
 	if d.Quote == 0 {
-		n.add("quote", text(""))
+		n.addPair("quote", textNode(""))
 	} else {
-		n.add("quote", text(string(d.Quote)))
+		n.addPair("quote", textNode(string(d.Quote)))
 	}
-	n.add("header", boolean(d.Header))
-	n.add("trim", boolean(d.Trim))
-	n.add("missing", texts(d.Missing))
-	n.add("comment", optional(d.Comment))
+	n.addPair("header", booleanNode(d.Header))
+	n.addPair("trim", booleanNode(d.Trim))
+	n.addPair("missing", textsNode(d.Missing))
+	n.addPair("comment", optionalNode(d.Comment))
 	if d.SkipRecords > 0 {
-		n.add("skip_records", &node{form: plain, text: strconv.Itoa(d.SkipRecords)})
+		n.addPair("skip_records", &node{form: plain, text: strconv.Itoa(d.SkipRecords)})
 	}
-	n.add("skip_until", optional(d.SkipUntil))
+	n.addPair("skip_until", optionalNode(d.SkipUntil))
 	return n
 }
 
-func (c *Column) tree() *node {
+func (c *Column) columnTree() *node {
 	n := &node{form: mapping}
-	n.add("name", text(c.Name))
-	n.add("role", text(string(c.Role)))
+	n.addPair("name", textNode(c.Name))
+	n.addPair("role", textNode(string(c.Role)))
 	switch c.Kind {
 	case Number:
 		m := &node{form: mapping}
-		m.add("lower", number(c.Lower))
-		m.add("upper", number(c.Upper))
-		m.add("transform", optional(string(c.Transform)))
+		m.addPair("lower", numberNode(c.Lower))
+		m.addPair("upper", numberNode(c.Upper))
+		m.addPair("transform", optionalNode(string(c.Transform)))
 		c.cutsTree(m)
 		if c.Default != nil {
-			m.add("default", number(*c.Default))
+			m.addPair("default", numberNode(*c.Default))
 		}
-		n.add("number", m)
+		n.addPair("number", m)
 	case Category:
 		m := &node{form: mapping}
-		m.add("levels", levels(c.Levels))
-		m.add("missing", boolean(c.Missing))
-		m.add("groups", c.groups())
-		n.add("category", m)
+		m.addPair("levels", levelsNode(c.Levels))
+		m.addPair("missing", booleanNode(c.Missing))
+		m.addPair("groups", c.groupsTree())
+		n.addPair("category", m)
 	}
-	n.add("note", optional(c.Note))
+	n.addPair("note", optionalNode(c.Note))
 	return n
 }
 
 // cutsTree adds what cuts reads.
 func (c *Column) cutsTree(m *node) {
-	m.add("monotone", optional(string(c.Monotone)))
+	m.addPair("monotone", optionalNode(string(c.Monotone)))
 	if len(c.Edges) > 0 {
 		edges := &node{form: list}
 		for _, e := range c.Edges {
-			edges.items = append(edges.items, number(e))
+			edges.items = append(edges.items, numberNode(e))
 		}
-		m.add("edges", edges)
+		m.addPair("edges", edges)
 	}
 	if c.Quantiles {
-		m.add("bins", text("quantiles"))
+		m.addPair("bins", textNode("quantiles"))
 	}
 }
 
-// groups is nil where none are declared.
-func (c *Column) groups() *node {
+// groupsTree is nil where none are declared.
+func (c *Column) groupsTree() *node {
 	if c.Groups == nil {
 		return nil
 	}
@@ -176,71 +176,71 @@ func (c *Column) groups() *node {
 	for _, g := range c.Groups {
 		values := &node{form: list}
 		for _, code := range g.Levels {
-			values.items = append(values.items, text(c.Levels[code].Value))
+			values.items = append(values.items, textNode(c.Levels[code].Value))
 		}
-		n.add(g.Name, values)
+		n.addPair(g.Name, values)
 	}
 	return n
 }
 
-func (l *Label) tree() *node {
+func (l *Label) labelTree() *node {
 	m := &node{form: mapping}
-	m.add("levels", levels(l.Levels))
+	m.addPair("levels", levelsNode(l.Levels))
 	if l.Positive >= 0 {
-		m.add("positive", text(l.Levels[l.Positive].Value))
+		m.addPair("positive", textNode(l.Levels[l.Positive].Value))
 	}
 	if l.Default >= 0 {
-		m.add("default", text(l.Levels[l.Default].Value))
+		m.addPair("default", textNode(l.Levels[l.Default].Value))
 	}
 	if l.Weights != nil {
 		w := &node{form: mapping}
 		for k, x := range l.Weights {
-			w.add(l.Levels[k].Value, number(x))
+			w.addPair(l.Levels[k].Value, numberNode(x))
 		}
-		m.add("weights", w)
+		m.addPair("weights", w)
 	}
 	n := &node{form: mapping}
-	n.add("name", text(l.Name))
-	n.add("role", text(string(l.Role)))
-	n.add("label", m)
+	n.addPair("name", textNode(l.Name))
+	n.addPair("role", textNode(string(l.Role)))
+	n.addPair("label", m)
 	return n
 }
 
-func levels(ls []Level) *node {
+func levelsNode(ls []Level) *node {
 	n := &node{form: list}
 	for _, l := range ls {
 		if len(l.Aliases) == 0 {
-			n.items = append(n.items, text(l.Value))
+			n.items = append(n.items, textNode(l.Value))
 			continue
 		}
 		m := &node{form: mapping}
-		m.add("value", text(l.Value))
-		m.add("aliases", texts(l.Aliases))
+		m.addPair("value", textNode(l.Value))
+		m.addPair("aliases", textsNode(l.Aliases))
 		n.items = append(n.items, m)
 	}
 	return n
 }
 
-func text(s string) *node { return &node{form: quoted, text: s} }
+func textNode(s string) *node { return &node{form: quoted, text: s} }
 
-func texts(ss []string) *node {
+func textsNode(ss []string) *node {
 	n := &node{form: list}
 	for _, s := range ss {
-		n.items = append(n.items, text(s))
+		n.items = append(n.items, textNode(s))
 	}
 	return n
 }
 
-// optional is text, or nil where there is none.
-func optional(s string) *node {
+// optionalNode is text, or nil where there is none.
+func optionalNode(s string) *node {
 	if s == "" {
 		return nil
 	}
-	return text(s)
+	return textNode(s)
 }
 
-func number(x float64) *node {
+func numberNode(x float64) *node {
 	return &node{form: plain, text: strconv.FormatFloat(x, 'g', -1, 64)}
 }
 
-func boolean(b bool) *node { return &node{form: plain, text: strconv.FormatBool(b)} }
+func booleanNode(b bool) *node { return &node{form: plain, text: strconv.FormatBool(b)} }

@@ -123,35 +123,35 @@ func toYAML(n *node) []byte {
 	var b bytes.Buffer
 	for _, p := range n.pairs {
 		if p.value.form != list {
-			fmt.Fprintf(&b, "%s: %s\n", p.key, flow(p.value))
+			fmt.Fprintf(&b, "%s: %s\n", p.key, flowText(p.value))
 			continue
 		}
 		fmt.Fprintf(&b, "%s:\n", p.key)
 		for _, item := range p.value.items {
-			fmt.Fprintf(&b, "  - %s\n", flow(item))
+			fmt.Fprintf(&b, "  - %s\n", flowText(item))
 		}
 	}
 	return b.Bytes()
 }
 
-func flow(n *node) string {
+func flowText(n *node) string {
 	var parts []string
 	switch n.form {
 	case list:
 		for _, item := range n.items {
-			parts = append(parts, flow(item))
+			parts = append(parts, flowText(item))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case mapping:
 		for _, p := range n.pairs {
-			parts = append(parts, flow(text(p.key))+": "+flow(p.value)) // a key may be a level
+			parts = append(parts, flowText(textNode(p.key))+": "+flowText(p.value)) // a key may be a level
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case quoted:
 		if bareWord.MatchString(n.text) && !notText[strings.ToLower(n.text)] {
 			return n.text
 		}
-		return quote(n.text)
+		return quoteText(n.text)
 	}
 	return n.text
 }

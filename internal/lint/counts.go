@@ -67,7 +67,7 @@ func countExported(m *Module) (n int, which []string) {
 			for _, d := range f.AST.Decls {
 				switch d := d.(type) {
 				case *ast.FuncDecl:
-					on := receiver(d)
+					on := receiverName(d)
 					if d.Name.IsExported() && (on == "" || token.IsExported(on)) {
 						note(strings.TrimPrefix(on+"."+d.Name.Name, "."))
 					}
@@ -82,8 +82,8 @@ func countExported(m *Module) (n int, which []string) {
 	return n, which
 }
 
-// receiver is the name of the type that a method is of, "" for a function.
-func receiver(d *ast.FuncDecl) string {
+// receiverName is the name of the type that a method is of, "" for a function.
+func receiverName(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return ""
 	}
@@ -212,7 +212,7 @@ func shareOfOneWord(of string) func(*Module) (int, []string) {
 						continue
 					}
 					all++
-					if words(fn.Name.Name) == 1 {
+					if countWords(fn.Name.Name) == 1 {
 						n++
 						which = append(which, m.at(fn.Pos(), "%s", fn.Name.Name))
 					}
@@ -226,8 +226,8 @@ func shareOfOneWord(of string) func(*Module) (int, []string) {
 	}
 }
 
-// words counts the words of a name.
-func words(name string) (n int) {
+// countWords counts the words of a name.
+func countWords(name string) (n int) {
 	runes := []rune(name)
 	for i, r := range runes {
 		begins := i == 0 || unicode.IsUpper(r) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))

@@ -54,7 +54,7 @@ func TestCounts(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{"run": 1, "runAll": 2, "newHTTPServer": 3, "ofURL": 2, "x2": 1, "parseID": 2} {
-		if got := words(name); got != want {
+		if got := countWords(name); got != want {
 			t.Errorf("%s has %d words, want %d", name, got, want)
 		}
 	}

@@ -233,7 +233,7 @@ func rowOf(pkg string) (row, bool) {
 	return row{}, false
 }
 
-func matches(patterns []string, pkg string) bool {
+func matchesAny(patterns []string, pkg string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, pkg); return ok })
 }
 
@@ -264,7 +264,7 @@ func checkImports(m *Module) (bad []string) {
 				switch {
 				case ours:
 					arrows[p.Name] = append(arrows[p.Name], to)
-					allowed = matches(rule.uses, to)
+					allowed = matchesAny(rule.uses, to)
 					if testOnly(to) && !testOnly(p.Name) {
 						bad = append(bad, m.at(spec.Pos(), "%s imports %s, which exists for tests only", p.Name, to))
 						continue
@@ -282,8 +282,8 @@ func checkImports(m *Module) (bad []string) {
 	}
 	for _, p := range m.production() {
 		rule, _ := rowOf(p.Name)
-		for _, to := range reach(arrows, p.Name) {
-			if matches(rule.never, to[len(to)-1]) {
+		for _, to := range reachablePaths(arrows, p.Name) {
+			if matchesAny(rule.never, to[len(to)-1]) {
 				bad = append(bad, p.Name+" must never reach "+to[len(to)-1]+" (by "+strings.Join(to, " → ")+"): "+rule.words)
 			}
 		}
@@ -291,9 +291,9 @@ func checkImports(m *Module) (bad []string) {
 	return bad
 }
 
-// reach lists a shortest path from a package to every package it imports, directly
+// reachablePaths lists a shortest path from a package to every package it imports, directly
 // or through others.
-func reach(arrows map[string][]string, from string) (paths [][]string) {
+func reachablePaths(arrows map[string][]string, from string) (paths [][]string) {
 	seen := map[string]bool{from: true}
 	todo := [][]string{{from}}
 	for len(todo) > 0 {

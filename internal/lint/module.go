@@ -77,7 +77,7 @@ func Load(root fs.FS) (*Module, error) {
 		dir := path.Dir(name)
 		p := packages[dir]
 		if p == nil {
-			p = &Package{Name: short(dir), Dir: dir}
+			p = &Package{Name: shortName(dir), Dir: dir}
 			packages[dir] = p
 			m.Packages = append(m.Packages, p)
 		}
@@ -104,8 +104,8 @@ func (m *Module) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...))
 }
 
-// short leaves "internal" out of a folder: everything but the library is internal.
-func short(dir string) string {
+// shortName leaves "internal" out of a folder: everything but the library is internal.
+func shortName(dir string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(dir, "internal/"), "/internal/", "/")
 }
 
@@ -116,7 +116,7 @@ func (m *Module) shortName(importPath string) (name string, ours bool) {
 		return ".", true
 	}
 	dir, ours := strings.CutPrefix(importPath, m.Path+"/")
-	return short(dir), ours
+	return shortName(dir), ours
 }
 
 // importPath is the unquoted path of an import.

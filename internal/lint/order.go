@@ -59,7 +59,7 @@ func checkOrder(m *Module, dir string) (bad []string, err error) {
 		for _, f := range files {
 			ast.Inspect(f, func(n ast.Node) bool {
 				if loop, ok := n.(*ast.RangeStmt); ok && unordered(info, loop.X) {
-					for _, pos := range sums(info, loop) {
+					for _, pos := range findSums(info, loop) {
 						bad = append(bad, m.at(pos, "a floating-point sum in map order differs from run to run; sort the keys, or add integers"))
 					}
 				}
@@ -119,9 +119,9 @@ func unordered(info *types.Info, x ast.Expr) bool {
 	return fn != nil && fn.Pkg() != nil && fn.Pkg().Path() == "maps"
 }
 
-// sums finds the float accumulators of a loop: assignments to something that
+// findSums finds the float accumulators of a loop: assignments to something that
 // outlives one turn and is not the turn's own element.
-func sums(info *types.Info, loop *ast.RangeStmt) (found []token.Pos) {
+func findSums(info *types.Info, loop *ast.RangeStmt) (found []token.Pos) {
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
 		as, ok := n.(*ast.AssignStmt)
 		if !ok {

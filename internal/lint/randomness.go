@@ -52,7 +52,7 @@ func checkSeedFlag(m *Module) (bad []string) {
 				if _, method := call.Fun.(*ast.SelectorExpr); !method {
 					return true
 				}
-				if slices.ContainsFunc(call.Args, func(e ast.Expr) bool { s, ok := literal(e); return ok && s == "seed" }) {
+				if slices.ContainsFunc(call.Args, func(e ast.Expr) bool { s, ok := stringLiteral(e); return ok && s == "seed" }) {
 					bad = append(bad, m.at(call.Pos(), `a flag named "seed": only the experiment and demo commands may be seeded`))
 				}
 				return true
@@ -62,8 +62,8 @@ func checkSeedFlag(m *Module) (bad []string) {
 	return bad
 }
 
-// literal returns the value of a string literal.
-func literal(e ast.Expr) (string, bool) {
+// stringLiteral returns the value of a string literal.
+func stringLiteral(e ast.Expr) (string, bool) {
 	b, ok := e.(*ast.BasicLit)
 	if !ok || b.Kind != token.STRING {
 		return "", false

@@ -34,7 +34,7 @@ func checkRates(m *Module) (bad []string) {
 				if key, ok := kv.Key.(*ast.Ident); !ok || key.Name != "FalsePositive" {
 					return true
 				}
-				rate, ok := written(kv.Value)
+				rate, ok := writtenNumber(kv.Value)
 				if !ok {
 					bad = append(bad, m.at(kv.Pos(), "write the false-positive rate as a number, or a number over the turns of the loop, so that the rates can be added up"))
 					return true
@@ -53,8 +53,8 @@ func checkRates(m *Module) (bad []string) {
 	return bad
 }
 
-// written is the number at the front of a rate.
-func written(e ast.Expr) (constant.Value, bool) {
+// writtenNumber is the number at the front of a rate.
+func writtenNumber(e ast.Expr) (constant.Value, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		if e.Kind == token.FLOAT || e.Kind == token.INT {
@@ -63,7 +63,7 @@ func written(e ast.Expr) (constant.Value, bool) {
 		}
 	case *ast.BinaryExpr:
 		if e.Op == token.QUO {
-			return written(e.X)
+			return writtenNumber(e.X)
 		}
 	}
 	return nil, false

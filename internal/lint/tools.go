@@ -67,11 +67,11 @@ func goTool(dir string, env []string, read func(io.Reader) error, args ...string
 // findDead lists functions that nobody reaches who is no test: no command, and, of
 // the packages that the library is made of, no user of the library.
 func findDead(dir string) (which []string, err error) {
-	byCommands, err := deadcode(dir, commands...)
+	byCommands, err := runDeadcode(dir, commands...)
 	if err != nil {
 		return nil, err
 	}
-	byUsers, err := deadcode(dir, "-test", ".")
+	byUsers, err := runDeadcode(dir, "-test", ".")
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func findDead(dir string) (which []string, err error) {
 
 type function struct{ pkg, name, at string }
 
-func deadcode(dir string, args ...string) (out []function, err error) {
+func runDeadcode(dir string, args ...string) (out []function, err error) {
 	err = goTool(dir, nil, func(r io.Reader) error {
 		var packages []struct {
 			Path  string

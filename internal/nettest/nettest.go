@@ -55,7 +55,7 @@ func New(to func() string, seed uint64, f Faults) (*Network, error) {
 			if err != nil {
 				return
 			}
-			n.carry.Go(func() { n.relay(in) })
+			n.carry.Go(func() { n.relayConnection(in) })
 		}
 	})
 	return n, nil
@@ -88,7 +88,7 @@ func (n *Network) Close() error {
 	return err
 }
 
-func (n *Network) relay(in net.Conn) {
+func (n *Network) relayConnection(in net.Conn) {
 	defer in.Close()
 	to := n.to()
 	if to == "" {
@@ -102,10 +102,10 @@ func (n *Network) relay(in net.Conn) {
 	n.mu.Lock()
 	n.conns[in], n.conns[out] = true, true
 	n.mu.Unlock()
-	pieces, reset := n.fate()
+	pieces, reset := n.drawFate()
 	var back sync.WaitGroup
-	back.Go(func() { n.copy(in, out, 0, false) })
-	n.copy(out, in, pieces, reset)
+	back.Go(func() { n.copyPieces(in, out, 0, false) })
+	n.copyPieces(out, in, pieces, reset)
 	back.Wait()
 	n.mu.Lock()
 	delete(n.conns, in)
@@ -113,8 +113,8 @@ func (n *Network) relay(in net.Conn) {
 	n.mu.Unlock()
 }
 
-// fate draws after how many pieces a connection is cut, and how; 0: never.
-func (n *Network) fate() (pieces int, reset bool) {
+// drawFate draws after how many pieces a connection is cut, and how; 0: never.
+func (n *Network) drawFate() (pieces int, reset bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.faults.Cut == 0 || n.rand.Float64() >= n.faults.Cut || n.faults.Cuts > 0 && n.cuts == n.faults.Cuts {
@@ -124,8 +124,8 @@ func (n *Network) fate() (pieces int, reset bool) {
 	return 1 + n.rand.IntN(n.faults.Pieces), n.rand.IntN(2) == 0
 }
 
-// piece draws the size of the next piece and how late it is.
-func (n *Network) piece() (size int, late time.Duration) {
+// drawPiece draws the size of the next piece and how late it is.
+func (n *Network) drawPiece() (size int, late time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	size = whole
@@ -141,13 +141,13 @@ func (n *Network) piece() (size int, late time.Duration) {
 // whole is a piece on a good network.
 const whole = 1 << 15
 
-// copy carries from one end to the other until one of them or fate ends it.
-func (n *Network) copy(to, from net.Conn, pieces int, reset bool) {
+// copyPieces carries from one end to the other until one of them or fate ends it.
+func (n *Network) copyPieces(to, from net.Conn, pieces int, reset bool) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, max(whole, n.faults.Slice))
 	for i := 1; ; i++ {
-		size, late := n.piece()
+		size, late := n.drawPiece()
 		got, err := from.Read(buf[:size])
 		if got == 0 && err != nil {
 			return

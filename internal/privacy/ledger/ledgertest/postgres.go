@@ -31,7 +31,7 @@ type Server struct {
 // (Debian: the package postgresql). Its settings are PostgreSQL's own: fsync is
 // on. Stop it.
 func Postgres() (s *Server, why string, err error) {
-	bin := binaries()
+	bin := findBinaries()
 	if bin == "" {
 		return nil, "no PostgreSQL server here (Debian's package postgresql brings one): tested on SQLite only", nil
 	}
@@ -47,9 +47,9 @@ func Postgres() (s *Server, why string, err error) {
 			return nil, "PostgreSQL refuses to run as root and there is no other account to run it: tested on SQLite only", nil
 		}
 	}
-	err = s.run("initdb", "-D", s.data(), "-U", "discreet", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
+	err = s.runProgram("initdb", "-D", s.dataFolder(), "-U", "discreet", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
 	if err == nil {
-		err = s.run("pg_ctl", "-D", s.data(), "-w", "-t", "120", "-l", filepath.Join(folder, "log"), "-o", s.options(), "start")
+		err = s.runProgram("pg_ctl", "-D", s.dataFolder(), "-w", "-t", "120", "-l", filepath.Join(folder, "log"), "-o", s.connectOptions(), "start")
 	}
 	if err != nil {
 		os.RemoveAll(folder)
@@ -60,21 +60,21 @@ func Postgres() (s *Server, why string, err error) {
 
 // Stop ends the server and removes what it kept.
 func (s *Server) Stop() error {
-	return errors.Join(s.run("pg_ctl", "-D", s.data(), "-m", "immediate", "stop"), os.RemoveAll(s.folder))
+	return errors.Join(s.runProgram("pg_ctl", "-D", s.dataFolder(), "-m", "immediate", "stop"), os.RemoveAll(s.folder))
 }
 
-func (s *Server) options() string {
+func (s *Server) connectOptions() string {
 	return fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c max_connections=200", s.folder)
 }
 
-func (s *Server) data() string { return filepath.Join(s.folder, "data") }
+func (s *Server) dataFolder() string { return filepath.Join(s.folder, "data") }
 
 // Database returns the address of an empty database (in fact a schema of its
 // own, which is quicker to make).
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("ledger%d", s.n.Add(1))
-	if err := s.run("psql", "-q", "-h", s.folder, "-U", "discreet", "-d", "postgres", "-c", "CREATE SCHEMA "+name); err != nil {
+	if err := s.runProgram("psql", "-q", "-h", s.folder, "-U", "discreet", "-d", "postgres", "-c", "CREATE SCHEMA "+name); err != nil {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("postgres://discreet@/postgres?host=%s&search_path=%s", s.folder, name)
@@ -83,12 +83,12 @@ func (s *Server) Database(t testing.TB) string {
 // Restart ends the server as a crash would, and starts it again.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	if err := s.run("pg_ctl", "-D", s.data(), "-m", "immediate", "-w", "-t", "120", "-l", filepath.Join(s.folder, "log"), "-o", s.options(), "restart"); err != nil {
+	if err := s.runProgram("pg_ctl", "-D", s.dataFolder(), "-m", "immediate", "-w", "-t", "120", "-l", filepath.Join(s.folder, "log"), "-o", s.connectOptions(), "restart"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *Server) run(program string, args ...string) error {
+func (s *Server) runProgram(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(s.bin, program), args...)
 	cmd.Dir, cmd.SysProcAttr = s.folder, s.as
 	var out bytes.Buffer
@@ -102,8 +102,8 @@ func (s *Server) run(program string, args ...string) error {
 	return nil
 }
 
-// binaries is the folder of the newest server, "" where there is none.
-func binaries() string {
+// findBinaries is the folder of the newest server, "" where there is none.
+func findBinaries() string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_ctl") // Debian keeps them out of PATH
 	slices.Sort(found)
 	if p, err := exec.LookPath("pg_ctl"); err == nil {

@@ -81,7 +81,7 @@ func TestCorner(t *testing.T) {
 				count++
 			}
 		}
-		if got, want := corner(d), float64(count)/float64(agree); math.Abs(got/want-1) > 1e-12 {
+		if got, want := cornerSize(d), float64(count)/float64(agree); math.Abs(got/want-1) > 1e-12 {
 			t.Errorf("d = %d: %g, want %g", d, got, want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestDuchiKeepsItsPromise(t *testing.T) {
 			}
 			out := vec(1 << d)
 			for range n {
-				round(x, v, src)
+				roundToCorner(x, v, src)
 				m.answer(v, a, src)
 				out[a[0]&(1<<d-1)]++
 			}
@@ -131,7 +131,7 @@ func TestPiecewiseStaysInside(t *testing.T) {
 	src := replay.Seeded(4, "piecewise")
 	var often [7]int
 	for range 70_000 {
-		picked := p.pick(nil, src)
+		picked := p.pickCoordinates(nil, src)
 		for a, j := range picked {
 			often[j]++
 			for _, other := range picked[:a] {
@@ -141,7 +141,7 @@ func TestPiecewiseStaysInside(t *testing.T) {
 			}
 		}
 		for _, x := range []float64{-1, 0.2, 1} {
-			if y := p.one(x, src); !(math.Abs(y) <= p.bound) {
+			if y := p.perturbOne(x, src); !(math.Abs(y) <= p.bound) {
 				t.Fatalf("%g became %g, beyond %g", x, y, p.bound)
 			}
 		}

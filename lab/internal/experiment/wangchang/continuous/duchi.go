@@ -20,13 +20,13 @@ type duchi struct {
 // Duchi is the mechanism for d dimensions.
 func Duchi(d int, eps float64) Mechanism {
 	e := math.Exp(eps)
-	return duchi{d, corner(d) * (e + 1) / (e - 1), e / (e + 1)}
+	return duchi{d, cornerSize(d) * (e + 1) / (e - 1), e / (e + 1)}
 }
 
-// corner is C_d: 1 over the mean agreement, per coordinate, of a corner with a
+// cornerSize is C_d: 1 over the mean agreement, per coordinate, of a corner with a
 // random one that does not point away from it. For even d the corners at a
 // right angle belong to both halves.
-func corner(d int) float64 {
+func cornerSize(d int) float64 {
 	half := float64(d-1) * math.Ln2 // ln 2^(d-1)
 	if d%2 == 1 {
 		return math.Exp(half - lnChoose(d-1, (d-1)/2))
@@ -46,7 +46,7 @@ func (m duchi) Sum(rows Rows, from, to int, src rng.Source) []float64 {
 	ups := make([]int, m.d) // how often a coordinate was +B
 	for i := from; i < to; i++ {
 		rows.Row(i, row)
-		round(row, v, src)
+		roundToCorner(row, v, src)
 		m.answer(v, t, src)
 		for j := range ups {
 			ups[j] += int(t[j/64] >> (j % 64) & 1)
@@ -59,14 +59,14 @@ func (m duchi) Sum(rows Rows, from, to int, src rng.Source) []float64 {
 	return sum
 }
 
-// round draws a corner whose mean is the row.
-func round(row []float64, v []uint64, src rng.Source) {
+// roundToCorner draws a corner whose mean is the row.
+func roundToCorner(row []float64, v []uint64, src rng.Source) {
 	clear(v)
 	for j, t := range row {
 		switch t = clamp(t); {
 		case t == 1:
 			v[j/64] |= 1 << (j % 64)
-		case t > -1 && unit(src) < (1+t)/2:
+		case t > -1 && drawUnit(src) < (1+t)/2:
 			v[j/64] |= 1 << (j % 64)
 		}
 	}
@@ -75,7 +75,7 @@ func round(row []float64, v []uint64, src rng.Source) {
 // answer draws a corner t, evenly from those with t·v ≥ 0 or, less often, from
 // those with t·v ≤ 0. Corners at a right angle are in both halves.
 func (m duchi) answer(v, t []uint64, src rng.Source) {
-	along := unit(src) < m.keep
+	along := drawUnit(src) < m.keep
 	for {
 		same := m.d
 		for w := range t {

@@ -23,8 +23,8 @@ type Rows interface {
 	Row(i int, out []float64)
 }
 
-// unit draws uniformly from [0, 1).
-func unit(src rng.Source) float64 { return float64(src.Uint64()>>11) * 0x1p-53 }
+// drawUnit draws uniformly from [0, 1).
+func drawUnit(src rng.Source) float64 { return float64(src.Uint64()>>11) * 0x1p-53 }
 
 func clamp(t float64) float64 {
 	if !(t > -1) {

@@ -30,16 +30,16 @@ func (p piecewise) Sum(rows Rows, from, to int, src rng.Source) []float64 {
 	times := float64(p.d) / float64(p.k)
 	for i := from; i < to; i++ {
 		rows.Row(i, row)
-		picked = p.pick(picked[:0], src)
+		picked = p.pickCoordinates(picked[:0], src)
 		for _, j := range picked {
-			sum[j] += times * p.one(clamp(row[j]), src)
+			sum[j] += times * p.perturbOne(clamp(row[j]), src)
 		}
 	}
 	return sum
 }
 
-// pick appends k of d, without replacement (Floyd 1987).
-func (p piecewise) pick(picked []int, src rng.Source) []int {
+// pickCoordinates appends k of d, without replacement (Floyd 1987).
+func (p piecewise) pickCoordinates(picked []int, src rng.Source) []int {
 	for top := p.d - p.k; top < p.d; top++ {
 		j := int(rng.Below(src, uint64(top)+1))
 		for _, had := range picked {
@@ -53,15 +53,15 @@ func (p piecewise) pick(picked []int, src rng.Source) []int {
 	return picked
 }
 
-// one is Algorithm 3.
-func (p piecewise) one(t float64, src rng.Source) float64 {
+// perturbOne is Algorithm 3.
+func (p piecewise) perturbOne(t float64, src rng.Source) float64 {
 	width := p.bound - 1 // of the inner piece
 	left := (p.bound+1)/2*t - width/2
-	if unit(src) < p.inner/(p.inner+1) { // line 7
-		return left + width*unit(src) // line 8
+	if drawUnit(src) < p.inner/(p.inner+1) { // line 7
+		return left + width*drawUnit(src) // line 8
 	}
 	// Line 10: what is left of [-Δ, Δ] is Δ+1 wide.
-	x := -p.bound + (p.bound+1)*unit(src)
+	x := -p.bound + (p.bound+1)*drawUnit(src)
 	if x >= left {
 		x += width
 	}

@@ -35,7 +35,7 @@ func Kept(folder, name string, of []byte, make func() (*Matrix, error)) (m *Matr
 	path := filepath.Join(folder, name+"-"+digest+".f32")
 	text, err := os.ReadFile(path)
 	if err == nil {
-		if m, ok := unpack(text); ok {
+		if m, ok := unpackMatrix(text); ok {
 			return m, digest, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -44,11 +44,11 @@ func Kept(folder, name string, of []byte, make func() (*Matrix, error)) (m *Matr
 	if m, err = make(); err != nil {
 		return nil, "", err
 	}
-	return m, digest, keep(path, m.pack())
+	return m, digest, replaceFile(path, m.packMatrix())
 }
 
-// keep replaces a file as a whole, so that a killed run leaves none in part.
-func keep(path string, text []byte) error {
+// replaceFile replaces a file as a whole, so that a killed run leaves none in part.
+func replaceFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func keep(path string, text []byte) error {
 	return nil
 }
 
-// pack is the SHA-256 of what follows, then rows, width and cells, little-endian.
-func (m *Matrix) pack() []byte {
+// packMatrix is the SHA-256 of what follows, then rows, width and cells, little-endian.
+func (m *Matrix) packMatrix() []byte {
 	out := make([]byte, sha256.Size, sha256.Size+8+4*len(m.Cells))
 	out = binary.LittleEndian.AppendUint32(out, uint32(m.Rows))
 	out = binary.LittleEndian.AppendUint32(out, uint32(m.Width))
@@ -77,7 +77,7 @@ func (m *Matrix) pack() []byte {
 	return out
 }
 
-func unpack(text []byte) (*Matrix, bool) {
+func unpackMatrix(text []byte) (*Matrix, bool) {
 	if len(text) < sha256.Size+8 {
 		return nil, false
 	}

@@ -27,7 +27,7 @@ func idx(magic byte, sizes []byte, content ...byte) []byte {
 
 func TestReadImages(t *testing.T) {
 	im, err := ReadImages(bytes.NewReader(idx(3, []byte{2, 1, 3}, 1, 2, 3, 4, 5, 6)))
-	if err != nil || im.Count != 2 || im.Height != 1 || im.Width != 3 || !slices.Equal(im.at(1), []uint8{4, 5, 6}) {
+	if err != nil || im.Count != 2 || im.Height != 1 || im.Width != 3 || !slices.Equal(im.pixelsOf(1), []uint8{4, 5, 6}) {
 		t.Errorf("%+v, %v", im, err)
 	}
 	for want, text := range map[string][]byte{
@@ -91,7 +91,7 @@ func ramp(side int, angle float64) []uint8 {
 func TestDescribeFindsTheDirection(t *testing.T) {
 	const side = 12
 	for _, degrees := range []float64{0, 10, 45, 90, 130, 170, 190} {
-		d := describe(ramp(side, degrees*math.Pi/180), side, side, nil)
+		d := describeBlocks(ramp(side, degrees*math.Pi/180), side, side, nil)
 		if len(d) != blocksOf(side)*blocksOf(side)*descriptor {
 			t.Fatalf("%d numbers", len(d))
 		}
@@ -120,14 +120,14 @@ func TestDescribeNormalises(t *testing.T) {
 	for i, p := range strong {
 		faint[i] = p / 2
 	}
-	a, b := describe(strong, 8, 8, nil), describe(faint, 8, 8, nil)
+	a, b := describeBlocks(strong, 8, 8, nil), describeBlocks(faint, 8, 8, nil)
 	if n := math.Sqrt(float64(dot(a, a))); !(n > 0.8 && n < 1) {
 		t.Errorf("norm %g", n)
 	}
 	if c := dot(a, b) / float32(math.Sqrt(float64(dot(a, a)*dot(b, b)))); !(c > 0.98) {
 		t.Errorf("cosine %g", c)
 	}
-	for _, v := range describe(make([]uint8, 64), 8, 8, nil) {
+	for _, v := range describeBlocks(make([]uint8, 64), 8, 8, nil) {
 		if v != 0 {
 			t.Fatalf("a flat image has a descriptor of %g", v)
 		}
@@ -166,7 +166,7 @@ func TestKMeansFindsClusters(t *testing.T) {
 		half := halfNorms(centres, dim)
 		seen := map[int]bool{}
 		for j := range k {
-			at := nearest(points[j*dim:(j+1)*dim], centres, half)
+			at := nearestCentre(points[j*dim:(j+1)*dim], centres, half)
 			seen[at] = true
 			for c := range dim {
 				if got := float64(centres[at*dim+c]); math.Abs(got-want[j*dim+c]) > 1e-4 {
@@ -208,7 +208,7 @@ func TestNearestIsTheNaiveOne(t *testing.T) {
 				best, least = j, d
 			}
 		}
-		if got := nearest(p, centres, halfNorms(centres, dim)); got != best {
+		if got := nearestCentre(p, centres, halfNorms(centres, dim)); got != best {
 			t.Fatalf("nearest to %v is %d, want %d", p, got, best)
 		}
 	}
@@ -248,15 +248,15 @@ func TestShares(t *testing.T) {
 		}
 	}
 	// An image that is flat in part is counted block by block all the same.
-	half := &Images{Count: 1, Height: 12, Width: 12, Pixels: slices.Concat(im.at(0)[:72], make([]uint8, 72))}
+	half := &Images{Count: 1, Height: 12, Width: 12, Pixels: slices.Concat(im.pixelsOf(0)[:72], make([]uint8, 72))}
 	got, err := d.Shares(context.Background(), half)
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := describe(half.Pixels, 12, 12, nil)
+	blocks := describeBlocks(half.Pixels, 12, 12, nil)
 	want := make([]float32, 10)
 	for b := 0; b < len(blocks); b += descriptor {
-		want[nearest(blocks[b:b+descriptor], d.words, d.half)] += float32(descriptor) / float32(len(blocks))
+		want[nearestCentre(blocks[b:b+descriptor], d.words, d.half)] += float32(descriptor) / float32(len(blocks))
 	}
 	if !slices.Equal(got.Cells, want) {
 		t.Errorf("shares %v, want %v", got.Cells, want)
@@ -302,7 +302,7 @@ func TestKept(t *testing.T) {
 		flipped := slices.Clone(text)
 		flipped[cut] ^= 1
 		for _, bad := range [][]byte{text[:cut], flipped} {
-			if _, ok := unpack(bad); ok {
+			if _, ok := unpackMatrix(bad); ok {
 				t.Fatalf("a file spoilt at byte %d was believed", cut)
 			}
 		}

@@ -18,10 +18,10 @@ const (
 // blocksOf is how many blocks fit on one side.
 func blocksOf(side int) int { return (side-blockSide)/stride + 1 }
 
-// describe appends the descriptors of all blocks of one image, row by row,
+// describeBlocks appends the descriptors of all blocks of one image, row by row,
 // descriptor numbers each. A block without any gradient is the zero vector.
-func describe(pixels []uint8, height, width int, out []float32) []float32 {
-	votes := orient(pixels, height, width)
+func describeBlocks(pixels []uint8, height, width int, out []float32) []float32 {
+	votes := orientPixels(pixels, height, width)
 	for b := range blocksOf(height) * blocksOf(width) {
 		out = describeBlock(votes, width, b, out)
 	}
@@ -42,7 +42,7 @@ func describeBlock(votes []vote, width, b int, out []float32) []float32 {
 			cell[(v.bin+1)%orientations] += v.high
 		}
 	}
-	normalise(block)
+	normaliseBlock(block)
 	return out
 }
 
@@ -52,8 +52,8 @@ type vote struct {
 	low, high float32
 }
 
-// orient takes central differences, with the border repeated outside.
-func orient(pixels []uint8, height, width int) []vote {
+// orientPixels takes central differences, with the border repeated outside.
+func orientPixels(pixels []uint8, height, width int) []vote {
 	at := func(y, x int) float64 {
 		return float64(pixels[min(max(y, 0), height-1)*width+min(max(x, 0), width-1)]) / 255
 	}
@@ -78,9 +78,9 @@ func orient(pixels []uint8, height, width int) []vote {
 	return out
 }
 
-// normalise scales a block to a norm just below 1, so that strong and faint
+// normaliseBlock scales a block to a norm just below 1, so that strong and faint
 // strokes look alike; what is all but flat stays short.
-func normalise(block []float32) {
+func normaliseBlock(block []float32) {
 	const faint = 0.1
 	sum := faint * faint
 	for _, v := range block {

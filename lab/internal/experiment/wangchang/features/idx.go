@@ -15,8 +15,8 @@ type Images struct {
 	Pixels               []uint8 // Count×Height×Width, 0 black to 255 white
 }
 
-// at returns the pixels of image i.
-func (im *Images) at(i int) []uint8 {
+// pixelsOf returns the pixels of image i.
+func (im *Images) pixelsOf(i int) []uint8 {
 	size := im.Height * im.Width
 	return im.Pixels[i*size : (i+1)*size]
 }
@@ -45,7 +45,7 @@ func ReadImages(r io.Reader) (*Images, error) {
 	case n == 0 || n > maxItems || h == 0 || h > maxSide || w == 0 || w > maxSide || n*h*w > maxPixels:
 		return nil, fmt.Errorf("images: size must be 1 to %d images of 1 to %d pixels a side and %d pixels in all, is %d of %d×%d", maxItems, maxSide, maxPixels, n, h, w)
 	}
-	pixels, err := exactly(r, n*h*w)
+	pixels, err := readExactly(r, n*h*w)
 	if err != nil {
 		return nil, fmt.Errorf("images: %w", err)
 	}
@@ -64,7 +64,7 @@ func ReadLabels(r io.Reader, classes int) ([]uint8, error) {
 	case head[1] == 0 || head[1] > maxItems:
 		return nil, fmt.Errorf("labels: there must be 1 to %d, are %d", maxItems, head[1])
 	}
-	labels, err := exactly(r, uint64(head[1]))
+	labels, err := readExactly(r, uint64(head[1]))
 	if err != nil {
 		return nil, fmt.Errorf("labels: %w", err)
 	}
@@ -76,9 +76,9 @@ func ReadLabels(r io.Reader, classes int) ([]uint8, error) {
 	return labels, nil
 }
 
-// exactly reads n bytes, after which there must be none. Memory grows with what
+// readExactly reads n bytes, after which there must be none. Memory grows with what
 // is read, not with what the header claims.
-func exactly(r io.Reader, n uint64) ([]uint8, error) {
+func readExactly(r io.Reader, n uint64) ([]uint8, error) {
 	var b bytes.Buffer
 	got, err := io.Copy(&b, io.LimitReader(r, int64(n)+1))
 	switch {

@@ -27,7 +27,7 @@ func kMeans(points []float32, dim, k int, src rng.Source) []float32 {
 		clear(counts)
 		for i := range n {
 			p := points[i*dim : (i+1)*dim]
-			j := nearest(p, centres, half)
+			j := nearestCentre(p, centres, half)
 			moved = moved || j != of[i]
 			of[i] = j
 			counts[j]++
@@ -92,9 +92,9 @@ func seedCentres(points []float32, dim, k int, src rng.Source) []float32 {
 	return centres
 }
 
-// nearest returns the centre closest to p, the first of equally close ones:
+// nearestCentre returns the centre closest to p, the first of equally close ones:
 // the one with the least ‖c‖²/2 - p·c.
-func nearest(p, centres, half []float32) int {
+func nearestCentre(p, centres, half []float32) int {
 	best, least := 0, float32(math.Inf(1))
 	dim := len(p)
 	for j, h := range half {

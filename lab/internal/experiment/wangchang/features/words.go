@@ -26,19 +26,19 @@ func Learn(im *Images, words int, src rng.Source) *Dictionary {
 	blocks := uint64(blocksOf(im.Height) * blocksOf(im.Width))
 	var points []float32
 	for range max(sampled, words) {
-		votes := orient(im.at(int(rng.Below(src, uint64(im.Count)))), im.Height, im.Width)
+		votes := orientPixels(im.pixelsOf(int(rng.Below(src, uint64(im.Count)))), im.Height, im.Width)
 		points = describeBlock(votes, im.Width, int(rng.Below(src, blocks)), points)
 	}
 	centres := kMeans(points, descriptor, words, src)
 	half := halfNorms(centres, descriptor)
-	return &Dictionary{centres, half, nearest(make([]float32, descriptor), centres, half)}
+	return &Dictionary{centres, half, nearestCentre(make([]float32, descriptor), centres, half)}
 }
 
-// word is the nearest word of a block.
-func (d *Dictionary) word(block []float32) int {
+// nearestWord is the nearest word of a block.
+func (d *Dictionary) nearestWord(block []float32) int {
 	for _, v := range block {
 		if v != 0 {
-			return nearest(block, d.words, d.half)
+			return nearestCentre(block, d.words, d.half)
 		}
 	}
 	return d.flat
@@ -57,10 +57,10 @@ func (d *Dictionary) Shares(ctx context.Context, im *Images) (*Matrix, error) {
 			var of []float32
 			for from := range chunks {
 				for i := from; i < min(from+chunk, im.Count); i++ {
-					of = describe(im.at(i), im.Height, im.Width, of[:0])
+					of = describeBlocks(im.pixelsOf(i), im.Height, im.Width, of[:0])
 					row := out[i*k : (i+1)*k]
 					for b := 0; b < len(of); b += descriptor {
-						row[d.word(of[b:b+descriptor])] += float32(descriptor) / float32(len(of))
+						row[d.nearestWord(of[b:b+descriptor])] += float32(descriptor) / float32(len(of))
 					}
 				}
 			}

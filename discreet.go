@@ -362,7 +362,7 @@ func (p *Plan) String() string {
 // Plan checks everything about a training that can be checked without data, and
 // prices it. A refused option is a *ParamError.
 func (s *Schema) Plan(o Options) (*Plan, error) {
-	req, err := o.request("plan")
+	req, err := o.makeRequest("plan")
 	if err != nil {
 		return nil, err
 	}
@@ -391,7 +391,7 @@ func (s *Schema) Plan(o Options) (*Plan, error) {
 // A job of a ledger keeps the model's bytes there before Train returns, and
 // returns the same model again for nothing.
 func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
-	req, err := o.request("train")
+	req, err := o.makeRequest("train")
 	if err != nil {
 		return nil, err
 	}
@@ -408,7 +408,7 @@ func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
 			Hint: "a job of a Ledger, an AccountFunc, or Uncounted where nobody does",
 		}
 	}
-	o.Account.pay(run)
+	o.Account.payFor(run)
 	if o.Progress != nil {
 		run.Say = func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) }
 	}
@@ -419,8 +419,8 @@ func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
 	return &Model{m: m}, nil
 }
 
-// request checks the options on their own.
-func (o *Options) request(op string) (*train.Request, error) {
+// makeRequest checks the options on their own.
+func (o *Options) makeRequest(op string) (*train.Request, error) {
 	text := func(x float64) string {
 		if x == 0 {
 			return ""
@@ -455,7 +455,7 @@ func releasesOf(bill []dp.Event) []Release {
 }
 
 // Account pays for trainings. It is Uncounted, an AccountFunc or a job of a Ledger.
-type Account interface{ pay(*train.Training) }
+type Account interface{ payFor(*train.Training) }
 
 // Uncounted is the account of trainings that nobody counts: models trained on the
 // same table add up, and each says that it was not counted.
@@ -463,14 +463,14 @@ var Uncounted Account = uncounted{}
 
 type uncounted struct{}
 
-func (uncounted) pay(t *train.Training) { t.Account = learn.Uncounted{} }
+func (uncounted) payFor(t *train.Training) { t.Account = learn.Uncounted{} }
 
 // AccountFunc is an account of the caller's own. It takes the price of the whole
 // bill, durably, and returns nil; or refuses with an error and takes nothing. It is
 // called once for each training, before anything private is used.
 type AccountFunc func(ctx context.Context, p Price, bill []Release) error
 
-func (f AccountFunc) pay(t *train.Training) { t.Account = callerAccount{f} }
+func (f AccountFunc) payFor(t *train.Training) { t.Account = callerAccount{f} }
 
 type callerAccount struct{ charge AccountFunc }
 
@@ -548,7 +548,7 @@ type ledgerJob struct {
 	dataset, id string
 }
 
-func (j ledgerJob) pay(t *train.Training) {
+func (j ledgerJob) payFor(t *train.Training) {
 	t.Job = &train.Job{Ledger: j.l, Dataset: j.dataset, ID: j.id}
 }
 
@@ -646,7 +646,7 @@ type Predictions struct {
 // been read with another schema that has the model's columns. What it returns is as
 // private as the rows are.
 func (m *Model) PredictTable(t *Table) (*Predictions, error) {
-	scores, err := m.score(t)
+	scores, err := m.scoreRows(t)
 	if err != nil {
 		return nil, err
 	}
@@ -657,7 +657,7 @@ func (m *Model) PredictTable(t *Table) (*Predictions, error) {
 	return out, nil
 }
 
-func (m *Model) score(t *Table) ([]float64, error) {
+func (m *Model) scoreRows(t *Table) ([]float64, error) {
 	p, err := m.m.Bind(t.t.Schema)
 	if err != nil {
 		return nil, err
@@ -688,7 +688,7 @@ func (m *Model) Evaluate(t *Table) (*Report, error) {
 	if t.t.Labels == nil {
 		return nil, &dp.ParamError{Op: "evaluate", Param: "table", Want: "must have labels"}
 	}
-	scores, err := m.score(t)
+	scores, err := m.scoreRows(t)
 	if err != nil {
 		return nil, err
 	}
@@ -805,7 +805,7 @@ func (p *Predictor) Columns() []string { return append([]string(nil), p.columns.
 func (p *Predictor) Predict(row []Cell) (class string, score float64, err error) {
 	s := p.scratch.Get().(*rowScratch)
 	defer p.scratch.Put(s)
-	if err := p.score(row, s, s.scores); err != nil {
+	if err := p.scoreRow(row, s, s.scores); err != nil {
 		return "", 0, err
 	}
 	code := p.m.Label(s.scores)
@@ -824,10 +824,10 @@ func (p *Predictor) Scores(row []Cell, out []float64) error {
 	}
 	s := p.scratch.Get().(*rowScratch)
 	defer p.scratch.Put(s)
-	return p.score(row, s, out)
+	return p.scoreRow(row, s, out)
 }
 
-func (p *Predictor) score(row []Cell, s *rowScratch, out []float64) error {
+func (p *Predictor) scoreRow(row []Cell, s *rowScratch, out []float64) error {
 	if len(row) != len(p.columns) {
 		return &dp.ParamError{Op: "predict", Param: "row", Want: fmt.Sprintf("must have %d cells", len(p.columns)), Got: len(row)}
 	}

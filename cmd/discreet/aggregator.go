@@ -18,8 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
-// aggregating is the flags of the command.
-type aggregating struct {
+// aggregatorFlags is the flags of the command.
+type aggregatorFlags struct {
 	*app
 	as
 	listen, page, state, epsilon string
@@ -27,8 +27,8 @@ type aggregating struct {
 	relays                       []string
 }
 
-func (a *app) aggregator() *cobra.Command {
-	g := &aggregating{app: a}
+func (a *app) newAggregatorCommand() *cobra.Command {
+	g := &aggregatorFlags{app: a}
 	c := &cobra.Command{
 		Use:   "aggregator",
 		Short: "serve tasks to data owners and train on their reports",
@@ -49,9 +49,9 @@ it an address that only operators reach.`,
 		Example: `  discreet aggregator --certs certs --as aggregator/main --listen :8443 --state state.db --max-epsilon 2
   discreet aggregator --certs certs --as aggregator/main --listen :8443 --state postgres://discreet@db/state --max-epsilon 1 --page 127.0.0.1:8080`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return g.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return g.runAggregator(c.Context()) },
 	}
-	g.as.add(c, "aggregator/main")
+	g.as.addFlags(c, "aggregator/main")
 	c.Flags().StringVar(&g.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&g.state, "state", "", "where to keep tasks and reports: a `file`, or postgres://user@host/database")
 	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest ε of a task that is taken, a `number`")
@@ -62,8 +62,8 @@ it an address that only operators reach.`,
 	return c
 }
 
-// declared is how many owners the relays may bring.
-func (g *aggregating) declared() (map[string]int, error) {
+// parseRelays is how many owners the relays may bring.
+func (g *aggregatorFlags) parseRelays() (map[string]int, error) {
 	if g.each < 1 {
 		return nil, &dp.ParamError{Op: "aggregator", Param: "owners per certificate", Want: "must be at least 1", Got: g.each}
 	}
@@ -79,16 +79,16 @@ func (g *aggregating) declared() (map[string]int, error) {
 	return relays, nil
 }
 
-func (g *aggregating) run(ctx context.Context) (err error) {
+func (g *aggregatorFlags) runAggregator(ctx context.Context) (err error) {
 	eps, err := dp.ParseEpsilon(g.epsilon)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	relays, err := g.declared()
+	relays, err := g.parseRelays()
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	self, err := g.load()
+	self, err := g.loadIdentity()
 	if err != nil {
 		return err
 	}
@@ -97,10 +97,10 @@ func (g *aggregating) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	log := g.log()
+	log := g.newLogger()
 	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, OwnersEach: g.each, Relays: relays, Log: log, Now: clock})
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	calls := &http.Server{Handler: s.Handler(), TLSConfig: self.Server()}
 	services := []*service{{calls, g.listen, true}}

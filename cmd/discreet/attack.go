@@ -18,8 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// attacking is the flags of the command.
-type attacking struct {
+// attackFlags is the flags of the command.
+type attackFlags struct {
 	*app
 	choice  *choice
 	claim   string
@@ -32,8 +32,8 @@ type attacking struct {
 	exceed  bool
 }
 
-func (a *app) attack() *cobra.Command {
-	t := &attacking{app: a}
+func (a *app) newAttackCommand() *cobra.Command {
+	t := &attackFlags{app: a}
 	c := &cobra.Command{
 		Use:   "attack",
 		Short: "infer who was in the table, and compare with what ε allows (not private)",
@@ -60,7 +60,7 @@ ledger: keep it where the rows may be seen. It refuses without --not-private.`,
 		Example: `  discreet attack --data census.csv --schema census.yaml --learner additive --epsilon 1 --not-private
   discreet attack --data a.csv --schema s.yaml --learner logistic --targets 200 --runs 1000 --out roc.svg --json --not-private`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.runAttack(c.Context()) },
 	}
 	t.choice = addChoice(c)
 	c.Flags().Lookup("not-private").Usage = "the numbers may tell about the rows of the table"
@@ -77,8 +77,8 @@ ledger: keep it where the rows may be seen. It refuses without --not-private.`,
 	return c
 }
 
-func (t *attacking) run(ctx context.Context) error {
-	req, claim, err := t.check()
+func (t *attackFlags) runAttack(ctx context.Context) error {
+	req, claim, err := t.checkFlags()
 	if err != nil {
 		return err
 	}
@@ -90,14 +90,14 @@ func (t *attacking) run(ctx context.Context) error {
 		return &cli.BudgetError{Err: fmt.Errorf("attack: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
 	if _, err := req.Plan(s, 0); err != nil { // before any row is read
-		return usage(err)
+		return asUsageError(err)
 	}
 	if t.out != "" {
 		if err := cli.CheckWritable(t.out); err != nil {
 			return err
 		}
 	}
-	tab, err := t.table(ctx, s, t.data)
+	tab, err := t.readTable(ctx, s, t.data)
 	if err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (t *attacking) run(ctx context.Context) error {
 	}
 	pl, err := req.Plan(s, rows)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	progress, done := t.ShowRuns("training")
 	r, err := audit.AttackMembership(ctx, pl, tab, audit.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta, Targets: t.targets, Runs: t.runs, Progress: progress})
 	done()
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	if t.out != "" {
 		if err := drawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
@@ -126,8 +126,8 @@ func (t *attacking) run(ctx context.Context) error {
 	return finding.WriteAttack(t.Stdout, req.Name, tab.Rows, r)
 }
 
-// check reads the flags: what to train, and the claim to compare with.
-func (t *attacking) check() (req *train.Request, claim dp.Price, err error) {
+// checkFlags reads the flags: what to train, and the claim to compare with.
+func (t *attackFlags) checkFlags() (req *train.Request, claim dp.Price, err error) {
 	bad := func(param, want string, got any) (*train.Request, dp.Price, error) {
 		return nil, claim, &cli.UsageError{Err: &dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}}
 	}
@@ -150,7 +150,7 @@ func (t *attacking) check() (req *train.Request, claim dp.Price, err error) {
 			t.choice.price.NotPrivate = true
 		}
 	}
-	if req, err = t.choice.request("attack"); err != nil {
+	if req, err = t.choice.makeRequest("attack"); err != nil {
 		return nil, claim, err
 	}
 	claim = dp.Price{Epsilon: req.Price.Epsilon, Delta: req.Price.Delta}

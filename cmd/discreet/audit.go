@@ -23,8 +23,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// auditing is the flags of the command.
-type auditing struct {
+// auditFlags is the flags of the command.
+type auditFlags struct {
 	*app
 	choice     *choice
 	schema     string
@@ -40,8 +40,8 @@ type auditing struct {
 	json       bool
 }
 
-func (a *app) audit() *cobra.Command {
-	t := &auditing{app: a}
+func (a *app) newAuditCommand() *cobra.Command {
+	t := &auditFlags{app: a}
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "try to break a privacy claim from outside",
@@ -65,7 +65,7 @@ or made from --schema.`,
   discreet audit --mechanism laplace --epsilon 1 --out laplace.svg
   discreet audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.runAudit(c.Context()) },
 	}
 	t.choice = addChoice(c)
 	// Here a learner is one of three subjects: not required, and nobody's default.
@@ -80,7 +80,7 @@ or made from --schema.`,
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the learner's or command's tables")
 	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows of these tables; 0 for 1000 (brc) or 100")
 	c.Flags().StringVar(&t.mechanism, "mechanism", "", "the mechanism to audit: "+strings.Join(audit.Mechanisms(), ", "))
-	complete(c, "mechanism", audit.Mechanisms()...)
+	completeFlag(c, "mechanism", audit.Mechanisms()...)
 	c.Flags().StringVar(&t.command, "command", "", "the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
 	c.Flags().StringSliceVar(&t.neighbours, "neighbours", nil, "two CSV `files` for the command, separated by a comma")
 	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "how likely a true claim may be refuted, a `probability`")
@@ -94,8 +94,8 @@ or made from --schema.`,
 	return c
 }
 
-func (t *auditing) run(ctx context.Context) error {
-	eps, err := t.check()
+func (t *auditFlags) runAudit(ctx context.Context) error {
+	eps, err := t.checkFlags()
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -120,7 +120,7 @@ func (t *auditing) run(ctx context.Context) error {
 		sub, clean, err = p.Subject(ctx, eps, src)
 		defer clean()
 	default:
-		sub, err = t.learner(ctx, src)
+		sub, err = t.makeSubject(ctx, src)
 	}
 	if err != nil {
 		return err
@@ -146,8 +146,8 @@ func (t *auditing) run(ctx context.Context) error {
 	return finding.WriteAudit(t.Stdout, r)
 }
 
-// check reads the flags that every kind of subject has.
-func (t *auditing) check() (dp.Epsilon, error) {
+// checkFlags reads the flags that every kind of subject has.
+func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	bad := func(param, want string, got any) (dp.Epsilon, error) {
 		return 0, &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
 	}
@@ -188,8 +188,8 @@ func (t *auditing) check() (dp.Epsilon, error) {
 	return eps, nil
 }
 
-// learner makes the subject that --learner names.
-func (t *auditing) learner(ctx context.Context, src rng.Source) (sub audit.Subject, err error) {
+// makeSubject makes the subject that --learner names.
+func (t *auditFlags) makeSubject(ctx context.Context, src rng.Source) (sub audit.Subject, err error) {
 	s, err := schema.Load(t.schema)
 	if err != nil {
 		return sub, err
@@ -197,6 +197,6 @@ func (t *auditing) learner(ctx context.Context, src rng.Source) (sub audit.Subje
 	if !subject.Private(t.choice.name) {
 		t.Say("learner %s adds no noise: expect the claim to be refuted", t.choice.name)
 	}
-	sub, err = subject.Learner(ctx, t.choice.asked(), s, t.rows, src)
-	return sub, usage(err)
+	sub, err = subject.Learner(ctx, t.choice.collectFlags(), s, t.rows, src)
+	return sub, asUsageError(err)
 }

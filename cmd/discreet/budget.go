@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-func (a *app) budget() *cobra.Command {
+func (a *app) newBudgetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "budget",
 		Short: "declare, show and check privacy budgets",
@@ -31,18 +31,18 @@ never changed; an interrupted training has spent its price.`,
     --ledger l.db --dataset patients
   discreet budget show --ledger l.db`,
 	}
-	return cli.Group(c, a.budgetInit(), a.budgetShow(), a.budgetHistory(), a.budgetExport(), a.budgetVerify(), a.budgetRecover())
+	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetHistoryCommand(), a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand())
 }
 
 // ledgerFlag names a ledger.
 type ledgerFlag struct{ address string }
 
-func (f *ledgerFlag) add(c *cobra.Command) {
+func (f *ledgerFlag) addFlag(c *cobra.Command) {
 	c.Flags().StringVar(&f.address, "ledger", "", "the ledger: a `file`, or postgres://user@host/database")
 }
 
-// with opens the ledger that is there, lets f use it and closes it.
-func (f *ledgerFlag) with(ctx context.Context, use func(*ledger.Ledger) error) error {
+// useLedger opens the ledger that is there, lets f use it and closes it.
+func (f *ledgerFlag) useLedger(ctx context.Context, use func(*ledger.Ledger) error) error {
 	l, err := ledger.Open(ctx, f.address)
 	if err != nil {
 		return err
@@ -55,12 +55,12 @@ func (f *ledgerFlag) withJob(ctx context.Context, j *train.Job, use func() error
 	if j == nil {
 		return use()
 	}
-	return f.with(ctx, func(l *ledger.Ledger) error { j.Ledger = l; return use() })
+	return f.useLedger(ctx, func(l *ledger.Ledger) error { j.Ledger = l; return use() })
 }
 
-// usage turns a refusal of what was asked for into a fault of the command line, and
+// asUsageError turns a refusal of what was asked for into a fault of the command line, and
 // a price that the schema does not allow into one of the budget.
-func usage(err error) error {
+func asUsageError(err error) error {
 	if e, ok := errors.AsType[*train.ExcessError](err); ok {
 		if !e.Final {
 			err = fmt.Errorf("%w; only --exceed-max-epsilon, which the model records, goes beyond it", err)
@@ -73,8 +73,8 @@ func usage(err error) error {
 	return err
 }
 
-// refused turns a refused parameter into a fault of the command line.
-func refused(err error) error {
+// asRefusal turns a refused parameter into a fault of the command line.
+func asRefusal(err error) error {
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return &cli.UsageError{Err: err}
 	}
@@ -89,4 +89,4 @@ func datasetOf(name string) []string {
 	return []string{name}
 }
 
-func short(hash string) string { return fmt.Sprintf("%.12s", hash) }
+func shortenHash(hash string) string { return fmt.Sprintf("%.12s", hash) }

@@ -22,9 +22,9 @@ type budgetHistory struct {
 	write   func(w *bufio.Writer, e ledger.Entry) error
 }
 
-func (a *app) budgetHistory() *cobra.Command {
+func (a *app) newBudgetHistoryCommand() *cobra.Command {
 	b := &budgetHistory{app: a, write: writeLine}
-	return b.command(&cobra.Command{
+	return b.addFlags(&cobra.Command{
 		Use:     "history",
 		Short:   "list what happened, oldest first",
 		Long:    `History lists the entries of a ledger, oldest first, one line each.`,
@@ -32,9 +32,9 @@ func (a *app) budgetHistory() *cobra.Command {
 	})
 }
 
-func (a *app) budgetExport() *cobra.Command {
+func (a *app) newBudgetExportCommand() *cobra.Command {
 	b := &budgetHistory{app: a, write: writeEntry}
-	return b.command(&cobra.Command{
+	return b.addFlags(&cobra.Command{
 		Use:   "export",
 		Short: "print the entries with their hashes, one JSON object each",
 		Long: `Export prints the entries of a ledger, oldest first, one JSON object a line, with
@@ -44,17 +44,17 @@ same job ID returns them.`,
 	})
 }
 
-func (b *budgetHistory) command(c *cobra.Command) *cobra.Command {
+func (b *budgetHistory) addFlags(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.NoArgs
-	c.RunE = func(c *cobra.Command, _ []string) error { return b.run(c.Context()) }
-	b.ledger.add(c)
+	c.RunE = func(c *cobra.Command, _ []string) error { return b.listEntries(c.Context()) }
+	b.ledger.addFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
 	cli.Require(c, "ledger")
 	return c
 }
 
-func (b *budgetHistory) run(ctx context.Context) error {
-	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
+func (b *budgetHistory) listEntries(ctx context.Context) error {
+	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
 		w := bufio.NewWriter(b.Stdout)
 		if err := l.History(ctx, b.dataset, func(e ledger.Entry) error { return b.write(w, e) }); err != nil {
 			return err
@@ -75,7 +75,7 @@ func writeLine(w *bufio.Writer, e ledger.Entry) error {
 	if e.Part != "" {
 		name += "/" + e.Part
 	}
-	_, err := fmt.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, name, e.Job, price, short(e.Hash))
+	_, err := fmt.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, name, e.Job, price, shortenHash(e.Hash))
 	return err
 }
 

@@ -23,7 +23,7 @@ type budgetInit struct {
 	dataset, epsilon, delta, unit, why, parts string
 }
 
-func (a *app) budgetInit() *cobra.Command {
+func (a *app) newBudgetInitCommand() *cobra.Command {
 	b := &budgetInit{app: a}
 	c := &cobra.Command{
 		Use:   "init",
@@ -40,9 +40,9 @@ part: of all parts only the dearest counts, because nobody is in two.`,
   discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6
   discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return b.declareDataset(c.Context()) },
 	}
-	b.ledger.add(c)
+	b.ledger.addFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
 	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total ε, a `number`")
 	c.Flags().StringVar(&b.delta, "delta", "0", "the total δ, a `number`; 0 allows pure mechanisms only")
@@ -53,7 +53,7 @@ part: of all parts only the dearest counts, because nobody is in two.`,
 	return c
 }
 
-func (b *budgetInit) run(ctx context.Context) error {
+func (b *budgetInit) declareDataset(ctx context.Context) error {
 	eps, err := dp.ParseEpsilon(b.epsilon)
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -74,7 +74,7 @@ func (b *budgetInit) run(ctx context.Context) error {
 	}
 	err = l.Declare(ctx, ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts})
 	if err = errors.Join(err, l.Close()); err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	in := "in all"
 	if parts != nil {

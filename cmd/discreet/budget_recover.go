@@ -20,7 +20,7 @@ type budgetRecover struct {
 	all    bool
 }
 
-func (a *app) budgetRecover() *cobra.Command {
+func (a *app) newBudgetRecoverCommand() *cobra.Command {
 	b := &budgetRecover{app: a}
 	c := &cobra.Command{
 		Use:   "recover",
@@ -34,16 +34,16 @@ Trainings that run on this machine are left alone, and so are those of other
 machines, which cannot be asked whether they still run, without --all.`,
 		Example: `  discreet budget recover --ledger l.db`,
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+		RunE:    func(c *cobra.Command, _ []string) error { return b.recoverJobs(c.Context()) },
 	}
-	b.ledger.add(c)
+	b.ledger.addFlag(c)
 	c.Flags().BoolVar(&b.all, "all", false, "settle trainings of other machines too; one that still runs will lose its result")
 	cli.Require(c, "ledger")
 	return c
 }
 
-func (b *budgetRecover) run(ctx context.Context) error {
-	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
+func (b *budgetRecover) recoverJobs(ctx context.Context) error {
+	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
 		settled, err := l.Recover(ctx, func(worker string) bool { return train.Ended(worker, b.all) })
 		for _, s := range settled {
 			if _, err := fmt.Fprintf(b.Stdout, "%s %s: %s\n", s.Dataset, s.Job, s.Why); err != nil {

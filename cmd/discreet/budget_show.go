@@ -23,7 +23,7 @@ type budgetShow struct {
 	json    bool
 }
 
-func (a *app) budgetShow() *cobra.Command {
+func (a *app) newBudgetShowCommand() *cobra.Command {
 	b := &budgetShow{app: a}
 	c := &cobra.Command{
 		Use:   "show",
@@ -34,17 +34,17 @@ only the dearest counts; each one used is listed with what it spent itself.`,
 		Example: `  discreet budget show --ledger l.db
   discreet budget show --ledger l.db --dataset patients --json`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return b.showBalances(c.Context()) },
 	}
-	b.ledger.add(c)
+	b.ledger.addFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
 	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object")
 	cli.Require(c, "ledger")
 	return c
 }
 
-func (b *budgetShow) run(ctx context.Context) error {
-	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
+func (b *budgetShow) showBalances(ctx context.Context) error {
+	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
 		all, err := l.Balances(ctx, datasetOf(b.dataset)...)
 		switch {
 		case err != nil:

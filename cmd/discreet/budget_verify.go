@@ -22,7 +22,7 @@ type budgetVerify struct {
 	anchor string
 }
 
-func (a *app) budgetVerify() *cobra.Command {
+func (a *app) newBudgetVerifyCommand() *cobra.Command {
 	b := &budgetVerify{app: a}
 	c := &cobra.Command{
 		Use:   "verify",
@@ -36,15 +36,15 @@ be noticed in one way only: keep heads elsewhere and give the latest as --anchor
 		Example: `  discreet budget verify --ledger l.db
   discreet budget verify --ledger l.db --anchor 41:9f2c...`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return b.verifyLedger(c.Context()) },
 	}
-	b.ledger.add(c)
+	b.ledger.addFlag(c)
 	c.Flags().StringVar(&b.anchor, "anchor", "", "a `head` that verify printed earlier; the ledger must contain it")
 	cli.Require(c, "ledger")
 	return c
 }
 
-func (b *budgetVerify) run(ctx context.Context) error {
+func (b *budgetVerify) verifyLedger(ctx context.Context) error {
 	var anchor *ledger.Head
 	if b.anchor != "" {
 		seq, hash, ok := strings.Cut(b.anchor, ":")
@@ -54,7 +54,7 @@ func (b *budgetVerify) run(ctx context.Context) error {
 		}
 		anchor = &ledger.Head{Seq: n, Hash: hash}
 	}
-	return b.ledger.with(ctx, func(l *ledger.Ledger) error {
+	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
 		h, err := l.Verify(ctx, anchor)
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
-func (a *app) certs() *cobra.Command {
+func (a *app) newCertsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "certs",
 		Short: "make, renew and revoke the certificates of a trial",
@@ -33,7 +33,7 @@ certificates and lists; what we read from one is its name discreet://ROLE/NAME.`
   discreet certs renew --dir certs --role owner --name clinic-7
   discreet certs revoke --dir certs --role owner --name clinic-7`,
 	}
-	return cli.Group(c, a.certsInit(), a.certsIssue(), a.certsRenew(), a.certsRevoke())
+	return cli.Group(c, a.newCertsInitCommand(), a.newCertsIssueCommand(), a.newCertsRenewCommand(), a.newCertsRevokeCommand())
 }
 
 // certsFlags are what both commands need.
@@ -43,16 +43,16 @@ type certsFlags struct {
 	days int
 }
 
-func (f *certsFlags) add(c *cobra.Command, days int) {
+func (f *certsFlags) addFlags(c *cobra.Command, days int) {
 	c.Args = cobra.NoArgs
 	c.Flags().StringVar(&f.dir, "dir", "", "the `directory` of the certificates")
 	c.Flags().IntVar(&f.days, "days", days, "how long it is valid, in days")
 	cli.Require(c, "dir")
 }
 
-func (f *certsFlags) life() time.Duration { return time.Duration(f.days) * 24 * time.Hour }
+func (f *certsFlags) validFor() time.Duration { return time.Duration(f.days) * 24 * time.Hour }
 
-func (a *app) certsInit() *cobra.Command {
+func (a *app) newCertsInitCommand() *cobra.Command {
 	f := &certsFlags{app: a}
 	var trial bool
 	c := &cobra.Command{
@@ -66,9 +66,9 @@ helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
 		Example: `  discreet certs init --dir certs
   discreet certs init --dir certs --trial`,
 		RunE: func(*cobra.Command, []string) error {
-			authority, err := identity.NewAuthority(time.Now(), f.life())
+			authority, err := identity.NewAuthority(time.Now(), f.validFor())
 			if err != nil {
-				return refused(err)
+				return asRefusal(err)
 			}
 			if err := authority.Save(f.dir); err != nil {
 				return err
@@ -78,18 +78,18 @@ helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
 			}
 			now := time.Now()
 			for _, who := range trialists {
-				id, err := authority.Issue(who, here, now, f.life()-time.Hour)
+				id, err := authority.Issue(who, here, now, f.validFor()-time.Hour)
 				if err == nil {
 					err = id.Save(f.dir)
 				}
 				if err != nil {
-					return refused(err)
+					return asRefusal(err)
 				}
 			}
 			return nil
 		},
 	}
-	f.add(c, 90)
+	f.addFlags(c, 90)
 	c.Flags().BoolVar(&trial, "trial", false, "also issue the certificates of a trial on this machine")
 	return c
 }
@@ -100,7 +100,7 @@ var trialists = []identity.Caller{
 	{Role: identity.Operator, Name: "me"}, {Role: identity.Owner, Name: "me"}, {Role: identity.Reader, Name: "me"},
 }
 
-func (a *app) certsIssue() *cobra.Command {
+func (a *app) newCertsIssueCommand() *cobra.Command {
 	f := &certsFlags{app: a}
 	var who identity.Caller
 	var hosts []string
@@ -116,9 +116,9 @@ serve, and need the names at which others reach them. It replaces nothing.`,
 			if err != nil {
 				return err
 			}
-			id, err := authority.Issue(who, hosts, time.Now(), f.life())
+			id, err := authority.Issue(who, hosts, time.Now(), f.validFor())
 			if err != nil {
-				return refused(err)
+				return asRefusal(err)
 			}
 			if err := id.Save(f.dir); err != nil {
 				return err
@@ -127,14 +127,14 @@ serve, and need the names at which others reach them. It replaces nothing.`,
 			return err
 		},
 	}
-	f.add(c, 30)
+	f.addFlags(c, 30)
 	addCaller(c, &who)
 	c.Flags().StringSliceVar(&hosts, "host", here, "`names` and addresses at which a server is reached")
 	cli.Require(c, "role", "name")
 	return c
 }
 
-func (a *app) certsRenew() *cobra.Command {
+func (a *app) newCertsRenewCommand() *cobra.Command {
 	f := &certsFlags{app: a}
 	var who identity.Caller
 	c := &cobra.Command{
@@ -150,21 +150,21 @@ the certificate and issue another.`,
 			if err != nil {
 				return err
 			}
-			ends, err := authority.Renew(f.dir, who, time.Now(), f.life())
+			ends, err := authority.Renew(f.dir, who, time.Now(), f.validFor())
 			if err != nil {
-				return refused(err)
+				return asRefusal(err)
 			}
 			_, err = fmt.Fprintf(a.Stdout, "renewed the certificate of %s in %s until %s\n", who, f.dir, ends.UTC().Format(time.RFC3339))
 			return err
 		},
 	}
-	f.add(c, 30)
+	f.addFlags(c, 30)
 	addCaller(c, &who)
 	cli.Require(c, "role", "name")
 	return c
 }
 
-func (a *app) certsRevoke() *cobra.Command {
+func (a *app) newCertsRevokeCommand() *cobra.Command {
 	f := &certsFlags{app: a}
 	var who identity.Caller
 	c := &cobra.Command{
@@ -190,15 +190,15 @@ when it is out of date, and processes without one know of no revocation.`,
 			if c.Flags().Changed("role") {
 				callers = append(callers, who)
 			}
-			n, err := authority.Revoke(f.dir, callers, time.Now(), f.life())
+			n, err := authority.Revoke(f.dir, callers, time.Now(), f.validFor())
 			if err != nil {
-				return refused(err)
+				return asRefusal(err)
 			}
 			_, err = fmt.Fprintf(a.Stdout, "signed the list of revoked certificates in %s: %d on it, in force for %d days\n", f.dir, n, f.days)
 			return err
 		},
 	}
-	f.add(c, 30)
+	f.addFlags(c, 30)
 	addCaller(c, &who)
 	c.MarkFlagsRequiredTogether("role", "name")
 	return c

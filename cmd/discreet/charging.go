@@ -15,16 +15,16 @@ type charging struct {
 	dataset, job string
 }
 
-// add adds the flags; dataset and job say what they are.
-func (f *charging) add(c *cobra.Command, dataset, job string) {
-	f.ledger.add(c)
+// addFlags adds the flags; dataset and job say what they are.
+func (f *charging) addFlags(c *cobra.Command, dataset, job string) {
+	f.ledger.addFlag(c)
 	c.Flags().StringVar(&f.dataset, "dataset", "", dataset)
 	c.Flags().StringVar(&f.job, "job", "", job)
 }
 
-// together refuses a ledger without a data set, and flags that mean nothing without
+// requireTogether refuses a ledger without a data set, and flags that mean nothing without
 // a ledger.
-func (f *charging) together(c *cobra.Command, flags ...string) error {
+func (f *charging) requireTogether(c *cobra.Command, flags ...string) error {
 	bad := func(param, other string) error {
 		return &cli.UsageError{Err: &dp.ParamError{Op: c.Name(), Param: param, Want: "must be given together with --" + other}}
 	}

@@ -35,7 +35,7 @@ func addChoice(c *cobra.Command) *choice {
 	ch := &choice{given: map[string]*option{}}
 	f, names, all := c.Flags(), train.LearnerNames(), train.Learners()
 	f.StringVar(&ch.name, "learner", "", "the `name` of what to train: "+strings.Join(names, ", ")+" (default "+train.DefaultLearner+")")
-	complete(c, "learner", names...)
+	completeFlag(c, "learner", names...)
 	f.StringVar(&ch.price.Epsilon, "epsilon", "", "the privacy loss ε that a private learner may spend, a `number`; inf only with --not-private")
 	f.StringVar(&ch.price.Delta, "delta", "0", "the δ that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(), ", ")+") may spend besides, a `number`")
 	f.BoolVar(&ch.price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
@@ -71,14 +71,14 @@ func describeOption(all []*train.Learner, o train.Option) string {
 	return fmt.Sprintf("%s (%s)", o.Usage, strings.Join(defaults, "; "))
 }
 
-// request checks the flags on their own, before any file is opened.
-func (ch *choice) request(op string) (*train.Request, error) {
-	req, err := ch.asked().Request(op)
-	return req, usage(err)
+// makeRequest checks the flags on their own, before any file is opened.
+func (ch *choice) makeRequest(op string) (*train.Request, error) {
+	req, err := ch.collectFlags().Request(op)
+	return req, asUsageError(err)
 }
 
-// asked is the choice as it was typed.
-func (ch *choice) asked() train.Choice {
+// collectFlags is the choice as it was typed.
+func (ch *choice) collectFlags() train.Choice {
 	asked := train.Choice{Learner: ch.name, Options: map[string]string{}, Price: ch.price}
 	for name, o := range ch.given {
 		if o.set {
@@ -88,8 +88,8 @@ func (ch *choice) asked() train.Choice {
 	return asked
 }
 
-// complete offers words to the shell for a flag.
-func complete(c *cobra.Command, flag string, words ...string) {
+// completeFlag offers words to the shell for a flag.
+func completeFlag(c *cobra.Command, flag string, words ...string) {
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}

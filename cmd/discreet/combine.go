@@ -28,7 +28,7 @@ type combination struct {
 	params  multiparty.Params
 }
 
-func (f *combination) add(c *cobra.Command) {
+func (f *combination) addFlags(c *cobra.Command) {
 	p := multiparty.Defaults()
 	f.params = p
 	c.Flags().StringVar(&f.public, "schema", "", "the schema `file` of the auxiliary table and the label")
@@ -49,13 +49,13 @@ func (f *combination) add(c *cobra.Command) {
 		"method": {"soft", "majority", "average", "noisy-max"}, "form": {"statistic", "output"}, "shape": {"rows", "ball"},
 		"mode": {"tight", "printed"}, "loss": {"logistic", "huber"}, "encoding": {string(feature.OneHot), string(feature.Ordinal)},
 	} {
-		complete(c, name, words...)
+		completeFlag(c, name, words...)
 	}
 	cli.Require(c, "schema", "parties")
 }
 
-// read checks what can be checked without a schema.
-func (f *combination) read(op string) error {
+// readFlags checks what can be checked without a schema.
+func (f *combination) readFlags(op string) error {
 	bad := func(want string, got any, hint string) error {
 		return &cli.UsageError{Err: &dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint}}
 	}
@@ -77,8 +77,8 @@ func (f *combination) read(op string) error {
 	return nil
 }
 
-// price prices the combination; rows is 0 where it is not known.
-func (f *combination) price(s *schema.Schema, rows int) (*multiparty.Plan, error) {
+// planVotes prices the combination; rows is 0 where it is not known.
+func (f *combination) planVotes(s *schema.Schema, rows int) (*multiparty.Plan, error) {
 	pl, err := f.params.Plan(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return nil, &cli.UsageError{Err: err}
@@ -96,11 +96,11 @@ type combiner struct {
 	answers string
 }
 
-func (a *app) combine() *cobra.Command {
+func (a *app) newCombineCommand() *cobra.Command {
 	t := &combiner{app: a}
-	t.Read, t.Combination.Say, t.Progress = a.unlabelled, a.Say, a.ShowRuns
+	t.Read, t.Combination.Say, t.Progress = a.readUnlabelled, a.Say, a.ShowRuns
 	t.asking.Asking = &t.Ask
-	t.Ask.Log, t.Ask.Now = a.log(), clock
+	t.Ask.Log, t.Ask.Now = a.newLogger(), clock
 	c := &cobra.Command{
 		Use:   "combine",
 		Short: "make one classifier of many parties' votes",
@@ -145,7 +145,7 @@ noisy-max charges each answer, and stops when the budget is gone.`,
   discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json \
     --secure-sum --honest 150 --helpers one=https://h1.example:8445,two=https://h2.example:8445,three=https://h3.example:8445`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.run(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.runCombine(c) },
 	}
 	c.Flags().StringVar(&t.Votes, "votes", "", "the `folder` of the votes files, which holds nothing else")
 	c.Flags().StringArrayVar(&t.Aux, "aux", nil, "a `file` of the auxiliary table, the parties' very bytes; may be repeated")
@@ -156,9 +156,9 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 	c.Flags().IntVar(&t.Honest, "honest", 0, "with --secure-sum, the `number` of parties in the sum whose noise is counted on")
 	c.Flags().IntVar(&t.Minimum, "minimum", 0, "with --secure-sum, the `number` of parties at least that are in the sum (default as many as --honest)")
 	c.Flags().IntVar(&t.Holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
-	t.combination.add(c)
-	t.asking.add(c)
-	t.charging.add(c, "the `name` of the data set in the ledger; its unit is party",
+	t.combination.addFlags(c)
+	t.asking.addFlags(c)
+	t.charging.addFlags(c, "the `name` of the data set in the ledger; its unit is party",
 		"the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result (default a random one)")
 	cli.Require(c, "aux")
 	c.MarkFlagsOneRequired("votes", "ask")
@@ -169,9 +169,9 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 	return c
 }
 
-func (t *combiner) run(c *cobra.Command) error {
+func (t *combiner) runCombine(c *cobra.Command) error {
 	ctx := c.Context()
-	if err := t.read("combine"); err != nil {
+	if err := t.readFlags("combine"); err != nil {
 		return err
 	}
 	if t.answers != "" && t.params.Method != multiparty.NoisyMax {
@@ -191,7 +191,7 @@ func (t *combiner) run(c *cobra.Command) error {
 	case !t.InSecret && t.Minimum != 0:
 		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be left out without --secure-sum", Got: t.Minimum}}
 	}
-	if err := t.asking.check(c, t.params.Method, t.InSecret); err != nil {
+	if err := t.asking.checkFlags(c, t.params.Method, t.InSecret); err != nil {
 		return err
 	}
 	if err := t.checkPaying(c); err != nil {
@@ -201,7 +201,7 @@ func (t *combiner) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	pl, err := t.price(s, 0)
+	pl, err := t.planVotes(s, 0)
 	if err != nil {
 		return err
 	}
@@ -218,21 +218,21 @@ func (t *combiner) run(c *cobra.Command) error {
 		t.ID = rand.Text()
 	}
 	if t.Ask.Peers != "" {
-		if t.Ask.Self, err = t.asking.load(); err != nil {
+		if t.Ask.Self, err = t.asking.loadIdentity(); err != nil {
 			return err
 		}
-		defer watched(ctx, t.Ask.Self, t.Ask.Log)()
+		defer watchCertificate(ctx, t.Ask.Self, t.Ask.Log)()
 	}
 	if t.ledger.address != "" {
 		t.Job = &train.Job{Dataset: t.dataset}
 	}
 	return t.ledger.withJob(ctx, t.Job, func() error {
 		if t.answers != "" {
-			return usage(t.Answers(ctx, s, t.answers, func(f func(io.Writer) error) error { return cli.WriteFile(t.answers, f) }))
+			return asUsageError(t.Answers(ctx, s, t.answers, func(f func(io.Writer) error) error { return cli.WriteFile(t.answers, f) }))
 		}
 		m, err := t.Model(ctx, s, pl)
 		if err != nil {
-			return usage(err)
+			return asUsageError(err)
 		}
 		t.App.Say("wrote %s", t.Output)
 		_, err = io.WriteString(t.Stdout, m.Privacy.Card())
@@ -242,7 +242,7 @@ func (t *combiner) run(c *cobra.Command) error {
 
 // checkPaying refuses flags that contradict each other.
 func (t *combiner) checkPaying(c *cobra.Command) error {
-	if err := t.together(c, "dataset"); err != nil {
+	if err := t.requireTogether(c, "dataset"); err != nil {
 		return err
 	}
 	switch {

@@ -19,19 +19,19 @@ type asking struct {
 	*combine.Asking
 }
 
-func (f *asking) add(c *cobra.Command) {
+func (f *asking) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.Peers, "ask", "", "ask parties over the network, a `file`: an address, a public key and a name on each line")
 	c.Flags().StringVar(&f.dir, "certs", "", "with --ask, the `directory` of certificates, as certs makes it")
 	c.Flags().StringVar(&f.caller, "as", "", "with --ask, whose certificate it is, `ROLE/NAME`, e.g. combiner/uni")
 	c.Flags().DurationVar(&f.Wait, "wait", 10*time.Minute, "with --ask, how long parties have to answer, a `time`")
 	c.Flags().StringVar(&f.Kind, "kind", string(multiparty.Labels), "with --ask, what parties hand in: labels, probabilities or coefficients")
 	c.Flags().StringToStringVar(&f.Helpers, "helpers", nil, "with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
-	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	c.MarkFlagsRequiredTogether("ask", "certs", "as")
 }
 
-// check refuses flags that contradict each other.
-func (f *asking) check(c *cobra.Command, method multiparty.Method, inSecret bool) error {
+// checkFlags refuses flags that contradict each other.
+func (f *asking) checkFlags(c *cobra.Command, method multiparty.Method, inSecret bool) error {
 	bad := func(param, want string, got any) error {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}}
 	}
@@ -50,7 +50,7 @@ func (f *asking) check(c *cobra.Command, method multiparty.Method, inSecret bool
 		return bad("helpers", "must be given with --ask and --secure-sum, and only there", nil)
 	}
 	if err := combine.CheckHelpers("combine", f.Helpers); err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	switch kind := multiparty.Kind(f.Kind); {
 	case kind != multiparty.Labels && kind != multiparty.Probabilities && kind != multiparty.Coefficients:

@@ -23,8 +23,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// compareLearners is the flags of the command.
-type compareLearners struct {
+// compareFlags is the flags of the command.
+type compareFlags struct {
 	*app
 	data       []string
 	schema     string
@@ -39,8 +39,8 @@ type compareLearners struct {
 	exceed     bool
 }
 
-func (a *app) compare() *cobra.Command {
-	l := &compareLearners{app: a}
+func (a *app) newCompareCommand() *cobra.Command {
+	l := &compareFlags{app: a}
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "draw accuracy and AUC of learners against ε (not private)",
@@ -59,7 +59,7 @@ which splits are drawn and nothing about noise, which is fresh in every fit.`,
   discreet compare --data a.csv --schema s.yaml --learners brc,brc:encoding=ordinal:rounds=50,logistic:columns=public \
     --epsilons 0.1,1 --repeats 50 --out figures --not-private`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return l.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return l.runCompare(c.Context()) },
 	}
 	c.Flags().StringArrayVar(&l.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&l.schema, "schema", "", "the schema `file` of the table")
@@ -73,12 +73,12 @@ which splits are drawn and nothing about noise, which is fresh in every fit.`,
 	c.Flags().BoolVar(&l.notPrivate, "not-private", false, "the numbers may tell about the rows of the table")
 	c.Flags().BoolVar(&l.exceed, "exceed-max-epsilon", false, "compare although the schema declares a max_epsilon")
 	cli.Require(c, "data", "schema", "learners", "epsilons")
-	complete(c, "learners", train.LearnerNames()...)
+	completeFlag(c, "learners", train.LearnerNames()...)
 	return c
 }
 
-func (l *compareLearners) run(ctx context.Context) error {
-	o, err := l.options()
+func (l *compareFlags) runCompare(ctx context.Context) error {
+	o, err := l.readOptions()
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -95,7 +95,7 @@ func (l *compareLearners) run(ctx context.Context) error {
 	if excess := (train.Price{NotPrivate: true}).Excess(s); excess != "" && !l.exceed {
 		return &cli.BudgetError{Err: fmt.Errorf("compare: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
-	t, err := l.table(ctx, s, l.data)
+	t, err := l.readTable(ctx, s, l.data)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (l *compareLearners) run(ctx context.Context) error {
 		return err
 	}
 	if l.out != "" {
-		if err := l.save(r); err != nil {
+		if err := l.saveResult(r); err != nil {
 			return err
 		}
 	}
@@ -117,8 +117,8 @@ func (l *compareLearners) run(ctx context.Context) error {
 	return r.WriteText(l.Stdout, l.Columns(), l.Glyphs())
 }
 
-// options checks the flags on their own, before any file is opened.
-func (l *compareLearners) options() (*heldout.Options, error) {
+// readOptions checks the flags on their own, before any file is opened.
+func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	if !l.notPrivate {
 		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "must be given: held-out scores are exact and tell about the rows, and a choice made by them is covered by no epsilon",
 			Hint: "give --not-private for public or synthetic tables, or after the decision; discreet demo --save invents a table"}
@@ -130,7 +130,7 @@ func (l *compareLearners) options() (*heldout.Options, error) {
 			return nil, &dp.ParamError{Op: "compare", Param: "learners", Want: "must differ", Got: strconv.Quote(spec)}
 		}
 		seen[spec] = true
-		entry, err := contestant(spec)
+		entry, err := parseContestant(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -150,8 +150,8 @@ func (l *compareLearners) options() (*heldout.Options, error) {
 	return o, nil
 }
 
-// save writes charts and numbers to the folder.
-func (l *compareLearners) save(r *heldout.Result) error {
+// saveResult writes charts and numbers to the folder.
+func (l *compareFlags) saveResult(r *heldout.Result) error {
 	if err := os.MkdirAll(l.out, 0o777); err != nil {
 		return err
 	}
@@ -175,8 +175,8 @@ func (l *compareLearners) save(r *heldout.Result) error {
 	return write("comparison.json", func(w io.Writer) error { return cli.WriteJSON(w, r.Numbers()) })
 }
 
-// contestant is a configured learner that takes part in a comparison.
-func contestant(spec string) (heldout.Learner, error) {
+// parseContestant is a configured learner that takes part in a comparison.
+func parseContestant(spec string) (heldout.Learner, error) {
 	l, name, err := train.ParseLearner("compare", "learners", spec)
 	if err != nil {
 		return heldout.Learner{}, err

@@ -19,8 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// demonstration is the flags of the command.
-type demonstration struct {
+// demoFlags is the flags of the command.
+type demoFlags struct {
 	*app
 	rows int
 	seed uint64
@@ -33,8 +33,8 @@ const (
 	maxDemoRows = 20_000_000
 )
 
-func (a *app) demo() *cobra.Command {
-	d := &demonstration{app: a}
+func (a *app) newDemoCommand() *cobra.Command {
+	d := &demoFlags{app: a}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "train and compare models on an invented census",
@@ -49,7 +49,7 @@ every run, as it is everywhere but in experiments.`,
 		Example: `  discreet demo
   discreet demo --rows 200000 --save sample`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return d.runDemo(c.Context()) },
 	}
 	c.Flags().IntVar(&d.rows, "rows", demoRows, "how many people to invent, half of them for testing")
 	c.Flags().Uint64Var(&d.seed, "seed", 1, "which people to invent; says nothing about noise")
@@ -57,7 +57,7 @@ every run, as it is everywhere but in experiments.`,
 	return c
 }
 
-func (d *demonstration) run(ctx context.Context) error {
+func (d *demoFlags) runDemo(ctx context.Context) error {
 	if d.rows < minDemoRows || d.rows > maxDemoRows {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "demo", Param: "rows", Want: fmt.Sprintf("must be from %d to %d", minDemoRows, maxDemoRows), Got: d.rows}}
 	}
@@ -65,7 +65,7 @@ func (d *demonstration) run(ctx context.Context) error {
 	if err := os.MkdirAll(d.save, 0o777); err != nil {
 		return err
 	}
-	learn, judge := halves(census.Generate(d.seed, d.rows))
+	learn, judge := splitHalves(census.Generate(d.seed, d.rows))
 	progress, done := d.ShowRuns("training")
 	r, err := demo.Run(ctx, learn, judge, progress)
 	done()
@@ -89,15 +89,15 @@ func (d *demonstration) run(ctx context.Context) error {
 		{"census.yaml", "the schema: which columns are private, and their bounds", func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }},
 		{"model.html", "what the model learnt of each column; open it in a browser", x.WriteHTML},
 	} {
-		if err := cli.WriteFile(d.path(file.name), file.write); err != nil {
+		if err := cli.WriteFile(d.pathOf(file.name), file.write); err != nil {
 			return err
 		}
-		lines += fmt.Sprintf("  %s  %s\n", d.path(file.name), file.what)
+		lines += fmt.Sprintf("  %s  %s\n", d.pathOf(file.name), file.what)
 	}
-	if err := r.Model.Save(d.path("model.json")); err != nil {
+	if err := r.Model.Save(d.pathOf("model.json")); err != nil {
 		return err
 	}
-	lines += fmt.Sprintf("  %s  the default learner's model with its privacy statement\n", d.path("model.json"))
+	lines += fmt.Sprintf("  %s  the default learner's model with its privacy statement\n", d.pathOf("model.json"))
 	_, err = fmt.Fprintf(d.Stdout, `
 Left in %[1]s:
 %[2]s
@@ -105,14 +105,14 @@ Try next:
   discreet evaluate --model %[3]s --data %[4]s
   discreet plan --schema %[5]s --epsilon 0.1 --rows %[6]d
   discreet train --data %[7]s --schema %[5]s --epsilon 0.1 --model %[8]s
-`, d.save, lines, d.path("model.json"), d.path("held-out.csv"), d.path("census.yaml"), learn.Rows, d.path("train.csv"), d.path("cheaper.json"))
+`, d.save, lines, d.pathOf("model.json"), d.pathOf("held-out.csv"), d.pathOf("census.yaml"), learn.Rows, d.pathOf("train.csv"), d.pathOf("cheaper.json"))
 	return err
 }
 
-func (d *demonstration) path(name string) string { return filepath.Join(d.save, name) }
+func (d *demoFlags) pathOf(name string) string { return filepath.Join(d.save, name) }
 
-// halves parts a table of independent rows.
-func halves(t *dataset.Table) (first, second *dataset.Table) {
+// splitHalves parts a table of independent rows.
+func splitHalves(t *dataset.Table) (first, second *dataset.Table) {
 	rows := make([]int, t.Rows)
 	for i := range rows {
 		rows[i] = i

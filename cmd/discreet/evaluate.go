@@ -30,7 +30,7 @@ type score struct {
 	*metrics.Report
 }
 
-func (a *app) evaluate() *cobra.Command {
+func (a *app) newEvaluateCommand() *cobra.Command {
 	e := &evaluate{app: a}
 	c := &cobra.Command{
 		Use:   "evaluate",
@@ -44,7 +44,7 @@ to people who may see those rows.`,
 		Example: `  discreet evaluate --model m.json --data held-out.csv
   discreet evaluate --model m.json --data adult.test.gz --json`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return e.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return e.runEvaluate(c.Context()) },
 	}
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&e.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
@@ -53,12 +53,12 @@ to people who may see those rows.`,
 	return c
 }
 
-func (e *evaluate) run(ctx context.Context) error {
+func (e *evaluate) runEvaluate(ctx context.Context) error {
 	m, err := model.Load(e.model)
 	if err != nil {
 		return err
 	}
-	t, err := e.table(ctx, m.Schema, e.data)
+	t, err := e.readTable(ctx, m.Schema, e.data)
 	if err != nil {
 		return err
 	}

@@ -12,16 +12,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/model/explain"
 )
 
-// explaining is the flags of the command.
-type explaining struct {
+// explainFlags is the flags of the command.
+type explainFlags struct {
 	*app
 	model string
 	out   string
 	json  bool
 }
 
-func (a *app) explain() *cobra.Command {
-	e := &explaining{app: a}
+func (a *app) newExplainCommand() *cobra.Command {
+	e := &explainFlags{app: a}
 	c := &cobra.Command{
 		Use:   "explain",
 		Short: "draw what a model learnt of each column",
@@ -37,7 +37,7 @@ model does not. The page is a single file that loads nothing.`,
 		Example: `  discreet explain --model m.json --out explain.html
   discreet explain --model m.json --json | head`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return e.run() },
+		RunE: func(*cobra.Command, []string) error { return e.runExplain() },
 	}
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
 	c.Flags().StringVar(&e.out, "out", "", "the HTML `file` to write; replaced if it is there")
@@ -47,7 +47,7 @@ model does not. The page is a single file that loads nothing.`,
 	return c
 }
 
-func (e *explaining) run() error {
+func (e *explainFlags) runExplain() error {
 	m, err := model.Load(e.model)
 	if err != nil {
 		return err

@@ -26,20 +26,20 @@ import (
 // as is who a process of a federation is.
 type as struct{ dir, caller string }
 
-func (f *as) add(c *cobra.Command, example string) {
+func (f *as) addFlags(c *cobra.Command, example string) {
 	c.Flags().StringVar(&f.dir, "certs", "", "the `directory` of certificates, as certs makes it")
 	c.Flags().StringVar(&f.caller, "as", "", "whose certificate it is, `ROLE/NAME`, e.g. "+example)
 	cli.Require(c, "certs", "as")
 }
 
-func (f *as) load() (*identity.Identity, error) {
+func (f *as) loadIdentity() (*identity.Identity, error) {
 	role, name, _ := strings.Cut(f.caller, "/")
 	id, err := identity.Load(f.dir, identity.Caller{Role: identity.Role(role), Name: name})
-	return id, refused(err)
+	return id, asRefusal(err)
 }
 
-// watched tells the log what becomes of a certificate until done is called.
-func watched(ctx context.Context, self *identity.Identity, log *slog.Logger) (done func()) {
+// watchCertificate tells the log what becomes of a certificate until done is called.
+func watchCertificate(ctx context.Context, self *identity.Identity, log *slog.Logger) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { self.Watch(ctx, log, nil) })
@@ -55,15 +55,15 @@ type remote struct {
 	server string
 }
 
-func (f *remote) add(c *cobra.Command, example string) {
-	f.as.add(c, example)
+func (f *remote) addFlags(c *cobra.Command, example string) {
+	f.as.addFlags(c, example)
 	c.Flags().StringVar(&f.server, "server", "", "the aggregator's `address`, https://host:port")
 	cli.Require(c, "server")
 }
 
-// address refuses what is not one: a connection without TLS would say who asks
+// checkAddress refuses what is not one: a connection without TLS would say who asks
 // for what to everybody between.
-func (f *remote) address() error {
+func (f *remote) checkAddress() error {
 	u, err := url.Parse(f.server)
 	if err != nil || u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
 		return &dp.ParamError{Op: "federation", Param: "server", Want: "must look like https://host:port", Got: f.server}
@@ -71,11 +71,11 @@ func (f *remote) address() error {
 	return nil
 }
 
-func (f *remote) client() (rpc.AggregatorClient, *identity.Identity, error) {
-	if err := f.address(); err != nil {
+func (f *remote) dialAggregator() (rpc.AggregatorClient, *identity.Identity, error) {
+	if err := f.checkAddress(); err != nil {
 		return nil, nil, &cli.UsageError{Err: err}
 	}
-	id, err := f.load()
+	id, err := f.loadIdentity()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,8 +84,8 @@ func (f *remote) client() (rpc.AggregatorClient, *identity.Identity, error) {
 	return rpc.NewAggregatorClient(client, f.server, connect.WithReadMaxBytes(2*wire.MaxText)), id, nil
 }
 
-// answered turns a refusal of the aggregator into words.
-func answered(err error) error {
+// explainAnswer turns a refusal of the aggregator into words.
+func explainAnswer(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -104,5 +104,5 @@ func taskID(text string) (id wire.Digest, err error) {
 	return wire.Digest(b), nil
 }
 
-// log writes structured lines about what a long-running process does.
-func (a *app) log() *slog.Logger { return slog.New(slog.NewTextHandler(a.Stderr, nil)) }
+// newLogger writes structured lines about what a long-running process does.
+func (a *app) newLogger() *slog.Logger { return slog.New(slog.NewTextHandler(a.Stderr, nil)) }

@@ -13,15 +13,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/helper"
 )
 
-// helping is the flags of the command.
-type helping struct {
+// helperFlags is the flags of the command.
+type helperFlags struct {
 	*app
 	as
 	listen, page, store string
 }
 
-func (a *app) helper() *cobra.Command {
-	h := &helping{app: a}
+func (a *app) newHelperCommand() *cobra.Command {
+	h := &helperFlags{app: a}
 	c := &cobra.Command{
 		Use:   "helper",
 		Short: "hold shares of secret sums",
@@ -39,9 +39,9 @@ On --page it serves, without TLS and to whoever can reach it, Prometheus' metric
 and whether it is alive and ready.`,
 		Example: `  discreet helper --certs certs --as helper/two --listen :8445 --store two.db`,
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return h.run(c.Context()) },
+		RunE:    func(c *cobra.Command, _ []string) error { return h.runHelper(c.Context()) },
 	}
-	h.as.add(c, "helper/two")
+	h.as.addFlags(c, "helper/two")
 	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
 	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
@@ -49,20 +49,20 @@ and whether it is alive and ready.`,
 	return c
 }
 
-func (h *helping) run(ctx context.Context) (err error) {
-	self, err := h.load()
+func (h *helperFlags) runHelper(ctx context.Context) (err error) {
+	self, err := h.loadIdentity()
 	if err != nil {
 		return err
 	}
 	st, err := helper.At(ctx, h.store, self.Name)
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	log := h.log()
+	log := h.newLogger()
 	s, err := helper.New(helper.Params{Self: self, Store: st, Log: log, Now: clock})
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	services := []*service{{&http.Server{Handler: s.Handler(), TLSConfig: self.Server()}, h.listen, true}}
 	if h.page != "" {

@@ -20,8 +20,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// owning is the flags of the command.
-type owning struct {
+// ownerFlags is the flags of the command.
+type ownerFlags struct {
 	*app
 	remote
 	task, book, epsilon, lifetime string
@@ -31,8 +31,8 @@ type owning struct {
 	json                          bool
 }
 
-func (a *app) owner() *cobra.Command {
-	o := &owning{app: a}
+func (a *app) newOwnerCommand() *cobra.Command {
+	o := &ownerFlags{app: a}
 	c := &cobra.Command{
 		Use:   "owner",
 		Short: "take part in a task as a data owner",
@@ -54,9 +54,9 @@ its own in the book: for trials, and for machines that keep the data of many.`,
 		Example: `  discreet owner --certs certs --as owner/clinic-7 --server https://agg.example.org:8443 --task 5f1c… \
     --data rows.csv --book book.db --max-epsilon 1 --lifetime-epsilon 4`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return o.runOwners(c.Context()) },
 	}
-	o.remote.add(c, "owner/clinic-7")
+	o.remote.addFlags(c, "owner/clinic-7")
 	f := c.Flags()
 	f.StringVar(&o.task, "task", "", "the `name` of the task, as task create prints it")
 	f.StringArrayVar(&o.data, "data", nil, "a `file` of the owner's rows, CSV (also gzip) or Parquet; may be repeated")
@@ -70,11 +70,11 @@ its own in the book: for trials, and for machines that keep the data of many.`,
 	f.IntVar(&o.connections, "connections", 4, "the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	cli.Require(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
-	c.AddCommand(a.ownerKeys())
+	c.AddCommand(a.newOwnerKeysCommand())
 	return c
 }
 
-func (a *app) ownerKeys() *cobra.Command {
+func (a *app) newOwnerKeysCommand() *cobra.Command {
 	var path, lifetime string
 	var owners int
 	c := &cobra.Command{
@@ -95,7 +95,7 @@ are can admit them to a task with task create --roster.`,
 			}
 			b, err := spending.Open(c.Context(), path, eps)
 			if err != nil {
-				return refused(err)
+				return asRefusal(err)
 			}
 			defer func() { err = errors.Join(err, b.Close()) }()
 			keys, err := b.Keys(c.Context(), owners)
@@ -117,7 +117,7 @@ are can admit them to a task with task create --roster.`,
 	return c
 }
 
-func (o *owning) run(ctx context.Context) (err error) {
+func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 	eps, err := dp.ParseEpsilon(o.epsilon)
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -132,37 +132,37 @@ func (o *owning) run(ctx context.Context) (err error) {
 	if secret := wire.Mode(o.mode) == wire.Aggregate; secret != (o.honest > 0) {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "owner", Param: "honest", Want: "must be at least 1 in mode aggregate, and left out in any other", Got: o.honest}}
 	}
-	if err := o.address(); err != nil {
+	if err := o.checkAddress(); err != nil {
 		return &cli.UsageError{Err: err}
 	}
 	id, err := taskID(o.task)
 	if err != nil {
 		return err
 	}
-	self, err := o.load()
+	self, err := o.loadIdentity()
 	if err != nil {
 		return err
 	}
 	b, err := spending.Open(ctx, o.book, lifetime)
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	defer watched(ctx, self, o.log())()
+	defer watchCertificate(ctx, self, o.newLogger())()
 	report, done := o.ShowRuns("owners")
 	defer done()
 	sum, err := owner.Params{
-		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Mode: wire.Mode(o.mode), Honest: o.honest, Log: o.log(), Progress: report,
-		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.table(ctx, s, o.data) },
+		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Mode: wire.Mode(o.mode), Honest: o.honest, Log: o.newLogger(), Progress: report,
+		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.readTable(ctx, s, o.data) },
 	}.Run(ctx, id)
 	if errors.Is(err, spending.ErrSpent) {
 		return &cli.BudgetError{Err: err}
 	}
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	if o.model != "" {
-		if err := o.receive(ctx, id); err != nil {
+		if err := o.receiveModel(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -177,14 +177,14 @@ func (o *owning) run(ctx context.Context) (err error) {
 	return err
 }
 
-// receive waits for the task's model and writes it.
-func (o *owning) receive(ctx context.Context, id wire.Digest) error {
-	client, _, err := o.client()
+// receiveModel waits for the task's model and writes it.
+func (o *ownerFlags) receiveModel(ctx context.Context, id wire.Digest) error {
+	client, _, err := o.dialAggregator()
 	if err != nil {
 		return err
 	}
-	if _, err := o.await(ctx, client, id, true); err != nil {
+	if _, err := o.awaitTask(ctx, client, id, true); err != nil {
 		return err
 	}
-	return o.fetch(ctx, client, id, o.model)
+	return o.fetchModel(ctx, client, id, o.model)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 )
 
-func (a *app) party() *cobra.Command {
+func (a *app) newPartyCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "party",
 		Short: "take part in learning from many parties",
@@ -22,10 +22,10 @@ in as files (vote), or over the network (serve).`,
   discreet party vote  --model m.json --aux aux.csv --out votes/mine
   discreet combine     --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json`,
 	},
-		a.partyPlan(),
-		a.partyTrain(),
-		a.partyVote(),
-		a.partyServe(),
-		a.partyKey(),
+		a.newPartyPlanCommand(),
+		a.newPartyTrainCommand(),
+		a.newPartyVoteCommand(),
+		a.newPartyServeCommand(),
+		a.newPartyKeyCommand(),
 	)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/ballot"
 )
 
-func (a *app) partyKey() *cobra.Command {
+func (a *app) newPartyKeyCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "key",

@@ -32,7 +32,7 @@ type combinationQuote struct {
 	Gap     []multiparty.Gap `json:"gap"` // by number of parties
 }
 
-func (a *app) partyPlan() *cobra.Command {
+func (a *app) newPartyPlanCommand() *cobra.Command {
 	p := &partyPlan{app: a}
 	c := &cobra.Command{
 		Use:   "plan",
@@ -45,16 +45,16 @@ finite auxiliary table costs, of order 1/rows (Hamm, Cao, Belkin 2016, Theorem
 		Example: `  discreet party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
   discreet party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1 --method majority --json`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}
-	p.add(c)
+	p.addFlags(c)
 	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows of the auxiliary table, where it is known")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
 	return c
 }
 
-func (p *partyPlan) run(c *cobra.Command) error {
-	if err := p.read("plan"); err != nil {
+func (p *partyPlan) runPlan(c *cobra.Command) error {
+	if err := p.readFlags("plan"); err != nil {
 		return err
 	}
 	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
@@ -64,7 +64,7 @@ func (p *partyPlan) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	pl, err := p.price(s, p.rows)
+	pl, err := p.planVotes(s, p.rows)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (p *partyPlan) run(c *cobra.Command) error {
 		fmt.Fprintln(&b, f.Text)
 	}
 	fmt.Fprintf(&b, "\nbill: %s in all, %d releases\n", dp.Pure(q.Bill), len(q.Bill))
-	for _, line := range brief(q.Bill) {
+	for _, line := range shortenBill(q.Bill) {
 		fmt.Fprintln(&b, "  "+line)
 	}
 	if len(q.Gap) > 0 {

@@ -189,7 +189,7 @@ func (p *parties) replayed(folder string) []byte {
 		t.Fatal(err)
 	}
 	a := &app{&cli.App{Stderr: new(bytes.Buffer)}}
-	_, aux, err := ballot.ReadAuxiliary(context.Background(), a.unlabelled, s, []string{"aux.csv"})
+	_, aux, err := ballot.ReadAuxiliary(context.Background(), a.readUnlabelled, s, []string{"aux.csv"})
 	if err != nil {
 		t.Fatal(err)
 	}

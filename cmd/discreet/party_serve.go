@@ -32,7 +32,7 @@ type partyServe struct {
 	epsilon, lifetime   string
 }
 
-func (a *app) partyServe() *cobra.Command {
+func (a *app) newPartyServeCommand() *cobra.Command {
 	s := &partyServe{voter: newVoter(a)}
 	c := &cobra.Command{
 		Use:   "serve",
@@ -73,11 +73,11 @@ and whether it is alive and ready.`,
 			if len(s.helpers) > 0 && !c.Flags().Changed("kind") {
 				s.kinds = nil
 			}
-			return s.run(c.Context())
+			return s.serveVotes(c.Context())
 		},
 	}
-	s.as.add(c, "party/mary")
-	s.voter.add(c)
+	s.as.addFlags(c, "party/mary")
+	s.voter.addFlags(c)
 	f := c.Flags()
 	f.StringVar(&s.Schema, "schema", "", "the schema `file` of the auxiliary table that all parties and the combiner have")
 	f.StringVar(&s.Key, "key", "", "the key `file` to sign with, as party key makes it")
@@ -92,14 +92,14 @@ and whether it is alive and ready.`,
 	f.IntVar(&s.honest, "honest", 0, "with --helpers, the `number` of peers at least, this party among them, that add their noise as they should")
 	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
-	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.Require(c, "listen", "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
 	c.MarkFlagsOneRequired("model", "command")
 	c.MarkFlagsMutuallyExclusive("model", "command")
 	return c
 }
 
-func (s *partyServe) run(ctx context.Context) (err error) {
+func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 	eps, err := dp.ParseEpsilon(s.epsilon)
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -111,23 +111,23 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	var kinds []multiparty.Kind
 	for _, k := range s.kinds {
 		if err := s.CheckKind(multiparty.Kind(k)); err != nil {
-			return usage(err)
+			return asUsageError(err)
 		}
 		kinds = append(kinds, multiparty.Kind(k))
 	}
 	if err := combine.CheckHelpers("party", s.helpers); err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	peers, err := s.readPeers()
 	if err != nil {
 		return err
 	}
-	self, err := s.load()
+	self, err := s.loadIdentity()
 	if err != nil {
 		return err
 	}
 	if err := s.Open(); err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	if err := s.CheckModel(); err != nil {
 		return err
@@ -136,13 +136,13 @@ func (s *partyServe) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	log := s.log()
+	log := s.newLogger()
 	server, err := party.New(ctx, party.Params{
 		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers, Peers: peers, Honest: s.honest, Key: s.Signer(),
 		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.Answer(self.Name), Add: s.Addend, Log: log, Now: clock,
 	})
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	services := []*service{{&http.Server{Handler: server.Handler(), TLSConfig: self.Server()}, s.listen, true}}

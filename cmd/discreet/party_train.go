@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 )
 
-func (a *app) partyTrain() *cobra.Command {
-	t := &training{app: a, party: true}
+func (a *app) newPartyTrainCommand() *cobra.Command {
+	t := &trainFlags{app: a, party: true}
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a party's own model, which stays with it",
@@ -30,10 +30,10 @@ Flags that are not for every learner name theirs in brackets.`,
 				t.choice.price.Epsilon, t.choice.price.NotPrivate = "inf", true
 				t.exceed = true // this model stays, and says so
 			}
-			return t.run(c)
+			return t.runTrain(c)
 		},
 	}
-	t.add(c)
+	t.addFlags(c)
 	t.choice = addChoice(c)
 	for _, name := range []string{"not-private", "delta"} {
 		if err := c.Flags().MarkHidden(name); err != nil {

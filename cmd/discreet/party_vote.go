@@ -22,7 +22,7 @@ type vote struct {
 	out, party, kind string
 }
 
-func (a *app) partyVote() *cobra.Command {
+func (a *app) newPartyVoteCommand() *cobra.Command {
 	v := &vote{voter: newVoter(a)}
 	c := &cobra.Command{
 		Use:   "vote",
@@ -46,9 +46,9 @@ average.`,
   discreet party vote --command "python3 examples/adapters/sklearn_votes.py model.joblib" --schema aux.yaml --aux aux.csv --out votes/mine
   discreet party vote --csv votes.csv --schema aux.yaml --aux aux.csv --out votes/mine`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return v.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return v.writeVotes(c.Context()) },
 	}
-	v.voter.add(c)
+	v.voter.addFlags(c)
 	c.Flags().StringVar(&v.CSV, "csv", "", "a CSV `file` of votes")
 	c.Flags().StringArrayVar(&v.aux, "aux", nil, "a `file` of the auxiliary table, CSV (also gzip) or Parquet; may be repeated")
 	c.Flags().StringVar(&v.Schema, "schema", "", "the schema `file` of the auxiliary table; a model has its own")
@@ -56,20 +56,20 @@ average.`,
 	c.Flags().StringVar(&v.party, "party", "", "the `name` of the party (default the name of --out)")
 	c.Flags().StringVar(&v.Key, "key", "", "the key `file` to sign with (default a key for this file alone)")
 	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels), "what to hand in: labels, probabilities or coefficients")
-	complete(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.Require(c, "aux", "out")
 	c.MarkFlagsOneRequired("model", "command", "csv")
 	c.MarkFlagsMutuallyExclusive("model", "command", "csv")
 	return c
 }
 
-func (v *vote) run(ctx context.Context) error {
+func (v *vote) writeVotes(ctx context.Context) error {
 	kind := multiparty.Kind(v.kind)
 	bad := func(param, want string, got any) error {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}}
 	}
 	if err := v.CheckKind(kind); err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	switch {
 	case v.Model == "" && v.Schema == "" || kind == multiparty.Coefficients && v.Schema == "":
@@ -81,7 +81,7 @@ func (v *vote) run(ctx context.Context) error {
 		v.Say("no --key: the signature will say that the file is whole, not who wrote it")
 	}
 	if err := v.Open(); err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	name := v.party
 	if name == "" {

@@ -20,18 +20,18 @@ type voter struct {
 }
 
 func newVoter(a *app) voter {
-	return voter{a, ballot.Voter{Env: a.Env, Read: a.unlabelled}}
+	return voter{a, ballot.Voter{Env: a.Env, Read: a.readUnlabelled}}
 }
 
-func (v *voter) add(c *cobra.Command) {
+func (v *voter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&v.Model, "model", "", "the party's model `file`")
 	c.Flags().StringVar(&v.Command, "command", "", "the `command` of another classifier")
 	c.Flags().StringVar(&v.Encoding, "encoding", string(feature.OneHot), "how categories become numbers, for coefficients: onehot or ordinal")
-	complete(c, "encoding", string(feature.OneHot), string(feature.Ordinal))
+	completeFlag(c, "encoding", string(feature.OneHot), string(feature.Ordinal))
 }
 
-// unlabelled reads rows without their labels.
-func (a *app) unlabelled(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
+// readUnlabelled reads rows without their labels.
+func (a *app) readUnlabelled(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
 	report, done := a.ShowBytes("reading")
 	defer done()
 	return dataset.Read(ctx, s, dataset.Options{Labels: dataset.LabelsIgnored, Progress: report}, paths...)

@@ -45,7 +45,7 @@ type quote struct {
 	Samples *train.SampleSizes `json:"samples,omitempty"`
 }
 
-func (a *app) plan() *cobra.Command {
+func (a *app) newPlanCommand() *cobra.Command {
 	p := &plan{app: a}
 	c := &cobra.Command{
 		Use:   "plan",
@@ -65,29 +65,29 @@ Nissim, Smith).`,
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --ledger l.db --dataset adult
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --margin 0.1 --error 0.1 --dim 50`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}
 	c.Flags().StringVar(&p.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, where it is known")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
 	p.choice = addChoice(c)
-	p.samples.add(c)
-	p.ledger.add(c)
+	p.samples.addFlags(c)
+	p.ledger.addFlag(c)
 	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
 	c.Flags().StringVar(&p.part, "part", "", "plan for one part of the rows: the `level` of the column that the schema's parts: names")
 	cli.Require(c, "schema")
 	return c
 }
 
-func (p *plan) run(c *cobra.Command) error {
-	req, err := p.choice.request("plan")
+func (p *plan) runPlan(c *cobra.Command) error {
+	req, err := p.choice.makeRequest("plan")
 	if err != nil {
 		return err
 	}
 	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
 	}
-	sizes, err := p.samples.sizes(c, req.Price)
+	sizes, err := p.samples.sampleSizes(c, req.Price)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -96,13 +96,13 @@ func (p *plan) run(c *cobra.Command) error {
 		return err
 	}
 	if err := train.CheckPart("plan", p.part, s); err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	pl, err := req.Plan(s, p.rows)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
-	left, err := p.remainder(c.Context(), req.Cost(pl))
+	left, err := p.findRemainder(c.Context(), req.Cost(pl))
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (p *plan) run(c *cobra.Command) error {
 	if err := writePlan(p.Stdout, pl, req.Cost(pl), excess, sizes); err != nil {
 		return err
 	}
-	return left.write(p.Stdout)
+	return left.writeText(p.Stdout)
 }
 
 func newQuote(req *train.Request, s *schema.Schema, pl learn.Plan, excess string, sizes *train.SampleSizes) quote {
@@ -141,7 +141,7 @@ func writePlan(out io.Writer, pl learn.Plan, price dp.Price, excess string, size
 	}
 	bill := pl.Events()
 	fmt.Fprintf(&b, "\nbill: %s in all, %d releases\n", price, len(bill))
-	for _, e := range brief(bill) {
+	for _, e := range shortenBill(bill) {
 		fmt.Fprintln(&b, "  "+e)
 	}
 	if excess != "" {
@@ -154,8 +154,8 @@ func writePlan(out io.Writer, pl learn.Plan, price dp.Price, excess string, size
 	return err
 }
 
-// brief lists the releases of a bill, leaving out the middle of a long one.
-func brief(bill []dp.Event) (lines []string) {
+// shortenBill lists the releases of a bill, leaving out the middle of a long one.
+func shortenBill(bill []dp.Event) (lines []string) {
 	const ends = 3
 	for i, e := range bill {
 		switch {

@@ -23,15 +23,15 @@ type remainder struct {
 	RemainsDelta *dp.Delta       `json:"remains_delta_femto"`
 }
 
-// remainder is nil where no ledger is named.
-func (p *plan) remainder(ctx context.Context, price dp.Price) (out *remainder, err error) {
+// findRemainder is nil where no ledger is named.
+func (p *plan) findRemainder(ctx context.Context, price dp.Price) (out *remainder, err error) {
 	if (p.ledger.address == "") != (p.dataset == "") {
 		return nil, &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "ledger", Want: "and dataset must be given together"}}
 	}
 	if p.ledger.address == "" {
 		return nil, nil
 	}
-	err = p.ledger.with(ctx, func(l *ledger.Ledger) error {
+	err = p.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
 		b, err := l.Balances(ctx, p.dataset)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (p *plan) remainder(ctx context.Context, price dp.Price) (out *remainder, e
 	return out, err
 }
 
-func (r *remainder) write(w io.Writer) error {
+func (r *remainder) writeText(w io.Writer) error {
 	if r == nil {
 		return nil
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// predicting is the flags of the command.
-type predicting struct {
+// predictFlags is the flags of the command.
+type predictFlags struct {
 	*app
 	model    string
 	data     []string
@@ -28,8 +28,8 @@ type predicting struct {
 	level    string
 }
 
-func (a *app) predict() *cobra.Command {
-	p := &predicting{app: a}
+func (a *app) newPredictCommand() *cobra.Command {
+	p := &predictFlags{app: a}
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "add predicted labels and scores to a table",
@@ -63,7 +63,7 @@ they are: what was private in the table is private in the output.`,
   discreet predict --model m.json --data new.csv --out sure.csv --interval
   discreet predict --model m.json --data new.csv --out - | head`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return p.runPredict(c.Context()) },
 	}
 	c.Flags().StringVar(&p.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&p.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
@@ -75,7 +75,7 @@ they are: what was private in the table is private in the output.`,
 	return c
 }
 
-func (p *predicting) run(ctx context.Context) error {
+func (p *predictFlags) runPredict(ctx context.Context) error {
 	if strings.HasSuffix(p.out, ".gz") {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "predict", Param: "out", Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output through gzip"}}
 	}
@@ -101,14 +101,14 @@ func (p *predicting) run(ctx context.Context) error {
 	report, done = p.ShowBytes("writing")
 	opts.Progress = report
 	defer done()
-	return p.write(func(w io.Writer) error {
+	return p.writeOutput(func(w io.Writer) error {
 		return dataset.AppendColumns(ctx, m.Schema, opts, w, dataset.FormatOf(p.out), added, p.data...)
 	})
 }
 
-// write lets f write the output. A file takes its name only when it is whole,
+// writeOutput lets f write the output. A file takes its name only when it is whole,
 // so one of the data files may be replaced.
-func (p *predicting) write(f func(io.Writer) error) error {
+func (p *predictFlags) writeOutput(f func(io.Writer) error) error {
 	if p.out == "-" {
 		w := bufio.NewWriter(p.Stdout)
 		if err := f(w); err != nil {

@@ -17,10 +17,10 @@ type app struct{ *cli.App }
 var clock = time.Now
 
 // newRoot returns the whole command tree.
-func newRoot(c *cli.App) *cobra.Command { return (&app{c}).root() }
+func newRoot(c *cli.App) *cobra.Command { return (&app{c}).newRootCommand() }
 
-// root is the command without a name and everything below it.
-func (a *app) root() *cobra.Command {
+// newRootCommand is the command without a name and everything below it.
+func (a *app) newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "discreet",
 		Short: "train classifiers that provably hide the private columns of a table",
@@ -44,32 +44,32 @@ line asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		SilenceUsage:  true,
 	}
 	cli.Group(root,
-		a.schema(),
+		a.newSchemaCommand(),
 
-		a.plan(),
-		a.train(),
-		a.tune(),
-		a.budget(),
+		a.newPlanCommand(),
+		a.newTrainCommand(),
+		a.newTuneCommand(),
+		a.newBudgetCommand(),
 
-		a.simulate(),
-		a.party(),
-		a.combine(),
+		a.newSimulateCommand(),
+		a.newPartyCommand(),
+		a.newCombineCommand(),
 
-		a.predict(),
-		a.explain(),
-		a.evaluate(),
-		a.compare(),
-		a.audit(),
-		a.attack(),
-		a.demo(),
+		a.newPredictCommand(),
+		a.newExplainCommand(),
+		a.newEvaluateCommand(),
+		a.newCompareCommand(),
+		a.newAuditCommand(),
+		a.newAttackCommand(),
+		a.newDemoCommand(),
 
-		a.certs(),
-		a.aggregator(),
-		a.helper(),
-		a.task(),
-		a.owner(),
+		a.newCertsCommand(),
+		a.newAggregatorCommand(),
+		a.newHelperCommand(),
+		a.newTaskCommand(),
+		a.newOwnerCommand(),
 
-		a.version(),
+		a.newVersionCommand(),
 	)
 	return root
 }

@@ -17,14 +17,14 @@ type samples struct {
 	dim    int     // d ≥ 1
 }
 
-func (f *samples) add(c *cobra.Command) {
+func (f *samples) addFlags(c *cobra.Command) {
 	c.Flags().Float64Var(&f.margin, "margin", 0, "sample sizes: margin γ of a linear classifier, a `number` above 0 and at most 1")
 	c.Flags().Float64Var(&f.err, "error", 0, "sample sizes: error α to learn it to, a `number` between 0 and 1")
 	c.Flags().IntVar(&f.dim, "dim", 0, "sample sizes: `number` of dimensions d")
 }
 
-// sizes is nil where none of the flags is given.
-func (f *samples) sizes(c *cobra.Command, pr train.Price) (*train.SampleSizes, error) {
+// sampleSizes is nil where none of the flags is given.
+func (f *samples) sampleSizes(c *cobra.Command, pr train.Price) (*train.SampleSizes, error) {
 	var given, missing []string
 	for _, name := range []string{"margin", "error", "dim"} {
 		if c.Flags().Changed(name) {

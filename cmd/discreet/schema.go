@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 )
 
-func (a *app) schema() *cobra.Command {
+func (a *app) newSchemaCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "schema",
 		Short: "write and check schema files",
@@ -17,5 +17,5 @@ bounds, levels, who is protected and how. It is public, and nothing in it is
 ever taken from the rows.`,
 		Example: `  discreet schema init patients.csv > patients.yaml
   discreet schema check patients.yaml --data patients.csv`,
-	}, a.schemaInit(), a.schemaCheck())
+	}, a.newSchemaInitCommand(), a.newSchemaCheckCommand())
 }

@@ -19,7 +19,7 @@ type schemaCheck struct {
 	data []string
 }
 
-func (a *app) schemaCheck() *cobra.Command {
+func (a *app) newSchemaCheckCommand() *cobra.Command {
 	k := &schemaCheck{app: a}
 	c := &cobra.Command{
 		Use:   "check FILE",
@@ -33,13 +33,13 @@ repeats a cell.`,
 		Example: `  discreet schema check adult.yaml
   discreet schema check adult.yaml --data adult.data.gz --data adult.test.gz`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return k.run(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return k.checkFile(c.Context(), args[0]) },
 	}
 	c.Flags().StringArrayVar(&k.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
 	return c
 }
 
-func (k *schemaCheck) run(ctx context.Context, path string) error {
+func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 	s, err := schema.Load(path)
 	if err != nil {
 		return err
@@ -65,12 +65,12 @@ func (k *schemaCheck) run(ctx context.Context, path string) error {
 		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))
 	}
 	_, err = fmt.Fprintf(k.Stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s%s, label %q (%s), %s\n",
-		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), derived, cut(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
+		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), derived, describeCuts(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
 	return err
 }
 
-// cut says which columns ask to be cut otherwise than by bounds and levels.
-func cut(s *schema.Schema) (words string) {
+// describeCuts says which columns ask to be cut otherwise than by bounds and levels.
+func describeCuts(s *schema.Schema) (words string) {
 	for _, c := range s.Columns {
 		switch {
 		case c.Quantiles:

@@ -23,7 +23,7 @@ type schemaInit struct {
 	columns   int
 }
 
-func (a *app) schemaInit() *cobra.Command {
+func (a *app) newSchemaInitCommand() *cobra.Command {
 	i := &schemaInit{app: a}
 	c := &cobra.Command{
 		Use:   "init DATA",
@@ -38,7 +38,7 @@ at all: say --no-header and how many columns there are.`,
   discreet schema init bank-full.csv.gz --delimiter ';' > bank.yaml
   discreet schema init adult.data.gz --no-header --columns 15 > adult.yaml`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return i.run(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error { return i.draftSchema(args[0]) },
 	}
 	c.Flags().StringVar(&i.delimiter, "delimiter", ",", `the `+"`character`"+` between cells; \t for a tab`)
 	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
@@ -47,8 +47,8 @@ at all: say --no-header and how many columns there are.`,
 	return c
 }
 
-func (i *schemaInit) run(path string) error {
-	d, err := i.dialect()
+func (i *schemaInit) draftSchema(path string) error {
+	d, err := i.readDialect()
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -73,8 +73,8 @@ func (i *schemaInit) fromHeader(path string, d schema.Dialect) ([]byte, error) {
 	return schema.Init(names, d)
 }
 
-// dialect is the text format that the flags describe.
-func (i *schemaInit) dialect() (d schema.Dialect, err error) {
+// readDialect is the text format that the flags describe.
+func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	bad := func(param, want string, got any, hint string) (schema.Dialect, error) {
 		return d, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// simulation is the flags of the command.
-type simulation struct {
+// simulateFlags is the flags of the command.
+type simulateFlags struct {
 	*app
 	data       []string
 	schema     string
@@ -74,8 +74,8 @@ const (
 // mechanisms maps the names of the command line to those of laws.
 var mechanisms = map[string]string{"pm": "piecewise", "duchi": "duchi", "laplace": "laplace", "hybrid": "hybrid", "oue": "oue", "grr": "grr"}
 
-func (a *app) simulate() *cobra.Command {
-	s := &simulation{app: a}
+func (a *app) newSimulateCommand() *cobra.Command {
+	s := &simulateFlags{app: a}
 	c := &cobra.Command{
 		Use:   "simulate",
 		Short: "play data owners who perturb at home, and train on their reports",
@@ -100,7 +100,7 @@ dishonest owner can do.`,
 		Example: `  discreet simulate --data adult.data.gz --schema adult.yaml --classifier stump --epsilon 1 --model m.json
   discreet simulate --plan --schema adult.yaml --classifier stump --epsilon 1 --owners 100000 --noise 0.01`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return s.run(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return s.runSimulate(c) },
 	}
 	f := c.Flags()
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
@@ -115,21 +115,21 @@ dishonest owner can do.`,
 	f.BoolVar(&s.plan, "plan", false, "say what reports will be worth, without any data")
 	f.Float64Var(&s.noise, "noise", 0.01, "with --plan: the standard deviation of an estimated share of all records that is wanted, a `number`")
 	f.BoolVar(&s.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
-	s.charging.add(c, "the `name` of the data set in the ledger", "the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
+	s.charging.addFlags(c, "the `name` of the data set in the ledger", "the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	cli.Require(c, "schema", "epsilon")
 	return c
 }
 
-func (s *simulation) run(c *cobra.Command) error {
+func (s *simulateFlags) runSimulate(c *cobra.Command) error {
 	eps, err := dp.ParseEpsilon(s.epsilon)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	if err := s.check(c); err != nil {
+	if err := s.checkFlags(c); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	if err := s.together(c, "dataset", "job"); err != nil {
+	if err := s.requireTogether(c, "dataset", "job"); err != nil {
 		return err
 	}
 	sch, text, err := loadSchema(s.schema)
@@ -140,11 +140,11 @@ func (s *simulation) run(c *cobra.Command) error {
 		return &cli.UsageError{Err: err}
 	}
 	if s.plan {
-		return s.foresee(sch, eps)
+		return s.printPlan(sch, eps)
 	}
-	m, out, err := s.train(c.Context(), sch, text, eps)
+	m, out, err := s.trainModel(c.Context(), sch, text, eps)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	s.Say("wrote %s", s.model)
 	switch {
@@ -154,11 +154,11 @@ func (s *simulation) run(c *cobra.Command) error {
 	case s.json:
 		return cli.WriteJSON(s.Stdout, out)
 	}
-	return s.print(m, out)
+	return s.printResult(m, out)
 }
 
-// check refuses what can be refused without a schema.
-func (s *simulation) check(c *cobra.Command) error {
+// checkFlags refuses what can be refused without a schema.
+func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 	fault := func(param, want string, got any, hint string) error {
 		return &dp.ParamError{Op: "simulate", Param: param, Want: want, Got: got, Hint: hint}
 	}
@@ -195,16 +195,16 @@ func (s *simulation) check(c *cobra.Command) error {
 	return nil
 }
 
-// train plays the owners, pays for it and writes the model. Its result is nil where
+// trainModel plays the owners, pays for it and writes the model. Its result is nil where
 // an earlier run of the same job left the model.
-func (s *simulation) train(ctx context.Context, sch *schema.Schema, text []byte, eps dp.Epsilon) (m *model.Model, out *simulated, err error) {
+func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte, eps dp.Epsilon) (m *model.Model, out *simulated, err error) {
 	run := &train.Simulation{
 		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed, Output: s.model, Price: dp.Price{Epsilon: eps}, Say: s.Say,
 		Bill:    collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
 		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism, "owners": strconv.Itoa(s.owners), "rounds": strconv.Itoa(s.rounds)},
-		Read:    func(ctx context.Context) (*dataset.Table, error) { return s.table(ctx, sch, s.data) },
+		Read:    func(ctx context.Context) (*dataset.Table, error) { return s.readTable(ctx, sch, s.data) },
 		Play: func(ctx context.Context, tab *dataset.Table, counted bool) (*model.Model, error) {
-			m, out, err = s.play(ctx, tab, eps, counted)
+			m, out, err = s.playOwners(ctx, tab, eps, counted)
 			return m, err
 		},
 	}
@@ -227,8 +227,8 @@ func (s *simulation) train(ctx context.Context, sch *schema.Schema, text []byte,
 	return m, out, err
 }
 
-// play plays the owners on the rows of a table.
-func (s *simulation) play(ctx context.Context, tab *dataset.Table, eps dp.Epsilon, counted bool) (*model.Model, *simulated, error) {
+// playOwners plays the owners on the rows of a table.
+func (s *simulateFlags) playOwners(ctx context.Context, tab *dataset.Table, eps dp.Epsilon, counted bool) (*model.Model, *simulated, error) {
 	owners := s.owners
 	if owners == 0 {
 		owners = tab.Rows
@@ -249,7 +249,7 @@ func (s *simulation) play(ctx context.Context, tab *dataset.Table, eps dp.Epsilo
 	return res.Model, out, nil
 }
 
-func (s *simulation) print(m *model.Model, out *simulated) error {
+func (s *simulateFlags) printResult(m *model.Model, out *simulated) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mode %s, %d owners\n", out.Mode, out.Owners)
 	for _, r := range out.Rounds {
@@ -278,8 +278,8 @@ type forecast struct {
 	Questions  []collect.Forecast `json:"questions"`
 }
 
-// foresee prints a plan.
-func (s *simulation) foresee(sch *schema.Schema, eps dp.Epsilon) error {
+// printPlan prints a plan.
+func (s *simulateFlags) printPlan(sch *schema.Schema, eps dp.Epsilon) error {
 	task, err := collect.Plan(collect.Params{
 		Schema: sch, Classifier: wire.Classifier(s.classifier), Mechanism: mechanisms[s.mechanism], Epsilon: eps,
 		Owners: s.owners, Rounds: s.rounds, Nonce: strings.Repeat("0", 32), // a plan is not posed

@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// table reads labelled rows.
-func (a *app) table(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
+// readTable reads labelled rows.
+func (a *app) readTable(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
 	report, done := a.ShowBytes("reading")
 	defer done()
 	return dataset.Read(ctx, s, dataset.Options{Progress: report, Stdin: a.Stdin}, paths...)

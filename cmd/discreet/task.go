@@ -28,7 +28,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-func (a *app) task() *cobra.Command {
+func (a *app) newTaskCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "task",
 		Short: "create, list, show and close tasks of an aggregator",
@@ -39,11 +39,11 @@ owners take part in nothing else.`,
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --ends 24h
   discreet task list --certs certs --as reader/ben --server https://localhost:8443`,
 	}
-	return cli.Group(c, a.taskCreate(), a.taskList(), a.taskShow(), a.taskClose())
+	return cli.Group(c, a.newTaskCreateCommand(), a.newTaskListCommand(), a.newTaskShowCommand(), a.newTaskCloseCommand())
 }
 
-// creating is the flags of task create.
-type creating struct {
+// taskCreateFlags is the flags of task create.
+type taskCreateFlags struct {
 	*app
 	remote
 	schema, classifier, mechanism, epsilon string
@@ -53,8 +53,8 @@ type creating struct {
 	slot, quiet, ends                      time.Duration
 }
 
-func (a *app) taskCreate() *cobra.Command {
-	t := &creating{app: a}
+func (a *app) newTaskCreateCommand() *cobra.Command {
+	t := &taskCreateFlags{app: a}
 	c := &cobra.Command{
 		Use:   "create",
 		Short: "sign a task and hand it to the aggregator",
@@ -87,9 +87,9 @@ by its hash; its owners, and whoever may see the task, can read it.`,
     --helpers one=https://a.example.org:8445,two=https://b.example.org:8445,three=https://c.example.org:8445 \
     --roster roster.txt --honest 2980 --schema adult.yaml --classifier stump --epsilon 1 --owners 3000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.createTask(c.Context()) },
 	}
-	t.remote.add(c, "operator/anna")
+	t.remote.addFlags(c, "operator/anna")
 	f := c.Flags()
 	f.StringVar(&t.schema, "schema", "", "the schema `file` of the owners' rows")
 	f.StringVar(&t.classifier, "classifier", "", "what a round adds: stump, centroid or logistic, a `name`")
@@ -109,7 +109,7 @@ by its hash; its owners, and whoever may see the task, can read it.`,
 	return c
 }
 
-func (t *creating) run(ctx context.Context) error {
+func (t *taskCreateFlags) createTask(ctx context.Context) error {
 	eps, err := dp.ParseEpsilon(t.epsilon)
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -121,7 +121,7 @@ func (t *creating) run(ctx context.Context) error {
 	if t.mechanism != "" && !known {
 		return &cli.UsageError{Err: &dp.ParamError{Op: "task", Param: "mechanism", Want: "must be one of pm, duchi, laplace, hybrid, oue, grr", Got: t.mechanism}}
 	}
-	client, operator, err := t.client()
+	client, operator, err := t.dialAggregator()
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (t *creating) run(ctx context.Context) error {
 		Schema: s, Mode: wire.Mode(t.mode), Classifier: wire.Classifier(t.classifier), Mechanism: law, Epsilon: eps, Owners: t.owners, Rounds: t.rounds, Nonce: simulate.Nonce(rng.System()),
 	})
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Honest: t.honest, Ends: clock().Add(t.ends).Truncate(time.Second)}
 	for _, h := range t.helpers {
@@ -147,36 +147,36 @@ func (t *creating) run(ctx context.Context) error {
 			return err
 		}
 		if roster, err = tasks.ParseRoster(text); err != nil {
-			return refused(fmt.Errorf("%s: %w", t.roster, err))
+			return asRefusal(fmt.Errorf("%s: %w", t.roster, err))
 		}
 		a.Roster = roster.Digest()
 		if err := a.Check(); err != nil {
-			return refused(err)
+			return asRefusal(err)
 		}
 		if err := a.CheckRoster(roster); err != nil {
-			return refused(err)
+			return asRefusal(err)
 		}
 	}
 	ends, _ := operator.Ends()
 	if err := a.CheckFeasible(tasks.Circumstances{Owners: t.owners, Roster: roster, Signature: ends, Now: time.Now()}); err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	signed, err := a.Sign(operator)
 	if err != nil {
-		return refused(err)
+		return asRefusal(err)
 	}
 	r, err := client.CreateTask(ctx, connect.NewRequest(&rpc.CreateTaskRequest{Task: &rpc.SignedTask{
 		Announcement: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value,
 	}, Roster: roster, Owners: uint64(t.owners)}))
 	if err != nil {
-		return answered(err)
+		return explainAnswer(err)
 	}
 	_, err = fmt.Fprintf(t.Stdout, "%x\n", r.Msg.GetTaskId())
 	return err
 }
 
-// standing is what list and show print for programs.
-type standing struct {
+// taskStatus is what list and show print for programs.
+type taskStatus struct {
 	Task     string    `json:"task"`
 	State    string    `json:"state"` // open, done or closed
 	Slot     uint32    `json:"slot"`  // from 1
@@ -187,14 +187,14 @@ type standing struct {
 	Sharing  bool      `json:"sharing"`  // the open slot's owners are known: helpers take their shares
 }
 
-func stand(s *rpc.TaskState) standing {
-	return standing{
+func describeState(s *rpc.TaskState) taskStatus {
+	return taskStatus{
 		Task: fmt.Sprintf("%x", s.GetTaskId()), State: strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")),
 		Slot: s.GetSlot() + 1, Slots: s.GetSlots(), Reports: s.GetReports(), Needed: s.GetNeeded(), Deadline: time.UnixMilli(s.GetDeadlineUnixMs()).UTC(), Sharing: s.GetSharing(),
 	}
 }
 
-func (s standing) line() string {
+func (s taskStatus) formatLine() string {
 	if s.State != "open" {
 		return fmt.Sprintf("%s  %s\n", s.Task, s.State)
 	}
@@ -204,7 +204,7 @@ func (s standing) line() string {
 	return fmt.Sprintf("%s  open, slot %d of %d: %d reports, %d needed, until %s\n", s.Task, s.Slot, s.Slots, s.Reports, s.Needed, s.Deadline.Format(time.RFC3339))
 }
 
-func (a *app) taskList() *cobra.Command {
+func (a *app) newTaskListCommand() *cobra.Command {
 	var r remote
 	var asJSON bool
 	c := &cobra.Command{
@@ -214,35 +214,35 @@ func (a *app) taskList() *cobra.Command {
 		Example: `  discreet task list --certs certs --as reader/ben --server https://localhost:8443`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			client, _, err := r.client()
+			client, _, err := r.dialAggregator()
 			if err != nil {
 				return err
 			}
 			answer, err := client.ListTasks(c.Context(), connect.NewRequest(&rpc.ListTasksRequest{}))
 			if err != nil {
-				return answered(err)
+				return explainAnswer(err)
 			}
-			all := []standing{}
+			all := []taskStatus{}
 			for _, t := range answer.Msg.GetTasks() {
-				all = append(all, stand(t))
+				all = append(all, describeState(t))
 			}
 			if asJSON {
 				return cli.WriteJSON(a.Stdout, all)
 			}
 			for _, t := range all {
-				if _, err := fmt.Fprint(a.Stdout, t.line()); err != nil {
+				if _, err := fmt.Fprint(a.Stdout, t.formatLine()); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
-	r.add(c, "reader/ben")
+	r.addFlags(c, "reader/ben")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a list of JSON objects")
 	return c
 }
 
-func (a *app) taskShow() *cobra.Command {
+func (a *app) newTaskShowCommand() *cobra.Command {
 	var r remote
 	var out, text, list string
 	var wait, asJSON bool
@@ -261,7 +261,7 @@ who may report, once they are those that the operator has signed.`,
 			if err != nil {
 				return err
 			}
-			client, self, err := r.client()
+			client, self, err := r.dialAggregator()
 			if err != nil {
 				return err
 			}
@@ -275,23 +275,23 @@ who may report, once they are those that the operator has signed.`,
 					return err
 				}
 			}
-			s, err := a.await(c.Context(), client, id, wait)
+			s, err := a.awaitTask(c.Context(), client, id, wait)
 			if err != nil {
 				return err
 			}
 			if out != "" {
-				if err := a.fetch(c.Context(), client, id, out); err != nil {
+				if err := a.fetchModel(c.Context(), client, id, out); err != nil {
 					return err
 				}
 			}
 			if asJSON {
 				return cli.WriteJSON(a.Stdout, s)
 			}
-			_, err = fmt.Fprint(a.Stdout, s.line())
+			_, err = fmt.Fprint(a.Stdout, s.formatLine())
 			return err
 		},
 	}
-	r.add(c, "reader/ben")
+	r.addFlags(c, "reader/ben")
 	c.Flags().StringVar(&out, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&text, "announcement", "", "the `file` to write the signed task to; replaced if it is there")
 	c.Flags().StringVar(&list, "roster", "", "the `file` to write the task's list of owners to; replaced if it is there")
@@ -300,14 +300,14 @@ who may report, once they are those that the operator has signed.`,
 	return c
 }
 
-// await asks how far a task is, again and again where it is to be waited for.
-func (a *app) await(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, wait bool) (standing, error) {
+// awaitTask asks how far a task is, again and again where it is to be waited for.
+func (a *app) awaitTask(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, wait bool) (taskStatus, error) {
 	for {
 		r, err := client.GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: id[:]}))
 		if err != nil {
-			return standing{}, answered(err)
+			return taskStatus{}, explainAnswer(err)
 		}
-		s := stand(r.Msg.GetState())
+		s := describeState(r.Msg.GetState())
 		if !wait || s.State != "open" {
 			return s, nil
 		}
@@ -321,7 +321,7 @@ func (a *app) await(ctx context.Context, client rpc.AggregatorClient, id wire.Di
 func signedTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest) (text []byte, ann *tasks.Announcement, who identity.Caller, err error) {
 	r, err := client.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
 	if err != nil {
-		return nil, nil, who, answered(err)
+		return nil, nil, who, explainAnswer(err)
 	}
 	t := r.Msg.GetTask()
 	who, err = self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, tasks.Purpose, t.GetAnnouncement(), time.Now())
@@ -369,7 +369,7 @@ func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self 
 	}
 	r, err := client.GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
 	if err != nil {
-		return answered(err)
+		return explainAnswer(err)
 	}
 	roster, err := tasks.RosterOf(r.Msg.GetKeys())
 	if err != nil {
@@ -385,11 +385,11 @@ func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self 
 	return nil
 }
 
-// fetch writes the model of a task that is done.
-func (a *app) fetch(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, path string) error {
+// fetchModel writes the model of a task that is done.
+func (a *app) fetchModel(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, path string) error {
 	r, err := client.GetModel(ctx, connect.NewRequest(&rpc.GetModelRequest{TaskId: id[:]}))
 	if err != nil {
-		return answered(err)
+		return explainAnswer(err)
 	}
 	if len(r.Msg.GetModel()) == 0 {
 		return errors.New("task: it has no model yet; --wait waits for one")
@@ -405,7 +405,7 @@ func (a *app) fetch(ctx context.Context, client rpc.AggregatorClient, id wire.Di
 	return nil
 }
 
-func (a *app) taskClose() *cobra.Command {
+func (a *app) newTaskCloseCommand() *cobra.Command {
 	var r remote
 	c := &cobra.Command{
 		Use:     "close TASK",
@@ -418,17 +418,17 @@ func (a *app) taskClose() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			client, _, err := r.client()
+			client, _, err := r.dialAggregator()
 			if err != nil {
 				return err
 			}
 			if _, err := client.CloseTask(c.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]})); err != nil {
-				return answered(err)
+				return explainAnswer(err)
 			}
 			_, err = fmt.Fprintf(a.Stdout, "closed %s\n", id)
 			return err
 		},
 	}
-	r.add(c, "operator/anna")
+	r.addFlags(c, "operator/anna")
 	return c
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// training is the flags of the command.
-type training struct {
+// trainFlags is the flags of the command.
+type trainFlags struct {
 	*app
 	choice *choice
 	data   []string
@@ -29,8 +29,8 @@ type training struct {
 	charging
 }
 
-func (a *app) train() *cobra.Command {
-	t := &training{app: a}
+func (a *app) newTrainCommand() *cobra.Command {
+	t := &trainFlags{app: a}
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a model and state what it cost",
@@ -64,36 +64,36 @@ says that it was not counted.`,
   discreet train --data adult.data.gz --schema adult.yaml --learner logistic --columns public --model public.json
   discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon inf --not-private --model twin.json`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.run(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.runTrain(c) },
 	}
-	t.add(c)
+	t.addFlags(c)
 	t.choice = addChoice(c)
 	return c
 }
 
-// add adds the flags that say from what, to where and on whose account.
-func (t *training) add(c *cobra.Command) {
+// addFlags adds the flags that say from what, to where and on whose account.
+func (t *trainFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
 	c.Flags().StringVar(&t.part, "part", "", "train on one part of the rows: the `level` of the column that the schema's parts: names")
-	t.charging.add(c, "the `name` of the data set in the ledger",
+	t.charging.addFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a random one)")
 	cli.Require(c, "data", "schema", "model")
 }
 
-func (t *training) run(c *cobra.Command) error {
-	req, err := t.choice.request("train")
+func (t *trainFlags) runTrain(c *cobra.Command) error {
+	req, err := t.choice.makeRequest("train")
 	if err != nil {
 		return err
 	}
-	return t.perform(c, req)
+	return t.trainRequest(c, req)
 }
 
-// perform trains what req asks for, whichever command asked.
-func (t *training) perform(c *cobra.Command, req *train.Request) error {
-	if err := t.together(c, "dataset", "job"); err != nil {
+// trainRequest trains what req asks for, whichever command asked.
+func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
+	if err := t.requireTogether(c, "dataset", "job"); err != nil {
 		return err
 	}
 	s, text, err := loadSchema(t.schema)
@@ -107,13 +107,13 @@ func (t *training) perform(c *cobra.Command, req *train.Request) error {
 	}
 	run := &train.Training{
 		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed, Output: t.model, Say: t.Say,
-		Read: func(ctx context.Context) (*dataset.Table, error) { return t.table(ctx, s, t.data) },
+		Read: func(ctx context.Context) (*dataset.Table, error) { return t.readTable(ctx, s, t.data) },
 	}
 	if t.ledger.address != "" {
 		run.Job = &train.Job{Dataset: t.dataset, ID: t.job}
 	}
 	if err := run.Check(); err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	if err := cli.CheckWritable(t.model); err != nil { // a lost model has spent its epsilon too
 		return fmt.Errorf("%s: model %w", c.Name(), err)
@@ -124,7 +124,7 @@ func (t *training) perform(c *cobra.Command, req *train.Request) error {
 		return err
 	})
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	t.Say("wrote %s", t.model)
 	_, err = io.WriteString(t.Stdout, m.Privacy.Card())

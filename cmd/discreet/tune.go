@@ -13,18 +13,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/tune"
 )
 
-// tuning is the flags of the command: those of train, with candidates in place
+// tuneFlags is the flags of the command: those of train, with candidates in place
 // of a learner.
-type tuning struct {
-	training
+type tuneFlags struct {
+	trainFlags
 	epsilon    string
 	learners   []string
 	candidates string
 	params     tune.Params
 }
 
-func (a *app) tune() *cobra.Command {
-	t := &tuning{training: training{app: a}, params: tune.Defaults()}
+func (a *app) newTuneCommand() *cobra.Command {
+	t := &tuneFlags{trainFlags: trainFlags{app: a}, params: tune.Defaults()}
 	c := &cobra.Command{
 		Use:   "tune",
 		Short: "train candidates and release the best, all paid for",
@@ -50,9 +50,9 @@ begin with # are left out). A ledger is charged as by train.`,
   discreet tune --data adult.data.gz --schema adult.yaml --candidates grid.txt --method logarithmic --patience 30 \
     --epsilon 1 --model m.json --ledger l.db --dataset adult --job tuesday`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return t.run(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.runTune(c) },
 	}
-	t.add(c)
+	t.addFlags(c)
 	c.Flags().StringVar(&t.epsilon, "epsilon", "", "the privacy loss ε of the model and its choice together, a `number`")
 	c.Flags().StringSliceVar(&t.learners, "learners", nil, "the `names` of candidates, each with its options: NAME[:OPTION=VALUE]...")
 	c.Flags().StringVar(&t.candidates, "candidates", "", "a `file` of candidates, one to a line")
@@ -60,31 +60,31 @@ begin with # are left out). A ledger is charged as by train.`,
 	c.Flags().Float64Var(&t.params.HeldOut, "held-out", t.params.HeldOut, "the `share` of the rows that judge and do not train")
 	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience, "a random number of runs ends with chance 1/`number` at a time, unused by all")
 	cli.Require(c, "epsilon")
-	complete(c, "learners", train.LearnerNames()...)
+	completeFlag(c, "learners", train.LearnerNames()...)
 	var methods []string
 	for _, m := range tune.Methods() {
 		methods = append(methods, string(m))
 	}
-	complete(c, "method", methods...)
+	completeFlag(c, "method", methods...)
 	c.MarkFlagsOneRequired("learners", "candidates")
 	c.MarkFlagsMutuallyExclusive("learners", "candidates")
 	return c
 }
 
-func (t *tuning) run(c *cobra.Command) error {
-	specs, err := t.specs()
+func (t *tuneFlags) runTune(c *cobra.Command) error {
+	specs, err := t.readCandidates()
 	if err != nil {
 		return err
 	}
 	req, err := train.Tune(t.params, specs, t.epsilon)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
-	return t.perform(c, req)
+	return t.trainRequest(c, req)
 }
 
-// specs are the candidates as they were typed, or as the file has them.
-func (t *tuning) specs() (specs []string, err error) {
+// readCandidates are the candidates as they were typed, or as the file has them.
+func (t *tuneFlags) readCandidates() (specs []string, err error) {
 	if t.candidates == "" {
 		return t.learners, nil
 	}
@@ -93,7 +93,7 @@ func (t *tuning) specs() (specs []string, err error) {
 		return nil, fmt.Errorf("tune: candidates: %w", err)
 	}
 	if specs, err = train.ReadCandidates(string(text)); err != nil {
-		return nil, usage(fmt.Errorf("tune: %s: %w", t.candidates, err))
+		return nil, asUsageError(fmt.Errorf("tune: %s: %w", t.candidates, err))
 	}
 	return specs, nil
 }

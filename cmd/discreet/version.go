@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) version() *cobra.Command {
+func (a *app) newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "say which version this is",
@@ -18,14 +18,14 @@ func (a *app) version() *cobra.Command {
 		Example: `  discreet version`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Stdout, build())
+			_, err := fmt.Fprintln(a.Stdout, describeBuild())
 			return err
 		},
 	}
 }
 
-// build describes the binary by what the compiler stored in it.
-func build() string {
+// describeBuild describes the binary by what the compiler stored in it.
+func describeBuild() string {
 	version, commit := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = info.Main.Version

@@ -27,7 +27,7 @@ const (
 // one: the bytes go to a file beside it first, reach the disk, and then take the
 // name. Nothing is left behind when it fails.
 func Write(path string, mode fs.FileMode, f func(io.Writer) error) error {
-	part, err := beside(path, mode)
+	part, err := createBeside(path, mode)
 	if err != nil {
 		return err
 	}
@@ -53,16 +53,16 @@ func Write(path string, mode fs.FileMode, f func(io.Writer) error) error {
 
 // Check tells whether Write can write path, and leaves nothing behind.
 func Check(path string) error {
-	part, err := beside(path, Private)
+	part, err := createBeside(path, Private)
 	if err != nil {
 		return err
 	}
 	return errors.Join(part.Close(), os.Remove(part.Name()))
 }
 
-// beside creates a new file in the folder of path that can take its place. A part
+// createBeside creates a new file in the folder of path that can take its place. A part
 // left by a crash does not stand in the way.
-func beside(path string, mode fs.FileMode) (*os.File, error) {
+func createBeside(path string, mode fs.FileMode) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s must be a plain file or not exist", path)
 	}

@@ -27,7 +27,7 @@ type App struct {
 func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &App{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	root := newRoot(a)
-	a.prepare(root)
+	a.prepareTree(root)
 	if args == nil {
 		args = []string{} // cobra reads os.Args where there is nil
 	}
@@ -49,9 +49,9 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	return exitCode(err)
 }
 
-// prepare adds cobra's own commands to the tree and makes it refuse what is no
+// prepareTree adds cobra's own commands to the tree and makes it refuse what is no
 // command of a group.
-func (a *App) prepare(root *cobra.Command) {
+func (a *App) prepareTree(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

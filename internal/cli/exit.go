@@ -52,7 +52,7 @@ func exitCode(err error) int {
 // known, a hint line. command is the one to ask for help.
 func writeError(w io.Writer, err error, command string) {
 	hinted := false
-	where, all := split(err)
+	where, all := splitFaults(err)
 	for _, e := range all {
 		text, hint := e.Error(), ""
 		if p, ok := errors.AsType[*dp.ParamError](e); ok && p.Hint != "" {
@@ -76,8 +76,8 @@ type several interface {
 	Unwrap() []error
 }
 
-// split takes a list of faults apart; where is what was said about all of them.
-func split(err error) (where string, all []error) {
+// splitFaults takes a list of faults apart; where is what was said about all of them.
+func splitFaults(err error) (where string, all []error) {
 	if list, ok := errors.AsType[several](err); ok && strings.Contains(list.Error(), "\n") {
 		return strings.TrimSuffix(err.Error(), list.Error()), list.Unwrap()
 	}

@@ -21,7 +21,7 @@ func (a *App) ShowRuns(what string) (report func(done, total int), done func()) 
 
 // ShowProgress shows a bar with the given counters, on a terminal only.
 func (a *App) ShowProgress(what string, counters decor.Decorator) (report func(done, total int64), done func()) {
-	f, ok := terminal(a.Stderr)
+	f, ok := findTerminal(a.Stderr)
 	if !ok {
 		return func(int64, int64) {}, func() {}
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 )
 
-// terminal returns what w writes to, where that is a terminal.
-func terminal(w io.Writer) (*os.File, bool) {
+// findTerminal returns what w writes to, where that is a terminal.
+func findTerminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok && cwriter.IsTerminal(int(f.Fd()))
 }
 
 // Columns is how wide to draw: as the terminal, or 80 where there is none.
 func (a *App) Columns() int {
-	if f, ok := terminal(a.Stdout); ok {
+	if f, ok := findTerminal(a.Stdout); ok {
 		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}

@@ -49,7 +49,7 @@ func Run(ctx context.Context, learn, judge *dataset.Table, progress func(done, t
 	}}
 	for i := range r.trials {
 		t := &r.trials[i]
-		m, err := t.run(ctx, learn, judge)
+		m, err := t.trainAndJudge(ctx, learn, judge)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func Run(ctx context.Context, learn, judge *dataset.Table, progress func(done, t
 	return r, nil
 }
 
-func (t *trial) run(ctx context.Context, learn, judge *dataset.Table) (*model.Model, error) {
+func (t *trial) trainAndJudge(ctx context.Context, learn, judge *dataset.Table) (*model.Model, error) {
 	req, err := t.choice.Request("demo")
 	if err != nil {
 		return nil, err

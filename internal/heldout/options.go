@@ -64,17 +64,17 @@ func (o *Options) Check(s *schema.Schema) error {
 			return refuse("epsilons", "must be > 0 and increasing", eps)
 		}
 	}
-	for _, p := range o.points() {
+	for _, p := range o.listPoints() {
 		if _, err := p.learner.Plan(p.Epsilon, s, 0); err != nil {
 			return fmt.Errorf("compare: %s: %w", p.Learner, err)
 		}
 	}
-	return o.drawable()
+	return o.tryCharts()
 }
 
-// drawable tries the charts out before hours are spent on their numbers.
-func (o *Options) drawable() error {
-	r := &Result{Options: o, Points: o.points(), Train: 1, Test: 1}
+// tryCharts tries the charts out before hours are spent on their numbers.
+func (o *Options) tryCharts() error {
+	r := &Result{Options: o, Points: o.listPoints(), Train: 1, Test: 1}
 	for _, p := range r.Points {
 		half := 0.5
 		for i := range o.Repeats {
@@ -84,8 +84,8 @@ func (o *Options) drawable() error {
 	return r.Chart(Accuracy).WriteText(io.Discard, 80, plot.Unicode)
 }
 
-// points are what each repeat measures: learners in order, ε ascending.
-func (o *Options) points() (out []*Point) {
+// listPoints are what each repeat measures: learners in order, ε ascending.
+func (o *Options) listPoints() (out []*Point) {
 	for i := range o.Learners {
 		l := &o.Learners[i]
 		epsilons := o.Epsilons

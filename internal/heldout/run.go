@@ -30,7 +30,7 @@ func Run(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 	for i := range all {
 		all[i] = i
 	}
-	r := &Result{Options: &o, Points: o.points(), Test: int(o.HeldOut * float64(t.Rows))}
+	r := &Result{Options: &o, Points: o.listPoints(), Test: int(o.HeldOut * float64(t.Rows))}
 	r.Train = t.Rows - r.Test
 	if r.Train < 1 || r.Test < 1 {
 		return nil, fmt.Errorf("compare: the table must have rows enough to train on some and hold out others")
@@ -43,7 +43,7 @@ func Run(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 			return nil, err
 		}
 		s := &split{repeat: i, train: tab, test: t.Subset(test)}
-		if err := s.run(ctx, r.Points, func() {
+		if err := s.measureAll(ctx, r.Points, func() {
 			if done++; o.Progress != nil {
 				o.Progress(done, total)
 			}
@@ -67,8 +67,8 @@ type split struct {
 	test   *dataset.Table
 }
 
-// run measures every point on the split, one worker per processor.
-func (s *split) run(ctx context.Context, points []*Point, tick func()) error {
+// measureAll measures every point on the split, one worker per processor.
+func (s *split) measureAll(ctx context.Context, points []*Point, tick func()) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	plans := make([]learn.Plan, len(points))
@@ -95,7 +95,7 @@ func (s *split) run(ctx context.Context, points []*Point, tick func()) error {
 				if i >= len(points) || ctx.Err() != nil {
 					return
 				}
-				if err := s.measure(ctx, points[i], plans[i]); err != nil {
+				if err := s.measurePoint(ctx, points[i], plans[i]); err != nil {
 					stop(fmt.Errorf("compare: %s: %w", points[i].Learner, err))
 					return
 				}
@@ -109,7 +109,7 @@ func (s *split) run(ctx context.Context, points []*Point, tick func()) error {
 	return context.Cause(ctx)
 }
 
-func (s *split) measure(ctx context.Context, p *Point, plan learn.Plan) error {
+func (s *split) measurePoint(ctx context.Context, p *Point, plan learn.Plan) error {
 	exit := mech.NewExit(rng.System()) // never seeded: noise is not part of a split
 	m, err := plan.Fit(ctx, s.train, learn.Uncounted{}, exit)
 	if err != nil {

@@ -1902,8 +1902,8 @@ var table = []mutant{
 	{
 		Row: "library 1", Bug: "an account of the caller's own is never charged",
 		File:    "discreet.go",
-		Old:     `func (f AccountFunc) pay(t *train.Training) { t.Account = callerAccount{f} }`,
-		New:     `func (f AccountFunc) pay(t *train.Training) { t.Account = learn.Uncounted{} }`,
+		Old:     `func (f AccountFunc) payFor(t *train.Training) { t.Account = callerAccount{f} }`,
+		New:     `func (f AccountFunc) payFor(t *train.Training) { t.Account = learn.Uncounted{} }`,
 		Package: "./internal/librarytest", Test: "TestCallersAccountIsChargedOnce",
 	},
 	{

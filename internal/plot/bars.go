@@ -30,7 +30,7 @@ type Bar struct {
 	Text  string // follows the number, e.g. "no privacy"; may be empty
 }
 
-func (b *Bars) check() error {
+func (b *Bars) checkData() error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "plot", Param: param, Want: want, Got: got}
 	}
@@ -63,7 +63,7 @@ var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 // WriteText draws the bars for a terminal of the given width, which is kept
 // within 40 to 100 columns; names that leave no room are cut. Equal bars have equal bytes.
 func (b *Bars) WriteText(w io.Writer, columns int, g Glyphs) error {
-	if err := b.check(); err != nil {
+	if err := b.checkData(); err != nil {
 		return err
 	}
 	t := newTerminal(columns, g)

@@ -81,13 +81,13 @@ func Connect(ctx context.Context, c driver.Connector, postgres bool, o Options) 
 // Make runs statements that make tables, all or none. INTEGER, BLOB and STRICT
 // are spelled as the database has them.
 func (d *DB) Make(ctx context.Context, statements ...string) error {
-	return d.run(ctx, nil, func(t *Tx) error {
+	return d.runTransaction(ctx, nil, func(t *Tx) error {
 		if d.alone != "" {
 			statements = append([]string{d.alone}, statements...)
 		}
 		for _, s := range statements {
 			if _, err := t.t.ExecContext(ctx, d.words.Replace(s)); err != nil {
-				return d.failed(err)
+				return d.wrapError(err)
 			}
 		}
 		return nil
@@ -98,21 +98,25 @@ func (d *DB) Make(ctx context.Context, statements ...string) error {
 // an error all of it is stored or none: the caller cannot know which. With SQLite
 // no other writer overlaps it, in this process or another; with PostgreSQL f
 // locks what it must not share.
-func (d *DB) Update(ctx context.Context, f func(*Tx) error) error { return d.run(ctx, nil, f) }
+func (d *DB) Update(ctx context.Context, f func(*Tx) error) error {
+	return d.runTransaction(ctx, nil, f)
+}
 
 // View runs f on one state of the database.
-func (d *DB) View(ctx context.Context, f func(*Tx) error) error { return d.run(ctx, &d.read, f) }
+func (d *DB) View(ctx context.Context, f func(*Tx) error) error {
+	return d.runTransaction(ctx, &d.read, f)
+}
 
-func (d *DB) run(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error {
+func (d *DB) runTransaction(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error {
 	t, err := d.BeginTx(ctx, o)
 	if err != nil {
-		return d.failed(err)
+		return d.wrapError(err)
 	}
 	defer t.Rollback()
 	if err := f(&Tx{ctx, t, d}); err != nil {
 		return err
 	}
-	return d.failed(t.Commit())
+	return d.wrapError(t.Commit())
 }
 
 // ProbeTable makes the table that Probe writes to.
@@ -140,8 +144,8 @@ func (d *DB) Probe(ctx context.Context, room int) error {
 // ErrFailed is in every error of a database, as apart from errors of its users.
 var ErrFailed = errors.New("the database failed")
 
-// failed marks an error of the database.
-func (d *DB) failed(err error) error {
+// wrapError marks an error of the database.
+func (d *DB) wrapError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -22,9 +22,9 @@ func sqliteDialect() dialect {
 	return dialect{words: strings.NewReplacer(), read: sql.TxOptions{ReadOnly: true}, check: checkSQLite}
 }
 
-// modes are how SQLite reaches the disk: one file with a rollback journal whose
+// chooseModes are how SQLite reaches the disk: one file with a rollback journal whose
 // removal is synced too, or a log that is synced at every commit.
-func (o Options) modes() (journal string, synchronous int) {
+func (o Options) chooseModes() (journal string, synchronous int) {
 	if o.WAL {
 		return "wal", 2 // FULL
 	}
@@ -51,7 +51,7 @@ func sqliteConnector(path string, o Options) (driver.Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Op, err)
 	}
-	journal, synchronous := o.modes()
+	journal, synchronous := o.chooseModes()
 	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(60000)", fmt.Sprintf("journal_mode(%s)", journal), fmt.Sprintf("synchronous(%d)", synchronous), "trusted_schema(OFF)"}}
 	if o.Create {
@@ -77,7 +77,7 @@ func checkSQLite(ctx context.Context, db *sql.DB, o Options) error {
 	if err := db.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&synchronous); err != nil {
 		return err
 	}
-	if j, s := o.modes(); journal != j || synchronous != s {
+	if j, s := o.chooseModes(); journal != j || synchronous != s {
 		return fmt.Errorf("sqlite must keep journal_mode %s and synchronous %d (got %s and %d)", j, s, journal, synchronous)
 	}
 	return nil

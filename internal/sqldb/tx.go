@@ -20,43 +20,43 @@ type Tx struct {
 
 // Exec runs a statement and returns how many rows it wrote.
 func (t *Tx) Exec(q string, args ...any) (int64, error) {
-	r, err := t.t.ExecContext(t.ctx, t.d.spell(q), args...)
+	r, err := t.t.ExecContext(t.ctx, t.d.numberParameters(q), args...)
 	if err != nil {
-		return 0, t.d.failed(err)
+		return 0, t.d.wrapError(err)
 	}
 	n, err := r.RowsAffected()
-	return n, t.d.failed(err)
+	return n, t.d.wrapError(err)
 }
 
 // One runs a statement that must write exactly one row.
 func (t *Tx) One(q string, args ...any) error {
 	n, err := t.Exec(q, args...)
 	if err == nil && n != 1 {
-		err = t.d.failed(fmt.Errorf("%d rows written where 1 was expected", n))
+		err = t.d.wrapError(fmt.Errorf("%d rows written where 1 was expected", n))
 	}
 	return err
 }
 
 // Prepare readies a statement that runs many times in this transaction.
 func (t *Tx) Prepare(q string) (*sql.Stmt, error) {
-	s, err := t.t.PrepareContext(t.ctx, t.d.spell(q))
-	return s, t.d.failed(err)
+	s, err := t.t.PrepareContext(t.ctx, t.d.numberParameters(q))
+	return s, t.d.wrapError(err)
 }
 
 // Find scans the first row of a query; found is false where there is none.
 func (t *Tx) Find(into []any, q string, args ...any) (found bool, err error) {
-	err = t.t.QueryRowContext(t.ctx, t.d.spell(q), args...).Scan(into...)
+	err = t.t.QueryRowContext(t.ctx, t.d.numberParameters(q), args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil, t.d.failed(err)
+	return err == nil, t.d.wrapError(err)
 }
 
 // Each calls scan for every row of a query, in order.
 func (t *Tx) Each(scan func(*sql.Rows) error, q string, args ...any) error {
-	rows, err := t.t.QueryContext(t.ctx, t.d.spell(q), args...)
+	rows, err := t.t.QueryContext(t.ctx, t.d.numberParameters(q), args...)
 	if err != nil {
-		return t.d.failed(err)
+		return t.d.wrapError(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -64,27 +64,27 @@ func (t *Tx) Each(scan func(*sql.Rows) error, q string, args ...any) error {
 			return err
 		}
 	}
-	return t.d.failed(rows.Err())
+	return t.d.wrapError(rows.Err())
 }
 
 // Share is what follows a SELECT whose rows no other transaction may change
 // before this one ends, though others may share them; Lock, where none may. Both
 // are empty where Update excludes other writers anyway.
-func (t *Tx) Share() string { return t.lock(" FOR SHARE") }
+func (t *Tx) Share() string { return t.addLock(" FOR SHARE") }
 
 // Lock: see Share.
-func (t *Tx) Lock() string { return t.lock(" FOR UPDATE") }
+func (t *Tx) Lock() string { return t.addLock(" FOR UPDATE") }
 
-func (t *Tx) lock(words string) string {
+func (t *Tx) addLock(words string) string {
 	if t.d.numbered {
 		return words
 	}
 	return ""
 }
 
-// spell numbers a statement's parameters where the database wants that. No
+// numberParameters numbers a statement's parameters where the database wants that. No
 // statement of ours has a question mark inside a string.
-func (d *DB) spell(q string) string {
+func (d *DB) numberParameters(q string) string {
 	if !d.numbered {
 		return q
 	}

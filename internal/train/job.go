@@ -41,9 +41,9 @@ type configuration struct {
 // openJob looks the training up in its ledger.
 func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
 	req := t.Request
-	return t.Job.open(ctx, jobRequest{
+	return t.Job.openJob(ctx, jobRequest{
 		config: configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part, Options: req.given, Exceed: t.Exceed, Data: t.Data},
-		schema: t.Schema, text: t.SchemaText, output: t.Output, say: t.say,
+		schema: t.Schema, text: t.SchemaText, output: t.Output, say: t.sayLine,
 	})
 }
 
@@ -56,8 +56,8 @@ type jobRequest struct {
 	say    func(format string, args ...any)
 }
 
-// open looks a job up in its ledger.
-func (j *Job) open(ctx context.Context, r jobRequest) (*ledger.Job, error) {
+// openJob looks a job up in its ledger.
+func (j *Job) openJob(ctx context.Context, r jobRequest) (*ledger.Job, error) {
 	sum := sha256.Sum256(r.text)
 	r.config.Schema = hex.EncodeToString(sum[:])
 	if r.config.Options == nil {
@@ -86,14 +86,14 @@ func (j *Job) open(ctx context.Context, r jobRequest) (*ledger.Job, error) {
 	}
 	opened, err := j.Ledger.Job(ctx, asked)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asUsage(err)
 	}
 	r.say("charging data set %q as job %s", j.Dataset, id)
 	return opened, nil
 }
 
-// refused makes a refused parameter a refused request.
-func refused(err error) error {
+// asUsage makes a refused parameter a refused request.
+func asUsage(err error) error {
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return &RequestError{err}
 	}

@@ -66,8 +66,8 @@ func (l *Learner) Option(name string) *Option {
 	return nil
 }
 
-// set reads an option's value.
-func (l *Learner) set(o *Option, text string) error {
+// setOption reads an option's value.
+func (l *Learner) setOption(o *Option, text string) error {
 	if err := o.Value.Set(text); err != nil {
 		return &dp.ParamError{Op: l.Name, Param: o.Name, Want: err.Error(), Got: strconv.Quote(text)}
 	}
@@ -92,8 +92,8 @@ func ApproximateNames() (names []string) {
 	return names
 }
 
-// find looks a learner up in a table of its own; nil where there is none.
-func find(name string) *Learner {
+// findLearner looks a learner up in a table of its own; nil where there is none.
+func findLearner(name string) *Learner {
 	all := Learners()
 	if i := slices.IndexFunc(all, func(l *Learner) bool { return l.Name == name }); i >= 0 {
 		return all[i]
@@ -105,7 +105,7 @@ func find(name string) *Learner {
 // its name in words. param is where op read it from.
 func ParseLearner(op, param, spec string) (l *Learner, name string, err error) {
 	parts := strings.Split(spec, ":")
-	if l = find(parts[0]); l == nil {
+	if l = findLearner(parts[0]); l == nil {
 		return nil, "", &dp.ParamError{Op: op, Param: param, Want: "must be among " + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(parts[0])}
 	}
 	name = l.Name
@@ -115,7 +115,7 @@ func ParseLearner(op, param, spec string) (l *Learner, name string, err error) {
 		if o == nil {
 			return nil, "", &dp.ParamError{Op: l.Name, Param: "option", Want: "must be one of " + strings.Join(l.optionNames(), ", "), Got: strconv.Quote(key)}
 		}
-		if err := l.set(o, text); err != nil {
+		if err := l.setOption(o, text); err != nil {
 			return nil, "", err
 		}
 		name += ", " + key + " " + text

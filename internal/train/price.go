@@ -25,8 +25,8 @@ type PriceText struct {
 	NotPrivate bool
 }
 
-// read checks what can be checked without a schema.
-func (p PriceText) read(op string, l *Learner) (Price, error) {
+// parsePrice checks what can be checked without a schema.
+func (p PriceText) parsePrice(op string, l *Learner) (Price, error) {
 	bad := func(want string, got any, hint string) (Price, error) {
 		return Price{}, &dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint}
 	}

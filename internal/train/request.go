@@ -39,19 +39,19 @@ type Request struct {
 // Request checks the choice, before any file is opened. Its errors are
 // *RequestError, with op as the operation where it is none of the learner's.
 func (c Choice) Request(op string) (*Request, error) {
-	r, err := c.request(op)
+	r, err := c.makeRequest(op)
 	if err != nil {
 		return nil, &RequestError{err}
 	}
 	return r, nil
 }
 
-func (c Choice) request(op string) (*Request, error) {
+func (c Choice) makeRequest(op string) (*Request, error) {
 	name := c.Learner
 	if name == "" {
 		name = DefaultLearner
 	}
-	l := find(name)
+	l := findLearner(name)
 	if l == nil {
 		return nil, &dp.ParamError{Op: op, Param: "learner", Want: "must be one of " + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(c.Learner)}
 	}
@@ -61,11 +61,11 @@ func (c Choice) request(op string) (*Request, error) {
 		if o == nil {
 			return nil, &dp.ParamError{Op: l.Name, Param: name, Want: "must be left out: this learner has no such choice", Got: text}
 		}
-		if err := l.set(o, text); err != nil {
+		if err := l.setOption(o, text); err != nil {
 			return nil, err
 		}
 	}
-	pr, err := c.Price.read(op, l)
+	pr, err := c.Price.parsePrice(op, l)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ type Training struct {
 	excess string
 }
 
-func (t *Training) say(format string, args ...any) {
+func (t *Training) sayLine(format string, args ...any) {
 	if t.Say != nil {
 		t.Say(format, args...)
 	}
@@ -81,7 +81,7 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 		if acct == nil {
 			acct = learn.Uncounted{}
 		}
-		m, err := t.fit(ctx, acct)
+		m, err := t.fitModel(ctx, acct)
 		if err != nil || t.Output == "" {
 			return m, err
 		}
@@ -91,7 +91,7 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return RunJob(ctx, j, t.Request.Cost(t.plan), t.plan.Events(), t.Output, t.say, func() (*model.Model, error) { return t.fit(ctx, j) })
+	return RunJob(ctx, j, t.Request.Cost(t.plan), t.plan.Events(), t.Output, t.sayLine, func() (*model.Model, error) { return t.fitModel(ctx, j) })
 }
 
 // RunJob returns the result that a job has already, or lets fit make it: afford,
@@ -112,8 +112,8 @@ func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event,
 	return m, Keep(ctx, j, m, output)
 }
 
-// fit reads the table and trains on it; acct is charged in between.
-func (t *Training) fit(ctx context.Context, acct learn.Account) (*model.Model, error) {
+// fitModel reads the table and trains on it; acct is charged in between.
+func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Model, error) {
 	tab, err := t.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -127,18 +127,18 @@ func (t *Training) fit(ctx context.Context, acct learn.Account) (*model.Model, e
 	}
 	pl := t.plan
 	if t.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
-		t.say("training on %d rows of %q", tab.Rows, t.Schema.Name)
+		t.sayLine("training on %d rows of %q", tab.Rows, t.Schema.Name)
 		if pl, err = t.Request.Plan(t.Schema, tab.Rows); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range pl.Facts() {
 		if f.Text != "" {
-			t.say("  %s", f.Text)
+			t.sayLine("  %s", f.Text)
 		}
 	}
 	if t.Request.Price.Epsilon > 0 && !acct.Counted() {
-		t.say("no ledger: nothing is being counted, and the model says so")
+		t.sayLine("no ledger: nothing is being counted, and the model says so")
 	}
 	m, err := pl.Fit(ctx, rows, acct, mech.NewExit(rng.System()))
 	if err != nil {

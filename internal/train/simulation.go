@@ -31,15 +31,15 @@ type Simulation struct {
 	Play func(ctx context.Context, t *dataset.Table, counted bool) (*model.Model, error)
 }
 
-// excess says how the price exceeds what the schema allows, "" where it does not. A
+// describeExcess says how the price exceeds what the schema allows, "" where it does not. A
 // secret sum's δ is beyond a schema that allows pure guarantees alone.
-func (s *Simulation) excess() string {
+func (s *Simulation) describeExcess() string {
 	return Price{Epsilon: s.Price.Epsilon, Delta: s.Price.Delta}.Excess(s.Schema)
 }
 
 // Check refuses what can be refused without rows and without a ledger.
 func (s *Simulation) Check() error {
-	if why := s.excess(); why != "" && !s.Exceed {
+	if why := s.describeExcess(); why != "" && !s.Exceed {
 		return &ExcessError{Op: "simulate", Why: why}
 	}
 	return nil
@@ -52,24 +52,24 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 	}
 	if s.Job == nil {
 		s.Say("no ledger: nothing is being counted, and the model says so")
-		m, err := s.play(ctx, learn.Uncounted{})
+		m, err := s.playOwners(ctx, learn.Uncounted{})
 		if err != nil {
 			return nil, err
 		}
 		return m, m.Save(s.Output)
 	}
-	j, err := s.Job.open(ctx, jobRequest{
+	j, err := s.Job.openJob(ctx, jobRequest{
 		config: configuration{Learner: "simulate", Epsilon: s.Price.Epsilon, Delta: s.Price.Delta, Options: s.Options, Exceed: s.Exceed, Data: s.Data},
 		schema: s.Schema, text: s.SchemaText, output: s.Output, say: s.Say,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return RunJob(ctx, j, s.Price, s.Bill, s.Output, s.Say, func() (*model.Model, error) { return s.play(ctx, j) })
+	return RunJob(ctx, j, s.Price, s.Bill, s.Output, s.Say, func() (*model.Model, error) { return s.playOwners(ctx, j) })
 }
 
-// play reads the table, charges the account and trains.
-func (s *Simulation) play(ctx context.Context, acct learn.Account) (*model.Model, error) {
+// playOwners reads the table, charges the account and trains.
+func (s *Simulation) playOwners(ctx context.Context, acct learn.Account) (*model.Model, error) {
 	tab, err := s.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s *Simulation) play(ctx context.Context, acct learn.Account) (*model.Model
 	if err != nil {
 		return nil, err
 	}
-	if why := s.excess(); why != "" {
+	if why := s.describeExcess(); why != "" {
 		m.Privacy.Overrides = append(m.Privacy.Overrides, why)
 	}
 	return m, nil

@@ -45,7 +45,7 @@ func (f *Faults) FailWrites(err error) {
 	f.n, f.all, f.writes, f.err = 0, false, true, err
 }
 
-func (f *Faults) write() error {
+func (f *Faults) failWrite() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.writes {
@@ -64,7 +64,7 @@ func (f *Faults) Fired() bool {
 	return f.n <= 0
 }
 
-func (f *Faults) next() (before, after error) {
+func (f *Faults) nextFault() (before, after error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.all {
@@ -79,9 +79,9 @@ func (f *Faults) next() (before, after error) {
 	return f.err, nil
 }
 
-// call is one call that may fail; undo leaves nothing open where it does.
-func (f *Faults) call(do func() error, undo func()) error {
-	before, after := f.next()
+// callWithFault is one call that may fail; undo leaves nothing open where it does.
+func (f *Faults) callWithFault(do func() error, undo func()) error {
+	before, after := f.nextFault()
 	if before != nil {
 		undo()
 		return before
@@ -118,7 +118,7 @@ type (
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	var in driver.Conn
-	err := c.f.call(func() (err error) { in, err = c.Connector.Connect(ctx); return err }, func() {
+	err := c.f.callWithFault(func() (err error) { in, err = c.Connector.Connect(ctx); return err }, func() {
 		if in != nil {
 			in.Close()
 		}
@@ -131,10 +131,10 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 func (c conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	var in driver.Tx
-	if err := c.f.write(); err != nil && !o.ReadOnly {
+	if err := c.f.failWrite(); err != nil && !o.ReadOnly {
 		return nil, err
 	}
-	err := c.f.call(func() (err error) { in, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o); return err }, func() {
+	err := c.f.callWithFault(func() (err error) { in, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o); return err }, func() {
 		if in != nil {
 			in.Rollback() // as when the connection is dropped
 		}
@@ -146,13 +146,13 @@ func (c conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error
 }
 
 func (c conn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (r driver.Result, err error) {
-	err = c.f.call(func() (err error) { r, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args); return err }, func() {})
+	err = c.f.callWithFault(func() (err error) { r, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args); return err }, func() {})
 	return r, err
 }
 
 func (c conn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
 	var in driver.Rows
-	err := c.f.call(func() (err error) { in, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args); return err }, func() {
+	err := c.f.callWithFault(func() (err error) { in, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args); return err }, func() {
 		if in != nil {
 			in.Close()
 		}
@@ -166,7 +166,7 @@ func (c conn) QueryContext(ctx context.Context, q string, args []driver.NamedVal
 // Commit that fails before anything has happened rolls back, as a database does
 // whose connection breaks.
 func (t tx) Commit() error {
-	before, after := t.f.next()
+	before, after := t.f.nextFault()
 	if before != nil {
 		t.Tx.Rollback()
 		return before
@@ -175,7 +175,7 @@ func (t tx) Commit() error {
 }
 
 func (r rows) Next(dest []driver.Value) (err error) {
-	if failed := r.f.call(func() error { err = r.Rows.Next(dest); return nil }, func() {}); failed != nil {
+	if failed := r.f.callWithFault(func() error { err = r.Rows.Next(dest); return nil }, func() {}); failed != nil {
 		return failed
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 )
 
-func (a *app) experiment() *cobra.Command {
+func (a *app) newExperimentCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "experiment",
 		Short: "measure figures of the papers anew",

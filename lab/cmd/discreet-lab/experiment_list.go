@@ -36,13 +36,13 @@ func (a *app) experimentList() *cobra.Command {
 		Example: `  discreet-lab experiment list
   discreet-lab experiment list --json`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return l.run() },
+		RunE: func(*cobra.Command, []string) error { return l.listExperiments() },
 	}
 	c.Flags().BoolVar(&l.json, "json", false, "print one JSON array")
 	return c
 }
 
-func (l *experimentList) run() error {
+func (l *experimentList) listExperiments() error {
 	all := []figure{}
 	for _, f := range experiment.All() {
 		all = append(all, figure{f.Name, f.Paper, f.Title, f.Claim, f.Data, f.Repeats})

@@ -50,7 +50,7 @@ model it trains is marked as seeded.`,
 		Example: `  discreet-lab experiment run shen/fig2a --out figures --quick
   discreet-lab experiment run shen/fig2a --out figures --repeats 100 --seed 1 --json`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return e.run(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return e.runExperiment(c.Context(), args[0]) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 			for _, f := range experiment.All() {
 				names = append(names, f.Name)
@@ -67,7 +67,7 @@ model it trains is marked as seeded.`,
 	return c
 }
 
-func (e *experimentRun) run(ctx context.Context, name string) error {
+func (e *experimentRun) runExperiment(ctx context.Context, name string) error {
 	report, done := e.ShowRuns("measuring")
 	res, err := experiment.Run(ctx, name, frame.Options{
 		Out: e.out, Repeats: e.repeats, Seed: e.seed, Quick: e.quick,

@@ -39,5 +39,5 @@ researchers; discreet itself is what to use on one's own data.`,
 		Example: `  discreet-lab experiment list
   discreet-lab experiment run shen/fig2a --out figures
   discreet-lab report figures --out report.html`,
-	}, a.experiment(), a.report())
+	}, a.newExperimentCommand(), a.newReportCommand())
 }

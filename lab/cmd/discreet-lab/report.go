@@ -20,7 +20,7 @@ type reportPage struct {
 	out string
 }
 
-func (a *app) report() *cobra.Command {
+func (a *app) newReportCommand() *cobra.Command {
 	r := &reportPage{app: a}
 	c := &cobra.Command{
 		Use:   "report DIR...",
@@ -35,14 +35,14 @@ relative, so they work where page and folders move together.`,
 		Example: `  discreet-lab report figures --out report.html
   discreet-lab report figures more-figures --out docs/report.html`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return r.run(args) },
+		RunE: func(_ *cobra.Command, args []string) error { return r.writePage(args) },
 	}
 	c.Flags().StringVar(&r.out, "out", "", "the HTML `file` to write; replaced if it is there")
 	cli.Require(c, "out")
 	return c
 }
 
-func (r *reportPage) run(dirs []string) error {
+func (r *reportPage) writePage(dirs []string) error {
 	p := &pages.Page{}
 	for _, f := range experiment.All() {
 		p.Catalogue = append(p.Catalogue, pages.About{Name: f.Name, Paper: f.Paper, Title: f.Title, Claim: f.Claim, Protocol: f.Protocol})

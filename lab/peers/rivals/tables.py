@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-EXAMPLES = pathlib.Path(__file__).parent.parent.parent / "examples"
+EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
 # Schema, files, and how many rows a repeat draws, None for all: of KDD Cup 99
 # as many as Chaudhuri et al. take.
 TABLES = {

@@ -13,7 +13,7 @@ TABLE = "Adult"
 LINES = [  # learners of the records, of which the better is taken at each epsilon; name, colour
     (["ours, add-remove, δ"], "discreet, (ε, 1e-6)", "#0b6e99"),
     (["ours, replace-one"], "discreet, pure ε", "#5aa9c9"),
-    (["BRC, ordinal", "BRC, one-hot"], "BRC (Shen et al., as discreet has it), pure ε", "#2e8b57"),
+    (["BRC, ordinal", "BRC, one-hot"], "BRC (Shen et al.), pure ε", "#2e8b57"),
     (["DP-EBM"], "DP-EBM (InterpretML), (ε, 1e-6)", "#b5651d"),
     (["logistic, ordinal", "logistic, one-hot"], "diffprivlib logistic regression, pure ε", "#7a5195"),
     (["forest, ordinal", "forest, one-hot"], "diffprivlib random forest, pure ε", "#8a8a8a"),

@@ -65,7 +65,8 @@ func TestRecode(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	to := []uint32{70_000, 5, 1 << 31}
-	for _, c := range []Codes{{U8: []uint8{9, 0, 1, 2, 1}}, {U16: []uint16{9, 0, 1, 2, 1}}, {U32: []uint32{9, 0, 1, 2, 1}}} {
+	for _, c := range []Codes{{U8: []uint8{9, 0, 1, 2, 1}}, {U16: []uint16{9, 0, 1, 2, 1}},
+		{U32: []uint32{9, 0, 1, 2, 1}}} {
 		out := make([]uint32, 3)
 		c.Look(2, to, out)
 		if want := []uint32{5, 1 << 31, 5}; !slices.Equal(out, want) {
@@ -76,7 +77,8 @@ func TestLook(t *testing.T) {
 }
 
 func TestMix(t *testing.T) {
-	for _, c := range []Codes{{U8: []uint8{9, 0, 1, 2, 1}}, {U16: []uint16{9, 0, 1, 2, 1}}, {U32: []uint32{9, 0, 1, 2, 1}}} {
+	for _, c := range []Codes{{U8: []uint8{9, 0, 1, 2, 1}}, {U16: []uint16{9, 0, 1, 2, 1}},
+		{U32: []uint32{9, 0, 1, 2, 1}}} {
 		out := []uint32{7, 0, 2}
 		c.Mix(2, 3, out)
 		if want := []uint32{22, 2, 7}; !slices.Equal(out, want) {

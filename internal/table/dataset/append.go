@@ -33,9 +33,11 @@ type Added struct {
 //
 // Errors are as for Read, but cells are not looked at. "-" is not accepted as
 // a path.
-func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added, paths ...string) error {
+func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
+	paths ...string) error {
 	if slices.Contains(paths, "-") {
-		return &dp.ParamError{Op: "dataset", Param: "data", Want: "must name files, since they are read a second time", Got: "-"}
+		return &dp.ParamError{Op: "dataset", Param: "data", Want: "must name files, since they are read a second time",
+			Got: "-"}
 	}
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {

@@ -60,7 +60,8 @@ func TestAppendWithoutHeader(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	s.Dialect.Delimiter = ','
-	err := AppendColumns(context.Background(), s, Options{}, &bytes.Buffer{}, CSV, scored(), writeFile(t, "t.csv", "1,2,x,0\n1,2,x,0\n"))
+	err := AppendColumns(context.Background(), s, Options{}, &bytes.Buffer{}, CSV, scored(),
+		writeFile(t, "t.csv", "1,2,x,0\n1,2,x,0\n"))
 	if !errors.Is(err, errUnquotable) {
 		t.Errorf("a delimiter in a cell without quotes: error %v", err)
 	}
@@ -80,14 +81,16 @@ func TestAppendRoundTrip(t *testing.T) {
 	// The same schema with the added columns.
 	wider := smallSchema()
 	wider.Columns = append(wider.Columns,
-		schema.Column{Name: "label", Role: schema.Public, Kind: schema.Category, Levels: []schema.Level{{Value: "no"}, {Value: "yes, or so"}}},
+		schema.Column{Name: "label", Role: schema.Public, Kind: schema.Category,
+			Levels: []schema.Level{{Value: "no"}, {Value: "yes, or so"}}},
 		schema.Column{Name: "score", Role: schema.Public, Kind: schema.Number, Lower: 0, Upper: 1e6})
 	for from, path := range paths {
 		for _, to := range []Format{CSV, Parquet} {
 			name := fmt.Sprintf("%s to %s", from, to)
 			out := writeFile(t, "out."+string(to), appended(t, s, Options{}, to, path))
 			names, err := ReadHeader(out, s.Dialect)
-			if want := []string{"age", "income", "city", "rank", "note", "sick", "label", "score"}; err != nil || !reflect.DeepEqual(names, want) {
+			if want := []string{"age", "income", "city", "rank", "note", "sick", "label", "score"}; err != nil ||
+				!reflect.DeepEqual(names, want) {
 				t.Errorf("%s: columns %q, error %v", name, names, err)
 			}
 			got, err := Read(ctx, wider, Options{}, out)
@@ -95,7 +98,8 @@ func TestAppendRoundTrip(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			last := got.Rows - 1
-			if score := got.Cols[6].Values[got.Cols[6].Codes.At(last)]; score != float64(last)/4 || int(got.Cols[5].Codes.At(last)) != last%2 {
+			if score := got.Cols[6].Values[got.Cols[6].Codes.At(last)]; score != float64(last)/4 ||
+				int(got.Cols[5].Codes.At(last)) != last%2 {
 				t.Errorf("%s: other predictions", name)
 			}
 			got.Schema, got.Cols = s, got.Cols[:5]
@@ -108,7 +112,8 @@ func TestAppendRoundTrip(t *testing.T) {
 
 func TestAppendRefusals(t *testing.T) {
 	ctx := context.Background()
-	if err := AppendColumns(ctx, tinySchema(), Options{}, &bytes.Buffer{}, CSV, nil, "-"); !errors.As(err, new(*dp.ParamError)) {
+	if err := AppendColumns(ctx, tinySchema(), Options{}, &bytes.Buffer{}, CSV, nil,
+		"-"); !errors.As(err, new(*dp.ParamError)) {
 		t.Errorf("standard input: error %v", err)
 	}
 	for _, text := range []string{"a,p,c\n", header + canary + "\n", header + "1,2,\"" + canary} {

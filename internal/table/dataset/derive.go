@@ -82,7 +82,8 @@ func checkDerived(s *schema.Schema) error {
 			private = private || file[from].Role != schema.Public
 		}
 		switch {
-		case !slices.Contains([]schema.Derivation{schema.Largest, schema.Smallest, schema.Mean}, c.Derived) || c.Kind != schema.Number || len(c.From) == 0:
+		case !slices.Contains([]schema.Derivation{schema.Largest, schema.Smallest, schema.Mean}, c.Derived) ||
+			c.Kind != schema.Number || len(c.From) == 0:
 			return refuse("derivation", "must be the largest, smallest or mean of numbers, behind the columns of the file")
 		case private && c.Role != schema.Private: // docs/guarantees/README.md, "Derived columns"
 			return refuse("role", "must be private, since a source is")

@@ -84,7 +84,8 @@ func TestDerivedCells(t *testing.T) {
 // The mean of three numbers can round to one above them all, or to -0; neither
 // leaves the bounds or gets a code of its own.
 func TestAMeanStaysWithinBounds(t *testing.T) {
-	text := strings.NewReplacer("-1e17", "-0.1", "1e17", "0.1", "upper: 8", "upper: 0.1", "default: 2", "default: 0", "default: -3", "default: 0").Replace(monthsText)
+	text := strings.NewReplacer("-1e17", "-0.1", "1e17", "0.1", "upper: 8", "upper: 0.1", "default: 2", "default: 0",
+		"default: -3", "default: 0").Replace(monthsText)
 	s, err := schema.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +197,8 @@ func TestFilesWithoutTheDerivedColumns(t *testing.T) {
 		t.Errorf("without a header: %g, label %d", got, tab.Labels[0])
 	}
 	path = writeFile(t, "t.csv", "1,u,2,6,x\n")
-	if tab, err = Read(context.Background(), &headless, Options{Labels: LabelsIgnored}, path); err != nil || number(tab, 5, 0) != 6 {
+	if tab, err = Read(context.Background(), &headless, Options{Labels: LabelsIgnored}, path); err != nil ||
+		number(tab, 5, 0) != 6 {
 		t.Errorf("without a header and a label: error %v", err)
 	}
 	path = writeFile(t, "t.csv", "1,u,0,2,6,x,6,1,3,3\n")
@@ -230,7 +232,8 @@ func TestAppendBesideDerivedColumns(t *testing.T) {
 		}
 		var out bytes.Buffer
 		added := []Added{{Name: "most", Number: func(int) float64 { return 9 }}}
-		if err := AppendColumns(context.Background(), s, Options{}, &out, CSV, added, writeFile(t, "t.csv", in)); err != nil || out.String() != want {
+		if err := AppendColumns(context.Background(), s, Options{}, &out, CSV, added,
+			writeFile(t, "t.csv", in)); err != nil || out.String() != want {
 			t.Errorf("got %q, error %v, want %q", out.String(), err, want)
 		}
 	}

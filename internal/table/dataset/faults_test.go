@@ -28,7 +28,8 @@ func tinySchema() *schema.Schema {
 		Columns: []schema.Column{
 			{Name: "a", Role: schema.Public, Kind: schema.Number, Lower: -100, Upper: 100, Default: &seven},
 			{Name: "p", Role: schema.Private, Kind: schema.Number, Lower: -100, Upper: 100, Default: &seven},
-			{Name: "c", Role: schema.Public, Kind: schema.Category, Levels: []schema.Level{{Value: "x"}, {Value: "y"}}, Missing: true},
+			{Name: "c", Role: schema.Public, Kind: schema.Category, Levels: []schema.Level{{Value: "x"}, {Value: "y"}},
+				Missing: true},
 		},
 		Label: schema.Label{Name: "label", Position: 3, Role: schema.Public, Positive: 1, Default: -1,
 			Levels: []schema.Level{{Value: "0"}, {Value: "1"}}},
@@ -79,7 +80,8 @@ func TestStructuralFaultsOfCSV(t *testing.T) {
 		{"long record of lines", header + "\"" + strings.Repeat("\n", maxRecord+1), 2, "", "16 MiB"},
 		{"public label undeclared", header + good + "1,2,x," + canary + "\n", 3, "label", "label levels"},
 		{"public label missing", header + "1,2,x,\n", 2, "label", "label levels"},
-		{"line counts through quotes and comments", header + "1,2,\"x\n\",0\n1,2,\"x\r\n\",0\n1,2,x," + canary + "\n", 6, "label", "label levels"},
+		{"line counts through quotes and comments", header + "1,2,\"x\n\",0\n1,2,\"x\r\n\",0\n1,2,x," + canary + "\n", 6,
+			"label", "label levels"},
 		{"Parquet in disguise", "PAR1" + canary, 0, "", "is Parquet"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -140,7 +142,8 @@ func readText(t *testing.T, s *schema.Schema, text string) *Table {
 
 func TestQuotedCells(t *testing.T) {
 	s := tinySchema()
-	s.Columns[2].Levels = []schema.Level{{Value: "a,b"}, {Value: "say \"hi\""}, {Value: "two\nlines"}, {Value: "two\r\nlines"}, {Value: `"bare"`}}
+	s.Columns[2].Levels = []schema.Level{{Value: "a,b"}, {Value: "say \"hi\""}, {Value: "two\nlines"},
+		{Value: "two\r\nlines"}, {Value: `"bare"`}}
 	tab := readText(t, s, header+"1,2,\"a,b\",0\n1,2,\"say \"\"hi\"\"\",0\n1,2,\"two\nlines\",0\n1,2,\"two\r\nlines\",0\n")
 	if got := tab.Cols[2].Codes.U8; !slices.Equal(got, []uint8{0, 1, 2, 3}) {
 		t.Errorf("codes %v, want 0 to 3", got)
@@ -170,7 +173,8 @@ func TestNumbers(t *testing.T) {
 		{"0b1", unreadable, true}, {"Inf", unreadable, true}, {"+Inf", unreadable, true}, {"-infinity", unreadable, true},
 		{"nan", unreadable, true}, {"NaN", unreadable, true}, {" 3 ", unreadable, true}, {"3 ", unreadable, true},
 		{"", unreadable, true}, {"NA", unreadable, true}, {"?", unreadable, true}, {"null", unreadable, true},
-		{"+", unreadable, true}, {".", unreadable, true}, {"1e", unreadable, true}, {"--1", unreadable, true}, {"1.2.3", unreadable, true},
+		{"+", unreadable, true}, {".", unreadable, true}, {"1e", unreadable, true}, {"--1", unreadable, true},
+		{"1.2.3", unreadable, true},
 		{"١", unreadable, true}, {canary, unreadable, true},
 	} {
 		text := header + "1," + row.cell + ",x,0\n" + row.cell + ",9,x,1\n"
@@ -202,7 +206,8 @@ func TestTrimAndMissingNumberTokens(t *testing.T) {
 	s.Dialect.Missing = []string{"-9"}
 	tab := readText(t, s, "a, p ,c,\tlabel\n 3 ,\t-9, x , 0\n 3,-9.0,\" y \",\"1\" \n  \n")
 	values := tab.Cols[1].Values
-	if got := []float64{values[tab.Cols[1].Codes.At(0)], values[tab.Cols[1].Codes.At(1)]}; !slices.Equal(got, []float64{7, -9}) {
+	if got := []float64{values[tab.Cols[1].Codes.At(0)],
+		values[tab.Cols[1].Codes.At(1)]}; !slices.Equal(got, []float64{7, -9}) {
 		t.Errorf("numbers %v, want the default, and -9 since only \"-9\" means missing", got)
 	}
 	if got := tab.Cols[2].Codes.U8; !slices.Equal(got, []uint8{0, 1}) {
@@ -213,8 +218,10 @@ func TestTrimAndMissingNumberTokens(t *testing.T) {
 func TestCategories(t *testing.T) {
 	s := tinySchema()
 	s.Columns[2].Levels = []schema.Level{{Value: "x", Aliases: []string{"ex", "X"}}, {Value: "null"}}
-	s.Columns = append(s.Columns, schema.Column{Name: "d", Role: schema.Private, Kind: schema.Category, Levels: []schema.Level{{Value: "u"}}})
-	tab := readText(t, s, "a,p,c,d,label\n1,1,x,u,0\n1,1,ex,"+canary+",0\n1,1,X,?,0\n1,1,null,U,0\n1,1,?,u,0\n1,1, x,u,0\n")
+	s.Columns = append(s.Columns, schema.Column{Name: "d", Role: schema.Private, Kind: schema.Category,
+		Levels: []schema.Level{{Value: "u"}}})
+	tab := readText(t, s, "a,p,c,d,label\n1,1,x,u,0\n1,1,ex,"+canary+
+		",0\n1,1,X,?,0\n1,1,null,U,0\n1,1,?,u,0\n1,1, x,u,0\n")
 	if got, want := tab.Cols[2].Codes.U8, []uint8{0, 0, 0, 1, 3, 2}; !slices.Equal(got, want) {
 		t.Errorf("c: codes %v, want %v (a level wins over a missing token)", got, want)
 	}
@@ -240,7 +247,8 @@ func TestOneRowAndOneClass(t *testing.T) {
 	if tab := readText(t, tinySchema(), header+"1,1,x,1\n"); tab.Rows != 1 || tab.Labels[0] != 1 {
 		t.Errorf("one row: %d rows, labels %v", tab.Rows, tab.Labels)
 	}
-	if tab := readText(t, tinySchema(), header+strings.Repeat("1,1,x,1\n", 3000)); tab.Rows != 3000 || len(tab.Labels) != 3000 {
+	if tab := readText(t, tinySchema(), header+strings.Repeat("1,1,x,1\n", 3000)); tab.Rows != 3000 ||
+		len(tab.Labels) != 3000 {
 		t.Errorf("one class: %d rows, %d labels", tab.Rows, len(tab.Labels))
 	}
 }
@@ -270,7 +278,8 @@ func TestDialectsBeforeTheRows(t *testing.T) {
 	s.Dialect.Comment = "%"
 	s.Dialect.SkipUntil = "@data"
 	s.Dialect.SkipRecords = 1
-	tab := readText(t, s, "@relation \"odd\n@attribute a\r\n\n@data \r\nskipped \" line\n% 5\" comment\n1,2,x,0\n%\n3,4,y,1\n% end\n\n% end\n")
+	tab := readText(t, s, "@relation \"odd\n@attribute a\r\n\n@data \r\nskipped \" line\n% 5\" comment\n1,2,x,0\n%\n"+
+		"3,4,y,1\n% end\n\n% end\n")
 	if tab.Rows != 2 || tab.Labels[1] != 1 {
 		t.Errorf("%d rows, labels %v; want 2 rows", tab.Rows, tab.Labels)
 	}
@@ -349,7 +358,8 @@ func TestGzip(t *testing.T) {
 			t.Errorf("%s: error %v, want a fault with %q", row.name, err, row.part)
 		}
 	}
-	tab, err := Read(context.Background(), tinySchema(), Options{}, writeFile(t, "t.csv.gz", string(whole)+string(packed(t, "5,6,y,1\n"))))
+	tab, err := Read(context.Background(), tinySchema(), Options{},
+		writeFile(t, "t.csv.gz", string(whole)+string(packed(t, "5,6,y,1\n"))))
 	if err != nil || tab.Rows != 101 {
 		t.Errorf("two members: %v, %v; want 101 rows", tab, err)
 	}
@@ -386,8 +396,10 @@ func TestRefusals(t *testing.T) {
 		{"no file", tinySchema(), Options{}, nil},
 		{"no standard input", tinySchema(), Options{}, []string{"-"}},
 		{"negative cap", tinySchema(), Options{MaxRows: -1}, []string{path}},
-		{"private number without default", bad(func(s *schema.Schema) { s.Columns[1].Default = nil }), Options{}, []string{path}},
-		{"private label without default", bad(func(s *schema.Schema) { s.Label.Role = schema.Private }), Options{}, []string{path}},
+		{"private number without default", bad(func(s *schema.Schema) { s.Columns[1].Default = nil }), Options{},
+			[]string{path}},
+		{"private label without default", bad(func(s *schema.Schema) { s.Label.Role = schema.Private }), Options{},
+			[]string{path}},
 		{"no bounds", bad(func(s *schema.Schema) { s.Columns[1].Upper = -100 }), Options{}, []string{path}},
 		{"delimiter", bad(func(s *schema.Schema) { s.Dialect.Delimiter = 'é' }), Options{}, []string{path}},
 		{"quote", bad(func(s *schema.Schema) { s.Dialect.Quote = ',' }), Options{}, []string{path}},

@@ -33,7 +33,8 @@ func memoryOf(f func()) uint64 {
 func FuzzReadCSV(f *testing.F) {
 	for _, text := range []string{
 		header + "1,2,x,0\n", header + "1,2,\"x\ny\",1\r\n\n\n", "\xef\xbb\xbf" + header, "\xff\xfea", "PAR1", "\x1f\x8b",
-		"a;p;c;label\n1;'2';x;0\n", "@data\nskip\n%c\n1,2,x,0\n", header + "\"", header + "1e400,-0,NaN,1", "a\r,p", "\"a\"\"\",p",
+		"a;p;c;label\n1;'2';x;0\n", "@data\nskip\n%c\n1,2,x,0\n", header + "\"", header + "1e400,-0,NaN,1", "a\r,p",
+		"\"a\"\"\",p",
 	} {
 		f.Add(text, byte(0))
 		f.Add(text, byte(1))

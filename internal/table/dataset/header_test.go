@@ -64,7 +64,9 @@ func TestReadHeaderRefusesARow(t *testing.T) {
 			continue
 		}
 		for _, cell := range strings.Split(row, ";") {
-			if cell = strings.TrimSpace(cell); len(cell) > 1 && strings.Contains(strings.ReplaceAll(err.Error(), path, ""), cell) { // the folder has a random number
+			// the folder has a random number
+			if cell = strings.TrimSpace(cell); len(cell) > 1 &&
+				strings.Contains(strings.ReplaceAll(err.Error(), path, ""), cell) {
 				t.Errorf("%q is quoted: %v", cell, err)
 			}
 		}

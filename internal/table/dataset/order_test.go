@@ -17,7 +17,8 @@ import (
 // order.
 func TestDictionariesDoNotShowRowOrder(t *testing.T) {
 	s := smallSchema()
-	lines := []string{"age,income,city,rank,note,sick", "31,5,Rome,1,,no", "7,100,Oslo,2,,yes", "90,-3,Rome,3,,yes", "NA,5,x,1,,no", "7,2,NA,1,,no"}
+	lines := []string{"age,income,city,rank,note,sick", "31,5,Rome,1,,no", "7,100,Oslo,2,,yes", "90,-3,Rome,3,,yes",
+		"NA,5,x,1,,no", "7,2,NA,1,,no"}
 	read := func(lines []string) *Table {
 		path := filepath.Join(t.TempDir(), "t.csv")
 		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {

@@ -40,7 +40,8 @@ func (r *reader) readParquetFiles(files []*parquetFile) error {
 			return err
 		}
 		if pf.rows > int64(r.opts.MaxRows-rows) {
-			return &FaultError{File: pf.path, Fault: fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows)}
+			return &FaultError{File: pf.path, Fault: fmt.Sprintf("must not go beyond %d rows (all files together)",
+				r.opts.MaxRows)}
 		}
 		rows += int(pf.rows)
 		for at, c := range layout.coders {

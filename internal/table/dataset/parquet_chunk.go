@@ -66,7 +66,8 @@ func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
 	switch {
 	case column.FilePath != "", meta.Type != t.physical, meta.NumValues != group.NumRows:
 		return nil, errValues
-	case start < 0, meta.TotalCompressedSize < 0, meta.TotalCompressedSize > pf.size, start > pf.size-meta.TotalCompressedSize:
+	case start < 0, meta.TotalCompressedSize < 0, meta.TotalCompressedSize > pf.size,
+		start > pf.size-meta.TotalCompressedSize:
 		return nil, errValues
 	case !canUnpack(meta.Codec):
 		return nil, errEncoding

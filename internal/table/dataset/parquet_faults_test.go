@@ -30,7 +30,8 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 		C     string  `parquet:"c"`
 		Label int8    `parquet:"label"`
 	}
-	tab, err := Read(context.Background(), tinySchema(), Options{}, writeParquet(t, []good{{1, "1,5", "x", 1}, {2, "3", canary, 0}}))
+	tab, err := Read(context.Background(), tinySchema(), Options{},
+		writeParquet(t, []good{{1, "1,5", "x", 1}, {2, "3", canary, 0}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,8 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 		{"date", writeParquet(t, []date{{}}), 0, "p", "plain integer"},
 		{"decimal", writeParquet(t, []decimal{{}}), 0, "a", "plain integer"},
 		{"group", writeParquet(t, []group{{}}), 0, "a", "one value per row"},
-		{"label", writeParquet(t, []label{{0, "", "", "1"}, {0, "", "", "0"}, {0, "", "", canary}}), 3, "label", "label levels"},
+		{"label", writeParquet(t, []label{{0, "", "", "1"}, {0, "", "", "0"}, {0, "", "", canary}}), 3, "label",
+			"label levels"},
 		{"empty file", writeFile(t, "t.parquet", ""), 0, "", "undamaged"},
 		{"CSV", writeFile(t, "t.parquet", header+canary+canary), 0, "", "undamaged"},
 	} {
@@ -185,7 +187,8 @@ func readBytes(t testing.TB, data []byte) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{ctx: context.Background(), s: s, opts: Options{MaxRows: math.MaxInt32}, paths: []string{"t.parquet"}, cols: cols, label: label}
+	r := &reader{ctx: context.Background(), s: s, opts: Options{MaxRows: math.MaxInt32}, paths: []string{"t.parquet"},
+		cols: cols, label: label}
 	pf, err := newParquetFile("t.parquet", bytes.NewReader(data), int64(len(data)))
 	if err == nil {
 		err = r.readParquetFiles([]*parquetFile{pf})
@@ -408,7 +411,8 @@ func TestParquetBombs(t *testing.T) {
 
 func TestPageBombs(t *testing.T) {
 	zeros := make([]byte, 40<<20)
-	for _, codec := range []format.CompressionCodec{format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw, format.Brotli} {
+	for _, codec := range []format.CompressionCodec{format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw,
+		format.Brotli} {
 		packed, err := parquet.LookupCompressionCodec(codec).Encode(nil, zeros)
 		if err != nil {
 			t.Fatal(err)
@@ -510,15 +514,18 @@ func TestParquetEncodings(t *testing.T) {
 		return c
 	}
 	s := &schema.Schema{
-		Columns: []schema.Column{number("a"), number("p"), word("c", "x", "y"), word("i", "-3", "0", "3"), number("u"), number("b"), word("d", "long", "longer")},
-		Label:   tinySchema().Label,
+		Columns: []schema.Column{number("a"), number("p"), word("c", "x", "y"), word("i", "-3", "0", "3"), number("u"),
+			number("b"), word("d", "long", "longer")},
+		Label: tinySchema().Label,
 	}
 	var rows []plain
 	for i := range 3000 {
-		rows = append(rows, plain{int64(i*i) - 5, float32(i) / 4, []string{"x", "y"}[i%2], []string{"long", "longer"}[i/2%2], int32(i%3*3 - 3), 1<<32 - 1 - uint32(i), i%5 == 0, []string{"0", "1"}[i%2]})
+		rows = append(rows, plain{int64(i*i) - 5, float32(i) / 4, []string{"x", "y"}[i%2], []string{"long", "longer"}[i/2%2],
+			int32(i%3*3 - 3), 1<<32 - 1 - uint32(i), i%5 == 0, []string{"0", "1"}[i%2]})
 	}
 	for _, version := range []int{1, 2} {
-		tab, err := Read(context.Background(), s, Options{}, writeParquet(t, rows, parquet.DataPageVersion(version), parquet.PageBufferSize(4000)))
+		tab, err := Read(context.Background(), s, Options{},
+			writeParquet(t, rows, parquet.DataPageVersion(version), parquet.PageBufferSize(4000)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -531,7 +538,8 @@ func TestParquetEncodings(t *testing.T) {
 			if value(0) != float64(r.A) || value(1) != float64(r.P) || value(4) != float64(r.U) || value(5) != b {
 				t.Fatalf("row %d: numbers %v %v %v %v, want %+v", i, value(0), value(1), value(4), value(5), r)
 			}
-			if int(tab.Cols[2].Codes.At(i)) != i%2 || int(tab.Cols[3].Codes.At(i)) != i%3 || int(tab.Cols[6].Codes.At(i)) != i/2%2 || int(tab.Labels[i]) != i%2 {
+			if int(tab.Cols[2].Codes.At(i)) != i%2 || int(tab.Cols[3].Codes.At(i)) != i%3 ||
+				int(tab.Cols[6].Codes.At(i)) != i/2%2 || int(tab.Labels[i]) != i%2 {
 				t.Fatalf("row %d: categories differ", i)
 			}
 		}

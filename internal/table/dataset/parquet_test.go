@@ -26,8 +26,10 @@ func smallSchema() *schema.Schema {
 		Columns: []schema.Column{
 			{Name: "age", Role: schema.Private, Kind: schema.Number, Lower: 0, Upper: 100, Default: &minusOne},
 			{Name: "income", Role: schema.Public, Kind: schema.Number, Lower: -10, Upper: 1e6, Default: &minusOne},
-			{Name: "city", Role: schema.Private, Kind: schema.Category, Levels: []schema.Level{{Value: "Rome"}, {Value: "Oslo", Aliases: []string{"Kristiania"}}}, Missing: true},
-			{Name: "rank", Role: schema.Public, Kind: schema.Category, Levels: []schema.Level{{Value: "1"}, {Value: "2"}, {Value: "3"}}},
+			{Name: "city", Role: schema.Private, Kind: schema.Category,
+				Levels: []schema.Level{{Value: "Rome"}, {Value: "Oslo", Aliases: []string{"Kristiania"}}}, Missing: true},
+			{Name: "rank", Role: schema.Public, Kind: schema.Category,
+				Levels: []schema.Level{{Value: "1"}, {Value: "2"}, {Value: "3"}}},
 			{Name: "note", Role: schema.Ignored, Kind: schema.Category},
 		},
 		Label: schema.Label{Name: "sick", Position: 5, Role: schema.Public, Positive: 1, Default: -1,
@@ -136,11 +138,13 @@ func TestParquetReadsAsTheSameCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw, &parquet.Brotli} {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
+		&parquet.Lz4Raw, &parquet.Brotli} {
 		for _, version := range []int{1, 2} {
 			for _, page := range []int{300, 1 << 20} {
 				got, err := Read(ctx, s, Options{}, writeParquet(t, rows,
-					parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(page), parquet.MaxRowsPerRowGroup(1700)))
+					parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(page),
+					parquet.MaxRowsPerRowGroup(1700)))
 				if err != nil {
 					t.Errorf("%v, pages v%d of %d bytes: %v", codec, version, page, err)
 					continue

@@ -44,9 +44,9 @@ type Options struct {
 // and in Parquet, columns are matched by name in any order; a column that the
 // schema ignores may be absent, one that it derives must be.
 //
-// A structural fault is a *FaultError. It does not depend on what a private
-// cell, a private label, or any cell with a default holds. (Text that breaks the file's structure, such
-// as an open quote, is a fault wherever it stands.)
+// A structural fault is a *FaultError. It does not depend on what a private cell, a private label,
+// or any cell with a default holds. (Text that breaks the file's structure, such as an open quote,
+// is a fault wherever it stands.)
 func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (*Table, error) {
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
@@ -103,13 +103,15 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 		opts.MaxRows = math.MaxInt32
 	}
 	if p := s.Label.Position; p < 0 || p > len(s.FileColumns()) {
-		return nil, &dp.ParamError{Op: "dataset", Param: "label position", Want: "must be among the columns of the schema", Got: p}
+		return nil, &dp.ParamError{Op: "dataset", Param: "label position", Want: "must be among the columns of the schema",
+			Got: p}
 	}
 	if err := checkDerived(s); err != nil {
 		return nil, err
 	}
 	if opts.Stdin == nil && slices.Contains(paths, "-") {
-		return nil, &dp.ParamError{Op: "dataset", Param: "data", Want: "must name files, since there is no standard input here", Got: "-"}
+		return nil, &dp.ParamError{Op: "dataset", Param: "data",
+			Want: "must name files, since there is no standard input here", Got: "-"}
 	}
 	r := &reader{ctx: ctx, s: s, opts: opts, paths: paths}
 	r.progress.report = opts.Progress

@@ -22,19 +22,26 @@ func TestRealData(t *testing.T) {
 		classes       map[string]int // by label value
 		missing       map[string]int // by category column, cells coded as missing
 	}{
-		{"adult", "adult/adult.data.gz", 32561, map[string]int{">50K": 7841, "<=50K": 24720}, map[string]int{"workclass": 1836, "occupation": 1843, "native-country": 583}},
-		{"adult", "adult/adult.test.gz", 16281, map[string]int{">50K": 3846, "<=50K": 12435}, map[string]int{"workclass": 963, "occupation": 966, "native-country": 274}},
+		{"adult", "adult/adult.data.gz", 32561, map[string]int{">50K": 7841, "<=50K": 24720},
+			map[string]int{"workclass": 1836, "occupation": 1843, "native-country": 583}},
+		{"adult", "adult/adult.test.gz", 16281, map[string]int{">50K": 3846, "<=50K": 12435},
+			map[string]int{"workclass": 963, "occupation": 966, "native-country": 274}},
 		{"credit", "credit/UCI_Credit_Card.csv.gz", 30000, map[string]int{"1": 6636, "0": 23364}, nil},
 		{"credit-months", "credit/UCI_Credit_Card.csv.gz", 30000, map[string]int{"1": 6636, "0": 23364}, nil},
-		{"bank", "bank/bank-full.csv.gz", 45211, map[string]int{"yes": 5289, "no": 39922}, map[string]int{"job": 288, "education": 1857, "contact": 13020, "poutcome": 36959}},
-		{"bank-additional", "bank/bank-additional-full.csv.gz", 41188, map[string]int{"yes": 4640, "no": 36548}, map[string]int{"job": 330, "marital": 80, "education": 1731, "default": 8597, "housing": 990, "loan": 990}},
+		{"bank", "bank/bank-full.csv.gz", 45211, map[string]int{"yes": 5289, "no": 39922},
+			map[string]int{"job": 288, "education": 1857, "contact": 13020, "poutcome": 36959}},
+		{"bank-additional", "bank/bank-additional-full.csv.gz", 41188, map[string]int{"yes": 4640, "no": 36548},
+			map[string]int{"job": 330, "marital": 80, "education": 1731, "default": 8597, "housing": 990, "loan": 990}},
 		{"sepsis", sepsis + "primary_cohort.csv.gz", 110204, map[string]int{"1": 102099, "0": 8105}, nil},
 		{"sepsis", sepsis + "study_cohort.csv.gz", 19051, map[string]int{"1": 15445, "0": 3606}, nil},
 		{"sepsis", sepsis + "validation_cohort.csv.gz", 137, map[string]int{"1": 113, "0": 24}, nil},
 		{"kdd99", "kdd99/kddcup.data_10_percent.gz", 494021, map[string]int{"normal.": 97278, "smurf.": 396743}, nil},
 		{"phishing", "phishing/phishing_websites.csv.gz", 11055, map[string]int{"1": 6157, "-1": 4898}, nil},
-		{"wisdm", "wisdm/WISDM_ar_v1.1_transformed.arff.gz", 5418, map[string]int{"Walking": 2081, "Jogging": 1625, "Upstairs": 632, "Downstairs": 528, "Sitting": 306, "Standing": 246}, nil},
-		{"hapt", "hapt/hapt_labelled_samples.csv.gz", 815614, map[string]int{"1": 122091, "2": 116707, "3": 107961, "4": 126677, "5": 138105, "6": 136865, "7": 10316, "8": 8029, "9": 12428, "10": 11150, "11": 14418, "12": 10867}, nil},
+		{"wisdm", "wisdm/WISDM_ar_v1.1_transformed.arff.gz", 5418, map[string]int{"Walking": 2081, "Jogging": 1625,
+			"Upstairs": 632, "Downstairs": 528, "Sitting": 306, "Standing": 246}, nil},
+		{"hapt", "hapt/hapt_labelled_samples.csv.gz", 815614,
+			map[string]int{"1": 122091, "2": 116707, "3": 107961, "4": 126677, "5": 138105, "6": 136865, "7": 10316, "8": 8029,
+				"9": 12428, "10": 11150, "11": 14418, "12": 10867}, nil},
 	} {
 		t.Run(filepath.Base(row.file), func(t *testing.T) {
 			path := realdata.File(t, row.file)

@@ -48,11 +48,14 @@ type records struct {
 func newRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*records, error) {
 	switch {
 	case !plainRune(d.Delimiter):
-		return nil, &dp.ParamError{Op: "dataset", Param: "delimiter", Want: "must be one ASCII character other than a line end", Got: string(d.Delimiter)}
+		return nil, &dp.ParamError{Op: "dataset", Param: "delimiter",
+			Want: "must be one ASCII character other than a line end", Got: string(d.Delimiter)}
 	case d.Quote != 0 && !plainRune(d.Quote):
-		return nil, &dp.ParamError{Op: "dataset", Param: "quote", Want: "must be one ASCII character other than a line end, or none", Got: string(d.Quote)}
+		return nil, &dp.ParamError{Op: "dataset", Param: "quote",
+			Want: "must be one ASCII character other than a line end, or none", Got: string(d.Quote)}
 	case d.Quote == d.Delimiter:
-		return nil, &dp.ParamError{Op: "dataset", Param: "quote", Want: "must differ from the delimiter", Got: string(d.Quote)}
+		return nil, &dp.ParamError{Op: "dataset", Param: "quote", Want: "must differ from the delimiter",
+			Got: string(d.Quote)}
 	}
 	rs := &records{file: file, src: src, d: d, comment: []byte(d.Comment), buf: make([]byte, buffer), next: 1}
 	if d.Quote != 0 {

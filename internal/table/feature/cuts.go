@@ -44,7 +44,8 @@ func cutSteps(c *schema.Column, bins int, bulk float64) []float64 {
 // bins, has one for each whole number.
 func Whole(c *schema.Column, bins int) bool {
 	span := c.Upper - c.Lower
-	return c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) && span >= 2 && span < max(wholeNumbers, float64(bins))
+	return c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) &&
+		span >= 2 && span < max(wholeNumbers, float64(bins))
 }
 
 // appendEdges appends the edges of so many equal steps from lo to hi on a scale, as

@@ -39,11 +39,14 @@ func TestCuts(t *testing.T) {
 		{"few whole numbers", schema.Column{Kind: schema.Number, Lower: -1, Upper: 2}, 2, []float64{-0.5, 0.5, 1.5}},
 		{"equal steps", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80}, 4, []float64{20, 40, 60}},
 		{"declared", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80, Edges: []float64{1, 7}}, 4, []float64{1, 7}},
-		{"declared, too many", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80, Edges: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}, 4, []float64{2, 5, 8}},
+		{"declared, too many", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80,
+			Edges: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}, 4, []float64{2, 5, 8}},
 		{"a fraction", schema.Column{Kind: schema.Number, Lower: 0, Upper: 1}, 2, []float64{0.5}},
-		{"declared logarithm", schema.Column{Kind: schema.Number, Lower: 0, Upper: 8, Transform: schema.Log1p}, 2, []float64{2}},
+		{"declared logarithm", schema.Column{Kind: schema.Number, Lower: 0, Upper: 8, Transform: schema.Log1p}, 2,
+			[]float64{2}},
 		{"heavy tail", schema.Column{Kind: schema.Number, Lower: 0, Upper: 8000}, 2, []float64{8 * (math.Sqrt(1001) - 1)}},
-		{"heavy tails", schema.Column{Kind: schema.Number, Lower: -8000, Upper: 8000}, 4, []float64{-8 * (math.Sqrt(1001) - 1), 0, 8 * (math.Sqrt(1001) - 1)}},
+		{"heavy tails", schema.Column{Kind: schema.Number, Lower: -8000, Upper: 8000}, 4,
+			[]float64{-8 * (math.Sqrt(1001) - 1), 0, 8 * (math.Sqrt(1001) - 1)}},
 	} {
 		got := Cuts(&c.col, c.bins)
 		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {

@@ -42,7 +42,8 @@ func TestCellsByHand(t *testing.T) {
 	}{
 		{ordinal, 0, 20, 0, -1}, {ordinal, 0, 40, 0, 0}, {ordinal, 0, 60, 0, 1},
 		{ordinal, 1, 0, 1, -1}, {ordinal, 1, math.E - 1, 1, 1}, {ordinal, 1, math.Sqrt(math.E) - 1, 1, 0},
-		{ordinal, 2, 0, 2, -1}, {ordinal, 2, 1, 2, 1}, {ordinal, 2, 2, 2, 0}, {ordinal, 2, 3, 2, 0}, // other and missing have no place
+		// other and missing have no place
+		{ordinal, 2, 0, 2, -1}, {ordinal, 2, 1, 2, 1}, {ordinal, 2, 2, 2, 0}, {ordinal, 2, 3, 2, 0},
 		{ordinal, 3, 0, 3, 0}, {ordinal, 4, 0, 4, -1}, {ordinal, 4, 1, 4, 0}, {ordinal, 4, 2, 4, 1},
 		{onehot, 0, 2, 2, 1}, {onehot, 0, 3, 3, 1}, {onehot, 1, 40, 4, 0}, {onehot, 2, 3, 8, 1},
 	} {

@@ -196,8 +196,9 @@ func (j *joint) writeOffsets(from int, out []uint32, blocks uint32) {
 
 // answerBlock sets bit t of bits[i] where lane t of block b of row i answers positive.
 func (p *Prepared) answerBlock(offsets []uint32, b int, bits []uint32) {
-	start, table, joints := &p.s.upper[b], p.upper[min(b, len(p.upper)):], len(p.joints) // without columns there is no table
-	carry := uint64(joints) * 0x0001000100010001                                         // at most
+	// without columns there is no table
+	start, table, joints := &p.s.upper[b], p.upper[min(b, len(p.upper)):], len(p.joints)
+	carry := uint64(joints) * 0x0001000100010001 // at most
 	for i := range bits {
 		row := offsets[i*joints:][:joints]
 		// Four words at a time stay in registers.

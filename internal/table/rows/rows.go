@@ -93,7 +93,8 @@ func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Ta
 		}
 		for i, v := range values {
 			if cells[i], err = cellOfSQL(v); err != nil {
-				return nil, &dp.ParamError{Op: "table", Param: fmt.Sprintf("column %q", names[i]), Want: "must be text, a number, a truth value or a time", Got: fmt.Sprintf("%T", v)}
+				return nil, &dp.ParamError{Op: "table", Param: fmt.Sprintf("column %q", names[i]),
+					Want: "must be text, a number, a truth value or a time", Got: fmt.Sprintf("%T", v)}
 			}
 		}
 		if err := b.Add(cells); err != nil {
@@ -130,7 +131,8 @@ func structFields(s *schema.Schema, t reflect.Type) (fields [][]int, names []str
 		}
 		switch {
 		case !slices.Contains(known, name):
-			return nil, nil, refuse("field "+f.Name, `must be a column of the schema, or have the tag discreet:"-"`, strconv.Quote(name))
+			return nil, nil, refuse("field "+f.Name, `must be a column of the schema, or have the tag discreet:"-"`,
+				strconv.Quote(name))
 		case slices.Contains(names, name):
 			return nil, nil, refuse("field "+f.Name, "must not be a column that another field is", strconv.Quote(name))
 		case !isCellKind(kind.Kind()):

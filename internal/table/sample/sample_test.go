@@ -12,7 +12,8 @@ import (
 )
 
 func TestBalanceAndHoldOut(t *testing.T) {
-	tab := &dataset.Table{Schema: &schema.Schema{Label: schema.Label{Levels: make([]schema.Level, 2)}}, Rows: 100, Labels: make([]uint8, 100)}
+	tab := &dataset.Table{Schema: &schema.Schema{Label: schema.Label{Levels: make([]schema.Level, 2)}}, Rows: 100,
+		Labels: make([]uint8, 100)}
 	for i := range 23 {
 		tab.Labels[4*i] = 1
 	}

@@ -10,7 +10,8 @@ import (
 
 // readBins reads how a number asks to be cut.
 func (r *reader) readBins(f fields, c *Column) {
-	const hint = "write bins: quantiles to have the learner cut where about equally many rows lie between, at a price where the column is protected; or remove the line"
+	const hint = "write bins: quantiles to have the learner cut where about equally many rows lie between, at a price " +
+		"where the column is protected; or remove the line"
 	switch text := f.text("bins", hint); {
 	case text == "":
 	case text != "quantiles":
@@ -38,8 +39,10 @@ func (r *reader) readGroups(f fields, c *Column) {
 	}
 	names, taken := map[string]bool{}, map[int]bool{}
 	for _, p := range n.pairs {
-		if p.key == "" || p.key != strings.TrimSpace(p.key) || strings.ContainsFunc(p.key, isHidden) || len(p.key) > maxGroupName || names[p.key] {
-			r.refuse(p.line, f.where+"groups", fmt.Sprintf("must have names that differ, of at most %d printable characters", maxGroupName), strconv.Quote(p.key), hint)
+		if p.key == "" || p.key != strings.TrimSpace(p.key) || strings.ContainsFunc(p.key, isHidden) ||
+			len(p.key) > maxGroupName || names[p.key] {
+			r.refuse(p.line, f.where+"groups", fmt.Sprintf("must have names that differ, of at most %d printable characters",
+				maxGroupName), strconv.Quote(p.key), hint)
 			continue
 		}
 		names[p.key] = true
@@ -68,9 +71,11 @@ func (r *reader) readGroup(f fields, p pair, levels []Level, taken map[int]bool,
 		code, known := index[value]
 		switch {
 		case !known:
-			r.refuse(n.line, f.where+"groups "+p.key, "must list declared levels", strconv.Quote(value), "write it exactly as in levels; an alias does not do")
+			r.refuse(n.line, f.where+"groups "+p.key, "must list declared levels", strconv.Quote(value),
+				"write it exactly as in levels; an alias does not do")
 		case taken[code]:
-			r.refuse(n.line, f.where+"groups "+p.key, "must not list a level that is in a group already", strconv.Quote(value), "remove one of the two")
+			r.refuse(n.line, f.where+"groups "+p.key, "must not list a level that is in a group already", strconv.Quote(value),
+				"remove one of the two")
 		default:
 			taken[code] = true
 			codes = append(codes, code)

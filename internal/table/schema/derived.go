@@ -44,7 +44,8 @@ func (s *Schema) Sources(c *Column) (names []string) {
 // readDerived reads the derived columns, once the file's are read; names are those
 // taken, trimmed.
 func (r *reader) readDerived(f fields, s *Schema, names map[string]bool) {
-	const hint = "write what follows from several numbers of a row, e.g. derived: [{name: worst delay, largest: [delay 1, delay 2]}], or remove the line"
+	const hint = "write what follows from several numbers of a row, e.g. derived: [{name: worst delay, largest: [delay " +
+		"1, delay 2]}], or remove the line"
 	file := s.FileColumns()
 	entries := f.items("derived", hint, MaxColumns)
 	if n := 1 + len(file) + len(entries); n > MaxColumns {
@@ -56,7 +57,8 @@ func (r *reader) readDerived(f fields, s *Schema, names map[string]bool) {
 		index[file[j].Name] = j
 	}
 	for i, n := range entries {
-		d := r.openMapping(n, fmt.Sprintf("derived column %d ", i+1), "name", "largest", "smallest", "mean", "note", "monotone", "edges", "bins")
+		d := r.openMapping(n, fmt.Sprintf("derived column %d ", i+1), "name", "largest", "smallest", "mean", "note",
+			"monotone", "edges", "bins")
 		if n.form == mapping {
 			s.Columns = append(s.Columns, r.derivedColumn(d, file, index, names))
 		}
@@ -89,7 +91,8 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 		// Each of the derivations grows with each source, or stays: it keeps a
 		// promise about a source by making the same one.
 		if m := file[j].Monotone; m != Free && m != c.Monotone {
-			f.refuse("monotone", "must be "+string(m)+", as its source is", strconv.Quote(string(c.Monotone)), fmt.Sprintf("column %q would not be followed: write monotone: %s, or remove it there", file[j].Name, m))
+			f.refuse("monotone", "must be "+string(m)+", as its source is", strconv.Quote(string(c.Monotone)),
+				fmt.Sprintf("column %q would not be followed: write monotone: %s, or remove it there", file[j].Name, m))
 			break
 		}
 	}
@@ -157,7 +160,8 @@ func (r *reader) columnName(f *fields, what string, names map[string]bool, hint 
 	r.refuseSpace(f.values["name"], f.where+"name", name)
 	f.where = fmt.Sprintf("%s %q ", what, name)
 	if trimmed := strings.TrimSpace(name); names[trimmed] {
-		f.refuse("name", "must be unique", strconv.Quote(name), "another column has this name; names are compared after trimming")
+		f.refuse("name", "must be unique", strconv.Quote(name),
+			"another column has this name; names are compared after trimming")
 	} else {
 		names[trimmed] = true
 	}
@@ -166,7 +170,8 @@ func (r *reader) columnName(f *fields, what string, names map[string]bool, hint 
 
 // followsSome says whether c is derived from some of the first file columns.
 func (c *Column) followsSome(file int) bool {
-	return slices.Contains(derivations, c.Derived) && len(c.From) >= 2 && slices.Min(c.From) >= 0 && slices.Max(c.From) < file
+	return slices.Contains(derivations, c.Derived) && len(c.From) >= 2 && slices.Min(c.From) >= 0 &&
+		slices.Max(c.From) < file
 }
 
 // derivedTree is a derived column as derived reads it.

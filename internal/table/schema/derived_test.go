@@ -36,8 +36,10 @@ func TestDerivedColumnsFollowTheirSources(t *testing.T) {
 	s := mustParse(t, months)
 	want := []Column{
 		{Name: "top", Role: Public, Kind: Number, Note: "of two", Lower: -1, Upper: 7, Derived: Largest, From: []int{1, 0}},
-		{Name: "mid", Role: Private, Kind: Number, Lower: -2, Upper: 7, Monotone: Increasing, Edges: []float64{0, 1}, Derived: Mean, From: []int{2, 0, 1}},
-		{Name: "low", Role: Private, Kind: Number, Lower: 0, Upper: 9, Transform: Log1p, Quantiles: true, Derived: Smallest, From: []int{6, 5}},
+		{Name: "mid", Role: Private, Kind: Number, Lower: -2, Upper: 7, Monotone: Increasing, Edges: []float64{0, 1},
+			Derived: Mean, From: []int{2, 0, 1}},
+		{Name: "low", Role: Private, Kind: Number, Lower: 0, Upper: 9, Transform: Log1p, Quantiles: true, Derived: Smallest,
+			From: []int{6, 5}},
 	}
 	if got := s.Columns[7:]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -73,7 +75,8 @@ func TestWhatFollowsFromAPrivateColumnIsPrivate(t *testing.T) {
 				}
 				fmt.Fprintf(&b, "  - {name: x%d, role: %s, number: {lower: 0, upper: 1, default: 0}}\n", k, role)
 			}
-			fmt.Fprintf(&b, "  - {name: y, role: public, label: {levels: [u, v], positive: u}}\nderived:\n  - {name: z, %s: [x2, x0, x1]}\n", how)
+			fmt.Fprintf(&b, "  - {name: y, role: public, label: {levels: [u, v], positive: u}}\nderived:\n"+
+				"  - {name: z, %s: [x2, x0, x1]}\n", how)
 			if got := mustParse(t, b.String()).Columns[3].Role; got != want {
 				t.Errorf("%s, private sources %03b: role %s, want %s", how, roles, got, want)
 			}
@@ -91,8 +94,10 @@ func TestDerivedRefusals(t *testing.T) {
 		name, old, new string
 		want           string
 	}{
-		{"no list", months[strings.Index(months, "derived:"):], "derived: top", `schema line 14: derived must be a list (got "top"); write what follows`},
-		{"a word", top, "top", `schema line 15: derived column 1 must be a mapping (got "top"); write the keys name, largest`},
+		{"no list", months[strings.Index(months, "derived:"):], "derived: top",
+			`schema line 14: derived must be a list (got "top"); write what follows`},
+		{"a word", top, "top",
+			`schema line 15: derived column 1 must be a mapping (got "top"); write the keys name, largest`},
 		{"blank", months[strings.Index(months, "derived:"):], "derived: ___", `derived is still blank`},
 		{"no name", "name: top, ", "", `schema line 15: derived column 1 name must be given (none given); write name:`},
 		{"name in blanks", "name: top", `name: " top"`, `derived column 1 name must not begin or end with white space`},
@@ -100,34 +105,50 @@ func TestDerivedRefusals(t *testing.T) {
 		{"name of an ignored column", "name: top", "name: d", `derived column "d" name must be unique`},
 		{"name of the label", "name: top", "name: y", `derived column "y" name must be unique`},
 		{"name of a derived column", "name: mid", "name: top", `schema line 16: derived column "top" name must be unique`},
-		{"no derivation", "largest: [b, a], ", "", `derived column "top" largest, smallest or mean must be given (none given); write largest:, smallest: or mean:`},
-		{"two derivations", "largest: [b, a]", "largest: [b, a], mean: [b, a]", `derived column "top" mean must not stand beside largest (got both)`},
-		{"unknown derivation", "largest: [b, a]", "sum: [b, a]", `derived column 1 key must be one of those known here (got another)`},
-		{"a role of its own", "note: of two", "role: public", `key must be one of those known here (got another); the keys are name, largest`},
+		{"no derivation", "largest: [b, a], ", "",
+			`derived column "top" largest, smallest or mean must be given (none given); write largest:, smallest: or mean:`},
+		{"two derivations", "largest: [b, a]", "largest: [b, a], mean: [b, a]",
+			`derived column "top" mean must not stand beside largest (got both)`},
+		{"unknown derivation", "largest: [b, a]", "sum: [b, a]",
+			`derived column 1 key must be one of those known here (got another)`},
+		{"a role of its own", "note: of two", "role: public",
+			`key must be one of those known here (got another); the keys are name, largest`},
 		{"bounds of its own", "note: of two", "lower: 0", `key must be one of those known here (got another)`},
 		{"a transform of its own", "note: of two", "transform: log1p", `key must be one of those known here (got another)`},
 		{"a default of its own", "note: of two", "default: 0", `key must be one of those known here (got another)`},
-		{"one source", "[b, a]", "[b]", `derived column "top" largest must list at least two columns (got 1); write largest:`},
+		{"one source", "[b, a]", "[b]",
+			`derived column "top" largest must list at least two columns (got 1); write largest:`},
 		{"no source", "[b, a]", "[]", `derived column "top" largest must list at least two columns (got 0)`},
 		{"sources no list", "[b, a]", "b", `derived column "top" largest must be a list (got "b")`},
 		{"sources blank", "[b, a]", "___", `derived column "top" largest is still blank`},
-		{"a list among the sources", "[b, a]", "[b, [a]]", `derived column "top" largest must be one word or text (got a list)`},
-		{"source twice", "[b, a]", "[b, a, b]", `schema line 15: derived column "top" largest must list each column once (got "b")`},
-		{"unknown source", "[b, a]", "[b, x]", `derived column "top" largest must list columns of the file besides the label (got "x")`},
+		{"a list among the sources", "[b, a]", "[b, [a]]",
+			`derived column "top" largest must be one word or text (got a list)`},
+		{"source twice", "[b, a]", "[b, a, b]",
+			`schema line 15: derived column "top" largest must list each column once (got "b")`},
+		{"unknown source", "[b, a]", "[b, x]",
+			`derived column "top" largest must list columns of the file besides the label (got "x")`},
 		{"the label as a source", "[b, a]", "[b, y]", `largest must list columns of the file besides the label (got "y")`},
-		{"a derived source", "mean: [c, a, b]", "mean: [c, a, top]", `mean must list columns of the file besides the label (got "top")`},
+		{"a derived source", "mean: [c, a, b]", "mean: [c, a, top]",
+			`mean must list columns of the file besides the label (got "top")`},
 		{"itself as a source", "[b, a]", "[b, top]", `largest must list columns of the file besides the label (got "top")`},
 		{"an ignored source", "[b, a]", "[b, d]", `largest must list columns that are not ignored (got "d")`},
 		{"a category as a source", "[b, a]", "[b, e]", `largest must list number columns (got "e")`},
 		{"two transforms", "[b, a]", "[b, l]", `largest must list columns of one transform (got "l")`},
-		{"edge outside the hull", "edges: [0, 1]", "edges: [0, 7]", `derived column "mid" edges must increase strictly and lie between lower and upper`},
-		{"edges beside bins", "bins: quantiles", "bins: quantiles, edges: [1]", `derived column "low" bins must not stand beside edges`},
-		{"unknown direction", "monotone: increasing", "monotone: up", `derived column "mid" monotone must be increasing or decreasing (got "up")`},
-		{"a monotone source", "upper: 5, default: 0", "upper: 5, default: 0, monotone: decreasing", `derived column "mid" monotone must be decreasing, as its source is (got "increasing"); column "c" would not be followed`},
-		{"a monotone source of a free one", "upper: 3", "upper: 3, monotone: increasing", `derived column "top" monotone must be increasing, as its source is (got "")`},
+		{"edge outside the hull", "edges: [0, 1]", "edges: [0, 7]",
+			`derived column "mid" edges must increase strictly and lie between lower and upper`},
+		{"edges beside bins", "bins: quantiles", "bins: quantiles, edges: [1]",
+			`derived column "low" bins must not stand beside edges`},
+		{"unknown direction", "monotone: increasing", "monotone: up",
+			`derived column "mid" monotone must be increasing or decreasing (got "up")`},
+		{"a monotone source", "upper: 5, default: 0", "upper: 5, default: 0, monotone: decreasing",
+			`derived column "mid" monotone must be decreasing, as its source is (got "increasing"); column "c" would not ` +
+				`be followed`},
+		{"a monotone source of a free one", "upper: 3", "upper: 3, monotone: increasing",
+			`derived column "top" monotone must be increasing, as its source is (got "")`},
 		{"pair of a monotone one", "file:", "pairs: [[mid, e]]\nfile:", `pairs must not name a monotone column`},
 		{"parts by it", "file:", "parts: top\nfile:", `parts must name a category column`},
-		{"too many columns", months[strings.Index(months, "derived:"):], many, `derived must leave at most 4096 columns in all (got 4097)`},
+		{"too many columns", months[strings.Index(months, "derived:"):], many,
+			`derived must leave at most 4096 columns in all (got 4097)`},
 	} {
 		text := strings.Replace(months, c.old, c.new, 1)
 		if text == months {
@@ -143,7 +164,8 @@ func TestDerivedRefusals(t *testing.T) {
 			t.Errorf("%s: %T holds no *dp.ParamError", c.name, err)
 		}
 	}
-	fine := strings.NewReplacer("upper: 5, default: 0", "upper: 5, default: 0, monotone: increasing", "file:", "pairs: [[top, e]]\nfile:").Replace(months)
+	fine := strings.NewReplacer("upper: 5, default: 0", "upper: 5, default: 0, monotone: increasing", "file:",
+		"pairs: [[top, e]]\nfile:").Replace(months)
 	if _, err := Parse([]byte(fine)); err != nil {
 		t.Errorf("a source as monotone as what follows, and a pair: %v", err)
 	}
@@ -156,8 +178,10 @@ func TestPartKeepsTheSourcesOfWhatIsUsed(t *testing.T) {
 		use  []int
 		want []Column
 	}{
-		{[]int{8}, []Column{s.Columns[0], s.Columns[1], s.Columns[2], ignored(3), ignored(4), ignored(5), ignored(6), s.Columns[8]}},
-		{[]int{7, 4}, []Column{s.Columns[0], s.Columns[1], ignored(2), ignored(3), s.Columns[4], ignored(5), ignored(6), s.Columns[7]}},
+		{[]int{8}, []Column{s.Columns[0], s.Columns[1], s.Columns[2], ignored(3), ignored(4), ignored(5), ignored(6),
+			s.Columns[8]}},
+		{[]int{7, 4}, []Column{s.Columns[0], s.Columns[1], ignored(2), ignored(3), s.Columns[4], ignored(5), ignored(6),
+			s.Columns[7]}},
 		{[]int{0, 2}, []Column{s.Columns[0], ignored(1), s.Columns[2], ignored(3), ignored(4), ignored(5), ignored(6)}},
 	} {
 		part := s.Part(c.use)

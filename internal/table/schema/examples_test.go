@@ -76,7 +76,8 @@ func TestKindsAreTheBinaryLabelToldApart(t *testing.T) {
 	if a, b := spellings(two, "normal"), spellings(kinds, "normal"); len(a) != 22 || !slices.Equal(a, b) {
 		t.Errorf("attacks %v, by kind %v", a, b)
 	}
-	if kinds.Classes() != 5 || !reflect.DeepEqual(two.Columns, kinds.Columns) || !reflect.DeepEqual(two.Dialect, kinds.Dialect) {
+	if kinds.Classes() != 5 || !reflect.DeepEqual(two.Columns, kinds.Columns) ||
+		!reflect.DeepEqual(two.Dialect, kinds.Dialect) {
 		t.Error("the columns differ")
 	}
 }

@@ -17,7 +17,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(validJSON)) // JSON is YAML
 	f.Add([]byte(strings.Replace(valid, "default: no}", `default: no, weights: {"no": 1, "yes": 2.5}}`, 1)))
 	f.Add([]byte(strings.Replace(valid, "max_epsilon: 1.5", "pairs: [[age, town], [pay, age]]", 1)))
-	f.Add([]byte(strings.NewReplacer("edges: [20, 40]", "bins: quantiles", "missing: true", `missing: true, groups: {"a or b": [b, a]}`).Replace(valid)))
+	f.Add([]byte(strings.NewReplacer("edges: [20, 40]", "bins: quantiles", "missing: true",
+		`missing: true, groups: {"a or b": [b, a]}`).Replace(valid)))
 	f.Add([]byte(months))
 	for _, path := range examples(f) {
 		text, err := os.ReadFile(path)

@@ -22,7 +22,8 @@ func Init(names []string, d Dialect) ([]byte, error) {
 		return nil, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}
 	}
 	if len(names) < 2 || len(names) > MaxColumns {
-		return refuse("columns", fmt.Sprintf("must number 2 to %d, the label included", MaxColumns), len(names), "is the delimiter right?")
+		return refuse("columns", fmt.Sprintf("must number 2 to %d, the label included", MaxColumns), len(names),
+			"is the delimiter right?")
 	}
 	seen := map[string]int{}
 	var b bytes.Buffer
@@ -37,7 +38,8 @@ func Init(names []string, d Dialect) ([]byte, error) {
 		case !utf8.ValidString(name) || strings.ContainsFunc(name, isHidden):
 			return refuse(param, "must be printable UTF-8", nil, "repair the header")
 		case twice:
-			return refuse(param, "must be unique", fmt.Sprintf("that of column %d", first), "repair the header") // not quoted: it may be a cell
+			// not quoted: it may be a cell
+			return refuse(param, "must be unique", fmt.Sprintf("that of column %d", first), "repair the header")
 		}
 		seen[name] = i + 1
 		fmt.Fprintf(&b, templateColumn, flowText(textNode(name)))

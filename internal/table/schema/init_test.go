@@ -44,16 +44,19 @@ func TestInitFilledInParses(t *testing.T) {
 	for _, fill := range [][2]string{
 		{"name: ___", "name: people"}, {"unit: ___", "unit: one person"}, {"relation: ___", "relation: add-remove"},
 		{"trim: ___", "trim: false"}, {"missing: ___", "missing: []"},
-		{"role: ___", "role: private"}, {"# number: {lower: ___, upper: ___, default: ___}", "number: {lower: 0, upper: 100, default: 40}"},
+		{"role: ___", "role: private"}, {"# number: {lower: ___, upper: ___, default: ___}",
+			"number: {lower: 0, upper: 100, default: 40}"},
 		{"role: ___", "role: public"},
 		{"role: ___", "role: public"},
 	} {
 		filled = strings.Replace(filled, fill[0], fill[1], 1)
 	}
 	town := strings.Index(filled, "- name: town")
-	filled = filled[:town] + strings.Replace(filled[town:], "# category: {levels: [___, ___], missing: false}", "category: {levels: [x, z], missing: true}", 1)
+	filled = filled[:town] + strings.Replace(filled[town:], "# category: {levels: [___, ___], missing: false}",
+		"category: {levels: [x, z], missing: true}", 1)
 	ill := strings.Index(filled, "- name: ill")
-	filled = filled[:ill] + strings.Replace(filled[ill:], "# label: {levels: [___, ___], positive: ___}", `label: {levels: ["no", "yes"], positive: "yes"}`, 1)
+	filled = filled[:ill] + strings.Replace(filled[ill:], "# label: {levels: [___, ___], positive: ___}",
+		`label: {levels: ["no", "yes"], positive: "yes"}`, 1)
 
 	forty := 40.0
 	want := &Schema{
@@ -63,7 +66,8 @@ func TestInitFilledInParses(t *testing.T) {
 			{Name: "age", Role: Private, Kind: Number, Lower: 0, Upper: 100, Default: &forty},
 			{Name: "town", Role: Public, Kind: Category, Levels: []Level{{Value: "x"}, {Value: "z"}}, Missing: true},
 		},
-		Label: Label{Name: "ill", Position: 2, Role: Public, Levels: []Level{{Value: "no"}, {Value: "yes"}}, Positive: 1, Default: -1},
+		Label: Label{Name: "ill", Position: 2, Role: Public, Levels: []Level{{Value: "no"}, {Value: "yes"}}, Positive: 1,
+			Default: -1},
 	}
 	if got := mustParse(t, filled); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -78,7 +82,8 @@ func TestInitCommentsAreRealKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"max_epsilon: 1 ", "comment: \"#\"", "skip_records: 1", "skip_until: \"@data\"",
-		"number: {lower: ___, upper: ___, default: ___}", "category: {levels: [___, ___], missing: false}", "label: {levels: [___, ___], positive: ___}"} {
+		"number: {lower: ___, upper: ___, default: ___}", "category: {levels: [___, ___], missing: false}",
+		"label: {levels: [___, ___], positive: ___}"} {
 		if strings.Count(string(text), "# "+line) < 1 {
 			t.Fatalf("the template has no line %q", line)
 		}
@@ -89,7 +94,9 @@ func TestInitCommentsAreRealKeys(t *testing.T) {
 		}
 	}
 	open := strings.Replace(string(text), "# derived:\n#   - {name", "derived:\n  - {name", 1)
-	if _, err := Parse([]byte(open)); err == nil || !strings.Contains(err.Error(), "derived column 1 largest is still blank") && !strings.Contains(err.Error(), "derived column 1 name is still blank") {
+	if _, err := Parse([]byte(open)); err == nil ||
+		!strings.Contains(err.Error(), "derived column 1 largest is still blank") &&
+			!strings.Contains(err.Error(), "derived column 1 name is still blank") {
 		t.Errorf("derived: %v", err)
 	}
 	if !strings.Contains(string(text), "header: false") || !strings.Contains(string(text), "- name: column_2\n") {
@@ -126,7 +133,9 @@ func TestInitRefusals(t *testing.T) {
 func ExampleInit() {
 	text, _ := Init([]string{"age", "ill"}, Dialect{Delimiter: ',', Header: true})
 	_, err := Parse(text)
-	fmt.Println(strings.SplitN(err.Error(), "\n", 3)[1])
+	fault, hint, _ := strings.Cut(strings.SplitN(err.Error(), "\n", 3)[1], "; ")
+	fmt.Printf("%s;\n%s\n", fault, hint)
 	// Output:
-	//   schema line 5: name is still blank (got ___); write name: and what the table is called, e.g. adult
+	//   schema line 5: name is still blank (got ___);
+	// write name: and what the table is called, e.g. adult
 }

@@ -10,7 +10,8 @@ import (
 )
 
 const validJSON = `{"name":"people","unit":"one person","relation":"replace-one","max_epsilon":1.5,` +
-	`"file":{"delimiter":",","quote":"\"","header":true,"trim":true,"missing":["?",""],"comment":"#","skip_records":1,"skip_until":"@data"},` +
+	`"file":{"delimiter":",","quote":"\"","header":true,"trim":true,"missing":["?",""],"comment":"#",` +
+	`"skip_records":1,"skip_until":"@data"},` +
 	`"columns":[{"name":"age","role":"private","number":{"lower":0,"upper":100,"edges":[20,40],"default":40}},` +
 	`{"name":"pay","role":"public","number":{"lower":-0.5,"upper":1e+06,"transform":"log1p"}},` +
 	`{"name":"town","role":"private","category":{"levels":["a",{"value":"b","aliases":["bb","bbb"]}],"missing":true}},` +
@@ -41,13 +42,16 @@ func TestUnmarshalJSONRefusals(t *testing.T) {
 		{"key of another case", `"unit":`, `"Unit":`, `schema: key must be one of those known here (got another)`},
 		{"key twice", `"unit":`, `"name":"x","unit":`, `schema: key must be given once (got "name" twice)`},
 		{"fact left out", `"relation":"replace-one",`, ``, `schema: relation must be given`},
-		{"number as text", `"lower":0,`, `"lower":"0",`, `column "age" lower must be a decimal number (got "0"); write it without quotes`},
+		{"number as text", `"lower":0,`, `"lower":"0",`,
+			`column "age" lower must be a decimal number (got "0"); write it without quotes`},
 		{"overflowing number", `"lower":0,`, `"lower":-1e999,`, `column "age" lower must be a finite number`},
 		{"truth value as text", `"header":true`, `"header":"true"`, `file header must be true or false`},
 		{"nothing", `"one person"`, `null`, `unit must be given (got an empty value)`},
 		{"a list", validJSON, `[1]`, `must be a mapping (got a list)`},
-		{"deep", `"one person"`, strings.Repeat("[", 99) + strings.Repeat("]", 99), `not valid JSON: nested more than 8 deep`},
-		{"more columns than allowed", `{"name":"id","role":"ignored"}`, strings.TrimSuffix(strings.Repeat(`{},`, MaxColumns), ","), `columns must have at most 4096 entries`},
+		{"deep", `"one person"`, strings.Repeat("[", 99) + strings.Repeat("]", 99),
+			`not valid JSON: nested more than 8 deep`},
+		{"more columns than allowed", `{"name":"id","role":"ignored"}`,
+			strings.TrimSuffix(strings.Repeat(`{},`, MaxColumns), ","), `columns must have at most 4096 entries`},
 		{"too long", `"one person"`, `"` + strings.Repeat("x", MaxBytes) + `"`, `longer than`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -55,10 +55,12 @@ func whole() *Schema {
 		Columns: []Column{
 			{Name: "age", Role: Private, Kind: Number, Lower: 0, Upper: 100, Edges: []float64{20, 40}, Default: &forty},
 			{Name: "pay", Role: Public, Kind: Number, Lower: -0.5, Upper: 1e6, Transform: Log1p},
-			{Name: "town", Role: Private, Kind: Category, Levels: []Level{{"a", nil}, {"b", []string{"bb", "bbb"}}}, Missing: true},
+			{Name: "town", Role: Private, Kind: Category, Levels: []Level{{"a", nil}, {"b", []string{"bb", "bbb"}}},
+				Missing: true},
 			{Name: "id", Role: Ignored},
 		},
-		Label: Label{Name: "ill", Position: 3, Role: Private, Levels: []Level{{"no", nil}, {"yes", nil}}, Positive: 1, Default: 0},
+		Label: Label{Name: "ill", Position: 3, Role: Private, Levels: []Level{{"no", nil}, {"yes", nil}}, Positive: 1,
+			Default: 0},
 	}
 }
 
@@ -72,7 +74,8 @@ func TestPairsSurviveBothNotations(t *testing.T) {
 	want := whole()
 	want.Pairs = [][2]int{{0, 2}, {1, 0}}
 	checkRoundTrip(t, want)
-	if got := mustParse(t, strings.Replace(valid, "max_epsilon: 1.5", "max_epsilon: 1.5\npairs: [[age, town], [pay, age]]", 1)); !reflect.DeepEqual(got, want) {
+	if got := mustParse(t, strings.Replace(valid, "max_epsilon: 1.5", "max_epsilon: 1.5\npairs: [[age, town], [pay, age]]",
+		1)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	if part := want.Part([]int{0, 1, 2}); part.Pairs != nil {
@@ -88,7 +91,8 @@ func TestBinsAndGroupsSurviveBothNotations(t *testing.T) {
 	want := whole()
 	want.Columns[0].Edges, want.Columns[0].Quantiles = nil, true
 	want.Columns[2].Groups = []Group{{"a or b", []int{1, 0}}}
-	text := strings.NewReplacer("edges: [20, 40]", "bins: quantiles", "missing: true", "missing: true, groups: {a or b: [b, a]}").Replace(valid)
+	text := strings.NewReplacer("edges: [20, 40]", "bins: quantiles", "missing: true",
+		"missing: true, groups: {a or b: [b, a]}").Replace(valid)
 	if got := mustParse(t, text); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -99,7 +103,8 @@ func TestBinsAndGroupsSurviveBothNotations(t *testing.T) {
 }
 
 func TestGroupingNumbersGroupsThenTheRest(t *testing.T) {
-	c := Column{Kind: Category, Levels: make([]Level, 5), Missing: true, Groups: []Group{{"x", []int{3, 1}}, {"y", []int{0}}}}
+	c := Column{Kind: Category, Levels: make([]Level, 5), Missing: true,
+		Groups: []Group{{"x", []int{3, 1}}, {"y", []int{0}}}}
 	of, n := c.Grouping()
 	if want := []uint32{1, 0, 2, 0, 3, 4, 5}; n != 6 || !slices.Equal(of, want) {
 		t.Errorf("%d groups, %v, want 6, %v", n, of, want)
@@ -132,7 +137,8 @@ func TestWeightsSurviveBothNotations(t *testing.T) {
 }
 
 func TestPartsAndMaxDelta(t *testing.T) {
-	text := strings.NewReplacer("max_epsilon: 1.5", "max_epsilon: 1.5\nmax_delta: 1e-7\nparts: town", "town, role: private", "town, role: public").Replace(valid)
+	text := strings.NewReplacer("max_epsilon: 1.5", "max_epsilon: 1.5\nmax_delta: 1e-7\nparts: town",
+		"town, role: private", "town, role: public").Replace(valid)
 	s := mustParse(t, text)
 	if s.Parts != "town" || s.MaxDelta != 100_000_000 {
 		t.Errorf("parts %q, max_delta %s", s.Parts, s.MaxDelta)
@@ -161,7 +167,8 @@ func TestYAMLIsCanonical(t *testing.T) {
 unit: one person
 relation: replace-one
 max_epsilon: 1.5
-file: {delimiter: ",", quote: "\"", header: true, trim: true, missing: ["?", ""], comment: "#", skip_records: 1, skip_until: "@data"}
+file: {delimiter: ",", quote: "\"", header: true, trim: true, missing: ["?", ""], ` +
+		`comment: "#", skip_records: 1, skip_until: "@data"}
 columns:
   - {name: age, role: private, number: {lower: 0, upper: 100, edges: [20, 40], default: 40}}
   - {name: pay, role: public, number: {lower: -0.5, upper: 1e+06, transform: log1p}}
@@ -176,7 +183,8 @@ columns:
 }
 
 func TestTextsKeepTheirSpelling(t *testing.T) {
-	levels := []string{"010", "1.50", "0x1F", "true", "~x", "null", "no", "a: b", "a #b", "#", "- a", "[", "'", `"`, `\`, "<=50K", "é", "日本", "a  b", "___", "1e3", ".inf", "=", "|", "%", "@", "&a", "*a", "!a", "?a"}
+	levels := []string{"010", "1.50", "0x1F", "true", "~x", "null", "no", "a: b", "a #b", "#", "- a", "[", "'", `"`, `\`,
+		"<=50K", "é", "日本", "a  b", "___", "1e3", ".inf", "=", "|", "%", "@", "&a", "*a", "!a", "?a"}
 	want := whole()
 	want.Dialect.Missing = nil
 	want.Columns[2].Levels = nil
@@ -192,7 +200,8 @@ func TestTextsKeepTheirSpelling(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	// Unquoted, what looks like a number or a truth value is still the text.
-	s := mustParse(t, strings.Replace(valid, "levels: [a, ", "levels: [010, 1.50, true, 0x1F, 1_000, .inf, 2001-01-01, ", 1))
+	s := mustParse(t, strings.Replace(valid, "levels: [a, ",
+		"levels: [010, 1.50, true, 0x1F, 1_000, .inf, 2001-01-01, ", 1))
 	for i, want := range []string{"010", "1.50", "true", "0x1F", "1_000", ".inf", "2001-01-01"} {
 		if got := s.Columns[2].Levels[i].Value; got != want {
 			t.Errorf("level %d is %q, want %q", i, got, want)

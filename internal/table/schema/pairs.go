@@ -10,7 +10,8 @@ import (
 
 // readPairs reads the declared pairs, once the columns are read.
 func (r *reader) readPairs(f fields, s *Schema) {
-	const hint = "write pairs of columns whose two cells together say more than each does, e.g. pairs: [[month, day]], from common knowledge, not from the data; or remove the line"
+	const hint = "write pairs of columns whose two cells together say more than each does, e.g. pairs: [[month, day]], " +
+		"from common knowledge, not from the data; or remove the line"
 	seen := map[[2]int]bool{}
 	for _, n := range f.items("pairs", hint, MaxPairs) {
 		pair, ok := r.readPair(n, s, hint)
@@ -18,7 +19,8 @@ func (r *reader) readPairs(f fields, s *Schema) {
 			continue
 		}
 		if either := [2]int{min(pair[0], pair[1]), max(pair[0], pair[1])}; seen[either] {
-			r.refuse(n.line, "pairs", "must list each pair once", pairNames(s, pair), "remove one of the two; their order makes no difference")
+			r.refuse(n.line, "pairs", "must list each pair once", pairNames(s, pair),
+				"remove one of the two; their order makes no difference")
 		} else {
 			seen[either] = true
 			s.Pairs = append(s.Pairs, pair)
@@ -44,7 +46,8 @@ func (r *reader) readPair(n *node, s *Schema, hint string) (pair [2]int, ok bool
 		case s.Columns[i].Role == Ignored:
 			r.refuse(item.line, "pairs", "must name columns that are not ignored", strconv.Quote(name), hint)
 		case s.Columns[i].Monotone != Free:
-			r.refuse(item.line, "pairs", "must not name a monotone column: what a pair adds follows neither of its columns", strconv.Quote(name), "remove the pair, or monotone: of the column")
+			r.refuse(item.line, "pairs", "must not name a monotone column: what a pair adds follows neither of its columns",
+				strconv.Quote(name), "remove the pair, or monotone: of the column")
 		default:
 			pair[k] = i
 			continue
@@ -59,7 +62,8 @@ func (r *reader) readPair(n *node, s *Schema, hint string) (pair [2]int, ok bool
 	case pair[0] == pair[1]:
 		r.refuse(n.line, "pairs", "must be of two different columns", pairNames(s, pair), hint)
 	case cells > MaxPairCells:
-		r.refuse(n.line, "pairs", fmt.Sprintf("must have at most %d cells", MaxPairCells), fmt.Sprintf("%s with %d", pairNames(s, pair), cells), "each cell has its own noise: pair columns of fewer levels")
+		r.refuse(n.line, "pairs", fmt.Sprintf("must have at most %d cells", MaxPairCells),
+			fmt.Sprintf("%s with %d", pairNames(s, pair), cells), "each cell has its own noise: pair columns of fewer levels")
 	default:
 		return pair, true
 	}

@@ -56,10 +56,12 @@ func readSchema(root *node) (*Schema, error) {
 // alone. Only what is recognised has its values quoted.
 func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 	if root.form != mapping {
-		r.refuse(root.line, "schema", "must be a mapping", root.form.String(), "a schema begins like name: adult; is this a file of the table? discreet schema init writes a template")
+		r.refuse(root.line, "schema", "must be a mapping", root.form.String(),
+			"a schema begins like name: adult; is this a file of the table? discreet schema init writes a template")
 		return f, false
 	}
-	f = r.openMapping(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file", "columns", "derived")
+	f = r.openMapping(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file",
+		"columns", "derived")
 	is := func(key string, want form) bool { return f.has(key) && f.values[key].form == want }
 	if is("file", mapping) && is("columns", list) {
 		return f, true
@@ -85,7 +87,8 @@ func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 }
 
 func (r *reader) readRelation(f fields) dp.Relation {
-	const hint = "write relation: replace-one (neighbours differ in the protected part of one row, the number of rows is public) or relation: add-remove (neighbours differ by one whole row)"
+	const hint = "write relation: replace-one (neighbours differ in the protected part of one row, the number of rows " +
+		"is public) or relation: add-remove (neighbours differ by one whole row)"
 	rel := dp.Relation(f.text("relation", hint))
 	if rel != "" && rel != dp.ReplaceOne && rel != dp.AddRemove {
 		f.refuse("relation", "must be replace-one or add-remove", strconv.Quote(string(rel)), hint)
@@ -109,7 +112,8 @@ func (r *reader) readMaxEpsilon(f fields) dp.Epsilon {
 }
 
 func (r *reader) readMaxDelta(f fields) dp.Delta {
-	const hint = "write the largest δ one training may spend, e.g. max_delta: 1e-7, or remove the line for pure guarantees only"
+	const hint = "write the largest δ one training may spend, e.g. max_delta: 1e-7, or remove the line for pure " +
+		"guarantees only"
 	n := f.requireNode("max_delta", hint)
 	if n == nil {
 		return 0
@@ -135,18 +139,21 @@ func (r *reader) readParts(f fields, s *Schema) {
 	case i < 0:
 		f.refuse("parts", "must name one of the columns", strconv.Quote(s.Parts), hint)
 	case s.Columns[i].Role != Public:
-		f.refuse("parts", "must name a public column: a row must not change its part between neighbours", strconv.Quote(s.Parts), hint)
+		f.refuse("parts", "must name a public column: a row must not change its part between neighbours",
+			strconv.Quote(s.Parts), hint)
 	case s.Columns[i].Kind != Category || len(s.Columns[i].Levels) < 2:
 		f.refuse("parts", "must name a category column with at least 2 levels", strconv.Quote(s.Parts), hint)
 	}
 }
 
 func (r *reader) readDialect(n *node) Dialect {
-	f := r.openMapping(n, "file ", "delimiter", "quote", "header", "trim", "missing", "comment", "skip_records", "skip_until")
+	f := r.openMapping(n, "file ", "delimiter", "quote", "header", "trim", "missing", "comment", "skip_records",
+		"skip_until")
 	d := Dialect{
 		Delimiter: r.readDelimiter(f),
 		Quote:     r.readQuote(f),
-		Header:    f.boolean("header", "write header: true if the first record names the columns, header: false if it is data"),
+		Header: f.boolean("header",
+			"write header: true if the first record names the columns, header: false if it is data"),
 	}
 	if d.Quote != 0 && d.Quote == d.Delimiter {
 		f.refuse("quote", "must differ from the delimiter", strconv.QuoteRune(d.Quote), "")
@@ -156,19 +163,23 @@ func (r *reader) readDialect(n *node) Dialect {
 	}
 	d.Missing = r.readMissing(f)
 	if f.has("comment") {
-		d.Comment = f.text("comment", `write the characters a skipped record starts with, e.g. comment: "#", or remove the line`)
+		d.Comment = f.text("comment",
+			`write the characters a skipped record starts with, e.g. comment: "#", or remove the line`)
 	}
 	if f.has("skip_records") {
-		d.SkipRecords = r.readCount(f, "skip_records", "write how many records come before the header or the first row, or remove the line")
+		d.SkipRecords = r.readCount(f, "skip_records",
+			"write how many records come before the header or the first row, or remove the line")
 	}
 	if f.has("skip_until") {
-		d.SkipUntil = f.text("skip_until", `write the whole line after which the rows begin, e.g. skip_until: "@data", or remove the line`)
+		d.SkipUntil = f.text("skip_until",
+			`write the whole line after which the rows begin, e.g. skip_until: "@data", or remove the line`)
 	}
 	return d
 }
 
 func (r *reader) readDelimiter(f fields) rune {
-	const hint = `write one of delimiter: "," or ";" or "\t" (in double quotes) or another single character; spaces beside it are for trim: true`
+	const hint = `write one of delimiter: "," or ";" or "\t" (in double quotes) or another single character; spaces ` +
+		`beside it are for trim: true`
 	n := f.requireNode("delimiter", hint)
 	if n == nil {
 		return 0
@@ -176,14 +187,16 @@ func (r *reader) readDelimiter(f fields) rune {
 	c, size := utf8.DecodeRuneInString(n.text)
 	if n.form != plain && n.form != quoted || size == 0 || size != len(n.text) ||
 		c != '\t' && isHidden(c) || unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune(`"'.+-`, c) {
-		f.refuse("delimiter", "must be a single character that no number, word or quote is written with", describeNode(n), hint)
+		f.refuse("delimiter", "must be a single character that no number, word or quote is written with",
+			describeNode(n), hint)
 		return 0
 	}
 	return c
 }
 
 func (r *reader) readQuote(f fields) rune {
-	const hint = `write quote: '"' if cells may be put in double quotes, quote: "'" for single ones, quote: "" if quotes are ordinary characters`
+	const hint = `write quote: '"' if cells may be put in double quotes, quote: "'" for single ones, quote: "" if ` +
+		`quotes are ordinary characters`
 	n := f.requireNode("quote", hint)
 	switch {
 	case n == nil:

@@ -28,7 +28,8 @@ func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 		if c.has("label") {
 			labels++
 			if labels > 1 {
-				c.refuse("label", "must be declared once", "a second label", "one column is what the classifier predicts; give this one number: or category: instead")
+				c.refuse("label", "must be declared once", "a second label",
+					"one column is what the classifier predicts; give this one number: or category: instead")
 				continue
 			}
 			s.Label = r.readLabel(c, name, &s.Dialect)
@@ -41,7 +42,8 @@ func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 		}
 	}
 	if labels == 0 {
-		f.refuse("columns", "must include the label", nil, `give the column to be predicted, in its place among the columns, label: {levels: ["no", "yes"], positive: "yes"}`)
+		f.refuse("columns", "must include the label", nil,
+			`give the column to be predicted, in its place among the columns, label: {levels: ["no", "yes"], positive: "yes"}`)
 	}
 	if features == 0 {
 		f.refuse("columns", "must include a public or private column besides the label", nil, "")
@@ -52,7 +54,8 @@ func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 // readColumn reads one feature column or ignored column.
 func (r *reader) readColumn(f fields, name string, d *Dialect) Column {
 	c := Column{Name: name}
-	const hint = "write role: private (the guarantee protects it), public (it does not) or ignored (never read); no column has a role by default"
+	const hint = "write role: private (the guarantee protects it), public (it does not) or ignored (never read); no " +
+		"column has a role by default"
 	c.Role = Role(f.text("role", hint))
 	switch c.Role {
 	case "", Public, Private, Ignored:
@@ -72,14 +75,18 @@ func (r *reader) readColumn(f fields, name string, d *Dialect) Column {
 		c.Kind = Category
 		r.readCategory(f, &c, d)
 	case c.Role != Ignored:
-		f.refuse("number or category", "must be given", nil, "write number: {lower: ..., upper: ..., default: ...} or category: {levels: [...]}, from documentation, not from the data")
+		f.refuse("number or category", "must be given", nil,
+			"write number: {lower: ..., upper: ..., default: ...} or category: {levels: [...]}, from documentation, not "+
+				"from the data")
 	}
 	return c
 }
 
 func (r *reader) readNumber(parent fields, c *Column) {
-	f := r.openMapping(parent.values["number"], parent.where, "lower", "upper", "transform", "monotone", "edges", "bins", "default")
-	const bounds = "write the smallest and largest value a cell may have, from documentation or common knowledge, not from the data; cells outside are clamped"
+	f := r.openMapping(parent.values["number"], parent.where, "lower", "upper", "transform", "monotone", "edges",
+		"bins", "default")
+	const bounds = "write the smallest and largest value a cell may have, from documentation or common knowledge, not " +
+		"from the data; cells outside are clamped"
 	c.Lower = f.number("lower", "write lower: "+bounds[len("write "):])
 	c.Upper = f.number("upper", "write upper: "+bounds[len("write "):])
 	// A missing or refused bound is NaN and reported already, so from here on
@@ -91,7 +98,8 @@ func (r *reader) readNumber(parent fields, c *Column) {
 		r.readTransform(f, c)
 	}
 	r.readCuts(f, c)
-	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without looking at the data, e.g. the middle of the bounds"
+	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without " +
+		"looking at the data, e.g. the middle of the bounds"
 	switch {
 	case f.has("default"):
 		x := f.number("default", standIn)
@@ -100,7 +108,8 @@ func (r *reader) readNumber(parent fields, c *Column) {
 		}
 		c.Default = &x
 	case c.Role == Private:
-		f.refuse("default", "must be given for a private number", nil, standIn+"; refusing such a row instead would reveal it")
+		f.refuse("default", "must be given for a private number", nil,
+			standIn+"; refusing such a row instead would reveal it")
 	}
 }
 
@@ -120,7 +129,8 @@ func (r *reader) readCuts(f fields, c *Column) {
 	for _, n := range f.items("edges", edges, MaxLevels) {
 		e := r.parseNumber(n, f.where+"edges")
 		if e <= last || e >= c.Upper {
-			r.refuse(n.line, f.where+"edges", "must increase strictly and lie between lower and upper, both excluded", n.text, edges)
+			r.refuse(n.line, f.where+"edges", "must increase strictly and lie between lower and upper, both excluded",
+				n.text, edges)
 		}
 		last = e
 		c.Edges = append(c.Edges, e)
@@ -138,17 +148,22 @@ func (r *reader) readTransform(f fields, c *Column) {
 	case c.Transform != Log1p:
 		f.refuse("transform", "must be log1p", strconv.Quote(string(c.Transform)), hint)
 	case c.Lower <= -1:
-		f.refuse("lower", "must be above -1 for transform: log1p", fmt.Sprintf("%g", c.Lower), "raise lower, or remove the transform: log(1+x) does not exist there")
+		f.refuse("lower", "must be above -1 for transform: log1p", fmt.Sprintf("%g", c.Lower),
+			"raise lower, or remove the transform: log(1+x) does not exist there")
 	case c.Lower < c.Upper && !(math.Log1p(c.Lower) < math.Log1p(c.Upper)):
-		f.refuse("upper", "must be further above lower for transform: log1p", fmt.Sprintf("%g", c.Upper), "the two have the same logarithm in floating point")
+		f.refuse("upper", "must be further above lower for transform: log1p", fmt.Sprintf("%g", c.Upper),
+			"the two have the same logarithm in floating point")
 	}
 }
 
 func (r *reader) readCategory(parent fields, c *Column, d *Dialect) {
 	f := r.openMapping(parent.values["category"], parent.where, "levels", "missing", "groups")
-	c.Levels = r.readLevels(f, d, 1, MaxLevels, "write every level a cell may have, e.g. levels: [red, green], from documentation, not from the data; any other cell counts as \"other\"")
+	c.Levels = r.readLevels(f, d, 1, MaxLevels,
+		"write every level a cell may have, e.g. levels: [red, green], from documentation, not from the data; any other "+
+			"cell counts as \"other\"")
 	if f.has("missing") {
-		c.Missing = f.boolean("missing", "write missing: true to give missing cells a level of their own, missing: false to count them as \"other\"")
+		c.Missing = f.boolean("missing",
+			"write missing: true to give missing cells a level of their own, missing: false to count them as \"other\"")
 	}
 	if f.has("groups") {
 		r.readGroups(f, c)
@@ -176,7 +191,8 @@ func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 	case len(l.Levels) == 2:
 		l.Positive = r.findValue(f, "positive", l.Levels, positive)
 	case len(l.Levels) > 2 && f.has("positive"):
-		f.refuse("positive", "belongs to a label of two levels", fmt.Sprintf("%d levels", len(l.Levels)), "remove the line, or make the label binary: one level with the others as its aliases")
+		f.refuse("positive", "belongs to a label of two levels", fmt.Sprintf("%d levels", len(l.Levels)),
+			"remove the line, or make the label binary: one level with the others as its aliases")
 	}
 	const standIn = "write default: and the level an unreadable label becomes; refusing such a row instead would reveal it"
 	if l.Role == Private || f.has("default") {
@@ -195,7 +211,8 @@ const (
 
 // readWeights reads how much rows of each level count.
 func (r *reader) readWeights(f fields, levels []Level) (weights []float64) {
-	const hint = `give every level a number, from what a mistake costs or from documentation, not from counts of the data, e.g. weights: {"no": 1, "yes": 5}; remove the line to count all rows the same`
+	const hint = `give every level a number, from what a mistake costs or from documentation, not from counts of the ` +
+		`data, e.g. weights: {"no": 1, "yes": 5}; remove the line to count all rows the same`
 	var keys []string
 	for _, l := range levels {
 		keys = append(keys, l.Value)
@@ -248,13 +265,16 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 		trimmed := strings.TrimSpace(s)
 		switch {
 		case trimmed == "":
-			r.refuse(n.line, f.where+"levels", "must not be empty", strconv.Quote(s), `an empty cell is declared as missing: [""] under file`)
+			r.refuse(n.line, f.where+"levels", "must not be empty", strconv.Quote(s),
+				`an empty cell is declared as missing: [""] under file`)
 		case d.Trim && trimmed != s:
 			r.refuseSpace(n, f.where+"levels", s)
 		case seen[trimmed]:
-			r.refuse(n.line, f.where+"levels", "must list each level and alias once", strconv.Quote(s), "remove one of the two; they are compared after trimming")
+			r.refuse(n.line, f.where+"levels", "must list each level and alias once", strconv.Quote(s),
+				"remove one of the two; they are compared after trimming")
 		case slices.Contains(d.Missing, trimmed):
-			r.refuse(n.line, f.where+"levels", "must not list a missing token", strconv.Quote(s), "remove it here or from missing under file")
+			r.refuse(n.line, f.where+"levels", "must not list a missing token", strconv.Quote(s),
+				"remove it here or from missing under file")
 		}
 		seen[trimmed] = true
 		return s

@@ -77,7 +77,8 @@ func (r *reader) openMapping(n *node, where string, keys ...string) fields {
 		}
 		switch _, twice := f.values[p.key]; {
 		case !slices.Contains(keys, p.key):
-			r.refuse(p.line, where+"key", "must be one of those known here", "another", nearestKey(p.key, keys)+"the keys are "+list)
+			r.refuse(p.line, where+"key", "must be one of those known here", "another",
+				nearestKey(p.key, keys)+"the keys are "+list)
 		case twice:
 			r.refuse(p.line, where+"key", "must be given once", strconv.Quote(p.key)+" twice", "keep one")
 		default:
@@ -216,11 +217,13 @@ func (r *reader) parseNumber(n *node, param string) float64 {
 			return x
 		}
 	}
-	r.refuse(n.line, param, "must be a decimal number", describeNode(n), "write it without quotes, with a point for the fraction, e.g. 1.5")
+	r.refuse(n.line, param, "must be a decimal number", describeNode(n),
+		"write it without quotes, with a point for the fraction, e.g. 1.5")
 	return math.NaN()
 }
 
-var unpoint = strings.NewReplacer(".inf", "inf", ".Inf", "inf", ".INF", "inf", ".nan", "nan", ".NaN", "nan", ".NAN", "nan")
+var unpoint = strings.NewReplacer(".inf", "inf", ".Inf", "inf", ".INF", "inf", ".nan", "nan", ".NaN", "nan",
+	".NAN", "nan")
 
 // items returns the entries of a key that, if there, must be a list: nil when
 // the key is absent or after a report, not nil for an empty list.
@@ -254,7 +257,8 @@ func (r *reader) scalarText(n *node, param, hint string) (s string, ok bool) {
 		r.refuse(n.line, param, "is still blank", blank, hint)
 		return "", false
 	case n.form != plain && n.form != quoted:
-		r.refuse(n.line, param, "must be one word or text", describeNode(n), "put text with special characters in double quotes")
+		r.refuse(n.line, param, "must be one word or text", describeNode(n),
+			"put text with special characters in double quotes")
 		return "", false
 	case strings.ContainsFunc(n.text, isHidden):
 		r.refuse(n.line, param, "must not hold line breaks or other control characters", strconv.Quote(n.text), "")
@@ -285,6 +289,7 @@ func describeNode(n *node) string {
 // with after trimming.
 func (r *reader) refuseSpace(n *node, param, s string) {
 	if s != strings.TrimSpace(s) {
-		r.refuse(n.line, param, "must not begin or end with white space", strconv.Quote(s), "remove it; cells and names are compared after trimming")
+		r.refuse(n.line, param, "must not begin or end with white space", strconv.Quote(s),
+			"remove it; cells and names are compared after trimming")
 	}
 }

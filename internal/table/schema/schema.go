@@ -82,7 +82,9 @@ type Column struct {
 	Monotone     Monotone  // asked of the model, not of the data
 	Edges        []float64 // declared bin edges, strictly increasing inside the bounds; may be empty
 	Quantiles    bool      // bins of about equally many rows, which a learner may have to pay for; never beside Edges
-	Default      *float64  // stands in for a missing or unreadable cell; nil: such a cell is a structural fault (public columns only)
+	// stands in for a missing or unreadable cell; nil: such a cell is a structural fault (public
+	// columns only)
+	Default *float64
 
 	// Derived columns only, which are numbers. Their bounds are the hull of those
 	// of their sources, whose transform they have; they are public only where

@@ -27,7 +27,8 @@ func checkTokens(tokens token.Tokens) error {
 		keys := 0
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
-			return fmt.Errorf(`schema line %d: a value may not begin with any of & * ! %% ? or be a merge key <<; put it in double quotes if it is text`, line)
+			return fmt.Errorf(`schema line %d: a value may not begin with any of & * ! %% ? or be a merge key <<; put it in `+
+				`double quotes if it is text`, line)
 		case token.DocumentHeaderType, token.DocumentEndType:
 			if began {
 				return fmt.Errorf("schema line %d: a second YAML document begins; write one schema per file", line)

@@ -62,13 +62,18 @@ func (s *Schema) schemaTree() (*node, error) {
 	case l.Position < 0 || l.Position > len(file):
 		return nil, fmt.Errorf("schema: write: label position must be between 0 and %d (got %d)", len(file), l.Position)
 	case slices.ContainsFunc(s.Columns[len(file):], func(c Column) bool { return !c.followsSome(len(file)) }):
-		return nil, fmt.Errorf("schema: write: derived columns must be the last and have sources among the %d before them", len(file))
+		return nil, fmt.Errorf("schema: write: derived columns must be the last and have sources among the %d before them",
+			len(file))
 	case l.Weights != nil && len(l.Weights) != n:
-		return nil, fmt.Errorf("schema: write: weights must number %d, one per level of the label (got %d)", n, len(l.Weights))
-	case slices.ContainsFunc(s.Pairs, func(p [2]int) bool { return min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(s.Columns) }):
+		return nil, fmt.Errorf("schema: write: weights must number %d, one per level of the label (got %d)", n,
+			len(l.Weights))
+	case slices.ContainsFunc(s.Pairs, func(p [2]int) bool {
+		return min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(s.Columns)
+	}):
 		return nil, fmt.Errorf("schema: write: pairs must be of columns 0 to %d (got %v)", len(s.Columns)-1, s.Pairs)
 	case l.Positive >= n || l.Default >= n:
-		return nil, fmt.Errorf("schema: write: positive and default must be codes of the label's %d levels (got %d and %d)", n, l.Positive, l.Default)
+		return nil, fmt.Errorf("schema: write: positive and default must be codes of the label's %d levels (got %d and %d)",
+			n, l.Positive, l.Default)
 	}
 	root := &node{form: mapping}
 	root.addPair("name", textNode(s.Name))

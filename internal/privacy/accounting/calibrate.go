@@ -58,7 +58,9 @@ func GaussianRho(epsilon, delta float64) (dp.Rho, error) {
 	if err := checkTarget("gaussian", epsilon, delta); err != nil {
 		return 0, err
 	}
-	return findLargest("gaussian", dp.MaxRho, func(r dp.Rho) (bool, error) { return GaussianDelta(r, epsilon) <= delta, nil })
+	return findLargest("gaussian", dp.MaxRho, func(r dp.Rho) (bool, error) {
+		return GaussianDelta(r, epsilon) <= delta, nil
+	})
 }
 
 // Calibrate is the largest price, in nano-units of ε or pico-units of ρ and at
@@ -107,7 +109,8 @@ func findLargest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool
 		}
 	}
 	if lo == 0 {
-		return 0, &dp.ParamError{Op: op, Param: "target", Want: "must leave room for at least one unit of the price", Hint: "raise epsilon or delta, or release less"}
+		return 0, &dp.ParamError{Op: op, Param: "target", Want: "must leave room for at least one unit of the price",
+			Hint: "raise epsilon or delta, or release less"}
 	}
 	return lo, nil
 }
@@ -115,7 +118,8 @@ func findLargest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool
 func checkTarget(op string, epsilon, delta float64) error {
 	switch {
 	case !(epsilon > 0 && epsilon <= dp.MaxEpsilon.Float()):
-		return &dp.ParamError{Op: op, Param: "epsilon", Want: "must be > 0 and at most " + dp.MaxEpsilon.String(), Got: epsilon}
+		return &dp.ParamError{Op: op, Param: "epsilon", Want: "must be > 0 and at most " + dp.MaxEpsilon.String(),
+			Got: epsilon}
 	case !(delta > 0 && delta < 1):
 		return &dp.ParamError{Op: op, Param: "delta", Want: "must be > 0 and < 1", Got: delta}
 	}

@@ -35,7 +35,8 @@ func Compose(uses ...Use) (*Composition, error) {
 			return nil, &dp.ParamError{Op: "compose", Param: "pair", Want: "must come from a constructor", Got: i}
 		}
 		if u.Times < 1 || u.Times > maxUses || total > maxUses-u.Times {
-			return nil, &dp.ParamError{Op: "compose", Param: "times", Want: "must be at least 1, and at most 2^30 in all", Got: u.Times}
+			return nil, &dp.ParamError{Op: "compose", Param: "times", Want: "must be at least 1, and at most 2^30 in all",
+				Got: u.Times}
 		}
 		total += u.Times
 	}

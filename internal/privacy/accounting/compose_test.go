@@ -93,7 +93,8 @@ func TestPureAgainstBinomial(t *testing.T) {
 					a, _ := math.Lgamma(float64(k + 1))
 					b, _ := math.Lgamma(float64(j + 1))
 					d, _ := math.Lgamma(float64(k - j + 1))
-					truth += math.Exp(a-b-d+float64(j)*math.Log(p)+float64(k-j)*math.Log(1-p)) * max(-math.Expm1(at-e*float64(2*j-k)), 0)
+					truth += math.Exp(a-b-d+float64(j)*math.Log(p)+float64(k-j)*math.Log(1-p)) *
+						max(-math.Expm1(at-e*float64(2*j-k)), 0)
 				}
 				within(t, fmt.Sprintf("%d × pure(%g) at %g", k, e, at), c.Delta(at), truth, 1e-11, 1e-6)
 			}
@@ -106,14 +107,17 @@ func TestMixAgainstQuadrature(t *testing.T) {
 	l, g, p := Use{must(Laplace(eps(0.7))), 1}, Use{must(Gaussian(rho(0.1))), 1}, Use{must(Pure(eps(0.5))), 1}
 	c, d := compose(l, g, p), compose(p, l, g)
 	for _, at := range []float64{0, 0.3, 1, 2, 3} {
-		within(t, fmt.Sprintf("mix at %g", at), c.Delta(at), deltaOf(at, coinLaw(0.5), laplaceLaw(0.7), gaussianLaw(0.1)), 1e-6, 1e-3)
+		within(t, fmt.Sprintf("mix at %g", at), c.Delta(at), deltaOf(at, coinLaw(0.5), laplaceLaw(0.7), gaussianLaw(0.1)),
+			1e-6, 1e-3)
 		within(t, "order", c.Delta(at), d.Delta(at), 1e-9, 1e-9)
 	}
 	many := must(RandomisedResponse(eps(2), 5))
 	others := 4 * math.Exp(-2.0)
-	truth := law{atoms: []atom{{2, 1 / (1 + others)}, {0, 3 * math.Exp(-2) / (1 + others)}, {-2, math.Exp(-2) / (1 + others)}}}
+	truth := law{atoms: []atom{{2, 1 / (1 + others)}, {0, 3 * math.Exp(-2) / (1 + others)},
+		{-2, math.Exp(-2) / (1 + others)}}}
 	for _, at := range []float64{0, 1, 1.9, 2.5, 3.9} {
-		within(t, fmt.Sprintf("two answers of five at %g", at), compose(Use{many, 2}).Delta(at), deltaOf(at, truth, truth), 1e-12, 1e-3)
+		within(t, fmt.Sprintf("two answers of five at %g", at), compose(Use{many, 2}).Delta(at), deltaOf(at, truth, truth),
+			1e-12, 1e-3)
 	}
 	// A mass δ is lost each time, whatever ε.
 	a := compose(Use{must(Approximate(eps(0.1), 1e-5)), 3})
@@ -149,12 +153,14 @@ func TestDiscreteAgainstSums(t *testing.T) {
 		scale float64
 	}{{1, 1}, {3, 2.5}, {1, 20}, {50, 17}} {
 		e := float64(c.moved) / c.scale
-		truth := discreteLaw(int(45*c.scale)+c.moved, c.moved, func(x int) float64 { return math.Exp(-math.Abs(float64(x)) / c.scale) })
+		truth := discreteLaw(int(45*c.scale)+c.moved, c.moved,
+			func(x int) float64 { return math.Exp(-math.Abs(float64(x)) / c.scale) })
 		for k := 1; k <= 2; k++ {
 			d := compose(Use{must(DiscreteLaplace(int64(c.moved), c.scale)), k})
 			for _, part := range []float64{0, 0.3, 0.8} {
 				at := part * e * float64(k)
-				within(t, fmt.Sprintf("%d × discrete laplace %v at %g", k, c, at), d.Delta(at), deltaOf(at, []law{truth, truth}[:k]...), 1e-11, 3e-3)
+				within(t, fmt.Sprintf("%d × discrete laplace %v at %g", k, c, at), d.Delta(at),
+					deltaOf(at, []law{truth, truth}[:k]...), 1e-11, 3e-3)
 			}
 		}
 	}
@@ -174,12 +180,15 @@ func TestDiscreteAgainstSums(t *testing.T) {
 		sigma float64
 	}{{1, 0.5}, {1, 3}, {5, 2}, {3, 40}} {
 		mu := float64(c.moved) / c.sigma
-		truth := discreteLaw(int(15*c.sigma)+1, c.moved, func(x int) float64 { return math.Exp(-float64(x*x) / (2 * c.sigma * c.sigma)) })
+		truth := discreteLaw(int(15*c.sigma)+1, c.moved, func(x int) float64 {
+			return math.Exp(-float64(x*x) / (2 * c.sigma * c.sigma))
+		})
 		for k := 1; k <= 2; k++ {
 			d := compose(Use{must(DiscreteGaussian(int64(c.moved), c.sigma)), k})
 			for _, sigmas := range []float64{0, 2, 4} {
 				at := mu*mu/2*float64(k) + sigmas*mu*math.Sqrt(float64(k))
-				within(t, fmt.Sprintf("%d × discrete gaussian %v at %g", k, c, at), d.Delta(at), deltaOf(at, []law{truth, truth}[:k]...), 1e-10, 5e-3)
+				within(t, fmt.Sprintf("%d × discrete gaussian %v at %g", k, c, at), d.Delta(at),
+					deltaOf(at, []law{truth, truth}[:k]...), 1e-10, 5e-3)
 			}
 		}
 	}
@@ -301,7 +310,8 @@ func TestBill(t *testing.T) {
 		t.Errorf("a Laplace release with a ρ costs %g, want %g", got, want)
 	}
 	// An infinite ε without a ρ, or by a mechanism without a law, has no price.
-	for _, e := range []dp.Event{{Mechanism: "gaussian", Epsilon: dp.Infinite}, {Mechanism: "other", Epsilon: dp.Infinite, Rho: 1}, {Mechanism: "other", Rho: 1}} {
+	for _, e := range []dp.Event{{Mechanism: "gaussian", Epsilon: dp.Infinite},
+		{Mechanism: "other", Epsilon: dp.Infinite, Rho: 1}, {Mechanism: "other", Rho: 1}} {
 		if _, err := Bill([]dp.Event{e}); err == nil {
 			t.Errorf("%+v was priced", e)
 		}
@@ -319,7 +329,8 @@ func TestTransformError(t *testing.T) {
 
 func BenchmarkTenThousand(b *testing.B) {
 	for name, pair := range map[string]Pair{
-		"gaussian": must(Gaussian(rho(5e-5))), "laplace": must(Laplace(eps(0.02))), "poisson": must(must(PoissonOf(1, 100)).Gaussian(rho(0.5))),
+		"gaussian": must(Gaussian(rho(5e-5))), "laplace": must(Laplace(eps(0.02))),
+		"poisson": must(must(PoissonOf(1, 100)).Gaussian(rho(0.5))),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

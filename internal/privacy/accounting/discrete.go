@@ -16,7 +16,8 @@ func DiscreteLaplace(sensitivity int64, scale float64) (Pair, error) {
 	}
 	e := float64(sensitivity) / scale
 	if !(e >= 1e-9 && e <= maxPairEpsilon.Float()) {
-		return Pair{}, &dp.ParamError{Op: "discrete laplace", Param: "scale", Want: "must make sensitivity/scale at least 1e-9 and at most " + maxPairEpsilon.String(), Got: scale}
+		return Pair{}, &dp.ParamError{Op: "discrete laplace", Param: "scale",
+			Want: "must make sensitivity/scale at least 1e-9 and at most " + maxPairEpsilon.String(), Got: scale}
 	}
 	return Pair{remove: staircase{float64(sensitivity), scale}}, nil
 }
@@ -73,10 +74,12 @@ func DiscreteGaussian(sensitivity int64, sigma float64) (Pair, error) {
 		return Pair{}, err
 	}
 	if !(sigma >= 0.1 && sigma <= 1<<13) {
-		return Pair{}, &dp.ParamError{Op: "discrete gaussian", Param: "sigma", Want: "must be at least 0.1 and at most 8192", Got: sigma, Hint: "on a finer grid the price is that of Gaussian"}
+		return Pair{}, &dp.ParamError{Op: "discrete gaussian", Param: "sigma", Want: "must be at least 0.1 and at most 8192",
+			Got: sigma, Hint: "on a finer grid the price is that of Gaussian"}
 	}
 	if r := float64(sensitivity) / sigma; !(r <= 40) {
-		return Pair{}, &dp.ParamError{Op: "discrete gaussian", Param: "sensitivity", Want: "must be at most 40 sigma", Got: sensitivity}
+		return Pair{}, &dp.ParamError{Op: "discrete gaussian", Param: "sensitivity", Want: "must be at most 40 sigma",
+			Got: sensitivity}
 	}
 	return Pair{remove: bell{float64(sensitivity), sigma}}, nil
 }

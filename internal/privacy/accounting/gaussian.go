@@ -75,7 +75,8 @@ func (n normals) discretise(h float64) loss {
 	s := newSpread(0, h, low, high)
 	// A computed point differs from the true one by rounding: the losses of a
 	// bucket reach a little beyond its ends. The slack pays for that.
-	s.slack += 64*unit*(1+n.mu)*(n.mu*(tailReach+n.mu)+math.Abs(s.gridPoint(low))+math.Abs(s.gridPoint(high))) + 64*unit*n.curveBound() + gridSlack*n.rate
+	s.slack += 64*unit*(1+n.mu)*(n.mu*(tailReach+n.mu)+math.Abs(s.gridPoint(low))+math.Abs(s.gridPoint(high))) +
+		64*unit*n.curveBound() + gridSlack*n.rate
 	cut := make([]float64, high-low+1)
 	for i := range cut {
 		cut[i] = n.inverseRatio(sign * s.gridPoint(low+i))

@@ -132,12 +132,15 @@ func TestPeer(t *testing.T) {
 			check("δ", b, all.Delta(b.At))
 		}
 		e := c.Epsilons[1]
-		lines = append(lines, fmt.Sprintf("| %s | %.6g | **%.6g** | %.6g | %+.3f %% | %.3f | %.3f |", what, e.Low, got[1], e.High, 100*(got[1]/e.High-1), took.Seconds(), c.Seconds))
+		lines = append(lines, fmt.Sprintf("| %s | %.6g | **%.6g** | %.6g | %+.3f %% | %.3f | %.3f |", what, e.Low, got[1],
+			e.High, 100*(got[1]/e.High-1), took.Seconds(), c.Seconds))
 	}
 	slices.Sort(above)
-	t.Logf("%d numbers, against the pessimistic ones from %+.3f %% to %+.3f %%, median %+.4f %%; slowest question %v", len(above), 100*above[0], 100*above[len(above)-1], 100*above[len(above)/2], slowest)
+	t.Logf("%d numbers, against the pessimistic ones from %+.3f %% to %+.3f %%, median %+.4f %%; slowest question %v",
+		len(above), 100*above[0], 100*above[len(above)-1], 100*above[len(above)/2], slowest)
 	if path := os.Getenv("DISCREET_ACCOUNTING_TABLE"); path != "" {
-		page := fmt.Sprintf(tablePage, file.Version, len(file.Cases), len(above), 100*above[0], 100*above[len(above)-1], 100*above[len(above)/2], strings.Join(lines, "\n"))
+		page := fmt.Sprintf(tablePage, file.Version, len(file.Cases), len(above), 100*above[0], 100*above[len(above)-1],
+			100*above[len(above)/2], strings.Join(lines, "\n"))
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -202,17 +205,20 @@ func (u peerUse) words() string {
 
 const tablePage = `# Accounting against dp_accounting
 
-Made by ` + "`make -C lab/peers/dpaccounting fixture`" + `; do not edit. Google's dp_accounting %s (privacy-loss distributions;
+Made by ` + "`make -C lab/peers/dpaccounting fixture`" +
+	`; do not edit. Google's dp_accounting %s (privacy-loss distributions;
 pessimistic estimates connect the dots, optimistic ones round down; interval 1e-4, or 1e-5 for long compositions).
 
 %d compositions; ε at δ = 1e-4, 1e-6, 1e-9 and δ at those ε, %d numbers in all. None is below the optimistic estimate by
 more than that estimate's own error in δ, 1e-12: where the two differ, direct convolution sides with ours
-(` + "`TestTruthWherePeerIsOff`" + `). Against the pessimistic estimate they lie between %+.3f %% and %+.3f %%, median %+.4f %%; negative means that we
+(` + "`TestTruthWherePeerIsOff`" +
+	`). Against the pessimistic estimate they lie between %+.3f %% and %+.3f %%, median %+.4f %%; negative means that we
 are tighter. The table shows ε at δ = 1e-6 and wall-clock seconds on a shared machine: ours for one ε(δ), composition
 included (a third of what three of them took), theirs for composing the pessimistic estimate.
 
 The exponential mechanism's bounded range is not in dp_accounting's distributions; it is tested against its closed form
-(docs/guarantees/accounting.md). Times are measurements, not promises; ` + "`go test -bench TenThousand ./accounting`" + ` repeats ours.
+(docs/guarantees/accounting.md). Times are measurements, not promises; ` + "`go test -bench TenThousand ./accounting`" +
+	` repeats ours.
 
 | composition | optimistic ε | ours | pessimistic ε | above pessimistic | s, ours | s, theirs |
 |---|---|---|---|---|---|---|

@@ -17,7 +17,8 @@ type Poisson struct{ taken, of uint64 }
 // PoissonOf samples with probability taken/of.
 func PoissonOf(taken, of uint64) (Poisson, error) {
 	if taken < 1 || taken >= of || of > 1<<32 || of/taken > 1<<24 {
-		return Poisson{}, &dp.ParamError{Op: "poisson sampling", Param: "rate", Want: "must be a fraction above 2^-24 and below 1 whose denominator is at most 2^32", Got: [2]uint64{taken, of}}
+		return Poisson{}, &dp.ParamError{Op: "poisson sampling", Param: "rate",
+			Want: "must be a fraction above 2^-24 and below 1 whose denominator is at most 2^32", Got: [2]uint64{taken, of}}
 	}
 	return Poisson{taken, of}, nil
 }

@@ -24,7 +24,8 @@ func Approximate(eps dp.Epsilon, delta float64) (Pair, error) {
 		return Pair{}, &dp.ParamError{Op: "approximate", Param: "delta", Want: "must be at least 0 and below 1", Got: delta}
 	}
 	e := floatAbove(eps)
-	return Pair{remove: coins{e, []atom{{e, (1 - delta) / (1 + math.Exp(-e))}, {-e, (1 - delta) / (1 + math.Exp(e))}}, delta}}, nil
+	return Pair{remove: coins{e, []atom{{e, (1 - delta) / (1 + math.Exp(-e))}, {-e, (1 - delta) / (1 + math.Exp(e))}},
+		delta}}, nil
 }
 
 // RandomisedResponse is the pair of a mechanism that tells one of k answers,
@@ -38,7 +39,8 @@ func RandomisedResponse(eps dp.Epsilon, k int) (Pair, error) {
 	}
 	e := floatAbove(eps)
 	others := float64(k-1) * math.Exp(-e) // of all wrong answers, against 1 of the truth
-	atoms := []atom{{e, 1 / (1 + others)}, {0, float64(k-2) * math.Exp(-e) / (1 + others)}, {-e, math.Exp(-e) / (1 + others)}}
+	atoms := []atom{{e, 1 / (1 + others)}, {0, float64(k-2) * math.Exp(-e) / (1 + others)},
+		{-e, math.Exp(-e) / (1 + others)}}
 	return Pair{remove: coins{e, atoms, 0}}, nil
 }
 
@@ -86,7 +88,8 @@ func floatAbove(eps dp.Epsilon) float64 { return math.Nextafter(eps.Float(), mat
 
 func checkEpsilon(op string, eps dp.Epsilon) error {
 	if eps < 1 || eps > maxPairEpsilon {
-		return &dp.ParamError{Op: op, Param: "epsilon", Want: fmt.Sprintf("must be at least 1e-9 and at most %s", maxPairEpsilon), Got: eps}
+		return &dp.ParamError{Op: op, Param: "epsilon",
+			Want: fmt.Sprintf("must be at least 1e-9 and at most %s", maxPairEpsilon), Got: eps}
 	}
 	return nil
 }

@@ -66,7 +66,9 @@ func TestWithinGaussian(t *testing.T) {
 func TestWithinMixture(t *testing.T) {
 	const half = dp.Nano / 2
 	price := dp.Price{Epsilon: dp.Nano, Delta: 1_000_000_000}
-	part, err := Afford(price, dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{pureEvent(half), gaussianEvent(rho)} })
+	part, err := Afford(price, dp.MaxRho, func(rho dp.Rho) []dp.Event {
+		return []dp.Event{pureEvent(half), gaussianEvent(rho)}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,8 @@ func TestWithinMixture(t *testing.T) {
 	if at := part.Float(); !(both(at) <= 1e-6 && both(at*1.01) > 1e-6) {
 		t.Errorf("ρ = %s beside ε = 0.5: δ(1) is %g, and %g a hundredth further", part, both(at), both(at*1.01))
 	}
-	apart, err := Afford(dp.Price{Epsilon: half, Delta: price.Delta}, dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{gaussianEvent(rho)} })
+	apart, err := Afford(dp.Price{Epsilon: half, Delta: price.Delta}, dp.MaxRho,
+		func(rho dp.Rho) []dp.Event { return []dp.Event{gaussianEvent(rho)} })
 	if err != nil || part <= apart {
 		t.Errorf("jointly ρ = %s, with the ε set apart %s (%v)", part, apart, err)
 	}
@@ -98,7 +101,8 @@ func TestWithinManyPure(t *testing.T) {
 		bill[i] = pureEvent(dp.Nano / 100)
 	}
 	sum, small := dp.Price{Epsilon: 4 * dp.Nano}, dp.Price{Epsilon: 12 * dp.Nano / 10, Delta: 1_000_000_000}
-	for price, want := range map[dp.Price]bool{sum: true, small: true, {Epsilon: small.Epsilon}: false, {Epsilon: dp.Nano / 2, Delta: small.Delta}: false} {
+	for price, want := range map[dp.Price]bool{sum: true, small: true, {Epsilon: small.Epsilon}: false,
+		{Epsilon: dp.Nano / 2, Delta: small.Delta}: false} {
 		if got, err := Within(bill, price); got != want || err != nil {
 			t.Errorf("%s: %v, %v", price, got, err)
 		}

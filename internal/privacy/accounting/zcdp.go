@@ -22,7 +22,8 @@ func TotalRho(bill []dp.Event) (sum dp.Rho, err error) {
 			}
 		}
 		if rho < 0 || rho > dp.MaxRho-sum {
-			return 0, &dp.ParamError{Op: "total rho", Param: "rho", Want: "must be at least 0 and add up to at most " + dp.MaxRho.String(), Got: rho, Hint: fmt.Sprintf("line %d of the bill", i)}
+			return 0, &dp.ParamError{Op: "total rho", Param: "rho", Want: "must be at least 0 and add up to at most " +
+				dp.MaxRho.String(), Got: rho, Hint: fmt.Sprintf("line %d of the bill", i)}
 		}
 		sum += rho
 	}
@@ -126,7 +127,8 @@ func findLowest(f func(float64) float64, lo, hi float64) float64 {
 
 func checkRho(op string, rho dp.Rho) error {
 	if rho < 1 || rho > dp.MaxRho {
-		return &dp.ParamError{Op: op, Param: "rho", Want: "must be at least 1e-12 and at most " + dp.MaxRho.String(), Got: rho}
+		return &dp.ParamError{Op: op, Param: "rho", Want: "must be at least 1e-12 and at most " + dp.MaxRho.String(),
+			Got: rho}
 	}
 	return nil
 }

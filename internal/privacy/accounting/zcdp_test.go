@@ -40,7 +40,8 @@ func TestRhoConversionBothWays(t *testing.T) {
 }
 
 func TestRhoAddsUpwards(t *testing.T) {
-	for e, want := range map[dp.Epsilon]dp.Rho{0: 0, 1: 1, 1000: 1, 2000: 2, 2001: 3, dp.Nano: dp.Pico / 2, dp.Nano / 10: dp.Pico / 200} {
+	for e, want := range map[dp.Epsilon]dp.Rho{0: 0, 1: 1, 1000: 1, 2000: 2, 2001: 3, dp.Nano: dp.Pico / 2,
+		dp.Nano / 10: dp.Pico / 200} {
 		if got := must(PureRho(e)); got != want {
 			t.Errorf("PureRho(%d) = %d, want %d", e, got, want)
 		}
@@ -52,7 +53,8 @@ func TestRhoAddsUpwards(t *testing.T) {
 	if got := must(TotalRho(bill)); got != dp.Pico/2+18 {
 		t.Errorf("TotalRho = %d", got)
 	}
-	for _, bad := range [][]dp.Event{{{Epsilon: dp.Infinite}}, {{Rho: -1}}, {{Rho: dp.MaxRho}, {Rho: 1}}, {{Epsilon: -1}}} {
+	for _, bad := range [][]dp.Event{{{Epsilon: dp.Infinite}}, {{Rho: -1}}, {{Rho: dp.MaxRho}, {Rho: 1}},
+		{{Epsilon: -1}}} {
 		if got, err := TotalRho(bad); err == nil {
 			t.Errorf("TotalRho(%v) = %d", bad, got)
 		}

@@ -16,12 +16,14 @@ func TestParseDelta(t *testing.T) {
 			t.Errorf("ParseDelta(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "-0", "-1e-6", "1", "1.5", "NaN", "Inf", "1e-400", "0x1p-3", "1_0e-3", "1/2", " 0", "0.9999999999999999"} {
+	for _, text := range []string{"", "-0", "-1e-6", "1", "1.5", "NaN", "Inf", "1e-400", "0x1p-3", "1_0e-3", "1/2", " 0",
+		"0.9999999999999999"} {
 		if got, err := ParseDelta(text); err == nil {
 			t.Errorf("ParseDelta(%q) = %d", text, got)
 		}
 	}
-	for d, want := range map[Delta]string{0: "0", 1: "0.000000000000001", 1_000_000_000: "0.000001", MaxDelta: "0.999999999999999"} {
+	for d, want := range map[Delta]string{0: "0", 1: "0.000000000000001", 1_000_000_000: "0.000001",
+		MaxDelta: "0.999999999999999"} {
 		if d.String() != want {
 			t.Errorf("%d is written %s, want %s", int64(d), d, want)
 		}

@@ -69,7 +69,8 @@ func TestParamErrorSaysEverything(t *testing.T) {
 	if got := err.Error(); got != "brc: rounds must be at least 1 (got 0); the paper uses 25" {
 		t.Error(got)
 	}
-	if got := (&ParamError{Op: "train", Param: "epsilon", Want: "is required"}).Error(); got != "train: epsilon is required (none given)" {
+	if got := (&ParamError{Op: "train", Param: "epsilon", Want: "is required"}).Error(); got !=
+		"train: epsilon is required (none given)" {
 		t.Error(got)
 	}
 }

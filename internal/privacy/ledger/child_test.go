@@ -131,7 +131,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 			if err != nil && !wasKilled(err) {
 				t.Fatal(err)
 			}
-			settled(t, l, id, filepath.Join(folder, id), draws(t, folder)[id], before, func() string { return logged(folder, id) })
+			settled(t, l, id, filepath.Join(folder, id), draws(t, folder)[id], before,
+				func() string { return logged(folder, id) })
 			draws(t, folder)
 			if err == nil {
 				t.Logf("%d points", stop-1)
@@ -207,7 +208,8 @@ func TestKilledAtRandom(t *testing.T) {
 		verify(t, l)
 		slices.Sort(took)
 		slices.Sort(plain)
-		t.Logf("%d kills, %d draws without a file; opening and recovery took %v in the median, %v at most; with nothing to recover %v and %v",
+		t.Logf("%d kills, %d draws without a file; opening and recovery took %v in the median, %v at most; with nothing "+
+			"to recover %v and %v",
 			kills, lost, took[kills/2], took[kills-1], plain[kills/2], plain[kills-1])
 	})
 }

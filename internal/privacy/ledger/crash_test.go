@@ -221,7 +221,8 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 	if err != nil {
 		t.Skip("no strace here (Debian's package strace brings it): crashes of the machine are not told again")
 	}
-	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, os.Args[0], "-test.run=^$").CombinedOutput(); err != nil {
+	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, os.Args[0],
+		"-test.run=^$").CombinedOutput(); err != nil {
 		t.Skipf("strace may not trace here: %v %s", err, out)
 	}
 	p := sqlitePlace(t)
@@ -231,9 +232,11 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 	start, err := os.ReadFile(p.address)
 	must(t, err)
 	results := t.TempDir() // elsewhere: the ledger flushes its own folder for itself
-	out, marks, log := filepath.Join(results, "job"), filepath.Join(t.TempDir(), "marks"), filepath.Join(t.TempDir(), "log")
+	out, marks, log := filepath.Join(results, "job"), filepath.Join(t.TempDir(), "marks"),
+		filepath.Join(t.TempDir(), "log")
 	child := spawn(p.address, results, "job", 0, 0)
-	args := []string{"-f", "-qq", "-y", "-xx", "-s", "1000000", "-o", log, "-e", "trace=open,openat,write,pwrite64,ftruncate,fsync,fdatasync,unlink,unlinkat,rename,renameat,renameat2"}
+	args := []string{"-f", "-qq", "-y", "-xx", "-s", "1000000", "-o", log, "-e",
+		"trace=open,openat,write,pwrite64,ftruncate,fsync,fdatasync,unlink,unlinkat,rename,renameat,renameat2"}
 	for _, path := range []string{p.address, p.address + "-journal", folder, results, out, out + ".part0", marks} {
 		args = append(args, "-P", path)
 	}
@@ -305,7 +308,8 @@ func afterCrash(t *testing.T, where, folder string, passed []string, drawn strin
 	if err := l.History(ctx, "d", func(e Entry) error { kinds[e.Kind] = true; return nil }); err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
-	for point, kind := range map[string]Kind{"reserve: stored": Reserved, "begin: stored": Began, "commit: stored": Committed, "publish: stored": Published} {
+	for point, kind := range map[string]Kind{"reserve: stored": Reserved, "begin: stored": Began,
+		"commit: stored": Committed, "publish: stored": Published} {
 		if slices.Contains(passed, point) && !kinds[kind] {
 			t.Errorf("%s: %q was acknowledged, and the ledger has no %s entry", where, point, kind)
 		}

@@ -84,12 +84,14 @@ func (c faultyConn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.
 }
 
 func (c faultyConn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (r driver.Result, err error) {
-	err = c.f.call(func() (err error) { r, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args); return err }, nil)
+	err = c.f.call(func() (err error) { r, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args); return err },
+		nil)
 	return r, err
 }
 
 func (c faultyConn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (r driver.Rows, err error) {
-	err = c.f.call(func() (err error) { r, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args); return err }, nil)
+	err = c.f.call(func() (err error) { r, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args); return err },
+		nil)
 	if err != nil {
 		if r != nil {
 			r.Close()

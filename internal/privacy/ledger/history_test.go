@@ -189,11 +189,13 @@ func TestHistoriesAgreeWithTheModel(t *testing.T) {
 				must(t, err)
 				b := bs[0]
 				if b.Spent != m.spent() || b.Reserved != m.charged("")-m.spent() || b.Left != d.Epsilon-b.Spent-b.Reserved {
-					t.Fatalf("run %d after %s of %s: %+v, the model says spent %d reserved %d", run, step, id, b, m.spent(), m.charged("")-m.spent())
+					t.Fatalf("run %d after %s of %s: %+v, the model says spent %d reserved %d", run, step, id, b, m.spent(),
+						m.charged("")-m.spent())
 				}
 				for _, p := range b.ByPart {
 					if p.Left.Epsilon != d.Epsilon-m.charged(p.Name) {
-						t.Fatalf("run %d: part %s has %s left, the model says %s", run, p.Name, p.Left.Epsilon, d.Epsilon-m.charged(p.Name))
+						t.Fatalf("run %d: part %s has %s left, the model says %s", run, p.Name, p.Left.Epsilon,
+							d.Epsilon-m.charged(p.Name))
 					}
 				}
 				if b.Spent < spent || b.Spent+b.Reserved < charged && step != Refunded {

@@ -55,7 +55,8 @@ type Job struct {
 func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 	switch {
 	case !isWord(req.ID):
-		return nil, &dp.ParamError{Op: "ledger", Param: "job", Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", req.ID)}
+		return nil, &dp.ParamError{Op: "ledger", Param: "job",
+			Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", req.ID)}
 	case !slices.IsSorted(req.Terms.Protected):
 		return nil, errors.New("ledger: protected columns must be sorted")
 	}
@@ -165,7 +166,8 @@ func checkPrice(price dp.Price, bill []dp.Event) error {
 	}
 	for i, e := range bill {
 		if e.Epsilon == 0 {
-			return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 on every line of the bill (line %d)", i+1), Got: 0}
+			return &dp.ParamError{Op: "ledger", Param: "epsilon",
+				Want: fmt.Sprintf("must be > 0 on every line of the bill (line %d)", i+1), Got: 0}
 		}
 	}
 	return nil
@@ -245,7 +247,8 @@ func (j *Job) Commit(ctx context.Context, result []byte) error {
 		if err := t.putResult(j.request, result); err != nil {
 			return err
 		}
-		return j.l.addEntry(t, j.newEntry(Committed, dp.Price{}, encodeDetail(committed{int64(len(result)), hashOf(result)}))) // 2.1
+		// 2.1
+		return j.l.addEntry(t, j.newEntry(Committed, dp.Price{}, encodeDetail(committed{int64(len(result)), hashOf(result)})))
 	})
 	if err == nil {
 		j.stored = slices.Clone(result)
@@ -274,7 +277,8 @@ func (j *Job) Abandon(ctx context.Context, reason string) error {
 }
 
 func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {
-	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.Part, Job: j.req.ID, Request: j.request, Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
+	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.Part, Job: j.req.ID, Request: j.request,
+		Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
 }
 
 // readState is the kind of the job's newest entry, "" where it has none or was
@@ -285,7 +289,8 @@ func (j *Job) readState(t tx) (Kind, error) {
 		return "", err
 	}
 	if e.Request != j.request {
-		return "", &Conflict{j.req.Dataset, j.req.ID, e.Kind, "was used for another configuration; the same ID must mean the same training"}
+		return "", &Conflict{j.req.Dataset, j.req.ID, e.Kind,
+			"was used for another configuration; the same ID must mean the same training"}
 	}
 	return e.Kind, nil
 }
@@ -306,8 +311,9 @@ func (j *Job) expectState(t tx, want Kind) error {
 
 func (j *Job) conflictError(state Kind) error {
 	want := map[Kind]string{
-		Reserved:  "is running, or was interrupted before anything was read: discreet budget recover refunds it",
-		Began:     "is running, or was interrupted: its price is spent and it will never be drawn again; discreet budget recover closes it, and a new job needs a new ID",
+		Reserved: "is running, or was interrupted before anything was read: discreet budget recover refunds it",
+		Began: "is running, or was interrupted: its price is spent and it will never be drawn again; discreet budget " +
+			"recover closes it, and a new job needs a new ID",
 		Committed: "has a result already: ask for it again",
 		Published: "has a result already: ask for it again",
 		Closed:    "was interrupted: its price is spent and it will never be drawn again; a new job needs a new ID",
@@ -349,7 +355,8 @@ func checkResult(t tx, dataset, job, request string) ([]byte, error) {
 // checkTerms refuses terms under which prices of this data set do not add up.
 func (j *Job) checkTerms(t tx) error {
 	refuse := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got, Hint: fmt.Sprintf("the prices of data set %q add up only under the same terms", j.req.Dataset)}
+		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got,
+			Hint: fmt.Sprintf("the prices of data set %q add up only under the same terms", j.req.Dataset)}
 	}
 	d, found, err := t.first(j.req.Dataset, Declared)
 	if err != nil || !found {

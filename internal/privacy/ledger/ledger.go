@@ -106,13 +106,16 @@ type Dataset struct {
 func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 	switch {
 	case !isWord(d.Name):
-		return &dp.ParamError{Op: "ledger", Param: "dataset", Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", d.Name)}
+		return &dp.ParamError{Op: "ledger", Param: "dataset",
+			Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", d.Name)}
 	case !(d.Epsilon > 0 && d.Epsilon <= dp.MaxEpsilon):
-		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), Got: d.Epsilon.String()}
+		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon),
+			Got: d.Epsilon.String()}
 	case !(d.Delta >= 0 && d.Delta < dp.Femto):
 		return &dp.ParamError{Op: "ledger", Param: "delta", Want: "must be at least 0 and below 1", Got: d.Delta.String()}
 	case !isPlain(d.Unit) || !isPlain(d.Note):
-		return &dp.ParamError{Op: "ledger", Param: "note", Want: "must be one line of at most 1000 characters without control characters"}
+		return &dp.ParamError{Op: "ledger", Param: "note",
+			Want: "must be one line of at most 1000 characters without control characters"}
 	}
 	if err := d.Parts.checkParts(); err != nil {
 		return err
@@ -125,7 +128,8 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 		if found {
 			return fmt.Errorf("ledger: data set %q must not exist yet; a total is never changed", d.Name)
 		}
-		return l.addEntry(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta, Detail: encodeDetail(declared{d.Note, d.Unit, d.Parts})})
+		return l.addEntry(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta,
+			Detail: encodeDetail(declared{d.Note, d.Unit, d.Parts})})
 	})
 }
 
@@ -157,7 +161,8 @@ func (b *Balance) LeftFor(part string) (dp.Price, error) {
 			return p.Left, nil
 		}
 	}
-	return dp.Price{}, &dp.ParamError{Op: "ledger", Param: "part", Want: fmt.Sprintf("must be one that data set %q was declared with", b.Name), Got: fmt.Sprintf("%.200q", part)}
+	return dp.Price{}, &dp.ParamError{Op: "ledger", Param: "part",
+		Want: fmt.Sprintf("must be one that data set %q was declared with", b.Name), Got: fmt.Sprintf("%.200q", part)}
 }
 
 // Balances are all data sets in the order of their declaration, or the named

@@ -52,7 +52,8 @@ func (p *Parts) checkParts() error {
 // be in another part, and the number of rows of a part would be private.
 func (p *Parts) checkRequest(req *Request) error {
 	refuse := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got, Hint: fmt.Sprintf("leave the part out to charge all of data set %q", req.Dataset)}
+		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got,
+			Hint: fmt.Sprintf("leave the part out to charge all of data set %q", req.Dataset)}
 	}
 	switch {
 	case req.Part == "":
@@ -62,9 +63,11 @@ func (p *Parts) checkRequest(req *Request) error {
 	case !slices.Contains(p.Names, req.Part):
 		return refuse("part", fmt.Sprintf("must be one of the %d declared", len(p.Names)), fmt.Sprintf("%.200q", req.Part))
 	case req.PartsBy != p.By || req.Definition != p.Definition:
-		return refuse("parts", fmt.Sprintf("must be by column %q with the levels and aliases as declared", p.By), fmt.Sprintf("%.200q", req.PartsBy))
+		return refuse("parts", fmt.Sprintf("must be by column %q with the levels and aliases as declared", p.By),
+			fmt.Sprintf("%.200q", req.PartsBy))
 	case req.Terms.Relation == dp.ReplaceOne && slices.Contains(req.Terms.Protected, p.By):
-		return refuse("private columns", fmt.Sprintf("must not include %q: a row would change its part between neighbours", p.By), req.Terms.Protected)
+		return refuse("private columns", fmt.Sprintf("must not include %q: a row would change its part between neighbours",
+			p.By), req.Terms.Protected)
 	}
 	return nil
 }

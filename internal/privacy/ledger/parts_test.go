@@ -44,7 +44,8 @@ func TestPartsCountThroughTheirMaximum(t *testing.T) {
 		}
 		var exceeded *Exceeded
 		err = charge(t.Context(), mustJob(t, l, onPart("s2", "south")), 2)
-		if !errors.As(err, &exceeded) || exceeded.Part != "south" || exceeded.Spent != 9 || exceeded.Asked != 2 || !strings.Contains(err.Error(), `part "south"`) {
+		if !errors.As(err, &exceeded) || exceeded.Part != "south" || exceeded.Spent != 9 || exceeded.Asked != 2 ||
+			!strings.Contains(err.Error(), `part "south"`) {
 			t.Errorf("beyond what is left of a part: %v", err)
 		}
 		must(t, charge(t.Context(), mustJob(t, l, onPart("s2", "south")), 1))

@@ -37,15 +37,17 @@ func TestPriceMustCoverItsBill(t *testing.T) {
 			price dp.Price
 			bill  []dp.Event
 		}{
-			"half the epsilon":           {dp.Price{Epsilon: dp.Nano / 2, Delta: price.Delta}, events},
-			"half the delta":             {dp.Price{Epsilon: dp.Nano, Delta: price.Delta / 2}, events},
-			"no delta":                   {dp.Price{Epsilon: dp.Nano}, events},
-			"two for one":                {price, two},
-			"an infinite pure price":     {dp.Pure(events), events},
-			"less than a pure total":     {dp.Price{Epsilon: 1}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}}},
-			"more than a pure total":     {dp.Price{Epsilon: 3}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}}},
-			"a refund on the bill":       {dp.Price{Epsilon: 1}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}, {Release: "r", Mechanism: "laplace", Epsilon: -1}}},
-			"another mechanism of a rho": {price, []dp.Event{{Release: "r", Mechanism: "other", Epsilon: dp.Infinite, Rho: events[0].Rho}}},
+			"half the epsilon":       {dp.Price{Epsilon: dp.Nano / 2, Delta: price.Delta}, events},
+			"half the delta":         {dp.Price{Epsilon: dp.Nano, Delta: price.Delta / 2}, events},
+			"no delta":               {dp.Price{Epsilon: dp.Nano}, events},
+			"two for one":            {price, two},
+			"an infinite pure price": {dp.Pure(events), events},
+			"less than a pure total": {dp.Price{Epsilon: 1}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}}},
+			"more than a pure total": {dp.Price{Epsilon: 3}, []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}}},
+			"a refund on the bill": {dp.Price{Epsilon: 1},
+				[]dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: 2}, {Release: "r", Mechanism: "laplace", Epsilon: -1}}},
+			"another mechanism of a rho": {price,
+				[]dp.Event{{Release: "r", Mechanism: "other", Epsilon: dp.Infinite, Rho: events[0].Rho}}},
 		} {
 			var p *dp.ParamError
 			if err := mustJob(t, l, request("bad")).Charge(t.Context(), c.price, c.bill); !errors.As(err, &p) {
@@ -69,13 +71,15 @@ func TestDeltasAddUp(t *testing.T) {
 		must(t, mustJob(t, l, request("two")).Charge(t.Context(), price, events))
 		var exceeded *Exceeded
 		err := mustJob(t, l, request("three")).Charge(t.Context(), price, events)
-		if !errors.As(err, &exceeded) || exceeded.SpentDelta != 2_000_000_000 || exceeded.AskedDelta != price.Delta || exceeded.LimitDelta != 2_500_000_000 {
+		if !errors.As(err, &exceeded) || exceeded.SpentDelta != 2_000_000_000 || exceeded.AskedDelta != price.Delta ||
+			exceeded.LimitDelta != 2_500_000_000 {
 			t.Errorf("the third: %v", err)
 		}
 		must(t, charge(t.Context(), mustJob(t, l, request("pure")), dp.Nano)) // ε is left
 		b, err := l.Balances(ctx, "d")
 		must(t, err)
-		if b[0].Spent != 3*dp.Nano || b[0].SpentDelta != 2_000_000_000 || b[0].Left != 7*dp.Nano || b[0].LeftDelta != 500_000_000 {
+		if b[0].Spent != 3*dp.Nano || b[0].SpentDelta != 2_000_000_000 || b[0].Left != 7*dp.Nano ||
+			b[0].LeftDelta != 500_000_000 {
 			t.Errorf("balance %+v", b[0])
 		}
 		verify(t, l)

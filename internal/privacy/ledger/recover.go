@@ -139,7 +139,8 @@ func (l *Ledger) notePublished(ctx context.Context, dataset, job, request string
 }
 
 // moveJob takes a job from one state to the next, in one step.
-func (l *Ledger) moveJob(ctx context.Context, step, dataset, job, request string, from Kind, to func(now Entry) Entry) error {
+func (l *Ledger) moveJob(ctx context.Context, step, dataset, job, request string, from Kind,
+	to func(now Entry) Entry) error {
 	return l.runStep(ctx, step, func(t tx) error {
 		now, err := newestEntry(t, dataset, job)
 		if err != nil {

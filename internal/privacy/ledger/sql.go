@@ -20,8 +20,11 @@ type sqlStore struct{ db *sqldb.DB }
 
 // tables make an empty ledger.
 var tables = []string{
-	`CREATE TABLE discreet_head (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT`,
-	`CREATE TABLE discreet_entries (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, dataset TEXT NOT NULL, part TEXT NOT NULL, job TEXT NOT NULL, request TEXT NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0), detail TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT`,
+	`CREATE TABLE discreet_head (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, seq INTEGER NOT ` +
+		`NULL, hash TEXT NOT NULL) STRICT`,
+	`CREATE TABLE discreet_entries (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, dataset TEXT NOT ` +
+		`NULL, part TEXT NOT NULL, job TEXT NOT NULL, request TEXT NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= ` +
+		`0), delta INTEGER NOT NULL CHECK (delta >= 0), detail TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT`,
 	`CREATE INDEX discreet_entries_by_job ON discreet_entries (dataset, job, seq)`,
 	`CREATE INDEX discreet_entries_by_kind ON discreet_entries (dataset, kind, part, epsilon, delta)`,
 	`CREATE TABLE discreet_results (request TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT`,
@@ -68,14 +71,16 @@ func (t *sqlTx) head() (h Head, err error) {
 
 func (t *sqlTx) append(e Entry) error {
 	err := t.One(`INSERT INTO discreet_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Seq, e.At, string(e.Kind), e.Dataset, e.Part, e.Job, e.Request, int64(e.Epsilon), int64(e.Delta), string(e.Detail), e.Prev, e.Hash)
+		e.Seq, e.At, string(e.Kind), e.Dataset, e.Part, e.Job, e.Request, int64(e.Epsilon), int64(e.Delta), string(e.Detail),
+		e.Prev, e.Hash)
 	if err != nil {
 		return err
 	}
 	return t.One(`UPDATE discreet_head SET seq = ?, hash = ? WHERE seq = ? AND hash = ?`, e.Seq, e.Hash, e.Seq-1, e.Prev)
 }
 
-const columns = `SELECT seq, at, kind, dataset, part, job, request, epsilon, delta, detail, prev, hash FROM discreet_entries `
+const columns = `SELECT seq, at, kind, dataset, part, job, request, epsilon, delta, detail, prev, hash FROM ` +
+	`discreet_entries `
 
 func scanEntry(r *sql.Rows) (e Entry, err error) {
 	var kind, detail string
@@ -139,7 +144,8 @@ func (t *sqlTx) sums(dataset string) (sums, error) {
 		}
 		out[sumKey{Kind(kind), part}] = dp.Price{Epsilon: dp.Epsilon(eps), Delta: dp.Delta(delta)}
 		return nil
-	}, `SELECT kind, part, CAST(SUM(epsilon) AS BIGINT), CAST(SUM(delta) AS BIGINT) FROM discreet_entries WHERE dataset = ? GROUP BY kind, part`, dataset)
+	}, `SELECT kind, part, CAST(SUM(epsilon) AS BIGINT), CAST(SUM(delta) AS BIGINT) FROM discreet_entries WHERE `+
+		`dataset = ? GROUP BY kind, part`, dataset)
 }
 
 func (t *sqlTx) unfinished() (out []Entry, err error) {
@@ -148,7 +154,8 @@ func (t *sqlTx) unfinished() (out []Entry, err error) {
 		out = append(out, e)
 		return err
 	}, columns+`WHERE kind IN (?, ?, ?) AND NOT EXISTS (SELECT 1 FROM discreet_entries AS later
-		WHERE later.dataset = discreet_entries.dataset AND later.job = discreet_entries.job AND later.seq > discreet_entries.seq) ORDER BY seq`,
+		WHERE later.dataset = discreet_entries.dataset AND later.job = discreet_entries.job
+		AND later.seq > discreet_entries.seq) ORDER BY seq`,
 		string(Reserved), string(Began), string(Committed))
 	return out, err
 }
@@ -158,7 +165,8 @@ func (t *sqlTx) putResult(request string, result []byte) error {
 }
 
 func (t *sqlTx) result(request string) (b []byte, err error) {
-	err = t.Each(func(r *sql.Rows) error { return r.Scan(&b) }, `SELECT bytes FROM discreet_results WHERE request = ?`, request)
+	err = t.Each(func(r *sql.Rows) error { return r.Scan(&b) }, `SELECT bytes FROM discreet_results WHERE request = ?`,
+		request)
 	return b, err
 }
 

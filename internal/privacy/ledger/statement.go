@@ -56,7 +56,8 @@ func (b *Balance) Statement() Statement {
 	a.Nano.Total, a.Nano.Spent, a.Nano.Reserved, a.Nano.Left = b.Epsilon, b.Spent, b.Reserved, b.Left
 	a.Femto.Total, a.Femto.Spent, a.Femto.Reserved, a.Femto.Left = b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta
 	for _, p := range b.ByPart {
-		own := partStatement{Name: p.Name, Spent: Decimal(p.Spent.Epsilon), Reserved: Decimal(p.Reserved.Epsilon), Left: Decimal(p.Left.Epsilon)}
+		own := partStatement{Name: p.Name, Spent: Decimal(p.Spent.Epsilon), Reserved: Decimal(p.Reserved.Epsilon),
+			Left: Decimal(p.Left.Epsilon)}
 		own.Femto.Spent, own.Femto.Reserved, own.Femto.Left = p.Spent.Delta, p.Reserved.Delta, p.Left.Delta
 		a.Parts = append(a.Parts, own)
 	}

@@ -123,7 +123,8 @@ func declare(t testing.TB, p place) *Ledger {
 }
 
 func request(id string) Request {
-	return Request{Dataset: "d", ID: id, Config: []byte("config"), Worker: "w", Terms: Terms{Unit: "row", Relation: dp.ReplaceOne, Protected: []string{"a", "b"}}}
+	return Request{Dataset: "d", ID: id, Config: []byte("config"), Worker: "w",
+		Terms: Terms{Unit: "row", Relation: dp.ReplaceOne, Protected: []string{"a", "b"}}}
 }
 
 // bill is a bill of pure releases with its price.
@@ -246,7 +247,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("job on a data set that is not there: %v", err)
 		}
 		for _, d := range []Dataset{{}, {Name: "a/b", Epsilon: 1}, {Name: "a", Epsilon: 0}, {Name: "a", Epsilon: -1},
-			{Name: "a", Epsilon: dp.MaxEpsilon + 1}, {Name: "a", Epsilon: 1, Delta: -1}, {Name: "a", Epsilon: 1, Delta: dp.Femto}, {Name: "a", Epsilon: 1, Note: "a\nb"}} {
+			{Name: "a", Epsilon: dp.MaxEpsilon + 1}, {Name: "a", Epsilon: 1, Delta: -1},
+			{Name: "a", Epsilon: 1, Delta: dp.Femto}, {Name: "a", Epsilon: 1, Note: "a\nb"}} {
 			var p *dp.ParamError
 			if err := l.Declare(ctx, d); !errors.As(err, &p) {
 				t.Errorf("Declare(%+v): %v", d, err)
@@ -256,7 +258,8 @@ func TestRefusals(t *testing.T) {
 		if err := l.Declare(ctx, Dataset{Name: "d", Epsilon: 2 * dp.Nano}); err == nil {
 			t.Error("a total was declared twice")
 		}
-		for _, prices := range [][]dp.Epsilon{nil, {0}, {-1}, {1, 0}, {1, -1}, {dp.MaxEpsilon, dp.MaxEpsilon}, {1 << 62, 1 << 62, 1 << 62}, {dp.MaxEpsilon + 1}} {
+		for _, prices := range [][]dp.Epsilon{nil, {0}, {-1}, {1, 0}, {1, -1}, {dp.MaxEpsilon, dp.MaxEpsilon},
+			{1 << 62, 1 << 62, 1 << 62}, {dp.MaxEpsilon + 1}} {
 			var p *dp.ParamError
 			if err := charge(t.Context(), mustJob(t, l, request("bad")), prices...); !errors.As(err, &p) {
 				t.Errorf("Charge(%v): %v", prices, err)
@@ -275,7 +278,8 @@ func TestRefusals(t *testing.T) {
 		}
 		price, events := bill(1)
 		price.Delta = 1
-		if err := mustJob(t, l, request("delta")).Charge(t.Context(), price, events); !errors.As(err, &exceeded) || exceeded.AskedDelta != 1 {
+		if err := mustJob(t, l, request("delta")).Charge(t.Context(), price, events); !errors.As(err, &exceeded) ||
+			exceeded.AskedDelta != 1 {
 			t.Errorf("a delta on a pure budget: %v", err)
 		}
 		must(t, charge(t.Context(), mustJob(t, l, request("three")), 100_000_000)) // exactly what is left

@@ -21,7 +21,8 @@ func TestFaultsOfTheSystem(t *testing.T) {
 	if err != nil {
 		t.Skip("no strace here (Debian's package strace brings it): system calls are not made to fail")
 	}
-	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, os.Args[0], "-test.run=^$").CombinedOutput(); err != nil {
+	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, os.Args[0],
+		"-test.run=^$").CombinedOutput(); err != nil {
 		t.Skipf("strace may not trace here: %v %s", err, out)
 	}
 	p := sqlitePlace(t)
@@ -33,8 +34,10 @@ func TestFaultsOfTheSystem(t *testing.T) {
 		stride = 7
 	}
 	for _, kind := range []struct{ call, err string }{
-		{"openat", "EIO"}, {"pwrite64", "EIO"}, {"pwrite64", "ENOSPC"}, {"write", "ENOSPC"}, {"fsync", "EIO"}, {"fdatasync", "EIO"},
-		{"pread64", "EIO"}, {"ftruncate", "EIO"}, {"fcntl", "EIO"}, {"unlink", "EIO"}, {"unlinkat", "EIO"}, {"rename", "EIO"}, {"renameat", "EIO"}, {"close", "EIO"},
+		{"openat", "EIO"}, {"pwrite64", "EIO"}, {"pwrite64", "ENOSPC"}, {"write", "ENOSPC"}, {"fsync", "EIO"},
+		{"fdatasync", "EIO"},
+		{"pread64", "EIO"}, {"ftruncate", "EIO"}, {"fcntl", "EIO"}, {"unlink", "EIO"}, {"unlinkat", "EIO"}, {"rename", "EIO"},
+		{"renameat", "EIO"}, {"close", "EIO"},
 	} {
 		for at := 1; ; at += stride {
 			id := fmt.Sprintf("%s-%s-%d", kind.call, kind.err, at)
@@ -43,7 +46,8 @@ func TestFaultsOfTheSystem(t *testing.T) {
 			child := spawn(p.address, folder, id, 0, 0)
 			cmd := exec.Command(strace, append([]string{"-f", "-qq", "-o", log,
 				"-P", p.address, "-P", p.address + "-journal", "-P", folder, "-P", out, "-P", out + ".part0",
-				"-e", "trace=" + kind.call, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", kind.call, kind.err, at)}, child.Args...)...)
+				"-e", "trace=" + kind.call, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", kind.call, kind.err, at)},
+				child.Args...)...)
 			cmd.Env = child.Env
 			talk, ended := cmd.CombinedOutput()
 			calls, err := os.ReadFile(log)

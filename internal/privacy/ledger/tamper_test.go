@@ -17,7 +17,8 @@ func book(t testing.TB, p place) *Ledger {
 	l := declare(t, p)
 	for i := range 3 {
 		out := filepath.Join(t.TempDir(), "m")
-		if _, err := train(l, fmt.Sprintf("job%d", i), out, func() string { return fmt.Sprintf("result %d", i) }); err != nil {
+		if _, err := train(l, fmt.Sprintf("job%d", i), out,
+			func() string { return fmt.Sprintf("result %d", i) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,18 +42,23 @@ func TestTampering(t *testing.T) {
 		{name: "time changed", sql: `UPDATE discreet_entries SET at = '2000-01-01T00:00:00Z' WHERE seq = 5`},
 		{name: "hash changed", sql: `UPDATE discreet_entries SET hash = prev WHERE seq = 5`},
 		{name: "entry removed", sql: `DELETE FROM discreet_entries WHERE seq = 7`},
-		{name: "entry removed and the rest moved up", sql: `DELETE FROM discreet_entries WHERE seq = 7; UPDATE discreet_entries SET seq = seq - 1 WHERE seq = 8`},
-		{name: "entries exchanged", sql: `UPDATE discreet_entries SET seq = 100 WHERE seq = 7; UPDATE discreet_entries SET seq = 7 WHERE seq = 8; UPDATE discreet_entries SET seq = 8 WHERE seq = 100`},
+		{name: "entry removed and the rest moved up",
+			sql: `DELETE FROM discreet_entries WHERE seq = 7; UPDATE discreet_entries SET seq = seq - 1 WHERE seq = 8`},
+		{name: "entries exchanged", sql: `UPDATE discreet_entries SET seq = 100 WHERE seq = 7; UPDATE discreet_entries ` +
+			`SET seq = 7 WHERE seq = 8; UPDATE discreet_entries SET seq = 8 WHERE seq = 100`},
 		{name: "newest entry removed", sql: `DELETE FROM discreet_entries WHERE seq = 14`},
 		{name: "everything removed", sql: `DELETE FROM discreet_entries`},
 		{name: "head moved back", sql: `UPDATE discreet_head SET seq = 13`},
 		{name: "head removed", sql: `DELETE FROM discreet_head`},
-		{name: "result changed", sql: `UPDATE discreet_results SET bytes = (SELECT bytes FROM discreet_results ORDER BY request LIMIT 1)`},
+		{name: "result changed",
+			sql: `UPDATE discreet_results SET bytes = (SELECT bytes FROM discreet_results ORDER BY request LIMIT 1)`},
 		{name: "result removed", sql: `DELETE FROM discreet_results`},
-		{name: "result added", sql: `INSERT INTO discreet_results SELECT 'new', bytes FROM discreet_results ORDER BY request LIMIT 1`},
+		{name: "result added",
+			sql: `INSERT INTO discreet_results SELECT 'new', bytes FROM discreet_results ORDER BY request LIMIT 1`},
 		{name: "cut short, head and results included", deep: true,
 			sql: `DELETE FROM discreet_results WHERE request IN (SELECT request FROM discreet_entries WHERE seq > 10);
-				DELETE FROM discreet_entries WHERE seq > 10; UPDATE discreet_head SET seq = 10, hash = (SELECT hash FROM discreet_entries WHERE seq = 10)`},
+				DELETE FROM discreet_entries WHERE seq > 10;
+				UPDATE discreet_head SET seq = 10, hash = (SELECT hash FROM discreet_entries WHERE seq = 10)`},
 	}
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		for _, e := range edits {

@@ -102,7 +102,8 @@ func (v *books) readEntry(e Entry) error {
 		if json.Unmarshal(e.Detail, &d) != nil {
 			return bad("its detail is not as this program writes it")
 		}
-		v.totals[e.Dataset] = &account{parts: d.Parts, limit: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}, charged: map[string]dp.Price{}}
+		v.totals[e.Dataset] = &account{parts: d.Parts, limit: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta},
+			charged: map[string]dp.Price{}}
 		return nil
 	case e.Kind == Declared || !known:
 		return bad("its data set must be declared once, before its jobs")
@@ -118,7 +119,8 @@ func (v *books) checkJob(e Entry, a *account, bad func(string) error) error {
 		p = &past{kind: Refunded} // a fresh ID and a refunded one may do the same
 		v.jobs[key] = p
 	}
-	from := map[Kind]Kind{Reserved: Refunded, Began: Reserved, Refunded: Reserved, Committed: Began, Closed: Began, Published: Committed}
+	from := map[Kind]Kind{Reserved: Refunded, Began: Reserved, Refunded: Reserved, Committed: Began, Closed: Began,
+		Published: Committed}
 	if want, ok := from[e.Kind]; !ok || p.kind != want {
 		return bad(fmt.Sprintf("job %q cannot go from %s to %s", e.Job, p.kind, e.Kind))
 	}
@@ -135,7 +137,8 @@ func (v *books) checkJob(e Entry, a *account, bad func(string) error) error {
 	p.kind = e.Kind
 	switch e.Kind {
 	case Reserved:
-		if price.Epsilon <= 0 || price.Epsilon > a.limit.Epsilon || price.Delta < 0 || price.Delta > a.limit.Delta || !a.chargePrice(e.Part, price) {
+		if price.Epsilon <= 0 || price.Epsilon > a.limit.Epsilon || price.Delta < 0 || price.Delta > a.limit.Delta ||
+			!a.chargePrice(e.Part, price) {
 			return bad("its price exceeds what was left")
 		}
 		return nil

@@ -20,7 +20,8 @@ func (e *Exit) Addend(label string, l response.Addend, values []float64) ([]uint
 	case l.Cells() > 0:
 		return nil, &dp.ParamError{Op: l.Name(), Param: "values", Want: "must be cells: these addends are sized for a few"}
 	case len(values) != l.Dim():
-		return nil, &dp.ParamError{Op: l.Name(), Param: "values", Want: fmt.Sprintf("must have %d coordinates", l.Dim()), Got: len(values)}
+		return nil, &dp.ParamError{Op: l.Name(), Param: "values", Want: fmt.Sprintf("must have %d coordinates", l.Dim()),
+			Got: len(values)}
 	}
 	for _, v := range values {
 		if math.IsNaN(v) {
@@ -52,7 +53,8 @@ func (e *Exit) CellAddend(label string, l response.Addend, cells []int, weight f
 	}
 	for i, c := range cells {
 		if c < 0 || c >= l.Dim() || i > 0 && c <= cells[i-1] {
-			return nil, &dp.ParamError{Op: l.Name(), Param: "cells", Want: fmt.Sprintf("must ascend, from 0 on and below %d", l.Dim())}
+			return nil, &dp.ParamError{Op: l.Name(), Param: "cells",
+				Want: fmt.Sprintf("must ascend, from 0 on and below %d", l.Dim())}
 		}
 	}
 	weight = clampWeight(weight, 0)

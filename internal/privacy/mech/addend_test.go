@@ -100,7 +100,8 @@ func TestPolyaLaw(t *testing.T) {
 // Coins of twelve places at a time, at certain, rare and round probabilities.
 func TestPlaces(t *testing.T) {
 	const n = 200_000
-	for _, c := range []struct{ num, den uint64 }{{1, 1}, {1, 3}, {1, 4096}, {4095, 4096}, {1, 5000}, {1<<50 - 1, 1 << 51}} {
+	for _, c := range []struct{ num, den uint64 }{{1, 1}, {1, 3}, {1, 4096}, {4095, 4096}, {1, 5000},
+		{1<<50 - 1, 1 << 51}} {
 		p := places{src: replay.Seeded(5, fmt.Sprint(c))}
 		hits := 0
 		for range n {
@@ -158,7 +159,8 @@ func TestAddendMoments(t *testing.T) {
 		draw  func() ([]uint64, error)
 		truth []float64
 	}{
-		{vector, func() ([]uint64, error) { return exit.Addend("test", vector, []float64{0.3, -5, 1}) }, []float64{0.3, -1, 1}},
+		{vector, func() ([]uint64, error) { return exit.Addend("test", vector, []float64{0.3, -5, 1}) },
+			[]float64{0.3, -1, 1}},
 		{cells, func() ([]uint64, error) { return exit.CellAddend("test", cells, []int{1}, 0.4) }, []float64{0, 0.4, 0}},
 		{cells, func() ([]uint64, error) { return exit.CellAddend("test", cells, nil, 1) }, []float64{0, 0, 0}},
 	} {

@@ -104,7 +104,8 @@ func TestBlocksScaleAndWidth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paid := m.Sensitivity() / m.Scale(); !(paid <= 0.25 && paid >= 0.25*(1-1e-9)) || m.Loss() != dp.Nano/4 || m.Norm() != BlockL1 {
+	if paid := m.Sensitivity() / m.Scale(); !(paid <= 0.25 && paid >= 0.25*(1-1e-9)) || m.Loss() != dp.Nano/4 ||
+		m.Norm() != BlockL1 {
 		t.Errorf("scale %g loses %g", m.Scale(), paid)
 	}
 	src, square := replay.Seeded(4, "width"), 0.0
@@ -148,7 +149,8 @@ func TestObjectiveBlocksLeaveTheJacobianItsShare(t *testing.T) {
 
 // The sum of a value and its noise is snapped as rationals would snap it.
 func TestStepsAreExactAndNearest(t *testing.T) {
-	for _, x := range []Ratio{{0, 1}, {1, 3}, {-1, 3}, {1 << 61, 1 << 62}, {-7, 2}, {math.MaxInt64, 1}, {math.MinInt64 + 1, math.MaxInt64}} {
+	for _, x := range []Ratio{{0, 1}, {1, 3}, {-1, 3}, {1 << 61, 1 << 62}, {-7, 2}, {math.MaxInt64, 1},
+		{math.MinInt64 + 1, math.MaxInt64}} {
 		for _, noise := range []float64{0, 0.5, -0.5, 1e300, -math.Pi, 0x1p-1074, 1e-9, -1 / 3.0, 2.5} {
 			for _, exp := range []int{-60, -20, -1, 0, 1, 30} {
 				sum := new(big.Rat).SetFloat64(noise)

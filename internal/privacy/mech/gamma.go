@@ -55,7 +55,8 @@ func ObjectiveFor(eps dp.Epsilon, l2, jacobian float64, length int) (Objective, 
 func afterJacobian(eps dp.Epsilon, jacobian float64) (float64, error) {
 	left := eps.Float() - jacobian // 5.1
 	if !(jacobian >= 0 && left > 0) {
-		return 0, &dp.ParamError{Op: "objective", Param: "jacobian", Want: "must be at least 0 and below epsilon " + eps.String(), Got: jacobian}
+		return 0, &dp.ParamError{Op: "objective", Param: "jacobian", Want: "must be at least 0 and below epsilon " +
+			eps.String(), Got: jacobian}
 	}
 	return left * (1 - 0x1p-40), nil
 }

@@ -78,7 +78,8 @@ func TestGammaScaleAndGrid(t *testing.T) {
 		eps  dp.Epsilon
 		sens float64
 		d    int
-	}{{dp.Nano, 1, 1}, {dp.Nano, 1.0 / 3, 100}, {1, 1e-9, 3}, {dp.MaxEpsilon, 1e6, 20}, {dp.Nano / 100, 2.0 / 21_037, 110}} {
+	}{{dp.Nano, 1, 1}, {dp.Nano, 1.0 / 3, 100}, {1, 1e-9, 3}, {dp.MaxEpsilon, 1e6, 20},
+		{dp.Nano / 100, 2.0 / 21_037, 110}} {
 		m, err := GammaFor(c.eps, c.sens, c.d)
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +128,8 @@ func TestRemainderCoversTwiceTheRadius(t *testing.T) {
 }
 
 func TestRatioOfIsExactOrNearest(t *testing.T) {
-	for _, x := range []float64{0, 1, -1, 0.1, -1e9 / 3, 0x1.fffffffffffffp61, 0x1p-62, 1e-5, -math.Pi, 1e-30, math.SmallestNonzeroFloat64} {
+	for _, x := range []float64{0, 1, -1, 0.1, -1e9 / 3, 0x1.fffffffffffffp61, 0x1p-62, 1e-5, -math.Pi, 1e-30,
+		math.SmallestNonzeroFloat64} {
 		r := RatioOf(x)
 		diff := new(big.Rat).Sub(big.NewRat(r.Num, r.Den), new(big.Rat).SetFloat64(x))
 		exact := math.Abs(x) >= 0x1p-9 || x == 0

@@ -32,11 +32,13 @@ const maxGaussianLength = 1 << 20
 func GaussianFor(rho dp.Rho, l2 float64, length int) (Gaussian, error) {
 	switch {
 	case rho < 1 || rho > dp.MaxRho:
-		return Gaussian{}, &dp.ParamError{Op: "gaussian", Param: "rho", Want: "must be at least 1e-12 and at most " + dp.MaxRho.String(), Got: rho}
+		return Gaussian{}, &dp.ParamError{Op: "gaussian", Param: "rho", Want: "must be at least 1e-12 and at most " +
+			dp.MaxRho.String(), Got: rho}
 	case !(l2 > 0x1p-500 && l2 < 0x1p500):
 		return Gaussian{}, &dp.ParamError{Op: "gaussian", Param: "sensitivity", Want: "must be finite and > 0", Got: l2}
 	case length < 1 || length > maxGaussianLength:
-		return Gaussian{}, &dp.ParamError{Op: "gaussian", Param: "length", Want: fmt.Sprintf("must be at least 1 and at most %d", maxGaussianLength), Got: length}
+		return Gaussian{}, &dp.ParamError{Op: "gaussian", Param: "length",
+			Want: fmt.Sprintf("must be at least 1 and at most %d", maxGaussianLength), Got: length}
 	}
 	_, e := math.Frexp(l2 / math.Sqrt(2*rho.Float()))
 	m := Gaussian{rho: rho, sens: l2, exp: e - gridBits}

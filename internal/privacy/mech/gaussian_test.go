@@ -19,7 +19,8 @@ var gaussians = []struct {
 	l2     float64
 	length int
 }{
-	{dp.Pico, 1, 1}, {dp.Pico / 2, 1.0 / 3, 10}, {1, 1, 1}, {7, 1e-9, 3}, {dp.MaxRho, 1e9, maxGaussianLength}, {dp.Pico / 1000, 2.0 / 21_037, 57}, {dp.Pico, 0x1p-400, 2}, {dp.Pico, 0x1p400, 1},
+	{dp.Pico, 1, 1}, {dp.Pico / 2, 1.0 / 3, 10}, {1, 1, 1}, {7, 1e-9, 3}, {dp.MaxRho, 1e9, maxGaussianLength},
+	{dp.Pico / 1000, 2.0 / 21_037, 57}, {dp.Pico, 0x1p-400, 2}, {dp.Pico, 0x1p400, 1},
 }
 
 // The price of one release in exact arithmetic: values on the grid at most
@@ -105,7 +106,8 @@ func TestHalfSquareCoin(t *testing.T) {
 			}
 			continue
 		}
-		stattest.Cells(t, stattest.Claim{FalsePositive: 1e-9 / 5, Detects: "a part of the exponent lost"}, counts, []float64{1 - p, p})
+		stattest.Cells(t, stattest.Claim{FalsePositive: 1e-9 / 5, Detects: "a part of the exponent lost"}, counts,
+			[]float64{1 - p, p})
 	}
 }
 
@@ -140,7 +142,8 @@ func TestGaussianSizesAreRefused(t *testing.T) {
 		l2     float64
 		length int
 	}{
-		{0, 1, 1}, {-1, 1, 1}, {dp.MaxRho + 1, 1, 1}, {dp.Pico, 0, 1}, {dp.Pico, -1, 1}, {dp.Pico, math.NaN(), 1}, {dp.Pico, math.Inf(1), 1}, {dp.Pico, 5e-324, 1},
+		{0, 1, 1}, {-1, 1, 1}, {dp.MaxRho + 1, 1, 1}, {dp.Pico, 0, 1}, {dp.Pico, -1, 1}, {dp.Pico, math.NaN(), 1},
+		{dp.Pico, math.Inf(1), 1}, {dp.Pico, 5e-324, 1},
 		{dp.Pico, 1, 0}, {dp.Pico, 1, maxGaussianLength + 1},
 	} {
 		if _, err := GaussianFor(c.rho, c.l2, c.length); err == nil {

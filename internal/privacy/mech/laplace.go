@@ -85,7 +85,8 @@ func (NoNoise) pick(_ rng.Source, scores []Ratio) int {
 func checkSize(op string, eps dp.Epsilon, sens float64, length int) error {
 	switch {
 	case eps < 1 || eps > dp.MaxEpsilon:
-		return &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at least 1e-9 and at most " + dp.MaxEpsilon.String(), Got: eps}
+		return &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at least 1e-9 and at most " + dp.MaxEpsilon.String(),
+			Got: eps}
 	case !(sens > 0x1p-500 && sens < 0x1p500): // the grid stays far from float64's ends
 		return &dp.ParamError{Op: op, Param: "sensitivity", Want: "must be finite and > 0", Got: sens}
 	case length < 1:

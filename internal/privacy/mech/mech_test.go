@@ -19,7 +19,8 @@ var sizes = []struct {
 	eps  dp.Epsilon
 	sens float64
 }{
-	{dp.Nano, 1}, {dp.Nano, 1.0 / 3}, {1, 1}, {7, 1e-9}, {dp.MaxEpsilon, 1e9}, {160_000_000 / 25, 2.0 / 21_037}, {dp.Nano / 100, 0x1p-400}, {dp.Nano, 0x1p400},
+	{dp.Nano, 1}, {dp.Nano, 1.0 / 3}, {1, 1}, {7, 1e-9}, {dp.MaxEpsilon, 1e9}, {160_000_000 / 25, 2.0 / 21_037},
+	{dp.Nano / 100, 0x1p-400}, {dp.Nano, 0x1p400},
 }
 
 // The loss of one release in exact arithmetic: outputs k, probabilities
@@ -32,7 +33,8 @@ func TestGridNeverChargesTooLittle(t *testing.T) {
 			steps := math.Ceil(math.Ldexp(c.sens, -g.exp)) + float64(slack)
 			loss := new(big.Rat).SetFrac64(int64(steps), int64(g.scale))
 			if claim := big.NewRat(int64(c.eps), dp.Nano); loss.Cmp(claim) > 0 {
-				t.Errorf("ε=%s sens=%g slack=%d: loses %s, more than %s", c.eps, c.sens, slack, loss.FloatString(15), claim.FloatString(15))
+				t.Errorf("ε=%s sens=%g slack=%d: loses %s, more than %s", c.eps, c.sens, slack, loss.FloatString(15),
+					claim.FloatString(15))
 			}
 			// And wastes little where ε is not tiny: below 2^-20 for one number.
 			if slack == 1 && c.eps >= dp.Nano/1000 {
@@ -47,7 +49,8 @@ func TestGridNeverChargesTooLittle(t *testing.T) {
 func TestRoundIsExactAndNearest(t *testing.T) {
 	for _, e := range []int{-60, -3, 0, 5} {
 		g := grid{exp: e}
-		for _, v := range []Ratio{{0, 1}, {1, 3}, {-1, 3}, {7, 2}, {-7, 2}, {math.MaxInt64, 1}, {math.MinInt64 + 1, 7}, {12345, math.MaxInt64}} {
+		for _, v := range []Ratio{{0, 1}, {1, 3}, {-1, 3}, {7, 2}, {-7, 2}, {math.MaxInt64, 1}, {math.MinInt64 + 1, 7},
+			{12345, math.MaxInt64}} {
 			k := g.roundToGrid(v)
 			// |k·g − v| ≤ g/2, in rationals.
 			step := new(big.Rat).SetFloat64(g.stepSize())
@@ -175,7 +178,8 @@ func TestSelectionLaw(t *testing.T) {
 		for range n {
 			counts[m.pick(src, scores)]++
 		}
-		claim := stattest.Claim{FalsePositive: 1e-9 / 2, Detects: "the spread halved, as when the 2 of 2Δ is lost (bug row 10)"}
+		claim := stattest.Claim{FalsePositive: 1e-9 / 2,
+			Detects: "the spread halved, as when the 2 of 2Δ is lost (bug row 10)"}
 		stattest.Cells(t, claim, counts, p)
 		half := m.c
 		half.grid.scale /= 2
@@ -224,7 +228,8 @@ func TestSizesAreRefused(t *testing.T) {
 		length int
 	}{
 		{0, 1, 1}, {-1, 1, 1}, {dp.MaxEpsilon + 1, 1, 1},
-		{dp.Nano, 0, 1}, {dp.Nano, math.Copysign(0, -1), 1}, {dp.Nano, -1, 1}, {dp.Nano, math.NaN(), 1}, {dp.Nano, math.Inf(1), 1}, {dp.Nano, 5e-324, 1},
+		{dp.Nano, 0, 1}, {dp.Nano, math.Copysign(0, -1), 1}, {dp.Nano, -1, 1}, {dp.Nano, math.NaN(), 1},
+		{dp.Nano, math.Inf(1), 1}, {dp.Nano, 5e-324, 1},
 		{dp.Nano, 1, 0},
 	} {
 		if _, err := LaplaceFor(c.eps, c.sens, c.length); err == nil {

@@ -17,7 +17,8 @@ import (
 // response.Event.
 func (e *Exit) Perturb(label string, law response.VectorLaw, values []float64) (response.Report, error) {
 	if len(values) != law.Dim() {
-		return nil, &dp.ParamError{Op: law.Name(), Param: "values", Want: fmt.Sprintf("must have %d coordinates", law.Dim()), Got: len(values)}
+		return nil, &dp.ParamError{Op: law.Name(), Param: "values", Want: fmt.Sprintf("must have %d coordinates", law.Dim()),
+			Got: len(values)}
 	}
 	for _, v := range values {
 		if math.IsNaN(v) {
@@ -51,7 +52,8 @@ func (e *Exit) Perturb(label string, law response.VectorLaw, values []float64) (
 func (e *Exit) PerturbCell(label string, law response.CellLaw, cell int, weight float64) (response.Report, error) {
 	switch {
 	case cell < None || cell >= law.Dim():
-		return nil, &dp.ParamError{Op: law.Name(), Param: "cell", Want: fmt.Sprintf("must be at least 0 and below %d, or None", law.Dim())}
+		return nil, &dp.ParamError{Op: law.Name(), Param: "cell",
+			Want: fmt.Sprintf("must be at least 0 and below %d, or None", law.Dim())}
 	case math.IsNaN(weight):
 		return nil, notANumber(law)
 	}

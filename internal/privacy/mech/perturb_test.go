@@ -107,7 +107,8 @@ func TestSubsetsAreUniform(t *testing.T) {
 		if len(counts) != c.sets {
 			t.Fatalf("%d of %d: %d sets, not %d", c.k, c.n, len(counts), c.sets)
 		}
-		claim, probs := stattest.Claim{FalsePositive: 1e-9 / 4, Detects: "a set drawn in place of another"}, slices.Repeat([]float64{1 / float64(c.sets)}, c.sets)
+		claim, probs := stattest.Claim{FalsePositive: 1e-9 / 4, Detects: "a set drawn in place of another"},
+			slices.Repeat([]float64{1 / float64(c.sets)}, c.sets)
 		stattest.Cells(t, claim, counts, probs)
 		stattest.Rejects(t, func(t stattest.T) {
 			stattest.Cells(t, claim, append([]int{0, counts[0] + counts[1]}, counts[2:]...), probs)

@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Addend is what one owner adds to a secret sum (package secsum): a vector, or a
-// few of many cells, rounded at random to Steps+1 points, plus a share of noise. It is not a Law: alone it is nearly the truth, and only the sum of at
-// least Survivors honest owners' addends may be seen.
+// Addend is what one owner adds to a secret sum (package secsum): a vector, or a few of many cells,
+// rounded at random to Steps+1 points, plus a share of noise. It is not a Law: alone it is nearly
+// the truth, and only the sum of at least Survivors honest owners' addends may be seen.
 //
 // Claim G-SECSUM-3. The shares of noise of Survivors owners add up to discrete
 // Laplace noise of scale Scale, exactly, and two truths are at most Scale·ε
@@ -46,7 +46,8 @@ func AddendFor(eps dp.Epsilon, dim, owners, survivors int) (Addend, error) {
 // That an owner's vector is one of those is for the owner to see to.
 func ShortAddendFor(eps dp.Epsilon, dim int, l1 float64, owners, survivors int) (Addend, error) {
 	if !(l1 > 0 && l1 <= 2*float64(dim)) {
-		return Addend{}, &dp.ParamError{Op: "addend", Param: "l1", Want: "must be > 0 and at most twice the number of coordinates", Got: l1}
+		return Addend{}, &dp.ParamError{Op: "addend", Param: "l1",
+			Want: "must be > 0 and at most twice the number of coordinates", Got: l1}
 	}
 	// Rounding by one random fraction a coordinate, whatever the truth, moves
 	// each by at most a step more (3.3).
@@ -60,9 +61,12 @@ func ShortAddendFor(eps dp.Epsilon, dim int, l1 float64, owners, survivors int) 
 // laid end to end.
 func CellAddendFor(eps dp.Epsilon, dim, most, owners, survivors int) (Addend, error) {
 	if most < 1 || most > dim {
-		return Addend{}, &dp.ParamError{Op: "addend", Param: "most", Want: "must be at least 1 and at most the number of cells", Got: most}
+		return Addend{}, &dp.ParamError{Op: "addend", Param: "most",
+			Want: "must be at least 1 and at most the number of cells", Got: most}
 	}
-	return addendFor(eps, dim, owners, survivors, most, func(steps uint64) uint64 { return uint64(min(dim, 2*most)) * steps })
+	return addendFor(eps, dim, owners, survivors, most, func(steps uint64) uint64 {
+		return uint64(min(dim, 2*most)) * steps
+	})
 }
 
 // addendFor chooses the coarsest grid whose rounding adds less than a hundredth
@@ -81,7 +85,8 @@ func addendFor(eps dp.Epsilon, dim, owners, survivors, cells int, apart func(ste
 	case owners < 2 || owners > 1<<24:
 		return Addend{}, &dp.ParamError{Op: op, Param: "owners", Want: "must be at least 2 and at most 2^24", Got: owners}
 	case survivors < 1 || survivors > owners:
-		return Addend{}, &dp.ParamError{Op: op, Param: "survivors", Want: "must be at least 1 and at most the number of owners", Got: survivors}
+		return Addend{}, &dp.ParamError{Op: op, Param: "survivors",
+			Want: "must be at least 1 and at most the number of owners", Got: survivors}
 	}
 	l := Addend{eps: eps, dim: dim, owners: owners, cells: cells, Survivors: survivors}
 	enough := uint64(max(256, math.Ceil(4*math.Sqrt(float64(owners)))))
@@ -93,7 +98,8 @@ func addendFor(eps dp.Epsilon, dim, owners, survivors, cells int, apart func(ste
 		}
 		switch l.Scale = scale; {
 		case scale > widest:
-			return Addend{}, &dp.ParamError{Op: op, Param: "epsilon", Want: "must be larger for so many coordinates: the noise would leave the grid", Got: eps}
+			return Addend{}, &dp.ParamError{Op: op, Param: "epsilon",
+				Want: "must be larger for so many coordinates: the noise would leave the grid", Got: eps}
 		case scale >= enough && 31*apart(l.Steps) <= 16*apart(2*l.Steps) || l.Steps == finest:
 			return l, nil
 		}

@@ -77,7 +77,8 @@ func TestAddendsAreDecoded(t *testing.T) {
 		if got := c.l.Sum(Total(sum, 7)); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v is decoded as %v, not %v", c.l, sum, got, c.want)
 		}
-		if honest := c.l.Sum(Total([]uint64{0, 0, c.l.Top()}, 1)); !(c.l.Reach() >= honest[2] && c.l.Reach() >= -honest[0] && c.l.Reach() <= 4*honest[2]) {
+		if honest := c.l.Sum(Total([]uint64{0, 0, c.l.Top()},
+			1)); !(c.l.Reach() >= honest[2] && c.l.Reach() >= -honest[0] && c.l.Reach() <= 4*honest[2]) {
 			t.Errorf("%+v: one owner reaches %g, an honest one %v", c.l, c.l.Reach(), honest)
 		}
 	}
@@ -89,7 +90,8 @@ func TestAddendSizesAreRefused(t *testing.T) {
 		dim, owners, survivors int
 	}{
 		{0, 1, 9, 5}, {-1, 1, 9, 5}, {maxPart + 1, 1, 9, 5}, {1, 4, 9, 5},
-		{dp.Nano, 0, 9, 5}, {dp.Nano, maxDim + 1, 9, 5}, {dp.Nano, 1, 1, 1}, {dp.Nano, 1, 1<<24 + 1, 5}, {dp.Nano, 1, 9, 0}, {dp.Nano, 1, 9, 10},
+		{dp.Nano, 0, 9, 5}, {dp.Nano, maxDim + 1, 9, 5}, {dp.Nano, 1, 1, 1}, {dp.Nano, 1, 1<<24 + 1, 5}, {dp.Nano, 1, 9, 0},
+		{dp.Nano, 1, 9, 10},
 	} {
 		if _, err := AddendFor(c.eps, c.dim, c.owners, c.survivors); err == nil {
 			t.Errorf("%+v was accepted", c)

@@ -13,7 +13,8 @@ import (
 
 // losses are the ε the tests go through: from a nano-unit to the most a
 // coordinate may be told at, with both sides of the hybrid mechanism's floor.
-var losses = []dp.Epsilon{1, 1000, dp.Nano / 100, hybridFloor, hybridFloor + 1, dp.Nano, 2*dp.Nano + 345_678_901, 5 * dp.Nano, 16 * dp.Nano, maxPart}
+var losses = []dp.Epsilon{1, 1000, dp.Nano / 100, hybridFloor, hybridFloor + 1, dp.Nano, 2*dp.Nano + 345_678_901,
+	5 * dp.Nano, 16 * dp.Nano, maxPart}
 
 // expBetween brackets e^ε in exact rational arithmetic: the series up to a term
 // and the same plus a geometric bound on its rest.
@@ -89,7 +90,8 @@ func TestOddsAreTheLargestThatKeepEpsilon(t *testing.T) {
 func TestToldCoordinatesShareEpsilon(t *testing.T) {
 	for _, eps := range []dp.Epsilon{dp.Nano, 5*dp.Nano + 1, 20 * dp.Nano} {
 		for _, told := range []int{2, 3, 8} {
-			for name, size := range map[string]func(dp.Epsilon, int, int) (Sampled, error){"piecewise": PiecewiseTelling, "hybrid": HybridTelling} {
+			for name, size := range map[string]func(dp.Epsilon, int, int) (Sampled, error){"piecewise": PiecewiseTelling,
+				"hybrid": HybridTelling} {
 				l, err := size(eps, 8, told)
 				if err != nil {
 					t.Fatal(err)

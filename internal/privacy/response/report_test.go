@@ -123,7 +123,8 @@ func TestReportsOfTheWrongShapeAreRefused(t *testing.T) {
 		law       Law
 		good, bad []Report
 	}{
-		{pm, []Report{{0, 0, 1, 0}, {4, n - 1, 5, 0}}, []Report{nil, {}, {0, 0}, {0, 0, 1}, {0, 0, 1, 0, 2, 0}, {1, 0, 0, 0}, {1, 0, 1, 0}, {0, n, 1, 0}, {0, 0, 6, 0}, {0, math.MaxUint32, 1, 0}}},
+		{pm, []Report{{0, 0, 1, 0}, {4, n - 1, 5, 0}}, []Report{nil, {}, {0, 0}, {0, 0, 1}, {0, 0, 1, 0, 2, 0}, {1, 0, 0, 0},
+			{1, 0, 1, 0}, {0, n, 1, 0}, {0, 0, 6, 0}, {0, math.MaxUint32, 1, 0}}},
 		{hybrid, []Report{{5, 0}, {0, uint32(hybrid.countCells() - 1)}}, []Report{{6, 0}, {0, uint32(hybrid.countCells())}}},
 		{duchi, []Report{{0, 0}, {math.MaxUint32, 255}}, []Report{{0}, {0, 0, 0}, {0, 256}}},
 		{lap, []Report{{0}, {top}}, []Report{nil, {top + 1}, {0, 0}}},

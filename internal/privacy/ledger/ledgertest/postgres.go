@@ -49,7 +49,8 @@ func Postgres() (s *Server, why string, err error) {
 	}
 	err = s.runProgram("initdb", "-D", s.dataFolder(), "-U", "discreet", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
 	if err == nil {
-		err = s.runProgram("pg_ctl", "-D", s.dataFolder(), "-w", "-t", "120", "-l", filepath.Join(folder, "log"), "-o", s.connectOptions(), "start")
+		err = s.runProgram("pg_ctl", "-D", s.dataFolder(), "-w", "-t", "120", "-l", filepath.Join(folder, "log"), "-o",
+			s.connectOptions(), "start")
 	}
 	if err != nil {
 		os.RemoveAll(folder)
@@ -74,7 +75,8 @@ func (s *Server) dataFolder() string { return filepath.Join(s.folder, "data") }
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("ledger%d", s.n.Add(1))
-	if err := s.runProgram("psql", "-q", "-h", s.folder, "-U", "discreet", "-d", "postgres", "-c", "CREATE SCHEMA "+name); err != nil {
+	if err := s.runProgram("psql", "-q", "-h", s.folder, "-U", "discreet", "-d", "postgres", "-c",
+		"CREATE SCHEMA "+name); err != nil {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("postgres://discreet@/postgres?host=%s&search_path=%s", s.folder, name)
@@ -83,7 +85,8 @@ func (s *Server) Database(t testing.TB) string {
 // Restart ends the server as a crash would, and starts it again.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	if err := s.runProgram("pg_ctl", "-D", s.dataFolder(), "-m", "immediate", "-w", "-t", "120", "-l", filepath.Join(s.folder, "log"), "-o", s.connectOptions(), "restart"); err != nil {
+	if err := s.runProgram("pg_ctl", "-D", s.dataFolder(), "-m", "immediate", "-w", "-t", "120", "-l",
+		filepath.Join(s.folder, "log"), "-o", s.connectOptions(), "restart"); err != nil {
 		t.Fatal(err)
 	}
 }

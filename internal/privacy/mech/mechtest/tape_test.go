@@ -62,7 +62,8 @@ func TestRecorderSeesWhatOwnersSend(t *testing.T) {
 		for _, v := range p.Values {
 			got = append(got, v.Float())
 		}
-		if !slices.Equal(got, want[i]) || p.Loss != dp.Epsilon(i+1)*dp.Nano || p.Norm != mech.AnyTwo || p.Label != "abcd"[i:i+1] {
+		if !slices.Equal(got, want[i]) || p.Loss != dp.Epsilon(i+1)*dp.Nano || p.Norm != mech.AnyTwo ||
+			p.Label != "abcd"[i:i+1] {
 			t.Errorf("passage %d is %+v", i, p)
 		}
 	}

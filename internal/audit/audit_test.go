@@ -87,7 +87,8 @@ func TestAuditsOfCorrectMechanisms(t *testing.T) {
 					t.Errorf("a correct mechanism is %s: ε ≥ %g of at most %g", r.Verdict, r.LowerBound, r.Maximum)
 				}
 				bar := 0.9
-				if slices.Contains(append(response.VectorLaws(), response.CellLaws()...), strings.TrimSuffix(name, "-k2")) && name != "laplace" {
+				if slices.Contains(append(response.VectorLaws(), response.CellLaws()...), strings.TrimSuffix(name, "-k2")) &&
+					name != "laplace" {
 					bar = 0.97
 				}
 				if eps == dp.Nano && r.LowerBound < bar*r.Maximum {
@@ -139,18 +140,24 @@ func TestSabotagedMechanismsAreRefuted(t *testing.T) {
 		runs     int
 		at       float64
 	}{
-		{"11", "Laplace noise half as large as it must be", Subject{"half", []Pair{releasePair(half, "0 against 1", values, 2)}}, 200_000, 1.9},
-		{"11", "Laplace noise 5% too small", Subject{"close", []Pair{releasePair(close, "0 against 1", values, 1/0.95)}}, 1_000_000, 1.01},
-		{"10", "exponential mechanism without the 2 of 2Δ", Subject{"selector", []Pair{selectionPair(selector, 1.79)}}, 200_000, 1.6},
-		{"12", "floating-point Laplace noise", one("float", func(side int, src rng.Source) float64 { return floatLaplace(src, float64(side), 1) }), 100_000, 5},
+		{"11", "Laplace noise half as large as it must be",
+			Subject{"half", []Pair{releasePair(half, "0 against 1", values, 2)}}, 200_000, 1.9},
+		{"11", "Laplace noise 5% too small", Subject{"close", []Pair{releasePair(close, "0 against 1", values, 1/0.95)}},
+			1_000_000, 1.01},
+		{"10", "exponential mechanism without the 2 of 2Δ", Subject{"selector", []Pair{selectionPair(selector, 1.79)}},
+			200_000, 1.6},
+		{"12", "floating-point Laplace noise",
+			one("float", func(side int, src rng.Source) float64 { return floatLaplace(src, float64(side), 1) }), 100_000, 5},
 		{"7", "no noise", one("exact", func(side int, src rng.Source) float64 { return float64(side) }), 20_000, 5},
-		{"16", "sum released with the noise of a mean", one("unit", func(side int, src rng.Source) float64 { return floatLaplace(src, 1000*float64(side), 1) }), 20_000, 5},
+		{"16", "sum released with the noise of a mean",
+			one("unit", func(side int, src rng.Source) float64 { return floatLaplace(src, 1000*float64(side), 1) }), 20_000, 5},
 		{"29", "noise from a fixed seed", one("seeded", func(side int, _ rng.Source) float64 {
 			return mech.NewExit(replay.Seeded(1, "")).Release("", half, values[side]...)[0]
 		}), 20_000, 5},
 	} {
 		t.Run(c.bug, func(t *testing.T) {
-			if r := replayed(t, c.sub, dp.Nano, runs(c.runs, max(c.runs, 500_000))); r.Verdict != Refuted || r.LowerBound < c.at {
+			if r := replayed(t, c.sub, dp.Nano, runs(c.runs, max(c.runs, 500_000))); r.Verdict != Refuted ||
+				r.LowerBound < c.at {
 				t.Errorf("row %s: %s at %g, want REFUTED at %g or more", c.row, r.Verdict, r.LowerBound, c.at)
 			}
 		})
@@ -160,12 +167,13 @@ func TestSabotagedMechanismsAreRefuted(t *testing.T) {
 // Two numbers that tell only together are looked at together: noise that is
 // used twice (the difference of the two outputs is exact).
 func TestNumbersAreSearchedTogether(t *testing.T) {
-	sub := Subject{Name: "one noise for two numbers", Pairs: []Pair{{Name: "0, 0 against 0, 1", Outputs: []string{"a", "b"},
-		Draw: Each(2, func(_ context.Context, side int, src rng.Source, out []float64) error {
-			noise := floatLaplace(src, 0, 4)
-			out[0], out[1] = noise, noise+float64(side)+floatLaplace(src, 0, 0.05)
-			return nil
-		})}}}
+	sub := Subject{Name: "one noise for two numbers",
+		Pairs: []Pair{{Name: "0, 0 against 0, 1", Outputs: []string{"a", "b"},
+			Draw: Each(2, func(_ context.Context, side int, src rng.Source, out []float64) error {
+				noise := floatLaplace(src, 0, 4)
+				out[0], out[1] = noise, noise+float64(side)+floatLaplace(src, 0, 0.05)
+				return nil
+			})}}}
 	if r := replayed(t, sub, dp.Nano, 100_000); r.Verdict != Refuted || !strings.Contains(r.Event, "(a, b)") {
 		t.Errorf("%s by %s", r.Verdict, r.Event)
 	}
@@ -257,12 +265,15 @@ func TestLimitAndCancellation(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Run(ctx, sub, Options{Epsilon: dp.Nano, Alpha: DefaultAlpha, Runs: 1000}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, sub, Options{Epsilon: dp.Nano, Alpha: DefaultAlpha,
+		Runs: 1000}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	fault := errors.New("a fault")
-	broken := Subject{Pairs: []Pair{{Outputs: []string{"x"}, Draw: func(context.Context, int, rng.Source, []float64) error { return fault }}}}
-	if _, err := Run(context.Background(), broken, Options{Epsilon: dp.Nano, Alpha: DefaultAlpha, Runs: 1000}); !errors.Is(err, fault) {
+	broken := Subject{Pairs: []Pair{{Outputs: []string{"x"},
+		Draw: func(context.Context, int, rng.Source, []float64) error { return fault }}}}
+	if _, err := Run(context.Background(), broken,
+		Options{Epsilon: dp.Nano, Alpha: DefaultAlpha, Runs: 1000}); !errors.Is(err, fault) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -286,7 +297,8 @@ func TestReplayDoesNotDependOnWorkers(t *testing.T) {
 }
 
 func TestLowestBit(t *testing.T) {
-	for x, want := range map[float64]float64{1: 0, 3: 0, -6: 1, 0.75: -2, 0x1p-1074: -1074, 1 + 0x1p-52: -52, 0: math.Inf(1), math.Inf(-1): math.Inf(1)} {
+	for x, want := range map[float64]float64{1: 0, 3: 0, -6: 1, 0.75: -2, 0x1p-1074: -1074, 1 + 0x1p-52: -52,
+		0: math.Inf(1), math.Inf(-1): math.Inf(1)} {
 		if got := lowestBit(x); got != want {
 			t.Errorf("lowestBit(%g) = %g, want %g", x, got, want)
 		}

@@ -186,6 +186,7 @@ func (tr *transcript) logLikelihood(votes []float64) (sum float64) {
 // (Far out, votes change by more and weights with them; such runs are too rare
 // to be counted.)
 func (tr *transcript) largestRatio() (sum float64) {
-	tr.walkRounds(func(_ int, moved float64) float64 { return 0.5 - moved }, func(_ int, moved, scale float64) { sum += moved / scale })
+	tr.walkRounds(func(_ int, moved float64) float64 { return 0.5 - moved },
+		func(_ int, moved, scale float64) { sum += moved / scale })
 	return sum
 }

@@ -77,7 +77,8 @@ func TestNeighboursHaveTheirDerivedCells(t *testing.T) {
 		for _, n := range AllNeighbours(s, 5, scope, replay.Seeded(2, "neighbours")) {
 			follows(t, n.Name, n.Tables[0])
 			follows(t, n.Name, n.Tables[1])
-			if rows, public := apart(s, n.Tables[0], n.Tables[1]); len(rows) > 1 || len(rows) == 1 && !rows[0] || public && scope == dp.PrivateFeatures {
+			if rows, public := apart(s, n.Tables[0], n.Tables[1]); len(rows) > 1 || len(rows) == 1 && !rows[0] ||
+				public && scope == dp.PrivateFeatures {
 				t.Errorf("%s, %s: rows %v differ, public cells: %v", scope, n.Name, rows, public)
 			}
 		}
@@ -93,7 +94,8 @@ func TestWorldsHaveTheirDerivedCells(t *testing.T) {
 		for i := range codes {
 			codes[i] = uint32(random.IntN(4))
 		}
-		tab.Cols[j] = column.Column{Codes: column.Narrow(codes, 4), Values: []float64{c.Lower, c.Lower + .25, c.Upper - .5, c.Upper}}
+		tab.Cols[j] = column.Column{Codes: column.Narrow(codes, 4),
+			Values: []float64{c.Lower, c.Lower + .25, c.Upper - .5, c.Upper}}
 	}
 	tab.Derive()
 	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {

@@ -83,7 +83,8 @@ func ermPlan(t testing.TB, s *schema.Schema, n int, change func(*erm.Params)) le
 }
 
 // ermSubject is erm on the pair, with a statistic that knows the two minima.
-func ermSubject(t testing.TB, s *schema.Schema, n int, change func(*erm.Params), score func(w [2][2]float64) (func(v []float64) float64, float64)) Subject {
+func ermSubject(t testing.TB, s *schema.Schema, n int, change func(*erm.Params),
+	score func(w [2][2]float64) (func(v []float64) float64, float64)) Subject {
 	t.Helper()
 	tabs := besideTheRest(s, n)
 	twin := ermPlan(t, s, n, func(p *erm.Params) { change(p); p.Epsilon, p.NotPrivate = 0, true })
@@ -98,7 +99,8 @@ func ermSubject(t testing.TB, s *schema.Schema, n int, change func(*erm.Params),
 		tables[side] = m
 	}
 	pl := ermPlan(t, s, n, change)
-	pair := Pair{Name: "one row of the other label at 1 against at -1", Outputs: []string{"coefficient", "intercept"}, Batch: 256,
+	pair := Pair{Name: "one row of the other label at 1 against at -1", Outputs: []string{"coefficient", "intercept"},
+		Batch: 256,
 		Draw: Each(2, func(ctx context.Context, side int, src rng.Source, out []float64) error {
 			m, err := pl.Fit(ctx, tables[side], learn.Uncounted{}, mech.NewExit(src))
 			if err != nil {
@@ -128,7 +130,10 @@ func TestAuditsOfOutputPerturbation(t *testing.T) {
 				length = func(x, y float64) float64 { return math.Abs(x) + math.Abs(y) }
 				scale *= math.Sqrt2
 			}
-			sub := ermSubject(t, s, n, func(p *erm.Params) { p.Method, p.Noise, p.Reg, p.Epsilon = erm.Output, noise, lambda/n, eps*dp.Nano },
+			sub := ermSubject(t, s, n, func(p *erm.Params) {
+				p.Method, p.Noise, p.Reg, p.Epsilon = erm.Output, noise, lambda/n,
+					eps*dp.Nano
+			},
 				func(w [2][2]float64) (func([]float64) float64, float64) {
 					moved := length(w[0][0]-w[1][0], w[0][1]-w[1][1]) / scale
 					t.Logf("the minimum moves %.3f of the sensitivity", moved/eps)
@@ -200,7 +205,8 @@ func TestAuditsOfObjectivePerturbation(t *testing.T) {
 					tables[side] = m
 				}
 				sub.Pairs = append(sub.Pairs, Pair{
-					Name: fmt.Sprintf("x = 1, y = 1 against x = %g, y = %g", other[0], other[1]), Outputs: []string{"coefficient", "intercept"}, Batch: 256,
+					Name:    fmt.Sprintf("x = 1, y = 1 against x = %g, y = %g", other[0], other[1]),
+					Outputs: []string{"coefficient", "intercept"}, Batch: 256,
 					Draw: Each(2, func(ctx context.Context, side int, src rng.Source, out []float64) error {
 						m, err := pl.Fit(ctx, tables[side], learn.Uncounted{}, mech.NewExit(src))
 						if err != nil {

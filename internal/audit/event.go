@@ -42,7 +42,8 @@ func chooseEvent(p *Pair, out [2][]float64, opts Options) *event {
 	first := [2][]float64{out[0][:half], out[1][:half]}
 	out = [2][]float64{out[0][half:], out[1][half:]}
 	n := len(out[0]) / width
-	best := &event{shows: math.Inf(-1), stat: statistic{p.Outputs[0], func(run []float64) float64 { return run[0] }}, op: ">="}
+	best := &event{shows: math.Inf(-1), stat: statistic{p.Outputs[0], func(run []float64) float64 { return run[0] }},
+		op: ">="}
 	z := normalQuantile(opts.Alpha / 2)
 	var values [2][]float64
 	for side := range values {

@@ -23,7 +23,8 @@ import (
 // that a model's predictions are made of is searched. rows is the size of the
 // tables, at least 2. The scope of the pairs is the one that the learner's own
 // models state; a learner that states none is held to the schema's roles.
-func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, rows int, src rng.Source) (Subject, error) {
+func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, rows int,
+	src rng.Source) (Subject, error) {
 	if rows < 2 {
 		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: rows}
 	}

@@ -69,7 +69,8 @@ func TestAuditsOfBRC(t *testing.T) {
 		{"tight, 2 rounds", public, 2, nil, 80_000, 500_000, true, true},
 		{"tight, 4 rounds", private, 4, nil, 20_000, 550_000, true, false},
 		{"paper, 2 rounds", private, 2, func(p *brc.Params) { p.Sensitivity = brc.Paper }, 20_000, 550_000, true, false},
-		{"selected intercepts", public, 2, func(p *brc.Params) { p.Intercept = brc.InterceptSelected; p.Candidates = 3 }, 10_000, 100_000, false, false},
+		{"selected intercepts", public, 2, func(p *brc.Params) { p.Intercept = brc.InterceptSelected; p.Candidates = 3 },
+			10_000, 100_000, false, false},
 		{"add or remove", small(t, dp.AddRemove, schema.Private), 2, nil, 10_000, 100_000, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -101,11 +102,13 @@ func TestAuditsOfBRC(t *testing.T) {
 func TestMaximumOfBRC(t *testing.T) {
 	s := small(t, dp.ReplaceOne, schema.Private)
 	for rounds, paper := range map[int]float64{1: 0.25, 2: 0.6615, 4: 1.4845} {
-		tight := newTranscript(plan(t, s, dp.Epsilon(rounds)*dp.Nano, func(p *brc.Params) { p.Rounds = rounds }), 1000).largestRatio()
+		tight := newTranscript(plan(t, s, dp.Epsilon(rounds)*dp.Nano, func(p *brc.Params) { p.Rounds = rounds }),
+			1000).largestRatio()
 		if got := tight / float64(rounds); got < 0.999999 || got > 1.000001 {
 			t.Errorf("tight, %d rounds: %g of ε", rounds, got)
 		}
-		got := newTranscript(plan(t, s, dp.Epsilon(rounds)*dp.Nano, func(p *brc.Params) { p.Rounds, p.Sensitivity = rounds, brc.Paper }), 1000).largestRatio()
+		got := newTranscript(plan(t, s, dp.Epsilon(rounds)*dp.Nano,
+			func(p *brc.Params) { p.Rounds, p.Sensitivity = rounds, brc.Paper }), 1000).largestRatio()
 		if got < paper-0.001 || got > paper+0.001 {
 			t.Errorf("paper, %d rounds: %g, by hand %g", rounds, got, paper)
 		}
@@ -131,7 +134,8 @@ func TestLearnersThroughARealEngine(t *testing.T) {
 // bent is a learner with a bug.
 type bent struct {
 	learn.Plan
-	fit func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error)
+	fit func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account,
+		exit *mech.Exit) (*model.Model, error)
 }
 
 func (b bent) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
@@ -150,28 +154,32 @@ func TestSabotagedLearnersAreRefuted(t *testing.T) {
 		claim    dp.Epsilon
 	}{
 		{"1", "noise not split over the rounds", plan(t, s, 8*dp.Nano, nil), 2 * dp.Nano},
-		{"7", "an exact vote beside the noisy ones", bent{plan(t, s, dp.Nano, nil), func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-			m, err := inner.Fit(ctx, tab, acct, exit)
-			if err != nil {
-				return nil, err
-			}
-			leak, err := exact.Fit(ctx, tab, acct, exit)
-			if err != nil {
-				return nil, err
-			}
-			space(m).Members = append(space(m).Members, space(leak).Members...)
-			return m, nil
-		}}, dp.Nano},
-		{"7", "a training that fails on some tables", bent{plan(t, s, dp.Nano, nil), func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-			g, err := tab.Groups(ctx, []int{0})
-			if err != nil {
-				return nil, err
-			}
-			if g.Len > 1 {
-				return nil, context.DeadlineExceeded
-			}
-			return inner.Fit(ctx, tab, acct, exit)
-		}}, dp.Nano},
+		{"7", "an exact vote beside the noisy ones",
+			bent{plan(t, s, dp.Nano, nil), func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account,
+				exit *mech.Exit) (*model.Model, error) {
+				m, err := inner.Fit(ctx, tab, acct, exit)
+				if err != nil {
+					return nil, err
+				}
+				leak, err := exact.Fit(ctx, tab, acct, exit)
+				if err != nil {
+					return nil, err
+				}
+				space(m).Members = append(space(m).Members, space(leak).Members...)
+				return m, nil
+			}}, dp.Nano},
+		{"7", "a training that fails on some tables",
+			bent{plan(t, s, dp.Nano, nil), func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account,
+				exit *mech.Exit) (*model.Model, error) {
+				g, err := tab.Groups(ctx, []int{0})
+				if err != nil {
+					return nil, err
+				}
+				if g.Len > 1 {
+					return nil, context.DeadlineExceeded
+				}
+				return inner.Fit(ctx, tab, acct, exit)
+			}}, dp.Nano},
 	} {
 		t.Run(c.bug, func(t *testing.T) {
 			sub, err := Learner(context.Background(), c.bug, c.pl, s, 8, replay.Seeded(1, "pairs"))

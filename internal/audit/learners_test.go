@@ -90,7 +90,8 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		"tune": {labels, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 			p := tune.Defaults()
 			p.Epsilon, p.HeldOut = e, 0.4
-			p.Candidates = []tune.Candidate{{Name: "one", Plan: labelwise(labeldp.Laplace, 0)}, {Name: "other", Plan: labelwise(labeldp.Gamma, 0)}}
+			p.Candidates = []tune.Candidate{{Name: "one", Plan: labelwise(labeldp.Laplace, 0)},
+				{Name: "other", Plan: labelwise(labeldp.Gamma, 0)}}
 			return p.Plan(s, n)
 		}, 0, 30_000, 0},
 	} {

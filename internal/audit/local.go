@@ -74,7 +74,8 @@ func grrPair(eps dp.Epsilon, _ float64) (Pair, error) {
 // cells that differ.
 func reportedCell(law response.CellLaw) Pair {
 	return Pair{
-		Name: "the first cell against the second", Outputs: []string{"first cell", "second cell"}, Maximum: law.Loss().Float(),
+		Name: "the first cell against the second", Outputs: []string{"first cell", "second cell"},
+		Maximum: law.Loss().Float(),
 		Draw: Each(2, func(_ context.Context, side int, src rng.Source, out []float64) error {
 			r, err := mech.NewExit(src).PerturbCell("audit", law, side, 1)
 			if err != nil {

@@ -50,7 +50,8 @@ func Mechanism(name string, eps dp.Epsilon, delta float64) (Subject, error) {
 			return Subject{Name: "mechanism " + name, Pairs: []Pair{p}}, err
 		}
 	}
-	return Subject{}, &dp.ParamError{Op: "audit", Param: "mechanism", Want: "must be one of " + strings.Join(Mechanisms(), ", "), Got: fmt.Sprintf("%q", name)}
+	return Subject{}, &dp.ParamError{Op: "audit", Param: "mechanism",
+		Want: "must be one of " + strings.Join(Mechanisms(), ", "), Got: fmt.Sprintf("%q", name)}
 }
 
 // laplacePair releases 0 against 1 at sensitivity 1. Where the output lies at or
@@ -74,7 +75,8 @@ func gammaPair(eps dp.Epsilon, _ float64) (Pair, error) {
 // of the best event then is ε itself, however rare that event is.
 func gaussianPair(eps dp.Epsilon, delta float64) (Pair, error) {
 	if !(delta > 0) {
-		return Pair{}, &dp.ParamError{Op: "audit", Param: "delta", Want: "must be > 0 for gaussian, which keeps no epsilon alone", Got: delta}
+		return Pair{}, &dp.ParamError{Op: "audit", Param: "delta",
+			Want: "must be > 0 for gaussian, which keeps no epsilon alone", Got: delta}
 	}
 	rho, err := accounting.GaussianRho(eps.Float(), delta)
 	if err != nil {
@@ -120,9 +122,11 @@ func permuteAndFlip(eps dp.Epsilon, _ float64) (Pair, error) {
 
 func selectionPair(m mech.Selector, maximum float64) Pair {
 	high, low := mech.Ratio{Num: 1, Den: 1}, mech.Ratio{Num: 0, Den: 1}
-	scores := [2][]mech.Ratio{append([]mech.Ratio{high}, slices.Repeat([]mech.Ratio{low}, candidates-1)...), append([]mech.Ratio{low}, slices.Repeat([]mech.Ratio{high}, candidates-1)...)}
+	scores := [2][]mech.Ratio{append([]mech.Ratio{high}, slices.Repeat([]mech.Ratio{low}, candidates-1)...),
+		append([]mech.Ratio{low}, slices.Repeat([]mech.Ratio{high}, candidates-1)...)}
 	return Pair{
-		Name: fmt.Sprintf("one of %d candidates ahead of the others, against behind them", candidates), Outputs: []string{"choice"}, Maximum: maximum,
+		Name:    fmt.Sprintf("one of %d candidates ahead of the others, against behind them", candidates),
+		Outputs: []string{"choice"}, Maximum: maximum,
 		Draw: Each(1, func(_ context.Context, side int, src rng.Source, out []float64) error {
 			out[0] = float64(mech.NewExit(src).Select("audit", m, scores[side]))
 			return nil

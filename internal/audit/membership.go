@@ -75,9 +75,9 @@ type Kind struct {
 // ratio (Carlini et al., "Membership inference attacks from first principles",
 // 2022, with two confidences instead of one).
 //
-// Targets are rows drawn at random from tab, and as many rows that are made to
-// stand out: a random corner of the table, each cell at one end of its column,
-// against the opposite corner, with one of two labels against the other. Neither the table nor what comes back is private.
+// Targets are rows drawn at random from tab, and as many rows that are made to stand out: a random
+// corner of the table, each cell at one end of its column, against the opposite corner, with one of
+// two labels against the other. Neither the table nor what comes back is private.
 //
 // Claim G-AUDIT-2. Where the training is (ε, δ)-DP, Bound exceeds ε with
 // probability at most DefaultAlpha.
@@ -91,7 +91,8 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 	case o.Runs < MinMembershipRuns:
 		return bad("runs", fmt.Sprintf("must be at least %d", MinMembershipRuns), o.Runs)
 	case o.Epsilon < 0 || o.Epsilon > dp.MaxEpsilon || o.Delta < 0 || o.Delta > dp.MaxDelta:
-		return bad("epsilon", "must be 0 to "+dp.MaxEpsilon.String()+", with 0 <= delta < 1", dp.Price{Epsilon: o.Epsilon, Delta: o.Delta})
+		return bad("epsilon", "must be 0 to "+dp.MaxEpsilon.String()+", with 0 <= delta < 1",
+			dp.Price{Epsilon: o.Epsilon, Delta: o.Delta})
 	}
 	if o.Source == nil {
 		o.Source = func(uint64) rng.Source { return rng.System() }

@@ -50,7 +50,8 @@ func TestCurvesOfKnownLaws(t *testing.T) {
 	}
 	k := attackTargets(runs, trainings/2, 0, targets, 0, DefaultAlpha)
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
-	if want := phi(d / math.Sqrt2); math.Abs(k.Ratio.AUC.Value-want) > 0.02 || k.Ratio.AUC.Low > want || k.Ratio.AUC.High < want {
+	if want := phi(d / math.Sqrt2); math.Abs(k.Ratio.AUC.Value-want) > 0.02 || k.Ratio.AUC.Low > want ||
+		k.Ratio.AUC.High < want {
 		t.Errorf("AUC %+v, want %g", k.Ratio.AUC, want)
 	}
 	if want := 2*phi(d/2) - 1; math.Abs(k.Ratio.Advantage.Value-want) > 0.03 {
@@ -77,7 +78,8 @@ func TestCurvesOfKnownLaws(t *testing.T) {
 // The bounds of a guarantee, by hand.
 func TestMostThatAGuaranteeAllows(t *testing.T) {
 	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-12 }
-	if !near(MostTPR(math.Log(2), 0, 0.1), 0.2) || !near(MostTPR(math.Log(2), 0, 0.5), 0.75) || !near(MostTPR(math.Log(2), 0.05, 0.1), 0.25) || MostTPR(1, 0, 1) != 1 {
+	if !near(MostTPR(math.Log(2), 0, 0.1), 0.2) || !near(MostTPR(math.Log(2), 0, 0.5), 0.75) ||
+		!near(MostTPR(math.Log(2), 0.05, 0.1), 0.25) || MostTPR(1, 0, 1) != 1 {
 		t.Error("TPR")
 	}
 	sum := 0.0
@@ -158,12 +160,14 @@ func TestMembershipOfTwoLearners(t *testing.T) {
 		t.Fatal(err)
 	}
 	attack := func(pl learn.Plan, eps dp.Epsilon) *MembershipReport {
-		r, err := AttackMembership(context.Background(), pl, tab, Membership{Epsilon: eps, Targets: 10, Runs: 300, Source: replays(t.Name())})
+		r, err := AttackMembership(context.Background(), pl, tab,
+			Membership{Epsilon: eps, Targets: 10, Runs: 300, Source: replays(t.Name())})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, k := range r.Kinds {
-			t.Logf("%s: AUC by loss %.3f, by ratio %.3f, advantage %.3f, ε ≥ %.3g", k.Name, k.Loss.AUC.Value, k.Ratio.AUC.Value, k.Ratio.Advantage.Value, k.Bound)
+			t.Logf("%s: AUC by loss %.3f, by ratio %.3f, advantage %.3f, ε ≥ %.3g", k.Name, k.Loss.AUC.Value, k.Ratio.AUC.Value,
+				k.Ratio.Advantage.Value, k.Bound)
 		}
 		return r
 	}

@@ -34,7 +34,8 @@ func Scope(s *schema.Schema) dp.Scope {
 func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (list []Neighbours) {
 	label := scope != dp.PrivateFeatures
 	add := func(name string, t *dataset.Table, a, b cell, labels [2]uint8) {
-		n := Neighbours{name, [2]*dataset.Table{replaceProtected(t, scope, a, labels[0]), replaceProtected(t, scope, b, labels[1])}}
+		n := Neighbours{name, [2]*dataset.Table{replaceProtected(t, scope, a, labels[0]),
+			replaceProtected(t, scope, b, labels[1])}}
 		if s.Relation == dp.AddRemove {
 			rest := make([]int, rows-1)
 			for i := range rest {
@@ -52,12 +53,17 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 		return t
 	}
 	last := uint8(s.Classes() - 1)
-	add("one row at the lower ends against the upper, the others low", equalRows(s, rows, lowestCode), lowestCode, highestCode, [2]uint8{0, 0})
-	add("one row at the lower ends against the upper, the others high", equalRows(s, rows, highestCode), lowestCode, highestCode, [2]uint8{last, last})
-	add("one row at the lower ends against the upper, the others low and of one label", same(equalRows(s, rows, lowestCode), 0), lowestCode, highestCode, [2]uint8{0, 0})
+	add("one row at the lower ends against the upper, the others low", equalRows(s, rows, lowestCode), lowestCode,
+		highestCode, [2]uint8{0, 0})
+	add("one row at the lower ends against the upper, the others high", equalRows(s, rows, highestCode), lowestCode,
+		highestCode, [2]uint8{last, last})
+	add("one row at the lower ends against the upper, the others low and of one label",
+		same(equalRows(s, rows, lowestCode), 0), lowestCode, highestCode, [2]uint8{0, 0})
 	if label && s.Relation != dp.AddRemove {
-		add("one row with the first label against the last, at the upper ends, the others low", equalRows(s, rows, lowestCode), highestCode, highestCode, [2]uint8{0, last})
-		add("one row with the first label against the last, the others of the first", same(equalRows(s, rows, highestCode), 0), highestCode, highestCode, [2]uint8{0, last})
+		add("one row with the first label against the last, at the upper ends, the others low",
+			equalRows(s, rows, lowestCode), highestCode, highestCode, [2]uint8{0, last})
+		add("one row with the first label against the last, the others of the first",
+			same(equalRows(s, rows, highestCode), 0), highestCode, highestCode, [2]uint8{0, last})
 	}
 	anything := func(codes int) uint32 { return uint32(rng.Below(src, uint64(codes))) }
 	for i := range 3 {
@@ -97,7 +103,8 @@ func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 		if codes == 0 {
 			continue
 		}
-		t.Cols[j] = column.Column{Values: values, Codes: column.Narrow(slices.Repeat([]uint32{of(codes)}, rows), max(s.Columns[j].Codes(), codes))}
+		t.Cols[j] = column.Column{Values: values, Codes: column.Narrow(slices.Repeat([]uint32{of(codes)}, rows),
+			max(s.Columns[j].Codes(), codes))}
 	}
 	for i := range t.Labels {
 		t.Labels[i] = uint8(i % s.Classes())

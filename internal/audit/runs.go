@@ -46,7 +46,8 @@ func (a *auditor) countEvent(ctx context.Context, p *Pair, ev *event, n int) (co
 
 // eachBatch calls do for batches of n runs on each side, the sides in turn, on all
 // workers. The first error ends it.
-func (a *auditor) eachBatch(ctx context.Context, p *Pair, n int, from, to float64, do func(ctx context.Context, side, first, runs int, src rng.Source) error) error {
+func (a *auditor) eachBatch(ctx context.Context, p *Pair, n int, from, to float64,
+	do func(ctx context.Context, side, first, runs int, src rng.Source) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batch := p.Batch
@@ -88,7 +89,8 @@ func (a *auditor) eachBatch(ctx context.Context, p *Pair, n int, from, to float6
 }
 
 // Each turns one run into many, for Pair.Draw.
-func Each(width int, run func(ctx context.Context, side int, src rng.Source, out []float64) error) func(context.Context, int, rng.Source, []float64) error {
+func Each(width int, run func(ctx context.Context, side int, src rng.Source, out []float64) error) func(context.Context,
+	int, rng.Source, []float64) error {
 	return func(ctx context.Context, side int, src rng.Source, out []float64) error {
 		for ; len(out) > 0; out = out[width:] {
 			if err := ctx.Err(); err != nil {

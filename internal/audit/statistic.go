@@ -48,7 +48,8 @@ func listStatistics(p *Pair, out [2][]float64) (list []statistic) {
 		for k := range width {
 			for l := range k {
 				both := []bins{newBins(out, width, l, 24), newBins(out, width, k, 24)}
-				list = append(list, statistic{fmt.Sprintf("learned ratio of (%s, %s)", p.Outputs[l], p.Outputs[k]), learnCellRatio(both, out, width)})
+				list = append(list, statistic{fmt.Sprintf("learned ratio of (%s, %s)", p.Outputs[l], p.Outputs[k]),
+					learnCellRatio(both, out, width)})
 			}
 		}
 	}

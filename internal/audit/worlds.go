@@ -46,7 +46,8 @@ func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *world
 	}
 	for i := range w.targets {
 		for j := range tab.Cols {
-			if c := &tab.Schema.Columns[j]; c.Role == schema.Ignored || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
+			if c := &tab.Schema.Columns[j]; c.Role == schema.Ignored || scope == dp.LabelOnly ||
+				c.Role == schema.Public && scope != dp.WholeRow {
 				setCode(&other.Cols[j], i, codeAt(&own.Cols[j], i))
 			}
 		}

@@ -56,10 +56,12 @@ type interval struct {
 
 // NewAttack is r, of a learner on so many rows.
 func NewAttack(learner string, rows int, r *audit.MembershipReport) Attack {
-	out := Attack{Learner: learner, Epsilon: r.Claim.Epsilon.Float(), Delta: json.Number(r.Claim.Delta.String()), Protects: r.Scope,
-		Rows: rows, Runs: r.Runs, Taught: r.Taught, LowerBound: r.Bound, Confidence: r.Confidence, Verdict: r.Verdict}
+	out := Attack{Learner: learner, Epsilon: r.Claim.Epsilon.Float(), Delta: json.Number(r.Claim.Delta.String()),
+		Protects: r.Scope,
+		Rows:     rows, Runs: r.Runs, Taught: r.Taught, LowerBound: r.Bound, Confidence: r.Confidence, Verdict: r.Verdict}
 	for _, k := range r.Kinds {
-		out.Kinds = append(out.Kinds, attackKind{k.Name, k.Targets, newAttackCurve(k.Loss, r.Claim), newAttackCurve(k.Ratio, r.Claim)})
+		out.Kinds = append(out.Kinds, attackKind{k.Name, k.Targets, newAttackCurve(k.Loss, r.Claim),
+			newAttackCurve(k.Ratio, r.Claim)})
 	}
 	return out
 }
@@ -82,7 +84,8 @@ func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipRepor
 	var b strings.Builder
 	eps, delta := r.Claim.Epsilon.Float(), r.Claim.Delta.Float()
 	claimed := r.Claim.Epsilon > 0
-	fmt.Fprintf(&b, "membership inference against learner %s: %d rows, %d trainings measured after %d that taught\n", learner, rows, r.Runs, r.Taught)
+	fmt.Fprintf(&b, "membership inference against learner %s: %d rows, %d trainings measured after %d that taught\n",
+		learner, rows, r.Runs, r.Taught)
 	fmt.Fprintf(&b, "inferred: %s of a row\n\n%-24s", r.Scope.Words(), "")
 	for _, k := range r.Kinds {
 		fmt.Fprintf(&b, " %-27s", fmt.Sprintf("%d %s", k.Targets, k.Name))
@@ -108,7 +111,8 @@ func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipRepor
 	line("AUC, likelihood ratio", audit.MostAUC(eps, delta), func(k audit.Kind) audit.Interval { return k.Ratio.AUC })
 	line("advantage", audit.MostAdvantage(eps, delta), func(k audit.Kind) audit.Interval { return k.Ratio.Advantage })
 	for i, f := range audit.Rates {
-		line(fmt.Sprintf("TPR at FPR %g %%", 100*f), audit.MostTPR(eps, delta, f), func(k audit.Kind) audit.Interval { return k.Ratio.Points[i].TPR })
+		line(fmt.Sprintf("TPR at FPR %g %%", 100*f), audit.MostTPR(eps, delta, f),
+			func(k audit.Kind) audit.Interval { return k.Ratio.Points[i].TPR })
 	}
 	b.WriteString("\n\nThresholds come from the trainings that taught; false positive rates are those met there.\n")
 	fmt.Fprintf(&b, "most exposed row: epsilon >= %.4g with confidence %.9g", r.Bound, r.Confidence)

@@ -75,7 +75,8 @@ func AuditChart(r *audit.Report) *plot.Lines {
 		Subtitle: short(r.Subject),
 		XLabel:   short(r.Shape.Statistic),
 		YLabel:   "share of runs",
-		Note:     fmt.Sprintf("%s: %d against %d in %d runs each; confidence %.9g. %s.", short(r.Event), r.Counts[0], r.Counts[1], r.Measured, r.Confidence, r.Verdict),
+		Note: fmt.Sprintf("%s: %d against %d in %d runs each; confidence %.9g. %s.", short(r.Event), r.Counts[0],
+			r.Counts[1], r.Measured, r.Confidence, r.Verdict),
 	}
 	for side, name := range []string{"one table", "its neighbour"} {
 		fig.Series = append(fig.Series, plot.Series{Name: name, X: r.Shape.At, Y: r.Shape.Share[side]})
@@ -83,7 +84,8 @@ func AuditChart(r *audit.Report) *plot.Lines {
 	if n := len(r.Shape.At); n > 1 {
 		for i := range 5 {
 			at := r.Shape.At[i*(n-1)/4]
-			if round := roundTo(at, r.Shape.At[n-1]-r.Shape.At[0]); len(fig.XTicks) == 0 || round > fig.XTicks[len(fig.XTicks)-1] {
+			if round := roundTo(at, r.Shape.At[n-1]-r.Shape.At[0]); len(fig.XTicks) == 0 ||
+				round > fig.XTicks[len(fig.XTicks)-1] {
 				fig.XTicks = append(fig.XTicks, round)
 			}
 		}

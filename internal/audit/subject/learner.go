@@ -17,7 +17,8 @@ import (
 // Learner is what a choice trains, on tables of a schema, as the subject of an
 // audit. rows is 0 for 1000 (brc) or 100. A learner without privacy is held to the
 // claim, too; Private tells.
-func Learner(ctx context.Context, c train.Choice, s *schema.Schema, rows int, src rng.Source) (sub audit.Subject, err error) {
+func Learner(ctx context.Context, c train.Choice, s *schema.Schema, rows int,
+	src rng.Source) (sub audit.Subject, err error) {
 	if c.Learner == "brc" { // few rounds and a large loss a round show most
 		c.Options = maps.Clone(c.Options)
 		for option, text := range map[string]string{"rounds": "2", "c1": "2", "c2": "2"} {

@@ -36,7 +36,8 @@ type Program struct {
 
 // Subject is the program as the subject of an audit. clean removes the files it
 // made; it is never nil.
-func (t *Program) Subject(ctx context.Context, eps dp.Epsilon, src rng.Source) (sub audit.Subject, clean func(), err error) {
+func (t *Program) Subject(ctx context.Context, eps dp.Epsilon,
+	src rng.Source) (sub audit.Subject, clean func(), err error) {
 	clean = func() {}
 	type files struct {
 		name  string
@@ -90,7 +91,8 @@ func (t *Program) Subject(ctx context.Context, eps dp.Epsilon, src rng.Source) (
 func (t *Program) pair(ctx context.Context, name string, paths [2]string, eps dp.Epsilon) (p audit.Pair, err error) {
 	many := strings.Contains(t.Command, "{runs}")
 	call := func(ctx context.Context, side, runs int) ([][]float64, error) {
-		line := strings.NewReplacer("{data}", ShellWord(paths[side]), "{epsilon}", eps.String(), "{runs}", strconv.Itoa(runs)).Replace(t.Command)
+		line := strings.NewReplacer("{data}", ShellWord(paths[side]), "{epsilon}", eps.String(), "{runs}",
+			strconv.Itoa(runs)).Replace(t.Command)
 		var said bytes.Buffer
 		c := exec.CommandContext(ctx, "sh", "-c", line)
 		c.Env, c.Stderr = t.Env, &said
@@ -125,7 +127,8 @@ func (t *Program) pair(ctx context.Context, name string, paths [2]string, eps dp
 			}
 			for _, run := range found {
 				if len(run) != width {
-					return fmt.Errorf("audit: command: a run must print as many numbers as the first did, %d (got %d)", width, len(run))
+					return fmt.Errorf("audit: command: a run must print as many numbers as the first did, %d (got %d)", width,
+						len(run))
 				}
 				copy(out, run)
 				out = out[width:]
@@ -140,7 +143,9 @@ func (t *Program) pair(ctx context.Context, name string, paths [2]string, eps dp
 func readRuns(out []byte, line string, runs int) (found [][]float64, err error) {
 	for text := range strings.Lines(string(out)) {
 		var run []float64
-		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' || r == '\r' }) {
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+			return r == ' ' || r == ',' || r == '\t' || r == '\n' || r == '\r'
+		}) {
 			x, err := strconv.ParseFloat(word, 64)
 			if err != nil && !math.IsInf(x, 0) {
 				return nil, fmt.Errorf("audit: command %q: must print numbers only", line)

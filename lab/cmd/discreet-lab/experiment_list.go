@@ -51,7 +51,8 @@ func (l *experimentList) listExperiments() error {
 		return cli.WriteJSON(l.Stdout, all)
 	}
 	for _, f := range all {
-		if _, err := fmt.Fprintf(l.Stdout, "%s  %s\n    claim: %s\n    paper: %s\n", f.Name, f.Title, f.Claim, f.Paper); err != nil {
+		if _, err := fmt.Fprintf(l.Stdout, "%s  %s\n    claim: %s\n    paper: %s\n", f.Name, f.Title, f.Claim,
+			f.Paper); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,8 @@ relative, so they work where page and folders move together.`,
 func (r *reportPage) writePage(dirs []string) error {
 	p := &pages.Page{}
 	for _, f := range experiment.All() {
-		p.Catalogue = append(p.Catalogue, pages.About{Name: f.Name, Paper: f.Paper, Title: f.Title, Claim: f.Claim, Protocol: f.Protocol})
+		p.Catalogue = append(p.Catalogue, pages.About{Name: f.Name, Paper: f.Paper, Title: f.Title, Claim: f.Claim,
+			Protocol: f.Protocol})
 	}
 	from := map[string]string{} // figure to the folder it was found in
 	for _, dir := range dirs {
@@ -59,7 +60,8 @@ func (r *reportPage) writePage(dirs []string) error {
 		for _, f := range figures {
 			folder := filepath.Join(dir, filepath.FromSlash(f.Folder))
 			if first, twice := from[f.Name]; twice {
-				return &cli.UsageError{Err: fmt.Errorf("report: %s must lie in one folder only (found %s and %s)", f.Name, first, folder)}
+				return &cli.UsageError{Err: fmt.Errorf("report: %s must lie in one folder only (found %s and %s)", f.Name, first,
+					folder)}
 			}
 			from[f.Name] = folder
 			f.Link = linkTo(folder, r.out)

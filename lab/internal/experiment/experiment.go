@@ -34,7 +34,8 @@ func Find(name string) (*frame.Figure, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return nil, &dp.ParamError{Op: "experiment", Param: "figure", Want: "must be one of " + strings.Join(names, ", "), Got: name}
+	return nil, &dp.ParamError{Op: "experiment", Param: "figure", Want: "must be one of " + strings.Join(names, ", "),
+		Got: name}
 }
 
 // Run runs the figure of that name; see frame.Figure.Run.

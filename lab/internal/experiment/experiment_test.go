@@ -19,7 +19,8 @@ func TestFiguresAreComplete(t *testing.T) {
 			t.Errorf("name %q", f.Name)
 		}
 		names[f.Name] = true
-		if f.Paper == "" || f.Title == "" || f.Protocol == "" || f.Data == "" || f.Repeats < 1 || !strings.HasSuffix(f.Claim, ".") {
+		if f.Paper == "" || f.Title == "" || f.Protocol == "" || f.Data == "" || f.Repeats < 1 ||
+			!strings.HasSuffix(f.Claim, ".") {
 			t.Errorf("%s: incomplete", f.Name)
 		}
 		points, choices := map[frame.Point]bool{}, map[frame.Point]bool{}
@@ -43,7 +44,8 @@ func TestFiguresAreComplete(t *testing.T) {
 
 func TestUnknownFigureIsRefused(t *testing.T) {
 	_, err := Run(t.Context(), "shen/fig9", frame.Options{Out: t.TempDir()})
-	if p, ok := errors.AsType[*dp.ParamError](err); !ok || p.Got != "shen/fig9" || !strings.Contains(p.Want, "shen/fig2a") {
+	if p, ok := errors.AsType[*dp.ParamError](err); !ok || p.Got != "shen/fig9" ||
+		!strings.Contains(p.Want, "shen/fig2a") {
 		t.Error(err)
 	}
 }

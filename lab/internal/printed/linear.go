@@ -293,7 +293,8 @@ func (l *linear) model() *model.Model {
 	}
 	out.Ballots = &model.Ballots{Link: model.Share}
 	for _, m := range l.kept {
-		out.Ballots.Members = append(out.Ballots.Members, model.Ballot{Space: at, Weight: m.vote, Argmax: &model.Argmax{Coef: m.coef, Bias: m.bias}})
+		out.Ballots.Members = append(out.Ballots.Members,
+			model.Ballot{Space: at, Weight: m.vote, Argmax: &model.Argmax{Coef: m.coef, Bias: m.bias}})
 	}
 	return out
 }

@@ -121,9 +121,10 @@ func (r *run) reweighRows(answers func(int) uint8, t *Round) {
 // rowShare is a row's weight over the public bound, in [0, 1].
 func (r *run) rowShare(row int) float64 { return math.Min(r.weights[row], r.most) / r.most }
 
-// sumReports is Algorithm 4 for a group: it adds up the perturbed vectors of owners; fill writes owner o's to x, which is
-// zero before.
-func (r *run) sumReports(ctx context.Context, dim int, group []int, fill func(o int, x []float64) error) ([]float64, error) {
+// sumReports is Algorithm 4 for a group: it adds up the perturbed vectors of owners; fill writes
+// owner o's to x, which is zero before.
+func (r *run) sumReports(ctx context.Context, dim int, group []int,
+	fill func(o int, x []float64) error) ([]float64, error) {
 	total, x := make([]float64, dim), make([]float64, dim)
 	var tally response.Tally
 	var law response.VectorLaw
@@ -168,18 +169,23 @@ func (r *run) ownerRows(o int) (from, to int) {
 func (r *run) privacyStatement() model.Privacy {
 	p := model.Privacy{
 		Scope: dp.Nothing, Relation: dp.ReplaceOne, Unit: r.tab.Schema.Unit, NotPrivate: true,
-		Statement:   fmt.Sprintf("Mode paper: trained as Wang and Chang print it. One vector of each owner was perturbed at epsilon %s; what else owners sent was not, so there is no guarantee for an owner.", r.Epsilon),
-		Unprotected: []string{"the exact sums of weighted errors of all owners in every round, and what differences of them tell about one owner"},
-		Seeded:      r.Source.Seeded(),
+		Statement: fmt.Sprintf("Mode paper: trained as Wang and Chang print it. One vector of each owner was perturbed "+
+			"at epsilon %s; what else owners sent was not, so there is no guarantee for an owner.", r.Epsilon),
+		Unprotected: []string{"the exact sums of weighted errors of all owners in every round, and what differences of " +
+			"them tell about one owner"},
+		Seeded: r.Source.Seeded(),
 	}
 	switch r.Classifier {
 	case Stump:
-		p.Unprotected = append(p.Unprotected, "which label is the majority in each branch at each owner; of an owner of one record this is its label and its branch")
+		p.Unprotected = append(p.Unprotected,
+			"which label is the majority in each branch at each owner; of an owner of one record this is its label and "+
+				"its branch")
 	case Centroid:
 		p.Unprotected = append(p.Unprotected, "the label of every owner, sent beside its perturbed sample")
 	}
 	if r.Perturb != nil {
-		p.Unprotected = append(p.Unprotected, "the vectors themselves as far as the experiment's own mechanism does not protect them")
+		p.Unprotected = append(p.Unprotected,
+			"the vectors themselves as far as the experiment's own mechanism does not protect them")
 	}
 	return p
 }

@@ -38,8 +38,10 @@ func TestReadChartRefuses(t *testing.T) {
 			t.Errorf("%s: must be refused", name)
 		}
 	}
-	c, err := readChart([]byte(`<svg width="1" viewBox="0 0 1 1"><title>a &lt;script&gt;</title><path style="fill:#0072B2" d="M0,0"/></svg>`))
-	if want := `<svg viewBox="0 0 1 1"><title>a &lt;script&gt;</title>` + "\n" + `<path style="fill:var(--blue)" d="M0,0"></path></svg>` + "\n"; err != nil || string(c.svg) != want {
+	c, err := readChart(
+		[]byte(`<svg width="1" viewBox="0 0 1 1"><title>a &lt;script&gt;</title><path style="fill:#0072B2" d="M0,0"/></svg>`))
+	if want := `<svg viewBox="0 0 1 1"><title>a &lt;script&gt;</title>` + "\n" +
+		`<path style="fill:var(--blue)" d="M0,0"></path></svg>` + "\n"; err != nil || string(c.svg) != want {
 		t.Errorf("got %q, %v, want %q", c.svg, err, want)
 	}
 }
@@ -49,14 +51,16 @@ func FuzzReadChart(f *testing.F) {
 	f.Add([]byte(`<svg><script>1</script></svg>`))
 	f.Add([]byte(`<svg><text style="fill:#fff;x:url(1)">&lt;</text></svg>`))
 	tag := regexp.MustCompile(`<[^>]*>`)
-	kind := regexp.MustCompile(`^</?(?:svg|title|desc|g|path|text)(?: (?:viewBox|role|transform|d|x|y|style)="[^"<>]*")*>$`)
+	kind := regexp.MustCompile(`^</?(?:svg|title|desc|g|path|text)(?: ` +
+		`(?:viewBox|role|transform|d|x|y|style)="[^"<>]*")*>$`)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := readChart(text)
 		if err != nil {
 			return
 		}
 		for _, s := range tag.FindAllString(string(c.svg), -1) {
-			if !kind.MatchString(s) || strings.Contains(s, "url") && strings.Contains(s, "url(") && strings.Contains(s, "style") {
+			if !kind.MatchString(s) || strings.Contains(s, "url") && strings.Contains(s, "url(") &&
+				strings.Contains(s, "style") {
 				t.Errorf("let through %q", s)
 			}
 		}
@@ -156,7 +160,8 @@ func TestDarkColours(t *testing.T) {
 		for i, a := range lines {
 			for _, b := range lines[:i] {
 				la, lb := lab(a.dark, m), lab(b.dark, m)
-				if d := math.Hypot(math.Hypot(la[0]-lb[0], la[1]-lb[1]), la[2]-lb[2]); d < 25 { // a just noticeable difference is 2.3
+				// a just noticeable difference is 2.3
+				if d := math.Hypot(math.Hypot(la[0]-lb[0], la[1]-lb[1]), la[2]-lb[2]); d < 25 {
 					t.Errorf("%s: %s and %s differ by %.1f in the dark, want 25 at least", name, a.name, b.name, d)
 				}
 			}

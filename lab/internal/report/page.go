@@ -41,7 +41,8 @@ var (
 	script string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"number": formatNumber, "epsilon": formatEpsilon, "plural": pluralise, "metric": metricText, "short": shortCommit, "sentence": asSentence, "tied": keepTogether,
+		"number": formatNumber, "epsilon": formatEpsilon, "plural": pluralise, "metric": metricText, "short": shortCommit,
+		"sentence": asSentence, "tied": keepTogether,
 	}).Parse(layout))
 )
 
@@ -52,7 +53,8 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		Script: template.JS(script),
 	}
 	sum := sha256.Sum256([]byte(script))
-	v.Policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	v.Policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	v.fillPage(p)
 	var b bytes.Buffer
 	if err := page.Execute(&b, &v); err != nil {
@@ -187,7 +189,8 @@ func paletteCSS() string {
 		fmt.Fprintf(&light, "--%s:#%06x;", c.name, c.light)
 		fmt.Fprintf(&dark, "--%s:#%06x;", c.name, c.dark)
 	}
-	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n", light.String(), dark.String())
+	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n", light.String(),
+		dark.String())
 }
 
 func formatEpsilon(x float64) string {

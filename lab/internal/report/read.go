@@ -72,7 +72,8 @@ func Read(dir fs.FS) ([]*Figure, error) {
 	slices.SortFunc(out, func(a, b *Figure) int { return strings.Compare(a.Name, b.Name) })
 	for i := range out {
 		if i > 0 && out[i].Name == out[i-1].Name {
-			return nil, fmt.Errorf("report: %s must lie in one folder only (found %s and %s)", out[i].Name, out[i-1].Folder, out[i].Folder)
+			return nil, fmt.Errorf("report: %s must lie in one folder only (found %s and %s)", out[i].Name, out[i-1].Folder,
+				out[i].Folder)
 		}
 	}
 	return out, nil

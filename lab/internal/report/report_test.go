@@ -126,7 +126,8 @@ func TestReadAgreesWithExperiments(t *testing.T) {
 			t.Errorf("%s at %g: got %+v, want %+v", row.Series, row.Epsilon, row, want)
 		}
 	}
-	if rows := f.Tables[0].Rows; rows[0].Series != "a" || rows[0].Epsilon != 0.01 || rows[1].Epsilon != 0.1 || rows[2].Series != "b" {
+	if rows := f.Tables[0].Rows; rows[0].Series != "a" || rows[0].Epsilon != 0.01 || rows[1].Epsilon != 0.1 ||
+		rows[2].Series != "b" {
 		t.Errorf("rows must go by series and then ε, got %+v", rows)
 	}
 	if got := f.Tables[0].Rows[0].StdDev; math.Abs(got-0.1) > 1e-15 { // of 0, 0.1, 0.2
@@ -181,7 +182,8 @@ func TestGoldenPage(t *testing.T) {
 }
 
 var (
-	fetches = regexp.MustCompile(`(?i)\bhttps?:|<(?:link|img|iframe|object|embed|audio|video|source|base)\b|\bsrc=|\burl\(|@import|\bfetch\(|import\(`)
+	fetches = regexp.MustCompile(
+		`(?i)\bhttps?:|<(?:link|img|iframe|object|embed|audio|video|source|base)\b|\bsrc=|\burl\(|@import|\bfetch\(|import\(`)
 	ids     = regexp.MustCompile(` id="([^"]*)"`)
 	refs    = regexp.MustCompile(` (?:aria-labelledby="|href="#)([^"]*)"`)
 	heading = regexp.MustCompile(`<h([1-6])`)
@@ -193,7 +195,8 @@ func TestPageIsSelfContainedAndSound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, p := range map[string]*Page{"full": {Figures: figures, Catalogue: about}, "empty": {}, "unknown figure": {Figures: figures}} {
+	for name, p := range map[string]*Page{"full": {Figures: figures, Catalogue: about}, "empty": {},
+		"unknown figure": {Figures: figures}} {
 		text := written(t, p)
 		if at := fetches.FindString(text); at != "" {
 			t.Errorf("%s: the page asks for something: %q", name, at)
@@ -229,7 +232,8 @@ func TestPageIsSelfContainedAndSound(t *testing.T) {
 // that HTML lets stay open but meta, and scripts and styles without < or &.
 func checkNesting(t *testing.T, name, text string) {
 	t.Helper()
-	text = regexp.MustCompile(`(?s)<(script|style)>.*?</(script|style)>`).ReplaceAllString(strings.TrimPrefix(text, "<!DOCTYPE html>"), "")
+	text = regexp.MustCompile(`(?s)<(script|style)>.*?</(script|style)>`).ReplaceAllString(strings.TrimPrefix(text,
+		"<!DOCTYPE html>"), "")
 	text = regexp.MustCompile(`<meta ([^>]*)>`).ReplaceAllString(text, "<meta $1/>")
 	d := xml.NewDecoder(strings.NewReader(text))
 	for {
@@ -303,22 +307,30 @@ func TestOnlyTheJudgedRecordsCount(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	const record = `{"figure":"a/b","data":"d","series":"s","epsilon":null,"repeat":0,"seed":1,"metric":"m","value":1,"bill":0}` + "\n"
+	const record = `{"figure":"a/b","data":"d","series":"s","epsilon":null,"repeat":0,"seed":1,` +
+		`"metric":"m","value":1,"bill":0}` + "\n"
 	const judged = `{"figure":"a/b","outcome":"not","repeats":1,"seed":1}`
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
-		"no record":        {map[string]string{"f/records.jsonl": record + "{}\n"}, "f/records.jsonl:2: must be a record"},
-		"negative ε":       {map[string]string{"f/records.jsonl": strings.Replace(record, "null", "-1", 1)}, "f/records.jsonl:1: must be a record"},
-		"two values":       {map[string]string{"f/records.jsonl": strings.Replace(record, "\n", record, 1)}, "f/records.jsonl:1: must be a record"},
-		"two figures":      {map[string]string{"f/records.jsonl": record + strings.Replace(record, "a/b", "a/c", 1)}, "must hold records of one figure"},
+		"no record": {map[string]string{"f/records.jsonl": record + "{}\n"}, "f/records.jsonl:2: must be a record"},
+		"negative ε": {map[string]string{"f/records.jsonl": strings.Replace(record, "null", "-1", 1)},
+			"f/records.jsonl:1: must be a record"},
+		"two values": {map[string]string{"f/records.jsonl": strings.Replace(record, "\n", record, 1)},
+			"f/records.jsonl:1: must be a record"},
+		"two figures": {map[string]string{"f/records.jsonl": record + strings.Replace(record, "a/b", "a/c", 1)},
+			"must hold records of one figure"},
 		"nothing whole":    {map[string]string{"f/records.jsonl": record[:20]}, "must hold a whole record"},
 		"verdict, no JSON": {map[string]string{"f/verdict.json": "{"}, "f/verdict.json: must be the verdict"},
-		"unknown outcome":  {map[string]string{"f/verdict.json": strings.Replace(judged, "not", "maybe", 1)}, `outcome must be`},
-		"no repeats":       {map[string]string{"f/verdict.json": strings.Replace(judged, `"repeats":1`, `"repeats":0`, 1)}, "repeats must be at least 1"},
-		"twice":            {map[string]string{"f/records.jsonl": record, "g/records.jsonl": record}, "must lie in one folder only (found f and g)"},
-		"bad chart":        {map[string]string{"f/records.jsonl": record, "f/figure.svg": "<svg"}, "f/figure.svg: must be a chart"},
+		"unknown outcome": {map[string]string{"f/verdict.json": strings.Replace(judged, "not", "maybe", 1)},
+			`outcome must be`},
+		"no repeats": {map[string]string{"f/verdict.json": strings.Replace(judged, `"repeats":1`, `"repeats":0`, 1)},
+			"repeats must be at least 1"},
+		"twice": {map[string]string{"f/records.jsonl": record, "g/records.jsonl": record},
+			"must lie in one folder only (found f and g)"},
+		"bad chart": {map[string]string{"f/records.jsonl": record, "f/figure.svg": "<svg"},
+			"f/figure.svg: must be a chart"},
 	} {
 		fsys := fstest.MapFS{}
 		for f, s := range c.files {

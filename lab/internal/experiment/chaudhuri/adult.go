@@ -15,13 +15,16 @@ func newAdult() *frame.Figure { return adultPanel().newFigure() }
 func adultPanel() panel {
 	return panel{
 		name: "adult", table: "Adult", schema: "adult.yaml",
-		files:    []string{"adult/adult.data.gz", "adult/adult.test.gz"},
-		rows:     "Adult: the 45,222 rows of adult.data and adult.test without a missing cell (the slides say 47K and 105 features; eight of ours stand for undeclared levels, which no row has).",
+		files: []string{"adult/adult.data.gz", "adult/adult.test.gz"},
+		rows: "Adult: the 45,222 rows of adult.data and adult.test without a missing cell (the slides say 47K and 105 " +
+			"features; eight of ours stand for undeclared levels, which no row has).",
 		features: 113,
 		chance:   true,
 		prepare:  completeRows,
-		says:     "The error of objective perturbation is below that of output perturbation at every ε, and both approach that of the SVM without privacy as ε grows",
-		finding:  "The slides also draw the level of chance, which for unbalanced labels is low: a quarter of the rows earn more than 50K.",
+		says: "The error of objective perturbation is below that of output perturbation at every ε, and both approach " +
+			"that of the SVM without privacy as ε grows",
+		finding: "The slides also draw the level of chance, which for unbalanced labels is low: a quarter of the rows " +
+			"earn more than 50K.",
 	}
 }
 

@@ -60,7 +60,8 @@ func smallest(t *testing.T, p panel, rows int) *frame.Result {
 func TestAdult(t *testing.T) {
 	datasets(t)
 	s := smallest(t, adultPanel(), 6000).Summary
-	for series, band := range map[string][2]float64{"svm-non-private": {0.10, 0.22}, "logistic-non-private": {0.10, 0.22}, guess: {0.18, 0.32}} {
+	for series, band := range map[string][2]float64{"svm-non-private": {0.10, 0.22}, "logistic-non-private": {0.10, 0.22},
+		guess: {0.18, 0.32}} {
 		if m := s.Mean(series, 0, testError).Mean; !(m > band[0] && m < band[1]) {
 			t.Errorf("%s: error %g", series, m)
 		}
@@ -108,7 +109,8 @@ func TestParams(t *testing.T) {
 		"logistic-non-private": {Loss: erm.Logistic, Method: erm.Auto, Mode: erm.Tight, NotPrivate: true},
 	} {
 		got := paramsFor(frame.Point{Series: series, Epsilon: dp.Nano})
-		if got.Loss != want.Loss || got.Method != want.Method || got.Mode != want.Mode || got.Epsilon != want.Epsilon || got.NotPrivate != want.NotPrivate {
+		if got.Loss != want.Loss || got.Method != want.Method || got.Mode != want.Mode || got.Epsilon != want.Epsilon ||
+			got.NotPrivate != want.NotPrivate {
 			t.Errorf("%s: %+v", series, got)
 		}
 	}

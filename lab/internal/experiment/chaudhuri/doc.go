@@ -7,7 +7,8 @@ package chaudhuri
 
 import "github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 
-const slides = "Chaudhuri, Monteleoni, Sarwate: Privacy-Preserving Classification, slides, ITA; published in Differentially Private Empirical Risk Minimization, JMLR 12 (2011)"
+const slides = "Chaudhuri, Monteleoni, Sarwate: Privacy-Preserving Classification, slides, ITA; published in " +
+	"Differentially Private Empirical Risk Minimization, JMLR 12 (2011)"
 
 // Figures are the slides' figures, in their order.
 func Figures() []*frame.Figure { return []*frame.Figure{newAdult(), newKDD99()} }

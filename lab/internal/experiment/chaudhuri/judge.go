@@ -53,7 +53,8 @@ func (p panel) judgeClaims(s *frame.Summary) (checks []frame.Check) {
 
 // checkBelow checks the order of the two methods, but where both only guess.
 func checkBelow(s *frame.Summary, m machine) frame.Check {
-	c := frame.Check{What: m.long + ": objective less output, points of error", Paper: "below 0 at every ε (read as: where not both guess)", Holds: true}
+	c := frame.Check{What: m.long + ": objective less output, points of error",
+		Paper: "below 0 at every ε (read as: where not both guess)", Holds: true}
 	told := 0
 	for _, eps := range budgets {
 		d := s.Difference(m.seriesName("objective"), m.seriesName("output"), eps, testError)
@@ -84,14 +85,17 @@ func checkApproach(s *frame.Summary, m machine, by method) frame.Check {
 	}
 	first, last := over(budgets[0]), over(budgets[len(budgets)-1])
 	return frame.Check{
-		What: fmt.Sprintf("%s: error of %s over that without privacy", m.long, by.name), Paper: "shrinks as ε grows (read as: to less than half over our grid)",
-		Ours: fmt.Sprintf("%.2f points at %s, %.2f at %s", 100*first, budgets[0], 100*last, budgets[len(budgets)-1]), Holds: last < first/2,
+		What:  fmt.Sprintf("%s: error of %s over that without privacy", m.long, by.name),
+		Paper: "shrinks as ε grows (read as: to less than half over our grid)",
+		Ours:  fmt.Sprintf("%.2f points at %s, %.2f at %s", 100*first, budgets[0], 100*last, budgets[len(budgets)-1]),
+		Holds: last < first/2,
 	}
 }
 
 func (p panel) listNotes(s *frame.Summary) (out []string) {
 	for _, m := range machines {
-		out = append(out, fmt.Sprintf("%s without privacy: error %s; chance %s.", m.long, formatPercent(s.Mean(m.seriesName(""), 0, testError)), formatPercent(s.Mean(guess, 0, testError))))
+		out = append(out, fmt.Sprintf("%s without privacy: error %s; chance %s.", m.long,
+			formatPercent(s.Mean(m.seriesName(""), 0, testError)), formatPercent(s.Mean(guess, 0, testError))))
 		for _, by := range methods {
 			text := m.seriesName(by.name) + ":"
 			for _, eps := range budgets {
@@ -101,7 +105,8 @@ func (p panel) listNotes(s *frame.Summary) (out []string) {
 		}
 	}
 	return append(out, p.finding,
-		"The slides' axes bear no numbers: order and trend are judged. Their own noise (no Jacobian term, ε for 1 + ε) is not used anywhere: it does not keep its promise (docs/guarantees/erm.md).",
+		"The slides' axes bear no numbers: order and trend are judged. Their own noise (no Jacobian term, ε for 1 + ε) is "+
+			"not used anywhere: it does not keep its promise (docs/guarantees/erm.md).",
 		"± is the standard error over repeats.")
 }
 

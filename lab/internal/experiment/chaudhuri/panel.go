@@ -65,7 +65,8 @@ type machine struct {
 	loss  erm.Loss
 }
 
-var machines = []machine{{"svm", "SVM", "SVM", erm.Huber}, {"logistic", "logistic", "logistic regression", erm.Logistic}}
+var machines = []machine{{"svm", "SVM", "SVM", erm.Huber},
+	{"logistic", "logistic", "logistic regression", erm.Logistic}}
 
 // seriesName is the name of one line; the empty method is the fit without privacy.
 func (m machine) seriesName(method string) string {
@@ -80,8 +81,11 @@ func (p panel) newFigure() *frame.Figure {
 		Name: "chaudhuri/" + p.name, Paper: slides, Data: p.name, Repeats: 10,
 		Title: "Objective and output perturbation on " + p.table + ", test error against ε",
 		Claim: p.says + ".",
-		Protocol: p.rows + fmt.Sprintf(" %d features.", p.features) + " One-hot encoding; every row, with a constant 1 for the intercept, is scaled to a norm of at most 1; everything private. A tenth to test, drawn anew in each repeat. " +
-			"SVM is the Huber-hinge of half-width 0.5. Objective is the slides' algorithm in the published form (CMS11), output is their [DMNS06]; constants as printed, -tight ours (for output perturbation the two are equal here). " +
+		Protocol: p.rows + fmt.Sprintf(" %d features.", p.features) +
+			" One-hot encoding; every row, with a constant 1 for the intercept, is scaled to a norm of at most 1; everything " +
+			"private. A tenth to test, drawn anew in each repeat. " +
+			"SVM is the Huber-hinge of half-width 0.5. Objective is the slides' algorithm in the published form (CMS11), " +
+			"output is their [DMNS06]; constants as printed, -tight ours (for output perturbation the two are equal here). " +
 			"Λ by the learner's rule (the slides give none). Chance is the best constant answer.",
 		Points: listPoints(), Open: p.openData, Draw: p.drawChart, Judge: p.judgeClaims, Notes: p.listNotes,
 	}
@@ -90,7 +94,8 @@ func (p panel) newFigure() *frame.Figure {
 func listPoints() []frame.Point {
 	out := []frame.Point{{Series: guess}}
 	for _, m := range machines {
-		out = append(out, frame.Point{Series: m.seriesName(""), Encoding: string(feature.OneHot), Parameters: "loss=" + string(m.loss)})
+		out = append(out, frame.Point{Series: m.seriesName(""), Encoding: string(feature.OneHot),
+			Parameters: "loss=" + string(m.loss)})
 		for _, eps := range budgets {
 			for _, by := range methods {
 				out = append(out, frame.Point{
@@ -161,7 +166,8 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 			wrong++
 		}
 	}
-	return frame.Measurement{Values: []frame.Value{{Metric: testError, Value: float64(wrong) / float64(t.test.Rows)}}, Bill: m.Privacy.Epsilon}, nil
+	return frame.Measurement{Values: []frame.Value{{Metric: testError, Value: float64(wrong) / float64(t.test.Rows)}},
+		Bill: m.Privacy.Epsilon}, nil
 }
 
 func paramsFor(p frame.Point) erm.Params {

@@ -44,14 +44,16 @@ func toy(measured *atomic.Int64) *Figure {
 			}, nil
 		},
 		Draw: func(s *Summary) *plot.Lines {
-			return &plot.Lines{Title: "t", XLabel: "x", YLabel: "y", Series: []plot.Series{{Name: "a", X: []float64{1}, Y: []float64{s.Mean("a", dp.Nano, "accuracy").Mean}}}}
+			return &plot.Lines{Title: "t", XLabel: "x", YLabel: "y",
+				Series: []plot.Series{{Name: "a", X: []float64{1}, Y: []float64{s.Mean("a", dp.Nano, "accuracy").Mean}}}}
 		},
 		Judge: func(s *Summary) []Check {
 			return []Check{{What: "a", Paper: "1", Ours: "0"}, {What: "size", Holds: s.Mean("a", dp.Nano, "size").Mean == 3}}
 		},
 	}
 	for _, eps := range []dp.Epsilon{10_000_000, dp.Nano} {
-		f.Points = append(f.Points, Point{Series: "a", Epsilon: eps, Encoding: "ordinal"}, Point{Series: "b", Epsilon: eps, Parameters: "half=true"})
+		f.Points = append(f.Points, Point{Series: "a", Epsilon: eps, Encoding: "ordinal"},
+			Point{Series: "b", Epsilon: eps, Parameters: "half=true"})
 	}
 	f.Points = append(f.Points, Point{Series: "none"})
 	return f
@@ -193,7 +195,8 @@ func TestAnyPrefixIsResumed(t *testing.T) {
 }
 
 func TestForeignFileIsRefused(t *testing.T) {
-	for _, line := range []string{"hello", `{"figure":"toy/one","metric":"a"}x`, "{}", `{"figure":"toy/one","colour":1}`, `{"figure":"toy/one","metric":"a","epsilon":-1}`, ""} {
+	for _, line := range []string{"hello", `{"figure":"toy/one","metric":"a"}x`, "{}", `{"figure":"toy/one","colour":1}`,
+		`{"figure":"toy/one","metric":"a","epsilon":-1}`, ""} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "toy", "one", "records.jsonl")
 		os.MkdirAll(filepath.Dir(path), 0o755)
@@ -263,8 +266,10 @@ func TestSummary(t *testing.T) {
 	rec := func(series string, repeat int, v float64) Record {
 		return Record{Series: series, Epsilon: &eps, Repeat: repeat, Metric: "accuracy", Value: v}
 	}
-	s := summariseRecords([]Record{rec("a", 0, 1), rec("a", 1, 2), rec("a", 2, 6), rec("b", 0, 0), rec("b", 1, 0), rec("b", 2, 3)}, 3)
-	if m := s.Mean("a", dp.Nano, "accuracy"); m.N != 3 || m.Mean != 3 || math.Abs(m.StdDev-math.Sqrt(7)) > 1e-12 || math.Abs(m.StdErr-math.Sqrt(7.0/3)) > 1e-12 {
+	s := summariseRecords([]Record{rec("a", 0, 1), rec("a", 1, 2), rec("a", 2, 6), rec("b", 0, 0), rec("b", 1, 0),
+		rec("b", 2, 3)}, 3)
+	if m := s.Mean("a", dp.Nano, "accuracy"); m.N != 3 || m.Mean != 3 || math.Abs(m.StdDev-math.Sqrt(7)) > 1e-12 ||
+		math.Abs(m.StdErr-math.Sqrt(7.0/3)) > 1e-12 {
 		t.Errorf("%+v", m)
 	}
 	d := s.Difference("a", "b", dp.Nano, "accuracy") // 1, 2, 3
@@ -280,7 +285,8 @@ func TestSummary(t *testing.T) {
 			t.Errorf("quantile %g is %g, want %g", c.q, got, c.want)
 		}
 	}
-	if !math.IsNaN(s.Quantile("c", dp.Nano, "accuracy", 0.5)) || s.Mean("c", dp.Nano, "accuracy").N != 0 || s.Difference("a", "c", dp.Nano, "accuracy").N != 0 {
+	if !math.IsNaN(s.Quantile("c", dp.Nano, "accuracy", 0.5)) || s.Mean("c", dp.Nano, "accuracy").N != 0 ||
+		s.Difference("a", "c", dp.Nano, "accuracy").N != 0 {
 		t.Error("a series that was not measured has a mean")
 	}
 }
@@ -291,7 +297,8 @@ func TestStudentUpper(t *testing.T) {
 		tail float64
 		df   int
 		want float64
-	}{{0.025, 1, 12.706}, {0.001, 1, 318.31}, {0.001, 2, 22.327}, {0.001, 9, 4.297}, {0.05, 10, 1.812}, {0.005, 5, 4.032}, {0.001, 30, 3.385}, {0.001, 120, 3.160}} {
+	}{{0.025, 1, 12.706}, {0.001, 1, 318.31}, {0.001, 2, 22.327}, {0.001, 9, 4.297}, {0.05, 10, 1.812}, {0.005, 5, 4.032},
+		{0.001, 30, 3.385}, {0.001, 120, 3.160}} {
 		if got := studentUpper(c.tail, c.df); math.Abs(got-c.want) > 0.0006*c.want {
 			t.Errorf("t(%g, %d) = %.4f, want %.3f", c.tail, c.df, got, c.want)
 		}

@@ -54,7 +54,8 @@ func (f *Figure) Run(ctx context.Context, o Options) (*Result, error) {
 	case o.Out == "":
 		return nil, &dp.ParamError{Op: "experiment", Param: "out", Want: "must name a folder"}
 	case o.Repeats < 0 || o.Repeats > maxRepeats:
-		return nil, &dp.ParamError{Op: "experiment", Param: "repeats", Want: fmt.Sprintf("must be from 1 to %d", maxRepeats), Got: o.Repeats}
+		return nil, &dp.ParamError{Op: "experiment", Param: "repeats", Want: fmt.Sprintf("must be from 1 to %d", maxRepeats),
+			Got: o.Repeats}
 	}
 	if o.Repeats == 0 {
 		o.Repeats = f.Repeats

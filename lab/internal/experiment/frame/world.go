@@ -45,7 +45,8 @@ func (w *World) File(name string) (string, error) {
 
 func (w *World) checkExists() error {
 	if _, err := os.Stat(w.datasets); err != nil {
-		return &dp.ParamError{Op: "experiment", Param: "data sets", Want: "must be in a folder that exists", Got: w.datasets, Hint: "set DISCREET_DATASETS to it"}
+		return &dp.ParamError{Op: "experiment", Param: "data sets", Want: "must be in a folder that exists", Got: w.datasets,
+			Hint: "set DISCREET_DATASETS to it"}
 	}
 	return nil
 }

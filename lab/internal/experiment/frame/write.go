@@ -52,7 +52,8 @@ func (r *run) verdictPage() string {
 	fmt.Fprintf(&b, "# %s: %s\n\n", r.f.Name, r.f.Title)
 	fmt.Fprintf(&b, "**Verdict: %s.** %s.\n\n", v.Outcome, v.Reason)
 	fmt.Fprintf(&b, "Claim. %s\n\nSource. %s\n\nProtocol. %s\n\n", v.Claim, r.f.Paper, r.f.Protocol)
-	fmt.Fprintf(&b, "%d repeats, seed %d. Numbers: [records.jsonl](records.jsonl), chart: [figure.svg](figure.svg).", v.Repeats, v.Seed)
+	fmt.Fprintf(&b, "%d repeats, seed %d. Numbers: [records.jsonl](records.jsonl), chart: [figure.svg](figure.svg).",
+		v.Repeats, v.Seed)
 	if len(v.Commits) > 0 {
 		fmt.Fprintf(&b, " Measured by %s.", strings.Join(v.Commits, ", "))
 	}

@@ -132,8 +132,10 @@ func TestCompleteRowsOfAdult(t *testing.T) {
 	}
 	for _, relation := range []dp.Relation{dp.AddRemove, dp.ReplaceOne} {
 		s := closeColumns(adult, relation, "fnlwgt").Schema
-		if s.Relation != relation || s.Label.Role != schema.Private || len(s.ByRole(schema.Public)) != 0 || len(s.Features()) != 13 {
-			t.Errorf("%s: %d columns, %d public, label %s", s.Relation, len(s.Features()), len(s.ByRole(schema.Public)), s.Label.Role)
+		if s.Relation != relation || s.Label.Role != schema.Private || len(s.ByRole(schema.Public)) != 0 ||
+			len(s.Features()) != 13 {
+			t.Errorf("%s: %d columns, %d public, label %s", s.Relation, len(s.Features()), len(s.ByRole(schema.Public)),
+				s.Label.Role)
 		}
 	}
 	if len(adult.Schema.ByRole(schema.Public)) == 0 {
@@ -148,7 +150,8 @@ func TestWidenedBounds(t *testing.T) {
 		s := widenBounds(closeColumns(tab, dp.ReplaceOne), asks).Schema
 		for j, c := range s.Columns {
 			was := tab.Schema.Columns[j]
-			if c.Kind == schema.Number && (c.Lower > was.Lower || c.Upper != 1000*was.Upper || c.Quantiles != asks) || c.Kind == schema.Category && c.Quantiles {
+			if c.Kind == schema.Number && (c.Lower > was.Lower || c.Upper != 1000*was.Upper || c.Quantiles != asks) ||
+				c.Kind == schema.Category && c.Quantiles {
 				t.Errorf("%s: %+v", c.Name, c)
 			}
 			if was.Quantiles {
@@ -162,7 +165,8 @@ func TestWidenedBounds(t *testing.T) {
 // what it cost, and a learner that saw the rows ranks better than a coin.
 func TestOneRepeat(t *testing.T) {
 	dir := datasets(t)
-	for _, f := range []*frame.Figure{partials[len(partials)-1].newFigure(), wholeRow(), peerTerms(), sevenTenths[0].newFigure(), wideBounds[0].newFigure(), declaredPairs[0].newFigure()} {
+	for _, f := range []*frame.Figure{partials[len(partials)-1].newFigure(), wholeRow(), peerTerms(),
+		sevenTenths[0].newFigure(), wideBounds[0].newFigure(), declaredPairs[0].newFigure()} {
 		t.Run(f.Name, func(t *testing.T) {
 			last := f.Points[len(f.Points)-1].Epsilon
 			var some []frame.Point

@@ -34,7 +34,8 @@ const (
 // The bars are what columns alone reach.
 var (
 	declaredPairs = []pairing{
-		{"bank", "Bank", "bank.yaml", "bank/bank-full.csv.gz", [][2]string{{"month", "day"}, {"contact", "duration"}}, []float64{.82, .87, .89, .90, .91}},
+		{"bank", "Bank", "bank.yaml", "bank/bank-full.csv.gz", [][2]string{{"month", "day"}, {"contact", "duration"}},
+			[]float64{.82, .87, .89, .90, .91}},
 	}
 	pairBudgets = []dp.Epsilon{100_000_000, 300_000_000, 1_000_000_000, 2_000_000_000, 4_000_000_000}
 )
@@ -42,14 +43,18 @@ var (
 func (v pairing) newFigure() *frame.Figure {
 	in := panel{
 		table: v.table, how: "Everything private, 30 % held out, add-remove", metric: auc, budgets: pairBudgets, bars: v.bars,
-		lines: []line{singleLine(crossed, true), singleLine(alone, false), singleLine(crossedDelta, false), singleLine(aloneDelta, false)},
+		lines: []line{singleLine(crossed, true), singleLine(alone, false), singleLine(crossedDelta, false),
+			singleLine(aloneDelta, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/pairs-" + v.name, Paper: "bars: the same learner on columns alone",
 		Title: "Declared pairs of columns, " + v.table + ", AUC against ε", Data: v.name, Repeats: 25,
-		Claim: "A pair that matters on public grounds, declared in the schema, pays for its release from ε = 1 on; where ε is scarce it waits.",
-		Protocol: "Each repeat trains on a random 70 % of the rows and tests on the rest, unbalanced; every column and the label private; neighbours add or remove a row; " +
-			"pure ε and δ = 1e-6; nothing tuned. The schema declares pairs that matter on public grounds, a day of a month among them, or none.",
+		Claim: "A pair that matters on public grounds, declared in the schema, pays for its release from ε = 1 on; where " +
+			"ε is scarce it waits.",
+		Protocol: "Each repeat trains on a random 70 % of the rows and tests on the rest, unbalanced; every column and " +
+			"the label private; neighbours add or remove a row; " +
+			"pure ε and δ = 1e-6; nothing tuned. The schema declares pairs that matter on public grounds, a day of a month " +
+			"among them, or none.",
 		Points: in.listPoints(), Open: v.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
@@ -63,7 +68,8 @@ func (v pairing) openData(ctx context.Context, w *frame.World) (frame.Setup, err
 	if err := declarePairs(with.Schema, v.pairs); err != nil {
 		return nil, err
 	}
-	tables := map[string]*dataset.Table{notPrivate: plain, alone: plain, aloneDelta: plain, crossed: with, crossedDelta: with}
+	tables := map[string]*dataset.Table{notPrivate: plain, alone: plain, aloneDelta: plain, crossed: with,
+		crossedDelta: with}
 	return heldOut(allRows(all), tables, func(int) map[string]additive.Params {
 		return map[string]additive.Params{aloneDelta: {Delta: pairsDelta}, crossedDelta: {Delta: pairsDelta}}
 	}), nil

@@ -68,7 +68,8 @@ func (p *panel) judgeBars(s *frame.Summary) (out []frame.Check) {
 		for i, eps := range p.budgets {
 			st, _ := l.bestOf(s, eps, p.metric)
 			out = append(out, frame.Check{
-				What: fmt.Sprintf("%s: mean %s at ε = %s", l.name, p.metric, eps), Paper: fmt.Sprintf("%.3f", p.bars[i]), Ours: formatNumber(st),
+				What: fmt.Sprintf("%s: mean %s at ε = %s", l.name, p.metric, eps), Paper: fmt.Sprintf("%.3f", p.bars[i]),
+				Ours:  formatNumber(st),
 				Holds: st.Mean >= p.bars[i],
 			})
 		}
@@ -96,7 +97,8 @@ func (p *panel) listNotes(s *frame.Summary) (out []string) {
 			out = append(out, text[:len(text)-1]+".")
 		}
 	}
-	return append(out, fmt.Sprintf("Not private: accuracy %s, AUC %s.", formatNumber(s.Mean(notPrivate, 0, accuracy)), formatNumber(s.Mean(notPrivate, 0, auc))),
+	return append(out, fmt.Sprintf("Not private: accuracy %s, AUC %s.", formatNumber(s.Mean(notPrivate, 0, accuracy)),
+		formatNumber(s.Mean(notPrivate, 0, auc))),
 		"± is the standard deviation between repeats; the standard error is that over the root of their number.")
 }
 

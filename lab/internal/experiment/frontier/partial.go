@@ -21,10 +21,14 @@ type partial struct {
 }
 
 var partials = []partial{
-	{"adult", "Adult", "adult", "adult.yaml", []string{"adult/adult.data.gz", "adult/adult.test.gz"}, []float64{.725, .758, .761, .775, .793}},
-	{"credit", "Credit", "credit", "credit.yaml", []string{"credit/UCI_Credit_Card.csv.gz"}, []float64{.603, .666, .691, .702, .705}},
-	{"credit-months", "Credit with its months", "credit", "credit-months.yaml", []string{"credit/UCI_Credit_Card.csv.gz"}, []float64{.603, .666, .691, .702, .705}},
-	{"sepsis", "Sepsis", "sepsis", "sepsis.yaml", []string{"sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz"}, []float64{.624, .641, .652, .653, .653}},
+	{"adult", "Adult", "adult", "adult.yaml", []string{"adult/adult.data.gz", "adult/adult.test.gz"},
+		[]float64{.725, .758, .761, .775, .793}},
+	{"credit", "Credit", "credit", "credit.yaml", []string{"credit/UCI_Credit_Card.csv.gz"},
+		[]float64{.603, .666, .691, .702, .705}},
+	{"credit-months", "Credit with its months", "credit", "credit-months.yaml", []string{"credit/UCI_Credit_Card.csv.gz"},
+		[]float64{.603, .666, .691, .702, .705}},
+	{"sepsis", "Sepsis", "sepsis", "sepsis.yaml",
+		[]string{"sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz"}, []float64{.624, .641, .652, .653, .653}},
 	{"bank", "Bank", "bank", "bank.yaml", []string{"bank/bank-full.csv.gz"}, []float64{.627, .702, .763, .783, .789}},
 }
 
@@ -36,10 +40,13 @@ func (p partial) newFigure() *frame.Figure {
 		lines: []line{singleLine(ours, true), singleLine(theirs, false)},
 	}
 	return &frame.Figure{
-		Name: "frontier/partly-private-" + p.name, Paper: "none: floors from the best of several prototypes, each setting picked in hindsight, 4 to 8 repeats (± .01)",
+		Name:  "frontier/partly-private-" + p.name,
+		Paper: "none: floors from the best of several prototypes, each setting picked in hindsight, 4 to 8 repeats (± .01)",
 		Title: "Partly private " + p.table + ", accuracy against ε", Data: p.data, Repeats: 25,
-		Claim: "Without any setting the default learner reaches, at every ε, what prototypes reached with the best setting for that ε.",
-		Protocol: "The protocol of Shen et al., section 5: each repeat balances the classes by a random subset and holds 10 % out; label and some columns are public; " +
+		Claim: "Without any setting the default learner reaches, at every ε, what prototypes reached with the best " +
+			"setting for that ε.",
+		Protocol: "The protocol of Shen et al., section 5: each repeat balances the classes by a random subset and holds " +
+			"10 % out; label and some columns are public; " +
 			"neighbours replace the private part of one row; pure ε. BRC: T = 25, c1 = c2 = √2, one-hot, tight.",
 		Points: in.listPoints(), Open: p.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}

@@ -41,16 +41,21 @@ const inHindsight = "additive, best in hindsight"
 func peerTerms() *frame.Figure {
 	names, _ := searchChoices()
 	in := panel{
-		table: "Adult", how: "Everything private, add-remove, δ = 5e-8, unpaid search", metric: auc, budgets: wideBudgets, bars: sbdt,
+		table: "Adult", how: "Everything private, add-remove, δ = 5e-8, unpaid search", metric: auc, budgets: wideBudgets,
+		bars:  sbdt,
 		lines: []line{{inHindsight, names, true}, singleLine(withDelta, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/peer-terms", Paper: "bars: S-BDT as published, (ε, δ = 5e-8)-DP, the best of an unpaid search",
 		Title: "Adult on the peer's terms, AUC against ε", Data: "adult", Repeats: 25,
-		Claim: "On S-BDT's terms, the best setting picked by test AUC at no charge, the default learner exceeds its published AUC.",
-		Protocol: "The 30,162 complete rows of adult.data, unbalanced; each repeat trains on 80 % and tests on the rest, as the five folds of its code do; fnlwgt and education left out; " +
-			"every column and the label private; neighbours add or remove a row; (ε, 5e-8). The search is over the number of rows the rules reckon with and over Laplace or Gaussian noise: " +
-			"14 settings, the best mean at each ε. These numbers say what the peer's protocol is worth; nobody is promised them. " + withDelta + ": no search.",
+		Claim: "On S-BDT's terms, the best setting picked by test AUC at no charge, the default learner exceeds its " +
+			"published AUC.",
+		Protocol: "The 30,162 complete rows of adult.data, unbalanced; each repeat trains on 80 % and tests on the rest, " +
+			"as the five folds of its code do; fnlwgt and education left out; " +
+			"every column and the label private; neighbours add or remove a row; (ε, 5e-8). The search is over the number of " +
+			"rows the rules reckon with and over Laplace or Gaussian noise: " +
+			"14 settings, the best mean at each ε. These numbers say what the peer's protocol is worth; nobody is " +
+			"promised them. " + withDelta + ": no search.",
 		Points: in.listPoints(), Open: openPeerTerms, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }

@@ -36,13 +36,19 @@ const addRemove = "additive with a δ, add-remove"
 func (v seven) newFigure() *frame.Figure {
 	in := panel{
 		table: v.table, how: "Everything private, 30 % held out", metric: auc, budgets: unitBudgets, bars: v.bars,
-		lines: []line{singleLine(addRemove, true), singleLine(withDelta, true), singleLine(ours, false), singleLine(theirs, false)},
+		lines: []line{singleLine(addRemove, true), singleLine(withDelta, true), singleLine(ours, false),
+			singleLine(theirs, false)},
 	}
 	return &frame.Figure{
-		Name: "frontier/seven-tenths-" + v.name, Paper: "bars: Maddock et al. 2022, Federated Boosted Decision Trees with Differential Privacy, (ε, δ = 1/n)-DP, the best number of trees picked in hindsight",
+		Name: "frontier/seven-tenths-" + v.name,
+		Paper: "bars: Maddock et al. 2022, Federated Boosted Decision Trees with Differential Privacy, (ε, δ = 1/n)-DP, " +
+			"the best number of trees picked in hindsight",
 		Title: "Everything private, " + v.table + ", 70/30, AUC against ε", Data: v.name, Repeats: 25,
-		Claim: "With δ = 1/n, everything paid and nothing tuned, the default learner exceeds the best published at ε = 1 and DP-TR below.",
-		Protocol: "Each repeat trains on a random 70 % of the rows that miss nothing and tests on the rest, unbalanced; every column and the label private; neighbours add or remove a row, as in the peers' code, or replace one, which is twice that; " +
+		Claim: "With δ = 1/n, everything paid and nothing tuned, the default learner exceeds the best published at ε = 1 " +
+			"and DP-TR below.",
+		Protocol: "Each repeat trains on a random 70 % of the rows that miss nothing and tests on the rest, unbalanced; " +
+			"every column and the label private; neighbours add or remove a row, as in the peers' code, or replace one, " +
+			"which is twice that; " +
 			"δ is the largest below 1/n, n the rows that train, public or declared; beside it pure ε, replace-one.",
 		Points: in.listPoints(), Open: v.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
@@ -54,7 +60,8 @@ func (v seven) openData(ctx context.Context, w *frame.World) (frame.Setup, error
 		return nil, err
 	}
 	replacing, adding := closeColumns(all, dp.ReplaceOne), closeColumns(all, dp.AddRemove)
-	tables := map[string]*dataset.Table{notPrivate: replacing, ours: replacing, theirs: replacing, withDelta: replacing, addRemove: adding}
+	tables := map[string]*dataset.Table{notPrivate: replacing, ours: replacing, theirs: replacing, withDelta: replacing,
+		addRemove: adding}
 	return heldOut(completeRows(all), tables, func(rows int) map[string]additive.Params {
 		delta := additive.Params{Delta: largestBelow(rows)}
 		return map[string]additive.Params{withDelta: delta, addRemove: delta}

@@ -42,7 +42,8 @@ type trial struct {
 // heldOut readies each repeat on a random 70 % of the rows, the same ones of every
 // table, and tests on the others. Each series has its table, which several may share;
 // choices are for so many rows that train, nil where there are none.
-func heldOut(rows []int, tables map[string]*dataset.Table, choices func(rows int) map[string]additive.Params) frame.Setup {
+func heldOut(rows []int, tables map[string]*dataset.Table,
+	choices func(rows int) map[string]additive.Params) frame.Setup {
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
 		train, test := sample.HoldOut(rows, 0.3, r.Stream("hold out"))
 		var chosen map[string]additive.Params
@@ -80,7 +81,8 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	m, err := plan.Fit(ctx, t.train, learn.Uncounted{}, mech.NewExit(t.repeat.Stream(fmt.Sprintf("%s, ε = %s", p.Series, p.Epsilon))))
+	m, err := plan.Fit(ctx, t.train, learn.Uncounted{},
+		mech.NewExit(t.repeat.Stream(fmt.Sprintf("%s, ε = %s", p.Series, p.Epsilon))))
 	if err != nil {
 		return frame.Measurement{}, err
 	}
@@ -101,7 +103,8 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 		return frame.Measurement{}, err
 	}
 	return frame.Measurement{Bill: m.Privacy.Epsilon, Values: []frame.Value{
-		{Metric: accuracy, Value: r.Accuracy}, {Metric: auc, Value: *r.AUC}, {Metric: logLoss, Value: r.LogLoss}, {Metric: calibration, Value: r.CalibrationError},
+		{Metric: accuracy, Value: r.Accuracy}, {Metric: auc, Value: *r.AUC}, {Metric: logLoss, Value: r.LogLoss},
+		{Metric: calibration, Value: r.CalibrationError},
 	}}, nil
 }
 

@@ -31,11 +31,15 @@ func wholeRow() *frame.Figure {
 		lines: []line{singleLine(ours, true), singleLine(withDelta, true), singleLine(theirs, false)},
 	}
 	return &frame.Figure{
-		Name: "frontier/everything-private", Paper: "bars: S-BDT as published, (ε, δ = 5e-8)-DP, the best of an unpaid search",
+		Name:  "frontier/everything-private",
+		Paper: "bars: S-BDT as published, (ε, δ = 5e-8)-DP, the best of an unpaid search",
 		Title: "Everything private, Adult, AUC against ε", Data: "adult", Repeats: 25,
-		Claim: "Everything paid and nothing tuned, at pure ε and with δ = 5e-8, the default learner exceeds S-BDT's published AUC.",
-		Protocol: "Trained on adult.data, tested on adult.test, unbalanced; fnlwgt and education left out; every column and the label private; " +
-			"neighbours add or remove a row; pure ε, and with δ = 5e-8 on offer; 30,000 rows declared. Repeats differ in noise alone.",
+		Claim: "Everything paid and nothing tuned, at pure ε and with δ = 5e-8, the default learner exceeds S-BDT's " +
+			"published AUC.",
+		Protocol: "Trained on adult.data, tested on adult.test, unbalanced; fnlwgt and education left out; every column " +
+			"and the label private; " +
+			"neighbours add or remove a row; pure ε, and with δ = 5e-8 on offer; 30,000 rows declared. Repeats differ in " +
+			"noise alone.",
 		Points: in.listPoints(), Open: openWholeRow, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
@@ -49,7 +53,8 @@ func openWholeRow(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	train, test = closeColumns(train, dp.AddRemove, "fnlwgt", "education"), closeColumns(test, dp.AddRemove, "fnlwgt", "education")
+	train, test = closeColumns(train, dp.AddRemove, "fnlwgt", "education"),
+		closeColumns(test, dp.AddRemove, "fnlwgt", "education")
 	tab, err := memory.New(train)
 	if err != nil {
 		return nil, err

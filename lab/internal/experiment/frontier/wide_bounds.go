@@ -40,15 +40,19 @@ var (
 
 func (v wide) newFigure() *frame.Figure {
 	in := panel{
-		table: v.table, how: "Everything private, 30 % held out, replace-one", metric: auc, budgets: boundsBudgets, bars: v.bars,
+		table: v.table, how: "Everything private, 30 % held out, replace-one", metric: auc, budgets: boundsBudgets,
+		bars:  v.bars,
 		lines: []line{singleLine(quantiles, true), singleLine(honest, false), singleLine(careless, false)},
 	}
 	return &frame.Figure{
 		Name: "frontier/wide-bounds-" + v.name, Paper: "bars: the same learner by the bounds of the schema, less .01 to .03",
 		Title: "Bounds that are known badly, " + v.table + ", AUC against ε", Data: v.name, Repeats: 25,
-		Claim: "Where bounds are a thousand times too wide, paid counts find bins that are nearly as good as those of honest bounds.",
-		Protocol: "Each repeat trains on a random 70 % of the rows and tests on the rest, unbalanced; every column and the label private; neighbours replace one row; pure ε, nothing tuned. " +
-			"The bounds of every number are those of the schema, or 1,000 times as far from 0; then they cut it, or a release of counts does, which is part of the price.",
+		Claim: "Where bounds are a thousand times too wide, paid counts find bins that are nearly as good as those of " +
+			"honest bounds.",
+		Protocol: "Each repeat trains on a random 70 % of the rows and tests on the rest, unbalanced; every column and " +
+			"the label private; neighbours replace one row; pure ε, nothing tuned. " +
+			"The bounds of every number are those of the schema, or 1,000 times as far from 0; then they cut it, or a " +
+			"release of counts does, which is part of the price.",
 		Points: in.listPoints(), Open: v.openData, Draw: in.drawChart, Judge: in.judgeBars, Notes: in.listNotes,
 	}
 }
@@ -60,7 +64,8 @@ func (v wide) openData(ctx context.Context, w *frame.World) (frame.Setup, error)
 	}
 	known := closeColumns(all, dp.ReplaceOne)
 	tables := map[string]*dataset.Table{
-		notPrivate: known, honest: known, careless: widenBounds(closeColumns(all, dp.ReplaceOne), false), quantiles: widenBounds(closeColumns(all, dp.ReplaceOne), true),
+		notPrivate: known, honest: known, careless: widenBounds(closeColumns(all, dp.ReplaceOne), false),
+		quantiles: widenBounds(closeColumns(all, dp.ReplaceOne), true),
 	}
 	return heldOut(allRows(all), tables, nil), nil
 }

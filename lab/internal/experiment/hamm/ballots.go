@@ -31,9 +31,14 @@ func newBallots() *frame.Figure {
 	return &frame.Figure{
 		Name: "hamm/ballots", Paper: paper, Data: t.name, Repeats: 10,
 		Title: "Accuracy on malicious URLs by what parties hand in",
-		Claim: "Ours, not the paper's: averaging is ahead of votes where its bound gives all parties' coefficients one length; votes that say how far a row lies from the border in that measure close the gap.",
-		Protocol: t.describeProtocol() + fmt.Sprintf(" All parties vote. A vote as a margin is the share ½ + %g·z/‖w‖ held within [0, 1], z the party's score of the row, w its coefficients of rows of length at most 1: "+
-			"any share is a legal vote, so its price is that of a label. Averaging clips w to length %g; hardly clipped, to %g.", marginScale, multiparty.Defaults().Bound, longBound),
+		Claim: "Ours, not the paper's: averaging is ahead of votes where its bound gives all parties' coefficients one " +
+			"length; votes that say how far a row lies from the border in that measure close the gap.",
+		Protocol: t.describeProtocol() +
+			fmt.Sprintf(" All parties vote. A vote as a margin is the share ½ + %g·z/‖w‖ held within [0, 1], z the party's "+
+				"score of the row, w its coefficients of rows of length at most 1: "+
+				"any share is a legal vote, so its price is that of a label. Averaging clips w to length %g; hardly "+
+				"clipped, to %g.",
+				marginScale, multiparty.Defaults().Bound, longBound),
 		Points: ballotLines.listPoints(),
 		Open:   t.openData(pollBallots),
 		Draw: func(s *frame.Summary) *plot.Lines {
@@ -53,13 +58,18 @@ func judgeBallots(s *frame.Summary) []frame.Check {
 	less := func(a, b string) frame.Stat {
 		return s.Difference(ballotLines.nameBeside(a), ballotLines.nameBeside(b), 0, accuracy)
 	}
-	gap, left, shades, long := less(average, soft), less(average, softMargins), less(softShades, soft), less(averageLong, soft)
+	gap, left, shades, long := less(average, soft), less(average, softMargins), less(softShades, soft),
+		less(averageLong, soft)
 	points := func(d frame.Stat) string { return fmt.Sprintf("%+.2f ± %.2f points", 100*d.Mean, 100*d.StdErr) }
 	return []frame.Check{
-		{What: "averaging less labels, without noise", Paper: "above (beyond 95 % confidence)", Ours: points(gap), Holds: gap.AtLeast(miss) > 0},
-		{What: "averaging less margins, without noise", Paper: "less than half of that gap", Ours: points(left), Holds: left.Mean < gap.Mean/2},
-		{What: "probabilities less labels, without noise", Paper: "do not close the gap (read as: less than a quarter of it)", Ours: points(shades), Holds: shades.Mean < gap.Mean/4},
-		{What: "averaging hardly clipped less labels, without noise", Paper: "below (beyond 95 % confidence)", Ours: points(long), Holds: long.AtMost(miss) < 0},
+		{What: "averaging less labels, without noise", Paper: "above (beyond 95 % confidence)", Ours: points(gap),
+			Holds: gap.AtLeast(miss) > 0},
+		{What: "averaging less margins, without noise", Paper: "less than half of that gap", Ours: points(left),
+			Holds: left.Mean < gap.Mean/2},
+		{What: "probabilities less labels, without noise", Paper: "do not close the gap (read as: less than a quarter of it)",
+			Ours: points(shades), Holds: shades.Mean < gap.Mean/4},
+		{What: "averaging hardly clipped less labels, without noise", Paper: "below (beyond 95 % confidence)",
+			Ours: points(long), Holds: long.AtMost(miss) < 0},
 	}
 }
 
@@ -67,7 +77,8 @@ func judgeBallots(s *frame.Summary) []frame.Check {
 func pollBallots(_ context.Context, tr *trial) (frame.Measure, error) {
 	// What is handed in otherwise is another trial of the same parties.
 	again := func(margins bool) *trial {
-		return &trial{task: tr.task, repeat: tr.repeat, test: tr.test, aux: tr.aux, tables: tr.tables, models: tr.models, votes: tr.votes, margins: margins}
+		return &trial{task: tr.task, repeat: tr.repeat, test: tr.test, aux: tr.aux, tables: tr.tables, models: tr.models,
+			votes: tr.votes, margins: margins}
 	}
 	other := map[string]*trial{softMargins: again(true), averageLong: again(false)}
 	return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
@@ -106,7 +117,8 @@ func (tr *trial) castVotes(ctx context.Context, line string, exact bool, eps dp.
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	return frame.Measurement{Values: []frame.Value{{Metric: accuracy, Value: accuracyOf(labels, tr.test)}}, Bill: m.Privacy.Epsilon}, nil
+	return frame.Measurement{Values: []frame.Value{{Metric: accuracy, Value: accuracyOf(labels, tr.test)}},
+		Bill: m.Privacy.Epsilon}, nil
 }
 
 // marginsOf are the shares that a party with logistic regression of two levels

@@ -34,7 +34,8 @@ func (t *task) againstParties() *frame.Figure {
 		Protocol: t.describeProtocol() + fmt.Sprintf(" ε = %s; more parties bring more rows.", dp.Epsilon(crowdEpsilon)),
 		Points:   points, Open: t.openData(overallAccuracy),
 		Draw: func(s *frame.Summary) *plot.Lines {
-			return drawPrivate(s, fmt.Sprintf("%s against the number of parties, ε = 1", t.title), "parties", t.overParties(), []string{individual})
+			return drawPrivate(s, fmt.Sprintf("%s against the number of parties, ε = 1", t.title), "parties", t.overParties(),
+				[]string{individual})
 		},
 		Judge: func(s *frame.Summary) []frame.Check { return judgeLines(s, t.overParties()) },
 		Notes: func(s *frame.Summary) []string { return listNotes(s, t.overParties()) },

@@ -22,5 +22,6 @@ func Figures() []*frame.Figure {
 	for _, t := range []*task{newActivity(), newIntrusion(), newURLs()} {
 		figures = append(figures, t.againstEpsilon(), t.againstParties(), t.newRate())
 	}
-	return slices.Concat(figures, []*frame.Figure{newPeople(), auxiliaryRows(), newMixed(), newBallots(), maliciousURLs().againstEpsilon()})
+	return slices.Concat(figures, []*frame.Figure{newPeople(), auxiliaryRows(), newMixed(), newBallots(),
+		maliciousURLs().againstEpsilon()})
 }

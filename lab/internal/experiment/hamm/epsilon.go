@@ -24,7 +24,8 @@ var exact = []string{softExact, ensemble, pooled, individual}
 // drawn are those of them that a chart has room for.
 var drawn = []string{ensemble, pooled, individual}
 
-const claim = "Soft votes beat majority votes and parameter averaging, and come close to learning without privacy as ε and the number of parties grow"
+const claim = "Soft votes beat majority votes and parameter averaging, and come close to learning without privacy " +
+	"as ε and the number of parties grow"
 
 func (t *task) againstEpsilon() *frame.Figure {
 	var points []frame.Point
@@ -49,7 +50,8 @@ func (t *task) againstEpsilon() *frame.Figure {
 
 // openData loads the task once; begin readies each trial, whose parties all train a
 // ridge.
-func (t *task) openData(begin func(context.Context, *trial) (frame.Measure, error)) func(context.Context, *frame.World) (frame.Setup, error) {
+func (t *task) openData(begin func(context.Context, *trial) (frame.Measure, error)) func(context.Context,
+	*frame.World) (frame.Setup, error) {
 	return func(ctx context.Context, w *frame.World) (frame.Setup, error) {
 		all, err := t.load(ctx, w)
 		if err != nil {

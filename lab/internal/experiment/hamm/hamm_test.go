@@ -89,7 +89,8 @@ func TestDescribe(t *testing.T) {
 		return describeWindow(&s)[slices.IndexFunc(listBounds(), func(b bound) bool { return b.name == name })]
 	}
 	for name, want := range map[string]float64{
-		"ax_mean": 1, "ax_deviation": 0, "gx_mean": 0, "gx_deviation": 1, "gx_change": 2, "acceleration_mean": 1, "rotation_mean": 1, "rotation_deviation": 0, "xy_correlation": 0,
+		"ax_mean": 1, "ax_deviation": 0, "gx_mean": 0, "gx_deviation": 1, "gx_change": 2, "acceleration_mean": 1,
+		"rotation_mean": 1, "rotation_deviation": 0, "xy_correlation": 0,
 	} {
 		if got := at(name); !(math.Abs(got-want) < 1e-9) {
 			t.Errorf("%s is %g, want %g", name, got, want)
@@ -191,7 +192,8 @@ func TestReadSVMLight(t *testing.T) {
 	if got := tab.Cols[place].Values[tab.Cols[place].Codes.At(1)]; got != sign*0.5/1.5 {
 		t.Errorf("feature 4 of row 2 is %g, want %g", got, sign*0.5/1.5)
 	}
-	for text, want := range map[string]string{"0 1:1": "line 1: must begin with the label", "+1 1:1\n-1 x:1": "line 2: must have features", "+1 1:NaN": "line 1", "+1 1": "line 1"} {
+	for text, want := range map[string]string{"0 1:1": "line 1: must begin with the label",
+		"+1 1:1\n-1 x:1": "line 2: must have features", "+1 1:NaN": "line 1", "+1 1": "line 1"} {
 		if _, err := readSVMLight(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

@@ -20,7 +20,9 @@ func judgeLines(s *frame.Summary, places []place) []frame.Check {
 		checkOrder(s, places, soft, average, "soft votes above parameter averaging"),
 		checkOrder(s, places, soft, softPrinted, "our statistic nowhere below the printed output perturbation"),
 		{
-			What: "soft votes: accuracy lost to noise", Paper: "vanishes as ε and parties grow (read as: below 2 points at the end of the axis, and below half of the start)",
+			What: "soft votes: accuracy lost to noise",
+			Paper: "vanishes as ε and parties grow (read as: below 2 points at the end of the axis, and below half of " +
+				"the start)",
 			Ours:  fmt.Sprintf("%.2f points at %s, %.2f at %s", 100*gap(places[0]), places[0].name, 100*gap(last), last.name),
 			Holds: gap(last) < 0.02 && gap(last) < max(gap(places[0])/2, 0.005),
 		},
@@ -32,7 +34,8 @@ const miss = 0.025
 
 // checkOrder wants a nowhere below b beyond 95 % confidence, and above it somewhere.
 func checkOrder(s *frame.Summary, places []place, a, b, what string) frame.Check {
-	c := frame.Check{What: what + ", points of accuracy", Paper: "above (read as: nowhere below beyond 95 % confidence, above beyond it somewhere)", Holds: true}
+	c := frame.Check{What: what + ", points of accuracy",
+		Paper: "above (read as: nowhere below beyond 95 % confidence, above beyond it somewhere)", Holds: true}
 	above := false
 	for _, p := range places {
 		d := pairedDifference(s, p, a, b)
@@ -67,8 +70,11 @@ func listNotes(s *frame.Summary, places []place) (out []string) {
 		d := pairedDifference(s, p, softShades, average)
 		text += fmt.Sprintf(" %+.2f ± %.2f at %s;", 100*d.Mean, 100*d.StdErr, p.name)
 	}
-	out = append(out, text[:len(text)-1]+" (standard error). Where averaging is ahead of soft votes, all parties use logistic regression, and its bound gives their coefficients one length (hamm/ballots); votes need not be of one type (hamm/mixed).")
-	return append(out, "The notes we have of the paper bear no numbers: order and trend are judged. ± is the standard deviation between repeats.")
+	out = append(out, text[:len(text)-1]+
+		" (standard error). Where averaging is ahead of soft votes, all parties use logistic regression, and its bound "+
+		"gives their coefficients one length (hamm/ballots); votes need not be of one type (hamm/mixed).")
+	return append(out, "The notes we have of the paper bear no numbers: order and trend are judged. ± is the standard "+
+		"deviation between repeats.")
 }
 
 func formatPercent(s frame.Stat) string {

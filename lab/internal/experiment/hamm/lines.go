@@ -33,7 +33,8 @@ func (l lines) listPoints() (out []frame.Point) {
 func (l lines) drawChart(s *frame.Summary, title string) *plot.Lines {
 	out := &plot.Lines{
 		Title: title, Subtitle: fmt.Sprintf("mean of %d repeats", s.Repeats),
-		XLabel: "privacy loss ε of a whole party", YLabel: "test accuracy", LogX: true, Spread: "one standard deviation between repeats",
+		XLabel: "privacy loss ε of a whole party", YLabel: "test accuracy", LogX: true,
+		Spread: "one standard deviation between repeats",
 	}
 	for _, name := range l.names {
 		series := plot.Series{Name: name}

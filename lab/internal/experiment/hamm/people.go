@@ -43,8 +43,11 @@ func newPeople() *frame.Figure {
 	return &frame.Figure{
 		Name: "hamm/people", Paper: paper, Data: "wisdm", Repeats: 10,
 		Title: "Accuracy on activity recognition with people as parties, against ε", Claim: claim + ".",
-		Protocol: fmt.Sprintf("WISDM v1.1, transformed (a stand-in for UCI HAR), 43 features, ordinal encoding. The users that the file names are the parties; in each repeat %d of them are strangers, whose rows are shuffled: half to test, half auxiliary without labels. "+
-			"A party's classifier is logistic regression, one activity against the rest; votes are labels. Far outside of the theorem's regime: 28 parties against 220 coefficients.", strangers),
+		Protocol: fmt.Sprintf("WISDM v1.1, transformed (a stand-in for UCI HAR), 43 features, ordinal encoding. The users "+
+			"that the file names are the parties; in each repeat %d of them are strangers, whose rows are shuffled: half to "+
+			"test, half auxiliary without labels. "+
+			"A party's classifier is logistic regression, one activity against the rest; votes are labels. Far outside of "+
+			"the theorem's regime: 28 parties against 220 coefficients.", strangers),
 		Points: points,
 		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			byUser, err := readUsers(ctx, w)

@@ -53,8 +53,12 @@ func (t *task) newRate() *frame.Figure {
 		Name: "hamm/" + t.name + "-rate", Paper: paper, Data: t.name, Repeats: 10,
 		Title: fmt.Sprintf("Loss that privacy adds on %s against the number of parties", t.title),
 		Claim: "The expected loss of soft votes exceeds that without privacy by a term of order ε⁻²M⁻² (Theorem 4).",
-		Protocol: t.describeProtocol() + fmt.Sprintf(" ε = %s. Excess is the mean over %d draws of noise of the loss on the test rows, weighed by the votes of the same parties on them, ridge included, less that without noise; "+
-			"slope is the least-squares line through their logarithms in each repeat, over the numbers of parties (three at least) at which the noise in the statistic is at most %g long. Ridges are fixed, 0.001 (statistic) and 0.1 (output).", dp.Epsilon(rateEpsilon), rateDraws, shortNoise),
+		Protocol: t.describeProtocol() +
+			fmt.Sprintf(" ε = %s. Excess is the mean over %d draws of noise of the loss on the test rows, weighed by the "+
+				"votes of the same parties on them, ridge included, less that without noise; "+
+				"slope is the least-squares line through their logarithms in each repeat, over the numbers of parties (three at "+
+				"least) at which the noise in the statistic is at most %g long. Ridges are fixed, 0.001 (statistic) and "+
+				"0.1 (output).", dp.Epsilon(rateEpsilon), rateDraws, shortNoise),
 		Points: points,
 		Open:   t.openData(func(_ context.Context, tr *trial) (frame.Measure, error) { return tr.measureRate, nil }),
 		Draw:   t.drawRate,
@@ -111,7 +115,8 @@ func (tr *trial) measureRate(ctx context.Context, p frame.Point) (out frame.Meas
 			sum += (loss + pays(noisy) - least - pays(exact)) / rateDraws
 			over += (loss - best) / rateDraws
 		}
-		out.Values = append(out.Values, frame.Value{Metric: excessName(m), Value: sum}, frame.Value{Metric: aboveName(m), Value: over})
+		out.Values = append(out.Values, frame.Value{Metric: excessName(m), Value: sum},
+			frame.Value{Metric: aboveName(m), Value: over})
 		x, y = append(x, math.Log(float64(m))), append(y, math.Log(max(sum, 1e-9)))
 	}
 	width := noiseAt(tr.test.Schema.Classes(), tr.countCoefficients(), rateCrowds[0], p.Epsilon) * float64(rateCrowds[0])
@@ -119,7 +124,8 @@ func (tr *trial) measureRate(ctx context.Context, p frame.Point) (out frame.Meas
 	for first < len(rateCrowds)-3 && width/float64(rateCrowds[first]) > shortNoise {
 		first++
 	}
-	out.Values = append(out.Values, frame.Value{Metric: slope, Value: fitSlope(x[first:], y[first:])}, frame.Value{Metric: slopeAll, Value: fitSlope(x, y)})
+	out.Values = append(out.Values, frame.Value{Metric: slope, Value: fitSlope(x[first:], y[first:])},
+		frame.Value{Metric: slopeAll, Value: fitSlope(x, y)})
 	out.Bill = p.Epsilon * dp.Epsilon(rateDraws*len(rateCrowds))
 	return out, nil
 }
@@ -215,13 +221,15 @@ func lossOf(m *model.Model, t *dataset.Table, shares []float64) (loss float64, e
 
 func (t *task) drawRate(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title: fmt.Sprintf("Loss that privacy adds on %s, ε = 5", t.title), Subtitle: fmt.Sprintf("mean of %d repeats", s.Repeats),
-		XLabel: "parties", YLabel: "decimal logarithm of the excess, nats", LogX: true,
+		Title:    fmt.Sprintf("Loss that privacy adds on %s, ε = 5", t.title),
+		Subtitle: fmt.Sprintf("mean of %d repeats", s.Repeats),
+		XLabel:   "parties", YLabel: "decimal logarithm of the excess, nats", LogX: true,
 	}
 	for _, f := range rateForms {
 		series := plot.Series{Name: f.name}
 		for _, m := range rateCrowds {
-			series.X, series.Y = append(series.X, float64(m)), append(series.Y, math.Log10(max(s.Mean(f.name, rateEpsilon, excessName(m)).Mean, 1e-9)))
+			series.X, series.Y = append(series.X, float64(m)),
+				append(series.Y, math.Log10(max(s.Mean(f.name, rateEpsilon, excessName(m)).Mean, 1e-9)))
 		}
 		l.Series = append(l.Series, series)
 	}
@@ -241,10 +249,13 @@ func judgeRate(s *frame.Summary) (out []frame.Check) {
 	st := s.Mean(statistic, rateEpsilon, slope)
 	low, high := st.AtLeast(miss), st.AtMost(miss)
 	out = append(out, frame.Check{
-		What: "slope of log excess against log M, our statistic, where the noise is short", Paper: "-2 (read as: within 0.2 of it, or inside the 95 % interval)",
-		Ours: fmt.Sprintf("%.2f, 95 %% interval %.2f to %.2f", st.Mean, low, high), Holds: low <= -2 && -2 <= high || math.Abs(st.Mean+2) <= 0.2,
+		What:  "slope of log excess against log M, our statistic, where the noise is short",
+		Paper: "-2 (read as: within 0.2 of it, or inside the 95 % interval)",
+		Ours:  fmt.Sprintf("%.2f, 95 %% interval %.2f to %.2f", st.Mean, low, high),
+		Holds: low <= -2 && -2 <= high || math.Abs(st.Mean+2) <= 0.2,
 	})
-	less := frame.Check{What: "loss above the best fit, ours over that of the printed form, at every M", Paper: "(ours) below 1", Holds: true}
+	less := frame.Check{What: "loss above the best fit, ours over that of the printed form, at every M",
+		Paper: "(ours) below 1", Holds: true}
 	for _, m := range rateCrowds {
 		ratio := s.Mean(statistic, rateEpsilon, aboveName(m)).Mean / s.Mean(output, rateEpsilon, aboveName(m)).Mean
 		less.Holds = less.Holds && ratio < 1
@@ -258,7 +269,8 @@ func noteRate(s *frame.Summary) (out []string) {
 	for _, f := range rateForms {
 		st := s.Mean(f.name, rateEpsilon, slope)
 		all := s.Mean(f.name, rateEpsilon, slopeAll)
-		text := fmt.Sprintf("%s: slope %.2f, 95 %% interval %.2f to %.2f, where the noise is short; over all %.2f, %.2f to %.2f;", f.name, st.Mean, st.AtLeast(miss), st.AtMost(miss), all.Mean, all.AtLeast(miss), all.AtMost(miss))
+		text := fmt.Sprintf("%s: slope %.2f, 95 %% interval %.2f to %.2f, where the noise is short; over all %.2f, "+
+			"%.2f to %.2f;", f.name, st.Mean, st.AtLeast(miss), st.AtMost(miss), all.Mean, all.AtLeast(miss), all.AtMost(miss))
 		for _, m := range rateCrowds {
 			text += fmt.Sprintf(" %.3g at %d,", s.Mean(f.name, rateEpsilon, excessName(m)).Mean, m)
 		}
@@ -268,5 +280,8 @@ func noteRate(s *frame.Summary) (out []string) {
 		}
 		out = append(out, text[:len(text)-1]+".")
 	}
-	return append(out, "The theorem's regime is noise that is small beside the votes, where the excess is quadratic in it. Where it is not, the slope differs: steeper where few parties leave rare rows with wild scores, nearer -1 where the noise outweighs everything and a loss grows with its length only.")
+	return append(out,
+		"The theorem's regime is noise that is small beside the votes, where the excess is quadratic in it. Where it is "+
+			"not, the slope differs: steeper where few parties leave rare rows with wild scores, nearer -1 where the noise "+
+			"outweighs everything and a loss grows with its length only.")
 }

@@ -25,7 +25,8 @@ import (
 func maliciousURLs() *task {
 	return &task{
 		name: "url-svmlight", title: "url_svmlight",
-		data: fmt.Sprintf("url_svmlight (Ma, Saul, Savage, Voelker 2009), first day, its 3.2 million features hashed with signs into %d", hashed),
+		data: fmt.Sprintf("url_svmlight (Ma, Saul, Savage, Voelker 2009), first day, its 3.2 million features hashed with "+
+			"signs into %d", hashed),
 		load: func(_ context.Context, w *frame.World) (*dataset.Table, error) {
 			name, err := w.File("url_svmlight/Day0.svm")
 			if err != nil {
@@ -33,7 +34,9 @@ func maliciousURLs() *task {
 			}
 			f, err := os.Open(name)
 			if os.IsNotExist(err) {
-				return nil, &dp.ParamError{Op: "experiment", Param: "data sets", Want: "must hold url_svmlight/Day0.svm of archive.ics.uci.edu/dataset/151 for this figure", Hint: "hamm/urls-epsilon runs on a stand-in"}
+				return nil, &dp.ParamError{Op: "experiment", Param: "data sets",
+					Want: "must hold url_svmlight/Day0.svm of archive.ics.uci.edu/dataset/151 for this figure",
+					Hint: "hamm/urls-epsilon runs on a stand-in"}
 			}
 			if err != nil {
 				return nil, err
@@ -89,11 +92,13 @@ func readSVMLight(r io.Reader, name string) (*dataset.Table, error) {
 	}
 	s := &schema.Schema{
 		Name: "url_svmlight, hashed", Unit: "one URL", Relation: dp.ReplaceOne,
-		Label: schema.Label{Name: "malicious", Role: schema.Public, Levels: []schema.Level{{Value: "-1"}, {Value: "+1"}}, Positive: 1, Default: -1, Position: hashed},
+		Label: schema.Label{Name: "malicious", Role: schema.Public, Levels: []schema.Level{{Value: "-1"}, {Value: "+1"}},
+			Positive: 1, Default: -1, Position: hashed},
 	}
 	t := &dataset.Table{Schema: s, Rows: len(rows), Labels: labels}
 	for f := range hashed {
-		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprintf("h%d", f), Role: schema.Private, Kind: schema.Number, Lower: -1, Upper: 1})
+		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprintf("h%d", f), Role: schema.Private, Kind: schema.Number,
+			Lower: -1, Upper: 1})
 		t.Cols = append(t.Cols, codeNumbers(len(rows), func(i int) float64 { return rows[i][f] }))
 	}
 	return t, nil

@@ -51,16 +51,20 @@ func newURLs() *task {
 func newActivity() *task {
 	return &task{
 		name: "activity", title: "activity recognition",
-		data:     "HAPT raw signals in windows of 128 samples with 25 computed features, HAR's six activities (a stand-in for UCI HAR's 561 features of the same recordings)",
+		data: "HAPT raw signals in windows of 128 samples with 25 computed features, HAR's six activities (a stand-in " +
+			"for UCI HAR's 561 features of the same recordings)",
 		load:     readWindows,
 		encoding: feature.Ordinal, parties: 1000, rows: 6, aux: 2000, test: 2000,
 	}
 }
 
 func (t *task) describeProtocol() string {
-	return fmt.Sprintf("%s. In each repeat the rows are shuffled: %d to test, %d auxiliary without labels, and %d for each of up to %d parties, drawn without replacement. "+
-		"A party's classifier is logistic regression with scikit-learn's default ridge 1/n (one against the rest for six activities); votes are labels. "+
-		"Everything protects a whole party. Combiner and learners are the product's own; ridges by its rules.", t.data, t.test, t.aux, t.rows, t.parties)
+	return fmt.Sprintf("%s. In each repeat the rows are shuffled: %d to test, %d auxiliary without labels, and %d for "+
+		"each of up to %d parties, drawn without replacement. "+
+		"A party's classifier is logistic regression with scikit-learn's default ridge 1/n (one against the rest for six "+
+		"activities); votes are labels. "+
+		"Everything protects a whole party. Combiner and learners are the product's own; ridges by its rules.", t.data,
+		t.test, t.aux, t.rows, t.parties)
 }
 
 // dealRows splits the rows of one repeat.

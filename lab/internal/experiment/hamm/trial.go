@@ -75,7 +75,8 @@ type handIns struct {
 }
 
 // beginTrial deals the rows and lets every party train and vote.
-func (t *task) beginTrial(ctx context.Context, all *dataset.Table, r frame.Repeat, fit func(party int) fitter) (*trial, error) {
+func (t *task) beginTrial(ctx context.Context, all *dataset.Table, r frame.Repeat,
+	fit func(party int) fitter) (*trial, error) {
 	tr := &trial{task: t, repeat: r}
 	tr.test, tr.aux, tr.tables = t.dealRows(all, r.Stream("deal"))
 	return tr, tr.collectVotes(ctx, fit)
@@ -143,7 +144,8 @@ func (tr *trial) combineVotes(p multiparty.Params, kind multiparty.Kind, parties
 }
 
 func (tr *trial) collectBallots(p multiparty.Params, kind multiparty.Kind, parties, rows int) (*combination, error) {
-	c := &combination{aux: &multiparty.Auxiliary{Cols: tr.aux.Cols, Rows: rows, Digest: sha256.Sum256([]byte(tr.aux.Schema.Name))}}
+	c := &combination{aux: &multiparty.Auxiliary{Cols: tr.aux.Cols, Rows: rows,
+		Digest: sha256.Sum256([]byte(tr.aux.Schema.Name))}}
 	if rows < tr.aux.Rows {
 		first := make([]int, rows)
 		for i := range first {
@@ -219,7 +221,8 @@ func (tr *trial) measureLine(ctx context.Context, p frame.Point) (frame.Measurem
 }
 
 // predictLine are a line's answers about the test rows; nil for individual.
-func (tr *trial) predictLine(ctx context.Context, line string, parties int, eps dp.Epsilon) ([]uint8, dp.Epsilon, error) {
+func (tr *trial) predictLine(ctx context.Context, line string, parties int,
+	eps dp.Epsilon) ([]uint8, dp.Epsilon, error) {
 	// Streams name ε and not the line, so that lines see noise of one direction.
 	exit := mech.NewExit(tr.repeat.Stream(fmt.Sprintf("%d parties, ε = %s", parties, eps)))
 	switch line {

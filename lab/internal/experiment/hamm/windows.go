@@ -97,7 +97,8 @@ func (b bound) stepOf(x float64) float64 {
 func listBounds() (out []bound) {
 	for k, name := range []string{"ax", "ay", "az", "gx", "gy", "gz"} {
 		if k < 3 { // g
-			out = append(out, bound{name + "_mean", -1.2, 1.2}, bound{name + "_deviation", 0, 0.6}, bound{name + "_change", 0, 0.3})
+			out = append(out, bound{name + "_mean", -1.2, 1.2}, bound{name + "_deviation", 0, 0.6},
+				bound{name + "_change", 0, 0.3})
 		} else { // radians a second
 			out = append(out, bound{name + "_mean", -1, 1}, bound{name + "_deviation", 0, 2}, bound{name + "_change", 0, 0.6})
 		}
@@ -151,12 +152,15 @@ func meanAndDeviation(x []float64) (mean, deviation float64) {
 // tableOfWindows is the table of windows.
 func tableOfWindows(s *schema.Schema, rows [][]float64, labels []uint8) *dataset.Table {
 	out := &schema.Schema{
-		Name: "hapt windows", Unit: "two and a half seconds of one person's phone", Relation: dp.ReplaceOne, Dialect: s.Dialect,
-		Label: schema.Label{Name: s.Label.Name, Role: schema.Public, Levels: s.Label.Levels[:harOnly], Positive: -1, Default: -1},
+		Name: "hapt windows", Unit: "two and a half seconds of one person's phone", Relation: dp.ReplaceOne,
+		Dialect: s.Dialect,
+		Label: schema.Label{Name: s.Label.Name, Role: schema.Public, Levels: s.Label.Levels[:harOnly], Positive: -1,
+			Default: -1},
 	}
 	t := &dataset.Table{Schema: out, Rows: len(rows), Labels: labels}
 	for f, b := range listBounds() {
-		out.Columns = append(out.Columns, schema.Column{Name: b.name, Role: schema.Private, Kind: schema.Number, Lower: b.lower, Upper: b.upper})
+		out.Columns = append(out.Columns, schema.Column{Name: b.name, Role: schema.Private, Kind: schema.Number,
+			Lower: b.lower, Upper: b.upper})
 		t.Cols = append(t.Cols, codeNumbers(len(rows), func(i int) float64 { return b.stepOf(rows[i][f]) }))
 	}
 	out.Label.Position = len(out.Columns)

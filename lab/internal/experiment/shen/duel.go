@@ -41,7 +41,8 @@ type contender struct {
 // adultFiles and adultRows are those of Figure 2a.
 var adultFiles = []string{"adult/adult.data.gz", "adult/adult.test.gz"}
 
-const adultRows = "Adult as in Figure 2a: adult.data and adult.test together, balanced to 23,374, a tenth to test, both anew in each repeat; ordinal encoding. "
+const adultRows = "Adult as in Figure 2a: adult.data and adult.test together, balanced to 23,374, a tenth to test, " +
+	"both anew in each repeat; ordinal encoding. "
 
 func (d duel) newFigure() *frame.Figure {
 	f := &frame.Figure{
@@ -51,7 +52,8 @@ func (d duel) newFigure() *frame.Figure {
 	}
 	for _, c := range d.lines {
 		for _, eps := range d.epsilons {
-			f.Points = append(f.Points, frame.Point{Series: c.series, Epsilon: eps, Encoding: string(feature.Ordinal), Parameters: c.parameters})
+			f.Points = append(f.Points, frame.Point{Series: c.series, Epsilon: eps, Encoding: string(feature.Ordinal),
+				Parameters: c.parameters})
 		}
 	}
 	return f
@@ -110,7 +112,8 @@ func (d duel) drawChart(s *frame.Summary) *plot.Lines {
 		LogX: true, Spread: "mean ± one standard error over repeats", Note: d.note,
 	}
 	for _, c := range d.lines {
-		l.Series = append(l.Series, newLine(c.label, d.epsilons, func(eps dp.Epsilon) frame.Stat { return s.Mean(c.series, eps, accuracy) }))
+		l.Series = append(l.Series, newLine(c.label, d.epsilons,
+			func(eps dp.Epsilon) frame.Stat { return s.Mean(c.series, eps, accuracy) }))
 	}
 	return l
 }
@@ -128,9 +131,10 @@ func (d duel) listRemarks(s *frame.Summary) (out []string) {
 
 // brcLine is BRC as the paper runs it.
 func brcLine(series, label string, everything bool) contender {
-	return contender{series, label, sensitivity + string(brc.Paper), everything, func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
-		b := brc.Defaults()
-		b.Epsilon, b.Encoding, b.Sensitivity = eps, feature.Ordinal, brc.Paper
-		return b.Plan(s, rows)
-	}}
+	return contender{series, label, sensitivity + string(brc.Paper), everything,
+		func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
+			b := brc.Defaults()
+			b.Epsilon, b.Encoding, b.Sensitivity = eps, feature.Ordinal, brc.Paper
+			return b.Plan(s, rows)
+		}}
 }

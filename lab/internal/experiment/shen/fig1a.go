@@ -14,7 +14,8 @@ import (
 const toyBRC = "brc-toy"
 
 // The text names 0.1 and 100 only.
-var toyBudgets = []dp.Epsilon{10_000_000, 20_000_000, 50_000_000, 100_000_000, 200_000_000, 500_000_000, dp.Nano, 10 * dp.Nano, 100 * dp.Nano}
+var toyBudgets = []dp.Epsilon{10_000_000, 20_000_000, 50_000_000, 100_000_000, 200_000_000, 500_000_000, dp.Nano,
+	10 * dp.Nano, 100 * dp.Nano}
 
 // toyKnee is where section 4 expects BRC to begin to work: c1·c2·T/n.
 const toyKnee dp.Epsilon = 100_000_000
@@ -28,7 +29,8 @@ func newFig1a() *frame.Figure {
 		Open:     openFig1a, Draw: drawFig1a, Judge: judgeFig1a, Notes: notesFig1a,
 	}
 	for _, eps := range toyBudgets {
-		f.Points = append(f.Points, frame.Point{Series: toyBRC, Epsilon: eps, Parameters: "not private: classifiers from labels"})
+		f.Points = append(f.Points, frame.Point{Series: toyBRC, Epsilon: eps,
+			Parameters: "not private: classifiers from labels"})
 	}
 	return f
 }
@@ -60,14 +62,17 @@ func drawFig1a(s *frame.Summary) *plot.Lines {
 		XLabel:   "ε of the noise", YLabel: "accuracy",
 		LogX: true, XTicks: []float64{0.01, 0.1, 1, 10, 100}, YFrom: 0, YTo: 1,
 		Spread: "from the lower to the upper quartile across the median, whiskers to the extremes",
-		Note:   "Not private at any ε: the classifiers were found from labels. The paper expects good accuracy from ε = 0.1 on.",
+		Note: "Not private at any ε: the classifiers were found from labels. The paper expects good accuracy from " +
+			"ε = 0.1 on.",
 		Series: []plot.Series{l}, References: []plot.Reference{{Name: "guessing", Y: 0.5}},
 	}
 }
 
 func judgeFig1a(s *frame.Summary) []frame.Check {
-	well := frame.Check{What: "accuracy at ε ≥ 0.1", Paper: "works well (read as: a mean of at least 90 % at every one)", Holds: true}
-	wild := frame.Check{What: "accuracy at ε < 0.1", Paper: "erratic (read as: runs vary by at least 10 points at every one)", Holds: true}
+	well := frame.Check{What: "accuracy at ε ≥ 0.1", Paper: "works well (read as: a mean of at least 90 % at every one)",
+		Holds: true}
+	wild := frame.Check{What: "accuracy at ε < 0.1",
+		Paper: "erratic (read as: runs vary by at least 10 points at every one)", Holds: true}
 	for _, eps := range toyBudgets {
 		st := s.Mean(toyBRC, eps, accuracy)
 		if eps >= toyKnee {
@@ -91,7 +96,8 @@ func notesFig1a(s *frame.Summary) []string {
 	}
 	return []string{
 		means[:len(means)-1] + ".", boxes[:len(boxes)-1] + ".",
-		"At ε = 0.1 the noise of a round has scale 1, twice the largest edge there is; section 4's own rule of thumb (c1·c2·T/(ε·n) at most 1/2) is met from ε = 0.2 on.",
+		"At ε = 0.1 the noise of a round has scale 1, twice the largest edge there is; section 4's own rule of thumb " +
+			"(c1·c2·T/(ε·n) at most 1/2) is met from ε = 0.2 on.",
 		"Not private at any ε: the classifiers have seen the labels.",
 	}
 }

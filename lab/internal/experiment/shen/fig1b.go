@@ -20,11 +20,13 @@ const (
 func newFig1b() *frame.Figure {
 	return &frame.Figure{
 		Name: "shen/fig1b", Paper: paper, Data: "toy", Repeats: 100,
-		Title:    "Where classifiers fall that were trained on flipped labels",
-		Claim:    "The distribution of the classifiers is close to uniform.",
-		Protocol: toyProtocol + "Metric count@i: how many of one run's 50 classifiers lie from i to below i+200 (the last bucket holds 2,000 too). The paper shows the histogram of its runs; a hundred runs, so that chance does not shape ours.",
-		Points:   []frame.Point{{Series: toyDraws, Parameters: "not private: classifiers from labels"}},
-		Open:     openFig1b, Draw: drawFig1b, Judge: judgeFig1b, Notes: notesFig1b,
+		Title: "Where classifiers fall that were trained on flipped labels",
+		Claim: "The distribution of the classifiers is close to uniform.",
+		Protocol: toyProtocol + "Metric count@i: how many of one run's 50 classifiers lie from i to below i+200 (the last " +
+			"bucket holds 2,000 too). The paper shows the histogram of its runs; a hundred runs, so that chance does not " +
+			"shape ours.",
+		Points: []frame.Point{{Series: toyDraws, Parameters: "not private: classifiers from labels"}},
+		Open:   openFig1b, Draw: drawFig1b, Judge: judgeFig1b, Notes: notesFig1b,
 	}
 }
 
@@ -76,15 +78,18 @@ func judgeFig1b(s *frame.Summary) []frame.Check {
 	}
 	one := s.Mean(toyDraws, 0, alone)
 	return []frame.Check{{
-		What: "accuracy of a single classifier", Paper: "that of a random one (read as: within 5 points of the 75 % of uniform positions)",
-		Ours: formatPercent(one), Holds: math.Abs(one.Mean-0.75) <= 0.05,
+		What:  "accuracy of a single classifier",
+		Paper: "that of a random one (read as: within 5 points of the 75 % of uniform positions)",
+		Ours:  formatPercent(one), Holds: math.Abs(one.Mean-0.75) <= 0.05,
 	}, {
-		What: "classifiers in a bucket", Paper: fmt.Sprintf("close to uniform (read as: from half to twice %g)", uniformCount),
+		What: "classifiers in a bucket", Paper: fmt.Sprintf("close to uniform (read as: from half to twice %g)",
+			uniformCount),
 		Ours:  fmt.Sprintf("from %.1f to %.1f", least, most),
 		Holds: least >= uniformCount/2 && most <= 2*uniformCount,
 	}}
 }
 
 func notesFig1b(*frame.Summary) []string {
-	return []string{"Labels flipped with probability 1/2 would give the arcsine law, heaped at both ends; the two hundredths that are left of the labels draw the classifiers to the middle. Near 0.49 the two about balance."}
+	return []string{"Labels flipped with probability 1/2 would give the arcsine law, heaped at both ends; the two " +
+		"hundredths that are left of the labels draw the classifiers to the middle. Near 0.49 the two about balance."}
 }

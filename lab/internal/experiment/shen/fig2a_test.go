@@ -33,7 +33,8 @@ func TestFig2aQuick(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range res.Records {
-		if private := strings.HasPrefix(r.Series, "brc") || strings.HasPrefix(r.Series, privateLog); private != (r.Epsilon != nil) || private && r.Bill != *r.Epsilon || !private && r.Bill != 0 {
+		if private := strings.HasPrefix(r.Series, "brc") || strings.HasPrefix(r.Series,
+			privateLog); private != (r.Epsilon != nil) || private && r.Bill != *r.Epsilon || !private && r.Bill != 0 {
 			t.Errorf("%s: ε %v, bill %g", r.Series, r.Epsilon, r.Bill)
 		}
 	}
@@ -111,7 +112,8 @@ func TestNumpyAgrees(t *testing.T) {
 			variance += (x - mean) * (x - mean) / float64(len(xs)-1)
 		}
 		band := 4.5 * math.Hypot(a.StdErr, math.Sqrt(variance/float64(len(xs))))
-		t.Logf("ε = %s: ours %.4f ± %.4f, numpy %.4f ± %.4f", p.Epsilon, a.Mean, a.StdErr, mean, math.Sqrt(variance/float64(len(xs))))
+		t.Logf("ε = %s: ours %.4f ± %.4f, numpy %.4f ± %.4f", p.Epsilon, a.Mean, a.StdErr, mean,
+			math.Sqrt(variance/float64(len(xs))))
 		if !(math.Abs(a.Mean-mean) <= band) {
 			t.Errorf("ε = %s: ours %.4f, numpy %.4f, allowed %.4f apart", p.Epsilon, a.Mean, mean, band)
 		}

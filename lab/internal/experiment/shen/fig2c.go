@@ -12,6 +12,7 @@ func newFig2c() *frame.Figure {
 		nonPrivate: 0.6983, publicOnly: 0.5416,
 		stated: []stated{{80_000_000, 0.69}},
 		above:  10_000_000,
-		says:   "BRC has higher accuracy than private logistic regression and the public features for all ε, and reaches 69 % at ε = 0.08, the accuracy without privacy",
+		says: "BRC has higher accuracy than private logistic regression and the public features for all ε, and reaches " +
+			"69 % at ε = 0.08, the accuracy without privacy",
 	}.newFigure()
 }

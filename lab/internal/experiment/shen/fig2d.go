@@ -11,6 +11,7 @@ func newFig2d() *frame.Figure {
 		rows:       "bank-full.csv (45,211 rows, duration in as in the paper although it is a leak), balanced to 10,578",
 		nonPrivate: 0.9688, publicOnly: 0.6711,
 		above: 20_000_000,
-		says:  "BRC performs better than private logistic regression for all ε and supersedes the public features from ε = 0.02 on",
+		says: "BRC performs better than private logistic regression for all ε and supersedes the public features from " +
+			"ε = 0.02 on",
 	}.newFigure()
 }

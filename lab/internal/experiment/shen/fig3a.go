@@ -10,6 +10,7 @@ func newFig3a() *frame.Figure {
 		schema: "adult.yaml", files: []string{"adult/adult.data.gz", "adult/adult.test.gz"},
 		rows:       "adult.data and adult.test together (48,842 rows), balanced to 23,374",
 		everything: true,
-		says:       "With every feature and the label private, BRC performs consistently better than private logistic regression",
+		says: "With every feature and the label private, BRC performs consistently better than private logistic " +
+			"regression",
 	}.newFigure()
 }

@@ -10,6 +10,7 @@ func newFig3b() *frame.Figure {
 		schema: "credit.yaml", files: []string{"credit/UCI_Credit_Card.csv.gz"},
 		rows:       "UCI_Credit_Card.csv (30,000 rows), balanced to 13,272",
 		everything: true,
-		says:       "With every feature and the label private, BRC performs consistently better than private logistic regression",
+		says: "With every feature and the label private, BRC performs consistently better than private logistic " +
+			"regression",
 	}.newFigure()
 }

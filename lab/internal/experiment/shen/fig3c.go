@@ -10,6 +10,7 @@ func newFig3c() *frame.Figure {
 		schema: "sepsis.yaml", files: []string{"sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz"},
 		rows:       "the primary cohort (110,204 admissions), balanced to 16,210",
 		everything: true,
-		says:       "With every feature and the label private, BRC performs consistently better than private logistic regression",
+		says: "With every feature and the label private, BRC performs consistently better than private logistic " +
+			"regression",
 	}.newFigure()
 }

@@ -10,6 +10,7 @@ func newFig3d() *frame.Figure {
 		schema: "bank.yaml", files: []string{"bank/bank-full.csv.gz"},
 		rows:       "bank-full.csv (45,211 rows, duration in as in the paper although it is a leak), balanced to 10,578",
 		everything: true,
-		says:       "With every feature and the label private, BRC performs consistently better than private logistic regression",
+		says: "With every feature and the label private, BRC performs consistently better than private logistic " +
+			"regression",
 	}.newFigure()
 }

@@ -160,5 +160,6 @@ func toyStreams(r frame.Repeat, eps dp.Epsilon) (classifiers, noise rng.Source) 
 	return r.Stream("classifiers"), r.Stream("noise, ε = " + eps.String())
 }
 
-const toyProtocol = "Section 4: 2,000 points on a line, c1 = c2 = 2, T = 50; a round's classifier is the best one after each label was flipped with probability 0.49 (ties: any of them). " +
+const toyProtocol = "Section 4: 2,000 points on a line, c1 = c2 = 2, T = 50; a round's classifier is the best one " +
+	"after each label was flipped with probability 0.49 (ties: any of them). " +
 	"Accuracy on the points themselves. NOT private at any ε: the classifiers have seen the labels. "

@@ -19,7 +19,8 @@ type boosting struct {
 }
 
 func newBoosting(train, test labelled) *boosting {
-	b := &boosting{y: train.y, classes: train.classes, weight: onesOf(len(train.y)), votes: make([]float64, len(test.y)*train.classes)}
+	b := &boosting{y: train.y, classes: train.classes, weight: onesOf(len(train.y)),
+		votes: make([]float64, len(test.y)*train.classes)}
 	return b
 }
 

@@ -187,7 +187,8 @@ func TestPrintedStump(t *testing.T) {
 		}
 	}
 	want := b.exactStump(order, onesOf(400))
-	if got := b.printedStump(order, 100, onesOf(400), 1, continuous.Laplace(10, 1e6), replay.Seeded(1, "stump")); got != want || got.attribute != 3 {
+	if got := b.printedStump(order, 100, onesOf(400), 1, continuous.Laplace(10, 1e6),
+		replay.Seeded(1, "stump")); got != want || got.attribute != 3 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

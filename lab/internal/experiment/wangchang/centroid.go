@@ -28,7 +28,8 @@ func (r weighted) Row(i int, out []float64) {
 // perturbed w·x of the given rows. A nil mechanism perturbs nothing. Labels
 // travel in clear, and the sums are divided by the number of rows of the class,
 // as printed; byWeight divides by the sum of weights instead.
-func perturbCentroids(train labelled, group []int, weight []float64, most float64, m continuous.Mechanism, byWeight bool, src rng.Source) [][]float64 {
+func perturbCentroids(train labelled, group []int, weight []float64, most float64, m continuous.Mechanism,
+	byWeight bool, src rng.Source) [][]float64 {
 	l := train.subsetRows(group)
 	w := make([]float64, len(group))
 	for i, r := range group {

@@ -27,7 +27,8 @@ const paper = "Wang and Chang: Privacy-Preserving Boosting in the Local Setting,
 // costs; with a user's extract of the Brazilian census, what the paper says of
 // it.
 func Figures() []*frame.Figure {
-	out := []*frame.Figure{newFig2(), newFig3(), newFig4(), newFig5(), newFig6(), newFig7(), newFig8(), newFig9(), newFig10(), newFig11(), newTable2(), newHonesty()}
+	out := []*frame.Figure{newFig2(), newFig3(), newFig4(), newFig5(), newFig6(), newFig7(), newFig8(), newFig9(),
+		newFig10(), newFig11(), newTable2(), newHonesty()}
 	if path := os.Getenv(extractVariable); path != "" {
 		out = append(out, newBrazil(path))
 	}

@@ -27,11 +27,16 @@ func newFig2() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig2", Paper: paper + ", Figure 2", Data: dataNames(sources...), Repeats: 10, Quick: 1,
 		Title: "Mean of local logistic regressions, accuracy against ε",
-		Claim: "The mean of local classifiers perturbed by PM is more accurate than by Duchi's or the Laplace mechanism, accuracy improves with ε, and boosting such classifiers gains nothing.",
-		Protocol: "Section 4.1. MNIST and Fashion-MNIST: 50 visual words, 500 owners of 120 images, drawn anew in each repeat; the owners' one-against-the-rest logistic regressions (C = 1, no intercept) " +
-			"with parameters clamped to [-1, 1]; ten reports an owner, one a class, each at ε on 50 numbers, which costs 10ε: only then is the noise that of Table 2. Tested on the 10,000 test images. " +
+		Claim: "The mean of local classifiers perturbed by PM is more accurate than by Duchi's or the Laplace mechanism, " +
+			"accuracy improves with ε, and boosting such classifiers gains nothing.",
+		Protocol: "Section 4.1. MNIST and Fashion-MNIST: 50 visual words, 500 owners of 120 images, drawn anew in each " +
+			"repeat; the owners' one-against-the-rest logistic regressions (C = 1, no intercept) " +
+			"with parameters clamped to [-1, 1]; ten reports an owner, one a class, each at ε on 50 numbers, which costs " +
+			"10ε: only then is the noise that of Table 2. Tested on the 10,000 test images. " +
 			"Census: 100,000 owners of 120 invented people each, 67 dimensions, one report. " +
-			"Local: discreet's logistic regression in mode local, one report for each of the 60,000 images and its class. Boosted: Algorithm 2, five rounds of 100 owners each. Features are square roots of shares of words, up to a tenth of the blocks.",
+			"Local: discreet's logistic regression in mode local, one report for each of the 60,000 images and its class. " +
+			"Boosted: Algorithm 2, five rounds of 100 owners each. Features are square roots of shares of words, up to a " +
+			"tenth of the blocks.",
 		Open: openFig2, Draw: drawFig2, Judge: judgeFig2, Notes: notesFig2,
 	}
 	for _, s := range sources {
@@ -111,7 +116,8 @@ func boostLogistic(r frame.Repeat, p frame.Point, set localImages) frame.Measure
 }
 
 func drawFig2(s *frame.Summary) *plot.Lines {
-	return drawBudgets(s, "Mean of local logistic regressions", fmt.Sprintf("Printed mechanisms; mean of %d repeats", s.Repeats))
+	return drawBudgets(s, "Mean of local logistic regressions",
+		fmt.Sprintf("Printed mechanisms; mean of %d repeats", s.Repeats))
 }
 
 // drawBudgets shows accuracy against ε, a colour per source, a stroke per
@@ -119,7 +125,8 @@ func drawFig2(s *frame.Summary) *plot.Lines {
 func drawBudgets(s *frame.Summary, title, subtitle string) *plot.Lines {
 	l := &plot.Lines{
 		Title: title, Subtitle: subtitle, XLabel: "ε of each report", YLabel: "test accuracy", Spread: spreadNote,
-		Note: "Solid: PM. Dashed: Duchi. Marks: Laplace. The dictionary of images is not covered by ε; census: invented people.",
+		Note: "Solid: PM. Dashed: Duchi. Marks: Laplace. The dictionary of images is not covered by ε; census: " +
+			"invented people.",
 	}
 	for _, of := range sources {
 		first := ""
@@ -142,8 +149,9 @@ func judgeFig2(s *frame.Summary) (out []frame.Check) {
 	for _, of := range []source{ofMNIST, ofFashion} {
 		gain := s.Mean(seriesName(of, boosted), 0, boostedLift)
 		out = append(out, frame.Check{
-			What: of.long + ": boosted less single logistic regression, without noise", Paper: "no improvement (read as: at most half a point)",
-			Ours: fmt.Sprintf("%+.1f ± %.1f points", 100*gain.Mean, 100*gain.StdDev), Holds: gain.Mean <= 0.005,
+			What:  of.long + ": boosted less single logistic regression, without noise",
+			Paper: "no improvement (read as: at most half a point)",
+			Ours:  fmt.Sprintf("%+.1f ± %.1f points", 100*gain.Mean, 100*gain.StdDev), Holds: gain.Mean <= 0.005,
 		})
 	}
 	return out
@@ -152,7 +160,8 @@ func judgeFig2(s *frame.Summary) (out []frame.Check) {
 // judgeBudgets checks that PM is the highest and that accuracy improves with ε.
 func judgeBudgets(s *frame.Summary) (out []frame.Check) {
 	for _, of := range sources {
-		out = append(out, checkHighest(s, of.long+": accuracy of PM", seriesName(of, pm.name), []string{seriesName(of, duchi.name), seriesName(of, laplace.name)}, printedBudgets, accuracy))
+		out = append(out, checkHighest(s, of.long+": accuracy of PM", seriesName(of, pm.name),
+			[]string{seriesName(of, duchi.name), seriesName(of, laplace.name)}, printedBudgets, accuracy))
 		var all []string
 		for _, m := range three {
 			all = append(all, seriesName(of, m.name))
@@ -166,7 +175,9 @@ func notesFig2(s *frame.Summary) []string {
 	out := notesBudgets(s)
 	for _, of := range []source{ofMNIST, ofFashion} {
 		gain := s.Mean(seriesName(of, boostedPM), 5*dp.Nano, boostedLift)
-		out = append(out, fmt.Sprintf("%s, boosted less single with PM at ε = 5: %+.1f ± %.1f points. The groups of a round have a fifth of the owners.", of.long, 100*gain.Mean, 100*gain.StdDev))
+		out = append(out,
+			fmt.Sprintf("%s, boosted less single with PM at ε = 5: %+.1f ± %.1f points. The groups of a round have a fifth "+
+				"of the owners.", of.long, 100*gain.Mean, 100*gain.StdDev))
 	}
 	return out
 }
@@ -174,7 +185,8 @@ func notesFig2(s *frame.Summary) []string {
 func notesBudgets(s *frame.Summary) []string {
 	out := []string{nothingPrivate, standInSays}
 	for _, of := range sources {
-		out = append(out, fmt.Sprintf("%s without noise: %s.", of.long, formatPercent(s.Mean(seriesName(of, noNoise), 0, accuracy))))
+		out = append(out, fmt.Sprintf("%s without noise: %s.", of.long,
+			formatPercent(s.Mean(seriesName(of, noNoise), 0, accuracy))))
 		for _, m := range three {
 			out = append(out, notesOf(s, []string{seriesName(of, m.name)}, printedBudgets, accuracy)...)
 		}

@@ -24,9 +24,13 @@ func newFig3() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig3", Paper: paper + ", Figure 3", Data: dataNames(sources...), Repeats: 5, Quick: 1,
 		Title: "Nearest centroid, accuracy against ε",
-		Claim: "The nearest centroid classifier from samples perturbed by PM is more accurate than by Duchi's or the Laplace mechanism, and a million samples preserve its accuracy even at ε = 1.",
-		Protocol: "Section 4.2. MNIST and Fashion-MNIST: 50 visual words, 10,000 perturbed training images, drawn anew in each repeat, tested on the 10,000 test images. " +
-			"Census: a million invented people of 67 dimensions, binary ones in {-1, 1}; 50,000 others to test. One report a sample at ε; its class travels in clear, as printed, and is protected by nothing. Beside it mode local, in which one report covers the class as well.",
+		Claim: "The nearest centroid classifier from samples perturbed by PM is more accurate than by Duchi's or the " +
+			"Laplace mechanism, and a million samples preserve its accuracy even at ε = 1.",
+		Protocol: "Section 4.2. MNIST and Fashion-MNIST: 50 visual words, 10,000 perturbed training images, drawn anew in " +
+			"each repeat, tested on the 10,000 test images. " +
+			"Census: a million invented people of 67 dimensions, binary ones in {-1, 1}; 50,000 others to test. One report a " +
+			"sample at ε; its class travels in clear, as printed, and is protected by nothing. Beside it mode local, in " +
+			"which one report covers the class as well.",
 		Open: openFig3, Draw: drawFig3, Judge: judgeFig3, Notes: notesBudgets,
 	}
 	for _, s := range sources {
@@ -115,11 +119,13 @@ func measureCentroids(r frame.Repeat, p frame.Point, of samples, group []int, m 
 }
 
 func drawFig3(s *frame.Summary) *plot.Lines {
-	return drawBudgets(s, "Nearest centroid of perturbed samples", fmt.Sprintf("Printed mechanisms, classes in clear; mean of %d repeats", s.Repeats))
+	return drawBudgets(s, "Nearest centroid of perturbed samples",
+		fmt.Sprintf("Printed mechanisms, classes in clear; mean of %d repeats", s.Repeats))
 }
 
 func judgeFig3(s *frame.Summary) []frame.Check {
-	one, none := s.Mean(seriesName(ofCensus, pm.name), dp.Nano, accuracy), s.Mean(seriesName(ofCensus, noNoise), 0, accuracy)
+	one, none := s.Mean(seriesName(ofCensus, pm.name), dp.Nano, accuracy),
+		s.Mean(seriesName(ofCensus, noNoise), 0, accuracy)
 	return append(judgeBudgets(s), frame.Check{
 		What: "census: accuracy of PM at ε = 1", Paper: "well preserved (read as: within 2 points of that without noise)",
 		Ours: fmt.Sprintf("%s, without noise %s", formatPercent(one), formatPercent(none)), Holds: none.Mean-one.Mean <= 0.02,

@@ -26,14 +26,17 @@ func fig6Series(m mechanism, samples int) string {
 func newFig6() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig6", Paper: paper + ", Figure 6", Data: dataNames(ofMNIST), Repeats: 10,
-		Title:    "MNIST: nearest centroid, accuracy against samples",
-		Claim:    "Nearest centroids become more accurate with more perturbed samples, and the number matters more than for logistic regression.",
-		Protocol: "Section 4.2. 100 visual words, ε = 3, samples drawn anew in each repeat, larger numbers from the same order; classes in clear; tested on the 10,000 test images.",
-		Open:     openFig6, Draw: drawFig6, Judge: judgeFig6, Notes: notesFig6,
+		Title: "MNIST: nearest centroid, accuracy against samples",
+		Claim: "Nearest centroids become more accurate with more perturbed samples, and the number matters more than " +
+			"for logistic regression.",
+		Protocol: "Section 4.2. 100 visual words, ε = 3, samples drawn anew in each repeat, larger numbers from the same " +
+			"order; classes in clear; tested on the 10,000 test images.",
+		Open: openFig6, Draw: drawFig6, Judge: judgeFig6, Notes: notesFig6,
 	}
 	for _, n := range fig6Counts {
 		for _, m := range []mechanism{pm, duchi} {
-			f.Points = append(f.Points, frame.Point{Series: fig6Series(m, n), Epsilon: fig6Epsilon, Parameters: dictionaryNote(manyWords)})
+			f.Points = append(f.Points, frame.Point{Series: fig6Series(m, n), Epsilon: fig6Epsilon,
+				Parameters: dictionaryNote(manyWords)})
 		}
 	}
 	return f
@@ -61,15 +64,19 @@ func openFig6(ctx context.Context, w *frame.World) (frame.Setup, error) {
 
 func drawFig6(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title: "MNIST: nearest centroid", Subtitle: fmt.Sprintf("Printed mechanisms, ε = 3, classes in clear; mean of %d repeats", s.Repeats),
-		XLabel: "perturbed samples", YLabel: "test accuracy", Spread: spreadNote, Note: "The dictionary of images is not covered by ε.",
+		Title:    "MNIST: nearest centroid",
+		Subtitle: fmt.Sprintf("Printed mechanisms, ε = 3, classes in clear; mean of %d repeats", s.Repeats),
+		XLabel:   "perturbed samples", YLabel: "test accuracy", Spread: spreadNote,
+		Note: "The dictionary of images is not covered by ε.",
 	}
 	var x []float64
 	for _, n := range fig6Counts {
 		x = append(x, float64(n))
 	}
 	for _, m := range []mechanism{pm, duchi} {
-		l.Series = append(l.Series, newCurve(m.long, x, func(i int) frame.Stat { return s.Mean(fig6Series(m, fig6Counts[i]), fig6Epsilon, accuracy) }))
+		l.Series = append(l.Series, newCurve(m.long, x, func(i int) frame.Stat {
+			return s.Mean(fig6Series(m, fig6Counts[i]), fig6Epsilon, accuracy)
+		}))
 	}
 	return l
 }
@@ -89,8 +96,9 @@ func judgeFig6(s *frame.Summary) []frame.Check {
 	higher.Ours = l.String()
 	return []frame.Check{
 		{
-			What: "PM, 1,000 to 9,000 samples", Paper: "the error matters more than for logistic regression (read as: at least 5 points for a ninth of the error)",
-			Ours: fmt.Sprintf("%+.1f points, a %.1fth of the error", 100*gain, less), Holds: gain >= 0.05,
+			What:  "PM, 1,000 to 9,000 samples",
+			Paper: "the error matters more than for logistic regression (read as: at least 5 points for a ninth of the error)",
+			Ours:  fmt.Sprintf("%+.1f points, a %.1fth of the error", 100*gain, less), Holds: gain >= 0.05,
 		},
 		higher,
 	}
@@ -105,7 +113,8 @@ func notesFig6(s *frame.Summary) []string {
 			a.addLine("%s with %d", formatPercent(s.Mean(at, fig6Epsilon, accuracy)), n)
 			e.addLine("%.3g with %d", s.Mean(at, fig6Epsilon, mse).Mean, n)
 		}
-		out = append(out, fmt.Sprintf("%s, accuracy: %s.", m.long, a), fmt.Sprintf("%s, mean squared error of a centroid's coordinate: %s.", m.long, e))
+		out = append(out, fmt.Sprintf("%s, accuracy: %s.", m.long, a),
+			fmt.Sprintf("%s, mean squared error of a centroid's coordinate: %s.", m.long, e))
 	}
 	return append(out, "± is the standard deviation between repeats.")
 }

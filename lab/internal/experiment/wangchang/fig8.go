@@ -8,7 +8,8 @@ import (
 )
 
 func newFig8() *frame.Figure {
-	return fourNine.newHits("8", "The hitting rates increase with ε; at ε = 5 PM finds one of the three best attributes in about 80 % of runs and the best in about 40 %.",
+	return fourNine.newHits("8", "The hitting rates increase with ε; at ε = 5 PM finds one of the three best "+
+		"attributes in about 80 % of runs and the best in about 40 %.",
 		func(s *frame.Summary) []frame.Check {
 			return []frame.Check{
 				checkGrowth(s, pm), checkGrowth(s, duchi),

@@ -50,7 +50,8 @@ func TestFiguresSayWhatIsNotCovered(t *testing.T) {
 		res := run1(t, canned(f, func(p frame.Point, _ string) float64 { return 0.5 + p.Epsilon.Float()/100 }))
 		notes := strings.Join(res.Verdict.Notes, "\n")
 		for _, r := range res.Records {
-			images := strings.Contains(r.Series, ofMNIST.name) || strings.Contains(r.Series, ofFashion.name) || strings.HasPrefix(f.Data, ofMNIST.name) && !strings.Contains(f.Data, "+")
+			images := strings.Contains(r.Series, ofMNIST.name) || strings.Contains(r.Series, ofFashion.name) ||
+				strings.HasPrefix(f.Data, ofMNIST.name) && !strings.Contains(f.Data, "+")
 			if images != strings.Contains(r.Parameters, "unperturbed images") {
 				t.Errorf("%s, %s: parameters %q", f.Name, r.Series, r.Parameters)
 			}
@@ -170,7 +171,8 @@ func TestPMIsBelowDuchi(t *testing.T) {
 			}
 		}
 	}
-	if pm, duchi := pm.make(67, 1).Variance(1), duchi.make(67, 1).Variance(1); math.Round(pm) != 416 || math.Round(duchi) != 488 {
+	if pm, duchi := pm.make(67, 1).Variance(1), duchi.make(67, 1).Variance(1); math.Round(pm) != 416 ||
+		math.Round(duchi) != 488 {
 		t.Errorf("the card says 416 and 488, not %g and %g", pm, duchi)
 	}
 }

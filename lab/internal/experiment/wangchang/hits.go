@@ -28,13 +28,16 @@ type table struct {
 var (
 	fourNine = table{
 		name: "mnist-4-9", long: "MNIST, 4 against 9", owners: 1_000, rounds: 10,
-		about:      "The 11,791 training images of 4 and 9, 50 visual words, each an attribute: whether at least a fortieth of the blocks are that word",
+		about: "The 11,791 training images of 4 and 9, 50 visual words, each an attribute: whether at least a " +
+			"fortieth of the blocks are that word",
 		parameters: dictionaryNote(fewWords), note: nothingPrivate, open: openFourNine,
 	}
 	invented = table{
 		name: "synthetic", long: "Synthetic", owners: 10_000, rounds: 20,
-		about:      "A million rows of 20 attributes cut at 0, of which ten are random combinations of the other ten, by the law of scikit-learn's make_classification with its defaults; 100,000 further rows to test",
-		parameters: "law of make_classification", note: "Nothing here was learned from unperturbed data: the cuts are declared.", open: openSynthetic,
+		about: "A million rows of 20 attributes cut at 0, of which ten are random combinations of the other ten, by " +
+			"the law of scikit-learn's make_classification with its defaults; 100,000 further rows to test",
+		parameters: "law of make_classification",
+		note:       "Nothing here was learned from unperturbed data: the cuts are declared.", open: openSynthetic,
 	}
 )
 
@@ -74,8 +77,10 @@ func (t table) newHits(number, says string, judge func(s *frame.Summary) []frame
 		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 100, Quick: 10,
 		Title: t.long + ": best attribute, top-k hitting rate against ε",
 		Claim: says,
-		Protocol: fmt.Sprintf("Section 4.3. %s. %d owners share the rows evenly, anew in each run; each reports its cross tables' differences, 2 numbers an attribute and between -1 and 1, once at ε. "+
-			"A run hits the top k if the attribute with the largest perturbed gain (equation 5) is among the k best of the exact tables. 100 runs.", t.about, t.owners),
+		Protocol: fmt.Sprintf("Section 4.3. %s. %d owners share the rows evenly, anew in each run; each reports its cross "+
+			"tables' differences, 2 numbers an attribute and between -1 and 1, once at ε. "+
+			"A run hits the top k if the attribute with the largest perturbed gain (equation 5) is among the k best of the "+
+			"exact tables. 100 runs.", t.about, t.owners),
 		Open: t.openHits, Draw: t.drawHits, Judge: judge, Notes: t.notesHits,
 	}
 	for _, m := range []mechanism{pm, duchi, discrete} {
@@ -115,12 +120,16 @@ func shareWithin(best []int, found int) float64 {
 
 func (t table) drawHits(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title: t.long + ": finding the best attribute", Subtitle: fmt.Sprintf("%d owners, printed mechanisms; %d runs", t.owners, s.Repeats),
-		XLabel: "ε of each report", YLabel: "share of runs", YTo: 1, Note: "Solid: among the best three. Dashed: the best. " + t.note,
+		Title:    t.long + ": finding the best attribute",
+		Subtitle: fmt.Sprintf("%d owners, printed mechanisms; %d runs", t.owners, s.Repeats),
+		XLabel:   "ε of each report", YLabel: "share of runs", YTo: 1,
+		Note: "Solid: among the best three. Dashed: the best. " + t.note,
 	}
 	for _, m := range []mechanism{pm, duchi} {
-		three := newCurve(m.long+", top 3", epsilonFloats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top3) })
-		one := newCurve(m.long+", top 1", epsilonFloats(hitBudgets), func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top1) })
+		three := newCurve(m.long+", top 3", epsilonFloats(hitBudgets),
+			func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top3) })
+		one := newCurve(m.long+", top 1", epsilonFloats(hitBudgets),
+			func(i int) frame.Stat { return s.Mean(m.name, hitBudgets[i], top1) })
 		three.Low, three.High, one.Low, one.High = nil, nil, nil, nil
 		one.Like, one.Stroke = three.Name, plot.Dashed
 		l.Series = append(l.Series, three, one)
@@ -162,7 +171,8 @@ func checkGrowth(s *frame.Summary, m mechanism) frame.Check {
 func checkNear(s *frame.Summary, m mechanism, eps dp.Epsilon, metric, what string, stated float64) frame.Check {
 	st := s.Mean(m.name, eps, metric)
 	return frame.Check{
-		What: fmt.Sprintf("%s: %s rate at ε = %s", m.long, what, eps), Paper: fmt.Sprintf("about %.0f %% (read as: within 15 points)", 100*stated),
-		Ours: formatRate(st), Holds: st.Mean >= stated-0.15 && st.Mean <= stated+0.15,
+		What:  fmt.Sprintf("%s: %s rate at ε = %s", m.long, what, eps),
+		Paper: fmt.Sprintf("about %.0f %% (read as: within 15 points)", 100*stated),
+		Ours:  formatRate(st), Holds: st.Mean >= stated-0.15 && st.Mean <= stated+0.15,
 	}
 }

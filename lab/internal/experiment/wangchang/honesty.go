@@ -49,12 +49,20 @@ func paperSeries(data string, c wire.Classifier, rounds int) string {
 
 func newHonesty() *frame.Figure {
 	f := &frame.Figure{
-		Name: "wangchang/honesty", Paper: "none: what section 2.5 of our threat model asks, " + paper, Data: strings.Join(honestData, "+"), Repeats: 10, Quick: 1,
+		Name: "wangchang/honesty", Paper: "none: what section 2.5 of our threat model asks, " + paper,
+		Data: strings.Join(honestData, "+"), Repeats: 10, Quick: 1,
 		Title: "The price of honesty: mode local against mode paper",
-		Claim: "With the same owners and ε, mode local, which covers all that an owner says, is within a point of mode paper, which leaves labels, leaves or error sums in clear, and beats a published AUC of .741 on Adult at ε = 1.",
-		Protocol: "Adult: 32,561 owners of one record, tested on adult.test, fnlwgt and all other columns as in the shipped schema, every one private, label included. Synthetic: 100,000 owners of one row of Figure 9's law, numbers in [-8, 8], tested on 50,000. " +
-			"Mode paper: Algorithm 2 as printed with discrete PM, at ε a report but with class labels, majority classes of leaves and exact error sums in clear; 1, 5 and 10 rounds, the best of which counts, picked in hindsight and unpaid. " +
-			"Mode local: one report an owner at ε, nothing else, no setting. Mode aggregate, for comparison: secure sums with shared noise, ε for an owner against whoever sees the sums. Repeats differ in noise and in who is asked what. A constant answer has accuracy .764 on adult.test and balanced accuracy .5.",
+		Claim: "With the same owners and ε, mode local, which covers all that an owner says, is within a point of mode " +
+			"paper, which leaves labels, leaves or error sums in clear, and beats a published AUC of .741 on Adult at ε = 1.",
+		Protocol: "Adult: 32,561 owners of one record, tested on adult.test, fnlwgt and all other columns as in the " +
+			"shipped schema, every one private, label included. Synthetic: 100,000 owners of one row of Figure 9's law, " +
+			"numbers in [-8, 8], tested on 50,000. " +
+			"Mode paper: Algorithm 2 as printed with discrete PM, at ε a report but with class labels, majority classes of " +
+			"leaves and exact error sums in clear; 1, 5 and 10 rounds, the best of which counts, picked in hindsight " +
+			"and unpaid. " +
+			"Mode local: one report an owner at ε, nothing else, no setting. Mode aggregate, for comparison: secure sums " +
+			"with shared noise, ε for an owner against whoever sees the sums. Repeats differ in noise and in who is asked " +
+			"what. A constant answer has accuracy .764 on adult.test and balanced accuracy .5.",
 		Open: openHonesty, Draw: drawHonesty, Judge: judgeHonesty, Notes: notesHonesty,
 	}
 	for _, data := range honestData {
@@ -63,7 +71,8 @@ func newHonesty() *frame.Figure {
 				f.Points = append(f.Points, budgetPoints(ownSeries(data, c, mode), "mode="+string(mode), honestBudgets)...)
 			}
 			for _, rounds := range honestRounds {
-				f.Points = append(f.Points, budgetPoints(paperSeries(data, c, rounds), fmt.Sprintf("mode=paper rounds=%d", rounds), honestBudgets)...)
+				f.Points = append(f.Points, budgetPoints(paperSeries(data, c, rounds), fmt.Sprintf("mode=paper rounds=%d", rounds),
+					honestBudgets)...)
 			}
 		}
 	}
@@ -110,9 +119,11 @@ func openHonesty(ctx context.Context, w *frame.World) (frame.Setup, error) {
 }
 
 // honestModel trains in one of the three modes.
-func honestModel(ctx context.Context, r frame.Repeat, p frame.Point, train *dataset.Table, mode string, c wire.Classifier, rounds int) (*model.Model, error) {
+func honestModel(ctx context.Context, r frame.Repeat, p frame.Point, train *dataset.Table, mode string,
+	c wire.Classifier, rounds int) (*model.Model, error) {
 	if mode == paperMode {
-		return printed.Run(ctx, train, printed.Params{Classifier: printed.Classifier(c), Epsilon: p.Epsilon, Rounds: rounds, Source: r.Stream(p.Series + ", ε = " + p.Epsilon.String())})
+		return printed.Run(ctx, train, printed.Params{Classifier: printed.Classifier(c), Epsilon: p.Epsilon, Rounds: rounds,
+			Source: r.Stream(p.Series + ", ε = " + p.Epsilon.String())})
 	}
 	return fitOwn(ctx, r, p.Series, train, wire.Mode(mode), c, p.Epsilon)
 }
@@ -135,7 +146,8 @@ func scoreModel(m *model.Model, test *dataset.Table) ([]frame.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []frame.Value{{Metric: accuracy, Value: r.Accuracy}, {Metric: balanced, Value: r.BalancedAccuracy}, {Metric: auc, Value: *r.AUC}}, nil
+	return []frame.Value{{Metric: accuracy, Value: r.Accuracy}, {Metric: balanced, Value: r.BalancedAccuracy},
+		{Metric: auc, Value: *r.AUC}}, nil
 }
 
 // bestPaper is mode paper's best number of rounds at one ε, in hindsight.
@@ -153,7 +165,8 @@ func judgeHonesty(s *frame.Summary) (out []frame.Check) {
 	for _, data := range honestData {
 		for _, c := range honestClassifiers {
 			for _, metric := range []string{balanced, auc} {
-				check := frame.Check{What: fmt.Sprintf("%s, %s: %s of mode local less the best of mode paper", data, c, metric), Paper: "at least -1 point at every ε", Holds: true}
+				check := frame.Check{What: fmt.Sprintf("%s, %s: %s of mode local less the best of mode paper", data, c, metric),
+					Paper: "at least -1 point at every ε", Holds: true}
 				var l listed
 				for _, eps := range honestBudgets {
 					d := s.Mean(ownSeries(data, c, wire.Local), eps, metric).Mean - bestPaper(s, data, c, eps, metric).Mean
@@ -168,8 +181,9 @@ func judgeHonesty(s *frame.Summary) (out []frame.Check) {
 	for _, c := range honestClassifiers {
 		st := s.Mean(ownSeries(honestData[0], c, wire.Local), dp.Nano, auc)
 		out = append(out, frame.Check{
-			What: fmt.Sprintf("adult, %s, mode local: AUC at ε = 1, 32,561 owners", c), Paper: fmt.Sprintf("above the published %.3f", publishedAUC),
-			Ours: fmt.Sprintf("%.4f ± %.4f", st.Mean, st.StdDev), Holds: st.Mean > publishedAUC,
+			What:  fmt.Sprintf("adult, %s, mode local: AUC at ε = 1, 32,561 owners", c),
+			Paper: fmt.Sprintf("above the published %.3f", publishedAUC),
+			Ours:  fmt.Sprintf("%.4f ± %.4f", st.Mean, st.StdDev), Holds: st.Mean > publishedAUC,
 		})
 	}
 	return out
@@ -197,20 +211,25 @@ func notesHonesty(s *frame.Summary) (out []string) {
 			}
 		}
 	}
-	return append(out, "Mode aggregate makes another claim: ε covers what the sums say, and hides single summands only while fewer than a threshold of the committee collude.",
-		"± is the standard deviation between repeats. Nothing was learned from unperturbed data: bins, bounds and levels are the schema's.")
+	return append(out, "Mode aggregate makes another claim: ε covers what the sums say, and hides single summands only "+
+		"while fewer than a threshold of the committee collude.",
+		"± is the standard deviation between repeats. Nothing was learned from unperturbed data: bins, bounds and levels "+
+			"are the schema's.")
 }
 
 func drawHonesty(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title: "Adult: the price of honesty", Subtitle: fmt.Sprintf("32,561 owners of one record; mean of %d repeats", s.Repeats),
+		Title: "Adult: the price of honesty", Subtitle: fmt.Sprintf("32,561 owners of one record; mean of %d repeats",
+			s.Repeats),
 		XLabel: "ε of each owner's one report", YLabel: "AUC on adult.test", LogX: true, Spread: spreadNote,
 		Note:       "Solid: mode local, all private. Dashed: mode paper's best number of rounds, labels or sums in clear.",
 		References: []plot.Reference{{Name: "published, ε = 1", Y: publishedAUC}},
 	}
 	for _, c := range honestClassifiers {
-		ours := newCurve(string(c)+", local", epsilonFloats(honestBudgets), func(i int) frame.Stat { return s.Mean(ownSeries(honestData[0], c, wire.Local), honestBudgets[i], auc) })
-		theirs := newCurve(string(c)+", paper", epsilonFloats(honestBudgets), func(i int) frame.Stat { return bestPaper(s, honestData[0], c, honestBudgets[i], auc) })
+		ours := newCurve(string(c)+", local", epsilonFloats(honestBudgets),
+			func(i int) frame.Stat { return s.Mean(ownSeries(honestData[0], c, wire.Local), honestBudgets[i], auc) })
+		theirs := newCurve(string(c)+", paper", epsilonFloats(honestBudgets),
+			func(i int) frame.Stat { return bestPaper(s, honestData[0], c, honestBudgets[i], auc) })
 		theirs.Stroke, theirs.Like = plot.Dashed, ours.Name
 		l.Series = append(l.Series, ours, theirs)
 	}

@@ -43,20 +43,21 @@ func (s images) openImages(ctx context.Context, w *frame.World, words int) (trai
 	bags := func(file string, of []byte) (matrix, error) {
 		// Everything the bags follow from but the code, whose changes the number counts.
 		origin := fmt.Appendf(nil, "1, %d words, %x, %x", words, sha256.Sum256(pixels), sha256.Sum256(of))
-		m, _, err := features.Kept(w.Cache, fmt.Sprintf("%s-%s-%d", s.name, file, words), origin, func() (*features.Matrix, error) {
-			if dictionary == nil {
-				im, err := features.ReadImages(bytes.NewReader(pixels))
+		m, _, err := features.Kept(w.Cache, fmt.Sprintf("%s-%s-%d", s.name, file, words), origin,
+			func() (*features.Matrix, error) {
+				if dictionary == nil {
+					im, err := features.ReadImages(bytes.NewReader(pixels))
+					if err != nil {
+						return nil, err
+					}
+					dictionary = features.Learn(im, words, replay.Seeded(1, "wangchang, dictionary, "+s.name))
+				}
+				im, err := features.ReadImages(bytes.NewReader(of))
 				if err != nil {
 					return nil, err
 				}
-				dictionary = features.Learn(im, words, replay.Seeded(1, "wangchang, dictionary, "+s.name))
-			}
-			im, err := features.ReadImages(bytes.NewReader(of))
-			if err != nil {
-				return nil, err
-			}
-			return dictionary.Shares(ctx, im)
-		})
+				return dictionary.Shares(ctx, im)
+			})
 		if err != nil {
 			return matrix{}, fmt.Errorf("experiment: %s: %w", s.long, err)
 		}

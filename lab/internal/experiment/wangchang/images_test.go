@@ -101,7 +101,8 @@ func TestOpenImages(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mnist", "train-labels-idx1-ubyte.gz"), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := mnist.openImages(t.Context(), w, 12); err == nil || !strings.Contains(err.Error(), "100 labels for 300 images") {
+	if _, _, err := mnist.openImages(t.Context(), w, 12); err == nil ||
+		!strings.Contains(err.Error(), "100 labels for 300 images") {
 		t.Error(err)
 	}
 	if _, _, err := mnist.openImages(t.Context(), frame.NewWorld(filepath.Join(dir, "none")), 12); err == nil {

@@ -108,7 +108,8 @@ func readExtract(r io.Reader) (*extract, error) {
 	place := func(name string) int { return slices.Index(head, name) }
 	age, income := place(ageVariable), place(incomeVariable)
 	if age < 0 || income < 0 {
-		return nil, &dp.ParamError{Op: "extract", Param: "columns", Want: "must hold " + ageVariable + " and " + incomeVariable}
+		return nil, &dp.ParamError{Op: "extract", Param: "columns", Want: "must hold " + ageVariable + " and " +
+			incomeVariable}
 	}
 	e := &extract{width: 1}
 	var from []int
@@ -119,7 +120,8 @@ func readExtract(r io.Reader) (*extract, error) {
 		}
 	}
 	if len(e.used) == 0 {
-		return nil, &dp.ParamError{Op: "extract", Param: "columns", Want: "must hold at least one category, e.g. " + variables[0].name}
+		return nil, &dp.ParamError{Op: "extract", Param: "columns", Want: "must hold at least one category, e.g. " +
+			variables[0].name}
 	}
 	var incomes []float64
 	total := 0.0

@@ -139,7 +139,8 @@ func TestFitPeople(t *testing.T) {
 	fitPeople(context.Background(), out)
 	tab := census.Generate(peopleSeed, 3*peoplePer)
 	v := census.NewVectors(tab)
-	theta, _ := newFitter(denseOf(v, upTo(tab.Rows)[2*peoplePer:]), onesOf(peoplePer), census.Width).fitSigns(classSigns(tab.Labels[2*peoplePer:], 1))
+	theta, _ := newFitter(denseOf(v, upTo(tab.Rows)[2*peoplePer:]), onesOf(peoplePer), census.Width).fitSigns(
+		classSigns(tab.Labels[2*peoplePer:], 1))
 	for j, want := range theta {
 		if got := float64(out.Cells[2*census.Width+j]); math.Abs(got-want) > 1e-3 {
 			t.Errorf("θ[%d] = %g, want %g", j, got, want)

@@ -116,7 +116,8 @@ func (l *listed) addLine(format string, a ...any) { *l = append(*l, fmt.Sprintf(
 func (l listed) String() string                   { return strings.Join(l, ", ") }
 
 // checkHighest checks that one series is above others at every ε.
-func checkHighest(s *frame.Summary, what, best string, others []string, budgets []dp.Epsilon, metric string) frame.Check {
+func checkHighest(s *frame.Summary, what, best string, others []string, budgets []dp.Epsilon,
+	metric string) frame.Check {
 	c := frame.Check{What: what, Paper: "the highest at every ε", Holds: true}
 	var ours listed
 	for _, eps := range budgets {
@@ -140,7 +141,8 @@ func checkHighest(s *frame.Summary, what, best string, others []string, budgets 
 
 // checkRises checks that a number is larger at the largest ε than at the smallest.
 func checkRises(s *frame.Summary, what string, series []string, budgets []dp.Epsilon, metric string) frame.Check {
-	c := frame.Check{What: what, Paper: "improves with ε in general (read as: higher at the largest ε than at the smallest)", Holds: true}
+	c := frame.Check{What: what,
+		Paper: "improves with ε in general (read as: higher at the largest ε than at the smallest)", Holds: true}
 	first, last := budgets[0], budgets[len(budgets)-1]
 	var ours listed
 	for _, name := range series {
@@ -156,13 +158,15 @@ func checkRises(s *frame.Summary, what string, series []string, budgets []dp.Eps
 func discreteNotes(s *frame.Summary, of []source, budgets []dp.Epsilon, metric string) (out []string) {
 	for _, o := range of {
 		d := s.Over(seriesName(o, discrete.name), seriesName(o, pm.name), budgets, metric)
-		out = append(out, fmt.Sprintf("%s, discrete PM as shipped less printed PM, mean over ε: %+.2f ± %.2f points.", o.long, 100*d.Mean, 100*d.StdErr))
+		out = append(out, fmt.Sprintf("%s, discrete PM as shipped less printed PM, mean over ε: %+.2f ± %.2f points.", o.long,
+			100*d.Mean, 100*d.StdErr))
 	}
 	return out
 }
 
 // localNote says what mode local is.
-const localNote = "Local: discreet's mode of that name, one report an owner at ε for its class and all its columns, nothing in clear. In the other series ε covers the perturbed numbers alone."
+const localNote = "Local: discreet's mode of that name, one report an owner at ε for its class and all its columns, " +
+	"nothing in clear. In the other series ε covers the perturbed numbers alone."
 
 // notesOf lists a metric of series over budgets, a line each.
 func notesOf(s *frame.Summary, series []string, budgets []dp.Epsilon, metric string) (out []string) {
@@ -181,6 +185,9 @@ func notesOf(s *frame.Summary, series []string, budgets []dp.Epsilon, metric str
 }
 
 // nothingPrivate is true of every image's features, whatever noise comes later.
-const nothingPrivate = "The dictionary of visual words was learned from unperturbed images: no ε of this figure covers that."
+const nothingPrivate = "The dictionary of visual words was learned from unperturbed images: no ε of this figure " +
+	"covers that."
 
-const standInSays = "Census: invented people stand in for the Brazilian census, which may not be passed on; with a user's own extract, named by DISCREET_BRAZIL, there is the figure `wangchang/brazil`. A constant answer is right about 72 % of the invented people."
+const standInSays = "Census: invented people stand in for the Brazilian census, which may not be passed on; with a " +
+	"user's own extract, named by DISCREET_BRAZIL, there is the figure `wangchang/brazil`. A constant answer is right " +
+	"about 72 % of the invented people."

@@ -22,10 +22,12 @@ import (
 
 // fitOwn trains in one of discreet's own modes, each row an owner. In mode local
 // it sends one report, at ε for its class and all its columns together.
-func fitOwn(ctx context.Context, r frame.Repeat, use string, train *dataset.Table, mode wire.Mode, c wire.Classifier, eps dp.Epsilon) (*model.Model, error) {
-	res, err := simulate.Run(ctx, train, simulate.Params{Mode: mode, Classifier: c, Epsilon: eps, Source: func(part int) rng.Source {
-		return r.Stream(fmt.Sprintf("%s, ε = %s, part %d", use, eps, part))
-	}})
+func fitOwn(ctx context.Context, r frame.Repeat, use string, train *dataset.Table, mode wire.Mode, c wire.Classifier,
+	eps dp.Epsilon) (*model.Model, error) {
+	res, err := simulate.Run(ctx, train, simulate.Params{Mode: mode, Classifier: c, Epsilon: eps,
+		Source: func(part int) rng.Source {
+			return r.Stream(fmt.Sprintf("%s, ε = %s, part %d", use, eps, part))
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +35,8 @@ func fitOwn(ctx context.Context, r frame.Repeat, use string, train *dataset.Tabl
 }
 
 // testLocal is the accuracy on the test rows of a model trained in mode local.
-func testLocal(ctx context.Context, r frame.Repeat, p frame.Point, train, test *dataset.Table, c wire.Classifier) (frame.Measurement, error) {
+func testLocal(ctx context.Context, r frame.Repeat, p frame.Point, train, test *dataset.Table,
+	c wire.Classifier) (frame.Measurement, error) {
 	m, err := fitOwn(ctx, r, p.Series, train, wire.Local, c, p.Epsilon)
 	if err != nil {
 		return frame.Measurement{}, err
@@ -42,7 +45,8 @@ func testLocal(ctx context.Context, r frame.Repeat, p frame.Point, train, test *
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	return frame.Measurement{Bill: p.Epsilon, Values: []frame.Value{{Metric: accuracy, Value: accuracyOf(m.Labels(scores), test.Labels)}}}, nil
+	return frame.Measurement{Bill: p.Epsilon,
+		Values: []frame.Value{{Metric: accuracy, Value: accuracyOf(m.Labels(scores), test.Labels)}}}, nil
 }
 
 // schemaOf is a table of numbers in [-1, 1], all private.
@@ -60,7 +64,8 @@ func schemaOf(name string, width, classes int) *schema.Schema {
 	}
 	zero := 0.0
 	for j := range width {
-		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprintf("x%d", j+1), Role: schema.Private, Kind: schema.Number, Lower: -1, Upper: 1, Default: &zero})
+		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprintf("x%d", j+1), Role: schema.Private, Kind: schema.Number,
+			Lower: -1, Upper: 1, Default: &zero})
 	}
 	return s
 }
@@ -68,7 +73,8 @@ func schemaOf(name string, width, classes int) *schema.Schema {
 // tableOf is the same rows as a table. Few numbers occur, for an image has few
 // blocks.
 func tableOf(name string, l labelled) *dataset.Table {
-	t := &dataset.Table{Schema: schemaOf(name, l.Dim(), l.classes), Rows: l.Len(), Labels: l.y, Cols: make([]column.Column, l.Dim())}
+	t := &dataset.Table{Schema: schemaOf(name, l.Dim(), l.classes), Rows: l.Len(), Labels: l.y,
+		Cols: make([]column.Column, l.Dim())}
 	cells := make([]float64, l.Len()*l.Dim())
 	for i := range l.Len() {
 		l.Row(i, cells[i*l.Dim():(i+1)*l.Dim()])

@@ -63,11 +63,12 @@ func standIn(rows int) (train, test labelled) {
 // people, one a row. People are drawn alike and on their own, so consecutive
 // ones are a random share.
 func standInFits(ctx context.Context, w *frame.World, owners int) (matrix, error) {
-	m, _, err := features.Kept(w.Cache, "census-owners", []byte("1, logistic, seed 1, 120 people each"), func() (*features.Matrix, error) {
-		out := &features.Matrix{Rows: standInOwners, Width: census.Width, Cells: make([]float32, standInOwners*census.Width)}
-		fitPeople(ctx, out)
-		return out, ctx.Err()
-	})
+	m, _, err := features.Kept(w.Cache, "census-owners", []byte("1, logistic, seed 1, 120 people each"),
+		func() (*features.Matrix, error) {
+			out := &features.Matrix{Rows: standInOwners, Width: census.Width, Cells: make([]float32, standInOwners*census.Width)}
+			fitPeople(ctx, out)
+			return out, ctx.Err()
+		})
 	if err != nil {
 		return matrix{}, err
 	}
@@ -86,7 +87,8 @@ func fitPeople(ctx context.Context, out *features.Matrix) {
 				return
 			}
 			from, to := l*peoplePer, (l+1)*peoplePer
-			theta, _ := newFitter(newPeople(v, from, to), onesOf(peoplePer), census.Width).fitSigns(classSigns(t.Labels[from:to], 1))
+			theta, _ := newFitter(newPeople(v, from, to), onesOf(peoplePer), census.Width).fitSigns(
+				classSigns(t.Labels[from:to], 1))
 			for j, x := range theta {
 				out.Cells[(next+l)*out.Width+j] = float32(x)
 			}

@@ -115,7 +115,8 @@ func (b bits) exactStump(rows []int, weight []float64) stump {
 // owner then says in clear which class has the most weight in each branch, and
 // the answer more owners give is the leaf. Owners without rows in a branch say
 // nothing about it.
-func (b bits) printedStump(order []int, owners int, weight []float64, most float64, m continuous.Mechanism, src rng.Source) stump {
+func (b bits) printedStump(order []int, owners int, weight []float64, most float64, m continuous.Mechanism,
+	src rng.Source) stump {
 	sent := b.reportedShares(order, owners, weight, most)
 	s := stump{attribute: feature.ArgMax(splitGains(m.Sum(sent, 0, owners, src)))}
 	for v := range s.leaf {

@@ -24,10 +24,15 @@ func (t table) newBoosts(number string) *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig" + number, Paper: paper + ", Figure " + number, Data: t.name, Repeats: 5, Quick: 1,
 		Title: t.long + ": boosted stumps, error against stumps",
-		Claim: "Boosted stumps from perturbed cross tables are about as accurate as those without noise, whatever their number, and boosting lowers the error of both.",
-		Protocol: fmt.Sprintf("Section 4.3, Algorithm 2 over section 3.5.3. %s. %d rounds, each of %d owners not asked before, who share the rows evenly, anew in each repeat; the figure's ε is not in the text. "+
-			"As printed: owners say the majority class of each branch in clear, and errors and weights are summed exactly over all rows in each round: ε covers neither. "+
-			"An owner's differences are of weights with a mean of 1 a row, cut at 2 (1 in the first round). Without noise: all rows in each round. Local: discreet's stumps in mode local, one report for each row and its class.", t.about, t.rounds, t.owners),
+		Claim: "Boosted stumps from perturbed cross tables are about as accurate as those without noise, whatever their " +
+			"number, and boosting lowers the error of both.",
+		Protocol: fmt.Sprintf("Section 4.3, Algorithm 2 over section 3.5.3. %s. %d rounds, each of %d owners not asked "+
+			"before, who share the rows evenly, anew in each repeat; the figure's ε is not in the text. "+
+			"As printed: owners say the majority class of each branch in clear, and errors and weights are summed exactly "+
+			"over all rows in each round: ε covers neither. "+
+			"An owner's differences are of weights with a mean of 1 a row, cut at 2 (1 in the first round). Without noise: "+
+			"all rows in each round. Local: discreet's stumps in mode local, one report for each row and its class.", t.about,
+			t.rounds, t.owners),
 		Open: t.openBoosts, Draw: t.drawBoosts, Judge: t.judgeBoosts, Notes: t.notesBoosts,
 		Points: []frame.Point{{Series: noNoise, Parameters: t.parameters}},
 	}
@@ -44,7 +49,8 @@ func (t table) openBoosts(ctx context.Context, w *frame.World) (frame.Setup, err
 		return nil, err
 	}
 	if len(train.y) < t.rounds*t.owners {
-		return nil, fmt.Errorf("experiment: %s: %d owners a round need %d rows, there are %d", t.long, t.owners, t.rounds*t.owners, len(train.y))
+		return nil, fmt.Errorf("experiment: %s: %d owners a round need %d rows, there are %d", t.long, t.owners,
+			t.rounds*t.owners, len(train.y))
 	}
 	owners, unseen := tableOfBits(t.name, train), tableOfBits(t.name, test)
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
@@ -58,7 +64,8 @@ func (t table) openBoosts(ctx context.Context, w *frame.World) (frame.Setup, err
 	}, nil
 }
 
-func (t table) boostStumps(ctx context.Context, r frame.Repeat, p frame.Point, train, test bits, order []int) (frame.Measurement, error) {
+func (t table) boostStumps(ctx context.Context, r frame.Repeat, p frame.Point, train, test bits,
+	order []int) (frame.Measurement, error) {
 	b := newBoosting(labelled{y: train.y, classes: 2}, labelled{y: test.y})
 	src := r.Stream(p.Series + ", ε = " + p.Epsilon.String())
 	_, m, _ := parseSeries(" " + p.Series)
@@ -73,7 +80,8 @@ func (t table) boostStumps(ctx context.Context, r frame.Repeat, p frame.Point, t
 		if p.Epsilon == 0 {
 			s = train.exactStump(order, b.weight)
 		} else {
-			s = train.printedStump(order[round*n:(round+1)*n], t.owners, b.weight, most, m.make(2*train.d, p.Epsilon.Float()), src)
+			s = train.printedStump(order[round*n:(round+1)*n], t.owners, b.weight, most,
+				m.make(2*train.d, p.Epsilon.Float()), src)
 		}
 		b.addClassifier(s.predictRows(train), s.predictRows(test))
 		out.Values = append(out.Values, frame.Value{Metric: errorName(round + 1), Value: b.errorRate(test.y)})
@@ -84,13 +92,17 @@ func (t table) boostStumps(ctx context.Context, r frame.Repeat, p frame.Point, t
 
 func (t table) drawBoosts(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title: t.long + ": boosted stumps", Subtitle: fmt.Sprintf("%d owners a round, printed mechanisms; mean of %d repeats", t.owners, s.Repeats),
-		XLabel: "stumps", YLabel: "test error", Spread: spreadNote, Note: "Solid: ε = 5. Dashed: ε = 3. ε covers neither leaf labels nor error sums.",
-		Series: []plot.Series{newCurve("no noise", countTo(t.rounds), func(i int) frame.Stat { return s.Mean(noNoise, 0, errorName(i+1)) })},
+		Title: t.long + ": boosted stumps", Subtitle: fmt.Sprintf("%d owners a round, printed mechanisms; mean of %d repeats",
+			t.owners, s.Repeats),
+		XLabel: "stumps", YLabel: "test error", Spread: spreadNote,
+		Note: "Solid: ε = 5. Dashed: ε = 3. ε covers neither leaf labels nor error sums.",
+		Series: []plot.Series{newCurve("no noise", countTo(t.rounds),
+			func(i int) frame.Stat { return s.Mean(noNoise, 0, errorName(i+1)) })},
 	}
 	for _, m := range []mechanism{pm, duchi} {
 		for _, eps := range []dp.Epsilon{5 * dp.Nano, 3 * dp.Nano} {
-			c := newCurve(fmt.Sprintf("%s, ε = %s", m.long, eps), countTo(t.rounds), func(i int) frame.Stat { return s.Mean(m.name, eps, errorName(i+1)) })
+			c := newCurve(fmt.Sprintf("%s, ε = %s", m.long, eps), countTo(t.rounds),
+				func(i int) frame.Stat { return s.Mean(m.name, eps, errorName(i+1)) })
 			if eps == 3*dp.Nano {
 				c.Stroke, c.Like = plot.Dashed, fmt.Sprintf("%s, ε = 5", m.long)
 			}
@@ -112,7 +124,8 @@ func (t table) judgeBoosts(s *frame.Summary) (out []frame.Check) {
 		Ours: fmt.Sprintf("%+.1f points", 100*gain), Holds: gain >= 0.01,
 	})
 	for _, eps := range stumpBudgets {
-		c := frame.Check{What: fmt.Sprintf("PM at ε = %s: error above that without noise", eps), Paper: "similar under various numbers of stumps (read as: at most 3 points at every number)", Holds: true}
+		c := frame.Check{What: fmt.Sprintf("PM at ε = %s: error above that without noise", eps),
+			Paper: "similar under various numbers of stumps (read as: at most 3 points at every number)", Holds: true}
 		most := math.Inf(-1)
 		for i := range t.rounds {
 			most = max(most, s.Mean(pm.name, eps, errorName(i+1)).Mean-s.Mean(noNoise, 0, errorName(i+1)).Mean)
@@ -140,7 +153,8 @@ func (t table) notesBoosts(s *frame.Summary) []string {
 	for _, eps := range stumpBudgets {
 		st := s.Mean(oneReport, eps, accuracy)
 		st.Mean = 1 - st.Mean
-		out = append(out, fmt.Sprintf("Mode local at ε = %s, every row an owner, class included, nothing in clear: error %s.", eps, formatPercent(st)))
+		out = append(out, fmt.Sprintf("Mode local at ε = %s, every row an owner, class included, nothing in clear: error %s.",
+			eps, formatPercent(st)))
 	}
 	for _, m := range []mechanism{pm, duchi, discrete} {
 		for _, eps := range stumpBudgets {

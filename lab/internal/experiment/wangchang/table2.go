@@ -42,10 +42,14 @@ func newTable2() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/table2", Paper: paper + ", Table 2", Data: dataNames(sources...), Repeats: 10, Quick: 1,
 		Title: "Mean squared error of the mean of local classifiers' parameters",
-		Claim: "PM has a smaller mean squared error than Duchi's and the Laplace mechanism at every ε, but for Brazil at ε = 1, by one order of magnitude against Duchi's and two against Laplace on the images.",
-		Protocol: "Section 4.1, as `wangchang/fig2`: 500 owners of 120 images and 50 visual words, or 100,000 owners of 120 invented people and 67 dimensions; parameters clamped to [-1, 1]. " +
-			"Images: ten reports an owner, one a class, each at ε on 50 numbers, at 10ε an owner, and beside it one report of all 500 numbers at ε. " +
-			"The error is that of one mean of all owners' reports, averaged over its coordinates. Beside it the closed form at the same parameters.",
+		Claim: "PM has a smaller mean squared error than Duchi's and the Laplace mechanism at every ε, but for Brazil at " +
+			"ε = 1, by one order of magnitude against Duchi's and two against Laplace on the images.",
+		Protocol: "Section 4.1, as `wangchang/fig2`: 500 owners of 120 images and 50 visual words, or 100,000 owners of " +
+			"120 invented people and 67 dimensions; parameters clamped to [-1, 1]. " +
+			"Images: ten reports an owner, one a class, each at ε on 50 numbers, at 10ε an owner, and beside it one report " +
+			"of all 500 numbers at ε. " +
+			"The error is that of one mean of all owners' reports, averaged over its coordinates. Beside it the closed form " +
+			"at the same parameters.",
 		Open: openTable2, Draw: drawTable2, Judge: judgeTable2, Notes: notesTable2,
 	}
 	for _, s := range sources {
@@ -88,8 +92,10 @@ func openTable2(ctx context.Context, w *frame.World) (frame.Setup, error) {
 
 func drawTable2(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title: "MNIST: error of the mean of parameters", Subtitle: fmt.Sprintf("500 owners, ten reports each; mean of %d repeats", s.Repeats),
-		XLabel: "ε of each report", YLabel: "log10 of the mean squared error", Note: "Hollow marks: Table 2. The dictionary of images is not covered by ε.",
+		Title:    "MNIST: error of the mean of parameters",
+		Subtitle: fmt.Sprintf("500 owners, ten reports each; mean of %d repeats", s.Repeats),
+		XLabel:   "ε of each report", YLabel: "log10 of the mean squared error",
+		Note: "Hollow marks: Table 2. The dictionary of images is not covered by ε.",
 	}
 	for _, m := range three {
 		ours := plot.Series{Name: m.long}
@@ -151,7 +157,8 @@ func checkSmallest(s *frame.Summary, of source) frame.Check {
 
 // printedOverOurs puts the printed error over ours at each ε.
 func printedOverOurs(s *frame.Summary, of source, m mechanism) frame.Check {
-	c := frame.Check{What: fmt.Sprintf("%s, %s: printed error over ours, by ε", of.long, m.long), Paper: "1 (read as: 0.8 to 1.25)", Holds: true}
+	c := frame.Check{What: fmt.Sprintf("%s, %s: printed error over ours, by ε", of.long, m.long),
+		Paper: "1 (read as: 0.8 to 1.25)", Holds: true}
 	var l listed
 	for i, eps := range printedBudgets {
 		f := printedMSE(of, m)[i] / s.Mean(seriesName(of, m.name), eps, mse).Mean
@@ -168,9 +175,10 @@ func checkOrders(s *frame.Summary, of source, m mechanism, stated int) frame.Che
 	eps := printedBudgets[1]
 	ratio := s.Mean(seriesName(of, m.name), eps, mse).Mean / s.Mean(seriesName(of, pm.name), eps, mse).Mean
 	return frame.Check{
-		What:  fmt.Sprintf("%s: error of %s over that of PM at ε = %s", of.long, m.long, eps),
-		Paper: fmt.Sprintf("%d order(s) of magnitude (read as: rounded; Table 2 has %.0f)", stated, printedMSE(of, m)[1]/printedMSE(of, pm)[1]),
-		Ours:  fmt.Sprintf("%.1f", ratio), Holds: math.Round(math.Log10(ratio)) == float64(stated),
+		What: fmt.Sprintf("%s: error of %s over that of PM at ε = %s", of.long, m.long, eps),
+		Paper: fmt.Sprintf("%d order(s) of magnitude (read as: rounded; Table 2 has %.0f)", stated,
+			printedMSE(of, m)[1]/printedMSE(of, pm)[1]),
+		Ours: fmt.Sprintf("%.1f", ratio), Holds: math.Round(math.Log10(ratio)) == float64(stated),
 	}
 }
 
@@ -196,7 +204,8 @@ func notesTable2(s *frame.Summary) []string {
 			for _, eps := range printedBudgets {
 				l.addLine("%.4g at ε = %s", s.Mean(seriesName(of, m.name)+asWhole, eps, mse).Mean, eps)
 			}
-			out = append(out, fmt.Sprintf("%s, %s, one report of 500 numbers, which costs an owner ε and not 10ε: %s.", of.long, m.long, l))
+			out = append(out, fmt.Sprintf("%s, %s, one report of 500 numbers, which costs an owner ε and not 10ε: %s.", of.long,
+				m.long, l))
 		}
 	}
 	return append(out, impliedOwners(), "± is the standard deviation between repeats.")
@@ -219,7 +228,10 @@ func impliedOwners() string {
 		largest := pm.make(of.d, 1).Variance(1) / slices.Min(n)
 		most.addLine("%s %.2f times", of.long, printedMSE(of.source, pm)[0]/largest)
 	}
-	return "The Laplace mechanism's error is 8d²/(ε²·owners) whatever the parameters, so for parameters in [-1, 1] the printed ones imply numbers of owners: " + owners.String() +
-		"; one report of all ten classes would imply a hundred times as many. Duchi's printed errors imply about the same numbers. " +
-		"But PM's printed error at ε = 1 then exceeds the largest that PM can have for any such parameters: " + most.String() + ". No one range of parameters and number of owners explains the table."
+	return "The Laplace mechanism's error is 8d²/(ε²·owners) whatever the parameters, so for parameters in [-1, 1] the " +
+		"printed ones imply numbers of owners: " + owners.String() +
+		"; one report of all ten classes would imply a hundred times as many. Duchi's printed errors imply about the " +
+		"same numbers. " +
+		"But PM's printed error at ε = 1 then exceeds the largest that PM can have for any such parameters: " +
+		most.String() + ". No one range of parameters and number of owners explains the table."
 }

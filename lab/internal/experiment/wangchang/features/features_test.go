@@ -66,7 +66,8 @@ func FuzzReadImages(f *testing.F) {
 	f.Add(idx(3, []byte{2, 1, 3}, 1, 2, 3, 4, 5, 6))
 	f.Add([]byte{0, 0, 8, 3, 0, 16, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0})
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if im, err := ReadImages(bytes.NewReader(text)); err == nil && (len(im.Pixels) != im.Count*im.Height*im.Width || len(text) != 16+len(im.Pixels)) {
+		if im, err := ReadImages(bytes.NewReader(text)); err == nil &&
+			(len(im.Pixels) != im.Count*im.Height*im.Width || len(text) != 16+len(im.Pixels)) {
 			t.Errorf("%d pixels of %d images of %d×%d", len(im.Pixels), im.Count, im.Height, im.Width)
 		}
 		if labels, err := ReadLabels(bytes.NewReader(text), 10); err == nil && len(text) != 8+len(labels) {

@@ -43,7 +43,8 @@ func ReadImages(r io.Reader) (*Images, error) {
 	case head[0] != imagesMagic:
 		return nil, fmt.Errorf("images: magic number must be %#x, is %#x", imagesMagic, head[0])
 	case n == 0 || n > maxItems || h == 0 || h > maxSide || w == 0 || w > maxSide || n*h*w > maxPixels:
-		return nil, fmt.Errorf("images: size must be 1 to %d images of 1 to %d pixels a side and %d pixels in all, is %d of %d×%d", maxItems, maxSide, maxPixels, n, h, w)
+		return nil, fmt.Errorf("images: size must be 1 to %d images of 1 to %d pixels a side and %d pixels in all, is "+
+			"%d of %d×%d", maxItems, maxSide, maxPixels, n, h, w)
 	}
 	pixels, err := readExactly(r, n*h*w)
 	if err != nil {

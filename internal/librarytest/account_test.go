@@ -55,7 +55,8 @@ func TestCallersAccountIsChargedOnce(t *testing.T) {
 		}
 		broke := errors.New("broke")
 		refuses := discreet.AccountFunc(func(context.Context, discreet.Price, []discreet.Release) error { return broke })
-		if m, err := discreet.Train(t.Context(), table, discreet.Options{Learner: learner, Epsilon: 0.7, Account: refuses}); m != nil || !errors.Is(err, broke) {
+		if m, err := discreet.Train(t.Context(), table,
+			discreet.Options{Learner: learner, Epsilon: 0.7, Account: refuses}); m != nil || !errors.Is(err, broke) {
 			t.Errorf("%s: model %v, error %v", learner, m != nil, err)
 		}
 	}
@@ -115,7 +116,8 @@ func TestLimitsOfTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	o := discreet.Options{Epsilon: 0.6, Account: discreet.AccountFunc(func(context.Context, discreet.Price, []discreet.Release) error { asked++; return nil })}
+	o := discreet.Options{Epsilon: 0.6, Account: discreet.AccountFunc(
+		func(context.Context, discreet.Price, []discreet.Release) error { asked++; return nil })}
 	if _, err := discreet.Train(t.Context(), table, o); !errors.Is(err, discreet.ErrBudget) || asked != 0 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
@@ -161,7 +163,8 @@ func TestRowsInMemory(t *testing.T) {
 		{Age: &age, Member: true, Income: 12.5, Returned: "yes"}, {Member: false, Income: 2000, Returned: "no"},
 		{Age: &age, Income: 1, Returned: "yes"}, {Member: true, Returned: "no"},
 	}
-	text := [][]string{{"33", "true", "12.5", "yes"}, {"", "false", "1000", "no"}, {"33", "false", "1", "yes"}, {"x", "true", "0", "no"}}
+	text := [][]string{{"33", "true", "12.5", "yes"}, {"", "false", "1000", "no"}, {"33", "false", "1", "yes"},
+		{"x", "true", "0", "no"}}
 
 	structs, err := discreet.TableOf(schema, people)
 	if err != nil {
@@ -183,7 +186,8 @@ func TestRowsInMemory(t *testing.T) {
 	}
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), `SELECT 33 AS age, 'true' AS member, 12.5 AS income, 'yes' AS returned
-		UNION ALL SELECT NULL, 'false', 2000, 'no' UNION ALL SELECT 33, 'false', 1, 'yes' UNION ALL SELECT NULL, 'true', 0, 'no'`)
+		UNION ALL SELECT NULL, 'false', 2000, 'no' UNION ALL SELECT 33, 'false', 1, 'yes'
+		UNION ALL SELECT NULL, 'true', 0, 'no'`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +195,8 @@ func TestRowsInMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := discreet.Train(t.Context(), structs, discreet.Options{Learner: "logistic", NotPrivate: true, Account: discreet.Uncounted})
+	m, err := discreet.Train(t.Context(), structs,
+		discreet.Options{Learner: "logistic", NotPrivate: true, Account: discreet.Uncounted})
 	if err != nil {
 		t.Fatal(err)
 	}

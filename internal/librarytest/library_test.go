@@ -177,7 +177,8 @@ func TestProgramInAnotherModule(t *testing.T) {
 	}
 	dir := t.TempDir()
 	files := map[string]string{"main.go": newcomer}
-	for _, name := range []string{"go.mod", "go.sum", "examples/quickstart/census.yaml", "examples/quickstart/census.csv"} {
+	for _, name := range []string{"go.mod", "go.sum", "examples/quickstart/census.yaml",
+		"examples/quickstart/census.csv"} {
 		text, err := os.ReadFile(filepath.Join(here, name))
 		if err != nil {
 			t.Fatal(err)
@@ -315,10 +316,12 @@ func TestTrainRefuses(t *testing.T) {
 			t.Errorf("%s: %v", param, err)
 		}
 	}
-	if _, err := discreet.Train(t.Context(), table, discreet.Options{Epsilon: -1, Account: discreet.Uncounted}); err == nil {
+	if _, err := discreet.Train(t.Context(), table,
+		discreet.Options{Epsilon: -1, Account: discreet.Uncounted}); err == nil {
 		t.Error("a negative epsilon is taken")
 	}
-	if _, err := discreet.Train(t.Context(), table, discreet.Options{Epsilon: math.NaN(), Account: discreet.Uncounted}); err == nil {
+	if _, err := discreet.Train(t.Context(), table,
+		discreet.Options{Epsilon: math.NaN(), Account: discreet.Uncounted}); err == nil {
 		t.Error("a NaN epsilon is taken")
 	}
 }

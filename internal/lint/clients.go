@@ -11,7 +11,8 @@ import (
 const clientMaker = "service/identity"
 
 // clientNames are what makes or is another HTTP client.
-var clientNames = []string{"Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm"}
+var clientNames = []string{"Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head",
+	"Post", "PostForm"}
 
 // checkClients keeps network clients in one place: one that is made elsewhere
 // follows redirects, and carries what it sends to whoever a server names.
@@ -34,7 +35,8 @@ func checkClients(m *Module) (bad []string) {
 					return true
 				}
 				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "http" {
-					bad = append(bad, m.at(n.Pos(), "http.%s: call others by identity.HTTPClient, which follows no redirect", sel.Sel.Name))
+					bad = append(bad, m.at(n.Pos(), "http.%s: call others by identity.HTTPClient, which follows no redirect",
+						sel.Sel.Name))
 				}
 				return true
 			})

@@ -37,7 +37,8 @@ func checkLimits(m *Module) (bad []string) {
 	for _, l := range limits {
 		n, which := l.count(m)
 		if n > l.limit {
-			bad = append(bad, fmt.Sprintf("%d %s, at most %d may be there:\n\t%s", n, l.what, l.limit, strings.Join(which, "\n\t")))
+			bad = append(bad, fmt.Sprintf("%d %s, at most %d may be there:\n\t%s", n, l.what, l.limit,
+				strings.Join(which, "\n\t")))
 		}
 	}
 	return bad
@@ -230,7 +231,8 @@ func shareOfOneWord(of string) func(*Module) (int, []string) {
 func countWords(name string) (n int) {
 	runes := []rune(name)
 	for i, r := range runes {
-		begins := i == 0 || unicode.IsUpper(r) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		begins := i == 0 || unicode.IsUpper(r) && (!unicode.IsUpper(runes[i-1]) ||
+			i+1 < len(runes) && unicode.IsLower(runes[i+1]))
 		if begins {
 			n++
 		}

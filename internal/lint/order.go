@@ -51,7 +51,8 @@ func checkOrder(m *Module, dir string) (bad []string, err error) {
 				files = append(files, f.AST)
 			}
 		}
-		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+			Uses: map[*ast.Ident]types.Object{}}
 		conf := types.Config{Importer: importer.ForCompiler(m.Fset, "gc", imp), Error: func(error) {}}
 		if _, err := conf.Check(m.Path+"/"+p.Dir, m.Fset, files, info); err != nil {
 			return nil, fmt.Errorf("%s does not compile: %w", p.Dir, err)
@@ -60,7 +61,8 @@ func checkOrder(m *Module, dir string) (bad []string, err error) {
 			ast.Inspect(f, func(n ast.Node) bool {
 				if loop, ok := n.(*ast.RangeStmt); ok && unordered(info, loop.X) {
 					for _, pos := range findSums(info, loop) {
-						bad = append(bad, m.at(pos, "a floating-point sum in map order differs from run to run; sort the keys, or add integers"))
+						bad = append(bad,
+							m.at(pos, "a floating-point sum in map order differs from run to run; sort the keys, or add integers"))
 					}
 				}
 				return true
@@ -73,7 +75,8 @@ func checkOrder(m *Module, dir string) (bad []string, err error) {
 // exportData lets the go command compile what the patterns import, and returns
 // where the compiler's type information is.
 func exportData(dir string, patterns []string) (importer.Lookup, error) {
-	cmd := exec.Command("go", append([]string{"list", "-e", "-deps", "-export", "-json=ImportPath,Export"}, patterns...)...)
+	cmd := exec.Command("go", append([]string{"list", "-e", "-deps", "-export", "-json=ImportPath,Export"},
+		patterns...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

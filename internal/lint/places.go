@@ -17,7 +17,8 @@ import (
 var places = []*regexp.Regexp{
 	regexp.MustCompile(`(^|[^A-Za-z0-9_.~-])/(wor[k]\b|roo[t]\b|hom[e]/\w|User[s]/\w|mn[t]/)`),
 	regexp.MustCompile(`\b(prox[y]|su[m]|inde[x])\.golang\.org\b`),
-	regexp.MustCompile(`\b(pypi\.or[g]|pythonhosted\.or[g]|registry\.npmj[s]|crates\.i[o]|deb\.debian\.or[g]|conda\.anaconda\.or[g])\b`),
+	regexp.MustCompile(
+		`\b(pypi\.or[g]|pythonhosted\.or[g]|registry\.npmj[s]|crates\.i[o]|deb\.debian\.or[g]|conda\.anaconda\.or[g])\b`),
 	regexp.MustCompile(`\b(GOPROX[Y]|PIP_INDEX_UR[L])=|--(extra-)?index-ur[l]`),
 	regexp.MustCompile(`\bshared/(guid[e]|paper[s])\b`),
 }
@@ -69,7 +70,8 @@ func findPlaces(name string, text []byte) (bad []string) {
 		line++
 		for _, p := range places {
 			if hit := p.Find(l); hit != nil {
-				bad = append(bad, fmt.Sprintf("%s:%d: %q names a place of one machine or network", name, line, bytes.TrimSpace(hit)))
+				bad = append(bad, fmt.Sprintf("%s:%d: %q names a place of one machine or network", name, line,
+					bytes.TrimSpace(hit)))
 			}
 		}
 	}

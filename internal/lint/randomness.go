@@ -15,7 +15,8 @@ import (
 // knows the seed subtracts the noise.
 func checkRandomness(m *Module) (bad []string) {
 	for _, p := range m.production() {
-		if under(p.Name, "privacy/rng/replay") || under(p.Name, "census") || under(p.Name, "lab") || under(p.Name, "heldout") || testOnly(p.Name) {
+		if under(p.Name, "privacy/rng/replay") || under(p.Name, "census") || under(p.Name, "lab") ||
+			under(p.Name, "heldout") || testOnly(p.Name) {
 			continue
 		}
 		for _, f := range p.Files {
@@ -23,7 +24,9 @@ func checkRandomness(m *Module) (bad []string) {
 				ip := importPath(spec)
 				name, _ := m.shortName(ip)
 				if !f.Test && (ip == "math/rand" || ip == "math/rand/v2" || name == "privacy/rng/replay") {
-					bad = append(bad, m.at(spec.Pos(), "imports %s: reproducible randomness lives in privacy/rng/replay, census, lab, in the splits of heldout, and in tests only; draw from rng.Source", ip))
+					bad = append(bad,
+						m.at(spec.Pos(), "imports %s: reproducible randomness lives in privacy/rng/replay, census, lab, in the splits "+
+							"of heldout, and in tests only; draw from rng.Source", ip))
 				}
 			}
 		}

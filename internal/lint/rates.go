@@ -36,7 +36,9 @@ func checkRates(m *Module) (bad []string) {
 				}
 				rate, ok := writtenNumber(kv.Value)
 				if !ok {
-					bad = append(bad, m.at(kv.Pos(), "write the false-positive rate as a number, or a number over the turns of the loop, so that the rates can be added up"))
+					bad = append(bad,
+						m.at(kv.Pos(), "write the false-positive rate as a number, or a number over the turns of the loop, so that "+
+							"the rates can be added up"))
 					return true
 				}
 				sum = constant.BinaryOp(sum, token.ADD, rate)
@@ -48,7 +50,8 @@ func checkRates(m *Module) (bad []string) {
 		}
 	}
 	if total, _ := constant.Float64Val(sum); !(total < maxFalseAlarms) {
-		bad = append(bad, fmt.Sprintf("the tests' declared false-positive rates add up to %.3g; they must stay below %g", total, maxFalseAlarms))
+		bad = append(bad, fmt.Sprintf("the tests' declared false-positive rates add up to %.3g; they must stay below %g",
+			total, maxFalseAlarms))
 	}
 	return bad
 }

@@ -56,7 +56,8 @@ type files = map[string]string
 func TestImports(t *testing.T) {
 	try(t, checkImports, []one{
 		{"a learner within its row", files{
-			"learn/brc/a.go":  "package brc\n" + `import ("context"; "m.test/m/privacy/dp"; "m.test/m/learn/random"; "gonum.org/v1/gonum/floats")`,
+			"learn/brc/a.go": "package brc\n" +
+				`import ("context"; "m.test/m/privacy/dp"; "m.test/m/learn/random"; "gonum.org/v1/gonum/floats")`,
 			"privacy/dp/a.go": "package dp",
 		}, nil},
 		{"a test may import anything", files{
@@ -126,7 +127,8 @@ func TestTableIsConsistent(t *testing.T) {
 func TestPackagePageHoldsTheTable(t *testing.T) {
 	try(t, checkPackagePage, []one{
 		{"no page", nil, []string{"not exist"}},
-		{"an old table", files{packagePage: "# Packages\n" + tableBegin + "| attic |\n" + tableEnd}, []string{"must hold the table"}},
+		{"an old table", files{packagePage: "# Packages\n" + tableBegin + "| attic |\n" + tableEnd},
+			[]string{"must hold the table"}},
 		{"no place", files{packagePage: packageTable()}, []string{"must hold the table"}},
 		{"complete", files{packagePage: "# Packages\n" + tableBegin + packageTable() + tableEnd}, nil},
 	})
@@ -141,17 +143,22 @@ func TestRandomness(t *testing.T) {
 			"privacy/mech/a.go":       "package mech",
 			"privacy/mech/a_test.go":  "package mech\n" + `import _ "math/rand"`,
 		}, nil},
-		{"math/rand", files{"privacy/mech/a.go": "package mech\n" + `import _ "math/rand"`}, []string{"privacy/mech/a.go:2: imports math/rand:"}},
-		{"math/rand/v2", files{"privacy/mech/a.go": "package mech\n" + `import _ "math/rand/v2"`}, []string{"imports math/rand/v2"}},
-		{"replay under another name", files{"cmd/x/a.go": "package main\n" + `import r "m.test/m/privacy/rng/replay"; var _ = r.Seeded`}, []string{"privacy/rng/replay"}},
-		{"a package whose name starts alike", files{"experiments/a.go": "package experiments\n" + `import _ "math/rand"`}, []string{"math/rand"}},
+		{"math/rand", files{"privacy/mech/a.go": "package mech\n" + `import _ "math/rand"`},
+			[]string{"privacy/mech/a.go:2: imports math/rand:"}},
+		{"math/rand/v2", files{"privacy/mech/a.go": "package mech\n" + `import _ "math/rand/v2"`},
+			[]string{"imports math/rand/v2"}},
+		{"replay under another name", files{"cmd/x/a.go": "package main\n" +
+			`import r "m.test/m/privacy/rng/replay"; var _ = r.Seeded`}, []string{"privacy/rng/replay"}},
+		{"a package whose name starts alike", files{"experiments/a.go": "package experiments\n" + `import _ "math/rand"`},
+			[]string{"math/rand"}},
 	})
 }
 
 func TestSeedFlag(t *testing.T) {
 	flag := "package main\nfunc f(c interface{ Uint64Var(p *uint64, name string) }) { c.Uint64Var(nil, \"seed\") }\n"
 	try(t, checkSeedFlag, []one{
-		{"experiment and demo", files{"cmd/x/demo.go": flag, "cmd/x/experiment_run.go": flag, "cmd/x/train_test.go": flag}, nil},
+		{"experiment and demo", files{"cmd/x/demo.go": flag, "cmd/x/experiment_run.go": flag, "cmd/x/train_test.go": flag},
+			nil},
 		{"train", files{"cmd/x/train.go": flag}, []string{"cmd/x/train.go:2"}},
 	})
 }
@@ -160,8 +167,10 @@ func TestHeaders(t *testing.T) {
 	try(t, checkHeaders, []one{
 		{"as it should be", files{"privacy/dp/a.go": spdx + "package dp\n"}, nil},
 		{"no licence", files{"privacy/dp/a.go": "package dp\n"}, []string{"privacy/dp/a.go: the first line"}},
-		{"licence in the package doc", files{"privacy/dp/a.go": strings.TrimSpace(spdx) + "\npackage dp\n"}, []string{"privacy/dp/a.go: the first line"}},
-		{"licence second", files{"privacy/dp/a_test.go": "// Hello.\n" + spdx + "package dp\n"}, []string{"privacy/dp/a_test.go: the first line"}},
+		{"licence in the package doc", files{"privacy/dp/a.go": strings.TrimSpace(spdx) + "\npackage dp\n"},
+			[]string{"privacy/dp/a.go: the first line"}},
+		{"licence second", files{"privacy/dp/a_test.go": "// Hello.\n" + spdx + "package dp\n"},
+			[]string{"privacy/dp/a_test.go: the first line"}},
 		{"not formatted", files{"privacy/dp/a.go": spdx + "package dp\n\nvar  x = 1\n"}, []string{"gofmt"}},
 	})
 }
@@ -182,7 +191,8 @@ func TestOutput(t *testing.T) {
 	try(t, checkOutput, []one{
 		{"writing where told", with(`import ("fmt"; "io")`, `fmt.Fprintln(io.Discard)`), nil},
 		{"a command", files{"cmd/x/a.go": "package main\n" + `import "os"; func f() { os.Exit(1) }`}, nil},
-		{"an example", files{"model/a.go": "package model", "model/x_test.go": "package model\n" + `import "fmt"; func f() { fmt.Println() }`}, nil},
+		{"an example", files{"model/a.go": "package model", "model/x_test.go": "package model\n" +
+			`import "fmt"; func f() { fmt.Println() }`}, nil},
 		{"exit", with(`import "os"`, `os.Exit(1)`), []string{"model/a.go:3"}},
 		{"exit by another name", with(`import sys "os"`, `sys.Exit(1)`), []string{"neither prints"}},
 		{"fatal", with(`import "log"`, `log.Fatal()`), []string{"neither prints"}},
@@ -193,7 +203,8 @@ func TestOutput(t *testing.T) {
 }
 
 func TestDependencies(t *testing.T) {
-	mod := "module m.test/m\n\nrequire a.test/a v1.2.3\n\nrequire (\n\ta.test/a/b/v2 v2.0.0 // indirect\n\tc.test/c v0.1.0\n)\n\ntool c.test/c/cmd/c\n"
+	mod := "module m.test/m\n\nrequire a.test/a v1.2.3\n\n" +
+		"require (\n\ta.test/a/b/v2 v2.0.0 // indirect\n\tc.test/c v0.1.0\n)\n\ntool c.test/c/cmd/c\n"
 	code := "package plot\n" + `import (_ "a.test/a/x"; _ "a.test/a/b/v2"; _ "m.test/m/privacy/dp"; _ "fmt")`
 	table := "| library | version | reason | gave up |\n|---|---|---|---|\n" +
 		"| `a.test/a` | v1.2.3 | it draws | much |\n| `a.test/a/b/v2` | v2.0.0 | it draws more | little |\n"
@@ -202,11 +213,16 @@ func TestDependencies(t *testing.T) {
 		{"complete", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table + last}, nil},
 		{"no page", files{"go.mod": mod, "plot/a.go": code}, []string{"not exist"}},
 		{"an unlisted tool", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table}, []string{"c.test/c is used"}},
-		{"another version", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table + strings.Replace(last, "0.1", "0.2", 1)}, []string{"go.mod says v0.1.0"}},
-		{"no reason", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table + strings.Replace(last, "it lints", "", 1)}, []string{"no reason"}},
-		{"no longer used", files{"go.mod": mod, dependencyPage: table + last}, []string{"a.test/a is listed", "a.test/a/b/v2 is listed"}},
-		{"used in a test, not listed", files{"go.mod": mod, "plot/a_test.go": code, dependencyPage: last}, []string{"a.test/a is used", "a.test/a/b/v2 is used"}},
-		{"not required", files{"plot/a.go": "package plot\n" + `import _ "d.test/d"`, dependencyPage: ""}, []string{"not in go.mod"}},
+		{"another version", files{"go.mod": mod, "plot/a.go": code,
+			dependencyPage: table + strings.Replace(last, "0.1", "0.2", 1)}, []string{"go.mod says v0.1.0"}},
+		{"no reason", files{"go.mod": mod, "plot/a.go": code,
+			dependencyPage: table + strings.Replace(last, "it lints", "", 1)}, []string{"no reason"}},
+		{"no longer used", files{"go.mod": mod, dependencyPage: table + last},
+			[]string{"a.test/a is listed", "a.test/a/b/v2 is listed"}},
+		{"used in a test, not listed", files{"go.mod": mod, "plot/a_test.go": code, dependencyPage: last},
+			[]string{"a.test/a is used", "a.test/a/b/v2 is used"}},
+		{"not required", files{"plot/a.go": "package plot\n" + `import _ "d.test/d"`, dependencyPage: ""},
+			[]string{"not in go.mod"}},
 	})
 }
 
@@ -215,9 +231,12 @@ func TestClaims(t *testing.T) {
 	try(t, checkClaims, []one{
 		{"both sides", files{"learn/brc/a.go": code, guarantees + "/brc.md": "# BRC\n\n## G-BRC-1 (whole row)\n"}, nil},
 		{"no page", files{"learn/brc/a.go": code}, []string{"names G-BRC-1"}},
-		{"only mentioned on the page", files{"learn/brc/a.go": code, guarantees + "/brc.md": "see G-BRC-1\n"}, []string{"names G-BRC-1"}},
-		{"another number", files{"learn/brc/a.go": code, guarantees + "/brc.md": "### G-BRC-10\n"}, []string{"G-BRC-10 is claimed", "names G-BRC-1,"}},
-		{"told twice", files{"learn/brc/a.go": code, guarantees + "/a.md": "## G-BRC-1\n", guarantees + "/b.md": "## G-BRC-1\n"}, []string{"already has a heading in " + guarantees + "/a.md"}},
+		{"only mentioned on the page", files{"learn/brc/a.go": code, guarantees + "/brc.md": "see G-BRC-1\n"},
+			[]string{"names G-BRC-1"}},
+		{"another number", files{"learn/brc/a.go": code, guarantees + "/brc.md": "### G-BRC-10\n"},
+			[]string{"G-BRC-10 is claimed", "names G-BRC-1,"}},
+		{"told twice", files{"learn/brc/a.go": code, guarantees + "/a.md": "## G-BRC-1\n",
+			guarantees + "/b.md": "## G-BRC-1\n"}, []string{"already has a heading in " + guarantees + "/a.md"}},
 	})
 }
 
@@ -331,7 +350,8 @@ func f(m map[string]float64, out []float64, p *struct{ Sum dp.Score }) (s float6
 	return s
 }
 `)
-	write("privacy/dp/a.go", "package dp\n\ntype Score float64\n\nfunc F(m map[int]float64) (s float64) {\n\tfor _, v := range m {\n\t\ts += v\n\t}\n\treturn s\n}\n")
+	write("privacy/dp/a.go", "package dp\n\ntype Score float64\n\n"+
+		"func F(m map[int]float64) (s float64) {\n\tfor _, v := range m {\n\t\ts += v\n\t}\n\treturn s\n}\n")
 	m, err := Load(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
@@ -354,18 +374,26 @@ func f(m map[string]float64, out []float64, p *struct{ Sum dp.Score }) (s float6
 
 func TestClients(t *testing.T) {
 	try(t, checkClients, []one{
-		{"the one place", files{"internal/service/identity/http.go": "package identity\n" + `import "net/http"; var c = &http.Client{Transport: &http.Transport{}}`}, nil},
-		{"a client that was made there", files{"internal/service/sum/a.go": "package sum\n" + `import "net/http"; type c struct{ h *http.Client }`}, nil},
-		{"a test's own", files{"internal/service/sum/a_test.go": "package sum\n" + `import "net/http"; var c = http.Client{}`}, nil},
-		{"one more client", files{"internal/service/sum/a.go": "package sum\n" + `import "net/http"; var c = &http.Client{}`}, []string{"http.Client"}},
-		{"everybody's client", files{"cmd/discreet/a.go": "package main\n" + `import "net/http"; func f() { http.Get("x") }`}, []string{"http.Get"}},
+		{"the one place", files{"internal/service/identity/http.go": "package identity\n" +
+			`import "net/http"; var c = &http.Client{Transport: &http.Transport{}}`}, nil},
+		{"a client that was made there", files{"internal/service/sum/a.go": "package sum\n" +
+			`import "net/http"; type c struct{ h *http.Client }`}, nil},
+		{"a test's own", files{"internal/service/sum/a_test.go": "package sum\n" +
+			`import "net/http"; var c = http.Client{}`}, nil},
+		{"one more client", files{"internal/service/sum/a.go": "package sum\n" + `import "net/http"; var c = &http.Client{}`},
+			[]string{"http.Client"}},
+		{"everybody's client", files{"cmd/discreet/a.go": "package main\n" + `import "net/http"; func f() { http.Get("x") }`},
+			[]string{"http.Get"}},
 	})
 }
 
 func TestNamedTests(t *testing.T) {
 	try(t, checkNamedTests, []one{
-		{"one that is there", files{"docs/a.md": "sure (`TestA`)", "a_test.go": "package a\nfunc TestA(t *testing.T) {}"}, nil},
-		{"one that is gone", files{"docs/guarantees/a.md": "sure (`TestA/row`)", "a_test.go": "package a\nfunc TestB(t *testing.T) {}"}, []string{"TestA"}},
-		{"all that begin so", files{"docs/a.md": "sure (`TestA…`, `TestC…`)", "a_test.go": "package a\nfunc TestAB(t *testing.T) {}"}, []string{"TestC"}},
+		{"one that is there", files{"docs/a.md": "sure (`TestA`)", "a_test.go": "package a\nfunc TestA(t *testing.T) {}"},
+			nil},
+		{"one that is gone", files{"docs/guarantees/a.md": "sure (`TestA/row`)",
+			"a_test.go": "package a\nfunc TestB(t *testing.T) {}"}, []string{"TestA"}},
+		{"all that begin so", files{"docs/a.md": "sure (`TestA…`, `TestC…`)",
+			"a_test.go": "package a\nfunc TestAB(t *testing.T) {}"}, []string{"TestC"}},
 	})
 }

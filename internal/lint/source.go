@@ -65,7 +65,8 @@ func checkOutput(m *Module) (bad []string) {
 					pkg == "log" || pkg == "log/slog",
 					pkg == "fmt" && strings.HasPrefix(name, "Print"),
 					id != nil && id.Obj == nil && (id.Name == "print" || id.Name == "println"):
-					bad = append(bad, m.at(call.Pos(), "a library neither prints, logs nor exits; return an error, write to an io.Writer that the caller gave"))
+					bad = append(bad, m.at(call.Pos(),
+						"a library neither prints, logs nor exits; return an error, write to an io.Writer that the caller gave"))
 				}
 				return true
 			})

@@ -111,7 +111,8 @@ func runDeadcode(dir string, args ...string) (out []function, err error) {
 		}
 		for _, p := range packages {
 			for _, f := range p.Funcs {
-				out = append(out, function{p.Path, f.Name, fmt.Sprintf("%s:%d", filepath.ToSlash(f.Position.File), f.Position.Line)})
+				out = append(out, function{p.Path, f.Name, fmt.Sprintf("%s:%d", filepath.ToSlash(f.Position.File),
+					f.Position.Line)})
 			}
 		}
 		return nil
@@ -134,7 +135,8 @@ func findFused(dir string) (which []string, err error) {
 			}
 		}
 		return nil
-	}, "list", "./internal/learn/...", "./internal/privacy/mech/...", "./internal/privacy/response", "./internal/privacy/accounting", "./internal/federated/...", "./internal/model"); err != nil {
+	}, "list", "./internal/learn/...", "./internal/privacy/mech/...", "./internal/privacy/response",
+		"./internal/privacy/accounting", "./internal/federated/...", "./internal/model"); err != nil {
 		return nil, err
 	}
 	whole, err := filepath.Abs(dir)
@@ -168,7 +170,8 @@ func byPackage(places []string) string {
 		counts[filepath.ToSlash(filepath.Dir(p))]++
 	}
 	var b strings.Builder
-	for i, dir := range slices.SortedFunc(maps.Keys(counts), func(a, c string) int { return cmp.Or(counts[c]-counts[a], strings.Compare(a, c)) }) {
+	for i, dir := range slices.SortedFunc(maps.Keys(counts),
+		func(a, c string) int { return cmp.Or(counts[c]-counts[a], strings.Compare(a, c)) }) {
 		if i > 0 {
 			b.WriteString(", ")
 		}

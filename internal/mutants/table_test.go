@@ -74,7 +74,8 @@ var table = []mutant{
 	{
 		Row: "7", Bug: "exact vote",
 		File: "internal/learn/brc/private.go",
-		Old:  `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
+		Old: `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
+			`right})[0]`,
 		New: `exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
 		return float64(wrong) / float64(wrong+right)`,
 		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
@@ -530,7 +531,8 @@ var table = []mutant{
 	{
 		Row: "7 audited", Bug: "exact vote",
 		File: "internal/learn/brc/private.go",
-		Old:  `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
+		Old: `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
+			`right})[0]`,
 		New: `exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
 		return float64(wrong) / float64(wrong+right)`,
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
@@ -1894,8 +1896,8 @@ var table = []mutant{
 	{
 		Row: "unreadable 5", Bug: "a schema's fault repeats a key, which may be a cell",
 		File: "internal/table/schema/reader.go",
-		Old:  `"must be one of those known here", "another", nearest`,
-		New:  `"must be one of those known here", strconv.Quote(p.key), nearest`,
+		Old:  `"must be one of those known here", "another",`,
+		New:  `"must be one of those known here", strconv.Quote(p.key),`,
 
 		Package: "./internal/table/schema", Test: "FuzzTablesAreNotQuoted",
 	},

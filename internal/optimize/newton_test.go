@@ -26,7 +26,8 @@ func TestNewtonSolvesAQuadraticInOneStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Steps != 1 || math.Abs(got.X[0]+1./7) > 1e-12 || math.Abs(got.X[1]-9./7) > 1e-12 || got.GradNorm > lim.GradNorm {
+	if got.Steps != 1 || math.Abs(got.X[0]+1./7) > 1e-12 || math.Abs(got.X[1]-9./7) > 1e-12 ||
+		got.GradNorm > lim.GradNorm {
 		t.Errorf("Newton = %+v, want one step to (-1/7, 9/7)", got)
 	}
 	if start[0] != 30 || start[1] != -7 {
@@ -98,7 +99,8 @@ func TestNewtonSurvivesNotANumber(t *testing.T) {
 
 func TestNewtonPassesErrorsOn(t *testing.T) {
 	want := errors.New("no answer")
-	if _, err := Newton(func([]float64) (Point, error) { return Point{}, want }, []float64{1}, lim); !errors.Is(err, want) {
+	if _, err := Newton(func([]float64) (Point, error) { return Point{}, want }, []float64{1},
+		lim); !errors.Is(err, want) {
 		t.Errorf("error = %v, want %v", err, want)
 	}
 }

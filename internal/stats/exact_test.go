@@ -137,7 +137,8 @@ func TestEpsilonLowerBound(t *testing.T) {
 		t.Errorf("the audit of ε = 1 has no teeth: %g", got)
 	}
 	// A δ takes its part of the event first, and all of a rare one.
-	if a, b := EpsilonLowerBound(5000, n, 1000, n, 0, 1e-9), EpsilonLowerBound(5000, n, 1000, n, 0.001, 1e-9); !(b < a && b > 0) {
+	if a, b := EpsilonLowerBound(5000, n, 1000, n, 0, 1e-9),
+		EpsilonLowerBound(5000, n, 1000, n, 0.001, 1e-9); !(b < a && b > 0) {
 		t.Errorf("δ = 0.001 moves the bound from %g to %g", a, b)
 	}
 	if got := EpsilonLowerBound(5000, n, 0, n, 0.02, 1e-9); got != 0 {

@@ -50,7 +50,8 @@ func Cells(t T, c Claim, counts []int, probs []float64) {
 	share := c.FalsePositive / float64(2*len(counts))
 	for i, k := range counts {
 		if atMost, atLeast := stats.Tails(k, n, probs[i]); atMost < share || atLeast < share {
-			t.Errorf("cell %d: %d of %d where probability %g was claimed: tails %.3g (at most) and %.3g (at least), rejected below %.3g",
+			t.Errorf("cell %d: %d of %d where probability %g was claimed: tails %.3g (at most) and %.3g (at least), rejected "+
+				"below %.3g",
 				i, k, n, probs[i], atMost, atLeast, share)
 		}
 	}

@@ -38,7 +38,8 @@ func KS(t T, c Claim, sample []float64, cdf func(x float64) float64) {
 		}
 	}
 	if !(worst <= band) {
-		t.Errorf("empirical and claimed distribution differ by %.4g at %g; the band of %d draws is %.4g", worst, at, len(x), band)
+		t.Errorf("empirical and claimed distribution differ by %.4g at %g; the band of %d draws is %.4g", worst, at,
+			len(x), band)
 	}
 }
 

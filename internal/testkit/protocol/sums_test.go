@@ -54,7 +54,8 @@ func TestAddendVectors(t *testing.T) {
 	}{{2 * dp.Nano, 12, 2, 100, 40}, {dp.Nano / 10, 9, 1, 2, 1}, {7*dp.Nano + 1, 20, 5, 90_000, 59_999}} {
 		law, err := response.CellAddendFor(size.eps, size.dim, size.cells, size.owners, size.honest)
 		must(t, err)
-		v := addendVectors{Epsilon: size.eps, Dim: size.dim, Cells: size.cells, Owners: size.owners, Honest: size.honest, Range: law.Top() + 1}
+		v := addendVectors{Epsilon: size.eps, Dim: size.dim, Cells: size.cells, Owners: size.owners, Honest: size.honest,
+			Range: law.Top() + 1}
 		for i, weight := range []float64{1, 0.625, 0} {
 			d := addendVector{Weight: weight, Source: fmt.Sprintf("addend %d %d", size.dim, i)}
 			for c := range size.cells {
@@ -100,7 +101,9 @@ type partialVector struct {
 // -update writes.
 func TestVoteVectors(t *testing.T) {
 	var out []voteVectors
-	for _, text := range []string{vectorSchema, strings.Replace(vectorSchema, "levels: [fish, {value: meat, aliases: [beef]}, hay], default: hay", "levels: [fish, hay], positive: fish, default: hay", 1)} {
+	for _, text := range []string{vectorSchema,
+		strings.Replace(vectorSchema, "levels: [fish, {value: meat, aliases: [beef]}, hay], default: hay",
+			"levels: [fish, hay], positive: fish, default: hay", 1)} {
 		s, err := schema.Parse([]byte(text))
 		must(t, err)
 		out = append(out, voteVector(t, s))
@@ -124,7 +127,8 @@ func voteVector(t *testing.T, s *schema.Schema) voteVectors {
 	aux := &multiparty.Auxiliary{Cols: tab.Cols, Rows: rows, Digest: sha256.Sum256(digest[:])}
 	var votes []byte
 	for _, kind := range []multiparty.Kind{multiparty.Labels, multiparty.Probabilities} {
-		votes = castVector(t, multiparty.Header{Party: "mary", Kind: kind, Levels: multiparty.Levels(s), Rows: rows, Aux: aux.Digest, Model: sha256.Sum256([]byte("a rule"))}, v.Votes, key)
+		votes = castVector(t, multiparty.Header{Party: "mary", Kind: kind, Levels: multiparty.Levels(s), Rows: rows,
+			Aux: aux.Digest, Model: sha256.Sum256([]byte("a rule"))}, v.Votes, key)
 		v.Files = append(v.Files, voteFile{kind, fmt.Sprintf("%x", votes)})
 	}
 	for _, enc := range []feature.Encoding{feature.OneHot, feature.Ordinal} {

@@ -123,11 +123,13 @@ relation: replace-one
 max_epsilon: 2.5
 file: {delimiter: ",", quote: "\"", header: true, trim: true, missing: ["?", "-1"]}
 columns:
-  - {name: weight, role: private, number: {lower: 0.00002, upper: 2000000, transform: log1p, edges: [0.5, 5, 50], default: 4}}
+  - {name: weight, role: private, number: {lower: 0.00002, upper: 2000000, transform: log1p, ` +
+	`edges: [0.5, 5, 50], default: 4}}
   - {name: age, role: public, number: {lower: -1, upper: 30, default: 3}}
   - {name: food, role: private, label: {levels: [fish, {value: meat, aliases: [beef]}, hay], default: hay}}
   - {name: years, role: private, number: {lower: 0, upper: 30, default: 3}}
-  - {name: kind, role: private, category: {levels: [cat, {value: dog, aliases: [hound, "d<g"]}, "ca\"t"], missing: true}}
+  - {name: kind, role: private, category: {levels: [cat, {value: dog, aliases: [hound, "d<g"]}, ` +
+	`"ca\"t"], missing: true}}
   - {name: town, role: public, category: {levels: ["1", "2"]}}
   - {name: note, role: ignored}
 derived:
@@ -183,7 +185,8 @@ func taskVector(t *testing.T, p core.Params, list bool) taskVectors {
 	task, err := core.Plan(p)
 	must(t, err)
 	task.WeightCap = 3
-	ann := &tasks.Announcement{Task: task, Minimum: 2, Slot: time.Hour, Quiet: time.Second, Ends: time.Unix(2_000_000_000, 0)}
+	ann := &tasks.Announcement{Task: task, Minimum: 2, Slot: time.Hour, Quiet: time.Second,
+		Ends: time.Unix(2_000_000_000, 0)}
 	text, err := ann.Text()
 	must(t, err)
 	again, err := tasks.Parse(text)
@@ -230,7 +233,8 @@ func taskVector(t *testing.T, p core.Params, list bool) taskVectors {
 			must(t, err)
 			raw := r.Append(nil)
 			o := ownerVector{
-				Seed: fmt.Sprintf("%x", key.Seed()), Name: name, Slot: slot, Ticket: strconv.FormatUint(place.Ticket, 10), Ask: r.Ask,
+				Seed: fmt.Sprintf("%x", key.Seed()), Name: name, Slot: slot, Ticket: strconv.FormatUint(place.Ticket, 10),
+				Ask:    r.Ask,
 				Record: rows[i], truth: seen.last, Source: source,
 				Report: fmt.Sprintf("%x", raw), Signature: fmt.Sprintf("%x", ed25519.Sign(key, tasks.Signable(raw))),
 			}
@@ -334,9 +338,11 @@ func TestVectors(t *testing.T) {
 		classifier wire.Classifier
 		mechanism  string
 	}{
-		{wire.Stump, ""}, {wire.Logistic, "oue"}, {wire.Centroid, "grr"}, {wire.Centroid, "hybrid"}, {wire.Logistic, "piecewise"}, {wire.Stump, "duchi"}, {wire.Stump, "laplace"},
+		{wire.Stump, ""}, {wire.Logistic, "oue"}, {wire.Centroid, "grr"}, {wire.Centroid, "hybrid"},
+		{wire.Logistic, "piecewise"}, {wire.Stump, "duchi"}, {wire.Stump, "laplace"},
 	} {
-		p := core.Params{Schema: s, Classifier: one.classifier, Mechanism: one.mechanism, Epsilon: 2 * dp.Nano, Owners: 30, Rounds: 2, Nonce: strings.Repeat("5a", 16)}
+		p := core.Params{Schema: s, Classifier: one.classifier, Mechanism: one.mechanism, Epsilon: 2 * dp.Nano, Owners: 30,
+			Rounds: 2, Nonce: strings.Repeat("5a", 16)}
 		out = append(out, taskVector(t, p, len(out) == 0))
 	}
 	golden(t, vectorsFile, out)
@@ -367,12 +373,14 @@ func TestLawVectors(t *testing.T) {
 			eps   dp.Epsilon
 			cells int
 		}{{dp.Nano, 2}, {dp.Nano / 3, 40}, {7 * dp.Nano, 70}, {11*dp.Nano + 1, 9}, {2 * dp.Nano, 128}} {
-			task := &wire.Task{Mechanism: mechanism, Epsilon: size.eps, Schema: &schema.Schema{Label: schema.Label{Levels: make([]schema.Level, 1)}}}
+			task := &wire.Task{Mechanism: mechanism, Epsilon: size.eps,
+				Schema: &schema.Schema{Label: schema.Label{Levels: make([]schema.Level, 1)}}}
 			law, err := task.Law(size.cells)
 			must(t, err)
 			v := lawVectors{Mechanism: mechanism, Law: law.Name(), Epsilon: size.eps, Cells: size.cells}
 			for i, weight := range []float64{1, 0, 0.625, 0.1} {
-				d := drawVector{truth: truth{i * (size.cells - 1) / 3, weight}, Source: fmt.Sprintf("%s %d %d %d", mechanism, size.eps, size.cells, i)}
+				d := drawVector{truth: truth{i * (size.cells - 1) / 3, weight},
+					Source: fmt.Sprintf("%s %d %d %d", mechanism, size.eps, size.cells, i)}
 				src := &wordSource{name: d.Source}
 				exit := mech.NewExit(src)
 				var r response.Report

@@ -105,12 +105,13 @@ var words = map[string]word{
 	reproduced: {"good", "✓", "reproduced"},
 	partly:     {"part", "◐", "partly reproduced"},
 	not:        {"bad", "✗", "not reproduced"},
+	undecided:  {"open", "?", "undecided"},
 	unjudged:   {"open", "…", "not judged"},
 }
 
 func (v *view) fillPage(p *Page) {
 	v.Ran = len(p.Figures)
-	for _, o := range []string{reproduced, partly, not, unjudged} {
+	for _, o := range []string{reproduced, partly, not, undecided, unjudged} {
 		n := 0
 		for _, f := range p.Figures {
 			if f.Outcome == o {

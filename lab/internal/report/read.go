@@ -11,11 +11,12 @@ import (
 	"strings"
 )
 
-// Outcomes as verdict.json spells them, and a fourth for a figure that has none.
+// Outcomes as verdict.json spells them, and a last one for a figure that has none.
 const (
 	reproduced = "reproduced"
 	partly     = "partly"
 	not        = "not"
+	undecided  = "undecided"
 	unjudged   = ""
 )
 

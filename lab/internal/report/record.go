@@ -74,8 +74,8 @@ func readVerdict(text []byte) (*verdict, error) {
 	switch {
 	case v.Figure == "":
 		return nil, fmt.Errorf("figure must be named")
-	case v.Outcome != reproduced && v.Outcome != partly && v.Outcome != not:
-		return nil, fmt.Errorf("outcome must be %s, %s or %s", reproduced, partly, not)
+	case v.Outcome != reproduced && v.Outcome != partly && v.Outcome != not && v.Outcome != undecided:
+		return nil, fmt.Errorf("outcome must be %s, %s, %s or %s", reproduced, partly, not, undecided)
 	case v.Repeats < 1 || v.Repeats > math.MaxInt32:
 		return nil, fmt.Errorf("repeats must be at least 1 (got %d)", v.Repeats)
 	}

@@ -137,7 +137,7 @@ func TestReadAgreesWithExperiments(t *testing.T) {
 
 // Every outcome the frame knows is one the page has words for.
 func TestOutcomes(t *testing.T) {
-	for _, o := range []frame.Outcome{frame.Reproduced, frame.Partly, frame.Not} {
+	for _, o := range []frame.Outcome{frame.Reproduced, frame.Partly, frame.Not, frame.Undecided} {
 		if _, ok := words[string(o)]; !ok || string(o) == unjudged {
 			t.Errorf("no words for outcome %q", o)
 		}

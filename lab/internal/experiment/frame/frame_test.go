@@ -304,3 +304,33 @@ func TestStudentUpper(t *testing.T) {
 		}
 	}
 }
+
+// A claim that turns on one comparison is borne out by coins in about one draw of
+// twenty; one that asks for nothing always, and leaves its figure undecided.
+func TestNullRuns(t *testing.T) {
+	judge := func(holds func(*Summary) bool) *Figure {
+		return &Figure{Name: "a/b", Repeats: 10, Judge: func(s *Summary) []Check { return []Check{{Holds: holds(s)}} }}
+	}
+	compares := judge(func(s *Summary) bool { return s.Difference("x", "y", dp.Nano, "accuracy").IsAbove(0) })
+	asksNothing := judge(func(s *Summary) bool { return s.Mean("x", dp.Nano, "accuracy").Mean < 0.9 })
+	if n := compares.JudgeNull(nil)[0]; n.IsBorneOut() {
+		t.Errorf("one comparison: %+v", n)
+	}
+	n := asksNothing.JudgeNull(nil)[0]
+	if !n.IsBorneOut() || n.Reproduced != n.Draws || math.Abs(n.Held-1) > 1e-9 {
+		t.Errorf("a claim that asks for nothing: %+v", n)
+	}
+	measured := &Summary{Repeats: 10, values: map[place][]float64{
+		{"x", dp.Nano, "accuracy"}: {0.80, 0.81, 0.82, 0.80, 0.79, 0.81, 0.80, 0.82, 0.78, 0.80},
+		{"y", dp.Nano, "accuracy"}: {0.60, 0.61, 0.62, 0.60, 0.59, 0.61, 0.60, 0.62, 0.58, 0.60},
+	}}
+	if _, null, out, _ := compares.judgeSummary(measured); out != Reproduced || null[1].IsBorneOut() {
+		t.Errorf("a clear difference is %s, %+v", out, null)
+	}
+	if _, _, out, _ := asksNothing.judgeSummary(measured); out != Undecided {
+		t.Errorf("a claim that asks for nothing is %s", out)
+	}
+	if _, _, out, _ := compares.judgeSummary(&Summary{Repeats: 1, values: map[place][]float64{}}); out != Undecided {
+		t.Errorf("one repeat is %s", out)
+	}
+}

@@ -216,8 +216,8 @@ func (j *job) runPoint(ctx context.Context) {
 
 func (r *run) judgeResult() {
 	s := r.res.Summary
-	v := Verdict{Figure: r.f.Name, Claim: r.f.Claim, Checks: r.f.Judge(s), Repeats: r.o.Repeats, Seed: r.o.Seed}
-	v.Outcome, v.Reason = judgeChecks(v.Checks)
+	v := Verdict{Figure: r.f.Name, Claim: r.f.Claim, Repeats: r.o.Repeats, Seed: r.o.Seed}
+	v.Checks, v.Null, v.Outcome, v.Reason = r.f.judgeSummary(s)
 	if r.f.Notes != nil {
 		v.Notes = r.f.Notes(s)
 	}

@@ -22,6 +22,13 @@ func (s Stat) AtMost(miss float64) float64 {
 	return s.Mean + studentUpper(miss, s.N-1)*s.StdErr
 }
 
+// miss is how often IsAbove may err.
+const miss = 0.05
+
+// IsAbove says whether the mean exceeds x beyond chance: its one-sided lower bound
+// of 95 % confidence does. What papers call "exceeds" is read so.
+func (s Stat) IsAbove(x float64) bool { return s.AtLeast(miss) > x }
+
 // studentUpper is the t that a Student variable with df degrees of freedom
 // exceeds with probability tail < 1/2, by bisection.
 func studentUpper(tail float64, df int) float64 {

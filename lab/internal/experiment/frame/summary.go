@@ -13,6 +13,16 @@ import (
 type Summary struct {
 	Repeats int
 	values  map[place][]float64 // by repeat; NaN where there is none
+	// invent makes up what was not measured, in null runs; nil elsewhere.
+	invent func() []float64
+}
+
+// valuesAt are the values of a place, nil where nothing was measured.
+func (s *Summary) valuesAt(at place) []float64 {
+	if s.values[at] == nil && s.invent != nil {
+		s.values[at] = s.invent()
+	}
+	return s.values[at]
 }
 
 type place struct {
@@ -46,7 +56,7 @@ type Stat struct {
 // Mean is the mean of a metric at one ε, 0 for fits that have none. N is 0
 // where nothing was measured.
 func (s *Summary) Mean(series string, eps dp.Epsilon, metric string) Stat {
-	return statOf(s.values[place{series, eps, metric}])
+	return statOf(s.valuesAt(place{series, eps, metric}))
 }
 
 // Quantile is the q-quantile, q in [0, 1], of a metric over the repeats: between
@@ -54,7 +64,7 @@ func (s *Summary) Mean(series string, eps dp.Epsilon, metric string) Stat {
 // and Fan 1996). It is NaN where nothing was measured.
 func (s *Summary) Quantile(series string, eps dp.Epsilon, metric string, q float64) float64 {
 	var have []float64
-	for _, v := range s.values[place{series, eps, metric}] {
+	for _, v := range s.valuesAt(place{series, eps, metric}) {
 		if !math.IsNaN(v) {
 			have = append(have, v)
 		}
@@ -71,7 +81,22 @@ func (s *Summary) Quantile(series string, eps dp.Epsilon, metric string, q float
 
 // Difference is the mean over repeats of series a minus series b, paired.
 func (s *Summary) Difference(a, b string, eps dp.Epsilon, metric string) Stat {
-	va, vb := s.values[place{a, eps, metric}], s.values[place{b, eps, metric}]
+	return s.Between(a, eps, b, eps, metric)
+}
+
+// Between is Difference where the two series have an ε of their own, e.g. 0 for
+// one that has no privacy.
+func (s *Summary) Between(a string, epsA dp.Epsilon, b string, epsB dp.Epsilon, metric string) Stat {
+	return meanDifference(s.valuesAt(place{a, epsA, metric}), s.valuesAt(place{b, epsB, metric}))
+}
+
+// Change is the mean over repeats of one metric less another of the same line.
+func (s *Summary) Change(series string, eps dp.Epsilon, a, b string) Stat {
+	return meanDifference(s.valuesAt(place{series, eps, a}), s.valuesAt(place{series, eps, b}))
+}
+
+// meanDifference is the mean of a paired difference; N is 0 where a side is missing.
+func meanDifference(va, vb []float64) Stat {
 	if va == nil || vb == nil {
 		return Stat{}
 	}
@@ -87,7 +112,7 @@ func (s *Summary) Difference(a, b string, eps dp.Epsilon, metric string) Stat {
 func (s *Summary) Over(a, b string, epsilons []dp.Epsilon, metric string) Stat {
 	mean := make([]float64, s.Repeats)
 	for _, eps := range epsilons {
-		va, vb := s.values[place{a, eps, metric}], s.values[place{b, eps, metric}]
+		va, vb := s.valuesAt(place{a, eps, metric}), s.valuesAt(place{b, eps, metric})
 		if va == nil || vb == nil {
 			return Stat{}
 		}

@@ -65,6 +65,14 @@ func (r *run) verdictPage() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.What, c.Paper, c.Ours, mark)
 	}
+	b.WriteString("\nThe same checks on numbers that say nothing (null runs): ")
+	for i, n := range v.Null {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "%s hold %.1f of %d on average, all of them in %d of %d draws", n.Name, n.Held, len(v.Checks), n.Reproduced, n.Draws)
+	}
+	b.WriteString(".\n")
 	if len(v.Notes) > 0 {
 		b.WriteString("\n")
 		for _, n := range v.Notes {

@@ -39,7 +39,7 @@ func openFig1a(context.Context, *frame.World) (frame.Setup, error) {
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {
 		return func(_ context.Context, p frame.Point) (frame.Measurement, error) {
 			draws, noise := toyStreams(r, p.Epsilon)
-			votes, err := toyBoost(toyClassifiers(draws), p.Epsilon, noise)
+			votes, err := toyBoost(toyClassifiers(draws), p.Epsilon, true, noise)
 			if err != nil {
 				return frame.Measurement{}, err
 			}

@@ -75,8 +75,9 @@ func toyWrong(at, row int) bool {
 }
 
 // toyBoost is Algorithm 3 over given classifiers, row by row; the public column
-// of section 4 is left out as it is there. src is for the noise.
-func toyBoost(classifiers []int, eps dp.Epsilon, src rng.Source) ([]toyVote, error) {
+// of section 4 is left out as it is there. src is for the noise. Where moving is
+// false, weights stay at 1: votes without boosting, to compare with.
+func toyBoost(classifiers []int, eps dp.Epsilon, moving bool, src rng.Source) ([]toyVote, error) {
 	each, err := eps.Split(len(classifiers))
 	if err != nil {
 		return nil, err
@@ -101,6 +102,9 @@ func toyBoost(classifiers []int, eps dp.Epsilon, src rng.Source) ([]toyVote, err
 		}
 		vote := 0.5 - exit.Release("weighted error", noise, mech.RatioOf(wrong/all))[0]
 		votes[t] = toyVote{at, vote}
+		if !moving {
+			continue
+		}
 		for i, x := range w {
 			if x *= math.Exp(vote); toyWrong(at, i) && x <= toyC && x >= 1/toyC {
 				w[i] = x

@@ -65,7 +65,7 @@ func TestFewestMistakesAtTheEnds(t *testing.T) {
 // Two rounds of the classifier at 1,400: it is wrong about a share 0.2 of the
 // rows, whose weights then grow by e^0.3. The noise has scale 4e-5.
 func TestToyBoostByHand(t *testing.T) {
-	votes, err := toyBoost([]int{1400, 1400}, 100*dp.Nano, replay.Seeded(3, "toy"))
+	votes, err := toyBoost([]int{1400, 1400}, 100*dp.Nano, true, replay.Seeded(3, "toy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestToyWeightsAreClipped(t *testing.T) {
 	for i := range at {
 		at[i] = 1500
 	}
-	votes, err := toyBoost(at, 1000*dp.Nano, replay.Seeded(4, "toy"))
+	votes, err := toyBoost(at, 1000*dp.Nano, true, replay.Seeded(4, "toy"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,11 +46,13 @@ func (f *Figure) judgeSummary(s *Summary) (checks []Check, null []NullRun, o Out
 	null = f.JudgeNull(s)
 	o, reason = judgeChecks(checks)
 	if s.Repeats < leastRepeats {
-		return checks, null, Undecided, fmt.Sprintf("%d repeat shows no spread; a verdict needs %d at least", s.Repeats, leastRepeats)
+		return checks, null, Undecided, fmt.Sprintf("%d repeat shows no spread; a verdict needs %d at least", s.Repeats,
+			leastRepeats)
 	}
 	for _, n := range null {
 		if o == Reproduced && n.IsBorneOut() {
-			return checks, null, Undecided, fmt.Sprintf("every statement checked holds, but so it does in %d of %d draws of %s", n.Reproduced, n.Draws, n.Name)
+			return checks, null, Undecided, fmt.Sprintf("every statement checked holds, but so it does in %d of %d draws of %s",
+				n.Reproduced, n.Draws, n.Name)
 		}
 	}
 	return checks, null, o, reason

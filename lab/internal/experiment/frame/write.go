@@ -70,7 +70,8 @@ func (r *run) verdictPage() string {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		fmt.Fprintf(&b, "%s hold %.1f of %d on average, all of them in %d of %d draws", n.Name, n.Held, len(v.Checks), n.Reproduced, n.Draws)
+		fmt.Fprintf(&b, "%s hold %.1f of %d on average, all of them in %d of %d draws", n.Name, n.Held, len(v.Checks),
+			n.Reproduced, n.Draws)
 	}
 	b.WriteString(".\n")
 	if len(v.Notes) > 0 {

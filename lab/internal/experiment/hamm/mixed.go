@@ -28,7 +28,8 @@ func (t *task) listKinds() []kind {
 	return []kind{
 		{"logistic", fitRidge(t.encoding)},
 		{"stumps", fitLearner(func(s *schema.Schema, rows int) (learn.Plan, error) {
-			return adaboost.Params{Rounds: 10, Base: adaboost.Stump, Encoding: t.encoding, Columns: nonprivate.All, NotPrivate: true}.Plan(s, rows)
+			return adaboost.Params{Rounds: 10, Base: adaboost.Stump, Encoding: t.encoding, Columns: nonprivate.All,
+				NotPrivate: true}.Plan(s, rows)
 		})},
 		{"step functions", fitLearner(func(s *schema.Schema, rows int) (learn.Plan, error) {
 			return additive.Params{NotPrivate: true}.Plan(s, rows)
@@ -46,9 +47,11 @@ func newMixed() *frame.Figure {
 	}
 	return &frame.Figure{
 		Name: "hamm/mixed", Paper: paper, Data: t.name, Repeats: 10,
-		Title: "Accuracy of ensembles of mixed types on network intrusion", Claim: "Votes combine classifiers of any types, also mixed, where parameters cannot be averaged.",
-		Protocol: t.describeProtocol() + " Here a third of the parties each uses logistic regression, AdaBoost over ten stumps, and sums of step functions; beside it, all parties use one type. Soft votes.",
-		Points:   l.listPoints(),
+		Title: "Accuracy of ensembles of mixed types on network intrusion",
+		Claim: "Votes combine classifiers of any types, also mixed, where parameters cannot be averaged.",
+		Protocol: t.describeProtocol() + " Here a third of the parties each uses logistic regression, AdaBoost over ten " +
+			"stumps, and sums of step functions; beside it, all parties use one type. Soft votes.",
+		Points: l.listPoints(),
 		Open: func(ctx context.Context, w *frame.World) (frame.Setup, error) {
 			all, err := t.load(ctx, w)
 			if err != nil {
@@ -58,7 +61,8 @@ func newMixed() *frame.Figure {
 		},
 		Draw: func(s *frame.Summary) *plot.Lines {
 			out := l.drawChart(s, "Soft votes of mixed types on network intrusion")
-			out.References = append(out.References, plot.Reference{Name: l.nameBeside(together), Y: s.Mean(l.nameBeside(together), 0, accuracy).Mean})
+			out.References = append(out.References, plot.Reference{Name: l.nameBeside(together),
+				Y: s.Mean(l.nameBeside(together), 0, accuracy).Mean})
 			return out
 		},
 		Judge: func(s *frame.Summary) []frame.Check { return judgeMixed(s, l) },
@@ -76,8 +80,12 @@ func judgeMixed(s *frame.Summary, l lines) []frame.Check {
 	}
 	single := s.Mean(l.nameBeside(together), 0, accuracy).Mean
 	return []frame.Check{
-		{What: fmt.Sprintf("mixed ensemble at ε = %s against one party alone", last), Paper: "above (read as: with 95 % confidence)", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*single), Holds: lead.IsAbove(0)},
-		{What: fmt.Sprintf("mixed ensemble at ε = %s against the worst pure one", last), Paper: "works as well (read as: at least as accurate, less half a point)", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*worst), Holds: ours > worst-0.005},
+		{What: fmt.Sprintf("mixed ensemble at ε = %s against one party alone", last),
+			Paper: "above (read as: with 95 % confidence)", Ours: fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*single),
+			Holds: lead.IsAbove(0)},
+		{What: fmt.Sprintf("mixed ensemble at ε = %s against the worst pure one", last),
+			Paper: "works as well (read as: at least as accurate, less half a point)",
+			Ours:  fmt.Sprintf("%.2f %% against %.2f %%", 100*ours, 100*worst), Holds: ours > worst-0.005},
 	}
 }
 
@@ -96,7 +104,8 @@ func (t *task) mixParties(ctx context.Context, all *dataset.Table, r frame.Repea
 	both := &trial{task: t, repeat: r, test: pure[0].test, aux: pure[0].aux, tables: pure[0].tables}
 	for k := range both.tables {
 		of := pure[k%len(pure)]
-		both.models, both.votes, both.tested = append(both.models, of.models[k]), append(both.votes, of.votes[k]), append(both.tested, of.tested[k])
+		both.models, both.votes, both.tested = append(both.models, of.models[k]), append(both.votes, of.votes[k]),
+			append(both.tested, of.tested[k])
 	}
 	trials[together] = both
 	return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {

@@ -26,9 +26,13 @@ func newFig1c() *frame.Figure {
 	return &frame.Figure{
 		Name: "shen/fig1c", Paper: paper, Data: "toy", Repeats: 10,
 		Title: "The vote of each classifier on a line, by its position",
-		Claim: "Although single classifiers have low accuracy, their votes α concentrate around the mid-point 1,000, and the final classification has very high accuracy.",
-		Protocol: toyProtocol + "ε = 100, where the noise is irrelevant. Metric vote@i: mean α of one run's classifiers from i to below i+100, absent where there are none; " +
-			"vote_middle and vote_outside: mean α within and beyond 200 positions of 1,000, vote_ratio the former over the latter; accuracy_alone: mean accuracy of the single classifiers. " +
+		Claim: "Although single classifiers have low accuracy, their votes α concentrate around the mid-point 1,000, and " +
+			"the final classification has very high accuracy.",
+		Protocol: toyProtocol +
+			"ε = 100, where the noise is irrelevant. Metric vote@i: mean α of one run's classifiers from i to below i+100, " +
+			"absent where there are none; " +
+			"vote_middle and vote_outside: mean α within and beyond 200 positions of 1,000, vote_ratio the former over the " +
+			"latter; accuracy_alone: mean accuracy of the single classifiers. " +
 			"Beside it, the votes of the same classifiers on weights that never move.",
 		Points: []frame.Point{
 			{Series: toyBRC, Epsilon: toyEpsilon, Parameters: "not private: classifiers from labels"},
@@ -111,11 +115,14 @@ func judgeFig1c(s *frame.Summary) []frame.Check {
 		What: "votes", Paper: "concentrate around 1,000 (read as: a mean vote within 200 of it at least twice that beyond)",
 		Ours: fmt.Sprintf("%.3f within, %.3f beyond", near.Mean, far.Mean), Holds: near.Mean >= 2*far.Mean && near.Mean > 0,
 	}, {
-		What: "ratio of the two, against that of weights that never move", Paper: "boosting concentrates votes (read as: larger with 95 % confidence)",
-		Ours: fmt.Sprintf("%.2f against %.2f", of(focus).Mean, still.Mean), Holds: lead.IsAbove(0),
+		What:  "ratio of the two, against that of weights that never move",
+		Paper: "boosting concentrates votes (read as: larger with 95 % confidence)",
+		Ours:  fmt.Sprintf("%.2f against %.2f", of(focus).Mean, still.Mean), Holds: lead.IsAbove(0),
 	}, {
-		What: "accuracy of a single classifier", Paper: "low (read as: at most 80 % on average)", Ours: formatPercent(one), Holds: one.Mean <= 0.8,
+		What: "accuracy of a single classifier", Paper: "low (read as: at most 80 % on average)", Ours: formatPercent(one),
+		Holds: one.Mean <= 0.8,
 	}, {
-		What: "accuracy of all together", Paper: "very high (read as: at least 97 %)", Ours: formatPercent(acc), Holds: acc.Mean >= 0.97,
+		What: "accuracy of all together", Paper: "very high (read as: at least 97 %)", Ours: formatPercent(acc),
+		Holds: acc.Mean >= 0.97,
 	}}
 }

@@ -35,8 +35,10 @@ func newFig4c() *frame.Figure {
 		Name: "shen/fig4c", Paper: paper, Data: "adult", Repeats: 10,
 		Title: "Convergence of BRC and of AdaBoost over random classifiers, on Adult",
 		Claim: "BRC at ε = 0.1 converges at almost the same rate as AdaBoost over random classifiers without privacy.",
-		Protocol: adultRows + "BRC: ε = 0.1 for all 25 rounds, c1 = c2 = √2, section 5.3's split. AdaBoost: Algorithm 1, a random linear classifier on all features in each round, no privacy. " +
-			"Metric accuracy@t: test accuracy of the votes of the first t rounds. Private logistic regression, objective perturbation as in CMS11, at ε = 0.01.",
+		Protocol: adultRows + "BRC: ε = 0.1 for all 25 rounds, c1 = c2 = √2, section 5.3's split. AdaBoost: Algorithm 1, " +
+			"a random linear classifier on all features in each round, no privacy. " +
+			"Metric accuracy@t: test accuracy of the votes of the first t rounds. Private logistic regression, objective " +
+			"perturbation as in CMS11, at ε = 0.01.",
 		Points: []frame.Point{
 			{Series: brcPaper, Epsilon: convergeAt, Encoding: ordinal, Parameters: sensitivity + "paper"},
 			{Series: randomBoost, Encoding: ordinal, Parameters: "base=random"},
@@ -97,7 +99,8 @@ func (t *trial) measureRounds(ctx context.Context, p frame.Point) (frame.Measure
 }
 
 func randomAdaBoost(s *schema.Schema, rows int) (learn.Plan, error) {
-	return adaboost.Params{Rounds: rounds25, Base: adaboost.Random, Encoding: feature.Ordinal, Columns: nonprivate.All, NotPrivate: true}.Plan(s, rows)
+	return adaboost.Params{Rounds: rounds25, Base: adaboost.Random, Encoding: feature.Ordinal, Columns: nonprivate.All,
+		NotPrivate: true}.Plan(s, rows)
 }
 
 // upTo is the model whose votes end after a round.
@@ -126,8 +129,9 @@ func drawFig4c(s *frame.Summary) *plot.Lines {
 		Title:    "Convergence of BRC and AdaBoost",
 		Subtitle: fmt.Sprintf("Random classifiers on Adult, balanced; mean of %d repeats", s.Repeats),
 		XLabel:   "rounds", YLabel: "test accuracy", XTicks: []float64{1, 5, 10, 15, 20, 25},
-		Spread:     "mean ± one standard error over repeats",
-		Series:     []plot.Series{curve(brcPaper, "BRC, ε = 0.1", convergeAt), curve(randomBoost, "AdaBoost, not private", 0)},
+		Spread: "mean ± one standard error over repeats",
+		Series: []plot.Series{curve(brcPaper, "BRC, ε = 0.1", convergeAt),
+			curve(randomBoost, "AdaBoost, not private", 0)},
 		References: []plot.Reference{{Name: "logistic, ε = 0.01", Y: s.Mean(privateLog, levelAt, accuracy).Mean}},
 	}
 }
@@ -144,13 +148,17 @@ func judgeFig4c(s *frame.Summary) []frame.Check {
 	level := s.Mean(privateLog, levelAt, accuracy)
 	lead := s.Between(brcPaper, convergeAt, privateLog, levelAt, accuracy)
 	return []frame.Check{{
-		What: "round from which accuracy stays within 2 points of its last", Paper: "almost the same for both (read as: both end above one half with 95 % confidence, BRC at most 5 rounds later)",
-		Ours: fmt.Sprintf("BRC %d, AdaBoost %d", ours, theirs), Holds: learns && ours <= theirs+5,
+		What:  "round from which accuracy stays within 2 points of its last",
+		Paper: "almost the same for both (read as: both end above one half with 95 % confidence, BRC at most 5 rounds later)",
+		Ours:  fmt.Sprintf("BRC %d, AdaBoost %d", ours, theirs), Holds: learns && ours <= theirs+5,
 	}, {
-		What: "AdaBoost less BRC, mean over the 25 rounds", Paper: "curves close together (read as: at most 3 points, where AdaBoost ends 10 above one half)",
-		Ours: fmt.Sprintf("%+.1f points; AdaBoost ends at %s", 100*gap, formatPercent(boostAt(rounds25))), Holds: gap <= 0.03 && boostAt(rounds25).IsAbove(chance+0.1),
+		What:  "AdaBoost less BRC, mean over the 25 rounds",
+		Paper: "curves close together (read as: at most 3 points, where AdaBoost ends 10 above one half)",
+		Ours:  fmt.Sprintf("%+.1f points; AdaBoost ends at %s", 100*gap, formatPercent(boostAt(rounds25))),
+		Holds: gap <= 0.03 && boostAt(rounds25).IsAbove(chance+0.1),
 	}, {
-		What: "BRC after 25 rounds exceeds private logistic regression at ε = 0.01", Paper: "yes (read as: with 95 % confidence)",
+		What:  "BRC after 25 rounds exceeds private logistic regression at ε = 0.01",
+		Paper: "yes (read as: with 95 % confidence)",
 		Ours:  fmt.Sprintf("%s against %s", formatPercent(brcAt(rounds25)), formatPercent(level)),
 		Holds: lead.IsAbove(0),
 	}}
@@ -169,7 +177,8 @@ func settledRound(at func(int) frame.Stat) int {
 func notesFig4c(s *frame.Summary) []string {
 	text := "Test accuracy after round"
 	for _, t := range []int{1, 5, 10, 15, 20, 25} {
-		text += fmt.Sprintf(" %d: BRC %s, AdaBoost %s;", t, formatPercent(s.Mean(brcPaper, convergeAt, accuracyName(t))), formatPercent(s.Mean(randomBoost, 0, accuracyName(t))))
+		text += fmt.Sprintf(" %d: BRC %s, AdaBoost %s;", t, formatPercent(s.Mean(brcPaper, convergeAt, accuracyName(t))),
+			formatPercent(s.Mean(randomBoost, 0, accuracyName(t))))
 	}
 	return []string{
 		text[:len(text)-1] + ".",

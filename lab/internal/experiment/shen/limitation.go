@@ -22,7 +22,8 @@ func newLimitation() *frame.Figure {
 	return duel{
 		name: "limitation", title: "BRC on Adult for large ε",
 		says: "For larger ε, say 1, BRC is somewhat worse than private logistic regression, with public features and without",
-		protocol: "Section 7, \"Limitation when ε is large\"; the paper has no plot. BRC with section 5.3's split (brc) and with everything private (brc-everything), T = 25, c1 = c2 = √2, noise c1·c2·T/(ε·n). " +
+		protocol: "Section 7, \"Limitation when ε is large\"; the paper has no plot. BRC with section 5.3's split (brc) " +
+			"and with everything private (brc-everything), T = 25, c1 = c2 = √2, noise c1·c2·T/(ε·n). " +
 			"Private logistic regression by objective perturbation as in CMS11, everything private.",
 		headline: "BRC and private logistic for larger ε",
 		epsilons: []dp.Epsilon{20_000_000, 80_000_000, 320_000_000, 640_000_000, largeEpsilon, 2 * dp.Nano},
@@ -35,8 +36,9 @@ func newLimitation() *frame.Figure {
 			worse := func(series, what string) frame.Check {
 				d := s.Difference(privateLog, series, largeEpsilon, accuracy)
 				return frame.Check{
-					What: "private logistic regression less " + what + " at ε = 1", Paper: "somewhat worse BRC (read as: above 0 with 95 % confidence, up to 10 points)",
-					Ours: fmt.Sprintf("%+.2f ± %.2f points", 100*d.Mean, 100*d.StdErr), Holds: d.IsAbove(0) && d.Mean <= 0.1,
+					What:  "private logistic regression less " + what + " at ε = 1",
+					Paper: "somewhat worse BRC (read as: above 0 with 95 % confidence, up to 10 points)",
+					Ours:  fmt.Sprintf("%+.2f ± %.2f points", 100*d.Mean, 100*d.StdErr), Holds: d.IsAbove(0) && d.Mean <= 0.1,
 				}
 			}
 			return []frame.Check{worse(brcPaper, "BRC"), worse(brcWhole, "BRC with everything private")}

@@ -89,10 +89,13 @@ func (p panel) newFigure() *frame.Figure {
 		Name: "shen/" + p.name, Paper: paper, Data: p.data, Repeats: p.repeats,
 		Title: "BRC on " + p.table + p.describeVariant() + ", accuracy against ε",
 		Claim: p.says + ".",
-		Protocol: "Sections 5.1 and 5.2. Rows: " + p.rows + ". Each repeat draws the balanced subset and the 10 % test part anew. " +
+		Protocol: "Sections 5.1 and 5.2. Rows: " + p.rows +
+			". Each repeat draws the balanced subset and the 10 % test part anew. " +
 			"BRC: T = 25, c1 = c2 = √2, " + p.describeSplit() + ", ordinal encoding, noise c1·c2·T/(ε·n). " +
-			"Baselines: ridge logistic regression, C = 1, an intercept, same encoding; private logistic regression by objective perturbation as in CMS11, everything private. " +
-			"Beside the paper's protocol: noise by the tight sensitivity (same rows, same classifiers, same stream of noise), and one-hot encoding.",
+			"Baselines: ridge logistic regression, C = 1, an intercept, same encoding; private logistic regression by " +
+			"objective perturbation as in CMS11, everything private. " +
+			"Beside the paper's protocol: noise by the tight sensitivity (same rows, same classifiers, same stream of " +
+			"noise), and one-hot encoding.",
 		Points: p.listPoints(), Open: p.openData, Draw: p.drawChart, Judge: p.judgeClaims, Notes: p.listNotes,
 	}
 }
@@ -107,7 +110,8 @@ func (p panel) describeVariant() string {
 
 func (p panel) describeSplit() string {
 	if p.everything {
-		return "every feature and the label private (Algorithm 3; balancing reads the labels, so its claim covers the balanced rows only)"
+		return "every feature and the label private (Algorithm 3; balancing reads the labels, so its claim covers the " +
+			"balanced rows only)"
 	}
 	return "the split of section 5.3"
 }
@@ -118,7 +122,8 @@ func (p panel) listPoints() (out []frame.Point) {
 		suffix   string
 	}{{feature.Ordinal, ""}, {feature.OneHot, oneHot}} {
 		add := func(series string, eps dp.Epsilon, parameters string) {
-			out = append(out, frame.Point{Series: series + e.suffix, Epsilon: eps, Encoding: string(e.encoding), Parameters: parameters})
+			out = append(out, frame.Point{Series: series + e.suffix, Epsilon: eps, Encoding: string(e.encoding),
+				Parameters: parameters})
 		}
 		add(nonPrivate, 0, "")
 		if !p.everything {
@@ -318,18 +323,22 @@ func (p panel) judgeClaims(s *frame.Summary) []frame.Check {
 		checks = append(checks, same("logistic regression on public features", p.publicOnly, s.Mean(publicOnly, 0, accuracy)))
 	}
 	for _, st := range p.stated {
-		checks = append(checks, same(fmt.Sprintf("BRC at ε = %s", st.epsilon), st.accuracy, s.Mean(brcPaper, st.epsilon, accuracy)))
+		checks = append(checks, same(fmt.Sprintf("BRC at ε = %s", st.epsilon), st.accuracy,
+			s.Mean(brcPaper, st.epsilon, accuracy)))
 	}
 	if p.above > 0 {
-		checks = append(checks, checkExceeds("the public features", p.epsilons, p.above, func(eps dp.Epsilon) frame.Stat { return s.Between(brcPaper, eps, publicOnly, 0, accuracy) }))
+		checks = append(checks, checkExceeds("the public features", p.epsilons, p.above,
+			func(eps dp.Epsilon) frame.Stat { return s.Between(brcPaper, eps, publicOnly, 0, accuracy) }))
 	}
-	return append(checks, checkExceeds("private logistic regression", p.epsilons, p.epsilons[0], func(eps dp.Epsilon) frame.Stat { return s.Difference(brcPaper, privateLog, eps, accuracy) }))
+	return append(checks, checkExceeds("private logistic regression", p.epsilons, p.epsilons[0],
+		func(eps dp.Epsilon) frame.Stat { return s.Difference(brcPaper, privateLog, eps, accuracy) }))
 }
 
 // checkExceeds checks that BRC is above another series, beyond chance, at every ε
 // from the given one on. lead is BRC less the other, paired by repeats.
 func checkExceeds(what string, epsilons []dp.Epsilon, above dp.Epsilon, lead func(dp.Epsilon) frame.Stat) frame.Check {
-	c := frame.Check{What: "BRC exceeds " + what, Paper: fmt.Sprintf("from ε = %s on (read as: with 95 %% confidence)", above), Holds: true}
+	c := frame.Check{What: "BRC exceeds " + what, Paper: fmt.Sprintf("from ε = %s on (read as: with 95 %% confidence)",
+		above), Holds: true}
 	var at []dp.Epsilon
 	for _, eps := range epsilons {
 		if lead(eps).IsAbove(0) {
@@ -362,7 +371,8 @@ func appendItem(list, item string) string {
 
 func (p panel) listNotes(s *frame.Summary) (out []string) {
 	for _, enc := range []struct{ suffix, name string }{{"", string(feature.Ordinal)}, {oneHot, string(feature.OneHot)}} {
-		line := fmt.Sprintf("Encoding %s: all features %s", enc.name, formatPercent(s.Mean(nonPrivate+enc.suffix, 0, accuracy)))
+		line := fmt.Sprintf("Encoding %s: all features %s", enc.name,
+			formatPercent(s.Mean(nonPrivate+enc.suffix, 0, accuracy)))
 		if !p.everything {
 			line += ", public features " + formatPercent(s.Mean(publicOnly+enc.suffix, 0, accuracy))
 		}
@@ -377,12 +387,15 @@ func (p panel) listNotes(s *frame.Summary) (out []string) {
 		}
 		out = append(out, line+".")
 		d := s.Over(brcTight+enc.suffix, brcPaper+enc.suffix, p.epsilons, accuracy)
-		out = append(out, fmt.Sprintf("Tight minus paper (%s, paired, mean over the five ε): %+.4f ± %.4f; with 99.9 %% confidence at least %+.4f, and at most %+.4f.",
-			enc.name, d.Mean, d.StdErr, d.AtLeast(0.001), d.AtMost(0.001)))
+		out = append(out,
+			fmt.Sprintf("Tight minus paper (%s, paired, mean over the five ε): %+.4f ± %.4f; with 99.9 %% confidence at "+
+				"least %+.4f, and at most %+.4f.",
+				enc.name, d.Mean, d.StdErr, d.AtLeast(0.001), d.AtMost(0.001)))
 	}
 	line := "Noise scale of a round, mean over rounds and repeats, tight beside paper:"
 	for _, eps := range p.epsilons {
-		line += fmt.Sprintf(" %.4f, %.4f at ε = %s;", s.Mean(brcTight, eps, noiseScale).Mean, s.Mean(brcPaper, eps, noiseScale).Mean, eps)
+		line += fmt.Sprintf(" %.4f, %.4f at ε = %s;", s.Mean(brcTight, eps, noiseScale).Mean,
+			s.Mean(brcPaper, eps, noiseScale).Mean, eps)
 	}
 	if p.finding != "" {
 		out = append(out, p.finding)

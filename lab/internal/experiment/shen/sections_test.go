@@ -62,7 +62,8 @@ func TestSectionSeven(t *testing.T) {
 		series string
 		eps    float64 // 0: no privacy
 	}{
-		"shen/fig4a": {peopleWhole, 0.16}, "shen/fig4b": {brcPaper, 0.16}, "shen/fig4c": {randomBoost, 0}, "shen/limitation": {privateLog, 2},
+		"shen/fig4a": {peopleWhole, 0.16}, "shen/fig4b": {brcPaper, 0.16}, "shen/fig4c": {randomBoost, 0},
+		"shen/limitation": {privateLog, 2},
 	}
 	for _, f := range []*frame.Figure{newFig4a(), newFig4b(), newFig4c(), newFig4d(), newLimitation()} {
 		t.Run(f.Name, func(t *testing.T) {

@@ -38,7 +38,8 @@ func (c crowd) nameAt(m mechanism, owners int) string {
 
 func (c crowd) newFigure() *frame.Figure {
 	f := &frame.Figure{
-		Name: "wangchang/fig" + c.number, Paper: paper + ", Figure " + c.number, Data: dataNames(c.source), Repeats: c.repeats, Quick: 1,
+		Name: "wangchang/fig" + c.number, Paper: paper + ", Figure " + c.number, Data: dataNames(c.source),
+		Repeats: c.repeats, Quick: 1,
 		Title: c.long + ": mean of local logistic regressions, accuracy against owners",
 		Claim: c.says + ".", Protocol: "Section 4.1. " + c.how,
 		Open: c.openAll, Draw: c.drawChart, Notes: c.listNotes,
@@ -76,25 +77,31 @@ func (c crowd) openAll(ctx context.Context, w *frame.World) (frame.Setup, error)
 
 func (c crowd) drawChart(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
-		Title: c.long + ": mean of local classifiers", Subtitle: fmt.Sprintf("Printed mechanisms, ε = 5; mean of %d repeats", s.Repeats),
-		XLabel: "owners", YLabel: "test accuracy", LogX: true, Spread: spreadNote, Note: c.record + ". The mean squared errors are on the page.",
+		Title: c.long + ": mean of local classifiers", Subtitle: fmt.Sprintf("Printed mechanisms, ε = 5; mean of %d repeats",
+			s.Repeats),
+		XLabel: "owners", YLabel: "test accuracy", LogX: true, Spread: spreadNote,
+		Note: c.record + ". The mean squared errors are on the page.",
 	}
 	var x []float64
 	for _, owners := range c.counts {
 		x = append(x, float64(owners))
 	}
 	for _, m := range []mechanism{pm, duchi} {
-		l.Series = append(l.Series, newCurve(m.long, x, func(i int) frame.Stat { return s.Mean(c.nameAt(m, c.counts[i]), ownersEpsilon, accuracy) }))
+		l.Series = append(l.Series, newCurve(m.long, x, func(i int) frame.Stat {
+			return s.Mean(c.nameAt(m, c.counts[i]), ownersEpsilon, accuracy)
+		}))
 	}
 	return l
 }
 
 // lessNoise checks that PM's mean is closer to the truth at every count.
 func (c crowd) lessNoise(s *frame.Summary) frame.Check {
-	check := frame.Check{What: c.long + ": mean squared error of PM over that of Duchi", Paper: "always less noise (below 1)", Holds: true}
+	check := frame.Check{What: c.long + ": mean squared error of PM over that of Duchi",
+		Paper: "always less noise (below 1)", Holds: true}
 	var l listed
 	for _, owners := range c.counts {
-		ratio := s.Mean(c.nameAt(pm, owners), ownersEpsilon, mse).Mean / s.Mean(c.nameAt(duchi, owners), ownersEpsilon, mse).Mean
+		ratio := s.Mean(c.nameAt(pm, owners), ownersEpsilon, mse).Mean / s.Mean(c.nameAt(duchi, owners), ownersEpsilon,
+			mse).Mean
 		check.Holds = check.Holds && ratio < 1
 		l.addLine("%.2f with %d", ratio, owners)
 	}
@@ -103,7 +110,8 @@ func (c crowd) lessNoise(s *frame.Summary) frame.Check {
 }
 
 func (c crowd) moreAccurate(s *frame.Summary) frame.Check {
-	check := frame.Check{What: c.long + ": accuracy of PM less that of Duchi", Paper: "consistently higher (read as: with 95 % confidence at every count)", Holds: true}
+	check := frame.Check{What: c.long + ": accuracy of PM less that of Duchi",
+		Paper: "consistently higher (read as: with 95 % confidence at every count)", Holds: true}
 	var l listed
 	for _, owners := range c.counts {
 		d := s.Difference(c.nameAt(pm, owners), c.nameAt(duchi, owners), ownersEpsilon, accuracy)
@@ -121,9 +129,11 @@ func (c crowd) listNotes(s *frame.Summary) []string {
 		for _, owners := range c.counts {
 			at := c.nameAt(m, owners)
 			a.addLine("%s with %d", formatPercent(s.Mean(at, ownersEpsilon, accuracy)), owners)
-			e.addLine("%.3g (%.3g) with %d", s.Mean(at, ownersEpsilon, mse).Mean, s.Mean(at, ownersEpsilon, mseClosedForm).Mean, owners)
+			e.addLine("%.3g (%.3g) with %d", s.Mean(at, ownersEpsilon, mse).Mean, s.Mean(at, ownersEpsilon, mseClosedForm).Mean,
+				owners)
 		}
-		out = append(out, fmt.Sprintf("%s, accuracy: %s.", m.long, a), fmt.Sprintf("%s, mean squared error (closed form): %s.", m.long, e))
+		out = append(out, fmt.Sprintf("%s, accuracy: %s.", m.long, a),
+			fmt.Sprintf("%s, mean squared error (closed form): %s.", m.long, e))
 	}
 	return append(out, "± is the standard deviation between repeats.")
 }

@@ -12,9 +12,11 @@ import (
 
 func newFig5() *frame.Figure {
 	return crowd{
-		source: ofCensus, number: "5", repeats: 10, counts: []int{100, 300, 1_000, 3_000, 10_000, 30_000, 100_000}, record: standInNote,
-		says: "From 10,000 owners on PM and Duchi's mechanism lose about as much; before, the error of the mean falls much and accuracy rises little",
-		how:  "67 dimensions; each owner has 120 invented people and sends one report at ε = 5.",
+		source: ofCensus, number: "5", repeats: 10, counts: []int{100, 300, 1_000, 3_000, 10_000, 30_000, 100_000},
+		record: standInNote,
+		says: "From 10,000 owners on PM and Duchi's mechanism lose about as much; before, the error of the mean falls " +
+			"much and accuracy rises little",
+		how: "67 dimensions; each owner has 120 invented people and sends one report at ε = 5.",
 		open: func(ctx context.Context, w *frame.World) (func(frame.Repeat, int) classifiers, error) {
 			whole, err := localPeople(ctx, w, standInOwners)
 			return func(_ frame.Repeat, owners int) classifiers {
@@ -30,13 +32,16 @@ func newFig5() *frame.Figure {
 
 // checkMeeting checks that both mechanisms are as accurate from so many owners on.
 func (c crowd) checkMeeting(s *frame.Summary, from int) frame.Check {
-	check := frame.Check{What: c.long + ": accuracy of PM less that of Duchi", Paper: "similar over 10,000 owners (read as: within a point, both above their accuracy with the fewest owners with 95 % confidence)", Holds: true}
+	check := frame.Check{What: c.long + ": accuracy of PM less that of Duchi",
+		Paper: "similar over 10,000 owners (read as: within a point, both above their accuracy with the fewest owners " +
+			"with 95 % confidence)", Holds: true}
 	var l listed
 	for _, owners := range c.counts {
 		if owners < from {
 			continue
 		}
-		d := s.Mean(c.nameAt(pm, owners), ownersEpsilon, accuracy).Mean - s.Mean(c.nameAt(duchi, owners), ownersEpsilon, accuracy).Mean
+		d := s.Mean(c.nameAt(pm, owners), ownersEpsilon, accuracy).Mean -
+			s.Mean(c.nameAt(duchi, owners), ownersEpsilon, accuracy).Mean
 		check.Holds = check.Holds && math.Abs(d) <= 0.01
 		for _, m := range []mechanism{pm, duchi} {
 			learned := s.Difference(c.nameAt(m, owners), c.nameAt(m, c.counts[0]), ownersEpsilon, accuracy)
@@ -55,7 +60,9 @@ func (c crowd) checkDrops(s *frame.Summary) frame.Check {
 	error1, error2 := s.Mean(few, ownersEpsilon, mse).Mean, s.Mean(many, ownersEpsilon, mse).Mean
 	a1, a2 := s.Mean(few, ownersEpsilon, accuracy).Mean, s.Mean(many, ownersEpsilon, accuracy).Mean
 	return frame.Check{
-		What: c.long + ": PM, fewest to most owners", Paper: "mean squared error drops substantially, accuracy improves a little (read as: at least ten times less error; 0 to 10 points)",
+		What: c.long + ": PM, fewest to most owners",
+		Paper: "mean squared error drops substantially, accuracy improves a little (read as: at least ten times less " +
+			"error; 0 to 10 points)",
 		Ours:  fmt.Sprintf("error %.2g to %.2g, accuracy %.1f to %.1f %%", error1, error2, 100*a1, 100*a2),
 		Holds: error2 <= error1/10 && a2 > a1 && a2 <= a1+0.1,
 	}

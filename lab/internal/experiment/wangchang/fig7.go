@@ -31,11 +31,16 @@ func newFig7() *frame.Figure {
 	f := &frame.Figure{
 		Name: "wangchang/fig7", Paper: paper + ", Figure 7", Data: dataNames(sources...), Repeats: 5, Quick: 1,
 		Title: "Boosted nearest centroids, error against base classifiers",
-		Claim: "Boosting nearest centroids lowers the error by 3 to 4 points without noise, and below that of the first classifier at ε = 3 and 5 as well.",
-		Protocol: "Algorithm 2 over section 3.5.1, PM as printed, 100 visual words, 6 rounds of 10,000 images not used before, drawn anew in each repeat; " +
-			"census: 9 rounds of 100,000 invented people, 67 dimensions. Classes in clear, exact error and weight sums over all rows in each round, as printed: neither is covered by ε. " +
-			"Sent is w·x/W with weights of mean 1, cut at W = 2 (1 in the first round), for which the paper has no rule; a classifier no better than guessing gets no vote. " +
-			"Two readings: the centroid divides the sum by the number of rows of its class (by-count, as printed) or by their weights.",
+		Claim: "Boosting nearest centroids lowers the error by 3 to 4 points without noise, and below that of the first " +
+			"classifier at ε = 3 and 5 as well.",
+		Protocol: "Algorithm 2 over section 3.5.1, PM as printed, 100 visual words, 6 rounds of 10,000 images not used " +
+			"before, drawn anew in each repeat; " +
+			"census: 9 rounds of 100,000 invented people, 67 dimensions. Classes in clear, exact error and weight sums over " +
+			"all rows in each round, as printed: neither is covered by ε. " +
+			"Sent is w·x/W with weights of mean 1, cut at W = 2 (1 in the first round), for which the paper has no rule; a " +
+			"classifier no better than guessing gets no vote. " +
+			"Two readings: the centroid divides the sum by the number of rows of its class (by-count, as printed) or by " +
+			"their weights.",
 		Open: openFig7, Draw: drawFig7, Judge: judgeFig7, Notes: notesFig7,
 	}
 	for _, s := range sources {
@@ -70,7 +75,8 @@ func openFig7(ctx context.Context, w *frame.World) (frame.Setup, error) {
 	}, nil
 }
 
-func boostCentroids(ctx context.Context, r frame.Repeat, p frame.Point, of samples, order []int, rounds int, byWeight bool) (frame.Measurement, error) {
+func boostCentroids(ctx context.Context, r frame.Repeat, p frame.Point, of samples, order []int, rounds int,
+	byWeight bool) (frame.Measurement, error) {
 	b := newBoosting(of.train, of.test)
 	// Both readings see the same noise.
 	src := r.Stream(strings.Fields(p.Series)[0] + ", ε = " + p.Epsilon.String())
@@ -97,7 +103,8 @@ func drawFig7(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
 		Title: "Boosted nearest centroids", Subtitle: fmt.Sprintf("Divided by weights; mean of %d repeats", s.Repeats),
 		XLabel: "base classifiers", YLabel: "test error", Spread: spreadNote,
-		Note: "Solid: no noise. Dashed: PM, ε = 5. Marks: ε = 3. ε covers neither dictionary, classes nor error sums; census: invented people.",
+		Note: "Solid: no noise. Dashed: PM, ε = 5. Marks: ε = 3. ε covers neither dictionary, classes nor error sums; " +
+			"census: invented people.",
 	}
 	for _, of := range sources {
 		first := ""
@@ -106,7 +113,9 @@ func drawFig7(s *frame.Summary) *plot.Lines {
 			if eps > 0 {
 				name += ", ε = " + eps.String()
 			}
-			c := newCurve(name, countTo(roundsOf(of)), func(m int) frame.Stat { return s.Mean(seriesName(of, byWeightName), eps, errorName(m+1)) })
+			c := newCurve(name, countTo(roundsOf(of)), func(m int) frame.Stat {
+				return s.Mean(seriesName(of, byWeightName), eps, errorName(m+1))
+			})
 			c.Stroke, c.Like = []plot.Stroke{plot.Solid, plot.Dashed, plot.Points}[i], first
 			if first == "" {
 				first = name
@@ -142,8 +151,9 @@ func judgeFig7(s *frame.Summary) (out []frame.Check) {
 		for _, eps := range fig7Budgets[1:] {
 			d := boostingLift(s, of, byWeightName, eps)
 			out = append(out, frame.Check{
-				What: fmt.Sprintf("%s, %s: gain at ε = %s", of.long, byWeightName, eps), Paper: "still lower than the first round (read as: with 95 % confidence)",
-				Ours: fmt.Sprintf("%+.1f ± %.1f points", 100*d.Mean, 100*d.StdErr), Holds: d.IsAbove(0),
+				What:  fmt.Sprintf("%s, %s: gain at ε = %s", of.long, byWeightName, eps),
+				Paper: "still lower than the first round (read as: with 95 % confidence)",
+				Ours:  fmt.Sprintf("%+.1f ± %.1f points", 100*d.Mean, 100*d.StdErr), Holds: d.IsAbove(0),
 			})
 		}
 	}
@@ -152,7 +162,8 @@ func judgeFig7(s *frame.Summary) (out []frame.Check) {
 
 func notesFig7(s *frame.Summary) []string {
 	out := []string{nothingPrivate, standInSays,
-		"Nobody's class, mistakes or weights are hidden here: the paper sends classes in clear and sums errors exactly. What hides them is mode local, in `wangchang/fig3` and `wangchang/honesty`."}
+		"Nobody's class, mistakes or weights are hidden here: the paper sends classes in clear and sums errors exactly. " +
+			"What hides them is mode local, in `wangchang/fig3` and `wangchang/honesty`."}
 	for _, of := range sources {
 		for _, reading := range []string{byCountName, byWeightName} {
 			for _, eps := range fig7Budgets {

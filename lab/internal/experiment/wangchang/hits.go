@@ -162,8 +162,9 @@ func checkGrowth(s *frame.Summary, m mechanism) frame.Check {
 	a, b := s.Mean(m.name, first, top3).Mean, s.Mean(m.name, last, top3).Mean
 	growth := s.Between(m.name, last, m.name, first, top3)
 	return frame.Check{
-		What: m.long + ": top-3 rate", Paper: "increases with ε (read as: higher at the largest than at the smallest with 95 % confidence)",
-		Ours: fmt.Sprintf("%.0f %% at ε = %s, %.0f %% at %s", 100*a, first, 100*b, last), Holds: growth.IsAbove(0),
+		What:  m.long + ": top-3 rate",
+		Paper: "increases with ε (read as: higher at the largest than at the smallest with 95 % confidence)",
+		Ours:  fmt.Sprintf("%.0f %% at ε = %s, %.0f %% at %s", 100*a, first, 100*b, last), Holds: growth.IsAbove(0),
 	}
 }
 

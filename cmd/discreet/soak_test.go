@@ -393,10 +393,14 @@ func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file [
 	}()
 	slots := map[int][][]byte{}
 	for _, of := range []*spending.Book{b, theirs} {
+		given, err := of.For(ctx, id)
+		if err != nil {
+			return err
+		}
 		for i := range soakOwners {
-			e, err := of.Of(ctx, i).Reported(id)
-			if err != nil || e == nil {
-				return errors.Join(fmt.Errorf("owner %d has not reported", i), err)
+			e, found := given[i]
+			if !found {
+				return fmt.Errorf("owner %d has not reported", i)
 			}
 			r, err := wire.ParseReport(e.Report)
 			if err != nil {

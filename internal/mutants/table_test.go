@@ -1073,31 +1073,53 @@ var table = []mutant{
 	},
 	{
 		Row: "27", Bug: "an owner answers in two rounds",
-		File: "internal/federated/answer/owner.go",
-		Old:  `	if r.Slot() != place.Slot {`,
-		New:  `	if r.Slot()%2 != place.Slot%2 {`,
+		File: "internal/federated/answer/owners.go",
+		Old:  `		if place.Slot != p.Slot() {`,
+		New:  `		if place.Slot%2 != p.Slot()%2 {`,
 
 		Package: "./internal/federated/answer", Test: "TestOneReport",
 	},
 	{
 		Row: "27b", Bug: "an owner answers a second broadcast of its slot",
-		File: "internal/federated/answer/owner.go",
-		Old:  `	case e != nil && e.Round != digest:`,
-		New:  `	case e != nil && e.Round != digest && len(e.Report) == 0:`,
+		File: "internal/federated/answer/owners.go",
+		Old:  `return g.Refused != nil || g.Round != round })`,
+		New:  `return g.Refused != nil || g.Round != round && len(g.Report) == 0 })`,
 
 		Package: "./internal/federated/answer", Test: "TestOneReport",
 	},
 	{
 		Row: "27c", Bug: "a report leaves although the book has not kept it",
-		File: "internal/federated/answer/owner.go",
-		Old: `		return nil, fmt.Errorf("owner: %w", err)
-	}
-	return bytes.Clone(out), nil`,
-		New: `		return out, fmt.Errorf("owner: %w", err)
-	}
-	return bytes.Clone(out), nil`,
+		File: "internal/federated/answer/owners.go",
+		Old: `nothing leaves before
+		return nil, err`,
+		New: `nothing leaves before
+		return given, err`,
 
 		Package: "./internal/federated/answer", Test: "TestOneReport",
+	},
+	{
+		Row: "27e", Bug: "a report leaves that its owner cannot afford",
+		File: "internal/federated/answer/owners.go",
+		Old:  `return g.Refused != nil || g.Round != round })`,
+		New:  `return g.Round != round })`,
+
+		Package: "./internal/federated/answer", Test: "TestOneReport",
+	},
+	{
+		Row: "27f", Bug: "an owner gives shares to a second sum",
+		File: "internal/federated/answer/owners.go",
+		Old:  `	return p.commit(ctx, sum, owners, exit,`,
+		New:  `	return p.commit(ctx, p.digest, owners, exit,`,
+
+		Package: "./internal/federated/answer", Test: "TestOneAddend",
+	},
+	{
+		Row: "27g", Bug: "a simulation asks an owner twice",
+		File: "internal/federated/simulate/simulate.go",
+		Old:  `		m[g.Owner] = true`,
+		New:  `		m[g.Owner] = len(g.Report) > 0`,
+
+		Package: "./internal/federated/simulate", Test: "TestMemoryRefusesASecondReport",
 	},
 	{
 		Row: "27d", Bug: "a second report of an owner is counted",
@@ -1661,13 +1683,10 @@ var table = []mutant{
 	},
 	{
 		Row: "service 5", Bug: "reports are sent before they are in the book",
-		File: "internal/service/owner/owner.go",
-		Old: `	if err := r.Book.Commit(ctx, given); err != nil {
-		return nil, err
-	}
-	return r.speaking(given, digest), nil`,
-		New: `	time.AfterFunc(time.Second, func() { r.Book.Commit(ctx, given) })
-	return given, nil`,
+		File: "internal/federated/answer/owners.go",
+		Old:  `	if err := p.owners.book.Commit(ctx, given); err != nil {`,
+		New: `	go p.owners.book.Commit(ctx, slices.Clone(given))
+	if err := ctx.Err(); err != nil {`,
 
 		Package: "./internal/service/aggregator", Test: "TestBookBeforeTheWire",
 	},
@@ -1686,10 +1705,8 @@ var table = []mutant{
 	{
 		Row: "service 7", Bug: "an owner gives a second report for a task",
 		File: "internal/service/owner/spending/book.go",
-		Old: `		case found:
-			g.Entry = e`,
-		New: `		case found && e.Report == nil:
-			g.Entry = e`,
+		Old:  `		case found: // 2.2`,
+		New:  `		case found && e.Report == nil: // 2.2`,
 
 		Package: "./internal/service/owner/spending", Test: "TestOwnersGiveOnce",
 	},
@@ -1823,9 +1840,9 @@ var table = []mutant{
 	},
 	{
 		Row: "secret sums 10", Bug: "an owner gives shares that are not in its book",
-		File: "internal/service/owner/shares.go",
-		Old:  `					err = r.Book.Commit(ctx, given)`,
-		New:  `					err = ctx.Err()`,
+		File: "internal/federated/answer/owners.go",
+		Old:  `	if err := p.owners.book.Commit(ctx, given); err != nil {`,
+		New:  `	if err := ctx.Err(); err != nil {`,
 
 		Package: "./internal/service/aggregator", Test: "TestSecretSumsOverTheNetwork",
 	},

@@ -3,6 +3,7 @@
 package answer
 
 import (
+	"crypto/sha256"
 	"errors"
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
@@ -12,9 +13,10 @@ import (
 
 // Round is a broadcast that owners answer.
 type Round struct {
-	terms *Terms
-	round *wire.Round
-	laws  []response.Law // per ask; one in an error slot; nil in mode aggregate
+	terms  *Terms
+	round  *wire.Round
+	digest [32]byte       // SHA-256 of the broadcast
+	laws   []response.Law // per ask; one in an error slot; nil in mode aggregate
 	// In mode aggregate: how owners add, and where the table of each ask begins.
 	addend response.Addend
 	starts []int
@@ -27,7 +29,7 @@ func (t *Terms) Read(round []byte) (*Round, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Round{terms: t, round: r}
+	out := &Round{terms: t, round: r, digest: sha256.Sum256(round)}
 	if r.Crowd != nil {
 		at := 0
 		for a := range max(1, len(r.Asks)) {
@@ -50,28 +52,28 @@ func (t *Terms) Read(round []byte) (*Round, error) {
 // Slot is the slot of the round.
 func (r *Round) Slot() int { return r.round.Slot }
 
-// Reporter draws reports about some records. It is not for several goroutines
-// at once.
+// Reporter answers a round for owners. It is not for several goroutines at once.
 type Reporter struct {
 	*Round
+	owners *Owners
 	recs   *Records
 	weigh  *weigher
 	z      []float64
 	vector []float64
 }
 
-// Reporter prepares answers to the round about records.
-func (r *Round) Reporter(recs *Records) *Reporter {
-	return &Reporter{Round: r, recs: recs, weigh: newWeigher(recs, r.round.Weighing()), z: make([]float64, r.terms.task.Schema.Classes())}
+// Reporter prepares owners' answers to the round.
+func (r *Round) Reporter(owners *Owners) *Reporter {
+	weigh := newWeigher(owners.recs, r.round.Weighing())
+	return &Reporter{Round: r, owners: owners, recs: owners.recs, weigh: weigh, z: make([]float64, r.terms.task.Schema.Classes())}
 }
 
-// Report is the answer of the owner of that name about one record. It draws
-// fresh noise at each call: who calls twice for one owner has spent twice, so
-// callers other than simulations go through Owner.
+// report is the answer of the owner of that name about one record. It draws fresh
+// noise at each call: who calls twice for one owner has spent twice.
 //
 // Claim G-LOCALBOOST-1. Whatever the record, the report is (ε, 0)-DP: cell,
 // weight and label reach it through the law alone.
-func (p *Reporter) Report(name string, ticket uint64, row int, exit *mech.Exit) (*wire.Report, error) {
+func (p *Reporter) report(name string, ticket uint64, row int, exit *mech.Exit) (*wire.Report, error) {
 	if p.laws == nil {
 		return nil, errSecret
 	}
@@ -117,11 +119,11 @@ func (p *Reporter) whole(ask, row int, w float64) []float64 {
 	return v
 }
 
-// Addend is what the owner of one record adds to the slot's secret sum. It is
+// perturbAddend draws what the owner of one record adds to the slot's secret sum. It is
 // nearly the truth: it may leave as shares only (package secsum).
 //
 // Claim G-LOCALBOOST-5.
-func (p *Reporter) Addend(row int, exit *mech.Exit) ([]uint64, error) {
+func (p *Reporter) perturbAddend(row int, exit *mech.Exit) ([]uint64, error) {
 	if p.laws != nil {
 		return nil, errOpen
 	}
@@ -141,11 +143,14 @@ func (p *Reporter) cells(row int) ([]int, float64) {
 	return cells, w
 }
 
-// Addends is the sum of what the owners of some records, one each, add, drawn at
-// once: for simulations.
-func (p *Reporter) Addends(rows []int, exit *mech.Exit) ([]uint64, error) {
+// SumAddends is the sum of what some owners add, drawn at once: for simulations.
+func (p *Reporter) SumAddends(owners []int32, exit *mech.Exit) ([]uint64, error) {
 	if p.laws != nil {
 		return nil, errOpen
+	}
+	rows := make([]int, len(owners))
+	for i, owner := range owners {
+		rows[i] = p.owners.drawRow(int(owner), exit)
 	}
 	return exit.CellCrowd(p.addend, func(yield func([]int, float64) bool) {
 		for _, row := range rows {

@@ -33,7 +33,7 @@ func Accept(task []byte, caps Caps) (*Terms, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Epsilon > caps.Epsilon {
+	if t.Epsilon > caps.Epsilon { // 2.3
 		return nil, &dp.ParamError{Op: "owner", Param: "epsilon", Want: "must be at most this owner's cap of " + caps.Epsilon.String(), Got: t.Epsilon}
 	}
 	terms := &Terms{task: t, bins: make([]feature.Bins, len(t.Questions))}

@@ -56,7 +56,7 @@ func (w *weigher) weight(row int) float64 {
 		}
 		log += rival - w.scores[y]
 	}
-	return math.Min(math.Exp(log), w.bound) / w.bound
+	return math.Min(math.Exp(log), w.bound) / w.bound // 1.1
 }
 
 // addShapes adds vote times the member's leaves for a row.

@@ -4,7 +4,7 @@ package simulate
 
 import (
 	"bytes"
-	"errors"
+	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -17,31 +17,35 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// pages is a book in memory.
-type pages struct {
-	entry *answer.Entry
-	spent dp.Epsilon
+// ledger is a book in memory that everybody can afford.
+type ledger struct {
+	entries map[int]answer.Entry
+	spent   map[int]dp.Epsilon
 }
 
-func (p *pages) Reported(wire.Digest) (*answer.Entry, error) { return p.entry, nil }
-
-func (p *pages) Commit(_ wire.Digest, eps dp.Epsilon, e answer.Entry) error {
-	if p.entry != nil {
-		return errors.New("reported already")
+func (l ledger) Commit(_ context.Context, given []answer.Given) error {
+	for i := range given {
+		g := &given[i]
+		if before, found := l.entries[g.Owner]; found {
+			g.Entry = before
+			continue
+		}
+		l.entries[g.Owner] = g.Entry
+		l.spent[g.Owner] += g.Cost
 	}
-	p.entry, p.spent = &e, p.spent+eps
 	return nil
 }
 
-// Whole owners, books and all: every broadcast reaches every owner, twice. Each
-// owner's book shows exactly one report at exactly ε, and the aggregator has
-// counted each owner exactly once.
+// Whole owners, book and all: every broadcast reaches every owner of its slot,
+// twice. The book shows exactly one report of each at exactly ε, and the aggregator
+// has counted each owner exactly once.
 func TestEveryOwnerSpendsEpsilonOnce(t *testing.T) {
-	const owners = 200
-	tab := synthetic(t, owners, 2)
-	task, err := collect.Plan(collect.Params{Schema: tab.Schema, Classifier: wire.Stump, Epsilon: dp.Nano, Owners: owners, Rounds: 2, Nonce: strings.Repeat("12", 16)})
+	const count = 200
+	tab := synthetic(t, count, 2)
+	task, err := collect.Plan(collect.Params{Schema: tab.Schema, Classifier: wire.Stump, Epsilon: dp.Nano, Owners: count, Rounds: 2, Nonce: strings.Repeat("12", 16)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,41 +53,34 @@ func TestEveryOwnerSpendsEpsilonOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms, err := answer.Accept(agg.Task(), answer.Caps{Epsilon: dp.Nano})
-	if err != nil {
-		t.Fatal(err)
-	}
-	books, people := make([]pages, owners), make([]*answer.Owner, owners)
-	for i := range people {
-		mine := tab.Subset([]int{i})
-		recs, err := terms.Bind(mine)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if people[i], err = answer.New(strconv.Itoa(i), terms, recs, &books[i], mech.NewExit(rng.System())); err != nil {
-			t.Fatal(err)
-		}
-	}
-	counted := int64(0)
-	for range task.Slots() {
+	book := ledger{map[int]answer.Entry{}, map[int]dp.Epsilon{}}
+	terms, owners := ownersOf(t, agg, tab, strconv.Itoa, book)
+	exit, counted := mech.NewExit(rng.System()), int64(0)
+	for slot := range task.Slots() {
 		broadcast, err := agg.Broadcast()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range people {
-			first, err := o.Answer(broadcast)
-			if err != nil {
-				t.Fatal(err)
+		round, err := terms.Read(broadcast)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in []int32
+		for i := range count {
+			if owners.Place(i).Slot == slot {
+				in = append(in, int32(i))
 			}
-			again, err := o.Answer(broadcast)
-			if err != nil || !bytes.Equal(first, again) {
-				t.Fatal("an owner changed its mind")
+		}
+		for range 2 {
+			given, err := round.Reporter(owners).Report(t.Context(), in, exit)
+			if err != nil || len(given) != len(in) {
+				t.Fatalf("%d of %d owners answer: %v", len(given), len(in), err)
 			}
-			for range 2 {
-				if first == nil {
-					continue
+			for _, g := range given {
+				if !bytes.Equal(g.Report, book.entries[g.Owner].Report) {
+					t.Fatal("what left is not in the book")
 				}
-				if err := agg.Receive(first); err != nil {
+				if err := agg.Receive(g.Report); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -93,13 +90,44 @@ func TestEveryOwnerSpendsEpsilonOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if counted != owners {
-		t.Errorf("%d owners, %d reports", owners, counted)
+	if counted != count {
+		t.Errorf("%d owners, %d reports", count, counted)
 	}
-	for i := range books {
-		if books[i].entry == nil || books[i].spent != task.Epsilon {
-			t.Fatalf("owner %d has spent %s, want %s", i, books[i].spent, task.Epsilon)
+	for i := range count {
+		if book.spent[i] != task.Epsilon {
+			t.Fatalf("owner %d has spent %s, want %s", i, book.spent[i], task.Epsilon)
 		}
+	}
+}
+
+// ownersOf makes each row of a table an owner who takes part in the aggregator's
+// task.
+func ownersOf(t *testing.T, agg *collect.Aggregator, tab *dataset.Table, name func(int) string, book answer.Book) (*answer.Terms, *answer.Owners) {
+	t.Helper()
+	terms, err := answer.Accept(agg.Task(), answer.Caps{Epsilon: dp.MaxEpsilon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs, err := terms.Bind(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners, err := answer.NewOwners(recs, tab.Rows, name, book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return terms, owners
+}
+
+// A simulation asks nobody twice.
+func TestMemoryRefusesASecondReport(t *testing.T) {
+	m := make(memory, 2)
+	one := []answer.Given{{Owner: 1}}
+	if err := m.Commit(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Commit(t.Context(), one); err == nil {
+		t.Error("an owner gave twice")
 	}
 }
 

@@ -5,10 +5,10 @@ package simulate
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/federated/answer"
 	"github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
@@ -62,14 +62,17 @@ func TestAggregateThroughShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms, err := answer.Accept(agg.Task(), answer.Caps{Epsilon: task.Epsilon})
+	placing, err := task.Placing()
 	if err != nil {
 		t.Fatal(err)
 	}
-	recs, err := terms.Bind(tab)
-	if err != nil {
-		t.Fatal(err)
+	var names []string // of owners who are all in the first slot
+	for i := 0; len(names) < owners; i++ {
+		if name := strconv.Itoa(i); placing.Of(name).Slot == 0 {
+			names = append(names, name)
+		}
 	}
+	terms, people := ownersOf(t, agg, tab, func(i int) string { return names[i] }, make(memory, owners))
 	round, err := terms.Read(broadcast)
 	if err != nil {
 		t.Fatal(err)
@@ -113,20 +116,18 @@ func TestAggregateThroughShares(t *testing.T) {
 	}
 	want := make([]uint64, addend.Dim())
 	exit := mech.NewExit(rng.System())
-	reporter := round.Reporter(recs)
-	for i := range owners - 1 { // the last owner drops out
-		v, err := reporter.Addend(i, exit)
-		if err != nil {
+	reporter := round.Reporter(people)
+	for i := range int32(owners - 1) { // the last owner drops out
+		if _, err := reporter.Share(t.Context(), [32]byte{1}, []int32{i}, exit, func(owner int, addend []uint64) ([]byte, error) {
+			for j, x := range addend {
+				want[j] += x
+			}
+			shares, err := p.Split(rng.System(), owner, addend)
+			deliver(shares)
+			return nil, err
+		}); err != nil {
 			t.Fatal(err)
 		}
-		for j, x := range v {
-			want[j] += x
-		}
-		shares, err := p.Split(rng.System(), i, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		deliver(shares)
 	}
 	for _, h := range held {
 		deliver(h.Close())
@@ -152,7 +153,7 @@ func TestAggregateThroughShares(t *testing.T) {
 	if err := agg.Receive([]byte("x")); err == nil {
 		t.Error("a report was taken in mode aggregate")
 	}
-	if _, err := reporter.Report("0", 0, 0, exit); err == nil {
+	if _, err := reporter.Report(t.Context(), []int32{owners - 1}, exit); err == nil {
 		t.Error("an owner sent a report in mode aggregate")
 	}
 	if err := agg.Close(); err != nil {

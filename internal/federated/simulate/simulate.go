@@ -102,9 +102,13 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	crowd := &crowd{terms: terms, recs: recs, rows: tab.Rows, owners: p.Owners, slots: make([][]int32, task.Slots()), p: p}
+	owners, err := answer.NewOwners(recs, p.Owners, p.Name, make(memory, p.Owners))
+	if err != nil {
+		return nil, err
+	}
+	crowd := &crowd{terms: terms, owners: owners, slots: make([][]int32, task.Slots()), p: p}
 	for i := range p.Owners {
-		s := terms.Place(p.Name(i)).Slot
+		s := owners.Place(i).Slot
 		crowd.slots[s] = append(crowd.slots[s], int32(i))
 	}
 	for slot := range crowd.slots {
@@ -121,13 +125,25 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 
 // crowd is all owners.
 type crowd struct {
-	terms        *answer.Terms
-	recs         *answer.Records
-	rows, owners int
-	slots        [][]int32 // the owners of each slot
-	asked        int
-	parts        int // begun so far
-	p            Params
+	terms  *answer.Terms
+	owners *answer.Owners
+	slots  [][]int32 // the owners of each slot
+	asked  int
+	parts  int // begun so far
+	p      Params
+}
+
+// memory is the owners' book while a simulation runs: whether each has given.
+type memory []bool
+
+func (m memory) Commit(_ context.Context, given []answer.Given) error {
+	for _, g := range given {
+		if m[g.Owner] {
+			return fmt.Errorf("simulate: owner %d has given already", g.Owner)
+		}
+		m[g.Owner] = true
+	}
+	return nil
 }
 
 // batch is how many owners a part has.
@@ -165,7 +181,7 @@ func (c *crowd) answer(ctx context.Context, slot int, agg *collect.Aggregator) e
 	c.parts += (len(ids) + batch - 1) / batch
 	type answers struct {
 		owners  int
-		reports [][]byte
+		reports []answer.Given
 		sum     []uint64
 		err     error
 	}
@@ -175,13 +191,13 @@ func (c *crowd) answer(ctx context.Context, slot int, agg *collect.Aggregator) e
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			reporter := round.Reporter(c.recs)
+			reporter := round.Reporter(c.owners)
 			for some := range todo {
 				a, exit := answers{owners: len(some.ids)}, mech.NewExit(c.p.Source(some.number))
 				if secret {
-					a.sum, a.err = c.sum(reporter, exit, some.ids)
+					a.sum, a.err = reporter.SumAddends(some.ids, exit)
 				} else {
-					a.reports, a.err = c.reports(reporter, exit, some.ids)
+					a.reports, a.err = reporter.Report(ctx, some.ids, exit)
 				}
 				select {
 				case done <- a:
@@ -215,53 +231,17 @@ func (c *crowd) answer(ctx context.Context, slot int, agg *collect.Aggregator) e
 			total[j] += v
 		}
 		for _, r := range a.reports {
-			if err := agg.Receive(r); err != nil {
+			if err := agg.Receive(r.Report); err != nil {
 				return fmt.Errorf("simulate: %w", err)
 			}
 		}
 		c.asked += a.owners
 		if c.p.Progress != nil {
-			c.p.Progress(c.asked, c.owners)
+			c.p.Progress(c.asked, c.p.Owners)
 		}
 	}
 	if err := ctx.Err(); err != nil || !secret {
 		return err
 	}
 	return agg.ReceiveSum(total, len(ids))
-}
-
-// row is the record that an owner tells of. Owner i holds the rows from
-// i·rows/owners to the next owner's first.
-func (c *crowd) row(id int32, src rng.Source) int {
-	from, to := int(id)*c.rows/c.owners, (int(id)+1)*c.rows/c.owners
-	if to-from > 1 {
-		return from + int(rng.Below(src, uint64(to-from)))
-	}
-	return from
-}
-
-// sum is what the addends of some owners add up to.
-func (c *crowd) sum(r *answer.Reporter, exit *mech.Exit, ids []int32) ([]uint64, error) {
-	rows := make([]int, len(ids))
-	for k, id := range ids {
-		rows[k] = c.row(id, exit.Public())
-	}
-	return r.Addends(rows, exit)
-}
-
-// reports are the answers of some owners, each as its bytes.
-func (c *crowd) reports(r *answer.Reporter, exit *mech.Exit, ids []int32) ([][]byte, error) {
-	out := make([][]byte, len(ids))
-	var buf []byte
-	for k, id := range ids {
-		who := c.p.Name(int(id))
-		rep, err := r.Report(who, c.terms.Place(who).Ticket, c.row(id, exit.Public()), exit)
-		if err != nil {
-			return nil, err
-		}
-		start := len(buf)
-		buf = rep.Append(buf)
-		out[k] = buf[start:len(buf):len(buf)]
-	}
-	return out, nil
 }

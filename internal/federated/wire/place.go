@@ -44,7 +44,7 @@ func (p *Placing) Part(slot int) float64 {
 }
 
 // Of is the place of an owner: a function of the task's bytes, its nonce among
-// them, and of the owner's name. Any name has exactly one.
+// them, and of the owner's name (1.2). Any name has exactly one.
 func (p *Placing) Of(owner string) Place {
 	const salt = "discreet local place 1\x00"
 	buf := make([]byte, 0, len(salt)+len(p.digest)+MaxOwner)

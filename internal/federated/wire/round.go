@@ -113,7 +113,7 @@ func (r *Round) Cells(t *Task, a int) int {
 	return r.Asks[a].Cells(t)
 }
 
-// Ask is which of the round's asks a ticket picks; 0 in an error slot.
+// Ask is which of the round's asks a ticket picks; 0 in an error slot (1.2).
 func (r *Round) Ask(ticket uint64) int {
 	if r.IsError() {
 		return 0

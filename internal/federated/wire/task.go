@@ -207,7 +207,7 @@ func (t *Task) WeightBound(members []Member) float64 {
 	for i := range members {
 		log += members[i].exponent(t)
 	}
-	return math.Min(t.WeightCap, math.Exp(log))
+	return math.Min(t.WeightCap, math.Exp(log)) // 1.1
 }
 
 func isHex(s string, n int) bool {

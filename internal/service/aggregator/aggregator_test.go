@@ -304,10 +304,10 @@ func inProcess(t *testing.T, task *wire.Task, owners int, books ...*spending.Boo
 	must(t, err)
 	var reports [][]byte
 	for _, b := range books {
+		given, err := b.For(t.Context(), id)
+		must(t, err)
 		for i := range owners {
-			e, err := b.Of(t.Context(), i).Reported(id)
-			must(t, err)
-			if e != nil {
+			if e, found := given[i]; found {
 				reports = append(reports, e.Report)
 			}
 		}

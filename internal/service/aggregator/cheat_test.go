@@ -168,11 +168,7 @@ func TestInventedOwnersGetNothing(t *testing.T) {
 	if _, err := owners.Run(t.Context(), id); err == nil || !strings.Contains(err.Error(), "not on the task's list") {
 		t.Errorf("the owner says %v, want that strangers are in the sum", err)
 	}
-	for i := range people {
-		if e, err := owners.Book.Of(t.Context(), i).Reported(id); err != nil || e != nil {
-			t.Errorf("owner %d has given %v, %v", i, e, err)
-		}
-	}
+	wantNothingGiven(t, owners.Book, id)
 	for h, client := range clients {
 		if n, _, err := client.Progress(t.Context(), sumID); kindOfNil(err) != problem.UnknownTask {
 			t.Errorf("helper %d has %d shares, %v", h, n, err)
@@ -204,9 +200,7 @@ func TestOwnersSayHowManyAreHonest(t *testing.T) {
 			t.Errorf("%d honest: %v, want a refusal", honest, err)
 		}
 	}
-	if e, err := owners.Book.Of(t.Context(), 0).Reported(id); err != nil || e != nil {
-		t.Errorf("the owner has given %v, %v", e, err)
-	}
+	wantNothingGiven(t, owners.Book, id)
 }
 
 // heard is a log that can be searched.
@@ -401,9 +395,5 @@ func TestHelpersThatAreNotThere(t *testing.T) {
 	if got.Accepted != 0 || got.Missed != people {
 		t.Errorf("%+v: want all missed", *got)
 	}
-	for i := range people {
-		if e, err := owners.Book.Of(t.Context(), i).Reported(id); err != nil || e != nil {
-			t.Fatalf("owner %d has paid for %v, %v", i, e, err)
-		}
-	}
+	wantNothingGiven(t, owners.Book, id)
 }

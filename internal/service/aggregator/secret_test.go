@@ -121,10 +121,11 @@ func (f *federation) secretly(ann *tasks.Announcement, owners int, books ...*spe
 		must(t, err)
 		var shares [][]byte
 		for _, b := range books {
+			given, err := b.For(t.Context(), id)
+			must(t, err)
 			for i := range owners {
-				e, err := b.Of(t.Context(), i).Reported(id)
-				must(t, err)
-				if e == nil || e.Round != sumID {
+				e, found := given[i]
+				if !found || e.Round != sumID {
 					continue
 				}
 				some, err := secretsum.Unpack(e.Report)
@@ -245,11 +246,13 @@ func (f *federation) simulated(ann *tasks.Announcement, p owner.Params, source f
 	must(t, err)
 	recs, err := terms.Bind(tab)
 	must(t, err)
+	owners, err := owning.NewOwners(recs, p.Owners, keys.Name, forgetful{})
+	must(t, err)
 	for slot := range ann.Task.Slots() {
-		var in []int
+		var in []int32
 		for i := range p.Owners {
-			if terms.Place(keys.Name(i)).Slot == slot {
-				in = append(in, i)
+			if owners.Place(i).Slot == slot {
+				in = append(in, int32(i))
 			}
 		}
 		must(t, agg.Assemble(len(in), ann.Leaned(len(in), f.list.Len())))
@@ -257,18 +260,18 @@ func (f *federation) simulated(ann *tasks.Announcement, p owner.Params, source f
 		must(t, err)
 		round, err := terms.Read(text)
 		must(t, err)
-		reporter, exit := round.Reporter(recs), mech.NewExit(source(slot+1)) // one part to a slot
+		exit := mech.NewExit(source(slot + 1)) // one part to a slot
 		var total []uint64
-		for _, i := range in {
-			v, err := reporter.Addend(i, exit)
-			must(t, err)
+		_, err = round.Reporter(owners).Share(t.Context(), [32]byte{}, in, exit, func(_ int, addend []uint64) ([]byte, error) {
 			if total == nil {
-				total = make([]uint64, len(v))
+				total = make([]uint64, len(addend))
 			}
-			for j, x := range v {
+			for j, x := range addend {
 				total[j] += x
 			}
-		}
+			return nil, nil
+		})
+		must(t, err)
 		must(t, agg.ReceiveSum(total, len(in)))
 		must(t, agg.Close())
 	}
@@ -597,10 +600,10 @@ func TestBrokeOwnersDoNotTakePart(t *testing.T) {
 	placing, err := ann.Task.Placing()
 	must(t, err)
 	want := make([]int, ann.Task.Slots())
-	var spent []spending.Given
+	var spent []owning.Given
 	for i := range people {
 		if i < broke {
-			spent = append(spent, spending.Given{Owner: i, Task: wire.Digest{1}, Cost: 3 * dp.Nano, Entry: owning.Entry{Report: []byte("all")}})
+			spent = append(spent, owning.Given{Owner: i, Task: wire.Digest{1}, Cost: 3 * dp.Nano, Entry: owning.Entry{Report: []byte("all")}})
 		} else {
 			want[placing.Of(keys.Name(i)).Slot]++
 		}

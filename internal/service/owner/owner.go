@@ -92,8 +92,7 @@ type run struct {
 	id      wire.Digest
 	ann     *tasks.Announcement
 	terms   *core.Terms
-	recs    *core.Records
-	rows    int
+	owners  *core.Owners
 	keys    spending.Keys
 	roster  tasks.Roster // who may report; nil: whoever has a key
 	slots   [][]int32    // the numbers of each slot's owners
@@ -185,10 +184,11 @@ func (r *run) enrol(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Owners < 1 || r.Owners > tab.Rows {
-		return &dp.ParamError{Op: "owner", Param: "owners", Want: "must be at least 1 and at most the number of rows", Got: r.Owners}
+	recs, err := r.terms.Bind(tab)
+	if err != nil {
+		return err
 	}
-	if r.recs, err = r.terms.Bind(tab); err != nil {
+	if r.owners, err = core.NewOwners(recs, r.Owners, func(i int) string { return r.keys.Name(i) }, r.Book); err != nil {
 		return err
 	}
 	if r.keys, err = r.Book.Keys(ctx, r.Owners); err != nil {
@@ -202,7 +202,7 @@ func (r *run) enrol(ctx context.Context) error {
 		return err
 	}
 	r.slots = make([][]int32, r.terms.Task().Slots())
-	r.rows, r.sum.Owners = tab.Rows, r.Owners
+	r.sum.Owners = r.Owners
 	for i := range r.Owners {
 		if r.roster != nil && !r.roster.Has(r.keys.Public(i)) {
 			r.sum.Strange++
@@ -212,7 +212,7 @@ func (r *run) enrol(ctx context.Context) error {
 			r.sum.Silent++
 			continue
 		}
-		slot := r.terms.Place(r.keys.Name(i)).Slot
+		slot := r.owners.Place(i).Slot
 		r.slots[slot] = append(r.slots[slot], int32(i))
 	}
 	if r.sum.Strange == r.Owners {
@@ -299,7 +299,7 @@ func (r *run) settlePassed(ctx context.Context, owners []int32) error {
 	if len(owners) == 0 {
 		return nil
 	}
-	var given []spending.Given
+	var given []core.Given
 	if r.ann.Task.Mode == wire.Local {
 		before, err := r.Book.For(ctx, r.id)
 		if err != nil {
@@ -307,7 +307,7 @@ func (r *run) settlePassed(ctx context.Context, owners []int32) error {
 		}
 		for _, n := range owners {
 			if e, found := before[int(n)]; found {
-				given = append(given, spending.Given{Owner: int(n), Task: r.id, Entry: e})
+				given = append(given, core.Given{Owner: int(n), Task: r.id, Entry: e})
 			}
 		}
 	}
@@ -330,20 +330,20 @@ func (r *run) answer(ctx context.Context, slot int, broadcast []byte) error {
 	if round.Slot() != slot {
 		return fmt.Errorf("owner: the broadcast is for slot %d, not for the open one, %d", round.Slot(), slot)
 	}
-	digest := sha256.Sum256(broadcast)
-	todo, ready := make(chan part), make(chan []spending.Given)
+	todo, ready := make(chan part), make(chan []core.Given)
 	var drawing, sending sync.WaitGroup
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	for range runtime.GOMAXPROCS(0) {
 		drawing.Go(func() {
-			reporter := round.Reporter(r.recs)
+			reporter := round.Reporter(r.owners)
 			for p := range todo {
-				given, err := r.give(ctx, reporter, p, digest)
+				given, err := reporter.Report(ctx, p.owners, mech.NewExit(r.Source(p.number)))
 				if err != nil {
 					fail(err)
 					return
 				}
+				r.noteSilent(len(p.owners) - len(given))
 				for some := range slices.Chunk(given, r.batch()) {
 					select {
 					case ready <- some:
@@ -399,52 +399,19 @@ func (r *run) first(slot int) int {
 // batch is how many reports go into a request.
 func (r *run) batch() int { return min(max(underWay/len(r.clients), leastBatch), mostBatch) }
 
-// give writes what owners answer into the book and returns what it lets out.
-func (r *run) give(ctx context.Context, reporter *core.Reporter, p part, digest [32]byte) ([]spending.Given, error) {
-	given, err := r.reports(reporter, mech.NewExit(r.Source(p.number)), p.owners, digest)
-	if err != nil {
-		return nil, err
+// noteSilent notes that some owners send nothing.
+func (r *run) noteSilent(n int) {
+	if n < 1 {
+		return
 	}
-	if err := r.Book.Commit(ctx, given); err != nil {
-		return nil, err
-	}
-	return r.speaking(given, digest), nil
-}
-
-// reports draws what the owners are about to let out.
-func (r *run) reports(reporter *core.Reporter, exit *mech.Exit, owners []int32, digest [32]byte) ([]spending.Given, error) {
-	given := make([]spending.Given, len(owners))
-	for i, number := range owners {
-		n := int(number)
-		row, end := n*r.rows/r.Owners, (n+1)*r.rows/r.Owners
-		if end-row > 1 {
-			row += int(rng.Below(exit.Public(), uint64(end-row)))
-		}
-		name := r.keys.Name(n)
-		rep, err := reporter.Report(name, r.terms.Place(name).Ticket, row, exit)
-		if err != nil {
-			return nil, err
-		}
-		given[i] = spending.Given{Owner: n, Task: r.id, Cost: r.terms.Task().Epsilon, Entry: core.Entry{Round: digest, Report: rep.Append(nil)}}
-	}
-	return given, nil
-}
-
-// speaking returns what the book lets out. Who has answered before gives the same
-// bytes again, and none where that was another broadcast's.
-func (r *run) speaking(given []spending.Given, digest [32]byte) []spending.Given {
-	spoken := slices.DeleteFunc(given, func(g spending.Given) bool { return g.Refused != nil || g.Round != digest })
-	if n := len(given) - len(spoken); n > 0 {
-		r.Log.Warn("owners send nothing: they have answered another broadcast of this task, or cannot afford it", "owners", n)
-		r.mu.Lock()
-		r.sum.Silent += n
-		r.mu.Unlock()
-	}
-	return spoken
+	r.Log.Warn("owners send nothing: they have answered another broadcast of this task, or cannot afford it", "owners", n)
+	r.mu.Lock()
+	r.sum.Silent += n
+	r.mu.Unlock()
 }
 
 // send uploads reports until the aggregator has said what became of each.
-func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []spending.Given) error {
+func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []core.Given) error {
 	for len(given) > 0 {
 		upload := &rpc.UploadRequest{TaskId: r.id[:]}
 		for _, g := range given {
@@ -480,7 +447,7 @@ func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []spe
 }
 
 // count notes what became of reports and returns those to send again.
-func (r *run) count(given []spending.Given, refusals []*rpc.Refusal) (again []spending.Given, err error) {
+func (r *run) count(given []core.Given, refusals []*rpc.Refusal) (again []core.Given, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := -1

@@ -18,9 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/identity"
-	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
@@ -220,7 +218,7 @@ func (r *run) untilGone(ctx context.Context, slot int, stop func()) (failed func
 // split draws what the owners in a sum's roster add to it, splits it and writes
 // the shares into the book. It returns what the book lets out, and the owners'
 // numbers in the roster.
-func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secret *secretsum.Sum, id secretsum.ID) ([]spending.Given, map[int]int, error) {
+func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secret *secretsum.Sum, id secretsum.ID) ([]core.Given, map[int]int, error) {
 	proto, err := secret.Protocol()
 	if err != nil {
 		return nil, nil, err
@@ -238,26 +236,30 @@ func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secr
 	}
 	r.settle(0, len(owners)-len(in))
 	var mu sync.Mutex
-	var all []spending.Given
+	var all []core.Given
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	todo := make(chan part)
 	var drawing sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		drawing.Go(func() {
-			reporter := round.Reporter(r.recs)
+			reporter := round.Reporter(r.owners)
 			for p := range todo {
-				given, err := r.addends(reporter, p, proto, places, id)
-				if err == nil {
-					err = r.Book.Commit(ctx, given)
-				}
+				src := r.Source(-p.number)
+				given, err := reporter.Share(ctx, id, p.owners, mech.NewExit(r.Source(p.number)), func(owner int, addend []uint64) ([]byte, error) {
+					shares, err := proto.Split(src, places[owner], addend)
+					if err != nil {
+						return nil, err
+					}
+					return packed(shares)
+				})
 				if err != nil {
 					fail(err)
 					return
 				}
-				spoken := r.speaking(given, id)
+				r.noteSilent(len(p.owners) - len(given))
 				mu.Lock()
-				all = append(all, spoken...)
+				all = append(all, given...)
 				mu.Unlock()
 			}
 		})
@@ -275,33 +277,6 @@ feed:
 	close(todo)
 	drawing.Wait()
 	return all, places, context.Cause(ctx)
-}
-
-// addends draws what some owners add and splits it.
-func (r *run) addends(reporter *core.Reporter, p part, proto *secsum.Protocol, places map[int]int, id secretsum.ID) ([]spending.Given, error) {
-	exit, src := mech.NewExit(r.Source(p.number)), r.Source(-p.number)
-	given := make([]spending.Given, len(p.owners))
-	for i, number := range p.owners {
-		n := int(number)
-		row, end := n*r.rows/r.Owners, (n+1)*r.rows/r.Owners
-		if end-row > 1 {
-			row += int(rng.Below(exit.Public(), uint64(end-row)))
-		}
-		values, err := reporter.Addend(row, exit)
-		if err != nil {
-			return nil, err
-		}
-		shares, err := proto.Split(src, places[n], values)
-		if err != nil {
-			return nil, err
-		}
-		entry, err := packed(shares)
-		if err != nil {
-			return nil, err
-		}
-		given[i] = spending.Given{Owner: n, Task: r.id, Cost: r.terms.Task().Epsilon, Entry: core.Entry{Round: id, Report: entry}}
-	}
-	return given, nil
 }
 
 // packed is one owner's shares as its book keeps them.

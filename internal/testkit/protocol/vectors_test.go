@@ -7,6 +7,7 @@ package protocol_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
@@ -179,6 +180,11 @@ func vectorTable(rows []map[string]string) string {
 	return file.String()
 }
 
+// forgetful is a book that keeps nothing.
+type forgetful struct{}
+
+func (forgetful) Commit(context.Context, []owning.Given) error { return nil }
+
 // taskVector runs one task among owners whose keys and randomness are known.
 func taskVector(t *testing.T, p core.Params, list bool) taskVectors {
 	t.Helper()
@@ -195,11 +201,12 @@ func taskVector(t *testing.T, p core.Params, list bool) taskVectors {
 	must(t, err)
 	id, err := task.Digest()
 	must(t, err)
+	name := func(i int) string { return spending.Keys(vectorKey(i)).Name(0) }
 	v := taskVectors{Announcement: string(text), Task: string(bytesOfTask), TaskID: id.String()}
 	if list {
 		var keys strings.Builder
 		for i := range p.Owners {
-			keys.WriteString(spending.Keys(vectorKey(i)).Name(0) + "\n")
+			keys.WriteString(name(i) + "\n")
 		}
 		roster, err := tasks.ParseRoster([]byte(keys.String()))
 		must(t, err)
@@ -214,26 +221,29 @@ func taskVector(t *testing.T, p core.Params, list bool) taskVectors {
 	rows := vectorRows(p.Owners)
 	recs, err := terms.Bind(readTable(t, p.Schema, vectorTable(rows)))
 	must(t, err)
+	owners, err := owning.NewOwners(recs, p.Owners, name, forgetful{})
+	must(t, err)
 	for slot := range task.Slots() {
 		broadcast, err := vectorRound(t, task, slot).Text(task)
 		must(t, err)
 		v.Broadcasts = append(v.Broadcasts, string(broadcast))
 		round, err := terms.Read(broadcast)
 		must(t, err)
-		reporter := round.Reporter(recs)
+		reporter := round.Reporter(owners)
 		for i := range p.Owners {
 			key := vectorKey(i)
-			name := spending.Keys(key).Name(0)
-			place := terms.Place(name)
+			place := owners.Place(i)
 			if place.Slot != slot {
 				continue
 			}
 			seen, source := new(truths), fmt.Sprintf("%s %s owner %d", p.Classifier, p.Mechanism, i)
-			r, err := reporter.Report(name, place.Ticket, i, mech.NewTapedExit(&wordSource{name: source}, seen))
+			given, err := reporter.Report(t.Context(), []int32{int32(i)}, mech.NewTapedExit(&wordSource{name: source}, seen))
 			must(t, err)
-			raw := r.Append(nil)
+			raw := given[0].Report
+			r, err := wire.ParseReport(raw)
+			must(t, err)
 			o := ownerVector{
-				Seed: fmt.Sprintf("%x", key.Seed()), Name: name, Slot: slot, Ticket: strconv.FormatUint(place.Ticket, 10),
+				Seed: fmt.Sprintf("%x", key.Seed()), Name: r.Owner, Slot: slot, Ticket: strconv.FormatUint(place.Ticket, 10),
 				Ask:    r.Ask,
 				Record: rows[i], truth: seen.last, Source: source,
 				Report: fmt.Sprintf("%x", raw), Signature: fmt.Sprintf("%x", ed25519.Sign(key, tasks.Signable(raw))),

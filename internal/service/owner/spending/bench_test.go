@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/federated/answer"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 )
@@ -20,7 +21,7 @@ func BenchmarkCommit(b *testing.B) {
 	defer bk.Close()
 	n := 0
 	add := func() {
-		given := make([]spending.Given, batch)
+		given := make([]answer.Given, batch)
 		for i := range given {
 			given[i] = give(n, 1, dp.Nano, "a report of about a hundred bytes, as one of a hundred cells is: names are the most of it")
 			n++

@@ -176,22 +176,10 @@ func (b *Book) tooMuch(spent, cost dp.Epsilon) error {
 	return fmt.Errorf("%w: spent %s, asked %s, limit %s", ErrSpent, spent, cost, b.cap)
 }
 
-// Given is one thing that an owner lets out.
-type Given struct {
-	Owner int // its number
-	Task  wire.Digest
-	Cost  dp.Epsilon
-	answer.Entry
-	// Refused wraps ErrSpent where Commit has not taken this one: it must not
-	// leave. The others are not affected.
-	Refused error
-}
-
-// Commit charges what different owners are about to give for a task and keeps
-// it, all in one transaction: all of it is on disk when Commit returns nil, and
-// none, as far as the caller can know, where it fails. What an owner has given
-// already for the task stays: given is changed to it, and nothing is charged.
-func (b *Book) Commit(ctx context.Context, given []Given) error {
+// Commit keeps the promise of answer.Book, all in one transaction: all of it is on
+// disk when Commit returns nil, and none, as far as the caller can know, where it
+// fails. Refused wraps ErrSpent.
+func (b *Book) Commit(ctx context.Context, given []answer.Given) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	return b.db.Update(ctx, func(tx *sqldb.Tx) error {
@@ -204,7 +192,7 @@ func (b *Book) Commit(ctx context.Context, given []Given) error {
 	})
 }
 
-func (b *Book) commit(tx *sqldb.Tx, given []Given) error {
+func (b *Book) commit(tx *sqldb.Tx, given []answer.Given) error {
 	task := given[0].Task
 	spent, before := map[int]dp.Epsilon{}, map[int]answer.Entry{}
 	args := []any{task[:], task[:]}
@@ -235,7 +223,7 @@ func (b *Book) commit(tx *sqldb.Tx, given []Given) error {
 		g := &given[i]
 		e, found := before[g.Owner]
 		switch {
-		case found:
+		case found: // 2.2
 			g.Entry = e
 		case g.Cost < 1 || g.Cost > b.cap-spent[g.Owner]:
 			g.Refused = b.tooMuch(spent[g.Owner], g.Cost)
@@ -265,39 +253,4 @@ func (b *Book) For(ctx context.Context, task wire.Digest) (given map[int]answer.
 		}, `SELECT owner, round, report FROM discreet_given WHERE task = ?`, task[:])
 	})
 	return given, err
-}
-
-// Of is the part of the book that is one owner's.
-func (b *Book) Of(ctx context.Context, owner int) answer.Book { return page{ctx, b, owner} }
-
-type page struct {
-	ctx   context.Context
-	b     *Book
-	owner int
-}
-
-func (p page) Reported(task wire.Digest) (e *answer.Entry, err error) {
-	err = p.b.db.View(p.ctx, func(tx *sqldb.Tx) error {
-		var round, report []byte
-		found, err := tx.Find([]any{&round, &report}, `SELECT round, report FROM discreet_given WHERE owner = ? AND task = ?`, p.owner, task[:])
-		if err == nil && found {
-			e = &answer.Entry{Round: [32]byte(round), Report: report}
-		}
-		return err
-	})
-	return e, err
-}
-
-func (p page) Commit(task wire.Digest, eps dp.Epsilon, e answer.Entry) error {
-	given := []Given{{Owner: p.owner, Task: task, Cost: eps, Entry: e}}
-	if err := p.b.Commit(p.ctx, given); err != nil {
-		return err
-	}
-	if given[0].Refused != nil {
-		return given[0].Refused
-	}
-	if given[0].Round != e.Round || !bytes.Equal(given[0].Report, e.Report) {
-		return errors.New("book: the owner has reported for this task already")
-	}
-	return nil
 }

@@ -34,8 +34,8 @@ func open(t *testing.T, path string) *spending.Book {
 	return b
 }
 
-func give(o int, task byte, cost dp.Epsilon, report string) spending.Given {
-	return spending.Given{Owner: o, Task: wire.Digest{task}, Cost: cost, Entry: answer.Entry{Round: [32]byte{9}, Report: []byte(report)}}
+func give(o int, task byte, cost dp.Epsilon, report string) answer.Given {
+	return answer.Given{Owner: o, Task: wire.Digest{task}, Cost: cost, Entry: answer.Entry{Round: [32]byte{9}, Report: []byte(report)}}
 }
 
 func TestKeysStay(t *testing.T) {
@@ -65,25 +65,24 @@ func TestKeysStay(t *testing.T) {
 func TestOwnersGiveOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "book.db")
 	for i := range 3 {
-		given := []spending.Given{give(7, 1, dp.Nano, fmt.Sprint("report ", i)), give(8+i, 1, dp.Nano, "x")}
+		given := []answer.Given{give(7, 1, dp.Nano, fmt.Sprint("report ", i)), give(8+i, 1, dp.Nano, "x")}
 		must(t, open(t, path).Commit(t.Context(), given))
 		if given[0].Refused != nil || string(given[0].Report) != "report 0" {
 			t.Errorf("time %d: got %q, want the first report", i, given[0].Report)
 		}
 	}
 	b := open(t, path)
-	e, err := b.Of(t.Context(), 7).Reported(wire.Digest{1})
-	if err != nil || e == nil || string(e.Report) != "report 0" || e.Round != [32]byte{9} {
+	before, err := b.For(t.Context(), wire.Digest{1})
+	if e := before[7]; err != nil || string(e.Report) != "report 0" || e.Round != [32]byte{9} {
 		t.Errorf("the book holds %v, %v", e, err)
 	}
-	if err := b.Of(t.Context(), 7).Commit(wire.Digest{1}, dp.Nano, answer.Entry{Report: []byte("else")}); err == nil {
-		t.Error("another report was taken")
-	}
 	// Two more fit below 3: had the repetitions been paid for, none would.
-	must(t, b.Of(t.Context(), 7).Commit(wire.Digest{2}, dp.Nano, answer.Entry{Report: []byte("2")}))
-	must(t, b.Of(t.Context(), 7).Commit(wire.Digest{3}, dp.Nano, answer.Entry{Report: []byte("3")}))
-	if err := b.Of(t.Context(), 7).Commit(wire.Digest{4}, 1, answer.Entry{Report: []byte("4")}); !errors.Is(err, spending.ErrSpent) {
-		t.Errorf("err = %v, want ErrSpent", err)
+	for task := byte(2); task <= 4; task++ {
+		given := []answer.Given{give(7, task, dp.Nano, "more")}
+		must(t, b.Commit(t.Context(), given))
+		if over := task == 4; errors.Is(given[0].Refused, spending.ErrSpent) != over {
+			t.Errorf("task %d: %v, want ErrSpent: %v", task, given[0].Refused, over)
+		}
 	}
 }
 
@@ -91,8 +90,8 @@ func TestOwnersGiveOnce(t *testing.T) {
 // too much.
 func TestBrokeOwnersStopNobodyElse(t *testing.T) {
 	b, ctx := open(t, filepath.Join(t.TempDir(), "book.db")), t.Context()
-	must(t, b.Commit(ctx, []spending.Given{give(0, 1, 3*dp.Nano, "all")}))
-	given := []spending.Given{give(0, 2, 1, "a"), give(1, 2, 3*dp.Nano, "b"), give(2, 2, 3*dp.Nano+1, "c"), give(3, 2, 0, "d"), give(4, 2, -1, "e")}
+	must(t, b.Commit(ctx, []answer.Given{give(0, 1, 3*dp.Nano, "all")}))
+	given := []answer.Given{give(0, 2, 1, "a"), give(1, 2, 3*dp.Nano, "b"), give(2, 2, 3*dp.Nano+1, "c"), give(3, 2, 0, "d"), give(4, 2, -1, "e")}
 	must(t, b.Commit(ctx, given))
 	for i, g := range given {
 		if want := i != 1; errors.Is(g.Refused, spending.ErrSpent) != want {
@@ -122,7 +121,7 @@ func TestManyProcesses(t *testing.T) {
 		b := open(t, path)
 		wg.Go(func() {
 			for task := range 5 {
-				given := []spending.Given{give(0, byte(1+5*p+task), dp.Nano/2, "r")}
+				given := []answer.Given{give(0, byte(1+5*p+task), dp.Nano/2, "r")}
 				if err := b.Commit(t.Context(), given); err != nil {
 					t.Error(err)
 				} else if given[0].Refused == nil {

@@ -4,9 +4,12 @@ package answer
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -199,7 +202,7 @@ func TestOnlyTheLawSeesTheRecord(t *testing.T) {
 				var want []byte
 				for i := range recs.tab.Rows {
 					p := &tape{}
-					rep, err := round.Reporter(recs).Report("ann", 1, i, mech.NewTapedExit(replay.Seeded(1, "x"), p))
+					rep, err := round.Reporter(owners(t, recs, nil)).report("ann", 1, i, mech.NewTapedExit(replay.Seeded(1, "x"), p))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -221,29 +224,53 @@ func TestOnlyTheLawSeesTheRecord(t *testing.T) {
 	}
 }
 
-// memory is a book; fail makes its next commit fail, before or after keeping.
+// memory is a book of owners who have enough for one task; fail makes its next
+// commit fail, before or after keeping.
 type memory struct {
-	entries map[wire.Digest]*Entry
-	spent   dp.Epsilon
+	entries map[int]Entry // by owner
+	spent   map[int]dp.Epsilon
+	broke   map[int]bool
 	fail    string
 }
 
-func (m *memory) Reported(d wire.Digest) (*Entry, error) { return m.entries[d], nil }
+func newMemory() *memory {
+	return &memory{entries: map[int]Entry{}, spent: map[int]dp.Epsilon{}, broke: map[int]bool{}}
+}
 
-func (m *memory) Commit(d wire.Digest, eps dp.Epsilon, e Entry) error {
+var errBroke = errors.New("nothing left")
+
+func (m *memory) Commit(_ context.Context, given []Given) error {
 	fail := m.fail
 	m.fail = ""
 	if fail == "before" {
 		return errors.New("disk full")
 	}
-	if m.entries[d] != nil {
-		return errors.New("reported already")
+	for i := range given {
+		g := &given[i]
+		before, found := m.entries[g.Owner]
+		switch {
+		case found:
+			g.Entry = before
+		case m.broke[g.Owner]:
+			g.Refused = errBroke
+		default:
+			m.entries[g.Owner] = g.Entry
+			m.spent[g.Owner] += g.Cost
+		}
 	}
-	m.entries[d], m.spent = &e, m.spent+eps
 	if fail == "after" {
 		return errors.New("power cut")
 	}
 	return nil
+}
+
+// owners are all people, each of whom is one owner.
+func owners(t testing.TB, recs *Records, book Book) *Owners {
+	o, err := NewOwners(recs, recs.tab.Rows, strconv.Itoa, book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
 
 // An owner answers in its one slot, once, and nothing leaves before its book has
@@ -252,57 +279,118 @@ func TestOneReport(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	task := testTask(t, wire.Stump, "")
 	terms, recs := accept(t, task)
-	book := &memory{entries: map[wire.Digest]*Entry{}}
-	o, err := New("ann", terms, recs, book, mech.NewExit(rng.System()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine := o.Place().Slot
+	book, exit, ctx := newMemory(), mech.NewExit(rng.System()), t.Context()
+	all := owners(t, recs, book)
 	members := func(slot int) []wire.Member {
 		return []wire.Member{randomMember(r, task, 1), randomMember(r, task, 0)}[:(slot+1)/2]
 	}
+	ask := func(text []byte, owners ...int32) ([]Given, error) {
+		round, err := terms.Read(text)
+		if err != nil {
+			return nil, err
+		}
+		return round.Reporter(all).Report(ctx, owners, exit)
+	}
+	const ann, bob = 3, 4
+	mine := all.Place(ann).Slot
 	for slot := range task.Slots() {
 		if slot == mine {
 			continue
 		}
-		if b, err := o.Answer(broadcast(t, task, slot, members(slot)...)); b != nil || err != nil {
-			t.Errorf("slot %d, not its own: %v %v", slot, b, err)
+		if given, err := ask(broadcast(t, task, slot, members(slot)...), ann); given != nil || err == nil {
+			t.Errorf("slot %d, not its own: %v %v", slot, given, err)
 		}
 	}
-	if book.spent != 0 {
+	if len(book.spent) != 0 {
 		t.Fatal("spent without a report")
 	}
 	text := broadcast(t, task, mine, members(mine)...)
-	book.fail = "before"
-	if b, err := o.Answer(text); b != nil || err == nil {
-		t.Fatal("a report left although the book failed")
+	for _, fail := range []string{"before", "after"} {
+		book.fail = fail
+		if given, err := ask(text, ann); given != nil || err == nil {
+			t.Fatal("a report left although the book failed")
+		}
 	}
-	book.fail = "after"
-	if b, err := o.Answer(text); b != nil || err == nil {
-		t.Fatal("a report left although the book failed")
-	}
-	kept := book.entries[terms.digest].Report
+	kept := book.entries[ann]
 	for range 3 {
-		b, err := o.Answer(text)
-		if err != nil || !bytes.Equal(b, kept) {
+		given, err := ask(text, ann)
+		if err != nil || len(given) != 1 || !bytes.Equal(given[0].Report, kept.Report) {
 			t.Fatalf("again: other bytes than the book's (%v)", err)
 		}
 	}
 	other := broadcast(t, task, mine, members(mine)...)
 	if mine == 0 { // a first round without members has one broadcast but for its asks
-		re := &wire.Round{Task: terms.digest.String(), Asks: []wire.Ask{{Question: 1}}}
-		if other, err = re.Text(task); err != nil {
+		var err error
+		if other, err = (&wire.Round{Task: terms.digest.String(), Asks: []wire.Ask{{Question: 1}}}).Text(task); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if b, err := o.Answer(other); b != nil || err == nil {
-		t.Error("a second broadcast of the slot was answered")
+	if given, err := ask(other, ann); len(given) != 0 || err != nil {
+		t.Errorf("a second broadcast of the slot was answered: %v, %v", given, err)
 	}
-	if book.spent != task.Epsilon {
-		t.Errorf("spent %s for one report of %s", book.spent, task.Epsilon)
+	if book.spent[ann] != task.Epsilon {
+		t.Errorf("spent %s for one report of %s", book.spent[ann], task.Epsilon)
 	}
-	if _, err := o.Answer([]byte("{}")); err == nil {
+	if _, err := ask([]byte("{}"), ann); err == nil {
 		t.Error("rubbish was answered")
+	}
+	var same []int32 // owners of the slot who have not answered yet
+	for i := range int32(recs.tab.Rows) {
+		if i != ann && all.Place(int(i)).Slot == mine {
+			same = append(same, i)
+		}
+	}
+	book.broke[int(same[0])] = true
+	given, err := ask(text, append(same, ann)...)
+	if err != nil || len(given) != len(same) || given[0].Owner == int(same[0]) || len(book.entries) != len(same) {
+		t.Errorf("%d of %d may leave, one being broke: %v", len(given), len(same)+1, err)
+	}
+}
+
+// In mode aggregate the same holds for the shares of an owner's addend: the first
+// sum gets them, no other one does.
+func TestOneAddend(t *testing.T) {
+	task := testTask(t, wire.Stump, "")
+	task.Mode, task.Mechanism = wire.Aggregate, ""
+	terms, recs := accept(t, task)
+	book, exit, ctx := newMemory(), mech.NewExit(rng.System()), t.Context()
+	all := owners(t, recs, book)
+	const ann = 3
+	slot := all.Place(ann).Slot
+	round := &Round{terms: terms, round: &wire.Round{Slot: slot}}
+	round.starts = []int{0}
+	var err error
+	if round.addend, err = response.CellAddendFor(task.Epsilon, 9, 1, 40, 30); err != nil {
+		t.Fatal(err)
+	}
+	round.round.Asks = []wire.Ask{{Question: 0}}
+	draws := 0
+	share := func(sum byte) ([]Given, error) {
+		return round.Reporter(all).Share(ctx, [32]byte{sum}, []int32{ann}, exit, func(owner int, addend []uint64) ([]byte, error) {
+			draws++
+			return fmt.Append(nil, owner, draws, len(addend)), nil
+		})
+	}
+	first, err := share(1)
+	if err != nil || len(first) != 1 || string(first[0].Report) != "3 1 9" {
+		t.Fatalf("%v, %v", first, err)
+	}
+	again, err := share(1)
+	if err != nil || len(again) != 1 || !bytes.Equal(again[0].Report, first[0].Report) {
+		t.Errorf("again: %v, %v", again, err)
+	}
+	if other, err := share(2); err != nil || len(other) != 0 {
+		t.Errorf("another sum got shares: %v, %v", other, err)
+	}
+	if book.spent[ann] != task.Epsilon {
+		t.Errorf("spent %s for one addend of %s", book.spent[ann], task.Epsilon)
+	}
+	book.fail = "before"
+	if given, err := share(1); given != nil || err == nil {
+		t.Error("shares left although the book failed")
+	}
+	if _, err := round.Reporter(all).Report(ctx, []int32{ann}, exit); !errors.Is(err, errSecret) {
+		t.Errorf("a report in mode aggregate: %v", err)
 	}
 }
 

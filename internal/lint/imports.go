@@ -221,6 +221,7 @@ var table = []row{
 		uses: []string{"stats"}, std: impure},
 	{pkg: "lint", words: "lint reads sources: the standard library only"},
 	{pkg: "mutants", words: "mutants runs the go command on sabotaged sources: the standard library only"},
+	{pkg: "noninterference", words: "noninterference searches for a private row that shows, in tests alone"},
 }
 
 // rowOf finds a package's row: its own, or the one with a *.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutants
+
+// unlisted are bugs that a reviewer planted, none of them of the list that the table
+// began with, and their kin. Each is met by a test of its class.
+var unlisted = []mutant{
+	{
+		Row: "unlisted 1", Bug: "numbers are cut into bins by the range that occurs",
+		File: "internal/table/engine/memory/cells.go",
+		Old:  `q.asked = append(q.asked, placeOf(&bins[k], m.t.Cols))`,
+		New: `b := bins[k]
+		if v := m.t.Cols[b.Column].Values; b.Second == nil && len(v) > 0 && len(b.Edges) > 1 {
+			lo, hi := v[0], v[0]
+			for _, x := range v {
+				lo, hi = min(lo, x), max(hi, x)
+			}
+			edges := make([]float64, len(b.Edges))
+			for i := range edges {
+				edges[i] = lo + (hi-lo+1e-9)*float64(i+1)/float64(len(edges)+1)
+			}
+			b.Edges = edges
+		}
+		q.asked = append(q.asked, placeOf(&b, m.t.Cols))`,
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "unlisted 2", Bug: "boosting stops when the exact training error is zero",
+		File: "internal/learn/brc/fit.go",
+		Old:  `wrong, right := rows.sumWeights(k)`,
+		New: `wrong, right := rows.sumWeights(k)
+		if t > 0 && (wrong == 0 || right == 0) {
+			break
+		}`,
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "unlisted 3", Bug: "random stopping of tune ends at a candidate without a mistake",
+		File: "internal/tune/fit.go",
+		Old:  `at, m, fewest = i, candidate, noisy`,
+		New: `at, m, fewest = i, candidate, noisy
+			if wrong == 0 {
+				break
+			}`,
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "unlisted 4", Bug: "small cells are emptied before noise",
+		File: "internal/table/engine/memory/cells.go",
+		Old: `			for at := range q.asked[k].places {
+`,
+		New: `			for at := range q.asked[k].places {
+				for side := range 2 {
+					if len(parts) == 1 && p[k][2*at+side] < 3*engine.WeightOne {
+						p[k][2*at+side] = 0
+					}
+				}
+`,
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "unlisted 5", Bug: "a class that no row has is known to be empty",
+		File: "internal/learn/additive/levels_start.go",
+		Old:  `floor := 1.0 `,
+		New: `for k := range counts {
+		if counts[k].Num == 0 {
+			out[k] = 0
+		}
+	}
+	floor := 1.0 `,
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "unlisted 6", Bug: "the exact error stands in for a noisy one that cannot be",
+		File: "internal/learn/brc/private.go",
+		Old:  `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
+		New: `noisy := exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
+		if noisy < 0 || noisy > 1 {
+			return float64(wrong) / float64(wrong+right)
+		}
+		return noisy`,
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "unlisted 7", Bug: "dictionaries of other parts are left in the table of one part",
+		File: "internal/train/part.go",
+		Old: `	out.Forget()
+`,
+		New:     ``,
+		Package: "./internal/noninterference", Test: "TestPartsAreAlone",
+	},
+	{
+		Row: "unlisted 8", Bug: "training prints how many private cells were repaired",
+		File: "internal/train/run.go",
+		Old: `	rows, err := memory.New(tab)
+`,
+		New: `	repaired := 0
+	for j, c := range t.Schema.Columns {
+		for i := 0; c.Role == schema.Private && c.Kind == schema.Category && i < tab.Rows; i++ {
+			if int(tab.Cols[j].Codes.At(i)) == c.OtherCode() {
+				repaired++
+			}
+		}
+	}
+	t.say("%d private cells were repaired", repaired)
+	rows, err := memory.New(tab)
+`,
+		Package: "./internal/noninterference", Test: "TestTrainingSaysTheSame",
+	},
+	{
+		Row: "unlisted 9", Bug: "half of the secure generator's buffer is empty after each filling",
+		File: "internal/privacy/rng/rng.go",
+		Old:  `s.tag, s.next = tag, 0`,
+		New: `s.tag, s.next = tag, 0
+	clear(s.buf[bufferBytes/2 : bufferBytes])`,
+		Package: "./internal/privacy/rng", Test: "TestSystemIsUniform",
+	},
+	{
+		Row: "unlisted 9b", Bug: "a generator that fails its health tests is used",
+		File: "internal/privacy/rng/rng.go",
+		Old:  `fault, tag := findFault(s.buf[:bufferBytes]), binary`,
+		New:  `fault, tag := "", binary`,
+
+		Package: "./internal/privacy/rng", Test: "TestHealthTests",
+	},
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package noninterference
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// choices is the input of a search: each byte is one decision, so that a fuzzer that
+// changes a byte changes one decision. After its end every decision is the first.
+type choices []byte
+
+func (c *choices) next(n int) int {
+	if len(*c) == 0 {
+		return 0
+	}
+	b := int((*c)[0])
+	*c = (*c)[1:]
+	return b % n
+}
+
+// setting is everything public about a case.
+type setting struct {
+	classes      int
+	relation     dp.Relation
+	privateLabel bool
+	onlyPrivate  bool // no public column
+	quantiles    bool // bins of a number that are to be found
+	derived      bool
+	pairs        bool
+}
+
+func readSetting(c *choices) (s setting) {
+	s.classes = 2 + c.next(2)
+	s.relation = []dp.Relation{dp.ReplaceOne, dp.AddRemove}[c.next(2)]
+	bits := c.next(32)
+	s.privateLabel, s.onlyPrivate, s.quantiles, s.derived, s.pairs = bits&1 > 0, bits&2 > 0, bits&4 > 0, bits&8 > 0, bits&16 > 0
+	return s
+}
+
+// labels are the values of the label.
+var labels = []string{"no", "yes", "maybe"}
+
+// yaml is the schema in words.
+func (s setting) yaml() string {
+	role := map[bool]string{false: "public", true: "private"}
+	var b strings.Builder
+	fmt.Fprintf(&b, `name: searched
+unit: one row
+relation: %s
+file: {delimiter: ",", quote: "", header: true, missing: ["?"]}
+columns:
+  - {name: place, role: %[2]s, category: {levels: [a, b, c], missing: true}}
+  - {name: age, role: %[2]s, number: {lower: 0, upper: 100, default: 40}}
+  - {name: pay, role: private, number: {lower: 0, upper: 10, default: 2%s}}
+  - {name: kind, role: private, category: {levels: [x, "y", z], missing: true}}
+  - {name: gain, role: private, number: {lower: 0, upper: 100000, transform: log1p, default: 0}}
+`, s.relation, role[s.onlyPrivate], map[bool]string{true: ", bins: quantiles"}[s.quantiles])
+	fmt.Fprintf(&b, "  - {name: class, role: %s, label: {levels: [%s], default: \"no\"", role[s.privateLabel], `"no", "yes", "maybe"`[:4+len(`, "yes"`)+(s.classes-2)*len(`, "maybe"`)])
+	if s.classes == 2 {
+		b.WriteString(`, positive: "yes"`)
+	}
+	b.WriteString("}}\n")
+	if s.derived {
+		b.WriteString("derived:\n  - {name: older, largest: [age, pay]}\n")
+	}
+	if s.pairs {
+		b.WriteString("pairs:\n  - [kind, pay]\n")
+	}
+	return b.String()
+}
+
+// cells are what may stand in each column, the label last. Numbers have their bounds,
+// what lies beyond, what lies beside them and what cannot be read.
+var cells = [6][]string{
+	{"a", "b", "c", "?", "", "zz"},
+	{"0", "100", "50", "50.5", "-1", "101", "1e300", "?", "", "old", "99.999999999999"},
+	{"0", "10", "5", "2", "2.5", "-7", "1e9", "-1e300", "?", "", "much", "0.0000001", "9.99999999"},
+	{"x", "y", "z", "?", "", "zz"},
+	{"0", "100000", "1", "1000", "99999.5", "-3", "1e308", "?", "", "none"},
+	{"no", "yes", "maybe", "?", "", "perhaps"},
+}
+
+// pattern is what the rows have in common.
+type pattern int
+
+const (
+	mixed     pattern = iota // any cells, readable or not
+	readable                 // any that can be read
+	equal                    // one row, again and again
+	separable                // every column says the label
+	oneClass                 // any cells, one label
+	ties                     // equal rows of both labels
+	crowded                  // all rows in one cell of each private column
+	middling                 // no number near its bounds
+	patterns
+)
+
+var sizes = []int{1, 2, 3, 8, 24, 60}
+
+// table is the cells of a table, the label last.
+type table [][6]string
+
+func (t table) text() string {
+	var b strings.Builder
+	b.WriteString("place,age,pay,kind,gain,class\n")
+	for _, row := range t {
+		b.WriteString(strings.Join(row[:], ","))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// readTable makes a table of so many rows, or of a number that c chooses.
+func readTable(c *choices, s setting, rows int) table {
+	p := pattern(c.next(int(patterns)))
+	if size := sizes[c.next(len(sizes))]; rows == 0 {
+		rows = size
+	}
+	src := rand.New(rand.NewPCG(uint64(c.next(256)), 0))
+	readableOf := [6]int{3, 4, 5, 3, 5, s.classes}
+	draw := func(all bool) (row [6]string) {
+		for j := range row {
+			n := readableOf[j]
+			if all && src.IntN(2) == 0 {
+				n = len(cells[j])
+			}
+			row[j] = cells[j][src.IntN(n)]
+		}
+		return row
+	}
+	t := make(table, rows)
+	first := draw(p == mixed)
+	for i := range t {
+		switch t[i] = draw(p == mixed); p {
+		case equal:
+			t[i] = first
+		case separable:
+			class := i % s.classes
+			t[i] = [6]string{cells[0][class], []string{"0", "100", "50"}[class], []string{"0", "10", "5"}[class], cells[3][class], []string{"0", "100000", "300"}[class], labels[class]}
+		case oneClass:
+			t[i][5] = first[5]
+		case ties:
+			t[i] = first
+			t[i][5] = labels[i%s.classes]
+		case crowded:
+			copy(t[i][2:5], first[2:5])
+		case middling:
+			t[i][1], t[i][2], t[i][4] = []string{"50", "49"}[i%2], []string{"5", "4", "6"}[i%3], []string{"1000", "800"}[i%2]
+		}
+	}
+	return t
+}
+
+// neighbour changes one row's protected cells, or under add-remove takes the row away or
+// puts one there.
+func neighbour(c *choices, t table, s *schema.Schema, scope dp.Scope) table {
+	out := append(table(nil), t...)
+	i := (c.next(256)*256 + c.next(256)) % len(out)
+	if s.Relation == dp.AddRemove && c.next(3) > 0 {
+		return append(out[:i:i], out[i+1:]...)
+	}
+	for j := range out[i] {
+		choice := c.next(2 * len(cells[j]))
+		if protects(s, scope, j) && choice < len(cells[j]) {
+			out[i][j] = cells[j][choice]
+		}
+	}
+	return out
+}
+
+// moves is how many rows the neighbours of one scope and relation may differ by: a row
+// that is replaced is, under add-remove, one that goes and one that comes.
+func moves(s *schema.Schema, a, b table) float64 {
+	if s.Relation == dp.AddRemove && len(a) == len(b) {
+		return 2
+	}
+	return 1
+}
+
+// protects reports whether the scope holds column j, 5 being the label.
+func protects(s *schema.Schema, scope dp.Scope, j int) bool {
+	switch scope {
+	case dp.WholeRow:
+		return true
+	case dp.LabelOnly:
+		return j == 5
+	case dp.FeaturesAndLabel:
+		return j == 5 || s.Columns[j].Role == schema.Private
+	}
+	return j < 5 && s.Columns[j].Role == schema.Private
+}

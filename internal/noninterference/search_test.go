@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package noninterference
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/internal/tune"
+)
+
+// mode is a private learner with some of its choices.
+type mode struct {
+	learner, delta string
+	options        map[string]string
+	tuned          tune.Method // of this learner; "" for the learner alone
+}
+
+func (m mode) String() string {
+	s := m.learner
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range m.options {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		s += ":" + name + "=" + m.options[name]
+	}
+	if m.delta != "" {
+		s += ":delta=" + m.delta
+	}
+	if m.tuned != "" {
+		s = "tune:" + string(m.tuned) + " " + s
+	}
+	return s
+}
+
+// request is nil where the options do not go together.
+func (m mode) request() *train.Request {
+	if m.tuned != "" {
+		p := tune.Defaults()
+		p.Method, p.Patience = m.tuned, 3
+		req, err := train.Tune(p, []string{m.learner, m.learner + ":encoding=ordinal"}, "2")
+		if err != nil {
+			return nil
+		}
+		return req
+	}
+	c := train.Choice{Learner: m.learner, Options: m.options, Price: train.PriceText{Epsilon: "2", Delta: m.delta}}
+	req, err := c.Request("search")
+	if err != nil {
+		return nil
+	}
+	return req
+}
+
+// settings are all there are.
+func settings() (all []setting) {
+	for i := range 2 * 2 * 32 {
+		all = append(all, readSetting(&choices{byte(i & 1), byte(i >> 1 & 1), byte(i >> 2)}))
+	}
+	return all
+}
+
+func parse(s setting) *schema.Schema {
+	sch, err := schema.Parse([]byte(s.yaml()))
+	if err != nil {
+		panic(err)
+	}
+	return sch
+}
+
+// modes lists each private learner with each choice that the words of its options name,
+// alone and beside one other, as far as some setting takes it.
+var modes = sync.OnceValue(func() (all []mode) {
+	var schemas []*schema.Schema
+	for _, s := range settings() {
+		schemas = append(schemas, parse(s))
+	}
+	takes := func(m mode) bool {
+		req := m.request()
+		return req != nil && slices.ContainsFunc(schemas, func(s *schema.Schema) bool {
+			_, err := req.Plan(s, 0)
+			return err == nil
+		})
+	}
+	word := regexp.MustCompile(`[a-z][a-z0-9]+`)
+	for _, l := range train.Learners() {
+		if !l.Private {
+			continue
+		}
+		var singles []map[string]string
+		for _, o := range l.Options {
+			if o.Value.Type() != "name" {
+				continue
+			}
+			for _, w := range word.FindAllString(o.Usage, -1) {
+				if w != o.Value.String() {
+					singles = append(singles, map[string]string{o.Name: w})
+				}
+			}
+		}
+		some := []map[string]string{nil}
+		for i, one := range singles {
+			some = append(some, one)
+			for _, other := range singles[i+1:] {
+				both := map[string]string{}
+				for _, o := range []map[string]string{one, other} {
+					for name, w := range o {
+						both[name] = w
+					}
+				}
+				if len(both) == 2 {
+					some = append(some, both)
+				}
+			}
+		}
+		for _, o := range some {
+			for _, delta := range []string{"", "1e-9"} {
+				if m := (mode{learner: l.Name, delta: delta, options: o}); takes(m) {
+					all = append(all, m)
+				}
+			}
+		}
+	}
+	// Tune asks its own questions, whatever it tries. Not of learners that read the public
+	// cells of their part for free: see deals.
+	for _, method := range tune.Methods() {
+		all = append(all, mode{learner: "erm", tuned: method})
+	}
+	return all
+})
+
+// script says what leaves instead of what was about to. It answers for the first of two
+// neighbours; the second hears the same.
+type script int
+
+const (
+	noisy script = iota // the truth, with noise of the release's own scale
+	exact               // the truth
+	wave                // something in (0, 1)
+	below               // less than any truth
+	above               // more than any
+	zero                // nothing
+	scripts
+)
+
+func (s script) answers(p mechtest.Passage, src *rand.Rand) []float64 {
+	best := 0
+	out := make([]float64, len(p.Values))
+	for i, v := range p.Values {
+		if p.Values[i].Float() > p.Values[best].Float() {
+			best = i
+		}
+		scale := p.Bound
+		switch {
+		case p.Rho > 0:
+			scale /= math.Sqrt(2 * p.Rho.Float())
+		case p.Loss != dp.Infinite && p.Loss > 0:
+			scale /= p.Loss.Float()
+		}
+		switch s {
+		case noisy:
+			out[i] = v.Float() + scale*src.NormFloat64()
+		case exact:
+			out[i] = v.Float()
+		case wave:
+			out[i] = 0.5 + 0.45*math.Sin(src.Float64()*7)
+		case below:
+			out[i] = -1 - src.Float64()*100*scale
+		case above:
+			out[i] = 1 + src.Float64()*1000*scale
+		}
+	}
+	if !p.Choice {
+		return out
+	}
+	if s == noisy || s == exact {
+		return []float64{float64(best)}
+	}
+	return []float64{float64(src.IntN(len(p.Values)))}
+}
+
+// run is everything that a training shows.
+type run struct {
+	passages []mechtest.Passage
+	file     []byte
+	facts    string
+	err      string
+	privacy  model.Privacy
+}
+
+// read reads a table from its text, with dictionaries of its own.
+func read(s *schema.Schema, t table) (*dataset.Table, error) {
+	return dataset.Read(context.Background(), s, dataset.Options{Stdin: strings.NewReader(t.text())}, "-")
+}
+
+// fit trains on a table that is read anew; what leaves is answered by script.
+func fit(m mode, s *schema.Schema, t table, script func(k int, p mechtest.Passage) []float64) (r run) {
+	tab, err := read(s, t)
+	if err == nil {
+		err = r.fit(m, s, tab, script)
+	}
+	if err != nil {
+		r.err = err.Error()
+	}
+	return r
+}
+
+var errNoPlan = errors.New("this learner does not take this setting")
+
+func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table, script func(k int, p mechtest.Passage) []float64) error {
+	rows := tab.Rows
+	if s.Relation == dp.AddRemove {
+		rows = 0
+	}
+	req := m.request()
+	if req == nil {
+		return errNoPlan
+	}
+	pl, err := req.Plan(s, rows)
+	if err != nil {
+		return errNoPlan
+	}
+	for _, f := range pl.Facts() {
+		r.facts += fmt.Sprintf("%s=%v %s\n", f.Key, f.Value, f.Text)
+	}
+	mem, err := memory.New(tab)
+	if err != nil {
+		return err
+	}
+	tape := &mechtest.Recorder{Script: script}
+	fitted, err := pl.Fit(context.Background(), mem, learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "search"), tape))
+	r.passages = tape.Passages
+	if err != nil {
+		return err
+	}
+	r.privacy = fitted.Privacy
+	r.file, err = model.Marshal(fitted)
+	return err
+}
+
+// deals reports whether a mode deals rows by their place in the table's groups: then the
+// coins that deal one table deal its neighbour in another way, and the law of the parts
+// is what does not depend on the rows. So releases may move further on one set of coins.
+func (m mode) deals() bool { return m.learner == "pate" || m.tuned != "" }
+
+// interference searches one pair and describes what shows, "" for nothing. ok is false
+// where the choices make no case.
+func interference(c choices, rows int) (what string, m mode, ok bool) {
+	all := modes()
+	m = all[(c.next(256)*256+c.next(256))%len(all)]
+	set := readSetting(&c)
+	s := parse(set)
+	kind := script(c.next(int(scripts)))
+	src := rand.New(rand.NewPCG(uint64(c.next(256)), 1))
+	a := readTable(&c, set, rows)
+	var said [][]float64
+	first := fit(m, s, a, func(_ int, p mechtest.Passage) []float64 {
+		out := kind.answers(p, src)
+		said = append(said, slices.Clone(out)) // a learner may use what it was given as its own
+		return out
+	})
+	if first.err == errNoPlan.Error() {
+		return "", m, false
+	}
+	if first.err != "" {
+		return "the first table is refused: " + first.err, m, true
+	}
+	b := neighbour(&c, a, s, first.privacy.Scope)
+	if len(b) == 0 && s.Relation == dp.ReplaceOne {
+		return "", m, false
+	}
+	second := fit(m, s, b, func(k int, p mechtest.Passage) []float64 {
+		if k < len(said) && (p.Choice || len(said[k]) == len(p.Values)) {
+			return slices.Clone(said[k])
+		}
+		return kind.answers(p, src) // another transcript, which is told below
+	})
+	return m.compare(first, second, moves(s, a, b)), m, true
+}
+
+func (m mode) compare(a, b run, moves float64) string {
+	switch {
+	case a.err != b.err:
+		return fmt.Sprintf("errors %q and %q", a.err, b.err)
+	case a.facts != b.facts:
+		return "what the plan says"
+	case len(a.passages) != len(b.passages):
+		return fmt.Sprintf("%d releases and %d", len(a.passages), len(b.passages))
+	}
+	for k, p := range a.passages {
+		q := b.passages[k]
+		if p.Label != q.Label || p.Name != q.Name || p.Loss != q.Loss || p.Rho != q.Rho || p.Bound != q.Bound ||
+			p.Norm != q.Norm || !slices.Equal(p.Blocks, q.Blocks) || p.Choice != q.Choice || len(p.Values) != len(q.Values) {
+			return fmt.Sprintf("release %d is %q by %s (bound %g, %d numbers) and %q by %s (bound %g, %d numbers)",
+				k, p.Label, p.Name, p.Bound, len(p.Values), q.Label, q.Name, q.Bound, len(q.Values))
+		}
+		if moved := p.Moved(q); moved > moves*p.Bound*(1+1e-9) && !m.deals() {
+			return fmt.Sprintf("release %d, %q, moves by %g, declared for %g", k, p.Label, moved, p.Bound)
+		}
+	}
+	if !bytes.Equal(a.file, b.file) {
+		return "the model files"
+	}
+	return ""
+}
+
+// FuzzNeighbours searches pairs of small tables. What it finds it keeps as a file of
+// testdata, which every ordinary run tries again.
+func FuzzNeighbours(f *testing.F) {
+	for i := range 8 {
+		f.Add(binary.BigEndian.AppendUint64(nil, uint64(i)*0x0123456789abcdef))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		if what, m, _ := interference(input, 0); what != "" {
+			t.Errorf("%s: neighbours differ in %s", m, what)
+		}
+	})
+}
+
+// drawn are choices that a seed makes.
+func drawn(m int, src *rand.Rand) choices {
+	c := choices{byte(m >> 8), byte(m)}
+	for range 40 {
+		c = append(c, byte(src.IntN(256)))
+	}
+	return c
+}
+
+// Every learner with every choice is searched on some pairs of small tables.
+func TestEveryModeOnPairs(t *testing.T) {
+	src := rand.New(rand.NewPCG(17, 0))
+	learners, modesOf, none := map[string]int{}, map[string]int{}, 0
+	for _, m := range modes() {
+		modesOf[m.family()]++
+	}
+	for i, m := range modes() {
+		tried, wanted := 0, (pairsPerFamily+modesOf[m.family()]-1)/modesOf[m.family()]
+		for attempt := 0; tried < wanted && attempt < 60*wanted; attempt++ {
+			c := drawn(i, src)
+			what, _, ok := interference(c, 0)
+			if !ok {
+				continue
+			}
+			tried++
+			if what != "" {
+				t.Errorf("%s: neighbours differ in %s (choices %v)", m, what, []byte(c))
+				break
+			}
+		}
+		if learners[m.family()] += tried; tried == 0 {
+			none++
+			t.Logf("%s: no case", m)
+		}
+	}
+	for _, l := range train.Learners() {
+		if l.Private && learners[l.Name] < pairsPerFamily/2 {
+			t.Errorf("%s was searched on %d pairs", l.Name, learners[l.Name])
+		}
+	}
+	t.Logf("%d modes, %d of them without a case: %v pairs", len(modes()), none, learners)
+}
+
+const pairsPerFamily = 200
+
+// family is whose code a mode is about.
+func (m mode) family() string {
+	if m.tuned != "" {
+		return "tune"
+	}
+	return m.learner
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package noninterference
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// told is what a training says to people while it runs.
+func told(t *testing.T, m mode, s *schema.Schema, rows table) string {
+	t.Helper()
+	var lines strings.Builder
+	_, err := (&train.Training{
+		Op: "search", Request: m.request(), Schema: s,
+		Read: func(context.Context) (*dataset.Table, error) { return read(s, rows) },
+		Say:  func(format string, args ...any) { fmt.Fprintf(&lines, format+"\n", args...) },
+	}).Run(t.Context())
+	fmt.Fprintln(&lines, err)
+	return lines.String()
+}
+
+// A training talks while it runs; its words are the same on neighbours.
+func TestTrainingSaysTheSame(t *testing.T) {
+	src := rand.New(rand.NewPCG(19, 0))
+	pairs := 0
+	for i, m := range modes() {
+		for attempt := 0; attempt < 8; attempt++ {
+			c := drawn(i, src)
+			c.next(2)
+			c.next(2)
+			set := readSetting(&c)
+			s := parse(set)
+			pl, err := m.request().Plan(s, 0)
+			if err != nil {
+				continue
+			}
+			scope := dp.PrivateFeatures // what everybody protects
+			if len(pl.Events()) > 0 && m.learner == "labeldp" {
+				scope = dp.LabelOnly
+			}
+			if !set.privateLabel && scope == dp.LabelOnly {
+				continue
+			}
+			a := readTable(&c, set, 0)
+			b := neighbour(&c, a, s, scope)
+			if len(b) == 0 {
+				continue
+			}
+			pairs++
+			if x, y := told(t, m, s, a), told(t, m, s, b); x != y {
+				t.Errorf("%s says, on neighbours,\n%s\nand\n%s", m, x, y)
+			}
+			break
+		}
+	}
+	if pairs < len(modes())/2 {
+		t.Errorf("%d pairs of %d modes", pairs, len(modes()))
+	}
+}
+
+// What a training on one part reads is a function of the rows of that part: the rows of
+// other parts may be any, and not a byte changes.
+func TestPartsAreAlone(t *testing.T) {
+	src := rand.New(rand.NewPCG(20, 0))
+	all := modes()
+	for attempt := range 200 {
+		c := drawn(attempt%len(all), src)
+		m := all[(c.next(256)*256+c.next(256))%len(all)]
+		set := readSetting(&c)
+		set.onlyPrivate = false // the column that parts the rows is public
+		s, err := schema.Parse([]byte(strings.Replace(set.yaml(), "columns:", "parts: place\ncolumns:", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine := readTable(&c, set, 0)
+		for i := range mine {
+			mine[i][0] = "b"
+		}
+		others := func() (rows table) {
+			for range 1 + src.IntN(20) {
+				row := mine[src.IntN(len(mine))]
+				for j := range row {
+					row[j] = cells[j][src.IntN(len(cells[j]))]
+				}
+				row[0] = []string{"a", "c", "?"}[src.IntN(3)]
+				rows = append(rows, row)
+			}
+			return rows
+		}
+		var parts [2]*dataset.Table
+		var runs [2]run
+		for k := range parts {
+			theirs := others()
+			tab, err := read(s, append(append(append(table{}, theirs[:1]...), mine...), theirs[1:]...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts[k] = train.RowsOf(tab, "b")
+			if err := runs[k].fit(m, s, parts[k], func(_ int, p mechtest.Passage) []float64 {
+				return exact.answers(p, nil)
+			}); err != nil {
+				runs[k].err = err.Error()
+			}
+		}
+		if !reflect.DeepEqual(parts[0], parts[1]) {
+			t.Errorf("case %d: the tables of one part differ", attempt)
+		}
+		if what := m.compare(runs[0], runs[1], 0); what != "" && !m.deals() {
+			t.Errorf("%s: rows of other parts show in %s", m, what)
+		}
+	}
+}

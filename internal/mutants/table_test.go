@@ -283,15 +283,18 @@ var table = []mutant{
 	{
 		Row: "29", Bug: "seeded noise in production",
 		File: "internal/privacy/rng/rng.go",
-		Old:  `		rand.Read(s.buf[:])`,
-		New: `		_ = rand.Reader
-		x := uint64(1)
-		for i := range s.buf {
+		Old:  `func System() Source { return newSystem(func(b []byte) { rand.Read(b) }) }`,
+		New: `func System() Source {
+	_, x := rand.Reader, uint64(1)
+	return newSystem(func(b []byte) {
+		for i := range b {
 			x ^= x << 13
 			x ^= x >> 7
 			x ^= x << 17
-			s.buf[i] = byte(x >> 32)
-		}`,
+			b[i] = byte(x >> 32)
+		}
+	})
+}`,
 
 		Package: "./internal/learn/brc", Test: "TestConformance/partly_private/fresh_randomness_gives_other_bytes",
 	},

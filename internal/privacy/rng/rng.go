@@ -18,20 +18,43 @@ type Source interface {
 
 // System returns a Source over the operating system's generator (crypto/rand),
 // buffered: a word costs a few nanoseconds. Reading cannot fail: crypto/rand
-// ends the process if the system has no randomness to give.
-func System() Source { return &system{next: bufferBytes} }
+// ends the process if the system has no randomness to give. System panics, before
+// anything is drawn or charged, where what it reads fails a health test, and so does
+// the Source, then and ever after, where a later buffer does.
+func System() Source { return newSystem(func(b []byte) { rand.Read(b) }) }
 
 const bufferBytes = 1 << 12
 
 type system struct {
-	buf  [bufferBytes]byte
+	fill func(b []byte)
+	buf  [bufferBytes + tagBytes]byte
+	tag  uint64 // of the filling before
 	next int
+}
+
+func newSystem(fill func(b []byte)) *system {
+	s := &system{fill: fill}
+	s.refill()
+	return s
+}
+
+// refill fills the buffer and tests it.
+func (s *system) refill() {
+	s.fill(s.buf[:])
+	fault, tag := findFault(s.buf[:bufferBytes]), binary.LittleEndian.Uint64(s.buf[bufferBytes:])
+	if tag == s.tag {
+		fault = "it begins again"
+	}
+	if fault != "" {
+		s.fill = func([]byte) { panic("rng: the system's random generator failed a health test before") }
+		panic("rng: the system's random generator fails a health test: " + fault)
+	}
+	s.tag, s.next = tag, 0
 }
 
 func (s *system) Uint64() uint64 {
 	if s.next == bufferBytes {
-		rand.Read(s.buf[:])
-		s.next = 0
+		s.refill()
 	}
 	w := binary.LittleEndian.Uint64(s.buf[s.next:])
 	clear(s.buf[s.next : s.next+8]) // a word is used once and not kept

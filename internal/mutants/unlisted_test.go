@@ -123,4 +123,56 @@ var unlisted = []mutant{
 
 		Package: "./internal/privacy/rng", Test: "TestHealthTests",
 	},
+	{
+		Row: "unlisted 10", Bug: "Gaussian noise is antithetic in pairs",
+		File: "internal/privacy/mech/gaussian.go",
+		Old: `	for i, v := range values {
+`,
+		New: `	for i, v := range values {
+		if i%2 == 1 {
+			out[i] = v.Float() + values[i-1].Float() - out[i-1]
+			continue
+		}
+`,
+		Package: "./internal/privacy/mech", Test: "TestNoiseIsIndependent/gaussian",
+	},
+	{
+		Row: "unlisted 11", Bug: "the coins of the first 64 cells of a report are those of all others",
+		File: "internal/privacy/mech/oue.go",
+		Old:  `lies := flipCoins(src, l.Lie) // 5.2`,
+		New: `lies := flipCoins(src, l.Lie)
+		if i > 0 {
+			lies = uint64(r[0]) | uint64(r[1])<<32
+		}`,
+		Package: "./internal/privacy/mech", Test: "TestNoiseIsIndependent/oue",
+	},
+	{
+		Row: "unlisted 12", Bug: "all scalars of a secret sum are shared by one polynomial",
+		File: "internal/federated/secsum/shamir.go",
+		Old: `		for range s.quorum() - 1 {
+`,
+		New: `		for k := range s.quorum() - 1 {
+			if i > 1 { // the mask's is another
+				polynomials[i] = append(polynomials[i], polynomials[1][k+1])
+				continue
+			}
+`,
+		Package: "./internal/federated/secsum", Test: "TestPolynomialsAreIndependent",
+	},
+	{
+		Row: "unlisted 13", Bug: "output perturbation is sized as if the optimiser found the minimum",
+		File: "internal/learn/erm/fit.go",
+		Old:  `p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.distance(p.sure()))`,
+		New:  `p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, 0)`,
+
+		Package: "./internal/learn/erm", Test: "TestNoiseCoversTheCertificate",
+	},
+	{
+		Row: "unlisted 14", Bug: "an optimiser's certificate counts for one of the two neighbours",
+		File: "internal/learn/erm/fit.go",
+		Old:  `p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.distance(p.sure()))`,
+		New:  `p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, u.distance(p.sure()))`,
+
+		Package: "./internal/learn/erm", Test: "TestNoiseCoversTheCertificate",
+	},
 }

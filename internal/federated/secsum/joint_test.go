@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secsum
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cloudflare/circl/group"
+
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/stattest"
+)
+
+// coefficients are those of an owner's polynomials beside the secrets: the divided
+// differences of shares at one point, two, and so on up to a quorum, which are as uniform
+// and independent as coefficients are.
+func coefficients(t *testing.T, p *Protocol, messages []Message) (all []group.Scalar) {
+	t.Helper()
+	points := make([][]group.Scalar, p.Quorum()) // by holder: the mask's, then those of the scalars
+	for h := range points {
+		_, part, err := ProofOf(messages[h].Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if points[h], err = readScalars(part[scalarBytes:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range points[0] {
+		diff := make([]group.Scalar, len(points))
+		for h := range points {
+			diff[h] = points[h][i].Copy()
+		}
+		for width := 1; width < len(diff); width++ {
+			inverse := group.Ristretto255.NewScalar().SetUint64(uint64(width))
+			inverse.Inv(inverse)
+			for h := len(diff) - 1; h >= width; h-- {
+				diff[h].Sub(diff[h], diff[h-1]).Mul(diff[h], inverse)
+			}
+		}
+		all = append(all, diff[1:]...) // the first is the secret's share, of one holder
+	}
+	return all
+}
+
+// All that hides a vector is one fair coin for every bit: no coefficient of a polynomial
+// is that of another scalar, degree, owner or splitting, nor its distance from one that
+// of two others, and their lowest bits are independent.
+func TestPolynomialsAreIndependent(t *testing.T) {
+	task := Task{Round: "joint", Owners: 4, AtLeast: 2, Holders: 4, Length: 15, Range: 1 << 48}
+	p := protocol(t, Shamir, task)
+	if n := p.scheme.(*shamir).scalars(); n < 3 {
+		t.Fatalf("%d scalars are too few to be shared alike", n)
+	}
+	src := replay.Seeded(21, "joint")
+	bytesOf := func(s group.Scalar) string {
+		b, err := s.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	const splits = 500
+	values := make([]uint64, task.Length) // alike: what differs is random
+	var flips [][]bool
+	var last []group.Scalar
+	seen := map[string]bool{}
+	for k := range splits {
+		messages, err := p.Split(src, k%task.Owners, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := coefficients(t, p, messages)
+		var flip []bool
+		for i, c := range slices.Concat(now, last) {
+			flip = append(flip, bytesOf(c)[0]&1 == 1)
+			if i >= len(now) {
+				continue
+			}
+			ways := []string{bytesOf(c), bytesOf(group.Ristretto255.NewScalar().Neg(c))}
+			for _, other := range now[:i] {
+				ways = append(ways, bytesOf(group.Ristretto255.NewScalar().Sub(c, other)))
+			}
+			for _, w := range ways {
+				if seen[w] {
+					t.Fatalf("splitting %d: coefficient %d follows from others", k, i)
+				}
+				seen[w] = true
+			}
+		}
+		if last != nil {
+			flips = append(flips, flip)
+		}
+		last = now
+	}
+	fair := slices.Repeat([]float64{0.5}, len(flips[0]))
+	c := stattest.Claim{FalsePositive: 1e-9, Detects: "scalars whose polynomials share a coefficient's bit"}
+	stattest.Independent(t, c, flips, fair)
+	stattest.Rejects(t, func(t stattest.T) {
+		for _, f := range flips {
+			f[3] = f[1]
+		}
+		stattest.Independent(t, c, flips, fair)
+	})
+}

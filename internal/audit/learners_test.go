@@ -26,11 +26,11 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 	features := small(t, dp.ReplaceOne, schema.Public)
 	cut := small(t, dp.ReplaceOne, schema.Private) // its bins follow from counts
 	cut.Columns[0].Upper, cut.Columns[0].Quantiles = 40, true
-	levels := map[dp.Relation]*schema.Schema{} // a label of three
+	classes := map[dp.Relation]*schema.Schema{} // a label of three
 	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
 		s := small(t, relation, schema.Private)
 		s.Label.Levels, s.Label.Positive = append(s.Label.Levels, schema.Level{Value: "third"}), -1
-		levels[relation] = s
+		classes[relation] = s
 	}
 	crossed := small(t, dp.ReplaceOne, schema.Private)
 	crossed.Pairs = [][2]int{{0, 1}}
@@ -47,7 +47,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		p := additive.Params{Epsilon: e, Rows: 2000} // of fewer rows neither counts nor a pair would be worth their price
 		return p.Plan(s, rows)
 	}
-	manyLevels := func(reckoned int) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
+	manyClasses := func(reckoned int) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 		return func(e dp.Epsilon, s *schema.Schema, _ int) (learn.Plan, error) {
 			p := additive.Params{Epsilon: e, Rows: reckoned}
 			return p.PlanLevels(s, rows)
@@ -67,13 +67,13 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		runs  int     // of a long test; an ordinary one makes a tenth
 		shown float64 // a long test must see a bound of so much
 	}{
-		"additive, whole rows":     {private, additively, 0, 30_000, 0},
-		"additive, add or remove":  {counted, additively, 0, 30_000, 0},
-		"additive, counted bins":   {cut, counting, 0, 15_000, 0},
-		"additive, a pair":         {crossed, counting, 0, 15_000, 0},
-		"additive, private column": {features, additively, 0, 30_000, 0},
-		"additive, three levels":   {levels[dp.ReplaceOne], manyLevels(rows), 0, 5_000, 0},
-		"additive, levels weighed": {levels[dp.AddRemove], manyLevels(400), 0, 5_000, 0},
+		"additive, whole rows":      {private, additively, 0, 30_000, 0},
+		"additive, add or remove":   {counted, additively, 0, 30_000, 0},
+		"additive, counted bins":    {cut, counting, 0, 15_000, 0},
+		"additive, a pair":          {crossed, counting, 0, 15_000, 0},
+		"additive, private column":  {features, additively, 0, 30_000, 0},
+		"additive, three classes":   {classes[dp.ReplaceOne], manyClasses(rows), 0, 5_000, 0},
+		"additive, classes weighed": {classes[dp.AddRemove], manyClasses(400), 0, 5_000, 0},
 		"people": {private, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 			p := people.Defaults()
 			p.Epsilon = e

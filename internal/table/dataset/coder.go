@@ -93,7 +93,7 @@ func newLabelCoder(l *schema.Label) (*coder, error) {
 	fallback := l.Default
 	if fallback >= len(l.Levels) || fallback < 0 && l.Role != schema.Public {
 		return nil, &dp.ParamError{Op: "dataset: label " + strconv.Quote(l.Name), Param: "default",
-			Want: "must be one of the label's levels, since the label is private"}
+			Want: "must be one of the label's classes, since the label is private"}
 	}
 	if len(l.Levels) > 1<<8 {
 		return nil, &dp.ParamError{Op: "dataset: label " + strconv.Quote(l.Name), Param: "levels",
@@ -103,7 +103,7 @@ func newLabelCoder(l *schema.Label) (*coder, error) {
 		name:    l.Name,
 		levels:  levelCodes(l.Levels, nil, 0),
 		missing: fallback, unknown: fallback,
-		want: "must hold one of the label levels that the schema declares in every row, since it declares no default",
+		want: "must hold one of the classes that the schema declares in every row, since it declares no default",
 	}, nil
 }
 

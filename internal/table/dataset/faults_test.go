@@ -78,10 +78,10 @@ func TestStructuralFaultsOfCSV(t *testing.T) {
 		{"long quoted cell", header + "1,2,\"" + long + "\",0\n", 2, "", "1 MiB"},
 		{"long record", header + strings.Repeat(canary, maxRecord/len(canary)+1), 2, "", "16 MiB"},
 		{"long record of lines", header + "\"" + strings.Repeat("\n", maxRecord+1), 2, "", "16 MiB"},
-		{"public label undeclared", header + good + "1,2,x," + canary + "\n", 3, "label", "label levels"},
-		{"public label missing", header + "1,2,x,\n", 2, "label", "label levels"},
+		{"public label undeclared", header + good + "1,2,x," + canary + "\n", 3, "label", "one of the classes"},
+		{"public label missing", header + "1,2,x,\n", 2, "label", "one of the classes"},
 		{"line counts through quotes and comments", header + "1,2,\"x\n\",0\n1,2,\"x\r\n\",0\n1,2,x," + canary + "\n", 6,
-			"label", "label levels"},
+			"label", "one of the classes"},
 		{"Parquet in disguise", "PAR1" + canary, 0, "", "is Parquet"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

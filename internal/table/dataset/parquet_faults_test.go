@@ -93,7 +93,7 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 		{"decimal", writeParquet(t, []decimal{{}}), 0, "a", "plain integer"},
 		{"group", writeParquet(t, []group{{}}), 0, "a", "one value per row"},
 		{"label", writeParquet(t, []label{{0, "", "", "1"}, {0, "", "", "0"}, {0, "", "", canary}}), 3, "label",
-			"label levels"},
+			"one of the classes"},
 		{"empty file", writeFile(t, "t.parquet", ""), 0, "", "undamaged"},
 		{"CSV", writeFile(t, "t.parquet", header+canary+canary), 0, "", "undamaged"},
 	} {

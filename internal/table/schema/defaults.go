@@ -32,7 +32,7 @@ func (s *Schema) CheckDefaults(op string, scope dp.Scope) error {
 		}
 	}
 	if label := all || scope == dp.FeaturesAndLabel || scope == dp.LabelOnly; label && s.Label.Default < 0 {
-		return refuse(s.Label.Name, "write label: {..., default: LEVEL} in the schema; ")
+		return refuse(s.Label.Name, "write label: {..., default: CLASS} in the schema; ")
 	}
 	return nil
 }

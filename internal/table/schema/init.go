@@ -101,9 +101,9 @@ file:
 #   category  levels lists every value; any other cell counts as "other"; with missing: true a missing
 #             cell has a level of its own. {value: a, aliases: [b, c]} in place of a level: b and c mean a.
 #             groups: {NAME: [LEVEL, ...], ...} has learner additive take levels together.
-#   label     exactly one column: what is to be predicted. positive is the level that scores speak of;
-#             default is the level an unreadable label becomes; wherever the guarantee protects it there must be one.
-#             With more than two levels there is no positive one. weights: {LEVEL: NUMBER, ...}, for
+#   label     exactly one column: what is to be predicted. positive is the class that scores speak of;
+#             default is the class an unreadable label becomes; wherever the guarantee protects it there must be one.
+#             With more than two classes there is no positive one. weights: {CLASS: NUMBER, ...}, for
 #             every level, makes rows of some levels count more, where mistakes about them cost more.
 columns:
 `

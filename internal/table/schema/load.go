@@ -18,7 +18,7 @@ const (
 	MaxColumns = 4096    // the label included
 	MaxLevels  = 65536   // levels of one category, bin edges of one number
 	MaxMissing = 64      // tokens that mean "missing"
-	MaxClasses = 256     // levels of the label: tables keep a label in one byte
+	MaxClasses = 256     // of the label: tables keep a label in one byte
 	MaxGroups  = 256     // declared groups of one category
 	MaxPairs   = 64      // declared pairs
 	// MaxPairCells bounds the cells of a pair: a category has one per code, a

@@ -186,17 +186,17 @@ func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 	f = r.openMapping(f.values["label"], f.where, "levels", "positive", "default", "weights")
 	l.Levels = r.readLevels(f, d, 2, MaxClasses, `write every class, e.g. levels: ["no", "yes"]`)
 
-	const positive = `write positive: and the level that scores and rates speak of, e.g. positive: "yes"`
+	const positive = `write positive: and the class that scores and rates speak of, e.g. positive: "yes"`
 	switch {
 	case len(l.Levels) == 2:
-		l.Positive = r.findValue(f, "positive", l.Levels, positive)
+		l.Positive = r.findClass(f, "positive", l.Levels, positive)
 	case len(l.Levels) > 2 && f.has("positive"):
-		f.refuse("positive", "belongs to a label of two levels", fmt.Sprintf("%d levels", len(l.Levels)),
-			"remove the line, or make the label binary: one level with the others as its aliases")
+		f.refuse("positive", "belongs to a label of two classes", fmt.Sprintf("%d classes", len(l.Levels)),
+			"remove the line, or make the label binary: one class with the others as its aliases")
 	}
-	const standIn = "write default: and the level an unreadable label becomes; refusing such a row instead would reveal it"
+	const standIn = "write default: and the class an unreadable label becomes; refusing such a row instead would reveal it"
 	if l.Role == Private || f.has("default") {
-		l.Default = r.findValue(f, "default", l.Levels, standIn)
+		l.Default = r.findClass(f, "default", l.Levels, standIn)
 	}
 	if f.has("weights") {
 		l.Weights = r.readWeights(f, l.Levels)
@@ -209,12 +209,12 @@ const (
 	maxWeight = 1e6
 )
 
-// readWeights reads how much rows of each level count.
-func (r *reader) readWeights(f fields, levels []Level) (weights []float64) {
-	const hint = `give every level a number, from what a mistake costs or from documentation, not from counts of the ` +
+// readWeights reads how much rows of each class count.
+func (r *reader) readWeights(f fields, classes []Level) (weights []float64) {
+	const hint = `give every class a number, from what a mistake costs or from documentation, not from counts of the ` +
 		`data, e.g. weights: {"no": 1, "yes": 5}; remove the line to count all rows the same`
 	var keys []string
-	for _, l := range levels {
+	for _, l := range classes {
 		keys = append(keys, l.Value)
 	}
 	g := r.openMapping(f.values["weights"], f.where+"weights ", keys...)
@@ -228,15 +228,15 @@ func (r *reader) readWeights(f fields, levels []Level) (weights []float64) {
 	return weights
 }
 
-// findValue returns the code of the level a key names; -1 after a report.
-func (r *reader) findValue(f fields, key string, levels []Level, hint string) int {
+// findClass returns the code of the class that a key names; -1 after a report.
+func (r *reader) findClass(f fields, key string, classes []Level, hint string) int {
 	want := f.text(key, hint)
-	if want == "" || levels == nil {
+	if want == "" || classes == nil {
 		return -1
 	}
-	code := slices.IndexFunc(levels, func(l Level) bool { return l.Value == want })
+	code := slices.IndexFunc(classes, func(l Level) bool { return l.Value == want })
 	if code < 0 {
-		f.refuse(key, "must be one of the levels", strconv.Quote(want), "write it exactly as in levels; an alias does not do")
+		f.refuse(key, "must be one of the classes", strconv.Quote(want), "write it exactly as in levels; an alias does not do")
 	}
 	return code
 }

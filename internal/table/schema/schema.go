@@ -59,7 +59,7 @@ const (
 	Log1p    Transform = "log1p" // log(1+x); needs lower > -1
 )
 
-// Monotone is how the chance of the positive label may move when a number grows,
+// Monotone is how the chance of the positive class may move when a number grows,
 // all else equal. A learner that cannot promise it refuses the schema.
 type Monotone string
 
@@ -156,15 +156,15 @@ type Label struct {
 	Position int     // index of the label among the file's columns, ignored ones counted
 	Role     Role    // Public or Private
 	Levels   []Level // label codes 0..len(Levels)-1, at least two
-	Positive int     // code of the positive level of a binary label; -1 when there are more than two levels
+	Positive int     // code of the positive class of a binary label; -1 when there are more than two classes
 	Default  int     // code an unreadable label becomes; -1: such a label is a structural fault (a public label only)
-	// Weights says how much a row of each level counts in training, relative to
+	// Weights says how much a row of each class counts in training, relative to
 	// the others; each in [1e-6, 1e6]. nil: all count the same.
 	Weights []float64
 }
 
 // RowWeights is Weights divided by the largest: in (0, 1], so that no row counts
-// more than once, whatever its level. It is nil where none are declared.
+// more than once, whatever its class. It is nil where none are declared.
 func (l *Label) RowWeights() []float64 {
 	if l.Weights == nil {
 		return nil
@@ -176,7 +176,7 @@ func (l *Label) RowWeights() []float64 {
 	return w
 }
 
-// Classes returns the number of label levels, K.
+// Classes returns the number of classes, K.
 func (s *Schema) Classes() int { return len(s.Label.Levels) }
 
 // Dialect is the text format of the table's CSV files. Parquet files use the

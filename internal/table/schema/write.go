@@ -65,14 +65,14 @@ func (s *Schema) schemaTree() (*node, error) {
 		return nil, fmt.Errorf("schema: write: derived columns must be the last and have sources among the %d before them",
 			len(file))
 	case l.Weights != nil && len(l.Weights) != n:
-		return nil, fmt.Errorf("schema: write: weights must number %d, one per level of the label (got %d)", n,
+		return nil, fmt.Errorf("schema: write: weights must number %d, one per class (got %d)", n,
 			len(l.Weights))
 	case slices.ContainsFunc(s.Pairs, func(p [2]int) bool {
 		return min(p[0], p[1]) < 0 || max(p[0], p[1]) >= len(s.Columns)
 	}):
 		return nil, fmt.Errorf("schema: write: pairs must be of columns 0 to %d (got %v)", len(s.Columns)-1, s.Pairs)
 	case l.Positive >= n || l.Default >= n:
-		return nil, fmt.Errorf("schema: write: positive and default must be codes of the label's %d levels (got %d and %d)",
+		return nil, fmt.Errorf("schema: write: positive and default must be codes of the label's %d classes (got %d and %d)",
 			n, l.Positive, l.Default)
 	}
 	root := &node{form: mapping}

@@ -77,7 +77,7 @@ type voteVectors struct {
 	Schema string          `json:"schema"` // in canonical JSON
 	Table  string          `json:"table"`  // the auxiliary table's one file
 	Seed   string          `json:"seed"`   // of the key that signs
-	Votes  [][]float64     `json:"votes"`  // of each row, a number for each level
+	Votes  [][]float64     `json:"votes"`  // of each row, a number for each class
 	Files  []voteFile      `json:"files"`
 	Sums   []partialVector `json:"sums"`
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // linear is sections 3.5.1 and 3.5.2: a centroid, or a logistic regression, per
-// level, in the space of all columns.
+// class, in the space of all columns.
 type linear struct {
 	*run
 	space *feature.Space
@@ -84,11 +84,11 @@ func (l *linear) fit(ctx context.Context, group []int, t *Round) (func(int) uint
 	}, nil
 }
 
-// perturbCentroids takes the mean, over the owners of each level, of the perturbed
+// perturbCentroids takes the mean, over the owners of each class, of the perturbed
 // weighted samples (w·x)', submitted with the label in clear.
 func (l *linear) perturbCentroids(ctx context.Context, group []int) error {
 	d := l.space.Width()
-	mu, count := make([][]float64, l.levels), make([]float64, l.levels)
+	mu, count := make([][]float64, l.classes), make([]float64, l.classes)
 	for k := range mu {
 		mu[k] = make([]float64, d)
 		of := make([]int, 0, len(group))
@@ -109,7 +109,7 @@ func (l *linear) perturbCentroids(ctx context.Context, group []int) error {
 			mu[k][f] = s * l.most / math.Max(count[k], 1)
 		}
 	}
-	l.last = &linearMember{coef: make([][]float64, l.levels), bias: make([]float64, l.levels)}
+	l.last = &linearMember{coef: make([][]float64, l.classes), bias: make([]float64, l.classes)}
 	for k := range mu {
 		// ‖x−μ‖² = ‖x‖² − 2μ·x + ‖μ‖².
 		l.last.coef[k] = make([]float64, d)
@@ -123,7 +123,7 @@ func (l *linear) perturbCentroids(ctx context.Context, group []int) error {
 
 // meanParameters is (4): the mean of the perturbed local classifiers.
 func (l *linear) meanParameters(ctx context.Context, group []int) error {
-	d, K := l.space.Width(), l.levels
+	d, K := l.space.Width(), l.classes
 	functions := K
 	if K == 2 { // one function is enough: the other is its opposite
 		functions = 1
@@ -136,7 +136,7 @@ func (l *linear) meanParameters(ctx context.Context, group []int) error {
 		for j := range x {
 			at := j
 			if K == 2 {
-				at += d + 1 // of level 1
+				at += d + 1 // of class 1
 			}
 			x[j] = math.Min(math.Max(theta[at]/l.Clip, -1), 1)
 		}
@@ -172,7 +172,7 @@ func (l *linear) meanParameters(ctx context.Context, group []int) error {
 // larger than 1/Reg where w ≤ 1: a public range, which the paper does not give.
 func (l *linear) fitLocal(o int) ([]float64, error) {
 	from, to := l.ownerRows(o)
-	n, d, K := to-from, l.space.Width(), l.levels
+	n, d, K := to-from, l.space.Width(), l.classes
 	xs := make([][]float64, n)
 	for i := range xs {
 		xs[i] = make([]float64, d+1)
@@ -240,11 +240,11 @@ func writeSoftmax(p, theta, x []float64) {
 	}
 }
 
-// fitAlone is local for one record x of level y. Θ is a multiple of x in each row:
+// fitAlone is local for one record x of class y. Θ is a multiple of x in each row:
 // q/Reg for y and −q/(Reg·(K−1)) for the others, q the probability of not y,
 // which solves q = 1/(1 + exp(q·s)/(K−1)) with s = ‖x‖²·K/((K−1)·Reg).
 func (l *linear) fitAlone(x []float64, y int) []float64 {
-	K := float64(l.levels)
+	K := float64(l.classes)
 	s := 0.0
 	for _, v := range x {
 		s += v * v
@@ -259,8 +259,8 @@ func (l *linear) fitAlone(x []float64, y int) []float64 {
 			hi = q
 		}
 	}
-	out := make([]float64, l.levels*len(x))
-	for k := range l.levels {
+	out := make([]float64, l.classes*len(x))
+	for k := range l.classes {
 		c := lo / l.Reg
 		if k != y {
 			c /= -(K - 1)

@@ -126,7 +126,7 @@ func TestLocalRegression(t *testing.T) {
 		if err := p.settleRounds(tab); err != nil {
 			t.Fatal(err)
 		}
-		r := &run{Params: p, tab: tab, levels: 2, weights: make([]float64, tab.Rows), most: 1}
+		r := &run{Params: p, tab: tab, classes: 2, weights: make([]float64, tab.Rows), most: 1}
 		for i := range r.weights {
 			r.weights[i] = 0.3 + 0.01*float64(i)
 		}

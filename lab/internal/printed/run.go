@@ -20,14 +20,14 @@ import (
 type run struct {
 	Params
 	tab     *dataset.Table
-	levels  int
+	classes int
 	weights []float64 // of the rows, mean 1 (lines 3 and 20, times the number of rows)
 	most    float64   // public bound on weights in this round: W_t
 	exit    *mech.Exit
 }
 
 // base is a kind of base classifier: fit learns a member from a group of owners
-// and says which level it answers for each row.
+// and says which class it answers for each row.
 type base interface {
 	fit(ctx context.Context, group []int, trace *Round) (answers func(row int) uint8, err error)
 	// keep appends the member that was fitted last, with its vote.
@@ -41,7 +41,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*model.Model, error
 		return nil, err
 	}
 	r := &run{
-		Params: p, tab: tab, levels: tab.Schema.Classes(), weights: make([]float64, tab.Rows), most: 1,
+		Params: p, tab: tab, classes: tab.Schema.Classes(), weights: make([]float64, tab.Rows), most: 1,
 		exit: mech.NewExit(p.Source),
 	}
 	for i := range r.weights {
@@ -98,7 +98,7 @@ func (r *run) reweighRows(answers func(int) uint8, t *Round) {
 	}
 	t.Err = wrong / n
 	err := math.Min(math.Max(t.Err, 1/(2*n)), 1-1/(2*n))
-	vote := math.Log((1-err)/err) + math.Log(float64(r.levels-1))
+	vote := math.Log((1-err)/err) + math.Log(float64(r.classes-1))
 	if !(vote > 0) {
 		return
 	}

@@ -18,7 +18,7 @@ type stumps struct {
 	*run
 	attrs []Attribute
 	sides [][]uint8 // per attribute, per code of its column: the branch, 0 or 1
-	width int       // numbers per branch: 1 for two levels, the difference, else K
+	width int       // numbers per branch: 1 for two classes, the difference, else K
 	kept  []member
 	last  member
 }
@@ -30,8 +30,8 @@ type member struct {
 }
 
 func newStumps(r *run) (*stumps, error) {
-	s := &stumps{run: r, width: r.levels}
-	if r.levels == 2 {
+	s := &stumps{run: r, width: r.classes}
+	if r.classes == 2 {
 		s.width = 1
 	}
 	for _, j := range r.tab.Schema.Features() {
@@ -62,7 +62,7 @@ func (s *stumps) sideOf(attr, row int) uint8 {
 }
 
 // writeTables writes an owner's cross tables: per attribute and branch, the weights of
-// label 0 less those of label 1, or of more levels the weight of each.
+// label 0 less those of label 1, or of more classes the weight of each.
 func (s *stumps) writeTables(o int, x []float64) {
 	from, to := s.ownerRows(o)
 	for i := from; i < to; i++ {
@@ -81,7 +81,7 @@ func (s *stumps) writeTables(o int, x []float64) {
 	}
 }
 
-// splitCriterion is (5): the largest is best. For more than two levels, the weight
+// splitCriterion is (5): the largest is best. For more than two classes, the weight
 // that the branches' majorities get right.
 func (s *stumps) splitCriterion(sums []float64) []float64 {
 	out := make([]float64, len(s.attrs))
@@ -135,16 +135,16 @@ func (s *stumps) fit(ctx context.Context, group []int, t *Round) (func(int) uint
 func (s *stumps) askMajorities(attr int, group []int) (label [2]uint8) {
 	votes := make([][]int, 3) // the last: of both branches
 	for b := range votes {
-		votes[b] = make([]int, s.levels)
+		votes[b] = make([]int, s.classes)
 	}
 	for _, o := range group {
-		own := make([]float64, 2*s.levels)
+		own := make([]float64, 2*s.classes)
 		from, to := s.ownerRows(o)
 		for i := from; i < to; i++ {
-			own[int(s.sideOf(attr, i))*s.levels+int(s.tab.Labels[i])] += s.weights[i]
+			own[int(s.sideOf(attr, i))*s.classes+int(s.tab.Labels[i])] += s.weights[i]
 		}
 		for b := range 2 {
-			branch := own[b*s.levels : (b+1)*s.levels]
+			branch := own[b*s.classes : (b+1)*s.classes]
 			top := slices.Index(branch, slices.Max(branch))
 			if branch[top] > 0 {
 				votes[b][top]++
@@ -205,7 +205,7 @@ func (s *stumps) model() *model.Model {
 }
 
 func (r *run) indicator(label uint8) []float64 {
-	v := make([]float64, r.levels)
+	v := make([]float64, r.classes)
 	v[label] = 1
 	return v
 }

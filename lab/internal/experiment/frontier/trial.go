@@ -94,11 +94,11 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	var levels []string
+	var classes []string
 	for _, l := range t.test.Schema.Label.Levels {
-		levels = append(levels, l.Value)
+		classes = append(classes, l.Value)
 	}
-	r, err := metrics.Evaluate(t.test.Labels, scores, levels, t.test.Schema.Label.Positive)
+	r, err := metrics.Evaluate(t.test.Labels, scores, classes, t.test.Schema.Label.Positive)
 	if err != nil {
 		return frame.Measurement{}, err
 	}

@@ -121,7 +121,7 @@ func (tr *trial) castVotes(ctx context.Context, line string, exact bool, eps dp.
 		Bill: m.Privacy.Epsilon}, nil
 }
 
-// marginsOf are the shares that a party with logistic regression of two levels
+// marginsOf are the shares that a party with logistic regression of two classes
 // votes with: by how far, of all that its coefficients could say, a row lies from
 // its border.
 func marginsOf(m *model.Model, t *dataset.Table) ([]float64, error) {

@@ -25,7 +25,7 @@ import (
 // fitter trains one party's classifier.
 type fitter func(ctx context.Context, t *dataset.Table) (*model.Model, error)
 
-// fitRidge fits logistic regression, one level against the rest where there are
+// fitRidge fits logistic regression, one class against the rest where there are
 // more than two.
 func fitRidge(enc feature.Encoding) fitter {
 	return func(ctx context.Context, t *dataset.Table) (*model.Model, error) {
@@ -42,8 +42,8 @@ func fitRidge(enc feature.Encoding) fitter {
 			return nil, err
 		}
 		m := &model.Model{Learner: "logistic", Schema: t.Schema, Spaces: []model.SpaceSpec{model.SpecOf(t.Schema, sp)}}
-		fit := func(level int) ([]float64, error) {
-			pos, neg := oneAgainstRest(g, level)
+		fit := func(class int) ([]float64, error) {
+			pos, neg := oneAgainstRest(g, class)
 			o, err := logistic.FitGroups(ctx, sp, g, pos, neg, 1/float64(t.Rows), nil)
 			if err != nil {
 				return nil, err
@@ -72,12 +72,12 @@ func fitRidge(enc feature.Encoding) fitter {
 	}
 }
 
-// oneAgainstRest counts the groups' rows of one level and of all others.
-func oneAgainstRest(g *engine.Groups, level int) (pos, neg []float64) {
+// oneAgainstRest counts the groups' rows of one class and of all others.
+func oneAgainstRest(g *engine.Groups, class int) (pos, neg []float64) {
 	pos, neg = make([]float64, g.Len), make([]float64, g.Len)
 	for k, counts := range g.Counts {
 		for i, c := range counts {
-			if k == level {
+			if k == class {
 				pos[i] += float64(c)
 			} else {
 				neg[i] += float64(c)
@@ -121,7 +121,7 @@ func predictLabels(m *model.Model, t *dataset.Table) ([]uint8, []float64, error)
 	return m.Labels(scores), scores, nil
 }
 
-// shadesOf are a model's probabilities of every level, rows × levels.
+// shadesOf are a model's probabilities of every class, rows × classes.
 func shadesOf(m *model.Model, t *dataset.Table) ([]float64, error) {
 	_, scores, err := predictLabels(m, t)
 	if err != nil || m.Width() > 1 {

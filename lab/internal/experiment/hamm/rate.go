@@ -165,15 +165,15 @@ func squaredLength(m *model.Model) (sum float64) {
 }
 
 // noiseAt is the mean length of the noise in the statistic.
-func noiseAt(levels, width, parties int, eps dp.Epsilon) float64 {
+func noiseAt(classes, width, parties int, eps dp.Epsilon) float64 {
 	turn := 1.0
-	if levels > 2 {
+	if classes > 2 {
 		turn = math.Sqrt2
 	}
-	return turn * float64((levels-1)*width) / (float64(parties) * eps.Float())
+	return turn * float64((classes-1)*width) / (float64(parties) * eps.Float())
 }
 
-// countCoefficients are those of one level, the intercept's included.
+// countCoefficients are those of one class, the intercept's included.
 func (tr *trial) countCoefficients() int {
 	if m := tr.models[0]; m.Logistic != nil {
 		return len(m.Logistic.Coef) + 1
@@ -194,19 +194,19 @@ func fitSlope(x, y []float64) float64 {
 	return sxy / sxx
 }
 
-// votesOf are the shares of votes, rows × levels.
+// votesOf are the shares of votes, rows × classes.
 func votesOf(votes [][]uint8, t *dataset.Table) []float64 {
-	levels := t.Schema.Classes()
-	out := make([]float64, t.Rows*levels)
+	classes := t.Schema.Classes()
+	out := make([]float64, t.Rows*classes)
 	for _, v := range votes {
 		for i, k := range v {
-			out[i*levels+int(k)] += 1 / float64(len(votes))
+			out[i*classes+int(k)] += 1 / float64(len(votes))
 		}
 	}
 	return out
 }
 
-// lossOf is the mean loss of a model, each row counted for every level by its
+// lossOf is the mean loss of a model, each row counted for every class by its
 // share.
 func lossOf(m *model.Model, t *dataset.Table, shares []float64) (loss float64, err error) {
 	shades, err := shadesOf(m, t)

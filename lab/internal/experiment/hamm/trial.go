@@ -281,7 +281,7 @@ func (tr *trial) predictLine(ctx context.Context, line string, parties int,
 	return labels, m.Privacy.Epsilon, err
 }
 
-// electClass is the level with most votes, of equal ones the first.
+// electClass is the class with most votes, of equal ones the first.
 func (tr *trial) electClass(votes [][]uint8) []uint8 {
 	out := make([]uint8, tr.test.Rows)
 	count := make([]int, tr.test.Schema.Classes())
@@ -299,15 +299,15 @@ func (tr *trial) electClass(votes [][]uint8) []uint8 {
 	return out
 }
 
-// perturbMean is the mean of the parties' coefficients, each level's clipped to the
+// perturbMean is the mean of the parties' coefficients, each class's clipped to the
 // product's bound, with noise for a whole party: Average for any number of
-// levels, and what a party alone would have to release.
+// classes, and what a party alone would have to release.
 func (tr *trial) perturbMean(models []*model.Model, eps dp.Epsilon, exit *mech.Exit) *model.Model {
 	cols := len(tr.test.Schema.Features())
 	scale := math.Sqrt(float64(cols + 1))
 	bound := multiparty.Defaults().Bound
 	var sum []float64
-	levels := 1
+	classes := 1
 	for _, m := range models {
 		vectors := [][]float64{}
 		if m.Logistic != nil {
@@ -317,9 +317,9 @@ func (tr *trial) perturbMean(models []*model.Model, eps dp.Epsilon, exit *mech.E
 				vectors = append(vectors, append(append([]float64{}, m.Linear.Coef[k]...), m.Linear.Bias[k]))
 			}
 		}
-		levels = len(vectors)
+		classes = len(vectors)
 		if sum == nil {
-			sum = make([]float64, levels*len(vectors[0]))
+			sum = make([]float64, classes*len(vectors[0]))
 		}
 		for k, v := range vectors {
 			length := 0.0
@@ -336,10 +336,10 @@ func (tr *trial) perturbMean(models []*model.Model, eps dp.Epsilon, exit *mech.E
 	for i, x := range sum {
 		values[i] = mech.RatioOf(x)
 	}
-	l2 := 2 * bound * math.Sqrt(float64(levels)) / float64(len(models))
+	l2 := 2 * bound * math.Sqrt(float64(classes)) / float64(len(models))
 	w := exit.Release("coefficients", mech.Sized(mech.GammaFor(eps, l2*(1+0x1p-30), len(values))), values...)
 	out := *models[0]
-	d := len(w) / levels
+	d := len(w) / classes
 	for i := range w {
 		w[i] /= scale
 	}
@@ -348,7 +348,7 @@ func (tr *trial) perturbMean(models []*model.Model, eps dp.Epsilon, exit *mech.E
 		return &out
 	}
 	out.Linear = &model.Linear{Link: model.OneVersusRest}
-	for k := range levels {
+	for k := range classes {
 		part := w[k*d:][:d]
 		out.Linear.Coef, out.Linear.Bias = append(out.Linear.Coef, part[:d-1]), append(out.Linear.Bias, part[d-1])
 	}

@@ -19,7 +19,7 @@ import (
 const (
 	window  = 128 // samples, as UCI HAR has it
 	overlap = 64
-	harOnly = 6 // levels; the others are changes of posture
+	harOnly = 6 // classes; the others are changes of posture
 )
 
 // readWindows are HAPT's recordings in windows that lie within one segment, with

@@ -274,15 +274,15 @@ func accuracyOf(m *model.Model, test *dataset.Table) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := metrics.Evaluate(test.Labels, scores, levelValues(test.Schema.Label.Levels), test.Schema.Label.Positive)
+	r, err := metrics.Evaluate(test.Labels, scores, classNames(test.Schema.Label.Levels), test.Schema.Label.Positive)
 	if err != nil {
 		return 0, err
 	}
 	return r.Accuracy, nil
 }
 
-func levelValues(levels []schema.Level) (out []string) {
-	for _, l := range levels {
+func classNames(classes []schema.Level) (out []string) {
+	for _, l := range classes {
 		out = append(out, l.Value)
 	}
 	return out

@@ -138,11 +138,11 @@ func scoreModel(m *model.Model, test *dataset.Table) ([]frame.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	var levels []string
+	var classes []string
 	for _, l := range test.Schema.Label.Levels {
-		levels = append(levels, l.Value)
+		classes = append(classes, l.Value)
 	}
-	r, err := metrics.Evaluate(test.Labels, by, levels, test.Schema.Label.Positive)
+	r, err := metrics.Evaluate(test.Labels, by, classes, test.Schema.Label.Positive)
 	if err != nil {
 		return nil, err
 	}

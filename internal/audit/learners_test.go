@@ -50,7 +50,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 	manyClasses := func(reckoned int) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 		return func(e dp.Epsilon, s *schema.Schema, _ int) (learn.Plan, error) {
 			p := additive.Params{Epsilon: e, Rows: reckoned}
-			return p.PlanLevels(s, rows)
+			return p.Plan(s, rows)
 		}
 	}
 	labelwise := func(noise labeldp.Noise, d dp.Delta) func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {

@@ -25,11 +25,10 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 	weighted := levels(2)
 	weighted.Label.Weights = []float64{1, 2}
 	plans := map[string]func(*schema.Schema) error{
-		"Binary":   func(s *schema.Schema) error { return learn.Binary("learner", s) },
-		"additive": func(s *schema.Schema) error { _, err := additive.Params{}.Plan(s, 0); return err },
-		"brc":      func(s *schema.Schema) error { _, err := brc.Params{}.Plan(s, 0); return err },
-		"pate":     func(s *schema.Schema) error { _, err := pate.Params{}.Plan(s, 0); return err },
-		"people":   func(s *schema.Schema) error { _, err := people.Params{}.Plan(s, 0); return err },
+		"Binary": func(s *schema.Schema) error { return learn.Binary("learner", s) },
+		"brc":    func(s *schema.Schema) error { _, err := brc.Params{}.Plan(s, 0); return err },
+		"pate":   func(s *schema.Schema) error { _, err := pate.Params{}.Plan(s, 0); return err },
+		"people": func(s *schema.Schema) error { _, err := people.Params{}.Plan(s, 0); return err },
 	}
 	for name, plan := range plans {
 		for param, s := range map[string]*schema.Schema{"label": levels(3), "weights": weighted} {
@@ -45,5 +44,8 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 	var refused *dp.ParamError
 	if _, err := (labeldp.Params{}).Plan(weighted, 0); !errors.As(err, &refused) || refused.Param != "weights" {
 		t.Errorf("labeldp: %v, want a refusal of weights", err)
+	}
+	if _, err := (additive.Params{}).Plan(weighted, 0); !errors.As(err, &refused) || refused.Param != "weights" {
+		t.Errorf("additive: %v, want a refusal of weights", err)
 	}
 }

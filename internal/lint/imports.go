@@ -28,7 +28,7 @@ var (
 	rows   = []string{"table/dataset", "table/engine/memory", "census"}
 	seeds  = []string{"privacy/rng/replay"}
 	// contract is what any learner may import.
-	contract = []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine", "privacy/mech", "privacy/accounting", "model", "learn", "optimize"}
+	contract = []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine", "privacy/mech", "privacy/accounting", "model", "learn", "optimize", "shrink"}
 	gonum    = "gonum.org/v1/gonum"
 )
 
@@ -71,7 +71,7 @@ var table = []row{
 	{pkg: "federated/answer", words: "federated/answer is one owner's answers: wire, the door and its own rows, never the aggregator, files, the network, the clock or seeds",
 		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/dataset", "privacy/mech", "privacy/response", "federated/wire"}, never: append([]string{"model", "learn", "federated/collect"}, seeds...), std: impure},
 	{pkg: "federated/collect", words: "federated/collect adds up reports: wire, response and model, never a row, a perturber, randomness or the owner's code",
-		uses: []string{"privacy/dp", "table/schema", "table/column", "table/feature", "model", "privacy/response", "federated/wire"}, libs: []string{gonum}, never: append([]string{"privacy/rng", "privacy/mech", "learn", "table/engine", "federated/answer"}, append(rows, seeds...)...), std: impure},
+		uses: []string{"privacy/dp", "table/schema", "table/column", "table/feature", "model", "privacy/response", "federated/wire", "shrink"}, never: append([]string{"privacy/rng", "privacy/mech", "learn", "table/engine", "federated/answer"}, append(rows, seeds...)...), std: impure},
 	{pkg: "lab/printed", words: "lab/printed is Wang and Chang to the letter, in one process, for comparison: never the repaired protocol, files, the network, the clock or seeds",
 		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/dataset", "privacy/mech", "model", "privacy/response"}, libs: []string{gonum}, never: append([]string{"learn", "privacy/ledger", "federated/wire", "federated/answer", "federated/collect"}, seeds...), std: impure},
 	{pkg: "federated/simulate", words: "federated/simulate plays both sides in one process, through wire's bytes; never files, the network, the clock or seeds",
@@ -209,6 +209,8 @@ var table = []row{
 	{pkg: "edkey", words: "edkey is what a public key may be: the standard library alone, never private keys or messages"},
 	{pkg: "optimize", words: "optimize minimises convex functions of vectors and knows nothing else",
 		libs: []string{gonum}, std: impure},
+	{pkg: "shrink", words: "shrink makes estimates of noisy sums that have left a mechanism: numbers and public bins, never noise, rows or learners",
+		uses: []string{"table/feature", "table/schema"}, never: append([]string{"privacy/mech", "privacy/rng", "learn", "table/engine"}, append(rows, seeds...)...), std: impure},
 	{pkg: "nettest", words: "nettest is a bad network, for tests: the standard library alone",
 		uses: nil},
 	{pkg: "sqldb/sqldbtest", words: "sqldb/sqldbtest is faults between a database and its user, for tests: the standard library alone",

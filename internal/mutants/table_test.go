@@ -563,29 +563,23 @@ var table = []mutant{
 	},
 	{
 		Row: "A1", Bug: "additive: cells moved by 2 are noised as if by 1",
-		File: "internal/learn/additive/rules.go",
-		Old: `	if relation == dp.AddRemove {
-		return 1
-	}
-	return 2`,
-		New: `	if relation == dp.AddRemove {
-		return 1
-	}
-	return 1`,
+		File: "internal/learn/additive/release.go",
+		Old:  `	return sensitivity{2, math.Sqrt2}`,
+		New:  `	return sensitivity{1, math.Sqrt2}`,
 
 		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A2", Bug: "additive: the selection's spread misses its 2",
 		File: "internal/learn/additive/release.go",
-		Old:  `spread := 2 * step(r.pl.s.Relation)`,
-		New:  `spread := 0.5 * step(r.pl.s.Relation)`,
+		Old:  `spread := 2 * r.plan.cellSensitivity().l1 * `,
+		New:  `spread := 0.5 * r.plan.cellSensitivity().l1 * `,
 
 		Package: "./internal/learn/additive", Test: "TestSpreadIsThatOfTheScores",
 	},
 	{
 		Row: "A3", Bug: "additive: caps forget the released shapes",
-		File: "internal/learn/additive/release.go",
+		File: "internal/learn/additive/binary.go",
 		Old:  `r.least+lo, r.most+hi, nil, nil`,
 		New:  `r.least+0*lo, r.most+0*hi, nil, nil`,
 
@@ -594,19 +588,19 @@ var table = []mutant{
 	{
 		Row: "A4", Bug: "additive: a share's noise is sized with the whole ε",
 		File: "internal/learn/additive/release.go",
-		Old:  `r.pl.noise(r.pl.shares[t].cells, r.pl.s`,
-		New:  `r.pl.noise(part{eps: r.pl.Epsilon}, r.pl.s`,
+		Old:  `r.releaseNoisy(label, p, r.plan.cellSensitivity(), values)`,
+		New:  `r.releaseNoisy(label, price{eps: r.plan.Epsilon}, r.plan.cellSensitivity(), values)`,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
 	{
 		Row: "A5", Bug: "additive: private weights are taken for public totals",
 		File: "internal/learn/additive/release.go",
-		Old: `	if r.total != nil {
-		meet(c.positive, r.total[0])`,
-		New: `	if r.total != nil {
-		r.total[0] = float64(sums.Positive[0])
-		meet(c.positive, r.total[0])`,
+		Old: `	if r.totals != nil {
+`,
+		New: `	if r.totals != nil {
+		r.totals[0] = float64(sums.Positive[0])
+`,
 
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
@@ -621,22 +615,19 @@ var table = []mutant{
 	},
 	{
 		Row: "A7", Bug: "additive: a replaced row counts as one step of Gaussian noise, not √2",
-		File: "internal/learn/additive/rules.go",
-		Old: `	return math.Sqrt2
-`,
-		New: `	return 1
-`,
+		File: "internal/learn/additive/release.go",
+		Old:  `sensitivity{2, math.Sqrt2}`,
+		New:  `sensitivity{2, 1}`,
 
 		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A8", Bug: "additive: the second pass of Gaussian noise is free",
-		File: "internal/learn/additive/params.go",
-		Old: `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
-`,
-		New: `		hand(pl, rho, func(r dp.Rho) part { return part{rho: r} })
+		File: "internal/learn/additive/bill.go",
+		Old:  `		return billReleases(pl, list, all, func(rho dp.Rho) price { return price{rho: rho} })`,
+		New: `		err := billReleases(pl, list, all, func(rho dp.Rho) price { return price{rho: rho} })
 		pl.bill = pl.bill[:(len(pl.bill)+1)/2]
-`,
+		return err`,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/partly_private,_gaussian/bill_equals_releases",
 	},
@@ -658,58 +649,65 @@ var table = []mutant{
 	},
 	{
 		Row: "A10", Bug: "additive: counts are noised as if a row lay in cells alone, not in runs of them too",
-		File: "internal/learn/additive/edges.go",
-		Old:  `float64(2*len(c.asking))`,
-		New:  `float64(len(c.asking))`,
+		File: "internal/learn/additive/bins.go",
+		Old:  `float64(2*len(pl.counts.asking))`,
+		New:  `float64(len(pl.counts.asking))`,
 
 		Package: "./internal/learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
 		Row: "A11", Bug: "additive: bins follow from counts without noise",
-		File: "internal/learn/additive/edges.go",
-		Old: `	private = slices.Clone(private)
-`,
-		New: `	for i, v := range values {
+		File: "internal/learn/additive/release.go",
+		Old:  `	return f.releaseNoisy(countsLabel, pl.prices.counts, pl.countSensitivity(), values), nil`,
+		New: `	out := f.releaseNoisy(countsLabel, pl.prices.counts, pl.countSensitivity(), values)
+	for i, v := range values {
 		out[i] = v.Float()
 	}
-	private = slices.Clone(private)
-`,
+	return out, nil`,
 
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "A12", Bug: "additive: the counts are not on the bill",
-		File: "internal/learn/additive/params.go",
-		Old:  `		pl.counts.price = next(countsLabel, "laplace")`,
-		New: `		pl.counts.price = next(countsLabel, "laplace")
-		pl.bill = pl.bill[:len(pl.bill)-1]`,
+		File: "internal/learn/additive/bill.go",
+		Old: `		*r.price = toPrice(parts[i])
+`,
+		New: `		*r.price = toPrice(parts[i])
+		if r.price == &pl.prices.counts {
+			continue
+		}
+`,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/add-remove,_bins_paid/bill_equals_releases",
 	},
 	{
 		Row: "A13", Bug: "additive: a replaced row counts once in the Gaussian noise of counts",
-		File: "internal/learn/additive/edges.go",
-		Old:  `math.Nextafter(math.Sqrt(c.moves()), math.Inf(1))`,
-		New:  `math.Sqrt(float64(2*len(c.asking)))`,
+		File: "internal/learn/additive/release.go",
+		Old:  `math.Nextafter(math.Sqrt(moves), math.Inf(1))`,
+		New:  `math.Sqrt(float64(2 * len(pl.counts.asking)))`,
 
 		Package: "./internal/learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
 		Row: "A26", Bug: "additive levels: the counts beside a label of more levels are not on the bill",
-		File: "internal/learn/additive/levels.go",
-		Old:  `		pl.counts.price = next(countsLabel, "laplace")`,
-		New: `		pl.counts.price = next(countsLabel, "laplace")
-		pl.bill = pl.bill[:len(pl.bill)-1]`,
+		File: "internal/learn/additive/bill.go",
+		Old: `		*r.price = toPrice(parts[i])
+`,
+		New: `		*r.price = toPrice(parts[i])
+		if pl.multiclass() && r.price == &pl.prices.counts {
+			continue
+		}
+`,
 
 		Package: "./internal/learn/additive", Test: "TestLevelsConformance/add-remove,_bins_paid/bill_equals_releases",
 	},
 	{
 		Row: "A14", Bug: "additive: caps forget what the weights see before a pair",
-		File: "internal/learn/additive/pairs.go",
-		Old: `		r.keep(k, rest)
+		File: "internal/learn/additive/binary.go",
+		Old: `		r.weighSteps(k, rest)
 `,
 		New: `		least, most := r.least, r.most
-		r.keep(k, rest)
+		r.weighSteps(k, rest)
 		r.least, r.most = least, most
 `,
 
@@ -717,7 +715,7 @@ var table = []mutant{
 	},
 	{
 		Row: "A15", Bug: "additive: a pair with one public column is taken for public",
-		File: "internal/learn/additive/pairs.go",
+		File: "internal/learn/additive/bins.go",
 		Old:  `!slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1])`,
 		New:  `!slices.Contains(pl.public, p[0]) && !slices.Contains(pl.public, p[1])`,
 
@@ -725,9 +723,9 @@ var table = []mutant{
 	},
 	{
 		Row: "A20", Bug: "additive levels: a replaced row counts once",
-		File: "internal/learn/additive/levels.go",
-		Old:  `mech.LaplaceFor(p.eps, step(pl.s.Relation), size)`,
-		New:  `mech.LaplaceFor(p.eps, 1, size)`,
+		File: "internal/learn/additive/release.go",
+		Old:  `r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], r.plan.cellSensitivity(),`,
+		New:  `r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], sensitivity{1, 1},`,
 
 		Package: "./internal/learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
 	},
@@ -741,43 +739,48 @@ var table = []mutant{
 	},
 	{
 		Row: "A22", Bug: "additive levels: weights are not on the bill",
-		File: "internal/learn/additive/levels.go",
-		Old: `			pl.trust = append(pl.trust, next(trustLabel(t), "laplace"))
+		File: "internal/learn/additive/bill.go",
+		Old: `		*r.price = toPrice(parts[i])
 `,
-		New: `			pl.trust = append(pl.trust, next(trustLabel(t), "laplace"))
-			pl.bill = pl.bill[:len(pl.bill)-1]
+		New: `		*r.price = toPrice(parts[i])
+		if len(pl.prices.weights) > 0 && r.price == &pl.prices.weights[0] {
+			continue
+		}
 `,
 
 		Package: "./internal/learn/additive", Test: "TestLevelsConformance/add-remove,_weighed/bill_equals_releases",
 	},
 	{
 		Row: "A23", Bug: "additive levels: cells without noise shape the steps",
-		File: "internal/learn/additive/levels_release.go",
-		Old:  `	c := &levelCells{variance:`,
-		New: `	for i, v := range values {
-		out[i] = v.Float()
+		File: "internal/learn/additive/release.go",
+		Old:  `	for class, total := range r.start.totals {`,
+		New: `	for class, exact := range cells.Rows {
+		rows[class] = toFloats(exact)
 	}
-	c := &levelCells{variance:`,
+	for class, total := range r.start.totals {`,
 
 		Package: "./internal/learn/additive", Test: "TestLevelsReplayNonInterference",
 	},
 	{
 		Row: "A24", Bug: "additive levels: the selection's spread misses its 2",
-		File: "internal/learn/additive/levels_release.go",
-		Old:  `spread := 2 * step(r.pl.s.Relation)`,
-		New:  `spread := step(r.pl.s.Relation)`,
+		File: "internal/learn/additive/release.go",
+		Old: `each time it appears or leaves.
+	spread := 2 * `,
+		New: `each time it appears or leaves.
+	spread := `,
 
 		Package: "./internal/learn/additive", Test: "TestLevelsSpreadIsThatOfTheScores",
 	},
 	{
 		Row: "A25", Bug: "additive levels: private rows of levels are taken for public totals",
-		File: "internal/learn/additive/levels_start.go",
-		Old:  `return newLevelStart(out, floor, nil), nil`,
-		New: `exact := make([]float64, len(counts))
-	for k, c := range counts {
-		exact[k] = c.Float()
+		File: "internal/learn/additive/multiclass.go",
+		Old:  `	return newClassStart(rows, floor), nil`,
+		New: `	st := newClassStart(rows, floor)
+	cells, err := f.table.LevelCells(ctx, f.bins[:1])
+	for _, exact := range cells[0].Rows {
+		st.totals = append(st.totals, float64(sumCounts(exact)))
 	}
-	return newLevelStart(out, floor, exact), nil`,
+	return st, err`,
 
 		Package: "./internal/learn/additive", Test: "TestLevelsReplayNonInterference",
 	},

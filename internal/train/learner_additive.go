@@ -18,9 +18,6 @@ func additiveLearner() *Learner {
 		},
 		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate
-			if s.Classes() > 2 {
-				return asPlan(p.PlanLevels(s, rows))
-			}
 			return asPlan(p.Plan(s, rows))
 		},
 	}

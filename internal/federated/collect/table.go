@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/privacy/response"
+	"github.com/discreet-dp/discreet/internal/shrink"
 )
 
 // table is what the reports about one ask add up to.
@@ -66,45 +67,10 @@ func (t *table) cellShares(total []float64) []float64 {
 				column[c] = t.sums[c*K+k] / scale
 			}
 		}
-		toSimplex(column)
+		shrink.ProjectOntoSimplex(column, 1)
 		for c, x := range column {
 			out[c*K+k] = x
 		}
 	}
 	return out
-}
-
-// toSimplex overwrites x by the nearest point with non-negative coordinates that
-// add up to 1. Time O(n) rounds of O(n), a few in practice.
-func toSimplex(x []float64) {
-	in := make([]bool, len(x))
-	for i := range in {
-		in[i] = true
-	}
-	for {
-		sum, n := -1.0, 0
-		for i, v := range x {
-			if in[i] {
-				sum += v
-				n++
-			}
-		}
-		cut, again := sum/float64(n), false
-		for i, v := range x {
-			if in[i] && v < cut {
-				in[i], again = false, true
-			}
-		}
-		if again {
-			continue
-		}
-		for i := range x {
-			if in[i] {
-				x[i] -= cut
-			} else {
-				x[i] = 0
-			}
-		}
-		return
-	}
 }

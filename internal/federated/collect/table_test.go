@@ -4,7 +4,6 @@ package collect
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -12,44 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
-
-// The nearest point of the simplex: non-negative, sum 1, and no other point of
-// the simplex in a better direction (its characterisation: (x−p)·(q−p) ≤ 0).
-func TestToSimplex(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 2000 {
-		n := 1 + r.IntN(6)
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = r.NormFloat64()
-		}
-		p := append([]float64(nil), x...)
-		toSimplex(p)
-		sum := 0.0
-		for _, v := range p {
-			sum += v
-			if !(v >= 0) {
-				t.Fatalf("%v has a negative coordinate", p)
-			}
-		}
-		if math.Abs(sum-1) > 1e-12 {
-			t.Fatalf("%v adds up to %g", p, sum)
-		}
-		for corner := range n {
-			dot := 0.0
-			for i := range x {
-				q := 0.0
-				if i == corner {
-					q = 1
-				}
-				dot += (x[i] - p[i]) * (q - p[i])
-			}
-			if dot > 1e-9 {
-				t.Fatalf("%v: %v is not nearest", x, p)
-			}
-		}
-	}
-}
 
 // SAMME's vote by hand, its clamps, and no vote from chance on.
 func TestVote(t *testing.T) {
@@ -71,89 +32,6 @@ func TestVote(t *testing.T) {
 	} {
 		if got := sammeVote(c.err, c.levels, c.n); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("error %g of %d levels: vote %g, want %g", c.err, c.levels, got, c.want)
-		}
-	}
-}
-
-// Without noise a leaning is what was seen; drowned in noise it is none.
-func TestLeanAtItsEnds(t *testing.T) {
-	mean := []float64{0.1, 0.2, 0.3, 0.4}
-	want := []float64{-0.6, -0.2, 0.2, 0.5}
-	diff, noise := make([]float64, 4), make([]float64, 4)
-	for _, ordered := range []bool{false, true} {
-		for c := range diff {
-			diff[c], noise[c] = mean[c]*want[c], 1e-14
-		}
-		for c, u := range shrinkDifferences(diff, mean, noise, ordered, 1) {
-			if math.Abs(u-want[c]) > 1e-3 {
-				t.Errorf("ordered %v: without noise cell %d leans %g, want %g", ordered, c, u, want[c])
-			}
-		}
-		for c := range diff {
-			noise[c] = 1e6
-		}
-		for c, u := range shrinkDifferences(diff, mean, noise, ordered, 1) {
-			if math.Abs(u) > 1e-3 {
-				t.Errorf("ordered %v: drowned in noise cell %d leans %g", ordered, c, u)
-			}
-		}
-	}
-}
-
-// Naive twin: one prior, four cells, Gauss elimination of (P⁻¹ + M²/noise).
-func TestPosteriorTwin(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	for range 100 {
-		const n = 4
-		mean, diff, noise := make([]float64, n), make([]float64, n), make([]float64, n)
-		for c := range mean {
-			mean[c], diff[c], noise[c] = r.Float64(), r.NormFloat64(), 0.1+r.Float64()
-		}
-		for _, reach := range []float64{0, 1, math.Inf(1)} {
-			got, _ := posteriorMean(diff, mean, noise, 0.7, reach)
-			// u = P·(I + DP)⁻¹·D·(diff/mean), D = mean²/noise: no inverse of P.
-			var a [n][n + 1]float64
-			prior := func(i, j int) float64 {
-				if reach == 0 {
-					if i == j {
-						return 0.49
-					}
-					return 0
-				}
-				k := (1 - rough) * binCorrelation(i, j, n, reach)
-				if i == j {
-					k += rough
-				}
-				return 0.49 * k
-			}
-			for i := range n {
-				d := mean[i] * mean[i] / noise[i]
-				for j := range n {
-					a[i][j] = d * prior(i, j)
-				}
-				a[i][i]++
-				a[i][n] = d * diff[i] / mean[i]
-			}
-			for i := range n {
-				for k := range n {
-					if k == i {
-						continue
-					}
-					f := a[k][i] / a[i][i]
-					for j := i; j <= n; j++ {
-						a[k][j] -= f * a[i][j]
-					}
-				}
-			}
-			for i := range n {
-				want := 0.0
-				for j := range n {
-					want += prior(i, j) * a[j][n] / a[j][j]
-				}
-				if math.Abs(got[i]-want) > 1e-9 {
-					t.Fatalf("reach %g: cell %d leans %g, want %g", reach, i, got[i], want)
-				}
-			}
 		}
 	}
 }

@@ -4,7 +4,6 @@ package additive
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/discreet-dp/discreet/examples"
@@ -59,14 +58,15 @@ func benchTables(b *testing.B, do func(b *testing.B, pl *Plan, tab engine.Table)
 func BenchmarkPrivatePart(b *testing.B) {
 	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
 		exit := mech.NewExit(rng.System())
-		st, err := pl.begin(context.Background(), tab, exit)
+		st, err := newFit(pl, tab, exit).startBinary(context.Background())
 		if err != nil {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			r := newRounds(pl, tab, st, exit)
+			from := *st
+			r := newBinaryFit(newFit(pl, tab, exit), &from)
 			for t := range pl.rules.rounds {
-				if err := r.run(context.Background(), t); err != nil {
+				if err := r.makeRound(context.Background(), t); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -83,7 +83,7 @@ func BenchmarkCounts(b *testing.B) {
 	}
 	pl, eng, exit := anyPlan.(*Plan), learntest.Engine(b, tab), mech.NewExit(rng.System())
 	for b.Loop() {
-		if _, err := pl.counts.cut(context.Background(), eng, exit, pl.private, float64(tab.Rows)); err != nil {
+		if err := newFit(pl, eng, exit).findBins(context.Background(), float64(tab.Rows)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -92,25 +92,9 @@ func BenchmarkCounts(b *testing.B) {
 func BenchmarkPublicPart(b *testing.B) {
 	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
 		for b.Loop() {
-			if _, err := pl.publicStart(context.Background(), tab); err != nil {
+			if _, err := newFit(pl, tab, nil).startPublic(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-}
-
-func BenchmarkSmooth(b *testing.B) {
-	for _, n := range []int{8, 32, 5000} {
-		c := cells{positive: make([]float64, n), negative: make([]float64, n), noise: noise{40, 40, false}}
-		for i := range n {
-			c.positive[i], c.negative[i] = float64(i%7*50), float64(i%5*60)
-		}
-		for _, ordered := range []bool{true, false} {
-			b.Run(fmt.Sprintf("%d bins, ordered %t", n, ordered), func(b *testing.B) {
-				for b.Loop() {
-					walk(c, ordered)
-				}
-			})
-		}
-	}
 }

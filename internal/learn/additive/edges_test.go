@@ -5,7 +5,6 @@ package additive
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -14,70 +13,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
-	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
-
-// Counts by hand.
-func TestNearestByHand(t *testing.T) {
-	for _, c := range []struct {
-		counts []float64
-		total  float64
-		want   []float64
-	}{
-		{[]float64{3, 1}, 4, []float64{3, 1}},
-		{[]float64{3, 1}, 6, []float64{4, 2}},
-		{[]float64{3, 1}, 2, []float64{2, 0}},
-		{[]float64{3, 1}, 1, []float64{1, 0}},
-		{[]float64{-5, 2, 2}, 2, []float64{0, 1, 1}},
-		{[]float64{-5, -5}, 2, []float64{1, 1}},
-		{[]float64{7}, 2, []float64{2}},
-		{[]float64{7, 1}, 0, []float64{0, 0}},
-		{[]float64{7, 1}, -3, []float64{0, 0}},
-		{[]float64{7, 1}, math.NaN(), []float64{0, 0}},
-		{nil, 5, nil},
-	} {
-		got := slices.Clone(c.counts)
-		if nearest(got, c.total); !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
-			t.Errorf("%v to %g: %v, want %v", c.counts, c.total, got, c.want)
-		}
-	}
-}
-
-// No vector that is not negative and adds up to the total lies nearer: to first
-// order, all that stay above 0 fall by the same, the others by no more.
-func TestNearestIsOptimal(t *testing.T) {
-	src := replay.Seeded(1, "nearest")
-	for range 500 {
-		noisy := make([]float64, 1+int(src.Uint64()%20))
-		for i := range noisy {
-			noisy[i] = 10 * gauss(src)
-		}
-		total := 30 * uniform(src)
-		got := slices.Clone(noisy)
-		nearest(got, total)
-		sum, fall := 0.0, math.NaN()
-		for i, x := range got {
-			if sum += x; x > 0 && math.IsNaN(fall) {
-				fall = noisy[i] - x
-			}
-			if x < 0 || x > 0 && math.Abs(noisy[i]-x-fall) > 1e-9 {
-				t.Fatalf("%v to %g: %v", noisy, total, got)
-			}
-		}
-		for i, x := range got {
-			if x == 0 && noisy[i] > fall+1e-9 {
-				t.Fatalf("%v to %g: %v leaves number %d at 0", noisy, total, got, i)
-			}
-		}
-		if math.Abs(sum-total) > 1e-9 {
-			t.Fatalf("%v to %g: adds up to %g", noisy, total, sum)
-		}
-	}
-}
 
 // counted is the release of counts of a fit, and the plan.
 func counted(t *testing.T, name string, rows int) (*dataset.Table, *Plan, mechtest.Passage) {
@@ -104,7 +44,7 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 		var want []float64
 		for i := range pl.counts.asking {
 			a := &pl.counts.asking[i]
-			c := &pl.s.Columns[a.fine.Column]
+			c := &pl.schema.Columns[a.fine.Column]
 			n := len(feature.Fine(c, fineCells)) + 1
 			runs, cells := make([]float64, fineRuns), make([]float64, n)
 			for row := range tab.Rows {
@@ -134,7 +74,7 @@ func TestWhoIsCounted(t *testing.T) {
 		_, pl, p := counted(t, name, 50)
 		var names []string
 		for i := range pl.counts.asking {
-			names = append(names, pl.s.Columns[pl.counts.asking[i].fine.Column].Name)
+			names = append(names, pl.schema.Columns[pl.counts.asking[i].fine.Column].Name)
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%s: counts %s, want %s", name, got, want)

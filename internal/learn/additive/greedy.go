@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -28,34 +27,29 @@ const (
 	greedyPairBins = 16 // of a number in a pair
 )
 
-// greedily adds to what the rounds have fitted. It is for plans without privacy
-// alone.
-func (r *rounds) greedily(ctx context.Context) error {
+// fitGreedily adds to what the rounds have fitted. It is for plans without privacy alone.
+func (r *binaryFit) fitGreedily(ctx context.Context) error {
 	r.addCandidates()
 	for step := range mostGreedy {
-		sums, err := r.tab.Cells(ctx, r.score, r.pl.private)
-		if err != nil {
+		var err error
+		if r.sums, err = r.table.Cells(ctx, r.score, r.bins); err != nil {
 			return err
 		}
-		left := make([]mech.Ratio, len(sums))
-		for k := range sums {
-			left[k] = mech.Ratio{Num: leftover(&sums[k]), Den: engine.WeightOne}
-		}
-		k := r.exit.Select(fmt.Sprintf("most left at step %d", step+1), mech.NoNoise{}, left)
-		if left[k].Num <= 0 {
+		k, more := r.pickByLeftover(step)
+		if !more {
 			return nil
 		}
-		r.sums = sums
-		r.learn(k, r.let(fmt.Sprintf("cells of step %d", step+1), mech.NoNoise{}, k, [2]int64{engine.WeightOne, engine.WeightOne}), pass{keep: 1, trust: 1})
+		full := [2]int64{engine.WeightOne, engine.WeightOne}
+		r.learnShape(k, r.releaseWeights(fmt.Sprintf("cells of step %d", step+1), price{}, k, full), wholeStep)
 	}
 	return nil
 }
 
-// leftover is how much more the cells are out of balance than chance leaves
+// measureLeftover is how much more the cells are out of balance than chance leaves
 // them: the sum over cells of (positive − negative)²/(positive + negative), which
 // is about 1 in each where nothing is left, minus that 1; in units of
 // 1/engine.WeightOne.
-func leftover(c *engine.CellSums) int64 {
+func measureLeftover(c *engine.CellSums) int64 {
 	sum := 0.0
 	for b := range c.Positive {
 		p, q := float64(c.Positive[b])/engine.WeightOne, float64(c.Negative[b])/engine.WeightOne
@@ -66,35 +60,31 @@ func leftover(c *engine.CellSums) int64 {
 	return int64(sum * engine.WeightOne)
 }
 
-// addCandidates adds all pairs of the columns that say most to what may be
-// fitted, but those that are there. A column that the model must follow is in none.
-func (r *rounds) addCandidates() {
-	pl := *r.pl
+// addCandidates adds all pairs of the columns that say most to what may be fitted, but those that are
+// there. A column that the model must follow is in none.
+func (r *binaryFit) addCandidates() {
+	s := r.plan.schema
 	var order []int
-	for k := range pl.columns {
-		if pl.s.Columns[pl.private[k].Column].Monotone == schema.Free {
+	for k := range r.plan.columns {
+		if s.Columns[r.bins[k].Column].Monotone == schema.Free {
 			order = append(order, k)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(meanSize(r.fit[b].steps), meanSize(r.fit[a].steps))
+		return cmp.Compare(meanSize(r.shapes[b].steps), meanSize(r.shapes[a].steps))
 	})
 	order = order[:min(len(order), mostCrossed)]
 	slices.Sort(order)
-	pl.private = slices.Clone(pl.private)
 	for i, a := range order {
 		for _, b := range order[:i] {
-			p := [2]int{pl.private[b].Column, pl.private[a].Column}
-			pair := pl.crossed(p)
-			if slices.Contains(pl.s.Pairs, p) || slices.Contains(pl.s.Pairs, [2]int{p[1], p[0]}) || pair.Len() > schema.MaxPairCells {
-				continue
+			p := [2]int{r.bins[b].Column, r.bins[a].Column}
+			declared := slices.Contains(s.Pairs, p) || slices.Contains(s.Pairs, [2]int{p[1], p[0]})
+			if pair := r.plan.cutPair(p); !declared && pair.Len() <= schema.MaxPairCells {
+				r.bins = append(r.bins, pair)
+				r.shapes = append(r.shapes, newBinaryShape(pair.Len()))
 			}
-			pl.private = append(pl.private, pair)
-			n := pair.Len()
-			r.fit = append(r.fit, shape{steps: make([]float64, n), seen: make([]float64, n), variance: make([]float64, n)})
 		}
 	}
-	r.pl = &pl
 }
 
 func meanSize(steps []float64) (mean float64) {
@@ -104,8 +94,8 @@ func meanSize(steps []float64) (mean float64) {
 	return mean
 }
 
-// greedyBinsFor is how many bins a number has without privacy.
-func greedyBinsFor(rows int) int {
+// countGreedyBins is how many bins a number has without privacy.
+func countGreedyBins(rows int) int {
 	n := maxBins
 	for n < greedyBins && rows >= 2*n*rowsForBin {
 		n *= 2

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func withLevels(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)
 	}
 	p := Params{Epsilon: dp.Nano}
 	c.set(&p, s)
-	return tab, func() (learn.Plan, error) { return p.PlanLevels(s, c.reckons) }
+	return tab, func() (learn.Plan, error) { return p.Plan(s, c.reckons) }
 }
 
 func TestLevelsConformance(t *testing.T) {
@@ -94,12 +95,12 @@ func TestLevelSettingsCoverTheRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := pl.(*LevelsPlan).rules
-		seen["picks"] = seen["picks"] || r.picks && r.trustShare == 0
-		seen["picks, weighed"] = seen["picks, weighed"] || r.picks && r.trustShare > 0
-		seen["in turn"] = seen["in turn"] || !r.picks && r.trustShare > 0
+		r := pl.(*Plan).rules
+		seen["picks"] = seen["picks"] || r.picks && r.weightShare == 0
+		seen["picks, weighed"] = seen["picks, weighed"] || r.picks && r.weightShare > 0
+		seen["in turn"] = seen["in turn"] || !r.picks && r.weightShare > 0
 		seen["gaussian"] = seen["gaussian"] || r.gaussian
-		seen["boosted"] = seen["boosted"] || r.boosts > 0 && !pl.(*LevelsPlan).NotPrivate
+		seen["boosted"] = seen["boosted"] || r.boosts > 0 && !pl.(*Plan).NotPrivate
 	}
 	for _, rule := range []string{"picks", "picks, weighed", "in turn", "gaussian", "boosted"} {
 		if !seen[rule] {
@@ -119,11 +120,11 @@ func TestLevelsReplayNonInterference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pl.(*LevelsPlan).NotPrivate {
+		if pl.(*Plan).NotPrivate {
 			continue
 		}
 		for k := range pairs {
-			b := learntest.Neighbour(tab, src, pl.(*LevelsPlan).scope)
+			b := learntest.Neighbour(tab, src, pl.(*Plan).scope)
 			if tab.Schema.Relation == dp.AddRemove {
 				b = without(tab, int(rng.Below(src, uint64(tab.Rows))))
 			}
@@ -156,7 +157,7 @@ func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := learntest.Neighbour(tab, src, pl.(*LevelsPlan).scope)
+			b := learntest.Neighbour(tab, src, pl.(*Plan).scope)
 			if tab.Schema.Relation == dp.AddRemove {
 				b = without(tab, int(rng.Below(src, 40)))
 			}
@@ -172,7 +173,7 @@ func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 					return []float64{float64(int(bits[k%64]) & 7 % len(p.Values))}
 				case len(out) == 2: // a weight: much to gain, no curve
 					return []float64{1e4, 1}
-				case p.Label == levelsLabel:
+				case p.Label == pl.(*Plan).classesLabel():
 					return slices.Repeat([]float64{1e6}, manyLevels)
 				}
 				for v := range out { // all rows of a bin have one level
@@ -197,7 +198,7 @@ func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 				switch {
 				case p.Choice:
 					kind = "pick"
-				case p.Label == levelsLabel:
+				case p.Label == pl.(*Plan).classesLabel():
 					kind = "levels"
 				case len(p.Values) == 2:
 					kind = "weight"
@@ -222,7 +223,13 @@ func TestLevelsSpreadIsThatOfTheScores(t *testing.T) {
 	const one = engine.WeightOne
 	sure := [][]uint64{{0, 0}, {0, 0}}                                 // rows that the score is sure of add nothing
 	wrong := [2][][]uint64{{{one, 0}, {0, one}}, {{0, one}, {one, 0}}} // two rows that it has the wrong way round, in two bins
-	if moved := float64(unbalanced(wrong[0], wrong[1])-unbalanced(sure, sure)) / (2 * one); moved != 2 {
+	both := func(sides [2][][]uint64) (sum int64) {
+		for k := range sides[0] {
+			sum += distance(sides[0][k], sides[1][k])
+		}
+		return sum
+	}
+	if moved := float64(both(wrong)-both([2][][]uint64{sure, sure})) / (2 * one); moved != 2 {
 		t.Fatalf("the pair moves a score by %g, not 2", moved)
 	}
 	for name, want := range map[string]float64{"private label": 4, "add-remove": 2} {
@@ -246,20 +253,20 @@ func TestSettleLevels(t *testing.T) {
 		eps           dp.Epsilon
 		relation      dp.Relation
 		rho           float64
-		want          levelRules
+		want          rules
 	}{
-		{100, 9, 1, dp.ReplaceOne, 0, levelRules{bins: 8, rounds: 1, picks: true, pickShare: 0.3, believed: 0.7}},
-		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 16, rounds: 4, picks: true, pickShare: 0.3, believed: 0.7}},
+		{100, 9, 1, dp.ReplaceOne, 0, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.3, columnWeight: 0.7}},
+		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, rules{bins: 16, rounds: 4, picks: true, pickShare: 0.3, columnWeight: 0.7}},
 		// 21,000 noise scales are worth 12 of 49 columns, 1,750 scales each.
-		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 12, picks: true, pickShare: 0.3, believed: 0.5, trustShare: 0.15}},
-		{22_792, 14, 4 * dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 14, believed: 0.4, trustShare: 0.15}},
-		{346_000, 41, dp.Nano, dp.AddRemove, 0, levelRules{bins: 32, rounds: 41, believed: 0.4, trustShare: 0.15, boosts: 1, restShare: 0.4, stride: 1}},
-		{10_000, 1, dp.Nano, dp.ReplaceOne, 0, levelRules{bins: 32, rounds: 1, believed: 1}},
+		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 12, picks: true, pickShare: 0.3, columnWeight: 0.5, weightShare: 0.15}},
+		{22_792, 14, 4 * dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 14, columnWeight: 0.4, weightShare: 0.15}},
+		{346_000, 41, dp.Nano, dp.AddRemove, 0, rules{bins: 32, rounds: 41, columnWeight: 0.4, weightShare: 0.15, boosts: 1, residualShare: 0.4, residualStep: 1}},
+		{10_000, 1, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 1, columnWeight: 1}},
 		// Each of 49 columns is 2·42,000·√(.018·49)/49 = 1,610 Gaussian scales long.
-		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, levelRules{bins: 32, rounds: 49, gaussian: true, believed: 0.4, trustShare: 0.15}},
-		{42_000, 49, dp.Nano / 10, dp.AddRemove, 0.00018, levelRules{bins: 16, rounds: 5, picks: true, pickShare: 0.3, believed: 0.7}},
+		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, rules{bins: 32, rounds: 49, gaussian: true, columnWeight: 0.4, weightShare: 0.15}},
+		{42_000, 49, dp.Nano / 10, dp.AddRemove, 0.00018, rules{bins: 16, rounds: 5, picks: true, pickShare: 0.3, columnWeight: 0.7}},
 	} {
-		if got := settleLevels(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho); got != c.want {
+		if got := settleMulticlass(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
 		}
 	}
@@ -268,7 +275,7 @@ func TestSettleLevels(t *testing.T) {
 // A schema that wants what more levels cannot have is refused, by name.
 func TestPlanLevelsRefuses(t *testing.T) {
 	for want, set := range map[string]func(s *schema.Schema){
-		"label":    func(s *schema.Schema) { s.Label.Levels = s.Label.Levels[:2] },
+		"label":    func(s *schema.Schema) { s.Label.Levels = s.Label.Levels[:1] },
 		"weights":  func(s *schema.Schema) { s.Label.Weights = []float64{1, 1, 2} },
 		"monotone": func(s *schema.Schema) { s.Columns[numberOf(s)].Monotone = schema.Increasing },
 		"pairs":    func(s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} },
@@ -276,7 +283,7 @@ func TestPlanLevelsRefuses(t *testing.T) {
 		tab, _ := withLevels(setting{func(*Params, *schema.Schema) {}, 0}, 10)
 		set(tab.Schema)
 		var refused *dp.ParamError
-		if _, err := (Params{Epsilon: dp.Nano}).PlanLevels(tab.Schema, 10); !errors.As(err, &refused) || refused.Param != want {
+		if _, err := (Params{Epsilon: dp.Nano}).Plan(tab.Schema, 10); !errors.As(err, &refused) || refused.Param != want {
 			t.Errorf("%v, want a refusal of %s", err, want)
 		}
 	}
@@ -286,61 +293,12 @@ func numberOf(s *schema.Schema) int {
 	return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Kind == schema.Number && c.Role != schema.Ignored })
 }
 
-// Without noise and with rows without number, the shares are those of the rows;
-// with noise far above the rows of a level, that level stays where it is.
-func TestSharesAreThoseOfTheRows(t *testing.T) {
-	share := []float64{0.6, 0.3, 0.1}
-	want := [][]float64{{0.7, 0.5}, {0.25, 0.35}, {0.05, 0.15}} // by level, then bin
-	c := &levelCells{}
-	for k := range want {
-		c.rows = append(c.rows, []float64{1e7 * want[k][0], 1e7 * want[k][1]})
-	}
-	steps, variance := c.shares(share, true)
-	for k := range want {
-		for b, q := range want[k] {
-			if got := share[k] * math.Exp(steps[k][b]); math.Abs(got-q) > 1e-3 || variance[k][b] > 1e-4 {
-				t.Errorf("level %d, bin %d: share %.4f ± %.4f, want %.4f", k, b, got, math.Sqrt(variance[k][b]), q)
-			}
-		}
-	}
-	// Ten rows of a rare level among a million; noise of a thousand.
-	rare := []float64{0.99999, 0.00001 / 2, 0.00001 / 2}
-	for _, ordered := range []bool{true, false} {
-		noisy := &levelCells{rows: [][]float64{{5e5, 5e5, 5e5, 5e5}, {3e3, -3e3, 2e3, 0}, {-2e3, 1e3, 3e3, 500}}, variance: 1e6}
-		steps, _ = noisy.shares(rare, ordered)
-		for k := 1; k < 3; k++ {
-			for b := range 4 {
-				if q := rare[k] * math.Exp(steps[k][b]); q > 0.002 {
-					t.Errorf("ordered %v: noise makes level %d %g likely in bin %d", ordered, k, q, b)
-				}
-			}
-		}
-	}
-}
-
-// Two priors of one bin have the same posterior, whichever of the two ways of
-// reckoning takes it.
-func TestTiltPriorsAgree(t *testing.T) {
-	for _, x := range []float64{-300, 10, 2_000} {
-		tl := &tilt{share: 0.2, diff: []float64{x}, weight: []float64{10_000}, noise: 400}
-		u := make([]float64, 1)
-		ordered, free := newOrderedPrior(0.25, 1, 1), newExchangeable(0.25, 1)
-		a, b := tl.mode(u, ordered), tl.mode(u, free)
-		a.variance, b.variance = ordered.variances(a.slope), free.variances(b.slope)
-		for _, d := range []float64{a.mean[0] - b.mean[0], a.variance[0] - b.variance[0], a.evidence - b.evidence} {
-			if math.Abs(d) > 1e-9 {
-				t.Errorf("%g: %+v and %+v", x, a, b)
-			}
-		}
-	}
-}
-
 // Two bins and three levels, by hand: each level goes half the way to a
 // line from the middle of one to that of the other, at its weight; without privacy
 // it keeps its steps.
 func TestLevelShapeByHand(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Number, Lower: 0, Upper: 20}}}
-	sh := &levelShape{
+	sh := &classShape{
 		weight:   0.5,
 		steps:    [][]float64{{0, 10}, {4, -6}, {2, 2}},
 		variance: [][]float64{{0, 4}, {4, 4}, {16, 0}},
@@ -357,8 +315,9 @@ func TestLevelShapeByHand(t *testing.T) {
 		},
 		{true, []float64{10}, [][]float64{{0, 5}, {2, -3}, {1, 1}}, [][]float64{{0, 1}, {1, 1}, {2, 0}}},
 	} {
-		pl := &LevelsPlan{Params: Params{NotPrivate: c.notPrivate}, s: s, private: []feature.Bins{feature.NewBins(s, 0, []float64{10})}}
-		got := pl.shape(0, sh)
+		pl := &Plan{Params: Params{NotPrivate: c.notPrivate}, schema: s, private: []feature.Bins{feature.NewBins(s, 0, []float64{10})}}
+		r := &multiclassFit{fit: newFit(pl, nil, nil), shapes: []classShape{*sh}}
+		got := r.finishShape(0)
 		same := func(a, b []float64) bool {
 			return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
 		}
@@ -379,13 +338,13 @@ func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pl := anyPlan.(*LevelsPlan)
+			pl := anyPlan.(*Plan)
 			m := learntest.Fit(t, pl, tab, &mechtest.Recorder{Script: scripted(3)}, 5)
 			got, err := m.Scores(tab.Cols, tab.Rows)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := levelRoundsOf(t, pl, tab)
+			r := learnAgain(t, pl, tab)
 			w := &twin{tab: tab}
 			for i := range tab.Rows {
 				p, sum := slices.Clone(r.start.scores), 0.0
@@ -394,11 +353,11 @@ func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
 						sh := &r.start.shapes[q]
 						p[level] += sh.Steps[level][bin(tab, &sh.Bins, i)]
 					}
-					for k := range r.fit {
-						if !r.fit[k].used {
+					for k := range r.shapes {
+						if r.shapes[k].steps == nil {
 							continue
 						}
-						bins, steps := &r.pl.private[k], r.fit[k].steps[level]
+						bins, steps := &r.bins[k], r.shapes[k].steps[level]
 						flat, line := steps[bin(tab, bins, i)], w.line(steps, bins, i)
 						if pl.NotPrivate {
 							line = flat
@@ -406,7 +365,7 @@ func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
 						if line != flat {
 							lines++
 						}
-						p[level] += r.fit[k].weight * (flat + line) / 2
+						p[level] += r.shapes[k].weight * (flat + line) / 2
 					}
 					p[level] = math.Exp(p[level])
 					sum += p[level]
@@ -424,12 +383,12 @@ func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
 	}
 }
 
-// levelRoundsOf goes again through the rounds that learntest.Fit with seed 5 and
+// learnAgain goes again through the rounds that learntest.Fit with seed 5 and
 // that script went through.
-func levelRoundsOf(t *testing.T, pl *LevelsPlan, tab *dataset.Table) *levelRounds {
+func learnAgain(t *testing.T, pl *Plan, tab *dataset.Table) *multiclassFit {
 	t.Helper()
 	exit := mech.NewTapedExit(replay.Seeded(5, "learntest"), &mechtest.Recorder{Script: scripted(3)})
-	r, err := pl.learn(context.Background(), learntest.Engine(t, tab), exit)
+	r, err := newFit(pl, learntest.Engine(t, tab), exit).learnMulticlass(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -450,7 +409,7 @@ func TestWeighingUndoesCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 		tab := copies(s, len(names))
-		pl, err := Params{Epsilon: 100 * dp.Nano}.PlanLevels(s, 1_000_000)
+		pl, err := Params{Epsilon: 100 * dp.Nano}.Plan(s, 1_000_000)
 		if err != nil {
 			t.Fatal(err)
 		}

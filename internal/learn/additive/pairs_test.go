@@ -36,10 +36,10 @@ func TestPairsAreReleasedAtTheColumnsPrice(t *testing.T) {
 		if want.released == 0 {
 			continue
 		}
-		column, pair := 0.0, price(pl.shares[len(pl.shares)-1].cells)
-		for round := range pl.shares {
-			if pl.rules.turn(round) == 0 {
-				column += price(pl.shares[round].cells)
+		column, pair := 0.0, unitsOf(pl.prices.cells[len(pl.prices.cells)-1])
+		for round := range pl.prices.cells {
+			if pl.rules.columnOf(round) == 0 {
+				column += unitsOf(pl.prices.cells[round])
 			}
 		}
 		if math.Abs(pair/column-1) > 1e-6 {
@@ -48,7 +48,7 @@ func TestPairsAreReleasedAtTheColumnsPrice(t *testing.T) {
 	}
 }
 
-func price(p part) float64 { return math.Max(p.eps.Float(), p.rho.Float()) }
+func unitsOf(p price) float64 { return math.Max(p.eps.Float(), p.rho.Float()) }
 
 // either is a table in which the label is whether exactly one of two questions is
 // answered yes, but for a tenth of the rows. set chooses the price and the pairs.
@@ -137,7 +137,7 @@ func TestGreedyFindsThePair(t *testing.T) {
 func TestLeftoverByHand(t *testing.T) {
 	const one = engine.WeightOne
 	c := engine.CellSums{Positive: []uint64{9 * one, 2 * one, 0}, Negative: []uint64{one, 2 * one, 0}}
-	if got, want := float64(leftover(&c))/one, 6.4-2; math.Abs(got-want) > 1e-5 {
+	if got, want := float64(measureLeftover(&c))/one, 6.4-2; math.Abs(got-want) > 1e-5 {
 		t.Errorf("%g, want %g", got, want)
 	}
 }

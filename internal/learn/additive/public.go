@@ -5,101 +5,200 @@ package additive
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// start is the score before any round, what weights see of it, and bounds on
-// what a row can score there: in units of 1/feature.ScoreOne nat, by label.
-type start struct {
-	score, seen feature.Additive
-	// totals are the weights of all rows, the positive label's first, where they
-	// are public; else nil.
-	totals []float64
-	rows   float64 // how many there are, where that is public; else as released, at least 1
-	// least is a lower bound for rows of the positive label, most an upper one
-	// for the others.
-	least, most int64
-}
-
 const (
 	publicBins = 32 // of a public number: finer than private ones, since they cost nothing
-	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public
-	// part: three pseudo-rows to a bin keep it honest on its own rows.
+	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public part: three pseudo-rows to
+	// a bin keep it honest on its own rows.
 	publicRidge = 3
-	// Weights see the public score within this central part of its rows only:
-	// few rows lie outside, and they would decide the caps.
+	// Weights see the public score within this central part of its rows only: few rows lie outside, and
+	// they would decide the caps.
 	central = 0.7
 )
 
-// publicStart fits the public columns to the public label: no private cell is
-// read, so it is free (1.5).
-func (pl *Plan) publicStart(ctx context.Context, tab engine.Table) (*start, error) {
-	groups, err := tab.Groups(ctx, pl.public)
+// publicGroups are the distinct rows of the public columns, with how many rows have each class.
+type publicGroups struct {
+	groups  *engine.Groups
+	bins    []feature.Bins // of the public columns
+	recoded engine.Groups  // groups, the columns coded by bin
+	space   *feature.Space // of the bins
+}
+
+// groupPublic reads public columns and a public label alone, so what follows from it is free (1.5).
+func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
+	groups, err := f.table.Groups(ctx, f.plan.public)
 	if err != nil {
 		return nil, err
 	}
-	positive := pl.s.Label.Positive
-	pos, neg := weights(groups.Counts[positive]), weights(groups.Counts[1-positive])
-	binned, bins, cols := pl.binned(groups)
-	sp, err := feature.NewSpace(binned, feature.OneHot, pl.public)
+	g := &publicGroups{groups: groups, recoded: *groups}
+	g.recoded.Cols = make([]column.Column, len(groups.Cols))
+	s := *f.plan.schema // with categories of bins
+	s.Columns = slices.Clone(s.Columns)
+	for _, j := range f.plan.public {
+		bins := f.plan.cutPublic(groups, j)
+		g.bins = append(g.bins, bins)
+		if c := &s.Columns[j]; c.Kind == schema.Category && c.Groups == nil {
+			g.recoded.Cols[j] = groups.Cols[j]
+			continue
+		}
+		s.Columns[j] = schema.Column{Name: s.Columns[j].Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
+		g.recoded.Cols[j].Codes = column.Narrow(listBins(&bins, &groups.Cols[j], groups.Len), bins.Len())
+	}
+	g.space, err = feature.NewSpace(&s, feature.OneHot, f.plan.public)
+	return g, err
+}
+
+// fitAgainst fits the log-odds of one class against the other: steps by column, then bin, and the
+// intercept. Both are numbers of rows by group.
+func (g *publicGroups) fitAgainst(ctx context.Context, one, other []float64) (steps [][]float64, intercept float64, err error) {
+	best, err := logistic.FitGroups(ctx, g.space, &g.recoded, one, other, publicRidge/sumAll(one, other), nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	for q := range g.bins {
+		first, _ := g.space.Block(q)
+		steps = append(steps, best.Coef[first:first+g.bins[q].Len()])
+	}
+	return steps, best.Coef[g.space.Width()], nil
+}
+
+// listBins lists the bins of the first n cells of a column.
+func listBins(bins *feature.Bins, col *column.Column, n int) []uint32 {
+	codes := make([]uint32, n)
+	col.Codes.Read(0, codes)
+	byCode := bins.ByCode(col)
+	for i, code := range codes {
+		codes[i] = byCode[code]
+	}
+	return codes
+}
+
+// cutPublic cuts public column j. What the schema asks of its bins is counted in the groups, free of
+// charge: the column and the label are public.
+func (pl *Plan) cutPublic(g *engine.Groups, j int) feature.Bins {
+	bins, fine := pl.cutColumn(j, publicBins), pl.cutFine(j)
+	if fine.Len() <= bins.Len() {
+		return bins
+	}
+	rows := make([]float64, fine.Len())
+	for i, b := range listBins(&fine, &g.Cols[j], g.Len) {
+		for class := range g.Counts {
+			rows[b] += float64(g.Counts[class][i])
+		}
+	}
+	return feature.NewBins(pl.schema, j, halveAt(rows, publicBins, &fine))
+}
+
+// startPublic fits the public columns to a public label of two classes.
+func (f *fit) startPublic(ctx context.Context) (*start, error) {
+	g, err := f.groupPublic(ctx)
 	if err != nil {
 		return nil, err
 	}
-	recoded := *groups
-	recoded.Cols = cols
-	best, err := logistic.FitGroups(ctx, sp, &recoded, pos, neg, publicRidge/total(pos, neg), nil)
+	positive := f.plan.schema.Label.Positive
+	pos, neg := toFloats(g.groups.Counts[positive]), toFloats(g.groups.Counts[1-positive])
+	steps, intercept, err := g.fitAgainst(ctx, pos, neg)
 	if err != nil {
 		return nil, err
 	}
-	st := &start{score: feature.Additive{Intercept: best.Coef[sp.Width()]}, rows: total(pos, neg)}
-	for k := range bins {
-		first, _ := sp.Block(k)
-		st.score.Shapes = append(st.score.Shapes, feature.Shape{Bins: bins[k], Steps: best.Coef[first : first+bins[k].Len()]})
+	score := feature.Additive{Intercept: intercept}
+	for q := range g.bins {
+		score.Shapes = append(score.Shapes, feature.Shape{Bins: g.bins[q], Steps: steps[q]})
 	}
-	if err := pl.openPairs(ctx, tab, &st.score); err != nil {
+	if err := f.addPublicPairs(ctx, &score); err != nil {
 		return nil, err
 	}
-	rate := baseRate(total(pos), total(neg))
-	st.seen, st.score = glimpse(st.score, rate, pl.rules.sees), glimpse(st.score, rate, pl.rules.says)
-	st.bound(groups, pos, neg)
+	baseRate := math.Log(math.Max(sumAll(pos), 1) / math.Max(sumAll(neg), 1))
+	st := &start{
+		rows:     sumAll(pos, neg),
+		model:    scaleOffset(score, baseRate, f.plan.rules.modelOffset),
+		weighing: scaleOffset(score, baseRate, f.plan.rules.weightOffset),
+	}
+	st.boundScores(g.groups, pos, neg)
 	return st, nil
 }
 
-// baseRate is the log-odds of the positive label over all rows.
-func baseRate(pos, neg float64) float64 { return math.Log(math.Max(pos, 1) / math.Max(neg, 1)) }
-
-// glimpse is the base rate and a part of what a score adds to it.
-func glimpse(of feature.Additive, rate, part float64) feature.Additive {
-	out := feature.Additive{Intercept: rate + float64(part*(of.Intercept-rate))}
-	for _, sh := range of.Shapes {
-		steps := make([]float64, len(sh.Steps))
-		for b, s := range sh.Steps {
-			steps[b] = part * s
+// addPublicPairs adds what pairs of public columns say beyond the score, for free: their cells under
+// a public score are public (1.5).
+func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error {
+	for _, pair := range f.plan.open {
+		sums, err := f.table.Cells(ctx, score, []feature.Bins{pair})
+		if err != nil {
+			return err
 		}
-		out.Shapes = append(out.Shapes, feature.Shape{Bins: sh.Bins, Steps: steps})
+		c := shrink.Cells{Positive: toFloats(sums[0].Positive), Negative: toFloats(sums[0].Negative)}
+		for b := range c.Positive {
+			c.Positive[b] /= engine.WeightOne
+			c.Negative[b] /= engine.WeightOne
+		}
+		steps, _ := shrink.GaussianLogOdds(&c, &pair)
+		score.Shapes = append(score.Shapes, feature.Shape{Bins: pair, Steps: steps})
+	}
+	return nil
+}
+
+// scaleOffset is the base rate and a part of what a score adds to it.
+func scaleOffset(of feature.Additive, baseRate, part float64) feature.Additive {
+	out := feature.Additive{Intercept: baseRate + float64(part*(of.Intercept-baseRate))}
+	for _, sh := range of.Shapes {
+		out.Shapes = append(out.Shapes, feature.Shape{Bins: sh.Bins, Steps: scaleSteps(sh.Steps, part)})
 	}
 	return out
 }
 
-// quantiles are the scores below and above which equal parts of the rows lie,
-// central of them between.
-func quantiles(scores []int64, pos, neg []float64) (low, high float64) {
+func scaleSteps(steps []float64, part float64) []float64 {
+	out := make([]float64, len(steps))
+	for b, s := range steps {
+		out[b] = part * s
+	}
+	return out
+}
+
+// boundScores clips the score that weighs rows, and takes the extremes of the groups' scores under it.
+func (st *start) boundScores(g *engine.Groups, pos, neg []float64) {
+	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
+	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
+	low, high := findCentral(scores, pos, neg)
+	st.weighing.Clip = &feature.Clip{Shapes: len(st.weighing.Shapes), Low: low, High: high}
+	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
+	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
+	for i, z := range scores {
+		st.totals[0] += pos[i] * float64(engine.Weight(z)) / engine.WeightOne
+		st.totals[1] += neg[i] * float64(engine.Weight(-z)) / engine.WeightOne
+		if pos[i] > 0 {
+			st.least = min(st.least, z)
+		}
+		if neg[i] > 0 {
+			st.most = max(st.most, z)
+		}
+	}
+	if st.least == math.MaxInt64 { // no row of that class, so none that could move
+		st.least = 0
+	}
+	if st.most == math.MinInt64 {
+		st.most = 0
+	}
+}
+
+// findCentral returns the scores below and above which equal parts of the rows lie, central of them
+// between.
+func findCentral(scores []int64, pos, neg []float64) (low, high float64) {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[a], scores[b]), cmp.Compare(a, b)) })
-	all, below := total(pos, neg), 0.0
+	all, below := sumAll(pos, neg), 0.0
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, i := range order {
 		z := float64(scores[i]) / feature.ScoreOne
@@ -114,124 +213,59 @@ func quantiles(scores []int64, pos, neg []float64) (low, high float64) {
 	return low, high
 }
 
-// binned is the schema with public columns as categories of bins, the bins,
-// and the columns of the groups coded that way.
-func (pl *Plan) binned(g *engine.Groups) (*schema.Schema, []feature.Bins, []column.Column) {
-	s := *pl.s
-	s.Columns = append([]schema.Column(nil), pl.s.Columns...)
-	cols := make([]column.Column, len(g.Cols))
-	var all []feature.Bins
-	for _, j := range pl.public {
-		bins := pl.publicBins(g, j)
-		all = append(all, bins)
-		if c := &pl.s.Columns[j]; c.Kind == schema.Category && c.Groups == nil {
-			cols[j] = g.Cols[j]
-			continue
-		}
-		s.Columns[j] = schema.Column{Name: pl.s.Columns[j].Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
-		cols[j] = column.Column{Codes: column.Narrow(inBins(&bins, &g.Cols[j], g.Len), bins.Len())}
-	}
-	return &s, all, cols
-}
-
-// inBins lists the bins of the first n cells of a column.
-func inBins(bins *feature.Bins, col *column.Column, n int) []uint32 {
-	codes := make([]uint32, n)
-	col.Codes.Read(0, codes)
-	byCode := bins.ByCode(col)
-	for i, code := range codes {
-		codes[i] = byCode[code]
-	}
-	return codes
-}
-
-// publicBins is the bins of public column j. What the schema asks of them is
-// counted in the groups, free of charge: the column and the label are public.
-func (pl *Plan) publicBins(g *engine.Groups, j int) feature.Bins {
-	c := &pl.s.Columns[j]
-	bins := feature.NewBins(pl.s, j, feature.Cuts(c, publicBins))
-	if len(c.Groups) > 0 {
-		return grouped(c, j)
-	}
-	fine := bins
-	if c.Quantiles {
-		fine = feature.NewBins(pl.s, j, feature.Fine(c, fineCells))
-	}
-	if fine.Len() <= bins.Len() {
-		return bins
-	}
-	rows := make([]float64, fine.Len())
-	for i, b := range inBins(&fine, &g.Cols[j], g.Len) {
-		for label := range g.Counts {
-			rows[b] += float64(g.Counts[label][i])
-		}
-	}
-	var edges []float64
-	for _, at := range feature.Halve(rows, publicBins) {
-		edges = append(edges, fine.Edges[at-1])
-	}
-	return feature.NewBins(pl.s, j, edges)
-}
-
-// bound clips what weights see, and scores the groups there are as they will.
-func (st *start) bound(g *engine.Groups, pos, neg []float64) {
-	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
-	st.seen.Bind(g.Cols).Scores(0, scores, scratch)
-	low, high := quantiles(scores, pos, neg)
-	st.seen.Clip = &feature.Clip{Shapes: len(st.seen.Shapes), Low: low, High: high}
-	st.seen.Bind(g.Cols).Scores(0, scores, scratch)
-	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
-	for i, z := range scores {
-		st.totals[0] += pos[i] * float64(engine.Weight(z)) / engine.WeightOne
-		st.totals[1] += neg[i] * float64(engine.Weight(-z)) / engine.WeightOne
-		if pos[i] > 0 {
-			st.least = min(st.least, z)
-		}
-		if neg[i] > 0 {
-			st.most = max(st.most, z)
-		}
-	}
-	if st.least == math.MaxInt64 { // no row of that label, so none that could move
-		st.least = 0
-	}
-	if st.most == math.MinInt64 {
-		st.most = 0
-	}
-}
-
-// privateStart releases how many rows have each label and starts at their
-// log-odds.
-func (pl *Plan) privateStart(ctx context.Context, tab engine.Table, exit *mech.Exit) (*start, error) {
-	cells, err := tab.Cells(ctx, nil, pl.private[:1])
+// startPublicClasses fits the public columns to a public label of more classes: each class against the
+// commonest on the rows of those two, which agrees with one fit of all (Begg and Gray 1984).
+func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
+	g, err := f.groupPublic(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows := func(units []uint64) (n int64) {
-		for _, u := range units {
-			n += int64(u / engine.WeightOne)
+	var totals []float64
+	common := 0
+	for k, counts := range g.groups.Counts {
+		totals = append(totals, sumAll(toFloats(counts)))
+		if totals[k] > totals[common] {
+			common = k
 		}
-		return n
 	}
-	pos := mech.Ratio{Num: rows(cells[0].Positive), Den: 1}
-	neg := mech.Ratio{Num: rows(cells[0].Negative), Den: 1}
-	var p, q float64
-	if pl.s.Relation == dp.ReplaceOne { // the number of rows is public: one count says both
-		p = exit.Release(priorLabel, pl.noise(pl.prior, dp.AddRemove, 1), pos)[0] // 1.4: rows meet noise: the count moves by 1
-		q = float64(pos.Num+neg.Num) - p
-	} else {
-		out := exit.Release(priorLabel, pl.noise(pl.prior, dp.AddRemove, 2), pos, neg) // 1.4: rows meet noise: one of the counts moves by 1
-		p, q = out[0], out[1]
+	st := newClassStart(totals, 0.5)
+	st.totals = totals
+	if len(g.bins) == 0 {
+		return st, nil
 	}
-	floor := 1.0 // rows: below the noise a count says nothing
-	if !pl.NotPrivate {
-		floor = math.Sqrt(pl.prior.variance(dp.AddRemove) / 2)
+	for q := range g.bins {
+		st.shapes = append(st.shapes, feature.LevelShape{Bins: g.bins[q], Steps: make([][]float64, len(totals))})
 	}
-	z := math.Log(math.Max(p, floor) / math.Max(q, floor))
-	whole := feature.Additive{Intercept: z}
-	return &start{score: whole, seen: whole, rows: math.Max(1, p+q), least: feature.Units(z), most: feature.Units(z)}, nil
+	against := addPseudoRows(g.groups.Counts[common])
+	for k, counts := range g.groups.Counts {
+		steps := make([][]float64, len(g.bins))
+		for q := range g.bins {
+			steps[q] = make([]float64, g.bins[q].Len())
+		}
+		st.scores[k] = 0
+		if k != common {
+			if steps, st.scores[k], err = g.fitAgainst(ctx, addPseudoRows(counts), against); err != nil {
+				return nil, err
+			}
+		}
+		for q := range steps {
+			st.shapes[q].Steps[k] = steps[q]
+		}
+	}
+	return st, nil
 }
 
-func weights(counts []uint64) []float64 {
+// addPseudoRows adds half a row, spread over all groups: a class that nobody has is unlikely, not
+// impossible.
+func addPseudoRows(counts []uint64) []float64 {
+	rows := toFloats(counts)
+	for g := range rows {
+		rows[g] += 0.5 / float64(len(rows))
+	}
+	return rows
+}
+
+func toFloats(counts []uint64) []float64 {
 	out := make([]float64, len(counts))
 	for i, c := range counts {
 		out[i] = float64(c)
@@ -239,23 +273,11 @@ func weights(counts []uint64) []float64 {
 	return out
 }
 
-func total(lists ...[]float64) (sum float64) {
+func sumAll(lists ...[]float64) (sum float64) {
 	for _, l := range lists {
 		for _, x := range l {
 			sum += x
 		}
 	}
 	return sum
-}
-
-// begin is the score that rounds start from.
-func (pl *Plan) begin(ctx context.Context, tab engine.Table, exit *mech.Exit) (*start, error) {
-	if pl.scope == dp.WholeRow {
-		return pl.privateStart(ctx, tab, exit)
-	}
-	st, err := pl.publicStart(ctx, tab)
-	if err != nil {
-		return nil, fmt.Errorf("public columns: %w", err)
-	}
-	return st, nil
 }

@@ -3,265 +3,286 @@
 package additive
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// rounds is a fit on its way: what was released, and the score that weighs the
-// rows of the next release.
-type rounds struct {
-	pl    *Plan
-	tab   engine.Table
-	exit  *mech.Exit
-	score *feature.Additive // of the weights: the start and what is kept of the released shapes
-	least int64             // as in start, for the score
-	most  int64
-	sums  []engine.CellSums // by private column, under the score; nil when the score has changed
-	total []float64         // weight of all rows under the score by label, positive first, while it is public; else nil
-	free  []int             // private columns that may still be picked
-	fit   []shape           // by private column
-	// unseen is the mean over rows of what the model's shapes add and the weights
-	// do not see, in nats: later columns say it again, as a constant.
-	unseen float64
+// All that leaves a fit leaves through releaseNoisy and selectColumn. The functions below are all that
+// call them: each states what it lets out, and by how much that moves between neighbours.
+
+// sensitivity is by how much a release moves between neighbours, in L1 and in L2.
+type sensitivity struct{ l1, l2 float64 }
+
+// cellSensitivity is that of numbers of which a row adds at most 1 to one: a row appears, or leaves
+// one cell for another (1.2). The float64 next to √2 lies above it.
+func cellSensitivity(relation dp.Relation) sensitivity {
+	if relation == dp.AddRemove {
+		return sensitivity{1, 1}
+	}
+	return sensitivity{2, math.Sqrt2}
 }
 
-// shape is what has been learnt about one private column.
-type shape struct {
-	used     bool
-	steps    []float64 // nats
-	seen     []float64 // of steps, what weights see
-	variance []float64 // of steps; the last release's, see learn
+func (pl *Plan) cellSensitivity() sensitivity { return cellSensitivity(pl.schema.Relation) }
+
+// variance is that of the noise on one number; 0 where there is none.
+func (p price) variance(s sensitivity) float64 {
+	switch {
+	case p.rho > 0:
+		return s.l2 * s.l2 / (2 * p.rho.Float())
+	case p.eps > 0:
+		scale := s.l1 / p.eps.Float()
+		return 2 * scale * scale
+	}
+	return 0
 }
 
-func newRounds(pl *Plan, tab engine.Table, st *start, exit *mech.Exit) *rounds {
-	r := &rounds{pl: pl, tab: tab, exit: exit, score: &st.seen, least: st.least, most: st.most, total: st.totals, fit: make([]shape, len(pl.private))}
-	for k := range pl.private {
-		if k < pl.columns {
-			r.free = append(r.free, k)
-		}
-		r.fit[k].seen = make([]float64, pl.private[k].Len())
-		r.fit[k].steps = make([]float64, pl.private[k].Len())
-		r.fit[k].variance = make([]float64, pl.private[k].Len())
+// mechanism is for a vector of so many numbers.
+func (pl *Plan) mechanism(p price, s sensitivity, size int) mech.Mechanism {
+	switch {
+	case pl.NotPrivate:
+		return mech.NoNoise{}
+	case p.rho > 0:
+		return mech.Sized(mech.GaussianFor(p.rho, s.l2, size))
 	}
-	return r
+	return mech.Sized(mech.LaplaceFor(p.eps, s.l1, size))
 }
 
-// run makes round t.
-func (r *rounds) run(ctx context.Context, t int) error {
-	k := r.pl.rules.turn(t)
-	if k >= r.pl.columns {
-		r.see()
-	}
-	if err := r.look(ctx, t, k); err != nil {
-		return err
-	}
-	caps := r.caps()
-	if r.pl.rules.picks {
-		k = r.pick(t, caps)
-	}
-	r.learn(k, r.release(t, k, caps), r.pl.rules.of(t))
-	return nil
+// releaseNoisy lets values out.
+func (f *fit) releaseNoisy(label string, p price, s sensitivity, values []mech.Ratio) []float64 {
+	return f.exit.Release(label, f.plan.mechanism(p, s, len(values)), values...) // 1.4: rows meet noise
 }
 
-// look asks for the cells of round t where earlier answers do not hold them: of
-// all columns, or of the k-th alone where the score changes before the next is
-// looked at.
-func (r *rounds) look(ctx context.Context, t, k int) error {
-	if r.sums != nil {
-		return nil
+// selectColumn lets out which of the scores is about the largest. spread is by how much the difference
+// of two scores moves between neighbours.
+func (f *fit) selectColumn(label string, p price, spread float64, scores []mech.Ratio) int {
+	selector := mech.Selector(mech.NoNoise{})
+	if !f.plan.NotPrivate {
+		selector = mech.Sized(mech.PermuteAndFlipFor(p.eps, spread))
 	}
-	from, to := 0, r.pl.columns
-	if !r.pl.rules.picks && r.pl.rules.of(t).keep != 0 {
-		from, to = k, k+1
-	}
-	sums, err := r.tab.Cells(ctx, r.score, r.pl.private[from:to])
+	return f.exit.Select(label, selector, scores) // 1.4: rows meet noise
+}
+
+// releaseClasses lets out how many rows have each class; of two classes the positive one first. Where
+// the number of rows is public, the count of one of two classes says both. A row moves one of two
+// counts by 1, and has one of more classes as it lies in one cell (1.4).
+func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
+	cells, err := f.table.LevelCells(ctx, f.bins[:1])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.sums = make([]engine.CellSums, len(r.pl.private))
-	copy(r.sums[from:], sums)
-	return nil
+	pl := f.plan
+	var values []mech.Ratio
+	rows := 0.0
+	for _, byBin := range cells[0].Rows {
+		sum := sumCounts(byBin)
+		values, rows = append(values, mech.Ratio{Num: sum, Den: 1}), rows+float64(sum)
+	}
+	if pl.multiclass() {
+		return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values), nil
+	}
+	positive := pl.schema.Label.Positive
+	values[0], values[1] = values[positive], values[1-positive]
+	if pl.schema.Relation == dp.ReplaceOne {
+		pos := f.releaseNoisy(pl.classesLabel(), pl.prices.classes, sensitivity{1, 1}, values[:1])[0]
+		return []float64{pos, rows - pos}, nil
+	}
+	return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, sensitivity{1, 1}, values), nil
 }
 
-// caps bound what a row of each label can weigh, positive first, whatever its
-// private cells: the weight at the worst score that the released shapes allow
-// (1.3). One unit more covers the rounding of exp.
-func (r *rounds) caps() [2]int64 {
+func sumCounts(counts []uint64) (sum int64) {
+	for _, n := range counts {
+		sum += int64(n)
+	}
+	return sum
+}
+
+// countSensitivity is that of the counts of all asking columns in one vector (1.8).
+func (pl *Plan) countSensitivity() sensitivity {
+	moves := pl.countMoves()
+	return sensitivity{moves, math.Nextafter(math.Sqrt(moves), math.Inf(1))}
+}
+
+// releaseCounts lets out, for each column that asks for bins by counts, the rows in its runs and in its
+// cells, whatever the label.
+func (f *fit) releaseCounts(ctx context.Context) ([]float64, error) {
+	pl := f.plan
+	fine := make([]feature.Bins, len(pl.counts.asking))
+	for i := range fine {
+		fine[i] = pl.counts.asking[i].fine
+	}
+	cells, err := f.table.LevelCells(ctx, fine)
+	if err != nil {
+		return nil, err
+	}
+	var values []mech.Ratio
+	for i := range cells {
+		n, first := fine[i].Len(), len(values)
+		for range fineRuns {
+			values = append(values, mech.Ratio{Den: 1})
+		}
+		for b := range n {
+			rows := int64(0)
+			for class := range cells[i].Rows {
+				rows += int64(cells[i].Rows[class][b])
+			}
+			values[first+runOf(b, n)].Num += rows
+			values = append(values, mech.Ratio{Num: rows, Den: 1})
+		}
+	}
+	return f.releaseNoisy(countsLabel, pl.prices.counts, pl.countSensitivity(), values), nil // 1.8: rows meet noise
+}
+
+// capWeights bounds what a row of each class can weigh, positive first, whatever its private cells:
+// the weight at the worst score that the released shapes allow (1.3). One unit more covers the rounding
+// of exp.
+func (r *binaryFit) capWeights() [2]int64 {
 	return [2]int64{
 		int64(min(engine.WeightOne, engine.Weight(r.least)+1)),
 		int64(min(engine.WeightOne, engine.Weight(-r.most)+1)),
 	}
 }
 
-// pick chooses the column whose cells are furthest from balance,
+// pickByImbalance chooses the column whose cells are furthest from balance,
 // Σ_bins |positive − negative| in weight, and takes it off the list.
-func (r *rounds) pick(t int, caps [2]int64) int {
+func (r *binaryFit) pickByImbalance(t int, caps [2]int64) int {
 	scores := make([]mech.Ratio, len(r.free))
 	for i, k := range r.free {
-		scores[i] = mech.Ratio{Num: imbalance(&r.sums[k]), Den: engine.WeightOne}
+		scores[i] = mech.Ratio{Num: distance(r.sums[k].Positive, r.sums[k].Negative), Den: engine.WeightOne}
 	}
-	// A row moves a score by at most its weight each time it appears or leaves,
-	// up or down.
-	spread := 2 * step(r.pl.s.Relation) * float64(max(caps[0], caps[1])) / engine.WeightOne
-	i := r.exit.Select(pickLabel(t), r.pl.selector(r.pl.shares[t].pick, spread), scores) // 1.4: rows meet noise
-	k := r.free[i]
-	r.free = append(append([]int(nil), r.free[:i]...), r.free[i+1:]...)
-	return k
+	// A row moves a score by at most its weight each time it appears or leaves, up or down.
+	spread := 2 * r.plan.cellSensitivity().l1 * float64(max(caps[0], caps[1])) / engine.WeightOne
+	return r.takeFree(r.selectColumn(pickLabel(t), r.plan.prices.picks[t], spread, scores))
 }
 
-func imbalance(c *engine.CellSums) (sum int64) {
-	for b := range c.Positive {
-		if d := int64(c.Positive[b]) - int64(c.Negative[b]); d > 0 {
-			sum += d
-		} else {
-			sum -= d
-		}
+// pickByLeftover chooses the column or pair of which most is left, without privacy, and reports whether
+// that is more than chance leaves.
+func (r *binaryFit) pickByLeftover(step int) (k int, more bool) {
+	scores := make([]mech.Ratio, len(r.sums))
+	for k := range r.sums {
+		scores[k] = mech.Ratio{Num: measureLeftover(&r.sums[k]), Den: engine.WeightOne}
+	}
+	k = r.selectColumn(fmt.Sprintf("most left at step %d", step+1), price{}, 0, scores)
+	return k, scores[k].Num > 0
+}
+
+// distance is Σ |a − b|.
+func distance(a, b []uint64) (sum int64) {
+	for i := range a {
+		d := int64(a[i]) - int64(b[i])
+		sum += max(d, -d)
 	}
 	return sum
 }
 
-// cells are released cells of one column, in rows of weight 1.
-type cells struct {
-	positive, negative []float64
-	noise              noise
-}
-
-// noise is how far the noise takes the cells of one bin from the truth.
-type noise struct {
-	positive, negative float64 // standard deviations; 0 for none
-	gaussian           bool    // else of Laplace
-}
-
-// variance is that of positive − negative, and of their sum.
-func (n noise) variance() float64 {
-	return float64(n.positive*n.positive) + float64(n.negative*n.negative)
-}
-
-// release lets the cells of column k out. Each is divided by the cap of its
-// label, so that a row counts for at most 1 and lies in one cell: the vector
-// moves by step(relation) in L1 (1.2).
-func (r *rounds) release(t, k int, caps [2]int64) cells {
-	c := r.let(cellsLabel(t), r.pl.noise(r.pl.shares[t].cells, r.pl.s.Relation, 2*r.pl.private[k].Len()), k, caps)
-	p, q := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
-	part := r.pl.shares[t].cells
-	deviation := math.Sqrt(part.variance(r.pl.s.Relation))
-	c.noise = noise{positive: p * deviation, negative: q * deviation, gaussian: part.rho > 0}
-	return c
-}
-
-// let is release by a given mechanism, of which it does not know the noise.
-func (r *rounds) let(label string, by mech.Mechanism, k int, caps [2]int64) cells {
+// releaseWeights lets out the weighed cells of column k. Each is divided by the cap of its class, so
+// that a row counts for at most 1 and lies in one cell (1.2).
+func (r *binaryFit) releaseWeights(label string, p price, k int, caps [2]int64) *shrink.Cells {
 	sums := &r.sums[k]
 	n := len(sums.Positive)
 	values := make([]mech.Ratio, 0, 2*n)
 	for b := range n {
-		values = append(values, mech.Ratio{Num: int64(sums.Positive[b]), Den: caps[0]}, mech.Ratio{Num: int64(sums.Negative[b]), Den: caps[1]})
+		values = append(values, mech.Ratio{Num: int64(sums.Positive[b]), Den: caps[0]},
+			mech.Ratio{Num: int64(sums.Negative[b]), Den: caps[1]})
 	}
-	out := r.exit.Release(label, by, values...) // 1.4: rows meet noise
-	p, q := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
-	c := cells{positive: make([]float64, n), negative: make([]float64, n)}
+	out := r.releaseNoisy(label, p, r.plan.cellSensitivity(), values)
+	pos, neg := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
+	deviation := math.Sqrt(p.variance(r.plan.cellSensitivity()))
+	c := &shrink.Cells{Positive: make([]float64, n), Negative: make([]float64, n)}
+	c.Noise = shrink.Noise{Positive: pos * deviation, Negative: neg * deviation, Gaussian: p.rho > 0}
 	for b := range n {
-		c.positive[b], c.negative[b] = out[2*b]*p, out[2*b+1]*q
+		c.Positive[b], c.Negative[b] = out[2*b]*pos, out[2*b+1]*neg
 	}
-	if r.total != nil {
-		meet(c.positive, r.total[0])
-		meet(c.negative, r.total[1])
+	if r.totals != nil {
+		shrink.ProjectOntoSimplex(c.Positive, r.totals[0])
+		shrink.ProjectOntoSimplex(c.Negative, r.totals[1])
 	}
 	return c
 }
 
-// meet moves released cells to the nearest ones that are possible: at least 0,
-// with a sum that is public. All but those that end at 0 move by the same.
-func meet(cells []float64, sum float64) {
-	falling := slices.Clone(cells)
-	slices.SortFunc(falling, func(a, b float64) int { return cmp.Compare(b, a) })
-	shift := 0.0
-	for b, x := range falling {
-		sum -= x
-		if next := sum / float64(b+1); b == 0 || x+next > 0 {
-			shift = next
+// pickByResiduals chooses the column whose cells are furthest from what the scores expect,
+// ½·Σ |rows − expected rows| over bins and classes, and takes it off the list.
+func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error) {
+	scores := make([]mech.Ratio, len(r.free))
+	for i, k := range r.free {
+		above, below, err := r.score.Residuals(ctx, &r.bins[k])
+		if err != nil {
+			return 0, err
+		}
+		scores[i].Den = 2 * engine.WeightOne
+		for class := range above {
+			scores[i].Num += distance(above[class], below[class])
 		}
 	}
-	for b := range cells {
-		cells[b] = math.Max(0, cells[b]+shift)
-	}
+	// A row adds at most 1 to a score, or takes it off, each time it appears or leaves.
+	spread := 2 * r.plan.cellSensitivity().l1
+	return r.takeFree(r.selectColumn(pickLabel(t), r.plan.prices.picks[t], spread, scores)), nil
 }
 
-// learn adds what the cells say to the shape of column k, and what is kept of
-// it to the score of the weights. From here on everything is post-processing.
-func (r *rounds) learn(k int, c cells, in pass) {
-	bins := r.pl.private[k]
-	steps, variance := smooth(c, &bins)
-	sh := &r.fit[k]
-	sh.used = true
-	sum, all := 0.0, 0.0
-	for b := range steps {
-		sh.steps[b] += in.trust * steps[b]
-		// The last release alone says how far the shape may be off: it measured all
-		// that the score did not know. What is not trusted may yet be so.
-		held := (1 - in.trust) * steps[b]
-		sh.variance[b] = variance[b] + float64(held*held) + float64(r.unseen*r.unseen)
-		w := math.Max(c.positive[b]+c.negative[b], 0)
-		sum, all = sum+float64(w*steps[b]), all+w
+// releaseRows lets out the rows of one column by class, then bin. A row lies in one bin and has one
+// class, so it counts once however many classes there are (1.2).
+func (r *multiclassFit) releaseRows(t int, cells *engine.LevelCells) [][]float64 {
+	rows := splitClasses(r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], r.plan.cellSensitivity(),
+		toRatios(1, cells.Rows)), len(cells.Rows))
+	for class, total := range r.start.totals {
+		shrink.ProjectOntoSimplex(rows[class], total)
 	}
-	if all > 0 {
-		r.unseen += (in.trust - in.keep) * sum / all
-	}
-	if in.keep == 0 {
-		return
-	}
-	kept := make([]float64, len(steps))
-	for b, s := range steps {
-		kept[b] = in.keep * s
-	}
-	r.keep(k, kept)
+	return rows
 }
 
-// keep adds steps of column k to the score of the weights.
-func (r *rounds) keep(k int, steps []float64) {
-	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
-	for b, s := range steps {
-		r.fit[k].seen[b] += s
-		lo, hi = min(lo, feature.Units(s)), max(hi, feature.Units(s))
+// toRatios lists numbers one after the other, each divided by den.
+func toRatios(den int64, tables ...[][]uint64) (values []mech.Ratio) {
+	for _, x := range slices.Concat(slices.Concat(tables...)...) {
+		values = append(values, mech.Ratio{Num: int64(x), Den: den})
 	}
-	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: r.pl.private[k], Steps: steps})
-	r.least, r.most, r.sums, r.total = r.least+lo, r.most+hi, nil, nil
+	return values
 }
 
-// noise is for a vector that moves by step(relation) in L1 and by
-// length(relation) in L2.
-func (pl *Plan) noise(p part, relation dp.Relation, size int) mech.Mechanism {
-	switch {
-	case pl.NotPrivate:
-		return mech.NoNoise{}
-	case p.rho > 0:
-		return mech.Sized(mech.GaussianFor(p.rho, length(relation), size))
-	}
-	return mech.Sized(mech.LaplaceFor(p.eps, step(relation), size))
+// splitClasses splits numbers into so many lists of one length.
+func splitClasses(numbers []float64, lists int) [][]float64 {
+	return slices.Collect(slices.Chunk(numbers, len(numbers)/lists))
 }
 
-// variance is that of the noise on one number; 0 where there is none.
-func (p part) variance(relation dp.Relation) float64 {
-	switch {
-	case p.rho > 0:
-		return length(relation) * length(relation) / (2 * p.rho.Float())
-	case p.eps > 0:
-		scale := step(relation) / p.eps.Float()
-		return 2 * scale * scale
+// releaseSlope lets out how the likelihood of the classes changes with the weight of a column, and half
+// of how that change falls off. A row's part of the two is at most 1 in L1 after division by most, and it
+// may be of either sign, so that they move by as much in L2 as in L1 (1.2). It returns the variance of
+// the noise, too.
+func (r *multiclassFit) releaseSlope(ctx context.Context, t, k int, most float64) (gain, halfCurve, variance float64, err error) {
+	slope, err := r.score.Slope(ctx, r.shapeOf(k), most)
+	if err != nil {
+		return 0, 0, 0, err
 	}
-	return 0
+	moves := r.plan.cellSensitivity().l1
+	s, p := sensitivity{moves, moves}, r.plan.prices.weights[t]
+	out := r.releaseNoisy(weightLabel(t), p, s,
+		[]mech.Ratio{{Num: slope.Gain, Den: engine.WeightOne}, {Num: slope.HalfCurve, Den: engine.WeightOne}})
+	return most * out[0], most * out[1], most * most * p.variance(s), nil
 }
 
-func (pl *Plan) selector(eps dp.Epsilon, spread float64) mech.Selector {
-	if pl.NotPrivate {
-		return mech.NoNoise{}
+// releaseResiduals lets out what is left over of column k, as cells for each class. A row adds 1 − p(y)
+// for its class and p(k) against every other: at most 2 in all, so after division by 2 at most 1 in L1,
+// and less in L2 (1.2).
+func (r *multiclassFit) releaseResiduals(ctx context.Context, t, k int) ([]shrink.Cells, error) {
+	above, below, err := r.score.Residuals(ctx, &r.bins[k])
+	if err != nil {
+		return nil, err
 	}
-	return mech.Sized(mech.PermuteAndFlipFor(eps, spread))
+	p, s := r.plan.prices.residuals[t], r.plan.cellSensitivity()
+	out := splitClasses(r.releaseNoisy(residualsLabel(t), p, s, toRatios(2*engine.WeightOne, above, below)), 2*len(above))
+	deviation := 2 * math.Sqrt(p.variance(s))
+	cells := make([]shrink.Cells, len(above))
+	for class := range cells {
+		cells[class] = shrink.Cells{
+			Positive: scaleSteps(out[class], 2), Negative: scaleSteps(out[len(above)+class], 2),
+			Noise: shrink.Noise{Positive: deviation, Negative: deviation},
+		}
+	}
+	return cells, nil
 }

@@ -8,197 +8,251 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// rules are what nobody has to choose. They follow from public numbers alone:
-// ε, δ, the relation, the number of columns, and a number of rows that is public
-// or declared.
+// rules are what nobody has to choose. They follow from public numbers alone: ε, δ, the relation,
+// the number of columns, and a number of rows that is public or declared.
 type rules struct {
 	bins      int     // of a number without declared edges, at most
 	rounds    int     // releases of cells
 	picks     bool    // each round picks its column; else rounds take the columns in turn
 	pickShare float64 // part of a round's ε that its pick costs
-	// sees is how much the weights see of what public columns add to the base rate.
-	// Like keep: less than 1 counts in part twice what public and private columns
-	// both say, and leaves more weight.
-	sees float64
-	// says is how much of the same enters the model: less than 1 where weights see
-	// little of it, since private columns then say part of it again.
-	says     float64
-	gaussian bool   // Gaussian noise, which a δ pays for, in place of Laplace
-	passes   []pass // over the columns in turn; one where rounds pick
-	pairs    int    // so many pairs have a round each, after all passes
+	gaussian  bool    // Gaussian noise, which a δ pays for, in place of Laplace
+
+	// Of two classes. The offset is what public columns add to the base rate.
+	//
+	// weightOffset is the part of it that weights see. Less than 1 counts in part twice what public
+	// and private columns both say, and leaves more weight.
+	weightOffset float64
+	// modelOffset is the part of it that enters the model: less than 1 where weights see little of
+	// it, since private columns then say part of it again.
+	modelOffset float64
+	passes      []pass // over the columns in turn; one where rounds pick
+	pairs       int    // so many pairs have a round each, after all passes
+
+	// Of more classes.
+	columnWeight  float64 // that the steps of a column have before it is measured
+	weightShare   float64 // part of the price for measuring that; 0 where it is not
+	boosts        int     // passes over the columns for residuals
+	residualShare float64 // part of the price for those
+	residualStep  float64 // part of each of their steps that is taken
 }
 
 // pass is what the rounds of one pass have in common.
 type pass struct {
 	share float64 // of the price; all passes add up to 1
-	// keep is how much of what was released the weights of later rounds see: 0
-	// for none (rounds then share one pass over the rows), 1 for boosting. Less
-	// than 1 counts correlated columns twice in part, which bends the log-odds,
-	// and leaves more weight for later rounds, which quiets the noise.
-	keep float64
-	// trust is what of each step enters the model: less than 1 where later
-	// rounds see little of it, since correlated columns then say the same thing several times, and
-	// what was kept where another pass measures what is left.
-	trust float64
+	// weightShrinkage is the part of a released step that the weights of later rounds see: 0 for none
+	// (rounds then share one pass over the rows), 1 for boosting. Less than 1 counts correlated columns
+	// twice in part, which bends the log-odds, and leaves more weight for later rounds, which quiets
+	// the noise.
+	weightShrinkage float64
+	// modelShrinkage is the part of it that enters the model: less than 1 where later rounds see little
+	// of it, since correlated columns then say the same thing several times, and weightShrinkage where
+	// another pass measures what is left.
+	modelShrinkage float64
 }
 
-// of returns the pass of round t. A pair costs what a column does in all passes.
-func (r *rules) of(t int) pass {
+// wholeStep is the pass of a pair, and of what is fitted without privacy.
+var wholeStep = pass{share: 1, weightShrinkage: 1, modelShrinkage: 1}
+
+// passOf returns the pass of round t. A pair costs what a column does in all passes.
+func (r *rules) passOf(t int) pass {
 	columns := r.rounds - r.pairs // rounds of them
 	if t >= columns {
-		return pass{share: 1, keep: 1, trust: 1}
+		return wholeStep
 	}
 	return r.passes[t*len(r.passes)/columns]
 }
 
-// turn is what round t releases where columns, then pairs, are taken in turn: an
-// index into Plan.private.
-func (r *rules) turn(t int) int {
-	columns := (r.rounds - r.pairs) / len(r.passes)
-	if pair := t - columns*len(r.passes); pair >= 0 {
+// columnOf is what round t releases where columns, then pairs, are taken in turn: an index into
+// Plan.private.
+func (r *rules) columnOf(t int) int {
+	columns := (r.rounds - r.pairs) / max(1, len(r.passes))
+	if pair := t - columns*max(1, len(r.passes)); pair >= 0 {
 		return columns + pair
 	}
 	return t % columns
 }
 
-// whole is what the rounds cost together, of which a pass's rounds cost share.
-func (r *rules) whole() float64 { return float64(r.rounds - r.pairs + r.pairs*len(r.passes)) }
+// roundShare is the share of round t in the price, of totalShare for all rounds and what follows them.
+func (r *rules) roundShare(t int) float64 {
+	if r.passes == nil {
+		return (1 - r.weightShare - r.residualShare) / float64(r.rounds)
+	}
+	return r.passOf(t).share * float64(len(r.passes))
+}
+
+func (r *rules) totalShare() float64 {
+	if r.passes == nil {
+		return 1
+	}
+	return float64(r.rounds - r.pairs + r.pairs*len(r.passes))
+}
 
 const (
-	priorShare = 0.05 // of ε, for the share of the positive label where that is private
-	minBins    = 8
-	maxBins    = 32
+	classesShare = 0.05 // of ε, for the number of rows by class where that is private
+	minBins      = 8
+	maxBins      = 32
 )
 
-// once and twice are the passes of rounds that take the columns in turn. The
-// first of two steps half-way; the second sees how columns overlap.
-func once(keep, trust float64) []pass { return []pass{{1, keep, trust}} }
+// onePass and twoPasses are the passes of rounds that take the columns in turn. The first of two
+// steps half-way; the second sees how columns overlap.
+func onePass(weightShrinkage, modelShrinkage float64) []pass {
+	return []pass{{1, weightShrinkage, modelShrinkage}}
+}
 
-func twice() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
+func twoPasses() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 
-// settle derives the rules; docs/decisions/0004-additive.md has the sweeps. rho
-// is what (ε, δ) buys, 0 without a δ; offset says that public columns have a
-// score of their own.
-func settle(p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
+// countScales is how many noise scales of a single release the table is long, and of one release of
+// all columns by Gaussian noise, of which the deviation is reckoned as that of Laplace noise. rho is
+// what (ε, δ) buys, 0 without a δ.
+func countScales(p Params, relation dp.Relation, rows, columns int, rho float64) (single, joint float64) {
+	s := cellSensitivity(relation)
+	return float64(rows) * p.Epsilon.Float() / s.l1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.l2
+}
+
+// settleBinary derives the rules of two classes; docs/decisions/0004-additive.md has the sweeps. rho
+// is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of their own.
+func settleBinary(p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
-		return rules{bins: greedyBinsFor(rows), rounds: 3 * columns, sees: 1, says: 1, passes: []pass{third, third, third}}
+		return rules{
+			bins: countGreedyBins(rows), rounds: 3 * columns, weightOffset: 1, modelOffset: 1,
+			passes: []pass{third, third, third},
+		}
 	}
-	// signal is how many noise scales of a single release the table is long. A
-	// Gaussian of deviation σ is reckoned as the Laplace noise of the same, and
-	// the columns in turn as one release of all.
-	signal := float64(rows) * p.Epsilon.Float() / step(relation)
-	if joint := float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / length(relation); joint > signal && turns(joint, columns) {
-		r := inTurn(joint, columns, 150, 500, offset)
+	signal, joint := countScales(p, relation, rows, columns, rho)
+	if joint > signal && takesAllColumns(joint, columns) {
+		r := takeInTurn(joint, columns, 150, 500, offset)
 		r.gaussian = true
 		return r
 	}
 	switch {
 	case columns == 1:
-		return rules{bins: binsFor(signal), rounds: 1, sees: 1, says: 1, passes: once(0, 1)}
-	case turns(signal, columns):
-		return inTurn(signal, columns, 400, 3000, offset)
+		return rules{bins: countBins(signal), rounds: 1, weightOffset: 1, modelOffset: 1, passes: onePass(0, 1)}
+	case takesAllColumns(signal, columns):
+		return takeInTurn(signal, columns, 400, 3000, offset)
 	}
-	r := rules{rounds: worth(signal), picks: true, sees: 0.3, says: 0.8, passes: once(0.5, 1)}
+	r := rules{rounds: countRounds(signal), picks: true, weightOffset: 0.3, modelOffset: 0.8, passes: onePass(0.5, 1)}
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
-	r.bins = binsFor(signal / float64(r.rounds))
+	r.bins = countBins(signal / float64(r.rounds))
 	return r
 }
 
-// settleWith derives the rules where pairs are declared. They are for an ε at
-// which columns are taken in turn; below, rounds pick columns and pairs wait.
-func settleWith(pairs int, p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
+// settleWithPairs derives the rules where pairs are declared. They are for an ε at which columns are
+// taken in turn; below, rounds pick columns and pairs wait.
+func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
 	if pairs > 0 {
-		if r := settle(p, relation, rows, columns+pairs, rho, offset); !r.picks {
+		if r := settleBinary(p, relation, rows, columns+pairs, rho, offset); !r.picks {
 			r.rounds, r.pairs = columns*len(r.passes)+pairs, pairs
 			return r
 		}
 	}
-	return settle(p, relation, rows, columns, rho, offset)
+	return settleBinary(p, relation, rows, columns, rho, offset)
 }
 
-// The rule of the counts from which bins follow. A table is to be so many noise
-// scales long for each bin of a number, which costs less of the price the more of
-// it there is.
-const (
-	countsForBin  = 2
-	mostForCounts = 0.2 // of the price; what is left is what the bins are for
-	leastCounts   = 2.5 // noise scales; below, the schema's bins are better than what could be bought
-	leastRounds   = 3   // where rounds pick
-)
-
-// countShare is the share of the price for counts that move by moves, 0 where
-// they are not worth it. The noise scale of a Gaussian is reckoned as in settle.
-func countShare(eps dp.Epsilon, rho float64, rows int, moves float64, bins int) float64 {
-	scales := float64(rows) * eps.Float() / moves // that rows are long, for all of the price
-	part := func(of float64) float64 { return of / scales }
-	if rho > 0 { // a price of ρ falls with the square
-		scales = float64(rows) * 2 * math.Sqrt(rho/moves)
-		part = func(of float64) float64 { return of * of / (scales * scales) }
-	}
-	if !(part(leastCounts) <= mostForCounts) {
-		return 0
-	}
-	return math.Min(part(countsForBin*float64(bins)), mostForCounts)
-}
-
-// tooFew reports whether rules pick so few columns that the bins of most would be
-// paid for in vain.
-func tooFew(picks bool, rounds int) bool { return picks && rounds < leastRounds }
-
-// worth is how many rounds a signal is worth.
-func worth(signal float64) int {
+// countRounds is how many rounds a signal is worth.
+func countRounds(signal float64) int {
 	return int(max(1, math.Round(math.Pow(signal/130, 0.75))))
 }
 
-// turns reports whether taking every column is better than paying for picks.
-func turns(signal float64, columns int) bool {
-	return float64(worth(signal)) >= 0.75*float64(columns)
+// takesAllColumns reports whether taking every column is better than paying for picks.
+func takesAllColumns(signal float64, columns int) bool {
+	return float64(countRounds(signal)) >= 0.75*float64(columns)
 }
 
-// trusted is what of each step enters the model where one pass takes all columns:
-// more beside the score of public columns, which would gain weight against them.
-// Without one, all steps alike change no order of rows.
-func trusted(offset bool, beside, alone float64) float64 {
-	if offset {
-		return beside
-	}
-	return alone
-}
-
-// inTurn takes the columns in turn: twice, or once, keeping part or nothing.
-func inTurn(signal float64, columns int, part, two float64, offset bool) rules {
+// takeInTurn takes the columns in turn: twice, or once, with part of each step in the weights or
+// nothing. Where one pass takes all columns, more of each step enters the model beside an offset, which
+// would gain weight against them; without one, all steps alike change no order of rows.
+func takeInTurn(signal float64, columns int, part, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: binsFor(each), rounds: columns, sees: 1, says: 1}
+	r := rules{bins: countBins(each), rounds: columns, weightOffset: 1, modelOffset: 1}
+	seen, unseen := 0.8, 0.55
+	if offset {
+		seen, unseen = 0.9, 0.7
+	}
 	switch {
 	case each >= two:
-		r.rounds, r.passes = 2*columns, twice()
+		r.rounds, r.passes = 2*columns, twoPasses()
 	case each >= part:
-		r.passes = once(0.7, trusted(offset, 0.9, 0.8))
+		r.passes = onePass(0.7, seen)
 	default:
-		r.passes = once(0, trusted(offset, 0.7, 0.55))
+		r.passes = onePass(0, unseen)
 	}
 	return r
 }
 
-// binsFor is a power of two: finer bins then cut coarser ones.
-func binsFor(each float64) int {
+// The rules of more than two classes.
+const (
+	measuredShare = 0.15 // of the price, for measuring the weights of columns
+	measuredPrior = 0.4  // mean of the prior of a weight where all columns are measured
+	// A column must be so many noise scales long for its weight to be worth measuring, and for a pass
+	// over residuals.
+	scalesForWeight    = 1000
+	scalesForResiduals = 4000
+)
+
+// settleMulticlass derives the rules of more than two classes, as settleBinary does.
+func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
+	if p.NotPrivate {
+		return rules{
+			bins: maxBins, rounds: columns, columnWeight: measuredPrior, weightShare: measuredShare,
+			boosts: 3, residualShare: 0.6, residualStep: 0.6,
+		}
+	}
+	signal, joint := countScales(p, relation, rows, columns, rho)
+	worth := int(max(1, math.Round(math.Sqrt(signal/150)))) // so many picked columns
+	all := float64(worth) >= 0.75*float64(columns)          // taking every column is better
+	// All columns with Gaussian noise are worth a few with less noise each.
+	gaussian := joint > signal && (all || joint/float64(columns) >= 0.6*signal/float64(worth))
+	if gaussian {
+		signal = joint
+	}
+	if !gaussian && !all {
+		each := signal / float64(worth)
+		r := rules{bins: countBins(each), rounds: worth, picks: true, pickShare: 0.3, columnWeight: 0.7}
+		if each >= scalesForWeight {
+			r.weightShare, r.columnWeight = measuredShare, 0.5
+		}
+		return r
+	}
+	each := signal / float64(columns)
+	r := rules{
+		bins: countBins(each), rounds: columns, gaussian: gaussian,
+		columnWeight: measuredPrior, weightShare: measuredShare,
+	}
+	if each >= scalesForResiduals && columns > 1 {
+		r.boosts, r.residualShare, r.residualStep = 1, 0.4, 1
+	}
+	if columns == 1 {
+		r.columnWeight, r.weightShare = 1, 0
+	}
+	return r
+}
+
+// countBins is a power of two: finer bins then cut coarser ones.
+func countBins(each float64) int {
 	return min(maxBins, max(minBins, int(math.Exp2(math.Round(math.Log2(0.6*math.Sqrt(each)))))))
 }
 
-// step is by how much one release of cells of weight at most 1 moves between
-// neighbours in L1: a row appears, or leaves one cell for another (1.2).
-func step(relation dp.Relation) float64 {
-	if relation == dp.AddRemove {
-		return 1
-	}
-	return 2
-}
+// The rule of the counts from which bins follow. A table is to be so many noise scales long for each
+// bin of a number, which costs less of the price the more of it there is.
+const (
+	countsForBin  = 2
+	mostForCounts = 0.2 // of the price; what is left is what the bins are for
+	leastCounts   = 2.5 // noise scales; below, the schema's bins are better than what could be bought
+	leastRounds   = 3   // where rounds pick: of fewer, the bins of most columns would be paid for in vain
+)
 
-// length is the same in L2 (1.2); the float64 next to √2 lies above it.
-func length(relation dp.Relation) float64 {
-	if relation == dp.AddRemove {
-		return 1
+// settleCountShare is the share of the price for counts that move by moves, 0 where they are not
+// worth it. The noise scale of a Gaussian is reckoned as in settleBinary.
+func settleCountShare(eps dp.Epsilon, rho float64, rows int, moves float64, bins int) float64 {
+	scales := float64(rows) * eps.Float() / moves // that rows are long, for all of the price
+	share := func(of float64) float64 { return of / scales }
+	if rho > 0 { // a price of ρ falls with the square
+		scales = float64(rows) * 2 * math.Sqrt(rho/moves)
+		share = func(of float64) float64 { return of * of / (scales * scales) }
 	}
-	return math.Sqrt2
+	if !(share(leastCounts) <= mostForCounts) {
+		return 0
+	}
+	return math.Min(share(countsForBin*float64(bins)), mostForCounts)
 }

@@ -15,23 +15,23 @@ import (
 // one value alone.
 const slopeParts = 5
 
-// slopes reports whether the steps of bins are to become slopes: those of a
+// hasSlopes reports whether the steps of bins are to become slopes: those of a
 // number cut by its bounds. Declared edges are meant to be edges; of bins that
 // follow from counts of rows the rows need not lie in the middle; and a bin for
 // each whole number has no inside.
-func slopes(s *schema.Schema, bins *feature.Bins) bool {
+func hasSlopes(s *schema.Schema, bins *feature.Bins) bool {
 	c := &s.Columns[bins.Column]
 	return bins.Ordered() && len(c.Edges) == 0 && !c.Quantiles && !feature.Whole(c, bins.Len())
 }
 
-// slope draws a line from the middle of each bin to that of the next, on the
+// drawSlopes draws a line from the middle of each bin to that of the next, on the
 // column's scale, in steps of a fifth of a bin: what noise allows to be measured
 // in bins seldom jumps at their edges. Where part is below 1 it goes that part of
 // the way from the bin's own value to the line, and the rest is a jump. Free:
 // post-processing. values are by bin, each list on its own; deviations may be among
 // them, since that of a point between two is at most the mean of theirs, whatever
 // they have in common.
-func slope(s *schema.Schema, bins *feature.Bins, part float64, values ...[]float64) (edges []float64, finer [][]float64) {
+func drawSlopes(s *schema.Schema, bins *feature.Bins, part float64, values ...[]float64) (edges []float64, finer [][]float64) {
 	c := &s.Columns[bins.Column]
 	edges = feature.Finer(c, bins.Edges, slopeParts)
 	at, to := feature.Middles(c, bins.Edges), feature.Middles(c, edges)

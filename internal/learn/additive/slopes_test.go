@@ -16,7 +16,7 @@ import (
 func TestSlopeByHand(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{{Name: "x", Kind: schema.Number, Lower: 0, Upper: 40}}}
 	bins := feature.NewBins(s, 0, []float64{10, 20, 30})
-	edges, got := slope(s, &bins, 1, []float64{0, 5, 5, -5}, []float64{1, 1, 2, 2})
+	edges, got := drawSlopes(s, &bins, 1, []float64{0, 5, 5, -5}, []float64{1, 1, 2, 2})
 	var at []float64
 	for x := 2.0; x < 40; x += 2 {
 		at = append(at, x)
@@ -42,12 +42,12 @@ func TestWhatKeepsItsSteps(t *testing.T) {
 	s := &schema.Schema{Columns: []schema.Column{number, declared, counted, few, {Kind: schema.Category, Levels: make([]schema.Level, 3)}}}
 	for j, want := range []bool{true, false, false, false, false} {
 		bins := feature.NewBins(s, j, feature.Cuts(&s.Columns[j], 8))
-		if got := slopes(s, &bins); got != want {
+		if got := hasSlopes(s, &bins); got != want {
 			t.Errorf("column %d: slopes %t, want %t", j, got, want)
 		}
 	}
 	pair := feature.Cross(feature.NewBins(s, 0, []float64{10}), feature.NewBins(s, 3, []float64{2}))
-	if slopes(s, &pair) {
+	if hasSlopes(s, &pair) {
 		t.Error("a pair would get slopes")
 	}
 }

@@ -22,7 +22,7 @@ import (
 func ofLevels(t *testing.T) (*model.Model, *Explanation) {
 	t.Helper()
 	tab := learntest.Levels(census.Generate(5, 3_000), 4, nil)
-	pl, err := additive.Params{Epsilon: 20 * dp.Nano}.PlanLevels(tab.Schema, tab.Rows)
+	pl, err := additive.Params{Epsilon: 20 * dp.Nano}.Plan(tab.Schema, tab.Rows)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package additive
+package shrink
 
 import (
 	"math"
@@ -23,10 +23,10 @@ func TestLikelihoodsAreTheirIntegrals(t *testing.T) {
 				laplaceSum += width * math.Exp(-math.Sqrt2*(math.Abs(x)+math.Abs(y)))
 				gaussianSum += width * math.Exp(-(x*x+y*y)/2)
 			}
-			if got, want := laplace(c.p, c.q, share), math.Log(laplaceSum/(2*c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
+			if got, want := integrateLaplace(c.p, c.q, share), math.Log(laplaceSum/(2*c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
 				t.Errorf("laplace(%v, %v, %g) = %g, the integral %g", c.p, c.q, share, got, want)
 			}
-			if got, want := gaussian(c.p, c.q, share)+math.Log(math.Pi/2)/2, math.Log(gaussianSum/(c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
+			if got, want := integrateGaussian(c.p, c.q, share)+math.Log(math.Pi/2)/2, math.Log(gaussianSum/(c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
 				t.Errorf("gaussian(%v, %v, %g) = %g, the integral %g", c.p, c.q, share, got, want)
 			}
 		}
@@ -35,20 +35,20 @@ func TestLikelihoodsAreTheirIntegrals(t *testing.T) {
 
 // Far from what a cell allows, likelihoods are tiny and still comparable.
 func TestLikelihoodsOfCertainCells(t *testing.T) {
-	for what, of := range map[string]func(p, q cell, share float64) float64{"laplace": laplace, "gaussian": gaussian} {
+	for what, of := range map[string]func(p, q cell, share float64) float64{"laplace": integrateLaplace, "gaussian": integrateGaussian} {
 		last := math.Inf(-1)
 		for g := range gridLen {
-			x := of(cell{1e5, 40}, cell{-1e5, 40}, 1/(1+math.Exp(-odds(g))))
+			x := of(cell{1e5, 40}, cell{-1e5, 40}, 1/(1+math.Exp(-logOddsAt(g))))
 			if !(x > last) || math.IsInf(x, 0) {
-				t.Fatalf("%s: %g at log-odds %g, %g before", what, x, odds(g), last)
+				t.Fatalf("%s: %g at log-odds %g, %g before", what, x, logOddsAt(g), last)
 			}
 			last = x
 		}
 	}
 	for _, loud := range []bool{false, true} {
-		c := cells{positive: []float64{1e9, 1e9}, negative: []float64{0, 3e8}, noise: noise{1, 1, loud}}
-		steps, variance := walk(c, true)
-		if math.Abs(steps[0]-odds(gridLen-1)) > 0.01 || math.Abs(steps[1]-math.Log(1/.3)) > gridStep || math.IsNaN(variance[0]+variance[1]) {
+		c := Cells{Positive: []float64{1e9, 1e9}, Negative: []float64{0, 3e8}, Noise: Noise{1, 1, loud}}
+		steps, variance := c.averageWalks(true)
+		if math.Abs(steps[0]-logOddsAt(gridLen-1)) > 0.01 || math.Abs(steps[1]-math.Log(1/.3)) > gridStep || math.IsNaN(variance[0]+variance[1]) {
 			t.Errorf("certain cells became %v ± %v", steps, variance)
 		}
 	}
@@ -57,10 +57,10 @@ func TestLikelihoodsOfCertainCells(t *testing.T) {
 // The chain, and the bins around a common value, are the sums over all that the
 // bins could be, weighed by the prior as it is written down.
 func TestWalkIsTheSumOverAllPaths(t *testing.T) {
-	c := cells{positive: []float64{40, 5, 90}, negative: []float64{60, -2, 20}, noise: noise{12, 15, false}}
-	like := c.likelihoods()
+	c := Cells{Positive: []float64{40, 5, 90}, Negative: []float64{60, -2, 20}, Noise: Noise{12, 15, false}}
+	like := c.computeLikelihoods()
 	near := func(x, y int, jump float64) float64 { // not normalised
-		return math.Exp(-math.Abs(odds(x)-odds(y)) / jump)
+		return math.Exp(-math.Abs(logOddsAt(x)-logOddsAt(y)) / jump)
 	}
 	const jump = 0.25
 	fall := math.Exp(-gridStep / jump)
@@ -70,22 +70,22 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 	offset := func(x int, common float64) float64 {
 		sum := 0.0
 		for g := range gridLen {
-			sum += math.Exp(-math.Abs(odds(g)-common) / jump)
+			sum += math.Exp(-math.Abs(logOddsAt(g)-common) / jump)
 		}
-		return (1-anywhere)*math.Exp(-math.Abs(odds(x)-common)/jump)/sum + anywhere/gridLen
+		return (1-anywhere)*math.Exp(-math.Abs(logOddsAt(x)-common)/jump)/sum + anywhere/gridLen
 	}
 	first := 0.0
 	for g := range gridLen {
-		first += math.Exp(-math.Abs(odds(g)) / firstBin)
+		first += math.Exp(-math.Abs(logOddsAt(g)) / firstBin)
 	}
 	for what, of := range map[string]struct {
-		got   moments
+		got   posterior
 		prior func(x, y, z int) float64
 	}{
-		"along": {like.along(jump), func(x, y, z int) float64 {
-			return math.Exp(-math.Abs(odds(x))/firstBin) / first * step(x, y) * step(y, z)
+		"along": {like.posteriorOfWalk(jump), func(x, y, z int) float64 {
+			return math.Exp(-math.Abs(logOddsAt(x))/firstBin) / first * step(x, y) * step(y, z)
 		}},
-		"around": {like.around(0.3, jump), nil},
+		"around": {like.posteriorAround(0.3, jump), nil},
 	} {
 		var want [3]grid
 		all := 0.0
@@ -112,8 +112,8 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 		for b := range want {
 			mean, square := 0.0, 0.0
 			for g, m := range want[b] {
-				mean += m / all * odds(g)
-				square += m / all * odds(g) * odds(g)
+				mean += m / all * logOddsAt(g)
+				square += m / all * logOddsAt(g) * logOddsAt(g)
 			}
 			if math.Abs(of.got.mean[b]-mean) > 1e-10 || math.Abs(of.got.square[b]-square) > 1e-10 {
 				t.Errorf("%s: bin %d has a mean of %g and a mean square of %g, want %g and %g", what, b, of.got.mean[b], of.got.square[b], mean, square)
@@ -132,27 +132,27 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 // Pure noise is shrunk; a clear signal is left almost alone, and so is a jump
 // beside bins that are level.
 func TestSmoothShrinksNoiseAndKeepsSignals(t *testing.T) {
-	quiet := cells{positive: []float64{300, 250, 350, 280}, negative: []float64{260, 330, 290, 300}, noise: noise{400, 400, false}}
-	loud := cells{positive: []float64{9000, 2000, 500, 5000}, negative: []float64{3000, 6000, 4500, 5000}, noise: noise{7, 7, false}}
-	jump := cells{positive: []float64{5000, 10, 400}, negative: []float64{5000, 5, 20}, noise: noise{60, 60, false}}
+	quiet := Cells{Positive: []float64{300, 250, 350, 280}, Negative: []float64{260, 330, 290, 300}, Noise: Noise{400, 400, false}}
+	loud := Cells{Positive: []float64{9000, 2000, 500, 5000}, Negative: []float64{3000, 6000, 4500, 5000}, Noise: Noise{7, 7, false}}
+	jump := Cells{Positive: []float64{5000, 10, 400}, Negative: []float64{5000, 5, 20}, Noise: Noise{60, 60, false}}
 	for what, bins := range map[string]feature.Bins{"ordered": {Edges: []float64{1, 2, 3}}, "levels": feature.NewGroups(0, nil, 4),
 		"pair": feature.Cross(feature.NewGroups(0, nil, 2), feature.Bins{Edges: []float64{1}}), "pair of numbers": feature.Cross(feature.Bins{Edges: []float64{1}}, feature.Bins{Edges: []float64{1}})} {
 		for _, gaussian := range []bool{false, true} {
-			quiet.noise.gaussian, loud.noise.gaussian, jump.noise.gaussian = gaussian, gaussian, gaussian
-			steps, variance := smooth(quiet, &bins)
+			quiet.Noise.Gaussian, loud.Noise.Gaussian, jump.Noise.Gaussian = gaussian, gaussian, gaussian
+			steps, variance := LogOdds(&quiet, &bins)
 			for b, s := range steps {
 				if math.Abs(s) > 0.3*math.Sqrt(variance[b])+0.05 || math.Abs(s) > 0.3 {
 					t.Errorf("%s: noise became a step of %g ± %g in bin %d", what, s, math.Sqrt(variance[b]), b)
 				}
 			}
-			steps, _ = smooth(loud, &bins)
+			steps, _ = LogOdds(&loud, &bins)
 			for b, s := range steps {
-				if want := math.Log(loud.positive[b] / loud.negative[b]); math.Abs(s-want) > 0.1 {
+				if want := math.Log(loud.Positive[b] / loud.Negative[b]); math.Abs(s-want) > 0.1 {
 					t.Errorf("%s: bin %d has log-odds %g, smoothed to %g", what, b, want, s)
 				}
 			}
 			if bins.Second == nil {
-				if steps, _ = smooth(jump, &bins); math.Abs(steps[0]) > 0.05 || steps[2] < 1 {
+				if steps, _ = LogOdds(&jump, &bins); math.Abs(steps[0]) > 0.05 || steps[2] < 1 {
 					t.Errorf("%s: a jump became %v", what, steps)
 				}
 			}

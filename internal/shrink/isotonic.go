@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package additive
+package shrink
 
 import "github.com/discreet-dp/discreet/internal/table/schema"
 
-// follow makes steps, of bins in increasing order, never fall (or never rise)
-// where the schema asks for it: the nearest such sequence, bins that are known
-// better weighing more (pool adjacent violators). It is post-processing, so it
-// costs nothing. variance is of the steps; it may be nil.
-func follow(m schema.Monotone, steps, variance []float64) {
+// MakeMonotone overwrites steps, of bins in increasing order, with the closest sequence that never
+// falls (or never rises) where the schema asks for it: isotonic regression by pooling adjacent
+// violators, in which a step weighs one over its variance. variance may be nil for equal weights.
+func MakeMonotone(m schema.Monotone, steps, variance []float64) {
 	if m == schema.Free {
 		return
 	}

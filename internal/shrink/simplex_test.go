@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package additive
+package shrink
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 )
 
-func TestMeetByHand(t *testing.T) {
+func TestProjectOntoSimplexByHand(t *testing.T) {
 	for _, c := range []struct {
 		cells []float64
 		sum   float64
@@ -23,9 +23,14 @@ func TestMeetByHand(t *testing.T) {
 		{[]float64{-3, -1}, 0, []float64{0, 0}},        // no rows at all
 		{[]float64{-5, -5, -5}, 6, []float64{2, 2, 2}}, // equal ones stay equal
 		{[]float64{7}, 3, []float64{3}},                // a column of one bin
+		{[]float64{3, 1}, 1, []float64{1, 0}},
+		{[]float64{-5, 2, 2}, 2, []float64{0, 1, 1}},
+		{[]float64{7, 1}, -3, []float64{0, 0}}, // less than nothing
+		{[]float64{7, 1}, math.NaN(), []float64{0, 0}},
+		{nil, 5, nil},
 	} {
 		got := slices.Clone(c.cells)
-		meet(got, c.sum)
+		ProjectOntoSimplex(got, c.sum)
 		for b := range got {
 			if math.Abs(got[b]-c.want[b]) > 1e-12 {
 				t.Errorf("%v with a sum of %g became %v, want %v", c.cells, c.sum, got, c.want)
@@ -36,7 +41,7 @@ func TestMeetByHand(t *testing.T) {
 
 // Nothing that is possible lies nearer to what was released: a small move of
 // weight from one cell to another never helps.
-func TestMeetIsTheNearestPossible(t *testing.T) {
+func TestProjectOntoSimplexIsTheClosest(t *testing.T) {
 	src := replay.Seeded(7, "meet")
 	draw := func(scale float64) float64 { return scale * (float64(rng.Below(src, 2001)) - 1000) / 1000 }
 	for range 2000 {
@@ -46,7 +51,7 @@ func TestMeetIsTheNearestPossible(t *testing.T) {
 		}
 		sum := math.Abs(draw(300))
 		got := slices.Clone(cells)
-		meet(got, sum)
+		ProjectOntoSimplex(got, sum)
 		all := 0.0
 		for b, x := range got {
 			if all += x; x < 0 {

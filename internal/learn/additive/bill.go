@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+)
+
+// price is that of one release: eps, or rho where noise is Gaussian; neither without privacy.
+type price struct {
+	eps dp.Epsilon
+	rho dp.Rho
+}
+
+// prices are those of the releases of one fit.
+type prices struct {
+	classes   price   // of the number of rows by class, where that is private
+	counts    price   // of the counts from which bins follow
+	picks     []price // per round, where rounds pick
+	cells     []price // per round
+	weights   []price // per round where rules weigh columns
+	residuals []price // per pass over the private columns and column
+}
+
+// release is one line of the bill before it has a price.
+type release struct {
+	label, mechanism string
+	share            float64 // of the price, up to a factor that all have in common
+	price            *price
+}
+
+// listReleases lists the releases in charging order, with new places for their prices.
+func (pl *Plan) listReleases() (list []release) {
+	r := &pl.rules
+	pl.prices = prices{picks: make([]price, r.rounds), cells: make([]price, r.rounds)}
+	add := func(label string, share float64, to *price) {
+		list = append(list, release{label, "laplace", share, to})
+	}
+	rest := 1 - pl.counts.share
+	if pl.scope == dp.WholeRow {
+		rest -= classesShare
+		add(pl.classesLabel(), classesShare*r.totalShare()/rest, &pl.prices.classes)
+	}
+	if len(pl.counts.asking) > 0 {
+		add(countsLabel, pl.counts.share*r.totalShare()/rest, &pl.prices.counts)
+	}
+	for t := range r.rounds {
+		round := r.roundShare(t)
+		if r.picks {
+			list = append(list, release{pickLabel(t), "permute-and-flip", round * r.pickShare, &pl.prices.picks[t]})
+		}
+		add(cellsLabel(t), round*(1-r.pickShare), &pl.prices.cells[t])
+	}
+	if r.weightShare > 0 {
+		pl.prices.weights = make([]price, r.rounds)
+		for t := range pl.prices.weights {
+			add(weightLabel(t), r.weightShare/float64(r.rounds), &pl.prices.weights[t])
+		}
+	}
+	pl.prices.residuals = make([]price, r.boosts*pl.columns)
+	for t := range pl.prices.residuals {
+		add(residualsLabel(t), r.residualShare/float64(len(pl.prices.residuals)), &pl.prices.residuals[t])
+	}
+	return list
+}
+
+// writeBill splits the price. Each release is charged exactly the part its own noise is sized for
+// (1.6).
+func (pl *Plan) writeBill() error {
+	list := pl.listReleases()
+	switch {
+	case pl.NotPrivate:
+		return nil
+	case !pl.rules.gaussian:
+		return billReleases(pl, list, pl.Epsilon, func(eps dp.Epsilon) price { return price{eps: eps} })
+	}
+	if err := learn.CheckDelta("additive", pl.Delta, pl.Rows); err != nil {
+		return err
+	}
+	split := func(all dp.Rho) error {
+		return billReleases(pl, list, all, func(rho dp.Rho) price { return price{rho: rho} })
+	}
+	all, err := accounting.Afford(pl.price(), dp.MaxRho, func(all dp.Rho) []dp.Event {
+		if split(all) != nil { // too little to divide: a bill like any other
+			return []dp.Event{gaussianEvent(cellsLabel(0), all)}
+		}
+		return pl.bill
+	})
+	if err != nil {
+		return err
+	}
+	return split(all)
+}
+
+// price is what a fit costs in all.
+func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
+
+// billReleases gives every release its part of all, and writes the bill.
+func billReleases[N dp.Epsilon | dp.Rho](pl *Plan, list []release, all N, toPrice func(N) price) error {
+	parts, err := dividePrice(all, list)
+	if err != nil {
+		return err
+	}
+	pl.bill = nil
+	for i, r := range list {
+		*r.price = toPrice(parts[i])
+		if r.price.rho > 0 {
+			pl.bill = append(pl.bill, gaussianEvent(r.label, r.price.rho))
+		} else {
+			pl.bill = append(pl.bill, dp.Event{Release: r.label, Mechanism: r.mechanism, Epsilon: r.price.eps})
+		}
+	}
+	return nil
+}
+
+func gaussianEvent(release string, rho dp.Rho) dp.Event {
+	return dp.Event{Release: release, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}
+}
+
+// dividePrice splits a price in proportion to the shares of releases, in whole units that add up to
+// it; what rounding leaves goes to the last.
+func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
+	sum := 0.0
+	for _, r := range list {
+		sum += r.share
+	}
+	out := make([]N, len(list))
+	left := all
+	for i, r := range list {
+		out[i] = N(float64(all) * (r.share / sum))
+		if i == len(list)-1 {
+			out[i] = left
+		}
+		if out[i] < 1 || out[i] > left {
+			want := fmt.Sprintf("must give each of %d releases at least the smallest unit of price", len(list))
+			return nil, refuse("epsilon", want, all, "")
+		}
+		left -= out[i]
+	}
+	return out, nil
+}
+
+// Labels of releases, as they stand on the bill.
+const countsLabel = "rows by fine bin"
+
+func (pl *Plan) classesLabel() string {
+	if pl.multiclass() {
+		return "rows of each level"
+	}
+	return "number of rows by label"
+}
+
+func pickLabel(t int) string      { return fmt.Sprintf("column of round %d", t+1) }
+func cellsLabel(t int) string     { return fmt.Sprintf("weighted cells of round %d", t+1) }
+func weightLabel(t int) string    { return fmt.Sprintf("weight of the column of round %d", t+1) }
+func residualsLabel(t int) string { return fmt.Sprintf("rest of round %d", t+1) }
+
+// Events is the bill of one Fit, in charging order.
+func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }

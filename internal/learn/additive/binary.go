@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/shrink"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// start is the score of two classes before any round: in the model, and as it weighs rows.
+type start struct {
+	model, weighing feature.Additive
+	// totals are the weights of all rows, the positive class's first, where they are public; else nil.
+	totals []float64
+	rows   float64 // how many there are, where that is public; else as released, at least 1
+	// least is a lower bound of the weighing score of rows of the positive class, most an upper one of
+	// the others, in units of 1/feature.ScoreOne nat.
+	least, most int64
+}
+
+// binaryFit is the state of a fit of two classes: what was released, and the score that weighs the rows
+// of the next release.
+type binaryFit struct {
+	*fit
+	start  *start
+	score  *feature.Additive // that weighs rows: the start and the weights' part of the released shapes
+	least  int64             // as in start, for the score
+	most   int64
+	sums   []engine.CellSums // by private column, under the score; nil when the score has changed
+	totals []float64         // as in start, while they are public
+	shapes []binaryShape     // by private column
+	// missing is the mean over rows of what the model's shapes add and the weights do not see, in nats:
+	// later columns say it again, as a constant.
+	missing float64
+}
+
+// binaryShape is what has been learnt about one private column.
+type binaryShape struct {
+	used     bool
+	steps    []float64 // nats
+	weighing []float64 // of steps, what weights see
+	variance []float64 // of steps; see learnShape
+}
+
+func newBinaryShape(bins int) binaryShape {
+	return binaryShape{steps: make([]float64, bins), weighing: make([]float64, bins), variance: make([]float64, bins)}
+}
+
+// learnBinary makes every release of the bill.
+func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
+	st, err := f.startBinary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.findBins(ctx, st.rows); err != nil {
+		return nil, err
+	}
+	r := newBinaryFit(f, st)
+	for t := range f.plan.rules.rounds {
+		if err := r.makeRound(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if f.plan.NotPrivate {
+		return r, r.fitGreedily(ctx)
+	}
+	return r, nil
+}
+
+func newBinaryFit(f *fit, st *start) *binaryFit {
+	r := &binaryFit{fit: f, start: st, score: &st.weighing, least: st.least, most: st.most, totals: st.totals}
+	for k := range f.bins {
+		r.shapes = append(r.shapes, newBinaryShape(f.bins[k].Len()))
+	}
+	return r
+}
+
+// startBinary fits the public columns, or releases the classes and starts at their log-odds.
+func (f *fit) startBinary(ctx context.Context) (*start, error) {
+	if f.plan.scope != dp.WholeRow {
+		st, err := f.startPublic(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("public columns: %w", err)
+		}
+		return st, nil
+	}
+	rows, err := f.releaseClasses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	floor := 1.0 // rows: below the noise a count says nothing
+	if !f.plan.NotPrivate {
+		floor = math.Sqrt(f.plan.prices.classes.variance(sensitivity{1, 1}) / 2)
+	}
+	z := math.Log(math.Max(rows[0], floor) / math.Max(rows[1], floor))
+	score := feature.Additive{Intercept: z}
+	return &start{
+		model: score, weighing: score, rows: math.Max(1, rows[0]+rows[1]),
+		least: feature.Units(z), most: feature.Units(z),
+	}, nil
+}
+
+func (r *binaryFit) makeRound(ctx context.Context, t int) error {
+	pl := r.plan
+	k := pl.rules.columnOf(t)
+	if k >= pl.columns {
+		r.weighAllSteps()
+	}
+	if err := r.sumWeights(ctx, t, k); err != nil {
+		return err
+	}
+	caps := r.capWeights()
+	if pl.rules.picks {
+		k = r.pickByImbalance(t, caps)
+	}
+	r.learnShape(k, r.releaseWeights(cellsLabel(t), pl.prices.cells[t], k, caps), pl.rules.passOf(t))
+	return nil
+}
+
+// sumWeights asks for the cells of round t where earlier answers do not hold them: of all columns, or of
+// the k-th alone where the score changes before the next is looked at.
+func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
+	if r.sums != nil {
+		return nil
+	}
+	from, to := 0, r.plan.columns
+	if !r.plan.rules.picks && r.plan.rules.passOf(t).weightShrinkage != 0 {
+		from, to = k, k+1
+	}
+	sums, err := r.table.Cells(ctx, r.score, r.bins[from:to])
+	if err != nil {
+		return err
+	}
+	r.sums = make([]engine.CellSums, len(r.bins))
+	copy(r.sums[from:], sums)
+	return nil
+}
+
+// learnShape adds what released cells say to the shape of column k, and the weights' part of it to the
+// score. From here on everything is post-processing.
+func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
+	steps, variance := shrink.LogOdds(c, &r.bins[k])
+	sh := &r.shapes[k]
+	sh.used = true
+	sum, all := 0.0, 0.0
+	for b := range steps {
+		sh.steps[b] += in.modelShrinkage * steps[b]
+		// The last release alone says how far the shape may be off: it measured all that the score did
+		// not know. What does not enter the model may yet be so.
+		left := (1 - in.modelShrinkage) * steps[b]
+		sh.variance[b] = variance[b] + float64(left*left) + float64(r.missing*r.missing)
+		w := math.Max(c.Positive[b]+c.Negative[b], 0)
+		sum, all = sum+float64(w*steps[b]), all+w
+	}
+	if all > 0 {
+		r.missing += (in.modelShrinkage - in.weightShrinkage) * sum / all
+	}
+	if in.weightShrinkage != 0 {
+		r.weighSteps(k, scaleSteps(steps, in.weightShrinkage))
+	}
+}
+
+// weighSteps adds steps of column k to the score that weighs rows, and to its bounds.
+func (r *binaryFit) weighSteps(k int, steps []float64) {
+	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+	for b, s := range steps {
+		r.shapes[k].weighing[b] += s
+		lo, hi = min(lo, feature.Units(s)), max(hi, feature.Units(s))
+	}
+	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: r.bins[k], Steps: steps})
+	r.least, r.most, r.sums, r.totals = r.least+lo, r.most+hi, nil, nil
+}
+
+// weighAllSteps lets the weights see all that was released. What a pair adds is beyond what its columns
+// do, so nothing of them may be left in its cells.
+func (r *binaryFit) weighAllSteps() {
+	for k := range r.shapes {
+		sh := &r.shapes[k]
+		if slices.Equal(sh.steps, sh.weighing) {
+			continue
+		}
+		rest := make([]float64, len(sh.steps))
+		for b, s := range sh.steps {
+			rest[b] = s - sh.weighing[b]
+		}
+		r.weighSteps(k, rest)
+		copy(sh.weighing, sh.steps) // but for rounding it is so
+	}
+	r.missing, r.sums = 0, nil
+}
+
+// buildModel puts the start and the released shapes together.
+func (r *binaryFit) buildModel() *model.Model {
+	add := &model.Additive{Intercept: r.start.model.Intercept}
+	var columns []int
+	for k := range r.start.model.Shapes {
+		sh := &r.start.model.Shapes[k]
+		columns = append(columns, r.addShape(add, &sh.Bins, sh.Steps, nil)...)
+	}
+	for k := range r.shapes {
+		if sh := &r.shapes[k]; sh.used {
+			columns = append(columns, r.addShape(add, &r.bins[k], sh.steps, sh.variance)...)
+		}
+	}
+	slices.Sort(columns)
+	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Additive: add}
+}
+
+// addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is of.
+// variance is of its steps; nil where they are exact.
+func (r *binaryFit) addShape(to *model.Additive, bins *feature.Bins, steps, variance []float64) (columns []int) {
+	s, edges, noise := r.plan.schema, bins.Edges, make([]float64, len(steps))
+	for b, v := range variance {
+		noise[b] = math.Sqrt(v)
+	}
+	c := &s.Columns[bins.Column]
+	if second := bins.Second; second != nil {
+		to.Pairs = append(to.Pairs, model.PairShape{
+			Columns: [2]string{c.Name, s.Columns[second.Column].Name},
+			Edges:   [2][]float64{bins.Edges, second.Edges},
+			LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise),
+		})
+		return []int{bins.Column, second.Column}
+	}
+	shrink.MakeMonotone(c.Monotone, steps, variance)
+	if variance != nil && !r.plan.NotPrivate && hasSlopes(s, bins) {
+		var finer [][]float64
+		edges, finer = drawSlopes(s, bins, 1, steps, noise)
+		steps, noise = finer[0], finer[1]
+	}
+	to.Shapes = append(to.Shapes, model.Shape{
+		Column: c.Name, Edges: edges, LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise),
+	})
+	return []int{bins.Column}
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/shrink"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// counting is one release before the rounds, from which the bins of private numbers follow where the
+// schema asks for it: the rows in many fine cells of each number and in runs of those. Cutting the
+// cells is then post-processing.
+type counting struct {
+	asking []countedNumber
+	vain   int     // columns that ask where counts would tell too little
+	share  float64 // of the price
+}
+
+// countedNumber is a private number whose bins follow from the counts.
+type countedNumber struct {
+	index int          // into Plan.private
+	fine  feature.Bins // what is counted
+}
+
+const (
+	fineCells = 4096 // of a number, at most
+	fineRuns  = 16   // of them, counted too: sums over many cells would add up their noise
+	// maxCounts bounds the release, as the length of Gaussian noise is.
+	maxCounts = 1 << 20
+)
+
+// runOf is the run of fine cell i of n.
+func runOf(i, n int) int { return i * fineRuns / n }
+
+// cutColumns cuts columns as the schema says, and lists what would be counted for those that ask for
+// more. Declared groups are free, and so is a number of so few values that each has a bin.
+func (pl *Plan) cutColumns(columns []int) error {
+	counts := 0
+	pl.columns = len(columns)
+	for k, j := range columns {
+		bins := pl.cutColumn(j, pl.rules.bins) // 1.1
+		pl.private = append(pl.private, bins)
+		if fine := pl.cutFine(j); fine.Len() > bins.Len() {
+			pl.counts.asking = append(pl.counts.asking, countedNumber{k, fine})
+			counts += fine.Len() + fineRuns
+		}
+	}
+	if counts > maxCounts {
+		return refuse("schema", fmt.Sprintf("must ask for bins by at most %d counts", maxCounts), counts,
+			"leave bins: quantiles out of some columns")
+	}
+	return nil
+}
+
+// cutColumn cuts column j by the schema alone: a number into at most so many bins, a category into its
+// declared groups or its levels.
+func (pl *Plan) cutColumn(j, bins int) feature.Bins {
+	c := &pl.schema.Columns[j]
+	if len(c.Groups) > 0 {
+		of, n := c.Grouping()
+		return feature.NewGroups(j, of, n)
+	}
+	return feature.NewBins(pl.schema, j, feature.Cuts(c, bins))
+}
+
+// cutFine cuts column j into what is counted where it asks for bins by counts, else into nothing.
+func (pl *Plan) cutFine(j int) feature.Bins {
+	c := &pl.schema.Columns[j]
+	if !c.Quantiles || len(c.Groups) > 0 {
+		return feature.Bins{Column: j}
+	}
+	return feature.NewBins(pl.schema, j, feature.Fine(c, fineCells))
+}
+
+// countMoves is how far the counts move between neighbours: a row lies in one cell of each column and
+// in one run. Both the L1 distance and the square of the L2 distance are that many, for they move by
+// 1 each.
+func (pl *Plan) countMoves() float64 {
+	return cellSensitivity(pl.schema.Relation).l1 * float64(2*len(pl.counts.asking))
+}
+
+// settleCounts settles the share of the price; where that would tell too little, nobody asks any more.
+// rho is what (ε, δ) buys where noise is Gaussian.
+func (pl *Plan) settleCounts(rho float64) {
+	c := &pl.counts
+	if pl.NotPrivate {
+		return
+	}
+	if len(c.asking) > 0 && !(pl.rules.picks && pl.rules.rounds < leastRounds) {
+		c.share = settleCountShare(pl.Epsilon, rho, pl.rows, pl.countMoves(), pl.rules.bins)
+	}
+	if c.share == 0 {
+		c.vain, c.asking = len(c.asking), nil
+	}
+}
+
+// findEdges cuts a number into at most bins bins where about equally many rows lie between, by its
+// noisy runs and cells. rows is how many there are.
+func (a *countedNumber) findEdges(bins int, runs, cells []float64, rows float64) (edges []float64) {
+	n := len(cells)
+	// A run is known by its own count and by the sum of its cells, which is as much noisier as it has
+	// cells.
+	sum, size := make([]float64, len(runs)), make([]float64, len(runs))
+	for i, x := range cells {
+		sum[runOf(i, n)] += x
+		size[runOf(i, n)]++
+	}
+	both := make([]float64, len(runs))
+	for r := range both {
+		both[r] = runs[r]
+		if size[r] > 0 {
+			both[r] = (float64(runs[r]*size[r]) + sum[r]) / (size[r] + 1)
+		}
+	}
+	shrink.ProjectOntoSimplex(both, rows)
+	rest := append([]float64(nil), cells...)
+	for r, from := 0, 0; r < len(runs); r++ {
+		to := from + int(size[r])
+		shrink.ProjectOntoSimplex(rest[from:to], both[r])
+		from = to
+	}
+	return halveAt(rest, bins, &a.fine)
+}
+
+// halveAt are the edges of at most bins bins of about equally many rows, given the rows in fine ones.
+func halveAt(rows []float64, bins int, fine *feature.Bins) (edges []float64) {
+	for _, at := range feature.Halve(rows, bins) {
+		edges = append(edges, fine.Edges[at-1])
+	}
+	return edges
+}
+
+// pairBins is how many bins a number has in a pair, but for whole numbers, of which few have a bin
+// each.
+const pairBins = 8
+
+// protectedPairs are the declared pairs of which a column is protected. The others are part of the
+// free public part.
+func (pl *Plan) protectedPairs() (pairs [][2]int) {
+	for _, p := range pl.schema.Pairs {
+		if !slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1]) {
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
+}
+
+// cutPairs adds the declared pairs that the rules afford to what may be released, and the public ones
+// to the public part.
+func (pl *Plan) cutPairs(protected [][2]int) {
+	pl.waiting = len(protected) - pl.rules.pairs
+	for _, p := range pl.schema.Pairs {
+		switch pair := pl.cutPair(p); {
+		case !slices.Contains(protected, p):
+			pl.open = append(pl.open, pair)
+		case pl.waiting == 0:
+			pl.private = append(pl.private, pair)
+		}
+	}
+}
+
+// cutPair cuts both columns of a pair, by the schema alone (1.1).
+func (pl *Plan) cutPair(p [2]int) feature.Bins {
+	bins := pairBins
+	if pl.NotPrivate {
+		bins = greedyPairBins
+	}
+	return feature.Cross(pl.cutColumn(p[0], bins), pl.cutColumn(p[1], bins))
+}
+
+// recutPairs cuts numbers of private pairs at some of the edges that counts found for them.
+func (f *fit) recutPairs() {
+	found := map[int][]float64{}
+	for _, a := range f.plan.counts.asking {
+		found[a.fine.Column] = f.bins[a.index].Edges
+	}
+	recut := func(b feature.Bins) feature.Bins {
+		edges, ok := found[b.Column]
+		if !ok {
+			return b
+		}
+		c := f.plan.schema.Columns[b.Column]
+		c.Edges = edges
+		return feature.NewBins(f.plan.schema, b.Column, feature.Cuts(&c, pairBins))
+	}
+	for k := f.plan.columns; k < len(f.bins); k++ {
+		first, second := f.bins[k], *f.bins[k].Second
+		first.Second = nil
+		f.bins[k] = feature.Cross(recut(first), recut(second))
+	}
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/shrink"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// classStart is the scores of more than two classes before any round.
+type classStart struct {
+	scores []float64            // of each class, nats
+	shapes []feature.LevelShape // of the public columns
+	share  []float64            // of each class, in (0, 1), adding up to 1
+	totals []float64            // rows of each class where they are public, else nil
+	rows   float64              // how many there are, as released where that is private; at least 1
+}
+
+// newClassStart starts at the shares of the classes; each counts for at least floor rows.
+func newClassStart(rows []float64, floor float64) *classStart {
+	st := &classStart{}
+	sum := 0.0
+	for _, n := range rows {
+		sum += math.Max(n, floor)
+		st.rows += n
+	}
+	st.rows = math.Max(1, st.rows)
+	for _, n := range rows {
+		st.share = append(st.share, math.Max(n, floor)/sum)
+		st.scores = append(st.scores, math.Log(math.Max(n, floor)/sum))
+	}
+	return st
+}
+
+// multiclassFit is the state of a fit of more than two classes.
+type multiclassFit struct {
+	*fit
+	start  *classStart
+	score  *engine.LevelScores // of the model so far
+	turn   []int               // the column of each round
+	shapes []classShape        // by private column
+}
+
+// classShape is what has been learnt about one private column.
+type classShape struct {
+	steps    [][]float64 // by class, then bin; nats; nil where the column is not used
+	variance [][]float64 // of steps
+	weight   float64     // what they count for in the model
+	spread   float64     // how far apart the steps of a row's class and of others are, nats
+}
+
+// learnMulticlass makes every release of the bill.
+func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
+	st, err := f.startMulticlass(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.findBins(ctx, st.rows); err != nil {
+		return nil, err
+	}
+	r := &multiclassFit{fit: f, start: st, score: f.table.LevelScores(st.scores), shapes: make([]classShape, len(f.bins))}
+	for k := range st.shapes {
+		if err := r.score.Add(ctx, &st.shapes[k], 1); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.learnColumns(ctx); err != nil {
+		return nil, err
+	}
+	if f.plan.rules.weightShare > 0 {
+		if err := r.measureWeights(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.boostResiduals(ctx)
+}
+
+// startMulticlass fits the public columns, or releases the classes and starts at their shares.
+func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
+	if f.plan.scope != dp.WholeRow {
+		st, err := f.startPublicClasses(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("public columns: %w", err)
+		}
+		return st, nil
+	}
+	rows, err := f.releaseClasses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Below the noise a count says nothing; without noise, below one row.
+	floor := math.Max(1, math.Sqrt(f.plan.prices.classes.variance(f.plan.cellSensitivity())/2))
+	return newClassStart(rows, floor), nil
+}
+
+// learnColumns makes all rounds of cells. Rows count once in each, whatever the score: a column is
+// measured alone, and what columns say twice is left to measureWeights and boostResiduals.
+func (r *multiclassFit) learnColumns(ctx context.Context) error {
+	all, err := r.table.LevelCells(ctx, r.bins)
+	if err != nil {
+		return err
+	}
+	for t := range r.plan.rules.rounds {
+		k := t
+		if r.plan.rules.picks {
+			if k, err = r.pickByResiduals(ctx, t); err != nil {
+				return err
+			}
+		}
+		r.turn = append(r.turn, k)
+		rows := r.releaseRows(t, &all[k])
+		noise := r.plan.prices.cells[t].variance(r.plan.cellSensitivity())
+		sh := &r.shapes[k]
+		sh.weight = r.plan.rules.columnWeight
+		sh.steps, sh.variance = shrink.ClassShares(rows, noise, r.start.share, r.bins[k].Ordered())
+		sh.spread = measureSpread(rows, r.start.share, sh.steps)
+		if err := r.score.Add(ctx, r.shapeOf(k), sh.weight); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shapeOf is the steps of column k before they are weighed.
+func (r *multiclassFit) shapeOf(k int) *feature.LevelShape {
+	return &feature.LevelShape{Bins: r.bins[k], Steps: r.shapes[k].steps}
+}
+
+// measureSpread is the standard deviation of the steps over the classes, by the shares that the steps
+// give them, in the mean square over the rows of the bins.
+func measureSpread(rows [][]float64, share []float64, steps [][]float64) float64 {
+	sum, all := 0.0, 1e-9
+	for b := range steps[0] {
+		var inBin, mean, square float64
+		for k, pi := range share {
+			q := pi * math.Exp(steps[k][b])
+			inBin += rows[k][b]
+			mean += float64(q * steps[k][b])
+			square += float64(q * steps[k][b] * steps[k][b])
+		}
+		inBin = math.Max(inBin, 1)
+		all += inBin
+		sum += float64(inBin * math.Max(0, square-float64(mean*mean)))
+	}
+	return math.Max(math.Sqrt(sum/all), 1e-3)
+}
+
+const (
+	// weightDeviation is that of the prior of a column's weight.
+	weightDeviation = 0.3
+	// slopeSpreads is how far one row may move a slope, in spreads of its column; what says more is
+	// shortened.
+	slopeSpreads = 1.5
+)
+
+// measureWeights measures, column by column, how much the steps should count: columns that say the same
+// thing share one say.
+func (r *multiclassFit) measureWeights(ctx context.Context) error {
+	for t, k := range r.turn {
+		sh := &r.shapes[k]
+		gain, half, noise, err := r.releaseSlope(ctx, t, k, slopeSpreads*sh.spread)
+		if err != nil {
+			return err
+		}
+		curve := math.Max(2*half, 1e-3)
+		// gain = curve·change + noise, and change has a normal prior. The curve is also what sampling
+		// adds to the variance.
+		variance := noise + curve
+		change := float64(curve*gain/variance) / (1/(weightDeviation*weightDeviation) + float64(curve*curve/variance))
+		change = math.Max(change, -sh.weight) // a column never speaks against what it says
+		sh.weight += change
+		if err := r.score.Add(ctx, r.shapeOf(k), change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// boostResiduals measures what is left over, column by column, and adds it.
+func (r *multiclassFit) boostResiduals(ctx context.Context) error {
+	for t := range r.plan.prices.residuals {
+		k := t % len(r.bins)
+		sh := &r.shapes[k]
+		cells, err := r.releaseResiduals(ctx, t, k)
+		if err != nil {
+			return err
+		}
+		// All classes step at once, each against all others (Friedman, Hastie and Tibshirani 2000,
+		// algorithm 6), and part of the way.
+		classes := float64(len(cells))
+		part := r.plan.rules.residualStep * (classes - 1) / classes
+		change := &feature.LevelShape{Bins: r.bins[k]}
+		for class := range cells {
+			steps, variance := shrink.GaussianLogOdds(&cells[class], &r.bins[k])
+			sh.variance[class] = variance
+			change.Steps = append(change.Steps, scaleSteps(steps, part))
+			for b, s := range change.Steps[class] {
+				sh.steps[class][b] = float64(sh.weight*sh.steps[class][b]) + s
+			}
+		}
+		sh.weight = 1 // from now on they count in full
+		if err := r.score.Add(ctx, change, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildModel puts the start and the released shapes together.
+func (r *multiclassFit) buildModel() *model.Model {
+	add := &model.AdditiveLevels{Intercepts: r.start.scores}
+	var columns []int
+	for q := range r.start.shapes {
+		sh := &r.start.shapes[q]
+		columns = append(columns, sh.Column)
+		add.Shapes = append(add.Shapes, r.toModelShape(&sh.Bins, sh.Bins.Edges, sh.Steps, nil))
+	}
+	for k := range r.shapes {
+		if r.shapes[k].steps != nil {
+			columns = append(columns, r.bins[k].Column)
+			add.Shapes = append(add.Shapes, r.finishShape(k))
+		}
+	}
+	slices.Sort(columns)
+	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), AdditiveLevels: add}
+}
+
+// classSlopes is how much of the line between the middles of bins is drawn. A line cuts peaks off, and
+// some of many classes have a peak in some bin.
+const classSlopes = 0.5
+
+// finishShape is what the model keeps of private column k.
+func (r *multiclassFit) finishShape(k int) model.LevelShape {
+	bins, sh := &r.bins[k], &r.shapes[k]
+	edges, steps, noise := bins.Edges, make([][]float64, len(sh.steps)), make([][]float64, len(sh.steps))
+	for class := range steps {
+		steps[class] = scaleSteps(sh.steps[class], sh.weight)
+		for _, v := range sh.variance[class] {
+			noise[class] = append(noise[class], sh.weight*math.Sqrt(v))
+		}
+	}
+	if !r.plan.NotPrivate && hasSlopes(r.plan.schema, bins) {
+		edges, steps = drawSlopes(r.plan.schema, bins, classSlopes, steps...)
+		_, noise = drawSlopes(r.plan.schema, bins, classSlopes, noise...)
+	}
+	return r.toModelShape(bins, edges, steps, noise)
+}
+
+// toModelShape lays steps out by code. noise is nil where they are exact.
+func (r *multiclassFit) toModelShape(bins *feature.Bins, edges []float64, steps, noise [][]float64) model.LevelShape {
+	out := model.LevelShape{Column: r.plan.schema.Columns[bins.Column].Name, Edges: edges}
+	for class := range steps {
+		out.LogShares = append(out.LogShares, bins.ByLevel(steps[class]))
+		if noise == nil {
+			out.Noise = append(out.Noise, make([]float64, len(out.LogShares[class])))
+		} else {
+			out.Noise = append(out.Noise, bins.ByLevel(noise[class]))
+		}
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shrink
+
+import "math"
+
+// posterior is what one prior makes of the observations: the means by bin of what is estimated and
+// of its square.
+type posterior struct {
+	mean, square []float64
+	evidence     float64 // logarithm of how likely the prior makes the observations, up to a constant
+}
+
+func newPosterior(bins int) posterior {
+	return posterior{mean: make([]float64, bins), square: make([]float64, bins)}
+}
+
+// averageByEvidence averages posteriors, at least one and all of as many bins, in proportion to
+// their evidence. It returns means and variances by bin.
+func averageByEvidence(posteriors []posterior) (mean, variance []float64) {
+	n, best, all := len(posteriors[0].mean), largestEvidence(posteriors), 0.0
+	mean, variance = make([]float64, n), make([]float64, n) // the latter as mean squares for now
+	for i := range posteriors {
+		p := &posteriors[i]
+		weight := math.Exp(p.evidence - best)
+		all += weight
+		for b := range n {
+			mean[b] += float64(weight * p.mean[b])
+			variance[b] += float64(weight * p.square[b])
+		}
+	}
+	for b := range n {
+		mean[b] /= all
+		variance[b] = math.Max(0, variance[b]/all-float64(mean[b]*mean[b]))
+	}
+	return mean, variance
+}
+
+func largestEvidence(posteriors []posterior) float64 {
+	best := math.Inf(-1)
+	for i := range posteriors {
+		best = math.Max(best, posteriors[i].evidence)
+	}
+	return best
+}

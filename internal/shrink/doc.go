@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package shrink makes estimates of noisy sums that have left a mechanism: posterior means, which
+// shrink each estimate as far as its noise suggests, the projection onto the simplex, and isotonic
+// regression. All of it is post-processing, so it costs nothing.
+//
+//	logodds.go     log-odds per bin from noisy sums of two classes, by the law of the noise
+//	gaussian.go    the same where noise is taken for normal: one posterior for each prior
+//	pair.go        its prior for the bins of a pair of columns
+//	shares.go      shares of any number of classes per bin, as logarithms
+//	deviations.go  by how much a class deviates from the mean of all classes, per bin
+//	average.go     the average of posteriors over a grid of priors, by their evidence
+//	simplex.go     the closest numbers that are not negative and have a known sum
+//	isotonic.go    the closest numbers that never fall
+package shrink

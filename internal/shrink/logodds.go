@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shrink
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Cells are noisy sums by bin: of the weights of rows of the positive class, and of the others.
+type Cells struct {
+	Positive, Negative []float64
+	Noise              Noise
+}
+
+// Noise is how far noise takes the two sums of one bin from the truth.
+type Noise struct {
+	Positive, Negative float64 // standard deviations; 0 for none
+	Gaussian           bool    // else of Laplace
+}
+
+// differenceVariance is the variance of positive − negative, and of their sum.
+func (n Noise) differenceVariance() float64 {
+	return float64(n.Positive*n.Positive) + float64(n.Negative*n.Negative)
+}
+
+// LogOdds turns cells into log-odds per bin beyond the score that weighed the rows, with their
+// variances: the posterior mean under a model that knows the law of the noise. Without noise, and
+// for pairs of columns, it is GaussianLogOdds.
+func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
+	if c.Noise.differenceVariance() == 0 || bins.Second != nil {
+		return GaussianLogOdds(c, bins)
+	}
+	return c.averageWalks(bins.Ordered())
+}
+
+// averageWalks is the posterior of the log-odds θ of each bin of a column given its noisy cells. It
+// differs from GaussianLogOdds in two ways: it knows the law of the noise, so that a cell below 0
+// says that the bin is nearly empty and no more, and it expects jumps, such as between no capital
+// gain and any.
+//
+// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, where nothing is
+// known of the weight but that it is not negative; see computeLikelihoods. The prior of θ is a walk
+// over ordered bins, with jumps that are small, by the law of Laplace, or now and then to anywhere;
+// the bins of a category lie around a common θ in the same way. How small is averaged over jumps by
+// how well each explains the cells.
+//
+// θ takes the values of a grid, where the sums of a chain are exact (Rabiner 1989, section III):
+// O(bins·grid) for each of the jumps.
+func (c *Cells) averageWalks(ordered bool) (steps, variance []float64) {
+	like := c.computeLikelihoods()
+	var posteriors []posterior
+	for _, jump := range jumps {
+		if ordered {
+			posteriors = append(posteriors, like.posteriorOfWalk(jump))
+			continue
+		}
+		for _, common := range commons {
+			posteriors = append(posteriors, like.posteriorAround(common, jump))
+		}
+	}
+	return averageByEvidence(posteriors)
+}
+
+// The prior of a walk. Twice as many jumps or values on the grid change nothing
+// that could be seen (docs/decisions/0004-additive.md).
+var (
+	jumps   = []float64{0.06, 0.25, 1} // mean sizes, nats
+	commons = []float64{-0.6, -0.3, 0, 0.3, 0.6}
+)
+
+const (
+	gridHalf     = 60   // values of θ to both sides of 0
+	gridStep     = 0.07 // nats: a step is at most 4.2 of them, as in GaussianLogOdds
+	gridLen      = 2*gridHalf + 1
+	anywhere     = 0.02 // of jumps
+	firstBin     = 3.0  // mean size of the log-odds of the first of ordered bins, nats
+	commonSpread = 0.2  // standard deviation of the common log-odds, nats
+)
+
+// logOddsAt is value g of the grid, in nats.
+func logOddsAt(g int) float64 { return gridStep * float64(g-gridHalf) }
+
+// grid holds a number for each value of θ.
+type grid [gridLen]float64
+
+// normalizeMass makes the numbers add up to 1, and returns what they added up to.
+func (x *grid) normalizeMass() (sum float64) {
+	for _, m := range x {
+		sum += m
+	}
+	for g := range x {
+		x[g] /= sum
+	}
+	return sum
+}
+
+// multiplyBy multiplies by what y has for the same θ.
+func (x *grid) multiplyBy(y *grid) {
+	for g, m := range y {
+		x[g] *= m
+	}
+}
+
+// addBin notes how likely each θ is in bin b.
+func (p *posterior) addBin(b int, mass *grid) {
+	for g, x := range mass {
+		p.mean[b] += float64(x * logOddsAt(g))
+		p.square[b] += float64(x * logOddsAt(g) * logOddsAt(g))
+	}
+}
+
+// likelihoods are, by bin, those of the released cells, up to a factor.
+type likelihoods []grid
+
+// computeLikelihoods adds to the noise what sampling adds: weights are at most 1, so of
+// a weight w the variance is at most w·share·(1−share) in either cell.
+func (c *Cells) computeLikelihoods() likelihoods {
+	out := make(likelihoods, len(c.Positive))
+	for b := range out {
+		weight := math.Max(c.Positive[b]+c.Negative[b], 0)
+		logs := &out[b]
+		most := math.Inf(-1)
+		for g := range logs {
+			share := 1 / (1 + math.Exp(-logOddsAt(g)))
+			sampling := weight * share * (1 - share)
+			p := cell{c.Positive[b], math.Sqrt(float64(c.Noise.Positive*c.Noise.Positive) + sampling)}
+			q := cell{c.Negative[b], math.Sqrt(float64(c.Noise.Negative*c.Noise.Negative) + sampling)}
+			if c.Noise.Gaussian {
+				logs[g] = integrateGaussian(p, q, share)
+			} else {
+				logs[g] = integrateLaplace(p, q, share)
+			}
+			most = math.Max(most, logs[g])
+		}
+		for g, x := range logs {
+			out[b][g] = math.Exp(x-most) + 1e-12 // no bin rules a θ out
+		}
+	}
+	return out
+}
+
+// cell is a released number and the deviation of its noise.
+type cell struct{ value, deviation float64 }
+
+// integrateLaplace is the logarithm of the integral over weights w ≥ 0 of
+//
+//	exp(−|p − w·share|/b − |q − w·(1−share)|/c) / 4bc
+//
+// b and c being the scales of the noise. The exponent is linear between 0 and the
+// two weights at which a cell has no noise.
+func integrateLaplace(p, q cell, share float64) float64 {
+	b, c := p.deviation/math.Sqrt2, q.deviation/math.Sqrt2
+	exponent := func(w float64) float64 {
+		return -math.Abs(p.value-float64(w*share))/b - math.Abs(q.value-float64(w*(1-share)))/c
+	}
+	x, y := math.Max(p.value/share, 0), math.Max(q.value/(1-share), 0)
+	x, y = min(x, y), max(x, y)
+	at0, atX, atY := exponent(0), exponent(x), exponent(y)
+	most := max(at0, atX, atY)
+	at0, atX, atY = at0-most, atX-most, atY-most
+	beyond := math.Exp(atY) / (share/b + (1-share)/c)
+	return most + math.Log((integrateSegment(at0, atX, x)+integrateSegment(atX, atY, y-x)+beyond)/(4*b*c))
+}
+
+// integrateSegment is the integral of exp over a length in which the exponent goes from
+// one value to another in a line.
+func integrateSegment(from, to, length float64) float64 {
+	if d := to - from; math.Abs(d) > 1e-6 {
+		return length * (math.Exp(to) - math.Exp(from)) / d
+	}
+	return length * math.Exp(from)
+}
+
+// integrateGaussian is the same for normal noise, up to a constant: the integral over
+// w ≥ 0 of a normal density in w.
+func integrateGaussian(p, q cell, share float64) float64 {
+	u, v := share/p.deviation, (1-share)/q.deviation
+	x, y := p.value/p.deviation, q.value/q.deviation
+	sharp := float64(u*u) + float64(v*v)
+	along, across := float64(x*u)+float64(y*v), float64(x*v)-float64(y*u)
+	return -float64(across*across)/(2*sharp) - math.Log(sharp)/2 -
+		math.Log(p.deviation*q.deviation) + logErfc(-along/math.Sqrt(2*sharp))
+}
+
+// logErfc is the logarithm of the complementary error function, by its
+// asymptotic expansion where that is tiny.
+func logErfc(x float64) float64 {
+	if x < 20 {
+		return math.Log(math.Erfc(x))
+	}
+	return -float64(x*x) - math.Log(x*math.SqrtPi)
+}
+
+// posteriorOfWalk is the posterior of ordered bins whose jumps have this mean size.
+func (like likelihoods) posteriorOfWalk(jump float64) posterior {
+	n := len(like)
+	out := newPosterior(n)
+	upTo := make([]grid, n) // what the bins up to this one say
+	for g := range upTo[0] {
+		upTo[0][g] = math.Exp(-math.Abs(logOddsAt(g)) / firstBin)
+	}
+	upTo[0].normalizeMass()
+	for b := range n {
+		if b > 0 {
+			upTo[b] = upTo[b-1]
+			upTo[b].spreadJump(jump)
+		}
+		upTo[b].multiplyBy(&like[b])
+		out.evidence += math.Log(upTo[b].normalizeMass())
+	}
+	var beyond grid // what the bins beyond this one say
+	for g := range beyond {
+		beyond[g] = 1
+	}
+	for b := n - 1; b >= 0; b-- {
+		upTo[b].multiplyBy(&beyond)
+		upTo[b].normalizeMass()
+		out.addBin(b, &upTo[b])
+		beyond.multiplyBy(&like[b])
+		beyond.normalizeMass()
+		beyond.spreadJump(jump)
+	}
+	return out
+}
+
+// spreadJump is one jump: what a value holds goes to others by the law of Laplace,
+// and to anywhere. Two sweeps, since that law forgets where it came from.
+func (x *grid) spreadJump(jump float64) {
+	fall := math.Exp(-gridStep / jump)
+	all, left, right := 0.0, 0.0, 0.0
+	var near grid
+	for g, m := range x {
+		all += m
+		left = float64(left*fall) + m
+		near[g] = left
+	}
+	for g := gridLen - 1; g >= 0; g-- {
+		near[g] += right
+		right = (right + x[g]) * fall
+	}
+	for g := range x {
+		x[g] = float64((1-anywhere)*(1-fall)/(1+fall)*near[g]) + anywhere*all/gridLen
+	}
+}
+
+// posteriorAround is the posterior of bins that lie around a common value, with offsets of
+// this mean size.
+func (like likelihoods) posteriorAround(common, jump float64) posterior {
+	var prior grid
+	for g := range prior {
+		prior[g] = math.Exp(-math.Abs(logOddsAt(g)-common) / jump)
+	}
+	prior.normalizeMass()
+	for g := range prior {
+		prior[g] = float64((1-anywhere)*prior[g]) + anywhere/gridLen
+	}
+	out := newPosterior(len(like))
+	out.evidence = -common * common / (2 * commonSpread * commonSpread)
+	for b := range like {
+		mass := prior
+		mass.multiplyBy(&like[b])
+		out.evidence += math.Log(mass.normalizeMass())
+		out.addBin(b, &mass)
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shrink
+
+import (
+	"math"
+	"testing"
+)
+
+// Without noise and with rows without number, the shares are those of the rows;
+// with noise far above the rows of a class, that class stays where it is.
+func TestSharesAreThoseOfTheRows(t *testing.T) {
+	share := []float64{0.6, 0.3, 0.1}
+	want := [][]float64{{0.7, 0.5}, {0.25, 0.35}, {0.05, 0.15}} // by class, then bin
+	var rows [][]float64
+	for k := range want {
+		rows = append(rows, []float64{1e7 * want[k][0], 1e7 * want[k][1]})
+	}
+	steps, variance := ClassShares(rows, 0, share, true)
+	for k := range want {
+		for b, q := range want[k] {
+			if got := share[k] * math.Exp(steps[k][b]); math.Abs(got-q) > 1e-3 || variance[k][b] > 1e-4 {
+				t.Errorf("class %d, bin %d: share %.4f ± %.4f, want %.4f", k, b, got, math.Sqrt(variance[k][b]), q)
+			}
+		}
+	}
+	// Ten rows of a rare class among a million; noise of a thousand.
+	rare := []float64{0.99999, 0.00001 / 2, 0.00001 / 2}
+	for _, ordered := range []bool{true, false} {
+		noisy := [][]float64{{5e5, 5e5, 5e5, 5e5}, {3e3, -3e3, 2e3, 0}, {-2e3, 1e3, 3e3, 500}}
+		steps, _ = ClassShares(noisy, 1e6, rare, ordered)
+		for k := 1; k < 3; k++ {
+			for b := range 4 {
+				if q := rare[k] * math.Exp(steps[k][b]); q > 0.002 {
+					t.Errorf("ordered %v: noise makes class %d %g likely in bin %d", ordered, k, q, b)
+				}
+			}
+		}
+	}
+}
+
+// Two priors of one bin have the same posterior, whichever of the two ways of
+// reckoning takes it.
+func TestClassPriorsAgree(t *testing.T) {
+	for _, x := range []float64{-300, 10, 2_000} {
+		tl := &classObservations{share: 0.2, diff: []float64{x}, weight: []float64{10_000}, noise: 400}
+		u := make([]float64, 1)
+		ordered, free := newDensePrior(1, classVariance, 0.25, neighbourCorrelation(1)), newExchangeablePrior(0.25, 1)
+		a, b := tl.findMode(u, ordered), tl.findMode(u, free)
+		a.posterior, b.posterior = a.withSquares(), b.withSquares()
+		for _, d := range []float64{a.mean[0] - b.mean[0], a.square[0] - b.square[0], a.evidence - b.evidence} {
+			if math.Abs(d) > 1e-9 {
+				t.Errorf("%g: %+v and %+v", x, a, b)
+			}
+		}
+	}
+}

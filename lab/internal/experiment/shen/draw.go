@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// drawChart shows the paper's three series and the tight variant; what the text
+// drawChart shows the paper's series and our private baseline; what the text
 // states stands beside them as hollow marks.
 func (p panel) drawChart(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
@@ -40,8 +40,8 @@ func (p panel) drawChart(s *frame.Summary) *plot.Lines {
 	if !p.everything {
 		curve(publicOnly, "public only", true)
 	}
-	curve(brcTight, "BRC, tight", false)
-	curve(privateLog, "logistic, ε", false)
+	curve(diffprivlibLog, "diffprivlib", false)
+	curve(privateLog, "logistic, ours", false)
 	last := p.epsilons[len(p.epsilons)-1]
 	if len(p.stated) > 0 {
 		paper("BRC", p.stated...)

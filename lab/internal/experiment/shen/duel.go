@@ -35,7 +35,8 @@ type contender struct {
 	series, label string
 	parameters    string
 	everything    bool // every feature and the label private
-	plan          func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error)
+	// plan is nil for what is recorded of diffprivlib.
+	plan func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error)
 }
 
 // adultFiles and adultRows are those of Figure 2a.
@@ -72,6 +73,9 @@ func (d duel) openData(ctx context.Context, w *frame.World) (frame.Setup, error)
 		}
 		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 			c := d.findContender(p.Series)
+			if c.plan == nil {
+				return readPeer(r, "adult", p)
+			}
 			t := partly
 			if c.everything {
 				t = wholly

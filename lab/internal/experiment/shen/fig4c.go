@@ -37,11 +37,14 @@ func newFig4c() *frame.Figure {
 		Claim: "BRC at ε = 0.1 converges at almost the same rate as AdaBoost over random classifiers without privacy.",
 		Protocol: adultRows + "BRC: ε = 0.1 for all 25 rounds, c1 = c2 = √2, section 5.3's split. AdaBoost: Algorithm 1, " +
 			"a random linear classifier on all features in each round, no privacy. " +
-			"Metric accuracy@t: test accuracy of the votes of the first t rounds. Private logistic regression, objective " +
+			"Metric accuracy@t: test accuracy of the votes of the first t rounds. Private logistic regression of diffprivlib, as recorded, " +
+			"and ours, objective " +
 			"perturbation as in CMS11, at ε = 0.01.",
 		Points: []frame.Point{
 			{Series: brcPaper, Epsilon: convergeAt, Encoding: ordinal, Parameters: sensitivity + "paper"},
 			{Series: randomBoost, Encoding: ordinal, Parameters: "base=random"},
+			{Series: diffprivlibLog, Epsilon: levelAt, Encoding: ordinal,
+				Parameters: "everything private, diffprivlib's defaults"},
 			{Series: privateLog, Epsilon: levelAt, Encoding: ordinal, Parameters: "method=objective mode=cms11"},
 		},
 		Open: openFig4c, Draw: drawFig4c, Judge: judgeFig4c, Notes: notesFig4c,
@@ -68,6 +71,8 @@ func (t *trial) measureRounds(ctx context.Context, p frame.Point) (frame.Measure
 	var plan learn.Plan
 	var err error
 	switch p.Series {
+	case diffprivlibLog:
+		return readPeer(t.repeat, "adult", p)
 	case privateLog:
 		plan, err = privateLogistic(s, n, p.Epsilon)
 	case randomBoost:
@@ -132,7 +137,7 @@ func drawFig4c(s *frame.Summary) *plot.Lines {
 		Spread: "mean ± one standard error over repeats",
 		Series: []plot.Series{curve(brcPaper, "BRC, ε = 0.1", convergeAt),
 			curve(randomBoost, "AdaBoost, not private", 0)},
-		References: []plot.Reference{{Name: "logistic, ε = 0.01", Y: s.Mean(privateLog, levelAt, accuracy).Mean}},
+		References: []plot.Reference{{Name: "logistic, ε = 0.01", Y: s.Mean(diffprivlibLog, levelAt, accuracy).Mean}},
 	}
 }
 
@@ -145,8 +150,8 @@ func judgeFig4c(s *frame.Summary) []frame.Check {
 	}
 	ours, theirs := settledRound(brcAt), settledRound(boostAt)
 	learns := brcAt(rounds25).IsAbove(chance) && boostAt(rounds25).IsAbove(chance)
-	level := s.Mean(privateLog, levelAt, accuracy)
-	lead := s.Between(brcPaper, convergeAt, privateLog, levelAt, accuracy)
+	level := s.Mean(diffprivlibLog, levelAt, accuracy)
+	lead := s.Between(brcPaper, convergeAt, diffprivlibLog, levelAt, accuracy)
 	return []frame.Check{{
 		What:  "round from which accuracy stays within 2 points of its last",
 		Paper: "almost the same for both (read as: both end above one half with 95 % confidence, BRC at most 5 rounds later)",

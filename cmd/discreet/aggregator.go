@@ -32,20 +32,20 @@ func (a *app) newAggregatorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "aggregator",
 		Short: "serve tasks to data owners and train on their reports",
-		Long: `Aggregator is the data user's side of a federation: it takes signed tasks from
+		Long: `Aggregator is the data user's side of a federation. It takes signed tasks from
 operators and reports from data owners, trains on what the reports add up to, and
-gives the model to readers. It sees no value of anybody: owners perturb at home.
+gives the model to readers. It sees nobody's values: owners perturb at home.
 
-Where a task has no list of owners, keys are free: so one certificate brings no more
-than --owners-per-certificate owners to it, and a relay of more as many as --relay
-declares for its name.
+If a task has no list of owners, anybody may make keys for it. So one certificate
+brings at most --owners-per-certificate owners to such a task, or as many as
+--relay declares for its name.
 
 What it acknowledged is on disk. It may be killed at any moment, and several may
 serve one PostgreSQL database.
 
-On --page it serves, without TLS and to whoever can reach it, a page that shows
-how the rounds go, Prometheus' metrics, and whether it is alive and ready: give
-it an address that only operators reach.`,
+On --page it serves a page that shows how the rounds go, Prometheus' metrics, and
+whether it is alive and ready. The page has no TLS and is open to everybody who
+can reach it: give it an address that only operators reach.`,
 		Example: `  discreet aggregator --certs certs --as aggregator/main --listen :8443 --state state.db --max-epsilon 2
   discreet aggregator --certs certs --as aggregator/main --listen :8443 --state postgres://discreet@db/state --max-epsilon 1 --page 127.0.0.1:8080`,
 		Args: cobra.NoArgs,
@@ -58,6 +58,7 @@ it an address that only operators reach.`,
 	c.Flags().StringVar(&g.page, "page", "", "the `address` of the operators' page, metrics and health; none when left out")
 	c.Flags().IntVar(&g.each, "owners-per-certificate", aggregator.DefaultOwnersEach, "the `number` of owners that one certificate may bring to a task without a list of them")
 	c.Flags().StringArrayVar(&g.relays, "relay", nil, "another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
+	cli.AddSection(c, connection, "listen", "page")
 	cli.Require(c, "listen", "state", "max-epsilon")
 	return c
 }

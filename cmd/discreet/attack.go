@@ -39,24 +39,27 @@ func (a *app) newAttackCommand() *cobra.Command {
 		Short: "infer who was in the table, and compare with what ε allows (not private)",
 		Long: `Attack plays membership inference against a training. Before each of many
 trainings a coin decides for every target row whether its protected part is in
-the table or another part takes its place (under add-remove: whether the row is
-there at all); the attacker then looks at the model and guesses the coin. He
-knows all rows, both parts and half of the trainings with their coins, and from
-these learns, row by row, how confident models are in either world (LiRA, Carlini
-et al. 2022); a single threshold on the confidence is measured beside it. Half of
-the targets are rows as they are, half are rows made to stand out.
+the table or another part takes its place. (Under add-remove it decides whether
+the row is there at all.) The attacker looks at the model and guesses the coin.
 
-Printed are the area under the curve, the advantage and true positive rates at
+The attacker knows all rows, both parts of each target, and half of the
+trainings with their coins. From these it learns, row by row, how confident
+models are in either world (LiRA, Carlini et al. 2022). A single threshold on
+the confidence is measured beside it. Half of the targets are rows as they are,
+half are rows made to stand out.
+
+Attack prints the area under the curve, the advantage and true positive rates at
 low false positive rates, with 95 % intervals over trainings, beside the most
-that (ε, δ) allows any attacker, and a lower bound on ε from the most exposed row
-that holds with confidence 0.999999. Little success is no proof: the guarantee
-is. Much success where the guarantee allows none is a REFUTED claim.
+that (ε, δ) allows any attacker. It also prints a lower bound on ε from the most
+exposed row, which holds with confidence 0.999999. Little success is no proof:
+the guarantee is. Much success where the guarantee allows none is a REFUTED
+claim.
 
-A guarantee for the private columns hides these columns, not that somebody is in
-the table; then it is the columns that are inferred.
+A guarantee for the private columns hides those columns, not that somebody is in
+the table. Then it is the columns that are inferred.
 
 What it prints is exact and so NOT PRIVATE, and its trainings are counted in no
-ledger: keep it where the rows may be seen. It refuses without --not-private.`,
+ledger. Keep it where the rows may be seen. It refuses without --not-private.`,
 		Example: `  discreet attack --data census.csv --schema census.yaml --learner additive --epsilon 1 --not-private
   discreet attack --data a.csv --schema s.yaml --learner logistic --targets 200 --runs 1000 --out roc.svg --json --not-private`,
 		Args: cobra.NoArgs,

@@ -46,20 +46,20 @@ func (a *app) newAuditCommand() *cobra.Command {
 		Use:   "audit",
 		Short: "try to break a privacy claim from outside",
 		Long: `Audit runs a learner, a mechanism or any other program many times on two tables
-that its claim calls neighbours, searches half of the runs for an event that
-tells the two apart, and counts it in the other half. What it prints is a lower
-bound on the privacy loss that holds with the stated confidence whatever was
-searched: above the claim, the claim is REFUTED. "Not refuted" is no proof.
-Audit exits with 0 whatever the verdict.
+that its claim calls neighbours. It searches half of the runs for an event that
+tells the two apart, and counts that event in the other half. It prints a lower
+bound on the privacy loss, which holds with the stated confidence whatever was
+searched. If the bound is above the claim, the claim is REFUTED. "Not refuted"
+is no proof. Audit exits with 0 whatever the verdict.
 
 Learners run on tables made from the schema; no data are read. Few rounds and a
-large loss a round show most, so brc is audited with 2 rounds and c1 = c2 = 2
-unless flags say otherwise. A learner without privacy is held to the claim, too.
+large loss per round show most, so brc is audited with 2 rounds and c1 = c2 = 2
+unless flags say otherwise. A learner without privacy is held to the claim too.
 
 A command is run by the shell, with {data} replaced by the name of a CSV file and
-{epsilon} by the claim. It prints one line a run, with one number or several.
-Where the command also has {runs}, it is asked for so many independent runs at
-once; that saves starting it for each. The two files are given by --neighbours,
+{epsilon} by the claim. It prints one line per run, with one number or several.
+If the command also has {runs}, it is asked for that many independent runs at
+once, which saves starting it for each. The two files are given by --neighbours,
 or made from --schema.`,
 		Example: `  discreet audit --learner brc --schema adult.yaml --epsilon 2 --json
   discreet audit --mechanism laplace --epsilon 1 --out laplace.svg
@@ -88,6 +88,7 @@ or made from --schema.`,
 	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "about how long to take where --runs is not given")
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
+	cli.AddSection(c, "A command to audit", "command", "neighbours")
 	cli.Require(c, "epsilon")
 	c.MarkFlagsOneRequired("learner", "mechanism", "command")
 	c.MarkFlagsMutuallyExclusive("learner", "mechanism", "command")

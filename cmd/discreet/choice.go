@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
@@ -17,7 +18,6 @@ type choice struct {
 	name  string
 	price train.PriceText
 	given map[string]*option
-	order []string // the keys of given, in the order of the table
 }
 
 // option is a learner's option as it was typed: which learner it goes to, and so
@@ -40,35 +40,19 @@ func addChoice(c *cobra.Command) *choice {
 	f.StringVar(&ch.price.Delta, "delta", "0", "the δ that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(), ", ")+") may spend besides, a `number`")
 	f.BoolVar(&ch.price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
 	for _, l := range all {
+		title := "Learner " + l.Name
+		if l.Name == train.DefaultLearner {
+			title += ", the default"
+		}
 		for _, o := range l.Options {
 			if ch.given[o.Name] == nil {
 				ch.given[o.Name] = &option{kind: o.Value.Type()}
-				ch.order = append(ch.order, o.Name)
-				f.Var(ch.given[o.Name], o.Name, describeOption(all, o))
+				f.Var(ch.given[o.Name], o.Name, o.Usage)
 			}
+			cli.AddToSection(c, title, o.Name, fmt.Sprintf("%s (default %s)", o.Usage, o.Value))
 		}
 	}
 	return ch
-}
-
-// describeOption says what an option is, whose it is, and what it is when not
-// given.
-func describeOption(all []*train.Learner, o train.Option) string {
-	var defaults []string
-	whose := map[string][]string{} // by default
-	for _, l := range all {
-		if own := l.Option(o.Name); own != nil {
-			d := own.Value.String()
-			if whose[d] == nil {
-				defaults = append(defaults, d)
-			}
-			whose[d] = append(whose[d], l.Name)
-		}
-	}
-	for i, d := range defaults {
-		defaults[i] = strings.Join(whose[d], ", ") + ": " + d
-	}
-	return fmt.Sprintf("%s (%s)", o.Usage, strings.Join(defaults, "; "))
 }
 
 // makeRequest checks the flags on their own, before any file is opened.

@@ -45,6 +45,7 @@ func (f *combination) addFlags(c *cobra.Command) {
 	c.Flags().StringVar((*string)(&f.params.Encoding), "encoding", string(p.Encoding), "how categories become numbers: onehot or ordinal")
 	c.Flags().IntVar(&f.params.Queries, "queries", 0, "how many rows noisy-max answers, a `number`")
 	c.Flags().Float64Var(&f.params.Bound, "bound", p.Bound, "length that average clips coefficients to, a `number`")
+	cli.AddSection(c, "Methods", "method", "form", "shape", "mode", "loss", "width", "reg", "encoding", "queries", "bound")
 	for name, words := range map[string][]string{
 		"method": {"soft", "majority", "average", "noisy-max"}, "form": {"statistic", "output"}, "shape": {"rows", "ball"},
 		"mode": {"tight", "printed"}, "loss": {"logistic", "huber"}, "encoding": {string(feature.OneHot), string(feature.Ordinal)},
@@ -106,36 +107,36 @@ func (a *app) newCombineCommand() *cobra.Command {
 		Short: "make one classifier of many parties' votes",
 		Long: `Combine reads the votes files of a folder, each to its last byte and its
 signature, and makes one classifier that is private for everything that one
-party holds. Party plan says what it will cost and what that buys.
+party holds. Party plan says what that will cost and what it buys.
 
-soft counts each row for every level by the share of parties that voted for it;
-majority gives each row the level with most votes, which one vote may turn, so
-its noise is as many times larger as there are parties; average takes the mean
-of logistic coefficients instead of votes; noisy-max answers rows one by one,
-each for its share of epsilon.
+Methods. soft counts each row for every class by the share of parties that voted
+for it. majority gives each row the class with most votes; one vote may turn
+it, so its noise is as many times larger as there are parties. average takes the
+mean of logistic coefficients instead of votes. noisy-max answers rows one by
+one, each for its share of epsilon.
 
-A party that hands in nothing counts as a constant vote: whether it took part is
-protected, too. --parties is how many were asked, and public.
+A party that hands in nothing counts as a constant vote, because whether it took
+part is protected too. --parties is how many were asked, and it is public.
 
-With --secure-sum (method soft, form statistic) nobody sees a vote: each party
-adds its share of the noise to one short vector, and the combiner learns the sum
-alone. The noise is sized for --honest of them, and nothing is opened over fewer
-than --minimum: a party takes part only if at least so many in any such sum are
-honest as its operator says (party serve --peers --honest). With --ask
-the parties and the --helpers, who hold the shares, are processes elsewhere; with
---votes this one plays all of them, to rehearse: what it prints and writes is what
-the parties would get.
-
-With --roster, lines of a public key and a party's name, the signatures say who
-voted, and nobody else may.
+With --roster only the parties on that list may vote: each line is a public key
+and a party's name, and the signatures prove who voted.
 
 With --ask the votes are fetched from parties that serve (party serve), all at
 once and again and again until --wait is over; --votes then says where to keep
-them. A party that does not answer, or with something else than its votes, is
-absent.
+them. A party that does not answer, or answers with something else than its
+votes, is absent.
 
-With --ledger the combination is charged to a data set whose unit is a party;
-noisy-max charges each answer, and stops when the budget is gone.`,
+With --secure-sum (method soft, form statistic) nobody sees a vote. Each party
+adds its share of the noise to one short vector, and the combiner learns the sum
+alone. The noise is sized for --honest parties, and no sum of fewer than
+--minimum is opened. A party takes part only if at least --honest of the parties
+in any such sum are honest, as its operator has declared (party serve --peers
+--honest). With --ask the parties and the --helpers, who hold the shares, are
+processes elsewhere. With --votes this process plays all of them, to rehearse:
+what it prints and writes is what the parties would get.
+
+With --ledger the combination is charged to a data set whose unit is a party.
+noisy-max charges each answer, and stops when the budget is spent.`,
 		Example: `  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json
   discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --method majority --model global.json
   discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --secure-sum --honest 150 --model global.json
@@ -160,6 +161,7 @@ noisy-max charges each answer, and stops when the budget is gone.`,
 	t.asking.addFlags(c)
 	t.charging.addFlags(c, "the `name` of the data set in the ledger; its unit is party",
 		"the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result (default a random one)")
+	cli.AddSection(c, secretSums, "secure-sum", "honest", "minimum", "holders")
 	cli.Require(c, "aux")
 	c.MarkFlagsOneRequired("votes", "ask")
 	c.MarkFlagsMutuallyExclusive("roster", "ask")

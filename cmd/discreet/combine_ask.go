@@ -27,6 +27,7 @@ func (f *asking) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.Kind, "kind", string(multiparty.Labels), "with --ask, what parties hand in: labels, probabilities or coefficients")
 	c.Flags().StringToStringVar(&f.Helpers, "helpers", nil, "with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	cli.AddSection(c, "Votes over the network", "ask", "certs", "as", "wait", "kind", "helpers")
 	c.MarkFlagsRequiredTogether("ask", "certs", "as")
 }
 

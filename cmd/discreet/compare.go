@@ -44,17 +44,18 @@ func (a *app) newCompareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "draw accuracy and AUC of learners against ε (not private)",
-		Long: `Compare parts a table into rows to train on and rows to judge by, again and
-again, trains each learner at each ε, and draws accuracy and AUC against ε.
-Learners without privacy are level lines.
+		Long: `Compare splits a table into rows to train on and rows to judge by, again and
+again. It trains each learner at each ε, and draws accuracy and AUC against ε.
+Learners without privacy are horizontal lines.
 
-Its numbers are exact, and so NOT PRIVATE, and a choice made by them is not
-covered by any ε: whoever picks a learner or an ε by looking at them has used
-the table without limit. Use it on public or synthetic tables (discreet demo
---save invents one), or after the decision. It refuses without --not-private.
+Its numbers are exact, and so NOT PRIVATE, and no ε covers a choice made by them:
+whoever picks a learner or an ε by looking at them has used the table without
+limit. Use it on public or synthetic tables (discreet demo --save invents one),
+or after the decision. It refuses without --not-private.
 
 A learner is named as in train; its options follow after colons. The seed says
-which splits are drawn and nothing about noise, which is fresh in every fit.`,
+which splits are drawn. It has nothing to do with noise, which is fresh in every
+training.`,
 		Example: `  discreet compare --data census.csv --schema census.yaml --learners brc,erm,logistic --epsilons 0.1,0.5,1 --not-private
   discreet compare --data a.csv --schema s.yaml --learners brc,brc:encoding=ordinal:rounds=50,logistic:columns=public \
     --epsilons 0.1,1 --repeats 50 --out figures --not-private`,
@@ -138,7 +139,7 @@ func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	}
 	for _, text := range l.epsilons {
 		if strings.EqualFold(text, "inf") {
-			return nil, &dp.ParamError{Op: "compare", Param: "epsilons", Want: "must be finite", Got: text, Hint: "learners without privacy, such as logistic, are the level lines"}
+			return nil, &dp.ParamError{Op: "compare", Param: "epsilons", Want: "must be finite", Got: text, Hint: "learners without privacy, such as logistic, are the horizontal lines"}
 		}
 		eps, err := dp.ParseEpsilon(text)
 		if err != nil {

@@ -38,14 +38,14 @@ func (a *app) newDemoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "train and compare models on an invented census",
-		Long: `Demo invents a census-like table, parts off one half for testing, and trains on
-the other: without the private columns, under differential privacy with brc and
-with the default learner, and without privacy. It says what each model is worth,
-and leaves the table, its schema, the default learner's model and a page that
-explains it, to try the other commands on.
+		Long: `Demo invents a table like a census. It trains on one half of the people and
+tests on the other: without the private columns, under differential privacy with
+brc and with the default learner, and without privacy. It says what each model
+is worth. It leaves the table, its schema, the default learner's model and a
+page that explains it, to try the other commands on.
 
-The people are invented and the same for the same --seed. The noise is fresh in
-every run, as it is everywhere but in experiments.`,
+The people are invented, and the same for the same --seed. The noise is fresh in
+every run.`,
 		Example: `  discreet demo
   discreet demo --rows 200000 --save sample`,
 		Args: cobra.NoArgs,

@@ -66,7 +66,7 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := metrics.Evaluate(t.Labels, scores, labelLevels(m.Schema), m.Schema.Label.Positive)
+	r, err := metrics.Evaluate(t.Labels, scores, classesOf(m.Schema), m.Schema.Label.Positive)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 }
 
 func writeReport(out io.Writer, r *metrics.Report, label string) error {
-	auc := "undefined: some level has no row"
+	auc := "undefined: some class has no row"
 	if r.AUC != nil {
 		auc = fmt.Sprintf("%.4f", *r.AUC)
 	}

@@ -25,15 +25,17 @@ func (a *app) newExplainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain",
 		Short: "draw what a model learnt of each column",
-		Long: `Explain makes one HTML page of a model: what each column adds to the log-odds
-of the positive level, drawn with the uncertainty that the model states of
-itself, how much each column says, where every row starts, and the privacy
-statement. A logistic model becomes a table of coefficients, one of several
-levels has a column for each; other models are refused, since none of their
+		Long: `Explain makes one HTML page of a model. The page draws what each column adds to
+the log-odds of the positive class, with the uncertainty that the model states.
+It shows how much each column counts, where every row starts, and the privacy
+statement.
+
+A logistic model becomes a table of coefficients, with one column per class if
+the label has more than two. Other models are refused, because none of their
 parts means anything alone.
 
-It reads the model and no row, so it costs no budget and tells nothing that the
-model does not. The page is a single file that loads nothing.`,
+Explain reads the model and no row. So it costs no budget and tells nothing that
+the model does not. The page is a single file that loads nothing.`,
 		Example: `  discreet explain --model m.json --out explain.html
   discreet explain --model m.json --json | head`,
 		Args: cobra.NoArgs,

@@ -23,12 +23,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
+// Titles of sections of flags that several commands have.
+const (
+	connection = "Connection"
+	secretSums = "Secret sums"
+	counting   = "Counting what is spent"
+)
+
 // as is who a process of a federation is.
 type as struct{ dir, caller string }
 
 func (f *as) addFlags(c *cobra.Command, example string) {
 	c.Flags().StringVar(&f.dir, "certs", "", "the `directory` of certificates, as certs makes it")
 	c.Flags().StringVar(&f.caller, "as", "", "whose certificate it is, `ROLE/NAME`, e.g. "+example)
+	cli.AddSection(c, connection, "certs", "as")
 	cli.Require(c, "certs", "as")
 }
 
@@ -58,6 +66,7 @@ type remote struct {
 func (f *remote) addFlags(c *cobra.Command, example string) {
 	f.as.addFlags(c, example)
 	c.Flags().StringVar(&f.server, "server", "", "the aggregator's `address`, https://host:port")
+	cli.AddSection(c, connection, "server")
 	cli.Require(c, "server")
 }
 

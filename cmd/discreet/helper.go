@@ -25,18 +25,18 @@ func (a *app) newHelperCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "helper",
 		Short: "hold shares of secret sums",
-		Long: `Helper is one of the three or more who make a secret sum secret: it holds one
-share of each participant's vector, which alone says nothing, and gives out the
-sum of those that the sum's collector names, once. Each helper must be run by
-somebody else: two thirds of them together can open everything.
+		Long: `Helper is one of the three or more processes that keep a secret sum secret. It
+holds one share of each participant's vector, which alone says nothing. It gives
+out the sum of the shares that the sum's collector names, once. Each helper must
+be run by somebody else: two thirds of them together can open everything.
 
-What it acknowledged is on disk, its answer before it leaves. It may be killed at
-any moment. Never put an old copy of --store back: it has forgotten what it has
-answered. With a new one it takes part in new sums only, and the others finish
-those of before.
+What it acknowledged is on disk, and so is its answer before it is sent. It may
+be killed at any moment. Never put an old copy of --store back: it has forgotten
+what it has answered. With a new store it takes part in new sums only; the other
+helpers finish the earlier ones.
 
-On --page it serves, without TLS and to whoever can reach it, Prometheus' metrics
-and whether it is alive and ready.`,
+On --page it serves Prometheus' metrics and whether it is alive and ready,
+without TLS and to everybody who can reach it.`,
 		Example: `  discreet helper --certs certs --as helper/two --listen :8445 --store two.db`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return h.runHelper(c.Context()) },
@@ -45,6 +45,7 @@ and whether it is alive and ready.`,
 	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
 	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
+	cli.AddSection(c, connection, "listen", "page")
 	cli.Require(c, "listen", "store")
 	return c
 }

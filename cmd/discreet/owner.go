@@ -36,21 +36,22 @@ func (a *app) newOwnerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "owner",
 		Short: "take part in a task as a data owner",
-		Long: `Owner answers a task once: it waits for its turn, computes one report about its
+		Long: `Owner answers a task once. It waits for its turn, computes one report about its
 rows, perturbs it, writes it into its book, and only then sends it. It takes part
-when an operator has signed the task and the task's ε is at most --max-epsilon,
-and it refuses for good when all its reports together would cost more than
+if an operator has signed the task and the task's ε is at most --max-epsilon. It
+refuses for good when all its reports together would cost more than
 --lifetime-epsilon.
 
-With --mode aggregate it takes part in secret sums instead: it splits what it adds
-into shares, one for each of the task's helpers, which give out nothing but sums.
-That is worth far more for the same ε, but trusts them: of five, two may play along
-with the aggregator, of three none. It also trusts other owners to add their share of
-the noise: with --honest you say how many of those on a task's list you count on to be
-honest, and a task that counts on more is refused.
+With --mode aggregate it takes part in secret sums instead. It splits what it
+adds into shares, one for each of the task's helpers, and they give out nothing
+but sums. For the same ε that is worth far more, but it trusts the helpers: of
+five, two may play along with the aggregator, of three none. It also trusts other
+owners to add their share of the noise. With --honest you say how many of those
+on a task's list you believe to be honest; a task that counts on more is refused.
 
 With --owners N the rows are those of N owners, in equal parts, each with a key of
-its own in the book: for trials, and for machines that keep the data of many.`,
+its own in the book. That is for trials, and for machines that keep the data of
+many.`,
 		Example: `  discreet owner --certs certs --as owner/clinic-7 --server https://agg.example.org:8443 --task 5f1c… \
     --data rows.csv --book book.db --max-epsilon 1 --lifetime-epsilon 4`,
 		Args: cobra.NoArgs,
@@ -69,6 +70,7 @@ its own in the book: for trials, and for machines that keep the data of many.`,
 	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
 	f.IntVar(&o.connections, "connections", 4, "the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	cli.AddSection(c, secretSums, "mode", "honest")
 	cli.Require(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
 	c.AddCommand(a.newOwnerKeysCommand())
 	return c

@@ -40,30 +40,30 @@ func (a *app) newPartyServeCommand() *cobra.Command {
 		Long: `Serve waits for combiners' queries and answers them with votes, as party vote
 writes them. The model, or the command, stays here.
 
-A query is answered when a combiner named by --combiner has signed it, it is
-about auxiliary files that --allow names, under the schema of --schema, its
-epsilon is at most --max-epsilon, and all queries together cost at most
---lifetime-epsilon. What is allowed by its SHA-256 alone, as sha256sum prints it,
-may be sent by the combiner; the rest must be here. A command gets one file.
+A query is answered if a combiner that --combiner names has signed it, --allow
+names its auxiliary files, its schema is that of --schema, its epsilon is at most
+--max-epsilon, and all queries together cost at most --lifetime-epsilon. The
+combiner may send files that are allowed by their SHA-256 alone, as sha256sum
+prints it; other files must be here. A command gets one file.
 
-What was given is in --state before it leaves, the same query has the same votes
-again, and votes are deleted after the query's deadline. The process may be
+Answers are written to --state before they are sent. The same query gets the same
+votes again, and votes are deleted after the query's deadline. The process may be
 killed at any moment.
 
-With --helpers the party takes part in secret sums, in which nobody sees a vote:
-the combiner gets nothing from here, and each helper one share of a short vector
+With --helpers the party takes part in secret sums, in which nobody sees a vote.
+The combiner gets nothing from here; each helper gets one share of a short vector
 to which the party has added its share of the noise. Name all helpers of the sum,
 run by people who do not pool what they hold. Votes are then given in the clear
-only where --kind says so, too.
+only if --kind says so too.
 
-The noise of a secret sum comes from its parties. --peers therefore lists whom this
-party adds up with, and --honest says how many of them at least, this one among
-them, draw their noise and keep it to themselves. A sum with anybody else is
-refused, and so is one that counts on the noise of more parties than are honest
-where all others take part. Take the keys from the parties, not from the combiner.
+The noise of a secret sum comes from its parties. So --peers lists whom this
+party adds up with, and --honest says how many of them at least, this one
+included, draw their noise and keep it to themselves. A sum with anybody else is
+refused. So is one that counts on the noise of more parties than are honest when
+all others take part. Take the keys from the parties, not from the combiner.
 
-On --page it serves, without TLS and to whoever can reach it, Prometheus' metrics
-and whether it is alive and ready.`,
+On --page it serves Prometheus' metrics and whether it is alive and ready,
+without TLS and to everybody who can reach it.`,
 		Example: `  discreet party serve --certs certs --as party/mary --listen :8451 --state mary --model m.json --schema aux.yaml \
     --key mary.pem --combiner uni --allow shared/aux.csv --max-epsilon 1 --lifetime-epsilon 3
   discreet party serve --certs certs --as party/john --listen :8452 --state john --schema aux.yaml --key john.pem \
@@ -93,6 +93,8 @@ and whether it is alive and ready.`,
 	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	cli.AddSection(c, connection, "listen", "page")
+	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
 	cli.Require(c, "listen", "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
 	c.MarkFlagsOneRequired("model", "command")
 	c.MarkFlagsMutuallyExclusive("model", "command")

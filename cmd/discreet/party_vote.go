@@ -28,16 +28,17 @@ func (a *app) newPartyVoteCommand() *cobra.Command {
 		Use:   "vote",
 		Short: "vote on the rows of the auxiliary table",
 		Long: `Vote writes a party's votes about the rows of the auxiliary table: labels, or
-probabilities of every level, signed, with the digests of the table and of what
+probabilities of every class, signed, with the digests of the table and of what
 voted. Votes are for the combiner alone: they are as private as the model.
 
-What votes is a model file, or any other classifier: a command, run by the
-shell, that reads the table's CSV on its standard input (or from {data}, which
-is replaced by the file's name) and prints votes as CSV, or such a CSV in a
-file. Ready-made commands for scikit-learn and ONNX models lie in adapters.
+A model file can vote, or any other classifier: a command, run by the shell, that
+reads the table's CSV from its standard input (or from {data}, which is replaced
+by the file's name) and prints votes as CSV, or such a CSV in a file. Ready-made
+commands for scikit-learn and ONNX models are in examples/adapters.
 
-Votes as CSV have a header and a line for each row. One column: the level. As
-many columns as levels, named after them: their probabilities, of any scale.
+Votes as CSV have a header and one line per row. With one column, it is the
+class. With as many columns as classes, named after them, they are the
+probabilities of the classes, of any scale.
 
 With --kind coefficients a logistic model hands in itself, for combine --method
 average.`,

@@ -50,10 +50,12 @@ func (a *app) newPlanCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "say what a training would cost, without any data",
-		Long: `Plan checks everything about a training that can be checked without data, and
-prints what it protects, its bill and its noise. It reads the schema and nothing
-else; train with the same flags spends what plan prints. Flags that are not for
-every learner name theirs in brackets.
+		Long: `Plan checks everything about a training that can be checked without data. It
+prints what the training would protect, its bill and its noise. It reads the
+schema and no table; train with the same flags spends what plan prints.
+
+Flags for every learner come first below. The flags of one learner stand under
+its name.
 
 With --margin, --error and --dim it also prints how many rows it takes, in order
 of magnitude, to learn a linear classifier of that margin, in so many
@@ -74,7 +76,8 @@ Nissim, Smith).`,
 	p.samples.addFlags(c)
 	p.ledger.addFlag(c)
 	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
-	c.Flags().StringVar(&p.part, "part", "", "plan for one part of the rows: the `level` of the column that the schema's parts: names")
+	cli.AddSection(c, counting, "ledger", "dataset")
+	c.Flags().StringVar(&p.part, "part", "", "plan for one part: the rows with this `value` in the column that the schema names as parts:")
 	cli.Require(c, "schema")
 	return c
 }

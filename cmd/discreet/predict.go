@@ -25,7 +25,7 @@ type predictFlags struct {
 	out      string
 	explain  bool
 	interval bool
-	level    string
+	class    string
 }
 
 func (a *app) newPredictCommand() *cobra.Command {
@@ -34,32 +34,32 @@ func (a *app) newPredictCommand() *cobra.Command {
 		Use:   "predict",
 		Short: "add predicted labels and scores to a table",
 		Long: `Predict reads a table with the model's own schema and writes it out again with
-two more columns: label, the predicted level, and score, a number from 0 to 1
-that grows with the positive level. A label of more than two levels has one
-score per level, score_LEVEL, which add up to 1. Where the table has columns of
-these names, the new ones are called label_2 and score_2.
+two more columns: label, the predicted class, and score, a number from 0 to 1
+that is larger where the positive class is likelier. A label of more than two
+classes has one score per class, score_CLASS; they add up to 1. If the table has
+columns of these names, the new ones are called label_2 and score_2.
 
 With --explain an additive model also says what each column adds to the log-odds
-of the positive level, in nats: column age in age_log_odds, and so on. Together
+of the positive class, in nats: column age in age_log_odds, and so on. Together
 with the model's intercept, which explain --json prints, these add up to
-log(score/(1-score)). Of a label of more than two levels it is what each column
-adds for the predicted level, or for the one that --level names, beyond the mean
-of all levels: column age in age_log_share. Together with the centred intercept
-these add up to log(score) of that level minus the mean log(score) of all.
+log(score/(1-score)). If the label has more than two classes, age_log_share is
+what column age adds for one class beyond the mean of all classes. The class is
+the predicted one, or the one that --class names. With the centred intercept
+these add up to log(score) of that class minus the mean log(score) of all.
 
 With --interval an additive model also says how far noise may have moved each
-score: score_low and score_high hold, with 95 %, the score that the same columns
-would have without noise and with rows without number. The deviations that the
-model states are added up as if columns were independent; public columns and the
-intercept have none stated, and what a sum over columns cannot say is not in it.
-Labels of more than two levels have none.
+score. With 95 % confidence, score_low and score_high hold the score that the
+same columns would have without noise and with rows without number. The
+deviations that the model states are added up as if columns were independent.
+Public columns and the intercept have none stated, and what a sum over columns
+cannot express is not covered. Labels of more than two classes have no interval.
 
-The table's own label need not be there and is not read. Cells are passed on as
+The table's own label may be missing; it is not read. Cells are passed on as
 they are: what was private in the table is private in the output.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
   discreet predict --model m.json --data new.csv --out reasons.csv --explain
-  discreet predict --model kinds.json --data new.csv --out why.csv --explain --level probe
+  discreet predict --model kinds.json --data new.csv --out why.csv --explain --class probe
   discreet predict --model m.json --data new.csv --out sure.csv --interval
   discreet predict --model m.json --data new.csv --out - | head`,
 		Args: cobra.NoArgs,
@@ -69,7 +69,7 @@ they are: what was private in the table is private in the output.`,
 	c.Flags().StringArrayVar(&p.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "", "the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there")
 	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
-	c.Flags().StringVar(&p.level, "level", "", "with --explain, the `level` of the label to explain, of more than two (default the predicted one)")
+	c.Flags().StringVar(&p.class, "class", "", "with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval of the score for the noise (additive models)")
 	cli.Require(c, "model", "data", "out")
 	return c
@@ -83,7 +83,7 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asked := predict.Params{Explain: p.explain, Class: p.level, Interval: p.interval}
+	asked := predict.Params{Explain: p.explain, Class: p.class, Interval: p.interval}
 	if err := asked.Check(m); err != nil {
 		return &cli.UsageError{Err: err}
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,52 +25,40 @@ func (a *app) newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "discreet",
 		Short: "train classifiers that provably hide the private columns of a table",
-		Long: `Discreet trains classifiers on tables whose columns are partly private, and
-proves (by differential privacy) how little a model tells about the private
-part of anybody's row.
+		Long: `Discreet trains classifiers on tables with private columns. Differential privacy
+bounds how much a model tells about the private part of anybody's row.
 
-A schema says what is known about a table before anybody looks at it, a plan
-says what a training will cost, and a model carries the statement of what it
-did cost.
+A schema says what is known about a table before anybody looks at it. A plan says
+what a training will cost. A model carries the statement of what it did cost.
 
-It exits with 0 when all is well, 1 when something failed, 2 when the command
-line asks for something that cannot be, and 3 when a privacy budget refuses.`,
+Exit codes: 0 when all is well, 1 when something failed, 2 when the command line
+asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		Example: `  discreet demo
   discreet schema init patients.csv > patients.yaml
-  discreet plan     --schema patients.yaml --learner brc --epsilon 0.5 --rows 20000
-  discreet train    --data patients.csv --schema patients.yaml --learner brc --epsilon 0.5 --model m.json
+  discreet plan     --schema patients.yaml --epsilon 1 --rows 20000
+  discreet train    --data patients.csv --schema patients.yaml --epsilon 1 --model m.json
   discreet evaluate --model m.json --data held-out.csv
   discreet predict  --model m.json --data new.csv --out predicted.csv`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cli.Group(root,
-		a.newSchemaCommand(),
-
-		a.newPlanCommand(),
-		a.newTrainCommand(),
-		a.newTuneCommand(),
-		a.newBudgetCommand(),
-
-		a.newSimulateCommand(),
-		a.newPartyCommand(),
-		a.newCombineCommand(),
-
-		a.newPredictCommand(),
-		a.newExplainCommand(),
-		a.newEvaluateCommand(),
-		a.newCompareCommand(),
-		a.newAuditCommand(),
-		a.newAttackCommand(),
-		a.newDemoCommand(),
-
-		a.newCertsCommand(),
-		a.newAggregatorCommand(),
-		a.newHelperCommand(),
-		a.newTaskCommand(),
-		a.newOwnerCommand(),
-
-		a.newVersionCommand(),
-	)
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"A table and its schema", []*cobra.Command{a.newDemoCommand(), a.newSchemaCommand(), a.newPlanCommand(), a.newTrainCommand(), a.newTuneCommand(), a.newBudgetCommand()}},
+		{"A model", []*cobra.Command{a.newPredictCommand(), a.newExplainCommand(), a.newEvaluateCommand()}},
+		{"What learners and claims are worth", []*cobra.Command{a.newCompareCommand(), a.newAuditCommand(), a.newAttackCommand()}},
+		{"Institutions that may not pool their tables", []*cobra.Command{a.newPartyCommand(), a.newCombineCommand()}},
+		{"People who perturb at home", []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(), a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand(), a.newCertsCommand()}},
+	} {
+		id := strconv.Itoa(len(root.Groups()))
+		root.AddGroup(&cobra.Group{ID: id, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = id
+		}
+		root.AddCommand(g.commands...)
+	}
+	cli.Group(root, a.newVersionCommand())
 	return root
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -18,9 +19,10 @@ type samples struct {
 }
 
 func (f *samples) addFlags(c *cobra.Command) {
-	c.Flags().Float64Var(&f.margin, "margin", 0, "sample sizes: margin γ of a linear classifier, a `number` above 0 and at most 1")
-	c.Flags().Float64Var(&f.err, "error", 0, "sample sizes: error α to learn it to, a `number` between 0 and 1")
-	c.Flags().IntVar(&f.dim, "dim", 0, "sample sizes: `number` of dimensions d")
+	c.Flags().Float64Var(&f.margin, "margin", 0, "margin γ of a linear classifier, a `number` above 0 and at most 1")
+	c.Flags().Float64Var(&f.err, "error", 0, "error α to learn it to, a `number` between 0 and 1")
+	c.Flags().IntVar(&f.dim, "dim", 0, "`number` of dimensions d")
+	cli.AddSection(c, "Sample sizes of linear classifiers", "margin", "error", "dim")
 }
 
 // sampleSizes is nil where none of the flags is given.

@@ -79,22 +79,22 @@ func (a *app) newSimulateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate",
 		Short: "play data owners who perturb at home, and train on their reports",
-		Long: `Simulate takes a table for a population: each row, or each of --owners equal
+		Long: `Simulate takes a table for a population. Each row, or each of --owners equal
 parts of the rows, is a data owner who trusts nobody. It shows what accuracy a
 population of that size buys. Every column and the label are private here,
 whatever the schema's roles.
 
 Modes. In local, the default, each owner sends one report, which is ε-private
 before it leaves; splits, leaves and errors are computed from reports. In mode
-aggregate owners send shares of a secret sum, and only sums, with noise that all
-owners add together, are seen: much less noise, for trust in those who hold
-shares.
+aggregate owners send shares of a secret sum. Only sums are seen, with noise that
+all owners add together. That is much less noise, but the owners must trust those
+who hold the shares.
 
-Mechanisms: oue and grr report a cell of a column's table, pm, duchi, hybrid and
-laplace a vector; mode aggregate takes none. Left out, local takes the better of
-oue and grr for each question.
+Mechanisms. oue and grr report a cell of a column's table; pm, duchi, hybrid and
+laplace report a vector; mode aggregate takes none. Without --mechanism, local
+takes the better of oue and grr for each question.
 
-With --plan it reads no data: it prints what each question's reports will be
+With --plan it reads no data. It prints what each question's reports will be
 worth for --owners owners, how many owners it takes for --noise, and what one
 dishonest owner can do.`,
 		Example: `  discreet simulate --data adult.data.gz --schema adult.yaml --classifier stump --epsilon 1 --model m.json
@@ -117,6 +117,7 @@ dishonest owner can do.`,
 	f.BoolVar(&s.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
 	s.charging.addFlags(c, "the `name` of the data set in the ledger", "the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
+	cli.AddSection(c, "Planning without data", "plan", "noise")
 	cli.Require(c, "schema", "epsilon")
 	return c
 }
@@ -255,7 +256,7 @@ func (s *simulateFlags) printResult(m *model.Model, out *simulated) error {
 	for _, r := range out.Rounds {
 		fmt.Fprintf(&b, "round %d: weighted error %.3f", r.Round, r.Err)
 		if r.ErrNoise > 0 {
-			fmt.Fprintf(&b, " ± %.3f by other owners, levels counted alike", r.ErrNoise)
+			fmt.Fprintf(&b, " ± %.3f by other owners, classes counted alike", r.ErrNoise)
 		}
 		if r.Vote > 0 {
 			fmt.Fprintf(&b, ", vote %.3f\n", r.Vote)

@@ -30,8 +30,8 @@ func loadSchema(path string) (*schema.Schema, []byte, error) {
 	return s, text, err
 }
 
-// labelLevels are the values of the label in code order.
-func labelLevels(s *schema.Schema) (names []string) {
+// classesOf are the values of the label in code order.
+func classesOf(s *schema.Schema) (names []string) {
 	for _, l := range s.Label.Levels {
 		names = append(names, l.Value)
 	}

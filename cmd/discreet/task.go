@@ -60,27 +60,29 @@ func (a *app) newTaskCreateCommand() *cobra.Command {
 		Short: "sign a task and hand it to the aggregator",
 		Long: `Create plans a task from public choices, signs it with the operator's key and
 prints its name. Every owner is asked once, in one slot of one round. A slot waits
-for its owners for --slot at most, or until nothing has come for --quiet; one that
-has fewer reports than --minimum then ends the task.
+for its owners for --slot at most, or until nothing has come for --quiet. A slot
+with fewer reports than --minimum ends the task.
 
-A task that cannot succeed is refused with the number to change: a slot that chance
-alone leaves below --minimum in more than 1 of 100 draws though all --owners take
-part, a list with fewer owners than that, slots that need longer than --ends, an
---ends that the operator's own certificate does not live to see.
+A task that cannot succeed is refused, with the number to change: a slot that
+chance alone leaves below --minimum in more than 1 of 100 draws though all
+--owners take part; a list with fewer owners than that; slots that need longer
+than --ends; an --ends after the operator's own certificate has ended.
 
-In mode aggregate owners give shares of a secret sum to the task's helpers, and the
+With --roster only the owners whose keys are in that file may report. Without it
+anybody may make keys, and one machine may report as many owners. The task names
+the list by its hash. Its owners, and everybody who may see the task, can read it.
+
+In mode aggregate owners give shares of a secret sum to the task's helpers. The
 aggregator sees no owner's numbers, only the sum of two thirds of a slot's owners
 or more. First the slot waits for --minimum owners who take part, then as long for
-their shares. There must be three --helpers or more, each run by somebody else. Three
-bear one that is lost or curious; five also two that play along with the aggregator.
-It needs a --roster, and of the owners on it --honest must be honest: the others may
-all work for the aggregator, in one slot, and the noise of its sum is still whole. The
-more that may be dishonest, the more noise there is; owners refuse a task that counts
-on more honest ones than they do.
+their shares. There must be three --helpers or more, each run by somebody else.
+With three, one may be lost or curious; with five, two may also play along with
+the aggregator.
 
-With --roster only the owners of the keys in that file may report: keys are free to
-make, and one machine may otherwise report as many owners. The task names the list
-by its hash; its owners, and whoever may see the task, can read it.`,
+Mode aggregate needs a --roster, and --honest of the owners on it must be honest.
+The others may all work for the aggregator, in one slot, and the noise of its sum
+is still whole. The more owners may be dishonest, the more noise there is. Owners
+refuse a task that counts on more honest owners than they do.`,
 		Example: `  discreet task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
   discreet task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \
@@ -105,6 +107,8 @@ by its hash; its owners, and whoever may see the task, can read it.`,
 	f.DurationVar(&t.ends, "ends", 0, "when the task ends, from now on, e.g. 24h, a `time`")
 	f.StringVar(&t.roster, "roster", "", "the `file` of the owners who may report, a public key a line; whoever has a key when left out")
 	f.IntVar(&t.honest, "honest", 0, "in mode aggregate the `number` of owners on the roster who must be honest")
+	cli.AddSection(c, secretSums, "mode", "helpers", "honest")
+	cli.AddSection(c, "Time", "slot", "quiet", "ends")
 	cli.Require(c, "schema", "classifier", "epsilon", "owners", "minimum", "slot", "ends")
 	return c
 }
@@ -408,9 +412,10 @@ func (a *app) fetchModel(ctx context.Context, client rpc.AggregatorClient, id wi
 func (a *app) newTaskCloseCommand() *cobra.Command {
 	var r remote
 	c := &cobra.Command{
-		Use:     "close TASK",
-		Short:   "end a task without a model",
-		Long:    `Close ends a task of the operator that signed it. Its owners are asked no more; what those who answered have spent stays spent.`,
+		Use:   "close TASK",
+		Short: "end a task without a model",
+		Long: `Close ends a task. Only the operator who signed it may close it. Its owners are
+asked no more; what those who answered have spent stays spent.`,
 		Example: `  discreet task close 5f1c… --certs certs --as operator/anna --server https://localhost:8443`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

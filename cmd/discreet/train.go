@@ -34,27 +34,28 @@ func (a *app) newTrainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a model and state what it cost",
-		Long: `Train reads a table, trains a model on it and writes the model file, which holds
-what prediction needs and the statement of what is protected and what is not.
-The statement is also printed.
+		Long: `Train reads a table, trains a model and writes the model file. The file holds
+what prediction needs and the privacy statement, which is also printed: what is
+protected, what is not, and what it cost.
 
 Everything that can be refused is refused before the table is opened. A private
-learner needs --epsilon, which has no default; a learner without privacy refuses
-a schema with private columns unless --not-private is given, and the model then
-says so. Noise is fresh in every run and cannot be reproduced. An interrupted
-training writes no model.
+learner needs --epsilon; it has no default. A learner without privacy refuses a
+schema with private columns unless --not-private is given, and the model then
+says so. The noise is fresh in every run and cannot be reproduced. A training
+that is interrupted writes no model.
 
-Flags that are not for every learner name theirs in brackets, with the value
-they have when they are not given.
+Below, flags for every learner come first. The flags of one learner stand under
+its name, with the values they have when they are not given.
 
-With --part only rows of one level of the column that the schema's parts: names
-are read; what trainings on different parts cost does not add up.
+With --part only the rows of one part are read: those with that value in the
+column that the schema names as parts:. Trainings on different parts do not add
+up.
 
-With --ledger and --dataset the price is charged to the data set before anything
-is read, and refused where it exceeds what is left. The model's bytes are kept in
-the ledger: the same --job returns the same model and costs nothing. Without a
-ledger nothing is counted: models trained on the same table add up, and each
-says that it was not counted.`,
+With --ledger and --dataset the price is charged to the data set before the
+training begins, and refused if it is more than what is left. The ledger keeps
+the model's bytes: the same --job returns the same model and costs nothing.
+Without a ledger nothing is counted. Models trained on the same table then add
+up, and each says that it was not counted.`,
 		Example: `  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 0.16 --model m.json
   discreet train --data 2023.parquet --data 2024.parquet --schema s.yaml --learner brc --epsilon 1 \
     --rounds 50 --encoding ordinal --intercept selected --model m.json
@@ -77,7 +78,7 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
-	c.Flags().StringVar(&t.part, "part", "", "train on one part of the rows: the `level` of the column that the schema's parts: names")
+	c.Flags().StringVar(&t.part, "part", "", "train on one part: the rows with this `value` in the column that the schema names as parts:")
 	t.charging.addFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a random one)")
 	cli.Require(c, "data", "schema", "model")

@@ -28,11 +28,11 @@ func (a *app) newTuneCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tune",
 		Short: "train candidates and release the best, all paid for",
-		Long: `Tune trains several candidates, a learner with its options each, and writes the
+		Long: `Tune trains several candidates, each a learner with its options, and writes the
 model of the one that makes the fewest mistakes on rows it was not trained on.
-The choice is private too: --epsilon pays for the model and for the choosing,
-and nothing of the other candidates is released. A learner that can be named
-beforehand does better with all of --epsilon: use train.
+The choice is private too: --epsilon pays for the model and for choosing it, and
+nothing about the other candidates is released. If you can name a learner
+beforehand, train does better with all of --epsilon.
 
   --method all          trains each candidate once, for an equal share of
                         epsilon; good for a handful
@@ -40,12 +40,12 @@ beforehand does better with all of --epsilon: use train.
   --method logarithmic  times, for a third, a half and two thirds of epsilon
   --method root         each, however many candidates there are
 
-A random number of times must stay unknown: where somebody can see how long the
+A random number of times must stay unknown: if somebody can see how long the
 command takes, use all. --patience makes those runs more, at the same price.
 
 Candidates are named as in train; their options follow after colons. --learners
-lists them, a file of --candidates has one to a line (empty lines and lines that
-begin with # are left out). A ledger is charged as by train.`,
+lists them, or a file of --candidates has one per line (empty lines and lines
+that begin with # are left out). A ledger is charged as by train.`,
 		Example: `  discreet tune --data adult.data.gz --schema adult.yaml --learners additive,brc:rounds=5,brc --epsilon 1 --model m.json
   discreet tune --data adult.data.gz --schema adult.yaml --candidates grid.txt --method logarithmic --patience 30 \
     --epsilon 1 --model m.json --ledger l.db --dataset adult --job tuesday`,

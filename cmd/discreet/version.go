@@ -12,9 +12,10 @@ import (
 
 func (a *app) newVersionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "say which version this is",
-		Long:    `Version prints the version of the program, the commit it was built from where that is known, and the platform.`,
+		Use:   "version",
+		Short: "say which version this is",
+		Long: `Version prints the version of the program, the commit it was built from if that
+is known, and the platform.`,
 		Example: `  discreet version`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -61,8 +61,11 @@ func (a *App) prepareTree(root *cobra.Command) {
 			Group(c)
 		}
 	}
-	// A group runs only to refuse what is no command of it.
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	// A group runs only to refuse what is no command of it; flags stand in sections.
+	root.SetUsageTemplate(strings.NewReplacer(
+		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
+		"\n\nFlags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagSections .}}",
+	).Replace(root.UsageTemplate()))
 	a.noticeStart(root)
 }
 

@@ -34,7 +34,7 @@ func (p Params) Check(m *model.Model) error {
 		}
 	}
 	bad := func(want string) error {
-		return &dp.ParamError{Op: "predict", Param: "level", Want: want, Got: strconv.Quote(p.Class)}
+		return &dp.ParamError{Op: "predict", Param: "class", Want: want, Got: strconv.Quote(p.Class)}
 	}
 	switch {
 	case p.Class == "":
@@ -42,7 +42,7 @@ func (p Params) Check(m *model.Model) error {
 	case !p.Explain:
 		return bad("must be left out without --explain")
 	case m.AdditiveLevels == nil:
-		return bad("must be left out where the label has two levels: what speaks for one speaks against the other")
+		return bad("must be left out where the label has two classes: what speaks for one speaks against the other")
 	case classCode(m, p.Class) < 0:
 		var names []string
 		for _, l := range m.Schema.Label.Levels {

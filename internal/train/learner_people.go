@@ -15,7 +15,7 @@ func peopleLearner() *Learner {
 		Name:    "people",
 		Private: true,
 		Options: []Option{
-			{"rounds", "rounds of boosting", integer{&p.Rounds}},
+			{"rounds", "rounds of boosting, 0 for as many as ε and the rows pay for", integer{&p.Rounds}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"kappa", "no row holds more than 1/(kappa·n) of the weight", decimal{&p.Kappa}},
 			{"base", "what to boost: logistic, stump or random", word[people.Base]{&p.Base}},

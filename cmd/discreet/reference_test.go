@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+)
+
+const referencePage = "../../docs/commands.md"
+
+// The page about the commands is what the commands say of themselves.
+func TestCommandReference(t *testing.T) {
+	want := commandReference(newTestRoot())
+	if *update {
+		if err := os.WriteFile(referencePage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(referencePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is out of date: run go test ./cmd/discreet -run %s -update", referencePage, t.Name())
+	}
+}
+
+// commandReference is a page in Markdown about a command and all below it.
+func commandReference(root *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Commands\n\n<!-- Written by go test ./cmd/discreet -run TestCommandReference -update -->\n\n%s\n", paragraphs(root.Long))
+	for _, g := range root.Groups() {
+		fmt.Fprintf(&b, "\n| %s | |\n|---|---|\n", strings.TrimSuffix(g.Title, ":"))
+		for _, c := range root.Commands() {
+			if c.GroupID == g.ID {
+				listCommand(&b, c)
+			}
+		}
+	}
+	b.WriteString("\n| Besides | |\n|---|---|\n")
+	for _, c := range root.Commands() {
+		if c.GroupID == "" && c.Name() != "help" && c.Name() != "completion" {
+			listCommand(&b, c)
+		}
+	}
+	b.WriteString("\n`discreet completion SHELL` writes completions for bash, zsh, fish and PowerShell.\n")
+	describeCommands(&b, root)
+	return b.String()
+}
+
+func listCommand(b *strings.Builder, c *cobra.Command) {
+	path := c.CommandPath()
+	fmt.Fprintf(b, "| [%s](#%s) | %s |\n", path, strings.ReplaceAll(path, " ", "-"), c.Short)
+	for _, sub := range c.Commands() {
+		listCommand(b, sub)
+	}
+}
+
+func describeCommands(b *strings.Builder, parent *cobra.Command) {
+	for _, c := range parent.Commands() {
+		if c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```console\n%s\n```\n", c.CommandPath(), paragraphs(c.Long), c.Example)
+		if !c.HasAvailableSubCommands() || c.HasAvailableLocalFlags() {
+			for _, s := range cli.FlagSections(c) {
+				describeFlags(b, s)
+			}
+		}
+		describeCommands(b, c)
+	}
+}
+
+// describeFlags writes a table of flags, but for --help, which every command has.
+func describeFlags(b *strings.Builder, s cli.Section) {
+	var lines string
+	s.Flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		kind, usage := pflag.UnquoteUsage(f)
+		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "0s" && f.DefValue != "false" && f.DefValue != "[]" &&
+			!strings.Contains(usage, "(default ") {
+			usage += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		lines += fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace("--"+f.Name+" "+kind), strings.ReplaceAll(usage, "|", `\|`))
+	})
+	if lines != "" {
+		fmt.Fprintf(b, "\n| %s | |\n|---|---|\n%s", s.Title, lines)
+	}
+}
+
+// paragraphs is a help text in Markdown: indented lines are shown as they are.
+func paragraphs(text string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(text + "\n") {
+		if indented := strings.HasPrefix(line, "  "); indented != inside {
+			b.WriteString("```\n")
+			inside = indented
+		}
+		b.WriteString(line)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

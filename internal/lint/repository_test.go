@@ -57,6 +57,7 @@ func TestRepository(t *testing.T) {
 		{"rates", checkRates},
 		{"clients", checkClients},
 		{"named tests", checkNamedTests},
+		{"links", checkLinks},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			for _, complaint := range rule.check(m) {

@@ -387,6 +387,18 @@ func TestClients(t *testing.T) {
 	})
 }
 
+func TestLinks(t *testing.T) {
+	front := "[docs](docs/README.md)\n[site](https://example.org/x.md)\n"
+	try(t, checkLinks, []one{
+		{"all pages found, one by way of another", files{
+			"README.md": front, "docs/README.md": "[a](a.md#part) [here](#here)", "docs/a.md": "[b](b/b.md)", "docs/b/b.md": "[home](../../README.md)",
+		}, nil},
+		{"a page that no link leads to", files{"README.md": front, "docs/README.md": "", "docs/a.md": ""}, []string{"docs/a.md: no link leads to it"}},
+		{"a link that leads nowhere", files{"README.md": front, "docs/README.md": "[a](a.md)"}, []string{"docs/README.md: the link a.md leads nowhere"}},
+		{"no table of contents on the front page", files{"README.md": "[a](docs/a.md)", "docs/a.md": "[c](README.md)", "docs/README.md": ""}, []string{"README.md: must link docs/README.md"}},
+	})
+}
+
 func TestNamedTests(t *testing.T) {
 	try(t, checkNamedTests, []one{
 		{"one that is there", files{"docs/a.md": "sure (`TestA`)", "a_test.go": "package a\nfunc TestA(t *testing.T) {}"},

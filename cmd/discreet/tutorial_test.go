@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTutorial follows the tutorial: it writes the schema that the page shows, runs
+// every command in order, and wants the lines that the page shows below a command to
+// be among those that the command prints. Where a line begins with "error:" the
+// command must fail.
+func TestTutorial(t *testing.T) {
+	page, err := os.ReadFile("../../docs/tutorial.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	commands := 0
+	for _, block := range strings.Split("\n"+string(page), "\n```")[1:] {
+		kind, text, _ := strings.Cut(block, "\n")
+		switch kind {
+		case "yaml":
+			if err := os.WriteFile(filepath.Join(dir, "people.yaml"), []byte(text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case "console":
+			steps := strings.Split("\n"+text, "\n$ ")
+			if steps[0] != "" {
+				t.Fatalf("a block begins with a line that is no command: %q", steps[0])
+			}
+			for _, step := range steps[1:] {
+				command, shown, _ := strings.Cut(step, "\n")
+				followStep(t, dir, command, shown)
+				commands++
+			}
+		}
+	}
+	if commands < 14 {
+		t.Errorf("the page has %d commands, at least 14 were there", commands)
+	}
+}
+
+// followStep runs a command in dir and looks for the lines that are shown.
+func followStep(t *testing.T, dir, command, shown string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "sh", "-c", command)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if refused := strings.HasPrefix(shown, "error:"); refused != (err != nil) {
+		t.Fatalf("$ %s: %v\n%s", command, err, out)
+	}
+	for line := range strings.Lines(shown) {
+		if line = strings.TrimSpace(line); line != "..." && !strings.Contains(string(out), line) {
+			t.Errorf("$ %s does not print %q:\n%s", command, line, out)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// frontPage is where readers begin; contents lists the pages below docs.
+const (
+	frontPage = "README.md"
+	contents  = "docs/README.md"
+)
+
+var markdownLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+
+// checkLinks wants every link between our own pages to lead somewhere, and every page
+// below docs to be found by following links from the front page, by way of the table
+// of contents.
+func checkLinks(m *Module) (bad []string) {
+	var pages []string
+	err := fs.WalkDir(m.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if base := path.Base(name); d.IsDir() && (base == "testdata" || base == "out" || len(base) > 1 && base[0] == '.') {
+			return fs.SkipDir
+		}
+		if !d.IsDir() && path.Ext(name) == ".md" {
+			pages = append(pages, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	links := map[string][]string{}
+	for _, page := range pages {
+		text, err := fs.ReadFile(m.FS, page)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		for _, link := range markdownLink.FindAllStringSubmatch(string(text), -1) {
+			to, ok := localTarget(page, link[1])
+			if !ok {
+				continue
+			}
+			if _, err := fs.Stat(m.FS, to); err != nil {
+				bad = append(bad, fmt.Sprintf("%s: the link %s leads nowhere", page, link[1]))
+				continue
+			}
+			links[page] = append(links[page], to)
+		}
+	}
+	if !slices.Contains(links[frontPage], contents) {
+		bad = append(bad, frontPage+": must link "+contents)
+	}
+	found := map[string]bool{}
+	for _, to := range reachablePaths(links, frontPage) {
+		found[to[len(to)-1]] = true
+	}
+	for _, page := range pages {
+		if strings.HasPrefix(page, "docs/") && !found[page] {
+			bad = append(bad, page+": no link leads to it from "+frontPage)
+		}
+	}
+	return bad
+}
+
+// localTarget is the file that a link of a page means; ok is false for addresses and
+// for places on the page itself.
+func localTarget(page, link string) (to string, ok bool) {
+	u, err := url.Parse(link)
+	if err != nil || u.Scheme != "" || u.Path == "" {
+		return "", false
+	}
+	return path.Join(path.Dir(page), u.Path), true
+}

@@ -71,7 +71,7 @@ func (b *Ballots) check(levels int, widths []int, used []bool) error {
 		if err != nil {
 			return err
 		}
-		sum += m.Weight * most
+		sum += float64(m.Weight * most)
 		if !(float64(levels)*sum <= math.MaxFloat64) {
 			return fmt.Errorf("model: %s: the ballots up to here must add up to a finite number", who)
 		}

@@ -36,16 +36,16 @@ func (c *Chord) Step(grad []float64) []float64 {
 		p := &c.pairs[i]
 		part[i] = p.curve * innerProduct(p.step, q)
 		for j, y := range p.change {
-			q[j] -= float64(part[i] * y)
+			q[j] -= part[i] * y
 		}
 	}
 	v := mat.NewVecDense(len(q), q)
 	_ = c.chol.SolveVecTo(v, v) // ill-conditioned solves are told by the next gradient
 	for i := range c.pairs {
 		p := &c.pairs[i]
-		b := part[i] - float64(p.curve*innerProduct(p.change, q))
+		b := part[i] - p.curve*innerProduct(p.change, q)
 		for j, s := range p.step {
-			q[j] += float64(b * s)
+			q[j] += b * s
 		}
 	}
 	for j := range q {
@@ -68,7 +68,7 @@ func (c *Chord) Correct(step, was, is []float64) {
 func innerProduct(a, b []float64) float64 {
 	sum := 0.0
 	for i, x := range a {
-		sum += float64(x * b[i])
+		sum += x * b[i]
 	}
 	return sum
 }

@@ -110,7 +110,7 @@ func newtonDirection(at Point) []float64 {
 func halveSteps(f func(x []float64) (Point, error), x []float64, at Point, step []float64) ([]float64, Point, error) {
 	slope := 0.0 // promised change of the value for a full step, negative
 	for i, s := range step {
-		slope += float64(s * at.Grad[i])
+		slope += s * at.Grad[i]
 	}
 	// Near the minimum the promised descent drowns in the rounding of the
 	// value, while the gradient still improves; grant the rounding.
@@ -119,13 +119,13 @@ func halveSteps(f func(x []float64) (Point, error), x []float64, at Point, step 
 	for range maxHalves {
 		next := make([]float64, len(x))
 		for i := range x {
-			next[i] = x[i] + float64(t*step[i])
+			next[i] = x[i] + t*step[i]
 		}
 		there, err := f(next)
 		if err != nil {
 			return nil, Point{}, err
 		}
-		if there.Value <= at.Value+float64(armijo*t*slope)+slack {
+		if there.Value <= at.Value+armijo*t*slope+slack {
 			return next, there, nil
 		}
 		t /= 2
@@ -136,7 +136,7 @@ func halveSteps(f func(x []float64) (Point, error), x []float64, at Point, step 
 func euclideanNorm(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
-		sum += float64(x * x)
+		sum += x * x
 	}
 	return math.Sqrt(sum)
 }

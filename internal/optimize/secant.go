@@ -119,7 +119,7 @@ func (s *Secant) correctInverse(step, was, is []float64) {
 	curve := 0.0
 	for i := range change {
 		change[i] = is[i] - was[i]
-		curve += float64(change[i] * step[i])
+		curve += change[i] * step[i]
 	}
 	if !(curve > 0) {
 		s.inverse = nil
@@ -128,11 +128,11 @@ func (s *Secant) correctInverse(step, was, is []float64) {
 	moved := multiplyVector(s.inverse, change)
 	length := 0.0
 	for i, m := range moved {
-		length += float64(m * change[i])
+		length += m * change[i]
 	}
 	for i := range step {
 		for j := i; j < len(step); j++ {
-			add := float64((1+length/curve)*step[i]*step[j]) - float64(moved[i]*step[j]) - float64(step[i]*moved[j])
+			add := (1+length/curve)*step[i]*step[j] - moved[i]*step[j] - step[i]*moved[j]
 			s.inverse.SetSym(i, j, s.inverse.At(i, j)+add/curve)
 		}
 	}
@@ -143,7 +143,7 @@ func multiplyVector(a *mat.SymDense, v []float64) []float64 {
 	for i := range out {
 		sum := 0.0
 		for j, x := range v {
-			sum += float64(a.At(i, j) * x)
+			sum += a.At(i, j) * x
 		}
 		out[i] = sum
 	}

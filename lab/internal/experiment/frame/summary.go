@@ -76,7 +76,7 @@ func (s *Summary) Quantile(series string, eps dp.Epsilon, metric string, q float
 	at := q * float64(len(have)-1)
 	k := min(int(at), len(have)-1)
 	next := min(k+1, len(have)-1)
-	return have[k] + float64((at-float64(k))*(have[next]-have[k]))
+	return have[k] + (at-float64(k))*(have[next]-have[k])
 }
 
 // Difference is the mean over repeats of series a minus series b, paired.

@@ -34,13 +34,11 @@ func newFig7() *frame.Figure {
 		Claim: "Boosting nearest centroids lowers the error by 3 to 4 points without noise, and below that of the first " +
 			"classifier at ε = 3 and 5 as well.",
 		Protocol: "Algorithm 2 over section 3.5.1, PM as printed, 100 visual words, 6 rounds of 10,000 images not used " +
-			"before, drawn anew in each repeat; " +
-			"census: 9 rounds of 100,000 invented people, 67 dimensions. Classes in clear, exact error and weight sums over " +
-			"all rows in each round, as printed: neither is covered by ε. " +
-			"Sent is w·x/W with weights of mean 1, cut at W = 2 (1 in the first round), for which the paper has no rule; a " +
-			"classifier no better than guessing gets no vote. " +
-			"Two readings: the centroid divides the sum by the number of rows of its class (by-count, as printed) or by " +
-			"their weights.",
+			"before, drawn anew in each repeat; census: 9 rounds of 100,000 invented people, 67 dimensions. Classes in clear, " +
+			"exact error and weight sums over all rows in each round, as printed: neither is covered by ε. Sent is w·x/W with " +
+			"weights of mean 1, cut at W = 2 (1 in the first round), for which the paper has no rule; a classifier no better " +
+			"than guessing gets no vote. Two readings: the centroid divides the sum by the number of rows of its class " +
+			"(by-count, as printed) or by their weights.",
 		Open: openFig7, Draw: drawFig7, Judge: judgeFig7, Notes: notesFig7,
 	}
 	for _, s := range sources {

@@ -97,7 +97,11 @@ func writeVerdict(out io.Writer, v *frame.Verdict) error {
 		if c.Holds {
 			mark = "holds  "
 		}
-		fmt.Fprintf(&b, "  %s  %s: paper %s, here %s\n", mark, c.What, c.Paper, c.Ours)
+		fmt.Fprintf(&b, "  %s  %s: paper %s, here %s", mark, c.What, c.Paper, c.Ours)
+		if c.Later != "" {
+			fmt.Fprintf(&b, " (does not count: %s)", c.Later)
+		}
+		b.WriteString("\n")
 	}
 	for _, n := range v.Notes {
 		fmt.Fprintf(&b, "  %s\n", n)

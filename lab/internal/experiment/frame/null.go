@@ -56,7 +56,7 @@ func (f *Figure) judgeDraws(name string, draw func() *Summary) NullRun {
 	for range nullDraws {
 		all := true
 		for _, c := range f.Judge(draw()) {
-			all = all && c.Holds
+			all = all && (c.Holds || c.Later != "")
 			if c.Holds {
 				n.Held += 1. / nullDraws
 			}

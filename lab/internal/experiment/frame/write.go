@@ -63,6 +63,9 @@ func (r *run) verdictPage() string {
 		if c.Holds {
 			mark = "holds"
 		}
+		if c.Later != "" {
+			mark += "; does not count: " + c.Later
+		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.What, c.Paper, c.Ours, mark)
 	}
 	b.WriteString("\nThe same checks on numbers that say nothing (null runs): ")

@@ -63,8 +63,9 @@ func (t *task) describeProtocol() string {
 		"each of up to %d parties, drawn without replacement. "+
 		"A party's classifier is logistic regression with scikit-learn's default ridge 1/n (one against the rest for six "+
 		"activities); votes are labels. "+
-		"Everything protects a whole party. Combiner and learners are the product's own; ridges by its rules.", t.data,
-		t.test, t.aux, t.rows, t.parties)
+		"Everything protects a whole party. Combiner and learners are the product's own; ridges by its rules, %g for the "+
+		"printed forms.", t.data,
+		t.test, t.aux, t.rows, t.parties, printedRidge)
 }
 
 // dealRows splits the rows of one repeat.

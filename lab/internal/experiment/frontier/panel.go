@@ -16,7 +16,7 @@ type panel struct {
 	table, how string // of the picture
 	metric     string
 	budgets    []dp.Epsilon
-	bars       []float64 // by budget
+	bars       []float64 // by budget; nil for none
 	lines      []line
 }
 
@@ -126,6 +126,10 @@ func (p *panel) drawChart(s *frame.Summary) *plot.Lines {
 		add(of.name, func(eps dp.Epsilon) frame.Stat { st, _ := of.bestOf(s, eps, p.metric); return st })
 	}
 	add(notPrivate, func(dp.Epsilon) frame.Stat { return s.Mean(notPrivate, 0, p.metric) })
+	if p.bars == nil {
+		l.Note = ""
+		return l
+	}
 	marks := plot.Series{Name: "bars", Stroke: plot.Points, Like: p.lines[0].name}
 	for i, eps := range p.budgets {
 		marks.X, marks.Y = append(marks.X, eps.Float()), append(marks.Y, p.bars[i])

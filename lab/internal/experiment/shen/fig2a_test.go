@@ -34,7 +34,8 @@ func TestFig2aQuick(t *testing.T) {
 	}
 	for _, r := range res.Records {
 		if private := strings.HasPrefix(r.Series, "brc") || strings.HasPrefix(r.Series,
-			privateLog) || r.Series == diffprivlibLog; private != (r.Epsilon != nil) || private && r.Bill != *r.Epsilon || !private && r.Bill != 0 {
+			privateLog) || r.Series == diffprivlibLog; private != (r.Epsilon != nil) || private && r.Bill != *r.Epsilon ||
+			!private && r.Bill != 0 {
 			t.Errorf("%s: ε %v, bill %g", r.Series, r.Epsilon, r.Bill)
 		}
 	}

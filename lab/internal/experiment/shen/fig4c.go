@@ -37,7 +37,8 @@ func newFig4c() *frame.Figure {
 		Claim: "BRC at ε = 0.1 converges at almost the same rate as AdaBoost over random classifiers without privacy.",
 		Protocol: adultRows + "BRC: ε = 0.1 for all 25 rounds, c1 = c2 = √2, section 5.3's split. AdaBoost: Algorithm 1, " +
 			"a random linear classifier on all features in each round, no privacy. " +
-			"Metric accuracy@t: test accuracy of the votes of the first t rounds. Private logistic regression of diffprivlib, as recorded, " +
+			"Metric accuracy@t: test accuracy of the votes of the first t rounds. Private logistic regression of " +
+			"diffprivlib, as recorded, " +
 			"and ours, objective " +
 			"perturbation as in CMS11, at ε = 0.01.",
 		Points: []frame.Point{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -66,7 +67,7 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 		return Pair{}, err
 	}
 	pair.Outputs = nil
-	for t := range m.Votes.Members {
+	for t := range m.Classifier.(*model.Votes).Members {
 		pair.Outputs = append(pair.Outputs, fmt.Sprintf("vote of round %d", t+1))
 	}
 	pair.Draw = Each(len(pair.Outputs), func(ctx context.Context, side int, src rng.Source, out []float64) error {
@@ -74,7 +75,7 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 		if err != nil {
 			return err
 		}
-		for t, v := range m.Votes.Members {
+		for t, v := range m.Classifier.(*model.Votes).Members {
 			out[t] = v.Vote
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -67,7 +68,7 @@ func coefficients(t testing.TB, pl learn.Plan, tab *dataset.Table) [2]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return [2]float64{fitted.Logistic.Coef[0] * math.Sqrt2, fitted.Logistic.Bias * math.Sqrt2}
+	return [2]float64{fitted.Classifier.(*model.Logistic).Coef[0] * math.Sqrt2, fitted.Classifier.(*model.Logistic).Bias * math.Sqrt2}
 }
 
 func ermPlan(t testing.TB, s *schema.Schema, n int, change func(*erm.Params)) learn.Plan {
@@ -106,7 +107,7 @@ func ermSubject(t testing.TB, s *schema.Schema, n int, change func(*erm.Params),
 			if err != nil {
 				return err
 			}
-			out[0], out[1] = m.Logistic.Coef[0]*math.Sqrt2, m.Logistic.Bias*math.Sqrt2
+			out[0], out[1] = m.Classifier.(*model.Logistic).Coef[0]*math.Sqrt2, m.Classifier.(*model.Logistic).Bias*math.Sqrt2
 			return nil
 		})}
 	if score != nil {
@@ -212,7 +213,7 @@ func TestAuditsOfObjectivePerturbation(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						out[0], out[1] = m.Logistic.Coef[0]*math.Sqrt2, m.Logistic.Bias*math.Sqrt2
+						out[0], out[1] = m.Classifier.(*model.Logistic).Coef[0]*math.Sqrt2, m.Classifier.(*model.Logistic).Bias*math.Sqrt2
 						return nil
 					}),
 					Score: func(v []float64) float64 { return law.density(v, 1, 1) - law.density(v, other[0], other[1]) },

@@ -121,7 +121,7 @@ func listNumbers(m *model.Model) (list []number) {
 	var walk func(name string, v reflect.Value)
 	walk = func(name string, v reflect.Value) {
 		switch v.Kind() {
-		case reflect.Pointer, reflect.Interface:
+		case reflect.Pointer:
 			if !v.IsNil() {
 				walk(name, v.Elem())
 			}
@@ -154,13 +154,7 @@ func listNumbers(m *model.Model) (list []number) {
 			list = append(list, number{name, x})
 		}
 	}
-	all := reflect.ValueOf(m).Elem()
-	for i := range all.NumField() {
-		switch f := all.Type().Field(i); f.Name {
-		case "Learner", "Schema", "Privacy", "Spaces":
-		default:
-			walk(f.Name, all.Field(i))
-		}
-	}
+	c := reflect.ValueOf(m.Classifier).Elem()
+	walk(c.Type().Name(), c)
 	return list
 }

@@ -146,7 +146,7 @@ func (b bent) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exi
 func TestSabotagedLearnersAreRefuted(t *testing.T) {
 	needsManyRuns(t)
 	s := small(t, dp.ReplaceOne, schema.Private)
-	space := func(m *model.Model) *model.Votes { return m.Votes }
+	space := func(m *model.Model) *model.Votes { return m.Classifier.(*model.Votes) }
 	exact := plan(t, s, 0, func(p *brc.Params) { p.NotPrivate = true })
 	for _, c := range []struct {
 		row, bug string
@@ -245,9 +245,9 @@ func TestNeighboursAreNeighbours(t *testing.T) {
 
 // Every number that predictions are made of is an output.
 func TestNumbersOfAModel(t *testing.T) {
-	m := &model.Model{Learner: "x", Votes: &model.Votes{Members: []model.Member{{Space: 1, Vote: 0.25}}}}
-	m.Votes.Members[0].Coef = []float64{3, 4}
-	m.Votes.Members[0].Bias = 5
+	m := &model.Model{Learner: "x", Classifier: &model.Votes{Members: []model.Member{{Space: 1, Vote: 0.25}}}}
+	m.Classifier.(*model.Votes).Members[0].Coef = []float64{3, 4}
+	m.Classifier.(*model.Votes).Members[0].Bias = 5
 	var got []float64
 	for _, x := range listNumbers(m) {
 		got = append(got, x.value)

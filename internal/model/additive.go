@@ -12,7 +12,7 @@ import (
 )
 
 // Additive is a sum of step functions, each of one column or of a pair: the
-// log-odds of the positive label.
+// log-odds of the positive class.
 type Additive struct {
 	Intercept float64
 	Shapes    []Shape
@@ -32,44 +32,65 @@ type Shape struct {
 
 const maxShapes = 1 << 16
 
-// check marks the columns in use. Spaces have no part in it.
-func (a *Additive) check(s *schema.Schema) error {
-	if n := len(a.Shapes) + len(a.Pairs); n < 1 || n > maxShapes {
-		return fmt.Errorf("model: shapes must number 1 to %d (got %d)", maxShapes, n)
+// Describe implements Classifier.
+func (a *Additive) Describe() string { return "an additive model" }
+
+// checkParts uses no space.
+func (a *Additive) checkParts(s *schema.Schema, _ *spaceUse) error {
+	if err := checkTwoClasses(s); err != nil {
+		return err
+	}
+	if err := checkShapeCount(len(a.Shapes) + len(a.Pairs)); err != nil {
+		return err
 	}
 	if !(math.Abs(a.Intercept) <= feature.MaxStep) {
 		return fmt.Errorf("model: additive: intercept must be at most %d in size (got %g)", feature.MaxStep, a.Intercept)
 	}
-	index := columnIndex(s)
-	seen := make(map[string]bool, len(a.Shapes))
+	places := newShapePlaces(s)
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
-		j, err := shapeColumn(index, seen, k, sh.Column)
+		j, err := places.takeColumn(k, sh.Column)
 		if err != nil {
 			return err
 		}
-		if err := sh.check(s, j); err != nil {
+		if err := sh.checkSteps(s, j); err != nil {
 			return fmt.Errorf("model: shape %d: %w", k, err)
 		}
 	}
-	return a.checkPairs(s, index)
+	return a.checkPairs(s, places.index)
 }
 
-// shapeColumn is where the k-th shape's column is. It must be there, and none may
-// have had it before.
-func shapeColumn(index map[string]int, seen map[string]bool, k int, name string) (int, error) {
-	j, ok := index[name]
+func checkShapeCount(n int) error {
+	if n < 1 || n > maxShapes {
+		return fmt.Errorf("model: shapes must number 1 to %d (got %d)", maxShapes, n)
+	}
+	return nil
+}
+
+// shapePlaces finds the columns of shapes, each of which may have one.
+type shapePlaces struct {
+	index map[string]int
+	taken map[string]bool
+}
+
+func newShapePlaces(s *schema.Schema) *shapePlaces {
+	return &shapePlaces{indexColumns(s), make(map[string]bool)}
+}
+
+// takeColumn is where the k-th shape's column is.
+func (p *shapePlaces) takeColumn(k int, name string) (int, error) {
+	j, ok := p.index[name]
 	if !ok {
 		return 0, fmt.Errorf("model: shape %d: column %q must be in the model's schema and not ignored", k, name)
 	}
-	if seen[name] {
+	if p.taken[name] {
 		return 0, fmt.Errorf("model: shape %d: column %q must have one shape", k, name)
 	}
-	seen[name] = true
+	p.taken[name] = true
 	return j, nil
 }
 
-func (sh *Shape) check(s *schema.Schema, j int) error {
+func (sh *Shape) checkSteps(s *schema.Schema, j int) error {
 	c := &s.Columns[j]
 	if err := checkEdges(c, sh.Edges); err != nil {
 		return err
@@ -79,7 +100,8 @@ func (sh *Shape) check(s *schema.Schema, j int) error {
 		return err
 	}
 	for b := 1; b < len(sh.LogOdds); b++ {
-		if d := sh.LogOdds[b] - sh.LogOdds[b-1]; c.Monotone == schema.Increasing && d < 0 || c.Monotone == schema.Decreasing && d > 0 {
+		d := sh.LogOdds[b] - sh.LogOdds[b-1]
+		if c.Monotone == schema.Increasing && d < 0 || c.Monotone == schema.Decreasing && d > 0 {
 			return fmt.Errorf("log-odds of column %q must be %s, as the schema says (bin %d)", c.Name, c.Monotone, b)
 		}
 	}
@@ -114,9 +136,26 @@ func checkSteps(bins int, logOdds, noise []float64) error {
 	return nil
 }
 
-// sum rebuilds the function over the columns of the model's schema.
-func (a *Additive) sum(s *schema.Schema) *feature.Additive {
-	index := columnIndex(s)
+func (a *Additive) listColumns() (names []string) {
+	for k := range a.Shapes {
+		names = append(names, a.Shapes[k].Column)
+	}
+	for k := range a.Pairs {
+		names = append(names, a.Pairs[k].Columns[:]...)
+	}
+	return names
+}
+
+func (a *Additive) fileVersion() int {
+	if len(a.Pairs) > 0 {
+		return 4
+	}
+	return 2
+}
+
+// rebuildSum rebuilds the function over the columns of the model's schema.
+func (a *Additive) rebuildSum(s *schema.Schema) *feature.Additive {
+	index := indexColumns(s)
 	f := &feature.Additive{Intercept: a.Intercept}
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
@@ -124,21 +163,120 @@ func (a *Additive) sum(s *schema.Schema) *feature.Additive {
 	}
 	for k := range a.Pairs {
 		sh := &a.Pairs[k]
-		f.Shapes = append(f.Shapes, feature.Shape{Bins: sh.Bins(s, [2]int{index[sh.Columns[0]], index[sh.Columns[1]]}), Steps: sh.LogOdds})
+		bins := sh.Bins(s, [2]int{index[sh.Columns[0]], index[sh.Columns[1]]})
+		f.Shapes = append(f.Shapes, feature.Shape{Bins: bins, Steps: sh.LogOdds})
 	}
 	return f
 }
 
-// additive returns a function that scores the rows from, from+1, ... into out.
-func (p *Predictor) additive(cols []column.Column) func(from int, out []float64) {
-	bound := p.m.Additive.sum(p.m.Schema).Bind(cols)
+func (a *Additive) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
+	bound := a.rebuildSum(p.m.Schema).Bind(cols)
 	return func(from int, out []float64) {
 		units := make([]int64, len(out))
 		bound.Scores(from, units, make([]uint32, 2*len(out)))
 		for i, z := range units {
-			out[i] = 1 / (1 + math.Exp(-float64(z)/feature.ScoreOne))
+			out[i] = logisticFunction(float64(z) / feature.ScoreOne)
 		}
 	}
+}
+
+func (a *Additive) bindRows(e *rowEncoder) rowScorer {
+	s := e.m.Schema
+	rows := newStepRows(s, a.Intercept)
+	for k := range a.Shapes {
+		sh := &a.Shapes[k]
+		rows.addShape(sh.Column, sh.Edges, sh.LogOdds)
+	}
+	for k := range a.Pairs {
+		sh := &a.Pairs[k]
+		second := newRowBins(s, rows.index[sh.Columns[1]], sh.Edges[1])
+		rows.addShape(sh.Columns[0], sh.Edges[0], sh.LogOdds)
+		rows.shapes[len(rows.shapes)-1].second = &second
+	}
+	return (*additiveRows)(rows)
+}
+
+// additiveRows score the rows of an additive model of two classes.
+type additiveRows stepRows
+
+func (r *additiveRows) scoreRow(row []column.Cell, out []float64) {
+	z := r.start[0]
+	for k := range r.shapes {
+		z += r.shapes[k].units[r.shapes[k].binOf(row)]
+	}
+	out[0] = logisticFunction(float64(z) / feature.ScoreOne)
+}
+
+// stepRows are the step functions of an additive model, laid out for single rows.
+type stepRows struct {
+	schema *schema.Schema
+	index  map[string]int
+	start  []int64 // by class
+	shapes []rowShape
+}
+
+// rowShape is a step function of one column or of a pair, for each class.
+type rowShape struct {
+	bins   rowBins
+	second *rowBins // of a pair
+	units  []int64  // by bin, of a pair the second's within the first's, then class
+}
+
+// rowBins finds the bin of a cell.
+type rowBins struct {
+	column   int
+	category bool
+	edges    []float64
+	count    int
+}
+
+func newStepRows(s *schema.Schema, start ...float64) *stepRows {
+	r := &stepRows{schema: s, index: indexColumns(s)}
+	for _, x := range start {
+		r.start = append(r.start, feature.Units(x))
+	}
+	return r
+}
+
+// addShape adds a step function with the given steps, by class, then bin.
+func (r *stepRows) addShape(column string, edges []float64, steps ...[]float64) {
+	f := rowShape{bins: newRowBins(r.schema, r.index[column], edges)}
+	for bin := range steps[0] {
+		for class := range steps {
+			f.units = append(f.units, feature.Units(steps[class][bin]))
+		}
+	}
+	r.shapes = append(r.shapes, f)
+}
+
+func newRowBins(s *schema.Schema, col int, edges []float64) rowBins {
+	bins := feature.NewBins(s, col, edges)
+	return rowBins{column: col, category: s.Columns[col].Kind == schema.Category, edges: edges, count: bins.Len()}
+}
+
+// binOf is the bin of the row's cell.
+func (b *rowBins) binOf(row []column.Cell) int {
+	c := &row[b.column]
+	if b.category {
+		return int(c.Code)
+	}
+	low, high := 0, len(b.edges)
+	for low < high {
+		if mid := int(uint(low+high) >> 1); c.Number < b.edges[mid] {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return low
+}
+
+func (f *rowShape) binOf(row []column.Cell) int {
+	bin := f.bins.binOf(row)
+	if f.second != nil {
+		bin = bin*f.second.count + f.second.binOf(row)
+	}
+	return bin
 }
 
 type additiveBody struct {
@@ -154,24 +292,17 @@ type shapeBody struct {
 	Noise   []float64 `json:"noise"`
 }
 
-func additiveToBody(a *Additive) *additiveBody {
-	if a == nil {
-		return nil
-	}
-	b := &additiveBody{Intercept: a.Intercept}
+func (a *Additive) writeBody(into *body) {
+	into.Additive = &additiveBody{Intercept: a.Intercept}
 	for _, sh := range a.Shapes {
-		b.Shapes = append(b.Shapes, shapeBody(sh))
+		into.Additive.Shapes = append(into.Additive.Shapes, shapeBody(sh))
 	}
 	for _, sh := range a.Pairs {
-		b.Pairs = append(b.Pairs, pairBody(sh))
+		into.Additive.Pairs = append(into.Additive.Pairs, pairBody(sh))
 	}
-	return b
 }
 
-func (b *additiveBody) model() *Additive {
-	if b == nil {
-		return nil
-	}
+func (b *additiveBody) readClassifier() Classifier {
 	a := &Additive{Intercept: b.Intercept, Shapes: make([]Shape, len(b.Shapes))}
 	for k, sh := range b.Shapes {
 		a.Shapes[k] = Shape(sh)
@@ -182,17 +313,17 @@ func (b *additiveBody) model() *Additive {
 	return a
 }
 
-func (b *additiveBody) fill() {
-	empty(&b.Shapes)
+func (b *additiveBody) fillLists() {
+	fillEmpty(&b.Shapes)
 	for k := range b.Shapes {
-		empty(&b.Shapes[k].Edges)
-		empty(&b.Shapes[k].LogOdds)
-		empty(&b.Shapes[k].Noise)
+		fillEmpty(&b.Shapes[k].Edges)
+		fillEmpty(&b.Shapes[k].LogOdds)
+		fillEmpty(&b.Shapes[k].Noise)
 	}
 	for k := range b.Pairs {
-		empty(&b.Pairs[k].Edges[0])
-		empty(&b.Pairs[k].Edges[1])
-		empty(&b.Pairs[k].LogOdds)
-		empty(&b.Pairs[k].Noise)
+		fillEmpty(&b.Pairs[k].Edges[0])
+		fillEmpty(&b.Pairs[k].Edges[1])
+		fillEmpty(&b.Pairs[k].LogOdds)
+		fillEmpty(&b.Pairs[k].Noise)
 	}
 }

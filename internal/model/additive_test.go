@@ -14,10 +14,10 @@ import (
 // summed is a complete additive model of three columns.
 func summed() *Model {
 	m := voted()
-	m.Learner, m.Spaces, m.Votes = "additive", nil, nil
+	m.Learner, m.Spaces, m.Classifier = "additive", nil, nil
 	m.Schema.Columns = m.Schema.Columns[:3]
 	m.Schema.Label.Position = 3
-	m.Additive = &Additive{Intercept: -0.75, Shapes: []Shape{
+	m.Classifier = &Additive{Intercept: -0.75, Shapes: []Shape{
 		{Column: "age", Edges: []float64{18, 65}, LogOdds: []float64{-1, 0.25, 0.5}, Noise: []float64{0.3, 0.1, 0.2}},
 		{Column: "bill", Edges: []float64{1, 10, 1e6}, LogOdds: []float64{0, 0.125, -2, 1e-9}, Noise: []float64{0, 0, 0, 0}},
 		{Column: "ward", LogOdds: []float64{0.1, 0.2, -0.3, 0.4}, Noise: []float64{1, 1, 2, 3}},
@@ -29,8 +29,8 @@ func summed() *Model {
 // with it.
 func paired() *Model {
 	m := summed()
-	m.Additive.Shapes = m.Additive.Shapes[:2]
-	m.Additive.Pairs = []PairShape{
+	m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[:2]
+	m.Classifier.(*Additive).Pairs = []PairShape{
 		{Columns: [2]string{"bill", "age"}, Edges: [2][]float64{{100}, {40, 50}}, LogOdds: []float64{1, 0.5, -1, 0, 2, -0.25}, Noise: []float64{0, 1, 2, 3, 4, 5}},
 		{Columns: [2]string{"ward", "age"}, Edges: [2][]float64{nil, {30}}, LogOdds: []float64{1, -1, 0.125, 2, 3, 4, -4, 0.0625}, Noise: make([]float64, 8)},
 	}
@@ -51,9 +51,9 @@ func agreesWithNaiveTwin(t *testing.T, m *Model) {
 		t.Fatal(err)
 	}
 	for i := range rows {
-		z := m.Additive.Intercept
+		z := m.Classifier.(*Additive).Intercept
 		bin := func(name string, edges []float64) int {
-			k := columnIndex(m.Schema)[name]
+			k := indexColumns(m.Schema)[name]
 			code := int(cols[k].Codes.At(i))
 			if cols[k].Values == nil {
 				return code
@@ -66,10 +66,10 @@ func agreesWithNaiveTwin(t *testing.T, m *Model) {
 			}
 			return bin
 		}
-		for _, sh := range m.Additive.Shapes {
+		for _, sh := range m.Classifier.(*Additive).Shapes {
 			z += sh.LogOdds[bin(sh.Column, sh.Edges)]
 		}
-		for _, sh := range m.Additive.Pairs {
+		for _, sh := range m.Classifier.(*Additive).Pairs {
 			width := len(sh.Edges[1]) + 1
 			z += sh.LogOdds[bin(sh.Columns[0], sh.Edges[0])*width+bin(sh.Columns[1], sh.Edges[1])]
 		}
@@ -98,7 +98,7 @@ func TestAdditiveRefuses(t *testing.T) {
 		"must be used by a classifier":  func(a *Additive) { a.Shapes = a.Shapes[:2] },
 	} {
 		m := summed()
-		edit(m.Additive)
+		edit(m.Classifier.(*Additive))
 		if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v", say, err)
 		}
@@ -115,7 +115,7 @@ func TestAdditiveRefuses(t *testing.T) {
 		"must be used by a classifier":  func(a *Additive) { a.Pairs = a.Pairs[:1] },
 	} {
 		m := paired()
-		edit(m.Additive)
+		edit(m.Classifier.(*Additive))
 		if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("pair: %s: %v", say, err)
 		}
@@ -135,7 +135,7 @@ func TestAdditiveRefuses(t *testing.T) {
 		t.Errorf("a shape that rises where the schema wants it to fall: %v", err)
 	}
 	m = summed()
-	m.Votes = voted().Votes
+	m.Classifier = voted().Classifier.(*Votes)
 	if _, err := Marshal(m); err == nil {
 		t.Error("two classifiers in one model")
 	}
@@ -145,7 +145,7 @@ func TestAdditiveRefuses(t *testing.T) {
 // spelling of a model.
 func TestVersionFitsTheBody(t *testing.T) {
 	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled(), 4: paired(), 5: followed()} {
-		got, raw, err := unframe(mustMarshal(t, m))
+		got, raw, err := readFrame(mustMarshal(t, m))
 		if err != nil || got != v {
 			t.Fatal(got, err)
 		}
@@ -153,7 +153,7 @@ func TestVersionFitsTheBody(t *testing.T) {
 			if other++; other == v {
 				continue
 			}
-			if _, err := Unmarshal(frame(other, raw)); err == nil || !strings.Contains(err.Error(), "version must be") {
+			if _, err := Unmarshal(writeFrame(other, raw)); err == nil || !strings.Contains(err.Error(), "version must be") {
 				t.Errorf("version %d in a frame of version %d: %v", v, other, err)
 			}
 		}

@@ -192,7 +192,7 @@ func full() []*Model {
 	rising.Schema.Columns[0].Monotone = schema.Increasing
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
-	logistic.Logistic.Norm, weighted.Linear.Norm = 2, 1.5
+	logistic.Classifier.(*Logistic).Norm, weighted.Classifier.(*Linear).Norm = 2, 1.5
 	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed()}
 }
 
@@ -260,6 +260,8 @@ func fields(v reflect.Value, at string, set map[string]bool) map[string]bool {
 		if !v.IsNil() {
 			fields(v.Elem(), at, set)
 		}
+	case reflect.Interface:
+		fields(v.Elem(), "Model."+v.Elem().Elem().Type().Name(), set)
 	case reflect.Slice:
 		for i := range v.Len() {
 			fields(v.Index(i), at+"[]", set)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Ballots is a weighted vote of classifiers about a label of K levels: the sum
-// of level k is Σ Weight·ballot_k over the members, and Link makes K numbers of
+// Ballots is a weighted vote of classifiers about a label of K classes: the sum
+// of class k is Σ Weight·ballot_k over the members, and Link makes K numbers of
 // the sums that add up to 1.
 type Ballots struct {
-	// Link is Share, the default of whoever votes for one level each, or Softmax
+	// Link is Share, the default of whoever votes for one class each, or Softmax
 	// where the leaves of stumps are logarithms of odds.
 	Link    Link
 	Members []Ballot
@@ -28,15 +29,15 @@ type Ballot struct {
 	Argmax *Argmax
 }
 
-// Stump asks one question and gives every level a score by the answer.
+// Stump asks one question and gives every class a score by the answer.
 type Stump struct {
 	feature.Threshold
 	// Yes and No hold K numbers each, for the two answers: 1 and zeros for a vote
-	// for one level, any numbers ≥ 0 under Share, any finite ones under Softmax.
+	// for one class, any numbers ≥ 0 under Share, any finite ones under Softmax.
 	Yes, No []float64
 }
 
-// Argmax votes for the level whose linear function is largest, the first of
+// Argmax votes for the class whose linear function is largest, the first of
 // several: ballot 1 there and 0 elsewhere. A nearest centroid under any
 // quadratic norm is one.
 type Argmax struct {
@@ -44,14 +45,21 @@ type Argmax struct {
 	Bias []float64   // K
 }
 
-func (b *Ballots) check(levels int, widths []int, used []bool) error {
-	if err := b.Link.check("ballots", Share, Softmax); err != nil {
+func (a *Argmax) functions(space int) linearFunctions {
+	return linearFunctions{space: space, coef: a.Coef, bias: a.Bias}
+}
+
+// Describe implements Classifier.
+func (b *Ballots) Describe() string { return "a vote of classifiers" }
+
+func (b *Ballots) checkParts(s *schema.Schema, use *spaceUse) error {
+	if err := b.Link.checkKnown("ballots", Share, Softmax); err != nil {
 		return err
 	}
-	if len(b.Members) < 1 || len(b.Members) > maxMembers {
-		return fmt.Errorf("model: members must number 1 to %d (got %d)", maxMembers, len(b.Members))
+	if err := checkMembers(len(b.Members)); err != nil {
+		return err
 	}
-	sum := 0.0
+	classes, sum := s.Classes(), 0.0
 	for i := range b.Members {
 		m := &b.Members[i]
 		if !(m.Weight >= 0) {
@@ -64,34 +72,35 @@ func (b *Ballots) check(levels int, widths []int, used []bool) error {
 		case (m.Stump != nil) == (m.Argmax != nil):
 			err = fmt.Errorf("model: %s: exactly one of stump and argmax must be given", who)
 		case m.Stump != nil:
-			most, err = m.Stump.check(who, b.Link, levels, m.Space, widths, used)
+			most, err = m.Stump.checkLeaves(who, b.Link, classes, m.Space, use)
 		default:
-			err = checkLevels(who, levels, m.Space, m.Argmax.Coef, m.Argmax.Bias, widths, used)
+			f := m.Argmax.functions(m.Space)
+			err = f.checkPerClass(who, classes, use)
 		}
 		if err != nil {
 			return err
 		}
 		sum += float64(m.Weight * most)
-		if !(float64(levels)*sum <= math.MaxFloat64) {
+		if !(float64(classes)*sum <= math.MaxFloat64) {
 			return fmt.Errorf("model: %s: the ballots up to here must add up to a finite number", who)
 		}
 	}
 	return nil
 }
 
-// check returns the size of the largest leaf, or 1 where all are smaller.
-func (s *Stump) check(who string, link Link, levels, space int, widths []int, used []bool) (most float64, err error) {
-	if err := checkThreshold(who, space, &s.Threshold, widths, used); err != nil {
+// checkLeaves returns the size of the largest leaf, or 1 where all are smaller.
+func (s *Stump) checkLeaves(who string, link Link, classes, space int, use *spaceUse) (most float64, err error) {
+	if err := use.checkThreshold(who, space, &s.Threshold); err != nil {
 		return 0, err
 	}
-	if len(s.Yes) != levels || len(s.No) != levels {
-		return 0, fmt.Errorf("model: %s: leaves must hold %d numbers, one per level (got %d and %d)", who, levels, len(s.Yes), len(s.No))
+	if len(s.Yes) != classes || len(s.No) != classes {
+		return 0, fmt.Errorf("model: %s: leaves must hold %d numbers, one per class (got %d and %d)", who, classes, len(s.Yes), len(s.No))
 	}
 	most = 1
 	for _, leaf := range [][]float64{s.Yes, s.No} {
 		for k, x := range leaf {
 			if !(math.Abs(x) <= math.MaxFloat64) || link == Share && !(x >= 0) {
-				return 0, fmt.Errorf("model: %s: leaves must be finite and, under link %q, at least 0 (level %d has %g)", who, Share, k, x)
+				return 0, fmt.Errorf("model: %s: leaves must be finite and, under link %q, at least 0 (class %d has %g)", who, Share, k, x)
 			}
 			most = max(most, math.Abs(x))
 		}
@@ -99,64 +108,93 @@ func (s *Stump) check(who string, link Link, levels, space int, widths []int, us
 	return most, nil
 }
 
-// ballots returns a function that adds up the ballots about the rows from,
+func (b *Ballots) listColumns() []string { return nil }
+func (b *Ballots) fileVersion() int      { return 3 }
+
+func (b *Ballots) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
+	return b.Link.bindTable(p.m, b.bindSums(p, cols))
+}
+
+// bindSums returns a function that adds up the ballots about the rows from,
 // from+1, ..., K numbers per row.
-func (p *Predictor) ballots(cols []column.Column) func(from int, sums []float64) {
-	levels := p.m.Schema.Classes()
-	members := p.m.Ballots.Members
+func (b *Ballots) bindSums(p *Predictor, cols []column.Column) func(from int, sums []float64) {
+	classes := p.m.Schema.Classes()
 	// Members are called in their order, so that sums do not depend on how the
 	// stumps of a space are grouped to be answered together.
-	held := make([][]feature.Threshold, len(p.spaces))
-	place := make([]int, len(members))
-	linear := make([]func(int, []float64), len(members))
-	for i, b := range members {
-		if b.Argmax != nil {
-			linear[i] = linears(p.spaces[b.Space], cols, b.Argmax.Coef, b.Argmax.Bias)
+	answers := newThresholdAnswers(len(p.spaces))
+	places := make([]answerPlace, len(b.Members))
+	argmax := make([]func(int, []float64), len(b.Members))
+	for i, m := range b.Members {
+		if m.Argmax != nil {
+			f := m.Argmax.functions(m.Space)
+			argmax[i] = f.bindTable(p.spaces, cols)
 			continue
 		}
-		place[i] = len(held[b.Space])
-		held[b.Space] = append(held[b.Space], b.Stump.Threshold)
+		places[i] = answers.addThreshold(m.Space, m.Stump.Threshold)
 	}
-	bound := make([]*feature.Prepared, len(p.spaces))
-	words := make([]int, len(p.spaces))
-	for k, sp := range p.spaces {
-		if len(held[k]) == 0 {
-			continue
-		}
-		s := feature.NewScorer(sp, held[k])
-		bound[k], words[k] = s.Bind(cols), s.Words()
-	}
+	answers.bindColumns(p.spaces, cols)
 	return func(from int, sums []float64) {
-		rows := len(sums) / levels
-		answers := make([][]uint64, len(bound))
-		for k := range bound {
-			if words[k] > 0 {
-				answers[k] = make([]uint64, rows*words[k])
-				bound[k].Answers(from, answers[k])
-			}
-		}
+		rows := len(sums) / classes
+		block := answers.answerBlock(from, rows)
 		z := make([]float64, len(sums))
-		for i := range members {
-			b := &members[i]
-			if b.Argmax != nil {
-				linear[i](from, z)
+		for i := range b.Members {
+			m := &b.Members[i]
+			if m.Argmax != nil {
+				argmax[i](from, z)
 				for r := range rows {
-					sums[r*levels+feature.ArgMax(z[r*levels:][:levels])] += b.Weight
+					sums[r*classes+feature.ArgMax(z[r*classes:][:classes])] += m.Weight
 				}
 				continue
 			}
-			word, bit := place[i]/64, uint(place[i]%64)
 			for r := range rows {
-				leaf := b.Stump.No
-				if answers[b.Space][r*words[b.Space]+word]>>bit&1 == 1 {
-					leaf = b.Stump.Yes
-				}
-				for k, x := range leaf {
-					sums[r*levels+k] += float64(b.Weight * x)
+				for k, x := range m.Stump.leaf(block.isPositive(r, &places[i])) {
+					sums[r*classes+k] += float64(m.Weight * x)
 				}
 			}
 		}
 	}
+}
+
+func (s *Stump) leaf(positive bool) []float64 {
+	if positive {
+		return s.Yes
+	}
+	return s.No
+}
+
+func (b *Ballots) bindRows(e *rowEncoder) rowScorer {
+	rows := &ballotRows{rowEncoder: e, Ballots: b, argmax: make([]linearFunctions, len(b.Members))}
+	for i := range b.Members {
+		if m := &b.Members[i]; m.Argmax != nil {
+			rows.argmax[i] = m.Argmax.functions(m.Space)
+		}
+	}
+	return rows
+}
+
+type ballotRows struct {
+	*rowEncoder
+	*Ballots
+	argmax []linearFunctions // by member
+}
+
+func (b *ballotRows) scoreRow(row []column.Cell, out []float64) {
+	s := b.takeScratch()
+	defer b.returnScratch(s)
+	b.encodeAll(row, s)
+	clear(s.sums)
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Argmax != nil {
+			b.argmax[i].evaluateRow(s, s.votes)
+			s.sums[feature.ArgMax(s.votes)] += m.Weight
+			continue
+		}
+		for class, x := range m.Stump.leaf(b.isPositive(m.Space, &m.Stump.Threshold, s)) {
+			s.sums[class] += float64(m.Weight * x)
+		}
+	}
+	b.Link.writeScores(b.m, s.sums, out)
 }
 
 type ballotsBody struct {
@@ -179,31 +217,24 @@ type stumpBody struct {
 }
 
 type argmaxBody struct {
-	Levels []levelBody `json:"levels"`
+	Classes []functionBody `json:"levels"`
 }
 
-func ballotsToBody(b *Ballots) *ballotsBody {
-	if b == nil {
-		return nil
-	}
-	body := &ballotsBody{Link: b.Link}
+func (b *Ballots) writeBody(into *body) {
+	into.Ballots = &ballotsBody{Link: b.Link}
 	for _, m := range b.Members {
 		one := ballotBody{Space: m.Space, Weight: m.Weight}
 		if s := m.Stump; s != nil {
 			one.Stump = &stumpBody{s.Bias, s.Coef, s.Yes, s.No}
 		}
 		if a := m.Argmax; a != nil {
-			one.Argmax = &argmaxBody{levelsToBody(a.Coef, a.Bias)}
+			one.Argmax = &argmaxBody{writeFunctions(a.Coef, a.Bias)}
 		}
-		body.Members = append(body.Members, one)
+		into.Ballots.Members = append(into.Ballots.Members, one)
 	}
-	return body
 }
 
-func (b *ballotsBody) model() *Ballots {
-	if b == nil {
-		return nil
-	}
+func (b *ballotsBody) readClassifier() Classifier {
 	out := &Ballots{Link: b.Link, Members: make([]Ballot, len(b.Members))}
 	for i, m := range b.Members {
 		one := Ballot{Space: m.Space, Weight: m.Weight}
@@ -212,23 +243,23 @@ func (b *ballotsBody) model() *Ballots {
 		}
 		if a := m.Argmax; a != nil {
 			one.Argmax = new(Argmax)
-			one.Argmax.Coef, one.Argmax.Bias = levelsOfBody(a.Levels)
+			one.Argmax.Coef, one.Argmax.Bias = readFunctions(a.Classes)
 		}
 		out.Members[i] = one
 	}
 	return out
 }
 
-func (b *ballotsBody) fill() {
-	empty(&b.Members)
+func (b *ballotsBody) fillLists() {
+	fillEmpty(&b.Members)
 	for i := range b.Members {
 		if s := b.Members[i].Stump; s != nil {
-			empty(&s.Coef)
-			empty(&s.Yes)
-			empty(&s.No)
+			fillEmpty(&s.Coef)
+			fillEmpty(&s.Yes)
+			fillEmpty(&s.No)
 		}
 		if a := b.Members[i].Argmax; a != nil {
-			fillLevels(&a.Levels)
+			fillFunctions(&a.Classes)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // body is what a file holds (version 2 is version 1 with additive models, version
-// 3 that with linear ones, ballots, norms, a delta and weights of levels, version 4
-// that with pairs and with additive models of more levels), apart from
+// 3 that with linear ones, ballots, norms, a delta and weights of classes, version 4
+// that with pairs and with additive models of more classes), apart from
 // the memory layout of Model so that either may change without the other. The
 // statement comes first: it is what a person opens the file for.
 type body struct {
@@ -28,7 +28,34 @@ type body struct {
 	Linear   *linearBody     `json:"linear,omitempty"`
 	Ballots  *ballotsBody    `json:"ballots,omitempty"`
 
-	AdditiveLevels *additiveLevelsBody `json:"additive_levels,omitempty"`
+	MulticlassAdditive *multiclassBody `json:"additive_levels,omitempty"`
+}
+
+// classifierBody is a classifier as a file holds it.
+type classifierBody interface {
+	readClassifier() Classifier
+	// fillLists turns lists that are nil into empty ones.
+	fillLists()
+}
+
+// listClassifiers lists those that the body holds; a right one holds one.
+func (b *body) listClassifiers() (given []classifierBody) {
+	given = appendGiven(given, b.Votes)
+	given = appendGiven(given, b.Logistic)
+	given = appendGiven(given, b.Additive)
+	given = appendGiven(given, b.Linear)
+	given = appendGiven(given, b.Ballots)
+	return appendGiven(given, b.MulticlassAdditive)
+}
+
+func appendGiven[T any, P interface {
+	*T
+	classifierBody
+}](given []classifierBody, one P) []classifierBody {
+	if one == nil {
+		return given
+	}
+	return append(given, one)
 }
 
 type privacyBody struct {
@@ -55,24 +82,6 @@ type spaceBody struct {
 	Columns  []string         `json:"columns"`
 }
 
-type votesBody struct {
-	Members []memberBody `json:"members"`
-}
-
-type memberBody struct {
-	Space int       `json:"space"`
-	Vote  float64   `json:"vote"`
-	Bias  float64   `json:"bias"`
-	Coef  []float64 `json:"coef"`
-}
-
-type logisticBody struct {
-	Space int       `json:"space"`
-	Bias  float64   `json:"bias"`
-	Coef  []float64 `json:"coef"`
-	Norm  float64   `json:"norm,omitempty"`
-}
-
 // toBody needs a checked model.
 func toBody(m *Model) (*body, error) {
 	s, err := m.Schema.MarshalJSON()
@@ -95,19 +104,7 @@ func toBody(m *Model) (*body, error) {
 	for _, sp := range m.Spaces {
 		b.Spaces = append(b.Spaces, spaceBody(sp))
 	}
-	if m.Votes != nil {
-		b.Votes = &votesBody{}
-		for _, v := range m.Votes.Members {
-			b.Votes.Members = append(b.Votes.Members, memberBody{v.Space, v.Vote, v.Bias, v.Coef})
-		}
-	}
-	if l := m.Logistic; l != nil {
-		b.Logistic = &logisticBody{l.Space, l.Bias, l.Coef, l.Norm}
-	}
-	b.Additive = additiveToBody(m.Additive)
-	b.Linear = linearToBody(m.Linear)
-	b.Ballots = ballotsToBody(m.Ballots)
-	b.AdditiveLevels = additiveLevelsToBody(m.AdditiveLevels)
+	m.Classifier.writeBody(b)
 	return b, nil
 }
 
@@ -119,8 +116,8 @@ func deltaText(d dp.Delta) json.Number {
 	return json.Number(d.String())
 }
 
-// model is toBody backwards. The result is not checked yet.
-func (b *body) model() (*Model, error) {
+// readModel is toBody backwards. The result is not checked yet.
+func (b *body) readModel() (*Model, error) {
 	p := &b.Privacy
 	if p.Epsilon != p.EpsilonNano.Float() {
 		return nil, fmt.Errorf("model: privacy: epsilon and epsilon_nano must agree")
@@ -147,73 +144,47 @@ func (b *body) model() (*Model, error) {
 	for _, sp := range b.Spaces {
 		m.Spaces = append(m.Spaces, SpaceSpec(sp))
 	}
-	if b.Votes != nil {
-		m.Votes = &Votes{Members: make([]Member, len(b.Votes.Members))}
-		for i, v := range b.Votes.Members {
-			m.Votes.Members[i] = Member{Space: v.Space, Vote: v.Vote, Threshold: feature.Threshold{Coef: v.Coef, Bias: v.Bias}}
-		}
+	given := b.listClassifiers()
+	if len(given) != 1 {
+		return nil, fmt.Errorf("model: body: exactly one of votes, logistic, additive, linear, ballots and additive_levels must be given (got %d)", len(given))
 	}
-	if l := b.Logistic; l != nil {
-		m.Logistic = &Logistic{Space: l.Space, Bias: l.Bias, Coef: l.Coef, Norm: l.Norm}
-	}
-	m.Additive = b.Additive.model()
-	m.Linear = b.Linear.model()
-	m.Ballots = b.Ballots.model()
-	m.AdditiveLevels = b.AdditiveLevels.model()
+	m.Classifier = given[0].readClassifier()
 	return m, nil
 }
 
-// encode writes the canonical text of a body.
-func (b *body) encode() ([]byte, error) {
-	b.fill()
+// encodeText writes the canonical text of a body.
+func (b *body) encodeText() ([]byte, error) {
+	b.fillLists()
 	var compact bytes.Buffer
 	enc := json.NewEncoder(&compact)
 	enc.SetEscapeHTML(false) // "≤ and <" are for people to read
 	if err := enc.Encode(b); err != nil {
 		return nil, fmt.Errorf("model: encode: %w", err)
 	}
-	return layout(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 1, maxFile), nil
+	return layOut(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 1, maxFile), nil
 }
 
-// fill turns lists that are nil into empty ones: in a file both are [].
-func (b *body) fill() {
-	empty(&b.Privacy.Unprotected)
-	empty(&b.Privacy.Overrides)
-	empty(&b.Privacy.Bill)
-	empty(&b.Spaces)
+// fillLists turns lists that are nil into empty ones: in a file both are [].
+func (b *body) fillLists() {
+	fillEmpty(&b.Privacy.Unprotected)
+	fillEmpty(&b.Privacy.Overrides)
+	fillEmpty(&b.Privacy.Bill)
+	fillEmpty(&b.Spaces)
 	for k := range b.Spaces {
-		empty(&b.Spaces[k].Columns)
+		fillEmpty(&b.Spaces[k].Columns)
 	}
-	if b.Votes != nil {
-		empty(&b.Votes.Members)
-		for i := range b.Votes.Members {
-			empty(&b.Votes.Members[i].Coef)
-		}
-	}
-	if b.Logistic != nil {
-		empty(&b.Logistic.Coef)
-	}
-	if b.Additive != nil {
-		b.Additive.fill()
-	}
-	if b.Linear != nil {
-		fillLevels(&b.Linear.Levels)
-	}
-	if b.Ballots != nil {
-		b.Ballots.fill()
-	}
-	if b.AdditiveLevels != nil {
-		b.AdditiveLevels.fill()
+	for _, c := range b.listClassifiers() {
+		c.fillLists()
 	}
 }
 
-func empty[T any](s *[]T) {
+func fillEmpty[T any](s *[]T) {
 	if *s == nil {
 		*s = []T{}
 	}
 }
 
-// decodeBody accepts exactly what encode writes. Two comparisons stand for a
+// decodeBody accepts exactly what encodeText writes. Two comparisons stand for a
 // list of rules: no unknown, missing, doubled or misspelt field, no null, no
 // trailing data, no second spelling of a number or a text. The first, of the
 // white space alone, also bounds the memory of the rest: laid out, no value is
@@ -223,7 +194,7 @@ func decodeBody(raw []byte) (*body, error) {
 	if err := json.Compact(&compact, raw); err != nil {
 		return nil, fmt.Errorf("model: body: %w", err)
 	}
-	if err := same(layout(compact.Bytes(), 1, len(raw)), raw); err != nil {
+	if err := wantSame(layOut(compact.Bytes(), 1, len(raw)), raw); err != nil {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -232,14 +203,14 @@ func decodeBody(raw []byte) (*body, error) {
 	if err := dec.Decode(b); err != nil {
 		return nil, fmt.Errorf("model: body: %w", err)
 	}
-	again, err := b.encode()
+	again, err := b.encodeText()
 	if err != nil {
 		return nil, err
 	}
-	return b, same(again, raw)
+	return b, wantSame(again, raw)
 }
 
-func same(canonical, raw []byte) error {
+func wantSame(canonical, raw []byte) error {
 	if bytes.Equal(canonical, raw) {
 		return nil
 	}

@@ -4,7 +4,6 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -24,9 +23,9 @@ const (
 	maxNames   = 1 << 28 // bytes of feature names over all spaces
 )
 
-// check refuses a model that is not complete, finite and consistent. Both
+// checkAll refuses a model that is not complete, finite and consistent. Both
 // Marshal and Unmarshal call it, so nothing is written that cannot be read.
-func (m *Model) check() error {
+func (m *Model) checkAll() error {
 	if !isName(m.Learner) {
 		return fmt.Errorf("model: learner must be a name of at most 64 lower-case letters, digits and hyphens (got %.100q)", m.Learner)
 	}
@@ -36,59 +35,34 @@ func (m *Model) check() error {
 	if err := m.checkSchemaPart(); err != nil {
 		return err
 	}
-	return m.Privacy.check()
+	return m.Privacy.checkStatement()
 }
 
-// checkClassifier is the part of check that predicting relies on.
+// checkClassifier is the part of checkAll that predicting relies on.
 func (m *Model) checkClassifier() error {
 	if m.Schema == nil {
 		return fmt.Errorf("model: schema must be given")
 	}
-	widths, err := m.widths()
+	widths, err := m.countFeatures()
 	if err != nil {
 		return err
 	}
-	used := make([]bool, len(widths))
-	levels := m.Schema.Classes()
-	switch {
-	case given(m) != 1:
-		return fmt.Errorf("model: exactly one of votes, logistic, additive, linear, ballots and additive levels must be given")
-	case levels < 2:
-		return fmt.Errorf("model: the label must have at least 2 levels (got %d)", levels)
-	case m.Linear != nil:
-		err = m.Linear.check(levels, widths, used)
-	case m.Ballots != nil:
-		err = m.Ballots.check(levels, widths, used)
-	case m.AdditiveLevels != nil:
-		err = m.AdditiveLevels.check(m.Schema)
-	case levels != 2:
-		return fmt.Errorf("model: the label must have 2 levels, or the classifier must be linear, ballots or additive levels (got %d levels)", levels)
-	case m.Votes != nil:
-		err = m.Votes.check(widths, used)
-	case m.Additive != nil:
-		err = m.Additive.check(m.Schema)
-	default:
-		err = m.Logistic.check(widths, used)
+	if m.Classifier == nil {
+		return fmt.Errorf("model: a classifier must be given")
 	}
-	if err != nil {
+	if n := m.Schema.Classes(); n < 2 {
+		return fmt.Errorf("model: the label must have at least 2 classes (got %d)", n)
+	}
+	use := &spaceUse{widths, make([]bool, len(widths))}
+	if err := m.Classifier.checkParts(m.Schema, use); err != nil {
 		return err
 	}
-	for k := range used {
-		if !used[k] {
+	for k := range use.used {
+		if !use.used[k] {
 			return fmt.Errorf("model: space %d must be used by a classifier", k)
 		}
 	}
 	return nil
-}
-
-// given counts the classifiers that a model holds.
-func given(m *Model) (n int) {
-	for _, is := range []bool{m.Votes != nil, m.Logistic != nil, m.Additive != nil, m.Linear != nil, m.Ballots != nil, m.AdditiveLevels != nil} {
-		if is {
-			n++
-		}
-	}
-	return n
 }
 
 // checkSchemaPart refuses columns that prediction has no use for: they would
@@ -101,18 +75,8 @@ func (m *Model) checkSchemaPart() error {
 			used[name] = true
 		}
 	}
-	if m.Additive != nil {
-		for _, sh := range m.Additive.Shapes {
-			used[sh.Column] = true
-		}
-		for _, sh := range m.Additive.Pairs {
-			used[sh.Columns[0]], used[sh.Columns[1]] = true, true
-		}
-	}
-	if m.AdditiveLevels != nil {
-		for _, sh := range m.AdditiveLevels.Shapes {
-			used[sh.Column] = true
-		}
+	for _, name := range m.Classifier.listColumns() {
+		used[name] = true
 	}
 	for _, c := range m.Schema.Columns {
 		if used[c.Name] {
@@ -124,11 +88,12 @@ func (m *Model) checkSchemaPart() error {
 	if m.Schema.Parts != "" || len(m.Schema.Pairs) > 0 {
 		return fmt.Errorf("model: parts and pairs must be left out of the model's schema: they are about training alone")
 	}
+	_, isSum := m.Classifier.(*Additive)
 	for _, c := range m.Schema.Columns {
 		if c.Quantiles || len(c.Groups) > 0 {
 			return fmt.Errorf("model: bins and groups must be left out of column %q: a model's bins are settled", c.Name)
 		}
-		if c.Monotone != schema.Free && m.Additive == nil {
+		if c.Monotone != schema.Free && !isSum {
 			return fmt.Errorf("model: monotone must be left out of column %q: only a sum of shapes can be held to it", c.Name)
 		}
 	}
@@ -140,14 +105,14 @@ func (m *Model) checkSchemaPart() error {
 	return nil
 }
 
-// widths checks the spaces against the schema and returns how many features
+// countFeatures checks the spaces against the schema and returns how many features
 // each has, by arithmetic: nothing is built before the coefficients that must
 // match it have been counted.
-func (m *Model) widths() ([]int, error) {
+func (m *Model) countFeatures() ([]int, error) {
 	if len(m.Spaces) > maxSpaces {
 		return nil, fmt.Errorf("model: spaces must number at most %d (got %d)", maxSpaces, len(m.Spaces))
 	}
-	index := columnIndex(m.Schema)
+	index := indexColumns(m.Schema)
 	widths := make([]int, len(m.Spaces))
 	names := 0
 	for k, sp := range m.Spaces {
@@ -184,64 +149,6 @@ func (m *Model) widths() ([]int, error) {
 	return widths, nil
 }
 
-func (v *Votes) check(widths []int, used []bool) error {
-	if len(v.Members) < 1 || len(v.Members) > maxMembers {
-		return fmt.Errorf("model: members must number 1 to %d (got %d)", maxMembers, len(v.Members))
-	}
-	sum := 0.0
-	for i := range v.Members {
-		b := &v.Members[i]
-		if err := checkThreshold(fmt.Sprintf("member %d", i), b.Space, &b.Threshold, widths, used); err != nil {
-			return err
-		}
-		sum += math.Abs(b.Vote)
-		if !(sum <= math.MaxFloat64) {
-			return fmt.Errorf("model: member %d: the votes up to here must add up to a finite number", i)
-		}
-	}
-	return nil
-}
-
-func (l *Logistic) check(widths []int, used []bool) error {
-	if err := checkCoef("logistic", l.Space, l.Coef, widths, used); err != nil {
-		return err
-	}
-	sum := math.Abs(l.Bias)
-	for _, c := range l.Coef {
-		sum += math.Abs(c)
-	}
-	if !(sum <= math.MaxFloat64) {
-		return fmt.Errorf("model: logistic: coefficients and bias must be finite, and so must the sum of their sizes")
-	}
-	return checkNorm("logistic", l.Norm)
-}
-
-func checkThreshold(who string, space int, t *feature.Threshold, widths []int, used []bool) error {
-	if err := checkCoef(who, space, t.Coef, widths, used); err != nil {
-		return err
-	}
-	if !(math.Abs(t.Bias) <= 1) {
-		return fmt.Errorf("model: %s: bias must be in [-1, 1] (got %g)", who, t.Bias)
-	}
-	for f, c := range t.Coef {
-		if !(math.Abs(c) <= 1) {
-			return fmt.Errorf("model: %s: coefficient %d must be in [-1, 1] (got %g)", who, f, c)
-		}
-	}
-	return nil
-}
-
-func checkCoef(who string, space int, coef []float64, widths []int, used []bool) error {
-	if space < 0 || space >= len(widths) {
-		return fmt.Errorf("model: %s: space must be one of the model's %d (got %d)", who, len(widths), space)
-	}
-	if len(coef) != widths[space] {
-		return fmt.Errorf("model: %s: coefficients must number %d, one per feature of space %d (got %d)", who, widths[space], space, len(coef))
-	}
-	used[space] = true
-	return nil
-}
-
 // isName holds for names of learners, which people type and programs compare.
 func isName(s string) bool {
 	for _, c := range s {
@@ -264,7 +171,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-func (p *Privacy) check() error {
+func (p *Privacy) checkStatement() error {
 	switch p.Scope {
 	case dp.PrivateFeatures, dp.WholeRow, dp.FeaturesAndLabel, dp.LabelOnly, dp.Party, dp.Nothing:
 	default:
@@ -324,8 +231,8 @@ func (p *Privacy) check() error {
 	return nil
 }
 
-// columnIndex maps the names of the columns that are read to their indices.
-func columnIndex(s *schema.Schema) map[string]int {
+// indexColumns maps the names of the columns that are read to their indices.
+func indexColumns(s *schema.Schema) map[string]int {
 	index := make(map[string]int, len(s.Columns))
 	for _, j := range s.Features() {
 		index[s.Columns[j].Name] = j
@@ -333,9 +240,9 @@ func columnIndex(s *schema.Schema) map[string]int {
 	return index
 }
 
-// space builds the k-th feature space over the columns of the model's schema.
-func (m *Model) space(k int) (*feature.Space, error) {
-	index := columnIndex(m.Schema)
+// buildSpace builds the k-th feature space over the columns of the model's schema.
+func (m *Model) buildSpace(k int) (*feature.Space, error) {
+	index := indexColumns(m.Schema)
 	cols := make([]int, len(m.Spaces[k].Columns))
 	for i, name := range m.Spaces[k].Columns {
 		j, ok := index[name]

@@ -28,9 +28,9 @@ func followed() *Model {
 		c := both
 		c.Name, c.Derived, c.Note, c.Monotone, c.Edges = d.Name, d.Derived, d.Note, d.Monotone, d.Edges
 		s.Columns = append(s.Columns, c)
-		m.Additive.Shapes = append(m.Additive.Shapes, Shape{Column: c.Name, Edges: []float64{50, 100}, LogOdds: []float64{-1, 0, 0.5}, Noise: make([]float64, 3)})
+		m.Classifier.(*Additive).Shapes = append(m.Classifier.(*Additive).Shapes, Shape{Column: c.Name, Edges: []float64{50, 100}, LogOdds: []float64{-1, 0, 0.5}, Noise: make([]float64, 3)})
 	}
-	m.Additive.Shapes = m.Additive.Shapes[1:] // none of age
+	m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[1:] // none of age
 	return m
 }
 
@@ -51,9 +51,9 @@ func TestDerivedColumnsGoThroughAFile(t *testing.T) {
 // else.
 func TestSourcesThatNothingNeedsAreRefused(t *testing.T) {
 	for say, edit := range map[string]func(m *Model){
-		`column "usual" must be used`: func(m *Model) { m.Additive.Shapes = m.Additive.Shapes[:4] },
+		`column "usual" must be used`: func(m *Model) { m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[:4] },
 		`column "age" must be used`: func(m *Model) {
-			m.Additive.Shapes = m.Additive.Shapes[:2]
+			m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[:2]
 			m.Schema.Columns = m.Schema.FileColumns()
 		},
 		`bins and groups must be left out of column "worst"`: func(m *Model) {

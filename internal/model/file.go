@@ -39,16 +39,11 @@ func versionOf(m *Model) int {
 	switch {
 	case len(m.Schema.FileColumns()) < len(m.Schema.Columns): // derived ones
 		return 5
-	case m.Additive != nil && len(m.Additive.Pairs) > 0, m.AdditiveLevels != nil:
-		return 4
-	case m.Linear != nil || m.Ballots != nil || m.Logistic != nil && m.Logistic.Norm != 0,
-		m.Privacy.Delta != 0, m.Schema.MaxDelta != 0, m.Schema.Label.Weights != nil,
+	case m.Privacy.Delta != 0, m.Schema.MaxDelta != 0, m.Schema.Label.Weights != nil,
 		slices.ContainsFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Monotone != schema.Free }):
-		return 3
-	case m.Additive != nil:
-		return 2
+		return max(3, m.Classifier.fileVersion())
 	}
-	return 1
+	return m.Classifier.fileVersion()
 }
 
 // The parts of the frame around the body.
@@ -64,25 +59,25 @@ const (
 // A model that is incomplete, not finite or inconsistent is refused: what
 // Marshal writes has been read back.
 func Marshal(m *Model) ([]byte, error) {
-	if err := m.check(); err != nil {
+	if err := m.checkAll(); err != nil {
 		return nil, err
 	}
 	b, err := toBody(m)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := b.encode()
+	raw, err := b.encodeText()
 	if err != nil {
 		return nil, err
 	}
-	file := frame(versionOf(m), raw)
+	file := writeFrame(versionOf(m), raw)
 	if _, err := Unmarshal(file); err != nil {
 		return nil, fmt.Errorf("model: cannot be read back: %w", err)
 	}
 	return file, nil
 }
 
-func frame(version int, raw []byte) []byte {
+func writeFrame(version int, raw []byte) []byte {
 	return fmt.Appendf(nil, "%s%d%s%d%s%x%s%s%s", frameVersion, version, frameBytes, len(raw), frameSum, sha256.Sum256(raw), frameBody, raw, frameEnd)
 }
 
@@ -90,7 +85,7 @@ func frame(version int, raw []byte) []byte {
 // Marshal of an older version wrote. The checksum is verified before anything
 // of the body is decoded, and what is allocated is bounded by len(file).
 func Unmarshal(file []byte) (*Model, error) {
-	v, raw, err := unframe(file)
+	v, raw, err := readFrame(file)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +93,11 @@ func Unmarshal(file []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := b.model()
+	m, err := b.readModel()
 	if err != nil {
 		return nil, err
 	}
-	if err := m.check(); err != nil {
+	if err := m.checkAll(); err != nil {
 		return nil, err
 	}
 	if v != versionOf(m) {
@@ -111,8 +106,8 @@ func Unmarshal(file []byte) (*Model, error) {
 	return m, nil
 }
 
-// unframe returns the version and the body's text after checking the frame around it.
-func unframe(file []byte) (v int, raw []byte, err error) {
+// readFrame returns the version and the body's text after checking the frame around it.
+func readFrame(file []byte) (v int, raw []byte, err error) {
 	if len(file) > maxFile {
 		return 0, nil, fmt.Errorf("model: a model file must have at most %d bytes", maxFile)
 	}
@@ -120,7 +115,7 @@ func unframe(file []byte) (v int, raw []byte, err error) {
 	if !ok {
 		return 0, nil, fmt.Errorf("model: a model file must start with %q, as discreet writes it", frameVersion)
 	}
-	v, rest, ok = number(rest, frameBytes)
+	v, rest, ok = readNumber(rest, frameBytes)
 	switch {
 	case !ok:
 		return 0, nil, fmt.Errorf("model: the version must be a whole number followed by the length of the body")
@@ -129,7 +124,7 @@ func unframe(file []byte) (v int, raw []byte, err error) {
 	case v < 1:
 		return 0, nil, fmt.Errorf("model: version must be at least 1 (got %d)", v)
 	}
-	n, rest, ok := number(rest, frameSum)
+	n, rest, ok := readNumber(rest, frameSum)
 	if !ok {
 		return 0, nil, fmt.Errorf("model: bytes must be a whole number followed by the checksum")
 	}
@@ -147,9 +142,9 @@ func unframe(file []byte) (v int, raw []byte, err error) {
 	return v, raw, nil
 }
 
-// number reads a whole number in its only spelling, and returns the text that
+// readNumber reads a whole number in its only spelling, and returns the text that
 // follows after.
-func number(s []byte, after string) (n int, rest []byte, ok bool) {
+func readNumber(s []byte, after string) (n int, rest []byte, ok bool) {
 	digits, rest, ok := bytes.Cut(s, []byte(after))
 	if !ok || len(digits) > 9 {
 		return 0, nil, false

@@ -57,7 +57,7 @@ func TestSaveReplacesWholeFilesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := change(voted(), func(m *Model) { m.Votes.Members[0].Bias = 2 })
+	broken := change(voted(), func(m *Model) { m.Classifier.(*Votes).Members[0].Bias = 2 })
 	if err := broken.Save(path); err == nil {
 		t.Error("saved a model that cannot be read")
 	}

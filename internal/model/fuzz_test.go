@@ -13,7 +13,7 @@ import (
 func FuzzUnmarshal(f *testing.F) {
 	for _, m := range full() {
 		file := mustMarshal(f, m)
-		_, raw, err := unframe(file)
+		_, raw, err := readFrame(file)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -22,7 +22,7 @@ func FuzzUnmarshal(f *testing.F) {
 		f.Add(raw[:len(raw)/2])
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, file := range [][]byte{text, frame(1, text), frame(2, text), frame(3, text), frame(4, text)} {
+		for _, file := range [][]byte{text, writeFrame(1, text), writeFrame(2, text), writeFrame(3, text), writeFrame(4, text)} {
 			m, err := Unmarshal(file)
 			if err != nil {
 				continue

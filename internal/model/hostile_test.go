@@ -86,7 +86,7 @@ func TestUnmarshalRefusesForeignFrames(t *testing.T) {
 
 // Bodies with a right checksum that no Marshal has written.
 func TestUnmarshalRefusesForeignBodies(t *testing.T) {
-	_, raw, err := unframe(mustMarshal(t, voted()))
+	_, raw, err := readFrame(mustMarshal(t, voted()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,26 @@ func TestUnmarshalRefusesForeignBodies(t *testing.T) {
 			body = bytes.ReplaceAll(body, []byte(`"vote": 0.25`), []byte(c.new))
 			c.say = "must add up to a finite number"
 		}
-		refuses(t, c.name, frame(1, body), c.say)
+		refuses(t, c.name, writeFrame(1, body), c.say)
+	}
+}
+
+// A body has one classifier, though every kind has a place of its own.
+func TestUnmarshalRefusesOtherThanOneClassifier(t *testing.T) {
+	for n, edit := range map[string]func(*body){
+		"got 0": func(b *body) { b.Votes = nil },
+		"got 2": func(b *body) { b.Logistic = &logisticBody{Coef: []float64{1, 0}} },
+	} {
+		b, err := toBody(voted())
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit(b)
+		raw, err := b.encodeText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		refuses(t, n, writeFrame(1, raw), "exactly one of votes, logistic, additive, linear, ballots and additive_levels must be given ("+n)
 	}
 }
 
@@ -157,18 +176,17 @@ func TestMarshalRefuses(t *testing.T) {
 	}{
 		{"no learner", func(m *Model) { m.Learner = "" }, "learner must be a name"},
 		{"no schema", func(m *Model) { m.Schema = nil }, "schema must be given"},
-		{"no classifier", func(m *Model) { m.Votes = nil }, "exactly one of votes, logistic, additive, linear, ballots and additive levels"},
-		{"two classifiers", func(m *Model) { m.Logistic = fitted().Logistic }, "exactly one of votes, logistic, additive, linear, ballots and additive levels"},
-		{"no members", func(m *Model) { m.Votes.Members = nil }, "members must number 1"},
-		{"three labels", func(m *Model) { m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "x"}) }, "label must have 2 levels"},
-		{"NaN vote", func(m *Model) { m.Votes.Members[1].Vote = math.NaN() }, "finite"},
-		{"infinite vote", func(m *Model) { m.Votes.Members[1].Vote = math.Inf(-1) }, "finite"},
-		{"NaN coefficient", func(m *Model) { m.Votes.Members[1].Coef[2] = math.NaN() }, "coefficient 2 must be in [-1, 1]"},
-		{"NaN bias", func(m *Model) { m.Votes.Members[1].Bias = math.NaN() }, "bias must be in [-1, 1]"},
+		{"no classifier", func(m *Model) { m.Classifier = nil }, "a classifier must be given"},
+		{"no members", func(m *Model) { m.Classifier.(*Votes).Members = nil }, "members must number 1"},
+		{"three labels", func(m *Model) { m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "x"}) }, "label must have 2 classes"},
+		{"NaN vote", func(m *Model) { m.Classifier.(*Votes).Members[1].Vote = math.NaN() }, "finite"},
+		{"infinite vote", func(m *Model) { m.Classifier.(*Votes).Members[1].Vote = math.Inf(-1) }, "finite"},
+		{"NaN coefficient", func(m *Model) { m.Classifier.(*Votes).Members[1].Coef[2] = math.NaN() }, "coefficient 2 must be in [-1, 1]"},
+		{"NaN bias", func(m *Model) { m.Classifier.(*Votes).Members[1].Bias = math.NaN() }, "bias must be in [-1, 1]"},
 		{"unused space", func(m *Model) { m.Spaces = append(m.Spaces, m.Spaces[0]) }, "space 2 must be used"},
 		{"unused column", func(m *Model) {
 			m.Spaces[0].Columns = []string{"age"}
-			m.Votes.Members[0].Coef, m.Votes.Members[2].Coef = []float64{1}, []float64{1}
+			m.Classifier.(*Votes).Members[0].Coef, m.Classifier.(*Votes).Members[2].Coef = []float64{1}, []float64{1}
 		}, `column "smoker" must be used`},
 		{"ignored column", func(m *Model) { m.Schema.Columns[0].Role = schema.Ignored }, `column "age" must be in the model's schema and not ignored`},
 		{"parts of the training table", func(m *Model) { m.Schema.Parts = "ward" }, "parts and pairs must be left out"},
@@ -197,7 +215,7 @@ func TestMarshalRefuses(t *testing.T) {
 		}
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.MaxFloat64} {
-		m := change(fitted(), func(m *Model) { m.Logistic.Bias, m.Logistic.Coef[0] = x, x })
+		m := change(fitted(), func(m *Model) { m.Classifier.(*Logistic).Bias, m.Classifier.(*Logistic).Coef[0] = x, x })
 		if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), "finite") {
 			t.Errorf("logistic coefficients of %g: got %v", x, err)
 		}
@@ -216,7 +234,7 @@ func allocated(file []byte) uint64 {
 // No text makes a reader allocate much more than its own length, whatever
 // sizes it names or implies.
 func TestUnmarshalMemoryIsBoundedByInput(t *testing.T) {
-	_, raw, err := unframe(mustMarshal(t, voted()))
+	_, raw, err := readFrame(mustMarshal(t, voted()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +242,7 @@ func TestUnmarshalMemoryIsBoundedByInput(t *testing.T) {
 		if !bytes.Contains(raw, []byte(old)) {
 			t.Fatalf("%q is not in the body", old)
 		}
-		return frame(1, bytes.Replace(raw, []byte(old), []byte(new), 1))
+		return writeFrame(1, bytes.Replace(raw, []byte(old), []byte(new), 1))
 	}
 	const size = 1 << 20
 	members := `"members": [`
@@ -247,7 +265,7 @@ func TestUnmarshalMemoryIsBoundedByInput(t *testing.T) {
 		"many releases":              swap(`"bill": [`, `"bill": [`+strings.Repeat("{},", size/3)),
 		"long text":                  swap(`"learner": "brc"`, `"learner": "`+strings.Repeat("x", size)+`"`),
 		"escaped text":               swap(`"learner": "brc"`, `"learner": "`+strings.Repeat(`\u0001`, size/6)+`"`),
-		"spaces upon spaces":         frame(1, []byte(wide)),
+		"spaces upon spaces":         writeFrame(1, []byte(wide)),
 		"no frame":                   bytes.Repeat([]byte("{"), size),
 		"length only":                []byte(frameVersion + "1" + frameBytes + "999999999" + frameSum + strings.Repeat("0", 64) + frameBody + "{}" + frameEnd),
 	} {
@@ -305,7 +323,7 @@ func TestNilAndEmptyAreTheSameBytes(t *testing.T) {
 func TestSpaceWithoutColumns(t *testing.T) {
 	m := voted()
 	m.Spaces = append(m.Spaces, SpaceSpec{Encoding: feature.Ordinal})
-	m.Votes.Members = append(m.Votes.Members, Member{Space: 2, Vote: 1000, Threshold: feature.Threshold{Bias: -1}})
+	m.Classifier.(*Votes).Members = append(m.Classifier.(*Votes).Members, Member{Space: 2, Vote: 1000, Threshold: feature.Threshold{Bias: -1}})
 	back, err := Unmarshal(mustMarshal(t, m))
 	if err != nil {
 		t.Fatal(err)

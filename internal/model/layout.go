@@ -4,11 +4,11 @@ package model
 
 import "bytes"
 
-// layout breaks compact JSON into lines of two-space indent, starting depth
+// layOut breaks compact JSON into lines of two-space indent, starting depth
 // levels in, and leaves a list of plain values on one line: a thousand
 // coefficients are one line to skip, not a thousand to scroll. It stops once it
 // has written more than most bytes.
-func layout(compact []byte, depth, most int) []byte {
+func layOut(compact []byte, depth, most int) []byte {
 	var out bytes.Buffer
 	line := func() {
 		out.WriteByte('\n')
@@ -18,8 +18,8 @@ func layout(compact []byte, depth, most int) []byte {
 	}
 	for i := 0; i < len(compact) && out.Len() <= most; {
 		c := compact[i]
-		if n := flat(compact[i:]); n > 0 {
-			spaced(&out, compact[i:i+n])
+		if n := flatLength(compact[i:]); n > 0 {
+			writeSpaced(&out, compact[i:i+n])
 			i += n
 			continue
 		}
@@ -45,12 +45,12 @@ func layout(compact []byte, depth, most int) []byte {
 	return out.Bytes()
 }
 
-// flat returns the length of the string or the list of plain values at the
+// flatLength returns the length of the string or the list of plain values at the
 // start of compact, 0 when something else starts there.
-func flat(compact []byte) int {
+func flatLength(compact []byte) int {
 	switch {
 	case compact[0] == '"':
-		return text(compact)
+		return textLength(compact)
 	case compact[0] != '[':
 		return 0
 	}
@@ -61,7 +61,7 @@ func flat(compact []byte) int {
 		case ']':
 			return i + 1
 		case '"':
-			i += text(compact[i:])
+			i += textLength(compact[i:])
 		default:
 			i++
 		}
@@ -69,12 +69,12 @@ func flat(compact []byte) int {
 	return 0
 }
 
-// spaced writes what flat found, with a space after the commas of a list.
-func spaced(out *bytes.Buffer, s []byte) {
+// writeSpaced writes what flatLength found, with a space after the commas of a list.
+func writeSpaced(out *bytes.Buffer, s []byte) {
 	for i := 0; i < len(s); {
 		n := 1
 		if s[i] == '"' {
-			n = text(s[i:])
+			n = textLength(s[i:])
 		}
 		out.Write(s[i : i+n])
 		if s[i] == ',' {
@@ -84,8 +84,8 @@ func spaced(out *bytes.Buffer, s []byte) {
 	}
 }
 
-// text returns the length of the JSON string at the start of s.
-func text(s []byte) int {
+// textLength returns the length of the JSON string at the start of s.
+func textLength(s []byte) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':

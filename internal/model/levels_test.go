@@ -24,8 +24,7 @@ func three(m *Model) *Model {
 // levelled is a complete linear model of three levels.
 func levelled() *Model {
 	m := three(fitted())
-	m.Logistic = nil
-	m.Linear = &Linear{
+	m.Classifier = &Linear{
 		Link: Softmax,
 		Coef: [][]float64{
 			{2.5, -0.75, 0.1, 0.2, -0.3, 0.4, 1e-9, -3, 0.5, 0.125},
@@ -40,8 +39,8 @@ func levelled() *Model {
 // elected is a complete vote of two stumps and an argmax about three levels.
 func elected() *Model {
 	m := three(voted())
-	m.Learner, m.Votes = "samme", nil
-	m.Ballots = &Ballots{Link: Share, Members: []Ballot{
+	m.Learner = "samme"
+	m.Classifier = &Ballots{Link: Share, Members: []Ballot{
 		{Space: 0, Weight: 1.5, Stump: &Stump{Threshold: feature.Threshold{Coef: []float64{1, 0}, Bias: -0.25}, Yes: []float64{0, 1, 0}, No: []float64{0.25, 0, 0.5}}},
 		{Space: 1, Weight: 0.75, Argmax: &Argmax{Coef: [][]float64{{1, -3, 1, 0, 7}, {0, 0.5, 0, 1, -7}, {0, 2, 0, 1, 0}}, Bias: []float64{0, 0.5, 0.25}}},
 		{Space: 1, Weight: 0.5, Stump: &Stump{Threshold: feature.Threshold{Coef: []float64{-1, 0, 0.5, 0, 0.1}, Bias: 0.125}, Yes: []float64{1, 0, 0}, No: []float64{0, 0, 1}}},
@@ -52,10 +51,11 @@ func elected() *Model {
 // two drops the third level of m again.
 func two(m *Model) *Model {
 	m.Schema = clinic()
-	if l := m.Linear; l != nil {
+	if l, ok := m.Classifier.(*Linear); ok {
 		l.Coef, l.Bias = l.Coef[:2], l.Bias[:2]
+		return m
 	}
-	for _, b := range m.Ballots.members() {
+	for _, b := range m.Classifier.(*Ballots).Members {
 		if b.Stump != nil {
 			b.Stump.Yes, b.Stump.No = b.Stump.Yes[:2], b.Stump.No[:2]
 		} else {
@@ -63,13 +63,6 @@ func two(m *Model) *Model {
 		}
 	}
 	return m
-}
-
-func (b *Ballots) members() []Ballot {
-	if b == nil {
-		return nil
-	}
-	return b.Members
 }
 
 // dots are the values of one linear function per level about row i.
@@ -88,7 +81,7 @@ func dots(sp *feature.Space, coef [][]float64, bias []float64, cols []column.Col
 func expect(t *testing.T, m *Model, cols []column.Column, i int) []float64 {
 	t.Helper()
 	space := func(k int) *feature.Space {
-		sp, err := m.space(k)
+		sp, err := m.buildSpace(k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,11 +89,11 @@ func expect(t *testing.T, m *Model, cols []column.Column, i int) []float64 {
 	}
 	var z []float64
 	link := Share
-	if l := m.Linear; l != nil {
+	if l, ok := m.Classifier.(*Linear); ok {
 		z, link = dots(space(l.Space), l.Coef, l.Bias, cols, i), l.Link
 	} else {
-		z, link = make([]float64, m.Schema.Classes()), m.Ballots.Link
-		for _, b := range m.Ballots.Members {
+		z, link = make([]float64, m.Schema.Classes()), m.Classifier.(*Ballots).Link
+		for _, b := range m.Classifier.(*Ballots).Members {
 			sp := space(b.Space)
 			if b.Argmax != nil {
 				d := dots(sp, b.Argmax.Coef, b.Argmax.Bias, cols, i)
@@ -135,12 +128,14 @@ func expect(t *testing.T, m *Model, cols []column.Column, i int) []float64 {
 func TestLevelsAgreeWithNaiveTwin(t *testing.T) {
 	const rows = 500
 	for name, m := range map[string]*Model{
-		"softmax":         levelled(),
-		"one-vs-rest":     change(levelled(), func(m *Model) { m.Linear.Link = OneVersusRest }),
-		"ballots":         elected(),
-		"ballots softmax": change(elected(), func(m *Model) { m.Ballots.Link, m.Ballots.Members[0].Stump.Yes = Softmax, []float64{-3, 2, 0.5} }),
-		"softmax of 2":    two(levelled()),
-		"ballots of 2":    two(elected()),
+		"softmax":     levelled(),
+		"one-vs-rest": change(levelled(), func(m *Model) { m.Classifier.(*Linear).Link = OneVersusRest }),
+		"ballots":     elected(),
+		"ballots softmax": change(elected(), func(m *Model) {
+			m.Classifier.(*Ballots).Link, m.Classifier.(*Ballots).Members[0].Stump.Yes = Softmax, []float64{-3, 2, 0.5}
+		}),
+		"softmax of 2": two(levelled()),
+		"ballots of 2": two(elected()),
 	} {
 		cols := patients(rand.New(rand.NewPCG(31, 32)), m.Schema, rows)
 		got, err := m.Scores(cols, rows)
@@ -193,7 +188,7 @@ func TestLinksAtTheEdges(t *testing.T) {
 		{OneVersusRest, []float64{0, 0, 0}, []float64{1. / 3, 1. / 3, 1. / 3}},
 	} {
 		z := slices.Clone(c.z)
-		c.link.apply(z)
+		c.link.applyTo(z)
 		for k := range z {
 			if !(math.Abs(z[k]-c.want[k]) <= 1e-12) {
 				t.Errorf("%s of %v is %v, want %v", c.link, c.z, z, c.want)
@@ -221,34 +216,35 @@ func TestLevelsRefuse(t *testing.T) {
 		m    *Model
 		edit func(*Model)
 	}{
-		{`link "share" is not known`, levelled(), func(m *Model) { m.Linear.Link = Share }},
-		{`link "" is not known`, levelled(), func(m *Model) { m.Linear.Link = "" }},
-		{"each of 3 levels", levelled(), func(m *Model) { m.Linear.Bias = m.Linear.Bias[:2] }},
-		{"each of 3 levels", levelled(), func(m *Model) { m.Linear.Coef = m.Linear.Coef[:2] }},
-		{"each of 2 levels", levelled(), func(m *Model) { m.Schema = clinic() }},
-		{"coefficients must number 10", levelled(), func(m *Model) { m.Linear.Coef[1] = m.Linear.Coef[1][1:] }},
-		{"space must be one of", levelled(), func(m *Model) { m.Linear.Space = 1 }},
-		{"level 2: coefficients and bias must be finite", levelled(), func(m *Model) { m.Linear.Coef[2][3] = math.NaN() }},
-		{"level 0: coefficients and bias must be finite", levelled(), func(m *Model) { m.Linear.Bias[0] = inf }},
-		{"exactly one of votes", levelled(), func(m *Model) { m.Ballots = elected().Ballots }},
-		{`link "one-vs-rest" is not known`, elected(), func(m *Model) { m.Ballots.Link = OneVersusRest }},
-		{"members must number 1", elected(), func(m *Model) { m.Ballots.Members = nil }},
-		{"weight must be at least 0", elected(), func(m *Model) { m.Ballots.Members[1].Weight = -0x1p-1074 }},
-		{"weight must be at least 0", elected(), func(m *Model) { m.Ballots.Members[1].Weight = math.NaN() }},
-		{"must add up to a finite number", elected(), func(m *Model) { m.Ballots.Members[1].Weight = math.MaxFloat64 }},
-		{"exactly one of stump and argmax", elected(), func(m *Model) { m.Ballots.Members[1].Argmax = nil }},
-		{"exactly one of stump and argmax", elected(), func(m *Model) { m.Ballots.Members[0].Argmax = m.Ballots.Members[1].Argmax }},
-		{"space must be one of", elected(), func(m *Model) { m.Ballots.Members[0].Space = -1 }},
-		{"leaves must hold 3", elected(), func(m *Model) { m.Ballots.Members[0].Stump.Yes = []float64{1, 0} }},
-		{"leaves must be finite", elected(), func(m *Model) { m.Ballots.Members[0].Stump.No[1] = -1 }},
-		{"leaves must be finite", elected(), func(m *Model) { m.Ballots.Link, m.Ballots.Members[0].Stump.No[1] = Softmax, inf }},
-		{"bias must be in [-1, 1]", elected(), func(m *Model) { m.Ballots.Members[0].Stump.Bias = 1.5 }},
-		{"coefficient 1 must be in [-1, 1]", elected(), func(m *Model) { m.Ballots.Members[0].Stump.Coef[1] = math.NaN() }},
-		{"each of 3 levels", elected(), func(m *Model) { m.Ballots.Members[1].Argmax.Coef = nil }},
-		{"level 1: coefficients and bias must be finite", elected(), func(m *Model) { m.Ballots.Members[1].Argmax.Bias[1] = inf }},
-		{"must have 2 levels, or", three(voted()), func(*Model) {}},
-		{"must have 2 levels, or", three(fitted()), func(*Model) {}},
-		{"must have 2 levels, or", three(summed()), func(*Model) {}},
+		{`link "share" is not known`, levelled(), func(m *Model) { m.Classifier.(*Linear).Link = Share }},
+		{`link "" is not known`, levelled(), func(m *Model) { m.Classifier.(*Linear).Link = "" }},
+		{"each of 3 classes", levelled(), func(m *Model) { m.Classifier.(*Linear).Bias = m.Classifier.(*Linear).Bias[:2] }},
+		{"each of 3 classes", levelled(), func(m *Model) { m.Classifier.(*Linear).Coef = m.Classifier.(*Linear).Coef[:2] }},
+		{"each of 2 classes", levelled(), func(m *Model) { m.Schema = clinic() }},
+		{"coefficients must number 10", levelled(), func(m *Model) { m.Classifier.(*Linear).Coef[1] = m.Classifier.(*Linear).Coef[1][1:] }},
+		{"space must be one of", levelled(), func(m *Model) { m.Classifier.(*Linear).Space = 1 }},
+		{"class 2: coefficients and bias must be finite", levelled(), func(m *Model) { m.Classifier.(*Linear).Coef[2][3] = math.NaN() }},
+		{"class 0: coefficients and bias must be finite", levelled(), func(m *Model) { m.Classifier.(*Linear).Bias[0] = inf }},
+		{`link "one-vs-rest" is not known`, elected(), func(m *Model) { m.Classifier.(*Ballots).Link = OneVersusRest }},
+		{"members must number 1", elected(), func(m *Model) { m.Classifier.(*Ballots).Members = nil }},
+		{"weight must be at least 0", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Weight = -0x1p-1074 }},
+		{"weight must be at least 0", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Weight = math.NaN() }},
+		{"must add up to a finite number", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Weight = math.MaxFloat64 }},
+		{"exactly one of stump and argmax", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Argmax = nil }},
+		{"exactly one of stump and argmax", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Argmax = m.Classifier.(*Ballots).Members[1].Argmax }},
+		{"space must be one of", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Space = -1 }},
+		{"leaves must hold 3", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Stump.Yes = []float64{1, 0} }},
+		{"leaves must be finite", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Stump.No[1] = -1 }},
+		{"leaves must be finite", elected(), func(m *Model) {
+			m.Classifier.(*Ballots).Link, m.Classifier.(*Ballots).Members[0].Stump.No[1] = Softmax, inf
+		}},
+		{"bias must be in [-1, 1]", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Stump.Bias = 1.5 }},
+		{"coefficient 1 must be in [-1, 1]", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Stump.Coef[1] = math.NaN() }},
+		{"each of 3 classes", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Argmax.Coef = nil }},
+		{"class 1: coefficients and bias must be finite", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Argmax.Bias[1] = inf }},
+		{"must have 2 classes, or", three(voted()), func(*Model) {}},
+		{"must have 2 classes, or", three(fitted()), func(*Model) {}},
+		{"must have 2 classes, or", three(summed()), func(*Model) {}},
 	} {
 		if _, err := Marshal(c.m); err != nil && !strings.HasPrefix(c.say, "must have 2") {
 			t.Fatal(err)
@@ -265,7 +261,7 @@ func TestLevelsMemoryIsBoundedByInput(t *testing.T) {
 	const size = 1 << 19
 	lists := 0
 	for _, m := range []*Model{levelled(), elected()} {
-		_, raw, err := unframe(mustMarshal(t, m))
+		_, raw, err := readFrame(mustMarshal(t, m))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +272,7 @@ func TestLevelsMemoryIsBoundedByInput(t *testing.T) {
 			lists++
 			for _, item := range []string{"{},", "[],", "0, ", "\n        {\n          \n        },"} {
 				text := strings.Replace(string(raw), list, list[:strings.IndexByte(list, '[')+1]+strings.Repeat(item, size/len(item))+list[strings.IndexByte(list, '[')+1:], 1)
-				file := frame(3, []byte(text))
+				file := writeFrame(3, []byte(text))
 				if got, most := allocated(file), uint64(64*len(file)+1<<18); got > most {
 					t.Errorf("%.12q filled with %.12q: reading %d bytes allocated %d, want at most %d", list, item, len(file), got, most)
 				}

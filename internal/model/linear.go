@@ -8,9 +8,21 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Linear is one linear function of the features per label level, K in all:
+// Logistic is one linear model of the log-odds of the positive class.
+type Logistic struct {
+	Space int
+	Coef  []float64
+	Bias  float64
+	// Norm, where > 0, is the Euclidean length to which a row (features, 1) that
+	// is longer is shortened before it is scored. It moves no answer, but the
+	// probabilities of long rows towards 1/2.
+	Norm float64
+}
+
+// Linear is one linear function of the features per class, K in all:
 // z_k = Coef[k]·features + Bias[k]. Link makes probabilities of them.
 type Linear struct {
 	Space int
@@ -20,14 +32,48 @@ type Linear struct {
 	Norm  float64     // as Logistic's
 }
 
-func (l *Linear) check(levels int, widths []int, used []bool) error {
-	if err := l.Link.check("linear", Softmax, OneVersusRest); err != nil {
+// OneVersusRestOf is the classifier of several models of the same rows' features, one
+// per class, each of that class against all others together; one alone is of two
+// classes and stays as it is. They have one space and one norm.
+func OneVersusRestOf(parts []*Logistic) Classifier {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	all := &Linear{Space: parts[0].Space, Link: OneVersusRest, Norm: parts[0].Norm}
+	for _, one := range parts {
+		all.Coef, all.Bias = append(all.Coef, one.Coef), append(all.Bias, one.Bias)
+	}
+	return all
+}
+
+// Describe implements Classifier.
+func (l *Logistic) Describe() string { return "a logistic model" }
+
+// Describe implements Classifier.
+func (l *Linear) Describe() string { return "a linear model per class" }
+
+func (l *Logistic) checkParts(s *schema.Schema, use *spaceUse) error {
+	if err := checkTwoClasses(s); err != nil {
+		return err
+	}
+	if err := use.checkCoef("logistic", l.Space, l.Coef); err != nil {
+		return err
+	}
+	if err := checkFinite("logistic", l.Coef, l.Bias); err != nil {
+		return err
+	}
+	return checkNorm("logistic", l.Norm)
+}
+
+func (l *Linear) checkParts(s *schema.Schema, use *spaceUse) error {
+	if err := l.Link.checkKnown("linear", Softmax, OneVersusRest); err != nil {
 		return err
 	}
 	if err := checkNorm("linear", l.Norm); err != nil {
 		return err
 	}
-	return checkLevels("linear", levels, l.Space, l.Coef, l.Bias, widths, used)
+	f := l.functions()
+	return f.checkPerClass("linear", s.Classes(), use)
 }
 
 func checkNorm(who string, norm float64) error {
@@ -37,52 +83,114 @@ func checkNorm(who string, norm float64) error {
 	return nil
 }
 
-// checkLevels wants one finite linear function per level.
-func checkLevels(who string, levels, space int, coef [][]float64, bias []float64, widths []int, used []bool) error {
-	if len(coef) != levels || len(bias) != levels {
-		return fmt.Errorf("model: %s: coefficients and biases must be given for each of %d levels (got %d and %d)", who, levels, len(coef), len(bias))
+// checkFinite wants a linear function whose value no row makes infinite.
+func checkFinite(who string, coef []float64, bias float64) error {
+	sum := math.Abs(bias)
+	for _, c := range coef {
+		sum += math.Abs(c)
 	}
-	for k := range coef {
-		if err := checkCoef(who, space, coef[k], widths, used); err != nil {
+	if !(sum <= math.MaxFloat64) {
+		return fmt.Errorf("model: %s: coefficients and bias must be finite, and so must the sum of their sizes", who)
+	}
+	return nil
+}
+
+func (l *Logistic) listColumns() []string { return nil }
+func (l *Linear) listColumns() []string   { return nil }
+func (l *Linear) fileVersion() int        { return 3 }
+
+func (l *Logistic) fileVersion() int {
+	if l.Norm != 0 {
+		return 3
+	}
+	return 1
+}
+
+// linearFunctions are one or more linear functions of the features of one space, of
+// rows that are shortened to norm where it is not 0.
+type linearFunctions struct {
+	space int
+	coef  [][]float64 // by function, then feature
+	bias  []float64   // by function
+	norm  float64
+}
+
+func (l *Logistic) functions() linearFunctions {
+	return linearFunctions{l.Space, [][]float64{l.Coef}, []float64{l.Bias}, l.Norm}
+}
+
+func (l *Linear) functions() linearFunctions {
+	return linearFunctions{l.Space, l.Coef, l.Bias, l.Norm}
+}
+
+// checkPerClass wants one finite function for each class.
+func (f *linearFunctions) checkPerClass(who string, classes int, use *spaceUse) error {
+	if len(f.coef) != classes || len(f.bias) != classes {
+		return fmt.Errorf("model: %s: coefficients and biases must be given for each of %d classes (got %d and %d)",
+			who, classes, len(f.coef), len(f.bias))
+	}
+	for k := range f.coef {
+		if err := use.checkCoef(who, f.space, f.coef[k]); err != nil {
 			return err
 		}
-		sum := math.Abs(bias[k])
-		for _, c := range coef[k] {
-			sum += math.Abs(c)
-		}
-		if !(sum <= math.MaxFloat64) {
-			return fmt.Errorf("model: %s: level %d: coefficients and bias must be finite, and so must the sum of their sizes", who, k)
+		if err := checkFinite(fmt.Sprintf("%s: class %d", who, k), f.coef[k], f.bias[k]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// linear returns a function that adds up the functions of the rows from,
-// from+1, ..., K numbers per row.
-func (p *Predictor) linear(cols []column.Column) func(from int, sums []float64) {
-	l := p.m.Linear
-	sp := p.spaces[l.Space]
-	add, levels := linears(sp, cols, l.Coef, l.Bias), len(l.Bias)
-	if l.Norm == 0 {
-		return add
+// bindTable returns a function that writes the values of all functions for the rows
+// from, from+1, ...
+func (f *linearFunctions) bindTable(spaces []*feature.Space, cols []column.Column) func(from int, sums []float64) {
+	sp, functions := spaces[f.space], len(f.bias)
+	terms := make([][]float64, len(sp.Columns)) // by column of the space, then code, then function
+	for k, j := range sp.Columns {
+		for code := range sp.Codes(k, &cols[j]) {
+			at, v := sp.Cell(k, &cols[j], code)
+			for function := range functions {
+				terms[k] = append(terms[k], float64(f.coef[function][at]*v))
+			}
+		}
 	}
-	shorten := shortener(sp, cols, l.Norm)
+	shorten := bindNorm(sp, cols, f.norm)
 	return func(from int, sums []float64) {
-		add(from, sums)
-		factor := make([]float64, len(sums)/levels)
+		codes := make([]uint32, len(sums)/functions)
+		for i := range codes {
+			copy(sums[i*functions:], f.bias)
+		}
+		for k, j := range sp.Columns {
+			cols[j].Codes.Read(from, codes)
+			if functions == 1 {
+				for i, c := range codes {
+					sums[i] += terms[k][c]
+				}
+				continue
+			}
+			for i, c := range codes {
+				row := sums[i*functions:][:functions]
+				for function, t := range terms[k][int(c)*functions:][:functions] {
+					row[function] += t
+				}
+			}
+		}
+		if f.norm == 0 {
+			return
+		}
+		factor := make([]float64, len(codes))
 		shorten(from, factor)
 		for i, t := range factor {
-			row := sums[i*levels:][:levels]
-			for level := range row {
-				row[level] *= t
+			row := sums[i*functions:][:functions]
+			for function := range row {
+				row[function] *= t
 			}
 		}
 	}
 }
 
-// shortener returns a function that writes, for the rows from, from+1, ..., what
+// bindNorm returns a function that writes, for the rows from, from+1, ..., what
 // a row (features, 1) is multiplied with to be at most norm long.
-func shortener(sp *feature.Space, cols []column.Column, norm float64) func(from int, factor []float64) {
+func bindNorm(sp *feature.Space, cols []column.Column, norm float64) func(from int, factor []float64) {
 	squares := make([][]float64, len(sp.Columns)) // by column of the space, then code
 	for k, j := range sp.Columns {
 		for code := range sp.Codes(k, &cols[j]) {
@@ -107,82 +215,133 @@ func shortener(sp *feature.Space, cols []column.Column, norm float64) func(from 
 	}
 }
 
-// linears evaluates one linear function per level.
-func linears(sp *feature.Space, cols []column.Column, coef [][]float64, bias []float64) func(from int, sums []float64) {
-	levels := len(bias)
-	terms := make([][]float64, len(sp.Columns)) // by column of the space, then code, then level
-	for k, j := range sp.Columns {
-		for code := range sp.Codes(k, &cols[j]) {
-			f, v := sp.Cell(k, &cols[j], code)
-			for level := range levels {
-				terms[k] = append(terms[k], float64(coef[level][f]*v))
-			}
+// evaluateRow writes the values of all functions for a row encoded in their space.
+func (f *linearFunctions) evaluateRow(s *rowScratch, sums []float64) {
+	copy(sums, f.bias)
+	index, value := s.index[f.space], s.value[f.space]
+	for k, at := range index {
+		for function := range sums {
+			sums[function] += float64(f.coef[function][at] * value[k])
 		}
 	}
-	return func(from int, sums []float64) {
-		codes := make([]uint32, len(sums)/levels)
-		for i := range codes {
-			copy(sums[i*levels:], bias)
-		}
-		for k, j := range sp.Columns {
-			cols[j].Codes.Read(from, codes)
-			for i, c := range codes {
-				row := sums[i*levels:][:levels]
-				for level, t := range terms[k][int(c)*levels:][:levels] {
-					row[level] += t
-				}
-			}
+	if f.norm == 0 {
+		return
+	}
+	square := 1.0
+	for _, v := range value {
+		square += float64(v * v)
+	}
+	t := min(1, f.norm/math.Sqrt(square))
+	for function := range sums {
+		sums[function] *= t
+	}
+}
+
+func (l *Logistic) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
+	f := l.functions()
+	evaluate := f.bindTable(p.spaces, cols)
+	return func(from int, out []float64) {
+		evaluate(from, out)
+		for i, z := range out {
+			out[i] = logisticFunction(z)
 		}
 	}
+}
+
+func (l *Linear) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
+	f := l.functions()
+	return l.Link.bindTable(p.m, f.bindTable(p.spaces, cols))
+}
+
+func (l *Logistic) bindRows(e *rowEncoder) rowScorer { return &logisticRows{e, l.functions()} }
+func (l *Linear) bindRows(e *rowEncoder) rowScorer   { return &linearRows{e, l.functions(), l.Link} }
+
+type logisticRows struct {
+	*rowEncoder
+	linearFunctions
+}
+
+func (l *logisticRows) scoreRow(row []column.Cell, out []float64) {
+	s := l.takeScratch()
+	defer l.returnScratch(s)
+	l.encodeSpace(l.space, row, s)
+	l.evaluateRow(s, out)
+	out[0] = logisticFunction(out[0])
+}
+
+type linearRows struct {
+	*rowEncoder
+	linearFunctions
+	link Link
+}
+
+func (l *linearRows) scoreRow(row []column.Cell, out []float64) {
+	s := l.takeScratch()
+	defer l.returnScratch(s)
+	l.encodeSpace(l.space, row, s)
+	l.evaluateRow(s, s.sums)
+	l.link.writeScores(l.m, s.sums, out)
+}
+
+type logisticBody struct {
+	Space int       `json:"space"`
+	Bias  float64   `json:"bias"`
+	Coef  []float64 `json:"coef"`
+	Norm  float64   `json:"norm,omitempty"`
 }
 
 type linearBody struct {
-	Space  int         `json:"space"`
-	Link   Link        `json:"link"`
-	Levels []levelBody `json:"levels"`
-	Norm   float64     `json:"norm,omitempty"`
+	Space   int            `json:"space"`
+	Link    Link           `json:"link"`
+	Classes []functionBody `json:"levels"`
+	Norm    float64        `json:"norm,omitempty"`
 }
 
-// levelBody is the linear function of one level.
-type levelBody struct {
+// functionBody is the linear function of one class.
+type functionBody struct {
 	Bias float64   `json:"bias"`
 	Coef []float64 `json:"coef"`
 }
 
-func linearToBody(l *Linear) *linearBody {
-	if l == nil {
-		return nil
-	}
-	return &linearBody{l.Space, l.Link, levelsToBody(l.Coef, l.Bias), l.Norm}
+func (l *Logistic) writeBody(b *body) {
+	b.Logistic = &logisticBody{l.Space, l.Bias, l.Coef, l.Norm}
 }
 
-func (b *linearBody) model() *Linear {
-	if b == nil {
-		return nil
-	}
+func (l *Linear) writeBody(b *body) {
+	b.Linear = &linearBody{l.Space, l.Link, writeFunctions(l.Coef, l.Bias), l.Norm}
+}
+
+func (b *logisticBody) readClassifier() Classifier {
+	return &Logistic{Space: b.Space, Bias: b.Bias, Coef: b.Coef, Norm: b.Norm}
+}
+
+func (b *linearBody) readClassifier() Classifier {
 	l := &Linear{Space: b.Space, Link: b.Link, Norm: b.Norm}
-	l.Coef, l.Bias = levelsOfBody(b.Levels)
+	l.Coef, l.Bias = readFunctions(b.Classes)
 	return l
 }
 
-func levelsToBody(coef [][]float64, bias []float64) []levelBody {
-	levels := make([]levelBody, len(bias))
-	for k := range levels {
-		levels[k] = levelBody{bias[k], coef[k]}
+func (b *logisticBody) fillLists() { fillEmpty(&b.Coef) }
+func (b *linearBody) fillLists()   { fillFunctions(&b.Classes) }
+
+func writeFunctions(coef [][]float64, bias []float64) []functionBody {
+	functions := make([]functionBody, len(bias))
+	for k := range functions {
+		functions[k] = functionBody{bias[k], coef[k]}
 	}
-	return levels
+	return functions
 }
 
-func levelsOfBody(levels []levelBody) (coef [][]float64, bias []float64) {
-	for _, l := range levels {
-		coef, bias = append(coef, l.Coef), append(bias, l.Bias)
+func readFunctions(functions []functionBody) (coef [][]float64, bias []float64) {
+	for _, f := range functions {
+		coef, bias = append(coef, f.Coef), append(bias, f.Bias)
 	}
 	return coef, bias
 }
 
-func fillLevels(levels *[]levelBody) {
-	empty(levels)
-	for k := range *levels {
-		empty(&(*levels)[k].Coef)
+func fillFunctions(functions *[]functionBody) {
+	fillEmpty(functions)
+	for k := range *functions {
+		fillEmpty(&(*functions)[k].Coef)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Link turns the sums of a classifier of K levels, one per level, into K
+// Link turns the sums of a classifier of K classes, one per class, into K
 // numbers in [0, 1] that add up to 1.
 type Link string
 
@@ -17,15 +17,15 @@ const (
 	// Share takes each sum, all of them ≥ 0, as a part of their total; 1/K each
 	// where the total is 0.
 	Share Link = "share"
-	// Softmax takes the sums as logarithms of the levels' odds: exp(z_k)/Σ exp(z_j).
+	// Softmax takes the sums as logarithms of the classes' odds: exp(z_k)/Σ exp(z_j).
 	Softmax Link = "softmax"
-	// OneVersusRest takes each sum as the log-odds of its level against all
+	// OneVersusRest takes each sum as the log-odds of its class against all
 	// others together: σ(z_k)/Σ σ(z_j).
 	OneVersusRest Link = "one-vs-rest"
 )
 
-// check refuses a link that is not one of those the classifier knows.
-func (l Link) check(who string, known ...Link) error {
+// checkKnown refuses a link that is not one of those the classifier knows.
+func (l Link) checkKnown(who string, known ...Link) error {
 	for _, k := range known {
 		if l == k {
 			return nil
@@ -34,31 +34,31 @@ func (l Link) check(who string, known ...Link) error {
 	return fmt.Errorf("model: %s: link %q is not known", who, l)
 }
 
-// apply overwrites the finite sums z. None of it overflows: softmax divides by
+// applyTo overwrites the finite sums z. None of it overflows: softmax divides by
 // its largest term first, and the sigmoids do so in logarithms.
-func (l Link) apply(z []float64) {
+func (l Link) applyTo(z []float64) {
 	switch l {
 	case OneVersusRest:
 		for k, x := range z {
 			z[k] = min(x, 0) - math.Log1p(math.Exp(-math.Abs(x)))
 		}
-		softmax(z)
+		overwriteSoftmax(z)
 	case Softmax:
-		softmax(z)
+		overwriteSoftmax(z)
 	default:
-		shares(z)
+		overwriteShares(z)
 	}
 }
 
-func softmax(z []float64) {
+func overwriteSoftmax(z []float64) {
 	most := z[feature.ArgMax(z)]
 	for k, x := range z {
 		z[k] = math.Exp(x - most)
 	}
-	shares(z)
+	overwriteShares(z)
 }
 
-func shares(z []float64) {
+func overwriteShares(z []float64) {
 	all := 0.0
 	for _, x := range z {
 		all += x
@@ -68,4 +68,29 @@ func shares(z []float64) {
 			z[k] = 1 / float64(len(z))
 		}
 	}
+}
+
+// bindTable makes a function that scores rows of one that writes K sums for each.
+func (l Link) bindTable(m *Model, sum func(from int, sums []float64)) func(from int, out []float64) {
+	classes, width := m.Schema.Classes(), m.Width()
+	return func(from int, out []float64) {
+		sums := out
+		if width == 1 {
+			sums = make([]float64, len(out)*classes)
+		}
+		sum(from, sums)
+		for i := range len(out) / width {
+			l.writeScores(m, sums[i*classes:][:classes], out[i*width:][:width])
+		}
+	}
+}
+
+// writeScores makes the scores of one row of its sums, which it overwrites.
+func (l Link) writeScores(m *Model, sums, out []float64) {
+	l.applyTo(sums)
+	if len(out) == 1 {
+		out[0] = sums[m.Schema.Label.Positive]
+		return
+	}
+	copy(out, sums)
 }

@@ -13,50 +13,16 @@ type Model struct {
 	Learner string // e.g. "brc"
 	// Schema is the part of the training schema that prediction needs: the
 	// columns in use with bounds, levels and dialect, and the label.
-	Schema  *schema.Schema
-	Privacy Privacy
-	Spaces  []SpaceSpec // the feature spaces that members refer to
-	// Exactly one of the following is set; labels of more than two levels take
-	// one of the last three.
-	Votes    *Votes
-	Logistic *Logistic
-	Additive *Additive
-	Linear   *Linear
-	Ballots  *Ballots
-
-	AdditiveLevels *AdditiveLevels
+	Schema     *schema.Schema
+	Privacy    Privacy
+	Spaces     []SpaceSpec // the feature spaces that the classifier refers to
+	Classifier Classifier
 }
 
 // SpaceSpec names a feature space; feature.NewSpace rebuilds it from Schema.
 type SpaceSpec struct {
 	Encoding feature.Encoding
 	Columns  []string // by name, in the space's order
-}
-
-// Votes is a weighted vote of threshold classifiers about a binary label:
-// F(x) = Σ Vote·h(x) with h = +1 where the threshold answers positive and -1
-// elsewhere. The label is positive where F ≥ 0; the score, in [0, 1], is the
-// share of the votes for positive, (1 + F/Σ|Vote|)/2 (1/2 when all votes are 0).
-type Votes struct {
-	Members []Member
-}
-
-// Member is one voter.
-type Member struct {
-	Space int // index into Spaces
-	feature.Threshold
-	Vote float64
-}
-
-// Logistic is one linear model of the log-odds of the positive label.
-type Logistic struct {
-	Space int
-	Coef  []float64
-	Bias  float64
-	// Norm, where > 0, is the Euclidean length to which a row (features, 1) that
-	// is longer is shortened before it is scored. It moves no answer, but the
-	// probabilities of long rows towards 1/2.
-	Norm float64
 }
 
 // Privacy is the statement a privacy officer signs.

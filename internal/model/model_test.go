@@ -50,7 +50,7 @@ func voted() *Model {
 			{Encoding: feature.Ordinal, Columns: []string{"age", "smoker"}},
 			{Encoding: feature.OneHot, Columns: []string{"ward", "bill"}},
 		},
-		Votes: &Votes{Members: []Member{
+		Classifier: &Votes{Members: []Member{
 			{Space: 0, Vote: 0.25, Threshold: feature.Threshold{Coef: []float64{0.5, -1}, Bias: 0.125}},
 			{Space: 1, Vote: 1.5, Threshold: feature.Threshold{Coef: []float64{1, -0.3, 0.1, 0, 0.7}, Bias: -0.2}},
 			{Space: 0, Vote: -0.1, Threshold: feature.Threshold{Coef: []float64{-0.9, 0.2}, Bias: 0}},
@@ -65,7 +65,7 @@ func fitted() *Model {
 		Schema:  clinic(),
 		Privacy: Privacy{Scope: dp.Nothing, Relation: dp.ReplaceOne, Unit: "one admission", Statement: "No guarantee.", NotPrivate: true, Overrides: []string{"--not-private"}},
 		Spaces:  []SpaceSpec{{Encoding: feature.OneHot, Columns: []string{"age", "bill", "ward", "smoker"}}},
-		Logistic: &Logistic{
+		Classifier: &Logistic{
 			Coef: []float64{2.5, -0.75, 0.1, 0.2, -0.3, 0.4, 1e-9, -3, 0.5, 0.125},
 			Bias: -0.5,
 		},

@@ -4,7 +4,6 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -31,7 +30,7 @@ func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 		return nil, err
 	}
 	p := &Predictor{m: m, cols: make([]int, len(m.Schema.Columns))}
-	index := columnIndex(s)
+	index := indexColumns(s)
 	for j := range m.Schema.Columns {
 		want := &m.Schema.Columns[j]
 		if want.Role == schema.Ignored {
@@ -42,7 +41,7 @@ func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 		if !ok {
 			return nil, fmt.Errorf("model: bind: column %q must be in the schema of the data and not ignored", want.Name)
 		}
-		what := different(want, &s.Columns[at])
+		what := nameDifference(want, &s.Columns[at])
 		if what == "" && !slices.Equal(m.Schema.Sources(want), s.Sources(&s.Columns[at])) {
 			what = "sources"
 		}
@@ -51,11 +50,11 @@ func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 		}
 		p.cols[j] = at
 	}
-	if what := differentLabel(&m.Schema.Label, &s.Label); what != "" {
+	if what := nameLabelDifference(&m.Schema.Label, &s.Label); what != "" {
 		return nil, fmt.Errorf("model: bind: label %q must have the %s it had in training", m.Schema.Label.Name, what)
 	}
 	for k := range m.Spaces {
-		sp, err := m.space(k)
+		sp, err := m.buildSpace(k)
 		if err != nil {
 			return nil, err
 		}
@@ -64,15 +63,15 @@ func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 	return p, nil
 }
 
-// different says in what a and b code the same cell differently, "" if in
-// nothing.
-func different(a, b *schema.Column) string {
+// nameDifference is the property by which a and b code the same cell differently, ""
+// if none.
+func nameDifference(a, b *schema.Column) string {
 	switch {
 	case a.Kind != b.Kind:
 		return "kind"
 	case a.Derived != b.Derived:
 		return "derivation"
-	case a.Kind == schema.Category && !sameValues(a.Levels, b.Levels):
+	case a.Kind == schema.Category && !equalValues(a.Levels, b.Levels):
 		return "levels"
 	case a.Kind == schema.Category && a.Missing != b.Missing:
 		return `"missing" level`
@@ -86,21 +85,21 @@ func different(a, b *schema.Column) string {
 	return ""
 }
 
-func differentLabel(a, b *schema.Label) string {
+func nameLabelDifference(a, b *schema.Label) string {
 	switch {
 	case a.Name != b.Name:
 		return "name"
-	case !sameValues(a.Levels, b.Levels):
-		return "levels"
+	case !equalValues(a.Levels, b.Levels):
+		return "classes"
 	case a.Positive != b.Positive:
-		return "positive level"
+		return "positive class"
 	}
 	return ""
 }
 
-// sameValues compares levels by value. Aliases are how a cell was spelt, which
+// equalValues compares levels by value. Aliases are how a cell was spelt, which
 // no longer matters once it is coded.
-func sameValues(a, b []schema.Level) bool {
+func equalValues(a, b []schema.Level) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -121,16 +120,16 @@ func (m *Model) Scores(cols []column.Column, rows int) ([]float64, error) {
 	return p.Scores(cols, rows)
 }
 
-// Width is how many numbers Scores gives per row: 1 for a label of two levels,
-// else one per level.
+// Width is how many numbers Scores gives per row: 1 for a label of two classes,
+// else one per class.
 func (m *Model) Width() int {
-	if levels := m.Schema.Classes(); levels > 2 {
-		return levels
+	if classes := m.Schema.Classes(); classes > 2 {
+		return classes
 	}
 	return 1
 }
 
-// Labels turns scores into label codes. Of two levels it is the positive one
+// Labels turns scores into label codes. Of two classes it is the positive one
 // where the score is at least 1/2, the other elsewhere; of more, the first that
 // scores highest.
 func (m *Model) Labels(scores []float64) []uint8 {
@@ -155,9 +154,9 @@ func (m *Model) Label(scores []float64) uint8 {
 }
 
 // Scores returns numbers in [0, 1], shares of votes or probabilities. Of a label
-// with two levels it returns one per row, larger where the positive level is
-// likelier; of one with K > 2 levels it returns K per row, rows × K row-major in
-// the order of the levels, each row adding up to 1 but for rounding. cols is
+// with two classes it returns one per row, larger where the positive class is
+// likelier; of one with K > 2 classes it returns K per row, rows × K row-major in
+// the order of the classes, each row adding up to 1 but for rounding. cols is
 // parallel to the bound schema's Columns, each with rows cells. A row's scores
 // depend on that row alone, to the last bit, whatever the number of rows or
 // cores.
@@ -181,140 +180,13 @@ func (p *Predictor) Scores(cols []column.Column, rows int) ([]float64, error) {
 	if rows == 0 {
 		return out, nil
 	}
-	score := p.logistic
-	switch {
-	case p.m.Linear != nil:
-		score = p.linked(p.linear, p.m.Linear.Link)
-	case p.m.Ballots != nil:
-		score = p.linked(p.ballots, p.m.Ballots.Link)
-	case p.m.AdditiveLevels != nil:
-		score = p.linked(p.additiveLevels, Softmax)
-	case p.m.Votes != nil:
-		score = p.votes
-	case p.m.Additive != nil:
-		score = p.additive
-	}
-	inChunks(out, width, score(own))
+	scoreChunks(out, width, p.m.Classifier.bindTable(p, own))
 	return out, nil
 }
 
-// linked makes a function that scores rows of one that adds up K numbers for
-// each.
-func (p *Predictor) linked(adder func([]column.Column) func(from int, sums []float64), link Link) func([]column.Column) func(from int, out []float64) {
-	levels, width := p.m.Schema.Classes(), p.m.Width()
-	return func(cols []column.Column) func(from int, out []float64) {
-		add := adder(cols)
-		return func(from int, out []float64) {
-			sums := out
-			if width == 1 {
-				sums = make([]float64, levels*len(out))
-			}
-			add(from, sums)
-			for i := range len(sums) / levels {
-				link.apply(sums[i*levels:][:levels])
-				if width == 1 {
-					out[i] = sums[i*levels+p.m.Schema.Label.Positive]
-				}
-			}
-		}
-	}
-}
-
-// votes returns a function that scores the rows from, from+1, ... into out.
-func (p *Predictor) votes(cols []column.Column) func(from int, out []float64) {
-	// A seat is where a member's answers are found and what they count.
-	type seat struct {
-		space, word int
-		bit         uint
-		vote        float64
-	}
-	var seats []seat
-	all := 0.0
-	held := make([][]feature.Threshold, len(p.spaces))
-	for _, b := range p.m.Votes.Members {
-		t := len(held[b.Space])
-		held[b.Space] = append(held[b.Space], b.Threshold)
-		seats = append(seats, seat{b.Space, t / 64, uint(t % 64), b.Vote})
-		all += math.Abs(b.Vote)
-	}
-	bound := make([]*feature.Prepared, len(p.spaces))
-	words := make([]int, len(p.spaces))
-	for k, sp := range p.spaces {
-		s := feature.NewScorer(sp, held[k])
-		bound[k], words[k] = s.Bind(cols), s.Words()
-	}
-	return func(from int, out []float64) {
-		answers := make([][]uint64, len(bound))
-		for k := range bound {
-			answers[k] = make([]uint64, len(out)*words[k])
-			bound[k].Answers(from, answers[k])
-		}
-		for i := range out {
-			sum := 0.0
-			for _, s := range seats {
-				if answers[s.space][i*words[s.space]+s.word]>>s.bit&1 == 1 {
-					sum += s.vote
-				} else {
-					sum -= s.vote
-				}
-			}
-			out[i] = share(sum, all)
-		}
-	}
-}
-
-// share is (1 + sum/all)/2, on the side of 1/2 where sum is of 0 even when the
-// division rounds.
-func share(sum, all float64) float64 {
-	if all == 0 {
-		return 0.5
-	}
-	s := (1 + sum/all) / 2
-	if sum < 0 && s >= 0.5 {
-		return math.Nextafter(0.5, 0)
-	}
-	return s
-}
-
-// logistic returns a function that scores the rows from, from+1, ... into out.
-func (p *Predictor) logistic(cols []column.Column) func(from int, out []float64) {
-	l := p.m.Logistic
-	sp := p.spaces[l.Space]
-	terms := make([][]float64, len(sp.Columns)) // by column of the space, then code
-	for k, j := range sp.Columns {
-		for code := range sp.Codes(k, &cols[j]) {
-			f, v := sp.Cell(k, &cols[j], code)
-			terms[k] = append(terms[k], float64(l.Coef[f]*v))
-		}
-	}
-	shorten := shortener(sp, cols, l.Norm)
-	return func(from int, out []float64) {
-		codes := make([]uint32, len(out))
-		for i := range out {
-			out[i] = l.Bias
-		}
-		for k, j := range sp.Columns {
-			cols[j].Codes.Read(from, codes)
-			for i, c := range codes {
-				out[i] += terms[k][c]
-			}
-		}
-		if l.Norm > 0 {
-			factor := make([]float64, len(out))
-			shorten(from, factor)
-			for i, t := range factor {
-				out[i] *= t
-			}
-		}
-		for i, z := range out {
-			out[i] = 1 / (1 + math.Exp(-z))
-		}
-	}
-}
-
-// inChunks fills out, width numbers per row, on all cores. Rows are scored one
+// scoreChunks fills out, width numbers per row, on all cores. Rows are scored one
 // by one, so where the chunks lie does not show.
-func inChunks(out []float64, width int, score func(from int, out []float64)) {
+func scoreChunks(out []float64, width int, score func(from int, out []float64)) {
 	const chunk = 1 << 13
 	rows := len(out) / width
 	next := make(chan int)

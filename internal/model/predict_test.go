@@ -127,16 +127,16 @@ func TestVotesAgreeWithNaiveTwin(t *testing.T) {
 		m := voted()
 		var spaces []*feature.Space
 		for k := range m.Spaces {
-			sp, err := m.space(k)
+			sp, err := m.buildSpace(k)
 			if err != nil {
 				t.Fatal(err)
 			}
 			spaces = append(spaces, sp)
 		}
-		m.Votes.Members = nil
+		m.Classifier.(*Votes).Members = nil
 		for i := range members {
 			k := i % 2
-			m.Votes.Members = append(m.Votes.Members, Member{Space: k, Vote: r.NormFloat64(), Threshold: drawThresholds(r, spaces[k], 1)[0]})
+			m.Classifier.(*Votes).Members = append(m.Classifier.(*Votes).Members, Member{Space: k, Vote: r.NormFloat64(), Threshold: drawThresholds(r, spaces[k], 1)[0]})
 		}
 		const rows = 500
 		cols := patients(r, m.Schema, rows)
@@ -147,7 +147,7 @@ func TestVotesAgreeWithNaiveTwin(t *testing.T) {
 		labels := m.Labels(got)
 		for i := range rows {
 			sum, all := 0.0, 0.0
-			for _, b := range m.Votes.Members {
+			for _, b := range m.Classifier.(*Votes).Members {
 				all += math.Abs(b.Vote)
 				if answer(spaces[b.Space], b.Threshold, cols, i) {
 					sum += b.Vote
@@ -173,15 +173,15 @@ func TestLogisticAgreesWithNaiveTwin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sp, err := m.space(0)
+	sp, err := m.buildSpace(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range rows {
-		z := m.Logistic.Bias
+		z := m.Classifier.(*Logistic).Bias
 		for k := range sp.Columns {
 			f, v := cell(sp, k, cols, i)
-			z += m.Logistic.Coef[f] * v
+			z += m.Classifier.(*Logistic).Coef[f] * v
 		}
 		if want := 1 / (1 + math.Exp(-z)); math.Abs(got[i]-want) > 1e-15 {
 			t.Fatalf("score of row %d is %g, want %g", i, got[i], want)
@@ -192,7 +192,7 @@ func TestLogisticAgreesWithNaiveTwin(t *testing.T) {
 // Scores far outside the range of exp stay in [0, 1].
 func TestLogisticSaturates(t *testing.T) {
 	for _, bias := range []float64{1e300, -1e300} {
-		m := change(fitted(), func(m *Model) { m.Logistic.Bias = bias })
+		m := change(fitted(), func(m *Model) { m.Classifier.(*Logistic).Bias = bias })
 		got, err := m.Scores(patients(rand.New(rand.NewPCG(7, 8)), m.Schema, 1), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -211,9 +211,9 @@ func TestShareStaysOnItsSideOfAHalf(t *testing.T) {
 		{0, 1, true}, {math.Copysign(0, -1), 1, true}, {0, 0, true}, {1e-300, 1, true}, {-1e-300, 1, false},
 		{-5e-324, math.MaxFloat64, false}, {1, 1, true}, {-1, 1, false},
 	} {
-		s := share(c.sum, c.all)
+		s := voteShare(c.sum, c.all)
 		if !(s >= 0 && s <= 1) || (s >= 0.5) != c.positive {
-			t.Errorf("share(%g, %g) = %g, on the wrong side of 1/2", c.sum, c.all, s)
+			t.Errorf("voteShare(%g, %g) = %g, on the wrong side of 1/2", c.sum, c.all, s)
 		}
 	}
 }
@@ -293,8 +293,8 @@ func TestBindRefusesOtherMeanings(t *testing.T) {
 		{"level count", func(s *schema.Schema) { s.Columns[2].Levels = s.Columns[2].Levels[:2] }, `"ward" must have the levels`},
 		{"missing", func(s *schema.Schema) { s.Columns[3].Missing = false }, `"smoker" must have the "missing" level`},
 		{"label name", func(s *schema.Schema) { s.Label.Name = "x" }, `label "outcome" must have the name`},
-		{"label levels", func(s *schema.Schema) { slices.Reverse(s.Label.Levels) }, `label "outcome" must have the levels`},
-		{"label positive", func(s *schema.Schema) { s.Label.Positive = 0 }, `label "outcome" must have the positive level`},
+		{"label levels", func(s *schema.Schema) { slices.Reverse(s.Label.Levels) }, `label "outcome" must have the classes`},
+		{"label positive", func(s *schema.Schema) { s.Label.Positive = 0 }, `label "outcome" must have the positive class`},
 	} {
 		s := clinic()
 		c.edit(s)

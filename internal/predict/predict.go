@@ -41,7 +41,7 @@ func (p Params) Check(m *model.Model) error {
 		return nil
 	case !p.Explain:
 		return bad("must be left out without --explain")
-	case m.AdditiveLevels == nil:
+	case m.Schema.Classes() == 2:
 		return bad("must be left out where the label has two classes: what speaks for one speaks against the other")
 	case classCode(m, p.Class) < 0:
 		var names []string
@@ -85,33 +85,21 @@ func (p Params) Columns(m *model.Model, t *dataset.Table) ([]dataset.Added, erro
 	if !p.Explain {
 		return added, nil
 	}
-	if m.AdditiveLevels != nil {
-		return p.addLogShares(added, m, t, labels)
-	}
 	parts, err := explain.Contributions(m, t.Cols)
 	if err != nil {
 		return nil, err
 	}
-	for i := range parts {
-		added = append(added, dataset.Added{Name: parts[i].Column + "_log_odds", Number: parts[i].At})
-	}
-	return added, nil
-}
-
-// addLogShares adds what each column says for the asked class, or for each row's
-// predicted one.
-func (p Params) addLogShares(added []dataset.Added, m *model.Model, t *dataset.Table, labels []uint8) ([]dataset.Added, error) {
-	parts, err := explain.LevelContributions(m, t.Cols)
-	if err != nil {
-		return nil, err
-	}
-	class := func(row int) uint8 { return labels[row] }
+	class := func(row int) uint8 { return labels[row] } // the predicted one
 	if p.Class != "" {
 		asked := uint8(classCode(m, p.Class))
 		class = func(int) uint8 { return asked }
 	}
 	for i := range parts {
-		added = append(added, dataset.Added{Name: parts[i].Column + "_log_share", Number: func(row int) float64 { return parts[i].At(row, class(row)) }})
+		c := &parts[i]
+		added = append(added, dataset.Added{
+			Name:   c.Column + "_" + c.Quantity,
+			Number: func(row int) float64 { return c.At(row, class(row)) },
+		})
 	}
 	return added, nil
 }

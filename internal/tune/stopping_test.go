@@ -171,7 +171,7 @@ func (c constant) Fit(context.Context, engine.Table, learn.Account, *mech.Exit) 
 	}
 	return &model.Model{
 		Learner: "constant", Schema: c.s.Part(sp.Columns), Privacy: model.Privacy{Scope: dp.WholeRow, Epsilon: c.eps},
-		Spaces: []model.SpaceSpec{model.SpecOf(c.s, sp)}, Votes: &model.Votes{Members: []model.Member{{Threshold: h, Vote: 1}}},
+		Spaces: []model.SpaceSpec{model.SpecOf(c.s, sp)}, Classifier: &model.Votes{Members: []model.Member{{Threshold: h, Vote: 1}}},
 	}, nil
 }
 
@@ -208,7 +208,7 @@ func TestTheWorseLeavesAsOftenAsAllRunsDrawIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Votes.Members[0].Bias < 0 {
+			if got.Classifier.(*model.Votes).Members[0].Bias < 0 {
 				wrong++
 			}
 		}

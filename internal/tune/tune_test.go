@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
@@ -246,7 +247,7 @@ func TestAllFindsTheBetterCandidate(t *testing.T) {
 	}
 	found := 0
 	for seed := range uint64(fits) {
-		if m := learntest.Fit(t, pl, tab, nil, seed); m.Additive != nil {
+		if _, ok := learntest.Fit(t, pl, tab, nil, seed).Classifier.(*model.Additive); ok {
 			found++
 		}
 	}

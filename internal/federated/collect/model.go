@@ -85,7 +85,7 @@ func (a *Aggregator) writeStumps(m *model.Model) error {
 			}
 		}
 	}
-	m.Ballots = out
+	m.Classifier = out
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (a *Aggregator) writeLogistic(m *model.Model) error {
 			out.Bias[k] += sum[0][k] - out.Coef[k][f]*x[0]
 		}
 	}
-	m.Linear = out
+	m.Classifier = out
 	return nil
 }
 
@@ -138,18 +138,20 @@ func (a *Aggregator) writeCentroids(m *model.Model) error {
 	K := a.task.Schema.Classes()
 	switch len(a.members) {
 	case 0:
-		m.Linear = &model.Linear{Space: at, Link: model.Softmax, Coef: make([][]float64, K), Bias: a.prior}
+		l := &model.Linear{Space: at, Link: model.Softmax, Coef: make([][]float64, K), Bias: a.prior}
 		for k := range K {
-			m.Linear.Coef[k] = make([]float64, sp.Width())
+			l.Coef[k] = make([]float64, sp.Width())
 		}
+		m.Classifier = l
 	case 1:
 		c := a.members[0].Argmax
-		m.Linear = &model.Linear{Space: at, Link: model.Softmax, Coef: c.Coef, Bias: c.Bias}
+		m.Classifier = &model.Linear{Space: at, Link: model.Softmax, Coef: c.Coef, Bias: c.Bias}
 	default:
-		m.Ballots = &model.Ballots{Link: model.Share}
+		ballots := &model.Ballots{Link: model.Share}
 		for _, b := range a.members {
-			m.Ballots.Members = append(m.Ballots.Members, model.Ballot{Space: at, Weight: b.Vote, Argmax: &model.Argmax{Coef: b.Argmax.Coef, Bias: b.Argmax.Bias}})
+			ballots.Members = append(ballots.Members, model.Ballot{Space: at, Weight: b.Vote, Argmax: &model.Argmax{Coef: b.Argmax.Coef, Bias: b.Argmax.Bias}})
 		}
+		m.Classifier = ballots
 	}
 	return nil
 }

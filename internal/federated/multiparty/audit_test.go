@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -55,7 +56,7 @@ func tie(t *testing.T, p Params) audit.Pair {
 		if err != nil {
 			return err
 		}
-		out[0], out[1] = m.Logistic.Coef[0]/scale, m.Logistic.Bias/scale
+		out[0], out[1] = m.Classifier.(*model.Logistic).Coef[0]/scale, m.Classifier.(*model.Logistic).Bias/scale
 		return nil
 	})
 	// What left, read off the coefficients: of a statistic, the point where the

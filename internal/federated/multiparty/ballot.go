@@ -25,10 +25,11 @@ func Levels(s *schema.Schema) (names []string) {
 // count 0. The model must be logistic, in the same encoding, of columns that s
 // codes alike.
 func CoefficientsOf(m *model.Model, s *schema.Schema, enc feature.Encoding) (coef []float64, layout []string, err error) {
-	if m.Logistic == nil {
+	l, ok := m.Classifier.(*model.Logistic)
+	if !ok {
 		return nil, nil, fmt.Errorf("multiparty: only a logistic model has coefficients to average; this is one of learner %s", m.Learner)
 	}
-	if m.Logistic.Norm > 0 {
+	if l.Norm > 0 {
 		return nil, nil, fmt.Errorf("multiparty: the model must not shorten rows: train with norm 1")
 	}
 	if _, err := m.Bind(s); err != nil {
@@ -38,7 +39,7 @@ func CoefficientsOf(m *model.Model, s *schema.Schema, enc feature.Encoding) (coe
 	if err != nil {
 		return nil, nil, err
 	}
-	spec := m.Spaces[m.Logistic.Space]
+	spec := m.Spaces[l.Space]
 	if spec.Encoding != enc {
 		return nil, nil, fmt.Errorf("multiparty: the model must use %s encoding (got %s)", enc, spec.Encoding)
 	}
@@ -67,9 +68,9 @@ func CoefficientsOf(m *model.Model, s *schema.Schema, enc feature.Encoding) (coe
 		}
 		to, width := sp.Block(k)
 		for f := range width {
-			coef[to+f] = m.Logistic.Coef[from+f] * scale
+			coef[to+f] = l.Coef[from+f] * scale
 		}
 	}
-	coef[sp.Width()] = m.Logistic.Bias * scale
+	coef[sp.Width()] = l.Bias * scale
 	return coef, sp.Names, nil
 }

@@ -130,13 +130,13 @@ func (pl *Plan) assemble(w []float64) *model.Model {
 	}
 	d := pl.width()
 	if pl.Levels() == 2 {
-		m.Logistic = &model.Logistic{Coef: w[:d-1], Bias: w[d-1]}
+		m.Classifier = &model.Logistic{Coef: w[:d-1], Bias: w[d-1]}
 		return m
 	}
-	m.Linear = &model.Linear{Link: model.Softmax, Coef: make([][]float64, pl.Levels()), Bias: make([]float64, pl.Levels())}
+	l := &model.Linear{Link: model.Softmax, Coef: make([][]float64, pl.Levels()), Bias: make([]float64, pl.Levels())}
 	at := make([]float64, pl.Levels()-1)
-	for k := range m.Linear.Coef {
-		m.Linear.Coef[k] = make([]float64, d-1)
+	for k := range l.Coef {
+		l.Coef[k] = make([]float64, d-1)
 	}
 	for f := range d {
 		for c := range at {
@@ -144,12 +144,13 @@ func (pl *Plan) assemble(w []float64) *model.Model {
 		}
 		for k, x := range unhelmert(at) {
 			if f < d-1 {
-				m.Linear.Coef[k][f] = x
+				l.Coef[k][f] = x
 			} else {
-				m.Linear.Bias[k] = x
+				l.Bias[k] = x
 			}
 		}
 	}
+	m.Classifier = l
 	return m
 }
 

@@ -399,10 +399,11 @@ func TestFormsAgreeWithoutNoise(t *testing.T) {
 		exact := func(change func(*Params)) []float64 {
 			p := params(func(p *Params) { p.Epsilon, p.NotPrivate, p.Reg, p.Shape = 0, true, 0.01, Ball; change(p) })
 			m, _ := combine(t, p, tab, nil, files...)
-			if m.Linear != nil {
-				return append(m.Linear.Coef[1], m.Linear.Bias[1])
+			if l, ok := m.Classifier.(*model.Linear); ok {
+				return append(l.Coef[1], l.Bias[1])
 			}
-			return append(m.Logistic.Coef, m.Logistic.Bias)
+			l := m.Classifier.(*model.Logistic)
+			return append(l.Coef, l.Bias)
 		}
 		a, b := exact(func(*Params) {}), exact(func(p *Params) { p.Form = Output })
 		for f := range a {

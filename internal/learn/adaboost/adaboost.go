@@ -135,9 +135,9 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	var err error
 	if len(pl.weights) == 2 {
-		m.Votes, err = pl.boostThresholds(ctx, tab, exit)
+		m.Classifier, err = pl.boostThresholds(ctx, tab, exit)
 	} else {
-		m.Ballots, err = pl.boostSplits(ctx, tab)
+		m.Classifier, err = pl.boostSplits(ctx, tab)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("adaboost: %w", err)

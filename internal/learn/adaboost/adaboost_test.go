@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
 	"github.com/discreet-dp/discreet/internal/learn/random"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/column"
@@ -106,7 +107,7 @@ func TestSixRowsByHand(t *testing.T) {
 		{math.Log(4), 1, 4.5},
 		{math.Log(13. / 3), 0, 0},
 	} {
-		got := m.Votes.Members[i]
+		got := m.Classifier.(*model.Votes).Members[i]
 		bias := 1.0
 		if want.coef != 0 {
 			bias = -want.coef * (2*want.cut/5 - 1)
@@ -141,7 +142,7 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := slices.Repeat([]float64{1}, tab.Rows)
-			for round, member := range m.Votes.Members {
+			for round, member := range m.Classifier.(*model.Votes).Members {
 				answers := make([]uint64, tab.Rows)
 				feature.NewScorer(sp, []feature.Threshold{member.Threshold}).Bind(tab.Cols).Answers(0, answers)
 				lost, all := 0.0, 0.0
@@ -170,7 +171,7 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 func TestLearnersUseTheirWeights(t *testing.T) {
 	tab := census.Generate(2, 700)
 	for _, base := range []Base{Logistic, Stump} {
-		members := learntest.Fit(t, mustPlan(t, params(base), tab.Schema), tab, nil, 1).Votes.Members
+		members := learntest.Fit(t, mustPlan(t, params(base), tab.Schema), tab, nil, 1).Classifier.(*model.Votes).Members
 		if !(members[1].Vote > 0.01) || slices.Equal(members[0].Coef, members[1].Coef) && members[0].Bias == members[1].Bias {
 			t.Errorf("%s: the second round repeats the first: vote %g", base, members[1].Vote)
 		}
@@ -182,7 +183,7 @@ func TestRandomBaseIsTheDrawsOfItsSource(t *testing.T) {
 	m := learntest.Fit(t, mustPlan(t, params(Random), tab.Schema), tab, nil, 9)
 	sp, _ := feature.NewSpace(tab.Schema, feature.OneHot, tab.Schema.Features())
 	src := replay.Seeded(9, "learntest")
-	for i, member := range m.Votes.Members {
+	for i, member := range m.Classifier.(*model.Votes).Members {
 		if want := random.Threshold(src, sp, true); !slices.Equal(member.Coef, want.Coef) || member.Bias != want.Bias {
 			t.Fatalf("member %d is not draw %d", i, i)
 		}
@@ -205,7 +206,7 @@ func TestManyRoundsStayFinite(t *testing.T) {
 	tab := census.Generate(4, 30)
 	p := params(Stump)
 	p.Rounds = maxRounds / 4
-	for i, member := range learntest.Fit(t, mustPlan(t, p, tab.Schema), tab, nil, 1).Votes.Members {
+	for i, member := range learntest.Fit(t, mustPlan(t, p, tab.Schema), tab, nil, 1).Classifier.(*model.Votes).Members {
 		if !(math.Abs(member.Vote) <= maxVote) {
 			t.Fatalf("vote %d is %g", i, member.Vote)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -51,7 +52,7 @@ func TestSAMMEEqualsScikitLearn(t *testing.T) {
 	}
 	p := Params{Rounds: len(peer.Votes), Base: Stump, Encoding: feature.Ordinal, Columns: nonprivate.Public}
 	m := learntest.Fit(t, mustPlan(t, p, s), tab, nil, 1)
-	for round, member := range m.Ballots.Members {
+	for round, member := range m.Classifier.(*model.Ballots).Members {
 		if !(math.Abs(member.Weight-peer.Votes[round]) <= 1e-9) {
 			t.Fatalf("round %d: vote %.12g here, %.12g there", round+1, member.Weight, peer.Votes[round])
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -68,7 +69,7 @@ func TestSixRowsOfThreeLevelsByHand(t *testing.T) {
 		{math.Log(10), 3.5, []float64{0, 0, 1}, []float64{1, 0, 0}},
 		{math.Log(28), 3.5, []float64{0, 0, 1}, []float64{0, 1, 0}},
 	} {
-		got := m.Ballots.Members[i]
+		got := m.Classifier.(*model.Ballots).Members[i]
 		if !(math.Abs(got.Weight-want.vote) <= 1e-12) || got.Stump.Coef[0] != 1 || !(math.Abs(got.Stump.Bias+2*want.cut/5-1) <= 1e-8) ||
 			!slices.Equal(got.Stump.Yes, want.yes) || !slices.Equal(got.Stump.No, want.no) {
 			t.Errorf("round %d: weight %g, %+v, want %+v", i+1, got.Weight, got.Stump, want)
@@ -109,7 +110,7 @@ func TestBallotsEqualTheNaiveTwin(t *testing.T) {
 				w[i] = weights[label]
 			}
 		}
-		for round, member := range m.Ballots.Members {
+		for round, member := range m.Classifier.(*model.Ballots).Members {
 			answers := make([]uint64, tab.Rows)
 			feature.NewScorer(sp, []feature.Threshold{member.Stump.Threshold}).Bind(tab.Cols).Answers(0, answers)
 			wrong := make([]bool, tab.Rows)
@@ -154,9 +155,9 @@ func TestWeightsCountRows(t *testing.T) {
 		if base == Logistic {
 			p.Reg = 0.01
 		}
-		a := learntest.Fit(t, mustPlan(t, p, weighted.Schema), weighted, nil, 1).Votes.Members
+		a := learntest.Fit(t, mustPlan(t, p, weighted.Schema), weighted, nil, 1).Classifier.(*model.Votes).Members
 		repeated := learntest.Levels(census.Generate(3, 300), 2, nil).Subset(rows)
-		b := learntest.Fit(t, mustPlan(t, p, repeated.Schema), repeated, nil, 1).Votes.Members
+		b := learntest.Fit(t, mustPlan(t, p, repeated.Schema), repeated, nil, 1).Classifier.(*model.Votes).Members
 		for i := range a {
 			if !(math.Abs(a[i].Vote-b[i].Vote) <= 1e-6) {
 				t.Errorf("%s: vote %d is %g, of repeated rows %g", base, i, a[i].Vote, b[i].Vote)

@@ -211,7 +211,7 @@ func (r *binaryFit) buildModel() *model.Model {
 		}
 	}
 	slices.Sort(columns)
-	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Additive: add}
+	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }
 
 // addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is of.

@@ -165,8 +165,8 @@ func TestDeviationsCoverTheTruth(t *testing.T) {
 // offset is by how much the model misses the log-odds of a row given the columns
 // that it has, and the variance it states for that.
 func (w *world) offset(m *model.Model, t *dataset.Table, row int) (off, variance float64) {
-	off = m.Additive.Intercept - math.Log(w.prior/(1-w.prior))
-	for _, sh := range m.Additive.Shapes {
+	off = m.Classifier.(*model.Additive).Intercept - math.Log(w.prior/(1-w.prior))
+	for _, sh := range m.Classifier.(*model.Additive).Shapes {
 		k := slices.IndexFunc(w.s.Columns, func(c schema.Column) bool { return c.Name == sh.Column })
 		b := t.Cols[k].Codes.At(row)
 		off += sh.LogOdds[b] - w.truth[k][b]

@@ -150,7 +150,7 @@ func TestBinsOfExactCounts(t *testing.T) {
 	}
 	m := learntest.Fit(t, pl, tab, nil, 1)
 	checked := 0
-	for _, sh := range m.Additive.Shapes {
+	for _, sh := range m.Classifier.(*model.Additive).Shapes {
 		j := slices.IndexFunc(tab.Schema.Columns, func(c schema.Column) bool { return c.Name == sh.Column })
 		c := &tab.Schema.Columns[j]
 		for g, group := range c.Groups {
@@ -188,7 +188,7 @@ func TestPairsAreCutWhereCountsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := learntest.Fit(t, pl, tab, nil, 1).Additive
+	m := learntest.Fit(t, pl, tab, nil, 1).Classifier.(*model.Additive)
 	column := slices.IndexFunc(m.Shapes, func(sh model.Shape) bool { return sh.Column == "weekly_hours" })
 	pair := slices.IndexFunc(m.Pairs, func(sh model.PairShape) bool { return sh.Columns[0] == "weekly_hours" })
 	if column < 0 || pair < 0 {

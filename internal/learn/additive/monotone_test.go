@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -27,7 +28,7 @@ func TestModelIsMonotone(t *testing.T) {
 	}
 	m := learntest.Fit(t, pl, tab, &mechtest.Recorder{}, 3)
 	seen := 0
-	for _, sh := range m.Additive.Shapes {
+	for _, sh := range m.Classifier.(*model.Additive).Shapes {
 		if len(sh.Edges) == 0 {
 			continue
 		}

@@ -216,7 +216,7 @@ func (r *multiclassFit) boostResiduals(ctx context.Context) error {
 
 // buildModel puts the start and the released shapes together.
 func (r *multiclassFit) buildModel() *model.Model {
-	add := &model.AdditiveLevels{Intercepts: r.start.scores}
+	add := &model.MulticlassAdditive{Intercepts: r.start.scores}
 	var columns []int
 	for q := range r.start.shapes {
 		sh := &r.start.shapes[q]
@@ -230,7 +230,7 @@ func (r *multiclassFit) buildModel() *model.Model {
 		}
 	}
 	slices.Sort(columns)
-	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), AdditiveLevels: add}
+	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }
 
 // classSlopes is how much of the line between the middles of bins is drawn. A line cuts peaks off, and
@@ -238,7 +238,7 @@ func (r *multiclassFit) buildModel() *model.Model {
 const classSlopes = 0.5
 
 // finishShape is what the model keeps of private column k.
-func (r *multiclassFit) finishShape(k int) model.LevelShape {
+func (r *multiclassFit) finishShape(k int) model.ClassShape {
 	bins, sh := &r.bins[k], &r.shapes[k]
 	edges, steps, noise := bins.Edges, make([][]float64, len(sh.steps)), make([][]float64, len(sh.steps))
 	for class := range steps {
@@ -255,8 +255,8 @@ func (r *multiclassFit) finishShape(k int) model.LevelShape {
 }
 
 // toModelShape lays steps out by code. noise is nil where they are exact.
-func (r *multiclassFit) toModelShape(bins *feature.Bins, edges []float64, steps, noise [][]float64) model.LevelShape {
-	out := model.LevelShape{Column: r.plan.schema.Columns[bins.Column].Name, Edges: edges}
+func (r *multiclassFit) toModelShape(bins *feature.Bins, edges []float64, steps, noise [][]float64) model.ClassShape {
+	out := model.ClassShape{Column: r.plan.schema.Columns[bins.Column].Name, Edges: edges}
 	for class := range steps {
 		out.LogShares = append(out.LogShares, bins.ByLevel(steps[class]))
 		if noise == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -85,8 +86,8 @@ func TestPairHoldsWhatNeitherColumnSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := learntest.Fit(t, pl, tab, nil, 1)
-	if len(m.Additive.Pairs) != 1 {
-		t.Fatalf("%d pairs in the model", len(m.Additive.Pairs))
+	if len(m.Classifier.(*model.Additive).Pairs) != 1 {
+		t.Fatalf("%d pairs in the model", len(m.Classifier.(*model.Additive).Pairs))
 	}
 	wrong := func() (share float64) {
 		scores, err := m.Scores(tab.Cols, tab.Rows)
@@ -102,7 +103,7 @@ func TestPairHoldsWhatNeitherColumnSays(t *testing.T) {
 	}
 	// One of eight bins holds 40 hours and less than that.
 	with := wrong()
-	m.Additive.Pairs = nil
+	m.Classifier.(*model.Additive).Pairs = nil
 	if without := wrong(); with > 0.3 || without < with+0.1 {
 		t.Errorf("%.3f of the rows are misjudged, %.3f without the pair", with, without)
 	}
@@ -117,7 +118,7 @@ func TestGreedyFindsThePair(t *testing.T) {
 	}
 	m := learntest.Fit(t, pl, tab, nil, 1)
 	found := false
-	for _, sh := range m.Additive.Pairs {
+	for _, sh := range m.Classifier.(*model.Additive).Pairs {
 		most := 0.0
 		for _, z := range sh.LogOdds {
 			most = math.Max(most, math.Abs(z))
@@ -129,7 +130,7 @@ func TestGreedyFindsThePair(t *testing.T) {
 		}
 	}
 	if !found {
-		t.Errorf("%d pairs, and not the one there is", len(m.Additive.Pairs))
+		t.Errorf("%d pairs, and not the one there is", len(m.Classifier.(*model.Additive).Pairs))
 	}
 }
 

@@ -117,7 +117,7 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 					tolerance = 1e-4 // the grid is 2^-16 there
 				}
 				votes, public := twin(t, tab, p, replay.Seeded(5, "learntest"), seen, grid)
-				for k, got := range m.Votes.Members {
+				for k, got := range m.Classifier.(*model.Votes).Members {
 					own := partly && name != "label alone" && isPublic(m, got) // there all columns are public
 					if math.Abs(got.Vote-votes[k]) > tolerance || name != "label alone" && own != public[k] {
 						t.Fatalf("grid %v: round %d votes %.12f (public %v), twin %.12f (public %v)", grid, k+1, got.Vote, own, votes[k], public[k])
@@ -126,7 +126,7 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 			}
 			if name == "partly private" || name == "label for a share" { // the case must exercise both branches
 				public := 0
-				for _, v := range m.Votes.Members {
+				for _, v := range m.Classifier.(*model.Votes).Members {
 					if isPublic(m, v) {
 						public++
 					}

@@ -74,10 +74,10 @@ func (r *release) appendVoter(sp *feature.Space, h feature.Threshold, vote float
 
 func (r *release) buildModel(acct learn.Account, exit *mech.Exit) *model.Model {
 	m := &model.Model{
-		Learner: "brc",
-		Schema:  r.pl.s.Part(r.usedColumns()),
-		Privacy: r.pl.privacyStatement(acct, exit),
-		Votes:   &model.Votes{Members: r.members},
+		Learner:    "brc",
+		Schema:     r.pl.s.Part(r.usedColumns()),
+		Privacy:    r.pl.privacyStatement(acct, exit),
+		Classifier: &model.Votes{Members: r.members},
 	}
 	for _, sp := range r.spaces {
 		m.Spaces = append(m.Spaces, model.SpecOf(r.pl.s, sp))

@@ -31,15 +31,19 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		Privacy: pl.privacy(acct, exit),
 		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 	}
-	var err error
-	if pl.parts == nil {
-		m.Logistic, err = pl.fit(ctx, tab, exit)
-	} else {
-		m.Linear, err = pl.fitParts(ctx, tab, exit)
+	plans := pl.parts
+	if plans == nil { // a label of two classes
+		plans = []*Plan{pl}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("erm: %w", err)
+	var fits []*model.Logistic
+	for k, view := range engine.OneVersusRest(tab) { // every fit reads the same rows
+		one, err := plans[k].fit(ctx, view, exit)
+		if err != nil {
+			return nil, fmt.Errorf("erm: %w", err)
+		}
+		fits = append(fits, one)
 	}
+	m.Classifier = model.OneVersusRestOf(fits)
 	return m, nil
 }
 

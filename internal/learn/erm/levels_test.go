@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -193,7 +194,7 @@ func TestWeightsCountRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := learntest.Fit(t, pl, weighted, nil, 1).Logistic, learntest.Fit(t, twin, repeated, nil, 1).Logistic
+	got, want := learntest.Fit(t, pl, weighted, nil, 1).Classifier.(*model.Logistic), learntest.Fit(t, twin, repeated, nil, 1).Classifier.(*model.Logistic)
 	for f := range want.Coef {
 		if !(math.Abs(got.Coef[f]-want.Coef[f]) <= 1e-7) {
 			t.Errorf("coefficient %d is %.9g, of repeated rows %.9g", f, got.Coef[f], want.Coef[f])
@@ -241,9 +242,9 @@ func TestThreeGroupsAreTold(t *testing.T) {
 		z := make([]float64, 3)
 		all := 0.0
 		for k := range z {
-			z[k] = m.Linear.Bias[k]
+			z[k] = m.Classifier.(*model.Linear).Bias[k]
 			for j := range tab.Cols {
-				z[k] += m.Linear.Coef[k][j] * tab.Cols[j].Values[i]
+				z[k] += m.Classifier.(*model.Linear).Coef[k][j] * tab.Cols[j].Values[i]
 			}
 			z[k] = 1 / (1 + math.Exp(-z[k]))
 			all += z[k]

@@ -3,13 +3,9 @@
 package erm
 
 import (
-	"context"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -47,17 +43,4 @@ func (pl *Plan) split() error {
 		pl.bill = append(pl.bill, part.bill...)
 	}
 	return nil
-}
-
-// fitParts fits each level against the rest, on the same rows.
-func (pl *Plan) fitParts(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Linear, error) {
-	all := &model.Linear{Link: model.OneVersusRest}
-	for level, part := range pl.parts {
-		one, err := part.fit(ctx, tab.Against(level), exit)
-		if err != nil {
-			return nil, err
-		}
-		all.Coef, all.Bias, all.Norm = append(all.Coef, one.Coef), append(all.Bias, one.Bias), one.Norm
-	}
-	return all, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -114,7 +115,7 @@ func TestMinimumAgreesWithOtherSolvers(t *testing.T) {
 			}
 			m := learntest.Fit(t, pl, tab, nil, 1)
 			// Back to scaled rows, where the objective is defined.
-			w := append(slices.Clone(m.Logistic.Coef), m.Logistic.Bias)
+			w := append(slices.Clone(m.Classifier.(*model.Logistic).Coef), m.Classifier.(*model.Logistic).Bias)
 			for i := range w {
 				w[i] /= pl.shape().Scale
 			}
@@ -149,7 +150,7 @@ func TestLevelsAgreeWithOtherSolvers(t *testing.T) {
 			}
 			m := learntest.Fit(t, pl, tab, nil, 1)
 			for level, part := range pl.parts {
-				w := append(slices.Clone(m.Linear.Coef[level]), m.Linear.Bias[level])
+				w := append(slices.Clone(m.Classifier.(*model.Linear).Coef[level]), m.Classifier.(*model.Linear).Bias[level])
 				for i := range w {
 					w[i] /= part.shape().Scale
 				}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/optimize"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -340,7 +341,7 @@ func TestModelsShortenRowsAsTrainingDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := learntest.Fit(t, pl, tab, nil, 1)
-	w := append(slices.Clone(m.Logistic.Coef), m.Logistic.Bias)
+	w := append(slices.Clone(m.Classifier.(*model.Logistic).Coef), m.Classifier.(*model.Logistic).Bias)
 	for f := range w {
 		w[f] /= pl.shape().Scale
 	}

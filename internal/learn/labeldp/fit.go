@@ -46,14 +46,11 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 	}
 	d := pl.space.Width()
-	if len(us) == 1 {
-		m.Logistic = &model.Logistic{Coef: us[0][:d], Bias: us[0][d]}
-		return m, nil
-	}
-	m.Linear = &model.Linear{Link: model.OneVersusRest}
+	var parts []*model.Logistic
 	for _, u := range us {
-		m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, u[:d]), append(m.Linear.Bias, u[d])
+		parts = append(parts, &model.Logistic{Coef: u[:d], Bias: u[d]})
 	}
+	m.Classifier = model.OneVersusRestOf(parts)
 	return m, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
@@ -263,7 +264,7 @@ func TestWithoutNoiseItIsErm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := learntest.Fit(t, ours, narrow, nil, 1).Logistic, learntest.Fit(t, theirs, narrow, nil, 1).Logistic
+	a, b := learntest.Fit(t, ours, narrow, nil, 1).Classifier.(*model.Logistic), learntest.Fit(t, theirs, narrow, nil, 1).Classifier.(*model.Logistic)
 	for f := range a.Coef {
 		if !(math.Abs(a.Coef[f]-b.Coef[f]) <= 1e-6) {
 			t.Errorf("coefficient %d is %.9g here and %.9g in erm", f, a.Coef[f], b.Coef[f])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -89,10 +90,10 @@ func TestLevelsEqualBinaryFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := learntest.Fit(t, alone, two, nil, 1).Logistic
+		want := learntest.Fit(t, alone, two, nil, 1).Classifier.(*model.Logistic)
 		for f := range want.Coef {
-			if !(math.Abs(m.Linear.Coef[level][f]-want.Coef[f]) <= 1e-5) {
-				t.Errorf("level %d, coefficient %d: %.9g, alone %.9g", level, f, m.Linear.Coef[level][f], want.Coef[f])
+			if !(math.Abs(m.Classifier.(*model.Linear).Coef[level][f]-want.Coef[f]) <= 1e-5) {
+				t.Errorf("level %d, coefficient %d: %.9g, alone %.9g", level, f, m.Classifier.(*model.Linear).Coef[level][f], want.Coef[f])
 			}
 		}
 	}

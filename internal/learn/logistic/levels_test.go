@@ -69,14 +69,14 @@ func TestLevelsEqualBinaryFits(t *testing.T) {
 				two = two.Subset(rows)
 				q.Reg = p.Reg * 3 * float64(tab.Rows) / float64(len(rows))
 			}
-			want := fit(t, q, two).Logistic
+			want := fit(t, q, two).Classifier.(*model.Logistic)
 			for f := range want.Coef {
-				if !(math.Abs(m.Linear.Coef[level][f]-want.Coef[f]) <= 1e-6) {
-					t.Fatalf("weights %g, level %d, coefficient %d: %.9g, alone %.9g", weights, level, f, m.Linear.Coef[level][f], want.Coef[f])
+				if !(math.Abs(m.Classifier.(*model.Linear).Coef[level][f]-want.Coef[f]) <= 1e-6) {
+					t.Fatalf("weights %g, level %d, coefficient %d: %.9g, alone %.9g", weights, level, f, m.Classifier.(*model.Linear).Coef[level][f], want.Coef[f])
 				}
 			}
-			if !(math.Abs(m.Linear.Bias[level]-want.Bias) <= 1e-6) {
-				t.Errorf("weights %g, level %d: intercept %.9g, alone %.9g", weights, level, m.Linear.Bias[level], want.Bias)
+			if !(math.Abs(m.Classifier.(*model.Linear).Bias[level]-want.Bias) <= 1e-6) {
+				t.Errorf("weights %g, level %d: intercept %.9g, alone %.9g", weights, level, m.Classifier.(*model.Linear).Bias[level], want.Bias)
 			}
 		}
 	}

@@ -111,21 +111,15 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		Privacy: pl.use.Privacy(acct.Counted(), exit.Seeded()),
 		Spaces:  []model.SpaceSpec{pl.use.Space(pl.Encoding)},
 	}
-	var err error
-	if levels := m.Schema.Classes(); levels == 2 {
-		m.Logistic, err = pl.fitBinary(ctx, tab, reg)
-	} else {
-		m.Linear = &model.Linear{Link: model.OneVersusRest}
-		for level := 0; level < levels && err == nil; level++ {
-			var one *model.Logistic
-			if one, err = pl.fitBinary(ctx, tab.Against(level), reg); err == nil {
-				m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, one.Coef), append(m.Linear.Bias, one.Bias)
-			}
+	var parts []*model.Logistic
+	for _, view := range engine.OneVersusRest(tab) {
+		one, err := pl.fitBinary(ctx, view, reg)
+		if err != nil {
+			return nil, fmt.Errorf("logistic: %w", err)
 		}
+		parts = append(parts, one)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("logistic: %w", err)
-	}
+	m.Classifier = model.OneVersusRestOf(parts)
 	return m, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
@@ -145,7 +146,7 @@ func TestFitOverRowsEqualsFitOverGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := learntest.Fit(t, pl, census.Generate(3, rows), nil, 1)
-	if d := apart(append(slices.Clone(m.Logistic.Coef), m.Logistic.Bias), best.Coef); !(d < room) {
+	if d := apart(append(slices.Clone(m.Classifier.(*model.Logistic).Coef), m.Classifier.(*model.Logistic).Bias), best.Coef); !(d < room) {
 		t.Errorf("coefficients differ by %g", d)
 	}
 }

@@ -206,6 +206,6 @@ func (pl *Plan) buildModel(student, coef []float64, level float64, acct learn.Ac
 	}
 	return &model.Model{
 		Learner: "pate", Schema: pl.s.Part(pl.modelColumns()), Privacy: pl.privacyStatement(acct, exit),
-		Spaces: []model.SpaceSpec{model.SpecOf(pl.s, pl.joint)}, Logistic: l,
+		Spaces: []model.SpaceSpec{model.SpecOf(pl.s, pl.joint)}, Classifier: l,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
@@ -98,7 +99,7 @@ func TestCoefficientsEqualTheNaiveTwin(t *testing.T) {
 				}
 				return out
 			}}
-			got := learntest.Fit(t, pl, tab, exact, 1).Logistic
+			got := learntest.Fit(t, pl, tab, exact, 1).Classifier.(*model.Logistic)
 			student := make([]float64, 1)
 			d := 0
 			if pl.public != nil {

@@ -49,10 +49,11 @@ func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, acct learn.Acc
 	// thresholds on the public columns, the lower one where a speaks for it: the
 	// majority of the two thresholds and a, which is the majority of the teachers.
 	all := float64(len(teachers))
-	m.Votes = &model.Votes{Members: []model.Member{{Space: 0, Threshold: low, Vote: all}, {Space: 0, Threshold: high, Vote: all}}}
+	students := &model.Votes{Members: []model.Member{{Space: 0, Threshold: low, Vote: all}, {Space: 0, Threshold: high, Vote: all}}}
 	for _, t := range teachers {
-		m.Votes.Members = append(m.Votes.Members, model.Member{Space: 1, Threshold: t, Vote: sign})
+		students.Members = append(students.Members, model.Member{Space: 1, Threshold: t, Vote: sign})
 	}
+	m.Classifier = students
 	return m, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
@@ -295,7 +296,7 @@ func TestPrintedModelAnswersAsItsStudent(t *testing.T) {
 		t.Fatal(err)
 	}
 	member := func(k int, i int) bool {
-		v := m.Votes.Members[k]
+		v := m.Classifier.(*model.Votes).Members[k]
 		x, z := widen(tab, []*feature.Space{pl.public, pl.private}[v.Space], i), v.Bias
 		for f := range x {
 			z += v.Coef[f] * x[f]
@@ -305,12 +306,12 @@ func TestPrintedModelAnswersAsItsStudent(t *testing.T) {
 	sides := [2]int{}
 	for i := range tab.Rows {
 		yes := 0
-		for k := 2; k < len(m.Votes.Members); k++ {
+		for k := 2; k < len(m.Classifier.(*model.Votes).Members); k++ {
 			if member(k, i) {
 				yes++
 			}
 		}
-		speaks := (2*yes >= len(m.Votes.Members)-2) == (m.Votes.Members[2].Vote > 0)
+		speaks := (2*yes >= len(m.Classifier.(*model.Votes).Members)-2) == (m.Classifier.(*model.Votes).Members[2].Vote > 0)
 		low, high := member(0, i), member(1, i)
 		want := high
 		if speaks {

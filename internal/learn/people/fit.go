@@ -147,10 +147,10 @@ func (pl *Plan) selectorFor(eps dp.Epsilon, spread float64) mech.Selector {
 // buildModel is made of released values and public facts.
 func (pl *Plan) buildModel(members []model.Member, acct learn.Account, exit *mech.Exit) *model.Model {
 	return &model.Model{
-		Learner: "people",
-		Schema:  pl.s.Part(pl.modelColumns()),
-		Privacy: pl.privacyStatement(acct, exit),
-		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
-		Votes:   &model.Votes{Members: members},
+		Learner:    "people",
+		Schema:     pl.s.Part(pl.modelColumns()),
+		Privacy:    pl.privacyStatement(acct, exit),
+		Spaces:     []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
+		Classifier: &model.Votes{Members: members},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
@@ -97,7 +98,7 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 			}
 			margin := make([]float64, tab.Rows)
 			k := 0
-			for at, v := range m.Votes.Members {
+			for at, v := range m.Classifier.(*model.Votes).Members {
 				right := make([]float64, tab.Rows)
 				for i := range right {
 					right[i] = y[i] * answer(tab, pl.space, v.Threshold, i)

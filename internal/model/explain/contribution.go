@@ -11,59 +11,99 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Contribution is what one column or pair adds to the log-odds of each row.
+// Contribution is what one column or pair adds to each row's log-odds of the
+// positive class, or to its score of each of several classes.
 type Contribution struct {
 	Column   string // of a pair, what schema.PairName makes of both
+	Quantity string // what is added: "log_odds", or "log_share" beyond the mean of all classes
 	bins     *feature.BoundBins
-	byBin    []float64
-	variance []float64 // of byBin, as the model states it
+	classes  int       // 1 where it is log-odds
+	values   []float64 // by bin, then class
+	variance []float64 // of log-odds, as the model states it
 }
 
-// At is the contribution to a row, in nats, rounded as scores are: those of all
-// columns and the intercept add up to the logit of the row's score.
-func (c *Contribution) At(row int) float64 { return c.byBin[c.bins.At(row)] }
+// At is the contribution to a row, in nats, with steps rounded as scores are. Of
+// log-odds, whatever the class, those of all columns and the intercept add up to the
+// logit of the row's score. Of log-shares, those for a class and its centred intercept
+// add up to the logarithm of the class's score beyond the mean logarithm of all
+// classes' scores.
+func (c *Contribution) At(row int, class uint8) float64 {
+	bin := c.bins.At(row)
+	if c.classes == 1 {
+		return c.values[bin]
+	}
+	return c.values[bin*c.classes+int(class)]
+}
 
 // CanSplit refuses, for what was asked for, a model whose scores are no sums over
 // columns.
 func CanSplit(op string, m *model.Model) error {
-	if m.Additive == nil && m.AdditiveLevels == nil {
-		return explainError(op, m)
+	switch m.Classifier.(type) {
+	case *model.Additive, *model.MulticlassAdditive:
+		return nil
 	}
-	return nil
+	return explainError(op, m)
 }
 
 // Contributions takes the scores of an additive model apart, in the order of
 // the model's schema, pairs last. cols are those of a table read with that schema. Any
 // other model is refused.
 func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error) {
-	if m.Additive == nil {
-		return nil, explainError("predict --explain", m)
+	if err := CanSplit("predict --explain", m); err != nil {
+		return nil, err
 	}
 	if _, err := m.Bind(m.Schema); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
+	if a, ok := m.Classifier.(*model.MulticlassAdditive); ok {
+		return splitClasses(m, a, cols), nil
+	}
+	a := m.Classifier.(*model.Additive)
 	var out []Contribution
 	add := func(name string, bins feature.Bins, steps, noise []float64) {
-		c := Contribution{Column: name, bins: bins.Bind(cols)}
+		c := Contribution{Column: name, Quantity: "log_odds", bins: bins.Bind(cols), classes: 1}
 		for b, step := range steps {
-			c.byBin = append(c.byBin, roundToScore(step))
+			c.values = append(c.values, roundToScore(step))
 			c.variance = append(c.variance, noise[b]*noise[b])
 		}
 		out = append(out, c)
 	}
 	for j := range m.Schema.Columns {
-		for k := range m.Additive.Shapes {
-			if sh := &m.Additive.Shapes[k]; sh.Column == m.Schema.Columns[j].Name {
+		for k := range a.Shapes {
+			if sh := &a.Shapes[k]; sh.Column == m.Schema.Columns[j].Name {
 				add(sh.Column, feature.NewBins(m.Schema, j, sh.Edges), sh.LogOdds, sh.Noise)
 			}
 		}
 	}
-	for k := range m.Additive.Pairs {
-		sh := &m.Additive.Pairs[k]
+	for k := range a.Pairs {
+		sh := &a.Pairs[k]
 		bins := sh.Bins(m.Schema, [2]int{columnOf(m, sh.Columns[0]), columnOf(m, sh.Columns[1])})
 		add(schema.PairName(sh.Columns[0], sh.Columns[1]), bins, sh.LogOdds, sh.Noise)
 	}
 	return out, nil
+}
+
+// splitClasses is Contributions of an additive model of more than two classes.
+func splitClasses(m *model.Model, a *model.MulticlassAdditive, cols []column.Column) (out []Contribution) {
+	for j := range m.Schema.Columns {
+		for i := range a.Shapes {
+			sh := &a.Shapes[i]
+			if sh.Column != m.Schema.Columns[j].Name {
+				continue
+			}
+			bins := feature.NewBins(m.Schema, j, sh.Edges)
+			c := Contribution{Column: sh.Column, Quantity: "log_share", bins: bins.Bind(cols), classes: len(a.Intercepts)}
+			steps := make([]float64, c.classes)
+			for b := range sh.LogShares[0] {
+				for k := range steps {
+					steps[k] = roundToScore(sh.LogShares[k][b])
+				}
+				c.values = append(c.values, centreValues(steps)...)
+			}
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // roundToScore is a step as scores count it.

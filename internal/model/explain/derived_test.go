@@ -24,7 +24,7 @@ func derived(t *testing.T) *model.Model {
 	}
 	m := summed(t)
 	m.Schema = s
-	m.Additive.Shapes = append(m.Additive.Shapes, model.Shape{Column: "usual", Edges: []float64{50}, LogOdds: []float64{-3, 2}, Noise: []float64{0.5, 0.5}})
+	m.Classifier.(*model.Additive).Shapes = append(m.Classifier.(*model.Additive).Shapes, model.Shape{Column: "usual", Edges: []float64{50}, LogOdds: []float64{-3, 2}, Noise: []float64{0.5, 0.5}})
 	return m
 }
 
@@ -44,14 +44,14 @@ func TestDerivedColumnsSayWhatTheyAre(t *testing.T) {
 		t.Error("the page does not say what follows from what, or has a column without a shape")
 	}
 
-	m.AdditiveLevels = &model.AdditiveLevels{Intercepts: []float64{0, 0, 0}, Shapes: []model.LevelShape{
+	m.Classifier = &model.MulticlassAdditive{Intercepts: []float64{0, 0, 0}, Shapes: []model.ClassShape{
 		{Column: "usual", LogShares: [][]float64{{1}, {0}, {0}}, Noise: [][]float64{{0}, {0}, {0}}},
 		{Column: "bill", LogShares: [][]float64{{0}, {0}, {0}}, Noise: [][]float64{{0}, {0}, {0}}},
 	}}
-	m.Additive, m.Schema.Label.Positive = nil, -1
+	m.Schema.Label.Positive = -1
 	m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "unknown"})
 	if page := written(t, m); strings.Count(page, says) != 1 {
-		t.Error("the page of levels does not say what follows from what")
+		t.Error("the page of classes does not say what follows from what")
 	}
 }
 
@@ -67,7 +67,7 @@ func TestDerivedContributions(t *testing.T) {
 	if err != nil || len(parts) != 4 {
 		t.Fatalf("%d contributions, error %v", len(parts), err)
 	}
-	if last := parts[3]; last.Column != "usual" || last.At(0) != -3 || last.At(1) != 2 {
-		t.Errorf("%s: %g and %g", last.Column, last.At(0), last.At(1))
+	if last := parts[3]; last.Column != "usual" || last.At(0, 0) != -3 || last.At(1, 0) != 2 {
+		t.Errorf("%s: %g and %g", last.Column, last.At(0, 0), last.At(1, 0))
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Explanation is what a model says, in nats of the log-odds of the positive
-// level, or of each of several levels.
+// Explanation is what a model adds up, in nats of the log-odds of the positive
+// class, or of each of several classes.
 type Explanation struct {
 	Learner  string `json:"learner"`
 	Label    string `json:"label"`
-	Positive string `json:"positive,omitempty"` // none where Levels is set
-	// Intercept is what every row starts from; 0 where Levels is set.
+	Positive string `json:"positive,omitempty"` // none where Classes is set
+	// Intercept is what every row starts from; 0 where Classes is set.
 	Intercept float64 `json:"intercept"`
 	// Shapes are those of an additive model, the most important first.
 	Shapes []Shape `json:"shapes,omitempty"`
@@ -28,14 +28,14 @@ type Explanation struct {
 	Pairs []Pair `json:"pairs,omitempty"`
 	// Coefficients are those of a logistic model, in the order of its features.
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
-	// Levels are the functions of a model that has one per level, in the order of
-	// the label's levels, and Link says what their values become.
-	Levels []Level    `json:"levels,omitempty"`
-	Link   model.Link `json:"link,omitempty"`
-	// Starts and LevelShapes are those of an additive model of more than two levels:
-	// in the order of the label's levels, and the most important first.
+	// Classes are the functions of a model that has one per class, in the schema's
+	// order, and Link says what their values become.
+	Classes []ClassFunction `json:"levels,omitempty"`
+	Link    model.Link      `json:"link,omitempty"`
+	// Starts and ClassShapes are those of an additive model of more than two classes:
+	// in the schema's order of the classes, and the most important first.
 	Starts      []Start      `json:"starts,omitempty"`
-	LevelShapes []LevelShape `json:"level_shapes,omitempty"`
+	ClassShapes []ClassShape `json:"level_shapes,omitempty"`
 	Privacy     Privacy      `json:"privacy"`
 
 	privacy model.Privacy
@@ -82,9 +82,9 @@ type Coefficient struct {
 	LogOdds float64 `json:"log_odds"`
 }
 
-// Level is the linear function of one level.
-type Level struct {
-	Level        string        `json:"level"`
+// ClassFunction is the linear function of one class.
+type ClassFunction struct {
+	Class        string        `json:"level"`
 	Intercept    float64       `json:"intercept"`
 	Coefficients []Coefficient `json:"coefficients"`
 }
@@ -92,11 +92,19 @@ type Level struct {
 // Of explains an additive, a logistic or a linear model. Any other, and one that
 // is not consistent, is refused.
 func Of(m *model.Model) (*Explanation, error) {
-	if m.Additive == nil && m.AdditiveLevels == nil && m.Logistic == nil && m.Linear == nil {
+	norm := 0.0
+	switch c := m.Classifier.(type) {
+	case *model.Additive, *model.MulticlassAdditive:
+	case *model.Logistic:
+		norm = c.Norm
+	case *model.Linear:
+		norm = c.Norm
+	default:
 		return nil, explainError("explain", m)
 	}
-	if m.Logistic != nil && m.Logistic.Norm > 0 || m.Linear != nil && m.Linear.Norm > 0 {
-		return nil, &dp.ParamError{Op: "explain", Param: "model", Want: "must not shorten rows: then what a cell adds depends on the row's other cells", Got: "one by " + m.Learner,
+	if norm > 0 {
+		return nil, &dp.ParamError{Op: "explain", Param: "model",
+			Want: "must not shorten rows: then what a cell adds depends on the row's other cells", Got: "one by " + m.Learner,
 			Hint: "train with norm 1"}
 	}
 	if _, err := m.Bind(m.Schema); err != nil {
@@ -107,43 +115,38 @@ func Of(m *model.Model) (*Explanation, error) {
 		Privacy: Privacy{Scope: m.Privacy.Scope, Epsilon: m.Privacy.Epsilon.Float(), Words: m.Privacy.Words()},
 		privacy: m.Privacy,
 	}
-	if m.Linear != nil {
-		return e, e.addLinear(m)
+	if at := m.Schema.Label.Positive; at >= 0 {
+		e.Positive = m.Schema.Label.Levels[at].Value
 	}
-	if m.AdditiveLevels != nil {
-		e.additiveLevels(m)
-		return e, nil
+	var err error
+	switch c := m.Classifier.(type) {
+	case *model.Additive:
+		e.addAdditive(m, c)
+	case *model.MulticlassAdditive:
+		e.addMulticlass(m, c)
+	case *model.Logistic:
+		e.Intercept = c.Bias
+		e.Coefficients, err = nameCoefficients(m, c.Space, c.Coef)
+	case *model.Linear:
+		e.Positive = "" // two classes have a function each too
+		err = e.addLinear(m, c)
 	}
-	e.Positive = m.Schema.Label.Levels[m.Schema.Label.Positive].Value
-	if m.Additive != nil {
-		e.addAdditive(m)
-		return e, nil
-	}
-	return e, e.addLogistic(m)
+	return e, err
 }
 
 // explainError says which models can be explained.
 func explainError(op string, m *model.Model) error {
-	got := "a logistic model"
-	switch {
-	case m.Votes != nil || m.Ballots != nil:
-		got = "a vote of classifiers"
-	case m.AdditiveLevels != nil:
-		got = "an additive model of more than two levels"
-	case m.Linear != nil:
-		got = "a linear model per level"
-	}
 	want := "must be additive, logistic or linear"
 	if op != "explain" {
 		want = "must be additive"
 	}
-	return &dp.ParamError{Op: op, Param: "model", Want: want, Got: fmt.Sprintf("%s by %s", got, m.Learner),
+	return &dp.ParamError{Op: op, Param: "model", Want: want, Got: fmt.Sprintf("%s by %s", m.Classifier.Describe(), m.Learner),
 		Hint: "train with --learner additive: its models are sums of one function per column"}
 }
 
-func (e *Explanation) addAdditive(m *model.Model) {
-	e.Intercept = m.Additive.Intercept
-	shapes := slices.Clone(m.Additive.Shapes)
+func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {
+	e.Intercept = a.Intercept
+	shapes := slices.Clone(a.Shapes)
 	slices.SortStableFunc(shapes, func(a, b model.Shape) int {
 		return cmp.Or(cmp.Compare(meanSize(b.LogOdds), meanSize(a.LogOdds)), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
 	})
@@ -160,7 +163,7 @@ func (e *Explanation) addAdditive(m *model.Model) {
 		e.Shapes = append(e.Shapes, out)
 		e.columns = append(e.columns, *c)
 	}
-	e.explainPairs(m)
+	e.addPairs(m, a)
 }
 
 // meanSize is the mean size of the steps.
@@ -171,20 +174,14 @@ func meanSize(steps []float64) (mean float64) {
 	return mean
 }
 
-func (e *Explanation) addLogistic(m *model.Model) (err error) {
-	e.Intercept = m.Logistic.Bias
-	e.Coefficients, err = nameCoefficients(m, m.Logistic.Space, m.Logistic.Coef)
-	return err
-}
-
-func (e *Explanation) addLinear(m *model.Model) error {
-	e.Link = m.Linear.Link
-	for k, level := range m.Schema.Label.Levels {
-		named, err := nameCoefficients(m, m.Linear.Space, m.Linear.Coef[k])
+func (e *Explanation) addLinear(m *model.Model, l *model.Linear) error {
+	e.Link = l.Link
+	for k, class := range m.Schema.Label.Levels {
+		named, err := nameCoefficients(m, l.Space, l.Coef[k])
 		if err != nil {
 			return err
 		}
-		e.Levels = append(e.Levels, Level{level.Value, m.Linear.Bias[k], named})
+		e.Classes = append(e.Classes, ClassFunction{class.Value, l.Bias[k], named})
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func summed(t *testing.T) *model.Model {
 			Bill:      []dp.Event{{Mechanism: "laplace", Epsilon: 500_000_000}},
 			Statement: "The chance of this exact model changes by at most a factor e^0.5", Claim: "additive: G-ADDITIVE-1",
 		},
-		Additive: &model.Additive{Intercept: -0.75, Shapes: []model.Shape{
+		Classifier: &model.Additive{Intercept: -0.75, Shapes: []model.Shape{
 			{Column: "age <b>", Edges: []float64{18, 65}, LogOdds: []float64{-1, 0.25, 1.0 / 3}, Noise: []float64{0.3, 0.1, 4}},
 			{Column: "bill", Edges: []float64{10, 11, 1e5}, LogOdds: []float64{0, 0.125, -2, 0}, Noise: []float64{0.1, 0.2, 0.3, 0.4}},
 			{Column: "ward", LogOdds: []float64{0.1, 0.2, -0.3, 0}, Noise: make([]float64, 4)},
@@ -55,16 +55,16 @@ func summed(t *testing.T) *model.Model {
 
 func linear(t *testing.T) *model.Model {
 	m := summed(t)
-	m.Learner, m.Additive = "erm", nil
+	m.Learner, m.Classifier = "erm", nil
 	m.Spaces = []model.SpaceSpec{{Encoding: feature.OneHot, Columns: []string{"age <b>", "bill", "ward"}}}
-	m.Logistic = &model.Logistic{Coef: []float64{1, -1, 0.5, 0, 0.25, -0.125}, Bias: 0.5}
+	m.Classifier = &model.Logistic{Coef: []float64{1, -1, 0.5, 0, 0.25, -0.125}, Bias: 0.5}
 	return m
 }
 
 func voted(t *testing.T) *model.Model {
 	m := linear(t)
-	m.Learner, m.Logistic = "brc", nil
-	m.Votes = &model.Votes{Members: []model.Member{{Vote: 1, Threshold: feature.Threshold{Coef: make([]float64, 6)}}}}
+	m.Learner, m.Classifier = "brc", nil
+	m.Classifier = &model.Votes{Members: []model.Member{{Vote: 1, Threshold: feature.Threshold{Coef: make([]float64, 6)}}}}
 	return m
 }
 
@@ -188,15 +188,15 @@ func TestContributionsAddUp(t *testing.T) {
 		t.Fatal(len(parts), err)
 	}
 	for i, p := range scores {
-		z := m.Additive.Intercept
+		z := m.Classifier.(*model.Additive).Intercept
 		for k := range parts {
-			z += parts[k].At(i)
+			z += parts[k].At(i, 0)
 		}
 		if want := math.Log(p / (1 - p)); math.Abs(z-want) > 1e-6 {
 			t.Errorf("row %d: parts add up to %g, the score's logit is %g", i, z, want)
 		}
 	}
-	if got := parts[0].At(1); got != 0.25 { // 18 lies in the second bin
+	if got := parts[0].At(1, 0); got != 0.25 { // 18 lies in the second bin
 		t.Errorf("age 18 adds %g, want 0.25", got)
 	}
 }
@@ -209,12 +209,12 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("parts of a logistic model: %v", err)
 	}
 	short := linear(t)
-	short.Logistic.Norm = 1.5
+	short.Classifier.(*model.Logistic).Norm = 1.5
 	if _, err := Of(short); err == nil || !strings.Contains(err.Error(), "must not shorten rows") {
 		t.Errorf("a model that shortens rows: %v", err)
 	}
 	m := summed(t)
-	m.Additive.Shapes[0].LogOdds = nil
+	m.Classifier.(*model.Additive).Shapes[0].LogOdds = nil
 	if _, err := Of(m); err == nil || !strings.Contains(err.Error(), "one per bin") {
 		t.Errorf("an inconsistent model: %v", err)
 	}
@@ -232,10 +232,10 @@ func TestLogisticPage(t *testing.T) {
 // leveled is a linear model of three levels.
 func leveled(t *testing.T) *model.Model {
 	m := linear(t)
-	m.Logistic = nil
+	m.Classifier = nil
 	m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "sent <home>"})
 	m.Schema.Label.Positive = -1
-	m.Linear = &model.Linear{Link: model.OneVersusRest, Bias: []float64{0.5, -0.25, 0},
+	m.Classifier = &model.Linear{Link: model.OneVersusRest, Bias: []float64{0.5, -0.25, 0},
 		Coef: [][]float64{{1, -1, 0.5, 0, 0.25, -0.125}, {0, 0, 0, 2, 0, 0}, {3, 0, 0, 0, 0, -3}}}
 	return m
 }
@@ -247,7 +247,7 @@ func TestPageOfLevels(t *testing.T) {
 		"against all others are its intercept", "<th scope=\"col\" class=\"n\">sent &lt;home&gt;</th>",
 		"<th scope=\"row\">(intercept)</th><td class=\"n\">&#43;0.500</td><td class=\"n\">−0.250</td><td class=\"n\">0.000</td>",
 		"<th scope=\"row\">ward=intensive</th><td class=\"n\">0.000</td><td class=\"n\">&#43;2.000</td><td class=\"n\">0.000</td>",
-		"over the sum of these of all levels",
+		"over the sum of these of all classes",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page must hold %q", want)
@@ -256,11 +256,11 @@ func TestPageOfLevels(t *testing.T) {
 	if strings.Contains(text, "Where every row starts") {
 		t.Error("three levels have no single start")
 	}
-	m.Linear.Link = model.Softmax
+	m.Classifier.(*model.Linear).Link = model.Softmax
 	if text := written(t, m); !strings.Contains(text, "in proportion to e to the power of its intercept") {
 		t.Error("the page of a softmax must say what its numbers are")
 	}
-	if _, err := Contributions(m, nil); err == nil || !strings.Contains(err.Error(), "a linear model per level by erm") {
+	if _, err := Contributions(m, nil); err == nil || !strings.Contains(err.Error(), "a linear model per class by erm") {
 		t.Errorf("parts of a linear model: %v", err)
 	}
 }
@@ -268,9 +268,9 @@ func TestPageOfLevels(t *testing.T) {
 // Every column flat at zero is drawn too.
 func TestFlatModel(t *testing.T) {
 	m := summed(t)
-	for k := range m.Additive.Shapes {
-		clear(m.Additive.Shapes[k].LogOdds)
-		clear(m.Additive.Shapes[k].Noise)
+	for k := range m.Classifier.(*model.Additive).Shapes {
+		clear(m.Classifier.(*model.Additive).Shapes[k].LogOdds)
+		clear(m.Classifier.(*model.Additive).Shapes[k].Noise)
 	}
 	if text := written(t, m); strings.Contains(text, "NaN") || strings.Contains(text, `class="band"`) {
 		t.Error("a flat model must be drawn without bands")

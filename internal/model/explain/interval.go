@@ -33,7 +33,7 @@ func NewIntervals(m *model.Model, cols []column.Column) (*Intervals, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Intervals{roundToScore(m.Additive.Intercept), parts}, nil
+	return &Intervals{roundToScore(m.Classifier.(*model.Additive).Intercept), parts}, nil
 }
 
 // At is the interval of a row's score, as probabilities of the positive level:
@@ -43,7 +43,7 @@ func (iv *Intervals) At(row int) (low, high float64) {
 	for k := range iv.parts {
 		p := &iv.parts[k]
 		bin := p.bins.At(row)
-		z += p.byBin[bin]
+		z += p.values[bin]
 		variance += p.variance[bin]
 	}
 	half := deviations * math.Sqrt(variance)

@@ -20,14 +20,14 @@ import (
 var (
 	//go:embed page.html.tmpl
 	layout string
-	//go:embed levels.html.tmpl
-	levelsLayout string
+	//go:embed multiclass.html.tmpl
+	multiclassLayout string
 	//go:embed page.css
 	style string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"nats": formatNats, "factor": oddsFactor, "size": formatSize, "brief": briefNumber, "at": coordinateText, "percent": percentText, "words": describeBin,
-	}).Parse(layout + levelsLayout))
+	}).Parse(layout + multiclassLayout))
 )
 
 // WriteHTML writes the explanation as one page. Equal explanations have equal
@@ -47,11 +47,11 @@ func (e *Explanation) WriteHTML(w io.Writer) error {
 			v.Figures = append(v.Figures, f)
 		}
 	}
-	v.LevelFigures = e.levelFigures()
-	for _, f := range v.LevelFigures {
+	v.ClassFigures = e.classFigures()
+	for _, f := range v.ClassFigures {
 		v.Banded = v.Banded || f.Banded
 	}
-	e.addPairs(&v)
+	e.addPairFigures(&v)
 	var b bytes.Buffer
 	if err := page.Execute(&b, &v); err != nil {
 		return fmt.Errorf("explain: %w", err)
@@ -74,7 +74,7 @@ type view struct {
 	Heats   []heatFigure
 	Ranks   []rank
 
-	LevelFigures []levelFigure
+	ClassFigures []classFigure
 }
 
 // rank is a line of the list of importance.
@@ -95,8 +95,8 @@ type heatFigure struct {
 	Banded  bool
 }
 
-// addPairs adds the pairs, and the list of importance of all.
-func (e *Explanation) addPairs(v *view) {
+// addPairFigures adds the pairs, and the list of importance of all.
+func (e *Explanation) addPairFigures(v *view) {
 	for i := range v.Figures {
 		f := &v.Figures[i]
 		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Largest: largestStep(f.Shape), Protected: f.Protected})
@@ -138,7 +138,7 @@ type figure struct {
 // describeStart says where the intercept comes from.
 func (e *Explanation) describeStart() string {
 	switch {
-	case len(e.Shapes)+len(e.Pairs)+len(e.LevelShapes) == 0:
+	case len(e.Shapes)+len(e.Pairs)+len(e.ClassShapes) == 0:
 		return "The model does not say how far noise moved it."
 	case e.privacy.Scope == dp.Nothing:
 		return "No noise was added to it."

@@ -39,10 +39,10 @@ type Cell struct {
 // Name is what the pair is called.
 func (p *Pair) Name() string { return schema.PairName(p.Columns[0], p.Columns[1]) }
 
-// explainPairs explains the pairs of an additive model, the most important first.
-func (e *Explanation) explainPairs(m *model.Model) {
-	for k := range m.Additive.Pairs {
-		sh := &m.Additive.Pairs[k]
+// addPairs explains the pairs of an additive model, the most important first.
+func (e *Explanation) addPairs(m *model.Model, a *model.Additive) {
+	for k := range a.Pairs {
+		sh := &a.Pairs[k]
 		p := Pair{Columns: sh.Columns, Importance: meanSize(sh.LogOdds)}
 		for i, name := range sh.Columns {
 			c := &m.Schema.Columns[columnOf(m, name)]

@@ -14,7 +14,7 @@ import (
 // paired is summed with a pair of a category and a number, and one of numbers.
 func paired(t *testing.T) *model.Model {
 	m := summed(t)
-	m.Additive.Pairs = []model.PairShape{
+	m.Classifier.(*model.Additive).Pairs = []model.PairShape{
 		{Columns: [2]string{"ward", "age <b>"}, Edges: [2][]float64{nil, {40}}, LogOdds: []float64{0.5, -0.5, 0, 1, -2, 0.25, 0.1, -0.1}, Noise: []float64{0.1, 0.6, 0, 0.1, 0.1, 0.3, 0.05, 0.2}},
 		{Columns: [2]string{"age <b>", "bill"}, Edges: [2][]float64{{40}, {10, 100, 1000}}, LogOdds: []float64{0.5, 0, 0, 0, 0, 0, 0, -0.5}, Noise: make([]float64, 8)},
 	}
@@ -121,12 +121,12 @@ func TestPairsContribute(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []float64{-2, 0.5, -0.1} { // ward 2 young, ward 0 young, other old
-		if got := parts[3].At(i); math.Abs(got-want) > 1e-6 {
+		if got := parts[3].At(i, 0); math.Abs(got-want) > 1e-6 {
 			t.Errorf("row %d: ward and age add %g, want %g", i, got, want)
 		}
-		z := m.Additive.Intercept
+		z := m.Classifier.(*model.Additive).Intercept
 		for k := range parts {
-			z += parts[k].At(i)
+			z += parts[k].At(i, 0)
 		}
 		if math.Abs(z-logit(scores[i])) > 1e-6 {
 			t.Errorf("row %d: parts add up to %g, the score's logit is %g", i, z, logit(scores[i]))

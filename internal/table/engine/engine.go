@@ -52,6 +52,20 @@ type Table interface {
 	Margins(ctx context.Context, sp *feature.Space, r Rows) (*Margins, error)
 }
 
+// OneVersusRest is what a learner of two classes is asked to learn: the table itself
+// where its label has two, else each class against all others, in order.
+func OneVersusRest(t Table) []Table {
+	classes := t.Schema().Classes()
+	if classes == 2 {
+		return []Table{t}
+	}
+	views := make([]Table, classes)
+	for class := range views {
+		views[class] = t.Against(class)
+	}
+	return views
+}
+
 // Patterns counts rows by mistake pattern. Pattern p is the words
 // Bits[p*Words:(p+1)*Words]; bit t of it (t%64 of word t/64) says that
 // classifier t is wrong. The order of patterns is deterministic for one table

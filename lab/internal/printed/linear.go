@@ -288,13 +288,14 @@ func (l *linear) model() *model.Model {
 	}
 	if len(l.kept) == 1 {
 		m := l.kept[0]
-		out.Linear = &model.Linear{Space: at, Link: model.Softmax, Coef: m.coef, Bias: m.bias}
+		out.Classifier = &model.Linear{Space: at, Link: model.Softmax, Coef: m.coef, Bias: m.bias}
 		return out
 	}
-	out.Ballots = &model.Ballots{Link: model.Share}
+	ballots := &model.Ballots{Link: model.Share}
 	for _, m := range l.kept {
-		out.Ballots.Members = append(out.Ballots.Members,
+		ballots.Members = append(ballots.Members,
 			model.Ballot{Space: at, Weight: m.vote, Argmax: &model.Argmax{Coef: m.coef, Bias: m.bias}})
 	}
+	out.Classifier = ballots
 	return out
 }

@@ -70,7 +70,7 @@ func TestIsSAMMEWithoutNoise(t *testing.T) {
 	for i := range weights {
 		weights[i] = 1 / float64(tab.Rows)
 	}
-	members := m.Ballots.Members
+	members := m.Classifier.(*model.Ballots).Members
 	for k, r := range seen {
 		for a := range r.Exact {
 			if r.Exact[a] != r.Noisy[a] {
@@ -84,11 +84,12 @@ func TestIsSAMMEWithoutNoise(t *testing.T) {
 			continue
 		}
 		one := *m // the same model where only the next member votes
-		one.Ballots = &model.Ballots{Link: model.Share, Members: slices.Clone(m.Ballots.Members)}
-		for i := range one.Ballots.Members {
-			one.Ballots.Members[i].Weight = 0
+		ballots := slices.Clone(m.Classifier.(*model.Ballots).Members)
+		for i := range ballots {
+			ballots[i].Weight = 0
 		}
-		one.Ballots.Members[len(m.Ballots.Members)-len(members)].Weight = 1
+		ballots[len(ballots)-len(members)].Weight = 1
+		one.Classifier = &model.Ballots{Link: model.Share, Members: ballots}
 		members = members[1:]
 		scores, err := one.Scores(tab.Cols, tab.Rows)
 		if err != nil {

@@ -178,7 +178,8 @@ func (s *stumps) model() *model.Model {
 		}
 	}
 	slices.Sort(cols)
-	out := &model.Model{Schema: s.tab.Schema.Part(cols), Ballots: &model.Ballots{Link: model.Share}}
+	out := &model.Model{Schema: s.tab.Schema.Part(cols)}
+	ballots := &model.Ballots{Link: model.Share}
 	spaces, at := make([]*feature.Space, len(cols)), make([]int, len(cols))
 	for k, j := range cols {
 		var err error
@@ -196,11 +197,12 @@ func (s *stumps) model() *model.Model {
 		} else {
 			th.Coef[a.Code], th.Bias = 1, -0.5
 		}
-		out.Ballots.Members = append(out.Ballots.Members, model.Ballot{
+		ballots.Members = append(ballots.Members, model.Ballot{
 			Space: at[k], Weight: m.vote,
 			Stump: &model.Stump{Threshold: th, Yes: s.indicator(m.label[1]), No: s.indicator(m.label[0])},
 		})
 	}
+	out.Classifier = ballots
 	return out
 }
 

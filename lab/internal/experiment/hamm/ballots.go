@@ -129,8 +129,9 @@ func marginsOf(m *model.Model, t *dataset.Table) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	length := m.Logistic.Bias * m.Logistic.Bias
-	for _, c := range m.Logistic.Coef {
+	l := m.Classifier.(*model.Logistic)
+	length := l.Bias * l.Bias
+	for _, c := range l.Coef {
 		length += c * c
 	}
 	length = math.Sqrt(length * float64(len(t.Schema.Features())+1)) // of scaled rows

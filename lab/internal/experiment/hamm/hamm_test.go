@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -135,13 +136,13 @@ func TestMarginsOf(t *testing.T) {
 	}
 	shares := func(factor float64) []float64 {
 		scaled := *m
-		l := *m.Logistic
+		l := *m.Classifier.(*model.Logistic)
 		l.Bias *= factor
 		l.Coef = slices.Clone(l.Coef)
 		for i := range l.Coef {
 			l.Coef[i] *= factor
 		}
-		scaled.Logistic = &l
+		scaled.Classifier = &l
 		out, err := marginsOf(&scaled, tab)
 		if err != nil {
 			t.Fatal(err)

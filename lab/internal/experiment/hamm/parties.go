@@ -50,24 +50,23 @@ func fitRidge(enc feature.Encoding) fitter {
 			}
 			return o.Coef, nil
 		}
-		if t.Schema.Classes() == 2 {
-			coef, err := fit(t.Schema.Label.Positive)
+		classes := []int{t.Schema.Label.Positive}
+		if n := t.Schema.Classes(); n > 2 {
+			classes = make([]int, n)
+			for k := range classes {
+				classes[k] = k
+			}
+		}
+		var parts []*model.Logistic
+		for _, class := range classes {
+			coef, err := fit(class)
 			if err != nil {
 				return nil, err
 			}
 			d := len(coef) - 1
-			m.Logistic = &model.Logistic{Coef: coef[:d], Bias: coef[d]}
-			return m, nil
+			parts = append(parts, &model.Logistic{Coef: coef[:d], Bias: coef[d]})
 		}
-		m.Linear = &model.Linear{Link: model.OneVersusRest}
-		for k := range t.Schema.Classes() {
-			coef, err := fit(k)
-			if err != nil {
-				return nil, err
-			}
-			d := len(coef) - 1
-			m.Linear.Coef, m.Linear.Bias = append(m.Linear.Coef, coef[:d]), append(m.Linear.Bias, coef[d])
-		}
+		m.Classifier = model.OneVersusRestOf(parts)
 		return m, nil
 	}
 }

@@ -146,20 +146,26 @@ func (tr *trial) leastLoss(ctx context.Context, parties int, shares []float64) (
 	return lossOf(m, tr.test, shares)
 }
 
+// logisticParts are the linear functions of a model, one for a label of two classes,
+// else one per class.
+func logisticParts(m *model.Model) (parts []*model.Logistic) {
+	l, ok := m.Classifier.(*model.Linear)
+	if !ok {
+		return []*model.Logistic{m.Classifier.(*model.Logistic)}
+	}
+	for k := range l.Coef {
+		parts = append(parts, &model.Logistic{Coef: l.Coef[k], Bias: l.Bias[k]})
+	}
+	return parts
+}
+
 // squaredLength is ‖w‖² of a model's coefficients of scaled rows.
 func squaredLength(m *model.Model) (sum float64) {
-	add := func(coef []float64, bias float64) {
-		for _, x := range coef {
+	for _, part := range logisticParts(m) {
+		for _, x := range part.Coef {
 			sum += x * x
 		}
-		sum += bias * bias
-	}
-	if m.Logistic != nil {
-		add(m.Logistic.Coef, m.Logistic.Bias)
-	} else {
-		for k := range m.Linear.Coef {
-			add(m.Linear.Coef[k], m.Linear.Bias[k])
-		}
+		sum += part.Bias * part.Bias
 	}
 	return sum * float64(len(m.Spaces[0].Columns)+1)
 }
@@ -175,10 +181,7 @@ func noiseAt(classes, width, parties int, eps dp.Epsilon) float64 {
 
 // countCoefficients are those of one class, the intercept's included.
 func (tr *trial) countCoefficients() int {
-	if m := tr.models[0]; m.Logistic != nil {
-		return len(m.Logistic.Coef) + 1
-	}
-	return len(tr.models[0].Linear.Coef[0]) + 1
+	return len(logisticParts(tr.models[0])[0].Coef) + 1
 }
 
 // fitSlope is the slope of the least-squares line.

@@ -317,12 +317,8 @@ func (tr *trial) perturbMean(models []*model.Model, eps dp.Epsilon, exit *mech.E
 	classes := 1
 	for _, m := range models {
 		vectors := [][]float64{}
-		if m.Logistic != nil {
-			vectors = append(vectors, append(append([]float64{}, m.Logistic.Coef...), m.Logistic.Bias))
-		} else {
-			for k := range m.Linear.Coef {
-				vectors = append(vectors, append(append([]float64{}, m.Linear.Coef[k]...), m.Linear.Bias[k]))
-			}
+		for _, part := range logisticParts(m) {
+			vectors = append(vectors, append(append([]float64{}, part.Coef...), part.Bias))
 		}
 		classes = len(vectors)
 		if sum == nil {
@@ -350,15 +346,12 @@ func (tr *trial) perturbMean(models []*model.Model, eps dp.Epsilon, exit *mech.E
 	for i := range w {
 		w[i] /= scale
 	}
-	if out.Logistic != nil {
-		out.Logistic = &model.Logistic{Coef: w[:d-1], Bias: w[d-1]}
-		return &out
-	}
-	out.Linear = &model.Linear{Link: model.OneVersusRest}
+	var parts []*model.Logistic
 	for k := range classes {
 		part := w[k*d:][:d]
-		out.Linear.Coef, out.Linear.Bias = append(out.Linear.Coef, part[:d-1]), append(out.Linear.Bias, part[d-1])
+		parts = append(parts, &model.Logistic{Coef: part[:d-1], Bias: part[d-1]})
 	}
+	out.Classifier = model.OneVersusRestOf(parts)
 	return &out
 }
 

@@ -34,6 +34,7 @@ func widenTable(t *dataset.Table, enc feature.Encoding) (*wide, error) {
 // predictLabels are those of a linear model of all columns in their order.
 func (w *wide) predictLabels(m *model.Model) []uint8 {
 	out := make([]uint8, w.rows)
+	parts := logisticParts(m)
 	for i := range out {
 		index, value := w.index[i*w.cols:][:w.cols], w.value[i*w.cols:][:w.cols]
 		score := func(coef []float64, z float64) float64 {
@@ -42,16 +43,16 @@ func (w *wide) predictLabels(m *model.Model) []uint8 {
 			}
 			return z
 		}
-		if m.Logistic != nil {
+		if len(parts) == 1 {
 			out[i] = uint8(w.positive)
-			if score(m.Logistic.Coef, m.Logistic.Bias) < 0 {
+			if score(parts[0].Coef, parts[0].Bias) < 0 {
 				out[i] = uint8(1 - w.positive)
 			}
 			continue
 		}
 		best := 0.0
-		for k, coef := range m.Linear.Coef {
-			if z := score(coef, m.Linear.Bias[k]); k == 0 || z > best {
+		for k, part := range parts {
+			if z := score(part.Coef, part.Bias); k == 0 || z > best {
 				out[i], best = uint8(k), z
 			}
 		}

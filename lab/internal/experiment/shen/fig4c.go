@@ -93,7 +93,7 @@ func (t *trial) measureRounds(ctx context.Context, p frame.Point) (frame.Measure
 		return frame.Measurement{}, err
 	}
 	out := frame.Measurement{Bill: m.Privacy.Epsilon}
-	for round := range m.Votes.Members {
+	for round := range m.Classifier.(*model.Votes).Members {
 		acc, err := accuracyOf(upTo(m, round+1), t.test)
 		if err != nil {
 			return frame.Measurement{}, err
@@ -112,10 +112,11 @@ func randomAdaBoost(s *schema.Schema, rows int) (learn.Plan, error) {
 // upTo is the model whose votes end after a round.
 func upTo(m *model.Model, rounds int) *model.Model {
 	out := *m
-	out.Votes = &model.Votes{Members: slices.Clone(m.Votes.Members)}
-	for t := rounds; t < len(out.Votes.Members); t++ {
-		out.Votes.Members[t].Vote = 0
+	members := slices.Clone(m.Classifier.(*model.Votes).Members)
+	for t := rounds; t < len(members); t++ {
+		members[t].Vote = 0
 	}
+	out.Classifier = &model.Votes{Members: members}
 	return &out
 }
 

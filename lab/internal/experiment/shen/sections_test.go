@@ -88,15 +88,15 @@ func TestSectionSeven(t *testing.T) {
 }
 
 func TestUpToKeepsTheFirstRounds(t *testing.T) {
-	m := &model.Model{Votes: &model.Votes{Members: []model.Member{{Vote: 1}, {Vote: -2}, {Vote: 3}}}}
+	m := &model.Model{Classifier: &model.Votes{Members: []model.Member{{Vote: 1}, {Vote: -2}, {Vote: 3}}}}
 	for rounds, want := range [][3]float64{{0, 0, 0}, {1, 0, 0}, {1, -2, 0}, {1, -2, 3}} {
-		for i, v := range upTo(m, rounds).Votes.Members {
+		for i, v := range upTo(m, rounds).Classifier.(*model.Votes).Members {
 			if v.Vote != want[i] {
 				t.Errorf("after %d rounds member %d votes %g, want %g", rounds, i, v.Vote, want[i])
 			}
 		}
 	}
-	if m.Votes.Members[2].Vote != 3 {
+	if m.Classifier.(*model.Votes).Members[2].Vote != 3 {
 		t.Error("the model itself was changed")
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ofLevels is a model of a label of four levels, and the table it was fitted to.
-func ofLevels(t *testing.T) (*model.Model, *Explanation) {
+// ofClasses is a model of a label of four levels, and the table it was fitted to.
+func ofClasses(t *testing.T) (*model.Model, *Explanation) {
 	t.Helper()
 	tab := learntest.Levels(census.Generate(5, 3_000), 4, nil)
 	pl, err := additive.Params{Epsilon: 20 * dp.Nano}.Plan(tab.Schema, tab.Rows)
@@ -34,10 +34,11 @@ func ofLevels(t *testing.T) (*model.Model, *Explanation) {
 	return m, e
 }
 
-func TestLevelStepsAreCentredAndOrdered(t *testing.T) {
-	m, e := ofLevels(t)
-	if len(e.Starts) != 4 || len(e.LevelShapes) != len(m.AdditiveLevels.Shapes) || e.Link != model.Softmax {
-		t.Fatalf("%d starts, %d shapes, link %q", len(e.Starts), len(e.LevelShapes), e.Link)
+func TestClassStepsAreCentredAndOrdered(t *testing.T) {
+	m, e := ofClasses(t)
+	shapes := m.Classifier.(*model.MulticlassAdditive).Shapes
+	if len(e.Starts) != 4 || len(e.ClassShapes) != len(shapes) || e.Link != model.Softmax {
+		t.Fatalf("%d starts, %d shapes, link %q", len(e.Starts), len(e.ClassShapes), e.Link)
 	}
 	chances := 0.0
 	for _, s := range e.Starts {
@@ -46,17 +47,17 @@ func TestLevelStepsAreCentredAndOrdered(t *testing.T) {
 	if math.Abs(chances-1) > 1e-12 {
 		t.Errorf("the probabilities of the start add up to %g", chances)
 	}
-	for i, sh := range e.LevelShapes {
-		if i > 0 && sh.Importance > e.LevelShapes[i-1].Importance {
+	for i, sh := range e.ClassShapes {
+		if i > 0 && sh.Importance > e.ClassShapes[i-1].Importance {
 			t.Errorf("column %s stands behind a less important one", sh.Column)
 		}
-		own := m.AdditiveLevels.Shapes[slices.IndexFunc(m.AdditiveLevels.Shapes, func(o model.LevelShape) bool { return o.Column == sh.Column })]
+		own := shapes[slices.IndexFunc(shapes, func(o model.ClassShape) bool { return o.Column == sh.Column })]
 		for b, bin := range sh.Bins {
 			sum := 0.0
 			for k, z := range bin.LogShares {
 				sum += z
 				if d := z - bin.LogShares[0]; math.Abs(d-(own.LogShares[k][b]-own.LogShares[0][b])) > 1e-12 {
-					t.Errorf("column %s, bin %d: level %d is %g above level 0", sh.Column, b, k, d)
+					t.Errorf("column %s, bin %d: class %d is %g above class 0", sh.Column, b, k, d)
 				}
 			}
 			if math.Abs(sum) > 1e-12 {
@@ -66,10 +67,10 @@ func TestLevelStepsAreCentredAndOrdered(t *testing.T) {
 	}
 }
 
-// Contributions and the centred intercept add up to a level's log score beyond
-// the mean of all levels.
-func TestLevelContributionsAddUpToTheScores(t *testing.T) {
-	m, e := ofLevels(t)
+// Contributions and the centred intercept add up to a class's log score beyond
+// the mean of all classes.
+func TestClassContributionsAddUpToTheScores(t *testing.T) {
+	m, e := ofClasses(t)
 	tab := learntest.Levels(census.Generate(6, 200), 4, nil)
 	p, err := m.Bind(tab.Schema)
 	if err != nil {
@@ -84,7 +85,7 @@ func TestLevelContributionsAddUpToTheScores(t *testing.T) {
 		j := slices.IndexFunc(tab.Schema.Columns, func(o schema.Column) bool { return o.Name == c.Name })
 		own = append(own, tab.Cols[j])
 	}
-	parts, err := LevelContributions(m, own)
+	parts, err := Contributions(m, own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,25 +100,25 @@ func TestLevelContributionsAddUpToTheScores(t *testing.T) {
 				got += parts[q].At(i, uint8(k))
 			}
 			if math.Abs(got-want) > 1e-5 {
-				t.Fatalf("row %d, level %d: %g, the score says %g", i, k, got, want)
+				t.Fatalf("row %d, class %d: %g, the score says %g", i, k, got, want)
 			}
 		}
 	}
 }
 
-func TestLevelsPage(t *testing.T) {
-	m, e := ofLevels(t)
+func TestMulticlassPage(t *testing.T) {
+	m, e := ofClasses(t)
 	var b bytes.Buffer
 	if err := e.WriteHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, sh := range e.LevelShapes {
+	for _, sh := range e.ClassShapes {
 		if !strings.Contains(text, ">"+sh.Column+"</h3>") {
 			t.Errorf("column %s is not on the page", sh.Column)
 		}
 	}
-	for _, want := range []string{"level 3</th>", "± ", "speaks for a level", `class="n up1"`, `class="n down1"`} {
+	for _, want := range []string{"level 3</th>", "± ", "speaks for a class", `class="n up1"`, `class="n down1"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the page", want)
 		}

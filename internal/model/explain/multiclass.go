@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// ClassShape is the step functions of one column, one per class.
+type ClassShape struct {
+	Column string      `json:"column"`
+	Kind   schema.Kind `json:"kind"`
+	Role   schema.Role `json:"role"`
+	// These are as Shape's.
+	Derived   schema.Derivation `json:"derived,omitempty"`
+	Sources   []string          `json:"sources,omitempty"`
+	Protected bool              `json:"protected"`
+	// Importance is the mean of |log-share| over bins and classes, each counted once.
+	Importance float64    `json:"importance"`
+	Bins       []ClassBin `json:"bins"`
+}
+
+// ClassBin is one step. What it adds is centred: to a class beyond the mean of
+// all classes, so that the numbers of a bin add up to 0.
+type ClassBin struct {
+	Level      string    `json:"level,omitempty"` // of a category, as Bin's
+	From       *float64  `json:"from,omitempty"`
+	To         *float64  `json:"to,omitempty"`
+	LogShares  []float64 `json:"log_shares"`   // one per class
+	Deviations []float64 `json:"posterior_sd"` // as Bin's
+}
+
+// Start is where every row starts for one class: the centred intercept, and the
+// probability where all else adds nothing.
+type Start struct {
+	Class       string  `json:"level"`
+	LogShare    float64 `json:"log_share"`
+	Probability float64 `json:"probability"`
+}
+
+func (e *Explanation) addMulticlass(m *model.Model, a *model.MulticlassAdditive) {
+	e.Link = model.Softmax
+	centred, sum := centreValues(a.Intercepts), 0.0
+	for _, z := range centred {
+		sum += math.Exp(z)
+	}
+	for k, class := range m.Schema.Label.Levels {
+		e.Starts = append(e.Starts, Start{class.Value, centred[k], math.Exp(centred[k]) / sum})
+	}
+	for i := range a.Shapes {
+		sh := &a.Shapes[i]
+		c := &m.Schema.Columns[columnOf(m, sh.Column)]
+		out := ClassShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Protected: protectsRole(m.Privacy.Scope, c.Role)}
+		for b := range sh.LogShares[0] {
+			cut := cutOf(c, sh.Edges, b)
+			bin := ClassBin{Level: cut.Level, From: cut.From, To: cut.To}
+			steps := make([]float64, len(sh.LogShares))
+			for k := range steps {
+				steps[k] = sh.LogShares[k][b]
+				bin.Deviations = append(bin.Deviations, sh.Noise[k][b])
+			}
+			bin.LogShares = centreValues(steps)
+			out.Importance += meanSize(bin.LogShares) / float64(len(sh.LogShares[0]))
+			out.Bins = append(out.Bins, bin)
+		}
+		e.ClassShapes = append(e.ClassShapes, out)
+	}
+	slices.SortStableFunc(e.ClassShapes, func(a, b ClassShape) int {
+		return cmp.Or(cmp.Compare(b.Importance, a.Importance), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
+	})
+}
+
+// centreValues takes the mean off. A softmax does not see it.
+func centreValues(z []float64) []float64 {
+	mean := 0.0
+	for _, x := range z {
+		mean += x / float64(len(z))
+	}
+	out := make([]float64, len(z))
+	for k, x := range z {
+		out[k] = x - mean
+	}
+	return out
+}
+
+// CanBracket refuses intervals for a model of more than two classes.
+func CanBracket(op string, m *model.Model) error {
+	if _, ok := m.Classifier.(*model.MulticlassAdditive); ok {
+		return &dp.ParamError{Op: op, Param: "model", Want: "must be of a label of two classes: of more, an interval for each score would not say what they do together", Got: fmt.Sprintf("one of %d classes", m.Schema.Classes()),
+			Hint: "explain draws how far noise may have moved each step"}
+	}
+	return CanSplit(op, m)
+}
+
+// classFigure is a column of the page, one cell per bin and class.
+type classFigure struct {
+	*ClassShape
+	ID     string
+	Source string
+	Share  float64 // of the most important column's importance, percent
+	Rows   []classRow
+	Banded bool
+}
+
+type classRow struct {
+	Name  string
+	Cells []classCell
+}
+
+type classCell struct {
+	LogShare, Deviation float64
+	Tint                string // CSS class of the cell
+}
+
+// tints is how many shades there are on each side of zero; one more for each
+// doubling of the odds, the last for all beyond.
+const tints = 6
+
+func tintOf(z float64) string {
+	shade := int(math.Round(math.Abs(z) / math.Ln2))
+	switch {
+	case shade == 0:
+		return ""
+	case z > 0:
+		return "up" + strconv.Itoa(min(shade, tints))
+	}
+	return "down" + strconv.Itoa(min(shade, tints))
+}
+
+func (e *Explanation) classFigures() (out []classFigure) {
+	for i := range e.ClassShapes {
+		sh := &e.ClassShapes[i]
+		f := classFigure{ClassShape: sh, ID: "column-" + strconv.Itoa(i+1)}
+		if most := e.ClassShapes[0].Importance; most > 0 {
+			f.Share = 100 * sh.Importance / most
+		}
+		for _, b := range sh.Bins {
+			row := classRow{Name: describeBin(Cut{b.Level, b.From, b.To})}
+			for k, z := range b.LogShares {
+				row.Cells = append(row.Cells, classCell{z, b.Deviations[k], tintOf(z)})
+				f.Banded = f.Banded || b.Deviations[k] > 0
+			}
+			f.Rows = append(f.Rows, row)
+		}
+		f.Source = e.describeSource(sh.Protected, string(sh.Role), f.Banded)
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// MulticlassAdditive is a sum of step functions for each of K > 2 classes:
+// z_k = Intercepts[k] + Σ over columns of LogShares[k][bin]. The probabilities
+// are the softmax of z. A file calls it additive_levels.
+type MulticlassAdditive struct {
+	Intercepts []float64 // K, nats
+	Shapes     []ClassShape
+}
+
+// ClassShape is what one column adds for each class.
+type ClassShape struct {
+	Column    string
+	Edges     []float64   // as Shape's
+	LogShares [][]float64 // by class, then bin: nats by which the bin speaks for the class
+	// Noise is as Shape's, by class, then bin: the standard deviation of what the
+	// column's own cells say, for the noise and the rows that were there.
+	Noise [][]float64
+}
+
+// Describe implements Classifier.
+func (a *MulticlassAdditive) Describe() string { return "an additive model of more than two classes" }
+
+// checkParts uses no space.
+func (a *MulticlassAdditive) checkParts(s *schema.Schema, _ *spaceUse) error {
+	classes := s.Classes()
+	if classes < 3 {
+		return fmt.Errorf("model: additive levels: the label must have more than 2 classes (got %d)", classes)
+	}
+	if err := checkShapeCount(len(a.Shapes)); err != nil {
+		return err
+	}
+	if len(a.Intercepts) != classes {
+		return fmt.Errorf("model: additive levels: intercepts must number %d, one per class (got %d)", classes, len(a.Intercepts))
+	}
+	for k, x := range a.Intercepts {
+		if !(math.Abs(x) <= feature.MaxStep) {
+			return fmt.Errorf("model: additive levels: intercepts must be at most %d in size (class %d has %g)", feature.MaxStep, k, x)
+		}
+	}
+	places := newShapePlaces(s)
+	for k := range a.Shapes {
+		sh := &a.Shapes[k]
+		j, err := places.takeColumn(k, sh.Column)
+		if err != nil {
+			return err
+		}
+		if s.Columns[j].Monotone != schema.Free {
+			return fmt.Errorf("model: shape %d: column %q must not be followed up or down: what is up for one class is down for another", k, sh.Column)
+		}
+		if len(sh.LogShares) != classes || len(sh.Noise) != classes {
+			return fmt.Errorf("model: shape %d: log-shares and noise must be given for each of %d classes (got %d and %d)", k, classes, len(sh.LogShares), len(sh.Noise))
+		}
+		for class := range classes {
+			one := Shape{Column: sh.Column, Edges: sh.Edges, LogOdds: sh.LogShares[class], Noise: sh.Noise[class]}
+			if err := one.checkSteps(s, j); err != nil {
+				return fmt.Errorf("model: shape %d: class %d: %w", k, class, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *MulticlassAdditive) listColumns() (names []string) {
+	for k := range a.Shapes {
+		names = append(names, a.Shapes[k].Column)
+	}
+	return names
+}
+
+func (a *MulticlassAdditive) fileVersion() int { return 4 }
+
+func (a *MulticlassAdditive) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
+	return Softmax.bindTable(p.m, a.bindSums(p.m.Schema, cols))
+}
+
+// bindSums returns a function that adds up the functions of the rows from,
+// from+1, ..., K numbers per row. Like those of Additive the sums are of integers.
+func (a *MulticlassAdditive) bindSums(s *schema.Schema, cols []column.Column) func(from int, sums []float64) {
+	classes, index := len(a.Intercepts), indexColumns(s)
+	type term struct {
+		codes *column.Codes
+		units []int64 // by code, then class
+	}
+	var terms []term
+	for i := range a.Shapes {
+		sh := &a.Shapes[i]
+		j := index[sh.Column]
+		bins := feature.NewBins(s, j, sh.Edges)
+		t := term{codes: &cols[j].Codes}
+		for _, b := range bins.ByCode(&cols[j]) {
+			for k := range classes {
+				t.units = append(t.units, feature.Units(sh.LogShares[k][b]))
+			}
+		}
+		terms = append(terms, t)
+	}
+	start := make([]int64, classes)
+	for k, x := range a.Intercepts {
+		start[k] = feature.Units(x)
+	}
+	return func(from int, sums []float64) {
+		codes := make([]uint32, len(sums)/classes)
+		units := make([]int64, len(sums))
+		for i := range codes {
+			copy(units[i*classes:], start)
+		}
+		for _, t := range terms {
+			t.codes.Read(from, codes)
+			for i, c := range codes {
+				row := units[i*classes:][:classes]
+				for k, u := range t.units[int(c)*classes:][:classes] {
+					row[k] += u
+				}
+			}
+		}
+		for i, u := range units {
+			sums[i] = float64(u) / feature.ScoreOne
+		}
+	}
+}
+
+func (a *MulticlassAdditive) bindRows(e *rowEncoder) rowScorer {
+	rows := newStepRows(e.m.Schema, a.Intercepts...)
+	for k := range a.Shapes {
+		sh := &a.Shapes[k]
+		rows.addShape(sh.Column, sh.Edges, sh.LogShares...)
+	}
+	return (*multiclassRows)(rows)
+}
+
+// multiclassRows score the rows of an additive model of more than two classes.
+type multiclassRows stepRows
+
+func (r *multiclassRows) scoreRow(row []column.Cell, out []float64) {
+	// Sums of these integers are below 2^53, so they are exact here too.
+	for class, z := range r.start {
+		out[class] = float64(z)
+	}
+	for k := range r.shapes {
+		for class, u := range r.shapes[k].units[r.shapes[k].binOf(row)*len(out):][:len(out)] {
+			out[class] += float64(u)
+		}
+	}
+	for class := range out {
+		out[class] /= feature.ScoreOne
+	}
+	Softmax.applyTo(out)
+}
+
+type multiclassBody struct {
+	Intercepts []float64        `json:"intercepts"`
+	Shapes     []classShapeBody `json:"shapes"`
+}
+
+type classShapeBody struct {
+	Column  string          `json:"column"`
+	Edges   []float64       `json:"edges"`
+	Classes []classStepBody `json:"levels"`
+}
+
+// classStepBody is the step function of one class.
+type classStepBody struct {
+	LogShares []float64 `json:"log_shares"`
+	Noise     []float64 `json:"noise"`
+}
+
+func (a *MulticlassAdditive) writeBody(into *body) {
+	b := &multiclassBody{Intercepts: a.Intercepts}
+	for i := range a.Shapes {
+		sh := &a.Shapes[i]
+		s := classShapeBody{Column: sh.Column, Edges: sh.Edges}
+		for k := range sh.LogShares {
+			s.Classes = append(s.Classes, classStepBody{sh.LogShares[k], sh.Noise[k]})
+		}
+		b.Shapes = append(b.Shapes, s)
+	}
+	into.MulticlassAdditive = b
+}
+
+func (b *multiclassBody) readClassifier() Classifier {
+	a := &MulticlassAdditive{Intercepts: b.Intercepts}
+	for _, s := range b.Shapes {
+		sh := ClassShape{Column: s.Column, Edges: s.Edges}
+		for _, c := range s.Classes {
+			sh.LogShares, sh.Noise = append(sh.LogShares, c.LogShares), append(sh.Noise, c.Noise)
+		}
+		a.Shapes = append(a.Shapes, sh)
+	}
+	return a
+}
+
+func (b *multiclassBody) fillLists() {
+	fillEmpty(&b.Intercepts)
+	fillEmpty(&b.Shapes)
+	for i := range b.Shapes {
+		fillEmpty(&b.Shapes[i].Edges)
+		fillEmpty(&b.Shapes[i].Classes)
+		for k := range b.Shapes[i].Classes {
+			fillEmpty(&b.Shapes[i].Classes[k].LogShares)
+			fillEmpty(&b.Shapes[i].Classes[k].Noise)
+		}
+	}
+}

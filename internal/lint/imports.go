@@ -221,7 +221,8 @@ var table = []row{
 		libs: []string{gonum}, std: impure},
 	{pkg: "stattest", words: "stattest judges samples and knows nothing of their origin",
 		uses: []string{"stats"}, std: impure},
-	{pkg: "lint", words: "lint reads sources: the standard library only"},
+	{pkg: "lint", words: "lint reads sources: the standard library, and x/tools for who calls whom",
+		libs: []string{"golang.org/x/tools"}},
 	{pkg: "mutants", words: "mutants runs the go command on sabotaged sources: the standard library only"},
 	{pkg: "noninterference", words: "noninterference searches for a private row that shows, in tests alone"},
 }

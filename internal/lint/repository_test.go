@@ -54,6 +54,7 @@ func TestRepository(t *testing.T) {
 		{"output", checkOutput},
 		{"dependencies", checkDependencies},
 		{"claims", checkClaims},
+		{"tags", checkTags},
 		{"rates", checkRates},
 		{"clients", checkClients},
 		{"named tests", checkNamedTests},

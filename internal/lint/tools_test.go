@@ -27,14 +27,21 @@ func TestTools(t *testing.T) {
 			t.Skipf("not checked: %v", err) // it wants sums of modules that no build needs, from the network
 		}
 	})
-	t.Run("dead code", func(t *testing.T) {
-		which, err := findDead(root)
+	t.Run("calls", func(t *testing.T) {
+		m, err := Load(os.DirFS(root))
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d functions that nothing but tests reaches: %s", len(which), byPackage(which))
-		if len(which) > maxDead {
-			t.Errorf("at most %d may be there:\n%s", maxDead, strings.Join(which, "\n"))
+		r, err := findReach(root, m.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if which := findDead(r); len(which) > maxDead {
+			t.Errorf("%d functions that no program and no user of the library calls, at most %d may be there; delete them:\n%s",
+				len(which), maxDead, strings.Join(which, "\n"))
+		}
+		for _, complaint := range findUnproved(m, r) {
+			t.Error(complaint)
 		}
 	})
 	t.Run("fused", func(t *testing.T) {

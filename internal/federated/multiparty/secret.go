@@ -127,7 +127,7 @@ func (s *Secret) Charge(ctx context.Context, acct learn.Account) error {
 
 func (s *Secret) bill() []dp.Event { return []dp.Event{response.Event(statisticLabel, s.Law)} }
 
-// price has 5.3: Law.Delta is far below a unit.
+// price is what an addend costs: Law.Delta is far below a unit (5.3).
 func (s *Secret) price() dp.Price { return dp.Price{Epsilon: s.pl.Epsilon, Delta: 1} }
 
 // Combine makes the model of a secret sum over so many parties' addends. Parties

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A proof leans on lines of code. In its argument it numbers them, (1.3) being the
+// third of claim 1; the line bears the number in a comment, alone or before other
+// words (// 1.3: rows meet noise), or its function's comment in brackets. The page
+// lists where they are in a paragraph that begins so:
+//
+//	Tags in `learn/brc`: 1.1 `subroutine.listAll`, 1.2 and 1.3 `clip.stepWeight`.
+
+const aTag = `[1-9]\.[0-9]+`
+const someTags = aTag + `(?:(?:, | and )` + aTag + `)*`
+
+var (
+	tagPattern  = regexp.MustCompile(aTag)
+	lineTags    = regexp.MustCompile(`(?:^//\s*|; )(` + someTags + `)(?:[:;]|\. |\.?$)`)
+	bracketTags = regexp.MustCompile(`\((` + someTags + `)(?:[),;:])`)
+	tagsList    = regexp.MustCompile("(?s)(?:^|\n)Tags in ((?:`[a-z/0-9]+`(?:, | and |,\n)?)+):(.*?)(?:\n\n|$)")
+	tagEntry    = regexp.MustCompile(aTag + "|`[^`]+`")
+	claimNumber = regexp.MustCompile(`(?m)^#{2,3} G-[A-Z]+-([0-9]+)\b`)
+)
+
+// tagged is a number that a declaration bears.
+type tagged struct{ tag, name string }
+
+// tagPage is what one page of guarantees says of tags.
+type tagPage struct {
+	file     string
+	packages []string
+	listed   map[tagged]bool
+}
+
+// checkTags wants every number in a proof's argument on its list, every one on the
+// list in the argument and in the code of the function it names, and every one in
+// that code on a list.
+func checkTags(m *Module) (bad []string) {
+	pages, bad := readTagPages(m)
+	found := map[string]map[tagged]string{} // by package, where each is
+	for _, p := range m.production() {
+		if slices.ContainsFunc(pages, func(t tagPage) bool { return slices.Contains(t.packages, p.Name) }) {
+			found[p.Name] = findTags(m, p)
+		}
+	}
+	onList := map[string]map[tagged]bool{} // by package
+	for _, page := range pages {
+		for t := range page.listed {
+			there := false
+			for _, name := range page.packages {
+				if found[name][t] != "" {
+					there = true
+					if onList[name] == nil {
+						onList[name] = map[tagged]bool{}
+					}
+					onList[name][t] = true
+				}
+			}
+			if !there {
+				bad = append(bad, fmt.Sprintf("%s: says that %s stands in %s of %s, and it does not", page.file, t.tag, t.name, strings.Join(page.packages, ", ")))
+			}
+		}
+	}
+	for name, tags := range found {
+		for t, at := range tags {
+			if !onList[name][t] {
+				bad = append(bad, fmt.Sprintf("%s: bears tag %s in %s, and no page of proofs lists it", at, t.tag, t.name))
+			}
+		}
+	}
+	slices.Sort(bad)
+	return bad
+}
+
+// readTagPages reads the lists, and holds each against its page's argument.
+func readTagPages(m *Module) (out []tagPage, bad []string) {
+	files, err := fs.Glob(m.FS, guarantees+"/*.md")
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	for _, file := range files {
+		raw, err := fs.ReadFile(m.FS, file)
+		if err != nil {
+			return nil, append(bad, err.Error())
+		}
+		page := tagPage{file: file, listed: map[tagged]bool{}}
+		listed, claims := map[string]bool{}, map[string]bool{}
+		for _, c := range claimNumber.FindAllStringSubmatch(string(raw), -1) {
+			claims[c[1]] = true
+		}
+		for _, list := range tagsList.FindAllStringSubmatch(string(raw), -1) {
+			for _, name := range tagEntry.FindAllString(list[1], -1) {
+				page.packages = append(page.packages, strings.Trim(name, "`"))
+			}
+			text, _, _ := strings.Cut(list[2], "Tests")
+			for t := range readTagList(text) {
+				page.listed[t], listed[t.tag] = true, true
+			}
+		}
+		argument := map[string]bool{}
+		text := tagsList.ReplaceAllString(string(raw), "\n\n")
+		for _, some := range bracketTags.FindAllStringSubmatch(text, -1) {
+			for _, t := range tagPattern.FindAllString(some[1], -1) {
+				argument[t] = true
+			}
+		}
+		for t := range argument {
+			if !listed[t] && claims[strings.Split(t, ".")[0]] {
+				bad = append(bad, file+": its argument leans on "+t+", and its list of tags has none of that number")
+			}
+		}
+		for t := range listed {
+			if !slices.Contains(tagPattern.FindAllString(text, -1), t) {
+				bad = append(bad, file+": lists tag "+t+", and its argument does not lean on it")
+			}
+		}
+		if len(page.listed) > 0 {
+			out = append(out, page)
+		}
+	}
+	return out, bad
+}
+
+// readTagList reads tags and the functions that bear them: 1.1, 1.2 `f` and `g`.
+func readTagList(text string) map[tagged]bool {
+	out := map[tagged]bool{}
+	var tags []string
+	named := false
+	for _, word := range tagEntry.FindAllString(text, -1) {
+		if name, isName := strings.CutPrefix(word, "`"); isName {
+			named = true
+			for _, t := range tags {
+				out[tagged{t, strings.TrimSuffix(name, "`")}] = true
+			}
+			continue
+		}
+		if named {
+			tags, named = nil, false
+		}
+		tags = append(tags, word)
+	}
+	return out
+}
+
+// findTags lists the tags that a package's declarations bear, and where.
+func findTags(m *Module, p *Package) map[tagged]string {
+	out := map[tagged]string{}
+	for _, f := range p.Files {
+		if f.Test || path.Base(f.Name) == "doc.go" {
+			continue
+		}
+		for _, g := range f.AST.Comments {
+			if g == f.AST.Doc {
+				continue
+			}
+			name := declarationAt(m, f.AST, g)
+			text := ""
+			for _, c := range g.List {
+				for _, some := range lineTags.FindAllStringSubmatch(c.Text, -1) {
+					text += some[1] + " "
+				}
+				for _, some := range bracketTags.FindAllStringSubmatch(c.Text, -1) {
+					text += some[1] + " "
+				}
+			}
+			for _, t := range tagPattern.FindAllString(text, -1) {
+				out[tagged{t, name}] = m.Fset.Position(g.Pos()).String()
+			}
+		}
+	}
+	return out
+}
+
+// declarationAt is the name of what a comment belongs to: the function that it stands
+// in or before, Recv.Name for a method, or the constant, variable, type or
+// Type.Field.
+func declarationAt(m *Module, file *ast.File, g *ast.CommentGroup) string {
+	within := func(n ast.Node, doc *ast.CommentGroup, line token.Pos) bool {
+		return doc == g || n.Pos() <= g.Pos() && g.End() <= n.End() || line == g.Pos()
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if within(d, d.Doc, token.NoPos) {
+				return strings.TrimPrefix(receiverName(d)+"."+d.Name.Name, ".")
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					if within(s, s.Doc, start(s.Comment)) || within(d, d.Doc, token.NoPos) && len(d.Specs) == 1 {
+						return s.Names[0].Name
+					}
+				case *ast.TypeSpec:
+					if fields, ok := s.Type.(*ast.StructType); ok {
+						for _, f := range fields.Fields.List {
+							if len(f.Names) > 0 && (f.Doc == g || f.Comment == g) {
+								return s.Name.Name + "." + f.Names[0].Name
+							}
+						}
+					}
+					if within(s, s.Doc, start(s.Comment)) || within(d, d.Doc, token.NoPos) && len(d.Specs) == 1 {
+						return s.Name.Name
+					}
+				}
+			}
+		}
+	}
+	for _, d := range file.Decls { // behind a function's last line
+		if fn, ok := d.(*ast.FuncDecl); ok && m.Fset.Position(fn.End()).Line == m.Fset.Position(g.Pos()).Line {
+			return strings.TrimPrefix(receiverName(fn)+"."+fn.Name.Name, ".")
+		}
+	}
+	return "no declaration"
+}
+
+func start(g *ast.CommentGroup) token.Pos {
+	if g == nil {
+		return token.NoPos
+	}
+	return g.Pos()
+}

@@ -23,6 +23,9 @@ type Figure struct {
 	Points []Point
 	// Open reads what all repeats share.
 	Open func(ctx context.Context, w *World) (Setup, error)
+	// OneClaim says that the claim is about each line by itself, so that the null run
+	// deals values among a line's metrics instead of among lines.
+	OneClaim bool
 	// Draw turns the numbers into a chart.
 	Draw func(s *Summary) *plot.Lines
 	// Judge compares the numbers with the paper's.

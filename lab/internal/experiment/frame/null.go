@@ -34,9 +34,9 @@ func (n NullRun) IsBorneOut() bool { return n.Reproduced > nullLimit }
 // JudgeNull runs a figure's checks on two sabotaged series: every number is that
 // of a coin, one half but for the noise of 1,024 throws; and, where something was
 // measured, in every repeat the values of a metric are dealt anew among lines and
-// budgets, so that neither a learner nor ε makes a difference. A figure of one line
-// at one budget has its values dealt among the metrics. A nil s stands for nothing
-// measured.
+// budgets, so that neither a learner nor ε makes a difference. Where the claim is
+// about each line by itself, or there is one line at one budget only, values are
+// dealt among the line's metrics. A nil s stands for nothing measured.
 func (f *Figure) JudgeNull(s *Summary) []NullRun {
 	repeats := f.Repeats
 	if s != nil {
@@ -46,7 +46,7 @@ func (f *Figure) JudgeNull(s *Summary) []NullRun {
 	out := []NullRun{f.judgeDraws("coin classifiers", func() *Summary { return tossCoins(repeats, coins) })}
 	if s != nil {
 		dice := replay.Seeded(1, f.Name+", shuffled")
-		out = append(out, f.judgeDraws("shuffled lines", func() *Summary { return shuffleLines(s, dice) }))
+		out = append(out, f.judgeDraws("shuffled lines", func() *Summary { return shuffleLines(s, f.OneClaim, dice) }))
 	}
 	return out
 }
@@ -87,25 +87,26 @@ func tossCoins(repeats int, src rng.Source) *Summary {
 }
 
 // shuffleLines deals the values of a repeat among the places they came from.
-func shuffleLines(s *Summary, src rng.Source) *Summary {
+func shuffleLines(s *Summary, byLine bool, src rng.Source) *Summary {
 	places := slices.SortedFunc(maps.Keys(s.values), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.series, b.series), cmp.Compare(a.epsilon, b.epsilon))
 	})
-	groups := map[string][]place{}
-	lines := map[place]bool{}
+	byMetric, ofLine := map[string][]place{}, map[string][]place{}
 	for _, p := range places {
-		groups[p.metric] = append(groups[p.metric], p)
-		lines[place{series: p.series, epsilon: p.epsilon}] = true
+		byMetric[p.metric] = append(byMetric[p.metric], p)
+		line := p.series + "@" + p.epsilon.String()
+		ofLine[line] = append(ofLine[line], p)
 	}
-	if len(lines) == 1 {
-		groups = map[string][]place{"": places}
+	groups := byMetric
+	if byLine || len(ofLine) == 1 {
+		groups = ofLine
 	}
 	out := &Summary{Repeats: s.Repeats, values: map[place][]float64{}}
 	for _, p := range places {
 		out.values[p] = slices.Clone(s.values[p])
 	}
-	for _, metric := range slices.Sorted(maps.Keys(groups)) {
-		group := groups[metric]
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		group := groups[name]
 		for r := range s.Repeats {
 			for i := len(group) - 1; i > 0; i-- {
 				j := int(src.Uint64() % uint64(i+1)) // the bias of 2^-60 does not matter here

@@ -62,8 +62,8 @@ func (t *task) newRate() *frame.Figure {
 		Points: points,
 		Open:   t.openData(func(_ context.Context, tr *trial) (frame.Measure, error) { return tr.measureRate, nil }),
 		Draw:   t.drawRate,
-		Judge:  func(s *frame.Summary) []frame.Check { return judgeRate(s) },
-		Notes:  noteRate,
+		Judge:  judgeRate, OneClaim: true,
+		Notes: noteRate,
 	}
 }
 

@@ -83,7 +83,9 @@ func TestRefuses(t *testing.T) {
 func TestFailedRenames(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	if err := atomicfile.Write(path, atomicfile.Private, func(io.Writer) error { return os.Mkdir(path, 0o700) }); err == nil {
+	if err := atomicfile.Write(path, atomicfile.Private, func(io.Writer) error {
+		return os.Mkdir(path, 0o700)
+	}); err == nil {
 		t.Fatal("a folder was replaced")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

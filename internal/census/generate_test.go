@@ -71,7 +71,8 @@ func TestShorterTableBeginsLongerOne(t *testing.T) {
 func TestSeedsAndBlocksDiffer(t *testing.T) {
 	tab := Generate(5, 2*blockRows)
 	half := func(from int) string { return fingerprint(tab.Subset(consecutive(from, blockRows))) }
-	prints := []string{half(0), half(blockRows), fingerprint(Generate(6, blockRows)), fingerprint(Generate(5<<32, blockRows))}
+	prints := []string{half(0), half(blockRows), fingerprint(Generate(6, blockRows)),
+		fingerprint(Generate(5<<32, blockRows))}
 	slices.Sort(prints)
 	if n := len(slices.Compact(prints)); n != 4 {
 		t.Errorf("4 different streams gave %d different blocks", n)
@@ -132,7 +133,8 @@ func TestCellsObeyTheSchema(t *testing.T) {
 		}
 		for i := range tab.Rows {
 			code := int(col.Codes.At(i))
-			if c.Kind == schema.Number && code >= len(col.Values) || c.Kind == schema.Category && (code >= c.Codes() || code == c.OtherCode()) {
+			if c.Kind == schema.Number && code >= len(col.Values) ||
+				c.Kind == schema.Category && (code >= c.Codes() || code == c.OtherCode()) {
 				t.Fatalf("column %s: code %d", c.Name, code)
 			}
 		}

@@ -33,10 +33,12 @@ var (
 	regions     = []string{"islands", "border", "hills", "north", "plains", "south", "lakes", "coast", "capital"}
 	settlements = []string{"village", "town", "city"}
 	origins     = []string{"native", "neighbour", "overseas"}
-	educations  = []string{"none", "primary", "lower_secondary", "upper_secondary", "vocational", "some_college", "bachelor", "master", "doctorate"}
+	educations  = []string{"none", "primary", "lower_secondary", "upper_secondary", "vocational", "some_college",
+		"bachelor", "master", "doctorate"}
 	workClasses = []string{"not_working", "family_work", "self_employed", "company", "public_service", "own_company"}
-	occupations = []string{"none", "helper", "farming", "service", "care", "transport", "machine_operation", "sales", "clerical", "craft", "protection", "technical", "professional", "management"}
-	maritals    = []string{"never_married", "partnered", "married", "separated", "widowed"}
+	occupations = []string{"none", "helper", "farming", "service", "care", "transport", "machine_operation", "sales",
+		"clerical", "craft", "protection", "technical", "professional", "management"}
+	maritals = []string{"never_married", "partnered", "married", "separated", "widowed"}
 )
 
 const (
@@ -77,7 +79,8 @@ func Schema() *schema.Schema {
 			colHours:      numberColumn("weekly_hours", 0, maxHours, 40, schema.Identity),
 			colTenure:     numberColumn("years_in_job", 0, maxTenure, 5, schema.Identity),
 			colCapital:    numberColumn("capital_income", 0, maxCapital, 0, schema.Log1p),
-			colWeight:     numberColumn("sampling_weight", minWeight, minWeight+weightStep*(weightSteps-1), 2000, schema.Identity),
+			colWeight: numberColumn("sampling_weight", minWeight, minWeight+weightStep*(weightSteps-1), 2000,
+				schema.Identity),
 		},
 		Label: schema.Label{
 			Name:     "high_income",
@@ -111,7 +114,8 @@ func answeredColumn(name string, values []string) schema.Column {
 }
 
 func numberColumn(name string, lower, upper, standIn float64, t schema.Transform) schema.Column {
-	return schema.Column{Name: name, Role: schema.Private, Kind: schema.Number, Lower: lower, Upper: upper, Default: &standIn, Transform: t}
+	return schema.Column{Name: name, Role: schema.Private, Kind: schema.Number, Lower: lower, Upper: upper,
+		Default: &standIn, Transform: t}
 }
 
 func publicColumn(c schema.Column) schema.Column {

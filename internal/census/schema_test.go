@@ -37,7 +37,8 @@ func TestSchemaIsValid(t *testing.T) {
 func TestFilesReadBack(t *testing.T) {
 	tab := Generate(21, 30_000)
 	want := spelled(tab)
-	for name, write := range map[string]func(io.Writer, *dataset.Table) error{"t.csv": WriteCSV, "t.parquet": WriteParquet} {
+	for name, write := range map[string]func(io.Writer, *dataset.Table) error{"t.csv": WriteCSV,
+		"t.parquet": WriteParquet} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			f, err := os.Create(path)

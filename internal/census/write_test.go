@@ -66,7 +66,11 @@ func TestCSVSpellsEveryCell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "age,sex,region,settlement,origin,education,work_class,occupation,marital_status,household_size,weekly_hours,years_in_job,capital_income,sampling_weight,high_income"; strings.Join(got[0], ",") != want {
+		if want :=
+			"age,sex,region,settlement,origin,education,work_class,occupation,marital_status,household_size,weekly_hours,years_in_job,capital_income,sampling_weight,high_income"; strings.Join(
+			got[0],
+			",") !=
+			want {
 			t.Errorf("header %v", got[0])
 		}
 		sameRows(t, got[1:], spelled(tab))

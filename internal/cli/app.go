@@ -24,7 +24,8 @@ type App struct {
 
 // Run parses the command line and runs one command of the tree that newRoot
 // returns. It returns the exit code.
-func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []string, stdin io.Reader,
+	stdout, stderr io.Writer) int {
 	a := &App{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	root := newRoot(a)
 	a.prepareTree(root)

@@ -43,7 +43,8 @@ func Run(ctx context.Context, learn, judge *dataset.Table, progress func(done, t
 		{name: "public columns only", meaning: "private columns not used",
 			choice: train.Choice{Learner: "logistic", Options: map[string]string{"columns": "public"}}},
 		{name: "brc", meaning: "epsilon = " + Epsilon, choice: train.Choice{Learner: "brc", Price: private}},
-		{name: train.DefaultLearner + " (the default)", meaning: "epsilon = " + Epsilon, choice: train.Choice{Learner: train.DefaultLearner, Price: private}},
+		{name: train.DefaultLearner + " (the default)", meaning: "epsilon = " + Epsilon,
+			choice: train.Choice{Learner: train.DefaultLearner, Price: private}},
 		{name: train.DefaultLearner + ", no noise", meaning: "NO PRIVACY",
 			choice: train.Choice{Learner: train.DefaultLearner, Price: train.PriceText{Epsilon: "inf", NotPrivate: true}}},
 	}}
@@ -100,7 +101,8 @@ func (t *trial) trainAndJudge(ctx context.Context, learn, judge *dataset.Table) 
 // WriteText writes what was found in plain words.
 func (r *Result) WriteText(out io.Writer) error {
 	var b strings.Builder
-	b.WriteString("How well does a model tell the two labels apart? AUC on people it was not\ntrained on: 0.5 is guessing, 1 is perfect.\n\n")
+	b.WriteString("How well does a model tell the two labels apart? AUC on people it was not\n" +
+		"trained on: 0.5 is guessing, 1 is perfect.\n\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	for _, t := range r.trials {
 		fmt.Fprintf(w, "  %.3f\t%s\t%s\n", t.auc, t.name, t.meaning)

@@ -243,24 +243,31 @@ func TestClaims(t *testing.T) {
 func TestTags(t *testing.T) {
 	page := "# BRC\n\n## G-BRC-1\n\nSo it is (1.1), and so (1.2, by induction).\n\n"
 	list := "Tags in `learn/brc`: 1.1 `fit`; 1.2 `plan.draw` and `size`. Tests: `TestFit` (1.7)\n"
-	code := "package brc\n\n// fit draws (1.1).\nfunc fit() {}\n\nfunc (p *plan) draw() {\n\tnoise() // 1.2: rows meet noise\n}\n\nconst size = 1 // 1.2\n\n// See section 3.5.1 (3.5.1) and 1.9 of it.\ntype plan struct{}\n"
+	code := "package brc\n\n// fit draws (1.1).\nfunc fit() {}\n\nfunc (p *plan) draw() {\n\tnoise() // 1.2: rows meet " +
+		"noise\n}\n\nconst size = 1 // 1.2\n\n// See section 3.5.1 (3.5.1) and 1.9 of it.\ntype plan struct{}\n"
 	with := func(page, code string) files {
-		return files{guarantees + "/brc.md": page, "internal/learn/brc/a.go": code, "internal/learn/other/b.go": "package other\n\n// f is (2.2).\nfunc f() {}\n"}
+		return files{guarantees + "/brc.md": page, "internal/learn/brc/a.go": code,
+			"internal/learn/other/b.go": "package other\n\n// f is (2.2).\nfunc f() {}\n"}
 	}
 	try(t, checkTags, []one{
 		{"as it should be", with(page+list, code), nil},
 		{"no list", with(page, code), []string{"leans on 1.1", "leans on 1.2"}},
-		{"a tag too few in code", with(page+list, strings.Replace(code, "1.2: rows", "rows", 1)), []string{"says that 1.2 stands in plan.draw"}},
-		{"in another function", with(page+list, strings.Replace(code, "func fit", "func fitAll", 1)), []string{"says that 1.1 stands in fit", "a.go:3:1: bears tag 1.1 in fitAll"}},
+		{"a tag too few in code", with(page+list, strings.Replace(code, "1.2: rows", "rows", 1)),
+			[]string{"says that 1.2 stands in plan.draw"}},
+		{"in another function", with(page+list, strings.Replace(code, "func fit", "func fitAll", 1)),
+			[]string{"says that 1.1 stands in fit", "a.go:3:1: bears tag 1.1 in fitAll"}},
 		{"a tag too many in code", with(page+list, code+"\nfunc f() {} // 1.3\n"), []string{"bears tag 1.3 in f,"}},
 		{"none of the argument's", with(strings.Replace(page, "1.2", "so", 1)+list, code), []string{"lists tag 1.2"}},
-		{"a field", with(page+strings.Replace(list, "`size`", "`plan.size`", 1), strings.Replace(strings.Replace(code, "const size = 1 // 1.2", "", 1), "struct{}", "struct {\n\tsize int // 1.2\n}", 1)), nil},
+		{"a field", with(page+strings.Replace(list, "`size`", "`plan.size`", 1),
+			strings.Replace(strings.Replace(code, "const size = 1 // 1.2", "", 1), "struct{}", "struct {\n\tsize int // 1.2\n}",
+				1)), nil},
 	})
 }
 
 func TestCalls(t *testing.T) {
 	page := "## G-BRC-1\n\nSo (1.1), (1.2).\n\nTags in `learn/brc`: 1.1 `fit`; 1.2 `size`.\n"
-	m := sample(t, files{guarantees + "/brc.md": page, "internal/learn/brc/a.go": "package brc\n\nfunc fit() {} // 1.1\n\nconst size = 1 // 1.2\n"})
+	m := sample(t, files{guarantees + "/brc.md": page,
+		"internal/learn/brc/a.go": "package brc\n\nfunc fit() {} // 1.1\n\nconst size = 1 // 1.2\n"})
 	fit := function{"fit", "internal/learn/brc/a.go:3"}
 	here := map[string]bool{fit.at: true}
 	for name, c := range map[string]struct {
@@ -429,11 +436,15 @@ func TestLinks(t *testing.T) {
 	front := "[docs](docs/README.md)\n[site](https://example.org/x.md)\n"
 	try(t, checkLinks, []one{
 		{"all pages found, one by way of another", files{
-			"README.md": front, "docs/README.md": "[a](a.md#part) [here](#here)", "docs/a.md": "[b](b/b.md)", "docs/b/b.md": "[home](../../README.md)",
+			"README.md": front, "docs/README.md": "[a](a.md#part) [here](#here)", "docs/a.md": "[b](b/b.md)",
+			"docs/b/b.md": "[home](../../README.md)",
 		}, nil},
-		{"a page that no link leads to", files{"README.md": front, "docs/README.md": "", "docs/a.md": ""}, []string{"docs/a.md: no link leads to it"}},
-		{"a link that leads nowhere", files{"README.md": front, "docs/README.md": "[a](a.md)"}, []string{"docs/README.md: the link a.md leads nowhere"}},
-		{"no table of contents on the front page", files{"README.md": "[a](docs/a.md)", "docs/a.md": "[c](README.md)", "docs/README.md": ""}, []string{"README.md: must link docs/README.md"}},
+		{"a page that no link leads to", files{"README.md": front, "docs/README.md": "", "docs/a.md": ""},
+			[]string{"docs/a.md: no link leads to it"}},
+		{"a link that leads nowhere", files{"README.md": front, "docs/README.md": "[a](a.md)"},
+			[]string{"docs/README.md: the link a.md leads nowhere"}},
+		{"no table of contents on the front page", files{"README.md": "[a](docs/a.md)", "docs/a.md": "[c](README.md)",
+			"docs/README.md": ""}, []string{"README.md: must link docs/README.md"}},
 	})
 }
 

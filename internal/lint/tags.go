@@ -67,7 +67,8 @@ func checkTags(m *Module) (bad []string) {
 				}
 			}
 			if !there {
-				bad = append(bad, fmt.Sprintf("%s: says that %s stands in %s of %s, and it does not", page.file, t.tag, t.name, strings.Join(page.packages, ", ")))
+				bad = append(bad, fmt.Sprintf("%s: says that %s stands in %s of %s, and it does not", page.file, t.tag, t.name,
+					strings.Join(page.packages, ", ")))
 			}
 		}
 	}

@@ -83,7 +83,8 @@ func findUnproved(m *Module, r *reach) (which []string) {
 					continue
 				}
 				if in := p.Dir + " " + t.name; declared[in] && !reached[in] {
-					which = append(which, fmt.Sprintf("%s: tag %s leans on %s of %s, which discreet never calls", page.file, t.tag, t.name, p.Name))
+					which = append(which, fmt.Sprintf("%s: tag %s leans on %s of %s, which discreet never calls", page.file, t.tag,
+						t.name, p.Name))
 				}
 			}
 		}

@@ -39,7 +39,8 @@ func readSetting(c *choices) (s setting) {
 	s.classes = 2 + c.next(2)
 	s.relation = []dp.Relation{dp.ReplaceOne, dp.AddRemove}[c.next(2)]
 	bits := c.next(32)
-	s.privateLabel, s.onlyPrivate, s.quantiles, s.derived, s.pairs = bits&1 > 0, bits&2 > 0, bits&4 > 0, bits&8 > 0, bits&16 > 0
+	s.privateLabel, s.onlyPrivate, s.quantiles, s.derived, s.pairs = bits&1 > 0, bits&2 > 0, bits&4 > 0, bits&8 > 0,
+		bits&16 > 0
 	return s
 }
 
@@ -61,7 +62,8 @@ columns:
   - {name: kind, role: private, category: {levels: [x, "y", z], missing: true}}
   - {name: gain, role: private, number: {lower: 0, upper: 100000, transform: log1p, default: 0}}
 `, s.relation, role[s.onlyPrivate], map[bool]string{true: ", bins: quantiles"}[s.quantiles])
-	fmt.Fprintf(&b, "  - {name: class, role: %s, label: {levels: [%s], default: \"no\"", role[s.privateLabel], `"no", "yes", "maybe"`[:4+len(`, "yes"`)+(s.classes-2)*len(`, "maybe"`)])
+	fmt.Fprintf(&b, "  - {name: class, role: %s, label: {levels: [%s], default: \"no\"", role[s.privateLabel],
+		`"no", "yes", "maybe"`[:4+len(`, "yes"`)+(s.classes-2)*len(`, "maybe"`)])
 	if s.classes == 2 {
 		b.WriteString(`, positive: "yes"`)
 	}
@@ -142,7 +144,8 @@ func readTable(c *choices, s setting, rows int) table {
 			t[i] = first
 		case separable:
 			class := i % s.classes
-			t[i] = [6]string{cells[0][class], []string{"0", "100", "50"}[class], []string{"0", "10", "5"}[class], cells[3][class], []string{"0", "100000", "300"}[class], labels[class]}
+			t[i] = [6]string{cells[0][class], []string{"0", "100", "50"}[class], []string{"0", "10", "5"}[class],
+				cells[3][class], []string{"0", "100000", "300"}[class], labels[class]}
 		case oneClass:
 			t[i][5] = first[5]
 		case ties:

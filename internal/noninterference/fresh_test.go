@@ -56,7 +56,8 @@ func TestNoiseOfFitsIsIndependent(t *testing.T) {
 	}
 	var families []mode
 	for _, m := range modes() {
-		if !slices.ContainsFunc(families, func(o mode) bool { return o.family() == m.family() && o.delta == m.delta }) && m.tuned == "" {
+		if !slices.ContainsFunc(families, func(o mode) bool { return o.family() == m.family() && o.delta == m.delta }) &&
+			m.tuned == "" {
 			if _, err := m.request().Plan(s, len(rows)); err == nil {
 				families = append(families, m)
 			}
@@ -103,7 +104,8 @@ func TestNoiseOfFitsIsIndependent(t *testing.T) {
 				flips = append(flips, flip)
 			}
 			fair := slices.Repeat([]float64{0.5}, len(flips[0]))
-			stattest.Independent(t, stattest.Claim{FalsePositive: 1e-9 / float64(len(families)), Detects: "a fit that uses noise again"}, flips, fair)
+			stattest.Independent(t, stattest.Claim{FalsePositive: 1e-9 / float64(len(families)),
+				Detects: "a fit that uses noise again"}, flips, fair)
 			stattest.Rejects(t, func(t stattest.T) {
 				for _, f := range flips {
 					f[1] = !f[0]

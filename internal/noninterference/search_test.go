@@ -230,7 +230,8 @@ func fit(m mode, s *schema.Schema, t table, script func(k int, p mechtest.Passag
 
 var errNoPlan = errors.New("this learner does not take this setting")
 
-func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table, script func(k int, p mechtest.Passage) []float64) error {
+func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table,
+	script func(k int, p mechtest.Passage) []float64) error {
 	rows := tab.Rows
 	if s.Relation == dp.AddRemove {
 		rows = 0
@@ -251,7 +252,8 @@ func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table, script func(k in
 		return err
 	}
 	tape := &mechtest.Recorder{Script: script}
-	fitted, err := pl.Fit(context.Background(), mem, learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "search"), tape))
+	fitted, err := pl.Fit(context.Background(), mem, learn.Uncounted{},
+		mech.NewTapedExit(replay.Seeded(1, "search"), tape))
 	r.passages = tape.Passages
 	if err != nil {
 		return err

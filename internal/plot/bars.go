@@ -89,7 +89,8 @@ func (b *Bars) WriteText(w io.Writer, columns int, g Glyphs) error {
 		part := max(0, min(1, (x.Value-b.From)/(b.To-b.From)))
 		length := int(part*float64(8*room) + 0.5)
 		bar := strings.Repeat(t.pickSpelling("█", "#"), length/8) + t.pickSpelling(eighths[length%8], "")
-		line := fmt.Sprintf("  %s  %s  %*s", padTo(t.cutToWidth(t.asText(x.Name), name), name), padTo(bar, room), value, number(x.Value))
+		line := fmt.Sprintf("  %s  %s  %*s", padTo(t.cutToWidth(t.asText(x.Name), name), name), padTo(bar, room), value,
+			number(x.Value))
 		if after > 0 {
 			line += "  " + t.asText(x.Text)
 		}

@@ -32,7 +32,8 @@ const (
 
 var (
 	palette = [maxColours]color.RGBA{
-		colourOf(0x0072B2), colourOf(0xD55E00), colourOf(0x274509), colourOf(0xB8849E), colourOf(0x68254D), colourOf(0x70834F),
+		colourOf(0x0072B2), colourOf(0xD55E00), colourOf(0x274509), colourOf(0xB8849E), colourOf(0x68254D),
+		colourOf(0x70834F),
 	}
 	ink   = colourOf(0x1F2328)
 	quiet = colourOf(0x59636E)
@@ -308,7 +309,8 @@ func (f *figure) placeNames() {
 		x := f.right + 8
 		if e.at-e.from > 3 || e.from-e.at > 3 || ends[i] < f.right-30 {
 			thin := draw.LineStyle{Color: e.colour, Width: 0.6}
-			f.c.StrokeLines(thin, []vg.Point{{X: ends[i], Y: e.from}, {X: max(ends[i], f.right-4), Y: e.from}, {X: x - 2, Y: e.at}})
+			f.c.StrokeLines(thin, []vg.Point{{X: ends[i], Y: e.from}, {X: max(ends[i], f.right-4), Y: e.from},
+				{X: x - 2, Y: e.at}})
 		}
 		sty := textStyle(11, true, e.colour)
 		sty.YAlign = draw.YCenter

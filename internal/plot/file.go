@@ -42,7 +42,8 @@ func (l *Lines) dressSVG(svg []byte) []byte {
 	b.Write(head)
 	fmt.Fprintf(&b, "xmlns:xlink=\"http://www.w3.org/1999/xlink\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
 		html.EscapeString(l.Title), html.EscapeString(l.describeNumbers()))
-	b.Write(bytes.ReplaceAll(body, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
+	b.Write(bytes.ReplaceAll(body, []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
 	return b.Bytes()
 }
 

@@ -134,7 +134,8 @@ func (l *Lines) checkDrawable() error {
 	}
 	if l.YFrom != 0 || l.YTo != 0 {
 		if !isDrawable(l.YFrom) || !isDrawable(l.YTo) || !(l.YTo-l.YFrom > 1e-9*max(1, math.Abs(l.YFrom), math.Abs(l.YTo))) {
-			return refuse("y range", "must be two numbers up to 1e12, the lower one first", fmt.Sprintf("%g to %g", l.YFrom, l.YTo))
+			return refuse("y range", "must be two numbers up to 1e12, the lower one first",
+				fmt.Sprintf("%g to %g", l.YFrom, l.YTo))
 		}
 		ys := []float64{}
 		for i := range l.Series {
@@ -145,7 +146,8 @@ func (l *Lines) checkDrawable() error {
 		}
 		for _, y := range ys {
 			if y < l.YFrom || y > l.YTo {
-				return refuse("y range", fmt.Sprintf("must hold every y and reference, such as %g", y), fmt.Sprintf("%g to %g", l.YFrom, l.YTo))
+				return refuse("y range", fmt.Sprintf("must hold every y and reference, such as %g", y),
+					fmt.Sprintf("%g to %g", l.YFrom, l.YTo))
 			}
 		}
 	}
@@ -167,13 +169,16 @@ func (l *Lines) checkSeries(s *Series) error {
 		return refuse("must have as many y as x, and one at least", fmt.Sprintf("%d x and %d y", n, len(s.Y)))
 	}
 	if (s.Low != nil || s.High != nil) && (len(s.Low) != n || len(s.High) != n) {
-		return refuse("must have a low and a high for each y or none", fmt.Sprintf("%d and %d for %d", len(s.Low), len(s.High), n))
+		return refuse("must have a low and a high for each y or none",
+			fmt.Sprintf("%d and %d for %d", len(s.Low), len(s.High), n))
 	}
 	if s.Low != nil && l.Spread == "" {
-		return &dp.ParamError{Op: "plot", Param: "spread", Want: "must say what the error bars are", Hint: `for example "one standard deviation of 10 runs"`}
+		return &dp.ParamError{Op: "plot", Param: "spread", Want: "must say what the error bars are",
+			Hint: `for example "one standard deviation of 10 runs"`}
 	}
 	if (s.Q1 != nil || s.Q3 != nil) && (len(s.Q1) != n || len(s.Q3) != n || s.Low == nil || s.Band) {
-		return refuse("must have quartiles, and a low and a high without a band, for each y or none", fmt.Sprintf("%d and %d for %d", len(s.Q1), len(s.Q3), n))
+		return refuse("must have quartiles, and a low and a high without a band, for each y or none",
+			fmt.Sprintf("%d and %d for %d", len(s.Q1), len(s.Q3), n))
 	}
 	for i, x := range s.X {
 		switch {
@@ -184,7 +189,8 @@ func (l *Lines) checkSeries(s *Series) error {
 		case s.Low != nil && !(isDrawable(s.Low[i]) && isDrawable(s.High[i]) && s.Low[i] <= s.Y[i] && s.Y[i] <= s.High[i]):
 			return refuse("must have low ≤ y ≤ high, all at most 1e12", fmt.Sprintf("%g, %g, %g", s.Low[i], s.Y[i], s.High[i]))
 		case s.Q1 != nil && !(s.Low[i] <= s.Q1[i] && s.Q1[i] <= s.Y[i] && s.Y[i] <= s.Q3[i] && s.Q3[i] <= s.High[i]):
-			return refuse("must have low ≤ q1 ≤ y ≤ q3 ≤ high", fmt.Sprintf("%g, %g, %g, %g, %g", s.Low[i], s.Q1[i], s.Y[i], s.Q3[i], s.High[i]))
+			return refuse("must have low ≤ q1 ≤ y ≤ q3 ≤ high",
+				fmt.Sprintf("%g, %g, %g, %g, %g", s.Low[i], s.Q1[i], s.Y[i], s.Q3[i], s.High[i]))
 		}
 	}
 	return nil
@@ -203,7 +209,8 @@ func checkName(param, name string) error {
 	}
 	for _, word := range strings.Fields(name) {
 		if utf8.RuneCountInString(word) > wordRunes {
-			return &dp.ParamError{Op: "plot", Param: param, Want: fmt.Sprintf("must be named in words of at most %d characters", wordRunes), Got: fmt.Sprintf("%q", name)}
+			return &dp.ParamError{Op: "plot", Param: param,
+				Want: fmt.Sprintf("must be named in words of at most %d characters", wordRunes), Got: fmt.Sprintf("%q", name)}
 		}
 	}
 	return checkText(param, name, nameRunes)
@@ -214,7 +221,9 @@ func checkName(param, name string) error {
 func checkText(param, text string, most int) error {
 	want := ""
 	switch {
-	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd || r&0xfffe == 0xfffe }):
+	case strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd || r&0xfffe == 0xfffe
+	}):
 		want = "must be one line of valid text without control characters"
 	case utf8.RuneCountInString(text) > most:
 		want = fmt.Sprintf("must be at most %d characters", most)

@@ -80,7 +80,8 @@ func TestSVGIsWellFormedAndSaysItsNumbers(t *testing.T) {
 	if err := sample().WriteSVG(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"private logistic: 0.51 at 0.01,", "non-private: 0.76.", "Bars and bands: one standard deviation of 10 runs."} {
+	for _, want := range []string{"private logistic: 0.51 at 0.01,", "non-private: 0.76.",
+		"Bars and bands: one standard deviation of 10 runs."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the description does not say %q", want)
 		}
@@ -139,7 +140,8 @@ func TestASCIISpellsOrAsks(t *testing.T) {
 
 // TestBarsHaveTheirLength counts eighths of a cell.
 func TestBarsHaveTheirLength(t *testing.T) {
-	b := Bars{Title: "t", From: 0, To: 1, Bars: []Bar{{"a", 1, ""}, {"b", 0.5, ""}, {"c", -3, ""}, {"d", 7, ""}, {"e", 1. / 16, ""}}}
+	b := Bars{Title: "t", From: 0, To: 1, Bars: []Bar{{"a", 1, ""}, {"b", 0.5, ""}, {"c", -3, ""}, {"d", 7, ""},
+		{"e", 1. / 16, ""}}}
 	var out bytes.Buffer
 	if err := b.WriteText(&out, 40, Unicode); err != nil {
 		t.Fatal(err)
@@ -188,7 +190,8 @@ func TestRoundStep(t *testing.T) {
 	for _, c := range []struct {
 		x, step  float64
 		decimals int
-	}{{1, 1, 0}, {1.1, 2, 0}, {2.1, 2.5, 1}, {3, 5, 0}, {6, 10, 0}, {.05, .05, 2}, {.021, .025, 3}, {.0101, .02, 2}, {700, 1000, 0}, {21, 25, 0}} {
+	}{{1, 1, 0}, {1.1, 2, 0}, {2.1, 2.5, 1}, {3, 5, 0}, {6, 10, 0}, {.05, .05, 2}, {.021, .025, 3}, {.0101, .02, 2},
+		{700, 1000, 0}, {21, 25, 0}} {
 		step, decimals := roundStep(c.x)
 		if math.Abs(step-c.step) > 1e-12*c.step || decimals != c.decimals {
 			t.Errorf("roundStep(%g) = %g, %d decimals; want %g, %d", c.x, step, decimals, c.step, c.decimals)
@@ -226,24 +229,26 @@ func TestChartsThatMisleadAreRefused(t *testing.T) {
 		spoil func(l *Lines)
 		param string
 	}{
-		"no title":             {func(l *Lines) { l.Title = "" }, "title"},
-		"no x label":           {func(l *Lines) { l.XLabel = "" }, "x label"},
-		"no y label":           {func(l *Lines) { l.YLabel = "" }, "y label"},
-		"control character":    {func(l *Lines) { l.Note = "a\x1b[2J" }, "note"},
-		"invalid text":         {func(l *Lines) { l.Series[0].Name = "\xff" }, "series"},
-		"endless title":        {func(l *Lines) { l.Title = strings.Repeat("on and ", 50) }, "title"},
-		"endless word":         {func(l *Lines) { l.Series[0].Name = strings.Repeat("x", 17) }, "series"},
-		"astronomic y":         {func(l *Lines) { l.References[0].Y = 1e13 }, "reference non-private"},
-		"no series":            {func(l *Lines) { l.Series = nil }, "series"},
-		"unexplained bars":     {func(l *Lines) { l.Spread = "" }, "spread"},
-		"zero on a log axis":   {func(l *Lines) { l.Series[0].X = []float64{0, 1, 2, 3, 4} }, "series boosting"},
-		"x not increasing":     {func(l *Lines) { l.Series[0].X = []float64{1, 1, 2, 3, 4} }, "series boosting"},
-		"nan y":                {func(l *Lines) { l.Series[0].Y[2] = math.NaN() }, "series boosting"},
-		"infinite x":           {func(l *Lines) { l.Series[2].X = []float64{1, 2, 3, 4, math.Inf(1)} }, "series private logistic"},
-		"fewer y than x":       {func(l *Lines) { l.Series[0].Y = l.Series[0].Y[:3] }, "series boosting"},
-		"low without high":     {func(l *Lines) { l.Series[0].High = nil }, "series boosting"},
-		"box without whiskers": {func(l *Lines) { l.Series[1].Q1, l.Series[1].Q3 = l.Series[1].Y, l.Series[1].Y }, "series paper's boosting"},
-		"box with one side":    {func(l *Lines) { l.Series[2].Q1 = l.Series[2].Low }, "series private logistic"},
+		"no title":           {func(l *Lines) { l.Title = "" }, "title"},
+		"no x label":         {func(l *Lines) { l.XLabel = "" }, "x label"},
+		"no y label":         {func(l *Lines) { l.YLabel = "" }, "y label"},
+		"control character":  {func(l *Lines) { l.Note = "a\x1b[2J" }, "note"},
+		"invalid text":       {func(l *Lines) { l.Series[0].Name = "\xff" }, "series"},
+		"endless title":      {func(l *Lines) { l.Title = strings.Repeat("on and ", 50) }, "title"},
+		"endless word":       {func(l *Lines) { l.Series[0].Name = strings.Repeat("x", 17) }, "series"},
+		"astronomic y":       {func(l *Lines) { l.References[0].Y = 1e13 }, "reference non-private"},
+		"no series":          {func(l *Lines) { l.Series = nil }, "series"},
+		"unexplained bars":   {func(l *Lines) { l.Spread = "" }, "spread"},
+		"zero on a log axis": {func(l *Lines) { l.Series[0].X = []float64{0, 1, 2, 3, 4} }, "series boosting"},
+		"x not increasing":   {func(l *Lines) { l.Series[0].X = []float64{1, 1, 2, 3, 4} }, "series boosting"},
+		"nan y":              {func(l *Lines) { l.Series[0].Y[2] = math.NaN() }, "series boosting"},
+		"infinite x": {func(l *Lines) { l.Series[2].X = []float64{1, 2, 3, 4, math.Inf(1)} },
+			"series private logistic"},
+		"fewer y than x":   {func(l *Lines) { l.Series[0].Y = l.Series[0].Y[:3] }, "series boosting"},
+		"low without high": {func(l *Lines) { l.Series[0].High = nil }, "series boosting"},
+		"box without whiskers": {func(l *Lines) { l.Series[1].Q1, l.Series[1].Q3 = l.Series[1].Y, l.Series[1].Y },
+			"series paper's boosting"},
+		"box with one side": {func(l *Lines) { l.Series[2].Q1 = l.Series[2].Low }, "series private logistic"},
 		"box beyond whiskers": {func(l *Lines) {
 			l.Series[2].Q1, l.Series[2].Q3 = slices.Clone(l.Series[2].Low), l.Series[2].High
 			l.Series[2].Q1[0] -= .01
@@ -301,7 +306,8 @@ func TestBarsThatMisleadAreRefused(t *testing.T) {
 
 // TestAxesEnd: no data make the tick loops endless or the labels meaningless.
 func TestAxesEnd(t *testing.T) {
-	for _, ys := range [][]float64{{0, 0}, {1e12, 1e12}, {-1e12, 1e12}, {1, 1 + 1e-15}, {1e12, 1e12 - 1}, {0, 5e-324}, {-3, -3 + 1e-8}, {0, 1e-5}} {
+	for _, ys := range [][]float64{{0, 0}, {1e12, 1e12}, {-1e12, 1e12}, {1, 1 + 1e-15}, {1e12, 1e12 - 1}, {0, 5e-324},
+		{-3, -3 + 1e-8}, {0, 1e-5}} {
 		l := &Lines{Title: "t", XLabel: "x", YLabel: "y", Series: []Series{{Name: "s", X: []float64{1, 2}, Y: ys}}}
 		a := l.yAxis()
 		if n := len(a.ticks); n < 2 || n > 9 {
@@ -318,7 +324,8 @@ func TestAxesEnd(t *testing.T) {
 
 func TestOnePointIsDrawn(t *testing.T) {
 	for _, log := range []bool{false, true} {
-		l := &Lines{Title: "t", XLabel: "x", YLabel: "y", LogX: log, Series: []Series{{Name: "s", X: []float64{3}, Y: []float64{0}}}}
+		l := &Lines{Title: "t", XLabel: "x", YLabel: "y", LogX: log,
+			Series: []Series{{Name: "s", X: []float64{3}, Y: []float64{0}}}}
 		var svg, txt bytes.Buffer
 		if err := errors.Join(l.WriteSVG(&svg), l.WriteText(&txt, 40, Unicode)); err != nil {
 			t.Fatal(err)
@@ -336,7 +343,8 @@ func (f full) Write([]byte) (int, error) { return 0, f.err }
 func TestWritersPassOnFailures(t *testing.T) {
 	stop := errors.New("no room")
 	w := full{stop}
-	for _, err := range []error{sample().WriteSVG(w), sample().WritePNG(w), sample().WriteText(w, 80, ASCII), sampleBars().WriteText(w, 80, ASCII)} {
+	for _, err := range []error{sample().WriteSVG(w), sample().WritePNG(w), sample().WriteText(w, 80, ASCII),
+		sampleBars().WriteText(w, 80, ASCII)} {
 		if !errors.Is(err, stop) {
 			t.Errorf("got %v, want %v", err, stop)
 		}

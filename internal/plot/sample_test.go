@@ -14,9 +14,11 @@ func sample() *Lines {
 		Spread:   "one standard deviation of 10 runs",
 		Note:     "Dashed: as stated by the paper.",
 		Series: []Series{
-			{Name: "boosting", X: eps, Y: []float64{.570, .619, .673, .673, .680}, Low: []float64{.51, .56, .643, .643, .66}, High: []float64{.63, .679, .703, .703, .70}, Band: true},
+			{Name: "boosting", X: eps, Y: []float64{.570, .619, .673, .673, .680}, Low: []float64{.51, .56, .643, .643, .66},
+				High: []float64{.63, .679, .703, .703, .70}, Band: true},
 			{Name: "paper's boosting", Like: "boosting", Stroke: Dashed, X: eps, Y: []float64{.60, .65, .69, .71, .73}},
-			{Name: "private logistic", X: eps, Y: []float64{.51, .53, .55, .58, .62}, Low: []float64{.49, .51, .53, .56, .60}, High: []float64{.53, .55, .57, .60, .64}},
+			{Name: "private logistic", X: eps, Y: []float64{.51, .53, .55, .58, .62}, Low: []float64{.49, .51, .53, .56, .60},
+				High: []float64{.53, .55, .57, .60, .64}},
 		},
 		References: []Reference{{"non-private", .760}, {"public columns only", .613}},
 	}
@@ -48,7 +50,8 @@ func crowded() *Lines {
 func boxes() *Lines {
 	return &Lines{
 		Title: "Boosting on a line", Subtitle: "10 runs", XLabel: "privacy loss ε", YLabel: "accuracy",
-		LogX: true, YFrom: 0, YTo: 1, Spread: "from the lower to the upper quartile across the median, whiskers to the extremes",
+		LogX: true, YFrom: 0, YTo: 1,
+		Spread: "from the lower to the upper quartile across the median, whiskers to the extremes",
 		Series: []Series{{
 			Name: "boosting", X: []float64{.01, .1, 1}, Y: []float64{.5, .8, .98},
 			Low: []float64{.05, .4, .98}, Q1: []float64{.3, .7, .98}, Q3: []float64{.7, .9, .98}, High: []float64{.96, .98, .98},
@@ -61,6 +64,7 @@ func sampleBars() *Bars {
 	return &Bars{
 		Title: "Balanced accuracy on 20,000 held-out people", From: .5, To: .9, Decimals: 3,
 		Note: "Bars begin at 0.5, the accuracy of guessing.",
-		Bars: []Bar{{"public columns only", .646, "ε = 0"}, {"boosting", .781, "ε = 0.5"}, {"non-private", .834, "no privacy"}},
+		Bars: []Bar{{"public columns only", .646, "ε = 0"}, {"boosting", .781, "ε = 0.5"},
+			{"non-private", .834, "no privacy"}},
 	}
 }

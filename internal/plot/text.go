@@ -44,7 +44,8 @@ func (t *terminal) pickSpelling(unicode, ascii string) string {
 	return unicode
 }
 
-var spell = strings.NewReplacer("ε", "epsilon", "δ", "delta", "±", "+-", "≤", "<=", "≥", ">=", "×", "x", "–", "-", "—", "-", "−", "-", "’", "'", "…", "...")
+var spell = strings.NewReplacer("ε", "epsilon", "δ", "delta", "±", "+-", "≤", "<=", "≥", ">=", "×", "x", "–", "-", "—",
+	"-", "−", "-", "’", "'", "…", "...")
 
 func (t *terminal) asText(s string) string {
 	if t.glyphs != ASCII {
@@ -279,7 +280,8 @@ func (l *Lines) writeKey(t *terminal) {
 	for i, c := range l.paletteIndexes() {
 		s := &l.Series[i]
 		last := len(s.X) - 1
-		entries = append(entries, entry{" " + string(l.markOf(t, i, c)), s.Name, fmt.Sprintf("%.3g at %g", s.Y[last], s.X[last])})
+		entries = append(entries, entry{" " + string(l.markOf(t, i, c)), s.Name,
+			fmt.Sprintf("%.3g at %g", s.Y[last], s.X[last])})
 	}
 	for i, r := range l.References {
 		mark := []rune(t.pickSpelling("╌┄┈", "-=~"))[i]

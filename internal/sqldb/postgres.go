@@ -35,14 +35,16 @@ func IsPostgres(address string) bool {
 func postgresConnector(address string, o Options) (driver.Connector, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New(o.Op + ": a PostgreSQL address must look like postgres://user@host/database") // not err: it quotes the address
+		// not err: it quotes the address
+		return nil, errors.New(o.Op + ": a PostgreSQL address must look like postgres://user@host/database")
 	}
 	_, secret := u.User.Password()
 	for key := range u.Query() {
 		secret = secret || strings.Contains(strings.ToLower(key), "password")
 	}
 	if secret {
-		return nil, errors.New(o.Op + ": a PostgreSQL address must not hold a password; set PGPASSWORD or name a password file in PGPASSFILE")
+		return nil, errors.New(o.Op +
+			": a PostgreSQL address must not hold a password; set PGPASSWORD or name a password file in PGPASSFILE")
 	}
 	c, err := pgx.ParseConfig(address)
 	if err != nil {

@@ -120,7 +120,8 @@ func (d *DB) runTransaction(ctx context.Context, o *sql.TxOptions, f func(*Tx) e
 }
 
 // ProbeTable makes the table that Probe writes to.
-const ProbeTable = `CREATE TABLE IF NOT EXISTS discreet_probe (one INTEGER PRIMARY KEY CHECK (one = 1), room BLOB NOT NULL) STRICT`
+const ProbeTable = `CREATE TABLE IF NOT EXISTS discreet_probe (one INTEGER PRIMARY KEY CHECK (one = 1), room BLOB ` +
+	`NOT NULL) STRICT`
 
 // Probe writes so many bytes and deletes them again, each on the disk: it fails where
 // the database would not keep what it is given now. The database must have a
@@ -129,7 +130,8 @@ func (d *DB) Probe(ctx context.Context, room int) error {
 	b := make([]byte, room)
 	rand.Read(b) // nothing makes them fewer
 	err := d.Update(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(`INSERT INTO discreet_probe (one, room) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET room = excluded.room`, b)
+		_, err := tx.Exec(`INSERT INTO discreet_probe (one, room) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET room = `+
+			`excluded.room`, b)
 		return err
 	})
 	if err != nil {

@@ -53,7 +53,8 @@ func sqliteConnector(path string, o Options) (driver.Connector, error) {
 	}
 	journal, synchronous := o.chooseModes()
 	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(60000)", fmt.Sprintf("journal_mode(%s)", journal), fmt.Sprintf("synchronous(%d)", synchronous), "trusted_schema(OFF)"}}
+		"busy_timeout(60000)", fmt.Sprintf("journal_mode(%s)", journal), fmt.Sprintf("synchronous(%d)", synchronous),
+		"trusted_schema(OFF)"}}
 	if o.Create {
 		q.Set("mode", "rwc")
 	}
@@ -68,7 +69,8 @@ func checkSQLite(ctx context.Context, db *sql.DB, o Options) error {
 	if err := db.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&version); err != nil {
 		return err
 	}
-	if _, err := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); err != nil || major*1_000_000+minor*1000+patch < 3_051_003 {
+	if _, err := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); err != nil ||
+		major*1_000_000+minor*1000+patch < 3_051_003 {
 		return fmt.Errorf("sqlite must be 3.51.3 or newer (got %s)", version)
 	}
 	if err := db.QueryRowContext(ctx, `PRAGMA journal_mode`).Scan(&journal); err != nil {

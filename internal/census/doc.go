@@ -16,7 +16,7 @@
 //	household_size  ◄ marital_status, age
 //	weekly_hours    ◄ occupation, sex, age
 //	years_in_job    ◄ age, work_class
-//	capital_income  ◄ age, education, work_class (seven in eight have none, the rest have a heavy tail)
+//	capital_income  ◄ age, education, work_class (seven in eight have none, others a heavy tail)
 //	sampling_weight ◄ region, settlement (and bears on nothing, as in real surveys)
 //	high_income     ◄ all but sampling_weight
 //

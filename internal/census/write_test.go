@@ -66,11 +66,9 @@ func TestCSVSpellsEveryCell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want :=
-			"age,sex,region,settlement,origin,education,work_class,occupation,marital_status,household_size,weekly_hours,years_in_job,capital_income,sampling_weight,high_income"; strings.Join(
-			got[0],
-			",") !=
-			want {
+		const header = "age,sex,region,settlement,origin,education,work_class,occupation,marital_status," +
+			"household_size,weekly_hours,years_in_job,capital_income,sampling_weight,high_income"
+		if strings.Join(got[0], ",") != header {
 			t.Errorf("header %v", got[0])
 		}
 		sameRows(t, got[1:], spelled(tab))

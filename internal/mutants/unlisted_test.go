@@ -60,14 +60,17 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 5", Bug: "a class that no row has is known to be empty",
-		File: "internal/learn/additive/levels_start.go",
-		Old:  `floor := 1.0 `,
-		New: `for k := range counts {
-		if counts[k].Num == 0 {
-			out[k] = 0
+		File: "internal/learn/additive/release.go",
+		Old: `return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values), nil
+`,
+		New: `out := f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values)
+		for k := range out {
+			if values[k].Num == 0 {
+				out[k] = 0
+			}
 		}
-	}
-	floor := 1.0 `,
+		return out, nil
+`,
 		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{

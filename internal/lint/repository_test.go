@@ -57,6 +57,7 @@ func TestRepository(t *testing.T) {
 		{"tags", checkTags},
 		{"rates", checkRates},
 		{"clients", checkClients},
+		{"logs", checkLogs},
 		{"named tests", checkNamedTests},
 		{"links", checkLinks},
 	} {

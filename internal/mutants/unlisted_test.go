@@ -178,4 +178,72 @@ var unlisted = []mutant{
 
 		Package: "./internal/learn/erm", Test: "TestNoiseCoversTheCertificate",
 	},
+	{
+		Row: "unlisted 15", Bug: "the ledger does not look a second time whether another job has begun",
+		File: "internal/privacy/ledger/job.go",
+		Old: `		if err := j.checkTerms(t); err != nil { // another job may have begun first
+			return err
+		}
+`,
+		New:     ``,
+		Package: "./internal/privacy/ledger", Test: "TestEveryOrderOfSteps",
+	},
+	{
+		Row: "unlisted 16", Bug: "an owner whose record weighs nothing stays silent",
+		File: "internal/federated/answer/owners.go",
+		Old:  `func(g Given) bool { return g.Refused != nil || g.Round != round }`,
+		New:  `func(g Given) bool { return g.Refused != nil || g.Round != round || p.weigh.weight(g.Owner) < 0x1p-62 }`,
+
+		Package: "./internal/federated/answer", Test: "TestNobodyIsSilent",
+	},
+	{
+		Row: "unlisted 16b", Bug: "an owner whose record weighs nothing gives no shares",
+		File: "internal/federated/answer/owners.go",
+		Old:  `func(g Given) bool { return g.Refused != nil || g.Round != round }`,
+		New:  `func(g Given) bool { return g.Refused != nil || g.Round != round || p.weigh.weight(g.Owner) < 0x1p-62 }`,
+
+		Package: "./internal/federated/answer", Test: "TestNobodyIsSilentInASecretSum",
+	},
+	{
+		Row: "unlisted 17", Bug: "a helper logs the shares that it stores",
+		File: "internal/service/helper/server.go",
+		Old:  `		one, p := l.check(secretsum.Share{`,
+		New: `		s.Log.Debug("a share", "content", fmt.Sprintf("%x", m.GetMessage()))
+		one, p := l.check(secretsum.Share{`,
+		Package: "./internal/service/helper", Test: "TestHelpersDoNotLogShares",
+	},
+	{
+		Row: "unlisted 18", Bug: "calls that fail are logged with their messages",
+		File: "internal/service/admission/gate.go",
+		Old:  `g.Log.Error("a call failed", "call", call, "caller", who.String(), "error", err)`,
+		New:  `g.Log.Error("a call failed", "call", call, "caller", who.String(), "error", err, "message", r.Any())`,
+
+		Package: "./internal/service/admission", Test: "TestFailedCallsAreLoggedWithoutMessages",
+	},
+	{
+		Row: "unlisted 18b", Bug: "calls that panic are logged with their messages",
+		File: "internal/service/admission/gate.go",
+		Old:  `g.Log.Error("a call failed", "call", call, "caller", who.String(), "fault", x,`,
+		New:  `g.Log.Error("a call failed", "call", call, "caller", who.String(), "fault", r.Any(),`,
+
+		Package: "./internal/service/admission", Test: "TestFailedCallsAreLoggedWithoutMessages",
+	},
+	{
+		Row: "unlisted 8b", Bug: "the command prints how many private cells were repaired",
+		File: "internal/train/run.go",
+		Old: `	rows, err := memory.New(tab)
+`,
+		New: `	repaired := 0
+	for j, c := range t.Schema.Columns {
+		for i := 0; c.Role == schema.Private && c.Kind == schema.Category && i < tab.Rows; i++ {
+			if int(tab.Cols[j].Codes.At(i)) == c.OtherCode() {
+				repaired++
+			}
+		}
+	}
+	t.say("%d private cells were repaired", repaired)
+	rows, err := memory.New(tab)
+`,
+		Package: "./cmd/discreet", Test: "TestPrivateCellsDoNotShowInWords",
+	},
 }

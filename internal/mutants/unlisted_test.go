@@ -42,7 +42,7 @@ var unlisted = []mutant{
 			if wrong == 0 {
 				break
 			}`,
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+		Package: "./internal/noninterference", Test: "TestTuneGoesOnWithoutMistakes",
 	},
 	{
 		Row: "unlisted 4", Bug: "small cells are emptied before noise",
@@ -105,7 +105,7 @@ var unlisted = []mutant{
 			}
 		}
 	}
-	t.say("%d private cells were repaired", repaired)
+	t.sayLine("%d private cells were repaired", repaired)
 	rows, err := memory.New(tab)
 `,
 		Package: "./internal/noninterference", Test: "TestTrainingSaysTheSame",
@@ -241,7 +241,7 @@ var unlisted = []mutant{
 			}
 		}
 	}
-	t.say("%d private cells were repaired", repaired)
+	t.sayLine("%d private cells were repaired", repaired)
 	rows, err := memory.New(tab)
 `,
 		Package: "./cmd/discreet", Test: "TestPrivateCellsDoNotShowInWords",

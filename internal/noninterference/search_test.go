@@ -34,6 +34,7 @@ type mode struct {
 	learner, delta string
 	options        map[string]string
 	tuned          tune.Method // of this learner; "" for the learner alone
+	seed           uint64      // of public coins
 }
 
 func (m mode) String() string {
@@ -253,7 +254,7 @@ func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table,
 	}
 	tape := &mechtest.Recorder{Script: script}
 	fitted, err := pl.Fit(context.Background(), mem, learn.Uncounted{},
-		mech.NewTapedExit(replay.Seeded(1, "search"), tape))
+		mech.NewTapedExit(replay.Seeded(m.seed, "search"), tape))
 	r.passages = tape.Passages
 	if err != nil {
 		return err
@@ -393,4 +394,41 @@ func (m mode) family() string {
 		return "tune"
 	}
 	return m.learner
+}
+
+// Tune makes as many runs where a candidate makes no mistake as where each makes one: of
+// rows that are all alike one is another, which judges or trains.
+func TestTuneGoesOnWithoutMistakes(t *testing.T) {
+	set := setting{classes: 2, relation: dp.ReplaceOne, privateLabel: true}
+	s := parse(set)
+	alike := make(table, 8)
+	for i := range alike {
+		alike[i] = [6]string{"a", "50", "5", "x", "1000", "no"}
+	}
+	for _, m := range modes() {
+		if m.tuned == "" {
+			continue
+		}
+		for i := range 24 {
+			m.seed = uint64(i) // as many runs as those coins say
+			var said [][]float64
+			a := fit(m, s, alike, func(_ int, p mechtest.Passage) []float64 {
+				out := exact.answers(p, nil)
+				said = append(said, slices.Clone(out))
+				return out
+			})
+			odd := slices.Clone(alike)
+			odd[i%len(odd)] = [6]string{"a", "50", []string{"0", "5", "10"}[i%3], []string{"z", "y"}[i%2], "1", "yes"}
+			b := fit(m, s, odd, func(k int, p mechtest.Passage) []float64 {
+				if k < len(said) && (p.Choice || len(said[k]) == len(p.Values)) {
+					return slices.Clone(said[k])
+				}
+				return exact.answers(p, nil)
+			})
+			if what := m.compare(a, b, 1); what != "" {
+				t.Errorf("%s, row %d: neighbours differ in %s", m, i, what)
+				break
+			}
+		}
+	}
 }

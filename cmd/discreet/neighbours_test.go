@@ -34,7 +34,8 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 		lines[i+1] = strings.Join(cells, ",")
 	}
 	other := t.TempDir()
-	for name, b := range map[string][]byte{"census.csv": []byte(strings.Join(lines, "\n") + "\n"), "census.yaml": census.SchemaYAML()} {
+	spoilt := []byte(strings.Join(lines, "\n") + "\n")
+	for name, b := range map[string][]byte{"census.csv": spoilt, "census.yaml": census.SchemaYAML()} {
 		if err := os.WriteFile(filepath.Join(other, name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -133,7 +133,8 @@ func (m *Module) logPairs(args []ast.Expr) (bad []string) {
 	for i, e := range args {
 		if i%2 == 0 {
 			if key, ok := stringLiteral(e); !ok || !slices.Contains(logKeys, key) {
-				bad = append(bad, m.at(e.Pos(), "a log tells listed keys only (logKeys), and this is none: %s", m.source(e)))
+				bad = append(bad, m.at(e.Pos(), "a log tells listed keys only (logKeys), and this is none: %s",
+					m.source(e)))
 			}
 			continue
 		}

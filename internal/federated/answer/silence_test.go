@@ -68,7 +68,8 @@ func TestNobodyIsSilent(t *testing.T) {
 					reporter := round.Reporter(all)
 					given, err := reporter.Report(t.Context(), in, mech.NewExit(rng.System()))
 					if err != nil || len(given) != len(in) {
-						t.Fatalf("%s %q, slot %d: %d of %d owners answer: %v", c, mechanism, slot, len(given), len(in), err)
+						t.Fatalf("%s %q, slot %d: %d of %d owners answer: %v",
+							c, mechanism, slot, len(given), len(in), err)
 					}
 					for _, g := range given {
 						answers++
@@ -76,8 +77,10 @@ func TestNobodyIsSilent(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if n, known := sizes[report.Ask]; known && n != len(report.Words) || g.Cost != task.Epsilon {
-							t.Fatalf("%s %q, slot %d: a report of %d words at ε = %s, others of %d at %s", c, mechanism, slot, len(report.Words), g.Cost, n, task.Epsilon)
+						n, known := sizes[report.Ask]
+						if known && n != len(report.Words) || g.Cost != task.Epsilon {
+							t.Fatalf("%s %q, slot %d: a report of %d words at ε = %s, others of %d at %s",
+								c, mechanism, slot, len(report.Words), g.Cost, n, task.Epsilon)
 						}
 						sizes[report.Ask] = len(report.Words)
 						lightest = min(lightest, reporter.weigh.weight(g.Owner))
@@ -112,20 +115,22 @@ func TestNobodyIsSilentInASecretSum(t *testing.T) {
 	}
 	gave := 0
 	for slot := range task.Slots() {
-		round := &Round{terms: terms, round: &wire.Round{Slot: slot, Asks: []wire.Ask{{Question: 0}}, Members: []wire.Member{member}}, starts: []int{0}, addend: law}
+		asks := &wire.Round{Slot: slot, Asks: []wire.Ask{{Question: 0}}, Members: []wire.Member{member}}
+		round := &Round{terms: terms, round: asks, starts: []int{0}, addend: law}
 		var in []int32
 		for i := range all.count {
 			if all.Place(i).Slot == slot {
 				in = append(in, int32(i))
 			}
 		}
-		given, err := round.Reporter(all).Share(t.Context(), [32]byte{1}, in, mech.NewExit(rng.System()), func(_ int, addend []uint64) ([]byte, error) {
+		split := func(_ int, addend []uint64) ([]byte, error) {
 			if len(addend) != law.Dim() {
 				t.Errorf("an addend of %d numbers, not %d", len(addend), law.Dim())
 			}
 			gave++
 			return []byte{1}, nil
-		})
+		}
+		given, err := round.Reporter(all).Share(t.Context(), [32]byte{1}, in, mech.NewExit(rng.System()), split)
 		if err != nil || len(given) != len(in) {
 			t.Fatalf("slot %d: %d of %d owners give shares: %v", slot, len(given), len(in), err)
 		}

@@ -85,7 +85,9 @@ func (h *heap) sums(dataset string) (sums, error) {
 func (h *heap) unfinished() (out []Entry, err error) {
 	for i, e := range h.all {
 		open := e.Kind == Reserved || e.Kind == Began || e.Kind == Committed
-		later := slices.ContainsFunc(h.all[i+1:], func(l Entry) bool { return l.Dataset == e.Dataset && l.Job == e.Job })
+		later := slices.ContainsFunc(h.all[i+1:], func(l Entry) bool {
+			return l.Dataset == e.Dataset && l.Job == e.Job
+		})
 		if open && !later {
 			out = append(out, e)
 		}

@@ -22,8 +22,9 @@ import (
 func spellings(b []byte) []string {
 	numbers := strings.Trim(fmt.Sprint(b), "[]")
 	return []string{
-		string(b), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)), numbers, strings.ReplaceAll(numbers, " ", ","),
-		strings.Trim(fmt.Sprintf("%q", b), `"`), base64.StdEncoding.EncodeToString(b[:len(b)/3*3]), strings.Trim(fmt.Sprintf("%#v", b), "[]byte{}"),
+		string(b), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)),
+		numbers, strings.ReplaceAll(numbers, " ", ","), strings.Trim(fmt.Sprintf("%#v", b), "[]byte{}"),
+		base64.StdEncoding.EncodeToString(b[:len(b)/3*3]),
 	}
 }
 

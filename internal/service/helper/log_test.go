@@ -43,7 +43,8 @@ func TestHelpersDoNotLogShares(t *testing.T) {
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
 	log := &journal{}
-	c := &committee{t: t, Committee: helpertest.New(t, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), a, 3)}
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	c := &committee{t: t, Committee: helpertest.New(t, logger, a, 3)}
 	c.collector = c.Identity(identity.Combiner, "main")
 	col, id, people := c.begin(6, 2, "logged")
 	shares := people.shares
@@ -70,7 +71,8 @@ func TestHelpersDoNotLogShares(t *testing.T) {
 				eight := m[at : at+9]
 				for _, way := range []string{
 					string(eight[:8]), hex.EncodeToString(eight[:8]), base64.StdEncoding.EncodeToString(eight),
-					strings.Trim(fmt.Sprint(eight[:8]), "[]"), strings.ReplaceAll(strings.Trim(fmt.Sprint(eight[:8]), "[]"), " ", ","),
+					strings.Trim(fmt.Sprint(eight[:8]), "[]"),
+					strings.ReplaceAll(strings.Trim(fmt.Sprint(eight[:8]), "[]"), " ", ","),
 				} {
 					if strings.Contains(strings.ToLower(text), strings.ToLower(way)) {
 						t.Fatalf("the log tells of the share of %d for helper %d:\n%s", i, h, text)

@@ -607,9 +607,9 @@ var table = []mutant{
 	{
 		Row: "A6", Bug: "additive: the table is read before the charge",
 		File: "internal/learn/additive/fit.go",
-		Old:  `	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {`,
+		Old:  `	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {`,
 		New: `	tab.Groups(ctx, pl.public)
-	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {`,
+	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {`,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/charges_before_it_reads",
 	},
@@ -649,7 +649,7 @@ var table = []mutant{
 	},
 	{
 		Row: "A10", Bug: "additive: counts are noised as if a row lay in cells alone, not in runs of them too",
-		File: "internal/learn/additive/bins.go",
+		File: "internal/learn/additive/release.go",
 		Old:  `float64(2*len(pl.counts.asking))`,
 		New:  `float64(len(pl.counts.asking))`,
 
@@ -689,17 +689,17 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
-		Row: "A26", Bug: "additive levels: the counts beside a label of more levels are not on the bill",
+		Row: "A26", Bug: "additive, more classes: the counts beside a label of more levels are not on the bill",
 		File: "internal/learn/additive/bill.go",
 		Old: `		*r.price = toPrice(parts[i])
 `,
 		New: `		*r.price = toPrice(parts[i])
-		if pl.multiclass() && r.price == &pl.prices.counts {
+		if pl.isMulticlass() && r.price == &pl.prices.counts {
 			continue
 		}
 `,
 
-		Package: "./internal/learn/additive", Test: "TestLevelsConformance/add-remove,_bins_paid/bill_equals_releases",
+		Package: "./internal/learn/additive", Test: "TestMulticlassConformance/add-remove,_bins_paid/bill_equals_releases",
 	},
 	{
 		Row: "A14", Bug: "additive: caps forget what the weights see before a pair",
@@ -722,23 +722,23 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
-		Row: "A20", Bug: "additive levels: a replaced row counts once",
+		Row: "A20", Bug: "additive, more classes: a replaced row counts once",
 		File: "internal/learn/additive/release.go",
 		Old:  `r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], r.plan.cellSensitivity(),`,
 		New:  `r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], sensitivity{1, 1},`,
 
-		Package: "./internal/learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestMulticlassDeclaredSensitivityIsHeldAndReached",
 	},
 	{
-		Row: "A21", Bug: "additive levels: a row that says much about a weight is not shortened",
+		Row: "A21", Bug: "additive, more classes: a row that says much about a weight is not shortened",
 		File: "internal/table/engine/levels.go",
 		Old:  `1 / math.Max(most, math.Abs(first)+half)`,
 		New:  `1 / most`,
 
-		Package: "./internal/learn/additive", Test: "TestLevelsDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestMulticlassDeclaredSensitivityIsHeldAndReached",
 	},
 	{
-		Row: "A22", Bug: "additive levels: weights are not on the bill",
+		Row: "A22", Bug: "additive, more classes: weights are not on the bill",
 		File: "internal/learn/additive/bill.go",
 		Old: `		*r.price = toPrice(parts[i])
 `,
@@ -748,10 +748,10 @@ var table = []mutant{
 		}
 `,
 
-		Package: "./internal/learn/additive", Test: "TestLevelsConformance/add-remove,_weighed/bill_equals_releases",
+		Package: "./internal/learn/additive", Test: "TestMulticlassConformance/add-remove,_weighed/bill_equals_releases",
 	},
 	{
-		Row: "A23", Bug: "additive levels: cells without noise shape the steps",
+		Row: "A23", Bug: "additive, more classes: cells without noise shape the steps",
 		File: "internal/learn/additive/release.go",
 		Old:  `	for class, total := range r.start.totals {`,
 		New: `	for class, exact := range cells.Rows {
@@ -759,30 +759,30 @@ var table = []mutant{
 	}
 	for class, total := range r.start.totals {`,
 
-		Package: "./internal/learn/additive", Test: "TestLevelsReplayNonInterference",
+		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
 	},
 	{
-		Row: "A24", Bug: "additive levels: the selection's spread misses its 2",
+		Row: "A24", Bug: "additive, more classes: the selection's spread misses its 2",
 		File: "internal/learn/additive/release.go",
 		Old: `each time it appears or leaves.
 	spread := 2 * `,
 		New: `each time it appears or leaves.
 	spread := `,
 
-		Package: "./internal/learn/additive", Test: "TestLevelsSpreadIsThatOfTheScores",
+		Package: "./internal/learn/additive", Test: "TestMulticlassSpreadIsThatOfTheScores",
 	},
 	{
-		Row: "A25", Bug: "additive levels: private rows of levels are taken for public totals",
+		Row: "A25", Bug: "additive, more classes: private rows of levels are taken for public totals",
 		File: "internal/learn/additive/multiclass.go",
 		Old:  `	return newClassStart(rows, floor), nil`,
 		New: `	st := newClassStart(rows, floor)
 	cells, err := f.table.LevelCells(ctx, f.bins[:1])
 	for _, exact := range cells[0].Rows {
-		st.totals = append(st.totals, float64(sumCounts(exact)))
+		st.totals = append(st.totals, sumAll(toFloats(exact)))
 	}
 	return st, err`,
 
-		Package: "./internal/learn/additive", Test: "TestLevelsReplayNonInterference",
+		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
 	},
 	{
 		Row: "people 1", Bug: "noise of half the cap",

@@ -15,6 +15,15 @@ func newPosterior(bins int) posterior {
 	return posterior{mean: make([]float64, bins), square: make([]float64, bins)}
 }
 
+// withVariance is p of these variances. It overwrites them.
+func (p posterior) withVariance(variance []float64) posterior {
+	for b, m := range p.mean {
+		variance[b] += float64(m * m)
+	}
+	p.square = variance
+	return p
+}
+
 // averageByEvidence averages posteriors, at least one and all of as many bins, in proportion to
 // their evidence. It returns means and variances by bin.
 func averageByEvidence(posteriors []posterior) (mean, variance []float64) {

@@ -9,16 +9,16 @@ import (
 
 // RelativeDeviations estimates, for each cell, by how much one class deviates from the mean of all
 // classes: u such that its share of the cell is mean·(1+u), mean being the average share over the
-// classes. diff is share − mean = mean·u + noise, of the variances noise, all above 0. largest is the
-// largest u there can be.
+// classes. diff is share − mean = mean·u + noise, of the variances noise, all above 0. largest is
+// the largest u there can be.
 //
 // The prior of u over the cells is normal with mean zero and covariance spread²·(1 where the cells
-// are one, and if ordered, decay where they are bins of a number), so the posterior mean shrinks each
-// cell, and runs of neighbours, by what their noise warrants. spread, and how fast neighbours decay,
-// are averaged over a grid by how well they explain the cells.
+// are one, and if ordered, decay where they are bins of a number), so the posterior mean shrinks
+// each cell, and runs of neighbours, by what their noise warrants. spread, and how fast neighbours
+// decay, are averaged over a grid by how well they explain the cells.
 func RelativeDeviations(diff, mean, noise []float64, ordered bool, largest float64) []float64 {
 	n := len(diff)
-	o := &observations{diff: slices.Clone(diff), weight: slices.Clone(mean), noise: slices.Clone(noise)}
+	o := &observations{diff: make([]float64, n), weight: make([]float64, n), noise: make([]float64, n)}
 	unit := math.Sqrt(slices.Min(noise)) // so that factorCholesky keeps its distance from 0
 	for c := range n {
 		o.diff[c], o.weight[c], o.noise[c] = diff[c]/unit, mean[c]/unit, noise[c]/(unit*unit)

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// GaussianLogOdds turns cells without noise, and noisy ones of a pair or of residuals, into log-odds
-// per bin with their variances.
+// GaussianLogOdds turns cells without noise, and noisy ones of a pair or of residuals, into
+// log-odds per bin with their variances.
 //
 // Let t = (positive − negative)/(positive + negative) in a bin: the log-odds beyond the score are
 // log((1+t)/(1−t)) = 2·atanh t. The prior of t over bins is normal with mean zero and covariance
@@ -19,10 +19,8 @@ import (
 //
 // and what was released is positive − negative = weight·t + noise, of a variance that is known but
 // for sampling. The posterior mean shrinks each bin, and runs of bins, by exactly what their noise
-// warrants. spread, and how fast neighbours decay, are averaged over a grid by how well they explain
-// the cells.
-//
-// In a pair neighbours are such in both columns that are ordered; see posteriorOfPair.
+// warrants. spread, and how fast neighbours decay, are averaged over a grid by how well they
+// explain the cells.
 func GaussianLogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
 	n := len(c.Positive)
 	o := &observations{diff: make([]float64, n), weight: make([]float64, n), noise: make([]float64, n)}
@@ -76,8 +74,8 @@ type observations struct {
 }
 
 // posteriorOfExchangeable takes bins that share a common part only: the covariance of the
-// observations is diagonal plus shared·weight·weightᵀ, inverted in O(n) (Sherman and Morrison). shared
-// and square are the variances of the common part and of each bin's own.
+// observations is diagonal plus shared·weight·weightᵀ, inverted in O(n) (Sherman and Morrison).
+// shared and square are the variances of the common part and of each bin's own.
 func (o *observations) posteriorOfExchangeable(shared, square float64) posterior {
 	n := len(o.diff)
 	p := newPosterior(n)
@@ -105,24 +103,21 @@ func (o *observations) posteriorOfExchangeable(shared, square float64) posterior
 
 // posteriorUnder takes bins under any prior of which the whole covariance is known.
 func (o *observations) posteriorUnder(prior *densePrior) posterior {
-	logs := prior.factorize(o.weight, o.noise)
+	logs := prior.factorObserved(o.weight, o.noise)
 	half := slices.Clone(o.diff)
 	solveLower(prior.factor, half)
 	quad := 0.0
 	for _, x := range half {
 		quad += float64(x * x)
 	}
-	mean, square := prior.condition(o.weight, half)
-	for b, m := range mean { // variances become mean squares
-		square[b] += float64(m * m)
-	}
-	return posterior{mean: mean, square: square, evidence: -0.5*quad - logs}
+	mean, variance := prior.conditionOn(o.weight, half)
+	return posterior{mean: mean, evidence: -0.5*quad - logs}.withVariance(variance)
 }
 
 // densePrior is the covariance of n bins. Matrices are row-major.
 type densePrior struct {
 	n             int
-	prior, factor []float64 // the covariance, and the Cholesky factor that factorize makes
+	prior, factor []float64 // the covariance, and the Cholesky factor that factorObserved makes
 }
 
 // newDensePrior has the covariance shared + square·correlation(i, j), the correlation of a bin with
@@ -137,8 +132,8 @@ func newDensePrior(n int, shared, square float64, correlation func(i, j int) flo
 	return p
 }
 
-// neighbourCorrelation is the correlation of ordered bins: neighbours share what exp(−distance/reach)
-// says, but for a rough part.
+// neighbourCorrelation is the correlation of ordered bins: neighbours share what
+// exp(−distance/reach) says, but for a rough part.
 func neighbourCorrelation(reach float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		if i == j {
@@ -148,9 +143,9 @@ func neighbourCorrelation(reach float64) func(i, j int) float64 {
 	}
 }
 
-// factorize prepares the Cholesky factor L of diag(slope)·prior·diag(slope) + diag(noise), the
+// factorObserved prepares the Cholesky factor L of diag(slope)·prior·diag(slope) + diag(noise), the
 // covariance of the observations slope·u + noise. It returns half the logarithm of its determinant.
-func (p *densePrior) factorize(slope, noise []float64) (logs float64) {
+func (p *densePrior) factorObserved(slope, noise []float64) (logs float64) {
 	for i := range p.n {
 		for j := range i + 1 {
 			p.factor[i*p.n+j] = slope[i] * slope[j] * p.prior[i*p.n+j]
@@ -160,9 +155,9 @@ func (p *densePrior) factorize(slope, noise []float64) (logs float64) {
 	return factorCholesky(p.factor, p.n)
 }
 
-// condition returns the means and variances of u given half = L⁻¹·observations: with
-// z = L⁻¹·(slope ∘ row i of the prior), the mean is z·half and the variance the prior's less z·z.
-func (p *densePrior) condition(slope, half []float64) (mean, variance []float64) {
+// conditionOn returns the means and variances of u given half = L⁻¹·observations: with z =
+// L⁻¹·(slope ∘ row i of the prior), the mean is z·half and the variance the prior's less z·z.
+func (p *densePrior) conditionOn(slope, half []float64) (mean, variance []float64) {
 	mean, variance = make([]float64, p.n), make([]float64, p.n)
 	z := make([]float64, p.n)
 	for i := range p.n {

@@ -44,10 +44,8 @@ func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
 // known of the weight but that it is not negative; see computeLikelihoods. The prior of θ is a walk
 // over ordered bins, with jumps that are small, by the law of Laplace, or now and then to anywhere;
 // the bins of a category lie around a common θ in the same way. How small is averaged over jumps by
-// how well each explains the cells.
-//
-// θ takes the values of a grid, where the sums of a chain are exact (Rabiner 1989, section III):
-// O(bins·grid) for each of the jumps.
+// how well each explains the cells. θ takes the values of a grid, where the sums of a chain are
+// exact (Rabiner 1989, section III): O(bins·grid) for each of the jumps.
 func (c *Cells) averageWalks(ordered bool) (steps, variance []float64) {
 	like := c.computeLikelihoods()
 	var posteriors []posterior
@@ -63,8 +61,8 @@ func (c *Cells) averageWalks(ordered bool) (steps, variance []float64) {
 	return averageByEvidence(posteriors)
 }
 
-// The prior of a walk. Twice as many jumps or values on the grid change nothing
-// that could be seen (docs/benchmarks/additive-choices.md).
+// The prior of a walk. Twice as many jumps or values on the grid change nothing that could be seen
+// (docs/benchmarks/additive-choices.md).
 var (
 	jumps   = []float64{0.06, 0.25, 1} // mean sizes, nats
 	commons = []float64{-0.6, -0.3, 0, 0.3, 0.6}
@@ -114,8 +112,8 @@ func (p *posterior) addBin(b int, mass *grid) {
 // likelihoods are, by bin, those of the released cells, up to a factor.
 type likelihoods []grid
 
-// computeLikelihoods adds to the noise what sampling adds: weights are at most 1, so of
-// a weight w the variance is at most w·share·(1−share) in either cell.
+// computeLikelihoods adds to the noise what sampling adds: weights are at most 1, so of a weight w
+// the variance is at most w·share·(1−share) in either cell.
 func (c *Cells) computeLikelihoods() likelihoods {
 	out := make(likelihoods, len(c.Positive))
 	for b := range out {
@@ -148,8 +146,8 @@ type cell struct{ value, deviation float64 }
 //
 //	exp(−|p − w·share|/b − |q − w·(1−share)|/c) / 4bc
 //
-// b and c being the scales of the noise. The exponent is linear between 0 and the
-// two weights at which a cell has no noise.
+// b and c being the scales of the noise. The exponent is linear between 0 and the two weights at
+// which a cell has no noise.
 func integrateLaplace(p, q cell, share float64) float64 {
 	b, c := p.deviation/math.Sqrt2, q.deviation/math.Sqrt2
 	exponent := func(w float64) float64 {
@@ -164,8 +162,8 @@ func integrateLaplace(p, q cell, share float64) float64 {
 	return most + math.Log((integrateSegment(at0, atX, x)+integrateSegment(atX, atY, y-x)+beyond)/(4*b*c))
 }
 
-// integrateSegment is the integral of exp over a length in which the exponent goes from
-// one value to another in a line.
+// integrateSegment is the integral of exp over a length in which the exponent goes from one value
+// to another in a line.
 func integrateSegment(from, to, length float64) float64 {
 	if d := to - from; math.Abs(d) > 1e-6 {
 		return length * (math.Exp(to) - math.Exp(from)) / d
@@ -173,8 +171,8 @@ func integrateSegment(from, to, length float64) float64 {
 	return length * math.Exp(from)
 }
 
-// integrateGaussian is the same for normal noise, up to a constant: the integral over
-// w ≥ 0 of a normal density in w.
+// integrateGaussian is the same for normal noise, up to a constant: the integral over w ≥ 0 of a
+// normal density in w.
 func integrateGaussian(p, q cell, share float64) float64 {
 	u, v := share/p.deviation, (1-share)/q.deviation
 	x, y := p.value/p.deviation, q.value/q.deviation
@@ -184,8 +182,8 @@ func integrateGaussian(p, q cell, share float64) float64 {
 		math.Log(p.deviation*q.deviation) + logErfc(-along/math.Sqrt(2*sharp))
 }
 
-// logErfc is the logarithm of the complementary error function, by its
-// asymptotic expansion where that is tiny.
+// logErfc is the logarithm of the complementary error function, by its asymptotic expansion where
+// that is tiny.
 func logErfc(x float64) float64 {
 	if x < 20 {
 		return math.Log(math.Erfc(x))
@@ -225,8 +223,8 @@ func (like likelihoods) posteriorOfWalk(jump float64) posterior {
 	return out
 }
 
-// spreadJump is one jump: what a value holds goes to others by the law of Laplace,
-// and to anywhere. Two sweeps, since that law forgets where it came from.
+// spreadJump is one jump: what a value holds goes to others by the law of Laplace, and to anywhere.
+// Two sweeps, since that law forgets where it came from.
 func (x *grid) spreadJump(jump float64) {
 	fall := math.Exp(-gridStep / jump)
 	all, left, right := 0.0, 0.0, 0.0
@@ -245,8 +243,8 @@ func (x *grid) spreadJump(jump float64) {
 	}
 }
 
-// posteriorAround is the posterior of bins that lie around a common value, with offsets of
-// this mean size.
+// posteriorAround is the posterior of bins that lie around a common value, with offsets of this
+// mean size.
 func (like likelihoods) posteriorAround(common, jump float64) posterior {
 	var prior grid
 	for g := range prior {

@@ -4,6 +4,7 @@ package shrink
 
 import (
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
@@ -12,9 +13,9 @@ import (
 const pairReach = 0.3
 
 // posteriorOfPair is posteriorOfExchangeable with blocks in place of single bins: bins of a pair
-// share what exp(−distance) says, a distance being the sum of both columns', and share the common part
-// alone where they differ in a category. So a block is all bins of two numbers, or those of a number
-// under one level. One Cholesky factor for each.
+// share what exp(−distance) says, a distance being the sum of both columns', and share the common
+// part alone where they differ in a category. So a block is all bins of two numbers, or those of a
+// number under one level. One Cholesky factor for each.
 func (o *observations) posteriorOfPair(spread float64, bins *feature.Bins) posterior {
 	out := newPosterior(len(o.diff))
 	blocks, correlation := splitBlocks(bins)
@@ -48,7 +49,7 @@ func (o *observations) posteriorOfPair(spread float64, bins *feature.Bins) poste
 		s, m := solved[k], len(members)
 		z := make([]float64, m)
 		for i, at := range members {
-			for j, other := range members { // z = L⁻¹(weight ∘ kernel row i), as in condition
+			for j, other := range members { // z = L⁻¹(weight ∘ kernel row i), as in conditionOn
 				z[j] = o.weight[other] * s.kernel[i*m+j]
 			}
 			solveLower(s.factor, z)
@@ -66,13 +67,14 @@ func (o *observations) posteriorOfPair(spread float64, bins *feature.Bins) poste
 	return out
 }
 
-// splitBlocks divides the bins of a pair into blocks, and returns the correlation of two bins of one.
+// splitBlocks divides the bins of a pair into blocks, and returns the correlation of two bins of
+// one.
 func splitBlocks(bins *feature.Bins) (blocks [][]int, correlation func(i, j int) float64) {
 	first, second := *bins, bins.Second
 	first.Second = nil
-	numbers := map[[2]int]int{}
 	split := func(b int) (x, y int) { return b / second.Len(), b % second.Len() }
-	for b := range bins.Len() {
+	blocks = make([][]int, bins.Len()) // by first member
+	for b := range blocks {
 		x, y := split(b)
 		if first.Ordered() {
 			x = 0
@@ -80,14 +82,10 @@ func splitBlocks(bins *feature.Bins) (blocks [][]int, correlation func(i, j int)
 		if second.Ordered() {
 			y = 0
 		}
-		k, ok := numbers[[2]int{x, y}]
-		if !ok {
-			k = len(blocks)
-			numbers[[2]int{x, y}] = k
-			blocks = append(blocks, nil)
-		}
+		k := x*second.Len() + y
 		blocks[k] = append(blocks[k], b)
 	}
+	blocks = slices.DeleteFunc(blocks, func(members []int) bool { return members == nil })
 	reachX, reachY := pairReach*float64(first.Len()), pairReach*float64(second.Len())
 	return blocks, func(i, j int) float64 {
 		if i == j {

@@ -8,16 +8,17 @@ import (
 )
 
 // ClassShares turns noisy numbers of rows, by class and bin, into steps: log(share of the class in
-// the bin / its share overall), with variances. share is of each class overall, in (0, 1) and adding
-// up to 1; noise is the variance of the noise on each number.
+// the bin / its share overall), with variances. share is of each class overall, in (0, 1) and
+// adding up to 1; noise is the variance of the noise on each number.
 //
 // In a bin of weight R, the rows of all classes, a class of share π has R·σ(logit π + u) rows: u is
 // how much the bin speaks for the class against all others. The prior of u over bins is that of
-// GaussianLogOdds, on the scale of log-odds; the noise of rows − π·R is known but for sampling. Because
-// the rows expected are a function of u, noise cannot make a rare class likely in every bin that it
-// happens to fall into: with π·R far below the noise, u hardly moves them, and stays at its prior. The
-// mode and the curvature there are found by Newton's method and averaged over a grid of priors by
-// their evidence (Laplace's approximation). The shares of all classes are then made to add up to 1.
+// GaussianLogOdds, on the scale of log-odds; the noise of rows − π·R is known but for sampling.
+// Because the rows expected are a function of u, noise cannot make a rare class likely in every bin
+// that it happens to fall into: with π·R far below the noise, u hardly moves them, and stays at its
+// prior. The mode and the curvature there are found by Newton's method and averaged over a grid of
+// priors by their evidence (Laplace's approximation). The shares of all classes are then made to
+// add up to 1.
 func ClassShares(rows [][]float64, noise float64, share []float64, ordered bool) (steps, variance [][]float64) {
 	classes, n := len(share), len(rows[0])
 	weight := make([]float64, n)
@@ -65,8 +66,8 @@ const (
 	negligible = 1e-6 // part of the best evidence
 )
 
-// classObservations are what the cells of one class hold: diff = weight·(σ(logit share + u) − share)
-// + noise, by bin.
+// classObservations are what the cells of one class hold: diff = weight·(σ(logit share + u) −
+// share) + noise, by bin.
 type classObservations struct {
 	share        float64
 	diff, weight []float64
@@ -76,87 +77,62 @@ type classObservations struct {
 // averageModes is the mean and variance of u over the grid of priors.
 func (o *classObservations) averageModes(ordered bool) (mean, variance []float64) {
 	n := len(o.diff)
-	var modes []mode
 	var posteriors []posterior
-	add := func(u []float64, prior classPrior) []float64 {
-		m := o.findMode(u, prior)
-		modes, posteriors = append(modes, m), append(posteriors, m.posterior)
-		return m.mean // where the next, wider prior starts
-	}
+	var variances []func() []float64
+	chains := reaches
 	if !ordered {
+		chains = []float64{0}
+	}
+	for _, reach := range chains {
 		u := make([]float64, n)
 		for _, spread := range classSpreads {
-			u = add(u, newExchangeablePrior(spread*spread, n))
-		}
-	} else {
-		for _, reach := range reaches {
-			u := make([]float64, n)
-			for _, spread := range classSpreads {
-				u = add(u, newDensePrior(n, classVariance, spread*spread, neighbourCorrelation(reach*float64(n))))
+			prior := classPrior(&exchangeablePrior{square: spread * spread})
+			if ordered {
+				prior = newDensePrior(n, classVariance, spread*spread, neighbourCorrelation(reach*float64(n)))
 			}
+			p, v := o.findMode(u, prior)
+			posteriors, variances = append(posteriors, p), append(variances, v)
+			u = p.mean // where the next, wider prior starts
 		}
 	}
 	best := largestEvidence(posteriors)
-	posteriors = posteriors[:0]
-	for i := range modes { // variances are costly, and few priors count
-		if math.Exp(modes[i].evidence-best) >= negligible {
-			posteriors = append(posteriors, modes[i].withSquares())
+	var counted []posterior
+	for i, p := range posteriors { // variances are costly, and few priors count
+		if math.Exp(p.evidence-best) >= negligible {
+			counted = append(counted, p.withVariance(variances[i]()))
 		}
 	}
-	return averageByEvidence(posteriors)
+	return averageByEvidence(counted)
 }
 
-// classPrior is a prior of u: its covariance P in the forms that Newton's method needs. Observations
-// are slope·u + noise.
+// classPrior is a prior of u with the covariance P. Observations are slope·u + noise, of the
+// covariance C = diag(slope)·P·diag(slope) + diag(noise).
 type classPrior interface {
-	// factorize prepares the covariance of the observations, diag(slope)·P·diag(slope) + diag(noise),
-	// and returns half the logarithm of its determinant.
-	factorize(slope, noise []float64) (logs float64)
-	// applyInverse overwrites y with the inverse of that covariance times y.
-	applyInverse(y []float64)
-	// applyPrior returns P·x.
-	applyPrior(x []float64) []float64
+	// factorObserved prepares C and returns half the logarithm of its determinant.
+	factorObserved(slope, noise []float64) (logs float64)
+	// solveMean overwrites y with diag(slope)·C⁻¹·y, and returns P times that: the posterior mean.
+	solveMean(slope, y []float64) (mean []float64)
 	// posteriorVariances are those of u given the observations.
 	posteriorVariances(slope []float64) []float64
 }
 
-// mode is a posterior whose squares are not reckoned yet.
-type mode struct {
-	posterior
-	prior classPrior
-	slope []float64
-}
-
-func (m *mode) withSquares() posterior {
-	p := m.posterior
-	p.square = m.prior.posteriorVariances(m.slope)
-	for b, u := range p.mean {
-		p.square[b] += float64(u * u)
-	}
-	return p
-}
-
-// findMode starts from u, which it does not change.
-func (o *classObservations) findMode(from []float64, prior classPrior) mode {
+// findMode is the posterior around its mode, which Newton's method looks for from a start, and what
+// computes its variances.
+func (o *classObservations) findMode(from []float64, prior classPrior) (p posterior, variances func() []float64) {
 	n := len(o.diff)
 	u, slope, noise, y := slices.Clone(from), make([]float64, n), make([]float64, n), make([]float64, n)
-	var logs float64
-	linearize := func() { // the observations as they are near u
+	linearize := func() (next []float64) { // the observations as they are near u, and their posterior mean
 		for b, w := range o.weight {
 			q := sigmoid(logit(o.share) + u[b])
 			slope[b] = w * float64(q*(1-q))
 			noise[b] = o.noise + slope[b] + 1e-3 // sampling
 			y[b] = o.diff[b] - float64(w*(q-o.share)) + float64(slope[b]*u[b])
 		}
-		logs = prior.factorize(slope, noise)
-		prior.applyInverse(y)
-		for b := range y {
-			y[b] *= slope[b]
-		}
+		p.evidence = -prior.factorObserved(slope, noise)
+		return prior.solveMean(slope, y)
 	}
 	for range newtonSteps {
-		linearize()
-		next, most := prior.applyPrior(y), 0.0
+		next, most := linearize(), 0.0
 		for b := range u {
 			most = math.Max(most, math.Abs(next[b]-u[b]))
 		}
@@ -173,29 +149,25 @@ func (o *classObservations) findMode(from []float64, prior classPrior) mode {
 		}
 	}
 	linearize()
-	m := mode{posterior{mean: u, evidence: -logs}, prior, slope}
+	p.mean = u
 	for b, w := range o.weight {
 		r := o.diff[b] - float64(w*(sigmoid(logit(o.share)+u[b])-o.share))
-		m.evidence -= 0.5 * (float64(r*r/noise[b]) + float64(u[b]*y[b]))
+		p.evidence -= 0.5 * (float64(r*r/noise[b]) + float64(u[b]*y[b]))
 	}
-	return m
+	return p, func() []float64 { return prior.posteriorVariances(slope) }
 }
 
 // exchangeablePrior has the covariance classVariance·11ᵀ + square·I: everything takes O(n) (Sherman
 // and Morrison).
 type exchangeablePrior struct {
-	square      float64
-	diag, along []float64 // the covariance of the observations is diag + classVariance·along·alongᵀ
-	shared      float64   // classVariance over 1 + classVariance·alongᵀdiag⁻¹along
+	square float64
+	diag   []float64 // the covariance of the observations is diag + classVariance·slope·slopeᵀ
+	shared float64   // classVariance over 1 + classVariance·slopeᵀdiag⁻¹slope
 }
 
-func newExchangeablePrior(square float64, n int) *exchangeablePrior {
-	return &exchangeablePrior{square: square, diag: make([]float64, n), along: make([]float64, n)}
-}
-
-func (p *exchangeablePrior) factorize(slope, noise []float64) (logs float64) {
+func (p *exchangeablePrior) factorObserved(slope, noise []float64) (logs float64) {
+	p.diag = make([]float64, len(slope))
 	sum := 0.0
-	copy(p.along, slope)
 	for b, s := range slope {
 		p.diag[b] = float64(p.square*float64(s*s)) + noise[b]
 		sum += float64(s*s) / p.diag[b]
@@ -205,26 +177,23 @@ func (p *exchangeablePrior) factorize(slope, noise []float64) (logs float64) {
 	return logs + math.Log1p(float64(classVariance*sum))/2
 }
 
-func (p *exchangeablePrior) applyInverse(y []float64) {
-	sum := 0.0
+func (p *exchangeablePrior) solveMean(slope, y []float64) (mean []float64) {
+	along := 0.0
 	for b := range y {
 		y[b] /= p.diag[b]
-		sum += float64(p.along[b] * y[b])
+		along += float64(slope[b] * y[b])
 	}
-	for b := range y {
-		y[b] -= float64(p.shared * sum * p.along[b] / p.diag[b])
+	sum := 0.0
+	for b, s := range slope {
+		y[b] -= float64(p.shared * along * s / p.diag[b])
+		y[b] *= s
+		sum += y[b]
 	}
-}
-
-func (p *exchangeablePrior) applyPrior(x []float64) []float64 {
-	out, sum := make([]float64, len(x)), 0.0
-	for _, v := range x {
-		sum += v
+	mean = make([]float64, len(y))
+	for b, v := range y {
+		mean[b] = float64(p.square*v) + float64(classVariance*sum)
 	}
-	for b, v := range x {
-		out[b] = float64(p.square*v) + float64(classVariance*sum)
-	}
-	return out
+	return mean
 }
 
 func (p *exchangeablePrior) posteriorVariances(slope []float64) []float64 {
@@ -236,7 +205,7 @@ func (p *exchangeablePrior) posteriorVariances(slope []float64) []float64 {
 	return out
 }
 
-func (p *densePrior) applyInverse(y []float64) {
+func (p *densePrior) solveMean(slope, y []float64) (mean []float64) {
 	solveLower(p.factor, y)
 	for i := p.n - 1; i >= 0; i-- { // Lᵀx = y
 		for k := i + 1; k < p.n; k++ {
@@ -244,20 +213,20 @@ func (p *densePrior) applyInverse(y []float64) {
 		}
 		y[i] /= p.factor[i*p.n+i]
 	}
-}
-
-func (p *densePrior) applyPrior(x []float64) []float64 {
-	out := make([]float64, p.n)
-	for i := range out {
-		for j, v := range x {
-			out[i] += float64(p.prior[i*p.n+j] * v)
+	mean = make([]float64, p.n)
+	for i, s := range slope {
+		y[i] *= s
+	}
+	for i := range mean {
+		for j, v := range y {
+			mean[i] += float64(p.prior[i*p.n+j] * v)
 		}
 	}
-	return out
+	return mean
 }
 
 func (p *densePrior) posteriorVariances(slope []float64) []float64 {
-	_, variance := p.condition(slope, make([]float64, p.n))
+	_, variance := p.conditionOn(slope, make([]float64, p.n))
 	return variance
 }
 

@@ -45,9 +45,10 @@ func TestClassPriorsAgree(t *testing.T) {
 	for _, x := range []float64{-300, 10, 2_000} {
 		tl := &classObservations{share: 0.2, diff: []float64{x}, weight: []float64{10_000}, noise: 400}
 		u := make([]float64, 1)
-		ordered, free := newDensePrior(1, classVariance, 0.25, neighbourCorrelation(1)), newExchangeablePrior(0.25, 1)
-		a, b := tl.findMode(u, ordered), tl.findMode(u, free)
-		a.posterior, b.posterior = a.withSquares(), b.withSquares()
+		ordered, free := newDensePrior(1, classVariance, 0.25, neighbourCorrelation(1)), &exchangeablePrior{square: 0.25}
+		a, va := tl.findMode(u, ordered)
+		b, vb := tl.findMode(u, free)
+		a, b = a.withVariance(va()), b.withVariance(vb())
 		for _, d := range []float64{a.mean[0] - b.mean[0], a.square[0] - b.square[0], a.evidence - b.evidence} {
 			if math.Abs(d) > 1e-9 {
 				t.Errorf("%g: %+v and %+v", x, a, b)

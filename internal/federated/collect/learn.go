@@ -48,14 +48,11 @@ func (a *Aggregator) learnCandidate() error {
 }
 
 func centredLogs(x []float64) []float64 {
-	out, mean := make([]float64, len(x)), 0.0
+	out := make([]float64, len(x))
 	for k, v := range x {
 		out[k] = math.Log(v)
-		mean += out[k] / float64(len(x))
 	}
-	for k := range out {
-		out[k] -= mean
-	}
+	centreValues(out)
 	return out
 }
 
@@ -73,12 +70,7 @@ func (a *Aggregator) scoreCells(ask *wire.Ask, t *table, total []float64) wire.S
 		return out
 	}
 	shares := t.cellShares(total)
-	mean := make([]float64, t.cells)
-	for c := range mean {
-		for k := range K {
-			mean[c] += shares[c*K+k] / float64(K)
-		}
-	}
+	mean := t.averageLevels(shares)
 	ordered := len(ask.Groups) == 0 && a.isNumber(ask.Question) && t.cells > 2
 	leaves := make([]float64, t.cells*K)
 	diff, noise := make([]float64, t.cells), make([]float64, t.cells)
@@ -121,13 +113,7 @@ func (t *table) noiseVariance(mean float64, k int, total []float64) (sum float64
 // proportion to marginal, what an earlier round made of them, evenly where that
 // is nothing.
 func (t *table) cellMeans(total []float64, ask *wire.Ask, marginal []float64) []float64 {
-	shares := t.cellShares(total)
-	mean := make([]float64, t.cells)
-	for c := range mean {
-		for k := range t.levels {
-			mean[c] += shares[c*t.levels+k] / float64(t.levels)
-		}
-	}
+	mean := t.averageLevels(t.cellShares(total))
 	if len(ask.Groups) == 0 {
 		return mean
 	}

@@ -74,3 +74,14 @@ func (t *table) cellShares(total []float64) []float64 {
 	}
 	return out
 }
+
+// averageLevels are the means over the levels of the cells' shares.
+func (t *table) averageLevels(shares []float64) []float64 {
+	mean := make([]float64, t.cells)
+	for c := range mean {
+		for k := range t.levels {
+			mean[c] += shares[c*t.levels+k] / float64(t.levels)
+		}
+	}
+	return mean
+}

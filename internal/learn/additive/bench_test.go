@@ -63,8 +63,7 @@ func BenchmarkPrivatePart(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			from := *st
-			r := newBinaryFit(newFit(pl, tab, exit), &from)
+			r := newBinaryFit(newFit(pl, tab, exit), st)
 			for t := range pl.rules.rounds {
 				if err := r.makeRound(context.Background(), t); err != nil {
 					b.Fatal(err)

@@ -86,7 +86,7 @@ func (pl *Plan) writeBill() error {
 	split := func(all dp.Rho) error {
 		return billReleases(pl, list, all, func(rho dp.Rho) price { return price{rho: rho} })
 	}
-	all, err := accounting.Afford(pl.price(), dp.MaxRho, func(all dp.Rho) []dp.Event {
+	all, err := accounting.Afford(pl.totalPrice(), dp.MaxRho, func(all dp.Rho) []dp.Event {
 		if split(all) != nil { // too little to divide: a bill like any other
 			return []dp.Event{gaussianEvent(cellsLabel(0), all)}
 		}
@@ -98,8 +98,8 @@ func (pl *Plan) writeBill() error {
 	return split(all)
 }
 
-// price is what a fit costs in all.
-func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
+// totalPrice is what a fit costs in all.
+func (pl *Plan) totalPrice() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
 
 // billReleases gives every release its part of all, and writes the bill.
 func billReleases[N dp.Epsilon | dp.Rho](pl *Plan, list []release, all N, toPrice func(N) price) error {
@@ -139,7 +139,7 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 		}
 		if out[i] < 1 || out[i] > left {
 			want := fmt.Sprintf("must give each of %d releases at least the smallest unit of price", len(list))
-			return nil, refuse("epsilon", want, all, "")
+			return nil, refuseParam("epsilon", want, all, "")
 		}
 		left -= out[i]
 	}
@@ -150,7 +150,7 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 const countsLabel = "rows by fine bin"
 
 func (pl *Plan) classesLabel() string {
-	if pl.multiclass() {
+	if pl.isMulticlass() {
 		return "rows of each level"
 	}
 	return "number of rows by label"

@@ -3,8 +3,8 @@
 package additive
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// start is the score of two classes before any round: in the model, and as it weighs rows.
+// start is the score of two classes before any round, as it enters the model and as it weighs rows.
 type start struct {
 	model, weighing feature.Additive
 	// totals are the weights of all rows, the positive class's first, where they are public; else nil.
@@ -26,32 +26,27 @@ type start struct {
 	least, most int64
 }
 
-// binaryFit is the state of a fit of two classes: what was released, and the score that weighs the rows
-// of the next release.
+// binaryFit is the state of a fit of two classes. Its weighing score, with totals and bounds, takes
+// in the weights' part of each released shape; from then on totals are private, hence nil.
 type binaryFit struct {
 	*fit
-	start  *start
-	score  *feature.Additive // that weighs rows: the start and the weights' part of the released shapes
-	least  int64             // as in start, for the score
-	most   int64
-	sums   []engine.CellSums // by private column, under the score; nil when the score has changed
-	totals []float64         // as in start, while they are public
+	start
+	sums   []engine.CellSums // by private column, under the weighing score; nil when that has changed
 	shapes []binaryShape     // by private column
-	// missing is the mean over rows of what the model's shapes add and the weights do not see, in nats:
-	// later columns say it again, as a constant.
+	// missing is the mean over rows of what the model's shapes add and the weights do not see, in
+	// nats: later columns say it again, as a constant.
 	missing float64
 }
 
 // binaryShape is what has been learnt about one private column.
 type binaryShape struct {
-	used     bool
 	steps    []float64 // nats
 	weighing []float64 // of steps, what weights see
-	variance []float64 // of steps; see learnShape
+	variance []float64 // of steps, see learnShape; nil where nothing has been learnt
 }
 
 func newBinaryShape(bins int) binaryShape {
-	return binaryShape{steps: make([]float64, bins), weighing: make([]float64, bins), variance: make([]float64, bins)}
+	return binaryShape{steps: make([]float64, bins), weighing: make([]float64, bins)}
 }
 
 // learnBinary makes every release of the bill.
@@ -76,7 +71,7 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 }
 
 func newBinaryFit(f *fit, st *start) *binaryFit {
-	r := &binaryFit{fit: f, start: st, score: &st.weighing, least: st.least, most: st.most, totals: st.totals}
+	r := &binaryFit{fit: f, start: *st}
 	for k := range f.bins {
 		r.shapes = append(r.shapes, newBinaryShape(f.bins[k].Len()))
 	}
@@ -86,20 +81,14 @@ func newBinaryFit(f *fit, st *start) *binaryFit {
 // startBinary fits the public columns, or releases the classes and starts at their log-odds.
 func (f *fit) startBinary(ctx context.Context) (*start, error) {
 	if f.plan.scope != dp.WholeRow {
-		st, err := f.startPublic(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("public columns: %w", err)
-		}
-		return st, nil
+		return f.startPublic(ctx)
 	}
 	rows, err := f.releaseClasses(ctx)
 	if err != nil {
 		return nil, err
 	}
-	floor := 1.0 // rows: below the noise a count says nothing
-	if !f.plan.NotPrivate {
-		floor = math.Sqrt(f.plan.prices.classes.variance(sensitivity{1, 1}) / 2)
-	}
+	// Below the noise a count says nothing; without noise, below one row.
+	floor := cmp.Or(math.Sqrt(f.plan.prices.classes.noiseVariance(sensitivity{1, 1})/2), 1)
 	z := math.Log(math.Max(rows[0], floor) / math.Max(rows[1], floor))
 	score := feature.Additive{Intercept: z}
 	return &start{
@@ -125,8 +114,8 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 	return nil
 }
 
-// sumWeights asks for the cells of round t where earlier answers do not hold them: of all columns, or of
-// the k-th alone where the score changes before the next is looked at.
+// sumWeights asks for the cells of round t where earlier answers do not hold them: of all columns,
+// or of the k-th alone where the score changes before the next is looked at.
 func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 	if r.sums != nil {
 		return nil
@@ -135,7 +124,7 @@ func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 	if !r.plan.rules.picks && r.plan.rules.passOf(t).weightShrinkage != 0 {
 		from, to = k, k+1
 	}
-	sums, err := r.table.Cells(ctx, r.score, r.bins[from:to])
+	sums, err := r.table.Cells(ctx, &r.weighing, r.bins[from:to])
 	if err != nil {
 		return err
 	}
@@ -144,22 +133,22 @@ func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 	return nil
 }
 
-// learnShape adds what released cells say to the shape of column k, and the weights' part of it to the
-// score. From here on everything is post-processing.
+// learnShape adds what released cells say to the shape of column k, and the weights' part of it to
+// the score. From here on everything is post-processing.
 func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	steps, variance := shrink.LogOdds(c, &r.bins[k])
 	sh := &r.shapes[k]
-	sh.used = true
 	sum, all := 0.0, 0.0
 	for b := range steps {
 		sh.steps[b] += in.modelShrinkage * steps[b]
 		// The last release alone says how far the shape may be off: it measured all that the score did
 		// not know. What does not enter the model may yet be so.
 		left := (1 - in.modelShrinkage) * steps[b]
-		sh.variance[b] = variance[b] + float64(left*left) + float64(r.missing*r.missing)
+		variance[b] = variance[b] + float64(left*left) + float64(r.missing*r.missing)
 		w := math.Max(c.Positive[b]+c.Negative[b], 0)
 		sum, all = sum+float64(w*steps[b]), all+w
 	}
+	sh.variance = variance
 	if all > 0 {
 		r.missing += (in.modelShrinkage - in.weightShrinkage) * sum / all
 	}
@@ -175,12 +164,12 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 		r.shapes[k].weighing[b] += s
 		lo, hi = min(lo, feature.Units(s)), max(hi, feature.Units(s))
 	}
-	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: r.bins[k], Steps: steps})
+	r.weighing.Shapes = append(r.weighing.Shapes, feature.Shape{Bins: r.bins[k], Steps: steps})
 	r.least, r.most, r.sums, r.totals = r.least+lo, r.most+hi, nil, nil
 }
 
-// weighAllSteps lets the weights see all that was released. What a pair adds is beyond what its columns
-// do, so nothing of them may be left in its cells.
+// weighAllSteps lets the weights see all that was released. What a pair adds is beyond what its
+// columns do, so nothing of them may be left in its cells.
 func (r *binaryFit) weighAllSteps() {
 	for k := range r.shapes {
 		sh := &r.shapes[k]
@@ -199,14 +188,14 @@ func (r *binaryFit) weighAllSteps() {
 
 // buildModel puts the start and the released shapes together.
 func (r *binaryFit) buildModel() *model.Model {
-	add := &model.Additive{Intercept: r.start.model.Intercept}
+	add := &model.Additive{Intercept: r.model.Intercept}
 	var columns []int
-	for k := range r.start.model.Shapes {
-		sh := &r.start.model.Shapes[k]
+	for k := range r.model.Shapes {
+		sh := &r.model.Shapes[k]
 		columns = append(columns, r.addShape(add, &sh.Bins, sh.Steps, nil)...)
 	}
 	for k := range r.shapes {
-		if sh := &r.shapes[k]; sh.used {
+		if sh := &r.shapes[k]; sh.variance != nil {
 			columns = append(columns, r.addShape(add, &r.bins[k], sh.steps, sh.variance)...)
 		}
 	}
@@ -214,8 +203,8 @@ func (r *binaryFit) buildModel() *model.Model {
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }
 
-// addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is of.
-// variance is of its steps; nil where they are exact.
+// addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is
+// of. variance is of its steps; nil where they are exact.
 func (r *binaryFit) addShape(to *model.Additive, bins *feature.Bins, steps, variance []float64) (columns []int) {
 	s, edges, noise := r.plan.schema, bins.Edges, make([]float64, len(steps))
 	for b, v := range variance {

@@ -10,9 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// counting is one release before the rounds, from which the bins of private numbers follow where the
-// schema asks for it: the rows in many fine cells of each number and in runs of those. Cutting the
-// cells is then post-processing.
+// counting is one release before the rounds, from which the bins of private numbers follow where
+// the schema asks for it: the rows in many fine cells of each number and in runs of those. Cutting
+// the cells is then post-processing.
 type counting struct {
 	asking []countedNumber
 	vain   int     // columns that ask where counts would tell too little
@@ -35,8 +35,8 @@ const (
 // runOf is the run of fine cell i of n.
 func runOf(i, n int) int { return i * fineRuns / n }
 
-// cutColumns cuts columns as the schema says, and lists what would be counted for those that ask for
-// more. Declared groups are free, and so is a number of so few values that each has a bin.
+// cutColumns cuts columns as the schema says, and lists what would be counted for those that ask
+// for more. Declared groups are free, and so is a number of so few values that each has a bin.
 func (pl *Plan) cutColumns(columns []int) error {
 	counts := 0
 	pl.columns = len(columns)
@@ -49,14 +49,14 @@ func (pl *Plan) cutColumns(columns []int) error {
 		}
 	}
 	if counts > maxCounts {
-		return refuse("schema", fmt.Sprintf("must ask for bins by at most %d counts", maxCounts), counts,
+		return refuseParam("schema", fmt.Sprintf("must ask for bins by at most %d counts", maxCounts), counts,
 			"leave bins: quantiles out of some columns")
 	}
 	return nil
 }
 
-// cutColumn cuts column j by the schema alone: a number into at most so many bins, a category into its
-// declared groups or its levels.
+// cutColumn cuts column j by the schema alone: a number into at most so many bins, a category into
+// its declared groups or its levels.
 func (pl *Plan) cutColumn(j, bins int) feature.Bins {
 	c := &pl.schema.Columns[j]
 	if len(c.Groups) > 0 {
@@ -75,22 +75,15 @@ func (pl *Plan) cutFine(j int) feature.Bins {
 	return feature.NewBins(pl.schema, j, feature.Fine(c, fineCells))
 }
 
-// countMoves is how far the counts move between neighbours: a row lies in one cell of each column and
-// in one run. Both the L1 distance and the square of the L2 distance are that many, for they move by
-// 1 each.
-func (pl *Plan) countMoves() float64 {
-	return cellSensitivity(pl.schema.Relation).l1 * float64(2*len(pl.counts.asking))
-}
-
-// settleCounts settles the share of the price; where that would tell too little, nobody asks any more.
-// rho is what (ε, δ) buys where noise is Gaussian.
+// settleCounts settles the share of the price; where that would tell too little, nobody asks any
+// more. rho is what (ε, δ) buys where noise is Gaussian.
 func (pl *Plan) settleCounts(rho float64) {
 	c := &pl.counts
 	if pl.NotPrivate {
 		return
 	}
 	if len(c.asking) > 0 && !(pl.rules.picks && pl.rules.rounds < leastRounds) {
-		c.share = settleCountShare(pl.Epsilon, rho, pl.rows, pl.countMoves(), pl.rules.bins)
+		c.share = settleCountShare(pl.Epsilon, rho, pl.rows, pl.countSensitivity().l1, pl.rules.bins)
 	}
 	if c.share == 0 {
 		c.vain, c.asking = len(c.asking), nil
@@ -125,7 +118,8 @@ func (a *countedNumber) findEdges(bins int, runs, cells []float64, rows float64)
 	return halveAt(rest, bins, &a.fine)
 }
 
-// halveAt are the edges of at most bins bins of about equally many rows, given the rows in fine ones.
+// halveAt are the edges of at most bins bins of about equally many rows, given the rows in fine
+// ones.
 func halveAt(rows []float64, bins int, fine *feature.Bins) (edges []float64) {
 	for _, at := range feature.Halve(rows, bins) {
 		edges = append(edges, fine.Edges[at-1])
@@ -137,58 +131,43 @@ func halveAt(rows []float64, bins int, fine *feature.Bins) (edges []float64) {
 // each.
 const pairBins = 8
 
-// protectedPairs are the declared pairs of which a column is protected. The others are part of the
-// free public part.
-func (pl *Plan) protectedPairs() (pairs [][2]int) {
+// splitPairs adds the declared pairs of public columns to the free public part. It returns those of
+// which a column is protected.
+func (pl *Plan) splitPairs() (protected [][2]int) {
 	for _, p := range pl.schema.Pairs {
 		if !slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1]) {
-			pairs = append(pairs, p)
+			protected = append(protected, p)
+		} else {
+			pl.open = append(pl.open, pl.cutPair(p, nil))
 		}
 	}
-	return pairs
+	return protected
 }
 
-// cutPairs adds the declared pairs that the rules afford to what may be released, and the public ones
-// to the public part.
-func (pl *Plan) cutPairs(protected [][2]int) {
-	pl.waiting = len(protected) - pl.rules.pairs
-	for _, p := range pl.schema.Pairs {
-		switch pair := pl.cutPair(p); {
-		case !slices.Contains(protected, p):
-			pl.open = append(pl.open, pair)
-		case pl.waiting == 0:
-			pl.private = append(pl.private, pair)
+// cutPair cuts both columns of a pair: by the schema alone (1.1), or where counts found edges for
+// one, at some of those.
+func (pl *Plan) cutPair(p [2]int, found map[int][]float64) feature.Bins {
+	cut := func(j int) feature.Bins {
+		if edges, ok := found[j]; ok {
+			c := pl.schema.Columns[j]
+			c.Edges = edges
+			return feature.NewBins(pl.schema, j, feature.Cuts(&c, pairBins))
 		}
+		if pl.NotPrivate {
+			return pl.cutColumn(j, greedyPairBins)
+		}
+		return pl.cutColumn(j, pairBins)
 	}
+	return feature.Cross(cut(p[0]), cut(p[1]))
 }
 
-// cutPair cuts both columns of a pair, by the schema alone (1.1).
-func (pl *Plan) cutPair(p [2]int) feature.Bins {
-	bins := pairBins
-	if pl.NotPrivate {
-		bins = greedyPairBins
-	}
-	return feature.Cross(pl.cutColumn(p[0], bins), pl.cutColumn(p[1], bins))
-}
-
-// recutPairs cuts numbers of private pairs at some of the edges that counts found for them.
+// recutPairs cuts the private pairs again after counts found edges of columns.
 func (f *fit) recutPairs() {
 	found := map[int][]float64{}
 	for _, a := range f.plan.counts.asking {
 		found[a.fine.Column] = f.bins[a.index].Edges
 	}
-	recut := func(b feature.Bins) feature.Bins {
-		edges, ok := found[b.Column]
-		if !ok {
-			return b
-		}
-		c := f.plan.schema.Columns[b.Column]
-		c.Edges = edges
-		return feature.NewBins(f.plan.schema, b.Column, feature.Cuts(&c, pairBins))
-	}
 	for k := f.plan.columns; k < len(f.bins); k++ {
-		first, second := f.bins[k], *f.bins[k].Second
-		first.Second = nil
-		f.bins[k] = feature.Cross(recut(first), recut(second))
+		f.bins[k] = f.plan.cutPair([2]int{f.bins[k].Column, f.bins[k].Second.Column}, found)
 	}
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package additive fits a sum of step functions, one per column and one per declared pair of columns,
-// to the log-odds of a label, or to the log-shares of its classes where there are more than two: the
-// default learner.
+// Package additive fits a sum of step functions, one per column and one per declared pair of
+// columns, to the log-odds of a label, or to the log-shares of its classes where there are more
+// than two: the default learner.
 //
 // Claims G-ADDITIVE-1 (label public), G-ADDITIVE-2 (label private, replace-one) and G-ADDITIVE-3
-// (add-remove): what Fit returns is (ε, 0)-DP in the private columns of one row, in a whole row with
-// its label, or in the presence of a row. G-ADDITIVE-4 is the same with a δ, G-ADDITIVE-5 that of more
-// than two classes. Argument: docs/guarantees/additive.md; the lines it leans on carry the tags 1.1 to
-// 1.8.
+// (add-remove): what Fit returns is (ε, 0)-DP in the private columns of one row, in a whole row
+// with its label, or in the presence of a row. G-ADDITIVE-4 is the same with a δ, G-ADDITIVE-5 that
+// of more than two classes. Argument: docs/guarantees/additive.md; the lines it leans on carry the
+// tags 1.1 to 1.8.
 //
 //	params.go      check public choices and plan a fit: rules.go, bins.go and bill.go
 //	release.go     every release: what leaves, and by how much it moves between neighbours
@@ -23,15 +23,15 @@
 //
 // Package shrink turns what was released into log-odds and shares, free.
 //
-// With two classes a row weighs min(1, exp(-margin)), the margin being that of the score so far (the
-// weights of MadaBoost, Domingo and Watanabe 2000): at most 1 whatever was released, and consistent for
-// the log-odds. With more it counts once in each column, however many classes there are. So a row moves
-// a release by at most 1 where it is added, 2 where it is replaced.
+// With two classes a row weighs min(1, exp(-margin)), the margin being that of the score so far
+// (the weights of MadaBoost, Domingo and Watanabe 2000): at most 1 whatever was released, and
+// consistent for the log-odds. With more it counts once in each column, however many classes there
+// are. So a row moves a release by at most 1 where it is added, 2 where it is replaced.
 //
-// There is nothing to tune: the number of rounds, bins and the shares of ε follow from ε, the schema
-// and the number of rows by rules.go, which was settled once on public data
+// There is nothing to tune: the number of rounds, bins and the shares of ε follow from ε, the
+// schema and the number of rows by rules.go, which was settled once on public data
 // (docs/decisions/0004-additive.md).
 //
-// Time: one pass over the rows, O(n·columns), or one for each round where ε allows rounds to look at
-// what earlier ones left. Prefer it to brc unless the proof must be that of a paper.
+// Time: one pass over the rows, O(n·columns), or one for each round where ε allows rounds to look
+// at what earlier ones left. Prefer it to brc unless the proof must be that of a paper.
 package additive

@@ -32,23 +32,30 @@ func newFit(pl *Plan, tab engine.Table, exit *mech.Exit) *fit {
 	return f
 }
 
-// Fit charges acct, then reads the rows: once for the start, once for the bins where those are counted,
-// and once for all rounds, or once for each round that looks at what earlier ones left. After the charge
-// it can fail for a fault of the engine or a cancelled context only (1.7): one class or one row trains
-// like anything else.
+// Fit charges acct, then reads the rows: once for the start, once for the bins where those are
+// counted, and once for all rounds, or once for each round that looks at what earlier ones left.
+// After the charge it can fail for a fault of the engine or a cancelled context only (1.7): one
+// class or one row trains like anything else.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	if pl.schema.Relation == dp.ReplaceOne { // else their number is private, and the declared one was checked
 		if err := learn.CheckDelta("additive", pl.Delta, tab.Rows()); err != nil {
 			return nil, err
 		}
 	}
-	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
+	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
-	m, err := newFit(pl, tab, exit).trainModel(ctx)
+	var r interface{ buildModel() *model.Model }
+	var err error
+	if f := newFit(pl, tab, exit); pl.isMulticlass() {
+		r, err = f.learnMulticlass(ctx)
+	} else {
+		r, err = f.learnBinary(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
+	m := r.buildModel()
 	m.Privacy = learn.Deal{
 		Schema: pl.schema, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
 		Claim: pl.claimID(), NotPrivate: pl.NotPrivate,
@@ -56,24 +63,9 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	return m, nil
 }
 
-func (f *fit) trainModel(ctx context.Context) (*model.Model, error) {
-	if f.plan.multiclass() {
-		r, err := f.learnMulticlass(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return r.buildModel(), nil
-	}
-	r, err := f.learnBinary(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return r.buildModel(), nil
-}
-
 func (pl *Plan) claimID() string {
 	switch {
-	case pl.multiclass():
+	case pl.isMulticlass():
 		return "additive: G-ADDITIVE-5"
 	case pl.Delta > 0:
 		return "additive: G-ADDITIVE-4"
@@ -86,8 +78,8 @@ func (pl *Plan) claimID() string {
 	}
 }
 
-// findBins cuts the columns that ask for it by released counts. rows is how many rows there are, as far
-// as that is public or released.
+// findBins cuts the columns that ask for it by released counts. rows is how many rows there are, as
+// far as that is public or released.
 func (f *fit) findBins(ctx context.Context, rows float64) error {
 	if len(f.plan.counts.asking) == 0 {
 		return nil

@@ -13,10 +13,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Without privacy looking is free, and noise does not ask for few bins: after the
-// rounds, the column or pair of which most is left is fitted, again and again,
-// until no more is left of any than chance leaves. Rows then say what the sum of
-// step functions can be, not what a price buys of it.
+// Without privacy looking is free, and noise does not ask for few bins: after the rounds, the
+// column or pair of which most is left is fitted, again and again, until no more is left of any
+// than chance leaves. Rows then say what the sum of step functions can be, not what a price buys of
+// it.
 
 const (
 	mostGreedy  = 200 // steps
@@ -32,7 +32,7 @@ func (r *binaryFit) fitGreedily(ctx context.Context) error {
 	r.addCandidates()
 	for step := range mostGreedy {
 		var err error
-		if r.sums, err = r.table.Cells(ctx, r.score, r.bins); err != nil {
+		if r.sums, err = r.table.Cells(ctx, &r.weighing, r.bins); err != nil {
 			return err
 		}
 		k, more := r.pickByLeftover(step)
@@ -45,10 +45,9 @@ func (r *binaryFit) fitGreedily(ctx context.Context) error {
 	return nil
 }
 
-// measureLeftover is how much more the cells are out of balance than chance leaves
-// them: the sum over cells of (positive − negative)²/(positive + negative), which
-// is about 1 in each where nothing is left, minus that 1; in units of
-// 1/engine.WeightOne.
+// measureLeftover is how much more the cells are out of balance than chance leaves them: the sum
+// over cells of (positive − negative)²/(positive + negative), which is about 1 in each where
+// nothing is left, minus that 1; in units of 1/engine.WeightOne.
 func measureLeftover(c *engine.CellSums) int64 {
 	sum := 0.0
 	for b := range c.Positive {
@@ -60,8 +59,8 @@ func measureLeftover(c *engine.CellSums) int64 {
 	return int64(sum * engine.WeightOne)
 }
 
-// addCandidates adds all pairs of the columns that say most to what may be fitted, but those that are
-// there. A column that the model must follow is in none.
+// addCandidates adds all pairs of the columns that say most to what may be fitted, but those that
+// are there. A column that the model must follow is in none.
 func (r *binaryFit) addCandidates() {
 	s := r.plan.schema
 	var order []int
@@ -79,7 +78,7 @@ func (r *binaryFit) addCandidates() {
 		for _, b := range order[:i] {
 			p := [2]int{r.bins[b].Column, r.bins[a].Column}
 			declared := slices.Contains(s.Pairs, p) || slices.Contains(s.Pairs, [2]int{p[1], p[0]})
-			if pair := r.plan.cutPair(p); !declared && pair.Len() <= schema.MaxPairCells {
+			if pair := r.plan.cutPair(p, nil); !declared && pair.Len() <= schema.MaxPairCells {
 				r.bins = append(r.bins, pair)
 				r.shapes = append(r.shapes, newBinaryShape(pair.Len()))
 			}

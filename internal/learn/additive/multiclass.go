@@ -4,7 +4,6 @@ package additive
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -75,10 +74,8 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 	if err := r.learnColumns(ctx); err != nil {
 		return nil, err
 	}
-	if f.plan.rules.weightShare > 0 {
-		if err := r.measureWeights(ctx); err != nil {
-			return nil, err
-		}
+	if err := r.measureWeights(ctx); err != nil {
+		return nil, err
 	}
 	return r, r.boostResiduals(ctx)
 }
@@ -86,18 +83,14 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 // startMulticlass fits the public columns, or releases the classes and starts at their shares.
 func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 	if f.plan.scope != dp.WholeRow {
-		st, err := f.startPublicClasses(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("public columns: %w", err)
-		}
-		return st, nil
+		return f.startPublicClasses(ctx)
 	}
 	rows, err := f.releaseClasses(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// Below the noise a count says nothing; without noise, below one row.
-	floor := math.Max(1, math.Sqrt(f.plan.prices.classes.variance(f.plan.cellSensitivity())/2))
+	floor := math.Max(1, math.Sqrt(f.plan.prices.classes.noiseVariance(f.plan.cellSensitivity())/2))
 	return newClassStart(rows, floor), nil
 }
 
@@ -117,7 +110,7 @@ func (r *multiclassFit) learnColumns(ctx context.Context) error {
 		}
 		r.turn = append(r.turn, k)
 		rows := r.releaseRows(t, &all[k])
-		noise := r.plan.prices.cells[t].variance(r.plan.cellSensitivity())
+		noise := r.plan.prices.cells[t].noiseVariance(r.plan.cellSensitivity())
 		sh := &r.shapes[k]
 		sh.weight = r.plan.rules.columnWeight
 		sh.steps, sh.variance = shrink.ClassShares(rows, noise, r.start.share, r.bins[k].Ordered())
@@ -134,8 +127,8 @@ func (r *multiclassFit) shapeOf(k int) *feature.LevelShape {
 	return &feature.LevelShape{Bins: r.bins[k], Steps: r.shapes[k].steps}
 }
 
-// measureSpread is the standard deviation of the steps over the classes, by the shares that the steps
-// give them, in the mean square over the rows of the bins.
+// measureSpread is the standard deviation of the steps over the classes, by the shares that the
+// steps give them, in the mean square over the rows of the bins.
 func measureSpread(rows [][]float64, share []float64, steps [][]float64) float64 {
 	sum, all := 0.0, 1e-9
 	for b := range steps[0] {
@@ -161,20 +154,21 @@ const (
 	slopeSpreads = 1.5
 )
 
-// measureWeights measures, column by column, how much the steps should count: columns that say the same
-// thing share one say.
+// measureWeights measures, column by column, how much the steps should count: columns that say the
+// same thing share one say.
 func (r *multiclassFit) measureWeights(ctx context.Context) error {
-	for t, k := range r.turn {
+	for t := range r.plan.prices.weights {
+		k := r.turn[t]
 		sh := &r.shapes[k]
-		gain, half, noise, err := r.releaseSlope(ctx, t, k, slopeSpreads*sh.spread)
+		slope, err := r.releaseSlope(ctx, t, k, slopeSpreads*sh.spread)
 		if err != nil {
 			return err
 		}
-		curve := math.Max(2*half, 1e-3)
+		curve := math.Max(2*slope.halfCurve, 1e-3)
 		// gain = curve·change + noise, and change has a normal prior. The curve is also what sampling
 		// adds to the variance.
-		variance := noise + curve
-		change := float64(curve*gain/variance) / (1/(weightDeviation*weightDeviation) + float64(curve*curve/variance))
+		variance := slope.noise + curve
+		change := float64(curve*slope.gain/variance) / (1/(weightDeviation*weightDeviation) + float64(curve*curve/variance))
 		change = math.Max(change, -sh.weight) // a column never speaks against what it says
 		sh.weight += change
 		if err := r.score.Add(ctx, r.shapeOf(k), change); err != nil {
@@ -221,49 +215,43 @@ func (r *multiclassFit) buildModel() *model.Model {
 	for q := range r.start.shapes {
 		sh := &r.start.shapes[q]
 		columns = append(columns, sh.Column)
-		add.Shapes = append(add.Shapes, r.toModelShape(&sh.Bins, sh.Bins.Edges, sh.Steps, nil))
+		add.Shapes = append(add.Shapes, r.finishShape(&sh.Bins, &classShape{steps: sh.Steps, weight: 1}))
 	}
 	for k := range r.shapes {
 		if r.shapes[k].steps != nil {
 			columns = append(columns, r.bins[k].Column)
-			add.Shapes = append(add.Shapes, r.finishShape(k))
+			add.Shapes = append(add.Shapes, r.finishShape(&r.bins[k], &r.shapes[k]))
 		}
 	}
 	slices.Sort(columns)
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }
 
-// classSlopes is how much of the line between the middles of bins is drawn. A line cuts peaks off, and
-// some of many classes have a peak in some bin.
+// classSlopes is how much of the line between the middles of bins is drawn. A line cuts peaks off,
+// and some of many classes have a peak in some bin.
 const classSlopes = 0.5
 
-// finishShape is what the model keeps of private column k.
-func (r *multiclassFit) finishShape(k int) model.ClassShape {
-	bins, sh := &r.bins[k], &r.shapes[k]
-	edges, steps, noise := bins.Edges, make([][]float64, len(sh.steps)), make([][]float64, len(sh.steps))
+// finishShape is what the model keeps of the shape of a column. Its variance is nil where it is
+// exact.
+func (r *multiclassFit) finishShape(bins *feature.Bins, sh *classShape) model.ClassShape {
+	s, edges, classes := r.plan.schema, bins.Edges, len(sh.steps)
+	steps, noise := make([][]float64, classes), make([][]float64, classes)
 	for class := range steps {
-		steps[class] = scaleSteps(sh.steps[class], sh.weight)
-		for _, v := range sh.variance[class] {
-			noise[class] = append(noise[class], sh.weight*math.Sqrt(v))
+		steps[class], noise[class] = scaleSteps(sh.steps[class], sh.weight), make([]float64, bins.Len())
+		if sh.variance != nil {
+			for b, v := range sh.variance[class] {
+				noise[class][b] = sh.weight * math.Sqrt(v)
+			}
 		}
 	}
-	if !r.plan.NotPrivate && hasSlopes(r.plan.schema, bins) {
-		edges, steps = drawSlopes(r.plan.schema, bins, classSlopes, steps...)
-		_, noise = drawSlopes(r.plan.schema, bins, classSlopes, noise...)
+	if sh.variance != nil && !r.plan.NotPrivate && hasSlopes(s, bins) {
+		edges, steps = drawSlopes(s, bins, classSlopes, steps...)
+		_, noise = drawSlopes(s, bins, classSlopes, noise...)
 	}
-	return r.toModelShape(bins, edges, steps, noise)
-}
-
-// toModelShape lays steps out by code. noise is nil where they are exact.
-func (r *multiclassFit) toModelShape(bins *feature.Bins, edges []float64, steps, noise [][]float64) model.ClassShape {
-	out := model.ClassShape{Column: r.plan.schema.Columns[bins.Column].Name, Edges: edges}
+	out := model.ClassShape{Column: s.Columns[bins.Column].Name, Edges: edges}
 	for class := range steps {
 		out.LogShares = append(out.LogShares, bins.ByLevel(steps[class]))
-		if noise == nil {
-			out.Noise = append(out.Noise, make([]float64, len(out.LogShares[class])))
-		} else {
-			out.Noise = append(out.Noise, bins.ByLevel(noise[class]))
-		}
+		out.Noise = append(out.Noise, bins.ByLevel(noise[class]))
 	}
 	return out
 }

@@ -3,6 +3,7 @@
 package additive
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -18,8 +19,8 @@ type Params struct {
 	Delta      dp.Delta   // δ likewise; 0 for a pure guarantee. It is spent only where that quiets the noise
 	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
 	// Rows is the number of rows that the rules reckon with, 0 for none given: under replace-one the
-	// table's own is then used, which is public; under add-remove, where it is private, assumedRows. It
-	// moves no noise scale, so a wrong number costs accuracy and never privacy.
+	// table's own is then used, which is public; under add-remove, where it is private, assumedRows.
+	// It moves no noise scale, so a wrong number costs accuracy and never privacy.
 	Rows int
 }
 
@@ -54,15 +55,10 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.checkPrice(); err != nil {
 		return nil, err
 	}
-	pl := &Plan{Params: p, schema: s, rows: p.Rows, scope: dp.PrivateFeatures}
-	if pl.rows == 0 {
-		pl.rows = rows
-	}
-	if pl.rows == 0 {
-		pl.rows, pl.assumed = assumedRows, true
-	}
+	pl := &Plan{Params: p, schema: s, rows: cmp.Or(p.Rows, rows, assumedRows), scope: dp.PrivateFeatures}
+	pl.assumed = p.Rows == 0 && rows == 0
 	private := s.ByRole(schema.Private)
-	if s.Label.Role == schema.Private || s.Relation != dp.ReplaceOne || p.NotPrivate && !pl.multiclass() {
+	if s.Label.Role == schema.Private || s.Relation != dp.ReplaceOne || p.NotPrivate && !pl.isMulticlass() {
 		pl.scope, private = dp.WholeRow, s.Features()
 	} else {
 		pl.public = s.ByRole(schema.Public)
@@ -71,10 +67,8 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	if len(private) == 0 {
-		return nil, &dp.ParamError{
-			Op: "additive", Param: "schema", Want: "must have at least one private column, or a private label and a column",
-			Hint: "without any, use a learner without noise such as logistic",
-		}
+		return nil, refuseParam("schema", "must have at least one private column, or a private label and a column", nil,
+			"without any, use a learner without noise such as logistic")
 	}
 	rho := 0.0 // that (ε, δ) buys for all releases together
 	if p.Delta > 0 {
@@ -84,8 +78,8 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		}
 		rho = bought.Float()
 	}
-	pairs := pl.protectedPairs()
-	if pl.multiclass() {
+	pairs := pl.splitPairs()
+	if pl.isMulticlass() {
 		pl.rules = settleMulticlass(p, s.Relation, pl.rows, len(private), rho)
 	} else {
 		pl.rules = settleWithPairs(len(pairs), p, s.Relation, pl.rows, len(private), rho, len(pl.public) > 0)
@@ -97,33 +91,37 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	pl.settleCounts(rho)
-	pl.cutPairs(pairs)
+	if pl.waiting = len(pairs) - pl.rules.pairs; pl.waiting == 0 {
+		for _, p := range pairs {
+			pl.private = append(pl.private, pl.cutPair(p, nil))
+		}
+	}
 	return pl, pl.writeBill()
 }
 
-// multiclass reports whether the label has more than two classes.
-func (pl *Plan) multiclass() bool { return pl.schema.Classes() > 2 }
+// isMulticlass reports whether the label has more than two classes.
+func (pl *Plan) isMulticlass() bool { return pl.schema.Classes() > 2 }
 
-func refuse(param, want string, got any, hint string) error {
+func refuseParam(param, want string, got any, hint string) error {
 	return &dp.ParamError{Op: "additive", Param: param, Want: want, Got: got, Hint: hint}
 }
 
 // checkSchema refuses what would be ignored.
 func checkSchema(s *schema.Schema) error {
 	if s.Classes() < 2 {
-		return refuse("label", "must have at least 2 classes", s.Classes(), "")
+		return refuseParam("label", "must have at least 2 classes", s.Classes(), "")
 	}
 	if err := learn.Unweighted("additive", s); err != nil || s.Classes() == 2 {
 		return err
 	}
 	if len(s.Pairs) > 0 {
-		return refuse("pairs", "must be left out where the label has more than 2 levels", len(s.Pairs),
+		return refuseParam("pairs", "must be left out where the label has more than 2 classes", len(s.Pairs),
 			"a column that crosses the two does the same")
 	}
 	for _, c := range s.Columns {
 		if c.Role != schema.Ignored && c.Monotone != schema.Free {
-			return refuse("monotone", "must be left out of column "+c.Name+
-				" where the label has more than 2 levels: up for one is down for another", string(c.Monotone), "")
+			return refuseParam("monotone", "must be left out of column "+c.Name+
+				" where the label has more than 2 classes: up for one is down for another", string(c.Monotone), "")
 		}
 	}
 	return nil
@@ -132,13 +130,13 @@ func checkSchema(s *schema.Schema) error {
 func (p Params) checkPrice() error {
 	switch {
 	case p.NotPrivate && p.Epsilon != 0:
-		return refuse("epsilon", "must be inf when training without privacy", p.Epsilon, "")
+		return refuseParam("epsilon", "must be inf when training without privacy", p.Epsilon, "")
 	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
-		return refuse("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon, "")
+		return refuseParam("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon, "")
 	case p.Delta < 0 || p.Delta > dp.MaxDelta || p.Delta != 0 && p.NotPrivate:
-		return refuse("delta", "must be at least 0 and below 1, and 0 when training without privacy", p.Delta, "")
+		return refuseParam("delta", "must be at least 0 and below 1, and 0 when training without privacy", p.Delta, "")
 	case p.Rows < 0:
-		return refuse("rows", "must be at least 1, or 0 for none given", p.Rows, "")
+		return refuseParam("rows", "must be at least 1, or 0 for none given", p.Rows, "")
 	}
 	return nil
 }

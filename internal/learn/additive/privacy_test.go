@@ -173,7 +173,7 @@ func without(tab *dataset.Table, row int) *dataset.Table {
 func TestSpreadIsThatOfTheScores(t *testing.T) {
 	a := engine.CellSums{Positive: []uint64{engine.WeightOne, 0}, Negative: []uint64{0, 2 * engine.WeightOne}}
 	b := engine.CellSums{Positive: []uint64{0, engine.WeightOne}, Negative: []uint64{0, 2 * engine.WeightOne}}
-	moved := float64(distance(a.Positive, a.Negative)-distance(b.Positive, b.Negative)) / engine.WeightOne
+	moved := float64(sumDistances(a.Positive, a.Negative)-sumDistances(b.Positive, b.Negative)) / engine.WeightOne
 	if moved != 2 {
 		t.Fatalf("the pair moves a score by %g, not 2", moved)
 	}

@@ -18,11 +18,11 @@ import (
 
 const (
 	publicBins = 32 // of a public number: finer than private ones, since they cost nothing
-	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public part: three pseudo-rows to
-	// a bin keep it honest on its own rows.
+	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public part: three pseudo-rows
+	// to a bin keep it honest on its own rows.
 	publicRidge = 3
-	// Weights see the public score within this central part of its rows only: few rows lie outside, and
-	// they would decide the caps.
+	// Weights see the public score within this central part of its rows only: few rows lie outside,
+	// and they would decide the caps.
 	central = 0.7
 )
 
@@ -60,11 +60,12 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 
 // fitAgainst fits the log-odds of one class against the other: steps by column, then bin, and the
 // intercept. Both are numbers of rows by group.
-func (g *publicGroups) fitAgainst(ctx context.Context, one, other []float64) (steps [][]float64, intercept float64, err error) {
+func (g *publicGroups) fitAgainst(ctx context.Context, one, other []float64) ([][]float64, float64, error) {
 	best, err := logistic.FitGroups(ctx, g.space, &g.recoded, one, other, publicRidge/sumAll(one, other), nil)
 	if err != nil {
 		return nil, 0, err
 	}
+	var steps [][]float64
 	for q := range g.bins {
 		first, _ := g.space.Block(q)
 		steps = append(steps, best.Coef[first:first+g.bins[q].Len()])
@@ -83,8 +84,8 @@ func listBins(bins *feature.Bins, col *column.Column, n int) []uint32 {
 	return codes
 }
 
-// cutPublic cuts public column j. What the schema asks of its bins is counted in the groups, free of
-// charge: the column and the label are public.
+// cutPublic cuts public column j. What the schema asks of its bins is counted in the groups, free
+// of charge: the column and the label are public.
 func (pl *Plan) cutPublic(g *engine.Groups, j int) feature.Bins {
 	bins, fine := pl.cutColumn(j, publicBins), pl.cutFine(j)
 	if fine.Len() <= bins.Len() {
@@ -128,8 +129,8 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	return st, nil
 }
 
-// addPublicPairs adds what pairs of public columns say beyond the score, for free: their cells under
-// a public score are public (1.5).
+// addPublicPairs adds what pairs of public columns say beyond the score, for free: their cells
+// under a public score are public (1.5).
 func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error {
 	for _, pair := range f.plan.open {
 		sums, err := f.table.Cells(ctx, score, []feature.Bins{pair})
@@ -164,7 +165,8 @@ func scaleSteps(steps []float64, part float64) []float64 {
 	return out
 }
 
-// boundScores clips the score that weighs rows, and takes the extremes of the groups' scores under it.
+// boundScores clips the score that weighs rows, and takes the extremes of the groups' scores under
+// it.
 func (st *start) boundScores(g *engine.Groups, pos, neg []float64) {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
@@ -213,8 +215,8 @@ func findCentral(scores []int64, pos, neg []float64) (low, high float64) {
 	return low, high
 }
 
-// startPublicClasses fits the public columns to a public label of more classes: each class against the
-// commonest on the rows of those two, which agrees with one fit of all (Begg and Gray 1984).
+// startPublicClasses fits the public columns to a public label of more classes: each class against
+// the commonest on the rows of those two, which agrees with one fit of all (Begg and Gray 1984).
 func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 	g, err := f.groupPublic(ctx)
 	if err != nil {
@@ -234,20 +236,21 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 		return st, nil
 	}
 	for q := range g.bins {
-		st.shapes = append(st.shapes, feature.LevelShape{Bins: g.bins[q], Steps: make([][]float64, len(totals))})
+		steps := make([][]float64, len(totals))
+		steps[common] = make([]float64, g.bins[q].Len())
+		st.shapes = append(st.shapes, feature.LevelShape{Bins: g.bins[q], Steps: steps})
 	}
+	st.scores[common] = 0
 	against := addPseudoRows(g.groups.Counts[common])
 	for k, counts := range g.groups.Counts {
-		steps := make([][]float64, len(g.bins))
-		for q := range g.bins {
-			steps[q] = make([]float64, g.bins[q].Len())
+		if k == common {
+			continue
 		}
-		st.scores[k] = 0
-		if k != common {
-			if steps, st.scores[k], err = g.fitAgainst(ctx, addPseudoRows(counts), against); err != nil {
-				return nil, err
-			}
+		steps, intercept, err := g.fitAgainst(ctx, addPseudoRows(counts), against)
+		if err != nil {
+			return nil, err
 		}
+		st.scores[k] = intercept
 		for q := range steps {
 			st.shapes[q].Steps[k] = steps[q]
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// All that leaves a fit leaves through releaseNoisy and selectColumn. The functions below are all that
-// call them: each states what it lets out, and by how much that moves between neighbours.
+// All that leaves a fit leaves through releaseNoisy and selectColumn. The functions below are all
+// that call them: each states what it lets out, and by how much that moves between neighbours.
 
 // sensitivity is by how much a release moves between neighbours, in L1 and in L2.
 type sensitivity struct{ l1, l2 float64 }
@@ -32,8 +32,8 @@ func cellSensitivity(relation dp.Relation) sensitivity {
 
 func (pl *Plan) cellSensitivity() sensitivity { return cellSensitivity(pl.schema.Relation) }
 
-// variance is that of the noise on one number; 0 where there is none.
-func (p price) variance(s sensitivity) float64 {
+// noiseVariance is that of the noise on one number; 0 where there is none.
+func (p price) noiseVariance(s sensitivity) float64 {
 	switch {
 	case p.rho > 0:
 		return s.l2 * s.l2 / (2 * p.rho.Float())
@@ -44,8 +44,8 @@ func (p price) variance(s sensitivity) float64 {
 	return 0
 }
 
-// mechanism is for a vector of so many numbers.
-func (pl *Plan) mechanism(p price, s sensitivity, size int) mech.Mechanism {
+// chooseMechanism is for a vector of so many numbers.
+func (pl *Plan) chooseMechanism(p price, s sensitivity, size int) mech.Mechanism {
 	switch {
 	case pl.NotPrivate:
 		return mech.NoNoise{}
@@ -57,11 +57,11 @@ func (pl *Plan) mechanism(p price, s sensitivity, size int) mech.Mechanism {
 
 // releaseNoisy lets values out.
 func (f *fit) releaseNoisy(label string, p price, s sensitivity, values []mech.Ratio) []float64 {
-	return f.exit.Release(label, f.plan.mechanism(p, s, len(values)), values...) // 1.4: rows meet noise
+	return f.exit.Release(label, f.plan.chooseMechanism(p, s, len(values)), values...) // 1.4: rows meet noise
 }
 
-// selectColumn lets out which of the scores is about the largest. spread is by how much the difference
-// of two scores moves between neighbours.
+// selectColumn lets out which of the scores is about the largest. spread is by how much the
+// difference of two scores moves between neighbours.
 func (f *fit) selectColumn(label string, p price, spread float64, scores []mech.Ratio) int {
 	selector := mech.Selector(mech.NoNoise{})
 	if !f.plan.NotPrivate {
@@ -70,9 +70,9 @@ func (f *fit) selectColumn(label string, p price, spread float64, scores []mech.
 	return f.exit.Select(label, selector, scores) // 1.4: rows meet noise
 }
 
-// releaseClasses lets out how many rows have each class; of two classes the positive one first. Where
-// the number of rows is public, the count of one of two classes says both. A row moves one of two
-// counts by 1, and has one of more classes as it lies in one cell (1.4).
+// releaseClasses lets out how many rows have each class; of two classes the positive one first.
+// Where the number of rows is public, the count of one of two classes says both. A row moves one of
+// two counts by 1, and has one of more classes as it lies in one cell (1.4).
 func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
 	cells, err := f.table.LevelCells(ctx, f.bins[:1])
 	if err != nil {
@@ -82,10 +82,10 @@ func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
 	var values []mech.Ratio
 	rows := 0.0
 	for _, byBin := range cells[0].Rows {
-		sum := sumCounts(byBin)
-		values, rows = append(values, mech.Ratio{Num: sum, Den: 1}), rows+float64(sum)
+		sum := sumAll(toFloats(byBin))
+		values, rows = append(values, mech.Ratio{Num: int64(sum), Den: 1}), rows+sum
 	}
-	if pl.multiclass() {
+	if pl.isMulticlass() {
 		return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values), nil
 	}
 	positive := pl.schema.Label.Positive
@@ -97,21 +97,16 @@ func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
 	return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, sensitivity{1, 1}, values), nil
 }
 
-func sumCounts(counts []uint64) (sum int64) {
-	for _, n := range counts {
-		sum += int64(n)
-	}
-	return sum
-}
-
-// countSensitivity is that of the counts of all asking columns in one vector (1.8).
+// countSensitivity is that of the counts of all asking columns in one vector: a row lies in one
+// cell of each column and in one run (1.8). The L1 distance and the square of the L2 distance are
+// the same, for counts move by 1 each.
 func (pl *Plan) countSensitivity() sensitivity {
-	moves := pl.countMoves()
+	moves := pl.cellSensitivity().l1 * float64(2*len(pl.counts.asking))
 	return sensitivity{moves, math.Nextafter(math.Sqrt(moves), math.Inf(1))}
 }
 
-// releaseCounts lets out, for each column that asks for bins by counts, the rows in its runs and in its
-// cells, whatever the label.
+// releaseCounts lets out, for each column that asks for bins by counts, the rows in its runs and in
+// its cells, whatever the label.
 func (f *fit) releaseCounts(ctx context.Context) ([]float64, error) {
 	pl := f.plan
 	fine := make([]feature.Bins, len(pl.counts.asking))
@@ -141,8 +136,8 @@ func (f *fit) releaseCounts(ctx context.Context) ([]float64, error) {
 }
 
 // capWeights bounds what a row of each class can weigh, positive first, whatever its private cells:
-// the weight at the worst score that the released shapes allow (1.3). One unit more covers the rounding
-// of exp.
+// the weight at the worst score that the released shapes allow (1.3). One unit more covers the
+// rounding of exp.
 func (r *binaryFit) capWeights() [2]int64 {
 	return [2]int64{
 		int64(min(engine.WeightOne, engine.Weight(r.least)+1)),
@@ -150,20 +145,20 @@ func (r *binaryFit) capWeights() [2]int64 {
 	}
 }
 
-// pickByImbalance chooses the column whose cells are furthest from balance,
-// Σ_bins |positive − negative| in weight, and takes it off the list.
+// pickByImbalance chooses the column whose cells are furthest from balance, Σ_bins |positive −
+// negative| in weight, and takes it off the list.
 func (r *binaryFit) pickByImbalance(t int, caps [2]int64) int {
 	scores := make([]mech.Ratio, len(r.free))
 	for i, k := range r.free {
-		scores[i] = mech.Ratio{Num: distance(r.sums[k].Positive, r.sums[k].Negative), Den: engine.WeightOne}
+		scores[i] = mech.Ratio{Num: sumDistances(r.sums[k].Positive, r.sums[k].Negative), Den: engine.WeightOne}
 	}
 	// A row moves a score by at most its weight each time it appears or leaves, up or down.
 	spread := 2 * r.plan.cellSensitivity().l1 * float64(max(caps[0], caps[1])) / engine.WeightOne
 	return r.takeFree(r.selectColumn(pickLabel(t), r.plan.prices.picks[t], spread, scores))
 }
 
-// pickByLeftover chooses the column or pair of which most is left, without privacy, and reports whether
-// that is more than chance leaves.
+// pickByLeftover chooses the column or pair of which most is left, without privacy, and reports
+// whether that is more than chance leaves.
 func (r *binaryFit) pickByLeftover(step int) (k int, more bool) {
 	scores := make([]mech.Ratio, len(r.sums))
 	for k := range r.sums {
@@ -173,8 +168,8 @@ func (r *binaryFit) pickByLeftover(step int) (k int, more bool) {
 	return k, scores[k].Num > 0
 }
 
-// distance is Σ |a − b|.
-func distance(a, b []uint64) (sum int64) {
+// sumDistances is Σ |a − b|.
+func sumDistances(a, b []uint64) (sum int64) {
 	for i := range a {
 		d := int64(a[i]) - int64(b[i])
 		sum += max(d, -d)
@@ -182,8 +177,8 @@ func distance(a, b []uint64) (sum int64) {
 	return sum
 }
 
-// releaseWeights lets out the weighed cells of column k. Each is divided by the cap of its class, so
-// that a row counts for at most 1 and lies in one cell (1.2).
+// releaseWeights lets out the weighed cells of column k. Each is divided by the cap of its class,
+// so that a row counts for at most 1 and lies in one cell (1.2).
 func (r *binaryFit) releaseWeights(label string, p price, k int, caps [2]int64) *shrink.Cells {
 	sums := &r.sums[k]
 	n := len(sums.Positive)
@@ -194,7 +189,7 @@ func (r *binaryFit) releaseWeights(label string, p price, k int, caps [2]int64) 
 	}
 	out := r.releaseNoisy(label, p, r.plan.cellSensitivity(), values)
 	pos, neg := float64(caps[0])/engine.WeightOne, float64(caps[1])/engine.WeightOne
-	deviation := math.Sqrt(p.variance(r.plan.cellSensitivity()))
+	deviation := math.Sqrt(p.noiseVariance(r.plan.cellSensitivity()))
 	c := &shrink.Cells{Positive: make([]float64, n), Negative: make([]float64, n)}
 	c.Noise = shrink.Noise{Positive: pos * deviation, Negative: neg * deviation, Gaussian: p.rho > 0}
 	for b := range n {
@@ -207,8 +202,8 @@ func (r *binaryFit) releaseWeights(label string, p price, k int, caps [2]int64) 
 	return c
 }
 
-// pickByResiduals chooses the column whose cells are furthest from what the scores expect,
-// ½·Σ |rows − expected rows| over bins and classes, and takes it off the list.
+// pickByResiduals chooses the column whose cells are furthest from what the scores expect, ½·Σ
+// |rows − expected rows| over bins and classes, and takes it off the list.
 func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error) {
 	scores := make([]mech.Ratio, len(r.free))
 	for i, k := range r.free {
@@ -218,7 +213,7 @@ func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error)
 		}
 		scores[i].Den = 2 * engine.WeightOne
 		for class := range above {
-			scores[i].Num += distance(above[class], below[class])
+			scores[i].Num += sumDistances(above[class], below[class])
 		}
 	}
 	// A row adds at most 1 to a score, or takes it off, each time it appears or leaves.
@@ -250,25 +245,28 @@ func splitClasses(numbers []float64, lists int) [][]float64 {
 	return slices.Collect(slices.Chunk(numbers, len(numbers)/lists))
 }
 
-// releaseSlope lets out how the likelihood of the classes changes with the weight of a column, and half
-// of how that change falls off. A row's part of the two is at most 1 in L1 after division by most, and it
-// may be of either sign, so that they move by as much in L2 as in L1 (1.2). It returns the variance of
-// the noise, too.
-func (r *multiclassFit) releaseSlope(ctx context.Context, t, k int, most float64) (gain, halfCurve, variance float64, err error) {
+// columnSlope is how the likelihood of the classes changes with the weight of a column, and half of
+// how that change falls off, with the variance of the noise on either.
+type columnSlope struct{ gain, halfCurve, noise float64 }
+
+// releaseSlope lets out the slope of the column of round t. A row's part of the two numbers is at
+// most 1 in L1 after division by most, and it may be of either sign, so that they move by as much
+// in L2 as in L1 (1.2).
+func (r *multiclassFit) releaseSlope(ctx context.Context, t, k int, most float64) (*columnSlope, error) {
 	slope, err := r.score.Slope(ctx, r.shapeOf(k), most)
 	if err != nil {
-		return 0, 0, 0, err
+		return nil, err
 	}
-	moves := r.plan.cellSensitivity().l1
-	s, p := sensitivity{moves, moves}, r.plan.prices.weights[t]
+	s, p := r.plan.cellSensitivity(), r.plan.prices.weights[t]
+	s.l2 = s.l1
 	out := r.releaseNoisy(weightLabel(t), p, s,
 		[]mech.Ratio{{Num: slope.Gain, Den: engine.WeightOne}, {Num: slope.HalfCurve, Den: engine.WeightOne}})
-	return most * out[0], most * out[1], most * most * p.variance(s), nil
+	return &columnSlope{most * out[0], most * out[1], most * most * p.noiseVariance(s)}, nil
 }
 
-// releaseResiduals lets out what is left over of column k, as cells for each class. A row adds 1 − p(y)
-// for its class and p(k) against every other: at most 2 in all, so after division by 2 at most 1 in L1,
-// and less in L2 (1.2).
+// releaseResiduals lets out what is left over of column k, as cells for each class. A row adds 1 −
+// p(y) for its class and p(k) against every other: at most 2 in all, so after division by 2 at most
+// 1 in L1, and less in L2 (1.2).
 func (r *multiclassFit) releaseResiduals(ctx context.Context, t, k int) ([]shrink.Cells, error) {
 	above, below, err := r.score.Residuals(ctx, &r.bins[k])
 	if err != nil {
@@ -276,7 +274,7 @@ func (r *multiclassFit) releaseResiduals(ctx context.Context, t, k int) ([]shrin
 	}
 	p, s := r.plan.prices.residuals[t], r.plan.cellSensitivity()
 	out := splitClasses(r.releaseNoisy(residualsLabel(t), p, s, toRatios(2*engine.WeightOne, above, below)), 2*len(above))
-	deviation := 2 * math.Sqrt(p.variance(s))
+	deviation := 2 * math.Sqrt(p.noiseVariance(s))
 	cells := make([]shrink.Cells, len(above))
 	for class := range cells {
 		cells[class] = shrink.Cells{

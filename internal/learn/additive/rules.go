@@ -22,8 +22,8 @@ type rules struct {
 	// weightOffset is the part of it that weights see. Less than 1 counts in part twice what public
 	// and private columns both say, and leaves more weight.
 	weightOffset float64
-	// modelOffset is the part of it that enters the model: less than 1 where weights see little of
-	// it, since private columns then say part of it again.
+	// modelOffset is the part of it that enters the model: less than 1 where weights see little of it,
+	// since private columns then say part of it again.
 	modelOffset float64
 	passes      []pass // over the columns in turn; one where rounds pick
 	pairs       int    // so many pairs have a round each, after all passes
@@ -40,13 +40,13 @@ type rules struct {
 type pass struct {
 	share float64 // of the price; all passes add up to 1
 	// weightShrinkage is the part of a released step that the weights of later rounds see: 0 for none
-	// (rounds then share one pass over the rows), 1 for boosting. Less than 1 counts correlated columns
-	// twice in part, which bends the log-odds, and leaves more weight for later rounds, which quiets
-	// the noise.
+	// (rounds then share one pass over the rows), 1 for boosting. Less than 1 counts correlated
+	// columns twice in part, which bends the log-odds, and leaves more weight for later rounds, which
+	// quiets the noise.
 	weightShrinkage float64
-	// modelShrinkage is the part of it that enters the model: less than 1 where later rounds see little
-	// of it, since correlated columns then say the same thing several times, and weightShrinkage where
-	// another pass measures what is left.
+	// modelShrinkage is the part of it that enters the model: less than 1 where later rounds see
+	// little of it, since correlated columns then say the same thing several times, and
+	// weightShrinkage where another pass measures what is left.
 	modelShrinkage float64
 }
 
@@ -72,7 +72,8 @@ func (r *rules) columnOf(t int) int {
 	return t % columns
 }
 
-// roundShare is the share of round t in the price, of totalShare for all rounds and what follows them.
+// roundShare is the share of round t in the price, of totalShare for all rounds and what follows
+// them.
 func (r *rules) roundShare(t int) float64 {
 	if r.passes == nil {
 		return (1 - r.weightShare - r.residualShare) / float64(r.rounds)
@@ -102,22 +103,22 @@ func onePass(weightShrinkage, modelShrinkage float64) []pass {
 func twoPasses() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 
 // countScales is how many noise scales of a single release the table is long, and of one release of
-// all columns by Gaussian noise, of which the deviation is reckoned as that of Laplace noise. rho is
-// what (ε, δ) buys, 0 without a δ.
+// all columns by Gaussian noise, of which the deviation is reckoned as that of Laplace noise. rho
+// is what (ε, δ) buys, 0 without a δ.
 func countScales(p Params, relation dp.Relation, rows, columns int, rho float64) (single, joint float64) {
 	s := cellSensitivity(relation)
 	return float64(rows) * p.Epsilon.Float() / s.l1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.l2
 }
 
-// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the sweeps. rho
-// is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of their own.
+// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the sweeps.
+// rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of their
+// own.
 func settleBinary(p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
-		return rules{
-			bins: countGreedyBins(rows), rounds: 3 * columns, weightOffset: 1, modelOffset: 1,
-			passes: []pass{third, third, third},
-		}
+		r := rules{bins: countGreedyBins(rows), rounds: 3 * columns, weightOffset: 1, modelOffset: 1}
+		r.passes = []pass{third, third, third}
+		return r
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	if joint > signal && takesAllColumns(joint, columns) {
@@ -137,16 +138,15 @@ func settleBinary(p Params, relation dp.Relation, rows, columns int, rho float64
 	return r
 }
 
-// settleWithPairs derives the rules where pairs are declared. They are for an ε at which columns are
-// taken in turn; below, rounds pick columns and pairs wait.
+// settleWithPairs is settleBinary where so many pairs are declared. They are for an ε at which
+// columns are taken in turn; below, rounds pick columns and pairs wait.
 func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
-	if pairs > 0 {
-		if r := settleBinary(p, relation, rows, columns+pairs, rho, offset); !r.picks {
-			r.rounds, r.pairs = columns*len(r.passes)+pairs, pairs
-			return r
-		}
+	r := settleBinary(p, relation, rows, columns+pairs, rho, offset)
+	if pairs > 0 && r.picks {
+		return settleBinary(p, relation, rows, columns, rho, offset)
 	}
-	return settleBinary(p, relation, rows, columns, rho, offset)
+	r.rounds, r.pairs = r.rounds-pairs*len(r.passes)+pairs, pairs
+	return r
 }
 
 // countRounds is how many rounds a signal is worth.
@@ -160,8 +160,8 @@ func takesAllColumns(signal float64, columns int) bool {
 }
 
 // takeInTurn takes the columns in turn: twice, or once, with part of each step in the weights or
-// nothing. Where one pass takes all columns, more of each step enters the model beside an offset, which
-// would gain weight against them; without one, all steps alike change no order of rows.
+// nothing. Where one pass takes all columns, more of each step enters the model beside an offset,
+// which would gain weight against them; without one, all steps alike change no order of rows.
 func takeInTurn(signal float64, columns int, part, two float64, offset bool) rules {
 	each := signal / float64(columns)
 	r := rules{bins: countBins(each), rounds: columns, weightOffset: 1, modelOffset: 1}
@@ -193,20 +193,19 @@ const (
 // settleMulticlass derives the rules of more than two classes, as settleBinary does.
 func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
 	if p.NotPrivate {
-		return rules{
-			bins: maxBins, rounds: columns, columnWeight: measuredPrior, weightShare: measuredShare,
-			boosts: 3, residualShare: 0.6, residualStep: 0.6,
-		}
+		r := rules{bins: maxBins, rounds: columns, columnWeight: measuredPrior, weightShare: measuredShare}
+		r.boosts, r.residualShare, r.residualStep = 3, 0.6, 0.6
+		return r
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	worth := int(max(1, math.Round(math.Sqrt(signal/150)))) // so many picked columns
 	all := float64(worth) >= 0.75*float64(columns)          // taking every column is better
 	// All columns with Gaussian noise are worth a few with less noise each.
 	gaussian := joint > signal && (all || joint/float64(columns) >= 0.6*signal/float64(worth))
-	if gaussian {
+	switch {
+	case gaussian:
 		signal = joint
-	}
-	if !gaussian && !all {
+	case !all:
 		each := signal / float64(worth)
 		r := rules{bins: countBins(each), rounds: worth, picks: true, pickShare: 0.3, columnWeight: 0.7}
 		if each >= scalesForWeight {
@@ -215,10 +214,8 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 		return r
 	}
 	each := signal / float64(columns)
-	r := rules{
-		bins: countBins(each), rounds: columns, gaussian: gaussian,
-		columnWeight: measuredPrior, weightShare: measuredShare,
-	}
+	r := rules{bins: countBins(each), rounds: columns, gaussian: gaussian}
+	r.columnWeight, r.weightShare = measuredPrior, measuredShare
 	if each >= scalesForResiduals && columns > 1 {
 		r.boosts, r.residualShare, r.residualStep = 1, 0.4, 1
 	}
@@ -233,8 +230,8 @@ func countBins(each float64) int {
 	return min(maxBins, max(minBins, int(math.Exp2(math.Round(math.Log2(0.6*math.Sqrt(each)))))))
 }
 
-// The rule of the counts from which bins follow. A table is to be so many noise scales long for each
-// bin of a number, which costs less of the price the more of it there is.
+// The rule of the counts from which bins follow. A table is to be so many noise scales long for
+// each bin of a number, which costs less of the price the more of it there is.
 const (
 	countsForBin  = 2
 	mostForCounts = 0.2 // of the price; what is left is what the bins are for

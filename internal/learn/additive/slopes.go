@@ -10,30 +10,27 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// slopeParts is how many steps lead from the middle of a bin to that of the next.
-// An odd number leaves what lies in the middle where it is: a bin may be there for
-// one value alone.
+// slopeParts is how many steps lead from the middle of a bin to that of the next. An odd number
+// leaves what lies in the middle where it is: a bin may be there for one value alone.
 const slopeParts = 5
 
-// hasSlopes reports whether the steps of bins are to become slopes: those of a
-// number cut by its bounds. Declared edges are meant to be edges; of bins that
-// follow from counts of rows the rows need not lie in the middle; and a bin for
-// each whole number has no inside.
+// hasSlopes reports whether the steps of bins are to become slopes: those of a number cut by its
+// bounds. Declared edges are meant to be edges; of bins that follow from counts of rows the rows
+// need not lie in the middle; and a bin for each whole number has no inside.
 func hasSlopes(s *schema.Schema, bins *feature.Bins) bool {
 	c := &s.Columns[bins.Column]
 	return bins.Ordered() && len(c.Edges) == 0 && !c.Quantiles && !feature.Whole(c, bins.Len())
 }
 
-// drawSlopes draws a line from the middle of each bin to that of the next, on the
-// column's scale, in steps of a fifth of a bin: what noise allows to be measured
-// in bins seldom jumps at their edges. Where part is below 1 it goes that part of
-// the way from the bin's own value to the line, and the rest is a jump. Free:
-// post-processing. values are by bin, each list on its own; deviations may be among
-// them, since that of a point between two is at most the mean of theirs, whatever
-// they have in common.
-func drawSlopes(s *schema.Schema, bins *feature.Bins, part float64, values ...[]float64) (edges []float64, finer [][]float64) {
+// drawSlopes draws a line from the middle of each bin to that of the next, on the column's scale,
+// in steps of a fifth of a bin: what noise allows to be measured in bins seldom jumps at their
+// edges. Where part is below 1 it goes that part of the way from the bin's own value to the line,
+// and the rest is a jump. Free: post-processing. values are by bin, each list on its own;
+// deviations may be among them, since that of a point between two is at most the mean of theirs,
+// whatever they have in common.
+func drawSlopes(s *schema.Schema, bins *feature.Bins, part float64, values ...[]float64) ([]float64, [][]float64) {
 	c := &s.Columns[bins.Column]
-	edges = feature.Finer(c, bins.Edges, slopeParts)
+	edges, finer := feature.Finer(c, bins.Edges, slopeParts), [][]float64(nil)
 	at, to := feature.Middles(c, bins.Edges), feature.Middles(c, edges)
 	for _, of := range values {
 		out := make([]float64, len(to))

@@ -296,7 +296,7 @@ func (w *twin) line(steps []float64, bins *feature.Bins, i int) float64 {
 
 // mechanismDeviation is that of the noise that the mechanism itself states.
 func (pl *Plan) mechanismDeviation(round int) (deviation float64, gaussian bool) {
-	switch m := pl.mechanism(pl.prices.cells[round], pl.cellSensitivity(), 2).(type) {
+	switch m := pl.chooseMechanism(pl.prices.cells[round], pl.cellSensitivity(), 2).(type) {
 	case mech.Gaussian:
 		return m.Scale(), true
 	case mech.Laplace:

@@ -26,9 +26,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// levelSettings are the scopes, each under rules that pick, that weigh columns
+// multiclassSettings are the scopes, each under rules that pick, that weigh columns
 // and that take them in turn.
-func levelSettings() map[string]setting {
+func multiclassSettings() map[string]setting {
 	partly := func(*Params, *schema.Schema) {}
 	label := func(_ *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 }
 	addRemove := func(_ *Params, s *schema.Schema) { s.Relation = dp.AddRemove }
@@ -62,11 +62,11 @@ func levelSettings() map[string]setting {
 	}
 }
 
-const manyLevels = 3
+const manyClasses = 3
 
-// withLevels is with, of a label of so many levels and of ten columns.
-func withLevels(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
-	tab := learntest.Levels(census.Generate(11, rows), manyLevels, nil)
+// withClasses is with, of a label of so many levels and of ten columns.
+func withClasses(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
+	tab := learntest.Levels(census.Generate(11, rows), manyClasses, nil)
 	tab.Schema.Columns = slices.Clone(tab.Schema.Columns)
 	s := tab.Schema
 	for _, j := range s.Features()[10:] {
@@ -77,20 +77,20 @@ func withLevels(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)
 	return tab, func() (learn.Plan, error) { return p.Plan(s, c.reckons) }
 }
 
-func TestLevelsConformance(t *testing.T) {
-	for name, c := range levelSettings() {
+func TestMulticlassConformance(t *testing.T) {
+	for name, c := range multiclassSettings() {
 		t.Run(name, func(t *testing.T) {
-			tab, plan := withLevels(c, 400)
+			tab, plan := withClasses(c, 400)
 			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true})
 		})
 	}
 }
 
 // The settings differ in what they are there for.
-func TestLevelSettingsCoverTheRules(t *testing.T) {
+func TestMulticlassSettingsCoverTheRules(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range levelSettings() {
-		_, plan := withLevels(c, 40)
+	for _, c := range multiclassSettings() {
+		_, plan := withClasses(c, 40)
 		pl, err := plan()
 		if err != nil {
 			t.Fatal(err)
@@ -110,12 +110,12 @@ func TestLevelSettingsCoverTheRules(t *testing.T) {
 }
 
 // As TestReplayNonInterference.
-func TestLevelsReplayNonInterference(t *testing.T) {
+func TestMulticlassReplayNonInterference(t *testing.T) {
 	const pairs = 6
 	best := 0.0
-	for name, c := range levelSettings() {
+	for name, c := range multiclassSettings() {
 		src := replay.Seeded(uint64(len(name)), name)
-		tab, plan := withLevels(c, 60)
+		tab, plan := withClasses(c, 60)
 		pl, err := plan()
 		if err != nil {
 			t.Fatal(err)
@@ -146,13 +146,13 @@ func TestLevelsReplayNonInterference(t *testing.T) {
 // Scripts that teach steep shapes make rows of two levels pull at full strength,
 // so that each kind of release reaches the distance it declares, and none passes
 // it: lemma 5.
-func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
+func TestMulticlassDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	reached := map[string]float64{}
 	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed", "private label, gaussian", "add-remove, gaussian", "no public column, weighed", "private label, boosted", "add-remove, boosted"} {
-		c := levelSettings()[name]
+		c := multiclassSettings()[name]
 		for seed := range uint64(12) {
 			src := replay.Seeded(seed, name)
-			tab, plan := withLevels(c, 40)
+			tab, plan := withClasses(c, 40)
 			pl, err := plan()
 			if err != nil {
 				t.Fatal(err)
@@ -174,11 +174,11 @@ func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 				case len(out) == 2: // a weight: much to gain, no curve
 					return []float64{1e4, 1}
 				case p.Label == pl.(*Plan).classesLabel():
-					return slices.Repeat([]float64{1e6}, manyLevels)
+					return slices.Repeat([]float64{1e6}, manyClasses)
 				}
 				for v := range out { // all rows of a bin have one level
-					n := len(out) / manyLevels
-					if int(bits[(k+v%n)%64]%manyLevels) == v/n {
+					n := len(out) / manyClasses
+					if int(bits[(k+v%n)%64]%manyClasses) == v/n {
 						out[v] = 1e6
 					}
 				}
@@ -219,13 +219,13 @@ func TestLevelsDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 // Two rows that stand alone in their bins and change places with rows that the
 // score expects: one column's score falls by 2 while another's rises by 2 (lemma
 // 5b), so a spread of less than 4 would be too little.
-func TestLevelsSpreadIsThatOfTheScores(t *testing.T) {
+func TestMulticlassSpreadIsThatOfTheScores(t *testing.T) {
 	const one = engine.WeightOne
 	sure := [][]uint64{{0, 0}, {0, 0}}                                 // rows that the score is sure of add nothing
 	wrong := [2][][]uint64{{{one, 0}, {0, one}}, {{0, one}, {one, 0}}} // two rows that it has the wrong way round, in two bins
 	both := func(sides [2][][]uint64) (sum int64) {
 		for k := range sides[0] {
-			sum += distance(sides[0][k], sides[1][k])
+			sum += sumDistances(sides[0][k], sides[1][k])
 		}
 		return sum
 	}
@@ -233,7 +233,7 @@ func TestLevelsSpreadIsThatOfTheScores(t *testing.T) {
 		t.Fatalf("the pair moves a score by %g, not 2", moved)
 	}
 	for name, want := range map[string]float64{"private label": 4, "add-remove": 2} {
-		tab, plan := withLevels(levelSettings()[name], 60)
+		tab, plan := withClasses(multiclassSettings()[name], 60)
 		pl, err := plan()
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestLevelsSpreadIsThatOfTheScores(t *testing.T) {
 }
 
 // The rules at a few points, by hand from the constants.
-func TestSettleLevels(t *testing.T) {
+func TestSettleMulticlass(t *testing.T) {
 	for _, c := range []struct {
 		rows, columns int
 		eps           dp.Epsilon
@@ -273,14 +273,14 @@ func TestSettleLevels(t *testing.T) {
 }
 
 // A schema that wants what more levels cannot have is refused, by name.
-func TestPlanLevelsRefuses(t *testing.T) {
+func TestMulticlassPlanRefuses(t *testing.T) {
 	for want, set := range map[string]func(s *schema.Schema){
 		"label":    func(s *schema.Schema) { s.Label.Levels = s.Label.Levels[:1] },
 		"weights":  func(s *schema.Schema) { s.Label.Weights = []float64{1, 1, 2} },
 		"monotone": func(s *schema.Schema) { s.Columns[numberOf(s)].Monotone = schema.Increasing },
 		"pairs":    func(s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} },
 	} {
-		tab, _ := withLevels(setting{func(*Params, *schema.Schema) {}, 0}, 10)
+		tab, _ := withClasses(setting{func(*Params, *schema.Schema) {}, 0}, 10)
 		set(tab.Schema)
 		var refused *dp.ParamError
 		if _, err := (Params{Epsilon: dp.Nano}).Plan(tab.Schema, 10); !errors.As(err, &refused) || refused.Param != want {
@@ -316,8 +316,8 @@ func TestLevelShapeByHand(t *testing.T) {
 		{true, []float64{10}, [][]float64{{0, 5}, {2, -3}, {1, 1}}, [][]float64{{0, 1}, {1, 1}, {2, 0}}},
 	} {
 		pl := &Plan{Params: Params{NotPrivate: c.notPrivate}, schema: s, private: []feature.Bins{feature.NewBins(s, 0, []float64{10})}}
-		r := &multiclassFit{fit: newFit(pl, nil, nil), shapes: []classShape{*sh}}
-		got := r.finishShape(0)
+		r := &multiclassFit{fit: newFit(pl, nil, nil)}
+		got := r.finishShape(&r.bins[0], sh)
 		same := func(a, b []float64) bool {
 			return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
 		}
@@ -329,11 +329,11 @@ func TestLevelShapeByHand(t *testing.T) {
 
 // What a model says of each row is the start and, column by column, the mean of the
 // rounds' steps and of the line that they draw, put together row by row.
-func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
+func TestMulticlassModelEqualsTheNaiveTwin(t *testing.T) {
 	lines := 0
 	for _, name := range []string{"partly private", "partly private, in turn", "private label, boosted", "add-remove, weighed", "add-remove, gaussian", "gaussian, bins paid", "eps inf, everything private"} {
 		t.Run(name, func(t *testing.T) {
-			tab, plan := withLevels(levelSettings()[name], 700)
+			tab, plan := withClasses(multiclassSettings()[name], 700)
 			anyPlan, err := plan()
 			if err != nil {
 				t.Fatal(err)
@@ -371,7 +371,7 @@ func TestLevelsModelEqualsTheNaiveTwin(t *testing.T) {
 					sum += p[level]
 				}
 				for level := range p {
-					if g := got[manyLevels*i+level]; math.Abs(g-p[level]/sum) > 1e-5 {
+					if g := got[manyClasses*i+level]; math.Abs(g-p[level]/sum) > 1e-5 {
 						t.Fatalf("row %d, level %d: %g, the twin has %g", i, level, g, p[level]/sum)
 					}
 				}

@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -333,10 +334,15 @@ func golden(t *testing.T, path string, v any) {
 	}
 	want, err := os.ReadFile(path)
 	must(t, err)
-	if !bytes.Equal(got.Bytes(), want) {
+	if !bytes.Equal(roundWeights(got.Bytes()), roundWeights(want)) {
 		t.Errorf("%s holds other bytes; with -update it is written anew, which other implementations will notice", path)
 	}
 }
+
+var weightDigits = regexp.MustCompile(`("weight": \d\.\d{12})\d+`)
+
+// roundWeights drops a weight's last digits, which are those of a machine's exp.
+func roundWeights(text []byte) []byte { return weightDigits.ReplaceAll(text, []byte("$1")) }
 
 // TestVectors holds tasks of every classifier and law against
 // vectors.json, which -update writes.

@@ -65,7 +65,7 @@ func (r *Records) addShapes(m *wire.Member, vote float64, row int, scores []floa
 		s := &m.Shapes[i]
 		leaf := s.Leaves[r.bins[s.Question][r.code(s.Question, row)]]
 		for k, x := range leaf {
-			scores[k] += float64(vote * x)
+			scores[k] += vote * x
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (r *Records) argmax(a *wire.Argmax, row int, z []float64) int {
 		c := r.code(q, row)
 		f, v := r.feature[q][c], r.value[q][c]
 		for k := range z {
-			z[k] += float64(a.Coef[k][f] * v)
+			z[k] += a.Coef[k][f] * v
 		}
 	}
 	return feature.ArgMax(z)

@@ -75,7 +75,7 @@ func (p *publicSide) imputeLabels(coef []float64) {
 		for k, j := range p.space.Columns {
 			c := &p.groups.Cols[j]
 			f, v := p.space.Cell(k, c, int(c.Codes.At(i)))
-			z += float64(coef[f] * v)
+			z += coef[f] * v
 		}
 		size := pos[i] + neg[i]
 		pos[i] = size / (1 + math.Exp(-z))
@@ -96,8 +96,8 @@ func (p *publicSide) fitClassifier(ctx context.Context) error {
 	wrong, right := 0.0, 0.0
 	for i, a := range p.answers { // a sum each, of weights times 0 or 1: no guesses for the processor
 		yes := float64(a)
-		wrong += float64(neg[i]*yes) + float64(pos[i]*(1-yes))
-		right += float64(pos[i]*yes) + float64(neg[i]*(1-yes))
+		wrong += neg[i]*yes + pos[i]*(1-yes)
+		right += pos[i]*yes + neg[i]*(1-yes)
 	}
 	p.err = wrong / (wrong + right)
 	return nil

@@ -124,7 +124,7 @@ func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (
 	if half > 0 {
 		for f := range coef {
 			coef[f] = ans[f] / half
-			slope += float64(rows * ans[f] * coef[f])
+			slope += rows * ans[f] * coef[f]
 		}
 	}
 	if r.level {

@@ -47,7 +47,7 @@ func linearScore(sp *feature.Space, cols []column.Column, coef []float64) func(g
 	for k, j := range sp.Columns {
 		for code := range sp.Codes(k, &cols[j]) {
 			f, v := sp.Cell(k, &cols[j], code)
-			terms[k] = append(terms[k], float64(coef[f]*v))
+			terms[k] = append(terms[k], coef[f]*v)
 		}
 	}
 	return func(g int) float64 {

@@ -30,7 +30,7 @@ func (s side) giniWeight() float64 {
 	all, squares := 0.0, 0.0
 	for _, x := range s {
 		all += x
-		squares += float64(x * x)
+		squares += x * x
 	}
 	if all == 0 {
 		return 0

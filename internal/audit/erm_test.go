@@ -68,7 +68,8 @@ func coefficients(t testing.TB, pl learn.Plan, tab *dataset.Table) [2]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return [2]float64{fitted.Classifier.(*model.Logistic).Coef[0] * math.Sqrt2, fitted.Classifier.(*model.Logistic).Bias * math.Sqrt2}
+	return [2]float64{fitted.Classifier.(*model.Logistic).Coef[0] * math.Sqrt2,
+		fitted.Classifier.(*model.Logistic).Bias * math.Sqrt2}
 }
 
 func ermPlan(t testing.TB, s *schema.Schema, n int, change func(*erm.Params)) learn.Plan {

@@ -13,7 +13,8 @@ import (
 func Binary(op string, s *schema.Schema) error {
 	if s.Classes() != 2 {
 		return &dp.ParamError{Op: op, Param: "label", Want: "must have 2 levels", Got: s.Classes(),
-			Hint: "learners additive, erm, labeldp, logistic and adaboost know more; or make the label binary: one level with the others as its aliases"}
+			Hint: "learners additive, erm, labeldp, logistic and adaboost know more; or make the label binary: one level " +
+				"with the others as its aliases"}
 	}
 	return Unweighted(op, s)
 }
@@ -24,6 +25,7 @@ func Unweighted(op string, s *schema.Schema) error {
 	if s.Label.Weights == nil {
 		return nil
 	}
-	return &dp.ParamError{Op: op, Param: "weights", Want: "must be left out of the label, since this learner counts every row once", Got: s.Label.Weights,
+	return &dp.ParamError{Op: op, Param: "weights",
+		Want: "must be left out of the label, since this learner counts every row once", Got: s.Label.Weights,
 		Hint: "learners erm, logistic and adaboost weigh rows by their level"}
 }

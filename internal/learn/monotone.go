@@ -12,7 +12,8 @@ import (
 func Unconstrained(op string, s *schema.Schema) error {
 	for _, c := range s.Columns {
 		if c.Monotone != schema.Free && c.Role != schema.Ignored {
-			return &dp.ParamError{Op: op, Param: "monotone", Want: "must be left out of column " + c.Name + ", since this learner cannot promise it", Got: string(c.Monotone),
+			return &dp.ParamError{Op: op, Param: "monotone", Want: "must be left out of column " + c.Name +
+				", since this learner cannot promise it", Got: string(c.Monotone),
 				Hint: "learner additive can"}
 		}
 	}

@@ -37,9 +37,11 @@ func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
 		p.Unprotected = []string{"everything about the training rows"}
 		return p
 	}
-	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a factor e^%s.", d.Scope.Words(), d.Epsilon)
+	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a "+
+		"factor e^%s.", d.Scope.Words(), d.Epsilon)
 	if d.Delta > 0 {
-		p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of any set of models changes by at most a factor e^%s and, beyond that, by at most %s.", d.Scope.Words(), d.Epsilon, d.Delta)
+		p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of any set of models changes by at most a "+
+			"factor e^%s and, beyond that, by at most %s.", d.Scope.Words(), d.Epsilon, d.Delta)
 	}
 	switch d.Scope {
 	case dp.PrivateFeatures:

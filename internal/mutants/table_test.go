@@ -1775,8 +1775,8 @@ var table = []mutant{
 	{
 		Row: "secret sums 1", Bug: "a helper answers a second request",
 		File: "internal/service/helper/store.go",
-		Old:  ` AND state = ? AND asked IS NULL`,
-		New:  ` AND state >= ?`,
+		Old:  `AND state = ? AND asked IS NULL`,
+		New:  `AND state >= ?`,
 
 		Package: "./internal/service/helper", Test: "TestEveryCallMayFail",
 	},

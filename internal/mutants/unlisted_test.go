@@ -76,7 +76,8 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 6", Bug: "the exact error stands in for a noisy one that cannot be",
 		File: "internal/learn/brc/private.go",
-		Old:  `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]`,
+		Old: `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
+			`right})[0]`,
 		New: `noisy := exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
 		if noisy < 0 || noisy > 1 {
 			return float64(wrong) / float64(wrong+right)

@@ -52,7 +52,8 @@ func Independent(t T, c Claim, flips [][]bool, probs []float64) {
 		}
 		p := (1 - skew) / 2
 		if atMost, atLeast := stats.Tails(count, n, p); atMost < part || atLeast < part {
-			t.Errorf("%s %v: %d of %d where probability %g was claimed: tails %.3g (at most) and %.3g (at least), rejected below %.3g",
+			t.Errorf("%s %v: %d of %d where probability %g was claimed: tails %.3g (at most) and %.3g (at least), rejected "+
+				"below %.3g",
 				what, set, count, n, p, atMost, atLeast, part)
 		}
 	}

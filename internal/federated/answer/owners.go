@@ -55,7 +55,8 @@ type Owners struct {
 // each row. Owner i is called name(i), which must pass wire.CheckOwner.
 func NewOwners(recs *Records, count int, name func(owner int) string, book Book) (*Owners, error) {
 	if count < 1 || count > recs.tab.Rows {
-		return nil, &dp.ParamError{Op: "owner", Param: "owners", Want: "must be at least 1 and at most the number of rows", Got: count}
+		return nil, &dp.ParamError{Op: "owner", Param: "owners", Want: "must be at least 1 and at most the number of rows",
+			Got: count}
 	}
 	return &Owners{recs, count, name, book}, nil
 }
@@ -120,7 +121,8 @@ func (p *Reporter) commit(ctx context.Context, round [32]byte, owners []int32, e
 		owner := int(number)
 		place := p.owners.Place(owner)
 		if place.Slot != p.Slot() { // 2.1
-			return nil, fmt.Errorf("owner: owner %d answers in slot %d, the broadcast is for slot %d", owner, place.Slot, p.Slot())
+			return nil, fmt.Errorf("owner: owner %d answers in slot %d, the broadcast is for slot %d", owner, place.Slot,
+				p.Slot())
 		}
 		report, err := draw(owner, place.Ticket, p.owners.drawRow(owner, exit))
 		if err != nil {

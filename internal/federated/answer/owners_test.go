@@ -51,13 +51,15 @@ func people(t testing.TB) *dataset.Table {
 		}
 	}
 	tab.Rows = len(age)
-	tab.Cols = []column.Column{{Codes: column.Narrow(age, 5), Values: []float64{0, 25, 50, 75, 100}}, {Codes: column.Narrow(pet, 3)}}
+	tab.Cols = []column.Column{{Codes: column.Narrow(age, 5), Values: []float64{0, 25, 50, 75, 100}},
+		{Codes: column.Narrow(pet, 3)}}
 	return tab
 }
 
 func testTask(t testing.TB, c wire.Classifier, mechanism string) *wire.Task {
 	task := &wire.Task{
-		Nonce: strings.Repeat("0f", 16), Mode: wire.Local, Classifier: c, Mechanism: mechanism, Epsilon: dp.Nano, Schema: people(t).Schema,
+		Nonce: strings.Repeat("0f", 16), Mode: wire.Local, Classifier: c, Mechanism: mechanism, Epsilon: dp.Nano,
+		Schema:    people(t).Schema,
 		Questions: []wire.Question{{Column: "age", Edges: []float64{25, 50}}, {Column: "pet"}},
 		Rounds:    []wire.Shares{{Table: 1, Error: 1}, {Table: 1, Error: 1}},
 		WeightCap: 3,
@@ -366,10 +368,11 @@ func TestOneAddend(t *testing.T) {
 	round.round.Asks = []wire.Ask{{Question: 0}}
 	draws := 0
 	share := func(sum byte) ([]Given, error) {
-		return round.Reporter(all).Share(ctx, [32]byte{sum}, []int32{ann}, exit, func(owner int, addend []uint64) ([]byte, error) {
-			draws++
-			return fmt.Append(nil, owner, draws, len(addend)), nil
-		})
+		return round.Reporter(all).Share(ctx, [32]byte{sum}, []int32{ann}, exit,
+			func(owner int, addend []uint64) ([]byte, error) {
+				draws++
+				return fmt.Append(nil, owner, draws, len(addend)), nil
+			})
 	}
 	first, err := share(1)
 	if err != nil || len(first) != 1 || string(first[0].Report) != "3 1 9" {

@@ -65,7 +65,8 @@ type Reporter struct {
 // Reporter prepares owners' answers to the round.
 func (r *Round) Reporter(owners *Owners) *Reporter {
 	weigh := newWeigher(owners.recs, r.round.Weighing())
-	return &Reporter{Round: r, owners: owners, recs: owners.recs, weigh: weigh, z: make([]float64, r.terms.task.Schema.Classes())}
+	return &Reporter{Round: r, owners: owners, recs: owners.recs, weigh: weigh,
+		z: make([]float64, r.terms.task.Schema.Classes())}
 }
 
 // report is the answer of the owner of that name about one record. It draws fresh

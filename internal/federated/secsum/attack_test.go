@@ -37,7 +37,8 @@ func TestShamirCoalitionSeesUniformShares(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				shares = append(shares, secretsharing.Share{ID: group.Ristretto255.NewScalar().SetUint64(uint64(i + 1)), Value: points[0]})
+				shares = append(shares, secretsharing.Share{ID: group.Ristretto255.NewScalar().SetUint64(uint64(i + 1)),
+					Value: points[0]})
 			}
 			guess, err := secretsharing.Recover(uint(coalition-1), shares)
 			if err != nil {
@@ -213,7 +214,8 @@ func TestMalformedShares(t *testing.T) {
 		shorter := func(b []byte) []byte { return b[:len(b)-1] }
 		longer := func(b []byte) []byte { return append(b, 0) }
 		ones := func(b []byte) []byte { return bytes.Repeat([]byte{0xff}, len(b)) }
-		for name, change := range map[string]func([]byte) []byte{"short": shorter, "long": longer, "not of the field": ones, "empty": func([]byte) []byte { return nil }} {
+		for name, change := range map[string]func([]byte) []byte{"short": shorter, "long": longer, "not of the field": ones,
+			"empty": func([]byte) []byte { return nil }} {
 			c, err := carry(t, p, values, mangled(Share, 2, change))
 			if err != nil {
 				t.Fatalf("%s, a share that is %s: %v", b.name, name, err)
@@ -375,7 +377,8 @@ func FuzzMessage(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, m := range append(x.h.Close(), out[0], Message{x.p.tag, Open, ToCollector, 0, []byte{3}}, Message{x.p.tag, Sum, 2, ToCollector, make([]byte, 64)}) {
+		for _, m := range append(x.h.Close(), out[0], Message{x.p.tag, Open, ToCollector, 0, []byte{3}},
+			Message{x.p.tag, Sum, 2, ToCollector, make([]byte, 64)}) {
 			b, err := m.MarshalBinary()
 			if err != nil {
 				f.Fatal(err)

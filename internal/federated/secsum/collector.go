@@ -100,7 +100,8 @@ func (c *Collector) request() ([]Message, error) {
 	if len(c.from) < c.p.quorum() {
 		return nil, c.abort(Held, len(c.from), c.p.quorum())
 	}
-	for c.owners = c.common(has); len(c.owners) < c.p.task.AtLeast && len(c.from) > c.p.quorum(); c.owners = c.common(has) {
+	for c.owners = c.common(has); len(c.owners) < c.p.task.AtLeast &&
+		len(c.from) > c.p.quorum(); c.owners = c.common(has) {
 		c.from = c.from[:len(c.from)-1]
 	}
 	if len(c.owners) < c.p.task.AtLeast {

@@ -37,7 +37,8 @@ func (p *Protocol) NewHolder(index int, key Key) (*Holder, error) {
 	if index < 0 || index >= p.task.Holders {
 		return nil, &dp.ParamError{Op: "secsum", Param: "holder", Want: "must be one of the task's", Got: index}
 	}
-	return &Holder{p: p, index: index, keeper: p.keeper(index, key), shares: map[int][32]byte{}, proofs: map[int][]byte{}, others: map[int]held{}}, nil
+	return &Holder{p: p, index: index, keeper: p.keeper(index, key), shares: map[int][32]byte{}, proofs: map[int][]byte{},
+		others: map[int]held{}}, nil
 }
 
 // Handle takes a message and returns the messages that follow from it. An error

@@ -183,7 +183,8 @@ func TestProofsAreBound(t *testing.T) {
 	// Somebody else's bytes under an owner's proof convict nobody.
 	forged := bytes.Clone(honest[0].Body)
 	forged[len(forged)-1] ^= 1
-	if _, err := fresh(t, p)[0].Handle(Message{p.tag, Share, 1, 0, forged}); !errors.Is(err, ErrRefused) || errors.Is(err, ErrInconsistent) {
+	if _, err := fresh(t, p)[0].Handle(Message{p.tag, Share, 1, 0, forged}); !errors.Is(err, ErrRefused) ||
+		errors.Is(err, ErrInconsistent) {
 		t.Errorf("a part that the proof is not about: %v", err)
 	}
 }

@@ -151,7 +151,8 @@ func exact(t *testing.T, c *Collector, values [][]uint64, without ...int) {
 	if !slices.Equal(total, want) {
 		t.Errorf("the sum is %v, not %v", total, want)
 	}
-	if len(owners) != len(values)-len(without) || slices.ContainsFunc(owners, func(o int) bool { return slices.Contains(without, o) }) {
+	if len(owners) != len(values)-len(without) ||
+		slices.ContainsFunc(owners, func(o int) bool { return slices.Contains(without, o) }) {
 		t.Errorf("the sum is of owners %v; %v dropped out", owners, without)
 	}
 }
@@ -162,7 +163,8 @@ func TestSumsAreExactUnderDropouts(t *testing.T) {
 	for _, b := range both {
 		t.Run(b.name, func(t *testing.T) {
 			for turn := range 12 {
-				task := Task{Round: fmt.Sprint(turn), Owners: 9, AtLeast: 6, Holders: b.holders, Length: 1 + turn*2, Range: 1 << (1 + turn)}
+				task := Task{Round: fmt.Sprint(turn), Owners: 9, AtLeast: 6, Holders: b.holders, Length: 1 + turn*2,
+					Range: 1 << (1 + turn)}
 				p := protocol(t, b.make, task)
 				values := vectors(src, task)
 				third := func(n int) []int {
@@ -195,7 +197,8 @@ func TestEveryThirdOfTheHoldersMayDropOut(t *testing.T) {
 	values := vectors(replay.Seeded(3, ""), task)
 	for a := range task.Holders {
 		for b := range a {
-			for _, d := range []drops{{holdersBefore: []int{a, b}}, {holdersAfter: []int{a, b}}, {holdersBefore: []int{a}, holdersAfter: []int{b}}} {
+			for _, d := range []drops{{holdersBefore: []int{a, b}}, {holdersAfter: []int{a, b}},
+				{holdersBefore: []int{a}, holdersAfter: []int{b}}} {
 				c, err := carry(t, p, values, d)
 				if err != nil {
 					t.Fatalf("%+v: %v", d, err)
@@ -268,8 +271,9 @@ func TestTasksAndVectorsAreRefused(t *testing.T) {
 	good := Task{Round: "r", Owners: 3, AtLeast: 2, Holders: 3, Length: 2, Range: 4}
 	for name, spoil := range map[string]func(*Task){
 		"no round": func(t *Task) { t.Round = "" }, "long round": func(t *Task) { t.Round = string(make([]byte, 256)) },
-		"one owner": func(t *Task) { t.Owners, t.AtLeast = 1, 1 }, "too many owners": func(t *Task) { t.Owners = maxOwners + 1 },
-		"one is enough": func(t *Task) { t.AtLeast = 1 }, "more than all": func(t *Task) { t.AtLeast = 4 },
+		"one owner":       func(t *Task) { t.Owners, t.AtLeast = 1, 1 },
+		"too many owners": func(t *Task) { t.Owners = maxOwners + 1 },
+		"one is enough":   func(t *Task) { t.AtLeast = 1 }, "more than all": func(t *Task) { t.AtLeast = 4 },
 		"one holder": func(t *Task) { t.Holders = 1 }, "too many holders": func(t *Task) { t.Holders = 256 },
 		"no length": func(t *Task) { t.Length = 0 }, "long": func(t *Task) { t.Length = maxLength + 1 },
 		"no range": func(t *Task) { t.Range = 1 }, "all of 64 bits": func(t *Task) { t.Range = 1<<64 - 1 },

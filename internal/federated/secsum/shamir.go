@@ -142,7 +142,8 @@ func (s *shamir) read(b []byte) ([]group.Scalar, error) {
 // ErrDeviation is final: the sum that was opened is no sum of vectors in range, and
 // who deviated cannot be told: a holder that returned something else, or an owner
 // whose shares are consistent and not of numbers in range.
-var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vectors in range: somebody deviated from the protocol")
+var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vectors in range: somebody deviated " +
+	"from the protocol")
 
 func (s *shamir) parses(sum []byte) error {
 	_, err := s.read(sum)
@@ -157,7 +158,8 @@ func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 			return nil, err
 		}
 		for i, v := range scalars {
-			points[i] = append(points[i], secretsharing.Share{ID: group.Ristretto255.NewScalar().SetUint64(uint64(holder + 1)), Value: v})
+			points[i] = append(points[i], secretsharing.Share{ID: group.Ristretto255.NewScalar().SetUint64(uint64(holder + 1)),
+				Value: v})
 		}
 	}
 	out := make([]uint64, 0, s.task.Length)

@@ -69,11 +69,13 @@ func (t Task) tag(scheme string) Tag {
 // fits checks an owner's vector. What it says names no value.
 func (t Task) fits(op string, values []uint64) error {
 	if len(values) != t.Length {
-		return &dp.ParamError{Op: op, Param: "values", Want: fmt.Sprintf("must have %d coordinates", t.Length), Got: len(values)}
+		return &dp.ParamError{Op: op, Param: "values", Want: fmt.Sprintf("must have %d coordinates", t.Length),
+			Got: len(values)}
 	}
 	for _, v := range values {
 		if v >= t.Range {
-			return &dp.ParamError{Op: op, Param: "values", Want: fmt.Sprintf("must lie below %d, the range of the task", t.Range)}
+			return &dp.ParamError{Op: op, Param: "values",
+				Want: fmt.Sprintf("must lie below %d, the range of the task", t.Range)}
 		}
 	}
 	return nil

@@ -22,14 +22,16 @@ func TestCardsTellAccuracyAndReach(t *testing.T) {
 	held := 0
 	const runs = 20
 	for i := range uint64(runs) {
-		res, err := Run(context.Background(), tab, Params{Classifier: wire.Stump, Epsilon: 4 * dp.Nano, Rounds: 1, Source: seeded(i)})
+		res, err := Run(context.Background(), tab, Params{Classifier: wire.Stump, Epsilon: 4 * dp.Nano, Rounds: 1,
+			Source: seeded(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := res.Rounds[0]
 		card := res.Model.Privacy.Card()
 		for _, want := range []string{
-			fmt.Sprintf("at about %.0f %% (95 %% band %.0f to %.0f)", 100*(1-o.Err), 100*(1-o.Err-1.96*o.ErrNoise), 100*min(1, 1-o.Err+1.96*o.ErrNoise)),
+			fmt.Sprintf("at about %.0f %% (95 %% band %.0f to %.0f)", 100*(1-o.Err), 100*(1-o.Err-1.96*o.ErrNoise),
+				100*min(1, 1-o.Err+1.96*o.ErrNoise)),
 			fmt.Sprintf("a share of all records by up to %.2g", res.Reach), "epsilon = 4 ",
 		} {
 			if !strings.Contains(card, want) {

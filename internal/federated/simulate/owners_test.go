@@ -45,7 +45,8 @@ func (l ledger) Commit(_ context.Context, given []answer.Given) error {
 func TestEveryOwnerSpendsEpsilonOnce(t *testing.T) {
 	const count = 200
 	tab := synthetic(t, count, 2)
-	task, err := collect.Plan(collect.Params{Schema: tab.Schema, Classifier: wire.Stump, Epsilon: dp.Nano, Owners: count, Rounds: 2, Nonce: strings.Repeat("12", 16)})
+	task, err := collect.Plan(collect.Params{Schema: tab.Schema, Classifier: wire.Stump, Epsilon: dp.Nano, Owners: count,
+		Rounds: 2, Nonce: strings.Repeat("12", 16)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,8 @@ func TestEveryOwnerSpendsEpsilonOnce(t *testing.T) {
 
 // ownersOf makes each row of a table an owner who takes part in the aggregator's
 // task.
-func ownersOf(t *testing.T, agg *collect.Aggregator, tab *dataset.Table, name func(int) string, book answer.Book) (*answer.Terms, *answer.Owners) {
+func ownersOf(t *testing.T, agg *collect.Aggregator, tab *dataset.Table, name func(int) string,
+	book answer.Book) (*answer.Terms, *answer.Owners) {
 	t.Helper()
 	terms, err := answer.Accept(agg.Task(), answer.Caps{Epsilon: dp.MaxEpsilon})
 	if err != nil {

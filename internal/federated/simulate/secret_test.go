@@ -22,14 +22,16 @@ import (
 func TestAggregateLearns(t *testing.T) {
 	tab := synthetic(t, 20_000, 2)
 	for _, c := range []wire.Classifier{wire.Stump, wire.Logistic, wire.Centroid} {
-		res, err := Run(context.Background(), tab, Params{Mode: wire.Aggregate, Classifier: c, Epsilon: dp.Nano, Source: seeded(3)})
+		res, err := Run(context.Background(), tab, Params{Mode: wire.Aggregate, Classifier: c, Epsilon: dp.Nano,
+			Source: seeded(3)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r := evaluate(t, res.Model, tab); !(*r.AUC > 0.85) {
 			t.Errorf("%s: AUC %.3f, want above .85", c, *r.AUC)
 		}
-		if p := res.Model.Privacy; p.Scope != dp.Party || p.Epsilon != dp.Nano || p.Delta != 1 || !strings.HasSuffix(p.Claim, "-5") || !strings.Contains(p.Statement, "aggregate") {
+		if p := res.Model.Privacy; p.Scope != dp.Party || p.Epsilon != dp.Nano || p.Delta != 1 ||
+			!strings.HasSuffix(p.Claim, "-5") || !strings.Contains(p.Statement, "aggregate") {
 			t.Errorf("%s: the statement says %+v", c, p)
 		}
 		if _, err := model.Marshal(res.Model); err != nil {
@@ -44,7 +46,8 @@ func TestAggregateLearns(t *testing.T) {
 func TestAggregateThroughShares(t *testing.T) {
 	const owners, holders = 12, 5
 	tab := synthetic(t, owners, 2)
-	task, err := collect.Plan(collect.Params{Schema: tab.Schema, Mode: wire.Aggregate, Classifier: wire.Centroid, Epsilon: 8 * dp.Nano, Owners: owners, Nonce: strings.Repeat("00", 16)})
+	task, err := collect.Plan(collect.Params{Schema: tab.Schema, Mode: wire.Aggregate, Classifier: wire.Centroid,
+		Epsilon: 8 * dp.Nano, Owners: owners, Nonce: strings.Repeat("00", 16)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +88,8 @@ func TestAggregateThroughShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := secsum.Shamir(secsum.Task{Round: "test", Owners: owners, AtLeast: seen.Crowd.AtLeast, Holders: holders, Length: addend.Dim(), Range: addend.Top() + 1})
+	p, err := secsum.Shamir(secsum.Task{Round: "test", Owners: owners, AtLeast: seen.Crowd.AtLeast, Holders: holders,
+		Length: addend.Dim(), Range: addend.Top() + 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +122,15 @@ func TestAggregateThroughShares(t *testing.T) {
 	exit := mech.NewExit(rng.System())
 	reporter := round.Reporter(people)
 	for i := range int32(owners - 1) { // the last owner drops out
-		if _, err := reporter.Share(t.Context(), [32]byte{1}, []int32{i}, exit, func(owner int, addend []uint64) ([]byte, error) {
-			for j, x := range addend {
-				want[j] += x
-			}
-			shares, err := p.Split(rng.System(), owner, addend)
-			deliver(shares)
-			return nil, err
-		}); err != nil {
+		if _, err := reporter.Share(t.Context(), [32]byte{1}, []int32{i}, exit,
+			func(owner int, addend []uint64) ([]byte, error) {
+				for j, x := range addend {
+					want[j] += x
+				}
+				shares, err := p.Split(rng.System(), owner, addend)
+				deliver(shares)
+				return nil, err
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}

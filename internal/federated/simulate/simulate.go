@@ -71,7 +71,8 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 		p.Owners = tab.Rows
 	}
 	if p.Owners < 1 || p.Owners > tab.Rows {
-		return nil, &dp.ParamError{Op: "simulate", Param: "owners", Want: "must be at least 1 and at most the number of rows", Got: p.Owners}
+		return nil, &dp.ParamError{Op: "simulate", Param: "owners", Want: "must be at least 1 and at most the number of rows",
+			Got: p.Owners}
 	}
 	if p.Source == nil {
 		p.Source = func(int) rng.Source { return rng.System() }

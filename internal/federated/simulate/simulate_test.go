@@ -25,7 +25,8 @@ import (
 // levels the label is the side of a plane, but for noise, of more the nearest of
 // as many directions.
 func synthetic(t testing.TB, rows, levels int) *dataset.Table {
-	text := "name: synthetic\nunit: one person\nrelation: replace-one\nfile: {delimiter: \",\", quote: \"\", header: true}\ncolumns:\n"
+	text := "name: synthetic\nunit: one person\nrelation: replace-one\n" +
+		"file: {delimiter: \",\", quote: \"\", header: true}\ncolumns:\n"
 	for j := range 20 {
 		text += fmt.Sprintf("  - {name: x%d, role: private, number: {lower: -3.1, upper: 3.1, default: 0}}\n", j)
 	}
@@ -134,7 +135,8 @@ func TestRunLearns(t *testing.T) {
 		{3, 0, wire.Centroid, "", 2, 0.75},
 	} {
 		tab := synthetic(t, 60_000, c.levels)
-		res, err := Run(context.Background(), tab, Params{Classifier: c.classifier, Mechanism: c.mechanism, Epsilon: 6 * dp.Nano, Owners: c.owners, Rounds: c.rounds, Source: seeded(1)})
+		res, err := Run(context.Background(), tab, Params{Classifier: c.classifier, Mechanism: c.mechanism,
+			Epsilon: 6 * dp.Nano, Owners: c.owners, Rounds: c.rounds, Source: seeded(1)})
 		if err != nil {
 			t.Fatal(c, err)
 		}
@@ -204,7 +206,8 @@ func TestRunRefuses(t *testing.T) {
 func BenchmarkMillion(b *testing.B) {
 	tab := synthetic(b, 1_000_000, 2)
 	for b.Loop() {
-		if _, err := Run(context.Background(), tab, Params{Classifier: wire.Stump, Epsilon: dp.Nano, Rounds: 20}); err != nil {
+		if _, err := Run(context.Background(), tab, Params{Classifier: wire.Stump, Epsilon: dp.Nano,
+			Rounds: 20}); err != nil {
 			b.Fatal(err)
 		}
 	}

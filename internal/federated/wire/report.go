@@ -61,7 +61,8 @@ func ParseReport(b []byte) (*Report, error) {
 	if len(b) < reportFixed || len(b) > MaxReport || string(b[:len(reportMagic)]) != reportMagic {
 		return nil, fmt.Errorf("report: must begin with %q and have %d to %d bytes", reportMagic, reportFixed, MaxReport)
 	}
-	r := &Report{Task: Digest(b[4:36]), Slot: int(binary.LittleEndian.Uint16(b[36:])), Ask: int(binary.LittleEndian.Uint16(b[38:]))}
+	r := &Report{Task: Digest(b[4:36]), Slot: int(binary.LittleEndian.Uint16(b[36:])),
+		Ask: int(binary.LittleEndian.Uint16(b[38:]))}
 	name := int(b[40])
 	b = b[41:]
 	if len(b) < name+4 {

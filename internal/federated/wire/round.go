@@ -131,7 +131,8 @@ func (r *Round) Addend(t *Task) (response.Addend, error) {
 	}
 	l, err := response.CellAddendFor(t.Epsilon, dim, most, r.Crowd.Owners, r.Crowd.Honest) // 5.1
 	if err == nil && !(l.Delta() < SumDelta.Float()) {
-		err = &dp.ParamError{Op: "round", Param: "epsilon", Want: "must leave the noise of a secret sum whole", Got: t.Epsilon}
+		err = &dp.ParamError{Op: "round", Param: "epsilon", Want: "must leave the noise of a secret sum whole",
+			Got: t.Epsilon}
 	}
 	return l, err
 }
@@ -174,10 +175,12 @@ func (r *Round) Check(t *Task) error {
 	case r.Slot < 0 || r.Slot >= t.Slots():
 		return fault("slot must be one of the task's %d (got %d)", t.Slots(), r.Slot)
 	case r.IsError() != (len(r.Asks) == 0) || len(r.Asks) > len(t.Questions):
-		return fault("a slot of tables must ask 1 to %d questions, one of errors none (got %d)", len(t.Questions), len(r.Asks))
+		return fault("a slot of tables must ask 1 to %d questions, one of errors none (got %d)", len(t.Questions),
+			len(r.Asks))
 	case (r.Crowd != nil) != (t.Mode == Aggregate):
 		return fault("a crowd must be given in mode aggregate and in no other")
-	case r.Crowd != nil && (r.Crowd.Owners < 2 || r.Crowd.Owners > 1<<24 || r.Crowd.AtLeast < AtLeastOf(r.Crowd.Owners) || r.Crowd.AtLeast > r.Crowd.Owners):
+	case r.Crowd != nil && (r.Crowd.Owners < 2 || r.Crowd.Owners > 1<<24 || r.Crowd.AtLeast < AtLeastOf(r.Crowd.Owners) ||
+		r.Crowd.AtLeast > r.Crowd.Owners):
 		return fault("a crowd must have 2 to 2^24 owners, two thirds of them in the sum")
 	case r.Crowd != nil && (r.Crowd.Honest < 1 || r.Crowd.Honest > r.Crowd.AtLeast):
 		return fault("of a crowd, 1 to %d must be honest (got %d)", r.Crowd.AtLeast, r.Crowd.Honest)

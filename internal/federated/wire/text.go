@@ -68,7 +68,8 @@ func (t *Task) text() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task: schema: %w", err)
 	}
-	return encode(&taskBody{taskTitle, version, t.Nonce, t.Mode, t.Classifier, t.Mechanism, t.Epsilon, t.WeightCap, t.Rounds, t.Questions, s})
+	return encode(&taskBody{taskTitle, version, t.Nonce, t.Mode, t.Classifier, t.Mechanism, t.Epsilon, t.WeightCap,
+		t.Rounds, t.Questions, s})
 }
 
 // Digest is the task's name.
@@ -84,7 +85,8 @@ func ParseTask(text []byte) (*Task, error) {
 		return nil, err
 	}
 	if b.Discreet != taskTitle || b.Version != version {
-		return nil, fmt.Errorf("task: must be a %s of version %d (got %.40q, version %d)", taskTitle, version, b.Discreet, b.Version)
+		return nil, fmt.Errorf("task: must be a %s of version %d (got %.40q, version %d)", taskTitle, version, b.Discreet,
+			b.Version)
 	}
 	s := new(schema.Schema)
 	if err := s.UnmarshalJSON(b.Schema); err != nil {
@@ -127,7 +129,8 @@ func ParseRound(t *Task, text []byte) (*Round, error) {
 		return nil, err
 	}
 	if b.Discreet != roundTitle || b.Version != version {
-		return nil, fmt.Errorf("round: must be a %s of version %d (got %.40q, version %d)", roundTitle, version, b.Discreet, b.Version)
+		return nil, fmt.Errorf("round: must be a %s of version %d (got %.40q, version %d)", roundTitle, version, b.Discreet,
+			b.Version)
 	}
 	r := &Round{b.Task, b.Slot, b.Asks, b.Crowd, b.Members}
 	if err := r.Check(t); err != nil {

@@ -114,7 +114,8 @@ func (pl *plan) Events() []dp.Event { return nil }
 func (pl *plan) Facts() []learn.Fact {
 	return append(pl.use.Facts(),
 		learn.Fact{Key: "rounds", Value: pl.Rounds, Text: fmt.Sprintf("%d rounds over base %s", pl.Rounds, pl.Base)},
-		learn.Fact{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features, %s encoding", pl.space.Width(), pl.Encoding)},
+		learn.Fact{Key: "features", Value: pl.space.Width(),
+			Text: fmt.Sprintf("%d features, %s encoding", pl.space.Width(), pl.Encoding)},
 	)
 }
 

@@ -94,7 +94,8 @@ func TestSixRowsByHand(t *testing.T) {
 	s := &schema.Schema{
 		Name: "six", Unit: "one row", Relation: dp.ReplaceOne,
 		Columns: []schema.Column{{Name: "x", Role: schema.Public, Kind: schema.Number, Lower: 0, Upper: 5}},
-		Label:   schema.Label{Name: "y", Role: schema.Public, Levels: []schema.Level{{Value: "+"}, {Value: "-"}}, Default: -1},
+		Label: schema.Label{Name: "y", Role: schema.Public, Levels: []schema.Level{{Value: "+"}, {Value: "-"}},
+			Default: -1},
 	}
 	tab := &dataset.Table{
 		Schema: s, Rows: 6, Labels: []uint8{0, 0, 1, 1, 1, 0},

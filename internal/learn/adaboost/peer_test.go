@@ -38,10 +38,12 @@ func TestSAMMEEqualsScikitLearn(t *testing.T) {
 		t.Fatalf("only %d votes", len(peer.Votes))
 	}
 	s := &schema.Schema{Name: "samme", Unit: "one row", Relation: dp.ReplaceOne,
-		Label: schema.Label{Name: "y", Role: schema.Public, Levels: []schema.Level{{Value: "0"}, {Value: "1"}, {Value: "2"}, {Value: "3"}}, Positive: -1, Default: -1}}
+		Label: schema.Label{Name: "y", Role: schema.Public,
+			Levels: []schema.Level{{Value: "0"}, {Value: "1"}, {Value: "2"}, {Value: "3"}}, Positive: -1, Default: -1}}
 	tab := &dataset.Table{Schema: s, Rows: len(peer.Labels), Labels: peer.Labels}
 	for j, cells := range peer.Columns {
-		s.Columns = append(s.Columns, schema.Column{Name: strconv.Itoa(j), Role: schema.Public, Kind: schema.Number, Lower: 0, Upper: 1})
+		s.Columns = append(s.Columns, schema.Column{Name: strconv.Itoa(j), Role: schema.Public, Kind: schema.Number, Lower: 0,
+			Upper: 1})
 		values := slices.Compact(slices.Sorted(slices.Values(cells)))
 		codes := make([]uint32, len(cells))
 		for i, x := range cells {

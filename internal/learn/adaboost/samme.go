@@ -27,7 +27,8 @@ func (pl *plan) boostSplits(ctx context.Context, tab engine.Table) (*model.Ballo
 	for _, one := range voters {
 		yes, no := make([]float64, len(pl.weights)), make([]float64, len(pl.weights))
 		yes[one.c.Yes], no[one.c.No] = 1, 1
-		b.Members = append(b.Members, model.Ballot{Weight: one.vote, Stump: &model.Stump{Threshold: one.c.Threshold, Yes: yes, No: no}})
+		b.Members = append(b.Members, model.Ballot{Weight: one.vote,
+			Stump: &model.Stump{Threshold: one.c.Threshold, Yes: yes, No: no}})
 	}
 	return b, nil
 }

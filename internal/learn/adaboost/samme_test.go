@@ -53,7 +53,8 @@ func TestSixRowsOfThreeLevelsByHand(t *testing.T) {
 	s := &schema.Schema{
 		Name: "six", Unit: "one row", Relation: dp.ReplaceOne,
 		Columns: []schema.Column{{Name: "x", Role: schema.Public, Kind: schema.Number, Lower: 0, Upper: 5}},
-		Label:   schema.Label{Name: "y", Role: schema.Public, Levels: []schema.Level{{Value: "a"}, {Value: "b"}, {Value: "c"}}, Positive: -1, Default: -1},
+		Label: schema.Label{Name: "y", Role: schema.Public,
+			Levels: []schema.Level{{Value: "a"}, {Value: "b"}, {Value: "c"}}, Positive: -1, Default: -1},
 	}
 	tab := &dataset.Table{
 		Schema: s, Rows: 6, Labels: []uint8{0, 0, 1, 1, 2, 2},
@@ -70,7 +71,8 @@ func TestSixRowsOfThreeLevelsByHand(t *testing.T) {
 		{math.Log(28), 3.5, []float64{0, 0, 1}, []float64{0, 1, 0}},
 	} {
 		got := m.Classifier.(*model.Ballots).Members[i]
-		if !(math.Abs(got.Weight-want.vote) <= 1e-12) || got.Stump.Coef[0] != 1 || !(math.Abs(got.Stump.Bias+2*want.cut/5-1) <= 1e-8) ||
+		if !(math.Abs(got.Weight-want.vote) <= 1e-12) || got.Stump.Coef[0] != 1 ||
+			!(math.Abs(got.Stump.Bias+2*want.cut/5-1) <= 1e-8) ||
 			!slices.Equal(got.Stump.Yes, want.yes) || !slices.Equal(got.Stump.No, want.no) {
 			t.Errorf("round %d: weight %g, %+v, want %+v", i+1, got.Weight, got.Stump, want)
 		}

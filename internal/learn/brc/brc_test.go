@@ -54,10 +54,12 @@ func settings() map[string]func(*Params, *schema.Schema) {
 				}
 			}
 		},
-		"add-remove":          func(p *Params, s *schema.Schema) { s.Relation = dp.AddRemove },
-		"add-remove selected": func(p *Params, s *schema.Schema) { s.Relation, p.Intercept = dp.AddRemove, InterceptSelected },
-		"wide weights":        func(p *Params, s *schema.Schema) { p.C1, p.C2 = 3, 10 },
-		"eps inf":             func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true },
+		"add-remove": func(p *Params, s *schema.Schema) { s.Relation = dp.AddRemove },
+		"add-remove selected": func(p *Params, s *schema.Schema) {
+			s.Relation, p.Intercept = dp.AddRemove, InterceptSelected
+		},
+		"wide weights": func(p *Params, s *schema.Schema) { p.C1, p.C2 = 3, 10 },
+		"eps inf":      func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true },
 		"eps inf, private label": func(p *Params, s *schema.Schema) {
 			p.Epsilon, p.NotPrivate, p.Subroutine = 0, true, Stump
 			s.Label.Role, s.Label.Default, p.PrivateLabel = schema.Private, 0, LabelDP
@@ -66,7 +68,8 @@ func settings() map[string]func(*Params, *schema.Schema) {
 }
 
 // with returns the census table of the given size and a plan for one setting.
-func with(set func(*Params, *schema.Schema), eps dp.Epsilon, rounds, rows int) (*dataset.Table, Params, func() (learn.Plan, error)) {
+func with(set func(*Params, *schema.Schema), eps dp.Epsilon,
+	rounds, rows int) (*dataset.Table, Params, func() (learn.Plan, error)) {
 	tab := census.Generate(11, rows)
 	s := *tab.Schema
 	s.Columns = append([]schema.Column(nil), s.Columns...)
@@ -94,14 +97,16 @@ func scripted(k int) float64 { return 0.3 * math.Sin(float64(7*k+1)) / float64(k
 // the same classifiers and noise. With integer weights the votes agree to 1e-9;
 // with the paper's real-valued weights to 1e-5, the price of the 2^-20 grid.
 func TestVotesEqualTheNaiveTwin(t *testing.T) {
-	for _, name := range []string{"partly private", "paper sensitivity", "ordinal, zero", "private label", "label for a share", "label alone", "stumps", "stumps, ordinal", "no public column", "wide weights"} {
+	for _, name := range []string{"partly private", "paper sensitivity", "ordinal, zero", "private label",
+		"label for a share", "label alone", "stumps", "stumps, ordinal", "no public column", "wide weights"} {
 		t.Run(name, func(t *testing.T) {
 			rows := 3000
 			if name == "label alone" || strings.HasPrefix(name, "stumps") { // twins that take their time
 				rows = 800
 			}
 			tab, p, plan := with(settings()[name], dp.Nano, 25, rows)
-			partly := len(tab.Schema.ByRole(schema.Public)) > 0 && (tab.Schema.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
+			partly := len(tab.Schema.ByRole(schema.Public)) > 0 &&
+				(tab.Schema.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
 			pl, err := plan()
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +125,8 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 				for k, got := range m.Classifier.(*model.Votes).Members {
 					own := partly && name != "label alone" && isPublic(m, got) // there all columns are public
 					if math.Abs(got.Vote-votes[k]) > tolerance || name != "label alone" && own != public[k] {
-						t.Fatalf("grid %v: round %d votes %.12f (public %v), twin %.12f (public %v)", grid, k+1, got.Vote, own, votes[k], public[k])
+						t.Fatalf("grid %v: round %d votes %.12f (public %v), twin %.12f (public %v)", grid, k+1, got.Vote, own, votes[k],
+							public[k])
 					}
 				}
 			}
@@ -178,7 +184,8 @@ func isPublic(m *model.Model, v model.Member) bool {
 }
 
 // twin is Algorithm 2 (3 when everything is private), line by line over rows.
-func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overheard, grid bool) (votes []float64, public []bool) {
+func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overheard,
+	grid bool) (votes []float64, public []bool) {
 	s := tab.Schema
 	partly := len(s.ByRole(schema.Public)) > 0 && (s.Label.Role == schema.Public || p.PrivateLabel == LabelDP)
 	cols := s.Features()
@@ -499,7 +506,8 @@ func TestFactsOfThePapersSetting(t *testing.T) {
 	for _, f := range pl.Facts() {
 		facts[f.Key] = f.Value
 	}
-	for key, want := range map[string]float64{"noise_scale_paper": 2 * 25 / (0.16 * 20_000), "noise_scale": 2 * 25 / (0.16 * 20_000), "rule_of_thumb": 2 * 25 / (0.16 * 20_000), "epsilon": 0.16} {
+	for key, want := range map[string]float64{"noise_scale_paper": 2 * 25 / (0.16 * 20_000),
+		"noise_scale": 2 * 25 / (0.16 * 20_000), "rule_of_thumb": 2 * 25 / (0.16 * 20_000), "epsilon": 0.16} {
 		if got, ok := facts[key].(float64); !ok || math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s = %v, want %g", key, facts[key], want)
 		}

@@ -18,40 +18,50 @@ func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{
 		{Key: "algorithm", Value: alg, Text: fmt.Sprintf("Algorithm %d of the paper: %s", alg, pl.why)},
 		pl.describeProtection(),
-		{Key: "rounds", Value: pl.Rounds, Text: fmt.Sprintf("%d rounds, weights in [1/%.4g, %.4g], %s encoding, %d private and %d public features", pl.Rounds, pl.C1, pl.C2, pl.Encoding, pl.private.Width(), pl.publicWidth())},
+		{Key: "rounds", Value: pl.Rounds,
+			Text: fmt.Sprintf("%d rounds, weights in [1/%.4g, %.4g], %s encoding, %d private and %d public features", pl.Rounds,
+				pl.C1, pl.C2, pl.Encoding, pl.private.Width(), pl.publicWidth())},
 	}
 	if pl.Subroutine == Stump {
 		n := len(pl.newSubroutine().listAll(nil))
-		f = append(f, learn.Fact{Key: "stumps", Value: n, Text: fmt.Sprintf("private classifiers are stumps, picked among %d for half of a round's ε", n)})
+		f = append(f, learn.Fact{Key: "stumps", Value: n,
+			Text: fmt.Sprintf("private classifiers are stumps, picked among %d for half of a round's ε", n)})
 	}
 	if pl.NotPrivate {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "ε is infinite"})
 	}
-	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
+		Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
 	rounds := pl.Epsilon
 	if pl.labels != nil {
 		rounds -= pl.labels.Epsilon
-		f = append(f, learn.Fact{Key: "epsilon_public", Value: pl.labels.Epsilon.Float(), Text: fmt.Sprintf("ε of the public classifier %s, of all rounds %s", pl.labels.Epsilon, rounds)})
+		f = append(f, learn.Fact{Key: "epsilon_public", Value: pl.labels.Epsilon.Float(),
+			Text: fmt.Sprintf("ε of the public classifier %s, of all rounds %s", pl.labels.Epsilon, rounds)})
 	}
 	each := rounds.Float() / float64(pl.Rounds)
 	f = append(f, learn.Fact{Key: "epsilon_per_round", Value: each, Text: fmt.Sprintf("ε per round %.4g", each)})
 	if pl.s.Relation == dp.AddRemove {
 		return append(f, learn.Fact{Key: "noise_scale_max", Value: pl.C2 / pl.shares[0].err.Float(),
-			Text: fmt.Sprintf("noise scale at most %.4g rows on each of two weighted counts per round", pl.C2/pl.shares[0].err.Float())})
+			Text: fmt.Sprintf("noise scale at most %.4g rows on each of two weighted counts per round",
+				pl.C2/pl.shares[0].err.Float())})
 	}
 	if pl.rows == 0 {
-		return append(f, learn.Fact{Key: "noise_scale", Value: nil, Text: "noise scales need the number of rows: give --rows"})
+		return append(f, learn.Fact{Key: "noise_scale", Value: nil,
+			Text: "noise scales need the number of rows: give --rows"})
 	}
 	n, e := float64(pl.rows), pl.shares[0].err.Float()
 	c := pl.C1 * pl.C2
 	paper := c / n / e
-	f = append(f, learn.Fact{Key: "noise_scale_paper", Value: paper, Text: fmt.Sprintf("noise scale of a round, paper (c1·c2/n): %.4g", paper)})
+	f = append(f, learn.Fact{Key: "noise_scale_paper", Value: paper,
+		Text: fmt.Sprintf("noise scale of a round, paper (c1·c2/n): %.4g", paper)})
 	scale := paper
 	if pl.Sensitivity == Tight {
 		scale = c / (n - 1 + c) / e
-		f = append(f, learn.Fact{Key: "noise_scale_first", Value: 1 / n / e, Text: fmt.Sprintf("noise scale of the first round, tight (1/n): %.4g", 1/n/e)})
+		f = append(f, learn.Fact{Key: "noise_scale_first", Value: 1 / n / e,
+			Text: fmt.Sprintf("noise scale of the first round, tight (1/n): %.4g", 1/n/e)})
 	}
-	f = append(f, learn.Fact{Key: "noise_scale", Value: scale, Text: fmt.Sprintf("noise scale of a round, %s, at most: %.4g", pl.Sensitivity, scale)})
+	f = append(f, learn.Fact{Key: "noise_scale", Value: scale,
+		Text: fmt.Sprintf("noise scale of a round, %s, at most: %.4g", pl.Sensitivity, scale)})
 	// Section 4: T, c1, c2 should keep c1·c2·T/(εn) at a small constant, say 1/2,
 	// for the ε that errors are released with.
 	verdict := "holds: the noise is small against the errors"
@@ -59,15 +69,18 @@ func (pl *Plan) Facts() []learn.Fact {
 		verdict = fmt.Sprintf("FAILS: expect an erratic model; about ε ≥ %.3g, n ≥ %.0f or T ≤ %.0f would satisfy it",
 			2*paper*pl.Epsilon.Float(), 2*paper*n, max(1, float64(pl.Rounds)/(2*paper)))
 	}
-	return append(f, learn.Fact{Key: "rule_of_thumb", Value: paper, Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %.3g, %s", paper, verdict)},
+	return append(f, learn.Fact{Key: "rule_of_thumb", Value: paper,
+		Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %.3g, %s", paper, verdict)},
 		learn.Fact{Key: "rule_of_thumb_holds", Value: paper <= 0.5})
 }
 
 func (pl *Plan) describeProtection() learn.Fact {
 	if pl.NotPrivate {
-		return learn.Fact{Key: "protects", Value: string(dp.Nothing), Text: "NOT PRIVATE: no noise is added, nothing is protected"}
+		return learn.Fact{Key: "protects", Value: string(dp.Nothing),
+			Text: "NOT PRIVATE: no noise is added, nothing is protected"}
 	}
-	return learn.Fact{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)}
+	return learn.Fact{Key: "protects", Value: string(pl.scope),
+		Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)}
 }
 
 func (pl *Plan) publicWidth() int {

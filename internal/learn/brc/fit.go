@@ -95,7 +95,8 @@ func (r *release) usedColumns() (cols []int) {
 }
 
 func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
-	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claimName(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claimName(),
+		NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
 }
 
 func (pl *Plan) claimName() string {

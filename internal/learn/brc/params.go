@@ -69,7 +69,8 @@ const (
 // Defaults are the paper's choices (section 5.1). They hold no ε. Where the paper is
 // silent: a fifth for the public classifier of a private label (docs/guarantees/brc.md).
 func Defaults() Params {
-	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight, Intercept: InterceptUniform, Subroutine: Random, Candidates: 9, PrivateLabel: Everything, PublicShare: 0.2}
+	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight,
+		Intercept: InterceptUniform, Subroutine: Random, Candidates: 9, PrivateLabel: Everything, PublicShare: 0.2}
 }
 
 // Limits on public choices that only bound time and memory.
@@ -118,7 +119,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	if n := len(allStumps(pl.private, s, p.Candidates)); p.Subroutine == Stump && (n < 2 || n > maxStumps) {
-		return nil, &dp.ParamError{Op: "brc", Param: "subroutine", Want: fmt.Sprintf("must have from 2 to %d stumps to choose from", maxStumps), Got: n, Hint: "they are made of the declared bounds and levels of the private columns"}
+		return nil, &dp.ParamError{Op: "brc", Param: "subroutine",
+			Want: fmt.Sprintf("must have from 2 to %d stumps to choose from", maxStumps), Got: n,
+			Hint: "they are made of the declared bounds and levels of the private columns"}
 	}
 	return pl, pl.splitEpsilon()
 }
@@ -136,12 +139,15 @@ func (pl *Plan) divideColumns() error {
 	case hidden && pl.PrivateLabel == Everything:
 		pl.scope, pl.why = dp.WholeRow, "the label is private, so a public classifier could not be fitted for free"
 	case hidden && len(private) == 0:
-		pl.scope, pl.why = dp.LabelOnly, "only the label is private; it costs a share of ε to learn from it beside public columns"
+		pl.scope, pl.why = dp.LabelOnly,
+			"only the label is private; it costs a share of ε to learn from it beside public columns"
 		private = public
 	case hidden:
-		pl.scope, pl.why = dp.FeaturesAndLabel, "some columns are public, and a share of ε buys a classifier of them from the private label"
+		pl.scope, pl.why = dp.FeaturesAndLabel,
+			"some columns are public, and a share of ε buys a classifier of them from the private label"
 	case len(private) == 0:
-		return &dp.ParamError{Op: "brc", Param: "schema", Want: "must have at least one private column or a private label", Hint: "without any, use a non-private learner such as logistic"}
+		return &dp.ParamError{Op: "brc", Param: "schema", Want: "must have at least one private column or a private label",
+			Hint: "without any, use a non-private learner such as logistic"}
 	default:
 		pl.scope, pl.why = dp.PrivateFeatures, "label and some columns are public"
 	}
@@ -173,7 +179,8 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	case p.Sensitivity != Tight && p.Sensitivity != Paper:
 		return bad("sensitivity", `must be "tight" or "paper"`, p.Sensitivity)
 	case p.Sensitivity == Paper && s.Relation != dp.ReplaceOne:
-		return bad("sensitivity", `must be "tight" under add-remove: the paper's bound divides by the number of rows, which is then private`, p.Sensitivity)
+		return bad("sensitivity", `must be "tight" under add-remove: the paper's bound divides by the number of rows, `+
+			`which is then private`, p.Sensitivity)
 	case p.Intercept != InterceptUniform && p.Intercept != InterceptZero && p.Intercept != InterceptSelected:
 		return bad("intercept", `must be "uniform", "zero" or "selected"`, p.Intercept)
 	case p.Subroutine != Random && p.Subroutine != Stump:
@@ -184,8 +191,10 @@ func (p Params) checkRanges(s *schema.Schema) error {
 		return bad("candidates", fmt.Sprintf("must be from 2 to %d", maxCandidates), p.Candidates)
 	case p.PrivateLabel != Everything && p.PrivateLabel != LabelDP:
 		return bad("private-label", `must be "everything" or "labeldp"`, p.PrivateLabel)
-	case p.PrivateLabel == LabelDP && (s.Label.Role != schema.Private || s.Relation != dp.ReplaceOne || len(s.ByRole(schema.Public)) == 0):
-		return bad("private-label", `must be "everything" but where the label is private, columns are public and the relation is "replace-one"`, p.PrivateLabel)
+	case p.PrivateLabel == LabelDP && (s.Label.Role != schema.Private || s.Relation != dp.ReplaceOne ||
+		len(s.ByRole(schema.Public)) == 0):
+		return bad("private-label", `must be "everything" but where the label is private, columns are public and the `+
+			`relation is "replace-one"`, p.PrivateLabel)
 	case p.PrivateLabel == LabelDP && !(p.PublicShare > 0 && p.PublicShare < 1):
 		return bad("public-share", "must be above 0 and below 1", p.PublicShare)
 	}
@@ -219,7 +228,8 @@ func (pl *Plan) splitEpsilon() error {
 		sh := &pl.shares[t]
 		if parts == 2 {
 			sh.pick, eps = eps[0], eps[1:]
-			pl.bill = append(pl.bill, dp.Event{Release: pl.pickLabel(t), Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: sh.pick})
+			pl.bill = append(pl.bill, dp.Event{Release: pl.pickLabel(t), Mechanism: mech.PermuteAndFlip{}.Name(),
+				Epsilon: sh.pick})
 		}
 		sh.err, eps = eps[0], eps[1:]
 		pl.bill = append(pl.bill, dp.Event{Release: errLabel(t), Mechanism: mech.Laplace{}.Name(), Epsilon: sh.err})

@@ -23,7 +23,8 @@ const rounding = 1 + 1e-9
 // part of a row: 1,200 neighbour pairs over all settings, byte for byte. The
 // same runs check that no release moved further than it declared.
 func TestReplayNonInterference(t *testing.T) {
-	names := []string{"partly private", "paper sensitivity", "ordinal, zero", "selected", "private label", "no public column", "wide weights", "label for a share", "label alone", "stumps", "stumps, ordinal"}
+	names := []string{"partly private", "paper sensitivity", "ordinal, zero", "selected", "private label",
+		"no public column", "wide weights", "label for a share", "label alone", "stumps", "stumps, ordinal"}
 	const pairs = 1200
 	for i, name := range names {
 		src := replay.Seeded(uint64(i), "pairs")
@@ -74,7 +75,8 @@ func TestNonInterferenceNoticesAnExactVote(t *testing.T) {
 // climb searches mistake patterns, and a transcript, for the pair of neighbours
 // whose weighted errors differ most against the declared bound. It drives the
 // code under test (privateRows), not a model of it.
-func climb(p Params, relation dp.Relation, n int, seed uint64, tries int, declared func(r *privateRows) float64) (worst float64) {
+func climb(p Params, relation dp.Relation, n int, seed uint64, tries int,
+	declared func(r *privateRows) float64) (worst float64) {
 	src := replay.Seeded(seed, "climb")
 	s := &schema.Schema{Relation: relation}
 	pl := &Plan{Params: p, s: s, clip: newClip(p.C1, p.C2)}
@@ -86,7 +88,8 @@ func climb(p Params, relation dp.Relation, n int, seed uint64, tries int, declar
 		most := 0.0
 		sides := [2]*privateRows{}
 		for k, last := range []uint64{a, b} {
-			sides[k] = newPrivateRows(pl, &engine.Patterns{Words: 1, Bits: []uint64{rest[0], rest[1], last}, Count: []uint64{uint64(n-1) / 2, uint64(n) / 2, 1}}, n)
+			sides[k] = newPrivateRows(pl, &engine.Patterns{Words: 1, Bits: []uint64{rest[0], rest[1], last},
+				Count: []uint64{uint64(n-1) / 2, uint64(n) / 2, 1}}, n)
 		}
 		for t := range T {
 			bound := declared(sides[0])
@@ -143,7 +146,8 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 			best = max(best, w)
 		}
 		if best < 0.98 {
-			t.Errorf("c1=%g c2=%g n=%d T=%d: the climb reached %.4f of the declared sensitivity only", c.c1, c.c2, c.n, c.T, best)
+			t.Errorf("c1=%g c2=%g n=%d T=%d: the climb reached %.4f of the declared sensitivity only", c.c1, c.c2, c.n,
+				c.T, best)
 		}
 		p.Sensitivity = Paper
 		if w := climb(p, dp.ReplaceOne, c.n, 1, 1000, (*privateRows).sensitivity); w > rounding {
@@ -180,7 +184,8 @@ func TestWeightsStayInsideTheReachableSet(t *testing.T) {
 			rows[i] = c.one
 		}
 		for range 9 {
-			vote := (float64(rng.Below(src, 2001))/1000 - 1) * math.Pow(10, float64(rng.Below(src, 4))-1) // up to ±100: e^α far outside
+			// up to ±100: e^α far outside
+			vote := (float64(rng.Below(src, 2001))/1000 - 1) * math.Pow(10, float64(rng.Below(src, 4))-1)
 			factor := math.Exp(vote)
 			for i := range rows {
 				if src.Uint64()&1 == 1 {

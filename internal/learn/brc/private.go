@@ -69,7 +69,8 @@ func (r *privateRows) releaseError(label string, eps dp.Epsilon, wrong, right in
 	}
 	one := r.pl.clip.one
 	most := float64(r.reach.hi) / float64(one) // a row sits in one of the two counts with at most this weight
-	out := exit.Release(label, r.noiseFor(eps, most, 2), mech.Ratio{Num: wrong, Den: one}, mech.Ratio{Num: right, Den: one})
+	out := exit.Release(label, r.noiseFor(eps, most, 2), mech.Ratio{Num: wrong, Den: one},
+		mech.Ratio{Num: right, Den: one})
 	if total := out[0] + out[1]; total > 0 {
 		return min(1, max(0, out[0]/total))
 	}

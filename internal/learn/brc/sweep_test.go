@@ -54,7 +54,8 @@ func TestSweep(t *testing.T) {
 						a := accuracy(t, tab, d.name, c.plan, eps, r)
 						mean, squares = mean+a/repeats, squares+a*a/repeats
 					}
-					fmt.Fprintf(&out, "%s\t%s\t%s\t%s\t%d\t%.4f\t%.4f\n", d.name, view.private, c.name, eps, repeats, mean, math.Sqrt((squares-mean*mean)/(repeats-1)))
+					fmt.Fprintf(&out, "%s\t%s\t%s\t%s\t%d\t%.4f\t%.4f\n", d.name, view.private, c.name, eps, repeats, mean,
+						math.Sqrt((squares-mean*mean)/(repeats-1)))
 				}
 			}
 		}
@@ -113,7 +114,8 @@ func shares() []choice {
 		boosted("brc, everything private", func(*brc.Params) {}),
 	}
 	for _, share := range []float64{.05, .1, .2, .3, .5} {
-		out = append(out, boosted(fmt.Sprintf("brc, share %g", share), func(p *brc.Params) { p.PrivateLabel, p.PublicShare = brc.LabelDP, share }))
+		out = append(out, boosted(fmt.Sprintf("brc, share %g", share),
+			func(p *brc.Params) { p.PrivateLabel, p.PublicShare = brc.LabelDP, share }))
 	}
 	return out
 }
@@ -132,7 +134,8 @@ func hide(s *schema.Schema, all bool) *schema.Schema {
 	return &out
 }
 
-func accuracy(t *testing.T, all *dataset.Table, name string, plan func(*schema.Schema, dp.Epsilon, int) (learn.Plan, error), eps dp.Epsilon, repeat uint64) float64 {
+func accuracy(t *testing.T, all *dataset.Table, name string,
+	plan func(*schema.Schema, dp.Epsilon, int) (learn.Plan, error), eps dp.Epsilon, repeat uint64) float64 {
 	src := replay.Seeded(repeat, "sweep "+name)
 	train, test := sample.HoldOut(sample.Balance(all, src), 0.1, src)
 	tab, err := memory.New(all.Subset(train))

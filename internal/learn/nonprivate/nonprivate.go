@@ -46,10 +46,12 @@ func Choose(op string, s *schema.Schema, columns Columns, allow bool) (*Use, err
 	case Public:
 		u.Cols = s.ByRole(schema.Public)
 	default:
-		return nil, &dp.ParamError{Op: op, Param: "columns", Want: `must be "all" or "public"`, Got: fmt.Sprintf("%q", columns)}
+		return nil, &dp.ParamError{Op: op, Param: "columns", Want: `must be "all" or "public"`,
+			Got: fmt.Sprintf("%q", columns)}
 	}
 	if len(u.Cols) == 0 {
-		return nil, &dp.ParamError{Op: op, Param: "columns", Want: "must name at least one column of the schema", Got: fmt.Sprintf("%q", columns)}
+		return nil, &dp.ParamError{Op: op, Param: "columns", Want: "must name at least one column of the schema",
+			Got: fmt.Sprintf("%q", columns)}
 	}
 	for _, j := range u.Cols {
 		if s.Columns[j].Role == schema.Private {
@@ -76,7 +78,8 @@ func (u *Use) Private() bool { return len(u.private) > 0 }
 func (u *Use) Facts() []learn.Fact {
 	return []learn.Fact{
 		{Key: "scope", Value: string(dp.Nothing), Text: u.writeStatement()},
-		{Key: "columns", Value: u.columnNames(), Text: fmt.Sprintf("uses %d columns: %s", len(u.Cols), strings.Join(u.columnNames(), ", "))},
+		{Key: "columns", Value: u.columnNames(), Text: fmt.Sprintf("uses %d columns: %s", len(u.Cols),
+			strings.Join(u.columnNames(), ", "))},
 	}
 }
 
@@ -93,16 +96,19 @@ func (u *Use) Privacy(counted, seeded bool) model.Privacy {
 		NotPrivate:  u.Private(),
 	}
 	for _, name := range u.private {
-		p.Unprotected = append(p.Unprotected, "Private data, "+name+", were used without noise and may be read off the model.")
+		p.Unprotected = append(p.Unprotected, "Private data, "+name+
+			", were used without noise and may be read off the model.")
 	}
 	return p
 }
 
 func (u *Use) writeStatement() string {
 	if !u.Private() {
-		return "No privacy guarantee: trained without noise, on public columns and a public label only. Nothing private was used."
+		return "No privacy guarantee: trained without noise, on public columns and a public label only. Nothing " +
+			"private was used."
 	}
-	return "NOT PRIVATE: trained without noise on private data (" + strings.Join(u.private, ", ") + "). The model may reveal them."
+	return "NOT PRIVATE: trained without noise on private data (" + strings.Join(u.private, ", ") +
+		"). The model may reveal them."
 }
 
 // Schema is the part of the schema that prediction needs.

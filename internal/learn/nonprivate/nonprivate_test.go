@@ -37,7 +37,8 @@ func TestChoose(t *testing.T) {
 		{name: "override without need", s: mixed, columns: Public, allow: true, cols: []int{2}},
 		{name: "all, refused", s: mixed, columns: All, refused: "not-private", names: []string{`"b"`, `"d"`}},
 		{name: "all, allowed", s: mixed, columns: All, allow: true, cols: []int{1, 2, 3}, private: true},
-		{name: "private label, refused", s: table(priv, pub), columns: Public, refused: "not-private", names: []string{`label "y"`}},
+		{name: "private label, refused", s: table(priv, pub), columns: Public, refused: "not-private",
+			names: []string{`label "y"`}},
 		{name: "private label, allowed", s: table(priv, pub), columns: Public, allow: true, cols: []int{0}, private: true},
 		{name: "no public column", s: table(pub, priv), columns: Public, allow: true, refused: "columns"},
 		{name: "no column", s: table(pub, ign), columns: All, allow: true, refused: "columns"},
@@ -65,7 +66,8 @@ func TestChoose(t *testing.T) {
 				t.Errorf("columns %v, private %v; want %v, %v", u.Cols, u.Private(), c.cols, c.private)
 			}
 			p := u.Privacy(true, false)
-			if p.Scope != dp.Nothing || p.Epsilon != 0 || len(p.Bill) != 0 || p.NotPrivate != c.private || !p.Counted || p.Seeded {
+			if p.Scope != dp.Nothing || p.Epsilon != 0 || len(p.Bill) != 0 || p.NotPrivate != c.private || !p.Counted ||
+				p.Seeded {
 				t.Errorf("privacy %+v", p)
 			}
 			if c.private != strings.HasPrefix(p.Statement, "NOT PRIVATE") {

@@ -14,9 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Fit refuses an empty table, charges acct, then reads the rows once (twice with a public part). After
-// the charge it can fail for a fault of the engine or a cancelled context only
-// (1.6): one class or one row trains like anything else.
+// Fit refuses an empty table, charges acct, then reads the rows once (twice with a public part).
+// After the charge it can fail for a fault of the engine or a cancelled context only (1.6): one
+// class or one row trains like anything else.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	if tab.Rows() < 1 { // public
 		return nil, fmt.Errorf("pate: the table must have at least one row")
@@ -150,7 +150,8 @@ func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (
 	if cut && r.level {
 		moves, values = append(moves, slopeMove), append(values, mech.Ratio{Num: fourth, Den: one})
 	}
-	out := exit.Release(worthLabel, pl.noiseFor(pl.worth, pl.addSensitivities(moves), len(values)), values...) // 1.3: rows meet noise
+	// 1.3: rows meet noise
+	out := exit.Release(worthLabel, pl.noiseFor(pl.worth, pl.addSensitivities(moves), len(values)), values...)
 	if cut {
 		slope = out[2]
 	}

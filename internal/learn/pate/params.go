@@ -106,9 +106,12 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	switch {
 	case len(private) == 0:
-		return nil, &dp.ParamError{Op: "pate", Param: "schema", Want: "must have at least one private column, or a private label and a column", Hint: "without any, use a learner without noise such as logistic"}
+		return nil, &dp.ParamError{Op: "pate", Param: "schema",
+			Want: "must have at least one private column, or a private label and a column",
+			Hint: "without any, use a learner without noise such as logistic"}
 	case p.Form == Printed && !partly:
-		return nil, &dp.ParamError{Op: "pate", Param: "schema", Want: "must have a public label and a public column in the printed form, whose student sees nothing else"}
+		return nil, &dp.ParamError{Op: "pate", Param: "schema",
+			Want: "must have a public label and a public column in the printed form, whose student sees nothing else"}
 	}
 	if err := learn.CheckDefaults("pate", s, pl.scope, p.NotPrivate); err != nil {
 		return nil, err
@@ -134,12 +137,15 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	}
 	switch {
 	case s.Relation != dp.ReplaceOne:
-		return bad("relation", "must be replace-one: rows are dealt into parts of sizes that the number of rows settles, and it is private otherwise", s.Relation)
+		return bad("relation", "must be replace-one: rows are dealt into parts of sizes that the number of rows settles, "+
+			"and it is private otherwise", s.Relation)
 	case p.Form != Repaired && p.Form != Printed:
 		return bad("form", `must be "repaired" or "printed"`, p.Form)
 	case p.Form == Printed && !p.NotPrivate:
-		return &dp.ParamError{Op: "pate", Param: "form", Want: "must be repaired where anything is to be protected", Got: p.Form,
-			Hint: "as printed, a query about a row is made of that row's own private cells and can flip the whole vote; the not-private override runs it for comparison"}
+		return &dp.ParamError{Op: "pate", Param: "form", Want: "must be repaired where anything is to be protected",
+			Got: p.Form,
+			Hint: "as printed, a query about a row is made of that row's own private cells and can flip the whole vote; the " +
+				"not-private override runs it for comparison"}
 	case p.Noise != Laplace && p.Noise != Gaussian:
 		return bad("noise", `must be "laplace" or "gaussian"`, p.Noise)
 	case p.Form == Printed && p.Noise != Laplace:
@@ -155,7 +161,8 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	case p.Teachers < 0 || p.Teachers > maxTeachers:
 		return bad("teachers", fmt.Sprintf("must be from 1 to %d, or 0 for one a row", maxTeachers), p.Teachers)
 	case p.Form == Printed && p.Teachers > printedVotes:
-		return bad("teachers", fmt.Sprintf("must be at most %d in the printed form, whose model holds them all", printedVotes), p.Teachers)
+		return bad("teachers", fmt.Sprintf("must be at most %d in the printed form, whose model holds them all",
+			printedVotes), p.Teachers)
 	case p.Form == Printed && (p.VoteEpsilon < 1 || p.VoteEpsilon > dp.MaxEpsilon):
 		return bad("vote-epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.VoteEpsilon)
 	}
@@ -193,10 +200,12 @@ func (pl *Plan) splitPrice() error {
 	pl.votes.eps = dp.Epsilon(math.Round(votesShare * float64(pl.Epsilon)))
 	pl.worth.eps = pl.Epsilon - pl.votes.eps
 	if pl.votes.eps < 1 || pl.worth.eps < 1 {
-		return &dp.ParamError{Op: "pate", Param: "epsilon", Want: "must give each of 2 releases at least 1e-9", Got: pl.Epsilon.String()}
+		return &dp.ParamError{Op: "pate", Param: "epsilon", Want: "must give each of 2 releases at least 1e-9",
+			Got: pl.Epsilon.String()}
 	}
 	name := mech.Laplace{}.Name()
-	pl.bill = []dp.Event{{Release: votesLabel, Mechanism: name, Epsilon: pl.votes.eps}, {Release: worthLabel, Mechanism: name, Epsilon: pl.worth.eps}}
+	pl.bill = []dp.Event{{Release: votesLabel, Mechanism: name, Epsilon: pl.votes.eps},
+		{Release: worthLabel, Mechanism: name, Epsilon: pl.worth.eps}}
 	return nil
 }
 
@@ -209,14 +218,16 @@ func (pl *Plan) splitRho() error {
 	release := func(label string, rho dp.Rho) dp.Event {
 		return dp.Event{Release: label, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}
 	}
-	all, err := accounting.Afford(pl.totalPrice(), dp.MaxRho, func(rho dp.Rho) []dp.Event { return []dp.Event{release(votesLabel, rho)} })
+	all, err := accounting.Afford(pl.totalPrice(), dp.MaxRho,
+		func(rho dp.Rho) []dp.Event { return []dp.Event{release(votesLabel, rho)} })
 	if err != nil {
 		return err
 	}
 	pl.votes.rho = dp.Rho(math.Round(votesShare * float64(all)))
 	pl.worth.rho = all - pl.votes.rho
 	if pl.votes.rho < 1 || pl.worth.rho < 1 {
-		return &dp.ParamError{Op: "pate", Param: "epsilon", Want: "must give each of 2 releases a ρ of at least 1e-12", Got: pl.Epsilon.String()}
+		return &dp.ParamError{Op: "pate", Param: "epsilon", Want: "must give each of 2 releases a ρ of at least 1e-12",
+			Got: pl.Epsilon.String()}
 	}
 	if _, err := mech.GaussianFor(pl.votes.rho, votesMove, pl.private.Width()+1); err != nil { // too many features
 		return err

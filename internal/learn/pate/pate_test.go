@@ -38,7 +38,9 @@ func settings() map[string]func(*Params, *schema.Schema) {
 		},
 		"gaussian, eps inf": func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate, p.Noise = 0, true, Gaussian },
 		"eps inf":           func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true },
-		"printed":           func(p *Params, s *schema.Schema) { p.Epsilon, p.NotPrivate, p.Form, p.Teachers = 0, true, Printed, 7 },
+		"printed": func(p *Params, s *schema.Schema) {
+			p.Epsilon, p.NotPrivate, p.Form, p.Teachers = 0, true, Printed, 7
+		},
 	}
 }
 
@@ -283,7 +285,8 @@ func TestFactsByHand(t *testing.T) {
 	for _, f := range pl.Facts() {
 		facts[f.Key] = f.Value
 	}
-	if facts["noise_scale"] != 5.0 || facts["teachers"] != 100 || facts["epsilon"] != 0.5 || facts["protects"] != string(dp.PrivateFeatures) {
+	if facts["noise_scale"] != 5.0 || facts["teachers"] != 100 || facts["epsilon"] != 0.5 ||
+		facts["protects"] != string(dp.PrivateFeatures) {
 		t.Error(facts)
 	}
 	p.Epsilon = 3 // units: 0.8 of them is 2, the last pays for the worth

@@ -24,7 +24,8 @@ import (
 // their votes about it; a student of the public columns and that winner. What
 // the section leaves open is settled in docs/guarantees/pate.md. Nothing in this
 // file protects anything.
-func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, acct learn.Account,
+	exit *mech.Exit) (*model.Model, error) {
 	r := newRoll(g, pl.private, pl.s.Label.Positive, mech.L1, nil)
 	r.dealRows(exit.Public())
 	teachers, err := pl.fitTeachers(ctx, r, pl.countTeachers(len(r.rows)))
@@ -49,7 +50,8 @@ func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, acct learn.Acc
 	// thresholds on the public columns, the lower one where a speaks for it: the
 	// majority of the two thresholds and a, which is the majority of the teachers.
 	all := float64(len(teachers))
-	students := &model.Votes{Members: []model.Member{{Space: 0, Threshold: low, Vote: all}, {Space: 0, Threshold: high, Vote: all}}}
+	students := &model.Votes{Members: []model.Member{{Space: 0, Threshold: low, Vote: all},
+		{Space: 0, Threshold: high, Vote: all}}}
 	for _, t := range teachers {
 		students.Members = append(students.Members, model.Member{Space: 1, Threshold: t, Vote: sign})
 	}
@@ -62,7 +64,8 @@ func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, acct learn.Acc
 // mistake: the row's own cells decide all of them.
 func (pl *Plan) releaseMajority(i, yes, no int, exit *mech.Exit) bool {
 	noise := mech.Sized(mech.LaplaceFor(pl.VoteEpsilon, 1, 2))
-	out := exit.Release(fmt.Sprintf("votes about row %d", i+1), noise, mech.Ratio{Num: int64(yes), Den: 1}, mech.Ratio{Num: int64(no), Den: 1})
+	out := exit.Release(fmt.Sprintf("votes about row %d", i+1), noise, mech.Ratio{Num: int64(yes), Den: 1},
+		mech.Ratio{Num: int64(no), Den: 1})
 	return out[0] >= out[1]
 }
 
@@ -128,10 +131,12 @@ func countVotes(sp *feature.Space, g *engine.Groups, teachers []feature.Threshol
 // printedStudent fits the public columns with the winner as one more feature,
 // ±1, and returns the student as two thresholds on the public columns, with the
 // sign of the winner's coefficient.
-func (pl *Plan) printedStudent(ctx context.Context, r *roll, winners []bool) (low, high feature.Threshold, sign float64, err error) {
+func (pl *Plan) printedStudent(ctx context.Context, r *roll,
+	winners []bool) (low, high feature.Threshold, sign float64, err error) {
 	s := *pl.s
 	at := len(s.Columns)
-	s.Columns = append(slices.Clone(s.Columns), schema.Column{Name: "winning label", Kind: schema.Number, Lower: -1, Upper: 1})
+	s.Columns = append(slices.Clone(s.Columns), schema.Column{Name: "winning label", Kind: schema.Number,
+		Lower: -1, Upper: 1})
 	sp, err := feature.NewSpace(&s, pl.Encoding, append(slices.Clone(pl.public.Columns), at))
 	if err != nil {
 		return low, high, 0, err
@@ -149,7 +154,8 @@ func (pl *Plan) printedStudent(ctx context.Context, r *roll, winners []bool) (lo
 			neg[i] = 1
 		}
 	}
-	g := &engine.Groups{Cols: append(pickRows(r.groups.Cols, pl.public.Columns, groups), column.Column{Codes: column.Narrow(codes, 2), Values: []float64{-1, 1}}), Len: len(r.rows)}
+	g := &engine.Groups{Cols: append(pickRows(r.groups.Cols, pl.public.Columns, groups),
+		column.Column{Codes: column.Narrow(codes, 2), Values: []float64{-1, 1}}), Len: len(r.rows)}
 	best, err := logistic.FitGroups(ctx, sp, g, pos, neg, 1/float64(len(r.rows)), nil)
 	if err != nil {
 		return low, high, 0, err

@@ -29,7 +29,8 @@ const rounding = 1 + 1e-9
 // rows where they are, and one stream of dealing does not: there
 // TestAVoteIsNeverLongerThanOne stands for it.
 func TestReplayNonInterference(t *testing.T) {
-	names := []string{"partly private", "ordinal", "private label", "no public column", "parts", "parts, private label", "gaussian", "gaussian parts, private label"}
+	names := []string{"partly private", "ordinal", "private label", "no public column", "parts", "parts, private label",
+		"gaussian", "gaussian parts, private label"}
 	const pairs = 1000
 	for i, name := range names {
 		src := replay.Seeded(uint64(i), "pairs")
@@ -42,12 +43,13 @@ func TestReplayNonInterference(t *testing.T) {
 		for k := range pairs/len(names) + 1 {
 			b := learntest.Neighbour(tab, src, scope)
 			shift := float64(rng.Below(src, 1000))
-			differs, worst, at := learntest.Interference(t, plan, tab, b, uint64(k), func(k int, p mechtest.Passage) (out []float64) {
-				for i := range p.Values {
-					out = append(out, 20*math.Sin(shift+float64(3*k+i)))
-				}
-				return out
-			})
+			differs, worst, at := learntest.Interference(t, plan, tab, b, uint64(k),
+				func(k int, p mechtest.Passage) (out []float64) {
+					for i := range p.Values {
+						out = append(out, 20*math.Sin(shift+float64(3*k+i)))
+					}
+					return out
+				})
 			if differs != "" {
 				t.Fatalf("%s, pair %d: %s differ", name, k, differs)
 			}
@@ -112,7 +114,8 @@ func TestAVoteIsNeverLongerThanOne(t *testing.T) {
 					least = 0 // two rows of one label point the same way, but for the level
 				}
 				if worst := climb(r, level); worst > 1 || worst < least {
-					t.Errorf("%s, %d columns, %s, level %v: replacing a row moved a vote by %.4f times the declared 2", c.enc, len(c.cols), norm, level, worst)
+					t.Errorf("%s, %d columns, %s, level %v: replacing a row moved a vote by %.4f times the declared 2", c.enc,
+						len(c.cols), norm, level, worst)
 				}
 			}
 		}

@@ -22,7 +22,8 @@ func (pl *Plan) fitStudent(ctx context.Context, tab engine.Table) ([]float64, er
 	}
 	weights := labelWeights(groups)
 	positive := pl.s.Label.Positive
-	best, err := logistic.FitGroups(ctx, pl.public, groups, weights[positive], weights[1-positive], 1/float64(tab.Rows()), nil)
+	best, err := logistic.FitGroups(ctx, pl.public, groups, weights[positive], weights[1-positive],
+		1/float64(tab.Rows()), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Fit refuses an empty table, charges acct, then reads the rows once (twice with a public part). After
-// the charge it can fail for a fault of the engine or a cancelled context only
-// (1.6): one class or one row trains like anything else.
+// Fit refuses an empty table, charges acct, then reads the rows once (twice with a public part).
+// After the charge it can fail for a fault of the engine or a cancelled context only (1.6): one
+// class or one row trains like anything else.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	if tab.Rows() < 1 { // public
 		return nil, fmt.Errorf("people: the table must have at least one row")
@@ -114,8 +114,10 @@ func (pl *Plan) releaseRound(t int, rows *smooth, candidates int, exit *mech.Exi
 		edge := total - 2*wrong[c]
 		scores[c] = mech.Ratio{Num: max(edge, -edge), Den: 2 * total}
 	}
-	k = exit.Select(pickLabel(t), pl.selectorFor(pl.share[t].pick, 2*moves), scores)                                // 1.5: rows meet noise
-	werr = exit.Release(errLabel(t), pl.noiseFor(pl.share[t].err, moves), mech.Ratio{Num: wrong[k], Den: total})[0] // 1.5: rows meet noise
+	// 1.5: rows meet noise
+	k = exit.Select(pickLabel(t), pl.selectorFor(pl.share[t].pick, 2*moves), scores)
+	// 1.5: rows meet noise
+	werr = exit.Release(errLabel(t), pl.noiseFor(pl.share[t].err, moves), mech.Ratio{Num: wrong[k], Den: total})[0]
 	return k, werr
 }
 

@@ -86,7 +86,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		pl.scope, pl.public, private = dp.PrivateFeatures, public, s.ByRole(schema.Private)
 	}
 	if len(private) == 0 {
-		return nil, &dp.ParamError{Op: "people", Param: "schema", Want: "must have at least one private column, or a private label and a column", Hint: "without any, use a learner without noise such as adaboost"}
+		return nil, &dp.ParamError{Op: "people", Param: "schema",
+			Want: "must have at least one private column, or a private label and a column",
+			Hint: "without any, use a learner without noise such as adaboost"}
 	}
 	if err := learn.CheckDefaults("people", s, pl.scope, p.NotPrivate); err != nil {
 		return nil, err
@@ -128,7 +130,8 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	}
 	switch { // written so that NaN fails
 	case s.Relation != dp.ReplaceOne:
-		return bad("relation", "must be replace-one: the cap on weights is a share of the number of rows, which is private otherwise", s.Relation)
+		return bad("relation",
+			"must be replace-one: the cap on weights is a share of the number of rows, which is private otherwise", s.Relation)
 	case p.NotPrivate && p.Epsilon != 0:
 		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
 	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):

@@ -27,7 +27,9 @@ func settings() map[string]func(*Params, *schema.Schema) {
 		"partly private":  func(p *Params, s *schema.Schema) {},
 		"narrow":          func(p *Params, s *schema.Schema) { p.Kappa = 0.05 },
 		"all of the rows": func(p *Params, s *schema.Schema) { p.Kappa = 1 },
-		"random, ordinal": func(p *Params, s *schema.Schema) { p.Base, p.Candidates, p.Encoding = Random, 9, feature.Ordinal },
+		"random, ordinal": func(p *Params, s *schema.Schema) {
+			p.Base, p.Candidates, p.Encoding = Random, 9, feature.Ordinal
+		},
 		"random, private label": func(p *Params, s *schema.Schema) {
 			p.Base, p.Candidates, p.Kappa, s.Label.Role, s.Label.Default = Random, 9, 0.2, schema.Private, 0
 		},
@@ -47,7 +49,8 @@ func allPrivate(p *Params, s *schema.Schema) {
 }
 
 // with returns the census table of the given size and a plan for one setting.
-func with(set func(*Params, *schema.Schema), eps dp.Epsilon, rounds, rows int) (*dataset.Table, func() (learn.Plan, error)) {
+func with(set func(*Params, *schema.Schema), eps dp.Epsilon,
+	rounds, rows int) (*dataset.Table, func() (learn.Plan, error)) {
 	tab := census.Generate(11, rows)
 	s := *tab.Schema
 	s.Columns = append([]schema.Column(nil), s.Columns...)
@@ -212,7 +215,8 @@ func TestRuleOfRounds(t *testing.T) {
 	for _, c := range []struct {
 		eps        dp.Epsilon
 		rows, want int
-	}{{10_000_000, 21_037, 1}, {40_000_000, 21_037, 4}, {160_000_000, 21_037, 16}, {dp.Nano, 21_037, 25}, {dp.Nano, 0, 10}} {
+	}{{10_000_000, 21_037, 1}, {40_000_000, 21_037, 4}, {160_000_000, 21_037, 16}, {dp.Nano, 21_037, 25},
+		{dp.Nano, 0, 10}} {
 		p := Defaults()
 		p.Epsilon = c.eps
 		pl, err := p.Plan(census.Schema(), c.rows)
@@ -235,7 +239,8 @@ func TestFactsByHand(t *testing.T) {
 	for _, f := range pl.Facts() {
 		facts[f.Key] = f.Value
 	}
-	for key, want := range map[string]float64{"sensitivity": 1.0 / 5000, "noise_scale_pick": 2.0 / 5000 / 0.1, "noise_scale": 1.0 / 5000 / 0.05, "epsilon": 0.3} {
+	for key, want := range map[string]float64{"sensitivity": 1.0 / 5000, "noise_scale_pick": 2.0 / 5000 / 0.1,
+		"noise_scale": 1.0 / 5000 / 0.05, "epsilon": 0.3} {
 		if got, ok := facts[key].(float64); !ok || math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s = %v, want %g", key, facts[key], want)
 		}

@@ -27,7 +27,8 @@ var values = []float64{0, 1, 1 + 1e-12, 2, 2 + 0x1p-26, 3, 7, 8}
 
 const absent = 5
 
-func randomCase(t testing.TB, src rng.Source, enc feature.Encoding, n int) (*feature.Space, *engine.Groups, []float64, []float64) {
+func randomCase(t testing.TB, src rng.Source, enc feature.Encoding,
+	n int) (*feature.Space, *engine.Groups, []float64, []float64) {
 	t.Helper()
 	sp, err := feature.NewSpace(testSchema, enc, []int{1, 0})
 	if err != nil {

@@ -141,7 +141,8 @@ func batteries(t *testing.T) (all []battery) {
 		}
 		return coins
 	}, func(coins []bool) { coins[1] = coins[0] }})
-	for _, law := range []response.Sampled{sizedLaw(response.PiecewiseTelling(dp.Nano, 8, 1)), sizedLaw(response.HybridTelling(2*dp.Nano, 8, 1))} {
+	for _, law := range []response.Sampled{sizedLaw(response.PiecewiseTelling(dp.Nano, 8, 1)),
+		sizedLaw(response.HybridTelling(2*dp.Nano, 8, 1))} {
 		all = append(all, battery{law.Name(), repeat(0.5, 3), func(exit *Exit) []bool {
 			rep, err := exit.Perturb("report", law, make([]float64, 8))
 			if err != nil {

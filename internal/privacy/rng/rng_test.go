@@ -43,7 +43,8 @@ func checkUniform(t stattest.T, w []uint64) {
 				ones, n = ones+bits.OnesCount64(x), n+64
 			}
 		}
-		stattest.Binomial(t, stattest.Claim{FalsePositive: 1e-9 / eighths, Detects: "a part of the buffer that is not filled"}, ones, n, 0.5)
+		stattest.Binomial(t, stattest.Claim{FalsePositive: 1e-9 / eighths,
+			Detects: "a part of the buffer that is not filled"}, ones, n, 0.5)
 	}
 	for bit := range 64 {
 		ones := 0
@@ -58,7 +59,8 @@ func checkUniform(t stattest.T, w []uint64) {
 		for i := lag; i < len(w); i++ {
 			agree += bits.OnesCount64(^(w[i] ^ w[i-lag]))
 		}
-		stattest.Binomial(t, stattest.Claim{FalsePositive: 1e-9 / 14, Detects: "a word that is made of an earlier one"}, agree, 64*(len(w)-lag), 0.5)
+		stattest.Binomial(t, stattest.Claim{FalsePositive: 1e-9 / 14, Detects: "a word that is made of an earlier one"},
+			agree, 64*(len(w)-lag), 0.5)
 	}
 }
 

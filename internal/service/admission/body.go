@@ -40,7 +40,8 @@ type paced struct {
 
 // pace wraps the body of a request whose call has so much time.
 func pace(w http.ResponseWriter, body io.ReadCloser, most int64, grace, longest time.Duration) *paced {
-	return &paced{ReadCloser: body, until: http.NewResponseController(w).SetReadDeadline, now: time.Now, grace: grace, most: most, longest: longest}
+	return &paced{ReadCloser: body, until: http.NewResponseController(w).SetReadDeadline, now: time.Now, grace: grace,
+		most: most, longest: longest}
 }
 
 // left is how long the body may keep its reader waiting from now on.
@@ -108,7 +109,8 @@ func checkParts(parts, size int) error {
 }
 
 // codecs read messages whose number of parts is bounded.
-var codecs = connect.WithHandlerOptions(connect.WithCodec(protobuf{}), connect.WithCodec(text{"json"}), connect.WithCodec(text{"json; charset=utf-8"}))
+var codecs = connect.WithHandlerOptions(connect.WithCodec(protobuf{}), connect.WithCodec(text{"json"}),
+	connect.WithCodec(text{"json; charset=utf-8"}))
 
 // protobuf is the binary codec.
 type protobuf struct{}

@@ -66,7 +66,8 @@ func TestBodiesMustCome(t *testing.T) {
 	} {
 		began := time.Unix(1e9, 0)
 		s := &sender{now: began, bytes: c.bytes, wait: c.wait, end: c.end}
-		b := &paced{ReadCloser: s, until: func(at time.Time) error { s.deadline = at; return nil }, now: func() time.Time { return s.now }, grace: 10 * time.Second, most: 4 << 20, longest: 30 * time.Second}
+		b := &paced{ReadCloser: s, until: func(at time.Time) error { s.deadline = at; return nil },
+			now: func() time.Time { return s.now }, grace: 10 * time.Second, most: 4 << 20, longest: 30 * time.Second}
 		if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, b, make([]byte, 1<<20)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
@@ -81,7 +82,8 @@ func TestBodiesMustCome(t *testing.T) {
 // nobody off.
 func TestServersOwnTimeIsNotTheCallers(t *testing.T) {
 	s := &sender{now: time.Unix(1e9, 0), bytes: 1, wait: time.Millisecond, end: 100}
-	b := &paced{ReadCloser: s, until: func(at time.Time) error { s.deadline = at; return nil }, now: func() time.Time { return s.now }, grace: time.Second, most: 1000, longest: time.Minute}
+	b := &paced{ReadCloser: s, until: func(at time.Time) error { s.deadline = at; return nil },
+		now: func() time.Time { return s.now }, grace: time.Second, most: 1000, longest: time.Minute}
 	for {
 		if _, err := b.Read(make([]byte, 1)); err == io.EOF {
 			return
@@ -96,7 +98,8 @@ func TestServersOwnTimeIsNotTheCallers(t *testing.T) {
 // beyond its limit.
 func TestBodiesEnd(t *testing.T) {
 	s := &sender{now: time.Unix(1e9, 0), bytes: 1000, end: 1 << 40}
-	b := &paced{ReadCloser: s, until: func(at time.Time) error { s.deadline = at; return nil }, now: func() time.Time { return s.now }, grace: time.Second, most: 4000, longest: time.Minute}
+	b := &paced{ReadCloser: s, until: func(at time.Time) error { s.deadline = at; return nil },
+		now: func() time.Time { return s.now }, grace: time.Second, most: 4000, longest: time.Minute}
 	n, err := io.Copy(io.Discard, struct{ io.Reader }{b})
 	if large := (*http.MaxBytesError)(nil); !errors.As(err, &large) || n > 6000 {
 		t.Errorf("%v after %d bytes, want the end after 4000", err, n)

@@ -188,13 +188,15 @@ func (g *Gate) Options() connect.HandlerOption {
 
 // Limits bound the messages of a service's calls.
 func (g *Gate) Limits() connect.HandlerOption {
-	return connect.WithHandlerOptions(codecs, connect.WithInterceptors(streams{g}), connect.WithConditionalHandlerOptions(func(s connect.Spec) []connect.HandlerOption {
-		most := g.most(s.Procedure)
-		return []connect.HandlerOption{
-			connect.WithReadMaxBytes(int(most)),
-			connect.WithCompression("gzip", func() connect.Decompressor { return &unpacker{most: most} }, func() connect.Compressor { return gzip.NewWriter(io.Discard) }),
-		}
-	}))
+	return connect.WithHandlerOptions(codecs, connect.WithInterceptors(streams{g}),
+		connect.WithConditionalHandlerOptions(func(s connect.Spec) []connect.HandlerOption {
+			most := g.most(s.Procedure)
+			return []connect.HandlerOption{
+				connect.WithReadMaxBytes(int(most)),
+				connect.WithCompression("gzip", func() connect.Decompressor { return &unpacker{most: most} },
+					func() connect.Compressor { return gzip.NewWriter(io.Discard) }),
+			}
+		}))
 }
 
 func (g *Gate) interceptor() connect.UnaryInterceptorFunc {

@@ -47,11 +47,13 @@ type helper struct {
 	share func(context.Context) error
 }
 
-func (h *helper) Share(ctx context.Context, _ *connect.Request[rpc.ShareRequest]) (*connect.Response[rpc.ShareResponse], error) {
+func (h *helper) Share(ctx context.Context,
+	_ *connect.Request[rpc.ShareRequest]) (*connect.Response[rpc.ShareResponse], error) {
 	return connect.NewResponse(new(rpc.ShareResponse)), h.share(ctx)
 }
 
-func (h *helper) GetSelf(ctx context.Context, _ *connect.Request[rpc.GetSelfRequest]) (*connect.Response[rpc.GetSelfResponse], error) {
+func (h *helper) GetSelf(ctx context.Context,
+	_ *connect.Request[rpc.GetSelfRequest]) (*connect.Response[rpc.GetSelfResponse], error) {
 	return connect.NewResponse(&rpc.GetSelfResponse{Memory: []byte(admission.Caller(ctx).String())}), nil
 }
 
@@ -90,10 +92,12 @@ func serve(t *testing.T, h *helper) *served {
 	self := s.identity(identity.Helper)
 	s.gate = &admission.Gate{
 		Self: self,
-		May:  map[string][]identity.Role{rpc.HelperShareProcedure: {identity.Owner}, rpc.HelperGetSelfProcedure: {identity.Owner, identity.Reader}},
+		May: map[string][]identity.Role{rpc.HelperShareProcedure: {identity.Owner},
+			rpc.HelperGetSelfProcedure: {identity.Owner, identity.Reader}},
 		Body: 1000, Places: map[string]*admission.Places{rpc.HelperShareProcedure: admission.NewPlaces(1, 0)},
-		Metrics: admission.NewMetrics(prometheus.NewCounter(prometheus.CounterOpts{Name: "own_total", Help: "The service's own."})),
-		Log:     slog.New(slog.NewTextHandler(s.log, nil)), Now: time.Now,
+		Metrics: admission.NewMetrics(prometheus.NewCounter(prometheus.CounterOpts{Name: "own_total",
+			Help: "The service's own."})),
+		Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: time.Now,
 	}
 	_, calls := rpc.NewHelperHandler(h, s.gate.Options())
 	server := httptest.NewUnstartedServer(s.gate.Handler(calls))
@@ -111,7 +115,8 @@ func (s *served) identity(role identity.Role) *identity.Identity {
 
 func (s *served) named(role identity.Role, name string) *identity.Identity {
 	s.t.Helper()
-	id, err := s.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 30*time.Minute)
+	id, err := s.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(),
+		30*time.Minute)
 	must(s.t, err)
 	return id
 }
@@ -144,7 +149,8 @@ func TestRevokedCallers(t *testing.T) {
 		return err
 	}
 	var reused []bool
-	traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = append(reused, i.Reused) }})
+	traced := httptrace.WithClientTrace(t.Context(),
+		&httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = append(reused, i.Reused) }})
 	must(t, ask(caller, traced))
 	must(t, ask(caller, traced))
 	must(t, ask(reader, t.Context()))
@@ -181,11 +187,13 @@ func TestEndsAreGauges(t *testing.T) {
 	must(t, err)
 	gauges := func() string {
 		w := httptest.NewRecorder()
-		admission.NewMetrics(admission.Ends{Of: self}).Watch(nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		admission.NewMetrics(admission.Ends{Of: self}).Watch(nil).ServeHTTP(w,
+			httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		return w.Body.String()
 	}
 	end, _ := self.Ends()
-	if want := fmt.Sprintf("discreet_certificate_end_seconds %v\n", float64(end.Unix())); !strings.Contains(gauges(), want) {
+	if want := fmt.Sprintf("discreet_certificate_end_seconds %v\n",
+		float64(end.Unix())); !strings.Contains(gauges(), want) {
 		t.Errorf("the page lacks %s", want)
 	}
 	if strings.Contains(gauges(), "discreet_revocations_end_seconds ") {
@@ -194,7 +202,8 @@ func TestEndsAreGauges(t *testing.T) {
 	at := time.Now().Add(time.Minute)
 	_, err = s.authority.Revoke(dir, nil, at, time.Hour)
 	must(t, err)
-	if want := fmt.Sprintf("discreet_revocations_end_seconds %v\n", float64(at.Add(time.Hour).Unix())); !strings.Contains(gauges(), want) {
+	if want := fmt.Sprintf("discreet_revocations_end_seconds %v\n",
+		float64(at.Add(time.Hour).Unix())); !strings.Contains(gauges(), want) {
 		t.Errorf("the page lacks %s:\n%s", want, gauges())
 	}
 }
@@ -213,7 +222,8 @@ func TestCallersAreNamed(t *testing.T) {
 	if err := share(reader, nil); problem.Of(err).Kind != problem.Forbidden {
 		t.Errorf("a reader shares: %v", err)
 	}
-	if _, err := owner.Open(t.Context(), connect.NewRequest(new(rpc.OpenRequest))); problem.Of(err).Kind != problem.UnknownCall {
+	if _, err := owner.Open(t.Context(), connect.NewRequest(new(rpc.OpenRequest))); problem.Of(err).Kind !=
+		problem.UnknownCall {
 		t.Errorf("what nobody may was done: %v", err)
 	}
 	r, err := reader.GetSelf(t.Context(), connect.NewRequest(new(rpc.GetSelfRequest)))
@@ -222,7 +232,8 @@ func TestCallersAreNamed(t *testing.T) {
 		t.Errorf("the caller is %s", r.Msg.GetMemory())
 	}
 	log := s.log.String()
-	for _, want := range []string{"call=" + rpc.HelperShareProcedure + " caller=owner/x refused=false", "call=" + rpc.HelperShareProcedure + " caller=reader/x refused=true"} {
+	for _, want := range []string{"call=" + rpc.HelperShareProcedure + " caller=owner/x refused=false",
+		"call=" + rpc.HelperShareProcedure + " caller=reader/x refused=true"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %q:\n%s", want, log)
 		}
@@ -296,7 +307,8 @@ func (s *served) stall(id *identity.Identity) net.Conn {
 	c, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"), settings)
 	must(s.t, err)
 	s.t.Cleanup(func() { c.Close() })
-	_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/proto\r\nContent-Length: 500\r\n\r\n\n", rpc.HelperShareProcedure)
+	_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/proto\r\n"+
+		"Content-Length: 500\r\n\r\n\n", rpc.HelperShareProcedure)
 	must(s.t, err)
 	return c
 }
@@ -350,12 +362,14 @@ func TestStalledBodiesLoseTheirPlace(t *testing.T) {
 // noted demands that a refusal is counted, and logged with its caller.
 func (s *served) noted(caller string, k problem.Kind) {
 	s.t.Helper()
-	if line := "call=" + rpc.HelperShareProcedure + " caller=" + caller + " refused=true problem=" + k.String(); !strings.Contains(s.log.String(), line) {
+	if line := "call=" + rpc.HelperShareProcedure + " caller=" + caller + " refused=true problem=" +
+		k.String(); !strings.Contains(s.log.String(), line) {
 		s.t.Errorf("the log lacks %q:\n%s", line, s.log)
 	}
 	w := httptest.NewRecorder()
 	s.gate.Metrics.Watch(nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	if count := fmt.Sprintf(`discreet_refusals_total{call="%s",kind="%s"} 1`, rpc.HelperShareProcedure, k); !strings.Contains(w.Body.String(), count) {
+	if count := fmt.Sprintf(`discreet_refusals_total{call="%s",kind="%s"} 1`, rpc.HelperShareProcedure,
+		k); !strings.Contains(w.Body.String(), count) {
 		s.t.Errorf("the metrics lack %s", count)
 	}
 }
@@ -382,9 +396,11 @@ func TestRefusedBodiesAreNoted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, &helper{share: func(context.Context) error { return nil }})
-			transport := &http.Transport{TLSClientConfig: s.named(identity.Owner, "mallory").Client(identity.Helper), ForceAttemptHTTP2: true}
+			transport := &http.Transport{TLSClientConfig: s.named(identity.Owner, "mallory").Client(identity.Helper),
+				ForceAttemptHTTP2: true}
 			defer transport.CloseIdleConnections()
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+rpc.HelperShareProcedure, strings.NewReader(c.body))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+rpc.HelperShareProcedure,
+				strings.NewReader(c.body))
 			must(t, err)
 			r.Header.Set("Content-Type", "application/proto")
 			r.Header.Set(c.header[0], c.header[1])
@@ -417,7 +433,8 @@ func TestRefusalsDoNotFloodTheLog(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	_, _ = share(hasty, nil), share(other, nil)
-	for _, want := range []string{"caller=reader/x refused=true problem=forbidden refused_since_and_not_logged=150", "caller=aggregator/x"} {
+	for _, want := range []string{"caller=reader/x refused=true problem=forbidden refused_since_and_not_logged=150",
+		"caller=aggregator/x"} {
 		if !strings.Contains(s.log.String(), want) {
 			t.Errorf("the log lacks %q", want)
 		}
@@ -434,7 +451,8 @@ func TestRates(t *testing.T) {
 	// Over no network, so that the clock is all that a caller's rate depends on.
 	taken := func(role identity.Role) (n int) {
 		settings := s.identity(role).Client(identity.Helper)
-		chains, err := settings.Certificates[0].Leaf.Verify(x509.VerifyOptions{Roots: settings.RootCAs, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+		chains, err := settings.Certificates[0].Leaf.Verify(x509.VerifyOptions{Roots: settings.RootCAs,
+			KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 		must(t, err)
 		for ; ; n++ {
 			r := httptest.NewRequest(http.MethodPost, rpc.HelperGetSelfProcedure, http.NoBody)
@@ -471,9 +489,11 @@ func TestWatch(t *testing.T) {
 	if err := share(s.client(identity.Reader), nil); err == nil {
 		t.Error("a reader shares")
 	}
-	transport := &http.Transport{TLSClientConfig: s.identity(identity.Owner).Client(identity.Helper), ForceAttemptHTTP2: true}
+	transport := &http.Transport{TLSClientConfig: s.identity(identity.Owner).Client(identity.Helper),
+		ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
-	lost, err := (&http.Client{Transport: transport}).Post(s.url+"/a/path/of/mine", "text/plain", bytes.NewReader(make([]byte, 2000)))
+	lost, err := (&http.Client{Transport: transport}).Post(s.url+"/a/path/of/mine", "text/plain",
+		bytes.NewReader(make([]byte, 2000)))
 	must(t, err)
 	lost.Body.Close()
 	if lost.StatusCode != problem.UnknownCall.Status() {

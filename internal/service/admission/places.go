@@ -135,7 +135,8 @@ func (p *Places) grant() {
 	for p.waiting > 0 {
 		var next *holder
 		for _, h := range p.of {
-			if len(h.waiting) == 0 || !h.fits(h.waiting[0].memory, calls, memory) || !p.taken.fits(h.waiting[0].memory, p.calls, p.memory) {
+			if len(h.waiting) == 0 || !h.fits(h.waiting[0].memory, calls, memory) ||
+				!p.taken.fits(h.waiting[0].memory, p.calls, p.memory) {
 				continue
 			}
 			if next == nil || h.calls < next.calls || h.calls == next.calls && h.waiting[0].since.Before(next.waiting[0].since) {

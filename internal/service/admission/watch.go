@@ -27,10 +27,13 @@ type Metrics struct {
 func NewMetrics(own ...prometheus.Collector) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_refusals_total", Help: "Reports and calls refused, by kind of problem."}, []string{"call", "kind"}),
-		calls:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "discreet_call_seconds", Help: "How long calls took.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8)}, []string{"call"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_refusals_total",
+			Help: "Reports and calls refused, by kind of problem."}, []string{"call", "kind"}),
+		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "discreet_call_seconds",
+			Help: "How long calls took.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8)}, []string{"call"}),
 	}
-	m.registry.MustRegister(append(own, m.refusals, m.calls, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
+	m.registry.MustRegister(append(own, m.refusals, m.calls, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	return m
 }
 
@@ -38,8 +41,10 @@ func NewMetrics(own ...prometheus.Collector) *Metrics {
 type Ends struct{ Of *identity.Identity }
 
 var (
-	certificateEnd = prometheus.NewDesc("discreet_certificate_end_seconds", "When the process's own certificate ends, as Unix time.", nil, nil)
-	listEnd        = prometheus.NewDesc("discreet_revocations_end_seconds", "When the first list of revoked certificates ends, as Unix time; absent without lists.", nil, nil)
+	certificateEnd = prometheus.NewDesc("discreet_certificate_end_seconds",
+		"When the process's own certificate ends, as Unix time.", nil, nil)
+	listEnd = prometheus.NewDesc("discreet_revocations_end_seconds",
+		"When the first list of revoked certificates ends, as Unix time; absent without lists.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -90,7 +90,8 @@ func newFederation(t *testing.T) *federation {
 	t.Helper()
 	a, err := identity.NewAuthority(time.Now(), 48*time.Hour)
 	must(t, err)
-	f := &federation{t: t, authority: a, began: time.Now(), address: filepath.Join(t.TempDir(), "state.db"), log: slog.New(slog.NewTextHandler(testWriter{t}, nil))}
+	f := &federation{t: t, authority: a, began: time.Now(), address: filepath.Join(t.TempDir(), "state.db"),
+		log: slog.New(slog.NewTextHandler(testWriter{t}, nil))}
 	f.open = func() *store.Store {
 		s, err := store.At(context.Background(), f.address)
 		must(t, err)
@@ -130,7 +131,8 @@ func (f *federation) serve() {
 	s := f.open()
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
-	params := aggregator.Params{Self: f.identity(identity.Aggregator, "main"), Store: s, MaxEpsilon: 4 * dp.Nano, Log: f.log, Now: f.now}
+	params := aggregator.Params{Self: f.identity(identity.Aggregator, "main"), Store: s, MaxEpsilon: 4 * dp.Nano,
+		Log: f.log, Now: f.now}
 	if f.change != nil {
 		f.change(&params)
 	}
@@ -158,16 +160,20 @@ func (f *federation) serve() {
 }
 
 func (f *federation) client(id *identity.Identity, options ...connect.ClientOption) rpc.AggregatorClient {
-	return rpc.NewAggregatorClient(&http.Client{Transport: &http.Transport{TLSClientConfig: id.Client(identity.Aggregator), ForceAttemptHTTP2: true}}, f.http.URL, options...)
+	return rpc.NewAggregatorClient(
+		&http.Client{Transport: &http.Transport{TLSClientConfig: id.Client(identity.Aggregator), ForceAttemptHTTP2: true}},
+		f.http.URL, options...)
 }
 
 // plan makes an announcement about census-like people. Owners who are few report in
 // one request, and that in one transaction: the quiet time shuts none of them out.
 func (f *federation) plan(change func(*tasks.Announcement)) *tasks.Announcement {
 	f.t.Helper()
-	task, err := core.Plan(core.Params{Schema: census.Schema(), Classifier: wire.Stump, Epsilon: 2 * dp.Nano, Owners: 600, Rounds: 2, Nonce: strings.Repeat("ab", 16)})
+	task, err := core.Plan(core.Params{Schema: census.Schema(), Classifier: wire.Stump, Epsilon: 2 * dp.Nano, Owners: 600,
+		Rounds: 2, Nonce: strings.Repeat("ab", 16)})
 	must(f.t, err)
-	a := &tasks.Announcement{Task: task, Minimum: 2, Slot: slotTime, Quiet: 300 * time.Millisecond, Ends: time.Now().Add(10 * time.Minute).Truncate(time.Second)}
+	a := &tasks.Announcement{Task: task, Minimum: 2, Slot: slotTime, Quiet: 300 * time.Millisecond,
+		Ends: time.Now().Add(10 * time.Minute).Truncate(time.Second)}
 	if change != nil {
 		change(a)
 	}
@@ -184,7 +190,8 @@ func (f *federation) announce(a *tasks.Announcement, roster ...tasks.Roster) wir
 	if len(roster) == 0 && a.Task.Mode == wire.Aggregate {
 		roster = append(roster, f.list)
 	}
-	r, err := f.client(operator).CreateTask(f.t.Context(), connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed), Roster: slices.Concat(roster...)}))
+	r, err := f.client(operator).CreateTask(f.t.Context(),
+		connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed), Roster: slices.Concat(roster...)}))
 	must(f.t, err)
 	return wire.Digest(r.Msg.GetTaskId())
 }
@@ -201,7 +208,8 @@ func (f *federation) owners(n int, seed uint64) owner.Params {
 	must(f.t, err)
 	f.t.Cleanup(func() { b.Close() })
 	return owner.Params{
-		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Mode: f.mode, Honest: tasks.MaxRoster, Log: f.log,
+		Self: f.identity(identity.Owner, "clinic"), Server: f.http.URL, Book: b, Owners: n, Cap: 2 * dp.Nano, Mode: f.mode,
+		Honest: tasks.MaxRoster, Log: f.log,
 		Read: func(*schema.Schema) (*dataset.Table, error) { return census.Generate(seed, n), nil },
 	}
 }
@@ -431,7 +439,8 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 			f.waitSlot(client, id, 1)
 			want := 100
 			if over {
-				_, err := f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
+				_, err := f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(),
+					connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
 				must(t, err)
 				want = first
 			} else {
@@ -491,8 +500,10 @@ func TestRolesAreKept(t *testing.T) {
 		},
 	}
 	allowed := map[identity.Role]string{
-		identity.Owner: "GetTask GetRoster ListTasks GetRound GetModel Upload", identity.Reader: "GetTask GetRoster ListTasks GetRound GetModel",
-		identity.Operator: "GetTask GetRoster ListTasks GetRound GetModel CreateTask CloseTask", identity.Helper: "GetTask GetRoster ListTasks GetRound", identity.Aggregator: "",
+		identity.Owner:    "GetTask GetRoster ListTasks GetRound GetModel Upload",
+		identity.Reader:   "GetTask GetRoster ListTasks GetRound GetModel",
+		identity.Operator: "GetTask GetRoster ListTasks GetRound GetModel CreateTask CloseTask",
+		identity.Helper:   "GetTask GetRoster ListTasks GetRound", identity.Aggregator: "",
 	}
 	for role, list := range allowed {
 		client := f.client(f.identity(role, "x"))
@@ -533,7 +544,8 @@ func TestUnsafeTasksAreRefused(t *testing.T) {
 	lone.Text = bytes.Replace(good.Text, []byte(`"minimum":2`), []byte(`"minimum":1`), 1)
 	lone.Signature, err = operator.Sign("discreet announcement 1", lone.Text)
 	must(t, err)
-	past, err := f.plan(func(a *tasks.Announcement) { a.Ends = time.Now().Add(-time.Minute).Truncate(time.Second) }).Sign(operator)
+	past, err := f.plan(func(a *tasks.Announcement) { a.Ends = time.Now().Add(-time.Minute).Truncate(time.Second) }).Sign(
+		operator)
 	must(t, err)
 	whole, err := f.secretPlan(helpertest.New(t, f.log, f.authority, 3), 3, nil).Sign(operator)
 	must(t, err)
@@ -541,7 +553,8 @@ func TestUnsafeTasksAreRefused(t *testing.T) {
 	secret.Text = regexp.MustCompile(`"helpers":\[.*?\],`).ReplaceAll(whole.Text, nil)
 	secret.Signature, err = operator.Sign("discreet announcement 1", secret.Text)
 	must(t, err)
-	for name, s := range map[string]tasks.Signed{"without its helpers": secret, "signed by an owner": byOwner, "bent": bent, "too costly": costly, "a batch of one": lone, "in the past": past} {
+	for name, s := range map[string]tasks.Signed{"without its helpers": secret, "signed by an owner": byOwner,
+		"bent": bent, "too costly": costly, "a batch of one": lone, "in the past": past} {
 		if err := create(s); kindOfNil(err) != problem.UnsafeTask {
 			t.Errorf("%s: %v, want an unsafe task", name, err)
 		}

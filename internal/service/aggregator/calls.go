@@ -21,7 +21,8 @@ import (
 const askAgain = 500 * time.Millisecond
 
 // GetTask implements rpc.AggregatorHandler.
-func (s *Server) GetTask(ctx context.Context, r *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
+func (s *Server) GetTask(ctx context.Context,
+	r *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
 	l, err := s.find(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
@@ -32,7 +33,8 @@ func (s *Server) GetTask(ctx context.Context, r *connect.Request[rpc.GetTaskRequ
 }
 
 // GetRoster implements rpc.AggregatorHandler.
-func (s *Server) GetRoster(ctx context.Context, r *connect.Request[rpc.GetRosterRequest]) (*connect.Response[rpc.GetRosterResponse], error) {
+func (s *Server) GetRoster(ctx context.Context,
+	r *connect.Request[rpc.GetRosterRequest]) (*connect.Response[rpc.GetRosterResponse], error) {
 	l, err := s.find(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
@@ -41,7 +43,8 @@ func (s *Server) GetRoster(ctx context.Context, r *connect.Request[rpc.GetRoster
 }
 
 // ListTasks implements rpc.AggregatorHandler.
-func (s *Server) ListTasks(context.Context, *connect.Request[rpc.ListTasksRequest]) (*connect.Response[rpc.ListTasksResponse], error) {
+func (s *Server) ListTasks(context.Context,
+	*connect.Request[rpc.ListTasksRequest]) (*connect.Response[rpc.ListTasksResponse], error) {
 	out := new(rpc.ListTasksResponse)
 	for _, l := range s.all() {
 		out.Tasks = append(out.Tasks, l.standing().GetState())
@@ -50,7 +53,8 @@ func (s *Server) ListTasks(context.Context, *connect.Request[rpc.ListTasksReques
 }
 
 // GetRound implements rpc.AggregatorHandler.
-func (s *Server) GetRound(ctx context.Context, r *connect.Request[rpc.GetRoundRequest]) (*connect.Response[rpc.GetRoundResponse], error) {
+func (s *Server) GetRound(ctx context.Context,
+	r *connect.Request[rpc.GetRoundRequest]) (*connect.Response[rpc.GetRoundResponse], error) {
 	l, err := s.find(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
@@ -80,7 +84,8 @@ func (l *live) standing() *rpc.GetRoundResponse {
 	defer l.mu.RUnlock()
 	state := &rpc.TaskState{
 		TaskId: l.id[:], Slot: uint32(l.slot), Slots: uint32(l.ann.Task.Slots()),
-		Reports: uint64(l.stored), Needed: uint64(l.ann.Minimum), DeadlineUnixMs: l.deadline.UnixMilli(), Sharing: l.secret != nil,
+		Reports: uint64(l.stored), Needed: uint64(l.ann.Minimum), DeadlineUnixMs: l.deadline.UnixMilli(),
+		Sharing: l.secret != nil,
 	}
 	out := &rpc.GetRoundResponse{State: state}
 	switch l.state {
@@ -99,7 +104,8 @@ func (l *live) standing() *rpc.GetRoundResponse {
 }
 
 // GetModel implements rpc.AggregatorHandler.
-func (s *Server) GetModel(ctx context.Context, r *connect.Request[rpc.GetModelRequest]) (*connect.Response[rpc.GetModelResponse], error) {
+func (s *Server) GetModel(ctx context.Context,
+	r *connect.Request[rpc.GetModelRequest]) (*connect.Response[rpc.GetModelResponse], error) {
 	l, err := s.find(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
@@ -118,9 +124,11 @@ func (s *Server) GetModel(ctx context.Context, r *connect.Request[rpc.GetModelRe
 }
 
 // CreateTask implements rpc.AggregatorHandler.
-func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTaskRequest]) (*connect.Response[rpc.CreateTaskResponse], error) {
+func (s *Server) CreateTask(ctx context.Context,
+	r *connect.Request[rpc.CreateTaskRequest]) (*connect.Response[rpc.CreateTaskResponse], error) {
 	t := r.Msg.GetTask()
-	signed := tasks.Signed{Text: t.GetAnnouncement(), Signature: identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}}
+	signed := tasks.Signed{Text: t.GetAnnouncement(),
+		Signature: identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}}
 	ann, err := s.open(signed)
 	if err != nil {
 		return nil, err
@@ -143,7 +151,8 @@ func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTa
 			return nil, err
 		}
 	}
-	stored := store.Task{ID: store.ID(digest), Made: s.Now(), Bytes: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value, State: store.Open}
+	stored := store.Task{ID: store.ID(digest), Made: s.Now(), Bytes: signed.Text,
+		Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value, State: store.Open}
 	l, err := enliven(stored)
 	if err != nil {
 		return nil, err
@@ -152,7 +161,8 @@ func (s *Server) CreateTask(ctx context.Context, r *connect.Request[rpc.CreateTa
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.Create(ctx, stored, store.Round{Broadcast: broadcast, Deadline: l.slotDeadline(s.Now())}); err != nil {
+	if err := s.Store.Create(ctx, stored, store.Round{Broadcast: broadcast, Deadline: l.slotDeadline(s.Now())}); err !=
+		nil {
 		return nil, err
 	}
 	if _, err := s.find(ctx, digest[:]); err != nil {
@@ -193,7 +203,8 @@ func listed(ann *tasks.Announcement, keys []byte) (tasks.Roster, error) {
 }
 
 // CloseTask implements rpc.AggregatorHandler.
-func (s *Server) CloseTask(ctx context.Context, r *connect.Request[rpc.CloseTaskRequest]) (*connect.Response[rpc.CloseTaskResponse], error) {
+func (s *Server) CloseTask(ctx context.Context,
+	r *connect.Request[rpc.CloseTaskRequest]) (*connect.Response[rpc.CloseTaskResponse], error) {
 	l, err := s.find(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err

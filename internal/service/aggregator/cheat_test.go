@@ -47,17 +47,21 @@ type puppeteer struct {
 	asked     atomic.Int32
 }
 
-func (p *puppeteer) GetTask(context.Context, *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
+func (p *puppeteer) GetTask(context.Context,
+	*connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
 	return connect.NewResponse(&rpc.GetTaskResponse{Task: p.task}), nil
 }
 
-func (p *puppeteer) GetRoster(context.Context, *connect.Request[rpc.GetRosterRequest]) (*connect.Response[rpc.GetRosterResponse], error) {
+func (p *puppeteer) GetRoster(context.Context,
+	*connect.Request[rpc.GetRosterRequest]) (*connect.Response[rpc.GetRosterResponse], error) {
 	return connect.NewResponse(&rpc.GetRosterResponse{Keys: p.list}), nil
 }
 
-func (p *puppeteer) GetRound(context.Context, *connect.Request[rpc.GetRoundRequest]) (*connect.Response[rpc.GetRoundResponse], error) {
+func (p *puppeteer) GetRound(context.Context,
+	*connect.Request[rpc.GetRoundRequest]) (*connect.Response[rpc.GetRoundResponse], error) {
 	if p.over > 0 && p.asked.Add(1) > p.over {
-		return connect.NewResponse(&rpc.GetRoundResponse{State: &rpc.TaskState{TaskId: p.id[:], State: rpc.State_STATE_CLOSED}}), nil
+		return connect.NewResponse(
+			&rpc.GetRoundResponse{State: &rpc.TaskState{TaskId: p.id[:], State: rpc.State_STATE_CLOSED}}), nil
 	}
 	return connect.NewResponse(&rpc.GetRoundResponse{
 		State:     &rpc.TaskState{TaskId: p.id[:], State: rpc.State_STATE_OPEN, Slots: p.slots, Sharing: true},
@@ -65,7 +69,8 @@ func (p *puppeteer) GetRound(context.Context, *connect.Request[rpc.GetRoundReque
 	}), nil
 }
 
-func (p *puppeteer) Upload(context.Context, *connect.Request[rpc.UploadRequest]) (*connect.Response[rpc.UploadResponse], error) {
+func (p *puppeteer) Upload(context.Context,
+	*connect.Request[rpc.UploadRequest]) (*connect.Response[rpc.UploadResponse], error) {
 	return connect.NewResponse(new(rpc.UploadResponse)), nil
 }
 
@@ -109,7 +114,8 @@ func TestInventedOwnersGetNothing(t *testing.T) {
 	clients := c.Clients(main)
 	meeting, done := context.WithTimeout(t.Context(), time.Minute)
 	defer done()
-	secret, err := tasks.SecretSum(ann, broadcast, roster, secretsum.Meet(meeting, clients), time.Now().Add(secretsum.Keep))
+	secret, err := tasks.SecretSum(ann, broadcast, roster, secretsum.Meet(meeting, clients),
+		time.Now().Add(secretsum.Keep))
 	must(t, err)
 	sum, err := secret.Sign(main)
 	must(t, err)
@@ -152,13 +158,15 @@ func TestInventedOwnersGetNothing(t *testing.T) {
 		if !honest.Ordered() {
 			want = problem.UnsafeTask
 		}
-		if err := clients[0].Begin(t.Context(), sum, &secretsum.Admission{Announcement: signed.Text, Signature: signed.Signature, List: f.list}); kindOfNil(err) != want {
+		if err := clients[0].Begin(t.Context(), sum,
+			&secretsum.Admission{Announcement: signed.Text, Signature: signed.Signature, List: f.list}); kindOfNil(err) != want {
 			t.Errorf("a sum of the listed owners, in order: %t: %v", honest.Ordered(), err)
 		}
 		slices.Reverse(honest.Roster)
 	}
 
-	p := &puppeteer{task: message(signed), list: f.list, broadcast: broadcast, sum: sum.Proto(), id: id, slots: uint32(ann.Task.Slots())}
+	p := &puppeteer{task: message(signed), list: f.list, broadcast: broadcast, sum: sum.Proto(), id: id,
+		slots: uint32(ann.Task.Slots())}
 	_, calls := rpc.NewAggregatorHandler(p)
 	server := httptest.NewUnstartedServer(calls)
 	server.TLS, server.EnableHTTP2 = main.Server(), true
@@ -237,7 +245,9 @@ func (h *heard) lineWith(words ...string) bool {
 func TestCulpritIsNamedAndLeftOut(t *testing.T) {
 	const beyond = "no sum of vectors in range"
 	for name, cheat := range map[string]func(s *secretsum.Sum, me int) ([]secsum.Message, error){
-		"gave helper h1 a share that contradicts": func(s *secretsum.Sum, me int) ([]secsum.Message, error) { return helpertest.Forge(s, me, 1) },
+		"gave helper h1 a share that contradicts": func(s *secretsum.Sum, me int) ([]secsum.Message, error) {
+			return helpertest.Forge(s, me, 1)
+		},
 		"gave helpers different proofs": func(s *secretsum.Sum, me int) ([]secsum.Message, error) {
 			p, err := s.Protocol()
 			if err != nil {
@@ -284,7 +294,9 @@ func TestCulpritIsNamedAndLeftOut(t *testing.T) {
 			self := f.identity(identity.Owner, "culprit")
 			client := f.client(self)
 			report := (&wire.Report{Task: id, Owner: keys.Name(i)}).Append(nil)
-			_, err = client.Upload(t.Context(), connect.NewRequest(&rpc.UploadRequest{TaskId: id[:], Reports: []*rpc.SignedReport{{Report: report, Signature: ed25519.Sign(keys.At(i), tasks.Signable(report))}}}))
+			_, err = client.Upload(t.Context(),
+				connect.NewRequest(&rpc.UploadRequest{TaskId: id[:],
+					Reports: []*rpc.SignedReport{{Report: report, Signature: ed25519.Sign(keys.At(i), tasks.Signable(report))}}}))
 			must(t, err)
 			honest := 0
 			theirs, err := owners.Book.Keys(t.Context(), people)
@@ -334,8 +346,10 @@ func TestCulpritIsNamedAndLeftOut(t *testing.T) {
 					pause() // by a clock that stands: nothing is tried until the deadline
 				}
 				must(t, <-done)
-				if s := f.state(client, id); s.GetState() != rpc.State_STATE_CLOSED || s.GetSlot() != 0 || !log.lineWith("a secret sum was not opened", beyond) {
-					t.Errorf("the task is %v in slot %d, want it ended in the first, and the log to say why", s.GetState(), s.GetSlot())
+				if s := f.state(client, id); s.GetState() != rpc.State_STATE_CLOSED || s.GetSlot() != 0 ||
+					!log.lineWith("a secret sum was not opened", beyond) {
+					t.Errorf("the task is %v in slot %d, want it ended in the first, and the log to say why", s.GetState(),
+						s.GetSlot())
 				}
 				f.stop()
 				return
@@ -377,13 +391,16 @@ func TestHelpersThatAreNotThere(t *testing.T) {
 	must(t, assembled.Assemble(len(roster), ann.Leaned(len(roster), f.list.Len())))
 	broadcast, err := assembled.Broadcast()
 	must(t, err)
-	secret, err := tasks.SecretSum(ann, broadcast, roster, secretsum.Meet(t.Context(), c.Clients(main)), time.Now().Add(secretsum.Keep))
+	secret, err := tasks.SecretSum(ann, broadcast, roster, secretsum.Meet(t.Context(), c.Clients(main)),
+		time.Now().Add(secretsum.Keep))
 	must(t, err)
 	sum, err := secret.Sign(main)
 	must(t, err)
 	// One helper has begun the sum. The others are alive and know nothing of it.
-	must(t, c.Clients(main)[0].Begin(t.Context(), sum, &secretsum.Admission{Announcement: signed.Text, Signature: signed.Signature, List: f.list}))
-	p := &puppeteer{task: message(signed), list: f.list, broadcast: broadcast, sum: sum.Proto(), id: id, slots: uint32(ann.Task.Slots()), over: 5}
+	must(t, c.Clients(main)[0].Begin(t.Context(), sum,
+		&secretsum.Admission{Announcement: signed.Text, Signature: signed.Signature, List: f.list}))
+	p := &puppeteer{task: message(signed), list: f.list, broadcast: broadcast, sum: sum.Proto(), id: id,
+		slots: uint32(ann.Task.Slots()), over: 5}
 	_, calls := rpc.NewAggregatorHandler(p)
 	server := httptest.NewUnstartedServer(calls)
 	server.TLS, server.EnableHTTP2 = main.Server(), true

@@ -23,13 +23,14 @@ type watched struct {
 
 func newWatched() *watched {
 	w := &watched{at: time.Unix(1e9, 0)}
-	w.clock = newClock(func() time.Time { return w.at }, func() bool { return w.full }, func(_ context.Context, room int) error {
-		w.probed = append(w.probed, room)
-		if w.broken {
-			return errors.New("full")
-		}
-		return nil
-	})
+	w.clock = newClock(func() time.Time { return w.at }, func() bool { return w.full },
+		func(_ context.Context, room int) error {
+			w.probed = append(w.probed, room)
+			if w.broken {
+				return errors.New("full")
+			}
+			return nil
+		})
 	w.look(context.Background())
 	return w
 }
@@ -61,7 +62,8 @@ func TestQuietTimeRunsWhileOpen(t *testing.T) {
 			w.broken = false
 			w.pass(time.Second)
 		}, returning},
-		"a transaction fails":      {func(w *watched) { w.storing(100)(errors.New("full")); w.pass(2 * time.Second) }, returning - time.Second},
+		"a transaction fails": {func(w *watched) { w.storing(100)(errors.New("full")); w.pass(2 * time.Second) },
+			returning - time.Second},
 		"a transaction takes long": {func(w *watched) { w.storing(100); w.pass(18 * time.Second) }, never},
 		"a transaction has taken long": {func(w *watched) {
 			done := w.storing(100)
@@ -147,7 +149,9 @@ func TestHelpersAwayAreNotQuiet(t *testing.T) {
 		w := newWatched()
 		s := &Server{Params: Params{Now: func() time.Time { return time.Unix(1e9, 0) }}, clock: w.clock}
 		l := &live{ann: &tasks.Announcement{Quiet: 3 * time.Second}}
-		x := &secretsum.Sum{AtLeast: 6, Roster: make([]secretsum.Key, 9), Helpers: []secretsum.Helper{{Memory: secretsum.Memory{1}}, {Memory: secretsum.Memory{1}}, {Memory: secretsum.Memory{1}}}}
+		x := &secretsum.Sum{AtLeast: 6, Roster: make([]secretsum.Key, 9),
+			Helpers: []secretsum.Helper{{Memory: secretsum.Memory{1}}, {Memory: secretsum.Memory{1}},
+				{Memory: secretsum.Memory{1}}}}
 		passed := 0
 		progress := func(context.Context) []int {
 			passed++

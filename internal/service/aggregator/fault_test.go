@@ -91,7 +91,8 @@ func TestNothingIsAcknowledgedBeforeTheDisk(t *testing.T) {
 		{"failed sync", func() { faults.FailAll(syscall.EIO) }},
 	} {
 		c.fail()
-		_, err := client.Upload(t.Context(), connect.NewRequest(&rpc.UploadRequest{TaskId: id[:], Reports: []*rpc.SignedReport{one}}))
+		_, err := client.Upload(t.Context(),
+			connect.NewRequest(&rpc.UploadRequest{TaskId: id[:], Reports: []*rpc.SignedReport{one}}))
 		if kindOfNil(err) != problem.Storage {
 			t.Errorf("%s: %v, want the storage problem", c.name, err)
 		}
@@ -162,7 +163,8 @@ func TestOutagesAreNotQuiet(t *testing.T) {
 				name string
 				fail func(error)
 				send bool // while it is away
-			}{{"away, nobody tries", faults.FailAll, false}, {"full, nobody tries", faults.FailWrites, false}, {"full, owners try", faults.FailWrites, true}} {
+			}{{"away, nobody tries", faults.FailAll, false}, {"full, nobody tries", faults.FailWrites, false},
+				{"full, owners try", faults.FailWrites, true}} {
 				outage.fail(syscall.ENOSPC)
 				if outage.send {
 					_, err := client.Upload(t.Context(), connect.NewRequest(&rpc.UploadRequest{TaskId: id[:], Reports: waiting}))
@@ -206,7 +208,8 @@ func TestNothingIsSentWithoutTheBook(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault syscall.Errno
 		after int32 // uploads
-	}{"full from the start": {syscall.ENOSPC, 0}, "full in between": {syscall.ENOSPC, 1}, "failed sync": {syscall.EIO, 1}} {
+	}{"full from the start": {syscall.ENOSPC, 0}, "full in between": {syscall.ENOSPC, 1},
+		"failed sync": {syscall.EIO, 1}} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "full in between" {
 				t.Skip("the same code, at another moment")

@@ -22,10 +22,12 @@ var (
 	gaugeReports  = gauge("reports", "Reports of the open slot, as this process knows them.")
 	gaugeNeeded   = gauge("reports_needed", "Reports that a slot must have.")
 	gaugeDeadline = gauge("deadline_seconds", "When the open slot closes at the latest, as Unix time.")
-	gaugeAccuracy = gauge("accuracy", "Estimated accuracy of the first round's classifier, levels of the label counted alike.")
-	gaugeNoise    = gauge("accuracy_noise", "Standard deviation of that estimate.")
-	gaugeReach    = gauge("reach", "The most that one dishonest owner can have moved an estimated share of all records.")
-	allGauges     = []*prometheus.Desc{gaugeEpsilon, gaugeSlot, gaugeSlots, gaugeReports, gaugeNeeded, gaugeDeadline, gaugeAccuracy, gaugeNoise, gaugeReach}
+	gaugeAccuracy = gauge("accuracy",
+		"Estimated accuracy of the first round's classifier, levels of the label counted alike.")
+	gaugeNoise = gauge("accuracy_noise", "Standard deviation of that estimate.")
+	gaugeReach = gauge("reach", "The most that one dishonest owner can have moved an estimated share of all records.")
+	allGauges  = []*prometheus.Desc{gaugeEpsilon, gaugeSlot, gaugeSlots, gaugeReports, gaugeNeeded, gaugeDeadline,
+		gaugeAccuracy, gaugeNoise, gaugeReach}
 )
 
 // Describe implements prometheus.Collector.

@@ -53,7 +53,9 @@ type adversary struct {
 func newAdversary(t *testing.T, f *federation, ann *tasks.Announcement, id wire.Digest, owners int) *adversary {
 	text, err := ann.Task.Text()
 	must(t, err)
-	a := &adversary{t: t, f: f, id: id, exit: mech.NewExit(rng.System()), rand: rand.New(rand.NewPCG(6, 27)), from: map[int]int{}, number: map[string]int{}, slots: make([][]int, ann.Task.Slots()), read: map[*owning.Round]*wire.Round{}}
+	a := &adversary{t: t, f: f, id: id, exit: mech.NewExit(rng.System()), rand: rand.New(rand.NewPCG(6, 27)),
+		from: map[int]int{}, number: map[string]int{}, slots: make([][]int, ann.Task.Slots()),
+		read: map[*owning.Round]*wire.Round{}}
 	a.terms, err = owning.Accept(text, owning.Caps{Epsilon: 2 * dp.Nano})
 	must(t, err)
 	recs, err := a.terms.Bind(census.Generate(1, owners))
@@ -301,7 +303,8 @@ func TestHostileReportsAreRefused(t *testing.T) {
 			return a.sign(owner, r.Append(nil))
 		}},
 		"an owner without a key": {problem.Malformed, func() *rpc.SignedReport {
-			return a.sign(0, renamed([]string{"ann", strings.Repeat("0", 63), strings.Repeat("g", 64), strings.Repeat("0", 66)}[a.rand.IntN(4)]))
+			return a.sign(0, renamed([]string{"ann", strings.Repeat("0", 63), strings.Repeat("g", 64),
+				strings.Repeat("0", 66)}[a.rand.IntN(4)]))
 		}},
 		"a bent signature": {problem.BadSignature, func() *rpc.SignedReport {
 			owner, r := good()
@@ -391,7 +394,8 @@ func TestOneCertificateBringsSoManyOwners(t *testing.T) {
 			owner := a.fresh(0)
 			sent = append(sent, a.sign(owner, a.honest(round, owner).Append(nil)))
 		}
-		a.upload(client, sent, append(make([]problem.Kind, stored), slices.Repeat([]problem.Kind{problem.Crowded}, owners-stored)...))
+		a.upload(client, sent, append(make([]problem.Kind, stored),
+			slices.Repeat([]problem.Kind{problem.Crowded}, owners-stored)...))
 		a.upload(client, sent[:stored], nil) // again
 		told, err := client.GetTask(t.Context(), connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
 		must(t, err)
@@ -485,15 +489,18 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 			return err
 		}, problem.Timeout},
 	} {
-		for protocol, option := range map[string]connect.ClientOption{"Connect": connect.WithSendMaxBytes(8 << 20), "gRPC": connect.WithGRPC(), "gRPC-Web": connect.WithGRPCWeb(), "JSON": connect.WithProtoJSON()} {
+		for protocol, option := range map[string]connect.ClientOption{"Connect": connect.WithSendMaxBytes(8 << 20),
+			"gRPC": connect.WithGRPC(), "gRPC-Web": connect.WithGRPCWeb(), "JSON": connect.WithProtoJSON()} {
 			if got := kindOfNil(c.call(t.Context(), f.client(who, option))); got != c.want {
 				t.Errorf("%s by %s: %v, want %v", name, protocol, told(got), told(c.want))
 			}
 		}
 	}
-	raw := &http.Client{Transport: &http.Transport{TLSClientConfig: who.Client(identity.Aggregator), ForceAttemptHTTP2: true}}
+	raw := &http.Client{Transport: &http.Transport{TLSClientConfig: who.Client(identity.Aggregator),
+		ForceAttemptHTTP2: true}}
 	post := func(body []byte, header map[string]string) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.http.URL+rpc.AggregatorUploadProcedure, bytes.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.http.URL+rpc.AggregatorUploadProcedure,
+			bytes.NewReader(body))
 		must(t, err)
 		r.Header.Set("Content-Type", "application/proto")
 		for k, v := range header {
@@ -514,7 +521,8 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 	must(t, err)
 	must(t, z.Close())
 	for name, c := range map[string]struct{ got, want int }{
-		"a bomb":              {post(bomb.Bytes(), map[string]string{"Content-Encoding": "gzip"}), http.StatusRequestEntityTooLarge},
+		"a bomb": {post(bomb.Bytes(), map[string]string{"Content-Encoding": "gzip"}),
+			http.StatusRequestEntityTooLarge},
 		"no message":          {post([]byte{0xff, 0xff, 0xff}, nil), http.StatusBadRequest},
 		"not even gzip":       {post([]byte("x"), map[string]string{"Content-Encoding": "gzip"}), http.StatusBadRequest},
 		"an unknown type":     {post(nil, map[string]string{"Content-Type": "text/csv"}), http.StatusUnsupportedMediaType},

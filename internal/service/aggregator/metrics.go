@@ -17,8 +17,10 @@ type metrics struct {
 
 func newMetrics(s *Server) *metrics {
 	m := &metrics{
-		accepted: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_reports_stored_total", Help: "Reports stored for the first time."}),
-		storage:  prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_storage_failures_total", Help: "Transactions that the store failed to commit."}),
+		accepted: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_reports_stored_total",
+			Help: "Reports stored for the first time."}),
+		storage: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_storage_failures_total",
+			Help: "Transactions that the store failed to commit."}),
 	}
 	m.Metrics = admission.NewMetrics(admission.Ends{Of: s.Self}, m.accepted, m.storage, gauges{s})
 	return m

@@ -23,7 +23,8 @@ func TestHopelessTasksAreRefused(t *testing.T) {
 	keys, err := f.owners(3, 1).Book.Keys(t.Context(), 3)
 	must(t, err)
 	three := list(t, keys, 0, 1, 2)
-	brief, err := f.authority.Issue(identity.Caller{Role: identity.Operator, Name: "brief"}, nil, time.Now(), 5*time.Minute)
+	brief, err := f.authority.Issue(identity.Caller{Role: identity.Operator, Name: "brief"}, nil, time.Now(),
+		5*time.Minute)
 	must(t, err)
 	anna := f.identity(identity.Operator, "anna")
 	create := func(by *identity.Identity, owners uint64, roster tasks.Roster, change func(*tasks.Announcement)) error {
@@ -33,7 +34,8 @@ func TestHopelessTasksAreRefused(t *testing.T) {
 		}
 		signed, err := ann.Sign(by)
 		must(t, err)
-		_, err = f.client(by).CreateTask(t.Context(), connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed), Roster: roster, Owners: owners}))
+		_, err = f.client(by).CreateTask(t.Context(),
+			connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed), Roster: roster, Owners: owners}))
 		return err
 	}
 	for name, c := range map[string]struct {

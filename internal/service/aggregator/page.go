@@ -73,8 +73,9 @@ func (l *live) card(now time.Time) card {
 	c := card{
 		ID: l.String(), Classifier: string(t.Classifier), Mechanism: t.Mechanism, Epsilon: t.Epsilon.String(),
 		Slot: l.slot + 1, Slots: t.Slots(), Stored: l.stored, Needed: l.ann.Minimum,
-		Percent: min(100, 100*l.stored/l.ann.Minimum), Left: max(0, l.deadline.Sub(now)).Round(time.Second), Kind: "what makes a classifier",
-		Who: "whoever has a key", What: "one report",
+		Percent: min(100, 100*l.stored/l.ann.Minimum), Left: max(0, l.deadline.Sub(now)).Round(time.Second),
+		Kind: "what makes a classifier",
+		Who:  "whoever has a key", What: "one report",
 	}
 	if c.Mechanism == "" {
 		c.Mechanism = "oue or grr"
@@ -84,7 +85,8 @@ func (l *live) card(now time.Time) card {
 		c.Secret, c.Sharing, c.Shares = true, l.secret != nil, l.shares
 	}
 	if c.Sharing {
-		c.Percent, c.Left = min(100, 100*c.Shares/l.asked.Crowd.AtLeast), max(0, l.sharesUntil(l.deadline).Sub(now)).Round(time.Second)
+		c.Percent, c.Left = min(100, 100*c.Shares/l.asked.Crowd.AtLeast),
+			max(0, l.sharesUntil(l.deadline).Sub(now)).Round(time.Second)
 	}
 	if l.roster != nil {
 		c.Who = fmt.Sprintf("%d owners, listed as %x…", l.roster.Len(), l.ann.Roster[:6])

@@ -36,7 +36,8 @@ func TestPageShowsProgress(t *testing.T) {
 		must(t, err)
 		return r.StatusCode, string(b)
 	}
-	if _, body := get("/"); !strings.Contains(body, "slot</dt><dd>1 of 4") || !strings.Contains(body, "0 stored, 2 needed") {
+	if _, body := get("/"); !strings.Contains(body, "slot</dt><dd>1 of 4") ||
+		!strings.Contains(body, "0 stored, 2 needed") {
 		t.Errorf("the page of an open task lacks its slot or its reports:\n%s", body)
 	}
 	owners := f.owners(600, 1)
@@ -47,7 +48,8 @@ func TestPageShowsProgress(t *testing.T) {
 	for !strings.Contains(body, `class="state">done`) { // the model is in the store a moment before
 		_, body = get("/")
 	}
-	told := []string{id.String()[:12], "one report, ε = 2", "whoever has a key", "accuracy</dt><dd>about ", "95 % band", "weighted error", "by at most"}
+	told := []string{id.String()[:12], "one report, ε = 2", "whoever has a key", "accuracy</dt><dd>about ", "95 % band",
+		"weighted error", "by at most"}
 	for _, want := range told {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page of a finished task lacks %q:\n%s", want, body)
@@ -64,10 +66,12 @@ func TestPageShowsProgress(t *testing.T) {
 	if _, body := get("/"); !strings.Contains(body, "shares of one sum, ε = 2 (noise of all owners together, 3 helpers)") {
 		t.Errorf("the page of a secret sum lacks what owners give:\n%s", body)
 	}
-	if _, body := get("/"); !strings.Contains(body, "owners</dt><dd>0 take part, 2 needed") || strings.Contains(body, "reports of the smallest batch") {
+	if _, body := get("/"); !strings.Contains(body, "owners</dt><dd>0 take part, 2 needed") ||
+		strings.Contains(body, "reports of the smallest batch") {
 		t.Errorf("the page of a secret sum lacks who takes part:\n%s", body)
 	}
-	if _, body := get("/metrics"); !strings.Contains(body, "discreet_task_epsilon{task=") || !strings.Contains(body, "go_goroutines") {
+	if _, body := get("/metrics"); !strings.Contains(body, "discreet_task_epsilon{task=") ||
+		!strings.Contains(body, "go_goroutines") {
 		t.Errorf("the metrics lack an open task or the process:\n%s", body)
 	}
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/elsewhere": 404} {
@@ -139,8 +143,10 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	run := func(args ...string) (out, log string) {
 		t.Helper()
-		c := exec.CommandContext(t.Context(), browser, append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
-			"--user-data-dir=" + t.TempDir(), "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--window-size=390,844"}, args...)...)
+		c := exec.CommandContext(t.Context(), browser,
+			append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
+				"--user-data-dir=" + t.TempDir(), "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+				"--window-size=390,844"}, args...)...)
 		var said bytes.Buffer
 		c.Stderr = &said
 		text, err := c.Output()

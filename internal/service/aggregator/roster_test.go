@@ -114,7 +114,8 @@ func TestOwnersLookForThemselves(t *testing.T) {
 	})
 	id := f.announce(ann, roster)
 	swapped = list(t, keys, some[1:]...)
-	if _, err := owners.Run(t.Context(), id); err == nil || !strings.Contains(err.Error(), "another than the operator has signed") {
+	if _, err := owners.Run(t.Context(), id); err == nil ||
+		!strings.Contains(err.Error(), "another than the operator has signed") {
 		t.Errorf("%v: want the list refused", err)
 	}
 	swapped = nil
@@ -150,7 +151,8 @@ func TestLongRosters(t *testing.T) {
 	}
 	id := f.announce(f.plan(func(a *tasks.Announcement) { a.Roster = keys.Digest() }), keys)
 	f.serve()
-	r, err := f.client(f.identity(identity.Owner, "clinic")).GetRoster(t.Context(), connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
+	r, err := f.client(f.identity(identity.Owner, "clinic")).GetRoster(t.Context(),
+		connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
 	must(t, err)
 	if !bytes.Equal(r.Msg.GetKeys(), keys) {
 		t.Error("another list came back")
@@ -181,7 +183,8 @@ func TestUnsafeRostersAreRefused(t *testing.T) {
 		})
 		signed, err := ann.Sign(operator)
 		must(t, err)
-		_, err = f.client(operator).CreateTask(t.Context(), connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed), Roster: c.given}))
+		_, err = f.client(operator).CreateTask(t.Context(),
+			connect.NewRequest(&rpc.CreateTaskRequest{Task: message(signed), Roster: c.given}))
 		if kindOfNil(err) != problem.UnsafeTask {
 			t.Errorf("%s: %v, want an unsafe task", name, err)
 		}

@@ -91,7 +91,8 @@ var errOthers = errors.New("another aggregator collects the sum")
 
 // assemble makes and stores the slot's secret sum, and returns the one that was
 // stored first.
-func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*secretsum.Client, last time.Time) (*store.Secret, error) {
+func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*secretsum.Client,
+	last time.Time) (*store.Secret, error) {
 	var roster []secretsum.Key
 	if err := s.Store.Reports(ctx, l.id, slot, func(owner [32]byte, _ []byte) error {
 		roster = append(roster, owner)
@@ -126,7 +127,8 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 		Broadcast: broadcast, Sum: signed.Bytes, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value,
 	})
 	if err == nil {
-		s.Log.Info("a slot's roster is fixed", "task", l.String(), "slot", slot, "owners", len(roster), "helpers", secretsum.Present(helpers))
+		s.Log.Info("a slot's roster is fixed", "task", l.String(), "slot", slot, "owners", len(roster), "helpers",
+			secretsum.Present(helpers))
 		err = l.refresh(ctx, s.Store)
 	}
 	return x, err
@@ -141,7 +143,8 @@ func (l *live) join(owners, honest int) error {
 }
 
 // collect has the sum opened and stores it.
-func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret, clients []*secretsum.Client, until time.Time) error {
+func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret, clients []*secretsum.Client,
+	until time.Time) error {
 	parsed, err := secretsum.Parse(x.Sum)
 	if err != nil {
 		return err
@@ -150,7 +153,8 @@ func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret
 		return errOthers
 	}
 	c := &secretsum.Collection{
-		Sum: parsed, Signed: secretsum.Signed{Bytes: x.Sum, Signature: identity.Signature{Certificate: x.Certificate, Value: x.Signature}},
+		Sum: parsed, Signed: secretsum.Signed{Bytes: x.Sum,
+			Signature: identity.Signature{Certificate: x.Certificate, Value: x.Signature}},
 		Clients: clients, Patience: patience,
 		Wait: func(ctx context.Context, progress func(context.Context) []int) error {
 			return s.awaitShares(ctx, l, parsed, progress, until)
@@ -161,7 +165,8 @@ func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret
 			if f.Participant >= 0 {
 				key = fmt.Sprintf("%x", parsed.Roster[f.Participant])
 			}
-			s.Log.Warn("somebody deviated from the protocol of a secret sum, and is left out", "task", l.String(), "slot", slot, "key", key, "who", f.String())
+			s.Log.Warn("somebody deviated from the protocol of a secret sum, and is left out", "task", l.String(), "slot", slot,
+				"key", key, "who", f.String())
 		},
 		Keep: func(ctx context.Context, held [][]byte) ([][]byte, error) {
 			kept := x.Held
@@ -183,7 +188,8 @@ func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret
 // awaitShares waits until every helper that takes part has every owner's share,
 // until a quorum has enough and nothing new has come for the task's quiet time, or
 // until the time is up.
-func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, progress func(context.Context) []int, until time.Time) error {
+func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, progress func(context.Context) []int,
+	until time.Time) error {
 	t := time.NewTicker(pollShares)
 	defer t.Stop()
 	var before []int

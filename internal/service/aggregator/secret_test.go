@@ -46,10 +46,12 @@ import (
 )
 
 // secretPlan makes an announcement in mode aggregate, for a committee.
-func (f *federation) secretPlan(c *helpertest.Committee, helpers int, change func(*tasks.Announcement)) *tasks.Announcement {
+func (f *federation) secretPlan(c *helpertest.Committee, helpers int,
+	change func(*tasks.Announcement)) *tasks.Announcement {
 	f.t.Helper()
 	f.mode = wire.Aggregate
-	task, err := core.Plan(core.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump, Epsilon: 2 * dp.Nano, Owners: 60, Rounds: 1, Nonce: strings.Repeat("cd", 16)})
+	task, err := core.Plan(core.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump,
+		Epsilon: 2 * dp.Nano, Owners: 60, Rounds: 1, Nonce: strings.Repeat("cd", 16)})
 	must(f.t, err)
 	return f.plan(func(a *tasks.Announcement) {
 		a.Task, a.Minimum = task, 2
@@ -189,7 +191,8 @@ func TestSecretSumsOverTheNetwork(t *testing.T) {
 	defer db.Close()
 	must(t, db.View(t.Context(), func(tx *sqldb.Tx) error {
 		var n, spent int64
-		if _, err := tx.Find([]any{&n, &spent}, `SELECT COUNT(DISTINCT owner), SUM(epsilon) FROM discreet_given`); err != nil {
+		if _, err := tx.Find([]any{&n, &spent}, `SELECT COUNT(DISTINCT owner), SUM(epsilon) FROM discreet_given`); err !=
+			nil {
 			return err
 		}
 		if n != people || spent != people*int64(ann.Task.Epsilon) {
@@ -262,15 +265,16 @@ func (f *federation) simulated(ann *tasks.Announcement, p owner.Params, source f
 		must(t, err)
 		exit := mech.NewExit(source(slot + 1)) // one part to a slot
 		var total []uint64
-		_, err = round.Reporter(owners).Share(t.Context(), [32]byte{}, in, exit, func(_ int, addend []uint64) ([]byte, error) {
-			if total == nil {
-				total = make([]uint64, len(addend))
-			}
-			for j, x := range addend {
-				total[j] += x
-			}
-			return nil, nil
-		})
+		_, err = round.Reporter(owners).Share(t.Context(), [32]byte{}, in, exit,
+			func(_ int, addend []uint64) ([]byte, error) {
+				if total == nil {
+					total = make([]uint64, len(addend))
+				}
+				for j, x := range addend {
+					total[j] += x
+				}
+				return nil, nil
+			})
 		must(t, err)
 		must(t, agg.ReceiveSum(total, len(in)))
 		must(t, agg.Close())
@@ -373,7 +377,8 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 			for i := 0; len(upload.Reports) < present*gone/(31-gone); i++ {
 				if name := keys.Name(i); placing.Of(name).Slot == 0 {
 					b := (&wire.Report{Task: id, Owner: name}).Append(nil)
-					upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: b, Signature: ed25519.Sign(keys.At(i), tasks.Signable(b))})
+					upload.Reports = append(upload.Reports,
+						&rpc.SignedReport{Report: b, Signature: ed25519.Sign(keys.At(i), tasks.Signable(b))})
 				}
 			}
 			r, err := client.Upload(t.Context(), connect.NewRequest(upload))
@@ -419,7 +424,8 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 				if secret.Participants != present {
 					t.Errorf("the sum is of %d owners, want %d", secret.Participants, present)
 				}
-				_, err = f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
+				_, err = f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(),
+					connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
 				must(t, err)
 			} else {
 				f.ahead.Add(int64(ann.Slot)) // nobody waits for the others any more
@@ -603,7 +609,8 @@ func TestBrokeOwnersDoNotTakePart(t *testing.T) {
 	var spent []owning.Given
 	for i := range people {
 		if i < broke {
-			spent = append(spent, owning.Given{Owner: i, Task: wire.Digest{1}, Cost: 3 * dp.Nano, Entry: owning.Entry{Report: []byte("all")}})
+			spent = append(spent, owning.Given{Owner: i, Task: wire.Digest{1}, Cost: 3 * dp.Nano,
+				Entry: owning.Entry{Report: []byte("all")}})
 		} else {
 			want[placing.Of(keys.Name(i)).Slot]++
 		}
@@ -676,7 +683,9 @@ func TestNumbersAreNotTaken(t *testing.T) {
 		} {
 			x.report.Task, x.report.Owner, x.report.Slot = id, keys.Name(i), place.Slot
 			b := x.report.Append(nil)
-			r, err := client.Upload(t.Context(), connect.NewRequest(&rpc.UploadRequest{TaskId: id[:], Reports: []*rpc.SignedReport{{Report: b, Signature: ed25519.Sign(keys.At(i), tasks.Signable(b))}}}))
+			r, err := client.Upload(t.Context(),
+				connect.NewRequest(&rpc.UploadRequest{TaskId: id[:],
+					Reports: []*rpc.SignedReport{{Report: b, Signature: ed25519.Sign(keys.At(i), tasks.Signable(b))}}}))
 			must(t, err)
 			got := problem.Kind{}
 			for _, refusal := range r.Msg.GetRefusals() {
@@ -686,7 +695,8 @@ func TestNumbersAreNotTaken(t *testing.T) {
 				x.want = problem.Early
 			}
 			if got != x.want {
-				t.Errorf("%d words, ask %d, slot %d: %v, want %v", len(x.report.Words), x.report.Ask, place.Slot, got.Title(), x.want.Title())
+				t.Errorf("%d words, ask %d, slot %d: %v, want %v", len(x.report.Words), x.report.Ask, place.Slot, got.Title(),
+					x.want.Title())
 			}
 		}
 	}

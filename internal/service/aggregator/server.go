@@ -74,7 +74,8 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	case p.Self == nil || p.Self.Role != identity.Aggregator:
 		return nil, &dp.ParamError{Op: "aggregator", Param: "certificate", Want: "must be an aggregator's"}
 	case p.MaxEpsilon < 1 || p.MaxEpsilon > dp.MaxEpsilon:
-		return nil, &dp.ParamError{Op: "aggregator", Param: "max epsilon", Want: "must be > 0 and at most " + dp.MaxEpsilon.String(), Got: p.MaxEpsilon}
+		return nil, &dp.ParamError{Op: "aggregator", Param: "max epsilon", Want: "must be > 0 and at most " +
+			dp.MaxEpsilon.String(), Got: p.MaxEpsilon}
 	}
 	if p.OwnersEach == 0 {
 		p.OwnersEach = DefaultOwnersEach
@@ -92,8 +93,10 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	s := &Server{Params: p, places: admission.NewPlaces(maxInFlight, admission.Memory), tasks: map[store.ID]*live{}}
 	s.metrics = newMetrics(s)
 	s.gate = &admission.Gate{
-		Self: p.Self, May: may, Body: maxBody, Bodies: map[string]int64{rpc.AggregatorUploadProcedure: maxUpload, rpc.AggregatorCreateTaskProcedure: maxTask},
-		Places:   map[string]*admission.Places{rpc.AggregatorUploadProcedure: s.places, rpc.AggregatorCreateTaskProcedure: admission.NewPlaces(1, 0)},
+		Self: p.Self, May: may, Body: maxBody, Bodies: map[string]int64{rpc.AggregatorUploadProcedure: maxUpload,
+			rpc.AggregatorCreateTaskProcedure: maxTask},
+		Places: map[string]*admission.Places{rpc.AggregatorUploadProcedure: s.places,
+			rpc.AggregatorCreateTaskProcedure: admission.NewPlaces(1, 0)},
 		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
 	}
 	s.clock = newClock(time.Now, s.places.WasFull, p.Store.Probe)
@@ -210,7 +213,8 @@ func (s *Server) open(signed tasks.Signed) (*tasks.Announcement, error) {
 		return nil, problem.New(problem.UnsafeTask, "%v", err)
 	}
 	if ann.Task.Epsilon > s.MaxEpsilon {
-		return nil, problem.New(problem.UnsafeTask, "epsilon %s is more than this service takes, %s", ann.Task.Epsilon, s.MaxEpsilon)
+		return nil, problem.New(problem.UnsafeTask, "epsilon %s is more than this service takes, %s", ann.Task.Epsilon,
+			s.MaxEpsilon)
 	}
 	return ann, nil
 }

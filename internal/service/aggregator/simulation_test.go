@@ -54,11 +54,13 @@ func TestTenThousandOwners(t *testing.T) {
 			p := c.Params
 			p.Owners, p.Nonce = owners, strings.Repeat("10", 16)
 			p.Source = func(part int) rng.Source { return replay.Seeded(6, fmt.Sprint("owners, ", part)) }
-			task, err := core.Plan(core.Params{Schema: train.Schema, Classifier: p.Classifier, Epsilon: p.Epsilon, Owners: owners, Rounds: p.Rounds, Nonce: p.Nonce})
+			task, err := core.Plan(core.Params{Schema: train.Schema, Classifier: p.Classifier, Epsilon: p.Epsilon,
+				Owners: owners, Rounds: p.Rounds, Nonce: p.Nonce})
 			must(t, err)
 			f := newFederation(t)
 			f.serve()
-			ann := &tasks.Announcement{Task: task, Minimum: 100, Slot: slotTime, Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
+			ann := &tasks.Announcement{Task: task, Minimum: 100, Slot: slotTime,
+				Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
 			id := f.announce(ann)
 			b, err := spending.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), p.Epsilon)
 			must(t, err)
@@ -68,7 +70,8 @@ func TestTenThousandOwners(t *testing.T) {
 			clock.Go(func() { closeWhenFull(t, ann, owners, []*federation{f}, b) })
 			began := time.Now()
 			sum, err := owner.Params{
-				Self: f.identity(identity.Owner, "relay"), Server: f.http.URL, Book: b, Owners: owners, Connections: 20, Cap: p.Epsilon, Log: f.log, Source: p.Source,
+				Self: f.identity(identity.Owner, "relay"), Server: f.http.URL, Book: b, Owners: owners, Connections: 20,
+				Cap: p.Epsilon, Log: f.log, Source: p.Source,
 				Read: func(*schema.Schema) (*dataset.Table, error) { return train, nil },
 			}.Run(t.Context(), id)
 			must(t, err)
@@ -88,7 +91,8 @@ func TestTenThousandOwners(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				t.Error("the model's bytes are not those of the simulation with the same randomness")
 			}
-			t.Logf("%s, the network's part; accuracy %.3f on %d test rows", took.Round(100*time.Millisecond), accuracy(t, got, test), test.Rows)
+			t.Logf("%s, the network's part; accuracy %.3f on %d test rows", took.Round(100*time.Millisecond),
+				accuracy(t, got, test), test.Rows)
 		})
 	}
 }
@@ -127,12 +131,14 @@ func mnist(t *testing.T) (train, test *dataset.Table) {
 	const side, block, blocks = 28, 7, 16
 	dir := realdata.File(t, "mnist")
 	var text, header strings.Builder
-	text.WriteString("name: digits\nunit: one writer of a digit\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n")
+	text.WriteString("name: digits\nunit: one writer of a digit\nrelation: replace-one\n" +
+		"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n")
 	for b := range blocks {
 		fmt.Fprintf(&text, "  - {name: block%d, role: private, number: {lower: 0, upper: 1, default: 0}}\n", b)
 		fmt.Fprintf(&header, "block%d,", b)
 	}
-	text.WriteString("  - name: digit\n    role: private\n    label: {levels: [\"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", \"8\", \"9\"], default: \"0\"}\n")
+	text.WriteString("  - name: digit\n    role: private\n" +
+		"    label: {levels: [\"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", \"8\", \"9\"], default: \"0\"}\n")
 	header.WriteString("digit\n")
 	s, err := schema.Parse([]byte(text.String()))
 	must(t, err)

@@ -21,7 +21,8 @@ import (
 
 // Upload implements rpc.AggregatorHandler. It answers when what it does not
 // refuse is on disk.
-func (s *Server) Upload(ctx context.Context, r *connect.Request[rpc.UploadRequest]) (*connect.Response[rpc.UploadResponse], error) {
+func (s *Server) Upload(ctx context.Context,
+	r *connect.Request[rpc.UploadRequest]) (*connect.Response[rpc.UploadResponse], error) {
 	reports := r.Msg.GetReports()
 	if len(reports) > maxReports {
 		return nil, problem.New(problem.TooLarge, "%d reports in a request, at most %d", len(reports), maxReports)
@@ -110,7 +111,8 @@ func (l *live) check(signed *rpc.SignedReport) (store.Report, *problem.Problem) 
 	}
 	key, ok := keyOf(rep.Owner)
 	if !ok {
-		return none, problem.New(problem.Malformed, "an owner's name is its key, %d lower-case hexadecimal digits", 2*ed25519.PublicKeySize)
+		return none, problem.New(problem.Malformed, "an owner's name is its key, %d lower-case hexadecimal digits",
+			2*ed25519.PublicKeySize)
 	}
 	if rep.Task != wire.Digest(l.id) {
 		return none, problem.New(problem.UnknownTask, "the report is of task %s", rep.Task)

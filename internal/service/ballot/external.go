@@ -56,7 +56,8 @@ func (v *Voter) external(ctx context.Context, aux string, h multiparty.Header, t
 	votes := &ending{Reader: out, wait: func() error {
 		if err := c.Wait(); err != nil {
 			last := strings.TrimSpace(said.String())
-			return fmt.Errorf("party: command %q: %w: %s", line, errors.Join(ctx.Err(), err), last[strings.LastIndexByte(last, '\n')+1:])
+			return fmt.Errorf("party: command %q: %w: %s", line, errors.Join(ctx.Err(), err),
+				last[strings.LastIndexByte(last, '\n')+1:])
 		}
 		return nil
 	}}

@@ -35,7 +35,8 @@ func TestCommandsEndWithTheirChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := filepath.Join(dir, "child")
-	v := &Voter{Env: os.Environ(), Read: readRows, Encoding: "onehot", Command: "sleep 1000 & echo $! > " + subject.ShellWord(child) + ".new; mv " + subject.ShellWord(child) + ".new " + subject.ShellWord(child) + "; wait"}
+	v := &Voter{Env: os.Environ(), Read: readRows, Encoding: "onehot", Command: "sleep 1000 & echo $! > " +
+		subject.ShellWord(child) + ".new; mv " + subject.ShellWord(child) + ".new " + subject.ShellWord(child) + "; wait"}
 	if err := v.Open(); err != nil {
 		t.Fatal(err)
 	}

@@ -88,12 +88,14 @@ func (v *Voter) CheckKind(kind multiparty.Kind) error {
 }
 
 // Cast writes the votes file about the auxiliary table in the files.
-func (v *Voter) Cast(ctx context.Context, name string, kind multiparty.Kind, files []string, to io.Writer) (multiparty.Header, error) {
+func (v *Voter) Cast(ctx context.Context, name string, kind multiparty.Kind, files []string,
+	to io.Writer) (multiparty.Header, error) {
 	t, aux, err := ReadAuxiliary(ctx, v.Read, v.public, files)
 	if err != nil {
 		return multiparty.Header{}, err
 	}
-	h := multiparty.Header{Party: name, Kind: kind, Levels: multiparty.Levels(v.public), Rows: t.Rows, Aux: aux.Digest, Model: v.source}
+	h := multiparty.Header{Party: name, Kind: kind, Levels: multiparty.Levels(v.public), Rows: t.Rows, Aux: aux.Digest,
+		Model: v.source}
 	if v.ours == nil {
 		return h, v.external(ctx, files[0], h, to)
 	}
@@ -104,7 +106,8 @@ func (v *Voter) Cast(ctx context.Context, name string, kind multiparty.Kind, fil
 type Reader func(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error)
 
 // ReadAuxiliary reads the public table that parties vote on, and its digest.
-func ReadAuxiliary(ctx context.Context, read Reader, s *schema.Schema, paths []string) (*dataset.Table, *multiparty.Auxiliary, error) {
+func ReadAuxiliary(ctx context.Context, read Reader, s *schema.Schema,
+	paths []string) (*dataset.Table, *multiparty.Auxiliary, error) {
 	all := sha256.New()
 	for _, path := range paths {
 		sum, err := party.DigestOf(path)

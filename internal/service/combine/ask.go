@@ -23,7 +23,8 @@ import (
 
 // query is what the parties are asked.
 func (t *Combination) query(pl *multiparty.Plan) (*party.Query, error) {
-	q := &party.Query{Job: t.ID, Params: pl.Params, Kind: multiparty.Kind(t.Ask.Kind), Honest: t.Honest, Deadline: t.Ask.Now().Add(t.Ask.Wait).Truncate(time.Second)}
+	q := &party.Query{Job: t.ID, Params: pl.Params, Kind: multiparty.Kind(t.Ask.Kind), Honest: t.Honest,
+		Deadline: t.Ask.Now().Add(t.Ask.Wait).Truncate(time.Second)}
 	var err error
 	if q.Schema, err = party.DigestOf(t.Schema); err != nil {
 		return nil, err
@@ -43,14 +44,16 @@ func (t *Combination) query(pl *multiparty.Plan) (*party.Query, error) {
 }
 
 // ask asks the peers by what use does with an Asking, and says who is absent.
-func (t *Combination) ask(ctx context.Context, pl *multiparty.Plan, peers []party.Peer, use func(party.Asking) ([]party.Answer, error)) error {
+func (t *Combination) ask(ctx context.Context, pl *multiparty.Plan, peers []party.Peer,
+	use func(party.Asking) ([]party.Answer, error)) error {
 	q, err := t.query(pl)
 	if err != nil {
 		return err
 	}
 	t.Say("asking %d parties as job %s, until %s", len(peers), t.ID, q.Deadline.Format(time.RFC3339))
 	report, done := t.Progress("asking")
-	answers, err := use(party.Asking{Self: t.Ask.Self, Peers: peers, Query: q, Files: t.Aux, Log: t.Ask.Log, Now: t.Ask.Now, Progress: report})
+	answers, err := use(party.Asking{Self: t.Ask.Self, Peers: peers, Query: q, Files: t.Aux, Log: t.Ask.Log,
+		Now: t.Ask.Now, Progress: report})
 	done()
 	for _, a := range answers {
 		if a.Err != nil {
@@ -104,14 +107,17 @@ func (t *Combination) readPeers() ([]party.Peer, error) {
 	case len(out) == 0:
 		return nil, fmt.Errorf("combine: %s: must name at least one party", t.Ask.Peers)
 	case len(out) > t.Params.Parties:
-		return nil, &train.RequestError{Err: &dp.ParamError{Op: "combine", Param: "parties", Want: fmt.Sprintf("must be at least the %d that are asked", len(out)), Got: t.Params.Parties}}
+		return nil,
+			&train.RequestError{Err: &dp.ParamError{Op: "combine", Param: "parties",
+				Want: fmt.Sprintf("must be at least the %d that are asked", len(out)), Got: t.Params.Parties}}
 	}
 	return out, nil
 }
 
 // gather gives the folder of votes to use: the one that is named, filled by the
 // parties where they are asked, or one that is gone afterwards.
-func (t *Combination) gather(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary, use func(folder string, allowed map[multiparty.Key]string) error) (err error) {
+func (t *Combination) gather(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
+	use func(folder string, allowed map[multiparty.Key]string) error) (err error) {
 	if t.Ask.Peers == "" {
 		allowed, err := t.readRoster()
 		if err != nil {
@@ -146,7 +152,8 @@ func (t *Combination) gather(ctx context.Context, pl *multiparty.Plan, aux *mult
 }
 
 // askInSecret makes the model of a secret sum among parties and helpers.
-func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary, acct learn.Account) (*model.Model, error) {
+func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
+	acct learn.Account) (*model.Model, error) {
 	peers, err := t.readPeers()
 	if err != nil {
 		return nil, err
@@ -161,14 +168,16 @@ func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux 
 	var total *party.Total
 	if err := t.ask(ctx, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {
 		a.AtLeast = t.Minimum
-		if total, err = a.Total(ctx, t.Ask.Helpers, s.Law.Dim(), s.Law.Top()+1, func() error { return s.Charge(ctx, acct) }); total != nil {
+		if total, err = a.Total(ctx, t.Ask.Helpers, s.Law.Dim(), s.Law.Top()+1,
+			func() error { return s.Charge(ctx, acct) }); total != nil {
 			answers = total.Answers
 		}
 		return answers, err
 	}); err != nil {
 		return nil, err
 	}
-	t.Say("%d of %d parties are in the secret sum, of %d coordinates, over %d helpers; each that is not counts as a constant vote", total.Parties, pl.Parties, s.Law.Dim(), len(t.Ask.Helpers))
+	t.Say("%d of %d parties are in the secret sum, of %d coordinates, over %d helpers; each that is not counts as a "+
+		"constant vote", total.Parties, pl.Parties, s.Law.Dim(), len(t.Ask.Helpers))
 	return s.Combine(ctx, total.Sum, total.Parties)
 }
 

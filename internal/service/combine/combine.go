@@ -103,7 +103,8 @@ func (t *Combination) facts(pl *multiparty.Plan, counted bool) {
 
 // Answers answers the first rows instead of making a model, a column "row" and the
 // label for each, which write puts into a file of that name.
-func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string, write func(func(io.Writer) error) error) error {
+func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string,
+	write func(func(io.Writer) error) error) error {
 	_, aux, err := ballot.ReadAuxiliary(ctx, t.Read, s, t.Aux)
 	if err != nil {
 		return err
@@ -135,7 +136,8 @@ func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string
 }
 
 // collect adds up what the parties hand in.
-func (t *Combination) collect(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary) (votes *multiparty.Tally, err error) {
+func (t *Combination) collect(ctx context.Context, pl *multiparty.Plan,
+	aux *multiparty.Auxiliary) (votes *multiparty.Tally, err error) {
 	err = t.gather(ctx, pl, aux, func(folder string, allowed map[multiparty.Key]string) error {
 		votes, err = t.Tally(pl, aux, folder, allowed)
 		return err
@@ -144,7 +146,8 @@ func (t *Combination) collect(ctx context.Context, pl *multiparty.Plan, aux *mul
 }
 
 // Tally reads a folder of votes. Where allowed is not nil, nobody else may have voted.
-func (t *Combination) Tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder string, allowed map[multiparty.Key]string) (*multiparty.Tally, error) {
+func (t *Combination) Tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder string,
+	allowed map[multiparty.Key]string) (*multiparty.Tally, error) {
 	votes, err := pl.NewTally(aux.Rows, aux.Digest)
 	if err != nil {
 		return nil, err
@@ -195,7 +198,8 @@ func (t *Combination) readRoster() (map[multiparty.Key]string, error) {
 		}
 		var k multiparty.Key
 		if err := k.UnmarshalText([]byte(text)); err != nil || strings.TrimSpace(name) == "" {
-			return nil, fmt.Errorf("combine: %s: line %d: must be a public key of 64 hexadecimal digits and a party's name", t.Roster, n)
+			return nil, fmt.Errorf("combine: %s: line %d: must be a public key of 64 hexadecimal digits and a party's name",
+				t.Roster, n)
 		}
 		if out[k] != "" {
 			return nil, fmt.Errorf("combine: %s: line %d: must name a key once", t.Roster, n)

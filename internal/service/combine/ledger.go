@@ -46,7 +46,8 @@ func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) 
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	config := combined{Params: t.Params, Schema: hex.EncodeToString(sum[:]), Aux: t.Aux, Votes: t.Votes, Ask: t.Ask.Peers, Roster: t.Roster, Honest: t.Honest, Row: row}
+	config := combined{Params: t.Params, Schema: hex.EncodeToString(sum[:]), Aux: t.Aux, Votes: t.Votes, Ask: t.Ask.Peers,
+		Roster: t.Roster, Honest: t.Honest, Row: row}
 	if t.Ask.Peers != "" {
 		config.Kind = t.Ask.Kind
 	}
@@ -105,7 +106,8 @@ func (c *cashier) Counted() bool { return c.now.Counted() }
 
 // answer answers the first rows, one after another, and writes what was answered
 // also where the budget ends before the rows do.
-func (t *Combination) answer(ctx context.Context, q *multiparty.Queries, till *cashier, s *schema.Schema, write func(func(io.Writer) error) error) error {
+func (t *Combination) answer(ctx context.Context, q *multiparty.Queries, till *cashier, s *schema.Schema,
+	write func(func(io.Writer) error) error) error {
 	var spent error
 	err := write(func(w io.Writer) error {
 		out := csv.NewWriter(w)
@@ -132,7 +134,8 @@ func (t *Combination) answer(ctx context.Context, q *multiparty.Queries, till *c
 }
 
 // answerOne answers one row, or gives the answer that the ledger has.
-func (t *Combination) answerOne(ctx context.Context, row int, q *multiparty.Queries, till *cashier, s *schema.Schema) (string, error) {
+func (t *Combination) answerOne(ctx context.Context, row int, q *multiparty.Queries, till *cashier,
+	s *schema.Schema) (string, error) {
 	value := func() (string, error) {
 		code, err := q.Answer(ctx, row)
 		if err != nil {

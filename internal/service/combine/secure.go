@@ -21,7 +21,8 @@ import (
 
 // secure plays a secret sum in this process: each votes file is read by what
 // stands for its party, and what stands for the combiner sees the sum alone.
-func (t *Combination) secure(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary, acct learn.Account) (*model.Model, error) {
+func (t *Combination) secure(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
+	acct learn.Account) (*model.Model, error) {
 	s, err := pl.Secret(ctx, aux, t.Honest)
 	if err != nil {
 		return nil, &train.RequestError{Err: err}
@@ -34,13 +35,15 @@ func (t *Combination) secure(ctx context.Context, pl *multiparty.Plan, aux *mult
 		return nil, err
 	}
 	sum, err := newSecretSum(secsum.Task{
-		Round: rand.Text(), Owners: max(2, pl.Parties), AtLeast: max(2, t.Honest, t.Minimum), Holders: t.Holders, Length: s.Law.Dim(), Range: s.Law.Top() + 1,
+		Round: rand.Text(), Owners: max(2, pl.Parties), AtLeast: max(2, t.Honest, t.Minimum), Holders: t.Holders,
+		Length: s.Law.Dim(), Range: s.Law.Top() + 1,
 	})
 	if err != nil {
 		return nil, &train.RequestError{Err: err}
 	}
 	if len(entries) > pl.Parties {
-		return nil, fmt.Errorf("combine: %s: at most %d parties were announced (got %d files)", t.Votes, pl.Parties, len(entries))
+		return nil, fmt.Errorf("combine: %s: at most %d parties were announced (got %d files)", t.Votes, pl.Parties,
+			len(entries))
 	}
 	for k, e := range entries {
 		if err := t.addInSecret(ctx, s, sum, k, filepath.Join(t.Votes, e.Name())); err != nil {
@@ -51,13 +54,16 @@ func (t *Combination) secure(ctx context.Context, pl *multiparty.Plan, aux *mult
 	if err != nil {
 		return nil, err
 	}
-	t.Say("%d of %d parties are in the secret sum, of %d coordinates, over %d holders; each that is not counts as a constant vote", parties, pl.Parties, s.Law.Dim(), t.Holders)
-	t.Say("parties, holders and combiner were played by one process: a rehearsal, which hides nothing from whoever runs it")
+	t.Say("%d of %d parties are in the secret sum, of %d coordinates, over %d holders; each that is not counts as a "+
+		"constant vote", parties, pl.Parties, s.Law.Dim(), t.Holders)
+	t.Say("parties, holders and combiner were played by one process: a rehearsal, which hides nothing from " +
+		"whoever runs it")
 	return s.Combine(ctx, total, parties)
 }
 
 // addInSecret is one party's turn.
-func (t *Combination) addInSecret(ctx context.Context, s *multiparty.Secret, sum *secretSum, party int, path string) error {
+func (t *Combination) addInSecret(ctx context.Context, s *multiparty.Secret, sum *secretSum, party int,
+	path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -58,7 +58,8 @@ const length = 5
 func (c *committee) begin(n, atLeast int, round string) (*secretsum.Collection, secretsum.ID, *people) {
 	c.t.Helper()
 	col := &secretsum.Collection{Clients: c.Clients(c.collector), Patience: time.Second}
-	col.Sum = &secretsum.Sum{Round: round, Helpers: c.Meet(col.Clients), Length: length, Range: 1000, AtLeast: atLeast, Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
+	col.Sum = &secretsum.Sum{Round: round, Helpers: c.Meet(col.Clients), Length: length, Range: 1000, AtLeast: atLeast,
+		Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
 	p := &people{}
 	for i := range n {
 		seed := make([]byte, ed25519.SeedSize)
@@ -127,7 +128,8 @@ func given(shares, helpers int) func(context.Context, func(context.Context) []in
 }
 
 // run collects while people deliver.
-func (c *committee) run(col *secretsum.Collection, id secretsum.ID, shares [][]secretsum.Share) (total []uint64, of []int, err error) {
+func (c *committee) run(col *secretsum.Collection, id secretsum.ID,
+	shares [][]secretsum.Share) (total []uint64, of []int, err error) {
 	c.t.Helper()
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithCancel(c.t.Context())

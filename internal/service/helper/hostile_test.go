@@ -31,7 +31,8 @@ import (
 
 // calls reaches one helper without the client's patience.
 func (c *committee) calls(h int, as *identity.Identity) rpc.HelperClient {
-	transport := &http.Transport{TLSClientConfig: as.ClientOf(identity.Caller{Role: identity.Helper, Name: c.Name(h)}), ForceAttemptHTTP2: true}
+	transport := &http.Transport{TLSClientConfig: as.ClientOf(identity.Caller{Role: identity.Helper, Name: c.Name(h)}),
+		ForceAttemptHTTP2: true}
 	c.t.Cleanup(transport.CloseIdleConnections)
 	return rpc.NewHelperClient(&http.Client{Transport: transport}, c.Address(h))
 }
@@ -54,7 +55,8 @@ func openOf(t *testing.T, col *secretsum.Collection, h int, participants ...int)
 	for _, p := range participants {
 		set[p/8] |= 1 << (p % 8)
 	}
-	b, err := secsum.Message{Task: any[0].Task, Kind: secsum.Open, From: secsum.ToCollector, To: h, Body: set}.MarshalBinary()
+	b, err := secsum.Message{Task: any[0].Task, Kind: secsum.Open, From: secsum.ToCollector, To: h,
+		Body: set}.MarshalBinary()
 	must(t, err)
 	return b
 }
@@ -82,7 +84,8 @@ func TestOneAnswer(t *testing.T) {
 	c := assemble(t, 3)
 	col, id, _ := c.filled(6, 4, "a")
 	open := func(h int, of ...int) ([]byte, error) {
-		r, err := c.calls(h, c.collector).Open(t.Context(), connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: openOf(t, col, h, of...)}))
+		r, err := c.calls(h, c.collector).Open(t.Context(),
+			connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: openOf(t, col, h, of...)}))
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +135,8 @@ func TestAnswersRace(t *testing.T) {
 	for range 4 {
 		for _, of := range sets {
 			go func() {
-				_, err := client.Open(t.Context(), connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: openOf(t, col, 0, of...)}))
+				_, err := client.Open(t.Context(),
+					connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: openOf(t, col, 0, of...)}))
 				errs <- err
 			}()
 		}
@@ -166,10 +170,13 @@ func TestForgottenMemory(t *testing.T) {
 	if err := col.Clients[0].Begin(t.Context(), col.Signed, nil); kindOf(err) != problem.Forgot {
 		t.Errorf("the sum was begun again: %v", err)
 	}
-	if _, err := c.calls(0, c.collector).Held(t.Context(), connect.NewRequest(&rpc.HeldRequest{SumId: id[:]})); kindOf(err) != problem.UnknownTask {
+	if _, err := c.calls(0, c.collector).Held(t.Context(),
+		connect.NewRequest(&rpc.HeldRequest{SumId: id[:]})); kindOf(err) != problem.UnknownTask {
 		t.Errorf("held: %v", err)
 	}
-	a, err := c.calls(0, c.Identity(identity.Owner, "o")).Share(t.Context(), connect.NewRequest(&rpc.ShareRequest{SumId: id[:], Shares: []*rpc.SignedShare{{Message: p.shares[0][0].Message, Signature: p.shares[0][0].Signature}}}))
+	a, err := c.calls(0, c.Identity(identity.Owner, "o")).Share(t.Context(),
+		connect.NewRequest(&rpc.ShareRequest{SumId: id[:],
+			Shares: []*rpc.SignedShare{{Message: p.shares[0][0].Message, Signature: p.shares[0][0].Signature}}}))
 	if kindOf(err) != problem.Early {
 		t.Errorf("a share was taken: %v %v", a, err)
 	}
@@ -217,14 +224,16 @@ func TestHostileShares(t *testing.T) {
 		{"a request", changed(func(m *secsum.Message) { m.Kind = secsum.Open }), problem.Malformed},
 		{"by another's key", seal(anew[0], p.keys[1]), problem.BadSignature},
 		{"unsigned", secretsum.Share{Message: good.Message}, problem.BadSignature},
-		{"signed as something else", secretsum.Share{Message: good.Message, Signature: ed25519.Sign(p.keys[0], good.Message)}, problem.BadSignature},
+		{"signed as something else", secretsum.Share{Message: good.Message, Signature: ed25519.Sign(p.keys[0], good.Message)},
+			problem.BadSignature},
 		{"in another's name", changed(func(m *secsum.Message) { m.From = 1 }), problem.BadSignature},
 		{"of nobody", changed(func(m *secsum.Message) { m.From = 6 }), problem.UnknownOwner},
 		{"of less than nobody", changed(func(m *secsum.Message) { m.From = -1 }), problem.UnknownOwner},
 		{"for another helper", p.shares[1][1], problem.Malformed},
 		{"of another sum", strangers.shares[1][0], problem.Malformed},
 		{"too long", changed(func(m *secsum.Message) { m.Body = append(m.Body, 0) }), problem.Malformed},
-		{"no scalars", changed(func(m *secsum.Message) { copy(m.Body[len(m.Body)-32:], bytes.Repeat([]byte{0xff}, 32)) }), problem.Malformed},
+		{"no scalars", changed(func(m *secsum.Message) { copy(m.Body[len(m.Body)-32:], bytes.Repeat([]byte{0xff}, 32)) }),
+			problem.Malformed},
 		{"another than it commits to", changed(func(m *secsum.Message) { m.Body[len(m.Body)-32] ^= 1 }), problem.Malformed},
 		{"without a proof", secretsum.Share{Message: good.Message[:46], Signature: good.Signature}, problem.Malformed},
 		{"that contradicts its proof", seal(forged[0], p.keys[3]), problem.Inconsistent},
@@ -260,12 +269,15 @@ func TestHostileShares(t *testing.T) {
 		share secretsum.Share
 		want  problem.Kind
 	}{"after the wait", p.shares[2][0], problem.Late})
-	request.Shares = append(request.Shares, &rpc.SignedShare{Message: p.shares[2][0].Message, Signature: p.shares[2][0].Signature})
+	request.Shares = append(request.Shares,
+		&rpc.SignedShare{Message: p.shares[2][0].Message, Signature: p.shares[2][0].Signature})
 	check(true)
-	if _, err := client.Share(t.Context(), connect.NewRequest(&rpc.ShareRequest{SumId: make([]byte, 32)})); kindOf(err) != problem.Early {
+	if _, err := client.Share(t.Context(), connect.NewRequest(&rpc.ShareRequest{SumId: make([]byte, 32)})); kindOf(err) !=
+		problem.Early {
 		t.Errorf("of a sum that was not begun: %v", err)
 	}
-	if _, err := client.Share(t.Context(), connect.NewRequest(&rpc.ShareRequest{SumId: []byte("x")})); kindOf(err) != problem.Malformed {
+	if _, err := client.Share(t.Context(), connect.NewRequest(&rpc.ShareRequest{SumId: []byte("x")})); kindOf(err) !=
+		problem.Malformed {
 		t.Errorf("of no sum: %v", err)
 	}
 	for want, length := range map[problem.Kind]int{problem.TooLarge: 150, problem.Malformed: 0} { // short ones are none
@@ -289,7 +301,8 @@ func TestRolesAreKept(t *testing.T) {
 	col, id, _ := c.filled(6, 4, "a")
 	allowed := map[identity.Role]string{
 		identity.Aggregator: "GetSelf Begin GetProgress Held Open", identity.Combiner: "GetSelf Begin GetProgress Held Open",
-		identity.Owner: "GetSelf Share", identity.Party: "GetSelf Share", identity.Operator: "", identity.Reader: "", identity.Helper: "",
+		identity.Owner: "GetSelf Share", identity.Party: "GetSelf Share", identity.Operator: "", identity.Reader: "",
+		identity.Helper: "",
 	}
 	for role, list := range allowed {
 		name := "x"
@@ -331,16 +344,21 @@ func TestRolesAreKept(t *testing.T) {
 	}
 	// Another combiner is not the sum's.
 	stranger := c.calls(1, c.Identity(identity.Combiner, "other"))
-	if _, err := stranger.GetProgress(t.Context(), connect.NewRequest(&rpc.GetProgressRequest{SumId: id[:]})); kindOf(err) != problem.Forbidden {
+	if _, err := stranger.GetProgress(t.Context(),
+		connect.NewRequest(&rpc.GetProgressRequest{SumId: id[:]})); kindOf(err) != problem.Forbidden {
 		t.Errorf("a stranger sees how many shares there are: %v", err)
 	}
-	if _, err := stranger.Held(t.Context(), connect.NewRequest(&rpc.HeldRequest{SumId: id[:]})); kindOf(err) != problem.Forbidden {
+	if _, err := stranger.Held(t.Context(), connect.NewRequest(&rpc.HeldRequest{SumId: id[:]})); kindOf(err) !=
+		problem.Forbidden {
 		t.Errorf("a stranger ends the wait: %v", err)
 	}
-	if _, err := stranger.Open(t.Context(), connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: openOf(t, col, 1, 0, 1, 2, 3)})); kindOf(err) != problem.Forbidden {
+	if _, err := stranger.Open(t.Context(),
+		connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: openOf(t, col, 1, 0, 1, 2, 3)})); kindOf(err) !=
+		problem.Forbidden {
 		t.Errorf("a stranger opens a sum: %v", err)
 	}
-	if _, err := stranger.Begin(t.Context(), connect.NewRequest(&rpc.BeginRequest{Sum: col.Signed.Proto()})); kindOf(err) != problem.Forbidden {
+	if _, err := stranger.Begin(t.Context(),
+		connect.NewRequest(&rpc.BeginRequest{Sum: col.Signed.Proto()})); kindOf(err) != problem.Forbidden {
 		t.Errorf("a stranger begins a sum: %v", err)
 	}
 	bare := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -355,7 +373,8 @@ func TestHostileSums(t *testing.T) {
 	c := assemble(t, 3)
 	mallory, err := identity.NewAuthority(time.Now(), time.Hour)
 	must(t, err)
-	foreign, err := mallory.Issue(identity.Caller{Role: identity.Combiner, Name: "main"}, []string{"127.0.0.1"}, time.Now(), time.Minute)
+	foreign, err := mallory.Issue(identity.Caller{Role: identity.Combiner, Name: "main"}, []string{"127.0.0.1"},
+		time.Now(), time.Minute)
 	must(t, err)
 	begin := func(change func(*secretsum.Sum), by *identity.Identity, bend func(*secretsum.Signed)) error {
 		col, _, _ := c.begin(6, 4, "a")
@@ -374,16 +393,23 @@ func TestHostileSums(t *testing.T) {
 		err  error
 		want problem.Kind
 	}{
-		"honest":             {begin(nil, c.collector, nil), problem.Kind{}},
-		"by a stranger":      {begin(nil, foreign, nil), problem.UnsafeTask},
-		"bent":               {begin(nil, c.collector, func(s *secretsum.Signed) { s.Bytes[len(s.Bytes)-1] ^= 1 }), problem.UnsafeTask},
-		"cut":                {begin(nil, c.collector, func(s *secretsum.Signed) { s.Bytes = s.Bytes[:50] }), problem.UnsafeTask},
-		"over":               {begin(func(s *secretsum.Sum) { s.Ends = time.Unix(1_700_000_000, 0) }, c.collector, nil), problem.UnsafeTask},
-		"in a month":         {begin(func(s *secretsum.Sum) { s.Ends = s.Ends.Add(31 * 24 * time.Hour) }, c.collector, nil), problem.UnsafeTask},
-		"of other helpers":   {begin(func(s *secretsum.Sum) { s.Helpers[0].Name = "zero" }, c.collector, nil), problem.Forbidden},
-		"another memory":     {begin(func(s *secretsum.Sum) { s.Helpers[0].Memory[0] ^= 1 }, c.collector, nil), problem.Forgot},
-		"of one who is away": {begin(func(s *secretsum.Sum) { s.Helpers[0].Memory = secretsum.Memory{} }, c.collector, nil), problem.Forgot},
-		"by another":         {begin(nil, c.Identity(identity.Combiner, "other"), nil), problem.Forbidden},
+		"honest":        {begin(nil, c.collector, nil), problem.Kind{}},
+		"by a stranger": {begin(nil, foreign, nil), problem.UnsafeTask},
+		"bent": {begin(nil, c.collector, func(s *secretsum.Signed) { s.Bytes[len(s.Bytes)-1] ^= 1 }),
+			problem.UnsafeTask},
+		"cut": {begin(nil, c.collector, func(s *secretsum.Signed) { s.Bytes = s.Bytes[:50] }),
+			problem.UnsafeTask},
+		"over": {begin(func(s *secretsum.Sum) { s.Ends = time.Unix(1_700_000_000, 0) }, c.collector, nil),
+			problem.UnsafeTask},
+		"in a month": {begin(func(s *secretsum.Sum) { s.Ends = s.Ends.Add(31 * 24 * time.Hour) }, c.collector, nil),
+			problem.UnsafeTask},
+		"of other helpers": {begin(func(s *secretsum.Sum) { s.Helpers[0].Name = "zero" }, c.collector, nil),
+			problem.Forbidden},
+		"another memory": {begin(func(s *secretsum.Sum) { s.Helpers[0].Memory[0] ^= 1 }, c.collector, nil),
+			problem.Forgot},
+		"of one who is away": {begin(func(s *secretsum.Sum) { s.Helpers[0].Memory = secretsum.Memory{} }, c.collector, nil),
+			problem.Forgot},
+		"by another": {begin(nil, c.Identity(identity.Combiner, "other"), nil), problem.Forbidden},
 	} {
 		if kindOf(x.err) != x.want {
 			t.Errorf("%s: %v, want %v", name, x.err, x.want.Title())

@@ -82,13 +82,18 @@ func New(p Params) (*Server, error) {
 	}
 	s := &Server{
 		Params: p, sums: map[secretsum.ID]*live{},
-		stored: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_shares_stored_total", Help: "Shares stored for the first time."}),
-		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_sums_opened_total", Help: "Sums whose one request was answered for the first time."}),
+		stored: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_shares_stored_total",
+			Help: "Shares stored for the first time."}),
+		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_sums_opened_total",
+			Help: "Sums whose one request was answered for the first time."}),
 	}
 	s.gate = &admission.Gate{
-		Self: p.Self, May: may, Body: maxBody, Bodies: map[string]int64{rpc.HelperShareProcedure: maxLarge, rpc.HelperBeginProcedure: maxBegin},
-		Places:   map[string]*admission.Places{rpc.HelperShareProcedure: admission.NewPlaces(reading, admission.Memory), rpc.HelperBeginProcedure: admission.NewPlaces(1, 0)},
-		Frequent: []string{rpc.HelperShareProcedure}, Metrics: admission.NewMetrics(admission.Ends{Of: p.Self}, s.stored, s.opened), Log: p.Log, Now: p.Now,
+		Self: p.Self, May: may, Body: maxBody, Bodies: map[string]int64{rpc.HelperShareProcedure: maxLarge,
+			rpc.HelperBeginProcedure: maxBegin},
+		Places: map[string]*admission.Places{rpc.HelperShareProcedure: admission.NewPlaces(reading, admission.Memory),
+			rpc.HelperBeginProcedure: admission.NewPlaces(1, 0)},
+		Frequent: []string{rpc.HelperShareProcedure}, Metrics: admission.NewMetrics(admission.Ends{Of: p.Self}, s.stored,
+			s.opened), Log: p.Log, Now: p.Now,
 	}
 	return s, nil
 }
@@ -203,12 +208,14 @@ func (s *Server) mine(ctx context.Context, name []byte) (*live, error) {
 }
 
 // GetSelf implements rpc.HelperHandler.
-func (s *Server) GetSelf(context.Context, *connect.Request[rpc.GetSelfRequest]) (*connect.Response[rpc.GetSelfResponse], error) {
+func (s *Server) GetSelf(context.Context,
+	*connect.Request[rpc.GetSelfRequest]) (*connect.Response[rpc.GetSelfResponse], error) {
 	return connect.NewResponse(&rpc.GetSelfResponse{Memory: s.Store.memory[:]}), nil
 }
 
 // Begin implements rpc.HelperHandler.
-func (s *Server) Begin(ctx context.Context, r *connect.Request[rpc.BeginRequest]) (*connect.Response[rpc.BeginResponse], error) {
+func (s *Server) Begin(ctx context.Context,
+	r *connect.Request[rpc.BeginRequest]) (*connect.Response[rpc.BeginResponse], error) {
 	signed, now := secretsum.FromProto(r.Msg.GetSum()), s.Now()
 	parsed, id, err := signed.Open(s.Self, now)
 	if err != nil {
@@ -236,7 +243,8 @@ func (s *Server) Begin(ctx context.Context, r *connect.Request[rpc.BeginRequest]
 
 // Share implements rpc.HelperHandler. It answers when what it does not refuse is on
 // disk.
-func (s *Server) Share(ctx context.Context, r *connect.Request[rpc.ShareRequest]) (*connect.Response[rpc.ShareResponse], error) {
+func (s *Server) Share(ctx context.Context,
+	r *connect.Request[rpc.ShareRequest]) (*connect.Response[rpc.ShareResponse], error) {
 	sent := r.Msg.GetShares()
 	if len(sent) > maxShares {
 		return nil, problem.New(problem.TooLarge, "%d shares in a request, at most %d", len(sent), maxShares)
@@ -256,7 +264,8 @@ func (s *Server) Share(ctx context.Context, r *connect.Request[rpc.ShareRequest]
 		if refusals[i] = p; p == nil {
 			good, place = append(good, one), append(place, i)
 		} else if p.Kind == problem.Inconsistent {
-			s.Log.Warn("a share contradicts its own proof: its participant is left out", "sum", l.id.String(), "round", l.Round, "participant", one.participant, "key", fmt.Sprintf("%x", l.Roster[one.participant]))
+			s.Log.Warn("a share contradicts its own proof: its participant is left out", "sum", l.id.String(), "round", l.Round,
+				"participant", one.participant, "key", fmt.Sprintf("%x", l.Roster[one.participant]))
 			if err := s.Store.convict(ctx, l.id, one, maxFaults); err != nil {
 				return nil, err
 			}
@@ -331,7 +340,8 @@ func (s *Server) replay(ctx context.Context, l *live) (*secsum.Holder, []secsum.
 }
 
 // GetProgress implements rpc.HelperHandler.
-func (s *Server) GetProgress(ctx context.Context, r *connect.Request[rpc.GetProgressRequest]) (*connect.Response[rpc.GetProgressResponse], error) {
+func (s *Server) GetProgress(ctx context.Context,
+	r *connect.Request[rpc.GetProgressRequest]) (*connect.Response[rpc.GetProgressResponse], error) {
 	l, err := s.mine(ctx, r.Msg.GetSumId())
 	if err != nil {
 		return nil, err
@@ -347,7 +357,8 @@ func (s *Server) GetProgress(ctx context.Context, r *connect.Request[rpc.GetProg
 }
 
 // Held implements rpc.HelperHandler.
-func (s *Server) Held(ctx context.Context, r *connect.Request[rpc.HeldRequest]) (*connect.Response[rpc.HeldResponse], error) {
+func (s *Server) Held(ctx context.Context,
+	r *connect.Request[rpc.HeldRequest]) (*connect.Response[rpc.HeldResponse], error) {
 	l, err := s.mine(ctx, r.Msg.GetSumId())
 	if err != nil {
 		return nil, err
@@ -413,7 +424,8 @@ func (s *Server) proofs(ctx context.Context, l *live, of []uint32) (out []*rpc.S
 
 // Open implements rpc.HelperHandler. The answer is on disk before it leaves, and is
 // the only one that ever leaves.
-func (s *Server) Open(ctx context.Context, r *connect.Request[rpc.OpenRequest]) (*connect.Response[rpc.OpenResponse], error) {
+func (s *Server) Open(ctx context.Context,
+	r *connect.Request[rpc.OpenRequest]) (*connect.Response[rpc.OpenResponse], error) {
 	l, err := s.mine(ctx, r.Msg.GetSumId())
 	if err != nil {
 		return nil, err

@@ -46,16 +46,21 @@ func At(ctx context.Context, path, name string) (*Store, error) {
 func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 	s := &Store{db: db}
 	err := db.Make(ctx,
-		`CREATE TABLE IF NOT EXISTS discreet_helper (one INTEGER PRIMARY KEY CHECK (one = 1), name BLOB NOT NULL, memory BLOB NOT NULL CHECK (length(memory) = 16)) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_sums (id BLOB PRIMARY KEY, collector TEXT NOT NULL, bytes BLOB, ends INTEGER NOT NULL, state INTEGER NOT NULL, held BLOB, asked BLOB, answer BLOB) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_shares (sum BLOB NOT NULL, participant INTEGER NOT NULL, digest BLOB NOT NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_faults (sum BLOB NOT NULL, participant INTEGER NOT NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_helper (one INTEGER PRIMARY KEY CHECK (one = 1), name BLOB NOT NULL, memory `+
+			`BLOB NOT NULL CHECK (length(memory) = 16)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_sums (id BLOB PRIMARY KEY, collector TEXT NOT NULL, bytes BLOB, ends INTEGER `+
+			`NOT NULL, state INTEGER NOT NULL, held BLOB, asked BLOB, answer BLOB) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_shares (sum BLOB NOT NULL, participant INTEGER NOT NULL, digest BLOB NOT `+
+			`NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_faults (sum BLOB NOT NULL, participant INTEGER NOT NULL, signature BLOB NOT `+
+			`NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
 		sqldb.ProbeTable,
 	)
 	if err == nil {
 		err = db.View(ctx, func(tx *sqldb.Tx) error {
 			var n int
-			if _, err := tx.Find([]any{&n}, `SELECT (SELECT COUNT(collector) FROM discreet_sums) + (SELECT COUNT(signature) FROM discreet_shares)`); err != nil {
+			if _, err := tx.Find([]any{&n}, `SELECT (SELECT COUNT(collector) FROM discreet_sums) + (SELECT COUNT(signature) `+
+				`FROM discreet_shares)`); err != nil {
 				return fmt.Errorf("helper: the store is none of this version: begin with a new one: %w", err)
 			}
 			return nil
@@ -65,7 +70,8 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 		err = db.Update(ctx, func(tx *sqldb.Tx) error {
 			var fresh secretsum.Memory
 			rand.Read(fresh[:])
-			if _, err := tx.Exec(`INSERT INTO discreet_helper (one, name, memory) VALUES (1, ?, ?) ON CONFLICT (one) DO NOTHING`, []byte(name), fresh[:]); err != nil {
+			if _, err := tx.Exec(`INSERT INTO discreet_helper (one, name, memory) VALUES (1, ?, ?) ON CONFLICT (one) DO NOTHING`,
+				[]byte(name), fresh[:]); err != nil {
 				return err
 			}
 			var whose, memory []byte
@@ -74,7 +80,8 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 			}
 			s.memory = secretsum.Memory(memory)
 			if string(whose) != name {
-				return &dp.ParamError{Op: "helper", Param: "store", Want: "must be that of helper " + name, Got: string(whose), Hint: "two helpers with one memory are one"}
+				return &dp.ParamError{Op: "helper", Param: "store", Want: "must be that of helper " + name, Got: string(whose),
+					Hint: "two helpers with one memory are one"}
 			}
 			return nil
 		})
@@ -119,7 +126,8 @@ func (s *Store) takes(ctx context.Context) error {
 // begin stores a collector's sum. The same one again changes nothing. A collector has
 // at most most sums that are not opened, and at most bytes bytes of all that are not
 // forgotten: none of them takes another's place.
-func (s *Store) begin(ctx context.Context, id secretsum.ID, collector string, text []byte, ends time.Time, most, size int) error {
+func (s *Store) begin(ctx context.Context, id secretsum.ID, collector string, text []byte, ends time.Time,
+	most, size int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
 		case err != nil:
@@ -130,13 +138,18 @@ func (s *Store) begin(ctx context.Context, id secretsum.ID, collector string, te
 			return nil
 		}
 		var live, bytes int
-		if _, err := tx.Find([]any{&live, &bytes}, `SELECT COALESCE(SUM(state <> ?), 0), COALESCE(SUM(LENGTH(bytes) + COALESCE(LENGTH(answer), 0) + COALESCE(LENGTH(held), 0)), 0) FROM discreet_sums WHERE collector = ? AND state <> ?`, opened, collector, over); err != nil {
+		if _, err := tx.Find([]any{&live, &bytes},
+			`SELECT COALESCE(SUM(state <> ?), 0), COALESCE(SUM(LENGTH(bytes) + COALESCE(LENGTH(answer), 0) + `+
+				`COALESCE(LENGTH(held), 0)), 0) FROM discreet_sums WHERE collector = ? AND state <> ?`, opened, collector,
+			over); err != nil {
 			return err
 		}
 		if live >= most || bytes+len(text) > size {
-			return problem.New(problem.Overloaded, "%d sums of %s are under way, %d bytes of its sums are kept", live, collector, bytes)
+			return problem.New(problem.Overloaded, "%d sums of %s are under way, %d bytes of its sums are kept", live,
+				collector, bytes)
 		}
-		return tx.One(`INSERT INTO discreet_sums (id, collector, bytes, ends, state) VALUES (?, ?, ?, ?, ?)`, id[:], collector, text, ends.Unix(), open)
+		return tx.One(`INSERT INTO discreet_sums (id, collector, bytes, ends, state) VALUES (?, ?, ?, ?, ?)`, id[:],
+			collector, text, ends.Unix(), open)
 	})
 }
 
@@ -179,14 +192,16 @@ func (s *Store) convict(ctx context.Context, id secretsum.ID, sh share, most int
 			return nil
 		}
 		var kept int
-		if _, err := tx.Find([]any{&kept}, `SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND body IS NOT NULL`, id[:]); err != nil {
+		if _, err := tx.Find([]any{&kept}, `SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND body IS NOT NULL`,
+			id[:]); err != nil {
 			return err
 		}
 		body := sh.body
 		if kept >= most || len(body) > maxFault {
 			body = nil
 		}
-		_, err := tx.Exec(`INSERT INTO discreet_faults (sum, participant, signature, body) VALUES (?, ?, ?, ?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, sh.signature, body)
+		_, err := tx.Exec(`INSERT INTO discreet_faults (sum, participant, signature, body) VALUES (?, ?, ?, ?) ON `+
+			`CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, sh.signature, body)
 		return err
 	})
 }
@@ -200,7 +215,8 @@ func (s *Store) faults(ctx context.Context, id secretsum.ID) (out []share, err e
 			err := r.Scan(&sh.participant, &sh.signature, &sh.body)
 			out = append(out, sh)
 			return err
-		}, `SELECT participant, signature, body FROM discreet_faults WHERE sum = ? AND body IS NOT NULL ORDER BY participant`, id[:])
+		}, `SELECT participant, signature, body FROM discreet_faults WHERE sum = ? AND body IS NOT NULL ORDER BY participant`,
+			id[:])
 	})
 	return out, err
 }
@@ -209,7 +225,9 @@ func (s *Store) faults(ctx context.Context, id secretsum.ID) (out []share, err e
 func (s *Store) sent(ctx context.Context, id secretsum.ID, participant int) (sh *share, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		one := share{participant: participant}
-		found, err := tx.Find([]any{&one.signature, &one.body}, `SELECT signature, body FROM discreet_shares WHERE sum = ? AND participant = ? AND body IS NOT NULL`, id[:], participant)
+		found, err := tx.Find([]any{&one.signature, &one.body},
+			`SELECT signature, body FROM discreet_shares WHERE sum = ? AND participant = ? AND body IS NOT NULL`, id[:],
+			participant)
 		if found {
 			sh = &one
 		}
@@ -220,7 +238,8 @@ func (s *Store) sent(ctx context.Context, id secretsum.ID, participant int) (sh 
 
 // accept stores shares, all in one transaction, and says which are refused. When
 // it returns without an error, what is not refused is on disk.
-func (s *Store) accept(ctx context.Context, id secretsum.ID, shares []share) (refused map[int]problem.Kind, fresh int, err error) {
+func (s *Store) accept(ctx context.Context, id secretsum.ID,
+	shares []share) (refused map[int]problem.Kind, fresh int, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		refused, fresh = map[int]problem.Kind{}, 0
 		now, err := stateOf(tx, id)
@@ -230,7 +249,8 @@ func (s *Store) accept(ctx context.Context, id secretsum.ID, shares []share) (re
 		for i, sh := range shares {
 			d := sha256.Sum256(sh.body)
 			var convicted int
-			if _, err := tx.Find([]any{&convicted}, `SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND participant = ?`, id[:], sh.participant); err != nil {
+			if _, err := tx.Find([]any{&convicted}, `SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND participant = ?`,
+				id[:], sh.participant); err != nil {
 				return err
 			}
 			if convicted > 0 {
@@ -238,7 +258,8 @@ func (s *Store) accept(ctx context.Context, id secretsum.ID, shares []share) (re
 				continue
 			}
 			if now == open {
-				n, err := tx.Exec(`INSERT INTO discreet_shares (sum, participant, digest, signature, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, d[:], sh.signature, sh.body)
+				n, err := tx.Exec(`INSERT INTO discreet_shares (sum, participant, digest, signature, body) VALUES (?, ?, ?, ?, `+
+					`?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, d[:], sh.signature, sh.body)
 				if err != nil {
 					return err
 				}
@@ -248,7 +269,8 @@ func (s *Store) accept(ctx context.Context, id secretsum.ID, shares []share) (re
 				}
 			}
 			var before []byte
-			found, err := tx.Find([]any{&before}, `SELECT digest FROM discreet_shares WHERE sum = ? AND participant = ?`, id[:], sh.participant)
+			found, err := tx.Find([]any{&before}, `SELECT digest FROM discreet_shares WHERE sum = ? AND participant = ?`, id[:],
+				sh.participant)
 			switch {
 			case err != nil:
 				return err
@@ -301,7 +323,8 @@ func (s *Store) shares(ctx context.Context, id secretsum.ID, f func(participant 
 				return err
 			}
 			return f(participant, body)
-		}, `SELECT participant, body FROM discreet_shares WHERE sum = ? AND body IS NOT NULL AND participant NOT IN (SELECT participant FROM discreet_faults WHERE sum = ?) ORDER BY participant`, id[:], id[:])
+		}, `SELECT participant, body FROM discreet_shares WHERE sum = ? AND body IS NOT NULL AND participant NOT IN `+
+			`(SELECT participant FROM discreet_faults WHERE sum = ?) ORDER BY participant`, id[:], id[:])
 	})
 }
 
@@ -334,7 +357,8 @@ func (s *Store) answered(ctx context.Context, id secretsum.ID) (asked, answer []
 // answered before; it returns the one that was answered, and its answer, for good.
 func (s *Store) settle(ctx context.Context, id secretsum.ID, request, sum []byte) (asked, answer []byte, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		n, err := tx.Exec(`UPDATE discreet_sums SET state = ?, asked = ?, answer = ? WHERE id = ? AND state = ? AND asked IS NULL`, opened, request, sum, id[:], closed)
+		n, err := tx.Exec(`UPDATE discreet_sums SET state = ?, asked = ?, answer = ? WHERE id = ? `+
+			`AND state = ? AND asked IS NULL`, opened, request, sum, id[:], closed)
 		if err != nil {
 			return err
 		}
@@ -352,13 +376,16 @@ func (s *Store) settle(ctx context.Context, id secretsum.ID, request, sum []byte
 // forget drops all but the names of sums that ended before a time.
 func (s *Store) forget(ctx context.Context, before time.Time) (n int64, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		if _, err := tx.Exec(`DELETE FROM discreet_shares WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND state <> ?)`, before.Unix(), over); err != nil {
+		if _, err := tx.Exec(`DELETE FROM discreet_shares WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND `+
+			`state <> ?)`, before.Unix(), over); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(`DELETE FROM discreet_faults WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND state <> ?)`, before.Unix(), over); err != nil {
+		if _, err := tx.Exec(`DELETE FROM discreet_faults WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND `+
+			`state <> ?)`, before.Unix(), over); err != nil {
 			return err
 		}
-		n, err = tx.Exec(`UPDATE discreet_sums SET state = ?, bytes = NULL, held = NULL, asked = NULL, answer = NULL WHERE ends < ? AND state <> ?`, over, before.Unix(), over)
+		n, err = tx.Exec(`UPDATE discreet_sums SET state = ?, bytes = NULL, held = NULL, asked = NULL, answer = NULL `+
+			`WHERE ends < ? AND state <> ?`, over, before.Unix(), over)
 		return err
 	})
 	return n, err

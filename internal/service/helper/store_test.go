@@ -138,7 +138,8 @@ func TestFullDisks(t *testing.T) {
 		t.Errorf("a full disk is ready: %v", err)
 	}
 	must(t, s.takes(t.Context())) // it has refused nobody
-	if _, _, err := s.accept(t.Context(), id, []share{{participant: 0, body: []byte("x"), signature: []byte("s")}}); !errors.Is(err, sqldb.ErrFailed) {
+	if _, _, err := s.accept(t.Context(), id,
+		[]share{{participant: 0, body: []byte("x"), signature: []byte("s")}}); !errors.Is(err, sqldb.ErrFailed) {
 		t.Errorf("a full disk takes shares: %v", err)
 	}
 	if err := s.takes(t.Context()); !errors.Is(err, sqldb.ErrFailed) {

@@ -98,7 +98,8 @@ func (a *Authority) Renew(dir string, c Caller, now time.Time, life time.Duratio
 	return cert.NotAfter, replace(path, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
-func (a *Authority) issue(c Caller, hosts []string, key any, now time.Time, life time.Duration) (*x509.Certificate, error) {
+func (a *Authority) issue(c Caller, hosts []string, key any, now time.Time,
+	life time.Duration) (*x509.Certificate, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,8 @@ func (a *Authority) issue(c Caller, hosts []string, key any, now time.Time, life
 		return nil, err
 	}
 	if t.NotAfter.After(a.cert.NotAfter) {
-		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must end before the authority does, " + a.cert.NotAfter.Format(time.RFC3339), Got: t.NotAfter.Format(time.RFC3339)}
+		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must end before the authority does, " +
+			a.cert.NotAfter.Format(time.RFC3339), Got: t.NotAfter.Format(time.RFC3339)}
 	}
 	t.Subject = pkix.Name{CommonName: c.String()}
 	t.URIs = []*url.URL{c.uri()}
@@ -116,7 +118,8 @@ func (a *Authority) issue(c Caller, hosts []string, key any, now time.Time, life
 	switch c.Role {
 	case Aggregator, Helper, Party:
 		if len(hosts) == 0 {
-			return nil, &dp.ParamError{Op: "identity", Param: "hosts", Want: "must be at least one, the names at which the " + string(c.Role) + " is reached", Got: "none"}
+			return nil, &dp.ParamError{Op: "identity", Param: "hosts", Want: "must be at least one, the names at which the " +
+				string(c.Role) + " is reached", Got: "none"}
 		}
 		t.ExtKeyUsage = append(t.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
 	}

@@ -52,7 +52,8 @@ func (c Caller) Check() error {
 		return &dp.ParamError{Op: "identity", Param: "role", Want: "must be one of " + roleList(), Got: string(c.Role)}
 	}
 	if !plainName.MatchString(c.Name) {
-		return &dp.ParamError{Op: "identity", Param: "name", Want: "must be 1 to 64 letters, digits, dots, dashes and underscores", Got: fmt.Sprintf("%q", c.Name)}
+		return &dp.ParamError{Op: "identity", Param: "name",
+			Want: "must be 1 to 64 letters, digits, dots, dashes and underscores", Got: fmt.Sprintf("%q", c.Name)}
 	}
 	return nil
 }
@@ -84,7 +85,8 @@ func callerOf(cert *x509.Certificate) (Caller, error) {
 		}
 	}
 	if len(found) != 1 {
-		return Caller{}, fmt.Errorf("identity: the certificate must have exactly one name %s://ROLE/NAME, got %d", scheme, len(found))
+		return Caller{}, fmt.Errorf("identity: the certificate must have exactly one name %s://ROLE/NAME, got %d", scheme,
+			len(found))
 	}
 	return found[0], nil
 }

@@ -47,7 +47,8 @@ func LoadAuthority(dir string) (*Authority, error) {
 			return &Authority{cert, key}, nil
 		}
 	}
-	return nil, fmt.Errorf("identity: %s: no certificate is for the key beside it", filepath.Join(dir, authorityName+".crt"))
+	return nil, fmt.Errorf("identity: %s: no certificate is for the key beside it",
+		filepath.Join(dir, authorityName+".crt"))
 }
 
 // Save writes ROLE-NAME.crt and ROLE-NAME.key into dir, and lists the certificate
@@ -78,7 +79,8 @@ func Load(dir string, c Caller) (*Identity, error) {
 	path := filepath.Join(dir, c.file()+".crt")
 	switch {
 	case now.After(h.cert.NotAfter):
-		return nil, fmt.Errorf("identity: %s: the certificate ended at %s (certs renew makes another)", path, stamp(h.cert.NotAfter))
+		return nil, fmt.Errorf("identity: %s: the certificate ended at %s (certs renew makes another)", path,
+			stamp(h.cert.NotAfter))
 	case now.Before(h.cert.NotBefore):
 		return nil, fmt.Errorf("identity: %s: the certificate begins at %s", path, stamp(h.cert.NotBefore))
 	}
@@ -128,7 +130,8 @@ func (i *Identity) Reload() error {
 func (i *Identity) reread() {
 	h, err := read(i.dir, i.Caller, time.Now())
 	if err == nil && len(i.held.lists) > 0 && len(h.lists) == 0 {
-		err = fmt.Errorf("identity: %s is gone: the lists of before stay in force until the process is started again", filepath.Join(i.dir, listName))
+		err = fmt.Errorf("identity: %s is gone: the lists of before stay in force until the process is started again",
+			filepath.Join(i.dir, listName))
 	}
 	if i.fault = err; err == nil {
 		i.held = h
@@ -270,16 +273,19 @@ func save(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKey) error
 		return fmt.Errorf("identity: %w", err)
 	}
 	// The key first: a certificate alone would look like a finished identity.
-	if err := write(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600, pem.EncodeToMemory(&pem.Block{Type: keyType, Bytes: der})); err != nil {
+	if err := write(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600,
+		pem.EncodeToMemory(&pem.Block{Type: keyType, Bytes: der})); err != nil {
 		return err
 	}
-	return write(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+	return write(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644,
+		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
 // record lists a certificate among those that were issued in dir: all of a caller
 // can be revoked, also those that were renewed since or taken elsewhere.
 func record(dir string, cert *x509.Certificate) error {
-	return write(filepath.Join(dir, issuedName), os.O_APPEND, 0o644, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+	return write(filepath.Join(dir, issuedName), os.O_APPEND, 0o644,
+		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
 // replace gives path new content at once: who reads it reads the old or the new.

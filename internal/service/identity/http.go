@@ -102,7 +102,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, &MisfitError{r.URL.Host, errors.New("must be called by https")}
 	}
-	answer, err := t.Transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: t.judge})))
+	answer, err := t.Transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(),
+		&httptrace.ClientTrace{GotConn: t.judge})))
 	if err != nil {
 		if !t.answered.Load() && misfit(err) == nil && r.Context().Err() == nil {
 			err = cmp.Or(t.listen(r), err)
@@ -112,7 +113,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.answered.Store(true)
 	if answer.StatusCode >= 300 && answer.StatusCode < 400 {
 		answer.Body.Close()
-		return nil, &MisfitError{r.URL.Host, fmt.Errorf("the server answers with a redirect (HTTP %d), and redirects are not followed: call the server itself", answer.StatusCode)}
+		return nil,
+			&MisfitError{r.URL.Host,
+				fmt.Errorf("the server answers with a redirect (HTTP %d), and redirects are not followed: call the server itself",
+					answer.StatusCode)}
 	}
 	return answer, nil
 }
@@ -169,14 +173,16 @@ func misfit(err error) error {
 	}
 	if bad := (*tls.CertificateVerificationError)(nil); errors.As(err, &bad) {
 		if expired := (x509.CertificateInvalidError{}); errors.As(bad, &expired) && expired.Reason == x509.Expired {
-			return fmt.Errorf("the server's certificate is valid from %s to %s, and not now", stamp(expired.Cert.NotBefore), stamp(expired.Cert.NotAfter))
+			return fmt.Errorf("the server's certificate is valid from %s to %s, and not now", stamp(expired.Cert.NotBefore),
+				stamp(expired.Cert.NotAfter))
 		}
 		if errors.As(bad, new(x509.UnknownAuthorityError)) {
 			return errors.New("the server's certificate is of another authority than the caller's")
 		}
 		return fmt.Errorf("the server's certificate: %w", bad.Err)
 	}
-	if alert := (*net.OpError)(nil); errors.As(err, &alert) && alert.Op == "remote error" && slices.Contains(certificateAlerts, alert.Err.Error()) {
+	if alert := (*net.OpError)(nil); errors.As(err, &alert) && alert.Op == "remote error" &&
+		slices.Contains(certificateAlerts, alert.Err.Error()) {
 		return fmt.Errorf("the server does not take the caller's certificate: %w", alert.Err)
 	}
 	return nil

@@ -32,13 +32,19 @@ func TestMisfits(t *testing.T) {
 		answer http.HandlerFunc
 		want   string // "": passes
 	}{
-		"an answer":                {owner, server.URL, func(http.ResponseWriter, *http.Request) {}, ""},
-		"a server that is down":    {owner, "https" + strings.TrimPrefix(down.URL, "http"), nil, ""},
-		"a broken connection":      {owner, server.URL, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},
-		"a redirect":               {owner, server.URL, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusSeeOther) }, "redirect"},
-		"a redirect without where": {owner, server.URL, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) }, "redirect"},
-		"no TLS":                   {owner, down.URL, nil, "must be called by https"},
-		"an ended certificate":     {ended, server.URL, nil, "the caller's own certificate ended at"},
+		"an answer":             {owner, server.URL, func(http.ResponseWriter, *http.Request) {}, ""},
+		"a server that is down": {owner, "https" + strings.TrimPrefix(down.URL, "http"), nil, ""},
+		"a broken connection": {owner, server.URL, func(http.ResponseWriter, *http.Request) {
+			panic(http.ErrAbortHandler)
+		}, ""},
+		"a redirect": {owner, server.URL, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+		}, "redirect"},
+		"a redirect without where": {owner, server.URL, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusFound)
+		}, "redirect"},
+		"no TLS":               {owner, down.URL, nil, "must be called by https"},
+		"an ended certificate": {ended, server.URL, nil, "the caller's own certificate ended at"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer = k.answer

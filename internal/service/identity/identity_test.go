@@ -168,7 +168,8 @@ func TestCertificatesOfTwoNamesAreRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "x"}, NotAfter: now.Add(time.Hour)}
+			tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "x"},
+				NotAfter: now.Add(time.Hour)}
 			for _, u := range uris {
 				p, err := url.Parse(u)
 				if err != nil {

@@ -111,7 +111,8 @@ func TestRenewedCertificatesAreTakenUp(t *testing.T) {
 }
 
 // watching notes the serial number of each client's certificate.
-func watching(of func(*tls.ClientHelloInfo) (*tls.Config, error), serial *string) func(*tls.ClientHelloInfo) (*tls.Config, error) {
+func watching(of func(*tls.ClientHelloInfo) (*tls.Config, error),
+	serial *string) func(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		c, err := of(h)
 		if err != nil {
@@ -276,7 +277,8 @@ func TestRevokedCertificates(t *testing.T) {
 	if _, err := identity.Load(dir, clinic); err == nil || !strings.Contains(err.Error(), "revoked") {
 		t.Errorf("a process starts with a revoked certificate: %v", err)
 	}
-	if _, err := a.Revoke(dir, []identity.Caller{{Role: identity.Owner, Name: "nobody"}}, now, year/4); !errors.As(err, new(*dp.ParamError)) {
+	if _, err := a.Revoke(dir, []identity.Caller{{Role: identity.Owner, Name: "nobody"}}, now,
+		year/4); !errors.As(err, new(*dp.ParamError)) {
 		t.Errorf("revoking nobody's certificate: %v", err)
 	}
 }
@@ -354,7 +356,8 @@ func TestListsMustBeInForce(t *testing.T) {
 	must(t, err)
 	old := read(t, dir, "crl.pem")
 	for name, text := range map[string][]byte{
-		"a stranger's": forged, "out of date": old, "empty": nil, "another block": read(t, dir, "authority.crt"), "text": []byte("none"),
+		"a stranger's": forged, "out of date": old, "empty": nil, "another block": read(t, dir, "authority.crt"),
+		"text": []byte("none"),
 	} {
 		put(t, dir, "crl.pem", text)
 		if _, err := identity.Load(dir, mainServer); err == nil || !strings.Contains(err.Error(), "crl.pem") {
@@ -399,7 +402,8 @@ func TestEndedCertificatesDoNotStart(t *testing.T) {
 		must(t, err)
 		must(t, late.Save(dir))
 		_, err = identity.Load(dir, late.Caller)
-		if err == nil || !strings.Contains(err.Error(), "the certificate "+map[string]string{"ended": "ended", "future": "begins"}[name]+" at ") {
+		if err == nil || !strings.Contains(err.Error(), "the certificate "+
+			map[string]string{"ended": "ended", "future": "begins"}[name]+" at ") {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}

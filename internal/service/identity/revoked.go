@@ -128,12 +128,15 @@ func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life tim
 				continue
 			}
 			found = true
-			if !slices.ContainsFunc(entries, func(e x509.RevocationListEntry) bool { return e.SerialNumber.Cmp(cert.SerialNumber) == 0 }) {
+			if !slices.ContainsFunc(entries, func(e x509.RevocationListEntry) bool {
+				return e.SerialNumber.Cmp(cert.SerialNumber) == 0
+			}) {
 				entries = append(entries, x509.RevocationListEntry{SerialNumber: cert.SerialNumber, RevocationTime: now})
 			}
 		}
 		if !found {
-			return 0, &dp.ParamError{Op: "identity", Param: "name", Want: "must be that of a caller for whom this authority has made a certificate in " + dir, Got: c.String()}
+			return 0, &dp.ParamError{Op: "identity", Param: "name",
+				Want: "must be that of a caller for whom this authority has made a certificate in " + dir, Got: c.String()}
 		}
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{

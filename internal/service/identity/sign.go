@@ -38,7 +38,8 @@ func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.T
 		return Caller{}, fmt.Errorf("identity: %w", err)
 	}
 	h := i.now()
-	chains, err := cert.Verify(x509.VerifyOptions{Roots: h.pool(), CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	chains, err := cert.Verify(x509.VerifyOptions{Roots: h.pool(), CurrentTime: at,
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	if err != nil {
 		return Caller{}, fmt.Errorf("identity: %w", err)
 	}

@@ -77,7 +77,8 @@ func (w *watch) look(now time.Time) {
 	end, list := h.ends()
 	if h != w.known {
 		w.known, w.reminded = h, time.Time{}
-		w.log.Info("certificates were read again", "certificate", w.Caller.String(), "ends", stamp(end), "authorities", len(h.authorities), "lists", len(h.lists))
+		w.log.Info("certificates were read again", "certificate", w.Caller.String(), "ends", stamp(end), "authorities",
+			len(h.authorities), "lists", len(h.lists))
 	}
 	if said := text(fault); said != w.fault {
 		if w.fault = said; fault != nil {
@@ -89,7 +90,8 @@ func (w *watch) look(now time.Time) {
 	}
 	if left := end.Sub(now); left < end.Sub(h.cert.NotBefore)/lastPart {
 		w.reminded = now
-		w.log.Warn("the certificate ends soon, and nobody is reached after", "certificate", w.Caller.String(), "ends", stamp(end))
+		w.log.Warn("the certificate ends soon, and nobody is reached after", "certificate", w.Caller.String(), "ends",
+			stamp(end))
 	}
 	for _, l := range h.lists {
 		if l.ends.Sub(now) < l.ends.Sub(l.begins)/lastPart {

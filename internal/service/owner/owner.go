@@ -155,7 +155,8 @@ func (r *run) accept(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	signed := tasks.Signed{Text: t.GetAnnouncement(), Signature: identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}}
+	signed := tasks.Signed{Text: t.GetAnnouncement(),
+		Signature: identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}}
 	ann, err := signed.Open(r.Self, r.Now())
 	if err != nil {
 		return err
@@ -168,10 +169,13 @@ func (r *run) accept(ctx context.Context) error {
 		return errors.New("owner: the aggregator sent another task than the one asked for")
 	}
 	if ann.Task.Mode != r.Mode {
-		return &dp.ParamError{Op: "owner", Param: "mode", Want: "must be the one that this owner takes part in, " + string(r.Mode), Got: string(ann.Task.Mode)}
+		return &dp.ParamError{Op: "owner", Param: "mode", Want: "must be the one that this owner takes part in, " +
+			string(r.Mode), Got: string(ann.Task.Mode)}
 	}
 	if most > 0 && uint64(max(0, r.Owners)) > most {
-		return &dp.ParamError{Op: "owner", Param: "owners", Want: fmt.Sprintf("must be at most %d: the aggregator takes no more of one certificate for this task", most), Got: r.Owners}
+		return &dp.ParamError{Op: "owner", Param: "owners",
+			Want: fmt.Sprintf("must be at most %d: the aggregator takes no more of one certificate for this task", most),
+			Got:  r.Owners}
 	}
 	r.ann = ann
 	r.terms, err = core.Accept(text, core.Caps{Epsilon: r.Cap})
@@ -242,7 +246,10 @@ func (r *run) list(ctx context.Context) (tasks.Roster, error) {
 		err = r.ann.CheckRoster(roster)
 	}
 	if err == nil && r.ann.Task.Mode == wire.Aggregate && !(r.Honest >= r.ann.Honest) {
-		err = &dp.ParamError{Op: "owner", Param: "honest", Want: fmt.Sprintf("must be at least %d: this task counts on so many of the %d owners on its list to be honest", r.ann.Honest, roster.Len()), Got: r.Honest, Hint: "how many you count on is yours to say; too few honest ones leave your numbers bare"}
+		err = &dp.ParamError{Op: "owner", Param: "honest",
+			Want: fmt.Sprintf("must be at least %d: this task counts on so many of the %d owners on its list to be honest",
+				r.ann.Honest, roster.Len()), Got: r.Honest,
+			Hint: "how many you count on is yours to say; too few honest ones leave your numbers bare"}
 	}
 	return roster, err
 }
@@ -415,7 +422,8 @@ func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []cor
 	for len(given) > 0 {
 		upload := &rpc.UploadRequest{TaskId: r.id[:]}
 		for _, g := range given {
-			upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: g.Report, Signature: ed25519.Sign(r.keys.At(g.Owner), tasks.Signable(g.Report))})
+			upload.Reports = append(upload.Reports,
+				&rpc.SignedReport{Report: g.Report, Signature: ed25519.Sign(r.keys.At(g.Owner), tasks.Signable(g.Report))})
 		}
 		var refusals []*rpc.Refusal
 		if err := r.call(ctx, func(ctx context.Context) error {
@@ -483,9 +491,10 @@ func (r *run) progress() {
 // call makes a call until it is answered: what is asked here may be asked twice.
 // Problems that trying again cannot mend are returned.
 func (r *run) call(ctx context.Context, once func(context.Context) error) error {
-	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout, Say: func(after time.Duration, err error) {
-		r.Log.Info("trying again", "after", after, "error", err)
-	}}
+	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout,
+		Say: func(after time.Duration, err error) {
+			r.Log.Info("trying again", "after", after, "error", err)
+		}}
 	switch err := again.Do(ctx, problem.Passing, once); {
 	case err == nil:
 		return nil

@@ -38,7 +38,8 @@ func (r *run) takePart(ctx context.Context, slot int, now *rpc.GetRoundResponse)
 			}
 			joined = true
 		}
-		if err := problem.Pause(ctx, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)); err != nil {
+		if err := problem.Pause(ctx, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause),
+			time.Minute)); err != nil {
 			return err
 		}
 		var err error
@@ -78,7 +79,8 @@ func (r *run) join(ctx context.Context, slot int) error {
 			upload := &rpc.UploadRequest{TaskId: r.id[:]}
 			for _, n := range some {
 				report := (&wire.Report{Task: r.id, Owner: r.keys.Name(int(n)), Slot: slot}).Append(nil)
-				upload.Reports = append(upload.Reports, &rpc.SignedReport{Report: report, Signature: ed25519.Sign(r.keys.At(int(n)), tasks.Signable(report))})
+				upload.Reports = append(upload.Reports,
+					&rpc.SignedReport{Report: report, Signature: ed25519.Sign(r.keys.At(int(n)), tasks.Signable(report))})
 			}
 			var again []int32
 			if err := r.call(ctx, func(ctx context.Context) error {
@@ -157,7 +159,8 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 // awaitHelpers waits until as many helpers as open the sum take shares of it, for what
 // fewer hold is paid for and never opened; it returns false where the slot passes
 // before.
-func (r *run) awaitHelpers(ctx context.Context, slot int, id secretsum.ID, clients []*secretsum.Client) (there bool, err error) {
+func (r *run) awaitHelpers(ctx context.Context, slot int, id secretsum.ID,
+	clients []*secretsum.Client) (there bool, err error) {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	missing := len(clients) - len(clients)/3
@@ -206,7 +209,8 @@ func (r *run) untilGone(ctx context.Context, slot int, stop func()) (failed func
 				stop()
 				return
 			}
-			_ = problem.Pause(ctx, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute)) // the loop sees why
+			// the loop sees why
+			_ = problem.Pause(ctx, min(max(time.Duration(now.GetRetryAfterMs())*time.Millisecond, firstPause), time.Minute))
 		}
 	})
 	return func() error {
@@ -218,7 +222,8 @@ func (r *run) untilGone(ctx context.Context, slot int, stop func()) (failed func
 // split draws what the owners in a sum's roster add to it, splits it and writes
 // the shares into the book. It returns what the book lets out, and the owners'
 // numbers in the roster.
-func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secret *secretsum.Sum, id secretsum.ID) ([]core.Given, map[int]int, error) {
+func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secret *secretsum.Sum,
+	id secretsum.ID) ([]core.Given, map[int]int, error) {
 	proto, err := secret.Protocol()
 	if err != nil {
 		return nil, nil, err
@@ -246,13 +251,14 @@ func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secr
 			reporter := round.Reporter(r.owners)
 			for p := range todo {
 				src := r.Source(-p.number)
-				given, err := reporter.Share(ctx, id, p.owners, mech.NewExit(r.Source(p.number)), func(owner int, addend []uint64) ([]byte, error) {
-					shares, err := proto.Split(src, places[owner], addend)
-					if err != nil {
-						return nil, err
-					}
-					return packed(shares)
-				})
+				given, err := reporter.Share(ctx, id, p.owners, mech.NewExit(r.Source(p.number)),
+					func(owner int, addend []uint64) ([]byte, error) {
+						shares, err := proto.Split(src, places[owner], addend)
+						if err != nil {
+							return nil, err
+						}
+						return packed(shares)
+					})
 				if err != nil {
 					fail(err)
 					return
@@ -315,7 +321,8 @@ func sealed(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]secrets
 
 // deliver sends shares to the helpers that take part, and gives up on those that
 // do not answer when the slot has passed.
-func (r *run) deliver(ctx context.Context, slot int, id secretsum.ID, clients []*secretsum.Client, shares [][]secretsum.Share) error {
+func (r *run) deliver(ctx context.Context, slot int, id secretsum.ID, clients []*secretsum.Client,
+	shares [][]secretsum.Share) error {
 	sending, stop := context.WithCancel(ctx)
 	defer stop()
 	failed := r.untilGone(sending, slot, stop)

@@ -156,7 +156,9 @@ func TestPartiesComeBack(t *testing.T) {
 func TestSilenceEnds(t *testing.T) {
 	w := newWorld(t)
 	silent, _ := silence(t)
-	answers, err := w.asking(w.query(func(q *Query) { q.Deadline = time.Now().Add(2 * time.Second).Truncate(time.Second) }), silent).Votes(t.Context())
+	answers, err := w.asking(w.query(func(q *Query) {
+		q.Deadline = time.Now().Add(2 * time.Second).Truncate(time.Second)
+	}), silent).Votes(t.Context())
 	must(t, err)
 	if !errors.Is(answers[0].Err, context.DeadlineExceeded) {
 		t.Errorf("err = %v, want %v", answers[0].Err, context.DeadlineExceeded)

@@ -18,7 +18,8 @@ import (
 )
 
 // Vote implements rpc.PartyHandler.
-func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest], to *connect.ServerStream[rpc.VoteResponse]) error {
+func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest],
+	to *connect.ServerStream[rpc.VoteResponse]) error {
 	return s.serve(ctx, "vote", func(ctx context.Context, who identity.Caller) (*Query, error) {
 		q, id, err := s.open(r.Msg.GetQuery(), who)
 		if err != nil {
@@ -54,7 +55,8 @@ func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest], 
 }
 
 // SendTable implements rpc.PartyHandler.
-func (s *Server) SendTable(ctx context.Context, from *connect.ClientStream[rpc.SendTableRequest]) (*connect.Response[rpc.SendTableResponse], error) {
+func (s *Server) SendTable(ctx context.Context,
+	from *connect.ClientStream[rpc.SendTableRequest]) (*connect.Response[rpc.SendTableResponse], error) {
 	err := s.serve(ctx, "send-table", func(ctx context.Context, who identity.Caller) (*Query, error) {
 		if !from.Receive() {
 			return nil, errors.Join(from.Err(), problem.New(problem.Malformed, "a table begins with its query"))
@@ -68,7 +70,8 @@ func (s *Server) SendTable(ctx context.Context, from *connect.ClientStream[rpc.S
 		if file >= len(q.Tables) {
 			return q, problem.New(problem.Malformed, "the query has %d files", len(q.Tables))
 		}
-		if _, err := s.shelf.find(q.Tables[file]); problem.Of(err).Kind != problem.UnknownTable { // it is here, or not allowed
+		// it is here, or not allowed
+		if _, err := s.shelf.find(q.Tables[file]); problem.Of(err).Kind != problem.UnknownTable {
 			return q, err
 		}
 		part := first.GetPart()
@@ -96,7 +99,8 @@ func (s *Server) SendTable(ctx context.Context, from *connect.ClientStream[rpc.S
 // open reads a signed query and holds it against what the operator has allowed.
 func (s *Server) open(m *rpc.SignedQuery, who identity.Caller) (*Query, ID, error) {
 	now := s.Now()
-	q, signer, err := Signed{m.GetQuery(), identity.Signature{Certificate: m.GetCertificate(), Value: m.GetSignature()}}.Open(s.Self, now)
+	q, signer, err := Signed{m.GetQuery(), identity.Signature{Certificate: m.GetCertificate(),
+		Value: m.GetSignature()}}.Open(s.Self, now)
 	switch {
 	case signer == identity.Caller{} || signer.Role != identity.Combiner:
 		return nil, ID{}, problem.New(problem.BadSignature, "no combiner has signed the query")

@@ -34,13 +34,15 @@ type Total struct {
 // what is there when each has answered or will not, or the query's deadline has
 // come. length and below are the law's of the query. pay is called once, when
 // enough helpers are there and nobody has been asked for anything.
-func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64, pay func() error) (*Total, error) {
+func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64,
+	pay func() error) (*Total, error) {
 	signed, err := a.sign()
 	if err != nil {
 		return nil, err
 	}
 	c := &secretsum.Collection{Sum: &secretsum.Sum{
-		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below, AtLeast: max(2, a.Query.Honest, a.AtLeast), Ends: a.Query.Deadline.Add(afterwards),
+		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below,
+		AtLeast: max(2, a.Query.Honest, a.AtLeast), Ends: a.Query.Deadline.Add(afterwards),
 	}, Patience: cmp.Or(a.patience, patience)}
 	for _, name := range slices.Sorted(maps.Keys(addresses)) {
 		client := secretsum.Dial(a.Self, name, addresses[name], a.Log)

@@ -22,9 +22,12 @@ type metrics struct {
 
 func newMetrics(self *identity.Identity) *metrics {
 	m := &metrics{
-		answers:  prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_party_answers_total", Help: "Queries answered in full, repeated ones included."}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_party_failures_total", Help: "Times that the model or command failed to vote."}),
-		voting:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "discreet_party_voting_seconds", Help: "How long voting took.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 8)}),
+		answers: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_party_answers_total",
+			Help: "Queries answered in full, repeated ones included."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "discreet_party_failures_total",
+			Help: "Times that the model or command failed to vote."}),
+		voting: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "discreet_party_voting_seconds",
+			Help: "How long voting took.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 8)}),
 	}
 	m.Metrics = admission.NewMetrics(admission.Ends{Of: self}, m.answers, m.failures, m.voting)
 	return m

@@ -83,7 +83,8 @@ func (w *world) query(change func(*Query)) *Query {
 	p.Epsilon, p.Parties = dp.Nano, 10
 	q := &Query{
 		Job: "test", Params: p, Schema: multiparty.Digest{1}, Kind: multiparty.Labels,
-		Tables: []Table{{Digest: d, Bytes: int64(len(table)), Format: CSV}}, Deadline: time.Now().Add(time.Hour).Truncate(time.Second),
+		Tables:   []Table{{Digest: d, Bytes: int64(len(table)), Format: CSV}},
+		Deadline: time.Now().Add(time.Hour).Truncate(time.Second),
 	}
 	if change != nil {
 		change(q)
@@ -115,7 +116,8 @@ func (w *world) member(name string, change func(*Params)) *member {
 	m := &member{w: w, name: name, address: l.Addr().String(), key: keyOf(name)}
 	must(w.t, l.Close())
 	m.params = Params{
-		Self: w.identity(identity.Party, name), State: w.t.TempDir(), Combiners: []string{"uni"}, Schema: multiparty.Digest{1}, Allow: []string{w.aux},
+		Self: w.identity(identity.Party, name), State: w.t.TempDir(), Combiners: []string{"uni"},
+		Schema: multiparty.Digest{1}, Allow: []string{w.aux},
 		Kinds: []multiparty.Kind{multiparty.Labels}, Key: m.key, MaxEpsilon: 2 * dp.Nano, Lifetime: 4 * dp.Nano, Log: quiet,
 		Cast: func(_ context.Context, q *Query, _ []string, to io.Writer) error {
 			return m.votes(q, byte(m.casts.Add(1)), to)
@@ -140,7 +142,8 @@ func (m *member) votes(q *Query, which byte, to io.Writer) error {
 	for i := range codes {
 		codes[i] = which >> (i % 8) & 1
 	}
-	v, err := multiparty.NewWriter(to, multiparty.Header{Party: m.name, Kind: multiparty.Labels, Levels: levels, Rows: rows, Aux: q.Aux()}, m.key)
+	v, err := multiparty.NewWriter(to, multiparty.Header{Party: m.name, Kind: multiparty.Labels, Levels: levels,
+		Rows: rows, Aux: q.Aux()}, m.key)
 	if err == nil {
 		err = v.Labels(codes)
 	}
@@ -197,12 +200,13 @@ func (m *member) peer() Peer {
 // asking asks parties by a combiner.
 func (w *world) asking(q *Query, peers ...Peer) Asking {
 	w.t.Helper()
-	return Asking{Self: w.combiner, Peers: peers, Query: q, Files: []string{w.aux}, Dir: w.t.TempDir(), Log: quiet, Fits: func(h *multiparty.Header) error {
-		if h.Aux != q.Aux() || h.Rows != rows {
-			return errors.New("another table")
-		}
-		return nil
-	}}
+	return Asking{Self: w.combiner, Peers: peers, Query: q, Files: []string{w.aux}, Dir: w.t.TempDir(), Log: quiet,
+		Fits: func(h *multiparty.Header) error {
+			if h.Aux != q.Aux() || h.Rows != rows {
+				return errors.New("another table")
+			}
+			return nil
+		}}
 }
 
 // ask asks one party and returns its votes file, or why there is none.
@@ -344,28 +348,33 @@ func TestRefusals(t *testing.T) {
 		change func(*Query)
 		want   problem.Kind
 	}{
-		"another combiner":   {w.identity(identity.Combiner, "other"), nil, problem.Forbidden},
-		"an operator":        {w.identity(identity.Operator, "uni"), nil, problem.Forbidden},
-		"a party":            {w.identity(identity.Party, "uni"), nil, problem.Forbidden},
-		"an owner":           {w.identity(identity.Owner, "uni"), nil, problem.Forbidden},
-		"too dear":           {w.combiner, func(q *Query) { q.Params.Epsilon = 2*dp.Nano + 1 }, problem.NotAllowed},
-		"for nothing":        {w.combiner, func(q *Query) { q.Params.Epsilon = 0 }, problem.Malformed},
-		"less than nothing":  {w.combiner, func(q *Query) { q.Params.Epsilon = -dp.Nano }, problem.Malformed},
-		"without privacy":    {w.combiner, func(q *Query) { q.Params.Epsilon, q.Params.NotPrivate = 0, true }, problem.Malformed},
-		"another schema":     {w.combiner, func(q *Query) { q.Schema[0]++ }, problem.NotAllowed},
-		"another table":      {w.combiner, func(q *Query) { q.Tables[0].Digest[0]++ }, problem.NotAllowed},
-		"another size":       {w.combiner, func(q *Query) { q.Tables[0].Bytes++ }, problem.NotAllowed},
-		"another format":     {w.combiner, func(q *Query) { q.Tables[0].Format = Parquet }, problem.NotAllowed},
-		"no table":           {w.combiner, func(q *Query) { q.Tables = nil }, problem.Malformed},
-		"too many tables":    {w.combiner, func(q *Query) { q.Tables = make([]Table, maxTables+1) }, problem.Malformed},
-		"one more table":     {w.combiner, func(q *Query) { q.Tables = append(q.Tables, Table{Bytes: 1, Format: CSV}) }, problem.NotAllowed},
-		"another kind":       {w.combiner, func(q *Query) { q.Kind = multiparty.Probabilities }, problem.NotAllowed},
-		"the model itself":   {w.combiner, func(q *Query) { q.Kind, q.Params.Method = multiparty.Coefficients, multiparty.Average }, problem.NotAllowed},
+		"another combiner":  {w.identity(identity.Combiner, "other"), nil, problem.Forbidden},
+		"an operator":       {w.identity(identity.Operator, "uni"), nil, problem.Forbidden},
+		"a party":           {w.identity(identity.Party, "uni"), nil, problem.Forbidden},
+		"an owner":          {w.identity(identity.Owner, "uni"), nil, problem.Forbidden},
+		"too dear":          {w.combiner, func(q *Query) { q.Params.Epsilon = 2*dp.Nano + 1 }, problem.NotAllowed},
+		"for nothing":       {w.combiner, func(q *Query) { q.Params.Epsilon = 0 }, problem.Malformed},
+		"less than nothing": {w.combiner, func(q *Query) { q.Params.Epsilon = -dp.Nano }, problem.Malformed},
+		"without privacy": {w.combiner, func(q *Query) { q.Params.Epsilon, q.Params.NotPrivate = 0, true },
+			problem.Malformed},
+		"another schema":  {w.combiner, func(q *Query) { q.Schema[0]++ }, problem.NotAllowed},
+		"another table":   {w.combiner, func(q *Query) { q.Tables[0].Digest[0]++ }, problem.NotAllowed},
+		"another size":    {w.combiner, func(q *Query) { q.Tables[0].Bytes++ }, problem.NotAllowed},
+		"another format":  {w.combiner, func(q *Query) { q.Tables[0].Format = Parquet }, problem.NotAllowed},
+		"no table":        {w.combiner, func(q *Query) { q.Tables = nil }, problem.Malformed},
+		"too many tables": {w.combiner, func(q *Query) { q.Tables = make([]Table, maxTables+1) }, problem.Malformed},
+		"one more table": {w.combiner, func(q *Query) { q.Tables = append(q.Tables, Table{Bytes: 1, Format: CSV}) },
+			problem.NotAllowed},
+		"another kind": {w.combiner, func(q *Query) { q.Kind = multiparty.Probabilities }, problem.NotAllowed},
+		"the model itself": {w.combiner, func(q *Query) {
+			q.Kind, q.Params.Method = multiparty.Coefficients, multiparty.Average
+		}, problem.NotAllowed},
 		"a method of no use": {w.combiner, func(q *Query) { q.Params.Method = "all" }, problem.Malformed},
 		"a job with a path":  {w.combiner, func(q *Query) { q.Job = "../x" }, problem.Malformed},
-		"too late":           {w.combiner, func(q *Query) { q.Deadline = time.Now().Add(-time.Second).Truncate(time.Second) }, problem.Late},
-		"in years":           {w.combiner, func(q *Query) { q.Deadline = q.Deadline.Add(maxAhead) }, problem.NotAllowed},
-		"a secret sum":       {w.combiner, func(q *Query) { q.Honest = 3 }, problem.NotAllowed},
+		"too late": {w.combiner, func(q *Query) { q.Deadline = time.Now().Add(-time.Second).Truncate(time.Second) },
+			problem.Late},
+		"in years":     {w.combiner, func(q *Query) { q.Deadline = q.Deadline.Add(maxAhead) }, problem.NotAllowed},
+		"a secret sum": {w.combiner, func(q *Query) { q.Honest = 3 }, problem.NotAllowed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, query := w.client(m, c.as, w.query(c.change))
@@ -434,7 +443,8 @@ func TestForgeries(t *testing.T) {
 	// A signature for something else is none of a query.
 	s, err := w.combiner.Sign("discreet announcement 1", good.Query)
 	must(t, err)
-	w.wants(problem.BadSignature, call(t, client, &rpc.SignedQuery{Query: good.Query, Certificate: s.Certificate, Signature: s.Value}))
+	w.wants(problem.BadSignature,
+		call(t, client, &rpc.SignedQuery{Query: good.Query, Certificate: s.Certificate, Signature: s.Value}))
 }
 
 // A party says that it cannot vote, and nothing of why; the next time it may.
@@ -570,7 +580,8 @@ func TestPage(t *testing.T) {
 	m := w.member("mary", nil)
 	_, err := w.ask(w.query(nil), m)
 	must(t, err)
-	for path, want := range map[string]string{"/healthz": "alive", "/readyz": "ready", "/metrics": "discreet_party_answers_total 1"} {
+	for path, want := range map[string]string{"/healthz": "alive", "/readyz": "ready",
+		"/metrics": "discreet_party_answers_total 1"} {
 		r := httptest.NewRecorder()
 		m.Page().ServeHTTP(r, httptest.NewRequest("GET", path, nil))
 		if r.Code != 200 || !strings.Contains(r.Body.String(), want) {
@@ -589,7 +600,8 @@ func TestPage(t *testing.T) {
 func FuzzQuery(f *testing.F) {
 	p := multiparty.Defaults()
 	p.Epsilon, p.Parties = dp.Nano, 10
-	q := &Query{Job: "a", Params: p, Kind: multiparty.Labels, Tables: []Table{{Bytes: 1, Format: CSV}}, Deadline: time.Unix(1, 0)}
+	q := &Query{Job: "a", Params: p, Kind: multiparty.Labels, Tables: []Table{{Bytes: 1, Format: CSV}},
+		Deadline: time.Unix(1, 0)}
 	text, err := q.Text()
 	if err != nil {
 		f.Fatal(err)

@@ -76,10 +76,12 @@ func (q *Query) Check() error {
 	case !jobName.MatchString(q.Job):
 		return fault("job", "must be 1 to 128 letters, digits, dots, hyphens and underscores", fmt.Sprintf("%.200q", q.Job))
 	case q.Params.NotPrivate || q.Params.Epsilon < 1 || q.Params.Epsilon > dp.MaxEpsilon:
-		return fault("epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String()+": parties vote for nothing that does not protect them", q.Params.Epsilon)
+		return fault("epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String()+
+			": parties vote for nothing that does not protect them", q.Params.Epsilon)
 	case q.Params.Parties < 1:
 		return fault("parties", "must be at least 1", q.Params.Parties)
-	case q.Params.Method != multiparty.Soft && q.Params.Method != multiparty.Majority && !average && q.Params.Method != multiparty.NoisyMax:
+	case q.Params.Method != multiparty.Soft && q.Params.Method != multiparty.Majority && !average &&
+		q.Params.Method != multiparty.NoisyMax:
 		return fault("method", "must be soft, majority, average or noisy-max", fmt.Sprintf("%.40q", q.Params.Method))
 	case q.Kind != multiparty.Labels && q.Kind != multiparty.Probabilities && q.Kind != multiparty.Coefficients:
 		return fault("kind", "must be labels, probabilities or coefficients", fmt.Sprintf("%.40q", q.Kind))

@@ -34,14 +34,18 @@ func openRecord(ctx context.Context, path string, lifetime dp.Epsilon) (*record,
 		return nil, err
 	}
 	err = db.Make(ctx,
-		`CREATE TABLE IF NOT EXISTS discreet_party (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT NULL) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_queries (id BLOB PRIMARY KEY CHECK (length(id) = 32), combiner TEXT NOT NULL, query BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), deadline INTEGER NOT NULL, state INTEGER NOT NULL) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_party (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT `+
+			`NULL) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_queries (id BLOB PRIMARY KEY CHECK (length(id) = 32), combiner TEXT NOT `+
+			`NULL, query BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), deadline INTEGER NOT NULL, state `+
+			`INTEGER NOT NULL) STRICT`,
 		sqldb.ProbeTable,
 	)
 	r := &record{db: db}
 	if err == nil {
 		err = db.Update(ctx, func(tx *sqldb.Tx) error {
-			if _, err := tx.Exec(`INSERT INTO discreet_party (one, lifetime) VALUES (1, ?) ON CONFLICT (one) DO NOTHING`, int64(lifetime)); err != nil {
+			if _, err := tx.Exec(`INSERT INTO discreet_party (one, lifetime) VALUES (1, ?) ON CONFLICT (one) DO NOTHING`,
+				int64(lifetime)); err != nil {
 				return err
 			}
 			_, err := tx.Find([]any{&r.lifetime}, `SELECT lifetime FROM discreet_party`)
@@ -49,7 +53,8 @@ func openRecord(ctx context.Context, path string, lifetime dp.Epsilon) (*record,
 		})
 	}
 	if err == nil && r.lifetime != lifetime {
-		err = &dp.ParamError{Op: "party", Param: "lifetime epsilon", Want: "must be that of the state, " + r.lifetime.String(), Got: lifetime, Hint: "a promise once given is not changed"}
+		err = &dp.ParamError{Op: "party", Param: "lifetime epsilon", Want: "must be that of the state, " +
+			r.lifetime.String(), Got: lifetime, Hint: "a promise once given is not changed"}
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -65,7 +70,8 @@ func (r *record) ready(ctx context.Context) error { return r.db.Probe(ctx, room)
 
 // charge notes a query, once. It refuses one that costs more than is left, and
 // one whose votes were deleted.
-func (r *record) charge(ctx context.Context, id ID, combiner string, text []byte, eps dp.Epsilon, deadline time.Time) error {
+func (r *record) charge(ctx context.Context, id ID, combiner string, text []byte, eps dp.Epsilon,
+	deadline time.Time) error {
 	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var state int
 		found, err := tx.Find([]any{&state}, `SELECT state FROM discreet_queries WHERE id = ?`, id[:])
@@ -75,7 +81,8 @@ func (r *record) charge(ctx context.Context, id ID, combiner string, text []byte
 		case found && state == forgotten:
 			return problem.New(problem.Late, "the votes were given until a deadline, and deleted")
 		case found:
-			_, err := tx.Exec(`UPDATE discreet_queries SET deadline = ? WHERE id = ? AND deadline < ?`, deadline.Unix(), id[:], deadline.Unix())
+			_, err := tx.Exec(`UPDATE discreet_queries SET deadline = ? WHERE id = ? AND deadline < ?`, deadline.Unix(), id[:],
+				deadline.Unix())
 			return err
 		}
 		spent, err := r.spentIn(tx)
@@ -85,7 +92,8 @@ func (r *record) charge(ctx context.Context, id ID, combiner string, text []byte
 		if eps > r.lifetime-spent {
 			return problem.New(problem.Spent, "epsilon %s is asked, %s of %s is left", eps, r.lifetime-spent, r.lifetime)
 		}
-		return tx.One(`INSERT INTO discreet_queries (id, combiner, query, epsilon, deadline, state) VALUES (?, ?, ?, ?, ?, ?)`,
+		return tx.One(`INSERT INTO discreet_queries (id, combiner, query, epsilon, deadline, state) VALUES (?, ?, `+
+			`?, ?, ?, ?)`,
 			id[:], combiner, text, int64(eps), deadline.Unix(), given)
 	})
 }
@@ -100,7 +108,8 @@ func (r *record) spentIn(tx *sqldb.Tx) (spent dp.Epsilon, err error) {
 func (r *record) forget(ctx context.Context, now time.Time) (kept map[ID]bool, err error) {
 	kept = map[ID]bool{}
 	err = r.db.Update(ctx, func(tx *sqldb.Tx) error {
-		if _, err := tx.Exec(`UPDATE discreet_queries SET state = ? WHERE state = ? AND deadline < ?`, forgotten, given, now.Unix()); err != nil {
+		if _, err := tx.Exec(`UPDATE discreet_queries SET state = ? WHERE state = ? AND deadline < ?`, forgotten, given,
+			now.Unix()); err != nil {
 			return err
 		}
 		return tx.Each(func(rows *sql.Rows) error {

@@ -27,7 +27,8 @@ import (
 const patience = 5 * time.Second
 
 // Add implements rpc.PartyHandler.
-func (s *Server) Add(ctx context.Context, r *connect.Request[rpc.AddRequest]) (*connect.Response[rpc.AddResponse], error) {
+func (s *Server) Add(ctx context.Context,
+	r *connect.Request[rpc.AddRequest]) (*connect.Response[rpc.AddResponse], error) {
 	err := s.serve(ctx, "add", func(ctx context.Context, who identity.Caller) (*Query, error) {
 		text := r.Msg.GetQuery().GetQuery()
 		q, id, err := s.open(r.Msg.GetQuery(), who)
@@ -56,7 +57,8 @@ func (s *Server) Add(ctx context.Context, r *connect.Request[rpc.AddRequest]) (*
 }
 
 // agree holds an announced sum against the query and what the operator allows.
-func (s *Server) agree(q *Query, text []byte, who identity.Caller, signed secretsum.Signed) (*secretsum.Sum, secretsum.ID, error) {
+func (s *Server) agree(q *Query, text []byte, who identity.Caller,
+	signed secretsum.Signed) (*secretsum.Sum, secretsum.ID, error) {
 	refuse := func(format string, args ...any) (*secretsum.Sum, secretsum.ID, error) {
 		return nil, secretsum.ID{}, problem.New(problem.NotAllowed, format, args...)
 	}
@@ -96,11 +98,13 @@ func (p *Params) checkPeers() error {
 	case len(p.Helpers) == 0:
 		return nil
 	case p.Peers.Len() < 2:
-		return fault("peers", "must be at least 2, this party among them: in a sum with parties that a combiner invents it would hide behind nobody", p.Peers.Len())
+		return fault("peers", "must be at least 2, this party among them: in a sum with parties that a combiner invents "+
+			"it would hide behind nobody", p.Peers.Len())
 	case !p.Peers.Has(p.own()):
 		return fault("peers", "must have this party's own key", nil)
 	case p.Honest < 1 || p.Honest > p.Peers.Len():
-		return fault("honest", fmt.Sprintf("must be at least 1, this party, and at most its %d peers", p.Peers.Len()), p.Honest)
+		return fault("honest", fmt.Sprintf("must be at least 1, this party, and at most its %d peers", p.Peers.Len()),
+			p.Honest)
 	}
 	return nil
 }
@@ -112,12 +116,15 @@ func (p *Params) checkPeers() error {
 func (s *Server) among(q *Query, announced *secretsum.Sum) error {
 	for i, k := range announced.Roster {
 		if !s.Peers.Has(k) { // 5.7
-			return problem.New(problem.NotAllowed, "a sum whose party %d is not one of this party's %d peers", i+1, s.Peers.Len())
+			return problem.New(problem.NotAllowed, "a sum whose party %d is not one of this party's %d peers", i+1,
+				s.Peers.Len())
 		}
 	}
 	idle := s.Peers.Len() - s.Honest
 	if q.Honest > announced.AtLeast-idle { // 5.5
-		return problem.New(problem.NotAllowed, "a sum of at least %d parties that counts on the noise of %d: %d of this party's %d peers may add none", announced.AtLeast, q.Honest, idle, s.Peers.Len())
+		return problem.New(problem.NotAllowed,
+			"a sum of at least %d parties that counts on the noise of %d: %d of this party's %d peers may add none",
+			announced.AtLeast, q.Honest, idle, s.Peers.Len())
 	}
 	return nil
 }
@@ -150,7 +157,8 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 		return err
 	}
 	if len(addend) != w.sum.Length || below != w.sum.Range { // 5.4
-		return fmt.Errorf("party: the sum must have %d coordinates below %d, as the query makes it (got %d below %d)", len(addend), below, w.sum.Length, w.sum.Range)
+		return fmt.Errorf("party: the sum must have %d coordinates below %d, as the query makes it (got %d below %d)",
+			len(addend), below, w.sum.Length, w.sum.Range)
 	}
 	protocol, err := w.sum.Protocol()
 	if err != nil {
@@ -202,7 +210,8 @@ func (s *Server) deliver(ctx context.Context, id ID, announced *secretsum.Sum, s
 	case d.Late:
 		return problem.New(problem.Late, "the helpers wait no longer")
 	default:
-		s.Log.Warn("helpers lack shares", "sum", fmt.Sprintf("%x", sumID[:6]), "have", d.Kept[0], "need", protocol.Quorum(), "refused", fmt.Sprint(d.Refused))
+		s.Log.Warn("helpers lack shares", "sum", fmt.Sprintf("%x", sumID[:6]), "have", d.Kept[0], "need", protocol.Quorum(),
+			"refused", fmt.Sprint(d.Refused))
 		return problem.New(problem.Overloaded, "%d of %d helpers have this party's shares", d.Kept[0], len(announced.Helpers))
 	}
 }

@@ -206,15 +206,17 @@ func TestInventedPartiesAreRefused(t *testing.T) {
 			own[i] = append(own[i], share)
 		}
 	}
-	collection := &secretsum.Collection{Sum: s, Signed: announced, Clients: c.Clients(c.combiner), Patience: soon, Wait: func(ctx context.Context, _ func(context.Context) []int) error {
-		secretsum.Deliver(ctx, id, c.Clients(accomplice), own)
-		client, _ := c.client(mary, c.combiner, nil)
-		_, err := client.Add(ctx, connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
-		c.wants(problem.NotAllowed, err)
-		return nil
-	}}
+	collection := &secretsum.Collection{Sum: s, Signed: announced, Clients: c.Clients(c.combiner), Patience: soon,
+		Wait: func(ctx context.Context, _ func(context.Context) []int) error {
+			secretsum.Deliver(ctx, id, c.Clients(accomplice), own)
+			client, _ := c.client(mary, c.combiner, nil)
+			_, err := client.Add(ctx, connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
+			c.wants(problem.NotAllowed, err)
+			return nil
+		}}
 	if total, _, err := collection.Run(t.Context()); err == nil {
-		t.Errorf("a combiner with %d parties of its own learns %v, which is what the one real party has added", invented, total)
+		t.Errorf("a combiner with %d parties of its own learns %v, which is what the one real party has added",
+			invented, total)
 	}
 	if spent, _, err := mary.record.spent(t.Context()); err != nil || spent != 0 || mary.casts.Load() != 0 {
 		t.Errorf("a refused sum has cost %s and %d casts, %v", spent, mary.casts.Load(), err)
@@ -424,11 +426,13 @@ func (c *committee) kept(m *member) []byte {
 }
 
 // announce signs a query and a sum about it, but for what change does.
-func (c *committee) announce(q *Query, collector *identity.Identity, change func(*secretsum.Sum), members ...*member) (*rpc.SignedQuery, secretsum.Signed) {
+func (c *committee) announce(q *Query, collector *identity.Identity, change func(*secretsum.Sum),
+	members ...*member) (*rpc.SignedQuery, secretsum.Signed) {
 	c.t.Helper()
 	query, err := (Asking{Self: c.combiner, Query: q}).sign()
 	must(c.t, err)
-	s := &secretsum.Sum{Round: "r", Topic: sha256.Sum256(query.GetQuery()), Helpers: secretsum.Meet(c.t.Context(), c.Clients(c.combiner)), Length: length, Range: below, AtLeast: 2, Ends: q.Deadline.Add(time.Hour)}
+	s := &secretsum.Sum{Round: "r", Topic: sha256.Sum256(query.GetQuery()), Helpers: secretsum.Meet(c.t.Context(),
+		c.Clients(c.combiner)), Length: length, Range: below, AtLeast: 2, Ends: q.Deadline.Add(time.Hour)}
 	for _, m := range members {
 		s.Roster = append(s.Roster, secretsum.Key(m.key.Public().(ed25519.PublicKey)))
 	}
@@ -456,20 +460,26 @@ func TestSumsThatAreRefused(t *testing.T) {
 		change    func(*secretsum.Sum)
 		want      problem.Kind
 	}{
-		"about another query":     {nil, c.combiner, func(s *secretsum.Sum) { s.Topic[0]++ }, problem.NotAllowed},
-		"of another collector":    {nil, c.identity(identity.Combiner, "other"), nil, problem.NotAllowed},
-		"of too few":              {func(q *Query) { q.Honest = 3 }, c.combiner, nil, problem.NotAllowed},
-		"without the party":       {nil, c.combiner, func(s *secretsum.Sum) { s.Roster[0] = secretsum.Key{7} }, problem.NotAllowed},
-		"of more than were asked": {func(q *Query) { q.Params.Parties = 2 }, c.combiner, func(s *secretsum.Sum) { s.Roster = append(s.Roster, secretsum.Key{8}) }, problem.NotAllowed},
-		"with a stranger":         {nil, c.combiner, func(s *secretsum.Sum) { s.Roster[1] = secretsum.Key{8} }, problem.NotAllowed},
+		"about another query":  {nil, c.combiner, func(s *secretsum.Sum) { s.Topic[0]++ }, problem.NotAllowed},
+		"of another collector": {nil, c.identity(identity.Combiner, "other"), nil, problem.NotAllowed},
+		"of too few":           {func(q *Query) { q.Honest = 3 }, c.combiner, nil, problem.NotAllowed},
+		"without the party": {nil, c.combiner, func(s *secretsum.Sum) { s.Roster[0] = secretsum.Key{7} },
+			problem.NotAllowed},
+		"of more than were asked": {func(q *Query) { q.Params.Parties = 2 }, c.combiner,
+			func(s *secretsum.Sum) { s.Roster = append(s.Roster, secretsum.Key{8}) }, problem.NotAllowed},
+		"with a stranger": {nil, c.combiner, func(s *secretsum.Sum) { s.Roster[1] = secretsum.Key{8} },
+			problem.NotAllowed},
 		"with a helper too many": {nil, c.combiner, func(s *secretsum.Sum) {
 			s.Helpers = append(s.Helpers, secretsum.Helper{Name: "h3", Memory: secretsum.Memory{1}})
 		}, problem.NotAllowed},
-		"with another helper":      {nil, c.combiner, func(s *secretsum.Sum) { s.Helpers[0].Name = "evil" }, problem.NotAllowed},
-		"for a query for votes":    {func(q *Query) { q.Honest = 0 }, c.combiner, nil, problem.NotAllowed},
-		"for a dear query":         {func(q *Query) { q.Params.Epsilon *= 10 }, c.combiner, nil, problem.NotAllowed},
-		"that ended":               {nil, c.combiner, func(s *secretsum.Sum) { s.Ends = time.Unix(time.Now().Unix()-1, 0) }, problem.Malformed},
-		"of majority, which turns": {func(q *Query) { q.Params.Method = multiparty.Majority }, c.combiner, nil, problem.Malformed},
+		"with another helper": {nil, c.combiner, func(s *secretsum.Sum) { s.Helpers[0].Name = "evil" },
+			problem.NotAllowed},
+		"for a query for votes": {func(q *Query) { q.Honest = 0 }, c.combiner, nil, problem.NotAllowed},
+		"for a dear query":      {func(q *Query) { q.Params.Epsilon *= 10 }, c.combiner, nil, problem.NotAllowed},
+		"that ended": {nil, c.combiner, func(s *secretsum.Sum) { s.Ends = time.Unix(time.Now().Unix()-1, 0) },
+			problem.Malformed},
+		"of majority, which turns": {func(q *Query) { q.Params.Method = multiparty.Majority }, c.combiner, nil,
+			problem.Malformed},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			q := c.query(k.query)
@@ -485,7 +495,10 @@ func TestSumsThatAreRefused(t *testing.T) {
 				}
 			}, a)
 			client, _ := c.client(a, c.combiner, nil)
-			_, err = client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: &rpc.SignedQuery{Query: text, Certificate: s.Certificate, Signature: s.Value}, Sum: announced.Proto()}))
+			_, err = client.Add(t.Context(),
+				connect.NewRequest(
+					&rpc.AddRequest{Query: &rpc.SignedQuery{Query: text, Certificate: s.Certificate, Signature: s.Value},
+						Sum: announced.Proto()}))
 			if got := problem.Of(err); err == nil || got.Kind != k.want {
 				t.Errorf("err = %v, want %s", err, k.want)
 			}
@@ -510,7 +523,8 @@ func TestSumsOfAnotherShape(t *testing.T) {
 	a, b := c.member("a", 1, nil), c.member("b", 1, nil)
 	for _, shape := range [][2]uint64{{length + 1, below}, {length, below - 1}} {
 		q := c.query(func(q *Query) { q.Job = strings.Repeat("j", int(shape[0])) })
-		total, err := c.asking(q, a.peer(), b.peer()).Total(t.Context(), c.addresses, int(shape[0]), shape[1], func() error { return nil })
+		total, err := c.asking(q, a.peer(), b.peer()).Total(t.Context(), c.addresses, int(shape[0]), shape[1],
+			func() error { return nil })
 		if err == nil {
 			t.Errorf("%v: %v is the sum", shape, total.Sum)
 		}

@@ -147,12 +147,15 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	s := &Server{Params: p, metrics: newMetrics(p.Self), queue: make(chan *work, maxQueued), wait: longest, patience: patience, works: map[ID]*work{}}
+	s := &Server{Params: p, metrics: newMetrics(p.Self), queue: make(chan *work, maxQueued), wait: longest,
+		patience: patience, works: map[ID]*work{}}
 	combiners, votes := []identity.Role{identity.Combiner}, admission.NewPlaces(maxInFlight, 0)
 	s.gate = &admission.Gate{
-		Self: p.Self, May: map[string][]identity.Role{rpc.PartyVoteProcedure: combiners, rpc.PartyAddProcedure: combiners, rpc.PartySendTableProcedure: combiners}, Names: p.Combiners,
+		Self: p.Self, May: map[string][]identity.Role{rpc.PartyVoteProcedure: combiners, rpc.PartyAddProcedure: combiners,
+			rpc.PartySendTableProcedure: combiners}, Names: p.Combiners,
 		Body: maxMessage, Streams: []string{rpc.PartySendTableProcedure}, Longest: transfer,
-		Places:  map[string]*admission.Places{rpc.PartyVoteProcedure: votes, rpc.PartyAddProcedure: votes, rpc.PartySendTableProcedure: admission.NewPlaces(maxSending, 0)},
+		Places: map[string]*admission.Places{rpc.PartyVoteProcedure: votes, rpc.PartyAddProcedure: votes,
+			rpc.PartySendTableProcedure: admission.NewPlaces(maxSending, 0)},
 		Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
 	}
 	var err error
@@ -261,7 +264,8 @@ func (s *Server) make(ctx context.Context, w *work) (err error) {
 		s.Log.Error("voting failed", "query", w.id.String(), "error", err)
 		return problem.New(problem.Unable, "")
 	}
-	s.Log.Info("voted", "query", w.id.String(), "job", w.query.Job, "kind", string(w.query.Kind), "in_secret", w.sum != nil)
+	s.Log.Info("voted", "query", w.id.String(), "job", w.query.Job, "kind", string(w.query.Kind), "in_secret",
+		w.sum != nil)
 	return nil
 }
 
@@ -274,7 +278,8 @@ func (s *Server) Handler() http.Handler {
 
 // serve bounds the time of a call, writes the audit log and turns errors into
 // problems.
-func (s *Server) serve(ctx context.Context, call string, f func(context.Context, identity.Caller) (*Query, error)) (err error) {
+func (s *Server) serve(ctx context.Context, call string,
+	f func(context.Context, identity.Caller) (*Query, error)) (err error) {
 	problem.Reached(ctx)
 	who := admission.Caller(ctx)
 	began := s.Now()

@@ -49,12 +49,14 @@ func newShelf(dir string, allow []string) (*shelf, error) {
 			continue
 		}
 		if _, err := os.Stat(a); err != nil {
-			return nil, &dp.ParamError{Op: "party", Param: "allow", Want: "must be a file, a folder or a SHA-256 in 64 lower-case hexadecimal digits", Got: a}
+			return nil, &dp.ParamError{Op: "party", Param: "allow",
+				Want: "must be a file, a folder or a SHA-256 in 64 lower-case hexadecimal digits", Got: a}
 		}
 		s.paths = append(s.paths, a)
 	}
 	if len(allow) == 0 {
-		return nil, &dp.ParamError{Op: "party", Param: "allow", Want: "must name at least one auxiliary file: a party votes on nothing else"}
+		return nil, &dp.ParamError{Op: "party", Param: "allow",
+			Want: "must name at least one auxiliary file: a party votes on nothing else"}
 	}
 	return s, nil
 }
@@ -104,7 +106,8 @@ func (s *shelf) among(root string, t Table) (string, error) {
 	}
 	for _, name := range names {
 		info, err := os.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() != t.Bytes || FormatOf(name) != t.Format) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() != t.Bytes ||
+			FormatOf(name) != t.Format) {
 			continue
 		}
 		if err != nil {

@@ -28,7 +28,8 @@ func TestDocsListEveryKind(t *testing.T) {
 		if k.Again() {
 			again = "yes"
 		}
-		if row := fmt.Sprintf("| `%s` | %d | `%s` | %s |", k, k.Status(), problem.New(k, "").Connect().Code(), again); !strings.Contains(table, row) {
+		if row := fmt.Sprintf("| `%s` | %d | `%s` | %s |", k, k.Status(), problem.New(k, "").Connect().Code(),
+			again); !strings.Contains(table, row) {
 			t.Errorf("the table lacks %s", row)
 		}
 	}

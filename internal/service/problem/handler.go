@@ -60,7 +60,8 @@ func (p *Problem) Answer(w http.ResponseWriter, r *http.Request) {
 	Reached(r.Context())
 	e := connect.NewErrorWriter()
 	if e.IsSupported(r) && (r.Method != http.MethodGet || r.URL.Query().Has("encoding")) {
-		_ = e.Write(&held{ResponseWriter: w, reached: true, failed: p.Kind.status}, r, p.Connect()) // the caller has gone: nobody to tell
+		// the caller has gone: nobody to tell
+		_ = e.Write(&held{ResponseWriter: w, reached: true, failed: p.Kind.status}, r, p.Connect())
 		return
 	}
 	p.Write(w)

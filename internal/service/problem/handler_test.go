@@ -71,7 +71,8 @@ func TestConnectsOwnRefusalsAreProblems(t *testing.T) {
 			codec = "json"
 		}
 		call := func(name string, m *rpc.GetTaskRequest, more ...connect.ClientOption) error {
-			c := connect.NewClient[rpc.GetTaskRequest, rpc.GetTaskResponse](s.Client(), s.URL+"/discreet.v1.Aggregator/"+name, append(options[:len(options):len(options)], more...)...)
+			c := connect.NewClient[rpc.GetTaskRequest, rpc.GetTaskResponse](s.Client(), s.URL+"/discreet.v1.Aggregator/"+name,
+				append(options[:len(options):len(options)], more...)...)
 			_, err := c.CallUnary(t.Context(), connect.NewRequest(m))
 			return err
 		}
@@ -79,7 +80,8 @@ func TestConnectsOwnRefusalsAreProblems(t *testing.T) {
 			err  error
 			want problem.Kind
 		}{
-			"rubbish":             {call("GetTask", new(rpc.GetTaskRequest), connect.WithCodec(rubbish{codec})), problem.Malformed},
+			"rubbish": {call("GetTask", new(rpc.GetTaskRequest), connect.WithCodec(rubbish{codec})),
+				problem.Malformed},
 			"too large":           {call("GetTask", large), problem.TooLarge},
 			"too large, unpacked": {call("GetTask", large, connect.WithSendGzip()), problem.TooLarge},
 			"no such call":        {call("Nothing", new(rpc.GetTaskRequest)), problem.UnknownCall},
@@ -110,7 +112,8 @@ type failing struct {
 	with *problem.Problem
 }
 
-func (f *failing) GetTask(ctx context.Context, _ *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
+func (f *failing) GetTask(ctx context.Context,
+	_ *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
 	problem.Reached(ctx)
 	problem.Status(ctx, f.with)
 	return nil, f.with.Connect()
@@ -154,7 +157,8 @@ func TestStatuses(t *testing.T) {
 					t.Errorf("%s, %s, refused before: %q: status %d, want %d", k, kind, refuse, answer.StatusCode, k.Status())
 				}
 			}
-			for protocol, option := range map[string]connect.ClientOption{"Connect": connect.WithProtoJSON(), "gRPC": connect.WithGRPC(), "gRPC-Web": connect.WithGRPCWeb()} {
+			for protocol, option := range map[string]connect.ClientOption{"Connect": connect.WithProtoJSON(),
+				"gRPC": connect.WithGRPC(), "gRPC-Web": connect.WithGRPCWeb()} {
 				m := connect.NewRequest(new(rpc.GetTaskRequest))
 				m.Header().Set("X-Refuse", refuse)
 				if _, err := rpc.NewAggregatorClient(s.Client(), s.URL, option).GetTask(t.Context(), m); problem.Of(err).Kind != k {
@@ -196,15 +200,21 @@ func TestRawRefusals(t *testing.T) {
 		want         problem.Kind
 		plain        bool
 	}{
-		"a table":            {"POST", getTask, map[string]string{"Content-Type": "text/csv"}, strings.NewReader("a,b"), problem.UnknownType, true},
-		"no type":            {"POST", getTask, nil, nil, problem.UnknownType, true},
-		"another method":     {"PUT", getTask, map[string]string{"Content-Type": "application/json"}, nil, problem.WrongMethod, true},
+		"a table": {"POST", getTask, map[string]string{"Content-Type": "text/csv"}, strings.NewReader("a,b"),
+			problem.UnknownType, true},
+		"no type": {"POST", getTask, nil, nil, problem.UnknownType, true},
+		"another method": {"PUT", getTask, map[string]string{"Content-Type": "application/json"}, nil,
+			problem.WrongMethod, true},
 		"a browser":          {"GET", "/", nil, nil, problem.UnknownCall, true},
 		"a query of nothing": {"GET", getTask + "?encoding=json", nil, nil, problem.Malformed, false},
-		"rubbish":            {"POST", getTask, map[string]string{"Content-Type": "application/json"}, strings.NewReader("{"), problem.Malformed, false},
-		"an odd deadline":    {"POST", getTask, map[string]string{"Content-Type": "application/json", "Connect-Timeout-Ms": "soon"}, strings.NewReader("{}"), problem.Malformed, false},
-		"an odd version":     {"POST", getTask, map[string]string{"Content-Type": "application/json", "Connect-Protocol-Version": "7"}, strings.NewReader("{}"), problem.Malformed, true},
-		"a slow message":     {"POST", getTask, map[string]string{"Content-Type": "application/json", "X-Patience": "50ms"}, never(), problem.Timeout, false},
+		"rubbish": {"POST", getTask, map[string]string{"Content-Type": "application/json"}, strings.NewReader("{"),
+			problem.Malformed, false},
+		"an odd deadline": {"POST", getTask, map[string]string{"Content-Type": "application/json",
+			"Connect-Timeout-Ms": "soon"}, strings.NewReader("{}"), problem.Malformed, false},
+		"an odd version": {"POST", getTask, map[string]string{"Content-Type": "application/json",
+			"Connect-Protocol-Version": "7"}, strings.NewReader("{}"), problem.Malformed, true},
+		"a slow message": {"POST", getTask, map[string]string{"Content-Type": "application/json", "X-Patience": "50ms"},
+			never(), problem.Timeout, false},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), c.method, s.URL+c.path, c.body)
 		if err != nil {
@@ -225,7 +235,8 @@ func TestRawRefusals(t *testing.T) {
 		}
 		if c.plain {
 			var p struct{ Type string }
-			if err := json.Unmarshal(text, &p); err != nil || p.Type != "urn:discreet:problem:"+c.want.String() || answer.StatusCode != c.want.Status() {
+			if err := json.Unmarshal(text, &p); err != nil || p.Type != "urn:discreet:problem:"+c.want.String() ||
+				answer.StatusCode != c.want.Status() {
 				t.Errorf("%s: %d %q, want %s", name, answer.StatusCode, text, c.want)
 			}
 			continue
@@ -236,7 +247,8 @@ func TestRawRefusals(t *testing.T) {
 				Debug struct{ Type string }
 			}
 		}
-		if err := json.Unmarshal(text, &e); err != nil || len(e.Details) != 1 || e.Details[0].Type != "discreet.v1.Problem" || e.Details[0].Debug.Type != "urn:discreet:problem:"+c.want.String() {
+		if err := json.Unmarshal(text, &e); err != nil || len(e.Details) != 1 || e.Details[0].Type != "discreet.v1.Problem" ||
+			e.Details[0].Debug.Type != "urn:discreet:problem:"+c.want.String() {
 			t.Errorf("%s: %d %q, want %s", name, answer.StatusCode, text, c.want)
 		}
 	}
@@ -245,7 +257,8 @@ func TestRawRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if text, err := io.ReadAll(answer.Body); err != nil || !bytes.Equal(text, []byte("tea")) || answer.StatusCode != http.StatusTeapot || answer.Header.Get("X-Plain") != "yes" {
+	if text, err := io.ReadAll(answer.Body); err != nil || !bytes.Equal(text, []byte("tea")) ||
+		answer.StatusCode != http.StatusTeapot || answer.Header.Get("X-Plain") != "yes" {
 		t.Errorf("a plain answer became %d %q", answer.StatusCode, text)
 	}
 }

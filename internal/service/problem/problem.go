@@ -36,39 +36,69 @@ type kind struct {
 
 // The kinds. Only those whose title says so are worth trying again.
 var (
-	Malformed           = newKind("malformed", "the bytes are not a message of this protocol", connect.CodeInvalidArgument, 400, false)
-	OutOfRange          = newKind("out-of-range", "the report holds a number that no honest owner sends", connect.CodeInvalidArgument, 422, false)
-	Inconsistent        = newKind("inconsistent", "the share contradicts the proof that its sender has signed", connect.CodeInvalidArgument, 422, false)
-	BadSignature        = newKind("bad-signature", "the signature is not of these bytes by this key", connect.CodeUnauthenticated, 401, false)
-	Forbidden           = newKind("forbidden", "the caller's role may not do this", connect.CodePermissionDenied, 403, false)
-	Reconnect           = newKind("reconnect", "the connection's certificate does not hold any more: connect anew", connect.CodeUnavailable, 503, true)
-	UnknownTask         = newKind("unknown-task", "there is no such task here", connect.CodeNotFound, 404, false)
-	UnknownOwner        = newKind("unknown-owner", "the owner is not on the task's list", connect.CodePermissionDenied, 403, false)
-	Crowded             = newKind("too-many-owners", "the certificate has brought as many owners to the task as it may", connect.CodePermissionDenied, 403, false)
-	TaskClosed          = newKind("task-closed", "the task takes nothing any more", connect.CodeFailedPrecondition, 410, false)
-	UnsafeTask          = newKind("unsafe-task", "the task asks for what would not protect its owners", connect.CodeInvalidArgument, 422, false)
-	Infeasible          = newKind("infeasible", "the task cannot succeed as it is set up", connect.CodeInvalidArgument, 422, false)
-	WrongGroup          = newKind("wrong-group", "the owner belongs to another round", connect.CodeFailedPrecondition, 409, false)
-	WrongRound          = newKind("wrong-round", "the report answers another broadcast", connect.CodeFailedPrecondition, 409, false)
-	Early               = newKind("too-early", "the round has not begun: try again later", connect.CodeFailedPrecondition, 425, true)
-	Late                = newKind("too-late", "the round was collected, and is collected once", connect.CodeFailedPrecondition, 410, false)
-	Replayed            = newKind("replayed", "the owner has sent another report for this task", connect.CodeAlreadyExists, 409, false)
-	Opened              = newKind("opened", "the sum was opened for others, and is opened once", connect.CodeAlreadyExists, 409, false)
-	Forgot              = newKind("forgot", "the memory that the sum names is lost: this helper does not answer", connect.CodeFailedPrecondition, 410, false)
-	NotAllowed          = newKind("not-allowed", "whoever runs this process has not allowed that", connect.CodePermissionDenied, 403, false)
-	UnknownTable        = newKind("unknown-table", "the auxiliary table is not here: send it", connect.CodeNotFound, 404, false)
-	Spent               = newKind("spent", "it would cost more than what whoever runs this process gives in all", connect.CodeResourceExhausted, 409, false)
-	Unable              = newKind("unable", "the party could not vote on this", connect.CodeFailedPrecondition, 422, false)
-	UnknownCall         = newKind("unknown-call", "there is no such call here", connect.CodeUnimplemented, 404, false)
-	WrongMethod         = newKind("wrong-method", "the call is not made by this method", connect.CodeUnimplemented, 405, false)
-	UnknownType         = newKind("unknown-type", "the message's type or encoding is not understood", connect.CodeUnimplemented, 415, false)
-	Timeout             = newKind("timeout", "it took longer than it may: try again later", connect.CodeDeadlineExceeded, 504, true)
-	TooLarge            = newKind("too-large", "the message is larger than any of this task", connect.CodeResourceExhausted, 413, false)
-	TooMany             = newKind("too-many", "too many requests: try again later", connect.CodeResourceExhausted, 429, true)
-	Overloaded          = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
-	Storage             = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable, 507, true)
-	Internal            = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
-	kinds        []Kind = []Kind{Malformed, OutOfRange, Inconsistent, BadSignature, Forbidden, Reconnect, UnknownTask, UnknownOwner, Crowded, TaskClosed, UnsafeTask, Infeasible, WrongGroup, WrongRound, Early, Late, Replayed, Opened, Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany, Overloaded, Storage, Internal}
+	Malformed = newKind("malformed", "the bytes are not a message of this protocol", connect.CodeInvalidArgument,
+		400, false)
+	OutOfRange = newKind("out-of-range", "the report holds a number that no honest owner sends",
+		connect.CodeInvalidArgument, 422, false)
+	Inconsistent = newKind("inconsistent", "the share contradicts the proof that its sender has signed",
+		connect.CodeInvalidArgument, 422, false)
+	BadSignature = newKind("bad-signature", "the signature is not of these bytes by this key",
+		connect.CodeUnauthenticated, 401, false)
+	Forbidden = newKind("forbidden", "the caller's role may not do this", connect.CodePermissionDenied,
+		403, false)
+	Reconnect = newKind("reconnect", "the connection's certificate does not hold any more: connect anew",
+		connect.CodeUnavailable, 503, true)
+	UnknownTask  = newKind("unknown-task", "there is no such task here", connect.CodeNotFound, 404, false)
+	UnknownOwner = newKind("unknown-owner", "the owner is not on the task's list", connect.CodePermissionDenied,
+		403, false)
+	Crowded = newKind("too-many-owners", "the certificate has brought as many owners to the task as it may",
+		connect.CodePermissionDenied, 403, false)
+	TaskClosed = newKind("task-closed", "the task takes nothing any more", connect.CodeFailedPrecondition,
+		410, false)
+	UnsafeTask = newKind("unsafe-task", "the task asks for what would not protect its owners",
+		connect.CodeInvalidArgument, 422, false)
+	Infeasible = newKind("infeasible", "the task cannot succeed as it is set up", connect.CodeInvalidArgument,
+		422, false)
+	WrongGroup = newKind("wrong-group", "the owner belongs to another round", connect.CodeFailedPrecondition,
+		409, false)
+	WrongRound = newKind("wrong-round", "the report answers another broadcast", connect.CodeFailedPrecondition,
+		409, false)
+	Early = newKind("too-early", "the round has not begun: try again later", connect.CodeFailedPrecondition,
+		425, true)
+	Late = newKind("too-late", "the round was collected, and is collected once",
+		connect.CodeFailedPrecondition, 410, false)
+	Replayed = newKind("replayed", "the owner has sent another report for this task", connect.CodeAlreadyExists,
+		409, false)
+	Opened = newKind("opened", "the sum was opened for others, and is opened once", connect.CodeAlreadyExists,
+		409, false)
+	Forgot = newKind("forgot", "the memory that the sum names is lost: this helper does not answer",
+		connect.CodeFailedPrecondition, 410, false)
+	NotAllowed = newKind("not-allowed", "whoever runs this process has not allowed that",
+		connect.CodePermissionDenied, 403, false)
+	UnknownTable = newKind("unknown-table", "the auxiliary table is not here: send it", connect.CodeNotFound,
+		404, false)
+	Spent = newKind("spent", "it would cost more than what whoever runs this process gives in all",
+		connect.CodeResourceExhausted, 409, false)
+	Unable      = newKind("unable", "the party could not vote on this", connect.CodeFailedPrecondition, 422, false)
+	UnknownCall = newKind("unknown-call", "there is no such call here", connect.CodeUnimplemented, 404, false)
+	WrongMethod = newKind("wrong-method", "the call is not made by this method", connect.CodeUnimplemented,
+		405, false)
+	UnknownType = newKind("unknown-type", "the message's type or encoding is not understood",
+		connect.CodeUnimplemented, 415, false)
+	Timeout = newKind("timeout", "it took longer than it may: try again later", connect.CodeDeadlineExceeded,
+		504, true)
+	TooLarge = newKind("too-large", "the message is larger than any of this task",
+		connect.CodeResourceExhausted, 413, false)
+	TooMany = newKind("too-many", "too many requests: try again later", connect.CodeResourceExhausted,
+		429, true)
+	Overloaded = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
+	Storage    = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable,
+		507, true)
+	Internal        = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
+	kinds    []Kind = []Kind{Malformed, OutOfRange, Inconsistent, BadSignature, Forbidden, Reconnect, UnknownTask,
+		UnknownOwner, Crowded, TaskClosed, UnsafeTask, Infeasible, WrongGroup, WrongRound, Early, Late, Replayed, Opened,
+		Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany,
+		Overloaded, Storage, Internal}
 )
 
 func newKind(name, title string, code connect.Code, status int, again bool) Kind {

@@ -29,7 +29,8 @@ func TestEveryKindComesBack(t *testing.T) {
 			server := httptest.NewServer(mux)
 			defer server.Close()
 
-			_, err := rpc.NewAggregatorClient(server.Client(), server.URL).GetTask(t.Context(), connect.NewRequest(&rpc.GetTaskRequest{}))
+			_, err := rpc.NewAggregatorClient(server.Client(), server.URL).GetTask(t.Context(),
+				connect.NewRequest(&rpc.GetTaskRequest{}))
 			if got := problem.Of(err); *got != *sent {
 				t.Errorf("by call: %v, want %v", got, sent)
 			}
@@ -47,8 +48,10 @@ func TestEveryKindComesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := body
-			want.Type, want.Title, want.Detail, want.Status = "urn:discreet:problem:"+k.String(), k.Title(), "round 3", k.Status()
-			if body != want || answer.StatusCode != k.Status() || answer.Header.Get("Content-Type") != "application/problem+json" {
+			want.Type, want.Title, want.Detail, want.Status = "urn:discreet:problem:"+k.String(), k.Title(), "round 3",
+				k.Status()
+			if body != want || answer.StatusCode != k.Status() ||
+				answer.Header.Get("Content-Type") != "application/problem+json" {
 				t.Errorf("plain: %d %s %+v, want %+v", answer.StatusCode, answer.Header.Get("Content-Type"), body, want)
 			}
 			if again := answer.Header.Get("Retry-After") != ""; again != k.Again() {
@@ -63,7 +66,8 @@ type refuse struct {
 	err error
 }
 
-func (r refuse) GetTask(context.Context, *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
+func (r refuse) GetTask(context.Context,
+	*connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
 	if r.err != nil {
 		return nil, r.err
 	}

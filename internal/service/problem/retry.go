@@ -49,7 +49,8 @@ const ticking = 100 * time.Millisecond
 
 // Until is ctx until a clock shows a time, where its cause becomes the given one.
 // stop releases what that takes.
-func Until(ctx context.Context, clock func() time.Time, end time.Time, cause error) (until context.Context, stop func()) {
+func Until(ctx context.Context, clock func() time.Time, end time.Time,
+	cause error) (until context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		t := time.NewTicker(ticking)

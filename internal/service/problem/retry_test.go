@@ -58,12 +58,13 @@ func TestPausesDouble(t *testing.T) {
 func TestWhatDoesNotPassIsReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, tries := time.Now(), 0
-		err := problem.Retry{First: time.Second, Last: time.Second}.Do(t.Context(), problem.Passing, func(context.Context) error {
-			if tries++; tries == 2 {
-				return errLate
-			}
-			return errBusy
-		})
+		err := problem.Retry{First: time.Second, Last: time.Second}.Do(t.Context(), problem.Passing,
+			func(context.Context) error {
+				if tries++; tries == 2 {
+					return errLate
+				}
+				return errBusy
+			})
 		if err != error(errLate) || tries != 2 || time.Since(began) != time.Second {
 			t.Errorf("%v after %d tries and %s", err, tries, time.Since(began))
 		}
@@ -84,7 +85,8 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 			r := problem.Retry{First: 4 * time.Second, Last: 8 * time.Second, Say: func(time.Duration, error) { said++ }}
 			err := r.Do(ctx, problem.Passing, once)
 			last := problem.Of(once(ctx)).Error()
-			if !errors.Is(err, context.DeadlineExceeded) || problem.Of(err).Kind != problem.Internal || !strings.Contains(err.Error(), last) || time.Since(began) != 10*time.Second {
+			if !errors.Is(err, context.DeadlineExceeded) || problem.Of(err).Kind != problem.Internal ||
+				!strings.Contains(err.Error(), last) || time.Since(began) != 10*time.Second {
 				t.Errorf("%s: %v after %s, want the context's error, which names %q", name, err, time.Since(began), last)
 			}
 			if want := map[string]int{"in a pause": 2}[name]; said != want {
@@ -108,7 +110,8 @@ func TestEachTryHasItsTime(t *testing.T) {
 		}
 		began := time.Now()
 		always := func(error) bool { return true }
-		if err := (problem.Retry{First: time.Second, Last: time.Second, Each: 30 * time.Second}).Do(t.Context(), always, hang); err != nil || time.Since(began) != 62*time.Second {
+		if err := (problem.Retry{First: time.Second, Last: time.Second, Each: 30 * time.Second}).Do(t.Context(), always,
+			hang); err != nil || time.Since(began) != 62*time.Second {
 			t.Errorf("%v after %s, want two tries of 30 s and two pauses", err, time.Since(began))
 		}
 		_ = problem.Retry{}.Do(t.Context(), always, func(ctx context.Context) error {
@@ -128,7 +131,8 @@ func TestPause(t *testing.T) {
 		if err := problem.Pause(ctx, 2*time.Second); err != nil || time.Since(began) != 2*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
-		if err := problem.Pause(ctx, 2*time.Second); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3*time.Second {
+		if err := problem.Pause(ctx, 2*time.Second); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(began) != 3*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		for range 100 { // no pause is no reason to go on
@@ -140,7 +144,8 @@ func TestPause(t *testing.T) {
 }
 
 func TestNamed(t *testing.T) {
-	if err := problem.Named(fmt.Errorf("upload: %w", errLate)); err.Error() != problem.New(problem.Late, "round 1").Error() {
+	if err := problem.Named(fmt.Errorf("upload: %w", errLate)); err.Error() !=
+		problem.New(problem.Late, "round 1").Error() {
 		t.Errorf("got %v, want the problem alone", err)
 	}
 	for _, err := range []error{errors.New("disk on fire"), problem.New(problem.Internal, "x").Connect()} {
@@ -157,7 +162,8 @@ func TestUntil(t *testing.T) {
 		var ahead atomic.Int64
 		start := time.Now()
 		over := errors.New("over")
-		ctx, stop := problem.Until(t.Context(), func() time.Time { return start.Add(time.Duration(ahead.Load())) }, start.Add(time.Hour), over)
+		ctx, stop := problem.Until(t.Context(), func() time.Time { return start.Add(time.Duration(ahead.Load())) },
+			start.Add(time.Hour), over)
 		defer stop()
 		time.Sleep(time.Minute)
 		if ctx.Err() != nil {

@@ -104,5 +104,6 @@ func listed(list []byte, k Key) bool {
 // AdmissionOf reads what a helper is shown.
 func AdmissionOf(r *rpc.BeginRequest) *Admission {
 	t := r.GetTask()
-	return &Admission{t.GetAnnouncement(), identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, r.GetList()}
+	return &Admission{t.GetAnnouncement(), identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()},
+		r.GetList()}
 }

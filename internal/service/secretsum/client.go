@@ -58,9 +58,10 @@ func mends(err error) bool {
 // again makes a call until it is answered: what is asked of helpers may be asked
 // twice.
 func (c *Client) again(ctx context.Context, passing func(error) bool, once func(context.Context) error) error {
-	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout, Say: func(after time.Duration, err error) {
-		c.log.Info("trying again", "helper", c.name, "after", after, "error", err)
-	}}
+	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout,
+		Say: func(after time.Duration, err error) {
+			c.log.Info("trying again", "helper", c.name, "after", after, "error", err)
+		}}
 	if err := again.Do(ctx, passing, once); err != nil {
 		return fmt.Errorf("sum: helper %s: %w", c.name, problem.Named(err))
 	}
@@ -86,7 +87,8 @@ func (c *Client) Self(ctx context.Context) (m Memory, err error) {
 func (c *Client) Begin(ctx context.Context, s Signed, why *Admission) error {
 	request := &rpc.BeginRequest{Sum: s.Proto()}
 	if why != nil {
-		request.Task = &rpc.SignedTask{Announcement: why.Announcement, Certificate: why.Signature.Certificate, Signature: why.Signature.Value}
+		request.Task = &rpc.SignedTask{Announcement: why.Announcement, Certificate: why.Signature.Certificate,
+			Signature: why.Signature.Value}
 		request.List = why.List
 	}
 	return c.again(ctx, mends, func(ctx context.Context) error {

@@ -175,15 +175,16 @@ func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (hel
 	}
 	var mu sync.Mutex
 	said := make([]Held, len(c.Clients))
-	held, err = c.ask(ctx, secsum.Held, p.Quorum(), func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
-		one, err := client.Held(ctx, id)
-		mu.Lock()
-		defer mu.Unlock()
-		if err == nil {
-			said[h] = one
-		}
-		return one.Message, err
-	})
+	held, err = c.ask(ctx, secsum.Held, p.Quorum(),
+		func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
+			one, err := client.Held(ctx, id)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				said[h] = one
+			}
+			return one.Message, err
+		})
 	if err == nil && c.Found != nil {
 		mu.Lock()
 		defer mu.Unlock()
@@ -195,7 +196,8 @@ func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (hel
 // ask asks all helpers that take part at once. Once a quorum has answered, the
 // others have Patience. Where so many refuse for good that a quorum never will, the
 // step aborts.
-func (c *Collection) ask(ctx context.Context, step secsum.Kind, quorum int, call func(context.Context, int, *Client) (secsum.Message, error)) ([][]byte, error) {
+func (c *Collection) ask(ctx context.Context, step secsum.Kind, quorum int,
+	call func(context.Context, int, *Client) (secsum.Message, error)) ([][]byte, error) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	var mu sync.Mutex
@@ -271,13 +273,14 @@ func (c *Collection) open(ctx context.Context, p *secsum.Protocol, id ID, held [
 			requests[r.To] = r
 		}
 	}
-	sums, err := c.ask(ctx, secsum.Sum, p.Quorum(), func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
-		r, asked := requests[h]
-		if !asked {
-			return secsum.Message{}, errLeftOut
-		}
-		return client.Open(ctx, id, r)
-	})
+	sums, err := c.ask(ctx, secsum.Sum, p.Quorum(),
+		func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
+			r, asked := requests[h]
+			if !asked {
+				return secsum.Message{}, errLeftOut
+			}
+			return client.Open(ctx, id, r)
+		})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -53,7 +53,8 @@ func Deliver(ctx context.Context, id ID, clients []*Client, shares [][]Share) De
 }
 
 // deliver sends everybody's share to one helper.
-func (c *Client) deliver(ctx context.Context, id ID, h int, shares [][]Share) (kept map[int]bool, late bool, refused []error) {
+func (c *Client) deliver(ctx context.Context, id ID, h int,
+	shares [][]Share) (kept map[int]bool, late bool, refused []error) {
 	kept = map[int]bool{}
 	todo := make([]int, len(shares))
 	for p := range todo {

@@ -42,7 +42,8 @@ func (c *Collection) accuse(ctx context.Context, p *secsum.Protocol, id ID, said
 		}
 		for _, f := range one.Faults {
 			if of, proven := c.contradicts(p, h, f); proven {
-				c.Found(Fault{of, c.Clients[h].name, "gave helper " + c.Clients[h].name + " a share that contradicts its own proof"})
+				c.Found(Fault{of, c.Clients[h].name, "gave helper " + c.Clients[h].name +
+					" a share that contradicts its own proof"})
 			} else {
 				c.Found(Fault{-1, c.Clients[h].name, "accuses a participant without proof"})
 			}
@@ -69,7 +70,8 @@ func (c *Collection) accuse(ctx context.Context, p *secsum.Protocol, id ID, said
 				continue
 			}
 			i := slices.IndexFunc(one.Proofs, func(p Proof) bool {
-				return p.Participant == of && bytes.Equal(p.Digest[:], claimed) && p.Tag == said[h].Message.Task && p.By(c.Sum.Roster[of])
+				return p.Participant == of && bytes.Equal(p.Digest[:], claimed) && p.Tag == said[h].Message.Task &&
+					p.By(c.Sum.Roster[of])
 			})
 			switch {
 			case i < 0:

@@ -140,7 +140,8 @@ func (s *Sum) Protocol() (*secsum.Protocol, error) {
 
 func (s *Sum) protocol(id ID) (*secsum.Protocol, error) {
 	return secsum.Shamir(secsum.Task{
-		Round: string(id[:]), Owners: len(s.Roster), AtLeast: s.AtLeast, Holders: len(s.Helpers), Length: s.Length, Range: s.Range,
+		Round: string(id[:]), Owners: len(s.Roster), AtLeast: s.AtLeast, Holders: len(s.Helpers), Length: s.Length,
+		Range: s.Range,
 	})
 }
 

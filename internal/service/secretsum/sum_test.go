@@ -39,9 +39,11 @@ func seed(i int) []byte {
 
 func example() *secretsum.Sum {
 	s := &secretsum.Sum{
-		Round: "an example", Topic: sha256.Sum256([]byte("what is asked")), Collector: identity.Caller{Role: identity.Aggregator, Name: "main"},
-		Helpers: []secretsum.Helper{{"one", secretsum.Memory{1}}, {"two", secretsum.Memory{2}}, {"three", secretsum.Memory{}}, {"four", secretsum.Memory{4}}},
-		Length:  9, Range: 1000, AtLeast: 2, Ends: time.Unix(2_000_000_000, 0),
+		Round: "an example", Topic: sha256.Sum256([]byte("what is asked")),
+		Collector: identity.Caller{Role: identity.Aggregator, Name: "main"},
+		Helpers: []secretsum.Helper{{"one", secretsum.Memory{1}}, {"two", secretsum.Memory{2}}, {"three", secretsum.Memory{}},
+			{"four", secretsum.Memory{4}}},
+		Length: 9, Range: 1000, AtLeast: 2, Ends: time.Unix(2_000_000_000, 0),
 	}
 	for i := range 3 {
 		s.Roster = append(s.Roster, secretsum.Key(ed25519.NewKeyFromSeed(seed(i)).Public().(ed25519.PublicKey)))
@@ -164,7 +166,8 @@ func TestVectors(t *testing.T) {
 	must(t, err)
 	p, err := s.Protocol()
 	must(t, err)
-	v := vectors{Round: s.Round, Sum: hex.EncodeToString(b), SumID: id.String(), ShareOf: 1, Values: []uint64{0, 1, 2, 3, 500, 996, 997, 998, 999}}
+	v := vectors{Round: s.Round, Sum: hex.EncodeToString(b), SumID: id.String(), ShareOf: 1,
+		Values: []uint64{0, 1, 2, 3, 500, 996, 997, 998, 999}}
 	nothing, err := p.Split(rng.System(), 0, make([]uint64, s.Length))
 	must(t, err)
 	v.Tag = hex.EncodeToString(nothing[0].Task[:])

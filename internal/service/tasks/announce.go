@@ -72,10 +72,12 @@ func (a *Announcement) Check() error {
 			return err
 		}
 		if !a.Roster.Named() {
-			return fault("roster", "must be given in mode aggregate: with keys of its own an aggregator could be all owners of a sum but one", nil)
+			return fault("roster",
+				"must be given in mode aggregate: with keys of its own an aggregator could be all owners of a sum but one", nil)
 		}
 		if a.Honest < 1 {
-			return fault("honest", "must be at least 1 in mode aggregate: how many of the owners on the roster must be honest", a.Honest)
+			return fault("honest", "must be at least 1 in mode aggregate: how many of the owners on the roster must be honest",
+				a.Honest)
 		}
 	} else if len(a.Helpers) > 0 {
 		return fault("helpers", "must not be given outside mode aggregate", len(a.Helpers))
@@ -120,7 +122,8 @@ func (a *Announcement) Text() ([]byte, error) {
 	if a.Roster.Named() {
 		roster = &a.Roster
 	}
-	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster, a.Honest, a.Helpers, bytes.TrimSuffix(task, []byte("\n"))})
+	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster,
+		a.Honest, a.Helpers, bytes.TrimSuffix(task, []byte("\n"))})
 	return b.Bytes(), err
 }
 
@@ -147,7 +150,8 @@ func Parse(text []byte) (*Announcement, error) {
 		return nil, err
 	}
 	a := &Announcement{
-		Task: task, Minimum: b.Minimum, Slot: time.Duration(b.Slot) * time.Millisecond, Quiet: time.Duration(b.Quiet) * time.Millisecond, Ends: time.Unix(b.Ends, 0), Helpers: b.Helpers, Honest: b.Honest,
+		Task: task, Minimum: b.Minimum, Slot: time.Duration(b.Slot) * time.Millisecond,
+		Quiet: time.Duration(b.Quiet) * time.Millisecond, Ends: time.Unix(b.Ends, 0), Helpers: b.Helpers, Honest: b.Honest,
 	}
 	if b.Roster != nil {
 		a.Roster = *b.Roster

@@ -37,7 +37,8 @@ func (a *Announcement) CheckFeasible(c Circumstances) error {
 		return &dp.ParamError{Op: "task", Param: param, Want: want, Got: got}
 	}
 	if c.Signature.Before(a.Ends) {
-		return fault("ends", "must not be after the operator's certificate ends, "+stamp(c.Signature)+": owners refuse the task from then on", stamp(a.Ends))
+		return fault("ends", "must not be after the operator's certificate ends, "+stamp(c.Signature)+
+			": owners refuse the task from then on", stamp(a.Ends))
 	}
 	slots := a.Task.Slots()
 	least, what := a.Quiet, "quiet time"
@@ -45,11 +46,13 @@ func (a *Announcement) CheckFeasible(c Circumstances) error {
 		least, what = a.Slot, "slot's time"
 	}
 	if left := a.Ends.Sub(c.Now); least > (left-1)/time.Duration(slots) {
-		return fault("ends", fmt.Sprintf("must be later than %d times the %s of %s from now: so long the slots last at least", slots, what, least), stamp(a.Ends))
+		return fault("ends", fmt.Sprintf("must be later than %d times the %s of %s from now: so long the slots last at least",
+			slots, what, least), stamp(a.Ends))
 	}
 	if a.Task.Mode == wire.Aggregate {
 		if most := MostOwners(a.Task); a.Minimum > most {
-			return fault("minimum", fmt.Sprintf("must be at most %d: no more owners fit into one secret sum of this task", most), a.Minimum)
+			return fault("minimum", fmt.Sprintf("must be at most %d: no more owners fit into one secret sum of this task", most),
+				a.Minimum)
 		}
 	}
 	listed := c.Roster.Len()
@@ -62,7 +65,9 @@ func (a *Announcement) CheckFeasible(c Circumstances) error {
 	}
 	if listed > 0 {
 		if slot, n := fewest(placing, slots, c.Roster); n < a.Minimum {
-			return fault("minimum", fmt.Sprintf("must be at most %d: so many of the %d listed owners are in slot %d, and a slot with fewer ends the task", n, listed, slot+1), a.Minimum)
+			return fault("minimum",
+				fmt.Sprintf("must be at most %d: so many of the %d listed owners are in slot %d, and a slot with fewer "+
+					"ends the task", n, listed, slot+1), a.Minimum)
 		}
 	}
 	if c.Owners == 0 || c.Owners == listed {
@@ -79,11 +84,13 @@ func (a *Announcement) CheckFeasible(c Circumstances) error {
 		return nil
 	}
 	most := largestMinimum(c.Owners, a.Minimum, parts)
-	mean := fmt.Sprintf("of %d owners the smallest of the %d slots gets %.1f on average", c.Owners, slots, float64(c.Owners)*smallest)
+	mean := fmt.Sprintf("of %d owners the smallest of the %d slots gets %.1f on average", c.Owners, slots,
+		float64(c.Owners)*smallest)
 	if most < minBatch {
 		return fault("owners", fmt.Sprintf("must be more: %s, and every slot needs at least %d", mean, minBatch), c.Owners)
 	}
-	return fault("minimum", fmt.Sprintf("must be at most %d: %s, and a slot with fewer than the minimum ends the task", most, mean), a.Minimum)
+	return fault("minimum", fmt.Sprintf("must be at most %d: %s, and a slot with fewer than the minimum ends the task",
+		most, mean), a.Minimum)
 }
 
 // miss bounds the probability that some slot has fewer than minimum of so many

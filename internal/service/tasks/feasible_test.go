@@ -77,13 +77,19 @@ func TestHopelessTasks(t *testing.T) {
 		change func(*tasks.Announcement, *tasks.Circumstances)
 		param  string
 	}{
-		"as it is":                  {func(*tasks.Announcement, *tasks.Circumstances) {}, ""},
-		"50 owners, minimum 100":    {func(a *tasks.Announcement, c *tasks.Circumstances) { a.Minimum, c.Owners = 100, 50 }, "owners"},
-		"a small error slot":        {func(a *tasks.Announcement, c *tasks.Circumstances) { a.Minimum = 100 }, "minimum"},
-		"nobody to measure":         {func(a *tasks.Announcement, c *tasks.Circumstances) { c.Owners, a.Minimum = 9, 2 }, "owners"},
-		"owners are not told":       {func(a *tasks.Announcement, c *tasks.Circumstances) { c.Owners, a.Minimum = 0, 100 }, ""},
-		"ends with the certificate": {func(a *tasks.Announcement, c *tasks.Circumstances) { c.Signature = a.Ends.Add(-time.Second) }, "ends"},
-		"slots last as they may":    {func(a *tasks.Announcement, c *tasks.Circumstances) { c.Now = c.Now.Add(time.Second) }, "ends"},
+		"as it is": {func(*tasks.Announcement, *tasks.Circumstances) {}, ""},
+		"50 owners, minimum 100": {func(a *tasks.Announcement, c *tasks.Circumstances) { a.Minimum, c.Owners = 100, 50 },
+			"owners"},
+		"a small error slot": {func(a *tasks.Announcement, c *tasks.Circumstances) { a.Minimum = 100 }, "minimum"},
+		"nobody to measure": {func(a *tasks.Announcement, c *tasks.Circumstances) { c.Owners, a.Minimum = 9, 2 },
+			"owners"},
+		"owners are not told": {func(a *tasks.Announcement, c *tasks.Circumstances) { c.Owners, a.Minimum = 0, 100 },
+			""},
+		"ends with the certificate": {func(a *tasks.Announcement, c *tasks.Circumstances) {
+			c.Signature = a.Ends.Add(-time.Second)
+		}, "ends"},
+		"slots last as they may": {func(a *tasks.Announcement, c *tasks.Circumstances) { c.Now = c.Now.Add(time.Second) },
+			"ends"},
 		"quiet slots are shorter": {func(a *tasks.Announcement, c *tasks.Circumstances) {
 			a.Quiet, c.Now = time.Minute, a.Ends.Add(-121*time.Second)
 		}, ""},
@@ -127,7 +133,8 @@ func TestLargestMinimum(t *testing.T) {
 			if (err == nil) != (m <= best) {
 				t.Fatalf("%d owners, minimum %d: %v, want the largest to be %d", n, m, err, best)
 			}
-			if want := fmt.Sprintf("minimum must be at most %d:", best); best >= 2 && err != nil && !strings.Contains(err.Error(), want) {
+			if want := fmt.Sprintf("minimum must be at most %d:", best); best >= 2 && err != nil &&
+				!strings.Contains(err.Error(), want) {
 				t.Fatalf("%d owners, minimum %d: %v, want %q", n, m, err, want)
 			}
 		}

@@ -29,7 +29,8 @@ func checkHelpers(helpers []Helper) error {
 		return &dp.ParamError{Op: "announcement", Param: "helpers", Want: want, Got: got}
 	}
 	if len(helpers) < minHelpers || len(helpers) > maxHelpers {
-		return fault(fmt.Sprintf("must number %d to %d in mode aggregate: two thirds of them open a sum", minHelpers, maxHelpers), len(helpers))
+		return fault(fmt.Sprintf("must number %d to %d in mode aggregate: two thirds of them open a sum", minHelpers,
+			maxHelpers), len(helpers))
 	}
 	names, addresses := map[string]bool{}, map[string]bool{}
 	for _, h := range helpers {
@@ -37,7 +38,8 @@ func checkHelpers(helpers []Helper) error {
 			return err
 		}
 		u, err := url.Parse(h.Address)
-		if err != nil || u.Scheme != "https" || u.Host == "" || u.String() != h.Address || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.String() != h.Address || strings.Trim(u.Path, "/") != "" ||
+			u.RawQuery != "" || u.User != nil {
 			return fault("must have addresses like https://host:port", h.Address)
 		}
 		if names[h.Name] || addresses[u.Host] {

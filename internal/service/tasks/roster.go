@@ -26,7 +26,8 @@ const MaxRoster = 2_000_000
 func RosterOf(keys []byte) (Roster, error) {
 	r := Roster(keys)
 	if len(keys) == 0 || len(keys)%ed25519.PublicKeySize != 0 || r.Len() > MaxRoster {
-		return nil, fmt.Errorf("roster: must have 1 to %d keys of %d bytes (got %d bytes)", MaxRoster, ed25519.PublicKeySize, len(keys))
+		return nil, fmt.Errorf("roster: must have 1 to %d keys of %d bytes (got %d bytes)", MaxRoster, ed25519.PublicKeySize,
+			len(keys))
 	}
 	for i := range r.Len() {
 		if err := edkey.Check(r.at(i)); err != nil {
@@ -54,13 +55,17 @@ func ParseRoster(text []byte) (Roster, error) {
 		}
 		key := make([]byte, ed25519.PublicKeySize)
 		if n, err := hex.Decode(key, line[:min(len(line), 2*len(key))]); err != nil || n != len(key) || len(line) != 2*n {
-			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: fmt.Sprintf("must be a key of %d hexadecimal digits", 2*len(key)), Got: "another line", Hint: "owner keys prints them"}
+			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1),
+				Want: fmt.Sprintf("must be a key of %d hexadecimal digits", 2*len(key)), Got: "another line",
+				Hint: "owner keys prints them"}
 		}
 		if err := edkey.Check(key); err != nil {
-			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: "must be an owner's key: " + err.Error()}
+			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: "must be an owner's key: " +
+				err.Error()}
 		}
 		if before := lines[string(key)]; before > 0 {
-			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: fmt.Sprintf("must not be that of line %d again", before)}
+			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1),
+				Want: fmt.Sprintf("must not be that of line %d again", before)}
 		}
 		lines[string(key)] = i + 1
 		keys = append(keys, key)

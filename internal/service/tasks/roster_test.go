@@ -39,7 +39,8 @@ func TestRosterHasWhoIsOnIt(t *testing.T) {
 
 func TestRostersAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
-		"nobody": "# none\n", "twice": low + "\n" + low, "twice in capitals": low + "\n" + strings.ToUpper(low), "short": low[1:], "long": low + "0",
+		"nobody": "# none\n", "twice": low + "\n" + low, "twice in capitals": low + "\n" + strings.ToUpper(low),
+		"short": low[1:], "long": low + "0",
 		"no digit": "g" + low[1:], "two on a line": low + " " + high,
 	} {
 		if r, err := tasks.ParseRoster([]byte(text)); err == nil {
@@ -47,11 +48,13 @@ func TestRostersAreRefused(t *testing.T) {
 		}
 	}
 	var p *dp.ParamError
-	if _, err := tasks.ParseRoster([]byte(high + "\n" + low + "\n" + high + "\n")); !errors.As(err, &p) || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "line 1") {
+	if _, err := tasks.ParseRoster([]byte(high + "\n" + low + "\n" + high + "\n")); !errors.As(err, &p) ||
+		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("%v: want both lines named", err)
 	}
 	a, b := bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32)
-	for name, keys := range map[string][]byte{"none": nil, "half a key": a[:16], "twice": slices.Concat(a, a), "in another order": slices.Concat(b, a)} {
+	for name, keys := range map[string][]byte{"none": nil, "half a key": a[:16], "twice": slices.Concat(a, a),
+		"in another order": slices.Concat(b, a)} {
 		if _, err := tasks.RosterOf(keys); err == nil {
 			t.Errorf("%s: accepted", name)
 		}

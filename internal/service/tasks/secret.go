@@ -17,7 +17,8 @@ import (
 // owners for. It is the same to whoever works it out, but for the roster, the
 // helpers' memories and its end; owners hold these against the announcement by
 // CheckSum.
-func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helpers []secretsum.Helper, ends time.Time) (*secretsum.Sum, error) {
+func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helpers []secretsum.Helper,
+	ends time.Time) (*secretsum.Sum, error) {
 	round, err := wire.ParseRound(a.Task, broadcast)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,8 @@ func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helper
 	}
 	return &secretsum.Sum{
 		Round: fmt.Sprintf("%s slot %d", round.Task, round.Slot), Topic: sha256.Sum256(broadcast), Helpers: helpers,
-		Length: addend.Dim(), Range: addend.Top() + 1, AtLeast: round.Crowd.AtLeast, Ends: ends.Truncate(time.Second), Roster: roster,
+		Length: addend.Dim(), Range: addend.Top() + 1, AtLeast: round.Crowd.AtLeast, Ends: ends.Truncate(time.Second),
+		Roster: roster,
 	}, nil
 }
 
@@ -48,7 +50,9 @@ func (a *Announcement) CheckRoster(r Roster) error {
 		return nil
 	case a.Honest > r.Len() || a.Leaned(a.Minimum, r.Len()) < 1:
 		least := r.Len() - wire.AtLeastOf(a.Minimum) + 1
-		return fault("honest", fmt.Sprintf("must be %d to %d of the %d owners on the roster: the fewest whose sum is opened, %d, must not all be dishonest", least, r.Len(), r.Len(), wire.AtLeastOf(a.Minimum)), a.Honest)
+		return fault("honest",
+			fmt.Sprintf("must be %d to %d of the %d owners on the roster: the fewest whose sum is opened, %d, must not all "+
+				"be dishonest", least, r.Len(), r.Len(), wire.AtLeastOf(a.Minimum)), a.Honest)
 	}
 	return nil
 }
@@ -93,12 +97,16 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster,
 	case !slices.Equal(names, announced):
 		return fmt.Errorf("sum: its helpers must be the announced ones")
 	case secretsum.Present(s.Helpers) < len(s.Helpers)-len(s.Helpers)/3:
-		return fmt.Errorf("sum: too few of its helpers are there to open it: %d of %d", secretsum.Present(s.Helpers), len(s.Helpers))
+		return fmt.Errorf("sum: too few of its helpers are there to open it: %d of %d", secretsum.Present(s.Helpers),
+			len(s.Helpers))
 	case round.Crowd.Honest != a.Leaned(len(s.Roster), list.Len()):
-		return fmt.Errorf("sum: its noise must be sized for %d honest owners (got %d)", a.Leaned(len(s.Roster), list.Len()), round.Crowd.Honest)
+		return fmt.Errorf("sum: its noise must be sized for %d honest owners (got %d)", a.Leaned(len(s.Roster), list.Len()),
+			round.Crowd.Honest)
 	case s.Ends.After(secretsum.Latest(now, a.Slot)):
-		return fmt.Errorf("sum: it must end by %s (got %s)", secretsum.Latest(now, a.Slot).UTC().Format(time.RFC3339), s.Ends.UTC().Format(time.RFC3339))
-	case s.Round != want.Round, s.Topic != want.Topic, s.Length != want.Length, s.Range != want.Range, s.AtLeast != want.AtLeast:
+		return fmt.Errorf("sum: it must end by %s (got %s)", secretsum.Latest(now, a.Slot).UTC().Format(time.RFC3339),
+			s.Ends.UTC().Format(time.RFC3339))
+	case s.Round != want.Round, s.Topic != want.Topic, s.Length != want.Length, s.Range != want.Range,
+		s.AtLeast != want.AtLeast:
 		return fmt.Errorf("sum: it must be the one that the broadcast asks for")
 	}
 	return nil

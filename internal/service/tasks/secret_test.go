@@ -52,12 +52,15 @@ func ascend(keys []secretsum.Key) {
 
 func secretTask(t testing.TB) *tasks.Announcement {
 	t.Helper()
-	task, err := collect.Plan(collect.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump, Epsilon: dp.Nano, Owners: 60, Rounds: 1, Nonce: strings.Repeat("cd", 16)})
+	task, err := collect.Plan(collect.Params{Schema: census.Schema(), Mode: wire.Aggregate, Classifier: wire.Stump,
+		Epsilon: dp.Nano, Owners: 60, Rounds: 1, Nonce: strings.Repeat("cd", 16)})
 	must(t, err)
 	list := listed(t, 12)
-	return &tasks.Announcement{Task: task, Minimum: 6, Slot: time.Minute, Ends: time.Unix(2_000_000_000, 0), Roster: list.Digest(), Honest: 10, Helpers: []tasks.Helper{
-		{"one", "https://a.example.org:8445"}, {"two", "https://b.example.org:8445"}, {"three", "https://c.example.org:8445"},
-	}}
+	return &tasks.Announcement{Task: task, Minimum: 6, Slot: time.Minute, Ends: time.Unix(2_000_000_000, 0),
+		Roster: list.Digest(), Honest: 10, Helpers: []tasks.Helper{
+			{"one", "https://a.example.org:8445"}, {"two", "https://b.example.org:8445"},
+			{"three", "https://c.example.org:8445"},
+		}}
 }
 
 // TestHelpersAreAnnounced: a task in mode aggregate has its helpers, each once, and
@@ -68,7 +71,8 @@ func TestHelpersAreAnnounced(t *testing.T) {
 	must(t, err)
 	back, err := tasks.Parse(text)
 	must(t, err)
-	if again, err := back.Text(); err != nil || !bytes.Equal(again, text) || fmt.Sprint(back.Helpers) != fmt.Sprint(a.Helpers) {
+	if again, err := back.Text(); err != nil || !bytes.Equal(again, text) ||
+		fmt.Sprint(back.Helpers) != fmt.Sprint(a.Helpers) {
 		t.Errorf("%v came back as %v, %v", a.Helpers, back.Helpers, err)
 	}
 	for name, change := range map[string]func(*tasks.Announcement){
@@ -114,7 +118,8 @@ func TestOwnersCheckSums(t *testing.T) {
 			roster = append(roster, keyed(i))
 		}
 		ascend(roster)
-		s, err := tasks.SecretSum(a, broadcast, roster, []secretsum.Helper{{Name: "one", Memory: secretsum.Memory{1}}, {Name: "two", Memory: secretsum.Memory{2}}, {Name: "three"}}, time.Unix(2_000_000_000, 0))
+		s, err := tasks.SecretSum(a, broadcast, roster, []secretsum.Helper{{Name: "one", Memory: secretsum.Memory{1}},
+			{Name: "two", Memory: secretsum.Memory{2}}, {Name: "three"}}, time.Unix(2_000_000_000, 0))
 		if err == nil {
 			s.Collector = identity.Caller{Role: identity.Aggregator, Name: "main"}
 			must(t, s.Check())
@@ -128,16 +133,20 @@ func TestOwnersCheckSums(t *testing.T) {
 		t.Error("a roster shorter than its broadcast is a sum")
 	}
 	for name, change := range map[string]func(*tasks.Announcement, *secretsum.Sum){
-		"a helper in another's place": func(_ *tasks.Announcement, s *secretsum.Sum) { s.Helpers[0], s.Helpers[1] = s.Helpers[1], s.Helpers[0] },
-		"a helper of its own":         func(_ *tasks.Announcement, s *secretsum.Sum) { s.Helpers[2].Name = "mine" },
+		"a helper in another's place": func(_ *tasks.Announcement, s *secretsum.Sum) {
+			s.Helpers[0], s.Helpers[1] = s.Helpers[1], s.Helpers[0]
+		},
+		"a helper of its own": func(_ *tasks.Announcement, s *secretsum.Sum) { s.Helpers[2].Name = "mine" },
 		"a helper more": func(_ *tasks.Announcement, s *secretsum.Sum) {
 			s.Helpers = append(s.Helpers, secretsum.Helper{Name: "mine"})
 		},
 		"one helper there":     func(_ *tasks.Announcement, s *secretsum.Sum) { s.Helpers[0].Memory = secretsum.Memory{} },
 		"fewer owners":         func(_ *tasks.Announcement, s *secretsum.Sum) { s.Roster = s.Roster[:6] },
 		"fewer than announced": func(a *tasks.Announcement, _ *secretsum.Sum) { a.Minimum = n + 1 },
-		"another order":        func(_ *tasks.Announcement, s *secretsum.Sum) { s.Roster[0], s.Roster[1] = s.Roster[1], s.Roster[0] },
-		"an invented owner":    func(_ *tasks.Announcement, s *secretsum.Sum) { s.Roster[3] = keyed(99) },
+		"another order": func(_ *tasks.Announcement, s *secretsum.Sum) {
+			s.Roster[0], s.Roster[1] = s.Roster[1], s.Roster[0]
+		},
+		"an invented owner": func(_ *tasks.Announcement, s *secretsum.Sum) { s.Roster[3] = keyed(99) },
 		"all but one invented": func(_ *tasks.Announcement, s *secretsum.Sum) {
 			for i := range s.Roster[1:] {
 				s.Roster[1+i] = keyed(100 + i)
@@ -178,7 +187,8 @@ func TestHonestOwnersSuffice(t *testing.T) {
 					// those who do are honest.
 					worst := wire.AtLeastOf(owners) - min(owners, listed-honest)
 					if l := a.Leaned(owners, listed); l >= 1 && l > worst || l > wire.AtLeastOf(owners) {
-						t.Fatalf("%d of %d listed, %d honest: the noise leans on %d, at worst %d are there", owners, listed, honest, l, worst)
+						t.Fatalf("%d of %d listed, %d honest: the noise leans on %d, at worst %d are there", owners, listed, honest, l,
+							worst)
 					}
 					if a.Leaned(owners, listed) < a.Leaned(minimum, listed) {
 						t.Fatalf("%d of %d listed: more owners make fewer honest ones", owners, listed)

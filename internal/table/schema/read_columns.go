@@ -236,7 +236,8 @@ func (r *reader) findClass(f fields, key string, classes []Level, hint string) i
 	}
 	code := slices.IndexFunc(classes, func(l Level) bool { return l.Value == want })
 	if code < 0 {
-		f.refuse(key, "must be one of the classes", strconv.Quote(want), "write it exactly as in levels; an alias does not do")
+		f.refuse(key, "must be one of the classes", strconv.Quote(want),
+			"write it exactly as in levels; an alias does not do")
 	}
 	return code
 }

@@ -271,7 +271,8 @@ func TestParseRefusals(t *testing.T) {
 		{"positive is not a level", "positive: yes", "positive: Yes",
 			`column "ill" positive must be one of the classes (got "Yes"); write it exactly as in levels`},
 		{"positive of three levels", "[no, yes]", "[no, yes, perhaps]",
-			`column "ill" positive belongs to a label of two classes (got 3 classes); remove the line, or make the label binary`},
+			`column "ill" positive belongs to a label of two classes (got 3 classes); remove the line, or make the ` +
+				`label binary`},
 		{"private label without default", ", default: no}", "}",
 			`schema line 10: column "ill" default must be given (none given); write default: and the class an unreadable ` +
 				`label becomes`},

@@ -65,7 +65,10 @@ func TestEveryCallMayFail(t *testing.T) {
 			var read []string
 			again(func() error {
 				read = nil
-				return s.Reports(ctx, a.ID, 0, func(_ [32]byte, body []byte) error { read = append(read, string(body)); return nil })
+				return s.Reports(ctx, a.ID, 0, func(_ [32]byte, body []byte) error {
+					read = append(read, string(body))
+					return nil
+				})
 			})
 			if !slices.Equal(read, []string{"1", "2", "3", "4"}) {
 				t.Errorf("call %d: the round holds %q", n, read)

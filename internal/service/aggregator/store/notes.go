@@ -12,7 +12,8 @@ import (
 // first note of a round stays.
 func (s *Store) Note(ctx context.Context, id ID, round int, note []byte) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`INSERT INTO discreet_notes (task, round, note) VALUES (?, ?, ?) ON CONFLICT (task, round) DO NOTHING`, id[:], round, note)
+		_, err := tx.Exec(`INSERT INTO discreet_notes (task, round, note) VALUES (?, ?, ?) ON CONFLICT (task, round) `+
+			`DO NOTHING`, id[:], round, note)
 		return err
 	})
 }

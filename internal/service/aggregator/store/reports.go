@@ -45,7 +45,8 @@ const (
 const chunk = 200
 
 // viaTable counts the owners that certificates have brought to tasks.
-const viaTable = `CREATE TABLE IF NOT EXISTS discreet_via (task BLOB NOT NULL, via BLOB NOT NULL, owners INTEGER NOT NULL, PRIMARY KEY (task, via)) STRICT`
+const viaTable = `CREATE TABLE IF NOT EXISTS discreet_via (task BLOB NOT NULL, via BLOB NOT NULL, owners INTEGER ` +
+	`NOT NULL, PRIMARY KEY (task, via)) STRICT`
 
 // group is the reports that are stored together: of one round, by one certificate
 // that may bring so many owners.
@@ -57,7 +58,8 @@ type group struct {
 }
 
 func (g group) compare(o group) int {
-	return cmp.Or(bytes.Compare(g.task[:], o.task[:]), cmp.Compare(g.round, o.round), cmp.Compare(g.via, o.via), cmp.Compare(g.most, o.most))
+	return cmp.Or(bytes.Compare(g.task[:], o.task[:]), cmp.Compare(g.round, o.round), cmp.Compare(g.via, o.via),
+		cmp.Compare(g.most, o.most))
 }
 
 // Accept stores reports, all in one transaction, and says what became of each.
@@ -94,7 +96,8 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 				}
 			}
 			if g.most > 0 && room != before {
-				if err := tx.One(`UPDATE discreet_via SET owners = owners + ? WHERE task = ? AND via = ?`, before-room, g.task[:], []byte(g.via)); err != nil {
+				if err := tx.One(`UPDATE discreet_via SET owners = owners + ? WHERE task = ? AND via = ?`, before-room, g.task[:],
+					[]byte(g.via)); err != nil {
 					return err
 				}
 			}
@@ -110,11 +113,13 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 // room is how many owners more the certificate may bring. Nobody else changes that
 // before the transaction ends.
 func (g group) room(tx *sqldb.Tx) (int, error) {
-	if _, err := tx.Exec(`INSERT INTO discreet_via (task, via, owners) VALUES (?, ?, 0) ON CONFLICT (task, via) DO NOTHING`, g.task[:], []byte(g.via)); err != nil {
+	if _, err := tx.Exec(`INSERT INTO discreet_via (task, via, owners) VALUES (?, ?, 0) ON CONFLICT (task, via) `+
+		`DO NOTHING`, g.task[:], []byte(g.via)); err != nil {
 		return 0, err
 	}
 	var owners int
-	_, err := tx.Find([]any{&owners}, `SELECT owners FROM discreet_via WHERE task = ? AND via = ?`+tx.Lock(), g.task[:], []byte(g.via))
+	_, err := tx.Find([]any{&owners}, `SELECT owners FROM discreet_via WHERE task = ? AND via = ?`+tx.Lock(), g.task[:],
+		[]byte(g.via))
 	return max(0, g.most-owners), err
 }
 
@@ -148,12 +153,14 @@ func accept(tx *sqldb.Tx, reports []Report, at []int, out []Outcome, state State
 				out[i] = Stored
 				continue
 			}
-			if err := tx.One(`DELETE FROM discreet_reports WHERE task = ? AND round = ? AND owner = ?`, r.Task[:], r.Round, r.Owner[:]); err != nil {
+			if err := tx.One(`DELETE FROM discreet_reports WHERE task = ? AND round = ? AND owner = ?`, r.Task[:], r.Round,
+				r.Owner[:]); err != nil {
 				return err
 			}
 		}
 		var digest []byte
-		found, err := tx.Find([]any{&digest}, `SELECT digest FROM discreet_reports WHERE task = ? AND round = ? AND owner = ?`, r.Task[:], r.Round, r.Owner[:])
+		found, err := tx.Find([]any{&digest},
+			`SELECT digest FROM discreet_reports WHERE task = ? AND round = ? AND owner = ?`, r.Task[:], r.Round, r.Owner[:])
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,9 @@ type Secret struct {
 	Participants           int    // in Total
 }
 
-const secretTable = `CREATE TABLE IF NOT EXISTS discreet_secrets (task BLOB NOT NULL, round INTEGER NOT NULL, broadcast BLOB NOT NULL, sum BLOB NOT NULL, certificate BLOB NOT NULL, signature BLOB NOT NULL, held BLOB, total BLOB, participants INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`
+const secretTable = `CREATE TABLE IF NOT EXISTS discreet_secrets (task BLOB NOT NULL, round INTEGER NOT NULL, ` +
+	`broadcast BLOB NOT NULL, sum BLOB NOT NULL, certificate BLOB NOT NULL, signature BLOB NOT NULL, held BLOB, total ` +
+	`BLOB, participants INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`
 
 // Secret returns what is known of a round's secret sum, nil where it has not been
 // assembled.
@@ -35,7 +37,8 @@ func (s *Store) Secret(ctx context.Context, id ID, round int) (x *Secret, err er
 func secret(tx *sqldb.Tx, id ID, round int) (*Secret, error) {
 	x := new(Secret)
 	found, err := tx.Find([]any{&x.Broadcast, &x.Sum, &x.Certificate, &x.Signature, &x.Held, &x.Total, &x.Participants},
-		`SELECT broadcast, sum, certificate, signature, held, total, participants FROM discreet_secrets WHERE task = ? AND round = ?`, id[:], round)
+		`SELECT broadcast, sum, certificate, signature, held, total, participants FROM discreet_secrets WHERE task = ? `+
+			`AND round = ?`, id[:], round)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -70,7 +73,8 @@ func (s *Store) sealed(ctx context.Context, id ID, round int, f func(*sqldb.Tx) 
 // returns the one there is: owners must not be shown two.
 func (s *Store) Assemble(ctx context.Context, id ID, round int, x Secret) (*Secret, error) {
 	return s.sealed(ctx, id, round, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`INSERT INTO discreet_secrets (task, round, broadcast, sum, certificate, signature, participants) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (task, round) DO NOTHING`,
+		_, err := tx.Exec(`INSERT INTO discreet_secrets (task, round, broadcast, sum, certificate, signature, `+
+			`participants) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (task, round) DO NOTHING`,
 			id[:], round, x.Broadcast, x.Sum, x.Certificate, x.Signature)
 		return err
 	})
@@ -80,7 +84,8 @@ func (s *Store) Assemble(ctx context.Context, id ID, round int, x Secret) (*Secr
 // returns the decision.
 func (s *Store) Hold(ctx context.Context, id ID, round int, held []byte) ([]byte, error) {
 	x, err := s.sealed(ctx, id, round, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`UPDATE discreet_secrets SET held = ? WHERE task = ? AND round = ? AND held IS NULL`, held, id[:], round)
+		_, err := tx.Exec(`UPDATE discreet_secrets SET held = ? WHERE task = ? AND round = ? AND held IS NULL`, held,
+			id[:], round)
 		return err
 	})
 	if err == nil && x == nil {
@@ -95,7 +100,8 @@ func (s *Store) Hold(ctx context.Context, id ID, round int, held []byte) ([]byte
 // Total stores the opened sum, unless there is one.
 func (s *Store) Total(ctx context.Context, id ID, round int, total []byte, participants int) error {
 	_, err := s.sealed(ctx, id, round, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`UPDATE discreet_secrets SET total = ?, participants = ? WHERE task = ? AND round = ? AND total IS NULL`, total, participants, id[:], round)
+		_, err := tx.Exec(`UPDATE discreet_secrets SET total = ?, participants = ? WHERE task = ? AND round = ? AND `+
+			`total IS NULL`, total, participants, id[:], round)
 		return err
 	})
 	return err

@@ -55,7 +55,8 @@ func TestSecretIsDecidedOnce(t *testing.T) {
 		}
 		x, err := again().Secret(ctx, a.ID, 0)
 		must(t, err)
-		if string(x.Total) != "t" || x.Participants != 2 || string(x.Broadcast) != "b" || string(x.Certificate) != "c" || string(x.Signature) != "g" {
+		if string(x.Total) != "t" || x.Participants != 2 || string(x.Broadcast) != "b" || string(x.Certificate) != "c" ||
+			string(x.Signature) != "g" {
 			t.Errorf("the sum is %+v", x)
 		}
 		must(t, again().Advance(ctx, a.ID, 0, &store.Round{Number: 1, Broadcast: []byte{}}, nil))

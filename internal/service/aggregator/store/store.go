@@ -52,11 +52,15 @@ func At(ctx context.Context, address string) (*Store, error) {
 // On is the store in a database, which it closes.
 func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
 	err := db.Make(ctx,
-		`CREATE TABLE IF NOT EXISTS discreet_tasks (id BLOB PRIMARY KEY, made INTEGER NOT NULL, bytes BLOB NOT NULL, certificate BLOB NOT NULL, signature BLOB NOT NULL, state INTEGER NOT NULL, model BLOB) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_rounds (task BLOB NOT NULL, round INTEGER NOT NULL, state INTEGER NOT NULL, broadcast BLOB NOT NULL, deadline INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_notes (task BLOB NOT NULL, round INTEGER NOT NULL, note BLOB NOT NULL, PRIMARY KEY (task, round)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_tasks (id BLOB PRIMARY KEY, made INTEGER NOT NULL, bytes BLOB NOT NULL, `+
+			`certificate BLOB NOT NULL, signature BLOB NOT NULL, state INTEGER NOT NULL, model BLOB) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_rounds (task BLOB NOT NULL, round INTEGER NOT NULL, state INTEGER NOT NULL, `+
+			`broadcast BLOB NOT NULL, deadline INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_notes (task BLOB NOT NULL, round INTEGER NOT NULL, note BLOB NOT NULL, `+
+			`PRIMARY KEY (task, round)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_rosters (digest BLOB PRIMARY KEY, keys BLOB NOT NULL) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, `+
+			`digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,
 		viaTable, secretTable, sqldb.ProbeTable,
 	)
 	if err != nil {
@@ -97,7 +101,8 @@ type Task struct {
 func (s *Store) Keep(ctx context.Context, roster []byte) error {
 	digest := sha256.Sum256(roster)
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`INSERT INTO discreet_rosters (digest, keys) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING`, digest[:], roster)
+		_, err := tx.Exec(`INSERT INTO discreet_rosters (digest, keys) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING`,
+			digest[:], roster)
 		return err
 	})
 }
@@ -126,7 +131,8 @@ type Round struct {
 // nothing.
 func (s *Store) Create(ctx context.Context, t Task, first Round) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		n, err := tx.Exec(`INSERT INTO discreet_tasks (id, made, bytes, certificate, signature, state) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		n, err := tx.Exec(`INSERT INTO discreet_tasks (id, made, bytes, certificate, signature, state) VALUES (?, ?, ?, `+
+			`?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 			t.ID[:], t.Made.UnixMilli(), t.Bytes, t.Certificate, t.Signature, Open)
 		if err != nil || n == 0 {
 			return err
@@ -202,7 +208,8 @@ type Progress struct {
 func (s *Store) Now(ctx context.Context, id ID) (p Progress, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		found, err := tx.Find([]any{&p.Task, &p.Number, &p.Round},
-			`SELECT t.state, r.round, r.state FROM discreet_tasks t JOIN discreet_rounds r ON r.task = t.id WHERE t.id = ? ORDER BY r.round DESC LIMIT 1`, id[:])
+			`SELECT t.state, r.round, r.state FROM discreet_tasks t JOIN discreet_rounds r ON r.task = t.id WHERE t.id = ? `+
+				`ORDER BY r.round DESC LIMIT 1`, id[:])
 		if err == nil && !found {
 			err = ErrUnknown
 		}
@@ -246,7 +253,8 @@ func (s *Store) End(ctx context.Context, id ID, round int) error {
 				return ErrMoved
 			}
 		}
-		if _, err := tx.Exec(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND state = ?`, Sealed, id[:], Open); err != nil {
+		if _, err := tx.Exec(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND state = ?`, Sealed, id[:],
+			Open); err != nil {
 			return err
 		}
 		return s.finish(tx, id, Ended, nil)
@@ -312,7 +320,8 @@ func (s *Store) Advance(ctx context.Context, id ID, round int, next *Round, mode
 		if task != Open {
 			return ErrMoved
 		}
-		if err := tx.One(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND round = ?`, Done, id[:], round); err != nil {
+		if err := tx.One(`UPDATE discreet_rounds SET state = ? WHERE task = ? AND round = ?`, Done, id[:],
+			round); err != nil {
 			return err
 		}
 		if next != nil {
@@ -325,7 +334,8 @@ func (s *Store) Advance(ctx context.Context, id ID, round int, next *Round, mode
 func (s *Store) sameAgain(tx *sqldb.Tx, id ID, next *Round, model []byte) error {
 	want, q, args := model, `SELECT model FROM discreet_tasks WHERE id = ?`, []any{id[:]}
 	if next != nil {
-		want, q, args = next.Broadcast, `SELECT broadcast FROM discreet_rounds WHERE task = ? AND round = ?`, []any{id[:], next.Number}
+		want, q, args = next.Broadcast, `SELECT broadcast FROM discreet_rounds WHERE task = ? AND round = ?`,
+			[]any{id[:], next.Number}
 	}
 	var have []byte
 	if _, err := tx.Find([]any{&have}, q, args...); err != nil {

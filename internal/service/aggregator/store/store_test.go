@@ -73,7 +73,8 @@ func must(t testing.TB, err error) {
 }
 
 func task(name string) store.Task {
-	return store.Task{ID: sha256.Sum256([]byte(name)), Made: time.UnixMilli(1), Bytes: []byte(name), Certificate: []byte("c"), Signature: []byte("s")}
+	return store.Task{ID: sha256.Sum256([]byte(name)), Made: time.UnixMilli(1), Bytes: []byte(name),
+		Certificate: []byte("c"), Signature: []byte("s")}
 }
 
 func round(n int) store.Round {
@@ -107,7 +108,8 @@ func TestLifeOfATask(t *testing.T) {
 				t.Errorf("%s: %v, want %v", step, got, want)
 			}
 		}
-		want("open", accept(t, again(), report(a, 0, 2, "two"), report(a, 0, 1, "one"), report(a, 0, 2, "two"), report(a, 0, 1, "other"), report(a, 1, 3, "three"), report(task("b"), 0, 1, "one")),
+		want("open", accept(t, again(), report(a, 0, 2, "two"), report(a, 0, 1, "one"), report(a, 0, 2, "two"),
+			report(a, 0, 1, "other"), report(a, 1, 3, "three"), report(task("b"), 0, 1, "one")),
 			store.Stored, store.Stored, store.Again, store.Replayed, store.Early, store.Early)
 		if err := again().Reports(ctx, a.ID, 0, nil); !errors.Is(err, store.ErrMoved) {
 			t.Errorf("read an open round: %v", err)
@@ -123,7 +125,8 @@ func TestLifeOfATask(t *testing.T) {
 			t.Errorf("ended a task by a round that was sealed: %v", err)
 		}
 		must(t, again().Seal(ctx, a.ID, 0, 2))
-		want("sealed", accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 0, 9, "nine")), store.Again, store.Replayed, store.Late)
+		want("sealed", accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 0, 9, "nine")),
+			store.Again, store.Replayed, store.Late)
 		var read []string
 		must(t, again().Reports(ctx, a.ID, 0, func(owner [32]byte, body []byte) error {
 			read = append(read, fmt.Sprint(binary.BigEndian.Uint64(owner[:]), string(body)))
@@ -141,7 +144,8 @@ func TestLifeOfATask(t *testing.T) {
 			t.Errorf("a second answer to the same reports was stored: %v", err)
 		}
 		want("next", accept(t, again(), report(a, 0, 9, "nine"), report(a, 1, 3, "three")), store.Late, store.Stored)
-		if _, r, err := again().Task(ctx, a.ID); err != nil || r.Number != 1 || r.State != store.Open || !bytes.Equal(r.Broadcast, next.Broadcast) || !r.Deadline.Equal(next.Deadline) {
+		if _, r, err := again().Task(ctx, a.ID); err != nil || r.Number != 1 || r.State != store.Open ||
+			!bytes.Equal(r.Broadcast, next.Broadcast) || !r.Deadline.Equal(next.Deadline) {
 			t.Errorf("the newest round is %+v, %v", r, err)
 		}
 		must(t, again().Seal(ctx, a.ID, 1, 1))
@@ -151,14 +155,16 @@ func TestLifeOfATask(t *testing.T) {
 		if m, err := again().Model(ctx, a.ID); err != nil || string(m) != "model" {
 			t.Errorf("the model is %q, %v", m, err)
 		}
-		want("done", accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 1, 9, "nine")), store.Again, store.Replayed, store.Late)
+		want("done", accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 1, 9, "nine")),
+			store.Again, store.Replayed, store.Late)
 		if tasks, err := again().Tasks(ctx); err != nil || !slices.Equal(tasks, []store.ID{a.ID}) {
 			t.Errorf("tasks %x, %v", tasks, err)
 		}
 		if got, _, err := again().Task(ctx, a.ID); err != nil || got.State != store.Done || !bytes.Equal(got.Bytes, a.Bytes) {
 			t.Errorf("task %+v, %v", got, err)
 		}
-		if got, err := again().Now(ctx, a.ID); err != nil || got != (store.Progress{Task: store.Done, Number: 1, Round: store.Done}) {
+		if got, err := again().Now(ctx, a.ID); err != nil ||
+			got != (store.Progress{Task: store.Done, Number: 1, Round: store.Done}) {
 			t.Errorf("progress %+v, %v", got, err)
 		}
 		if _, _, err := again().Task(ctx, task("b").ID); !errors.Is(err, store.ErrUnknown) {
@@ -173,7 +179,8 @@ func TestEndedTaskTakesNothing(t *testing.T) {
 		must(t, s.Create(t.Context(), a, round(0)))
 		accept(t, s, report(a, 0, 1, "one"))
 		must(t, s.End(t.Context(), a.ID, store.Any))
-		if got := accept(t, s, report(a, 0, 2, "two"), report(a, 0, 1, "one")); !slices.Equal(got, []store.Outcome{store.Late, store.Again}) {
+		if got := accept(t, s, report(a, 0, 2, "two"),
+			report(a, 0, 1, "one")); !slices.Equal(got, []store.Outcome{store.Late, store.Again}) {
 			t.Errorf("got %v", got)
 		}
 		next := round(1)
@@ -250,7 +257,8 @@ func TestConcurrentUploadsAgainstAModel(t *testing.T) {
 				ok = !in
 			}
 			if !ok {
-				t.Errorf("owner %x was told %v, the round holds it: %v, the same bytes: %v", h.report.Owner[:8], h.outcome, in, same)
+				t.Errorf("owner %x was told %v, the round holds it: %v, the same bytes: %v", h.report.Owner[:8], h.outcome,
+					in, same)
 			}
 		}
 		for owner := range stored {

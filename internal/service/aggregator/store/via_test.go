@@ -31,7 +31,8 @@ func TestCertificatesBringSoManyOwners(t *testing.T) {
 			out, err := s.Accept(t.Context(), batch)
 			must(t, err)
 			for _, o := range out {
-				told += map[store.Outcome]string{store.Stored: "s", store.Again: "a", store.Replayed: "r", store.Early: "e", store.Late: "l", store.Crowded: "c"}[o]
+				told += map[store.Outcome]string{store.Stored: "s", store.Again: "a", store.Replayed: "r", store.Early: "e",
+					store.Late: "l", store.Crowded: "c"}[o]
 			}
 			return told
 		}
@@ -97,7 +98,8 @@ func TestManyWritersBringSoManyOwners(t *testing.T) {
 				stored++
 			}
 		}
-		if n, err := first.Count(t.Context(), a.ID, 0); err != nil || n != 137 || stored != 137 || slices.Contains(told, store.Again) {
+		if n, err := first.Count(t.Context(), a.ID, 0); err != nil || n != 137 || stored != 137 ||
+			slices.Contains(told, store.Again) {
 			t.Errorf("%d reports are stored, %d were called so, %v, want 137", n, stored, err)
 		}
 	})

@@ -47,7 +47,8 @@ func New(t testing.TB, log *slog.Logger, authority *identity.Authority, helpers 
 	for h := range helpers {
 		l, err := net.Listen("tcp", "127.0.0.1:0") // an address to come back to
 		c.must(err)
-		c.members = append(c.members, &member{name: fmt.Sprintf("h%d", h), store: filepath.Join(t.TempDir(), "store.db"), address: l.Addr().String()})
+		c.members = append(c.members,
+			&member{name: fmt.Sprintf("h%d", h), store: filepath.Join(t.TempDir(), "store.db"), address: l.Addr().String()})
 		c.must(l.Close())
 		c.Start(h)
 	}
@@ -90,7 +91,8 @@ func (c *Committee) Start(h int) {
 	st, err := helper.At(context.Background(), m.store, m.name)
 	c.must(err)
 	self := c.Identity(identity.Helper, m.name)
-	s, err := helper.New(helper.Params{Self: self, Store: st, Log: c.log, Now: func() time.Time { return time.Now().Add(time.Duration(c.Ahead.Load())) }})
+	s, err := helper.New(helper.Params{Self: self, Store: st, Log: c.log,
+		Now: func() time.Time { return time.Now().Add(time.Duration(c.Ahead.Load())) }})
 	c.must(err)
 	handler := s.Handler()
 	if c.Wrap != nil {

@@ -23,7 +23,8 @@ func BenchmarkCommit(b *testing.B) {
 	add := func() {
 		given := make([]answer.Given, batch)
 		for i := range given {
-			given[i] = give(n, 1, dp.Nano, "a report of about a hundred bytes, as one of a hundred cells is: names are the most of it")
+			given[i] = give(n, 1, dp.Nano,
+				"a report of about a hundred bytes, as one of a hundred cells is: names are the most of it")
 			n++
 		}
 		must(b, bk.Commit(context.Background(), given))

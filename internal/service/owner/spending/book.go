@@ -41,7 +41,8 @@ var Options = sqldb.Options{Op: "book", Create: true, WAL: true}
 // of one owner may cost together; a book keeps the one it was begun with.
 func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) {
 	if lifetime < 1 || lifetime > dp.MaxEpsilon {
-		return nil, &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be > 0 and at most " + dp.MaxEpsilon.String(), Got: lifetime}
+		return nil, &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be > 0 and at most " +
+			dp.MaxEpsilon.String(), Got: lifetime}
 	}
 	if sqldb.IsPostgres(path) {
 		return nil, &dp.ParamError{Op: "book", Param: "path", Want: "must be a file of the owner's own", Got: path}
@@ -56,14 +57,19 @@ func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) 
 // On is the book in a database, which it closes.
 func On(ctx context.Context, db *sqldb.DB, lifetime dp.Epsilon) (*Book, error) {
 	err := db.Make(ctx,
-		`CREATE TABLE IF NOT EXISTS discreet_book (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT NULL) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_owners (number INTEGER PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = 64)) STRICT`,
-		`CREATE TABLE IF NOT EXISTS discreet_given (owner INTEGER NOT NULL, task BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), round BLOB NOT NULL CHECK (length(round) = 32), report BLOB NOT NULL, PRIMARY KEY (owner, task)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_book (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT `+
+			`NULL) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_owners (number INTEGER PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = `+
+			`64)) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_given (owner INTEGER NOT NULL, task BLOB NOT NULL, epsilon INTEGER NOT NULL `+
+			`CHECK (epsilon > 0), round BLOB NOT NULL CHECK (length(round) = 32), report BLOB NOT NULL, PRIMARY KEY (owner, `+
+			`task)) STRICT`,
 	)
 	b := &Book{db: db}
 	if err == nil {
 		err = db.Update(ctx, func(tx *sqldb.Tx) error {
-			if _, err := tx.Exec(`INSERT INTO discreet_book (one, lifetime) VALUES (1, ?) ON CONFLICT (one) DO NOTHING`, int64(lifetime)); err != nil {
+			if _, err := tx.Exec(`INSERT INTO discreet_book (one, lifetime) VALUES (1, ?) ON CONFLICT (one) DO NOTHING`,
+				int64(lifetime)); err != nil {
 				return err
 			}
 			_, err := tx.Find([]any{&b.cap}, `SELECT lifetime FROM discreet_book`)
@@ -71,7 +77,8 @@ func On(ctx context.Context, db *sqldb.DB, lifetime dp.Epsilon) (*Book, error) {
 		})
 	}
 	if err == nil && b.cap != lifetime {
-		err = &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be that of the book, " + b.cap.String(), Got: lifetime, Hint: "a promise once given is not changed; another book is another owner"}
+		err = &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be that of the book, " + b.cap.String(),
+			Got: lifetime, Hint: "a promise once given is not changed; another book is another owner"}
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -139,7 +146,8 @@ func (b *Book) Keys(ctx context.Context, n int) (keys Keys, err error) {
 				args = append(args, keys.Len(), []byte(key))
 				keys = append(keys, key...)
 			}
-			if _, err := tx.Exec(`INSERT INTO discreet_owners (number, key) VALUES (?, ?)`+strings.Repeat(`, (?, ?)`, len(args)/2-1), args...); err != nil {
+			if _, err := tx.Exec(`INSERT INTO discreet_owners (number, key) VALUES (?, ?)`+
+				strings.Repeat(`, (?, ?)`, len(args)/2-1), args...); err != nil {
 				return err
 			}
 		}
@@ -164,7 +172,8 @@ func (b *Book) Broke(ctx context.Context, task wire.Digest, cost dp.Epsilon, n i
 			}
 			broke[owner] = true
 			return err
-		}, `SELECT owner, SUM(epsilon) FROM discreet_given WHERE owner < ? GROUP BY owner HAVING SUM(epsilon) > ? AND NOT MAX(task = ?)`, n, int64(b.cap-cost), task[:])
+		}, `SELECT owner, SUM(epsilon) FROM discreet_given WHERE owner < ? GROUP BY owner HAVING SUM(epsilon) > ? AND NOT `+
+			`MAX(task = ?)`, n, int64(b.cap-cost), task[:])
 	})
 	if err == nil && len(broke) == n {
 		err = b.tooMuch(least, cost)
@@ -214,7 +223,8 @@ func (b *Book) commit(tx *sqldb.Tx, given []answer.Given) error {
 			before[n] = answer.Entry{Round: [32]byte(round), Report: report}
 		}
 		return nil
-	}, `SELECT owner, epsilon, CASE WHEN task = ? THEN round END, CASE WHEN task = ? THEN report END FROM discreet_given WHERE owner IN (?`+
+	}, `SELECT owner, epsilon, CASE WHEN task = ? THEN round END, CASE WHEN task = ? THEN report END FROM `+
+		`discreet_given WHERE owner IN (?`+
 		strings.Repeat(`, ?`, len(given)-1)+`)`, args...); err != nil {
 		return err
 	}
@@ -234,7 +244,8 @@ func (b *Book) commit(tx *sqldb.Tx, given []answer.Given) error {
 	if len(args) == 0 {
 		return nil
 	}
-	_, err := tx.Exec(`INSERT INTO discreet_given (owner, task, epsilon, round, report) VALUES (?, ?, ?, ?, ?)`+strings.Repeat(`, (?, ?, ?, ?, ?)`, len(args)/5-1), args...)
+	_, err := tx.Exec(`INSERT INTO discreet_given (owner, task, epsilon, round, report) VALUES (?, ?, ?, ?, ?)`+
+		strings.Repeat(`, (?, ?, ?, ?, ?)`, len(args)/5-1), args...)
 	return err
 }
 

@@ -35,7 +35,8 @@ func open(t *testing.T, path string) *spending.Book {
 }
 
 func give(o int, task byte, cost dp.Epsilon, report string) answer.Given {
-	return answer.Given{Owner: o, Task: wire.Digest{task}, Cost: cost, Entry: answer.Entry{Round: [32]byte{9}, Report: []byte(report)}}
+	return answer.Given{Owner: o, Task: wire.Digest{task}, Cost: cost,
+		Entry: answer.Entry{Round: [32]byte{9}, Report: []byte(report)}}
 }
 
 func TestKeysStay(t *testing.T) {
@@ -91,7 +92,8 @@ func TestOwnersGiveOnce(t *testing.T) {
 func TestBrokeOwnersStopNobodyElse(t *testing.T) {
 	b, ctx := open(t, filepath.Join(t.TempDir(), "book.db")), t.Context()
 	must(t, b.Commit(ctx, []answer.Given{give(0, 1, 3*dp.Nano, "all")}))
-	given := []answer.Given{give(0, 2, 1, "a"), give(1, 2, 3*dp.Nano, "b"), give(2, 2, 3*dp.Nano+1, "c"), give(3, 2, 0, "d"), give(4, 2, -1, "e")}
+	given := []answer.Given{give(0, 2, 1, "a"), give(1, 2, 3*dp.Nano, "b"), give(2, 2, 3*dp.Nano+1, "c"),
+		give(3, 2, 0, "d"), give(4, 2, -1, "e")}
 	must(t, b.Commit(ctx, given))
 	for i, g := range given {
 		if want := i != 1; errors.Is(g.Refused, spending.ErrSpent) != want {
@@ -101,7 +103,8 @@ func TestBrokeOwnersStopNobodyElse(t *testing.T) {
 	if _, err := b.Broke(ctx, wire.Digest{3}, 1, 2); !errors.Is(err, spending.ErrSpent) {
 		t.Errorf("both have spent all: %v", err)
 	}
-	for task, c := range map[byte]struct{ n, broke int }{3: {3, 2}, 2: {2, 1}} { // a third owner could pay; the second has answered
+	// a third owner could pay; the second has answered
+	for task, c := range map[byte]struct{ n, broke int }{3: {3, 2}, 2: {2, 1}} {
 		broke, err := b.Broke(ctx, wire.Digest{task}, 1, c.n)
 		must(t, err)
 		if len(broke) != c.broke || !broke[0] || broke[1] != (task == 3) {

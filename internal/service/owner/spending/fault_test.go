@@ -90,7 +90,8 @@ func TestEveryCallMayFail(t *testing.T) {
 			if len(left) != 9 {
 				t.Errorf("call %d: %d reports left, want one for each owner and task", n, len(left))
 			}
-			if given := []answer.Given{give(0, 9, 1, "more")}; b.Commit(ctx, given) != nil || !errors.Is(given[0].Refused, spending.ErrSpent) {
+			if given := []answer.Given{give(0, 9, 1, "more")}; b.Commit(ctx, given) != nil ||
+				!errors.Is(given[0].Refused, spending.ErrSpent) {
 				t.Errorf("call %d: a task was paid for less than once", n)
 			}
 			must(t, b.Close())

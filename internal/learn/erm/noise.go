@@ -13,6 +13,9 @@ import (
 type Noise string
 
 const (
+	// AutoNoise is Blocks under objective; under output the one of Blocks and Gamma
+	// that is shorter beside the coefficients, by public numbers.
+	AutoNoise Noise = "auto"
 	// Blocks is noise shaped like what one row can do: every column has one
 	// non-zero feature. In float64 arithmetic, like Gamma.
 	Blocks Noise = "blocks"
@@ -22,6 +25,31 @@ const (
 	// output only.
 	Laplace Noise = "laplace"
 )
+
+// chooseNoise settles AutoNoise. Of a ridge Λ and rows of curvature c the
+// coefficients are about as long as 1/(Λ + c/d), which noise is measured against.
+// Blocks pays for how far a row bends the minimum, a factor of 1 + c/Λ: on a small
+// ridge its noise can be hundreds of times as long as Gamma's. Without the number of
+// rows it is Gamma, whose length has no such factor.
+func (pl *Plan) chooseNoise() Noise {
+	if pl.NotPrivate || pl.Method == Objective {
+		return Blocks
+	}
+	if pl.rows == 0 {
+		return Gamma
+	}
+	beside := func(noise Noise) float64 {
+		try := *pl
+		try.Noise = noise
+		try.price()
+		p := try.perturbation(pl.rows)
+		return noiseLength(p.after, p.dim) * (p.reg + p.curve*p.norm*p.norm/float64(p.dim))
+	}
+	if beside(Gamma) < beside(Blocks) {
+		return Gamma
+	}
+	return Blocks
+}
 
 // sized is what a mechanism says of the noise it draws.
 type sized interface{ Scale() float64 }

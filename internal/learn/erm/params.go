@@ -64,7 +64,7 @@ const (
 
 // Defaults are the choices of somebody who has no other. They hold no ε.
 func Defaults() Params {
-	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: Blocks, Encoding: feature.OneHot, Norm: 1, Threshold: AutoThreshold}
+	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: AutoNoise, Encoding: feature.OneHot, Norm: 1, Threshold: AutoThreshold}
 }
 
 const (
@@ -124,6 +124,9 @@ func (pl *Plan) settle() {
 	if pl.Method == Auto {
 		pl.Method = autoMethod(pl.crowd(pl.rows))
 	}
+	if pl.Noise == AutoNoise {
+		pl.Noise = pl.chooseNoise()
+	}
 	pl.ask = pl.thresholdPrice()
 	pl.price()
 }
@@ -148,8 +151,8 @@ func (p Params) check(s *schema.Schema) error {
 		return bad("method", `must be "objective", "output" or "auto"`, p.Method)
 	case p.Mode != Tight && p.Mode != CMS11:
 		return bad("mode", `must be "tight" or "cms11"`, p.Mode)
-	case p.Noise != Blocks && p.Noise != Gamma && p.Noise != Laplace:
-		return bad("noise", `must be "blocks", "gamma" or "laplace"`, p.Noise)
+	case p.Noise != AutoNoise && p.Noise != Blocks && p.Noise != Gamma && p.Noise != Laplace:
+		return bad("noise", `must be "auto", "blocks", "gamma" or "laplace"`, p.Noise)
 	case p.Noise == Laplace && p.Method != Output:
 		return bad("noise", `may be "laplace" with method output only: the proof of objective needs a density`, p.Noise)
 	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):

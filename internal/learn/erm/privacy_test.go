@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/examples"
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -450,7 +451,7 @@ func TestDefaultReg(t *testing.T) {
 		{Objective, 1000, 0, 0, "0.0001"},
 		{Objective, 10_000, 1e-4, 10 * dp.Nano, "2e-05"},
 		{Objective, 10_000, 2e-4, dp.Nano, "6.32e-05"},
-		{Objective, 1000, 0.01, dp.Nano, "0.004"},
+		{Objective, 1000, 0.01, dp.Nano, "0.002"},
 		{Objective, 1000, 10, dp.Nano / 100, "8"},
 		{Output, 1000, 0.01, dp.Nano, "0.01"},
 		{Output, 1000, 0.02, dp.Nano, "8"},
@@ -462,5 +463,49 @@ func TestDefaultReg(t *testing.T) {
 	}
 	if autoMethod(0.02) != Output || autoMethod(0.019) != Objective || autoMethod(0) != Objective {
 		t.Error("auto does not switch where it says")
+	}
+}
+
+// The noise of method output is the one that is shorter beside the coefficients:
+// blocks can be hundreds of times as long on a small ridge.
+func TestOutputNoiseIsTheShorter(t *testing.T) {
+	text, err := examples.Schema("adult.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := func(noise Noise, method Method, eps dp.Epsilon, rows int) *Plan {
+		p := Defaults()
+		p.Epsilon, p.Method, p.Noise = eps, method, noise
+		pl, err := p.Plan(s, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pl
+	}
+	const rows = 32_561
+	seen := map[Noise]bool{}
+	for _, eps := range []dp.Epsilon{dp.Nano / 100, dp.Nano / 20, dp.Nano / 10, dp.Nano, 8 * dp.Nano} {
+		beside := func(noise Noise) float64 {
+			p := plan(noise, Output, eps, rows).perturbation(rows)
+			return noiseLength(p.after, p.dim) * (p.reg + p.curve/float64(p.dim))
+		}
+		auto := plan(AutoNoise, Output, eps, rows)
+		seen[auto.Noise] = true
+		if got, best := beside(auto.Noise), min(beside(Blocks), beside(Gamma)); got > 1.5*best { // thresholds take their part
+			t.Errorf("ε = %s: %s is %g long beside the coefficients, the shorter %g", eps, auto.Noise, got, best)
+		}
+	}
+	if !seen[Blocks] || !seen[Gamma] {
+		t.Errorf("of the two noises only one was ever taken: %v", seen)
+	}
+	if got := plan(AutoNoise, Output, dp.Nano, 0).Noise; got != Gamma {
+		t.Errorf("without the number of rows: %s", got)
+	}
+	if got := plan(AutoNoise, Objective, dp.Nano, rows).Noise; got != Blocks {
+		t.Errorf("method objective: %s", got)
 	}
 }

@@ -28,11 +28,10 @@
 // the schema alone; a smaller declared Norm projects longer rows. The constant
 // is the intercept's and is regularised like the rest.
 //
-// Time: three to twelve gradients over the coded rows, a Hessian over a few
-// hundred and one over an eighth of them, as many d×d factors; a table's first
-// fit also lays its rows out, about as long again. Prefer it to brc where everything is private or ε·n is large
-// against the number of features; prefer brc for few private columns beside
-// useful public ones.
+// Time: three to twelve gradients over the coded rows, a Hessian over a few hundred and one over an
+// eighth of them, as many d×d factors; a table's first fit also lays its rows out, about as long
+// again. Prefer it to brc where everything is private or ε·n is large against the number of
+// features; prefer brc for few private columns beside useful public ones.
 //
 // Source: Chaudhuri, Monteleoni, Sarwate, "Differentially private empirical
 // risk minimization", JMLR 12 (2011), Algorithms 1 and 2.

@@ -15,37 +15,50 @@ func (pl *Plan) Facts() []learn.Fact {
 		loss = fmt.Sprintf("Huber-hinge of half-width %.4g", pl.Width)
 	}
 	f := []learn.Fact{
-		{Key: "method", Value: string(pl.Method), Text: fmt.Sprintf("private empirical risk minimisation, %s perturbation (%s), %s loss", pl.Method, pl.Mode, loss)},
-		{Key: "protects", Value: "whole row", Text: fmt.Sprintf("protects the whole row (every feature and the label) of %s (%s), whatever roles the schema declares", pl.s.Unit, pl.s.Relation)},
-		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features and the intercept, %s encoding, rows of length at most %.4g after division by √%d", pl.space.Width(), pl.Encoding, pl.Norm, len(pl.space.Columns)+1)},
+		{Key: "method", Value: string(pl.Method),
+			Text: fmt.Sprintf("private empirical risk minimisation, %s perturbation (%s), %s loss", pl.Method, pl.Mode, loss)},
+		{Key: "protects", Value: "whole row",
+			Text: fmt.Sprintf("protects the whole row (every feature and the label) of %s (%s), whatever roles the "+
+				"schema declares", pl.s.Unit, pl.s.Relation)},
+		{Key: "features", Value: pl.space.Width(),
+			Text: fmt.Sprintf("%d features and the intercept, %s encoding, rows of length at most %.4g after division by √%d",
+				pl.space.Width(), pl.Encoding, pl.Norm, len(pl.space.Columns)+1)},
 	}
 	if pl.Loss == Huber {
-		f = append(f, learn.Fact{Key: "scores", Value: "margins", Text: "scores rank rows and are no probabilities: the Huber-hinge does not estimate any"})
+		f = append(f, learn.Fact{Key: "scores", Value: "margins",
+			Text: "scores rank rows and are no probabilities: the Huber-hinge does not estimate any"})
 	}
 	whole := pl
 	if pl.parts != nil {
-		f = append(f, learn.Fact{Key: "fits", Value: len(pl.parts), Text: fmt.Sprintf("%d fits, each level of the label against the rest", len(pl.parts))})
+		f = append(f, learn.Fact{Key: "fits", Value: len(pl.parts),
+			Text: fmt.Sprintf("%d fits, each level of the label against the rest", len(pl.parts))})
 		pl = pl.parts[len(pl.parts)-1] // it has the smallest part of ε, and most noise
 	}
 	if w := pl.s.Label.RowWeights(); w != nil {
-		f = append(f, learn.Fact{Key: "weights", Value: w, Text: fmt.Sprintf("rows count by their level, at most once: %.4g", w)})
+		f = append(f, learn.Fact{Key: "weights", Value: w,
+			Text: fmt.Sprintf("rows count by their level, at most once: %.4g", w)})
 	}
 	if pl.NotPrivate {
 		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	} else {
-		f = append(f, learn.Fact{Key: "epsilon", Value: whole.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", whole.Epsilon, len(whole.bill))})
+		f = append(f, learn.Fact{Key: "epsilon", Value: whole.Epsilon.Float(),
+			Text: fmt.Sprintf("price ε = %s in %d releases", whole.Epsilon, len(whole.bill))})
 	}
 	if whole != pl && !pl.NotPrivate {
-		f = append(f, learn.Fact{Key: "epsilon_each", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("each fit has ε = %s of it and noise of its own; what follows is of one fit", pl.Epsilon)})
+		f = append(f, learn.Fact{Key: "epsilon_each", Value: pl.Epsilon.Float(),
+			Text: fmt.Sprintf("each fit has ε = %s of it and noise of its own; what follows is of one fit", pl.Epsilon)})
 	}
 	if pl.rows == 0 {
 		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})
 	}
 	if pl.ask > 0 {
-		f = append(f, learn.Fact{Key: "threshold", Value: pl.ask.Float(), Text: fmt.Sprintf("ε = %s of it chooses the intercept again, by how many rows are answered rightly; scores then rank rows and are no calibrated probabilities", pl.ask)})
+		f = append(f, learn.Fact{Key: "threshold", Value: pl.ask.Float(),
+			Text: fmt.Sprintf("ε = %s of it chooses the intercept again, by how many rows are answered rightly; scores then "+
+				"rank rows and are no calibrated probabilities", pl.ask)})
 	}
 	p := pl.perturbation(pl.rows)
-	f = append(f, learn.Fact{Key: "reg", Value: p.reg, Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.reg, p.summed())})
+	f = append(f, learn.Fact{Key: "reg", Value: p.reg,
+		Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.reg, p.summed())})
 	if length := noiseLength(p.term, p.dim); length > 0 {
 		f = append(f, learn.Fact{Key: "noise_length", Value: length,
 			Text: fmt.Sprintf("noise in the gradient: length about %.4g, against at most %d from the rows", length, pl.rows)})

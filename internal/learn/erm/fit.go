@@ -75,7 +75,8 @@ type perturbation struct {
 }
 
 func (pl *Plan) perturbation(n int) perturbation {
-	u := units{n: float64(n), reg: pl.Reg, norm: pl.Norm, curve: pl.loss.Curvature(), dim: pl.dim(), blocks: pl.blocks(), cell: pl.cell()}
+	u := units{n: float64(n), reg: pl.Reg, norm: pl.Norm, curve: pl.loss.Curvature(), dim: pl.dim(), blocks: pl.blocks(),
+		cell: pl.cell()}
 	if u.reg == 0 {
 		u.reg = DefaultReg(pl.Method, n, pl.crowd(n), pl.Epsilon)
 	}
@@ -124,7 +125,8 @@ func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b
 		m := all.Head(rows)
 		return pl.slopes(ctx, m, all.Weight()/m.Weight(), p, b)
 	}
-	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 20*p.dim, all.Len()/8)), pl.slopes(ctx, all, 1, p, b), p.dim, p.target)
+	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 20*p.dim, all.Len()/8)),
+		pl.slopes(ctx, all, 1, p, b), p.dim, p.target)
 	if done || err != nil {
 		return x, err
 	}
@@ -149,7 +151,8 @@ func (pl *Plan) slopes(ctx context.Context, m *engine.Margins, weight float64, p
 }
 
 // surface is J.
-func (pl *Plan) surface(ctx context.Context, tab engine.Table, p perturbation, b []float64) func(w []float64) (optimize.Point, error) {
+func (pl *Plan) surface(ctx context.Context, tab engine.Table, p perturbation,
+	b []float64) func(w []float64) (optimize.Point, error) {
 	return func(w []float64) (optimize.Point, error) {
 		s, err := tab.MarginSums(ctx, pl.space, pl.loss, pl.shape(), w)
 		if err != nil {
@@ -203,9 +206,11 @@ func (pl *Plan) unscaled(w []float64) *model.Logistic {
 }
 
 func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.WholeRow, Epsilon: pl.Epsilon, Bill: pl.Events(), Claim: pl.claim(), NotPrivate: pl.NotPrivate}
+	d := learn.Deal{Schema: pl.s, Scope: dp.WholeRow, Epsilon: pl.Epsilon, Bill: pl.Events(), Claim: pl.claim(),
+		NotPrivate: pl.NotPrivate}
 	if pl.Noise != Laplace {
-		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid"}
+		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a " +
+			"public grid"}
 	}
 	return d.Privacy(acct, exit)
 }

@@ -51,13 +51,14 @@ func TestReplayNonInterferenceOfLevels(t *testing.T) {
 			for k := range 25 {
 				b := learntest.Neighbour(tab, src, dp.WholeRow)
 				shift := float64(rng.Below(src, 1000))
-				differs, worst, at := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, uint64(k), func(_ int, p mechtest.Passage) []float64 {
-					out := make([]float64, len(p.Values))
-					for f := range out {
-						out[f] = math.Sin(shift + float64(3*f))
-					}
-					return out
-				})
+				differs, worst, at := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, uint64(k),
+					func(_ int, p mechtest.Passage) []float64 {
+						out := make([]float64, len(p.Values))
+						for f := range out {
+							out[f] = math.Sin(shift + float64(3*f))
+						}
+						return out
+					})
 				if differs != "" {
 					t.Fatalf("%s, %s, pair %d: %s differ", about, name, k, differs)
 				}
@@ -89,7 +90,8 @@ func TestEveryFitPaysItsPart(t *testing.T) {
 			var part dp.Epsilon
 			for _, passage := range tape.Passages[level*per:][:per] {
 				part += passage.Loss
-				if want := fmt.Sprintf(", level %d of 3", level+1); passage.Label != termLabel+want && passage.Label != coefsLabel+want {
+				if want := fmt.Sprintf(", level %d of 3", level+1); passage.Label != termLabel+want &&
+					passage.Label != coefsLabel+want {
 					t.Errorf("%s: release %q of level %d", name, passage.Label, level)
 				}
 			}
@@ -104,7 +106,8 @@ func TestEveryFitPaysItsPart(t *testing.T) {
 			learntest.Fit(t, alone, binary, tapeAlone, 1)
 			for i, passage := range tapeAlone.Passages {
 				if got := tape.Passages[level*per+i]; got.Bound != passage.Bound || got.Loss != passage.Loss {
-					t.Errorf("%s, level %d, release %d: bound %g for %s, a binary fit at the same price has %g for %s", name, level, i, got.Bound, got.Loss, passage.Bound, passage.Loss)
+					t.Errorf("%s, level %d, release %d: bound %g for %s, a binary fit at the same price has %g for %s", name, level, i,
+						got.Bound, got.Loss, passage.Bound, passage.Loss)
 				}
 			}
 		}
@@ -194,7 +197,8 @@ func TestWeightsCountRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := learntest.Fit(t, pl, weighted, nil, 1).Classifier.(*model.Logistic), learntest.Fit(t, twin, repeated, nil, 1).Classifier.(*model.Logistic)
+	got, want := learntest.Fit(t, pl, weighted, nil, 1).Classifier.(*model.Logistic),
+		learntest.Fit(t, twin, repeated, nil, 1).Classifier.(*model.Logistic)
 	for f := range want.Coef {
 		if !(math.Abs(got.Coef[f]-want.Coef[f]) <= 1e-7) {
 			t.Errorf("coefficient %d is %.9g, of repeated rows %.9g", f, got.Coef[f], want.Coef[f])

@@ -208,8 +208,10 @@ func TestFallbackIsTakenBelowHalf(t *testing.T) {
 				for _, lambda := range []float64{1e-3, 0.02, 0.146, 0.4, 1, 50, 1e9} {
 					u := units{n: 1000, reg: lambda / 1000, norm: norm, curve: 0.25, dim: 3}
 					raised, jacobian := u.objectiveSize(eps, mode)
-					if raised.reg < u.reg || !(jacobian <= eps/2) || !(k*math.Log1p(0.25*norm*norm/raised.summed()) <= jacobian*(1+1e-9)) {
-						t.Errorf("%s, R=%g, ε=%g, λ=%g: λ becomes %g with %g of ε for the jacobian", mode, norm, eps, lambda, raised.summed(), jacobian)
+					if raised.reg < u.reg || !(jacobian <= eps/2) ||
+						!(k*math.Log1p(0.25*norm*norm/raised.summed()) <= jacobian*(1+1e-9)) {
+						t.Errorf("%s, R=%g, ε=%g, λ=%g: λ becomes %g with %g of ε for the jacobian", mode, norm, eps, lambda,
+							raised.summed(), jacobian)
 					}
 					if k*math.Log1p(0.25*norm*norm/lambda) < eps/2 && raised.reg != u.reg {
 						t.Errorf("%s, ε=%g, λ=%g: raised to %g without need", mode, eps, lambda, raised.summed())

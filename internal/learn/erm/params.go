@@ -64,7 +64,8 @@ const (
 
 // Defaults are the choices of somebody who has no other. They hold no ε.
 func Defaults() Params {
-	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: AutoNoise, Encoding: feature.OneHot, Norm: 1, Threshold: AutoThreshold}
+	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: AutoNoise, Encoding: feature.OneHot,
+		Norm: 1, Threshold: AutoThreshold}
 }
 
 const (
@@ -142,7 +143,8 @@ func (p Params) check(s *schema.Schema) error {
 	case p.NotPrivate && p.Epsilon != 0:
 		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
 	case !p.NotPrivate && (p.Epsilon < 2*dp.Epsilon(fits(s)) || p.Epsilon > dp.MaxEpsilon):
-		return bad("epsilon", fmt.Sprintf("must be at least %s and at most %s", 2*dp.Epsilon(fits(s)), dp.MaxEpsilon), p.Epsilon)
+		return bad("epsilon", fmt.Sprintf("must be at least %s and at most %s", 2*dp.Epsilon(fits(s)), dp.MaxEpsilon),
+			p.Epsilon)
 	case p.Loss != Logistic && p.Loss != Huber:
 		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
 	case p.Loss == Huber && !(p.Width >= minWidth && p.Width <= maxWidth):
@@ -179,7 +181,8 @@ func (pl *Plan) price() {
 	case pl.NotPrivate:
 		return
 	case pl.Method == Output:
-		name := map[Noise]string{Blocks: mech.Blocks{}.Name(), Gamma: mech.Gamma{}.Name(), Laplace: mech.Laplace{}.Name()}[pl.Noise]
+		name := map[Noise]string{Blocks: mech.Blocks{}.Name(), Gamma: mech.Gamma{}.Name(),
+			Laplace: mech.Laplace{}.Name()}[pl.Noise]
 		pl.bill = []dp.Event{{Release: coefsLabel + pl.of, Mechanism: name, Epsilon: eps}}
 	default:
 		rest := max(1, eps/100)

@@ -166,7 +166,8 @@ func (p *peerTable) fit(t *testing.T, s *peerSplit, r int, train, test *dataset.
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, mech.NewExit(replay.Seeded(uint64(r), fmt.Sprint("erm ", eps))))
+			m, err := pl.Fit(context.Background(), tab, learn.Uncounted{},
+				mech.NewExit(replay.Seeded(uint64(r), fmt.Sprint("erm ", eps))))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -70,7 +70,8 @@ func (p *peers) table() *dataset.Table {
 	s.Columns = nil
 	tab := &dataset.Table{Schema: &s, Rows: len(p.Labels), Labels: p.Labels}
 	for j, c := range p.Columns {
-		sc := schema.Column{Name: strconv.Itoa(j), Role: schema.Private, Kind: c.Kind, Lower: c.Lower, Upper: c.Upper, Missing: c.Missing}
+		sc := schema.Column{Name: strconv.Itoa(j), Role: schema.Private, Kind: c.Kind, Lower: c.Lower, Upper: c.Upper,
+			Missing: c.Missing}
 		if c.Log1p {
 			sc.Transform = schema.Log1p
 		}

@@ -31,7 +31,8 @@ import (
 // being the release. The same runs check declared sensitivities.
 func TestReplayNonInterference(t *testing.T) {
 	const pairs = 1000
-	for i, name := range slices.Sorted(slices.Values([]string{"auto", "objective", "objective, gamma", "objective, cms11", "objective, huber", "output", "output, gamma", "output, cms11", "output, laplace", "output, chosen"})) {
+	for i, name := range slices.Sorted(slices.Values([]string{"auto", "objective", "objective, gamma", "objective, cms11",
+		"objective, huber", "output", "output, gamma", "output, cms11", "output, laplace", "output, chosen"})) {
 		p := settings()[name]
 		src := replay.Seeded(uint64(i), "pairs")
 		tab := census.Generate(uint64(i), 40)
@@ -84,7 +85,8 @@ func lineOf(t *testing.T, p Params, label *schema.Schema, xs []float64, labels [
 	for i := range codes {
 		codes[i] = uint32(i)
 	}
-	tab := &dataset.Table{Schema: &s, Rows: len(xs), Labels: labels, Cols: []column.Column{{Codes: column.Narrow(codes, len(xs)), Values: xs}}}
+	tab := &dataset.Table{Schema: &s, Rows: len(xs), Labels: labels,
+		Cols: []column.Column{{Codes: column.Narrow(codes, len(xs)), Values: xs}}}
 	pl, err := p.Plan(&s, len(xs))
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +144,8 @@ func TestOneRowMovesTheGradientNoFurtherThanDeclared(t *testing.T) {
 				w[i] = math.Ldexp(2*float64(rng.Below(src, 1000))/1000-1, int(rng.Below(src, 12)))
 			}
 			b := learntest.Neighbour(tab, src, dp.WholeRow)
-			if moved := share(declared, pl.gradient(t, learntest.Engine(t, tab), w), pl.gradient(t, learntest.Engine(t, b), w)); !(moved <= 1+1e-9) {
+			if moved := share(declared, pl.gradient(t, learntest.Engine(t, tab), w),
+				pl.gradient(t, learntest.Engine(t, b), w)); !(moved <= 1+1e-9) {
 				t.Fatalf("%s: a row moved the gradient by %.4f of what is declared", name, moved)
 			}
 		}
@@ -162,7 +165,8 @@ func TestOneRowMovesTheGradientNoFurtherThanDeclared(t *testing.T) {
 			t.Fatal("the census has changed its label")
 		}
 		if r := share(pl.perturbation(1).term, pl.gradient(t, a, w), pl.gradient(t, b, w)); !(r <= 1+1e-9 && r >= 0.98) {
-			t.Errorf("%s, norm %g: the worst pair moves the gradient by %.4f of what is declared, want .98 to 1", c.name, c.norm, r)
+			t.Errorf("%s, norm %g: the worst pair moves the gradient by %.4f of what is declared, want .98 to 1", c.name,
+				c.norm, r)
 		}
 	}
 }
@@ -179,9 +183,11 @@ func TestOutputSensitivityIsHeldAndReached(t *testing.T) {
 		loss  Loss
 		norm  float64
 	}{
-		{Gamma, feature.Ordinal, CMS11, 1e-3, Logistic, 1}, {Gamma, feature.Ordinal, Tight, 0.05, Logistic, 1}, {Gamma, feature.Ordinal, Tight, 5, Logistic, 0.6},
+		{Gamma, feature.Ordinal, CMS11, 1e-3, Logistic, 1}, {Gamma, feature.Ordinal, Tight, 0.05, Logistic, 1},
+		{Gamma, feature.Ordinal, Tight, 5, Logistic, 0.6},
 		{Gamma, feature.Ordinal, Tight, 0.3, Huber, 1}, {Gamma, feature.Ordinal, CMS11, 2, Huber, 0.3},
-		{Blocks, feature.Ordinal, Tight, 5, Logistic, 1}, {Blocks, feature.OneHot, Tight, 5, Logistic, 1}, {Blocks, feature.OneHot, Tight, 0.05, Logistic, 1},
+		{Blocks, feature.Ordinal, Tight, 5, Logistic, 1}, {Blocks, feature.OneHot, Tight, 5, Logistic, 1},
+		{Blocks, feature.OneHot, Tight, 0.05, Logistic, 1},
 		{Blocks, feature.Ordinal, CMS11, 0.3, Huber, 1}, {Blocks, feature.OneHot, Tight, 8, Huber, 0.1},
 	} {
 		p := settings()["output"]
@@ -269,11 +275,13 @@ func TestRemainderCoversTheGridOfTheTerm(t *testing.T) {
 			pert := pl.perturbation(10_000)
 			d, grid := float64(pert.dim), pert.term.(interface{ Grid() float64 }).Grid()
 			solver, snap := pert.sure()/pert.reg, grid*math.Sqrt(d)/(2*pert.n*pert.reg)
-			if have := pert.after.(interface{ Sensitivity() float64 }).Sensitivity() / 2; !(have*(1+1e-12) >= solver+snap) { // the division rounds
+			// the division rounds
+			if have := pert.after.(interface{ Sensitivity() float64 }).Sensitivity() / 2; !(have*(1+1e-12) >= solver+snap) {
 				t.Errorf("noise %s, ε %s: the radius is %.17g, must be at least %.17g + %.3g", noise, eps, have, solver, snap)
 			}
 			if !(snap <= solver) {
-				t.Errorf("noise %s, ε %s: snapping moves the solution by %.3g, the solver by %.3g: the grid is too coarse", noise, eps, snap, solver)
+				t.Errorf("noise %s, ε %s: snapping moves the solution by %.3g, the solver by %.3g: the grid is too coarse", noise,
+					eps, snap, solver)
 			}
 		}
 	}
@@ -380,7 +388,8 @@ func TestAcceleratedStepsReachTheCertificate(t *testing.T) {
 	}
 	pert := pl.perturbation(tab.Rows)
 	b := pl.draw(pert, mech.NewExit(replay.Seeded(1, "accelerated")))
-	w, err := accelerated(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg, pert.reg+pert.curve, pert.target)
+	w, err := accelerated(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg,
+		pert.reg+pert.curve, pert.target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,11 +398,14 @@ func TestAcceleratedStepsReachTheCertificate(t *testing.T) {
 	}
 	quick, err := pl.minimum(context.Background(), learntest.Engine(t, tab), pert, b)
 	if err != nil || !(apart(w, quick) <= 2*pert.distance(pert.sure())) {
-		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, quick), err, 2*pert.distance(pert.sure()))
+		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, quick), err,
+			2*pert.distance(pert.sure()))
 	}
-	newton, err := minimise(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg, pert.reg+pert.curve, pert.target)
+	newton, err := minimise(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg,
+		pert.reg+pert.curve, pert.target)
 	if err != nil || !(apart(w, newton) <= 2*pert.distance(pert.sure())) {
-		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, newton), err, 2*pert.distance(pert.sure()))
+		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, newton), err,
+			2*pert.distance(pert.sure()))
 	}
 }
 

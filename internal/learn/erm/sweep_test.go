@@ -78,7 +78,8 @@ func TestSweep(t *testing.T) {
 							}
 							acc, auc = acc+rep.Accuracy/repeats, auc+*rep.AUC/repeats
 						}
-						fmt.Fprintf(&out, "%s\t%d\t%d\t%g\t%.3g\t%s\t%g\t%.3f\t%.3f\n", enc, n, sp.Width()+1, eps, crowd, m, reg, acc, auc)
+						fmt.Fprintf(&out, "%s\t%d\t%d\t%g\t%.3g\t%s\t%g\t%.3f\t%.3f\n", enc, n, sp.Width()+1, eps, crowd, m, reg,
+							acc, auc)
 					}
 				}
 			}

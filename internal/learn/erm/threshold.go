@@ -73,7 +73,8 @@ func (pl *Plan) choose(ctx context.Context, tab engine.Table, l *model.Logistic,
 		scores[k] = mech.RatioOf(n)
 	}
 	// 6.1: a replaced row moves a count by at most one, up or down.
-	l.Bias -= cuts.At(exit.Select(thresholdLabel, mech.Sized(mech.PermuteAndFlipFor(pl.ask, 2)), scores)) // 6.2: rows meet noise
+	// 6.2: rows meet noise
+	l.Bias -= cuts.At(exit.Select(thresholdLabel, mech.Sized(mech.PermuteAndFlipFor(pl.ask, 2)), scores))
 	return nil
 }
 

@@ -37,7 +37,8 @@ func TestThresholdOnRealTables(t *testing.T) {
 	}
 	const splits, most = 40, 40_000 // rows to train on
 	var out strings.Builder
-	out.WriteString("table\tlabels\tencoding\tepsilon\taccuracy without\tgain\tits standard error\tauc without\tauc\tcalibration error without\tcalibration error\n")
+	out.WriteString("table\tlabels\tencoding\tepsilon\taccuracy without\tgain\tits standard error\tauc " +
+		"without\tauc\tcalibration error without\tcalibration error\n")
 	for _, table := range []struct {
 		name  string
 		files []string
@@ -99,7 +100,8 @@ func TestThresholdOnRealTables(t *testing.T) {
 
 // fitted is how a fit does on held-out rows, nil where p asks for a threshold
 // and the rule has none.
-func fitted(t *testing.T, p erm.Params, fit *dataset.Table, tab engine.Table, held *dataset.Table, seed uint64) *metrics.Report {
+func fitted(t *testing.T, p erm.Params, fit *dataset.Table, tab engine.Table, held *dataset.Table,
+	seed uint64) *metrics.Report {
 	pl, err := p.Plan(fit.Schema, fit.Rows)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +146,8 @@ func (p *pair) add(without, with *metrics.Report) {
 
 func (p *pair) String() string {
 	gain := p.gain / p.n
-	return fmt.Sprintf("%.4f\t%.4f\t%.4f\t%.3f\t%.3f\t%.3f\t%.3f", p.sum[0].accuracy/p.n, gain, math.Sqrt(max(0, p.square/p.n-gain*gain)/(p.n-1)),
+	return fmt.Sprintf("%.4f\t%.4f\t%.4f\t%.3f\t%.3f\t%.3f\t%.3f", p.sum[0].accuracy/p.n, gain,
+		math.Sqrt(max(0, p.square/p.n-gain*gain)/(p.n-1)),
 		p.sum[0].auc/p.n, p.sum[1].auc/p.n, p.sum[0].off/p.n, p.sum[1].off/p.n)
 }
 

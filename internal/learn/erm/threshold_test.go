@@ -131,7 +131,8 @@ func TestThresholdIsWhereTheModelIsRight(t *testing.T) {
 				}
 			}
 			if promised.Num != right*promised.Den {
-				t.Errorf("norm %g: at cut %d the model is right about %d rows, the count was %d/%d", norm, k, right, promised.Num, promised.Den)
+				t.Errorf("norm %g: at cut %d the model is right about %d rows, the count was %d/%d", norm, k, right, promised.Num,
+					promised.Den)
 			}
 		}
 	}
@@ -202,7 +203,8 @@ func TestThresholdSweep(t *testing.T) {
 	const repeats = 20
 	all := census.Generate(1, 60_000)
 	var out strings.Builder
-	out.WriteString("labels\tencoding\trows\tepsilon\trows·epsilon\tcrowd\tmethod\tpart\taccuracy\tgain\tits standard error\tauc\tcalibration error\n")
+	out.WriteString("labels\tencoding\trows\tepsilon\trows·epsilon\tcrowd\tmethod\tpart\taccuracy\tgain\tits standard " +
+		"error\tauc\tcalibration error\n")
 	for _, labels := range []string{"balanced", "as they come"} {
 		for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
 			for _, n := range []int{3000, 12_000} {
@@ -238,7 +240,8 @@ func TestThresholdSweep(t *testing.T) {
 						if part > 0 {
 							share = fmt.Sprintf("1/%d", part)
 						}
-						fmt.Fprintf(&out, "%s\t%s\t%d\t%g\t%.4g\t%.3g\t%s\t%s\t%.3f\t%.4f\t%.4f\t%.3f\t%.3f\n", labels, enc, n, eps, float64(n)*eps, pl.crowd(n), pl.Method, share,
+						fmt.Fprintf(&out, "%s\t%s\t%d\t%g\t%.4g\t%.3g\t%s\t%s\t%.3f\t%.4f\t%.4f\t%.3f\t%.3f\n", labels, enc, n, eps,
+							float64(n)*eps, pl.crowd(n), pl.Method, share,
 							acc, gain, math.Sqrt(max(0, square-gain*gain)/(repeats-1)), auc, off)
 					}
 				}

@@ -61,11 +61,11 @@ func (u units) objectiveSize(eps float64, mode Mode) (raised units, jacobian flo
 	return u, jacobian
 }
 
-// slope bounds the slopes of the loss at a minimum without b: 1 (1.1). Tight, for the logistic loss, uses that the minimum cannot lie
-// far out: Λ‖w‖ is the length of a mean of rows times slopes, and slopes are at
-// most σ(R‖w‖), so ‖w‖ ≤ B implies ‖w‖ ≤ (R/Λ)·σ(R·B). Each turn of the loop
-// replaces a valid bound by a valid bound; then slopes at the minimum are at
-// most σ(R·B) < 1 (1.2).
+// slope bounds the slopes of the loss at a minimum without b: 1 (1.1). Tight, for the logistic
+// loss, uses that the minimum cannot lie far out: Λ‖w‖ is the length of a mean of rows times
+// slopes, and slopes are at most σ(R‖w‖), so ‖w‖ ≤ B implies ‖w‖ ≤ (R/Λ)·σ(R·B). Each turn of the
+// loop replaces a valid bound by a valid bound; then slopes at the minimum are at most σ(R·B) < 1
+// (1.2).
 func (u units) slope(l engine.Loss, mode Mode) float64 {
 	slope := 1.0
 	if mode == Tight && l == (engine.Loss{}) {

@@ -29,7 +29,7 @@ var (
 	seeds  = []string{"privacy/rng/replay"}
 	// contract is what any learner may import.
 	contract = []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine",
-		"privacy/mech", "privacy/accounting", "model", "learn", "optimize", "shrink"}
+		"table/engine/kernel", "privacy/mech", "privacy/accounting", "model", "learn", "optimize", "shrink"}
 	gonum = "gonum.org/v1/gonum"
 )
 
@@ -66,10 +66,15 @@ var table = []row{
 		uses:  []string{".", "realdata"}, libs: []string{"modernc.org/sqlite"}},
 	{pkg: "table/engine",
 		words: "table/engine is the questions: schema, feature, column; never noise, accounts or where rows live",
-		uses:  []string{"privacy/dp", "table/schema", "table/feature", "table/column"}, libs: []string{gonum},
+		uses:  []string{"privacy/dp", "table/schema", "table/feature", "table/column"},
+		never: append([]string{"privacy/mech", "learn", "privacy/rng"}, rows...), std: impure},
+	{pkg: "table/engine/kernel",
+		words: "table/engine/kernel adds up over coded columns, wherever they are; never noise, accounts or where rows live",
+		uses:  []string{"table/feature", "table/column", "table/engine"}, libs: []string{gonum},
 		never: append([]string{"privacy/mech", "learn", "privacy/rng"}, rows...), std: impure},
 	{pkg: "table/engine/memory", words: "table/engine/memory answers from dataset's columns, never with noise",
-		uses:  []string{"privacy/dp", "table/schema", "table/feature", "table/column", "table/engine", "table/dataset"},
+		uses: []string{"privacy/dp", "table/schema", "table/feature", "table/column", "table/engine", "table/engine/kernel",
+			"table/dataset"},
 		never: []string{"privacy/mech", "learn", "privacy/rng"}},
 	{pkg: "privacy/response",
 		words: "privacy/response is the public arithmetic of reports: dp only, never randomness or rows",
@@ -252,7 +257,7 @@ var table = []row{
 	{pkg: "federated/multiparty", words: "federated/multiparty combines votes: the contract, a public table's columns " +
 		"and convex minimisation; never a party's rows, files, the network or seeds",
 		uses: []string{"edkey", "privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine",
-			"privacy/mech", "model", "learn", "privacy/response", "optimize"}, libs: []string{gonum},
+			"table/engine/kernel", "privacy/mech", "model", "learn", "privacy/response", "optimize"}, libs: []string{gonum},
 		never: append([]string{"learn/*", "cmd/*"}, append(rows, seeds...)...), std: impure},
 	{pkg: "service/ballot", words: "service/ballot casts a party's votes: its model, another program or a file about a " +
 		"public table; never other parties' votes or seeds",

@@ -198,7 +198,7 @@ var table = []mutant{
 	},
 	{
 		Row: "13", Bug: "row norm not clipped",
-		File: "internal/table/engine/margin.go",
+		File: "internal/table/engine/kernel/margin.go",
 		Old:  `		t[i] = min(sh.rows.Scale, sh.rows.Norm/math.Sqrt(square))`,
 		New:  `		t[i] = sh.rows.Scale + 0*square`,
 
@@ -214,7 +214,7 @@ var table = []mutant{
 	},
 	{
 		Row: "15", Bug: "intercept's constant left out of a row's length",
-		File: "internal/table/engine/margin.go",
+		File: "internal/table/engine/kernel/margin.go",
 		Old:  `		square := 1.0`,
 		New:  `		square := 0.0`,
 
@@ -731,7 +731,7 @@ var table = []mutant{
 	},
 	{
 		Row: "A21", Bug: "additive, more classes: a row that says much about a weight is not shortened",
-		File: "internal/table/engine/levels.go",
+		File: "internal/table/engine/kernel/classes.go",
 		Old:  `1 / math.Max(most, math.Abs(first)+half)`,
 		New:  `1 / most`,
 
@@ -776,7 +776,7 @@ var table = []mutant{
 		File: "internal/learn/additive/multiclass.go",
 		Old:  `	return newClassStart(rows, floor), nil`,
 		New: `	st := newClassStart(rows, floor)
-	cells, err := f.table.LevelCells(ctx, f.bins[:1])
+	cells, err := f.table.ClassCells(ctx, f.bins[:1])
 	for _, exact := range cells[0].Rows {
 		st.totals = append(st.totals, sumAll(toFloats(exact)))
 	}
@@ -1246,7 +1246,7 @@ var table = []mutant{
 	},
 	{
 		Row: "threshold 3", Bug: "rows are counted by shortened scores, which the model does not use",
-		File: "internal/table/engine/right.go",
+		File: "internal/table/engine/kernel/right.go",
 		Old:  `	plain.factor = nil`,
 		New:  `	plain.factor = m.factor`,
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/optimize"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 )
 
 // gradient is that of the objective at w.
@@ -50,7 +51,7 @@ func (o *objective) linear(s []float64) {
 	for i := range half {
 		half[i] = 0.5
 	}
-	m := engine.NewMargins(o.pl.space, o.cols, o.rows, engine.GroupWeights(half, half), o.shape())
+	m := kernel.NewMargins(o.pl.space, o.cols, o.rows, kernel.GroupWeights(half, half), o.shape())
 	d := o.pl.width()
 	one := math.Ldexp(float64(o.one), -unitBits)
 	o.slope = func(ctx context.Context, w []float64) ([]float64, error) {
@@ -74,7 +75,7 @@ func (o *objective) margins(t *Tally) {
 		pos[i] = float64(share[o.pl.s.Label.Positive]) / float64(t.whole())
 		neg[i] = 1 - pos[i]
 	}
-	m := engine.NewMargins(o.pl.space, o.cols, o.rows, engine.GroupWeights(pos, neg), o.shape())
+	m := kernel.NewMargins(o.pl.space, o.cols, o.rows, kernel.GroupWeights(pos, neg), o.shape())
 	o.slope = func(ctx context.Context, w []float64) ([]float64, error) {
 		sums, err := m.Sums(ctx, o.pl.loss(), w, false)
 		if err != nil {

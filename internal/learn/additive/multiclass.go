@@ -43,9 +43,9 @@ func newClassStart(rows []float64, floor float64) *classStart {
 type multiclassFit struct {
 	*fit
 	start  *classStart
-	score  *engine.LevelScores // of the model so far
-	turn   []int               // the column of each round
-	shapes []classShape        // by private column
+	score  *engine.ClassScore // of the model so far
+	turn   []int              // the column of each round
+	shapes []classShape       // by private column
 }
 
 // classShape is what has been learnt about one private column.
@@ -65,11 +65,9 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 	if err := f.findBins(ctx, st.rows); err != nil {
 		return nil, err
 	}
-	r := &multiclassFit{fit: f, start: st, score: f.table.LevelScores(st.scores), shapes: make([]classShape, len(f.bins))}
+	r := &multiclassFit{fit: f, start: st, score: engine.NewClassScore(st.scores), shapes: make([]classShape, len(f.bins))}
 	for k := range st.shapes {
-		if err := r.score.Add(ctx, &st.shapes[k], 1); err != nil {
-			return nil, err
-		}
+		r.score.AddShape(&st.shapes[k], 1)
 	}
 	if err := r.learnColumns(ctx); err != nil {
 		return nil, err
@@ -97,7 +95,7 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 // learnColumns makes all rounds of cells. Rows count once in each, whatever the score: a column is
 // measured alone, and what columns say twice is left to measureWeights and boostResiduals.
 func (r *multiclassFit) learnColumns(ctx context.Context) error {
-	all, err := r.table.LevelCells(ctx, r.bins)
+	all, err := r.table.ClassCells(ctx, r.bins)
 	if err != nil {
 		return err
 	}
@@ -115,9 +113,7 @@ func (r *multiclassFit) learnColumns(ctx context.Context) error {
 		sh.weight = r.plan.rules.columnWeight
 		sh.steps, sh.variance = shrink.ClassShares(rows, noise, r.start.share, r.bins[k].Ordered())
 		sh.spread = measureSpread(rows, r.start.share, sh.steps)
-		if err := r.score.Add(ctx, r.shapeOf(k), sh.weight); err != nil {
-			return err
-		}
+		r.score.AddShape(r.shapeOf(k), sh.weight)
 	}
 	return nil
 }
@@ -171,9 +167,7 @@ func (r *multiclassFit) measureWeights(ctx context.Context) error {
 		change := float64(curve*slope.gain/variance) / (1/(weightDeviation*weightDeviation) + float64(curve*curve/variance))
 		change = math.Max(change, -sh.weight) // a column never speaks against what it says
 		sh.weight += change
-		if err := r.score.Add(ctx, r.shapeOf(k), change); err != nil {
-			return err
-		}
+		r.score.AddShape(r.shapeOf(k), change)
 	}
 	return nil
 }
@@ -201,9 +195,7 @@ func (r *multiclassFit) boostResiduals(ctx context.Context) error {
 			}
 		}
 		sh.weight = 1 // from now on they count in full
-		if err := r.score.Add(ctx, change, 1); err != nil {
-			return err
-		}
+		r.score.AddShape(change, 1)
 	}
 	return nil
 }

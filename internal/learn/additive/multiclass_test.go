@@ -450,8 +450,8 @@ func copies(s *schema.Schema, columns int) *dataset.Table {
 	return tab
 }
 
-// LevelScores against sums over rows from the definitions.
-func TestLevelScoresAgreeWithNaiveTwin(t *testing.T) {
+// Scores of classes against sums over rows from the definitions.
+func TestClassScoresAgreeWithNaiveTwin(t *testing.T) {
 	tab := learntest.Levels(census.Generate(3, 9_000), 4, nil) // more than one block
 	eng := learntest.Engine(t, tab)
 	start := []float64{0.3, -0.2, 0, 1}
@@ -459,7 +459,7 @@ func TestLevelScoresAgreeWithNaiveTwin(t *testing.T) {
 	for i := range z {
 		z[i] = slices.Clone(start)
 	}
-	scores := eng.LevelScores(start)
+	scores := engine.NewClassScore(start)
 	ctx := context.Background()
 	for q, j := range tab.Schema.Features()[:4] {
 		sh := &feature.LevelShape{Bins: feature.NewBins(tab.Schema, j, []float64{20, 40, 60})}
@@ -470,15 +470,15 @@ func TestLevelScoresAgreeWithNaiveTwin(t *testing.T) {
 			}
 		}
 		const most = 0.4
-		got, err := scores.Slope(ctx, sh, most)
+		got, err := eng.ClassSlope(ctx, scores, sh, most)
 		if err != nil {
 			t.Fatal(err)
 		}
-		above, below, err := scores.Residuals(ctx, &sh.Bins)
+		rest, err := eng.ClassResiduals(ctx, scores, &sh.Bins)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := eng.LevelCells(ctx, []feature.Bins{sh.Bins})
+		cells, err := eng.ClassCells(ctx, []feature.Bins{sh.Bins})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -519,16 +519,14 @@ func TestLevelScoresAgreeWithNaiveTwin(t *testing.T) {
 		near("curve", got.HalfCurve, half)
 		for k := range start {
 			for b := range sh.Len() {
-				near("above", int64(above[k][b]), up[k][b])
-				near("below", int64(below[k][b]), down[k][b])
+				near("above", int64(rest.Above[k][b]), up[k][b])
+				near("below", int64(rest.Below[k][b]), down[k][b])
 				if float64(cells[0].Rows[k][b]) != rows[k][b] {
 					t.Errorf("column %d, level %d, bin %d: %d rows, the twin has %g", q, k, b, cells[0].Rows[k][b], rows[k][b])
 				}
 			}
 		}
-		if err := scores.Add(ctx, sh, 0.7); err != nil {
-			t.Fatal(err)
-		}
+		scores.AddShape(sh, 0.7)
 	}
 }
 

@@ -74,7 +74,7 @@ func (f *fit) selectColumn(label string, p price, spread float64, scores []mech.
 // Where the number of rows is public, the count of one of two classes says both. A row moves one of
 // two counts by 1, and has one of more classes as it lies in one cell (1.4).
 func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
-	cells, err := f.table.LevelCells(ctx, f.bins[:1])
+	cells, err := f.table.ClassCells(ctx, f.bins[:1])
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (f *fit) releaseCounts(ctx context.Context) ([]float64, error) {
 	for i := range fine {
 		fine[i] = pl.counts.asking[i].fine
 	}
-	cells, err := f.table.LevelCells(ctx, fine)
+	cells, err := f.table.ClassCells(ctx, fine)
 	if err != nil {
 		return nil, err
 	}
@@ -207,13 +207,13 @@ func (r *binaryFit) releaseWeights(label string, p price, k int, caps [2]int64) 
 func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error) {
 	scores := make([]mech.Ratio, len(r.free))
 	for i, k := range r.free {
-		above, below, err := r.score.Residuals(ctx, &r.bins[k])
+		rest, err := r.table.ClassResiduals(ctx, r.score, &r.bins[k])
 		if err != nil {
 			return 0, err
 		}
 		scores[i].Den = 2 * engine.WeightOne
-		for class := range above {
-			scores[i].Num += sumDistances(above[class], below[class])
+		for class := range rest.Above {
+			scores[i].Num += sumDistances(rest.Above[class], rest.Below[class])
 		}
 	}
 	// A row adds at most 1 to a score, or takes it off, each time it appears or leaves.
@@ -223,7 +223,7 @@ func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error)
 
 // releaseRows lets out the rows of one column by class, then bin. A row lies in one bin and has one
 // class, so it counts once however many classes there are (1.2).
-func (r *multiclassFit) releaseRows(t int, cells *engine.LevelCells) [][]float64 {
+func (r *multiclassFit) releaseRows(t int, cells *engine.ClassCells) [][]float64 {
 	rows := splitClasses(r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], r.plan.cellSensitivity(),
 		toRatios(1, cells.Rows)), len(cells.Rows))
 	for class, total := range r.start.totals {
@@ -253,7 +253,7 @@ type columnSlope struct{ gain, halfCurve, noise float64 }
 // most 1 in L1 after division by most, and it may be of either sign, so that they move by as much
 // in L2 as in L1 (1.2).
 func (r *multiclassFit) releaseSlope(ctx context.Context, t, k int, most float64) (*columnSlope, error) {
-	slope, err := r.score.Slope(ctx, r.shapeOf(k), most)
+	slope, err := r.table.ClassSlope(ctx, r.score, r.shapeOf(k), most)
 	if err != nil {
 		return nil, err
 	}
@@ -268,17 +268,18 @@ func (r *multiclassFit) releaseSlope(ctx context.Context, t, k int, most float64
 // p(y) for its class and p(k) against every other: at most 2 in all, so after division by 2 at most
 // 1 in L1, and less in L2 (1.2).
 func (r *multiclassFit) releaseResiduals(ctx context.Context, t, k int) ([]shrink.Cells, error) {
-	above, below, err := r.score.Residuals(ctx, &r.bins[k])
+	rest, err := r.table.ClassResiduals(ctx, r.score, &r.bins[k])
 	if err != nil {
 		return nil, err
 	}
 	p, s := r.plan.prices.residuals[t], r.plan.cellSensitivity()
-	out := splitClasses(r.releaseNoisy(residualsLabel(t), p, s, toRatios(2*engine.WeightOne, above, below)), 2*len(above))
+	numbers := r.releaseNoisy(residualsLabel(t), p, s, toRatios(2*engine.WeightOne, rest.Above, rest.Below))
+	out := splitClasses(numbers, 2*len(rest.Above))
 	deviation := 2 * math.Sqrt(p.noiseVariance(s))
-	cells := make([]shrink.Cells, len(above))
+	cells := make([]shrink.Cells, len(rest.Above))
 	for class := range cells {
 		cells[class] = shrink.Cells{
-			Positive: scaleSteps(out[class], 2), Negative: scaleSteps(out[len(above)+class], 2),
+			Positive: scaleSteps(out[class], 2), Negative: scaleSteps(out[len(cells)+class], 2),
 			Noise: shrink.Noise{Positive: deviation, Negative: deviation},
 		}
 	}

@@ -134,7 +134,7 @@ func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b
 }
 
 // slopes is J over the rows of m, each for weight of them where they are a sample.
-func (pl *Plan) slopes(ctx context.Context, m *engine.Margins, weight float64, p perturbation, b []float64) slopes {
+func (pl *Plan) slopes(ctx context.Context, m engine.Margins, weight float64, p perturbation, b []float64) slopes {
 	return func(w []float64, hess bool) (optimize.Point, error) {
 		s, err := m.Sums(ctx, pl.loss, w, hess)
 		if err != nil {

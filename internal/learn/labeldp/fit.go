@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 )
 
 // limits are public. What is minimised is public too, once s̃ has left, so where
@@ -84,7 +85,7 @@ func (pl *Plan) fitAll(ctx context.Context, g *engine.Groups, n int, exit *mech.
 // of unscaled rows, in which (Λ/2)‖w‖² is (Λ/2)(columns+1)‖u‖².
 func (pl *Plan) minimiseLoss(ctx context.Context, g *engine.Groups, n int, s []float64) ([]float64, error) {
 	half := halfCounts(g)
-	weigh := engine.GroupWeights(half, half)
+	weigh := kernel.GroupWeights(half, half)
 	// With both labels at half weight LogisticSums adds up softplus(z) - z/2, so
 	// the linear term wanted is s̃ less half the mean row.
 	linear := slices.Clone(s)
@@ -93,7 +94,7 @@ func (pl *Plan) minimiseLoss(ctx context.Context, g *engine.Groups, n int, s []f
 	}
 	ridge := pl.ridgeFor(n) * float64(len(pl.space.Columns)+1)
 	best, err := optimize.Newton(func(u []float64) (optimize.Point, error) {
-		sums, err := engine.LogisticSums(ctx, pl.space, g.Cols, g.Len, weigh, u)
+		sums, err := kernel.LogisticSums(ctx, pl.space, g.Cols, g.Len, weigh, u)
 		if err != nil {
 			return optimize.Point{}, err
 		}

@@ -270,7 +270,7 @@ type notes struct {
 
 func spyOn(tab engine.Table, acct *account) *spy { return &spy{tab, &notes{acct: acct}} }
 
-func (s *spy) Against(level int) engine.Table { return &spy{s.Table.Against(level), s.notes} }
+func (s *spy) Against(class int) engine.Table { return &spy{s.Table.Against(class), s.notes} }
 
 func (s *notes) note() {
 	s.asked = true
@@ -292,14 +292,23 @@ func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bin
 	return s.Table.Cells(ctx, f, bins)
 }
 
-func (s *spy) LevelCells(ctx context.Context, bins []feature.Bins) ([]engine.LevelCells, error) {
+func (s *spy) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
 	s.note()
-	return s.Table.LevelCells(ctx, bins)
+	return s.Table.ClassCells(ctx, bins)
 }
 
-func (s *spy) LevelScores(start []float64) *engine.LevelScores {
+func (s *spy) ClassSlope(
+	ctx context.Context, f *engine.ClassScore, sh *feature.LevelShape, most float64,
+) (engine.ClassSlope, error) {
 	s.note()
-	return s.Table.LevelScores(start)
+	return s.Table.ClassSlope(ctx, f, sh, most)
+}
+
+func (s *spy) ClassResiduals(
+	ctx context.Context, f *engine.ClassScore, bins *feature.Bins,
+) (engine.ClassResiduals, error) {
+	s.note()
+	return s.Table.ClassResiduals(ctx, f, bins)
 }
 
 func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
@@ -312,7 +321,7 @@ func (s *spy) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, 
 	return s.Table.MarginSums(ctx, sp, l, r, coef)
 }
 
-func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (*engine.Margins, error) {
+func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
 	s.note()
 	return s.Table.Margins(ctx, sp, r)
 }

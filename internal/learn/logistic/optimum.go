@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/optimize"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -47,9 +48,9 @@ func FitGroups(ctx context.Context, sp *feature.Space, g *engine.Groups, pos, ne
 	if warm == nil {
 		warm = make([]float64, sp.Width()+1)
 	}
-	weigh := engine.GroupWeights(pos, neg)
+	weigh := kernel.GroupWeights(pos, neg)
 	best, err := minimiseSums(func(coef []float64) (*engine.LossSums, error) {
-		return engine.LogisticSums(ctx, sp, g.Cols, g.Len, weigh, coef)
+		return kernel.LogisticSums(ctx, sp, g.Cols, g.Len, weigh, coef)
 	}, total, reg, warm)
 	if err != nil {
 		return nil, fmt.Errorf("logistic: fit groups: %w", err)

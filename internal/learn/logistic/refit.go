@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/optimize"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -19,7 +20,7 @@ type Refit struct {
 	sp    *feature.Space
 	g     *engine.Groups
 	ridge float64
-	sums  *engine.Logistic
+	sums  *kernel.Logistic
 	steps optimize.Secant
 	coef  []float64
 }
@@ -31,7 +32,7 @@ var refitLimits = optimize.Limits{GradNorm: 1e-6, Steps: 40}
 // NewRefit prepares fits of g. ridge, finite and > 0, weighs ½‖coef‖² against
 // the summed loss, whatever the sum of the weights.
 func NewRefit(sp *feature.Space, g *engine.Groups, ridge float64) *Refit {
-	return &Refit{sp: sp, g: g, ridge: ridge, sums: engine.NewLogistic(sp, g), coef: make([]float64, sp.Width()+1)}
+	return &Refit{sp: sp, g: g, ridge: ridge, sums: kernel.NewLogistic(sp, g), coef: make([]float64, sp.Width()+1)}
 }
 
 // Fit minimises the loss of groups with the weights pos and neg, as FitGroups

@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -125,7 +126,7 @@ func (p *peerCase) compare(t *testing.T) {
 		total += w
 	}
 	// The same point has the same loss: encodings and objective are the same.
-	s, err := engine.LogisticSums(ctx, sp, g.Cols, g.Len, engine.GroupWeights(pos, neg), p.Coef)
+	s, err := kernel.LogisticSums(ctx, sp, g.Cols, g.Len, kernel.GroupWeights(pos, neg), p.Coef)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,15 +13,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Table answers questions about labelled rows.
+// Table answers questions about labelled rows. Counts, Cells and answers about classes are sums of
+// integers over rows: an engine that holds rows in several places answers in each of them and adds
+// up. Answers about losses are sums of floating-point numbers, whose last bits depend on the order
+// of additions, which each engine keeps the same from one call to the next.
 type Table interface {
 	Schema() *schema.Schema
 	// Rows is the number of rows, n. Public under replace-one.
 	Rows() int
-	// Against is the same rows, not a copy, with a label of two levels: the given
+	// Against is the same rows, not a copy, with a label of two classes: the given
 	// one, which is positive and has code 1, and all others together, code 0. Its
 	// Schema says so.
-	Against(level int) Table
+	Against(class int) Table
 	// Mistakes scores every classifier on every row and counts the rows by
 	// which classifiers are wrong about them. The label must be binary. One
 	// pass over the rows.
@@ -35,21 +38,49 @@ type Table interface {
 	// must be binary. The sums are exact, hence the same for any order of the
 	// rows. One pass.
 	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]CellSums, error)
-	// LevelCells counts, for each of bins, the rows of each level in each bin. One
+	// ClassCells counts, for each of bins, the rows of each class in each bin. One
 	// pass.
-	LevelCells(ctx context.Context, bins []feature.Bins) ([]LevelCells, error)
-	// LevelScores starts scores of every row and level at the given ones, one per
-	// level, for a label of any number of levels.
-	LevelScores(start []float64) *LevelScores
+	ClassCells(ctx context.Context, bins []feature.Bins) ([]ClassCells, error)
+	// ClassSlope adds up, over the rows, the first derivative of log p(label) along sh and
+	// half its second, negated, under the score f. What a row adds is shortened so that the
+	// sizes of both together are at most most nats > 0: at most WeightOne units. The sums are
+	// exact, hence the same for any order of the rows. One pass, and one for each term that
+	// was added to f since the last question about it.
+	ClassSlope(ctx context.Context, f *ClassScore, sh *feature.LevelShape, most float64) (ClassSlope, error)
+	// ClassResiduals adds up what the labels say beyond the score f. The sums are exact.
+	// Passes as for ClassSlope.
+	ClassResiduals(ctx context.Context, f *ClassScore, bins *feature.Bins) (ClassResiduals, error)
 	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
 	// summed over the rows, at coef. The label must be binary. One pass.
 	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)
 	// MarginSums is LogisticSums for any Loss of rows that are scaled and
 	// projected one by one as r says. One pass.
 	MarginSums(ctx context.Context, sp *feature.Space, l Loss, r Rows, coef []float64) (*LossSums, error)
-	// Margins lays the rows out for many evaluations of MarginSums. The label
+	// Margins prepares the rows for many evaluations of MarginSums. The label
 	// must be binary. One pass.
-	Margins(ctx context.Context, sp *feature.Space, r Rows) (*Margins, error)
+	Margins(ctx context.Context, sp *feature.Space, r Rows) (Margins, error)
+}
+
+// Margins asks about rows of one space and shape at many coefficients, of one Loss after
+// another: what an engine must know of a question once (the space, the shape of rows) it was
+// told when Margins was made. It may be used by several goroutines.
+type Margins interface {
+	// Len is how many rows there are, of which equal ones may count as one.
+	Len() int
+	// Weight is what all rows stand for together.
+	Weight() float64
+	// Head is so many of the rows, all where there are fewer: a sample spread over the table.
+	Head(rows int) Margins
+	// Sums are the gradient and, with hess, the Hessian of MarginSums at coef for
+	// the loss l, to an absolute error of some 1e-13 of the weights. The value of
+	// the loss is not computed. It fails only when ctx ends or coef has the wrong length.
+	Sums(ctx context.Context, l Loss, coef []float64, hess bool) (*LossSums, error)
+	// Right is, for each of the cuts, what the rows weigh that are answered rightly
+	// by calling positive whatever scores at least the cut. The score is that of
+	// features as the space has them, neither scaled nor shortened: coef as a model
+	// holds it, the intercept last. A row moves each number by at most its weight.
+	// It fails only when ctx ends, coef has the wrong length or there is no cut.
+	Right(ctx context.Context, coef []float64, cuts Cuts) ([]float64, error)
 }
 
 // OneVersusRest is what a learner of two classes is asked to learn: the table itself
@@ -89,4 +120,15 @@ type LossSums struct {
 	Loss float64
 	Grad []float64 // length d+1, the intercept last
 	Hess []float64 // (d+1)×(d+1) row-major, symmetric
+}
+
+// Add adds the sums over other rows at the same point.
+func (l *LossSums) Add(m *LossSums) {
+	l.Loss += m.Loss
+	for i, g := range m.Grad {
+		l.Grad[i] += g
+	}
+	for i, h := range m.Hess {
+		l.Hess[i] += h
+	}
 }

@@ -10,25 +10,26 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // laidOut is the last layout that was asked for and the last labels that it got,
 // since who fits a table once often fits it again, at another price or against
-// another level.
+// another class.
 type laidOut struct {
 	sync.Mutex
 	sp       *feature.Space
 	rows     engine.Rows
-	layout   *engine.Layout
+	layout   *kernel.Layout
 	positive int
-	margins  *engine.Margins
+	margins  *kernel.MarginRows
 }
 
 // Margins implements engine.Table. A layout stays in memory, at most 8 bytes per
 // row and column, until another is asked for; asked for again it costs nothing,
-// and of the same rows against another level O(rows).
-func (m *Table) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (*engine.Margins, error) {
+// and of the same rows against another class O(rows).
+func (m *Table) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
 	if err := m.checkBinary("margins"); err != nil {
 		return nil, err
 	}
@@ -40,10 +41,10 @@ func (m *Table) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (
 	defer l.Unlock()
 	if l.layout == nil || l.rows.Scale != r.Scale || l.rows.Norm != r.Norm || !reflect.DeepEqual(l.sp, sp) {
 		l.sp, l.margins = sp, nil
-		l.layout = engine.Lay(sp, m.t.Cols, m.t.Rows, r)
+		l.layout = kernel.Lay(sp, m.t.Cols, m.t.Rows, r)
 	}
 	if l.margins == nil || l.positive != m.positive || !slices.Equal(l.rows.Weights, r.Weights) {
-		l.margins = l.layout.Weigh(engine.LabelWeights(m.t.Labels, m.positive, r.Weights))
+		l.margins = l.layout.Weigh(kernel.LabelWeights(m.t.Labels, m.positive, r.Weights))
 	}
 	l.rows, l.positive = r, m.positive
 	return l.margins, nil

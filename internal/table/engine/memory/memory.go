@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -25,6 +26,7 @@ type Table struct {
 	positive int // label code; -1 where there is none
 	laid     *laidOut
 	scored   *scored
+	classes  *classScores
 }
 
 var _ engine.Table = (*Table)(nil)
@@ -34,7 +36,7 @@ func New(t *dataset.Table) (*Table, error) {
 	if t.Labels == nil {
 		return nil, fmt.Errorf("memory: the table was read without labels")
 	}
-	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut), new(scored)}, nil
+	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut), new(scored), new(classScores)}, nil
 }
 
 func (m *Table) Schema() *schema.Schema { return m.schema }
@@ -208,8 +210,8 @@ func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []floa
 	if err := m.checkBinary("loss sums"); err != nil {
 		return nil, err
 	}
-	weigh := engine.LabelWeights(m.t.Labels, m.positive, nil)
-	sums, err := engine.LogisticSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, coef)
+	weigh := kernel.LabelWeights(m.t.Labels, m.positive, nil)
+	sums, err := kernel.LogisticSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, coef)
 	if err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
@@ -221,8 +223,8 @@ func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss
 	if err := m.checkBinary("margins"); err != nil {
 		return nil, err
 	}
-	weigh := engine.LabelWeights(m.t.Labels, m.positive, r.Weights)
-	sums, err := engine.MarginSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, l, r, coef)
+	weigh := kernel.LabelWeights(m.t.Labels, m.positive, r.Weights)
+	sums, err := kernel.MarginSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, l, r, coef)
 	if err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
 	}

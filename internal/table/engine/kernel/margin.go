@@ -1,79 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package kernel
 
 import (
 	"context"
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Loss is a convex loss of a margin z, the score where the label is positive
-// and its opposite elsewhere. Its slope lies in [-1, 0]. The zero value is the
-// logistic loss log(1+exp(-z)).
-type Loss struct {
-	// Huber, where > 0, is the half-width h of the Huber-hinge: the hinge
-	// max(0, 1-z), with the parabola (1+h-z)²/(4h) in place of its corner where
-	// |1-z| ≤ h.
-	Huber float64
-}
-
-// Curvature is the largest second derivative of the loss.
-func (l Loss) Curvature() float64 {
-	if l.Huber > 0 {
-		return 1 / (2 * l.Huber)
-	}
-	return 0.25
-}
-
-// At is the loss of one margin with its first two derivatives.
-func (l Loss) At(z float64) (value, slope, curve float64) {
-	if l.Huber > 0 {
-		switch h := l.Huber; {
-		case z > 1+h:
-			return 0, 0, 0
-		case z < 1-h:
-			return 1 - z, -1, 0
-		default:
-			u := 1 + h - z
-			return float64(u*u) / (4 * h), -u / (2 * h), 1 / (2 * h)
-		}
-	}
-	e := math.Exp(-math.Abs(z))
-	value, slope = math.Log1p(e), -e/(1+e)
-	if z < 0 {
-		value, slope = value-z, -1/(1+e)
-	}
-	return value, slope, e / ((1 + e) * (1 + e))
-}
-
-// Rows says how a row enters: as t·(features, 1), the last entry being the
-// intercept's, with t = min(Scale, Norm/‖(features, 1)‖). So no row is longer
-// than Norm. It counts Weights[code] times, by the code of its label in the
-// whole table, also where that is asked Against one level; nil: once.
-type Rows struct {
-	Scale, Norm float64
-	Weights     []float64
-}
-
 // shortensRows reports whether some row of sp is shortened below Scale.
-func (r Rows) shortensRows(sp *feature.Space) bool {
+func shortensRows(r engine.Rows, sp *feature.Space) bool {
 	return r.Scale*math.Sqrt(float64(len(sp.Columns)+1)) > r.Norm
 }
 
 // MarginSums evaluates Σ_i pos_i·l(coef·x_i) + neg_i·l(-coef·x_i) over rows
 // x_i shaped by r, with its gradient and Hessian in coef. Arguments, cost and
 // errors are those of LogisticSums.
-func MarginSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, l Loss, r Rows, coef []float64) (*LossSums, error) {
-	return sumLosses(ctx, sp, cols, rows, weigh, &shape{l, r, r.shortensRows(sp)}, coef)
+func MarginSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
+	return sumLosses(ctx, sp, cols, rows, weigh, &shape{l, r, shortensRows(r, sp)}, coef)
 }
 
 // shape is a loss and its rows.
 type shape struct {
-	loss  Loss
-	rows  Rows
+	loss  engine.Loss
+	rows  engine.Rows
 	bites bool
 }
 

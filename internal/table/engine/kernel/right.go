@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package kernel
 
 import (
 	"context"
 	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/table/engine"
 )
-
-// Cuts are Count thresholds of a score: First, First + Step and so on.
-type Cuts struct {
-	First, Step float64 // Step > 0
-	Count       int     // at least 1
-}
-
-// At is threshold k, from 0.
-func (c Cuts) At(k int) float64 { return c.First + float64(float64(k)*c.Step) }
 
 // Right is, for each of the cuts, what the rows weigh that are answered rightly
 // by calling positive whatever scores at least the cut. The score is that of
@@ -22,7 +15,7 @@ func (c Cuts) At(k int) float64 { return c.First + float64(float64(k)*c.Step) }
 // holds it, the intercept last. A row moves each number by at most its weight.
 // One look at each row, as much as a gradient. It fails only when ctx ends, coef
 // has the wrong length or there is no cut.
-func (m *Margins) Right(ctx context.Context, coef []float64, cuts Cuts) ([]float64, error) {
+func (m *MarginRows) Right(ctx context.Context, coef []float64, cuts engine.Cuts) ([]float64, error) {
 	switch {
 	case len(coef) != m.dim:
 		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)", m.dim, len(coef))

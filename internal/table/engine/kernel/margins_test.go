@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine_test
+package kernel_test
 
 import (
 	"context"
@@ -11,10 +11,11 @@ import (
 	"testing"
 
 	. "github.com/discreet-dp/discreet/internal/table/engine"
+	. "github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-func (c *lossCase) margins(r Rows) *Margins {
+func (c *lossCase) margins(r Rows) *MarginRows {
 	return NewMargins(c.sp, c.cols, c.rows, GroupWeights(c.pos, c.neg), r)
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package kernel
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -34,7 +35,7 @@ type Logistic struct {
 
 // NewLogistic lays out the groups g. Time and memory O(groups × columns), at
 // most 8 bytes per group and column.
-func NewLogistic(sp *feature.Space, g *Groups) *Logistic {
+func NewLogistic(sp *feature.Space, g *engine.Groups) *Logistic {
 	k := len(sp.Columns)
 	l := &Logistic{
 		model: newLossModel(sp, g.Cols, make([]float64, sp.Width()+1)), rows: g.Len,
@@ -82,7 +83,7 @@ func (l *Logistic) Gradient(ctx context.Context, pos, neg, coef []float64) ([]fl
 	if moved {
 		l.coef = append(l.coef[:0], coef...)
 	}
-	sum, err := l.sumStrips(ctx, func(from, to int, s *lossScratch, into *LossSums) {
+	sum, err := l.sumStrips(ctx, func(from, to int, s *lossScratch, into *engine.LossSums) {
 		if moved {
 			l.scoreBlock(from, to)
 		}
@@ -99,7 +100,7 @@ func (l *Logistic) Gradient(ctx context.Context, pos, neg, coef []float64) ([]fl
 // Hessian returns the (d+1)×(d+1) row-major Hessian of what Gradient last
 // evaluated, with weights pos and neg as there. The upper triangle is filled.
 func (l *Logistic) Hessian(ctx context.Context, pos, neg []float64) ([]float64, error) {
-	sum, err := l.sumStrips(ctx, func(from, to int, s *lossScratch, into *LossSums) {
+	sum, err := l.sumStrips(ctx, func(from, to int, s *lossScratch, into *engine.LossSums) {
 		l.fillSlopes(s, pos[from:to], neg[from:to], l.prob[from:to])
 		for k := range l.index {
 			if s.index[k], s.value[k] = l.constant[k], l.ones; l.index[k] != nil {
@@ -122,14 +123,14 @@ const rowsWorthAWorker = 1 << 15
 
 // sumStrips calls add for every block of rows and returns the strips' sums, whose
 // Hessians have l.model.dim × height numbers.
-func (l *Logistic) sumStrips(ctx context.Context, add func(from, to int, s *lossScratch, into *LossSums), height int) (*LossSums, error) {
+func (l *Logistic) sumStrips(ctx context.Context, add func(from, to int, s *lossScratch, into *engine.LossSums), height int) (*engine.LossSums, error) {
 	dim := l.model.dim
-	parts := make([]*LossSums, stripCount(l.rows, dim))
+	parts := make([]*engine.LossSums, stripCount(l.rows, dim))
 	var next atomic.Int64
 	work := func(s *lossScratch) {
 		for p := int(next.Add(1) - 1); p < len(parts) && ctx.Err() == nil; p = int(next.Add(1) - 1) {
 			from, to := p*l.rows/len(parts), (p+1)*l.rows/len(parts)
-			parts[p] = &LossSums{Grad: make([]float64, dim), Hess: make([]float64, dim*height)}
+			parts[p] = &engine.LossSums{Grad: make([]float64, dim), Hess: make([]float64, dim*height)}
 			for at := from; at < to; at += lossBlock {
 				add(at, min(at+lossBlock, to), s, parts[p])
 			}
@@ -150,9 +151,9 @@ func (l *Logistic) sumStrips(ctx context.Context, add func(from, to int, s *loss
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	sum := &LossSums{Grad: make([]float64, dim), Hess: make([]float64, dim*height)}
+	sum := &engine.LossSums{Grad: make([]float64, dim), Hess: make([]float64, dim*height)}
 	for _, p := range parts {
-		sum.addSums(p)
+		sum.Add(p)
 	}
 	return sum, nil
 }

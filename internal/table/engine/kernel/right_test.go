@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine_test
+package kernel_test
 
 import (
 	"context"

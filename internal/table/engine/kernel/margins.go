@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package kernel
 
 import (
 	"cmp"
@@ -15,10 +15,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Margins is MarginSums laid out for evaluation at many coefficients, of one
+// MarginRows implements engine.Margins: MarginSums laid out for evaluation at many coefficients, of one
 // Loss after another. Columns of few codes are joined: a row has one code for
 // several of them, so that its score takes one look into a table, and its slope
 // is added once and shared out among features at the end. Where all columns
@@ -28,7 +29,7 @@ import (
 // spread over the table.
 //
 // It does not change once made and may be used by several goroutines.
-type Margins struct {
+type MarginRows struct {
 	dim      int
 	one      []bool // per column of the space: it has one feature
 	joints   []joint
@@ -71,23 +72,23 @@ const (
 
 // NewMargins lays out rows; its arguments are those of MarginSums. Time
 // O(rows × columns), memory at most 8 bytes per row and column.
-func NewMargins(sp *feature.Space, cols []column.Column, rows int, weigh Weigh, r Rows) *Margins {
+func NewMargins(sp *feature.Space, cols []column.Column, rows int, weigh Weigh, r engine.Rows) *MarginRows {
 	return Lay(sp, cols, rows, r).Weigh(weigh)
 }
 
 // Layout is rows laid out whose labels are still open: Margins of several
 // labels share one. It does not change.
 type Layout struct {
-	order []int32 // of the rows
-	m     Margins // pos and neg are nil
+	order []int32    // of the rows
+	m     MarginRows // pos and neg are nil
 }
 
 // Lay is the part of NewMargins that knows no label.
-func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
+func Lay(sp *feature.Space, cols []column.Column, rows int, r engine.Rows) *Layout {
 	l := &Layout{order: spreadOrder(rows)}
 	m := &l.m
 	m.dim, m.scale, m.spare = sp.Width()+1, r.Scale, new(sync.Pool)
-	if r.shortensRows(sp) {
+	if shortensRows(r, sp) {
 		m.setFactors(sp, cols, rows, r)
 		m.factor = inOrder(m.factor, l.order)
 	}
@@ -125,8 +126,8 @@ func Lay(sp *feature.Space, cols []column.Column, rows int, r Rows) *Layout {
 }
 
 // Weigh gives the rows labels and weights. Time and memory O(rows).
-func (l *Layout) Weigh(weigh Weigh) *Margins {
-	m := &Margins{
+func (l *Layout) Weigh(weigh Weigh) *MarginRows {
+	m := &MarginRows{
 		dim: l.m.dim, one: l.m.one, joints: slices.Clone(l.m.joints), plain: l.m.plain, scale: l.m.scale, factor: l.m.factor, spare: l.m.spare,
 	}
 	pos, neg := make([]float64, len(l.order)), make([]float64, len(l.order))
@@ -139,7 +140,7 @@ func (l *Layout) Weigh(weigh Weigh) *Margins {
 }
 
 // setFactors sets factor, from what MarginSums does to the same rows.
-func (m *Margins) setFactors(sp *feature.Space, cols []column.Column, rows int, r Rows) {
+func (m *MarginRows) setFactors(sp *feature.Space, cols []column.Column, rows int, r engine.Rows) {
 	sh := &shape{rows: r, bites: true}
 	tables, s := newLossModel(sp, cols, make([]float64, m.dim)), newLossScratch(len(sp.Columns))
 	m.scale, m.factor = 1, make([]float64, rows)
@@ -252,7 +253,7 @@ func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column
 
 // collapseRows makes one row of the rows with one code. They are equal, and so are
 // their factors.
-func (m *Margins) collapseRows() {
+func (m *MarginRows) collapseRows() {
 	j := &m.joints[0]
 	pos, neg := make([]float64, j.size), make([]float64, j.size)
 	var factor []float64
@@ -283,15 +284,15 @@ func (m *Margins) collapseRows() {
 
 // Len is the number of rows laid out, fewer than rows where equal ones became
 // one.
-func (m *Margins) Len() int { return len(m.pos) }
+func (m *MarginRows) Len() int { return len(m.pos) }
 
 // Head is the first rows of m, all where it has fewer: a sample spread over the
 // table. It shares memory with m.
-func (m *Margins) Head(rows int) *Margins {
+func (m *MarginRows) Head(rows int) engine.Margins {
 	if rows >= m.Len() {
 		return m
 	}
-	part := &Margins{dim: m.dim, one: m.one, scale: m.scale, pos: m.pos[:rows], neg: m.neg[:rows], spare: m.spare}
+	part := &MarginRows{dim: m.dim, one: m.one, scale: m.scale, pos: m.pos[:rows], neg: m.neg[:rows], spare: m.spare}
 	if m.factor != nil {
 		part.factor = m.factor[:rows]
 	}
@@ -309,13 +310,13 @@ func (m *Margins) Head(rows int) *Margins {
 }
 
 // Weight is what all rows stand for together.
-func (m *Margins) Weight() float64 { return sumInterleaved(m.pos) + sumInterleaved(m.neg) }
+func (m *MarginRows) Weight() float64 { return sumInterleaved(m.pos) + sumInterleaved(m.neg) }
 
 // Sums are the gradient and, with hess, the Hessian of MarginSums at coef for
 // the loss l, to an absolute error of some 1e-13 of the weights. The value of
 // the loss is not computed. The sums do not depend on the number of processors.
 // It fails only when ctx ends or coef has the wrong length.
-func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (*LossSums, error) {
+func (m *MarginRows) Sums(ctx context.Context, l engine.Loss, coef []float64, hess bool) (*engine.LossSums, error) {
 	if len(coef) != m.dim {
 		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)", m.dim, len(coef))
 	}
@@ -326,7 +327,7 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 	first := m.newScratch(hess) // its tables serve all
 	defer m.spare.Put(first)
 	m.tabulateJoints(scaled, first.tables)
-	strips := make([]*LossSums, m.stripCount())
+	strips := make([]*engine.LossSums, m.stripCount())
 	var next atomic.Int64
 	work := func(s *marginScratch) {
 		for p := int(next.Add(1) - 1); p < len(strips); p = int(next.Add(1) - 1) {
@@ -348,7 +349,7 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 	}
 	sum := strips[0]
 	for _, s := range strips[1:] {
-		sum.addSums(s)
+		sum.Add(s)
 	}
 	for f := range sum.Grad {
 		sum.Grad[f] *= m.scale
@@ -356,7 +357,7 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 	for f := range sum.Hess {
 		sum.Hess[f] *= float64(m.scale * m.scale)
 	}
-	sum.mirrorHessian()
+	mirrorHessian(sum)
 	return sum, nil
 }
 
@@ -364,13 +365,13 @@ func (m *Margins) Sums(ctx context.Context, l Loss, coef []float64, hess bool) (
 const marginStrip = 1 << 15
 
 // stripCount depends on public sizes only.
-func (m *Margins) stripCount() int {
+func (m *MarginRows) stripCount() int {
 	fit := max(2, maxPartials/(m.dim*m.dim))
 	return max(1, min((m.Len()+marginStrip-1)/marginStrip, maxStrips, fit))
 }
 
 // tabulateJoints writes what each code of each joint adds to a score.
-func (m *Margins) tabulateJoints(coef []float64, tables []*jointTable) {
+func (m *MarginRows) tabulateJoints(coef []float64, tables []*jointTable) {
 	for t, j := range m.joints {
 		table := tables[t][:j.size]
 		table[0] = 0
@@ -398,7 +399,7 @@ type marginScratch struct {
 }
 
 // newScratch is clear where it must be: share leaves slopes and other so.
-func (m *Margins) newScratch(hess bool) *marginScratch {
+func (m *MarginRows) newScratch(hess bool) *marginScratch {
 	s, _ := m.spare.Get().(*marginScratch)
 	if s == nil {
 		s = &marginScratch{lossScratch: newLossScratch(0), prob: make([]float64, lossBlock)}
@@ -413,8 +414,8 @@ func (m *Margins) newScratch(hess bool) *marginScratch {
 	return s
 }
 
-func (m *Margins) sumStrip(ctx context.Context, from, to int, l Loss, coef []float64, tables []*jointTable, s *marginScratch, hess bool) *LossSums {
-	sum := &LossSums{Grad: make([]float64, m.dim)}
+func (m *MarginRows) sumStrip(ctx context.Context, from, to int, l engine.Loss, coef []float64, tables []*jointTable, s *marginScratch, hess bool) *engine.LossSums {
+	sum := &engine.LossSums{Grad: make([]float64, m.dim)}
 	var model *lossModel
 	if hess {
 		sum.Hess = make([]float64, m.dim*m.dim)
@@ -443,7 +444,7 @@ func (m *Margins) sumStrip(ctx context.Context, from, to int, l Loss, coef []flo
 }
 
 // scoreBlock adds up the scores.
-func (m *Margins) scoreBlock(at, n int, coef []float64, tables []*jointTable, s *marginScratch) {
+func (m *MarginRows) scoreBlock(at, n int, coef []float64, tables []*jointTable, s *marginScratch) {
 	score, constant := s.score[:n], coef[len(coef)-1]
 	t := 0
 	if len(tables) >= 2 {
@@ -490,7 +491,7 @@ func (m *Margins) scoreBlock(at, n int, coef []float64, tables []*jointTable, s 
 }
 
 // fillLosses fills slope and, with curves, curve, the factor of each row included.
-func (m *Margins) fillLosses(at, n int, l Loss, s *marginScratch, curves bool) {
+func (m *MarginRows) fillLosses(at, n int, l engine.Loss, s *marginScratch, curves bool) {
 	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 	score, slope, curve := s.score[:n], s.slope[:n], s.curve[:n]
 	if l.Huber > 0 {
@@ -523,7 +524,7 @@ func (m *Margins) fillLosses(at, n int, l Loss, s *marginScratch, curves bool) {
 
 // fillAtZero is look and losses of the logistic loss where all scores are zero, the
 // place every fit starts from.
-func (m *Margins) fillAtZero(at, n int, s *marginScratch) {
+func (m *MarginRows) fillAtZero(at, n int, s *marginScratch) {
 	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 	slope, curve := s.slope[:n], s.curve[:n]
 	for i, w := range pos {
@@ -541,7 +542,7 @@ func allZero(coef []float64) bool {
 }
 
 // addGradient adds one block; the joints' part waits for share.
-func (m *Margins) addGradient(at, n int, s *marginScratch, grad []float64) {
+func (m *MarginRows) addGradient(at, n int, s *marginScratch, grad []float64) {
 	slope := s.slope[:n]
 	t := 0
 	for ; t+2 <= len(m.joints); t += 2 { // four sums that need not wait for each other
@@ -585,7 +586,7 @@ func (m *Margins) addGradient(at, n int, s *marginScratch, grad []float64) {
 }
 
 // shareGradient shares out the sums of the joints among features, and clears them.
-func (m *Margins) shareGradient(s *marginScratch, grad []float64) {
+func (m *MarginRows) shareGradient(s *marginScratch, grad []float64) {
 	for t, j := range m.joints {
 		sums, other := s.slopes[t][:j.size], s.other[t][:j.size]
 		for c, x := range other {
@@ -611,7 +612,7 @@ func (m *Margins) shareGradient(s *marginScratch, grad []float64) {
 
 // fetchCells fetches each cell's feature and value; of a column of one feature, the
 // first row's feature stands for all.
-func (m *Margins) fetchCells(at, n int, s *marginScratch) {
+func (m *MarginRows) fetchCells(at, n int, s *marginScratch) {
 	for _, j := range m.joints {
 		for _, p := range j.parts {
 			index, value := s.index[p.k][:n], s.value[p.k][:n]

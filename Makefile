@@ -84,6 +84,20 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 mutants: ## plant known privacy bugs, one at a time: each must turn its test red
 	DISCREET_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m ./internal/mutants
 
+# Mistakes that nobody thought of: every one takes days, SAMPLE of each package minutes.
+MUTATE = all
+SAMPLE = 0
+.PHONY: mutate
+mutate: ## make mistakes by rule in MUTATE (all critical packages), SAMPLE (0: all) of each
+	@mkdir -p $(OUT)
+	DISCREET_MUTATE=$(MUTATE) DISCREET_MUTATE_SAMPLE=$(SAMPLE) $(GO) test -count=1 -v -timeout 0 -run '^TestMutate$$' ./internal/mutants | tee $(OUT)/mutate.txt
+
+# Needs dieharder (Debian: apt-get install dieharder).
+RANDOMNESS = -a
+.PHONY: randomness
+randomness: ## judge the system's random words by the tests of NIST and Marsaglia (RANDOMNESS: -a), hours
+	DISCREET_RANDOMNESS="$(RANDOMNESS)" $(GO) test -count=1 -v -timeout 0 -run '^TestBattery$$' ./internal/privacy/rng
+
 .PHONY: audit
 audit: ## try to break every claim from outside, with the runs of the published figures
 	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 30m ./audit

@@ -408,6 +408,9 @@ func TestOwnersRefuse(t *testing.T) {
 	if _, err := Accept(text, Caps{Epsilon: dp.Nano}); !errors.As(err, &p) || p.Param != "epsilon" {
 		t.Errorf("a task beyond the cap: %v", err)
 	}
+	if _, err := Accept([]byte("not a task"), Caps{Epsilon: dp.Nano}); err == nil {
+		t.Error("what is no task was accepted")
+	}
 	terms, _ := accept(t, testTask(t, wire.Stump, ""))
 	tab := people(t)
 	s := *tab.Schema
@@ -418,5 +421,11 @@ func TestOwnersRefuse(t *testing.T) {
 	}
 	if _, err := terms.Bind(&dataset.Table{Schema: tab.Schema, Rows: tab.Rows, Cols: tab.Cols}); err == nil {
 		t.Error("records without labels were bound")
+	}
+	_, recs := accept(t, testTask(t, wire.Stump, ""))
+	for _, count := range []int{-1, 0, tab.Rows + 1} {
+		if _, err := NewOwners(recs, count, strconv.Itoa, newMemory()); !errors.As(err, &p) || p.Param != "owners" {
+			t.Errorf("%d owners of %d records: %v", count, tab.Rows, err)
+		}
 	}
 }

@@ -104,5 +104,14 @@ func TestSecretVectorsAreShort(t *testing.T) {
 		if steps := l1/2*float64(s.Law.Steps) + float64(pl.dim()); !(steps <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
 			t.Errorf("%s: they lie %.0f steps apart, the noise is sized for %.0f", world, steps, float64(s.Law.Scale)*pl.Epsilon.Float())
 		}
+		// Vectors of this length whose moves are spread over all coordinates are the worst.
+		worst := min(pl.turn()*s.t.reach*math.Sqrt(float64(pl.dim())), 2*float64(pl.dim()))
+		if need := worst/2*float64(s.Law.Steps) + float64(pl.dim()); !(need <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
+			t.Errorf("%s: two may lie %.0f steps apart, the noise is sized for %.0f", world, need,
+				float64(s.Law.Scale)*pl.Epsilon.Float())
+		}
+		if cut := float64(s.price().Delta) / dp.Femto; !(s.Law.Delta() > 0 && s.Law.Delta() <= cut) {
+			t.Errorf("%s: noise is cut with probability %g, the price says %g", world, s.Law.Delta(), cut)
+		}
 	}
 }

@@ -104,3 +104,21 @@ func TestPolynomialsAreIndependent(t *testing.T) {
 		stattest.Independent(t, c, flips, fair)
 	})
 }
+
+// A message whose header tells another length than its body has is none, whatever else
+// is right about it.
+func TestMessagesEndWhereTheySay(t *testing.T) {
+	whole, err := Message{Kind: Open, Body: make([]byte, 40)}.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m Message
+	if err := m.UnmarshalBinary(whole); err != nil || len(m.Body) != 40 {
+		t.Fatalf("%d bytes: %v", len(m.Body), err)
+	}
+	for _, b := range [][]byte{whole[:len(whole)-1], append(slices.Clone(whole), 0), whole[:len(whole)-40]} {
+		if err := m.UnmarshalBinary(b); err == nil {
+			t.Errorf("%d bytes of %d are taken", len(b), len(whole))
+		}
+	}
+}

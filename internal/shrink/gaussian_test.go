@@ -14,7 +14,8 @@ import (
 func TestOneBinIsTheNormalPosterior(t *testing.T) {
 	w := &observations{diff: []float64{30}, weight: []float64{100}, noise: []float64{2500}}
 	v := commonVariance + 0.25 // commonVariance + spread²
-	for name, p := range map[string]posterior{"exchangeable": w.posteriorOfExchangeable(commonVariance, 0.25), "ordered": w.posteriorUnder(newDensePrior(1, commonVariance, 0.25, neighbourCorrelation(1)))} {
+	for name, p := range map[string]posterior{"exchangeable": w.posteriorOfExchangeable(commonVariance, 0.25),
+		"ordered": w.posteriorUnder(newDensePrior(1, commonVariance, 0.25, neighbourCorrelation(1)))} {
 		if want := v * 100 * 30 / (v*100*100 + 2500); math.Abs(p.mean[0]-want) > 1e-12 {
 			t.Errorf("%s: mean %g, want %g", name, p.mean[0], want)
 		}
@@ -30,8 +31,10 @@ func TestOneBinIsTheNormalPosterior(t *testing.T) {
 // With neighbours that share nothing but the base, the closed form and the
 // factored matrix are the same posterior.
 func TestExchangeableAgreesWithTheMatrix(t *testing.T) {
-	w := &observations{diff: []float64{30, -5, 0, 12}, weight: []float64{100, 40, 0, 25}, noise: []float64{2500, 900, 100, 50}}
-	a, b := w.posteriorOfExchangeable(commonVariance, 0.0625), w.posteriorUnder(newDensePrior(4, commonVariance, 0.0625, neighbourCorrelation(1e-3)))
+	w := &observations{diff: []float64{30, -5, 0, 12}, weight: []float64{100, 40, 0, 25},
+		noise: []float64{2500, 900, 100, 50}}
+	a, b := w.posteriorOfExchangeable(commonVariance, 0.0625),
+		w.posteriorUnder(newDensePrior(4, commonVariance, 0.0625, neighbourCorrelation(1e-3)))
 	for i := range w.diff {
 		if math.Abs(a.mean[i]-b.mean[i]) > 1e-12 || math.Abs(a.varianceOf(i)-b.varianceOf(i)) > 1e-12 {
 			t.Errorf("bin %d: mean %g and %g, variance %g and %g", i, a.mean[i], b.mean[i], a.varianceOf(i), b.varianceOf(i))
@@ -59,7 +62,8 @@ func TestPairAgreesWithTheMatrix(t *testing.T) {
 		got, want := w.posteriorOfPair(0.25, &bins), wholeMatrix(w, &bins, 0.25)
 		for b := range n {
 			if math.Abs(got.mean[b]-want.mean[b]) > 1e-12 || math.Abs(got.varianceOf(b)-want.varianceOf(b)) > 1e-12 {
-				t.Errorf("%s, bin %d: mean %g and %g, variance %g and %g", what, b, got.mean[b], want.mean[b], got.varianceOf(b), want.varianceOf(b))
+				t.Errorf("%s, bin %d: mean %g and %g, variance %g and %g", what, b, got.mean[b], want.mean[b],
+					got.varianceOf(b), want.varianceOf(b))
 			}
 		}
 		if math.Abs(got.evidence-want.evidence) > 1e-9 {

@@ -12,7 +12,8 @@ import (
 // The closed forms are the integrals over weights that they stand for.
 func TestLikelihoodsAreTheirIntegrals(t *testing.T) {
 	for _, c := range []struct{ p, q cell }{
-		{cell{30, 10}, cell{12, 7}}, {cell{-5, 10}, cell{40, 10}}, {cell{-8, 6}, cell{-3, 9}}, {cell{0, 5}, cell{0, 5}}, {cell{200, 20}, cell{0, 4}},
+		{cell{30, 10}, cell{12, 7}}, {cell{-5, 10}, cell{40, 10}}, {cell{-8, 6}, cell{-3, 9}},
+		{cell{0, 5}, cell{0, 5}}, {cell{200, 20}, cell{0, 4}},
 	} {
 		for _, share := range []float64{0.02, 0.3, 0.5, 0.9} {
 			laplaceSum, gaussianSum := 0.0, 0.0
@@ -23,10 +24,12 @@ func TestLikelihoodsAreTheirIntegrals(t *testing.T) {
 				laplaceSum += width * math.Exp(-math.Sqrt2*(math.Abs(x)+math.Abs(y)))
 				gaussianSum += width * math.Exp(-(x*x+y*y)/2)
 			}
-			if got, want := integrateLaplace(c.p, c.q, share), math.Log(laplaceSum/(2*c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
+			if got, want := integrateLaplace(c.p, c.q, share),
+				math.Log(laplaceSum/(2*c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
 				t.Errorf("laplace(%v, %v, %g) = %g, the integral %g", c.p, c.q, share, got, want)
 			}
-			if got, want := integrateGaussian(c.p, c.q, share)+math.Log(math.Pi/2)/2, math.Log(gaussianSum/(c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
+			if got, want := integrateGaussian(c.p, c.q, share)+math.Log(math.Pi/2)/2,
+				math.Log(gaussianSum/(c.p.deviation*c.q.deviation)); math.Abs(got-want) > 1e-5 {
 				t.Errorf("gaussian(%v, %v, %g) = %g, the integral %g", c.p, c.q, share, got, want)
 			}
 		}
@@ -35,7 +38,8 @@ func TestLikelihoodsAreTheirIntegrals(t *testing.T) {
 
 // Far from what a cell allows, likelihoods are tiny and still comparable.
 func TestLikelihoodsOfCertainCells(t *testing.T) {
-	for what, of := range map[string]func(p, q cell, share float64) float64{"laplace": integrateLaplace, "gaussian": integrateGaussian} {
+	for what, of := range map[string]func(p, q cell, share float64) float64{"laplace": integrateLaplace,
+		"gaussian": integrateGaussian} {
 		last := math.Inf(-1)
 		for g := range gridLen {
 			x := of(cell{1e5, 40}, cell{-1e5, 40}, 1/(1+math.Exp(-logOddsAt(g))))
@@ -48,7 +52,8 @@ func TestLikelihoodsOfCertainCells(t *testing.T) {
 	for _, loud := range []bool{false, true} {
 		c := Cells{Positive: []float64{1e9, 1e9}, Negative: []float64{0, 3e8}, Noise: Noise{1, 1, loud}}
 		steps, variance := c.averageWalks(true)
-		if math.Abs(steps[0]-logOddsAt(gridLen-1)) > 0.01 || math.Abs(steps[1]-math.Log(1/.3)) > gridStep || math.IsNaN(variance[0]+variance[1]) {
+		if math.Abs(steps[0]-logOddsAt(gridLen-1)) > 0.01 || math.Abs(steps[1]-math.Log(1/.3)) > gridStep ||
+			math.IsNaN(variance[0]+variance[1]) {
 			t.Errorf("certain cells became %v ± %v", steps, variance)
 		}
 	}
@@ -116,7 +121,8 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 				square += m / all * logOddsAt(g) * logOddsAt(g)
 			}
 			if math.Abs(of.got.mean[b]-mean) > 1e-10 || math.Abs(of.got.square[b]-square) > 1e-10 {
-				t.Errorf("%s: bin %d has a mean of %g and a mean square of %g, want %g and %g", what, b, of.got.mean[b], of.got.square[b], mean, square)
+				t.Errorf("%s: bin %d has a mean of %g and a mean square of %g, want %g and %g", what, b, of.got.mean[b],
+					of.got.square[b], mean, square)
 			}
 		}
 		evidence := math.Log(all)
@@ -132,11 +138,15 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 // Pure noise is shrunk; a clear signal is left almost alone, and so is a jump
 // beside bins that are level.
 func TestSmoothShrinksNoiseAndKeepsSignals(t *testing.T) {
-	quiet := Cells{Positive: []float64{300, 250, 350, 280}, Negative: []float64{260, 330, 290, 300}, Noise: Noise{400, 400, false}}
-	loud := Cells{Positive: []float64{9000, 2000, 500, 5000}, Negative: []float64{3000, 6000, 4500, 5000}, Noise: Noise{7, 7, false}}
+	quiet := Cells{Positive: []float64{300, 250, 350, 280}, Negative: []float64{260, 330, 290, 300},
+		Noise: Noise{400, 400, false}}
+	loud := Cells{Positive: []float64{9000, 2000, 500, 5000}, Negative: []float64{3000, 6000, 4500, 5000},
+		Noise: Noise{7, 7, false}}
 	jump := Cells{Positive: []float64{5000, 10, 400}, Negative: []float64{5000, 5, 20}, Noise: Noise{60, 60, false}}
-	for what, bins := range map[string]feature.Bins{"ordered": {Edges: []float64{1, 2, 3}}, "levels": feature.NewGroups(0, nil, 4),
-		"pair": feature.Cross(feature.NewGroups(0, nil, 2), feature.Bins{Edges: []float64{1}}), "pair of numbers": feature.Cross(feature.Bins{Edges: []float64{1}}, feature.Bins{Edges: []float64{1}})} {
+	for what, bins := range map[string]feature.Bins{"ordered": {Edges: []float64{1, 2, 3}},
+		"levels":          feature.NewGroups(0, nil, 4),
+		"pair":            feature.Cross(feature.NewGroups(0, nil, 2), feature.Bins{Edges: []float64{1}}),
+		"pair of numbers": feature.Cross(feature.Bins{Edges: []float64{1}}, feature.Bins{Edges: []float64{1}})} {
 		for _, gaussian := range []bool{false, true} {
 			quiet.Noise.Gaussian, loud.Noise.Gaussian, jump.Noise.Gaussian = gaussian, gaussian, gaussian
 			steps, variance := LogOdds(&quiet, &bins)

@@ -33,22 +33,24 @@ func settings() map[string]setting {
 		}
 	}
 	return map[string]setting{
-		"partly private, gaussian":  {delta(partly), 100_000},
-		"private label, gaussian":   {delta(label), 5_000},
-		"add-remove, gaussian":      {delta(addRemove), 20_000},
-		"delta spared":              {delta(partly), 400},
-		"partly private":            {partly, 400},
-		"partly private, picks":     {partly, 1_200},
-		"partly private, in turn":   {partly, 5_000},
-		"partly private, boosted":   {partly, 100_000},
-		"no public column":          {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
-		"private label":             {label, 600},
-		"private label, boosted":    {label, 20_000},
-		"add-remove":                {addRemove, 600},
-		"add-remove, in turn":       {addRemove, 5_000},
-		"add-remove, boosted":       {addRemove, 20_000},
-		"one private column":        {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
-		"partly private, bins paid": {asked(func(_ *Params, s *schema.Schema) { named(s, "capital_income").Quantiles = true }), 5_000}, // of 4,096 cells
+		"partly private, gaussian": {delta(partly), 100_000},
+		"private label, gaussian":  {delta(label), 5_000},
+		"add-remove, gaussian":     {delta(addRemove), 20_000},
+		"delta spared":             {delta(partly), 400},
+		"partly private":           {partly, 400},
+		"partly private, picks":    {partly, 1_200},
+		"partly private, in turn":  {partly, 5_000},
+		"partly private, boosted":  {partly, 100_000},
+		"no public column":         {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
+		"private label":            {label, 600},
+		"private label, boosted":   {label, 20_000},
+		"add-remove":               {addRemove, 600},
+		"add-remove, in turn":      {addRemove, 5_000},
+		"add-remove, boosted":      {addRemove, 20_000},
+		"one private column":       {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
+		"partly private, bins paid": {asked(func(_ *Params, s *schema.Schema) {
+			named(s, "capital_income").Quantiles = true // of 4,096 cells
+		}), 5_000},
 		"private label, bins paid":  {asked(label), 20_000},
 		"add-remove, bins paid":     {asked(addRemove), 20_000},
 		"gaussian, bins paid":       {delta(asked(label)), 20_000},
@@ -74,7 +76,8 @@ func asked(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
 		for _, name := range []string{"age", "weekly_hours", "years_in_job", "household_size"} {
 			named(s, name).Quantiles = true
 		}
-		named(s, "education").Groups = []schema.Group{{Name: "school", Levels: []int{3, 1, 2}}, {Name: "more", Levels: []int{5, 6, 7, 8}}}
+		named(s, "education").Groups = []schema.Group{{Name: "school", Levels: []int{3, 1, 2}},
+			{Name: "more", Levels: []int{5, 6, 7, 8}}}
 		named(s, "region").Groups = []schema.Group{{Name: "wet", Levels: []int{0, 6, 7}}}
 		set(p, s)
 	}
@@ -87,7 +90,8 @@ func paired(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
 		at := func(name string) int {
 			return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
 		}
-		s.Pairs = [][2]int{{at("education"), at("age")}, {at("weekly_hours"), at("age")}, {at("marital_status"), at("sex")}, {at("sex"), at("region")}}
+		s.Pairs = [][2]int{{at("education"), at("age")}, {at("weekly_hours"), at("age")},
+			{at("marital_status"), at("sex")}, {at("sex"), at("region")}}
 		set(p, s)
 	}
 }

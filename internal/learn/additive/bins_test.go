@@ -183,7 +183,9 @@ func TestBinsOfExactCounts(t *testing.T) {
 
 // A pair is cut at edges that were found for its columns.
 func TestPairsAreCutWhereCountsSay(t *testing.T) {
-	tab, plan := with(setting{paired(asked(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true })), 400}, 3000)
+	tab, plan := with(setting{paired(asked(func(p *Params, _ *schema.Schema) {
+		p.Epsilon, p.NotPrivate = 0, true
+	})), 400}, 3000)
 	pl, err := plan()
 	if err != nil {
 		t.Fatal(err)
@@ -224,11 +226,14 @@ func TestCountsAreLeftOutWhereTheyTellTooLittle(t *testing.T) {
 }
 
 func TestTooManyCountsAreRefused(t *testing.T) {
-	text := "name: w\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
+	text := "name: w\nunit: one row\nrelation: replace-one\n" +
+		"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
 	for k := range 256 {
-		text += fmt.Sprintf("  - {name: c%d, role: private, number: {lower: 0, upper: 1e4, bins: quantiles, default: 0}}\n", k)
+		text += fmt.Sprintf("  - {name: c%d, role: private, "+
+			"number: {lower: 0, upper: 1e4, bins: quantiles, default: 0}}\n", k)
 	}
-	s, err := schema.Parse([]byte(text + "  - {name: y, role: private, label: {levels: [n, p], positive: p, default: n}}\n"))
+	s, err := schema.Parse([]byte(text +
+		"  - {name: y, role: private, label: {levels: [n, p], positive: p, default: n}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

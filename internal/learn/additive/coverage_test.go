@@ -36,7 +36,8 @@ const (
 // newWorld draws a population: functions are walks over the codes, of numbers
 // and of categories in turn.
 func newWorld(seed uint64) *world {
-	text := "name: w\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
+	text := "name: w\nunit: one row\nrelation: replace-one\n" +
+		"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
 	for k := range columns {
 		if k%2 == 0 {
 			text += fmt.Sprintf("  - {name: c%d, role: private, number: {lower: 0, upper: %d, default: 0}}\n", k, codes-1)
@@ -44,7 +45,8 @@ func newWorld(seed uint64) *world {
 			text += fmt.Sprintf("  - {name: c%d, role: private, category: {levels: [a, b, c, d, e, f, g]}}\n", k)
 		}
 	}
-	s, err := schema.Parse([]byte(text + "  - {name: y, role: private, label: {levels: [n, p], positive: p, default: n}}\n"))
+	s, err := schema.Parse([]byte(text +
+		"  - {name: y, role: private, label: {levels: [n, p], positive: p, default: n}}\n"))
 	if err != nil {
 		panic(err)
 	}
@@ -81,7 +83,8 @@ func gauss(src rng.Source) float64 {
 // draw is a table of so many people.
 func (w *world) draw(rows int, seed uint64) *dataset.Table {
 	src := replay.Seeded(seed, "rows")
-	t := &dataset.Table{Schema: w.s, Rows: rows, Labels: make([]uint8, rows), Cols: make([]column.Column, len(w.s.Columns))}
+	t := &dataset.Table{Schema: w.s, Rows: rows, Labels: make([]uint8, rows),
+		Cols: make([]column.Column, len(w.s.Columns))}
 	at := make([][]uint32, columns)
 	for i := range rows {
 		if uniform(src) < w.prior {

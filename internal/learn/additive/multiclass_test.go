@@ -39,26 +39,29 @@ func multiclassSettings() map[string]setting {
 		}
 	}
 	return map[string]setting{
-		"partly private":              {partly, 400},
-		"partly private, in turn":     {partly, 100_000},
-		"partly private, gaussian":    {delta(partly), 100_000},
-		"delta spared":                {delta(partly), 400},
-		"no public column":            {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
-		"no public column, weighed":   {func(_ *Params, s *schema.Schema) { hide(s) }, 14_000},
-		"one private column":          {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
-		"private label":               {label, 2_000},
-		"private label, in turn":      {label, 100_000},
-		"private label, boosted":      {label, 300_000},
-		"add-remove, boosted":         {delta(addRemove), 300_000},
-		"private label, gaussian":     {delta(label), 100_000},
-		"add-remove":                  {addRemove, 2_000},
-		"add-remove, weighed":         {addRemove, 7_000},
-		"add-remove, gaussian":        {delta(addRemove), 100_000},
-		"partly private, bins paid":   {asked(partly), 20_000},
-		"add-remove, bins paid":       {asked(addRemove), 20_000},
-		"gaussian, bins paid":         {delta(asked(label)), 100_000},
-		"eps inf":                     {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
-		"eps inf, everything private": {func(p *Params, s *schema.Schema) { label(p, s); p.Epsilon, p.NotPrivate = 0, true }, 400},
+		"partly private":            {partly, 400},
+		"partly private, in turn":   {partly, 100_000},
+		"partly private, gaussian":  {delta(partly), 100_000},
+		"delta spared":              {delta(partly), 400},
+		"no public column":          {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
+		"no public column, weighed": {func(_ *Params, s *schema.Schema) { hide(s) }, 14_000},
+		"one private column":        {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
+		"private label":             {label, 2_000},
+		"private label, in turn":    {label, 100_000},
+		"private label, boosted":    {label, 300_000},
+		"add-remove, boosted":       {delta(addRemove), 300_000},
+		"private label, gaussian":   {delta(label), 100_000},
+		"add-remove":                {addRemove, 2_000},
+		"add-remove, weighed":       {addRemove, 7_000},
+		"add-remove, gaussian":      {delta(addRemove), 100_000},
+		"partly private, bins paid": {asked(partly), 20_000},
+		"add-remove, bins paid":     {asked(addRemove), 20_000},
+		"gaussian, bins paid":       {delta(asked(label)), 100_000},
+		"eps inf":                   {func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, 400},
+		"eps inf, everything private": {func(p *Params, s *schema.Schema) {
+			label(p, s)
+			p.Epsilon, p.NotPrivate = 0, true
+		}, 400},
 	}
 }
 
@@ -148,7 +151,9 @@ func TestMulticlassReplayNonInterference(t *testing.T) {
 // it: lemma 5.
 func TestMulticlassDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	reached := map[string]float64{}
-	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed", "private label, gaussian", "add-remove, gaussian", "no public column, weighed", "private label, boosted", "add-remove, boosted"} {
+	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed",
+		"private label, gaussian", "add-remove, gaussian", "no public column, weighed", "private label, boosted",
+		"add-remove, boosted"} {
 		c := multiclassSettings()[name]
 		for seed := range uint64(12) {
 			src := replay.Seeded(seed, name)
@@ -209,7 +214,8 @@ func TestMulticlassDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 			}
 		}
 	}
-	for kind, least := range map[string]float64{"cells": 0.999, "levels": 0.999, "weight": 0.95, "rest": 0.95, "pick": 0.2} {
+	for kind, least := range map[string]float64{"cells": 0.999, "levels": 0.999, "weight": 0.95, "rest": 0.95,
+		"pick": 0.2} {
 		if reached[kind] < least {
 			t.Errorf("%s: moved %.3f of the declared bound only", kind, reached[kind])
 		}
@@ -221,8 +227,9 @@ func TestMulticlassDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 // 5b), so a spread of less than 4 would be too little.
 func TestMulticlassSpreadIsThatOfTheScores(t *testing.T) {
 	const one = engine.WeightOne
-	sure := [][]uint64{{0, 0}, {0, 0}}                                 // rows that the score is sure of add nothing
-	wrong := [2][][]uint64{{{one, 0}, {0, one}}, {{0, one}, {one, 0}}} // two rows that it has the wrong way round, in two bins
+	sure := [][]uint64{{0, 0}, {0, 0}} // rows that the score is sure of add nothing
+	// two rows that it has the wrong way round, in two bins
+	wrong := [2][][]uint64{{{one, 0}, {0, one}}, {{0, one}, {one, 0}}}
 	both := func(sides [2][][]uint64) (sum int64) {
 		for k := range sides[0] {
 			sum += sumDistances(sides[0][k], sides[1][k])
@@ -258,15 +265,20 @@ func TestSettleMulticlass(t *testing.T) {
 		{100, 9, 1, dp.ReplaceOne, 0, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.3, columnWeight: 0.7}},
 		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, rules{bins: 16, rounds: 4, picks: true, pickShare: 0.3, columnWeight: 0.7}},
 		// 21,000 noise scales are worth 12 of 49 columns, 1,750 scales each.
-		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 12, picks: true, pickShare: 0.3, columnWeight: 0.5, weightShare: 0.15}},
+		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 12, picks: true, pickShare: 0.3,
+			columnWeight: 0.5, weightShare: 0.15}},
 		{22_792, 14, 4 * dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 14, columnWeight: 0.4, weightShare: 0.15}},
-		{346_000, 41, dp.Nano, dp.AddRemove, 0, rules{bins: 32, rounds: 41, columnWeight: 0.4, weightShare: 0.15, boosts: 1, residualShare: 0.4, residualStep: 1}},
+		{346_000, 41, dp.Nano, dp.AddRemove, 0, rules{bins: 32, rounds: 41, columnWeight: 0.4, weightShare: 0.15,
+			boosts: 1, residualShare: 0.4, residualStep: 1}},
 		{10_000, 1, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 1, columnWeight: 1}},
 		// Each of 49 columns is 2·42,000·√(.018·49)/49 = 1,610 Gaussian scales long.
-		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, rules{bins: 32, rounds: 49, gaussian: true, columnWeight: 0.4, weightShare: 0.15}},
-		{42_000, 49, dp.Nano / 10, dp.AddRemove, 0.00018, rules{bins: 16, rounds: 5, picks: true, pickShare: 0.3, columnWeight: 0.7}},
+		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, rules{bins: 32, rounds: 49, gaussian: true, columnWeight: 0.4,
+			weightShare: 0.15}},
+		{42_000, 49, dp.Nano / 10, dp.AddRemove, 0.00018,
+			rules{bins: 16, rounds: 5, picks: true, pickShare: 0.3, columnWeight: 0.7}},
 	} {
-		if got := settleMulticlass(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho); !reflect.DeepEqual(got, c.want) {
+		if got := settleMulticlass(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns,
+			c.rho); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
 		}
 	}
@@ -290,7 +302,9 @@ func TestMulticlassPlanRefuses(t *testing.T) {
 }
 
 func numberOf(s *schema.Schema) int {
-	return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Kind == schema.Number && c.Role != schema.Ignored })
+	return slices.IndexFunc(s.Columns, func(c schema.Column) bool {
+		return c.Kind == schema.Number && c.Role != schema.Ignored
+	})
 }
 
 // Two bins and three levels, by hand: each level goes half the way to a
@@ -310,18 +324,22 @@ func TestLevelShapeByHand(t *testing.T) {
 	}{
 		{
 			false, []float64{2, 4, 6, 8, 10, 12, 14, 16, 18},
-			[][]float64{{0, 0, 0, 0.5, 1, 4, 4.5, 5, 5, 5}, {2, 2, 2, 1.5, 1, -2, -2.5, -3, -3, -3}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
-			[][]float64{{0, 0, 0, 0.1, 0.2, 0.8, 0.9, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 1.8, 1.6, 0.4, 0.2, 0, 0, 0}},
+			[][]float64{{0, 0, 0, 0.5, 1, 4, 4.5, 5, 5, 5}, {2, 2, 2, 1.5, 1, -2, -2.5, -3, -3, -3},
+				{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+			[][]float64{{0, 0, 0, 0.1, 0.2, 0.8, 0.9, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+				{2, 2, 2, 1.8, 1.6, 0.4, 0.2, 0, 0, 0}},
 		},
 		{true, []float64{10}, [][]float64{{0, 5}, {2, -3}, {1, 1}}, [][]float64{{0, 1}, {1, 1}, {2, 0}}},
 	} {
-		pl := &Plan{Params: Params{NotPrivate: c.notPrivate}, schema: s, private: []feature.Bins{feature.NewBins(s, 0, []float64{10})}}
+		pl := &Plan{Params: Params{NotPrivate: c.notPrivate}, schema: s,
+			private: []feature.Bins{feature.NewBins(s, 0, []float64{10})}}
 		r := &multiclassFit{fit: newFit(pl, nil, nil)}
 		got := r.finishShape(&r.bins[0], sh)
 		same := func(a, b []float64) bool {
 			return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
 		}
-		if got.Column != "x" || !same(got.Edges, c.edges) || !slices.EqualFunc(got.LogShares, c.logShares, same) || !slices.EqualFunc(got.Noise, c.noise, same) {
+		if got.Column != "x" || !same(got.Edges, c.edges) || !slices.EqualFunc(got.LogShares, c.logShares, same) ||
+			!slices.EqualFunc(got.Noise, c.noise, same) {
 			t.Errorf("not private %t: %+v", c.notPrivate, got)
 		}
 	}
@@ -331,7 +349,8 @@ func TestLevelShapeByHand(t *testing.T) {
 // rounds' steps and of the line that they draw, put together row by row.
 func TestMulticlassModelEqualsTheNaiveTwin(t *testing.T) {
 	lines := 0
-	for _, name := range []string{"partly private", "partly private, in turn", "private label, boosted", "add-remove, weighed", "add-remove, gaussian", "gaussian, bins paid", "eps inf, everything private"} {
+	for _, name := range []string{"partly private", "partly private, in turn", "private label, boosted",
+		"add-remove, weighed", "add-remove, gaussian", "gaussian, bins paid", "eps inf, everything private"} {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := withClasses(multiclassSettings()[name], 700)
 			anyPlan, err := plan()
@@ -400,7 +419,8 @@ func learnAgain(t *testing.T, pl *Plan, tab *dataset.Table) *multiclassFit {
 // of the table with it once.
 func TestWeighingUndoesCopies(t *testing.T) {
 	loss := func(names ...string) float64 {
-		text := "name: w\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
+		text := "name: w\nunit: one row\nrelation: replace-one\n" +
+			"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
 		for _, n := range names {
 			text += "  - {name: " + n + ", role: private, category: {levels: [a, b, c]}}\n"
 		}

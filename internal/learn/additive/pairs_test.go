@@ -32,7 +32,8 @@ func TestPairsAreReleasedAtTheColumnsPrice(t *testing.T) {
 		}
 		pl := anyPlan.(*Plan)
 		if pl.rules.pairs != want.released || len(pl.open) != want.open || pl.waiting != want.waiting {
-			t.Errorf("%s: %d pairs are released, %d are free, %d wait; want %+v", name, pl.rules.pairs, len(pl.open), pl.waiting, want)
+			t.Errorf("%s: %d pairs are released, %d are free, %d wait; want %+v", name, pl.rules.pairs, len(pl.open),
+				pl.waiting, want)
 		}
 		if want.released == 0 {
 			continue

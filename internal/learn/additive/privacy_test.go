@@ -103,7 +103,9 @@ func TestNonInterferenceNoticesExactCells(t *testing.T) {
 // Rows at extremes, and scripts that teach extreme shapes, reach the declared
 // distance in every round and never pass it: lemma 3 with the caps of lemma 2.
 func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
-	for _, name := range []string{"partly private, boosted", "private label, boosted", "add-remove, boosted", "partly private", "partly private, gaussian", "add-remove, gaussian", "private label, bins paid", "add-remove, bins paid", "gaussian, bins paid",
+	for _, name := range []string{"partly private, boosted", "private label, boosted", "add-remove, boosted",
+		"partly private", "partly private, gaussian", "add-remove, gaussian", "private label, bins paid",
+		"add-remove, bins paid", "gaussian, bins paid",
 		"partly private, pairs", "add-remove, pairs in turn", "gaussian, pairs"} {
 		c := settings()[name]
 		reached := map[bool]float64{} // by whether it is a choice

@@ -110,9 +110,9 @@ func countScales(p Params, relation dp.Relation, rows, columns int, rho float64)
 	return float64(rows) * p.Epsilon.Float() / s.l1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.l2
 }
 
-// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the sweeps.
-// rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of their
-// own.
+// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the
+// sweeps. rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of
+// their own.
 func settleBinary(p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}

@@ -39,7 +39,8 @@ func TestWhatKeepsItsSteps(t *testing.T) {
 	number := schema.Column{Kind: schema.Number, Lower: 0, Upper: 40}
 	declared, counted, few := number, number, number
 	declared.Edges, counted.Quantiles, few.Upper = []float64{10, 20}, true, 7
-	s := &schema.Schema{Columns: []schema.Column{number, declared, counted, few, {Kind: schema.Category, Levels: make([]schema.Level, 3)}}}
+	s := &schema.Schema{Columns: []schema.Column{number, declared, counted, few,
+		{Kind: schema.Category, Levels: make([]schema.Level, 3)}}}
 	for j, want := range []bool{true, false, false, false, false} {
 		bins := feature.NewBins(s, j, feature.Cuts(&s.Columns[j], 8))
 		if got := hasSlopes(s, &bins); got != want {

@@ -22,7 +22,9 @@ import (
 // pick compares, row by row in floats, from the definition, under one script, and
 // then every score.
 func TestFitEqualsTheNaiveTwin(t *testing.T) {
-	for _, name := range []string{"partly private, picks", "partly private, boosted", "partly private, in turn", "private label, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian", "partly private, bins paid", "gaussian, bins paid",
+	for _, name := range []string{"partly private, picks", "partly private, boosted", "partly private, in turn",
+		"private label, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian",
+		"partly private, bins paid", "gaussian, bins paid",
 		"partly private, pairs", "private label, pairs", "add-remove, pairs in turn", "gaussian, pairs", "pairs of groups"} {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := with(settings()[name], 1500)
@@ -33,7 +35,8 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 			pl := anyPlan.(*Plan)
 			tape := &mechtest.Recorder{Script: scripted(3)}
 			m := learntest.Fit(t, pl, tab, tape, 5)
-			eng, exit := learntest.Engine(t, tab), mech.NewTapedExit(replay.Seeded(5, "learntest"), &mechtest.Recorder{Script: scripted(3)})
+			eng, exit := learntest.Engine(t, tab), mech.NewTapedExit(replay.Seeded(5, "learntest"),
+				&mechtest.Recorder{Script: scripted(3)})
 			f := newFit(pl, eng, exit)
 			st, err := f.startBinary(context.Background())
 			if err != nil {
@@ -115,7 +118,8 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 		}
 		w.full = append(w.full, z)
 		if w.totals {
-			z = math.Min(math.Max(rate+f.plan.rules.weightOffset/f.plan.rules.modelOffset*(z-rate), st.weighing.Clip.Low), st.weighing.Clip.High)
+			z = math.Min(math.Max(rate+f.plan.rules.weightOffset/f.plan.rules.modelOffset*(z-rate),
+				st.weighing.Clip.Low), st.weighing.Clip.High)
 		}
 		w.seen = append(w.seen, z)
 	}

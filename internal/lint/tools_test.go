@@ -36,9 +36,8 @@ func TestTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if which := findDead(r); len(which) > maxDead {
-			t.Errorf("%d functions that no program and no user of the library calls, at most %d may be there; delete them:\n%s",
-				len(which), maxDead, strings.Join(which, "\n"))
+		for _, f := range findDead(r) {
+			t.Errorf("%s: no program and no user of the library calls it; delete it", f)
 		}
 		for _, complaint := range findUnproved(m, r) {
 			t.Error(complaint)

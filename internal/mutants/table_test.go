@@ -483,14 +483,6 @@ var table = []mutant{
 		Package: "./internal/privacy/accounting", Test: "TestMixAgainstQuadrature",
 	},
 	{
-		Row: "acc3", Bug: "ρ of a pure release rounded down",
-		File: "internal/privacy/accounting/zcdp.go",
-		Old:  `n.Mul(n, n).Add(n, d).Sub(n, big.NewInt(1))`,
-		New:  `n.Mul(n, n)`,
-
-		Package: "./internal/privacy/accounting", Test: "TestRhoAddsUpwards",
-	},
-	{
 		Row: "acc4", Bug: "Gaussian noise without room for rounding to its grid",
 		File: "internal/privacy/mech/gaussian.go",
 		Old:  `steps := uint64(math.Ceil(math.Ldexp(l2, -m.exp))) + ceilRoot(big.NewInt(int64(length))).Uint64() // 7.1`,
@@ -1315,14 +1307,6 @@ var table = []mutant{
 		New:  `hi != 0 && lo >= 1<<63 {`,
 
 		Package: "./internal/federated/secsum", Test: "TestOverflowIsImpossible",
-	},
-	{
-		Row: "secsum 5", Bug: "an owner tells holders two tales",
-		File: "internal/federated/secsum/prio3.go",
-		Old:  `!bytes.Equal(e[at:], evidence[0][len(evidence[0])-s.publicBytes():])`,
-		New:  `bytes.Equal(e[at:], nil)`,
-
-		Package: "./internal/federated/secsum", Test: "TestPrio3PublicSharesAreCompared",
 	},
 	{
 		Row: "secsum 6", Bug: "noise for more honest owners than are left",

@@ -28,13 +28,11 @@ var update = flag.Bool("update", false, "rewrite the pictures in testdata")
 // they change.
 func TestPicturesAreWhatTheyWere(t *testing.T) {
 	for name, draw := range map[string]func(io.Writer) error{
-		"sample.svg":     sample().WriteSVG,
-		"crowded.svg":    crowded().WriteSVG,
-		"boxes.svg":      boxes().WriteSVG,
-		"sample.txt":     func(w io.Writer) error { return sample().WriteText(w, 76, Unicode) },
-		"crowded.txt":    func(w io.Writer) error { return crowded().WriteText(w, 60, ASCII) },
-		"bars.txt":       func(w io.Writer) error { return sampleBars().WriteText(w, 76, Unicode) },
-		"bars-ascii.txt": func(w io.Writer) error { return sampleBars().WriteText(w, 40, ASCII) },
+		"sample.svg":  sample().WriteSVG,
+		"crowded.svg": crowded().WriteSVG,
+		"boxes.svg":   boxes().WriteSVG,
+		"sample.txt":  func(w io.Writer) error { return sample().WriteText(w, 76, Unicode) },
+		"crowded.txt": func(w io.Writer) error { return crowded().WriteText(w, 60, ASCII) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got, again bytes.Buffer
@@ -106,7 +104,7 @@ func TestTextStaysInsideTheTerminal(t *testing.T) {
 	for columns := 30; columns <= 110; columns++ {
 		for _, g := range []Glyphs{Unicode, ASCII} {
 			for name, draw := range map[string]func(io.Writer, int, Glyphs) error{
-				"sample": sample().WriteText, "crowded": crowded().WriteText, "bars": sampleBars().WriteText,
+				"sample": sample().WriteText, "crowded": crowded().WriteText,
 			} {
 				var b bytes.Buffer
 				if err := draw(&b, columns, g); err != nil {
@@ -127,7 +125,7 @@ func TestTextStaysInsideTheTerminal(t *testing.T) {
 }
 
 func TestASCIISpellsOrAsks(t *testing.T) {
-	b := sampleBars()
+	b := sample()
 	b.Note = "naïve ε ≥ 1, 例"
 	var out bytes.Buffer
 	if err := b.WriteText(&out, 80, ASCII); err != nil {
@@ -135,32 +133,6 @@ func TestASCIISpellsOrAsks(t *testing.T) {
 	}
 	if want := "\nna?ve epsilon >= 1, ?\n"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("got %q, want it to end in %q", out.String(), want)
-	}
-}
-
-// TestBarsHaveTheirLength counts eighths of a cell.
-func TestBarsHaveTheirLength(t *testing.T) {
-	b := Bars{Title: "t", From: 0, To: 1, Bars: []Bar{{"a", 1, ""}, {"b", 0.5, ""}, {"c", -3, ""}, {"d", 7, ""},
-		{"e", 1. / 16, ""}}}
-	var out bytes.Buffer
-	if err := b.WriteText(&out, 40, Unicode); err != nil {
-		t.Fatal(err)
-	}
-	room := 0
-	for i, line := range strings.Split(out.String(), "\n")[2:7] {
-		got := 8 * strings.Count(line, "█")
-		for k, part := range eighths {
-			if k > 0 && strings.Contains(line, part) {
-				got += k
-			}
-		}
-		if i == 0 {
-			room = got
-		}
-		want := int(max(0, min(1, b.Bars[i].Value))*float64(room) + .5)
-		if got != want || room == 0 {
-			t.Errorf("bar %s is %d eighths long, want %d", b.Bars[i].Name, got, want)
-		}
 	}
 }
 
@@ -283,27 +255,6 @@ func TestChartsThatMisleadAreRefused(t *testing.T) {
 	}
 }
 
-func TestBarsThatMisleadAreRefused(t *testing.T) {
-	for name, spoil := range map[string]func(b *Bars){
-		"no title":       func(b *Bars) { b.Title = "" },
-		"no bars":        func(b *Bars) { b.Bars = nil },
-		"empty scale":    func(b *Bars) { b.To = b.From },
-		"nan scale":      func(b *Bars) { b.From = math.NaN() },
-		"nan":            func(b *Bars) { b.Bars[1].Value = math.NaN() },
-		"nameless":       func(b *Bars) { b.Bars[1].Name = "" },
-		"two lines":      func(b *Bars) { b.Bars[1].Text = "a\nb" },
-		"many decimals":  func(b *Bars) { b.Decimals = 10 },
-		"fewer than no ": func(b *Bars) { b.Decimals = -1 },
-	} {
-		b := sampleBars()
-		spoil(b)
-		var refused *dp.ParamError
-		if err := b.WriteText(io.Discard, 80, Unicode); !errors.As(err, &refused) {
-			t.Errorf("%s: got %v, want a refusal", name, err)
-		}
-	}
-}
-
 // TestAxesEnd: no data make the tick loops endless or the labels meaningless.
 func TestAxesEnd(t *testing.T) {
 	for _, ys := range [][]float64{{0, 0}, {1e12, 1e12}, {-1e12, 1e12}, {1, 1 + 1e-15}, {1e12, 1e12 - 1}, {0, 5e-324},
@@ -343,8 +294,7 @@ func (f full) Write([]byte) (int, error) { return 0, f.err }
 func TestWritersPassOnFailures(t *testing.T) {
 	stop := errors.New("no room")
 	w := full{stop}
-	for _, err := range []error{sample().WriteSVG(w), sample().WritePNG(w), sample().WriteText(w, 80, ASCII),
-		sampleBars().WriteText(w, 80, ASCII)} {
+	for _, err := range []error{sample().WriteSVG(w), sample().WritePNG(w), sample().WriteText(w, 80, ASCII)} {
 		if !errors.Is(err, stop) {
 			t.Errorf("got %v, want %v", err, stop)
 		}

@@ -59,12 +59,3 @@ func boxes() *Lines {
 		References: []Reference{{"guessing", .5}},
 	}
 }
-
-func sampleBars() *Bars {
-	return &Bars{
-		Title: "Balanced accuracy on 20,000 held-out people", From: .5, To: .9, Decimals: 3,
-		Note: "Bars begin at 0.5, the accuracy of guessing.",
-		Bars: []Bar{{"public columns only", .646, "ε = 0"}, {"boosting", .781, "ε = 0.5"},
-			{"non-private", .834, "no privacy"}},
-	}
-}

@@ -4,7 +4,6 @@ package secsum
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"slices"
 	"testing"
@@ -97,30 +96,6 @@ func TestProofsShowNothing(t *testing.T) {
 		bare := make([]int, cells) // what it would be: the secret, every time
 		bare[secret%cells] = n
 		stattest.Rejects(t, func(t stattest.T) { stattest.Cells(t, claim, bare, uniform) })
-	}
-}
-
-// Under Prio3 all holders but one may pool what they have.
-func TestPrio3CoalitionSeesUniformShares(t *testing.T) {
-	task := Task{Round: "view", Owners: 2, AtLeast: 2, Holders: 2, Length: 1, Range: 2}
-	p := protocol(t, Prio3, task)
-	const n, cells = 6000, 16
-	for _, secret := range []uint64{0, 1} {
-		counts, at := make([]int, cells), 16+2*seedBytes // nonce, public share
-		src := replay.Seeded(6, "view")
-		for range n {
-			out, err := p.Split(src, 0, []uint64{secret})
-			if err != nil {
-				t.Fatal(err)
-			}
-			counts[out[0].Body[at]%cells]++ // the leader's share of the one bit
-		}
-		uniform := slices.Repeat([]float64{1.0 / cells}, cells)
-		claim := stattest.Claim{FalsePositive: 1e-9 / 2, Detects: "the value itself in the leader's share"}
-		stattest.Cells(t, claim, counts, uniform)
-		plain := make([]int, cells)
-		plain[secret] = n
-		stattest.Rejects(t, func(t stattest.T) { stattest.Cells(t, claim, plain, uniform) })
 	}
 }
 
@@ -239,76 +214,13 @@ func TestMalformedShares(t *testing.T) {
 			}
 		}
 		for name, change := range map[string]func([]byte) []byte{"short": shorter, "long": longer} {
-			// As if the holder had dropped out, which Prio3 does not survive.
+			// As if the holder had dropped out.
 			c, err := carry(t, p, values, mangled(Sum, 1, change))
-			var abort *Abort
-			switch {
-			case b.name == "prio3" && !errors.As(err, &abort):
-				t.Errorf("%s, a sum that is %s: %v", b.name, name, err)
-			case b.name == "shamir":
-				exact(t, c, values)
+			if err != nil {
+				t.Fatalf("a sum that is %s: %v", name, err)
 			}
+			exact(t, c, values)
 		}
-	}
-}
-
-// Under Prio3 an owner beyond the range is left out; its proof does not hold.
-// The draft's own encoder refuses to prove it, so the wire is bent: a share for
-// another range is another length, and a shifted leader share is no proof.
-func TestPrio3ChecksTheRange(t *testing.T) {
-	task := Task{Round: "range", Owners: 4, AtLeast: 3, Holders: 2, Length: 2, Range: 4}
-	p := protocol(t, Prio3, task)
-	values := vectors(replay.Seeded(9, ""), task)
-	c, err := carry(t, p, values, drops{mangle: func(m Message) Message {
-		if m.Kind == Share && m.From == 1 && m.To == 0 {
-			b := bytes.Clone(m.Body)
-			at := 16 + 2*seedBytes
-			binary.LittleEndian.PutUint64(b[at:], binary.LittleEndian.Uint64(b[at:])+1) // one more than it was
-			m.Body = b
-		}
-		return m
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exact(t, c, values, 1)
-}
-
-// Two public shares that differ would let an owner stop the whole sum at the
-// last step; they are told apart while it can still be left out, by the proof
-// or, if somebody fits a proof to the two, by comparing them.
-func TestPrio3PublicSharesAreCompared(t *testing.T) {
-	task := Task{Round: "two tales", Owners: 4, AtLeast: 3, Holders: 2, Length: 2, Range: 4}
-	p := protocol(t, Prio3, task)
-	values := vectors(replay.Seeded(10, ""), task)
-	c, err := carry(t, p, values, drops{mangle: func(m Message) Message {
-		if m.Kind == Share && m.From == 3 {
-			m.Body = bytes.Clone(m.Body)
-			m.Body[16+seedBytes*(1-m.To)] ^= 1 // the other holder's part
-		}
-		return m
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exact(t, c, values, 3)
-
-	shares, err := p.split(replay.Seeded(10, "split"), 0, values[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	evidence := make([][]byte, len(shares))
-	for i, s := range shares {
-		if evidence[i], err = p.keeper(i, Key{}).take(0, s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, valid := p.judge(evidence); !valid {
-		t.Fatal("an honest owner's shares are judged not valid")
-	}
-	evidence[1][len(evidence[1])-1] ^= 1
-	if _, valid := p.judge(evidence); valid {
-		t.Error("shares with two public parts are judged valid")
 	}
 }
 

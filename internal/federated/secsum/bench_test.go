@@ -12,8 +12,7 @@ import (
 func BenchmarkThousandOwners(b *testing.B) {
 	for _, w := range both {
 		b.Run(w.name, func(b *testing.B) {
-			task := Task{Round: "bench", Owners: 1000, AtLeast: 667, Holders: map[string]int{"shamir": 10, "prio3": 2}[w.name],
-				Length: 64, Range: 1 << 16}
+			task := Task{Round: "bench", Owners: 1000, AtLeast: 667, Holders: 10, Length: 64, Range: 1 << 16}
 			p := protocol(b, w.make, task)
 			values := vectors(replay.Seeded(1, ""), task)
 			for b.Loop() {
@@ -33,8 +32,7 @@ func BenchmarkThousandOwners(b *testing.B) {
 func BenchmarkSplit(b *testing.B) {
 	for _, w := range both {
 		b.Run(w.name, func(b *testing.B) {
-			task := Task{Round: "bench", Owners: 1000, AtLeast: 667, Holders: map[string]int{"shamir": 10, "prio3": 2}[w.name],
-				Length: 64, Range: 1 << 16}
+			task := Task{Round: "bench", Owners: 1000, AtLeast: 667, Holders: 10, Length: 64, Range: 1 << 16}
 			p := protocol(b, w.make, task)
 			src := replay.Seeded(1, "")
 			values := vectors(src, task)

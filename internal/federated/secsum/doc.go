@@ -4,11 +4,9 @@
 // into one share for each holder, holders add up shares, and a collector learns
 // the sum of the vectors and which owners it is of, nothing else.
 //
-// Two ways to split, behind one protocol. Shamir: any quorum of two thirds of
-// the holders opens the sum, fewer learn nothing, and a third of them may drop
-// out; each owner proves that its shares belong together. Prio3: every holder is
-// needed, all but one may collude, and each owner proves that its numbers are in
-// range. Both come from cloudflare/circl.
+// Vectors are split by Shamir's scheme: any quorum of two thirds of the holders
+// opens the sum, fewer learn nothing, and a third of them may drop out; each owner
+// proves that its shares belong together.
 //
 // The protocol is a set of state machines: Owner.Split, Holder and Collector
 // take messages and return messages; Close says that a wait is over. Whoever

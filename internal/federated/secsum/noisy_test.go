@@ -16,7 +16,7 @@ import (
 // drop out, and the decoded sum lies as near the truth as it should.
 func TestNoisySum(t *testing.T) {
 	const owners, survivors, dim = 60, 40, 3
-	l, err := response.AddendFor(8*dp.Nano, dim, owners, survivors)
+	l, err := response.ShortAddendFor(8*dp.Nano, dim, 2*float64(dim), owners, survivors)
 	if err != nil {
 		t.Fatal(err)
 	}

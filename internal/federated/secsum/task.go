@@ -16,7 +16,7 @@ type Task struct {
 	Round   string // names this sum among all others, 1 to 255 bytes
 	Owners  int    // how many may take part, numbered from 0; 2 to 2^24
 	AtLeast int    // the fewest owners whose sum is opened; 2 to Owners
-	Holders int    // how many hold shares, numbered from 0; see Shamir and Prio3
+	Holders int    // how many hold shares, numbered from 0; see Shamir
 	Length  int    // coordinates of a vector; 1 to 2^20
 	Range   uint64 // an owner's coordinates are 0..Range-1; at least 2, and Owners·(Range-1) < 2^63
 }

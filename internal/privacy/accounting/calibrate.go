@@ -63,28 +63,6 @@ func GaussianRho(epsilon, delta float64) (dp.Rho, error) {
 	})
 }
 
-// Calibrate is the largest price, in nano-units of ε or pico-units of ρ and at
-// most most, for which the uses it stands for are (ε, δ)-DP together. uses
-// must cost more where the price is higher. It composes a few dozen times.
-//
-// Claim G-ACC-5. The uses at the price returned were found to meet the target.
-func Calibrate[N dp.Epsilon | dp.Rho](epsilon, delta float64, most N, uses func(price N) ([]Use, error)) (N, error) {
-	if err := checkTarget("calibrate", epsilon, delta); err != nil {
-		return 0, err
-	}
-	return findLargest("calibrate", most, func(price N) (bool, error) {
-		u, err := uses(price)
-		if err != nil {
-			return false, err
-		}
-		c, err := Compose(u...)
-		if err != nil {
-			return false, err
-		}
-		return c.Delta(epsilon) <= delta, nil
-	})
-}
-
 // findLargest finds the largest price that is allowed, to within one part in 2^20
 // or one unit, whichever is more; what it returns was itself allowed.
 func findLargest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool, error)) (N, error) {

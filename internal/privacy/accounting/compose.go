@@ -72,20 +72,6 @@ func (c *Composition) Delta(epsilon float64) float64 {
 	return worst
 }
 
-// Epsilon is ε(δ): the composition is (Epsilon(δ), δ)-DP for every δ in [0, 1).
-// It is +Inf when no finite ε is known to do, and for a δ that is negative or
-// not a number.
-func (c *Composition) Epsilon(delta float64) float64 {
-	if !(delta >= 0) {
-		return math.Inf(1)
-	}
-	worst := 0.0
-	for _, s := range c.orders {
-		worst = max(worst, s.epsilonAt(delta))
-	}
-	return worst
-}
-
 // sum is the loss of a composition, in parts.
 type sum struct {
 	h     float64
@@ -187,45 +173,10 @@ func (s *sum) deltaAt(epsilon float64) float64 {
 	return min(s.tiltBy(theta).boundDelta(e), 1)
 }
 
-func (s *sum) epsilonAt(delta float64) float64 {
-	if delta >= 1 {
-		return 0
-	}
-	switch {
-	case delta < s.infinite:
-		return math.Inf(1)
-	case delta-s.infinite < underflow: // what float64 cannot tell from none
-		return max(s.largestLoss()+s.slack, 0) * (1 + 8*unit)
-	}
-	want := math.Log(delta - s.infinite)
-	theta := s.solveTheta(func(theta, value, mean float64) bool { return value-theta*mean-math.Log1p(theta) > want })
-	t := s.tiltBy(theta)
-	// t.delta falls as ε grows; hi always satisfies the requirement.
-	lo, hi := 0.0, max(s.largestLoss(), 0)
-	for _, guess := range []float64{0, t.centre - 2*t.deviation, t.centre, t.centre + 2*t.deviation} {
-		switch {
-		case guess < lo || guess >= hi:
-		case t.boundDelta(guess) <= delta:
-			hi = guess
-		default:
-			lo = guess
-		}
-	}
-	for hi-lo > 1e-10*hi {
-		mid := lo + (hi-lo)/2
-		if t.boundDelta(mid) <= delta {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return (hi + s.slack) * (1 + 8*unit)
-}
-
 // solveTheta returns about the largest θ ≥ 0 for which more holds, more being true
 // below some point and false above.
 //
-// Both callers look for the θ at which the bound
+// It is asked for the θ at which the bound
 //
 //	δ(ε) ≤ max over l of (1 − e^(ε−l))·e^(−θl) · e^Λ = θ^θ/(1+θ)^(1+θ) · e^(Λ − θε)
 //

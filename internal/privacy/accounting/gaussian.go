@@ -156,3 +156,11 @@ func normalMass(from, to, mean float64) (low, high float64) {
 	e *= 16 * unit
 	return max(v-e, 0) / 2, (v+e)/2 + underflow
 }
+
+func checkRho(op string, rho dp.Rho) error {
+	if rho < 1 || rho > dp.MaxRho {
+		return &dp.ParamError{Op: op, Param: "rho", Want: "must be at least 1e-12 and at most " + dp.MaxRho.String(),
+			Got: rho}
+	}
+	return nil
+}

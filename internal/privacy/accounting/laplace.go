@@ -8,16 +8,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Laplace is the pair of Laplace noise of scale sensitivity/ε on one number.
-// For a vector use Pure.
-func Laplace(eps dp.Epsilon) (Pair, error) {
-	if err := checkEpsilon("laplace", eps); err != nil {
-		return Pair{}, err
-	}
-	e := floatAbove(eps)
-	return Pair{remove: ramp{top: e, density: math.Exp(-e/2) / 4, head: 0.5, foot: math.Exp(-e) / 2}}, nil
-}
-
 // Exponential is the pair of the exponential mechanism sized by the spread of
 // the scores' changes, and of any ε-bounded-range mechanism: between neighbours
 // the loss stays within one interval of length ε. It is cheaper than Pure.

@@ -28,22 +28,6 @@ func Approximate(eps dp.Epsilon, delta float64) (Pair, error) {
 		delta}}, nil
 }
 
-// RandomisedResponse is the pair of a mechanism that tells one of k answers,
-// the true one e^ε times as often as each other.
-func RandomisedResponse(eps dp.Epsilon, k int) (Pair, error) {
-	if err := checkEpsilon("randomised response", eps); err != nil {
-		return Pair{}, err
-	}
-	if k < 2 {
-		return Pair{}, &dp.ParamError{Op: "randomised response", Param: "answers", Want: "must be at least 2", Got: k}
-	}
-	e := floatAbove(eps)
-	others := float64(k-1) * math.Exp(-e) // of all wrong answers, against 1 of the truth
-	atoms := []atom{{e, 1 / (1 + others)}, {0, float64(k-2) * math.Exp(-e) / (1 + others)},
-		{-e, math.Exp(-e) / (1 + others)}}
-	return Pair{remove: coins{e, atoms, 0}}, nil
-}
-
 // atom is a mass p at the loss l.
 type atom struct{ l, p float64 }
 

@@ -147,7 +147,7 @@ func TestSharesOfNoiseAddUp(t *testing.T) {
 
 // What an owner adds is its truth on average, within the range of the sum.
 func TestAddendMoments(t *testing.T) {
-	vector, err1 := response.AddendFor(8*dp.Nano, 3, 10, 4)
+	vector, err1 := response.ShortAddendFor(8*dp.Nano, 3, 6, 10, 4)
 	cells, err2 := response.CellAddendFor(8*dp.Nano, 3, 1, 10, 4)
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
@@ -191,7 +191,7 @@ func TestAddendMoments(t *testing.T) {
 // An addend carries the share of noise that its law says: with one survivor, all
 // of it.
 func TestAddendsCarryTheirShareOfNoise(t *testing.T) {
-	l, err := response.AddendFor(dp.Nano, 1, 2, 1)
+	l, err := response.ShortAddendFor(dp.Nano, 1, 2, 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestAddendsCarryTheirShareOfNoise(t *testing.T) {
 
 func TestAddendsAreRefused(t *testing.T) {
 	exit := NewExit(rng.System())
-	vector, _ := response.AddendFor(dp.Nano, 2, 10, 4)
+	vector, _ := response.ShortAddendFor(dp.Nano, 2, 4, 10, 4)
 	cells, _ := response.CellAddendFor(dp.Nano, 4, 2, 10, 4)
 	for _, values := range [][]float64{nil, {1}, {0, 0, 0}, {math.NaN(), 0}} {
 		if out, err := exit.Addend("test", vector, values); err == nil || out != nil {
@@ -249,7 +249,7 @@ func TestAddendsAreRefused(t *testing.T) {
 func BenchmarkAddend(b *testing.B) {
 	for _, owners := range []int{1000, 1_000_000} {
 		b.Run(fmt.Sprint(owners, " owners, 64 coordinates"), func(b *testing.B) {
-			l, err := response.AddendFor(dp.Nano, 64, owners, owners/2)
+			l, err := response.ShortAddendFor(dp.Nano, 64, 128, owners, owners/2)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -151,7 +151,7 @@ func batteries(t *testing.T) (all []battery) {
 			return []bool{rep[0]&1 > 0, rep[0]&2 > 0, rep[0]&4 > 0}
 		}, func(coins []bool) { coins[1] = coins[0] }})
 	}
-	addend := sizedLaw(response.AddendFor(dp.Nano, n, 10, 1)) // a share of one is the whole noise
+	addend := sizedLaw(response.ShortAddendFor(dp.Nano, n, 2*float64(n), 10, 1)) // a share of one is the whole noise
 	r = math.Exp(-1 / float64(addend.Scale))
 	all = append(all, battery{"addends", repeat(r/(1+r), n), func(exit *Exit) (coins []bool) {
 		sum, err := exit.Addend("addend", addend, vector)

@@ -34,14 +34,9 @@ type Addend struct {
 // than 2·e^-96, the whole of what Delta is made of.
 const cutScales = 96
 
-// AddendFor sizes the addends of vectors in [-1, 1]^dim. Of the owners, at
-// least survivors are honest and not left out of the sum.
-func AddendFor(eps dp.Epsilon, dim, owners, survivors int) (Addend, error) {
-	return addendFor(eps, dim, owners, survivors, 0, func(steps uint64) uint64 { return uint64(dim) * steps })
-}
-
 // ShortAddendFor sizes the addends of vectors in [-1, 1]^dim of which any two
-// that one owner may have lie at most l1 apart, summed over coordinates: short
+// that one owner may have lie at most l1 apart, summed over coordinates. Of the
+// owners, at least survivors are honest and not left out of the sum. For example, short
 // vectors, of length r, lie at most 2r√dim apart, where the range allows 2·dim.
 // That an owner's vector is one of those is for the owner to see to.
 func ShortAddendFor(eps dp.Epsilon, dim int, l1 float64, owners, survivors int) (Addend, error) {
@@ -160,8 +155,8 @@ func (l Addend) Variance(x float64) float64 {
 	return l.gridStep() * l.gridStep() * (2*r/(gap*gap)/float64(l.Survivors) + f*(1-f))
 }
 
-// Reach implements Estimator. It is what a proof of range leaves room for, under
-// Prio3; under Shamir nothing bounds what one owner can do.
+// Reach implements Estimator. It is what a proof of range would leave room for;
+// without one nothing bounds what one owner can do.
 func (l Addend) Reach() float64 {
 	highest := Tally{1, []int64{1<<bits.Len64(l.Top()) - 1}}
 	return max(l.Sum(highest)[0], -l.Sum(Tally{1, []int64{0}})[0])

@@ -16,7 +16,7 @@ func TestAddendsKeepEpsilon(t *testing.T) {
 	for _, eps := range []dp.Epsilon{dp.Nano / 100, dp.Nano, 3*dp.Nano + 7, maxPart} {
 		for _, dim := range []int{1, 2, 64} {
 			for _, owners := range []int{2, 1000, 1 << 20} {
-				vector, err1 := AddendFor(eps, dim, owners, max(1, owners/2))
+				vector, err1 := ShortAddendFor(eps, dim, 2*float64(dim), owners, max(1, owners/2))
 				cells, err2 := CellAddendFor(eps, dim, max(1, dim/4), owners, max(1, owners/2))
 				if err1 != nil || err2 != nil {
 					t.Fatal(err1, err2)
@@ -66,7 +66,7 @@ func TestShortAddendsKeepEpsilon(t *testing.T) {
 
 // The ends of the range, and its middle, decoded.
 func TestAddendsAreDecoded(t *testing.T) {
-	vector, _ := AddendFor(dp.Nano, 3, 10, 5)
+	vector, _ := ShortAddendFor(dp.Nano, 3, 6, 10, 5)
 	cells, _ := CellAddendFor(dp.Nano, 3, 1, 10, 5)
 	for _, c := range []struct {
 		l    Addend
@@ -93,7 +93,7 @@ func TestAddendSizesAreRefused(t *testing.T) {
 		{dp.Nano, 0, 9, 5}, {dp.Nano, maxDim + 1, 9, 5}, {dp.Nano, 1, 1, 1}, {dp.Nano, 1, 1<<24 + 1, 5}, {dp.Nano, 1, 9, 0},
 		{dp.Nano, 1, 9, 10},
 	} {
-		if _, err := AddendFor(c.eps, c.dim, c.owners, c.survivors); err == nil {
+		if _, err := ShortAddendFor(c.eps, c.dim, 2*float64(c.dim), c.owners, c.survivors); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
 	}

@@ -114,7 +114,7 @@ func TestInventedOwnersGetNothing(t *testing.T) {
 	clients := c.Clients(main)
 	meeting, done := context.WithTimeout(t.Context(), time.Minute)
 	defer done()
-	secret, err := tasks.SecretSum(ann, broadcast, roster, secretsum.Meet(meeting, clients),
+	secret, err := tasks.SecretSum(ann, broadcast, roster, helpertest.Meet(meeting, clients),
 		time.Now().Add(secretsum.Keep))
 	must(t, err)
 	sum, err := secret.Sign(main)
@@ -391,7 +391,7 @@ func TestHelpersThatAreNotThere(t *testing.T) {
 	must(t, assembled.Assemble(len(roster), ann.Leaned(len(roster), f.list.Len())))
 	broadcast, err := assembled.Broadcast()
 	must(t, err)
-	secret, err := tasks.SecretSum(ann, broadcast, roster, secretsum.Meet(t.Context(), c.Clients(main)),
+	secret, err := tasks.SecretSum(ann, broadcast, roster, helpertest.Meet(t.Context(), c.Clients(main)),
 		time.Now().Add(secretsum.Keep))
 	must(t, err)
 	sum, err := secret.Sign(main)

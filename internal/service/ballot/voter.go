@@ -36,9 +36,6 @@ type Voter struct {
 	signer ed25519.PrivateKey
 }
 
-// Public is the schema of the auxiliary table.
-func (v *Voter) Public() *schema.Schema { return v.public }
-
 // Signer is the key that votes are signed with.
 func (v *Voter) Signer() ed25519.PrivateKey { return v.signer }
 

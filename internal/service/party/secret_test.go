@@ -431,7 +431,7 @@ func (c *committee) announce(q *Query, collector *identity.Identity, change func
 	c.t.Helper()
 	query, err := (Asking{Self: c.combiner, Query: q}).sign()
 	must(c.t, err)
-	s := &secretsum.Sum{Round: "r", Topic: sha256.Sum256(query.GetQuery()), Helpers: secretsum.Meet(c.t.Context(),
+	s := &secretsum.Sum{Round: "r", Topic: sha256.Sum256(query.GetQuery()), Helpers: helpertest.Meet(c.t.Context(),
 		c.Clients(c.combiner)), Length: length, Range: below, AtLeast: 2, Ends: q.Deadline.Add(time.Hour)}
 	for _, m := range members {
 		s.Roster = append(s.Roster, secretsum.Key(m.key.Public().(ed25519.PublicKey)))

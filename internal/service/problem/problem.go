@@ -105,9 +105,6 @@ func newKind(name, title string, code connect.Code, status int, again bool) Kind
 	return Kind{&kind{name, title, code, status, again}}
 }
 
-// Kinds lists every kind.
-func Kinds() []Kind { return append([]Kind(nil), kinds...) }
-
 // String is the kind's name, e.g. "too-late".
 func (k Kind) String() string { return k.name }
 

@@ -16,15 +16,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// Meet asks helpers, at once, for the names of their memories. It returns when all
+// meet asks helpers, at once, for the names of their memories. It returns when all
 // have answered, or when ctx ends: those that have not are in the list with the
-// zero Memory, and take no part.
-func Meet(ctx context.Context, clients []*Client) []Helper {
-	helpers, _ := meet(ctx, clients)
-	return helpers
-}
-
-// meet is Meet that also returns why helpers did not answer, in their order.
+// zero Memory, and take no part; why is returned beside, in their order.
 func meet(ctx context.Context, clients []*Client) ([]Helper, []error) {
 	out, errs := make([]Helper, len(clients)), make([]error, len(clients))
 	each(clients, func(h int, c *Client) {

@@ -38,7 +38,7 @@ func TestMovedMeasuresWhatTheBoundIsAbout(t *testing.T) {
 func TestRecorderSeesWhatOwnersSend(t *testing.T) {
 	pm, err1 := response.PiecewiseFor(dp.Nano, 2)
 	oue, err2 := response.OUEFor(2*dp.Nano, 40)
-	vector, err3 := response.AddendFor(3*dp.Nano, 2, 10, 5)
+	vector, err3 := response.ShortAddendFor(3*dp.Nano, 2, 4, 10, 5)
 	cells, err4 := response.CellAddendFor(4*dp.Nano, 9, 3, 10, 5)
 	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
 		t.Fatal(err1, err2, err3, err4)

@@ -145,12 +145,26 @@ func (c *Committee) Up() (n int) {
 	return n
 }
 
+// Meet asks helpers for their memories, once; those that do not answer have none.
+func Meet(ctx context.Context, clients []*secretsum.Client) []secretsum.Helper {
+	out := make([]secretsum.Helper, len(clients))
+	var asking sync.WaitGroup
+	for h, c := range clients {
+		asking.Go(func() {
+			out[h].Name = c.Name()
+			out[h].Memory, _ = c.Self(ctx)
+		})
+	}
+	asking.Wait()
+	return out
+}
+
 // Meet asks all helpers for their memories until those that serve have answered.
 func (c *Committee) Meet(clients []*secretsum.Client) []secretsum.Helper {
 	c.t.Helper()
 	for {
 		ctx, cancel := context.WithTimeout(c.t.Context(), 500*time.Millisecond) // for those that do not serve
-		helpers := secretsum.Meet(ctx, clients)
+		helpers := Meet(ctx, clients)
 		cancel()
 		if secretsum.Present(helpers) == c.Up() {
 			return helpers

@@ -8,6 +8,121 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
+// Pairs that no learner releases by, and ε as a function of δ: composition is held
+// against what is known of them, by closed forms and by other libraries.
+
+// Laplace is the pair of Laplace noise of scale sensitivity/ε on one number.
+// For a vector use Pure.
+func Laplace(eps dp.Epsilon) (Pair, error) {
+	if err := checkEpsilon("laplace", eps); err != nil {
+		return Pair{}, err
+	}
+	e := floatAbove(eps)
+	return Pair{remove: ramp{top: e, density: math.Exp(-e/2) / 4, head: 0.5, foot: math.Exp(-e) / 2}}, nil
+}
+
+// RandomisedResponse is the pair of a mechanism that tells one of k answers,
+// the true one e^ε times as often as each other.
+func RandomisedResponse(eps dp.Epsilon, k int) (Pair, error) {
+	if err := checkEpsilon("randomised response", eps); err != nil {
+		return Pair{}, err
+	}
+	if k < 2 {
+		return Pair{}, &dp.ParamError{Op: "randomised response", Param: "answers", Want: "must be at least 2", Got: k}
+	}
+	e := floatAbove(eps)
+	others := float64(k-1) * math.Exp(-e) // of all wrong answers, against 1 of the truth
+	atoms := []atom{{e, 1 / (1 + others)}, {0, float64(k-2) * math.Exp(-e) / (1 + others)},
+		{-e, math.Exp(-e) / (1 + others)}}
+	return Pair{remove: coins{e, atoms, 0}}, nil
+}
+
+// Epsilon is ε(δ): the composition is (Epsilon(δ), δ)-DP for every δ in [0, 1).
+// It is +Inf when no finite ε is known to do, and for a δ that is negative or
+// not a number.
+func (c *Composition) Epsilon(delta float64) float64 {
+	if !(delta >= 0) {
+		return math.Inf(1)
+	}
+	worst := 0.0
+	for _, s := range c.orders {
+		worst = max(worst, s.epsilonAt(delta))
+	}
+	return worst
+}
+
+func (s *sum) epsilonAt(delta float64) float64 {
+	if delta >= 1 {
+		return 0
+	}
+	switch {
+	case delta < s.infinite:
+		return math.Inf(1)
+	case delta-s.infinite < underflow: // what float64 cannot tell from none
+		return max(s.largestLoss()+s.slack, 0) * (1 + 8*unit)
+	}
+	want := math.Log(delta - s.infinite)
+	theta := s.solveTheta(func(theta, value, mean float64) bool { return value-theta*mean-math.Log1p(theta) > want })
+	t := s.tiltBy(theta)
+	// t.delta falls as ε grows; hi always satisfies the requirement.
+	lo, hi := 0.0, max(s.largestLoss(), 0)
+	for _, guess := range []float64{0, t.centre - 2*t.deviation, t.centre, t.centre + 2*t.deviation} {
+		switch {
+		case guess < lo || guess >= hi:
+		case t.boundDelta(guess) <= delta:
+			hi = guess
+		default:
+			lo = guess
+		}
+	}
+	for hi-lo > 1e-10*hi {
+		mid := lo + (hi-lo)/2
+		if t.boundDelta(mid) <= delta {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return (hi + s.slack) * (1 + 8*unit)
+}
+
+// Poisson samples rows: each is taken with the same probability, independently
+// of all others. Amplification is a method of the sampler and of nothing else:
+// whoever takes rows another way (a shuffled batch, a fixed number without
+// replacement) has no Poisson to ask and pays the full price.
+//
+// Relation: add-remove only. The zero value takes no row.
+type Poisson struct{ taken, of uint64 }
+
+// PoissonOf samples with probability taken/of.
+func PoissonOf(taken, of uint64) (Poisson, error) {
+	if taken < 1 || taken >= of || of > 1<<32 || of/taken > 1<<24 {
+		return Poisson{}, &dp.ParamError{Op: "poisson sampling", Param: "rate",
+			Want: "must be a fraction above 2^-24 and below 1 whose denominator is at most 2^32", Got: [2]uint64{taken, of}}
+	}
+	return Poisson{taken, of}, nil
+}
+
+// Takes decides about one row. below draws a whole number from 0..n-1
+// uniformly, as rng.Below does; it must be called afresh for every row of every
+// step.
+func (p Poisson) Takes(below func(n uint64) uint64) bool { return below(p.of) < p.taken }
+
+// Gaussian is the pair of Gaussian noise of price ρ, sensitivity counted for the
+// presence of one row, on a sum over the rows that p takes (Zhu, Dong, Wang
+// 2022, Theorem 11).
+func (p Poisson) Gaussian(rho dp.Rho) (Pair, error) {
+	if err := checkRho("subsampled gaussian", rho); err != nil {
+		return Pair{}, err
+	}
+	if p.taken == 0 {
+		return Pair{}, &dp.ParamError{Op: "subsampled gaussian", Param: "sampler", Want: "must come from PoissonOf"}
+	}
+	rate := float64(p.taken) / float64(p.of) * (1 + 2*unit)
+	mu := meanShift(rho)
+	return Pair{remove: normals{mu, rate, true}, add: normals{mu, rate, false}}, nil
+}
+
 // DiscreteLaplace is the pair of noise P[x] ∝ exp(−|x|/scale) on the integers,
 // added to one integer that neighbours move by at most sensitivity.
 func DiscreteLaplace(sensitivity int64, scale float64) (Pair, error) {

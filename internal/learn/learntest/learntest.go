@@ -208,11 +208,17 @@ func Engine(t testing.TB, tab *dataset.Table) engine.Table {
 // Fit trains with replayed randomness and an optional tape.
 func Fit(t testing.TB, pl learn.Plan, tab *dataset.Table, tape *mechtest.Recorder, seed uint64) *model.Model {
 	t.Helper()
+	return FitFrom(t, pl, Engine(t, tab), tape, seed)
+}
+
+// FitFrom is Fit with another engine's answers.
+func FitFrom(t testing.TB, pl learn.Plan, tab engine.Table, tape *mechtest.Recorder, seed uint64) *model.Model {
+	t.Helper()
 	exit := mech.NewExit(replay.Seeded(seed, "learntest"))
 	if tape != nil {
 		exit = mech.NewTapedExit(replay.Seeded(seed, "learntest"), tape)
 	}
-	m, err := pl.Fit(context.Background(), Engine(t, tab), learn.Uncounted{}, exit)
+	m, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, exit)
 	if err != nil {
 		t.Fatal(err)
 	}

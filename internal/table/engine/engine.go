@@ -7,6 +7,7 @@ package engine
 
 import (
 	"context"
+	"math/bits"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -30,7 +31,7 @@ type Table interface {
 	// pass over the rows.
 	Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*Patterns, error)
 	// Groups counts, per label, the rows that agree on all of cols (indices
-	// into the schema's Columns), in a deterministic order. One pass.
+	// into the schema's Columns), in the order of their keys (PackKeys). One pass.
 	Groups(ctx context.Context, cols []int) (*Groups, error)
 	// Cells adds up, for each of bins, the weights of the rows in each bin by
 	// label. A row weighs Weight(m), m its score under f where its label is
@@ -105,6 +106,27 @@ type Patterns struct {
 	Words int
 	Bits  []uint64
 	Count []uint64 // rows with that pattern; the sum is n
+}
+
+// KeyField is where the code of a column stands in the key of a group, which is one or more
+// words.
+type KeyField struct{ Word, Shift, Width int }
+
+// PackKeys lays out the keys of groups of columns that have so many codes each, one after
+// another from the lowest bit of the first word on, each in as many bits as it needs and none
+// across two words. Groups are listed by their keys, the first word first. It returns the
+// fields and how many bits a key has, at least 1.
+func PackKeys(codes []int) (fields []KeyField, keyBits int) {
+	word, at := 0, 0
+	for _, n := range codes {
+		width := bits.Len(uint(max(n-1, 1)))
+		if at+width > 64 {
+			word, at = word+1, 0
+		}
+		fields = append(fields, KeyField{word, at, width})
+		at += width
+	}
+	return fields, max(1, 64*word+at)
 }
 
 // Groups is a table of distinct rows with, for each, how many rows of each

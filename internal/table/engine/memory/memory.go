@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -102,32 +101,25 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 // Groups implements engine.Table. Time O(n·columns); memory one key and K
 // counters per distinct row.
 func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
-	// Each column gets as many key bits as its codes need; a column never
-	// straddles two words.
-	type field struct{ word, shift, width int }
-	fields, word, at := make([]field, len(cols)), 0, 0
+	sizes := make([]int, len(cols))
 	for k, j := range cols {
-		width := bits.Len(uint(max(m.codeCount(j)-1, 1)))
-		if at+width > 64 {
-			word, at = word+1, 0
-		}
-		fields[k] = field{word, at, width}
-		at += width
+		sizes[k] = m.codeCount(j)
 	}
-	words, classes := word+1, m.t.Schema.Classes() // of the whole label; Against folds them below
-	short := word == 0 && at <= 32
-	all, err := m.countRows(ctx, max(1, 64*word+at), classes, func(from, to int, keys []uint64, into *tally) {
+	fields, keyBits := engine.PackKeys(sizes)
+	words, classes := (keyBits+63)/64, m.t.Schema.Classes() // of the whole label; Against folds them below
+	short := keyBits <= 32
+	all, err := m.countRows(ctx, keyBits, classes, func(from, to int, keys []uint64, into *tally) {
 		clear(keys)
 		codes := make([]uint32, to-from)
 		for k, j := range slices.Backward(cols) {
 			f := fields[k]
 			if short { // the last column is the highest field
-				m.t.Cols[j].Codes.Mix(from, 1<<f.width, codes)
+				m.t.Cols[j].Codes.Mix(from, 1<<f.Width, codes)
 				continue
 			}
 			m.t.Cols[j].Codes.Read(from, codes)
 			for i, c := range codes {
-				keys[i*words+f.word] |= uint64(c) << f.shift
+				keys[i*words+f.Word] |= uint64(c) << f.Shift
 			}
 		}
 		if short {
@@ -145,7 +137,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	for k, j := range cols {
 		codes := make([]uint32, len(slots))
 		for i, s := range slots {
-			codes[i] = uint32(all.keyAt(s)[fields[k].word] >> fields[k].shift & (1<<fields[k].width - 1))
+			codes[i] = uint32(all.keyAt(s)[fields[k].Word] >> fields[k].Shift & (1<<fields[k].Width - 1))
 		}
 		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codeCount(j)), Values: m.t.Cols[j].Values}
 	}

@@ -317,6 +317,13 @@ func (s *spy) ClassResiduals(
 	return s.Table.ClassResiduals(ctx, f, bins)
 }
 
+func (s *spy) GridSlopes(
+	ctx context.Context, f *engine.GridScore, limit engine.SlopeLimit, grids []feature.Grid,
+) ([]engine.GridSums, error) {
+	s.note()
+	return s.Table.GridSlopes(ctx, f, limit, grids)
+}
+
 func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
 	s.note()
 	return s.Table.LogisticSums(ctx, sp, coef)

@@ -51,6 +51,10 @@ type Table interface {
 	// ClassResiduals adds up what the labels say beyond the score f. The sums are exact.
 	// Passes as for ClassSlope.
 	ClassResiduals(ctx context.Context, f *ClassScore, bins *feature.Bins) (ClassResiduals, error)
+	// GridSlopes adds up, by the cells of each of grids, how the likelihood of the labels
+	// rises with the score f. The sums are exact. Passes as for ClassSlope, one for the slopes
+	// of every row, and one for each grid.
+	GridSlopes(ctx context.Context, f *GridScore, limit SlopeLimit, grids []feature.Grid) ([]GridSums, error)
 	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
 	// summed over the rows, at coef. The label must be binary. One pass.
 	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)

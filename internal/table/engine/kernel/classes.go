@@ -158,7 +158,11 @@ func (s *ClassScores) Residuals(ctx context.Context, bins *feature.Bins) (out en
 
 // writeSoftmax writes the softmax of a row's scores.
 func (s *ClassScores) writeSoftmax(row int, p []float64) {
-	z := s.z[row*s.classes:][:s.classes]
+	writeSoftmax(s.z[row*s.classes:][:s.classes], p)
+}
+
+// writeSoftmax writes the softmax of scores in units.
+func writeSoftmax(z []int32, p []float64) {
 	most := z[0]
 	for _, x := range z[1:] {
 		most = max(most, x)

@@ -25,7 +25,7 @@ func (m *Table) Against(class int) engine.Table {
 			s.Label.Default = 1
 		}
 	}
-	return &Table{m.t, &s, class, m.laid, m.scored, m.classes}
+	return &Table{m.t, &s, class, m.laid, m.scored, m.classes, m.grids}
 }
 
 // viewCode is the code in the view of a code of the whole label.

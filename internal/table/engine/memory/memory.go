@@ -26,6 +26,7 @@ type Table struct {
 	laid     *laidOut
 	scored   *scored
 	classes  *classScores
+	grids    *gridScores
 }
 
 var _ engine.Table = (*Table)(nil)
@@ -35,7 +36,7 @@ func New(t *dataset.Table) (*Table, error) {
 	if t.Labels == nil {
 		return nil, fmt.Errorf("memory: the table was read without labels")
 	}
-	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut), new(scored), new(classScores)}, nil
+	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut), new(scored), new(classScores), new(gridScores)}, nil
 }
 
 func (m *Table) Schema() *schema.Schema { return m.schema }

@@ -147,6 +147,16 @@ var allowed = map[string]string{
 	"body.additive_levels.shapes[].levels[].log_shares": paid,
 	"body.additive_levels.shapes[].levels[].noise":      paid,
 
+	"body.grids":                        format,
+	"body.grids.intercepts":             paid,
+	"body.grids.grids":                  format,
+	"body.grids.grids[].axes":           format,
+	"body.grids.grids[].axes[].column":  paid,
+	"body.grids.grids[].axes[].edges":   random,
+	"body.grids.grids[].axes[].parts":   random,
+	"body.grids.grids[].levels":         format,
+	"body.grids.grids[].levels[].steps": paid,
+
 	"body.linear":               format,
 	"body.linear.space":         choice,
 	"body.linear.link":          choice,
@@ -193,7 +203,7 @@ func full() []*Model {
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
 	logistic.Classifier.(*Logistic).Norm, weighted.Classifier.(*Linear).Norm = 2, 1.5
-	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed()}
+	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed(), gridded()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {

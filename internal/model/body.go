@@ -14,7 +14,8 @@ import (
 
 // body is what a file holds (version 2 is version 1 with additive models, version
 // 3 that with linear ones, ballots, norms, a delta and weights of classes, version 4
-// that with pairs and with additive models of more classes), apart from
+// that with pairs and with additive models of more classes, version 5 that with derived
+// columns, version 6 that with grids), apart from
 // the memory layout of Model so that either may change without the other. The
 // statement comes first: it is what a person opens the file for.
 type body struct {
@@ -29,6 +30,7 @@ type body struct {
 	Ballots  *ballotsBody    `json:"ballots,omitempty"`
 
 	MulticlassAdditive *multiclassBody `json:"additive_levels,omitempty"`
+	Grids              *gridsBody      `json:"grids,omitempty"`
 }
 
 // classifierBody is a classifier as a file holds it.
@@ -45,7 +47,8 @@ func (b *body) listClassifiers() (given []classifierBody) {
 	given = appendGiven(given, b.Additive)
 	given = appendGiven(given, b.Linear)
 	given = appendGiven(given, b.Ballots)
-	return appendGiven(given, b.MulticlassAdditive)
+	given = appendGiven(given, b.MulticlassAdditive)
+	return appendGiven(given, b.Grids)
 }
 
 func appendGiven[T any, P interface {
@@ -146,7 +149,7 @@ func (b *body) readModel() (*Model, error) {
 	}
 	given := b.listClassifiers()
 	if len(given) != 1 {
-		return nil, fmt.Errorf("model: body: exactly one of votes, logistic, additive, linear, ballots and additive_levels must be given (got %d)", len(given))
+		return nil, fmt.Errorf("model: body: exactly one of votes, logistic, additive, linear, ballots, additive_levels and grids must be given (got %d)", len(given))
 	}
 	m.Classifier = given[0].readClassifier()
 	return m, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // Classifier is the part of a model that answers: one of *Votes, *Logistic, *Additive,
-// *MulticlassAdditive, *Linear and *Ballots. The set is closed, as the file format is.
+// *MulticlassAdditive, *Linear, *Ballots and *Grids. The set is closed, as the file format is.
 type Classifier interface {
 	// Describe names the kind of classifier for messages: "a logistic model".
 	Describe() string
@@ -78,7 +78,7 @@ func (u *spaceUse) checkThreshold(who string, space int, t *feature.Threshold) e
 // checkTwoClasses refuses a label of more, for a classifier that knows two alone.
 func checkTwoClasses(s *schema.Schema) error {
 	if n := s.Classes(); n != 2 {
-		return fmt.Errorf("model: the label must have 2 classes, or the classifier must be linear, ballots or additive levels (got %d classes)", n)
+		return fmt.Errorf("model: the label must have 2 classes, or the classifier must be linear, ballots, additive levels or grids (got %d classes)", n)
 	}
 	return nil
 }

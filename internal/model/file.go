@@ -29,7 +29,7 @@ import (
 // brace, exactly as it stands in the file. The checksum catches damage, not
 // malice: whoever can change the body can change the sum.
 const (
-	version = 5        // the newest
+	version = 6        // the newest
 	maxFile = 64 << 20 // bytes
 )
 

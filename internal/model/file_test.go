@@ -12,7 +12,7 @@ import (
 )
 
 func TestFileRoundTrips(t *testing.T) {
-	for _, m := range []*Model{voted(), fitted(), levelled(), elected(), layered()} {
+	for _, m := range []*Model{voted(), fitted(), levelled(), elected(), layered(), gridded(), griddedThree()} {
 		file := mustMarshal(t, m)
 		if !bytes.Equal(file, mustMarshal(t, m)) {
 			t.Fatal("the same model gave two files")

@@ -164,7 +164,7 @@ func TestUnmarshalRefusesOtherThanOneClassifier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refuses(t, n, writeFrame(1, raw), "exactly one of votes, logistic, additive, linear, ballots and additive_levels must be given ("+n)
+		refuses(t, n, writeFrame(1, raw), "exactly one of votes, logistic, additive, linear, ballots, additive_levels and grids must be given ("+n)
 	}
 }
 

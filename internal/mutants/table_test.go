@@ -554,6 +554,52 @@ var table = []mutant{
 		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
 	{
+		Row: "G1", Bug: "grids: a replaced row moves the cells like one that leaves",
+		File: "internal/learn/grids/rules.go",
+		Old:  `l1, l2 = 2*l1, math.Hypot(2*r.most, curve)`,
+		New:  `l1, l2 = 1*l1, math.Hypot(1*r.most, curve)`,
+
+		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "G2", Bug: "grids: the selection's spread misses its 2",
+		File: "internal/learn/grids/rules.go",
+		Old: `	return 2 * one
+`,
+		New: `	return one
+`,
+		Package: "./internal/learn/grids", Test: "TestSpreadIsThatOfTheScores",
+	},
+	{
+		Row: "G3", Bug: "grids: slopes of many classes are not shortened",
+		File: "internal/table/engine/kernel/grids.go",
+		Old:  `		scale = most / length`,
+		New:  `		scale = 1 + 0*most`,
+
+		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "G4", Bug: "grids: classes are counted before the charge",
+		File: "internal/learn/grids/fit.go",
+		Old: `	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
+		return nil, err
+	}
+	share, err := pl.classShares(ctx, tab, exit)
+	if err != nil {
+		return nil, err
+	}
+`,
+		New: `	share, err := pl.classShares(ctx, tab, exit)
+	if err != nil {
+		return nil, err
+	}
+	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
+		return nil, err
+	}
+`,
+		Package: "./internal/learn/grids", Test: "TestConformance/partly_private/charges_before_it_reads",
+	},
+	{
 		Row: "A1", Bug: "additive: cells moved by 2 are noised as if by 1",
 		File: "internal/learn/additive/release.go",
 		Old:  `	return sensitivity{2, math.Sqrt2}`,

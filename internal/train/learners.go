@@ -20,7 +20,7 @@ const DefaultLearner = "additive"
 // place.
 func Learners() []*Learner {
 	return []*Learner{
-		additiveLearner(), brcLearner(), ermLearner(), labeldpLearner(),
+		additiveLearner(), gridsLearner(), brcLearner(), ermLearner(), labeldpLearner(),
 		peopleLearner(), pateLearner(), logisticLearner(), adaboostLearner(),
 	}
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package grids
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// cuttable is a column that grids may cut, by public things alone.
+type cuttable struct {
+	column int
+	edges  []float64 // of a number: between which cuts are chosen
+	groups []uint32  // of a category: the declared group of each code
+	parts  int       // the most parts it can have
+}
+
+// fineCuts is how many bins the cuts of a number are chosen between.
+const fineCuts = 64
+
+// cuttables are the columns that a grid may be of: those that can tell two rows
+// apart (1.1).
+func cuttables(s *schema.Schema) (out []cuttable) {
+	for _, j := range s.Features() {
+		c := &s.Columns[j]
+		one := cuttable{column: j}
+		switch {
+		case c.Kind == schema.Category:
+			one.groups, one.parts = c.Grouping()
+		case len(c.Edges) > 0:
+			one.edges = feature.Cuts(c, fineCuts)
+		default: // between whole numbers, too, some place does as well as another
+			one.edges = feature.Finer(c, nil, fineCuts)
+		}
+		if c.Kind == schema.Number {
+			one.parts = len(one.edges) + 1
+		}
+		if one.parts > 1 {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// drawn is a grid with the columns it was made of, as places in Plan.columns.
+type drawn struct {
+	grid   feature.Grid
+	places []int
+}
+
+// draw makes a grid with at most so many cells, by coins and by what was chosen
+// before (1.1): of some columns, or, as often, of those of an earlier grid with
+// perhaps one less or one more. So columns that were worth a choice together are
+// tried again, cut elsewhere.
+func (pl *Plan) draw(src rng.Source, chosen []drawn) drawn {
+	places := pl.pickAny(src)
+	if len(chosen) > 0 && rng.Below(src, 2) == 0 {
+		places = pl.vary(src, chosen[rng.Below(src, uint64(len(chosen)))].places)
+	}
+	room := pl.rules.cells
+	places = places[:min(len(places), bits.Len(uint(room))-1)] // each is cut in two at least
+	g := feature.Grid{}
+	for k, i := range places {
+		parts := int(math.Pow(float64(room), 1/float64(len(places)-k)) + 1e-9)
+		axis := pl.columns[i].cut(src, min(parts, pl.columns[i].parts))
+		room /= axis.Len()
+		g.Axes = append(g.Axes, axis)
+	}
+	return drawn{g, places}
+}
+
+// pickAny picks some columns.
+func (pl *Plan) pickAny(src rng.Source) []int {
+	order := make([]int, len(pl.columns))
+	for i := range order {
+		order[i] = i
+	}
+	rng.Shuffle(src, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	return order[:min(pl.rules.axes[rng.Below(src, uint64(len(pl.rules.axes)))], len(order))]
+}
+
+// vary takes columns that were chosen before, perhaps without one of them, perhaps
+// with another.
+func (pl *Plan) vary(src rng.Source, before []int) []int {
+	places := slices.Clone(before)
+	if len(places) > 1 && rng.Below(src, 2) == 0 {
+		at := int(rng.Below(src, uint64(len(places))))
+		places = slices.Delete(places, at, at+1)
+	}
+	if more := int(rng.Below(src, uint64(len(pl.columns)))); rng.Below(src, 4) == 0 && !slices.Contains(places, more) {
+		places = append(places, more)
+	}
+	rng.Shuffle(src, len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	return places
+}
+
+// cut makes about so many parts of a column, at least two.
+func (c *cuttable) cut(src rng.Source, parts int) feature.Bins {
+	if c.groups != nil {
+		return feature.NewGroups(c.column, c.deal(src, parts), parts)
+	}
+	n := uint64(len(c.edges) + 1) // bins between which to cut
+	if parts == 2 {
+		return feature.Bins{Column: c.column, Edges: []float64{c.edges[rng.Below(src, n-1)]}}
+	}
+	// Equal steps, the first as long as a coin says: (k + ½ + coin)/parts of the way.
+	const fine = 1 << 20
+	from := rng.Below(src, fine)
+	var edges []float64
+	last := uint64(0)
+	for k := range uint64(parts - 1) {
+		at := ((2*k+1)*fine + 2*from) * n / (2 * uint64(parts) * fine)
+		if at = min(max(at, 1), n-1); at > last {
+			edges = append(edges, c.edges[at-1])
+			last = at
+		}
+	}
+	return feature.Bins{Column: c.column, Edges: edges}
+}
+
+// deal gives the groups of a category to so many parts, about as many to each.
+func (c *cuttable) deal(src rng.Source, parts int) []uint32 {
+	part := make([]uint32, c.parts) // by group
+	for g := range part {
+		part[g] = uint32(g % parts)
+	}
+	if parts < c.parts {
+		rng.Shuffle(src, len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
+	}
+	of := make([]uint32, len(c.groups))
+	for code, g := range c.groups {
+		of[code] = part[g]
+	}
+	return of
+}

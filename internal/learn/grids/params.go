@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package grids
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Params are the public choices behind one fit.
+type Params struct {
+	Epsilon    dp.Epsilon // ε of the whole fit; no default
+	Delta      dp.Delta   // δ likewise; 0 for a pure guarantee. It is spent only where that quiets the noise
+	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
+	// Rows is the number of rows that the rules reckon with, 0 for none given:
+	// under replace-one the table's own is then used, which is public; under
+	// add-remove, where it is private, assumedRows. It moves no noise scale, so a
+	// wrong number costs accuracy and never privacy.
+	Rows   int
+	Rounds int // how many grids are released, at most maxRounds; 0 for the rule's
+}
+
+const (
+	assumedRows = 10_000 // stands for a number of rows that nobody gave
+	maxRounds   = 2000
+)
+
+// Plan is a checked Params with the bill. It holds no data.
+type Plan struct {
+	Params
+	s       *schema.Schema
+	rows    int // what the rules reckon with
+	assumed bool
+	spared  bool // a δ was given and would buy nothing
+	scope   dp.Scope
+	columns []cuttable
+	rules   rules
+	prior   part
+	shares  []share // one per round
+	bill    []dp.Event
+}
+
+// share is one round's part of the price.
+type share struct {
+	pick  dp.Epsilon // 0 where there is nothing to choose from
+	cells part
+}
+
+// part is the price of one release: eps, or rho where noise is Gaussian.
+type part struct {
+	eps dp.Epsilon
+	rho dp.Rho
+}
+
+// Plan checks p against the public schema and prices one fit. rows is the number
+// of rows where that is public or declared, else 0.
+func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
+	if err := p.check(s); err != nil {
+		return nil, err
+	}
+	pl := &Plan{Params: p, s: s, rows: p.Rows, scope: dp.PrivateFeatures}
+	if s.Label.Role == schema.Private || s.Relation != dp.ReplaceOne || p.NotPrivate {
+		pl.scope = dp.WholeRow
+	}
+	if pl.rows == 0 {
+		pl.rows = rows
+	}
+	if pl.rows == 0 {
+		pl.rows, pl.assumed = assumedRows, true
+	}
+	if err := learn.CheckDefaults("grids", s, pl.scope, p.NotPrivate); err != nil {
+		return nil, err
+	}
+	if pl.scope == dp.PrivateFeatures && len(s.ByRole(schema.Private)) == 0 {
+		return nil, &dp.ParamError{Op: "grids", Param: "schema",
+			Want: "must have at least one private column, or a private label and a column",
+			Hint: "without any, use a learner without noise such as adaboost"}
+	}
+	if pl.columns = cuttables(s); len(pl.columns) == 0 {
+		return nil, &dp.ParamError{Op: "grids", Param: "schema", Want: "must have at least one column of two values or more", Got: 0}
+	}
+	rho := 0.0
+	if p.Delta > 0 {
+		if err := learn.CheckDelta("grids", p.Delta, p.Rows); err != nil {
+			return nil, err
+		}
+		r, err := accounting.GaussianRho(p.Epsilon.Float(), p.Delta.Float())
+		if err != nil {
+			return nil, err
+		}
+		rho = r.Float()
+	}
+	pl.rules = settle(p, s, pl.rows, rho)
+	if !pl.rules.gaussian && pl.Delta > 0 {
+		pl.Delta, pl.spared = 0, true
+	}
+	return pl, pl.divide()
+}
+
+func (p Params) check(s *schema.Schema) error {
+	bad := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "grids", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case p.NotPrivate && p.Epsilon != 0:
+		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
+	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
+		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
+	case p.Delta < 0 || p.Delta > dp.MaxDelta || p.Delta != 0 && p.NotPrivate:
+		return bad("delta", "must be at least 0 and below 1, and 0 when training without privacy", p.Delta)
+	case p.Rows < 0:
+		return bad("rows", "must be at least 1, or 0 for none given", p.Rows)
+	case p.Rounds < 0 || p.Rounds > maxRounds:
+		return bad("rounds", fmt.Sprintf("must be at least 1 and at most %d, or 0 for the rule's number", maxRounds), p.Rounds)
+	}
+	if err := learn.Unweighted("grids", s); err != nil {
+		return err
+	}
+	if len(s.Pairs) > 0 {
+		return &dp.ParamError{Op: "grids", Param: "pairs", Want: "must be left out, since this learner finds columns that count together by itself", Got: len(s.Pairs), Hint: "learner additive uses them"}
+	}
+	for _, c := range s.Columns {
+		if c.Role != schema.Ignored && c.Monotone != schema.Free {
+			return &dp.ParamError{Op: "grids", Param: "monotone", Want: "must be left out of column " + c.Name + ", since this learner promises no direction", Got: string(c.Monotone), Hint: "learner additive follows it"}
+		}
+	}
+	return nil
+}
+
+// divide splits the price. Each release is charged exactly the part that its own
+// noise is sized for (1.5).
+func (pl *Plan) divide() error {
+	switch {
+	case pl.NotPrivate:
+		pl.shares = make([]share, pl.rules.rounds)
+		return nil
+	case !pl.rules.gaussian:
+		return pl.dividePure()
+	}
+	return pl.affordGaussian()
+}
+
+// affordGaussian finds the ρ of all releases together. What Gaussian noise alone
+// could spend is nearly always within the price with the choices in its place, and
+// asking once is quicker than a search.
+func (pl *Plan) affordGaussian() error {
+	all, err := accounting.GaussianRho(pl.Epsilon.Float(), pl.Delta.Float())
+	if err != nil {
+		return err
+	}
+	pl.divideGaussian(all)
+	if enough, err := accounting.Within(pl.bill, pl.price()); enough || err != nil {
+		return err
+	}
+	all, err = accounting.Afford(pl.price(), dp.MaxRho, func(all dp.Rho) []dp.Event {
+		pl.divideGaussian(all)
+		return pl.bill
+	})
+	if err != nil {
+		return err
+	}
+	pl.divideGaussian(all)
+	return nil
+}
+
+// dividePure hands out ε in whole units; what rounding leaves goes to the prior.
+func (pl *Plan) dividePure() error {
+	r := pl.rules
+	left := pl.Epsilon
+	each := (1 - pl.priorShare()) * float64(pl.Epsilon) / float64(r.rounds)
+	for range r.rounds {
+		sh := share{}
+		if r.candidates > 1 {
+			sh.pick = dp.Epsilon(each * r.pickShare)
+		}
+		sh.cells.eps = dp.Epsilon(each) - sh.pick
+		left -= sh.pick + sh.cells.eps
+		if sh.cells.eps < 1 || r.candidates > 1 && sh.pick < 1 {
+			return &dp.ParamError{Op: "grids", Param: "epsilon", Want: fmt.Sprintf("must give each of %d releases at least the smallest unit of price", 2*r.rounds+1), Got: pl.Epsilon}
+		}
+		pl.shares = append(pl.shares, sh)
+	}
+	if pl.prior.eps = left; pl.scope == dp.PrivateFeatures { // nothing to release
+		pl.prior.eps, pl.shares[r.rounds-1].cells.eps = 0, pl.shares[r.rounds-1].cells.eps+left
+	}
+	pl.writeBill()
+	return nil
+}
+
+// divideGaussian hands out ρ. A choice of ε is reckoned as ε²/2, which is what it
+// costs at most; the bill is accounted as it stands.
+func (pl *Plan) divideGaussian(all dp.Rho) {
+	r := pl.rules
+	each := (1 - pl.priorShare()) * float64(all) / float64(r.rounds)
+	sh := share{cells: part{rho: max(1, dp.Rho(each))}}
+	if r.candidates > 1 {
+		sh.pick = epsilonOf(each * r.pickShare)
+		sh.cells.rho = max(1, dp.Rho(each*(1-r.pickShare)))
+	}
+	pl.shares = slices.Repeat([]share{sh}, r.rounds)
+	if pl.scope == dp.WholeRow {
+		pl.prior.rho = max(1, dp.Rho(pl.priorShare()*float64(all)))
+	}
+	pl.writeBill()
+}
+
+// priorShare is the part of the price for the rows of each class; where labels are
+// public it is free.
+func (pl *Plan) priorShare() float64 {
+	if pl.scope == dp.PrivateFeatures {
+		return 0
+	}
+	return priorShare
+}
+
+func (pl *Plan) writeBill() {
+	pl.bill = nil
+	if pl.scope == dp.WholeRow {
+		pl.bill = append(pl.bill, pl.prior.event(classesLabel))
+	}
+	for t, sh := range pl.shares {
+		if pl.rules.candidates > 1 {
+			pl.bill = append(pl.bill, dp.Event{Release: pickLabel(t), Mechanism: "permute-and-flip", Epsilon: sh.pick})
+		}
+		pl.bill = append(pl.bill, sh.cells.event(cellsLabel(t)))
+	}
+}
+
+func (p part) event(release string) dp.Event {
+	if p.rho > 0 {
+		return dp.Event{Release: release, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: p.rho}
+	}
+	return dp.Event{Release: release, Mechanism: "laplace", Epsilon: p.eps}
+}
+
+const classesLabel = "rows of each class"
+
+func pickLabel(t int) string  { return fmt.Sprintf("grid of round %d", t+1) }
+func cellsLabel(t int) string { return fmt.Sprintf("slopes of round %d", t+1) }
+
+func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
+
+// Events is the bill of one Fit, in charging order.
+func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package grids
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// rules are what follows from public numbers.
+type rules struct {
+	rounds     int
+	candidates int     // grids to choose from in a round; 1 for the first that is drawn
+	pickShare  float64 // part of a round's price that the choice costs
+	cells      int     // of a grid, at most
+	axes       []int   // how many columns a grid may have; each is as likely
+	most       float64 // what a row's slopes are shortened to
+	curves     bool    // curves are released beside slopes
+	stride     float64 // part of each step that is taken
+	calm       float64 // noise deviations that a cell's curve is taken to be larger
+	gaussian   bool    // Gaussian noise, which a δ pays for, in place of Laplace
+}
+
+const (
+	priorShare = 0.02 // of the price, for the rows of each class
+	curveUnit  = 0.25 // a row's curve counts for so much of a slope
+)
+
+// settle derives the rules; docs/decisions/0007-grids.md has the sweeps. rho is
+// what (ε, δ) buys, 0 without a δ.
+func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
+	if p.NotPrivate {
+		return rules{rounds: countOr(p.Rounds, 500), candidates: 20, cells: 512, axes: []int{1, 2, 3, 4, 6},
+			most: 1, curves: true, stride: 0.1}
+	}
+	r := rules{pickShare: 0.15, most: 0.75, curves: true, stride: 0.3, calm: 3}
+	// signal is how many deviations of the noise on one release the table is long;
+	// a pure price that is divided among rounds buys as much as a third of it.
+	signal := float64(rows) * p.Epsilon.Float() / pureRounds
+	if g := float64(rows) * math.Sqrt(2*rho); g > signal {
+		signal, r.gaussian = g, true
+	}
+	if s.Relation == dp.ReplaceOne {
+		signal /= 2
+	}
+	r.cells = powerOfTwo(math.Sqrt(signal/10), 16, 128)
+	r.rounds = min(max(10, int(math.Round(8*math.Pow(signal, 0.22)))), 200)
+	if s.Classes() > 2 {
+		// More classes have more to tell in each cell, and need finer ones; curves
+		// of cells with so few rows are not worth their price.
+		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, 256), 0.6, false, 5*r.rounds/2
+	}
+	r.rounds = countOr(p.Rounds, r.rounds)
+	r.axes = []int{1, 2, 3, int(math.Log2(float64(r.cells)))}
+	r.candidates = min(max(leastCandidates, mostVisits/(r.rounds*max(1, rows))), mostCandidates)
+	return r
+}
+
+const (
+	pureRounds      = 11
+	leastCandidates = 10
+	mostCandidates  = 60
+	mostVisits      = 400_000_000 // of rows, by all grids that are drawn
+)
+
+// powerOfTwo is the one nearest to x in ratio, within bounds that are such.
+func powerOfTwo(x float64, least, most int) int {
+	return min(max(least, int(math.Exp2(math.Round(math.Log2(x))))), most)
+}
+
+func countOr(n, rule int) int {
+	if n > 0 {
+		return n
+	}
+	return rule
+}
+
+// moves is by how much one release of cells moves between neighbours, in L1 and in
+// L2, for rows whose slopes are at most most long and whose curve counts for
+// curveUnit (1.2). A row appears in one cell; or it leaves one for another, or
+// stays in its own and, where its label changes too, says the opposite.
+func (r *rules) moves(relation dp.Relation, scope dp.Scope) (l1, l2 float64) {
+	curve := 0.0
+	if r.curves {
+		curve = curveUnit
+	}
+	l1, l2 = r.most+curve, math.Hypot(r.most, curve)
+	switch {
+	case relation == dp.ReplaceOne && scope == dp.PrivateFeatures:
+		l1, l2 = 2*l1, math.Sqrt2*l2
+	case relation == dp.ReplaceOne:
+		l1, l2 = 2*l1, math.Hypot(2*r.most, curve)
+	}
+	return l1 * above, l2 * above
+}
+
+// above covers the rounding of a length: a part in 2^40 is far more than a double
+// can be off.
+const above = 1 + 0x1p-40
+
+// spread is within what the scores of grids move between neighbours: each by at
+// most a row's slopes, up or down, for each cell that the row is in. A score is
+// rounded to a unit of 1/engine.WeightOne in each cell, which is far less than
+// scoreSlack.
+func (r *rules) spread(relation dp.Relation) float64 {
+	one := r.most + scoreSlack
+	if relation == dp.ReplaceOne {
+		one *= 2
+	}
+	return 2 * one
+}
+
+const scoreSlack = 0x1p-16

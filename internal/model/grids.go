@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Grids is a sum of tables over a few columns each. Of two classes it is the
+// log-odds of the positive one, with one intercept; of K > 2 it is a sum for each,
+// whose softmax are the probabilities.
+type Grids struct {
+	Intercepts []float64 // 1 or K, nats
+	Grids      []Grid
+}
+
+// Grid is what the cells of some columns add.
+type Grid struct {
+	Axes []GridAxis
+	// Steps are by class, of two by the positive one alone, then cell: nats. Cells
+	// count the parts of the first axis fastest.
+	Steps [][]float64
+}
+
+// GridAxis cuts one column into two parts or more.
+type GridAxis struct {
+	Column string
+	Edges  []float64 // of a number, as Shape's
+	Parts  []int     // of a category, by code: the parts 0, 1, ...
+}
+
+const (
+	maxGrids = 1 << 12
+	maxAxes  = 64
+)
+
+// Describe implements Classifier.
+func (g *Grids) Describe() string { return "a sum of tables over several columns" }
+
+// checkParts uses no space.
+func (g *Grids) checkParts(s *schema.Schema, _ *spaceUse) error {
+	width := s.Classes()
+	if width == 2 {
+		width = 1
+	}
+	if len(g.Intercepts) != width {
+		return fmt.Errorf("model: grids: intercepts must number %d (got %d)", width, len(g.Intercepts))
+	}
+	for k, x := range g.Intercepts {
+		if !(math.Abs(x) <= feature.MaxStep) {
+			return fmt.Errorf("model: grids: intercepts must be at most %d in size (number %d is %g)", feature.MaxStep, k, x)
+		}
+	}
+	if len(g.Grids) < 1 || len(g.Grids) > maxGrids {
+		return fmt.Errorf("model: grids must number 1 to %d (got %d)", maxGrids, len(g.Grids))
+	}
+	index := indexColumns(s)
+	for k := range g.Grids {
+		if err := g.Grids[k].checkCells(s, index, width); err != nil {
+			return fmt.Errorf("model: grid %d: %w", k, err)
+		}
+	}
+	return nil
+}
+
+func (g *Grid) checkCells(s *schema.Schema, index map[string]int, width int) error {
+	if len(g.Axes) < 1 || len(g.Axes) > maxAxes {
+		return fmt.Errorf("axes must number 1 to %d (got %d)", maxAxes, len(g.Axes))
+	}
+	cells, taken := 1, make(map[string]bool)
+	for _, a := range g.Axes {
+		j, ok := index[a.Column]
+		if !ok || taken[a.Column] {
+			return fmt.Errorf("column %q must be in the model's schema, not ignored, and of one axis", a.Column)
+		}
+		taken[a.Column] = true
+		parts, err := a.countParts(&s.Columns[j])
+		if err != nil {
+			return err
+		}
+		if cells *= parts; cells > feature.MaxCells {
+			return fmt.Errorf("cells must number at most %d", feature.MaxCells)
+		}
+	}
+	if len(g.Steps) != width {
+		return fmt.Errorf("steps must be given for each of %d scores (got %d)", width, len(g.Steps))
+	}
+	for _, steps := range g.Steps {
+		if len(steps) != cells {
+			return fmt.Errorf("steps must number %d, one per cell (got %d)", cells, len(steps))
+		}
+		for c, x := range steps {
+			if !(math.Abs(x) <= feature.MaxStep) {
+				return fmt.Errorf("steps must be at most %d in size (cell %d has %g)", feature.MaxStep, c, x)
+			}
+		}
+	}
+	return nil
+}
+
+// countParts is how many parts the axis has, two or more, at most MaxCells.
+func (a *GridAxis) countParts(c *schema.Column) (int, error) {
+	parts := len(a.Edges) + 1
+	if err := checkEdges(c, a.Edges); err != nil {
+		return 0, err
+	}
+	if c.Kind == schema.Category {
+		if len(a.Parts) != c.Codes() {
+			return 0, fmt.Errorf("parts of column %q must number %d, one per code (got %d)", c.Name, c.Codes(), len(a.Parts))
+		}
+		for code, p := range a.Parts {
+			if p < 0 || p >= len(a.Parts) {
+				return 0, fmt.Errorf("parts of column %q must be from 0 to %d (code %d has %d)", c.Name, len(a.Parts)-1, code, p)
+			}
+			parts = max(parts, p+1)
+		}
+	} else if len(a.Parts) > 0 {
+		return 0, fmt.Errorf("column %q, a number, must have edges and no parts", c.Name)
+	}
+	if parts < 2 || parts > feature.MaxCells {
+		return 0, fmt.Errorf("column %q must be cut into 2 to %d parts (got %d)", c.Name, feature.MaxCells, parts)
+	}
+	return parts, nil
+}
+
+func (g *Grids) listColumns() (names []string) {
+	for k := range g.Grids {
+		for _, a := range g.Grids[k].Axes {
+			names = append(names, a.Column)
+		}
+	}
+	return names
+}
+
+func (g *Grids) fileVersion() int { return 6 }
+
+// rebuildGrid is the grid over the columns of the model's schema.
+func (g *Grid) rebuildGrid(s *schema.Schema, index map[string]int) (out feature.Grid) {
+	for _, a := range g.Axes {
+		j := index[a.Column]
+		if s.Columns[j].Kind != schema.Category {
+			out.Axes = append(out.Axes, feature.NewBins(s, j, a.Edges))
+			continue
+		}
+		of, parts := make([]uint32, len(a.Parts)), 0
+		for code, p := range a.Parts {
+			of[code], parts = uint32(p), max(parts, p+1)
+		}
+		out.Axes = append(out.Axes, feature.NewGroups(j, of, parts))
+	}
+	return out
+}
+
+// stepUnits lays the steps out by cell, then class, in units of scores.
+func (g *Grid) stepUnits() (units []int64) {
+	for c := range g.Steps[0] {
+		for k := range g.Steps {
+			units = append(units, feature.Units(g.Steps[k][c]))
+		}
+	}
+	return units
+}
+
+func (g *Grids) startUnits() (units []int64) {
+	for _, x := range g.Intercepts {
+		units = append(units, feature.Units(x))
+	}
+	return units
+}
+
+func (g *Grids) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
+	sum := g.bindSums(p.m.Schema, cols)
+	if len(g.Intercepts) > 1 {
+		return Softmax.bindTable(p.m, sum)
+	}
+	return func(from int, out []float64) {
+		sum(from, out)
+		for i, z := range out {
+			out[i] = logisticFunction(z)
+		}
+	}
+}
+
+// bindSums returns a function that adds up the tables for the rows from, from+1,
+// ..., one number per row or one per class. The sums are of integers.
+func (g *Grids) bindSums(s *schema.Schema, cols []column.Column) func(from int, sums []float64) {
+	index, start := indexColumns(s), g.startUnits()
+	var bound []*feature.BoundGrid
+	var units [][]int64
+	for k := range g.Grids {
+		grid := g.Grids[k].rebuildGrid(s, index)
+		bound, units = append(bound, grid.Bind(cols)), append(units, g.Grids[k].stepUnits())
+	}
+	return func(from int, sums []float64) {
+		rows := len(sums) / len(start)
+		cells, spare := make([]uint32, rows), make([]uint32, rows)
+		all := make([]int64, len(sums))
+		for i := range rows {
+			copy(all[i*len(start):], start)
+		}
+		for k, b := range bound {
+			b.Read(from, cells, spare)
+			for i, c := range cells {
+				row := all[i*len(start):][:len(start)]
+				for class, u := range units[k][int(c)*len(start):][:len(start)] {
+					row[class] += u
+				}
+			}
+		}
+		for i, u := range all {
+			sums[i] = float64(u) / feature.ScoreOne
+		}
+	}
+}
+
+func (g *Grids) bindRows(e *rowEncoder) rowScorer {
+	s := e.m.Schema
+	index, rows := indexColumns(s), &gridRows{start: g.startUnits()}
+	for k := range g.Grids {
+		one := rowGrid{units: g.Grids[k].stepUnits()}
+		for _, a := range g.Grids[k].Axes {
+			axis := rowAxis{bins: newRowBins(s, index[a.Column], a.Edges), parts: a.Parts}
+			axis.count, _ = a.countParts(&s.Columns[index[a.Column]]) // checked
+			one.axes = append(one.axes, axis)
+		}
+		rows.grids = append(rows.grids, one)
+	}
+	return rows
+}
+
+// gridRows score single rows.
+type gridRows struct {
+	start []int64
+	grids []rowGrid
+}
+
+type rowGrid struct {
+	axes  []rowAxis
+	units []int64 // by cell, then class
+}
+
+type rowAxis struct {
+	bins  rowBins
+	parts []int // of a category, by code
+	count int
+}
+
+func (g *rowGrid) findCell(row []column.Cell) int {
+	cell, every := 0, 1
+	for k := range g.axes {
+		axis := &g.axes[k]
+		part := axis.bins.binOf(row)
+		if axis.parts != nil {
+			part = axis.parts[part]
+		}
+		cell += part * every
+		every *= axis.count
+	}
+	return cell
+}
+
+func (r *gridRows) scoreRow(row []column.Cell, out []float64) {
+	// Sums of these integers are below 2^53, so they are exact here too.
+	for class, z := range r.start {
+		out[class] = float64(z)
+	}
+	for k := range r.grids {
+		g := &r.grids[k]
+		for class, u := range g.units[g.findCell(row)*len(out):][:len(out)] {
+			out[class] += float64(u)
+		}
+	}
+	for class := range out {
+		out[class] /= feature.ScoreOne
+	}
+	if len(out) > 1 {
+		Softmax.applyTo(out)
+		return
+	}
+	out[0] = logisticFunction(out[0])
+}
+
+type gridsBody struct {
+	Intercepts []float64  `json:"intercepts"`
+	Grids      []gridBody `json:"grids"`
+}
+
+type gridBody struct {
+	Axes    []axisBody     `json:"axes"`
+	Classes []gridStepBody `json:"levels"`
+}
+
+type axisBody struct {
+	Column string    `json:"column"`
+	Edges  []float64 `json:"edges"`
+	Parts  []int     `json:"parts"`
+}
+
+type gridStepBody struct {
+	Steps []float64 `json:"steps"`
+}
+
+func (g *Grids) writeBody(into *body) {
+	b := &gridsBody{Intercepts: g.Intercepts}
+	for k := range g.Grids {
+		one := gridBody{}
+		for _, a := range g.Grids[k].Axes {
+			one.Axes = append(one.Axes, axisBody(a))
+		}
+		for _, steps := range g.Grids[k].Steps {
+			one.Classes = append(one.Classes, gridStepBody{steps})
+		}
+		b.Grids = append(b.Grids, one)
+	}
+	into.Grids = b
+}
+
+func (b *gridsBody) readClassifier() Classifier {
+	g := &Grids{Intercepts: b.Intercepts}
+	for _, one := range b.Grids {
+		grid := Grid{}
+		for _, a := range one.Axes {
+			grid.Axes = append(grid.Axes, GridAxis(a))
+		}
+		for _, c := range one.Classes {
+			grid.Steps = append(grid.Steps, c.Steps)
+		}
+		g.Grids = append(g.Grids, grid)
+	}
+	return g
+}
+
+func (b *gridsBody) fillLists() {
+	fillEmpty(&b.Intercepts)
+	fillEmpty(&b.Grids)
+	for k := range b.Grids {
+		one := &b.Grids[k]
+		fillEmpty(&one.Axes)
+		for i := range one.Axes {
+			fillEmpty(&one.Axes[i].Edges)
+			fillEmpty(&one.Axes[i].Parts)
+		}
+		fillEmpty(&one.Classes)
+		for i := range one.Classes {
+			fillEmpty(&one.Classes[i].Steps)
+		}
+	}
+}

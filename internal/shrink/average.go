@@ -18,7 +18,7 @@ func newPosterior(bins int) posterior {
 // withVariance is p of these variances. It overwrites them.
 func (p posterior) withVariance(variance []float64) posterior {
 	for b, m := range p.mean {
-		variance[b] += float64(m * m)
+		variance[b] += m * m
 	}
 	p.square = variance
 	return p
@@ -34,13 +34,13 @@ func averageByEvidence(posteriors []posterior) (mean, variance []float64) {
 		weight := math.Exp(p.evidence - best)
 		all += weight
 		for b := range n {
-			mean[b] += float64(weight * p.mean[b])
-			variance[b] += float64(weight * p.square[b])
+			mean[b] += weight * p.mean[b]
+			variance[b] += weight * p.square[b]
 		}
 	}
 	for b := range n {
 		mean[b] /= all
-		variance[b] = math.Max(0, variance[b]/all-float64(mean[b]*mean[b]))
+		variance[b] = math.Max(0, variance[b]/all-mean[b]*mean[b])
 	}
 	return mean, variance
 }

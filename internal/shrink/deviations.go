@@ -56,7 +56,7 @@ func smoothCorrelation(n int, reach float64) func(i, j int) float64 {
 		k := math.Exp(-math.Abs(float64(j-i)) / reach)
 		if math.IsInf(reach, 1) {
 			x, y := 2*float64(i)/float64(n-1)-1, 2*float64(j)/float64(n-1)-1
-			k = float64(x*y) + 0.1
+			k = x*y + 0.1
 		}
 		k *= 1 - roughDeviation
 		if i == j {

@@ -37,13 +37,13 @@ func (o *observations) posteriorOfPair(spread float64, bins *feature.Bins) poste
 		solveLower(s.factor, s.y)
 		solveLower(s.factor, s.v)
 		for i := range m {
-			a += float64(s.v[i] * s.y[i])
-			b += float64(s.v[i] * s.v[i])
-			quad += float64(s.y[i] * s.y[i])
+			a += s.v[i] * s.y[i]
+			b += s.v[i] * s.v[i]
+			quad += s.y[i] * s.y[i]
 		}
 		solved[k] = s
 	}
-	variance := commonVariance / (1 + float64(commonVariance*b)) // of the common part, after the observations
+	variance := commonVariance / (1 + commonVariance*b) // of the common part, after the observations
 	mean := variance * a
 	for k, members := range blocks {
 		s, m := solved[k], len(members)
@@ -55,15 +55,15 @@ func (o *observations) posteriorOfPair(spread float64, bins *feature.Bins) poste
 			solveLower(s.factor, z)
 			pull, own, held := 0.0, s.kernel[i*m+i], 1.0
 			for j := range m {
-				pull += float64(z[j] * (s.y[j] - float64(mean*s.v[j])))
-				own -= float64(z[j] * z[j])
-				held -= float64(z[j] * s.v[j])
+				pull += z[j] * (s.y[j] - mean*s.v[j])
+				own -= z[j] * z[j]
+				held -= z[j] * s.v[j]
 			}
 			out.mean[at] = mean + pull
-			out.square[at] = math.Max(own, 0) + float64(held*held*variance) + float64(out.mean[at]*out.mean[at])
+			out.square[at] = math.Max(own, 0) + held*held*variance + out.mean[at]*out.mean[at]
 		}
 	}
-	out.evidence = -0.5*(quad-float64(variance*a*a)+math.Log1p(commonVariance*b)) - logs
+	out.evidence = -0.5*(quad-variance*a*a+math.Log1p(commonVariance*b)) - logs
 	return out
 }
 

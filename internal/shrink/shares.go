@@ -30,16 +30,16 @@ func ClassShares(rows [][]float64, noise float64, share []float64, ordered bool)
 	sum := make([]float64, n)
 	for k, pi := range share {
 		o := &classObservations{share: pi, diff: make([]float64, n), weight: make([]float64, n)}
-		o.noise = noise * (float64((1-pi)*(1-pi)) + float64(classes-1)*float64(pi*pi))
+		o.noise = noise * ((1-pi)*(1-pi) + float64(classes-1)*(pi*pi))
 		for b := range n {
-			o.diff[b] = rows[k][b] - float64(pi*weight[b])
+			o.diff[b] = rows[k][b] - pi*weight[b]
 			o.weight[b] = math.Max(weight[b], 0)
 		}
 		u, v := o.averageModes(ordered)
 		for b, x := range u {
 			u[b] = sigmoid(logit(pi) + x)
 			sum[b] += u[b]
-			v[b] *= float64((1 - u[b]) * (1 - u[b])) // of log σ
+			v[b] *= (1 - u[b]) * (1 - u[b]) // of log σ
 		}
 		steps, variance = append(steps, u), append(variance, v)
 	}
@@ -124,9 +124,9 @@ func (o *classObservations) findMode(from []float64, prior classPrior) (p poster
 	linearize := func() (next []float64) { // the observations as they are near u, and their posterior mean
 		for b, w := range o.weight {
 			q := sigmoid(logit(o.share) + u[b])
-			slope[b] = w * float64(q*(1-q))
+			slope[b] = w * (q * (1 - q))
 			noise[b] = o.noise + slope[b] + 1e-3 // sampling
-			y[b] = o.diff[b] - float64(w*(q-o.share)) + float64(slope[b]*u[b])
+			y[b] = o.diff[b] - w*(q-o.share) + slope[b]*u[b]
 		}
 		p.evidence = -prior.factorObserved(slope, noise)
 		return prior.solveMean(slope, y)
@@ -141,7 +141,7 @@ func (o *classObservations) findMode(from []float64, prior classPrior) (p poster
 			scale = mostChange / most
 		}
 		for b := range u {
-			u[b] += float64(scale * (next[b] - u[b]))
+			u[b] += scale * (next[b] - u[b])
 			u[b] = math.Min(math.Max(u[b], -farthest), farthest)
 		}
 		if most < nearEnough {
@@ -151,8 +151,8 @@ func (o *classObservations) findMode(from []float64, prior classPrior) (p poster
 	linearize()
 	p.mean = u
 	for b, w := range o.weight {
-		r := o.diff[b] - float64(w*(sigmoid(logit(o.share)+u[b])-o.share))
-		p.evidence -= 0.5 * (float64(r*r/noise[b]) + float64(u[b]*y[b]))
+		r := o.diff[b] - w*(sigmoid(logit(o.share)+u[b])-o.share)
+		p.evidence -= 0.5 * (r*r/noise[b] + u[b]*y[b])
 	}
 	return p, func() []float64 { return prior.posteriorVariances(slope) }
 }
@@ -169,29 +169,29 @@ func (p *exchangeablePrior) factorObserved(slope, noise []float64) (logs float64
 	p.diag = make([]float64, len(slope))
 	sum := 0.0
 	for b, s := range slope {
-		p.diag[b] = float64(p.square*float64(s*s)) + noise[b]
-		sum += float64(s*s) / p.diag[b]
+		p.diag[b] = p.square*(s*s) + noise[b]
+		sum += s * s / p.diag[b]
 		logs += math.Log(p.diag[b]) / 2
 	}
-	p.shared = classVariance / (1 + float64(classVariance*sum))
-	return logs + math.Log1p(float64(classVariance*sum))/2
+	p.shared = classVariance / (1 + classVariance*sum)
+	return logs + math.Log1p(classVariance*sum)/2
 }
 
 func (p *exchangeablePrior) solveMean(slope, y []float64) (mean []float64) {
 	along := 0.0
 	for b := range y {
 		y[b] /= p.diag[b]
-		along += float64(slope[b] * y[b])
+		along += slope[b] * y[b]
 	}
 	sum := 0.0
 	for b, s := range slope {
-		y[b] -= float64(p.shared * along * s / p.diag[b])
+		y[b] -= p.shared * along * s / p.diag[b]
 		y[b] *= s
 		sum += y[b]
 	}
 	mean = make([]float64, len(y))
 	for b, v := range y {
-		mean[b] = float64(p.square*v) + float64(classVariance*sum)
+		mean[b] = p.square*v + classVariance*sum
 	}
 	return mean
 }
@@ -199,8 +199,8 @@ func (p *exchangeablePrior) solveMean(slope, y []float64) (mean []float64) {
 func (p *exchangeablePrior) posteriorVariances(slope []float64) []float64 {
 	out := make([]float64, len(slope))
 	for b, s := range slope {
-		own := 1 - float64(p.square*float64(s*s))/p.diag[b] // noise/diag: what of its own part stays unknown
-		out[b] = math.Max(0, float64(p.square*own)+float64(own*own*p.shared))
+		own := 1 - p.square*(s*s)/p.diag[b] // noise/diag: what of its own part stays unknown
+		out[b] = math.Max(0, p.square*own+own*own*p.shared)
 	}
 	return out
 }
@@ -209,7 +209,7 @@ func (p *densePrior) solveMean(slope, y []float64) (mean []float64) {
 	solveLower(p.factor, y)
 	for i := p.n - 1; i >= 0; i-- { // Lᵀx = y
 		for k := i + 1; k < p.n; k++ {
-			y[i] -= float64(p.factor[k*p.n+i] * y[k])
+			y[i] -= p.factor[k*p.n+i] * y[k]
 		}
 		y[i] /= p.factor[i*p.n+i]
 	}
@@ -219,7 +219,7 @@ func (p *densePrior) solveMean(slope, y []float64) (mean []float64) {
 	}
 	for i := range mean {
 		for j, v := range y {
-			mean[i] += float64(p.prior[i*p.n+j] * v)
+			mean[i] += p.prior[i*p.n+j] * v
 		}
 	}
 	return mean

@@ -105,7 +105,7 @@ func (a *countedNumber) findEdges(bins int, runs, cells []float64, rows float64)
 	for r := range both {
 		both[r] = runs[r]
 		if size[r] > 0 {
-			both[r] = (float64(runs[r]*size[r]) + sum[r]) / (size[r] + 1)
+			both[r] = (runs[r]*size[r] + sum[r]) / (size[r] + 1)
 		}
 	}
 	shrink.ProjectOntoSimplex(both, rows)

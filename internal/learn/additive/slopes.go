@@ -44,10 +44,10 @@ func drawSlopes(s *schema.Schema, bins *feature.Bins, part float64, values ...[]
 			default:
 				way := (x - at[k-1]) / (at[k] - at[k-1])
 				own := math.Round(way) // 0 or 1: bins are as wide as each other on this scale
-				way = own + float64(part*(way-own))
+				way = own + part*(way-own)
 				// Rounding must not undo what follows a monotone column.
 				a, b := of[k-1], of[k]
-				out[i] = max(min(a, b), min(max(a, b), a+float64((b-a)*way)))
+				out[i] = max(min(a, b), min(max(a, b), a+(b-a)*way))
 			}
 		}
 		finer = append(finer, out)

@@ -148,7 +148,7 @@ func accelerated(f func(x []float64) (optimize.Point, error), dim int, low, high
 		}
 		for i := range x {
 			next := y[i] - at.Grad[i]/high
-			y[i] = next + float64(momentum*(next-x[i]))
+			y[i] = next + momentum*(next-x[i])
 			x[i] = next
 		}
 	}
@@ -158,7 +158,7 @@ func accelerated(f func(x []float64) (optimize.Point, error), dim int, low, high
 func length(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
-		sum += float64(x * x)
+		sum += x * x
 	}
 	return math.Sqrt(sum)
 }

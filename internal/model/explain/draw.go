@@ -119,8 +119,8 @@ func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 			cuts[b] = float64(b) / float64(n)
 		}
 	}
-	x := func(cut float64) float64 { return d.Left + float64(cut*(d.Right-d.Left)) }
-	y := func(z float64) float64 { return d.Bottom - float64(s.placeOf(z)*(d.Bottom-d.Top)) }
+	x := func(cut float64) float64 { return d.Left + cut*(d.Right-d.Left) }
+	y := func(z float64) float64 { return d.Bottom - s.placeOf(z)*(d.Bottom-d.Top) }
 	for _, z := range s.tickValues() {
 		d.Y = append(d.Y, tick{At: y(z), From: y(z) + 4, Text: signedNumber(z), Zero: math.Abs(z) < s.step/2})
 	}
@@ -174,7 +174,7 @@ func drawLevels(sh *Shape, s scale) *drawing {
 	d := &drawing{Width: drawingWidth, Left: 124, Right: 348, Top: 6, LabelX: 116}
 	d.Bottom = d.Top + row*float64(len(sh.Bins))
 	d.Height = d.Bottom + 34
-	x := func(z float64) float64 { return d.Left + float64(s.placeOf(z)*(d.Right-d.Left)) }
+	x := func(z float64) float64 { return d.Left + s.placeOf(z)*(d.Right-d.Left) }
 	for _, z := range s.tickValues() {
 		d.X = append(d.X, tick{At: x(z), From: x(z), Text: signedNumber(z), Anchor: "middle", Zero: math.Abs(z) < s.step/2})
 	}

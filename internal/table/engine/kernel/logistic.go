@@ -177,7 +177,7 @@ func (l *Logistic) scoreBlock(from, to int) {
 			c, d := l.coef[l.constant[pending][0]], l.coef[l.constant[k][0]]
 			u, v := l.value[pending][from:to][:len(score)], l.value[k][from:to][:len(score)]
 			for i, z := range score {
-				score[i] = z + float64(c*u[i]) + float64(d*v[i])
+				score[i] = z + c*u[i] + d*v[i]
 			}
 			pending = -1
 		}
@@ -185,7 +185,7 @@ func (l *Logistic) scoreBlock(from, to int) {
 	if pending >= 0 {
 		c, u := l.coef[l.constant[pending][0]], l.value[pending][from:to][:len(score)]
 		for i, z := range score {
-			score[i] = z + float64(c*u[i])
+			score[i] = z + c*u[i]
 		}
 	}
 	writeSigmoids(prob, score)
@@ -196,8 +196,8 @@ func (l *Logistic) fillSlopes(s *lossScratch, pos, neg, prob []float64) {
 	slope, curve := s.slope[:len(prob)], s.curve[:len(prob)]
 	pos, neg = pos[:len(prob)], neg[:len(prob)]
 	for i, p := range prob {
-		w := float64((pos[i] + neg[i]) * p)
-		slope[i], curve[i] = w-pos[i], float64(w*(1-p))
+		w := (pos[i] + neg[i]) * p
+		slope[i], curve[i] = w-pos[i], w*(1-p)
 	}
 }
 

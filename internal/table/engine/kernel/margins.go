@@ -322,7 +322,7 @@ func (m *MarginRows) Sums(ctx context.Context, l engine.Loss, coef []float64, he
 	}
 	scaled := make([]float64, m.dim)
 	for f, c := range coef {
-		scaled[f] = float64(c * m.scale)
+		scaled[f] = c * m.scale
 	}
 	first := m.newScratch(hess) // its tables serve all
 	defer m.spare.Put(first)
@@ -355,7 +355,7 @@ func (m *MarginRows) Sums(ctx context.Context, l engine.Loss, coef []float64, he
 		sum.Grad[f] *= m.scale
 	}
 	for f := range sum.Hess {
-		sum.Hess[f] *= float64(m.scale * m.scale)
+		sum.Hess[f] *= m.scale * m.scale
 	}
 	mirrorHessian(sum)
 	return sum, nil
@@ -378,7 +378,7 @@ func (m *MarginRows) tabulateJoints(coef []float64, tables []*jointTable) {
 		for _, p := range j.parts { // every code of the columns so far, for each of the next
 			for v := p.codes - 1; v >= 0; v-- {
 				at := v * p.every
-				add := float64(coef[p.index[at]] * p.value[at])
+				add := coef[p.index[at]] * p.value[at]
 				for c, sum := range table[:p.every] {
 					table[at+c] = sum + add
 				}
@@ -480,7 +480,7 @@ func (m *MarginRows) scoreBlock(at, n int, coef []float64, tables []*jointTable,
 		}
 		index := p.index[at:][:n]
 		for i, z := range score {
-			score[i] = z + float64(coef[index[i]]*value[i])
+			score[i] = z + coef[index[i]]*value[i]
 		}
 	}
 	if m.factor != nil {
@@ -498,25 +498,25 @@ func (m *MarginRows) fillLosses(at, n int, l engine.Loss, s *marginScratch, curv
 		for i, z := range score {
 			_, d, c := l.At(z)
 			_, e, g := l.At(-z)
-			slope[i] = float64(pos[i]*d) - float64(neg[i]*e)
-			curve[i] = float64(pos[i]*c) + float64(neg[i]*g)
+			slope[i] = pos[i]*d - neg[i]*e
+			curve[i] = pos[i]*c + neg[i]*g
 		}
 	} else {
 		writeSigmoids(s.prob[:n], score)
 		for i, p := range s.prob[:n] {
-			slope[i] = float64((pos[i]+neg[i])*p) - pos[i]
+			slope[i] = (pos[i]+neg[i])*p - pos[i]
 		}
 		if curves {
 			for i, p := range s.prob[:n] {
-				curve[i] = float64(float64((pos[i]+neg[i])*p) * (1 - p))
+				curve[i] = (pos[i] + neg[i]) * p * (1 - p)
 			}
 		}
 	}
 	if m.factor != nil {
 		for i, t := range m.factor[at:][:n] {
-			slope[i] = float64(slope[i] * t)
+			slope[i] = slope[i] * t
 			if curves {
-				curve[i] = float64(curve[i] * float64(t*t))
+				curve[i] = curve[i] * (t * t)
 			}
 		}
 	}
@@ -579,7 +579,7 @@ func (m *MarginRows) addGradient(at, n int, s *marginScratch, grad []float64) {
 			continue
 		}
 		for i, f := range p.index[at:][:n] {
-			grad[f] += float64(slope[i] * p.value[at+i])
+			grad[f] += slope[i] * p.value[at+i]
 		}
 	}
 	grad[len(grad)-1] += sumInterleaved(slope)
@@ -598,7 +598,7 @@ func (m *MarginRows) shareGradient(s *marginScratch, grad []float64) {
 			for v := range p.codes {
 				at := v * p.every
 				run := sums[at:][:p.every]
-				grad[p.index[at]] += float64(sumInterleaved(run) * p.value[at])
+				grad[p.index[at]] += sumInterleaved(run) * p.value[at]
 				if v > 0 {
 					for c, x := range run {
 						sums[c] += x

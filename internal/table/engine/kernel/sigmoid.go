@@ -24,12 +24,12 @@ func writeSigmoids(prob, score []float64) {
 			prob[i] = 1 / (1 + math.Exp(-z)) // 0 where exp overflows, as it should be
 			continue
 		}
-		whole := float64(z*steps) + rounder
+		whole := z*steps + rounder
 		n := int64(math.Float64bits(whole) - zero)
-		r := -z - float64((whole-rounder)*(math.Ln2/256))
-		tail := float64(r * (1 + float64(r*(1./2+float64(r*(1./6))))))
+		r := -z - (whole-rounder)*(math.Ln2/256)
+		tail := r * (1 + r*(1./2+r*(1./6)))
 		power := math.Float64frombits(powers[n&255] + uint64(n>>8)<<52)
-		prob[i] = 1 / (1 + power + float64(power*tail))
+		prob[i] = 1 / (1 + power + power*tail)
 	}
 }
 

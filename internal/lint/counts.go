@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -250,7 +251,7 @@ const (
 // countWideLines counts lines of more than commentWidth characters in Markdown and
 // in comments that stand alone, and of more than codeWidth in code. Generated code
 // and data of tests are not looked at, nor what Markdown cannot break: tables,
-// blocks of code, and lines with an address.
+// blocks of code, and lines with an address; nor what an example prints.
 func countWideLines(m *Module) (n int, which []string) {
 	note := func(name string, line, width int) {
 		n++
@@ -286,14 +287,19 @@ func countWideLines(m *Module) (n int, which []string) {
 	return n, which
 }
 
+// exampleOutput begins the comment that an example's output is held to.
+var exampleOutput = regexp.MustCompile(`(?i)(^|\n)(unordered )?output:`)
+
 func wideLines(m *Module, f *File, note func(name string, line, width int)) {
-	alone := map[int]bool{} // lines on which nothing but a comment stands
+	alone := map[int]bool{}  // lines on which nothing but a comment stands
+	output := map[int]bool{} // lines of what an example prints
 	for _, g := range f.AST.Comments {
 		for _, c := range g.List {
 			first, last := m.Fset.Position(c.Pos()), m.Fset.Position(c.End())
 			before := f.Src[first.Offset-(first.Column-1) : first.Offset]
 			for line := first.Line; line <= last.Line; line++ {
 				alone[line] = line > first.Line || len(bytes.TrimSpace(before)) == 0
+				output[line] = f.Test && exampleOutput.MatchString(g.Text())
 			}
 		}
 	}
@@ -304,7 +310,7 @@ func wideLines(m *Module, f *File, note func(name string, line, width int)) {
 		if alone[line] {
 			most = commentWidth
 		}
-		if width := utf8.RuneCount(bytes.TrimRight(text, "\r\n")); width > most {
+		if width := utf8.RuneCount(bytes.TrimRight(text, "\r\n")); width > most && !output[line] {
 			note(f.Name, line, width)
 		}
 	}

@@ -21,8 +21,10 @@ type Additive struct {
 
 // Shape is what one column adds to the log-odds.
 type Shape struct {
-	Column  string
-	Edges   []float64 // of a number, strictly increasing inside its bounds; empty for a category, which has one bin per code
+	Column string
+	// of a number, strictly increasing inside its bounds; empty for a category, which has one bin per
+	// code
+	Edges   []float64
 	LogOdds []float64 // one per bin, nats
 	// Noise is how far, as a standard deviation, each of LogOdds may be off for
 	// the noise that was added and the rows that happened to be there; 0 where

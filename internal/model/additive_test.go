@@ -31,8 +31,10 @@ func paired() *Model {
 	m := summed()
 	m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[:2]
 	m.Classifier.(*Additive).Pairs = []PairShape{
-		{Columns: [2]string{"bill", "age"}, Edges: [2][]float64{{100}, {40, 50}}, LogOdds: []float64{1, 0.5, -1, 0, 2, -0.25}, Noise: []float64{0, 1, 2, 3, 4, 5}},
-		{Columns: [2]string{"ward", "age"}, Edges: [2][]float64{nil, {30}}, LogOdds: []float64{1, -1, 0.125, 2, 3, 4, -4, 0.0625}, Noise: make([]float64, 8)},
+		{Columns: [2]string{"bill", "age"}, Edges: [2][]float64{{100}, {40, 50}}, LogOdds: []float64{1, 0.5, -1, 0, 2, -0.25},
+			Noise: []float64{0, 1, 2, 3, 4, 5}},
+		{Columns: [2]string{"ward", "age"}, Edges: [2][]float64{nil, {30}},
+			LogOdds: []float64{1, -1, 0.125, 2, 3, 4, -4, 0.0625}, Noise: make([]float64, 8)},
 	}
 	return m
 }
@@ -106,13 +108,16 @@ func TestAdditiveRefuses(t *testing.T) {
 	for say, edit := range map[string]func(a *Additive){
 		"must be in the model's schema": func(a *Additive) { a.Pairs[1].Columns[1] = "stranger" },
 		"must be two columns":           func(a *Additive) { a.Pairs[1].Columns[0] = "age" },
-		"with one shape":                func(a *Additive) { a.Pairs[1] = a.Pairs[0]; a.Pairs[1].Columns = [2]string{"age", "bill"} },
-		"edges of a category":           func(a *Additive) { a.Pairs[1].Edges[0] = []float64{1} },
-		"edges must increase":           func(a *Additive) { a.Pairs[0].Edges[1] = []float64{50, 40} },
-		"one per bin":                   func(a *Additive) { a.Pairs[0].LogOdds = a.Pairs[0].LogOdds[1:] },
-		"log-odds must be at most":      func(a *Additive) { a.Pairs[0].LogOdds[5] = math.NaN() },
-		"noise must be":                 func(a *Additive) { a.Pairs[0].Noise[5] = math.NaN() },
-		"must be used by a classifier":  func(a *Additive) { a.Pairs = a.Pairs[:1] },
+		"with one shape": func(a *Additive) {
+			a.Pairs[1] = a.Pairs[0]
+			a.Pairs[1].Columns = [2]string{"age", "bill"}
+		},
+		"edges of a category":          func(a *Additive) { a.Pairs[1].Edges[0] = []float64{1} },
+		"edges must increase":          func(a *Additive) { a.Pairs[0].Edges[1] = []float64{50, 40} },
+		"one per bin":                  func(a *Additive) { a.Pairs[0].LogOdds = a.Pairs[0].LogOdds[1:] },
+		"log-odds must be at most":     func(a *Additive) { a.Pairs[0].LogOdds[5] = math.NaN() },
+		"noise must be":                func(a *Additive) { a.Pairs[0].Noise[5] = math.NaN() },
+		"must be used by a classifier": func(a *Additive) { a.Pairs = a.Pairs[:1] },
 	} {
 		m := paired()
 		edit(m.Classifier.(*Additive))

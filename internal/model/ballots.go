@@ -94,13 +94,15 @@ func (s *Stump) checkLeaves(who string, link Link, classes, space int, use *spac
 		return 0, err
 	}
 	if len(s.Yes) != classes || len(s.No) != classes {
-		return 0, fmt.Errorf("model: %s: leaves must hold %d numbers, one per class (got %d and %d)", who, classes, len(s.Yes), len(s.No))
+		return 0, fmt.Errorf("model: %s: leaves must hold %d numbers, one per class (got %d and %d)", who, classes,
+			len(s.Yes), len(s.No))
 	}
 	most = 1
 	for _, leaf := range [][]float64{s.Yes, s.No} {
 		for k, x := range leaf {
 			if !(math.Abs(x) <= math.MaxFloat64) || link == Share && !(x >= 0) {
-				return 0, fmt.Errorf("model: %s: leaves must be finite and, under link %q, at least 0 (class %d has %g)", who, Share, k, x)
+				return 0, fmt.Errorf("model: %s: leaves must be finite and, under link %q, at least 0 (class %d has %g)", who,
+					Share, k, x)
 			}
 			most = max(most, math.Abs(x))
 		}

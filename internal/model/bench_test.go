@@ -17,7 +17,8 @@ func BenchmarkScores(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		votes.Classifier.(*Votes).Members = append(votes.Classifier.(*Votes).Members, Member{Space: i % 2, Vote: r.Float64(), Threshold: drawThresholds(r, sp, 1)[0]})
+		votes.Classifier.(*Votes).Members = append(votes.Classifier.(*Votes).Members,
+			Member{Space: i % 2, Vote: r.Float64(), Threshold: drawThresholds(r, sp, 1)[0]})
 	}
 	for _, m := range []*Model{votes, fitted(), levelled(), elected()} {
 		b.Run(fmt.Sprintf("%s, %d levels", m.Learner, m.Schema.Classes()), func(b *testing.B) {

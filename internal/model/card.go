@@ -77,7 +77,8 @@ func (p *Privacy) meaning(between, stop string) string {
 	if p.Delta == 0 {
 		return times + stop + " " + belief(p.Epsilon)
 	}
-	return fmt.Sprintf("%s, plus a chance of %s%s whoever guesses between the two is right at most %s of the time", times, p.Delta, stop, sure(p.Epsilon, p.Delta))
+	return fmt.Sprintf("%s, plus a chance of %s%s whoever guesses between the two is right at most %s of the time", times,
+		p.Delta, stop, sure(p.Epsilon, p.Delta))
 }
 
 // leading is key for the first line of several, nothing for the others.
@@ -172,13 +173,15 @@ func (p *Privacy) mechanisms() []string {
 // flags are what a reader must not miss, each as a sentence without its stop.
 func (p *Privacy) flags() (out []string) {
 	if p.NotPrivate {
-		out = append(out, "NOT PRIVATE: trained with the not-private override; do not release it where the training rows may not go")
+		out = append(out,
+			"NOT PRIVATE: trained with the not-private override; do not release it where the training rows may not go")
 	}
 	if p.Seeded {
 		out = append(out, "SEEDED: its randomness can be reproduced, which voids the guarantee; never deploy it")
 	}
 	if p.Scope != dp.Nothing && !p.Counted {
-		out = append(out, "NOT COUNTED: no ledger was charged, so the guarantee is for this training alone; others on the same table add to it")
+		out = append(out, "NOT COUNTED: no ledger was charged, so the guarantee is for this training alone; others on the "+
+			"same table add to it")
 	}
 	for _, o := range p.Overrides {
 		out = append(out, "OVERRIDDEN: "+o)

@@ -42,7 +42,8 @@ func TestCardWithDelta(t *testing.T) {
 	card := p.Card()
 	for _, want := range []string{
 		"guarantee      epsilon = 0.16 (160000000 nano), delta = 0.000001\n",
-		"any outcome at most 1.18 times as likely, plus a chance of 0.000001; whoever guesses between the two is right at most 54.0 % of the time\n",
+		"any outcome at most 1.18 times as likely, plus a chance of 0.000001; whoever guesses between the two is right at " +
+			"most 54.0 % of the time\n",
 		"paid for       1 release by gaussian, rho = 0.0004 in all\n",
 		"1 release by laplace, epsilon = 0.08 in all\n",
 	} {
@@ -86,9 +87,12 @@ func TestCardWithoutPrivacy(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	p := voted().Privacy
-	const want = "This model is 0.16-differentially private for the private columns of each row; one row is one admission. " +
-		"Two tables count as neighbours when they have the same number of rows and differ in the private columns of one row at most. " +
-		"Whatever anyone computes from the model is at most 1.18 times as likely with one of them as with the other: an even bet between the two becomes at most 54.0 % sure. " +
+	const want = "This model is 0.16-differentially private for the private columns of each row; one row is one " +
+		"admission. " +
+		"Two tables count as neighbours when they have the same number of rows and differ in the private columns of one " +
+		"row at most. " +
+		"Whatever anyone computes from the model is at most 1.18 times as likely with one of them as with the other: an " +
+		"even bet between the two becomes at most 54.0 % sure. " +
 		"The private columns of one row change the odds of any model by a factor of at most exp(0.16)."
 	if got := p.Words(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -112,15 +116,18 @@ func TestFlagsAreSaid(t *testing.T) {
 			}
 		}
 	}
-	if text := fitted().Privacy.Words(); !strings.Contains(text, "no privacy guarantee") || !strings.Contains(text, "NOT PRIVATE") || strings.Contains(text, "differentially") {
+	if text := fitted().Privacy.Words(); !strings.Contains(text, "no privacy guarantee") ||
+		!strings.Contains(text, "NOT PRIVATE") || strings.Contains(text, "differentially") {
 		t.Errorf("a model without privacy says %q", text)
 	}
 }
 
 // The stated factor and the stated certainty are never below the true ones.
 func TestNumbersAreRoundedUp(t *testing.T) {
-	for _, e := range []dp.Epsilon{0, 1, 1000, 10_000_000, 160_000_000, 693_147_181, dp.Nano, 5 * dp.Nano, 13 * dp.Nano, 14 * dp.Nano, dp.MaxEpsilon} {
-		if f, err := strconv.ParseFloat(factor(e), 64); err == nil && !(f >= math.Exp(e.Float()) && f <= 1.0101*math.Exp(e.Float())) {
+	for _, e := range []dp.Epsilon{0, 1, 1000, 10_000_000, 160_000_000, 693_147_181, dp.Nano, 5 * dp.Nano, 13 * dp.Nano,
+		14 * dp.Nano, dp.MaxEpsilon} {
+		if f, err := strconv.ParseFloat(factor(e), 64); err == nil &&
+			!(f >= math.Exp(e.Float()) && f <= 1.0101*math.Exp(e.Float())) {
 			t.Errorf("epsilon %s: factor %s, e^epsilon is %g", e, factor(e), math.Exp(e.Float()))
 		} else if err != nil && e < 13*dp.Nano {
 			t.Errorf("epsilon %s: factor %q is not a number", e, factor(e))

@@ -27,7 +27,8 @@ const (
 // Marshal and Unmarshal call it, so nothing is written that cannot be read.
 func (m *Model) checkAll() error {
 	if !isName(m.Learner) {
-		return fmt.Errorf("model: learner must be a name of at most 64 lower-case letters, digits and hyphens (got %.100q)", m.Learner)
+		return fmt.Errorf("model: learner must be a name of at most 64 lower-case letters, digits and hyphens (got %.100q)",
+			m.Learner)
 	}
 	if err := m.checkClassifier(); err != nil {
 		return err
@@ -203,7 +204,8 @@ func (p *Privacy) checkStatement() error {
 		}
 		pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon
 		if only := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || only) || e.Rho < 0 || e.Rho > dp.MaxRho {
-			return fmt.Errorf("model: privacy: line %d of the bill must cost between 0 and %s (got %s), or have a rho of at most %s", i, dp.MaxEpsilon, e.Epsilon, dp.MaxRho)
+			return fmt.Errorf("model: privacy: line %d of the bill must cost between 0 and %s (got %s), or have a rho of "+
+				"at most %s", i, dp.MaxEpsilon, e.Epsilon, dp.MaxRho)
 		}
 	}
 	// Where there is a δ, the trainer's accounting found the price enough, and the

@@ -17,7 +17,8 @@ func followed() *Model {
 	m := summed()
 	rest := 60.0
 	s := m.Schema
-	s.Columns = append(s.Columns[:3], schema.Column{Name: "pulse", Role: schema.Public, Kind: schema.Number, Lower: 20, Upper: 250, Default: &rest})
+	s.Columns = append(s.Columns[:3], schema.Column{Name: "pulse", Role: schema.Public, Kind: schema.Number, Lower: 20,
+		Upper: 250, Default: &rest})
 	s.Label.Position = 4
 	both := schema.Column{Role: schema.Private, Kind: schema.Number, Lower: 0, Upper: 250, From: []int{3, 0}}
 	for _, d := range []schema.Column{
@@ -28,7 +29,8 @@ func followed() *Model {
 		c := both
 		c.Name, c.Derived, c.Note, c.Monotone, c.Edges = d.Name, d.Derived, d.Note, d.Monotone, d.Edges
 		s.Columns = append(s.Columns, c)
-		m.Classifier.(*Additive).Shapes = append(m.Classifier.(*Additive).Shapes, Shape{Column: c.Name, Edges: []float64{50, 100}, LogOdds: []float64{-1, 0, 0.5}, Noise: make([]float64, 3)})
+		m.Classifier.(*Additive).Shapes = append(m.Classifier.(*Additive).Shapes,
+			Shape{Column: c.Name, Edges: []float64{50, 100}, LogOdds: []float64{-1, 0, 0.5}, Noise: make([]float64, 3)})
 	}
 	m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[1:] // none of age
 	return m
@@ -51,7 +53,9 @@ func TestDerivedColumnsGoThroughAFile(t *testing.T) {
 // else.
 func TestSourcesThatNothingNeedsAreRefused(t *testing.T) {
 	for say, edit := range map[string]func(m *Model){
-		`column "usual" must be used`: func(m *Model) { m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[:4] },
+		`column "usual" must be used`: func(m *Model) {
+			m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[:4]
+		},
 		`column "age" must be used`: func(m *Model) {
 			m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[:2]
 			m.Schema.Columns = m.Schema.FileColumns()
@@ -77,14 +81,18 @@ func TestBindWantsTheSameDerivation(t *testing.T) {
 		edit func(s *schema.Schema)
 		say  string
 	}{
-		{"other derivation", func(s *schema.Schema) { s.Columns[4].Derived = schema.Mean }, `"worst" must have the derivation`},
-		{"a file's column", func(s *schema.Schema) { s.Columns[4].Derived, s.Columns[4].From = schema.InFile, nil }, `"worst" must have the derivation`},
+		{"other derivation", func(s *schema.Schema) { s.Columns[4].Derived = schema.Mean },
+			`"worst" must have the derivation`},
+		{"a file's column", func(s *schema.Schema) { s.Columns[4].Derived, s.Columns[4].From = schema.InFile, nil },
+			`"worst" must have the derivation`},
 		{"other sources", func(s *schema.Schema) { s.Columns[6].From = []int{3, 1} }, `"usual" must have the sources`},
 		{"other order of sums", func(s *schema.Schema) { s.Columns[6].From = []int{0, 3} }, `"usual" must have the sources`},
 		{"fewer sources", func(s *schema.Schema) { s.Columns[6].From = []int{3} }, `"usual" must have the sources`},
 		{"other source", func(s *schema.Schema) { s.Columns[3].Lower = 0 }, `"pulse" must have the bounds`},
-		{"source gone", func(s *schema.Schema) { s.Columns[3].Role = schema.Ignored }, `"pulse" must be in the schema of the data`},
-		{"gone", func(s *schema.Schema) { s.Columns = slices.Delete(s.Columns, 5, 6) }, `"best" must be in the schema of the data`},
+		{"source gone", func(s *schema.Schema) { s.Columns[3].Role = schema.Ignored },
+			`"pulse" must be in the schema of the data`},
+		{"gone", func(s *schema.Schema) { s.Columns = slices.Delete(s.Columns, 5, 6) },
+			`"best" must be in the schema of the data`},
 	} {
 		s := followed().Schema
 		c.edit(s)

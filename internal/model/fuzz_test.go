@@ -22,7 +22,8 @@ func FuzzUnmarshal(f *testing.F) {
 		f.Add(raw[:len(raw)/2])
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, file := range [][]byte{text, writeFrame(1, text), writeFrame(2, text), writeFrame(3, text), writeFrame(4, text)} {
+		for _, file := range [][]byte{text, writeFrame(1, text), writeFrame(2, text), writeFrame(3, text),
+			writeFrame(4, text)} {
 			m, err := Unmarshal(file)
 			if err != nil {
 				continue

@@ -41,9 +41,12 @@ func elected() *Model {
 	m := three(voted())
 	m.Learner = "samme"
 	m.Classifier = &Ballots{Link: Share, Members: []Ballot{
-		{Space: 0, Weight: 1.5, Stump: &Stump{Threshold: feature.Threshold{Coef: []float64{1, 0}, Bias: -0.25}, Yes: []float64{0, 1, 0}, No: []float64{0.25, 0, 0.5}}},
-		{Space: 1, Weight: 0.75, Argmax: &Argmax{Coef: [][]float64{{1, -3, 1, 0, 7}, {0, 0.5, 0, 1, -7}, {0, 2, 0, 1, 0}}, Bias: []float64{0, 0.5, 0.25}}},
-		{Space: 1, Weight: 0.5, Stump: &Stump{Threshold: feature.Threshold{Coef: []float64{-1, 0, 0.5, 0, 0.1}, Bias: 0.125}, Yes: []float64{1, 0, 0}, No: []float64{0, 0, 1}}},
+		{Space: 0, Weight: 1.5, Stump: &Stump{Threshold: feature.Threshold{Coef: []float64{1, 0}, Bias: -0.25},
+			Yes: []float64{0, 1, 0}, No: []float64{0.25, 0, 0.5}}},
+		{Space: 1, Weight: 0.75, Argmax: &Argmax{Coef: [][]float64{{1, -3, 1, 0, 7}, {0, 0.5, 0, 1, -7}, {0, 2, 0, 1, 0}},
+			Bias: []float64{0, 0.5, 0.25}}},
+		{Space: 1, Weight: 0.5, Stump: &Stump{Threshold: feature.Threshold{Coef: []float64{-1, 0, 0.5, 0, 0.1}, Bias: 0.125},
+			Yes: []float64{1, 0, 0}, No: []float64{0, 0, 1}}},
 	}}
 	return m
 }
@@ -221,17 +224,25 @@ func TestLevelsRefuse(t *testing.T) {
 		{"each of 3 classes", levelled(), func(m *Model) { m.Classifier.(*Linear).Bias = m.Classifier.(*Linear).Bias[:2] }},
 		{"each of 3 classes", levelled(), func(m *Model) { m.Classifier.(*Linear).Coef = m.Classifier.(*Linear).Coef[:2] }},
 		{"each of 2 classes", levelled(), func(m *Model) { m.Schema = clinic() }},
-		{"coefficients must number 10", levelled(), func(m *Model) { m.Classifier.(*Linear).Coef[1] = m.Classifier.(*Linear).Coef[1][1:] }},
+		{"coefficients must number 10", levelled(), func(m *Model) {
+			m.Classifier.(*Linear).Coef[1] = m.Classifier.(*Linear).Coef[1][1:]
+		}},
 		{"space must be one of", levelled(), func(m *Model) { m.Classifier.(*Linear).Space = 1 }},
-		{"class 2: coefficients and bias must be finite", levelled(), func(m *Model) { m.Classifier.(*Linear).Coef[2][3] = math.NaN() }},
-		{"class 0: coefficients and bias must be finite", levelled(), func(m *Model) { m.Classifier.(*Linear).Bias[0] = inf }},
+		{"class 2: coefficients and bias must be finite", levelled(),
+			func(m *Model) { m.Classifier.(*Linear).Coef[2][3] = math.NaN() }},
+		{"class 0: coefficients and bias must be finite", levelled(),
+			func(m *Model) { m.Classifier.(*Linear).Bias[0] = inf }},
 		{`link "one-vs-rest" is not known`, elected(), func(m *Model) { m.Classifier.(*Ballots).Link = OneVersusRest }},
 		{"members must number 1", elected(), func(m *Model) { m.Classifier.(*Ballots).Members = nil }},
 		{"weight must be at least 0", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Weight = -0x1p-1074 }},
 		{"weight must be at least 0", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Weight = math.NaN() }},
-		{"must add up to a finite number", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Weight = math.MaxFloat64 }},
+		{"must add up to a finite number", elected(), func(m *Model) {
+			m.Classifier.(*Ballots).Members[1].Weight = math.MaxFloat64
+		}},
 		{"exactly one of stump and argmax", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Argmax = nil }},
-		{"exactly one of stump and argmax", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Argmax = m.Classifier.(*Ballots).Members[1].Argmax }},
+		{"exactly one of stump and argmax", elected(), func(m *Model) {
+			m.Classifier.(*Ballots).Members[0].Argmax = m.Classifier.(*Ballots).Members[1].Argmax
+		}},
 		{"space must be one of", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Space = -1 }},
 		{"leaves must hold 3", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Stump.Yes = []float64{1, 0} }},
 		{"leaves must be finite", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Stump.No[1] = -1 }},
@@ -239,9 +250,12 @@ func TestLevelsRefuse(t *testing.T) {
 			m.Classifier.(*Ballots).Link, m.Classifier.(*Ballots).Members[0].Stump.No[1] = Softmax, inf
 		}},
 		{"bias must be in [-1, 1]", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Stump.Bias = 1.5 }},
-		{"coefficient 1 must be in [-1, 1]", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[0].Stump.Coef[1] = math.NaN() }},
+		{"coefficient 1 must be in [-1, 1]", elected(), func(m *Model) {
+			m.Classifier.(*Ballots).Members[0].Stump.Coef[1] = math.NaN()
+		}},
 		{"each of 3 classes", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Argmax.Coef = nil }},
-		{"class 1: coefficients and bias must be finite", elected(), func(m *Model) { m.Classifier.(*Ballots).Members[1].Argmax.Bias[1] = inf }},
+		{"class 1: coefficients and bias must be finite", elected(),
+			func(m *Model) { m.Classifier.(*Ballots).Members[1].Argmax.Bias[1] = inf }},
 		{"must have 2 classes, or", three(voted()), func(*Model) {}},
 		{"must have 2 classes, or", three(fitted()), func(*Model) {}},
 		{"must have 2 classes, or", three(summed()), func(*Model) {}},
@@ -271,10 +285,12 @@ func TestLevelsMemoryIsBoundedByInput(t *testing.T) {
 			}
 			lists++
 			for _, item := range []string{"{},", "[],", "0, ", "\n        {\n          \n        },"} {
-				text := strings.Replace(string(raw), list, list[:strings.IndexByte(list, '[')+1]+strings.Repeat(item, size/len(item))+list[strings.IndexByte(list, '[')+1:], 1)
+				text := strings.Replace(string(raw), list, list[:strings.IndexByte(list, '[')+1]+
+					strings.Repeat(item, size/len(item))+list[strings.IndexByte(list, '[')+1:], 1)
 				file := writeFrame(3, []byte(text))
 				if got, most := allocated(file), uint64(64*len(file)+1<<18); got > most {
-					t.Errorf("%.12q filled with %.12q: reading %d bytes allocated %d, want at most %d", list, item, len(file), got, most)
+					t.Errorf("%.12q filled with %.12q: reading %d bytes allocated %d, want at most %d", list, item, len(file),
+						got, most)
 				}
 			}
 		}

@@ -27,18 +27,20 @@ type SpaceSpec struct {
 
 // Privacy is the statement a privacy officer signs.
 type Privacy struct {
-	Scope       dp.Scope    // what of a row is protected
-	Relation    dp.Relation // which tables are neighbours
-	Unit        string      // what one row is
-	Epsilon     dp.Epsilon  // total price; 0 when Scope is Nothing
-	Delta       dp.Delta    // likewise; 0 where the guarantee is pure
-	Bill        []dp.Event  // every release, in order; adds up to Epsilon, or, where Delta > 0, accounted jointly costs (Epsilon, Delta) at most
-	Claim       string      // page and claim under docs/guarantees, e.g. "brc: G-BRC-2"
-	Statement   string      // the guarantee in words
-	PartColumn  string      // the public column by which the training read one part of the rows; "" where it read all
-	Unprotected []string    // what is NOT protected, one sentence each
-	Counted     bool        // a ledger was charged
-	Seeded      bool        // randomness was reproducible: never deploy
-	NotPrivate  bool        // trained with the not-private override
-	Overrides   []string    // refusals the operator overrode, e.g. the declared maximum ε
+	Scope    dp.Scope    // what of a row is protected
+	Relation dp.Relation // which tables are neighbours
+	Unit     string      // what one row is
+	Epsilon  dp.Epsilon  // total price; 0 when Scope is Nothing
+	Delta    dp.Delta    // likewise; 0 where the guarantee is pure
+	// every release, in order; adds up to Epsilon, or, where Delta > 0, accounted jointly costs
+	// (Epsilon, Delta) at most
+	Bill        []dp.Event
+	Claim       string   // page and claim under docs/guarantees, e.g. "brc: G-BRC-2"
+	Statement   string   // the guarantee in words
+	PartColumn  string   // the public column by which the training read one part of the rows; "" where it read all
+	Unprotected []string // what is NOT protected, one sentence each
+	Counted     bool     // a ledger was charged
+	Seeded      bool     // randomness was reproducible: never deploy
+	NotPrivate  bool     // trained with the not-private override
+	Overrides   []string // refusals the operator overrode, e.g. the declared maximum ε
 }

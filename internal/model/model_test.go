@@ -22,8 +22,10 @@ func clinic() *schema.Schema {
 		Columns: []schema.Column{
 			{Name: "age", Role: schema.Private, Kind: schema.Number, Lower: 0, Upper: 120, Default: &middle},
 			{Name: "bill", Role: schema.Public, Kind: schema.Number, Lower: 0, Upper: 1e6, Transform: schema.Log1p},
-			{Name: "ward", Role: schema.Public, Kind: schema.Category, Levels: []schema.Level{{Value: "north"}, {Value: "south"}, {Value: "≤ & <up>"}}},
-			{Name: "smoker", Role: schema.Private, Kind: schema.Category, Missing: true, Levels: []schema.Level{{Value: "no"}, {Value: "yes"}}},
+			{Name: "ward", Role: schema.Public, Kind: schema.Category,
+				Levels: []schema.Level{{Value: "north"}, {Value: "south"}, {Value: "≤ & <up>"}}},
+			{Name: "smoker", Role: schema.Private, Kind: schema.Category, Missing: true,
+				Levels: []schema.Level{{Value: "no"}, {Value: "yes"}}},
 		},
 		Label: schema.Label{Name: "outcome", Position: 4, Role: schema.Public, Positive: 1, Default: -1,
 			Levels: []schema.Level{{Value: "well"}, {Value: "ill", Aliases: []string{"ill."}}}},
@@ -63,8 +65,9 @@ func fitted() *Model {
 	return &Model{
 		Learner: "logistic",
 		Schema:  clinic(),
-		Privacy: Privacy{Scope: dp.Nothing, Relation: dp.ReplaceOne, Unit: "one admission", Statement: "No guarantee.", NotPrivate: true, Overrides: []string{"--not-private"}},
-		Spaces:  []SpaceSpec{{Encoding: feature.OneHot, Columns: []string{"age", "bill", "ward", "smoker"}}},
+		Privacy: Privacy{Scope: dp.Nothing, Relation: dp.ReplaceOne, Unit: "one admission", Statement: "No guarantee.",
+			NotPrivate: true, Overrides: []string{"--not-private"}},
+		Spaces: []SpaceSpec{{Encoding: feature.OneHot, Columns: []string{"age", "bill", "ward", "smoker"}}},
 		Classifier: &Logistic{
 			Coef: []float64{2.5, -0.75, 0.1, 0.2, -0.3, 0.4, 1e-9, -3, 0.5, 0.125},
 			Bias: -0.5,

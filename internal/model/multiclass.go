@@ -42,11 +42,13 @@ func (a *MulticlassAdditive) checkParts(s *schema.Schema, _ *spaceUse) error {
 		return err
 	}
 	if len(a.Intercepts) != classes {
-		return fmt.Errorf("model: additive levels: intercepts must number %d, one per class (got %d)", classes, len(a.Intercepts))
+		return fmt.Errorf("model: additive levels: intercepts must number %d, one per class (got %d)", classes,
+			len(a.Intercepts))
 	}
 	for k, x := range a.Intercepts {
 		if !(math.Abs(x) <= feature.MaxStep) {
-			return fmt.Errorf("model: additive levels: intercepts must be at most %d in size (class %d has %g)", feature.MaxStep, k, x)
+			return fmt.Errorf("model: additive levels: intercepts must be at most %d in size (class %d has %g)",
+				feature.MaxStep, k, x)
 		}
 	}
 	places := newShapePlaces(s)
@@ -57,10 +59,12 @@ func (a *MulticlassAdditive) checkParts(s *schema.Schema, _ *spaceUse) error {
 			return err
 		}
 		if s.Columns[j].Monotone != schema.Free {
-			return fmt.Errorf("model: shape %d: column %q must not be followed up or down: what is up for one class is down for another", k, sh.Column)
+			return fmt.Errorf("model: shape %d: column %q must not be followed up or down: what is up for one class is down "+
+				"for another", k, sh.Column)
 		}
 		if len(sh.LogShares) != classes || len(sh.Noise) != classes {
-			return fmt.Errorf("model: shape %d: log-shares and noise must be given for each of %d classes (got %d and %d)", k, classes, len(sh.LogShares), len(sh.Noise))
+			return fmt.Errorf("model: shape %d: log-shares and noise must be given for each of %d classes (got %d and %d)", k,
+				classes, len(sh.LogShares), len(sh.Noise))
 		}
 		for class := range classes {
 			one := Shape{Column: sh.Column, Edges: sh.Edges, LogOdds: sh.LogShares[class], Noise: sh.Noise[class]}

@@ -19,8 +19,10 @@ func layered() *Model {
 		return [][]float64{make([]float64, n), make([]float64, n), make([]float64, n)}
 	}
 	m.Classifier = &MulticlassAdditive{Intercepts: []float64{-0.75, 0.5, -3}, Shapes: []ClassShape{
-		{Column: "age", Edges: []float64{18, 65}, LogShares: [][]float64{{-1, 0.25, 0.5}, {0, 1, -1}, {2, 1e-9, -0.125}}, Noise: [][]float64{{0.3, 0.1, 0.2}, {1, 2, 3}, {0, 0, 0.5}}},
-		{Column: "bill", Edges: []float64{1, 10, 1e6}, LogShares: [][]float64{{0, 0.125, -2, 1e-9}, {1, 1, 1, -1}, {0, 0, 4, 2}}, Noise: noise(4)},
+		{Column: "age", Edges: []float64{18, 65}, LogShares: [][]float64{{-1, 0.25, 0.5}, {0, 1, -1}, {2, 1e-9, -0.125}},
+			Noise: [][]float64{{0.3, 0.1, 0.2}, {1, 2, 3}, {0, 0, 0.5}}},
+		{Column: "bill", Edges: []float64{1, 10, 1e6},
+			LogShares: [][]float64{{0, 0.125, -2, 1e-9}, {1, 1, 1, -1}, {0, 0, 4, 2}}, Noise: noise(4)},
 		{Column: "ward", LogShares: [][]float64{{0.1, 0.2, -0.3, 0.4}, {3, 2, 1, 0}, {0, 0, 0, -7}}, Noise: noise(4)},
 	}}
 	return m
@@ -77,8 +79,12 @@ func TestInconsistentMulticlassModelsAreRefused(t *testing.T) {
 			m.Classifier.(*MulticlassAdditive).Shapes[0].LogShares = m.Classifier.(*MulticlassAdditive).Shapes[0].LogShares[:2]
 		}},
 		{"for each of 3 classes", func(m *Model) { m.Classifier.(*MulticlassAdditive).Shapes[0].Noise = nil }},
-		{"class 2: log-odds and noise must number 4", func(m *Model) { m.Classifier.(*MulticlassAdditive).Shapes[2].LogShares[2] = []float64{1} }},
-		{"log-odds must be at most", func(m *Model) { m.Classifier.(*MulticlassAdditive).Shapes[2].LogShares[1][0] = feature.MaxStep + 1 }},
+		{"class 2: log-odds and noise must number 4", func(m *Model) {
+			m.Classifier.(*MulticlassAdditive).Shapes[2].LogShares[2] = []float64{1}
+		}},
+		{"log-odds must be at most", func(m *Model) {
+			m.Classifier.(*MulticlassAdditive).Shapes[2].LogShares[1][0] = feature.MaxStep + 1
+		}},
 		{"noise must be from 0", func(m *Model) { m.Classifier.(*MulticlassAdditive).Shapes[2].Noise[1][0] = -1 }},
 		{"edges must increase strictly", func(m *Model) { m.Classifier.(*MulticlassAdditive).Shapes[0].Edges[1] = 18 }},
 		{"must not be followed", func(m *Model) { m.Schema.Columns[0].Monotone = schema.Increasing }},

@@ -41,7 +41,8 @@ func (a *Additive) checkPairs(s *schema.Schema, index map[string]int) error {
 			}
 			c := &s.Columns[j]
 			if c.Monotone != schema.Free {
-				return fmt.Errorf("model: pair %d: column %q must not be monotone: what a pair adds follows neither of its columns", k, name)
+				return fmt.Errorf("model: pair %d: column %q must not be monotone: what a pair adds follows neither of its columns",
+					k, name)
 			}
 			if err := checkEdges(c, sh.Edges[i]); err != nil {
 				return fmt.Errorf("model: pair %d: %w", k, err)

@@ -79,7 +79,8 @@ func nameDifference(a, b *schema.Column) string {
 		return "bounds"
 	case a.Kind == schema.Number && a.Transform != b.Transform:
 		return "transform"
-	case a.Kind == schema.Number && ((a.Default == nil) != (b.Default == nil) || a.Default != nil && *a.Default != *b.Default):
+	case a.Kind == schema.Number && ((a.Default == nil) != (b.Default == nil) ||
+		a.Default != nil && *a.Default != *b.Default):
 		return "default"
 	}
 	return ""

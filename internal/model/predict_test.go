@@ -42,10 +42,12 @@ func TestFixedRoundsToNearest(t *testing.T) {
 	for _, columns := range []int{0, 1, 2, 3, 4, 14, 127, 128, 4095} {
 		sp := &feature.Space{Columns: make([]int, columns)}
 		one := float64(sp.Fixed(1, 1))
-		if one != math.Exp2(math.Round(math.Log2(one))) || one*float64(columns+1) > 1<<31 || one*float64(4*columns+4) <= 1<<30 {
+		if one != math.Exp2(math.Round(math.Log2(one))) || one*float64(columns+1) > 1<<31 ||
+			one*float64(4*columns+4) <= 1<<30 {
 			t.Errorf("%d columns: a grid of %g steps", columns, one)
 		}
-		for _, c := range []struct{ steps, want float64 }{{0.5, 0}, {1.5, 2}, {2.5, 2}, {-0.5, 0}, {-1.5, -2}, {0.75, 1}, {-0.75, -1}} {
+		for _, c := range []struct{ steps, want float64 }{{0.5, 0}, {1.5, 2}, {2.5, 2}, {-0.5, 0}, {-1.5, -2}, {0.75, 1},
+			{-0.75, -1}} {
 			if got := sp.Fixed(c.steps/one, 1); float64(got) != c.want {
 				t.Errorf("%d columns: %g steps become %d, want %g", columns, c.steps, got, c.want)
 			}
@@ -136,7 +138,8 @@ func TestVotesAgreeWithNaiveTwin(t *testing.T) {
 		m.Classifier.(*Votes).Members = nil
 		for i := range members {
 			k := i % 2
-			m.Classifier.(*Votes).Members = append(m.Classifier.(*Votes).Members, Member{Space: k, Vote: r.NormFloat64(), Threshold: drawThresholds(r, spaces[k], 1)[0]})
+			m.Classifier.(*Votes).Members = append(m.Classifier.(*Votes).Members,
+				Member{Space: k, Vote: r.NormFloat64(), Threshold: drawThresholds(r, spaces[k], 1)[0]})
 		}
 		const rows = 500
 		cols := patients(r, m.Schema, rows)
@@ -256,7 +259,8 @@ func TestBindFindsColumnsByName(t *testing.T) {
 	}
 	s := clinic() // reversed, with a stranger in front
 	slices.Reverse(s.Columns)
-	s.Columns = append([]schema.Column{{Name: "stranger", Role: schema.Public, Kind: schema.Number, Upper: 1}}, s.Columns...)
+	s.Columns = append([]schema.Column{{Name: "stranger", Role: schema.Public, Kind: schema.Number, Upper: 1}},
+		s.Columns...)
 	s.Columns[1].Role = schema.Public // what the data's owner protects is not prediction's business
 	slices.Reverse(cols)
 	cols = append([]column.Column{{}}, cols...)
@@ -280,7 +284,8 @@ func TestBindRefusesOtherMeanings(t *testing.T) {
 		say  string
 	}{
 		{"column gone", func(s *schema.Schema) { s.Columns = s.Columns[1:] }, `"age" must be in the schema of the data`},
-		{"column ignored", func(s *schema.Schema) { s.Columns[0].Role = schema.Ignored }, `"age" must be in the schema of the data and not ignored`},
+		{"column ignored", func(s *schema.Schema) { s.Columns[0].Role = schema.Ignored },
+			`"age" must be in the schema of the data and not ignored`},
 		{"kind", func(s *schema.Schema) {
 			s.Columns[0].Kind = schema.Category
 			s.Columns[0].Levels = []schema.Level{{Value: "a"}}
@@ -290,7 +295,8 @@ func TestBindRefusesOtherMeanings(t *testing.T) {
 		{"transform", func(s *schema.Schema) { s.Columns[1].Transform = schema.Identity }, `"bill" must have the transform`},
 		{"default", func(s *schema.Schema) { s.Columns[0].Default = nil }, `"age" must have the default`},
 		{"level order", func(s *schema.Schema) { slices.Reverse(s.Columns[2].Levels) }, `"ward" must have the levels`},
-		{"level count", func(s *schema.Schema) { s.Columns[2].Levels = s.Columns[2].Levels[:2] }, `"ward" must have the levels`},
+		{"level count", func(s *schema.Schema) { s.Columns[2].Levels = s.Columns[2].Levels[:2] },
+			`"ward" must have the levels`},
 		{"missing", func(s *schema.Schema) { s.Columns[3].Missing = false }, `"smoker" must have the "missing" level`},
 		{"label name", func(s *schema.Schema) { s.Label.Name = "x" }, `label "outcome" must have the name`},
 		{"label levels", func(s *schema.Schema) { slices.Reverse(s.Label.Levels) }, `label "outcome" must have the classes`},

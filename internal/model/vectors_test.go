@@ -26,7 +26,8 @@ func readKit(t *testing.T, name string, into any) {
 }
 
 // vectors are the models there are of each version.
-var vectors = map[string][]string{"v1": {"votes", "logistic"}, "v3": {"softmax", "one-vs-rest", "ballots", "log-odds", "norm", "norm-levels"}, "v5": {"derived"}}
+var vectors = map[string][]string{"v1": {"votes", "logistic"},
+	"v3": {"softmax", "one-vs-rest", "ballots", "log-odds", "norm", "norm-levels"}, "v5": {"derived"}}
 
 // Files of every version there has been are read, and predict what an
 // independent program (internal/testkit/model/make.py) predicts from them.

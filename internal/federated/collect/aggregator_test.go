@@ -40,7 +40,8 @@ func testSchemaOf(t testing.TB) *schema.Schema {
 
 // start opens a task of so many rounds.
 func start(t testing.TB, c wire.Classifier, rounds int) *Aggregator {
-	task, err := Plan(Params{Schema: testSchemaOf(t), Classifier: c, Epsilon: 3 * dp.Nano, Owners: 1000, Rounds: rounds, Nonce: strings.Repeat("ab", 16)})
+	task, err := Plan(Params{Schema: testSchemaOf(t), Classifier: c, Epsilon: 3 * dp.Nano, Owners: 1000, Rounds: rounds,
+		Nonce: strings.Repeat("ab", 16)})
 	if err != nil {
 		t.Fatal(err)
 	}

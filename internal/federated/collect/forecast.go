@@ -30,7 +30,8 @@ func Forecasts(t *wire.Task, owners int) ([]Forecast, error) {
 			return nil, err
 		}
 		asked := float64(owners) * tablesOf(t) / float64(len(t.Questions))
-		f := Forecast{Column: t.Questions[q].Column, Cells: law.Dim(), Mechanism: law.Name(), Owners: int(asked), Noise: 1, Reach: 1}
+		f := Forecast{Column: t.Questions[q].Column, Cells: law.Dim(), Mechanism: law.Name(), Owners: int(asked),
+			Noise: 1, Reach: 1}
 		if asked >= 1 {
 			f.Noise, f.Reach = min(1, math.Sqrt(law.Variance(0)/asked)), min(1, law.Reach()/asked)
 		}

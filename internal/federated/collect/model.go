@@ -21,7 +21,8 @@ func (a *Aggregator) Model(st Statement) (*model.Model, error) {
 	if a.task.Classifier == wire.Stump { // others read all columns, were it with coefficients of 0
 		cols = a.leafColumns()
 	}
-	m := &model.Model{Learner: "local-" + string(a.task.Classifier), Schema: a.task.Schema.Part(cols), Privacy: a.privacyStatement(st)}
+	m := &model.Model{Learner: "local-" + string(a.task.Classifier), Schema: a.task.Schema.Part(cols),
+		Privacy: a.privacyStatement(st)}
 	switch a.task.Classifier {
 	case wire.Stump:
 		return m, a.writeStumps(m)
@@ -51,7 +52,8 @@ func (a *Aggregator) writeStumps(m *model.Model) error {
 	base := append([]float64(nil), a.prior...)
 	out := &model.Ballots{Link: model.Softmax}
 	add := func(space int, th feature.Threshold, yes []float64) {
-		out.Members = append(out.Members, model.Ballot{Space: space, Weight: 1, Stump: &model.Stump{Threshold: th, Yes: yes, No: zero}})
+		out.Members = append(out.Members, model.Ballot{Space: space, Weight: 1,
+			Stump: &model.Stump{Threshold: th, Yes: yes, No: zero}})
 	}
 	for k, j := range a.leafColumns() {
 		q := slices.Index(a.modelColumns(), j)
@@ -96,7 +98,8 @@ func (a *Aggregator) writeLogistic(m *model.Model) error {
 	if err != nil {
 		return err
 	}
-	out := &model.Linear{Space: at, Link: model.Softmax, Coef: make([][]float64, K), Bias: append([]float64(nil), a.prior...)}
+	out := &model.Linear{Space: at, Link: model.Softmax, Coef: make([][]float64, K),
+		Bias: append([]float64(nil), a.prior...)}
 	for k := range K {
 		out.Coef[k] = make([]float64, sp.Width())
 	}
@@ -149,7 +152,8 @@ func (a *Aggregator) writeCentroids(m *model.Model) error {
 	default:
 		ballots := &model.Ballots{Link: model.Share}
 		for _, b := range a.members {
-			ballots.Members = append(ballots.Members, model.Ballot{Space: at, Weight: b.Vote, Argmax: &model.Argmax{Coef: b.Argmax.Coef, Bias: b.Argmax.Bias}})
+			ballots.Members = append(ballots.Members,
+				model.Ballot{Space: at, Weight: b.Vote, Argmax: &model.Argmax{Coef: b.Argmax.Coef, Bias: b.Argmax.Bias}})
 		}
 		m.Classifier = ballots
 	}

@@ -40,7 +40,8 @@ func (a *Aggregator) ReceiveSum(sums []uint64, owners int) error {
 	case a.round == nil || a.round.Crowd == nil || a.total != nil:
 		return ErrCrowd
 	case len(sums) != a.addend.Dim() || owners < a.round.Crowd.AtLeast || owners > a.round.Crowd.Owners:
-		return fmt.Errorf("aggregator: the sum must be of %d numbers and of %d to %d owners", a.addend.Dim(), a.round.Crowd.AtLeast, a.round.Crowd.Owners)
+		return fmt.Errorf("aggregator: the sum must be of %d numbers and of %d to %d owners", a.addend.Dim(),
+			a.round.Crowd.AtLeast, a.round.Crowd.Owners)
 	}
 	a.total, a.added = a.addend.Sum(response.Total(sums, owners)), owners
 	return nil

@@ -23,7 +23,8 @@ type Statement struct {
 func Bill(mode wire.Mode, mechanism string, eps dp.Epsilon) []dp.Event {
 	switch {
 	case mode == wire.Aggregate:
-		return []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: response.Addend{}.Name(), Epsilon: eps}}
+		return []dp.Event{{Release: "the one secret sum that an owner is in", Mechanism: response.Addend{}.Name(),
+			Epsilon: eps}}
 	case mechanism == "":
 		mechanism = "oue or grr"
 	}
@@ -37,14 +38,17 @@ func (a *Aggregator) privacyStatement(st Statement) model.Privacy {
 	eps := a.task.Epsilon
 	return model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
-		Epsilon:   eps,
-		Bill:      Bill(a.task.Mode, a.task.Mechanism, eps),
-		Claim:     "localboost: G-LOCALBOOST-3",
-		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, whoever collected the reports and whatever they do with them.%s", eps, a.describeError()),
+		Epsilon: eps,
+		Bill:    Bill(a.task.Mode, a.task.Mechanism, eps),
+		Claim:   "localboost: G-LOCALBOOST-3",
+		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever "+
+			"one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, "+
+			"whoever collected the reports and whatever they do with them.%s", eps, a.describeError()),
 		Unprotected: []string{
 			"that somebody took part, under which name, in which round and with which question",
 			"the declared columns, bounds and levels",
-			fmt.Sprintf("the model from dishonest owners: one of them moves an estimate by at most what one report can (%s), which is more than an honest one", a.describePoison()),
+			fmt.Sprintf("the model from dishonest owners: one of them moves an estimate by at most what one report can (%s), "+
+				"which is more than an honest one", a.describePoison()),
 			"what the model says about people in general, whether or not they took part",
 		},
 		Counted: st.Counted, Seeded: st.Seeded,
@@ -60,9 +64,12 @@ func (a *Aggregator) aggregateStatement(st Statement) model.Privacy {
 	return model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: a.task.Schema.Unit,
 		Epsilon: eps, Delta: wire.SumDelta,
-		Bill:      Bill(a.task.Mode, "", eps),
-		Claim:     "localboost: G-LOCALBOOST-5",
-		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or more was opened, and its noise is whole where no more than %d of the owners in a sum add none. Whatever one owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an event of probability %s.%s", spare, eps, wire.SumDelta, a.describeError()),
+		Bill:  Bill(a.task.Mode, "", eps),
+		Claim: "localboost: G-LOCALBOOST-5",
+		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or "+
+			"more was opened, and its noise is whole where no more than %d of the owners in a sum add none. Whatever one "+
+			"owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an "+
+			"event of probability %s.%s", spare, eps, wire.SumDelta, a.describeError()),
 		Unprotected: []string{
 			"owners from a quorum of share holders who collude: they can open what an owner added",
 			fmt.Sprintf("owners from more than %d of the owners in a sum, where these add no noise", spare),
@@ -84,7 +91,8 @@ func (a *Aggregator) describeError() string {
 	}
 	o := a.done[0]
 	percent := func(x float64) float64 { return 100 * min(1, max(0, x)) }
-	return fmt.Sprintf(" Owners' answers put the accuracy of the first round's classifier at about %.0f %% (95 %% band %.0f to %.0f), levels of the label counted alike.",
+	return fmt.Sprintf(" Owners' answers put the accuracy of the first round's classifier at about %.0f %% (95 %% band "+
+		"%.0f to %.0f), levels of the label counted alike.",
 		percent(1-o.Err), percent(1-o.Err-1.96*o.ErrNoise), percent(1-o.Err+1.96*o.ErrNoise))
 }
 

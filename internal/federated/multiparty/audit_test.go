@@ -26,9 +26,11 @@ func ties() *dataset.Table {
 	s := &schema.Schema{
 		Name: "ties", Unit: "one row", Relation: dp.ReplaceOne,
 		Columns: []schema.Column{{Name: "x", Role: schema.Public, Kind: schema.Number, Lower: -1, Upper: 1}},
-		Label:   schema.Label{Name: "y", Role: schema.Public, Levels: []schema.Level{{Value: "0"}, {Value: "1"}}, Positive: 1, Default: -1, Position: 1},
+		Label: schema.Label{Name: "y", Role: schema.Public, Levels: []schema.Level{{Value: "0"}, {Value: "1"}}, Positive: 1,
+			Default: -1, Position: 1},
 	}
-	return &dataset.Table{Schema: s, Rows: 4, Labels: make([]uint8, 4), Cols: []column.Column{{Codes: column.Narrow(make([]uint32, 4), 1), Values: []float64{1}}}}
+	return &dataset.Table{Schema: s, Rows: 4, Labels: make([]uint8, 4),
+		Cols: []column.Column{{Codes: column.Narrow(make([]uint32, 4), 1), Values: []float64{1}}}}
 }
 
 // tie is the pair of a tie of ten parties against a tie and one vote more.
@@ -50,7 +52,8 @@ func tie(t *testing.T, p Params) audit.Pair {
 		tallies[side] = tally(t, pl, tab, files...)
 	}
 	scale := 1 / math.Sqrt2
-	pair := audit.Pair{Name: "a tie of ten parties against a tie and one vote", Outputs: []string{"coefficient", "intercept"}, Maximum: p.Epsilon.Float()}
+	pair := audit.Pair{Name: "a tie of ten parties against a tie and one vote",
+		Outputs: []string{"coefficient", "intercept"}, Maximum: p.Epsilon.Float()}
 	pair.Draw = audit.Each(2, func(ctx context.Context, side int, src rng.Source, out []float64) error {
 		m, err := pl.Combine(ctx, aux, tallies[side], learn.Uncounted{}, mech.NewExit(src))
 		if err != nil {
@@ -72,7 +75,9 @@ func tie(t *testing.T, p Params) audit.Pair {
 	for side := range centre {
 		exact := params(func(q *Params) { *q = p; q.Epsilon, q.NotPrivate, q.Reg = 0, true, pl.reg() })
 		open := plan(t, exact, tab)
-		w, err := open.fit(context.Background(), newPublic(open, aux), &Tally{pl: open, rows: tab.Rows, parties: tallies[side].parties, votes: tallies[side].votes}, mech.NewExit(replay.Seeded(1, "none")))
+		w, err := open.fit(context.Background(), newPublic(open, aux),
+			&Tally{pl: open, rows: tab.Rows, parties: tallies[side].parties, votes: tallies[side].votes},
+			mech.NewExit(replay.Seeded(1, "none")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,9 +99,13 @@ func TestAudit(t *testing.T) {
 		runs, least = 600_000, 0.9
 	}
 	for name, p := range map[string]Params{
-		"statistic":          params(func(p *Params) { p.Shape = Ball; p.Reg = 0.5; p.Epsilon = 2 * dp.Nano }),
-		"output 1/(Mλ)":      params(func(p *Params) { p.Form, p.Reg = Output, 5; p.Epsilon = 2 * dp.Nano }),
-		"majority statistic": params(func(p *Params) { p.Method, p.Shape, p.Reg = Majority, Ball, 0.5; p.Epsilon = 2 * dp.Nano }),
+		"statistic":     params(func(p *Params) { p.Shape = Ball; p.Reg = 0.5; p.Epsilon = 2 * dp.Nano }),
+		"output 1/(Mλ)": params(func(p *Params) { p.Form, p.Reg = Output, 5; p.Epsilon = 2 * dp.Nano }),
+		"majority statistic": params(func(p *Params) {
+			p.Method, p.Shape, p.Reg = Majority, Ball,
+				0.5
+			p.Epsilon = 2 * dp.Nano
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := audit.Run(t.Context(), audit.Subject{Name: name, Pairs: []audit.Pair{tie(t, p)}}, audit.Options{

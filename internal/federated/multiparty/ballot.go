@@ -24,10 +24,12 @@ func Levels(s *schema.Schema) (names []string) {
 // and the names that a Header's Layout has. Columns that the model does not use
 // count 0. The model must be logistic, in the same encoding, of columns that s
 // codes alike.
-func CoefficientsOf(m *model.Model, s *schema.Schema, enc feature.Encoding) (coef []float64, layout []string, err error) {
+func CoefficientsOf(m *model.Model, s *schema.Schema,
+	enc feature.Encoding) (coef []float64, layout []string, err error) {
 	l, ok := m.Classifier.(*model.Logistic)
 	if !ok {
-		return nil, nil, fmt.Errorf("multiparty: only a logistic model has coefficients to average; this is one of learner %s", m.Learner)
+		return nil, nil,
+			fmt.Errorf("multiparty: only a logistic model has coefficients to average; this is one of learner %s", m.Learner)
 	}
 	if l.Norm > 0 {
 		return nil, nil, fmt.Errorf("multiparty: the model must not shorten rows: train with norm 1")

@@ -23,7 +23,8 @@ import (
 // values each.
 func wide100(rows int) *dataset.Table {
 	s := &schema.Schema{Name: "wide", Unit: "one row", Relation: dp.ReplaceOne,
-		Label: schema.Label{Name: "y", Role: schema.Public, Levels: []schema.Level{{Value: "0"}, {Value: "1"}}, Positive: 1, Default: -1, Position: 100}}
+		Label: schema.Label{Name: "y", Role: schema.Public, Levels: []schema.Level{{Value: "0"}, {Value: "1"}}, Positive: 1,
+			Default: -1, Position: 100}}
 	t := &dataset.Table{Schema: s, Rows: rows, Labels: make([]uint8, rows)}
 	values := make([]float64, 1000)
 	for i := range values {
@@ -35,7 +36,8 @@ func wide100(rows int) *dataset.Table {
 		for i := range codes {
 			codes[i] = uint32(src.Uint64() % 1000)
 		}
-		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint("x", j), Role: schema.Public, Kind: schema.Number, Lower: -1, Upper: 1})
+		s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint("x", j), Role: schema.Public, Kind: schema.Number,
+			Lower: -1, Upper: 1})
 		t.Cols = append(t.Cols, column.Column{Codes: column.Narrow(codes, 1000), Values: values})
 	}
 	return t

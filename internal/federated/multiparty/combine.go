@@ -24,7 +24,8 @@ const (
 
 // Combine charges acct and makes the classifier of what was tallied. After the
 // charge it fails only for a cancelled context or for a public reason.
-func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct learn.Account,
+	exit *mech.Exit) (*model.Model, error) {
 	if t.pl != pl || t.rows != aux.Rows || t.aux != aux.Digest {
 		return nil, fmt.Errorf("multiparty: the tally must be of this plan and this auxiliary table")
 	}
@@ -89,7 +90,8 @@ func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally
 	for i := range w {
 		values[i] = mech.RatioOf(w[i])
 	}
-	return exit.Release(coefsLabel, pl.noise(pl.outputSensitivity(newTransform(Ball, g, p.rows)), len(w)), values...), nil // 2.3: votes meet noise
+	// 2.3: votes meet noise
+	return exit.Release(coefsLabel, pl.noise(pl.outputSensitivity(newTransform(Ball, g, p.rows)), len(w)), values...), nil
 }
 
 // outputSensitivity is how far one party moves what the search finds: the
@@ -166,7 +168,9 @@ func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
 		p.Unprotected = []string{"everything about the parties' rows"}
 		return p
 	}
-	p.Statement = fmt.Sprintf("Whatever one of the %d parties holds, one row or all of its rows, and whether or not it took part, the chance of this exact model changes by at most a factor e^%s; so it does for each single row.", pl.Parties, pl.Epsilon)
+	p.Statement = fmt.Sprintf("Whatever one of the %d parties holds, one row or all of its rows, and whether or not it "+
+		"took part, the chance of this exact model changes by at most a factor e^%s; so it does for each single row.",
+		pl.Parties, pl.Epsilon)
 	p.Unprotected = []string{
 		"the number of parties that were asked",
 		"the auxiliary table, which is public: its rows must not depend on any party's",
@@ -174,7 +178,8 @@ func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
 		"somebody whose rows lie with several parties, beyond that many times epsilon",
 	}
 	if pl.Method != NoisyMax {
-		p.Unprotected = append(p.Unprotected, "the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid")
+		p.Unprotected = append(p.Unprotected,
+			"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid")
 	}
 	p.Unprotected = append(p.Unprotected,
 		"what the model says about people in general, whether or not they are in a party's table",

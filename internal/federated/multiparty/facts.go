@@ -25,19 +25,26 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	f := []learn.Fact{
 		{Key: "method", Value: string(pl.Method), Text: fmt.Sprintf("%d parties: %s", pl.Parties, what)},
-		{Key: "protects", Value: string(dp.Party), Text: fmt.Sprintf("protects everything that one party holds, whether it took part, and so each single row (%s)", pl.s.Unit)},
-		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features and the intercept, %s encoding, %d levels: %d coefficients", pl.space.Width(), pl.Encoding, pl.Levels(), pl.dim())},
+		{Key: "protects", Value: string(dp.Party),
+			Text: fmt.Sprintf("protects everything that one party holds, whether it took part, and so each single row (%s)",
+				pl.s.Unit)},
+		{Key: "features", Value: pl.space.Width(),
+			Text: fmt.Sprintf("%d features and the intercept, %s encoding, %d levels: %d coefficients", pl.space.Width(),
+				pl.Encoding, pl.Levels(), pl.dim())},
 	}
 	if pl.NotPrivate {
 		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	} else {
-		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
+			Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
 	}
 	if pl.Method != Average {
-		f = append(f, learn.Fact{Key: "reg", Value: pl.reg(), Text: fmt.Sprintf("ridge %.4g on the mean loss of rows of length at most 1", pl.reg())})
+		f = append(f, learn.Fact{Key: "reg", Value: pl.reg(),
+			Text: fmt.Sprintf("ridge %.4g on the mean loss of rows of length at most 1", pl.reg())})
 	}
 	if g := pl.Gap(pl.Parties, pl.rows); !pl.NotPrivate && pl.Method != NoisyMax {
-		f = append(f, learn.Fact{Key: "noise_length", Value: g.Noise, Text: fmt.Sprintf("noise of length %.4g on average in %s", g.Noise, pl.bill[0].Release)})
+		f = append(f, learn.Fact{Key: "noise_length", Value: g.Noise,
+			Text: fmt.Sprintf("noise of length %.4g on average in %s", g.Noise, pl.bill[0].Release)})
 	}
 	return f
 }

@@ -73,12 +73,14 @@ func file(t testing.TB, h Header, body func(*Writer) error) []byte {
 
 func labelFile(t testing.TB, tab *dataset.Table, name string, codes []uint8) []byte {
 	aux := auxiliary(tab)
-	return file(t, Header{Party: name, Kind: Labels, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: aux.Digest}, func(w *Writer) error { return w.Labels(codes) })
+	return file(t, Header{Party: name, Kind: Labels, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: aux.Digest},
+		func(w *Writer) error { return w.Labels(codes) })
 }
 
 func probabilityFile(t testing.TB, tab *dataset.Table, name string, p []float64) []byte {
 	aux := auxiliary(tab)
-	return file(t, Header{Party: name, Kind: Probabilities, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: aux.Digest}, func(w *Writer) error { return w.Probabilities(p) })
+	return file(t, Header{Party: name, Kind: Probabilities, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: aux.Digest},
+		func(w *Writer) error { return w.Probabilities(p) })
 }
 
 // random votes of one party.
@@ -135,11 +137,13 @@ func plan(t testing.TB, p Params, tab *dataset.Table) *Plan {
 }
 
 // combine combines under a script and returns what was about to leave.
-func combine(t testing.TB, p Params, tab *dataset.Table, script func(k int, p mechtest.Passage) []float64, files ...[]byte) (*model.Model, *mechtest.Recorder) {
+func combine(t testing.TB, p Params, tab *dataset.Table, script func(k int, p mechtest.Passage) []float64,
+	files ...[]byte) (*model.Model, *mechtest.Recorder) {
 	t.Helper()
 	pl := plan(t, p, tab)
 	rec := &mechtest.Recorder{Script: script}
-	m, err := pl.Combine(context.Background(), auxiliary(tab), tally(t, pl, tab, files...), learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
+	m, err := pl.Combine(context.Background(), auxiliary(tab), tally(t, pl, tab, files...), learn.Uncounted{},
+		mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +163,10 @@ func settings(classes int) map[string]Params {
 	}
 	if classes == 2 {
 		out["soft huber"] = params(func(p *Params) { p.Form, p.Loss, p.Reg = Output, Huber, 0.1 })
-		out["majority huber"] = params(func(p *Params) { p.Method, p.Form, p.Loss, p.Reg, p.Mode = Majority, Output, Huber, 0.1, Printed })
+		out["majority huber"] = params(func(p *Params) {
+			p.Method, p.Form, p.Loss, p.Reg, p.Mode = Majority, Output, Huber,
+				0.1, Printed
+		})
 	}
 	return out
 }
@@ -181,7 +188,8 @@ func TestOnePartyMovesNothingFurther(t *testing.T) {
 					soft[i] = float64(rng.Below(src, 1000))
 				}
 				// Votes that tip every tie, votes of one level, random ones, none.
-				changed := [][]byte{flat(0), flat(1), labelFile(t, tab, "changed", random(tab, src)), probabilityFile(t, tab, "changed", soft), nil}
+				changed := [][]byte{flat(0), flat(1), labelFile(t, tab, "changed", random(tab, src)),
+					probabilityFile(t, tab, "changed", soft), nil}
 				script := func(_ int, p mechtest.Passage) []float64 {
 					if p.Choice {
 						return []float64{1}
@@ -227,8 +235,9 @@ func TestOnePartyMovesNothingFurther(t *testing.T) {
 func TestReplayNonInterference(t *testing.T) {
 	tab := census.Generate(4, 40)
 	for name, p := range map[string]Params{
-		"soft": params(func(p *Params) { p.Encoding = feature.Ordinal }), "majority": params(func(p *Params) { p.Method, p.Encoding = Majority, feature.Ordinal }),
-		"queries": params(func(p *Params) { p.Method, p.Queries, p.Encoding = NoisyMax, 5, feature.Ordinal }),
+		"soft":     params(func(p *Params) { p.Encoding = feature.Ordinal }),
+		"majority": params(func(p *Params) { p.Method, p.Encoding = Majority, feature.Ordinal }),
+		"queries":  params(func(p *Params) { p.Method, p.Queries, p.Encoding = NoisyMax, 5, feature.Ordinal }),
 	} {
 		src := replay.Seeded(6, name)
 		pl := plan(t, p, tab)
@@ -263,7 +272,8 @@ func TestReplayNonInterference(t *testing.T) {
 			var seen [2][]mechtest.Passage
 			for side := range models {
 				rec := &mechtest.Recorder{Script: script}
-				m, err := pl.Combine(context.Background(), aux, tally(t, pl, tab, handIn()...), learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
+				m, err := pl.Combine(context.Background(), aux, tally(t, pl, tab, handIn()...), learn.Uncounted{},
+					mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -298,7 +308,8 @@ func TestSensitivityIsReached(t *testing.T) {
 			}
 			var seen []mechtest.Passage
 			for k := range 2 {
-				_, rec := combine(t, c.p, tab, nil, append(others[:c.others:c.others], labelFile(t, tab, "changed", bytes.Repeat([]byte{byte(k)}, tab.Rows)))...)
+				_, rec := combine(t, c.p, tab, nil, append(others[:c.others:c.others],
+					labelFile(t, tab, "changed", bytes.Repeat([]byte{byte(k)}, tab.Rows)))...)
 				seen = append(seen, rec.Passages...)
 			}
 			if got := seen[0].Moved(seen[1]) / seen[0].Bound; !(got <= 1 && got > 0.99) {
@@ -372,7 +383,8 @@ func TestTallyServesOtherPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := pl.Combine(context.Background(), auxiliary(tab), shared, learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, ""), &mechtest.Recorder{}))
+	a, err := pl.Combine(context.Background(), auxiliary(tab), shared, learn.Uncounted{},
+		mech.NewTapedExit(replay.Seeded(1, ""), &mechtest.Recorder{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -464,7 +476,8 @@ func TestAverage(t *testing.T) {
 	p := params(func(p *Params) { p.Method, p.Parties, p.Bound = Average, 4, 2 })
 	pl := plan(t, p, tab)
 	h := func(name string) Header {
-		return Header{Party: name, Kind: Coefficients, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: auxiliary(tab).Digest, Encoder: string(p.Encoding), Layout: pl.space.Names}
+		return Header{Party: name, Kind: Coefficients, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: auxiliary(tab).Digest,
+			Encoder: string(p.Encoding), Layout: pl.space.Names}
 	}
 	small, large := make([]float64, pl.width()), make([]float64, pl.width())
 	small[0], large[1], large[2] = 1, 3e200, 4e200
@@ -543,7 +556,8 @@ func TestUnpaidAnswersAreNotDrawn(t *testing.T) {
 	tab := worlds()["two levels"]
 	pl := plan(t, params(func(p *Params) { p.Method, p.Queries = NoisyMax, 3 }), tab)
 	rec := &mechtest.Recorder{}
-	q, err := pl.Ask(tally(t, pl, tab), &purse{pl.bill[0].Epsilon + pl.bill[1].Epsilon}, mech.NewTapedExit(replay.Seeded(1, "unpaid"), rec))
+	q, err := pl.Ask(tally(t, pl, tab), &purse{pl.bill[0].Epsilon + pl.bill[1].Epsilon},
+		mech.NewTapedExit(replay.Seeded(1, "unpaid"), rec))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -637,7 +651,8 @@ func TestTallyRefuses(t *testing.T) {
 		{"another table", [][]byte{labelFile(t, &other, "a", votes)}, "byte for byte"},
 		{"twice", [][]byte{good, good}, "once"},
 		{"too many", [][]byte{good, labelFile(t, tab, "b", votes), labelFile(t, tab, "c", votes)}, "at most 2"},
-		{"a flipped vote", [][]byte{append(append([]byte{}, good[:len(good)-70]...), append([]byte{1}, good[len(good)-69:]...)...)}, "signature"},
+		{"a flipped vote", [][]byte{append(append([]byte{}, good[:len(good)-70]...),
+			append([]byte{1}, good[len(good)-69:]...)...)}, "signature"},
 		{"cut", [][]byte{good[:len(good)-80]}, "more items"},
 		{"unsigned", [][]byte{good[:len(good)-1]}, "signature"},
 		{"longer", [][]byte{append(append([]byte{}, good...), 0)}, "nothing may follow"},
@@ -661,7 +676,8 @@ func TestTallyRefuses(t *testing.T) {
 
 // Probabilities become units that add up, whatever they were.
 func TestUnitsAddUp(t *testing.T) {
-	for _, p := range [][]float64{{0, 0}, {1, 0}, {0.5, 0.5}, {math.NaN(), 1}, {math.Inf(1), 1}, {-1, 2}, {1e-300, 1e300}, {1, 1, 1}, {0.1, 0.2, 0.7}, {1e308, 1e308}} {
+	for _, p := range [][]float64{{0, 0}, {1, 0}, {0.5, 0.5}, {math.NaN(), 1}, {math.Inf(1), 1}, {-1, 2}, {1e-300, 1e300},
+		{1, 1, 1}, {0.1, 0.2, 0.7}, {1e308, 1e308}} {
 		sum := 0
 		got := units(p)
 		for _, u := range got {
@@ -685,7 +701,8 @@ func FuzzReader(f *testing.F) {
 	tab.Rows = 3
 	f.Add(labelFile(f, tab, "a", []uint8{0, 1, 2}))
 	f.Add(probabilityFile(f, tab, "b", []float64{1, 0, 0, 1, 2, 3, 0, 0, 0}))
-	f.Add(file(f, Header{Party: "c", Kind: Coefficients, Levels: []string{"n", "y"}, Rows: 3, Encoder: "onehot", Layout: []string{"x"}}, func(w *Writer) error { return w.Coefficients([]float64{1, -2}) }))
+	f.Add(file(f, Header{Party: "c", Kind: Coefficients, Levels: []string{"n", "y"}, Rows: 3, Encoder: "onehot",
+		Layout: []string{"x"}}, func(w *Writer) error { return w.Coefficients([]float64{1, -2}) }))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := NewReader(bytes.NewReader(b))
 		if err != nil {

@@ -85,7 +85,8 @@ const (
 // Defaults are the choices of somebody who has no other. They hold no ε and no
 // number of parties.
 func Defaults() Params {
-	return Params{Method: Soft, Form: Statistic, Shape: Rows, Mode: Tight, Loss: Logistic, Width: 0.5, Encoding: feature.OneHot, Bound: 8}
+	return Params{Method: Soft, Form: Statistic, Shape: Rows, Mode: Tight, Loss: Logistic, Width: 0.5,
+		Encoding: feature.OneHot, Bound: 8}
 }
 
 const (
@@ -126,7 +127,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, space: sp}
 	if pl.dim() > maxDim {
-		return nil, &dp.ParamError{Op: "combine", Param: "schema", Want: fmt.Sprintf("must have at most %d coefficients, one per feature, the intercept's and level beyond the first", maxDim), Got: pl.dim(), Hint: "ordinal encoding has one feature per column"}
+		return nil, &dp.ParamError{Op: "combine", Param: "schema",
+			Want: fmt.Sprintf("must have at most %d coefficients, one per feature, the intercept's and level beyond the first",
+				maxDim), Got: pl.dim(), Hint: "ordinal encoding has one feature per column"}
 	}
 	return pl, pl.price()
 }
@@ -142,7 +145,8 @@ func (p Params) check(s *schema.Schema, rows int) error {
 	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
 		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
 	case p.Parties < 1 || p.Parties > maxParties:
-		return bad("parties", fmt.Sprintf("must be from 1 to %d: how many were asked, whoever answered", maxParties), p.Parties)
+		return bad("parties", fmt.Sprintf("must be from 1 to %d: how many were asked, whoever answered", maxParties),
+			p.Parties)
 	case !ballots && p.Method != Average && p.Method != NoisyMax:
 		return bad("method", `must be "soft", "majority", "average" or "noisy-max"`, p.Method)
 	case p.Form != Statistic && p.Form != Output:
@@ -190,7 +194,8 @@ func (pl *Plan) price() error {
 	case pl.Method == NoisyMax:
 		parts, err := pl.Epsilon.Split(pl.Queries)
 		if err != nil {
-			return &dp.ParamError{Op: "combine", Param: "queries", Want: "must leave each answer at least 1e-9 of epsilon", Got: pl.Queries}
+			return &dp.ParamError{Op: "combine", Param: "queries", Want: "must leave each answer at least 1e-9 of epsilon",
+				Got: pl.Queries}
 		}
 		for _, eps := range parts {
 			pl.bill = append(pl.bill, dp.Event{Release: answerLabel, Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: eps})
@@ -242,12 +247,11 @@ func (pl *Plan) curvature() float64 {
 	return pl.loss().Curvature()
 }
 
-// DefaultReg is the ridge where none is given: a function of the number of
-// parties, of the coefficients (width of them per level, dim in all) and of ε (0: no privacy), through the length
-// u of the noise in the mean of votes times rows. For shape rows it is 0.5u², from
-// a sweep over generated tables, divided by the width, since so much shorter are
-// rows in each direction. The rules of the other forms are those of learners with
-// the same noise (labeldp, erm).
+// DefaultReg is the ridge where none is given: a function of the number of parties, of the
+// coefficients (width of them per level, dim in all) and of ε (0: no privacy), through the length u
+// of the noise in the mean of votes times rows. For shape rows it is 0.5u², from a sweep over
+// generated tables, divided by the width, since so much shorter are rows in each direction. The
+// rules of the other forms are those of learners with the same noise (labeldp, erm).
 func (p Params) DefaultReg(width, dim int) float64 {
 	u := float64(dim) * p.perVote() / p.Epsilon.Float()
 	reg := 0.0

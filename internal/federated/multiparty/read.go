@@ -133,7 +133,8 @@ func (v *Reader) end() error {
 	if _, err := v.r.ReadByte(); err != io.EOF {
 		return fmt.Errorf("multiparty: votes: nothing may follow the signature")
 	}
-	if err := ed25519.VerifyWithOptions(v.Header.Key[:], v.sum.Sum(nil), signature, &ed25519.Options{Hash: crypto.SHA512}); err != nil {
+	if err := ed25519.VerifyWithOptions(v.Header.Key[:], v.sum.Sum(nil), signature,
+		&ed25519.Options{Hash: crypto.SHA512}); err != nil {
 		return fmt.Errorf("multiparty: votes: the signature must be the key's for these bytes")
 	}
 	return io.EOF

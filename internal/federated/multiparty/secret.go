@@ -62,7 +62,8 @@ func (pl *Plan) Secret(ctx context.Context, aux *Auxiliary, honest int) (*Secret
 	// 5.1: two hand-ins of one party lie as far apart as those of the only one.
 	dim := float64(pl.dim())
 	l2 := pl.turn()*s.t.reach*(1+0x1p-40) + 2*math.Sqrt(float64(pl.Levels()-1))*s.t.slip
-	if s.Law, err = response.ShortAddendFor(pl.Epsilon, pl.dim(), min(l2*math.Sqrt(dim), 2*dim), pl.Parties, honest); err != nil {
+	if s.Law, err = response.ShortAddendFor(pl.Epsilon, pl.dim(), min(l2*math.Sqrt(dim), 2*dim), pl.Parties,
+		honest); err != nil {
 		return nil, err
 	}
 	constant, err := s.pl.alone().NewTally(aux.Rows, aux.Digest)
@@ -139,7 +140,9 @@ func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int) (*model
 	case len(sum) != s.Law.Dim():
 		return nil, fmt.Errorf("multiparty: the sum must have %d coordinates (got %d)", s.Law.Dim(), len(sum))
 	case parties < s.Honest || parties > s.pl.Parties:
-		return nil, &dp.ParamError{Op: "combine", Param: "honest", Want: fmt.Sprintf("must be at most the parties in the sum, %d: with fewer the noise is too short", parties), Got: s.Honest}
+		return nil, &dp.ParamError{Op: "combine", Param: "honest",
+			Want: fmt.Sprintf("must be at most the parties in the sum, %d: with fewer the noise is too short", parties),
+			Got:  s.Honest}
 	}
 	total := s.Law.Sum(response.Total(sum, parties))
 	d := s.pl.width()
@@ -164,12 +167,16 @@ func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int) (*model
 func (s *Secret) privacy() model.Privacy {
 	price := s.price()
 	return model.Privacy{
-		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: s.pl.s.Unit, Epsilon: price.Epsilon, Delta: price.Delta, Bill: s.bill(),
+		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: s.pl.s.Unit, Epsilon: price.Epsilon, Delta: price.Delta,
+		Bill:  s.bill(),
 		Claim: "multiparty: G-MULTI-5", Counted: s.paid.Counted(),
-		Statement: fmt.Sprintf("Nobody saw a vote. Whatever one of the %d parties holds, one row or all of its rows, the chance of this exact model changes by at most a factor e^%s, but for a chance below 1e-15; so it does for each single row.", s.pl.Parties, s.pl.Epsilon),
+		Statement: fmt.Sprintf("Nobody saw a vote. Whatever one of the %d parties holds, one row or all of its rows, the "+
+			"chance of this exact model changes by at most a factor e^%s, but for a chance below 1e-15; so it does for each "+
+			"single row.", s.pl.Parties, s.pl.Epsilon),
 		Unprotected: []string{
 			"the number of parties that were asked, and towards the combiner which took part",
-			fmt.Sprintf("anybody, where fewer than %d of the parties in the sum drew their share of the noise as they should", s.Honest),
+			fmt.Sprintf("anybody, where fewer than %d of the parties in the sum drew their share of the noise as they should",
+				s.Honest),
 			"anybody, where more of those who hold shares pool them than the secret sum allows",
 			"the auxiliary table, which is public: its rows must not depend on any party's",
 			"somebody whose rows lie with several parties, beyond that many times epsilon",

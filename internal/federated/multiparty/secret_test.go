@@ -58,7 +58,8 @@ func TestSecretSum(t *testing.T) {
 			t.Fatal(err)
 		}
 		learntest.Bytes(t, m) // complete and consistent
-		exact, _ := combine(t, params(func(p *Params) { p.Parties, p.Epsilon, p.NotPrivate, p.Reg = parties, 0, true, 0.05 }), tab, nil, files...)
+		exact, _ := combine(t, params(func(p *Params) { p.Parties, p.Epsilon, p.NotPrivate, p.Reg = parties, 0, true, 0.05 }),
+			tab, nil, files...)
 		a, errA := m.Scores(tab.Cols, tab.Rows)
 		b, errB := exact.Scores(tab.Cols, tab.Rows)
 		if errA != nil || errB != nil {
@@ -88,7 +89,9 @@ func TestSecretVectorsAreShort(t *testing.T) {
 		var seen []mechtest.Passage
 		for k := range 2 {
 			rec := &mechtest.Recorder{}
-			if _, err := s.Addend(context.Background(), bytes.NewReader(labelFile(t, tab, "a", bytes.Repeat([]byte{byte(k)}, tab.Rows))), mech.NewTapedExit(replay.Seeded(1, world), rec)); err != nil {
+			if _, err := s.Addend(context.Background(),
+				bytes.NewReader(labelFile(t, tab, "a", bytes.Repeat([]byte{byte(k)}, tab.Rows))),
+				mech.NewTapedExit(replay.Seeded(1, world), rec)); err != nil {
 				t.Fatal(err)
 			}
 			seen = append(seen, rec.Passages...)
@@ -102,7 +105,8 @@ func TestSecretVectorsAreShort(t *testing.T) {
 			t.Errorf("%s: the ends of a party lie %.4f apart, want nearly %.4f", world, math.Sqrt(l2), pl.turn()*s.t.reach)
 		}
 		if steps := l1/2*float64(s.Law.Steps) + float64(pl.dim()); !(steps <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
-			t.Errorf("%s: they lie %.0f steps apart, the noise is sized for %.0f", world, steps, float64(s.Law.Scale)*pl.Epsilon.Float())
+			t.Errorf("%s: they lie %.0f steps apart, the noise is sized for %.0f", world, steps,
+				float64(s.Law.Scale)*pl.Epsilon.Float())
 		}
 		// Vectors of this length whose moves are spread over all coordinates are the worst.
 		worst := min(pl.turn()*s.t.reach*math.Sqrt(float64(pl.dim())), 2*float64(pl.dim()))

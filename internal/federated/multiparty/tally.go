@@ -49,7 +49,8 @@ func (pl *Plan) NewTally(rows int, aux Digest) (*Tally, error) {
 // files. Each combination has its own price.
 func (t *Tally) For(pl *Plan) (*Tally, error) {
 	average := pl.Method == Average
-	if pl.s != t.pl.s || pl.Parties != t.pl.Parties || average != (t.pl.Method == Average) || average && (pl.Bound != t.pl.Bound || pl.Encoding != t.pl.Encoding) {
+	if pl.s != t.pl.s || pl.Parties != t.pl.Parties || average != (t.pl.Method == Average) ||
+		average && (pl.Bound != t.pl.Bound || pl.Encoding != t.pl.Encoding) {
 		return nil, fmt.Errorf("multiparty: hand-ins serve plans of one schema, number of parties and kind only")
 	}
 	out := *t

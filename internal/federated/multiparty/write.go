@@ -49,7 +49,8 @@ func (v *Writer) write(b []byte) error {
 
 func (v *Writer) take(kind Kind, items int) error {
 	if v.h.Kind != kind || items > v.left {
-		return fmt.Errorf("multiparty: votes: a file of kind %q with %d more items cannot take %d of kind %q", v.h.Kind, v.left, items, kind)
+		return fmt.Errorf("multiparty: votes: a file of kind %q with %d more items cannot take %d of kind %q", v.h.Kind,
+			v.left, items, kind)
 	}
 	v.left -= items
 	v.buf = v.buf[:0]

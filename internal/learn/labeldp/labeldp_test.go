@@ -48,7 +48,8 @@ func planner(p Params, s *schema.Schema, rows int) func() (learn.Plan, error) {
 func TestConformance(t *testing.T) {
 	for name, p := range settings() {
 		t.Run(name, func(t *testing.T) {
-			learntest.Run(t, learntest.Case{Plan: planner(p, census.Schema(), 400), Table: census.Generate(1, 400), OrderFree: true})
+			learntest.Run(t, learntest.Case{Plan: planner(p, census.Schema(), 400), Table: census.Generate(1, 400),
+				OrderFree: true})
 		})
 	}
 }
@@ -73,7 +74,9 @@ func TestPlanRefuses(t *testing.T) {
 		{"Gaussian noise without delta", census.Schema(), func(p *Params) { p.Noise = Gaussian }, "delta"},
 		{"delta of one", census.Schema(), func(p *Params) { p.Noise, p.Delta = Gaussian, dp.Femto }, "delta"},
 		{"negative delta", census.Schema(), func(p *Params) { p.Noise, p.Delta = Gaussian, -1 }, "delta"},
-		{"delta without privacy", census.Schema(), func(p *Params) { p.Epsilon, p.NotPrivate, p.Noise, p.Delta = 0, true, Gaussian, 1 }, "delta"},
+		{"delta without privacy", census.Schema(), func(p *Params) {
+			p.Epsilon, p.NotPrivate, p.Noise, p.Delta = 0, true, Gaussian, 1
+		}, "delta"},
 		{"epsilon without privacy", census.Schema(), func(p *Params) { p.NotPrivate = true }, "epsilon"},
 		{"unknown noise", census.Schema(), func(p *Params) { p.Noise = "" }, "noise"},
 		{"reg not a number", census.Schema(), func(p *Params) { p.Reg = math.NaN() }, "reg"},
@@ -100,13 +103,14 @@ func TestReplayNonInterference(t *testing.T) {
 		for k := range 500 {
 			b := learntest.Neighbour(tab, src, dp.LabelOnly)
 			shift := float64(rng.Below(src, 1000))
-			differs, worst, at := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, uint64(k), func(_ int, p mechtest.Passage) []float64 {
-				out := make([]float64, len(p.Values))
-				for f := range out {
-					out[f] = math.Sin(shift + float64(3*f))
-				}
-				return out
-			})
+			differs, worst, at := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, uint64(k),
+				func(_ int, p mechtest.Passage) []float64 {
+					out := make([]float64, len(p.Values))
+					for f := range out {
+						out[f] = math.Sin(shift + float64(3*f))
+					}
+					return out
+				})
 			if differs != "" || worst > 1+1e-9 {
 				t.Fatalf("%s, pair %d: %q differ, %s moved %.6f times its bound", name, k, differs, at, worst)
 			}
@@ -129,7 +133,8 @@ func TestDeltaAgainstRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		acct := &counter{}
-		if _, err := pl.Fit(t.Context(), learntest.Engine(t, tab), acct, mech.NewExit(replay.Seeded(1, "rows"))); (err == nil) != ok || acct.charged != ok {
+		if _, err := pl.Fit(t.Context(), learntest.Engine(t, tab), acct,
+			mech.NewExit(replay.Seeded(1, "rows"))); (err == nil) != ok || acct.charged != ok {
 			t.Errorf("fit with δ = %s on 400 rows: %v, charged %v", delta, err, acct.charged)
 		}
 	}
@@ -174,7 +179,8 @@ func TestSensitivityIsReached(t *testing.T) {
 			best = max(best, worst)
 		}
 		if !(best <= 1 && best >= 0.999) {
-			t.Errorf("%s: flipping any label moves the statistic by at most %.5f of what is declared, want .999 to 1", name, best)
+			t.Errorf("%s: flipping any label moves the statistic by at most %.5f of what is declared, want .999 to 1",
+				name, best)
 		}
 	}
 }
@@ -264,7 +270,8 @@ func TestWithoutNoiseItIsErm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := learntest.Fit(t, ours, narrow, nil, 1).Classifier.(*model.Logistic), learntest.Fit(t, theirs, narrow, nil, 1).Classifier.(*model.Logistic)
+	a, b := learntest.Fit(t, ours, narrow, nil, 1).Classifier.(*model.Logistic),
+		learntest.Fit(t, theirs, narrow, nil, 1).Classifier.(*model.Logistic)
 	for f := range a.Coef {
 		if !(math.Abs(a.Coef[f]-b.Coef[f]) <= 1e-6) {
 			t.Errorf("coefficient %d is %.9g here and %.9g in erm", f, a.Coef[f], b.Coef[f])

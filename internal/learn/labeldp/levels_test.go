@@ -33,13 +33,14 @@ func TestReplayNonInterferenceOfLevels(t *testing.T) {
 		for k := range 200 {
 			b := learntest.Neighbour(tab, src, dp.LabelOnly)
 			shift := float64(rng.Below(src, 1000))
-			differs, worst, at := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, uint64(k), func(_ int, p mechtest.Passage) []float64 {
-				out := make([]float64, len(p.Values))
-				for f := range out {
-					out[f] = math.Sin(shift + float64(3*f))
-				}
-				return out
-			})
+			differs, worst, at := learntest.Interference(t, planner(p, tab.Schema, tab.Rows), tab, b, uint64(k),
+				func(_ int, p mechtest.Passage) []float64 {
+					out := make([]float64, len(p.Values))
+					for f := range out {
+						out[f] = math.Sin(shift + float64(3*f))
+					}
+					return out
+				})
 			if differs != "" || worst > 1+1e-9 {
 				t.Fatalf("%s, pair %d: %q differ, %s moved %.6f times its bound", name, k, differs, at, worst)
 			}
@@ -61,7 +62,8 @@ func TestSensitivityOfLevelsIsReached(t *testing.T) {
 				best = max(best, worst)
 			}
 			if !(best <= 1 && best >= 0.999) {
-				t.Errorf("%s, %d levels: changing any label moves the statistic by at most %.5f of what is declared, want .999 to 1", name, k, best)
+				t.Errorf("%s, %d levels: changing any label moves the statistic by at most %.5f of what is declared, "+
+					"want .999 to 1", name, k, best)
 			}
 		}
 	}
@@ -93,7 +95,8 @@ func TestLevelsEqualBinaryFits(t *testing.T) {
 		want := learntest.Fit(t, alone, two, nil, 1).Classifier.(*model.Logistic)
 		for f := range want.Coef {
 			if !(math.Abs(m.Classifier.(*model.Linear).Coef[level][f]-want.Coef[f]) <= 1e-5) {
-				t.Errorf("level %d, coefficient %d: %.9g, alone %.9g", level, f, m.Classifier.(*model.Linear).Coef[level][f], want.Coef[f])
+				t.Errorf("level %d, coefficient %d: %.9g, alone %.9g", level, f, m.Classifier.(*model.Linear).Coef[level][f],
+					want.Coef[f])
 			}
 		}
 	}

@@ -193,19 +193,25 @@ func (pl *Plan) noiseLength(n int) float64 {
 // Facts are the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{
-		{Key: "protects", Value: string(dp.LabelOnly), Text: fmt.Sprintf("protects the label of %s (%s), and nothing else of it", pl.s.Unit, pl.s.Relation)},
-		{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features of %d public columns, %s encoding; private columns are not read", pl.space.Width(), len(pl.space.Columns), pl.Encoding)},
+		{Key: "protects", Value: string(dp.LabelOnly),
+			Text: fmt.Sprintf("protects the label of %s (%s), and nothing else of it", pl.s.Unit, pl.s.Relation)},
+		{Key: "features", Value: pl.space.Width(),
+			Text: fmt.Sprintf("%d features of %d public columns, %s encoding; private columns are not read", pl.space.Width(),
+				len(pl.space.Columns), pl.Encoding)},
 	}
 	if k := pl.countFits(); k > 1 {
-		f = append(f, learn.Fact{Key: "fits", Value: k, Text: fmt.Sprintf("%d fits, each level of the label against the rest, of one release", k)})
+		f = append(f, learn.Fact{Key: "fits", Value: k,
+			Text: fmt.Sprintf("%d fits, each level of the label against the rest, of one release", k)})
 	}
 	if pl.NotPrivate {
 		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	} else {
-		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in one release", pl.Epsilon)})
+		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
+			Text: fmt.Sprintf("price ε = %s in one release", pl.Epsilon)})
 	}
 	if pl.Delta > 0 {
-		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()), Text: fmt.Sprintf("and δ = %s: Gaussian noise of ρ = %s", pl.Delta, pl.bill[0].Rho)})
+		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()),
+			Text: fmt.Sprintf("and δ = %s: Gaussian noise of ρ = %s", pl.Delta, pl.bill[0].Rho)})
 	}
 	if pl.rows == 0 {
 		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})
@@ -214,7 +220,8 @@ func (pl *Plan) Facts() []learn.Fact {
 	f = append(f, learn.Fact{Key: "reg", Value: reg, Text: fmt.Sprintf("Λ = %.4g on the mean loss", reg)})
 	if !pl.NotPrivate {
 		length := pl.noiseLength(pl.rows)
-		f = append(f, learn.Fact{Key: "noise_length", Value: length, Text: fmt.Sprintf("%s noise in the mean of rows of length at most 1: %.4g on average, at most", pl.Noise, length)})
+		f = append(f, learn.Fact{Key: "noise_length", Value: length,
+			Text: fmt.Sprintf("%s noise in the mean of rows of length at most 1: %.4g on average, at most", pl.Noise, length)})
 	}
 	return f
 }

@@ -30,7 +30,8 @@ import (
 func withDerived(t *testing.T, rows int) *dataset.Table {
 	t.Helper()
 	tab := census.Generate(9, rows)
-	tab.Schema.Columns[slices.IndexFunc(tab.Schema.Columns, func(c schema.Column) bool { return c.Name == "years_in_job" })].Role = schema.Public
+	tab.Schema.Columns[slices.IndexFunc(tab.Schema.Columns,
+		func(c schema.Column) bool { return c.Name == "years_in_job" })].Role = schema.Public
 	text, err := tab.Schema.YAML()
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,8 @@ func TestNonInterferenceWithDerivedColumns(t *testing.T) {
 			src := replay.Seeded(1, name)
 			for k := range 25 {
 				b := learntest.Neighbour(tab, src, scopeOf(name))
-				differs, worst, at := learntest.Interference(t, func() (learn.Plan, error) { return plan(tab.Schema, tab.Rows) }, tab, b, uint64(k), answers(rng.Below(src, 1000)))
+				differs, worst, at := learntest.Interference(t, func() (learn.Plan, error) { return plan(tab.Schema, tab.Rows) },
+					tab, b, uint64(k), answers(rng.Below(src, 1000)))
 				if differs != "" {
 					t.Fatalf("pair %d: %s differ", k, differs)
 				}

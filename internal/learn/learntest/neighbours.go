@@ -21,7 +21,8 @@ import (
 // empty string is non-interference on this pair. It also returns the largest
 // ratio of how far a release moved to how far it declared it could, with the
 // release it happened in.
-func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.Table, seed uint64, script func(k int, p mechtest.Passage) []float64) (differs string, worst float64, at string) {
+func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.Table, seed uint64,
+	script func(k int, p mechtest.Passage) []float64) (differs string, worst float64, at string) {
 	t.Helper()
 	var tapes [2]*mechtest.Recorder
 	var files [2][]byte
@@ -38,8 +39,10 @@ func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.T
 		return fmt.Sprintf("%d releases against %d", len(p), len(q)), 0, ""
 	}
 	for k := range p {
-		if p[k].Label != q[k].Label || p[k].Loss != q[k].Loss || p[k].Rho != q[k].Rho || p[k].Bound != q[k].Bound || len(p[k].Values) != len(q[k].Values) {
-			return fmt.Sprintf("release %d is %q (bound %g) against %q (bound %g)", k, p[k].Label, p[k].Bound, q[k].Label, q[k].Bound), 0, ""
+		if p[k].Label != q[k].Label || p[k].Loss != q[k].Loss || p[k].Rho != q[k].Rho || p[k].Bound != q[k].Bound ||
+			len(p[k].Values) != len(q[k].Values) {
+			return fmt.Sprintf("release %d is %q (bound %g) against %q (bound %g)", k, p[k].Label, p[k].Bound, q[k].Label,
+				q[k].Bound), 0, ""
 		}
 		if r := p[k].Moved(q[k]) / p[k].Bound; r > worst {
 			worst, at = r, p[k].Label
@@ -63,7 +66,8 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 	i := int(rng.Below(src, uint64(tab.Rows)))
 	for j := range out.Cols {
 		c := &tab.Schema.Columns[j]
-		if c.Role == schema.Ignored || c.Derived != schema.InFile || scope == dp.LabelOnly || c.Role == schema.Public && scope != dp.WholeRow {
+		if c.Role == schema.Ignored || c.Derived != schema.InFile || scope == dp.LabelOnly ||
+			c.Role == schema.Public && scope != dp.WholeRow {
 			continue
 		}
 		codes := len(out.Cols[j].Values)

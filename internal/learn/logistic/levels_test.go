@@ -72,11 +72,13 @@ func TestLevelsEqualBinaryFits(t *testing.T) {
 			want := fit(t, q, two).Classifier.(*model.Logistic)
 			for f := range want.Coef {
 				if !(math.Abs(m.Classifier.(*model.Linear).Coef[level][f]-want.Coef[f]) <= 1e-6) {
-					t.Fatalf("weights %g, level %d, coefficient %d: %.9g, alone %.9g", weights, level, f, m.Classifier.(*model.Linear).Coef[level][f], want.Coef[f])
+					t.Fatalf("weights %g, level %d, coefficient %d: %.9g, alone %.9g", weights, level, f,
+						m.Classifier.(*model.Linear).Coef[level][f], want.Coef[f])
 				}
 			}
 			if !(math.Abs(m.Classifier.(*model.Linear).Bias[level]-want.Bias) <= 1e-6) {
-				t.Errorf("weights %g, level %d: intercept %.9g, alone %.9g", weights, level, m.Classifier.(*model.Linear).Bias[level], want.Bias)
+				t.Errorf("weights %g, level %d: intercept %.9g, alone %.9g", weights, level,
+					m.Classifier.(*model.Linear).Bias[level], want.Bias)
 			}
 		}
 	}

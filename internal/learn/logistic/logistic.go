@@ -87,7 +87,8 @@ func (pl *plan) Facts() []learn.Fact {
 		reg = fmt.Sprintf("%.4g", pl.Reg)
 	}
 	return append(pl.use.Facts(),
-		learn.Fact{Key: "features", Value: pl.space.Width(), Text: fmt.Sprintf("%d features, %s encoding", pl.space.Width(), pl.Encoding)},
+		learn.Fact{Key: "features", Value: pl.space.Width(),
+			Text: fmt.Sprintf("%d features, %s encoding", pl.space.Width(), pl.Encoding)},
 		learn.Fact{Key: "reg", Value: pl.Reg, Text: fmt.Sprintf("½·%s·‖coef‖² on the mean loss", reg)},
 	)
 }

@@ -91,7 +91,8 @@ func TestPublicColumnsNeedNoOverrideAndSaySo(t *testing.T) {
 }
 
 // groupsOf returns the table's groups with their counts as weights.
-func groupsOf(t testing.TB, rows int, enc feature.Encoding, cols []int) (sp *feature.Space, g *engine.Groups, pos, neg []float64) {
+func groupsOf(t testing.TB, rows int, enc feature.Encoding,
+	cols []int) (sp *feature.Space, g *engine.Groups, pos, neg []float64) {
 	t.Helper()
 	tab := census.Generate(3, rows)
 	sp, err := feature.NewSpace(tab.Schema, enc, cols)
@@ -117,7 +118,8 @@ func scaled(v []float64, by float64) []float64 {
 	return out
 }
 
-func mustFit(t testing.TB, sp *feature.Space, g *engine.Groups, pos, neg []float64, reg float64, warm []float64) *Optimum {
+func mustFit(t testing.TB, sp *feature.Space, g *engine.Groups, pos, neg []float64, reg float64,
+	warm []float64) *Optimum {
 	t.Helper()
 	best, err := FitGroups(context.Background(), sp, g, pos, neg, reg, warm)
 	if err != nil {
@@ -146,7 +148,8 @@ func TestFitOverRowsEqualsFitOverGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := learntest.Fit(t, pl, census.Generate(3, rows), nil, 1)
-	if d := apart(append(slices.Clone(m.Classifier.(*model.Logistic).Coef), m.Classifier.(*model.Logistic).Bias), best.Coef); !(d < room) {
+	if d := apart(append(slices.Clone(m.Classifier.(*model.Logistic).Coef), m.Classifier.(*model.Logistic).Bias),
+		best.Coef); !(d < room) {
 		t.Errorf("coefficients differ by %g", d)
 	}
 }

@@ -58,7 +58,8 @@ func TestRefitSurvivesHardWeights(t *testing.T) {
 	sp, g, pos, neg := groupsOf(t, 800, feature.OneHot, census.Schema().Features())
 	none := make([]float64, g.Len)
 	r := NewRefit(sp, g, 1)
-	for turn, w := range [][2][]float64{{pos, none}, {none, neg}, {pos, neg}, {scaled(pos, 1e6), neg}, {pos, scaled(neg, 1e9)}} {
+	for turn, w := range [][2][]float64{{pos, none}, {none, neg}, {pos, neg}, {scaled(pos, 1e6), neg},
+		{pos, scaled(neg, 1e9)}} {
 		if _, _, err := r.Fit(context.Background(), w[0], w[1]); err != nil {
 			t.Fatal(err)
 		}

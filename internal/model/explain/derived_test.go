@@ -17,14 +17,16 @@ import (
 // nothing else.
 func derived(t *testing.T) *model.Model {
 	t.Helper()
-	text := strings.Replace(fixture, "  - {name: ward", "  - {name: tenure, role: public, number: {lower: 0, upper: 100, default: 50}}\n  - {name: ward", 1)
+	text := strings.Replace(fixture, "  - {name: ward",
+		"  - {name: tenure, role: public, number: {lower: 0, upper: 100, default: 50}}\n  - {name: ward", 1)
 	s, err := schema.Parse([]byte(text + "derived:\n  - {name: usual, mean: [tenure, \"age <b>\"]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := summed(t)
 	m.Schema = s
-	m.Classifier.(*model.Additive).Shapes = append(m.Classifier.(*model.Additive).Shapes, model.Shape{Column: "usual", Edges: []float64{50}, LogOdds: []float64{-3, 2}, Noise: []float64{0.5, 0.5}})
+	m.Classifier.(*model.Additive).Shapes = append(m.Classifier.(*model.Additive).Shapes,
+		model.Shape{Column: "usual", Edges: []float64{50}, LogOdds: []float64{-3, 2}, Noise: []float64{0.5, 0.5}})
 	return m
 }
 
@@ -36,7 +38,8 @@ func TestDerivedColumnsSayWhatTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	sh := e.Shapes[0]
-	if sh.Column != "usual" || sh.Derived != schema.Mean || !slices.Equal(sh.Sources, []string{"tenure", "age <b>"}) || !sh.Protected {
+	if sh.Column != "usual" || sh.Derived != schema.Mean || !slices.Equal(sh.Sources, []string{"tenure", "age <b>"}) ||
+		!sh.Protected {
 		t.Errorf("got %+v", sh)
 	}
 	const says = `<p class="name">the mean of tenure, age &lt;b&gt;</p>`

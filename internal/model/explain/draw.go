@@ -135,8 +135,10 @@ func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 	if banded {
 		var upper []string
 		for b, bin := range sh.Bins {
-			upper = append(upper, pointText(x(cuts[b]), y(bin.LogOdds+bin.Deviation)), pointText(x(cuts[b+1]), y(bin.LogOdds+bin.Deviation)))
-			back = append([]string{pointText(x(cuts[b+1]), y(bin.LogOdds-bin.Deviation)), pointText(x(cuts[b]), y(bin.LogOdds-bin.Deviation))}, back...)
+			upper = append(upper, pointText(x(cuts[b]), y(bin.LogOdds+bin.Deviation)),
+				pointText(x(cuts[b+1]), y(bin.LogOdds+bin.Deviation)))
+			back = append([]string{pointText(x(cuts[b+1]), y(bin.LogOdds-bin.Deviation)),
+				pointText(x(cuts[b]), y(bin.LogOdds-bin.Deviation))}, back...)
 		}
 		d.Band = "M" + strings.Join(append(upper, back...), "L") + "Z"
 	}
@@ -180,7 +182,8 @@ func drawLevels(sh *Shape, s scale) *drawing {
 	}
 	for b, bin := range sh.Bins {
 		top := d.Top + row*float64(b)
-		r := bar{Full: bin.Level, Name: shortenName(bin.Level, 17), At: top + 5, Middle: top + row/2 + 4, Value: x(bin.LogOdds)}
+		r := bar{Full: bin.Level, Name: shortenName(bin.Level, 17), At: top + 5, Middle: top + row/2 + 4,
+			Value: x(bin.LogOdds)}
 		r.From, r.Length = min(x(0), r.Value), math.Abs(r.Value-x(0))
 		if bin.Deviation > 0 {
 			r.Band = true

@@ -140,7 +140,8 @@ func explainError(op string, m *model.Model) error {
 	if op != "explain" {
 		want = "must be additive"
 	}
-	return &dp.ParamError{Op: op, Param: "model", Want: want, Got: fmt.Sprintf("%s by %s", m.Classifier.Describe(), m.Learner),
+	return &dp.ParamError{Op: op, Param: "model", Want: want,
+		Got:  fmt.Sprintf("%s by %s", m.Classifier.Describe(), m.Learner),
 		Hint: "train with --learner additive: its models are sums of one function per column"}
 }
 
@@ -148,12 +149,14 @@ func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {
 	e.Intercept = a.Intercept
 	shapes := slices.Clone(a.Shapes)
 	slices.SortStableFunc(shapes, func(a, b model.Shape) int {
-		return cmp.Or(cmp.Compare(meanSize(b.LogOdds), meanSize(a.LogOdds)), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
+		return cmp.Or(cmp.Compare(meanSize(b.LogOdds), meanSize(a.LogOdds)),
+			cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
 	})
 	for i := range shapes {
 		sh := &shapes[i]
 		c := &m.Schema.Columns[columnOf(m, sh.Column)]
-		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Importance: meanSize(sh.LogOdds)}
+		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c),
+			Importance: meanSize(sh.LogOdds)}
 		out.Protected = protectsRole(m.Privacy.Scope, c.Role)
 		for b, x := range sh.LogOdds {
 			cut := cutOf(c, sh.Edges, b)

@@ -30,7 +30,8 @@ file: {delimiter: ",", quote: '"', header: true, trim: false, missing: [""]}
 columns:
   - {name: "age <b>", role: private, number: {lower: 0, upper: 100, default: 50}}
   - {name: bill, role: private, number: {lower: 0, upper: 1000000, transform: log1p, default: 10}}
-  - {name: ward, role: public, category: {levels: ["general & other", "intensive", "a ward with a name that is too long to draw"]}}
+  - {name: ward, role: public, category: {levels: ["general & other", "intensive", ` +
+	`"a ward with a name that is too long to draw"]}}
   - {name: died, role: public, label: {levels: ["no", "yes"], positive: "yes"}}
 `
 
@@ -48,7 +49,8 @@ func summed(t *testing.T) *model.Model {
 		},
 		Classifier: &model.Additive{Intercept: -0.75, Shapes: []model.Shape{
 			{Column: "age <b>", Edges: []float64{18, 65}, LogOdds: []float64{-1, 0.25, 1.0 / 3}, Noise: []float64{0.3, 0.1, 4}},
-			{Column: "bill", Edges: []float64{10, 11, 1e5}, LogOdds: []float64{0, 0.125, -2, 0}, Noise: []float64{0.1, 0.2, 0.3, 0.4}},
+			{Column: "bill", Edges: []float64{10, 11, 1e5}, LogOdds: []float64{0, 0.125, -2, 0},
+				Noise: []float64{0.1, 0.2, 0.3, 0.4}},
 			{Column: "ward", LogOdds: []float64{0.1, 0.2, -0.3, 0}, Noise: make([]float64, 4)},
 		}}}
 }
@@ -102,7 +104,8 @@ func TestGoldenPage(t *testing.T) {
 func TestPagesAskNobody(t *testing.T) {
 	for _, m := range []*model.Model{summed(t), paired(t), linear(t), leveled(t)} {
 		text := written(t, m)
-		for _, bad := range []string{"http:", "https:", "//", "url(", "@import", "<script", "<link", "<img", "<b>age", "age <b>", "NaN", "Inf", "ZgotmplZ"} {
+		for _, bad := range []string{"http:", "https:", "//", "url(", "@import", "<script", "<link", "<img", "<b>age",
+			"age <b>", "NaN", "Inf", "ZgotmplZ"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s: the page must not hold %q", m.Learner, bad)
 			}
@@ -132,7 +135,8 @@ func TestImportanceAndOrder(t *testing.T) {
 	for i, w := range want {
 		got := e.Shapes[i]
 		if got.Column != w.Column || math.Abs(got.Importance-w.Importance) > 1e-12 || got.Protected != w.Protected {
-			t.Errorf("place %d: got %s %g %v, want %s %g %v", i, got.Column, got.Importance, got.Protected, w.Column, w.Importance, w.Protected)
+			t.Errorf("place %d: got %s %g %v, want %s %g %v", i, got.Column, got.Importance, got.Protected, w.Column,
+				w.Importance, w.Protected)
 		}
 	}
 	age := e.Shapes[1].Bins
@@ -161,7 +165,8 @@ func TestStepsStandWhereTheAxisSays(t *testing.T) {
 	y := func(z float64) float64 { return d.Bottom - (z-s.low)/(s.high-s.low)*(d.Bottom-d.Top) }
 	x := func(v float64) float64 { return d.Left + v/100*(d.Right-d.Left) }
 	want := "M" + strings.Join([]string{
-		pointText(x(0), y(-1)), pointText(x(18), y(-1)), pointText(x(18), y(0.25)), pointText(x(65), y(0.25)), pointText(x(65), y(1.0/3)), pointText(x(100), y(1.0/3)),
+		pointText(x(0), y(-1)), pointText(x(18), y(-1)), pointText(x(18), y(0.25)), pointText(x(65), y(0.25)),
+		pointText(x(65), y(1.0/3)), pointText(x(100), y(1.0/3)),
 	}, "L")
 	if d.Line != want {
 		t.Errorf("got %s, want %s", d.Line, want)
@@ -202,7 +207,9 @@ func TestContributionsAddUp(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	if _, err := Of(voted(t)); err == nil || !strings.Contains(err.Error(), "model must be additive, logistic or linear") || !strings.Contains(err.Error(), "a vote of classifiers by brc") {
+	if _, err := Of(voted(t)); err == nil ||
+		!strings.Contains(err.Error(), "model must be additive, logistic or linear") ||
+		!strings.Contains(err.Error(), "a vote of classifiers by brc") {
 		t.Errorf("a vote: %v", err)
 	}
 	if _, err := Contributions(linear(t), nil); err == nil || !strings.Contains(err.Error(), "model must be additive (") {
@@ -245,8 +252,10 @@ func TestPageOfLevels(t *testing.T) {
 	text := written(t, m)
 	for _, want := range []string{
 		"against all others are its intercept", "<th scope=\"col\" class=\"n\">sent &lt;home&gt;</th>",
-		"<th scope=\"row\">(intercept)</th><td class=\"n\">&#43;0.500</td><td class=\"n\">−0.250</td><td class=\"n\">0.000</td>",
-		"<th scope=\"row\">ward=intensive</th><td class=\"n\">0.000</td><td class=\"n\">&#43;2.000</td><td class=\"n\">0.000</td>",
+		"<th scope=\"row\">(intercept)</th><td class=\"n\">&#43;0.500</td><td class=\"n\">−0.250</td><td " +
+			"class=\"n\">0.000</td>",
+		"<th scope=\"row\">ward=intensive</th><td class=\"n\">0.000</td><td class=\"n\">&#43;2.000</td><td " +
+			"class=\"n\">0.000</td>",
 		"over the sum of these of all classes",
 	} {
 		if !strings.Contains(text, want) {

@@ -57,7 +57,8 @@ func strongestStep(pairs []Pair) float64 {
 
 func drawPair(p *Pair, most float64) *heat {
 	const row, letter = 20.0, 6.2
-	d := &heat{Width: drawingWidth, Left: 124, Right: 348, Top: 26, LabelX: 116, TitleY: 14, Down: shortenName(p.Columns[0], 18), Across: shortenName(p.Columns[1], 34)}
+	d := &heat{Width: drawingWidth, Left: 124, Right: 348, Top: 26, LabelX: 116, TitleY: 14,
+		Down: shortenName(p.Columns[0], 18), Across: shortenName(p.Columns[1], 34)}
 	rows, across := p.Bins[0], p.Bins[1]
 	at := func(r, c int) Cell { return p.Cells[r][c] }
 	if len(across) > len(rows) {
@@ -114,7 +115,8 @@ func drawPair(p *Pair, most float64) *heat {
 	d.KeyY, d.KeySize = d.Bottom+below, (d.Right-d.Left)/5
 	for k, part := range []float64{-1, -0.5, 0, 0.5, 1} {
 		x := d.Left + float64(k)*d.KeySize
-		d.Key = append(d.Key, key{At: x, Middle: x + d.KeySize/2, Up: part > 0, Strength: math.Abs(part), Text: signedNumber(roundTo(part*most, 2))})
+		d.Key = append(d.Key, key{At: x, Middle: x + d.KeySize/2, Up: part > 0, Strength: math.Abs(part),
+			Text: signedNumber(roundTo(part*most, 2))})
 	}
 	d.Height = d.KeyY + 32
 	return d

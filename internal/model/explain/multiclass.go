@@ -58,7 +58,8 @@ func (e *Explanation) addMulticlass(m *model.Model, a *model.MulticlassAdditive)
 	for i := range a.Shapes {
 		sh := &a.Shapes[i]
 		c := &m.Schema.Columns[columnOf(m, sh.Column)]
-		out := ClassShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c), Protected: protectsRole(m.Privacy.Scope, c.Role)}
+		out := ClassShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c),
+			Protected: protectsRole(m.Privacy.Scope, c.Role)}
 		for b := range sh.LogShares[0] {
 			cut := cutOf(c, sh.Edges, b)
 			bin := ClassBin{Level: cut.Level, From: cut.From, To: cut.To}
@@ -94,7 +95,9 @@ func centreValues(z []float64) []float64 {
 // CanBracket refuses intervals for a model of more than two classes.
 func CanBracket(op string, m *model.Model) error {
 	if _, ok := m.Classifier.(*model.MulticlassAdditive); ok {
-		return &dp.ParamError{Op: op, Param: "model", Want: "must be of a label of two classes: of more, an interval for each score would not say what they do together", Got: fmt.Sprintf("one of %d classes", m.Schema.Classes()),
+		return &dp.ParamError{Op: op, Param: "model",
+			Want: "must be of a label of two classes: of more, an interval for each score would not say what they do together",
+			Got:  fmt.Sprintf("one of %d classes", m.Schema.Classes()),
 			Hint: "explain draws how far noise may have moved each step"}
 	}
 	return CanSplit(op, m)

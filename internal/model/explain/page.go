@@ -26,14 +26,16 @@ var (
 	style string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"nats": formatNats, "factor": oddsFactor, "size": formatSize, "brief": briefNumber, "at": coordinateText, "percent": percentText, "words": describeBin,
+		"nats": formatNats, "factor": oddsFactor, "size": formatSize, "brief": briefNumber, "at": coordinateText,
+		"percent": percentText, "words": describeBin,
 	}).Parse(layout + multiclassLayout))
 )
 
 // WriteHTML writes the explanation as one page. Equal explanations have equal
 // bytes.
 func (e *Explanation) WriteHTML(w io.Writer) error {
-	v := view{Explanation: e, Style: template.CSS(style), Card: e.privacy.Card(), Start: e.describeStart(), Chance: chanceText(e.Intercept)}
+	v := view{Explanation: e, Style: template.CSS(style), Card: e.privacy.Card(), Start: e.describeStart(),
+		Chance: chanceText(e.Intercept)}
 	if len(e.Shapes) > 0 {
 		s := scaleOf(e.Shapes)
 		for i := range e.Shapes {
@@ -99,7 +101,8 @@ type heatFigure struct {
 func (e *Explanation) addPairFigures(v *view) {
 	for i := range v.Figures {
 		f := &v.Figures[i]
-		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Largest: largestStep(f.Shape), Protected: f.Protected})
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Largest: largestStep(f.Shape),
+			Protected: f.Protected})
 	}
 	most := strongestStep(e.Pairs)
 	for i := range e.Pairs {
@@ -116,7 +119,8 @@ func (e *Explanation) addPairFigures(v *view) {
 		}
 		f.Source = e.describeSource(p.Protected, "public", f.Banded)
 		v.Heats = append(v.Heats, f)
-		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: p.Name(), Importance: p.Importance, Largest: far, Protected: p.Protected})
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: p.Name(), Importance: p.Importance, Largest: far,
+			Protected: p.Protected})
 	}
 	slices.SortStableFunc(v.Ranks, func(a, b rank) int { return cmp.Compare(b.Importance, a.Importance) })
 	for i := range v.Ranks {
@@ -143,7 +147,8 @@ func (e *Explanation) describeStart() string {
 	case e.privacy.Scope == dp.Nothing:
 		return "No noise was added to it."
 	case e.privacy.Scope == dp.PrivateFeatures:
-		return "It was fitted to public columns and public labels, so it cost nothing. With the steps of public columns it is the public offset that the private columns correct."
+		return "It was fitted to public columns and public labels, so it cost nothing. With the steps of public columns " +
+			"it is the public offset that the private columns correct."
 	}
 	return "It comes from noisy counts of the labels. The model does not say how far noise moved it."
 }

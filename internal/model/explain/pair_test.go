@@ -15,8 +15,10 @@ import (
 func paired(t *testing.T) *model.Model {
 	m := summed(t)
 	m.Classifier.(*model.Additive).Pairs = []model.PairShape{
-		{Columns: [2]string{"ward", "age <b>"}, Edges: [2][]float64{nil, {40}}, LogOdds: []float64{0.5, -0.5, 0, 1, -2, 0.25, 0.1, -0.1}, Noise: []float64{0.1, 0.6, 0, 0.1, 0.1, 0.3, 0.05, 0.2}},
-		{Columns: [2]string{"age <b>", "bill"}, Edges: [2][]float64{{40}, {10, 100, 1000}}, LogOdds: []float64{0.5, 0, 0, 0, 0, 0, 0, -0.5}, Noise: make([]float64, 8)},
+		{Columns: [2]string{"ward", "age <b>"}, Edges: [2][]float64{nil, {40}},
+			LogOdds: []float64{0.5, -0.5, 0, 1, -2, 0.25, 0.1, -0.1}, Noise: []float64{0.1, 0.6, 0, 0.1, 0.1, 0.3, 0.05, 0.2}},
+		{Columns: [2]string{"age <b>", "bill"}, Edges: [2][]float64{{40}, {10, 100, 1000}},
+			LogOdds: []float64{0.5, 0, 0, 0, 0, 0, 0, -0.5}, Noise: make([]float64, 8)},
 	}
 	return m
 }
@@ -60,8 +62,10 @@ func TestHeatMapByHand(t *testing.T) {
 		up       bool
 		strength float64
 		doubtful bool
-	}{{0, 0, true, 0.25, false}, {0, 1, false, 0.25, true}, {1, 0, false, 0, false}, {1, 1, true, 0.5, false}, {2, 0, false, 1, false}, {2, 1, true, 0.125, true}, {3, 1, false, 0.05, true}} {
-		if got := d.Rows[c.row].Tiles[c.col]; got.Up != c.up || math.Abs(got.Strength-c.strength) > 1e-12 || got.Doubtful != c.doubtful {
+	}{{0, 0, true, 0.25, false}, {0, 1, false, 0.25, true}, {1, 0, false, 0, false}, {1, 1, true, 0.5, false},
+		{2, 0, false, 1, false}, {2, 1, true, 0.125, true}, {3, 1, false, 0.05, true}} {
+		if got := d.Rows[c.row].Tiles[c.col]; got.Up != c.up || math.Abs(got.Strength-c.strength) > 1e-12 ||
+			got.Doubtful != c.doubtful {
 			t.Errorf("row %d, column %d: %+v, want %+v", c.row, c.col, got, c)
 		}
 	}
@@ -77,7 +81,8 @@ func TestHeatMapByHand(t *testing.T) {
 		t.Errorf("edges %+v", d.X)
 	}
 	// The column of more bins goes down: a page is narrow.
-	if d := drawPair(&e.Pairs[1], 1); d.Down != "bill" || d.Across != "age <b>" || d.Rows[3].Tiles[1].Strength != 0.5 || d.Rows[0].Tiles[0].Up != true {
+	if d := drawPair(&e.Pairs[1], 1); d.Down != "bill" || d.Across != "age <b>" || d.Rows[3].Tiles[1].Strength != 0.5 ||
+		d.Rows[0].Tiles[0].Up != true {
 		t.Errorf("%s down, %s across", d.Down, d.Across)
 	}
 }
@@ -85,7 +90,8 @@ func TestHeatMapByHand(t *testing.T) {
 func TestPageListsPairs(t *testing.T) {
 	text := written(t, paired(t))
 	for _, want := range []string{
-		`<a href="#pair-1">ward × age &lt;b&gt;</a>`, `id="pair-2"`, "each pair of columns below", "How much each column and pair says",
+		`<a href="#pair-1">ward × age &lt;b&gt;</a>`, `id="pair-2"`, "each pair of columns below",
+		"How much each column and pair says",
 		"<title>intensive, 40 … 100: &#43;1.000 ± 0.100</title>", "<th scope=\"row\">general &amp; other</th>",
 	} {
 		if !strings.Contains(text, want) {

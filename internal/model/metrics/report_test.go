@@ -58,15 +58,18 @@ func TestEvaluateAtTheEnds(t *testing.T) {
 		{"all right and sure", []uint8{0, 1, 1}, []float64{0, 1, 1}, 1, -math.Log(1 - 1e-15), 1, 0},
 		{"all wrong and sure", []uint8{0, 1}, []float64{1, 0}, 0, -math.Log(1e-15), 0, 1},
 		{"one score for all", []uint8{0, 1, 0, 1}, []float64{0.5, 0.5, 0.5, 0.5}, 0.5, math.Ln2, 0.5, 0},
-		{"negative zero", []uint8{0, 1}, []float64{0, math.Copysign(0, -1)}, 0.5, (-math.Log(1-1e-15) - math.Log(1e-15)) / 2, 0.5, 0.5},
-		{"last two bins", []uint8{0, 1}, []float64{0.8125, 0.9375}, 0.5, -(math.Log(0.1875) + math.Log(0.9375)) / 2, 1, (0.8125 + 0.0625) / 2},
+		{"negative zero", []uint8{0, 1}, []float64{0, math.Copysign(0, -1)}, 0.5, (-math.Log(1-1e-15) - math.Log(1e-15)) / 2,
+			0.5, 0.5},
+		{"last two bins", []uint8{0, 1}, []float64{0.8125, 0.9375}, 0.5, -(math.Log(0.1875) + math.Log(0.9375)) / 2, 1,
+			(0.8125 + 0.0625) / 2},
 		{"smallest numbers", []uint8{0, 1}, []float64{0, 5e-324}, 0.5, (-math.Log(1-1e-15) - math.Log(1e-15)) / 2, 1, 0.5},
 	} {
 		r, err := Evaluate(c.truth, c.scores, two, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !near(r.Accuracy, c.accuracy) || !near(r.LogLoss, c.loss) || !near(*r.AUC, c.auc) || !near(r.CalibrationError, c.calibration) {
+		if !near(r.Accuracy, c.accuracy) || !near(r.LogLoss, c.loss) || !near(*r.AUC, c.auc) ||
+			!near(r.CalibrationError, c.calibration) {
 			t.Errorf("%s: got accuracy %g, log loss %g, auc %g, calibration error %g; want %g, %g, %g, %g",
 				c.name, r.Accuracy, r.LogLoss, *r.AUC, r.CalibrationError, c.accuracy, c.loss, c.auc, c.calibration)
 		}
@@ -80,7 +83,8 @@ func TestOneLevelOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.AUC != nil || r.Accuracy != 0.5 || r.BalancedAccuracy != 0.5 {
-			t.Errorf("all rows %s: got auc %v, accuracies %g and %g; want nil, 0.5 and 0.5", two[truth], r.AUC, r.Accuracy, r.BalancedAccuracy)
+			t.Errorf("all rows %s: got auc %v, accuracies %g and %g; want nil, 0.5 and 0.5", two[truth], r.AUC, r.Accuracy,
+				r.BalancedAccuracy)
 		}
 	}
 	r, err := Evaluate([]uint8{0, 1}, []float64{1, 0, 0, 0, 1, 0}, []string{"a", "b", "c"}, 0)
@@ -99,7 +103,8 @@ func TestReportKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"rows":1,"accuracy":1,"balanced_accuracy":1,"auc":null,"log_loss":0.25,"calibration_error":0.25,"confusion":{"labels":["no","yes"],"counts":[[0,0],[0,1]]}}`
+	const want = `{"rows":1,"accuracy":1,"balanced_accuracy":1,"auc":null,"log_loss":0.25,` +
+		`"calibration_error":0.25,"confusion":{"labels":["no","yes"],"counts":[[0,0],[0,1]]}}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -26,7 +26,8 @@ var lossSchema = &schema.Schema{
 	Columns: []schema.Column{
 		{Name: "unused", Kind: schema.Number, Lower: 0, Upper: 1},
 		{Name: "income", Kind: schema.Number, Lower: 0, Upper: 1000, Transform: schema.Log1p},
-		{Name: "colour", Kind: schema.Category, Levels: []schema.Level{{Value: "red"}, {Value: "green"}, {Value: "blue"}}, Missing: true},
+		{Name: "colour", Kind: schema.Category, Levels: []schema.Level{{Value: "red"}, {Value: "green"}, {Value: "blue"}},
+			Missing: true},
 		{Name: "age", Kind: schema.Number, Lower: -10, Upper: 30},
 		{Name: "size", Kind: schema.Category, Levels: []schema.Level{{Value: "s"}, {Value: "l"}}},
 	},
@@ -178,12 +179,14 @@ func TestLogisticSumsAreStableFarOut(t *testing.T) {
 			loss, slope = 1000*c.pos[0], -c.pos[0]
 		}
 		if s.Loss != loss || s.Grad[4] != slope || s.Hess[24] != 0 {
-			t.Errorf("at score %v: loss %v, slope %v, curvature %v; want %v, %v, 0", z, s.Loss, s.Grad[4], s.Hess[24], loss, slope)
+			t.Errorf("at score %v: loss %v, slope %v, curvature %v; want %v, %v, 0", z, s.Loss, s.Grad[4], s.Hess[24],
+				loss, slope)
 		}
 	}
 	// A right answer far out keeps its relative precision: log(1+e^-40) ≈ e^-40.
 	c.pos[0], c.neg[0] = 1, 0
-	if s := c.sums(t, []float64{0, 0, 0, 0, 40}); math.Abs(s.Loss/math.Exp(-40)-1) > 1e-14 || math.Abs(-s.Grad[4]/math.Exp(-40)-1) > 1e-14 {
+	if s := c.sums(t, []float64{0, 0, 0, 0, 40}); math.Abs(s.Loss/math.Exp(-40)-1) > 1e-14 ||
+		math.Abs(-s.Grad[4]/math.Exp(-40)-1) > 1e-14 {
 		t.Errorf("at score 40: loss %v, slope %v, want ±e^-40", s.Loss, s.Grad[4])
 	}
 }

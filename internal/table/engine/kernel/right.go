@@ -18,9 +18,11 @@ import (
 func (m *MarginRows) Right(ctx context.Context, coef []float64, cuts engine.Cuts) ([]float64, error) {
 	switch {
 	case len(coef) != m.dim:
-		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)", m.dim, len(coef))
+		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)",
+			m.dim, len(coef))
 	case cuts.Count < 1 || !(cuts.Step > 0):
-		return nil, fmt.Errorf("engine: margins: cuts must be at least one, a positive step apart (got %d, %g)", cuts.Count, cuts.Step)
+		return nil, fmt.Errorf("engine: margins: cuts must be at least one, a positive step apart (got %d, %g)", cuts.Count,
+			cuts.Step)
 	}
 	plain := *m
 	plain.factor = nil
@@ -28,7 +30,8 @@ func (m *MarginRows) Right(ctx context.Context, coef []float64, cuts engine.Cuts
 	defer m.spare.Put(s)
 	plain.tabulateJoints(coef, s.tables)
 	inverse, most := 1/cuts.Step, float64(cuts.Count)
-	gain := make([]float64, cuts.Count+1) // by the number of cuts that a row passes: what it is worth to be called positive
+	// by the number of cuts that a row passes: what it is worth to be called positive
+	gain := make([]float64, cuts.Count+1)
 	for at := 0; at < m.Len(); at += lossBlock {
 		if err := ctx.Err(); err != nil {
 			return nil, err

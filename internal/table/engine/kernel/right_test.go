@@ -22,7 +22,8 @@ func TestRightEqualsTheNaiveTwin(t *testing.T) {
 				if rows == 7 || rows == 40_000 {
 					few(c, 5)
 				}
-				for _, cuts := range []Cuts{{First: -1, Step: 0.25, Count: 9}, {First: 0.1, Step: 1e-3, Count: 2}, {First: -1e3, Step: 500, Count: 5}, {First: 0, Step: 1, Count: 1}} {
+				for _, cuts := range []Cuts{{First: -1, Step: 0.25, Count: 9}, {First: 0.1, Step: 1e-3, Count: 2},
+					{First: -1e3, Step: 500, Count: 5}, {First: 0, Step: 1, Count: 1}} {
 					t.Run(fmt.Sprintf("%s/%d/%+v/%+v", enc, rows, r, cuts), func(t *testing.T) {
 						got, err := c.margins(r).Right(context.Background(), c.coef, cuts)
 						if err != nil {

@@ -10,7 +10,8 @@ import (
 
 func TestSigmoidsEqualTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	score := []float64{0, math.Copysign(0, -1), 699.999, -699.999, 700, -700, 745, -745, 1e5, -1e5, math.MaxFloat64, math.Inf(1), math.Inf(-1), 1e-300, math.Ln2 / 128, -math.Ln2 / 128}
+	score := []float64{0, math.Copysign(0, -1), 699.999, -699.999, 700, -700, 745, -745, 1e5, -1e5, math.MaxFloat64,
+		math.Inf(1), math.Inf(-1), 1e-300, math.Ln2 / 128, -math.Ln2 / 128}
 	for range 200_000 {
 		score = append(score, r.NormFloat64()*math.Pow(10, 4*r.Float64()-2))
 	}

@@ -86,7 +86,8 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := view.Schema(); s.Classes() != 2 || s.Label.Positive != 1 || s.Label.Levels[1].Value != tab.Schema.Label.Levels[level].Value {
+		if s := view.Schema(); s.Classes() != 2 || s.Label.Positive != 1 ||
+			s.Label.Levels[1].Value != tab.Schema.Label.Levels[level].Value {
 			t.Errorf("level %d: the view's label is %+v", level, s.Label)
 		}
 		cs := thresholds(7, sp, 5)
@@ -109,7 +110,8 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(groups.Counts) != 2 || !slices.Equal(groups.Counts[0], wantGroups.Counts[0]) || !slices.Equal(groups.Counts[1], wantGroups.Counts[1]) {
+		if len(groups.Counts) != 2 || !slices.Equal(groups.Counts[0], wantGroups.Counts[0]) ||
+			!slices.Equal(groups.Counts[1], wantGroups.Counts[1]) {
 			t.Errorf("level %d: other groups than of recoded labels", level)
 		}
 		cells, err := view.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)})
@@ -120,7 +122,8 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(cells[0].Positive, wantCells[0].Positive) || !slices.Equal(cells[0].Negative, wantCells[0].Negative) {
+		if !slices.Equal(cells[0].Positive, wantCells[0].Positive) ||
+			!slices.Equal(cells[0].Negative, wantCells[0].Negative) {
 			t.Errorf("level %d: other cells than of recoded labels", level)
 		}
 		sums, err := view.LogisticSums(ctx, sp, coef)
@@ -186,7 +189,8 @@ func TestThreeLevelsAreNotTwo(t *testing.T) {
 	_, logistic := whole.LogisticSums(ctx, sp, coef)
 	_, sums := whole.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 1, Norm: 1}, coef)
 	_, margins := whole.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
-	for what, err := range map[string]error{"mistakes": mistakes, "cells": cells, "logistic sums": logistic, "margin sums": sums, "margins": margins} {
+	for what, err := range map[string]error{"mistakes": mistakes, "cells": cells, "logistic sums": logistic,
+		"margin sums": sums, "margins": margins} {
 		if err == nil {
 			t.Errorf("%s of three levels were answered", what)
 		}
@@ -248,7 +252,8 @@ func TestMarginsKeepTheRowsOnly(t *testing.T) {
 			}
 			for f := range want.Grad {
 				if !(math.Abs(got.Grad[f]-want.Grad[f]) <= 1e-8) {
-					t.Fatalf("round %d, level %d, weights %g: gradient %d is %g, want %g", round, level, weights, f, got.Grad[f], want.Grad[f])
+					t.Fatalf("round %d, level %d, weights %g: gradient %d is %g, want %g", round, level, weights, f, got.Grad[f],
+						want.Grad[f])
 				}
 			}
 		}

@@ -36,7 +36,8 @@ func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 	for w := range workers {
 		parts[w] = q.emptySums()
 		wg.Go(func() {
-			s := &cellScratch{bins: make([]uint32, cellRows), spare: make([]uint32, 2*cellRows), score: make([]int64, cellRows), weighed: make([]uint32, cellRows)}
+			s := &cellScratch{bins: make([]uint32, cellRows), spare: make([]uint32, 2*cellRows), score: make([]int64, cellRows),
+				weighed: make([]uint32, cellRows)}
 			for c := w; c < chunks && ctx.Err() == nil; c += workers {
 				q.addRows(c*cellRows, min((c+1)*cellRows, m.t.Rows), s, parts[w])
 			}

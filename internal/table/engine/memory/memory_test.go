@@ -133,7 +133,8 @@ func TestGroupsEqualTheNaiveTwin(t *testing.T) {
 	tab := random(9, 5000)
 	m, _ := New(tab)
 	// The last lists repeat columns: keys of more than 32 bits, then of two words.
-	for _, cols := range [][]int{{}, {1}, {1, 3}, {0, 1, 3, 4}, slices.Repeat([]int{4, 0, 1, 3}, 3), slices.Repeat([]int{4, 0, 1, 3}, 8)} {
+	for _, cols := range [][]int{{}, {1}, {1, 3}, {0, 1, 3, 4}, slices.Repeat([]int{4, 0, 1, 3}, 3),
+		slices.Repeat([]int{4, 0, 1, 3}, 8)} {
 		g, err := m.Groups(context.Background(), cols)
 		if err != nil {
 			t.Fatal(err)

@@ -48,7 +48,8 @@ func fitsUnits(f *feature.Additive) bool {
 // ok says that there is no other difference.
 func (s *scored) newShapes(f *feature.Additive, positive int) (shapes []feature.Shape, ok bool) {
 	g := s.score
-	if g == nil || s.positive != positive || g.Intercept != f.Intercept || !reflect.DeepEqual(g.Clip, f.Clip) || len(g.Shapes) > len(f.Shapes) {
+	if g == nil || s.positive != positive || g.Intercept != f.Intercept || !reflect.DeepEqual(g.Clip, f.Clip) ||
+		len(g.Shapes) > len(f.Shapes) {
 		return nil, false
 	}
 	for k := range g.Shapes {

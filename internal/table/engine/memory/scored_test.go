@@ -62,7 +62,8 @@ func TestCellsAnswerAlikeWhateverWasAskedBefore(t *testing.T) {
 	used := fresh()
 	ask := func(what string, positive int, f *feature.Additive, bins []feature.Bins) {
 		t.Helper()
-		if got, want := cellsOf(t, used.Against(positive), f, bins), cellsOf(t, fresh().Against(positive), f, bins); !reflect.DeepEqual(got, want) {
+		if got, want := cellsOf(t, used.Against(positive), f, bins),
+			cellsOf(t, fresh().Against(positive), f, bins); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, a fresh table says %v", what, got, want)
 		}
 	}
@@ -107,7 +108,8 @@ func TestCellsAnswerAlikeWhateverWasAskedBefore(t *testing.T) {
 	other.Shapes[3].Second.Edges = slices.Clone(other.Shapes[3].Second.Edges)
 	ask("another slice", 0, other, bins)
 
-	far := &feature.Additive{Intercept: 3, Shapes: []feature.Shape{{Bins: bins[0], Steps: slices.Repeat([]float64{feature.MaxStep}, bins[0].Len())}}}
+	far := &feature.Additive{Intercept: 3,
+		Shapes: []feature.Shape{{Bins: bins[0], Steps: slices.Repeat([]float64{feature.MaxStep}, bins[0].Len())}}}
 	ask("a score beyond the margins' reach", 1, far, bins)
 	ask("the same, again", 1, far, bins)
 	ask("and after it", 1, whole, bins)

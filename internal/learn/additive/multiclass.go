@@ -132,12 +132,12 @@ func measureSpread(rows [][]float64, share []float64, steps [][]float64) float64
 		for k, pi := range share {
 			q := pi * math.Exp(steps[k][b])
 			inBin += rows[k][b]
-			mean += float64(q * steps[k][b])
-			square += float64(q * steps[k][b] * steps[k][b])
+			mean += q * steps[k][b]
+			square += q * steps[k][b] * steps[k][b]
 		}
 		inBin = math.Max(inBin, 1)
 		all += inBin
-		sum += float64(inBin * math.Max(0, square-float64(mean*mean)))
+		sum += inBin * math.Max(0, square-mean*mean)
 	}
 	return math.Max(math.Sqrt(sum/all), 1e-3)
 }
@@ -164,7 +164,7 @@ func (r *multiclassFit) measureWeights(ctx context.Context) error {
 		// gain = curve·change + noise, and change has a normal prior. The curve is also what sampling
 		// adds to the variance.
 		variance := slope.noise + curve
-		change := float64(curve*slope.gain/variance) / (1/(weightDeviation*weightDeviation) + float64(curve*curve/variance))
+		change := curve * slope.gain / variance / (1/(weightDeviation*weightDeviation) + curve*curve/variance)
 		change = math.Max(change, -sh.weight) // a column never speaks against what it says
 		sh.weight += change
 		r.score.AddShape(r.shapeOf(k), change)
@@ -191,7 +191,7 @@ func (r *multiclassFit) boostResiduals(ctx context.Context) error {
 			sh.variance[class] = variance
 			change.Steps = append(change.Steps, scaleSteps(steps, part))
 			for b, s := range change.Steps[class] {
-				sh.steps[class][b] = float64(sh.weight*sh.steps[class][b]) + s
+				sh.steps[class][b] = sh.weight*sh.steps[class][b] + s
 			}
 		}
 		sh.weight = 1 // from now on they count in full

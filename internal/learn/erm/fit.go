@@ -181,8 +181,8 @@ func (u units) objective(s *engine.LossSums, b, w []float64) optimize.Point {
 		p.Hess[i] /= u.n
 	}
 	for i := range p.Grad {
-		p.Value += float64(u.reg*w[i]*w[i]/2) + float64(b[i]*w[i])/u.n
-		p.Grad[i] = (p.Grad[i]+b[i])/u.n + float64(u.reg*w[i])
+		p.Value += u.reg*w[i]*w[i]/2 + b[i]*w[i]/u.n
+		p.Grad[i] = (p.Grad[i]+b[i])/u.n + u.reg*w[i]
 		if p.Hess != nil {
 			p.Hess[i*u.dim+i] += u.reg
 		}

@@ -90,7 +90,7 @@ func (pl *Plan) cuts(l *model.Logistic) engine.Cuts {
 			low, high = slices.Min(l.Coef[first:first+width]), slices.Max(l.Coef[first:first+width])
 		}
 		middle += (low + high) / 2
-		square += float64((high - low) * (high - low) / 4)
+		square += (high - low) * (high - low) / 4
 	}
 	reach := cutReach * math.Sqrt(square)
 	if !(reach > 0) { // no coefficient: all rows score the intercept

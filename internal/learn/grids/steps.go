@@ -31,7 +31,7 @@ func (r *rules) stepsOf(slopes, curves, share []float64, deviation, curveDeviati
 		curve := math.Max(0, mean+trust*(x-mean))
 		for k := range width {
 			i := c*width + k
-			step := r.stride * slopes[i] / (float64(curve*parts[k]) + float64(r.calm*deviation) + 1)
+			step := r.stride * slopes[i] / (curve*parts[k] + r.calm*deviation + 1)
 			steps[i] = rounded(math.Max(-mostStep, math.Min(mostStep, step)))
 		}
 	}

@@ -103,8 +103,8 @@ func (pl *Plan) minimiseLoss(ctx context.Context, g *engine.Groups, n int, s []f
 			p.Hess[i] /= float64(n)
 		}
 		for f := range p.Grad {
-			p.Value += float64(ridge*u[f]*u[f]/2) - float64(linear[f]*u[f])
-			p.Grad[f] = p.Grad[f]/float64(n) - linear[f] + float64(ridge*u[f])
+			p.Value += ridge*u[f]*u[f]/2 - linear[f]*u[f]
+			p.Grad[f] = p.Grad[f]/float64(n) - linear[f] + ridge*u[f]
 			p.Hess[f*len(u)+f] += ridge
 		}
 		return p, nil
@@ -126,7 +126,7 @@ func halfCounts(g *engine.Groups) []float64 {
 // meanRow is the mean of all rows, labels aside.
 func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 	mean := make([]float64, pl.dim())
-	pl.visitFeatures(g, func(group, f int, v float64) { mean[f] += float64(2 * half[group] * v) })
+	pl.visitFeatures(g, func(group, f int, v float64) { mean[f] += 2 * half[group] * v })
 	for f := range mean {
 		mean[f] /= n
 	}

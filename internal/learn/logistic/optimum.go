@@ -85,8 +85,8 @@ func penalisedMean(s *engine.LossSums, total, reg float64, coef []float64) optim
 		s.Grad[i] /= total
 	}
 	for i, c := range coef[:dim-1] {
-		value += float64(reg * c * c / 2)
-		s.Grad[i] += float64(reg * c)
+		value += reg * c * c / 2
+		s.Grad[i] += reg * c
 		s.Hess[i*dim+i] += reg
 	}
 	return optimize.Point{Value: value, Grad: s.Grad, Hess: s.Hess}

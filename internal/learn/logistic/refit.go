@@ -81,7 +81,7 @@ func (o *penalised) Gradient(coef []float64) ([]float64, error) {
 		return nil, err
 	}
 	for i, c := range coef[:len(coef)-1] {
-		grad[i] += float64(o.r.ridge * c)
+		grad[i] += o.r.ridge * c
 	}
 	for i := range grad {
 		grad[i] /= o.total

@@ -32,7 +32,7 @@ func (l Loss) At(z float64) (value, slope, curve float64) {
 			return 1 - z, -1, 0
 		default:
 			u := 1 + h - z
-			return float64(u*u) / (4 * h), -u / (2 * h), 1 / (2 * h)
+			return u * u / (4 * h), -u / (2 * h), 1 / (2 * h)
 		}
 	}
 	e := math.Exp(-math.Abs(z))
@@ -59,4 +59,4 @@ type Cuts struct {
 }
 
 // At is threshold k, from 0.
-func (c Cuts) At(k int) float64 { return c.First + float64(float64(k)*c.Step) }
+func (c Cuts) At(k int) float64 { return c.First + float64(k)*c.Step }

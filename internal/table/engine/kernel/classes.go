@@ -105,15 +105,15 @@ func (s *ClassScores) Slope(ctx context.Context, sh *feature.LevelShape, most fl
 			row := steps[int(code)*s.classes:][:s.classes]
 			mean, square := 0.0, 0.0
 			for k, x := range row {
-				mean += float64(p[k] * x)
-				square += float64(p[k] * float64(x*x))
+				mean += p[k] * x
+				square += p[k] * (x * x)
 			}
 			first := row[s.labels[from+i]] - mean
-			half := math.Max(0, square-float64(mean*mean)) / 2
+			half := math.Max(0, square-mean*mean) / 2
 			scale := 1 / math.Max(most, math.Abs(first)+half)
 			// Truncated, so that their sizes add up to engine.WeightOne at most.
-			g += int64(float64(first*scale) * engine.WeightOne)
-			c += int64(float64(half*scale) * engine.WeightOne)
+			g += int64(first * scale * engine.WeightOne)
+			c += int64(half * scale * engine.WeightOne)
 		}
 		gain.Add(g)
 		curve.Add(c)

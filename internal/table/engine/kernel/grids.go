@@ -73,7 +73,7 @@ func (s *GridScores) differentiateTwo(from, to int, most float64) {
 			slope = 1 - p
 		}
 		s.slope[i] = int32(math.Max(-most, math.Min(most, slope)) * engine.WeightOne)
-		s.curve[i] = uint32(4 * float64(p*(1-p)) * engine.WeightOne)
+		s.curve[i] = uint32(4 * (p * (1 - p)) * engine.WeightOne)
 	}
 }
 
@@ -81,12 +81,12 @@ func (s *GridScores) differentiateRow(i int, most float64, norm engine.SlopeNorm
 	writeSoftmax(s.z[i*s.width:][:s.width], p)
 	squares := 0.0
 	for _, x := range p {
-		squares += float64(x * x)
+		squares += x * x
 	}
 	own := p[s.labels[i]]
 	length := 2 * (1 - own) // Σ|slope|: 1 − p of its own, as much of all others
 	if norm == engine.SlopesL2 {
-		length = math.Sqrt(math.Max(0, squares-float64(own*own)+float64((1-own)*(1-own))))
+		length = math.Sqrt(math.Max(0, squares-own*own+(1-own)*(1-own)))
 	}
 	scale := 1.0
 	if length > most {
@@ -97,7 +97,7 @@ func (s *GridScores) differentiateRow(i int, most float64, norm engine.SlopeNorm
 		if k == int(s.labels[i]) {
 			slope = 1 - x
 		}
-		s.slope[i*s.width+k] = int32(float64(slope*scale) * engine.WeightOne)
+		s.slope[i*s.width+k] = int32(slope * scale * engine.WeightOne)
 	}
 	s.curve[i] = uint32(math.Max(0, 1-squares) * engine.WeightOne)
 }

@@ -136,7 +136,7 @@ func newLossModel(sp *feature.Space, cols []column.Column, coef []float64) *loss
 		for code := range n {
 			f, v := sp.Cell(k, col, code)
 			t.index[code], t.value[code] = int32(f), v
-			t.score[code] = float64(coef[f] * v)
+			t.score[code] = coef[f] * v
 		}
 		m.tables = append(m.tables, t)
 	}
@@ -217,9 +217,9 @@ func fillLosses(s *lossScratch, n int) (sum float64) {
 			right, wrong, slope = neg, pos, -1
 		}
 		l := math.Log1p(e)
-		sum += float64((pos+neg)*l) + float64(wrong*math.Abs(z))
-		s.slope[i] = slope * (float64(wrong*most) - float64(right*least))
-		s.curve[i] = (pos + neg) * float64(most*least)
+		sum += (pos+neg)*l + wrong*math.Abs(z)
+		s.slope[i] = slope * (wrong*most - right*least)
+		s.curve[i] = (pos + neg) * (most * least)
 	}
 	return sum
 }
@@ -234,7 +234,7 @@ func (m *lossModel) scatterBlock(n int, s *lossScratch, sum *engine.LossSums) {
 			continue
 		}
 		for i, f := range index {
-			sum.Grad[f] += float64(slope[i] * value[i])
+			sum.Grad[f] += slope[i] * value[i]
 		}
 	}
 	sum.Grad[m.dim-1] += sumInterleaved(slope)
@@ -251,7 +251,7 @@ func (m *lossModel) addCurves(n int, s *lossScratch, sum *engine.LossSums) {
 	for k := range m.tables {
 		index, value := s.index[k][:n], s.value[k][:n]
 		for i, v := range value {
-			scaled[i] = float64(curve[i] * v)
+			scaled[i] = curve[i] * v
 		}
 		if f := int(index[0]); m.tables[k].one {
 			sum.Hess[f*m.dim+d] += sumInterleaved(scaled)
@@ -268,16 +268,16 @@ func (m *lossModel) addCurves(n int, s *lossScratch, sum *engine.LossSums) {
 			case one:
 				row := sum.Hess[int(index[0])*m.dim:]
 				for i, f := range index2 {
-					row[f] += float64(scaled[i] * value2[i])
+					row[f] += scaled[i] * value2[i]
 				}
 			case one2:
 				column := sum.Hess[index2[0]:]
 				for i, f := range index {
-					column[int(f)*m.dim] += float64(scaled[i] * value2[i])
+					column[int(f)*m.dim] += scaled[i] * value2[i]
 				}
 			default:
 				for i, f := range index {
-					sum.Hess[int(f)*m.dim+int(index2[i])] += float64(scaled[i] * value2[i])
+					sum.Hess[int(f)*m.dim+int(index2[i])] += scaled[i] * value2[i]
 				}
 			}
 		}

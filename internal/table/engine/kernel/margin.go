@@ -42,7 +42,7 @@ func (sh *shape) fillFactors(n int, s *lossScratch) {
 	for i := range t {
 		square := 1.0
 		for k := range s.value {
-			square += float64(s.value[k][i] * s.value[k][i])
+			square += s.value[k][i] * s.value[k][i]
 		}
 		t[i] = min(sh.rows.Scale, sh.rows.Norm/math.Sqrt(square))
 	}
@@ -54,18 +54,18 @@ func (sh *shape) fillFactors(n int, s *lossScratch) {
 func (sh *shape) fillLosses(n int, s *lossScratch) (sum float64) {
 	sh.fillFactors(n, s)
 	for i, t := range s.factor[:n] {
-		z := float64(t * s.score[i])
+		z := t * s.score[i]
 		v, d, c := 0.0, 0.0, 0.0
 		if s.pos[i] != 0 {
 			l, slope, curve := sh.loss.At(z)
-			v, d, c = float64(s.pos[i]*l), float64(s.pos[i]*slope), float64(s.pos[i]*curve)
+			v, d, c = s.pos[i]*l, s.pos[i]*slope, s.pos[i]*curve
 		}
 		if s.neg[i] != 0 {
 			l, slope, curve := sh.loss.At(-z)
-			v, d, c = v+float64(s.neg[i]*l), d-float64(s.neg[i]*slope), c+float64(s.neg[i]*curve)
+			v, d, c = v+s.neg[i]*l, d-s.neg[i]*slope, c+s.neg[i]*curve
 		}
 		sum += v
-		s.slope[i], s.curve[i] = float64(t*d), float64(t*t)*c
+		s.slope[i], s.curve[i] = t*d, t*t*c
 	}
 	return sum
 }

@@ -41,7 +41,7 @@ func (m *MarginRows) Right(ctx context.Context, coef []float64, cuts engine.Cuts
 		pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 		for i, z := range s.score[:n] {
 			passed := 0
-			if x := float64((z-cuts.First)*inverse) + 1; x >= most {
+			if x := (z-cuts.First)*inverse + 1; x >= most {
 				passed = cuts.Count
 			} else if x >= 1 {
 				passed = int(x)

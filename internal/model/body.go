@@ -149,7 +149,8 @@ func (b *body) readModel() (*Model, error) {
 	}
 	given := b.listClassifiers()
 	if len(given) != 1 {
-		return nil, fmt.Errorf("model: body: exactly one of votes, logistic, additive, linear, ballots, additive_levels and grids must be given (got %d)", len(given))
+		return nil, fmt.Errorf("model: body: exactly one of votes, logistic, additive, linear, ballots, additive_levels "+
+			"and grids must be given (got %d)", len(given))
 	}
 	m.Classifier = given[0].readClassifier()
 	return m, nil
@@ -217,7 +218,8 @@ func wantSame(canonical, raw []byte) error {
 	if bytes.Equal(canonical, raw) {
 		return nil
 	}
-	return fmt.Errorf("model: body: must hold every field of this version once, in its order and in canonical form (differs from byte %d on)", firstDifference(canonical, raw))
+	return fmt.Errorf("model: body: must hold every field of this version once, in its order and in canonical form "+
+		"(differs from byte %d on)", firstDifference(canonical, raw))
 }
 
 func firstDifference(a, b []byte) int {

@@ -78,7 +78,8 @@ func (u *spaceUse) checkThreshold(who string, space int, t *feature.Threshold) e
 // checkTwoClasses refuses a label of more, for a classifier that knows two alone.
 func checkTwoClasses(s *schema.Schema) error {
 	if n := s.Classes(); n != 2 {
-		return fmt.Errorf("model: the label must have 2 classes, or the classifier must be linear, ballots, additive levels or grids (got %d classes)", n)
+		return fmt.Errorf("model: the label must have 2 classes, or the classifier must be linear, ballots, additive "+
+			"levels or grids (got %d classes)", n)
 	}
 	return nil
 }

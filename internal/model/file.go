@@ -78,7 +78,8 @@ func Marshal(m *Model) ([]byte, error) {
 }
 
 func writeFrame(version int, raw []byte) []byte {
-	return fmt.Appendf(nil, "%s%d%s%d%s%x%s%s%s", frameVersion, version, frameBytes, len(raw), frameSum, sha256.Sum256(raw), frameBody, raw, frameEnd)
+	return fmt.Appendf(nil, "%s%d%s%d%s%x%s%s%s", frameVersion, version, frameBytes, len(raw), frameSum,
+		sha256.Sum256(raw), frameBody, raw, frameEnd)
 }
 
 // Unmarshal reads a model file. It accepts exactly what Marshal writes, or what
@@ -120,7 +121,8 @@ func readFrame(file []byte) (v int, raw []byte, err error) {
 	case !ok:
 		return 0, nil, fmt.Errorf("model: the version must be a whole number followed by the length of the body")
 	case v > version:
-		return 0, nil, fmt.Errorf("model: version must be at most %d, the newest this program reads (got %d); use a newer discreet", version, v)
+		return 0, nil, fmt.Errorf("model: version must be at most %d, the newest this program reads (got %d); use a "+
+			"newer discreet", version, v)
 	case v < 1:
 		return 0, nil, fmt.Errorf("model: version must be at least 1 (got %d)", v)
 	}
@@ -134,7 +136,8 @@ func readFrame(file []byte) (v int, raw []byte, err error) {
 	}
 	raw, ok = bytes.CutSuffix(rest, []byte(frameEnd))
 	if !ok || len(raw) != n {
-		return 0, nil, fmt.Errorf("model: the body must have the stated %d bytes and end the file; it is cut short or was changed", n)
+		return 0, nil,
+			fmt.Errorf("model: the body must have the stated %d bytes and end the file; it is cut short or was changed", n)
 	}
 	if fmt.Sprintf("%x", sha256.Sum256(raw)) != string(stated) {
 		return 0, nil, fmt.Errorf("model: the body must match its checksum; the file is damaged or was edited")

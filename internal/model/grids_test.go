@@ -23,7 +23,8 @@ func gridded() *Model {
 		return out
 	}
 	m.Classifier = &Grids{Intercepts: []float64{-0.75}, Grids: []Grid{
-		{Axes: []GridAxis{{Column: "bill", Edges: []float64{1, 10}}, {Column: "ward", Parts: []int{0, 2, 1, 0}}}, Steps: [][]float64{steps(9)}},
+		{Axes: []GridAxis{{Column: "bill", Edges: []float64{1, 10}}, {Column: "ward", Parts: []int{0, 2, 1, 0}}},
+			Steps: [][]float64{steps(9)}},
 		{Axes: []GridAxis{{Column: "ward", Parts: []int{1, 0, 0, 1}}, {Column: "age", Edges: []float64{40}},
 			{Column: "bill", Edges: []float64{1e3}}}, Steps: [][]float64{steps(8)}},
 	}}

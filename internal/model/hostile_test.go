@@ -68,15 +68,18 @@ func TestUnmarshalRefusesForeignFrames(t *testing.T) {
 		{"byte order mark", []byte("\ufeff" + file), "must start with"},
 		{"other magic", swap("discreet_model", "discreet_modem"), "must start with"},
 		{"on one line", []byte(strings.Join(strings.Fields(file), " ")), "must start with"},
-		{"newer version", swap(`"discreet_model": 1`, fmt.Sprintf(`"discreet_model": %d`, version+1)), "use a newer discreet"},
+		{"newer version", swap(`"discreet_model": 1`, fmt.Sprintf(`"discreet_model": %d`, version+1)),
+			"use a newer discreet"},
 		{"far newer version", swap(`"discreet_model": 1`, `"discreet_model": 999999999`), "use a newer discreet"},
 		{"version 0", swap(`"discreet_model": 1`, `"discreet_model": 0`), "version must be at least 1"},
 		{"version -1", swap(`"discreet_model": 1`, `"discreet_model": -1`), "version must be at least 1"},
 		{"version 01", swap(`"discreet_model": 1`, `"discreet_model": 01`), "the version must be a whole number"},
-		{"version too long", swap(`"discreet_model": 1`, `"discreet_model": 18446744073709551617`), "the version must be a whole number"},
+		{"version too long", swap(`"discreet_model": 1`, `"discreet_model": 18446744073709551617`),
+			"the version must be a whole number"},
 		{"negative length", swap(`"bytes": `, `"bytes": -`), "must have the stated"},
 		{"endless length", swap(`"bytes": `, `"bytes": 999999999999`), "bytes must be a whole number"},
-		{"upper-case checksum", swap(file[strings.Index(file, "sha256")+10:][:64], strings.ToUpper(file[strings.Index(file, "sha256")+10:][:64])), "must match its checksum"},
+		{"upper-case checksum", swap(file[strings.Index(file, "sha256")+10:][:64],
+			strings.ToUpper(file[strings.Index(file, "sha256")+10:][:64])), "must match its checksum"},
 		{"no checksum", swap(file[strings.Index(file, "sha256")+10:][:64], ""), "must match its checksum"},
 		{"edited body", swap(`"epsilon": 0.16`, `"epsilon": 0.06`), "must match its checksum"},
 	} {
@@ -94,13 +97,15 @@ func TestUnmarshalRefusesForeignBodies(t *testing.T) {
 	for _, c := range []struct{ name, old, new, say string }{
 		{"unknown field", `"learner":`, `"rows": 7,` + "\n    " + `"learner":`, `unknown field "rows"`},
 		{"unknown field of a member", `"vote": 0.25`, `"error": 0.25`, `unknown field "error"`},
-		{"unknown field of the schema", `"name": "clinic",` + "\n      ", `"name": "clinic",` + "\n      " + `"prior": 0.3,` + "\n      ", `key must be one of those known here`},
+		{"unknown field of the schema", `"name": "clinic",` + "\n      ", `"name": "clinic",` + "\n      " + `"prior": 0.3,` +
+			"\n      ", `key must be one of those known here`},
 		{"field given twice", `"seeded": false,`, `"seeded": true,` + "\n      " + `"seeded": false,`, canonical},
 		{"field in capitals", `"seeded": false`, `"SEEDED": false`, canonical},
 		{"field left out", `"seeded": false,` + "\n      ", ``, canonical},
 		{"field null", `"seeded": false`, `"seeded": null`, canonical},
 		{"list null", `"overrides": []`, `"overrides": null`, canonical},
-		{"fields in another order", `"counted": true,` + "\n      " + `"seeded": false`, `"seeded": false,` + "\n      " + `"counted": true`, canonical},
+		{"fields in another order", `"counted": true,` + "\n      " + `"seeded": false`, `"seeded": false,` + "\n      " +
+			`"counted": true`, canonical},
 		{"more white space", `"learner": "brc"`, `"learner":  "brc"`, canonical},
 		{"another spelling of a text", `"learner": "brc"`, `"learner": "\u0062rc"`, canonical},
 		{"another spelling of a number", `"vote": 1.5`, `"vote": 1.50`, canonical},
@@ -118,16 +123,21 @@ func TestUnmarshalRefusesForeignBodies(t *testing.T) {
 		{"coefficient too many", `"coef": [0.5, -1]`, `"coef": [0.5, -1, 0]`, "coefficients must number 2"},
 		{"coefficient too few", `"coef": [0.5, -1]`, `"coef": [0.5]`, "coefficients must number 2"},
 		{"votes beyond all numbers", `"vote": 1.5`, `"vote": 1.7976931348623157e+308`, ""},
-		{"column that is not there", `"columns": ["age", "smoker"]`, `"columns": ["age", "smokes"]`, `column "smokes" must be in the model's schema`},
+		{"column that is not there", `"columns": ["age", "smoker"]`, `"columns": ["age", "smokes"]`,
+			`column "smokes" must be in the model's schema`},
 		{"column twice", `"columns": ["age", "smoker"]`, `"columns": ["age", "age"]`, `column "age" must be given once`},
-		{"label as a column", `"columns": ["age", "smoker"]`, `"columns": ["age", "outcome"]`, `column "outcome" must be in the model's schema`},
+		{"label as a column", `"columns": ["age", "smoker"]`, `"columns": ["age", "outcome"]`,
+			`column "outcome" must be in the model's schema`},
 		{"encoding", `"encoding": "ordinal"`, `"encoding": "hash"`, `must be "ordinal" or "onehot"`},
 		{"a path for a learner", `"learner": "brc"`, `"learner": "../../etc/passwd"`, "learner must be a name"},
-		{"a path for a column", `"columns": ["age", "smoker"]`, `"columns": ["../age", "smoker"]`, `column "../age" must be in the model's schema`},
+		{"a path for a column", `"columns": ["age", "smoker"]`, `"columns": ["../age", "smoker"]`,
+			`column "../age" must be in the model's schema`},
 		{"terminal codes in the statement", `"statement": "The`, `"statement": "\u001b[2JThe`, "without control characters"},
 		{"scope", `"scope": "private features"`, `"scope": "everything"`, `scope "everything" is not known`},
-		{"relation", `"relation": "replace-one"`, `"relation": "replace-two"`, `neighbour relation "replace-two" is not known`},
-		{"total below the bill", `"epsilon": 0.16,` + "\n      " + `"epsilon_nano": 160000000`, `"epsilon": 0.06,` + "\n      " + `"epsilon_nano": 60000000`, "the bill must add up"},
+		{"relation", `"relation": "replace-one"`, `"relation": "replace-two"`,
+			`neighbour relation "replace-two" is not known`},
+		{"total below the bill", `"epsilon": 0.16,` + "\n      " + `"epsilon_nano": 160000000`,
+			`"epsilon": 0.06,` + "\n      " + `"epsilon_nano": 60000000`, "the bill must add up"},
 		{"epsilon in two minds", `"epsilon": 0.16`, `"epsilon": 0.06`, "epsilon and epsilon_nano must agree"},
 		{"price below zero", `"epsilon_nano": 80000000`, `"epsilon_nano": -80000000`, "must cost between 0 and 1000"},
 		{"price beyond 64 bits", `"epsilon_nano": 80000000`, `"epsilon_nano": 18446744073789551616`, "epsilon_nano"},
@@ -164,7 +174,8 @@ func TestUnmarshalRefusesOtherThanOneClassifier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refuses(t, n, writeFrame(1, raw), "exactly one of votes, logistic, additive, linear, ballots, additive_levels and grids must be given ("+n)
+		refuses(t, n, writeFrame(1, raw),
+			"exactly one of votes, logistic, additive, linear, ballots, additive_levels and grids must be given ("+n)
 	}
 }
 
@@ -178,29 +189,39 @@ func TestMarshalRefuses(t *testing.T) {
 		{"no schema", func(m *Model) { m.Schema = nil }, "schema must be given"},
 		{"no classifier", func(m *Model) { m.Classifier = nil }, "a classifier must be given"},
 		{"no members", func(m *Model) { m.Classifier.(*Votes).Members = nil }, "members must number 1"},
-		{"three labels", func(m *Model) { m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "x"}) }, "label must have 2 classes"},
+		{"three labels", func(m *Model) { m.Schema.Label.Levels = append(m.Schema.Label.Levels, schema.Level{Value: "x"}) },
+			"label must have 2 classes"},
 		{"NaN vote", func(m *Model) { m.Classifier.(*Votes).Members[1].Vote = math.NaN() }, "finite"},
 		{"infinite vote", func(m *Model) { m.Classifier.(*Votes).Members[1].Vote = math.Inf(-1) }, "finite"},
-		{"NaN coefficient", func(m *Model) { m.Classifier.(*Votes).Members[1].Coef[2] = math.NaN() }, "coefficient 2 must be in [-1, 1]"},
+		{"NaN coefficient", func(m *Model) { m.Classifier.(*Votes).Members[1].Coef[2] = math.NaN() },
+			"coefficient 2 must be in [-1, 1]"},
 		{"NaN bias", func(m *Model) { m.Classifier.(*Votes).Members[1].Bias = math.NaN() }, "bias must be in [-1, 1]"},
 		{"unused space", func(m *Model) { m.Spaces = append(m.Spaces, m.Spaces[0]) }, "space 2 must be used"},
 		{"unused column", func(m *Model) {
 			m.Spaces[0].Columns = []string{"age"}
 			m.Classifier.(*Votes).Members[0].Coef, m.Classifier.(*Votes).Members[2].Coef = []float64{1}, []float64{1}
 		}, `column "smoker" must be used`},
-		{"ignored column", func(m *Model) { m.Schema.Columns[0].Role = schema.Ignored }, `column "age" must be in the model's schema and not ignored`},
+		{"ignored column", func(m *Model) { m.Schema.Columns[0].Role = schema.Ignored },
+			`column "age" must be in the model's schema and not ignored`},
 		{"parts of the training table", func(m *Model) { m.Schema.Parts = "ward" }, "parts and pairs must be left out"},
-		{"pairs of the training schema", func(m *Model) { m.Schema.Pairs = [][2]int{{0, 1}} }, "parts and pairs must be left out"},
-		{"bins that follow from rows", func(m *Model) { m.Schema.Columns[0].Quantiles = true }, `bins and groups must be left out of column "age"`},
-		{"groups of levels", func(m *Model) { m.Schema.Columns[2].Groups = []schema.Group{{Name: "g", Levels: []int{0}}} }, "bins and groups must be left out"},
-		{"monotone votes", func(m *Model) { m.Schema.Columns[0].Monotone = schema.Increasing }, `monotone must be left out of column "age"`},
+		{"pairs of the training schema", func(m *Model) { m.Schema.Pairs = [][2]int{{0, 1}} },
+			"parts and pairs must be left out"},
+		{"bins that follow from rows", func(m *Model) { m.Schema.Columns[0].Quantiles = true },
+			`bins and groups must be left out of column "age"`},
+		{"groups of levels", func(m *Model) { m.Schema.Columns[2].Groups = []schema.Group{{Name: "g", Levels: []int{0}}} },
+			"bins and groups must be left out"},
+		{"monotone votes", func(m *Model) { m.Schema.Columns[0].Monotone = schema.Increasing },
+			`monotone must be left out of column "age"`},
 		{"no unit", func(m *Model) { m.Privacy.Unit = "" }, "unit and statement must be given"},
 		{"no statement", func(m *Model) { m.Privacy.Statement = "" }, "unit and statement must be given"},
 		{"no claim", func(m *Model) { m.Privacy.Claim = "" }, "claim and what is not protected must be given"},
 		{"all protected", func(m *Model) { m.Privacy.Unprotected = nil }, "claim and what is not protected must be given"},
 		{"nameless release", func(m *Model) { m.Privacy.Bill[1].Release = "" }, "line 1 of the bill must name"},
 		{"bill one nano short", func(m *Model) { m.Privacy.Bill[1].Epsilon-- }, "the bill must add up to epsilon = 0.16"},
-		{"Gaussian noise at a pure price", func(m *Model) { m.Privacy.Bill[1].Epsilon, m.Privacy.Bill[1].Rho = dp.Infinite, 1 }, "the bill must add up to epsilon = 0.16"},
+		{"Gaussian noise at a pure price", func(m *Model) {
+			m.Privacy.Bill[1].Epsilon, m.Privacy.Bill[1].Rho = dp.Infinite,
+				1
+		}, "the bill must add up to epsilon = 0.16"},
 		{"no price at all", func(m *Model) { m.Privacy.Delta, m.Privacy.Bill[1].Epsilon = 1, dp.Infinite }, "or have a rho"},
 		{"negative delta", func(m *Model) { m.Privacy.Delta = -1 }, "delta must be at least 0"},
 		{"delta of one", func(m *Model) { m.Privacy.Delta = dp.Femto }, "delta must be at least 0"},
@@ -208,7 +229,8 @@ func TestMarshalRefuses(t *testing.T) {
 		{"line break", func(m *Model) { m.Privacy.Unit = "a\nb" }, "without control characters"},
 		{"text turned around", func(m *Model) { m.Privacy.Overrides = []string{"a\u202eb"} }, "without control characters"},
 		{"not UTF-8", func(m *Model) { m.Privacy.Bill[0].Release = "\xff" }, "without control characters"},
-		{"schema that cannot be read", func(m *Model) { m.Schema.Columns[0].Upper = m.Schema.Columns[0].Lower }, "cannot be read back"},
+		{"schema that cannot be read", func(m *Model) { m.Schema.Columns[0].Upper = m.Schema.Columns[0].Lower },
+			"cannot be read back"},
 	} {
 		if _, err := Marshal(change(voted(), c.edit)); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: got %v, want an error that says %q", c.name, err, c.say)
@@ -252,22 +274,26 @@ func TestUnmarshalMemoryIsBoundedByInput(t *testing.T) {
 	}
 	wide := strings.NewReplacer(
 		`"north", "south"`, levels, // a space of a thousand features, ...
-		`"spaces": [`, `"spaces": [`+strings.Repeat(`{"encoding": "onehot", "columns": ["ward", "bill"]}, `, 4000), // ... four thousand times
+		// ... four thousand times
+		`"spaces": [`, `"spaces": [`+strings.Repeat(`{"encoding": "onehot", "columns": ["ward", "bill"]}, `, 4000),
 	).Replace(string(raw))
 	for name, file := range map[string][]byte{
-		"empty members":              swap(members, members+strings.Repeat("{},", size/3)),
-		"many coefficients":          swap(`"coef": [0.5, -1]`, `"coef": [0.5`+strings.Repeat(", 0", size/3)+"]"),
-		"empty members, laid out":    swap(members, members+strings.Repeat("\n        {\n          \n        },", size/32)),
-		"many numbers in the schema": swap(`"number": {`, `"number": {`+"\n            "+`"x": [0`+strings.Repeat(", 0", size/3)+"],"),
-		"many levels in the schema":  swap(`"levels": ["north"`, `"levels": [""`+strings.Repeat(`, ""`, size/4)+`, "north"`),
-		"deep lists":                 swap(members, members+strings.Repeat("[", 9000)+strings.Repeat("{},", 1000)+"0"+strings.Repeat("]", 9000)+","),
-		"endless lists":              swap(members, members+strings.Repeat("[", size)),
-		"many releases":              swap(`"bill": [`, `"bill": [`+strings.Repeat("{},", size/3)),
-		"long text":                  swap(`"learner": "brc"`, `"learner": "`+strings.Repeat("x", size)+`"`),
-		"escaped text":               swap(`"learner": "brc"`, `"learner": "`+strings.Repeat(`\u0001`, size/6)+`"`),
-		"spaces upon spaces":         writeFrame(1, []byte(wide)),
-		"no frame":                   bytes.Repeat([]byte("{"), size),
-		"length only":                []byte(frameVersion + "1" + frameBytes + "999999999" + frameSum + strings.Repeat("0", 64) + frameBody + "{}" + frameEnd),
+		"empty members":           swap(members, members+strings.Repeat("{},", size/3)),
+		"many coefficients":       swap(`"coef": [0.5, -1]`, `"coef": [0.5`+strings.Repeat(", 0", size/3)+"]"),
+		"empty members, laid out": swap(members, members+strings.Repeat("\n        {\n          \n        },", size/32)),
+		"many numbers in the schema": swap(`"number": {`, `"number": {`+"\n            "+`"x": [0`+
+			strings.Repeat(", 0", size/3)+"],"),
+		"many levels in the schema": swap(`"levels": ["north"`, `"levels": [""`+strings.Repeat(`, ""`, size/4)+`, "north"`),
+		"deep lists": swap(members, members+strings.Repeat("[", 9000)+strings.Repeat("{},", 1000)+"0"+
+			strings.Repeat("]", 9000)+","),
+		"endless lists":      swap(members, members+strings.Repeat("[", size)),
+		"many releases":      swap(`"bill": [`, `"bill": [`+strings.Repeat("{},", size/3)),
+		"long text":          swap(`"learner": "brc"`, `"learner": "`+strings.Repeat("x", size)+`"`),
+		"escaped text":       swap(`"learner": "brc"`, `"learner": "`+strings.Repeat(`\u0001`, size/6)+`"`),
+		"spaces upon spaces": writeFrame(1, []byte(wide)),
+		"no frame":           bytes.Repeat([]byte("{"), size),
+		"length only": []byte(frameVersion + "1" + frameBytes + "999999999" + frameSum +
+			strings.Repeat("0", 64) + frameBody + "{}" + frameEnd),
 	} {
 		// In canonical form the densest text costs ten times itself. The schema's
 		// own reader takes more, and stops at a size of its own.
@@ -323,7 +349,8 @@ func TestNilAndEmptyAreTheSameBytes(t *testing.T) {
 func TestSpaceWithoutColumns(t *testing.T) {
 	m := voted()
 	m.Spaces = append(m.Spaces, SpaceSpec{Encoding: feature.Ordinal})
-	m.Classifier.(*Votes).Members = append(m.Classifier.(*Votes).Members, Member{Space: 2, Vote: 1000, Threshold: feature.Threshold{Bias: -1}})
+	m.Classifier.(*Votes).Members = append(m.Classifier.(*Votes).Members,
+		Member{Space: 2, Vote: 1000, Threshold: feature.Threshold{Bias: -1}})
 	back, err := Unmarshal(mustMarshal(t, m))
 	if err != nil {
 		t.Fatal(err)

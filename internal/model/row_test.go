@@ -30,7 +30,8 @@ func cellsOf(cols []column.Column, i int) []column.Cell {
 // whatever the classifier.
 func TestSingleRowsScoreAsTables(t *testing.T) {
 	const rows = 500
-	models := append(full(), voted(), fitted(), levelled(), two(levelled()), elected(), two(elected()), summed(), paired(), layered(), followed(), griddedThree())
+	models := append(full(), voted(), fitted(), levelled(), two(levelled()), elected(), two(elected()), summed(), paired(),
+		layered(), followed(), griddedThree())
 	for k, m := range models {
 		t.Run(fmt.Sprint(k, " ", m.Learner), func(t *testing.T) {
 			r, err := m.RowPredictor()

@@ -239,7 +239,8 @@ func (m mistake) tried(t *testing.T, root string, tests []string) (seen, builds 
 	}
 	for _, pkg := range tests {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*longestRun)
-		cmd := exec.CommandContext(ctx, "go", "test", "-failfast", "-vet=off", "-timeout", longestRun.String(), "-overlay", file, pkg)
+		cmd := exec.CommandContext(ctx, "go", "test", "-failfast", "-vet=off", "-timeout", longestRun.String(), "-overlay",
+			file, pkg)
 		cmd.Dir = root
 		out, err := cmd.CombinedOutput()
 		cancel()
@@ -255,7 +256,8 @@ func (m mistake) tried(t *testing.T, root string, tests []string) (seen, builds 
 
 // The rules make each kind of mistake, once where it can be made once.
 func TestChanges(t *testing.T) {
-	src := []byte("package p\n\nfunc f(a, b int) int {\n\tif a < b {\n\t\treturn a - b\n\t}\n\ta = b\n\tb = 7\n\treturn max(a, b)\n}\n")
+	src := []byte("package p\n\nfunc f(a, b int) int {\n\tif a < b {\n\t\treturn a - b\n\t}\n\ta = b\n\tb = " +
+		"7\n\treturn max(a, b)\n}\n")
 	all, err := changesOf(src)
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +269,8 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%+v changes nothing", c)
 		}
 	}
-	want := map[string]int{"negate": 1, "operator": 2, "operands": 1, "off by one": 1, "min, max": 1, "drop": 3, "reorder": 1}
+	want := map[string]int{"negate": 1, "operator": 2, "operands": 1, "off by one": 1, "min, max": 1, "drop": 3,
+		"reorder": 1}
 	for kind, n := range want {
 		if kinds[kind] != n {
 			t.Errorf("%d times %q, want %d", kinds[kind], kind, n)

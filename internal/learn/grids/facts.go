@@ -14,22 +14,29 @@ import (
 func (pl *Plan) Facts() []learn.Fact {
 	r := pl.rules
 	f := []learn.Fact{
-		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)},
+		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit,
+			pl.s.Relation)},
 		{Key: "rows", Value: pl.rows, Text: pl.reckoning()},
 		{Key: "rounds", Value: r.rounds, Text: pl.plot()},
-		{Key: "cells", Value: r.cells, Text: fmt.Sprintf("a grid is of 1 to %d of %d columns and has at most %d cells, cut by the schema and by coins", r.axes[len(r.axes)-1], len(pl.columns), r.cells)},
+		{Key: "cells", Value: r.cells,
+			Text: fmt.Sprintf("a grid is of 1 to %d of %d columns and has at most %d cells, cut by the schema and by coins",
+				r.axes[len(r.axes)-1], len(pl.columns), r.cells)},
 	}
 	if pl.NotPrivate {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
 	}
-	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
+		Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
 	if pl.Delta > 0 {
-		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()), Text: fmt.Sprintf("and δ = %s: Gaussian noise, all releases accounted jointly", pl.Delta)})
+		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()),
+			Text: fmt.Sprintf("and δ = %s: Gaussian noise, all releases accounted jointly", pl.Delta)})
 	} else if pl.spared {
-		f = append(f, learn.Fact{Key: "delta", Value: 0, Text: "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure"})
+		f = append(f, learn.Fact{Key: "delta", Value: 0,
+			Text: "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure"})
 	}
 	noise := pl.deviation(r.rounds - 1)
-	return append(f, learn.Fact{Key: "noise", Value: noise, Text: fmt.Sprintf("noise of a round: a standard deviation of %.4g rows on the slope of each cell", noise)})
+	return append(f, learn.Fact{Key: "noise", Value: noise,
+		Text: fmt.Sprintf("noise of a round: a standard deviation of %.4g rows on the slope of each cell", noise)})
 }
 
 func (pl *Plan) reckoning() string {

@@ -81,7 +81,8 @@ func (pl *Plan) classShares(ctx context.Context, tab engine.Table, exit *mech.Ex
 		l1, l2 = 2, math.Sqrt2
 	}
 	out := exit.Release(classesLabel, pl.noise(pl.prior, l1, l2, len(counts)), counts...) // 1.3: rows meet noise
-	floor := 1.0                                                                          // rows: below the noise a count says nothing
+	// rows: below the noise a count says nothing
+	floor := 1.0
 	if !pl.NotPrivate {
 		floor = math.Max(1, pl.prior.deviation(l1, l2))
 	}
@@ -121,7 +122,8 @@ func (pl *Plan) startOf(share []float64) (start []float64) {
 }
 
 // runRound chooses a grid, releases its cells and steps.
-func (pl *Plan) runRound(ctx context.Context, t int, tab engine.Table, score *engine.GridScore, share []float64, f *fitted, exit *mech.Exit) error {
+func (pl *Plan) runRound(ctx context.Context, t int, tab engine.Table, score *engine.GridScore, share []float64,
+	f *fitted, exit *mech.Exit) error {
 	limit := engine.SlopeLimit{Most: pl.rules.most, Norm: engine.SlopesL1} // 1.2: no row's slopes are longer
 	if pl.rules.gaussian {
 		limit.Norm = engine.SlopesL2
@@ -183,7 +185,8 @@ func (pl *Plan) releaseCells(t int, sums *engine.GridSums, exit *mech.Exit) (slo
 		}
 	}
 	l1, l2 := pl.rules.moves(pl.s.Relation, pl.scope)
-	out := exit.Release(cellsLabel(t), pl.noise(pl.shares[t].cells, l1, l2, len(values)), values...) // 1.3: rows meet noise
+	// 1.3: rows meet noise
+	out := exit.Release(cellsLabel(t), pl.noise(pl.shares[t].cells, l1, l2, len(values)), values...)
 	slopes, curves = out[:len(sums.Slopes)], out[len(sums.Slopes):]
 	if !pl.rules.curves {
 		return slopes, make([]float64, len(sums.Curves))

@@ -146,7 +146,8 @@ func (refuseAll) Counted() bool { return false }
 func products(seed uint64, rows int, factors ...int) *dataset.Table {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := &schema.Schema{Unit: "one person", Relation: dp.AddRemove}
-	s.Label = schema.Label{Name: "sign", Role: schema.Private, Levels: []schema.Level{{Value: "minus"}, {Value: "plus"}}, Positive: 1}
+	s.Label = schema.Label{Name: "sign", Role: schema.Private, Levels: []schema.Level{{Value: "minus"}, {Value: "plus"}},
+		Positive: 1}
 	values := make([]float64, 201)
 	for i := range values {
 		values[i] = float64(i-100) / 100
@@ -155,7 +156,8 @@ func products(seed uint64, rows int, factors ...int) *dataset.Table {
 	sign := make([]bool, rows)
 	for j := range 10 {
 		low := -1.0
-		s.Columns = append(s.Columns, schema.Column{Name: string(rune('a' + j)), Kind: schema.Number, Role: schema.Private, Lower: -1, Upper: 1, Default: &low, Transform: schema.Identity})
+		s.Columns = append(s.Columns, schema.Column{Name: string(rune('a' + j)), Kind: schema.Number, Role: schema.Private,
+			Lower: -1, Upper: 1, Default: &low, Transform: schema.Identity})
 		codes := make([]uint32, rows)
 		for i := range codes {
 			codes[i] = uint32(r.IntN(len(values)))

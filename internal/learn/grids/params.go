@@ -83,7 +83,8 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 			Hint: "without any, use a learner without noise such as adaboost"}
 	}
 	if pl.columns = cuttables(s); len(pl.columns) == 0 {
-		return nil, &dp.ParamError{Op: "grids", Param: "schema", Want: "must have at least one column of two values or more", Got: 0}
+		return nil, &dp.ParamError{Op: "grids", Param: "schema", Want: "must have at least one column of two values or more",
+			Got: 0}
 	}
 	rho := 0.0
 	if p.Delta > 0 {
@@ -117,17 +118,21 @@ func (p Params) check(s *schema.Schema) error {
 	case p.Rows < 0:
 		return bad("rows", "must be at least 1, or 0 for none given", p.Rows)
 	case p.Rounds < 0 || p.Rounds > maxRounds:
-		return bad("rounds", fmt.Sprintf("must be at least 1 and at most %d, or 0 for the rule's number", maxRounds), p.Rounds)
+		return bad("rounds", fmt.Sprintf("must be at least 1 and at most %d, or 0 for the rule's number", maxRounds),
+			p.Rounds)
 	}
 	if err := learn.Unweighted("grids", s); err != nil {
 		return err
 	}
 	if len(s.Pairs) > 0 {
-		return &dp.ParamError{Op: "grids", Param: "pairs", Want: "must be left out, since this learner finds columns that count together by itself", Got: len(s.Pairs), Hint: "learner additive uses them"}
+		return &dp.ParamError{Op: "grids", Param: "pairs",
+			Want: "must be left out, since this learner finds columns that count together by itself", Got: len(s.Pairs),
+			Hint: "learner additive uses them"}
 	}
 	for _, c := range s.Columns {
 		if c.Role != schema.Ignored && c.Monotone != schema.Free {
-			return &dp.ParamError{Op: "grids", Param: "monotone", Want: "must be left out of column " + c.Name + ", since this learner promises no direction", Got: string(c.Monotone), Hint: "learner additive follows it"}
+			return &dp.ParamError{Op: "grids", Param: "monotone", Want: "must be left out of column " + c.Name +
+				", since this learner promises no direction", Got: string(c.Monotone), Hint: "learner additive follows it"}
 		}
 	}
 	return nil
@@ -182,7 +187,9 @@ func (pl *Plan) dividePure() error {
 		sh.cells.eps = dp.Epsilon(each) - sh.pick
 		left -= sh.pick + sh.cells.eps
 		if sh.cells.eps < 1 || r.candidates > 1 && sh.pick < 1 {
-			return &dp.ParamError{Op: "grids", Param: "epsilon", Want: fmt.Sprintf("must give each of %d releases at least the smallest unit of price", 2*r.rounds+1), Got: pl.Epsilon}
+			return &dp.ParamError{Op: "grids", Param: "epsilon",
+				Want: fmt.Sprintf("must give each of %d releases at least the smallest unit of price", 2*r.rounds+1),
+				Got:  pl.Epsilon}
 		}
 		pl.shares = append(pl.shares, sh)
 	}

@@ -135,9 +135,11 @@ func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 }
 
 func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(), Claim: pl.claimName(), NotPrivate: pl.NotPrivate}
+	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(),
+		Claim: pl.claimName(), NotPrivate: pl.NotPrivate}
 	if pl.Noise == Gamma {
-		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a public grid"}
+		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a " +
+			"public grid"}
 	}
 	return d.Privacy(acct, exit)
 }

@@ -39,7 +39,8 @@ func Blocks(t testing.TB, tab *dataset.Table, count int) engine.Table {
 }
 
 // addAnswers asks every block, and adds what it answers to the first answer.
-func addAnswers[A any](parts []engine.Table, ask func(engine.Table) (A, error), add func(sum *A, more A)) (sum A, err error) {
+func addAnswers[A any](parts []engine.Table, ask func(engine.Table) (A, error),
+	add func(sum *A, more A)) (sum A, err error) {
 	for k, part := range parts {
 		answer, err := ask(part)
 		if err != nil {

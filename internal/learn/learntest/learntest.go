@@ -55,7 +55,8 @@ func Run(t *testing.T, c Case) {
 		}
 		stated := dp.Price{Epsilon: m.Privacy.Epsilon, Delta: m.Privacy.Delta}
 		acct := &account{}
-		if _, err := pl.Fit(context.Background(), c.engine(t), acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
+		if _, err := pl.Fit(context.Background(), c.engine(t), acct,
+			mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(m.Privacy.Bill, bill) || !slices.Equal(acct.bill, bill) {
@@ -93,7 +94,8 @@ func Run(t *testing.T, c Case) {
 		tape := &mechtest.Recorder{}
 		m, err := pl.Fit(context.Background(), spy, acct, mech.NewTapedExit(replay.Seeded(1, "learntest"), tape))
 		if m != nil || !errors.Is(err, refusal) || spy.asked || len(tape.Passages) > 0 {
-			t.Errorf("after a refusal: model %v, error %v, table asked %v, %d releases", m != nil, err, spy.asked, len(tape.Passages))
+			t.Errorf("after a refusal: model %v, error %v, table asked %v, %d releases", m != nil, err, spy.asked,
+				len(tape.Passages))
 		}
 	})
 	t.Run("replayed randomness gives the same bytes", func(t *testing.T) {
@@ -162,7 +164,8 @@ func Run(t *testing.T, c Case) {
 	t.Run("a cancelled context stops it", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := c.plan(t).Fit(ctx, c.engine(t), learn.Uncounted{}, mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
+		if _, err := c.plan(t).Fit(ctx, c.engine(t), learn.Uncounted{},
+			mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -176,7 +179,8 @@ func listed(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 	}
 	for i, p := range releases {
 		if bill[i] != (dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho}) {
-			t.Errorf("event %d is billed as %+v and leaves as %q by %s for %s, rho %s", i, bill[i], p.Label, p.Name, p.Loss, p.Rho)
+			t.Errorf("event %d is billed as %+v and leaves as %q by %s for %s, rho %s", i, bill[i], p.Label, p.Name,
+				p.Loss, p.Rho)
 		}
 	}
 }
@@ -329,7 +333,8 @@ func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float6
 	return s.Table.LogisticSums(ctx, sp, coef)
 }
 
-func (s *spy) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
+func (s *spy) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows,
+	coef []float64) (*engine.LossSums, error) {
 	s.note()
 	return s.Table.MarginSums(ctx, sp, l, r, coef)
 }

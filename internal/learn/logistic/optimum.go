@@ -31,7 +31,8 @@ var limits = optimize.Limits{GradNorm: 1e-9, Steps: 100}
 // changes nothing. warm, when not nil, is where the search starts (length
 // Width+1, the intercept last); it changes the time, and the optimum only
 // within its certificate. FitGroups changes none of its arguments.
-func FitGroups(ctx context.Context, sp *feature.Space, g *engine.Groups, pos, neg []float64, reg float64, warm []float64) (*Optimum, error) {
+func FitGroups(ctx context.Context, sp *feature.Space, g *engine.Groups, pos, neg []float64, reg float64,
+	warm []float64) (*Optimum, error) {
 	if !(reg > 0) || math.IsInf(reg, 1) {
 		return nil, fmt.Errorf("logistic: fit groups: reg must be finite and > 0 (got %g)", reg)
 	}
@@ -59,7 +60,8 @@ func FitGroups(ctx context.Context, sp *feature.Space, g *engine.Groups, pos, ne
 }
 
 // minimiseSums turns sums into the penalised mean and descends from start.
-func minimiseSums(sums func(coef []float64) (*engine.LossSums, error), total, reg float64, start []float64) (*Optimum, error) {
+func minimiseSums(sums func(coef []float64) (*engine.LossSums, error), total, reg float64,
+	start []float64) (*Optimum, error) {
 	best, err := optimize.Newton(func(coef []float64) (optimize.Point, error) {
 		s, err := sums(coef)
 		if err != nil {

@@ -138,7 +138,8 @@ func (p *peerCase) compare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("loss %.12f, scikit-learn's %+.2g, gradient %.2g, %d steps", best.Loss, p.Loss-best.Loss, best.GradNorm, best.Steps)
+	t.Logf("loss %.12f, scikit-learn's %+.2g, gradient %.2g, %d steps", best.Loss, p.Loss-best.Loss, best.GradNorm,
+		best.Steps)
 	if !(math.Abs(best.Loss-p.Loss) < 1e-9) {
 		t.Errorf("the least loss is %.15g here and %.15g there", best.Loss, p.Loss)
 	}

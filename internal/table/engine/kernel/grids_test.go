@@ -131,7 +131,8 @@ func TestGridSlopesAreShortened(t *testing.T) {
 					start := make([]float64, width)
 					start[0] = z
 					labels := identityLabels(levels)
-					s := NewGridScores([]column.Column{{Codes: column.Narrow(make([]uint32, levels), 2)}}, labels, 1, engine.NewGridScore(start).Start)
+					s := NewGridScores([]column.Column{{Codes: column.Narrow(make([]uint32, levels), 2)}}, labels, 1,
+						engine.NewGridScore(start).Start)
 					if err := s.differentiate(context.Background(), most, norm); err != nil {
 						t.Fatal(err)
 					}

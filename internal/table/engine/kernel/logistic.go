@@ -39,7 +39,8 @@ func NewLogistic(sp *feature.Space, g *engine.Groups) *Logistic {
 	k := len(sp.Columns)
 	l := &Logistic{
 		model: newLossModel(sp, g.Cols, make([]float64, sp.Width()+1)), rows: g.Len,
-		index: make([][]int32, k), value: make([][]float64, k), constant: make([][]int32, k), ones: make([]float64, lossBlock),
+		index: make([][]int32, k), value: make([][]float64, k), constant: make([][]int32, k),
+		ones:  make([]float64, lossBlock),
 		score: make([]float64, g.Len), prob: make([]float64, g.Len),
 	}
 	for i := range l.ones {
@@ -77,7 +78,8 @@ func (l *Logistic) Scores() []float64 { return l.score }
 // new scores. It fails only when ctx has ended or the lengths do not agree.
 func (l *Logistic) Gradient(ctx context.Context, pos, neg, coef []float64) ([]float64, error) {
 	if len(coef) != l.model.dim || len(pos) != l.rows || len(neg) != l.rows {
-		return nil, fmt.Errorf("engine: logistic: coef must have %d numbers and the weights %d (got %d, %d and %d)", l.model.dim, l.rows, len(coef), len(pos), len(neg))
+		return nil, fmt.Errorf("engine: logistic: coef must have %d numbers and the weights %d (got %d, %d and %d)",
+			l.model.dim, l.rows, len(coef), len(pos), len(neg))
 	}
 	moved := !equalVectors(l.coef, coef)
 	if moved {
@@ -123,7 +125,8 @@ const rowsWorthAWorker = 1 << 15
 
 // sumStrips calls add for every block of rows and returns the strips' sums, whose
 // Hessians have l.model.dim × height numbers.
-func (l *Logistic) sumStrips(ctx context.Context, add func(from, to int, s *lossScratch, into *engine.LossSums), height int) (*engine.LossSums, error) {
+func (l *Logistic) sumStrips(ctx context.Context, add func(from, to int, s *lossScratch, into *engine.LossSums),
+	height int) (*engine.LossSums, error) {
 	dim := l.model.dim
 	parts := make([]*engine.LossSums, stripCount(l.rows, dim))
 	var next atomic.Int64

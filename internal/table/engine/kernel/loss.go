@@ -62,14 +62,17 @@ func GroupWeights(positive, negative []float64) Weigh {
 // The rows are cut into strips by their number alone and the strips' sums are
 // added in order, so the result does not depend on the number of processors.
 // It fails only when ctx ends or the lengths do not agree.
-func LogisticSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, coef []float64) (*engine.LossSums, error) {
+func LogisticSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh,
+	coef []float64) (*engine.LossSums, error) {
 	return sumLosses(ctx, sp, cols, rows, weigh, nil, coef)
 }
 
 // sumLosses is LogisticSums where sh is nil, else MarginSums.
-func sumLosses(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, sh *shape, coef []float64) (*engine.LossSums, error) {
+func sumLosses(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, sh *shape,
+	coef []float64) (*engine.LossSums, error) {
 	if len(coef) != sp.Width()+1 {
-		return nil, fmt.Errorf("engine: loss sums: coef must have %d numbers, one per feature and the intercept (got %d)", sp.Width()+1, len(coef))
+		return nil, fmt.Errorf("engine: loss sums: coef must have %d numbers, one per feature and the intercept (got %d)",
+			sp.Width()+1, len(coef))
 	}
 	m := newLossModel(sp, cols, coef)
 	m.shape = sh

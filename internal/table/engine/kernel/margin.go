@@ -19,7 +19,8 @@ func shortensRows(r engine.Rows, sp *feature.Space) bool {
 // MarginSums evaluates Σ_i pos_i·l(coef·x_i) + neg_i·l(-coef·x_i) over rows
 // x_i shaped by r, with its gradient and Hessian in coef. Arguments, cost and
 // errors are those of LogisticSums.
-func MarginSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
+func MarginSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, l engine.Loss,
+	r engine.Rows, coef []float64) (*engine.LossSums, error) {
 	return sumLosses(ctx, sp, cols, rows, weigh, &shape{l, r, shortensRows(r, sp)}, coef)
 }
 

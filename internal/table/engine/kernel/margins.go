@@ -19,11 +19,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// MarginRows implements engine.Margins: MarginSums laid out for evaluation at many coefficients, of one
-// Loss after another. Columns of few codes are joined: a row has one code for
-// several of them, so that its score takes one look into a table, and its slope
-// is added once and shared out among features at the end. Where all columns
-// join, equal rows become one.
+// MarginRows implements engine.Margins: MarginSums laid out for evaluation at many coefficients, of
+// one Loss after another. Columns of few codes are joined: a row has one code for several of them,
+// so that its score takes one look into a table, and its slope is added once and shared out among
+// features at the end. Where all columns join, equal rows become one.
 //
 // Rows are kept in an order in which every run from the first on is a sample
 // spread over the table.
@@ -128,7 +127,8 @@ func Lay(sp *feature.Space, cols []column.Column, rows int, r engine.Rows) *Layo
 // Weigh gives the rows labels and weights. Time and memory O(rows).
 func (l *Layout) Weigh(weigh Weigh) *MarginRows {
 	m := &MarginRows{
-		dim: l.m.dim, one: l.m.one, joints: slices.Clone(l.m.joints), plain: l.m.plain, scale: l.m.scale, factor: l.m.factor, spare: l.m.spare,
+		dim: l.m.dim, one: l.m.one, joints: slices.Clone(l.m.joints), plain: l.m.plain, scale: l.m.scale, factor: l.m.factor,
+		spare: l.m.spare,
 	}
 	pos, neg := make([]float64, len(l.order)), make([]float64, len(l.order))
 	weigh(0, pos, neg)
@@ -318,7 +318,8 @@ func (m *MarginRows) Weight() float64 { return sumInterleaved(m.pos) + sumInterl
 // It fails only when ctx ends or coef has the wrong length.
 func (m *MarginRows) Sums(ctx context.Context, l engine.Loss, coef []float64, hess bool) (*engine.LossSums, error) {
 	if len(coef) != m.dim {
-		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)", m.dim, len(coef))
+		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)",
+			m.dim, len(coef))
 	}
 	scaled := make([]float64, m.dim)
 	for f, c := range coef {
@@ -414,7 +415,8 @@ func (m *MarginRows) newScratch(hess bool) *marginScratch {
 	return s
 }
 
-func (m *MarginRows) sumStrip(ctx context.Context, from, to int, l engine.Loss, coef []float64, tables []*jointTable, s *marginScratch, hess bool) *engine.LossSums {
+func (m *MarginRows) sumStrip(ctx context.Context, from, to int, l engine.Loss, coef []float64, tables []*jointTable,
+	s *marginScratch, hess bool) *engine.LossSums {
 	sum := &engine.LossSums{Grad: make([]float64, m.dim)}
 	var model *lossModel
 	if hess {

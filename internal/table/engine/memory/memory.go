@@ -133,7 +133,8 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	if err != nil {
 		return nil, err
 	}
-	g := &engine.Groups{Cols: make([]column.Column, len(m.t.Cols)), Len: all.len, Counts: make([][]uint64, m.schema.Classes())}
+	g := &engine.Groups{Cols: make([]column.Column, len(m.t.Cols)), Len: all.len,
+		Counts: make([][]uint64, m.schema.Classes())}
 	slots := all.sortedSlots()
 	for k, j := range cols {
 		codes := make([]uint32, len(slots))
@@ -163,7 +164,8 @@ func (m *Table) codeCount(j int) int {
 
 // countRows runs fill over chunks of rows and merges what it counts: keys of so many
 // bits.
-func (m *Table) countRows(ctx context.Context, keyBits, counters int, fill func(from, to int, keys []uint64, into *tally)) (*tally, error) {
+func (m *Table) countRows(ctx context.Context, keyBits, counters int,
+	fill func(from, to int, keys []uint64, into *tally)) (*tally, error) {
 	fresh := func() *tally { return newTally(keyBits, counters, m.t.Rows) }
 	parts, err := eachChunk(ctx, m, (keyBits+63)/64, fresh, fill)
 	if err != nil {
@@ -177,7 +179,8 @@ func (m *Table) countRows(ctx context.Context, keyBits, counters int, fill func(
 
 // eachChunk runs fill over chunks of rows, into one T per core, at least one. keys has
 // room for words words of each row of the chunk.
-func eachChunk[T any](ctx context.Context, m *Table, words int, fresh func() T, fill func(from, to int, keys []uint64, into T)) ([]T, error) {
+func eachChunk[T any](ctx context.Context, m *Table, words int, fresh func() T,
+	fill func(from, to int, keys []uint64, into T)) ([]T, error) {
 	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
 	parts := make([]T, max(1, min(runtime.GOMAXPROCS(0), chunks)))
 	var wg sync.WaitGroup
@@ -212,7 +215,8 @@ func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []floa
 }
 
 // MarginSums implements engine.Table.
-func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64) (*engine.LossSums, error) {
+func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows,
+	coef []float64) (*engine.LossSums, error) {
 	if err := m.checkBinary("margins"); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/optimize"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
 // What leaves is where the solver stopped, not the minimum. Two neighbours' minima lie
@@ -48,5 +50,39 @@ func TestNoiseCoversTheCertificate(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The bound on slopes at a minimum is one: minima whose coefficients are as long as it
+// allows have no larger slopes. It is the least such bound, up to rounding.
+func TestSlopeIsABound(t *testing.T) {
+	for _, norm := range []float64{0.1, 0.5, 1} {
+		for _, reg := range []float64{0x1p-20, 1e-3, 0.1, 1, 10, 1000} {
+			u := units{n: 100, reg: reg, norm: norm, curve: 0.25, dim: 3}
+			got := u.slope(engine.Loss{}, Tight)
+			reached := 1 / (1 + math.Exp(-norm*norm*got/reg)) // at length norm·got/reg
+			if !(got >= reached && got <= 1+0x1p-30 && got <= reached*(1+1e-9)) {
+				t.Errorf("norm %g, ridge %g: slopes of at most %g allow %g", norm, reg, got, reached)
+			}
+			if s := u.slope(engine.Loss{}, CMS11); s < 1 {
+				t.Errorf("norm %g, ridge %g: slopes of the printed form are at most %g", norm, reg, s)
+			}
+		}
+	}
+}
+
+// A solver that stalls short of its certificate gives no answer: noise covers certified
+// points alone.
+func TestNoAnswerWithoutCertificate(t *testing.T) {
+	const floor = 3e-6
+	stalls := func(x []float64) (optimize.Point, error) { // its gradient is never shorter
+		g := x[0] + math.Copysign(floor, x[0])
+		return optimize.Point{Value: x[0] * x[0] / 2, Grad: []float64{g}, Hess: []float64{1}}, nil
+	}
+	if x, err := minimise(stalls, 1, 1, 1, floor/2); err == nil {
+		t.Errorf("%v is no certified point", x)
+	}
+	if _, err := minimise(stalls, 1, 1, 1, 2*floor); err != nil {
+		t.Errorf("a certificate that can be had: %v", err)
 	}
 }

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutants
+
+// leaned are bugs in the lines that proofs lean on, named by page and tag, where no other
+// row has one.
+var leaned = []mutant{
+	{
+		Row: "tag mech 1.1", Bug: "rounding is left out of Laplace noise",
+		File: "internal/privacy/mech/laplace.go",
+		Old:  `gridFor(eps, l1, uint64(length))}, nil // 1.1`,
+		New:  `gridFor(eps, l1, 0)}, nil`,
+
+		Package: "./internal/privacy/mech", Test: "TestRoundingIsPaidFor",
+	},
+	{
+		Row: "tag mech 2.1", Bug: "rounding is left out of a selection",
+		File: "internal/privacy/mech/select.go",
+		Old:  `gridFor(eps, spread, 2)}, nil // 2.1`,
+		New:  `gridFor(eps, spread, 0)}, nil`,
+
+		Package: "./internal/privacy/mech", Test: "TestRoundingIsPaidFor",
+	},
+	{
+		Row: "tag mech 4.1", Bug: "gamma noise rounds its scale down",
+		File: "internal/privacy/mech/gamma.go",
+		Old:  `scale := l2 / loss * (1 + 0x1p-40) // 4.1`,
+		New:  `scale := l2 / loss * (1 - 0x1p-20)`,
+
+		Package: "./internal/privacy/mech", Test: "TestBlocksScaleAndWidth",
+	},
+	{
+		Row: "tag mech 5.1", Bug: "the Jacobian's part of ε is spent twice",
+		File: "internal/privacy/mech/gamma.go",
+		Old:  `left := eps.Float() - jacobian // 5.1`,
+		New:  `left := eps.Float() - jacobian/2`,
+
+		Package: "./internal/privacy/mech", Test: "TestObjectiveBlocksLeaveTheJacobianItsShare",
+	},
+	{
+		Row: "tag mech 6.1", Bug: "a remainder covers one radius, not two",
+		File: "internal/privacy/mech/gamma.go",
+		Old:  `eps.Float(), 2*radius, length, releaseBits) // 6.1`,
+		New:  `eps.Float(), radius, length, releaseBits)`,
+
+		Package: "./internal/privacy/mech", Test: "TestRemainderCoversTwiceTheRadius",
+	},
+	{
+		Row: "tag secsum 3.2", Bug: "one half of a share of noise is the other",
+		File: "internal/privacy/mech/addend.go",
+		Old: `	down := drawPolya(src, drawGeometric(src, scale), 1, parts)
+	return int64(up) - int64(down) // 3.2`,
+		New: `	return int64(up)`,
+
+		Package: "./internal/privacy/mech", Test: "TestSharesOfNoiseAddUp",
+	},
+	{
+		Row: "tag secsum 3.3", Bug: "rounding is left out of a short addend",
+		File: "internal/privacy/response/addend.go",
+		Old:  `*(1+0x1p-40))) + uint64(dim)`,
+		New:  `*(1+0x1p-40)))`,
+
+		Package: "./internal/privacy/response", Test: "TestShortAddendsKeepEpsilon",
+	},
+	{
+		Row: "tag ledger 1.4", Bug: "a job that has begun is refunded",
+		File: "internal/privacy/ledger/recover.go",
+		Old: `job, request, Reserved, func(now Entry) Entry {
+		return Entry{Kind: Refunded`,
+		New: `job, request, Began, func(now Entry) Entry {
+		return Entry{Kind: Refunded`,
+
+		Package: "./internal/privacy/ledger", Test: "TestEveryOrderOfSteps",
+	},
+	{
+		Row: "tag labeldp 1.2", Bug: "the longest row is that of the last group",
+		File: "internal/learn/labeldp/statistic.go",
+		Old:  `st.l1 = max(st.l1, sizes[i]+one)`,
+		New:  `st.l1 = sizes[i] + one`,
+
+		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "tag labeldp 1.3", Bug: "labels leave as the exact statistic",
+		File: "internal/learn/labeldp/statistic.go",
+		Old:  `return exit.Release(pl.releaseName(), st.noiseFor(pl, n), values...)`,
+		New: `out := exit.Release(pl.releaseName(), st.noiseFor(pl, n), values...)
+	out[0] = values[0].Float()
+	return out`,
+
+		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "tag labeldp 1.4", Bug: "what is made of the statistic reads labels",
+		File: "internal/learn/labeldp/fit.go",
+		Old: `	half := halfCounts(g)
+	weigh :=`,
+		New: `	half := halfCounts(g)
+	for i, c := range g.Counts[0] {
+		half[i] += float64(c) / 1e6
+	}
+	weigh :=`,
+
+		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "tag labeldp 1.5", Bug: "Gaussian noise for twice the ρ that is afforded",
+		File: "internal/learn/labeldp/params.go",
+		Old:  `	pl.bill = bill(rho)`,
+		New:  `	pl.bill = bill(2 * rho)`,
+
+		Package: "./internal/learn/labeldp", Test: "TestConformance",
+	},
+	{
+		Row: "tag labeldp 2.2", Bug: "the fits of the statistic read the labels of the groups",
+		File: "internal/learn/labeldp/levels.go",
+		Old:  `	for f, mean := range pl.meanRow(g, halfCounts(g), float64(n)) {`,
+		New: `	for f, mean := range pl.meanRow(g, halfCounts(g), float64(n)) {
+		mean += float64(g.Counts[0][0]) / 1e6`,
+
+		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterferenceOfLevels",
+	},
+	{
+		Row: "tag pate 1.5", Bug: "both releases have the whole of ε",
+		File: "internal/learn/pate/params.go",
+		Old:  `	pl.worth.eps = pl.Epsilon - pl.votes.eps`,
+		New:  `	pl.worth.eps = pl.Epsilon`,
+
+		Package: "./internal/learn/pate", Test: "TestConformance",
+	},
+	{
+		Row: "tag pate 1.2", Bug: "a row's part moves the votes by one",
+		File: "internal/learn/pate/fit.go",
+		Old:  `votesMove = 2`,
+		New:  `votesMove = 1`,
+
+		Package: "./internal/learn/pate", Test: "TestCoefficientsEqualTheNaiveTwin",
+	},
+	{
+		Row: "tag pate 1.3", Bug: "the first vote leaves as it is",
+		File: "internal/learn/pate/fit.go",
+		Old: `	if pl.NotPrivate {
+		return out
+	}
+	variance`,
+		New: `	out[0] = values[0].Float()
+	if pl.NotPrivate {
+		return out
+	}
+	variance`,
+
+		Package: "./internal/learn/pate", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "tag tune 1.7", Bug: "another number of runs than the law draws",
+		File: "internal/tune/stopping.go",
+		Old:  `		if l.keepRunning(src, runs) { // 1.7`,
+		New:  `		if l.keepRunning(src, runs) || runs > 4 {`,
+
+		Package: "./internal/tune", Test: "TestDrawHasTheLaw",
+	},
+	{
+		Row: "tag tune 1.4", Bug: "the candidate with the fewest mistakes is chosen",
+		File: "internal/tune/fit.go",
+		Old:  `	return at, models[at], nil`,
+		New: `	for i := range scores {
+		if scores[i].Num > scores[at].Num {
+			at = i
+		}
+	}
+	return at, models[at], nil`,
+
+		Package: "./internal/tune", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "tag erm 1.2", Bug: "the slope at the minimum is bounded by one turn too many of half the ridge",
+		File: "internal/learn/erm/units.go",
+		Old:  `slope = 1 / (1 + math.Exp(-u.norm*slope*u.norm/u.reg))`,
+		New:  `slope = 1 / (1 + math.Exp(-u.norm*slope*u.norm/u.reg/2))`,
+
+		Package: "./internal/learn/erm", Test: "TestSlopeIsABound",
+	},
+	{
+		Row: "tag erm 2.5", Bug: "the grid of the linear term counts for half",
+		File: "internal/learn/erm/units.go",
+		Old:  `return step * math.Sqrt(float64(u.dim)) / (2 * u.n)`,
+		New:  `return step * math.Sqrt(float64(u.dim)) / (4 * u.n)`,
+
+		Package: "./internal/learn/erm", Test: "TestRemainderCoversTheGridOfTheTerm",
+	},
+	{
+		Row: "tag erm 2.3", Bug: "a solver is content with a gradient ten times as long",
+		File: "internal/learn/erm/solve.go",
+		Old:  `if best.GradNorm <= target { // 2.3: the certificate`,
+		New:  `if best.GradNorm <= 10*target {`,
+
+		Package: "./internal/learn/erm", Test: "TestNoAnswerWithoutCertificate",
+	},
+	{
+		Row: "tag erm 1.3", Bug: "coefficients leave before the noise",
+		File: "internal/learn/erm/fit.go",
+		Old:  `l := pl.unscaled(exit.Release(coefsLabel+pl.of, pert.after, values...))`,
+		New: `exit.Release(coefsLabel+pl.of, pert.after, values...)
+	l := pl.unscaled(w)`,
+
+		Package: "./internal/learn/erm", Test: "TestConformance",
+	},
+	{
+		Row: "tag multiparty 3.2", Bug: "the mean of coefficients moves by half of what one party can do",
+		File: "internal/federated/multiparty/combine.go",
+		Old:  `l2 := 2 * pl.Bound / float64(pl.Parties)`,
+		New:  `l2 := pl.Bound / float64(pl.Parties)`,
+
+		Package: "./internal/federated/multiparty", Test: "TestAverage",
+	},
+	{
+		Row: "tag multiparty 2.3", Bug: "coefficients leave with noise for one row less of reach",
+		File: "internal/federated/multiparty/combine.go",
+		Old:  `pl.noise(pl.outputSensitivity(newTransform(Ball, g, p.rows)), len(w))`,
+		New:  `pl.noise(pl.outputSensitivity(newTransform(Ball, g, p.rows))/2, len(w))`,
+
+		Package: "./internal/federated/multiparty", Test: "TestAudit",
+	},
+	{
+		Row: "tag multiparty 5.1", Bug: "an addend is sized for half the distance of two hand-ins",
+		File: "internal/federated/multiparty/secret.go",
+		Old:  `l2 := pl.turn()*s.t.reach*(1+0x1p-40) + 2`,
+		New:  `l2 := pl.turn()/2*s.t.reach*(1+0x1p-40) + 2`,
+
+		Package: "./internal/federated/multiparty", Test: "TestSecretVectorsAreShort",
+	},
+	{
+		Row: "tag multiparty 5.2", Bug: "a party adds the votes of the constant, not its distance from it",
+		File: "internal/federated/multiparty/secret.go",
+		Old:  `at[i] = stat[i] - s.middle[i]`,
+		New:  `at[i] = stat[i]`,
+
+		Package: "./internal/federated/multiparty", Test: "TestSecretSum",
+	},
+	{
+		Row: "tag multiparty 5.3", Bug: "a secret sum states a price without its cut",
+		File: "internal/federated/multiparty/secret.go",
+		Old:  `dp.Price{Epsilon: s.pl.Epsilon, Delta: 1}`,
+		New:  `dp.Price{Epsilon: s.pl.Epsilon}`,
+
+		Package: "./internal/federated/multiparty", Test: "TestSecretVectorsAreShort",
+	},
+	{
+		Row: "tag multiparty 1.1", Bug: "one party moves the statistic by half",
+		File: "internal/federated/multiparty/statistic.go",
+		Old:  `l2 := pl.perVote() * pl.turn() * t.reach`,
+		New:  `l2 := pl.perVote() * pl.turn() / 2 * t.reach`,
+
+		Package: "./internal/federated/multiparty", Test: "TestAudit",
+	},
+	{
+		Row: "tag multiparty 1.5", Bug: "the statistic leaves with noise for another length",
+		File: "internal/federated/multiparty/statistic.go",
+		Old:  `p.pl.noise(p.pl.sensitivity(t), len(values))`,
+		New:  `p.pl.noise(p.pl.sensitivity(t)/2, len(values))`,
+
+		Package: "./internal/federated/multiparty", Test: "TestAudit",
+	},
+	{
+		Row: "tag multiparty 3.1", Bug: "coefficients are clipped to twice the bound",
+		File: "internal/federated/multiparty/tally.go",
+		Old:  `clip(coef, t.pl.Bound)`,
+		New:  `clip(coef, 2*t.pl.Bound)`,
+
+		Package: "./internal/federated/multiparty", Test: "TestAverage",
+	},
+	{
+		Row: "tag localboost 1.1", Bug: "the cap on weights is not held",
+		File: "internal/federated/wire/task.go",
+		Old:  `return math.Min(t.WeightCap, math.Exp(log)) // 1.1`,
+		New:  `return math.Exp(log)`,
+
+		Package: "./internal/federated/wire", Test: "TestWeightBound",
+	},
+	{
+		Row: "tag localboost 1.2", Bug: "an owner's place does not depend on the task",
+		File: "internal/federated/wire/place.go",
+		Old:  `append(append(append(buf, salt...), p.digest[:]...), owner...)`,
+		New:  `append(append(buf, salt...), owner...)`,
+
+		Package: "./internal/federated/wire", Test: "TestPlaces",
+	},
+	{
+		Row: "tag additive 1.3", Bug: "a weight's cap is that of the other class",
+		File: "internal/learn/additive/release.go",
+		Old:  `int64(min(engine.WeightOne, engine.Weight(r.least)+1)),`,
+		New:  `int64(min(engine.WeightOne, engine.Weight(-r.least)+1)),`,
+
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "tag additive 1.2 residuals", Bug: "residuals leave as if a row were one in all, not two",
+		File: "internal/learn/additive/release.go",
+		Old:  `toRatios(2*engine.WeightOne, rest.Above, rest.Below)`,
+		New:  `toRatios(engine.WeightOne, rest.Above, rest.Below)`,
+
+		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
+	},
+	{
+		Row: "tag additive 1.4", Bug: "numbers leave with noise for half of what a row moves",
+		File: "internal/learn/additive/release.go",
+		Old:  `f.exit.Release(label, f.plan.chooseMechanism(p, s, len(values)), values...)`,
+		New:  `f.exit.Release(label, f.plan.chooseMechanism(p, sensitivity{s.l1 / 2, s.l2 / 2}, len(values)), values...)`,
+
+		Package: "./internal/learn/additive", Test: "TestWhoIsCounted",
+	},
+	{
+		Row: "tag additive 1.4 select", Bug: "a column is chosen for half the spread",
+		File: "internal/learn/additive/release.go",
+		Old:  `mech.PermuteAndFlipFor(p.eps, spread)`,
+		New:  `mech.PermuteAndFlipFor(p.eps, spread/2)`,
+
+		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
+	},
+	{
+		Row: "tag additive 1.5", Bug: "what is fitted for free reads private columns, too",
+		File: "internal/learn/additive/public.go",
+		Old:  `groups, err := f.table.Groups(ctx, f.plan.public)`,
+		New:  `groups, err := f.table.Groups(ctx, append(f.plan.public[:len(f.plan.public):len(f.plan.public)], f.plan.schema.ByRole(schema.Private)...))`,
+
+		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
+	},
+	{
+		Row: "tag people 1.4", Bug: "the free classifier sees private columns' errors",
+		File: "internal/learn/people/fit.go",
+		Old:  `add(k, voteOf(publicError(patterns, k)))`,
+		New:  `add(k, voteOf(publicError(patterns, 0)))`,
+
+		Package: "./internal/learn/people", Test: "TestVotesEqualTheNaiveTwin",
+	},
+}

@@ -333,4 +333,55 @@ var leaned = []mutant{
 
 		Package: "./internal/learn/people", Test: "TestVotesEqualTheNaiveTwin",
 	},
+	{
+		Row: "tag brc 1.1", Bug: "the list of classifiers depends on how many rows there are",
+		File: "internal/learn/brc/fit.go",
+		Old:  `list := sub.listAll(exit.Public()) // 1.1: before any row is read`,
+		New: `list := sub.listAll(exit.Public())
+	if pt, err := tab.Mistakes(ctx, pl.private, list); err == nil && len(pt.Count)%2 == 0 {
+		list = sub.listAll(exit.Public())
+	}`,
+
+		Package: "./internal/learn/brc", Test: "TestVotesEqualTheNaiveTwin",
+	},
+	{
+		Row: "tag local 6.1", Bug: "a lie may be the truth",
+		File: "internal/privacy/mech/grr.go",
+		Old:  `	if other >= cell {`,
+		New:  `	if other > cell {`,
+
+		Package: "./internal/privacy/mech", Test: "TestCellSamplers",
+	},
+	{
+		Row: "tag local 4.2", Bug: "a report's noise is of half the scale",
+		File: "internal/privacy/mech/noisy.go",
+		Old:  `noise := shortLaplace(src, l.Scale) // 4.2`,
+		New:  `noise := shortLaplace(src, max(1, l.Scale/2))`,
+
+		Package: "./internal/privacy/mech", Test: "TestNoisySampler",
+	},
+	{
+		Row: "tag local 3.3", Bug: "Duchi's mean is off",
+		File: "internal/privacy/response/duchi.go",
+		Old:  `Binomial(int64(l.dim-1), int64(l.dim/2))`,
+		New:  `Binomial(int64(l.dim), int64(l.dim/2))`,
+
+		Package: "./internal/privacy/response", Test: "TestDuchiLaw",
+	},
+	{
+		Row: "tag local 1.3", Bug: "a report's step is that of the window's width",
+		File: "internal/privacy/response/line.go",
+		Old:  `return nearestRatio(bigOf(l.Total()), l.meanGain())`,
+		New:  `return nearestRatio(bigOf(l.Total()+l.Inner), l.meanGain())`,
+
+		Package: "./internal/privacy/response", Test: "TestLineLaw",
+	},
+	{
+		Row: "tag local 5.1", Bug: "OUE lies for twice ε",
+		File: "internal/privacy/response/oue.go",
+		Old:  `return OUE{eps, cells, lieCoin(eps)}, nil // 5.1`,
+		New:  `return OUE{eps, cells, lieCoin(2 * eps)}, nil`,
+
+		Package: "./internal/privacy/response", Test: "TestOddsAreTheLargestThatKeepEpsilon",
+	},
 }

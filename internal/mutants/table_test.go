@@ -740,6 +740,47 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestMulticlassConformance/add-remove,_bins_paid/bill_equals_releases",
 	},
 	{
+		Row: "A15c", Bug: "additive: the cells of the finished score are not on the bill",
+		File: "internal/learn/additive/bill.go",
+		Old: `	if r.calibrationShare > 0 {
+`,
+		New: `	pl.prices.calibration = price{eps: pl.Epsilon}
+	if false {
+`,
+
+		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
+	},
+	{
+		Row: "A15d", Bug: "additive: rows of the finished score weigh more than their caps",
+		File: "internal/learn/additive/calibrate.go",
+		Old:  `c.weighing, c.least, c.most, c.totals`,
+		New:  `c.weighing, c.least+feature.ScoreOne, c.most-feature.ScoreOne, c.totals`,
+
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "A15e", Bug: "additive: columns are centred by rows without noise",
+		File: "internal/learn/additive/calibrate.go",
+		Old: `	all := sumAll(r.expected)
+`,
+		New: `	rows[0] += float64(r.table.Rows())
+	if cells, err := r.table.LevelCells(context.Background(), r.bins[:1]); err == nil {
+		rows[0] += float64(cells[0].Rows[0][0])
+	}
+	all := sumAll(r.expected)
+`,
+
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "A15f", Bug: "additive: fewer rounds cost more than the bill's",
+		File: "internal/learn/additive/calibrate.go",
+		Old:  `	parts, err := dividePrice(all, list)`,
+		New:  `	parts, err := dividePrice(all+all/2, list)`,
+
+		Package: "./internal/learn/additive", Test: "TestRareClassesHaveFewerRounds",
+	},
+	{
 		Row: "A14", Bug: "additive: caps forget what the weights see before a pair",
 		File: "internal/learn/additive/binary.go",
 		Old: `		r.weighSteps(k, rest)

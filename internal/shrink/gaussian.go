@@ -28,7 +28,7 @@ func GaussianLogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
 		o.diff[b] = c.Positive[b] - c.Negative[b]
 		o.weight[b] = math.Max(c.Positive[b]+c.Negative[b], 0)
 		// Sampling: squares of weights, which are at most 1, add up to less than the weights do.
-		o.noise[b] = c.Noise.differenceVariance() + o.weight[b] + 1e-3
+		o.noise[b] = c.Noise.DifferenceVariance() + o.weight[b] + 1e-3
 	}
 	var posteriors []posterior
 	for _, spread := range spreads {

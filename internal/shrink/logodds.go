@@ -20,8 +20,8 @@ type Noise struct {
 	Gaussian           bool    // else of Laplace
 }
 
-// differenceVariance is the variance of positive − negative, and of their sum.
-func (n Noise) differenceVariance() float64 {
+// DifferenceVariance is the variance of positive − negative, and of their sum.
+func (n Noise) DifferenceVariance() float64 {
 	return float64(n.Positive*n.Positive) + float64(n.Negative*n.Negative)
 }
 
@@ -29,7 +29,7 @@ func (n Noise) differenceVariance() float64 {
 // variances: the posterior mean under a model that knows the law of the noise. Without noise, and
 // for pairs of columns, it is GaussianLogOdds.
 func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
-	if c.Noise.differenceVariance() == 0 || bins.Second != nil {
+	if c.Noise.DifferenceVariance() == 0 || bins.Second != nil {
 		return GaussianLogOdds(c, bins)
 	}
 	return c.averageWalks(bins.Ordered())
@@ -112,24 +112,14 @@ func (p *posterior) addBin(b int, mass *grid) {
 // likelihoods are, by bin, those of the released cells, up to a factor.
 type likelihoods []grid
 
-// computeLikelihoods adds to the noise what sampling adds: weights are at most 1, so of a weight w
-// the variance is at most w·share·(1−share) in either cell.
+// computeLikelihoods is computeLogLikelihood on the grid, up to a factor by bin.
 func (c *Cells) computeLikelihoods() likelihoods {
 	out := make(likelihoods, len(c.Positive))
 	for b := range out {
-		weight := math.Max(c.Positive[b]+c.Negative[b], 0)
 		logs := &out[b]
 		most := math.Inf(-1)
 		for g := range logs {
-			share := 1 / (1 + math.Exp(-logOddsAt(g)))
-			sampling := weight * share * (1 - share)
-			p := cell{c.Positive[b], math.Sqrt(float64(c.Noise.Positive*c.Noise.Positive) + sampling)}
-			q := cell{c.Negative[b], math.Sqrt(float64(c.Noise.Negative*c.Noise.Negative) + sampling)}
-			if c.Noise.Gaussian {
-				logs[g] = integrateGaussian(p, q, share)
-			} else {
-				logs[g] = integrateLaplace(p, q, share)
-			}
+			logs[g] = c.computeLogLikelihood(b, logOddsAt(g))
 			most = math.Max(most, logs[g])
 		}
 		for g, x := range logs {
@@ -139,15 +129,31 @@ func (c *Cells) computeLikelihoods() likelihoods {
 	return out
 }
 
+// computeLogLikelihood is the logarithm of how likely the cells of bin b are where its log-odds are
+// theta, up to a constant. It adds to the noise what sampling adds: weights are at most 1, so of a
+// weight w the variance is at most w·share·(1−share) in either cell.
+func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
+	share := 1 / (1 + math.Exp(-theta))
+	sampling := math.Max(c.Positive[b]+c.Negative[b], 0) * share * (1 - share)
+	p := cell{c.Positive[b], math.Sqrt(float64(c.Noise.Positive*c.Noise.Positive) + sampling)}
+	q := cell{c.Negative[b], math.Sqrt(float64(c.Noise.Negative*c.Noise.Negative) + sampling)}
+	if c.Noise.Gaussian {
+		return integrateGaussian(p, q, share)
+	}
+	return integrateLaplace(p, q, share)
+}
+
 // cell is a released number and the deviation of its noise.
 type cell struct{ value, deviation float64 }
 
 // integrateLaplace is the logarithm of the integral over weights w ≥ 0 of
 //
-//	exp(−|p − w·share|/b − |q − w·(1−share)|/c) / 4bc
+//	(share/b + (1−share)/c) · exp(−|p − w·share|/b − |q − w·(1−share)|/c) / 4bc
 //
-// b and c being the scales of the noise. The exponent is linear between 0 and the two weights at
-// which a cell has no noise.
+// b and c being the scales of the noise. The first factor measures weights in noise: two empty
+// cells then say nothing about the share. Without it the class of the larger noise would have the
+// larger part of what is possible. The exponent is linear between 0 and the two weights at which a
+// cell has no noise.
 func integrateLaplace(p, q cell, share float64) float64 {
 	b, c := p.deviation/math.Sqrt2, q.deviation/math.Sqrt2
 	exponent := func(w float64) float64 {
@@ -158,8 +164,9 @@ func integrateLaplace(p, q cell, share float64) float64 {
 	at0, atX, atY := exponent(0), exponent(x), exponent(y)
 	most := max(at0, atX, atY)
 	at0, atX, atY = at0-most, atX-most, atY-most
-	beyond := math.Exp(atY) / (share/b + (1-share)/c)
-	return most + math.Log((integrateSegment(at0, atX, x)+integrateSegment(atX, atY, y-x)+beyond)/(4*b*c))
+	fall := share/b + (1-share)/c
+	beyond := math.Exp(atY) / fall
+	return most + math.Log(fall*(integrateSegment(at0, atX, x)+integrateSegment(atX, atY, y-x)+beyond)/(4*b*c))
 }
 
 // integrateSegment is the integral of exp over a length in which the exponent goes from one value
@@ -172,14 +179,13 @@ func integrateSegment(from, to, length float64) float64 {
 }
 
 // integrateGaussian is the same for normal noise, up to a constant: the integral over w ≥ 0 of a
-// normal density in w.
+// normal density in w, which measures weights in noise as well.
 func integrateGaussian(p, q cell, share float64) float64 {
 	u, v := share/p.deviation, (1-share)/q.deviation
 	x, y := p.value/p.deviation, q.value/q.deviation
 	sharp := float64(u*u) + float64(v*v)
 	along, across := float64(x*u)+float64(y*v), float64(x*v)-float64(y*u)
-	return -float64(across*across)/(2*sharp) - math.Log(sharp)/2 -
-		math.Log(p.deviation*q.deviation) + logErfc(-along/math.Sqrt(2*sharp))
+	return -float64(across*across)/(2*sharp) - math.Log(p.deviation*q.deviation) + logErfc(-along/math.Sqrt(2*sharp))
 }
 
 // logErfc is the logarithm of the complementary error function, by its asymptotic expansion where

@@ -4,12 +4,14 @@ package additive
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -139,7 +141,67 @@ func TestConformance(t *testing.T) {
 	for name, c := range settings() {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := with(c, 400)
-			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true})
+			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true, Algebra: spendsBill})
 		})
+	}
+}
+
+// spendsBill checks what leaves against the bill: all that is not of rounds line by line, and the rounds
+// together, since how many are made follows from the classes.
+func spendsBill(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
+	t.Helper()
+	ofRound := func(label string) bool { return strings.Contains(label, "of round") }
+	var billed, spent dp.Epsilon
+	var rest []dp.Event
+	for _, e := range bill {
+		if ofRound(e.Release) && e.Rho == 0 {
+			billed += e.Epsilon
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	for _, p := range releases {
+		e := dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho}
+		if ofRound(p.Label) && p.Rho == 0 {
+			spent += p.Loss
+			continue
+		}
+		if len(rest) == 0 || e != rest[0] {
+			t.Fatalf("%q by %s for %s, rho %s, is not the next line of %v", p.Label, p.Name, p.Loss, p.Rho, rest)
+		}
+		rest = rest[1:]
+	}
+	if len(rest) > 0 || spent != billed {
+		t.Errorf("lines without a release: %v; rounds are billed as %s and cost %s", rest, billed, spent)
+	}
+}
+
+// Where a class is rare, fewer rounds are made, and they cost what the bill's rounds do.
+func TestRareClassesHaveFewerRounds(t *testing.T) {
+	_, plan := with(settings()["partly private, picks"], 400)
+	anyPlan, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl := anyPlan.(*Plan)
+	total := func(pl *Plan) (all dp.Epsilon) {
+		for t := range pl.prices.cells {
+			all += pl.prices.cells[t].eps
+			if pl.rules.picks {
+				all += pl.prices.picks[t].eps
+			}
+		}
+		return all
+	}
+	last := pl.rules.rounds + 1
+	for _, rare := range []float64{400, 250, 100, 20, 0} {
+		got := pl.forClasses(rare, 1000-rare)
+		if got.rules.rounds > last || total(got) != total(pl) || got.rules.bins != pl.rules.bins {
+			t.Errorf("%g rows of 1000: %d rounds for %s in all, after %d for %s", rare, got.rules.rounds, total(got), last, total(pl))
+		}
+		last = got.rules.rounds
+	}
+	if last != 1 || pl.forClasses(400, 600).rules.rounds != pl.rules.rounds {
+		t.Errorf("%d rounds without a row of one class, %d with many", last, pl.forClasses(400, 600).rules.rounds)
 	}
 }

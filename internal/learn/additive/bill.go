@@ -20,12 +20,13 @@ type price struct {
 
 // prices are those of the releases of one fit.
 type prices struct {
-	classes   price   // of the number of rows by class, where that is private
-	counts    price   // of the counts from which bins follow
-	picks     []price // per round, where rounds pick
-	cells     []price // per round
-	weights   []price // per round where rules weigh columns
-	residuals []price // per pass over the private columns and column
+	classes     price   // of the number of rows by class, where that is private
+	counts      price   // of the counts from which bins follow
+	picks       []price // per round, where rounds pick
+	cells       []price // per round
+	weights     []price // per round where rules weigh columns
+	residuals   []price // per pass over the private columns and column
+	calibration price   // of the cells of the finished score
 }
 
 // release is one line of the bill before it has a price.
@@ -38,11 +39,11 @@ type release struct {
 // listReleases lists the releases in charging order, with new places for their prices.
 func (pl *Plan) listReleases() (list []release) {
 	r := &pl.rules
-	pl.prices = prices{picks: make([]price, r.rounds), cells: make([]price, r.rounds)}
+	pl.prices = prices{}
 	add := func(label string, share float64, to *price) {
 		list = append(list, release{label, "laplace", share, to})
 	}
-	rest := 1 - pl.counts.share
+	rest := 1 - pl.counts.share - r.calibrationShare
 	if pl.scope == dp.WholeRow {
 		rest -= classesShare
 		add(pl.classesLabel(), classesShare*r.totalShare()/rest, &pl.prices.classes)
@@ -50,13 +51,7 @@ func (pl *Plan) listReleases() (list []release) {
 	if len(pl.counts.asking) > 0 {
 		add(countsLabel, pl.counts.share*r.totalShare()/rest, &pl.prices.counts)
 	}
-	for t := range r.rounds {
-		round := r.roundShare(t)
-		if r.picks {
-			list = append(list, release{pickLabel(t), "permute-and-flip", round * r.pickShare, &pl.prices.picks[t]})
-		}
-		add(cellsLabel(t), round*(1-r.pickShare), &pl.prices.cells[t])
-	}
+	list = append(list, pl.listRounds()...)
 	if r.weightShare > 0 {
 		pl.prices.weights = make([]price, r.rounds)
 		for t := range pl.prices.weights {
@@ -66,6 +61,23 @@ func (pl *Plan) listReleases() (list []release) {
 	pl.prices.residuals = make([]price, r.boosts*pl.columns)
 	for t := range pl.prices.residuals {
 		add(residualsLabel(t), r.residualShare/float64(len(pl.prices.residuals)), &pl.prices.residuals[t])
+	}
+	if r.calibrationShare > 0 {
+		add(calibrationLabel, r.calibrationShare*r.totalShare()/rest, &pl.prices.calibration)
+	}
+	return list
+}
+
+// listRounds lists the picks and cells of all rounds.
+func (pl *Plan) listRounds() (list []release) {
+	r := &pl.rules
+	pl.prices.picks, pl.prices.cells = make([]price, r.rounds), make([]price, r.rounds)
+	for t := range r.rounds {
+		round := r.roundShare(t)
+		if r.picks {
+			list = append(list, release{pickLabel(t), "permute-and-flip", round * r.pickShare, &pl.prices.picks[t]})
+		}
+		list = append(list, release{cellsLabel(t), "laplace", round * (1 - r.pickShare), &pl.prices.cells[t]})
 	}
 	return list
 }
@@ -147,7 +159,10 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 }
 
 // Labels of releases, as they stand on the bill.
-const countsLabel = "rows by fine bin"
+const (
+	countsLabel      = "rows by fine bin"
+	calibrationLabel = "weighted cells of the score"
+)
 
 func (pl *Plan) classesLabel() string {
 	if pl.isMulticlass() {

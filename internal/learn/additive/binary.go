@@ -24,6 +24,14 @@ type start struct {
 	// least is a lower bound of the weighing score of rows of the positive class, most an upper one of
 	// the others, in units of 1/feature.ScoreOne nat.
 	least, most int64
+	// classes are the rows of the positive class and of the other, as far as they are public or released.
+	classes [2]float64
+	// expected are totals, or estimates of them where they are private; nil where the weights are no
+	// longer those of the start. baseVariance is the variance of their difference.
+	expected     []float64
+	baseVariance float64
+	// calibrating is as much of the model as weighs rows for its calibration; nil for all of it.
+	calibrating *start
 }
 
 // binaryFit is the state of a fit of two classes. Its weighing score, with totals and bounds, takes
@@ -36,6 +44,9 @@ type binaryFit struct {
 	// missing is the mean over rows of what the model's shapes add and the weights do not see, in
 	// nats: later columns say it again, as a constant.
 	missing float64
+	// base is what columns have added to the released base rate, weighedBase what of it weights see.
+	base, weighedBase float64
+	finished          []finishedShape // the public ones, then the private ones
 }
 
 // binaryShape is what has been learnt about one private column.
@@ -43,10 +54,12 @@ type binaryShape struct {
 	steps    []float64 // nats
 	weighing []float64 // of steps, what weights see
 	variance []float64 // of steps, see learnShape; nil where nothing has been learnt
+	left     []float64 // what the last release said beyond steps
+	rows     []float64 // weight by bin, about
 }
 
 func newBinaryShape(bins int) binaryShape {
-	return binaryShape{steps: make([]float64, bins), weighing: make([]float64, bins)}
+	return binaryShape{steps: make([]float64, bins), weighing: make([]float64, bins), left: make([]float64, bins)}
 }
 
 // learnBinary makes every release of the bill.
@@ -58,6 +71,7 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 	if err := f.findBins(ctx, st.rows); err != nil {
 		return nil, err
 	}
+	f.plan = f.plan.forClasses(st.classes[0], st.classes[1])
 	r := newBinaryFit(f, st)
 	for t := range f.plan.rules.rounds {
 		if err := r.makeRound(ctx, t); err != nil {
@@ -65,9 +79,11 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 		}
 	}
 	if f.plan.NotPrivate {
-		return r, r.fitGreedily(ctx)
+		err := r.fitGreedily(ctx)
+		r.finished = append(r.finishPublic(), r.finishPrivate()...)
+		return r, err
 	}
-	return r, nil
+	return r, r.calibrate(ctx)
 }
 
 func newBinaryFit(f *fit, st *start) *binaryFit {
@@ -91,10 +107,13 @@ func (f *fit) startBinary(ctx context.Context) (*start, error) {
 	floor := cmp.Or(math.Sqrt(f.plan.prices.classes.noiseVariance(sensitivity{1, 1})/2), 1)
 	z := math.Log(math.Max(rows[0], floor) / math.Max(rows[1], floor))
 	score := feature.Additive{Intercept: z}
-	return &start{
+	st := &start{
 		model: score, weighing: score, rows: math.Max(1, rows[0]+rows[1]),
 		least: feature.Units(z), most: feature.Units(z),
-	}, nil
+		classes: [2]float64{math.Max(rows[0], floor), math.Max(rows[1], floor)},
+	}
+	st.expectBalance(f.plan)
+	return st, nil
 }
 
 func (r *binaryFit) makeRound(ctx context.Context, t int) error {
@@ -138,13 +157,16 @@ func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	steps, variance := shrink.LogOdds(c, &r.bins[k])
 	sh := &r.shapes[k]
+	if !r.plan.NotPrivate {
+		sh.rows = r.centerColumn(c, steps)
+	}
 	sum, all := 0.0, 0.0
 	for b := range steps {
 		sh.steps[b] += in.modelShrinkage * steps[b]
 		// The last release alone says how far the shape may be off: it measured all that the score did
 		// not know. What does not enter the model may yet be so.
-		left := (1 - in.modelShrinkage) * steps[b]
-		variance[b] = variance[b] + float64(left*left) + float64(r.missing*r.missing)
+		sh.left[b] = (1 - in.modelShrinkage) * steps[b]
+		variance[b] += float64(r.missing * r.missing)
 		w := math.Max(c.Positive[b]+c.Negative[b], 0)
 		sum, all = sum+float64(w*steps[b]), all+w
 	}
@@ -166,6 +188,8 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 	}
 	r.weighing.Shapes = append(r.weighing.Shapes, feature.Shape{Bins: r.bins[k], Steps: steps})
 	r.least, r.most, r.sums, r.totals = r.least+lo, r.most+hi, nil, nil
+	r.expected = nil
+	r.weighBase()
 }
 
 // weighAllSteps lets the weights see all that was released. What a pair adds is beyond what its
@@ -186,47 +210,73 @@ func (r *binaryFit) weighAllSteps() {
 	r.missing, r.sums = 0, nil
 }
 
-// buildModel puts the start and the released shapes together.
+// buildModel puts the start and the finished shapes together.
 func (r *binaryFit) buildModel() *model.Model {
 	add := &model.Additive{Intercept: r.model.Intercept}
 	var columns []int
-	for k := range r.model.Shapes {
-		sh := &r.model.Shapes[k]
-		columns = append(columns, r.addShape(add, &sh.Bins, sh.Steps, nil)...)
-	}
-	for k := range r.shapes {
-		if sh := &r.shapes[k]; sh.variance != nil {
-			columns = append(columns, r.addShape(add, &r.bins[k], sh.steps, sh.variance)...)
-		}
+	for _, sh := range r.finished {
+		columns = append(columns, r.addShape(add, &sh)...)
 	}
 	slices.Sort(columns)
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }
 
-// addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is
-// of. variance is of its steps; nil where they are exact.
-func (r *binaryFit) addShape(to *model.Additive, bins *feature.Bins, steps, variance []float64) (columns []int) {
-	s, edges, noise := r.plan.schema, bins.Edges, make([]float64, len(steps))
-	for b, v := range variance {
-		noise[b] = math.Sqrt(v)
+// finishedShape is a shape as the model has it.
+type finishedShape struct {
+	bins               feature.Bins
+	steps, noise, left []float64
+}
+
+// finishPublic finishes the shapes of the start, which are exact.
+func (r *binaryFit) finishPublic() (out []finishedShape) {
+	for k := range r.model.Shapes {
+		sh := &r.model.Shapes[k]
+		if sh.Second == nil {
+			shrink.MakeMonotone(r.plan.schema.Columns[sh.Column].Monotone, sh.Steps, nil)
+		}
+		out = append(out, finishedShape{bins: sh.Bins, steps: sh.Steps, noise: make([]float64, len(sh.Steps))})
 	}
+	return out
+}
+
+// finishPrivate finishes what has been learnt about private columns and pairs.
+func (r *binaryFit) finishPrivate() (out []finishedShape) {
+	s := r.plan.schema
+	for k := range r.shapes {
+		sh := &r.shapes[k]
+		if sh.variance == nil {
+			continue
+		}
+		f := finishedShape{r.bins[k], sh.steps, make([]float64, len(sh.steps)), sh.left}
+		for b, v := range sh.variance {
+			f.noise[b] = math.Sqrt(v)
+		}
+		if f.bins.Second == nil {
+			shrink.MakeMonotone(s.Columns[f.bins.Column].Monotone, f.steps, sh.variance)
+			if !r.plan.NotPrivate && hasSlopes(s, &f.bins) {
+				edges, finer := drawSlopes(s, &f.bins, 1, f.steps, f.noise, f.left)
+				f = finishedShape{feature.NewBins(s, f.bins.Column, edges), finer[0], finer[1], finer[2]}
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is of.
+func (r *binaryFit) addShape(to *model.Additive, sh *finishedShape) (columns []int) {
+	s, bins := r.plan.schema, &sh.bins
 	c := &s.Columns[bins.Column]
 	if second := bins.Second; second != nil {
 		to.Pairs = append(to.Pairs, model.PairShape{
 			Columns: [2]string{c.Name, s.Columns[second.Column].Name},
 			Edges:   [2][]float64{bins.Edges, second.Edges},
-			LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise),
+			LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(sh.noise),
 		})
 		return []int{bins.Column, second.Column}
 	}
-	shrink.MakeMonotone(c.Monotone, steps, variance)
-	if variance != nil && !r.plan.NotPrivate && hasSlopes(s, bins) {
-		var finer [][]float64
-		edges, finer = drawSlopes(s, bins, 1, steps, noise)
-		steps, noise = finer[0], finer[1]
-	}
 	to.Shapes = append(to.Shapes, model.Shape{
-		Column: c.Name, Edges: edges, LogOdds: bins.ByLevel(steps), Noise: bins.ByLevel(noise),
+		Column: c.Name, Edges: bins.Edges, LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(sh.noise),
 	})
 	return []int{bins.Column}
 }

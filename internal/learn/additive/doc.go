@@ -8,7 +8,7 @@
 // (add-remove): what Fit returns is (ε, 0)-DP in the private columns of one row, in a whole row
 // with its label, or in the presence of a row. G-ADDITIVE-4 is the same with a δ, G-ADDITIVE-5 that
 // of more than two classes. Argument: docs/guarantees/additive.md; the lines it leans on carry the
-// tags 1.1 to 1.8.
+// tags 1.1 to 1.9.
 //
 //	params.go      check public choices and plan a fit: rules.go, bins.go and bill.go
 //	release.go     every release: what leaves, and by how much it moves between neighbours
@@ -18,6 +18,8 @@
 //	               cells by bin and class; then the same for each declared pair, where ε allows
 //	multiclass.go  more classes: per round, release the rows of a column by bin and class; then how
 //	               much each column counts; then, where rows are plenty, what is left over
+//	calibrate.go   two classes: rounds by the rarer class, columns that keep to the base rate, and the
+//	               finished score stretched to what its own cells say
 //	slopes.go      draw lines between the middles of a number's bins, free
 //	greedy.go      without privacy, fit what is left and find pairs
 //

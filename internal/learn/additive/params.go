@@ -84,6 +84,10 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	} else {
 		pl.rules = settleWithPairs(len(pairs), p, s.Relation, pl.rows, len(private), rho, len(pl.public) > 0)
 	}
+	if !pl.isMulticlass() && !p.NotPrivate {
+		signal, _ := countScales(p, s.Relation, pl.rows, 1, 0)
+		pl.rules.calibrationShare = settleCalibrationShare(signal)
+	}
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0
 	}

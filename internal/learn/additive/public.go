@@ -122,10 +122,14 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	baseRate := math.Log(math.Max(sumAll(pos), 1) / math.Max(sumAll(neg), 1))
 	st := &start{
 		rows:     sumAll(pos, neg),
+		classes:  [2]float64{sumAll(pos), sumAll(neg)},
 		model:    scaleOffset(score, baseRate, f.plan.rules.modelOffset),
 		weighing: scaleOffset(score, baseRate, f.plan.rules.weightOffset),
 	}
 	st.boundScores(g.groups, pos, neg)
+	st.expected = st.totals
+	st.calibrating = &start{weighing: st.model}
+	st.calibrating.boundScores(g.groups, pos, neg)
 	return st, nil
 }
 

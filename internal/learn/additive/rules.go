@@ -16,6 +16,8 @@ type rules struct {
 	picks     bool    // each round picks its column; else rounds take the columns in turn
 	pickShare float64 // part of a round's ε that its pick costs
 	gaussian  bool    // Gaussian noise, which a δ pays for, in place of Laplace
+	// calibrationShare is the part of the price for fitting the finished score to the rows.
+	calibrationShare float64
 
 	// Of two classes. The offset is what public columns add to the base rate.
 	//
@@ -110,10 +112,12 @@ func countScales(p Params, relation dp.Relation, rows, columns int, rho float64)
 	return float64(rows) * p.Epsilon.Float() / s.l1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.l2
 }
 
-// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the
-// sweeps. rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of
-// their own.
-func settleBinary(p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
+// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the sweeps.
+// rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of their
+// own. useful is the part of the rows that rounds are counted by, see countUseful.
+func settleBinary(
+	p Params, relation dp.Relation, rows, columns int, rho float64, offset bool, useful float64,
+) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
 		r := rules{bins: countGreedyBins(rows), rounds: 3 * columns, weightOffset: 1, modelOffset: 1}
@@ -129,10 +133,11 @@ func settleBinary(p Params, relation dp.Relation, rows, columns int, rho float64
 	switch {
 	case columns == 1:
 		return rules{bins: countBins(signal), rounds: 1, weightOffset: 1, modelOffset: 1, passes: onePass(0, 1)}
-	case takesAllColumns(signal, columns):
+	case takesAllColumns(useful*signal, columns):
 		return takeInTurn(signal, columns, 400, 3000, offset)
 	}
-	r := rules{rounds: countRounds(signal), picks: true, weightOffset: 0.3, modelOffset: 0.8, passes: onePass(0.5, 1)}
+	r := rules{rounds: countRounds(useful * signal), picks: true, weightOffset: 0.3, modelOffset: 0.8}
+	r.passes = onePass(0.5, 1)
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
 	r.bins = countBins(signal / float64(r.rounds))
 	return r
@@ -141,9 +146,9 @@ func settleBinary(p Params, relation dp.Relation, rows, columns int, rho float64
 // settleWithPairs is settleBinary where so many pairs are declared. They are for an ε at which
 // columns are taken in turn; below, rounds pick columns and pairs wait.
 func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
-	r := settleBinary(p, relation, rows, columns+pairs, rho, offset)
+	r := settleBinary(p, relation, rows, columns+pairs, rho, offset, 1)
 	if pairs > 0 && r.picks {
-		return settleBinary(p, relation, rows, columns, rho, offset)
+		return settleBinary(p, relation, rows, columns, rho, offset, 1)
 	}
 	r.rounds, r.pairs = r.rounds-pairs*len(r.passes)+pairs, pairs
 	return r
@@ -159,6 +164,9 @@ func takesAllColumns(signal float64, columns int) bool {
 	return float64(countRounds(signal)) >= 0.75*float64(columns)
 }
 
+// rampWidth is how far, as a factor, around a threshold one rule turns into the next.
+const rampWidth = 1.35
+
 // takeInTurn takes the columns in turn: twice, or once, with part of each step in the weights or
 // nothing. Where one pass takes all columns, more of each step enters the model beside an offset,
 // which would gain weight against them; without one, all steps alike change no order of rows.
@@ -172,13 +180,24 @@ func takeInTurn(signal float64, columns int, part, two float64, offset bool) rul
 	switch {
 	case each >= two:
 		r.rounds, r.passes = 2*columns, twoPasses()
-	case each >= part:
-		r.passes = onePass(0.7, seen)
-	default:
-		r.passes = onePass(0, unseen)
+	default: // no step between nothing and .7 of each
+		way := math.Min(1, math.Max(0, 0.5+math.Log(each/part)/(2*math.Log(rampWidth))))
+		r.passes = onePass(0.7*way, unseen+float64(way*(seen-unseen)))
 	}
 	return r
 }
+
+// settleCalibrationShare is the part of the price for calibrating a score of two classes: little where
+// the rows are too few noise scales long to tell, and where they are so many that little is enough.
+func settleCalibrationShare(signal float64) float64 {
+	return mostForCalibration / (1 + scalesToCalibrate/signal + signal/scalesForLess)
+}
+
+const (
+	mostForCalibration = 0.08
+	scalesToCalibrate  = 1500
+	scalesForLess      = 20_000
+)
 
 // The rules of more than two classes.
 const (

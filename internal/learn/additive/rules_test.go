@@ -48,7 +48,7 @@ func TestSettle(t *testing.T) {
 			pickShare: 0.4, weightOffset: 0.3, modelOffset: 0.8, passes: onePass(0.5, 1)}},
 	} {
 		if got := settleBinary(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho,
-			c.offset); !reflect.DeepEqual(got, c.want) {
+			c.offset, 1); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
 		}
 	}

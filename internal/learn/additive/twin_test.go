@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
@@ -45,6 +46,8 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 			if err := f.findBins(context.Background(), st.rows); err != nil {
 				t.Fatal(err)
 			}
+			pl = pl.forClasses(st.classes[0], st.classes[1])
+			f.plan = pl
 			w := newTwin(f, tab, st)
 			at, k := 0, 0
 			free := make([]int, len(f.bins))
@@ -55,6 +58,9 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 				answer := scripted(3)(j, p)
 				switch {
 				case p.Label == pl.classesLabel() || p.Label == countsLabel:
+					continue
+				case p.Label == calibrationLabel:
+					w.calibrate(t, p, answer)
 					continue
 				case p.Choice:
 					for i, v := range p.Values {
@@ -102,6 +108,15 @@ type twin struct {
 	base       []float64   // seen at the start
 	rest       [][]float64 // by column: what the model adds and weights do not see
 	totals     bool        // public totals still hold
+	start      []float64   // the model without its private columns
+	fresh      bool        // weights are those of the start
+	variance   float64     // of the balance of the start
+	added      float64     // to the base rate
+	shown      float64     // of added, what weights see
+	mean       []float64   // by column, of its steps over the released rows
+	spread     []float64   // the same, of their squares around it
+	model      [][]float64 // by column, the steps of the model
+	clip       *feature.Clip
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
@@ -123,7 +138,12 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 		}
 		w.seen = append(w.seen, z)
 	}
-	w.base = slices.Clone(w.seen)
+	w.base, w.start, w.fresh, w.variance = slices.Clone(w.seen), slices.Clone(w.full), true, st.baseVariance
+	w.model = make([][]float64, len(f.bins))
+	if st.calibrating != nil {
+		w.clip = st.calibrating.weighing.Clip
+	}
+	w.mean, w.spread = make([]float64, len(f.bins)), make([]float64, len(f.bins))
 	for k := range f.bins {
 		w.rest = append(w.rest, make([]float64, f.bins[k].Len()))
 	}
@@ -159,6 +179,7 @@ func (w *twin) see() {
 			w.seen[i] += rest[bin(w.tab, &w.bins[k], i)]
 		}
 		w.low, w.high, w.totals = w.low+slices.Min(rest), w.high+slices.Max(rest), false
+		w.showBase()
 		clear(rest)
 	}
 }
@@ -242,10 +263,17 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	deviation, gaussian := w.plan.mechanismDeviation(round)
 	c.Noise = shrink.Noise{Positive: deviation * caps[0], Negative: deviation * caps[1], Gaussian: gaussian}
 	steps, _ := shrink.LogOdds(c, bins)
+	rows := w.center(c, steps)
 	in := wholeStep // of a pair
 	if bins.Second == nil {
 		in = w.plan.rules.passes[round/w.plan.columns]
 	}
+	whole := make([]float64, len(steps)) // of the model
+	for b, s := range steps {
+		w.sums(k)[b] += in.modelShrinkage * s
+		whole[b] = w.sums(k)[b]
+	}
+	w.mean[k], w.spread[k] = moments(whole, rows)
 	for b, s := range steps {
 		w.rest[k][b] += (in.modelShrinkage - in.weightShrinkage) * s
 	}
@@ -256,6 +284,133 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	}
 	if keep > 0 {
 		w.low, w.high, w.totals = w.low+keep*slices.Min(steps), w.high+keep*slices.Max(steps), false
+		w.showBase()
+	}
+}
+
+// sums are the steps of column k that the model has so far.
+func (w *twin) sums(k int) []float64 {
+	if w.model[k] == nil {
+		w.model[k] = make([]float64, w.bins[k].Len())
+	}
+	return w.model[k]
+}
+
+func moments(x, rows []float64) (mean, variance float64) {
+	all := sumAll(rows) + 1e-9
+	for b := range x {
+		mean += rows[b] * x[b] / all
+	}
+	for b := range x {
+		variance += rows[b] * (x[b] - mean) * (x[b] - mean) / all
+	}
+	return mean, variance
+}
+
+// center moves the steps of a column to the balance of the start, and takes note of what it says of the
+// base rate.
+func (w *twin) center(c *shrink.Cells, steps []float64) (rows []float64) {
+	rows = shrink.BinWeights(c, steps)
+	if !w.fresh {
+		return rows
+	}
+	var sum [2]float64
+	for i := range w.tab.Rows {
+		label := 1
+		if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
+			label = 0
+		}
+		if w.totals {
+			sum[label] += math.Min(1, math.Exp(-w.margin(w.seen[i], i)))
+		}
+	}
+	if !w.totals {
+		released := w.released()
+		sum = [2]float64{math.Min(released[0], released[1]), math.Min(released[0], released[1])}
+	}
+	shrink.ProjectOntoSimplex(rows, sum[0]+sum[1])
+	by := shrink.CenterSteps(steps, rows, (sum[0]-sum[1])/(sum[0]+sum[1]))
+	for b := range steps {
+		steps[b] += by
+	}
+	own := float64(len(steps)) * (c.Noise.Positive*c.Noise.Positive + c.Noise.Negative*c.Noise.Negative)
+	w.added += w.variance / (w.variance + own) * (-by - w.added)
+	w.variance = 1 / (1/w.variance + 1/own)
+	return rows
+}
+
+// released are the numbers of rows by class that the script answered.
+func (w *twin) released() [2]float64 {
+	answer := scripted(3)(0, mechtest.Passage{Values: make([]mech.Ratio, 2)})
+	if w.tab.Schema.Relation == dp.ReplaceOne {
+		answer[1] = float64(w.tab.Rows) - answer[0]
+	}
+	floor := 1 / w.plan.prices.classes.eps.Float()
+	if rho := w.plan.prices.classes.rho.Float(); rho > 0 {
+		floor = math.Sqrt(1 / (2 * rho) / 2)
+	}
+	return [2]float64{math.Max(answer[0], floor), math.Max(answer[1], floor)}
+}
+
+// showBase lets weights see what was added to the base rate.
+func (w *twin) showBase() {
+	for i := range w.tab.Rows {
+		w.seen[i] += w.added - w.shown
+		w.base[i] += w.added - w.shown
+	}
+	w.shown, w.fresh = w.added, false
+}
+
+// calibrate checks the cells of the finished score and takes their line in.
+func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
+	mean, spread := sumAll(w.mean), math.Max(math.Sqrt(sumAll(w.spread)), 1e-3)
+	var caps, totals [2]float64
+	weight, label := make([]float64, w.tab.Rows), make([]int, w.tab.Rows)
+	low, high := math.Inf(-1), math.Inf(1)
+	if c := w.clip; c != nil {
+		low, high = c.Low, c.High
+	}
+	for i := range weight {
+		z := math.Min(math.Max(w.start[i], low), high) + w.added
+		weight[i] = math.Min(1, math.Exp(-w.margin(z, i)))
+		if int(w.tab.Labels[i]) != w.tab.Schema.Label.Positive {
+			label[i] = 1
+		}
+		caps[label[i]] = math.Max(caps[label[i]], weight[i])
+		totals[label[i]] += weight[i]
+	}
+	want := make([]float64, len(answer))
+	for i, x := range weight {
+		b, at := 0, w.full[i]-w.start[i]
+		for b < len(scoreEdges) && at >= mean+spread*scoreEdges[b] {
+			b++
+		}
+		want[2*b+label[i]] += x / caps[label[i]]
+	}
+	off := 0.0
+	for i, v := range p.Values { // a row at an edge may lie on either side
+		off += math.Abs(v.Float() - want[i])
+	}
+	if off > 2+1e-3*float64(w.tab.Rows) {
+		t.Fatalf("cells of the score: off by %g in all", off)
+	}
+	c := &shrink.Cells{Positive: make([]float64, len(answer)/2), Negative: make([]float64, len(answer)/2)}
+	for b := range c.Positive {
+		c.Positive[b], c.Negative[b] = answer[2*b]*caps[0], answer[2*b+1]*caps[1]
+	}
+	if w.plan.scope == dp.PrivateFeatures {
+		shrink.ProjectOntoSimplex(c.Positive, totals[0])
+		shrink.ProjectOntoSimplex(c.Negative, totals[1])
+	}
+	deviation, gaussian := w.plan.deviationOf(w.plan.prices.calibration)
+	c.Noise = shrink.Noise{Positive: deviation * caps[0], Negative: deviation * caps[1], Gaussian: gaussian}
+	var x []float64
+	for _, m := range scoreMiddles {
+		x = append(x, mean+spread*m)
+	}
+	slope, shift := shrink.FitLine(c, x)
+	for i := range w.full {
+		w.full[i] = w.start[i] + w.added + shift + slope*(w.full[i]-w.start[i])
 	}
 }
 
@@ -298,9 +453,13 @@ func (w *twin) line(steps []float64, bins *feature.Bins, i int) float64 {
 	return steps[b] + (steps[next]-steps[b])*off/((nextLow+nextHigh)/2-(low+high)/2)
 }
 
-// mechanismDeviation is that of the noise that the mechanism itself states.
 func (pl *Plan) mechanismDeviation(round int) (deviation float64, gaussian bool) {
-	switch m := pl.chooseMechanism(pl.prices.cells[round], pl.cellSensitivity(), 2).(type) {
+	return pl.deviationOf(pl.prices.cells[round])
+}
+
+// deviationOf is that of the noise that the mechanism itself states.
+func (pl *Plan) deviationOf(p price) (deviation float64, gaussian bool) {
+	switch m := pl.chooseMechanism(p, pl.cellSensitivity(), 2).(type) {
 	case mech.Gaussian:
 		return m.Scale(), true
 	case mech.Laplace:

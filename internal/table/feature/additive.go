@@ -19,6 +19,7 @@ type Bins struct {
 	Second *Bins     // of a pair, its second column's; else nil
 	codes  int       // bins of a category; 0 for a number
 	groups []uint32  // of a category in groups, the bin of each code
+	scored *scored   // of scores, see CutScore; else nil
 }
 
 // NewBins cuts a column of s. edges are not used for a category. It does not
@@ -45,6 +46,9 @@ func Cross(first, second Bins) Bins {
 // Len is the number of bins, at least 1.
 func (b *Bins) Len() int {
 	n := len(b.Edges) + 1
+	if b.scored != nil {
+		n = len(b.scored.edges) + 1
+	}
 	if b.codes > 0 {
 		n = b.codes
 	}
@@ -128,11 +132,15 @@ func (b *Bins) ByLevel(steps []float64) []float64 {
 type BoundBins struct {
 	codes  *column.Codes
 	byCode []uint32
-	second *BoundBins // of a pair; byCode then counts in rows of its cells
+	second *BoundBins   // of a pair; byCode then counts in rows of its cells
+	scored *boundScored // of scores; else nil
 }
 
 // Bind tabulates the bins for cols, which is parallel to the schema's Columns.
 func (b *Bins) Bind(cols []column.Column) *BoundBins {
+	if b.scored != nil {
+		return &BoundBins{scored: &boundScored{of: b.scored.of.Bind(cols), edges: b.scored.edges}}
+	}
 	col := &cols[b.Column]
 	out := &BoundBins{codes: &col.Codes, byCode: b.ByCode(col)}
 	if b.Second != nil {
@@ -147,6 +155,10 @@ func (b *Bins) Bind(cols []column.Column) *BoundBins {
 // Read writes the bins of rows from, from+1, ... into out. scratch is of the
 // same length, and used for a pair alone.
 func (b *BoundBins) Read(from int, out, scratch []uint32) {
+	if b.scored != nil {
+		b.scored.read(from, out)
+		return
+	}
 	b.codes.Look(from, b.byCode, out)
 	if b.second == nil {
 		return

@@ -17,7 +17,7 @@ type place struct {
 }
 
 func placeOf(b *feature.Bins, cols []column.Column) place {
-	if b.Second == nil && cols[b.Column].Codes.U8 != nil {
+	if b.OfColumn() && cols[b.Column].Codes.U8 != nil {
 		byCode := make([]uint32, 1<<8) // codes that the column cannot hold are nobody's
 		copy(byCode, b.ByCode(&cols[b.Column]))
 		return place{places: len(byCode), codes: cols[b.Column].Codes.U8, byCode: byCode}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"context"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/shrink"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Calibration is of two classes: each column alone keeps to the base rate, and the sum of all private
+// ones is then measured as if it were one more column, and stretched to what it says. Columns that say
+// the same thing several times say it once after that.
+
+// forClasses is the plan for so many rows of either class, which are public or released. Rounds are
+// counted by how many rows there are to learn from, and where a class is rare, those are its own. What the
+// rounds of the bill cost together is divided anew among those that are made (1.9).
+func (pl *Plan) forClasses(pos, neg float64) *Plan {
+	if pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 {
+		return pl
+	}
+	done := *pl
+	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.rows, pl.columns, 0, len(pl.public) > 0, countUseful(pos, neg))
+	done.rules.bins, done.rules.calibrationShare = pl.rules.bins, pl.rules.calibrationShare
+	all := dp.Epsilon(0)
+	for t := range pl.prices.cells {
+		all += pl.prices.picks[t].eps + pl.prices.cells[t].eps
+	}
+	list := done.listRounds()
+	parts, err := dividePrice(all, list)
+	if err != nil { // too little to divide so: the bill's own rounds
+		return pl
+	}
+	for i, r := range list {
+		*r.price = price{eps: parts[i]}
+	}
+	return &done
+}
+
+// countUseful is the part of the rows that tell as much where classes are about equal: all where a quarter
+// has the rarer class, else four times those.
+func countUseful(pos, neg float64) float64 {
+	return math.Min(1, 4*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
+}
+
+// expectBalance notes that rows weigh about the same in both classes under the log-odds of the released
+// numbers of rows, and how much noise leaves that open.
+func (st *start) expectBalance(pl *Plan) {
+	pos, neg := st.classes[0], st.classes[1]
+	least := math.Min(pos, neg)
+	st.expected = []float64{least, least}
+	// Rows weigh 1 in the rarer class and least/pos or least/neg in the other.
+	inPos, inNeg := least/pos, least/neg
+	noise := pl.prices.classes.noiseVariance(sensitivity{1, 1})
+	if pl.schema.Relation == dp.ReplaceOne { // what one class gains the other loses
+		st.baseVariance = noise * (inPos + inNeg) * (inPos + inNeg)
+	} else {
+		st.baseVariance = noise * (float64(inPos*inPos) + float64(inNeg*inNeg))
+	}
+}
+
+// centerColumn moves the steps of a column to where they keep to the base rate, while the weights are
+// those of the start, and returns the weights of its bins. Where the base rate is known by its release
+// alone, what the column says of it is taken into account once for all columns.
+func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
+	rows = shrink.BinWeights(c, steps)
+	all := sumAll(r.expected)
+	if !(all > 0) {
+		return rows
+	}
+	shrink.ProjectOntoSimplex(rows, all)
+	shift := shrink.CenterSteps(steps, rows, (r.expected[0]-r.expected[1])/all)
+	for b := range steps {
+		steps[b] += shift
+	}
+	own := c.Noise.DifferenceVariance() * float64(len(steps))
+	gain := r.baseVariance / (r.baseVariance + own)
+	r.baseVariance *= 1 - gain
+	r.base += gain * (-shift - r.base)
+	return rows
+}
+
+// weighBase lets weights see what has been added to the base rate, and moves their bounds with it. Only
+// a start without public columns has any, so there is no clip that it would pass by.
+func (r *binaryFit) weighBase() {
+	before := feature.Units(r.weighing.Intercept)
+	r.weighing.Intercept += r.base - r.weighedBase
+	r.weighedBase = r.base
+	moved := feature.Units(r.weighing.Intercept) - before
+	r.least, r.most = r.least+moved, r.most+moved
+}
+
+// The score of the private columns is cut at so many spreads from its mean, as they would be were the
+// columns independent: copies of columns spread it further. scoreMiddles stand for what lies between.
+var (
+	scoreEdges   = []float64{-16, -8, -4, -2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2, 4, 8, 16}
+	scoreMiddles = []float64{-20, -11, -5.6, -2.8, -1.6, -0.9, -0.4, 0, 0.4, 0.9, 1.6, 2.8, 5.6, 11, 20}
+)
+
+// calibrate releases the cells of the sum of private shapes, as those of one more column (1.9), and
+// stretches the shapes to what they say beyond the start.
+func (r *binaryFit) calibrate(ctx context.Context) error {
+	private := r.finishPrivate()
+	sum := &feature.Additive{}
+	for _, sh := range private {
+		sum.Shapes = append(sum.Shapes, feature.Shape{Bins: sh.bins, Steps: sh.steps})
+	}
+	mean, spread := r.describeSum()
+	var edges, middles []float64
+	for _, e := range scoreEdges {
+		edges = append(edges, mean+float64(spread*e))
+	}
+	for _, m := range scoreMiddles {
+		middles = append(middles, mean+float64(spread*m))
+	}
+	r.weighAsModel()
+	sums, err := r.table.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)})
+	if err != nil {
+		return err
+	}
+	r.sums = sums
+	c := r.releaseWeights(calibrationLabel, r.plan.prices.calibration, 0, r.capWeights())
+	slope, shift := shrink.FitLine(c, middles)
+	r.model.Intercept += shift
+	for k := range private {
+		private[k].stretch(slope)
+	}
+	r.finished = append(r.finishPublic(), private...)
+	return nil
+}
+
+// stretch multiplies the steps. What they leave out of what was released may yet be so.
+func (sh *finishedShape) stretch(slope float64) {
+	for b, step := range sh.steps {
+		sh.steps[b] = slope * step
+		sh.noise[b] = math.Hypot(sh.noise[b], sh.left[b]+float64((1-slope)*step))
+	}
+}
+
+// weighAsModel weighs rows as the model without its private shapes does, with the bounds of that score (1.9).
+func (r *binaryFit) weighAsModel() {
+	r.model.Intercept += r.base
+	if c := r.calibrating; c != nil {
+		r.weighing, r.least, r.most, r.totals = c.weighing, c.least, c.most, c.totals
+		return
+	}
+	z := feature.Units(r.model.Intercept)
+	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
+}
+
+// describeSum is about the mean over rows of the sum of private shapes, and its standard deviation were
+// the columns independent.
+func (r *binaryFit) describeSum() (mean, spread float64) {
+	variance := 0.0
+	for k := range r.shapes {
+		sh := &r.shapes[k]
+		all, first, second := 1e-9, 0.0, 0.0
+		for b, w := range sh.rows {
+			all += w
+			first += float64(w * sh.steps[b])
+			second += float64(w * sh.steps[b] * sh.steps[b])
+		}
+		mean += first / all
+		variance += math.Max(0, second/all-float64(first/all*(first/all)))
+	}
+	return mean, math.Max(math.Sqrt(variance), 1e-3)
+}

@@ -751,6 +751,19 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
 	{
+		Row: "A15g", Bug: "additive: the finished score is cut by rows without noise",
+		File: "internal/learn/additive/calibrate.go",
+		Old: `	mean, spread := r.describeSum()
+`,
+		New: `	mean, spread := r.describeSum()
+	if cells, err := r.table.ClassCells(ctx, r.bins[:1]); err == nil {
+		mean += float64(cells[0].Rows[0][0])
+	}
+`,
+
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
 		Row: "A15d", Bug: "additive: rows of the finished score weigh more than their caps",
 		File: "internal/learn/additive/calibrate.go",
 		Old:  `c.weighing, c.least, c.most, c.totals`,
@@ -764,7 +777,7 @@ var table = []mutant{
 		Old: `	all := sumAll(r.expected)
 `,
 		New: `	rows[0] += float64(r.table.Rows())
-	if cells, err := r.table.LevelCells(context.Background(), r.bins[:1]); err == nil {
+	if cells, err := r.table.ClassCells(context.Background(), r.bins[:1]); err == nil {
 		rows[0] += float64(cells[0].Rows[0][0])
 	}
 	all := sumAll(r.expected)

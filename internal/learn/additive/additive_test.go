@@ -197,11 +197,12 @@ func TestRareClassesHaveFewerRounds(t *testing.T) {
 	for _, rare := range []float64{400, 250, 100, 20, 0} {
 		got := pl.forClasses(rare, 1000-rare)
 		if got.rules.rounds > last || total(got) != total(pl) || got.rules.bins != pl.rules.bins {
-			t.Errorf("%g rows of 1000: %d rounds for %s in all, after %d for %s", rare, got.rules.rounds, total(got), last, total(pl))
+			t.Errorf("%g rows of 1000: %d rounds for %s in all, after %d for %s",
+				rare, got.rules.rounds, total(got), last, total(pl))
 		}
 		last = got.rules.rounds
 	}
 	if last != 1 || pl.forClasses(400, 600).rules.rounds != pl.rules.rounds {
-		t.Errorf("%d rounds without a row of one class, %d with many", last, pl.forClasses(400, 600).rules.rounds)
+		t.Errorf("%d rounds without a row of one class", last)
 	}
 }

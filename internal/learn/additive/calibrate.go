@@ -23,7 +23,8 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 		return pl
 	}
 	done := *pl
-	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.rows, pl.columns, 0, len(pl.public) > 0, countUseful(pos, neg))
+	useful := countUseful(pos, neg)
+	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.rows, pl.columns, 0, len(pl.public) > 0, useful)
 	done.rules.bins, done.rules.calibrationShare = pl.rules.bins, pl.rules.calibrationShare
 	all := dp.Epsilon(0)
 	for t := range pl.prices.cells {

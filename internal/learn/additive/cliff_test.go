@@ -20,7 +20,8 @@ import (
 // repeated is a table of 6 private numbers that say the same thing, one that says nothing and lies in two
 // of its bins, and a public one; about 7 % of the rows are positive.
 func repeated(rows int, seed uint64) *dataset.Table {
-	text := "name: t\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
+	text := "name: t\nunit: one row\nrelation: replace-one\n" +
+		"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
 	for k := range 8 {
 		role := "private"
 		if k == 7 {

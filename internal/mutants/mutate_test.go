@@ -169,7 +169,6 @@ func TestMutate(t *testing.T) {
 		all := mistakes(t, root, pkg)
 		rand.New(rand.NewPCG(17, uint64(len(pkg)))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		killed, made := 0, 0
-		var alive []string
 		for _, m := range all {
 			if sample > 0 && made == sample {
 				break
@@ -182,7 +181,6 @@ func TestMutate(t *testing.T) {
 				killed++
 				continue
 			}
-			alive = append(alive, m.String())
 			t.Logf("survives: %s", m)
 		}
 		t.Logf("%s: %d of %d are seen (%d in all, built or not)", pkg, killed, made, len(all))

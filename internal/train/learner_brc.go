@@ -22,8 +22,10 @@ func brcLearner() *Learner {
 			{"sensitivity", "how noise is sized: tight, or paper to reproduce figures", word[brc.Sensitivity]{&p.Sensitivity}},
 			{"intercept", "intercepts of random classifiers: uniform, zero or selected", word[brc.Intercept]{&p.Intercept}},
 			{"subroutine", "private classifiers of the rounds: random or stump", word[brc.Subroutine]{&p.Subroutine}},
+			{"output", "how rounds are added up: votes, their signs, or linear, their values", word[brc.Output]{&p.Output}},
 			{"candidates", "how many intercepts, or thresholds of a number, are chosen from", integer{&p.Candidates}},
-			{"private-label", "public columns beside a private label: everything (private too) or labeldp (not protected)", word[brc.PrivateLabel]{&p.PrivateLabel}},
+			{"private-label", "public columns beside a private label: everything (private too) or labeldp (not protected)",
+				word[brc.PrivateLabel]{&p.PrivateLabel}},
 			{"public-share", "part of ε that labeldp spends on the public classifier", decimal{&p.PublicShare}},
 		},
 		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {

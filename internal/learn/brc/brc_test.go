@@ -40,6 +40,8 @@ func settings() map[string]func(*Params, *schema.Schema) {
 				s.Columns[j].Role = schema.Public
 			}
 		},
+		"linear":             func(p *Params, s *schema.Schema) { p.Output = Linear },
+		"linear, ordinal":    func(p *Params, s *schema.Schema) { p.Output, p.Encoding = Linear, feature.Ordinal },
 		"stumps":             func(p *Params, s *schema.Schema) { p.Subroutine = Stump },
 		"stumps, add-remove": func(p *Params, s *schema.Schema) { p.Subroutine, s.Relation = Stump, dp.AddRemove },
 		"stumps, ordinal": func(p *Params, s *schema.Schema) {
@@ -86,6 +88,51 @@ func TestConformance(t *testing.T) {
 			tab, _, plan := with(set, dp.Nano, 12, 400)
 			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true})
 		})
+	}
+}
+
+// The linear reading is the votes' own classifiers added up by their values: the
+// same releases, and for every row the sum that section 8 has.
+func TestLinearOutputSumsValues(t *testing.T) {
+	for _, name := range []string{"linear", "linear, ordinal"} {
+		tab, p, plan := with(settings()[name], dp.Nano, 25, 600)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Output = Votes
+		voted, err := p.Plan(tab.Schema, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := learntest.Fit(t, pl, tab, &mechtest.Recorder{}, 5)
+		many := learntest.Fit(t, voted, tab, &mechtest.Recorder{}, 5)
+		want := make([]float64, tab.Rows)
+		for _, v := range many.Classifier.(*model.Votes).Members {
+			sp := voted.public
+			if !isPublic(many, v) {
+				sp = voted.private
+			}
+			for i := range want {
+				sum := v.Bias
+				for k, col := range sp.Columns {
+					f, value := sp.Cell(k, &tab.Cols[col], int(tab.Cols[col].Codes.At(i)))
+					if f >= 0 {
+						sum += v.Coef[f] * value
+					}
+				}
+				want[i] += v.Vote * sum
+			}
+		}
+		scores, err := one.Scores(tab.Cols, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range scores {
+			if got := math.Log(s / (1 - s)); math.Abs(got-want[i]) > 1e-9*(1+math.Abs(want[i])) {
+				t.Fatalf("%s: row %d scores %g, want %g", name, i, got, want[i])
+			}
+		}
 	}
 }
 

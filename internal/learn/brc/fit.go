@@ -51,7 +51,11 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		out.appendVoter(pl.private, list[k], vote)
 		rows.reweigh(k, math.Exp(vote)) // lines 12-19
 	}
-	return out.buildModel(acct, exit), nil
+	m, err := out.buildModel(acct, exit)
+	if err != nil {
+		return nil, fmt.Errorf("brc: %w", err)
+	}
+	return m, nil
 }
 
 // release collects what the model is made of: released values and public
@@ -72,17 +76,45 @@ func (r *release) appendVoter(sp *feature.Space, h feature.Threshold, vote float
 	r.members = append(r.members, model.Member{Space: at, Threshold: h, Vote: vote})
 }
 
-func (r *release) buildModel(acct learn.Account, exit *mech.Exit) *model.Model {
+func (r *release) buildModel(acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	m := &model.Model{
 		Learner:    "brc",
 		Schema:     r.pl.s.Part(r.usedColumns()),
 		Privacy:    r.pl.privacyStatement(acct, exit),
 		Classifier: &model.Votes{Members: r.members},
 	}
+	if r.pl.Output == Linear {
+		if err := r.sumMembers(m); err != nil {
+			return nil, err
+		}
+	}
 	for _, sp := range r.spaces {
 		m.Spaces = append(m.Spaces, model.SpecOf(r.pl.s, sp))
 	}
-	return m
+	return m, nil
+}
+
+// sumMembers makes one linear classifier of the voters, over one space of all the
+// columns that they read.
+func (r *release) sumMembers(m *model.Model) error {
+	all, err := feature.NewSpace(r.pl.s, r.pl.Encoding, r.usedColumns())
+	if err != nil {
+		return err
+	}
+	sum := &model.Logistic{Coef: make([]float64, all.Width())}
+	for _, v := range r.members {
+		sp := r.spaces[v.Space]
+		for k, col := range sp.Columns {
+			from, width := sp.Block(k)
+			to, _ := all.Block(slices.Index(all.Columns, col))
+			for f := range width {
+				sum.Coef[to+f] += v.Vote * v.Coef[from+f]
+			}
+		}
+		sum.Bias += v.Vote * v.Bias
+	}
+	r.spaces, m.Classifier = []*feature.Space{all}, sum
+	return nil
 }
 
 // usedColumns are those the voters read, in the schema's order.

@@ -25,6 +25,7 @@ type Params struct {
 	Sensitivity Sensitivity
 	Intercept   Intercept
 	Subroutine  Subroutine
+	Output      Output
 	// Candidates, in [2, 64], is how many intercepts InterceptSelected chooses
 	// from, and how many thresholds of a number Stump does.
 	Candidates int
@@ -55,6 +56,19 @@ const (
 	InterceptSelected Intercept = "selected" // picked privately from a public grid, for half of the round's ε
 )
 
+// Output says how the voters are added up. It is decided after the last release, so
+// it moves no price and no bit of what is released.
+type Output string
+
+const (
+	// Votes adds up signs: H(x) = sign(Σ α_t·sign(h_t(x))), with h_t in {-1, +1} as
+	// section 3.1 has it.
+	Votes Output = "votes"
+	// Linear adds up the values of the linear functions: H(x) = sign(Σ α_t·h_t(x)),
+	// with h_t(x) real, one linear classifier as section 8 has it.
+	Linear Output = "linear"
+)
+
 // PrivateLabel says what becomes of public columns beside a private label.
 type PrivateLabel string
 
@@ -70,7 +84,8 @@ const (
 // silent: a fifth for the public classifier of a private label (docs/guarantees/brc.md).
 func Defaults() Params {
 	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight,
-		Intercept: InterceptUniform, Subroutine: Random, Candidates: 9, PrivateLabel: Everything, PublicShare: 0.2}
+		Intercept: InterceptUniform, Subroutine: Random, Output: Votes, Candidates: 9, PrivateLabel: Everything,
+		PublicShare: 0.2}
 }
 
 // Limits on public choices that only bound time and memory.
@@ -185,6 +200,8 @@ func (p Params) checkRanges(s *schema.Schema) error {
 		return bad("intercept", `must be "uniform", "zero" or "selected"`, p.Intercept)
 	case p.Subroutine != Random && p.Subroutine != Stump:
 		return bad("subroutine", `must be "random" or "stump"`, p.Subroutine)
+	case p.Output != Votes && p.Output != Linear:
+		return bad("output", `must be "votes" or "linear"`, p.Output)
 	case p.Subroutine == Stump && p.Intercept == InterceptSelected:
 		return bad("intercept", `must be "uniform" or "zero" with stumps, which have thresholds of their own`, p.Intercept)
 	case p.selectsPrivately() && (p.Candidates < 2 || p.Candidates > maxCandidates):

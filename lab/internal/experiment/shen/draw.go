@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// drawChart shows the paper's series and our private baseline; what the text
+// drawChart shows the paper's series, BRC as one linear classifier and what the text
 // states stands beside them as hollow marks.
 func (p panel) drawChart(s *frame.Summary) *plot.Lines {
 	l := &plot.Lines{
@@ -36,12 +36,12 @@ func (p panel) drawChart(s *frame.Summary) *plot.Lines {
 		l.Series = append(l.Series, marks)
 	}
 	curve(brcPaper, "BRC", false)
+	curve(brcLinear, "BRC, linear", false)
 	curve(nonPrivate, "not private", true)
 	if !p.everything {
 		curve(publicOnly, "public only", true)
 	}
 	curve(diffprivlibLog, "diffprivlib", false)
-	curve(privateLog, "logistic, ours", false)
 	last := p.epsilons[len(p.epsilons)-1]
 	if len(p.stated) > 0 {
 		paper("BRC", p.stated...)

@@ -133,6 +133,18 @@ func (d duel) listRemarks(s *frame.Summary) (out []string) {
 	return append(out, d.notes...)
 }
 
+// linearLine is BRC with its rounds added up by their values, as section 8 has it.
+func linearLine() contender {
+	c := brcLine(brcLinear, "BRC, linear", false)
+	c.parameters = linearOutput
+	c.plan = func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
+		b := brc.Defaults()
+		b.Epsilon, b.Encoding, b.Sensitivity, b.Output = eps, feature.Ordinal, brc.Paper, brc.Linear
+		return b.Plan(s, rows)
+	}
+	return c
+}
+
 // brcLine is BRC as the paper runs it.
 func brcLine(series, label string, everything bool) contender {
 	return contender{series, label, sensitivity + string(brc.Paper), everything,

@@ -32,6 +32,7 @@ func newFig4a() *frame.Figure {
 		headline: "BRC and Boosting for People", epsilons: budgets,
 		lines: []contender{
 			brcLine(brcPaper, "BRC", false),
+			linearLine(),
 			peopleLine(peopleAsTheirs, "BfP, 25 rounds", true, people.Random, 25),
 			peopleLine(peopleWhole, "BfP, all private", true, people.Stump, 0),
 			peopleLine(peopleOurs, "BfP", false, people.Stump, 0),
@@ -67,7 +68,7 @@ func judgeFig4a(s *frame.Summary) []frame.Check {
 		guess.Ours = appendItem(guess.Ours, fmt.Sprintf("%.1f %% at %s", 100*st.Mean, eps))
 	}
 	return []frame.Check{
-		checkExceeds("Boosting for People", budgets, budgets[0],
+		checkExceeds("BRC exceeds Boosting for People", budgets, budgets[0],
 			func(eps dp.Epsilon) frame.Stat { return s.Difference(brcPaper, peopleAsTheirs, eps, accuracy) }),
 		{
 			What: "BRC less Boosting for People, mean over the five ε", Paper: "far better (read as: at least 5 points)",

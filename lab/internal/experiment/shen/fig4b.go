@@ -32,6 +32,7 @@ func newFig4b() *frame.Figure {
 		headline: "BRC and PATE", epsilons: budgets,
 		lines: []contender{
 			brcLine(brcPaper, "BRC", false),
+			linearLine(),
 			{patePerVote, "printed, ε per vote", "form=printed, ε for each vote, not private", false, printedPate},
 			{pateInAll, "printed, ε in all", "form=printed, ε/n for each vote, not private", false,
 				func(s *schema.Schema, rows int, eps dp.Epsilon) (learn.Plan, error) {
@@ -55,7 +56,7 @@ func judgeFig4b(s *frame.Summary) (checks []frame.Check) {
 		{patePerVote, "PATE as printed, ε for each vote"},
 	} {
 		checks = append(checks,
-			checkExceeds(reading.what, budgets, budgets[1], func(eps dp.Epsilon) frame.Stat {
+			checkExceeds("BRC exceeds "+reading.what, budgets, budgets[1], func(eps dp.Epsilon) frame.Stat {
 				return s.Difference(brcPaper, reading.series, eps, accuracy)
 			}),
 			frame.Check{

@@ -1427,8 +1427,8 @@ var table = []mutant{
 	{
 		Row: "secsum 9", Bug: "coordinates packed without room for the sum",
 		File: "internal/federated/secsum/shamir.go",
-		Old:  `bits.Len64(uint64(t.Owners)*(t.Range-1)), t.tag`,
-		New:  `bits.Len64(t.Range-1), t.tag`,
+		Old:  `bits.Len64(uint64(t.Owners)*(t.Range-1)), t.makeTag`,
+		New:  `bits.Len64(t.Range-1), t.makeTag`,
 
 		Package: "./internal/federated/secsum", Test: "TestOverflowIsImpossible",
 	},
@@ -1443,7 +1443,7 @@ var table = []mutant{
 	{
 		Row: "secsum 11", Bug: "a share that contradicts its proof is taken",
 		File: "internal/federated/secsum/proof.go",
-		Old:  `if !evaluate(points, s.challenge(owner, commitments)).IsEqual(evaluate(mix, x)) { // 4.2`,
+		Old:  `if !evaluatePolynomial(points, s.challenge(owner, commitments)).IsEqual(evaluatePolynomial(mix, x)) { // 4.2`,
 		New:  `if len(points) == 0 || !x.IsEqual(x) || len(mix) == 0 || s.challenge(owner, commitments) == nil { // 4.2`,
 
 		Package: "./internal/federated/secsum", Test: "TestInconsistentSharesAreLeftOut",
@@ -1483,8 +1483,8 @@ var table = []mutant{
 	{
 		Row: "secsum 16", Bug: "a helper begins a sum of owners whom nobody listed",
 		File: "internal/service/secretsum/admission.go",
-		Old:  `		if !listed(a.List, k) {`,
-		New:  `		if !listed(a.List, k) && len(a.List) == 0 {`,
+		Old:  `		if !isListed(a.List, k) {`,
+		New:  `		if !isListed(a.List, k) && len(a.List) == 0 {`,
 
 		Package: "./internal/service/aggregator", Test: "TestInventedOwnersGetNothing",
 	},
@@ -1843,8 +1843,8 @@ var table = []mutant{
 	{
 		Row: "service 13", Bug: "refusals quote the message",
 		File: "internal/service/problem/handler.go",
-		Old:  `		if kind := h.kind(); kind != (Kind{}) {`,
-		New:  `		if kind := h.kind(); kind != (Kind{}) && h.reached {`,
+		Old:  `		if kind := h.refusalKind(); kind != (Kind{}) {`,
+		New:  `		if kind := h.refusalKind(); kind != (Kind{}) && h.reached {`,
 
 		Package: "./internal/service/problem", Test: "TestConnectsOwnRefusalsAreProblems",
 	},

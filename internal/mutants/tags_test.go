@@ -216,16 +216,16 @@ var leaned = []mutant{
 	{
 		Row: "tag multiparty 2.3", Bug: "coefficients leave with noise for one row less of reach",
 		File: "internal/federated/multiparty/combine.go",
-		Old:  `pl.noise(pl.outputSensitivity(newTransform(Ball, g, p.rows)), len(w))`,
-		New:  `pl.noise(pl.outputSensitivity(newTransform(Ball, g, p.rows))/2, len(w))`,
+		Old:  `pl.noiseFor(pl.outputSensitivity(newTransform(Ball, g, p.rows)), len(w))`,
+		New:  `pl.noiseFor(pl.outputSensitivity(newTransform(Ball, g, p.rows))/2, len(w))`,
 
 		Package: "./internal/federated/multiparty", Test: "TestAudit",
 	},
 	{
 		Row: "tag multiparty 5.1", Bug: "an addend is sized for half the distance of two hand-ins",
 		File: "internal/federated/multiparty/secret.go",
-		Old:  `l2 := pl.turn()*s.t.reach*(1+0x1p-40) + 2`,
-		New:  `l2 := pl.turn()/2*s.t.reach*(1+0x1p-40) + 2`,
+		Old:  `l2 := pl.largestChange()*s.t.reach*(1+0x1p-40) + 2`,
+		New:  `l2 := pl.largestChange()/2*s.t.reach*(1+0x1p-40) + 2`,
 
 		Package: "./internal/federated/multiparty", Test: "TestSecretVectorsAreShort",
 	},
@@ -248,24 +248,24 @@ var leaned = []mutant{
 	{
 		Row: "tag multiparty 1.1", Bug: "one party moves the statistic by half",
 		File: "internal/federated/multiparty/statistic.go",
-		Old:  `l2 := pl.perVote() * pl.turn() * t.reach`,
-		New:  `l2 := pl.perVote() * pl.turn() / 2 * t.reach`,
+		Old:  `l2 := pl.perVote() * pl.largestChange() * t.reach`,
+		New:  `l2 := pl.perVote() * pl.largestChange() / 2 * t.reach`,
 
 		Package: "./internal/federated/multiparty", Test: "TestAudit",
 	},
 	{
 		Row: "tag multiparty 1.5", Bug: "the statistic leaves with noise for another length",
 		File: "internal/federated/multiparty/statistic.go",
-		Old:  `p.pl.noise(p.pl.sensitivity(t), len(values))`,
-		New:  `p.pl.noise(p.pl.sensitivity(t)/2, len(values))`,
+		Old:  `p.pl.noiseFor(p.pl.sensitivity(t), len(values))`,
+		New:  `p.pl.noiseFor(p.pl.sensitivity(t)/2, len(values))`,
 
 		Package: "./internal/federated/multiparty", Test: "TestAudit",
 	},
 	{
 		Row: "tag multiparty 3.1", Bug: "coefficients are clipped to twice the bound",
 		File: "internal/federated/multiparty/tally.go",
-		Old:  `clip(coef, t.pl.Bound)`,
-		New:  `clip(coef, 2*t.pl.Bound)`,
+		Old:  `clipLength(coef, t.pl.Bound)`,
+		New:  `clipLength(coef, 2*t.pl.Bound)`,
 
 		Package: "./internal/federated/multiparty", Test: "TestAverage",
 	},

@@ -208,9 +208,9 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 17", Bug: "a helper logs the shares that it stores",
 		File: "internal/service/helper/server.go",
-		Old:  `		one, p := l.check(secretsum.Share{`,
+		Old:  `		one, p := l.checkShare(secretsum.Share{`,
 		New: `		s.Log.Debug("a share", "content", fmt.Sprintf("%x", m.GetMessage()))
-		one, p := l.check(secretsum.Share{`,
+		one, p := l.checkShare(secretsum.Share{`,
 		Package: "./internal/service/helper", Test: "TestHelpersDoNotLogShares",
 	},
 	{

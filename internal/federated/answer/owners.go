@@ -84,7 +84,7 @@ func (p *Reporter) Report(ctx context.Context, owners []int32, exit *mech.Exit) 
 		if err := wire.CheckOwner(name); err != nil {
 			return nil, err
 		}
-		report, err := p.report(name, ticket, row, exit)
+		report, err := p.perturbReport(name, ticket, row, exit)
 		if err != nil {
 			return nil, err
 		}

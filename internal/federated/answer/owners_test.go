@@ -204,7 +204,8 @@ func TestOnlyTheLawSeesTheRecord(t *testing.T) {
 				var want []byte
 				for i := range recs.tab.Rows {
 					p := &tape{}
-					rep, err := round.Reporter(owners(t, recs, nil)).report("ann", 1, i, mech.NewTapedExit(replay.Seeded(1, "x"), p))
+					rep, err := round.Reporter(owners(t, recs, nil)).perturbReport("ann", 1, i,
+						mech.NewTapedExit(replay.Seeded(1, "x"), p))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -69,12 +69,12 @@ func (r *Round) Reporter(owners *Owners) *Reporter {
 		z: make([]float64, r.terms.task.Schema.Classes())}
 }
 
-// report is the answer of the owner of that name about one record. It draws fresh
+// perturbReport is the answer of the owner of that name about one record. It draws fresh
 // noise at each call: who calls twice for one owner has spent twice.
 //
 // Claim G-LOCALBOOST-1. Whatever the record, the report is (ε, 0)-DP: cell,
 // weight and label reach it through the law alone.
-func (p *Reporter) report(name string, ticket uint64, row int, exit *mech.Exit) (*wire.Report, error) {
+func (p *Reporter) perturbReport(name string, ticket uint64, row int, exit *mech.Exit) (*wire.Report, error) {
 	if p.laws == nil {
 		return nil, errSecret
 	}
@@ -84,9 +84,9 @@ func (p *Reporter) report(name string, ticket uint64, row int, exit *mech.Exit) 
 	var err error
 	switch law := p.laws[ask].(type) {
 	case response.CellLaw:
-		words, err = exit.PerturbCell("report", law, p.cell(ask, row)*len(p.z)+int(p.recs.tab.Labels[row]), w)
+		words, err = exit.PerturbCell("report", law, p.findCell(ask, row)*len(p.z)+int(p.recs.tab.Labels[row]), w)
 	case response.VectorLaw:
-		words, err = exit.Perturb("report", law, p.whole(ask, row, w))
+		words, err = exit.Perturb("report", law, p.fillVector(ask, row, w))
 	}
 	if err != nil {
 		return nil, err
@@ -94,29 +94,29 @@ func (p *Reporter) report(name string, ticket uint64, row int, exit *mech.Exit) 
 	return &wire.Report{Task: p.terms.digest, Owner: name, Slot: p.round.Slot, Ask: ask, Words: words}, nil
 }
 
-// cell is the cell that is asked for.
-func (p *Reporter) cell(ask, row int) int {
+// findCell is the cell that is asked for.
+func (p *Reporter) findCell(ask, row int) int {
 	if p.round.IsError() {
-		return p.recs.answer(&p.round.Members[len(p.round.Members)-1], row, p.z)
+		return p.recs.memberAnswer(&p.round.Members[len(p.round.Members)-1], row, p.z)
 	}
 	a := &p.round.Asks[ask]
-	cell := int(p.recs.bins[a.Question][p.recs.code(a.Question, row)])
+	cell := int(p.recs.bins[a.Question][p.recs.codeAt(a.Question, row)])
 	if len(a.Groups) > 0 {
 		return a.Groups[cell]
 	}
 	return cell
 }
 
-// whole is the record's weight laid out over the cells, for laws that answer
+// fillVector is the record's weight laid out over the cells, for laws that answer
 // with a vector.
-func (p *Reporter) whole(ask, row int, w float64) []float64 {
+func (p *Reporter) fillVector(ask, row int, w float64) []float64 {
 	n := p.laws[ask].Dim()
 	if cap(p.vector) < n {
 		p.vector = make([]float64, n)
 	}
 	v := p.vector[:n]
 	clear(v)
-	v[p.cell(ask, row)*len(p.z)+int(p.recs.tab.Labels[row])] = w
+	v[p.findCell(ask, row)*len(p.z)+int(p.recs.tab.Labels[row])] = w
 	return v
 }
 
@@ -128,18 +128,18 @@ func (p *Reporter) perturbAddend(row int, exit *mech.Exit) ([]uint64, error) {
 	if p.laws != nil {
 		return nil, errOpen
 	}
-	cells, w := p.cells(row)
+	cells, w := p.findCells(row)
 	return exit.CellAddend("addend", p.addend, cells, w)
 }
 
-// cells is the record's cell in each of the slot's tables, laid end to end, and
+// findCells is the record's cell in each of the slot's tables, laid end to end, and
 // its weight.
-func (p *Reporter) cells(row int) ([]int, float64) {
+func (p *Reporter) findCells(row int) ([]int, float64) {
 	K, y := len(p.z), int(p.recs.tab.Labels[row])
 	w := p.weigh.weight(row)
 	cells := make([]int, len(p.starts))
 	for a, at := range p.starts {
-		cells[a] = at + p.cell(a, row)*K + y
+		cells[a] = at + p.findCell(a, row)*K + y
 	}
 	return cells, w
 }
@@ -155,7 +155,7 @@ func (p *Reporter) SumAddends(owners []int32, exit *mech.Exit) ([]uint64, error)
 	}
 	return exit.CellCrowd(p.addend, func(yield func([]int, float64) bool) {
 		for _, row := range rows {
-			if !yield(p.cells(row)) {
+			if !yield(p.findCells(row)) {
 				return
 			}
 		}

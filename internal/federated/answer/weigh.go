@@ -39,7 +39,7 @@ func (w *weigher) weight(row int) float64 {
 	for i := range w.members {
 		m := &w.members[i]
 		if m.Argmax != nil {
-			if w.recs.argmax(m.Argmax, row, w.z) != y {
+			if w.recs.linearArgMax(m.Argmax, row, w.z) != y {
 				log += m.Vote
 			}
 			continue
@@ -63,18 +63,18 @@ func (w *weigher) weight(row int) float64 {
 func (r *Records) addShapes(m *wire.Member, vote float64, row int, scores []float64) {
 	for i := range m.Shapes {
 		s := &m.Shapes[i]
-		leaf := s.Leaves[r.bins[s.Question][r.code(s.Question, row)]]
+		leaf := s.Leaves[r.bins[s.Question][r.codeAt(s.Question, row)]]
 		for k, x := range leaf {
 			scores[k] += vote * x
 		}
 	}
 }
 
-// argmax is what a linear member answers about a row; z is scratch.
-func (r *Records) argmax(a *wire.Argmax, row int, z []float64) int {
+// linearArgMax is what a linear member answers about a row; z is scratch.
+func (r *Records) linearArgMax(a *wire.Argmax, row int, z []float64) int {
 	copy(z, a.Bias)
 	for q := range r.feature {
-		c := r.code(q, row)
+		c := r.codeAt(q, row)
 		f, v := r.feature[q][c], r.value[q][c]
 		for k := range z {
 			z[k] += a.Coef[k][f] * v
@@ -83,14 +83,14 @@ func (r *Records) argmax(a *wire.Argmax, row int, z []float64) int {
 	return feature.ArgMax(z)
 }
 
-func (r *Records) code(q, row int) uint32 {
+func (r *Records) codeAt(q, row int) uint32 {
 	return r.tab.Cols[r.terms.cols[q]].Codes.At(row)
 }
 
-// answer is what a member answers about a row.
-func (r *Records) answer(m *wire.Member, row int, z []float64) int {
+// memberAnswer is what a member answers about a row.
+func (r *Records) memberAnswer(m *wire.Member, row int, z []float64) int {
 	if m.Argmax != nil {
-		return r.argmax(m.Argmax, row, z)
+		return r.linearArgMax(m.Argmax, row, z)
 	}
 	clear(z)
 	r.addShapes(m, 1, row, z)

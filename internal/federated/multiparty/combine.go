@@ -36,8 +36,8 @@ func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct lear
 	if err != nil {
 		return nil, fmt.Errorf("multiparty: %w", err)
 	}
-	m := pl.assemble(w)
-	m.Privacy = pl.privacy(acct, exit)
+	m := pl.assembleModel(w)
+	m.Privacy = pl.statePrivacy(acct, exit)
 	return m, nil
 }
 
@@ -47,9 +47,9 @@ func (pl *Plan) fit(ctx context.Context, p *public, t *Tally, exit *mech.Exit) (
 	case Average:
 		return pl.average(t, exit), nil
 	case NoisyMax:
-		return pl.answered(ctx, p, t, exit)
+		return pl.fitAnswers(ctx, p, t, exit)
 	}
-	g, err := p.moments(ctx)
+	g, err := p.computeMoments(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,29 +57,29 @@ func (pl *Plan) fit(ctx context.Context, p *public, t *Tally, exit *mech.Exit) (
 		return pl.output(ctx, p, g, t, exit)
 	}
 	tr := newTransform(pl.Shape, g, p.rows)
-	s, err := p.statistic(ctx, t)
+	s, err := p.computeStatistic(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	o := p.objective(g)
-	o.linear(p.release(tr, s, exit))
-	w, _, err := o.minimum(ctx, searchTarget, searchSteps) // 1.6: of public numbers
+	o := p.newObjective(g)
+	o.setStatistic(p.release(tr, s, exit))
+	w, _, err := o.findMinimum(ctx, searchTarget, searchSteps) // 1.6: of public numbers
 	return w, err
 }
 
 // output is Algorithms 1 and 2 as printed: the minimum, then noise.
 func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally, exit *mech.Exit) ([]float64, error) {
-	o := p.objective(g)
+	o := p.newObjective(g)
 	if pl.Loss == Huber {
-		o.margins(t)
+		o.setMargins(t)
 	} else {
-		s, err := p.statistic(ctx, t)
+		s, err := p.computeStatistic(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		o.linear(s)
+		o.setStatistic(s)
 	}
-	w, length, err := o.minimum(ctx, sureTarget, sureSteps)
+	w, length, err := o.findMinimum(ctx, sureTarget, sureSteps)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,8 @@ func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally
 		values[i] = mech.RatioOf(w[i])
 	}
 	// 2.3: votes meet noise
-	return exit.Release(coefsLabel, pl.noise(pl.outputSensitivity(newTransform(Ball, g, p.rows)), len(w)), values...), nil
+	return exit.Release(coefsLabel, pl.noiseFor(pl.outputSensitivity(newTransform(Ball, g, p.rows)), len(w)),
+		values...), nil
 }
 
 // outputSensitivity is how far one party moves what the search finds: the
@@ -100,7 +101,7 @@ func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally
 func (pl *Plan) outputSensitivity(t *transform) float64 {
 	slope := 2.0
 	if pl.Mode == Tight {
-		slope = pl.turn() * t.reach // ℓ'(z) + ℓ'(-z) = -1 for the logistic loss
+		slope = pl.largestChange() * t.reach // ℓ'(z) + ℓ'(-z) = -1 for the logistic loss
 		if pl.Loss == Huber {
 			slope *= 2 // up to -2
 		}
@@ -115,12 +116,12 @@ func (pl *Plan) average(t *Tally, exit *mech.Exit) []float64 {
 		values[f] = mech.Ratio{Num: sum, Den: int64(pl.Parties) << coefBits}
 	}
 	l2 := 2 * pl.Bound / float64(pl.Parties) * (1 + 0x1p-40) // 3.2
-	return exit.Release(averageLabel, pl.noise(l2, len(values)), values...)
+	return exit.Release(averageLabel, pl.noiseFor(l2, len(values)), values...)
 }
 
-// assemble turns coefficients of scaled rows into coefficients of features; the
+// assembleModel turns coefficients of scaled rows into coefficients of features; the
 // model has no statement yet.
-func (pl *Plan) assemble(w []float64) *model.Model {
+func (pl *Plan) assembleModel(w []float64) *model.Model {
 	m := &model.Model{
 		Learner: "multiparty",
 		Schema:  pl.s.Part(pl.space.Columns),
@@ -130,7 +131,7 @@ func (pl *Plan) assemble(w []float64) *model.Model {
 	for i := range w {
 		w[i] *= scale
 	}
-	d := pl.width()
+	d := pl.countCoefficients()
 	if pl.Levels() == 2 {
 		m.Classifier = &model.Logistic{Coef: w[:d-1], Bias: w[d-1]}
 		return m
@@ -144,7 +145,7 @@ func (pl *Plan) assemble(w []float64) *model.Model {
 		for c := range at {
 			at[c] = w[c*d+f]
 		}
-		for k, x := range unhelmert(at) {
+		for k, x := range fromHelmert(at) {
 			if f < d-1 {
 				l.Coef[k][f] = x
 			} else {
@@ -156,11 +157,11 @@ func (pl *Plan) assemble(w []float64) *model.Model {
 	return m
 }
 
-// privacy is the statement of one combination.
-func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
+// statePrivacy is the statement of one combination.
+func (pl *Plan) statePrivacy(acct learn.Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
-		Claim: "multiparty: " + pl.claim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
+		Claim: "multiparty: " + pl.nameClaim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,
 	}
 	if pl.NotPrivate {
 		p.Scope, p.Claim = dp.Nothing, ""
@@ -187,7 +188,7 @@ func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
 	return p
 }
 
-func (pl *Plan) claim() string {
+func (pl *Plan) nameClaim() string {
 	switch {
 	case pl.Method == Average:
 		return "G-MULTI-3"

@@ -30,7 +30,7 @@ func (pl *Plan) Facts() []learn.Fact {
 				pl.s.Unit)},
 		{Key: "features", Value: pl.space.Width(),
 			Text: fmt.Sprintf("%d features and the intercept, %s encoding, %d levels: %d coefficients", pl.space.Width(),
-				pl.Encoding, pl.Levels(), pl.dim())},
+				pl.Encoding, pl.Levels(), pl.outputLength())},
 	}
 	if pl.NotPrivate {
 		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
@@ -65,28 +65,28 @@ type Gap struct {
 func (pl *Plan) Gap(parties, rows int) Gap {
 	g := Gap{Parties: parties}
 	if rows > 0 {
-		g.Sampling = float64(pl.dim()) / (2 * float64(rows))
+		g.Sampling = float64(pl.outputLength()) / (2 * float64(rows))
 	}
 	if pl.NotPrivate || pl.Method == NoisyMax {
 		return g
 	}
 	p := pl.Params
 	p.Parties = parties
-	reg, d := p.Reg, float64(pl.width())
+	reg, d := p.Reg, float64(pl.countCoefficients())
 	if reg == 0 {
-		reg = p.DefaultReg(pl.width(), pl.dim())
+		reg = p.DefaultReg(pl.countCoefficients(), pl.outputLength())
 	}
 	bend := 1 / (2 * float64(pl.Levels())) // of the loss at equal odds, ¼ for two levels
 	if pl.Levels() == 2 {
 		bend = 0.25
 	}
-	scale, perSquare := p.perVote()*pl.turn()/pl.Epsilon.Float(), 0.0
+	scale, perSquare := p.perVote()*pl.largestChange()/pl.Epsilon.Float(), 0.0
 	switch {
 	case pl.Method == Average:
 		scale, perSquare = 2*pl.Bound/(float64(parties)*pl.Epsilon.Float()), bend/d
 	case pl.Form == Output:
 		if pl.Mode == Printed || pl.Loss == Huber {
-			scale *= 2 / pl.turn()
+			scale *= 2 / pl.largestChange()
 		}
 		scale /= reg
 		perSquare = bend/d + reg
@@ -96,7 +96,7 @@ func (pl *Plan) Gap(parties, rows int) Gap {
 	default:
 		perSquare = 1 / (bend + reg*d)
 	}
-	dim := float64(pl.dim())
+	dim := float64(pl.outputLength())
 	g.Noise = dim * scale
 	g.Privacy = dim * (dim + 1) * scale * scale * perSquare / 2
 	return g

@@ -69,25 +69,25 @@ type Key [ed25519.PublicKeySize]byte
 func (d Digest) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%x", d[:]), nil }
 
 // UnmarshalText reads them.
-func (d *Digest) UnmarshalText(b []byte) error { return unhex(d[:], b) }
+func (d *Digest) UnmarshalText(b []byte) error { return decodeHex(d[:], b) }
 
 // MarshalText writes hexadecimal digits.
 func (k Key) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%x", k[:]), nil }
 
 // UnmarshalText reads them.
 func (k *Key) UnmarshalText(b []byte) error {
-	if err := unhex(k[:], b); err != nil {
+	if err := decodeHex(k[:], b); err != nil {
 		return err
 	}
 	return edkey.Check(k[:])
 }
 
-func unhex(to, from []byte) error {
+func decodeHex(to, from []byte) error {
 	if len(from) != 2*len(to) {
 		return fmt.Errorf("multiparty: must have %d hexadecimal digits (got %d)", 2*len(to), len(from))
 	}
 	for i := range to {
-		hi, lo := digit(from[2*i]), digit(from[2*i+1])
+		hi, lo := hexDigit(from[2*i]), hexDigit(from[2*i+1])
 		if hi < 0 || lo < 0 {
 			return fmt.Errorf("multiparty: must have lower-case hexadecimal digits only")
 		}
@@ -96,10 +96,10 @@ func unhex(to, from []byte) error {
 	return nil
 }
 
-func digit(c byte) int { return bytes.IndexByte([]byte("0123456789abcdef"), c) }
+func hexDigit(c byte) int { return bytes.IndexByte([]byte("0123456789abcdef"), c) }
 
-// check refuses a header that no writer makes.
-func (h *Header) check() error {
+// checkFields refuses a header that no writer makes.
+func (h *Header) checkFields() error {
 	switch {
 	case !isName(h.Party):
 		return fmt.Errorf("multiparty: votes: party must be 1 to %d printable characters", maxName)
@@ -129,8 +129,8 @@ func isName(s string) bool {
 	return 0 < len(s) && len(s) <= maxName
 }
 
-// stride is the bytes of the body per row, or per coefficient.
-func (h *Header) stride() int {
+// itemBytes is the bytes of the body per row, or per coefficient.
+func (h *Header) itemBytes() int {
 	switch h.Kind {
 	case Labels:
 		return 1
@@ -140,15 +140,15 @@ func (h *Header) stride() int {
 	return 8
 }
 
-// items is how many rows, or coefficients, the body has.
-func (h *Header) items() int {
+// countItems is how many rows, or coefficients, the body has.
+func (h *Header) countItems() int {
 	if h.Kind == Coefficients {
 		return len(h.Layout) + 1
 	}
 	return h.Rows
 }
 
-func (h *Header) text() ([]byte, error) {
+func (h *Header) encodeText() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -169,12 +169,12 @@ func parseHeader(line []byte) (*Header, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, fmt.Errorf("multiparty: votes: header: must end with its object")
 	}
-	again, err := h.text()
+	again, err := h.encodeText()
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(again[:len(again)-1], line) {
 		return nil, fmt.Errorf("multiparty: votes: header: must hold every field once, in its order and in canonical form")
 	}
-	return h, h.check()
+	return h, h.checkFields()
 }

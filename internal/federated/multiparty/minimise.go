@@ -30,15 +30,15 @@ type objective struct {
 	slope func(ctx context.Context, w []float64) ([]float64, error) // of the first two terms
 }
 
-func (p *public) objective(g *mat.SymDense) *objective {
+func (p *public) newObjective(g *mat.SymDense) *objective {
 	return &objective{public: p, g: g, ridge: p.pl.reg()}
 }
 
-// linear sets the statistic.
-func (o *objective) linear(s []float64) {
+// setStatistic sets the statistic.
+func (o *objective) setStatistic(s []float64) {
 	if o.pl.Levels() > 2 {
 		o.slope = func(ctx context.Context, w []float64) ([]float64, error) {
-			grad, err := o.softmax(ctx, w)
+			grad, err := o.softmaxGradient(ctx, w)
 			for i := range grad {
 				grad[i] -= s[i]
 			}
@@ -51,8 +51,8 @@ func (o *objective) linear(s []float64) {
 	for i := range half {
 		half[i] = 0.5
 	}
-	m := kernel.NewMargins(o.pl.space, o.cols, o.rows, kernel.GroupWeights(half, half), o.shape())
-	d := o.pl.width()
+	m := kernel.NewMargins(o.pl.space, o.cols, o.rows, kernel.GroupWeights(half, half), o.rowShape())
+	d := o.pl.countCoefficients()
 	one := math.Ldexp(float64(o.one), -unitBits)
 	o.slope = func(ctx context.Context, w []float64) ([]float64, error) {
 		sums, err := m.Sums(ctx, engine.Loss{}, w, false)
@@ -66,18 +66,18 @@ func (o *objective) linear(s []float64) {
 	}
 }
 
-// margins sets the shares themselves, for a loss without a statistic.
-func (o *objective) margins(t *Tally) {
+// setMargins sets the shares themselves, for a loss without a statistic.
+func (o *objective) setMargins(t *Tally) {
 	pos, neg := make([]float64, o.rows), make([]float64, o.rows)
 	share := make([]uint64, 2)
 	for i := range pos {
 		t.share(i, share)
-		pos[i] = float64(share[o.pl.s.Label.Positive]) / float64(t.whole())
+		pos[i] = float64(share[o.pl.s.Label.Positive]) / float64(t.totalUnits())
 		neg[i] = 1 - pos[i]
 	}
-	m := kernel.NewMargins(o.pl.space, o.cols, o.rows, kernel.GroupWeights(pos, neg), o.shape())
+	m := kernel.NewMargins(o.pl.space, o.cols, o.rows, kernel.GroupWeights(pos, neg), o.rowShape())
 	o.slope = func(ctx context.Context, w []float64) ([]float64, error) {
-		sums, err := m.Sums(ctx, o.pl.loss(), w, false)
+		sums, err := m.Sums(ctx, o.pl.marginLoss(), w, false)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +88,8 @@ func (o *objective) margins(t *Tally) {
 	}
 }
 
-// gradient adds the ridge's.
-func (o *objective) gradient(ctx context.Context) gradient {
+// addRidge adds the ridge's.
+func (o *objective) addRidge(ctx context.Context) gradient {
 	return func(w []float64) ([]float64, error) {
 		grad, err := o.slope(ctx, w)
 		for i := range grad {
@@ -99,13 +99,13 @@ func (o *objective) gradient(ctx context.Context) gradient {
 	}
 }
 
-// bend bounds the Hessian from above, whatever w: one block for each
+// boundHessian bounds the Hessian from above, whatever w: one block for each
 // coordinate of the shares.
-func (o *objective) bend() []float64 {
-	d, dim := o.pl.width(), o.pl.dim()
+func (o *objective) boundHessian() []float64 {
+	d, dim := o.pl.countCoefficients(), o.pl.outputLength()
 	block := mat.NewSymDense(d, nil)
 	// The rows of the engine and those of G differ in their last places.
-	block.ScaleSym(o.pl.curvature()*(1+0x1p-20), o.g)
+	block.ScaleSym(o.pl.boundCurvature()*(1+0x1p-20), o.g)
 	for f := range d {
 		block.SetSym(f, f, block.At(f, f)+o.ridge)
 	}
@@ -120,19 +120,21 @@ func (o *objective) bend() []float64 {
 	return h
 }
 
-// minimum walks to a gradient no longer than target, or for so many steps.
-func (o *objective) minimum(ctx context.Context, target float64, steps int) (w []float64, length float64, err error) {
-	return descend(o.gradient(ctx), o.bend(), o.pl.dim(), target, steps)
+// findMinimum walks to a gradient no longer than target, or for so many steps.
+func (o *objective) findMinimum(ctx context.Context, target float64, steps int) (w []float64, length float64,
+	err error) {
+	return descendGradient(o.addRidge(ctx), o.boundHessian(), o.pl.outputLength(), target, steps)
 }
 
 // memory is how many steps descend learns from.
 const memory = 30
 
-// descend minimises a convex function whose Hessian is nowhere above bend
+// descendGradient minimises a convex function whose Hessian is nowhere above bend
 // (dim×dim, positive definite). A step through bend alone always lowers the
 // value; steps corrected by what the gradients said are taken where they shorten
 // the gradient.
-func descend(f gradient, bend []float64, dim int, target float64, steps int) (x []float64, length float64, err error) {
+func descendGradient(f gradient, bend []float64, dim int, target float64, steps int) (x []float64,
+	length float64, err error) {
 	var chord optimize.Chord
 	plain := func() error {
 		if !chord.Factor(bend, dim) {
@@ -150,7 +152,7 @@ func descend(f gradient, bend []float64, dim int, target float64, steps int) (x 
 	}
 	learned := 0
 	for range steps {
-		if norm(at) <= target {
+		if euclideanNorm(at) <= target {
 			break
 		}
 		step := chord.Step(at)
@@ -162,7 +164,7 @@ func descend(f gradient, bend []float64, dim int, target float64, steps int) (x 
 		if err != nil {
 			return nil, 0, err
 		}
-		if learned > 0 && !(norm(there) < norm(at)) || learned == memory {
+		if learned > 0 && !(euclideanNorm(there) < euclideanNorm(at)) || learned == memory {
 			if err := plain(); err != nil {
 				return nil, 0, err
 			}
@@ -176,10 +178,10 @@ func descend(f gradient, bend []float64, dim int, target float64, steps int) (x 
 		learned++
 		x, at = next, there
 	}
-	return x, norm(at), nil
+	return x, euclideanNorm(at), nil
 }
 
-func norm(v []float64) float64 {
+func euclideanNorm(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x * x)

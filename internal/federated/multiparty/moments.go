@@ -17,10 +17,10 @@ const (
 	maxStrips = 64
 )
 
-// strips runs f on parts of n rows cut by their number alone, several at once,
+// mapStrips runs f on parts of n rows cut by their number alone, several at once,
 // and returns what they gave in order: sums over it do not depend on the number
 // of processors.
-func strips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, error) {
+func mapStrips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, error) {
 	out := make([]T, min(maxStrips, max(1, n/stripRows)))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -35,11 +35,11 @@ func strips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, err
 	return out, ctx.Err()
 }
 
-// moments is G = (1/N) Σ x xᵀ of the rows as the statistic takes them, in float64,
+// computeMoments is G = (1/N) Σ x xᵀ of the rows as the statistic takes them, in float64,
 // off by a symmetric matrix of Frobenius norm offBy(N) at most.
-func (p *public) moments(ctx context.Context) (*mat.SymDense, error) {
-	d := p.pl.width()
-	parts, err := strips(ctx, p.rows, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
+func (p *public) computeMoments(ctx context.Context) (*mat.SymDense, error) {
+	d := p.pl.countCoefficients()
+	parts, err := mapStrips(ctx, p.rows, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
 	if err != nil {
 		return nil, err
 	}

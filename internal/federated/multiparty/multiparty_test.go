@@ -332,7 +332,7 @@ func TestStatisticIsTheNaiveMean(t *testing.T) {
 		}
 		_, rec := combine(t, p, tab, nil, files...)
 		pl := plan(t, p, tab)
-		d, levels := pl.width(), pl.Levels()
+		d, levels := pl.countCoefficients(), pl.Levels()
 		mean := make([]float64, levels*d)
 		scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))
 		for i := range tab.Rows {
@@ -431,14 +431,14 @@ func TestSoftmaxGradient(t *testing.T) {
 	tab := worlds()["three levels"]
 	pl := plan(t, params(nil), tab)
 	p := newPublic(pl, auxiliary(tab))
-	w := make([]float64, pl.dim())
+	w := make([]float64, pl.outputLength())
 	src := replay.Seeded(2, "gradient")
 	for i := range w {
 		w[i] = float64(rng.Below(src, 2000))/1000 - 1
 	}
 	value := func(w []float64) (sum float64) {
-		coef := p.spread(w)
-		d, scale := pl.width(), p.scale
+		coef := p.spreadByFeature(w)
+		d, scale := pl.countCoefficients(), p.scale
 		for i := range tab.Rows {
 			total := 0.0
 			for k := range 3 {
@@ -453,11 +453,11 @@ func TestSoftmaxGradient(t *testing.T) {
 		}
 		return sum
 	}
-	grad, err := p.softmax(context.Background(), w)
+	grad, err := p.softmaxGradient(context.Background(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, i := range []int{0, 5, pl.width() - 1, pl.width(), pl.dim() - 1} {
+	for _, i := range []int{0, 5, pl.countCoefficients() - 1, pl.countCoefficients(), pl.outputLength() - 1} {
 		at := w[i]
 		w[i] = at + 1e-5
 		up := value(w)
@@ -479,7 +479,7 @@ func TestAverage(t *testing.T) {
 		return Header{Party: name, Kind: Coefficients, Levels: Levels(tab.Schema), Rows: tab.Rows, Aux: auxiliary(tab).Digest,
 			Encoder: string(p.Encoding), Layout: pl.space.Names}
 	}
-	small, large := make([]float64, pl.width()), make([]float64, pl.width())
+	small, large := make([]float64, pl.countCoefficients()), make([]float64, pl.countCoefficients())
 	small[0], large[1], large[2] = 1, 3e200, 4e200
 	var files [][]byte
 	for name, w := range map[string][]float64{"small": small, "large": large} {
@@ -498,7 +498,7 @@ func TestAverage(t *testing.T) {
 	// A party at one end of the ball, then at the other.
 	var seen []mechtest.Passage
 	for _, x := range []float64{7, -7} {
-		w := make([]float64, pl.width())
+		w := make([]float64, pl.countCoefficients())
 		w[3] = x
 		_, rec := combine(t, p, tab, nil, file(t, h("changed"), func(v *Writer) error { return v.Coefficients(w) }))
 		seen = append(seen, rec.Passages...)
@@ -608,11 +608,11 @@ func TestManyPartiesTeach(t *testing.T) {
 func TestLargestIsAnUpperBound(t *testing.T) {
 	tab := worlds()["two levels"]
 	pl := plan(t, params(nil), tab)
-	g, err := newPublic(pl, auxiliary(tab)).moments(context.Background())
+	g, err := newPublic(pl, auxiliary(tab)).computeMoments(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := make([]float64, pl.width())
+	x := make([]float64, pl.countCoefficients())
 	for i := range x {
 		x[i] = 1
 	}
@@ -624,12 +624,12 @@ func TestLargestIsAnUpperBound(t *testing.T) {
 				y[i] += g.At(i, j) * x[j]
 			}
 		}
-		value = norm(y)
+		value = euclideanNorm(y)
 		for i := range x {
 			x[i] = y[i] / value
 		}
 	}
-	if got := largest(g); !(got >= value*(1-1e-12) && got < value*1.001) {
+	if got := boundEigenvalue(g); !(got >= value*(1-1e-12) && got < value*1.001) {
 		t.Errorf("bound %.9g on an eigenvalue of %.9g", got, value)
 	}
 }
@@ -679,7 +679,7 @@ func TestUnitsAddUp(t *testing.T) {
 	for _, p := range [][]float64{{0, 0}, {1, 0}, {0.5, 0.5}, {math.NaN(), 1}, {math.Inf(1), 1}, {-1, 2}, {1e-300, 1e300},
 		{1, 1, 1}, {0.1, 0.2, 0.7}, {1e308, 1e308}} {
 		sum := 0
-		got := units(p)
+		got := roundToUnits(p)
 		for _, u := range got {
 			sum += int(u)
 		}
@@ -687,10 +687,10 @@ func TestUnitsAddUp(t *testing.T) {
 			t.Errorf("units(%v) = %v add up to %d, want %d", p, got, sum, One)
 		}
 	}
-	if got := units([]float64{3, 1}); got[0] != 49151 || got[1] != 16384 {
+	if got := roundToUnits([]float64{3, 1}); got[0] != 49151 || got[1] != 16384 {
 		t.Errorf("units(3, 1) = %v, want 49151 and 16384", got)
 	}
-	if got := units([]float64{math.NaN(), 1, 1}); got[0] != 21845 || got[2] != 21845 {
+	if got := roundToUnits([]float64{math.NaN(), 1, 1}); got[0] != 21845 || got[2] != 21845 {
 		t.Errorf("units(NaN, 1, 1) = %v, want thirds", got)
 	}
 }
@@ -710,7 +710,7 @@ func FuzzReader(f *testing.F) {
 		}
 		total := 0
 		for {
-			body, _, err := r.next()
+			body, _, err := r.nextPart()
 			total += len(body)
 			if err == io.EOF {
 				break
@@ -719,7 +719,7 @@ func FuzzReader(f *testing.F) {
 				return
 			}
 		}
-		text, err := r.Header.text()
+		text, err := r.Header.encodeText()
 		if err != nil || len(magic)+len(text)+total+64 != len(b) || !bytes.Equal(text, b[len(magic):][:len(text)]) {
 			t.Errorf("an accepted file is not in its one form: %v", err)
 		}

@@ -116,7 +116,8 @@ const (
 // combination; it fails with a *dp.ParamError. rows is the number of rows of
 // the auxiliary table where it is known, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
-	for _, err := range []error{p.check(s, rows), learn.Unweighted("combine", s), learn.Unconstrained("combine", s)} {
+	for _, err := range []error{p.checkParams(s, rows), learn.Unweighted("combine", s),
+		learn.Unconstrained("combine", s)} {
 		if err != nil {
 			return nil, err
 		}
@@ -126,15 +127,15 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, space: sp}
-	if pl.dim() > maxDim {
+	if pl.outputLength() > maxDim {
 		return nil, &dp.ParamError{Op: "combine", Param: "schema",
 			Want: fmt.Sprintf("must have at most %d coefficients, one per feature, the intercept's and level beyond the first",
-				maxDim), Got: pl.dim(), Hint: "ordinal encoding has one feature per column"}
+				maxDim), Got: pl.outputLength(), Hint: "ordinal encoding has one feature per column"}
 	}
 	return pl, pl.price()
 }
 
-func (p Params) check(s *schema.Schema, rows int) error {
+func (p Params) checkParams(s *schema.Schema, rows int) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}
 	}
@@ -223,28 +224,28 @@ func (pl *Plan) Inputs() Kind {
 	return Probabilities
 }
 
-// width is the coefficients per level, the intercept's included.
-func (pl *Plan) width() int { return pl.space.Width() + 1 }
+// countCoefficients is the coefficients per level, the intercept's included.
+func (pl *Plan) countCoefficients() int { return pl.space.Width() + 1 }
 
-// dim is the length of what leaves: the coefficients of all levels but one,
+// outputLength is the length of what leaves: the coefficients of all levels but one,
 // since only differences between levels matter.
-func (pl *Plan) dim() int { return pl.width() * (pl.Levels() - 1) }
+func (pl *Plan) outputLength() int { return pl.countCoefficients() * (pl.Levels() - 1) }
 
-// loss is the loss of a margin, for two levels.
-func (pl *Plan) loss() engine.Loss {
+// marginLoss is the loss of a margin, for two levels.
+func (pl *Plan) marginLoss() engine.Loss {
 	if pl.Loss == Huber {
 		return engine.Loss{Huber: pl.Width}
 	}
 	return engine.Loss{}
 }
 
-// curvature bounds the second derivative of the loss in the coordinates of
+// boundCurvature bounds the second derivative of the loss in the coordinates of
 // dim: of softmax it is ½ (Böhning 1992).
-func (pl *Plan) curvature() float64 {
+func (pl *Plan) boundCurvature() float64 {
 	if pl.Levels() > 2 {
 		return 0.5
 	}
-	return pl.loss().Curvature()
+	return pl.marginLoss().Curvature()
 }
 
 // DefaultReg is the ridge where none is given: a function of the number of parties, of the
@@ -273,7 +274,7 @@ func (pl *Plan) reg() float64 {
 	if pl.Reg > 0 {
 		return pl.Reg
 	}
-	return pl.DefaultReg(pl.width(), pl.dim())
+	return pl.DefaultReg(pl.countCoefficients(), pl.outputLength())
 }
 
 // perVote is how far one party may move the share of a level: 1/M, or all of
@@ -285,10 +286,10 @@ func (p Params) perVote() float64 {
 	return 1 / float64(p.Parties)
 }
 
-// turn is the length of the largest change of one row's shares, in the
+// largestChange is the length of the largest change of one row's shares, in the
 // coordinates of dim, that a whole vote makes: from one level to another it is
 // 1 in the share of two, √2 in the shares of more.
-func (pl *Plan) turn() float64 {
+func (pl *Plan) largestChange() float64 {
 	if pl.Levels() > 2 {
 		return math.Sqrt2
 	}

@@ -32,10 +32,10 @@ func (pl *Plan) Ask(t *Tally, acct learn.Account, exit *mech.Exit) (*Queries, er
 	if pl.Method != NoisyMax || t.pl != pl {
 		return nil, fmt.Errorf("multiparty: queries need a plan of method %q and its tally", NoisyMax)
 	}
-	return pl.queries(t, acct, exit), nil
+	return pl.newQueries(t, acct, exit), nil
 }
 
-func (pl *Plan) queries(t *Tally, acct learn.Account, exit *mech.Exit) *Queries {
+func (pl *Plan) newQueries(t *Tally, acct learn.Account, exit *mech.Exit) *Queries {
 	q := &Queries{t: t, acct: acct, exit: exit, left: pl.Events(), said: map[int]uint8{}}
 	if pl.NotPrivate {
 		q.left = make([]dp.Event, pl.Queries)
@@ -97,10 +97,10 @@ func (q *Queries) Recall(row int, code uint8) error {
 	return nil
 }
 
-// answered asks about the first rows and fits what was answered.
-func (pl *Plan) answered(ctx context.Context, p *public, t *Tally, exit *mech.Exit) ([]float64, error) {
-	q := pl.queries(t, nil, exit)
-	p = p.subset(pl.Queries)
+// fitAnswers asks about the first rows and fits what was answered.
+func (pl *Plan) fitAnswers(ctx context.Context, p *public, t *Tally, exit *mech.Exit) ([]float64, error) {
+	q := pl.newQueries(t, nil, exit)
+	p = p.firstRows(pl.Queries)
 	votes := &Tally{pl: pl, rows: p.rows, votes: make([]uint32, p.rows*pl.Levels())}
 	for i := range p.rows {
 		code, err := q.Answer(ctx, i)
@@ -114,16 +114,16 @@ func (pl *Plan) answered(ctx context.Context, p *public, t *Tally, exit *mech.Ex
 	one.Parties = 1
 	votes.pl, votes.parties = &one, map[string]bool{answerLabel: true}
 	p.pl = &one
-	g, err := p.moments(ctx)
+	g, err := p.computeMoments(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.statistic(ctx, votes)
+	s, err := p.computeStatistic(ctx, votes)
 	if err != nil {
 		return nil, err
 	}
-	o := p.objective(g)
-	o.linear(slices.Clone(s))
-	w, _, err := o.minimum(ctx, searchTarget, searchSteps)
+	o := p.newObjective(g)
+	o.setStatistic(slices.Clone(s))
+	w, _, err := o.findMinimum(ctx, searchTarget, searchSteps)
 	return w, err
 }

@@ -35,7 +35,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if _, err := io.ReadFull(v.r, start); err != nil || string(start) != magic {
 		return nil, fmt.Errorf("multiparty: votes: must begin with the line %q", magic[:len(magic)-1])
 	}
-	line, err := v.line()
+	line, err := v.readLine()
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func NewReader(r io.Reader) (*Reader, error) {
 	v.sum.Write(start)
 	v.sum.Write(line)
 	v.sum.Write([]byte{'\n'})
-	v.Header, v.left = *h, h.items()
-	v.buf = make([]byte, min(v.left, readRows)*h.stride())
+	v.Header, v.left = *h, h.countItems()
+	v.buf = make([]byte, min(v.left, readRows)*h.itemBytes())
 	return v, nil
 }
 
-func (v *Reader) line() (line []byte, err error) {
+func (v *Reader) readLine() (line []byte, err error) {
 	for {
 		part, err := v.r.ReadSlice('\n')
 		line = append(line, part...)
@@ -69,7 +69,7 @@ func (v *Reader) line() (line []byte, err error) {
 // Rest reads the file to its end, and refuses what no writer makes.
 func (v *Reader) Rest() error {
 	for {
-		if _, _, err := v.next(); err == io.EOF {
+		if _, _, err := v.nextPart(); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
@@ -77,14 +77,14 @@ func (v *Reader) Rest() error {
 	}
 }
 
-// next returns the bytes of the next rows, checked, or io.EOF when the whole
+// nextPart returns the bytes of the next rows, checked, or io.EOF when the whole
 // file has been read and its signature holds.
-func (v *Reader) next() (body []byte, rows int, err error) {
+func (v *Reader) nextPart() (body []byte, rows int, err error) {
 	if v.left == 0 {
-		return nil, 0, v.end()
+		return nil, 0, v.checkEnd()
 	}
 	rows = min(v.left, readRows)
-	body = v.buf[:rows*v.Header.stride()]
+	body = v.buf[:rows*v.Header.itemBytes()]
 	if _, err := io.ReadFull(v.r, body); err != nil {
 		return nil, 0, fmt.Errorf("multiparty: votes: the file must hold %d more items", v.left)
 	}
@@ -125,7 +125,7 @@ func (h *Header) checkBody(body []byte) error {
 	return nil
 }
 
-func (v *Reader) end() error {
+func (v *Reader) checkEnd() error {
 	signature := make([]byte, ed25519.SignatureSize)
 	if _, err := io.ReadFull(v.r, signature); err != nil {
 		return fmt.Errorf("multiparty: votes: the file must end in a signature")

@@ -55,34 +55,34 @@ func (pl *Plan) Secret(ctx context.Context, aux *Auxiliary, honest int) (*Secret
 	}
 	s := &Secret{Honest: honest, pl: pl, aux: aux, rows: newPublic(pl, aux)}
 	var err error
-	if s.g, err = s.rows.moments(ctx); err != nil {
+	if s.g, err = s.rows.computeMoments(ctx); err != nil {
 		return nil, err
 	}
 	s.t = newTransform(pl.Shape, s.g, s.rows.rows)
 	// 5.1: two hand-ins of one party lie as far apart as those of the only one.
-	dim := float64(pl.dim())
-	l2 := pl.turn()*s.t.reach*(1+0x1p-40) + 2*math.Sqrt(float64(pl.Levels()-1))*s.t.slip
-	if s.Law, err = response.ShortAddendFor(pl.Epsilon, pl.dim(), min(l2*math.Sqrt(dim), 2*dim), pl.Parties,
+	dim := float64(pl.outputLength())
+	l2 := pl.largestChange()*s.t.reach*(1+0x1p-40) + 2*math.Sqrt(float64(pl.Levels()-1))*s.t.slip
+	if s.Law, err = response.ShortAddendFor(pl.Epsilon, pl.outputLength(), min(l2*math.Sqrt(dim), 2*dim), pl.Parties,
 		honest); err != nil {
 		return nil, err
 	}
-	constant, err := s.pl.alone().NewTally(aux.Rows, aux.Digest)
+	constant, err := s.pl.forOneParty().NewTally(aux.Rows, aux.Digest)
 	if err != nil {
 		return nil, err
 	}
-	s.middle, err = s.rows.of(constant.pl).statistic(ctx, constant)
+	s.middle, err = s.rows.withParties(constant.pl).computeStatistic(ctx, constant)
 	return s, err
 }
 
-// alone is the plan of one party.
-func (pl *Plan) alone() *Plan {
+// forOneParty is the plan of one party.
+func (pl *Plan) forOneParty() *Plan {
 	one := *pl
 	one.Parties = 1
 	return &one
 }
 
-// of is p for another number of parties.
-func (p *public) of(pl *Plan) *public {
+// withParties is p for another number of parties.
+func (p *public) withParties(pl *Plan) *public {
 	q := *p
 	q.pl = pl
 	return &q
@@ -91,24 +91,24 @@ func (p *public) of(pl *Plan) *public {
 // Addend is what one party adds, for the votes file that it would have handed
 // in. exit must be its own, and the vector goes nowhere but into the secret sum.
 func (s *Secret) Addend(ctx context.Context, votes io.Reader, exit *mech.Exit) ([]uint64, error) {
-	one, err := s.pl.alone().NewTally(s.aux.Rows, s.aux.Digest)
+	one, err := s.pl.forOneParty().NewTally(s.aux.Rows, s.aux.Digest)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := one.Add(votes); err != nil {
 		return nil, err
 	}
-	stat, err := s.rows.of(one.pl).statistic(ctx, one)
+	stat, err := s.rows.withParties(one.pl).computeStatistic(ctx, one)
 	if err != nil {
 		return nil, err
 	}
-	d, at := s.pl.width(), make([]float64, len(stat))
+	d, at := s.pl.countCoefficients(), make([]float64, len(stat))
 	for i := range at {
 		at[i] = stat[i] - s.middle[i]
 	}
 	out := make([]float64, 0, len(at))
 	for ; len(at) > 0; at = at[d:] {
-		out = append(out, s.t.apply(at[:d])...)
+		out = append(out, s.t.multiplyBy(at[:d])...)
 	}
 	return exit.Addend(statisticLabel, s.Law, out) // 5.2: votes meet noise
 }
@@ -119,14 +119,14 @@ func (s *Secret) Charge(ctx context.Context, acct learn.Account) error {
 	if !(s.Law.Delta() < 1e-15) {
 		return fmt.Errorf("multiparty: the noise of so many parties and coordinates must be cut less often than 1e-15")
 	}
-	if err := acct.Charge(ctx, s.price(), s.bill()); err != nil {
+	if err := acct.Charge(ctx, s.price(), s.listReleases()); err != nil {
 		return fmt.Errorf("multiparty: %w", err)
 	}
 	s.paid = acct
 	return nil
 }
 
-func (s *Secret) bill() []dp.Event { return []dp.Event{response.Event(statisticLabel, s.Law)} }
+func (s *Secret) listReleases() []dp.Event { return []dp.Event{response.Event(statisticLabel, s.Law)} }
 
 // price is what an addend costs: Law.Delta is far below a unit (5.3).
 func (s *Secret) price() dp.Price { return dp.Price{Epsilon: s.pl.Epsilon, Delta: 1} }
@@ -145,30 +145,30 @@ func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int) (*model
 			Got:  s.Honest}
 	}
 	total := s.Law.Sum(response.Total(sum, parties))
-	d := s.pl.width()
+	d := s.pl.countCoefficients()
 	stat := make([]float64, 0, len(total))
 	for ; len(total) > 0; total = total[d:] {
-		stat = append(stat, s.t.undo(total[:d])...)
+		stat = append(stat, s.t.multiplyInverse(total[:d])...)
 	}
 	for i := range stat {
 		stat[i] = s.middle[i] + stat[i]/float64(s.pl.Parties)
 	}
-	o := s.rows.objective(s.g)
-	o.linear(stat)
-	w, _, err := o.minimum(ctx, searchTarget, searchSteps)
+	o := s.rows.newObjective(s.g)
+	o.setStatistic(stat)
+	w, _, err := o.findMinimum(ctx, searchTarget, searchSteps)
 	if err != nil {
 		return nil, fmt.Errorf("multiparty: %w", err)
 	}
-	m := s.pl.assemble(w)
-	m.Privacy = s.privacy()
+	m := s.pl.assembleModel(w)
+	m.Privacy = s.statePrivacy()
 	return m, nil
 }
 
-func (s *Secret) privacy() model.Privacy {
+func (s *Secret) statePrivacy() model.Privacy {
 	price := s.price()
 	return model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: s.pl.s.Unit, Epsilon: price.Epsilon, Delta: price.Delta,
-		Bill:  s.bill(),
+		Bill:  s.listReleases(),
 		Claim: "multiparty: G-MULTI-5", Counted: s.paid.Counted(),
 		Statement: fmt.Sprintf("Nobody saw a vote. Whatever one of the %d parties holds, one row or all of its rows, the "+
 			"chance of this exact model changes by at most a factor e^%s, but for a chance below 1e-15; so it does for each "+

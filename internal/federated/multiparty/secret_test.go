@@ -101,16 +101,17 @@ func TestSecretVectorsAreShort(t *testing.T) {
 			d := seen[0].Values[i].Float() - seen[1].Values[i].Float()
 			l1, l2 = l1+math.Abs(d), l2+d*d
 		}
-		if !(math.Sqrt(l2) <= pl.turn()*s.t.reach && math.Sqrt(l2) > 0.99*pl.turn()) {
-			t.Errorf("%s: the ends of a party lie %.4f apart, want nearly %.4f", world, math.Sqrt(l2), pl.turn()*s.t.reach)
+		if !(math.Sqrt(l2) <= pl.largestChange()*s.t.reach && math.Sqrt(l2) > 0.99*pl.largestChange()) {
+			t.Errorf("%s: the ends of a party lie %.4f apart, want nearly %.4f", world, math.Sqrt(l2),
+				pl.largestChange()*s.t.reach)
 		}
-		if steps := l1/2*float64(s.Law.Steps) + float64(pl.dim()); !(steps <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
+		if steps := l1/2*float64(s.Law.Steps) + float64(pl.outputLength()); !(steps <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
 			t.Errorf("%s: they lie %.0f steps apart, the noise is sized for %.0f", world, steps,
 				float64(s.Law.Scale)*pl.Epsilon.Float())
 		}
 		// Vectors of this length whose moves are spread over all coordinates are the worst.
-		worst := min(pl.turn()*s.t.reach*math.Sqrt(float64(pl.dim())), 2*float64(pl.dim()))
-		if need := worst/2*float64(s.Law.Steps) + float64(pl.dim()); !(need <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
+		worst := min(pl.largestChange()*s.t.reach*math.Sqrt(float64(pl.outputLength())), 2*float64(pl.outputLength()))
+		if need := worst/2*float64(s.Law.Steps) + float64(pl.outputLength()); !(need <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
 			t.Errorf("%s: two may lie %.0f steps apart, the noise is sized for %.0f", world, need,
 				float64(s.Law.Scale)*pl.Epsilon.Float())
 		}

@@ -48,15 +48,15 @@ func newTransform(shape Shape, g *mat.SymDense, rows int) *transform {
 			t.ridge = 0
 		}
 	}
-	t.measure(offBy(rows))
+	t.measureReach(offBy(rows))
 	return t
 }
 
-// measure fills reach and slip; off bounds the rounding in G. For rows x_i weighed by δ_i in [-1,
+// measureReach fills reach and slip; off bounds the rounding in G. For rows x_i weighed by δ_i in [-1,
 // 1] and any unit vector u, u·A·(1/N)Σ δ_i x_i ≤ (1/N) Σ |u·A·x_i| ≤ √(uᵀ A G Aᵀ u) by Cauchy and
 // Schwarz, so reach² is the largest eigenvalue of A G Aᵀ, bounded from above by a Cholesky factor
 // that exists, with what rounding can hide added.
-func (t *transform) measure(off float64) {
+func (t *transform) measureReach(off float64) {
 	d, _ := t.g.Dims()
 	b, hidden, size := t.g, 0.0, 1.0
 	if t.a != nil {
@@ -71,7 +71,7 @@ func (t *transform) measure(off float64) {
 		}
 		// |A|·|G|·|A|ᵀ bounds, times a few units in the last place, the rounding
 		// of the products.
-		absA, absG := absolute(t.a), absolute(t.g)
+		absA, absG := absoluteValues(t.a), absoluteValues(t.g)
 		var p, q mat.Dense
 		p.Mul(absA, absG)
 		q.Mul(&p, absA.T())
@@ -79,20 +79,20 @@ func (t *transform) measure(off float64) {
 		hidden = 4 * float64(d) * 0x1p-52 * mat.Norm(&q, 2)
 	}
 	hidden += off * size * size // G itself
-	t.reach = math.Sqrt(largest(b)+hidden) * (1 + 0x1p-30)
+	t.reach = math.Sqrt(boundEigenvalue(b)+hidden) * (1 + 0x1p-30)
 	t.slip = size * (float64(d) + 2*schema.MaxClasses) * 0x1p-51
 }
 
-func absolute(m mat.Matrix) *mat.Dense {
+func absoluteValues(m mat.Matrix) *mat.Dense {
 	out := mat.DenseCopyOf(m)
 	out.Apply(func(_, _ int, x float64) float64 { return math.Abs(x) }, out)
 	return out
 }
 
-// largest is an upper bound on the largest eigenvalue of a positive semidefinite
+// boundEigenvalue is an upper bound on the largest eigenvalue of a positive semidefinite
 // b, closer than a part in 2^12 of the trace: the end of a bisection at which a
 // Cholesky factor of end·I − b exists.
-func largest(b *mat.SymDense) float64 {
+func boundEigenvalue(b *mat.SymDense) float64 {
 	d, _ := b.Dims()
 	lo, hi := 0.0, mat.Trace(b)
 	var chol mat.Cholesky
@@ -117,13 +117,13 @@ func largest(b *mat.SymDense) float64 {
 	return hi * (1 + float64(d)*float64(d)*0x1p-50)
 }
 
-// apply is A·s.
-func (t *transform) apply(s []float64) []float64 { return multiply(t.a, s) }
+// multiplyBy is A·s.
+func (t *transform) multiplyBy(s []float64) []float64 { return multiplyLower(t.a, s) }
 
-// undo is A⁻¹·s.
-func (t *transform) undo(s []float64) []float64 { return multiply(t.inverse, s) }
+// multiplyInverse is A⁻¹·s.
+func (t *transform) multiplyInverse(s []float64) []float64 { return multiplyLower(t.inverse, s) }
 
-func multiply(m *mat.TriDense, s []float64) []float64 {
+func multiplyLower(m *mat.TriDense, s []float64) []float64 {
 	out := append([]float64(nil), s...)
 	if m != nil {
 		mat.NewVecDense(len(out), out).MulVec(m, mat.NewVecDense(len(s), s))

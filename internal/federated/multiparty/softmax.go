@@ -7,12 +7,12 @@ import (
 	"math"
 )
 
-// softmax is the gradient at w of (1/N) Σ log Σ_k exp(z_k), in the K-1 coordinates
+// softmaxGradient is the gradient at w of (1/N) Σ log Σ_k exp(z_k), in the K-1 coordinates
 // of the levels (helmert), row-major.
-func (p *public) softmax(ctx context.Context, w []float64) ([]float64, error) {
-	d, levels := p.pl.width(), p.pl.Levels()
-	coef := p.spread(w)
-	parts, err := strips(ctx, p.rows, func(from, to int) []float64 { return p.softmaxOf(coef, from, to) })
+func (p *public) softmaxGradient(ctx context.Context, w []float64) ([]float64, error) {
+	d, levels := p.pl.countCoefficients(), p.pl.Levels()
+	coef := p.spreadByFeature(w)
+	parts, err := mapStrips(ctx, p.rows, func(from, to int) []float64 { return p.softmaxOf(coef, from, to) })
 	if err != nil {
 		return nil, err
 	}
@@ -24,29 +24,29 @@ func (p *public) softmax(ctx context.Context, w []float64) ([]float64, error) {
 	}
 	grad := make([]float64, len(w))
 	for f := range d {
-		for c, x := range helmert(sum[f*levels:][:levels]) {
+		for c, x := range toHelmert(sum[f*levels:][:levels]) {
 			grad[c*d+f] = x / float64(p.rows)
 		}
 	}
 	return grad, nil
 }
 
-// spread is the coefficients by feature and then level.
-func (p *public) spread(w []float64) []float64 {
-	d, levels := p.pl.width(), p.pl.Levels()
+// spreadByFeature is the coefficients by feature and then level.
+func (p *public) spreadByFeature(w []float64) []float64 {
+	d, levels := p.pl.countCoefficients(), p.pl.Levels()
 	coef, at := make([]float64, d*levels), make([]float64, levels-1)
 	for f := range d {
 		for c := range at {
 			at[c] = w[c*d+f]
 		}
-		copy(coef[f*levels:], unhelmert(at))
+		copy(coef[f*levels:], fromHelmert(at))
 	}
 	return coef
 }
 
 // softmaxOf is Σ probability·row of some rows, by feature and then level.
 func (p *public) softmaxOf(coef []float64, from, to int) []float64 {
-	d, levels := p.pl.width(), p.pl.Levels()
+	d, levels := p.pl.countCoefficients(), p.pl.Levels()
 	sum := make([]float64, d*levels)
 	codes := make([]uint32, momentRows)
 	z := make([]float64, momentRows*levels)
@@ -58,19 +58,19 @@ func (p *public) softmaxOf(coef []float64, from, to int) []float64 {
 				z[i*levels+k] = c * one
 			}
 		}
-		p.each(from, n, codes, func(i, f int, x float64) {
+		p.visitFeatures(from, n, codes, func(i, f int, x float64) {
 			row := z[i*levels:][:levels]
 			for k, c := range coef[f*levels:][:levels] {
 				row[k] += c * x
 			}
 		})
 		for i := range n {
-			probabilities(z[i*levels:][:levels])
+			toProbabilities(z[i*levels:][:levels])
 			for k, q := range z[i*levels:][:levels] {
 				sum[(d-1)*levels+k] += q * one
 			}
 		}
-		p.each(from, n, codes, func(i, f int, x float64) {
+		p.visitFeatures(from, n, codes, func(i, f int, x float64) {
 			row := z[i*levels:][:levels]
 			for k, out := 0, sum[f*levels:][:levels]; k < len(out); k++ {
 				out[k] += row[k] * x
@@ -80,8 +80,8 @@ func (p *public) softmaxOf(coef []float64, from, to int) []float64 {
 	return sum
 }
 
-// each visits the features, but the intercept's, of n rows from a row on.
-func (p *public) each(from, n int, codes []uint32, visit func(i, f int, x float64)) {
+// visitFeatures visits the features, but the intercept's, of n rows from a row on.
+func (p *public) visitFeatures(from, n int, codes []uint32, visit func(i, f int, x float64)) {
 	for c, j := range p.pl.space.Columns {
 		p.cols[j].Codes.Read(from, codes[:n])
 		at := &p.cells[c]
@@ -91,8 +91,8 @@ func (p *public) each(from, n int, codes []uint32, visit func(i, f int, x float6
 	}
 }
 
-// probabilities overwrites scores.
-func probabilities(z []float64) {
+// toProbabilities overwrites scores.
+func toProbabilities(z []float64) {
 	top := math.Inf(-1)
 	for _, x := range z {
 		top = max(top, x)

@@ -11,23 +11,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
-// statistic is S = (1/N) Σ c_i xᵢᵀ, one row of it per coordinate of the shares c_i:
+// computeStatistic is S = (1/N) Σ c_i xᵢᵀ, one row of it per coordinate of the shares c_i:
 // for two levels the share of the positive one; for more, K-1 coordinates of
 // the plane in which shares that add up to 1 lie (helmert). Row-major.
-func (p *public) statistic(ctx context.Context, t *Tally) ([]float64, error) {
-	sums, err := p.sums(ctx, t)
+func (p *public) computeStatistic(ctx context.Context, t *Tally) ([]float64, error) {
+	sums, err := p.sumShares(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	whole := new(big.Float).SetPrec(200).SetUint64(t.whole())
+	whole := new(big.Float).SetPrec(200).SetUint64(t.totalUnits())
 	whole.Mul(whole, big.NewFloat(math.Ldexp(float64(p.rows), unitBits)))
-	d, levels := p.pl.width(), p.pl.Levels()
+	d, levels := p.pl.countCoefficients(), p.pl.Levels()
 	level := func(k, f int) float64 {
-		x := sums[k*d+f].float()
+		x := sums[k*d+f].toFloat()
 		out, _ := x.Quo(x, whole).Float64()
 		return out
 	}
-	s := make([]float64, p.pl.dim())
+	s := make([]float64, p.pl.outputLength())
 	for f := range d {
 		if levels == 2 {
 			s[f] = level(p.pl.s.Label.Positive, f)
@@ -37,17 +37,17 @@ func (p *public) statistic(ctx context.Context, t *Tally) ([]float64, error) {
 		for k := range of {
 			of[k] = level(k, f)
 		}
-		for c, x := range helmert(of) {
+		for c, x := range toHelmert(of) {
 			s[c*d+f] = x
 		}
 	}
 	return s, nil
 }
 
-// sums are Σ share·row in units, levels × width.
-func (p *public) sums(ctx context.Context, t *Tally) ([]wide, error) {
-	d, levels := p.pl.width(), p.pl.Levels()
-	parts, err := strips(ctx, p.rows, func(from, to int) []wide {
+// sumShares are Σ share·row in units, levels × width.
+func (p *public) sumShares(ctx context.Context, t *Tally) ([]wide, error) {
+	d, levels := p.pl.countCoefficients(), p.pl.Levels()
+	parts, err := mapStrips(ctx, p.rows, func(from, to int) []wide {
 		sum := make([]wide, levels*d)
 		shares := make([]uint64, momentRows*levels)
 		codes := make([]uint32, momentRows)
@@ -62,13 +62,13 @@ func (p *public) sums(ctx context.Context, t *Tally) ([]wide, error) {
 				for i, code := range codes[:n] {
 					f, x := int(at.index[code]), at.units[code]
 					for k, share := range shares[i*levels:][:levels] {
-						sum[k*d+f].add(share, x)
+						sum[k*d+f].addProduct(share, x)
 					}
 				}
 			}
 			for i := range n {
 				for k, share := range shares[i*levels:][:levels] {
-					sum[k*d+d-1].add(share, p.one)
+					sum[k*d+d-1].addProduct(share, p.one)
 				}
 			}
 		}
@@ -80,7 +80,7 @@ func (p *public) sums(ctx context.Context, t *Tally) ([]wide, error) {
 	total := make([]wide, levels*d)
 	for _, part := range parts {
 		for i := range total {
-			total[i].plus(part[i])
+			total[i].addWide(part[i])
 		}
 	}
 	return total, nil
@@ -89,29 +89,29 @@ func (p *public) sums(ctx context.Context, t *Tally) ([]wide, error) {
 // wide is a whole number of 128 bits, in two's complement.
 type wide struct{ hi, lo uint64 }
 
-// add adds share·x; |x| < 2^63.
-func (w *wide) add(share uint64, x int64) {
+// addProduct adds share·x; |x| < 2^63.
+func (w *wide) addProduct(share uint64, x int64) {
 	sign := uint64(x >> 63) // all ones where x < 0
 	hi, lo := bits.Mul64(share, (uint64(x)^sign)-sign)
-	w.plus(wide{hi ^ sign, lo ^ sign}) // -v is ^v + 1
-	w.plus(wide{0, sign & 1})
+	w.addWide(wide{hi ^ sign, lo ^ sign}) // -v is ^v + 1
+	w.addWide(wide{0, sign & 1})
 }
 
-func (w *wide) plus(v wide) {
+func (w *wide) addWide(v wide) {
 	var carry uint64
 	w.lo, carry = bits.Add64(w.lo, v.lo, 0)
 	w.hi, _ = bits.Add64(w.hi, v.hi, carry)
 }
 
-func (w wide) float() *big.Float {
+func (w wide) toFloat() *big.Float {
 	x := new(big.Int).SetInt64(int64(w.hi))
 	x.Lsh(x, 64).Add(x, new(big.Int).SetUint64(w.lo))
 	return new(big.Float).SetPrec(200).SetInt(x)
 }
 
-// helmert writes a vector of K numbers in K-1 orthonormal coordinates of the
+// toHelmert writes a vector of K numbers in K-1 orthonormal coordinates of the
 // plane through 0 in which numbers add up to 0; what is constant in it is lost.
-func helmert(of []float64) []float64 {
+func toHelmert(of []float64) []float64 {
 	out := make([]float64, len(of)-1)
 	sum := 0.0
 	for c := range out {
@@ -122,8 +122,8 @@ func helmert(of []float64) []float64 {
 	return out
 }
 
-// unhelmert is the vector of the plane with these coordinates.
-func unhelmert(at []float64) []float64 {
+// fromHelmert is the vector of the plane with these coordinates.
+func fromHelmert(at []float64) []float64 {
 	out := make([]float64, len(at)+1)
 	for c, x := range at {
 		n := float64(c + 1)
@@ -138,30 +138,31 @@ func unhelmert(at []float64) []float64 {
 
 // sensitivity is how far one party moves A·S (1.1).
 func (pl *Plan) sensitivity(t *transform) float64 {
-	l2 := pl.perVote() * pl.turn() * t.reach
+	l2 := pl.perVote() * pl.largestChange() * t.reach
 	// The last places of every coordinate may move with any vote.
 	return l2*(1+0x1p-40) + 2*math.Sqrt(float64(pl.Levels()-1))*t.slip
 }
 
 // release lets the statistic out and returns it as it was before A.
 func (p *public) release(t *transform, s []float64, exit *mech.Exit) []float64 {
-	d := p.pl.width()
+	d := p.pl.countCoefficients()
 	values := make([]mech.Ratio, 0, len(s))
 	for ; len(s) > 0; s = s[d:] {
-		for _, x := range t.apply(s[:d]) {
+		for _, x := range t.multiplyBy(s[:d]) {
 			values = append(values, mech.RatioOf(x))
 		}
 	}
-	noisy := exit.Release(statisticLabel, p.pl.noise(p.pl.sensitivity(t), len(values)), values...) // 1.5: votes meet noise
+	noisy := exit.Release(statisticLabel, p.pl.noiseFor(p.pl.sensitivity(t), len(values)),
+		values...) // 1.5: votes meet noise
 	out := make([]float64, 0, len(noisy))
 	for ; len(noisy) > 0; noisy = noisy[d:] {
-		out = append(out, t.undo(noisy[:d])...)
+		out = append(out, t.multiplyInverse(noisy[:d])...)
 	}
 	return out
 }
 
-// noise is spherical and sized for one party.
-func (pl *Plan) noise(l2 float64, length int) mech.Mechanism {
+// noiseFor is spherical and sized for one party.
+func (pl *Plan) noiseFor(l2 float64, length int) mech.Mechanism {
 	if pl.NotPrivate {
 		return mech.NoNoise{}
 	}

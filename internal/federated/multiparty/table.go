@@ -42,27 +42,27 @@ func newPublic(pl *Plan, aux *Auxiliary) *public {
 	p := &public{pl: pl, cols: aux.Cols, rows: aux.Rows}
 	scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))
 	p.scale = math.Nextafter(math.Nextafter(scale, 0), 0)
-	p.one = p.quantum(1)
+	p.one = p.roundValue(1)
 	for k, j := range pl.space.Columns {
 		n := pl.space.Codes(k, &p.cols[j])
 		c := cells{make([]int32, n), make([]int64, n)}
 		for code := range n {
 			f, x := pl.space.Cell(k, &p.cols[j], code)
-			c.index[code], c.units[code] = int32(f), p.quantum(x)
+			c.index[code], c.units[code] = int32(f), p.roundValue(x)
 		}
 		p.cells = append(p.cells, c)
 	}
 	return p
 }
 
-// quantum rounds towards zero, so that no row becomes longer than 1.
-func (p *public) quantum(x float64) int64 { return int64(math.Ldexp(p.scale*x, unitBits)) }
+// roundValue rounds towards zero, so that no row becomes longer than 1.
+func (p *public) roundValue(x float64) int64 { return int64(math.Ldexp(p.scale*x, unitBits)) }
 
-// shape says the same to the engine.
-func (p *public) shape() engine.Rows { return engine.Rows{Scale: p.scale, Norm: 1} }
+// rowShape says the same to the engine.
+func (p *public) rowShape() engine.Rows { return engine.Rows{Scale: p.scale, Norm: 1} }
 
-// subset are the first n rows.
-func (p *public) subset(n int) *public {
+// firstRows are the first n rows.
+func (p *public) firstRows(n int) *public {
 	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = i

@@ -29,7 +29,7 @@ const coefBits = 32
 
 // NewTally begins with no party. rows and aux are those of the auxiliary table.
 func (pl *Plan) NewTally(rows int, aux Digest) (*Tally, error) {
-	if err := pl.Params.check(pl.s, rows); err != nil {
+	if err := pl.Params.checkParams(pl.s, rows); err != nil {
 		return nil, err
 	}
 	if rows < 1 {
@@ -37,7 +37,7 @@ func (pl *Plan) NewTally(rows int, aux Digest) (*Tally, error) {
 	}
 	t := &Tally{pl: pl, rows: rows, aux: aux, parties: map[string]bool{}, keys: map[Key]bool{}}
 	if pl.Method == Average {
-		t.coefs = make([]int64, pl.width())
+		t.coefs = make([]int64, pl.countCoefficients())
 	} else {
 		t.votes = make([]uint32, rows*pl.Levels())
 	}
@@ -71,7 +71,7 @@ func (t *Tally) Add(r io.Reader) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.admit(&v.Header); err != nil {
+	if err := t.admitHeader(&v.Header); err != nil {
 		return nil, err
 	}
 	if v.Header.Kind == Coefficients {
@@ -101,7 +101,7 @@ func (pl *Plan) Fits(h *Header, rows int, aux Digest) error {
 	return nil
 }
 
-func (t *Tally) admit(h *Header) error {
+func (t *Tally) admitHeader(h *Header) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("multiparty: votes: "+format, args...)
 	}
@@ -124,7 +124,7 @@ func (t *Tally) rowVotes(v *Reader) error {
 	levels := t.pl.Levels()
 	into := t.votes
 	for {
-		body, rows, err := v.next()
+		body, rows, err := v.nextPart()
 		if err == io.EOF {
 			return nil
 		}
@@ -165,9 +165,9 @@ func addProbabilities(into []uint32, body []byte, rows, levels int) {
 // coefficients adds one party's, clipped to length Bound (3.1). They are rounded
 // towards zero, which makes none longer.
 func (t *Tally) coefficients(v *Reader) error {
-	coef := make([]float64, 0, t.pl.width())
+	coef := make([]float64, 0, t.pl.countCoefficients())
 	for {
-		body, _, err := v.next()
+		body, _, err := v.nextPart()
 		if err == io.EOF {
 			break
 		}
@@ -178,15 +178,15 @@ func (t *Tally) coefficients(v *Reader) error {
 			coef = append(coef, math.Float64frombits(binary.LittleEndian.Uint64(body)))
 		}
 	}
-	for f, c := range clip(coef, t.pl.Bound) {
+	for f, c := range clipLength(coef, t.pl.Bound) {
 		t.coefs[f] += int64(math.Ldexp(c, coefBits))
 	}
 	return nil
 }
 
-// clip shortens w to at most length bound; it keeps w where it is shorter. The
+// clipLength shortens w to at most length bound; it keeps w where it is shorter. The
 // last factor keeps rounding from making it longer.
-func clip(w []float64, bound float64) []float64 {
+func clipLength(w []float64, bound float64) []float64 {
 	largest := 0.0
 	for _, x := range w {
 		largest = max(largest, math.Abs(x))
@@ -225,9 +225,9 @@ func (t *Tally) share(row int, out []uint64) {
 			}
 		}
 		clear(out)
-		out[most] = t.whole()
+		out[most] = t.totalUnits()
 	}
 }
 
-// whole is the sum of every row's shares.
-func (t *Tally) whole() uint64 { return uint64(t.pl.Levels()) * One * uint64(t.pl.Parties) }
+// totalUnits is the sum of every row's shares.
+func (t *Tally) totalUnits() uint64 { return uint64(t.pl.Levels()) * One * uint64(t.pl.Parties) }

@@ -27,27 +27,27 @@ type Writer struct {
 // NewWriter writes the header to w, with the public half of key as its Key.
 func NewWriter(w io.Writer, h Header, key ed25519.PrivateKey) (*Writer, error) {
 	copy(h.Key[:], key.Public().(ed25519.PublicKey))
-	if err := h.check(); err != nil {
+	if err := h.checkFields(); err != nil {
 		return nil, err
 	}
-	text, err := h.text()
+	text, err := h.encodeText()
 	if err != nil {
 		return nil, err
 	}
 	if len(text) > maxHeader {
 		return nil, fmt.Errorf("multiparty: votes: the header must fit %d bytes (got %d)", maxHeader, len(text))
 	}
-	v := &Writer{h: h, key: key, w: w, sum: sha512.New(), left: h.items()}
-	return v, v.write(append([]byte(magic), text...))
+	v := &Writer{h: h, key: key, w: w, sum: sha512.New(), left: h.countItems()}
+	return v, v.writeBytes(append([]byte(magic), text...))
 }
 
-func (v *Writer) write(b []byte) error {
+func (v *Writer) writeBytes(b []byte) error {
 	v.sum.Write(b)
 	_, err := v.w.Write(b)
 	return err
 }
 
-func (v *Writer) take(kind Kind, items int) error {
+func (v *Writer) takeItems(kind Kind, items int) error {
 	if v.h.Kind != kind || items > v.left {
 		return fmt.Errorf("multiparty: votes: a file of kind %q with %d more items cannot take %d of kind %q", v.h.Kind,
 			v.left, items, kind)
@@ -59,7 +59,7 @@ func (v *Writer) take(kind Kind, items int) error {
 
 // Labels writes the codes of the next rows.
 func (v *Writer) Labels(codes []uint8) error {
-	if err := v.take(Labels, len(codes)); err != nil {
+	if err := v.takeItems(Labels, len(codes)); err != nil {
 		return err
 	}
 	for _, c := range codes {
@@ -67,7 +67,7 @@ func (v *Writer) Labels(codes []uint8) error {
 			return fmt.Errorf("multiparty: votes: a label's code must be below %d (got %d)", len(v.h.Levels), c)
 		}
 	}
-	return v.write(codes)
+	return v.writeBytes(codes)
 }
 
 // Probabilities writes the next rows: K numbers each, of any scale. A row whose
@@ -77,20 +77,20 @@ func (v *Writer) Probabilities(p []float64) error {
 	if len(p)%levels != 0 {
 		return fmt.Errorf("multiparty: votes: probabilities must come %d to a row (got %d)", levels, len(p))
 	}
-	if err := v.take(Probabilities, len(p)/levels); err != nil {
+	if err := v.takeItems(Probabilities, len(p)/levels); err != nil {
 		return err
 	}
 	for row := range slices.Chunk(p, levels) {
-		for _, u := range units(row)[:levels-1] {
+		for _, u := range roundToUnits(row)[:levels-1] {
 			v.buf = binary.LittleEndian.AppendUint16(v.buf, u)
 		}
 	}
-	return v.write(v.buf)
+	return v.writeBytes(v.buf)
 }
 
-// units rounds a row's shares to units that add up to One: down, and what is
+// roundToUnits rounds a row's shares to units that add up to One: down, and what is
 // left over goes to the largest fractions, the first of equal ones.
-func units(p []float64) []uint16 {
+func roundToUnits(p []float64) []uint16 {
 	total := 0.0
 	for _, x := range p {
 		if !(x >= 0) {
@@ -128,7 +128,7 @@ func units(p []float64) []uint16 {
 
 // Coefficients writes all of them: those of Layout, then the intercept.
 func (v *Writer) Coefficients(coef []float64) error {
-	if err := v.take(Coefficients, len(coef)); err != nil {
+	if err := v.takeItems(Coefficients, len(coef)); err != nil {
 		return err
 	}
 	for _, c := range coef {
@@ -137,7 +137,7 @@ func (v *Writer) Coefficients(coef []float64) error {
 		}
 		v.buf = binary.LittleEndian.AppendUint64(v.buf, math.Float64bits(c))
 	}
-	return v.write(v.buf)
+	return v.writeBytes(v.buf)
 }
 
 // Close signs the file. It does not close what it writes to.

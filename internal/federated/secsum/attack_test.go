@@ -111,7 +111,7 @@ func TestHoldersAnswerOnce(t *testing.T) {
 		open := func(owners ...int) Message {
 			s := newSet(task.Owners)
 			for _, o := range owners {
-				s.add(o)
+				s.addMember(o)
 			}
 			return Message{p.tag, Open, ToCollector, 0, s}
 		}

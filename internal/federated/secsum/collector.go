@@ -32,46 +32,46 @@ func (p *Protocol) NewCollector() *Collector {
 // Handle takes a message and returns the messages that follow from it. An error
 // wraps ErrRefused and leaves the collector as it was, or is the error of Sum.
 func (c *Collector) Handle(m Message) ([]Message, error) {
-	if err := c.p.accept(m, ToCollector); err != nil {
+	if err := c.p.checkMessage(m, ToCollector); err != nil {
 		return nil, err
 	}
 	switch m.Kind {
 	case Held:
-		return c.hold(m)
+		return c.keepEvidence(m)
 	case Sum:
-		return nil, c.add(m)
+		return nil, c.addSum(m)
 	}
-	return nil, refused("the collector expects neither shares nor requests")
+	return nil, refuseMessage("the collector expects neither shares nor requests")
 }
 
-func (c *Collector) hold(m Message) ([]Message, error) {
+func (c *Collector) keepEvidence(m Message) ([]Message, error) {
 	if _, twice := c.held[m.From]; twice || c.asked != nil || c.done {
-		return nil, refused("what holder %d has came too late, or twice", m.From)
+		return nil, refuseMessage("what holder %d has came too late, or twice", m.From)
 	}
 	h, err := c.p.readHeld(m.Body)
 	if err != nil {
 		return nil, err
 	}
 	if c.held[m.From] = h; len(c.held) == c.p.task.Holders {
-		return c.request()
+		return c.requestSums()
 	}
 	return nil, nil
 }
 
-func (c *Collector) add(m Message) error {
+func (c *Collector) addSum(m Message) error {
 	hash := sha256.Sum256(c.asked)
 	switch _, twice := c.sums[m.From]; {
 	case c.asked == nil || c.done || twice || !slices.Contains(c.from, m.From):
-		return refused("no sum is awaited from holder %d", m.From)
+		return refuseMessage("no sum is awaited from holder %d", m.From)
 	case len(m.Body) < len(hash) || !bytes.Equal(m.Body[:len(hash)], hash[:]):
-		return refused("holder %d answers another request", m.From)
+		return refuseMessage("holder %d answers another request", m.From)
 	}
 	if err := c.p.parses(m.Body[len(hash):]); err != nil {
 		return err
 	}
 	c.sums[m.From] = bytes.Clone(m.Body[len(hash):])
 	if len(c.sums) == len(c.from) {
-		return c.open()
+		return c.openSum()
 	}
 	return nil
 }
@@ -83,33 +83,33 @@ func (c *Collector) Close() ([]Message, error) {
 	case c.done:
 		return nil, c.err
 	case c.asked == nil:
-		return c.request()
+		return c.requestSums()
 	}
-	return nil, c.open()
+	return nil, c.openSum()
 }
 
-// request chooses holders and owners: all holders that answered, and the owners
+// requestSums chooses holders and owners: all holders that answered, and the owners
 // that each of them has. Where that leaves too few owners, the holders with
 // the fewest are left out while a quorum remains.
-func (c *Collector) request() ([]Message, error) {
-	has := c.agreed()
+func (c *Collector) requestSums() ([]Message, error) {
+	has := c.agreedEvidence()
 	for i := range c.held {
 		c.from = append(c.from, i)
 	}
 	slices.SortFunc(c.from, func(a, b int) int { return cmp.Or(len(has[b])-len(has[a]), a-b) })
 	if len(c.from) < c.p.quorum() {
-		return nil, c.abort(Held, len(c.from), c.p.quorum())
+		return nil, c.abortAt(Held, len(c.from), c.p.quorum())
 	}
-	for c.owners = c.common(has); len(c.owners) < c.p.task.AtLeast &&
-		len(c.from) > c.p.quorum(); c.owners = c.common(has) {
+	for c.owners = c.commonOwners(has); len(c.owners) < c.p.task.AtLeast &&
+		len(c.from) > c.p.quorum(); c.owners = c.commonOwners(has) {
 		c.from = c.from[:len(c.from)-1]
 	}
 	if len(c.owners) < c.p.task.AtLeast {
-		return nil, c.abort(Share, len(c.owners), c.p.task.AtLeast)
+		return nil, c.abortAt(Share, len(c.owners), c.p.task.AtLeast)
 	}
 	roster := newSet(c.p.task.Owners)
 	for _, o := range c.owners {
-		roster.add(o)
+		roster.addMember(o)
 	}
 	c.asked = roster
 	slices.Sort(c.from)
@@ -120,10 +120,10 @@ func (c *Collector) request() ([]Message, error) {
 	return out, nil
 }
 
-// agreed is each holder's evidence about the owners it has, but for those about whom
+// agreedEvidence is each holder's evidence about the owners it has, but for those about whom
 // more holders say something else: it cannot be told whether an owner has told two
 // tales or a holder lies, and a holder that lies about all must not outweigh them.
-func (c *Collector) agreed() map[int]map[int][]byte {
+func (c *Collector) agreedEvidence() map[int]map[int][]byte {
 	has := map[int]map[int][]byte{}
 	for i := range c.held {
 		has[i] = map[int][]byte{}
@@ -150,7 +150,7 @@ func (c *Collector) agreed() map[int]map[int][]byte {
 // Disputed lists the owners about whom holders' words differ. Their shares are
 // consistent among the holders who were told alike, and count there.
 func (c *Collector) Disputed() (owners []int) {
-	has := c.agreed()
+	has := c.agreedEvidence()
 	for o := range c.p.task.Owners {
 		for i, h := range c.held {
 			if h.evidence[o] != nil && has[i][o] == nil {
@@ -165,8 +165,8 @@ func (c *Collector) Disputed() (owners []int) {
 // Evidence is what a holder has shown of an owner's share, nil where it has none.
 func (c *Collector) Evidence(holder, owner int) []byte { return c.held[holder].evidence[owner] }
 
-// common lists the owners that all chosen holders have, with valid shares.
-func (c *Collector) common(has map[int]map[int][]byte) (owners []int) {
+// commonOwners lists the owners that all chosen holders have, with valid shares.
+func (c *Collector) commonOwners(has map[int]map[int][]byte) (owners []int) {
 	for o := range c.p.task.Owners {
 		var evidence [][]byte
 		for _, i := range slices.Sorted(slices.Values(c.from)) {
@@ -184,16 +184,16 @@ func (c *Collector) common(has map[int]map[int][]byte) (owners []int) {
 	return owners
 }
 
-func (c *Collector) open() error {
+func (c *Collector) openSum() error {
 	if len(c.sums) < c.p.quorum() {
-		return c.abort(Sum, len(c.sums), c.p.quorum())
+		return c.abortAt(Sum, len(c.sums), c.p.quorum())
 	}
 	c.done = true
 	c.total, c.err = c.p.open(c.sums, len(c.owners))
 	return c.err
 }
 
-func (c *Collector) abort(waiting Kind, have, need int) error {
+func (c *Collector) abortAt(waiting Kind, have, need int) error {
 	c.done, c.err = true, &Abort{waiting, have, need}
 	return c.err
 }

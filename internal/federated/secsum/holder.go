@@ -46,30 +46,30 @@ func (p *Protocol) NewHolder(index int, key Key) (*Holder, error) {
 // request names fewer owners than the task allows. A share that convicts its owner
 // is refused with ErrInconsistent as well.
 func (h *Holder) Handle(m Message) ([]Message, error) {
-	if err := h.p.accept(m, h.index); err != nil {
+	if err := h.p.checkMessage(m, h.index); err != nil {
 		return nil, err
 	}
 	switch m.Kind {
 	case Share:
-		return nil, h.share(m)
+		return nil, h.keepShare(m)
 	case Held:
-		return h.held(m)
+		return h.keepHeld(m)
 	case Open:
 		return h.request(m)
 	}
-	return nil, refused("a holder expects no sums")
+	return nil, refuseMessage("a holder expects no sums")
 }
 
-func (h *Holder) share(m Message) error {
+func (h *Holder) keepShare(m Message) error {
 	hash := sha256.Sum256(m.Body)
 	if before, ok := h.shares[m.From]; ok {
 		if before != hash {
-			return refused("owner %d has sent another share already", m.From)
+			return refuseMessage("owner %d has sent another share already", m.From)
 		}
 		return nil
 	}
 	if h.closed {
-		return refused("the wait for shares is over")
+		return refuseMessage("the wait for shares is over")
 	}
 	evidence, err := h.keeper.take(m.From, m.Body)
 	if err != nil {
@@ -85,10 +85,10 @@ func (h *Holder) Close() []Message {
 	h.closed = true
 	owners := newSet(h.p.task.Owners)
 	for o := range h.shares {
-		owners.add(o)
+		owners.addMember(o)
 	}
 	body := bytes.Clone(owners)
-	for _, o := range owners.members() {
+	for _, o := range owners.listMembers() {
 		body = append(body, h.proofs[o]...)
 	}
 	out := []Message{{h.p.tag, Held, h.index, ToCollector, body}}
@@ -102,13 +102,13 @@ func (h *Holder) Close() []Message {
 	return out
 }
 
-// held keeps what another holder shows, and answers a request that waited for it.
-func (h *Holder) held(m Message) ([]Message, error) {
+// keepHeld keeps what another holder shows, and answers a request that waited for it.
+func (h *Holder) keepHeld(m Message) ([]Message, error) {
 	switch _, twice := h.others[m.From]; {
 	case !h.p.together():
-		return nil, refused("a holder judges shares alone here")
+		return nil, refuseMessage("a holder judges shares alone here")
 	case m.From == h.index || twice:
-		return nil, refused("what holder %d has is known", m.From)
+		return nil, refuseMessage("what holder %d has is known", m.From)
 	}
 	other, err := h.p.readHeld(m.Body)
 	if err != nil {
@@ -126,7 +126,7 @@ func (h *Holder) held(m Message) ([]Message, error) {
 func (h *Holder) request(m Message) ([]Message, error) {
 	if h.answer != nil {
 		if !bytes.Equal(h.asked, m.Body) {
-			return nil, refused("another sum was opened already")
+			return nil, refuseMessage("another sum was opened already")
 		}
 		return h.answer, nil // asked again: the same words
 	}
@@ -135,14 +135,14 @@ func (h *Holder) request(m Message) ([]Message, error) {
 	case err != nil:
 		return nil, err
 	case len(rest) != 0:
-		return nil, refused("a request has %d bytes too many", len(rest))
+		return nil, refuseMessage("a request has %d bytes too many", len(rest))
 	case !h.closed:
-		return nil, refused("the wait for shares is not over")
+		return nil, refuseMessage("the wait for shares is not over")
 	}
-	list := owners.members()
+	list := owners.listMembers()
 	for _, o := range list {
 		if _, ok := h.shares[o]; !ok {
-			return nil, refused("holder %d has no share of owner %d", h.index, o)
+			return nil, refuseMessage("holder %d has no share of owner %d", h.index, o)
 		}
 	}
 	if len(list) < h.p.task.AtLeast { // 1.3
@@ -163,7 +163,7 @@ func (h *Holder) request(m Message) ([]Message, error) {
 			}
 			verdict, valid := h.p.judge(evidence)
 			if !valid {
-				return nil, refused("the share of owner %d is not valid", o)
+				return nil, refuseMessage("the share of owner %d is not valid", o)
 			}
 			verdicts = append(verdicts, verdict)
 		}
@@ -184,10 +184,10 @@ func (p *Protocol) readHeld(body []byte) (held, error) {
 	if err != nil {
 		return held{}, err
 	}
-	list := owners.members()
+	list := owners.listMembers()
 	size := p.evidence()
 	if len(rest) != size*len(list) {
-		return held{}, refused("evidence about %d owners has %d bytes, not %d", len(list), len(rest), size*len(list))
+		return held{}, refuseMessage("evidence about %d owners has %d bytes, not %d", len(list), len(rest), size*len(list))
 	}
 	h := held{owners, map[int][]byte{}}
 	for i, o := range list {

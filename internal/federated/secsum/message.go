@@ -75,7 +75,7 @@ func (m *Message) UnmarshalBinary(b []byte) error {
 // and the state machine goes on as if it had not come.
 var ErrRefused = errors.New("message refused")
 
-func refused(format string, args ...any) error {
+func refuseMessage(format string, args ...any) error {
 	return fmt.Errorf("secsum: %w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
@@ -98,13 +98,13 @@ type set []byte
 
 func newSet(owners int) set { return make(set, (owners+7)/8) }
 
-func (s set) has(i int) bool { return s[i/8]>>(i%8)&1 == 1 }
-func (s set) add(i int)      { s[i/8] |= 1 << (i % 8) }
+func (s set) hasMember(i int) bool { return s[i/8]>>(i%8)&1 == 1 }
+func (s set) addMember(i int)      { s[i/8] |= 1 << (i % 8) }
 
-// members lists the set in ascending order.
-func (s set) members() (list []int) {
+// listMembers lists the set in ascending order.
+func (s set) listMembers() (list []int) {
 	for i := range 8 * len(s) {
-		if s.has(i) {
+		if s.hasMember(i) {
 			list = append(list, i)
 		}
 	}
@@ -116,11 +116,11 @@ func (s set) members() (list []int) {
 func readSet(owners int, body []byte) (s set, rest []byte, err error) {
 	n := (owners + 7) / 8
 	if len(body) < n {
-		return nil, nil, refused("a set of owners has %d bytes, not %d", len(body), n)
+		return nil, nil, refuseMessage("a set of owners has %d bytes, not %d", len(body), n)
 	}
 	s = append(set(nil), body[:n]...)
 	if used := owners % 8; used != 0 && s[n-1]>>used != 0 {
-		return nil, nil, refused("a set names an owner beyond the %d there are", owners)
+		return nil, nil, refuseMessage("a set names an owner beyond the %d there are", owners)
 	}
 	return s, body[n:], nil
 }

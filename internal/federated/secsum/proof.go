@@ -47,13 +47,13 @@ func ProofOf(body []byte) (proof, part []byte, err error) {
 			return body[:n], body[n:], nil
 		}
 	}
-	return nil, nil, refused("a share ends before its proof does")
+	return nil, nil, refuseMessage("a share ends before its proof does")
 }
 
 func proofBytes(holders int) int { return 1 + sha256.Size*holders + scalarBytes*quorumOf(holders) }
 
-// commitment binds an owner to one holder's part.
-func (s *shamir) commitment(owner, holder int, part []byte) [sha256.Size]byte {
+// commitTo binds an owner to one holder's part.
+func (s *shamir) commitTo(owner, holder int, part []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(partLabel))
 	h.Write(s.tag[:])
@@ -70,12 +70,12 @@ func (s *shamir) challenge(owner int, commitments []byte) group.Scalar {
 	return group.Ristretto255.HashToScalar(append(b, commitments...), []byte(challengeLabel))
 }
 
-// prove returns what each holder is sent, given the polynomials, by coordinate and
+// proveShares returns what each holder is sent, given the polynomials, by coordinate and
 // degree: the mask is the first.
-func (s *shamir) prove(owner int, polynomials [][]group.Scalar, parts [][]byte) ([][]byte, error) {
+func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]byte) ([][]byte, error) {
 	proof := []byte{byte(len(parts))}
 	for holder, part := range parts {
-		c := s.commitment(owner, holder, part)
+		c := s.commitTo(owner, holder, part)
 		proof = append(proof, c[:]...)
 	}
 	c := s.challenge(owner, proof[1:])
@@ -104,35 +104,35 @@ func (s *shamir) verify(owner, holder int, body []byte) (points []group.Scalar, 
 		return nil, nil, err
 	}
 	n := s.task.Holders
-	if int(proof[0]) != n || len(part) != scalarBytes*(2+s.scalars()) {
-		return nil, nil, refused("a share of %d bytes for %d holders is not one of this task", len(body), proof[0])
+	if int(proof[0]) != n || len(part) != scalarBytes*(2+s.countScalars()) {
+		return nil, nil, refuseMessage("a share of %d bytes for %d holders is not one of this task", len(body), proof[0])
 	}
 	commitments := proof[1:][:sha256.Size*n]
-	if [sha256.Size]byte(commitments[sha256.Size*holder:]) != s.commitment(owner, holder, part) {
-		return nil, nil, refused("a share is not the one that its proof is about")
+	if [sha256.Size]byte(commitments[sha256.Size*holder:]) != s.commitTo(owner, holder, part) {
+		return nil, nil, refuseMessage("a share is not the one that its proof is about")
 	}
 	mix, err := readScalars(proof[1+len(commitments):])
 	if err != nil {
-		return nil, nil, inconsistent(owner)
+		return nil, nil, inconsistentShare(owner)
 	}
 	points, err = readScalars(part[sha256.Size:])
 	if err != nil {
-		return nil, nil, inconsistent(owner)
+		return nil, nil, inconsistentShare(owner)
 	}
 	x := group.Ristretto255.NewScalar().SetUint64(uint64(holder + 1))
-	if !evaluate(points, s.challenge(owner, commitments)).IsEqual(evaluate(mix, x)) { // 4.2
-		return nil, nil, inconsistent(owner)
+	if !evaluatePolynomial(points, s.challenge(owner, commitments)).IsEqual(evaluatePolynomial(mix, x)) { // 4.2
+		return nil, nil, inconsistentShare(owner)
 	}
 	return points[1:], proof, nil
 }
 
-func inconsistent(owner int) error {
+func inconsistentShare(owner int) error {
 	return fmt.Errorf("secsum: %w: %w: owner %d", ErrRefused, ErrInconsistent, owner)
 }
 
-// evaluate is the value at x of the polynomial that has these coefficients, lowest
+// evaluatePolynomial is the value at x of the polynomial that has these coefficients, lowest
 // first.
-func evaluate(coefficients []group.Scalar, x group.Scalar) group.Scalar {
+func evaluatePolynomial(coefficients []group.Scalar, x group.Scalar) group.Scalar {
 	y := group.Ristretto255.NewScalar()
 	for i := len(coefficients) - 1; i >= 0; i-- {
 		y.Mul(y, x).Add(y, coefficients[i])
@@ -146,7 +146,7 @@ func readScalars(b []byte) ([]group.Scalar, error) {
 	for i := range out {
 		out[i] = group.Ristretto255.NewScalar()
 		if err := out[i].UnmarshalBinary(b[i*scalarBytes : (i+1)*scalarBytes]); err != nil {
-			return nil, refused("the bytes are no scalars")
+			return nil, refuseMessage("the bytes are no scalars")
 		}
 	}
 	return out, nil

@@ -20,7 +20,7 @@ func forge(t *testing.T, p *Protocol, owner int, bend func(holder int, points []
 	t.Helper()
 	s := p.scheme.(*shamir)
 	src := replay.Seeded(21, "forge")
-	polynomials := make([][]group.Scalar, 1+s.scalars())
+	polynomials := make([][]group.Scalar, 1+s.countScalars())
 	for i := range polynomials {
 		for range s.quorum() {
 			polynomials[i] = append(polynomials[i], group.Ristretto255.RandomScalar(reader{src}))
@@ -30,7 +30,7 @@ func forge(t *testing.T, p *Protocol, owner int, bend func(holder int, points []
 	for h := range parts {
 		points := make([]group.Scalar, len(polynomials))
 		for i, f := range polynomials {
-			points[i] = evaluate(f, group.Ristretto255.NewScalar().SetUint64(uint64(h+1)))
+			points[i] = evaluatePolynomial(f, group.Ristretto255.NewScalar().SetUint64(uint64(h+1)))
 		}
 		bend(h, points)
 		parts[h] = make([]byte, 32)
@@ -42,7 +42,7 @@ func forge(t *testing.T, p *Protocol, owner int, bend func(holder int, points []
 			parts[h] = append(parts[h], b...)
 		}
 	}
-	bodies, err := s.prove(owner, polynomials, parts)
+	bodies, err := s.proveShares(owner, polynomials, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestInconsistentSharesAreLeftOut(t *testing.T) {
 	one := group.Ristretto255.NewScalar().SetUint64(1)
 	turns := 20
 	for turn := range turns {
-		bad, where := turn%task.Holders, turn%(1+p.scheme.(*shamir).scalars())
+		bad, where := turn%task.Holders, turn%(1+p.scheme.(*shamir).countScalars())
 		holders := fresh(t, p)
 		for o, v := range values {
 			if o == 2 {

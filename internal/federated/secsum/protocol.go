@@ -65,7 +65,7 @@ func (p *Protocol) Split(src rng.Source, owner int, values []uint64) ([]Message,
 	if owner < 0 || owner >= p.task.Owners {
 		return nil, &dp.ParamError{Op: op, Param: "owner", Want: "must be one of the task's", Got: owner}
 	}
-	if err := p.task.fits(op, values); err != nil {
+	if err := p.task.checkVector(op, values); err != nil {
 		return nil, err
 	}
 	shares, err := p.split(src, owner, values)
@@ -79,8 +79,8 @@ func (p *Protocol) Split(src rng.Source, owner int, values []uint64) ([]Message,
 	return out, nil
 }
 
-// accept refuses messages of another task, to somebody else, or from nobody.
-func (p *Protocol) accept(m Message, to int) error {
+// checkMessage refuses messages of another task, to somebody else, or from nobody.
+func (p *Protocol) checkMessage(m Message, to int) error {
 	from := p.task.Holders
 	switch m.Kind {
 	case Share:
@@ -90,13 +90,13 @@ func (p *Protocol) accept(m Message, to int) error {
 	}
 	switch {
 	case m.Task != p.tag:
-		return refused("it belongs to another task")
+		return refuseMessage("it belongs to another task")
 	case m.To != to:
-		return refused("it is addressed to %d, not to %d", m.To, to)
+		return refuseMessage("it is addressed to %d, not to %d", m.To, to)
 	case m.Kind == Open && m.From != ToCollector:
-		return refused("only the collector opens a sum")
+		return refuseMessage("only the collector opens a sum")
 	case m.Kind != Open && (m.From < 0 || m.From >= from):
-		return refused("it is from %d, of %d", m.From, from)
+		return refuseMessage("it is from %d, of %d", m.From, from)
 	}
 	return nil
 }

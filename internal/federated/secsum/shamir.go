@@ -41,15 +41,15 @@ const (
 // owner's shares belong together, or it is left out; what they are shares of may be
 // any numbers: only what exceeds the range of the whole sum is noticed.
 func Shamir(t Task) (*Protocol, error) {
-	if err := t.check("shamir", 3, 255); err != nil {
+	if err := t.checkTask("shamir", 3, 255); err != nil {
 		return nil, err
 	}
-	lane, tag := bits.Len64(uint64(t.Owners)*(t.Range-1)), t.tag("shamir") // 2.1
+	lane, tag := bits.Len64(uint64(t.Owners)*(t.Range-1)), t.makeTag("shamir") // 2.1
 	return &Protocol{t, tag, &shamir{t, tag, lane, scalarBits / lane}}, nil
 }
 
-func (s *shamir) quorum() int  { return quorumOf(s.task.Holders) }
-func (s *shamir) scalars() int { return (s.task.Length + s.lanes - 1) / s.lanes }
+func (s *shamir) quorum() int       { return quorumOf(s.task.Holders) }
+func (s *shamir) countScalars() int { return (s.task.Length + s.lanes - 1) / s.lanes }
 
 // Holders judge a share alone. That all were shown the same proof is seen by its
 // hash.
@@ -85,14 +85,14 @@ func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, er
 		}
 		x := group.Ristretto255.NewScalar().SetUint64(uint64(h + 1))
 		for _, f := range polynomials {
-			b, err := evaluate(f, x).MarshalBinary()
+			b, err := evaluatePolynomial(f, x).MarshalBinary()
 			if err != nil {
 				return nil, fmt.Errorf("secsum: shamir: %w", err)
 			}
 			parts[h] = append(parts[h], b...)
 		}
 	}
-	return s.prove(owner, polynomials, parts)
+	return s.proveShares(owner, polynomials, parts)
 }
 
 func (s *shamir) keeper(holder int, _ Key) keeper {
@@ -116,7 +116,7 @@ func (k *shamirKeeper) take(owner int, share []byte) ([]byte, error) {
 }
 
 func (k *shamirKeeper) sum(owners []int, _ [][]byte) (out []byte, err error) {
-	sum := make([]group.Scalar, k.s.scalars())
+	sum := make([]group.Scalar, k.s.countScalars())
 	for i := range sum {
 		sum[i] = group.Ristretto255.NewScalar()
 		for _, o := range owners {
@@ -131,10 +131,10 @@ func (k *shamirKeeper) sum(owners []int, _ [][]byte) (out []byte, err error) {
 	return out, nil
 }
 
-// read parses a sum of shares.
-func (s *shamir) read(b []byte) ([]group.Scalar, error) {
-	if len(b) != scalarBytes*s.scalars() {
-		return nil, refused("a sum has %d bytes, not %d", len(b), scalarBytes*s.scalars())
+// parseScalars parses a sum of shares.
+func (s *shamir) parseScalars(b []byte) ([]group.Scalar, error) {
+	if len(b) != scalarBytes*s.countScalars() {
+		return nil, refuseMessage("a sum has %d bytes, not %d", len(b), scalarBytes*s.countScalars())
 	}
 	return readScalars(b)
 }
@@ -146,14 +146,14 @@ var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vect
 	"from the protocol")
 
 func (s *shamir) parses(sum []byte) error {
-	_, err := s.read(sum)
+	_, err := s.parseScalars(sum)
 	return err
 }
 
 func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
-	points := make([][]secretsharing.Share, s.scalars()) // by scalar
+	points := make([][]secretsharing.Share, s.countScalars()) // by scalar
 	for _, holder := range slices.Sorted(maps.Keys(sums)) {
-		scalars, err := s.read(sums[holder])
+		scalars, err := s.parseScalars(sums[holder])
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 	most := uint64(owners) * (s.task.Range - 1)
 	mask := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(s.lane)), big.NewInt(1))
 	for _, p := range points {
-		secret, err := s.agree(p)
+		secret, err := s.recoverScalar(p)
 		if err != nil {
 			return nil, err
 		}
@@ -185,10 +185,10 @@ func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 	return out, nil
 }
 
-// agree recovers a scalar from the first quorum of points, and wants every
+// recoverScalar recovers a scalar from the first quorum of points, and wants every
 // further point to lie on the same polynomial: with it in place of one of the
 // first, the same scalar must come out.
-func (s *shamir) agree(points []secretsharing.Share) (*big.Int, error) {
+func (s *shamir) recoverScalar(points []secretsharing.Share) (*big.Int, error) {
 	q := s.quorum()
 	secret, err := secretsharing.Recover(uint(q-1), points[:q])
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	maxLength = 1 << 20
 )
 
-func (t Task) check(op string, minHolders, maxHolders int) error {
+func (t Task) checkTask(op string, minHolders, maxHolders int) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: op, Param: param, Want: want, Got: got}
 	}
@@ -56,7 +56,7 @@ func (t Task) check(op string, minHolders, maxHolders int) error {
 // refused.
 type Tag [sha256.Size]byte
 
-func (t Task) tag(scheme string) Tag {
+func (t Task) makeTag(scheme string) Tag {
 	b := append([]byte("discreet secsum 1\x00"), byte(len(scheme)))
 	b = append(append(b, scheme...), byte(len(t.Round)))
 	b = append(b, t.Round...)
@@ -66,8 +66,8 @@ func (t Task) tag(scheme string) Tag {
 	return sha256.Sum256(b)
 }
 
-// fits checks an owner's vector. What it says names no value.
-func (t Task) fits(op string, values []uint64) error {
+// checkVector checks an owner's vector. What it says names no value.
+func (t Task) checkVector(op string, values []uint64) error {
 	if len(values) != t.Length {
 		return &dp.ParamError{Op: op, Param: "values", Want: fmt.Sprintf("must have %d coordinates", t.Length),
 			Got: len(values)}

@@ -113,7 +113,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 		crowd.slots[s] = append(crowd.slots[s], int32(i))
 	}
 	for slot := range crowd.slots {
-		if err := crowd.answer(ctx, slot, agg); err != nil {
+		if err := crowd.answerSlot(ctx, slot, agg); err != nil {
 			return nil, err
 		}
 		if err := agg.Close(); err != nil {
@@ -156,10 +156,10 @@ type part struct {
 	ids    []int32
 }
 
-// answer lets the owners of a slot answer its broadcast and the aggregator count.
+// answerSlot lets the owners of a slot answer its broadcast and the aggregator count.
 // In mode aggregate their addends are added up here, in clear: what package
 // secsum computes without showing them.
-func (c *crowd) answer(ctx context.Context, slot int, agg *collect.Aggregator) error {
+func (c *crowd) answerSlot(ctx context.Context, slot int, agg *collect.Aggregator) error {
 	ids := c.slots[slot]
 	secret := c.p.Mode == wire.Aggregate
 	if secret {

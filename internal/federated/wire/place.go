@@ -27,7 +27,7 @@ func (t *Task) Placing() (*Placing, error) {
 	p := &Placing{digest: d}
 	sum := uint64(0)
 	for s := range t.Slots() {
-		sum += uint64(t.share(s))
+		sum += uint64(t.slotShare(s))
 		p.upTo = append(p.upTo, sum)
 	}
 	return p, err

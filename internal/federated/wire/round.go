@@ -140,8 +140,8 @@ func (r *Round) Addend(t *Task) (response.Addend, error) {
 // SumDelta is the δ of a secret sum: that of its addends is smaller by far.
 const SumDelta dp.Delta = 1
 
-// exponent bounds what a member adds to the logarithm of a weight.
-func (m *Member) exponent(t *Task) float64 {
+// boundExponent bounds what a member adds to the logarithm of a weight.
+func (m *Member) boundExponent(t *Task) float64 {
 	if m.Argmax != nil {
 		return m.Vote
 	}
@@ -205,7 +205,7 @@ func (r *Round) Check(t *Task) error {
 		}
 	}
 	for i := range r.Members {
-		if err := r.Members[i].check(t); err != nil {
+		if err := r.Members[i].checkMember(t); err != nil {
 			return fault("member %d: %w", i, err)
 		}
 	}
@@ -216,7 +216,7 @@ func (r *Round) Check(t *Task) error {
 	return nil
 }
 
-func (m *Member) check(t *Task) error {
+func (m *Member) checkMember(t *Task) error {
 	if !(m.Vote >= 0 && m.Vote <= maxScore) {
 		return fmt.Errorf("vote must be from 0 to %d (got %g)", maxScore, m.Vote)
 	}

@@ -80,7 +80,7 @@ const (
 
 // Column returns the index of the question's column in the schema, -1 where
 // there is none to be asked about.
-func (q *Question) index(s *schema.Schema) int {
+func (q *Question) columnIndex(s *schema.Schema) int {
 	for j := range s.Columns {
 		if s.Columns[j].Name == q.Column && s.Columns[j].Role != schema.Ignored {
 			return j
@@ -92,11 +92,11 @@ func (q *Question) index(s *schema.Schema) int {
 // Bins cuts the question's column.
 func (t *Task) Bins(q int) feature.Bins {
 	ask := &t.Questions[q]
-	return feature.NewBins(t.Schema, ask.index(t.Schema), ask.Edges)
+	return feature.NewBins(t.Schema, ask.columnIndex(t.Schema), ask.Edges)
 }
 
 // Column is the index of the column that question q is about.
-func (t *Task) Column(q int) int { return t.Questions[q].index(t.Schema) }
+func (t *Task) Column(q int) int { return t.Questions[q].columnIndex(t.Schema) }
 
 // Cells is the number of cells of question q, the label aside.
 func (t *Task) Cells(q int) int {
@@ -143,7 +143,7 @@ func (t *Task) Check() error {
 	seen := map[string]bool{}
 	for i := range t.Questions {
 		q := &t.Questions[i]
-		j := q.index(t.Schema)
+		j := q.columnIndex(t.Schema)
 		if j < 0 {
 			return fault("questions", "must be about columns of the schema that are not ignored", q.Column)
 		}
@@ -192,7 +192,7 @@ func (t *Task) Law(cells int) (response.Law, error) {
 // Slots is the number of slots, two per round: table, error.
 func (t *Task) Slots() int { return 2 * len(t.Rounds) }
 
-func (t *Task) share(slot int) uint32 {
+func (t *Task) slotShare(slot int) uint32 {
 	if r := t.Rounds[slot/2]; slot%2 == 0 {
 		return r.Table
 	} else {
@@ -205,7 +205,7 @@ func (t *Task) share(slot int) uint32 {
 func (t *Task) WeightBound(members []Member) float64 {
 	log := 0.0
 	for i := range members {
-		log += members[i].exponent(t)
+		log += members[i].boundExponent(t)
 	}
 	return math.Min(t.WeightCap, math.Exp(log)) // 1.1
 }

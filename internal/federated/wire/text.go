@@ -60,28 +60,28 @@ func (t *Task) Text() ([]byte, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	return t.text()
+	return t.encodeText()
 }
 
-func (t *Task) text() ([]byte, error) {
+func (t *Task) encodeText() ([]byte, error) {
 	s, err := t.Schema.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("task: schema: %w", err)
 	}
-	return encode(&taskBody{taskTitle, version, t.Nonce, t.Mode, t.Classifier, t.Mechanism, t.Epsilon, t.WeightCap,
+	return encodeJSON(&taskBody{taskTitle, version, t.Nonce, t.Mode, t.Classifier, t.Mechanism, t.Epsilon, t.WeightCap,
 		t.Rounds, t.Questions, s})
 }
 
 // Digest is the task's name.
 func (t *Task) Digest() (Digest, error) {
-	text, err := t.text()
+	text, err := t.encodeText()
 	return sha256.Sum256(text), err
 }
 
 // ParseTask accepts exactly what Text writes.
 func ParseTask(text []byte) (*Task, error) {
 	var b taskBody
-	if err := decode("task", text, &b); err != nil {
+	if err := decodeJSON("task", text, &b); err != nil {
 		return nil, err
 	}
 	if b.Discreet != taskTitle || b.Version != version {
@@ -96,11 +96,11 @@ func ParseTask(text []byte) (*Task, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	again, err := t.text()
+	again, err := t.encodeText()
 	if err != nil {
 		return nil, err
 	}
-	return t, same("task", again, text)
+	return t, checkCanonical("task", again, text)
 }
 
 // Text is the round's bytes. It refuses a round that is not the task's.
@@ -108,10 +108,10 @@ func (r *Round) Text(t *Task) ([]byte, error) {
 	if err := r.Check(t); err != nil {
 		return nil, err
 	}
-	return encode(r.body())
+	return encodeJSON(r.encodeBody())
 }
 
-func (r *Round) body() *roundBody {
+func (r *Round) encodeBody() *roundBody {
 	b := &roundBody{roundTitle, version, r.Task, r.Slot, r.Crowd, r.Asks, r.Members}
 	if b.Asks == nil {
 		b.Asks = []Ask{}
@@ -125,7 +125,7 @@ func (r *Round) body() *roundBody {
 // ParseRound accepts exactly what Text writes for this task.
 func ParseRound(t *Task, text []byte) (*Round, error) {
 	var b roundBody
-	if err := decode("round", text, &b); err != nil {
+	if err := decodeJSON("round", text, &b); err != nil {
 		return nil, err
 	}
 	if b.Discreet != roundTitle || b.Version != version {
@@ -136,14 +136,14 @@ func ParseRound(t *Task, text []byte) (*Round, error) {
 	if err := r.Check(t); err != nil {
 		return nil, err
 	}
-	again, err := encode(r.body())
+	again, err := encodeJSON(r.encodeBody())
 	if err != nil {
 		return nil, err
 	}
-	return r, same("round", again, text)
+	return r, checkCanonical("round", again, text)
 }
 
-func encode(v any) ([]byte, error) {
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -153,7 +153,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func decode(what string, text []byte, into any) error {
+func decodeJSON(what string, text []byte, into any) error {
 	if len(text) > MaxText {
 		return fmt.Errorf("%s: must have at most %d bytes (got %d)", what, MaxText, len(text))
 	}
@@ -165,9 +165,9 @@ func decode(what string, text []byte, into any) error {
 	return nil
 }
 
-// same stands for a list of rules: no missing, doubled or misspelt field, no
+// checkCanonical stands for a list of rules: no missing, doubled or misspelt field, no
 // second spelling of a number or a text, nothing after the end.
-func same(what string, canonical, text []byte) error {
+func checkCanonical(what string, canonical, text []byte) error {
 	if !bytes.Equal(canonical, text) {
 		return fmt.Errorf("%s: must be in canonical form", what)
 	}

@@ -38,14 +38,14 @@ type paced struct {
 	waited  time.Duration
 }
 
-// pace wraps the body of a request whose call has so much time.
-func pace(w http.ResponseWriter, body io.ReadCloser, most int64, grace, longest time.Duration) *paced {
+// paceBody wraps the body of a request whose call has so much time.
+func paceBody(w http.ResponseWriter, body io.ReadCloser, most int64, grace, longest time.Duration) *paced {
 	return &paced{ReadCloser: body, until: http.NewResponseController(w).SetReadDeadline, now: time.Now, grace: grace,
 		most: most, longest: longest}
 }
 
-// left is how long the body may keep its reader waiting from now on.
-func (b *paced) left() time.Duration {
+// timeLeft is how long the body may keep its reader waiting from now on.
+func (b *paced) timeLeft() time.Duration {
 	return min(b.grace+time.Duration(b.got)*time.Second/minRate, b.longest) - b.waited
 }
 
@@ -55,7 +55,7 @@ func (b *paced) Read(p []byte) (int, error) {
 	if b.got > b.most+envelope {
 		return 0, &http.MaxBytesError{Limit: b.most}
 	}
-	left, began := b.left(), b.now()
+	left, began := b.timeLeft(), b.now()
 	if left <= 0 {
 		return 0, os.ErrDeadlineExceeded
 	}

@@ -87,7 +87,7 @@ func Caller(ctx context.Context) identity.Caller {
 // read must come in time. Whatever is refused, by whom ever, is a problem, counted
 // and logged with its caller. It needs connections of identity.Server.
 func (g *Gate) Handler(calls http.Handler) http.Handler {
-	calls = problem.Handler(calls, g.note)
+	calls = problem.Handler(calls, g.noteRefusal)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := g.Self.Peer(r.TLS)
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
@@ -95,37 +95,37 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 			// The next handshake settles it, with the certificate of then.
 			g.Log.Info("a call by a certificate that does not hold any more", "caller", who.String(), "error", err)
 			w.Header().Set("Connection", "close")
-			g.refuse(w, r, problem.New(problem.Reconnect, "%s", who))
+			g.refuseRequest(w, r, problem.New(problem.Reconnect, "%s", who))
 			return
 		}
 		if err != nil {
-			g.refuse(w, r, problem.New(problem.Forbidden, "no certificate"))
+			g.refuseRequest(w, r, problem.New(problem.Forbidden, "no certificate"))
 			return
 		}
-		most, all := g.most(r.URL.Path), g.most(r.URL.Path)
+		most, all := g.mostBytes(r.URL.Path), g.mostBytes(r.URL.Path)
 		if slices.Contains(g.Streams, r.URL.Path) {
 			all = math.MaxInt64 / 2
 		}
 		roles, known := g.May[r.URL.Path]
 		switch {
-		case !g.limits.allow(who, g.Now()):
-			g.refuse(w, r, problem.New(problem.TooMany, ""))
+		case !g.limits.allowCall(who, g.Now()):
+			g.refuseRequest(w, r, problem.New(problem.TooMany, ""))
 			return
 		case !known:
-			g.refuse(w, r, problem.New(problem.UnknownCall, ""))
+			g.refuseRequest(w, r, problem.New(problem.UnknownCall, ""))
 			return
 		case !slices.Contains(roles, who.Role), g.Names != nil && !slices.Contains(g.Names, who.Name):
-			g.refuse(w, r, problem.New(problem.Forbidden, "%s", who))
+			g.refuseRequest(w, r, problem.New(problem.Forbidden, "%s", who))
 			return
 		case r.ContentLength > all:
-			g.refuse(w, r, problem.New(problem.TooLarge, ""))
+			g.refuseRequest(w, r, problem.New(problem.TooLarge, ""))
 			return
 		}
 		if places := g.Places[r.URL.Path]; places != nil {
-			leave, refused := places.take(r.Context(), who, memoryOf(r, most))
+			leave, refused := places.takePlace(r.Context(), who, memoryOf(r, most))
 			switch {
 			case refused != nil:
-				g.refuse(w, r, refused)
+				g.refuseRequest(w, r, refused)
 				return
 			case leave == nil: // the caller has gone
 				return
@@ -135,40 +135,40 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 		if g.Longest > 0 { // the listener's limit is for short calls; where none can be set, it holds
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.Longest))
 		}
-		r.Body = pace(w, r.Body, all, cmp.Or(g.Grace, grace), cmp.Or(g.Longest, Timeout))
+		r.Body = paceBody(w, r.Body, all, cmp.Or(g.Grace, grace), cmp.Or(g.Longest, Timeout))
 		calls.ServeHTTP(w, r)
 	})
 }
 
-// most is the most bytes of a call's request.
-func (g *Gate) most(call string) int64 {
+// mostBytes is the most bytes of a call's request.
+func (g *Gate) mostBytes(call string) int64 {
 	if n, ok := g.Bodies[call]; ok {
 		return n
 	}
 	return g.Body
 }
 
-func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
-	g.note(r, p)
+func (g *Gate) refuseRequest(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
+	g.noteRefusal(r, p)
 	p.Answer(w, r)
 }
 
-// note counts and logs a request that is refused before its call is reached.
-func (g *Gate) note(r *http.Request, p *problem.Problem) {
+// noteRefusal counts and logs a request that is refused before its call is reached.
+func (g *Gate) noteRefusal(r *http.Request, p *problem.Problem) {
 	call := r.URL.Path
 	if g.May[call] == nil { // callers choose paths, not the words of metrics and logs
 		call = "other"
 	}
 	g.Metrics.Refused(call, p.Kind)
-	g.audit(call, Caller(r.Context()), p)
+	g.auditCall(call, Caller(r.Context()), p)
 }
 
-// audit logs what became of a call; p is nil where it was not refused. Refusals of
+// auditCall logs what became of a call; p is nil where it was not refused. Refusals of
 // one caller are logged at a rate.
-func (g *Gate) audit(call string, who identity.Caller, p *problem.Problem) {
+func (g *Gate) auditCall(call string, who identity.Caller, p *problem.Problem) {
 	line := []any{"call", call, "caller", who.String(), "refused", p != nil}
 	if p != nil {
-		logged, before := g.limits.line(who, g.Now())
+		logged, before := g.limits.logLine(who, g.Now())
 		if !logged {
 			return
 		}
@@ -190,7 +190,7 @@ func (g *Gate) Options() connect.HandlerOption {
 func (g *Gate) Limits() connect.HandlerOption {
 	return connect.WithHandlerOptions(codecs, connect.WithInterceptors(streams{g}),
 		connect.WithConditionalHandlerOptions(func(s connect.Spec) []connect.HandlerOption {
-			most := g.most(s.Procedure)
+			most := g.mostBytes(s.Procedure)
 			return []connect.HandlerOption{
 				connect.WithReadMaxBytes(int(most)),
 				connect.WithCompression("gzip", func() connect.Decompressor { return &unpacker{most: most} },
@@ -231,7 +231,7 @@ func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 				}
 				g.Metrics.Took(call, g.Now().Sub(began))
 				if p != nil || r.Spec().IdempotencyLevel != connect.IdempotencyNoSideEffects && !slices.Contains(g.Frequent, call) {
-					g.audit(call, who, p)
+					g.auditCall(call, who, p)
 				}
 			}()
 			return next(ctx, r)
@@ -257,7 +257,7 @@ func (s streams) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect
 		}
 		p := problem.OfLibrary(err)
 		s.g.Metrics.Refused(c.Spec().Procedure, p.Kind)
-		s.g.audit(c.Spec().Procedure, Caller(ctx), p)
+		s.g.auditCall(c.Spec().Procedure, Caller(ctx), p)
 		return p.Connect()
 	}
 }
@@ -274,8 +274,8 @@ type limit struct {
 	unlogged     int
 }
 
-// find is a caller's limits. l.mu is held.
-func (l *limits) find(who identity.Caller, now time.Time) *limit {
+// limitOf is a caller's limits. l.mu is held.
+func (l *limits) limitOf(who identity.Caller, now time.Time) *limit {
 	if l.of == nil || len(l.of) > manyCallers {
 		kept := map[identity.Caller]*limit{}
 		for c, one := range l.of {
@@ -293,18 +293,18 @@ func (l *limits) find(who identity.Caller, now time.Time) *limit {
 	return one
 }
 
-// allow reports whether a caller may make another call now.
-func (l *limits) allow(who identity.Caller, now time.Time) bool {
+// allowCall reports whether a caller may make another call now.
+func (l *limits) allowCall(who identity.Caller, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.find(who, now).calls.AllowN(now, 1)
+	return l.limitOf(who, now).calls.AllowN(now, 1)
 }
 
-// line reports whether a refusal is logged, and how many were not since the last.
-func (l *limits) line(who identity.Caller, now time.Time) (logged bool, before int) {
+// logLine reports whether a refusal is logged, and how many were not since the last.
+func (l *limits) logLine(who identity.Caller, now time.Time) (logged bool, before int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	one := l.find(who, now)
+	one := l.limitOf(who, now)
 	if !one.lines.AllowN(now, 1) {
 		one.unlogged++
 		return false, 0

@@ -56,11 +56,11 @@ type load struct {
 	memory int64
 }
 
-func (l *load) add(memory int64)    { l.calls++; l.memory += memory }
-func (l *load) remove(memory int64) { l.calls--; l.memory -= memory }
+func (l *load) addCall(memory int64)    { l.calls++; l.memory += memory }
+func (l *load) removeCall(memory int64) { l.calls--; l.memory -= memory }
 
-// fits reports whether there is room for one more below the limits.
-func (l load) fits(memory int64, calls int, most int64) bool {
+// fitsBelow reports whether there is room for one more below the limits.
+func (l load) fitsBelow(memory int64, calls int, most int64) bool {
 	return l.calls < calls && (most == 0 || l.memory+memory <= most)
 }
 
@@ -77,18 +77,21 @@ type ticket struct {
 	granted chan struct{}
 }
 
-// share is what one certificate may hold.
-func (p *Places) share() (calls int, memory int64) { return max(1, p.calls/part), p.memory / part }
+// certificateShare is what one certificate may hold.
+func (p *Places) certificateShare() (calls int, memory int64) {
+	return max(1, p.calls/part), p.memory / part
+}
 
-// take waits for a place for a call that takes so much memory, and returns what
+// takePlace waits for a place for a call that takes so much memory, and returns what
 // gives it back; or the problem, or nothing where ctx has ended. A call of more
 // memory than a certificate's part takes all of that part.
-func (p *Places) take(ctx context.Context, who identity.Caller, memory int64) (leave func(), refused *problem.Problem) {
+func (p *Places) takePlace(ctx context.Context, who identity.Caller, memory int64) (leave func(),
+	refused *problem.Problem) {
 	t := &ticket{memory: memory, since: time.Now(), granted: make(chan struct{})}
-	if _, most := p.share(); most > 0 {
+	if _, most := p.certificateShare(); most > 0 {
 		t.memory = min(memory, most)
 	}
-	if refused := p.queue(who, t); refused != nil {
+	if refused := p.queueCall(who, t); refused != nil {
 		return nil, refused
 	}
 	wait := time.NewTimer(p.patience)
@@ -96,18 +99,18 @@ func (p *Places) take(ctx context.Context, who identity.Caller, memory int64) (l
 	select {
 	case <-t.granted:
 	case <-wait.C:
-		if p.forgo(who, t, true) {
+		if p.leaveQueue(who, t, true) {
 			return nil, problem.New(problem.Overloaded, "")
 		}
 	case <-ctx.Done():
-		if p.forgo(who, t, false) {
+		if p.leaveQueue(who, t, false) {
 			return nil, nil
 		}
 	}
 	return func() { p.giveBack(who, t) }, nil
 }
 
-func (p *Places) queue(who identity.Caller, t *ticket) *problem.Problem {
+func (p *Places) queueCall(who identity.Caller, t *ticket) *problem.Problem {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.of[who]
@@ -119,24 +122,24 @@ func (p *Places) queue(who identity.Caller, t *ticket) *problem.Problem {
 	case len(h.waiting) >= mostOfOne:
 		return problem.New(problem.TooMany, "%d calls of this certificate wait", mostOfOne)
 	case p.waiting >= mostWaiting:
-		p.forget(who)
+		p.forgetCaller(who)
 		p.full = true
 		return problem.New(problem.Overloaded, "")
 	}
 	h.waiting = append(h.waiting, t)
 	p.waiting++
-	p.grant()
+	p.grantPlaces()
 	return nil
 }
 
-// grant gives free places to those who wait. p.mu is held.
-func (p *Places) grant() {
-	calls, memory := p.share()
+// grantPlaces gives free places to those who wait. p.mu is held.
+func (p *Places) grantPlaces() {
+	calls, memory := p.certificateShare()
 	for p.waiting > 0 {
 		var next *holder
 		for _, h := range p.of {
-			if len(h.waiting) == 0 || !h.fits(h.waiting[0].memory, calls, memory) ||
-				!p.taken.fits(h.waiting[0].memory, p.calls, p.memory) {
+			if len(h.waiting) == 0 || !h.fitsBelow(h.waiting[0].memory, calls, memory) ||
+				!p.taken.fitsBelow(h.waiting[0].memory, p.calls, p.memory) {
 				continue
 			}
 			if next == nil || h.calls < next.calls || h.calls == next.calls && h.waiting[0].since.Before(next.waiting[0].since) {
@@ -148,16 +151,16 @@ func (p *Places) grant() {
 		}
 		t := next.waiting[0]
 		next.waiting = next.waiting[1:]
-		next.add(t.memory)
-		p.taken.add(t.memory)
+		next.addCall(t.memory)
+		p.taken.addCall(t.memory)
 		p.waiting--
 		close(t.granted)
 	}
 }
 
-// forgo takes a call out of the queue. It reports false where the call has got its
+// leaveQueue takes a call out of the queue. It reports false where the call has got its
 // place meanwhile. late: it has waited as long as calls wait.
-func (p *Places) forgo(who identity.Caller, t *ticket, late bool) bool {
+func (p *Places) leaveQueue(who identity.Caller, t *ticket, late bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.of[who]
@@ -167,25 +170,25 @@ func (p *Places) forgo(who identity.Caller, t *ticket, late bool) bool {
 	}
 	h.waiting = slices.Delete(h.waiting, i, i+1)
 	p.waiting--
-	if calls, memory := p.share(); late && h.fits(t.memory, calls, memory) {
+	if calls, memory := p.certificateShare(); late && h.fitsBelow(t.memory, calls, memory) {
 		p.full = true
 	}
-	p.forget(who)
-	p.grant() // it may have been in the way of a smaller one
+	p.forgetCaller(who)
+	p.grantPlaces() // it may have been in the way of a smaller one
 	return true
 }
 
 func (p *Places) giveBack(who identity.Caller, t *ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.of[who].remove(t.memory)
-	p.taken.remove(t.memory)
-	p.forget(who)
-	p.grant()
+	p.of[who].removeCall(t.memory)
+	p.taken.removeCall(t.memory)
+	p.forgetCaller(who)
+	p.grantPlaces()
 }
 
-// forget drops a certificate that holds nothing and waits for nothing.
-func (p *Places) forget(who identity.Caller) {
+// forgetCaller drops a certificate that holds nothing and waits for nothing.
+func (p *Places) forgetCaller(who identity.Caller) {
 	if h := p.of[who]; h.calls == 0 && len(h.waiting) == 0 {
 		delete(p.of, who)
 	}
@@ -198,9 +201,9 @@ func (p *Places) WasFull() bool {
 	defer p.mu.Unlock()
 	full := p.full
 	p.full = false
-	calls, memory := p.share()
+	calls, memory := p.certificateShare()
 	for _, h := range p.of {
-		full = full || len(h.waiting) > 0 && h.fits(h.waiting[0].memory, calls, memory)
+		full = full || len(h.waiting) > 0 && h.fitsBelow(h.waiting[0].memory, calls, memory)
 	}
 	return full
 }
@@ -208,14 +211,14 @@ func (p *Places) WasFull() bool {
 // memoryOf is how much memory a call takes at most whose message has up to most
 // bytes: known by what it announces, unless it is packed or does not say.
 func memoryOf(r *http.Request, most int64) int64 {
-	if r.ContentLength < 0 || packed(r) {
+	if r.ContentLength < 0 || isCompressed(r) {
 		return cost * most
 	}
 	return cost * r.ContentLength
 }
 
-// packed reports whether a request's message may be compressed.
-func packed(r *http.Request) bool {
+// isCompressed reports whether a request's message may be compressed.
+func isCompressed(r *http.Request) bool {
 	for _, name := range []string{"Content-Encoding", "Connect-Content-Encoding", "Grpc-Encoding"} {
 		if e := r.Header.Get(name); e != "" && e != "identity" {
 			return true

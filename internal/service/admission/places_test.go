@@ -26,7 +26,7 @@ type queued struct {
 func (p *Places) ask(t *testing.T, name string, memory int64) queued {
 	t.Helper()
 	q := queued{named(name), &ticket{memory: memory, since: time.Now(), granted: make(chan struct{})}}
-	if refused := p.queue(q.who, q.ticket); refused != nil {
+	if refused := p.queueCall(q.who, q.ticket); refused != nil {
 		t.Fatal(refused)
 	}
 	return q
@@ -82,10 +82,10 @@ func TestPlacesAreShared(t *testing.T) {
 	if c2.has() || !greedy[2].has() {
 		t.Error("the free place did not go to the first of two who hold one")
 	}
-	if p.forgo(late.who, late.ticket, true) {
+	if p.leaveQueue(late.who, late.ticket, true) {
 		t.Error("who has a place gave it up")
 	}
-	if !p.forgo(heavy[1].who, heavy[1].ticket, true) {
+	if !p.leaveQueue(heavy[1].who, heavy[1].ticket, true) {
 		t.Error("who waits cannot give up")
 	}
 }
@@ -102,7 +102,7 @@ func TestPlacesNeverOverflow(t *testing.T) {
 			q := all[i]
 			all[i] = all[n-1]
 			all = all[:n-1]
-			if !q.has() && p.forgo(q.who, q.ticket, true) {
+			if !q.has() && p.leaveQueue(q.who, q.ticket, true) {
 				continue
 			}
 			p.giveBack(q.who, q.ticket)
@@ -114,9 +114,9 @@ func TestPlacesNeverOverflow(t *testing.T) {
 		for _, q := range all {
 			if q.has() {
 				h := of[q.who]
-				h.add(q.ticket.memory)
+				h.addCall(q.ticket.memory)
 				of[q.who] = h
-				taken.add(q.ticket.memory)
+				taken.addCall(q.ticket.memory)
 			}
 		}
 		if taken != p.taken || taken.calls > 7 || taken.memory > 700 {
@@ -129,7 +129,7 @@ func TestPlacesNeverOverflow(t *testing.T) {
 		}
 	}
 	for _, q := range all {
-		if q.has() || !p.forgo(q.who, q.ticket, false) {
+		if q.has() || !p.leaveQueue(q.who, q.ticket, false) {
 			p.giveBack(q.who, q.ticket)
 		}
 	}
@@ -142,9 +142,9 @@ func TestPlacesNeverOverflow(t *testing.T) {
 // too many that they are too many, and who leaves is told nothing.
 func TestPatienceEnds(t *testing.T) {
 	p := NewPlaces(1, 0)
-	leave, _ := p.take(t.Context(), named("first"), 1)
+	leave, _ := p.takePlace(t.Context(), named("first"), 1)
 	p.patience = time.Millisecond
-	if _, refused := p.take(t.Context(), named("second"), 1); refused == nil || refused.Kind != problem.Overloaded {
+	if _, refused := p.takePlace(t.Context(), named("second"), 1); refused == nil || refused.Kind != problem.Overloaded {
 		t.Errorf("who waits in vain is told %v", refused)
 	}
 	if !p.WasFull() || p.WasFull() {
@@ -153,13 +153,13 @@ func TestPatienceEnds(t *testing.T) {
 	p.patience = time.Hour
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if leave, refused := p.take(gone, named("second"), 1); leave != nil || refused != nil {
+	if leave, refused := p.takePlace(gone, named("second"), 1); leave != nil || refused != nil {
 		t.Error("who has gone got an answer")
 	}
 	for range mostOfOne {
 		p.ask(t, "many", 1)
 	}
-	if _, refused := p.take(t.Context(), named("many"), 1); refused == nil || refused.Kind != problem.TooMany {
+	if _, refused := p.takePlace(t.Context(), named("many"), 1); refused == nil || refused.Kind != problem.TooMany {
 		t.Errorf("one more than a certificate's calls may wait is told %v", refused)
 	}
 	leave()

@@ -23,7 +23,7 @@ const askAgain = 500 * time.Millisecond
 // GetTask implements rpc.AggregatorHandler.
 func (s *Server) GetTask(ctx context.Context,
 	r *connect.Request[rpc.GetTaskRequest]) (*connect.Response[rpc.GetTaskResponse], error) {
-	l, err := s.find(ctx, r.Msg.GetTaskId())
+	l, err := s.findTask(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (s *Server) GetTask(ctx context.Context,
 // GetRoster implements rpc.AggregatorHandler.
 func (s *Server) GetRoster(ctx context.Context,
 	r *connect.Request[rpc.GetRosterRequest]) (*connect.Response[rpc.GetRosterResponse], error) {
-	l, err := s.find(ctx, r.Msg.GetTaskId())
+	l, err := s.findTask(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (s *Server) GetRoster(ctx context.Context,
 func (s *Server) ListTasks(context.Context,
 	*connect.Request[rpc.ListTasksRequest]) (*connect.Response[rpc.ListTasksResponse], error) {
 	out := new(rpc.ListTasksResponse)
-	for _, l := range s.all() {
-		out.Tasks = append(out.Tasks, l.standing().GetState())
+	for _, l := range s.allTasks() {
+		out.Tasks = append(out.Tasks, l.currentRound().GetState())
 	}
 	return connect.NewResponse(out), nil
 }
@@ -55,11 +55,11 @@ func (s *Server) ListTasks(context.Context,
 // GetRound implements rpc.AggregatorHandler.
 func (s *Server) GetRound(ctx context.Context,
 	r *connect.Request[rpc.GetRoundRequest]) (*connect.Response[rpc.GetRoundResponse], error) {
-	l, err := s.find(ctx, r.Msg.GetTaskId())
+	l, err := s.findTask(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
 	}
-	answer := l.standing()
+	answer := l.currentRound()
 	if r.Msg.Slot != nil && r.Msg.GetSlot() != answer.GetState().GetSlot() {
 		answer.Broadcast, answer.Sum = nil, nil
 	}
@@ -77,9 +77,9 @@ func (l *live) askAgain() time.Duration {
 	return max(askAgain, min(d, time.Minute))
 }
 
-// standing is what everybody may know of a task: how far it is, and what the owners
+// currentRound is what everybody may know of a task: how far it is, and what the owners
 // of the open slot are told.
-func (l *live) standing() *rpc.GetRoundResponse {
+func (l *live) currentRound() *rpc.GetRoundResponse {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	state := &rpc.TaskState{
@@ -106,7 +106,7 @@ func (l *live) standing() *rpc.GetRoundResponse {
 // GetModel implements rpc.AggregatorHandler.
 func (s *Server) GetModel(ctx context.Context,
 	r *connect.Request[rpc.GetModelRequest]) (*connect.Response[rpc.GetModelResponse], error) {
-	l, err := s.find(ctx, r.Msg.GetTaskId())
+	l, err := s.findTask(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (s *Server) GetModel(ctx context.Context,
 	case file != nil:
 		return connect.NewResponse(&rpc.GetModelResponse{Model: file}), nil
 	}
-	if l.standing().GetState().GetState() == rpc.State_STATE_CLOSED {
+	if l.currentRound().GetState().GetState() == rpc.State_STATE_CLOSED {
 		return nil, problem.New(problem.TaskClosed, "it ended without a model")
 	}
 	return connect.NewResponse(&rpc.GetModelResponse{RetryAfterMs: uint32(askAgain.Milliseconds())}), nil
@@ -129,11 +129,11 @@ func (s *Server) CreateTask(ctx context.Context,
 	t := r.Msg.GetTask()
 	signed := tasks.Signed{Text: t.GetAnnouncement(),
 		Signature: identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}}
-	ann, err := s.open(signed)
+	ann, err := s.openTask(signed)
 	if err != nil {
 		return nil, err
 	}
-	roster, err := listed(ann, r.Msg.GetRoster())
+	roster, err := namedRoster(ann, r.Msg.GetRoster())
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func (s *Server) CreateTask(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.find(ctx, digest[:]); err != nil { // what is made already may be made again
-		if err := s.judge(ann, signed, roster, r.Msg.GetOwners()); err != nil {
+	if _, err := s.findTask(ctx, digest[:]); err != nil { // what is made already may be made again
+		if err := s.judgeTask(ann, signed, roster, r.Msg.GetOwners()); err != nil {
 			return nil, err
 		}
 	}
@@ -153,11 +153,11 @@ func (s *Server) CreateTask(ctx context.Context,
 	}
 	stored := store.Task{ID: store.ID(digest), Made: s.Now(), Bytes: signed.Text,
 		Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value, State: store.Open}
-	l, err := enliven(stored)
+	l, err := loadTask(stored)
 	if err != nil {
 		return nil, err
 	}
-	broadcast, err := first(ann)
+	broadcast, err := firstBroadcast(ann)
 	if err != nil {
 		return nil, err
 	}
@@ -165,14 +165,14 @@ func (s *Server) CreateTask(ctx context.Context,
 		nil {
 		return nil, err
 	}
-	if _, err := s.find(ctx, digest[:]); err != nil {
+	if _, err := s.findTask(ctx, digest[:]); err != nil {
 		return nil, err
 	}
 	return connect.NewResponse(&rpc.CreateTaskResponse{TaskId: digest[:]}), nil
 }
 
-// judge refuses a task that cannot succeed.
-func (s *Server) judge(ann *tasks.Announcement, signed tasks.Signed, roster tasks.Roster, owners uint64) error {
+// judgeTask refuses a task that cannot succeed.
+func (s *Server) judgeTask(ann *tasks.Announcement, signed tasks.Signed, roster tasks.Roster, owners uint64) error {
 	_, ends, err := signed.Signature.Signer()
 	if err != nil {
 		return err
@@ -184,8 +184,8 @@ func (s *Server) judge(ann *tasks.Announcement, signed tasks.Signed, roster task
 	return nil
 }
 
-// listed is the list of owners that an announcement names, nil where it names none.
-func listed(ann *tasks.Announcement, keys []byte) (tasks.Roster, error) {
+// namedRoster is the list of owners that an announcement names, nil where it names none.
+func namedRoster(ann *tasks.Announcement, keys []byte) (tasks.Roster, error) {
 	if !ann.Roster.Named() {
 		if len(keys) > 0 {
 			return nil, problem.New(problem.UnsafeTask, "there is a list of owners that the announcement does not name")
@@ -205,7 +205,7 @@ func listed(ann *tasks.Announcement, keys []byte) (tasks.Roster, error) {
 // CloseTask implements rpc.AggregatorHandler.
 func (s *Server) CloseTask(ctx context.Context,
 	r *connect.Request[rpc.CloseTaskRequest]) (*connect.Response[rpc.CloseTaskResponse], error) {
-	l, err := s.find(ctx, r.Msg.GetTaskId())
+	l, err := s.findTask(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
 	}
@@ -215,5 +215,5 @@ func (s *Server) CloseTask(ctx context.Context,
 	if err := s.Store.End(ctx, l.id, store.Any); err != nil {
 		return nil, err
 	}
-	return connect.NewResponse(new(rpc.CloseTaskResponse)), l.refresh(ctx, s.Store)
+	return connect.NewResponse(new(rpc.CloseTaskResponse)), l.refreshState(ctx, s.Store)
 }

@@ -57,9 +57,9 @@ type clock struct {
 // and for how much of that since they could not.
 type reading struct{ open, since time.Duration }
 
-// quiet reports whether so much quiet time is over where nothing has come since the
+// isQuiet reports whether so much quiet time is over where nothing has come since the
 // clock showed news.
-func (r reading) quiet(news, quiet time.Duration) bool {
+func (r reading) isQuiet(news, quiet time.Duration) bool {
 	return r.open-news >= quiet && r.since >= max(quiet, returning)
 }
 
@@ -68,16 +68,16 @@ func newClock(now func() time.Time, full func() bool, probe func(context.Context
 	return &clock{now: now, full: full, probe: probe, shut: never}
 }
 
-// shown is what the clock showed when it was looked at last.
-func (c *clock) shown() reading {
+// lastReading is what the clock showed when it was looked at last.
+func (c *clock) lastReading() reading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.show()
+	return c.readClock()
 }
 
-// look moves the clock on.
-func (c *clock) look(ctx context.Context) reading {
-	c.heal(ctx)
+// moveClock moves the clock on.
+func (c *clock) moveClock(ctx context.Context) reading {
+	c.healStore(ctx)
 	full := c.full()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,15 +90,15 @@ func (c *clock) look(ctx context.Context) reading {
 		c.open += min(step, now.Sub(c.last))
 	}
 	c.last, c.missed = now, false
-	return c.show()
+	return c.readClock()
 }
 
-// show is what the clock shows. c.mu is held.
-func (c *clock) show() reading { return reading{c.open, c.open - c.shut} }
+// readClock is what the clock shows. c.mu is held.
+func (c *clock) readClock() reading { return reading{c.open, c.open - c.shut} }
 
-// storing notes that the store is given reports, until the returned function is
+// noteStoring notes that the store is given reports, until the returned function is
 // called with what became of them.
-func (c *clock) storing(room int) func(error) {
+func (c *clock) noteStoring(room int) func(error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.began = c.now()
@@ -108,38 +108,38 @@ func (c *clock) storing(room int) func(error) {
 		c.missed = c.missed || c.now().Sub(c.began) > slow
 		c.began = time.Time{}
 		if err != nil {
-			c.fail(room)
+			c.failRoom(room)
 		} else {
 			c.away, c.room = false, 0
 		}
 	}
 }
 
-// failed notes that the store has failed otherwise.
-func (c *clock) failed() {
+// noteFailed notes that the store has failed otherwise.
+func (c *clock) noteFailed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fail(0)
+	c.failRoom(0)
 }
 
-// fail notes a failure. c.mu is held.
-func (c *clock) fail(room int) {
+// failRoom notes a failure. c.mu is held.
+func (c *clock) failRoom(room int) {
 	if !c.away {
 		c.tried = c.now()
 	}
 	c.away, c.missed, c.room = true, true, max(c.room, room, leastRoom)
 }
 
-// missing notes that reports were refused for want of room, or that the process begins
+// noteMissing notes that reports were refused for want of room, or that the process begins
 // where another has ended: their owners have to come back.
-func (c *clock) missing() {
+func (c *clock) noteMissing() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.missed = true
 }
 
-// heal tries a store that has failed, once in a while.
-func (c *clock) heal(ctx context.Context) {
+// healStore tries a store that has failed, once in a while.
+func (c *clock) healStore(ctx context.Context) {
 	c.mu.Lock()
 	now, room := c.now(), c.room
 	due := c.away && now.Sub(c.tried) >= probing
@@ -154,8 +154,8 @@ func (c *clock) heal(ctx context.Context) {
 	}
 }
 
-// ready fails where the store would not keep reports now.
-func (c *clock) ready(ctx context.Context) error {
+// checkReady fails where the store would not keep reports now.
+func (c *clock) checkReady(ctx context.Context) error {
 	c.mu.Lock()
 	room := max(c.room, leastRoom)
 	c.mu.Unlock()

@@ -31,7 +31,7 @@ func newWatched() *watched {
 			}
 			return nil
 		})
-	w.look(context.Background())
+	w.moveClock(context.Background())
 	return w
 }
 
@@ -40,7 +40,7 @@ func (w *watched) pass(d time.Duration) reading {
 	var r reading
 	for range d / (100 * time.Millisecond) {
 		w.at = w.at.Add(100 * time.Millisecond)
-		r = w.look(context.Background())
+		r = w.moveClock(context.Background())
 	}
 	return r
 }
@@ -56,48 +56,49 @@ func TestQuietTimeRunsWhileOpen(t *testing.T) {
 	}{
 		"nothing happens": {func(*watched) {}, quiet},
 		"the store fails": {func(w *watched) {
-			w.failed()
+			w.noteFailed()
 			w.broken = true
 			w.pass(18 * time.Second)
 			w.broken = false
 			w.pass(time.Second)
 		}, returning},
-		"a transaction fails": {func(w *watched) { w.storing(100)(errors.New("full")); w.pass(2 * time.Second) },
+		"a transaction fails": {func(w *watched) { w.noteStoring(100)(errors.New("full")); w.pass(2 * time.Second) },
 			returning - time.Second},
-		"a transaction takes long": {func(w *watched) { w.storing(100); w.pass(18 * time.Second) }, never},
+		"a transaction takes long": {func(w *watched) { w.noteStoring(100); w.pass(18 * time.Second) }, never},
 		"a transaction has taken long": {func(w *watched) {
-			done := w.storing(100)
+			done := w.noteStoring(100)
 			w.pass(18 * time.Second)
 			done(nil)
 		}, returning},
 		"no places":           {func(w *watched) { w.full = true; w.pass(18 * time.Second); w.full = false }, returning},
-		"no room for reports": {func(w *watched) { w.missing() }, returning},
-		"nobody looks":        {func(w *watched) { w.at = w.at.Add(time.Hour); w.look(context.Background()) }, quiet - step},
-		"a short transaction": {func(w *watched) { w.storing(100)(nil) }, quiet},
+		"no room for reports": {func(w *watched) { w.noteMissing() }, returning},
+		"nobody looks": {func(w *watched) { w.at = w.at.Add(time.Hour); w.moveClock(context.Background()) },
+			quiet - step},
+		"a short transaction": {func(w *watched) { w.noteStoring(100)(nil) }, quiet},
 	} {
 		w := newWatched()
 		news := w.pass(time.Minute).open
 		c.outage(w)
-		if w.shown().quiet(news, quiet) {
+		if w.lastReading().isQuiet(news, quiet) {
 			t.Errorf("%s: it is quiet at once", name)
 		}
 		if c.wait == never {
-			if w.pass(time.Minute).quiet(news, quiet) {
+			if w.pass(time.Minute).isQuiet(news, quiet) {
 				t.Errorf("%s: it is quiet meanwhile", name)
 			}
 			continue
 		}
-		if w.pass(c.wait-300*time.Millisecond).quiet(news, quiet) {
+		if w.pass(c.wait-300*time.Millisecond).isQuiet(news, quiet) {
 			t.Errorf("%s: it is quiet %s later", name, c.wait-300*time.Millisecond)
 		}
-		if !w.pass(600*time.Millisecond).quiet(news, quiet) {
+		if !w.pass(600*time.Millisecond).isQuiet(news, quiet) {
 			t.Errorf("%s: it is not quiet %s later", name, c.wait+300*time.Millisecond)
 		}
 	}
 	w := newWatched()
-	w.missing()
+	w.noteMissing()
 	news := w.pass(time.Second).open
-	if w.pass(time.Minute-2*time.Second).quiet(news, time.Minute) || !w.pass(3*time.Second).quiet(news, time.Minute) {
+	if w.pass(time.Minute-2*time.Second).isQuiet(news, time.Minute) || !w.pass(3*time.Second).isQuiet(news, time.Minute) {
 		t.Error("a quiet time longer than owners take to come back does not begin anew after an outage")
 	}
 }
@@ -107,13 +108,13 @@ func TestQuietTimeRunsWhileOpen(t *testing.T) {
 func TestStoreIsTriedWithWhatItLacked(t *testing.T) {
 	w := newWatched()
 	w.broken = true
-	w.storing(100_000)(errors.New("full"))
-	w.failed()
+	w.noteStoring(100_000)(errors.New("full"))
+	w.noteFailed()
 	w.pass(3 * time.Second)
 	if len(w.probed) < 2 || len(w.probed) > 3 || w.probed[0] != 100_000 {
 		t.Errorf("tried with %d bytes", w.probed)
 	}
-	if err := w.ready(t.Context()); err == nil || w.probed[len(w.probed)-1] != 100_000 {
+	if err := w.checkReady(t.Context()); err == nil || w.probed[len(w.probed)-1] != 100_000 {
 		t.Errorf("a full store is ready (%v), tried with %d bytes", err, w.probed)
 	}
 	w.broken = false
@@ -123,11 +124,11 @@ func TestStoreIsTriedWithWhatItLacked(t *testing.T) {
 	if len(w.probed) != n {
 		t.Error("a store that works is tried")
 	}
-	if err := w.ready(t.Context()); err != nil || w.probed[n] != leastRoom {
+	if err := w.checkReady(t.Context()); err != nil || w.probed[n] != leastRoom {
 		t.Errorf("a store that works: %v, tried with %d bytes", err, w.probed)
 	}
-	w.storing(100_000)(errors.New("full"))
-	w.storing(100)(nil)
+	w.noteStoring(100_000)(errors.New("full"))
+	w.noteStoring(100)(nil)
 	w.pass(5 * time.Second)
 	if len(w.probed) != n+1 {
 		t.Error("a store that has kept reports since is tried")

@@ -11,21 +11,21 @@ import (
 // gauges tell how far open tasks are, by the first digits of their names.
 type gauges struct{ s *Server }
 
-func gauge(name, help string) *prometheus.Desc {
+func newGauge(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("discreet_task_"+name, help, []string{"task"}, nil)
 }
 
 var (
-	gaugeEpsilon  = gauge("epsilon", "The ε of each owner's one report.")
-	gaugeSlot     = gauge("slot", "The open slot, from 1 on.")
-	gaugeSlots    = gauge("slots", "How many slots the task has.")
-	gaugeReports  = gauge("reports", "Reports of the open slot, as this process knows them.")
-	gaugeNeeded   = gauge("reports_needed", "Reports that a slot must have.")
-	gaugeDeadline = gauge("deadline_seconds", "When the open slot closes at the latest, as Unix time.")
-	gaugeAccuracy = gauge("accuracy",
+	gaugeEpsilon  = newGauge("epsilon", "The ε of each owner's one report.")
+	gaugeSlot     = newGauge("slot", "The open slot, from 1 on.")
+	gaugeSlots    = newGauge("slots", "How many slots the task has.")
+	gaugeReports  = newGauge("reports", "Reports of the open slot, as this process knows them.")
+	gaugeNeeded   = newGauge("reports_needed", "Reports that a slot must have.")
+	gaugeDeadline = newGauge("deadline_seconds", "When the open slot closes at the latest, as Unix time.")
+	gaugeAccuracy = newGauge("accuracy",
 		"Estimated accuracy of the first round's classifier, levels of the label counted alike.")
-	gaugeNoise = gauge("accuracy_noise", "Standard deviation of that estimate.")
-	gaugeReach = gauge("reach", "The most that one dishonest owner can have moved an estimated share of all records.")
+	gaugeNoise = newGauge("accuracy_noise", "Standard deviation of that estimate.")
+	gaugeReach = newGauge("reach", "The most that one dishonest owner can have moved an estimated share of all records.")
 	allGauges  = []*prometheus.Desc{gaugeEpsilon, gaugeSlot, gaugeSlots, gaugeReports, gaugeNeeded, gaugeDeadline,
 		gaugeAccuracy, gaugeNoise, gaugeReach}
 )
@@ -40,10 +40,10 @@ func (g gauges) Describe(to chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector. Tasks that are over are left out: their
 // number has no bound.
 func (g gauges) Collect(to chan<- prometheus.Metric) {
-	for _, l := range g.s.all() {
+	for _, l := range g.s.allTasks() {
 		l.mu.RLock()
 		if l.state == store.Open {
-			l.measure(func(d *prometheus.Desc, v float64) {
+			l.measureTask(func(d *prometheus.Desc, v float64) {
 				to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, l.String())
 			})
 		}
@@ -51,15 +51,15 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// measure tells the gauges' values. l.mu is held.
-func (l *live) measure(tell func(*prometheus.Desc, float64)) {
+// measureTask tells the gauges' values. l.mu is held.
+func (l *live) measureTask(tell func(*prometheus.Desc, float64)) {
 	tell(gaugeEpsilon, l.ann.Task.Epsilon.Float())
 	tell(gaugeSlot, float64(l.slot+1))
 	tell(gaugeSlots, float64(l.ann.Task.Slots()))
 	tell(gaugeReports, float64(l.stored))
 	tell(gaugeNeeded, float64(l.ann.Minimum))
 	tell(gaugeDeadline, float64(l.deadline.Unix()))
-	if e := l.estimate(); e != nil {
+	if e := l.accuracyEstimate(); e != nil {
 		tell(gaugeAccuracy, 1-e.Err)
 		tell(gaugeNoise, e.ErrNoise)
 	}

@@ -157,12 +157,12 @@ func (a *adversary) upload(client rpc.AggregatorClient, reports []*rpc.SignedRep
 	}
 	for i := range got {
 		if got[i] != want[i] {
-			a.t.Fatalf("report %d of %d: got %v, want %v", i, len(reports), told(got[i]), told(want[i]))
+			a.t.Fatalf("report %d of %d: got %v, want %v", i, len(reports), outcomeProblem(got[i]), outcomeProblem(want[i]))
 		}
 	}
 }
 
-func told(k problem.Kind) string {
+func outcomeProblem(k problem.Kind) string {
 	if k == (problem.Kind{}) {
 		return "stored"
 	}
@@ -465,7 +465,7 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 		}(), problem.Forbidden},
 	} {
 		if got := kindOfNil(c.err); got != c.want {
-			t.Errorf("%s: %v, want %v", name, c.err, told(c.want))
+			t.Errorf("%s: %v, want %v", name, c.err, outcomeProblem(c.want))
 		}
 	}
 	for name, c := range map[string]struct {
@@ -492,7 +492,7 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 		for protocol, option := range map[string]connect.ClientOption{"Connect": connect.WithSendMaxBytes(8 << 20),
 			"gRPC": connect.WithGRPC(), "gRPC-Web": connect.WithGRPCWeb(), "JSON": connect.WithProtoJSON()} {
 			if got := kindOfNil(c.call(t.Context(), f.client(who, option))); got != c.want {
-				t.Errorf("%s by %s: %v, want %v", name, protocol, told(got), told(c.want))
+				t.Errorf("%s by %s: %v, want %v", name, protocol, outcomeProblem(got), outcomeProblem(c.want))
 			}
 		}
 	}

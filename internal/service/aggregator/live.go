@@ -62,8 +62,8 @@ type results struct {
 	Reach    float64        `json:"reach"` // see core.Aggregator.Reach; 0 before the first slot is closed
 }
 
-// note is what core can tell, as text.
-func (l *live) note() ([]byte, error) {
+// noteCore is what core can tell, as text.
+func (l *live) noteCore() ([]byte, error) {
 	return json.Marshal(results{l.core.Outcomes(), l.core.Reach()})
 }
 
@@ -74,17 +74,17 @@ func readNote(text []byte) (r results, err error) {
 	return r, err
 }
 
-// estimate is the one error that is an accuracy: that of the first round, whose
+// accuracyEstimate is the one error that is an accuracy: that of the first round, whose
 // records weigh alike. nil before, and where nobody reported.
-func (r *results) estimate() *core.Outcome {
+func (r *results) accuracyEstimate() *core.Outcome {
 	if len(r.Outcomes) == 0 || !(r.Outcomes[0].ErrNoise > 0) {
 		return nil
 	}
 	return &r.Outcomes[0]
 }
 
-// enliven makes a task of what the store holds about it.
-func enliven(t store.Task) (*live, error) {
+// loadTask makes a task of what the store holds about it.
+func loadTask(t store.Task) (*live, error) {
 	signed := tasks.Signed{Text: t.Bytes, Signature: identity.Signature{Certificate: t.Certificate, Value: t.Signature}}
 	ann, err := tasks.Parse(t.Bytes)
 	if err != nil {
@@ -95,8 +95,8 @@ func enliven(t store.Task) (*live, error) {
 	return l, err
 }
 
-// admit reads the list of the task's owners, or shares it with another task.
-func (l *live) admit(ctx context.Context, s *store.Store, others []*live) error {
+// readRoster reads the list of the task's owners, or shares it with another task.
+func (l *live) readRoster(ctx context.Context, s *store.Store, others []*live) error {
 	if !l.ann.Roster.Named() {
 		return nil
 	}
@@ -114,8 +114,8 @@ func (l *live) admit(ctx context.Context, s *store.Store, others []*live) error 
 	return err
 }
 
-// refresh takes over what the store says.
-func (l *live) refresh(ctx context.Context, s *store.Store) error {
+// refreshState takes over what the store says.
+func (l *live) refreshState(ctx context.Context, s *store.Store) error {
 	t, r, err := s.Task(ctx, l.id)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (l *live) refresh(ctx context.Context, s *store.Store) error {
 		return err
 	}
 	var secret *store.Secret
-	if l.secretly() && r.State == store.Sealed {
+	if l.isSecret() && r.State == store.Sealed {
 		if secret, err = s.Secret(ctx, l.id, r.Number); err != nil {
 			return err
 		}
@@ -150,32 +150,32 @@ func (l *live) refresh(ctx context.Context, s *store.Store) error {
 		l.slot, l.asked, l.laws, l.text, l.deadline = r.Number, nil, nil, nil, r.Deadline
 		l.secret, l.shares = nil, 0
 		l.stored, l.fresh = n, true
-		if !l.secretly() {
-			if err := l.show(r.Broadcast); err != nil {
+		if !l.isSecret() {
+			if err := l.showBroadcast(r.Broadcast); err != nil {
 				return err
 			}
 		}
 	}
 	if secret != nil && l.secret == nil {
-		if err := l.show(secret.Broadcast); err != nil {
+		if err := l.showBroadcast(secret.Broadcast); err != nil {
 			return err
 		}
 		l.secret = secret
 	}
-	l.recount(n, now)
+	l.recountReports(n, now)
 	return nil
 }
 
-// secretly reports whether owners give nothing but shares.
-func (l *live) secretly() bool { return l.ann.Task.Mode == wire.Aggregate }
+// isSecret reports whether owners give nothing but shares.
+func (l *live) isSecret() bool { return l.ann.Task.Mode == wire.Aggregate }
 
-// show takes the broadcast of the open slot. l.mu is held.
-func (l *live) show(broadcast []byte) error {
+// showBroadcast takes the broadcast of the open slot. l.mu is held.
+func (l *live) showBroadcast(broadcast []byte) error {
 	asked, err := wire.ParseRound(l.ann.Task, broadcast)
 	if err != nil {
 		return err
 	}
-	if !l.secretly() {
+	if !l.isSecret() {
 		for i := range max(1, len(asked.Asks)) {
 			law, err := l.ann.Task.Law(asked.Cells(l.ann.Task, i))
 			if err != nil {
@@ -188,18 +188,18 @@ func (l *live) show(broadcast []byte) error {
 	return nil
 }
 
-// recount takes over how many reports of the open slot the store holds. l.mu is
+// recountReports takes over how many reports of the open slot the store holds. l.mu is
 // held.
-func (l *live) recount(n int, now time.Time) {
+func (l *live) recountReports(n int, now time.Time) {
 	l.counted = now
 	if n != l.stored {
 		l.stored, l.fresh = n, true
 	}
 }
 
-// count asks the store how many reports the slot has. It reports whether others
+// countReports asks the store how many reports the slot has. It reports whether others
 // than this process have stored some.
-func (l *live) count(ctx context.Context, s *store.Store, slot int) (news bool, err error) {
+func (l *live) countReports(ctx context.Context, s *store.Store, slot int) (news bool, err error) {
 	n, err := s.Count(ctx, l.id, slot)
 	if err != nil {
 		return false, err
@@ -210,7 +210,7 @@ func (l *live) count(ctx context.Context, s *store.Store, slot int) (news bool, 
 		return true, nil
 	}
 	news = n != l.stored
-	l.recount(n, time.Now())
+	l.recountReports(n, time.Now())
 	return news, nil
 }
 
@@ -224,8 +224,8 @@ const (
 	ended       // the task's is
 )
 
-// due says what time it is, by both clocks, and for which slot.
-func (l *live) due(now time.Time, open reading) (int, due) {
+// dueNow says what time it is, by both clocks, and for which slot.
+func (l *live) dueNow(now time.Time, open reading) (int, due) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fresh {
@@ -236,16 +236,16 @@ func (l *live) due(now time.Time, open reading) (int, due) {
 		return l.slot, ended
 	case !now.Before(l.deadline):
 		return l.slot, overdue
-	case l.ann.Quiet > 0 && l.stored >= l.ann.Minimum && open.quiet(l.news, l.ann.Quiet):
+	case l.ann.Quiet > 0 && l.stored >= l.ann.Minimum && open.isQuiet(l.news, l.ann.Quiet):
 		return l.slot, quiet
 	}
 	return l.slot, waiting
 }
 
-// compute counts the reports of every slot up to the sealed one, and returns what
+// computeNext counts the reports of every slot up to the sealed one, and returns what
 // follows: the next broadcast, or the model.
-func (l *live) compute(ctx context.Context, s *store.Store, sealed int) (broadcast, file []byte, err error) {
-	if err := l.tally(ctx, s, sealed+1); err != nil {
+func (l *live) computeNext(ctx context.Context, s *store.Store, sealed int) (broadcast, file []byte, err error) {
+	if err := l.tallySlot(ctx, s, sealed+1); err != nil {
 		return nil, nil, err
 	}
 	if l.computed < l.ann.Task.Slots() {
@@ -260,8 +260,8 @@ func (l *live) compute(ctx context.Context, s *store.Store, sealed int) (broadca
 	return nil, file, err
 }
 
-// tally brings core to the slot: it counts what the slots before have brought.
-func (l *live) tally(ctx context.Context, s *store.Store, slot int) (err error) {
+// tallySlot brings core to the slot: it counts what the slots before have brought.
+func (l *live) tallySlot(ctx context.Context, s *store.Store, slot int) (err error) {
 	if l.core == nil {
 		if l.core, err = core.New(l.ann.Task); err != nil {
 			return err
@@ -274,7 +274,7 @@ func (l *live) tally(ctx context.Context, s *store.Store, slot int) (err error) 
 		}
 	}()
 	for ; l.computed < slot; l.computed++ {
-		if l.secretly() {
+		if l.isSecret() {
 			err = l.receiveSum(ctx, s)
 		} else {
 			err = s.Reports(ctx, l.id, l.computed, func(_ [32]byte, body []byte) error { return l.core.Receive(body) })

@@ -47,14 +47,14 @@ type cardRound struct {
 // Page answers operators: how tasks go, metrics, health. It is served without
 // TLS, at an address that they alone reach, and changes nothing.
 func (s *Server) Page() http.Handler {
-	mux := s.metrics.Watch(s.clock.ready)
+	mux := s.metrics.Watch(s.clock.checkReady)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 		w.Header().Set("Cache-Control", "no-store")
 		var cards []card
-		for _, l := range s.all() {
-			cards = append(cards, l.card(s.Now()))
+		for _, l := range s.allTasks() {
+			cards = append(cards, l.makeCard(s.Now()))
 		}
 		if err := pageTemplate.Execute(w, struct {
 			At    string
@@ -66,7 +66,7 @@ func (s *Server) Page() http.Handler {
 	return mux
 }
 
-func (l *live) card(now time.Time) card {
+func (l *live) makeCard(now time.Time) card {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	t := l.ann.Task
@@ -80,7 +80,7 @@ func (l *live) card(now time.Time) card {
 	if c.Mechanism == "" {
 		c.Mechanism = "oue or grr"
 	}
-	if l.secretly() {
+	if l.isSecret() {
 		c.What, c.Mechanism = "shares of one sum", fmt.Sprintf("noise of all owners together, %d helpers", len(l.ann.Helpers))
 		c.Secret, c.Sharing, c.Shares = true, l.secret != nil, l.shares
 	}
@@ -104,23 +104,24 @@ func (l *live) card(now time.Time) card {
 	}
 	for _, o := range l.Outcomes {
 		r := cardRound{Round: o.Round, Reports: o.Tables + o.Errors, Vote: "dropped"}
-		r.Error, r.Low, r.Up = percent(o.Err), percent(o.Err-1.96*o.ErrNoise), percent(o.Err+1.96*o.ErrNoise)
+		r.Error, r.Low, r.Up = formatPercent(o.Err), formatPercent(o.Err-1.96*o.ErrNoise),
+			formatPercent(o.Err+1.96*o.ErrNoise)
 		if o.Vote > 0 {
-			r.Vote = number(o.Vote)
+			r.Vote = formatNumber(o.Vote)
 		}
 		c.Rounds = append(c.Rounds, r)
 	}
-	if e := l.estimate(); e != nil {
-		c.Accuracy = percent(1 - e.Err)
-		c.AccuracyBand = percent(1-e.Err-1.96*e.ErrNoise) + "–" + percent(1-e.Err+1.96*e.ErrNoise)
+	if e := l.accuracyEstimate(); e != nil {
+		c.Accuracy = formatPercent(1 - e.Err)
+		c.AccuracyBand = formatPercent(1-e.Err-1.96*e.ErrNoise) + "–" + formatPercent(1-e.Err+1.96*e.ErrNoise)
 	}
 	if l.Reach > 0 {
-		c.Reach = percent(l.Reach) + " %"
+		c.Reach = formatPercent(l.Reach) + " %"
 	}
 	return c
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
-// percent is a number in [0, 1] in per cent.
-func percent(x float64) string { return number(100 * min(1, max(0, x))) }
+// formatPercent is a number in [0, 1] in per cent.
+func formatPercent(x float64) string { return formatNumber(100 * min(1, max(0, x))) }

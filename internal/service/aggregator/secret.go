@@ -46,9 +46,9 @@ func (l *live) sharesUntil(joined time.Time) time.Time {
 	return l.ann.Ends
 }
 
-// gather sees the secret sum of a sealed slot through, from wherever it is. It
+// gatherSum sees the secret sum of a sealed slot through, from wherever it is. It
 // returns nil where the slot is done or the task has ended.
-func (s *Server) gather(ctx context.Context, l *live, slot int) error {
+func (s *Server) gatherSum(ctx context.Context, l *live, slot int) error {
 	l.mu.RLock()
 	until := l.sharesUntil(l.deadline)
 	l.mu.RUnlock()
@@ -66,15 +66,15 @@ func (s *Server) gather(ctx context.Context, l *live, slot int) error {
 		clients = append(clients, c)
 	}
 	if secret == nil {
-		secret, err = s.assemble(ctx, l, slot, clients, last)
+		secret, err = s.assembleSum(ctx, l, slot, clients, last)
 	}
 	if err == nil && secret.Total == nil {
-		err = s.collect(ctx, l, slot, secret, clients, until)
+		err = s.collectSum(ctx, l, slot, secret, clients, until)
 	}
 	few := (*secsum.Abort)(nil)
 	switch {
 	case err == nil:
-		return s.advance(context.WithoutCancel(ctx), l, slot)
+		return s.advanceTask(context.WithoutCancel(ctx), l, slot)
 	case errors.As(err, &few), errors.Is(err, secsum.ErrDeviation), errors.Is(context.Cause(ctx), errOver):
 		s.Log.Warn("a secret sum was not opened", "task", l.String(), "slot", slot, "error", err)
 		return s.giveUp(context.WithoutCancel(ctx), l, slot)
@@ -89,9 +89,9 @@ var errOver = errors.New("the time for the sum is over")
 // its own, has begun the sum.
 var errOthers = errors.New("another aggregator collects the sum")
 
-// assemble makes and stores the slot's secret sum, and returns the one that was
+// assembleSum makes and stores the slot's secret sum, and returns the one that was
 // stored first.
-func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*secretsum.Client,
+func (s *Server) assembleSum(ctx context.Context, l *live, slot int, clients []*secretsum.Client,
 	last time.Time) (*store.Secret, error) {
 	var roster []secretsum.Key
 	if err := s.Store.Reports(ctx, l.id, slot, func(owner [32]byte, _ []byte) error {
@@ -101,10 +101,10 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 		return nil, err
 	}
 	roster = roster[:min(len(roster), tasks.MostOwners(l.ann.Task))]
-	if err := l.tally(ctx, s.Store, slot); err != nil {
+	if err := l.tallySlot(ctx, s.Store, slot); err != nil {
 		return nil, err
 	}
-	if err := l.join(len(roster), l.ann.Leaned(len(roster), l.roster.Len())); err != nil {
+	if err := l.assembleSlot(len(roster), l.ann.Leaned(len(roster), l.roster.Len())); err != nil {
 		return nil, err
 	}
 	broadcast, err := l.core.Broadcast()
@@ -129,21 +129,21 @@ func (s *Server) assemble(ctx context.Context, l *live, slot int, clients []*sec
 	if err == nil {
 		s.Log.Info("a slot's roster is fixed", "task", l.String(), "slot", slot, "owners", len(roster), "helpers",
 			secretsum.Present(helpers))
-		err = l.refresh(ctx, s.Store)
+		err = l.refreshState(ctx, s.Store)
 	}
 	return x, err
 }
 
-// join assembles core's open slot, once.
-func (l *live) join(owners, honest int) error {
+// assembleSlot assembles core's open slot, once.
+func (l *live) assembleSlot(owners, honest int) error {
 	if b, err := l.core.Broadcast(); b != nil || err != nil {
 		return err
 	}
 	return l.core.Assemble(owners, honest)
 }
 
-// collect has the sum opened and stores it.
-func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret, clients []*secretsum.Client,
+// collectSum has the sum opened and stores it.
+func (s *Server) collectSum(ctx context.Context, l *live, slot int, x *store.Secret, clients []*secretsum.Client,
 	until time.Time) error {
 	parsed, err := secretsum.Parse(x.Sum)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *Server) collect(ctx context.Context, l *live, slot int, x *store.Secret
 	if err != nil {
 		return err
 	}
-	return s.Store.Total(ctx, l.id, slot, numbers(total), len(owners))
+	return s.Store.Total(ctx, l.id, slot, encodeNumbers(total), len(owners))
 }
 
 // awaitShares waits until every helper that takes part has every owner's share,
@@ -193,9 +193,9 @@ func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, pro
 	t := time.NewTicker(pollShares)
 	defer t.Stop()
 	var before []int
-	news, shut := s.clock.shown().open, never
+	news, shut := s.clock.lastReading().open, never
 	for {
-		stored, open := progress(ctx), s.clock.shown()
+		stored, open := progress(ctx), s.clock.lastReading()
 		full := true
 		for h, n := range stored {
 			full = full && (n == len(x.Roster) || x.Helpers[h].Memory == secretsum.Memory{})
@@ -212,7 +212,7 @@ func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, pro
 		l.mu.Lock()
 		l.shares = max(0, enough)
 		l.mu.Unlock()
-		if full || !s.Now().Before(until) || l.ann.Quiet > 0 && enough >= x.AtLeast && open.quiet(news, l.ann.Quiet) {
+		if full || !s.Now().Before(until) || l.ann.Quiet > 0 && enough >= x.AtLeast && open.isQuiet(news, l.ann.Quiet) {
 			return context.Cause(ctx)
 		}
 		select {
@@ -245,7 +245,7 @@ func (l *live) receiveSum(ctx context.Context, s *store.Store) error {
 	if err != nil {
 		return err
 	}
-	if err := l.join(asked.Crowd.Owners, asked.Crowd.Honest); err != nil {
+	if err := l.assembleSlot(asked.Crowd.Owners, asked.Crowd.Honest); err != nil {
 		return err
 	}
 	total := make([]uint64, len(x.Total)/8)
@@ -255,8 +255,8 @@ func (l *live) receiveSum(ctx context.Context, s *store.Store) error {
 	return l.core.ReceiveSum(total, x.Participants)
 }
 
-// numbers lays out a sum, eight bytes to a number.
-func numbers(total []uint64) (b []byte) {
+// encodeNumbers lays out a sum, eight bytes to a number.
+func encodeNumbers(total []uint64) (b []byte) {
 	for _, v := range total {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}

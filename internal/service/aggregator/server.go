@@ -101,11 +101,11 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	}
 	s.clock = newClock(time.Now, s.places.WasFull, p.Store.Probe)
 	s.writer = newWriter(p.Store, s.metrics, s.clock)
-	if err := s.discover(ctx); err != nil {
+	if err := s.discoverTasks(ctx); err != nil {
 		return nil, err
 	}
 	if len(s.tasks) > 0 {
-		s.clock.missing()
+		s.clock.noteMissing()
 	}
 	return s, nil
 }
@@ -114,7 +114,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 // while it runs.
 func (s *Server) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
-	wg.Go(func() { s.writer.run(ctx) })
+	wg.Go(func() { s.writer.runWriter(ctx) })
 	wg.Go(func() { s.keepTime(ctx) })
 	wg.Wait()
 	return nil
@@ -138,8 +138,8 @@ var may = map[string][]identity.Role{
 	rpc.AggregatorCloseTaskProcedure:  {identity.Operator},
 }
 
-// find returns a task, asking the store where it is not in memory.
-func (s *Server) find(ctx context.Context, id []byte) (*live, error) {
+// findTask returns a task, asking the store where it is not in memory.
+func (s *Server) findTask(ctx context.Context, id []byte) (*live, error) {
 	if len(id) != len(store.ID{}) {
 		return nil, problem.New(problem.Malformed, "a task's name has %d bytes, got %d", len(store.ID{}), len(id))
 	}
@@ -157,17 +157,17 @@ func (s *Server) find(ctx context.Context, id []byte) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.add(ctx, t)
+	return s.addTask(ctx, t)
 }
 
-// add takes a stored task into memory.
-func (s *Server) add(ctx context.Context, t store.Task) (*live, error) {
-	l, err := enliven(t)
+// addTask takes a stored task into memory.
+func (s *Server) addTask(ctx context.Context, t store.Task) (*live, error) {
+	l, err := loadTask(t)
 	if err == nil {
-		err = l.admit(ctx, s.Store, s.all())
+		err = l.readRoster(ctx, s.Store, s.allTasks())
 	}
 	if err == nil {
-		err = l.refresh(ctx, s.Store)
+		err = l.refreshState(ctx, s.Store)
 	}
 	if err != nil {
 		return nil, err
@@ -181,22 +181,22 @@ func (s *Server) add(ctx context.Context, t store.Task) (*live, error) {
 	return l, nil
 }
 
-// discover takes the tasks of the store into memory that are not there.
-func (s *Server) discover(ctx context.Context) error {
+// discoverTasks takes the tasks of the store into memory that are not there.
+func (s *Server) discoverTasks(ctx context.Context) error {
 	ids, err := s.Store.Tasks(ctx)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if _, err := s.find(ctx, id[:]); err != nil {
+		if _, err := s.findTask(ctx, id[:]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// all lists the tasks in memory.
-func (s *Server) all() (out []*live) {
+// allTasks lists the tasks in memory.
+func (s *Server) allTasks() (out []*live) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, l := range s.tasks {
@@ -206,8 +206,8 @@ func (s *Server) all() (out []*live) {
 	return out
 }
 
-// open opens a signed task as the service accepts it.
-func (s *Server) open(signed tasks.Signed) (*tasks.Announcement, error) {
+// openTask opens a signed task as the service accepts it.
+func (s *Server) openTask(signed tasks.Signed) (*tasks.Announcement, error) {
 	ann, err := signed.Open(s.Self, s.Now())
 	if err != nil {
 		return nil, problem.New(problem.UnsafeTask, "%v", err)

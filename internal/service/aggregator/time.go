@@ -15,9 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// first is the broadcast of a task's first slot; in mode aggregate that waits for
+// firstBroadcast is the broadcast of a task's first slot; in mode aggregate that waits for
 // who takes part, and is tried here with as few as the task allows.
-func first(ann *tasks.Announcement) ([]byte, error) {
+func firstBroadcast(ann *tasks.Announcement) ([]byte, error) {
 	c, err := core.New(ann.Task)
 	if err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func first(ann *tasks.Announcement) ([]byte, error) {
 	return []byte{}, nil
 }
 
-// heard notes reports of a slot that this process has stored.
-func (l *live) heard(slot, fresh int) {
+// noteReports notes reports of a slot that this process has stored.
+func (l *live) noteReports(slot, fresh int) {
 	if fresh == 0 {
 		return
 	}
@@ -57,20 +57,20 @@ func (s *Server) keepTime(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		open := s.clock.look(ctx)
+		open := s.clock.moveClock(ctx)
 		if n%ticksToDiscover == 0 {
-			if err := s.discover(ctx); err != nil && ctx.Err() == nil {
-				s.clock.failed()
+			if err := s.discoverTasks(ctx); err != nil && ctx.Err() == nil {
+				s.clock.noteFailed()
 				s.Log.Error("reading tasks failed", "error", err)
 			}
 		}
-		for _, l := range s.all() {
+		for _, l := range s.allTasks() {
 			if l.gathering.Load() {
 				continue
 			}
-			if err := s.move(ctx, l, open, &gathering); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrMoved) {
+			if err := s.moveTask(ctx, l, open, &gathering); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrMoved) {
 				if errors.Is(err, store.ErrFailed) {
-					s.clock.failed()
+					s.clock.noteFailed()
 				}
 				s.Log.Error("moving a task failed", "task", l.String(), "error", err)
 			}
@@ -78,9 +78,9 @@ func (s *Server) keepTime(ctx context.Context) {
 	}
 }
 
-// move does what is due for a task. The store decides whether it is: this
+// moveTask does what is due for a task. The store decides whether it is: this
 // process may not have heard of all reports, or may have counted some twice.
-func (s *Server) move(ctx context.Context, l *live, open reading, gathering *sync.WaitGroup) error {
+func (s *Server) moveTask(ctx context.Context, l *live, open reading, gathering *sync.WaitGroup) error {
 	l.mu.RLock()
 	state, counted := l.state, l.counted
 	l.mu.RUnlock()
@@ -88,54 +88,54 @@ func (s *Server) move(ctx context.Context, l *live, open reading, gathering *syn
 		l.core = nil // what it counted is stored
 		return nil
 	}
-	slot, what := l.due(s.Now(), open)
+	slot, what := l.dueNow(s.Now(), open)
 	now, err := s.Store.Now(ctx, l.id)
 	if err != nil {
 		return err
 	}
 	switch {
 	case now.Task != store.Open || now.Number != slot: // somebody else has moved it
-	case now.Round == store.Sealed && l.secretly():
-		s.launch(ctx, l, slot, gathering)
+	case now.Round == store.Sealed && l.isSecret():
+		s.launchSum(ctx, l, slot, gathering)
 	case now.Round == store.Sealed: // somebody has closed the slot, and may have died since
-		err = s.advance(ctx, l, slot)
+		err = s.advanceTask(ctx, l, slot)
 	case what == ended:
-		err = s.end(ctx, l, slot)
+		err = s.endTask(ctx, l, slot)
 	case what == overdue:
 		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); errors.Is(err, store.ErrFew) {
-			err = s.end(ctx, l, slot)
-		} else if err == nil && !l.secretly() {
-			err = s.advance(ctx, l, slot)
+			err = s.endTask(ctx, l, slot)
+		} else if err == nil && !l.isSecret() {
+			err = s.advanceTask(ctx, l, slot)
 		}
 	case what == quiet:
 		var news bool
-		if news, err = l.count(ctx, s.Store, slot); news || err != nil {
+		if news, err = l.countReports(ctx, s.Store, slot); news || err != nil {
 			return err
 		}
-		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); err == nil && !l.secretly() {
-			err = s.advance(ctx, l, slot)
+		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); err == nil && !l.isSecret() {
+			err = s.advanceTask(ctx, l, slot)
 		}
 	case time.Since(counted) >= recount:
-		_, err = l.count(ctx, s.Store, slot)
+		_, err = l.countReports(ctx, s.Store, slot)
 		return err
 	default:
 		return nil
 	}
-	return errors.Join(err, l.refresh(ctx, s.Store))
+	return errors.Join(err, l.refreshState(ctx, s.Store))
 }
 
-// launch sees a secret sum through beside everything else. It may be called again
+// launchSum sees a secret sum through beside everything else. It may be called again
 // when it has failed.
-func (s *Server) launch(ctx context.Context, l *live, slot int, gathering *sync.WaitGroup) {
+func (s *Server) launchSum(ctx context.Context, l *live, slot int, gathering *sync.WaitGroup) {
 	if time.Now().Before(l.retry) {
 		return
 	}
 	l.gathering.Store(true)
 	gathering.Go(func() {
 		defer l.gathering.Store(false)
-		err := s.gather(ctx, l, slot)
+		err := s.gatherSum(ctx, l, slot)
 		if err == nil {
-			err = l.refresh(ctx, s.Store)
+			err = l.refreshState(ctx, s.Store)
 		}
 		if err != nil && ctx.Err() == nil {
 			l.retry = time.Now().Add(rest)
@@ -146,8 +146,8 @@ func (s *Server) launch(ctx context.Context, l *live, slot int, gathering *sync.
 	})
 }
 
-// end ends a task of which a slot is still open.
-func (s *Server) end(ctx context.Context, l *live, slot int) error {
+// endTask ends a task of which a slot is still open.
+func (s *Server) endTask(ctx context.Context, l *live, slot int) error {
 	err := s.Store.End(ctx, l.id, slot)
 	if err == nil {
 		s.Log.Info("a task ended without a model", "task", l.String(), "slot", slot)
@@ -155,14 +155,14 @@ func (s *Server) end(ctx context.Context, l *live, slot int) error {
 	return err
 }
 
-// advance stores what follows from the reports of a slot that takes no more. Two
+// advanceTask stores what follows from the reports of a slot that takes no more. Two
 // processes may do this at once: both compute the same.
-func (s *Server) advance(ctx context.Context, l *live, slot int) error {
-	broadcast, file, err := l.compute(ctx, s.Store, slot)
+func (s *Server) advanceTask(ctx context.Context, l *live, slot int) error {
+	broadcast, file, err := l.computeNext(ctx, s.Store, slot)
 	if err != nil {
 		return err
 	}
-	if note, err := l.note(); err != nil {
+	if note, err := l.noteCore(); err != nil {
 		return err
 	} else if err := s.Store.Note(ctx, l.id, slot, note); err != nil {
 		return err

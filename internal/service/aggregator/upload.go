@@ -27,7 +27,7 @@ func (s *Server) Upload(ctx context.Context,
 	if len(reports) > maxReports {
 		return nil, problem.New(problem.TooLarge, "%d reports in a request, at most %d", len(reports), maxReports)
 	}
-	l, err := s.find(ctx, r.Msg.GetTaskId())
+	l, err := s.findTask(ctx, r.Msg.GetTaskId())
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (s *Server) Upload(ctx context.Context,
 	var good []store.Report
 	var place []int
 	for i, signed := range reports {
-		report, p := l.check(signed)
+		report, p := l.checkReport(signed)
 		if p != nil {
 			refusals[i] = p
 			continue
@@ -44,7 +44,7 @@ func (s *Server) Upload(ctx context.Context,
 		report.Via, report.Most = who.String(), s.mostOwners(l, who)
 		good, place = append(good, report), append(place, i)
 	}
-	outcomes, err := s.writer.accept(ctx, good)
+	outcomes, err := s.writer.storeReports(ctx, good)
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +53,10 @@ func (s *Server) Upload(ctx context.Context,
 		if o == store.Stored {
 			fresh[good[k].Round]++
 		}
-		refusals[place[k]] = told(o)
+		refusals[place[k]] = outcomeProblem(o)
 	}
 	for slot, n := range fresh {
-		l.heard(slot, n)
+		l.noteReports(slot, n)
 		s.metrics.accepted.Add(float64(n))
 	}
 	answer := new(rpc.UploadResponse)
@@ -81,8 +81,8 @@ func (s *Server) mostOwners(l *live, who identity.Caller) int {
 	return s.OwnersEach
 }
 
-// told is what an outcome of the store means to who sent the report.
-func told(o store.Outcome) *problem.Problem {
+// outcomeProblem is what an outcome of the store means to who sent the report.
+func outcomeProblem(o store.Outcome) *problem.Problem {
 	switch o {
 	case store.Stored, store.Again:
 		return nil
@@ -97,9 +97,9 @@ func told(o store.Outcome) *problem.Problem {
 	}
 }
 
-// check holds a report against the task. One for a slot that has passed goes to
+// checkReport holds a report against the task. One for a slot that has passed goes to
 // the store all the same: it may be a repetition, and only the store knows.
-func (l *live) check(signed *rpc.SignedReport) (store.Report, *problem.Problem) {
+func (l *live) checkReport(signed *rpc.SignedReport) (store.Report, *problem.Problem) {
 	none := store.Report{}
 	raw := signed.GetReport()
 	if len(raw) > wire.MaxReport {
@@ -132,7 +132,7 @@ func (l *live) check(signed *rpc.SignedReport) (store.Report, *problem.Problem) 
 	switch {
 	case rep.Slot > l.slot:
 		return none, problem.New(problem.Early, "slot %d, the open one is %d", rep.Slot, l.slot)
-	case l.secretly(): // the owner takes part: what it has to say goes to the helpers
+	case l.isSecret(): // the owner takes part: what it has to say goes to the helpers
 		if rep.Ask != 0 || len(rep.Words) > 0 {
 			return none, problem.New(problem.OutOfRange, "in mode aggregate nobody sends numbers here")
 		}

@@ -35,15 +35,15 @@ func newWriter(s *store.Store, m *metrics, c *clock) *writer {
 	return &writer{store: s, metrics: m, clock: c, jobs: make(chan *job, maxInFlight)}
 }
 
-// accept stores reports and says what became of each.
-func (w *writer) accept(ctx context.Context, reports []store.Report) ([]store.Outcome, error) {
+// storeReports stores reports and says what became of each.
+func (w *writer) storeReports(ctx context.Context, reports []store.Report) ([]store.Outcome, error) {
 	if len(reports) == 0 {
 		return nil, nil
 	}
 	n := int64(len(reports))
 	if w.waiting.Add(n) > maxWaiting {
 		w.waiting.Add(-n)
-		w.clock.missing()
+		w.clock.noteMissing()
 		return nil, problem.New(problem.Overloaded, "%d reports wait for the disk", maxWaiting)
 	}
 	defer w.waiting.Add(-n)
@@ -61,19 +61,19 @@ func (w *writer) accept(ctx context.Context, reports []store.Report) ([]store.Ou
 	}
 }
 
-func (w *writer) run(ctx context.Context) {
+func (w *writer) runWriter(ctx context.Context) {
 	for {
 		select {
 		case j := <-w.jobs:
-			w.commit(ctx, w.gather(j))
+			w.commitJobs(ctx, w.gatherJobs(j))
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// gather takes what else is waiting.
-func (w *writer) gather(first *job) []*job {
+// gatherJobs takes what else is waiting.
+func (w *writer) gatherJobs(first *job) []*job {
 	jobs, n := []*job{first}, len(first.reports)
 	for n < mostAtOnce {
 		select {
@@ -86,12 +86,12 @@ func (w *writer) gather(first *job) []*job {
 	return jobs
 }
 
-func (w *writer) commit(ctx context.Context, jobs []*job) {
+func (w *writer) commitJobs(ctx context.Context, jobs []*job) {
 	var all []store.Report
 	for _, j := range jobs {
 		all = append(all, j.reports...)
 	}
-	stored := w.clock.storing(min(len(all)*perReport, mostRoom))
+	stored := w.clock.noteStoring(min(len(all)*perReport, mostRoom))
 	ctx, cancel := context.WithTimeout(ctx, admission.Timeout)
 	defer cancel()
 	outcomes, err := w.store.Accept(ctx, all)

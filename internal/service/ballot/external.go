@@ -20,8 +20,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 )
 
-// external hands in the votes of another classifier about one auxiliary file.
-func (v *Voter) external(ctx context.Context, aux string, h multiparty.Header, to io.Writer) error {
+// voteExternally hands in the votes of another classifier about one auxiliary file.
+func (v *Voter) voteExternally(ctx context.Context, aux string, h multiparty.Header, to io.Writer) error {
 	if v.CSV != "" {
 		f, err := os.Open(v.CSV)
 		if err != nil {
@@ -116,7 +116,7 @@ func (v *Voter) csvVotes(from io.Reader, name string, h multiparty.Header, to io
 			codes[text] = uint8(k)
 		}
 	}
-	return v.write(h, to, func(w *multiparty.Writer) error {
+	return v.writeVotes(h, to, func(w *multiparty.Writer) error {
 		p := make([]float64, len(h.Levels))
 		rows := 0
 		for ; ; rows++ {
@@ -149,7 +149,7 @@ func (v *Voter) csvVotes(from io.Reader, name string, h multiparty.Header, to io
 				}
 			}
 			if h.Kind == multiparty.Labels {
-				err = w.Labels([]uint8{best(p)})
+				err = w.Labels([]uint8{bestClass(p)})
 			} else {
 				err = w.Probabilities(p)
 			}
@@ -179,8 +179,8 @@ func votesHeader(header, levels []string) (place []int, probabilities bool) {
 	return place, true
 }
 
-// best is the first level that scores highest.
-func best(p []float64) uint8 {
+// bestClass is the first level that scores highest.
+func bestClass(p []float64) uint8 {
 	most := 0
 	for k := range p {
 		if p[k] > p[most] {

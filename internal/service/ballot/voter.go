@@ -94,7 +94,7 @@ func (v *Voter) Cast(ctx context.Context, name string, kind multiparty.Kind, fil
 	h := multiparty.Header{Party: name, Kind: kind, Levels: multiparty.Levels(v.public), Rows: t.Rows, Aux: aux.Digest,
 		Model: v.source}
 	if v.ours == nil {
-		return h, v.external(ctx, files[0], h, to)
+		return h, v.voteExternally(ctx, files[0], h, to)
 	}
 	return h, v.fromModel(t, h, to)
 }
@@ -122,8 +122,8 @@ func ReadAuxiliary(ctx context.Context, read Reader, s *schema.Schema,
 	return t, aux, nil
 }
 
-// write writes the votes file.
-func (v *Voter) write(h multiparty.Header, to io.Writer, body func(*multiparty.Writer) error) error {
+// writeVotes writes the votes file.
+func (v *Voter) writeVotes(h multiparty.Header, to io.Writer, body func(*multiparty.Writer) error) error {
 	votes, err := multiparty.NewWriter(to, h, v.signer)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (v *Voter) fromModel(t *dataset.Table, h multiparty.Header, to io.Writer) e
 			return err
 		}
 		h.Encoder, h.Layout = string(v.enc), layout
-		return v.write(h, to, func(w *multiparty.Writer) error { return w.Coefficients(coef) })
+		return v.writeVotes(h, to, func(w *multiparty.Writer) error { return w.Coefficients(coef) })
 	}
 	p, err := m.Bind(v.public)
 	if err != nil {
@@ -153,7 +153,7 @@ func (v *Voter) fromModel(t *dataset.Table, h multiparty.Header, to io.Writer) e
 	if err != nil {
 		return err
 	}
-	return v.write(h, to, func(w *multiparty.Writer) error {
+	return v.writeVotes(h, to, func(w *multiparty.Writer) error {
 		switch {
 		case h.Kind == multiparty.Labels:
 			return w.Labels(m.Labels(scores))

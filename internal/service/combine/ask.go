@@ -21,8 +21,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// query is what the parties are asked.
-func (t *Combination) query(pl *multiparty.Plan) (*party.Query, error) {
+// newQuery is what the parties are asked.
+func (t *Combination) newQuery(pl *multiparty.Plan) (*party.Query, error) {
 	q := &party.Query{Job: t.ID, Params: pl.Params, Kind: multiparty.Kind(t.Ask.Kind), Honest: t.Honest,
 		Deadline: t.Ask.Now().Add(t.Ask.Wait).Truncate(time.Second)}
 	var err error
@@ -40,13 +40,13 @@ func (t *Combination) query(pl *multiparty.Plan) (*party.Query, error) {
 		}
 		q.Tables = append(q.Tables, party.Table{Digest: d, Bytes: info.Size(), Format: party.FormatOf(path)})
 	}
-	return q, refused(q.Check())
+	return q, refuseRequest(q.Check())
 }
 
-// ask asks the peers by what use does with an Asking, and says who is absent.
-func (t *Combination) ask(ctx context.Context, pl *multiparty.Plan, peers []party.Peer,
+// askPeers asks the peers by what use does with an Asking, and says who is absent.
+func (t *Combination) askPeers(ctx context.Context, pl *multiparty.Plan, peers []party.Peer,
 	use func(party.Asking) ([]party.Answer, error)) error {
-	q, err := t.query(pl)
+	q, err := t.newQuery(pl)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (t *Combination) ask(ctx context.Context, pl *multiparty.Plan, peers []part
 			t.Say("absent: party %q: %v", a.Peer.Name, a.Err)
 		}
 	}
-	return errors.Join(refused(err), ctx.Err())
+	return errors.Join(refuseRequest(err), ctx.Err())
 }
 
 // readPeers reads whom to ask.
@@ -114,9 +114,9 @@ func (t *Combination) readPeers() ([]party.Peer, error) {
 	return out, nil
 }
 
-// gather gives the folder of votes to use: the one that is named, filled by the
+// gatherVotes gives the folder of votes to use: the one that is named, filled by the
 // parties where they are asked, or one that is gone afterwards.
-func (t *Combination) gather(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
+func (t *Combination) gatherVotes(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
 	use func(folder string, allowed map[multiparty.Key]string) error) (err error) {
 	if t.Ask.Peers == "" {
 		allowed, err := t.readRoster()
@@ -138,7 +138,7 @@ func (t *Combination) gather(ctx context.Context, pl *multiparty.Plan, aux *mult
 	} else if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	if err := t.ask(ctx, pl, peers, func(a party.Asking) ([]party.Answer, error) {
+	if err := t.askPeers(ctx, pl, peers, func(a party.Asking) ([]party.Answer, error) {
 		a.Dir, a.Fits = folder, func(h *multiparty.Header) error { return pl.Fits(h, aux.Rows, aux.Digest) }
 		return a.Votes(ctx)
 	}); err != nil {
@@ -160,13 +160,13 @@ func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux 
 	}
 	s, err := pl.Secret(ctx, aux, t.Honest)
 	if err != nil {
-		return nil, refused(err)
+		return nil, refuseRequest(err)
 	}
 	if !acct.Counted() {
 		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
 	}
 	var total *party.Total
-	if err := t.ask(ctx, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {
+	if err := t.askPeers(ctx, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {
 		a.AtLeast = t.Minimum
 		if total, err = a.Total(ctx, t.Ask.Helpers, s.Law.Dim(), s.Law.Top()+1,
 			func() error { return s.Charge(ctx, acct) }); total != nil {
@@ -206,8 +206,8 @@ func IsAddress(text string) bool {
 	return err == nil && u.Scheme == "https" && u.Host != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == ""
 }
 
-// refused makes a refused parameter a refused request.
-func refused(err error) error {
+// refuseRequest makes a refused parameter a refused request.
+func refuseRequest(err error) error {
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return &train.RequestError{Err: err}
 	}

@@ -66,9 +66,10 @@ func (t *Combination) Plan(s *schema.Schema, rows int) (*multiparty.Plan, error)
 	return pl, err
 }
 
-// produce makes the model of what the parties hand in; acct is charged in
+// produceModel makes the model of what the parties hand in; acct is charged in
 // between.
-func (t *Combination) produce(ctx context.Context, s *schema.Schema, acct learn.Account) (m *model.Model, err error) {
+func (t *Combination) produceModel(ctx context.Context, s *schema.Schema, acct learn.Account) (m *model.Model,
+	err error) {
 	_, aux, err := ballot.ReadAuxiliary(ctx, t.Read, s, t.Aux)
 	if err != nil {
 		return nil, err
@@ -81,18 +82,18 @@ func (t *Combination) produce(ctx context.Context, s *schema.Schema, acct learn.
 	case t.InSecret && t.Ask.Peers != "":
 		return t.askInSecret(ctx, pl, aux, acct)
 	case t.InSecret:
-		return t.secure(ctx, pl, aux, acct)
+		return t.sumSecretly(ctx, pl, aux, acct)
 	}
-	votes, err := t.collect(ctx, pl, aux)
+	votes, err := t.collectVotes(ctx, pl, aux)
 	if err != nil {
 		return nil, err
 	}
-	t.facts(pl, acct.Counted())
+	t.tellFacts(pl, acct.Counted())
 	return pl.Combine(ctx, aux, votes, acct, mech.NewExit(rng.System()))
 }
 
-// facts says what the combination is about to do.
-func (t *Combination) facts(pl *multiparty.Plan, counted bool) {
+// tellFacts says what the combination is about to do.
+func (t *Combination) tellFacts(pl *multiparty.Plan, counted bool) {
 	for _, f := range pl.Facts() {
 		t.Say("  %s", f.Text)
 	}
@@ -113,11 +114,11 @@ func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string
 	if err != nil {
 		return err
 	}
-	votes, err := t.collect(ctx, pl, aux)
+	votes, err := t.collectVotes(ctx, pl, aux)
 	if err != nil {
 		return err
 	}
-	t.facts(pl, t.Job != nil)
+	t.tellFacts(pl, t.Job != nil)
 	till := &cashier{learn.Uncounted{}}
 	q, err := pl.Ask(votes, till, mech.NewExit(rng.System()))
 	if err != nil {
@@ -126,7 +127,7 @@ func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string
 	if t.Job != nil {
 		t.Say("charging data set %q as jobs %s-1 to %s-%d", t.Job.Dataset, t.ID, t.ID, pl.Queries)
 	}
-	err = t.answer(ctx, q, till, s, write)
+	err = t.answerRows(ctx, q, till, s, write)
 	if given := pl.Queries - q.Left(); err == nil {
 		t.Say("wrote %d answers to %s; epsilon %s is spent, and there are no more", given, file, pl.Epsilon)
 	} else if given > 0 {
@@ -135,10 +136,10 @@ func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string
 	return err
 }
 
-// collect adds up what the parties hand in.
-func (t *Combination) collect(ctx context.Context, pl *multiparty.Plan,
+// collectVotes adds up what the parties hand in.
+func (t *Combination) collectVotes(ctx context.Context, pl *multiparty.Plan,
 	aux *multiparty.Auxiliary) (votes *multiparty.Tally, err error) {
-	err = t.gather(ctx, pl, aux, func(folder string, allowed map[multiparty.Key]string) error {
+	err = t.gatherVotes(ctx, pl, aux, func(folder string, allowed map[multiparty.Key]string) error {
 		votes, err = t.Tally(pl, aux, folder, allowed)
 		return err
 	})

@@ -63,14 +63,14 @@ func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) 
 		return nil, err
 	}
 	j, err := t.Job.Ledger.Job(ctx, asked)
-	return j, refused(err)
+	return j, refuseRequest(err)
 }
 
 // Model makes the model, or fetches it from the ledger, and writes its file. pl is a
 // plan that knows no rows.
 func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multiparty.Plan) (*model.Model, error) {
 	if t.Job == nil {
-		m, err := t.produce(ctx, s, learn.Uncounted{})
+		m, err := t.produceModel(ctx, s, learn.Uncounted{})
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multipart
 	if err := j.Afford(ctx, dp.Pure(pl.Events()), pl.Events()); err != nil {
 		return nil, err
 	}
-	m, err := t.produce(ctx, s, j)
+	m, err := t.produceModel(ctx, s, j)
 	if err != nil {
 		return nil, errors.Join(err, j.Abandon(ctx, "the combination failed"))
 	}
@@ -104,9 +104,9 @@ func (c *cashier) Charge(ctx context.Context, price dp.Price, bill []dp.Event) e
 
 func (c *cashier) Counted() bool { return c.now.Counted() }
 
-// answer answers the first rows, one after another, and writes what was answered
+// answerRows answers the first rows, one after another, and writes what was answered
 // also where the budget ends before the rows do.
-func (t *Combination) answer(ctx context.Context, q *multiparty.Queries, till *cashier, s *schema.Schema,
+func (t *Combination) answerRows(ctx context.Context, q *multiparty.Queries, till *cashier, s *schema.Schema,
 	write func(func(io.Writer) error) error) error {
 	var spent error
 	err := write(func(w io.Writer) error {

@@ -19,9 +19,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// secure plays a secret sum in this process: each votes file is read by what
+// sumSecretly plays a secret sum in this process: each votes file is read by what
 // stands for its party, and what stands for the combiner sees the sum alone.
-func (t *Combination) secure(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
+func (t *Combination) sumSecretly(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
 	acct learn.Account) (*model.Model, error) {
 	s, err := pl.Secret(ctx, aux, t.Honest)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *Combination) secure(ctx context.Context, pl *multiparty.Plan, aux *mult
 			return nil, err
 		}
 	}
-	total, parties, err := sum.open()
+	total, parties, err := sum.openSum()
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (t *Combination) addInSecret(ctx context.Context, s *multiparty.Secret, sum
 	if err != nil {
 		return err
 	}
-	return sum.deliver(shares)
+	return sum.deliverMessages(shares)
 }
 
 // secretSum carries messages between holders and collector within one process.
@@ -102,7 +102,7 @@ func newSecretSum(task secsum.Task) (*secretSum, error) {
 	return s, nil
 }
 
-func (s *secretSum) deliver(messages []secsum.Message) error {
+func (s *secretSum) deliverMessages(messages []secsum.Message) error {
 	for len(messages) > 0 {
 		m := messages[0]
 		handle := s.collector.Handle
@@ -118,16 +118,16 @@ func (s *secretSum) deliver(messages []secsum.Message) error {
 	return nil
 }
 
-// open ends the waits and returns the sum and over how many parties it is.
-func (s *secretSum) open() ([]uint64, int, error) {
+// openSum ends the waits and returns the sum and over how many parties it is.
+func (s *secretSum) openSum() ([]uint64, int, error) {
 	for _, h := range s.holders {
-		if err := s.deliver(h.Close()); err != nil {
+		if err := s.deliverMessages(h.Close()); err != nil {
 			return nil, 0, err
 		}
 	}
 	requests, err := s.collector.Close()
 	if err == nil {
-		err = s.deliver(requests)
+		err = s.deliverMessages(requests)
 	}
 	if err != nil {
 		return nil, 0, err

@@ -119,14 +119,14 @@ func (s *Server) Handler() http.Handler {
 }
 
 // Page answers operators; see admission.Metrics.Watch.
-func (s *Server) Page() http.Handler { return s.gate.Metrics.Watch(s.Store.ready) }
+func (s *Server) Page() http.Handler { return s.gate.Metrics.Watch(s.Store.probeStore) }
 
 // Run forgets sums that have ended, until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
 	t := time.NewTicker(forgets)
 	defer t.Stop()
 	for {
-		if n, err := s.Store.forget(ctx, s.Now().Add(-secretsum.Skew)); err != nil && ctx.Err() == nil {
+		if n, err := s.Store.forgetSums(ctx, s.Now().Add(-secretsum.Skew)); err != nil && ctx.Err() == nil {
 			s.Log.Error("forgetting failed", "error", err)
 		} else if n > 0 {
 			s.Log.Info("sums ended and are forgotten", "sums", n)
@@ -142,8 +142,8 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// enliven prepares a sum that this helper holds shares of.
-func (s *Server) enliven(parsed *secretsum.Sum, id secretsum.ID) (*live, error) {
+// loadSum prepares a sum that this helper holds shares of.
+func (s *Server) loadSum(parsed *secretsum.Sum, id secretsum.ID) (*live, error) {
 	p, err := parsed.Protocol()
 	if err != nil {
 		return nil, err
@@ -160,9 +160,9 @@ func (s *Server) enliven(parsed *secretsum.Sum, id secretsum.ID) (*live, error) 
 	return nil, problem.New(problem.Forbidden, "%s is not one of the sum's helpers", s.Self.Caller)
 }
 
-// find returns a sum, from the store where it is not in memory; nil where there is
+// findSum returns a sum, from the store where it is not in memory; nil where there is
 // none.
-func (s *Server) find(ctx context.Context, name []byte) (*live, error) {
+func (s *Server) findSum(ctx context.Context, name []byte) (*live, error) {
 	if len(name) != len(secretsum.ID{}) {
 		return nil, problem.New(problem.Malformed, "a sum's name has %d bytes, got %d", len(secretsum.ID{}), len(name))
 	}
@@ -173,7 +173,7 @@ func (s *Server) find(ctx context.Context, name []byte) (*live, error) {
 	if l != nil {
 		return l, nil
 	}
-	text, err := s.Store.text(ctx, id)
+	text, err := s.Store.sumText(ctx, id)
 	if err != nil || text == nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (s *Server) find(ctx context.Context, name []byte) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, err = s.enliven(parsed, id); err != nil {
+	if l, err = s.loadSum(parsed, id); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -193,9 +193,9 @@ func (s *Server) find(ctx context.Context, name []byte) (*live, error) {
 	return l, nil
 }
 
-// mine returns a sum whose collector makes the call.
-func (s *Server) mine(ctx context.Context, name []byte) (*live, error) {
-	l, err := s.find(ctx, name)
+// findOwnSum returns a sum whose collector makes the call.
+func (s *Server) findOwnSum(ctx context.Context, name []byte) (*live, error) {
+	l, err := s.findSum(ctx, name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -232,10 +232,11 @@ func (s *Server) Begin(ctx context.Context,
 			return nil, problem.New(problem.UnsafeTask, "%v", err)
 		}
 	}
-	if _, err := s.enliven(parsed, id); err != nil {
+	if _, err := s.loadSum(parsed, id); err != nil {
 		return nil, err
 	}
-	if err := s.Store.begin(ctx, id, parsed.Collector.String(), signed.Bytes, parsed.Ends, maxSums, maxKept); err != nil {
+	if err := s.Store.beginSum(ctx, id, parsed.Collector.String(), signed.Bytes, parsed.Ends, maxSums,
+		maxKept); err != nil {
 		return nil, err
 	}
 	return connect.NewResponse(new(rpc.BeginResponse)), nil
@@ -249,7 +250,7 @@ func (s *Server) Share(ctx context.Context,
 	if len(sent) > maxShares {
 		return nil, problem.New(problem.TooLarge, "%d shares in a request, at most %d", len(sent), maxShares)
 	}
-	l, err := s.find(ctx, r.Msg.GetSumId())
+	l, err := s.findSum(ctx, r.Msg.GetSumId())
 	if err != nil {
 		return nil, err
 	}
@@ -260,18 +261,18 @@ func (s *Server) Share(ctx context.Context,
 	var good []share
 	var place []int
 	for i, m := range sent {
-		one, p := l.check(secretsum.Share{Message: m.GetMessage(), Signature: m.GetSignature()})
+		one, p := l.checkShare(secretsum.Share{Message: m.GetMessage(), Signature: m.GetSignature()})
 		if refusals[i] = p; p == nil {
 			good, place = append(good, one), append(place, i)
 		} else if p.Kind == problem.Inconsistent {
 			s.Log.Warn("a share contradicts its own proof: its participant is left out", "sum", l.id.String(), "round", l.Round,
 				"participant", one.participant, "key", fmt.Sprintf("%x", l.Roster[one.participant]))
-			if err := s.Store.convict(ctx, l.id, one, maxFaults); err != nil {
+			if err := s.Store.storeFault(ctx, l.id, one, maxFaults); err != nil {
 				return nil, err
 			}
 		}
 	}
-	refused, fresh, err := s.Store.accept(ctx, l.id, good)
+	refused, fresh, err := s.Store.acceptShares(ctx, l.id, good)
 	if err != nil {
 		return nil, err
 	}
@@ -289,8 +290,8 @@ func (s *Server) Share(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// check holds a share against its sum.
-func (l *live) check(sent secretsum.Share) (share, *problem.Problem) {
+// checkShare holds a share against its sum.
+func (l *live) checkShare(sent secretsum.Share) (share, *problem.Problem) {
 	var m secsum.Message
 	if err := m.UnmarshalBinary(sent.Message); err != nil || m.Kind != secsum.Share {
 		return share{}, problem.New(problem.Malformed, "")
@@ -301,7 +302,7 @@ func (l *live) check(sent secretsum.Share) (share, *problem.Problem) {
 	if !sent.By(l.Roster[m.From]) {
 		return share{}, problem.New(problem.BadSignature, "")
 	}
-	h, err := l.holder()
+	h, err := l.newHolder()
 	if err == nil {
 		_, err = h.Handle(m)
 	}
@@ -315,18 +316,18 @@ func (l *live) check(sent secretsum.Share) (share, *problem.Problem) {
 	return one, nil
 }
 
-// holder is a state machine that has seen nothing yet. Shamir's holders share no
+// newHolder is a state machine that has seen nothing yet. Shamir's holders share no
 // key.
-func (l *live) holder() (*secsum.Holder, error) { return l.protocol.NewHolder(l.self, secsum.Key{}) }
+func (l *live) newHolder() (*secsum.Holder, error) { return l.protocol.NewHolder(l.self, secsum.Key{}) }
 
-// replay is a state machine that has seen all stored shares, and the end of the
+// replayShares is a state machine that has seen all stored shares, and the end of the
 // wait; and what it says then.
-func (s *Server) replay(ctx context.Context, l *live) (*secsum.Holder, []secsum.Message, error) {
-	h, err := l.holder()
+func (s *Server) replayShares(ctx context.Context, l *live) (*secsum.Holder, []secsum.Message, error) {
+	h, err := l.newHolder()
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.Store.shares(ctx, l.id, func(_ int, body []byte) error {
+	if err := s.Store.eachShare(ctx, l.id, func(_ int, body []byte) error {
 		var m secsum.Message
 		if err := m.UnmarshalBinary(body); err != nil {
 			return err
@@ -342,14 +343,14 @@ func (s *Server) replay(ctx context.Context, l *live) (*secsum.Holder, []secsum.
 // GetProgress implements rpc.HelperHandler.
 func (s *Server) GetProgress(ctx context.Context,
 	r *connect.Request[rpc.GetProgressRequest]) (*connect.Response[rpc.GetProgressResponse], error) {
-	l, err := s.mine(ctx, r.Msg.GetSumId())
+	l, err := s.findOwnSum(ctx, r.Msg.GetSumId())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.takes(ctx); err != nil {
+	if err := s.Store.checkWritable(ctx); err != nil {
 		return nil, err
 	}
-	n, ended, err := s.Store.progress(ctx, l.id)
+	n, ended, err := s.Store.countShares(ctx, l.id)
 	if err != nil {
 		return nil, err
 	}
@@ -359,30 +360,30 @@ func (s *Server) GetProgress(ctx context.Context,
 // Held implements rpc.HelperHandler.
 func (s *Server) Held(ctx context.Context,
 	r *connect.Request[rpc.HeldRequest]) (*connect.Response[rpc.HeldResponse], error) {
-	l, err := s.mine(ctx, r.Msg.GetSumId())
+	l, err := s.findOwnSum(ctx, r.Msg.GetSumId())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.end(ctx, l.id); err != nil {
+	if err := s.Store.endSum(ctx, l.id); err != nil {
 		return nil, err
 	}
 	s.heavy.Lock()
 	defer s.heavy.Unlock()
-	held, err := s.Store.showed(ctx, l.id)
+	held, err := s.Store.shownHeld(ctx, l.id)
 	if err == nil && held == nil {
 		var said []secsum.Message
-		if _, said, err = s.replay(ctx, l); err == nil {
+		if _, said, err = s.replayShares(ctx, l); err == nil {
 			if held, err = said[0].MarshalBinary(); err == nil {
-				err = s.Store.show(ctx, l.id, held)
+				err = s.Store.keepHeld(ctx, l.id, held)
 			}
 		}
 	}
 	answer := &rpc.HeldResponse{Message: held}
 	if err == nil {
-		answer.Faults, err = s.faults(ctx, l)
+		answer.Faults, err = s.listFaults(ctx, l)
 	}
 	if err == nil {
-		answer.Proofs, err = s.proofs(ctx, l, r.Msg.GetShow())
+		answer.Proofs, err = s.listProofs(ctx, l, r.Msg.GetShow())
 	}
 	if err != nil {
 		return nil, err
@@ -390,19 +391,19 @@ func (s *Server) Held(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// faults are shares that contradict their own proofs, for the collector to see.
-func (s *Server) faults(ctx context.Context, l *live) (out []*rpc.SignedShare, err error) {
-	stored, err := s.Store.faults(ctx, l.id)
+// listFaults are shares that contradict their own proofs, for the collector to see.
+func (s *Server) listFaults(ctx context.Context, l *live) (out []*rpc.SignedShare, err error) {
+	stored, err := s.Store.storedFaults(ctx, l.id)
 	for _, f := range stored {
 		out = append(out, &rpc.SignedShare{Message: f.body, Signature: f.signature})
 	}
 	return out, err
 }
 
-// proofs are what some participants have signed, without their shares.
-func (s *Server) proofs(ctx context.Context, l *live, of []uint32) (out []*rpc.SignedProof, err error) {
+// listProofs are what some participants have signed, without their shares.
+func (s *Server) listProofs(ctx context.Context, l *live, of []uint32) (out []*rpc.SignedProof, err error) {
 	for _, participant := range of[:min(len(of), maxShown)] {
-		sh, err := s.Store.sent(ctx, l.id, int(participant))
+		sh, err := s.Store.shareOf(ctx, l.id, int(participant))
 		if err != nil {
 			return nil, err
 		}
@@ -426,18 +427,18 @@ func (s *Server) proofs(ctx context.Context, l *live, of []uint32) (out []*rpc.S
 // the only one that ever leaves.
 func (s *Server) Open(ctx context.Context,
 	r *connect.Request[rpc.OpenRequest]) (*connect.Response[rpc.OpenResponse], error) {
-	l, err := s.mine(ctx, r.Msg.GetSumId())
+	l, err := s.findOwnSum(ctx, r.Msg.GetSumId())
 	if err != nil {
 		return nil, err
 	}
 	request := r.Msg.GetMessage()
 	s.heavy.Lock()
 	defer s.heavy.Unlock()
-	asked, answer, err := s.Store.answered(ctx, l.id)
+	asked, answer, err := s.Store.answeredRequest(ctx, l.id)
 	if err == nil && asked == nil {
 		var added []byte
-		if added, err = s.add(ctx, l, request); err == nil {
-			asked, answer, err = s.Store.settle(ctx, l.id, request, added)
+		if added, err = s.addShares(ctx, l, request); err == nil {
+			asked, answer, err = s.Store.keepAnswer(ctx, l.id, request, added)
 		}
 		if err == nil && string(asked) == string(request) {
 			s.opened.Inc()
@@ -455,19 +456,19 @@ func (s *Server) Open(ctx context.Context,
 	return connect.NewResponse(&rpc.OpenResponse{Message: answer}), nil
 }
 
-// add is the sum that a request asks for.
-func (s *Server) add(ctx context.Context, l *live, request []byte) ([]byte, error) {
+// addShares is the sum that a request asks for.
+func (s *Server) addShares(ctx context.Context, l *live, request []byte) ([]byte, error) {
 	var m secsum.Message
 	if err := m.UnmarshalBinary(request); err != nil || m.Kind != secsum.Open {
 		return nil, problem.New(problem.Malformed, "")
 	}
-	switch _, ended, err := s.Store.progress(ctx, l.id); {
+	switch _, ended, err := s.Store.countShares(ctx, l.id); {
 	case err != nil:
 		return nil, err
 	case !ended:
 		return nil, problem.New(problem.Early, "the wait for shares is not over")
 	}
-	h, _, err := s.replay(ctx, l)
+	h, _, err := s.replayShares(ctx, l)
 	if err != nil {
 		return nil, err
 	}

@@ -109,24 +109,24 @@ const (
 // but for large ones.
 const room = 256 << 10
 
-// ready fails where the store would not keep shares now.
-func (s *Store) ready(ctx context.Context) error { return s.db.Probe(ctx, room) }
+// probeStore fails where the store would not keep shares now.
+func (s *Store) probeStore(ctx context.Context) error { return s.db.Probe(ctx, room) }
 
-// takes fails where the store could not keep shares and still cannot: whoever counts
+// checkWritable fails where the store could not keep shares and still cannot: whoever counts
 // them must not take it for silence.
-func (s *Store) takes(ctx context.Context) error {
+func (s *Store) checkWritable(ctx context.Context) error {
 	if !s.full.Load() {
 		return nil
 	}
-	err := s.ready(ctx)
+	err := s.probeStore(ctx)
 	s.full.CompareAndSwap(true, err != nil)
 	return err
 }
 
-// begin stores a collector's sum. The same one again changes nothing. A collector has
+// beginSum stores a collector's sum. The same one again changes nothing. A collector has
 // at most most sums that are not opened, and at most bytes bytes of all that are not
 // forgotten: none of them takes another's place.
-func (s *Store) begin(ctx context.Context, id secretsum.ID, collector string, text []byte, ends time.Time,
+func (s *Store) beginSum(ctx context.Context, id secretsum.ID, collector string, text []byte, ends time.Time,
 	most, size int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
@@ -159,8 +159,8 @@ func stateOf(tx *sqldb.Tx, id secretsum.ID) (now state, err error) {
 	return now, err
 }
 
-// text returns the bytes of a sum that is not over, nil where there is none.
-func (s *Store) text(ctx context.Context, id secretsum.ID) (text []byte, err error) {
+// sumText returns the bytes of a sum that is not over, nil where there is none.
+func (s *Store) sumText(ctx context.Context, id secretsum.ID) (text []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		now, err := stateOf(tx, id)
 		if err == nil && now == over {
@@ -181,9 +181,9 @@ type share struct {
 	signature   []byte // of its proof
 }
 
-// convict stores a share that contradicts its own proof: its participant is left out.
+// storeFault stores a share that contradicts its own proof: its participant is left out.
 // Of each participant one is kept, and of a sum no more than most with their bytes.
-func (s *Store) convict(ctx context.Context, id secretsum.ID, sh share, most int) error {
+func (s *Store) storeFault(ctx context.Context, id secretsum.ID, sh share, most int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
 		case err != nil:
@@ -206,8 +206,8 @@ func (s *Store) convict(ctx context.Context, id secretsum.ID, sh share, most int
 	})
 }
 
-// faults are the stored shares that contradict their own proofs.
-func (s *Store) faults(ctx context.Context, id secretsum.ID) (out []share, err error) {
+// storedFaults are the stored shares that contradict their own proofs.
+func (s *Store) storedFaults(ctx context.Context, id secretsum.ID) (out []share, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		out = nil
 		return tx.Each(func(r *sql.Rows) error {
@@ -221,8 +221,8 @@ func (s *Store) faults(ctx context.Context, id secretsum.ID) (out []share, err e
 	return out, err
 }
 
-// sent is one participant's share as it was stored, nil where there is none any more.
-func (s *Store) sent(ctx context.Context, id secretsum.ID, participant int) (sh *share, err error) {
+// shareOf is one participant's share as it was stored, nil where there is none any more.
+func (s *Store) shareOf(ctx context.Context, id secretsum.ID, participant int) (sh *share, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		one := share{participant: participant}
 		found, err := tx.Find([]any{&one.signature, &one.body},
@@ -236,9 +236,9 @@ func (s *Store) sent(ctx context.Context, id secretsum.ID, participant int) (sh 
 	return sh, err
 }
 
-// accept stores shares, all in one transaction, and says which are refused. When
+// acceptShares stores shares, all in one transaction, and says which are refused. When
 // it returns without an error, what is not refused is on disk.
-func (s *Store) accept(ctx context.Context, id secretsum.ID,
+func (s *Store) acceptShares(ctx context.Context, id secretsum.ID,
 	shares []share) (refused map[int]problem.Kind, fresh int, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		refused, fresh = map[int]problem.Kind{}, 0
@@ -289,8 +289,8 @@ func (s *Store) accept(ctx context.Context, id secretsum.ID,
 	return refused, fresh, err
 }
 
-// progress is how many shares there are, and whether more are taken.
-func (s *Store) progress(ctx context.Context, id secretsum.ID) (stored int, ended bool, err error) {
+// countShares is how many shares there are, and whether more are taken.
+func (s *Store) countShares(ctx context.Context, id secretsum.ID) (stored int, ended bool, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		now, err := stateOf(tx, id)
 		if err != nil {
@@ -303,18 +303,18 @@ func (s *Store) progress(ctx context.Context, id secretsum.ID) (stored int, ende
 	return stored, ended, err
 }
 
-// end lets a sum take no more shares. It may be called again.
-func (s *Store) end(ctx context.Context, id secretsum.ID) error {
+// endSum lets a sum take no more shares. It may be called again.
+func (s *Store) endSum(ctx context.Context, id secretsum.ID) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`UPDATE discreet_sums SET state = ? WHERE id = ? AND state = ?`, closed, id[:], open)
 		return err
 	})
 }
 
-// shares calls f for every share of a sum that takes no more, in order, but for those
+// eachShare calls f for every share of a sum that takes no more, in order, but for those
 // of participants who were convicted. After the sum was opened there are none; f must
 // not keep body.
-func (s *Store) shares(ctx context.Context, id secretsum.ID, f func(participant int, body []byte) error) error {
+func (s *Store) eachShare(ctx context.Context, id secretsum.ID, f func(participant int, body []byte) error) error {
 	return s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Each(func(r *sql.Rows) error {
 			var participant int
@@ -328,8 +328,8 @@ func (s *Store) shares(ctx context.Context, id secretsum.ID, f func(participant 
 	})
 }
 
-// showed returns what was said to be held, nil before; show stores it first.
-func (s *Store) showed(ctx context.Context, id secretsum.ID) (held []byte, err error) {
+// shownHeld returns what was said to be held, nil before; show stores it first.
+func (s *Store) shownHeld(ctx context.Context, id secretsum.ID) (held []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Find([]any{&held}, `SELECT held FROM discreet_sums WHERE id = ?`, id[:])
 		return err
@@ -337,15 +337,15 @@ func (s *Store) showed(ctx context.Context, id secretsum.ID) (held []byte, err e
 	return held, err
 }
 
-func (s *Store) show(ctx context.Context, id secretsum.ID, held []byte) error {
+func (s *Store) keepHeld(ctx context.Context, id secretsum.ID, held []byte) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`UPDATE discreet_sums SET held = ? WHERE id = ? AND state = ?`, held, id[:], closed)
 		return err
 	})
 }
 
-// answered returns the request that was answered and the answer, nil before.
-func (s *Store) answered(ctx context.Context, id secretsum.ID) (asked, answer []byte, err error) {
+// answeredRequest returns the request that was answered and the answer, nil before.
+func (s *Store) answeredRequest(ctx context.Context, id secretsum.ID) (asked, answer []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Find([]any{&asked, &answer}, `SELECT asked, answer FROM discreet_sums WHERE id = ?`, id[:])
 		return err
@@ -353,9 +353,10 @@ func (s *Store) answered(ctx context.Context, id secretsum.ID) (asked, answer []
 	return asked, answer, err
 }
 
-// settle stores the answer to a request, and drops the shares, unless a request was
+// keepAnswer stores the answer to a request, and drops the shares, unless a request was
 // answered before; it returns the one that was answered, and its answer, for good.
-func (s *Store) settle(ctx context.Context, id secretsum.ID, request, sum []byte) (asked, answer []byte, err error) {
+func (s *Store) keepAnswer(ctx context.Context, id secretsum.ID, request, sum []byte) (asked, answer []byte,
+	err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`UPDATE discreet_sums SET state = ?, asked = ?, answer = ? WHERE id = ? `+
 			`AND state = ? AND asked IS NULL`, opened, request, sum, id[:], closed)
@@ -373,8 +374,8 @@ func (s *Store) settle(ctx context.Context, id secretsum.ID, request, sum []byte
 	return asked, answer, err
 }
 
-// forget drops all but the names of sums that ended before a time.
-func (s *Store) forget(ctx context.Context, before time.Time) (n int64, err error) {
+// forgetSums drops all but the names of sums that ended before a time.
+func (s *Store) forgetSums(ctx context.Context, before time.Time) (n int64, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`DELETE FROM discreet_shares WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND `+
 			`state <> ?)`, before.Unix(), over); err != nil {

@@ -53,10 +53,10 @@ func TestEveryCallMayFail(t *testing.T) {
 				}
 			}
 			id := secretsum.ID{1}
-			again(func() error { return s.begin(ctx, id, "combiner/main", []byte("text"), time.Now(), 1, 1000) })
+			again(func() error { return s.beginSum(ctx, id, "combiner/main", []byte("text"), time.Now(), 1, 1000) })
 			send := func(want problem.Kind, of int, body string) {
 				again(func() error {
-					refused, _, err := s.accept(ctx, id, []share{{of, []byte(body), []byte("signature")}})
+					refused, _, err := s.acceptShares(ctx, id, []share{{of, []byte(body), []byte("signature")}})
 					if err == nil && refused[0] != want {
 						t.Errorf("call %d: share %d is %v, want %v", n, of, refused[0], want)
 					}
@@ -67,30 +67,30 @@ func TestEveryCallMayFail(t *testing.T) {
 			send(problem.Kind{}, 1, "b")
 			send(problem.Kind{}, 0, "a")
 			send(problem.Replayed, 1, "c")
-			again(func() error { return s.convict(ctx, id, share{3, []byte("bad"), []byte("signature")}, 1) })
+			again(func() error { return s.storeFault(ctx, id, share{3, []byte("bad"), []byte("signature")}, 1) })
 			send(problem.Inconsistent, 3, "good after all")
 			again(func() error {
-				faults, err := s.faults(ctx, id)
+				faults, err := s.storedFaults(ctx, id)
 				if err == nil && (len(faults) != 1 || string(faults[0].body) != "bad") {
 					t.Errorf("call %d: the faults are %v", n, faults)
 				}
 				return err
 			})
-			again(func() error { return s.end(ctx, id) })
+			again(func() error { return s.endSum(ctx, id) })
 			send(problem.Late, 2, "d")
 			send(problem.Kind{}, 1, "b")
-			again(func() error { return s.show(ctx, id, []byte("held")) })
+			again(func() error { return s.keepHeld(ctx, id, []byte("held")) })
 			var read []string
 			again(func() error {
 				read = nil
-				return s.shares(ctx, id, func(_ int, body []byte) error { read = append(read, string(body)); return nil })
+				return s.eachShare(ctx, id, func(_ int, body []byte) error { read = append(read, string(body)); return nil })
 			})
 			if !slices.Equal(read, []string{"a", "b"}) {
 				t.Errorf("call %d: the sum holds %q", n, read)
 			}
 			for _, request := range []string{"x", "y", "x"} {
 				again(func() error {
-					asked, answer, err := s.settle(ctx, id, []byte(request), []byte("answer to "+request))
+					asked, answer, err := s.keepAnswer(ctx, id, []byte(request), []byte("answer to "+request))
 					if err == nil && (string(asked) != "x" || string(answer) != "answer to x") {
 						t.Errorf("call %d: %s is answered by %q to %q", n, request, answer, asked)
 					}
@@ -99,11 +99,11 @@ func TestEveryCallMayFail(t *testing.T) {
 			}
 			over := !faults.Fired()
 			faults.Mend()
-			asked, answer, err := s.answered(ctx, id)
+			asked, answer, err := s.answeredRequest(ctx, id)
 			if err != nil || string(asked) != "x" || string(answer) != "answer to x" {
 				t.Errorf("call %d: %q is answered by %q, %v", n, asked, answer, err)
 			}
-			must(s.shares(ctx, id, func(of int, _ []byte) error { return fmt.Errorf("share %d is kept", of) }))
+			must(s.eachShare(ctx, id, func(of int, _ []byte) error { return fmt.Errorf("share %d is kept", of) }))
 			must(s.Close())
 			if over {
 				if n < 30 {
@@ -128,26 +128,26 @@ func TestFullDisks(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	id := secretsum.ID{1}
-	must(t, s.begin(t.Context(), id, "aggregator/a", []byte("text"), time.Now(), 1, 1<<20))
-	must(t, s.ready(t.Context()))
+	must(t, s.beginSum(t.Context(), id, "aggregator/a", []byte("text"), time.Now(), 1, 1<<20))
+	must(t, s.probeStore(t.Context()))
 	faults.FailWrites(syscall.ENOSPC)
-	if _, _, err := s.progress(t.Context(), id); err != nil {
+	if _, _, err := s.countShares(t.Context(), id); err != nil {
 		t.Errorf("a full disk cannot be read: %v", err)
 	}
-	if err := s.ready(t.Context()); !errors.Is(err, sqldb.ErrFailed) {
+	if err := s.probeStore(t.Context()); !errors.Is(err, sqldb.ErrFailed) {
 		t.Errorf("a full disk is ready: %v", err)
 	}
-	must(t, s.takes(t.Context())) // it has refused nobody
-	if _, _, err := s.accept(t.Context(), id,
+	must(t, s.checkWritable(t.Context())) // it has refused nobody
+	if _, _, err := s.acceptShares(t.Context(), id,
 		[]share{{participant: 0, body: []byte("x"), signature: []byte("s")}}); !errors.Is(err, sqldb.ErrFailed) {
 		t.Errorf("a full disk takes shares: %v", err)
 	}
-	if err := s.takes(t.Context()); !errors.Is(err, sqldb.ErrFailed) {
+	if err := s.checkWritable(t.Context()); !errors.Is(err, sqldb.ErrFailed) {
 		t.Errorf("a collector is told how many shares a full disk has: %v", err)
 	}
 	faults.Mend()
-	must(t, s.takes(t.Context()))
-	must(t, s.ready(t.Context()))
+	must(t, s.checkWritable(t.Context()))
+	must(t, s.probeStore(t.Context()))
 }
 
 func must(t *testing.T, err error) {

@@ -32,7 +32,7 @@ type Authority struct {
 
 // NewAuthority makes an authority with a fresh key, valid for life from now on.
 func NewAuthority(now time.Time, life time.Duration) (*Authority, error) {
-	t, err := template(now, life)
+	t, err := newTemplate(now, life)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func NewAuthority(now time.Time, life time.Duration) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert, err := sign(t, t, key.Public(), key)
+	cert, err := signCertificate(t, t, key.Public(), key)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (a *Authority) Issue(c Caller, hosts []string, now time.Time, life time.Dur
 	if err != nil {
 		return nil, err
 	}
-	cert, err := a.issue(c, hosts, key.Public(), now, life)
+	cert, err := a.issueCertificate(c, hosts, key.Public(), now, life)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (a *Authority) Renew(dir string, c Caller, now time.Time, life time.Duratio
 	if err := c.Check(); err != nil {
 		return time.Time{}, err
 	}
-	path := filepath.Join(dir, c.file()+".crt")
-	old, err := certificate(path, c)
+	path := filepath.Join(dir, c.fileName()+".crt")
+	old, err := readCertificate(path, c)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -88,22 +88,22 @@ func (a *Authority) Renew(dir string, c Caller, now time.Time, life time.Duratio
 	for _, ip := range old.IPAddresses {
 		hosts = append(hosts, ip.String())
 	}
-	cert, err := a.issue(c, hosts, old.PublicKey, now, life)
+	cert, err := a.issueCertificate(c, hosts, old.PublicKey, now, life)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if err := record(dir, cert); err != nil {
+	if err := recordIssued(dir, cert); err != nil {
 		return time.Time{}, err
 	}
-	return cert.NotAfter, replace(path, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+	return cert.NotAfter, replaceFile(path, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
-func (a *Authority) issue(c Caller, hosts []string, key any, now time.Time,
+func (a *Authority) issueCertificate(c Caller, hosts []string, key any, now time.Time,
 	life time.Duration) (*x509.Certificate, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	t, err := template(now, life)
+	t, err := newTemplate(now, life)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (a *Authority) issue(c Caller, hosts []string, key any, now time.Time,
 			a.cert.NotAfter.Format(time.RFC3339), Got: t.NotAfter.Format(time.RFC3339)}
 	}
 	t.Subject = pkix.Name{CommonName: c.String()}
-	t.URIs = []*url.URL{c.uri()}
+	t.URIs = []*url.URL{c.callerURI()}
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	switch c.Role {
@@ -130,11 +130,11 @@ func (a *Authority) issue(c Caller, hosts []string, key any, now time.Time,
 			t.DNSNames = append(t.DNSNames, h)
 		}
 	}
-	return sign(t, a.cert, key, a.key)
+	return signCertificate(t, a.cert, key, a.key)
 }
 
-// template is what all certificates have in common.
-func template(now time.Time, life time.Duration) (*x509.Certificate, error) {
+// newTemplate is what all certificates have in common.
+func newTemplate(now time.Time, life time.Duration) (*x509.Certificate, error) {
 	if !(life > 0) {
 		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must be > 0", Got: life.String()}
 	}
@@ -154,7 +154,7 @@ func newKey() (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-func sign(t, parent *x509.Certificate, key any, parentKey *ecdsa.PrivateKey) (*x509.Certificate, error) {
+func signCertificate(t, parent *x509.Certificate, key any, parentKey *ecdsa.PrivateKey) (*x509.Certificate, error) {
 	der, err := x509.CreateCertificate(rand.Reader, t, parent, key, parentKey)
 	if err != nil {
 		return nil, fmt.Errorf("identity: sign a certificate: %w", err)

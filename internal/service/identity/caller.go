@@ -58,7 +58,7 @@ func (c Caller) Check() error {
 	return nil
 }
 
-func (c Caller) uri() *url.URL {
+func (c Caller) callerURI() *url.URL {
 	return &url.URL{Scheme: scheme, Host: string(c.Role), Path: "/" + c.Name}
 }
 
@@ -74,7 +74,7 @@ func callerOf(cert *x509.Certificate) (Caller, error) {
 		if err := c.Check(); err != nil {
 			return Caller{}, err
 		}
-		if u.String() != c.uri().String() {
+		if u.String() != c.callerURI().String() {
 			return Caller{}, errors.New("identity: the certificate's name has more than a role and a name")
 		}
 		found = append(found, c)

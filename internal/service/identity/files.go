@@ -28,7 +28,7 @@ const (
 // Save writes authority.crt, which everybody needs, and authority.key, which
 // nobody else may have, into dir. It replaces nothing.
 func (a *Authority) Save(dir string) error {
-	return save(dir, authorityName, a.cert, a.key)
+	return saveIdentity(dir, authorityName, a.cert, a.key)
 }
 
 // LoadAuthority reads what Save wrote. Where authority.crt holds several, it is the
@@ -54,14 +54,14 @@ func LoadAuthority(dir string) (*Authority, error) {
 // Save writes ROLE-NAME.crt and ROLE-NAME.key into dir, and lists the certificate
 // among those that were issued there. It replaces nothing.
 func (i *Identity) Save(dir string) error {
-	h := i.now()
-	if err := save(dir, i.file(), h.cert, h.key); err != nil {
+	h := i.currentFiles()
+	if err := saveIdentity(dir, i.fileName(), h.cert, h.key); err != nil {
 		return err
 	}
-	return record(dir, h.cert)
+	return recordIssued(dir, h.cert)
 }
 
-func (c Caller) file() string { return string(c.Role) + "-" + c.Name }
+func (c Caller) fileName() string { return string(c.Role) + "-" + c.Name }
 
 // Load reads the identity of one caller from dir, with the authorities of
 // authority.crt beside it, one or more, and their lists of revoked certificates in
@@ -71,12 +71,12 @@ func Load(dir string, c Caller) (*Identity, error) {
 		return nil, err
 	}
 	now := time.Now()
-	i := &Identity{Caller: c, dir: dir, seen: look(dir, c)}
-	h, err := read(dir, c, now)
+	i := &Identity{Caller: c, dir: dir, seen: statFiles(dir, c)}
+	h, err := readFiles(dir, c, now)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, c.file()+".crt")
+	path := filepath.Join(dir, c.fileName()+".crt")
 	switch {
 	case now.After(h.cert.NotAfter):
 		return nil, fmt.Errorf("identity: %s: the certificate ended at %s (certs renew makes another)", path,
@@ -89,7 +89,7 @@ func Load(dir string, c Caller) (*Identity, error) {
 			if h.cert.CheckSignatureFrom(by) != nil {
 				continue
 			}
-			if err := l.check(h.cert, by, now); err != nil {
+			if err := l.checkRevoked(h.cert, by, now); err != nil {
 				return nil, fmt.Errorf("identity: %s: the certificate does not hold: %w", path, err)
 			}
 		}
@@ -98,17 +98,17 @@ func Load(dir string, c Caller) (*Identity, error) {
 	return i, nil
 }
 
-// now is what the files hold now, or held last where they cannot be used as they
+// currentFiles is what the files hold now, or held last where they cannot be used as they
 // are: a certificate and its key are two files, and replaced one after the other.
-func (i *Identity) now() *held {
+func (i *Identity) currentFiles() *held {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.dir == "" {
 		return i.held
 	}
-	if seen := look(i.dir, i.Caller); !seen.same(i.seen) {
+	if seen := statFiles(i.dir, i.Caller); !seen.sameFiles(i.seen) {
 		i.seen = seen
-		i.reread()
+		i.rereadFiles()
 	}
 	return i.held
 }
@@ -121,14 +121,14 @@ func (i *Identity) Reload() error {
 	if i.dir == "" {
 		return nil
 	}
-	i.seen = look(i.dir, i.Caller)
-	i.reread()
+	i.seen = statFiles(i.dir, i.Caller)
+	i.rereadFiles()
 	return i.fault
 }
 
-// reread reads the files. i.mu is held.
-func (i *Identity) reread() {
-	h, err := read(i.dir, i.Caller, time.Now())
+// rereadFiles reads the files. i.mu is held.
+func (i *Identity) rereadFiles() {
+	h, err := readFiles(i.dir, i.Caller, time.Now())
 	if err == nil && len(i.held.lists) > 0 && len(h.lists) == 0 {
 		err = fmt.Errorf("identity: %s is gone: the lists of before stay in force until the process is started again",
 			filepath.Join(i.dir, listName))
@@ -138,13 +138,13 @@ func (i *Identity) reread() {
 	}
 }
 
-func read(dir string, c Caller, now time.Time) (*held, error) {
-	key, err := loadKey(filepath.Join(dir, c.file()+".key"))
+func readFiles(dir string, c Caller, now time.Time) (*held, error) {
+	key, err := loadKey(filepath.Join(dir, c.fileName()+".key"))
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, c.file()+".crt")
-	cert, err := certificate(path, c)
+	path := filepath.Join(dir, c.fileName()+".crt")
+	cert, err := readCertificate(path, c)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +163,8 @@ func read(dir string, c Caller, now time.Time) (*held, error) {
 // where there was none.
 type seen [4]fs.FileInfo
 
-func look(dir string, c Caller) (s seen) {
-	for k, name := range []string{c.file() + ".key", c.file() + ".crt", authorityName + ".crt", listName} {
+func statFiles(dir string, c Caller) (s seen) {
+	for k, name := range []string{c.fileName() + ".key", c.fileName() + ".crt", authorityName + ".crt", listName} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			s[k] = info
 		}
@@ -172,8 +172,8 @@ func look(dir string, c Caller) (s seen) {
 	return s
 }
 
-// same reports whether no file was written or replaced in between.
-func (s seen) same(o seen) bool {
+// sameFiles reports whether no file was written or replaced in between.
+func (s seen) sameFiles(o seen) bool {
 	return slices.EqualFunc(s[:], o[:], func(a, b fs.FileInfo) bool {
 		if a == nil || b == nil {
 			return a == nil && b == nil
@@ -184,7 +184,7 @@ func (s seen) same(o seen) bool {
 
 func loadAuthorities(dir string) ([]*x509.Certificate, error) {
 	path := filepath.Join(dir, authorityName+".crt")
-	all, err := certificates(path)
+	all, err := readCertificates(path)
 	if err != nil {
 		return nil, err
 	}
@@ -194,9 +194,9 @@ func loadAuthorities(dir string) ([]*x509.Certificate, error) {
 	return all, nil
 }
 
-// certificate reads the one certificate of a caller.
-func certificate(path string, c Caller) (*x509.Certificate, error) {
-	all, err := certificates(path)
+// readCertificate reads the one certificate of a caller.
+func readCertificate(path string, c Caller) (*x509.Certificate, error) {
+	all, err := readCertificates(path)
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +209,8 @@ func certificate(path string, c Caller) (*x509.Certificate, error) {
 	return all[0], nil
 }
 
-func certificates(path string) (out []*x509.Certificate, err error) {
-	ders, err := blocks(path, certType)
+func readCertificates(path string) (out []*x509.Certificate, err error) {
+	ders, err := readBlocks(path, certType)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func loadKey(path string) (*ecdsa.PrivateKey, error) {
 	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("identity: %s: others may read the key (mode %04o), want 0600", path, info.Mode().Perm())
 	}
-	ders, err := blocks(path, keyType)
+	ders, err := readBlocks(path, keyType)
 	if err != nil {
 		return nil, err
 	}
@@ -245,8 +245,8 @@ func loadKey(path string) (*ecdsa.PrivateKey, error) {
 	return nil, fmt.Errorf("identity: %s: want an elliptic-curve key, got %T", path, key)
 }
 
-// blocks reads a file that holds nothing but blocks of the type, at least one.
-func blocks(path, kind string) (out [][]byte, err error) {
+// readBlocks reads a file that holds nothing but blocks of the type, at least one.
+func readBlocks(path, kind string) (out [][]byte, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("identity: %w", err)
@@ -264,7 +264,7 @@ func blocks(path, kind string) (out [][]byte, err error) {
 	return out, nil
 }
 
-func save(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKey) error {
+func saveIdentity(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKey) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
@@ -273,23 +273,23 @@ func save(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKey) error
 		return fmt.Errorf("identity: %w", err)
 	}
 	// The key first: a certificate alone would look like a finished identity.
-	if err := write(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600,
+	if err := writeFile(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600,
 		pem.EncodeToMemory(&pem.Block{Type: keyType, Bytes: der})); err != nil {
 		return err
 	}
-	return write(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644,
+	return writeFile(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644,
 		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
-// record lists a certificate among those that were issued in dir: all of a caller
+// recordIssued lists a certificate among those that were issued in dir: all of a caller
 // can be revoked, also those that were renewed since or taken elsewhere.
-func record(dir string, cert *x509.Certificate) error {
-	return write(filepath.Join(dir, issuedName), os.O_APPEND, 0o644,
+func recordIssued(dir string, cert *x509.Certificate) error {
+	return writeFile(filepath.Join(dir, issuedName), os.O_APPEND, 0o644,
 		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
-// replace gives path new content at once: who reads it reads the old or the new.
-func replace(path string, text []byte) error {
+// replaceFile gives path new content at once: who reads it reads the old or the new.
+func replaceFile(path string, text []byte) error {
 	if err := atomicfile.Write(path, atomicfile.Public, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
@@ -299,7 +299,7 @@ func replace(path string, text []byte) error {
 	return nil
 }
 
-func write(path string, how int, mode fs.FileMode, text []byte) error {
+func writeFile(path string, how int, mode fs.FileMode, text []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|how, mode)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)

@@ -45,7 +45,7 @@ func (i *Identity) HTTPClient(server Role) *http.Client { return i.httpClient(i.
 
 // HTTPClientOf is HTTPClient for one server among those of its role.
 func (i *Identity) HTTPClientOf(server Caller) *http.Client {
-	return i.httpClient(dialer(func() *tls.Config { return i.ClientOf(server) }))
+	return i.httpClient(newDialer(func() *tls.Config { return i.ClientOf(server) }))
 }
 
 func (i *Identity) httpClient(d Dialer) *http.Client {
@@ -62,10 +62,10 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 // the authorities of its time, and none beyond the certificate's end. A server that
 // is not the one, and a certificate that has ended, are a *MisfitError.
 func (i *Identity) Dial(server Role) Dialer {
-	return dialer(func() *tls.Config { return i.Client(server) })
+	return newDialer(func() *tls.Config { return i.Client(server) })
 }
 
-func dialer(settings func() *tls.Config) Dialer {
+func newDialer(settings func() *tls.Config) Dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c := settings()
 		c.NextProtos = []string{"h2", "http/1.1"}
@@ -76,7 +76,7 @@ func dialer(settings func() *tls.Config) Dialer {
 		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: connectTime}, Config: c}
 		conn, err := d.DialContext(ctx, network, address)
 		if err != nil {
-			return nil, named(address, err)
+			return nil, nameFailure(address, err)
 		}
 		// Whoever is renewed connects anew with the new certificate in time.
 		if err := conn.SetDeadline(ends); err != nil {
@@ -103,12 +103,12 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &MisfitError{r.URL.Host, errors.New("must be called by https")}
 	}
 	answer, err := t.Transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(),
-		&httptrace.ClientTrace{GotConn: t.judge})))
+		&httptrace.ClientTrace{GotConn: t.judgeConnection})))
 	if err != nil {
-		if !t.answered.Load() && misfit(err) == nil && r.Context().Err() == nil {
-			err = cmp.Or(t.listen(r), err)
+		if !t.answered.Load() && findMisfit(err) == nil && r.Context().Err() == nil {
+			err = cmp.Or(t.listenForRefusal(r), err)
 		}
-		return nil, named(r.URL.Host, err)
+		return nil, nameFailure(r.URL.Host, err)
 	}
 	t.answered.Store(true)
 	if answer.StatusCode >= 300 && answer.StatusCode < 400 {
@@ -121,9 +121,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// judge ends a connection whose server was revoked while it stood. The call goes over
+// judgeConnection ends a connection whose server was revoked while it stood. The call goes over
 // another, whose handshake says why it cannot.
-func (t *transport) judge(g httptrace.GotConnInfo) {
+func (t *transport) judgeConnection(g httptrace.GotConnInfo) {
 	if c, ok := g.Conn.(*tls.Conn); ok && g.Reused {
 		s := c.ConnectionState()
 		if _, err := t.self.Peer(&s); err != nil {
@@ -132,11 +132,11 @@ func (t *transport) judge(g httptrace.GotConnInfo) {
 	}
 }
 
-// listen connects and says nothing, to hear whether the server takes the caller's
+// listenForRefusal connects and says nothing, to hear whether the server takes the caller's
 // certificate: under TLS 1.3 it says so after the handshake, when whoever has begun
 // to send may find the connection gone and nothing else. It returns nil where the
 // server says nothing of that kind.
-func (t *transport) listen(r *http.Request) error {
+func (t *transport) listenForRefusal(r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
 	c, err := t.dial(ctx, "tcp", net.JoinHostPort(r.URL.Hostname(), cmp.Or(r.URL.Port(), "443")))
@@ -146,22 +146,22 @@ func (t *transport) listen(r *http.Request) error {
 			_, err = c.Read(make([]byte, 1)) // of HTTP/2, in which servers speak first
 		}
 	}
-	if misfit(err) == nil {
+	if findMisfit(err) == nil {
 		return nil
 	}
 	return err
 }
 
-// named makes of a failed handshake what it says about certificates.
-func named(server string, err error) error {
-	if why := misfit(err); why != nil && !errors.As(err, new(*MisfitError)) {
+// nameFailure makes of a failed handshake what it says about certificates.
+func nameFailure(server string, err error) error {
+	if why := findMisfit(err); why != nil && !errors.As(err, new(*MisfitError)) {
 		return &MisfitError{server, why}
 	}
 	return err
 }
 
-// misfit is what an error says about certificates, nil where it is something else.
-func misfit(err error) error {
+// findMisfit is what an error says about certificates, nil where it is something else.
+func findMisfit(err error) error {
 	if known := (*MisfitError)(nil); errors.As(err, &known) {
 		return known
 	}

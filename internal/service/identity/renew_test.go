@@ -52,7 +52,7 @@ func load(t *testing.T, dir string, who identity.Caller) *identity.Identity {
 	return id
 }
 
-func read(t *testing.T, dir, name string) []byte {
+func readFiles(t *testing.T, dir, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, name))
 	must(t, err)
@@ -64,8 +64,8 @@ func put(t *testing.T, dir, name string, parts ...[]byte) {
 	must(t, os.WriteFile(filepath.Join(dir, name), bytes.Join(parts, nil), 0o644))
 }
 
-// dialer connects as a transport does.
-func dialer(id *identity.Identity, server identity.Role) func(string) (net.Conn, error) {
+// newDialer connects as a transport does.
+func newDialer(id *identity.Identity, server identity.Role) func(string) (net.Conn, error) {
 	dial := id.Dial(server)
 	return func(address string) (net.Conn, error) {
 		_, port, err := net.SplitHostPort(address)
@@ -81,7 +81,7 @@ func dialer(id *identity.Identity, server identity.Role) func(string) (net.Conn,
 func TestRenewedCertificatesAreTakenUp(t *testing.T) {
 	dir, a := folder(t)
 	server, owner := load(t, dir, mainServer), load(t, dir, clinic)
-	settings, dial := server.Server(), dialer(owner, identity.Aggregator)
+	settings, dial := server.Server(), newDialer(owner, identity.Aggregator)
 	var seen [2]string
 	settings.GetConfigForClient = watching(settings.GetConfigForClient, &seen[0])
 	serials := map[string]bool{}
@@ -179,9 +179,9 @@ func TestAuthoritiesAreReplaced(t *testing.T) {
 		t.Fatal("an authority that nobody named was trusted")
 	}
 
-	put(t, dir, "authority.crt", read(t, dir, "authority.crt"), read(t, nextDir, "authority.crt"))
+	put(t, dir, "authority.crt", readFiles(t, dir, "authority.crt"), readFiles(t, nextDir, "authority.crt"))
 	must(t, late.Save(nextDir))
-	put(t, nextDir, "authority.crt", read(t, dir, "authority.crt"))
+	put(t, nextDir, "authority.crt", readFiles(t, dir, "authority.crt"))
 	late = load(t, nextDir, late.Caller)
 	for _, id := range []*identity.Identity{owner, late} {
 		if _, err := handshake(t, settings, id.Client(identity.Aggregator)); err != nil {
@@ -224,7 +224,7 @@ func pemOf(t *testing.T, dir string, a *identity.Authority) []byte {
 	t.Helper()
 	out := t.TempDir()
 	must(t, a.Save(out))
-	return read(t, out, "authority.crt")
+	return readFiles(t, out, "authority.crt")
 }
 
 // TestRevokedCertificates are refused by running processes: at the handshake, on open
@@ -271,7 +271,7 @@ func TestRevokedCertificates(t *testing.T) {
 	if n, err := a.Revoke(dir, []identity.Caller{mainServer}, now, year/4); err != nil || n != 3 {
 		t.Fatalf("%d certificates on the list, %v, want 3", n, err)
 	}
-	if _, err := connect(t, settings, dialer(kept, identity.Aggregator)); err == nil {
+	if _, err := connect(t, settings, newDialer(kept, identity.Aggregator)); err == nil {
 		t.Error("a revoked server was called")
 	}
 	if _, err := identity.Load(dir, clinic); err == nil || !strings.Contains(err.Error(), "revoked") {
@@ -350,13 +350,13 @@ func TestListsMustBeInForce(t *testing.T) {
 	must(t, strange.Save(stranger))
 	_, err := strange.Revoke(stranger, nil, now, year/4)
 	must(t, err)
-	forged := read(t, stranger, "crl.pem")
+	forged := readFiles(t, stranger, "crl.pem")
 
 	_, err = a.Revoke(dir, nil, now.Add(-year/2), year/4)
 	must(t, err)
-	old := read(t, dir, "crl.pem")
+	old := readFiles(t, dir, "crl.pem")
 	for name, text := range map[string][]byte{
-		"a stranger's": forged, "out of date": old, "empty": nil, "another block": read(t, dir, "authority.crt"),
+		"a stranger's": forged, "out of date": old, "empty": nil, "another block": readFiles(t, dir, "authority.crt"),
 		"text": []byte("none"),
 	} {
 		put(t, dir, "crl.pem", text)

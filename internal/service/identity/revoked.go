@@ -34,9 +34,9 @@ type list struct {
 	begins, ends time.Time
 }
 
-// check refuses a certificate of the list's authority that is on the list, or any
+// checkRevoked refuses a certificate of the list's authority that is on the list, or any
 // where the list is out of date.
-func (l *list) check(cert, issuer *x509.Certificate, at time.Time) error {
+func (l *list) checkRevoked(cert, issuer *x509.Certificate, at time.Time) error {
 	switch {
 	case !slices.ContainsFunc(l.by, issuer.Equal):
 		return nil
@@ -52,7 +52,7 @@ func (l *list) check(cert, issuer *x509.Certificate, at time.Time) error {
 // must be signed by one of the authorities and be in force.
 func loadLists(dir string, authorities []*x509.Certificate, now time.Time) ([]list, error) {
 	path := filepath.Join(dir, listName)
-	ders, err := blocks(path, listType)
+	ders, err := readBlocks(path, listType)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -149,7 +149,7 @@ func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life tim
 	for _, der := range append([][]byte{der}, others...) {
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: listType, Bytes: der})...)
 	}
-	return len(entries), replace(filepath.Join(dir, listName), text)
+	return len(entries), replaceFile(filepath.Join(dir, listName), text)
 }
 
 // listed is what the authority's list in dir holds already, the number of the next
@@ -157,7 +157,7 @@ func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life tim
 func (a *Authority) listed(dir string) (entries []x509.RevocationListEntry, next *big.Int, others [][]byte, err error) {
 	next = big.NewInt(1)
 	path := filepath.Join(dir, listName)
-	ders, err := blocks(path, listType)
+	ders, err := readBlocks(path, listType)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, next, nil, nil
 	}
@@ -186,7 +186,7 @@ func (a *Authority) issued(dir string) (out []*x509.Certificate, err error) {
 		paths = append(paths, filepath.Join(dir, issuedName))
 	}
 	for _, path := range paths {
-		certs, err := certificates(path)
+		certs, err := readCertificates(path)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ type Signature struct {
 // Sign signs a message. Purpose separates kinds of messages: a signature of one
 // kind is none of another.
 func (i *Identity) Sign(purpose string, message []byte) (Signature, error) {
-	h := i.now()
+	h := i.currentFiles()
 	value, err := ecdsa.SignASN1(rand.Reader, h.key, digest(purpose, message))
 	if err != nil {
 		return Signature{}, fmt.Errorf("identity: sign: %w", err)
@@ -37,7 +37,7 @@ func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.T
 	if err != nil {
 		return Caller{}, fmt.Errorf("identity: %w", err)
 	}
-	h := i.now()
+	h := i.currentFiles()
 	chains, err := cert.Verify(x509.VerifyOptions{Roots: h.pool(), CurrentTime: at,
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	if err != nil {

@@ -37,10 +37,10 @@ type held struct {
 // Server is the settings of a listener: every client shows a certificate of an
 // authority that names one role.
 func (i *Identity) Server() *tls.Config {
-	c := i.config(i.now())
+	c := i.config(i.currentFiles())
 	// A listener keeps its settings; each connection gets those of its time.
 	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		h := i.now()
+		h := i.currentFiles()
 		c := i.config(h)
 		c.NextProtos = []string{"h2", "http/1.1"} // net/http tells the listener's settings alone
 		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, h.pool()
@@ -65,7 +65,7 @@ func (i *Identity) ClientOf(server Caller) *tls.Config {
 }
 
 func (i *Identity) client(wanted func(Caller) bool, words string) *tls.Config {
-	h := i.now()
+	h := i.currentFiles()
 	c := i.config(h)
 	c.RootCAs = h.pool()
 	c.VerifyConnection = func(s tls.ConnectionState) error {
@@ -103,7 +103,7 @@ func (i *Identity) Peer(s *tls.ConnectionState) (Caller, error) {
 	if err != nil {
 		return Caller{}, err
 	}
-	if err := i.now().holds(s.VerifiedChains, time.Now()); err != nil {
+	if err := i.currentFiles().holds(s.VerifiedChains, time.Now()); err != nil {
 		return who, fmt.Errorf("%w: %s: %w", ErrStale, who, err)
 	}
 	return who, nil
@@ -131,7 +131,7 @@ func (h *held) good(chain []*x509.Certificate, at time.Time) error {
 			break
 		}
 		for _, l := range h.lists {
-			if err := l.check(cert, chain[k+1], at); err != nil {
+			if err := l.checkRevoked(cert, chain[k+1], at); err != nil {
 				return err
 			}
 		}

@@ -21,7 +21,7 @@ const (
 // Ends is when the caller's own certificate ends, and the first of the lists of
 // revoked certificates; zero where there is none.
 func (i *Identity) Ends() (certificate, list time.Time) {
-	return i.now().ends()
+	return i.currentFiles().ends()
 }
 
 func (h *held) ends() (certificate, list time.Time) {
@@ -37,7 +37,7 @@ func (h *held) ends() (certificate, list time.Time) {
 // be, and when the certificate or a list is about to end. What comes from again
 // makes it read them at once, whatever they look like.
 func (i *Identity) Watch(ctx context.Context, log *slog.Logger, again <-chan os.Signal) {
-	w := watch{Identity: i, log: log, known: i.now()}
+	w := watch{Identity: i, log: log, known: i.currentFiles()}
 	t := time.NewTicker(lookEvery)
 	defer t.Stop()
 	for {
@@ -66,13 +66,13 @@ type watch struct {
 }
 
 func (w *watch) look(now time.Time) {
-	h := w.now()
+	h := w.currentFiles()
 	w.mu.Lock()
 	fault := w.Identity.fault
 	w.mu.Unlock()
 	if fault != nil { // it may have been the moment between two files
 		fault = w.Reload()
-		h = w.now()
+		h = w.currentFiles()
 	}
 	end, list := h.ends()
 	if h != w.known {

@@ -33,7 +33,7 @@ func TestTheLogIsTold(t *testing.T) {
 	id, err = Load(dir, who)
 	must(err)
 	var log bytes.Buffer
-	w := watch{Identity: id, log: slog.New(slog.NewTextHandler(&log, nil)), known: id.now()}
+	w := watch{Identity: id, log: slog.New(slog.NewTextHandler(&log, nil)), known: id.currentFiles()}
 	told := func(after time.Duration, words ...string) {
 		t.Helper()
 		log.Reset()
@@ -81,7 +81,7 @@ func FuzzList(f *testing.F) {
 	if _, err := a.Revoke(dir, nil, begin, time.Hour); err != nil {
 		f.Fatal(err)
 	}
-	ders, err := blocks(filepath.Join(dir, listName), listType)
+	ders, err := readBlocks(filepath.Join(dir, listName), listType)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -123,15 +123,15 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 		defer client.CloseIdleConnections()
 		r.clients = append(r.clients, rpc.NewAggregatorClient(client, p.Server, connect.WithReadMaxBytes(wire.MaxText+1<<16)))
 	}
-	if err := r.accept(ctx); err != nil {
+	if err := r.acceptTask(ctx); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(r.ann.Ends.Sub(p.Now())))
 	defer cancel()
-	if err := r.enrol(ctx); err != nil {
+	if err := r.enrolOwners(ctx); err != nil {
 		return nil, err
 	}
-	err := r.follow(ctx)
+	err := r.followSlots(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("owner: the task ended before every owner was asked: %w", err)
 	}
@@ -142,11 +142,11 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	return &r.sum, err
 }
 
-// accept fetches the task and holds it against what the owner is ready for.
-func (r *run) accept(ctx context.Context) error {
+// acceptTask fetches the task and holds it against what the owner is ready for.
+func (r *run) acceptTask(ctx context.Context) error {
 	var t *rpc.SignedTask
 	var most uint64 // owners of this certificate; 0: no bound
-	if err := r.call(ctx, func(ctx context.Context) error {
+	if err := r.callAgain(ctx, func(ctx context.Context) error {
 		a, err := r.clients[0].GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: r.id[:]}))
 		if err == nil {
 			t, most = a.Msg.GetTask(), a.Msg.GetOwners()
@@ -182,8 +182,8 @@ func (r *run) accept(ctx context.Context) error {
 	return err
 }
 
-// enrol reads the rows and gives every owner its key and its place.
-func (r *run) enrol(ctx context.Context) error {
+// enrolOwners reads the rows and gives every owner its key and its place.
+func (r *run) enrolOwners(ctx context.Context) error {
 	tab, err := r.Read(r.terms.Task().Schema)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (r *run) enrol(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.roster, err = r.list(ctx); err != nil {
+	if r.roster, err = r.fetchRoster(ctx); err != nil {
 		return err
 	}
 	r.slots = make([][]int32, r.terms.Task().Slots())
@@ -225,14 +225,14 @@ func (r *run) enrol(ctx context.Context) error {
 	return nil
 }
 
-// list fetches the task's list of owners, nil where it has none: who is not on it
+// fetchRoster fetches the task's list of owners, nil where it has none: who is not on it
 // would pay for a report that is refused.
-func (r *run) list(ctx context.Context) (tasks.Roster, error) {
+func (r *run) fetchRoster(ctx context.Context) (tasks.Roster, error) {
 	if !r.ann.Roster.Named() {
 		return nil, nil
 	}
 	var keys []byte
-	if err := r.call(ctx, func(ctx context.Context) error {
+	if err := r.callAgain(ctx, func(ctx context.Context) error {
 		a, err := r.clients[0].GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: r.id[:]}))
 		if err == nil {
 			keys = a.Msg.GetKeys()
@@ -254,15 +254,15 @@ func (r *run) list(ctx context.Context) (tasks.Roster, error) {
 	return roster, err
 }
 
-// follow waits for slots and answers for the owners whose turn has come.
-func (r *run) follow(ctx context.Context) error {
+// followSlots waits for slots and answers for the owners whose turn has come.
+func (r *run) followSlots(ctx context.Context) error {
 	for at := 0; at < len(r.slots); {
 		if len(r.slots[at]) == 0 {
 			at++
 			continue
 		}
 		want := at
-		state, err := r.round(ctx, want)
+		state, err := r.askRound(ctx, want)
 		if err != nil {
 			return err
 		}
@@ -288,14 +288,14 @@ func (r *run) follow(ctx context.Context) error {
 		if r.ann.Task.Mode == wire.Aggregate {
 			err = r.takePart(ctx, at, state)
 		} else {
-			err = r.answer(ctx, at, state.GetBroadcast())
+			err = r.answerSlot(ctx, at, state.GetBroadcast())
 		}
 		if err != nil {
 			return err
 		}
 		at++
 	}
-	r.progress()
+	r.reportProgress()
 	return nil
 }
 
@@ -318,18 +318,18 @@ func (r *run) settlePassed(ctx context.Context, owners []int32) error {
 			}
 		}
 	}
-	for some := range slices.Chunk(given, r.batch()) {
-		if err := r.send(ctx, r.clients[0], some); err != nil {
+	for some := range slices.Chunk(given, r.batchSize()) {
+		if err := r.sendReports(ctx, r.clients[0], some); err != nil {
 			return err
 		}
 	}
-	r.settle(0, len(owners)-len(given))
+	r.settleOwners(0, len(owners)-len(given))
 	return nil
 }
 
-// answer lets the owners of a slot answer a broadcast, a part at a time: first
+// answerSlot lets the owners of a slot answer a broadcast, a part at a time: first
 // into the book, then over the wire.
-func (r *run) answer(ctx context.Context, slot int, broadcast []byte) error {
+func (r *run) answerSlot(ctx context.Context, slot int, broadcast []byte) error {
 	round, err := r.terms.Read(broadcast)
 	if err != nil {
 		return fmt.Errorf("owner: the broadcast is not one of the task's, nobody answers it: %w", err)
@@ -351,7 +351,7 @@ func (r *run) answer(ctx context.Context, slot int, broadcast []byte) error {
 					return
 				}
 				r.noteSilent(len(p.owners) - len(given))
-				for some := range slices.Chunk(given, r.batch()) {
+				for some := range slices.Chunk(given, r.batchSize()) {
 					select {
 					case ready <- some:
 					case <-ctx.Done():
@@ -364,14 +364,14 @@ func (r *run) answer(ctx context.Context, slot int, broadcast []byte) error {
 	for _, client := range r.clients {
 		sending.Go(func() {
 			for given := range ready {
-				if err := r.send(ctx, client, given); err != nil {
+				if err := r.sendReports(ctx, client, given); err != nil {
 					fail(err)
 					return
 				}
 			}
 		})
 	}
-	number := r.first(slot)
+	number := r.firstPart(slot)
 feed:
 	for owners := range slices.Chunk(r.slots[slot], partSize) {
 		select {
@@ -394,8 +394,8 @@ type part struct {
 	owners []int32
 }
 
-// first is the number of a slot's first part. Number 0 is nobody's here.
-func (r *run) first(slot int) int {
+// firstPart is the number of a slot's first part. Number 0 is nobody's here.
+func (r *run) firstPart(slot int) int {
 	n := 1
 	for _, owners := range r.slots[:slot] {
 		n += (len(owners) + partSize - 1) / partSize
@@ -403,8 +403,8 @@ func (r *run) first(slot int) int {
 	return n
 }
 
-// batch is how many reports go into a request.
-func (r *run) batch() int { return min(max(underWay/len(r.clients), leastBatch), mostBatch) }
+// batchSize is how many reports go into a request.
+func (r *run) batchSize() int { return min(max(underWay/len(r.clients), leastBatch), mostBatch) }
 
 // noteSilent notes that some owners send nothing.
 func (r *run) noteSilent(n int) {
@@ -417,8 +417,8 @@ func (r *run) noteSilent(n int) {
 	r.mu.Unlock()
 }
 
-// send uploads reports until the aggregator has said what became of each.
-func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []core.Given) error {
+// sendReports uploads reports until the aggregator has said what became of each.
+func (r *run) sendReports(ctx context.Context, client rpc.AggregatorClient, given []core.Given) error {
 	for len(given) > 0 {
 		upload := &rpc.UploadRequest{TaskId: r.id[:]}
 		for _, g := range given {
@@ -426,7 +426,7 @@ func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []cor
 				&rpc.SignedReport{Report: g.Report, Signature: ed25519.Sign(r.keys.At(g.Owner), tasks.Signable(g.Report))})
 		}
 		var refusals []*rpc.Refusal
-		if err := r.call(ctx, func(ctx context.Context) error {
+		if err := r.callAgain(ctx, func(ctx context.Context) error {
 			began := time.Now()
 			a, err := client.Upload(ctx, connect.NewRequest(upload))
 			if err != nil {
@@ -440,7 +440,7 @@ func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []cor
 		}); err != nil {
 			return err
 		}
-		again, err := r.count(given, refusals)
+		again, err := r.countRefusals(given, refusals)
 		if err != nil {
 			return err
 		}
@@ -454,8 +454,8 @@ func (r *run) send(ctx context.Context, client rpc.AggregatorClient, given []cor
 	return nil
 }
 
-// count notes what became of reports and returns those to send again.
-func (r *run) count(given []core.Given, refusals []*rpc.Refusal) (again []core.Given, err error) {
+// countRefusals notes what became of reports and returns those to send again.
+func (r *run) countRefusals(given []core.Given, refusals []*rpc.Refusal) (again []core.Given, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := -1
@@ -478,19 +478,19 @@ func (r *run) count(given []core.Given, refusals []*rpc.Refusal) (again []core.G
 		}
 	}
 	r.sum.Accepted += len(given) - len(refusals)
-	r.progress()
+	r.reportProgress()
 	return again, nil
 }
 
-func (r *run) progress() {
+func (r *run) reportProgress() {
 	if r.Progress != nil {
 		r.Progress(r.sum.Accepted+r.sum.Missed+r.sum.Refused+r.sum.Strange+r.sum.Silent, r.sum.Owners)
 	}
 }
 
-// call makes a call until it is answered: what is asked here may be asked twice.
+// callAgain makes a call until it is answered: what is asked here may be asked twice.
 // Problems that trying again cannot mend are returned.
-func (r *run) call(ctx context.Context, once func(context.Context) error) error {
+func (r *run) callAgain(ctx context.Context, once func(context.Context) error) error {
 	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout,
 		Say: func(after time.Duration, err error) {
 			r.Log.Info("trying again", "after", after, "error", err)

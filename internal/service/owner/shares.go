@@ -33,7 +33,7 @@ func (r *run) takePart(ctx context.Context, slot int, now *rpc.GetRoundResponse)
 			return r.giveShares(ctx, slot, now)
 		}
 		if !joined {
-			if err := r.join(ctx, slot); err != nil {
+			if err := r.joinSlot(ctx, slot); err != nil {
 				return err
 			}
 			joined = true
@@ -43,20 +43,20 @@ func (r *run) takePart(ctx context.Context, slot int, now *rpc.GetRoundResponse)
 			return err
 		}
 		var err error
-		if now, err = r.round(ctx, slot); err != nil {
+		if now, err = r.askRound(ctx, slot); err != nil {
 			return err
 		}
-		if gone(now, slot) {
-			r.settle(0, len(r.slots[slot]))
+		if slotPassed(now, slot) {
+			r.settleOwners(0, len(r.slots[slot]))
 			return nil
 		}
 	}
 }
 
-// round asks how far the task is, and what the owners of a slot are told.
-func (r *run) round(ctx context.Context, slot int) (now *rpc.GetRoundResponse, err error) {
+// askRound asks how far the task is, and what the owners of a slot are told.
+func (r *run) askRound(ctx context.Context, slot int) (now *rpc.GetRoundResponse, err error) {
 	want := uint32(slot)
-	err = r.call(ctx, func(ctx context.Context) error {
+	err = r.callAgain(ctx, func(ctx context.Context) error {
 		a, err := r.clients[0].GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: r.id[:], Slot: &want}))
 		if err == nil {
 			now = a.Msg
@@ -66,14 +66,14 @@ func (r *run) round(ctx context.Context, slot int) (now *rpc.GetRoundResponse, e
 	return now, err
 }
 
-// gone reports whether a slot has passed.
-func gone(now *rpc.GetRoundResponse, slot int) bool {
+// slotPassed reports whether a slot has passed.
+func slotPassed(now *rpc.GetRoundResponse, slot int) bool {
 	return now.GetState().GetState() != rpc.State_STATE_OPEN || int(now.GetState().GetSlot()) > slot
 }
 
-// join says that a slot's owners take part: reports without words. Who has said so
+// joinSlot says that a slot's owners take part: reports without words. Who has said so
 // before may say it again. Those who come too late find out from the roster.
-func (r *run) join(ctx context.Context, slot int) error {
+func (r *run) joinSlot(ctx context.Context, slot int) error {
 	for some := range slices.Chunk(r.slots[slot], mostBatch) {
 		for len(some) > 0 {
 			upload := &rpc.UploadRequest{TaskId: r.id[:]}
@@ -83,7 +83,7 @@ func (r *run) join(ctx context.Context, slot int) error {
 					&rpc.SignedReport{Report: report, Signature: ed25519.Sign(r.keys.At(int(n)), tasks.Signable(report))})
 			}
 			var again []int32
-			if err := r.call(ctx, func(ctx context.Context) error {
+			if err := r.callAgain(ctx, func(ctx context.Context) error {
 				a, err := r.clients[0].Upload(ctx, connect.NewRequest(upload))
 				if err != nil {
 					return err
@@ -140,20 +140,20 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 	case err != nil:
 		return err
 	case !there: // nobody has paid
-		r.settle(0, len(r.slots[slot]))
+		r.settleOwners(0, len(r.slots[slot]))
 		return nil
 	}
-	given, places, err := r.split(ctx, round, r.slots[slot], secret, id)
+	given, places, err := r.splitAddends(ctx, round, r.slots[slot], secret, id)
 	if err != nil {
 		return err
 	}
 	shares := make([][]secretsum.Share, len(given))
 	for i, g := range given {
-		if shares[i], err = sealed(g.Report, places[g.Owner], len(secret.Helpers), r.keys.At(g.Owner)); err != nil {
+		if shares[i], err = signShares(g.Report, places[g.Owner], len(secret.Helpers), r.keys.At(g.Owner)); err != nil {
 			return err
 		}
 	}
-	return r.deliver(ctx, slot, id, clients, shares)
+	return r.deliverShares(ctx, slot, id, clients, shares)
 }
 
 // awaitHelpers waits until as many helpers as open the sum take shares of it, for what
@@ -201,8 +201,8 @@ func (r *run) untilGone(ctx context.Context, slot int, stop func()) (failed func
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		for ctx.Err() == nil {
-			now, fault := r.round(ctx, len(r.slots)) // of no slot: what is open is large, and known
-			if fault != nil || gone(now, slot) {
+			now, fault := r.askRound(ctx, len(r.slots)) // of no slot: what is open is large, and known
+			if fault != nil || slotPassed(now, slot) {
 				if ctx.Err() == nil {
 					err = fault
 				}
@@ -219,10 +219,10 @@ func (r *run) untilGone(ctx context.Context, slot int, stop func()) (failed func
 	}
 }
 
-// split draws what the owners in a sum's roster add to it, splits it and writes
+// splitAddends draws what the owners in a sum's roster add to it, splits it and writes
 // the shares into the book. It returns what the book lets out, and the owners'
 // numbers in the roster.
-func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secret *secretsum.Sum,
+func (r *run) splitAddends(ctx context.Context, round *core.Round, owners []int32, secret *secretsum.Sum,
 	id secretsum.ID) ([]core.Given, map[int]int, error) {
 	proto, err := secret.Protocol()
 	if err != nil {
@@ -239,7 +239,7 @@ func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secr
 			places[int(n)], in = i, append(in, n)
 		}
 	}
-	r.settle(0, len(owners)-len(in))
+	r.settleOwners(0, len(owners)-len(in))
 	var mu sync.Mutex
 	var all []core.Given
 	ctx, fail := context.WithCancelCause(ctx)
@@ -257,7 +257,7 @@ func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secr
 						if err != nil {
 							return nil, err
 						}
-						return packed(shares)
+						return packShares(shares)
 					})
 				if err != nil {
 					fail(err)
@@ -270,7 +270,7 @@ func (r *run) split(ctx context.Context, round *core.Round, owners []int32, secr
 			}
 		})
 	}
-	first := r.first(round.Slot())
+	first := r.firstPart(round.Slot())
 feed:
 	for some := range slices.Chunk(in, partSize) {
 		select {
@@ -285,8 +285,8 @@ feed:
 	return all, places, context.Cause(ctx)
 }
 
-// packed is one owner's shares as its book keeps them.
-func packed(shares []secsum.Message) ([]byte, error) {
+// packShares is one owner's shares as its book keeps them.
+func packShares(shares []secsum.Message) ([]byte, error) {
 	bodies := make([][]byte, len(shares))
 	for i, m := range shares {
 		var err error
@@ -297,8 +297,8 @@ func packed(shares []secsum.Message) ([]byte, error) {
 	return secretsum.Pack(bodies), nil
 }
 
-// sealed signs the shares that the book let out.
-func sealed(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]secretsum.Share, error) {
+// signShares signs the shares that the book let out.
+func signShares(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]secretsum.Share, error) {
 	bodies, err := secretsum.Unpack(entry)
 	if err != nil {
 		return nil, err
@@ -319,9 +319,9 @@ func sealed(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]secrets
 	return out, nil
 }
 
-// deliver sends shares to the helpers that take part, and gives up on those that
+// deliverShares sends shares to the helpers that take part, and gives up on those that
 // do not answer when the slot has passed.
-func (r *run) deliver(ctx context.Context, slot int, id secretsum.ID, clients []*secretsum.Client,
+func (r *run) deliverShares(ctx context.Context, slot int, id secretsum.ID, clients []*secretsum.Client,
 	shares [][]secretsum.Share) error {
 	sending, stop := context.WithCancel(ctx)
 	defer stop()
@@ -340,18 +340,18 @@ func (r *run) deliver(ctx context.Context, slot int, id secretsum.ID, clients []
 	r.mu.Lock()
 	r.took = append(r.took, time.Since(began))
 	r.mu.Unlock()
-	r.settle(accepted, len(shares)-accepted)
+	r.settleOwners(accepted, len(shares)-accepted)
 	for _, err := range d.Refused {
 		r.Log.Warn("a helper has not taken shares", "error", err)
 	}
 	return errors.Join(err, ctx.Err())
 }
 
-// settle notes what became of some owners.
-func (r *run) settle(accepted, missed int) {
+// settleOwners notes what became of some owners.
+func (r *run) settleOwners(accepted, missed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sum.Accepted += accepted
 	r.sum.Missed += missed
-	r.progress()
+	r.reportProgress()
 }

@@ -74,13 +74,13 @@ type Answer struct {
 // not its votes about this table, is absent: what the others give does not depend
 // on it.
 func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
-	signed, err := a.sign()
+	signed, err := a.signQuery()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := a.untilDeadline(ctx)
 	defer cancel()
-	return a.each(ctx, signed, func(ctx context.Context, one *asked) error { return one.votes(ctx) }), nil
+	return a.askEach(ctx, signed, func(ctx context.Context, one *asked) error { return one.askVotes(ctx) }), nil
 }
 
 // untilDeadline is ctx until the query's deadline.
@@ -92,8 +92,8 @@ func (a *Asking) untilDeadline(ctx context.Context) (context.Context, func()) {
 	return problem.Until(ctx, now, a.Query.Deadline, context.DeadlineExceeded)
 }
 
-// sign signs the query.
-func (a Asking) sign() (*rpc.SignedQuery, error) {
+// signQuery signs the query.
+func (a Asking) signQuery() (*rpc.SignedQuery, error) {
 	if a.Self == nil || a.Self.Role != identity.Combiner {
 		return nil, &dp.ParamError{Op: "combine", Param: "certificate", Want: "must be a combiner's"}
 	}
@@ -101,8 +101,8 @@ func (a Asking) sign() (*rpc.SignedQuery, error) {
 	return &rpc.SignedQuery{Query: s.Text, Certificate: s.Signature.Certificate, Signature: s.Signature.Value}, err
 }
 
-// each asks all parties at once.
-func (a Asking) each(ctx context.Context, query *rpc.SignedQuery, ask func(context.Context, *asked) error) []Answer {
+// askEach asks all parties at once.
+func (a Asking) askEach(ctx context.Context, query *rpc.SignedQuery, ask func(context.Context, *asked) error) []Answer {
 	out := make([]Answer, len(a.Peers))
 	turns := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
@@ -111,7 +111,7 @@ func (a Asking) each(ctx context.Context, query *rpc.SignedQuery, ask func(conte
 	for i, p := range a.Peers {
 		wg.Go(func() {
 			one := &asked{Asking: &a, peer: p, turns: turns, query: query}
-			defer one.connect()()
+			defer one.openClient()()
 			out[i] = Answer{p, ask(ctx, one)}
 			mu.Lock()
 			defer mu.Unlock()
@@ -133,20 +133,20 @@ type asked struct {
 	client rpc.PartyClient
 }
 
-// connect opens a client of the party alone; close ends its connections.
-func (a *asked) connect() (close func()) {
+// openClient opens a client of the party alone; close ends its connections.
+func (a *asked) openClient() (close func()) {
 	c := a.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: a.peer.Name})
 	a.client = rpc.NewPartyClient(c, a.peer.URL, connect.WithReadMaxBytes(maxMessage))
 	return c.CloseIdleConnections
 }
 
-// votes asks until the party has given its votes, or refuses for good, or the
+// askVotes asks until the party has given its votes, or refuses for good, or the
 // time is over.
-func (a *asked) votes(ctx context.Context) error {
-	return a.again(ctx, func(ctx context.Context) error {
+func (a *asked) askVotes(ctx context.Context) error {
+	return a.callAgain(ctx, func(ctx context.Context) error {
 		err := a.fetch(ctx)
 		if problem.Of(err).Kind == problem.UnknownTable {
-			if err = a.send(ctx); err == nil {
+			if err = a.sendFiles(ctx); err == nil {
 				err = a.fetch(ctx)
 			}
 		}
@@ -154,29 +154,29 @@ func (a *asked) votes(ctx context.Context) error {
 	})
 }
 
-// again makes a call until it is answered: what is asked here may be asked twice.
-func (a *asked) again(ctx context.Context, once func(context.Context) error) error {
+// callAgain makes a call until it is answered: what is asked here may be asked twice.
+func (a *asked) callAgain(ctx context.Context, once func(context.Context) error) error {
 	again := problem.Retry{First: firstPause, Last: lastPause, Say: func(after time.Duration, err error) {
 		a.Log.Debug("trying again", "party", a.peer.Name, "after", after, "error", err)
 	}}
 	var last error
-	err := again.Do(ctx, passes, func(ctx context.Context) error { last = a.turn(ctx, once); return last })
+	err := again.Do(ctx, mayPass, func(ctx context.Context) error { last = a.tryOnce(ctx, once); return last })
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("did not answer in time: %w (last: %v)", context.Cause(ctx), last)
 	}
 	return err
 }
 
-// passes reports whether another try may end otherwise: not where what the party
+// mayPass reports whether another try may end otherwise: not where what the party
 // answered is not its votes, or our own disk fails.
-func passes(err error) bool {
+func mayPass(err error) bool {
 	if errors.As(err, new(*identity.MisfitError)) {
 		return false
 	}
 	return errors.As(err, new(*connect.Error)) && (!connect.IsWireError(err) || problem.Passing(err))
 }
 
-func (a *asked) turn(ctx context.Context, once func(context.Context) error) error {
+func (a *asked) tryOnce(ctx context.Context, once func(context.Context) error) error {
 	select {
 	case a.turns <- struct{}{}:
 		defer func() { <-a.turns }()
@@ -203,7 +203,7 @@ func (a *asked) fetch(ctx context.Context) error {
 	}
 	defer stream.Close()
 	from := &parts{stream: stream, heard: func() { silent.Reset(callTimeout) }}
-	return keep(filepath.Join(a.Dir, a.peer.Name), func(to io.Writer) error {
+	return keepFile(filepath.Join(a.Dir, a.peer.Name), func(to io.Writer) error {
 		r, err := multiparty.NewReader(io.TeeReader(from, to))
 		if from.err != nil {
 			return from.err
@@ -211,7 +211,7 @@ func (a *asked) fetch(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", errOther, err)
 		}
-		if err := a.fits(&r.Header); err != nil { // 1.7
+		if err := a.checkHeader(&r.Header); err != nil { // 1.7
 			return err
 		}
 		if err = r.Rest(); from.err != nil {
@@ -224,8 +224,8 @@ func (a *asked) fetch(ctx context.Context) error {
 	})
 }
 
-// fits refuses votes that are not those that were asked for.
-func (a *asked) fits(h *multiparty.Header) error {
+// checkHeader refuses votes that are not those that were asked for.
+func (a *asked) checkHeader(h *multiparty.Header) error {
 	if h.Party != a.peer.Name || h.Key != a.peer.Key {
 		return fmt.Errorf("%w, under its name and key", errOther)
 	}
@@ -262,8 +262,8 @@ func (p *parts) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// send brings the auxiliary files to a party that does not have them.
-func (a *asked) send(ctx context.Context) error {
+// sendFiles brings the auxiliary files to a party that does not have them.
+func (a *asked) sendFiles(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, transfer)
 	defer cancel()
 	for i, path := range a.Files {

@@ -20,15 +20,15 @@ import (
 // Vote implements rpc.PartyHandler.
 func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest],
 	to *connect.ServerStream[rpc.VoteResponse]) error {
-	return s.serve(ctx, "vote", func(ctx context.Context, who identity.Caller) (*Query, error) {
-		q, id, err := s.open(r.Msg.GetQuery(), who)
+	return s.serveCall(ctx, "vote", func(ctx context.Context, who identity.Caller) (*Query, error) {
+		q, id, err := s.openQuery(r.Msg.GetQuery(), who)
 		if err != nil {
 			return q, err
 		}
 		if q.Honest > 0 {
 			return q, problem.New(problem.Malformed, "the query is for a secret sum")
 		}
-		if err := s.ready(ctx, &work{id: id, query: q}, who, r.Msg.GetQuery().GetQuery()); err != nil {
+		if err := s.awaitFiles(ctx, &work{id: id, query: q}, who, r.Msg.GetQuery().GetQuery()); err != nil {
 			return q, err
 		}
 		f, err := os.Open(s.votesPath(id))
@@ -57,12 +57,12 @@ func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest],
 // SendTable implements rpc.PartyHandler.
 func (s *Server) SendTable(ctx context.Context,
 	from *connect.ClientStream[rpc.SendTableRequest]) (*connect.Response[rpc.SendTableResponse], error) {
-	err := s.serve(ctx, "send-table", func(ctx context.Context, who identity.Caller) (*Query, error) {
+	err := s.serveCall(ctx, "send-table", func(ctx context.Context, who identity.Caller) (*Query, error) {
 		if !from.Receive() {
 			return nil, errors.Join(from.Err(), problem.New(problem.Malformed, "a table begins with its query"))
 		}
 		first := from.Msg()
-		q, _, err := s.open(first.GetQuery(), who)
+		q, _, err := s.openQuery(first.GetQuery(), who)
 		if err != nil {
 			return q, err
 		}
@@ -71,11 +71,11 @@ func (s *Server) SendTable(ctx context.Context,
 			return q, problem.New(problem.Malformed, "the query has %d files", len(q.Tables))
 		}
 		// it is here, or not allowed
-		if _, err := s.shelf.find(q.Tables[file]); problem.Of(err).Kind != problem.UnknownTable {
+		if _, err := s.shelf.findFile(q.Tables[file]); problem.Of(err).Kind != problem.UnknownTable {
 			return q, err
 		}
 		part := first.GetPart()
-		return q, s.shelf.receive(ctx, q.Tables[file], func() ([]byte, error) {
+		return q, s.shelf.receiveFile(ctx, q.Tables[file], func() ([]byte, error) {
 			if part != nil {
 				now := part
 				part = nil
@@ -96,8 +96,8 @@ func (s *Server) SendTable(ctx context.Context,
 	return connect.NewResponse(new(rpc.SendTableResponse)), nil
 }
 
-// open reads a signed query and holds it against what the operator has allowed.
-func (s *Server) open(m *rpc.SignedQuery, who identity.Caller) (*Query, ID, error) {
+// openQuery reads a signed query and holds it against what the operator has allowed.
+func (s *Server) openQuery(m *rpc.SignedQuery, who identity.Caller) (*Query, ID, error) {
 	now := s.Now()
 	q, signer, err := Signed{m.GetQuery(), identity.Signature{Certificate: m.GetCertificate(),
 		Value: m.GetSignature()}}.Open(s.Self, now)
@@ -121,25 +121,25 @@ func (s *Server) open(m *rpc.SignedQuery, who identity.Caller) (*Query, ID, erro
 	case q.Params.Epsilon > s.MaxEpsilon:
 		return q, ID{}, problem.New(problem.NotAllowed, "epsilon %s, at most %s", q.Params.Epsilon, s.MaxEpsilon)
 	}
-	id, err := q.id(who)
+	id, err := q.queryID(who)
 	return q, id, err
 }
 
-// ready waits until what a query is answered with is on disk. It is charged before
+// awaitFiles waits until what a query is answered with is on disk. It is charged before
 // it is made, once; without its table the query costs nothing.
-func (s *Server) ready(ctx context.Context, w *work, who identity.Caller, text []byte) error {
+func (s *Server) awaitFiles(ctx context.Context, w *work, who identity.Caller, text []byte) error {
 	q := w.query
 	w.files, w.done = make([]string, len(q.Tables)), make(chan struct{})
 	for i, t := range q.Tables {
 		var err error
-		if w.files[i], err = s.shelf.find(t); err != nil {
+		if w.files[i], err = s.shelf.findFile(t); err != nil {
 			return err
 		}
 	}
-	if err := s.record.charge(ctx, w.id, who.String(), text, q.Params.Epsilon, q.Deadline); err != nil {
+	if err := s.record.chargeQuery(ctx, w.id, who.String(), text, q.Params.Epsilon, q.Deadline); err != nil {
 		return err
 	}
-	w, err := s.enqueue(w)
+	w, err := s.enqueueWork(w)
 	if w == nil || err != nil {
 		return err
 	}
@@ -155,9 +155,9 @@ func (s *Server) ready(ctx context.Context, w *work, who identity.Caller, text [
 	}
 }
 
-// enqueue returns the work on a query that is under way, or begins it; nil where
+// enqueueWork returns the work on a query that is under way, or begins it; nil where
 // its votes are there.
-func (s *Server) enqueue(w *work) (*work, error) {
+func (s *Server) enqueueWork(w *work) (*work, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before := s.works[w.id]; before != nil {

@@ -36,7 +36,7 @@ type Total struct {
 // enough helpers are there and nobody has been asked for anything.
 func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64,
 	pay func() error) (*Total, error) {
-	signed, err := a.sign()
+	signed, err := a.signQuery()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,10 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	c.Wait = func(ctx context.Context, _ func(context.Context) []int) error {
 		waiting, cancel := a.untilDeadline(ctx)
 		defer cancel()
-		out.Answers = a.each(waiting, signed, func(ctx context.Context, one *asked) error { return one.add(ctx, c.Signed) })
+		out.Answers = a.askEach(waiting, signed, func(ctx context.Context,
+			one *asked) error {
+			return one.askAddend(ctx, c.Signed)
+		})
 		return ctx.Err()
 	}
 	var parties []int
@@ -82,19 +85,19 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	return out, nil
 }
 
-// add asks the party to add until its shares are with the helpers, or it refuses
+// askAddend asks the party to add until its shares are with the helpers, or it refuses
 // for good, or the time is over.
-func (a *asked) add(ctx context.Context, announced secretsum.Signed) error {
+func (a *asked) askAddend(ctx context.Context, announced secretsum.Signed) error {
 	once := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
 		_, err := a.client.Add(ctx, connect.NewRequest(&rpc.AddRequest{Query: a.query, Sum: announced.Proto()}))
 		return err
 	}
-	return a.again(ctx, func(ctx context.Context) error {
+	return a.callAgain(ctx, func(ctx context.Context) error {
 		err := once(ctx)
 		if problem.Of(err).Kind == problem.UnknownTable {
-			if err = a.send(ctx); err == nil {
+			if err = a.sendFiles(ctx); err == nil {
 				err = once(ctx)
 			}
 		}

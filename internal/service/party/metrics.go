@@ -33,7 +33,7 @@ func newMetrics(self *identity.Identity) *metrics {
 	return m
 }
 
-func (m *metrics) voted(took time.Duration, well bool) {
+func (m *metrics) noteVotes(took time.Duration, well bool) {
 	m.voting.Observe(took.Seconds())
 	if !well {
 		m.failures.Inc()
@@ -42,5 +42,5 @@ func (m *metrics) voted(took time.Duration, well bool) {
 
 // Page answers operators; see admission.Metrics.Watch.
 func (s *Server) Page() http.Handler {
-	return s.metrics.Watch(s.record.ready)
+	return s.metrics.Watch(s.record.probeRecord)
 }

@@ -317,7 +317,7 @@ func (w *world) client(m *member, as *identity.Identity, q *Query) (rpc.PartyCli
 	w.t.Cleanup(tr.CloseIdleConnections)
 	signed := new(rpc.SignedQuery)
 	if q != nil {
-		text, err := q.text(q.Deadline.Unix()) // what Check refuses, too
+		text, err := q.encodeText(q.Deadline.Unix()) // what Check refuses, too
 		must(w.t, err)
 		s, err := as.Sign(Purpose, text)
 		must(w.t, err)
@@ -489,12 +489,12 @@ func TestVotesAreForgotten(t *testing.T) {
 	})
 	_, err := w.ask(w.query(nil), m)
 	must(t, err)
-	must(t, m.forget(t.Context()))
+	must(t, m.forgetVotes(t.Context()))
 	if files, _ := os.ReadDir(m.votesDir()); len(files) != 1 {
 		t.Errorf("%d votes files before the deadline, want 1", len(files))
 	}
 	ahead.Store(int64(2 * time.Hour))
-	must(t, m.forget(t.Context()))
+	must(t, m.forgetVotes(t.Context()))
 	if files, _ := os.ReadDir(m.votesDir()); len(files) != 0 {
 		t.Errorf("%d votes files after the deadline, want 0", len(files))
 	}

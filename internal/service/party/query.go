@@ -125,8 +125,8 @@ const (
 	version = 1
 )
 
-// text is the query's bytes, whatever it holds.
-func (q *Query) text(deadline int64) ([]byte, error) {
+// encodeText is the query's bytes, whatever it holds.
+func (q *Query) encodeText(deadline int64) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -139,7 +139,7 @@ func (q *Query) Text() ([]byte, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	return q.text(q.Deadline.Unix())
+	return q.encodeText(q.Deadline.Unix())
 }
 
 // ParseQuery accepts exactly what Text writes.
@@ -172,8 +172,8 @@ type ID [sha256.Size]byte
 
 func (i ID) String() string { return fmt.Sprintf("%x", i[:]) }
 
-func (q *Query) id(who identity.Caller) (ID, error) {
-	text, err := q.text(0)
+func (q *Query) queryID(who identity.Caller) (ID, error) {
+	text, err := q.encodeText(0)
 	return sha256.Sum256(append([]byte(who.String()+"\n"), text...)), err
 }
 

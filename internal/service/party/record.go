@@ -65,12 +65,12 @@ func openRecord(ctx context.Context, path string, lifetime dp.Epsilon) (*record,
 // room is how many bytes a record must have room for to be ready.
 const room = 64 << 10
 
-// ready fails where a query could not be noted now.
-func (r *record) ready(ctx context.Context) error { return r.db.Probe(ctx, room) }
+// probeRecord fails where a query could not be noted now.
+func (r *record) probeRecord(ctx context.Context) error { return r.db.Probe(ctx, room) }
 
-// charge notes a query, once. It refuses one that costs more than is left, and
+// chargeQuery notes a query, once. It refuses one that costs more than is left, and
 // one whose votes were deleted.
-func (r *record) charge(ctx context.Context, id ID, combiner string, text []byte, eps dp.Epsilon,
+func (r *record) chargeQuery(ctx context.Context, id ID, combiner string, text []byte, eps dp.Epsilon,
 	deadline time.Time) error {
 	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var state int
@@ -103,9 +103,9 @@ func (r *record) spentIn(tx *sqldb.Tx) (spent dp.Epsilon, err error) {
 	return spent, err
 }
 
-// forget marks the queries whose deadline has passed, and lists those that are
+// forgetQueries marks the queries whose deadline has passed, and lists those that are
 // not: only their votes may be kept.
-func (r *record) forget(ctx context.Context, now time.Time) (kept map[ID]bool, err error) {
+func (r *record) forgetQueries(ctx context.Context, now time.Time) (kept map[ID]bool, err error) {
 	kept = map[ID]bool{}
 	err = r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`UPDATE discreet_queries SET state = ? WHERE state = ? AND deadline < ?`, forgotten, given,
@@ -122,4 +122,4 @@ func (r *record) forget(ctx context.Context, now time.Time) (kept map[ID]bool, e
 	return kept, err
 }
 
-func (r *record) close() error { return r.db.Close() }
+func (r *record) closeRecord() error { return r.db.Close() }

@@ -29,22 +29,22 @@ const patience = 5 * time.Second
 // Add implements rpc.PartyHandler.
 func (s *Server) Add(ctx context.Context,
 	r *connect.Request[rpc.AddRequest]) (*connect.Response[rpc.AddResponse], error) {
-	err := s.serve(ctx, "add", func(ctx context.Context, who identity.Caller) (*Query, error) {
+	err := s.serveCall(ctx, "add", func(ctx context.Context, who identity.Caller) (*Query, error) {
 		text := r.Msg.GetQuery().GetQuery()
-		q, id, err := s.open(r.Msg.GetQuery(), who)
+		q, id, err := s.openQuery(r.Msg.GetQuery(), who)
 		if err != nil {
 			return q, err
 		}
-		announced, sumID, err := s.agree(q, text, who, secretsum.FromProto(r.Msg.GetSum()))
+		announced, sumID, err := s.agreeToSum(q, text, who, secretsum.FromProto(r.Msg.GetSum()))
 		if err != nil {
 			return q, err
 		}
 		// Each sum is one more that somebody may open: it has a price of its own.
 		id = sha256.Sum256(slices.Concat(id[:], sumID[:]))
-		if err := s.ready(ctx, &work{id: id, query: q, sum: announced}, who, text); err != nil {
+		if err := s.awaitFiles(ctx, &work{id: id, query: q, sum: announced}, who, text); err != nil {
 			return q, err
 		}
-		if err := s.deliver(ctx, id, announced, sumID); err != nil {
+		if err := s.deliverShares(ctx, id, announced, sumID); err != nil {
 			return q, err
 		}
 		s.metrics.answers.Inc()
@@ -56,8 +56,8 @@ func (s *Server) Add(ctx context.Context,
 	return connect.NewResponse(new(rpc.AddResponse)), nil
 }
 
-// agree holds an announced sum against the query and what the operator allows.
-func (s *Server) agree(q *Query, text []byte, who identity.Caller,
+// agreeToSum holds an announced sum against the query and what the operator allows.
+func (s *Server) agreeToSum(q *Query, text []byte, who identity.Caller,
 	signed secretsum.Signed) (*secretsum.Sum, secretsum.ID, error) {
 	refuse := func(format string, args ...any) (*secretsum.Sum, secretsum.ID, error) {
 		return nil, secretsum.ID{}, problem.New(problem.NotAllowed, format, args...)
@@ -74,7 +74,7 @@ func (s *Server) agree(q *Query, text []byte, who identity.Caller,
 		return refuse("a sum about another query")
 	case len(announced.Roster) > max(2, q.Params.Parties):
 		return refuse("a sum of more than %d parties", q.Params.Parties)
-	case s.number(announced) < 0:
+	case s.rosterPlace(announced) < 0:
 		return refuse("a sum without this party's key")
 	case len(announced.Helpers) != len(s.Helpers):
 		return refuse("a sum of %d helpers, not %d", len(announced.Helpers), len(s.Helpers))
@@ -100,7 +100,7 @@ func (p *Params) checkPeers() error {
 	case p.Peers.Len() < 2:
 		return fault("peers", "must be at least 2, this party among them: in a sum with parties that a combiner invents "+
 			"it would hide behind nobody", p.Peers.Len())
-	case !p.Peers.Has(p.own()):
+	case !p.Peers.Has(p.ownKey()):
 		return fault("peers", "must have this party's own key", nil)
 	case p.Honest < 1 || p.Honest > p.Peers.Len():
 		return fault("honest", fmt.Sprintf("must be at least 1, this party, and at most its %d peers", p.Peers.Len()),
@@ -129,13 +129,13 @@ func (s *Server) among(q *Query, announced *secretsum.Sum) error {
 	return nil
 }
 
-// number is the party's place in the roster, -1 where it is not there.
-func (s *Server) number(announced *secretsum.Sum) int {
-	return slices.Index(announced.Roster, s.own())
+// rosterPlace is the party's place in the roster, -1 where it is not there.
+func (s *Server) rosterPlace(announced *secretsum.Sum) int {
+	return slices.Index(announced.Roster, s.ownKey())
 }
 
-// own is the public half of the party's key.
-func (p *Params) own() secretsum.Key { return secretsum.Key(p.Key.Public().(ed25519.PublicKey)) }
+// ownKey is the public half of the party's key.
+func (p *Params) ownKey() secretsum.Key { return secretsum.Key(p.Key.Public().(ed25519.PublicKey)) }
 
 // share writes the shares of what the party adds, each for one helper. They are
 // made once: split anew, they would give away the difference.
@@ -164,7 +164,7 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	messages, err := protocol.Split(rng.System(), s.number(w.sum), addend)
+	messages, err := protocol.Split(rng.System(), s.rosterPlace(w.sum), addend)
 	if err != nil {
 		return err
 	}
@@ -177,9 +177,9 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	return json.NewEncoder(to).Encode(shares) // 5.6
 }
 
-// deliver sends the stored shares. It is done when all helpers have theirs, or
+// deliverShares sends the stored shares. It is done when all helpers have theirs, or
 // when so many have as it takes and the others have not answered for a while.
-func (s *Server) deliver(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
+func (s *Server) deliverShares(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
 	text, err := os.ReadFile(s.votesPath(id))
 	if err != nil {
 		return err

@@ -429,7 +429,7 @@ func (c *committee) kept(m *member) []byte {
 func (c *committee) announce(q *Query, collector *identity.Identity, change func(*secretsum.Sum),
 	members ...*member) (*rpc.SignedQuery, secretsum.Signed) {
 	c.t.Helper()
-	query, err := (Asking{Self: c.combiner, Query: q}).sign()
+	query, err := (Asking{Self: c.combiner, Query: q}).signQuery()
 	must(c.t, err)
 	s := &secretsum.Sum{Round: "r", Topic: sha256.Sum256(query.GetQuery()), Helpers: helpertest.Meet(c.t.Context(),
 		c.Clients(c.combiner)), Length: length, Range: below, AtLeast: 2, Ends: q.Deadline.Add(time.Hour)}
@@ -483,7 +483,7 @@ func TestSumsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			q := c.query(k.query)
-			text, err := q.text(q.Deadline.Unix())
+			text, err := q.encodeText(q.Deadline.Unix())
 			must(t, err)
 			s, err := c.combiner.Sign(Purpose, text)
 			must(t, err)

@@ -166,28 +166,28 @@ func New(ctx context.Context, p Params) (*Server, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		if err := sweep(dir, func(name string) bool { return strings.Contains(name, partial) }); err != nil {
+		if err := sweepFolder(dir, func(name string) bool { return strings.Contains(name, partial) }); err != nil {
 			return nil, err
 		}
 	}
 	if s.record, err = openRecord(ctx, filepath.Join(p.State, "party.db"), p.Lifetime); err != nil {
 		return nil, err
 	}
-	if err := s.forget(ctx); err != nil {
+	if err := s.forgetVotes(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
 // Close closes the record.
-func (s *Server) Close() error { return s.record.close() }
+func (s *Server) Close() error { return s.record.closeRecord() }
 
 func (s *Server) votesDir() string { return filepath.Join(s.State, "votes") }
 
 func (s *Server) votesPath(id ID) string { return filepath.Join(s.votesDir(), id.String()) }
 
-// sweep deletes the files of a folder that are to go.
-func sweep(dir string, goes func(name string) bool) error {
+// sweepFolder deletes the files of a folder that are to go.
+func sweepFolder(dir string, goes func(name string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -202,10 +202,10 @@ func sweep(dir string, goes func(name string) bool) error {
 	return nil
 }
 
-// forget deletes the votes of queries whose deadline has passed: first they are
+// forgetVotes deletes the votes of queries whose deadline has passed: first they are
 // marked, so that none is given after it is deleted.
-func (s *Server) forget(ctx context.Context) error {
-	kept, err := s.record.forget(ctx, s.Now())
+func (s *Server) forgetVotes(ctx context.Context) error {
+	kept, err := s.record.forgetQueries(ctx, s.Now())
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (s *Server) forget(ctx context.Context) error {
 	for id := range kept {
 		names[id.String()] = true
 	}
-	return sweep(s.votesDir(), func(name string) bool { return !names[name] && !strings.Contains(name, partial) })
+	return sweepFolder(s.votesDir(), func(name string) bool { return !names[name] && !strings.Contains(name, partial) })
 }
 
 // Run makes votes until ctx ends. Queries are answered only while it runs.
@@ -225,16 +225,16 @@ func (s *Server) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case w := <-s.queue:
-			s.finish(w, s.make(ctx, w))
+			s.finishWork(w, s.makeVotes(ctx, w))
 		case <-clean.C:
-			if err := s.forget(ctx); err != nil && ctx.Err() == nil {
+			if err := s.forgetVotes(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Error("deleting votes failed", "error", err)
 			}
 		}
 	}
 }
 
-func (s *Server) finish(w *work, err error) {
+func (s *Server) finishWork(w *work, err error) {
 	w.err = err
 	close(w.done)
 	s.mu.Lock()
@@ -242,8 +242,8 @@ func (s *Server) finish(w *work, err error) {
 	s.mu.Unlock()
 }
 
-// make makes the votes of one query.
-func (s *Server) make(ctx context.Context, w *work) (err error) {
+// makeVotes makes the votes of one query.
+func (s *Server) makeVotes(ctx context.Context, w *work) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, min(voting, w.query.Deadline.Sub(s.Now())))
 	defer cancel()
 	began := s.Now()
@@ -257,8 +257,8 @@ func (s *Server) make(ctx context.Context, w *work) (err error) {
 	if w.sum != nil {
 		write = func(to io.Writer) error { return s.share(ctx, w, to) }
 	}
-	err = keep(s.votesPath(w.id), write)
-	s.metrics.voted(s.Now().Sub(began), err == nil)
+	err = keepFile(s.votesPath(w.id), write)
+	s.metrics.noteVotes(s.Now().Sub(began), err == nil)
 	if err != nil {
 		// Why is between the party and its operator.
 		s.Log.Error("voting failed", "query", w.id.String(), "error", err)
@@ -276,9 +276,9 @@ func (s *Server) Handler() http.Handler {
 	return s.gate.Handler(calls)
 }
 
-// serve bounds the time of a call, writes the audit log and turns errors into
+// serveCall bounds the time of a call, writes the audit log and turns errors into
 // problems.
-func (s *Server) serve(ctx context.Context, call string,
+func (s *Server) serveCall(ctx context.Context, call string,
 	f func(context.Context, identity.Caller) (*Query, error)) (err error) {
 	problem.Reached(ctx)
 	who := admission.Caller(ctx)

@@ -61,17 +61,17 @@ func newShelf(dir string, allow []string) (*shelf, error) {
 	return s, nil
 }
 
-// find is where an allowed file lies. What is not allowed, or not here, is a
+// findFile is where an allowed file lies. What is not allowed, or not here, is a
 // problem.
-func (s *shelf) find(t Table) (string, error) {
+func (s *shelf) findFile(t Table) (string, error) {
 	if s.digests[t.Digest] {
-		path := s.place(t)
+		path := s.sentPath(t)
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}
 	}
 	for _, p := range s.paths {
-		path, err := s.among(p, t)
+		path, err := s.lookIn(p, t)
 		if path != "" || err != nil {
 			return path, err
 		}
@@ -82,13 +82,13 @@ func (s *shelf) find(t Table) (string, error) {
 	return "", problem.New(problem.NotAllowed, "the auxiliary file %x", t.Digest[:])
 }
 
-// place is where a file that was sent lies.
-func (s *shelf) place(t Table) string {
+// sentPath is where a file that was sent lies.
+func (s *shelf) sentPath(t Table) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%x.%s", t.Digest[:], t.Format))
 }
 
-// among looks for a file in a folder, or at a name.
-func (s *shelf) among(root string, t Table) (string, error) {
+// lookIn looks for a file in a folder, or at a name.
+func (s *shelf) lookIn(root string, t Table) (string, error) {
 	info, err := os.Stat(root)
 	if err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (s *shelf) among(root string, t Table) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		d, err := s.digest(name, info)
+		d, err := s.digestFile(name, info)
 		if err != nil {
 			return "", err
 		}
@@ -132,8 +132,8 @@ func FormatOf(path string) Format {
 	return CSV
 }
 
-// digest hashes a file, once for each time that it was written.
-func (s *shelf) digest(path string, info fs.FileInfo) (multiparty.Digest, error) {
+// digestFile hashes a file, once for each time that it was written.
+func (s *shelf) digestFile(path string, info fs.FileInfo) (multiparty.Digest, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k := s.known[path]; k.size == info.Size() && k.at.Equal(info.ModTime()) {
@@ -158,13 +158,13 @@ func DigestOf(path string) (d multiparty.Digest, err error) {
 	return d, errors.Join(err, f.Close())
 }
 
-// receive keeps a file that is sent, if it is the one that was announced. next
+// receiveFile keeps a file that is sent, if it is the one that was announced. next
 // returns its parts, and io.EOF after the last.
-func (s *shelf) receive(ctx context.Context, t Table, next func() ([]byte, error)) (err error) {
+func (s *shelf) receiveFile(ctx context.Context, t Table, next func() ([]byte, error)) (err error) {
 	if !s.digests[t.Digest] {
 		return problem.New(problem.NotAllowed, "the auxiliary file %x", t.Digest[:])
 	}
-	return keep(s.place(t), func(w io.Writer) error {
+	return keepFile(s.sentPath(t), func(w io.Writer) error {
 		h, left := sha256.New(), t.Bytes
 		for {
 			part, err := next()
@@ -195,9 +195,9 @@ func (s *shelf) receive(ctx context.Context, t Table, next func() ([]byte, error
 // partial is in the names of files that are being written.
 const partial = ".part"
 
-// keep writes a file that is there whole, on disk and for its owner alone, or
+// keepFile writes a file that is there whole, on disk and for its owner alone, or
 // not at all.
-func keep(path string, write func(io.Writer) error) (err error) {
+func keepFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+partial+"*")
 	if err != nil {
 		return err

@@ -26,8 +26,8 @@ func Handler(calls http.Handler, refused func(*http.Request, *Problem)) http.Han
 		if h.reached {
 			return
 		}
-		if kind := h.kind(); kind != (Kind{}) {
-			h.drop()
+		if kind := h.refusalKind(); kind != (Kind{}) {
+			h.dropHeld()
 			p := New(kind, "")
 			if refused != nil {
 				refused(r, p)
@@ -35,14 +35,14 @@ func Handler(calls http.Handler, refused func(*http.Request, *Problem)) http.Han
 			p.Answer(w, r)
 			return
 		}
-		h.release() // a plain answer of ours
+		h.releaseHeld() // a plain answer of ours
 	})
 }
 
 // Reached notes that a call has come to code of ours: its errors are problems.
 func Reached(ctx context.Context) {
 	if h, ok := ctx.Value(heldKey{}).(*held); ok {
-		h.release()
+		h.releaseHeld()
 	}
 }
 
@@ -110,8 +110,8 @@ func (h *held) Flush() {
 	}
 }
 
-// release sends what was kept back, and keeps nothing back any more.
-func (h *held) release() {
+// releaseHeld sends what was kept back, and keeps nothing back any more.
+func (h *held) releaseHeld() {
 	if h.reached {
 		return
 	}
@@ -122,8 +122,8 @@ func (h *held) release() {
 	}
 }
 
-// drop forgets what was kept back, but for what tells which requests are taken.
-func (h *held) drop() {
+// dropHeld forgets what was kept back, but for what tells which requests are taken.
+func (h *held) dropHeld() {
 	for name := range h.Header() {
 		if name != "Allow" && name != "Accept-Post" {
 			h.Header().Del(name)
@@ -131,9 +131,9 @@ func (h *held) drop() {
 	}
 }
 
-// kind is what Connect refused for; the zero Kind where the answer is none of
+// refusalKind is what Connect refused for; the zero Kind where the answer is none of
 // Connect's refusals.
-func (h *held) kind() Kind {
+func (h *held) refusalKind() Kind {
 	switch h.status {
 	case http.StatusNotFound:
 		return UnknownCall
@@ -142,7 +142,7 @@ func (h *held) kind() Kind {
 	case http.StatusUnsupportedMediaType:
 		return UnknownType
 	}
-	code, failed := h.code()
+	code, failed := h.refusalCode()
 	if !failed {
 		return Kind{}
 	}
@@ -176,8 +176,8 @@ func refusalKind(code connect.Code) Kind {
 	return Internal
 }
 
-// code reads the code of Connect's own refusal, of any protocol.
-func (h *held) code() (code connect.Code, failed bool) {
+// refusalCode reads the code of Connect's own refusal, of any protocol.
+func (h *held) refusalCode() (code connect.Code, failed bool) {
 	for _, name := range []string{"Grpc-Status", http.TrailerPrefix + "Grpc-Status"} {
 		if v := h.Header()[name]; len(v) > 0 && v[0] != "0" {
 			n, err := strconv.ParseUint(v[0], 10, 32)

@@ -22,7 +22,7 @@ type Retry struct {
 // last try's was. Where the answer is a problem or none, passing is Passing.
 func (r Retry) Do(ctx context.Context, passing func(error) bool, once func(context.Context) error) error {
 	for wait := r.First; ; wait = min(2*wait, r.Last) {
-		err := r.try(ctx, once)
+		err := r.tryOnce(ctx, once)
 		if err == nil || ctx.Err() == nil && !passing(err) {
 			return err
 		}
@@ -35,7 +35,7 @@ func (r Retry) Do(ctx context.Context, passing func(error) bool, once func(conte
 	}
 }
 
-func (r Retry) try(ctx context.Context, once func(context.Context) error) error {
+func (r Retry) tryOnce(ctx context.Context, once func(context.Context) error) error {
 	if r.Each > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.Each)

@@ -83,7 +83,7 @@ func (a *Admission) Check(reader *identity.Identity, s *Sum, at time.Time) error
 		return refuse("it must end by %s", Latest(at, time.Duration(t.Slot)*time.Millisecond).UTC().Format(time.RFC3339))
 	}
 	for i, k := range s.Roster {
-		if !listed(a.List, k) {
+		if !isListed(a.List, k) {
 			return refuse("participant %d is not on the task's list of owners", i)
 		}
 	}
@@ -93,8 +93,8 @@ func (a *Admission) Check(reader *identity.Identity, s *Sum, at time.Time) error
 	return nil
 }
 
-// listed reports whether a key is on a list in ascending order.
-func listed(list []byte, k Key) bool {
+// isListed reports whether a key is on a list in ascending order.
+func isListed(list []byte, k Key) bool {
 	at := func(i int) []byte { return list[i*len(k):][:len(k)] }
 	n := len(list) / len(k)
 	i := sort.Search(n, func(i int) bool { return bytes.Compare(at(i), k[:]) >= 0 })

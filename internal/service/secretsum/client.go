@@ -48,16 +48,16 @@ func (c *Client) Name() string { return c.name }
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// mends reports whether a call that a collector makes may succeed later. Where a sum
+// mayMend reports whether a call that a collector makes may succeed later. Where a sum
 // has begun, people have paid for it: certificates that do not fit are waited for,
 // too, until somebody has put them right.
-func mends(err error) bool {
+func mayMend(err error) bool {
 	return problem.Passing(err) || errors.As(err, new(*identity.MisfitError))
 }
 
-// again makes a call until it is answered: what is asked of helpers may be asked
+// callAgain makes a call until it is answered: what is asked of helpers may be asked
 // twice.
-func (c *Client) again(ctx context.Context, passing func(error) bool, once func(context.Context) error) error {
+func (c *Client) callAgain(ctx context.Context, passing func(error) bool, once func(context.Context) error) error {
 	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout,
 		Say: func(after time.Duration, err error) {
 			c.log.Info("trying again", "helper", c.name, "after", after, "error", err)
@@ -70,7 +70,7 @@ func (c *Client) again(ctx context.Context, passing func(error) bool, once func(
 
 // Self asks for the name of the helper's memory.
 func (c *Client) Self(ctx context.Context) (m Memory, err error) {
-	err = c.again(ctx, problem.Passing, func(ctx context.Context) error {
+	err = c.callAgain(ctx, problem.Passing, func(ctx context.Context) error {
 		a, err := c.calls.GetSelf(ctx, connect.NewRequest(new(rpc.GetSelfRequest)))
 		if err == nil && len(a.Msg.GetMemory()) != len(m) {
 			err = problem.New(problem.Malformed, "a memory's name has %d bytes", len(a.Msg.GetMemory()))
@@ -91,7 +91,7 @@ func (c *Client) Begin(ctx context.Context, s Signed, why *Admission) error {
 			Signature: why.Signature.Value}
 		request.List = why.List
 	}
-	return c.again(ctx, mends, func(ctx context.Context) error {
+	return c.callAgain(ctx, mayMend, func(ctx context.Context) error {
 		_, err := c.calls.Begin(ctx, connect.NewRequest(request))
 		return err
 	})
@@ -112,7 +112,7 @@ func (c *Client) Share(ctx context.Context, id ID, some []Share) (map[int]*probl
 		request.Shares = append(request.Shares, &rpc.SignedShare{Message: s.Message, Signature: s.Signature})
 	}
 	refused := map[int]*problem.Problem{}
-	err := c.again(ctx, problem.Passing, func(ctx context.Context) error {
+	err := c.callAgain(ctx, problem.Passing, func(ctx context.Context) error {
 		a, err := c.calls.Share(ctx, connect.NewRequest(request))
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func (c *Client) Share(ctx context.Context, id ID, some []Share) (map[int]*probl
 // Progress asks, as the collector, how many shares the helper has, and whether it
 // takes more.
 func (c *Client) Progress(ctx context.Context, id ID) (stored int, closed bool, err error) {
-	err = c.again(ctx, mends, func(ctx context.Context) error {
+	err = c.callAgain(ctx, mayMend, func(ctx context.Context) error {
 		a, err := c.calls.GetProgress(ctx, connect.NewRequest(&rpc.GetProgressRequest{SumId: id[:]}))
 		if err == nil {
 			stored, closed = int(a.Msg.GetShares()), a.Msg.GetClosed()
@@ -154,7 +154,7 @@ func (c *Client) Held(ctx context.Context, id ID, show ...int) (h Held, err erro
 	for _, p := range show {
 		request.Show = append(request.Show, uint32(p))
 	}
-	err = c.again(ctx, mends, func(ctx context.Context) error {
+	err = c.callAgain(ctx, mayMend, func(ctx context.Context) error {
 		a, err := c.calls.Held(ctx, connect.NewRequest(request))
 		if err != nil {
 			return err
@@ -182,7 +182,7 @@ func (c *Client) Open(ctx context.Context, id ID, request secsum.Message) (m sec
 	if err != nil {
 		return m, err
 	}
-	err = c.again(ctx, mends, func(ctx context.Context) error {
+	err = c.callAgain(ctx, mayMend, func(ctx context.Context) error {
 		a, err := c.calls.Open(ctx, connect.NewRequest(&rpc.OpenRequest{SumId: id[:], Message: body}))
 		if err != nil {
 			return err

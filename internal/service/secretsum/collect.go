@@ -16,12 +16,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// meet asks helpers, at once, for the names of their memories. It returns when all
+// meetHelpers asks helpers, at once, for the names of their memories. It returns when all
 // have answered, or when ctx ends: those that have not are in the list with the
 // zero Memory, and take no part; why is returned beside, in their order.
-func meet(ctx context.Context, clients []*Client) ([]Helper, []error) {
+func meetHelpers(ctx context.Context, clients []*Client) ([]Helper, []error) {
 	out, errs := make([]Helper, len(clients)), make([]error, len(clients))
-	each(clients, func(h int, c *Client) {
+	eachClient(clients, func(h int, c *Client) {
 		out[h].Name = c.name
 		if out[h].Memory, errs[h] = c.Self(ctx); errs[h] != nil {
 			c.log.Warn("a helper cannot be asked", "helper", c.name, "error", errs[h])
@@ -38,7 +38,7 @@ func MeetQuorum(ctx context.Context, clients []*Client, patience time.Duration, 
 	need := len(clients) - len(clients)/3 // secsum's quorum
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
 		one, cancel := context.WithTimeout(ctx, patience)
-		helpers, errs := meet(one, clients)
+		helpers, errs := meetHelpers(one, clients)
 		cancel()
 		n := Present(helpers)
 		if n >= need {
@@ -69,8 +69,8 @@ func Present(helpers []Helper) (n int) {
 	return n
 }
 
-// each calls f for every client at once, and waits.
-func each(clients []*Client, f func(h int, c *Client)) {
+// eachClient calls f for every client at once, and waits.
+func eachClient(clients []*Client, f func(h int, c *Client)) {
 	var wg sync.WaitGroup
 	for h, c := range clients {
 		wg.Go(func() { f(h, c) })
@@ -122,7 +122,7 @@ func (c *Collection) Run(ctx context.Context) (total []uint64, participants []in
 		}
 	}
 	if held == nil {
-		if held, err = c.gather(ctx, p, id); err != nil {
+		if held, err = c.gatherHeld(ctx, p, id); err != nil {
 			return nil, nil, err
 		}
 		if c.Keep != nil {
@@ -131,11 +131,11 @@ func (c *Collection) Run(ctx context.Context) (total []uint64, participants []in
 			}
 		}
 	}
-	return c.open(ctx, p, id, held)
+	return c.openSum(ctx, p, id, held)
 }
 
-// gather begins the sum everywhere, waits, and ends the wait.
-func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (held [][]byte, err error) {
+// gatherHeld begins the sum everywhere, waits, and ends the wait.
+func (c *Collection) gatherHeld(ctx context.Context, p *secsum.Protocol, id ID) (held [][]byte, err error) {
 	beginning, stop := context.WithCancel(ctx)
 	defer stop()
 	var begun sync.WaitGroup
@@ -152,7 +152,7 @@ func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (hel
 	defer stop()
 	if err := c.Wait(ctx, func(ctx context.Context) []int {
 		stored := make([]int, len(c.Clients))
-		each(c.Clients, func(h int, client *Client) {
+		eachClient(c.Clients, func(h int, client *Client) {
 			stored[h] = -1
 			if c.Sum.Helpers[h].Memory == (Memory{}) {
 				return
@@ -169,7 +169,7 @@ func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (hel
 	}
 	var mu sync.Mutex
 	said := make([]Held, len(c.Clients))
-	held, err = c.ask(ctx, secsum.Held, p.Quorum(),
+	held, err = c.askHelpers(ctx, secsum.Held, p.Quorum(),
 		func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
 			one, err := client.Held(ctx, id)
 			mu.Lock()
@@ -182,15 +182,15 @@ func (c *Collection) gather(ctx context.Context, p *secsum.Protocol, id ID) (hel
 	if err == nil && c.Found != nil {
 		mu.Lock()
 		defer mu.Unlock()
-		c.accuse(ctx, p, id, said)
+		c.accuseDeviants(ctx, p, id, said)
 	}
 	return held, err
 }
 
-// ask asks all helpers that take part at once. Once a quorum has answered, the
+// askHelpers asks all helpers that take part at once. Once a quorum has answered, the
 // others have Patience. Where so many refuse for good that a quorum never will, the
 // step aborts.
-func (c *Collection) ask(ctx context.Context, step secsum.Kind, quorum int,
+func (c *Collection) askHelpers(ctx context.Context, step secsum.Kind, quorum int,
 	call func(context.Context, int, *Client) (secsum.Message, error)) ([][]byte, error) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -198,7 +198,7 @@ func (c *Collection) ask(ctx context.Context, step secsum.Kind, quorum int,
 	var answers [][]byte
 	var failed error
 	left := Present(c.Sum.Helpers)
-	each(c.Clients, func(h int, client *Client) {
+	eachClient(c.Clients, func(h int, client *Client) {
 		if c.Sum.Helpers[h].Memory == (Memory{}) {
 			return
 		}
@@ -235,8 +235,8 @@ func (c *Collection) ask(ctx context.Context, step secsum.Kind, quorum int,
 	return nil, failed
 }
 
-// open replays what helpers hold, sends the requests that follow, and adds up.
-func (c *Collection) open(ctx context.Context, p *secsum.Protocol, id ID, held [][]byte) ([]uint64, []int, error) {
+// openSum replays what helpers hold, sends the requests that follow, and adds up.
+func (c *Collection) openSum(ctx context.Context, p *secsum.Protocol, id ID, held [][]byte) ([]uint64, []int, error) {
 	collector := p.NewCollector()
 	requests := map[int]secsum.Message{}
 	take := func(bodies [][]byte) error {
@@ -267,7 +267,7 @@ func (c *Collection) open(ctx context.Context, p *secsum.Protocol, id ID, held [
 			requests[r.To] = r
 		}
 	}
-	sums, err := c.ask(ctx, secsum.Sum, p.Quorum(),
+	sums, err := c.askHelpers(ctx, secsum.Sum, p.Quorum(),
 		func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
 			r, asked := requests[h]
 			if !asked {

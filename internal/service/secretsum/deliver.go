@@ -36,7 +36,7 @@ func Deliver(ctx context.Context, id ID, clients []*Client, shares [][]Share) De
 			continue
 		}
 		wg.Go(func() {
-			kept, late, err := c.deliver(ctx, id, h, shares)
+			kept, late, err := c.deliverShares(ctx, id, h, shares)
 			mu.Lock()
 			defer mu.Unlock()
 			for p := range kept {
@@ -52,8 +52,8 @@ func Deliver(ctx context.Context, id ID, clients []*Client, shares [][]Share) De
 	return d
 }
 
-// deliver sends everybody's share to one helper.
-func (c *Client) deliver(ctx context.Context, id ID, h int,
+// deliverShares sends everybody's share to one helper.
+func (c *Client) deliverShares(ctx context.Context, id ID, h int,
 	shares [][]Share) (kept map[int]bool, late bool, refused []error) {
 	kept = map[int]bool{}
 	todo := make([]int, len(shares))

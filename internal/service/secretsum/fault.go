@@ -28,10 +28,10 @@ func (f Fault) String() string {
 	return fmt.Sprintf("participant %d %s", f.Participant, f.What)
 }
 
-// accuse tells Found who has deviated, by what the helpers said. Helpers are asked once
+// accuseDeviants tells Found who has deviated, by what the helpers said. Helpers are asked once
 // more about participants on whom they differ; those that do not answer in time are
 // not found to have lied.
-func (c *Collection) accuse(ctx context.Context, p *secsum.Protocol, id ID, said []Held) {
+func (c *Collection) accuseDeviants(ctx context.Context, p *secsum.Protocol, id ID, said []Held) {
 	collector := p.NewCollector()
 	for h, one := range said {
 		if one.Message.Kind == 0 {
@@ -41,7 +41,7 @@ func (c *Collection) accuse(ctx context.Context, p *secsum.Protocol, id ID, said
 			c.Found(Fault{-1, c.Clients[h].name, "has sent what no honest helper sends"})
 		}
 		for _, f := range one.Faults {
-			if of, proven := c.contradicts(p, h, f); proven {
+			if of, proven := c.findContradiction(p, h, f); proven {
 				c.Found(Fault{of, c.Clients[h].name, "gave helper " + c.Clients[h].name +
 					" a share that contradicts its own proof"})
 			} else {
@@ -56,7 +56,7 @@ func (c *Collection) accuse(ctx context.Context, p *secsum.Protocol, id ID, said
 	ctx, cancel := context.WithTimeout(ctx, c.Patience)
 	defer cancel()
 	shown := make([]Held, len(c.Clients))
-	each(c.Clients, func(h int, client *Client) {
+	eachClient(c.Clients, func(h int, client *Client) {
 		if said[h].Message.Kind != 0 {
 			shown[h], _ = client.Held(ctx, id, disputed...) // who does not answer shows nothing
 		}
@@ -86,9 +86,9 @@ func (c *Collection) accuse(ctx context.Context, p *secsum.Protocol, id ID, said
 	}
 }
 
-// contradicts reports whose share it is that a helper shows, and whether that
+// findContradiction reports whose share it is that a helper shows, and whether that
 // participant has signed a proof that it contradicts.
-func (c *Collection) contradicts(p *secsum.Protocol, h int, f Share) (participant int, proven bool) {
+func (c *Collection) findContradiction(p *secsum.Protocol, h int, f Share) (participant int, proven bool) {
 	var m secsum.Message
 	if m.UnmarshalBinary(f.Message) != nil || m.From < 0 || m.From >= len(c.Sum.Roster) || !f.By(c.Sum.Roster[m.From]) {
 		return -1, false

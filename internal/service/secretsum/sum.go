@@ -117,7 +117,7 @@ func (s *Sum) Check() error {
 		}
 		keys[k] = true
 	}
-	_, err := s.protocol(ID{})
+	_, err := s.protocolFor(ID{})
 	return err
 }
 
@@ -135,10 +135,10 @@ func (s *Sum) Protocol() (*secsum.Protocol, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.protocol(id)
+	return s.protocolFor(id)
 }
 
-func (s *Sum) protocol(id ID) (*secsum.Protocol, error) {
+func (s *Sum) protocolFor(id ID) (*secsum.Protocol, error) {
 	return secsum.Shamir(secsum.Task{
 		Round: string(id[:]), Owners: len(s.Roster), AtLeast: s.AtLeast, Holders: len(s.Helpers), Length: s.Length,
 		Range: s.Range,
@@ -187,30 +187,30 @@ func Parse(b []byte) (*Sum, error) {
 		return nil, fmt.Errorf("sum: must have at most %d bytes (got %d)", MaxBytes, len(b))
 	}
 	r := &cursor{rest: b}
-	if string(r.take(len(magic))) != magic {
+	if string(r.takeBytes(len(magic))) != magic {
 		return nil, fmt.Errorf("sum: must begin with %q", magic)
 	}
 	le := binary.LittleEndian
-	s := &Sum{Round: r.text()}
-	role, name, _ := strings.Cut(r.text(), "/")
+	s := &Sum{Round: r.takeText()}
+	role, name, _ := strings.Cut(r.takeText(), "/")
 	s.Collector = identity.Caller{Role: identity.Role(role), Name: name}
-	copy(s.Topic[:], r.take(len(s.Topic)))
-	s.Length = int(le.Uint32(r.take(4)))
-	s.Range = le.Uint64(r.take(8))
-	s.AtLeast = int(le.Uint32(r.take(4)))
-	s.Ends = time.Unix(int64(le.Uint64(r.take(8))), 0)
-	for range r.take(1)[0] {
-		h := Helper{Name: r.text()}
-		copy(h.Memory[:], r.take(len(h.Memory)))
+	copy(s.Topic[:], r.takeBytes(len(s.Topic)))
+	s.Length = int(le.Uint32(r.takeBytes(4)))
+	s.Range = le.Uint64(r.takeBytes(8))
+	s.AtLeast = int(le.Uint32(r.takeBytes(4)))
+	s.Ends = time.Unix(int64(le.Uint64(r.takeBytes(8))), 0)
+	for range r.takeBytes(1)[0] {
+		h := Helper{Name: r.takeText()}
+		copy(h.Memory[:], r.takeBytes(len(h.Memory)))
 		s.Helpers = append(s.Helpers, h)
 	}
-	n := int(le.Uint32(r.take(4)))
+	n := int(le.Uint32(r.takeBytes(4)))
 	if r.short || n*len(Key{}) != len(r.rest) {
 		return nil, errors.New("sum: must end after its roster")
 	}
 	s.Roster = make([]Key, n)
 	for i := range s.Roster {
-		copy(s.Roster[i][:], r.take(len(Key{})))
+		copy(s.Roster[i][:], r.takeBytes(len(Key{})))
 	}
 	return s, s.Check()
 }
@@ -221,7 +221,7 @@ type cursor struct {
 	short bool
 }
 
-func (c *cursor) take(n int) []byte {
+func (c *cursor) takeBytes(n int) []byte {
 	if n > len(c.rest) {
 		c.rest, c.short = nil, true
 		return make([]byte, n)
@@ -231,4 +231,4 @@ func (c *cursor) take(n int) []byte {
 	return out
 }
 
-func (c *cursor) text() string { return string(c.take(int(c.take(1)[0]))) }
+func (c *cursor) takeText() string { return string(c.takeBytes(int(c.takeBytes(1)[0]))) }

@@ -57,7 +57,7 @@ type group struct {
 	most  int
 }
 
-func (g group) compare(o group) int {
+func (g group) compareGroup(o group) int {
 	return cmp.Or(bytes.Compare(g.task[:], o.task[:]), cmp.Compare(g.round, o.round), cmp.Compare(g.via, o.via),
 		cmp.Compare(g.most, o.most))
 }
@@ -76,7 +76,7 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 		groups[g] = append(groups[g], i)
 	}
 	// Others lock in the same order.
-	order := slices.SortedFunc(maps.Keys(groups), group.compare)
+	order := slices.SortedFunc(maps.Keys(groups), group.compareGroup)
 	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		for _, g := range order {
 			state, err := roundState(tx, g.task, g.round, tx.Share())
@@ -85,13 +85,13 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 			}
 			room := math.MaxInt
 			if g.most > 0 && state == Open {
-				if room, err = g.room(tx); err != nil {
+				if room, err = g.roomLeft(tx); err != nil {
 					return err
 				}
 			}
 			before := room
 			for some := range slices.Chunk(groups[g], chunk) {
-				if err := accept(tx, reports, some, out, state, &room); err != nil {
+				if err := acceptReports(tx, reports, some, out, state, &room); err != nil {
 					return err
 				}
 			}
@@ -110,9 +110,9 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 	return out, nil
 }
 
-// room is how many owners more the certificate may bring. Nobody else changes that
+// roomLeft is how many owners more the certificate may bring. Nobody else changes that
 // before the transaction ends.
-func (g group) room(tx *sqldb.Tx) (int, error) {
+func (g group) roomLeft(tx *sqldb.Tx) (int, error) {
 	if _, err := tx.Exec(`INSERT INTO discreet_via (task, via, owners) VALUES (?, ?, 0) ON CONFLICT (task, via) `+
 		`DO NOTHING`, g.task[:], []byte(g.via)); err != nil {
 		return 0, err
@@ -123,9 +123,9 @@ func (g group) room(tx *sqldb.Tx) (int, error) {
 	return max(0, g.most-owners), err
 }
 
-// accept handles the reports at the given places, all of one round, and takes those
+// acceptReports handles the reports at the given places, all of one round, and takes those
 // it stores from room.
-func accept(tx *sqldb.Tx, reports []Report, at []int, out []Outcome, state State, room *int) error {
+func acceptReports(tx *sqldb.Tx, reports []Report, at []int, out []Outcome, state State, room *int) error {
 	added := map[[32]byte]bool{}
 	if state == Open && *room > 0 {
 		args := make([]any, 0, 5*len(at))
@@ -191,13 +191,13 @@ func scanOwner(r *sql.Rows) (owner [32]byte, err error) {
 // Count returns how many reports of a round are stored.
 func (s *Store) Count(ctx context.Context, id ID, round int) (n int, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		n, err = count(tx, id, round)
+		n, err = countReports(tx, id, round)
 		return err
 	})
 	return n, err
 }
 
-func count(tx *sqldb.Tx, id ID, round int) (n int, err error) {
+func countReports(tx *sqldb.Tx, id ID, round int) (n int, err error) {
 	_, err = tx.Find([]any{&n}, `SELECT COUNT(*) FROM discreet_reports WHERE task = ? AND round = ?`, id[:], round)
 	return n, err
 }

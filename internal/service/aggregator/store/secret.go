@@ -28,13 +28,13 @@ const secretTable = `CREATE TABLE IF NOT EXISTS discreet_secrets (task BLOB NOT 
 // assembled.
 func (s *Store) Secret(ctx context.Context, id ID, round int) (x *Secret, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		x, err = secret(tx, id, round)
+		x, err = readSecret(tx, id, round)
 		return err
 	})
 	return x, err
 }
 
-func secret(tx *sqldb.Tx, id ID, round int) (*Secret, error) {
+func readSecret(tx *sqldb.Tx, id ID, round int) (*Secret, error) {
 	x := new(Secret)
 	found, err := tx.Find([]any{&x.Broadcast, &x.Sum, &x.Certificate, &x.Signature, &x.Held, &x.Total, &x.Participants},
 		`SELECT broadcast, sum, certificate, signature, held, total, participants FROM discreet_secrets WHERE task = ? `+
@@ -45,9 +45,9 @@ func secret(tx *sqldb.Tx, id ID, round int) (*Secret, error) {
 	return x, nil
 }
 
-// sealed runs f where the round is sealed and its task open, and returns what the
+// whenSealed runs f where the round is sealed and its task open, and returns what the
 // store holds afterwards.
-func (s *Store) sealed(ctx context.Context, id ID, round int, f func(*sqldb.Tx) error) (x *Secret, err error) {
+func (s *Store) whenSealed(ctx context.Context, id ID, round int, f func(*sqldb.Tx) error) (x *Secret, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		state, err := roundState(tx, id, round, tx.Lock())
 		if err != nil {
@@ -63,7 +63,7 @@ func (s *Store) sealed(ctx context.Context, id ID, round int, f func(*sqldb.Tx) 
 		if err := f(tx); err != nil {
 			return err
 		}
-		x, err = secret(tx, id, round)
+		x, err = readSecret(tx, id, round)
 		return err
 	})
 	return x, err
@@ -72,7 +72,7 @@ func (s *Store) sealed(ctx context.Context, id ID, round int, f func(*sqldb.Tx) 
 // Assemble stores the secret sum of a sealed round, unless there is one, and
 // returns the one there is: owners must not be shown two.
 func (s *Store) Assemble(ctx context.Context, id ID, round int, x Secret) (*Secret, error) {
-	return s.sealed(ctx, id, round, func(tx *sqldb.Tx) error {
+	return s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`INSERT INTO discreet_secrets (task, round, broadcast, sum, certificate, signature, `+
 			`participants) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (task, round) DO NOTHING`,
 			id[:], round, x.Broadcast, x.Sum, x.Certificate, x.Signature)
@@ -83,7 +83,7 @@ func (s *Store) Assemble(ctx context.Context, id ID, round int, x Secret) (*Secr
 // Hold stores what decides whose sum is opened, unless that is decided, and
 // returns the decision.
 func (s *Store) Hold(ctx context.Context, id ID, round int, held []byte) ([]byte, error) {
-	x, err := s.sealed(ctx, id, round, func(tx *sqldb.Tx) error {
+	x, err := s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`UPDATE discreet_secrets SET held = ? WHERE task = ? AND round = ? AND held IS NULL`, held,
 			id[:], round)
 		return err
@@ -99,7 +99,7 @@ func (s *Store) Hold(ctx context.Context, id ID, round int, held []byte) ([]byte
 
 // Total stores the opened sum, unless there is one.
 func (s *Store) Total(ctx context.Context, id ID, round int, total []byte, participants int) error {
-	_, err := s.sealed(ctx, id, round, func(tx *sqldb.Tx) error {
+	_, err := s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`UPDATE discreet_secrets SET total = ?, participants = ? WHERE task = ? AND round = ? AND `+
 			`total IS NULL`, total, participants, id[:], round)
 		return err
@@ -110,13 +110,13 @@ func (s *Store) Total(ctx context.Context, id ID, round int, total []byte, parti
 // GiveUp ends a task of which a round is sealed whose sum cannot be opened. It
 // returns ErrMoved where somebody has opened it meanwhile.
 func (s *Store) GiveUp(ctx context.Context, id ID, round int) error {
-	_, err := s.sealed(ctx, id, round, func(tx *sqldb.Tx) error {
-		if x, err := secret(tx, id, round); err != nil {
+	_, err := s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
+		if x, err := readSecret(tx, id, round); err != nil {
 			return err
 		} else if x != nil && x.Total != nil {
 			return ErrMoved
 		}
-		return s.finish(tx, id, Ended, nil)
+		return s.finishTask(tx, id, Ended, nil)
 	})
 	return err
 }

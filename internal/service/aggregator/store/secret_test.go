@@ -17,7 +17,7 @@ func TestSecretIsDecidedOnce(t *testing.T) {
 		ctx := t.Context()
 		a := task("a")
 		must(t, again().Create(ctx, a, store.Round{Broadcast: []byte{}}))
-		accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 2, "two"))
+		acceptReports(t, again(), report(a, 0, 1, "one"), report(a, 0, 2, "two"))
 		first := store.Secret{Broadcast: []byte("b"), Sum: []byte("s"), Certificate: []byte("c"), Signature: []byte("g")}
 		if _, err := again().Assemble(ctx, a.ID, 0, first); !errors.Is(err, store.ErrMoved) {
 			t.Errorf("an open round has a roster: %v", err)
@@ -64,7 +64,7 @@ func TestSecretIsDecidedOnce(t *testing.T) {
 		if err := again().GiveUp(ctx, a.ID, 0); !errors.Is(err, store.ErrMoved) {
 			t.Errorf("a round that is done is given up: %v", err)
 		}
-		accept(t, again(), report(a, 1, 3, "three"))
+		acceptReports(t, again(), report(a, 1, 3, "three"))
 		must(t, again().Seal(ctx, a.ID, 1, 1))
 		must(t, again().GiveUp(ctx, a.ID, 1))
 		if got, _, err := again().Task(ctx, a.ID); err != nil || got.State != store.Ended {

@@ -257,12 +257,12 @@ func (s *Store) End(ctx context.Context, id ID, round int) error {
 			Open); err != nil {
 			return err
 		}
-		return s.finish(tx, id, Ended, nil)
+		return s.finishTask(tx, id, Ended, nil)
 	})
 }
 
-// finish gives a task its end and drops the bodies of its reports.
-func (s *Store) finish(tx *sqldb.Tx, id ID, state State, model []byte) error {
+// finishTask gives a task its end and drops the bodies of its reports.
+func (s *Store) finishTask(tx *sqldb.Tx, id ID, state State, model []byte) error {
 	if err := tx.One(`UPDATE discreet_tasks SET state = ?, model = ? WHERE id = ?`, state, model, id[:]); err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (s *Store) Seal(ctx context.Context, id ID, round, least int) error {
 		case state != Open:
 			return ErrMoved
 		}
-		switch n, err := count(tx, id, round); {
+		switch n, err := countReports(tx, id, round); {
 		case err != nil:
 			return err
 		case n < least:
@@ -327,7 +327,7 @@ func (s *Store) Advance(ctx context.Context, id ID, round int, next *Round, mode
 		if next != nil {
 			return openRound(tx, id, *next)
 		}
-		return s.finish(tx, id, Done, model)
+		return s.finishTask(tx, id, Done, model)
 	})
 }
 

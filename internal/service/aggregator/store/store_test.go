@@ -87,7 +87,7 @@ func report(t store.Task, round int, owner uint64, body string) store.Report {
 	return r
 }
 
-func accept(t *testing.T, s *store.Store, reports ...store.Report) []store.Outcome {
+func acceptReports(t *testing.T, s *store.Store, reports ...store.Report) []store.Outcome {
 	t.Helper()
 	out, err := s.Accept(t.Context(), reports)
 	must(t, err)
@@ -108,7 +108,7 @@ func TestLifeOfATask(t *testing.T) {
 				t.Errorf("%s: %v, want %v", step, got, want)
 			}
 		}
-		want("open", accept(t, again(), report(a, 0, 2, "two"), report(a, 0, 1, "one"), report(a, 0, 2, "two"),
+		want("open", acceptReports(t, again(), report(a, 0, 2, "two"), report(a, 0, 1, "one"), report(a, 0, 2, "two"),
 			report(a, 0, 1, "other"), report(a, 1, 3, "three"), report(task("b"), 0, 1, "one")),
 			store.Stored, store.Stored, store.Again, store.Replayed, store.Early, store.Early)
 		if err := again().Reports(ctx, a.ID, 0, nil); !errors.Is(err, store.ErrMoved) {
@@ -125,7 +125,7 @@ func TestLifeOfATask(t *testing.T) {
 			t.Errorf("ended a task by a round that was sealed: %v", err)
 		}
 		must(t, again().Seal(ctx, a.ID, 0, 2))
-		want("sealed", accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 0, 9, "nine")),
+		want("sealed", acceptReports(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 0, 9, "nine")),
 			store.Again, store.Replayed, store.Late)
 		var read []string
 		must(t, again().Reports(ctx, a.ID, 0, func(owner [32]byte, body []byte) error {
@@ -143,7 +143,7 @@ func TestLifeOfATask(t *testing.T) {
 		if err := again().Advance(ctx, a.ID, 0, &other, nil); !errors.Is(err, store.ErrMoved) {
 			t.Errorf("a second answer to the same reports was stored: %v", err)
 		}
-		want("next", accept(t, again(), report(a, 0, 9, "nine"), report(a, 1, 3, "three")), store.Late, store.Stored)
+		want("next", acceptReports(t, again(), report(a, 0, 9, "nine"), report(a, 1, 3, "three")), store.Late, store.Stored)
 		if _, r, err := again().Task(ctx, a.ID); err != nil || r.Number != 1 || r.State != store.Open ||
 			!bytes.Equal(r.Broadcast, next.Broadcast) || !r.Deadline.Equal(next.Deadline) {
 			t.Errorf("the newest round is %+v, %v", r, err)
@@ -155,7 +155,7 @@ func TestLifeOfATask(t *testing.T) {
 		if m, err := again().Model(ctx, a.ID); err != nil || string(m) != "model" {
 			t.Errorf("the model is %q, %v", m, err)
 		}
-		want("done", accept(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 1, 9, "nine")),
+		want("done", acceptReports(t, again(), report(a, 0, 1, "one"), report(a, 0, 1, "other"), report(a, 1, 9, "nine")),
 			store.Again, store.Replayed, store.Late)
 		if tasks, err := again().Tasks(ctx); err != nil || !slices.Equal(tasks, []store.ID{a.ID}) {
 			t.Errorf("tasks %x, %v", tasks, err)
@@ -177,9 +177,9 @@ func TestEndedTaskTakesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, again func() *store.Store) {
 		s, a := again(), task("a")
 		must(t, s.Create(t.Context(), a, round(0)))
-		accept(t, s, report(a, 0, 1, "one"))
+		acceptReports(t, s, report(a, 0, 1, "one"))
 		must(t, s.End(t.Context(), a.ID, store.Any))
-		if got := accept(t, s, report(a, 0, 2, "two"),
+		if got := acceptReports(t, s, report(a, 0, 2, "two"),
 			report(a, 0, 1, "one")); !slices.Equal(got, []store.Outcome{store.Late, store.Again}) {
 			t.Errorf("got %v", got)
 		}

@@ -45,7 +45,7 @@ type Argmax struct {
 	Bias []float64   // K
 }
 
-func (a *Argmax) functions(space int) linearFunctions {
+func (a *Argmax) toFunctions(space int) linearFunctions {
 	return linearFunctions{space: space, coef: a.Coef, bias: a.Bias}
 }
 
@@ -74,7 +74,7 @@ func (b *Ballots) checkParts(s *schema.Schema, use *spaceUse) error {
 		case m.Stump != nil:
 			most, err = m.Stump.checkLeaves(who, b.Link, classes, m.Space, use)
 		default:
-			f := m.Argmax.functions(m.Space)
+			f := m.Argmax.toFunctions(m.Space)
 			err = f.checkPerClass(who, classes, use)
 		}
 		if err != nil {
@@ -128,7 +128,7 @@ func (b *Ballots) bindSums(p *Predictor, cols []column.Column) func(from int, su
 	argmax := make([]func(int, []float64), len(b.Members))
 	for i, m := range b.Members {
 		if m.Argmax != nil {
-			f := m.Argmax.functions(m.Space)
+			f := m.Argmax.toFunctions(m.Space)
 			argmax[i] = f.bindTable(p.spaces, cols)
 			continue
 		}
@@ -149,7 +149,7 @@ func (b *Ballots) bindSums(p *Predictor, cols []column.Column) func(from int, su
 				continue
 			}
 			for r := range rows {
-				for k, x := range m.Stump.leaf(block.isPositive(r, &places[i])) {
+				for k, x := range m.Stump.leafFor(block.isPositive(r, &places[i])) {
 					sums[r*classes+k] += float64(m.Weight * x)
 				}
 			}
@@ -157,7 +157,7 @@ func (b *Ballots) bindSums(p *Predictor, cols []column.Column) func(from int, su
 	}
 }
 
-func (s *Stump) leaf(positive bool) []float64 {
+func (s *Stump) leafFor(positive bool) []float64 {
 	if positive {
 		return s.Yes
 	}
@@ -168,7 +168,7 @@ func (b *Ballots) bindRows(e *rowEncoder) rowScorer {
 	rows := &ballotRows{rowEncoder: e, Ballots: b, argmax: make([]linearFunctions, len(b.Members))}
 	for i := range b.Members {
 		if m := &b.Members[i]; m.Argmax != nil {
-			rows.argmax[i] = m.Argmax.functions(m.Space)
+			rows.argmax[i] = m.Argmax.toFunctions(m.Space)
 		}
 	}
 	return rows
@@ -192,7 +192,7 @@ func (b *ballotRows) scoreRow(row []column.Cell, out []float64) {
 			s.sums[feature.ArgMax(s.votes)] += m.Weight
 			continue
 		}
-		for class, x := range m.Stump.leaf(b.isPositive(m.Space, &m.Stump.Threshold, s)) {
+		for class, x := range m.Stump.leafFor(b.isPositive(m.Space, &m.Stump.Threshold, s)) {
 			s.sums[class] += float64(m.Weight * x)
 		}
 	}

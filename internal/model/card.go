@@ -19,13 +19,15 @@ func (p *Privacy) Words() string {
 		w = append(w, "This model gives no privacy guarantee: it may reveal whatever was read of the rows it was trained on.")
 	default:
 		w = append(w,
-			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.", p.price(), p.protects(), p.Unit),
-			fmt.Sprintf("%s count as neighbours when %s.", p.pair(), p.neighbours()),
-			fmt.Sprintf("Whatever anyone computes from the model is %s.", p.meaning(" with one of them as with the other", ":")))
+			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.",
+				p.priceWords(), p.protectedWords(), p.Unit),
+			fmt.Sprintf("%s count as neighbours when %s.", p.pairWords(), p.neighbourWords()),
+			fmt.Sprintf("Whatever anyone computes from the model is %s.",
+				p.meaningWords(" with one of them as with the other", ":")))
 	}
-	w = append(w, sentence(p.Statement))
-	for _, flag := range p.flags() {
-		w = append(w, sentence(flag))
+	w = append(w, endSentence(p.Statement))
+	for _, flag := range p.listFlags() {
+		w = append(w, endSentence(flag))
 	}
 	return strings.Join(w, " ")
 }
@@ -40,63 +42,63 @@ func (p *Privacy) Card() string {
 		line("guarantee", "none: whatever was read of the training rows may be revealed")
 	} else {
 		line("guarantee", fmt.Sprintf("epsilon = %s (%d nano), delta = %s", p.Epsilon, int64(p.Epsilon), p.Delta))
-		line("protects", p.protects())
-		line("meaning", "between neighbours, any outcome "+p.meaning("", ";"))
+		line("protects", p.protectedWords())
+		line("meaning", "between neighbours, any outcome "+p.meaningWords("", ";"))
 	}
 	line("one row is", p.Unit)
-	line("neighbours", fmt.Sprintf("%s: %s", p.Relation, p.neighbours()))
-	for i, l := range p.mechanisms() {
-		line(leading(i, "paid for"), l)
+	line("neighbours", fmt.Sprintf("%s: %s", p.Relation, p.neighbourWords()))
+	for i, l := range p.sumMechanisms() {
+		line(leadingKey(i, "paid for"), l)
 	}
 	for i, u := range p.Unprotected {
-		line(leading(i, "not protected"), u)
+		line(leadingKey(i, "not protected"), u)
 	}
 	line("in words", p.Statement)
 	if p.Claim != "" {
 		line("claim", p.Claim+" (see docs/guarantees)")
 	}
-	for i, f := range p.flags() {
-		line(leading(i, "mind"), f)
+	for i, f := range p.listFlags() {
+		line(leadingKey(i, "mind"), f)
 	}
 	return b.String()
 }
 
-// price is ε, or ε and δ as the literature writes them.
-func (p *Privacy) price() string {
+// priceWords is ε, or ε and δ as the literature writes them.
+func (p *Privacy) priceWords() string {
 	if p.Delta == 0 {
 		return p.Epsilon.String()
 	}
 	return fmt.Sprintf("(%s, %s)", p.Epsilon, p.Delta)
 }
 
-// meaning says how much likelier an outcome can be, and what that is worth in a
+// meaningWords says how much likelier an outcome can be, and what that is worth in a
 // bet. A δ is a chance on top; with it no single outcome bounds a belief, only
 // how often guesses are right.
-func (p *Privacy) meaning(between, stop string) string {
-	times := fmt.Sprintf("at most %s times as likely%s", factor(p.Epsilon), between)
+func (p *Privacy) meaningWords(between, stop string) string {
+	times := fmt.Sprintf("at most %s times as likely%s", factorWords(p.Epsilon), between)
 	if p.Delta == 0 {
-		return times + stop + " " + belief(p.Epsilon)
+		return times + stop + " " + beliefWords(p.Epsilon)
 	}
 	return fmt.Sprintf("%s, plus a chance of %s%s whoever guesses between the two is right at most %s of the time", times,
-		p.Delta, stop, sure(p.Epsilon, p.Delta))
+		p.Delta, stop, guessWords(p.Epsilon, p.Delta))
 }
 
-// leading is key for the first line of several, nothing for the others.
-func leading(i int, key string) string {
+// leadingKey is key for the first line of several, nothing for the others.
+func leadingKey(i int, key string) string {
 	if i > 0 {
 		return ""
 	}
 	return key
 }
 
-func sentence(s string) string {
+func endSentence(s string) string {
 	if s == "" || strings.HasSuffix(s, ".") {
 		return s
 	}
 	return s + "."
 }
 
-func (p *Privacy) protects() string {
+func (p *Privacy) protectedWords() string {
 	switch p.Scope {
 	case dp.PrivateFeatures:
 		return "the private columns of each row"
@@ -113,7 +115,7 @@ func (p *Privacy) protects() string {
 	return "every feature and the label of each row"
 }
 
-func (p *Privacy) neighbours() string {
+func (p *Privacy) neighbourWords() string {
 	what := "one row"
 	switch p.Scope {
 	case dp.PrivateFeatures:
@@ -132,16 +134,16 @@ func (p *Privacy) neighbours() string {
 	return fmt.Sprintf("they have the same number of rows and differ in %s at most", what)
 }
 
-// pair is what neighbours are.
-func (p *Privacy) pair() string {
+// pairWords is what neighbours are.
+func (p *Privacy) pairWords() string {
 	if p.Scope == dp.Party {
 		return "Two collections of parties' tables"
 	}
 	return "Two tables"
 }
 
-// mechanisms sums the bill up by mechanism, in order of first use.
-func (p *Privacy) mechanisms() []string {
+// sumMechanisms sums the bill up by mechanism, in order of first use.
+func (p *Privacy) sumMechanisms() []string {
 	var names []string
 	count := map[string]int{}
 	cost := map[string]dp.Epsilon{}
@@ -170,8 +172,8 @@ func (p *Privacy) mechanisms() []string {
 	return lines
 }
 
-// flags are what a reader must not miss, each as a sentence without its stop.
-func (p *Privacy) flags() (out []string) {
+// listFlags are what a reader must not miss, each as a sentence without its stop.
+func (p *Privacy) listFlags() (out []string) {
 	if p.NotPrivate {
 		out = append(out,
 			"NOT PRIVATE: trained with the not-private override; do not release it where the training rows may not go")
@@ -189,8 +191,8 @@ func (p *Privacy) flags() (out []string) {
 	return out
 }
 
-// factor is e^ε, rounded up to three digits.
-func factor(e dp.Epsilon) string {
+// factorWords is e^ε, rounded up to three digits.
+func factorWords(e dp.Epsilon) string {
 	x := math.Exp(e.Float())
 	if x >= 1e6 {
 		return "a million or more"
@@ -199,14 +201,14 @@ func factor(e dp.Epsilon) string {
 	return fmt.Sprintf("%.6g", math.Ceil(x/unit)*unit)
 }
 
-// belief is what the factor means to somebody who suspects something.
-func belief(e dp.Epsilon) string {
-	return fmt.Sprintf("an even bet between the two becomes at most %s sure", sure(e, 0))
+// beliefWords is what the factor means to somebody who suspects something.
+func beliefWords(e dp.Epsilon) string {
+	return fmt.Sprintf("an even bet between the two becomes at most %s sure", guessWords(e, 0))
 }
 
-// sure is (e^ε + δ)/(e^ε + 1) in percent, rounded up: how often the best guess
+// guessWords is (e^ε + δ)/(e^ε + 1) in percent, rounded up: how often the best guess
 // between two neighbours, each as likely before, is right.
-func sure(e dp.Epsilon, d dp.Delta) string {
+func guessWords(e dp.Epsilon, d dp.Delta) string {
 	odds := math.Exp(-e.Float())
 	return fmt.Sprintf("%.1f %%", math.Ceil(1000*(1+odds*float64(d)/dp.Femto)/(1+odds))/10)
 }

@@ -126,16 +126,16 @@ func TestFlagsAreSaid(t *testing.T) {
 func TestNumbersAreRoundedUp(t *testing.T) {
 	for _, e := range []dp.Epsilon{0, 1, 1000, 10_000_000, 160_000_000, 693_147_181, dp.Nano, 5 * dp.Nano, 13 * dp.Nano,
 		14 * dp.Nano, dp.MaxEpsilon} {
-		if f, err := strconv.ParseFloat(factor(e), 64); err == nil &&
+		if f, err := strconv.ParseFloat(factorWords(e), 64); err == nil &&
 			!(f >= math.Exp(e.Float()) && f <= 1.0101*math.Exp(e.Float())) {
-			t.Errorf("epsilon %s: factor %s, e^epsilon is %g", e, factor(e), math.Exp(e.Float()))
+			t.Errorf("epsilon %s: factor %s, e^epsilon is %g", e, factorWords(e), math.Exp(e.Float()))
 		} else if err != nil && e < 13*dp.Nano {
-			t.Errorf("epsilon %s: factor %q is not a number", e, factor(e))
+			t.Errorf("epsilon %s: factor %q is not a number", e, factorWords(e))
 		}
-		digits := strings.Fields(strings.TrimPrefix(belief(e), "an even bet between the two becomes at most "))[0]
+		digits := strings.Fields(strings.TrimPrefix(beliefWords(e), "an even bet between the two becomes at most "))[0]
 		f, err := strconv.ParseFloat(digits, 64)
 		if exact := 100 / (1 + math.Exp(-e.Float())); err != nil || !(f >= exact && f < exact+0.1001) {
-			t.Errorf("epsilon %s: %q, exactly %g", e, belief(e), exact)
+			t.Errorf("epsilon %s: %q, exactly %g", e, beliefWords(e), exact)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (l *Linear) checkParts(s *schema.Schema, use *spaceUse) error {
 	if err := checkNorm("linear", l.Norm); err != nil {
 		return err
 	}
-	f := l.functions()
+	f := l.toFunctions()
 	return f.checkPerClass("linear", s.Classes(), use)
 }
 
@@ -115,11 +115,11 @@ type linearFunctions struct {
 	norm  float64
 }
 
-func (l *Logistic) functions() linearFunctions {
+func (l *Logistic) toFunctions() linearFunctions {
 	return linearFunctions{l.Space, [][]float64{l.Coef}, []float64{l.Bias}, l.Norm}
 }
 
-func (l *Linear) functions() linearFunctions {
+func (l *Linear) toFunctions() linearFunctions {
 	return linearFunctions{l.Space, l.Coef, l.Bias, l.Norm}
 }
 
@@ -238,7 +238,7 @@ func (f *linearFunctions) evaluateRow(s *rowScratch, sums []float64) {
 }
 
 func (l *Logistic) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
-	f := l.functions()
+	f := l.toFunctions()
 	evaluate := f.bindTable(p.spaces, cols)
 	return func(from int, out []float64) {
 		evaluate(from, out)
@@ -249,12 +249,12 @@ func (l *Logistic) bindTable(p *Predictor, cols []column.Column) func(from int, 
 }
 
 func (l *Linear) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
-	f := l.functions()
+	f := l.toFunctions()
 	return l.Link.bindTable(p.m, f.bindTable(p.spaces, cols))
 }
 
-func (l *Logistic) bindRows(e *rowEncoder) rowScorer { return &logisticRows{e, l.functions()} }
-func (l *Linear) bindRows(e *rowEncoder) rowScorer   { return &linearRows{e, l.functions(), l.Link} }
+func (l *Logistic) bindRows(e *rowEncoder) rowScorer { return &logisticRows{e, l.toFunctions()} }
+func (l *Linear) bindRows(e *rowEncoder) rowScorer   { return &linearRows{e, l.toFunctions(), l.Link} }
 
 type logisticRows struct {
 	*rowEncoder

@@ -57,7 +57,7 @@ var table = []mutant{
 	{
 		Row: "6", Bug: "weights normalised, then clipped",
 		File: "internal/learn/brc/private.go",
-		Old: `	r.reach.update(factor)
+		Old: `	r.reach.addRound(factor)
 }`,
 		New: `	sum, n := int64(0), int64(0)
 	for i, w := range r.weight {
@@ -67,16 +67,16 @@ var table = []mutant{
 	for i, w := range r.weight {
 		r.weight[i] = min(max(w*r.pl.clip.one*n/sum, r.pl.clip.lo), r.pl.clip.hi)
 	}
-	r.reach.update(factor)
+	r.reach.addRound(factor)
 }`,
 		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "7", Bug: "exact vote",
 		File: "internal/learn/brc/private.go",
-		Old: `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
+		Old: `return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
 			`right})[0]`,
-		New: `exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
+		New: `exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
 		return float64(wrong) / float64(wrong+right)`,
 		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},
@@ -132,8 +132,8 @@ var table = []mutant{
 	{
 		Row: "10", Bug: "selection without the 2 of 2Δ",
 		File: "internal/learn/brc/private.go",
-		Old:  `spread := 2 * r.sensitivity()`,
-		New:  `spread := r.sensitivity()`,
+		Old:  `spread := 2 * r.errorSensitivity()`,
+		New:  `spread := r.errorSensitivity()`,
 
 		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},
@@ -207,8 +207,8 @@ var table = []mutant{
 	{
 		Row: "14", Bug: "output perturbation without the 2",
 		File: "internal/learn/erm/noise.go",
-		Old:  `l2 := u.slopes()*slope/u.summed() + off`,
-		New:  `l2 := u.slopes()/2*slope/u.summed() + off`,
+		Old:  `l2 := u.rowSlopes()*slope/u.summedPenalty() + off`,
+		New:  `l2 := u.rowSlopes()/2*slope/u.summedPenalty() + off`,
 
 		Package: "./internal/learn/erm", Test: "TestOutputSensitivityIsHeldAndReached",
 	},
@@ -231,8 +231,8 @@ var table = []mutant{
 	{
 		Row: "17", Bug: "objective perturbation of CM08, without the Jacobian",
 		File: "internal/learn/erm/noise.go",
-		Old:  `mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)`,
-		New:  `mech.ObjectiveFor(eps, u.slopes(), 0*jacobian, u.dim)`,
+		Old:  `mech.ObjectiveFor(eps, u.rowSlopes(), jacobian, u.dim)`,
+		New:  `mech.ObjectiveFor(eps, u.rowSlopes(), 0*jacobian, u.dim)`,
 
 		Package: "./internal/learn/erm", Test: "TestSupremumOverTables",
 	},
@@ -275,8 +275,8 @@ var table = []mutant{
 	{
 		Row: "erm grid", Bug: "the remainder forgets that the linear term was snapped",
 		File: "internal/learn/erm/fit.go",
-		Old:  `p.distance(p.sure()+p.snapped(p.term))`,
-		New:  `p.distance(p.sure()+0*p.snapped(p.term))`,
+		Old:  `p.minimumDistance(p.gradientBound()+p.snappingBound(p.term))`,
+		New:  `p.minimumDistance(p.gradientBound()+0*p.snappingBound(p.term))`,
 
 		Package: "./internal/learn/erm", Test: "TestRemainderCoversTheGridOfTheTerm",
 	},
@@ -526,9 +526,9 @@ var table = []mutant{
 	{
 		Row: "7 audited", Bug: "exact vote",
 		File: "internal/learn/brc/private.go",
-		Old: `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
+		Old: `return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
 			`right})[0]`,
-		New: `exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
+		New: `exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
 		return float64(wrong) / float64(wrong+right)`,
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
@@ -1315,7 +1315,7 @@ var table = []mutant{
 	{
 		Row: "blocks 3", Bug: "the constant left out of a row's largest entry",
 		File: "internal/learn/erm/noise.go",
-		Old:  `min(pl.scale(), pl.Norm)`,
+		Old:  `min(pl.rowScale(), pl.Norm)`,
 		New:  `min(1/math.Sqrt(float64(len(pl.space.Columns)+2)), pl.Norm)`,
 
 		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
@@ -1331,8 +1331,8 @@ var table = []mutant{
 	{
 		Row: "threshold 2", Bug: "the fit has all of ε, the threshold its part besides",
 		File: "internal/learn/erm/fit.go",
-		Old:  `u.released(pl.Noise, pl.bill[0].Epsilon, slope,`,
-		New:  `u.released(pl.Noise, pl.Epsilon, slope,`,
+		Old:  `u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope,`,
+		New:  `u.outputNoise(pl.Noise, pl.Epsilon, slope,`,
 
 		Package: "./internal/learn/erm", Test: "TestConformance",
 	},

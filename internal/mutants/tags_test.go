@@ -199,9 +199,9 @@ var leaned = []mutant{
 	{
 		Row: "tag erm 1.3", Bug: "coefficients leave before the noise",
 		File: "internal/learn/erm/fit.go",
-		Old:  `l := pl.unscaled(exit.Release(coefsLabel+pl.of, pert.after, values...))`,
+		Old:  `l := pl.unscaleCoefficients(exit.Release(coefsLabel+pl.of, pert.after, values...))`,
 		New: `exit.Release(coefsLabel+pl.of, pert.after, values...)
-	l := pl.unscaled(w)`,
+	l := pl.unscaleCoefficients(w)`,
 
 		Package: "./internal/learn/erm", Test: "TestConformance",
 	},

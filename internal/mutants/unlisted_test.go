@@ -76,9 +76,9 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 6", Bug: "the exact error stands in for a noisy one that cannot be",
 		File: "internal/learn/brc/private.go",
-		Old: `return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
+		Old: `return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
 			`right})[0]`,
-		New: `noisy := exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
+		New: `noisy := exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
 		if noisy < 0 || noisy > 1 {
 			return float64(wrong) / float64(wrong+right)
 		}
@@ -166,16 +166,16 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 13", Bug: "output perturbation is sized as if the optimiser found the minimum",
 		File: "internal/learn/erm/fit.go",
-		Old:  `p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.distance(p.sure()))`,
-		New:  `p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, 0)`,
+		Old:  `p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.minimumDistance(p.gradientBound()))`,
+		New:  `p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, 0)`,
 
 		Package: "./internal/learn/erm", Test: "TestNoiseCoversTheCertificate",
 	},
 	{
 		Row: "unlisted 14", Bug: "an optimiser's certificate counts for one of the two neighbours",
 		File: "internal/learn/erm/fit.go",
-		Old:  `p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.distance(p.sure()))`,
-		New:  `p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, u.distance(p.sure()))`,
+		Old:  `p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.minimumDistance(p.gradientBound()))`,
+		New:  `p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, u.minimumDistance(p.gradientBound()))`,
 
 		Package: "./internal/learn/erm", Test: "TestNoiseCoversTheCertificate",
 	},

@@ -43,13 +43,13 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		// Line 7 compares noisy against public: nothing here is unpaid (1.5).
 		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {
 			out.appendVoter(pl.public, pub.classifier, 0.5-pub.err)
-			if err := pub.reweigh(ctx, 0.5-pub.err); err != nil { // lines 8-10
+			if err := pub.reweighRows(ctx, 0.5-pub.err); err != nil { // lines 8-10
 				return nil, fmt.Errorf("brc: %w", err)
 			}
 			continue
 		}
 		out.appendVoter(pl.private, list[k], vote)
-		rows.reweigh(k, math.Exp(vote)) // lines 12-19
+		rows.reweighPatterns(k, math.Exp(vote)) // lines 12-19
 	}
 	m, err := out.buildModel(acct, exit)
 	if err != nil {

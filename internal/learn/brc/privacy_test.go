@@ -98,7 +98,7 @@ func climb(p Params, relation dp.Relation, n int, seed uint64, tries int,
 			moved := math.Abs(float64(w0)/float64(w0+r0) - float64(w1)/float64(w1+r1))
 			most = max(most, moved/bound)
 			for _, side := range sides {
-				side.reweigh(t, math.Exp(votes[t]))
+				side.reweighPatterns(t, math.Exp(votes[t]))
 			}
 		}
 		return most
@@ -139,7 +139,7 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 		p := Params{C1: c.c1, C2: c.c2, Rounds: c.T, Sensitivity: Tight, Epsilon: dp.Nano}
 		best := 0.0
 		for seed := range uint64(3) {
-			w := climb(p, dp.ReplaceOne, c.n, seed, 2500, (*privateRows).sensitivity)
+			w := climb(p, dp.ReplaceOne, c.n, seed, 2500, (*privateRows).errorSensitivity)
 			if w > rounding {
 				t.Errorf("c1=%g c2=%g n=%d T=%d: moved %.6f of the declared sensitivity", c.c1, c.c2, c.n, c.T, w)
 			}
@@ -150,7 +150,7 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 				c.T, best)
 		}
 		p.Sensitivity = Paper
-		if w := climb(p, dp.ReplaceOne, c.n, 1, 1000, (*privateRows).sensitivity); w > rounding {
+		if w := climb(p, dp.ReplaceOne, c.n, 1, 1000, (*privateRows).errorSensitivity); w > rounding {
 			t.Errorf("paper: moved %.6f of c1·c2/n", w)
 		}
 	}
@@ -192,12 +192,12 @@ func TestWeightsStayInsideTheReachableSet(t *testing.T) {
 					rows[i] = c.stepWeight(rows[i], factor)
 				}
 			}
-			reach.update(factor)
+			reach.addRound(factor)
 			for _, w := range rows {
 				if w < c.lo || w > c.hi {
 					t.Fatalf("weight %d outside [%d, %d]", w, c.lo, c.hi)
 				}
-				if w < reach.lo || w > reach.hi || !reach.has(w) {
+				if w < reach.lo || w > reach.hi || !reach.hasWeight(w) {
 					t.Fatalf("weight %d is not known to be reachable", w)
 				}
 			}
@@ -218,7 +218,7 @@ func TestTightIsInsideTheReadableBounds(t *testing.T) {
 		for range 12 {
 			lo, hi := max(1/p.C1, math.Exp(-minus)), min(p.C2, math.Exp(plus))
 			readable := hi / (hi + float64(n-1)*lo)
-			if got := r.sensitivity(); got > readable*(1+1e-4) {
+			if got := r.errorSensitivity(); got > readable*(1+1e-4) {
 				t.Fatalf("tight %g exceeds the readable bound %g", got, readable)
 			}
 			if star := p.C1 * p.C2 / (float64(n) - 1 + p.C1*p.C2); readable > star*(1+1e-12) || star > p.C1*p.C2/float64(n) {
@@ -226,7 +226,7 @@ func TestTightIsInsideTheReadableBounds(t *testing.T) {
 			}
 			v := (float64(rng.Below(src, 2001))/1000 - 1) / 2
 			plus, minus = plus+max(v, 0), minus+max(-v, 0)
-			r.reweigh(0, math.Exp(v))
+			r.reweighPatterns(0, math.Exp(v))
 		}
 	}
 }

@@ -44,9 +44,9 @@ func (r *privateRows) sumWeights(k int) (wrong, right int64) {
 	return sum[1], sum[0]
 }
 
-// sensitivity bounds how far replacing one row moves wrong/(wrong+right), given
+// errorSensitivity bounds how far replacing one row moves wrong/(wrong+right), given
 // what was released so far (1.4; docs/guarantees/brc.md, lemma 1).
-func (r *privateRows) sensitivity() float64 {
+func (r *privateRows) errorSensitivity() float64 {
 	n := float64(r.n)
 	if r.pl.Sensitivity == Paper {
 		return roundUp(r.pl.C1 * r.pl.C2 / n)
@@ -65,7 +65,7 @@ func roundUp(x float64) float64 { return x * (1 + 0x1p-50) }
 // afterwards.
 func (r *privateRows) releaseError(label string, eps dp.Epsilon, wrong, right int64, exit *mech.Exit) float64 {
 	if r.pl.s.Relation == dp.ReplaceOne {
-		return exit.Release(label, r.noiseFor(eps, r.sensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
+		return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
 	}
 	one := r.pl.clip.one
 	most := float64(r.reach.hi) / float64(one) // a row sits in one of the two counts with at most this weight
@@ -103,20 +103,20 @@ func (r *privateRows) selectorFor(eps dp.Epsilon) mech.Selector {
 	if r.pl.NotPrivate {
 		return mech.NoNoise{}
 	}
-	spread := 2 * r.sensitivity() // scores move within ± the sensitivity of err
+	spread := 2 * r.errorSensitivity() // scores move within ± the sensitivity of err
 	if r.pl.s.Relation == dp.AddRemove {
 		spread = float64(r.reach.hi) / float64(r.pl.clip.one) // within ± half the largest weight
 	}
 	return mech.Sized(mech.PermuteAndFlipFor(eps, spread))
 }
 
-// reweigh applies lines 13-19 to every pattern classifier k is wrong about,
+// reweighPatterns applies lines 13-19 to every pattern classifier k is wrong about,
 // and the same step to the set of reachable weights.
-func (r *privateRows) reweigh(k int, factor float64) {
+func (r *privateRows) reweighPatterns(k int, factor float64) {
 	for i := range r.weight {
 		if r.isWrong(k, i) {
 			r.weight[i] = r.pl.clip.stepWeight(r.weight[i], factor)
 		}
 	}
-	r.reach.update(factor)
+	r.reach.addRound(factor)
 }

@@ -123,8 +123,8 @@ func (p *publicSide) fillAnswers(coef, scores []float64) {
 	}
 }
 
-// reweigh is line 9, then the next round's fit.
-func (p *publicSide) reweigh(ctx context.Context, vote float64) error {
+// reweighRows is line 9, then the next round's fit.
+func (p *publicSide) reweighRows(ctx context.Context, vote float64) error {
 	factor := math.Exp(vote)
 	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
 	ifPos, ifNeg := [2]float64{factor, 1}, [2]float64{1, factor} // by answer

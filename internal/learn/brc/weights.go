@@ -43,20 +43,20 @@ type reachable struct {
 
 func newReachable(c clip) *reachable {
 	r := &reachable{clip: c, present: make([]uint64, (c.hi-c.lo)/64+1), lo: c.one, hi: c.one}
-	r.insert(c.one)
+	r.insertWeight(c.one)
 	return r
 }
 
-// update adds what a round with this factor e^α can make of each weight: every
+// addRound adds what a round with this factor e^α can make of each weight: every
 // row may be right (its weight stays) or wrong (it steps).
-func (r *reachable) update(factor float64) {
+func (r *reachable) addRound(factor float64) {
 	for _, w := range r.list { // weights inserted meanwhile are not visited
-		r.insert(r.clip.stepWeight(w, factor))
+		r.insertWeight(r.clip.stepWeight(w, factor))
 	}
 }
 
-func (r *reachable) insert(w int64) {
-	if r.has(w) {
+func (r *reachable) insertWeight(w int64) {
+	if r.hasWeight(w) {
 		return
 	}
 	r.present[(w-r.clip.lo)/64] |= 1 << ((w - r.clip.lo) % 64)
@@ -64,6 +64,6 @@ func (r *reachable) insert(w int64) {
 	r.lo, r.hi = min(r.lo, w), max(r.hi, w)
 }
 
-func (r *reachable) has(w int64) bool {
+func (r *reachable) hasWeight(w int64) bool {
 	return r.present[(w-r.clip.lo)/64]>>((w-r.clip.lo)%64)&1 == 1
 }

@@ -31,14 +31,14 @@ func TestNoiseCoversTheCertificate(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						got := pl.perturbation(n)
+						got := pl.planPerturbation(n)
 						off := 2 * 2 * got.target / got.reg // either stops at twice the target for rounding
-						row := 2 * got.norm * got.slope(pl.loss, mode) / (float64(n) * got.reg)
+						row := 2 * got.norm * got.lossSlope(pl.loss, mode) / (float64(n) * got.reg)
 						switch noise {
 						case Laplace: // L1
 							row, off = row*math.Sqrt(float64(got.dim)), off*math.Sqrt(float64(got.dim))
 						case Blocks: // at least as far as a row of one cell goes
-							row = 2 * got.cell * got.slope(pl.loss, mode) / (float64(n) * got.reg)
+							row = 2 * got.cell * got.lossSlope(pl.loss, mode) / (float64(n) * got.reg)
 						}
 						if bound := got.after.Sensitivity(); !(bound >= (row+off)*(1-1e-12)) {
 							t.Errorf("%s: noise for a move of %g, rows and certificate make %g + %g", name, bound, row, off)
@@ -59,12 +59,12 @@ func TestSlopeIsABound(t *testing.T) {
 	for _, norm := range []float64{0.1, 0.5, 1} {
 		for _, reg := range []float64{0x1p-20, 1e-3, 0.1, 1, 10, 1000} {
 			u := units{n: 100, reg: reg, norm: norm, curve: 0.25, dim: 3}
-			got := u.slope(engine.Loss{}, Tight)
+			got := u.lossSlope(engine.Loss{}, Tight)
 			reached := 1 / (1 + math.Exp(-norm*norm*got/reg)) // at length norm·got/reg
 			if !(got >= reached && got <= 1+0x1p-30 && got <= reached*(1+1e-9)) {
 				t.Errorf("norm %g, ridge %g: slopes of at most %g allow %g", norm, reg, got, reached)
 			}
-			if s := u.slope(engine.Loss{}, CMS11); s < 1 {
+			if s := u.lossSlope(engine.Loss{}, CMS11); s < 1 {
 				t.Errorf("norm %g, ridge %g: slopes of the printed form are at most %g", norm, reg, s)
 			}
 		}
@@ -79,10 +79,10 @@ func TestNoAnswerWithoutCertificate(t *testing.T) {
 		g := x[0] + math.Copysign(floor, x[0])
 		return optimize.Point{Value: x[0] * x[0] / 2, Grad: []float64{g}, Hess: []float64{1}}, nil
 	}
-	if x, err := minimise(stalls, 1, 1, 1, floor/2); err == nil {
+	if x, err := minimiseSurface(stalls, 1, 1, 1, floor/2); err == nil {
 		t.Errorf("%v is no certified point", x)
 	}
-	if _, err := minimise(stalls, 1, 1, 1, 2*floor); err != nil {
+	if _, err := minimiseSurface(stalls, 1, 1, 1, 2*floor); err != nil {
 		t.Errorf("a certificate that can be had: %v", err)
 	}
 }

@@ -56,9 +56,9 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: fmt.Sprintf("ε = %s of it chooses the intercept again, by how many rows are answered rightly; scores then "+
 				"rank rows and are no calibrated probabilities", pl.ask)})
 	}
-	p := pl.perturbation(pl.rows)
+	p := pl.planPerturbation(pl.rows)
 	f = append(f, learn.Fact{Key: "reg", Value: p.reg,
-		Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.reg, p.summed())})
+		Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.reg, p.summedPenalty())})
 	if length := noiseLength(p.term, p.dim); length > 0 {
 		f = append(f, learn.Fact{Key: "noise_length", Value: length,
 			Text: fmt.Sprintf("noise in the gradient: length about %.4g, against at most %d from the rows", length, pl.rows)})

@@ -28,7 +28,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	m := &model.Model{
 		Learner: "erm",
 		Schema:  pl.s.Part(pl.space.Columns),
-		Privacy: pl.privacy(acct, exit),
+		Privacy: pl.privacyStatement(acct, exit),
 		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 	}
 	plans := pl.parts
@@ -37,7 +37,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	var fits []*model.Logistic
 	for k, view := range engine.OneVersusRest(tab) { // every fit reads the same rows
-		one, err := plans[k].fit(ctx, view, exit)
+		one, err := plans[k].fitBinary(ctx, view, exit)
 		if err != nil {
 			return nil, fmt.Errorf("erm: %w", err)
 		}
@@ -47,11 +47,11 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	return m, nil
 }
 
-// fit is one binary fit.
-func (pl *Plan) fit(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Logistic, error) {
-	pert := pl.perturbation(tab.Rows())
-	term := pl.draw(pert, exit) // before any row is read
-	w, err := pl.minimum(ctx, tab, pert, term)
+// fitBinary is one binary fit.
+func (pl *Plan) fitBinary(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Logistic, error) {
+	pert := pl.planPerturbation(tab.Rows())
+	term := pl.drawTerm(pert, exit) // before any row is read
+	w, err := pl.findMinimum(ctx, tab, pert, term)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +59,9 @@ func (pl *Plan) fit(ctx context.Context, tab engine.Table, exit *mech.Exit) (*mo
 	for i := range w {
 		values[i] = mech.RatioOf(w[i])
 	}
-	l := pl.unscaled(exit.Release(coefsLabel+pl.of, pert.after, values...)) // 1.3, 2.4: rows meet noise
+	l := pl.unscaleCoefficients(exit.Release(coefsLabel+pl.of, pert.after, values...)) // 1.3, 2.4: rows meet noise
 	if pl.ask > 0 {
-		err = pl.choose(ctx, tab, l, exit)
+		err = pl.chooseThreshold(ctx, tab, l, exit)
 	}
 	return l, err
 }
@@ -74,37 +74,39 @@ type perturbation struct {
 	target float64        // the length of gradient that is asked of the solver
 }
 
-func (pl *Plan) perturbation(n int) perturbation {
-	u := units{n: float64(n), reg: pl.Reg, norm: pl.Norm, curve: pl.loss.Curvature(), dim: pl.dim(), blocks: pl.blocks(),
-		cell: pl.cell()}
+func (pl *Plan) planPerturbation(n int) perturbation {
+	u := units{
+		n: float64(n), reg: pl.Reg, norm: pl.Norm, curve: pl.loss.Curvature(),
+		dim: pl.countCoefficients(), blocks: pl.blockSizes(),
+		cell: pl.largestEntry()}
 	if u.reg == 0 {
-		u.reg = DefaultReg(pl.Method, n, pl.crowd(n), pl.Epsilon)
+		u.reg = DefaultReg(pl.Method, n, pl.noiseLength(n), pl.Epsilon)
 	}
 	p := perturbation{units: u, after: mech.NoNoise{}}
 	switch {
 	case pl.NotPrivate:
-		p.target = u.rounding(0)
+		p.target = u.leastGradient(0)
 	case pl.Method == Output:
-		slope := u.slope(pl.loss, pl.Mode)
+		slope := u.lossSlope(pl.loss, pl.Mode)
 		p.target = u.outputPrecision(pl.Noise, slope)
-		p.after = u.released(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.distance(p.sure()))
+		p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.minimumDistance(p.gradientBound()))
 	default:
 		eps, rest, jacobian := pl.bill[0].Epsilon, pl.bill[1].Epsilon, 0.0
 		p.units, jacobian = u.objectiveSize(eps.Float(), pl.Mode)
-		p.term = p.units.term(pl.Noise, eps, jacobian)
+		p.term = p.units.termNoise(pl.Noise, eps, jacobian)
 		p.target = p.objectivePrecision(noiseLength(p.term, u.dim), rest.Float())
-		p.after = mech.Sized(mech.RemainderFor(rest, p.distance(p.sure()+p.snapped(p.term)), u.dim)) // 2.5
+		p.after = mech.Sized(mech.RemainderFor(rest, p.minimumDistance(p.gradientBound()+p.snappingBound(p.term)), u.dim)) // 2.5
 	}
 	return p
 }
 
-// sure is the length of the gradient that the solver's answer is sure of; what
+// gradientBound is the length of the gradient that the solver's answer is sure of; what
 // it is above the target covers the rounding of the sums.
-func (p *perturbation) sure() float64 { return 2 * p.target }
+func (p *perturbation) gradientBound() float64 { return 2 * p.target }
 
-// draw returns b, or zeros. What it is drawn for is the gradient of the rows,
+// drawTerm returns b, or zeros. What it is drawn for is the gradient of the rows,
 // which never leaves; the door sees zeros of the declared sensitivity.
-func (pl *Plan) draw(p perturbation, exit *mech.Exit) []float64 {
+func (pl *Plan) drawTerm(p perturbation, exit *mech.Exit) []float64 {
 	if p.term == nil {
 		return make([]float64, p.dim)
 	}
@@ -115,26 +117,28 @@ func (pl *Plan) draw(p perturbation, exit *mech.Exit) []float64 {
 	return exit.Release(termLabel+pl.of, p.term, zeros...)
 }
 
-// minimum is the certified minimum of J for the linear term b.
-func (pl *Plan) minimum(ctx context.Context, tab engine.Table, p perturbation, b []float64) ([]float64, error) {
-	all, err := tab.Margins(ctx, pl.space, pl.shape())
+// findMinimum is the certified minimum of J for the linear term b.
+func (pl *Plan) findMinimum(ctx context.Context, tab engine.Table, p perturbation, b []float64) ([]float64, error) {
+	all, err := tab.Margins(ctx, pl.space, pl.rowShape())
 	if err != nil {
 		return nil, err
 	}
 	some := func(rows int) slopes {
 		m := all.Head(rows)
-		return pl.slopes(ctx, m, all.Weight()/m.Weight(), p, b)
+		return pl.objectiveSlopes(ctx, m, all.Weight()/m.Weight(), p, b)
 	}
-	x, done, err := quick(some(max(fewRows, 8*p.dim)), some(max(someRows, 20*p.dim, all.Len()/8)),
-		pl.slopes(ctx, all, 1, p, b), p.dim, p.target)
+	x, done, err := minimiseQuickly(some(max(fewRows, 8*p.dim)), some(max(someRows, 20*p.dim, all.Len()/8)),
+		pl.objectiveSlopes(ctx, all, 1, p, b), p.dim, p.target)
 	if done || err != nil {
 		return x, err
 	}
-	return minimise(pl.surface(ctx, tab, p, b), p.dim, p.reg, p.reg+p.curve*p.norm*p.norm, p.target)
+	return minimiseSurface(pl.objectiveSurface(ctx, tab, p, b), p.dim, p.reg, p.reg+p.curve*p.norm*p.norm, p.target)
 }
 
-// slopes is J over the rows of m, each for weight of them where they are a sample.
-func (pl *Plan) slopes(ctx context.Context, m engine.Margins, weight float64, p perturbation, b []float64) slopes {
+// objectiveSlopes is J over the rows of m, each for weight of them where they are a sample.
+func (pl *Plan) objectiveSlopes(
+	ctx context.Context, m engine.Margins, weight float64, p perturbation, b []float64,
+) slopes {
 	return func(w []float64, hess bool) (optimize.Point, error) {
 		s, err := m.Sums(ctx, pl.loss, w, hess)
 		if err != nil {
@@ -146,36 +150,36 @@ func (pl *Plan) slopes(ctx context.Context, m engine.Margins, weight float64, p 
 		for i := range s.Hess {
 			s.Hess[i] *= weight
 		}
-		return p.objective(s, b, w), nil
+		return p.addTerms(s, b, w), nil
 	}
 }
 
-// surface is J.
-func (pl *Plan) surface(ctx context.Context, tab engine.Table, p perturbation,
+// objectiveSurface is J.
+func (pl *Plan) objectiveSurface(ctx context.Context, tab engine.Table, p perturbation,
 	b []float64) func(w []float64) (optimize.Point, error) {
 	return func(w []float64) (optimize.Point, error) {
-		s, err := tab.MarginSums(ctx, pl.space, pl.loss, pl.shape(), w)
+		s, err := tab.MarginSums(ctx, pl.space, pl.loss, pl.rowShape(), w)
 		if err != nil {
 			return optimize.Point{}, err
 		}
-		return p.objective(s, b, w), nil
+		return p.addTerms(s, b, w), nil
 	}
 }
 
-// shape scales rows to length at most 1 by the number of columns, each of which
+// rowShape scales rows to length at most 1 by the number of columns, each of which
 // has one non-zero feature of size at most 1, and the intercept's constant. No
 // row counts more than once.
-func (pl *Plan) shape() engine.Rows {
-	return engine.Rows{Scale: pl.scale(), Norm: pl.Norm, Weights: pl.s.Label.RowWeights()}
+func (pl *Plan) rowShape() engine.Rows {
+	return engine.Rows{Scale: pl.rowScale(), Norm: pl.Norm, Weights: pl.s.Label.RowWeights()}
 }
 
-func (pl *Plan) scale() float64 {
+func (pl *Plan) rowScale() float64 {
 	scale := 1 / math.Sqrt(float64(len(pl.space.Columns)+1))
 	return math.Nextafter(math.Nextafter(scale, 0), 0)
 }
 
-// objective is J, in mean units. It overwrites s.
-func (u units) objective(s *engine.LossSums, b, w []float64) optimize.Point {
+// addTerms is J, in mean units. It overwrites s.
+func (u units) addTerms(s *engine.LossSums, b, w []float64) optimize.Point {
 	p := optimize.Point{Value: s.Loss / u.n, Grad: s.Grad, Hess: s.Hess}
 	for i := range p.Hess {
 		p.Hess[i] /= u.n
@@ -190,10 +194,10 @@ func (u units) objective(s *engine.LossSums, b, w []float64) optimize.Point {
 	return p
 }
 
-// unscaled turns released coefficients of scaled rows into coefficients of
+// unscaleCoefficients turns released coefficients of scaled rows into coefficients of
 // features.
-func (pl *Plan) unscaled(w []float64) *model.Logistic {
-	scale := pl.shape().Scale
+func (pl *Plan) unscaleCoefficients(w []float64) *model.Logistic {
+	scale := pl.rowShape().Scale
 	for i := range w {
 		w[i] *= scale
 	}
@@ -205,8 +209,8 @@ func (pl *Plan) unscaled(w []float64) *model.Logistic {
 	return l
 }
 
-func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.WholeRow, Epsilon: pl.Epsilon, Bill: pl.Events(), Claim: pl.claim(),
+func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
+	d := learn.Deal{Schema: pl.s, Scope: dp.WholeRow, Epsilon: pl.Epsilon, Bill: pl.Events(), Claim: pl.claimID(),
 		NotPrivate: pl.NotPrivate}
 	if pl.Noise != Laplace {
 		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a " +
@@ -215,7 +219,7 @@ func (pl *Plan) privacy(acct learn.Account, exit *mech.Exit) model.Privacy {
 	return d.Privacy(acct, exit)
 }
 
-func (pl *Plan) claim() string {
+func (pl *Plan) claimID() string {
 	switch {
 	case pl.parts != nil:
 		return "erm: G-ERM-4"

@@ -119,7 +119,7 @@ func TestEveryFitPaysItsPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if part, all := scale(t, pl.parts[0].perturbation(60)), scale(t, whole.perturbation(60)); !(part > 2.5*all) {
+		if part, all := scale(t, pl.parts[0].planPerturbation(60)), scale(t, whole.planPerturbation(60)); !(part > 2.5*all) {
 			t.Errorf("%s: noise of scale %g in one of three fits, %g in one alone", name, part, all)
 		}
 	}
@@ -157,7 +157,7 @@ func TestWeightsDoNotRaiseTheSensitivity(t *testing.T) {
 			for _, label := range []uint8{0, 1} {
 				_, b := lineOf(t, p, &s, []float64{x}, []uint8{label})
 				for _, w := range [][]float64{{0, 0}, {-1e6 * side, 0}, {-1e6 * side, 0.9995e6 * side}, {0, -1e6 * side}} {
-					moved := share(pl.perturbation(1).term, pl.gradient(t, a, w), pl.gradient(t, b, w))
+					moved := share(pl.planPerturbation(1).term, pl.gradient(t, a, w), pl.gradient(t, b, w))
 					if !(moved <= 1+1e-9) {
 						t.Fatalf("weights %g: the gradient moves by %.4f of what is declared", weights, moved)
 					}

@@ -85,8 +85,8 @@ func ours(noise Noise, l engine.Loss, norm, lambda, eps float64, mode Mode) pert
 		loss:   l,
 		bill:   []dp.Event{{Epsilon: price}, {Epsilon: price}},
 	}
-	p := pl.perturbation(n)
-	return perturbed{l, norm, p.summed(), p.term.(sized).Scale()}
+	p := pl.planPerturbation(n)
+	return perturbed{l, norm, p.summedPenalty(), p.term.(sized).Scale()}
 }
 
 var (
@@ -209,12 +209,12 @@ func TestFallbackIsTakenBelowHalf(t *testing.T) {
 					u := units{n: 1000, reg: lambda / 1000, norm: norm, curve: 0.25, dim: 3}
 					raised, jacobian := u.objectiveSize(eps, mode)
 					if raised.reg < u.reg || !(jacobian <= eps/2) ||
-						!(k*math.Log1p(0.25*norm*norm/raised.summed()) <= jacobian*(1+1e-9)) {
+						!(k*math.Log1p(0.25*norm*norm/raised.summedPenalty()) <= jacobian*(1+1e-9)) {
 						t.Errorf("%s, R=%g, ε=%g, λ=%g: λ becomes %g with %g of ε for the jacobian", mode, norm, eps, lambda,
-							raised.summed(), jacobian)
+							raised.summedPenalty(), jacobian)
 					}
 					if k*math.Log1p(0.25*norm*norm/lambda) < eps/2 && raised.reg != u.reg {
-						t.Errorf("%s, ε=%g, λ=%g: raised to %g without need", mode, eps, lambda, raised.summed())
+						t.Errorf("%s, ε=%g, λ=%g: raised to %g without need", mode, eps, lambda, raised.summedPenalty())
 					}
 				}
 			}
@@ -222,7 +222,7 @@ func TestFallbackIsTakenBelowHalf(t *testing.T) {
 	}
 	// The printed formula of the tight fallback at ε = 1, nΛ = .1: nΔ = .285.
 	raised, _ := units{n: 1, reg: 0.1, norm: 1, curve: 0.25, dim: 1}.objectiveSize(1, Tight)
-	if got := fmt.Sprintf("%.3f", raised.summed()-0.1); got != "0.285" {
+	if got := fmt.Sprintf("%.3f", raised.summedPenalty()-0.1); got != "0.285" {
 		t.Errorf("the ridge grows by %s", got)
 	}
 }

@@ -41,8 +41,8 @@ func (pl *Plan) chooseNoise() Noise {
 	beside := func(noise Noise) float64 {
 		try := *pl
 		try.Noise = noise
-		try.price()
-		p := try.perturbation(pl.rows)
+		try.writeBill()
+		p := try.planPerturbation(pl.rows)
 		return noiseLength(p.after, p.dim) * (p.reg + p.curve*p.norm*p.norm/float64(p.dim))
 	}
 	if beside(Gamma) < beside(Blocks) {
@@ -66,9 +66,9 @@ func noiseLength(m mech.Mechanism, d int) float64 {
 	return 0
 }
 
-// blocks are the sizes of the blocks of a row: one a column, in each of which
+// blockSizes are the sizes of the blocks of a row: one a column, in each of which
 // one feature of size at most 1 is non-zero, and the intercept's constant.
-func (pl *Plan) blocks() []int {
+func (pl *Plan) blockSizes() []int {
 	sizes := make([]int, 0, len(pl.space.Columns)+1)
 	for k := range pl.space.Columns {
 		_, width := pl.space.Block(k)
@@ -77,26 +77,26 @@ func (pl *Plan) blocks() []int {
 	return append(sizes, 1)
 }
 
-// cell is the largest entry of a scaled row: no feature and not the constant is
+// largestEntry is the largest entry of a scaled row: no feature and not the constant is
 // larger than 1, and no row longer than Norm.
-func (pl *Plan) cell() float64 { return min(pl.scale(), pl.Norm) }
+func (pl *Plan) largestEntry() float64 { return min(pl.rowScale(), pl.Norm) }
 
-// term is the law of b, where the change of variables takes jacobian of eps.
-func (u units) term(noise Noise, eps dp.Epsilon, jacobian float64) mech.Mechanism {
+// termNoise is the law of b, where the change of variables takes jacobian of eps.
+func (u units) termNoise(noise Noise, eps dp.Epsilon, jacobian float64) mech.Mechanism {
 	if noise == Blocks {
 		return mech.Sized(mech.ObjectiveBlocksFor(eps, 2*u.cell, jacobian, u.blocks)) // 5.1
 	}
-	return mech.Sized(mech.ObjectiveFor(eps, u.slopes(), jacobian, u.dim)) // 2.2
+	return mech.Sized(mech.ObjectiveFor(eps, u.rowSlopes(), jacobian, u.dim)) // 2.2
 }
 
-// released is the law of noise on a computed minimum that moves by at most
+// outputNoise is the law of noise on a computed minimum that moves by at most
 // slope times what the rows' slopes of 1 would make of it, and by at most off
 // for reasons of rounding.
-func (u units) released(noise Noise, eps dp.Epsilon, slope, off float64) mech.Mechanism {
-	l2 := u.slopes()*slope/u.summed() + off
+func (u units) outputNoise(noise Noise, eps dp.Epsilon, slope, off float64) mech.Mechanism {
+	l2 := u.rowSlopes()*slope/u.summedPenalty() + off
 	switch noise {
 	case Blocks: // 5.2
-		l1 := 2*u.cell*slope/u.summed()*(1+u.curve*u.norm*u.norm/u.reg) + off*math.Sqrt(float64(widest(u.blocks)))
+		l1 := 2*u.cell*slope/u.summedPenalty()*(1+u.curve*u.norm*u.norm/u.reg) + off*math.Sqrt(float64(widestBlock(u.blocks)))
 		return mech.Sized(mech.BlocksFor(eps, l1, u.blocks))
 	case Laplace: // L1 is at most √d times L2
 		return mech.Sized(mech.LaplaceFor(eps, l2*math.Sqrt(float64(u.dim)), u.dim))
@@ -104,7 +104,7 @@ func (u units) released(noise Noise, eps dp.Epsilon, slope, off float64) mech.Me
 	return mech.Sized(mech.GammaFor(eps, l2, u.dim))
 }
 
-func widest(sizes []int) (most int) {
+func widestBlock(sizes []int) (most int) {
 	for _, m := range sizes {
 		most = max(most, m)
 	}

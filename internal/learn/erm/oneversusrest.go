@@ -9,19 +9,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// fits is how many binary fits a label takes: one where it has two levels, else
+// countFits is how many binary fits a label takes: one where it has two levels, else
 // one per level, each against all others.
-func fits(s *schema.Schema) int {
+func countFits(s *schema.Schema) int {
 	if k := s.Classes(); k > 2 {
 		return k
 	}
 	return 1
 }
 
-// split makes one plan per level. Each has its own part of ε, which sizes its
+// splitClasses makes one plan per level. Each has its own part of ε, which sizes its
 // own noise: every fit reads every row, so their prices add up (4.1).
-func (pl *Plan) split() error {
-	k := fits(pl.s)
+func (pl *Plan) splitClasses() error {
+	k := countFits(pl.s)
 	shares := make([]dp.Epsilon, k)
 	if !pl.NotPrivate {
 		var err error
@@ -32,13 +32,13 @@ func (pl *Plan) split() error {
 	if pl.Method == Auto { // by the smallest part, the last, for all
 		least := *pl
 		least.Epsilon = shares[k-1]
-		pl.Method = autoMethod(least.crowd(pl.rows))
+		pl.Method = autoMethod(least.noiseLength(pl.rows))
 	}
 	for level, share := range shares {
 		part := *pl
 		part.parts, part.bill = nil, nil
 		part.Epsilon, part.of = share, fmt.Sprintf(", level %d of %d", level+1, k)
-		part.settle()
+		part.settleMethod()
 		pl.parts = append(pl.parts, &part)
 		pl.bill = append(pl.bill, part.bill...)
 	}

@@ -95,7 +95,7 @@ var _ learn.Plan = (*Plan)(nil)
 // no price; under Auto it moves the names on the bill and AutoThreshold splits it
 // by them, so price and fit with one plan.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
-	if err := p.check(s); err != nil {
+	if err := p.checkAgainst(s); err != nil {
 		return nil, err
 	}
 	if err := learn.Unconstrained("erm", s); err != nil {
@@ -113,26 +113,26 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		pl.loss.Huber = p.Width
 	}
 	if s.Classes() > 2 {
-		return pl, pl.split()
+		return pl, pl.splitClasses()
 	}
-	pl.settle()
+	pl.settleMethod()
 	return pl, nil
 }
 
-// settle takes the method and the threshold, where they are left open, and
+// settleMethod takes the method and the threshold, where they are left open, and
 // writes the bill.
-func (pl *Plan) settle() {
+func (pl *Plan) settleMethod() {
 	if pl.Method == Auto {
-		pl.Method = autoMethod(pl.crowd(pl.rows))
+		pl.Method = autoMethod(pl.noiseLength(pl.rows))
 	}
 	if pl.Noise == AutoNoise {
 		pl.Noise = pl.chooseNoise()
 	}
 	pl.ask = pl.thresholdPrice()
-	pl.price()
+	pl.writeBill()
 }
 
-func (p Params) check(s *schema.Schema) error {
+func (p Params) checkAgainst(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "erm", Param: param, Want: want, Got: got}
 	}
@@ -142,8 +142,8 @@ func (p Params) check(s *schema.Schema) error {
 			Hint: "the noise is sized by the number of rows, which add-remove keeps private; learner brc works under it"}
 	case p.NotPrivate && p.Epsilon != 0:
 		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
-	case !p.NotPrivate && (p.Epsilon < 2*dp.Epsilon(fits(s)) || p.Epsilon > dp.MaxEpsilon):
-		return bad("epsilon", fmt.Sprintf("must be at least %s and at most %s", 2*dp.Epsilon(fits(s)), dp.MaxEpsilon),
+	case !p.NotPrivate && (p.Epsilon < 2*dp.Epsilon(countFits(s)) || p.Epsilon > dp.MaxEpsilon):
+		return bad("epsilon", fmt.Sprintf("must be at least %s and at most %s", 2*dp.Epsilon(countFits(s)), dp.MaxEpsilon),
 			p.Epsilon)
 	case p.Loss != Logistic && p.Loss != Huber:
 		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
@@ -172,9 +172,9 @@ const (
 	coefsLabel = "coefficients"
 )
 
-// price writes the bill of one binary fit. Under method objective the
+// writeBill writes the bill of one binary fit. Under method objective the
 // certificate of the solver takes a hundredth of what the fit has.
-func (pl *Plan) price() {
+func (pl *Plan) writeBill() {
 	pl.bill = nil
 	eps := pl.Epsilon - pl.ask
 	switch {
@@ -203,5 +203,5 @@ func (pl *Plan) price() {
 // Events is the bill of one Fit, in charging order.
 func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
 
-// dim is the number of coefficients, the intercept's included.
-func (pl *Plan) dim() int { return pl.space.Width() + 1 }
+// countCoefficients is the number of coefficients, the intercept's included.
+func (pl *Plan) countCoefficients() int { return pl.space.Width() + 1 }

@@ -118,10 +118,11 @@ func TestMinimumAgreesWithOtherSolvers(t *testing.T) {
 			// Back to scaled rows, where the objective is defined.
 			w := append(slices.Clone(m.Classifier.(*model.Logistic).Coef), m.Classifier.(*model.Logistic).Bias)
 			for i := range w {
-				w[i] /= pl.shape().Scale
+				w[i] /= pl.rowShape().Scale
 			}
 			zero := make([]float64, len(w))
-			at, err := pl.surface(context.Background(), learntest.Engine(t, tab), pl.perturbation(tab.Rows), zero)(w)
+			pert := pl.planPerturbation(tab.Rows)
+			at, err := pl.objectiveSurface(context.Background(), learntest.Engine(t, tab), pert, zero)(w)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,10 +154,11 @@ func TestLevelsAgreeWithOtherSolvers(t *testing.T) {
 			for level, part := range pl.parts {
 				w := append(slices.Clone(m.Classifier.(*model.Linear).Coef[level]), m.Classifier.(*model.Linear).Bias[level])
 				for i := range w {
-					w[i] /= part.shape().Scale
+					w[i] /= part.rowShape().Scale
 				}
 				view := learntest.Engine(t, tab).Against(level)
-				at, err := part.surface(context.Background(), view, part.perturbation(tab.Rows), make([]float64, len(w)))(w)
+				pert := part.planPerturbation(tab.Rows)
+				at, err := part.objectiveSurface(context.Background(), view, pert, make([]float64, len(w)))(w)
 				if err != nil {
 					t.Fatal(err)
 				}

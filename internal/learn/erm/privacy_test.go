@@ -96,7 +96,7 @@ func lineOf(t *testing.T, p Params, label *schema.Schema, xs []float64, labels [
 
 func (pl *Plan) gradient(t *testing.T, tab engine.Table, w []float64) []float64 {
 	t.Helper()
-	s, err := tab.MarginSums(context.Background(), pl.space, pl.loss, pl.shape(), w)
+	s, err := tab.MarginSums(context.Background(), pl.space, pl.loss, pl.rowShape(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func apart(a, b []float64) float64 {
 	for i := range d {
 		d[i] = a[i] - b[i]
 	}
-	return length(d)
+	return vectorLength(d)
 }
 
 // share is how far it is from a to b in parts of what m declares, in its norm.
@@ -137,9 +137,9 @@ func TestOneRowMovesTheGradientNoFurtherThanDeclared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		declared := pl.perturbation(tab.Rows).term
+		declared := pl.planPerturbation(tab.Rows).term
 		for range 500 {
-			w := make([]float64, pl.dim())
+			w := make([]float64, pl.countCoefficients())
 			for i := range w {
 				w[i] = math.Ldexp(2*float64(rng.Below(src, 1000))/1000-1, int(rng.Below(src, 12)))
 			}
@@ -164,7 +164,7 @@ func TestOneRowMovesTheGradientNoFurtherThanDeclared(t *testing.T) {
 		if pl.s.Label.Positive != 1 {
 			t.Fatal("the census has changed its label")
 		}
-		if r := share(pl.perturbation(1).term, pl.gradient(t, a, w), pl.gradient(t, b, w)); !(r <= 1+1e-9 && r >= 0.98) {
+		if r := share(pl.planPerturbation(1).term, pl.gradient(t, a, w), pl.gradient(t, b, w)); !(r <= 1+1e-9 && r >= 0.98) {
 			t.Errorf("%s, norm %g: the worst pair moves the gradient by %.4f of what is declared, want .98 to 1", c.name,
 				c.norm, r)
 		}
@@ -213,10 +213,10 @@ func TestOutputSensitivityIsHeldAndReached(t *testing.T) {
 		swapped := slices.Clone(labels)
 		swapped[len(xs)-1] = other
 		_, b := line(t, p, xs, swapped)
-		pert := pl.perturbation(len(xs))
+		pert := pl.planPerturbation(len(xs))
 		zero := make([]float64, 2)
-		wa, err1 := pl.minimum(context.Background(), a, pert, zero)
-		wb, err2 := pl.minimum(context.Background(), b, pert, zero)
+		wa, err1 := pl.findMinimum(context.Background(), a, pert, zero)
+		wb, err2 := pl.findMinimum(context.Background(), b, pert, zero)
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
@@ -243,17 +243,17 @@ func TestCertificateHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(5) {
-			pert := pl.perturbation(tab.Rows)
-			b := pl.draw(pert, mech.NewExit(replay.Seeded(seed, "certificate")))
-			w, err := pl.minimum(context.Background(), learntest.Engine(t, tab), pert, b)
+			pert := pl.planPerturbation(tab.Rows)
+			b := pl.drawTerm(pert, mech.NewExit(replay.Seeded(seed, "certificate")))
+			w, err := pl.findMinimum(context.Background(), learntest.Engine(t, tab), pert, b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g := length(pl.exactGradient(tab, pert, b, w)); !(g <= pert.sure()) {
-				t.Errorf("%s: the gradient is %.3g long, certified %.3g", name, g, pert.sure())
+			if g := vectorLength(pl.exactGradient(tab, pert, b, w)); !(g <= pert.gradientBound()) {
+				t.Errorf("%s: the gradient is %.3g long, certified %.3g", name, g, pert.gradientBound())
 			}
-			w[0] += 3 * pert.distance(pert.sure()) // sabotage: a point off has no certificate
-			if g := length(pl.exactGradient(tab, pert, b, w)); g <= pert.sure() {
+			w[0] += 3 * pert.minimumDistance(pert.gradientBound()) // sabotage: a point off has no certificate
+			if g := vectorLength(pl.exactGradient(tab, pert, b, w)); g <= pert.gradientBound() {
 				t.Errorf("%s: a point off the minimum has a gradient of %.3g only", name, g)
 			}
 		}
@@ -272,9 +272,9 @@ func TestRemainderCoversTheGridOfTheTerm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pert := pl.perturbation(10_000)
+			pert := pl.planPerturbation(10_000)
 			d, grid := float64(pert.dim), pert.term.(interface{ Grid() float64 }).Grid()
-			solver, snap := pert.sure()/pert.reg, grid*math.Sqrt(d)/(2*pert.n*pert.reg)
+			solver, snap := pert.gradientBound()/pert.reg, grid*math.Sqrt(d)/(2*pert.n*pert.reg)
 			// the division rounds
 			if have := pert.after.(interface{ Sensitivity() float64 }).Sensitivity() / 2; !(have*(1+1e-12) >= solver+snap) {
 				t.Errorf("noise %s, ε %s: the radius is %.17g, must be at least %.17g + %.3g", noise, eps, have, solver, snap)
@@ -319,7 +319,7 @@ func (pl *Plan) exactGradient(tab *dataset.Table, p perturbation, b, w []float64
 
 // widen is row i as the package document defines it.
 func (pl *Plan) widen(tab *dataset.Table, i int) []float64 {
-	x := make([]float64, pl.dim())
+	x := make([]float64, pl.countCoefficients())
 	x[len(x)-1] = 1
 	for k, j := range pl.space.Columns {
 		c := &tab.Cols[j]
@@ -331,7 +331,7 @@ func (pl *Plan) widen(tab *dataset.Table, i int) []float64 {
 		}
 		x[f] = v
 	}
-	t := min(1/math.Sqrt(float64(len(pl.space.Columns)+1)), pl.Norm/length(x))
+	t := min(1/math.Sqrt(float64(len(pl.space.Columns)+1)), pl.Norm/vectorLength(x))
 	for f := range x {
 		x[f] *= t
 	}
@@ -352,7 +352,7 @@ func TestModelsShortenRowsAsTrainingDid(t *testing.T) {
 	m := learntest.Fit(t, pl, tab, nil, 1)
 	w := append(slices.Clone(m.Classifier.(*model.Logistic).Coef), m.Classifier.(*model.Logistic).Bias)
 	for f := range w {
-		w[f] /= pl.shape().Scale
+		w[f] /= pl.rowShape().Scale
 	}
 	scores, err := m.Scores(tab.Cols, tab.Rows)
 	if err != nil {
@@ -367,7 +367,7 @@ func TestModelsShortenRowsAsTrainingDid(t *testing.T) {
 		if want := 1 / (1 + math.Exp(-z)); math.Abs(score-want) > 1e-9 {
 			t.Fatalf("row %d scores %.12f, in training %.12f", i, score, want)
 		}
-		if length(pl.widen(tab, i)) > p.Norm-1e-9 {
+		if vectorLength(pl.widen(tab, i)) > p.Norm-1e-9 {
 			shortened++
 		}
 	}
@@ -386,26 +386,27 @@ func TestAcceleratedStepsReachTheCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pert := pl.perturbation(tab.Rows)
-	b := pl.draw(pert, mech.NewExit(replay.Seeded(1, "accelerated")))
-	w, err := accelerated(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg,
+	pert := pl.planPerturbation(tab.Rows)
+	b := pl.drawTerm(pert, mech.NewExit(replay.Seeded(1, "accelerated")))
+	surface := pl.objectiveSurface(context.Background(), learntest.Engine(t, tab), pert, b)
+	w, err := minimiseAccelerated(surface, pert.dim, pert.reg,
 		pert.reg+pert.curve, pert.target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := length(pl.exactGradient(tab, pert, b, w)); !(g <= pert.sure()) {
-		t.Errorf("the gradient is %.3g long, certified %.3g", g, pert.sure())
+	if g := vectorLength(pl.exactGradient(tab, pert, b, w)); !(g <= pert.gradientBound()) {
+		t.Errorf("the gradient is %.3g long, certified %.3g", g, pert.gradientBound())
 	}
-	quick, err := pl.minimum(context.Background(), learntest.Engine(t, tab), pert, b)
-	if err != nil || !(apart(w, quick) <= 2*pert.distance(pert.sure())) {
+	quick, err := pl.findMinimum(context.Background(), learntest.Engine(t, tab), pert, b)
+	if err != nil || !(apart(w, quick) <= 2*pert.minimumDistance(pert.gradientBound())) {
 		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, quick), err,
-			2*pert.distance(pert.sure()))
+			2*pert.minimumDistance(pert.gradientBound()))
 	}
-	newton, err := minimise(pl.surface(context.Background(), learntest.Engine(t, tab), pert, b), pert.dim, pert.reg,
+	newton, err := minimiseSurface(surface, pert.dim, pert.reg,
 		pert.reg+pert.curve, pert.target)
-	if err != nil || !(apart(w, newton) <= 2*pert.distance(pert.sure())) {
+	if err != nil || !(apart(w, newton) <= 2*pert.minimumDistance(pert.gradientBound())) {
 		t.Errorf("two certified points are %.3g apart, %v; they must be within %.3g", apart(w, newton), err,
-			2*pert.distance(pert.sure()))
+			2*pert.minimumDistance(pert.gradientBound()))
 	}
 }
 
@@ -414,13 +415,13 @@ func TestQuickStepsGiveUp(t *testing.T) {
 	stuck := func(x []float64, hess bool) (optimize.Point, error) {
 		return optimize.Point{Grad: []float64{1, 0}, Hess: []float64{1, 0, 0, 1}}, nil
 	}
-	if _, done, err := quick(stuck, stuck, stuck, 2, 1e-9); done || err != nil {
+	if _, done, err := minimiseQuickly(stuck, stuck, stuck, 2, 1e-9); done || err != nil {
 		t.Errorf("done = %v, %v", done, err)
 	}
 	flat := func(x []float64, hess bool) (optimize.Point, error) {
 		return optimize.Point{Grad: []float64{1, 0}, Hess: make([]float64, 4)}, nil
 	}
-	if _, done, err := quick(flat, flat, flat, 2, 1e-9); done || err != nil {
+	if _, done, err := minimiseQuickly(flat, flat, flat, 2, 1e-9); done || err != nil {
 		t.Errorf("without curvature: done = %v, %v", done, err)
 	}
 }
@@ -439,9 +440,9 @@ func TestRowsAreNoLongerThanDeclared(t *testing.T) {
 			longest := 0.0
 			for i := range tab.Rows {
 				one := learntest.Engine(t, tab.Subset([]int{i}))
-				w := make([]float64, pl.dim())
+				w := make([]float64, pl.countCoefficients())
 				g := pl.gradient(t, one, w) // slope 1/2 for the logistic loss
-				longest = max(longest, 2*length(g))
+				longest = max(longest, 2*vectorLength(g))
 			}
 			if !(longest <= norm*(1+1e-12)) || enc == feature.OneHot && norm < 0.7 && !(longest >= norm*(1-1e-12)) {
 				t.Errorf("%s, norm %g: the longest row has %g", enc, norm, longest)
@@ -502,7 +503,7 @@ func TestOutputNoiseIsTheShorter(t *testing.T) {
 	seen := map[Noise]bool{}
 	for _, eps := range []dp.Epsilon{dp.Nano / 100, dp.Nano / 20, dp.Nano / 10, dp.Nano, 8 * dp.Nano} {
 		beside := func(noise Noise) float64 {
-			p := plan(noise, Output, eps, rows).perturbation(rows)
+			p := plan(noise, Output, eps, rows).planPerturbation(rows)
 			return noiseLength(p.after, p.dim) * (p.reg + p.curve/float64(p.dim))
 		}
 		auto := plan(AutoNoise, Output, eps, rows)

@@ -18,19 +18,19 @@ const swamped = 0.02
 // (docs/benchmarks/erm-ridge-real.tsv, written by TestRidgeOnRealTables).
 const objectiveRidge = 20
 
-// crowd is about the length of the noise in the mean gradient, in halves, where
+// noiseLength is about the length of the noise in the mean gradient, in halves, where
 // n rows are given: d/(n·ε) of spherical noise. It is all that the rules below
 // know of a table.
-func (pl *Plan) crowd(n int) float64 {
+func (pl *Plan) noiseLength(n int) float64 {
 	if n == 0 || pl.NotPrivate {
 		return 0
 	}
-	u := units{norm: pl.Norm, dim: pl.dim(), blocks: pl.blocks(), cell: pl.cell()}
+	u := units{norm: pl.Norm, dim: pl.countCoefficients(), blocks: pl.blockSizes(), cell: pl.largestEntry()}
 	noise := pl.Noise
 	if noise == AutoNoise {
 		noise = Blocks // of method objective, which is what methods are compared by
 	}
-	return noiseLength(u.term(noise, pl.Epsilon, 0), u.dim) / 2 / float64(n)
+	return noiseLength(u.termNoise(noise, pl.Epsilon, 0), u.dim) / 2 / float64(n)
 }
 
 // autoMethod takes the method that has the better answers by crowd. Output

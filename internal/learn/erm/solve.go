@@ -22,13 +22,15 @@ const (
 	patience    = 3       // as many poor steps in a row call for a new Hessian
 )
 
-// minimise returns a point where the gradient of f is at most target long. f is
+// minimiseSurface returns a point where the gradient of f is at most target long. f is
 // strongly convex (at least low) with curvature at most high. Damped Newton
 // steps get there; should they stall, which no table has been seen to cause,
 // accelerated gradient steps must get there within a number of steps that
 // depends on low, high and the start alone. So it fails only when f does, or
 // when f is not what it says.
-func minimise(f func(x []float64) (optimize.Point, error), dim int, low, high, target float64) ([]float64, error) {
+func minimiseSurface(
+	f func(x []float64) (optimize.Point, error), dim int, low, high, target float64,
+) ([]float64, error) {
 	best, err := optimize.Newton(f, make([]float64, dim), optimize.Limits{GradNorm: target, Steps: newtonSteps})
 	if err != nil {
 		return nil, err
@@ -36,27 +38,27 @@ func minimise(f func(x []float64) (optimize.Point, error), dim int, low, high, t
 	if best.GradNorm <= target { // 2.3: the certificate
 		return best.X, nil
 	}
-	return accelerated(f, dim, low, high, target)
+	return minimiseAccelerated(f, dim, low, high, target)
 }
 
 // slopes is the gradient of J over some rows and, with hess, the Hessian, in
 // mean units.
 type slopes func(x []float64, hess bool) (optimize.Point, error)
 
-// quick looks for the certificate at the price of a few gradients. A few rows
+// minimiseQuickly looks for the certificate at the price of a few gradients. A few rows
 // find the neighbourhood, a Hessian of some more serves for steps on all rows,
 // until one is worth a Hessian of theirs. It never looks at values, so done is
 // false where it went astray; minimise gets there all the same.
-func quick(few, some, all slopes, dim int, target float64) (x []float64, done bool, err error) {
+func minimiseQuickly(few, some, all slopes, dim int, target float64) (x []float64, done bool, err error) {
 	var chord optimize.Chord
 	x = make([]float64, dim)
 	at, err := few(x, true)
 	if err != nil || !chord.Factor(at.Hess, dim) {
 		return nil, false, err
 	}
-	if length(chord.Step(at.Grad)) > near {
+	if vectorLength(chord.Step(at.Grad)) > near {
 		for _, rows := range []slopes{few, some} {
-			if x, done, err = walk(rows, &chord, x, rough); err != nil || !done {
+			if x, done, err = walkDownhill(rows, &chord, x, rough); err != nil || !done {
 				return nil, false, err
 			}
 		}
@@ -64,11 +66,11 @@ func quick(few, some, all slopes, dim int, target float64) (x []float64, done bo
 			return nil, false, err
 		}
 	}
-	return walk(all, &chord, x, target)
+	return walkDownhill(all, &chord, x, target)
 }
 
-// walk steps from x until the gradient of f is at most target long.
-func walk(f slopes, chord *optimize.Chord, x []float64, target float64) (to []float64, done bool, err error) {
+// walkDownhill steps from x until the gradient of f is at most target long.
+func walkDownhill(f slopes, chord *optimize.Chord, x []float64, target float64) (to []float64, done bool, err error) {
 	at, err := f(x, false)
 	if err != nil {
 		return nil, false, err
@@ -76,28 +78,28 @@ func walk(f slopes, chord *optimize.Chord, x []float64, target float64) (to []fl
 	fresh := false // the Hessian is that of f at x
 	poor := 0      // steps in a row that left much
 	for range quickSteps {
-		was := length(at.Grad)
+		was := vectorLength(at.Grad)
 		if was <= target { // 2.3: the certificate
 			return x, true, nil
 		}
 		step := chord.Step(at.Grad)
-		to := plus(x, step)
+		to := addStep(x, step)
 		next, err := f(to, false)
 		if err != nil {
 			return nil, false, err
 		}
 		// Where the loss has no curvature, as the Huber-hinge far from its corner,
 		// a step of the Hessian goes much too far in a direction that is right.
-		for k := 0; fresh && length(next.Grad) >= was && k < halvings; k++ {
+		for k := 0; fresh && vectorLength(next.Grad) >= was && k < halvings; k++ {
 			for i := range step {
 				step[i] /= 2
 			}
-			to = plus(x, step)
+			to = addStep(x, step)
 			if next, err = f(to, false); err != nil {
 				return nil, false, err
 			}
 		}
-		is := length(next.Grad)
+		is := vectorLength(next.Grad)
 		if fresh && is >= was {
 			break
 		}
@@ -118,7 +120,7 @@ func walk(f slopes, chord *optimize.Chord, x []float64, target float64) (to []fl
 	return nil, false, nil
 }
 
-func plus(x, step []float64) []float64 {
+func addStep(x, step []float64) []float64 {
 	sum := make([]float64, len(x))
 	for i := range sum {
 		sum[i] = x[i] + step[i]
@@ -126,10 +128,12 @@ func plus(x, step []float64) []float64 {
 	return sum
 }
 
-// accelerated is Nesterov's method with constant momentum, from zero. With κ =
+// minimiseAccelerated is Nesterov's method with constant momentum, from zero. With κ =
 // high/low the value's excess falls at least as (1-1/√κ)^k, and the square of
 // the gradient is at most 2·high times the excess; hence the number of steps.
-func accelerated(f func(x []float64) (optimize.Point, error), dim int, low, high, target float64) ([]float64, error) {
+func minimiseAccelerated(
+	f func(x []float64) (optimize.Point, error), dim int, low, high, target float64,
+) ([]float64, error) {
 	x, y := make([]float64, dim), make([]float64, dim)
 	root := math.Sqrt(high / low)
 	momentum := (root - 1) / (root + 1)
@@ -139,7 +143,7 @@ func accelerated(f func(x []float64) (optimize.Point, error), dim int, low, high
 		if err != nil {
 			return nil, err
 		}
-		g := length(at.Grad)
+		g := vectorLength(at.Grad)
 		if g <= target {
 			return y, nil
 		}
@@ -155,7 +159,7 @@ func accelerated(f func(x []float64) (optimize.Point, error), dim int, low, high
 	return nil, errors.New("the sums are not those of a convex loss")
 }
 
-func length(v []float64) float64 {
+func vectorLength(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
 		sum += x * x

@@ -50,20 +50,20 @@ func (pl *Plan) thresholdPrice() dp.Epsilon {
 		return 0
 	}
 	coin := 2 * thresholdPart / (float64(pl.rows) * pl.Epsilon.Float()) // the scale of its noise, in parts of the rows
-	if crowd := pl.crowd(pl.rows); crowd < swamped || crowd < 2*coin || coin > coarse {
+	if crowd := pl.noiseLength(pl.rows); crowd < swamped || crowd < 2*coin || coin > coarse {
 		return 0
 	}
 	return pl.Epsilon / thresholdPart
 }
 
-// choose moves the intercept of released coefficients to where the most rows
+// chooseThreshold moves the intercept of released coefficients to where the most rows
 // are answered rightly, or nearly so.
-func (pl *Plan) choose(ctx context.Context, tab engine.Table, l *model.Logistic, exit *mech.Exit) error {
-	rows, err := tab.Margins(ctx, pl.space, pl.shape())
+func (pl *Plan) chooseThreshold(ctx context.Context, tab engine.Table, l *model.Logistic, exit *mech.Exit) error {
+	rows, err := tab.Margins(ctx, pl.space, pl.rowShape())
 	if err != nil {
 		return err
 	}
-	cuts := pl.cuts(l)
+	cuts := pl.planCuts(l)
 	right, err := rows.Right(ctx, append(slices.Clone(l.Coef), l.Bias), cuts)
 	if err != nil {
 		return err
@@ -78,10 +78,10 @@ func (pl *Plan) choose(ctx context.Context, tab engine.Table, l *model.Logistic,
 	return nil
 }
 
-// cuts are thresholds around the middle of the scores that rows can have, as
+// planCuts are thresholds around the middle of the scores that rows can have, as
 // far as columns that have nothing to do with each other would let scores lie
 // from it. They depend on released coefficients alone.
-func (pl *Plan) cuts(l *model.Logistic) engine.Cuts {
+func (pl *Plan) planCuts(l *model.Logistic) engine.Cuts {
 	middle, square := l.Bias, 0.0
 	for k := range pl.space.Columns {
 		first, width := pl.space.Block(k)

@@ -82,7 +82,8 @@ func TestThresholdSensitivityIsHeldAndReached(t *testing.T) {
 		pl.ask = dp.Nano / 5
 		tape := &mechtest.Recorder{}
 		l := &model.Logistic{Coef: []float64{1}, Bias: 0.5}
-		if err := pl.choose(context.Background(), tab, l, mech.NewTapedExit(replay.Seeded(1, "choice"), tape)); err != nil {
+		exit := mech.NewTapedExit(replay.Seeded(1, "choice"), tape)
+		if err := pl.chooseThreshold(context.Background(), tab, l, exit); err != nil {
 			t.Fatal(err)
 		}
 		return tape.Passages[0]
@@ -174,7 +175,7 @@ func accuracyOf(t *testing.T, p Params, part dp.Epsilon, train, test *dataset.Ta
 	}
 	if part > 0 {
 		pl.ask = p.Epsilon / part
-		pl.price()
+		pl.writeBill()
 	}
 	scores, err := learntest.Fit(t, pl, train, nil, seed).Scores(test.Cols, test.Rows)
 	if err != nil {
@@ -241,7 +242,7 @@ func TestThresholdSweep(t *testing.T) {
 							share = fmt.Sprintf("1/%d", part)
 						}
 						fmt.Fprintf(&out, "%s\t%s\t%d\t%g\t%.4g\t%.3g\t%s\t%s\t%.3f\t%.4f\t%.4f\t%.3f\t%.3f\n", labels, enc, n, eps,
-							float64(n)*eps, pl.crowd(n), pl.Method, share,
+							float64(n)*eps, pl.noiseLength(n), pl.Method, share,
 							acc, gain, math.Sqrt(max(0, square-gain*gain)/(repeats-1)), auc, off)
 					}
 				}

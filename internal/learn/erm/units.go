@@ -32,12 +32,12 @@ type units struct {
 	cell   float64
 }
 
-// summed is λ.
-func (u units) summed() float64 { return u.n * u.reg }
+// summedPenalty is λ.
+func (u units) summedPenalty() float64 { return u.n * u.reg }
 
-// slopes is how far, in summed units, replacing a row moves the gradient at any
+// rowSlopes is how far, in summed units, replacing a row moves the gradient at any
 // point: two terms, each of slope at most 1 times a row of length at most R.
-func (u units) slopes() float64 { return 2 * u.norm }
+func (u units) rowSlopes() float64 { return 2 * u.norm }
 
 // objectiveSize settles the share of ε that the change of variables takes, and
 // raises Λ where that share would pass one half (2.1, 3.1). With k = 2 (CMS11
@@ -52,7 +52,7 @@ func (u units) objectiveSize(eps float64, mode Mode) (raised units, jacobian flo
 		k = 2
 	}
 	bend := u.curve * u.norm * u.norm // R squared: the curvature of one row is l''·x·xᵀ
-	jacobian = k * math.Log1p(bend/u.summed())
+	jacobian = k * math.Log1p(bend/u.summedPenalty())
 	if jacobian > eps/2 {
 		u.reg = bend / (u.n * math.Expm1(eps/(2*k)))
 		jacobian = eps / 2
@@ -61,12 +61,12 @@ func (u units) objectiveSize(eps float64, mode Mode) (raised units, jacobian flo
 	return u, jacobian
 }
 
-// slope bounds the slopes of the loss at a minimum without b: 1 (1.1). Tight, for the logistic
+// lossSlope bounds the slopes of the loss at a minimum without b: 1 (1.1). Tight, for the logistic
 // loss, uses that the minimum cannot lie far out: Λ‖w‖ is the length of a mean of rows times
 // slopes, and slopes are at most σ(R‖w‖), so ‖w‖ ≤ B implies ‖w‖ ≤ (R/Λ)·σ(R·B). Each turn of the
 // loop replaces a valid bound by a valid bound; then slopes at the minimum are at most σ(R·B) < 1
 // (1.2).
-func (u units) slope(l engine.Loss, mode Mode) float64 {
+func (u units) lossSlope(l engine.Loss, mode Mode) float64 {
 	slope := 1.0
 	if mode == Tight && l == (engine.Loss{}) {
 		for range 64 {
@@ -77,9 +77,9 @@ func (u units) slope(l engine.Loss, mode Mode) float64 {
 	return slope
 }
 
-// rounding is the least gradient asked for, in mean units: well above what the
+// leastGradient is the least gradient asked for, in mean units: well above what the
 // rounding of sums leaves where the gradient holds noise of this length.
-func (u units) rounding(noise float64) float64 { return 1e-11 * (1 + noise/u.n) }
+func (u units) leastGradient(noise float64) float64 { return 1e-11 * (1 + noise/u.n) }
 
 // outputPrecision is the gradient asked of the solver where the minimum moves by
 // slope times what slopes of 1 would make of it: so much that noise grows by a
@@ -87,9 +87,9 @@ func (u units) rounding(noise float64) float64 { return 1e-11 * (1 + noise/u.n) 
 func (u units) outputPrecision(noise Noise, slope float64) float64 {
 	reach := u.norm
 	if noise == Blocks {
-		reach = u.cell / math.Sqrt(float64(widest(u.blocks)))
+		reach = u.cell / math.Sqrt(float64(widestBlock(u.blocks)))
 	}
-	return u.rounding(0) + slope*reach/u.n/100
+	return u.leastGradient(0) + slope*reach/u.n/100
 }
 
 // objectivePrecision is the gradient asked of the solver where b is of the given
@@ -101,15 +101,15 @@ func (u units) outputPrecision(noise Noise, slope float64) float64 {
 func (u units) objectivePrecision(length, rest float64) float64 {
 	d := float64(u.dim)
 	sure := rest * length / (16 * math.Sqrt(d*(d+1)) * u.n * (1 + u.curve*u.norm*u.norm/(d*u.reg)))
-	return u.rounding(length) + sure/2
+	return u.leastGradient(length) + sure/2
 }
 
-// distance is how far a certified point can lie from the minimum.
-func (u units) distance(sure float64) float64 { return sure / u.reg }
+// minimumDistance is how far a certified point can lie from the minimum.
+func (u units) minimumDistance(sure float64) float64 { return sure / u.reg }
 
-// snapped bounds by how much the gradient of J, in mean units, moves where the
+// snappingBound bounds by how much the gradient of J, in mean units, moves where the
 // linear term is snapped to its grid: each of its d numbers by half a step (2.5).
-func (u units) snapped(term mech.Mechanism) float64 {
+func (u units) snappingBound(term mech.Mechanism) float64 {
 	step := term.(interface{ Grid() float64 }).Grid()
 	return step * math.Sqrt(float64(u.dim)) / (2 * u.n) * (1 + 0x1p-40)
 }

@@ -41,7 +41,7 @@ type Case struct {
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	t.Run("bill equals releases", func(t *testing.T) {
-		pl := c.plan(t)
+		pl := c.makePlan(t)
 		tape := &mechtest.Recorder{}
 		m := Fit(t, pl, c.Table, tape, 1)
 		if m.Privacy.NotPrivate {
@@ -51,11 +51,11 @@ func Run(t *testing.T, c Case) {
 		if c.Algebra != nil {
 			c.Algebra(t, bill, tape.Passages)
 		} else {
-			listed(t, bill, tape.Passages)
+			wantBilled(t, bill, tape.Passages)
 		}
 		stated := dp.Price{Epsilon: m.Privacy.Epsilon, Delta: m.Privacy.Delta}
 		acct := &account{}
-		if _, err := pl.Fit(context.Background(), c.engine(t), acct,
+		if _, err := pl.Fit(context.Background(), c.makeEngine(t), acct,
 			mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
 			t.Fatal(err)
 		}
@@ -70,9 +70,9 @@ func Run(t *testing.T, c Case) {
 		}
 	})
 	t.Run("charges before it reads", func(t *testing.T) {
-		pl := c.plan(t)
+		pl := c.makePlan(t)
 		acct := &account{}
-		spy := spyOn(c.engine(t), acct)
+		spy := spyOn(c.makeEngine(t), acct)
 		if _, err := pl.Fit(context.Background(), spy, acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
 			t.Fatal(err)
 		}
@@ -84,13 +84,13 @@ func Run(t *testing.T, c Case) {
 		}
 	})
 	t.Run("a refusal reads nothing", func(t *testing.T) {
-		pl := c.plan(t)
+		pl := c.makePlan(t)
 		if len(pl.Events()) == 0 {
 			t.Skip("nothing is billed")
 		}
 		refusal := errors.New("the budget is gone")
 		acct := &account{refuse: refusal}
-		spy := spyOn(c.engine(t), acct)
+		spy := spyOn(c.makeEngine(t), acct)
 		tape := &mechtest.Recorder{}
 		m, err := pl.Fit(context.Background(), spy, acct, mech.NewTapedExit(replay.Seeded(1, "learntest"), tape))
 		if m != nil || !errors.Is(err, refusal) || spy.asked || len(tape.Passages) > 0 {
@@ -99,23 +99,23 @@ func Run(t *testing.T, c Case) {
 		}
 	})
 	t.Run("replayed randomness gives the same bytes", func(t *testing.T) {
-		a := Bytes(t, Fit(t, c.plan(t), c.Table, nil, 7))
-		if b := Bytes(t, Fit(t, c.plan(t), c.Table, nil, 7)); !bytes.Equal(a, b) {
+		a := Bytes(t, Fit(t, c.makePlan(t), c.Table, nil, 7))
+		if b := Bytes(t, Fit(t, c.makePlan(t), c.Table, nil, 7)); !bytes.Equal(a, b) {
 			t.Error("two fits with the same randomness differ")
 		}
 		if c.OrderFree {
-			if b := Bytes(t, Fit(t, c.plan(t), reversed(c.Table), nil, 7)); !bytes.Equal(a, b) {
+			if b := Bytes(t, Fit(t, c.makePlan(t), reverseRows(c.Table), nil, 7)); !bytes.Equal(a, b) {
 				t.Error("the order of the rows shows in the model")
 			}
 		}
 	})
 	t.Run("fresh randomness gives other bytes", func(t *testing.T) {
-		pl := c.plan(t)
+		pl := c.makePlan(t)
 		if len(pl.Events()) == 0 {
 			t.Skip("nothing is drawn")
 		}
 		fit := func() []byte {
-			m, err := pl.Fit(context.Background(), c.engine(t), learn.Uncounted{}, mech.NewExit(rng.System()))
+			m, err := pl.Fit(context.Background(), c.makeEngine(t), learn.Uncounted{}, mech.NewExit(rng.System()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,14 +136,14 @@ func Run(t *testing.T, c Case) {
 		}
 		for _, rows := range tables {
 			tab := c.Table.Subset(rows)
-			m := Fit(t, c.plan(t), tab, nil, 3)
+			m := Fit(t, c.makePlan(t), tab, nil, 3)
 			if _, err := m.Scores(tab.Cols, tab.Rows); err != nil {
 				t.Errorf("%d rows: %v", len(rows), err)
 			}
 		}
 	})
 	t.Run("the model survives its file", func(t *testing.T) {
-		m := Fit(t, c.plan(t), c.Table, nil, 5)
+		m := Fit(t, c.makePlan(t), c.Table, nil, 5)
 		if !m.Privacy.Seeded {
 			t.Error("a model with replayed randomness is not marked seeded")
 		}
@@ -164,15 +164,15 @@ func Run(t *testing.T, c Case) {
 	t.Run("a cancelled context stops it", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := c.plan(t).Fit(ctx, c.engine(t), learn.Uncounted{},
+		if _, err := c.makePlan(t).Fit(ctx, c.makeEngine(t), learn.Uncounted{},
 			mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 	})
 }
 
-// listed wants one event for each release, in order.
-func listed(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
+// wantBilled wants one event for each release, in order.
+func wantBilled(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 	t.Helper()
 	if len(bill) != len(releases) {
 		t.Fatalf("%d events billed, %d releases made", len(bill), len(releases))
@@ -185,7 +185,7 @@ func listed(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 	}
 }
 
-func (c Case) plan(t *testing.T) learn.Plan {
+func (c Case) makePlan(t *testing.T) learn.Plan {
 	t.Helper()
 	pl, err := c.Plan()
 	if err != nil {
@@ -194,7 +194,7 @@ func (c Case) plan(t *testing.T) learn.Plan {
 	return pl
 }
 
-func (c Case) engine(t *testing.T) engine.Table {
+func (c Case) makeEngine(t *testing.T) engine.Table {
 	t.Helper()
 	return Engine(t, c.Table)
 }
@@ -239,7 +239,7 @@ func Bytes(t testing.TB, m *model.Model) []byte {
 	return file
 }
 
-func reversed(tab *dataset.Table) *dataset.Table {
+func reverseRows(tab *dataset.Table) *dataset.Table {
 	rows := make([]int, tab.Rows)
 	for i := range rows {
 		rows[i] = tab.Rows - 1 - i
@@ -282,64 +282,64 @@ func spyOn(tab engine.Table, acct *account) *spy { return &spy{tab, &notes{acct:
 
 func (s *spy) Against(class int) engine.Table { return &spy{s.Table.Against(class), s.notes} }
 
-func (s *notes) note() {
+func (s *notes) noteQuestion() {
 	s.asked = true
 	s.early = s.early || s.acct.charges == 0
 }
 
 func (s *spy) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*engine.Patterns, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.Mistakes(ctx, sp, cs)
 }
 
 func (s *spy) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.Groups(ctx, cols)
 }
 
 func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.Cells(ctx, f, bins)
 }
 
 func (s *spy) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.ClassCells(ctx, bins)
 }
 
 func (s *spy) ClassSlope(
 	ctx context.Context, f *engine.ClassScore, sh *feature.LevelShape, most float64,
 ) (engine.ClassSlope, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.ClassSlope(ctx, f, sh, most)
 }
 
 func (s *spy) ClassResiduals(
 	ctx context.Context, f *engine.ClassScore, bins *feature.Bins,
 ) (engine.ClassResiduals, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.ClassResiduals(ctx, f, bins)
 }
 
 func (s *spy) GridSlopes(
 	ctx context.Context, f *engine.GridScore, limit engine.SlopeLimit, grids []feature.Grid,
 ) ([]engine.GridSums, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.GridSlopes(ctx, f, limit, grids)
 }
 
 func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.LogisticSums(ctx, sp, coef)
 }
 
 func (s *spy) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows,
 	coef []float64) (*engine.LossSums, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.MarginSums(ctx, sp, l, r, coef)
 }
 
 func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
-	s.note()
+	s.noteQuestion()
 	return s.Table.Margins(ctx, sp, r)
 }

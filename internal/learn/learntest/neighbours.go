@@ -74,7 +74,7 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 		if c.Kind == schema.Category {
 			codes = c.Codes()
 		}
-		set(&out.Cols[j].Codes, i, uint32(rng.Below(src, uint64(codes))))
+		setCode(&out.Cols[j].Codes, i, uint32(rng.Below(src, uint64(codes))))
 	}
 	out.Derive()
 	if scope != dp.PrivateFeatures {
@@ -83,7 +83,7 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 	return out
 }
 
-func set(c *column.Codes, i int, code uint32) {
+func setCode(c *column.Codes, i int, code uint32) {
 	switch {
 	case c.U8 != nil:
 		c.U8[i] = uint8(code)

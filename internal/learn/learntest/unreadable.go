@@ -42,7 +42,7 @@ func Unreadable(t testing.TB, s *schema.Schema, text []byte, src rng.Source, sco
 	cells := strings.Split(string(lines[i]), ",")
 	all := rng.Below(src, 2) == 0
 	for k, name := range names {
-		if protects(s, scope, name) && (all || rng.Below(src, 2) == 0) {
+		if protectsColumn(s, scope, name) && (all || rng.Below(src, 2) == 0) {
 			cells[k] = unreadable[rng.Below(src, uint64(len(unreadable)))]
 		}
 	}
@@ -51,8 +51,8 @@ func Unreadable(t testing.TB, s *schema.Schema, text []byte, src rng.Source, sco
 	return read(text), read(bytes.Join(other, []byte("\n")))
 }
 
-// protects reports whether the column of this name is of the scope.
-func protects(s *schema.Schema, scope dp.Scope, name string) bool {
+// protectsColumn reports whether the column of this name is of the scope.
+func protectsColumn(s *schema.Schema, scope dp.Scope, name string) bool {
 	if name == s.Label.Name {
 		return scope != dp.PrivateFeatures
 	}

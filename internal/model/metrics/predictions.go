@@ -16,8 +16,8 @@ type predictions struct {
 	positive int
 }
 
-// score returns the score of a level in row i.
-func (p *predictions) score(i, level int) float64 {
+// classScore returns the score of a level in row i.
+func (p *predictions) classScore(i, level int) float64 {
 	switch {
 	case p.K > 2:
 		return p.scores[i*p.K+level]
@@ -27,8 +27,8 @@ func (p *predictions) score(i, level int) float64 {
 	return 1 - p.scores[i]
 }
 
-// predicted returns the level predicted for row i.
-func (p *predictions) predicted(i int) int {
+// predictClass returns the level predicted for row i.
+func (p *predictions) predictClass(i int) int {
 	if p.K == 2 {
 		if p.scores[i] >= 0.5 {
 			return p.positive
@@ -37,25 +37,25 @@ func (p *predictions) predicted(i int) int {
 	}
 	best := 0
 	for k := range p.K {
-		if p.score(i, k) > p.score(i, best) {
+		if p.classScore(i, k) > p.classScore(i, best) {
 			best = k
 		}
 	}
 	return best
 }
 
-func (p *predictions) confusion(levels []string) Confusion {
+func (p *predictions) countConfusion(levels []string) Confusion {
 	c := Confusion{Labels: slices.Clone(levels), Counts: make([][]int, p.K)}
 	for k := range c.Counts {
 		c.Counts[k] = make([]int, p.K)
 	}
 	for i, k := range p.truth {
-		c.Counts[k][p.predicted(i)]++
+		c.Counts[k][p.predictClass(i)]++
 	}
 	return c
 }
 
-func (c *Confusion) accuracies() (plain, balanced float64) {
+func (c *Confusion) computeAccuracies() (plain, balanced float64) {
 	right, rows, levels := 0, 0, 0
 	for k, counts := range c.Counts {
 		n := 0
@@ -71,7 +71,7 @@ func (c *Confusion) accuracies() (plain, balanced float64) {
 	return float64(right) / float64(rows), balanced / float64(levels)
 }
 
-func (p *predictions) auc() *float64 {
+func (p *predictions) computeAUC() *float64 {
 	if p.K == 2 {
 		return p.aucOf(p.positive)
 	}
@@ -96,7 +96,7 @@ func (p *predictions) aucOf(level int) *float64 {
 	}
 	rows := make([]row, len(p.truth))
 	for i, k := range p.truth {
-		rows[i] = row{p.score(i, level), int(k) == level}
+		rows[i] = row{p.classScore(i, level), int(k) == level}
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.score, b.score) })
 	var halves, below, all uint64 // half pairs; rows not of the level so far; rows of it
@@ -125,7 +125,7 @@ func (p *predictions) aucOf(level int) *float64 {
 func (p *predictions) logLoss() float64 {
 	sum := 0.0
 	for i, k := range p.truth {
-		sum -= math.Log(min(max(p.score(i, int(k)), clip), 1-clip))
+		sum -= math.Log(min(max(p.classScore(i, int(k)), clip), 1-clip))
 	}
 	return sum / float64(len(p.truth))
 }
@@ -136,9 +136,9 @@ func (p *predictions) calibrationError() float64 {
 	for i, k := range p.truth {
 		level := p.positive
 		if p.K > 2 {
-			level = p.predicted(i)
+			level = p.predictClass(i)
 		}
-		s := p.score(i, level)
+		s := p.classScore(i, level)
 		bin := min(int(s*bins), bins-1) // a score of 1 is in the last bin
 		gap[bin] += s
 		if int(k) == level {

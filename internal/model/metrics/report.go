@@ -46,19 +46,19 @@ const (
 // positive is not used and the highest score, the first of equal ones, is the
 // prediction. Time is O(n K log n).
 func Evaluate(truth []uint8, scores []float64, levels []string, positive int) (*Report, error) {
-	if err := check(truth, scores, levels, positive); err != nil {
+	if err := checkPredictions(truth, scores, levels, positive); err != nil {
 		return nil, err
 	}
 	p := &predictions{len(levels), truth, scores, positive}
-	r := &Report{Rows: len(truth), Confusion: p.confusion(levels)}
-	r.Accuracy, r.BalancedAccuracy = r.Confusion.accuracies()
-	r.AUC = p.auc()
+	r := &Report{Rows: len(truth), Confusion: p.countConfusion(levels)}
+	r.Accuracy, r.BalancedAccuracy = r.Confusion.computeAccuracies()
+	r.AUC = p.computeAUC()
 	r.LogLoss = p.logLoss()
 	r.CalibrationError = p.calibrationError()
 	return r, nil
 }
 
-func check(truth []uint8, scores []float64, levels []string, positive int) error {
+func checkPredictions(truth []uint8, scores []float64, levels []string, positive int) error {
 	n, K := len(truth), len(levels)
 	switch {
 	case K < 2 || K > 256:

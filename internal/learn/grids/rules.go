@@ -52,6 +52,9 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 		// of cells with so few rows are not worth their price.
 		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, 256), 0.6, false, 5*r.rounds/2
 	}
+	if !r.gaussian && s.Classes() > 2 { // the noise of a round grows with their number, not with its root
+		r.rounds /= 6
+	}
 	r.rounds = countOr(p.Rounds, r.rounds)
 	r.axes = []int{1, 2, 3, int(math.Log2(float64(r.cells)))}
 	r.candidates = min(max(leastCandidates, mostVisits/(r.rounds*max(1, rows))), mostCandidates)

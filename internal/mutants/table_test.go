@@ -600,6 +600,38 @@ var table = []mutant{
 		Package: "./internal/learn/grids", Test: "TestConformance/partly_private/charges_before_it_reads",
 	},
 	{
+		Row: "G5", Bug: "grids: slopes are shortened to more than the noise is for",
+		File: "internal/learn/grids/fit.go",
+		Old:  `Most: pl.rules.most, Norm`,
+		New:  `Most: min(1, 2*pl.rules.most), Norm`,
+
+		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "G6", Bug: "grids: cells have the noise of the classes",
+		File: "internal/learn/grids/fit.go",
+		Old:  `pl.noise(pl.shares[t].cells, l1`,
+		New:  `pl.noise(pl.prior, l1`,
+
+		Package: "./internal/learn/grids", Test: "TestConformance/replace-one/bill_equals_releases",
+	},
+	{
+		Row: "G7", Bug: "grids: a changed label moves one count",
+		File: "internal/learn/grids/fit.go",
+		Old:  `l1, l2 = 2, math.Sqrt2`,
+		New:  `l1, l2 = 1, 1`,
+
+		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "G8", Bug: "grids: choices of grids are handed out beside the price",
+		File: "internal/learn/grids/params.go",
+		Old:  `left -= sh.pick + sh.cells.eps`,
+		New:  `left -= sh.cells.eps`,
+
+		Package: "./internal/learn/grids", Test: "TestConformance/replace-one/bill_equals_releases",
+	},
+	{
 		Row: "A1", Bug: "additive: cells moved by 2 are noised as if by 1",
 		File: "internal/learn/additive/release.go",
 		Old:  `	return sensitivity{2, math.Sqrt2}`,

@@ -24,7 +24,7 @@ type cuttable struct {
 const fineCuts = 64
 
 // cuttables are the columns that a grid may be of: those that can tell two rows
-// apart (1.1).
+// apart.
 func cuttables(s *schema.Schema) (out []cuttable) {
 	for _, j := range s.Features() {
 		c := &s.Columns[j]
@@ -54,7 +54,7 @@ type drawn struct {
 }
 
 // draw makes a grid with at most so many cells, by coins and by what was chosen
-// before (1.1): of some columns, or, as often, of those of an earlier grid with
+// before: of some columns, or, as often, of those of an earlier grid with
 // perhaps one less or one more. So columns that were worth a choice together are
 // tried again, cut elsewhere.
 func (pl *Plan) draw(src rng.Source, chosen []drawn) drawn {

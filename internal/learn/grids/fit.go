@@ -26,7 +26,7 @@ type fitted struct {
 
 // Fit charges acct, then reads the rows: once for the classes, and once for each
 // grid that is drawn. After the charge it can fail for a fault of the engine or a
-// cancelled context only (1.6).
+// cancelled context only (see fit).
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	f, err := pl.fit(ctx, tab, acct, exit)
 	if err != nil {
@@ -35,6 +35,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	return pl.modelOf(f, acct, exit), nil
 }
 
+// fit reads nothing before the charge, and fails for no value after it (1.6).
 func (pl *Plan) fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*fitted, error) {
 	if pl.s.Relation == dp.ReplaceOne { // else their number is private, and the declared one was checked
 		if err := learn.CheckDelta("grids", pl.Delta, tab.Rows()); err != nil {
@@ -128,7 +129,7 @@ func (pl *Plan) runRound(ctx context.Context, t int, tab engine.Table, score *en
 	if pl.rules.gaussian {
 		limit.Norm = engine.SlopesL2
 	}
-	candidates := make([]drawn, pl.rules.candidates)
+	candidates := make([]drawn, pl.rules.candidates) // 1.1: drawn before the rows are asked
 	asked := make([]feature.Grid, len(candidates))
 	for i := range candidates {
 		candidates[i] = pl.draw(exit.Public(), f.grids)

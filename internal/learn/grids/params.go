@@ -139,7 +139,7 @@ func (p Params) check(s *schema.Schema) error {
 }
 
 // divide splits the price. Each release is charged exactly the part that its own
-// noise is sized for (1.5).
+// noise is sized for.
 func (pl *Plan) divide() error {
 	switch {
 	case pl.NotPrivate:
@@ -174,7 +174,7 @@ func (pl *Plan) affordGaussian() error {
 	return nil
 }
 
-// dividePure hands out ε in whole units; what rounding leaves goes to the prior.
+// dividePure hands out ε in whole units; what rounding leaves goes to the prior (1.5).
 func (pl *Plan) dividePure() error {
 	r := pl.rules
 	left := pl.Epsilon

@@ -724,7 +724,8 @@ func (s Statement) String() string { return s.card }
 func (m *Model) Statement() Statement {
 	p := m.m.Privacy
 	return Statement{
-		Price: priceOf(dp.Price{Epsilon: p.Epsilon, Delta: p.Delta}), Bill: releasesOf(p.Bill), Claim: p.Claim, Text: p.Words(),
+		Price: priceOf(dp.Price{Epsilon: p.Epsilon, Delta: p.Delta}), Bill: releasesOf(p.Bill), Claim: p.Claim,
+		Text:        p.Words(),
 		Unprotected: append([]string(nil), p.Unprotected...), Counted: p.Counted, NotPrivate: p.NotPrivate,
 		Overrides: append([]string(nil), p.Overrides...), card: p.Card(),
 	}
@@ -820,7 +821,8 @@ func (p *Predictor) Predict(row []Cell) (class string, score float64, err error)
 // value; see Predictions.
 func (p *Predictor) Scores(row []Cell, out []float64) error {
 	if len(out) != p.scorer.Width() {
-		return &dp.ParamError{Op: "predict", Param: "scores", Want: "must number " + strconv.Itoa(p.scorer.Width()), Got: len(out)}
+		return &dp.ParamError{Op: "predict", Param: "scores", Want: "must number " + strconv.Itoa(p.scorer.Width()),
+			Got: len(out)}
 	}
 	s := p.scratch.Get().(*rowScratch)
 	defer p.scratch.Put(s)
@@ -829,7 +831,8 @@ func (p *Predictor) Scores(row []Cell, out []float64) error {
 
 func (p *Predictor) scoreRow(row []Cell, s *rowScratch, out []float64) error {
 	if len(row) != len(p.columns) {
-		return &dp.ParamError{Op: "predict", Param: "row", Want: fmt.Sprintf("must have %d cells", len(p.columns)), Got: len(row)}
+		return &dp.ParamError{Op: "predict", Param: "row", Want: fmt.Sprintf("must have %d cells", len(p.columns)),
+			Got: len(row)}
 	}
 	for i := range row {
 		if err := p.coder.Code(i, row[i].c, s.cells); err != nil {

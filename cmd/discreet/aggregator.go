@@ -47,17 +47,22 @@ On --page it serves a page that shows how the rounds go, Prometheus' metrics, an
 whether it is alive and ready. The page has no TLS and is open to everybody who
 can reach it: give it an address that only operators reach.`,
 		Example: `  discreet aggregator --certs certs --as aggregator/main --listen :8443 --state state.db --max-epsilon 2
-  discreet aggregator --certs certs --as aggregator/main --listen :8443 --state postgres://discreet@db/state --max-epsilon 1 --page 127.0.0.1:8080`,
+  discreet aggregator --certs certs --as aggregator/main --listen :8443 \
+    --state postgres://discreet@db/state --max-epsilon 1 --page 127.0.0.1:8080`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return g.runAggregator(c.Context()) },
 	}
 	g.as.addFlags(c, "aggregator/main")
 	c.Flags().StringVar(&g.listen, "listen", "", "the `address` to serve at, host:port")
-	c.Flags().StringVar(&g.state, "state", "", "where to keep tasks and reports: a `file`, or postgres://user@host/database")
+	c.Flags().StringVar(&g.state, "state", "",
+		"where to keep tasks and reports: a `file`, or postgres://user@host/database")
 	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest ε of a task that is taken, a `number`")
-	c.Flags().StringVar(&g.page, "page", "", "the `address` of the operators' page, metrics and health; none when left out")
-	c.Flags().IntVar(&g.each, "owners-per-certificate", aggregator.DefaultOwnersEach, "the `number` of owners that one certificate may bring to a task without a list of them")
-	c.Flags().StringArrayVar(&g.relays, "relay", nil, "another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
+	c.Flags().StringVar(&g.page, "page", "",
+		"the `address` of the operators' page, metrics and health; none when left out")
+	c.Flags().IntVar(&g.each, "owners-per-certificate", aggregator.DefaultOwnersEach,
+		"the `number` of owners that one certificate may bring to a task without a list of them")
+	c.Flags().StringArrayVar(&g.relays, "relay", nil,
+		"another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Require(c, "listen", "state", "max-epsilon")
 	return c
@@ -73,7 +78,8 @@ func (g *aggregatorFlags) parseRelays() (map[string]int, error) {
 		name, number, _ := strings.Cut(r, "=")
 		n, err := strconv.Atoi(number)
 		if (identity.Caller{Role: identity.Owner, Name: name}).Check() != nil || err != nil || n < 1 || relays[name] != 0 {
-			return nil, &dp.ParamError{Op: "aggregator", Param: "relay", Want: "must be NAME=NUMBER, each name once, the number at least 1", Got: r}
+			return nil, &dp.ParamError{Op: "aggregator", Param: "relay",
+				Want: "must be NAME=NUMBER, each name once, the number at least 1", Got: r}
 		}
 		relays[name] = n
 	}
@@ -99,7 +105,8 @@ func (g *aggregatorFlags) runAggregator(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	log := g.newLogger()
-	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, OwnersEach: g.each, Relays: relays, Log: log, Now: clock})
+	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, OwnersEach: g.each,
+		Relays: relays, Log: log, Now: clock})
 	if err != nil {
 		return asRefusal(err)
 	}

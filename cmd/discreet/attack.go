@@ -61,15 +61,18 @@ the table. Then it is the columns that are inferred.
 What it prints is exact and so NOT PRIVATE, and its trainings are counted in no
 ledger. Keep it where the rows may be seen. It refuses without --not-private.`,
 		Example: `  discreet attack --data census.csv --schema census.yaml --learner additive --epsilon 1 --not-private
-  discreet attack --data a.csv --schema s.yaml --learner logistic --targets 200 --runs 1000 --out roc.svg --json --not-private`,
+  discreet attack --data a.csv --schema s.yaml --learner logistic --targets 200 --runs 1000 \
+    --out roc.svg --json --not-private`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAttack(c.Context()) },
 	}
 	t.choice = addChoice(c)
 	c.Flags().Lookup("not-private").Usage = "the numbers may tell about the rows of the table"
-	c.Flags().Lookup("epsilon").Usage = "the privacy loss ε of each training, a `number`; left out for learners without privacy"
+	c.Flags().Lookup("epsilon").Usage = "the privacy loss ε of each training, a `number`; left out for learners " +
+		"without privacy"
 	c.Flags().StringVar(&t.claim, "claim", "", "the ε to compare with, a `number`; left out for that of --epsilon")
-	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	c.Flags().StringArrayVar(&t.data, "data", nil,
+		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().IntVar(&t.targets, "targets", 50, "how many rows of each kind are attacked, a `number`")
 	c.Flags().IntVar(&t.runs, "runs", 400, "how many trainings, a `number`; half teach the attacker")
@@ -113,13 +116,14 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 		return asUsageError(err)
 	}
 	progress, done := t.ShowRuns("training")
-	r, err := audit.AttackMembership(ctx, pl, tab, audit.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta, Targets: t.targets, Runs: t.runs, Progress: progress})
+	r, err := audit.AttackMembership(ctx, pl, tab, audit.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta,
+		Targets: t.targets, Runs: t.runs, Progress: progress})
 	done()
 	if err != nil {
 		return asRefusal(err)
 	}
 	if t.out != "" {
-		if err := drawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
+		if err := cli.DrawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
 			return err
 		}
 	}
@@ -132,7 +136,7 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 // checkFlags reads the flags: what to train, and the claim to compare with.
 func (t *attackFlags) checkFlags() (req *train.Request, claim dp.Price, err error) {
 	bad := func(param, want string, got any) (*train.Request, dp.Price, error) {
-		return nil, claim, &cli.UsageError{Err: &dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}}
+		return nil, claim, cli.Refuse("attack", param, want, got)
 	}
 	ext := filepath.Ext(t.out)
 	switch {

@@ -41,7 +41,8 @@ func TestCertificatesAttack(t *testing.T) {
 		t.Fatal(err)
 	}
 	attacker := func(i int) *identity.Identity {
-		id, err := a.Issue(identity.Caller{Role: identity.Owner, Name: fmt.Sprintf("mallory-%d", i)}, nil, time.Now(), time.Hour)
+		id, err := a.Issue(identity.Caller{Role: identity.Owner, Name: fmt.Sprintf("mallory-%d", i)}, nil, time.Now(),
+			time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,8 @@ func TestCertificatesAttack(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/proto\r\nContent-Length: 4000000\r\n\r\n\n", rpc.AggregatorUploadProcedure); err != nil {
+		if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/proto\r\nContent-Length: "+
+			"4000000\r\n\r\n\n", rpc.AggregatorUploadProcedure); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +91,8 @@ func TestCertificatesAttack(t *testing.T) {
 			answer.Body.Close()
 		}
 	}
-	full := bytes.Repeat(append([]byte{0x12, 0x81, 0x01, 0x0a, 0x7f}, make([]byte, 127)...), 4<<20/132) // 127 bytes a report
+	// 127 bytes a report
+	full := bytes.Repeat(append([]byte{0x12, 0x81, 0x01, 0x0a, 0x7f}, make([]byte, 127)...), 4<<20/132)
 	var attacking sync.WaitGroup
 	for i := range 5 {
 		transport := &http.Transport{TLSClientConfig: attacker(1 + i).Client(identity.Aggregator)}

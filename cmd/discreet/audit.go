@@ -81,7 +81,8 @@ or made from --schema.`,
 	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows of these tables; 0 for 1000 (brc) or 100")
 	c.Flags().StringVar(&t.mechanism, "mechanism", "", "the mechanism to audit: "+strings.Join(audit.Mechanisms(), ", "))
 	completeFlag(c, "mechanism", audit.Mechanisms()...)
-	c.Flags().StringVar(&t.command, "command", "", "the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
+	c.Flags().StringVar(&t.command, "command", "",
+		"the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
 	c.Flags().StringSliceVar(&t.neighbours, "neighbours", nil, "two CSV `files` for the command, separated by a comma")
 	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "how likely a true claim may be refuted, a `probability`")
 	c.Flags().IntVar(&t.runs, "runs", 0, "the `number` of runs on each neighbour; 0 for as many as fit into --limit")
@@ -137,7 +138,7 @@ func (t *auditFlags) runAudit(ctx context.Context) error {
 		return err
 	}
 	if t.out != "" {
-		if err := drawChart(t.out, finding.AuditChart(r)); err != nil {
+		if err := cli.DrawChart(t.out, finding.AuditChart(r)); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,8 @@ func BenchmarkRows(b *testing.B) {
 		}
 		for _, form := range []string{"parquet", "csv"} {
 			train := func(learner string) []string {
-				return []string{"train", "--data", "t." + form, "--schema", "census.yaml", "--learner", learner, "--epsilon", "1", "--model", "model.json"}
+				return []string{"train", "--data", "t." + form, "--schema", "census.yaml", "--learner", learner, "--epsilon", "1",
+					"--model", "model.json"}
 			}
 			for _, what := range []struct {
 				name string
@@ -52,7 +53,8 @@ func BenchmarkRows(b *testing.B) {
 				{"brc", train("brc")},
 				{"additive", train("additive")},
 			} {
-				b.Run(fmt.Sprintf("%s/%s/rows=%d", form, what.name, rows), func(b *testing.B) { benchmarkProcess(b, dir, what.args) })
+				b.Run(fmt.Sprintf("%s/%s/rows=%d", form, what.name, rows),
+					func(b *testing.B) { benchmarkProcess(b, dir, what.args) })
 			}
 		}
 	}

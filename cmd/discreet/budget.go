@@ -31,7 +31,8 @@ never changed; an interrupted training has spent its price.`,
     --ledger l.db --dataset patients
   discreet budget show --ledger l.db`,
 	}
-	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetHistoryCommand(), a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand())
+	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetHistoryCommand(),
+		a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand())
 }
 
 // ledgerFlag names a ledger.

@@ -75,7 +75,8 @@ func writeLine(w *bufio.Writer, e ledger.Entry) error {
 	if e.Part != "" {
 		name += "/" + e.Part
 	}
-	_, err := fmt.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, name, e.Job, price, shortenHash(e.Hash))
+	_, err := fmt.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, name, e.Job, price,
+		shortenHash(e.Hash))
 	return err
 }
 

@@ -46,9 +46,11 @@ part: of all parts only the dearest counts, because nobody is in two.`,
 	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
 	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total ε, a `number`")
 	c.Flags().StringVar(&b.delta, "delta", "0", "the total δ, a `number`; 0 allows pure mechanisms only")
-	c.Flags().StringVar(&b.unit, "unit", "", "whose data one row is, as schemas must say it; the first training says it when left out")
+	c.Flags().StringVar(&b.unit, "unit", "",
+		"whose data one row is, as schemas must say it; the first training says it when left out")
 	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
-	c.Flags().StringVar(&b.parts, "parts", "", "a schema `file` whose parts: trainings may be charged to; without it all trainings add up")
+	c.Flags().StringVar(&b.parts, "parts", "",
+		"a schema `file` whose parts: trainings may be charged to; without it all trainings add up")
 	cli.Require(c, "ledger", "dataset", "epsilon")
 	return c
 }
@@ -72,7 +74,8 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = l.Declare(ctx, ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts})
+	err = l.Declare(ctx,
+		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts})
 	if err = errors.Join(err, l.Close()); err != nil {
 		return asRefusal(err)
 	}
@@ -92,7 +95,8 @@ func declaredParts(path string) (*ledger.Parts, error) {
 	}
 	p, err := train.PartsOf(s)
 	if p == nil && err == nil {
-		err = &cli.UsageError{Err: &dp.ParamError{Op: "init", Param: "parts", Want: "must be a schema that declares parts", Got: path, Hint: "write parts: and the public column whose levels part the rows"}}
+		err = &cli.UsageError{Err: &dp.ParamError{Op: "init", Param: "parts", Want: "must be a schema that declares parts",
+			Got: path, Hint: "write parts: and the public column whose levels part the rows"}}
 	}
 	return p, err
 }

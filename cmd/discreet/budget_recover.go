@@ -37,7 +37,8 @@ machines, which cannot be asked whether they still run, without --all.`,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.recoverJobs(c.Context()) },
 	}
 	b.ledger.addFlag(c)
-	c.Flags().BoolVar(&b.all, "all", false, "settle trainings of other machines too; one that still runs will lose its result")
+	c.Flags().BoolVar(&b.all, "all", false,
+		"settle trainings of other machines too; one that still runs will lose its result")
 	cli.Require(c, "ledger")
 	return c
 }

@@ -72,7 +72,8 @@ func writeBalances(w io.Writer, all []ledger.Balance) error {
 		}
 		for _, p := range b.ByPart {
 			if p.Spent != (dp.Price{}) || p.Reserved != (dp.Price{}) {
-				fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  part "+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon, p.Left.Epsilon)
+				fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  part "+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon,
+					p.Left.Epsilon)
 			}
 		}
 		if b.Note != "" {

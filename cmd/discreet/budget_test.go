@@ -128,7 +128,8 @@ func TestKilledTrainingsArePaidFor(t *testing.T) {
 		}
 		budgetCommand(t, "verify", "--ledger", address)
 		var b struct{ Spent, Reserved float64 }
-		if err := json.Unmarshal([]byte(budgetCommand(t, "show", "--ledger", address, "--dataset", "d", "--json")), &b); err != nil {
+		if err := json.Unmarshal([]byte(budgetCommand(t, "show", "--ledger", address, "--dataset", "d", "--json")),
+			&b); err != nil {
 			t.Fatal(err)
 		}
 		models, _ := filepath.Glob(filepath.Join(dir, "m*.json"))

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
@@ -50,7 +49,8 @@ func (b *budgetVerify) verifyLedger(ctx context.Context) error {
 		seq, hash, ok := strings.Cut(b.anchor, ":")
 		n, err := strconv.ParseInt(seq, 10, 64)
 		if !ok || err != nil || n < 1 || len(hash) != 64 {
-			return &cli.UsageError{Err: &dp.ParamError{Op: "budget verify", Param: "anchor", Want: "must be a head as verify prints it, number:hash", Got: strconv.Quote(b.anchor)}}
+			return cli.Refuse("budget verify", "anchor", "must be a head as verify prints it, number:hash",
+				strconv.Quote(b.anchor))
 		}
 		anchor = &ledger.Head{Seq: n, Hash: hash}
 	}

@@ -33,7 +33,8 @@ certificates and lists; what we read from one is its name discreet://ROLE/NAME.`
   discreet certs renew --dir certs --role owner --name clinic-7
   discreet certs revoke --dir certs --role owner --name clinic-7`,
 	}
-	return cli.Group(c, a.newCertsInitCommand(), a.newCertsIssueCommand(), a.newCertsRenewCommand(), a.newCertsRevokeCommand())
+	return cli.Group(c, a.newCertsInitCommand(), a.newCertsIssueCommand(), a.newCertsRenewCommand(),
+		a.newCertsRevokeCommand())
 }
 
 // certsFlags are what both commands need.
@@ -96,7 +97,8 @@ helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
 
 // trialists are who takes part in a trial.
 var trialists = []identity.Caller{
-	{Role: identity.Aggregator, Name: "main"}, {Role: identity.Helper, Name: "one"}, {Role: identity.Helper, Name: "two"}, {Role: identity.Helper, Name: "three"},
+	{Role: identity.Aggregator, Name: "main"}, {Role: identity.Helper, Name: "one"}, {Role: identity.Helper, Name: "two"},
+	{Role: identity.Helper, Name: "three"},
 	{Role: identity.Operator, Name: "me"}, {Role: identity.Owner, Name: "me"}, {Role: identity.Reader, Name: "me"},
 }
 
@@ -154,7 +156,8 @@ the certificate and issue another.`,
 			if err != nil {
 				return asRefusal(err)
 			}
-			_, err = fmt.Fprintf(a.Stdout, "renewed the certificate of %s in %s until %s\n", who, f.dir, ends.UTC().Format(time.RFC3339))
+			_, err = fmt.Fprintf(a.Stdout, "renewed the certificate of %s in %s until %s\n", who, f.dir,
+				ends.UTC().Format(time.RFC3339))
 			return err
 		},
 	}
@@ -194,7 +197,8 @@ when it is out of date, and processes without one know of no revocation.`,
 			if err != nil {
 				return asRefusal(err)
 			}
-			_, err = fmt.Fprintf(a.Stdout, "signed the list of revoked certificates in %s: %d on it, in force for %d days\n", f.dir, n, f.days)
+			_, err = fmt.Fprintf(a.Stdout, "signed the list of revoked certificates in %s: %d on it, in force for %d days\n",
+				f.dir, n, f.days)
 			return err
 		},
 	}

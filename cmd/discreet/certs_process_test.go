@@ -41,7 +41,8 @@ func TestCertificatesOfARunningProcess(t *testing.T) {
 		return string(out)
 	}
 	list := func(certs string) error {
-		c := exec.Command("discreet", "task", "list", "--server", "https://"+tr.address, "--certs", certs, "--as", "reader/ben")
+		c := exec.Command("discreet", "task", "list", "--server", "https://"+tr.address, "--certs", certs, "--as",
+			"reader/ben")
 		c.Dir = tr.dir
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, out)

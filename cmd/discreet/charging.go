@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // charging is the flags that name the budget to charge.
@@ -27,7 +26,7 @@ func (f *charging) addFlags(c *cobra.Command, dataset, job string) {
 // a ledger.
 func (f *charging) requireTogether(c *cobra.Command, flags ...string) error {
 	bad := func(param, other string) error {
-		return &cli.UsageError{Err: &dp.ParamError{Op: c.Name(), Param: param, Want: "must be given together with --" + other}}
+		return cli.Refuse(c.Name(), param, "must be given together with --"+other, nil)
 	}
 	if f.ledger.address != "" {
 		if f.dataset == "" {

@@ -34,10 +34,14 @@ func (o *option) Type() string       { return o.kind }
 func addChoice(c *cobra.Command) *choice {
 	ch := &choice{given: map[string]*option{}}
 	f, names, all := c.Flags(), train.LearnerNames(), train.Learners()
-	f.StringVar(&ch.name, "learner", "", "the `name` of what to train: "+strings.Join(names, ", ")+" (default "+train.DefaultLearner+")")
+	f.StringVar(&ch.name, "learner", "",
+		"the `name` of what to train: "+strings.Join(names, ", ")+" (default "+train.DefaultLearner+")")
 	completeFlag(c, "learner", names...)
-	f.StringVar(&ch.price.Epsilon, "epsilon", "", "the privacy loss ε that a private learner may spend, a `number`; inf only with --not-private")
-	f.StringVar(&ch.price.Delta, "delta", "0", "the δ that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(), ", ")+") may spend besides, a `number`")
+	f.StringVar(&ch.price.Epsilon, "epsilon", "",
+		"the privacy loss ε that a private learner may spend, a `number`; inf only with --not-private")
+	f.StringVar(&ch.price.Delta, "delta", "0",
+		"the δ that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(),
+			", ")+") may spend besides, a `number`")
 	f.BoolVar(&ch.price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
 	for _, l := range all {
 		title := "Learner " + l.Name
@@ -74,7 +78,8 @@ func (ch *choice) collectFlags() train.Choice {
 
 // completeFlag offers words to the shell for a flag.
 func completeFlag(c *cobra.Command, flag string, words ...string) {
-	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := c.RegisterFlagCompletionFunc(flag,
+		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}
 }

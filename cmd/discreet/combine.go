@@ -32,23 +32,28 @@ func (f *combination) addFlags(c *cobra.Command) {
 	p := multiparty.Defaults()
 	f.params = p
 	c.Flags().StringVar(&f.public, "schema", "", "the schema `file` of the auxiliary table and the label")
-	c.Flags().StringVar(&f.epsilon, "epsilon", "", "the privacy loss ε of each party, a `number`; inf only with --not-private")
+	c.Flags().StringVar(&f.epsilon, "epsilon", "",
+		"the privacy loss ε of each party, a `number`; inf only with --not-private")
 	c.Flags().BoolVar(&f.open, "not-private", false, "combine without noise, for comparison")
 	c.Flags().IntVar(&f.params.Parties, "parties", 0, "the `number` of parties that were asked, public, whoever answered")
 	c.Flags().StringVar((*string)(&f.params.Method), "method", string(p.Method), "soft, majority, average or noisy-max")
-	c.Flags().StringVar((*string)(&f.params.Form), "form", string(p.Form), "what leaves, for soft and majority: statistic or output")
+	c.Flags().StringVar((*string)(&f.params.Form), "form", string(p.Form),
+		"what leaves, for soft and majority: statistic or output")
 	c.Flags().StringVar((*string)(&f.params.Shape), "shape", string(p.Shape), "shape of a statistic's noise: rows or ball")
-	c.Flags().StringVar((*string)(&f.params.Mode), "mode", string(p.Mode), "how the noise of form output is sized: tight or printed")
+	c.Flags().StringVar((*string)(&f.params.Mode), "mode", string(p.Mode),
+		"how the noise of form output is sized: tight or printed")
 	c.Flags().StringVar((*string)(&f.params.Loss), "loss", string(p.Loss), "logistic, or huber with form output")
 	c.Flags().Float64Var(&f.params.Width, "width", p.Width, "half-width of the Huber-hinge's corner, a `number`")
 	c.Flags().Float64Var(&f.params.Reg, "reg", 0, "ridge on the mean loss, a `number`; 0 for the rule")
-	c.Flags().StringVar((*string)(&f.params.Encoding), "encoding", string(p.Encoding), "how categories become numbers: onehot or ordinal")
+	c.Flags().StringVar((*string)(&f.params.Encoding), "encoding", string(p.Encoding),
+		"how categories become numbers: onehot or ordinal")
 	c.Flags().IntVar(&f.params.Queries, "queries", 0, "how many rows noisy-max answers, a `number`")
 	c.Flags().Float64Var(&f.params.Bound, "bound", p.Bound, "length that average clips coefficients to, a `number`")
 	cli.AddSection(c, "Methods", "method", "form", "shape", "mode", "loss", "width", "reg", "encoding", "queries", "bound")
 	for name, words := range map[string][]string{
 		"method": {"soft", "majority", "average", "noisy-max"}, "form": {"statistic", "output"}, "shape": {"rows", "ball"},
-		"mode": {"tight", "printed"}, "loss": {"logistic", "huber"}, "encoding": {string(feature.OneHot), string(feature.Ordinal)},
+		"mode": {"tight", "printed"}, "loss": {"logistic", "huber"},
+		"encoding": {string(feature.OneHot), string(feature.Ordinal)},
 	} {
 		completeFlag(c, name, words...)
 	}
@@ -66,7 +71,8 @@ func (f *combination) readFlags(op string) error {
 		return bad("may be inf only together with --not-private", f.epsilon, "")
 	case f.open:
 	case f.epsilon == "":
-		return bad("must be given: it is the price that every party pays, and nobody else can name it", nil, "for example --epsilon 1; discreet party plan shows what it buys")
+		return bad("must be given: it is the price that every party pays, and nobody else can name it", nil,
+			"for example --epsilon 1; discreet party plan shows what it buys")
 	default:
 		eps, err := dp.ParseEpsilon(f.epsilon)
 		if err != nil {
@@ -137,30 +143,42 @@ what it prints and writes is what the parties would get.
 
 With --ledger the combination is charged to a data set whose unit is a party.
 noisy-max charges each answer, and stops when the budget is spent.`,
-		Example: `  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json
-  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --method majority --model global.json
-  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --secure-sum --honest 150 --model global.json
-  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 --method noisy-max --queries 50 --answers answers.csv
-  discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json \
+		Example: `  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 \
+    --epsilon 1 --model global.json
+  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
+    --method majority --model global.json
+  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
+    --secure-sum --honest 150 --model global.json
+  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 \
+    --method noisy-max --queries 50 --answers answers.csv
+  discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
+    --parties 200 --epsilon 1 --model global.json \
     --ledger l.db --dataset hospitals --job first
-  discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json \
+  discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
+    --parties 200 --epsilon 1 --model global.json \
     --secure-sum --honest 150 --helpers one=https://h1.example:8445,two=https://h2.example:8445,three=https://h3.example:8445`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runCombine(c) },
 	}
 	c.Flags().StringVar(&t.Votes, "votes", "", "the `folder` of the votes files, which holds nothing else")
-	c.Flags().StringArrayVar(&t.Aux, "aux", nil, "a `file` of the auxiliary table, the parties' very bytes; may be repeated")
-	c.Flags().StringVar(&t.Roster, "roster", "", "the `file` of parties that may vote: a public key and a name on each line")
+	c.Flags().StringArrayVar(&t.Aux, "aux", nil,
+		"a `file` of the auxiliary table, the parties' very bytes; may be repeated")
+	c.Flags().StringVar(&t.Roster, "roster", "",
+		"the `file` of parties that may vote: a public key and a name on each line")
 	c.Flags().StringVar(&t.Output, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
-	c.Flags().BoolVar(&t.InSecret, "secure-sum", false, "add up in secret: the combiner sees no votes; with --votes a rehearsal")
-	c.Flags().IntVar(&t.Honest, "honest", 0, "with --secure-sum, the `number` of parties in the sum whose noise is counted on")
-	c.Flags().IntVar(&t.Minimum, "minimum", 0, "with --secure-sum, the `number` of parties at least that are in the sum (default as many as --honest)")
+	c.Flags().BoolVar(&t.InSecret, "secure-sum", false,
+		"add up in secret: the combiner sees no votes; with --votes a rehearsal")
+	c.Flags().IntVar(&t.Honest, "honest", 0,
+		"with --secure-sum, the `number` of parties in the sum whose noise is counted on")
+	c.Flags().IntVar(&t.Minimum, "minimum", 0,
+		"with --secure-sum, the `number` of parties at least that are in the sum (default as many as --honest)")
 	c.Flags().IntVar(&t.Holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
 	t.combination.addFlags(c)
 	t.asking.addFlags(c)
 	t.charging.addFlags(c, "the `name` of the data set in the ledger; its unit is party",
-		"the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result (default a random one)")
+		"the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result "+
+			"(default a random one)")
 	cli.AddSection(c, secretSums, "secure-sum", "honest", "minimum", "holders")
 	cli.Require(c, "aux")
 	c.MarkFlagsOneRequired("votes", "ask")
@@ -177,21 +195,23 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 		return err
 	}
 	if t.answers != "" && t.params.Method != multiparty.NoisyMax {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "answers", Want: "may be given with --method noisy-max only", Got: t.answers}}
+		return cli.Refuse("combine", "answers", "may be given with --method noisy-max only", t.answers)
 	}
 	switch {
 	case t.InSecret && (t.answers != "" || t.Roster != ""):
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "secure-sum", Want: "must be left out with --answers and --roster: there are no votes to see", Got: true}}
+		return cli.Refuse("combine", "secure-sum", "must be left out with --answers and --roster: there are no votes to see",
+			true)
 	case t.InSecret && t.Honest < 1:
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "honest", Want: "must be given with --secure-sum, and at least 1", Got: t.Honest}}
+		return cli.Refuse("combine", "honest", "must be given with --secure-sum, and at least 1", t.Honest)
 	case t.InSecret && c.Flags().Changed("minimum") && (t.Minimum < t.Honest || t.Minimum > t.params.Parties):
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be at least --honest and at most --parties", Got: t.Minimum}}
+		return cli.Refuse("combine", "minimum", "must be at least --honest and at most --parties", t.Minimum)
 	case t.InSecret && t.Ask.Peers != "" && t.Votes != "":
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "votes", Want: "must be left out with --ask and --secure-sum: there are no votes to keep", Got: t.Votes}}
+		return cli.Refuse("combine", "votes", "must be left out with --ask and --secure-sum: there are no votes to keep",
+			t.Votes)
 	case !t.InSecret && t.Honest != 0:
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "honest", Want: "must be left out without --secure-sum", Got: t.Honest}}
+		return cli.Refuse("combine", "honest", "must be left out without --secure-sum", t.Honest)
 	case !t.InSecret && t.Minimum != 0:
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "minimum", Want: "must be left out without --secure-sum", Got: t.Minimum}}
+		return cli.Refuse("combine", "minimum", "must be left out without --secure-sum", t.Minimum)
 	}
 	if err := t.asking.checkFlags(c, t.params.Method, t.InSecret); err != nil {
 		return err
@@ -230,7 +250,8 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 	}
 	return t.ledger.withJob(ctx, t.Job, func() error {
 		if t.answers != "" {
-			return asUsageError(t.Answers(ctx, s, t.answers, func(f func(io.Writer) error) error { return cli.WriteFile(t.answers, f) }))
+			return asUsageError(t.Answers(ctx, s, t.answers,
+				func(f func(io.Writer) error) error { return cli.WriteFile(t.answers, f) }))
 		}
 		m, err := t.Model(ctx, s, pl)
 		if err != nil {
@@ -249,9 +270,10 @@ func (t *combiner) checkPaying(c *cobra.Command) error {
 	}
 	switch {
 	case t.ledger.address == "" && t.Ask.Peers == "" && c.Flags().Changed("job"):
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: "job", Want: "may be given with --ledger or --ask only", Got: t.job}}
+		return cli.Refuse("combine", "job", "may be given with --ledger or --ask only", t.job)
 	case t.ledger.address != "" && t.open:
-		return &cli.BudgetError{Err: errors.New("combine: a combination without privacy exceeds every budget; leave out --ledger to combine without one")}
+		return &cli.BudgetError{Err: errors.New("combine: a combination without privacy exceeds every budget; leave out " +
+			"--ledger to combine without one")}
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/combine"
 )
 
@@ -20,12 +19,15 @@ type asking struct {
 }
 
 func (f *asking) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.Peers, "ask", "", "ask parties over the network, a `file`: an address, a public key and a name on each line")
+	c.Flags().StringVar(&f.Peers, "ask", "",
+		"ask parties over the network, a `file`: an address, a public key and a name on each line")
 	c.Flags().StringVar(&f.dir, "certs", "", "with --ask, the `directory` of certificates, as certs makes it")
 	c.Flags().StringVar(&f.caller, "as", "", "with --ask, whose certificate it is, `ROLE/NAME`, e.g. combiner/uni")
 	c.Flags().DurationVar(&f.Wait, "wait", 10*time.Minute, "with --ask, how long parties have to answer, a `time`")
-	c.Flags().StringVar(&f.Kind, "kind", string(multiparty.Labels), "with --ask, what parties hand in: labels, probabilities or coefficients")
-	c.Flags().StringToStringVar(&f.Helpers, "helpers", nil, "with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
+	c.Flags().StringVar(&f.Kind, "kind", string(multiparty.Labels),
+		"with --ask, what parties hand in: labels, probabilities or coefficients")
+	c.Flags().StringToStringVar(&f.Helpers, "helpers", nil,
+		"with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.AddSection(c, "Votes over the network", "ask", "certs", "as", "wait", "kind", "helpers")
 	c.MarkFlagsRequiredTogether("ask", "certs", "as")
@@ -34,7 +36,7 @@ func (f *asking) addFlags(c *cobra.Command) {
 // checkFlags refuses flags that contradict each other.
 func (f *asking) checkFlags(c *cobra.Command, method multiparty.Method, inSecret bool) error {
 	bad := func(param, want string, got any) error {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}}
+		return cli.Refuse("combine", param, want, got)
 	}
 	if f.Peers == "" {
 		for _, name := range []string{"wait", "kind", "helpers"} {

@@ -42,7 +42,8 @@ func TestCombineLoad(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "votes"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	h := multiparty.Header{Kind: multiparty.Labels, Levels: []string{"no", "yes"}, Rows: rows, Aux: (&party.Query{Tables: []party.Table{{Digest: aux}}}).Aux()}
+	h := multiparty.Header{Kind: multiparty.Labels, Levels: []string{"no", "yes"}, Rows: rows,
+		Aux: (&party.Query{Tables: []party.Table{{Digest: aux}}}).Aux()}
 	src, codes := replay.Seeded(2, "votes"), make([]uint8, rows)
 	for k := range parties {
 		seed := make([]byte, ed25519.SeedSize)
@@ -68,7 +69,8 @@ func TestCombineLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.Command("discreet", "combine", "--votes", "votes", "--aux", "aux.csv", "--schema", "aux.yaml", "--encoding", "ordinal", "--parties", strconv.Itoa(parties), "--epsilon", "1", "--model", "m.json")
+	c := exec.Command("discreet", "combine", "--votes", "votes", "--aux", "aux.csv", "--schema", "aux.yaml", "--encoding",
+		"ordinal", "--parties", strconv.Itoa(parties), "--epsilon", "1", "--model", "m.json")
 	c.Dir = dir
 	began := time.Now()
 	out, err := c.CombinedOutput()
@@ -78,14 +80,16 @@ func TestCombineLoad(t *testing.T) {
 	}
 	s := c.ProcessState
 	t.Logf("%d rows, %d columns, %d parties: %.1f s, of processor %.1f s and %.1f s for the system, %d MB at most",
-		rows, columns, parties, took.Seconds(), s.UserTime().Seconds(), s.SystemTime().Seconds(), s.SysUsage().(*syscall.Rusage).Maxrss>>10)
+		rows, columns, parties, took.Seconds(),
+		s.UserTime().Seconds(), s.SystemTime().Seconds(), s.SysUsage().(*syscall.Rusage).Maxrss>>10)
 }
 
 // writeWide writes a table of numbers without labels, of a thousand values each,
 // and its schema.
 func writeWide(dir string, rows, columns int) error {
 	var y strings.Builder
-	y.WriteString("name: wide\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: true, trim: false, missing: []}\ncolumns:\n")
+	y.WriteString("name: wide\nunit: one row\nrelation: replace-one\nfile: {delimiter: \",\", quote: '\"', header: " +
+		"true, trim: false, missing: []}\ncolumns:\n")
 	names := make([]string, columns)
 	for j := range columns {
 		names[j] = fmt.Sprintf("x%d", j)

@@ -56,15 +56,19 @@ or after the decision. It refuses without --not-private.
 A learner is named as in train; its options follow after colons. The seed says
 which splits are drawn. It has nothing to do with noise, which is fresh in every
 training.`,
-		Example: `  discreet compare --data census.csv --schema census.yaml --learners brc,erm,logistic --epsilons 0.1,0.5,1 --not-private
-  discreet compare --data a.csv --schema s.yaml --learners brc,brc:encoding=ordinal:rounds=50,logistic:columns=public \
+		Example: `  discreet compare --data census.csv --schema census.yaml --learners brc,erm,logistic \
+    --epsilons 0.1,0.5,1 --not-private
+  discreet compare --data a.csv --schema s.yaml \
+    --learners brc,brc:encoding=ordinal:rounds=50,logistic:columns=public \
     --epsilons 0.1,1 --repeats 50 --out figures --not-private`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return l.runCompare(c.Context()) },
 	}
-	c.Flags().StringArrayVar(&l.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	c.Flags().StringArrayVar(&l.data, "data", nil,
+		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&l.schema, "schema", "", "the schema `file` of the table")
-	c.Flags().StringSliceVar(&l.learners, "learners", nil, "`names` of what to compare, each with its options: NAME[:OPTION=VALUE]...")
+	c.Flags().StringSliceVar(&l.learners, "learners", nil,
+		"`names` of what to compare, each with its options: NAME[:OPTION=VALUE]...")
 	c.Flags().StringSliceVar(&l.epsilons, "epsilons", nil, "the `numbers` ε that private learners are trained at")
 	c.Flags().IntVar(&l.repeats, "repeats", 10, "how many random splits")
 	c.Flags().Float64Var(&l.heldOut, "held-out", 0.25, "the `share` of the rows to judge by")
@@ -121,8 +125,10 @@ func (l *compareFlags) runCompare(ctx context.Context) error {
 // readOptions checks the flags on their own, before any file is opened.
 func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	if !l.notPrivate {
-		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "must be given: held-out scores are exact and tell about the rows, and a choice made by them is covered by no epsilon",
-			Hint: "give --not-private for public or synthetic tables, or after the decision; discreet demo --save invents a table"}
+		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "must be given: held-out scores are exact " +
+			"and tell about the rows, and a choice made by them is covered by no epsilon",
+			Hint: "give --not-private for public or synthetic tables, or after the decision; discreet demo --save invents a " +
+				"table"}
 	}
 	o := &heldout.Options{Repeats: l.repeats, HeldOut: l.heldOut, Seed: l.splitSeed}
 	seen := map[string]bool{}
@@ -139,7 +145,8 @@ func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	}
 	for _, text := range l.epsilons {
 		if strings.EqualFold(text, "inf") {
-			return nil, &dp.ParamError{Op: "compare", Param: "epsilons", Want: "must be finite", Got: text, Hint: "learners without privacy, such as logistic, are the horizontal lines"}
+			return nil, &dp.ParamError{Op: "compare", Param: "epsilons", Want: "must be finite", Got: text,
+				Hint: "learners without privacy, such as logistic, are the horizontal lines"}
 		}
 		eps, err := dp.ParseEpsilon(text)
 		if err != nil {

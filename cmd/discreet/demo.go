@@ -14,8 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/demo"
-	"github.com/discreet-dp/discreet/internal/model/explain"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
@@ -59,7 +57,7 @@ every run.`,
 
 func (d *demoFlags) runDemo(ctx context.Context) error {
 	if d.rows < minDemoRows || d.rows > maxDemoRows {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "demo", Param: "rows", Want: fmt.Sprintf("must be from %d to %d", minDemoRows, maxDemoRows), Got: d.rows}}
+		return cli.Refuse("demo", "rows", fmt.Sprintf("must be from %d to %d", minDemoRows, maxDemoRows), d.rows)
 	}
 	d.Say("inventing %d people (seed %d), to train on one half and test on the other", d.rows, d.seed)
 	if err := os.MkdirAll(d.save, 0o777); err != nil {
@@ -75,10 +73,6 @@ func (d *demoFlags) runDemo(ctx context.Context) error {
 	if err := r.WriteText(d.Stdout); err != nil {
 		return err
 	}
-	x, err := explain.Of(r.Model)
-	if err != nil {
-		return err
-	}
 	var lines string
 	for _, file := range []struct {
 		name, what string
@@ -86,8 +80,9 @@ func (d *demoFlags) runDemo(ctx context.Context) error {
 	}{
 		{"train.csv", "the people trained on", func(w io.Writer) error { return census.WriteCSV(w, learn) }},
 		{"held-out.csv", "the people tested on", func(w io.Writer) error { return census.WriteCSV(w, judge) }},
-		{"census.yaml", "the schema: which columns are private, and their bounds", func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }},
-		{"model.html", "what the model learnt of each column; open it in a browser", x.WriteHTML},
+		{"census.yaml", "the schema: which columns are private, and their bounds",
+			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }},
+		{"model.html", "what the model learnt of each column; open it in a browser", r.WriteHTML},
 	} {
 		if err := cli.WriteFile(d.pathOf(file.name), file.write); err != nil {
 			return err
@@ -105,7 +100,8 @@ Try next:
   discreet evaluate --model %[3]s --data %[4]s
   discreet plan --schema %[5]s --epsilon 0.1 --rows %[6]d
   discreet train --data %[7]s --schema %[5]s --epsilon 0.1 --model %[8]s
-`, d.save, lines, d.pathOf("model.json"), d.pathOf("held-out.csv"), d.pathOf("census.yaml"), learn.Rows, d.pathOf("train.csv"), d.pathOf("cheaper.json"))
+`, d.save, lines, d.pathOf("model.json"), d.pathOf("held-out.csv"), d.pathOf("census.yaml"),
+		learn.Rows, d.pathOf("train.csv"), d.pathOf("cheaper.json"))
 	return err
 }
 

@@ -29,7 +29,8 @@ func (tr *trial) disk(name, room string) {
 // enlarge gives a disk room for so much.
 func (tr *trial) enlarge(name, room string) {
 	tr.t.Helper()
-	if out, err := exec.Command("mount", "-o", "remount,size="+room, filepath.Join(tr.dir, name)).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-o", "remount,size="+room,
+		filepath.Join(tr.dir, name)).CombinedOutput(); err != nil {
 		tr.t.Fatalf("%v %s", err, out)
 	}
 }
@@ -52,9 +53,9 @@ func (tr *trial) look(path string) (text []byte, code int) {
 }
 
 // TestDisksFull lets first the owners' disk and then the aggregator's run full in
-// the middle of a slot. Owners stop without sending what they could not write; the aggregator acknowledges nothing, is
-// not ready, and takes the same reports once there is room. Every report is in the
-// model once.
+// the middle of a slot. Owners stop without sending what they could not write; the aggregator
+// acknowledges nothing, is not ready, and takes the same reports once there is room. Every report
+// is in the model once.
 func TestDisksFull(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -4,10 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +43,8 @@ to people who may see those rows.`,
 		RunE: func(c *cobra.Command, _ []string) error { return e.runEvaluate(c.Context()) },
 	}
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
-	c.Flags().StringArrayVar(&e.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	c.Flags().StringArrayVar(&e.data, "data", nil,
+		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	cli.Require(c, "model", "data")
 	return c
@@ -73,35 +70,5 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	if e.json {
 		return cli.WriteJSON(e.Stdout, score{false, r})
 	}
-	return writeReport(e.Stdout, r, m.Schema.Label.Name)
-}
-
-func writeReport(out io.Writer, r *metrics.Report, label string) error {
-	auc := "undefined: some class has no row"
-	if r.AUC != nil {
-		auc = fmt.Sprintf("%.4f", *r.AUC)
-	}
-	var b strings.Builder
-	b.WriteString("NOT PRIVATE: exact numbers about these rows, for rows held out of training\n")
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "rows\t%d\n", r.Rows)
-	fmt.Fprintf(w, "accuracy\t%.4f\n", r.Accuracy)
-	fmt.Fprintf(w, "balanced accuracy\t%.4f\n", r.BalancedAccuracy)
-	fmt.Fprintf(w, "AUC\t%s\n", auc)
-	fmt.Fprintf(w, "log loss\t%.4f\n", r.LogLoss)
-	fmt.Fprintf(w, "calibration error\t%.4f\n", r.CalibrationError)
-	w.Flush()
-	fmt.Fprintf(&b, "\n%s: true (down) and predicted (across)\n", label)
-	w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\t%s\t\n", strings.Join(r.Confusion.Labels, "\t"))
-	for k, counts := range r.Confusion.Counts {
-		fmt.Fprintf(w, "%s\t", r.Confusion.Labels[k])
-		for _, n := range counts {
-			fmt.Fprintf(w, "%d\t", n)
-		}
-		fmt.Fprintln(w)
-	}
-	w.Flush()
-	_, err := io.WriteString(out, b.String())
-	return err
+	return r.WriteText(e.Stdout, m.Schema.Label.Name)
 }

@@ -7,9 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/model/explain"
 )
 
 // explainFlags is the flags of the command.
@@ -50,11 +49,11 @@ the model does not. The page is a single file that loads nothing.`,
 }
 
 func (e *explainFlags) runExplain() error {
-	m, err := model.Load(e.model)
+	m, err := discreet.LoadModel(e.model)
 	if err != nil {
 		return err
 	}
-	x, err := explain.Of(m)
+	x, err := m.Explain()
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}

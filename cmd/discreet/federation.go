@@ -108,7 +108,8 @@ func explainAnswer(err error) error {
 func taskID(text string) (id wire.Digest, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(id) {
-		return id, &cli.UsageError{Err: &dp.ParamError{Op: "federation", Param: "task", Want: fmt.Sprintf("must be %d hexadecimal digits, as task create prints them", 2*len(id)), Got: text}}
+		return id, cli.Refuse("federation", "task",
+			fmt.Sprintf("must be %d hexadecimal digits, as task create prints them", 2*len(id)), text)
 	}
 	return wire.Digest(b), nil
 }

@@ -59,7 +59,8 @@ func newTrial(t *testing.T, rows int) *trial {
 	if err == nil {
 		err = a.Save(filepath.Join(tr.dir, "certs"))
 	}
-	for _, c := range []identity.Caller{{Role: identity.Aggregator, Name: "main"}, {Role: identity.Operator, Name: "anna"}, {Role: identity.Owner, Name: "clinic"}, {Role: identity.Reader, Name: "ben"}} {
+	for _, c := range []identity.Caller{{Role: identity.Aggregator, Name: "main"}, {Role: identity.Operator, Name: "anna"},
+		{Role: identity.Owner, Name: "clinic"}, {Role: identity.Reader, Name: "ben"}} {
 		id, issued := a.Issue(c, []string{"127.0.0.1", aggregatorHost}, now, 24*time.Hour)
 		if err = errors.Join(err, issued); err == nil {
 			err = id.Save(filepath.Join(tr.dir, "certs"))
@@ -128,7 +129,8 @@ func (tr *trial) start(log, as string, args ...string) *exec.Cmd {
 // serve starts an aggregator and waits until it listens.
 func (tr *trial) serve() *exec.Cmd {
 	tr.t.Helper()
-	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state", tr.state, "--max-epsilon", "2", "--relay", "clinic=10000000")
+	c := tr.start("aggregator.log", "aggregator/main", "aggregator", "--listen", tr.address, "--page", tr.page, "--state",
+		tr.state, "--max-epsilon", "2", "--relay", "clinic=10000000")
 	if err := waitFor(tr.t.Context(), "for an aggregator that listens", func() bool {
 		log, err := os.ReadFile(filepath.Join(tr.dir, "aggregator.log"))
 		if err != nil {
@@ -222,7 +224,8 @@ func (tr *trial) announced(task string) (*tasks.Announcement, error) {
 
 func (tr *trial) announce(owners int, args ...string) string {
 	tr.t.Helper()
-	return tr.run("operator/anna", append([]string{"task", "create", "--server", "https://" + tr.address, "--schema", "census.yaml", "--classifier", "stump", "--epsilon", "2",
+	return tr.run("operator/anna", append([]string{"task", "create", "--server", "https://" + tr.address, "--schema",
+		"census.yaml", "--classifier", "stump", "--epsilon", "2",
 		"--owners", strconv.Itoa(owners), "--minimum", "20", "--slot", slotTime.String(), "--ends", "12h"}, args...)...)
 }
 
@@ -342,7 +345,8 @@ const loadMemory = 1 << 30
 // has no such groups for us.
 func confine(t *testing.T, memory int) (prefix []string, why string) {
 	t.Helper()
-	for root, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
+	for root, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes",
+		"/sys/fs/cgroup": "memory.max"} {
 		dir := filepath.Join(root, fmt.Sprintf("discreet-load-%d", os.Getpid()))
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			why = err.Error()
@@ -429,8 +433,10 @@ func TestLoad(t *testing.T) {
 		}
 		return info.Size() >> 20
 	}
-	t.Logf("%d owners, %s connections: %.1f s in all, the model included (%.0f reports/s)\nuploads: median %d ms, p99 %d ms\naggregator: %s, %d MB of state\nowners: %s, %d MB of books\n%s",
-		owners, connections, took.Seconds(), float64(owners)/took.Seconds(), sum.UploadMedianMs, sum.UploadP99Ms, usage(serving), size("state.db"), usage(c), size("book.db"), limits)
+	t.Logf("%d owners, %s connections: %.1f s in all, the model included (%.0f reports/s)\nuploads: median %d ms, p99 "+
+		"%d ms\naggregator: %s, %d MB of state\nowners: %s, %d MB of books\n%s",
+		owners, connections, took.Seconds(), float64(owners)/took.Seconds(), sum.UploadMedianMs,
+		sum.UploadP99Ms, usage(serving), size("state.db"), usage(c), size("book.db"), limits)
 	if most > loadMemory {
 		t.Errorf("both needed %d MB at most, want 1024", most>>20)
 	}

@@ -36,7 +36,8 @@ func TestGuideTrials(t *testing.T) {
 
 func runTrial(t *testing.T, text string, most int, accepted string) {
 	t.Helper()
-	script := "set -eu\ntrap 'jobs -p > jobs; kill $(cat jobs) && wait' EXIT\ndiscreet demo --rows 4000 --save sample > /dev/null\n"
+	script := "set -eu\ntrap 'jobs -p > jobs; kill $(cat jobs) && wait' EXIT\ndiscreet demo --rows 4000 --save sample " +
+		"> /dev/null\n"
 	commands := 0
 	for line := range strings.Lines(text) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ ")
@@ -46,7 +47,8 @@ func runTrial(t *testing.T, text string, most int, accepted string) {
 		commands++
 		script += command + "\n"
 		if strings.HasPrefix(command, "discreet aggregator ") {
-			script += "until discreet task list --certs certs --as reader/me --server https://127.0.0.1:8443; do sleep 0.1; done\n"
+			script += "until discreet task list --certs certs --as reader/me --server https://127.0.0.1:8443; do sleep 0.1; " +
+				"done\n"
 		}
 	}
 	if commands != most {
@@ -61,7 +63,8 @@ func runTrial(t *testing.T, text string, most int, accepted string) {
 		}
 		ports = append(ports, ":"+port, ":"+free)
 	}
-	c := exec.CommandContext(t.Context(), "sh", "-c", strings.NewReplacer(ports...).Replace(script)+"discreet evaluate --model model.json --data sample/held-out.csv\n")
+	c := exec.CommandContext(t.Context(), "sh", "-c",
+		strings.NewReplacer(ports...).Replace(script)+"discreet evaluate --model model.json --data sample/held-out.csv\n")
 	c.Dir = dir
 	out, err := c.CombinedOutput()
 	if err != nil {

@@ -40,14 +40,16 @@ func newHosts(t *testing.T, n int) *hosts {
 		t.Skipf("no network namespaces here: %v", err)
 	}
 	t.Cleanup(func() { h.ip("netns", "del", h.hub) })
-	err := errors.Join(h.ip("-n", h.hub, "link", "add", "bridge", "type", "bridge"), h.ip("-n", h.hub, "link", "set", "bridge", "up"))
+	err := errors.Join(h.ip("-n", h.hub, "link", "add", "bridge", "type", "bridge"),
+		h.ip("-n", h.hub, "link", "set", "bridge", "up"))
 	for i := range n {
 		host := fmt.Sprintf("%s%d", name, i)
 		h.names = append(h.names, host)
 		err = errors.Join(err, h.ip("netns", "add", host),
 			h.ip("-n", host, "link", "add", "net", "type", "veth", "peer", "name", host, "netns", h.hub),
 			h.ip("-n", host, "addr", "add", h.address(i)+"/24", "dev", "net"),
-			h.ip("-n", host, "link", "set", "lo", "up"), h.ip("-n", host, "link", "set", "net", "up"), h.ip("-n", h.hub, "link", "set", host, "master", "bridge"))
+			h.ip("-n", host, "link", "set", "lo", "up"), h.ip("-n", host, "link", "set", "net", "up"), h.ip("-n", h.hub, "link",
+				"set", host, "master", "bridge"))
 		t.Cleanup(func() { h.ip("netns", "del", host) })
 	}
 	if err != nil {
@@ -86,7 +88,8 @@ func (tr *trial) ends(task string, closed func(), owners ...*exec.Cmd) []byte {
 		}
 	}
 	closed()
-	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json", "--announcement", "announcement")
+	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json",
+		"--announcement", "announcement")
 	file, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
 	if err != nil {
 		tr.t.Fatal(err)
@@ -109,7 +112,8 @@ func TestSeveralHosts(t *testing.T) {
 	var clinics []*exec.Cmd
 	for i, host := range h.names[1:] {
 		tr.host = host
-		clinics = append(clinics, tr.start("owner.log", "owner/clinic", tr.ownerArgs(task, fmt.Sprintf("book%d.db", i), owners)...))
+		clinics = append(clinics,
+			tr.start("owner.log", "owner/clinic", tr.ownerArgs(task, fmt.Sprintf("book%d.db", i), owners)...))
 	}
 	<-time.After(700 * time.Millisecond)
 	h.cut(1)
@@ -141,20 +145,23 @@ func TestSecretSumsOnSeveralHosts(t *testing.T) {
 		}
 	}()
 	for i, name := range []string{"one", "two", "three"} {
-		id, err := authority.Issue(identity.Caller{Role: identity.Helper, Name: name}, []string{h.address(1 + i)}, time.Now(), 24*time.Hour)
+		id, err := authority.Issue(identity.Caller{Role: identity.Helper, Name: name}, []string{h.address(1 + i)}, time.Now(),
+			24*time.Hour)
 		if err = errors.Join(err, id.Save(filepath.Join(tr.dir, "certs"))); err != nil {
 			t.Fatal(err)
 		}
 		list += fmt.Sprintf(",%s=https://%s:8445", name, h.address(1+i))
 		tr.host = h.names[1+i]
-		lives = append(lives, tr.start(name+".log", "helper/"+name, "helper", "--listen", h.address(1+i)+":8445", "--store", name+".db"))
+		lives = append(lives,
+			tr.start(name+".log", "helper/"+name, "helper", "--listen", h.address(1+i)+":8445", "--store", name+".db"))
 	}
 	tr.host = h.names[0]
 	lives = append(lives, tr.serve())
 	task := tr.announce(owners, append(tr.listed("book.db", owners), "--rounds", "1", "--helpers", list[1:])...)
 	closed := tr.closeWhenFull(task, owners, "book.db")
 	tr.host = h.names[4]
-	owning := tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest", fmt.Sprint(owners))...)
+	owning := tr.start("owner.log", "owner/clinic",
+		append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest", fmt.Sprint(owners))...)
 	for _, host := range []int{2, 4, 0} {
 		<-time.After(1500 * time.Millisecond)
 		h.cut(host)

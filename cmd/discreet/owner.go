@@ -65,10 +65,12 @@ many.`,
 	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest ε of a task that is answered, a `number`")
 	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
 	f.StringVar(&o.mode, "mode", modeLocal, "the mode of the tasks that are answered: local or aggregate, a `name`")
-	f.IntVar(&o.honest, "honest", 0, "in mode aggregate the `number` of owners on the task's list whom you count on to be honest")
+	f.IntVar(&o.honest, "honest", 0,
+		"in mode aggregate the `number` of owners on the task's list whom you count on to be honest")
 	f.StringVar(&o.model, "model", "", "wait for the model and write it to this `file`; replaced if it is there")
 	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
-	f.IntVar(&o.connections, "connections", 4, "the `number` of connections to the aggregator, each with one upload at a time")
+	f.IntVar(&o.connections, "connections", 4,
+		"the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	cli.AddSection(c, secretSums, "mode", "honest")
 	cli.Require(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
@@ -93,7 +95,7 @@ are can admit them to a task with task create --roster.`,
 				return &cli.UsageError{Err: err}
 			}
 			if owners < 1 || owners > tasks.MaxRoster {
-				return &cli.UsageError{Err: &dp.ParamError{Op: "owner", Param: "owners", Want: fmt.Sprintf("must be 1 to %d", tasks.MaxRoster), Got: owners}}
+				return cli.Refuse("owner", "owners", fmt.Sprintf("must be 1 to %d", tasks.MaxRoster), owners)
 			}
 			b, err := spending.Open(c.Context(), path, eps)
 			if err != nil {
@@ -129,10 +131,10 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 		return &cli.UsageError{Err: err}
 	}
 	if m := wire.Mode(o.mode); m != wire.Local && m != wire.Aggregate {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "owner", Param: "mode", Want: "must be local or aggregate", Got: o.mode}}
+		return cli.Refuse("owner", "mode", "must be local or aggregate", o.mode)
 	}
 	if secret := wire.Mode(o.mode) == wire.Aggregate; secret != (o.honest > 0) {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "owner", Param: "honest", Want: "must be at least 1 in mode aggregate, and left out in any other", Got: o.honest}}
+		return cli.Refuse("owner", "honest", "must be at least 1 in mode aggregate, and left out in any other", o.honest)
 	}
 	if err := o.checkAddress(); err != nil {
 		return &cli.UsageError{Err: err}
@@ -154,7 +156,8 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 	report, done := o.ShowRuns("owners")
 	defer done()
 	sum, err := owner.Params{
-		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps, Mode: wire.Mode(o.mode), Honest: o.honest, Log: o.newLogger(), Progress: report,
+		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps,
+		Mode: wire.Mode(o.mode), Honest: o.honest, Log: o.newLogger(), Progress: report,
 		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.readTable(ctx, s, o.data) },
 	}.Run(ctx, id)
 	if errors.Is(err, spending.ErrSpent) {
@@ -175,7 +178,8 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 	if o.mode == string(wire.Aggregate) {
 		what = "gave their shares"
 	}
-	_, err = fmt.Fprintf(o.Stdout, "%d owners: %d %s, %d came too late, %d refused, %d not on the list, %d silent\n", sum.Owners, sum.Accepted, what, sum.Missed, sum.Refused, sum.Strange, sum.Silent)
+	_, err = fmt.Fprintf(o.Stdout, "%d owners: %d %s, %d came too late, %d refused, %d not on the list, %d silent\n",
+		sum.Owners, sum.Accepted, what, sum.Missed, sum.Refused, sum.Strange, sum.Silent)
 	return err
 }
 

@@ -22,7 +22,8 @@ func TestPartiesTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := "set -eu\ntrap 'jobs -p > jobs; kill $(cat jobs) && wait' EXIT\ndiscreet demo --rows 4000 --save sample > /dev/null\n"
+	script := "set -eu\ntrap 'jobs -p > jobs; kill $(cat jobs) && wait' EXIT\ndiscreet demo --rows 4000 --save sample " +
+		"> /dev/null\n"
 	commands := 0
 	for _, block := range strings.Split(string(page), "```console\n")[1:] {
 		text, _, _ := strings.Cut(block, "```")
@@ -46,13 +47,15 @@ func TestPartiesTrials(t *testing.T) {
 		}
 		return free[p]
 	})
-	c := exec.CommandContext(t.Context(), "sh", "-c", script+"discreet evaluate --model global.json --data sample/held-out.csv\ndiscreet evaluate --model secret.json --data sample/held-out.csv\n")
+	c := exec.CommandContext(t.Context(), "sh", "-c", script+"discreet evaluate --model global.json --data "+
+		"sample/held-out.csv\ndiscreet evaluate --model secret.json --data sample/held-out.csv\n")
 	c.Dir = t.TempDir()
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"3 of 3 parties voted", "3 of 3 parties are in the secret sum", "multiparty: G-MULTI-1", "multiparty: G-MULTI-5"} {
+	for _, want := range []string{"3 of 3 parties voted", "3 of 3 parties are in the secret sum", "multiparty: G-MULTI-1",
+		"multiparty: G-MULTI-5"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the trials do not say %q:\n%s", want, out)
 		}

@@ -58,7 +58,7 @@ func (p *partyPlan) runPlan(c *cobra.Command) error {
 		return err
 	}
 	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
+		return cli.Refuse("plan", "rows", "must be at least 1", p.rows)
 	}
 	s, err := schema.Load(p.public)
 	if err != nil {
@@ -68,7 +68,8 @@ func (p *partyPlan) runPlan(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	q := combinationQuote{Schema: s.Name, Facts: map[string]any{}, Bill: append([]dp.Event{}, pl.Events()...), Epsilon: pl.Epsilon, Gap: []multiparty.Gap{}}
+	q := combinationQuote{Schema: s.Name, Facts: map[string]any{}, Bill: append([]dp.Event{}, pl.Events()...),
+		Epsilon: pl.Epsilon, Gap: []multiparty.Gap{}}
 	for _, f := range pl.Facts() {
 		q.Facts[f.Key] = f.Value
 	}
@@ -89,7 +90,8 @@ func (p *partyPlan) runPlan(c *cobra.Command) error {
 		fmt.Fprintln(&b, "  "+line)
 	}
 	if len(q.Gap) > 0 {
-		fmt.Fprintf(&b, "\nabout so many nats of loss above the best classifier\n  %10s  %12s  %12s\n", "parties", "for privacy", "for few rows")
+		fmt.Fprintf(&b, "\nabout so many nats of loss above the best classifier\n  %10s  %12s  %12s\n", "parties",
+			"for privacy", "for few rows")
 		for _, g := range q.Gap {
 			few := "?"
 			if p.rows > 0 {

@@ -40,7 +40,10 @@ type parties struct {
 // blackBox is a classifier that is not ours: it waits while there is a file
 // block.NAME, and says so in begun.NAME.
 func blackBox(name string) []string {
-	return []string{"--command", fmt.Sprintf(`if [ -e block.%[1]s ]; then touch begun.%[1]s; while [ -e block.%[1]s ]; do sleep 0.02; done; fi; awk -F, 'NR==1{print "label"} NR>1{print (NR%%3 ? "no" : "yes")}'`, name)}
+	return []string{"--command",
+		fmt.Sprintf(`if [ -e block.%[1]s ]; then touch begun.%[1]s; `+
+			`while [ -e block.%[1]s ]; do sleep 0.02; done; fi; awk -F, `+
+			`'NR==1{print "label"} NR>1{print (NR%%3 ? "no" : "yes")}'`, name)}
 }
 
 func newParties(t *testing.T) *parties {
@@ -51,13 +54,14 @@ func newParties(t *testing.T) *parties {
 		t.Fatal(err)
 	}
 	for i, learner := range [][]string{{"logistic"}, {"adaboost", "--rounds", "3"}, {"brc", "--epsilon", "5"}} {
-		discreet(t, append([]string{"party", "train", "--data", "census.csv", "--schema", "census.yaml", "--model", fmt.Sprintf("m%d.json", i), "--learner"}, learner...)...)
+		runDiscreet(t, append([]string{"party", "train", "--data", "census.csv", "--schema", "census.yaml", "--model",
+			fmt.Sprintf("m%d.json", i), "--learner"}, learner...)...)
 	}
 	for i := range 10 {
 		name := fmt.Sprintf("p%d", i)
 		p.names = append(p.names, name)
-		p.keys = append(p.keys, strings.TrimSpace(discreet(t, "party", "key", "--out", name+".pem")))
-		discreet(t, "certs", "issue", "--dir", "certs", "--role", "party", "--name", name, "--days", "1")
+		p.keys = append(p.keys, strings.TrimSpace(runDiscreet(t, "party", "key", "--out", name+".pem")))
+		runDiscreet(t, "certs", "issue", "--dir", "certs", "--role", "party", "--name", name, "--days", "1")
 		p.addresses = append(p.addresses, freeAddress(t))
 		voter := []string{"--model", fmt.Sprintf("m%d.json", i%3)}
 		if i >= 7 {
@@ -66,7 +70,7 @@ func newParties(t *testing.T) *parties {
 		p.voters = append(p.voters, voter)
 		p.running = append(p.running, p.party(i))
 	}
-	discreet(t, "certs", "issue", "--dir", "certs", "--role", "combiner", "--name", "uni", "--days", "1")
+	runDiscreet(t, "certs", "issue", "--dir", "certs", "--role", "combiner", "--name", "uni", "--days", "1")
 	var b strings.Builder
 	for i := range p.names {
 		fmt.Fprintf(&b, "https://%s %s %s\n", p.addresses[i], p.keys[i], p.names[i])
@@ -85,8 +89,11 @@ func newParties(t *testing.T) *parties {
 
 // party starts the process of one.
 func (p *parties) party(i int) *exec.Cmd {
-	return p.start(p.names[i]+".log", "party/"+p.names[i], append([]string{"party", "serve", "--listen", p.addresses[i], "--state", p.names[i], "--schema", "census.yaml",
-		"--key", p.names[i] + ".pem", "--combiner", "uni", "--allow", "aux.csv", "--max-epsilon", "4", "--lifetime-epsilon", "4"}, p.voters[i]...)...)
+	return p.start(p.names[i]+".log", "party/"+p.names[i],
+		append([]string{"party", "serve", "--listen", p.addresses[i], "--state", p.names[i], "--schema", "census.yaml",
+			"--key", p.names[i] +
+				".pem", "--combiner", "uni", "--allow", "aux.csv", "--max-epsilon", "4",
+			"--lifetime-epsilon", "4"}, p.voters[i]...)...)
 }
 
 // until waits for a file.
@@ -123,7 +130,8 @@ func TestTenParties(t *testing.T) {
 		}
 	}
 	var talk bytes.Buffer
-	c := p.command("combiner/uni", "combine", "--ask", "peers.txt", "--wait", "1h", "--votes", "kept", "--aux", "aux.csv", "--schema", "census.yaml",
+	c := p.command("combiner/uni", "combine", "--ask", "peers.txt", "--wait", "1h", "--votes", "kept", "--aux", "aux.csv",
+		"--schema", "census.yaml",
 		"--parties", "10", "--epsilon", "4", "--job", "ten", "--model", "global.json")
 	c.Stderr = &talk
 	if err := c.Start(); err != nil {
@@ -147,7 +155,8 @@ func TestTenParties(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, &talk)
 	}
-	for _, want := range []string{`absent: party "p8": did not answer in time`, `absent: party "p9": did not answer in time`, "8 of 10 parties voted; each that did not counts as a constant vote"} {
+	for _, want := range []string{`absent: party "p8": did not answer in time`,
+		`absent: party "p9": did not answer in time`, "8 of 10 parties voted; each that did not counts as a constant vote"} {
 		if !strings.Contains(talk.String(), want) {
 			t.Errorf("combine does not say %q:\n%s", want, &talk)
 		}
@@ -156,7 +165,8 @@ func TestTenParties(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "Whatever one of the 10 parties holds"; !strings.Contains(m.Privacy.Statement, want) || m.Privacy.Epsilon != 4*dp.Nano {
+	if want := "Whatever one of the 10 parties holds"; !strings.Contains(m.Privacy.Statement, want) ||
+		m.Privacy.Epsilon != 4*dp.Nano {
 		t.Errorf("the model says %q at epsilon %s, want %q at 4", m.Privacy.Statement, m.Privacy.Epsilon, want)
 	}
 	// The same votes as files.
@@ -164,7 +174,8 @@ func TestTenParties(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, name := range p.names[:8] {
-		discreet(t, append([]string{"party", "vote", "--schema", "census.yaml", "--aux", "aux.csv", "--key", name + ".pem", "--party", name, "--out", filepath.Join("filed", name)}, p.voters[i]...)...)
+		runDiscreet(t, append([]string{"party", "vote", "--schema", "census.yaml", "--aux", "aux.csv", "--key", name + ".pem",
+			"--party", name, "--out", filepath.Join("filed", name)}, p.voters[i]...)...)
 	}
 	if a, b := p.replayed("kept"), p.replayed("filed"); !bytes.Equal(a, b) {
 		t.Error("votes that were asked for make another model than the same votes as files")
@@ -206,7 +217,8 @@ func (p *parties) replayed(folder string) []byte {
 	if votes.Present() != 8 {
 		t.Errorf("%s holds the votes of %d parties, want 8", folder, votes.Present())
 	}
-	m, err := pl.Combine(context.Background(), aux, votes, learn.Uncounted{}, mech.NewExit(replay.Seeded(1, "ten parties")))
+	m, err := pl.Combine(context.Background(), aux, votes, learn.Uncounted{},
+		mech.NewExit(replay.Seeded(1, "ten parties")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,10 +64,12 @@ all others take part. Take the keys from the parties, not from the combiner.
 
 On --page it serves Prometheus' metrics and whether it is alive and ready,
 without TLS and to everybody who can reach it.`,
-		Example: `  discreet party serve --certs certs --as party/mary --listen :8451 --state mary --model m.json --schema aux.yaml \
+		Example: `  discreet party serve --certs certs --as party/mary --listen :8451 --state mary \
+    --model m.json --schema aux.yaml \
     --key mary.pem --combiner uni --allow shared/aux.csv --max-epsilon 1 --lifetime-epsilon 3
   discreet party serve --certs certs --as party/john --listen :8452 --state john --schema aux.yaml --key john.pem \
-    --command "python3 adapters/sklearn_votes.py model.joblib" --combiner uni --allow 9f86d081… --max-epsilon 1 --lifetime-epsilon 3`,
+    --command "python3 adapters/sklearn_votes.py model.joblib" --combiner uni --allow 9f86d081… \
+    --max-epsilon 1 --lifetime-epsilon 3`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(s.helpers) > 0 && !c.Flags().Changed("kind") {
@@ -86,10 +88,13 @@ without TLS and to everybody who can reach it.`,
 	f.StringVar(&s.state, "state", "", "the `folder` to keep what was given in; made where there is none")
 	f.StringSliceVar(&s.combiners, "combiner", nil, "the `names` of combiners that are answered; they see the votes")
 	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA-256s")
-	f.StringSliceVar(&s.kinds, "kind", []string{string(multiparty.Labels)}, "the `kinds` that may be handed in: labels, probabilities, coefficients")
+	f.StringSliceVar(&s.kinds, "kind", []string{string(multiparty.Labels)},
+		"the `kinds` that may be handed in: labels, probabilities, coefficients")
 	f.StringToStringVar(&s.helpers, "helpers", nil, "who hold the shares of secret sums: `NAME=ADDRESS,...`")
-	f.StringVar(&s.peers, "peers", "", "with --helpers, the `file` of the parties to add up with, this one among them: a public key on each line")
-	f.IntVar(&s.honest, "honest", 0, "with --helpers, the `number` of peers at least, this party among them, that add their noise as they should")
+	f.StringVar(&s.peers, "peers", "",
+		"with --helpers, the `file` of the parties to add up with, this one among them: a public key on each line")
+	f.IntVar(&s.honest, "honest", 0,
+		"with --helpers, the `number` of peers at least, this party among them, that add their noise as they should")
 	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
@@ -140,7 +145,8 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 	}
 	log := s.newLogger()
 	server, err := party.New(ctx, party.Params{
-		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers, Peers: peers, Honest: s.honest, Key: s.Signer(),
+		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers,
+		Peers: peers, Honest: s.honest, Key: s.Signer(),
 		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.Answer(self.Name), Add: s.Addend, Log: log, Now: clock,
 	})
 	if err != nil {
@@ -158,7 +164,8 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 func (s *partyServe) readPeers() (tasks.Roster, error) {
 	if inSecret := len(s.helpers) > 0; inSecret != (s.peers != "") || inSecret != (s.honest != 0) {
 		return nil, &cli.UsageError{Err: &dp.ParamError{
-			Op: "party", Param: "peers", Want: "must be given together with --honest and --helpers: the noise of a secret sum is that of its parties",
+			Op: "party", Param: "peers",
+			Want: "must be given together with --honest and --helpers: the noise of a secret sum is that of its parties",
 			Hint: "a file of the public keys that party key prints, one on each line",
 		}}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // vote is the flags of the command.
@@ -43,20 +42,24 @@ probabilities of the classes, of any scale.
 With --kind coefficients a logistic model hands in itself, for combine --method
 average.`,
 		Example: `  discreet party vote --model m.json --aux aux.csv --out votes/mine
-  discreet party vote --model m.json --aux aux.csv --kind probabilities --key mine.pem --party "St Mary" --out votes/mary
-  discreet party vote --command "python3 examples/adapters/sklearn_votes.py model.joblib" --schema aux.yaml --aux aux.csv --out votes/mine
+  discreet party vote --model m.json --aux aux.csv --kind probabilities --key mine.pem \
+    --party "St Mary" --out votes/mary
+  discreet party vote --command "python3 examples/adapters/sklearn_votes.py model.joblib" \
+    --schema aux.yaml --aux aux.csv --out votes/mine
   discreet party vote --csv votes.csv --schema aux.yaml --aux aux.csv --out votes/mine`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return v.writeVotes(c.Context()) },
 	}
 	v.voter.addFlags(c)
 	c.Flags().StringVar(&v.CSV, "csv", "", "a CSV `file` of votes")
-	c.Flags().StringArrayVar(&v.aux, "aux", nil, "a `file` of the auxiliary table, CSV (also gzip) or Parquet; may be repeated")
+	c.Flags().StringArrayVar(&v.aux, "aux", nil,
+		"a `file` of the auxiliary table, CSV (also gzip) or Parquet; may be repeated")
 	c.Flags().StringVar(&v.Schema, "schema", "", "the schema `file` of the auxiliary table; a model has its own")
 	c.Flags().StringVar(&v.out, "out", "", "the votes `file` to write; replaced if it is there")
 	c.Flags().StringVar(&v.party, "party", "", "the `name` of the party (default the name of --out)")
 	c.Flags().StringVar(&v.Key, "key", "", "the key `file` to sign with (default a key for this file alone)")
-	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels), "what to hand in: labels, probabilities or coefficients")
+	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels),
+		"what to hand in: labels, probabilities or coefficients")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.Require(c, "aux", "out")
 	c.MarkFlagsOneRequired("model", "command", "csv")
@@ -67,7 +70,7 @@ average.`,
 func (v *vote) writeVotes(ctx context.Context) error {
 	kind := multiparty.Kind(v.kind)
 	bad := func(param, want string, got any) error {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}}
+		return cli.Refuse("party", param, want, got)
 	}
 	if err := v.CheckKind(kind); err != nil {
 		return asUsageError(err)

@@ -26,7 +26,8 @@ func newVoter(a *app) voter {
 func (v *voter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&v.Model, "model", "", "the party's model `file`")
 	c.Flags().StringVar(&v.Command, "command", "", "the `command` of another classifier")
-	c.Flags().StringVar(&v.Encoding, "encoding", string(feature.OneHot), "how categories become numbers, for coefficients: onehot or ordinal")
+	c.Flags().StringVar(&v.Encoding, "encoding", string(feature.OneHot),
+		"how categories become numbers, for coefficients: onehot or ordinal")
 	completeFlag(c, "encoding", string(feature.OneHot), string(feature.Ordinal))
 }
 

@@ -77,7 +77,8 @@ Nissim, Smith).`,
 	p.ledger.addFlag(c)
 	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
 	cli.AddSection(c, counting, "ledger", "dataset")
-	c.Flags().StringVar(&p.part, "part", "", "plan for one part: the rows with this `value` in the column that the schema names as parts:")
+	c.Flags().StringVar(&p.part, "part", "",
+		"plan for one part: the rows with this `value` in the column that the schema names as parts:")
 	cli.Require(c, "schema")
 	return c
 }
@@ -88,7 +89,7 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		return err
 	}
 	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "rows", Want: "must be at least 1", Got: p.rows}}
+		return cli.Refuse("plan", "rows", "must be at least 1", p.rows)
 	}
 	sizes, err := p.samples.sampleSizes(c, req.Price)
 	if err != nil {

@@ -26,7 +26,7 @@ type remainder struct {
 // findRemainder is nil where no ledger is named.
 func (p *plan) findRemainder(ctx context.Context, price dp.Price) (out *remainder, err error) {
 	if (p.ledger.address == "") != (p.dataset == "") {
-		return nil, &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "ledger", Want: "and dataset must be given together"}}
+		return nil, cli.Refuse("plan", "ledger", "and dataset must be given together", nil)
 	}
 	if p.ledger.address == "" {
 		return nil, nil
@@ -40,7 +40,8 @@ func (p *plan) findRemainder(ctx context.Context, price dp.Price) (out *remainde
 		if err != nil {
 			return err
 		}
-		out = &remainder{Statement: b[0].Statement(), Part: p.part, Asked: ledger.Decimal(price.Epsilon), AskedDelta: price.Delta}
+		out = &remainder{Statement: b[0].Statement(), Part: p.part, Asked: ledger.Decimal(price.Epsilon),
+			AskedDelta: price.Delta}
 		if price.Epsilon <= left.Epsilon && price.Delta <= left.Delta {
 			after, afterDelta := ledger.Decimal(left.Epsilon-price.Epsilon), left.Delta-price.Delta
 			out.Remains, out.RemainsDelta = &after, &afterDelta

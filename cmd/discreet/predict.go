@@ -67,9 +67,11 @@ they are: what was private in the table is private in the output.`,
 	}
 	c.Flags().StringVar(&p.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&p.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
-	c.Flags().StringVar(&p.out, "out", "", "the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there")
+	c.Flags().StringVar(&p.out, "out", "",
+		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there")
 	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
-	c.Flags().StringVar(&p.class, "class", "", "with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
+	c.Flags().StringVar(&p.class, "class", "",
+		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval of the score for the noise (additive models)")
 	cli.Require(c, "model", "data", "out")
 	return c
@@ -77,7 +79,9 @@ they are: what was private in the table is private in the output.`,
 
 func (p *predictFlags) runPredict(ctx context.Context) error {
 	if strings.HasSuffix(p.out, ".gz") {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "predict", Param: "out", Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output through gzip"}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "predict", Param: "out",
+			Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output " +
+				"through gzip"}}
 	}
 	m, err := model.Load(p.model)
 	if err != nil {

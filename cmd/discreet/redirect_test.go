@@ -49,12 +49,13 @@ func newStrangers(t *testing.T) *strangers {
 	}))
 	t.Cleanup(listener.Close)
 	s.clear = listener.URL
-	for _, c := range []identity.Caller{{Role: identity.Combiner, Name: "uni"}, {Role: identity.Party, Name: "mary"}, {Role: identity.Helper, Name: "one"}, {Role: identity.Helper, Name: "two"}, {Role: identity.Helper, Name: "three"}} {
+	for _, c := range []identity.Caller{{Role: identity.Combiner, Name: "uni"}, {Role: identity.Party, Name: "mary"},
+		{Role: identity.Helper, Name: "one"}, {Role: identity.Helper, Name: "two"}, {Role: identity.Helper, Name: "three"}} {
 		s.issue(a, c, time.Now(), time.Hour)
 	}
-	key := strings.TrimSpace(discreet(t, "party", "key", "--out", "mary.pem"))
+	key := strings.TrimSpace(runDiscreet(t, "party", "key", "--out", "mary.pem"))
 	s.write("mary.key", key)
-	s.write("john.key", strings.TrimSpace(discreet(t, "party", "key", "--out", "john.pem")))
+	s.write("john.key", strings.TrimSpace(runDiscreet(t, "party", "key", "--out", "john.pem")))
 	return s
 }
 
@@ -66,7 +67,8 @@ func (s *strangers) write(name, text string) {
 }
 
 // issue writes a certificate into certs and returns it.
-func (s *strangers) issue(a *identity.Authority, c identity.Caller, from time.Time, life time.Duration) *identity.Identity {
+func (s *strangers) issue(a *identity.Authority, c identity.Caller, from time.Time,
+	life time.Duration) *identity.Identity {
 	s.t.Helper()
 	id, err := a.Issue(c, []string{"127.0.0.1"}, from, life)
 	if err == nil {
@@ -105,7 +107,8 @@ func (s *strangers) exits(args ...string) string {
 	ctx, cancel := context.WithTimeout(s.t.Context(), guard)
 	defer cancel()
 	var talk bytes.Buffer
-	_ = cli.Run(ctx, newRoot, args, nil, strings.NewReader(""), io.Discard, &talk) // a combination of nobody's votes is one
+	// a combination of nobody's votes is one
+	_ = cli.Run(ctx, newRoot, args, nil, strings.NewReader(""), io.Discard, &talk)
 	if ctx.Err() != nil {
 		s.t.Errorf("discreet %s does not end:\n%s", strings.Join(args, " "), &talk)
 	}
@@ -116,7 +119,8 @@ func (s *strangers) exits(args ...string) string {
 func (s *strangers) calls(role identity.Role, url func(name string) string) map[string][]string {
 	s.t.Helper()
 	task := strings.Repeat("0", 64)
-	combine := []string{"combine", "--certs", "certs", "--as", "combiner/uni", "--wait", "1h", "--aux", "census.csv", "--schema", "census.yaml", "--parties", "2", "--epsilon", "4", "--model", "m.json", "--ask", "peers.txt"}
+	combine := []string{"combine", "--certs", "certs", "--as", "combiner/uni", "--wait", "1h", "--aux", "census.csv",
+		"--schema", "census.yaml", "--parties", "2", "--epsilon", "4", "--model", "m.json", "--ask", "peers.txt"}
 	peers := func(addresses ...string) {
 		var b strings.Builder
 		for i, name := range []string{"mary", "john"}[:len(addresses)] {
@@ -132,17 +136,21 @@ func (s *strangers) calls(role identity.Role, url func(name string) string) map[
 	case identity.Aggregator:
 		at := url("main")
 		return map[string][]string{
-			"task create": {"task", "create", "--certs", "certs", "--as", "operator/anna", "--server", at, "--schema", "census.yaml", "--classifier", "stump", "--epsilon", "2", "--owners", "3000", "--minimum", "20", "--ends", "3h", "--rounds", "1", "--slot", "1h", "--quiet", "1s"},
-			"task list":   {"task", "list", "--certs", "certs", "--as", "reader/ben", "--server", at},
-			"task show":   {"task", "show", task, "--certs", "certs", "--as", "reader/ben", "--server", at, "--wait"},
-			"owner":       {"owner", "--certs", "certs", "--as", "owner/clinic", "--server", at, "--task", task, "--data", "census.csv", "--book", "book.db", "--max-epsilon", "2", "--lifetime-epsilon", "2", "--owners", "60"},
+			"task create": {"task", "create", "--certs", "certs", "--as", "operator/anna", "--server", at, "--schema",
+				"census.yaml", "--classifier", "stump", "--epsilon", "2", "--owners", "3000", "--minimum", "20", "--ends", "3h",
+				"--rounds", "1", "--slot", "1h", "--quiet", "1s"},
+			"task list": {"task", "list", "--certs", "certs", "--as", "reader/ben", "--server", at},
+			"task show": {"task", "show", task, "--certs", "certs", "--as", "reader/ben", "--server", at, "--wait"},
+			"owner": {"owner", "--certs", "certs", "--as", "owner/clinic", "--server", at, "--task", task, "--data",
+				"census.csv", "--book", "book.db", "--max-epsilon", "2", "--lifetime-epsilon", "2", "--owners", "60"},
 		}
 	case identity.Party:
 		peers(url("mary"))
 		return map[string][]string{"combine --ask": combine}
 	default:
 		peers("https://127.0.0.1:1", "https://127.0.0.1:2")
-		return map[string][]string{"combine --secure-sum": append(combine, "--secure-sum", "--honest", "2", "--helpers", "one="+url("one")+",two="+url("two")+",three="+url("three"))}
+		return map[string][]string{"combine --secure-sum": append(combine, "--secure-sum", "--honest", "2", "--helpers",
+			"one="+url("one")+",two="+url("two")+",three="+url("three"))}
 	}
 }
 
@@ -203,8 +211,10 @@ func TestWrongCertificatesEndCommands(t *testing.T) {
 			}
 			return good(s.authority, identity.Caller{Role: role, Name: "x"}, now).Server()
 		}, "/x, want"},
-		"another authority": {func(c identity.Caller) *tls.Config { return good(other, c, now).Server() }, "another authority than the caller's"},
-		"an ended one":      {func(c identity.Caller) *tls.Config { return good(s.authority, c, now.Add(-2*life)).Server() }, "and not now"},
+		"another authority": {func(c identity.Caller) *tls.Config { return good(other, c, now).Server() },
+			"another authority than the caller's"},
+		"an ended one": {func(c identity.Caller) *tls.Config { return good(s.authority, c, now.Add(-2*life)).Server() },
+			"and not now"},
 		"another host": {func(c identity.Caller) *tls.Config {
 			id, err := s.authority.Issue(c, []string{"example.org"}, now, life)
 			if err != nil {
@@ -227,7 +237,8 @@ func TestWrongCertificatesEndCommands(t *testing.T) {
 		}, "does not take the caller's certificate"},
 	} {
 		for _, role := range []identity.Role{identity.Aggregator, identity.Party, identity.Helper} {
-			for command, args := range s.calls(role, func(name string) string { return s.serve(k.server(identity.Caller{Role: role, Name: name}), nobody) }) {
+			for command, args := range s.calls(role,
+				func(name string) string { return s.serve(k.server(identity.Caller{Role: role, Name: name}), nobody) }) {
 				if said := s.exits(args...); !strings.Contains(said, k.want) {
 					t.Errorf("%s, %s: must say %q:\n%s", command, name, k.want, said)
 				}
@@ -235,7 +246,8 @@ func TestWrongCertificatesEndCommands(t *testing.T) {
 		}
 	}
 	// Callers whose own certificates have ended.
-	for _, c := range []identity.Caller{{Role: identity.Owner, Name: "clinic"}, {Role: identity.Operator, Name: "anna"}, {Role: identity.Reader, Name: "ben"}, {Role: identity.Combiner, Name: "uni"}} {
+	for _, c := range []identity.Caller{{Role: identity.Owner, Name: "clinic"}, {Role: identity.Operator, Name: "anna"},
+		{Role: identity.Reader, Name: "ben"}, {Role: identity.Combiner, Name: "uni"}} {
 		for _, end := range []string{".crt", ".key"} {
 			if err := os.Remove("certs/" + string(c.Role) + "-" + c.Name + end); err != nil {
 				t.Fatal(err)
@@ -244,7 +256,8 @@ func TestWrongCertificatesEndCommands(t *testing.T) {
 		s.issue(s.authority, c, now.Add(-2*life), life)
 	}
 	for _, role := range []identity.Role{identity.Aggregator, identity.Party, identity.Helper} {
-		for command, args := range s.calls(role, func(name string) string { return s.as(identity.Caller{Role: role, Name: name}, nobody) }) {
+		for command, args := range s.calls(role,
+			func(name string) string { return s.as(identity.Caller{Role: role, Name: name}, nobody) }) {
 			if said := s.exits(args...); !strings.Contains(said, "certificate ended at") {
 				t.Errorf("%s with an ended certificate says:\n%s", command, said)
 			}

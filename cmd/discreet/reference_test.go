@@ -36,7 +36,8 @@ func TestCommandReference(t *testing.T) {
 // commandReference is a page in Markdown about a command and all below it.
 func commandReference(root *cobra.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Commands\n\n<!-- Written by go test ./cmd/discreet -run TestCommandReference -update -->\n\n%s\n", paragraphs(root.Long))
+	fmt.Fprintf(&b, "# Commands\n\n<!-- Written by go test ./cmd/discreet -run TestCommandReference -update -->\n\n%s\n",
+		paragraphs(root.Long))
 	for _, g := range root.Groups() {
 		fmt.Fprintf(&b, "\n| %s | |\n|---|---|\n", strings.TrimSuffix(g.Title, ":"))
 		for _, c := range root.Commands() {

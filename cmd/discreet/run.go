@@ -46,11 +46,14 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"A table and its schema", []*cobra.Command{a.newDemoCommand(), a.newSchemaCommand(), a.newPlanCommand(), a.newTrainCommand(), a.newTuneCommand(), a.newBudgetCommand()}},
+		{"A table and its schema", []*cobra.Command{a.newDemoCommand(), a.newSchemaCommand(), a.newPlanCommand(),
+			a.newTrainCommand(), a.newTuneCommand(), a.newBudgetCommand()}},
 		{"A model", []*cobra.Command{a.newPredictCommand(), a.newExplainCommand(), a.newEvaluateCommand()}},
-		{"What learners and claims are worth", []*cobra.Command{a.newCompareCommand(), a.newAuditCommand(), a.newAttackCommand()}},
+		{"What learners and claims are worth",
+			[]*cobra.Command{a.newCompareCommand(), a.newAuditCommand(), a.newAttackCommand()}},
 		{"Institutions that may not pool their tables", []*cobra.Command{a.newPartyCommand(), a.newCombineCommand()}},
-		{"People who perturb at home", []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(), a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand(), a.newCertsCommand()}},
+		{"People who perturb at home", []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(), a.newTaskCommand(),
+			a.newOwnerCommand(), a.newHelperCommand(), a.newCertsCommand()}},
 	} {
 		id := strconv.Itoa(len(root.Groups()))
 		root.AddGroup(&cobra.Group{ID: id, Title: g.title + ":"})

@@ -36,14 +36,15 @@ func sampleFolder(t *testing.T, rows int) string {
 func writeCensus(dir string, rows int) error {
 	table := census.Generate(1, rows)
 	return errors.Join(
-		cli.WriteFile(filepath.Join(dir, "census.yaml"), func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
+		cli.WriteFile(filepath.Join(dir, "census.yaml"),
+			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
 		cli.WriteFile(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
 		cli.WriteFile(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
 	)
 }
 
 // discreet runs the program in this process and wants it to succeed.
-func discreet(t *testing.T, args ...string) (stdout string) {
+func runDiscreet(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
 	var out, talk bytes.Buffer
 	if code := cli.Run(t.Context(), newRoot, args, nil, strings.NewReader(""), &out, &talk); code != cli.ExitOK {
@@ -103,12 +104,15 @@ func TestInterruptedTrainingLeavesNoModel(t *testing.T) {
 func TestEvaluatePrintsTheseKeys(t *testing.T) {
 	dir := sampleFolder(t, 200)
 	m := filepath.Join(dir, "m.json")
-	discreet(t, "train", "--data", filepath.Join(dir, "census.csv"), "--schema", filepath.Join(dir, "census.yaml"), "--learner", "brc", "--epsilon", "1", "--model", m)
+	runDiscreet(t, "train", "--data", filepath.Join(dir, "census.csv"), "--schema", filepath.Join(dir, "census.yaml"),
+		"--learner", "brc", "--epsilon", "1", "--model", m)
 	var got map[string]any
-	if err := json.Unmarshal([]byte(discreet(t, "evaluate", "--model", m, "--data", filepath.Join(dir, "census.csv"), "--json")), &got); err != nil {
+	if err := json.Unmarshal([]byte(runDiscreet(t, "evaluate", "--model", m, "--data", filepath.Join(dir, "census.csv"),
+		"--json")), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"accuracy", "auc", "balanced_accuracy", "calibration_error", "confusion", "log_loss", "private", "rows"}
+	want := []string{"accuracy", "auc", "balanced_accuracy", "calibration_error", "confusion", "log_loss", "private",
+		"rows"}
 	if keys := slices.Sorted(maps.Keys(got)); !slices.Equal(keys, want) {
 		t.Errorf("keys %q, want %q", keys, want)
 	}
@@ -122,7 +126,8 @@ func TestEvaluatePrintsTheseKeys(t *testing.T) {
 func TestPredictionsSurviveEveryFormat(t *testing.T) {
 	dir := sampleFolder(t, 200)
 	path := func(name string) string { return filepath.Join(dir, name) }
-	discreet(t, "train", "--data", path("census.csv"), "--schema", path("census.yaml"), "--learner", "logistic", "--not-private", "--model", path("m.json"))
+	runDiscreet(t, "train", "--data", path("census.csv"), "--schema", path("census.yaml"), "--learner", "logistic",
+		"--not-private", "--model", path("m.json"))
 	m, err := model.Load(path("m.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -137,13 +142,14 @@ func TestPredictionsSurviveEveryFormat(t *testing.T) {
 	// What predict writes, as a table: its label is the predicted one.
 	s := census.Schema()
 	truth := schema.Column{Name: s.Label.Name, Role: schema.Ignored}
-	s.Columns = append(s.Columns, truth, schema.Column{Name: "score", Role: schema.Public, Kind: schema.Number, Lower: 0, Upper: 1})
+	s.Columns = append(s.Columns, truth,
+		schema.Column{Name: "score", Role: schema.Public, Kind: schema.Number, Lower: 0, Upper: 1})
 	s.Label.Name, s.Label.Position = "label", len(s.Columns)-1
 
 	for _, in := range []string{"census.csv", "census.parquet"} {
 		for _, out := range []string{"p.csv", "p.parquet"} {
 			t.Run(in+" to "+out, func(t *testing.T) {
-				discreet(t, "predict", "--model", path("m.json"), "--data", path(in), "--out", path(out))
+				runDiscreet(t, "predict", "--model", path("m.json"), "--data", path(in), "--out", path(out))
 				got, err := dataset.Read(t.Context(), s, dataset.Options{}, path(out))
 				if err != nil {
 					t.Fatal(err)

@@ -39,7 +39,8 @@ func (f *samples) sampleSizes(c *cobra.Command, pr train.Price) (*train.SampleSi
 	case given == nil:
 		return nil, nil
 	case missing != nil:
-		return nil, &dp.ParamError{Op: "plan", Param: missing[0], Want: "must be given too: sample sizes need --margin, --error and --dim"}
+		return nil, &dp.ParamError{Op: "plan", Param: missing[0],
+			Want: "must be given too: sample sizes need --margin, --error and --dim"}
 	}
 	s, param, want := train.SampleSizesFor(f.margin, f.err, f.dim, pr.Epsilon)
 	if s == nil {

@@ -65,7 +65,8 @@ func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))
 	}
 	_, err = fmt.Fprintf(k.Stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s%s, label %q (%s), %s\n",
-		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)), derived, describeCuts(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
+		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)),
+		derived, describeCuts(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
 	return err
 }
 

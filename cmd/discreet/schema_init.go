@@ -82,7 +82,8 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	case i.noHeader && i.columns == 0:
 		return bad("columns", "must be given with --no-header", nil, "for example --columns 15, the label included")
 	case !i.noHeader && i.columns != 0:
-		return bad("columns", "must be left out where a header names them", i.columns, "a file without a header needs --no-header")
+		return bad("columns", "must be left out where a header names them", i.columns,
+			"a file without a header needs --no-header")
 	}
 	d.Header = true // schema.InitColumns declares none
 	if i.delimiter == `\t` {

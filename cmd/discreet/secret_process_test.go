@@ -46,7 +46,8 @@ func TestKillNineSecretly(t *testing.T) {
 	task := tr.announce(owners, append(tr.listed("book.db", owners), "--rounds", "1", "--helpers", list)...)
 	closed := tr.closeWhenFull(task, owners, "book.db")
 	starts = append(starts, func() *exec.Cmd {
-		return tr.start("owner.log", "owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest", fmt.Sprint(owners))...)
+		return tr.start("owner.log", "owner/clinic",
+			append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest", fmt.Sprint(owners))...)
 	})
 	lives = append(lives, starts[len(starts)-1]())
 	defer func() {
@@ -68,7 +69,8 @@ func TestKillNineSecretly(t *testing.T) {
 		t.Fatalf("%v\n%s", err, log)
 	}
 	closed()
-	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json", "--announcement", "announcement")
+	tr.run("reader/ben", "task", "show", task, "--server", "https://"+tr.address, "--wait", "--model", "model.json",
+		"--announcement", "announcement")
 	got, err := os.ReadFile(filepath.Join(tr.dir, "model.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +84,8 @@ func TestKillNineSecretly(t *testing.T) {
 // counted on to be honest, and returns the flags that say so.
 func (tr *trial) listed(book string, owners int) []string {
 	tr.t.Helper()
-	c := exec.Command("discreet", "owner", "keys", "--book", book, "--lifetime-epsilon", "2", "--owners", fmt.Sprint(owners))
+	c := exec.Command("discreet", "owner", "keys", "--book", book, "--lifetime-epsilon", "2", "--owners",
+		fmt.Sprint(owners))
 	c.Dir = tr.dir
 	keys, err := c.Output()
 	if err == nil {
@@ -105,7 +108,8 @@ func (tr *trial) helpers(n int) (starts []func() *exec.Cmd, list string) {
 	var all []string
 	for h := range n {
 		name, address := fmt.Sprintf("h%d", h), freeAddress(tr.t)
-		id, err := authority.Issue(identity.Caller{Role: identity.Helper, Name: name}, []string{"127.0.0.1"}, time.Now(), 24*time.Hour)
+		id, err := authority.Issue(identity.Caller{Role: identity.Helper, Name: name}, []string{"127.0.0.1"}, time.Now(),
+			24*time.Hour)
 		if err == nil {
 			err = id.Save(filepath.Join(tr.dir, "certs"))
 		}
@@ -135,9 +139,11 @@ func TestLoadSecretly(t *testing.T) {
 	for _, start := range append(starts, tr.serve) {
 		serving = append(serving, start())
 	}
-	task := tr.announce(owners, append(tr.listed("book.db", owners), "--rounds", "1", "--slot", "1h", "--quiet", "5s", "--helpers", list)...)
+	task := tr.announce(owners,
+		append(tr.listed("book.db", owners), "--rounds", "1", "--slot", "1h", "--quiet", "5s", "--helpers", list)...)
 	began := time.Now()
-	c := tr.command("owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest", fmt.Sprint(owners), "--model", "model.json")...)
+	c := tr.command("owner/clinic", append(tr.ownerArgs(task, "book.db", owners), "--mode", "aggregate", "--honest",
+		fmt.Sprint(owners), "--model", "model.json")...)
 	out, err := c.Output()
 	took := time.Since(began)
 	if err != nil {
@@ -156,9 +162,11 @@ func TestLoadSecretly(t *testing.T) {
 	}
 	usage := func(c *exec.Cmd) string {
 		s := c.ProcessState
-		return fmt.Sprintf("%.1f s of processor, %d MB at most", (s.UserTime() + s.SystemTime()).Seconds(), s.SysUsage().(*syscall.Rusage).Maxrss>>10)
+		return fmt.Sprintf("%.1f s of processor, %d MB at most", (s.UserTime() + s.SystemTime()).Seconds(),
+			s.SysUsage().(*syscall.Rusage).Maxrss>>10)
 	}
-	t.Logf("%d owners: %.1f s in all, the model included\neach helper: %s\naggregator: %s\nowners: %s", owners, took.Seconds(), usage(serving[0]), usage(serving[3]), usage(c))
+	t.Logf("%d owners: %.1f s in all, the model included\neach helper: %s\naggregator: %s\nowners: %s", owners,
+		took.Seconds(), usage(serving[0]), usage(serving[3]), usage(c))
 }
 
 // secretly is the model that the shares in the book make in this process.

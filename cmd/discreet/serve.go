@@ -29,7 +29,8 @@ const drain = 10 * time.Second
 
 // serveAll listens at all addresses and runs the work behind them until ctx ends
 // or one of them fails. SIGHUP makes it read its certificates again.
-func serveAll(ctx context.Context, log *slog.Logger, self *identity.Identity, work func(context.Context) error, services []*service) error {
+func serveAll(ctx context.Context, log *slog.Logger, self *identity.Identity, work func(context.Context) error,
+	services []*service) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	again := make(chan os.Signal, 1)
@@ -53,7 +54,8 @@ func serveAll(ctx context.Context, log *slog.Logger, self *identity.Identity, wo
 		}
 		log.Info("serving", "address", l.Addr().String(), "tls", s.tls)
 		// A deadline on every wait: a client that says nothing holds nothing.
-		s.server.ReadHeaderTimeout, s.server.ReadTimeout, s.server.WriteTimeout, s.server.IdleTimeout = 10*time.Second, time.Minute, time.Minute, 2*time.Minute
+		s.server.ReadHeaderTimeout, s.server.ReadTimeout = 10*time.Second, time.Minute
+		s.server.WriteTimeout, s.server.IdleTimeout = time.Minute, 2*time.Minute
 		s.server.MaxHeaderBytes = 1 << 16
 		// What waits for its turn waits at the sender: a thousand connections must
 		// not fill the memory with what nobody reads yet.

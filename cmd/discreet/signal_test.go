@@ -23,7 +23,8 @@ func TestInterruptEndsTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, rows, _ := bytes.Cut(text, []byte("\n"))
-	cmd := exec.CommandContext(t.Context(), "discreet", "train", "--data", "-", "--schema", "census.yaml", "--learner", "brc", "--epsilon", "1", "--model", "m.json")
+	cmd := exec.CommandContext(t.Context(), "discreet", "train", "--data", "-", "--schema", "census.yaml", "--learner",
+		"brc", "--epsilon", "1", "--model", "m.json")
 	cmd.Dir = dir
 	var talk bytes.Buffer
 	cmd.Stderr = &talk

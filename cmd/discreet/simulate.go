@@ -72,7 +72,8 @@ const (
 )
 
 // mechanisms maps the names of the command line to those of laws.
-var mechanisms = map[string]string{"pm": "piecewise", "duchi": "duchi", "laplace": "laplace", "hybrid": "hybrid", "oue": "oue", "grr": "grr"}
+var mechanisms = map[string]string{"pm": "piecewise", "duchi": "duchi", "laplace": "laplace", "hybrid": "hybrid",
+	"oue": "oue", "grr": "grr"}
 
 func (a *app) newSimulateCommand() *cobra.Command {
 	s := &simulateFlags{app: a}
@@ -103,7 +104,8 @@ dishonest owner can do.`,
 		RunE: func(c *cobra.Command, _ []string) error { return s.runSimulate(c) },
 	}
 	f := c.Flags()
-	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	f.StringArrayVar(&s.data, "data", nil,
+		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
 	f.StringVar(&s.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	f.StringVar(&s.classifier, "classifier", "stump", "what a round adds: stump, centroid or logistic, a `name`")
@@ -113,9 +115,11 @@ dishonest owner can do.`,
 	f.IntVar(&s.owners, "owners", 0, "the `number` of data owners; 0: every row is one")
 	f.IntVar(&s.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth")
 	f.BoolVar(&s.plan, "plan", false, "say what reports will be worth, without any data")
-	f.Float64Var(&s.noise, "noise", 0.01, "with --plan: the standard deviation of an estimated share of all records that is wanted, a `number`")
+	f.Float64Var(&s.noise, "noise", 0.01,
+		"with --plan: the standard deviation of an estimated share of all records that is wanted, a `number`")
 	f.BoolVar(&s.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
-	s.charging.addFlags(c, "the `name` of the data set in the ledger", "the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
+	s.charging.addFlags(c, "the `name` of the data set in the ledger",
+		"the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	cli.AddSection(c, "Planning without data", "plan", "noise")
 	cli.Require(c, "schema", "epsilon")
@@ -198,12 +202,15 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 
 // trainModel plays the owners, pays for it and writes the model. Its result is nil where
 // an earlier run of the same job left the model.
-func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte, eps dp.Epsilon) (m *model.Model, out *simulated, err error) {
+func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte,
+	eps dp.Epsilon) (m *model.Model, out *simulated, err error) {
 	run := &train.Simulation{
-		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed, Output: s.model, Price: dp.Price{Epsilon: eps}, Say: s.Say,
-		Bill:    collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
-		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism, "owners": strconv.Itoa(s.owners), "rounds": strconv.Itoa(s.rounds)},
-		Read:    func(ctx context.Context) (*dataset.Table, error) { return s.readTable(ctx, sch, s.data) },
+		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed, Output: s.model, Price: dp.Price{Epsilon: eps},
+		Say:  s.Say,
+		Bill: collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
+		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism,
+			"owners": strconv.Itoa(s.owners), "rounds": strconv.Itoa(s.rounds)},
+		Read: func(ctx context.Context) (*dataset.Table, error) { return s.readTable(ctx, sch, s.data) },
 		Play: func(ctx context.Context, tab *dataset.Table, counted bool) (*model.Model, error) {
 			m, out, err = s.playOwners(ctx, tab, eps, counted)
 			return m, err
@@ -229,16 +236,20 @@ func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text
 }
 
 // playOwners plays the owners on the rows of a table.
-func (s *simulateFlags) playOwners(ctx context.Context, tab *dataset.Table, eps dp.Epsilon, counted bool) (*model.Model, *simulated, error) {
+func (s *simulateFlags) playOwners(ctx context.Context, tab *dataset.Table, eps dp.Epsilon, counted bool) (
+	*model.Model, *simulated, error,
+) {
 	owners := s.owners
 	if owners == 0 {
 		owners = tab.Rows
 	}
-	out := &simulated{Mode: s.mode, Classifier: s.classifier, Mechanism: mechanisms[s.mechanism], Epsilon: eps, Owners: owners}
+	out := &simulated{Mode: s.mode, Classifier: s.classifier, Mechanism: mechanisms[s.mechanism], Epsilon: eps,
+		Owners: owners}
 	report, done := s.ShowRuns(s.mode)
 	defer done()
 	res, err := simulate.Run(ctx, tab, simulate.Params{
-		Mode: wire.Mode(s.mode), Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps, Owners: owners, Rounds: s.rounds, Progress: report, Counted: counted,
+		Mode: wire.Mode(s.mode), Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps,
+		Owners: owners, Rounds: s.rounds, Progress: report, Counted: counted,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -268,43 +279,17 @@ func (s *simulateFlags) printResult(m *model.Model, out *simulated) error {
 	return err
 }
 
-// forecast is what simulate --plan prints for programs.
-type forecast struct {
-	Classifier string             `json:"classifier"`
-	Epsilon    dp.Epsilon         `json:"epsilon_nano"`
-	Owners     int                `json:"owners"`
-	Rounds     int                `json:"rounds"`
-	Noise      float64            `json:"noise"`  // wanted
-	Needed     int                `json:"needed"` // owners
-	Questions  []collect.Forecast `json:"questions"`
-}
-
-// printPlan prints a plan.
+// printPlan prints what reports will be worth.
 func (s *simulateFlags) printPlan(sch *schema.Schema, eps dp.Epsilon) error {
-	task, err := collect.Plan(collect.Params{
+	o, err := simulate.Foresee(collect.Params{
 		Schema: sch, Classifier: wire.Classifier(s.classifier), Mechanism: mechanisms[s.mechanism], Epsilon: eps,
-		Owners: s.owners, Rounds: s.rounds, Nonce: strings.Repeat("0", 32), // a plan is not posed
-	})
+		Owners: s.owners, Rounds: s.rounds,
+	}, s.noise)
 	if err != nil {
 		return err
 	}
-	f := forecast{Classifier: s.classifier, Epsilon: eps, Owners: s.owners, Rounds: len(task.Rounds), Noise: s.noise}
-	if f.Questions, err = collect.Forecasts(task, s.owners); err != nil {
-		return err
-	}
-	if f.Needed, err = collect.OwnersFor(task, s.noise); err != nil {
-		return err
-	}
 	if s.json {
-		return cli.WriteJSON(s.Stdout, f)
+		return cli.WriteJSON(s.Stdout, o)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d owners, one report of epsilon %s each, rounds: %d\n\n", f.Owners, f.Epsilon, f.Rounds)
-	fmt.Fprintf(&b, "%-24s %6s %-10s %10s %8s %10s\n", "question", "cells", "mechanism", "owners", "noise", "one liar")
-	for _, q := range f.Questions {
-		fmt.Fprintf(&b, "%-24s %6d %-10s %10d %8.4f %10.2g\n", q.Column, q.Cells, q.Mechanism, q.Owners, q.Noise, q.Reach)
-	}
-	fmt.Fprintf(&b, "\nnoise: standard deviation of a cell's estimated share of all records, first round\none liar: how far one dishonest report can move it\n%d owners bring the noise of every question to %g\n", f.Needed, f.Noise)
-	_, err = fmt.Fprint(s.Stdout, b.String())
-	return err
+	return o.WriteText(s.Stdout)
 }

@@ -81,7 +81,8 @@ func TestSoak(t *testing.T) {
 	for range 3 {
 		s.replicas = append(s.replicas, s.replica())
 	}
-	if s.net, err = nettest.New(s.somebody, 6, nettest.Faults{Slice: 8000, Late: 3 * time.Millisecond, Cut: 0.3, Pieces: 60}); err != nil {
+	if s.net, err = nettest.New(s.somebody, 6,
+		nettest.Faults{Slice: 8000, Late: 3 * time.Millisecond, Cut: 0.3, Pieces: 60}); err != nil {
 		t.Fatal(err)
 	}
 	chaos, stop := context.WithCancel(t.Context())
@@ -141,7 +142,8 @@ func (s *soak) replica() *replica {
 }
 
 func (r *replica) start() {
-	r.process = r.s.start("aggregator.log", "aggregator/main", "aggregator", "--listen", r.address, "--page", r.page, "--state", r.s.state, "--max-epsilon", "2")
+	r.process = r.s.start("aggregator.log", "aggregator/main", "aggregator", "--listen", r.address, "--page", r.page,
+		"--state", r.s.state, "--max-epsilon", "2")
 }
 
 func (r *replica) kill() {
@@ -223,7 +225,8 @@ func (s *soak) watch(lanes *sync.WaitGroup) {
 			}
 			*most = need{max(most.goroutines, n.goroutines), max(most.memory, n.memory), max(most.own, n.own)}
 			if samples++; samples%30 == 0 {
-				s.t.Logf("%s: witness %.0f goroutines, %.0f MB; this process %.0f MB", time.Since(began).Round(time.Second), n.goroutines, n.memory/(1<<20), n.own/(1<<20))
+				s.t.Logf("%s: witness %.0f goroutines, %.0f MB; this process %.0f MB", time.Since(began).Round(time.Second),
+					n.goroutines, n.memory/(1<<20), n.own/(1<<20))
 			}
 		}
 	}
@@ -240,10 +243,13 @@ func (s *soak) watch(lanes *sync.WaitGroup) {
 		s.t.Errorf("the witness keeps %.0f goroutines when nobody asks, want at most %d", last.goroutines, soakGoroutines)
 	}
 	if late.memory > early.memory+soakMemory || late.own > early.own+soakMemory {
-		s.t.Errorf("memory grew: witness from %.0f to %.0f MB, this process from %.0f to %.0f, want at most %d more", early.memory/(1<<20), late.memory/(1<<20), early.own/(1<<20), late.own/(1<<20), soakMemory>>20)
+		s.t.Errorf("memory grew: witness from %.0f to %.0f MB, this process from %.0f to %.0f, want at most %d more",
+			early.memory/(1<<20), late.memory/(1<<20), early.own/(1<<20), late.own/(1<<20), soakMemory>>20)
 	}
-	s.t.Logf("witness: %.0f MB at most in the first tenth, %.0f later; this process %.1f and %.1f MB; goroutines of the witness %.0f at most, %.0f when nobody asks",
-		early.memory/(1<<20), late.memory/(1<<20), early.own/(1<<20), late.own/(1<<20), max(early.goroutines, late.goroutines), last.goroutines)
+	s.t.Logf("witness: %.0f MB at most in the first tenth, %.0f later; this process %.1f and %.1f MB; goroutines of "+
+		"the witness %.0f at most, %.0f when nobody asks",
+		early.memory/(1<<20), late.memory/(1<<20), early.own/(1<<20), late.own/(1<<20), max(early.goroutines,
+			late.goroutines), last.goroutines)
 }
 
 // lane plays task after task.
@@ -265,7 +271,8 @@ func (s *soak) lane(lane int) {
 	defer b.Close()
 	transport := &http.Transport{TLSClientConfig: operator.Client(identity.Aggregator), ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
-	client := rpc.NewAggregatorClient(&http.Client{Transport: transport, Timeout: 30 * time.Second}, "https://"+s.net.Address())
+	client := rpc.NewAggregatorClient(&http.Client{Transport: transport, Timeout: 30 * time.Second},
+		"https://"+s.net.Address())
 	for n := 0; time.Now().Before(s.ends) && !s.t.Failed(); n++ {
 		if err := s.play(client, operator, relay, b, fmt.Sprintf("away%d-%d.db", lane, n)); err != nil {
 			s.t.Errorf("lane %d, task %d: %v", lane, n, err)
@@ -293,19 +300,24 @@ func insist[T any](ctx context.Context, call func(context.Context) (*connect.Res
 
 // play lets one task have its owners, half of them in a process that is killed on
 // the way, and holds the model against their books.
-func (s *soak) play(client rpc.AggregatorClient, operator, relay *identity.Identity, b *spending.Book, away string) error {
+func (s *soak) play(client rpc.AggregatorClient, operator, relay *identity.Identity, b *spending.Book,
+	away string) error {
 	ctx := s.t.Context()
-	task, err := collect.Plan(collect.Params{Schema: census.Schema(), Classifier: wire.Stump, Epsilon: dp.Nano, Owners: 2 * soakOwners, Rounds: 1, Nonce: simulate.Nonce(rng.System())})
+	task, err := collect.Plan(collect.Params{Schema: census.Schema(), Classifier: wire.Stump, Epsilon: dp.Nano,
+		Owners: 2 * soakOwners, Rounds: 1, Nonce: simulate.Nonce(rng.System())})
 	if err != nil {
 		return err
 	}
-	ann := &tasks.Announcement{Task: task, Minimum: 5, Slot: 5 * time.Minute, Quiet: 12 * time.Second, Ends: time.Now().Add(20 * time.Minute).Truncate(time.Second)}
+	ann := &tasks.Announcement{Task: task, Minimum: 5, Slot: 5 * time.Minute, Quiet: 12 * time.Second,
+		Ends: time.Now().Add(20 * time.Minute).Truncate(time.Second)}
 	signed, err := ann.Sign(operator)
 	if err != nil {
 		return err
 	}
 	created, err := insist(ctx, func(ctx context.Context) (*connect.Response[rpc.CreateTaskResponse], error) {
-		return client.CreateTask(ctx, connect.NewRequest(&rpc.CreateTaskRequest{Task: &rpc.SignedTask{Announcement: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value}}))
+		return client.CreateTask(ctx,
+			connect.NewRequest(&rpc.CreateTaskRequest{Task: &rpc.SignedTask{Announcement: signed.Text,
+				Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value}}))
 	})
 	if err != nil {
 		return err
@@ -316,7 +328,8 @@ func (s *soak) play(client rpc.AggregatorClient, operator, relay *identity.Ident
 	var sum *owner.Summary
 	wg.Go(func() {
 		sum, mine = owner.Params{
-			Self: relay, Server: "https://" + s.net.Address(), Book: b, Owners: soakOwners, Connections: 2, Cap: dp.Nano, Log: slog.New(slog.DiscardHandler),
+			Self: relay, Server: "https://" + s.net.Address(), Book: b, Owners: soakOwners, Connections: 2, Cap: dp.Nano,
+			Log:  slog.New(slog.DiscardHandler),
 			Read: func(*schema.Schema) (*dataset.Table, error) { return census.Generate(1, soakOwners), nil },
 		}.Run(ctx, id)
 	})
@@ -379,7 +392,8 @@ func (s *soak) awayFor(id wire.Digest, away string) error {
 }
 
 // hold compares a model with that of all reports in the books.
-func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file []byte, b *spending.Book, away string) error {
+func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file []byte, b *spending.Book,
+	away string) error {
 	path := filepath.Join(s.dir, away)
 	theirs, err := spending.Open(ctx, path, 2*dp.Nano)
 	if err != nil {

@@ -302,7 +302,8 @@ func swap(t testing.TB, what, text string, forms ...string) {
 	}
 	for _, name := range forms {
 		line := strings.Fields(reading[what])
-		fill := strings.NewReplacer("FILE", name, "SERVER", server, "NOWHERE", "127.0.0.1:-1", "TASK", strings.Repeat("0", 64), "_", " ")
+		fill := strings.NewReplacer("FILE", name, "SERVER", server, "NOWHERE", "127.0.0.1:-1", "TASK",
+			strings.Repeat("0", 64), "_", " ")
 		for i := range line {
 			line[i] = fill.Replace(line[i])
 		}

@@ -5,10 +5,7 @@ package main
 import (
 	"context"
 	"os"
-	"path/filepath"
 
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -36,13 +33,4 @@ func classesOf(s *schema.Schema) (names []string) {
 		names = append(names, l.Value)
 	}
 	return names
-}
-
-// drawChart writes a chart to an .svg or .png file.
-func drawChart(path string, fig *plot.Lines) error {
-	write := fig.WriteSVG
-	if filepath.Ext(path) == ".png" {
-		write = fig.WritePNG
-	}
-	return cli.WriteFile(path, write)
 }

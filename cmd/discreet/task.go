@@ -87,7 +87,8 @@ refuse a task that counts on more honest owners than they do.`,
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
   discreet task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \
     --helpers one=https://a.example.org:8445,two=https://b.example.org:8445,three=https://c.example.org:8445 \
-    --roster roster.txt --honest 2980 --schema adult.yaml --classifier stump --epsilon 1 --owners 3000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
+    --roster roster.txt --honest 2980 --schema adult.yaml --classifier stump --epsilon 1 \
+    --owners 3000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.createTask(c.Context()) },
 	}
@@ -97,15 +98,18 @@ refuse a task that counts on more honest owners than they do.`,
 	f.StringVar(&t.classifier, "classifier", "", "what a round adds: stump, centroid or logistic, a `name`")
 	f.StringVar(&t.mode, "mode", modeLocal, "what owners send: reports (local) or shares of a sum (aggregate), a `name`")
 	f.StringSliceVar(&t.helpers, "helpers", nil, "who holds shares in mode aggregate, `NAME=URL`, three or more")
-	f.StringVar(&t.mechanism, "mechanism", "", "how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`; the better of oue and grr when left out")
+	f.StringVar(&t.mechanism, "mechanism", "",
+		"how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`; the better of oue and grr when left out")
 	f.StringVar(&t.epsilon, "epsilon", "", "the ε of an owner's one report, a `number`")
 	f.IntVar(&t.owners, "owners", 0, "the `number` of owners expected")
 	f.IntVar(&t.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth")
 	f.IntVar(&t.minimum, "minimum", 0, "the `number` of reports, or of owners who take part, that a slot must have")
 	f.DurationVar(&t.slot, "slot", 0, "how long a slot waits, e.g. 10m, a `time`")
-	f.DurationVar(&t.quiet, "quiet", 0, "close a slot that has its minimum when nothing has come for so long, a `time`; 0: never")
+	f.DurationVar(&t.quiet, "quiet", 0,
+		"close a slot that has its minimum when nothing has come for so long, a `time`; 0: never")
 	f.DurationVar(&t.ends, "ends", 0, "when the task ends, from now on, e.g. 24h, a `time`")
-	f.StringVar(&t.roster, "roster", "", "the `file` of the owners who may report, a public key a line; whoever has a key when left out")
+	f.StringVar(&t.roster, "roster", "",
+		"the `file` of the owners who may report, a public key a line; whoever has a key when left out")
 	f.IntVar(&t.honest, "honest", 0, "in mode aggregate the `number` of owners on the roster who must be honest")
 	cli.AddSection(c, secretSums, "mode", "helpers", "honest")
 	cli.AddSection(c, "Time", "slot", "quiet", "ends")
@@ -119,11 +123,11 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 		return &cli.UsageError{Err: err}
 	}
 	if m := wire.Mode(t.mode); m != wire.Local && m != wire.Aggregate {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "task", Param: "mode", Want: "must be local or aggregate", Got: t.mode}}
+		return cli.Refuse("task", "mode", "must be local or aggregate", t.mode)
 	}
 	law, known := mechanisms[t.mechanism]
 	if t.mechanism != "" && !known {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "task", Param: "mechanism", Want: "must be one of pm, duchi, laplace, hybrid, oue, grr", Got: t.mechanism}}
+		return cli.Refuse("task", "mechanism", "must be one of pm, duchi, laplace, hybrid, oue, grr", t.mechanism)
 	}
 	client, operator, err := t.dialAggregator()
 	if err != nil {
@@ -134,12 +138,14 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 		return err
 	}
 	planned, err := core.Plan(core.Params{
-		Schema: s, Mode: wire.Mode(t.mode), Classifier: wire.Classifier(t.classifier), Mechanism: law, Epsilon: eps, Owners: t.owners, Rounds: t.rounds, Nonce: simulate.Nonce(rng.System()),
+		Schema: s, Mode: wire.Mode(t.mode), Classifier: wire.Classifier(t.classifier), Mechanism: law, Epsilon: eps,
+		Owners: t.owners, Rounds: t.rounds, Nonce: simulate.Nonce(rng.System()),
 	})
 	if err != nil {
 		return asRefusal(err)
 	}
-	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Honest: t.honest, Ends: clock().Add(t.ends).Truncate(time.Second)}
+	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Honest: t.honest,
+		Ends: clock().Add(t.ends).Truncate(time.Second)}
 	for _, h := range t.helpers {
 		name, address, _ := strings.Cut(h, "=")
 		a.Helpers = append(a.Helpers, tasks.Helper{Name: name, Address: strings.TrimRight(address, "/")})
@@ -162,7 +168,8 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 		}
 	}
 	ends, _ := operator.Ends()
-	if err := a.CheckFeasible(tasks.Circumstances{Owners: t.owners, Roster: roster, Signature: ends, Now: time.Now()}); err != nil {
+	if err := a.CheckFeasible(tasks.Circumstances{Owners: t.owners, Roster: roster, Signature: ends,
+		Now: time.Now()}); err != nil {
 		return asRefusal(err)
 	}
 	signed, err := a.Sign(operator)
@@ -194,7 +201,8 @@ type taskStatus struct {
 func describeState(s *rpc.TaskState) taskStatus {
 	return taskStatus{
 		Task: fmt.Sprintf("%x", s.GetTaskId()), State: strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")),
-		Slot: s.GetSlot() + 1, Slots: s.GetSlots(), Reports: s.GetReports(), Needed: s.GetNeeded(), Deadline: time.UnixMilli(s.GetDeadlineUnixMs()).UTC(), Sharing: s.GetSharing(),
+		Slot: s.GetSlot() + 1, Slots: s.GetSlots(), Reports: s.GetReports(), Needed: s.GetNeeded(),
+		Deadline: time.UnixMilli(s.GetDeadlineUnixMs()).UTC(), Sharing: s.GetSharing(),
 	}
 }
 
@@ -203,9 +211,11 @@ func (s taskStatus) formatLine() string {
 		return fmt.Sprintf("%s  %s\n", s.Task, s.State)
 	}
 	if s.Sharing {
-		return fmt.Sprintf("%s  open, slot %d of %d: %d owners take part, helpers take their shares\n", s.Task, s.Slot, s.Slots, s.Reports)
+		return fmt.Sprintf("%s  open, slot %d of %d: %d owners take part, helpers take their shares\n", s.Task, s.Slot,
+			s.Slots, s.Reports)
 	}
-	return fmt.Sprintf("%s  open, slot %d of %d: %d reports, %d needed, until %s\n", s.Task, s.Slot, s.Slots, s.Reports, s.Needed, s.Deadline.Format(time.RFC3339))
+	return fmt.Sprintf("%s  open, slot %d of %d: %d reports, %d needed, until %s\n", s.Task, s.Slot, s.Slots, s.Reports,
+		s.Needed, s.Deadline.Format(time.RFC3339))
 }
 
 func (a *app) newTaskListCommand() *cobra.Command {
@@ -258,8 +268,9 @@ done; with --wait it waits until then. With --announcement it writes what the
 operator has signed, once the signature is checked: whoever is asked to take part
 can read what every owner is asked. With --roster it writes the keys of the owners
 who may report, once they are those that the operator has signed.`,
-		Example: `  discreet task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 --wait --model m.json`,
-		Args:    cobra.ExactArgs(1),
+		Example: `  discreet task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 \
+    --wait --model m.json`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := taskID(args[0])
 			if err != nil {
@@ -305,7 +316,9 @@ who may report, once they are those that the operator has signed.`,
 }
 
 // awaitTask asks how far a task is, again and again where it is to be waited for.
-func (a *app) awaitTask(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, wait bool) (taskStatus, error) {
+func (a *app) awaitTask(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, wait bool) (
+	taskStatus, error,
+) {
 	for {
 		r, err := client.GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: id[:]}))
 		if err != nil {
@@ -322,13 +335,16 @@ func (a *app) awaitTask(ctx context.Context, client rpc.AggregatorClient, id wir
 }
 
 // signedTask fetches a task's announcement, whose signature must be an operator's.
-func signedTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest) (text []byte, ann *tasks.Announcement, who identity.Caller, err error) {
+func signedTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest) (
+	text []byte, ann *tasks.Announcement, who identity.Caller, err error,
+) {
 	r, err := client.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
 	if err != nil {
 		return nil, nil, who, explainAnswer(err)
 	}
 	t := r.Msg.GetTask()
-	who, err = self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, tasks.Purpose, t.GetAnnouncement(), time.Now())
+	who, err = self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, tasks.Purpose,
+		t.GetAnnouncement(), time.Now())
 	if err != nil || who.Role != identity.Operator {
 		return nil, nil, who, errors.Join(errors.New("task: no operator has signed what the aggregator sent"), err)
 	}
@@ -342,7 +358,8 @@ func signedTask(ctx context.Context, client rpc.AggregatorClient, self *identity
 }
 
 // readTask writes a task's announcement.
-func (a *app) readTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest, path string) error {
+func (a *app) readTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest,
+	path string) error {
 	text, _, who, err := signedTask(ctx, client, self, id)
 	if err != nil {
 		return err
@@ -363,7 +380,8 @@ func bytesOf(b []byte) func(io.Writer) error {
 }
 
 // readRoster writes a task's list of owners, which the announcement must name.
-func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest, path string) error {
+func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest,
+	path string) error {
 	_, ann, who, err := signedTask(ctx, client, self, id)
 	if err != nil {
 		return err

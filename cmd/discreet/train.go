@@ -61,9 +61,11 @@ up, and each says that it was not counted.`,
     --rounds 50 --encoding ordinal --intercept selected --model m.json
   discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 0.16 --model m.json \
     --ledger l.db --dataset adult --job monday
-  discreet train --data clinics.csv --schema clinics.yaml --epsilon 1 --part north --model north.json --ledger l.db --dataset clinics
+  discreet train --data clinics.csv --schema clinics.yaml --epsilon 1 --part north --model north.json \
+    --ledger l.db --dataset clinics
   discreet train --data adult.data.gz --schema adult.yaml --learner logistic --columns public --model public.json
-  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon inf --not-private --model twin.json`,
+  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon inf --not-private \
+    --model twin.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runTrain(c) },
 	}
@@ -74,13 +76,17 @@ up, and each says that it was not counted.`,
 
 // addFlags adds the flags that say from what, to where and on whose account.
 func (t *trainFlags) addFlags(c *cobra.Command) {
-	c.Flags().StringArrayVar(&t.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+	c.Flags().StringArrayVar(&t.data, "data", nil,
+		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
-	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
-	c.Flags().StringVar(&t.part, "part", "", "train on one part: the rows with this `value` in the column that the schema names as parts:")
+	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false,
+		"spend more than the schema's max_epsilon; the model records it")
+	c.Flags().StringVar(&t.part, "part", "",
+		"train on one part: the rows with this `value` in the column that the schema names as parts:")
 	t.charging.addFlags(c, "the `name` of the data set in the ledger",
-		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a random one)")
+		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
+			"random one)")
 	cli.Require(c, "data", "schema", "model")
 }
 
@@ -107,7 +113,8 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 		}
 	}
 	run := &train.Training{
-		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed, Output: t.model, Say: t.Say,
+		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed,
+		Output: t.model, Say: t.Say,
 		Read: func(ctx context.Context) (*dataset.Table, error) { return t.readTable(ctx, s, t.data) },
 	}
 	if t.ledger.address != "" {

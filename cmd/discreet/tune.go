@@ -46,7 +46,8 @@ command takes, use all. --patience makes those runs more, at the same price.
 Candidates are named as in train; their options follow after colons. --learners
 lists them, or a file of --candidates has one per line (empty lines and lines
 that begin with # are left out). A ledger is charged as by train.`,
-		Example: `  discreet tune --data adult.data.gz --schema adult.yaml --learners additive,brc:rounds=5,brc --epsilon 1 --model m.json
+		Example: `  discreet tune --data adult.data.gz --schema adult.yaml \
+    --learners additive,brc:rounds=5,brc --epsilon 1 --model m.json
   discreet tune --data adult.data.gz --schema adult.yaml --candidates grid.txt --method logarithmic --patience 30 \
     --epsilon 1 --model m.json --ledger l.db --dataset adult --job tuesday`,
 		Args: cobra.NoArgs,
@@ -54,11 +55,15 @@ that begin with # are left out). A ledger is charged as by train.`,
 	}
 	t.addFlags(c)
 	c.Flags().StringVar(&t.epsilon, "epsilon", "", "the privacy loss ε of the model and its choice together, a `number`")
-	c.Flags().StringSliceVar(&t.learners, "learners", nil, "the `names` of candidates, each with its options: NAME[:OPTION=VALUE]...")
+	c.Flags().StringSliceVar(&t.learners, "learners", nil,
+		"the `names` of candidates, each with its options: NAME[:OPTION=VALUE]...")
 	c.Flags().StringVar(&t.candidates, "candidates", "", "a `file` of candidates, one to a line")
-	c.Flags().StringVar((*string)(&t.params.Method), "method", string(t.params.Method), "how many trainings: all, geometric, logarithmic or root, a `name`")
-	c.Flags().Float64Var(&t.params.HeldOut, "held-out", t.params.HeldOut, "the `share` of the rows that judge and do not train")
-	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience, "a random number of runs ends with chance 1/`number` at a time, unused by all")
+	c.Flags().StringVar((*string)(&t.params.Method), "method", string(t.params.Method),
+		"how many trainings: all, geometric, logarithmic or root, a `name`")
+	c.Flags().Float64Var(&t.params.HeldOut, "held-out", t.params.HeldOut,
+		"the `share` of the rows that judge and do not train")
+	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience,
+		"a random number of runs ends with chance 1/`number` at a time, unused by all")
 	cli.Require(c, "epsilon")
 	completeFlag(c, "learners", train.LearnerNames()...)
 	var methods []string

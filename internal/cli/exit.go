@@ -26,6 +26,11 @@ type UsageError struct{ Err error }
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
 
+// Refuse is the fault of a flag of the command op: what is wanted and what was given.
+func Refuse(op, flag, want string, got any) error {
+	return &UsageError{Err: &dp.ParamError{Op: op, Param: flag, Want: want, Got: got}}
+}
+
 // BudgetError is a price that the owner of the table does not allow.
 type BudgetError struct{ Err error }
 

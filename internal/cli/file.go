@@ -4,8 +4,10 @@ package cli
 
 import (
 	"io"
+	"path/filepath"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/plot"
 )
 
 // WriteFile lets f write the file at path, which holds what it held before, or
@@ -22,3 +24,12 @@ func WritePublicFile(path string, f func(io.Writer) error) error {
 
 // CheckWritable tells whether path can be written, and leaves nothing behind.
 func CheckWritable(path string) error { return atomicfile.Check(path) }
+
+// DrawChart writes a chart to an .svg or .png file.
+func DrawChart(path string, fig *plot.Lines) error {
+	write := fig.WriteSVG
+	if filepath.Ext(path) == ".png" {
+		write = fig.WritePNG
+	}
+	return WriteFile(path, write)
+}

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/train"
@@ -26,6 +27,15 @@ type Result struct {
 	Rows   int // trained on
 	Model  *model.Model
 	trials []trial
+}
+
+// WriteHTML writes a page that explains the default learner's model.
+func (r *Result) WriteHTML(w io.Writer) error {
+	x, err := explain.Of(r.Model)
+	if err != nil {
+		return err
+	}
+	return x.WriteHTML(w)
 }
 
 // trial is one model.

@@ -98,7 +98,8 @@ func TestRunAgainstByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := metrics.Evaluate(held.Labels, scores, []string{tab.Schema.Label.Levels[0].Value, tab.Schema.Label.Levels[1].Value}, tab.Schema.Label.Positive)
+		want, err := metrics.Evaluate(held.Labels, scores,
+			[]string{tab.Schema.Label.Levels[0].Value, tab.Schema.Label.Levels[1].Value}, tab.Schema.Label.Positive)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +156,8 @@ func TestChartSaysThatItIsNotPrivate(t *testing.T) {
 			if err := r.Chart(m).WriteSVG(&b); err != nil {
 				t.Error(err)
 			}
-			if !r.Has(m) || !strings.Contains(b.String(), "Not private") || strings.Contains(b.String(), "deviation") != (repeats > 1) {
+			if !r.Has(m) || !strings.Contains(b.String(), "Not private") ||
+				strings.Contains(b.String(), "deviation") != (repeats > 1) {
 				t.Errorf("%s of %d repeats: the chart must say what it is", m, repeats)
 			}
 		}
@@ -184,7 +186,10 @@ func TestRefusals(t *testing.T) {
 		"no training part":   {func(o *Options) { o.HeldOut = 1 }, "share from 0.01"},
 		"NaN":                {func(o *Options) { o.HeldOut = math.NaN() }, "share from 0.01"},
 		"a bad plan": {func(o *Options) {
-			o.Learners[0].Plan = func(dp.Epsilon, *schema.Schema, int) (learn.Plan, error) { return nil, errors.New("no such plan") }
+			o.Learners[0].Plan = func(dp.Epsilon, *schema.Schema, int) (learn.Plan, error) {
+				return nil,
+					errors.New("no such plan")
+			}
 		}, "compare: brc: no such plan"},
 		"a long word": {func(o *Options) { o.Learners[0].Name = "abcdefghijklmnopq" }, "at most 16"},
 	} {
@@ -194,7 +199,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := Run(t.Context(), tab.Subset([]int{0, 1, 2}), options()); err == nil || !strings.Contains(err.Error(), "rows enough") {
+	if _, err := Run(t.Context(), tab.Subset([]int{0, 1, 2}), options()); err == nil ||
+		!strings.Contains(err.Error(), "rows enough") {
 		t.Errorf("three rows: got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

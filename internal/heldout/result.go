@@ -83,9 +83,10 @@ func (r *Result) Has(m Metric) bool {
 func (r *Result) Chart(m Metric) *plot.Lines {
 	o := r.Options
 	l := &plot.Lines{
-		Title:    "Not private: held-out " + string(m) + " against ε",
-		Subtitle: fmt.Sprintf("trained on %d rows, judged on %d others; mean of %d random splits", r.Train, r.Test, o.Repeats),
-		XLabel:   "privacy loss ε of one fit", YLabel: string(m) + " on held-out rows",
+		Title: "Not private: held-out " + string(m) + " against ε",
+		Subtitle: fmt.Sprintf("trained on %d rows, judged on %d others; mean of %d random splits", r.Train, r.Test,
+			o.Repeats),
+		XLabel: "privacy loss ε of one fit", YLabel: string(m) + " on held-out rows",
 		LogX: true,
 		Note: "Chosen by these numbers, a model is no longer covered by its ε.",
 	}

@@ -27,6 +27,7 @@ var limits = []struct {
 	{"exported identifiers of importable packages", 150, 150, countExported},
 	{"entries at the top", 14, 14, countTopEntries},
 	{"lines of cmd/discreet", 5000, 5000, countCommandLines},
+	{"internal packages that cmd/discreet imports", 35, 20, countCommandImports},
 	{"pairs of packages with the same name", 0, 0, countNamesakes},
 	{"% of unexported functions named by one word", 12, 12, shareOfOneWord("")},
 	{"% of unexported functions named by one word in learn/additive", 20, 20, shareOfOneWord("learn/additive")},
@@ -168,6 +169,25 @@ func countCommandLines(m *Module) (n int, which []string) {
 		}
 	}
 	return n, which
+}
+
+// countCommandImports counts the internal packages that the command uses in place of
+// the library.
+func countCommandImports(m *Module) (n int, which []string) {
+	for _, p := range m.Packages {
+		for _, f := range p.Files {
+			if p.Dir != "cmd/discreet" || f.Test {
+				continue
+			}
+			for _, spec := range f.AST.Imports {
+				to, ours := m.shortName(importPath(spec))
+				if ours && to != "." && !slices.Contains(which, to) {
+					which = append(which, to)
+				}
+			}
+		}
+	}
+	return len(which), which
 }
 
 // countNamesakes counts pairs of packages that a reader cannot tell apart by name.

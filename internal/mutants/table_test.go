@@ -1082,8 +1082,8 @@ var table = []mutant{
 	{
 		Row: "tune 8", Bug: "the exact count of mistakes decides",
 		File: "internal/tune/fit.go",
-		Old:  `mech.Ratio{Num: wrong, Den: 1})[0] // 1.6: rows meet noise`,
-		New:  `mech.Ratio{Num: wrong, Den: 1})[0]*0 + float64(wrong)`,
+		Old:  `pl.judge, mistakes)[0] // 1.6: rows meet noise`,
+		New:  `pl.judge, mistakes)[0]*0 + float64(wrong)`,
 
 		Package: "./internal/tune", Test: "TestReplayNonInterference",
 	},

@@ -42,7 +42,8 @@ type configuration struct {
 func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
 	req := t.Request
 	return t.Job.openJob(ctx, jobRequest{
-		config: configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part, Options: req.given, Exceed: t.Exceed, Data: t.Data},
+		config: configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part,
+			Options: req.given, Exceed: t.Exceed, Data: t.Data},
 		schema: t.Schema, text: t.SchemaText, output: t.Output, say: t.sayLine,
 	})
 }

@@ -15,7 +15,8 @@ func labeldpLearner() *Learner {
 		Name:    "labeldp",
 		Private: true, Approximate: true,
 		Options: []Option{
-			{"noise", "noise that meets private numbers: laplace or gaussian (with --delta), both exact, gamma, or auto, the shortest", word[labeldp.Noise]{&p.Noise}},
+			{"noise", "noise that meets private numbers: laplace or gaussian (with --delta), both exact, gamma, or auto, the " +
+				"shortest", word[labeldp.Noise]{&p.Noise}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"reg", "ridge on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},
 		},

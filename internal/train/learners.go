@@ -106,14 +106,16 @@ func findLearner(name string) *Learner {
 func ParseLearner(op, param, spec string) (l *Learner, name string, err error) {
 	parts := strings.Split(spec, ":")
 	if l = findLearner(parts[0]); l == nil {
-		return nil, "", &dp.ParamError{Op: op, Param: param, Want: "must be among " + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(parts[0])}
+		return nil, "", &dp.ParamError{Op: op, Param: param, Want: "must be among " + strings.Join(LearnerNames(), ", "),
+			Got: strconv.Quote(parts[0])}
 	}
 	name = l.Name
 	for _, part := range parts[1:] {
 		key, text, _ := strings.Cut(part, "=")
 		o := l.Option(key)
 		if o == nil {
-			return nil, "", &dp.ParamError{Op: l.Name, Param: "option", Want: "must be one of " + strings.Join(l.optionNames(), ", "), Got: strconv.Quote(key)}
+			return nil, "", &dp.ParamError{Op: l.Name, Param: "option", Want: "must be one of " +
+				strings.Join(l.optionNames(), ", "), Got: strconv.Quote(key)}
 		}
 		if err := l.setOption(o, text); err != nil {
 			return nil, "", err

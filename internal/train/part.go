@@ -63,9 +63,11 @@ func CheckPart(op, part string, s *schema.Schema) error {
 	case err != nil:
 		return err
 	case p == nil:
-		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out: the schema declares no parts", Got: part, Hint: "write parts: and the public column whose levels part the rows"}}
+		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out: the schema declares no parts",
+			Got: part, Hint: "write parts: and the public column whose levels part the rows"}}
 	case !slices.Contains(p.Names, part):
-		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: fmt.Sprintf("must be a level of column %q", p.By), Got: strconv.Quote(part)}}
+		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: fmt.Sprintf("must be a level of column %q", p.By),
+			Got: strconv.Quote(part)}}
 	}
 	return nil
 }
@@ -91,6 +93,8 @@ func RowsOf(tab *dataset.Table, part string) *dataset.Table {
 // rows, which tells everybody the part's column of each.
 func describePart(p *model.Privacy, column, part string) {
 	p.PartColumn = column
-	p.Statement = strings.Replace(p.Statement, dp.WholeRow.Words(), fmt.Sprintf("the whole row (every feature but %q, and the label)", column), 1)
-	p.Unprotected = append(p.Unprotected, fmt.Sprintf("which rows the training read: those of part %q of the public column %q", part, column))
+	p.Statement = strings.Replace(p.Statement, dp.WholeRow.Words(),
+		fmt.Sprintf("the whole row (every feature but %q, and the label)", column), 1)
+	p.Unprotected = append(p.Unprotected,
+		fmt.Sprintf("which rows the training read: those of part %q of the public column %q", part, column))
 }

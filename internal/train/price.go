@@ -42,15 +42,21 @@ func (p PriceText) parsePrice(op string, l *Learner) (Price, error) {
 	case inf && !p.NotPrivate:
 		return bad("may be inf only together with --not-private", p.Epsilon, "give a finite epsilon such as 0.5")
 	case !l.Private && p.Epsilon != "" && !inf:
-		return bad(fmt.Sprintf("must be inf or left out: learner %s adds no noise and keeps no privacy", l.Name), p.Epsilon, "for a private model use a private learner such as brc")
+		return bad(fmt.Sprintf("must be inf or left out: learner %s adds no noise and keeps no privacy", l.Name), p.Epsilon,
+			"for a private model use a private learner such as brc")
 	case delta > 0 && (!l.Private || inf):
-		return Price{}, &dp.ParamError{Op: op, Param: "delta", Want: "must be 0 or left out: nothing is protected", Got: p.Delta}
+		return Price{}, &dp.ParamError{Op: op, Param: "delta", Want: "must be 0 or left out: nothing is protected",
+			Got: p.Delta}
 	case !l.Private, inf:
 		return Price{NotPrivate: p.NotPrivate}, nil
 	case delta > 0 && !l.Approximate:
-		return Price{}, &dp.ParamError{Op: op, Param: "delta", Want: fmt.Sprintf("must be 0: the guarantee of learner %s is pure", l.Name), Got: p.Delta, Hint: "learners with an (epsilon, delta) mode: " + strings.Join(ApproximateNames(), ", ")}
+		return Price{}, &dp.ParamError{
+			Op: op, Param: "delta", Want: "must be 0: the guarantee of learner " + l.Name + " is pure", Got: p.Delta,
+			Hint: "learners with an (epsilon, delta) mode: " + strings.Join(ApproximateNames(), ", "),
+		}
 	case p.Epsilon == "":
-		return bad("must be given: it is the price of the training, and nobody else can name it", nil, "for example --epsilon 0.5; discreet plan shows what it buys")
+		return bad("must be given: it is the price of the training, and nobody else can name it", nil,
+			"for example --epsilon 0.5; discreet plan shows what it buys")
 	case p.NotPrivate:
 		return bad("must be inf together with --not-private", p.Epsilon, "leave out --not-private to train with privacy")
 	}
@@ -72,7 +78,8 @@ func (e *ExcessError) Error() string { return e.Op + ": " + e.Why }
 func (pr Price) Excess(s *schema.Schema) string {
 	switch {
 	case s.MaxEpsilon > 0 && pr.NotPrivate:
-		return fmt.Sprintf("training without privacy exceeds the max_epsilon %s that schema %q declares", s.MaxEpsilon, s.Name)
+		return fmt.Sprintf("training without privacy exceeds the max_epsilon %s that schema %q declares", s.MaxEpsilon,
+			s.Name)
 	case s.MaxEpsilon > 0 && pr.Epsilon > s.MaxEpsilon:
 		return fmt.Sprintf("epsilon %s exceeds the max_epsilon %s that schema %q declares", pr.Epsilon, s.MaxEpsilon, s.Name)
 	case s.MaxDelta > 0 && pr.Delta > s.MaxDelta:

@@ -53,13 +53,15 @@ func (c Choice) makeRequest(op string) (*Request, error) {
 	}
 	l := findLearner(name)
 	if l == nil {
-		return nil, &dp.ParamError{Op: op, Param: "learner", Want: "must be one of " + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(c.Learner)}
+		return nil, &dp.ParamError{Op: op, Param: "learner", Want: "must be one of " + strings.Join(LearnerNames(), ", "),
+			Got: strconv.Quote(c.Learner)}
 	}
 	for _, name := range c.optionOrder() {
 		text := c.Options[name]
 		o := l.Option(name)
 		if o == nil {
-			return nil, &dp.ParamError{Op: l.Name, Param: name, Want: "must be left out: this learner has no such choice", Got: text}
+			return nil, &dp.ParamError{Op: l.Name, Param: name, Want: "must be left out: this learner has no such choice",
+				Got: text}
 		}
 		if err := l.setOption(o, text); err != nil {
 			return nil, err
@@ -106,7 +108,8 @@ func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 type defaultedPlan struct{ learn.Plan }
 
 func (p defaultedPlan) Facts() []learn.Fact {
-	said := learn.Fact{Key: "learner", Value: DefaultLearner, Text: "learner " + DefaultLearner + ", the default: no --learner was given"}
+	said := learn.Fact{Key: "learner", Value: DefaultLearner, Text: "learner " + DefaultLearner +
+		", the default: no --learner was given"}
 	return append([]learn.Fact{said}, p.Plan.Facts()...)
 }
 

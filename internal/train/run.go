@@ -55,9 +55,11 @@ func (t *Training) Check() error {
 	switch {
 	case t.Job == nil:
 	case t.Request.Price.NotPrivate:
-		return &ExcessError{Op: t.Op, Why: "training without privacy exceeds every budget; leave out the ledger to train without one", Final: true}
+		return &ExcessError{Op: t.Op,
+			Why: "training without privacy exceeds every budget; leave out the ledger to train without one", Final: true}
 	case t.Request.Price.Epsilon == 0:
-		return &RequestError{&dp.ParamError{Op: t.Op, Param: "ledger", Want: fmt.Sprintf("must be left out: learner %s has no price", t.Request.Name), Got: t.Job.Dataset}}
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "ledger",
+			Want: fmt.Sprintf("must be left out: learner %s has no price", t.Request.Name), Got: t.Job.Dataset}}
 	}
 	var err error
 	if t.plan, err = t.Request.Plan(t.Schema, 0); err != nil {
@@ -91,13 +93,15 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return RunJob(ctx, j, t.Request.Cost(t.plan), t.plan.Events(), t.Output, t.sayLine, func() (*model.Model, error) { return t.fitModel(ctx, j) })
+	return RunJob(ctx, j, t.Request.Cost(t.plan), t.plan.Events(), t.Output, t.sayLine,
+		func() (*model.Model, error) { return t.fitModel(ctx, j) })
 }
 
 // RunJob returns the result that a job has already, or lets fit make it: afford,
 // fit (which charges the job), commit, publish to the file output where that is not
 // "". A model leaves only when the ledger holds its bytes.
-func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event, output string, say func(string, ...any), fit func() (*model.Model, error)) (*model.Model, error) {
+func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event, output string,
+	say func(string, ...any), fit func() (*model.Model, error)) (*model.Model, error) {
 	if j.Stored() != nil {
 		say("this job has a result already: nothing is read, drawn or charged")
 		return Fetch(ctx, j, output)

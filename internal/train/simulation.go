@@ -59,7 +59,8 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 		return m, m.Save(s.Output)
 	}
 	j, err := s.Job.openJob(ctx, jobRequest{
-		config: configuration{Learner: "simulate", Epsilon: s.Price.Epsilon, Delta: s.Price.Delta, Options: s.Options, Exceed: s.Exceed, Data: s.Data},
+		config: configuration{Learner: "simulate", Epsilon: s.Price.Epsilon, Delta: s.Price.Delta, Options: s.Options,
+			Exceed: s.Exceed, Data: s.Data},
 		schema: s.Schema, text: s.SchemaText, output: s.Output, say: s.Say,
 	})
 	if err != nil {

@@ -47,14 +47,16 @@ func parseCandidates(specs []string) (out []tune.Candidate, err error) {
 		case err != nil:
 			return nil, err
 		case !l.Private:
-			return nil, &dp.ParamError{Op: "tune", Param: "candidates", Want: "must be private learners", Got: strconv.Quote(spec)}
+			return nil, &dp.ParamError{Op: "tune", Param: "candidates", Want: "must be private learners",
+				Got: strconv.Quote(spec)}
 		case seen[spec]:
 			return nil, &dp.ParamError{Op: "tune", Param: "candidates", Want: "must differ", Got: strconv.Quote(spec)}
 		}
 		seen[spec] = true
-		out = append(out, tune.Candidate{Name: name, Plan: func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
-			return l.Plan(Price{Epsilon: eps}, s, rows)
-		}})
+		out = append(out,
+			tune.Candidate{Name: name, Plan: func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
+				return l.Plan(Price{Epsilon: eps}, s, rows)
+			}})
 	}
 	return out, nil
 }

@@ -12,18 +12,23 @@ import (
 func (pl *Plan) Facts() []learn.Fact {
 	share := pl.runs[len(pl.runs)-1].share // the smallest
 	f := []learn.Fact{
-		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)},
-		{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s for the chosen model and the choice", pl.Epsilon)},
+		{Key: "protects", Value: string(pl.scope),
+			Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)},
+		{Key: "epsilon", Value: pl.Epsilon.Float(),
+			Text: fmt.Sprintf("price ε = %s for the chosen model and the choice", pl.Epsilon)},
 		{Key: "candidates", Value: len(pl.Candidates)},
 		{Key: "method", Value: string(pl.Method)},
 		{Key: "epsilon_per_training", Value: share.Float()},
-		{Key: "held_out", Value: pl.HeldOut, Text: fmt.Sprintf("%.4g of the rows judge, drawn at random; the rest trains", pl.HeldOut)},
+		{Key: "held_out", Value: pl.HeldOut,
+			Text: fmt.Sprintf("%.4g of the rows judge, drawn at random; the rest trains", pl.HeldOut)},
 	}
 	if pl.Method == All {
 		return append(f, learn.Fact{Key: "trainings", Value: len(pl.Candidates),
-			Text: fmt.Sprintf("each of %d candidates is trained once, for ε = %.4g; one is selected on other rows, for ε = %s, which does not add up with it", len(pl.Candidates), share.Float(), pl.Epsilon)})
+			Text: fmt.Sprintf("each of %d candidates is trained once, for ε = %.4g; one is selected on other rows, for ε = "+
+				"%s, which does not add up with it", len(pl.Candidates), share.Float(), pl.Epsilon)})
 	}
 	mean := pl.law.meanRuns(pl.Patience)
 	return append(f, learn.Fact{Key: "trainings_mean", Value: mean,
-		Text: fmt.Sprintf("each of about %.3g trainings, a random number (%s), is of one of %d candidates drawn at random, for ε = %.4g; the best is released", mean, pl.Method, len(pl.Candidates), share.Float())})
+		Text: fmt.Sprintf("each of about %.3g trainings, a random number (%s), is of one of %d candidates drawn at "+
+			"random, for ε = %.4g; the best is released", mean, pl.Method, len(pl.Candidates), share.Float())})
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Fit refuses an empty table, charges acct, parts the rows, trains candidates on one part and judges
-// them on the other. Only the chosen model leaves, with the name of its
-// candidate; how many runs there were is not told. Nothing else about the runs
-// may be watched either: not how long they took.
+// Fit refuses an empty table, charges acct, parts the rows, trains candidates on one part and
+// judges them on the other. Only the chosen model leaves, with the name of its candidate; how many
+// runs there were is not told. Nothing else about the runs may be watched either: not how long they
+// took.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
 	if tab.Rows() < 1 { // public
 		return nil, errors.New("tune: the table must have at least one row")
@@ -38,7 +38,9 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 }
 
 // pickCandidate is Fit on rows that have been dealt.
-func (pl *Plan) pickCandidate(ctx context.Context, p *parts, acct learn.Account, exit *mech.Exit) (m *model.Model, err error) {
+func (pl *Plan) pickCandidate(ctx context.Context, p *parts, acct learn.Account, exit *mech.Exit) (
+	m *model.Model, err error,
+) {
 	var at int
 	if pl.Method == All {
 		at, m, err = pl.selectOne(ctx, p, exit)
@@ -77,7 +79,8 @@ func (pl *Plan) stopAtRandom(ctx context.Context, p *parts, exit *mech.Exit) (at
 		if err != nil {
 			return 0, nil, err
 		}
-		noisy := exit.Release("mistakes on held-out rows", pl.judge, mech.Ratio{Num: wrong, Den: 1})[0] // 1.6: rows meet noise
+		mistakes := mech.Ratio{Num: wrong, Den: 1}
+		noisy := exit.Release("mistakes on held-out rows", pl.judge, mistakes)[0] // 1.6: rows meet noise
 		if m == nil || noisy < fewest {
 			at, m, fewest = i, candidate, noisy
 		}
@@ -86,7 +89,9 @@ func (pl *Plan) stopAtRandom(ctx context.Context, p *parts, exit *mech.Exit) (at
 }
 
 // tryCandidate trains candidate i and counts its mistakes, which are private.
-func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Exit) (m *model.Model, wrong int64, err error) {
+func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Exit) (
+	m *model.Model, wrong int64, err error,
+) {
 	r := &pl.runs[i]
 	if m, err = r.plan.Fit(ctx, p.train, paid{}, exit); err == nil {
 		wrong, err = p.countMistakes(m)
@@ -95,7 +100,8 @@ func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Ex
 		return nil, 0, fmt.Errorf("candidate %q: %w", pl.Candidates[i].Name, err)
 	}
 	if m.Privacy.Scope != r.scope || m.Privacy.Epsilon != r.share {
-		panic(fmt.Sprintf("tune: candidate %q states %s at ε = %s, its plan %s at %s", pl.Candidates[i].Name, m.Privacy.Scope, m.Privacy.Epsilon, r.scope, r.share))
+		panic(fmt.Sprintf("tune: candidate %q states %s at ε = %s, its plan %s at %s", pl.Candidates[i].Name, m.Privacy.Scope,
+			m.Privacy.Epsilon, r.scope, r.share))
 	}
 	return m, wrong, nil
 }
@@ -110,7 +116,8 @@ func (pl *Plan) privacyStatement(at int, acct learn.Account, exit *mech.Exit) mo
 	p := model.Privacy{
 		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
 		Claim: "tune: " + pl.claimName(), Counted: acct.Counted(), Seeded: exit.Seeded(),
-		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of one row were, the chance of this exact model and choice changes by at most a factor e^%s.",
+		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of one row were, the chance of this exact "+
+			"model and choice changes by at most a factor e^%s.",
 			len(pl.Candidates), pl.Candidates[at].Name, pl.scope.Words(), pl.Epsilon),
 	}
 	switch pl.scope {

@@ -109,7 +109,8 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	law, known := laws[p.Method]
 	switch { // written so that NaN fails
 	case s.Relation != dp.ReplaceOne:
-		return &dp.ParamError{Op: "tune", Param: "relation", Want: "must be " + string(dp.ReplaceOne) + ": the sizes of the two parts of the table are public", Got: s.Relation}
+		return &dp.ParamError{Op: "tune", Param: "relation", Want: "must be " + string(dp.ReplaceOne) +
+			": the sizes of the two parts of the table are public", Got: s.Relation}
 	case p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon:
 		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
 	case len(p.Candidates) < 2 || len(p.Candidates) > maxCandidates:
@@ -152,7 +153,8 @@ func (pl *Plan) splitPrice() (shares []dp.Epsilon, err error) {
 			return nil, err
 		}
 	}
-	pl.bill = []dp.Event{{Release: fmt.Sprintf("model chosen among %d candidates", n), Mechanism: "tune-" + string(pl.Method), Epsilon: pl.Epsilon}}
+	pl.bill = []dp.Event{{Release: fmt.Sprintf("model chosen among %d candidates", n), Mechanism: "tune-" +
+		string(pl.Method), Epsilon: pl.Epsilon}}
 	return shares, nil
 }
 
@@ -164,7 +166,9 @@ func (c Candidate) planTraining(s *schema.Schema, share dp.Epsilon, rows int) (r
 		return run{}, err
 	}
 	if got := dp.Total(pl.Events()); got != share {
-		return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: fmt.Sprintf("must be a private learner whose price is the ε it is given, %s", share), Got: got, Hint: "learners without privacy and prices with δ cannot be tuned"}
+		return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: fmt.Sprintf("must be a private learner whose "+
+			"price is the ε it is given, %s", share), Got: got, Hint: "learners without privacy and prices with δ cannot be " +
+			"tuned"}
 	}
 	for _, f := range pl.Facts() {
 		if f.Key == "protects" {
@@ -184,7 +188,8 @@ func commonScope(a, b dp.Scope) (dp.Scope, error) {
 	case scopeContains(b, a):
 		return a, nil
 	}
-	return "", &dp.ParamError{Op: "tune", Param: "candidates", Want: "must protect something in common", Got: fmt.Sprintf("%q and %q", a, b)}
+	return "", &dp.ParamError{Op: "tune", Param: "candidates", Want: "must protect something in common",
+		Got: fmt.Sprintf("%q and %q", a, b)}
 }
 
 // scopeContains reports whether protecting a protects b too.

@@ -78,7 +78,8 @@ func TestReplayNonInterference(t *testing.T) {
 						}
 						return out
 					}}
-					model, err := pl.pickCandidate(context.Background(), dealt(t, side, judging), learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(uint64(k), "fit"), tapes[i]))
+					model, err := pl.pickCandidate(context.Background(), dealt(t, side, judging), learn.Uncounted{},
+						mech.NewTapedExit(replay.Seeded(uint64(k), "fit"), tapes[i]))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -168,5 +169,6 @@ func TestDealIgnoresWhatIsInARow(t *testing.T) {
 			hits++
 		}
 	}
-	stattest.Binomial(t, stattest.Claim{FalsePositive: 1e-9, Detects: "rows are held out in the order they are listed"}, hits, deals, 0.25)
+	stattest.Binomial(t, stattest.Claim{FalsePositive: 1e-9, Detects: "rows are held out in the order they are listed"},
+		hits, deals, 0.25)
 }

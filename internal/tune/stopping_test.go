@@ -59,7 +59,8 @@ func TestLawHasTheClosedForm(t *testing.T) {
 			f, _ := generating(l, gamma, 0.7)
 			_, slope := generating(l, gamma, 1)
 			if math.Abs(f-at) > 1e-9 || math.Abs(slope-mean) > 1e-6*mean || math.Abs(l.meanRuns(patience)-mean) > 1e-6*mean {
-				t.Errorf("%s, patience %d: f(0.7) %.9f, by terms %.9f; mean %.6f, f'(1) %.6f, by terms %.6f", m, patience, f, at, l.meanRuns(patience), slope, mean)
+				t.Errorf("%s, patience %d: f(0.7) %.9f, by terms %.9f; mean %.6f, f'(1) %.6f, by terms %.6f", m, patience, f, at,
+					l.meanRuns(patience), slope, mean)
 			}
 		}
 	}
@@ -137,9 +138,11 @@ func TestShares(t *testing.T) {
 		m              Method
 		whole, want    dp.Epsilon
 		times, divided int64
-	}{{Geometric, dp.Nano, 333_333_333, 3, 1}, {Logarithmic, dp.Nano + 1, 500_000_000, 2, 1}, {Root, dp.Nano, 666_666_666, 3, 2}, {Root, 1, 0, 3, 2}} {
+	}{{Geometric, dp.Nano, 333_333_333, 3, 1}, {Logarithmic, dp.Nano + 1, 500_000_000, 2, 1}, {Root, dp.Nano, 666_666_666,
+		3, 2}, {Root, 1, 0, 3, 2}} {
 		got := laws[c.m].shareOf(c.whole)
-		if got != c.want || int64(got)*c.times > int64(c.whole)*c.divided || (int64(got)+1)*c.times <= int64(c.whole)*c.divided {
+		if got != c.want || int64(got)*c.times > int64(c.whole)*c.divided ||
+			(int64(got)+1)*c.times <= int64(c.whole)*c.divided {
 			t.Errorf("%s: a run has %d of %d, want %d", c.m, got, c.whole, c.want)
 		}
 	}
@@ -171,7 +174,8 @@ func (c constant) Fit(context.Context, engine.Table, learn.Account, *mech.Exit) 
 	}
 	return &model.Model{
 		Learner: "constant", Schema: c.s.Part(sp.Columns), Privacy: model.Privacy{Scope: dp.WholeRow, Epsilon: c.eps},
-		Spaces: []model.SpaceSpec{model.SpecOf(c.s, sp)}, Classifier: &model.Votes{Members: []model.Member{{Threshold: h, Vote: 1}}},
+		Spaces:     []model.SpaceSpec{model.SpecOf(c.s, sp)},
+		Classifier: &model.Votes{Members: []model.Member{{Threshold: h, Vote: 1}}},
 	}, nil
 }
 
@@ -193,9 +197,10 @@ func TestTheWorseLeavesAsOftenAsAllRunsDrawIt(t *testing.T) {
 		p.Method, p.Epsilon, p.Patience, p.HeldOut = m, 100*dp.Nano, 3, 0.5
 		for _, yes := range []bool{false, true} {
 			name := map[bool]string{false: "wrong", true: "right"}[yes]
-			p.Candidates = append(p.Candidates, Candidate{name, func(eps dp.Epsilon, s *schema.Schema, _ int) (learn.Plan, error) {
-				return constant{eps: eps, s: s, yes: yes}, nil
-			}})
+			p.Candidates = append(p.Candidates,
+				Candidate{name, func(eps dp.Epsilon, s *schema.Schema, _ int) (learn.Plan, error) {
+					return constant{eps: eps, s: s, yes: yes}, nil
+				}})
 		}
 		pl, err := p.Plan(tab.Schema, tab.Rows)
 		if err != nil {
@@ -213,6 +218,7 @@ func TestTheWorseLeavesAsOftenAsAllRunsDrawIt(t *testing.T) {
 			}
 		}
 		f, _ := generating(l, 1.0/3, 0.5)
-		stattest.Binomial(t, stattest.Claim{FalsePositive: 1e-9 / float64(len(laws)), Detects: "another number of runs, or not the best of them"}, wrong, fits, f)
+		stattest.Binomial(t, stattest.Claim{FalsePositive: 1e-9 / float64(len(laws)),
+			Detects: "another number of runs, or not the best of them"}, wrong, fits, f)
 	}
 }

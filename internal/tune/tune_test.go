@@ -27,11 +27,12 @@ import (
 
 // boosted is BRC of so many rounds as a candidate.
 func boosted(rounds int, enc feature.Encoding) Candidate {
-	return Candidate{fmt.Sprintf("brc, %d rounds, %s", rounds, enc), func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
-		p := brc.Defaults()
-		p.Epsilon, p.Rounds, p.Encoding = eps, rounds, enc
-		return p.Plan(s, rows)
-	}}
+	return Candidate{fmt.Sprintf("brc, %d rounds, %s", rounds, enc),
+		func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
+			p := brc.Defaults()
+			p.Epsilon, p.Rounds, p.Encoding = eps, rounds, enc
+			return p.Plan(s, rows)
+		}}
 }
 
 func added() Candidate {
@@ -126,7 +127,8 @@ func algebra(t *testing.T, m Method, eps dp.Epsilon, bill []dp.Event, releases [
 			bound = 2
 		}
 		if training != cap || r.Loss != cap || r.Bound != bound {
-			t.Errorf("%s: trainings cost %s and the judgement %s where %s is paid; it is sized for a move of %g", m, training, r.Loss, cap, r.Bound)
+			t.Errorf("%s: trainings cost %s and the judgement %s where %s is paid; it is sized for a move of %g", m, training,
+				r.Loss, cap, r.Bound)
 		}
 		training = 0
 	}
@@ -170,8 +172,10 @@ func TestPlanRefuses(t *testing.T) {
 func TestScopesHaveSomethingInCommon(t *testing.T) {
 	for _, c := range []struct{ a, b, want dp.Scope }{
 		{"", dp.PrivateFeatures, dp.PrivateFeatures}, {dp.WholeRow, dp.PrivateFeatures, dp.PrivateFeatures},
-		{dp.LabelOnly, dp.WholeRow, dp.LabelOnly}, {dp.WholeRow, dp.WholeRow, dp.WholeRow}, {dp.LabelOnly, dp.PrivateFeatures, ""}, {dp.WholeRow, dp.Nothing, dp.Nothing},
-		{dp.FeaturesAndLabel, dp.LabelOnly, dp.LabelOnly}, {dp.PrivateFeatures, dp.FeaturesAndLabel, dp.PrivateFeatures}, {dp.FeaturesAndLabel, dp.WholeRow, dp.FeaturesAndLabel},
+		{dp.LabelOnly, dp.WholeRow, dp.LabelOnly}, {dp.WholeRow, dp.WholeRow, dp.WholeRow},
+		{dp.LabelOnly, dp.PrivateFeatures, ""}, {dp.WholeRow, dp.Nothing, dp.Nothing},
+		{dp.FeaturesAndLabel, dp.LabelOnly, dp.LabelOnly}, {dp.PrivateFeatures, dp.FeaturesAndLabel, dp.PrivateFeatures},
+		{dp.FeaturesAndLabel, dp.WholeRow, dp.FeaturesAndLabel},
 	} {
 		if got, err := commonScope(c.a, c.b); got != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%q and %q have %q in common (%v), want %q", c.a, c.b, got, err, c.want)
@@ -194,7 +198,8 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	acct := unpayable{t}
-	if m, err := pl.Fit(t.Context(), learntest.Engine(t, tab.Subset(nil)), acct, mech.NewExit(replay.Seeded(1, "empty"))); m != nil || err == nil {
+	if m, err := pl.Fit(t.Context(), learntest.Engine(t, tab.Subset(nil)), acct,
+		mech.NewExit(replay.Seeded(1, "empty"))); m != nil || err == nil {
 		t.Errorf("model %v, error %v", m != nil, err)
 	}
 }
@@ -240,7 +245,8 @@ func TestTheModelDoesNotTellHowManyRuns(t *testing.T) {
 func TestAllFindsTheBetterCandidate(t *testing.T) {
 	const fits = 10
 	tab, p := small(6000, false), tuned(All, dp.Nano)
-	p.Candidates = []Candidate{boosted(2, feature.OneHot), boosted(8, feature.OneHot), added(), boosted(1, feature.Ordinal), boosted(12, feature.Ordinal)}
+	p.Candidates = []Candidate{boosted(2, feature.OneHot), boosted(8, feature.OneHot), added(),
+		boosted(1, feature.Ordinal), boosted(12, feature.Ordinal)}
 	pl, err := p.Plan(tab.Schema, tab.Rows)
 	if err != nil {
 		t.Fatal(err)

@@ -134,11 +134,12 @@ func (c conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error
 	if err := c.f.failWrite(); err != nil && !o.ReadOnly {
 		return nil, err
 	}
-	err := c.f.callWithFault(func() (err error) { in, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o); return err }, func() {
-		if in != nil {
-			in.Rollback() // as when the connection is dropped
-		}
-	})
+	err := c.f.callWithFault(func() (err error) { in, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o); return err },
+		func() {
+			if in != nil {
+				in.Rollback() // as when the connection is dropped
+			}
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +147,21 @@ func (c conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error
 }
 
 func (c conn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (r driver.Result, err error) {
-	err = c.f.callWithFault(func() (err error) { r, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args); return err }, func() {})
+	err = c.f.callWithFault(func() (err error) {
+		r,
+			err = c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
+		return err
+	}, func() {})
 	return r, err
 }
 
 func (c conn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
 	var in driver.Rows
-	err := c.f.callWithFault(func() (err error) { in, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args); return err }, func() {
+	err := c.f.callWithFault(func() (err error) {
+		in,
+			err = c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
+		return err
+	}, func() {
 		if in != nil {
 			in.Close()
 		}

@@ -123,11 +123,11 @@ func (s *split) measurePoint(ctx context.Context, p *Point, plan learn.Plan) err
 		return err
 	}
 	label := &m.Schema.Label
-	var levels []string
+	var classes []string
 	for _, l := range label.Levels {
-		levels = append(levels, l.Value)
+		classes = append(classes, l.Value)
 	}
-	r, err := metrics.Evaluate(s.test.Labels, scores, levels, label.Positive)
+	r, err := metrics.Evaluate(s.test.Labels, scores, classes, label.Positive)
 	if err != nil {
 		return err
 	}

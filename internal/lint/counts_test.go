@@ -47,6 +47,12 @@ func TestCounts(t *testing.T) {
 			[]string{"a.go", "b", "go.mod"}},
 		"lines": {countCommandLines, files{"cmd/discreet/a.go": "package main\n\n",
 			"cmd/discreet/a_test.go": "package main\n", "cmd/other/b.go": "package main\n"}, 2, nil},
+		"command imports": {countCommandImports, files{
+			"cmd/discreet/a.go":      "package main\n" + `import ("fmt"; "m.test/m"; "m.test/m/internal/cli"; "m.test/m/internal/model")`,
+			"cmd/discreet/b.go":      "package main\n" + `import "m.test/m/internal/cli"`,
+			"cmd/discreet/a_test.go": "package main\n" + `import "m.test/m/internal/census"`,
+			"cmd/other/a.go":         "package main\n" + `import "m.test/m/internal/plot"`,
+		}, 2, []string{"cli", "model"}},
 		"namesakes": {countNamesakes, files{"a/x/a.go": "package x", "b/x/a.go": "package x", "c/x/a.go": "package x",
 			"cmd/a/a.go": "package main", "cmd/b/b.go": "package main"}, 3, nil},
 		"one word": {shareOfOneWord(""),

@@ -184,7 +184,7 @@ func descendGradient(f gradient, bend []float64, dim int, target float64, steps 
 func euclideanNorm(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
-		sum += float64(x * x)
+		sum += x * x
 	}
 	return math.Sqrt(sum)
 }

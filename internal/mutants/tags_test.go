@@ -321,7 +321,8 @@ var leaned = []mutant{
 		Row: "tag additive 1.5", Bug: "what is fitted for free reads private columns, too",
 		File: "internal/learn/additive/public.go",
 		Old:  `groups, err := f.table.Groups(ctx, f.plan.public)`,
-		New:  `groups, err := f.table.Groups(ctx, append(f.plan.public[:len(f.plan.public):len(f.plan.public)], f.plan.schema.ByRole(schema.Private)...))`,
+		New: `groups, err := f.table.Groups(ctx, append(f.plan.public[:len(f.plan.public):len(f.plan.public)], ` +
+			`f.plan.schema.ByRole(schema.Private)...))`,
 
 		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
 	},

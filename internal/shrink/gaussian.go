@@ -49,7 +49,7 @@ func GaussianLogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
 	for b, t := range mean {
 		t = math.Min(math.Max(t, -mostImbalance), mostImbalance)
 		steps[b] = 2 * math.Atanh(t)
-		slope := 2 / (1 - float64(t*t))
+		slope := 2 / (1 - t*t)
 		variance[b] = variance[b] * slope * slope
 	}
 	return steps, variance
@@ -83,21 +83,21 @@ func (o *observations) posteriorOfExchangeable(shared, square float64) posterior
 	d := make([]float64, n)
 	var a, b, quad, logs float64
 	for i := range n {
-		d[i] = float64(square*o.weight[i]*o.weight[i]) + o.noise[i]
+		d[i] = square*o.weight[i]*o.weight[i] + o.noise[i]
 		a += o.weight[i] * o.diff[i] / d[i]
 		b += o.weight[i] * o.weight[i] / d[i]
 		quad += o.diff[i] * o.diff[i] / d[i]
 		logs += math.Log(d[i])
 	}
-	variance := shared / (1 + float64(shared*b)) // of the common part, after the observations
+	variance := shared / (1 + shared*b) // of the common part, after the observations
 	mean := variance * a
 	for i := range n {
 		pull := square * o.weight[i] / d[i]
 		own := o.noise[i] / d[i] // 1 − pull·weight
-		p.mean[i] = mean + float64(pull*(o.diff[i]-float64(o.weight[i]*mean)))
-		p.square[i] = float64(square*own) + float64(own*own*variance) + float64(p.mean[i]*p.mean[i])
+		p.mean[i] = mean + pull*(o.diff[i]-o.weight[i]*mean)
+		p.square[i] = square*own + own*own*variance + p.mean[i]*p.mean[i]
 	}
-	p.evidence = -0.5 * (quad - float64(variance*a*a) + logs + math.Log1p(shared*b))
+	p.evidence = -0.5 * (quad - variance*a*a + logs + math.Log1p(shared*b))
 	return p
 }
 
@@ -108,7 +108,7 @@ func (o *observations) posteriorUnder(prior *densePrior) posterior {
 	solveLower(prior.factor, half)
 	quad := 0.0
 	for _, x := range half {
-		quad += float64(x * x)
+		quad += x * x
 	}
 	mean, variance := prior.conditionOn(o.weight, half)
 	return posterior{mean: mean, evidence: -0.5*quad - logs}.withVariance(variance)
@@ -126,7 +126,7 @@ func newDensePrior(n int, shared, square float64, correlation func(i, j int) flo
 	p := &densePrior{n: n, prior: make([]float64, n*n), factor: make([]float64, n*n)}
 	for i := range n {
 		for j := range n {
-			p.prior[i*n+j] = shared + float64(square*correlation(i, j))
+			p.prior[i*n+j] = shared + square*correlation(i, j)
 		}
 	}
 	return p
@@ -167,8 +167,8 @@ func (p *densePrior) conditionOn(slope, half []float64) (mean, variance []float6
 		solveLower(p.factor, z)
 		variance[i] = p.prior[i*p.n+i]
 		for j, x := range z {
-			mean[i] += float64(x * half[j])
-			variance[i] -= float64(x * x)
+			mean[i] += x * half[j]
+			variance[i] -= x * x
 		}
 		variance[i] = math.Max(variance[i], 0)
 	}
@@ -182,7 +182,7 @@ func factorCholesky(a []float64, n int) (logs float64) {
 		for j := range i + 1 {
 			x := a[i*n+j]
 			for k := range j {
-				x -= float64(a[i*n+k] * a[j*n+k])
+				x -= a[i*n+k] * a[j*n+k]
 			}
 			if i == j {
 				a[i*n+i] = math.Sqrt(math.Max(x, 1e-9)) // noise keeps it above; rounding might not
@@ -200,7 +200,7 @@ func solveLower(factor, y []float64) {
 	n := len(y)
 	for i := range n {
 		for k := range i {
-			y[i] -= float64(factor[i*n+k] * y[k])
+			y[i] -= factor[i*n+k] * y[k]
 		}
 		y[i] /= factor[i*n+i]
 	}

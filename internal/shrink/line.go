@@ -29,7 +29,7 @@ func FitLine(c *Cells, x []float64) (slope, shift float64) {
 			d := 5 * (float64(j)/(shiftValues-1) - 0.5) // deviations
 			p := point{s, d * shiftDeviation, math.Log(slopePrior(s)) - d*d/2}
 			for b, at := range x {
-				p.log += c.computeLogLikelihood(b, math.Min(math.Max(p.shift+float64(s*at), -steepest), steepest))
+				p.log += c.computeLogLikelihood(b, math.Min(math.Max(p.shift+s*at, -steepest), steepest))
 			}
 			points, best = append(points, p), math.Max(best, p.log)
 		}
@@ -38,8 +38,8 @@ func FitLine(c *Cells, x []float64) (slope, shift float64) {
 	for _, p := range points {
 		weight := math.Exp(p.log - best)
 		all += weight
-		slope += float64(weight * p.slope)
-		shift += float64(weight * p.shift)
+		slope += weight * p.slope
+		shift += weight * p.shift
 	}
 	return slope / all, shift / all
 }
@@ -58,11 +58,11 @@ func slopePrior(slope float64) float64 {
 // more, where log-odds are steps. No weight is below 0. There must be noise.
 func BinWeights(c *Cells, steps []float64) []float64 {
 	out := make([]float64, len(steps))
-	p, q := float64(c.Noise.Positive*c.Noise.Positive), float64(c.Noise.Negative*c.Noise.Negative)
+	p, q := c.Noise.Positive*c.Noise.Positive, c.Noise.Negative*c.Noise.Negative
 	for b, s := range steps {
 		share := 1 / (1 + math.Exp(-s))
 		u, v := share/p, (1-share)/q
-		out[b] = math.Max(0, (float64(c.Positive[b]*u)+float64(c.Negative[b]*v))/(float64(u*share)+float64(v*(1-share))))
+		out[b] = math.Max(0, (c.Positive[b]*u+c.Negative[b]*v)/(u*share+v*(1-share)))
 	}
 	return out
 }
@@ -82,7 +82,7 @@ func CenterSteps(steps, weight []float64, balance float64) float64 {
 	for range 40 {
 		middle, sum := (low+high)/2, 0.0
 		for b, s := range steps {
-			sum += float64(weight[b] * math.Tanh((s+middle)/2))
+			sum += weight[b] * math.Tanh((s+middle)/2)
 		}
 		if sum < balance*all {
 			low = middle

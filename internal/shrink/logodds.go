@@ -22,7 +22,7 @@ type Noise struct {
 
 // DifferenceVariance is the variance of positive − negative, and of their sum.
 func (n Noise) DifferenceVariance() float64 {
-	return float64(n.Positive*n.Positive) + float64(n.Negative*n.Negative)
+	return n.Positive*n.Positive + n.Negative*n.Negative
 }
 
 // LogOdds turns cells into log-odds per bin beyond the score that weighed the rows, with their
@@ -104,8 +104,8 @@ func (x *grid) multiplyBy(y *grid) {
 // addBin notes how likely each θ is in bin b.
 func (p *posterior) addBin(b int, mass *grid) {
 	for g, x := range mass {
-		p.mean[b] += float64(x * logOddsAt(g))
-		p.square[b] += float64(x * logOddsAt(g) * logOddsAt(g))
+		p.mean[b] += x * logOddsAt(g)
+		p.square[b] += x * logOddsAt(g) * logOddsAt(g)
 	}
 }
 
@@ -135,8 +135,8 @@ func (c *Cells) computeLikelihoods() likelihoods {
 func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
 	share := 1 / (1 + math.Exp(-theta))
 	sampling := math.Max(c.Positive[b]+c.Negative[b], 0) * share * (1 - share)
-	p := cell{c.Positive[b], math.Sqrt(float64(c.Noise.Positive*c.Noise.Positive) + sampling)}
-	q := cell{c.Negative[b], math.Sqrt(float64(c.Noise.Negative*c.Noise.Negative) + sampling)}
+	p := cell{c.Positive[b], math.Sqrt(c.Noise.Positive*c.Noise.Positive + sampling)}
+	q := cell{c.Negative[b], math.Sqrt(c.Noise.Negative*c.Noise.Negative + sampling)}
 	if c.Noise.Gaussian {
 		return integrateGaussian(p, q, share)
 	}
@@ -157,7 +157,7 @@ type cell struct{ value, deviation float64 }
 func integrateLaplace(p, q cell, share float64) float64 {
 	b, c := p.deviation/math.Sqrt2, q.deviation/math.Sqrt2
 	exponent := func(w float64) float64 {
-		return -math.Abs(p.value-float64(w*share))/b - math.Abs(q.value-float64(w*(1-share)))/c
+		return -math.Abs(p.value-w*share)/b - math.Abs(q.value-w*(1-share))/c
 	}
 	x, y := math.Max(p.value/share, 0), math.Max(q.value/(1-share), 0)
 	x, y = min(x, y), max(x, y)
@@ -183,9 +183,9 @@ func integrateSegment(from, to, length float64) float64 {
 func integrateGaussian(p, q cell, share float64) float64 {
 	u, v := share/p.deviation, (1-share)/q.deviation
 	x, y := p.value/p.deviation, q.value/q.deviation
-	sharp := float64(u*u) + float64(v*v)
-	along, across := float64(x*u)+float64(y*v), float64(x*v)-float64(y*u)
-	return -float64(across*across)/(2*sharp) - math.Log(p.deviation*q.deviation) + logErfc(-along/math.Sqrt(2*sharp))
+	sharp := u*u + v*v
+	along, across := x*u+y*v, x*v-y*u
+	return -across*across/(2*sharp) - math.Log(p.deviation*q.deviation) + logErfc(-along/math.Sqrt(2*sharp))
 }
 
 // logErfc is the logarithm of the complementary error function, by its asymptotic expansion where
@@ -194,7 +194,7 @@ func logErfc(x float64) float64 {
 	if x < 20 {
 		return math.Log(math.Erfc(x))
 	}
-	return -float64(x*x) - math.Log(x*math.SqrtPi)
+	return -x*x - math.Log(x*math.SqrtPi)
 }
 
 // posteriorOfWalk is the posterior of ordered bins whose jumps have this mean size.
@@ -237,7 +237,7 @@ func (x *grid) spreadJump(jump float64) {
 	var near grid
 	for g, m := range x {
 		all += m
-		left = float64(left*fall) + m
+		left = left*fall + m
 		near[g] = left
 	}
 	for g := gridLen - 1; g >= 0; g-- {
@@ -245,7 +245,7 @@ func (x *grid) spreadJump(jump float64) {
 		right = (right + x[g]) * fall
 	}
 	for g := range x {
-		x[g] = float64((1-anywhere)*(1-fall)/(1+fall)*near[g]) + anywhere*all/gridLen
+		x[g] = (1-anywhere)*(1-fall)/(1+fall)*near[g] + anywhere*all/gridLen
 	}
 }
 
@@ -258,7 +258,7 @@ func (like likelihoods) posteriorAround(common, jump float64) posterior {
 	}
 	prior.normalizeMass()
 	for g := range prior {
-		prior[g] = float64((1-anywhere)*prior[g]) + anywhere/gridLen
+		prior[g] = (1-anywhere)*prior[g] + anywhere/gridLen
 	}
 	out := newPosterior(len(like))
 	out.evidence = -common * common / (2 * commonSpread * commonSpread)

@@ -166,9 +166,9 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 		// The last release alone says how far the shape may be off: it measured all that the score did
 		// not know. What does not enter the model may yet be so.
 		sh.left[b] = (1 - in.modelShrinkage) * steps[b]
-		variance[b] += float64(r.missing * r.missing)
+		variance[b] += r.missing * r.missing
 		w := math.Max(c.Positive[b]+c.Negative[b], 0)
-		sum, all = sum+float64(w*steps[b]), all+w
+		sum, all = sum+w*steps[b], all+w
 	}
 	sh.variance = variance
 	if all > 0 {

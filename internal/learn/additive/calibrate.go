@@ -59,7 +59,7 @@ func (st *start) expectBalance(pl *Plan) {
 	if pl.schema.Relation == dp.ReplaceOne { // what one class gains the other loses
 		st.baseVariance = noise * (inPos + inNeg) * (inPos + inNeg)
 	} else {
-		st.baseVariance = noise * (float64(inPos*inPos) + float64(inNeg*inNeg))
+		st.baseVariance = noise * (inPos*inPos + inNeg*inNeg)
 	}
 }
 
@@ -112,10 +112,10 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	mean, spread := r.describeSum()
 	var edges, middles []float64
 	for _, e := range scoreEdges {
-		edges = append(edges, mean+float64(spread*e))
+		edges = append(edges, mean+spread*e)
 	}
 	for _, m := range scoreMiddles {
-		middles = append(middles, mean+float64(spread*m))
+		middles = append(middles, mean+spread*m)
 	}
 	r.weighAsModel()
 	sums, err := r.table.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)})
@@ -137,7 +137,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 func (sh *finishedShape) stretch(slope float64) {
 	for b, step := range sh.steps {
 		sh.steps[b] = slope * step
-		sh.noise[b] = math.Hypot(sh.noise[b], sh.left[b]+float64((1-slope)*step))
+		sh.noise[b] = math.Hypot(sh.noise[b], sh.left[b]+(1-slope)*step)
 	}
 }
 
@@ -161,11 +161,11 @@ func (r *binaryFit) describeSum() (mean, spread float64) {
 		all, first, second := 1e-9, 0.0, 0.0
 		for b, w := range sh.rows {
 			all += w
-			first += float64(w * sh.steps[b])
-			second += float64(w * sh.steps[b] * sh.steps[b])
+			first += w * sh.steps[b]
+			second += w * sh.steps[b] * sh.steps[b]
 		}
 		mean += first / all
-		variance += math.Max(0, second/all-float64(first/all*(first/all)))
+		variance += math.Max(0, second/all-first/all*(first/all))
 	}
 	return mean, math.Max(math.Sqrt(variance), 1e-3)
 }

@@ -154,7 +154,7 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 
 // scaleOffset is the base rate and a part of what a score adds to it.
 func scaleOffset(of feature.Additive, baseRate, part float64) feature.Additive {
-	out := feature.Additive{Intercept: baseRate + float64(part*(of.Intercept-baseRate))}
+	out := feature.Additive{Intercept: baseRate + part*(of.Intercept-baseRate)}
 	for _, sh := range of.Shapes {
 		out.Shapes = append(out.Shapes, feature.Shape{Bins: sh.Bins, Steps: scaleSteps(sh.Steps, part)})
 	}

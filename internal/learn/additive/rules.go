@@ -182,7 +182,7 @@ func takeInTurn(signal float64, columns int, part, two float64, offset bool) rul
 		r.rounds, r.passes = 2*columns, twoPasses()
 	default: // no step between nothing and .7 of each
 		way := math.Min(1, math.Max(0, 0.5+math.Log(each/part)/(2*math.Log(rampWidth))))
-		r.passes = onePass(0.7*way, unseen+float64(way*(seen-unseen)))
+		r.passes = onePass(0.7*way, unseen+way*(seen-unseen))
 	}
 	return r
 }

@@ -48,7 +48,8 @@ func TestCounts(t *testing.T) {
 		"lines": {countCommandLines, files{"cmd/discreet/a.go": "package main\n\n",
 			"cmd/discreet/a_test.go": "package main\n", "cmd/other/b.go": "package main\n"}, 2, nil},
 		"command imports": {countCommandImports, files{
-			"cmd/discreet/a.go":      "package main\n" + `import ("fmt"; "m.test/m"; "m.test/m/internal/cli"; "m.test/m/internal/model")`,
+			"cmd/discreet/a.go": "package main\n" +
+				`import ("fmt"; "m.test/m"; "m.test/m/internal/cli"; "m.test/m/internal/model")`,
 			"cmd/discreet/b.go":      "package main\n" + `import "m.test/m/internal/cli"`,
 			"cmd/discreet/a_test.go": "package main\n" + `import "m.test/m/internal/census"`,
 			"cmd/other/a.go":         "package main\n" + `import "m.test/m/internal/plot"`,

@@ -4,8 +4,8 @@ package shrink
 
 import "math"
 
-// The prior of a line: most slopes are near 1, and some are anywhere between 0 and 1, as where columns
-// say nothing.
+// The prior of a line: most slopes are near 1, and some are anywhere between 0 and 1, as where
+// columns say nothing.
 const (
 	slopeDeviation = 0.35 // of the logarithm of a slope
 	slopeAnywhere  = 0.1  // part of the prior
@@ -16,9 +16,9 @@ const (
 	steepest       = 12 // nats of a line, where it is cut off
 )
 
-// FitLine fits log-odds that are shift + slope·x to cells, x by bin: the posterior mean of slope and
-// shift under the prior above. With more noise it is closer to the prior's, (1, 0). There must be noise.
-// Time O(bins), with a large constant.
+// FitLine fits log-odds that are shift + slope·x to cells, x by bin: the posterior mean of slope
+// and shift under the prior above. With more noise it is closer to the prior's, (1, 0). There must
+// be noise. Time O(bins), with a large constant.
 func FitLine(c *Cells, x []float64) (slope, shift float64) {
 	type point struct{ slope, shift, log float64 }
 	var points []point
@@ -54,8 +54,8 @@ func slopePrior(slope float64) float64 {
 	return density
 }
 
-// BinWeights estimates the weight of each bin from both of its cells, the one with less noise counting
-// more, where log-odds are steps. No weight is below 0. There must be noise.
+// BinWeights estimates the weight of each bin from both of its cells, the one with less noise
+// counting more, where log-odds are steps. No weight is below 0. There must be noise.
 func BinWeights(c *Cells, steps []float64) []float64 {
 	out := make([]float64, len(steps))
 	p, q := c.Noise.Positive*c.Noise.Positive, c.Noise.Negative*c.Noise.Negative
@@ -67,9 +67,9 @@ func BinWeights(c *Cells, steps []float64) []float64 {
 	return out
 }
 
-// CenterSteps finds what to add to all steps so that they expect balance: the mean over bins, by weight,
-// of what the positive class has more than the other, in (-1, 1). It is within ±4 nats, and 0 where no
-// bin has weight.
+// CenterSteps finds what to add to all steps so that they expect balance: the mean over bins, by
+// weight, of what the positive class has more than the other, in (-1, 1). It is within ±4 nats, and
+// 0 where no bin has weight.
 func CenterSteps(steps, weight []float64, balance float64) float64 {
 	all := 0.0
 	for _, w := range weight {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// lineCells are cells without error of log-odds shift + slope·x, rows in each bin, under a stated noise.
+// lineCells are cells without error of log-odds shift + slope·x, rows in each bin, under a stated
+// noise.
 func lineCells(x []float64, slope, shift, rows, noise float64) *Cells {
 	c := &Cells{Noise: Noise{Positive: noise, Negative: noise / 10}}
 	for _, at := range x {
@@ -64,7 +65,8 @@ func TestCenteredStepsKeepTheBalance(t *testing.T) {
 
 // The weight of a bin is that of its cells; where they disagree, of the quieter one.
 func TestBinWeightsFollowTheQuieterCell(t *testing.T) {
-	c := &Cells{Positive: []float64{30, 500, -90}, Negative: []float64{10, 100, -3}, Noise: Noise{Positive: 1000, Negative: 1}}
+	c := &Cells{Positive: []float64{30, 500, -90}, Negative: []float64{10, 100, -3},
+		Noise: Noise{Positive: 1000, Negative: 1}}
 	got := BinWeights(c, []float64{math.Log(3), 0, 0})
 	for b, want := range []float64{40, 200, 0} {
 		if math.Abs(got[b]-want) > 0.01 {

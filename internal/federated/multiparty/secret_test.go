@@ -105,13 +105,15 @@ func TestSecretVectorsAreShort(t *testing.T) {
 			t.Errorf("%s: the ends of a party lie %.4f apart, want nearly %.4f", world, math.Sqrt(l2),
 				pl.largestChange()*s.t.reach)
 		}
-		if steps := l1/2*float64(s.Law.Steps) + float64(pl.outputLength()); !(steps <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
+		if steps := l1/2*float64(s.Law.Steps) +
+			float64(pl.outputLength()); !(steps <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
 			t.Errorf("%s: they lie %.0f steps apart, the noise is sized for %.0f", world, steps,
 				float64(s.Law.Scale)*pl.Epsilon.Float())
 		}
 		// Vectors of this length whose moves are spread over all coordinates are the worst.
 		worst := min(pl.largestChange()*s.t.reach*math.Sqrt(float64(pl.outputLength())), 2*float64(pl.outputLength()))
-		if need := worst/2*float64(s.Law.Steps) + float64(pl.outputLength()); !(need <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
+		if need := worst/2*float64(s.Law.Steps) +
+			float64(pl.outputLength()); !(need <= float64(s.Law.Scale)*pl.Epsilon.Float()) {
 			t.Errorf("%s: two may lie %.0f steps apart, the noise is sized for %.0f", world, need,
 				float64(s.Law.Scale)*pl.Epsilon.Float())
 		}

@@ -146,8 +146,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// spendsBill checks what leaves against the bill: all that is not of rounds line by line, and the rounds
-// together, since how many are made follows from the classes.
+// spendsBill checks what leaves against the bill: all that is not of rounds line by line, and the
+// rounds together, since how many are made follows from the classes.
 func spendsBill(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 	t.Helper()
 	ofRound := func(label string) bool { return strings.Contains(label, "of round") }

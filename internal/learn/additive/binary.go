@@ -24,7 +24,8 @@ type start struct {
 	// least is a lower bound of the weighing score of rows of the positive class, most an upper one of
 	// the others, in units of 1/feature.ScoreOne nat.
 	least, most int64
-	// classes are the rows of the positive class and of the other, as far as they are public or released.
+	// classes are the rows of the positive class and of the other, as far as they are public or
+	// released.
 	classes [2]float64
 	// expected are totals, or estimates of them where they are private; nil where the weights are no
 	// longer those of the start. baseVariance is the variance of their difference.
@@ -263,7 +264,8 @@ func (r *binaryFit) finishPrivate() (out []finishedShape) {
 	return out
 }
 
-// addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is of.
+// addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is
+// of.
 func (r *binaryFit) addShape(to *model.Additive, sh *finishedShape) (columns []int) {
 	s, bins := r.plan.schema, &sh.bins
 	c := &s.Columns[bins.Column]

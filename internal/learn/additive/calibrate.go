@@ -11,13 +11,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Calibration is of two classes: each column alone keeps to the base rate, and the sum of all private
-// ones is then measured as if it were one more column, and stretched to what it says. Columns that say
-// the same thing several times say it once after that.
+// Calibration is of two classes: each column alone keeps to the base rate, and the sum of all
+// private ones is then measured as if it were one more column, and stretched to what it says.
+// Columns that say the same thing several times say it once after that.
 
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are
-// counted by how many rows there are to learn from, and where a class is rare, those are its own. What the
-// rounds of the bill cost together is divided anew among those that are made (1.9).
+// counted by how many rows there are to learn from, and where a class is rare, those are its own.
+// What the rounds of the bill cost together is divided anew among those that are made (1.9).
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	if pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 {
 		return pl
@@ -41,14 +41,14 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	return &done
 }
 
-// countUseful is the part of the rows that tell as much where classes are about equal: all where a quarter
-// has the rarer class, else four times those.
+// countUseful is the part of the rows that tell as much where classes are about equal: all where a
+// quarter has the rarer class, else four times those.
 func countUseful(pos, neg float64) float64 {
 	return math.Min(1, 4*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
 }
 
-// expectBalance notes that rows weigh about the same in both classes under the log-odds of the released
-// numbers of rows, and how much noise leaves that open.
+// expectBalance notes that rows weigh about the same in both classes under the log-odds of the
+// released numbers of rows, and how much noise leaves that open.
 func (st *start) expectBalance(pl *Plan) {
 	pos, neg := st.classes[0], st.classes[1]
 	least := math.Min(pos, neg)
@@ -63,9 +63,9 @@ func (st *start) expectBalance(pl *Plan) {
 	}
 }
 
-// centerColumn moves the steps of a column to where they keep to the base rate, while the weights are
-// those of the start, and returns the weights of its bins. Where the base rate is known by its release
-// alone, what the column says of it is taken into account once for all columns.
+// centerColumn moves the steps of a column to where they keep to the base rate, while the weights
+// are those of the start, and returns the weights of its bins. Where the base rate is known by its
+// release alone, what the column says of it is taken into account once for all columns.
 func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
 	rows = shrink.BinWeights(c, steps)
 	all := sumAll(r.expected)
@@ -84,8 +84,8 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 	return rows
 }
 
-// weighBase lets weights see what has been added to the base rate, and moves their bounds with it. Only
-// a start without public columns has any, so there is no clip that it would pass by.
+// weighBase lets weights see what has been added to the base rate, and moves their bounds with it.
+// Only a start without public columns has any, so there is no clip that it would pass by.
 func (r *binaryFit) weighBase() {
 	before := feature.Units(r.weighing.Intercept)
 	r.weighing.Intercept += r.base - r.weighedBase
@@ -94,8 +94,9 @@ func (r *binaryFit) weighBase() {
 	r.least, r.most = r.least+moved, r.most+moved
 }
 
-// The score of the private columns is cut at so many spreads from its mean, as they would be were the
-// columns independent: copies of columns spread it further. scoreMiddles stand for what lies between.
+// The score of the private columns is cut at so many spreads from its mean, as they would be were
+// the columns independent: copies of columns spread it further. scoreMiddles stand for what lies
+// between.
 var (
 	scoreEdges   = []float64{-16, -8, -4, -2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2, 4, 8, 16}
 	scoreMiddles = []float64{-20, -11, -5.6, -2.8, -1.6, -0.9, -0.4, 0, 0.4, 0.9, 1.6, 2.8, 5.6, 11, 20}
@@ -141,7 +142,8 @@ func (sh *finishedShape) stretch(slope float64) {
 	}
 }
 
-// weighAsModel weighs rows as the model without its private shapes does, with the bounds of that score (1.9).
+// weighAsModel weighs rows as the model without its private shapes does, with the bounds of that
+// score (1.9).
 func (r *binaryFit) weighAsModel() {
 	r.model.Intercept += r.base
 	if c := r.calibrating; c != nil {
@@ -152,8 +154,8 @@ func (r *binaryFit) weighAsModel() {
 	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }
 
-// describeSum is about the mean over rows of the sum of private shapes, and its standard deviation were
-// the columns independent.
+// describeSum is about the mean over rows of the sum of private shapes, and its standard deviation
+// were the columns independent.
 func (r *binaryFit) describeSum() (mean, spread float64) {
 	variance := 0.0
 	for k := range r.shapes {

@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// repeated is a table of 6 private numbers that say the same thing, one that says nothing and lies in two
-// of its bins, and a public one; about 7 % of the rows are positive.
+// repeated is a table of 6 private numbers that say the same thing, one that says nothing and lies
+// in two of its bins, and a public one; about 7 % of the rows are positive.
 func repeated(rows int, seed uint64) *dataset.Table {
 	text := "name: t\nunit: one row\nrelation: replace-one\n" +
 		"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
@@ -60,12 +60,12 @@ func repeated(rows int, seed uint64) *dataset.Table {
 	return t
 }
 
-// From ε = .01 to 100 in steps of 10 %, on the mean over 4 fits: log loss is nowhere above that of the
-// public columns by more than .01, each decade is at least as good as the one before but for .004, and
-// neither it, nor calibration, nor AUC jumps: the mean of 4 steps differs from that of the next 4 by
-// at most .02 (.04 of AUC, which grows by that where a second round begins). Seeds are fixed, so it
-// never fails by chance. Before there was a calibration, log loss rose by .010 from the first decade to
-// the second and jumped by .07.
+// From ε = .01 to 100 in steps of 10 %, on the mean over 4 fits: log loss is nowhere above that of
+// the public columns by more than .01, each decade is at least as good as the one before but for
+// .004, and neither it, nor calibration, nor AUC jumps: the mean of 4 steps differs from that of
+// the next 4 by at most .02 (.04 of AUC, which grows by that where a second round begins). Seeds
+// are fixed, so it never fails by chance. Before there was a calibration, log loss rose by .010
+// from the first decade to the second and jumped by .07.
 func TestNoCliffAlongEpsilon(t *testing.T) {
 	if testing.Short() {
 		t.Skip("390 fits")

@@ -112,9 +112,9 @@ func countScales(p Params, relation dp.Relation, rows, columns int, rho float64)
 	return float64(rows) * p.Epsilon.Float() / s.l1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.l2
 }
 
-// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the sweeps.
-// rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of their
-// own. useful is the part of the rows that rounds are counted by, see countUseful.
+// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the
+// sweeps. rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of
+// their own. useful is the part of the rows that rounds are counted by, see countUseful.
 func settleBinary(
 	p Params, relation dp.Relation, rows, columns int, rho float64, offset bool, useful float64,
 ) rules {
@@ -187,8 +187,9 @@ func takeInTurn(signal float64, columns int, part, two float64, offset bool) rul
 	return r
 }
 
-// settleCalibrationShare is the part of the price for calibrating a score of two classes: little where
-// the rows are too few noise scales long to tell, and where they are so many that little is enough.
+// settleCalibrationShare is the part of the price for calibrating a score of two classes: little
+// where the rows are too few noise scales long to tell, and where they are so many that little is
+// enough.
 func settleCalibrationShare(signal float64) float64 {
 	return mostForCalibration / (1 + scalesToCalibrate/signal + signal/scalesForLess)
 }

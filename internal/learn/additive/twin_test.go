@@ -307,8 +307,8 @@ func moments(x, rows []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// center moves the steps of a column to the balance of the start, and takes note of what it says of the
-// base rate.
+// center moves the steps of a column to the balance of the start, and takes note of what it says of
+// the base rate.
 func (w *twin) center(c *shrink.Cells, steps []float64) (rows []float64) {
 	rows = shrink.BinWeights(c, steps)
 	if !w.fresh {

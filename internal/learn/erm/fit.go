@@ -95,7 +95,8 @@ func (pl *Plan) planPerturbation(n int) perturbation {
 		p.units, jacobian = u.objectiveSize(eps.Float(), pl.Mode)
 		p.term = p.units.termNoise(pl.Noise, eps, jacobian)
 		p.target = p.objectivePrecision(noiseLength(p.term, u.dim), rest.Float())
-		p.after = mech.Sized(mech.RemainderFor(rest, p.minimumDistance(p.gradientBound()+p.snappingBound(p.term)), u.dim)) // 2.5
+		// 2.5
+		p.after = mech.Sized(mech.RemainderFor(rest, p.minimumDistance(p.gradientBound()+p.snappingBound(p.term)), u.dim))
 	}
 	return p
 }

@@ -10,9 +10,9 @@ type scored struct {
 	edges []int64 // in units of 1/ScoreOne nat, not decreasing
 }
 
-// CutScore cuts the scores of rows under f at edges, in nats and not decreasing, as if they were the
-// numbers of a column: bin b holds edges[b-1] ≤ score < edges[b]. A row lies in one bin, which follows
-// from its cells and f alone. It does not copy f.
+// CutScore cuts the scores of rows under f at edges, in nats and not decreasing, as if they were
+// the numbers of a column: bin b holds edges[b-1] ≤ score < edges[b]. A row lies in one bin, which
+// follows from its cells and f alone. It does not copy f.
 func CutScore(f *Additive, edges []float64) Bins {
 	s := &scored{of: f}
 	for _, e := range edges {

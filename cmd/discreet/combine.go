@@ -156,7 +156,8 @@ noisy-max charges each answer, and stops when the budget is spent.`,
     --ledger l.db --dataset hospitals --job first
   discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
     --parties 200 --epsilon 1 --model global.json \
-    --secure-sum --honest 150 --helpers one=https://h1.example:8445,two=https://h2.example:8445,three=https://h3.example:8445`,
+    --secure-sum --honest 150 \
+    --helpers one=https://h1.example:8445,two=https://h2.example:8445,three=https://h3.example:8445`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runCombine(c) },
 	}

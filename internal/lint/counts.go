@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,7 +31,7 @@ var limits = []struct {
 	{"% of unexported functions named by one word", 12, 12, shareOfOneWord("")},
 	{"% of unexported functions named by one word in learn/additive", 20, 20, shareOfOneWord("learn/additive")},
 	{"tags of proofs that no planted bug is about", 31, 0, countUnplanted},
-	{"lines over the width", 3900, 0, countWideLines},
+	{"lines over the width", 0, 0, countWideLines},
 }
 
 // checkLimits holds the tree to its limits.
@@ -271,7 +270,7 @@ const (
 // countWideLines counts lines of more than commentWidth characters in Markdown and
 // in comments that stand alone, and of more than codeWidth in code. Generated code
 // and data of tests are not looked at, nor what Markdown cannot break: tables,
-// blocks of code, and lines with an address; nor what an example prints.
+// blocks of code, and lines with an address.
 func countWideLines(m *Module) (n int, which []string) {
 	note := func(name string, line, width int) {
 		n++
@@ -307,19 +306,14 @@ func countWideLines(m *Module) (n int, which []string) {
 	return n, which
 }
 
-// exampleOutput begins the comment that an example's output is held to.
-var exampleOutput = regexp.MustCompile(`(?i)(^|\n)(unordered )?output:`)
-
 func wideLines(m *Module, f *File, note func(name string, line, width int)) {
-	alone := map[int]bool{}  // lines on which nothing but a comment stands
-	output := map[int]bool{} // lines of what an example prints
+	alone := map[int]bool{} // lines on which nothing but a comment stands
 	for _, g := range f.AST.Comments {
 		for _, c := range g.List {
 			first, last := m.Fset.Position(c.Pos()), m.Fset.Position(c.End())
 			before := f.Src[first.Offset-(first.Column-1) : first.Offset]
 			for line := first.Line; line <= last.Line; line++ {
 				alone[line] = line > first.Line || len(bytes.TrimSpace(before)) == 0
-				output[line] = f.Test && exampleOutput.MatchString(g.Text())
 			}
 		}
 	}
@@ -330,7 +324,7 @@ func wideLines(m *Module, f *File, note func(name string, line, width int)) {
 		if alone[line] {
 			most = commentWidth
 		}
-		if width := utf8.RuneCount(bytes.TrimRight(text, "\r\n")); width > most && !output[line] {
+		if width := utf8.RuneCount(bytes.TrimRight(text, "\r\n")); width > most {
 			note(f.Name, line, width)
 		}
 	}

@@ -64,7 +64,6 @@ func TestCounts(t *testing.T) {
 			"b/b.go": "package b\n\nfunc runAll() {}"}, 0, nil},
 		"wide lines": {countWideLines, files{"a.go": "package a\n" + long("// ", 100) + long("// é", 102) +
 			long("var x = 1 // ", 120) + long("var y = 1 // ", 121) + "/*\n" + long("", 101) + "*/\n",
-			"a_test.go": "package a\nfunc Example() {\n// Output:\n" + long("// ", 101) + "}\n",
 			"a.md": long("", 100) + long("", 101) + long("| ", 200) + long("https://", 101) + "```\n" + long("$ ", 300) +
 				"```\n", "testdata/b.md": long("", 300)}, 4, nil},
 	} {

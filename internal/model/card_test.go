@@ -15,7 +15,8 @@ func TestCard(t *testing.T) {
 	const want = `Privacy statement
   guarantee      epsilon = 0.16 (160000000 nano), delta = 0
   protects       the private columns of each row
-  meaning        between neighbours, any outcome at most 1.18 times as likely; an even bet between the two becomes at most 54.0 % sure
+  meaning        between neighbours, any outcome at most 1.18 times as likely; ` +
+		`an even bet between the two becomes at most 54.0 % sure
   one row is     one admission
   neighbours     replace-one: they have the same number of rows and differ in the private columns of one row at most
   paid for       2 releases by laplace, epsilon = 0.16 in all
@@ -77,7 +78,8 @@ func TestCardWithoutPrivacy(t *testing.T) {
   one row is     one admission
   neighbours     replace-one: they have the same number of rows and differ in one row at most
   in words       No guarantee.
-  mind           NOT PRIVATE: trained with the not-private override; do not release it where the training rows may not go
+  mind           NOT PRIVATE: trained with the not-private override; ` +
+		`do not release it where the training rows may not go
                  OVERRIDDEN: --not-private
 `
 	if got := fitted().Privacy.Card(); got != want {

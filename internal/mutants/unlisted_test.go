@@ -78,7 +78,8 @@ var unlisted = []mutant{
 		File: "internal/learn/brc/private.go",
 		Old: `return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
 			`right})[0]`,
-		New: `noisy := exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
+		New: `noisy := exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), ` +
+			`mech.Ratio{Num: wrong, Den: wrong + right})[0]
 		if noisy < 0 || noisy > 1 {
 			return float64(wrong) / float64(wrong+right)
 		}

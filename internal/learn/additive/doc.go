@@ -18,8 +18,8 @@
 //	               cells by bin and class; then the same for each declared pair, where ε allows
 //	multiclass.go  more classes: per round, release the rows of a column by bin and class; then how
 //	               much each column counts; then, where rows are plenty, what is left over
-//	calibrate.go   two classes: rounds by the rarer class, columns that keep to the base rate, and the
-//	               finished score stretched to what its own cells say
+//	calibrate.go   two classes: rounds by the rarer class, columns that keep to the base rate, and
+//	               the finished score stretched to what its own cells say
 //	slopes.go      draw lines between the middles of a number's bins, free
 //	greedy.go      without privacy, fit what is left and find pairs
 //

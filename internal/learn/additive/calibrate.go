@@ -42,9 +42,9 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 }
 
 // countUseful is the part of the rows that tell as much where classes are about equal: all where a
-// quarter has the rarer class, else four times those.
+// fifth has the rarer class, else five times those.
 func countUseful(pos, neg float64) float64 {
-	return math.Min(1, 4*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
+	return math.Min(1, 5*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
 }
 
 // expectBalance notes that rows weigh about the same in both classes under the log-odds of the

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -72,14 +73,31 @@ func newTrial(t *testing.T, rows int) *trial {
 	return tr
 }
 
+// asked counts calls of freePort.
+var asked atomic.Int64
+
+// freePort is a port of this machine that nobody uses. It lies below those that the
+// system hands out by itself, or the connection of another test could take it before
+// the process that it is for begins to listen.
+func freePort() (port string, err error) {
+	const lowest, most = 10_000, 22_000
+	for range 100 {
+		port = strconv.Itoa(lowest + int((int64(os.Getpid())*31+asked.Add(1)*7)%most))
+		var l net.Listener
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
+			return port, l.Close()
+		}
+	}
+	return "", err
+}
+
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return net.JoinHostPort("127.0.0.1", port)
 }
 
 func (tr *trial) command(as string, args ...string) *exec.Cmd {

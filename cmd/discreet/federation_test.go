@@ -13,16 +13,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// freePort is the script command "port": it sets PORT to one that nobody uses.
-func freePort(ts *testscript.TestScript, neg bool, args []string) {
+// setPort is the script command "port": it sets PORT to one that nobody uses.
+func setPort(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: port")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	ts.Check(err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	ts.Check(err)
-	ts.Check(l.Close())
 	ts.Setenv("PORT", port)
 }
 

@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"census":  inventCensus,
 			"exits":   clitest.Exits,
-			"port":    freePort,
+			"port":    setPort,
 			"private": allPrivate,
 			"served":  served,
 			"read":    readInto,

@@ -116,6 +116,7 @@ func (pl *Plan) average(t *Tally, exit *mech.Exit) []float64 {
 		values[f] = mech.Ratio{Num: sum, Den: int64(pl.Parties) << coefBits}
 	}
 	l2 := 2 * pl.Bound / float64(pl.Parties) * (1 + 0x1p-40) // 3.2
+	// Parties meet noise.
 	return exit.Release(averageLabel, pl.noiseFor(l2, len(values)), values...)
 }
 

@@ -65,10 +65,12 @@ func roundUp(x float64) float64 { return x * (1 + 0x1p-50) }
 // afterwards.
 func (r *privateRows) releaseError(label string, eps dp.Epsilon, wrong, right int64, exit *mech.Exit) float64 {
 	if r.pl.s.Relation == dp.ReplaceOne {
+		// Rows meet noise.
 		return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
 	}
 	one := r.pl.clip.one
 	most := float64(r.reach.hi) / float64(one) // a row sits in one of the two counts with at most this weight
+	// Rows meet noise.
 	out := exit.Release(label, r.noiseFor(eps, most, 2), mech.Ratio{Num: wrong, Den: one},
 		mech.Ratio{Num: right, Den: one})
 	if total := out[0] + out[1]; total > 0 {

@@ -146,12 +146,28 @@ func countTopEntries(m *Module) (n int, which []string) {
 	if err != nil {
 		return 1 << 30, []string{err.Error()}
 	}
+	ignored := listIgnored(m)
 	for _, e := range entries {
-		if name := e.Name(); !strings.HasPrefix(name, ".") && name != "out" {
+		name := e.Name()
+		left := slices.ContainsFunc(ignored, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
+		if !strings.HasPrefix(name, ".") && !left {
 			which = append(which, name)
 		}
 	}
 	return len(which), which
+}
+
+// listIgnored lists the patterns of .gitignore that are about entries of the root: what
+// the README's commands leave there is not the project's.
+func listIgnored(m *Module) (patterns []string) {
+	text, _ := fs.ReadFile(m.FS, ".gitignore")
+	for line := range strings.Lines(string(text)) {
+		line = strings.Trim(strings.TrimSpace(line), "/")
+		if line != "" && line[0] != '#' && !strings.Contains(line, "/") {
+			patterns = append(patterns, line)
+		}
+	}
+	return patterns
 }
 
 func countCommandLines(m *Module) (n int, which []string) {

@@ -15,8 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/table/engine/memory"
-	"github.com/discreet-dp/discreet/internal/table/sample"
 )
 
 // TestRidgeOnRealTables writes docs/benchmarks/erm-ridge-real.tsv to the file
@@ -35,33 +33,13 @@ func TestRidgeOnRealTables(t *testing.T) {
 		fmt.Fprintf(&out, "\taccuracy, %g\tauc, %g", m, m)
 	}
 	out.WriteString("\n")
-	for _, table := range []struct {
-		name  string
-		files []string
-	}{
-		{"adult", []string{"adult/adult.data.gz", "adult/adult.test.gz"}},
-		{"credit", []string{"credit/UCI_Credit_Card.csv.gz"}},
-		{"sepsis", []string{"sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz"}},
-		{"bank", []string{"bank/bank-full.csv.gz"}},
-		{"phishing", []string{"phishing/phishing_websites.csv.gz"}},
-		{"kdd99", []string{"kdd99/kddcup.data_10_percent.gz"}},
-	} {
+	for _, table := range realTables {
 		all := learntest.ReadReal(t, table.name+".yaml", table.files...)
 		for _, labels := range []string{"balanced", "as they come"} {
 			sums := map[string][]float64{}
 			var points []string
 			for r := range uint64(splits) {
-				src := replay.Seeded(r, "ridge "+table.name)
-				rows := upTo(all.Rows)
-				if labels == "balanced" {
-					rows = sample.Balance(all, src)
-				}
-				train, test := sample.HoldOut(rows, 0.1, src)
-				fit, held := all.Subset(train[:min(len(train), most)]), all.Subset(test)
-				tab, err := memory.New(fit)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fit, held, tab := splitReal(t, all, labels == "balanced", most, replay.Seeded(r, "ridge "+table.name))
 				for _, noise := range []erm.Noise{erm.Blocks, erm.Gamma} {
 					for _, eps := range []float64{.02, .05, .1, .2, .4, .8, 1.6} {
 						point := fmt.Sprintf("%s\t%g", noise, eps)
@@ -72,6 +50,7 @@ func TestRidgeOnRealTables(t *testing.T) {
 						for i, m := range multiples {
 							p := erm.Defaults()
 							p.Method, p.Noise, p.Threshold = erm.Objective, noise, erm.NoThreshold
+							var err error
 							if p.Epsilon, err = dp.EpsilonOf(eps); err != nil {
 								t.Fatal(err)
 							}

@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -39,37 +40,18 @@ func TestThresholdOnRealTables(t *testing.T) {
 	var out strings.Builder
 	out.WriteString("table\tlabels\tencoding\tepsilon\taccuracy without\tgain\tits standard error\tauc " +
 		"without\tauc\tcalibration error without\tcalibration error\n")
-	for _, table := range []struct {
-		name  string
-		files []string
-	}{
-		{"adult", []string{"adult/adult.data.gz", "adult/adult.test.gz"}},
-		{"credit", []string{"credit/UCI_Credit_Card.csv.gz"}},
-		{"sepsis", []string{"sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz"}},
-		{"bank", []string{"bank/bank-full.csv.gz"}},
-		{"phishing", []string{"phishing/phishing_websites.csv.gz"}},
-		{"kdd99", []string{"kdd99/kddcup.data_10_percent.gz"}},
-	} {
+	for _, table := range realTables {
 		all := learntest.ReadReal(t, table.name+".yaml", table.files...)
 		for _, labels := range []string{"balanced", "as they come"} {
 			pairs := map[string]*pair{}
 			var points []string
 			for r := range uint64(splits) {
-				src := replay.Seeded(r, "threshold "+table.name)
-				rows := upTo(all.Rows)
-				if labels == "balanced" {
-					rows = sample.Balance(all, src)
-				}
-				train, test := sample.HoldOut(rows, 0.1, src)
-				fit, held := all.Subset(train[:min(len(train), most)]), all.Subset(test)
-				tab, err := memory.New(fit)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fit, held, tab := splitReal(t, all, labels == "balanced", most, replay.Seeded(r, "threshold "+table.name))
 				for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
 					for _, eps := range []float64{.01, .02, .04, .08, .16, .5, 1, 2, 4} {
 						p := erm.Defaults()
 						p.Encoding = enc
+						var err error
 						if p.Epsilon, err = dp.EpsilonOf(eps); err != nil {
 							t.Fatal(err)
 						}
@@ -96,6 +78,35 @@ func TestThresholdOnRealTables(t *testing.T) {
 	if err := os.WriteFile(path, []byte(out.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// realTables are the data sets that the learner's rules are measured on.
+var realTables = []struct {
+	name  string
+	files []string
+}{
+	{"adult", []string{"adult/adult.data.gz", "adult/adult.test.gz"}},
+	{"credit", []string{"credit/UCI_Credit_Card.csv.gz"}},
+	{"sepsis", []string{"sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz"}},
+	{"bank", []string{"bank/bank-full.csv.gz"}},
+	{"phishing", []string{"phishing/phishing_websites.csv.gz"}},
+	{"kdd99", []string{"kdd99/kddcup.data_10_percent.gz"}},
+}
+
+// splitReal draws a tenth to test, and from the others at most so many rows to train on.
+func splitReal(t *testing.T, all *dataset.Table, balanced bool, most int,
+	src rng.Source) (fit, held *dataset.Table, tab engine.Table) {
+	rows := upTo(all.Rows)
+	if balanced {
+		rows = sample.Balance(all, src)
+	}
+	train, test := sample.HoldOut(rows, 0.1, src)
+	fit, held = all.Subset(train[:min(len(train), most)]), all.Subset(test)
+	tab, err := memory.New(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit, held, tab
 }
 
 // fitted is how a fit does on held-out rows, nil where p asks for a threshold

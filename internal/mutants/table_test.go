@@ -86,7 +86,7 @@ var table = []mutant{
 		Old:  `if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
 		New: `if pub != nil {
 			pub.weights[0][0] += float64(rows.weight[0]) / float64(pl.clip.one)
-			if err := pub.fit(ctx); err != nil {
+			if err := pub.fitClassifier(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -422,7 +422,7 @@ var table = []mutant{
 		Row: "30b", Bug: "ledger refunds after the draw",
 		File: "internal/privacy/ledger/recover.go",
 		Old:  `		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")`,
-		New: `		err = l.move(ctx, "refund", e.Dataset, e.Job, e.Request, Began, func(now Entry) Entry {
+		New: `		err = l.moveJob(ctx, "refund", e.Dataset, e.Job, e.Request, Began, func(now Entry) Entry {
 			return Entry{Kind: Refunded, Epsilon: now.Epsilon, Delta: now.Delta}
 		})`,
 

@@ -495,7 +495,10 @@ func TestSumsThatAreRefused(t *testing.T) {
 				}
 			}, a)
 			client, _ := c.client(a, c.combiner, nil)
-			_, err = client.Add(t.Context(),
+			// A party that does not refuse waits for the other members, who never come.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err = client.Add(ctx,
 				connect.NewRequest(
 					&rpc.AddRequest{Query: &rpc.SignedQuery{Query: text, Certificate: s.Certificate, Signature: s.Value},
 						Sum: announced.Proto()}))

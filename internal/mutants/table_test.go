@@ -1807,7 +1807,7 @@ var table = []mutant{
 		Row: "service 5", Bug: "reports are sent before they are in the book",
 		File: "internal/federated/answer/owners.go",
 		Old:  `	if err := p.owners.book.Commit(ctx, given); err != nil {`,
-		New: `	go p.owners.book.Commit(ctx, slices.Clone(given))
+		New: `	context.AfterFunc(ctx, func() { p.owners.book.Commit(context.WithoutCancel(ctx), slices.Clone(given)) })
 	if err := ctx.Err(); err != nil {`,
 
 		Package: "./internal/service/aggregator", Test: "TestBookBeforeTheWire",

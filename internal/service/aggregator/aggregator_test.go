@@ -409,19 +409,20 @@ func TestProcessesDie(t *testing.T) {
 // stored, and start again when their slot has passed, or the task is over: they are
 // not missed, and those who never reported are.
 func TestOwnersDieAfterTheirReports(t *testing.T) {
+	const people = 600 // one in 20 is in slot 1, which needs two
 	for name, over := range map[string]bool{"in the next slot": false, "when the task is over": true} {
 		t.Run(name, func(t *testing.T) {
 			f := newFederation(t)
 			f.serve()
 			ann := f.plan(func(a *tasks.Announcement) { a.Quiet = 0 })
 			id := f.announce(ann)
-			owners := f.owners(100, 1)
+			owners := f.owners(people, 1)
 			placing, err := ann.Task.Placing()
 			must(t, err)
-			keys, err := owners.Book.Keys(t.Context(), 100)
+			keys, err := owners.Book.Keys(t.Context(), people)
 			must(t, err)
 			first := 0
-			for i := range 100 {
+			for i := range people {
 				if placing.Of(keys.Name(i)).Slot == 0 {
 					first++
 				}
@@ -437,7 +438,7 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 			died.Wait()
 			f.ahead.Add(int64(slotTime))
 			f.waitSlot(client, id, 1)
-			want := 100
+			want := people
 			if over {
 				_, err := f.client(f.identity(identity.Operator, "anna")).CloseTask(t.Context(),
 					connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
@@ -447,11 +448,11 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 				f.ahead.Add(-int64(slotTime)) // closeWhenFull counts from the first slot
 				var clock sync.WaitGroup
 				defer clock.Wait()
-				clock.Go(func() { closeWhenFull(t, ann, 100, []*federation{f}, owners.Book) })
+				clock.Go(func() { closeWhenFull(t, ann, people, []*federation{f}, owners.Book) })
 			}
 			sum, err := owners.Run(t.Context(), id)
 			must(t, err)
-			if sum.Accepted != want || sum.Missed != 100-want {
+			if sum.Accepted != want || sum.Missed != people-want {
 				t.Errorf("%+v: want %d accepted, and the others missed", *sum, want)
 			}
 		})

@@ -12,12 +12,13 @@ SHELL := /bin/bash
 GO       ?= go
 OUT      ?= out
 FUZZTIME ?= 30s
-FIGURES  ?= $$($(OUT)/discreet-lab experiment list | awk '/^[^ ]/ && !/url-svmlight/ { print $$1 }') # that table is not among ours
+FIGURES  ?= $$($(OUT)/discreet-lab experiment list | awk '/^[^ ]/ && !/url-svmlight|hamm\/har/ { print $$1 }') # those tables are not among ours
 REPEATS  ?=
 QUICK    ?=
 
-# Packages whose sources start goroutines or share memory between them.
-RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude-dir=$(OUT) '^[[:space:]]*go [a-z]|[^a-z]sync\.|errgroup\.' .))))
+# Packages whose sources start goroutines or share memory between them; a value that is
+# made once (sync.OnceValue) is neither.
+RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude-dir=$(OUT) '^[[:space:]]*go [a-z]|[^a-z]sync\.([A-NP-Z]|Once\b)|errgroup\.' .))))
 
 .PHONY: help
 help: ## list the verbs
@@ -67,11 +68,13 @@ ci: ## what CI runs: check, then test
 
 # The versions are those of go.mod; needs protoc.
 .PHONY: proto
-proto: ## generate internal/service/rpc from its .proto files
+proto: ## generate the calls of services from their .proto files
 	GOBIN=$(abspath $(OUT))/bin $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go
 	GOBIN=$(abspath $(OUT))/bin $(GO) install connectrpc.com/connect/cmd/protoc-gen-connect-go
 	cd internal/service/rpc && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. --go_opt=paths=source_relative \
 		--connect-go_out=. --connect-go_opt=paths=source_relative,package_suffix federation.proto helper.proto party.proto
+	cd internal/service/inference/oip && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. \
+		--go_opt=paths=source_relative --connect-go_out=. --connect-go_opt=paths=source_relative,package_suffix oip.proto
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (30s)
@@ -121,10 +124,26 @@ SECRET = 5000
 load-secret: ## time SECRET (5000) owners who give shares to three helpers
 	GOMAXPROCS=2 DISCREET_LOAD_SECRET=$(SECRET) $(GO) test -count=1 -v -timeout 60m -run '^TestLoadSecretly$$' ./cmd/discreet
 
+SERVING = 30s
+.PHONY: load-serve
+load-serve: ## time single rows over HTTP for SERVING (30s), from another process
+	DISCREET_LOAD_SERVE=$(SERVING) $(GO) test -count=1 -v -timeout 60m -run '^TestLoad$$' ./internal/service/inference
+
 PARTIES = 1000
 .PHONY: load-combine
 load-combine: ## time combine on the votes of PARTIES (1000) about a million rows
 	GOMAXPROCS=2 DISCREET_COMBINE=$(PARTIES) $(GO) test -count=1 -v -timeout 60m -run '^TestCombineLoad$$' ./cmd/discreet
+
+# A master and two workers on this machine, from the package of PyPI; needs Java 17 and python3 with
+# venv, and a package registry once.
+.PHONY: spark
+spark: ## train on a cluster of Spark on this machine, and compare with memory
+	@if ! command -v java > /dev/null; then echo "spark: skipped, there is no Java here"; exit 0; fi; \
+	if ! test -e $(OUT)/spark/ready && ! (python3 -m venv --clear $(OUT)/spark && $(OUT)/spark/bin/pip install --quiet \
+		--disable-pip-version-check --no-input --timeout 20 --retries 1 pyspark==4.0.1 pyarrow==26.0.1 pandas==3.1.1 && \
+		touch $(OUT)/spark/ready); then \
+		echo "spark: skipped, the package pyspark could not be installed"; exit 0; fi; \
+	DISCREET_SPARK=$(abspath $(OUT))/spark $(GO) test -count=1 -v -timeout $(HANGS) -run '^TestSparkCluster$$' ./internal/train
 
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt
@@ -168,6 +187,56 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 	@for p in $(PEERS); do \
 		echo "peers: $$p"; $(MAKE) --no-print-directory -C "lab/peers/$$p" check PYTHON="$(abspath $(OUT))/peers/$$p/bin/python"; \
 	done
+
+# The version of wheels and of releases. PLATFORM is what pip calls this machine.
+VERSION  ?= 0.1.0
+PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))')
+STATIC = CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X main.release=$(VERSION)'
+
+# Needs a package registry; no part of the tests. It says how long an estimator takes to fit in a
+# fresh environment, too.
+.PHONY: python
+python: ## build the wheel of this machine, install it in a fresh environment and run its tests
+	@rm -rf $(OUT)/python && mkdir -p $(OUT)/python
+	$(STATIC) -o $(OUT)/python/program ./cmd/discreet
+	python3 python/wheel.py $(VERSION) $(PLATFORM) $(OUT)/python/program $(OUT)/python
+	python3 -m venv $(OUT)/python/env
+	time -p $(OUT)/python/env/bin/pip install --quiet --disable-pip-version-check --no-input $(OUT)/python/discreet-*.whl
+	$(OUT)/python/env/bin/pip install --quiet --disable-pip-version-check --no-input -r python/requirements-test.txt
+	$(OUT)/python/env/bin/python -m pytest -q -s -p no:cacheprovider python/tests
+	$(OUT)/python/env/bin/mypy --config-file python/pyproject.toml --cache-dir $(OUT)/python/mypy python/discreet
+	$(OUT)/python/env/bin/python python/tests/notebook.py python/examples/*.ipynb
+
+# Each platform of Go, and what pip calls it. Windows' programs end in .exe.
+TARGETS = linux/amd64/manylinux_2_17_x86_64.musllinux_1_1_x86_64 linux/arm64/manylinux_2_17_aarch64.musllinux_1_1_aarch64 \
+	darwin/amd64/macosx_11_0_x86_64 darwin/arm64/macosx_11_0_arm64 windows/amd64/win_amd64 windows/arm64/win_arm64
+
+RELEASE ?= $(OUT)/release
+
+# The same commit gives the same bytes, on every machine with the same Go (release-check).
+.PHONY: release
+release: ## static programs for six platforms, wheels, a bill of materials and checksums into out/release
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	@for t in $(TARGETS); do \
+		IFS=/ read -r os arch tag <<< "$$t"; \
+		name=$(RELEASE)/discreet-$(VERSION)-$$os-$$arch; [ $$os != windows ] || name=$$name.exe; \
+		echo "release: $$os/$$arch"; \
+		GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$$name" ./cmd/discreet; \
+		python3 python/wheel.py $(VERSION) "$$tag" "$$name" $(RELEASE); \
+	done
+	$(GO) list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}' ./cmd/discreet | LC_ALL=C sort -u \
+		| python3 python/sbom.py $(VERSION) > $(RELEASE)/discreet-$(VERSION).spdx.json
+	cp python/Containerfile $(RELEASE)/
+	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS
+
+.PHONY: release-check
+release-check: ## build the release twice, the second time in another folder and cache: both must be equal
+	$(MAKE) --no-print-directory release RELEASE=$(OUT)/release
+	rm -rf $(OUT)/second && mkdir -p $(OUT)/second/tree
+	git archive HEAD | tar -x -C $(OUT)/second/tree
+	GOCACHE=$(abspath $(OUT))/second/cache GOFLAGS=-modcacherw $(MAKE) --no-print-directory -C $(OUT)/second/tree release
+	cmp $(OUT)/release/SHA256SUMS $(OUT)/second/tree/$(OUT)/release/SHA256SUMS
+	@echo "release: two builds are equal"
 
 .PHONY: clean
 clean: ## remove out/

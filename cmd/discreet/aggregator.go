@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/aggregator"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
-	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
 // aggregatorFlags is the flags of the command.
@@ -68,30 +65,12 @@ can reach it: give it an address that only operators reach.`,
 	return c
 }
 
-// parseRelays is how many owners the relays may bring.
-func (g *aggregatorFlags) parseRelays() (map[string]int, error) {
-	if g.each < 1 {
-		return nil, &dp.ParamError{Op: "aggregator", Param: "owners per certificate", Want: "must be at least 1", Got: g.each}
-	}
-	relays := map[string]int{}
-	for _, r := range g.relays {
-		name, number, _ := strings.Cut(r, "=")
-		n, err := strconv.Atoi(number)
-		if (identity.Caller{Role: identity.Owner, Name: name}).Check() != nil || err != nil || n < 1 || relays[name] != 0 {
-			return nil, &dp.ParamError{Op: "aggregator", Param: "relay",
-				Want: "must be NAME=NUMBER, each name once, the number at least 1", Got: r}
-		}
-		relays[name] = n
-	}
-	return relays, nil
-}
-
 func (g *aggregatorFlags) runAggregator(ctx context.Context) (err error) {
 	eps, err := dp.ParseEpsilon(g.epsilon)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	relays, err := g.parseRelays()
+	relays, err := aggregator.ParseRelays(g.each, g.relays)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}

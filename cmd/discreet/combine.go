@@ -15,7 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/combine"
-	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -53,7 +52,7 @@ func (f *combination) addFlags(c *cobra.Command) {
 	for name, words := range map[string][]string{
 		"method": {"soft", "majority", "average", "noisy-max"}, "form": {"statistic", "output"}, "shape": {"rows", "ball"},
 		"mode": {"tight", "printed"}, "loss": {"logistic", "huber"},
-		"encoding": {string(feature.OneHot), string(feature.Ordinal)},
+		"encoding": {"onehot", "ordinal"},
 	} {
 		completeFlag(c, name, words...)
 	}

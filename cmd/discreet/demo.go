@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/demo"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
 // demoFlags is the flags of the command.
@@ -63,7 +62,7 @@ func (d *demoFlags) runDemo(ctx context.Context) error {
 	if err := os.MkdirAll(d.save, 0o777); err != nil {
 		return err
 	}
-	learn, judge := splitHalves(census.Generate(d.seed, d.rows))
+	learn, judge := census.Generate(d.seed, d.rows).Halves()
 	progress, done := d.ShowRuns("training")
 	r, err := demo.Run(ctx, learn, judge, progress)
 	done()
@@ -106,12 +105,3 @@ Try next:
 }
 
 func (d *demoFlags) pathOf(name string) string { return filepath.Join(d.save, name) }
-
-// splitHalves parts a table of independent rows.
-func splitHalves(t *dataset.Table) (first, second *dataset.Table) {
-	rows := make([]int, t.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	return t.Subset(rows[:t.Rows/2]), t.Subset(rows[t.Rows/2:])
-}

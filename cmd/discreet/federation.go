@@ -4,23 +4,16 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
-	"fmt"
 	"log/slog"
-	"net/url"
 	"strings"
 	"sync"
-	"time"
 
-	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/identity"
-	"github.com/discreet-dp/discreet/internal/service/problem"
-	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/operator"
 )
 
 // Titles of sections of flags that several commands have.
@@ -70,48 +63,24 @@ func (f *remote) addFlags(c *cobra.Command, example string) {
 	cli.Require(c, "server")
 }
 
-// checkAddress refuses what is not one: a connection without TLS would say who asks
-// for what to everybody between.
-func (f *remote) checkAddress() error {
-	u, err := url.Parse(f.server)
-	if err != nil || u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
-		return &dp.ParamError{Op: "federation", Param: "server", Want: "must look like https://host:port", Got: f.server}
-	}
-	return nil
-}
-
-func (f *remote) dialAggregator() (rpc.AggregatorClient, *identity.Identity, error) {
-	if err := f.checkAddress(); err != nil {
-		return nil, nil, &cli.UsageError{Err: err}
+func (f *remote) dialAggregator() (*operator.Client, error) {
+	if err := operator.CheckAddress(f.server); err != nil {
+		return nil, &cli.UsageError{Err: err}
 	}
 	id, err := f.loadIdentity()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	client := id.HTTPClient(identity.Aggregator)
-	client.Timeout = time.Minute
-	return rpc.NewAggregatorClient(client, f.server, connect.WithReadMaxBytes(2*wire.MaxText)), id, nil
+	return operator.NewClient(f.server, id)
 }
 
-// explainAnswer turns a refusal of the aggregator into words.
-func explainAnswer(err error) error {
-	if err == nil {
-		return nil
+// dialTask is dialAggregator for a command about one task.
+func (f *remote) dialTask(text string) (client *operator.Client, id wire.Digest, err error) {
+	if id, err = operator.ParseTaskID(text); err != nil {
+		return nil, id, &cli.UsageError{Err: err}
 	}
-	if p := problem.Of(err); p.Kind != problem.Internal {
-		return fmt.Errorf("the aggregator refuses: %w", p)
-	}
-	return fmt.Errorf("asking the aggregator: %w", problem.Named(err))
-}
-
-// taskID reads a task's name.
-func taskID(text string) (id wire.Digest, err error) {
-	b, err := hex.DecodeString(text)
-	if err != nil || len(b) != len(id) {
-		return id, cli.Refuse("federation", "task",
-			fmt.Sprintf("must be %d hexadecimal digits, as task create prints them", 2*len(id)), text)
-	}
-	return wire.Digest(b), nil
+	client, err = f.dialAggregator()
+	return client, id, err
 }
 
 // newLogger writes structured lines about what a long-running process does.

@@ -30,6 +30,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/operator"
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
@@ -303,7 +304,7 @@ func TestKillNine(t *testing.T) {
 func (tr *trial) inProcess(task string, owners int, books ...string) []byte {
 	t := tr.t
 	t.Helper()
-	id, err := taskID(task)
+	id, err := operator.ParseTaskID(task)
 	if err != nil {
 		t.Fatal(err)
 	}

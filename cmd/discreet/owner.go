@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/operator"
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
@@ -136,12 +137,12 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 	if secret := wire.Mode(o.mode) == wire.Aggregate; secret != (o.honest > 0) {
 		return cli.Refuse("owner", "honest", "must be at least 1 in mode aggregate, and left out in any other", o.honest)
 	}
-	if err := o.checkAddress(); err != nil {
+	if err := operator.CheckAddress(o.server); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	id, err := taskID(o.task)
+	id, err := operator.ParseTaskID(o.task)
 	if err != nil {
-		return err
+		return &cli.UsageError{Err: err}
 	}
 	self, err := o.loadIdentity()
 	if err != nil {
@@ -185,11 +186,11 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 
 // receiveModel waits for the task's model and writes it.
 func (o *ownerFlags) receiveModel(ctx context.Context, id wire.Digest) error {
-	client, _, err := o.dialAggregator()
+	client, err := o.dialAggregator()
 	if err != nil {
 		return err
 	}
-	if _, err := o.awaitTask(ctx, client, id, true); err != nil {
+	if _, err := client.Await(ctx, id, true); err != nil {
 		return err
 	}
 	return o.fetchModel(ctx, client, id, o.model)

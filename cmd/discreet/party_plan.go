@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // partyPlan is the flags of the command.
@@ -86,7 +87,7 @@ func (p *partyPlan) runPlan(c *cobra.Command) error {
 		fmt.Fprintln(&b, f.Text)
 	}
 	fmt.Fprintf(&b, "\nbill: %s in all, %d releases\n", dp.Pure(q.Bill), len(q.Bill))
-	for _, line := range shortenBill(q.Bill) {
+	for _, line := range train.ShortenBill(q.Bill) {
 		fmt.Fprintln(&b, "  "+line)
 	}
 	if len(q.Gap) > 0 {

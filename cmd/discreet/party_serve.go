@@ -5,9 +5,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -172,13 +170,5 @@ func (s *partyServe) readPeers() (tasks.Roster, error) {
 	if s.peers == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(s.peers)
-	if err != nil {
-		return nil, err
-	}
-	peers, err := tasks.ParseRoster(text)
-	if err != nil {
-		return nil, fmt.Errorf("party: %s: %w", s.peers, err)
-	}
-	return peers, nil
+	return tasks.LoadRoster(s.peers)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/service/ballot"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -26,9 +25,9 @@ func newVoter(a *app) voter {
 func (v *voter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&v.Model, "model", "", "the party's model `file`")
 	c.Flags().StringVar(&v.Command, "command", "", "the `command` of another classifier")
-	c.Flags().StringVar(&v.Encoding, "encoding", string(feature.OneHot),
+	c.Flags().StringVar(&v.Encoding, "encoding", "onehot",
 		"how categories become numbers, for coefficients: onehot or ordinal")
-	completeFlag(c, "encoding", string(feature.OneHot), string(feature.Ordinal))
+	completeFlag(c, "encoding", "onehot", "ordinal")
 }
 
 // readUnlabelled reads rows without their labels.

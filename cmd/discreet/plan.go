@@ -3,15 +3,13 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"strings"
+	"context"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -29,22 +27,6 @@ type plan struct {
 	part    string
 }
 
-// quote is what plan prints for programs.
-type quote struct {
-	Learner string         `json:"learner"`
-	Schema  string         `json:"schema"`
-	Facts   map[string]any `json:"facts"`
-	// Epsilon and Delta are what Bill costs, in units of 1e-9 and 1e-15; 0 where
-	// nothing is protected, Delta also where the guarantee is pure.
-	Epsilon dp.Epsilon `json:"epsilon_nano"`
-	Delta   dp.Delta   `json:"delta_femto"`
-	Bill    []dp.Event `json:"bill"`
-	// Excess says how train would refuse the price; null where it would not.
-	Excess  *string            `json:"excess"`
-	Budget  *remainder         `json:"budget,omitempty"`
-	Samples *train.SampleSizes `json:"samples,omitempty"`
-}
-
 func (a *app) newPlanCommand() *cobra.Command {
 	p := &plan{app: a}
 	c := &cobra.Command{
@@ -60,8 +42,8 @@ its name.
 With --margin, --error and --dim it also prints how many rows it takes, in order
 of magnitude, to learn a linear classifier of that margin, in so many
 dimensions, to that error: without privacy, by perturbing the objective
-(Chaudhuri, Monteleoni, Sarwate), and by the recipe of DMNS06 (Dwork, McSherry,
-Nissim, Smith).`,
+(Chaudhuri, Monteleoni, Sarwate), by the recipe of DMNS06 (Dwork, McSherry,
+Nissim, Smith), and by BLR08 and KLNRS08, whose time is exponential.`,
 		Example: `  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000 --json
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --ledger l.db --dataset adult
@@ -106,72 +88,27 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	if err != nil {
 		return asUsageError(err)
 	}
-	left, err := p.findRemainder(c.Context(), req.Cost(pl))
-	if err != nil {
+	q := req.Quote(s, pl, sizes)
+	if q.Budget, err = p.findRemainder(c.Context(), req.Cost(pl)); err != nil {
 		return err
 	}
-	excess := req.Price.Excess(s)
 	if p.json {
-		q := newQuote(req, s, pl, excess, sizes)
-		q.Budget = left
 		return cli.WriteJSON(p.Stdout, q)
 	}
-	if err := writePlan(p.Stdout, pl, req.Cost(pl), excess, sizes); err != nil {
+	return q.WriteText(p.Stdout)
+}
+
+// findRemainder is nil where no ledger is named.
+func (p *plan) findRemainder(ctx context.Context, price dp.Price) (left *train.Remainder, err error) {
+	if (p.ledger.address == "") != (p.dataset == "") {
+		return nil, cli.Refuse("plan", "ledger", "and dataset must be given together", nil)
+	}
+	if p.ledger.address == "" {
+		return nil, nil
+	}
+	err = p.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
+		left, err = train.FindRemainder(ctx, l, p.dataset, p.part, price)
 		return err
-	}
-	return left.writeText(p.Stdout)
-}
-
-func newQuote(req *train.Request, s *schema.Schema, pl learn.Plan, excess string, sizes *train.SampleSizes) quote {
-	q := quote{Learner: req.Name, Schema: s.Name, Facts: map[string]any{}, Bill: []dp.Event{}, Samples: sizes}
-	for _, f := range pl.Facts() {
-		q.Facts[f.Key] = f.Value
-	}
-	q.Bill = append(q.Bill, pl.Events()...)
-	price := req.Cost(pl)
-	q.Epsilon, q.Delta = price.Epsilon, price.Delta
-	if excess != "" {
-		q.Excess = &excess
-	}
-	return q
-}
-
-func writePlan(out io.Writer, pl learn.Plan, price dp.Price, excess string, sizes *train.SampleSizes) error {
-	var b strings.Builder
-	for _, f := range pl.Facts() {
-		if f.Text != "" {
-			fmt.Fprintln(&b, f.Text)
-		}
-	}
-	bill := pl.Events()
-	fmt.Fprintf(&b, "\nbill: %s in all, %d releases\n", price, len(bill))
-	for _, e := range shortenBill(bill) {
-		fmt.Fprintln(&b, "  "+e)
-	}
-	if excess != "" {
-		fmt.Fprintf(&b, "\ntrain refuses this: %s\n", excess)
-	}
-	if sizes != nil {
-		fmt.Fprintf(&b, "\n%s", sizes)
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
-}
-
-// shortenBill lists the releases of a bill, leaving out the middle of a long one.
-func shortenBill(bill []dp.Event) (lines []string) {
-	const ends = 3
-	for i, e := range bill {
-		switch {
-		case i < ends || i >= len(bill)-1 || len(bill) <= 2*ends:
-			price := e.Epsilon.String()
-			if e.Rho > 0 {
-				price = "rho " + e.Rho.String()
-			}
-			lines = append(lines, fmt.Sprintf("%-32s %-18s %s", e.Release, e.Mechanism, price))
-		case i == ends:
-			lines = append(lines, fmt.Sprintf("... %d more; --json lists all", len(bill)-ends-1))
-		}
-	}
-	return lines
+	})
+	return left, err
 }

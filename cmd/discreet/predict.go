@@ -4,8 +4,10 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +28,8 @@ type predictFlags struct {
 	explain  bool
 	interval bool
 	class    string
+
+	threshold, extra string
 }
 
 func (a *app) newPredictCommand() *cobra.Command {
@@ -54,26 +58,40 @@ deviations that the model states are added up as if columns were independent.
 Public columns and the intercept have none stated, and what a sum over columns
 cannot express is not covered. Labels of more than two classes have no interval.
 
-The table's own label may be missing; it is not read. Cells are passed on as
-they are: what was private in the table is private in the output.`,
+With --threshold a label of two classes is predicted positive from another score
+on than one half: from a number, for at most a share of the rows (rate=0.1), or
+where it costs least (costs=1:5, a false positive and a false negative). How many
+rows are predicted positive, and how many the scores expect, is said at the end.
+
+The table's own label may be missing; it is not read. Columns that the model does
+not know are refused, or with --extra drop or keep not read, and left out or
+passed on. Cells are passed on as they are: what was private in the table is
+private in the output.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
   discreet predict --model m.json --data new.csv --out reasons.csv --explain
   discreet predict --model kinds.json --data new.csv --out why.csv --explain --class probe
   discreet predict --model m.json --data new.csv --out sure.csv --interval
-  discreet predict --model m.json --data new.csv --out - | head`,
+  discreet predict --model m.json --data new.csv --out - | head
+  zcat new.csv.gz | discreet predict --model m.json --data - --out - --threshold rate=0.1 > first.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPredict(c.Context()) },
 	}
 	c.Flags().StringVar(&p.model, "model", "", "the model `file`")
-	c.Flags().StringArrayVar(&p.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
+	c.Flags().StringArrayVar(&p.data, "data", nil,
+		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "",
-		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there")
+		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there and is not read")
+	c.Flags().StringVar(&p.threshold, "threshold", "",
+		"predict the positive class from this on: a `score`, rate=SHARE or costs=FP:FN (default 0.5)")
+	c.Flags().StringVar(&p.extra, "extra", "refuse",
+		"`what` to do with columns that the model does not know: refuse, drop or keep")
 	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
 	c.Flags().StringVar(&p.class, "class", "",
 		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval of the score for the noise (additive models)")
 	cli.Require(c, "model", "data", "out")
+	completeFlag(c, "extra", "refuse", "drop", "keep")
 	return c
 }
 
@@ -83,35 +101,56 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 			Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output " +
 				"through gzip"}}
 	}
+	extra, err := dataset.ParseExtra(p.extra)
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	threshold, err := predict.ParseThreshold(p.threshold)
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	if err := cli.RefuseReplacing("predict", p.out, append(p.data, p.model)...); err != nil {
+		return err
+	}
 	m, err := model.Load(p.model)
 	if err != nil {
 		return err
 	}
-	asked := predict.Params{Explain: p.explain, Class: p.class, Interval: p.interval}
+	asked := predict.Params{Explain: p.explain, Class: p.class, Interval: p.interval, Threshold: threshold}
 	if err := asked.Check(m); err != nil {
 		return &cli.UsageError{Err: err}
 	}
 	report, done := p.ShowBytes("reading")
-	opts := dataset.Options{Labels: dataset.LabelsIgnored, Progress: report}
+	opts := dataset.Options{Labels: dataset.LabelsIgnored, Progress: report, Extra: extra}
+	var held []byte // standard input, which is read twice
+	if slices.Contains(p.data, "-") {
+		if held, err = io.ReadAll(p.Stdin); err != nil {
+			return err
+		}
+		opts.Stdin = bytes.NewReader(held)
+	}
 	t, err := dataset.Read(ctx, m.Schema, opts, p.data...)
 	done()
 	if err != nil {
 		return err
 	}
-	added, err := asked.Columns(m, t)
+	added, summary, err := asked.Columns(m, t)
 	if err != nil {
 		return err
 	}
 	report, done = p.ShowBytes("writing")
-	opts.Progress = report
-	defer done()
-	return p.writeOutput(func(w io.Writer) error {
+	opts.Progress, opts.Stdin = report, bytes.NewReader(held)
+	err = p.writeOutput(func(w io.Writer) error {
 		return dataset.AppendColumns(ctx, m.Schema, opts, w, dataset.FormatOf(p.out), added, p.data...)
 	})
+	done()
+	if err == nil {
+		p.Say("%s", summary)
+	}
+	return err
 }
 
-// writeOutput lets f write the output. A file takes its name only when it is whole,
-// so one of the data files may be replaced.
+// writeOutput lets f write the output. A file takes its name only when it is whole.
 func (p *predictFlags) writeOutput(f func(io.Writer) error) error {
 	if p.out == "-" {
 		w := bufio.NewWriter(p.Stdout)

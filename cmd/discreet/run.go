@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // app adds the commands of discreet to what every command knows.
@@ -39,6 +40,7 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
   discreet train    --data patients.csv --schema patients.yaml --epsilon 1 --model m.json
   discreet evaluate --model m.json --data held-out.csv
   discreet predict  --model m.json --data new.csv --out predicted.csv`,
+		Version:       describeBuild(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -46,9 +48,12 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"A table and its schema", []*cobra.Command{a.newDemoCommand(), a.newSchemaCommand(), a.newPlanCommand(),
+		{"A table and its schema", []*cobra.Command{a.newDemoCommand(), a.newSchemaCommand(), a.newSplitCommand(),
+			a.newPlanCommand(),
 			a.newTrainCommand(), a.newTuneCommand(), a.newBudgetCommand()}},
-		{"A model", []*cobra.Command{a.newPredictCommand(), a.newExplainCommand(), a.newEvaluateCommand()}},
+		{"A model", []*cobra.Command{a.newPredictCommand(), a.newPredictRowsCommand(), a.newServeCommand(),
+			a.newExplainCommand(), a.newEvaluateCommand(),
+			a.newShowCommand(), a.newCardCommand(), a.newExportCommand()}},
 		{"What learners and claims are worth",
 			[]*cobra.Command{a.newCompareCommand(), a.newAuditCommand(), a.newAttackCommand()}},
 		{"Institutions that may not pool their tables", []*cobra.Command{a.newPartyCommand(), a.newCombineCommand()}},
@@ -62,6 +67,8 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		}
 		root.AddCommand(g.commands...)
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	cli.Group(root, a.newVersionCommand())
+	root.AddCommand(cli.NewWorker(train.ServeWorker, a.Stdin, a.Stdout))
 	return root
 }

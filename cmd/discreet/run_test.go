@@ -111,8 +111,8 @@ func TestEvaluatePrintsTheseKeys(t *testing.T) {
 		"--json")), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"accuracy", "auc", "balanced_accuracy", "calibration_error", "confusion", "log_loss", "private",
-		"rows"}
+	want := []string{"accuracy", "auc", "balanced_accuracy", "calibration", "calibration_error", "confusion", "log_loss",
+		"majority", "majority_accuracy", "private", "ranking", "rows", "unpredicted"}
 	if keys := slices.Sorted(maps.Keys(got)); !slices.Equal(keys, want) {
 		t.Errorf("keys %q, want %q", keys, want)
 	}

@@ -21,6 +21,8 @@ type schemaInit struct {
 	quote     string
 	noHeader  bool
 	columns   int
+	codebook  string
+	role      string
 }
 
 func (a *app) newSchemaInitCommand() *cobra.Command {
@@ -30,11 +32,13 @@ func (a *app) newSchemaInitCommand() *cobra.Command {
 		Short: "write a schema template from a table's header",
 		Long: `Init prints a commented schema template for a table. It reads the column names
 and nothing else: what is known about the cells is for you to write, in place of
-each ___.
+each ___. A codebook, where there is one, says it instead; of columns with
+well-known names bounds are proposed in comments.
 
 A CSV file without a header begins with somebody's record, so it is not opened
 at all: say --no-header and how many columns there are.`,
 		Example: `  discreet schema init patients.csv > patients.yaml
+  discreet schema init patients.csv --codebook codes.csv --role private > patients.yaml
   discreet schema init bank-full.csv.gz --delimiter ';' > bank.yaml
   discreet schema init adult.data.gz --no-header --columns 15 > adult.yaml`,
 		Args: cobra.ExactArgs(1),
@@ -44,6 +48,9 @@ at all: say --no-header and how many columns there are.`,
 	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
 	c.Flags().BoolVar(&i.noHeader, "no-header", false, "the file has no header and must not be read")
 	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
+	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that says what columns are: name, meaning, role, "+
+		"type,\nlower, upper, levels, special")
+	c.Flags().StringVar(&i.role, "role", "", "private: the `role` of each column about which the codebook says none")
 	return c
 }
 
@@ -70,7 +77,13 @@ func (i *schemaInit) fromHeader(path string, d schema.Dialect) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schema.Init(names, d)
+	var book schema.Codebook
+	if i.codebook != "" {
+		if book, err = schema.ReadCodebook(i.codebook); err != nil {
+			return nil, err
+		}
+	}
+	return schema.Draft(names, d, book, i.role)
 }
 
 // readDialect is the text format that the flags describe.
@@ -81,6 +94,8 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	switch {
 	case i.noHeader && i.columns == 0:
 		return bad("columns", "must be given with --no-header", nil, "for example --columns 15, the label included")
+	case i.noHeader && (i.codebook != "" || i.role != ""):
+		return bad("codebook and role", "must be left out with --no-header", nil, "they are about columns with names")
 	case !i.noHeader && i.columns != 0:
 		return bad("columns", "must be left out where a header names them", i.columns,
 			"a file without a header needs --no-header")

@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/operator"
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
@@ -179,7 +180,7 @@ func (tr *trial) secretly(task string, owners int) []byte {
 			t.Fatal(err)
 		}
 	}
-	id, err := taskID(task)
+	id, err := operator.ParseTaskID(task)
 	must(err)
 	text, err := os.ReadFile(filepath.Join(tr.dir, "announcement"))
 	must(err)

@@ -42,29 +42,6 @@ type simulateFlags struct {
 	charging
 }
 
-// simulated is what simulate prints for programs.
-type simulated struct {
-	Mode       string     `json:"mode"`
-	Classifier string     `json:"classifier"`
-	Mechanism  string     `json:"mechanism"` // "" where each question takes the better of oue and grr
-	Epsilon    dp.Epsilon `json:"epsilon_nano"`
-	Owners     int        `json:"owners"`
-	Asked      int        `json:"asked"` // owners who took part once
-	Private    bool       `json:"private"`
-	// Rounds are what the owners' reports came to.
-	Rounds []round `json:"rounds"`
-	// Reach is the most that one dishonest owner could move an estimated share of
-	// all records.
-	Reach float64 `json:"reach"`
-}
-
-type round struct {
-	Round    int     `json:"round"`
-	Err      float64 `json:"err"`
-	ErrNoise float64 `json:"err_noise"`
-	Vote     float64 `json:"vote"`
-}
-
 // Modes of a simulation.
 const (
 	modeLocal     = "local"
@@ -157,9 +134,9 @@ func (s *simulateFlags) runSimulate(c *cobra.Command) error {
 		_, err := io.WriteString(s.Stdout, m.Privacy.Card())
 		return err
 	case s.json:
-		return cli.WriteJSON(s.Stdout, out)
+		return cli.WriteJSON(s.Stdout, out.Numbers())
 	}
-	return s.printResult(m, out)
+	return out.WriteText(s.Stdout)
 }
 
 // checkFlags refuses what can be refused without a schema.
@@ -203,7 +180,7 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 // trainModel plays the owners, pays for it and writes the model. Its result is nil where
 // an earlier run of the same job left the model.
 func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte,
-	eps dp.Epsilon) (m *model.Model, out *simulated, err error) {
+	eps dp.Epsilon) (m *model.Model, out *simulate.Result, err error) {
 	run := &train.Simulation{
 		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed, Output: s.model, Price: dp.Price{Epsilon: eps},
 		Say:  s.Say,
@@ -212,8 +189,16 @@ func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text
 			"owners": strconv.Itoa(s.owners), "rounds": strconv.Itoa(s.rounds)},
 		Read: func(ctx context.Context) (*dataset.Table, error) { return s.readTable(ctx, sch, s.data) },
 		Play: func(ctx context.Context, tab *dataset.Table, counted bool) (*model.Model, error) {
-			m, out, err = s.playOwners(ctx, tab, eps, counted)
-			return m, err
+			report, done := s.ShowRuns(s.mode)
+			defer done()
+			out, err = simulate.Run(ctx, tab, simulate.Params{
+				Mode: wire.Mode(s.mode), Classifier: wire.Classifier(s.classifier), Mechanism: mechanisms[s.mechanism],
+				Epsilon: eps, Owners: s.owners, Rounds: s.rounds, Progress: report, Counted: counted,
+			})
+			if err != nil {
+				return nil, err
+			}
+			return out.Model, nil
 		},
 	}
 	if s.mode == modeAggregate {
@@ -233,50 +218,6 @@ func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text
 		return err
 	})
 	return m, out, err
-}
-
-// playOwners plays the owners on the rows of a table.
-func (s *simulateFlags) playOwners(ctx context.Context, tab *dataset.Table, eps dp.Epsilon, counted bool) (
-	*model.Model, *simulated, error,
-) {
-	owners := s.owners
-	if owners == 0 {
-		owners = tab.Rows
-	}
-	out := &simulated{Mode: s.mode, Classifier: s.classifier, Mechanism: mechanisms[s.mechanism], Epsilon: eps,
-		Owners: owners}
-	report, done := s.ShowRuns(s.mode)
-	defer done()
-	res, err := simulate.Run(ctx, tab, simulate.Params{
-		Mode: wire.Mode(s.mode), Classifier: wire.Classifier(s.classifier), Mechanism: out.Mechanism, Epsilon: eps,
-		Owners: owners, Rounds: s.rounds, Progress: report, Counted: counted,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	out.Asked, out.Reach, out.Private = res.Asked, res.Reach, true
-	for _, r := range res.Rounds {
-		out.Rounds = append(out.Rounds, round{r.Round, r.Err, r.ErrNoise, r.Vote})
-	}
-	return res.Model, out, nil
-}
-
-func (s *simulateFlags) printResult(m *model.Model, out *simulated) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "mode %s, %d owners\n", out.Mode, out.Owners)
-	for _, r := range out.Rounds {
-		fmt.Fprintf(&b, "round %d: weighted error %.3f", r.Round, r.Err)
-		if r.ErrNoise > 0 {
-			fmt.Fprintf(&b, " ± %.3f by other owners, classes counted alike", r.ErrNoise)
-		}
-		if r.Vote > 0 {
-			fmt.Fprintf(&b, ", vote %.3f\n", r.Vote)
-		} else {
-			fmt.Fprintf(&b, ", dropped\n")
-		}
-	}
-	_, err := fmt.Fprintf(s.Stdout, "%s\n%s", &b, m.Privacy.Card())
-	return err
 }
 
 // printPlan prints what reports will be worth.

@@ -67,8 +67,21 @@ var reading = map[string]string{
 	"combine --ask":           with(askLine, "--ask FILE"),
 	"combine --certs":         with(askLine, "--certs FILE"),
 	"predict --model":         "predict --model FILE --data census.csv --out p.csv",
+	"predict-rows --model":    "predict-rows --model FILE",
 	"predict --data":          "predict --model m.json --data FILE --out p.csv",
+	"show FILE":               "show FILE",
+	"card --model":            "card --model FILE --out c.html",
+	"card --ledger":           "card --model m.json --out c.html --ledger FILE",
+	"card --audit":            "card --model m.json --out c.html --audit FILE",
+	"schema init --codebook":  "schema init census.csv --codebook FILE",
 	"explain --model":         "explain --model FILE --out e.html",
+	"export --model":          "export --model FILE --format onnx --out m.onnx",
+	"split --data":            "split --data FILE --schema census.yaml --train a.csv --test b.csv",
+	"split --schema":          "split --data census.csv --schema FILE --train a.csv --test b.csv",
+	"serve --model":           "serve --model FILE --listen NOWHERE",
+	"serve --tls-cert":        "serve --model m.json --listen NOWHERE --tls-cert FILE --tls-key FILE",
+	"serve --tls-key":         "serve --model m.json --listen NOWHERE --tls-cert FILE --tls-key FILE",
+	"serve --tokens":          "serve --model m.json --tokens FILE --listen NOWHERE",
 	"evaluate --model":        "evaluate --model FILE --data census.csv",
 	"evaluate --data":         "evaluate --model m.json --data FILE",
 	"compare --data":          "compare --data FILE --schema census.yaml --learners logistic --epsilons 1",
@@ -137,7 +150,7 @@ func with(line, flags string) string {
 }
 
 // writing are the flags that name what is written.
-var writing = []string{"--model", "--out", "--answers", "--save", "--announcement", "--roster"}
+var writing = []string{"--model", "--out", "--train", "--test", "--answers", "--save", "--announcement", "--roster"}
 
 // A flag that names a file is in one of the two lists, so that nobody adds one
 // whose mistakes quote somebody's row.

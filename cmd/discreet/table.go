@@ -26,11 +26,3 @@ func loadSchema(path string) (*schema.Schema, []byte, error) {
 	text, err := os.ReadFile(path)
 	return s, text, err
 }
-
-// classesOf are the values of the label in code order.
-func classesOf(s *schema.Schema) (names []string) {
-	for _, l := range s.Label.Levels {
-		names = append(names, l.Value)
-	}
-	return names
-}

@@ -4,26 +4,20 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	core "github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/simulate"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/service/identity"
-	"github.com/discreet-dp/discreet/internal/service/problem"
-	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/service/operator"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -129,7 +123,7 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 	if t.mechanism != "" && !known {
 		return cli.Refuse("task", "mechanism", "must be one of pm, duchi, laplace, hybrid, oue, grr", t.mechanism)
 	}
-	client, operator, err := t.dialAggregator()
+	client, err := t.dialAggregator()
 	if err != nil {
 		return err
 	}
@@ -152,70 +146,16 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 	}
 	var roster tasks.Roster
 	if t.roster != "" {
-		text, err := os.ReadFile(t.roster)
-		if err != nil {
-			return err
-		}
-		if roster, err = tasks.ParseRoster(text); err != nil {
-			return asRefusal(fmt.Errorf("%s: %w", t.roster, err))
-		}
-		a.Roster = roster.Digest()
-		if err := a.Check(); err != nil {
-			return asRefusal(err)
-		}
-		if err := a.CheckRoster(roster); err != nil {
+		if roster, err = tasks.LoadRoster(t.roster); err != nil {
 			return asRefusal(err)
 		}
 	}
-	ends, _ := operator.Ends()
-	if err := a.CheckFeasible(tasks.Circumstances{Owners: t.owners, Roster: roster, Signature: ends,
-		Now: time.Now()}); err != nil {
-		return asRefusal(err)
-	}
-	signed, err := a.Sign(operator)
+	id, err := client.Create(ctx, a, roster, t.owners)
 	if err != nil {
 		return asRefusal(err)
 	}
-	r, err := client.CreateTask(ctx, connect.NewRequest(&rpc.CreateTaskRequest{Task: &rpc.SignedTask{
-		Announcement: signed.Text, Certificate: signed.Signature.Certificate, Signature: signed.Signature.Value,
-	}, Roster: roster, Owners: uint64(t.owners)}))
-	if err != nil {
-		return explainAnswer(err)
-	}
-	_, err = fmt.Fprintf(t.Stdout, "%x\n", r.Msg.GetTaskId())
+	_, err = fmt.Fprintf(t.Stdout, "%x\n", id)
 	return err
-}
-
-// taskStatus is what list and show print for programs.
-type taskStatus struct {
-	Task     string    `json:"task"`
-	State    string    `json:"state"` // open, done or closed
-	Slot     uint32    `json:"slot"`  // from 1
-	Slots    uint32    `json:"slots"`
-	Reports  uint64    `json:"reports"` // of the open slot
-	Needed   uint64    `json:"needed"`
-	Deadline time.Time `json:"deadline"` // of the open slot
-	Sharing  bool      `json:"sharing"`  // the open slot's owners are known: helpers take their shares
-}
-
-func describeState(s *rpc.TaskState) taskStatus {
-	return taskStatus{
-		Task: fmt.Sprintf("%x", s.GetTaskId()), State: strings.ToLower(strings.TrimPrefix(s.GetState().String(), "STATE_")),
-		Slot: s.GetSlot() + 1, Slots: s.GetSlots(), Reports: s.GetReports(), Needed: s.GetNeeded(),
-		Deadline: time.UnixMilli(s.GetDeadlineUnixMs()).UTC(), Sharing: s.GetSharing(),
-	}
-}
-
-func (s taskStatus) formatLine() string {
-	if s.State != "open" {
-		return fmt.Sprintf("%s  %s\n", s.Task, s.State)
-	}
-	if s.Sharing {
-		return fmt.Sprintf("%s  open, slot %d of %d: %d owners take part, helpers take their shares\n", s.Task, s.Slot,
-			s.Slots, s.Reports)
-	}
-	return fmt.Sprintf("%s  open, slot %d of %d: %d reports, %d needed, until %s\n", s.Task, s.Slot, s.Slots, s.Reports,
-		s.Needed, s.Deadline.Format(time.RFC3339))
 }
 
 func (a *app) newTaskListCommand() *cobra.Command {
@@ -228,23 +168,19 @@ func (a *app) newTaskListCommand() *cobra.Command {
 		Example: `  discreet task list --certs certs --as reader/ben --server https://localhost:8443`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			client, _, err := r.dialAggregator()
+			client, err := r.dialAggregator()
 			if err != nil {
 				return err
 			}
-			answer, err := client.ListTasks(c.Context(), connect.NewRequest(&rpc.ListTasksRequest{}))
+			all, err := client.List(c.Context())
 			if err != nil {
-				return explainAnswer(err)
-			}
-			all := []taskStatus{}
-			for _, t := range answer.Msg.GetTasks() {
-				all = append(all, describeState(t))
+				return err
 			}
 			if asJSON {
 				return cli.WriteJSON(a.Stdout, all)
 			}
 			for _, t := range all {
-				if _, err := fmt.Fprint(a.Stdout, t.formatLine()); err != nil {
+				if _, err := fmt.Fprint(a.Stdout, t.Line()); err != nil {
 					return err
 				}
 			}
@@ -272,25 +208,24 @@ who may report, once they are those that the operator has signed.`,
     --wait --model m.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := taskID(args[0])
-			if err != nil {
-				return err
-			}
-			client, self, err := r.dialAggregator()
+			client, id, err := r.dialTask(args[0])
 			if err != nil {
 				return err
 			}
 			if text != "" {
-				if err := a.readTask(c.Context(), client, self, id, text); err != nil {
+				signed, _, who, err := client.Announcement(c.Context(), id)
+				if err := a.writePublic(text, signed, err, "signed by "+who.String()); err != nil {
 					return err
 				}
 			}
 			if list != "" {
-				if err := a.readRoster(c.Context(), client, self, id, list); err != nil {
+				roster, who, err := client.Roster(c.Context(), id)
+				about := fmt.Sprintf("%d owners, signed by %s", roster.Len(), who)
+				if err := a.writePublic(list, roster.Text(), err, about); err != nil {
 					return err
 				}
 			}
-			s, err := a.awaitTask(c.Context(), client, id, wait)
+			s, err := client.Await(c.Context(), id, wait)
 			if err != nil {
 				return err
 			}
@@ -302,7 +237,7 @@ who may report, once they are those that the operator has signed.`,
 			if asJSON {
 				return cli.WriteJSON(a.Stdout, s)
 			}
-			_, err = fmt.Fprint(a.Stdout, s.formatLine())
+			_, err = fmt.Fprint(a.Stdout, s.Line())
 			return err
 		},
 	}
@@ -315,108 +250,24 @@ who may report, once they are those that the operator has signed.`,
 	return c
 }
 
-// awaitTask asks how far a task is, again and again where it is to be waited for.
-func (a *app) awaitTask(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, wait bool) (
-	taskStatus, error,
-) {
-	for {
-		r, err := client.GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: id[:]}))
-		if err != nil {
-			return taskStatus{}, explainAnswer(err)
-		}
-		s := describeState(r.Msg.GetState())
-		if !wait || s.State != "open" {
-			return s, nil
-		}
-		if err := problem.Pause(ctx, time.Duration(max(100, r.Msg.GetRetryAfterMs()))*time.Millisecond); err != nil {
-			return s, err
-		}
+// writePublic writes what could be fetched to a file that everybody may read.
+func (a *app) writePublic(path string, text []byte, fetched error, about string) error {
+	if fetched != nil {
+		return fetched
 	}
-}
-
-// signedTask fetches a task's announcement, whose signature must be an operator's.
-func signedTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest) (
-	text []byte, ann *tasks.Announcement, who identity.Caller, err error,
-) {
-	r, err := client.GetTask(ctx, connect.NewRequest(&rpc.GetTaskRequest{TaskId: id[:]}))
-	if err != nil {
-		return nil, nil, who, explainAnswer(err)
-	}
-	t := r.Msg.GetTask()
-	who, err = self.Verify(identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()}, tasks.Purpose,
-		t.GetAnnouncement(), time.Now())
-	if err != nil || who.Role != identity.Operator {
-		return nil, nil, who, errors.Join(errors.New("task: no operator has signed what the aggregator sent"), err)
-	}
-	if ann, err = tasks.Parse(t.GetAnnouncement()); err != nil {
-		return nil, nil, who, err
-	}
-	if d, err := ann.Task.Digest(); err != nil || d != id {
-		return nil, nil, who, errors.Join(errors.New("task: the aggregator sent another task than the one asked for"), err)
-	}
-	return t.GetAnnouncement(), ann, who, nil
-}
-
-// readTask writes a task's announcement.
-func (a *app) readTask(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest,
-	path string) error {
-	text, _, who, err := signedTask(ctx, client, self, id)
-	if err != nil {
+	if err := cli.WritePublicFile(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}); err != nil {
 		return err
 	}
-	if err := cli.WritePublicFile(path, bytesOf(text)); err != nil {
-		return err
-	}
-	a.Say("wrote %s, signed by %s", path, who)
-	return nil
-}
-
-// bytesOf writes the bytes.
-func bytesOf(b []byte) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	}
-}
-
-// readRoster writes a task's list of owners, which the announcement must name.
-func (a *app) readRoster(ctx context.Context, client rpc.AggregatorClient, self *identity.Identity, id wire.Digest,
-	path string) error {
-	_, ann, who, err := signedTask(ctx, client, self, id)
-	if err != nil {
-		return err
-	}
-	if !ann.Roster.Named() {
-		return errors.New("task: it has no list of owners: whoever has a key may report")
-	}
-	r, err := client.GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
-	if err != nil {
-		return explainAnswer(err)
-	}
-	roster, err := tasks.RosterOf(r.Msg.GetKeys())
-	if err != nil {
-		return err
-	}
-	if roster.Digest() != ann.Roster {
-		return errors.New("task: the aggregator sent another list of owners than the operator has signed")
-	}
-	if err := cli.WritePublicFile(path, bytesOf(roster.Text())); err != nil {
-		return err
-	}
-	a.Say("wrote %s, %d owners, signed by %s", path, roster.Len(), who)
+	a.Say("wrote %s, %s", path, about)
 	return nil
 }
 
 // fetchModel writes the model of a task that is done.
-func (a *app) fetchModel(ctx context.Context, client rpc.AggregatorClient, id wire.Digest, path string) error {
-	r, err := client.GetModel(ctx, connect.NewRequest(&rpc.GetModelRequest{TaskId: id[:]}))
-	if err != nil {
-		return explainAnswer(err)
-	}
-	if len(r.Msg.GetModel()) == 0 {
-		return errors.New("task: it has no model yet; --wait waits for one")
-	}
-	m, err := model.Unmarshal(r.Msg.GetModel())
+func (a *app) fetchModel(ctx context.Context, client *operator.Client, id wire.Digest, path string) error {
+	m, err := client.Model(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -437,16 +288,12 @@ asked no more; what those who answered have spent stays spent.`,
 		Example: `  discreet task close 5f1c… --certs certs --as operator/anna --server https://localhost:8443`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := taskID(args[0])
+			client, id, err := r.dialTask(args[0])
 			if err != nil {
 				return err
 			}
-			client, _, err := r.dialAggregator()
-			if err != nil {
+			if err := client.Close(c.Context(), id); err != nil {
 				return err
-			}
-			if _, err := client.CloseTask(c.Context(), connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]})); err != nil {
-				return explainAnswer(err)
 			}
 			_, err = fmt.Fprintf(a.Stdout, "closed %s\n", id)
 			return err

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 
@@ -25,6 +24,10 @@ type trainFlags struct {
 	model  string
 	part   string
 	exceed bool
+	engine string
+	memory string
+	master string
+	submit string
 	party  bool // all that the table holds is to be protected, whatever is trained
 	charging
 }
@@ -84,6 +87,14 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 		"spend more than the schema's max_epsilon; the model records it")
 	c.Flags().StringVar(&t.part, "part", "",
 		"train on one part: the rows with this `value` in the column that the schema names as parts:")
+	c.Flags().StringVar(&t.engine, "engine", train.EngineAuto,
+		"where the rows are kept meanwhile: memory, disk (in blocks, for tables larger than memory), auto, which is disk "+
+			"where --memory-limit is too low, or spark (docs/scale.md); the model is the same")
+	c.Flags().StringVar(&t.memory, "memory-limit", "2GiB", "how many `bytes` of rows are kept in memory")
+	c.Flags().StringVar(&t.master, "master", "",
+		"with --engine spark, the cluster's `address`, such as spark://host:7077 or yarn")
+	c.Flags().StringVar(&t.submit, "spark-submit", "",
+		"with --engine spark, the `command` that submits, with arguments of its own (default \"spark-submit\")")
 	t.charging.addFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
 			"random one)")
@@ -115,7 +126,12 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	run := &train.Training{
 		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed,
 		Output: t.model, Say: t.Say,
-		Read: func(ctx context.Context) (*dataset.Table, error) { return t.readTable(ctx, s, t.data) },
+	}
+	run.Rows = &train.RowSource{Engine: t.engine, Files: t.data, Options: dataset.Options{Stdin: t.Stdin},
+		Show: func() (func(int64, int64), func()) { return t.ShowBytes("reading") }}
+	run.Rows.Cluster.Master, run.Rows.Cluster.Submit = t.master, t.submit
+	if run.Rows.Memory, err = train.ParseBytes(c.Name(), "memory-limit", t.memory); err != nil {
+		return asUsageError(err)
 	}
 	if t.ledger.address != "" {
 		run.Job = &train.Job{Dataset: t.dataset, ID: t.job}

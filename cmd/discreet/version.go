@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// release is the version that make release builds; "" elsewhere.
+var release string
+
 func (a *app) newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -38,6 +41,9 @@ func describeBuild() string {
 				commit += " (modified)"
 			}
 		}
+	}
+	if release != "" {
+		version = release
 	}
 	return fmt.Sprintf("discreet %s%s, %s, %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -25,7 +25,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 	counted := small(t, dp.AddRemove, schema.Private)
 	features := small(t, dp.ReplaceOne, schema.Public)
 	cut := small(t, dp.ReplaceOne, schema.Private) // its bins follow from counts
-	cut.Columns[0].Upper, cut.Columns[0].Quantiles = 40, true
+	cut.Columns[0].Upper, cut.Columns[0].Quantiles, cut.Columns[0].Integer = 40, true, true
 	classes := map[dp.Relation]*schema.Schema{} // a label of three
 	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
 		s := small(t, relation, schema.Private)

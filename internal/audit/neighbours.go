@@ -37,11 +37,7 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 		n := Neighbours{name, [2]*dataset.Table{replaceProtected(t, scope, a, labels[0]),
 			replaceProtected(t, scope, b, labels[1])}}
 		if s.Relation == dp.AddRemove {
-			rest := make([]int, rows-1)
-			for i := range rest {
-				rest[i] = i + 1
-			}
-			n.Tables[1] = n.Tables[0].Subset(rest)
+			n.Tables[1] = n.Tables[0].Subset(upFrom(1, rows))
 			n.Name += ", added against left out"
 		}
 		list = append(list, n)
@@ -75,6 +71,14 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 		add(fmt.Sprintf("random pair %d", i+1), t, anything, anything, [2]uint8{one(), one()})
 	}
 	return list
+}
+
+// upFrom are the numbers from a to below b.
+func upFrom(a, b int) (out []int) {
+	for i := a; i < b; i++ {
+		out = append(out, i)
+	}
+	return out
 }
 
 // cell chooses the code of a column with that many codes.
@@ -115,11 +119,7 @@ func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 // replaceProtected returns t with the protected cells of its row 0 set by of, and its
 // label where that is protected; derived cells follow.
 func replaceProtected(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
-	rows := make([]int, t.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	out := t.Subset(rows)
+	out := t.Subset(upFrom(0, t.Rows))
 	for j := range t.Schema.Columns {
 		c := &t.Schema.Columns[j]
 		_, n := codeValues(c)

@@ -115,7 +115,7 @@ func answeredColumn(name string, values []string) schema.Column {
 
 func numberColumn(name string, lower, upper, standIn float64, t schema.Transform) schema.Column {
 	return schema.Column{Name: name, Role: schema.Private, Kind: schema.Number, Lower: lower, Upper: upper,
-		Default: &standIn, Transform: t}
+		Integer: true, Default: &standIn, Transform: t}
 }
 
 func publicColumn(c schema.Column) schema.Column {

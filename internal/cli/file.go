@@ -4,6 +4,7 @@ package cli
 
 import (
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
@@ -24,6 +25,21 @@ func WritePublicFile(path string, f func(io.Writer) error) error {
 
 // CheckWritable tells whether path can be written, and leaves nothing behind.
 func CheckWritable(path string) error { return atomicfile.Check(path) }
+
+// RefuseReplacing refuses an output of the command op that is one of its inputs, whatever
+// they are called: what is read would be lost when something fails later.
+func RefuseReplacing(op, out string, inputs ...string) error {
+	to, err := os.Stat(out)
+	if err != nil {
+		return nil // a new file
+	}
+	for _, in := range inputs {
+		if from, err := os.Stat(in); err == nil && os.SameFile(from, to) {
+			return Refuse(op, "out", "must not be a file that is read, since it would be replaced", out)
+		}
+	}
+	return nil
+}
 
 // DrawChart writes a chart to an .svg or .png file.
 func DrawChart(path string, fig *plot.Lines) error {

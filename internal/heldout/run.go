@@ -11,7 +11,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
@@ -26,18 +25,13 @@ func Run(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 	if err := o.Check(t.Schema); err != nil {
 		return nil, err
 	}
-	all := make([]int, t.Rows)
-	for i := range all {
-		all[i] = i
-	}
-	r := &Result{Options: &o, Points: o.listPoints(), Test: int(o.HeldOut * float64(t.Rows))}
-	r.Train = t.Rows - r.Test
-	if r.Train < 1 || r.Test < 1 {
-		return nil, fmt.Errorf("compare: the table must have rows enough to train on some and hold out others")
-	}
+	r := &Result{Options: &o, Points: o.listPoints()}
 	done, total := 0, len(r.Points)*o.Repeats
 	for i := range o.Repeats {
-		train, test := sample.HoldOut(all, o.HeldOut, splitSource(o.Seed, i))
+		train, test := sample.HoldOutUnits(t, o.HeldOut, splitSource(o.Seed, i))
+		if r.Train, r.Test = len(train), len(test); r.Train < 1 || r.Test < 1 {
+			return nil, fmt.Errorf("compare: the table must have rows enough to train on some and hold out others")
+		}
 		tab, err := memory.New(t.Subset(train))
 		if err != nil {
 			return nil, err
@@ -72,10 +66,7 @@ func (s *split) measureAll(ctx context.Context, points []*Point, tick func()) er
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	plans := make([]learn.Plan, len(points))
-	rows := 0 // their number is private
-	if s.test.Schema.Relation == dp.ReplaceOne {
-		rows = s.train.Rows()
-	}
+	rows := learn.PublicUnits(s.train)
 	for i, p := range points {
 		var err error
 		if plans[i], err = p.learner.Plan(p.Epsilon, s.test.Schema, rows); err != nil {

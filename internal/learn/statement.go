@@ -37,11 +37,15 @@ func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
 		p.Unprotected = []string{"everything about the training rows"}
 		return p
 	}
-	p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of this exact model changes by at most a "+
-		"factor e^%s.", d.Scope.Words(), d.Epsilon)
+	if d.Schema.Person != nil {
+		p.Claim += model.PersonClaim
+	}
+	unit := d.Schema.UnitWords()
+	p.Statement = fmt.Sprintf("Whatever %s of %s were, the chance of this exact model changes by at most a "+
+		"factor e^%s.", d.Scope.Words(), unit, d.Epsilon)
 	if d.Delta > 0 {
-		p.Statement = fmt.Sprintf("Whatever %s of one row were, the chance of any set of models changes by at most a "+
-			"factor e^%s and, beyond that, by at most %s.", d.Scope.Words(), d.Epsilon, d.Delta)
+		p.Statement = fmt.Sprintf("Whatever %s of %s were, the chance of any set of models changes by at most a "+
+			"factor e^%s and, beyond that, by at most %s.", d.Scope.Words(), unit, d.Epsilon, d.Delta)
 	}
 	switch d.Scope {
 	case dp.PrivateFeatures:
@@ -51,12 +55,27 @@ func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
 	case dp.LabelOnly:
 		p.Unprotected = append(p.Unprotected, "every feature that was used: only the label of a row is protected")
 	}
-	if d.Schema.Relation == dp.ReplaceOne {
-		p.Unprotected = append(p.Unprotected, "the number of rows")
-	}
+	p.Unprotected = append(p.Unprotected, unprotectedCounts(d.Schema, d.Scope)...)
 	p.Unprotected = append(p.Unprotected, d.Unprotected...)
 	p.Unprotected = append(p.Unprotected,
 		"what the model says about people in general, whether or not they are in the table",
 		"how long training took and how much memory it used")
 	return p
+}
+
+// unprotectedCounts says which numbers of rows and persons a guarantee leaves public.
+func unprotectedCounts(s *schema.Schema, scope dp.Scope) (out []string) {
+	replaced := s.Relation == dp.ReplaceOne
+	switch {
+	case s.Person == nil:
+		if replaced {
+			out = append(out, "the number of rows")
+		}
+		return append(out, "a person as a whole: somebody with k rows is protected at k times this epsilon")
+	case replaced && scope != dp.WholeRow:
+		return []string{"the number of persons, and which rows are one person's"}
+	case replaced:
+		return []string{"the number of persons"}
+	}
+	return nil
 }

@@ -24,13 +24,13 @@ var limits = []struct {
 	count      func(*Module) (n int, which []string)
 }{
 	{"exported identifiers of importable packages", 150, 150, countExported},
-	{"entries at the top", 14, 14, countTopEntries},
+	{"entries at the top", 15, 15, countTopEntries},
 	{"lines of cmd/discreet", 5000, 5000, countCommandLines},
 	{"internal packages that cmd/discreet imports", 35, 20, countCommandImports},
 	{"pairs of packages with the same name", 0, 0, countNamesakes},
 	{"% of unexported functions named by one word", 12, 12, shareOfOneWord("")},
 	{"% of unexported functions named by one word in learn/additive", 20, 20, shareOfOneWord("learn/additive")},
-	{"tags of proofs that no planted bug is about", 31, 0, countUnplanted},
+	{"tags of proofs that no planted bug is about", 6, 0, countUnplanted},
 	{"lines over the width", 0, 0, countWideLines},
 }
 

@@ -15,8 +15,9 @@ import (
 // it.
 var logKeys = []string{"address", "after", "authorities", "aux", "call", "caller", "certificate", "collector",
 	"ends", "epsilon", "error", "fault", "have", "helper", "helpers", "in_secret", "job", "key", "kind", "lists",
-	"need", "of", "owner", "owners", "participant", "party", "present", "problem", "query", "refused",
-	"refused_since_and_not_logged", "round", "slot", "stack", "sum", "sums", "task", "tls", "who"}
+	"microseconds", "model", "need", "of", "owner", "owners", "participant", "party", "present", "problem", "protocol",
+	"query", "refused", "refused_since_and_not_logged", "round", "scored", "slot", "stack", "status", "sum", "sums",
+	"task", "tls", "version", "who"}
 
 // logTexts are the values of log lines that are put together there, each looked at:
 // digests, the front of a sum's ID, public keys, names and numbers of participants, kinds

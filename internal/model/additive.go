@@ -101,7 +101,7 @@ func (sh *Shape) checkSteps(s *schema.Schema, j int) error {
 	if err := checkSteps(bins.Len(), sh.LogOdds, sh.Noise); err != nil {
 		return err
 	}
-	for b := 1; b < len(sh.LogOdds); b++ {
+	for b := 1; b < len(sh.LogOdds)-c.Marks(); b++ {
 		d := sh.LogOdds[b] - sh.LogOdds[b-1]
 		if c.Monotone == schema.Increasing && d < 0 || c.Monotone == schema.Decreasing && d > 0 {
 			return fmt.Errorf("log-odds of column %q must be %s, as the schema says (bin %d)", c.Name, c.Monotone, b)
@@ -187,13 +187,11 @@ func (a *Additive) bindRows(e *rowEncoder) rowScorer {
 	rows := newStepRows(s, a.Intercept)
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
-		rows.addShape(sh.Column, sh.Edges, sh.LogOdds)
+		rows.addShape(feature.NewBins(s, rows.index[sh.Column], sh.Edges), sh.LogOdds)
 	}
 	for k := range a.Pairs {
 		sh := &a.Pairs[k]
-		second := newRowBins(s, rows.index[sh.Columns[1]], sh.Edges[1])
-		rows.addShape(sh.Columns[0], sh.Edges[0], sh.LogOdds)
-		rows.shapes[len(rows.shapes)-1].second = &second
+		rows.addShape(sh.Bins(s, [2]int{rows.index[sh.Columns[0]], rows.index[sh.Columns[1]]}), sh.LogOdds)
 	}
 	return (*additiveRows)(rows)
 }
@@ -228,6 +226,7 @@ type rowShape struct {
 type rowBins struct {
 	column   int
 	category bool
+	marked   bool // a number whose marks have bins of their own
 	edges    []float64
 	count    int
 }
@@ -240,9 +239,14 @@ func newStepRows(s *schema.Schema, start ...float64) *stepRows {
 	return r
 }
 
-// addShape adds a step function with the given steps, by class, then bin.
-func (r *stepRows) addShape(column string, edges []float64, steps ...[]float64) {
-	f := rowShape{bins: newRowBins(r.schema, r.index[column], edges)}
+// addShape adds a step function of a column or a pair with the given steps, by class, then bin.
+func (r *stepRows) addShape(bins feature.Bins, steps ...[]float64) {
+	f := rowShape{bins: newRowBins(r.schema, &bins)}
+	if bins.Second != nil {
+		second := newRowBins(r.schema, bins.Second)
+		f.second = &second
+		f.bins.count /= second.count
+	}
 	for bin := range steps[0] {
 		for class := range steps {
 			f.units = append(f.units, feature.Units(steps[class][bin]))
@@ -251,9 +255,9 @@ func (r *stepRows) addShape(column string, edges []float64, steps ...[]float64) 
 	r.shapes = append(r.shapes, f)
 }
 
-func newRowBins(s *schema.Schema, col int, edges []float64) rowBins {
-	bins := feature.NewBins(s, col, edges)
-	return rowBins{column: col, category: s.Columns[col].Kind == schema.Category, edges: edges, count: bins.Len()}
+func newRowBins(s *schema.Schema, bins *feature.Bins) rowBins {
+	return rowBins{column: bins.Column, category: s.Columns[bins.Column].Kind == schema.Category,
+		marked: bins.Marks() > 0, edges: bins.Edges, count: bins.Len()}
 }
 
 // binOf is the bin of the row's cell.
@@ -261,6 +265,9 @@ func (b *rowBins) binOf(row []column.Cell) int {
 	c := &row[b.column]
 	if b.category {
 		return int(c.Code)
+	}
+	if c.Code > 0 && b.marked {
+		return len(b.edges) + int(c.Code)
 	}
 	low, high := 0, len(b.edges)
 	for low < high {

@@ -5,6 +5,7 @@ package model
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,8 +40,77 @@ func paired() *Model {
 	return m
 }
 
+// marked is paired, with steps for the marks of its numbers; the pairs have none.
+func marked() *Model {
+	m, middle := paired(), 40.0
+	m.Schema.Ignored, m.Schema.Dialect.Decimal, m.Schema.Dialect.Delimiter = []string{"*_id"}, ',', ';'
+	age, ward := &m.Schema.Columns[0], &m.Schema.Columns[2]
+	ward.Levels[0].Prefixes, m.Schema.Label.Levels[0].Prefixes = []string{"N-"}, []string{"W"}
+	ward.Levels[1].Value, ward.Levels[2].Value, ward.Buckets = "bucket 1", "bucket 2", 2
+	age.Special, age.Missing, age.Default = []float64{96, 98}, true, &middle
+	a := m.Classifier.(*Additive)
+	a.Shapes[0].LogOdds, a.Shapes[0].Noise = []float64{-1, 0.25, 0.5, 3, -3, 2.5}, []float64{0.3, 0.1, 0.2, 1, 2, 3}
+	return m
+}
+
+// markedGrids is gridded with the same marks.
+func markedGrids() *Model {
+	m := gridded()
+	m.Schema = marked().Schema
+	g := m.Classifier.(*Grids)
+	g.Grids[1].Steps[0] = slices.Repeat(g.Grids[1].Steps[0], 3)[:2*5*2]
+	for i := range g.Grids[1].Steps[0] {
+		g.Grids[1].Steps[0][i] = float64(i) / 8
+	}
+	return m
+}
+
+func TestMarksAreOfVersionSeven(t *testing.T) {
+	for _, m := range []*Model{marked(), markedGrids()} {
+		file := mustMarshal(t, m)
+		if !strings.HasPrefix(string(file), "{\n  \"discreet_model\": 7,") {
+			t.Errorf("%.40s", file)
+		}
+		back, err := Unmarshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := mustMarshal(t, back); string(again) != string(file) {
+			t.Error("read and written, the file is another")
+		}
+	}
+}
+
+// A table that was read by a schema of other marks is refused: its cells mean other things.
+func TestTablesOfOtherMarksAreRefused(t *testing.T) {
+	m := marked()
+	for _, spoil := range []func(c *schema.Column){func(c *schema.Column) { c.Special = c.Special[:1] },
+		func(c *schema.Column) { c.Missing = false }} {
+		other := *m.Schema
+		other.Columns = slices.Clone(other.Columns)
+		spoil(&other.Columns[0])
+		if _, err := m.Bind(&other); err == nil || !strings.Contains(err.Error(), "missing and special cells") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// What a monotone column promises is about its amounts.
+func TestMarksNeedNotFollowAMonotoneColumn(t *testing.T) {
+	m := marked()
+	m.Classifier.(*Additive).Pairs = nil
+	m.Schema.Columns = m.Schema.Columns[:2]
+	m.Schema.Label.Position = 2
+	m.Schema.Columns[0].Monotone = schema.Increasing
+	mustMarshal(t, m)
+	m.Classifier.(*Additive).Shapes[0].LogOdds[1] = -2
+	if _, err := Marshal(m); err == nil {
+		t.Error("amounts that fall were taken")
+	}
+}
+
 func TestAdditiveAgreesWithNaiveTwin(t *testing.T) {
-	for _, m := range []*Model{summed(), paired()} {
+	for _, m := range []*Model{summed(), paired(), marked()} {
 		agreesWithNaiveTwin(t, m)
 	}
 }
@@ -69,7 +139,11 @@ func agreesWithNaiveTwin(t *testing.T, m *Model) {
 			return bin
 		}
 		for _, sh := range m.Classifier.(*Additive).Shapes {
-			z += sh.LogOdds[bin(sh.Column, sh.Edges)]
+			at := bin(sh.Column, sh.Edges)
+			if c := cols[indexColumns(m.Schema)[sh.Column]]; c.Marks != nil && c.Marks[c.Codes.At(i)] > 0 {
+				at = len(sh.Edges) + int(c.Marks[c.Codes.At(i)])
+			}
+			z += sh.LogOdds[at]
 		}
 		for _, sh := range m.Classifier.(*Additive).Pairs {
 			width := len(sh.Edges[1]) + 1

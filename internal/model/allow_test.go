@@ -82,22 +82,29 @@ var allowed = map[string]string{
 	"body.schema.columns[].number.monotone":  declared,
 	"body.schema.columns[].number.edges":     declared,
 	"body.schema.columns[].number.default":   declared,
+	"body.schema.columns[].number.missing":   declared,
+	"body.schema.columns[].number.special":   declared,
 	"body.schema.columns[].category":         declared,
+	"body.schema.columns[].category.buckets": declared,
+	"body.schema.ignored":                    declared,
+	"body.schema.file.decimal":               declared,
 	"body.schema.columns[].category.levels":  declared,
 
-	"body.schema.columns[].category.levels[].value":   declared,
-	"body.schema.columns[].category.levels[].aliases": declared,
-	"body.schema.columns[].category.missing":          declared,
-	"body.schema.columns[].label":                     declared,
-	"body.schema.columns[].label.levels":              declared,
-	"body.schema.columns[].label.levels[].value":      declared,
-	"body.schema.columns[].label.levels[].aliases":    declared,
-	"body.schema.columns[].label.positive":            declared,
-	"body.schema.columns[].label.default":             declared,
-	"body.schema.columns[].label.weights":             declared,
-	"body.schema.columns[].label.weights.well":        declared,
-	"body.schema.columns[].label.weights.ill":         declared,
-	"body.schema.columns[].label.weights.dead":        declared,
+	"body.schema.columns[].category.levels[].value":    declared,
+	"body.schema.columns[].category.levels[].aliases":  declared,
+	"body.schema.columns[].category.levels[].prefixes": declared,
+	"body.schema.columns[].category.missing":           declared,
+	"body.schema.columns[].label":                      declared,
+	"body.schema.columns[].label.levels":               declared,
+	"body.schema.columns[].label.levels[].value":       declared,
+	"body.schema.columns[].label.levels[].aliases":     declared,
+	"body.schema.columns[].label.levels[].prefixes":    declared,
+	"body.schema.columns[].label.positive":             declared,
+	"body.schema.columns[].label.default":              declared,
+	"body.schema.columns[].label.weights":              declared,
+	"body.schema.columns[].label.weights.well":         declared,
+	"body.schema.columns[].label.weights.ill":          declared,
+	"body.schema.columns[].label.weights.dead":         declared,
 
 	"body.schema.derived":            declared,
 	"body.schema.derived[].name":     declared,
@@ -203,7 +210,7 @@ func full() []*Model {
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
 	logistic.Classifier.(*Logistic).Norm, weighted.Classifier.(*Linear).Norm = 2, 1.5
-	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed(), gridded()}
+	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed(), gridded(), marked()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {
@@ -231,8 +238,10 @@ func TestModelHoldsOnlyAllowedFields(t *testing.T) {
 	delete(set, "Model.Linear.Space")
 	delete(set, "Model.Schema.Parts") // refused, as is the next
 	delete(set, "Model.Schema.Pairs")
+	delete(set, "Model.Schema.Person")
 	delete(set, "Model.Schema.Columns[].Quantiles") // refused, too: a model's bins are settled
 	delete(set, "Model.Schema.Columns[].Groups")
+	delete(set, "Model.Schema.Columns[].Integer")
 	for field, is := range set {
 		if !is {
 			t.Errorf("%s is set by no model of full: set it, so that its place in the file is seen", field)

@@ -10,6 +10,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
+// PersonClaim ends the claim of a model whose unit of privacy is a person: the learner's own claim
+// is for one row, that of docs/guarantees/persons.md for all rows of one person.
+const PersonClaim = ", persons: G-PERSONS"
+
 // Words is the statement in one paragraph, for a reader who signs it: what is
 // protected, against what, at which price, and whether it may be deployed.
 func (p *Privacy) Words() string {
@@ -63,6 +67,23 @@ func (p *Privacy) Card() string {
 	return b.String()
 }
 
+// Protects names what is protected of whom, "the private columns of each row" for instance.
+func (p *Privacy) Protects() string { return p.protectedWords() }
+
+// Compares says which tables the guarantee makes hard to tell apart.
+func (p *Privacy) Compares() string {
+	return fmt.Sprintf("%s count as neighbours when %s", p.pairWords(), p.neighbourWords())
+}
+
+// Factor is how much likelier an outcome can be in one of two neighbours, rounded up.
+func (p *Privacy) Factor() string { return factorWords(p.Epsilon) }
+
+// Guess is how often the best guess between two neighbours is right, rounded up.
+func (p *Privacy) Guess() string { return guessWords(p.Epsilon, p.Delta) }
+
+// Flags are what a reader must not miss, each as a sentence without its stop.
+func (p *Privacy) Flags() []string { return p.listFlags() }
+
 // priceWords is ε, or ε and δ as the literature writes them.
 func (p *Privacy) priceWords() string {
 	if p.Delta == 0 {
@@ -99,20 +120,24 @@ func endSentence(s string) string {
 }
 
 func (p *Privacy) protectedWords() string {
+	unit := "each row"
+	if strings.HasSuffix(p.Claim, PersonClaim) {
+		unit = "all rows of each person"
+	}
 	switch p.Scope {
 	case dp.PrivateFeatures:
-		return "the private columns of each row"
+		return "the private columns of " + unit
 	case dp.FeaturesAndLabel:
-		return "the private columns and the label of each row"
+		return "the private columns and the label of " + unit
 	case dp.LabelOnly:
-		return "the label of each row"
+		return "the label of " + unit
 	case dp.Party:
 		return "everything that each party holds, all of its rows at once"
 	}
 	if p.PartColumn != "" {
 		return fmt.Sprintf("every feature but %q, and the label, of each row of the part", p.PartColumn)
 	}
-	return "every feature and the label of each row"
+	return "every feature and the label of " + unit
 }
 
 func (p *Privacy) neighbourWords() string {

@@ -86,12 +86,13 @@ func (m *Model) checkSchemaPart() error {
 			}
 		}
 	}
-	if m.Schema.Parts != "" || len(m.Schema.Pairs) > 0 {
-		return fmt.Errorf("model: parts and pairs must be left out of the model's schema: they are about training alone")
+	if m.Schema.Parts != "" || m.Schema.Person != nil || len(m.Schema.Pairs) > 0 {
+		return fmt.Errorf("model: parts and pairs must be left out of the model's schema, and person: they are about " +
+			"training alone")
 	}
 	_, isSum := m.Classifier.(*Additive)
 	for _, c := range m.Schema.Columns {
-		if c.Quantiles || len(c.Groups) > 0 {
+		if c.Integer || c.Quantiles || len(c.Groups) > 0 {
 			return fmt.Errorf("model: bins and groups must be left out of column %q: a model's bins are settled", c.Name)
 		}
 		if c.Monotone != schema.Free && !isSum {

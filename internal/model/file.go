@@ -29,7 +29,7 @@ import (
 // brace, exactly as it stands in the file. The checksum catches damage, not
 // malice: whoever can change the body can change the sum.
 const (
-	version = 6        // the newest
+	version = 7        // the newest
 	maxFile = 64 << 20 // bytes
 )
 
@@ -37,6 +37,11 @@ const (
 // one is asked for it only where it is needed.
 func versionOf(m *Model) int {
 	switch {
+	case len(m.Schema.Ignored) > 0, m.Schema.Dialect.Decimal == ',',
+		slices.ContainsFunc(m.Schema.Columns, func(c schema.Column) bool {
+			return c.Marks() > 0 || c.Buckets > 0 || hasPrefixes(c.Levels)
+		}), hasPrefixes(m.Schema.Label.Levels):
+		return 7
 	case len(m.Schema.FileColumns()) < len(m.Schema.Columns): // derived ones
 		return 5
 	case m.Privacy.Delta != 0, m.Schema.MaxDelta != 0, m.Schema.Label.Weights != nil,
@@ -44,6 +49,10 @@ func versionOf(m *Model) int {
 		return max(3, m.Classifier.fileVersion())
 	}
 	return m.Classifier.fileVersion()
+}
+
+func hasPrefixes(levels []schema.Level) bool {
+	return slices.ContainsFunc(levels, func(l schema.Level) bool { return len(l.Prefixes) > 0 })
 }
 
 // The parts of the frame around the body.

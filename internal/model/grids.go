@@ -105,7 +105,7 @@ func (g *Grid) checkCells(s *schema.Schema, index map[string]int, width int) err
 
 // countParts is how many parts the axis has, two or more, at most MaxCells.
 func (a *GridAxis) countParts(c *schema.Column) (int, error) {
-	parts := len(a.Edges) + 1
+	parts := len(a.Edges) + 1 + c.Marks()
 	if err := checkEdges(c, a.Edges); err != nil {
 		return 0, err
 	}
@@ -224,7 +224,8 @@ func (g *Grids) bindRows(e *rowEncoder) rowScorer {
 	for k := range g.Grids {
 		one := rowGrid{units: g.Grids[k].stepUnits()}
 		for _, a := range g.Grids[k].Axes {
-			axis := rowAxis{bins: newRowBins(s, index[a.Column], a.Edges), parts: a.Parts}
+			bins := feature.NewBins(s, index[a.Column], a.Edges)
+			axis := rowAxis{bins: newRowBins(s, &bins), parts: a.Parts}
 			axis.count, _ = a.countParts(&s.Columns[index[a.Column]]) // checked
 			one.axes = append(one.axes, axis)
 		}
@@ -255,7 +256,7 @@ func (g *rowGrid) findCell(row []column.Cell) int {
 	for k := range g.axes {
 		axis := &g.axes[k]
 		part := axis.bins.binOf(row)
-		if axis.parts != nil {
+		if len(axis.parts) > 0 {
 			part = axis.parts[part]
 		}
 		cell += part * every

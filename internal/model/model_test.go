@@ -91,6 +91,12 @@ func patients(r *rand.Rand, s *schema.Schema, rows int) []column.Column {
 			values[0], values[1] = c.Lower, c.Upper
 			slices.Sort(values)
 			cols[j].Values = values
+			if c.Marks() > 0 {
+				cols[j].Marks = make([]uint8, n)
+				for k := range c.Marks() {
+					values[k], cols[j].Marks[k] = *c.Default, uint8(k+1)
+				}
+			}
 		}
 		for i := range codes {
 			codes[i] = uint32(r.IntN(n))

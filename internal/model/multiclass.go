@@ -139,7 +139,7 @@ func (a *MulticlassAdditive) bindRows(e *rowEncoder) rowScorer {
 	rows := newStepRows(e.m.Schema, a.Intercepts...)
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
-		rows.addShape(sh.Column, sh.Edges, sh.LogShares...)
+		rows.addShape(feature.NewBins(rows.schema, rows.index[sh.Column], sh.Edges), sh.LogShares...)
 	}
 	return (*multiclassRows)(rows)
 }

@@ -19,9 +19,11 @@ type PairShape struct {
 	Noise   []float64    // as a Shape's
 }
 
-// Bins are the bins of the pair, whose columns are cols of s.
+// Bins are the bins of the pair, whose columns are cols of s. A marked cell of a number stands at
+// the number's default: marks have no bins in a pair.
 func (sh *PairShape) Bins(s *schema.Schema, cols [2]int) feature.Bins {
-	return feature.Cross(feature.NewBins(s, cols[0], sh.Edges[0]), feature.NewBins(s, cols[1], sh.Edges[1]))
+	return feature.Cross(feature.NewBins(s, cols[0], sh.Edges[0]).WithoutMarks(),
+		feature.NewBins(s, cols[1], sh.Edges[1]).WithoutMarks())
 }
 
 func (a *Additive) checkPairs(s *schema.Schema, index map[string]int) error {

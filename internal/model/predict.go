@@ -73,10 +73,14 @@ func nameDifference(a, b *schema.Column) string {
 		return "derivation"
 	case a.Kind == schema.Category && !equalValues(a.Levels, b.Levels):
 		return "levels"
+	case a.Kind == schema.Category && a.Buckets != b.Buckets:
+		return "buckets"
 	case a.Kind == schema.Category && a.Missing != b.Missing:
 		return `"missing" level`
 	case a.Kind == schema.Number && (a.Lower != b.Lower || a.Upper != b.Upper):
 		return "bounds"
+	case a.Kind == schema.Number && (a.Missing != b.Missing || !slices.Equal(a.Special, b.Special)):
+		return "missing and special cells"
 	case a.Kind == schema.Number && a.Transform != b.Transform:
 		return "transform"
 	case a.Kind == schema.Number && ((a.Default == nil) != (b.Default == nil) ||

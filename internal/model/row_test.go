@@ -19,6 +19,9 @@ func cellsOf(cols []column.Column, i int) []column.Cell {
 		case cols[j].Codes.Len() == 0:
 		case cols[j].Values != nil:
 			row[j].Number = cols[j].Values[cols[j].Codes.At(i)]
+			if cols[j].Marks != nil {
+				row[j].Code = uint32(cols[j].Marks[cols[j].Codes.At(i)])
+			}
 		default:
 			row[j].Code = cols[j].Codes.At(i)
 		}
@@ -31,9 +34,13 @@ func cellsOf(cols []column.Column, i int) []column.Cell {
 func TestSingleRowsScoreAsTables(t *testing.T) {
 	const rows = 500
 	models := append(full(), voted(), fitted(), levelled(), two(levelled()), elected(), two(elected()), summed(), paired(),
-		layered(), followed(), griddedThree())
+		layered(), followed(), griddedThree(), marked(), markedGrids())
 	for k, m := range models {
 		t.Run(fmt.Sprint(k, " ", m.Learner), func(t *testing.T) {
+			m, err := Unmarshal(mustMarshal(t, m)) // as it comes from a file
+			if err != nil {
+				t.Fatal(err)
+			}
 			r, err := m.RowPredictor()
 			if err != nil {
 				t.Fatal(err)

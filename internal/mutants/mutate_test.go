@@ -133,6 +133,7 @@ var critical = map[string][]string{
 	"internal/learn/additive":       {"./internal/learn/additive", "./internal/noninterference"},
 	"internal/learn/brc":            {"./internal/learn/brc", "./internal/noninterference"},
 	"internal/learn/erm":            {"./internal/learn/erm", "./internal/noninterference"},
+	"internal/learn/grids":          {"./internal/learn/grids", "./internal/noninterference"},
 	"internal/learn/labeldp":        {"./internal/learn/labeldp", "./internal/noninterference"},
 	"internal/learn/pate":           {"./internal/learn/pate", "./internal/noninterference"},
 	"internal/learn/people":         {"./internal/learn/people", "./internal/noninterference"},
@@ -168,22 +169,27 @@ func TestMutate(t *testing.T) {
 	}) {
 		all := mistakes(t, root, pkg)
 		rand.New(rand.NewPCG(17, uint64(len(pkg)))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		killed, made := 0, 0
+		killed, slow, made := 0, 0, 0
 		for _, m := range all {
 			if sample > 0 && made == sample {
 				break
 			}
-			seen, builds := m.tried(t, root, critical[pkg])
-			if !builds {
+			end := m.tried(t, root, critical[pkg])
+			if end == unbuilt {
 				continue
 			}
-			if made++; seen {
+			switch made++; end {
+			case survived:
+				t.Logf("survives: %s", m)
+			case timedOut:
+				slow++
+				fallthrough
+			case failed:
 				killed++
-				continue
 			}
-			t.Logf("survives: %s", m)
 		}
-		t.Logf("%s: %d of %d are seen (%d in all, built or not)", pkg, killed, made, len(all))
+		t.Logf("%s: %d of %d are seen, %d of them by their time (%d in all, built or not)", pkg, killed, made, slow,
+			len(all))
 	}
 }
 
@@ -226,8 +232,18 @@ func mistakes(t *testing.T, root, pkg string) (all []mistake) {
 	return all
 }
 
+// ending is what became of a mistake.
+type ending int
+
+const (
+	survived ending = iota
+	failed
+	timedOut // a test ran for longestRun, or would not end
+	unbuilt
+)
+
 // tried runs tests on the mistake until one fails.
-func (m mistake) tried(t *testing.T, root string, tests []string) (seen, builds bool) {
+func (m mistake) tried(t *testing.T, root string, tests []string) ending {
 	t.Helper()
 	dir := t.TempDir()
 	bad, file := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
@@ -243,13 +259,16 @@ func (m mistake) tried(t *testing.T, root string, tests []string) (seen, builds 
 		out, err := cmd.CombinedOutput()
 		cancel()
 		if bytes.Contains(out, []byte("[build failed]")) {
-			return false, false
+			return unbuilt
+		}
+		if bytes.Contains(out, []byte("panic: test timed out")) {
+			return timedOut
 		}
 		if err != nil {
-			return true, true
+			return failed
 		}
 	}
-	return false, true
+	return survived
 }
 
 // The rules make each kind of mistake, once where it can be made once.

@@ -584,6 +584,7 @@ var table = []mutant{
 		Old: `	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
 		return nil, err
 	}
+	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	share, err := pl.classShares(ctx, tab, exit)
 	if err != nil {
 		return nil, err
@@ -798,8 +799,8 @@ var table = []mutant{
 	{
 		Row: "A15d", Bug: "additive: rows of the finished score weigh more than their caps",
 		File: "internal/learn/additive/calibrate.go",
-		Old:  `c.weighing, c.least, c.most, c.totals`,
-		New:  `c.weighing, c.least+feature.ScoreOne, c.most-feature.ScoreOne, c.totals`,
+		Old:  `= c.least, c.most, c.totals`,
+		New:  `= c.least+feature.ScoreOne, c.most-feature.ScoreOne, c.totals`,
 
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
@@ -824,6 +825,43 @@ var table = []mutant{
 		New:  `	parts, err := dividePrice(all+all/2, list)`,
 
 		Package: "./internal/learn/additive", Test: "TestRareClassesHaveFewerRounds",
+	},
+	{
+		Row: "A16", Bug: "additive: a label that changes is counted in one public column, not in all",
+		File: "internal/learn/additive/labels.go",
+		Old:  `	return sensitivity{float64(columns), `,
+		New:  `	return sensitivity{1, `,
+
+		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "A17", Bug: "additive: public columns are cut by the rows of one class of a private label",
+		File: "internal/learn/additive/labels.go",
+		Old:  `	for _, counts := range groups.Counts {`,
+		New:  `	for _, counts := range groups.Counts[:1] {`,
+
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "A18", Bug: "additive: public columns are fitted to a private label without noise",
+		File: "internal/learn/additive/labels.go",
+		Old: `	out := f.releaseNoisy(label, p, s, values)
+	for _, q := range columns {`,
+		New: `	out := f.releaseNoisy(label, p, s, values)
+	for i, v := range values {
+		out[i] = v.Float()
+	}
+	for _, q := range columns {`,
+
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "A19", Bug: "additive: picks among public columns miss the 2 of their spread",
+		File: "internal/learn/additive/release.go",
+		Old:  `		spread = 2 * float64(caps[0]+caps[1]) / engine.WeightOne`,
+		New:  `		spread = float64(caps[0]+caps[1]) / engine.WeightOne`,
+
+		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A14", Bug: "additive: caps forget what the weights see before a pair",
@@ -898,8 +936,8 @@ var table = []mutant{
 	{
 		Row: "A25", Bug: "additive, more classes: private rows of levels are taken for public totals",
 		File: "internal/learn/additive/multiclass.go",
-		Old:  `	return newClassStart(rows, floor), nil`,
-		New: `	st := newClassStart(rows, floor)
+		Old:  `	return newClassStart(rows, leastRows), nil`,
+		New: `	st := newClassStart(rows, leastRows)
 	cells, err := f.table.ClassCells(ctx, f.bins[:1])
 	for _, exact := range cells[0].Rows {
 		st.totals = append(st.totals, sumAll(toFloats(exact)))
@@ -1000,8 +1038,8 @@ var table = []mutant{
 	{
 		Row: "pate 3", Bug: "a float sum over rows, whose order depends on cells",
 		File: "internal/learn/pate/fit.go",
-		Old:  `	room := max(1, float64(spreads)) / one // Σ p(1−p): public`,
-		New: `	room := float64(spreads-spreads) / one
+		Old:  `	room := max(1, float64(r.sumSpreads())) / one`,
+		New: `	room := 0.0
 	for i := range r.rows {
 		room += r.rows[i].p * (1 - r.rows[i].p)
 	}`,
@@ -1402,7 +1440,7 @@ var table = []mutant{
 	},
 	{
 		Row: "derived 2", Bug: "a table is built of a public column that follows from a private one",
-		File: "internal/table/dataset/derive.go",
+		File: "internal/table/coding/row.go",
 		Old:  `case private && c.Role != schema.Private:`,
 		New:  `case private && c.Role == schema.Ignored:`,
 
@@ -2002,7 +2040,7 @@ var table = []mutant{
 	},
 	{
 		Row: "unreadable 1", Bug: "an unreadable public label stops training where it is protected",
-		File: "internal/table/dataset/coder.go",
+		File: "internal/table/coding/coder.go",
 		Old:  "	fallback := l.Default\n",
 		New:  "	fallback := l.Default\n	if l.Role == schema.Public {\n		fallback = -1\n	}\n",
 
@@ -2064,8 +2102,57 @@ var table = []mutant{
 	{
 		Row: "library 4", Bug: "a table in memory repeats the cell that it cannot read",
 		File:    "internal/table/dataset/build.go",
-		Old:     `			return fault(c.name, c.want)`,
-		New:     `			return fault(c.name, c.want+", not "+row[i].text)`,
+		Old:     `			return fault(c.Name, c.Want)`,
+		New:     `			return fault(c.Name, c.Want+fmt.Sprint(", not ", row[i]))`,
 		Package: "./internal/librarytest", Test: "TestRowsInMemoryRefused",
+	},
+	{
+		Row: "persons 1", Bug: "every row of a person weighs one row",
+		File:    "internal/table/engine/persons.go",
+		Old:     `	if rows <= most {`,
+		New:     `	if rows <= most || rows > 0 {`,
+		Package: "./internal/table/engine/memory", Test: "TestPersonWeightsHoldAndReachTheirBound",
+	},
+	{
+		Row: "persons 2", Bug: "weights are those of rows that a filter has left out",
+		File:    "internal/table/engine/memory/persons.go",
+		Old:     `	p.rows, p.count = m.t.CountPersons()`,
+		New:     "	p.rows, p.count = m.t.CountPersons()\n	for i := range p.rows {\n		p.rows[i]++\n	}",
+		Package: "./internal/table/engine/memory", Test: "TestWeightsAreThoseOfTheRowsThatAreLeft",
+	},
+	{
+		Row: "persons 3", Bug: "two rows of a person are drawn",
+		File:    "internal/learn/persons.go",
+		Old:     `	return p.Draw(1, func`,
+		New:     `	return p.Draw(2, func`,
+		Package: "./internal/learn", Test: "TestDrawRowsTakesOneOfEachPerson",
+	},
+	{
+		Row: "persons 4", Bug: "the order of rows decides which row of a person stays",
+		File:    "internal/table/engine/memory/persons.go",
+		Old:     `		j := int(below(uint64(i + 1)))`,
+		New:     `		j := i`,
+		Package: "./internal/table/engine/memory", Test: "TestWhoIsDrawnDoesNotDependOnOrder",
+	},
+	{
+		Row: "persons 5", Bug: "a learner that knows no persons counts their rows",
+		File:    "internal/table/engine/memory/persons.go",
+		Old:     `	case m.weights == nil:`,
+		New:     `	case false:`,
+		Package: "./internal/table/engine/memory", Test: "TestNobodyCountsRowsOfPersons",
+	},
+	{
+		Row: "persons 6", Bug: "noise for one row where a person counts for several",
+		File:    "internal/learn/additive/release.go",
+		Old:     `	return cellSensitivity(pl.schema.Relation).scale(pl.most)`,
+		New:     `	return cellSensitivity(pl.schema.Relation)`,
+		Package: "./internal/learn/additive", Test: "TestPersonReleasesMoveByTheDeclared",
+	},
+	{
+		Row: "persons 7", Bug: "a person's whole rows are replaced and the sum of weights is taken for public",
+		File:    "internal/learn/additive/release.go",
+		Old:     `pl.schema.Relation == dp.ReplaceOne && pl.most == 1`,
+		New:     `pl.schema.Relation == dp.ReplaceOne`,
+		Package: "./internal/learn/additive", Test: "TestPersonReleasesMoveByTheDeclared",
 	},
 }

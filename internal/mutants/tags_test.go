@@ -385,4 +385,146 @@ var leaned = []mutant{
 
 		Package: "./internal/privacy/response", Test: "TestOddsAreTheLargestThatKeepEpsilon",
 	},
+	{
+		Row: "tag accounting 1.1", Bug: "a grid's points are taken as exact",
+		File: "internal/privacy/accounting/grid.go",
+		Old:  `make([]float64, high-low+1), 8 * unit * reach} // 1.1`,
+		New:  `make([]float64, high-low+1), 0 * reach}`,
+
+		Package: "./internal/privacy/accounting", Test: "TestSlackCoversTheGrid",
+	},
+	{
+		Row: "tag accounting 3.1", Bug: "fine grids are taken for continuous laws",
+		File: "internal/privacy/accounting/gaussian.go",
+		Old:  `const gridSlack = 0x1p-46 // 3.1`,
+		New:  `const gridSlack = 0x1p-66`,
+
+		Package: "./internal/privacy/accounting", Test: "TestSlackCoversFineGrids",
+	},
+	{
+		Row: "tag accounting 4.3", Bug: "transforms are taken as exact",
+		File: "internal/privacy/accounting/tilt.go",
+		Old:  `t.err = (inputs*math.Exp(growth) + slope*norm + 1e-290) / (1 - slope) * 1.01`,
+		New:  `t.err = (inputs*math.Exp(growth) + slope*norm + 1e-290) * 1e-9`,
+
+		Package: "./internal/privacy/accounting", Test: "TestErrorCoversTheTransforms",
+	},
+	{
+		Row: "tag accounting 4.1", Bug: "sums of losses are taken as exact",
+		File: "internal/privacy/accounting/compose.go",
+		Old:  `out.slack += 8 * unit * float64(len(sides)) * (rounding + float64(out.last)*h) // 4.1`,
+		New:  `_ = rounding`,
+
+		Package: "./internal/privacy/accounting", Test: "TestSlackCoversTheSum",
+	},
+	{
+		Row: "tag brc 1.8", Bug: "the public side keeps the private labels",
+		File: "internal/learn/brc/public.go",
+		Old: `		pos[i] = size / (1 + math.Exp(-z))
+`,
+		New: `		pos[i] += 0 * z
+`,
+
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "tag brc 1.4", Bug: "the largest reachable weight is forgotten",
+		File: "internal/learn/brc/weights.go",
+		Old:  `r.lo, r.hi = min(r.lo, w), max(r.hi, w)`,
+		New:  `r.lo, r.hi = min(r.lo, w), max(r.hi, r.clip.one)`,
+
+		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "tag additive 1.2", Bug: "two slopes of one row are taken for cells",
+		File: "internal/learn/additive/release.go",
+		Old: `	s.l2 = s.l1
+	out := r.releaseNoisy(weightLabel(t), p, s,`,
+		New: `	out := r.releaseNoisy(weightLabel(t), p, s,`,
+
+		Package: "./internal/learn/additive", Test: "TestMulticlassDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "tag additive 1.5", Bug: "a private column is among the public pairs",
+		File: "internal/learn/additive/public.go",
+		Old: `	for _, pair := range f.plan.open {
+		sums`,
+		New: `	for _, pair := range append(slices.Clone(f.plan.open), f.bins[:1]...) {
+		sums`,
+
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "tag pate 1.4", Bug: "the student groups rows by private columns, too",
+		File: "internal/learn/pate/student.go",
+		Old:  `groups, err := tab.Groups(ctx, pl.public.Columns)`,
+		New:  `groups, err := tab.Groups(ctx, pl.joint.Columns)`,
+
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "tag pate 1.6", Bug: "a table of one class fails after the charge",
+		File: "internal/learn/pate/fit.go",
+		Old: `	if pl.Form == Printed {
+		m, err := pl.fitPrinted`,
+		New: `	if n := groups.Counts[pl.s.Label.Positive]; len(n) > 0 && slices.Max(n) == 0 {
+		return nil, fmt.Errorf("pate: one class")
+	}
+	if pl.Form == Printed {
+		m, err := pl.fitPrinted`,
+
+		Package: "./internal/learn/pate", Test: "TestConformance",
+	},
+	{
+		Row: "tag people 1.4", Bug: "the public classifier groups rows by private columns, too",
+		File: "internal/learn/people/fit.go",
+		Old:  `groups, err := tab.Groups(ctx, pl.public)`,
+		New:  `groups, err := tab.Groups(ctx, pl.space.Columns)`,
+
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "tag ledger 2.2", Bug: "other bytes than the committed ones are published",
+		File: "internal/privacy/ledger/job.go",
+		Old:  `j.l.replaceFile(path, j.stored); err != nil { // 2.2`,
+		New:  `j.l.replaceFile(path, slices.Concat(j.stored, []byte("\n"))); err != nil {`,
+
+		Package: "./internal/privacy/ledger", Test: "TestJobGoesItsWay",
+	},
+	{
+		Row: "tag party 1.7", Bug: "votes under another name are taken",
+		File: "internal/service/party/ask.go",
+		Old:  `if err := a.checkHeader(&r.Header); err != nil { // 1.7`,
+		New:  `if err := a.Fits(&r.Header); err != nil {`,
+
+		Package: "./internal/service/party", Test: "TestLiarsAreAbsent",
+	},
+	{
+		Row: "tag tune 1.2", Bug: "the training table holds numbers of judging rows",
+		File: "internal/tune/parts.go",
+		Old: `	train.Forget()
+`,
+		New: ``,
+
+		Package: "./internal/tune", Test: "TestTrainingForgetsWhatOthersHold",
+	},
+	{
+		Row: "tag multiparty 1.6", Bug: "the minimum is that of the exact statistic",
+		File: "internal/federated/multiparty/combine.go",
+		Old: `	o.setStatistic(p.release(tr, s, exit))
+	w, _, err := o.findMinimum(ctx, searchTarget, searchSteps) // 1.6`,
+		New: `	p.release(tr, s, exit)
+	o.setStatistic(s)
+	w, _, err := o.findMinimum(ctx, searchTarget, searchSteps) // 1.6`,
+
+		Package: "./internal/federated/multiparty", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "tag wire 1.2", Bug: "a ticket's lower half decides nothing",
+		File: "internal/federated/wire/round.go",
+		Old:  `return int(ticket % uint64(len(r.Asks)))`,
+		New:  `return int((ticket | 1) % uint64(len(r.Asks)))`,
+
+		Package: "./internal/federated/wire", Test: "TestTicketsPickAsksEvenly",
+	},
 }

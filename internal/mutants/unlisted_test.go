@@ -248,4 +248,54 @@ var unlisted = []mutant{
 `,
 		Package: "./cmd/discreet", Test: "TestPrivateCellsDoNotShowInWords",
 	},
+	{
+		Row: "unlisted 19", Bug: "tune deals the rows of half of the table alone",
+		File: "internal/tune/parts.go",
+		Old:  `rng.Shuffle(src, len(rows), func(i, j int) {`,
+		New:  `rng.Shuffle(src, (len(rows)+1)/2, func(i, j int) {`,
+
+		Package: "./internal/noninterference", Test: "TestTuneShowsTheSameOverAllDeals",
+	},
+	{
+		Row: "unlisted 20", Bug: "a hundredth more than a budget is granted",
+		File: "internal/privacy/ledger/job.go",
+		Old:  `	if price.Epsilon > left.Epsilon || price.Delta > left.Delta { // 1.2`,
+		New:  `	if price.Epsilon > left.Epsilon+dp.Nano/100 || price.Delta > left.Delta {`,
+
+		Package: "./internal/privacy/ledger", Test: "TestSpendingIsOneByOne",
+	},
+	{
+		Row: "unlisted 21", Bug: "Laplace noise is a hundredth too small",
+		File: "internal/privacy/mech/laplace.go",
+		Old:  `return Laplace{eps, l1, gridFor(eps, l1, uint64(length))}, nil // 1.1`,
+		New:  `return Laplace{eps, l1, gridFor(eps, l1*0.99, uint64(length))}, nil`,
+
+		Package: "./internal/noninterference", Test: "TestExactLossOfTinyFits",
+	},
+	{
+		Row: "unlisted 22", Bug: "a selection is priced at a quarter",
+		File: "internal/privacy/mech/select.go",
+		Old:  `return choice{eps, spread, gridFor(eps, spread, 2)}, nil // 2.1`,
+		New:  `return choice{eps, spread, gridFor(eps, spread/4, 2)}, nil`,
+
+		Package: "./internal/privacy/mech", Test: "TestExactLossOfSelections",
+	},
+	{
+		Row: "unlisted 23", Bug: "a generator that has failed is used again once it looks well",
+		File: "internal/privacy/rng/rng.go",
+		Old: `		s.fill = func([]byte) { panic("rng: the system's random generator failed a health test before") }
+`,
+		New:     ``,
+		Package: "./internal/privacy/rng", Test: "TestHealthTests",
+	},
+	{
+		Row: "unlisted 24", Bug: "a commitment serves for any holder",
+		File: "internal/federated/secsum/proof.go",
+		Old: `	h.Write(binary.BigEndian.AppendUint32(nil, uint32(holder)))
+	h.Write(part)
+`,
+		New: `	h.Write(part)
+`,
+		Package: "./internal/federated/secsum", Test: "TestCommitmentsAreOfOneHolder",
+	},
 }

@@ -60,7 +60,8 @@ columns:
   - {name: age, role: %[2]s, number: {lower: 0, upper: 100, default: 40}}
   - {name: pay, role: private, number: {lower: 0, upper: 10, default: 2%s}}
   - {name: kind, role: private, category: {levels: [x, "y", z], missing: true}}
-  - {name: gain, role: private, number: {lower: 0, upper: 100000, transform: log1p, default: 0}}
+  - {name: gain, role: private, number: {lower: 0, upper: 100000, transform: log1p, default: 0,
+      missing: true, special: [1000]}}
 `, s.relation, role[s.onlyPrivate], map[bool]string{true: ", bins: quantiles"}[s.quantiles])
 	fmt.Fprintf(&b, "  - {name: class, role: %s, label: {levels: [%s], default: \"no\"", role[s.privateLabel],
 		`"no", "yes", "maybe"`[:4+len(`, "yes"`)+(s.classes-2)*len(`, "maybe"`)])

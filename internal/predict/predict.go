@@ -3,6 +3,7 @@
 package predict
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,8 @@ type Params struct {
 	Explain  bool   // what each column adds
 	Class    string // with Explain, of more than two: the class to explain, "" for each row's predicted one
 	Interval bool   // a 95 % interval of the score for the noise
+	// Threshold says which rows are predicted positive, where the label has two classes.
+	Threshold Threshold
 }
 
 // Check refuses what the model cannot say, with a *dp.ParamError.
@@ -32,6 +35,10 @@ func (p Params) Check(m *model.Model) error {
 		if err := explain.CanBracket("predict --interval", m); err != nil {
 			return err
 		}
+	}
+	if p.Threshold.Given() && m.Width() > 1 {
+		return &dp.ParamError{Op: "predict", Param: "threshold", Want: "must be left out where the label has more than " +
+			"two classes", Got: m.Schema.Classes()}
 	}
 	bad := func(want string) error {
 		return &dp.ParamError{Op: "predict", Param: "class", Want: want, Got: strconv.Quote(p.Class)}
@@ -57,13 +64,65 @@ func classCode(m *model.Model, name string) int {
 	return slices.IndexFunc(m.Schema.Label.Levels, func(l schema.Level) bool { return l.Value == name })
 }
 
-// Columns are the columns to add to t, a table read with the model's own schema.
-func (p Params) Columns(m *model.Model, t *dataset.Table) ([]dataset.Added, error) {
+// labelsOf are the predicted classes of rows.
+func (p Params) labelsOf(m *model.Model, scores []float64) []uint8 {
+	if m.Width() > 1 {
+		return m.Labels(scores)
+	}
+	from, positive := p.Threshold.At(scores), uint8(m.Schema.Label.Positive)
+	labels := make([]uint8, len(scores))
+	for i, s := range scores {
+		labels[i] = 1 - positive
+		if s >= from {
+			labels[i] = positive
+		}
+	}
+	return labels
+}
+
+// Columns are the columns to add to t, a table read with the model's own schema, and what
+// they hold in one line.
+func (p Params) Columns(m *model.Model, t *dataset.Table) (added []dataset.Added, summary string, err error) {
 	scores, err := m.Scores(t.Cols, t.Rows)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	labels := m.Labels(scores)
+	labels := p.labelsOf(m, scores)
+	added, err = p.columnsOf(m, t, scores, labels)
+	return added, p.summarise(m, scores, labels), err
+}
+
+// summarise says how many rows of each class are predicted and, of two classes, how many
+// the scores expect.
+func (p Params) summarise(m *model.Model, scores []float64, labels []uint8) string {
+	classes := m.Schema.Label.Levels
+	counts := make([]int, len(classes))
+	for _, l := range labels {
+		counts[l]++
+	}
+	share := func(n float64) string { return fmt.Sprintf("%.1f %%", 100*n/float64(max(1, len(labels)))) }
+	if m.Width() > 1 {
+		parts := make([]string, len(classes))
+		for k, c := range classes {
+			parts[k] = fmt.Sprintf("%s %d", c.Value, counts[k])
+		}
+		return fmt.Sprintf("predicted %d rows: %s", len(labels), strings.Join(parts, ", "))
+	}
+	mean := 0.0
+	for _, s := range scores {
+		mean += s
+	}
+	at := m.Schema.Label.Positive
+	from := fmt.Sprintf("from a score of %.4g on", p.Threshold.At(scores))
+	if counts[at] == 0 {
+		from = "no score reaches the threshold"
+	}
+	return fmt.Sprintf("predicted %s for %d of %d rows (%s, %s); scores expect %s", classes[at].Value, counts[at],
+		len(labels), share(float64(counts[at])), from, share(mean))
+}
+
+// columnsOf are the columns that hold these scores and labels.
+func (p Params) columnsOf(m *model.Model, t *dataset.Table, scores []float64, labels []uint8) ([]dataset.Added, error) {
 	classes, width := m.Schema.Label.Levels, m.Width()
 	added := []dataset.Added{{Name: "label", Text: func(row int) string { return classes[labels[row]].Value }}}
 	for k := range width {

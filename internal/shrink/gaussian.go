@@ -22,6 +22,9 @@ import (
 // warrants. spread, and how fast neighbours decay, are averaged over a grid by how well they
 // explain the cells.
 func GaussianLogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
+	if bins.Marks() > 0 {
+		return c.takeMarksApart(bins, GaussianLogOdds)
+	}
 	n := len(c.Positive)
 	o := &observations{diff: make([]float64, n), weight: make([]float64, n), noise: make([]float64, n)}
 	for b := range n {

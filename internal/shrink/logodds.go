@@ -29,6 +29,9 @@ func (n Noise) DifferenceVariance() float64 {
 // variances: the posterior mean under a model that knows the law of the noise. Without noise, and
 // for pairs of columns, it is GaussianLogOdds.
 func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
+	if bins.Marks() > 0 {
+		return c.takeMarksApart(bins, LogOdds)
+	}
 	if c.Noise.DifferenceVariance() == 0 || bins.Second != nil {
 		return GaussianLogOdds(c, bins)
 	}

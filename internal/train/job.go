@@ -105,6 +105,9 @@ func asUsage(err error) error {
 // is protected with them, and is no more to protect.
 func Terms(s *schema.Schema) ledger.Terms {
 	m := ledger.Terms{Unit: s.Unit, Relation: s.Relation}
+	if s.Person != nil {
+		m.Person = s.Person.Column
+	}
 	for _, c := range s.FileColumns() {
 		if c.Role == schema.Private {
 			m.Protected = append(m.Protected, c.Name)

@@ -98,14 +98,32 @@ func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return nil, &RequestError{err}
 	}
-	if r.defaulted && err == nil {
+	if err != nil {
+		return nil, err
+	}
+	pl = unitPlan{pl, learn.UnitFact(s, !r.Private || r.Price.NotPrivate)}
+	if r.defaulted {
 		pl = defaultedPlan{pl}
 	}
-	return pl, err
+	return pl, nil
 }
+
+// unitPlan is a plan that says whose data it protects together.
+type unitPlan struct {
+	learn.Plan
+	unit learn.Fact
+}
+
+// Unwrap is the learner's own plan.
+func (p unitPlan) Unwrap() learn.Plan { return p.Plan }
+
+func (p unitPlan) Facts() []learn.Fact { return append(p.Plan.Facts(), p.unit) }
 
 // defaultedPlan is a plan that says which learner it is of.
 type defaultedPlan struct{ learn.Plan }
+
+// Unwrap is the plan without that.
+func (p defaultedPlan) Unwrap() learn.Plan { return p.Plan }
 
 func (p defaultedPlan) Facts() []learn.Fact {
 	said := learn.Fact{Key: "learner", Value: DefaultLearner, Text: "learner " + DefaultLearner +

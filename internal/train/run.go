@@ -29,7 +29,9 @@ type Training struct {
 	Exceed     bool     // the price may exceed what the schema allows; the model records it
 	// Read reads the table. It is called once, after everything that can be refused
 	// without rows, and not at all where the job has a result already.
-	Read   func(ctx context.Context) (*dataset.Table, error)
+	Read func(ctx context.Context) (*dataset.Table, error)
+	// Rows takes the place of Read where it is not nil.
+	Rows   *RowSource
 	Output string // the file to write the model to, "" for none
 	Job    *Job   // nil: the training is charged to Account
 	// Account is charged where Job is nil; nil for one that counts nothing.
@@ -51,6 +53,11 @@ func (t *Training) sayLine(format string, args ...any) {
 func (t *Training) Check() error {
 	if err := CheckPart(t.Op, t.Part, t.Schema); err != nil {
 		return err
+	}
+	if t.Rows != nil {
+		if err := t.Rows.check(t.Op, t.Request, t.Part, t.Schema); err != nil {
+			return err
+		}
 	}
 	switch {
 	case t.Job == nil:
@@ -116,12 +123,20 @@ func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event,
 	return m, Keep(ctx, j, m, output)
 }
 
-// fitModel reads the table and trains on it; acct is charged in between.
-func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Model, error) {
+// openTable reads the table to where it is asked about.
+func (t *Training) openTable(ctx context.Context) (*openRows, error) {
+	if t.Rows != nil {
+		return t.Rows.open(ctx, t)
+	}
 	tab, err := t.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return t.openMemory(tab)
+}
+
+// openMemory asks rows where they are, of the part that is trained on.
+func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
 	if t.Part != "" {
 		tab = RowsOf(tab, t.Part)
 	}
@@ -129,10 +144,24 @@ func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Mod
 	if err != nil {
 		return nil, err
 	}
+	return &openRows{rows, func() error { return nil }}, nil
+}
+
+// fitModel reads the table and trains on it; acct is charged in between.
+func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Model, error) {
+	rows, err := t.openTable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.close()
 	pl := t.plan
 	if t.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
-		t.sayLine("training on %d rows of %q", tab.Rows, t.Schema.Name)
-		if pl, err = t.Request.Plan(t.Schema, tab.Rows); err != nil {
+		what := "rows"
+		if t.Schema.Person != nil {
+			what = "persons"
+		}
+		t.sayLine("training on %d %s of %q", learn.PublicUnits(rows.Table), what, t.Schema.Name)
+		if pl, err = t.Request.Plan(t.Schema, learn.PublicUnits(rows.Table)); err != nil {
 			return nil, err
 		}
 	}
@@ -144,7 +173,7 @@ func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Mod
 	if t.Request.Price.Epsilon > 0 && !acct.Counted() {
 		t.sayLine("no ledger: nothing is being counted, and the model says so")
 	}
-	m, err := pl.Fit(ctx, rows, acct, mech.NewExit(rng.System()))
+	m, err := pl.Fit(ctx, rows.Table, acct, mech.NewExit(rng.System()))
 	if err != nil {
 		return nil, err
 	}

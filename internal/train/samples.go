@@ -15,6 +15,7 @@ type SampleSizes struct {
 	NonPrivate float64 `json:"non_private"` // 1/(γ²α²)
 	Objective  float64 `json:"objective"`   // 1/(γ²α²) + d/(γαε), perturbing the objective
 	DMNS06     float64 `json:"dmns06"`      // d/(γ²εα^1.5), perturbing sums
+	BLR08      float64 `json:"blr08"`       // d²/(α³ε), any margin, in time exponential in d
 	Meaning    string  `json:"meaning"`
 }
 
@@ -37,10 +38,14 @@ func SampleSizesFor(margin, alpha float64, dim int, eps dp.Epsilon) (s *SampleSi
 		NonPrivate: free,
 		Objective:  free + d/(margin*alpha*e),
 		DMNS06:     d / (margin * margin * e * math.Pow(alpha, 1.5)),
+		BLR08:      d * d / (alpha * alpha * alpha * e),
 		Meaning:    "orders of magnitude of rows; constants and logarithms are left out",
 	}
 	if math.IsInf(s.Objective, 0) || math.IsInf(s.DMNS06, 0) {
 		return nil, "margin", "must not be so small that sample sizes are infinite"
+	}
+	if math.IsInf(s.BLR08, 0) {
+		return nil, "error", "must not be so small that sample sizes are infinite"
 	}
 	return s, "", ""
 }
@@ -51,5 +56,6 @@ func (s *SampleSizes) String() string {
   %8.0e  without privacy                        1/(γ²α²)
   %8.0e  perturbed objective (CM08, SCM09)      1/(γ²α²) + d/(γαε)
   %8.0e  recipe of DMNS06                       d/(γ²εα^1.5)
-`, s.NonPrivate, s.Objective, s.DMNS06)
+  %8.0e  BLR08, KLNRS08, time exponential in d  d²/(α³ε)
+`, s.NonPrivate, s.Objective, s.DMNS06, s.BLR08)
 }

@@ -26,6 +26,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
+	tab = learn.DrawRows(tab, exit) // G-PERSONS-2: a person trains or judges
 	p, err := dealRows(ctx, tab, pl.HeldOut, exit.Public())
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
@@ -116,9 +117,9 @@ func (pl *Plan) privacyStatement(at int, acct learn.Account, exit *mech.Exit) mo
 	p := model.Privacy{
 		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
 		Claim: "tune: " + pl.claimName(), Counted: acct.Counted(), Seeded: exit.Seeded(),
-		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of one row were, the chance of this exact "+
+		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of %s were, the chance of this exact "+
 			"model and choice changes by at most a factor e^%s.",
-			len(pl.Candidates), pl.Candidates[at].Name, pl.scope.Words(), pl.Epsilon),
+			len(pl.Candidates), pl.Candidates[at].Name, pl.scope.Words(), pl.s.UnitWords(), pl.Epsilon),
 	}
 	switch pl.scope {
 	case dp.PrivateFeatures:

@@ -106,6 +106,9 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	if err := learn.Unweighted("tune", s); err != nil { // judges count mistakes once
 		return err
 	}
+	if err := learn.CheckOneRow("tune", s); err != nil {
+		return err
+	}
 	law, known := laws[p.Method]
 	switch { // written so that NaN fails
 	case s.Relation != dp.ReplaceOne:

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -43,6 +44,13 @@ func Learner(ctx context.Context, c train.Choice, s *schema.Schema, rows int,
 	pl, err := req.Plan(s, rows)
 	if err != nil {
 		return sub, err
+	}
+	for {
+		wrapped, is := pl.(interface{ Unwrap() learn.Plan })
+		if !is {
+			break
+		}
+		pl = wrapped.Unwrap()
 	}
 	if b, ok := pl.(*brc.Plan); ok {
 		return audit.BRC(ctx, b, s, rows, src)

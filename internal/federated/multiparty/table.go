@@ -71,7 +71,7 @@ func (p *public) firstRows(n int) *public {
 	q.rows = n
 	q.cols = make([]column.Column, len(p.cols))
 	for _, j := range p.pl.space.Columns {
-		q.cols[j] = column.Column{Codes: p.cols[j].Codes.Pick(rows), Values: p.cols[j].Values}
+		q.cols[j] = p.cols[j].Pick(rows)
 	}
 	return &q
 }

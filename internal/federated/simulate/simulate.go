@@ -54,6 +54,7 @@ type Result struct {
 	Owners int
 	Asked  int     // owners who reported
 	Reach  float64 // see collect.Reach
+	params Params
 }
 
 // Nonce draws a task's nonce.
@@ -121,7 +122,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 		}
 	}
 	m, err := agg.Model(collect.Statement{Counted: p.Counted, Seeded: src.Seeded()})
-	return &Result{m, task, agg.Outcomes(), p.Owners, crowd.asked, agg.Reach()}, err
+	return &Result{m, task, agg.Outcomes(), p.Owners, crowd.asked, agg.Reach(), p}, err
 }
 
 // crowd is all owners.

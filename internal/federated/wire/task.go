@@ -155,6 +155,14 @@ func (t *Task) Check() error {
 		if c.Kind == schema.Category && len(q.Edges) > 0 {
 			return fault("questions", "must not cut a category", q.Column)
 		}
+		if c.Buckets > 0 || slices.ContainsFunc(c.Levels, func(l schema.Level) bool { return len(l.Prefixes) > 0 }) {
+			return fault("questions",
+				"must not be about values told by a prefix or a hash, which owners' programs need not know", q.Column)
+		}
+		if c.Marks() > 0 {
+			return fault("questions", "must not be about a number with missing or special cells of their own: a report has "+
+				"no place for them", q.Column)
+		}
 		for k, e := range q.Edges {
 			if !(e > c.Lower && e <= c.Upper) || k > 0 && !(e > q.Edges[k-1]) {
 				return fault("questions", "must cut inside the bounds, in increasing order", q.Column)

@@ -122,6 +122,7 @@ func (pl *plan) Facts() []learn.Fact {
 // Fit charges acct the empty bill, then reads the rows once. Only the random
 // base draws randomness.
 func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	tab = learn.AllRows(tab)
 	if tab.Rows() < 1 {
 		return nil, fmt.Errorf("adaboost: the table must have at least one row")
 	}

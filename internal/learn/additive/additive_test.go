@@ -27,6 +27,16 @@ type setting struct {
 func settings() map[string]setting {
 	partly := func(*Params, *schema.Schema) {}
 	label := func(_ *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 }
+	everything := func(p *Params, s *schema.Schema) {
+		label(p, s)
+		hide(s)
+	}
+	alone := func(p *Params, s *schema.Schema) {
+		label(p, s)
+		for j := range s.Columns {
+			s.Columns[j].Role = schema.Public
+		}
+	}
 	addRemove := func(_ *Params, s *schema.Schema) { s.Relation = dp.AddRemove }
 	delta := func(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
 		return func(p *Params, s *schema.Schema) {
@@ -46,6 +56,17 @@ func settings() map[string]setting {
 		"no public column":         {func(_ *Params, s *schema.Schema) { hide(s) }, 600},
 		"private label":            {label, 600},
 		"private label, boosted":   {label, 20_000},
+		"private label, in turn":   {label, 3_000},
+		"everything private":       {everything, 600},
+		"everything, boosted":      {everything, 20_000},
+		"everything, gaussian":     {delta(everything), 5_000},
+		"everything, bins paid":    {asked(everything), 20_000},
+		"everything, pairs":        {paired(everything), 20_000},
+		"label alone":              {alone, 30_000},
+		"label alone, picks":       {alone, 2_500},
+		"label alone, gaussian":    {delta(alone), 20_000},
+		"label alone, pairs":       {paired(alone), 20_000},
+		"label alone, bins asked":  {asked(alone), 20_000},
 		"add-remove":               {addRemove, 600},
 		"add-remove, in turn":      {addRemove, 5_000},
 		"add-remove, boosted":      {addRemove, 20_000},
@@ -55,11 +76,11 @@ func settings() map[string]setting {
 		}), 5_000},
 		"private label, bins paid":  {asked(label), 20_000},
 		"add-remove, bins paid":     {asked(addRemove), 20_000},
-		"gaussian, bins paid":       {delta(asked(label)), 20_000},
+		"gaussian, bins paid":       {delta(asked(everything)), 20_000},
 		"partly private, pairs":     {paired(partly), 100_000},
 		"private label, pairs":      {paired(label), 20_000},
 		"add-remove, pairs in turn": {paired(addRemove), 5_000},
-		"gaussian, pairs":           {delta(paired(label)), 30_000},
+		"gaussian, pairs":           {delta(paired(everything)), 30_000},
 		"pairs wait":                {paired(partly), 400},
 		"pairs of groups":           {paired(asked(addRemove)), 20_000},
 		"eps inf, pairs":            {paired(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }), 400},

@@ -20,6 +20,7 @@ type price struct {
 
 // prices are those of the releases of one fit.
 type prices struct {
+	labels      price   // of the positive rows of public columns, where the label is private
 	classes     price   // of the number of rows by class, where that is private
 	counts      price   // of the counts from which bins follow
 	picks       []price // per round, where rounds pick
@@ -44,9 +45,15 @@ func (pl *Plan) listReleases() (list []release) {
 		list = append(list, release{label, "laplace", share, to})
 	}
 	rest := 1 - pl.counts.share - r.calibrationShare
-	if pl.scope == dp.WholeRow {
-		rest -= classesShare
-		add(pl.classesLabel(), classesShare*r.totalShare()/rest, &pl.prices.classes)
+	switch {
+	case r.labelShare == 1:
+		add(labelsLabel, 1, &pl.prices.labels)
+		return list
+	case r.labelShare > 0:
+		add(labelsLabel, r.labelShare*r.totalShare()/(1-r.labelShare), &pl.prices.labels)
+	case pl.scope != dp.PrivateFeatures:
+		rest -= r.classesShare
+		add(pl.classesLabel(), r.classesShare*r.totalShare()/rest, &pl.prices.classes)
 	}
 	if len(pl.counts.asking) > 0 {
 		add(countsLabel, pl.counts.share*r.totalShare()/rest, &pl.prices.counts)
@@ -162,6 +169,7 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 const (
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
+	labelsLabel      = "positive rows of public columns"
 )
 
 func (pl *Plan) classesLabel() string {

@@ -3,7 +3,6 @@
 package additive
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -31,8 +30,16 @@ type start struct {
 	// longer those of the start. baseVariance is the variance of their difference.
 	expected     []float64
 	baseVariance float64
-	// calibrating is as much of the model as weighs rows for its calibration; nil for all of it.
-	calibrating *start
+	// rescale is the start with so much of what public columns add to the base rate in the model, and
+	// all of that in the weights; nil where there are none. publicSpread is the standard deviation of
+	// what they add, nats.
+	rescale      func(part float64) *start
+	publicSpread float64
+	publicMean   float64 // of what they add beside a private label
+	// variance is that of the model's public steps, where the label is private; else nil, for they are
+	// exact. design is then what they were fitted to.
+	variance [][]float64
+	design   *labelDesign
 }
 
 // binaryFit is the state of a fit of two classes. Its weighing score, with totals and bounds, takes
@@ -48,6 +55,7 @@ type binaryFit struct {
 	// base is what columns have added to the released base rate, weighedBase what of it weights see.
 	base, weighedBase float64
 	finished          []finishedShape // the public ones, then the private ones
+	pastPublic        bool            // a round has taken a private column, or a public one like one
 }
 
 // binaryShape is what has been learnt about one private column.
@@ -97,24 +105,30 @@ func newBinaryFit(f *fit, st *start) *binaryFit {
 
 // startBinary fits the public columns, or releases the classes and starts at their log-odds.
 func (f *fit) startBinary(ctx context.Context) (*start, error) {
-	if f.plan.scope != dp.WholeRow {
+	switch {
+	case f.plan.scope == dp.PrivateFeatures:
 		return f.startPublic(ctx)
+	case f.plan.rules.labelShare > 0:
+		return f.startLabels(ctx)
 	}
-	rows, err := f.releaseClasses(ctx)
+	counts, err := f.releaseClasses(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// Below the noise a count says nothing; without noise, below one row.
-	floor := cmp.Or(math.Sqrt(f.plan.prices.classes.noiseVariance(sensitivity{1, 1})/2), 1)
-	z := math.Log(math.Max(rows[0], floor) / math.Max(rows[1], floor))
+	rows := math.Max(1, counts[0]+counts[1])
+	pos := f.estimateRows(counts[0], rows)
+	z := math.Log(pos / (rows - pos))
 	score := feature.Additive{Intercept: z}
 	st := &start{
-		model: score, weighing: score, rows: math.Max(1, rows[0]+rows[1]),
+		model: score, weighing: score, rows: rows,
 		least: feature.Units(z), most: feature.Units(z),
-		classes: [2]float64{math.Max(rows[0], floor), math.Max(rows[1], floor)},
+		classes: [2]float64{pos, rows - pos},
 	}
 	st.expectBalance(f.plan)
-	return st, nil
+	if f.plan.protectsLabel() {
+		st.design, err = f.groupDesign(ctx)
+	}
+	return st, err
 }
 
 func (r *binaryFit) makeRound(ctx context.Context, t int) error {
@@ -129,6 +143,11 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 	caps := r.capWeights()
 	if pl.rules.picks {
 		k = r.pickByImbalance(t, caps)
+		if r.picksPublic(k) {
+			r.learnPublic(t, k)
+			return nil
+		}
+		r.pastPublic = true
 	}
 	r.learnShape(k, r.releaseWeights(cellsLabel(t), pl.prices.cells[t], k, caps), pl.rules.passOf(t))
 	return nil
@@ -228,12 +247,17 @@ type finishedShape struct {
 	steps, noise, left []float64
 }
 
-// finishPublic finishes the shapes of the start, which are exact.
+// finishPublic finishes the shapes of the start, which are exact but for a private label.
 func (r *binaryFit) finishPublic() (out []finishedShape) {
 	for k := range r.model.Shapes {
+		if r.variance != nil {
+			out = append(out, r.publicShape(k))
+			continue
+		}
 		sh := &r.model.Shapes[k]
 		if sh.Second == nil {
-			shrink.MakeMonotone(r.plan.schema.Columns[sh.Column].Monotone, sh.Steps, nil)
+			amounts := len(sh.Steps) - sh.Marks()
+			shrink.MakeMonotone(r.plan.schema.Columns[sh.Column].Monotone, sh.Steps[:amounts], nil)
 		}
 		out = append(out, finishedShape{bins: sh.Bins, steps: sh.Steps, noise: make([]float64, len(sh.Steps))})
 	}
@@ -242,26 +266,32 @@ func (r *binaryFit) finishPublic() (out []finishedShape) {
 
 // finishPrivate finishes what has been learnt about private columns and pairs.
 func (r *binaryFit) finishPrivate() (out []finishedShape) {
-	s := r.plan.schema
 	for k := range r.shapes {
-		sh := &r.shapes[k]
-		if sh.variance == nil {
-			continue
+		if sh := &r.shapes[k]; sh.variance != nil {
+			out = append(out, r.finishShape(r.bins[k], sh.steps, sh.variance, sh.left))
 		}
-		f := finishedShape{r.bins[k], sh.steps, make([]float64, len(sh.steps)), sh.left}
-		for b, v := range sh.variance {
-			f.noise[b] = math.Sqrt(v)
-		}
-		if f.bins.Second == nil {
-			shrink.MakeMonotone(s.Columns[f.bins.Column].Monotone, f.steps, sh.variance)
-			if !r.plan.NotPrivate && hasSlopes(s, &f.bins) {
-				edges, finer := drawSlopes(s, &f.bins, 1, f.steps, f.noise, f.left)
-				f = finishedShape{feature.NewBins(s, f.bins.Column, edges), finer[0], finer[1], finer[2]}
-			}
-		}
-		out = append(out, f)
 	}
 	return out
+}
+
+// finishShape makes the steps of a column monotone where the schema says so, and draws lines
+// between the middles of bins. variance is that of the steps.
+func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left []float64) finishedShape {
+	s := r.plan.schema
+	f := finishedShape{bins, steps, make([]float64, len(steps)), left}
+	for b, v := range variance {
+		f.noise[b] = math.Sqrt(v)
+	}
+	if bins.Second != nil {
+		return f
+	}
+	amounts := len(f.steps) - bins.Marks()
+	shrink.MakeMonotone(s.Columns[bins.Column].Monotone, f.steps[:amounts], variance[:amounts])
+	if !r.plan.NotPrivate && hasSlopes(s, &bins) {
+		edges, finer := drawSlopes(s, &bins, 1, f.steps, f.noise, f.left)
+		f = finishedShape{feature.NewBins(s, bins.Column, edges), finer[0], finer[1], finer[2]}
+	}
+	return f
 }
 
 // addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is

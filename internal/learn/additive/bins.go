@@ -43,6 +43,9 @@ func (pl *Plan) cutColumns(columns []int) error {
 	for k, j := range columns {
 		bins := pl.cutColumn(j, pl.rules.bins) // 1.1
 		pl.private = append(pl.private, bins)
+		if pl.protectsLabel() && k >= pl.firstPublic {
+			continue // its rows are public
+		}
 		if fine := pl.cutFine(j); fine.Len() > bins.Len() {
 			pl.counts.asking = append(pl.counts.asking, countedNumber{k, fine})
 			counts += fine.Len() + fineRuns
@@ -72,7 +75,7 @@ func (pl *Plan) cutFine(j int) feature.Bins {
 	if !c.Quantiles || len(c.Groups) > 0 {
 		return feature.Bins{Column: j}
 	}
-	return feature.NewBins(pl.schema, j, feature.Fine(c, fineCells))
+	return feature.NewBins(pl.schema, j, feature.Fine(c, fineCells)).WithoutMarks()
 }
 
 // settleCounts settles the share of the price; where that would tell too little, nobody asks any
@@ -135,7 +138,7 @@ const pairBins = 8
 // which a column is protected.
 func (pl *Plan) splitPairs() (protected [][2]int) {
 	for _, p := range pl.schema.Pairs {
-		if !slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1]) {
+		if pl.protectsLabel() || !slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1]) {
 			protected = append(protected, p)
 		} else {
 			pl.open = append(pl.open, pl.cutPair(p, nil))
@@ -145,7 +148,7 @@ func (pl *Plan) splitPairs() (protected [][2]int) {
 }
 
 // cutPair cuts both columns of a pair: by the schema alone (1.1), or where counts found edges for
-// one, at some of those.
+// one, at some of those. A marked cell stands at the column's default.
 func (pl *Plan) cutPair(p [2]int, found map[int][]float64) feature.Bins {
 	cut := func(j int) feature.Bins {
 		if edges, ok := found[j]; ok {
@@ -158,7 +161,7 @@ func (pl *Plan) cutPair(p [2]int, found map[int][]float64) feature.Bins {
 		}
 		return pl.cutColumn(j, pairBins)
 	}
-	return feature.Cross(cut(p[0]), cut(p[1]))
+	return feature.Cross(cut(p[0]).WithoutMarks(), cut(p[1]).WithoutMarks())
 }
 
 // recutPairs cuts the private pairs again after counts found edges of columns.
@@ -168,6 +171,9 @@ func (f *fit) recutPairs() {
 		found[a.fine.Column] = f.bins[a.index].Edges
 	}
 	for k := f.plan.columns; k < len(f.bins); k++ {
+		if f.bins[k].Second == nil { // a public column, looked at again
+			continue
+		}
 		f.bins[k] = f.plan.cutPair([2]int{f.bins[k].Column, f.bins[k].Second.Column}, found)
 	}
 }

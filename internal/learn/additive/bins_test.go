@@ -69,7 +69,8 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 func TestWhoIsCounted(t *testing.T) {
 	for name, want := range map[string]string{
 		"partly private, bins paid": "weekly_hours years_in_job capital_income",
-		"private label, bins paid":  "age weekly_hours years_in_job",
+		"private label, bins paid":  "weekly_hours years_in_job",
+		"everything, bins paid":     "age weekly_hours years_in_job",
 	} {
 		_, pl, p := counted(t, name, 50)
 		var names []string

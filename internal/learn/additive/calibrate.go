@@ -19,13 +19,20 @@ import (
 // counted by how many rows there are to learn from, and where a class is rare, those are its own.
 // What the rounds of the bill cost together is divided anew among those that are made (1.9).
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
-	if pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 {
+	if pl.protectsLabel() && !pl.rules.picks || pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 {
 		return pl
 	}
 	done := *pl
 	useful := countUseful(pos, neg)
-	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.rows, pl.columns, 0, len(pl.public) > 0, useful)
-	done.rules.bins, done.rules.calibrationShare = pl.rules.bins, pl.rules.calibrationShare
+	if pl.protectsLabel() {
+		if done.rules = pl.settleLabel(len(pl.public), pl.firstPublic, 0, 0, useful); !done.rules.picks {
+			return pl
+		}
+	} else {
+		done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.unitRows(), pl.columns, 0, len(pl.public) > 0, useful)
+	}
+	done.rules.bins, done.rules.classesShare = pl.rules.bins, pl.rules.classesShare
+	done.rules.calibrationShare = pl.rules.calibrationShare
 	all := dp.Epsilon(0)
 	for t := range pl.prices.cells {
 		all += pl.prices.picks[t].eps + pl.prices.cells[t].eps
@@ -47,6 +54,26 @@ func countUseful(pos, neg float64) float64 {
 	return math.Min(1, 5*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
 }
 
+// estimateRows is how many rows a class has of which so many were released, among all as far as
+// they are known: at least half a row.
+func (f *fit) estimateRows(count, rows float64) float64 {
+	pl, classes := f.plan, float64(f.plan.schema.Classes())
+	s := pl.cellSensitivity()
+	if !pl.isMulticlass() {
+		s = pl.classSensitivity()
+	}
+	noise := pl.prices.classes.noiseVariance(s)
+	if pl.NotPrivate {
+		return math.Min(math.Max(count, leastRows), rows-leastRows)
+	}
+	return rows * shrink.Share(count, rows, pl.rules.gaussian, func(share float64) float64 {
+		if !pl.isMulticlass() && pl.knowsTotal() { // their number is public
+			return math.Sqrt(noise)
+		}
+		return math.Sqrt(noise * ((1-share)*(1-share) + (classes-1)*share*share))
+	})
+}
+
 // expectBalance notes that rows weigh about the same in both classes under the log-odds of the
 // released numbers of rows, and how much noise leaves that open.
 func (st *start) expectBalance(pl *Plan) {
@@ -55,8 +82,8 @@ func (st *start) expectBalance(pl *Plan) {
 	st.expected = []float64{least, least}
 	// Rows weigh 1 in the rarer class and least/pos or least/neg in the other.
 	inPos, inNeg := least/pos, least/neg
-	noise := pl.prices.classes.noiseVariance(sensitivity{1, 1})
-	if pl.schema.Relation == dp.ReplaceOne { // what one class gains the other loses
+	noise := pl.prices.classes.noiseVariance(pl.classSensitivity())
+	if pl.knowsTotal() { // what one class gains the other loses
 		st.baseVariance = noise * (inPos + inNeg) * (inPos + inNeg)
 	} else {
 		st.baseVariance = noise * (inPos*inPos + inNeg*inNeg)
@@ -106,11 +133,19 @@ var (
 // stretches the shapes to what they say beyond the start.
 func (r *binaryFit) calibrate(ctx context.Context) error {
 	private := r.finishPrivate()
+	if r.plan.takesLabelsAlone() {
+		r.finished = r.finishPublic()
+		return nil
+	}
+	mean, spread := r.describeSum()
+	if len(private) == 0 { // rounds took public columns alone: those are stretched
+		private, mean, spread = r.finishPublic(), r.publicMean, r.publicSpread
+		r.model.Shapes, r.variance, r.rescale = nil, nil, nil
+	}
 	sum := &feature.Additive{}
 	for _, sh := range private {
 		sum.Shapes = append(sum.Shapes, feature.Shape{Bins: sh.bins, Steps: sh.steps})
 	}
-	mean, spread := r.describeSum()
 	var edges, middles []float64
 	for _, e := range scoreEdges {
 		edges = append(edges, mean+spread*e)
@@ -118,7 +153,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	for _, m := range scoreMiddles {
 		middles = append(middles, mean+spread*m)
 	}
-	r.weighAsModel()
+	r.weighAsModel(spread)
 	sums, err := r.table.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)})
 	if err != nil {
 		return err
@@ -130,7 +165,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	for k := range private {
 		private[k].stretch(slope)
 	}
-	r.finished = append(r.finishPublic(), private...)
+	r.finished = mergeShapes(r.finishPublic(), private)
 	return nil
 }
 
@@ -142,14 +177,22 @@ func (sh *finishedShape) stretch(slope float64) {
 	}
 }
 
+// publicAgainst is how much the variance of the public score counts against that of the private
+// sum.
+const publicAgainst = 0.25
+
 // weighAsModel weighs rows as the model without its private shapes does, with the bounds of that
-// score (1.9).
-func (r *binaryFit) weighAsModel() {
-	r.model.Intercept += r.base
-	if c := r.calibrating; c != nil {
-		r.weighing, r.least, r.most, r.totals = c.weighing, c.least, c.most, c.totals
+// score (1.9). Where weights saw little of the public columns the model has less than all of them,
+// since private columns say part of it again: the less, the less those are spread.
+func (r *binaryFit) weighAsModel(spread float64) {
+	if r.rescale != nil {
+		private, public := spread*spread, r.publicSpread*r.publicSpread
+		c := r.rescale(1 - (1-r.plan.rules.modelOffset)*private/(private+publicAgainst*public))
+		r.model, r.weighing = c.model, c.weighing
+		r.least, r.most, r.totals = c.least, c.most, c.totals
 		return
 	}
+	r.model.Intercept += r.base
 	z := feature.Units(r.model.Intercept)
 	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }

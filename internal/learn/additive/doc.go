@@ -7,13 +7,15 @@
 // Claims G-ADDITIVE-1 (label public), G-ADDITIVE-2 (label private, replace-one) and G-ADDITIVE-3
 // (add-remove): what Fit returns is (ε, 0)-DP in the private columns of one row, in a whole row
 // with its label, or in the presence of a row. G-ADDITIVE-4 is the same with a δ, G-ADDITIVE-5 that
-// of more than two classes. Argument: docs/guarantees/additive.md; the lines it leans on carry the
-// tags 1.1 to 1.9.
+// of more than two classes, G-ADDITIVE-6 that of a private label beside public columns. Argument:
+// docs/guarantees/additive.md; the lines it leans on carry the tags 1.1 to 1.9 and 2.1.
 //
 //	params.go      check public choices and plan a fit: rules.go, bins.go and bill.go
 //	release.go     every release: what leaves, and by how much it moves between neighbours
 //	fit.go         charge, then run the algorithm of two classes or of more
 //	public.go      fit the public columns to a public label, for free, as a start
+//	fitpublic.go   the model of that start alone
+//	labels.go      beside a private label, release the positive rows of public columns and fit those
 //	binary.go      two classes: per round, pick a column where ε is scarce, and release its weighted
 //	               cells by bin and class; then the same for each declared pair, where ε allows
 //	multiclass.go  more classes: per round, release the rows of a column by bin and class; then how

@@ -20,16 +20,24 @@ func (pl *Plan) Facts() []learn.Fact {
 		facts = append(facts, learn.Fact{Key: key, Value: value, Text: fmt.Sprintf(format, args...)})
 	}
 	r := &pl.rules
-	add("protects", string(pl.scope), "protects %s of %s (%s)", pl.scope.Words(), pl.schema.Unit, pl.schema.Relation)
+	add("protects", string(pl.scope), "protects %s of %s (%s)", pl.scope.Words(), pl.schema.Unit, pl.schema.Neighbours())
+	if pl.schema.Person != nil {
+		add("person_rows", pl.most, "a person counts for at most %d rows: each of k rows weighs min(1, %d/k), so the "+
+			"target is a mean over persons rather than rows", pl.most, pl.most)
+	}
 	add("rows", pl.rows, "%s", pl.describeRows())
 	if pl.isMulticlass() {
 		add("levels", pl.schema.Classes(), "%d classes of the label in one release: however many there are, "+
 			"a row moves a column's cells by %g in all", pl.schema.Classes(), pl.cellSensitivity().l1)
 	}
+	if enough := pl.enoughEpsilon(); !pl.assumed && !pl.NotPrivate && pl.Epsilon.Float() < enough {
+		add("epsilon_needed", enough, "TOO FEW: of so few nothing can be told from noise below an epsilon of about %.2g",
+			enough)
+	}
 	add("rounds", r.rounds, "%s", pl.describeRounds())
 	add("bins", r.bins, "a private number has at most %d bins, cut by the schema; %d private and %d public columns",
 		r.bins, pl.columns, len(pl.public))
-	add("pairs", r.pairs+len(pl.open), "%s", pl.describePairs())
+	add("pairs", pl.countPairs()+len(pl.open), "%s", pl.describePairs())
 	add("bins_paid", len(pl.counts.asking), "%s", pl.describeCounts())
 	facts = slices.DeleteFunc(facts, func(f learn.Fact) bool { return f.Text == "" })
 	if pl.NotPrivate {
@@ -42,9 +50,30 @@ func (pl *Plan) Facts() []learn.Fact {
 	} else if pl.spared {
 		add("delta", 0, "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure")
 	}
+	if r.labelShare > 0 {
+		labels := math.Sqrt(pl.prices.labels.noiseVariance(labelSensitivity(len(pl.public))))
+		add("label_noise", labels,
+			"noise of the positive rows of public columns: a standard deviation of %.4g rows on each bin", labels)
+	}
+	if r.rounds == 0 {
+		return facts
+	}
 	last := math.Sqrt(pl.prices.cells[r.rounds-1].noiseVariance(pl.cellSensitivity()))
 	add("noise", last, "noise of the last round: a standard deviation of %.4g rows on each cell", last)
 	return facts
+}
+
+// enoughEpsilon is the ε at which the table is as many noise scales long as one round is worth.
+func (pl *Plan) enoughEpsilon() float64 {
+	return scalesForRound * cellSensitivity(pl.schema.Relation).l1 / float64(pl.unitRows())
+}
+
+// countPairs is how many declared pairs are released.
+func (pl *Plan) countPairs() int {
+	if pl.rules.again {
+		return pl.rules.pairs - len(pl.public)
+	}
+	return pl.rules.pairs
 }
 
 // describePairs says what becomes of the declared pairs; "" where there are none.
@@ -55,7 +84,7 @@ func (pl *Plan) describePairs() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, words))
 		}
 	}
-	add(pl.rules.pairs, "released after the columns, each at the price of one")
+	add(pl.countPairs(), "released after the columns, each at the price of one")
 	add(pl.waiting, "left out, since at this price rounds pick columns")
 	add(len(pl.open), "of public columns, free")
 	if parts == nil {
@@ -81,10 +110,14 @@ func (pl *Plan) describeCounts() string {
 }
 
 func (pl *Plan) describeRows() string {
-	words := fmt.Sprintf("reckons with %d rows", pl.rows)
+	unit := "rows"
+	if pl.schema.Person != nil {
+		unit = "persons"
+	}
+	words := fmt.Sprintf("reckons with %d %s", pl.rows, unit)
 	switch {
 	case pl.assumed && pl.schema.Relation == dp.AddRemove:
-		words += ", since the number of rows is private and none was declared"
+		words += ", since the number of " + unit + " is private and none was declared"
 	case pl.assumed:
 		words += ", since none were given"
 	}
@@ -96,6 +129,8 @@ func (pl *Plan) describeRounds() string {
 	r := &pl.rules
 	words := fmt.Sprintf("%d rounds, one for each private column", r.rounds)
 	switch {
+	case r.rounds == 0:
+		words = "no rounds: positive rows of all public columns leave at once"
 	case r.picks && r.rounds == 1:
 		words = fmt.Sprintf("1 round, which picks the column that tells most, for %.0f %% of its ε", 100*r.pickShare)
 	case r.picks:
@@ -103,7 +138,10 @@ func (pl *Plan) describeRounds() string {
 	case len(r.passes) > 1:
 		words = fmt.Sprintf("%d rounds, %d for each private column in turn", r.rounds, len(r.passes))
 	}
-	if r.pairs > 0 {
+	if r.again {
+		words += ", then one for each public column again"
+	}
+	if pl.countPairs() > 0 {
 		words += ", then one for each pair"
 	}
 	if r.weightShare > 0 {

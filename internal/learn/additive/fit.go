@@ -37,10 +37,12 @@ func newFit(pl *Plan, tab engine.Table, exit *mech.Exit) *fit {
 // After the charge it can fail for a fault of the engine or a cancelled context only (1.7): one
 // class or one row trains like anything else.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if pl.schema.Relation == dp.ReplaceOne { // else their number is private, and the declared one was checked
-		if err := learn.CheckDelta("additive", pl.Delta, tab.Rows()); err != nil {
-			return nil, err
-		}
+	// Where their number is private the declared one was checked.
+	if err := learn.CheckDelta("additive", pl.Delta, learn.PublicUnits(tab)); err != nil {
+		return nil, err
+	}
+	if p := tab.Persons(); p != nil {
+		tab = p.Weigh(pl.most) // G-PERSONS-1
 	}
 	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
@@ -67,6 +69,8 @@ func (pl *Plan) claimID() string {
 	switch {
 	case pl.isMulticlass():
 		return "additive: G-ADDITIVE-5"
+	case pl.protectsLabel():
+		return "additive: G-ADDITIVE-6"
 	case pl.Delta > 0:
 		return "additive: G-ADDITIVE-4"
 	case pl.scope == dp.PrivateFeatures:

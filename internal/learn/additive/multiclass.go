@@ -23,6 +23,9 @@ type classStart struct {
 	rows   float64              // how many there are, as released where that is private; at least 1
 }
 
+// leastRows of a class are reckoned with where there are none.
+const leastRows = 0.5
+
 // newClassStart starts at the shares of the classes; each counts for at least floor rows.
 func newClassStart(rows []float64, floor float64) *classStart {
 	st := &classStart{}
@@ -80,16 +83,18 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 
 // startMulticlass fits the public columns, or releases the classes and starts at their shares.
 func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
-	if f.plan.scope != dp.WholeRow {
+	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublicClasses(ctx)
 	}
 	rows, err := f.releaseClasses(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// Below the noise a count says nothing; without noise, below one row.
-	floor := math.Max(1, math.Sqrt(f.plan.prices.classes.noiseVariance(f.plan.cellSensitivity())/2))
-	return newClassStart(rows, floor), nil
+	all := math.Max(1, sumAll(rows))
+	for k, count := range rows {
+		rows[k] = f.estimateRows(count, all)
+	}
+	return newClassStart(rows, leastRows), nil
 }
 
 // learnColumns makes all rounds of cells. Rows count once in each, whatever the score: a column is
@@ -111,7 +116,7 @@ func (r *multiclassFit) learnColumns(ctx context.Context) error {
 		noise := r.plan.prices.cells[t].noiseVariance(r.plan.cellSensitivity())
 		sh := &r.shapes[k]
 		sh.weight = r.plan.rules.columnWeight
-		sh.steps, sh.variance = shrink.ClassShares(rows, noise, r.start.share, r.bins[k].Ordered())
+		sh.steps, sh.variance = shrink.ClassSharesOf(&r.bins[k], rows, noise, r.start.share)
 		sh.spread = measureSpread(rows, r.start.share, sh.steps)
 		r.score.AddShape(r.shapeOf(k), sh.weight)
 	}

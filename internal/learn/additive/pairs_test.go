@@ -21,6 +21,8 @@ func TestPairsAreReleasedAtTheColumnsPrice(t *testing.T) {
 	for name, want := range map[string]struct{ released, open, waiting int }{
 		"partly private, pairs":     {3, 1, 0},
 		"private label, pairs":      {4, 0, 0},
+		"everything, pairs":         {4, 0, 0},
+		"label alone, pairs":        {4, 0, 0},
 		"add-remove, pairs in turn": {4, 0, 0},
 		"gaussian, pairs":           {4, 0, 0},
 		"pairs wait":                {0, 1, 3},
@@ -31,16 +33,16 @@ func TestPairsAreReleasedAtTheColumnsPrice(t *testing.T) {
 			t.Fatal(err)
 		}
 		pl := anyPlan.(*Plan)
-		if pl.rules.pairs != want.released || len(pl.open) != want.open || pl.waiting != want.waiting {
-			t.Errorf("%s: %d pairs are released, %d are free, %d wait; want %+v", name, pl.rules.pairs, len(pl.open),
+		if pl.countPairs() != want.released || len(pl.open) != want.open || pl.waiting != want.waiting {
+			t.Errorf("%s: %d pairs are released, %d are free, %d wait; want %+v", name, pl.countPairs(), len(pl.open),
 				pl.waiting, want)
 		}
-		if want.released == 0 {
+		if want.released == 0 || pl.columns == 0 {
 			continue
 		}
 		column, pair := 0.0, unitsOf(pl.prices.cells[len(pl.prices.cells)-1])
 		for round := range pl.prices.cells {
-			if pl.rules.columnOf(round) == 0 {
+			if pl.rules.columnOf(round) == 0 { // of each column in turn
 				column += unitsOf(pl.prices.cells[round])
 			}
 		}

@@ -31,19 +31,22 @@ const assumedRows = 10_000
 type Plan struct {
 	Params
 	schema  *schema.Schema
-	rows    int // what the rules reckon with
+	rows    int // what the rules reckon with; persons where the schema declares those
+	most    int // rows that a person counts for at most; 1 where a row is a unit of its own
 	assumed bool
 	spared  bool // a δ was given and would buy nothing
 	scope   dp.Scope
 	public  []int          // columns of the free public part; none under dp.WholeRow
 	private []feature.Bins // what may be released, as the schema cuts it: columns, then pairs
 	columns int            // so many of them are columns
-	open    []feature.Bins // pairs of the free public part
-	waiting int            // pairs that are not released at this price
-	rules   rules
-	counts  counting // from which bins follow
-	prices  prices
-	bill    []dp.Event
+	// firstPublic is where public columns begin in private, beside a private label.
+	firstPublic int
+	open        []feature.Bins // pairs of the free public part
+	waiting     int            // pairs that are not released at this price
+	rules       rules
+	counts      counting // from which bins follow
+	prices      prices
+	bill        []dp.Event
 }
 
 // Plan checks p against the public schema and prices one fit. rows is the number of rows where that
@@ -55,18 +58,22 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.checkPrice(); err != nil {
 		return nil, err
 	}
-	pl := &Plan{Params: p, schema: s, rows: cmp.Or(p.Rows, rows, assumedRows), scope: dp.PrivateFeatures}
-	pl.assumed = p.Rows == 0 && rows == 0
+	pl := &Plan{Params: p, schema: s, most: 1}
+	if s.Person != nil {
+		pl.most, rows = s.Person.Rows, cmp.Or(rows, s.Person.Persons)
+	}
+	pl.rows, pl.assumed = cmp.Or(p.Rows, rows, assumedRows), p.Rows == 0 && rows == 0
 	private := s.ByRole(schema.Private)
-	if s.Label.Role == schema.Private || s.Relation != dp.ReplaceOne || p.NotPrivate && !pl.isMulticlass() {
-		pl.scope, private = dp.WholeRow, s.Features()
-	} else {
+	switch pl.scope = pl.settleScope(); pl.scope {
+	case dp.WholeRow:
+		private = s.Features()
+	default:
 		pl.public = s.ByRole(schema.Public)
 	}
 	if err := learn.CheckDefaults("additive", s, pl.scope, p.NotPrivate); err != nil {
 		return nil, err
 	}
-	if len(private) == 0 {
+	if len(private) == 0 && !pl.protectsLabel() {
 		return nil, refuseParam("schema", "must have at least one private column, or a private label and a column", nil,
 			"without any, use a learner without noise such as logistic")
 	}
@@ -79,28 +86,59 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		rho = bought.Float()
 	}
 	pairs := pl.splitPairs()
-	if pl.isMulticlass() {
-		pl.rules = settleMulticlass(p, s.Relation, pl.rows, len(private), rho)
+	if pl.protectsLabel() {
+		pl.rules = pl.settleLabel(len(pl.public), len(private), len(pairs), rho, 1)
+	} else if pl.isMulticlass() {
+		pl.rules = settleMulticlass(p, s.Relation, pl.unitRows(), len(private), rho)
 	} else {
-		pl.rules = settleWithPairs(len(pairs), p, s.Relation, pl.rows, len(private), rho, len(pl.public) > 0)
+		pl.rules = settleWithPairs(len(pairs), p, s.Relation, pl.unitRows(), len(private), rho, len(pl.public) > 0)
 	}
-	if !pl.isMulticlass() && !p.NotPrivate {
-		signal, _ := countScales(p, s.Relation, pl.rows, 1, 0)
+	signal, joint := countScales(p, s.Relation, pl.unitRows(), 1, rho)
+	if pl.scope != dp.PrivateFeatures && pl.rules.labelShare == 0 && !p.NotPrivate {
+		pl.rules.classesShare = settleClassesShare(signal, joint, pl.rules.gaussian)
+	}
+	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() {
 		pl.rules.calibrationShare = settleCalibrationShare(signal)
 	}
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0
 	}
-	if err := pl.cutColumns(private); err != nil {
+	if err := pl.cutColumns(pl.candidates(private)); err != nil {
 		return nil, err
 	}
 	pl.settleCounts(rho)
-	if pl.waiting = len(pairs) - pl.rules.pairs; pl.waiting == 0 {
+	if pl.rules.again {
+		pl.columns = pl.firstPublic
+	}
+	repeated := len(pl.private) - pl.columns
+	if pl.waiting = len(pairs) + repeated - pl.rules.pairs; pl.waiting == 0 {
 		for _, p := range pairs {
 			pl.private = append(pl.private, pl.cutPair(p, nil))
 		}
 	}
 	return pl, pl.writeBill()
+}
+
+// unitRows is the number of rows in units of what one person counts for, who needs as many times
+// the noise of a row.
+func (pl *Plan) unitRows() int { return max(1, pl.rows/pl.most) }
+
+// settleScope is what is protected. Beside a private label of two classes public columns stay
+// public, where rows are replaced and each is its own unit.
+func (pl *Plan) settleScope() dp.Scope {
+	s := pl.schema
+	public := s.ByRole(schema.Public)
+	switch {
+	case s.Relation != dp.ReplaceOne, pl.NotPrivate && !pl.isMulticlass():
+		return dp.WholeRow
+	case s.Label.Role != schema.Private:
+		return dp.PrivateFeatures
+	case len(public) == 0 || pl.isMulticlass() || s.Person != nil:
+		return dp.WholeRow
+	case len(s.ByRole(schema.Private)) == 0:
+		return dp.LabelOnly
+	}
+	return dp.FeaturesAndLabel
 }
 
 // isMulticlass reports whether the label has more than two classes.
@@ -114,6 +152,9 @@ func refuseParam(param, want string, got any, hint string) error {
 func checkSchema(s *schema.Schema) error {
 	if s.Classes() < 2 {
 		return refuseParam("label", "must have at least 2 classes", s.Classes(), "")
+	}
+	if s.Person != nil && s.Person.Rows == 0 {
+		return refuseParam("person rows", "must be a number", "auto", "write rows: 1")
 	}
 	if err := learn.Unweighted("additive", s); err != nil || s.Classes() == 2 {
 		return err

@@ -106,7 +106,8 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	for _, name := range []string{"partly private, boosted", "private label, boosted", "add-remove, boosted",
 		"partly private", "partly private, gaussian", "add-remove, gaussian", "private label, bins paid",
 		"add-remove, bins paid", "gaussian, bins paid",
-		"partly private, pairs", "add-remove, pairs in turn", "gaussian, pairs"} {
+		"partly private, pairs", "add-remove, pairs in turn", "gaussian, pairs",
+		"private label, in turn", "label alone", "label alone, picks"} {
 		c := settings()[name]
 		reached := map[bool]float64{} // by whether it is a choice
 		for seed := range uint64(60) {

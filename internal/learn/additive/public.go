@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/column"
@@ -21,14 +22,12 @@ const (
 	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public part: three pseudo-rows
 	// to a bin keep it honest on its own rows.
 	publicRidge = 3
-	// Weights see the public score within this central part of its rows only: few rows lie outside,
-	// and they would decide the caps.
-	central = 0.7
 )
 
 // publicGroups are the distinct rows of the public columns, with how many rows have each class.
 type publicGroups struct {
 	groups  *engine.Groups
+	rows    [][]float64    // by class, then group: how many, or what they weigh
 	bins    []feature.Bins // of the public columns
 	recoded engine.Groups  // groups, the columns coded by bin
 	space   *feature.Space // of the bins
@@ -41,11 +40,14 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 		return nil, err
 	}
 	g := &publicGroups{groups: groups, recoded: *groups}
+	for _, counts := range groups.Counts {
+		g.rows = append(g.rows, scaleSteps(toFloats(counts), 1/float64(learn.RowUnits(f.table))))
+	}
 	g.recoded.Cols = make([]column.Column, len(groups.Cols))
 	s := *f.plan.schema // with categories of bins
 	s.Columns = slices.Clone(s.Columns)
 	for _, j := range f.plan.public {
-		bins := f.plan.cutPublic(groups, j)
+		bins := f.plan.cutPublic(g, j)
 		g.bins = append(g.bins, bins)
 		if c := &s.Columns[j]; c.Kind == schema.Category && c.Groups == nil {
 			g.recoded.Cols[j] = groups.Cols[j]
@@ -86,15 +88,15 @@ func listBins(bins *feature.Bins, col *column.Column, n int) []uint32 {
 
 // cutPublic cuts public column j. What the schema asks of its bins is counted in the groups, free
 // of charge: the column and the label are public.
-func (pl *Plan) cutPublic(g *engine.Groups, j int) feature.Bins {
+func (pl *Plan) cutPublic(g *publicGroups, j int) feature.Bins {
 	bins, fine := pl.cutColumn(j, publicBins), pl.cutFine(j)
 	if fine.Len() <= bins.Len() {
 		return bins
 	}
 	rows := make([]float64, fine.Len())
-	for i, b := range listBins(&fine, &g.Cols[j], g.Len) {
-		for class := range g.Counts {
-			rows[b] += float64(g.Counts[class][i])
+	for i, b := range listBins(&fine, &g.groups.Cols[j], g.groups.Len) {
+		for class := range g.rows {
+			rows[b] += g.rows[class][i]
 		}
 	}
 	return feature.NewBins(pl.schema, j, halveAt(rows, publicBins, &fine))
@@ -107,7 +109,7 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 		return nil, err
 	}
 	positive := f.plan.schema.Label.Positive
-	pos, neg := toFloats(g.groups.Counts[positive]), toFloats(g.groups.Counts[1-positive])
+	pos, neg := g.rows[positive], g.rows[1-positive]
 	steps, intercept, err := g.fitAgainst(ctx, pos, neg)
 	if err != nil {
 		return nil, err
@@ -126,10 +128,16 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 		model:    scaleOffset(score, baseRate, f.plan.rules.modelOffset),
 		weighing: scaleOffset(score, baseRate, f.plan.rules.weightOffset),
 	}
-	st.boundScores(g.groups, pos, neg)
+	central := f.plan.rules.central
+	st.boundScores(g.groups, pos, neg, central)
 	st.expected = st.totals
-	st.calibrating = &start{weighing: st.model}
-	st.calibrating.boundScores(g.groups, pos, neg)
+	st.publicSpread = measureSpreadOf(&score, g.groups, pos, neg)
+	st.rescale = func(part float64) *start {
+		out := &start{model: scaleOffset(score, baseRate, part)}
+		out.weighing = out.model
+		out.boundScores(g.groups, pos, neg, central)
+		return out
+	}
 	return st, nil
 }
 
@@ -171,10 +179,10 @@ func scaleSteps(steps []float64, part float64) []float64 {
 
 // boundScores clips the score that weighs rows, and takes the extremes of the groups' scores under
 // it.
-func (st *start) boundScores(g *engine.Groups, pos, neg []float64) {
+func (st *start) boundScores(g *engine.Groups, pos, neg []float64, central float64) {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
-	low, high := findCentral(scores, pos, neg)
+	low, high := findCentral(scores, pos, neg, central)
 	st.weighing.Clip = &feature.Clip{Shapes: len(st.weighing.Shapes), Low: low, High: high}
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
 	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
@@ -196,9 +204,21 @@ func (st *start) boundScores(g *engine.Groups, pos, neg []float64) {
 	}
 }
 
+// measureSpreadOf is the standard deviation of a score over the rows of groups, nats.
+func measureSpreadOf(of *feature.Additive, g *engine.Groups, pos, neg []float64) float64 {
+	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
+	of.Bind(g.Cols).Scores(0, scores, scratch)
+	all, first, second := 1e-9, 0.0, 0.0
+	for i, z := range scores {
+		w, x := pos[i]+neg[i], float64(z)/feature.ScoreOne
+		all, first, second = all+w, first+w*x, second+w*x*x
+	}
+	return math.Sqrt(math.Max(0, second/all-first/all*(first/all)))
+}
+
 // findCentral returns the scores below and above which equal parts of the rows lie, central of them
 // between.
-func findCentral(scores []int64, pos, neg []float64) (low, high float64) {
+func findCentral(scores []int64, pos, neg []float64, central float64) (low, high float64) {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -228,13 +248,13 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 	}
 	var totals []float64
 	common := 0
-	for k, counts := range g.groups.Counts {
-		totals = append(totals, sumAll(toFloats(counts)))
+	for k, rows := range g.rows {
+		totals = append(totals, sumAll(rows))
 		if totals[k] > totals[common] {
 			common = k
 		}
 	}
-	st := newClassStart(totals, 0.5)
+	st := newClassStart(totals, leastRows)
 	st.totals = totals
 	if len(g.bins) == 0 {
 		return st, nil
@@ -245,12 +265,12 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 		st.shapes = append(st.shapes, feature.LevelShape{Bins: g.bins[q], Steps: steps})
 	}
 	st.scores[common] = 0
-	against := addPseudoRows(g.groups.Counts[common])
-	for k, counts := range g.groups.Counts {
+	against := addPseudoRows(g.rows[common])
+	for k, rows := range g.rows {
 		if k == common {
 			continue
 		}
-		steps, intercept, err := g.fitAgainst(ctx, addPseudoRows(counts), against)
+		steps, intercept, err := g.fitAgainst(ctx, addPseudoRows(rows), against)
 		if err != nil {
 			return nil, err
 		}
@@ -264,12 +284,12 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 
 // addPseudoRows adds half a row, spread over all groups: a class that nobody has is unlikely, not
 // impossible.
-func addPseudoRows(counts []uint64) []float64 {
-	rows := toFloats(counts)
-	for g := range rows {
-		rows[g] += 0.5 / float64(len(rows))
+func addPseudoRows(rows []float64) []float64 {
+	out := slices.Clone(rows)
+	for g := range out {
+		out[g] += 0.5 / float64(len(out))
 	}
-	return rows
+	return out
 }
 
 func toFloats(counts []uint64) []float64 {

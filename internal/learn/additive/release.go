@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/shrink"
@@ -30,7 +31,32 @@ func cellSensitivity(relation dp.Relation) sensitivity {
 	return sensitivity{2, math.Sqrt2}
 }
 
-func (pl *Plan) cellSensitivity() sensitivity { return cellSensitivity(pl.schema.Relation) }
+// cellSensitivity is that of numbers, none negative, to which a row or all rows of one person add
+// at most Plan.most in all (docs/guarantees/persons.md, lemma 2).
+func (pl *Plan) cellSensitivity() sensitivity {
+	return cellSensitivity(pl.schema.Relation).scale(pl.most)
+}
+
+// scale is for units that count for so many rows each. The product of an L2 length is rounded up.
+func (s sensitivity) scale(most int) sensitivity {
+	if most == 1 {
+		return s
+	}
+	return sensitivity{float64(most) * s.l1, math.Nextafter(float64(most)*s.l2, math.Inf(1))}
+}
+
+// knowsTotal reports whether what all rows weigh is public: under replace-one their number, or that
+// of the persons where each weighs one row.
+func (pl *Plan) knowsTotal() bool { return pl.schema.Relation == dp.ReplaceOne && pl.most == 1 }
+
+// classSensitivity is that of what rows of either of two classes weigh; of one of them where the
+// other follows from the total.
+func (pl *Plan) classSensitivity() sensitivity {
+	if pl.knowsTotal() {
+		return sensitivity{1, 1}
+	}
+	return pl.cellSensitivity()
+}
 
 // noiseVariance is that of the noise on one number; 0 where there is none.
 func (p price) noiseVariance(s sensitivity) float64 {
@@ -70,9 +96,9 @@ func (f *fit) selectColumn(label string, p price, spread float64, scores []mech.
 	return f.exit.Select(label, selector, scores) // 1.4: rows meet noise
 }
 
-// releaseClasses lets out how many rows have each class; of two classes the positive one first.
-// Where the number of rows is public, the count of one of two classes says both. A row moves one of
-// two counts by 1, and has one of more classes as it lies in one cell (1.4).
+// releaseClasses lets out how many rows have each class, or what they weigh; of two classes the
+// positive one first. Where the sum is public, the count of one of two classes says both. A row
+// moves one of two counts by 1, and has one of more classes as it lies in one cell (1.4).
 func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
 	cells, err := f.table.ClassCells(ctx, f.bins[:1])
 	if err != nil {
@@ -80,29 +106,31 @@ func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
 	}
 	pl := f.plan
 	var values []mech.Ratio
-	rows := 0.0
 	for _, byBin := range cells[0].Rows {
-		sum := sumAll(toFloats(byBin))
-		values, rows = append(values, mech.Ratio{Num: int64(sum), Den: 1}), rows+sum
+		sum := int64(0)
+		for _, x := range byBin {
+			sum += int64(x)
+		}
+		values = append(values, mech.Ratio{Num: sum, Den: learn.RowUnits(f.table)})
 	}
 	if pl.isMulticlass() {
 		return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values), nil
 	}
 	positive := pl.schema.Label.Positive
 	values[0], values[1] = values[positive], values[1-positive]
-	if pl.schema.Relation == dp.ReplaceOne {
-		pos := f.releaseNoisy(pl.classesLabel(), pl.prices.classes, sensitivity{1, 1}, values[:1])[0]
-		return []float64{pos, rows - pos}, nil
+	if pl.knowsTotal() {
+		pos := f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.classSensitivity(), values[:1])[0]
+		return []float64{pos, float64(learn.PublicUnits(f.table)) - pos}, nil
 	}
-	return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, sensitivity{1, 1}, values), nil
+	return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.classSensitivity(), values), nil
 }
 
 // countSensitivity is that of the counts of all asking columns in one vector: a row lies in one
 // cell of each column and in one run (1.8). The L1 distance and the square of the L2 distance are
 // the same, for counts move by 1 each.
 func (pl *Plan) countSensitivity() sensitivity {
-	moves := pl.cellSensitivity().l1 * float64(2*len(pl.counts.asking))
-	return sensitivity{moves, math.Nextafter(math.Sqrt(moves), math.Inf(1))}
+	moves := cellSensitivity(pl.schema.Relation).l1 * float64(2*len(pl.counts.asking))
+	return sensitivity{moves, math.Nextafter(math.Sqrt(moves), math.Inf(1))}.scale(pl.most)
 }
 
 // releaseCounts lets out, for each column that asks for bins by counts, the rows in its runs and in
@@ -118,10 +146,11 @@ func (f *fit) releaseCounts(ctx context.Context) ([]float64, error) {
 		return nil, err
 	}
 	var values []mech.Ratio
+	units := learn.RowUnits(f.table)
 	for i := range cells {
 		n, first := fine[i].Len(), len(values)
 		for range fineRuns {
-			values = append(values, mech.Ratio{Den: 1})
+			values = append(values, mech.Ratio{Den: units})
 		}
 		for b := range n {
 			rows := int64(0)
@@ -129,7 +158,7 @@ func (f *fit) releaseCounts(ctx context.Context) ([]float64, error) {
 				rows += int64(cells[i].Rows[class][b])
 			}
 			values[first+runOf(b, n)].Num += rows
-			values = append(values, mech.Ratio{Num: rows, Den: 1})
+			values = append(values, mech.Ratio{Num: rows, Den: units})
 		}
 	}
 	return f.releaseNoisy(countsLabel, pl.prices.counts, pl.countSensitivity(), values), nil // 1.8: rows meet noise
@@ -154,6 +183,9 @@ func (r *binaryFit) pickByImbalance(t int, caps [2]int64) int {
 	}
 	// A row moves a score by at most its weight each time it appears or leaves, up or down.
 	spread := 2 * r.plan.cellSensitivity().l1 * float64(max(caps[0], caps[1])) / engine.WeightOne
+	if r.plan.scope == dp.LabelOnly { // it stays in its bin and may change its label
+		spread = 2 * float64(caps[0]+caps[1]) / engine.WeightOne
+	}
 	return r.takeFree(r.selectColumn(pickLabel(t), r.plan.prices.picks[t], spread, scores))
 }
 
@@ -225,7 +257,7 @@ func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error)
 // class, so it counts once however many classes there are (1.2).
 func (r *multiclassFit) releaseRows(t int, cells *engine.ClassCells) [][]float64 {
 	rows := splitClasses(r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], r.plan.cellSensitivity(),
-		toRatios(1, cells.Rows)), len(cells.Rows))
+		toRatios(learn.RowUnits(r.table), cells.Rows)), len(cells.Rows))
 	for class, total := range r.start.totals {
 		shrink.ProjectOntoSimplex(rows[class], total)
 	}

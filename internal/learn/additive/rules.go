@@ -11,13 +11,19 @@ import (
 // rules are what nobody has to choose. They follow from public numbers alone: ε, δ, the relation,
 // the number of columns, and a number of rows that is public or declared.
 type rules struct {
-	bins      int     // of a number without declared edges, at most
-	rounds    int     // releases of cells
-	picks     bool    // each round picks its column; else rounds take the columns in turn
-	pickShare float64 // part of a round's ε that its pick costs
-	gaussian  bool    // Gaussian noise, which a δ pays for, in place of Laplace
+	bins         int     // of a number without declared edges, at most
+	rounds       int     // releases of cells
+	picks        bool    // each round picks its column; else rounds take the columns in turn
+	pickShare    float64 // part of a round's ε that its pick costs
+	gaussian     bool    // Gaussian noise, which a δ pays for, in place of Laplace
+	classesShare float64 // part of the price for the number of rows by class, where that is private
 	// calibrationShare is the part of the price for fitting the finished score to the rows.
 	calibrationShare float64
+
+	// labelShare is the part of the price for the labels of all public columns at once, where the
+	// label is private and rounds do not pick among those.
+	labelShare float64
+	again      bool // public columns are looked at again after the private ones, as pairs are
 
 	// Of two classes. The offset is what public columns add to the base rate.
 	//
@@ -27,8 +33,11 @@ type rules struct {
 	// modelOffset is the part of it that enters the model: less than 1 where weights see little of it,
 	// since private columns then say part of it again.
 	modelOffset float64
-	passes      []pass // over the columns in turn; one where rounds pick
-	pairs       int    // so many pairs have a round each, after all passes
+	// Weights see the public score within this central part of its rows only: few rows lie outside,
+	// and they would decide the caps.
+	central float64
+	passes  []pass // over the columns in turn; one where rounds pick
+	pairs   int    // so many pairs have a round each, after all passes
 
 	// Of more classes.
 	columnWeight  float64 // that the steps of a column have before it is measured
@@ -91,9 +100,8 @@ func (r *rules) totalShare() float64 {
 }
 
 const (
-	classesShare = 0.05 // of ε, for the number of rows by class where that is private
-	minBins      = 8
-	maxBins      = 32
+	minBins = 8
+	maxBins = 32
 )
 
 // onePass and twoPasses are the passes of rounds that take the columns in turn. The first of two
@@ -132,13 +140,15 @@ func settleBinary(
 	}
 	switch {
 	case columns == 1:
-		return rules{bins: countBins(signal), rounds: 1, weightOffset: 1, modelOffset: 1, passes: onePass(0, 1)}
+		return rules{bins: countBins(signal), rounds: 1, weightOffset: 1, modelOffset: 1, passes: onePass(0, 1),
+			central: settleCentral(signal)}
 	case takesAllColumns(useful*signal, columns):
 		return takeInTurn(signal, columns, 400, 3000, offset)
 	}
 	r := rules{rounds: countRounds(useful * signal), picks: true, weightOffset: 0.3, modelOffset: 0.8}
 	r.passes = onePass(0.5, 1)
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
+	r.central = settleCentral(0)
 	r.bins = countBins(signal / float64(r.rounds))
 	return r
 }
@@ -154,9 +164,12 @@ func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns in
 	return r
 }
 
+// scalesForRound is how many noise scales the table is long where one round is worth its price.
+const scalesForRound = 130
+
 // countRounds is how many rounds a signal is worth.
 func countRounds(signal float64) int {
-	return int(max(1, math.Round(math.Pow(signal/130, 0.75))))
+	return int(max(1, math.Round(math.Pow(signal/scalesForRound, 0.75))))
 }
 
 // takesAllColumns reports whether taking every column is better than paying for picks.
@@ -172,7 +185,7 @@ const rampWidth = 1.35
 // which would gain weight against them; without one, all steps alike change no order of rows.
 func takeInTurn(signal float64, columns int, part, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns, weightOffset: 1, modelOffset: 1}
+	r := rules{bins: countBins(each), rounds: columns, weightOffset: 1, modelOffset: 1, central: settleCentral(each)}
 	seen, unseen := 0.8, 0.55
 	if offset {
 		seen, unseen = 0.9, 0.7
@@ -186,6 +199,30 @@ func takeInTurn(signal float64, columns int, part, two float64, offset bool) rul
 	}
 	return r
 }
+
+// settleCentral is the part of the rows within which weights see the public score: the more noise
+// there is, the more it matters that few rows do not decide the caps; the less there is, that
+// private columns do not say again what the score says of those.
+func settleCentral(each float64) float64 {
+	return 0.9 + 0.08*math.Min(1, math.Max(0, math.Log(each/150)/math.Log(10)))
+}
+
+// settleClassesShare is the part of the price for the number of rows by class: the fewer noise
+// scales the rows are long, the more of it, since a base rate that is wrong costs more than what is
+// left can mend.
+func settleClassesShare(signal, joint float64, gaussian bool) float64 {
+	few := scalesOfClasses / signal
+	if gaussian {
+		return math.Min(mostForClasses, leastOfJoint+jointOfClasses/joint*jointOfClasses/joint)
+	}
+	return math.Min(mostForClasses, leastForClasses+few*few)
+}
+
+const (
+	leastForClasses, scalesOfClasses = 0.05, 70
+	leastOfJoint, jointOfClasses     = 0.08, 20
+	mostForClasses                   = 0.7
+)
 
 // settleCalibrationShare is the part of the price for calibrating a score of two classes: little
 // where the rows are too few noise scales long to tell, and where they are so many that little is

@@ -4,6 +4,7 @@ package additive
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -47,9 +48,34 @@ func TestSettle(t *testing.T) {
 		{22_792, 14, dp.Nano / 100, dp.ReplaceOne, 3.6e-6, false, rules{bins: 8, rounds: 1, picks: true,
 			pickShare: 0.4, weightOffset: 0.3, modelOffset: 0.8, passes: onePass(0.5, 1)}},
 	} {
-		if got := settleBinary(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho,
-			c.offset, 1); !reflect.DeepEqual(got, c.want) {
+		got := settleBinary(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho, c.offset, 1)
+		c.want.central = got.central // see TestRampsOfRules
+		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d rows, %d columns, ε = %s, %s: %+v, want %+v", c.rows, c.columns, c.eps, c.relation, got, c.want)
+		}
+	}
+}
+
+// What depends on the noise goes from one end to the other without a step.
+func TestRampsOfRules(t *testing.T) {
+	for name, c := range map[string]struct {
+		at          func(scales float64) float64
+		first, last float64
+	}{
+		"central":           {settleCentral, 0.9, 0.98},
+		"classes":           {func(x float64) float64 { return settleClassesShare(x, 1, false) }, 0.7, 0.05},
+		"classes, gaussian": {func(x float64) float64 { return settleClassesShare(1, x, true) }, 0.7, 0.08},
+	} {
+		before := c.first
+		for scales := 0.01; scales < 1e6; scales *= 1.02 {
+			got := c.at(scales)
+			if math.Abs(got-before) > 0.03 || (got-before)*(c.last-c.first) < 0 {
+				t.Errorf("%s: %g scales: %g after %g", name, scales, got, before)
+			}
+			before = got
+		}
+		if math.Abs(before-c.last) > 1e-3 || c.at(0.01) != c.first {
+			t.Errorf("%s: from %g to %g", name, c.at(0.01), before)
 		}
 	}
 }

@@ -19,7 +19,7 @@ const slopeParts = 5
 // need not lie in the middle; and a bin for each whole number has no inside.
 func hasSlopes(s *schema.Schema, bins *feature.Bins) bool {
 	c := &s.Columns[bins.Column]
-	return bins.Ordered() && len(c.Edges) == 0 && !c.Quantiles && !feature.Whole(c, bins.Len())
+	return bins.Ordered() && len(c.Edges) == 0 && !c.Quantiles && !feature.Whole(c, bins.Len()-bins.Marks())
 }
 
 // drawSlopes draws a line from the middle of each bin to that of the next, on the column's scale,
@@ -50,7 +50,7 @@ func drawSlopes(s *schema.Schema, bins *feature.Bins, part float64, values ...[]
 				out[i] = max(min(a, b), min(max(a, b), a+(b-a)*way))
 			}
 		}
-		finer = append(finer, out)
+		finer = append(finer, append(out, of[len(at):]...)) // those of marks stay
 	}
 	return edges, finer
 }

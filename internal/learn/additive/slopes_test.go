@@ -39,6 +39,7 @@ func TestWhatKeepsItsSteps(t *testing.T) {
 	number := schema.Column{Kind: schema.Number, Lower: 0, Upper: 40}
 	declared, counted, few := number, number, number
 	declared.Edges, counted.Quantiles, few.Upper = []float64{10, 20}, true, 7
+	few.Integer = true
 	s := &schema.Schema{Columns: []schema.Column{number, declared, counted, few,
 		{Kind: schema.Category, Levels: make([]schema.Level, 3)}}}
 	for j, want := range []bool{true, false, false, false, false} {

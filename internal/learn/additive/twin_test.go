@@ -24,9 +24,9 @@ import (
 // then every score.
 func TestFitEqualsTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private, picks", "partly private, boosted", "partly private, in turn",
-		"private label, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian",
+		"everything, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian",
 		"partly private, bins paid", "gaussian, bins paid",
-		"partly private, pairs", "private label, pairs", "add-remove, pairs in turn", "gaussian, pairs", "pairs of groups"} {
+		"partly private, pairs", "everything, pairs", "add-remove, pairs in turn", "gaussian, pairs", "pairs of groups"} {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := with(settings()[name], 1500)
 			anyPlan, err := plan()
@@ -116,7 +116,8 @@ type twin struct {
 	mean       []float64   // by column, of its steps over the released rows
 	spread     []float64   // the same, of their squares around it
 	model      [][]float64 // by column, the steps of the model
-	clip       *feature.Clip
+	rate       float64     // log-odds of the classes
+	rescale    func(float64) *start
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
@@ -140,9 +141,7 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 	}
 	w.base, w.start, w.fresh, w.variance = slices.Clone(w.seen), slices.Clone(w.full), true, st.baseVariance
 	w.model = make([][]float64, len(f.bins))
-	if st.calibrating != nil {
-		w.clip = st.calibrating.weighing.Clip
-	}
+	w.rate, w.rescale = rate, st.rescale
 	w.mean, w.spread = make([]float64, len(f.bins)), make([]float64, len(f.bins))
 	for k := range f.bins {
 		w.rest = append(w.rest, make([]float64, f.bins[k].Len()))
@@ -345,11 +344,9 @@ func (w *twin) released() [2]float64 {
 	if w.tab.Schema.Relation == dp.ReplaceOne {
 		answer[1] = float64(w.tab.Rows) - answer[0]
 	}
-	floor := 1 / w.plan.prices.classes.eps.Float()
-	if rho := w.plan.prices.classes.rho.Float(); rho > 0 {
-		floor = math.Sqrt(1 / (2 * rho) / 2)
-	}
-	return [2]float64{math.Max(answer[0], floor), math.Max(answer[1], floor)}
+	all := math.Max(1, answer[0]+answer[1])
+	pos := w.fit.estimateRows(answer[0], all)
+	return [2]float64{pos, all - pos}
 }
 
 // showBase lets weights see what was added to the base rate.
@@ -367,8 +364,18 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	var caps, totals [2]float64
 	weight, label := make([]float64, w.tab.Rows), make([]int, w.tab.Rows)
 	low, high := math.Inf(-1), math.Inf(1)
-	if c := w.clip; c != nil {
+	if w.rescale != nil {
+		offset := w.plan.rules.modelOffset
+		ones := slices.Repeat([]float64{1}, len(w.start))
+		_, public := moments(w.start, ones)
+		public /= offset * offset
+		part := 1 - (1-offset)*spread*spread/(spread*spread+public/4)
+		c := w.rescale(part).weighing.Clip
 		low, high = c.Low, c.High
+		for i, z := range w.start {
+			w.start[i] = w.rate + part/offset*(z-w.rate)
+			w.full[i] += w.start[i] - z
+		}
 	}
 	for i := range weight {
 		z := math.Min(math.Max(w.start[i], low), high) + w.added

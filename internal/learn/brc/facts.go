@@ -84,7 +84,7 @@ func (pl *Plan) describeProtection() learn.Fact {
 			Text: "NOT PRIVATE: no noise is added, nothing is protected"}
 	}
 	return learn.Fact{Key: "protects", Value: string(pl.scope),
-		Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Relation)}
+		Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Neighbours())}
 }
 
 func (pl *Plan) publicWidth() int {

@@ -23,6 +23,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
+	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	sub := pl.newSubroutine()
 	list := sub.listAll(exit.Public()) // 1.1: before any row is read
 	patterns, err := tab.Mistakes(ctx, pl.private, list)

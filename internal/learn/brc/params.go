@@ -123,6 +123,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unconstrained("brc", s); err != nil {
 		return nil, err
 	}
+	if err := learn.CheckOneRow("brc", s); err != nil {
+		return nil, err
+	}
 	if err := p.checkRanges(s); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: fmt.Sprintf("private empirical risk minimisation, %s perturbation (%s), %s loss", pl.Method, pl.Mode, loss)},
 		{Key: "protects", Value: "whole row",
 			Text: fmt.Sprintf("protects the whole row (every feature and the label) of %s (%s), whatever roles the "+
-				"schema declares", pl.s.Unit, pl.s.Relation)},
+				"schema declares", pl.s.Unit, pl.s.Neighbours())},
 		{Key: "features", Value: pl.space.Width(),
 			Text: fmt.Sprintf("%d features and the intercept, %s encoding, rows of length at most %.4g after division by √%d",
 				pl.space.Width(), pl.Encoding, pl.Norm, len(pl.space.Columns)+1)},

@@ -18,13 +18,13 @@ import (
 // Fit charges acct, then reads the rows once per gradient. After the charge it
 // fails only for a fault of the engine or a cancelled context.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	n := tab.Rows()
-	if n < 1 {
+	if tab.Rows() < 1 {
 		return nil, fmt.Errorf("erm: the table must have at least one row")
 	}
 	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("erm: %w", err)
 	}
+	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	m := &model.Model{
 		Learner: "erm",
 		Schema:  pl.s.Part(pl.space.Columns),

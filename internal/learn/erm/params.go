@@ -101,6 +101,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unconstrained("erm", s); err != nil {
 		return nil, err
 	}
+	if err := learn.CheckOneRow("erm", s); err != nil {
+		return nil, err
+	}
 	if err := learn.CheckDefaults("erm", s, dp.WholeRow, p.NotPrivate); err != nil {
 		return nil, err
 	}

@@ -15,9 +15,10 @@ import (
 // cuttable is a column that grids may cut, by public things alone.
 type cuttable struct {
 	column int
-	edges  []float64 // of a number: between which cuts are chosen
-	groups []uint32  // of a category: the declared group of each code
-	parts  int       // the most parts it can have
+	edges  []float64    // of a number: between which cuts are chosen
+	marks  feature.Bins // of a number, uncut: a part for each of its marks
+	groups []uint32     // of a category: the declared group of each code
+	parts  int          // the most parts it can have
 }
 
 // fineCuts is how many bins the cuts of a number are chosen between.
@@ -38,7 +39,7 @@ func cuttables(s *schema.Schema) (out []cuttable) {
 			one.edges = feature.Finer(c, nil, fineCuts)
 		}
 		if c.Kind == schema.Number {
-			one.parts = len(one.edges) + 1
+			one.parts, one.marks = len(one.edges)+1, feature.NewBins(s, j, nil)
 		}
 		if one.parts > 1 {
 			out = append(out, one)
@@ -67,7 +68,11 @@ func (pl *Plan) draw(src rng.Source, chosen []drawn) drawn {
 	g := feature.Grid{}
 	for k, i := range places {
 		parts := int(math.Pow(float64(room), 1/float64(len(places)-k)) + 1e-9)
-		axis := pl.columns[i].cut(src, min(parts, pl.columns[i].parts))
+		c := &pl.columns[i]
+		if k > 0 && room < 2+c.marks.Marks() {
+			return drawn{g, places[:k]} // marks have taken the room
+		}
+		axis := c.cut(src, min(max(parts-c.marks.Marks(), 2), c.parts))
 		room /= axis.Len()
 		g.Axes = append(g.Axes, axis)
 	}
@@ -99,14 +104,16 @@ func (pl *Plan) vary(src rng.Source, before []int) []int {
 	return places
 }
 
-// cut makes about so many parts of a column, at least two.
+// cut makes about so many parts of a column, at least two, and one for each of its marks.
 func (c *cuttable) cut(src rng.Source, parts int) feature.Bins {
 	if c.groups != nil {
 		return feature.NewGroups(c.column, c.deal(src, parts), parts)
 	}
 	n := uint64(len(c.edges) + 1) // bins between which to cut
+	bins := c.marks
 	if parts == 2 {
-		return feature.Bins{Column: c.column, Edges: []float64{c.edges[rng.Below(src, n-1)]}}
+		bins.Edges = []float64{c.edges[rng.Below(src, n-1)]}
+		return bins
 	}
 	// Equal steps, the first as long as a coin says: (k + ½ + coin)/parts of the way.
 	const fine = 1 << 20
@@ -120,7 +127,8 @@ func (c *cuttable) cut(src rng.Source, parts int) feature.Bins {
 			last = at
 		}
 	}
-	return feature.Bins{Column: c.column, Edges: edges}
+	bins.Edges = edges
+	return bins
 }
 
 // deal gives the groups of a category to so many parts, about as many to each.

@@ -15,7 +15,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	r := pl.rules
 	f := []learn.Fact{
 		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit,
-			pl.s.Relation)},
+			pl.s.Neighbours())},
 		{Key: "rows", Value: pl.rows, Text: pl.reckoning()},
 		{Key: "rounds", Value: r.rounds, Text: pl.plot()},
 		{Key: "cells", Value: r.cells,

@@ -37,14 +37,14 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 
 // fit reads nothing before the charge, and fails for no value after it (1.6).
 func (pl *Plan) fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*fitted, error) {
-	if pl.s.Relation == dp.ReplaceOne { // else their number is private, and the declared one was checked
-		if err := learn.CheckDelta("grids", pl.Delta, tab.Rows()); err != nil {
-			return nil, err
-		}
+	// Where their number is private the declared one was checked.
+	if err := learn.CheckDelta("grids", pl.Delta, learn.PublicUnits(tab)); err != nil {
+		return nil, err
 	}
 	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
 		return nil, err
 	}
+	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	share, err := pl.classShares(ctx, tab, exit)
 	if err != nil {
 		return nil, err
@@ -70,12 +70,12 @@ func (pl *Plan) classShares(ctx context.Context, tab engine.Table, exit *mech.Ex
 	if err != nil {
 		return nil, err
 	}
+	if pl.scope == dp.PrivateFeatures {
+		return sharesOf(countPublic(&cells[0]), 1), nil
+	}
 	var counts []mech.Ratio
 	for _, rows := range cells[0].Rows {
 		counts = append(counts, mech.Ratio{Num: int64(rows[0]), Den: 1})
-	}
-	if pl.scope == dp.PrivateFeatures { // labels are public
-		return sharesOf(floats(counts), 1), nil
 	}
 	l1, l2 := 1.0, 1.0 // a row has one class
 	if pl.s.Relation == dp.ReplaceOne {
@@ -90,9 +90,10 @@ func (pl *Plan) classShares(ctx context.Context, tab engine.Table, exit *mech.Ex
 	return sharesOf(out, floor), nil
 }
 
-func floats(values []mech.Ratio) (out []float64) {
-	for _, v := range values {
-		out = append(out, v.Float())
+// countPublic is how many rows have each class, where labels are public.
+func countPublic(whole *engine.ClassCells) (out []float64) {
+	for _, rows := range whole.Rows {
+		out = append(out, float64(rows[0]))
 	}
 	return out
 }

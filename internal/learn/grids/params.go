@@ -64,6 +64,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.check(s); err != nil {
 		return nil, err
 	}
+	if err := learn.CheckOneRow("grids", s); err != nil {
+		return nil, err
+	}
 	pl := &Plan{Params: p, s: s, rows: p.Rows, scope: dp.PrivateFeatures}
 	if s.Label.Role == schema.Private || s.Relation != dp.ReplaceOne || p.NotPrivate {
 		pl.scope = dp.WholeRow

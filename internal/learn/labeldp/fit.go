@@ -22,21 +22,21 @@ var limits = optimize.Limits{GradNorm: 1e-10, Steps: 200}
 
 // Fit charges acct, then reads the rows once.
 func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	n := tab.Rows()
-	if n < 1 {
+	if tab.Rows() < 1 {
 		return nil, fmt.Errorf("labeldp: the table must have at least one row")
 	}
-	if err := learn.CheckDelta("labeldp", pl.Delta, n); err != nil {
+	if err := learn.CheckDelta("labeldp", pl.Delta, learn.PublicUnits(tab)); err != nil {
 		return nil, err
 	}
 	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
+	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	g, err := tab.Groups(ctx, pl.space.Columns)
 	if err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
-	us, err := pl.fitAll(ctx, g, n, exit)
+	us, err := pl.fitAll(ctx, g, tab.Rows(), exit)
 	if err != nil {
 		return nil, err
 	}

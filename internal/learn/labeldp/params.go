@@ -82,6 +82,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unconstrained("labeldp", s); err != nil {
 		return nil, err
 	}
+	if err := learn.CheckOneRow("labeldp", s); err != nil {
+		return nil, err
+	}
 	public := s.ByRole(schema.Public)
 	bad := func(param, want string, got any) (*Plan, error) {
 		return nil, &dp.ParamError{Op: "labeldp", Param: param, Want: want, Got: got}

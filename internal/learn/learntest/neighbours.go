@@ -63,24 +63,33 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 		rows[i] = i
 	}
 	out := tab.Subset(rows)
-	i := int(rng.Below(src, uint64(tab.Rows)))
-	for j := range out.Cols {
+	redraw(out, int(rng.Below(src, uint64(tab.Rows))), src, scope)
+	out.Derive()
+	return out
+}
+
+// redraw draws the protected part of row i anew.
+func redraw(tab *dataset.Table, i int, src rng.Source, scope dp.Scope) {
+	for j := range tab.Cols {
 		c := &tab.Schema.Columns[j]
-		if c.Role == schema.Ignored || c.Derived != schema.InFile || scope == dp.LabelOnly ||
-			c.Role == schema.Public && scope != dp.WholeRow {
+		if !isProtected(c, scope) {
 			continue
 		}
-		codes := len(out.Cols[j].Values)
+		codes := len(tab.Cols[j].Values)
 		if c.Kind == schema.Category {
 			codes = c.Codes()
 		}
-		setCode(&out.Cols[j].Codes, i, uint32(rng.Below(src, uint64(codes))))
+		setCode(&tab.Cols[j].Codes, i, uint32(rng.Below(src, uint64(codes))))
 	}
-	out.Derive()
 	if scope != dp.PrivateFeatures {
-		out.Labels[i] = uint8(rng.Below(src, uint64(tab.Schema.Classes())))
+		tab.Labels[i] = uint8(rng.Below(src, uint64(tab.Schema.Classes())))
 	}
-	return out
+}
+
+// isProtected reports whether a column's cells are protected. Derived ones follow from others.
+func isProtected(c *schema.Column, scope dp.Scope) bool {
+	return c.Role != schema.Ignored && c.Derived == schema.InFile && scope != dp.LabelOnly &&
+		(c.Role == schema.Private || scope == dp.WholeRow)
 }
 
 func setCode(c *column.Codes, i int, code uint32) {

@@ -45,7 +45,9 @@ func TestNonInterferenceWithUnreadableCells(t *testing.T) {
 			}
 			t.Run(g.name+"/"+name, func(t *testing.T) {
 				scope := scopeOf(name)
-				if name != "labeldp" && (g.whole == nil || slices.Contains(g.whole, name)) {
+				if g.name == "private label" && name == "additive" {
+					scope = dp.FeaturesAndLabel
+				} else if name != "labeldp" && (g.whole == nil || slices.Contains(g.whole, name)) {
 					scope = dp.WholeRow
 				}
 				src := replay.Seeded(2, g.name+name)
@@ -80,7 +82,7 @@ func TestPlansAskForDefaults(t *testing.T) {
 	asks := map[string][]string{ // by setting and what has no default: who must ask
 		"public label, a public number":  {"erm"},
 		"public label, a public label":   {"erm", "labeldp"},
-		"private label, a public number": {"additive", "brc", "erm", "pate", "people"},
+		"private label, a public number": {"brc", "erm", "pate", "people"},
 		"add-remove, a public number":    {"additive", "brc"},
 		"add-remove, a public label":     {"additive", "brc"},
 	}

@@ -96,6 +96,7 @@ func (pl *plan) Facts() []learn.Fact {
 // Fit charges acct the empty bill, then reads the rows once per Newton step. It
 // draws no randomness.
 func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+	tab = learn.AllRows(tab)
 	if tab.Rows() < 1 {
 		return nil, fmt.Errorf("logistic: the table must have at least one row")
 	}

@@ -18,7 +18,7 @@ import (
 func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{
 		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit,
-			pl.s.Relation)},
+			pl.s.Neighbours())},
 		{Key: "form", Value: string(pl.Form), Text: fmt.Sprintf("%s form, %s encoding, teachers see %d features", pl.Form,
 			pl.Encoding, pl.private.Width())},
 	}

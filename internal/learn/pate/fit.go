@@ -21,12 +21,13 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if tab.Rows() < 1 { // public
 		return nil, fmt.Errorf("pate: the table must have at least one row")
 	}
-	if err := learn.CheckDelta("pate", pl.Delta, tab.Rows()); err != nil {
+	if err := learn.CheckDelta("pate", pl.Delta, learn.PublicUnits(tab)); err != nil {
 		return nil, err
 	}
 	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("pate: %w", err)
 	}
+	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	var student []float64
 	if pl.public != nil {
 		var err error
@@ -132,7 +133,7 @@ func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (
 	}
 	t := linearScore(pl.private, r.groups.Cols, append(slices.Clone(coef), 0))
 	// All sums are of integers: the order of the rows depends on private cells.
-	var first, second, third, fourth, spreads int64
+	var first, second, third, fourth int64
 	for i := range r.rows {
 		x, p := max(-1, min(1, t(int(r.rows[i].group)))), r.rows[i].p
 		spread := p * (1 - p)
@@ -140,9 +141,8 @@ func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (
 		second += int64(math.RoundToEven(one * spread * x * x))
 		third += int64(math.RoundToEven(x * float64(r.rows[i].residual) / 2))
 		fourth += r.rows[i].residual / 2
-		spreads += int64(math.RoundToEven(one * spread))
 	}
-	room := max(1, float64(spreads)) / one // Σ p(1−p): public
+	room := max(1, float64(r.sumSpreads())) / one
 	moves, values := []float64{firstMove, secondMove}, []mech.Ratio{{Num: first, Den: one}, {Num: second, Den: one}}
 	if cut {
 		moves, values = append(moves, slopeMove), append(values, mech.Ratio{Num: third, Den: one})
@@ -165,6 +165,15 @@ func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (
 		coef[f] *= worth
 	}
 	return coef, base/room - worth*mean
+}
+
+// sumSpreads is Σ p(1−p), which is public: p is what the student says of public columns.
+func (r *roll) sumSpreads() (sum int64) {
+	for i := range r.rows {
+		p := r.rows[i].p
+		sum += int64(math.RoundToEven(one * p * (1 - p)))
+	}
+	return sum
 }
 
 // leastSpread is the variance below which no released one is believed: that of

@@ -94,6 +94,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unconstrained("pate", s); err != nil {
 		return nil, err
 	}
+	if err := learn.CheckOneRow("pate", s); err != nil {
+		return nil, err
+	}
 	if err := p.checkRanges(s); err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (pl *Plan) fitTeachers(ctx context.Context, r *roll, k int) ([]feature.Thre
 func pickRows(cols []column.Column, which, rows []int) []column.Column {
 	out := make([]column.Column, len(cols))
 	for _, j := range which {
-		out[j] = column.Column{Codes: cols[j].Codes.Pick(rows), Values: cols[j].Values}
+		out[j] = cols[j].Pick(rows)
 	}
 	return out
 }

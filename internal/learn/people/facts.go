@@ -20,7 +20,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	f := []learn.Fact{
 		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit,
-			pl.s.Relation)},
+			pl.s.Neighbours())},
 		{Key: "rounds", Value: pl.Rounds, Text: fmt.Sprintf("%d rounds, each chooses among %s, %s encoding", pl.Rounds, base,
 			pl.Encoding)},
 		{Key: "kappa", Value: pl.Kappa, Text: fmt.Sprintf("no row holds more than 1/(%.4g·n) of the weight", pl.Kappa)},

@@ -26,6 +26,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
 		return nil, fmt.Errorf("people: %w", err)
 	}
+	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	list := pl.listCandidates(exit.Public())
 	if pl.public != nil {
 		public, err := pl.publicClassifier(ctx, tab)

@@ -77,6 +77,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unconstrained("people", s); err != nil {
 		return nil, err
 	}
+	if err := learn.CheckOneRow("people", s); err != nil {
+		return nil, err
+	}
 	if err := p.checkRanges(s); err != nil {
 		return nil, err
 	}

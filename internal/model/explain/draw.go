@@ -94,11 +94,17 @@ func drawShape(sh *Shape, c *schema.Column, s scale) *drawing {
 	return drawNumber(sh, c, s)
 }
 
-// drawNumber draws steps over the column's bounds. Where bins would be too
-// narrow to see, all are drawn equally wide.
+// drawNumber draws steps over the column's bounds, and those of its marks at their right. Where
+// bins would be too narrow to see, all are drawn equally wide.
 func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 	d := &drawing{Width: drawingWidth, Height: 210, Left: 40, Right: 348, Top: 10, Bottom: 176}
-	n := len(sh.Bins)
+	n := len(sh.Bins) - c.Marks()
+	amounts, marks := sh.Bins[:n], sh.Bins[n:]
+	room := 0.0 // of a mark
+	if len(marks) > 0 {
+		room = math.Min(58, (d.Right-d.Left)/2/float64(len(marks)))
+	}
+	end := d.Right - room*float64(len(marks))
 	place := func(x float64) float64 { return x }
 	if c.Transform == schema.Log1p {
 		d.Log1p = true
@@ -119,41 +125,58 @@ func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 			cuts[b] = float64(b) / float64(n)
 		}
 	}
-	x := func(cut float64) float64 { return d.Left + cut*(d.Right-d.Left) }
+	x := func(cut float64) float64 { return d.Left + cut*(end-d.Left) }
 	y := func(z float64) float64 { return d.Bottom - s.placeOf(z)*(d.Bottom-d.Top) }
 	for _, z := range s.tickValues() {
 		d.Y = append(d.Y, tick{At: y(z), From: y(z) + 4, Text: signedNumber(z), Zero: math.Abs(z) < s.step/2})
 	}
-	d.X = edgeTicks(sh, cuts, x)
-	var line, back []string
-	banded := false
-	for b, bin := range sh.Bins {
-		line = append(line, pointText(x(cuts[b]), y(bin.LogOdds)), pointText(x(cuts[b+1]), y(bin.LogOdds)))
-		banded = banded || bin.Deviation > 0
+	d.X = edgeTicks(amounts, cuts, x)
+	places := make([]float64, n+1)
+	for b, cut := range cuts {
+		places[b] = x(cut)
 	}
-	d.Line = "M" + strings.Join(line, "L")
-	if banded {
-		var upper []string
-		for b, bin := range sh.Bins {
-			upper = append(upper, pointText(x(cuts[b]), y(bin.LogOdds+bin.Deviation)),
-				pointText(x(cuts[b+1]), y(bin.LogOdds+bin.Deviation)))
-			back = append([]string{pointText(x(cuts[b+1]), y(bin.LogOdds-bin.Deviation)),
-				pointText(x(cuts[b]), y(bin.LogOdds-bin.Deviation))}, back...)
-		}
-		d.Band = "M" + strings.Join(append(upper, back...), "L") + "Z"
+	d.addSteps(amounts, places, y)
+	for k, bin := range marks {
+		from, to := end+room*float64(k)+6, end+room*float64(k+1)
+		d.addSteps([]Bin{bin}, []float64{from, to}, y)
+		d.X = append(d.X, tick{At: (from + to) / 2, From: (from + to) / 2, Anchor: "middle",
+			Text: shortenName(strings.Trim(bin.Level, "()"), max(1, int(room/letter)))})
 	}
 	return d
 }
 
+// addSteps draws a line of steps between places, one more than steps, and the band around it.
+func (d *drawing) addSteps(bins []Bin, places []float64, y func(float64) float64) {
+	var line, back []string
+	banded := false
+	for b, bin := range bins {
+		line = append(line, pointText(places[b], y(bin.LogOdds)), pointText(places[b+1], y(bin.LogOdds)))
+		banded = banded || bin.Deviation > 0
+	}
+	d.Line += "M" + strings.Join(line, "L")
+	if !banded {
+		return
+	}
+	var upper []string
+	for b, bin := range bins {
+		upper = append(upper, pointText(places[b], y(bin.LogOdds+bin.Deviation)),
+			pointText(places[b+1], y(bin.LogOdds+bin.Deviation)))
+		back = append([]string{pointText(places[b+1], y(bin.LogOdds-bin.Deviation)),
+			pointText(places[b], y(bin.LogOdds-bin.Deviation))}, back...)
+	}
+	d.Band += "M" + strings.Join(append(upper, back...), "L") + "Z"
+}
+
+const letter = 6.2 // units a digit is wide
+
 // edgeTicks labels the bounds and as many edges as have room.
-func edgeTicks(sh *Shape, cuts []float64, x func(float64) float64) (out []tick) {
-	const letter = 6.2 // units a digit is wide
-	n := len(sh.Bins)
-	last := briefNumber(*sh.Bins[n-1].To)
+func edgeTicks(bins []Bin, cuts []float64, x func(float64) float64) (out []tick) {
+	n := len(bins)
+	last := briefNumber(*bins[n-1].To)
 	end := x(1) - letter*float64(len([]rune(last))) - 8
 	free := x(0) - 1
 	for b := range n {
-		text := briefNumber(*sh.Bins[b].From)
+		text := briefNumber(*bins[b].From)
 		half := letter * float64(len([]rune(text))) / 2
 		t := tick{At: x(cuts[b]), From: x(cuts[b]), Anchor: "middle"}
 		left, right := t.At-half, t.At+half

@@ -56,7 +56,7 @@ func strongestStep(pairs []Pair) float64 {
 }
 
 func drawPair(p *Pair, most float64) *heat {
-	const row, letter = 20.0, 6.2
+	const row = 20.0
 	d := &heat{Width: drawingWidth, Left: 124, Right: 348, Top: 26, LabelX: 116, TitleY: 14,
 		Down: shortenName(p.Columns[0], 18), Across: shortenName(p.Columns[1], 34)}
 	rows, across := p.Bins[0], p.Bins[1]

@@ -47,7 +47,7 @@ func (e *Explanation) addPairs(m *model.Model, a *model.Additive) {
 		for i, name := range sh.Columns {
 			c := &m.Schema.Columns[columnOf(m, name)]
 			p.Protected = p.Protected || protectsRole(m.Privacy.Scope, c.Role)
-			bins := feature.NewBins(m.Schema, columnOf(m, name), sh.Edges[i])
+			bins := feature.NewBins(m.Schema, columnOf(m, name), sh.Edges[i]).WithoutMarks()
 			for b := range bins.Len() {
 				p.Bins[i] = append(p.Bins[i], cutOf(c, sh.Edges[i], b))
 			}
@@ -71,6 +71,9 @@ func (e *Explanation) addPairs(m *model.Model, a *model.Additive) {
 func cutOf(c *schema.Column, edges []float64, b int) Cut {
 	if c.Kind == schema.Category {
 		return Cut{Level: c.CodeName(b)}
+	}
+	if b > len(edges) {
+		return Cut{Level: c.MarkName(b - len(edges))}
 	}
 	from, to := c.Lower, c.Upper
 	if b > 0 {

@@ -14,6 +14,9 @@ type predictions struct {
 	truth    []uint8
 	scores   []float64
 	positive int
+	// threshold is the score from which on rows of a label with two levels are predicted
+	// positive.
+	threshold float64
 }
 
 // classScore returns the score of a level in row i.
@@ -30,7 +33,7 @@ func (p *predictions) classScore(i, level int) float64 {
 // predictClass returns the level predicted for row i.
 func (p *predictions) predictClass(i int) int {
 	if p.K == 2 {
-		if p.scores[i] >= 0.5 {
+		if p.scores[i] >= p.threshold {
 			return p.positive
 		}
 		return 1 - p.positive
@@ -130,7 +133,9 @@ func (p *predictions) logLoss() float64 {
 	return sum / float64(len(p.truth))
 }
 
-func (p *predictions) calibrationError() float64 {
+// calibrate is the calibration error, and the bins it is of.
+func (p *predictions) calibrate() (expected float64, curve []Bin) {
+	curve = make([]Bin, bins)
 	// Of each bin, the sum of the scores less the rows they should amount to.
 	var gap [bins]float64
 	for i, k := range p.truth {
@@ -141,13 +146,19 @@ func (p *predictions) calibrationError() float64 {
 		s := p.classScore(i, level)
 		bin := min(int(s*bins), bins-1) // a score of 1 is in the last bin
 		gap[bin] += s
+		curve[bin].Rows++
+		curve[bin].Score += s
 		if int(k) == level {
 			gap[bin]--
+			curve[bin].Share++
 		}
 	}
 	sum := 0.0
-	for _, g := range gap {
+	for i, g := range gap {
 		sum += math.Abs(g)
+		if n := float64(curve[i].Rows); n > 0 {
+			curve[i].Score, curve[i].Share = curve[i].Score/n, curve[i].Share/n
+		}
 	}
-	return sum / float64(len(p.truth))
+	return sum / float64(len(p.truth)), curve
 }

@@ -25,8 +25,18 @@ type Report struct {
 	// mean score and the share it should equal. With two levels scores of the
 	// positive level are binned and the share is of positive rows; with more,
 	// the highest score of each row, and the share is of right predictions.
-	CalibrationError float64   `json:"calibration_error"`
-	Confusion        Confusion `json:"confusion"`
+	CalibrationError float64 `json:"calibration_error"`
+	// Calibration is those ten bins.
+	Calibration []Bin     `json:"calibration"`
+	Confusion   Confusion `json:"confusion"`
+	// Majority is the level with most rows, MajorityAccuracy the accuracy of predicting it
+	// always: what a model that learnt nothing reaches.
+	Majority         string  `json:"majority"`
+	MajorityAccuracy float64 `json:"majority_accuracy"`
+	// Unpredicted are the levels that no row is predicted to be.
+	Unpredicted []string `json:"unpredicted"`
+	// Ranking is nil where the label has more than two levels.
+	Ranking *Ranking `json:"ranking,omitempty"`
 }
 
 // Confusion counts rows by true and predicted level.
@@ -46,15 +56,26 @@ const (
 // positive is not used and the highest score, the first of equal ones, is the
 // prediction. Time is O(n K log n).
 func Evaluate(truth []uint8, scores []float64, levels []string, positive int) (*Report, error) {
+	return EvaluateAt(truth, scores, levels, positive, 0.5)
+}
+
+// EvaluateAt is Evaluate where rows of a label with two levels are predicted positive from
+// the score threshold on.
+func EvaluateAt(truth []uint8, scores []float64, levels []string, positive int, threshold float64) (*Report, error) {
 	if err := checkPredictions(truth, scores, levels, positive); err != nil {
 		return nil, err
 	}
-	p := &predictions{len(levels), truth, scores, positive}
+	p := &predictions{len(levels), truth, scores, positive, threshold}
 	r := &Report{Rows: len(truth), Confusion: p.countConfusion(levels)}
 	r.Accuracy, r.BalancedAccuracy = r.Confusion.computeAccuracies()
 	r.AUC = p.computeAUC()
 	r.LogLoss = p.logLoss()
-	r.CalibrationError = p.calibrationError()
+	r.CalibrationError, r.Calibration = p.calibrate()
+	r.Majority, r.MajorityAccuracy = r.Confusion.findMajority()
+	r.Unpredicted = r.Confusion.listUnpredicted()
+	if p.K == 2 {
+		r.Ranking = p.rankRows()
+	}
 	return r, nil
 }
 

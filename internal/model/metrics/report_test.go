@@ -99,12 +99,17 @@ func TestReportKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.LogLoss = 0.25
+	r.Calibration = r.Calibration[7:8]
 	got, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"rows":1,"accuracy":1,"balanced_accuracy":1,"auc":null,"log_loss":0.25,` +
-		`"calibration_error":0.25,"confusion":{"labels":["no","yes"],"counts":[[0,0],[0,1]]}}`
+		`"calibration_error":0.25,"calibration":[{"rows":1,"mean_score":0.75,"share":1}],` +
+		`"confusion":{"labels":["no","yes"],"counts":[[0,0],[0,1]]},"majority":"yes","majority_accuracy":1,` +
+		`"unpredicted":["no"],"ranking":{"threshold":0.5,"positive_rate":1,"predicted_rate":1,` +
+		`"expected_rate":0.75,"precision":1,"recall":1,"pr_auc":1,"lift_at_10_percent":1,` +
+		`"points":[{"threshold":0.75,"predicted_rate":1,"precision":1,"recall":1}]}}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -36,6 +36,9 @@ type Terms struct {
 	Unit      string      `json:"unit"`
 	Relation  dp.Relation `json:"relation"`
 	Protected []string    `json:"protected"` // columns, sorted
+	// Person is the column that tells persons apart, whose rows are protected together; "" where a row
+	// is a unit of its own.
+	Person string `json:"person,omitempty"`
 }
 
 // Job is one request on its way through the ledger. A Job belongs to one
@@ -384,6 +387,8 @@ func (j *Job) checkTerms(t tx) error {
 	switch {
 	case mine.Unit != first.Terms.Unit:
 		return refuse("unit", fmt.Sprintf("must be %q, as in the first job", first.Terms.Unit), mine.Unit)
+	case mine.Person != first.Terms.Person:
+		return refuse("person", fmt.Sprintf("must be %q, as in the first job", first.Terms.Person), mine.Person)
 	case mine.Relation != first.Terms.Relation:
 		return refuse("relation", fmt.Sprintf("must be %q, as in the first job", first.Terms.Relation), mine.Relation)
 	}

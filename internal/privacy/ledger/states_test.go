@@ -113,11 +113,11 @@ type client struct {
 }
 
 var clients = []client{
-	{"a", Terms{"row", dp.ReplaceOne, []string{"x", "y"}}, 1, "one"},
-	{"a", Terms{"row", dp.ReplaceOne, []string{"x", "y"}}, 1, "another"},
-	{"b", Terms{"row", dp.ReplaceOne, []string{"x"}}, 1, "b"},
-	{"c", Terms{"row", dp.AddRemove, []string{"x", "y"}}, 2, "c"},
-	{"e", Terms{"house", dp.ReplaceOne, []string{"x", "y"}}, 1, "e"},
+	{"a", Terms{Unit: "row", Relation: dp.ReplaceOne, Protected: []string{"x", "y"}}, 1, "one"},
+	{"a", Terms{Unit: "row", Relation: dp.ReplaceOne, Protected: []string{"x", "y"}}, 1, "another"},
+	{"b", Terms{Unit: "row", Relation: dp.ReplaceOne, Protected: []string{"x"}}, 1, "b"},
+	{"c", Terms{Unit: "row", Relation: dp.AddRemove, Protected: []string{"x", "y"}}, 2, "c"},
+	{"e", Terms{Unit: "house", Relation: dp.ReplaceOne, Protected: []string{"x", "y"}}, 1, "e"},
 }
 
 const total = 2 // ε, in nano

@@ -125,12 +125,12 @@ func TestWindowBound(t *testing.T) {
 // The health tests refuse generators that are broken in the ways they are about, at the
 // start or later, and go on refusing.
 func TestHealthTests(t *testing.T) {
-	fillings := 0
+	fillings, healed := 0, false
 	var first []byte
 	late := func(spoil func(b []byte)) func(b []byte) {
 		return func(b []byte) {
 			rand.Read(b)
-			if fillings++; fillings > 2 {
+			if fillings++; fillings > 2 && !healed {
 				spoil(b)
 			}
 		}
@@ -139,6 +139,7 @@ func TestHealthTests(t *testing.T) {
 		"nothing":       func(b []byte) { clear(b) },
 		"half a buffer": func(b []byte) { clear(b[bufferBytes/2:]) },
 		"two words":     func(b []byte) { copy(b[8:16], b[:8]) },
+		"the last two":  func(b []byte) { copy(b[bufferBytes-8:bufferBytes], b[bufferBytes-16:]) },
 		"few bytes": func(b []byte) {
 			for i := range b {
 				b[i] &= 7
@@ -152,7 +153,7 @@ func TestHealthTests(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fillings, first = 0, nil
+			fillings, healed, first = 0, false, nil
 			s := newSystem(late(spoil))
 			panics := func() (said any) {
 				defer func() { said = recover() }()
@@ -164,10 +165,19 @@ func TestHealthTests(t *testing.T) {
 			if panics() == nil {
 				t.Error("nobody noticed")
 			}
-			spoil = func([]byte) {}
+			healed = true
 			if panics() == nil {
 				t.Error("it goes on")
 			}
 		})
 	}
+}
+
+func TestBelowRefusesNothing(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a number below 0 was drawn")
+		}
+	}()
+	Below(System(), 0)
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"sort"
 
 	"github.com/discreet-dp/discreet/internal/edkey"
@@ -21,6 +22,19 @@ type Roster []byte
 
 // MaxRoster is how many owners a roster has at most.
 const MaxRoster = 2_000_000
+
+// LoadRoster reads a file of public keys, one a line.
+func LoadRoster(path string) (Roster, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ParseRoster(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
 
 // RosterOf accepts exactly a roster's bytes: at least one key, in order.
 func RosterOf(keys []byte) (Roster, error) {

@@ -10,6 +10,15 @@ type Column struct {
 	// Values[c], already clamped to the declared bounds and not yet
 	// transformed. It is nil for categories, whose codes are the schema's.
 	Values []float64
+	// Marks are, by code, the marks of a number column that declares some: 0 for an
+	// amount. The value of a marked code is the column's default. Who takes no notice
+	// of marks takes a marked cell for that.
+	Marks []uint8
+}
+
+// Pick is the column of the given rows, in the given order, with c's dictionary.
+func (c *Column) Pick(rows []int) Column {
+	return Column{Codes: c.Codes.Pick(rows), Values: c.Values, Marks: c.Marks}
 }
 
 // Codes holds one unsigned integer per row in the narrowest width that fits.
@@ -155,6 +164,6 @@ func pickRows[T any](from []T, rows []int) []T {
 // Cell is one cell of a single row as a classifier takes it: a category's code, or
 // a number clamped to its declared bounds.
 type Cell struct {
-	Code   uint32
+	Code   uint32 // of a number, its mark; 0 for an amount
 	Number float64
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -31,14 +30,21 @@ type Added struct {
 // become doubles, null where a cell is missing or no number, and all other
 // columns strings, null where a cell is missing.
 //
-// Errors are as for Read, but cells are not looked at. "-" is not accepted as
-// a path.
+// Errors are as for Read, but cells are not looked at.
 func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
 	paths ...string) error {
-	if slices.Contains(paths, "-") {
-		return &dp.ParamError{Op: "dataset", Param: "data", Want: "must name files, since they are read a second time",
-			Got: "-"}
-	}
+	return passOn(ctx, s, opts, w, format, added, func(int) bool { return true }, paths)
+}
+
+// CopyRows writes those rows of the tables in the files that keep names by their place among
+// all, counted from 0, as AppendColumns does.
+func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, keep func(row int) bool,
+	paths ...string) error {
+	return passOn(ctx, s, opts, w, format, nil, keep, paths)
+}
+
+func passOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
+	keep func(row int) bool, paths []string) error {
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
 		return err
@@ -52,7 +58,7 @@ func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Wri
 			return err
 		}
 		if out == nil {
-			names = in.columns()
+			names = r.namesToWrite(in.columns())
 			taken := slices.Clone(names)
 			for _, c := range s.Columns[len(s.FileColumns()):] {
 				taken = append(taken, c.Name) // or the result would not fit the schema
@@ -61,11 +67,11 @@ func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Wri
 			if format == Parquet {
 				out, err = newParquetSink(w, s, names, unique)
 			} else {
-				out, err = newTextSink(w, s.Dialect, names, headerOf(in), unique)
+				out, err = newTextSink(w, s.Dialect, names, headerOf(in, names), unique)
 			}
 		}
 		if err == nil {
-			err = copyRows(in, out, names, added, &row)
+			err = copyRows(in, out, names, added, keep, &row)
 		}
 		if closeErr := in.close(); err == nil {
 			err = closeErr
@@ -77,6 +83,18 @@ func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Wri
 	return out.close()
 }
 
+// namesToWrite are the columns of a file that are passed on.
+func (r *reader) namesToWrite(names []string) []string {
+	if r.opts.Extra != ExtraDropped {
+		return names
+	}
+	declared := []string{r.s.Label.Name}
+	for _, c := range r.s.FileColumns() {
+		declared = append(declared, c.Name)
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(declared, name) })
+}
+
 // sink writes rows.
 type sink interface {
 	// row writes one row: raw, where it is not nil, stands for cells.
@@ -85,7 +103,7 @@ type sink interface {
 }
 
 // copyRows copies the rows of in, its cells put in the order of names.
-func copyRows(in rows, out sink, names []string, added []Added, row *int) error {
+func copyRows(in rows, out sink, names []string, added []Added, keep func(row int) bool, row *int) error {
 	from := make([]int, len(names))
 	for i, name := range names {
 		from[i] = slices.Index(in.columns(), name)
@@ -100,6 +118,10 @@ func copyRows(in rows, out sink, names []string, added []Added, row *int) error 
 		}
 		if err != nil {
 			return err
+		}
+		if !keep(*row) {
+			*row++
+			continue
 		}
 		if !same {
 			raw = nil

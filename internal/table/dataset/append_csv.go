@@ -6,7 +6,9 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"slices"
 
+	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -18,9 +20,9 @@ type textSink struct {
 	number  []byte
 }
 
-// headerOf is the header of a file as written; nil when it has none.
-func headerOf(in rows) []byte {
-	if t, ok := in.(*textRows); ok {
+// headerOf is the header of a file as written; nil when it has none, or other names.
+func headerOf(in rows, names []string) []byte {
+	if t, ok := in.(*textRows); ok && slices.Equal(t.names, names) {
 		return t.header
 	}
 	return nil
@@ -53,7 +55,9 @@ func (t *textSink) writeRow(cells []cell, raw []byte, added []cell) error {
 	} else if err := t.writeCells(cells); err != nil {
 		return err
 	}
-	t.w.WriteByte(byte(t.d.Delimiter))
+	if len(added) > 0 {
+		t.w.WriteByte(byte(t.d.Delimiter))
+	}
 	if err := t.writeCells(added); err != nil {
 		return err
 	}
@@ -77,7 +81,10 @@ func (t *textSink) writeCell(c *cell) error {
 	case absent:
 		return t.writeText([]byte(t.missing))
 	case numeric:
-		t.number = appendDecimal(t.number[:0], c.number)
+		t.number = coding.AppendDecimal(t.number[:0], c.number)
+		if i := bytes.IndexByte(t.number, '.'); i >= 0 && t.d.Decimal == ',' {
+			t.number[i] = ','
+		}
 		return t.writeText(t.number)
 	}
 	return t.writeText(c.text)

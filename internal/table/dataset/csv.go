@@ -86,13 +86,18 @@ func (r *reader) readText(path string, src io.Reader) error {
 			}
 			code, ok := c.codeText(rs.fields[i])
 			if !ok {
-				fault := rs.fault(c.want)
-				fault.Column = c.name
+				fault := rs.fault(c.Want)
+				fault.Column = c.Name
 				if err := r.faults.addFault(fault); err != nil {
 					return err
 				}
 			}
 			c.keepCode(code)
+		}
+		if r.keep != nil && r.rows-r.kept >= r.blockRows {
+			if err := r.endBlock(); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -3,10 +3,7 @@
 package dataset
 
 import (
-	"slices"
-	"strconv"
-
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -23,7 +20,7 @@ func (t *Table) Derive() {
 }
 
 func (t *Table) deriveColumn(c *schema.Column) column.Column {
-	out := &coder{number: true, lower: c.Lower, upper: c.Upper}
+	out := &coder{Coder: coding.NewDerived(c)}
 	codes, cells := make([]uint32, batch), make([]float64, batch)
 	for from := 0; from < t.Rows; from += batch {
 		codes, cells := codes[:min(batch, t.Rows-from)], cells[:min(batch, t.Rows-from)]
@@ -64,30 +61,4 @@ func foldSource(how schema.Derivation, first bool, cells, values []float64, code
 			cells[i] += values[code]
 		}
 	}
-}
-
-// checkDerived refuses derived columns that no schema file can declare.
-func checkDerived(s *schema.Schema) error {
-	file := s.FileColumns()
-	for j := len(file); j < len(s.Columns); j++ {
-		c := &s.Columns[j]
-		refuse := func(param, want string) error {
-			return &dp.ParamError{Op: "dataset: column " + strconv.Quote(c.Name), Param: param, Want: want}
-		}
-		private := false
-		for _, from := range c.From {
-			if from < 0 || from >= len(file) || file[from].Kind != schema.Number || file[from].Role == schema.Ignored {
-				return refuse("sources", "must be number columns of the file that are read")
-			}
-			private = private || file[from].Role != schema.Public
-		}
-		switch {
-		case !slices.Contains([]schema.Derivation{schema.Largest, schema.Smallest, schema.Mean}, c.Derived) ||
-			c.Kind != schema.Number || len(c.From) == 0:
-			return refuse("derivation", "must be the largest, smallest or mean of numbers, behind the columns of the file")
-		case private && c.Role != schema.Private: // docs/guarantees/README.md, "Derived columns"
-			return refuse("role", "must be private, since a source is")
-		}
-	}
-	return nil
 }

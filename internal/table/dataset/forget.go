@@ -35,14 +35,26 @@ func ownDictionary(c column.Column) column.Column {
 			used = append(used, uint32(code))
 		}
 	}
-	slices.SortFunc(used, func(a, b uint32) int { return cmp.Compare(c.Values[a], c.Values[b]) })
+	var marks []uint8
+	if c.Marks != nil {
+		marks = make([]uint8, len(used))
+	}
+	slices.SortFunc(used, func(a, b uint32) int {
+		if c.Marks != nil && c.Marks[a] != c.Marks[b] {
+			return cmp.Compare(c.Marks[a], c.Marks[b])
+		}
+		return cmp.Compare(c.Values[a], c.Values[b])
+	})
 	to := make([]uint32, len(c.Values))
 	values := make([]float64, len(used))
 	for i, code := range used {
 		to[code], values[i] = uint32(i), c.Values[code]
+		if c.Marks != nil {
+			marks[i] = c.Marks[code]
+		}
 	}
 	for i, code := range codes {
 		codes[i] = to[code]
 	}
-	return column.Column{Codes: column.Narrow(codes, len(values)), Values: values}
+	return column.Column{Codes: column.Narrow(codes, len(values)), Values: values, Marks: marks}
 }

@@ -59,7 +59,7 @@ func (r *reader) layoutByName(path string, line int, names []string) (*layout, e
 	file := r.s.FileColumns()
 	for j := range file {
 		c := &file[j]
-		if err := place(c.Name, r.cols[j], c.Role == schema.Ignored); err != nil {
+		if err := place(c.Name, r.cols[j], r.cols[j] == nil); err != nil {
 			return nil, err
 		}
 	}
@@ -69,10 +69,12 @@ func (r *reader) layoutByName(path string, line int, names []string) (*layout, e
 	for i, name := range names {
 		switch {
 		case known[i]:
-		case name == "":
-			return nil, fault("", fmt.Sprintf("must have a name in column %d of the header", i+1))
 		case slices.ContainsFunc(r.s.Columns[len(file):], func(c schema.Column) bool { return c.Name == name }):
 			return nil, fault(name, "must not be in the file: the schema derives it from other columns")
+		case r.opts.Extra != ExtraRefused:
+		case name == "":
+			return nil, fault("", fmt.Sprintf("must have a name in column %d of the header", i+1))
+		case r.s.IsIgnored(name):
 		default:
 			return nil, fault(name, "must be declared in the schema, or leave the file")
 		}

@@ -90,7 +90,7 @@ func (r *reader) layOut(pf *parquetFile) (*layout, error) {
 			continue
 		}
 		if _, ok := cellTypeOf(pf.leaves[at]); !ok {
-			return nil, &FaultError{File: pf.path, Column: c.name,
+			return nil, &FaultError{File: pf.path, Column: c.Name,
 				Fault: "must be of a plain integer, float, double, string or Boolean type, one value per row"}
 		}
 	}
@@ -178,17 +178,26 @@ func (j *columnJob) readColumn(ctx context.Context, rows int, progress func(byte
 }
 
 func (j *columnJob) readFile(ctx context.Context, pf *parquetFile, at int, progress func(bytes int64)) (err error) {
+	return j.readGroups(ctx, pf, at, groupRange{to: len(pf.groups)}, progress)
+}
+
+// groupRange is row groups from..to-1 of a file, of which row is the first row.
+type groupRange struct{ from, to, row int }
+
+func (j *columnJob) readGroups(
+	ctx context.Context, pf *parquetFile, at int, which groupRange, progress func(bytes int64),
+) (err error) {
 	defer recoverDamage(pf.path, &err)
 	leaf := pf.leaves[at]
 	t, _ := cellTypeOf(leaf)
-	row := 0
-	for g := range pf.groups {
+	row := which.row
+	for g := which.from; g < which.to; g++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		c, err := newChunk(pf, g, leaf.Index(), t)
 		if err != nil {
-			return chunkFault(pf.path, j.coder.name, err)
+			return chunkFault(pf.path, j.coder.Name, err)
 		}
 		tr := translator{coder: j.coder, chunk: c}
 		for {
@@ -198,14 +207,14 @@ func (j *columnJob) readFile(ctx context.Context, pf *parquetFile, at int, progr
 			}
 			if err == nil {
 				err = tr.appendCodes(&run, func(i int) error {
-					return j.faults.addFault(&FaultError{File: pf.path, Column: j.coder.name, Line: row + i + 1, Fault: j.coder.want})
+					return j.faults.addFault(&FaultError{File: pf.path, Column: j.coder.Name, Line: row + i + 1, Fault: j.coder.Want})
 				})
 			}
 			if fault := (*FaultError)(nil); errors.As(err, &fault) || errors.Is(err, errEnough) {
 				return err
 			}
 			if err != nil {
-				return chunkFault(pf.path, j.coder.name, err)
+				return chunkFault(pf.path, j.coder.Name, err)
 			}
 			row += run.n
 		}

@@ -212,7 +212,7 @@ func readBytes(t testing.TB, data []byte) error {
 			t.Fatalf("column %d: %d codes, want %d", j, col.Codes.Len(), r.rows)
 		}
 		n := uint32(len(col.Values))
-		if !c.number {
+		if !c.Number {
 			n = uint32(s.Columns[j].Codes())
 		}
 		for i := range r.rows {

@@ -8,8 +8,10 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -24,10 +26,34 @@ const (
 	LabelsIgnored
 )
 
+// Extra says what becomes of columns that a file with names has and the schema does
+// not know.
+type Extra int
+
+const (
+	// ExtraRefused makes one a structural fault: it may be a column under a wrong name.
+	ExtraRefused Extra = iota
+	// ExtraDropped does not read them, and leaves them out of what AppendColumns writes.
+	ExtraDropped
+	// ExtraKept does not read them either; AppendColumns passes them on.
+	ExtraKept
+)
+
+// ParseExtra reads refuse, drop or keep.
+func ParseExtra(text string) (Extra, error) {
+	i := slices.Index([]string{"refuse", "drop", "keep"}, text)
+	if i < 0 {
+		return 0, &dp.ParamError{Op: "predict", Param: "extra", Want: "must be refuse, drop or keep",
+			Got: strconv.Quote(text)}
+	}
+	return Extra(i), nil
+}
+
 // Options are the choices of one reading. The zero Options reads a labelled
 // table of any size.
 type Options struct {
 	Labels Labels
+	Extra  Extra
 	// MaxRows refuses a longer table; 0 means 2^31-1, which is also the most.
 	MaxRows int
 	// Progress is told now and then how many bytes of the files have been read,
@@ -87,9 +113,16 @@ type reader struct {
 	progress progress
 	faults   faults
 
-	cols  []*coder // parallel to the schema's Columns; nil: ignored or derived
-	label *coder   // nil: not read
-	rows  int
+	cols    []*coder // parallel to the schema's Columns; nil: ignored or derived
+	persons *coder   // one of cols: whose the rows are; nil: not read
+	label   *coder   // nil: not read
+	rows    int
+
+	// Where a table is read in blocks, see ReadBlocks.
+	blockRows int
+	blocks    int // so many are begun
+	kept      int // rows of those that were handed on
+	keep      func(block int, t *Table) error
 }
 
 func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []string) (*reader, error) {
@@ -106,7 +139,7 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 		return nil, &dp.ParamError{Op: "dataset", Param: "label position", Want: "must be among the columns of the schema",
 			Got: p}
 	}
-	if err := checkDerived(s); err != nil {
+	if err := coding.CheckDerived(s); err != nil {
 		return nil, err
 	}
 	if opts.Stdin == nil && slices.Contains(paths, "-") {
@@ -125,6 +158,12 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 	if opts.Labels == LabelsIgnored {
 		r.label = nil
 	}
+	if at := s.PersonColumn(); at >= 0 {
+		if opts.Labels == LabelsIgnored { // nobody asks whose the rows are
+			r.cols[at] = nil
+		}
+		r.persons = r.cols[at]
+	}
 	return r, nil
 }
 
@@ -138,7 +177,11 @@ func (r *reader) readFiles() error {
 			for to < len(r.paths) && FormatOf(r.paths[to]) == Parquet {
 				to++
 			}
-			err = r.readParquet(r.paths[from:to])
+			if r.keep != nil {
+				err = r.readWindows(r.paths[from:to])
+			} else {
+				err = r.readParquet(r.paths[from:to])
+			}
 		} else {
 			err = r.readCSV(r.paths[from])
 		}
@@ -159,11 +202,14 @@ func (r *reader) readFiles() error {
 }
 
 func (r *reader) makeTable() *Table {
-	t := &Table{Schema: r.s, Rows: r.rows, Cols: make([]column.Column, len(r.cols))}
+	t := &Table{Schema: r.s, Rows: r.rows - r.kept, Cols: make([]column.Column, len(r.cols))}
 	for j, c := range r.cols {
-		if c != nil {
+		if c != nil && c != r.persons {
 			t.Cols[j] = c.takeColumn()
 		}
+	}
+	if r.persons != nil {
+		t.Persons = r.persons.takePersons()
 	}
 	if r.label != nil {
 		t.Labels = r.label.takeColumn().Codes.U8

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -68,12 +69,14 @@ func plainRune(r rune) bool {
 	return r > 0 && r < utf8.RuneSelf && r != '\n' && r != '\r'
 }
 
+const utf16 = "must be UTF-8, and is UTF-16; save it again as CSV UTF-8 (iconv -f UTF-16 -t UTF-8 does that, too)"
+
 // skipPreamble skips everything before the header or the first row.
 func (rs *records) skipPreamble() error {
 	marks := []struct{ bytes, fault string }{
 		{"\xef\xbb\xbf", ""},
-		{"\xff\xfe", "must be UTF-8, and is UTF-16"},
-		{"\xfe\xff", "must be UTF-8, and is UTF-16"},
+		{"\xff\xfe", utf16},
+		{"\xfe\xff", utf16},
 		{"PAR1", `must be CSV, and is Parquet; the name of a Parquet file ends in ".parquet"`},
 	}
 	for _, mark := range marks {
@@ -250,7 +253,7 @@ func (rs *records) refuseBlank() error {
 }
 
 func (rs *records) isBlank(line []byte) bool {
-	return len(line) == 0 || rs.d.Trim && len(trimmed(line)) == 0
+	return len(line) == 0 || rs.d.Trim && len(coding.Trim(line)) == 0
 }
 
 func (rs *records) isComment(line []byte) bool {
@@ -290,7 +293,7 @@ func (rs *records) splitCells() error {
 			return rs.fault("must not hold a cell of more than 1 MiB")
 		}
 		if rs.d.Trim {
-			cell = trimmed(cell)
+			cell = coding.Trim(cell)
 		}
 		rs.fields = append(rs.fields, cell)
 		if !more {
@@ -334,7 +337,7 @@ func (rs *records) unquoteCell(rest []byte) (cell, after []byte, more bool, err 
 	cell = rs.text[from:len(rs.text):len(rs.text)]
 	between, after, more := cutCell(rest, byte(rs.d.Delimiter))
 	if rs.d.Trim {
-		between = trimmed(between)
+		between = coding.Trim(between)
 	}
 	if len(between) > 0 {
 		return nil, nil, false, rs.fault("must have a delimiter behind a closing quote")
@@ -349,17 +352,6 @@ func cutCell(text []byte, delimiter byte) (before, after []byte, found bool) {
 		}
 	}
 	return text, nil, false
-}
-
-// trimmed is text without the spaces and tabs around it.
-func trimmed[T string | []byte](text T) T {
-	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
-		text = text[1:]
-	}
-	for len(text) > 0 && (text[len(text)-1] == ' ' || text[len(text)-1] == '\t') {
-		text = text[:len(text)-1]
-	}
-	return text
 }
 
 func hasLoneReturn(text []byte) bool {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -38,7 +39,7 @@ func FuzzRowCoder(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	coder, err := NewRowCoder(s)
+	coder, err := coding.NewRowCoder(s)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func FuzzRowCoder(f *testing.F) {
 		}
 		row := make([]column.Cell, len(s.Columns))
 		for i, cell := range []string{a, b, c} {
-			if err := coder.Code(i, TextCell(cell), row); err != nil {
+			if err := coder.Code(i, coding.TextCell(cell), row); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -18,6 +18,7 @@ type cell struct {
 	form   form
 	text   []byte // valid until the next row
 	number float64
+	comma  bool // stands before the fraction of a number
 }
 
 type form int
@@ -31,7 +32,7 @@ const (
 // bytes is the cell as text in memory of its own.
 func (c *cell) bytes() []byte {
 	if c.form == numeric {
-		return appendDecimal(nil, c.number)
+		return coding.AppendDecimal(nil, c.number)
 	}
 	return slices.Clone(c.text)
 }
@@ -41,7 +42,10 @@ func (c *cell) float() (float64, bool) {
 	if c.form == numeric {
 		return c.number, true
 	}
-	return parseDecimal(c.text)
+	if c.comma {
+		return coding.ParseComma(c.text)
+	}
+	return coding.ParseDecimal(c.text)
 }
 
 // rows hands out the rows of one file.
@@ -63,7 +67,7 @@ func (r *reader) openRows(path string) (rows, error) {
 
 // textRows are the rows of a CSV file.
 type textRows struct {
-	file   *os.File
+	shut   func() error
 	rs     *records
 	names  []string
 	header []byte // the header as written; nil: none
@@ -73,13 +77,13 @@ type textRows struct {
 }
 
 func (r *reader) openTextRows(path string) (_ rows, err error) {
-	f, err := os.Open(path)
+	f, shut, err := r.openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			f.Close()
+			shut()
 		}
 	}()
 	text, err := openText(path, &countingReader{ctx: r.ctx, r: f, p: &r.progress})
@@ -93,7 +97,7 @@ func (r *reader) openTextRows(path string) (_ rows, err error) {
 	if err := rs.skipPreamble(); err != nil {
 		return nil, err
 	}
-	t := &textRows{file: f, rs: rs, tokens: r.s.Dialect.Missing}
+	t := &textRows{shut: shut, rs: rs, tokens: r.s.Dialect.Missing}
 	if r.s.Dialect.Header {
 		if t.names, err = rs.readNames(); err != nil {
 			return nil, err
@@ -125,7 +129,7 @@ func (r *reader) positionNames(fields int) []string {
 }
 
 func (t *textRows) columns() []string { return t.names }
-func (t *textRows) close() error      { return t.file.Close() }
+func (t *textRows) close() error      { return t.shut() }
 
 func (t *textRows) next() ([]cell, []byte, error) {
 	if !t.ahead {
@@ -139,7 +143,7 @@ func (t *textRows) next() ([]cell, []byte, error) {
 	}
 	t.cells = resizeSlice(t.cells, len(t.names))
 	for i, text := range t.rs.fields {
-		t.cells[i] = cell{form: textual, text: text}
+		t.cells[i] = cell{form: textual, text: text, comma: t.rs.d.Decimal == ','}
 		for _, token := range t.tokens {
 			if string(text) == token {
 				t.cells[i].form = absent

@@ -14,6 +14,18 @@ type Table struct {
 	Rows   int
 	Cols   []column.Column // parallel to Schema.Columns; the zero Column for ignored ones
 	Labels []uint8         // length Rows, codes of Schema.Label.Levels; nil for a table read without labels
+	// Persons says whose each row is, by numbers that mean nothing else, Nobody for a row without an
+	// identifier; nil where the schema declares no person, and in a table read for prediction.
+	Persons []uint32
+}
+
+// Halves parts a table of independent rows.
+func (t *Table) Halves() (first, second *Table) {
+	rows := make([]int, t.Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	return t.Subset(rows[:t.Rows/2]), t.Subset(rows[t.Rows/2:])
 }
 
 // Subset returns a new Table with the given rows, in the given order. Number
@@ -21,13 +33,21 @@ type Table struct {
 func (t *Table) Subset(rows []int) *Table {
 	s := &Table{Schema: t.Schema, Rows: len(rows), Cols: make([]column.Column, len(t.Cols))}
 	for j := range t.Cols {
-		s.Cols[j] = column.Column{Values: t.Cols[j].Values, Codes: t.Cols[j].Codes.Pick(rows)}
+		s.Cols[j] = t.Cols[j].Pick(rows)
 	}
 	if t.Labels != nil {
-		s.Labels = make([]uint8, len(rows))
-		for i, r := range rows {
-			s.Labels[i] = t.Labels[r]
-		}
+		s.Labels = pickRows(t.Labels, rows)
+	}
+	if t.Persons != nil {
+		s.Persons = pickRows(t.Persons, rows)
 	}
 	return s
+}
+
+func pickRows[T any](of []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for i, r := range rows {
+		out[i] = of[r]
+	}
+	return out
 }

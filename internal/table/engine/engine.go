@@ -22,6 +22,9 @@ type Table interface {
 	Schema() *schema.Schema
 	// Rows is the number of rows, n. Public under replace-one.
 	Rows() int
+	// Persons settles what rows count for where the schema declares persons, which comes before any
+	// question below; nil where a row is a unit of its own.
+	Persons() Persons
 	// Against is the same rows, not a copy, with a label of two classes: the given
 	// one, which is positive and has code 1, and all others together, code 0. Its
 	// Schema says so.
@@ -31,7 +34,8 @@ type Table interface {
 	// pass over the rows.
 	Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*Patterns, error)
 	// Groups counts, per label, the rows that agree on all of cols (indices
-	// into the schema's Columns), in the order of their keys (PackKeys). One pass.
+	// into the schema's Columns), in the order of their keys (PackKeys); what rows
+	// weigh, where persons were weighed. One pass.
 	Groups(ctx context.Context, cols []int) (*Groups, error)
 	// Cells adds up, for each of bins, the weights of the rows in each bin by
 	// label. A row weighs Weight(m), m its score under f where its label is
@@ -39,8 +43,8 @@ type Table interface {
 	// must be binary. The sums are exact, hence the same for any order of the
 	// rows. One pass.
 	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]CellSums, error)
-	// ClassCells counts, for each of bins, the rows of each class in each bin. One
-	// pass.
+	// ClassCells counts, for each of bins, the rows of each class in each bin, as
+	// Groups does. One pass.
 	ClassCells(ctx context.Context, bins []feature.Bins) ([]ClassCells, error)
 	// ClassSlope adds up, over the rows, the first derivative of log p(label) along sh and
 	// half its second, negated, under the score f. What a row adds is shortened so that the

@@ -17,6 +17,7 @@ type Bins struct {
 	Column int       // index into the schema's Columns; of a pair, the first
 	Edges  []float64 // of a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
 	Second *Bins     // of a pair, its second column's; else nil
+	marks  int       // of a number, bins behind those of amounts: one for each of the column's marks
 	codes  int       // bins of a category; 0 for a number
 	groups []uint32  // of a category in groups, the bin of each code
 	scored *scored   // of scores, see CutScore; else nil
@@ -29,7 +30,16 @@ func NewBins(s *schema.Schema, col int, edges []float64) Bins {
 	if c.Kind == schema.Category {
 		return Bins{Column: col, codes: c.Codes()}
 	}
-	return Bins{Column: col, Edges: edges}
+	return Bins{Column: col, Edges: edges, marks: c.Marks()}
+}
+
+// Marks is how many bins, the last ones, are those of a number's marks.
+func (b *Bins) Marks() int { return b.marks }
+
+// WithoutMarks puts the marked cells of a number where its default is.
+func (b Bins) WithoutMarks() Bins {
+	b.marks = 0
+	return b
 }
 
 // NewGroups cuts a column, a category, into the groups 0..n-1 that its codes are
@@ -45,7 +55,7 @@ func Cross(first, second Bins) Bins {
 
 // Len is the number of bins, at least 1.
 func (b *Bins) Len() int {
-	n := len(b.Edges) + 1
+	n := len(b.Edges) + 1 + b.marks
 	if b.scored != nil {
 		n = len(b.scored.edges) + 1
 	}
@@ -69,7 +79,8 @@ func (b *Bins) Clone() Bins {
 	return c
 }
 
-// Ordered reports whether neighbouring bins are neighbours: those of a number.
+// Ordered reports whether neighbouring bins are neighbours: those of a number, but for
+// those of its marks.
 func (b *Bins) Ordered() bool { return b.codes == 0 && b.Second == nil }
 
 // Number is the bin of a number already clamped to its bounds.
@@ -93,6 +104,13 @@ func (b *Bins) ByCode(col *column.Column) []uint32 {
 	out := make([]uint32, len(col.Values))
 	for code, x := range col.Values {
 		out[code] = uint32(b.Number(x))
+	}
+	if b.marks > 0 {
+		for code, mark := range col.Marks {
+			if mark > 0 {
+				out[code] = uint32(len(b.Edges)) + uint32(mark)
+			}
+		}
 	}
 	return out
 }

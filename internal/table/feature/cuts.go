@@ -10,9 +10,9 @@ import (
 )
 
 // Cuts cuts a number into at most bins bins, by the schema alone: at the
-// declared edges where there are any; one bin per whole number where the bounds
-// are whole and few numbers lie between; else in equal steps on the column's
-// scale. It returns nil for a category.
+// declared edges where there are any; one bin per whole number where the column
+// is declared to hold whole numbers and few lie between its bounds; else in equal
+// steps on the column's scale. It returns nil for a category.
 func Cuts(c *schema.Column, bins int) []float64 {
 	switch {
 	case c.Kind == schema.Category:
@@ -44,8 +44,7 @@ func cutSteps(c *schema.Column, bins int, bulk float64) []float64 {
 // bins, has one for each whole number.
 func Whole(c *schema.Column, bins int) bool {
 	span := c.Upper - c.Lower
-	return c.Transform == schema.Identity && c.Lower == math.Floor(c.Lower) && c.Upper == math.Floor(c.Upper) &&
-		span >= 2 && span < max(wholeNumbers, float64(bins))
+	return c.Integer && c.Transform == schema.Identity && span >= 2 && span < max(wholeNumbers, float64(bins))
 }
 
 // appendEdges appends the edges of so many equal steps from lo to hi on a scale, as

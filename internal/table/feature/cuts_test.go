@@ -16,7 +16,9 @@ func TestFine(t *testing.T) {
 		col  schema.Column
 		want []float64
 	}{
-		{"few whole numbers", schema.Column{Kind: schema.Number, Lower: 0, Upper: 3}, []float64{0.5, 1.5, 2.5}},
+		{"few whole numbers", schema.Column{Kind: schema.Number, Lower: 0, Upper: 3, Integer: true},
+			[]float64{0.5, 1.5, 2.5}},
+		{"whole bounds alone", schema.Column{Kind: schema.Number, Lower: 0, Upper: 3}, []float64{0.75, 1.5, 2.25}},
 		{"equal steps", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80.5}, []float64{20.125, 40.25, 60.375}},
 		{"heavy tail", schema.Column{Kind: schema.Number, Lower: 0, Upper: 9999}, []float64{9, 99, 999}},
 		{"heavy tails", schema.Column{Kind: schema.Number, Lower: -9999, Upper: 9999}, []float64{-99, 0, 99}},
@@ -36,7 +38,9 @@ func TestCuts(t *testing.T) {
 		want []float64
 	}{
 		{"a category", schema.Column{Kind: schema.Category, Levels: []schema.Level{{Value: "a"}}}, 8, nil},
-		{"few whole numbers", schema.Column{Kind: schema.Number, Lower: -1, Upper: 2}, 2, []float64{-0.5, 0.5, 1.5}},
+		{"few whole numbers", schema.Column{Kind: schema.Number, Lower: -1, Upper: 2, Integer: true}, 2,
+			[]float64{-0.5, 0.5, 1.5}},
+		{"a ratio between whole bounds", schema.Column{Kind: schema.Number, Lower: 0, Upper: 2}, 4, []float64{0.5, 1, 1.5}},
 		{"equal steps", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80}, 4, []float64{20, 40, 60}},
 		{"declared", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80, Edges: []float64{1, 7}}, 4, []float64{1, 7}},
 		{"declared, too many", schema.Column{Kind: schema.Number, Lower: 0, Upper: 80,

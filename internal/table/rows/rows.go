@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -40,7 +41,7 @@ func OfStructs[T any](s *schema.Schema, rows []T) (*dataset.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	cells := make([]dataset.Cell, len(fields))
+	cells := make([]coding.Cell, len(fields))
 	for i := range rows {
 		v := reflect.ValueOf(&rows[i]).Elem()
 		for k, at := range fields {
@@ -59,11 +60,11 @@ func OfText(s *schema.Schema, rows iter.Seq[[]string]) (*dataset.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	var cells []dataset.Cell
+	var cells []coding.Cell
 	for row := range rows {
 		cells = cells[:0]
 		for _, text := range row {
-			cells = append(cells, dataset.TextCell(text))
+			cells = append(cells, coding.TextCell(text))
 		}
 		if err := b.Add(cells); err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Ta
 	if err != nil {
 		return nil, err
 	}
-	values, into, cells := make([]any, len(names)), make([]any, len(names)), make([]dataset.Cell, len(names))
+	values, into, cells := make([]any, len(names)), make([]any, len(names)), make([]coding.Cell, len(names))
 	for i := range values {
 		into[i] = &values[i]
 	}
@@ -158,51 +159,51 @@ func isCellKind(k reflect.Kind) bool {
 	return k == reflect.String || k == reflect.Bool || k >= reflect.Int && k <= reflect.Float64 && k != reflect.Uintptr
 }
 
-func cellOf(v reflect.Value) dataset.Cell {
+func cellOf(v reflect.Value) coding.Cell {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
-			return dataset.Cell{}
+			return coding.Cell{}
 		}
 		v = v.Elem()
 	}
 	switch {
 	case v.Kind() == reflect.String:
-		return dataset.TextCell(v.String())
+		return coding.TextCell(v.String())
 	case v.Kind() == reflect.Bool:
-		return dataset.TruthCell(v.Bool())
+		return coding.TruthCell(v.Bool())
 	case v.CanInt():
 		return integerCell(v.Int())
 	case v.CanUint():
-		return dataset.TextCell(strconv.FormatUint(v.Uint(), 10))
+		return coding.TextCell(strconv.FormatUint(v.Uint(), 10))
 	}
-	return dataset.NumberCell(v.Float())
+	return coding.NumberCell(v.Float())
 }
 
 // integerCell keeps all digits of integers that a float64 does not hold: they may
 // be a category's.
-func integerCell(x int64) dataset.Cell {
+func integerCell(x int64) coding.Cell {
 	if f := float64(x); int64(f) == x {
-		return dataset.NumberCell(f)
+		return coding.NumberCell(f)
 	}
-	return dataset.TextCell(strconv.FormatInt(x, 10))
+	return coding.TextCell(strconv.FormatInt(x, 10))
 }
 
-func cellOfSQL(v any) (dataset.Cell, error) {
+func cellOfSQL(v any) (coding.Cell, error) {
 	switch v := v.(type) {
 	case nil:
-		return dataset.Cell{}, nil
+		return coding.Cell{}, nil
 	case string:
-		return dataset.TextCell(v), nil
+		return coding.TextCell(v), nil
 	case []byte:
-		return dataset.TextCell(string(v)), nil
+		return coding.TextCell(string(v)), nil
 	case int64:
 		return integerCell(v), nil
 	case float64:
-		return dataset.NumberCell(v), nil
+		return coding.NumberCell(v), nil
 	case bool:
-		return dataset.TruthCell(v), nil
+		return coding.TruthCell(v), nil
 	case time.Time:
-		return dataset.TextCell(v.Format(time.RFC3339Nano)), nil
+		return coding.TextCell(v.Format(time.RFC3339Nano)), nil
 	}
-	return dataset.Cell{}, errors.ErrUnsupported
+	return coding.Cell{}, errors.ErrUnsupported
 }

@@ -36,6 +36,40 @@ func HoldOut(rows []int, share float64, src rng.Source) (train, test []int) {
 	return all[n:], all[:n]
 }
 
+// HoldOutUnits is HoldOut for all rows of a table: where that knows whose they are, of the share
+// of persons, so that nobody has rows on both sides. Rows of nobody train.
+func HoldOutUnits(t *dataset.Table, share float64, src rng.Source) (train, test []int) {
+	all := make([]int, t.Rows)
+	for i := range all {
+		all[i] = i
+	}
+	if t.Persons == nil {
+		return HoldOut(all, share, src)
+	}
+	rows, _ := t.CountPersons()
+	persons := make([]int, 0, len(rows))
+	for p, n := range rows {
+		if p != dataset.Nobody && n > 0 {
+			persons = append(persons, p)
+		}
+	}
+	_, out := HoldOut(persons, share, src)
+	held := make([]bool, len(rows))
+	for _, p := range out {
+		held[p] = true
+	}
+	for _, i := range all {
+		if held[t.Persons[i]] {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	shuffle(train, src)
+	shuffle(test, src)
+	return train, test
+}
+
 func shuffle(rows []int, src rng.Source) {
 	rng.Shuffle(src, len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 }

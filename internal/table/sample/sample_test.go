@@ -39,3 +39,31 @@ func TestBalanceAndHoldOut(t *testing.T) {
 		t.Errorf("only %d rows were ever drawn", len(seen))
 	}
 }
+
+// Nobody has rows on both sides, and the share is one of persons.
+func TestHoldOutUnitsKeepsPersonsTogether(t *testing.T) {
+	tab := &dataset.Table{Rows: 400}
+	for i := range tab.Rows {
+		tab.Persons = append(tab.Persons, uint32(i*i%101)) // 0 is nobody
+	}
+	train, test := HoldOutUnits(tab, 0.25, replay.Seeded(1, "units"))
+	side := map[uint32]int{}
+	for k, rows := range [][]int{train, test} {
+		for _, i := range rows {
+			side[tab.Persons[i]] |= 1 << k
+		}
+	}
+	judging, all := 0, 0
+	for p, on := range side {
+		if on == 3 || p == dataset.Nobody && on != 1 {
+			t.Errorf("person %d has rows on both sides, or is nobody and judges", p)
+		}
+		if p != dataset.Nobody {
+			all++
+			judging += on >> 1
+		}
+	}
+	if judging != all/4 || len(train)+len(test) != tab.Rows {
+		t.Errorf("%d of %d persons judge, %d and %d rows", judging, all, len(train), len(test))
+	}
+}

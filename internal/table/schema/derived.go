@@ -111,7 +111,7 @@ func (r *reader) readSources(f fields, c *Column, file []Column, index map[strin
 	if entries != nil && len(entries) < 2 {
 		f.refuse(key, "must list at least two columns", len(entries), hint)
 	}
-	c.Role = Public
+	c.Role, c.Integer = Public, c.Derived != Mean
 	seen := map[int]bool{}
 	for _, n := range entries {
 		name, ok := r.scalarText(n, f.where+key, hint)
@@ -146,6 +146,7 @@ func (r *reader) readSources(f fields, c *Column, file []Column, index map[strin
 		if from.Role != Public {
 			c.Role = Private
 		}
+		c.Integer = c.Integer && from.Integer
 		c.From = append(c.From, j)
 	}
 }

@@ -215,3 +215,13 @@ func TestWritingDerivedColumnsThatPointNowhere(t *testing.T) {
 		}
 	}
 }
+
+// What follows from whole numbers is whole, but for a mean; no column that follows says so itself.
+func TestDerivedColumnsOfWholeNumbers(t *testing.T) {
+	s := mustParse(t, strings.NewReplacer("upper: 3}", "upper: 3, integer: true}", "upper: 7,",
+		"upper: 7, integer: true,", "upper: 5,", "upper: 5, integer: true,").Replace(months))
+	if top, mid := s.Columns[7], s.Columns[8]; !top.Integer || mid.Integer {
+		t.Errorf("the largest is whole: %t, the mean is: %t", top.Integer, mid.Integer)
+	}
+	checkRoundTrip(t, s)
+}

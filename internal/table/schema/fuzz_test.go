@@ -19,7 +19,9 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(strings.Replace(valid, "max_epsilon: 1.5", "pairs: [[age, town], [pay, age]]", 1)))
 	f.Add([]byte(strings.NewReplacer("edges: [20, 40]", "bins: quantiles", "missing: true",
 		`missing: true, groups: {"a or b": [b, a]}`).Replace(valid)))
+	f.Add([]byte(strings.Replace(valid, "edges: [20, 40]", "integer: true, missing: true, special: [96, 98]", 1)))
 	f.Add([]byte(months))
+	f.Add([]byte(coded))
 	for _, path := range examples(f) {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -5,6 +5,9 @@ package schema
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,13 +20,22 @@ import (
 // the text format the caller read the header with; only its delimiter, quote
 // and header matter. Names are trimmed; an empty, repeated or unprintable one
 // is refused with a *dp.ParamError.
-func Init(names []string, d Dialect) ([]byte, error) {
+func Init(names []string, d Dialect) ([]byte, error) { return Draft(names, d, nil, "") }
+
+// Draft is Init with what a codebook says filled in. role, where it is not "", is that of each
+// column about which the codebook says none.
+func Draft(names []string, d Dialect, book Codebook, role string) ([]byte, error) {
 	refuse := func(param, want string, got any, hint string) ([]byte, error) {
 		return nil, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}
 	}
 	if len(names) < 2 || len(names) > MaxColumns {
 		return refuse("columns", fmt.Sprintf("must number 2 to %d, the label included", MaxColumns), len(names),
 			"is the delimiter right?")
+	}
+	if role == "" {
+		role = blank
+	} else if role != string(Private) {
+		return refuse("role", "must be private, which protects a column that nobody has decided about", role, "")
 	}
 	seen := map[string]int{}
 	var b bytes.Buffer
@@ -42,7 +54,17 @@ func Init(names []string, d Dialect) ([]byte, error) {
 			return refuse(param, "must be unique", fmt.Sprintf("that of column %d", first), "repair the header")
 		}
 		seen[name] = i + 1
-		fmt.Fprintf(&b, templateColumn, flowText(textNode(name)))
+		if e, ok := book[name]; ok {
+			b.WriteString(e.write(name, role))
+			continue
+		}
+		fmt.Fprintf(&b, templateColumn, flowText(textNode(name)), role)
+		b.WriteString(propose(name) + templateKinds)
+	}
+	for _, name := range slices.Sorted(maps.Keys(book)) {
+		if seen[name] == 0 {
+			return refuse("codebook", "must be about columns of the table", strconv.Quote(name), "is it another table's?")
+		}
 	}
 	b.WriteString(templateTail)
 	return b.Bytes(), nil
@@ -95,7 +117,9 @@ file:
 #   ignored  the column is never read
 # and keep one of the three lines below it without its "# " (an ignored column needs none):
 #   number    cells are clamped to lower and upper; default stands in for a missing or unreadable cell
-#             (a number must have one wherever the guarantee protects it). Add transform: log1p to use log(1+x),
+#             (a number must have one wherever the guarantee protects it). Add integer: true where cells are
+#             whole, such as counts and years: few of them then have a bin each; missing: true to give missing
+#             cells a bin of their own; special: [96, 98] for codes that are no amounts; transform: log1p for log(1+x),
 #             monotone: increasing (or decreasing) to have the model follow it, bins: quantiles to have
 #             learner additive find bins in which many rows lie, at a price, where the bounds are wide.
 #   category  levels lists every value; any other cell counts as "other"; with missing: true a missing
@@ -109,8 +133,10 @@ columns:
 `
 
 const templateColumn = `  - name: %s
-    role: ___
-    # number: {lower: ___, upper: ___, default: ___}
+    role: %s
+`
+
+const templateKinds = `    # number: {lower: ___, upper: ___, default: ___}
     # category: {levels: [___, ___], missing: false}
     # label: {levels: [___, ___], positive: ___}
 `

@@ -37,7 +37,7 @@ func (s *Schema) UnmarshalJSON(text []byte) error {
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("schema: not valid JSON: something follows the schema")
 	}
-	read, err := readSchema(root)
+	read, err := readSchema(root, "")
 	if err != nil {
 		return err
 	}

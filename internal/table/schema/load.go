@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"unicode/utf8"
 )
 
@@ -21,6 +22,7 @@ const (
 	MaxClasses = 256     // of the label: tables keep a label in one byte
 	MaxGroups  = 256     // declared groups of one category
 	MaxPairs   = 64      // declared pairs
+	MaxSpecial = 64      // declared special values of one number
 	// MaxPairCells bounds the cells of a pair: a category has one per code, a
 	// number PairBins at most.
 	MaxPairCells = 4096
@@ -38,7 +40,7 @@ func Load(path string) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	s, err := Parse(text)
+	s, err := parseIn(text, filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -51,7 +53,10 @@ func Load(path string) (*Schema, error) {
 // says on which line to write what; errors.As reaches them. Unknown and
 // duplicate keys are faults. Time and memory
 // are linear in the text.
-func Parse(text []byte) (*Schema, error) {
+func Parse(text []byte) (*Schema, error) { return parseIn(text, "") }
+
+// parseIn is Parse of a text whose files lie in dir.
+func parseIn(text []byte, dir string) (*Schema, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
 	}
@@ -59,7 +64,7 @@ func Parse(text []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readSchema(root)
+	return readSchema(root, dir)
 }
 
 func checkText(text []byte) error {

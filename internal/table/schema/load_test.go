@@ -55,11 +55,11 @@ func whole() *Schema {
 		Columns: []Column{
 			{Name: "age", Role: Private, Kind: Number, Lower: 0, Upper: 100, Edges: []float64{20, 40}, Default: &forty},
 			{Name: "pay", Role: Public, Kind: Number, Lower: -0.5, Upper: 1e6, Transform: Log1p},
-			{Name: "town", Role: Private, Kind: Category, Levels: []Level{{"a", nil}, {"b", []string{"bb", "bbb"}}},
-				Missing: true},
+			{Name: "town", Role: Private, Kind: Category, Missing: true,
+				Levels: []Level{{Value: "a"}, {Value: "b", Aliases: []string{"bb", "bbb"}}}},
 			{Name: "id", Role: Ignored},
 		},
-		Label: Label{Name: "ill", Position: 3, Role: Private, Levels: []Level{{"no", nil}, {"yes", nil}}, Positive: 1,
+		Label: Label{Name: "ill", Position: 3, Role: Private, Levels: []Level{{Value: "no"}, {Value: "yes"}}, Positive: 1,
 			Default: 0},
 	}
 }
@@ -89,16 +89,35 @@ func TestPairsSurviveBothNotations(t *testing.T) {
 
 func TestBinsAndGroupsSurviveBothNotations(t *testing.T) {
 	want := whole()
-	want.Columns[0].Edges, want.Columns[0].Quantiles = nil, true
+	want.Columns[0].Edges, want.Columns[0].Quantiles, want.Columns[0].Integer = nil, true, true
 	want.Columns[2].Groups = []Group{{"a or b", []int{1, 0}}}
-	text := strings.NewReplacer("edges: [20, 40]", "bins: quantiles", "missing: true",
+	text := strings.NewReplacer("edges: [20, 40]", "integer: true, bins: quantiles", "missing: true",
 		"missing: true, groups: {a or b: [b, a]}").Replace(valid)
 	if got := mustParse(t, text); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	checkRoundTrip(t, want)
-	if part := want.Part([]int{0, 1, 2}); part.Columns[0].Quantiles || part.Columns[2].Groups != nil {
+	if part := want.Part([]int{0, 1, 2}); part.Columns[0].Quantiles || part.Columns[0].Integer ||
+		part.Columns[2].Groups != nil {
 		t.Error("a part keeps what was asked of bins")
+	}
+}
+
+func TestMarksSurviveBothNotations(t *testing.T) {
+	want := whole()
+	want.Columns[0].Special, want.Columns[0].Missing = []float64{96, 0, -8.5}, true
+	text := strings.Replace(valid, "edges: [20, 40]", "edges: [20, 40], missing: true, special: [96, -0.0, -8.5]", 1)
+	got := mustParse(t, text)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	checkRoundTrip(t, want)
+	c := &got.Columns[0]
+	if c.Marks() != 4 || got.Columns[2].Marks() != 0 || c.MarkName(1) != "96" || c.MarkName(4) != "(missing)" {
+		t.Errorf("%d marks, %d of a category, %q to %q", c.Marks(), got.Columns[2].Marks(), c.MarkName(1), c.MarkName(4))
+	}
+	if part := want.Part([]int{0}); part.Columns[0].Marks() != 4 {
+		t.Error("a part forgets what cells mean")
 	}
 }
 

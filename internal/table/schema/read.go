@@ -13,8 +13,8 @@ import (
 )
 
 // readSchema turns a document into a Schema, or reports everything wrong with it.
-func readSchema(root *node) (*Schema, error) {
-	r := &reader{}
+func readSchema(root *node, dir string) (*Schema, error) {
+	r := &reader{dir: dir}
 	if root.form == empty {
 		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
 		return nil, r.found
@@ -35,11 +35,17 @@ func readSchema(root *node) (*Schema, error) {
 		s.MaxDelta = r.readMaxDelta(f)
 	}
 	s.Dialect = r.readDialect(f.values["file"])
+	if f.has("ignored") {
+		r.readIgnored(f, s)
+	}
 	if names := r.readColumns(f, s); names != nil && f.has("derived") {
 		r.readDerived(f, s, names)
 	}
 	if f.has("parts") {
 		r.readParts(f, s)
+	}
+	if f.has("person") {
+		r.readPerson(f, s)
 	}
 	if f.has("pairs") {
 		r.readPairs(f, s)
@@ -60,8 +66,8 @@ func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 			"a schema begins like name: adult; is this a file of the table? discreet schema init writes a template")
 		return f, false
 	}
-	f = r.openMapping(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "pairs", "file",
-		"columns", "derived")
+	f = r.openMapping(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "person", "pairs",
+		"file", "ignored", "columns", "derived")
 	is := func(key string, want form) bool { return f.has(key) && f.values[key].form == want }
 	if is("file", mapping) && is("columns", list) {
 		return f, true
@@ -147,7 +153,7 @@ func (r *reader) readParts(f fields, s *Schema) {
 }
 
 func (r *reader) readDialect(n *node) Dialect {
-	f := r.openMapping(n, "file ", "delimiter", "quote", "header", "trim", "missing", "comment", "skip_records",
+	f := r.openMapping(n, "file ", "delimiter", "quote", "header", "decimal", "trim", "missing", "comment", "skip_records",
 		"skip_until")
 	d := Dialect{
 		Delimiter: r.readDelimiter(f),
@@ -157,6 +163,9 @@ func (r *reader) readDialect(n *node) Dialect {
 	}
 	if d.Quote != 0 && d.Quote == d.Delimiter {
 		f.refuse("quote", "must differ from the delimiter", strconv.QuoteRune(d.Quote), "")
+	}
+	if f.has("decimal") {
+		r.readDecimal(f, &d)
 	}
 	if f.has("trim") {
 		d.Trim = f.boolean("trim", "write trim: true if white space around a cell does not count, trim: false if it does")
@@ -175,6 +184,62 @@ func (r *reader) readDialect(n *node) Dialect {
 			`write the whole line after which the rows begin, e.g. skip_until: "@data", or remove the line`)
 	}
 	return d
+}
+
+// readDecimal reads what stands before the fraction of a number.
+func (r *reader) readDecimal(f fields, d *Dialect) {
+	const hint = `write decimal: "," where cells are written like 1,5, or remove the line where they are like 1.5`
+	switch text := f.text("decimal", hint); {
+	case text == "" || text == ".":
+	case text != ",":
+		f.refuse("decimal", "must be a point or a comma", strconv.Quote(text), hint)
+	case d.Delimiter == ',':
+		f.refuse("decimal", "must differ from the delimiter", strconv.Quote(text), "cells are then put between "+
+			"semicolons or tabs: what is the delimiter?")
+	default:
+		d.Decimal = ','
+	}
+}
+
+// readIgnored reads patterns of names of columns that are never read.
+func (r *reader) readIgnored(f fields, s *Schema) {
+	const hint = `write names of columns in which * stands for any text, e.g. ignored: ["*_id", "name*"], or remove ` +
+		`the line`
+	if !s.Dialect.Header {
+		f.refuse("ignored", "must not stand where a file has no header", "header: false",
+			"declare each such column in its place, with role: ignored")
+	}
+	for _, n := range f.items("ignored", hint, MaxColumns) {
+		text, ok := r.scalarText(n, "ignored", hint)
+		switch {
+		case !ok:
+		case strings.Trim(text, "* ") == "":
+			r.refuse(n.line, "ignored", "must hold more than *", strconv.Quote(text),
+				"a pattern for every column would hide what is misspelt")
+		case slices.Contains(s.Ignored, text):
+			r.refuse(n.line, "ignored", "must list each pattern once", strconv.Quote(text), "remove one of the two")
+		default:
+			s.Ignored = append(s.Ignored, text)
+		}
+	}
+}
+
+// matchPattern reports whether a name is a pattern's text with any text for each *.
+func matchPattern(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	rest, ok := strings.CutPrefix(name, parts[0])
+	if !ok || last == 0 {
+		return ok && rest == ""
+	}
+	for _, part := range parts[1:last] {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			return false
+		}
+		rest = after
+	}
+	return strings.HasSuffix(rest, parts[last])
 }
 
 func (r *reader) readDelimiter(f fields) rune {

@@ -83,8 +83,8 @@ func (r *reader) readColumn(f fields, name string, d *Dialect) Column {
 }
 
 func (r *reader) readNumber(parent fields, c *Column) {
-	f := r.openMapping(parent.values["number"], parent.where, "lower", "upper", "transform", "monotone", "edges",
-		"bins", "default")
+	f := r.openMapping(parent.values["number"], parent.where, "lower", "upper", "integer", "transform",
+		"monotone", "edges", "bins", "default", "missing", "special")
 	const bounds = "write the smallest and largest value a cell may have, from documentation or common knowledge, not " +
 		"from the data; cells outside are clamped"
 	c.Lower = f.number("lower", "write lower: "+bounds[len("write "):])
@@ -94,10 +94,14 @@ func (r *reader) readNumber(parent fields, c *Column) {
 	if c.Lower >= c.Upper {
 		f.refuse("lower", "must be below upper", fmt.Sprintf("lower %g, upper %g", c.Lower, c.Upper), bounds)
 	}
+	if f.has("integer") {
+		r.readInteger(f, c)
+	}
 	if f.has("transform") {
 		r.readTransform(f, c)
 	}
 	r.readCuts(f, c)
+	r.readMarks(f, c)
 	const standIn = "write default: and the number that stands in for a missing or unreadable cell, chosen without " +
 		"looking at the data, e.g. the middle of the bounds"
 	switch {
@@ -110,6 +114,32 @@ func (r *reader) readNumber(parent fields, c *Column) {
 	case c.Role == Private:
 		f.refuse("default", "must be given for a private number", nil,
 			standIn+"; refusing such a row instead would reveal it")
+	case c.Marks() > 0:
+		f.refuse("default", "must be given beside missing or special", nil,
+			"write default: and the number that stands for such a cell where a learner needs an amount")
+	}
+}
+
+// readMarks reads which cells of a number are no amounts.
+func (r *reader) readMarks(f fields, c *Column) {
+	if f.has("missing") {
+		c.Missing = f.boolean("missing", "write missing: true to give missing and unreadable cells a bin of their own, "+
+			"missing: false to count them as default")
+	}
+	const hint = "write the numbers that are codes by the documentation, e.g. special: [96, 98], or remove the line"
+	entries := f.items("special", hint, MaxSpecial)
+	if entries != nil && len(entries) == 0 {
+		f.refuse("special", "must list at least one number", 0, hint)
+	}
+	for _, n := range entries {
+		x := r.parseNumber(n, f.where+"special")
+		switch {
+		case math.IsNaN(x): // reported already
+		case slices.Contains(c.Special, x):
+			r.refuse(n.line, f.where+"special", "must list each number once", n.text, "remove one of the two")
+		default:
+			c.Special = append(c.Special, x+0) // -0 and 0 are one number
+		}
 	}
 }
 
@@ -140,6 +170,22 @@ func (r *reader) readCuts(f fields, c *Column) {
 	}
 }
 
+// readInteger reads whether cells are whole numbers. Nothing else tells: a ratio may have whole
+// bounds.
+func (r *reader) readInteger(f fields, c *Column) {
+	c.Integer = f.boolean("integer", "write integer: true where cells are whole numbers by their meaning, such as "+
+		"counts, or remove the line")
+	for _, bound := range []struct {
+		key   string
+		value float64
+	}{{"lower", c.Lower}, {"upper", c.Upper}} {
+		if c.Integer && bound.value != math.Floor(bound.value) && !math.IsNaN(bound.value) {
+			f.refuse(bound.key, "must be whole beside integer: true", fmt.Sprintf("%g", bound.value),
+				"round the bound away from the other, or remove integer: true")
+		}
+	}
+}
+
 func (r *reader) readTransform(f fields, c *Column) {
 	const hint = "write transform: log1p, or remove the line"
 	c.Transform = Transform(f.text("transform", hint))
@@ -157,16 +203,42 @@ func (r *reader) readTransform(f fields, c *Column) {
 }
 
 func (r *reader) readCategory(parent fields, c *Column, d *Dialect) {
-	f := r.openMapping(parent.values["category"], parent.where, "levels", "missing", "groups")
-	c.Levels = r.readLevels(f, d, 1, MaxLevels,
-		"write every level a cell may have, e.g. levels: [red, green], from documentation, not from the data; any other "+
-			"cell counts as \"other\"")
+	f := r.openMapping(parent.values["category"], parent.where, "levels", "buckets", "missing", "groups")
+	if f.has("levels") || !f.has("buckets") {
+		c.Levels = r.readLevels(f, d, 1, MaxLevels,
+			"write every level a cell may have, e.g. levels: [red, green], from documentation, not from the data; any other "+
+				"cell counts as \"other\"")
+	}
+	if f.has("buckets") {
+		r.readBuckets(f, c)
+	}
 	if f.has("missing") {
 		c.Missing = f.boolean("missing",
 			"write missing: true to give missing cells a level of their own, missing: false to count them as \"other\"")
 	}
 	if f.has("groups") {
 		r.readGroups(f, c)
+	}
+}
+
+// readBuckets reads into how many levels undeclared values fall.
+func (r *reader) readBuckets(f fields, c *Column) {
+	const hint = "write into how many levels values that are not listed fall, by a public hash of their text, e.g. " +
+		"buckets: 64; or remove the line"
+	n := r.readCount(f, "buckets", hint)
+	if n < 2 || n > MaxLevels-len(c.Levels) {
+		f.refuse("buckets", fmt.Sprintf("must be between 2 and %d, levels counted", MaxLevels), n, hint)
+		return
+	}
+	c.Buckets = n
+	for k := range n {
+		name := fmt.Sprintf("bucket %d", k+1)
+		if slices.ContainsFunc(c.Levels, func(l Level) bool { return l.Value == name }) {
+			f.refuse("buckets", "must not stand beside a level of a bucket's name", strconv.Quote(name),
+				"call the level otherwise")
+			return
+		}
+		c.Levels = append(c.Levels, Level{Value: name})
 	}
 }
 
@@ -183,7 +255,10 @@ func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 	if l.Role != "" && l.Role != Public && l.Role != Private {
 		f.refuse("role", "must be private or public for the label", strconv.Quote(string(l.Role)), roles)
 	}
-	f = r.openMapping(f.values["label"], f.where, "levels", "positive", "default", "weights")
+	f = r.openMapping(f.values["label"], f.where, "levels", "positive", "negative", "default", "weights")
+	if f.has("negative") {
+		r.readSides(f)
+	}
 	l.Levels = r.readLevels(f, d, 2, MaxClasses, `write every class, e.g. levels: ["no", "yes"]`)
 
 	const positive = `write positive: and the class that scores and rates speak of, e.g. positive: "yes"`
@@ -202,6 +277,38 @@ func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 		l.Weights = r.readWeights(f, l.Levels)
 	}
 	return l
+}
+
+// readSides makes levels of a label whose values are listed on two sides. The first value of a
+// side is the class, the others are its aliases.
+func (r *reader) readSides(f fields) {
+	const hint = `write the values of both sides, e.g. positive: ["<30"], negative: [">30", "NO"], and no levels:`
+	if f.has("levels") {
+		f.refuse("levels", "must not stand beside negative", "both", hint)
+	}
+	both := &node{form: list, line: f.lineOf("negative")}
+	for _, key := range []string{"negative", "positive"} {
+		side := f.requireNode(key, hint)
+		if side == nil {
+			continue
+		}
+		values := []*node{side}
+		if side.form == list {
+			values = f.items(key, hint, MaxLevels)
+		}
+		if len(values) == 0 {
+			f.refuse(key, "must list at least one value", 0, hint)
+			continue
+		}
+		level := &node{form: mapping, line: side.line}
+		level.addPair("value", values[0])
+		if len(values) > 1 {
+			level.addPair("aliases", &node{form: list, line: side.line, items: values[1:]})
+		}
+		both.items = append(both.items, level)
+		f.values[key] = values[0]
+	}
+	f.values["levels"] = both
 }
 
 const (
@@ -249,6 +356,11 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 	if f.requireNode("levels", hint) == nil {
 		return nil
 	}
+	if n := f.values["levels"]; n.form == plain && n.text == "yes_no" {
+		f.values["levels"] = yesAndNo(n.line, d)
+	} else if n.form == mapping {
+		f.values["levels"] = r.readMapping(f, n)
+	}
 	entries := f.items("levels", hint, most)
 	if entries == nil {
 		return nil
@@ -257,7 +369,7 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 	if len(entries) < least {
 		f.refuse("levels", fmt.Sprintf("must list at least %d", least), len(entries), hint)
 	}
-	seen := map[string]bool{}
+	seen, prefixes := map[string]bool{}, map[string]bool{}
 	spelling := func(n *node) string {
 		s, ok := r.scalarText(n, f.where+"levels", hint)
 		if !ok {
@@ -286,7 +398,7 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 			levels = append(levels, Level{Value: spelling(n)})
 			continue
 		}
-		e := r.openMapping(n, f.where+"level ", "value", "aliases")
+		e := r.openMapping(n, f.where+"level ", "value", "aliases", "prefixes")
 		const example = `write {value: ">50K", aliases: [">50K."]}`
 		l := Level{}
 		if v := e.requireNode("value", example); v != nil {
@@ -294,6 +406,19 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 		}
 		for _, a := range e.items("aliases", example, MaxLevels) {
 			l.Aliases = append(l.Aliases, spelling(a))
+		}
+		for _, p := range e.items("prefixes", `write {value: diabetes, prefixes: ["250"]}`, MaxLevels) {
+			text, ok := r.scalarText(p, f.where+"levels", hint)
+			switch {
+			case !ok:
+			case text == "" || text != strings.TrimSpace(text):
+				e.refuse("prefixes", "must not be empty or begin or end with white space", strconv.Quote(text), "")
+			case prefixes[text]:
+				r.refuse(p.line, f.where+"levels", "must list each prefix once", strconv.Quote(text), "remove one of the two")
+			default:
+				prefixes[text] = true
+				l.Prefixes = append(l.Prefixes, text)
+			}
 		}
 		levels = append(levels, l)
 	}

@@ -41,7 +41,10 @@ func (ps problems) Unwrap() []error { return ps }
 
 // reader collects faults instead of stopping at the first, so that somebody
 // filling in a template sees everything that is left to do.
-type reader struct{ found problems }
+type reader struct {
+	found problems
+	dir   string // of the schema's file; "" where it is none
+}
 
 func (r *reader) refuse(line int, param, want string, got any, hint string) {
 	if len(r.found) >= maxProblems {

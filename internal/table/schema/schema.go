@@ -4,6 +4,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
@@ -23,10 +24,15 @@ type Schema struct {
 	// Parts names the public category column whose levels part the rows, so that
 	// trainings on different parts never read the same row; "" when none does.
 	Parts string
+	// Person says whose row a row is; nil where each is a unit of privacy of its own.
+	Person *Person
 	// Pairs are columns whose two cells together are to say more than each does:
 	// indices into Columns, no pair twice. A learner of one column at a time takes
 	// no notice of them.
-	Pairs   [][2]int
+	Pairs [][2]int
+	// Ignored are patterns of names, in which * stands for any text: columns of a file that the
+	// schema does not name, and one of these does, are never read.
+	Ignored []string
 	Dialect Dialect
 	// Columns are those of the file in its order, ignored ones included, the label
 	// excluded, and then the derived ones.
@@ -78,6 +84,7 @@ type Column struct {
 
 	// Numbers only.
 	Lower, Upper float64 // cells are clamped to [Lower, Upper]; finite, Lower < Upper
+	Integer      bool    // cells are whole numbers, and so are the bounds
 	Transform    Transform
 	Monotone     Monotone  // asked of the model, not of the data
 	Edges        []float64 // declared bin edges, strictly increasing inside the bounds; may be empty
@@ -86,15 +93,24 @@ type Column struct {
 	// columns only)
 	Default *float64
 
+	// Special are numbers that are codes, such as 96 for "does not apply", and no amounts.
+	Special []float64
+
 	// Derived columns only, which are numbers. Their bounds are the hull of those
 	// of their sources, whose transform they have; they are public only where
 	// all sources are, and have no Default.
 	Derived Derivation
 	From    []int // the sources: at least two, no two equal, indices into the columns of the file
 
+	// Missing: a missing cell is something of its own. It is a category's last code, or a mark of
+	// a number, whose unreadable cells have it too.
+	Missing bool
+
 	// Categories only.
-	Levels  []Level // codes 0..len(Levels)-1, in this order
-	Missing bool    // a "missing" level is declared
+	Levels []Level // codes 0..len(Levels)-1, in this order
+	// Buckets are how many of the levels, the last ones, are what undeclared values fall into, by
+	// a public hash. Then no value is "other".
+	Buckets int
 	Groups  []Group // levels that share a bin; no level is in two. Those in none have one each
 }
 
@@ -108,8 +124,9 @@ type Group struct {
 // Level is one declared value of a category, with the other spellings that
 // mean the same.
 type Level struct {
-	Value   string
-	Aliases []string
+	Value    string
+	Aliases  []string
+	Prefixes []string // so begin other values that mean the same; of several levels the longest counts
 }
 
 // Codes returns the number of codes a category column has: one per declared
@@ -135,6 +152,37 @@ func (c *Column) MissingCode() int {
 		return len(c.Levels) + 1
 	}
 	return c.OtherCode()
+}
+
+// Marks is how many marks the cells of a number can have in place of an amount: one for each
+// special value, then one for a missing cell where that is declared. It is 0 for categories. The
+// amount of a marked cell is the default, wherever an amount is asked for.
+func (c *Column) Marks() int {
+	if c.Kind != Number {
+		return 0
+	}
+	n := len(c.Special)
+	if c.Missing {
+		n++
+	}
+	return n
+}
+
+// Clamp is the number of the declared bounds that is nearest to x, which is not NaN.
+func (c *Column) Clamp(x float64) float64 {
+	x = max(c.Lower, min(x, c.Upper))
+	if x == 0 {
+		x = 0 // -0 and 0 are one value
+	}
+	return x
+}
+
+// MarkName is mark k of a number, from 1, in words: the special value, or "(missing)".
+func (c *Column) MarkName(k int) string {
+	if k <= len(c.Special) {
+		return strconv.FormatFloat(c.Special[k-1], 'g', -1, 64)
+	}
+	return "(missing)"
 }
 
 // CodeName is a category's code in words: the level's value, "(other)" or
@@ -186,11 +234,18 @@ type Dialect struct {
 	Delimiter   rune     // ',' ';' '\t' or another single character
 	Quote       rune     // '"', or 0 when quotes are ordinary characters
 	Header      bool     // the first record names the columns
+	Decimal     rune     // ',' where it stands before the fraction of a number; 0 for a point
 	Trim        bool     // white space around a cell does not count
 	Missing     []string // cells that mean "missing", after trimming
 	Comment     string   // records starting with it are skipped; "" for none
 	SkipRecords int      // records before the header or the first row to skip unread
 	SkipUntil   string   // skip everything up to and including the line that equals this, e.g. "@data"; "" for none
+}
+
+// IsIgnored reports whether a column of a file that the schema does not name is
+// never read, by the patterns of names.
+func (s *Schema) IsIgnored(name string) bool {
+	return slices.ContainsFunc(s.Ignored, func(pattern string) bool { return matchPattern(pattern, name) })
 }
 
 // ByRole returns the indices into Columns of the columns with this role.

@@ -38,7 +38,7 @@ func (s *Schema) Part(columns []int) *Schema {
 		}
 	}
 	part := *s
-	part.Parts, part.Pairs = "", nil // who predicts need not know
+	part.Parts, part.Person, part.Pairs = "", nil, nil // who predicts need not know
 	if part.Label.Role == Public {
 		part.Label.Default = -1
 	}
@@ -46,7 +46,7 @@ func (s *Schema) Part(columns []int) *Schema {
 	for j, c := range s.Columns {
 		switch {
 		case keep[j]:
-			c.Quantiles, c.Groups = false, nil
+			c.Integer, c.Quantiles, c.Groups = false, false, nil
 			part.Columns = append(part.Columns, c)
 		case c.Derived == InFile:
 			part.Columns = append(part.Columns, Column{Name: c.Name, Role: Ignored})
@@ -88,6 +88,9 @@ func (s *Schema) schemaTree() (*node, error) {
 	if s.Parts != "" {
 		root.addPair("parts", textNode(s.Parts))
 	}
+	if s.Person != nil {
+		root.addPair("person", s.Person.personTree())
+	}
 	if len(s.Pairs) > 0 {
 		pairs := &node{form: list}
 		for _, p := range s.Pairs {
@@ -96,6 +99,9 @@ func (s *Schema) schemaTree() (*node, error) {
 		root.addPair("pairs", pairs)
 	}
 	root.addPair("file", s.Dialect.dialectTree())
+	if len(s.Ignored) > 0 {
+		root.addPair("ignored", textsNode(s.Ignored))
+	}
 	columns := &node{form: list}
 	for j := range file {
 		columns.items = append(columns.items, file[j].columnTree())
@@ -121,6 +127,9 @@ func (d *Dialect) dialectTree() *node {
 		n.addPair("quote", textNode(string(d.Quote)))
 	}
 	n.addPair("header", booleanNode(d.Header))
+	if d.Decimal == ',' {
+		n.addPair("decimal", textNode(","))
+	}
 	n.addPair("trim", booleanNode(d.Trim))
 	n.addPair("missing", textsNode(d.Missing))
 	n.addPair("comment", optionalNode(d.Comment))
@@ -140,15 +149,27 @@ func (c *Column) columnTree() *node {
 		m := &node{form: mapping}
 		m.addPair("lower", numberNode(c.Lower))
 		m.addPair("upper", numberNode(c.Upper))
+		if c.Integer {
+			m.addPair("integer", booleanNode(true))
+		}
 		m.addPair("transform", optionalNode(string(c.Transform)))
 		c.cutsTree(m)
 		if c.Default != nil {
 			m.addPair("default", numberNode(*c.Default))
 		}
+		if c.Missing {
+			m.addPair("missing", booleanNode(true))
+		}
+		m.addPair("special", numbersNode(c.Special))
 		n.addPair("number", m)
 	case Category:
 		m := &node{form: mapping}
-		m.addPair("levels", levelsNode(c.Levels))
+		if listed := c.Levels[:len(c.Levels)-c.Buckets]; len(listed) > 0 {
+			m.addPair("levels", levelsNode(listed))
+		}
+		if c.Buckets > 0 {
+			m.addPair("buckets", &node{form: plain, text: strconv.Itoa(c.Buckets)})
+		}
 		m.addPair("missing", booleanNode(c.Missing))
 		m.addPair("groups", c.groupsTree())
 		n.addPair("category", m)
@@ -160,13 +181,7 @@ func (c *Column) columnTree() *node {
 // cutsTree adds what cuts reads.
 func (c *Column) cutsTree(m *node) {
 	m.addPair("monotone", optionalNode(string(c.Monotone)))
-	if len(c.Edges) > 0 {
-		edges := &node{form: list}
-		for _, e := range c.Edges {
-			edges.items = append(edges.items, numberNode(e))
-		}
-		m.addPair("edges", edges)
-	}
+	m.addPair("edges", numbersNode(c.Edges))
 	if c.Quantiles {
 		m.addPair("bins", textNode("quantiles"))
 	}
@@ -214,13 +229,18 @@ func (l *Label) labelTree() *node {
 func levelsNode(ls []Level) *node {
 	n := &node{form: list}
 	for _, l := range ls {
-		if len(l.Aliases) == 0 {
+		if len(l.Aliases) == 0 && len(l.Prefixes) == 0 {
 			n.items = append(n.items, textNode(l.Value))
 			continue
 		}
 		m := &node{form: mapping}
 		m.addPair("value", textNode(l.Value))
-		m.addPair("aliases", textsNode(l.Aliases))
+		if len(l.Aliases) > 0 {
+			m.addPair("aliases", textsNode(l.Aliases))
+		}
+		if len(l.Prefixes) > 0 {
+			m.addPair("prefixes", textsNode(l.Prefixes))
+		}
 		n.items = append(n.items, m)
 	}
 	return n
@@ -246,6 +266,18 @@ func optionalNode(s string) *node {
 
 func numberNode(x float64) *node {
 	return &node{form: plain, text: strconv.FormatFloat(x, 'g', -1, 64)}
+}
+
+// numbersNode is a list of numbers, or nil where there are none.
+func numbersNode(xs []float64) *node {
+	if len(xs) == 0 {
+		return nil
+	}
+	n := &node{form: list}
+	for _, x := range xs {
+		n.items = append(n.items, numberNode(x))
+	}
+	return n
 }
 
 func booleanNode(b bool) *node { return &node{form: plain, text: strconv.FormatBool(b)} }

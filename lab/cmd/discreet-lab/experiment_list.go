@@ -19,12 +19,13 @@ type experimentList struct {
 
 // figure is what list prints for programs.
 type figure struct {
-	Name    string `json:"name"`
-	Paper   string `json:"paper"`
-	Title   string `json:"title"`
-	Claim   string `json:"claim"`
-	Data    string `json:"data"`
-	Repeats int    `json:"repeats"`
+	Name    string   `json:"name"`
+	Paper   string   `json:"paper"`
+	Title   string   `json:"title"`
+	Claim   string   `json:"claim"`
+	Data    string   `json:"data"`
+	Repeats int      `json:"repeats"`
+	Checks  []string `json:"checks"` // what the verdict asks, and of what size
 }
 
 func (a *app) experimentList() *cobra.Command {
@@ -45,7 +46,11 @@ func (a *app) experimentList() *cobra.Command {
 func (l *experimentList) listExperiments() error {
 	all := []figure{}
 	for _, f := range experiment.All() {
-		all = append(all, figure{f.Name, f.Paper, f.Title, f.Claim, f.Data, f.Repeats})
+		var checks []string
+		for _, c := range f.ListChecks() {
+			checks = append(checks, c.What+": "+c.Paper)
+		}
+		all = append(all, figure{f.Name, f.Paper, f.Title, f.Claim, f.Data, f.Repeats, checks})
 	}
 	if l.json {
 		return cli.WriteJSON(l.Stdout, all)

@@ -24,6 +24,7 @@ type experimentRun struct {
 	repeats int
 	seed    uint64
 	quick   bool
+	permute bool
 	json    bool
 }
 
@@ -62,6 +63,8 @@ model it trains is marked as seeded.`,
 	c.Flags().IntVar(&e.repeats, "repeats", 0, "how often to measure each point; 0 for the paper's number")
 	c.Flags().Uint64Var(&e.seed, "seed", 1, "what every number follows from")
 	c.Flags().BoolVar(&e.quick, "quick", false, "a few repeats, enough to see the shape")
+	c.Flags().BoolVar(&e.permute, "permute-labels", false,
+		"a null run: deal labels anew first, and see whether the claim can fail")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	cli.Require(c, "out")
 	return c
@@ -70,7 +73,7 @@ model it trains is marked as seeded.`,
 func (e *experimentRun) runExperiment(ctx context.Context, name string) error {
 	report, done := e.ShowRuns("measuring")
 	res, err := experiment.Run(ctx, name, frame.Options{
-		Out: e.out, Repeats: e.repeats, Seed: e.seed, Quick: e.quick,
+		Out: e.out, Repeats: e.repeats, Seed: e.seed, Quick: e.quick, PermuteLabels: e.permute,
 		Datasets: e.Getenv("DISCREET_DATASETS"), Progress: report,
 	})
 	done()

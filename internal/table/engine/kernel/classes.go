@@ -20,14 +20,17 @@ import (
 type ClassScores struct {
 	cols    []column.Column
 	labels  []uint8
+	weights []uint32 // by row, at most engine.WeightOne; nil where every row counts once
 	classes int
 	z       []int32 // by row, then class
 }
 
 // NewClassScores starts every row at the given scores. cols is parallel to the schema's
-// Columns. It keeps cols and labels.
-func NewClassScores(cols []column.Column, labels []uint8, start []int64) *ClassScores {
-	s := &ClassScores{cols: cols, labels: labels, classes: len(start), z: make([]int32, len(labels)*len(start))}
+// Columns. weights are those of the rows in units of 1/engine.WeightOne, nil where every row counts
+// once. It keeps cols, labels and weights.
+func NewClassScores(cols []column.Column, labels []uint8, weights []uint32, start []int64) *ClassScores {
+	s := &ClassScores{cols: cols, labels: labels, weights: weights, classes: len(start),
+		z: make([]int32, len(labels)*len(start))}
 	for at := 0; at < len(s.z); at += s.classes {
 		for k, units := range start {
 			s.z[at+k] = clampUnits(units)
@@ -112,8 +115,13 @@ func (s *ClassScores) Slope(ctx context.Context, sh *feature.LevelShape, most fl
 			half := math.Max(0, square-mean*mean) / 2
 			scale := 1 / math.Max(most, math.Abs(first)+half)
 			// Truncated, so that their sizes add up to engine.WeightOne at most.
-			g += int64(first * scale * engine.WeightOne)
-			c += int64(half * scale * engine.WeightOne)
+			one, two := int64(first*scale*engine.WeightOne), int64(half*scale*engine.WeightOne)
+			if s.weights != nil { // division truncates, too
+				w := int64(s.weights[from+i])
+				one, two = one*w/engine.WeightOne, two*w/engine.WeightOne
+			}
+			g += one
+			c += two
 		}
 		gain.Add(g)
 		curve.Add(c)
@@ -132,15 +140,19 @@ func (s *ClassScores) Residuals(ctx context.Context, bins *feature.Bins) (out en
 		s.cols[bins.Column].Codes.Read(from, codes)
 		p := make([]float64, s.classes)
 		own := make([]uint64, len(sums))
+		weight := uint64(engine.WeightOne)
 		for i, code := range codes {
 			s.writeSoftmax(from+i, p)
 			b := int(byCode[code])
+			if s.weights != nil {
+				weight = uint64(s.weights[from+i])
+			}
 			for k, x := range p {
 				units := uint64(x * engine.WeightOne) // rounded down, so that all of them together are at most engine.WeightOne
 				if k == int(s.labels[from+i]) {
-					own[k*n+b] += engine.WeightOne - units
+					own[k*n+b] += (engine.WeightOne - units) * weight / engine.WeightOne
 				} else {
-					own[(s.classes+k)*n+b] += units
+					own[(s.classes+k)*n+b] += units * weight / engine.WeightOne
 				}
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Against implements engine.Table. What Margins and Cells keep is shared with m. Of a
@@ -15,17 +14,9 @@ func (m *Table) Against(class int) engine.Table {
 	if m.schema != m.t.Schema {
 		panic("memory: Against must be asked of the whole table")
 	}
-	s := *m.schema
-	whole := s.Label
-	s.Label.Levels = []schema.Level{{Value: "(rest)"}, whole.Levels[class]}
-	s.Label.Positive, s.Label.Weights = 1, nil
-	if whole.Default >= 0 {
-		s.Label.Default = 0
-		if whole.Default == class {
-			s.Label.Default = 1
-		}
-	}
-	return &Table{m.t, &s, class, m.laid, m.scored, m.classes, m.grids}
+	view := *m
+	view.schema, view.positive = engine.SchemaAgainst(m.schema, class), class
+	return &view
 }
 
 // viewCode is the code in the view of a code of the whole label.
@@ -39,10 +30,16 @@ func (m *Table) viewCode(whole int) int {
 	return 0
 }
 
-// checkBinary refuses a label of more than two classes.
-func (m *Table) checkBinary(what string) error {
+// What a question makes of rows that weigh what their persons allow.
+const (
+	weighed = false // it adds up weights
+	counted = true  // it counts every row once
+)
+
+// checkBinary refuses a label of more than two classes, and what checkPersons does.
+func (m *Table) checkBinary(what string, counted bool) error {
 	if n := m.schema.Classes(); n != 2 {
 		return fmt.Errorf("memory: %s need a label with 2 classes (schema %q has %d)", what, m.schema.Name, n)
 	}
-	return nil
+	return m.checkPersons(what, counted)
 }

@@ -16,7 +16,7 @@ import (
 // where f is the last call's with a shape more; memory 4 bytes per row, which
 // stay until the table goes, and one counter per bin and label on each core.
 func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
-	if err := m.checkBinary("cells"); err != nil {
+	if err := m.checkBinary("cells", weighed); err != nil {
 		return nil, err
 	}
 	q := &cells{t: m}
@@ -139,6 +139,11 @@ func (q *cells) addRows(from, to int, s *cellScratch, into [][]uint64) {
 	default:
 		for i, l := range q.t.t.Labels[from:to] {
 			weighed[i] = engine.WeightOne<<1 | q.side[l]
+		}
+	}
+	if q.t.weights != nil {
+		for i, w := range q.t.weights[from:to] {
+			weighed[i] = uint32(uint64(weighed[i]>>1)*uint64(w)/engine.WeightOne)<<1 | weighed[i]&1
 		}
 	}
 	for k := range q.asked {

@@ -16,6 +16,9 @@ import (
 // ClassCells implements engine.Table. Time O(n·bins); memory one counter per bin
 // and level on each core.
 func (m *Table) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
+	if err := m.checkPersons("cells of classes", weighed); err != nil {
+		return nil, err
+	}
 	classes := m.schema.Classes()
 	byCode := make([][]uint32, len(bins))
 	for q := range bins {
@@ -37,6 +40,12 @@ func (m *Table) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.C
 				for q := range bins {
 					m.t.Cols[bins[q].Column].Codes.Read(from, codes[:to-from])
 					into, of := parts[w][q], byCode[q]
+					if m.weights != nil {
+						for i, w := range m.weights[from:to] {
+							into[int(of[codes[i]])*classes+m.viewCode(int(labels[i]))] += uint64(w)
+						}
+						continue
+					}
 					for i, code := range codes[:to-from] {
 						into[int(of[code])*classes+m.viewCode(int(labels[i]))]++
 					}
@@ -99,11 +108,14 @@ func (m *Table) askScores(ctx context.Context, f *engine.ClassScore, ask func(*k
 	if classes := m.t.Schema.Classes(); m.schema != m.t.Schema || len(f.Start) != classes {
 		return fmt.Errorf("memory: scores of classes must be asked of the whole table, for each of its %d classes", classes)
 	}
+	if err := m.checkPersons("scores of classes", weighed); err != nil {
+		return err
+	}
 	s := m.classes
 	s.Lock()
 	defer s.Unlock()
 	if s.of != f || s.terms > len(f.Terms) {
-		s.of, s.terms, s.rows = f, 0, kernel.NewClassScores(m.t.Cols, m.t.Labels, f.Start)
+		s.of, s.terms, s.rows = f, 0, kernel.NewClassScores(m.t.Cols, m.t.Labels, m.weights, f.Start)
 	}
 	for s.terms < len(f.Terms) {
 		if err := s.rows.Add(ctx, &f.Terms[s.terms]); err != nil {

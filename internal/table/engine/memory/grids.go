@@ -32,6 +32,9 @@ func (m *Table) GridSlopes(
 	if m.schema != m.t.Schema || len(f.Start) != scores {
 		return nil, fmt.Errorf("memory: scores of grids must be asked of the whole table, %d of each row", scores)
 	}
+	if err := m.checkPersons("scores of grids", counted); err != nil {
+		return nil, err
+	}
 	s := m.grids
 	s.Lock()
 	defer s.Unlock()

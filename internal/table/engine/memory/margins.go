@@ -30,7 +30,7 @@ type laidOut struct {
 // row and column, until another is asked for; asked for again it costs nothing,
 // and of the same rows against another class O(rows).
 func (m *Table) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
-	if err := m.checkBinary("margins"); err != nil {
+	if err := m.checkBinary("margins", counted); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

@@ -27,6 +27,8 @@ type Table struct {
 	scored   *scored
 	classes  *classScores
 	grids    *gridScores
+	persons  *persons // nil where a row is a unit of its own
+	weights  []uint32 // by row, see engine.PersonWeight; nil where every row counts once
 }
 
 var _ engine.Table = (*Table)(nil)
@@ -36,7 +38,18 @@ func New(t *dataset.Table) (*Table, error) {
 	if t.Labels == nil {
 		return nil, fmt.Errorf("memory: the table was read without labels")
 	}
-	return &Table{t, t.Schema, t.Schema.Label.Positive, new(laidOut), new(scored), new(classScores), new(gridScores)}, nil
+	m := newTable(t)
+	if t.Schema.Person == nil {
+		return m, nil
+	}
+	var err error
+	m.persons, err = newPersons(m)
+	return m, err
+}
+
+func newTable(t *dataset.Table) *Table {
+	return &Table{t: t, schema: t.Schema, positive: t.Schema.Label.Positive,
+		laid: new(laidOut), scored: new(scored), classes: new(classScores), grids: new(gridScores)}
 }
 
 func (m *Table) Schema() *schema.Schema { return m.schema }
@@ -48,7 +61,7 @@ const chunkRows = 1 << 12
 // Mistakes implements engine.Table. Time O(n·columns·T/2) word additions;
 // memory one pattern per distinct one.
 func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Threshold) (*engine.Patterns, error) {
-	if err := m.checkBinary("mistakes of thresholds"); err != nil {
+	if err := m.checkBinary("mistakes of thresholds", counted); err != nil {
 		return nil, err
 	}
 	sc := feature.NewScorer(sp, cs)
@@ -102,6 +115,9 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 // Groups implements engine.Table. Time O(n·columns); memory one key and K
 // counters per distinct row.
 func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
+	if err := m.checkPersons("groups", weighed); err != nil {
+		return nil, err
+	}
 	sizes := make([]int, len(cols))
 	for k, j := range cols {
 		sizes[k] = m.codeCount(j)
@@ -128,6 +144,10 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 				keys[i] = uint64(key)
 			}
 		}
+		if m.weights != nil {
+			into.addWeighed(keys, m.t.Labels[from:to], m.weights[from:to])
+			return
+		}
 		into.addKeys(keys, m.t.Labels[from:to])
 	})
 	if err != nil {
@@ -141,7 +161,8 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 		for i, s := range slots {
 			codes[i] = uint32(all.keyAt(s)[fields[k].Word] >> fields[k].Shift & (1<<fields[k].Width - 1))
 		}
-		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codeCount(j)), Values: m.t.Cols[j].Values}
+		g.Cols[j] = column.Column{Codes: column.Narrow(codes, m.codeCount(j)), Values: m.t.Cols[j].Values,
+			Marks: m.t.Cols[j].Marks}
 	}
 	for c := range g.Counts {
 		g.Counts[c] = make([]uint64, len(slots))
@@ -203,7 +224,7 @@ func eachChunk[T any](ctx context.Context, m *Table, words int, fresh func() T,
 
 // LogisticSums implements engine.Table.
 func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
-	if err := m.checkBinary("loss sums"); err != nil {
+	if err := m.checkBinary("loss sums", counted); err != nil {
 		return nil, err
 	}
 	weigh := kernel.LabelWeights(m.t.Labels, m.positive, nil)
@@ -217,7 +238,7 @@ func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []floa
 // MarginSums implements engine.Table.
 func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows,
 	coef []float64) (*engine.LossSums, error) {
-	if err := m.checkBinary("margins"); err != nil {
+	if err := m.checkBinary("margins", counted); err != nil {
 		return nil, err
 	}
 	weigh := kernel.LabelWeights(m.t.Labels, m.positive, r.Weights)

@@ -92,6 +92,24 @@ func (t *tally) addDirect(keys []uint64, counter []uint8) {
 	}
 }
 
+// addWeighed adds the weight of each row to the counter of its key that is for it.
+func (t *tally) addWeighed(keys []uint64, counter []uint8, weights []uint32) {
+	for i, w := range weights {
+		key := keys[i*t.words:][:t.words]
+		at := 0
+		if t.direct {
+			if at = int(key[0]) * t.slotStride(); t.slots[at] == 0 {
+				t.slots[at], t.slots[at+1] = 1, key[0]
+				t.len++
+			}
+		} else {
+			t.makeRoom(1)
+			at = t.findSlot(t.hashTag(key), key)
+		}
+		t.slots[at+1+t.words+int(counter[i])] += uint64(w)
+	}
+}
+
 // ahead is how many rows add looks ahead.
 const ahead = 32
 

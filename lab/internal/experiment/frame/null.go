@@ -119,3 +119,7 @@ func shuffleLines(s *Summary, byLine bool, src rng.Source) *Summary {
 	}
 	return out
 }
+
+// ListChecks are the checks of a figure, made on invented numbers: what is asked and of
+// what, not what came out.
+func (f *Figure) ListChecks() []Check { return f.Judge(tossCoins(f.Repeats, replay.Seeded(1, f.Name))) }

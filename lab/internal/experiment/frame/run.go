@@ -16,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 )
 
 // Options are the choices behind one run of a figure.
@@ -25,6 +27,10 @@ type Options struct {
 	Seed     uint64 // every number follows from it
 	Quick    bool   // a few repeats: enough to see the shape
 	Datasets string // folder of the data sets; empty: see NewWorld
+	// PermuteLabels makes a null run: labels are dealt anew among the rows before
+	// anything is split or trained. Its files go to a folder of their own, and its
+	// verdict says whether the claim's checks can fail.
+	PermuteLabels bool
 	// Progress is told how many points of how many are there, one call at a
 	// time; nil for none.
 	Progress func(done, total int)
@@ -63,6 +69,9 @@ func (f *Figure) Run(ctx context.Context, o Options) (*Result, error) {
 			o.Repeats = cmp.Or(f.Quick, quickRepeats)
 		}
 	}
+	if o.PermuteLabels {
+		f = f.withPermutedLabels()
+	}
 	dir := filepath.Join(o.Out, filepath.FromSlash(f.Name))
 	r := &run{f: f, o: o, res: &Result{}}
 	if err := r.updateRecords(ctx, dir); err != nil {
@@ -71,6 +80,16 @@ func (f *Figure) Run(ctx context.Context, o Options) (*Result, error) {
 	r.res.Summary = summariseRecords(r.res.Records, o.Repeats)
 	r.judgeResult()
 	return r.res, r.writeFiles(dir)
+}
+
+// withPermutedLabels is the figure under another name, so that no record of it is ever
+// taken for one of the figure.
+func (f *Figure) withPermutedLabels() *Figure {
+	out := *f
+	out.Name, out.Data = f.Name+"-permuted", f.Data+", labels permuted"
+	out.Title = f.Title + ", labels permuted"
+	out.Protocol = "NULL RUN: the labels are dealt anew among the rows, so that nothing can be learned. " + f.Protocol
+	return &out
 }
 
 // run is one Run on its way.
@@ -112,7 +131,14 @@ func (r *run) measureAll(ctx context.Context) error {
 	if len(todo) > 0 {
 		world := NewWorld(r.o.Datasets)
 		world.Cache = filepath.Join(r.o.Out, filepath.FromSlash(path.Dir(r.f.Name)), "cache")
+		if r.o.PermuteLabels {
+			world.permute = func() rng.Source { return replay.Seeded(r.o.Seed, r.f.Name) }
+			world.Cache = filepath.Join(world.Cache, "permuted")
+		}
 		setup, err := r.f.Open(ctx, world)
+		if err == nil && r.o.PermuteLabels && !world.permuted.Load() {
+			err = world.CannotPermute("its rows")
+		}
 		if err != nil {
 			return err
 		}

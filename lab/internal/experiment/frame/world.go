@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/examples"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -21,6 +23,30 @@ type World struct {
 	// Cache is a folder that the figures of one paper share, which need not
 	// exist; empty for none. What it holds may be deleted at any time.
 	Cache string
+	// permute deals labels anew, see PermuteLabels; nil leaves them.
+	permute  func() rng.Source
+	permuted atomic.Bool
+}
+
+// PermuteLabels deals labels anew among their rows, in place, in a run that asks for
+// permuted labels, and leaves them otherwise. Whoever reads labels without Read calls it.
+func (w *World) PermuteLabels(labels []uint8) {
+	if w.permute == nil {
+		return
+	}
+	rng.Shuffle(w.permute(), len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+	w.permuted.Store(true)
+}
+
+// CannotPermute is an error in a run that asks for permuted labels: what it names has
+// labels that are not read but follow from its rows.
+func (w *World) CannotPermute(what string) error {
+	if w.permute == nil {
+		return nil
+	}
+	return &dp.ParamError{Op: "experiment", Param: "labels",
+		Want: "must be read from files to be permuted, and " + what + " have theirs computed",
+		Hint: "the figure's other null runs stand in its verdict"}
 }
 
 // NewWorld looks for data sets in the given folder; empty means
@@ -72,5 +98,6 @@ func (w *World) Read(ctx context.Context, schemaName string, files ...string) (*
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}
+	w.PermuteLabels(t.Labels)
 	return t, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
+	"github.com/discreet-dp/discreet/internal/learn/labeldp"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -113,6 +114,11 @@ func (t *trial) newPlan(p frame.Point) (learn.Plan, error) {
 		b := brc.Defaults()
 		b.Epsilon = p.Epsilon
 		return b.Plan(t.train.Schema(), t.rows)
+	}
+	if p.Series == labelStatistic || p.Series == labelStatistics {
+		l := labeldp.Defaults()
+		l.Epsilon = p.Epsilon
+		return l.Plan(t.train.Schema(), t.rows)
 	}
 	a := t.choices[p.Series]
 	a.Epsilon, a.NotPrivate = p.Epsilon, p.Series == notPrivate

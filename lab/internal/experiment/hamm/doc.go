@@ -23,5 +23,5 @@ func Figures() []*frame.Figure {
 		figures = append(figures, t.againstEpsilon(), t.againstParties(), t.newRate())
 	}
 	return slices.Concat(figures, []*frame.Figure{newPeople(), auxiliaryRows(), newMixed(), newBallots(),
-		maliciousURLs().againstEpsilon()})
+		maliciousURLs().againstEpsilon(), newHAR().againstEpsilon()})
 }

@@ -57,6 +57,7 @@ func (t *task) openData(begin func(context.Context, *trial) (frame.Measure, erro
 		if err != nil {
 			return nil, err
 		}
+		w.PermuteLabels(all.Labels)
 		fit := fitRidge(t.encoding)
 		return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) {
 			tr, err := t.beginTrial(ctx, all, r, func(int) fitter { return fit })

@@ -57,6 +57,7 @@ func newMixed() *frame.Figure {
 			if err != nil {
 				return nil, err
 			}
+			w.PermuteLabels(all.Labels)
 			return func(ctx context.Context, r frame.Repeat) (frame.Measure, error) { return t.mixParties(ctx, all, r, l) }, nil
 		},
 		Draw: func(s *frame.Summary) *plot.Lines {

@@ -100,6 +100,7 @@ func readUsers(ctx context.Context, w *frame.World) ([]*dataset.Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}
+	w.PermuteLabels(t.Labels)
 	rows := make([][]int, len(t.Cols[at].Values))
 	for i := range t.Rows {
 		code := t.Cols[at].Codes.At(i)

@@ -61,6 +61,9 @@ func openSamples(ctx context.Context, w *frame.World, words, people int) (map[so
 		out[s.source] = samples{train, test}
 	}
 	if people > 0 {
+		if err := w.CannotPermute(inventedPeople); err != nil {
+			return nil, err
+		}
 		train, test := standIn(people)
 		out[ofCensus] = samples{train, test}
 	}

@@ -92,6 +92,7 @@ func openHonesty(ctx context.Context, w *frame.World) (frame.Setup, error) {
 		return nil, err
 	}
 	drawn := syntheticTable(honestRows+honestTest, replay.Seeded(1, "wangchang, synthetic"))
+	w.PermuteLabels(drawn.Labels)
 	order := upTo(drawn.Rows)
 	sets := map[string]rowsOf{
 		honestData[0]: {train, test},

@@ -104,6 +104,7 @@ func (s images) labelBags(w *frame.World, file string, bags matrix) (labelled, e
 	if len(y) != bags.Len() {
 		return labelled{}, fmt.Errorf("experiment: %s/%s: %d labels for %d images", s.folder, file, len(y), bags.Len())
 	}
+	w.PermuteLabels(y)
 	return labelled{bags, y, imageClasses}, nil
 }
 

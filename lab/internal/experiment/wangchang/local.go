@@ -58,6 +58,9 @@ func (l localImages) firstOwners(r frame.Repeat, owners int) classifiers {
 
 // localPeople are the owners of the stand-in, the same in every repeat.
 func localPeople(ctx context.Context, w *frame.World, owners int) (classifiers, error) {
+	if err := w.CannotPermute(inventedPeople); err != nil {
+		return classifiers{}, err
+	}
 	m, err := standInFits(ctx, w, owners)
 	if err != nil {
 		return classifiers{}, err

@@ -15,12 +15,13 @@ import (
 // The Brazilian census may not be passed on. These invented people stand in
 // for it: as many dimensions and rows, and not one statement about Brazil.
 const (
-	standInNote   = "invented people instead of the Brazilian census"
-	standInOwners = 100_000
-	peoplePer     = 120 // each owner's share of 12 million
-	peopleSeed    = 1
-	testSeed      = 2
-	testPeople    = 50_000
+	inventedPeople = "invented people"
+	standInNote    = "invented people instead of the Brazilian census"
+	standInOwners  = 100_000
+	peoplePer      = 120 // each owner's share of 12 million
+	peopleSeed     = 1
+	testSeed       = 2
+	testPeople     = 50_000
 )
 
 // signed are people's vectors with binary dimensions in {-1, 1}, which fill the

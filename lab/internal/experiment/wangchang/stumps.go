@@ -44,7 +44,7 @@ func (t table) newBoosts(number string) *frame.Figure {
 }
 
 func (t table) openBoosts(ctx context.Context, w *frame.World) (frame.Setup, error) {
-	train, test, err := t.open(ctx, w)
+	train, test, err := t.open(ctx, w, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -186,3 +186,40 @@ func TestVariances(t *testing.T) {
 		}
 	}
 }
+
+// Section 3.4's bounds on the error of the mean, the largest over coordinates: PM's is of
+// order √(d·log d)/(ε√n) and the Laplace mechanism's, at ε/d a coordinate, of order
+// d·√(log d)/(ε√n). Over a sixteen-fold range of each of d, ε and n the constants stay
+// within a factor of two, so that d's powers, a half and one, are told apart: the wrong
+// one would move by a factor of four.
+func TestErrorBoundsOfTheMean(t *testing.T) {
+	bounds := map[string]func(d float64) float64{
+		"piecewise": func(d float64) float64 { return math.Sqrt(d * math.Log(d)) },
+		"laplace":   func(d float64) float64 { return d * math.Sqrt(math.Log(d)) },
+	}
+	for name, bound := range bounds {
+		least, most := math.Inf(1), 0.0
+		for _, c := range []struct {
+			d, n int
+			eps  float64
+		}{{4, 4000, 1}, {16, 4000, 1}, {64, 4000, 1}, {64, 1000, 1}, {64, 16000, 1}, {16, 4000, 0.125}, {16, 4000, 2}} {
+			m := makers[name](c.d, c.eps)
+			src := replay.Seeded(1, fmt.Sprint(name, c))
+			const repeats = 20
+			mean := 0.0
+			for range repeats {
+				largest := 0.0
+				for _, s := range m.Sum(same{c.n, vec(c.d)}, 0, c.n, src) {
+					largest = math.Max(largest, math.Abs(s)/float64(c.n))
+				}
+				mean += largest / repeats
+			}
+			constant := mean / (bound(float64(c.d)) / (c.eps * math.Sqrt(float64(c.n))))
+			least, most = math.Min(least, constant), math.Max(most, constant)
+		}
+		t.Logf("%s: the constant is from %.2f to %.2f", name, least, most)
+		if most > 2*least {
+			t.Errorf("%s: the constant is from %g to %g: another order", name, least, most)
+		}
+	}
+}

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dataset
+package coding
 
 import (
 	"math"
 	"strconv"
 )
 
-// parseDecimal reads a number in the strict grammar
+// ParseDecimal reads a number in the strict grammar
 //
 //	[+-] digits [. digits] [e [+-] digits]
 //
 // with at least one digit before or after the point. It refuses all else that
 // strconv would take (hexadecimal, underscores, inf, nan) and numbers beyond
 // the range of float64. The result is finite.
-func parseDecimal[T string | []byte](text T) (x float64, ok bool) {
+func ParseDecimal[T string | []byte](text T) (x float64, ok bool) {
 	if !isDecimal(text) {
 		return 0, false
 	}
@@ -59,9 +59,9 @@ func countDigits[T string | []byte](text T) (n int) {
 	return n
 }
 
-// appendDecimal writes a number as people do, in full unless it is very large
+// AppendDecimal writes a number as people do, in full unless it is very large
 // or small, with as many digits as it takes to read the same number back.
-func appendDecimal(to []byte, x float64) []byte {
+func AppendDecimal(to []byte, x float64) []byte {
 	format := byte('f')
 	if size := math.Abs(x); size != 0 && (size < 1e-6 || size >= 1e21) {
 		format = 'e'

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/predict"
+)
+
+func (a *app) newPredictRowsCommand() *cobra.Command {
+	path := ""
+	c := &cobra.Command{
+		Use:   "predict-rows",
+		Short: "answer another program's rows, over standard input and output",
+		Long: `Predict-rows scores rows for the program that started it, until its standard input
+ends. A frame is the length of its text as four bytes, the lowest first, and JSON.
+The first frame out lists columns and classes. Each request {"rows": [[cell, ...]]}
+has cells in that order, null where one is missing, and is answered by
+{"scores": [...]} or {"error": "..."}. The Python package uses it.`,
+		Example: `  discreet predict-rows --model m.json`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			m, err := model.Load(path)
+			if err != nil {
+				return err
+			}
+			return predict.Answer(m, a.Stdin, a.Stdout)
+		},
+	}
+	c.Flags().StringVar(&path, "model", "", "the model `file`")
+	cli.Require(c, "model")
+	return c
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/card"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+)
+
+func (a *app) newShowCommand() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "show FILE",
+		Short: "print a model's privacy statement",
+		Long: `Show prints the privacy statement of a model file, as train did: what is
+protected, what is not, what it cost and whether that was counted. With --json it
+prints the facts of the model's card.`,
+		Example: `  discreet show m.json`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			m, err := card.Load(args[0], describeBuild(), clock())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return cli.WriteJSON(a.Stdout, m)
+			}
+			_, err = io.WriteString(a.Stdout, m.Statement())
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+// cardFlags is the flags of the command.
+type cardFlags struct {
+	*app
+	model, out, format, audit string
+	about                     []string
+	ledger                    ledgerFlag
+}
+
+func (a *app) newCardCommand() *cobra.Command {
+	k := &cardFlags{app: a}
+	c := &cobra.Command{
+		Use:   "card",
+		Short: "write a model's privacy card, for those who sign",
+		Long: `Card writes what somebody who signs for a model has to know of it, in plain
+words: whose data it was trained on, what is protected, from whom and what not,
+how sure anybody can become of a suspicion, how it was done and proved, and who
+counted it. It reads the model, the ledger where one is given, and no row.
+
+The format is that of the file's name: .html, .pdf or .yaml. With --format
+registry it is a draft record of the OpenDP Deployments Registry, in YAML; what no
+model knows is given by --about: curator, intended-use, region, author and
+published (a date), and if you like sector, sources and notes.`,
+		Example: `  discreet card --model m.json --out card.html --ledger l.db
+  discreet card --model m.json --out card.pdf --audit audit.json
+  discreet card --model m.json --out record.yaml --format registry --about curator="City hospital" \
+    --about intended-use="Triage" --about region=Bohemia --about author="A. Officer" --about published=2026-05-01`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return k.writeCard(c) },
+	}
+	c.Flags().StringVar(&k.model, "model", "", "the model `file`")
+	c.Flags().StringVar(&k.out, "out", "", "the `file` to write; replaced if it is there")
+	c.Flags().StringVar(&k.format, "format", "", "html, pdf, yaml or registry: a `name` (default as the file's name ends)")
+	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
+	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` that no model knows; repeated")
+	k.ledger.addFlag(c)
+	cli.Require(c, "model", "out")
+	completeFlag(c, "format", "html", "pdf", "yaml", "registry")
+	return c
+}
+
+func (k *cardFlags) writeCard(c *cobra.Command) error {
+	var about card.About
+	if k.format == "" && len(filepath.Ext(k.out)) > 1 {
+		k.format = filepath.Ext(k.out)[1:]
+	}
+	if k.format == "registry" {
+		var err error
+		if about, err = card.ParseAbout(k.about); err != nil {
+			return asRefusal(err)
+		}
+	} else if k.about != nil {
+		return cli.Refuse("card", "about", "must be left out but with --format registry", nil)
+	}
+	if err := cli.RefuseReplacing("card", k.out, k.model, k.audit, k.ledger.address); err != nil {
+		return err
+	}
+	m, err := card.Load(k.model, describeBuild(), clock())
+	if err == nil && k.audit != "" {
+		err = m.AddAudit(k.audit)
+	}
+	if err == nil && k.ledger.address != "" {
+		err = k.ledger.useLedger(c.Context(), func(l *ledger.Ledger) error { return m.AddLedger(c.Context(), l) })
+	}
+	if err != nil {
+		return asRefusal(err)
+	}
+	write := m.Format(k.format, about)
+	if write == nil {
+		return cli.Refuse("card", "format", "must be html, pdf, yaml or registry", k.format)
+	}
+	return asRefusal(cli.WriteFile(k.out, write))
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+)
+
+// splitFlags is the flags of the command.
+type splitFlags struct {
+	*app
+	heldout.Split
+	data                []string
+	schema, train, test string
+}
+
+func (a *app) newSplitCommand() *cobra.Command {
+	f := &splitFlags{app: a}
+	c := &cobra.Command{
+		Use:   "split",
+		Short: "divide a table into rows to train on and rows to judge by",
+		Long: `Split writes each row of a table to one of two files, as it stands, quotes
+included. Of every class of the label the same share is held out, drawn at random.
+The same --split-seed divides the same table alike; the seed hides nothing, and both files
+are as private as the table.`,
+		Example: `  discreet split --data patients.csv --schema patients.yaml --train train.csv --test test.csv
+  discreet split --data t.parquet --schema t.yaml --train a.parquet --test b.parquet --held-out 0.5 --split-seed 7`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.splitTable(c) },
+	}
+	c.Flags().StringArrayVar(&f.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
+	c.Flags().StringVar(&f.schema, "schema", "", "the schema `file` of the table")
+	c.Flags().StringVar(&f.train, "train", "", "the `file` to write rows for training to, CSV or (.parquet) Parquet")
+	c.Flags().StringVar(&f.test, "test", "", "the `file` to write held-out rows to, likewise")
+	c.Flags().Float64Var(&f.HeldOut, "held-out", 0.25, "the `share` of each class's rows that is held out")
+	c.Flags().Uint64Var(&f.Seed, "split-seed", 1, "a `number` that says which rows; it hides nothing")
+	cli.Require(c, "data", "schema", "train", "test")
+	return c
+}
+
+func (f *splitFlags) splitTable(c *cobra.Command) error {
+	if err := f.Check(); err != nil {
+		return asRefusal(err)
+	}
+	for _, out := range []string{f.train, f.test} {
+		if err := cli.RefuseReplacing("split", out, append(f.data, f.schema)...); err != nil {
+			return err
+		}
+	}
+	if f.train == f.test {
+		return cli.Refuse("split", "test", "must be another file than that of --train", f.test)
+	}
+	s, _, err := loadSchema(f.schema)
+	if err != nil {
+		return err
+	}
+	var counts [2]int
+	formats := [2]dataset.Format{dataset.FormatOf(f.train), dataset.FormatOf(f.test)}
+	err = cli.WriteFile(f.train, func(train io.Writer) error {
+		return cli.WriteFile(f.test, func(test io.Writer) (err error) {
+			counts, err = f.Write(c.Context(), s, dataset.Options{}, train, test, formats, f.data...)
+			return err
+		})
+	})
+	if err == nil {
+		f.Say("wrote %d rows to %s and %d to %s", counts[0], f.train, counts[1], f.test)
+	}
+	return err
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package card
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Card is a model's facts, as the YAML and JSON forms have them.
+type Card struct {
+	Dataset  string   `json:"data_set" yaml:"data_set"`
+	Unit     string   `json:"one_row_is" yaml:"one_row_is"`
+	Predicts string   `json:"predicts" yaml:"predicts"`
+	Classes  []string `json:"classes" yaml:"classes"`
+	Learner  string   `json:"learner" yaml:"learner"`
+
+	Guarantee  string      `json:"guarantee" yaml:"guarantee"` // in words
+	Epsilon    json.Number `json:"epsilon" yaml:"epsilon"`     // 0 where nothing is protected
+	Delta      json.Number `json:"delta" yaml:"delta"`
+	Odds       []string    `json:"odds" yaml:"odds"`
+	Neighbours string      `json:"tables_compared" yaml:"tables_compared"`
+
+	Protected    string   `json:"protected" yaml:"protected"`
+	NotProtected []string `json:"not_protected" yaml:"not_protected"`
+	Private      []string `json:"private_columns" yaml:"private_columns"` // of those the model reads
+	Public       []string `json:"public_columns" yaml:"public_columns"`
+	LabelRole    string   `json:"label_is" yaml:"label_is"`
+
+	Mechanisms []Mechanism `json:"mechanisms" yaml:"mechanisms"`
+	Proof      string      `json:"proof,omitempty" yaml:"proof,omitempty"`
+	Warnings   []string    `json:"warnings" yaml:"warnings"`
+
+	Counted bool   `json:"counted" yaml:"counted"`
+	Limit   string `json:"limit_of_one_training,omitempty" yaml:"limit_of_one_training,omitempty"`
+	Entry   *Entry `json:"ledger,omitempty" yaml:"ledger,omitempty"`
+	Audit   *Audit `json:"audit,omitempty" yaml:"audit,omitempty"`
+
+	Program  string `json:"card_written_by" yaml:"card_written_by"`
+	Checksum string `json:"model_sha256" yaml:"model_sha256"`
+	Date     string `json:"card_date" yaml:"card_date"`
+
+	privacy *model.Privacy
+	weight  float64 // δ, as a number
+}
+
+// Mechanism is one kind of random noise and what it was paid.
+type Mechanism struct {
+	Name     string `json:"name" yaml:"name"`
+	Releases int    `json:"releases" yaml:"releases"`
+	Epsilon  string `json:"epsilon,omitempty" yaml:"epsilon,omitempty"`
+	Rho      string `json:"rho,omitempty" yaml:"rho,omitempty"`
+}
+
+// Entry is where a ledger holds the model.
+type Entry struct {
+	Dataset  string `json:"data_set" yaml:"data_set"`
+	Job      string `json:"job" yaml:"job"`
+	Seq      int64  `json:"entry" yaml:"entry"`
+	At       string `json:"at" yaml:"at"`
+	Hash     string `json:"entry_hash" yaml:"entry_hash"`
+	HeadSeq  int64  `json:"head" yaml:"head"`
+	HeadHash string `json:"head_hash" yaml:"head_hash"`
+	Total    string `json:"total" yaml:"total"`
+	Spent    string `json:"spent" yaml:"spent"`
+	Left     string `json:"left" yaml:"left"`
+	SetAt    string `json:"total_declared_at" yaml:"total_declared_at"`
+	Note     string `json:"owners_note,omitempty" yaml:"owners_note,omitempty"`
+}
+
+// Audit is what an attempt to break the claim found.
+type Audit struct {
+	Subject    string  `json:"subject" yaml:"subject"`
+	LowerBound float64 `json:"lower_bound" yaml:"lower_bound"` // on ε
+	Claim      float64 `json:"claim" yaml:"claim"`
+	Confidence float64 `json:"confidence" yaml:"confidence"`
+	Runs       int     `json:"runs" yaml:"runs"`
+	Verdict    string  `json:"verdict" yaml:"verdict"`
+}
+
+// Load reads a model file and says of it what stands in it. program describes the
+// program, date is the card's.
+func Load(path, program string, date time.Time) (*Card, error) {
+	m, err := model.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := model.Marshal(m) // the bytes of the file, as Unmarshal has checked
+	if err != nil {
+		return nil, err
+	}
+	return Of(m, file, program, date), nil
+}
+
+// Of is the card of a model whose file has these bytes.
+func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
+	p, s := &m.Privacy, m.Schema
+	sum := sha256.Sum256(file)
+	c := &Card{
+		Dataset: s.Name, Unit: p.Unit, Predicts: s.Label.Name, Learner: m.Learner, LabelRole: string(s.Label.Role),
+		Epsilon: json.Number(p.Epsilon.String()), Delta: json.Number(p.Delta.String()), Counted: p.Counted,
+		NotProtected: p.Unprotected, Program: program, Checksum: hex.EncodeToString(sum[:]),
+		Date: date.UTC().Format(time.DateOnly), Private: []string{}, Public: []string{}, Mechanisms: []Mechanism{},
+		privacy: p, weight: float64(p.Delta) / dp.Femto,
+	}
+	for _, l := range s.Label.Levels {
+		c.Classes = append(c.Classes, l.Value)
+	}
+	for _, column := range s.Columns {
+		switch column.Role {
+		case schema.Private:
+			c.Private = append(c.Private, column.Name)
+		case schema.Public:
+			c.Public = append(c.Public, column.Name)
+		}
+	}
+	c.addMechanisms(p.Bill)
+	c.Warnings = append([]string{}, p.Flags()...)
+	if s.MaxEpsilon > 0 {
+		c.Limit = fmt.Sprintf("The table's schema allows one training at most epsilon %s.", s.MaxEpsilon)
+	}
+	if p.Claim != "" {
+		c.Proof = p.Claim
+	}
+	c.Protected, c.Neighbours = p.Protects(), p.Compares()
+	c.Guarantee, c.Odds = describeGuarantee(p)
+	return c
+}
+
+func (c *Card) addMechanisms(bill []dp.Event) {
+	at := map[string]int{}
+	costs, rhos := map[string]dp.Epsilon{}, map[string]dp.Rho{}
+	for _, e := range bill {
+		i, known := at[e.Mechanism]
+		if !known {
+			i = len(c.Mechanisms)
+			at[e.Mechanism] = i
+			c.Mechanisms = append(c.Mechanisms, Mechanism{Name: e.Mechanism})
+		}
+		c.Mechanisms[i].Releases++
+		if e.Epsilon != dp.Infinite {
+			costs[e.Mechanism] += e.Epsilon
+			c.Mechanisms[i].Epsilon = costs[e.Mechanism].String()
+		}
+		if e.Rho > 0 {
+			rhos[e.Mechanism] += e.Rho
+			c.Mechanisms[i].Rho = rhos[e.Mechanism].String()
+		}
+	}
+}
+
+// describeGuarantee is the price in plain words, with what it means to somebody who
+// suspects something.
+func describeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
+	if p.Scope == dp.Nothing {
+		return "None. Whatever was read of the training rows may be revealed by this model.", []string{}
+	}
+	guarantee = fmt.Sprintf("Whatever %s said, this model would have come out much the same: changing that changes the "+
+		"chance of any result by at most a factor of %s.", strings.ReplaceAll(p.Protects(), " each ", " one "), p.Factor())
+	if p.Delta > 0 {
+		return guarantee[:len(guarantee)-1] + fmt.Sprintf(", plus a chance of %s.", p.Delta), []string{
+			"Whoever guesses between two possibilities that were equally likely before is right at most " + p.Guess() +
+				" of the time."}
+	}
+	for _, before := range []float64{0.5, 0.1, 0.01} {
+		odds = append(odds, fmt.Sprintf("%s becomes at most %s sure.", map[float64]string{0.5: "An even bet about it",
+			0.1: "A suspicion held with 10 %", 0.01: "A suspicion held with 1 %"}[before], percentOf(p.Epsilon, before)))
+	}
+	return guarantee, odds
+}
+
+// percentOf is how sure the model can make somebody who was before, rounded up: the odds
+// grow e^ε-fold.
+func percentOf(e dp.Epsilon, before float64) string {
+	after := 1 / (1 + math.Exp(-e.Float())*(1-before)/before)
+	return fmt.Sprintf("%.1f\u00a0%%", math.Ceil(1000*after-1e-9)/10)
+}
+
+// AddLedger says where l holds the model's file; a ledger that does not is refused.
+func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
+	var e Entry
+	declared := map[string]string{}
+	err := l.History(ctx, "", func(x ledger.Entry) error {
+		e.HeadSeq, e.HeadHash = x.Seq, x.Hash
+		var result struct {
+			SHA256 string `json:"sha256"`
+		}
+		switch x.Kind {
+		case ledger.Declared:
+			declared[x.Dataset] = x.At
+		case ledger.Committed:
+			if err := json.Unmarshal(x.Detail, &result); err == nil && result.SHA256 == c.Checksum {
+				e.Dataset, e.Job, e.Seq, e.At, e.Hash = x.Dataset, x.Job, x.Seq, x.At, x.Hash
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if e.Seq == 0 {
+		return &dp.ParamError{Op: "card", Param: "ledger", Want: "must be the one that holds this model's bytes",
+			Got: "another", Hint: "a model that no ledger counted has its card without --ledger"}
+	}
+	b, err := l.Balances(ctx, e.Dataset)
+	if err != nil {
+		return err
+	}
+	price := func(eps dp.Epsilon, delta dp.Delta) string {
+		if delta == 0 {
+			return "epsilon " + eps.String()
+		}
+		return fmt.Sprintf("epsilon %s and delta %s", eps, delta)
+	}
+	e.Total, e.Spent = price(b[0].Epsilon, b[0].Delta), price(b[0].Spent, b[0].SpentDelta)
+	e.Left, e.Note, e.SetAt = price(b[0].Left, b[0].LeftDelta), b[0].Note, declared[e.Dataset]
+	c.Entry = &e
+	return nil
+}
+
+// AddAudit adds what discreet audit --json or attack --json printed into a file. What is
+// in the file is not repeated where it is none of theirs.
+func (c *Card) AddAudit(path string) error {
+	refuse := &dp.ParamError{Op: "card", Param: "audit",
+		Want: "must be what discreet audit --json or attack --json printed", Got: path}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("card: audit: %w", err)
+	}
+	var a struct {
+		Subject, Learner, Verdict string
+		LowerBound                *float64 `json:"lower_bound"`
+		Claim, Epsilon            float64
+		Confidence                float64
+		Runs                      int
+	}
+	if err := json.Unmarshal(text, &a); err != nil || a.LowerBound == nil || a.Verdict == "" {
+		return refuse
+	}
+	if a.Subject == "" {
+		a.Subject, a.Claim = a.Learner, a.Epsilon
+	}
+	for _, s := range []string{a.Subject, a.Verdict} {
+		if len(s) > 200 || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }) {
+			return refuse
+		}
+	}
+	c.Audit = &Audit{a.Subject, *a.LowerBound, a.Claim, a.Confidence, a.Runs, a.Verdict}
+	return nil
+}
+
+// Statement is the model's statement as train printed it, with where it stands.
+func (c *Card) Statement() string {
+	return c.privacy.Card() + fmt.Sprintf("  %-14s %s, for label %q of %q\n  %-14s sha256 %s\n", "model", c.Learner,
+		c.Predicts, c.Dataset, "file", c.Checksum)
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package card
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+var (
+	day   = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	about = []string{"curator=City hospital", "intended-use=Triage", "region=Bohemia", "author=A. Officer",
+		"published=2026-05-01"}
+)
+
+// models are small ones of several learners, prices and scopes.
+func models(t *testing.T) (out []*model.Model) {
+	t.Helper()
+	s := census.Schema()
+	tab := census.Generate(1, 200)
+	for _, c := range []train.Choice{
+		{Learner: "additive", Price: train.PriceText{Epsilon: "1", Delta: "0"}},
+		{Learner: "brc", Price: train.PriceText{Epsilon: "0.5", Delta: "0"}},
+		{Learner: "additive", Price: train.PriceText{Epsilon: "1", Delta: "1e-6"}},
+		{Learner: "people", Price: train.PriceText{Epsilon: "20", Delta: "0"}},
+		{Learner: "logistic", Price: train.PriceText{Delta: "0", NotPrivate: true}},
+	} {
+		req, err := c.Request("train")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := train.Training{Op: "train", Request: req, Schema: s, Exceed: true,
+			Read: func(context.Context) (*dataset.Table, error) { return tab, nil }}
+		m, err := run.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// cardOf is the card of a model, and its file.
+func cardOf(t *testing.T, m *model.Model) (*Card, []byte) {
+	t.Helper()
+	file, err := model.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Of(m, file, "discreet test", day), file
+}
+
+// Every model there is has a card in every form, equal ones equal bytes, in words that
+// need no mathematics.
+func TestEveryModelHasACard(t *testing.T) {
+	for _, m := range models(t) {
+		path := m.Learner + " at " + m.Privacy.Epsilon.String()
+		c, _ := cardOf(t, m)
+		for name, write := range map[string]func(*Card, *bytes.Buffer) error{
+			"html": func(c *Card, b *bytes.Buffer) error { return c.WriteHTML(b) },
+			"pdf":  func(c *Card, b *bytes.Buffer) error { return c.WritePDF(b) },
+			"yaml": func(c *Card, b *bytes.Buffer) error { return c.WriteYAML(b) },
+		} {
+			var once, twice bytes.Buffer
+			if err := write(c, &once); err != nil {
+				t.Fatalf("%s: %s: %v", path, name, err)
+			}
+			if err := write(c, &twice); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+				t.Errorf("%s: %s: another card the second time, error %v", path, name, err)
+			}
+			for _, word := range []string{"e^", "nano", "%!", "<nil>"} {
+				if name != "pdf" && strings.Contains(once.String(), word) {
+					t.Errorf("%s: %s: says %q", path, name, word)
+				}
+			}
+		}
+		a, err := ParseAbout(about)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := c.WriteRegistry(&b, a); (err != nil) != (c.Epsilon == "0") {
+			t.Errorf("%s: registry: %v", path, err)
+		} else if err == nil {
+			checkRecord(t, path, b.Bytes())
+		}
+	}
+}
+
+// checkRecord holds a record to what the registry's schema requires.
+func checkRecord(t *testing.T, path string, text []byte) {
+	t.Helper()
+	var r map[string]any
+	if err := yaml.Unmarshal(text, &r); err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, text)
+	}
+	at := func(keys ...string) any {
+		var v any = r
+		for _, k := range keys {
+			m, ok := v.(map[string]any)
+			if !ok || m[k] == nil {
+				t.Fatalf("%s: record has no %v", path, keys)
+			}
+			v = m[k]
+		}
+		return v
+	}
+	for _, k := range []string{"name", "data_curators", "description", "intended_use", "data_product_region"} {
+		at("deployment", "basic", k)
+	}
+	if at("status") != "Draft" || at("deployment", "basic", "data_product_type") != "Machine learning model" ||
+		at("deployment", "basic", "publication_date") != "2026-05-01" {
+		t.Errorf("%s: another status, type or date", path)
+	}
+	if eps, ok := at("deployment", "privacy_loss", "privacy_parameters", "epsilon").(float64); !ok || !(eps > 0) {
+		t.Errorf("%s: epsilon must be a number above 0", path)
+	}
+	if len(at("deployment", "administrative", "registry_authors").([]any)) != 1 {
+		t.Errorf("%s: no author", path)
+	}
+}
+
+// The odds are Bayes' rule with the largest likelihood ratio, rounded up.
+func TestOddsAreBayes(t *testing.T) {
+	for _, eps := range []dp.Epsilon{1, dp.Nano / 10, dp.Nano, 5 * dp.Nano, dp.MaxEpsilon} {
+		for _, before := range []float64{0.5, 0.1, 0.01} {
+			ratio := math.Exp(min(eps.Float(), 300))
+			want := before * ratio / (before*ratio + 1 - before)
+			got, _, _ := strings.Cut(percentOf(eps, before), "\u00a0")
+			x, err := json.Number(got).Float64()
+			if err != nil || x/100 < want-1e-11 || x/100 > want+0.001 {
+				t.Errorf("epsilon %s, before %g: %s %%, want %.4f", eps, before, got, 100*want)
+			}
+		}
+	}
+	if got := percentOf(dp.Nano, 0.5); got != "73.2\u00a0%" {
+		t.Errorf("an even bet at 1: %s", got)
+	}
+}
+
+// A ledger names the entry that holds these very bytes, and no other model's.
+func TestLedgerHoldsTheModel(t *testing.T) {
+	ctx := context.Background()
+	c, file := cardOf(t, models(t)[0])
+	l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "l.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Declare(ctx, ledger.Dataset{Name: "d", Epsilon: 2 * dp.Nano, Note: "set by the board"}); err != nil {
+		t.Fatal(err)
+	}
+	job, err := l.Job(ctx, ledger.Request{Dataset: "d", ID: "monday", Config: []byte("{}"),
+		Terms: ledger.Terms{Unit: "one person", Relation: dp.ReplaceOne, Protected: []string{"a"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bill := []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: dp.Nano}}
+	if err := job.Charge(ctx, dp.Pure(bill), bill); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AddLedger(ctx, l); err == nil || c.Entry != nil {
+		t.Error("a ledger without the model must be refused")
+	}
+	if err := job.Commit(ctx, file); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AddLedger(ctx, l); err != nil {
+		t.Fatal(err)
+	}
+	e := c.Entry
+	if e.Dataset != "d" || e.Job != "monday" || e.Total != "epsilon 2" || e.Spent != "epsilon 1" ||
+		e.Left != "epsilon 1" || e.Note != "set by the board" || len(e.Hash) != 64 || e.HeadSeq < e.Seq {
+		t.Errorf("entry %+v", e)
+	}
+	var b bytes.Buffer
+	if err := c.WriteHTML(&b); err != nil || !strings.Contains(b.String(), e.HeadHash) {
+		t.Errorf("the head is not on the page, error %v", err)
+	}
+}
+
+func TestAuditFiles(t *testing.T) {
+	c := &Card{}
+	path := filepath.Join(t.TempDir(), "a.json")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"subject":"brc","claim":1,"lower_bound":0.4,"confidence":0.95,"runs":500,"verdict":"not refuted"}`)
+	if err := c.AddAudit(path); err != nil || c.Audit.LowerBound != 0.4 || c.Audit.Runs != 500 {
+		t.Errorf("got %+v, error %v", c.Audit, err)
+	}
+	for _, text := range []string{"", "CANARY,7700131", `{"subject":"CANARY"}`,
+		`{"lower_bound":1,"verdict":"CANARY\u001b[2J"}`} {
+		write(text)
+		if err := c.AddAudit(path); err == nil || strings.Contains(err.Error(), "CANARY") {
+			t.Errorf("%q: error %v", text, err)
+		}
+	}
+}
+
+func TestAboutIsComplete(t *testing.T) {
+	if _, err := ParseAbout(append(slices.Clone(about), "sector=Healthcare", "notes=none")); err != nil {
+		t.Error(err)
+	}
+	for i := range about {
+		if _, err := ParseAbout(slices.Delete(slices.Clone(about), i, i+1)); err == nil {
+			t.Errorf("without %s: no error", about[i])
+		}
+	}
+	for _, bad := range []string{"sector=Magic", "curator=again", "mood=good", "notes"} {
+		if _, err := ParseAbout(append(slices.Clone(about), bad)); err == nil {
+			t.Errorf("with %s: no error", bad)
+		}
+	}
+	if _, err := ParseAbout(append(slices.Clone(about[:4]), "published=May")); err == nil {
+		t.Error("a date that is none")
+	}
+}

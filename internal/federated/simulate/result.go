@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulate
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Numbers are a simulation's result for programs.
+type Numbers struct {
+	Mode       string     `json:"mode"`
+	Classifier string     `json:"classifier"`
+	Mechanism  string     `json:"mechanism"` // "" where each question takes the better of oue and grr
+	Epsilon    dp.Epsilon `json:"epsilon_nano"`
+	Owners     int        `json:"owners"`
+	Asked      int        `json:"asked"` // owners who took part once
+	Private    bool       `json:"private"`
+	// Rounds are what the owners' reports came to.
+	Rounds []Round `json:"rounds"`
+	// Reach is the most that one dishonest owner could move an estimated share of
+	// all records.
+	Reach float64 `json:"reach"`
+}
+
+// Round is one round for programs: its number, the weighted error and how far other
+// owners would move it, and the weight of its classifier, 0 where it was dropped.
+type Round struct {
+	Round    int     `json:"round"`
+	Err      float64 `json:"err"`
+	ErrNoise float64 `json:"err_noise"`
+	Vote     float64 `json:"vote"`
+}
+
+// Numbers lists what programs read.
+func (r *Result) Numbers() Numbers {
+	n := Numbers{Mode: string(r.params.Mode), Classifier: string(r.params.Classifier), Mechanism: r.params.Mechanism,
+		Epsilon: r.params.Epsilon, Owners: r.params.Owners, Asked: r.Asked, Private: true, Reach: r.Reach}
+	for _, o := range r.Rounds {
+		n.Rounds = append(n.Rounds, Round{o.Round, o.Err, o.ErrNoise, o.Vote})
+	}
+	return n
+}
+
+// WriteText writes the rounds and the model's statement for people.
+func (r *Result) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "mode %s, %d owners\n", r.params.Mode, r.params.Owners)
+	for _, o := range r.Rounds {
+		fmt.Fprintf(&b, "round %d: weighted error %.3f", o.Round, o.Err)
+		if o.ErrNoise > 0 {
+			fmt.Fprintf(&b, " ± %.3f by other owners, classes counted alike", o.ErrNoise)
+		}
+		if o.Vote > 0 {
+			fmt.Fprintf(&b, ", vote %.3f\n", o.Vote)
+		} else {
+			fmt.Fprintf(&b, ", dropped\n")
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s", &b, r.Model.Privacy.Card())
+	return err
+}

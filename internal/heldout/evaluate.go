@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package heldout
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/metrics"
+	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+)
+
+// Evaluation is how one model does on rows it did not see.
+type Evaluation struct {
+	Private bool `json:"private"` // false: the numbers are exact
+	*metrics.Report
+	label, positive string
+}
+
+// Evaluate compares what m predicts with the labels of t, read with the model's own schema.
+// threshold gives the score from which on rows of a label with two classes are predicted
+// positive; nil for one half.
+func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64) float64) (*Evaluation, error) {
+	scores, err := m.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	from := 0.5
+	if threshold != nil {
+		if m.Width() > 1 {
+			return nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must be left out where the label has " +
+				"more than two classes", Got: m.Schema.Classes()}
+		}
+		from = threshold(scores)
+	}
+	l := &m.Schema.Label
+	var classes []string
+	for _, level := range l.Levels {
+		classes = append(classes, level.Value)
+	}
+	r, err := metrics.EvaluateAt(t.Labels, scores, classes, l.Positive, from)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluation{Report: r, label: l.Name}
+	if len(classes) == 2 {
+		e.positive = classes[l.Positive]
+	}
+	return e, nil
+}
+
+// WriteText writes the numbers for people.
+func (e *Evaluation) WriteText(w io.Writer) error { return e.Report.WriteText(w, e.label) }
+
+const notPrivate = "Not private: exact numbers about the rows that were evaluated"
+
+// charts are the pictures of an evaluation: calibration, and of two classes precision and
+// recall, and what is found among those who score highest.
+func (e *Evaluation) charts() []*plot.Lines {
+	tenths := []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
+	scored := "of the predicted class"
+	if e.positive != "" {
+		scored = "of " + e.positive
+	}
+	found := plot.Series{Name: "rows"}
+	for _, b := range e.Calibration {
+		if n := len(found.X); b.Rows > 0 && (n == 0 || b.Score > found.X[n-1]) {
+			found.X, found.Y = append(found.X, b.Score), append(found.Y, b.Share)
+		}
+	}
+	out := []*plot.Lines{{
+		Title: "Calibration", Subtitle: "Rows in ten bins by score. On the dashed line scores are what they claim.",
+		XLabel: "mean score " + scored, YLabel: "share that is so", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
+		Series: []plot.Series{found, {Name: "claimed", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
+	}}
+	if e.Ranking == nil || len(e.Ranking.Points) < 2 {
+		return out
+	}
+	precision, recall, gain := plot.Series{Name: "precision"}, plot.Series{Name: "recall"}, plot.Series{Name: "found"}
+	for i := range e.Ranking.Points {
+		p := e.Ranking.Points[len(e.Ranking.Points)-1-i]
+		precision.X, precision.Y = append(precision.X, p.Threshold), append(precision.Y, p.Precision)
+		recall.X, recall.Y = append(recall.X, p.Threshold), append(recall.Y, p.Recall)
+		q := e.Ranking.Points[i]
+		gain.X, gain.Y = append(gain.X, q.Predicted), append(gain.Y, q.Recall)
+	}
+	return append(out, &plot.Lines{
+		Title: "Precision and recall by threshold", Subtitle: "Rows that score the threshold or more are predicted " +
+			e.positive + ".",
+		XLabel: "threshold", YLabel: "share", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
+		Series: []plot.Series{precision, recall},
+	}, &plot.Lines{
+		Title: "Found among the highest scores", Subtitle: "The dashed line is rows drawn blindly.",
+		XLabel: "share of rows predicted " + e.positive, YLabel: "share of them found", XTicks: tenths, YFrom: 0, YTo: 1,
+		Note:   notPrivate,
+		Series: []plot.Series{gain, {Name: "blindly", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
+	})
+}
+
+var evaluationPage = template.Must(template.New("evaluation").Parse(`<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{.Title}}</title>
+<style>body{margin:0 auto;max-width:52rem;padding:1rem;font:100%/1.5 system-ui,"Liberation Sans",Arial,sans-serif}
+img{display:block;width:100%;height:auto;margin:1.5rem 0}pre{overflow-x:auto}</style></head>
+<body><h1>{{.Title}}</h1><pre>{{.Text}}</pre>
+{{range .Charts}}<img alt="{{.Alt}}" src="{{.Source}}">
+{{end}}</body></html>
+`))
+
+// WriteHTML writes numbers and pictures as one page that loads nothing.
+func (e *Evaluation) WriteHTML(w io.Writer) error {
+	var text bytes.Buffer
+	if err := e.WriteText(&text); err != nil {
+		return err
+	}
+	type chart struct {
+		Alt    string
+		Source template.URL
+	}
+	view := struct {
+		Title, Text string
+		Charts      []chart
+	}{"Evaluation of " + e.label, text.String(), nil}
+	for _, c := range e.charts() {
+		var svg bytes.Buffer
+		if err := c.WriteSVG(&svg); err != nil {
+			return fmt.Errorf("evaluate: %s: %w", c.Title, err)
+		}
+		data := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())
+		view.Charts = append(view.Charts, chart{c.Title, template.URL(data)})
+	}
+	return evaluationPage.Execute(w, view)
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package heldout
+
+import (
+	"context"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/sample"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Split says how a table's files are divided into rows to train on and rows to judge by.
+type Split struct {
+	HeldOut float64 // share of each class's rows that judge, in [0.01, 0.99]
+	Seed    uint64  // the same seed divides the same table alike; it hides nothing
+}
+
+// Check refuses a share that is none.
+func (s Split) Check() error {
+	if !(s.HeldOut >= 0.01 && s.HeldOut <= 0.99) {
+		return &dp.ParamError{Op: "split", Param: "held-out", Want: "must be a share from 0.01 to 0.99", Got: s.HeldOut}
+	}
+	return nil
+}
+
+// Deal says of each row whether it judges: of every class the share HeldOut, rounded to
+// whole rows, drawn at random.
+func (s Split) Deal(labels []uint8) (judges []bool) {
+	judges = make([]bool, len(labels))
+	rows := map[uint8][]int{}
+	for i, l := range labels {
+		rows[l] = append(rows[l], i)
+	}
+	src := replay.Seeded(s.Seed, "split")
+	for class := range 256 {
+		of := rows[uint8(class)]
+		rng.Shuffle(src, len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
+		for _, i := range of[:int(s.HeldOut*float64(len(of))+0.5)] {
+			judges[i] = true
+		}
+	}
+	return judges
+}
+
+// dealPersons is Deal by persons, whatever their classes: nobody has rows on both sides.
+func (s Split) dealPersons(t *dataset.Table) (judges []bool) {
+	judges = make([]bool, t.Rows)
+	_, test := sample.HoldOutUnits(t, s.HeldOut, replay.Seeded(s.Seed, "split"))
+	for _, i := range test {
+		judges[i] = true
+	}
+	return judges
+}
+
+// Write divides the table in the files and writes its rows as they stand, quotes included:
+// those that judge to judge, the others to train. It returns how many went where.
+func (s Split) Write(ctx context.Context, sch *schema.Schema, opts dataset.Options, train, judge io.Writer,
+	formats [2]dataset.Format, paths ...string) (counts [2]int, err error) {
+	t, err := dataset.Read(ctx, sch, opts, paths...)
+	if err != nil {
+		return counts, err
+	}
+	judges := s.Deal(t.Labels)
+	if t.Persons != nil {
+		judges = s.dealPersons(t)
+	}
+	for _, j := range judges {
+		if j {
+			counts[1]++
+		} else {
+			counts[0]++
+		}
+	}
+	for k, w := range []io.Writer{train, judge} {
+		if err := dataset.CopyRows(ctx, sch, opts, w, formats[k], func(row int) bool { return judges[row] == (k == 1) },
+			paths...); err != nil {
+			return counts, err
+		}
+	}
+	return counts, nil
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package heldout
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Of every class the share is held out to the row, and the seed says which rows.
+func TestDealKeepsClasses(t *testing.T) {
+	labels := make([]uint8, 1000)
+	for i := range labels {
+		if i%10 == 0 {
+			labels[i] = 2
+		} else if i%3 == 0 {
+			labels[i] = 1
+		}
+	}
+	rows := [3]int{}
+	for _, l := range labels {
+		rows[l]++
+	}
+	a := Split{0.25, 1}.Deal(labels)
+	held := [3]int{}
+	for i, j := range a {
+		if j {
+			held[labels[i]]++
+		}
+	}
+	for k := range held {
+		if held[k] != int(math.Round(0.25*float64(rows[k]))) {
+			t.Errorf("class %d: %d of %d rows are held out", k, held[k], rows[k])
+		}
+	}
+	if !slices.Equal(a, Split{0.25, 1}.Deal(labels)) || slices.Equal(a, Split{0.25, 2}.Deal(labels)) {
+		t.Error("the seed must say which rows, alone")
+	}
+	if len(Split{0.25, 1}.Deal(nil)) != 0 {
+		t.Error("no rows")
+	}
+}
+
+// Every row of the files is in one output, as it was written.
+func TestSplitKeepsText(t *testing.T) {
+	s, err := schema.Parse([]byte(`{name: t, unit: one person, relation: replace-one,
+file: {delimiter: ",", quote: '"', header: true, missing: [""]},
+columns: [{name: a, role: private, category: {levels: ["1,5", "q"]}},
+{name: y, role: public, label: {levels: ["0", "1"], positive: "1"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []string{`"1,5",0`, `"a ""b""",1`, `q,1`, `"line` + "\n" + `two",0`, `q,0`, `x,1`}
+	path := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(path, []byte("a,y\n"+strings.Join(body, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var train, test bytes.Buffer
+	counts, err := Split{0.34, 3}.Write(t.Context(), s, dataset.Options{}, &train, &test,
+		[2]dataset.Format{dataset.CSV, dataset.CSV}, path)
+	if err != nil || counts != [2]int{4, 2} {
+		t.Fatalf("%d rows, error %v", counts, err)
+	}
+	both := train.String() + test.String()
+	for _, row := range body {
+		if strings.Count(both, row+"\n") != 1 {
+			t.Errorf("row %q must be there once, in\n%s", row, both)
+		}
+	}
+	if strings.Count(both, "a,y\n") != 2 {
+		t.Errorf("both files must have the header:\n%s", both)
+	}
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn_test
+
+import (
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// One row of each person is left, of whom no table knows any more.
+func TestDrawRowsTakesOneOfEachPerson(t *testing.T) {
+	tab := learntest.WithPersons(census.Generate(3, 500), replay.Seeded(1, "persons"), 1)
+	whole := learntest.Engine(t, tab)
+	persons := whole.Persons().Count()
+	drawn := learn.DrawRows(whole, mech.NewExit(replay.Seeded(2, "draw")))
+	if persons >= 500 || drawn.Rows() != persons || drawn.Persons() != nil || drawn.Schema().Person != nil {
+		t.Errorf("of %d persons %d rows are drawn", persons, drawn.Rows())
+	}
+	if got := learn.PublicUnits(whole); got != persons {
+		t.Errorf("%d units are public, want the number of persons, %d", got, persons)
+	}
+	if all := learn.AllRows(whole); all.Rows() != 500 || all.Persons() != nil {
+		t.Errorf("%d rows, want all of them", all.Rows())
+	}
+}
+
+func TestCheckOneRow(t *testing.T) {
+	for rows, refused := range map[int]bool{1: false, 0: true, 2: true} {
+		if err := learn.CheckOneRow("brc", &schema.Schema{Person: &schema.Person{Rows: rows}}); (err != nil) != refused {
+			t.Errorf("%d rows: %v", rows, err)
+		}
+	}
+	if err := learn.CheckOneRow("brc", &schema.Schema{}); err != nil {
+		t.Error(err)
+	}
+}

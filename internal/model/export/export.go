@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package export
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Formats names the formats of Write.
+const Formats = "onnx or sql"
+
+// Write writes the model in a format, by its name.
+func Write(w io.Writer, m *model.Model, format string) error {
+	write, ok := map[string]func(*model.Model) ([]byte, error){"onnx": ONNX, "sql": SQL}[format]
+	if !ok {
+		return &dp.ParamError{Op: "export", Param: "format", Want: "must be " + Formats, Got: strconv.Quote(format)}
+	}
+	file, err := write(m)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(file)
+	return err
+}

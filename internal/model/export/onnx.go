@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package export
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/export/onnx"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// MissingText is the text by which an ONNX input of a category says that a cell is
+// missing, unless the schema declares that spelling for something else.
+const MissingText = "(missing)"
+
+// ONNX writes the model as a file in the Open Neural Network Exchange format.
+//
+// It has one input of shape [rows, 1] for each column that the model reads from a
+// file, under the column's name: doubles of a number, where NaN is missing, and
+// strings of a category, trimmed, where MissingText is missing. Outputs are "label",
+// strings of shape [rows]; "score", doubles of shape [rows, 1] of a label of two
+// classes, else [rows, classes]; and of an additive model what each column adds, as
+// predict --explain does, of the shape of the scores. A row with a cell that a public
+// column cannot hold has the label "" and the scores NaN.
+func ONNX(m *model.Model) ([]byte, error) {
+	p, err := takeApart(m)
+	if err != nil {
+		return nil, err
+	}
+	w := &onnxWriter{program: p, g: onnx.Graph{Name: m.Schema.Name, Producer: "discreet", Doc: m.Privacy.Card()}}
+	for w.g.Prefix = "/"; slices.ContainsFunc(m.Schema.Columns, w.isPrefixed); {
+		w.g.Prefix += "/"
+	}
+	w.nameMetadata()
+	w.writeInputs()
+	var sums string
+	switch {
+	case p.sum != nil:
+		sums = w.writeTables(p.sum)
+		if width := len(p.sum.start); width == 1 {
+			sums = w.op("Sigmoid", sums)
+		} else {
+			sums = w.opAxis("Softmax", 1, sums)
+		}
+	case p.linear != nil:
+		l := p.linear
+		sums = w.writeFunctions(l.space, l.coef, l.bias, l.norm)
+		if l.link == "" {
+			sums = w.op("Sigmoid", sums)
+		} else {
+			sums = w.writeLink(l.link, sums)
+		}
+	case p.votes != nil:
+		sums = w.writeVotes(p.votes)
+	default:
+		sums = w.writeLink(p.ballots.Link, w.writeBallots(p.ballots))
+	}
+	w.writeOutputs(sums)
+	return w.g.Marshal(), nil
+}
+
+type onnxWriter struct {
+	*program
+	g      onnx.Graph
+	values []string // by column: the number, or the code, of shape [rows, 1]
+	marks  []string // by column: the mark of a number that can have one, else 0
+	bad    []string // rows with a cell that nothing stands for
+	taken  []string // names of outputs
+}
+
+func (w *onnxWriter) isPrefixed(c schema.Column) bool { return strings.HasPrefix(c.Name, w.g.Prefix) }
+
+func (w *onnxWriter) op(op string, inputs ...string) string { return w.g.Op(op, inputs) }
+
+func (w *onnxWriter) opAxis(op string, axis int64, inputs ...string) string {
+	return w.g.Op(op, inputs, onnx.Attr{Name: "axis", Value: axis})
+}
+
+func (w *onnxWriter) double(x float64) string {
+	return w.g.Const(onnx.Tensor{Shape: []int{1}, Doubles: []float64{x}})
+}
+
+// row is a constant that is added or compared to every row.
+func (w *onnxWriter) row(x ...float64) string {
+	return w.g.Const(onnx.Tensor{Shape: []int{1, len(x)}, Doubles: x})
+}
+
+// matrix is a constant with one row per cell or code.
+func (w *onnxWriter) matrix(rows [][]float64) string {
+	return w.g.Const(onnx.Tensor{Shape: []int{len(rows), len(rows[0])}, Doubles: slices.Concat(rows...)})
+}
+
+func (w *onnxWriter) nameMetadata() {
+	w.g.AddMetadata("discreet_learner", w.m.Learner)
+	w.g.AddMetadata("discreet_label", w.m.Schema.Label.Name)
+	w.g.AddMetadata("discreet_classes", strings.Join(classNames(w.m), "\n"))
+	w.g.AddMetadata("discreet_privacy", w.m.Privacy.Words())
+}
+
+func classNames(m *model.Model) (names []string) {
+	for _, l := range m.Schema.Label.Levels {
+		names = append(names, l.Value)
+	}
+	return names
+}
+
+func (w *onnxWriter) writeInputs() {
+	w.values, w.marks = make([]string, len(w.columns)), make([]string, len(w.columns))
+	for j, c := range w.columns {
+		switch {
+		case c == nil:
+		case c.coder == nil:
+			w.values[j] = w.derive(c.Column)
+		case c.Kind == schema.Category:
+			w.g.AddInput(c.Name, onnx.String, 1)
+			w.values[j] = w.encodeCategory(c)
+		default:
+			w.g.AddInput(c.Name, onnx.Double, 1)
+			w.values[j], w.marks[j] = w.clampNumber(c)
+		}
+	}
+}
+
+func (w *onnxWriter) encodeCategory(c *inColumn) string {
+	var codes []int64
+	texts, of := c.coder.Spellings()
+	for _, code := range of {
+		codes = append(codes, int64(code))
+	}
+	if !slices.Contains(texts, MissingText) {
+		missing, _ := c.coder.MissingCode() // a category always has one
+		texts, codes = append(texts, MissingText), append(codes, int64(missing))
+	}
+	return w.g.Op("LabelEncoder", []string{c.Name},
+		onnx.Attr{Name: "keys_strings", Value: texts}, onnx.Attr{Name: "values_int64s", Value: codes},
+		onnx.Attr{Name: "default_int64", Value: int64(c.OtherCode())})
+}
+
+// clampNumber puts what stands for a cell that is no number in its place, and holds
+// all cells within the bounds. It tells which cells are marked, where any can be.
+func (w *onnxWriter) clampNumber(c *inColumn) (number, mark string) {
+	bad := w.op("Or", w.op("IsNaN", c.Name), w.op("IsInf", c.Name))
+	for _, x := range c.coder.MissingNumbers() {
+		bad = w.op("Or", bad, w.op("Equal", c.Name, w.double(x)))
+	}
+	standIn, ok := c.coder.StandIn()
+	if !ok {
+		w.bad = append(w.bad, bad)
+		standIn = c.Lower
+	}
+	number = w.op("Where", bad, w.double(standIn), c.Name)
+	if c.Marks() > 0 {
+		mark = w.g.Const(onnx.Ints(0))
+		for k, x := range c.Special {
+			is := w.op("Equal", c.Name, w.double(x))
+			number = w.op("Where", is, w.double(standIn), number)
+			mark = w.op("Where", is, w.g.Const(onnx.Ints(int64(k+1))), mark)
+		}
+		missing := int64(0)
+		if c.Missing {
+			missing = int64(len(c.Special) + 1)
+		}
+		mark = w.op("Where", bad, w.g.Const(onnx.Ints(missing)), mark)
+	}
+	return w.clamp(c.Column, number), mark
+}
+
+func (w *onnxWriter) clamp(c *schema.Column, x string) string {
+	return w.op("Max", w.double(c.Lower), w.op("Min", x, w.double(c.Upper)))
+}
+
+func (w *onnxWriter) derive(c *schema.Column) string {
+	var from []string
+	for _, j := range c.From {
+		from = append(from, w.values[j])
+	}
+	switch c.Derived {
+	case schema.Largest:
+		return w.clamp(c, w.op("Max", from...))
+	case schema.Smallest:
+		return w.clamp(c, w.op("Min", from...))
+	}
+	return w.clamp(c, w.op("Div", w.op("Sum", from...), w.double(float64(len(from)))))
+}
+
+// flat is a value of shape [rows, 1] as one of shape [rows].
+func (w *onnxWriter) flat(x string) string { return w.op("Reshape", x, w.g.Const(onnx.Ints(-1))) }
+
+// part is the part of an axis that a row is in, of shape [rows, 1].
+func (w *onnxWriter) part(a *axis) string {
+	x := w.values[a.column]
+	switch {
+	case w.columns[a.column].Kind == schema.Category && a.parts == nil:
+		return x
+	case w.columns[a.column].Kind == schema.Category:
+		var parts []int64
+		for _, p := range a.parts {
+			parts = append(parts, int64(p))
+		}
+		return w.op("Gather", w.g.Const(onnx.Ints(parts...)), x)
+	}
+	edges := a.edges
+	if len(edges) == 0 {
+		edges = []float64{math.Inf(1)} // one bin
+	}
+	above := w.g.Op("Cast", []string{w.op("GreaterOrEqual", x, w.row(edges...))},
+		onnx.Attr{Name: "to", Value: int64(onnx.Int64)})
+	bin := w.op("ReduceSum", above, w.g.Const(onnx.Ints(1)))
+	if !a.marked {
+		return bin
+	}
+	mark := w.marks[a.column]
+	is := w.op("GreaterOrEqual", mark, w.g.Const(onnx.Ints(1)))
+	return w.op("Where", is, w.op("Add", mark, w.g.Const(onnx.Ints(int64(len(a.edges))))), bin)
+}
+
+// writeTables adds up the tables, of shape [rows, scores].
+func (w *onnxWriter) writeTables(s *tableSum) string {
+	terms := []string{w.row(s.start...)}
+	for k := range s.tables {
+		t := &s.tables[k]
+		cell := ""
+		for i := range t.axes {
+			part := w.part(&t.axes[i])
+			if stride := t.axes[i].stride; stride != 1 {
+				part = w.op("Mul", part, w.g.Const(onnx.Ints(int64(stride))))
+			}
+			if cell == "" {
+				cell = part
+			} else {
+				cell = w.op("Add", cell, part)
+			}
+		}
+		cell = w.flat(cell)
+		terms = append(terms, w.op("Gather", w.matrix(t.steps), cell))
+		if t.name == "" {
+			continue
+		}
+		told := t.steps
+		if len(s.start) > 1 {
+			told = centreRows(told)
+		}
+		w.writeValue(t.name, onnx.Double, len(s.start), w.op("Gather", w.matrix(told), cell))
+	}
+	return w.op("Sum", terms...)
+}
+
+// centreRows takes the mean over classes off, which a softmax does not notice.
+func centreRows(rows [][]float64) (out [][]float64) {
+	for _, row := range rows {
+		mean := 0.0
+		for _, x := range row {
+			mean += x / float64(len(row))
+		}
+		centred := make([]float64, len(row))
+		for k, x := range row {
+			centred[k] = x - mean
+		}
+		out = append(out, centred)
+	}
+	return out
+}
+
+// writeValue makes a value an output, under a name that no column has: as predict
+// calls its columns.
+func (w *onnxWriter) writeValue(name string, t onnx.Type, columns int, value string) {
+	free := name
+	for n := 2; slices.Contains(w.taken, free) || w.columnOf(free) >= 0; n++ {
+		free = fmt.Sprintf("%s_%d", name, n)
+	}
+	w.taken = append(w.taken, free)
+	w.g.OpTo("Identity", []string{value}, []string{free})
+	w.g.AddOutput(free, t, columns)
+}
+
+// number is the feature of a number, as feature.Space.Number makes it.
+func (w *onnxWriter) number(c *schema.Column, x string) string {
+	lower, upper := c.Lower, c.Upper
+	if c.Transform == schema.Log1p {
+		x, lower, upper = w.log1p(x), math.Log1p(lower), math.Log1p(upper)
+	}
+	twice := w.op("Mul", w.double(2), w.op("Sub", x, w.double(lower)))
+	return w.op("Sub", w.op("Div", twice, w.double(upper-lower)), w.double(1))
+}
+
+// log1p is exact to a few units in the last place where log(1+x) alone is not:
+// x·log(u)/(u-1) with u = 1+x rounded (Kahan).
+func (w *onnxWriter) log1p(x string) string {
+	one := w.double(1)
+	u := w.op("Add", x, one)
+	exact := w.op("Div", w.op("Mul", x, w.op("Log", u)), w.op("Sub", u, one))
+	return w.op("Where", w.op("Equal", u, one), x, exact)
+}
+
+// writeFunctions evaluates linear functions of the features of a space, of shape
+// [rows, functions], in the order of additions that the model has.
+func (w *onnxWriter) writeFunctions(space int, coef [][]float64, bias []float64, norm float64) string {
+	sp := w.spaces[space]
+	terms, squares := []string{w.row(bias...)}, []string(nil)
+	for k, j := range sp.Columns {
+		if c := w.columns[j]; c.Kind == schema.Number {
+			at, _ := sp.Block(k)
+			var by []float64
+			for f := range coef {
+				by = append(by, coef[f][at])
+			}
+			v := w.number(c.Column, w.values[j])
+			terms = append(terms, w.op("Mul", w.row(by...), v))
+			if norm != 0 {
+				squares = append(squares, w.op("Mul", v, v))
+			}
+			continue
+		}
+		var by, square [][]float64
+		for code := range w.columns[j].Codes() {
+			at, v := sp.Code(k, code)
+			row := make([]float64, len(coef))
+			for f := range coef {
+				row[f] = coef[f][at] * v
+			}
+			by, square = append(by, row), append(square, []float64{v * v})
+		}
+		code := w.flat(w.values[j])
+		terms = append(terms, w.op("Gather", w.matrix(by), code))
+		if norm != 0 {
+			squares = append(squares, w.op("Gather", w.matrix(square), code))
+		}
+	}
+	sum := w.op("Sum", terms...)
+	if norm == 0 {
+		return sum
+	}
+	length := w.op("Sqrt", w.op("Sum", append(squares, w.double(1))...))
+	return w.op("Mul", sum, w.op("Min", w.double(1), w.op("Div", w.double(norm), length)))
+}
+
+// writeThresholds answers threshold classifiers of one space, of shape [rows, thresholds].
+func (w *onnxWriter) writeThresholds(space int, of []feature.Threshold) string {
+	sp := w.spaces[space]
+	one := float64(sp.Fixed(1, 1)) // steps of the grid that make 1
+	var bias []float64
+	for _, t := range of {
+		bias = append(bias, float64(sp.Fixed(t.Bias, 1)))
+	}
+	terms := []string{w.row(bias...)}
+	for k, j := range sp.Columns {
+		if c := w.columns[j]; c.Kind == schema.Number {
+			at, _ := sp.Block(k)
+			var by []float64
+			for _, t := range of {
+				by = append(by, t.Coef[at])
+			}
+			product := w.op("Mul", w.row(by...), w.number(c.Column, w.values[j]))
+			terms = append(terms, w.op("Round", w.op("Mul", product, w.double(one))))
+			continue
+		}
+		var by [][]float64
+		for code := range w.columns[j].Codes() {
+			at, v := sp.Code(k, code)
+			var row []float64
+			for _, t := range of {
+				row = append(row, float64(sp.Fixed(t.Coef[at], v)))
+			}
+			by = append(by, row)
+		}
+		terms = append(terms, w.op("Gather", w.matrix(by), w.flat(w.values[j])))
+	}
+	return w.op("GreaterOrEqual", w.op("Sum", terms...), w.double(0))
+}
+
+// thresholds answers those of all spaces together; what it returns picks the answer
+// of the next one in the order in which they were added.
+type thresholds struct {
+	held [][]feature.Threshold // by space
+	at   [][2]int              // by threshold: its space and its place there
+}
+
+func (t *thresholds) add(space int, one feature.Threshold) {
+	for len(t.held) <= space {
+		t.held = append(t.held, nil)
+	}
+	t.at = append(t.at, [2]int{space, len(t.held[space])})
+	t.held[space] = append(t.held[space], one)
+}
+
+// write lists the answers, each of shape [rows, 1].
+func (t *thresholds) write(w *onnxWriter) (answers []string) {
+	all := make([]string, len(t.held))
+	for space, held := range t.held {
+		if len(held) > 0 {
+			all[space] = w.writeThresholds(space, held)
+		}
+	}
+	for _, at := range t.at {
+		answers = append(answers, w.opAxis("Gather", 1, all[at[0]], w.g.Const(onnx.Ints(int64(at[1])))))
+	}
+	return answers
+}
+
+func (w *onnxWriter) writeVotes(v *model.Votes) string {
+	var answers thresholds
+	all := 0.0
+	for i := range v.Members {
+		answers.add(v.Members[i].Space, v.Members[i].Threshold)
+		all += math.Abs(v.Members[i].Vote)
+	}
+	var votes []string
+	for i, answer := range answers.write(w) {
+		vote := v.Members[i].Vote
+		votes = append(votes, w.op("Where", answer, w.double(vote), w.double(-vote)))
+	}
+	sum := w.op("Sum", votes...)
+	half := w.double(0.5)
+	if all == 0 {
+		return w.op("Add", w.op("Mul", sum, w.double(0)), half)
+	}
+	score := w.op("Div", w.op("Add", w.op("Div", sum, w.double(all)), w.double(1)), w.double(2))
+	rounded := w.op("And", w.op("Less", sum, w.double(0)), w.op("GreaterOrEqual", score, half))
+	return w.op("Where", rounded, w.double(math.Nextafter(0.5, 0)), score)
+}
+
+// writeBallots adds the ballots up in the order of the members, of shape [rows, classes].
+func (w *onnxWriter) writeBallots(b *model.Ballots) string {
+	var answers thresholds
+	for i := range b.Members {
+		if m := &b.Members[i]; m.Stump != nil {
+			answers.add(m.Space, m.Stump.Threshold)
+		}
+	}
+	answered := answers.write(w)
+	var ballots []string
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Stump != nil {
+			ballots = append(ballots, w.op("Where", answered[0], w.row(weigh(m.Weight, m.Stump.Yes)...),
+				w.row(weigh(m.Weight, m.Stump.No)...)))
+			answered = answered[1:]
+			continue
+		}
+		sums := w.writeFunctions(m.Space, m.Argmax.Coef, m.Argmax.Bias, 0)
+		places := onnx.Tensor{Shape: []int{1, len(m.Argmax.Bias)}}
+		for k := range m.Argmax.Bias {
+			places.Ints = append(places.Ints, int64(k))
+		}
+		first := w.op("Equal", w.opAxis("ArgMax", 1, sums), w.g.Const(places))
+		ballots = append(ballots, w.op("Where", first, w.double(m.Weight), w.double(0)))
+	}
+	return w.op("Sum", ballots...)
+}
+
+func weigh(weight float64, leaf []float64) (out []float64) {
+	for _, x := range leaf {
+		out = append(out, weight*x)
+	}
+	return out
+}
+
+// writeLink makes scores of one sum per class.
+func (w *onnxWriter) writeLink(l model.Link, z string) string {
+	switch l {
+	case model.OneVersusRest: // the logarithms of logistic functions
+		z = w.op("Sub", w.op("Min", z, w.double(0)),
+			w.op("Log", w.op("Add", w.double(1), w.op("Exp", w.op("Neg", w.op("Abs", z))))))
+		z = w.opAxis("Softmax", 1, z)
+	case model.Softmax:
+		z = w.opAxis("Softmax", 1, z)
+	default:
+		all := w.op("ReduceSum", z, w.g.Const(onnx.Ints(1)))
+		z = w.op("Where", w.op("Equal", all, w.double(0)), w.double(1/float64(w.m.Schema.Classes())), w.op("Div", z, all))
+	}
+	if w.m.Width() == 1 {
+		z = w.opAxis("Gather", 1, z, w.g.Const(onnx.Ints(int64(w.m.Schema.Label.Positive))))
+	}
+	return z
+}
+
+// writeOutputs writes labels and scores.
+func (w *onnxWriter) writeOutputs(scores string) {
+	names := classNames(w.m)
+	var code string // of shape [rows, 1]
+	if w.m.Width() == 1 {
+		positive := int64(w.m.Schema.Label.Positive)
+		code = w.op("Where", w.op("GreaterOrEqual", scores, w.double(0.5)), w.g.Const(onnx.Ints(positive)),
+			w.g.Const(onnx.Ints(1-positive)))
+	} else {
+		code = w.opAxis("ArgMax", 1, scores)
+	}
+	if len(w.bad) > 0 {
+		bad := w.bad[0]
+		for _, b := range w.bad[1:] {
+			bad = w.op("Or", bad, b)
+		}
+		scores = w.op("Where", bad, w.double(math.NaN()), scores)
+		code = w.op("Where", bad, w.g.Const(onnx.Ints(int64(len(names)))), code)
+		names = append(names, "")
+	}
+	w.writeValue("label", onnx.String, 0, w.op("Gather", w.g.Const(onnx.Strings(names...)), w.flat(code)))
+	w.writeValue("score", onnx.Double, w.m.Width(), scores)
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package predict
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/table/column"
+)
+
+// maxFrame bounds a request, so that four bytes cannot ask for any amount of memory.
+const maxFrame = 64 << 20
+
+// greeting is the first frame that Answer writes.
+type greeting struct {
+	Columns  []string `json:"columns"` // of a row, in order
+	Classes  []string `json:"classes"`
+	Positive int      `json:"positive"` // of two classes, the one that scores are about
+	Width    int      `json:"width"`    // scores per row
+}
+
+// Answer answers requests of a long-lived parent process until r ends. A frame is the
+// length of its text as four bytes, the lowest first, and JSON. The first frame out greets;
+// then each request {"rows": [[cell, ...], ...]}, whose cells are texts, numbers, truth
+// values or null in the order of the greeting's columns, is answered by {"scores": [...]},
+// width numbers a row, or by {"error": "..."}, which never repeats a cell.
+func Answer(m *model.Model, r io.Reader, w io.Writer) error {
+	coder, err := coding.NewRowCoder(m.Schema)
+	if err != nil {
+		return err
+	}
+	scorer, err := m.RowPredictor()
+	if err != nil {
+		return err
+	}
+	hello := greeting{Columns: coder.Names(), Positive: m.Schema.Label.Positive, Width: scorer.Width()}
+	for _, l := range m.Schema.Label.Levels {
+		hello.Classes = append(hello.Classes, l.Value)
+	}
+	in, out := bufio.NewReader(r), bufio.NewWriter(w)
+	a := &answerer{coder, scorer, make([]column.Cell, len(m.Schema.Columns)), len(hello.Columns)}
+	if err := writeFrame(out, hello); err != nil {
+		return err
+	}
+	for {
+		request, err := readFrame(in)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		scores, err := a.scoreRequest(request)
+		var reply any = map[string][]float64{"scores": scores}
+		if err != nil {
+			reply = map[string]string{"error": err.Error()}
+		}
+		if err := writeFrame(out, reply); err != nil {
+			return err
+		}
+	}
+}
+
+// readFrame reads one frame; io.EOF where there is no more.
+func readFrame(r *bufio.Reader) ([]byte, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, errors.New("predict-rows: a frame must have four bytes of length")
+		}
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(head[:])
+	if n > maxFrame {
+		return nil, fmt.Errorf("predict-rows: a frame must have at most %d bytes (got %d)", maxFrame, n)
+	}
+	frame, err := io.ReadAll(io.LimitReader(r, int64(n))) // memory only for what is there
+	if err == nil && len(frame) < int(n) {
+		err = errors.New("predict-rows: a frame must be as long as it says")
+	}
+	return frame, err
+}
+
+func writeFrame(w *bufio.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var head [4]byte
+	binary.LittleEndian.PutUint32(head[:], uint32(len(text)))
+	w.Write(head[:]) // a bufio.Writer keeps its first error for Flush
+	w.Write(text)
+	return w.Flush()
+}
+
+// answerer scores rows one by one.
+type answerer struct {
+	coder  *coding.RowCoder
+	scorer *model.RowPredictor
+	cells  []column.Cell
+	width  int // of a row
+}
+
+func (a *answerer) scoreRequest(text []byte) ([]float64, error) {
+	var request struct {
+		Rows [][]any `json:"rows"`
+	}
+	if err := json.Unmarshal(text, &request); err != nil || request.Rows == nil {
+		return nil, errors.New(`predict-rows: a request must be {"rows": [[cell, ...], ...]}`) // err may quote it
+	}
+	k := a.scorer.Width()
+	scores := make([]float64, len(request.Rows)*k)
+	for i, row := range request.Rows {
+		if len(row) != a.width {
+			return nil, fmt.Errorf("predict-rows: row %d must have %d cells (got %d)", i, a.width, len(row))
+		}
+		for j, cell := range row {
+			c, err := cellOf(cell)
+			if err == nil {
+				err = a.coder.Code(j, c, a.cells)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("row %d: %w", i, err)
+			}
+		}
+		a.coder.Derive(a.cells)
+		if err := a.scorer.Scores(a.cells, scores[i*k:][:k]); err != nil {
+			return nil, err
+		}
+	}
+	return scores, nil
+}
+
+func cellOf(v any) (coding.Cell, error) {
+	switch v := v.(type) {
+	case nil:
+		return coding.Cell{}, nil
+	case string:
+		return coding.TextCell(v), nil
+	case float64:
+		return coding.NumberCell(v), nil
+	case bool:
+		return coding.TruthCell(v), nil
+	}
+	return coding.Cell{}, errors.New("predict-rows: a cell must be a text, a number, a truth value or null")
+}

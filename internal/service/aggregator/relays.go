@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregator
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+)
+
+// ParseRelays reads how many owners the certificates of relays may bring, each written as
+// NAME=NUMBER, where every other certificate may bring so many.
+func ParseRelays(each int, texts []string) (map[string]int, error) {
+	if each < 1 {
+		return nil, &dp.ParamError{Op: "aggregator", Param: "owners per certificate", Want: "must be at least 1", Got: each}
+	}
+	relays := map[string]int{}
+	for _, r := range texts {
+		name, number, _ := strings.Cut(r, "=")
+		n, err := strconv.Atoi(number)
+		if (identity.Caller{Role: identity.Owner, Name: name}).Check() != nil || err != nil || n < 1 || relays[name] != 0 {
+			return nil, &dp.ParamError{Op: "aggregator", Param: "relay",
+				Want: "must be NAME=NUMBER, each name once, the number at least 1", Got: r}
+		}
+		relays[name] = n
+	}
+	return relays, nil
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inference
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Place is where a server listens and how it is protected there.
+type Place struct {
+	Address   string // host:port
+	Cert, Key string // files in PEM; both or neither
+	Plain     bool   // beyond this machine without TLS or without tokens
+}
+
+// Listen opens the place. An address that other machines reach needs TLS and tokens,
+// or Plain.
+func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(p.Address)
+	if err != nil {
+		return nil, &dp.ParamError{Op: "serve", Param: "listen", Want: "must be host:port", Got: p.Address}
+	}
+	if (p.Cert == "") != (p.Key == "") {
+		return nil, &dp.ParamError{Op: "serve", Param: "tls", Want: "must have a certificate and a key"}
+	}
+	ip := net.ParseIP(host)
+	local := host == "localhost" || ip != nil && ip.IsLoopback()
+	if !local && !p.Plain && (p.Cert == "" || !tokens) {
+		return nil, &dp.ParamError{Op: "serve", Param: "listen", Got: p.Address,
+			Want: "must be an address of this machine alone without TLS and tokens",
+			Hint: "give --tls-cert, --tls-key and --tokens, or --plain where a proxy in front sees to both"}
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", p.Address)
+	if err != nil || p.Cert == "" {
+		return l, err
+	}
+	if _, err := tls.LoadX509KeyPair(p.Cert, p.Key); err != nil {
+		return nil, errors.Join(fmt.Errorf("serve: certificate: %w", err), l.Close())
+	}
+	return tls.NewListener(l, &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		// Read again for each connection: certificates are replaced while models are served.
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			c, err := tls.LoadX509KeyPair(p.Cert, p.Key)
+			return &c, err
+		},
+	}), nil
+}
+
+// ReadTokens reads a file of tokens, one a line; lines that are empty or begin with #
+// do not count. A token has 16 characters at the least.
+func ReadTokens(path string) (tokens []string, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("serve: tokens: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		token := strings.TrimSpace(lines.Text())
+		switch {
+		case token == "" || token[0] == '#':
+		case len(token) < 16 || strings.ContainsAny(token, " \t"):
+			return nil, &dp.ParamError{Op: "serve", Param: fmt.Sprintf("tokens line %d", n),
+				Want: "must be 16 characters or more without spaces"}
+		default:
+			tokens = append(tokens, token)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("serve: tokens: %w", err)
+	}
+	if len(tokens) == 0 {
+		return nil, &dp.ParamError{Op: "serve", Param: "tokens", Want: "must be in the file, one a line"}
+	}
+	return tokens, nil
+}
+
+// Run reads the models and serves them at a place until ctx ends; see Serve. It looks
+// for replaced files every second.
+func Run(ctx context.Context, o Options, p Place) error {
+	s, err := New(o)
+	if err != nil {
+		return err
+	}
+	l, err := p.Listen(ctx, len(o.Tokens) > 0)
+	if err != nil {
+		return err
+	}
+	o.Log.Info("serving", "address", l.Addr().String(), "tls", p.Cert != "")
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	return s.Serve(ctx, l, look.C)
+}
+
+// drain is how long requests may take to end when the server is asked to.
+const drain = 10 * time.Second
+
+// Serve answers on l until ctx ends, then lets requests end and returns nil. It looks
+// for replaced models at each tick.
+func (s *Server) Serve(ctx context.Context, l net.Listener, ticks <-chan time.Time) error {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	server := &http.Server{
+		Handler: s.Handler(), Protocols: protocols,
+		// A deadline on every wait: a client that says nothing holds nothing.
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 256, PingTimeout: 15 * time.Second,
+			SendPingTimeout: 30 * time.Second},
+		ErrorLog: s.opts.Faults,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-ticks:
+			s.Reload()
+		case <-ctx.Done():
+			s.Stop()
+			end, stop := context.WithTimeout(context.WithoutCancel(ctx), drain)
+			defer stop()
+			err := server.Shutdown(end) // past the time, connections are cut
+			<-ended
+			return err
+		}
+	}
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inference
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// served is one model as it is served: read-only.
+type served struct {
+	name    string
+	version string // the beginning of the file's SHA-256
+	m       *model.Model
+	coder   *coding.RowCoder
+	scorer  *model.RowPredictor
+	columns []string       // the inputs
+	index   map[string]int // of each input
+	numbers []bool         // which inputs are numbers
+	classes []string
+	quoted  [][]byte  // the classes as JSON has them
+	scratch sync.Pool // of *rowScratch
+}
+
+type rowScratch struct {
+	cells  []column.Cell
+	scores []float64
+}
+
+// maxModel is how large a model file may be, in bytes.
+const maxModel = 64 << 20
+
+// loadServed reads a model file. A seeded model is refused.
+func loadServed(name, path string) (*served, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	file, err := io.ReadAll(io.LimitReader(f, maxModel+1))
+	if err != nil {
+		return nil, err
+	}
+	m, err := model.Unmarshal(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w (file %s)", err, path)
+	}
+	sum := sha256.Sum256(file)
+	return newServed(name, hex.EncodeToString(sum[:6]), m)
+}
+
+func newServed(name, version string, m *model.Model) (*served, error) {
+	if m.Privacy.Seeded {
+		return nil, &dp.ParamError{Op: "serve", Param: "model " + strconv.Quote(name),
+			Want: "must not be seeded: whoever has the seed can take its noise off"}
+	}
+	coder, err := coding.NewRowCoder(m.Schema)
+	if err != nil {
+		return nil, err
+	}
+	scorer, err := m.RowPredictor()
+	if err != nil {
+		return nil, err
+	}
+	s := &served{name: name, version: version, m: m, coder: coder, scorer: scorer, columns: coder.Names(),
+		index: map[string]int{}}
+	for i, name := range s.columns {
+		s.index[name] = i
+		j := slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
+		s.numbers = append(s.numbers, m.Schema.Columns[j].Kind == schema.Number)
+	}
+	for _, l := range m.Schema.Label.Levels {
+		s.classes, s.quoted = append(s.classes, l.Value), append(s.quoted, appendQuoted(nil, l.Value))
+	}
+	s.scratch.New = func() any {
+		return &rowScratch{make([]column.Cell, len(m.Schema.Columns)), make([]float64, scorer.Width())}
+	}
+	return s, nil
+}
+
+// input is one column of a request.
+type input struct {
+	name     string
+	datatype string
+	shape    []int64
+	cells    []coding.Cell
+}
+
+// answer is what the model says of the rows of a request.
+type answer struct {
+	rows   int
+	labels []uint8   // by row
+	scores []float64 // by row, then score
+}
+
+// predictRows scores the rows of a request, at most most.
+func (s *served) predictRows(inputs []input, most int) (*answer, error) {
+	if len(inputs) != len(s.columns) {
+		return nil, refuse("inputs must be the model's %d, one per column; see the model's metadata", len(s.columns))
+	}
+	at := make([]*input, len(s.columns))
+	rows := -1
+	for k := range inputs {
+		in := &inputs[k]
+		i, ok := s.index[in.name]
+		switch {
+		case !ok:
+			return nil, refuse("input %d must be a column of the model; see the model's metadata", k)
+		case at[i] != nil:
+			return nil, refuse("input %d must not be given twice", k)
+		}
+		if len(in.shape) < 1 || len(in.shape) > 2 || in.shape[0] < 1 || len(in.shape) == 2 && in.shape[1] != 1 ||
+			in.shape[0] > int64(most) {
+			return nil, refuse("the shape of input %d must be [rows] or [rows, 1], with 1 to %d rows", k, most)
+		}
+		if rows >= 0 && int64(rows) != in.shape[0] {
+			return nil, refuse("input %d must have as many rows as those before it", k)
+		}
+		rows, at[i] = int(in.shape[0]), in
+		if len(in.cells) != rows {
+			return nil, refuse("input %d must have as many cells as its shape says", k)
+		}
+	}
+	width := s.scorer.Width()
+	out := &answer{rows: rows, labels: make([]uint8, rows), scores: make([]float64, rows*width)}
+	scratch := s.scratch.Get().(*rowScratch)
+	defer s.scratch.Put(scratch)
+	for r := range rows {
+		for i, in := range at {
+			if err := s.coder.Code(i, in.cells[r], scratch.cells); err != nil {
+				return nil, refuse("row %d: %w", r, err)
+			}
+		}
+		s.coder.Derive(scratch.cells)
+		scores := out.scores[r*width:][:width]
+		if err := s.scorer.Scores(scratch.cells, scores); err != nil {
+			return nil, err
+		}
+		out.labels[r] = s.m.Label(scores)
+	}
+	return out, nil
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inference
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/inference/oip"
+)
+
+// Options say what is served, to whom, and how much of it.
+type Options struct {
+	Models      []string // "file", named after the file, or "name=file"; at least one
+	Tokens      []string // of which each request must bring one; none: no request needs one
+	MaxBody     int64    // bytes of a request
+	MaxRows     int      // of a request
+	Concurrency int      // requests that are answered at a time; more are refused
+	Version     string   // of the program
+	Log         *slog.Logger
+	Faults      *log.Logger // of connections; nil: standard error
+	Clock       func() time.Time
+}
+
+// DefaultOptions are limits for one machine.
+func DefaultOptions() Options {
+	return Options{MaxBody: 4 << 20, MaxRows: 10_000, Concurrency: 64, Clock: time.Now}
+}
+
+// Server answers requests about models. Its methods may be called by many goroutines.
+type Server struct {
+	opts    Options
+	tokens  [][sha256.Size]byte
+	models  []*slot
+	busy    chan struct{}
+	stopped atomic.Bool
+	counts  *counts
+}
+
+// slot is a model's place: the file may be replaced while it is served.
+type slot struct {
+	name, path string
+	now        atomic.Pointer[served]
+	file       os.FileInfo // as it was read; of Reload alone
+}
+
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// New reads the models. It refuses limits that are no limits with a *dp.ParamError.
+func New(o Options) (*Server, error) {
+	bad := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "serve", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case len(o.Models) == 0:
+		return nil, bad("model", "must be given", nil)
+	case o.MaxBody < 1 || o.MaxBody > 1<<30:
+		return nil, bad("max body", "must be 1 to 2^30 bytes", o.MaxBody)
+	case o.MaxRows < 1 || o.MaxRows > 1<<20:
+		return nil, bad("max rows", "must be 1 to 2^20", o.MaxRows)
+	case o.Concurrency < 1 || o.Concurrency > 1<<16:
+		return nil, bad("concurrency", "must be 1 to 65536", o.Concurrency)
+	}
+	s := &Server{opts: o, busy: make(chan struct{}, o.Concurrency)}
+	for _, t := range o.Tokens {
+		s.tokens = append(s.tokens, sha256.Sum256([]byte(t)))
+	}
+	for _, given := range o.Models {
+		name, path, named := strings.Cut(given, "=")
+		if !named {
+			path = given
+			name = strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json")
+		}
+		if !modelName.MatchString(name) {
+			return nil, bad("model", "must have a name of letters, digits, dots, dashes and underscores, as in NAME=FILE",
+				strconv.Quote(name))
+		}
+		if slices.ContainsFunc(s.models, func(m *slot) bool { return m.name == name }) {
+			return nil, bad("model", "must have a name of its own", strconv.Quote(name))
+		}
+		s.models = append(s.models, &slot{name: name, path: path})
+	}
+	s.counts = newCounts(s)
+	for _, m := range s.models {
+		if _, err := m.load(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// load reads the file of a model unless it is the one that was read last.
+func (m *slot) load() (changed bool, err error) {
+	info, err := os.Stat(m.path)
+	if err != nil {
+		return false, err
+	}
+	if m.file != nil && os.SameFile(info, m.file) && info.ModTime().Equal(m.file.ModTime()) &&
+		info.Size() == m.file.Size() {
+		return false, nil
+	}
+	next, err := loadServed(m.name, m.path)
+	m.file = info // a file that cannot be read is tried once
+	if err != nil {
+		return false, err
+	}
+	m.now.Store(next)
+	return true, nil
+}
+
+// Reload takes over the files that were replaced. A file that cannot be served leaves
+// the model as it is. It is not to be called by two goroutines at once.
+func (s *Server) Reload() {
+	for _, m := range s.models {
+		switch changed, err := m.load(); {
+		case err != nil:
+			s.counts.reloads.WithLabelValues(m.name, "failed").Inc()
+			s.opts.Log.Error("the file of a model cannot be served; the model stays as it was", "model", m.name, "error", err)
+		case changed:
+			s.counts.reloads.WithLabelValues(m.name, "done").Inc()
+			s.opts.Log.Info("a model was replaced", "model", m.name, "version", m.now.Load().version)
+		}
+	}
+}
+
+// Stop makes the server say that it is not ready, so that no new requests are sent to it.
+func (s *Server) Stop() { s.stopped.Store(true) }
+
+func (s *Server) isReady() bool { return !s.stopped.Load() }
+
+// find is the model of a name and version; any where version is "".
+func (s *Server) find(name, version string) (*served, error) {
+	for _, m := range s.models {
+		if m.name == name {
+			if now := m.now.Load(); version == "" || version == now.version {
+				return now, nil
+			}
+		}
+	}
+	return nil, errUnknownModel
+}
+
+var extensions = []string{"binary_tensor_data"}
+
+// Handler is the whole service: the protocol over HTTP and gRPC, and metrics.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]bool{"live": true})
+	})
+	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) {
+		s.writeReady(w, map[string]any{"ready": true}, nil)
+	})
+	open := http.NewServeMux()
+	open.HandleFunc("GET /v2", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"name": platform, "version": s.opts.Version, "extensions": extensions})
+	})
+	for _, version := range []string{"", "/versions/{version}"} {
+		open.HandleFunc("GET /v2/models/{model}"+version, func(w http.ResponseWriter, r *http.Request) {
+			m, err := s.find(r.PathValue("model"), r.PathValue("version"))
+			if err != nil {
+				writeProblem(w, err)
+				return
+			}
+			writeJSON(w, http.StatusOK, m.describe())
+		})
+		open.HandleFunc("GET /v2/models/{model}"+version+"/ready", func(w http.ResponseWriter, r *http.Request) {
+			_, err := s.find(r.PathValue("model"), r.PathValue("version"))
+			s.writeReady(w, map[string]any{"name": r.PathValue("model"), "ready": true}, err)
+		})
+		open.HandleFunc("POST /v2/models/{model}"+version+"/infer", s.infer)
+	}
+	open.Handle("GET /metrics", promhttp.HandlerFor(s.counts.registry, promhttp.HandlerOpts{}))
+	open.Handle(oip.NewGRPCInferenceServiceHandler(calls{s}, connect.WithReadMaxBytes(int(s.opts.MaxBody))))
+	mux.Handle("/", s.demandToken(open))
+	return mux
+}
+
+// demandToken lets those pass who bring a token that is known.
+func (s *Server) demandToken(next http.Handler) http.Handler {
+	if len(s.tokens) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		sum, known := sha256.Sum256([]byte(given)), 0
+		for _, t := range s.tokens {
+			known |= subtle.ConstantTimeCompare(sum[:], t[:])
+		}
+		if !ok || known != 1 {
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+				// A client of gRPC reads the trailers, not the body.
+				w.Header().Set("Content-Type", "application/grpc")
+				w.Header().Set("Grpc-Status", "16")
+				w.Header().Set("Grpc-Message", errToken.Error())
+				return
+			}
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			writeProblem(w, errToken)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) writeReady(w http.ResponseWriter, said map[string]any, err error) {
+	switch {
+	case err != nil:
+		writeProblem(w, err)
+	case !s.isReady():
+		writeProblem(w, &problem{http.StatusServiceUnavailable, errors.New("the server is stopping")})
+	default:
+		writeJSON(w, http.StatusOK, said)
+	}
+}
+
+// infer answers an inference request over HTTP.
+func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
+	var body []byte
+	var header int
+	err := s.answerCall(r.Context(), "rest", r.PathValue("model"), r.PathValue("version"), func(m *served) (int, error) {
+		text, err := readBody(w, r, s.opts.MaxBody)
+		if err != nil {
+			return 0, err
+		}
+		length, err := headerLength(r)
+		if err != nil {
+			return 0, err
+		}
+		c, err := readRequest(text, length)
+		if err != nil {
+			return 0, err
+		}
+		a, err := m.predictRows(c.inputs, s.opts.MaxRows)
+		if err != nil {
+			return 0, err
+		}
+		body, header = m.writeAnswer(c, a)
+		return a.rows, nil
+	})
+	if err != nil {
+		writeProblem(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if header > 0 {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set(binaryHeader, strconv.Itoa(header))
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body) // whoever is gone needs no answer
+}
+
+// answerCall finds the model, keeps to the limit of requests at a time, counts and
+// logs; work returns how many rows it answered.
+func (s *Server) answerCall(ctx context.Context, protocol, name, version string,
+	work func(*served) (int, error)) error {
+	begin := s.opts.Clock()
+	m, err := s.find(name, version)
+	scored := 0
+	if err == nil {
+		select {
+		case s.busy <- struct{}{}:
+			defer func() { <-s.busy }()
+			scored, err = work(m)
+		default:
+			err = errBusy
+		}
+	}
+	if m == nil {
+		name, version = "", "" // not the caller's words
+	} else {
+		version = m.version
+	}
+	status, took := statusOf(err), s.opts.Clock().Sub(begin)
+	s.counts.add(protocol, name, status, scored, took)
+	switch {
+	case status == http.StatusInternalServerError:
+		s.opts.Log.Error("a request failed", "model", name, "error", err)
+	case err != nil:
+		s.opts.Log.Info("a request was refused", "protocol", protocol, "model", name, "version", version, "status", status,
+			"microseconds", took.Microseconds())
+	case s.opts.Log.Enabled(ctx, slog.LevelDebug):
+		s.opts.Log.Debug("a request was answered", "protocol", protocol, "model", name, "version", version,
+			"scored", scored, "microseconds", took.Microseconds())
+	}
+	return err
+}
+
+func writeProblem(w http.ResponseWriter, err error) {
+	status, said := describeError(err)
+	if status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, status, map[string]string{"error": said})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil { // all of them are texts and numbers
+		panic(fmt.Sprintf("inference: %v", err))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n'))
+}
+
+// counts are what operators read.
+type counts struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	rows     *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	reloads  *prometheus.CounterVec
+}
+
+func newCounts(s *Server) *counts {
+	c := &counts{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_inference_requests_total",
+			Help: "Inference requests by protocol, model and HTTP status."}, []string{"protocol", "model", "status"}),
+		rows: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_inference_rows_total",
+			Help: "Rows that were scored, by model."}, []string{"model"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "discreet_inference_seconds",
+			Help: "How long requests took to answer, by model.", Buckets: prometheus.ExponentialBuckets(5e-5, 2, 14)},
+			[]string{"model"}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_inference_reloads_total",
+			Help: "Files of models that were replaced, by outcome."}, []string{"model", "outcome"}),
+	}
+	c.registry.MustRegister(c.requests, c.rows, c.seconds, c.reloads, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "discreet_inference_in_flight", Help: "Requests that are being answered.",
+	}, func() float64 { return float64(len(s.busy)) }))
+	return c
+}
+
+func (c *counts) add(protocol, model string, status, rows int, took time.Duration) {
+	c.requests.WithLabelValues(protocol, model, strconv.Itoa(status)).Inc()
+	c.rows.WithLabelValues(model).Add(float64(rows))
+	c.seconds.WithLabelValues(model).Observe(took.Seconds())
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inference
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/table/coding"
+)
+
+// integerCell is an integer as it is: as a number where one holds it exactly.
+func integerCell(x int64) coding.Cell {
+	if f := float64(x); math.Abs(f) < 1<<53 {
+		return coding.NumberCell(f)
+	}
+	return coding.TextCell(strconv.FormatInt(x, 10))
+}
+
+func unsignedCell(x uint64) coding.Cell {
+	if x < 1<<53 {
+		return coding.NumberCell(float64(x))
+	}
+	return coding.TextCell(strconv.FormatUint(x, 10))
+}
+
+// sizes are the bytes of an element of each type but BYTES.
+var sizes = map[string]int{"BOOL": 1, "INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "INT32": 4, "UINT32": 4,
+	"INT64": 8, "UINT64": 8, "FP32": 4, "FP64": 8}
+
+func knownType(datatype string) bool { return datatype == "BYTES" || sizes[datatype] > 0 }
+
+// readBinary reads the cells of a tensor as the protocol's binary extension lays them
+// out: little endian, and texts after their lengths of four bytes.
+func readBinary(datatype string, raw []byte) ([]coding.Cell, error) {
+	if datatype == "BYTES" {
+		var cells []coding.Cell
+		for len(raw) > 0 {
+			if len(raw) < 4 {
+				return nil, refuse("binary texts must have their lengths before them")
+			}
+			n := binary.LittleEndian.Uint32(raw)
+			if uint64(n) > uint64(len(raw)-4) {
+				return nil, refuse("binary texts must be as long as they say")
+			}
+			cells = append(cells, coding.TextCell(string(raw[4:4+n])))
+			raw = raw[4+n:]
+		}
+		return cells, nil
+	}
+	size := sizes[datatype]
+	if size == 0 {
+		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
+	}
+	if len(raw)%size != 0 {
+		return nil, refuse("binary data must have %d bytes for each element", size)
+	}
+	cells := make([]coding.Cell, 0, len(raw)/size)
+	for ; len(raw) > 0; raw = raw[size:] {
+		cells = append(cells, readElement(datatype, raw))
+	}
+	return cells, nil
+}
+
+func readElement(datatype string, raw []byte) coding.Cell {
+	switch order := binary.LittleEndian; datatype {
+	case "BOOL":
+		return coding.TruthCell(raw[0] != 0)
+	case "INT8":
+		return integerCell(int64(int8(raw[0])))
+	case "UINT8":
+		return integerCell(int64(raw[0]))
+	case "INT16":
+		return integerCell(int64(int16(order.Uint16(raw))))
+	case "UINT16":
+		return integerCell(int64(order.Uint16(raw)))
+	case "INT32":
+		return integerCell(int64(int32(order.Uint32(raw))))
+	case "UINT32":
+		return integerCell(int64(order.Uint32(raw)))
+	case "INT64":
+		return integerCell(int64(order.Uint64(raw)))
+	case "UINT64":
+		return unsignedCell(order.Uint64(raw))
+	case "FP32":
+		return floatCell(float64(math.Float32frombits(order.Uint32(raw))))
+	default:
+		return floatCell(math.Float64frombits(order.Uint64(raw)))
+	}
+}
+
+// floatCell is a number, or a missing cell where it is NaN.
+func floatCell(x float64) coding.Cell {
+	if math.IsNaN(x) {
+		return coding.Cell{}
+	}
+	return coding.NumberCell(x)
+}
+
+// readData reads the cells of a tensor in JSON: a list, also of lists, of texts,
+// numbers, truth values and null, which is missing. data is valid JSON.
+func readData(datatype string, data []byte) ([]coding.Cell, error) {
+	if !knownType(datatype) {
+		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
+	}
+	if len(data) == 0 || data[0] != '[' {
+		return nil, refuse("the data of an input must be a list")
+	}
+	var cells []coding.Cell
+	for i := 0; i < len(data); {
+		switch c := data[i]; {
+		case c == '[' || c == ']' || c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			i++
+		case c == '{':
+			return nil, refuse("the data of an input must be texts, numbers, true, false and null")
+		case c == '"':
+			n := textEnd(data[i:])
+			text, err := readText(data[i : i+n])
+			if err != nil {
+				return nil, refuse("a text of the data cannot be read")
+			}
+			cells = append(cells, coding.TextCell(text))
+			i += n
+		default:
+			n := i
+			for n < len(data) && bytes.IndexByte([]byte(",] \n\t\r"), data[n]) < 0 {
+				n++
+			}
+			cell, err := readToken(string(data[i:n]))
+			if err != nil {
+				return nil, err
+			}
+			cells = append(cells, cell)
+			i = n
+		}
+	}
+	return cells, nil
+}
+
+// textEnd is the length of the JSON text at the start of data.
+func textEnd(data []byte) int {
+	for i := 1; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
+func readText(quoted []byte) (text string, err error) {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1]), nil
+	}
+	err = json.Unmarshal(quoted, &text)
+	return text, err
+}
+
+func readToken(token string) (coding.Cell, error) {
+	switch token {
+	case "null":
+		return coding.Cell{}, nil
+	case "true", "false":
+		return coding.TruthCell(token == "true"), nil
+	}
+	if x, err := strconv.ParseInt(token, 10, 64); err == nil {
+		return integerCell(x), nil
+	}
+	x, err := strconv.ParseFloat(token, 64)
+	if err != nil {
+		return coding.Cell{}, refuse("a number of the data must be one of 64 bits")
+	}
+	return coding.NumberCell(x), nil
+}
+
+func appendDoubles(raw []byte, x []float64) []byte {
+	for _, v := range x {
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+	}
+	return raw
+}

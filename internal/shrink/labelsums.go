@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shrink
+
+import "math"
+
+// LabelSums is what a private label leaves of a table whose other columns are public: the rows,
+// exactly, and for each bin of each column a noisy number of positive rows.
+type LabelSums struct {
+	Rows  []float64  // of each group of rows that agree on all columns
+	Bins  [][]uint32 // by column, then group: the bin its rows lie in
+	Sizes []int      // by column: its bins
+	// Ordered is by column how many of its first bins are in order, so that neighbours are alike.
+	Ordered []int
+	Sums    [][]float64 // by column, then bin: positive rows, as released
+	Noise   []float64   // by column: the variance of the noise on each of its sums
+}
+
+// LabelFit is the log-odds of the label as a sum of a step by column and an intercept, in nats.
+type LabelFit struct {
+	Intercept float64
+	Steps     [][]float64 // by column, then bin
+	Variance  [][]float64 // of steps, after what was released
+	Scores    []float64   // of each group
+}
+
+const (
+	labelPasses     = 8
+	labelSettled    = 1e-3 // nats; steps that move less have been found
+	firstSpread     = 0.3  // of the steps of a column before anything is known, nats
+	leastSpread     = 0.01
+	largestSpread   = 2.0
+	baseVariance    = 1e4 // of the intercept before anything is known
+	labelReach      = 0.3 // of the number of bins: how far ordered bins are alike
+	surelySatisfied = 1e-6
+)
+
+// Fit estimates the steps from the sums, which is post-processing: rows and bins are public, sums
+// have left. In the exact likelihood of a logistic regression the labels occur in these sums alone
+// (its sufficient statistic), so nothing is lost but to noise. Near a fit with probabilities p the
+// sums are normal about those expected, with covariance H = XᵀWX, W = p(1 − p), of the labels and
+// that of the noise beside it; a column's steps have a normal prior whose spread is found from the
+// sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most 8 passes.
+func (s *LabelSums) Fit() *LabelFit {
+	f := newLabelFit(s)
+	for range labelPasses {
+		if moved := f.improve(); moved < labelSettled {
+			break
+		}
+	}
+	return f.result()
+}
+
+// labelFit is the state of a fit. Coefficients are those of all bins, column after column, then the
+// intercept.
+type labelFit struct {
+	*LabelSums
+	first     []int // by column: where its bins begin
+	width     int   // of all bins
+	coef      []float64
+	inverse   []dense // by column: the inverse of the prior's correlation
+	spread    []float64
+	start     float64
+	scores    []float64
+	variances []float64
+}
+
+func newLabelFit(s *LabelSums) *labelFit {
+	f := &labelFit{LabelSums: s, scores: make([]float64, len(s.Rows))}
+	total, rows := 0.0, 0.0
+	for k, n := range s.Sizes {
+		f.first = append(f.first, f.width)
+		f.width += n
+		f.spread = append(f.spread, firstSpread*firstSpread)
+		f.inverse = append(f.inverse, invertCorrelation(n, s.Ordered[k]))
+		for _, x := range s.Sums[k] {
+			total += x / float64(len(s.Sizes))
+		}
+	}
+	for _, x := range s.Rows {
+		rows += x
+	}
+	f.coef, f.variances = make([]float64, f.width+1), make([]float64, f.width)
+	share := math.Min(math.Max(total, 0.5), math.Max(rows-0.5, 0.5)) / math.Max(rows, 1)
+	f.start = math.Log(share / math.Max(1-share, 1e-9))
+	f.coef[f.width] = f.start
+	return f
+}
+
+// dense is a square matrix, row after row.
+type dense struct {
+	n int
+	a []float64
+}
+
+func newDense(n int) dense { return dense{n, make([]float64, n*n)} }
+
+func (d dense) row(i int) []float64 { return d.a[i*d.n : (i+1)*d.n] }
+
+// invertCorrelation inverts the correlation of the steps of a column before anything is known: the
+// first bins are in order, the others each for itself.
+func invertCorrelation(n, ordered int) dense {
+	m := newDense(n)
+	correlation := neighbourCorrelation(labelReach * float64(n))
+	for i := range n {
+		for j := range n {
+			if max(i, j) < ordered {
+				m.row(i)[j] = correlation(i, j)
+			} else if i == j {
+				m.row(i)[j] = 1
+			}
+		}
+	}
+	return m.invertPositive()
+}
+
+// invertPositive inverts a positive definite matrix: with A = L·Lᵀ the inverse is L⁻ᵀ·L⁻¹.
+func (d dense) invertPositive() dense {
+	low := d.invertFactor()
+	out := newDense(d.n)
+	for k := range d.n { // row k of L⁻¹ ends at k
+		row := low.row(k)[:k+1]
+		for i, x := range row {
+			to := out.row(i)
+			for j, y := range row[:i+1] {
+				to[j] += x * y
+			}
+		}
+	}
+	for i := range d.n {
+		for j := range i {
+			out.row(j)[i] = out.row(i)[j]
+		}
+	}
+	return out
+}
+
+// invertFactor is L⁻¹ of A = L·Lᵀ, lower triangular.
+func (d dense) invertFactor() dense {
+	factor := dense{d.n, append([]float64(nil), d.a...)}
+	factorCholesky(factor.a, d.n)
+	out := newDense(d.n)
+	for i := range d.n {
+		to := out.row(i)
+		pivot := 1 / factor.row(i)[i]
+		for k, l := range factor.row(i)[:i] {
+			if l == 0 {
+				continue
+			}
+			for j, x := range out.row(k)[:k+1] {
+				to[j] -= l * x
+			}
+		}
+		for j := range to[:i] {
+			to[j] *= pivot
+		}
+		to[i] = pivot
+	}
+	return out
+}
+
+// improve makes one step of Gauss and Newton and finds the priors' spreads again. It returns by how
+// much the coefficients moved at most.
+func (f *labelFit) improve() (moved float64) {
+	curve, rest := f.linearize()
+	d := f.width
+	// The sums are about curve·(coef − coefficients sought), with covariance curve + noise.
+	about := newDense(d)
+	for i := range d {
+		copy(about.row(i), curve.row(i)[:d])
+	}
+	for k := range f.Sizes {
+		for b := range f.Sizes[k] {
+			i := f.first[k] + b
+			about.row(i)[i] += f.Noise[k] + surelySatisfied
+		}
+	}
+	low := about.invertFactor() // L⁻¹
+	// half is L⁻¹·[curve | rest + curve·coef], by column.
+	half := make([][]float64, d)
+	for i := range d {
+		h := make([]float64, d+2)
+		for k, l := range low.row(i)[:i+1] {
+			for j, c := range curve.row(k) {
+				h[j] += l * c
+			}
+			h[d+1] += l * rest[k]
+		}
+		half[i] = h
+	}
+	precision := newDense(d + 1)
+	right := make([]float64, d+1)
+	for _, h := range half {
+		sought := h[d+1]
+		for j, c := range f.coef {
+			sought += h[j] * c
+		}
+		for i := range d + 1 {
+			if h[i] == 0 {
+				continue
+			}
+			right[i] += h[i] * sought
+			to := precision.row(i)
+			for j := range i + 1 {
+				to[j] += h[i] * h[j]
+			}
+		}
+	}
+	for k, n := range f.Sizes {
+		for i := range n {
+			for j := range n {
+				precision.row(f.first[k] + i)[f.first[k]+j] += f.inverse[k].row(i)[j] / f.spread[k]
+			}
+		}
+	}
+	precision.row(d)[d] += 1 / baseVariance
+	right[d] += f.start / baseVariance
+	covariance := precision.invertPositive()
+	for i := range d + 1 {
+		sum := 0.0
+		for j, c := range covariance.row(i) {
+			sum += c * right[j]
+		}
+		moved = math.Max(moved, math.Abs(sum-f.coef[i]))
+		f.coef[i] = sum
+	}
+	f.findSpreads(covariance)
+	return moved
+}
+
+// linearize returns XᵀWX at the coefficients, the intercept last, and how far the sums are from
+// those expected.
+func (f *labelFit) linearize() (curve dense, rest []float64) {
+	d := f.width
+	curve, rest = newDense(d+1), make([]float64, d)
+	for k := range f.Sums {
+		copy(rest[f.first[k]:], f.Sums[k])
+	}
+	f.scoreGroups()
+	at := make([]int, len(f.Sizes))
+	for g, rows := range f.Rows {
+		p := sigmoid(f.scores[g])
+		w := rows * p * (1 - p)
+		for k := range at {
+			at[k] = f.first[k] + int(f.Bins[k][g])
+			rest[at[k]] -= rows * p
+		}
+		for k, i := range at {
+			to := curve.row(i)
+			for _, j := range at[:k+1] {
+				to[j] += w
+			}
+			curve.row(d)[i] += w
+		}
+		curve.row(d)[d] += w
+	}
+	for i := range d + 1 {
+		for j := range i {
+			curve.row(j)[i] = curve.row(i)[j]
+		}
+	}
+	return curve, rest
+}
+
+// scoreGroups works out the scores at the coefficients.
+func (f *labelFit) scoreGroups() {
+	for g := range f.scores {
+		z := f.coef[f.width]
+		for k := range f.Bins {
+			z += f.coef[f.first[k]+int(f.Bins[k][g])]
+		}
+		f.scores[g] = math.Min(math.Max(z, -30), 30)
+	}
+}
+
+// findSpreads sets the spread of each column's prior to what its steps have, as far as they are
+// known, and keeps their variances.
+func (f *labelFit) findSpreads(covariance dense) {
+	for k, n := range f.Sizes {
+		first := f.first[k]
+		size := 0.0
+		for i := range n {
+			for j := range n {
+				size += f.inverse[k].row(i)[j] *
+					(f.coef[first+i]*f.coef[first+j] + covariance.row(first + i)[first+j])
+			}
+			f.variances[first+i] = math.Max(0, covariance.row(first + i)[first+i])
+		}
+		f.spread[k] = math.Min(math.Max(size/float64(n), leastSpread*leastSpread), largestSpread*largestSpread)
+	}
+}
+
+func (f *labelFit) result() *LabelFit {
+	f.scoreGroups()
+	out := &LabelFit{Intercept: f.coef[f.width], Scores: f.scores}
+	for k, n := range f.Sizes {
+		out.Steps = append(out.Steps, f.coef[f.first[k]:f.first[k]+n])
+		out.Variance = append(out.Variance, f.variances[f.first[k]:f.first[k]+n])
+	}
+	return out
+}

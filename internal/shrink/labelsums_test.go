@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shrink
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// design is a table of two columns of 3 and 4 bins, rows by their combination, and the sums that
+// steps would have.
+func design(noise float64, steps [2][]float64, intercept float64) *LabelSums {
+	s := &LabelSums{Sizes: []int{3, 4}, Ordered: []int{0, 3}, Bins: make([][]uint32, 2),
+		Sums: [][]float64{make([]float64, 3), make([]float64, 4)}, Noise: []float64{noise, noise}}
+	for i := range uint32(3) {
+		for j := range uint32(4) {
+			rows := float64(2000 + 700*i*j)
+			s.Rows = append(s.Rows, rows)
+			s.Bins[0], s.Bins[1] = append(s.Bins[0], i), append(s.Bins[1], j)
+			p := sigmoid(intercept + steps[0][i] + steps[1][j])
+			s.Sums[0][i] += rows * p
+			s.Sums[1][j] += rows * p
+		}
+	}
+	return s
+}
+
+// Sums without noise of a population that is a sum of steps give its probabilities back.
+func TestLabelSumsFindTheStepsOfExactSums(t *testing.T) {
+	steps := [2][]float64{{-1, 0.2, 0.5}, {-0.6, -0.2, 0.1, 0.8}}
+	s := design(0, steps, -0.7)
+	fit := s.Fit()
+	for g, z := range fit.Scores {
+		want := -0.7 + steps[0][s.Bins[0][g]] + steps[1][s.Bins[1][g]]
+		if math.Abs(z-want) > 0.02 { // the prior, over thousands of rows in a cell
+			t.Errorf("group %d: %g, want %g", g, z, want)
+		}
+	}
+}
+
+// Drowned in noise, all that is left is about the share of positive rows.
+func TestLabelSumsDrownedInNoiseSayNothing(t *testing.T) {
+	s := design(1e10, [2][]float64{{0, 0, 0}, {0, 0, 0, 0}}, -1)
+	for k := range s.Sums {
+		for b := range s.Sums[k] {
+			s.Sums[k][b] += 100 * float64(b-1)
+		}
+	}
+	for k, steps := range s.Fit().Steps {
+		for b, x := range steps {
+			if math.Abs(x) > 0.05 {
+				t.Errorf("column %d, bin %d: a step of %g", k, b, x)
+			}
+		}
+	}
+}
+
+// At the fit the slope of the posterior is nothing: solved by elimination, without a factor.
+func TestLabelSumsAreAtTheMode(t *testing.T) {
+	src := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		s := design(400, [2][]float64{{-1, 0.2, 0.5}, {-0.6, -0.2, 0.1, 0.8}}, -0.7)
+		for k := range s.Sums {
+			for b := range s.Sums[k] {
+				s.Sums[k][b] += 20 * src.NormFloat64()
+			}
+		}
+		f := newLabelFit(s)
+		for range 60 {
+			f.improve()
+		}
+		spread := append([]float64(nil), f.spread...)
+		for range 60 { // with the spreads held
+			f.improve()
+			copy(f.spread, spread)
+		}
+		curve, rest := f.linearize()
+		d := f.width
+		a := make([][]float64, d)
+		for i := range a {
+			a[i] = append(append([]float64(nil), curve.row(i)[:d]...), rest[i])
+			a[i][i] += 400 + surelySatisfied
+		}
+		pull := eliminate(a) // (curve + noise)⁻¹·rest
+		for i := range d + 1 {
+			slope := 0.0
+			for j := range d {
+				slope += curve.row(j)[i] * pull[j]
+			}
+			if i == d {
+				slope -= (f.coef[d] - f.start) / baseVariance
+			}
+			for k, first := range f.first {
+				if i < d && i >= first && i < first+f.Sizes[k] {
+					for j := range f.Sizes[k] {
+						slope -= f.inverse[k].row(i - first)[j] * f.coef[first+j] / f.spread[k]
+					}
+				}
+			}
+			if math.Abs(slope) > 1e-4 {
+				t.Fatalf("coefficient %d: a slope of %g", i, slope)
+			}
+		}
+	}
+}
+
+// eliminate solves a system whose last column is the right side.
+func eliminate(a [][]float64) []float64 {
+	n := len(a)
+	for i := range n {
+		for k := range n {
+			if k == i {
+				continue
+			}
+			f := a[k][i] / a[i][i]
+			for j := i; j <= n; j++ {
+				a[k][j] -= f * a[i][j]
+			}
+		}
+	}
+	x := make([]float64, n)
+	for i := range n {
+		x[i] = a[i][n] / a[i][i]
+	}
+	return x
+}
+
+// Fewer rows, no rows of a class, empty bins and sums beyond what there can be give finite steps.
+func TestLabelSumsOfOddTables(t *testing.T) {
+	for _, s := range []*LabelSums{
+		{Sizes: []int{2}, Ordered: []int{2}, Bins: [][]uint32{{}}, Sums: [][]float64{{50, -50}}, Noise: []float64{10}},
+		{Rows: []float64{1}, Sizes: []int{2}, Ordered: []int{2}, Bins: [][]uint32{{0}}, Sums: [][]float64{{1e6, -1e6}},
+			Noise: []float64{1}},
+		{Rows: []float64{1e6, 1e6}, Sizes: []int{3}, Ordered: []int{0}, Bins: [][]uint32{{0, 2}},
+			Sums: [][]float64{{1e6, 1e5, 0}}, Noise: []float64{0}},
+	} {
+		fit := s.Fit()
+		for _, x := range append(append([]float64{fit.Intercept}, fit.Steps[0]...), fit.Variance[0]...) {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				t.Fatalf("%+v: not finite", fit)
+			}
+		}
+	}
+}

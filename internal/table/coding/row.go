@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coding
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// RowCoder codes the cells of single rows, by the rules of Read, without labels. It
+// is read-only, so goroutines may share it.
+type RowCoder struct {
+	s       *schema.Schema
+	order   []int // of the cells of a row: indices into the schema's columns
+	cols    []*Coder
+	derived int // the first derived column
+}
+
+// NewRowCoder codes rows of the columns of s that are read from files.
+func NewRowCoder(s *schema.Schema) (*RowCoder, error) {
+	if err := CheckDerived(s); err != nil {
+		return nil, err
+	}
+	out := &RowCoder{s: s, cols: make([]*Coder, len(s.Columns)), derived: len(s.FileColumns())}
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		var err error
+		switch {
+		case c.Role == schema.Ignored:
+		case c.Derived != schema.InFile:
+			out.cols[j] = NewDerived(c)
+		default:
+			if out.cols[j], err = New(c, &s.Dialect); err != nil {
+				return nil, err
+			}
+			out.order = append(out.order, j)
+		}
+	}
+	return out, nil
+}
+
+// Names are the columns of a row, in order.
+func (rc *RowCoder) Names() (names []string) {
+	for _, j := range rc.order {
+		names = append(names, rc.s.Columns[j].Name)
+	}
+	return names
+}
+
+// Code codes the cell of the i-th of Names into row, which is parallel to the
+// schema's columns. It does not allocate. A cell that a public column cannot hold is
+// refused with a *dp.ParamError, which never repeats it.
+func (rc *RowCoder) Code(i int, cell Cell, row []column.Cell) error {
+	j, ok := rc.order[i], false
+	c := rc.cols[j]
+	if c.Number {
+		var x float64
+		x, ok = c.CellNumber(cell, rc.s.Dialect.Trim)
+		mark, amount := c.TakeMark(x)
+		row[j].Code, row[j].Number = uint32(mark), amount
+	} else {
+		row[j].Code, ok = c.CellCode(cell, rc.s.Dialect.Trim)
+	}
+	if !ok {
+		return &dp.ParamError{Op: "predict", Param: "column " + strconv.Quote(c.Name), Want: c.Want, Got: "another cell"}
+	}
+	return nil
+}
+
+// Derive computes the derived cells of a row whose others are coded.
+func (rc *RowCoder) Derive(row []column.Cell) {
+	for j := rc.derived; j < len(row); j++ {
+		row[j].Number = rc.deriveCell(j, row)
+	}
+}
+
+// deriveCell is a derived cell of the row whose cells of the file are coded.
+func (rc *RowCoder) deriveCell(j int, row []column.Cell) float64 {
+	c := &rc.s.Columns[j]
+	x := row[c.From[0]].Number
+	for _, from := range c.From[1:] {
+		switch y := row[from].Number; c.Derived {
+		case schema.Largest:
+			x = max(x, y)
+		case schema.Smallest:
+			x = min(x, y)
+		default:
+			x += y
+		}
+	}
+	if c.Derived == schema.Mean {
+		x /= float64(len(c.From))
+	}
+	return rc.cols[j].Clamp(x)
+}
+
+// CheckDerived refuses derived columns that no schema file can declare.
+func CheckDerived(s *schema.Schema) error {
+	file := s.FileColumns()
+	for j := len(file); j < len(s.Columns); j++ {
+		c := &s.Columns[j]
+		refuse := func(param, want string) error {
+			return &dp.ParamError{Op: "dataset: column " + strconv.Quote(c.Name), Param: param, Want: want}
+		}
+		private := false
+		for _, from := range c.From {
+			if from < 0 || from >= len(file) || file[from].Kind != schema.Number || file[from].Role == schema.Ignored {
+				return refuse("sources", "must be number columns of the file that are read")
+			}
+			private = private || file[from].Role != schema.Public
+		}
+		switch {
+		case !slices.Contains([]schema.Derivation{schema.Largest, schema.Smallest, schema.Mean}, c.Derived) ||
+			c.Kind != schema.Number || len(c.From) == 0:
+			return refuse("derivation", "must be the largest, smallest or mean of numbers, behind the columns of the file")
+		case private && c.Role != schema.Private: // docs/guarantees/README.md, "Derived columns"
+			return refuse("role", "must be private, since a source is")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// ReadBlocks reads the table in the files by the rules of Read, a block of rows at a time: each
+// goes to keep with its number, from 0, as a table with dictionaries of its own. A block has rows
+// rows or a few more, where it comes of a Parquet file those of whole row groups. Blocks in all
+// are the rows in order; keep is called by several goroutines at once, in any order. As many
+// blocks are in memory as there are processors, and one more. It returns how many rows there are
+// in all.
+func ReadBlocks(ctx context.Context, s *schema.Schema, opts Options, rows int,
+	keep func(block int, t *Table) error, paths ...string) (total int, err error) {
+	if rows < 1 {
+		return 0, &dp.ParamError{Op: "dataset", Param: "rows of a block", Want: "must be at least 1", Got: rows}
+	}
+	if s.Person != nil {
+		return 0, &dp.ParamError{Op: "dataset", Param: "person", Want: "must be left out where a table is read in blocks: " +
+			"a person's rows may lie in several", Got: s.Person.Column, Hint: "train with --engine memory"}
+	}
+	r, err := newReader(ctx, s, opts, paths)
+	if err != nil {
+		return 0, err
+	}
+	r.blockRows, r.keep = rows, keep
+	if err := r.readFiles(); err != nil {
+		return 0, err
+	}
+	if r.rows > r.kept {
+		err = r.endBlock()
+	}
+	return r.rows, err
+}
+
+// endBlock hands on the rows that were read since the last block.
+func (r *reader) endBlock() error {
+	t := r.makeTable()
+	r.kept = r.rows
+	r.blocks++
+	return r.keep(r.blocks-1, t)
+}
+
+// window is some row groups of a file that make one block.
+type window struct {
+	pf   *parquetFile
+	at   []int // by column of the schema, the label last: the place in the file; -1 where it is not read
+	part groupRange
+	rows int
+	done error
+}
+
+// readWindows hands on the rows of Parquet files. Blocks are independent: each processor takes
+// the next.
+func (r *reader) readWindows(paths []string) error {
+	if r.rows > r.kept { // of a CSV file before them
+		if err := r.endBlock(); err != nil {
+			return err
+		}
+	}
+	var windows []*window
+	for _, path := range paths {
+		pf, f, err := openParquet(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if windows, err = r.appendWindows(windows, pf); err != nil {
+			return err
+		}
+	}
+	var mu sync.Mutex
+	next, failed := 0, len(windows)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(windows)) {
+		workers.Go(func() {
+			for {
+				mu.Lock()
+				k, end := next, failed
+				next++
+				mu.Unlock()
+				if k >= end {
+					return
+				}
+				// What is wrong with a table does not depend on who was first: windows before one
+				// that failed are read to their ends.
+				if windows[k].done = r.readWindow(windows[k], r.blocks+k, &mu); windows[k].done != nil {
+					mu.Lock()
+					failed = min(failed, k)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	for _, w := range windows {
+		if w.done != nil {
+			return w.done
+		}
+	}
+	r.blocks += len(windows)
+	r.kept = r.rows
+	return nil
+}
+
+// appendWindows cuts a file into windows.
+func (r *reader) appendWindows(windows []*window, pf *parquetFile) ([]*window, error) {
+	layout, err := r.layOut(pf)
+	if err != nil {
+		return nil, err
+	}
+	if pf.rows > int64(r.opts.MaxRows-r.rows) {
+		return nil, &FaultError{File: pf.path, Fault: fmt.Sprintf("must not go beyond %d rows (all files together)",
+			r.opts.MaxRows)}
+	}
+	at := make([]int, len(r.cols)+1)
+	for j := range at {
+		at[j] = -1
+	}
+	for place, c := range layout.coders {
+		if c != nil && c == r.label {
+			at[len(r.cols)] = place
+		}
+		for j := range r.cols {
+			if c != nil && c == r.cols[j] {
+				at[j] = place
+			}
+		}
+	}
+	w := &window{pf: pf, at: at}
+	row := 0
+	for g := range pf.groups {
+		w.part.to = g + 1
+		w.rows += int(pf.groups[g].NumRows)
+		row += int(pf.groups[g].NumRows)
+		if w.rows >= r.blockRows {
+			windows = append(windows, w)
+			w = &window{pf: pf, at: at, part: groupRange{from: g + 1, row: row}}
+		}
+	}
+	if w.rows > 0 {
+		windows = append(windows, w)
+	}
+	r.rows += int(pf.rows)
+	return windows, nil
+}
+
+func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
+	part := &reader{ctx: r.ctx, s: r.s, opts: r.opts, paths: r.paths, rows: w.rows}
+	var err error
+	if part.cols, part.label, err = newCoders(r.s); err != nil {
+		return err
+	}
+	if r.label == nil {
+		part.label = nil
+	}
+	var jobs []*columnJob
+	for j, at := range w.at {
+		if at < 0 {
+			continue
+		}
+		job := &columnJob{coder: part.label}
+		if j < len(part.cols) {
+			job.coder = part.cols[j]
+		}
+		jobs = append(jobs, job)
+		job.coder.out.Grow(w.rows)
+		job.err = job.readGroups(r.ctx, w.pf, at, w.part, func(bytes int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			r.progress.add(int(bytes))
+		})
+		if job.err != nil && !errors.As(job.err, new(*FaultError)) {
+			return job.err
+		}
+	}
+	if err := part.gatherFaults(jobs); err != nil {
+		return err
+	}
+	return r.keep(block, part.makeTable())
+}
+
+// EstimateBytes is about how much memory Read takes for the files: by the rows that Parquet files
+// say they have and the columns of s, by the sizes of others. Standard input counts as nothing.
+func EstimateBytes(s *schema.Schema, paths ...string) (total int64, err error) {
+	row := int64(1) // the label
+	for j := range s.Columns {
+		switch c := &s.Columns[j]; {
+		case c.Role == schema.Ignored:
+		case c.Kind == schema.Category && c.Codes() <= 1<<8:
+			row++
+		case c.Kind == schema.Category:
+			row += 2
+		default:
+			row += 4
+		}
+	}
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		if FormatOf(path) != Parquet {
+			size, err := totalSize([]string{path})
+			if err != nil {
+				return 0, err
+			}
+			if strings.HasSuffix(path, ".gz") {
+				size *= packedText
+			}
+			total += size
+			continue
+		}
+		pf, f, err := openParquet(path)
+		if err != nil {
+			return 0, err
+		}
+		total += row * pf.rows
+		if err := f.Close(); err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
+}
+
+// packedText is how many times its size text takes that was gzip, about.
+const packedText = 5
+
+// ReadParquet reads a labelled table from the bytes of one Parquet file, by the rules of Read.
+// name stands for the file in faults.
+func ReadParquet(ctx context.Context, s *schema.Schema, name string, data []byte) (*Table, error) {
+	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(ctx, s, Options{Stdin: bytes.NewReader(nil)}, []string{"-"})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.readParquetFiles([]*parquetFile{pf}); err != nil {
+		return nil, err
+	}
+	return r.makeTable(), nil
+}

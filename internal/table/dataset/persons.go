@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"slices"
+)
+
+// Nobody is the person of rows without an identifier, which count for nothing: taken for one person
+// they would be several, and each for one of its own somebody with many of them would be many.
+const Nobody = 0
+
+// identifiers numbers persons from 1 on. It holds no identifier, only what a keyed hash makes of
+// it, and the key is drawn anew for each reading: the table can be asked which rows are one
+// person's and never whose they are.
+type identifiers struct {
+	key     [32]byte
+	numbers map[[16]byte]uint32
+	missing []string // cells that are no identifier
+	text    []byte
+}
+
+func newIdentifiers(missing []string) *identifiers {
+	ids := &identifiers{numbers: map[[16]byte]uint32{}, missing: missing}
+	rand.Read(ids.key[:]) // it never fails
+	return ids
+}
+
+// numberOf is the person with this identifier.
+func (ids *identifiers) numberOf(cell []byte) uint32 {
+	if len(cell) == 0 || slices.Contains(ids.missing, string(cell)) {
+		return Nobody
+	}
+	ids.text = append(append(ids.text[:0], ids.key[:]...), cell...)
+	sum := sha256.Sum256(ids.text)
+	key := [16]byte(sum[:16])
+	number, ok := ids.numbers[key]
+	if !ok {
+		number = uint32(len(ids.numbers) + 1)
+		ids.numbers[key] = number
+	}
+	return number
+}
+
+// CountPersons counts the rows of each person that t knows of, by number, and the persons who have
+// rows in t. t must know whose its rows are.
+func (t *Table) CountPersons() (rows []uint32, persons int) {
+	for _, p := range t.Persons {
+		if int(p) >= len(rows) {
+			rows = append(rows, make([]uint32, int(p)+1-len(rows))...)
+		}
+		if rows[p]++; rows[p] == 1 && p != Nobody {
+			persons++
+		}
+	}
+	return rows, persons
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// CellCounts say how many cells of a column are not taken as they stand. They are exact
+// and NOT PRIVATE.
+type CellCounts struct {
+	Column string      `json:"column"`
+	Role   schema.Role `json:"role"`
+	// Missing cells are empty or one of the file's signs for a missing cell.
+	Missing int `json:"missing"`
+	// Other cells hold a value that the column does not declare.
+	Other int `json:"other"`
+	// Clamped cells hold a number outside the bounds.
+	Clamped int `json:"clamped"`
+	// Unreadable cells hold no number where one is declared, or no class of the label.
+	Unreadable int `json:"unreadable"`
+}
+
+// Tally reads the labelled table in the files as Read does and counts, for the label and
+// every column that is read, the cells that a training would repair. Its numbers tell
+// about private cells.
+func Tally(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (counts []CellCounts, n int,
+	err error) {
+	r, err := newReader(ctx, s, opts, paths)
+	if err != nil {
+		return nil, 0, err
+	}
+	var cells []*tallied
+	add := func(c *tallied, role schema.Role) {
+		cells = append(cells, c)
+		counts = append(counts, CellCounts{Column: c.name, Role: role})
+	}
+	for j := range s.FileColumns() {
+		if c := &s.Columns[j]; c.Role != schema.Ignored {
+			add(&tallied{name: c.Name, number: c.Kind == schema.Number, lower: c.Lower, upper: c.Upper,
+				declared: spellings(c.Levels), of: c}, c.Role)
+		}
+	}
+	if r.label != nil {
+		add(&tallied{name: s.Label.Name, label: true, declared: spellings(s.Label.Levels)}, s.Label.Role)
+	}
+	for _, path := range paths {
+		rows, err := r.tallyFile(path, cells, counts)
+		n += rows
+		if err != nil {
+			return nil, n, err
+		}
+	}
+	return counts, n, nil
+}
+
+// tallied is what a column declares.
+type tallied struct {
+	name          string
+	number, label bool
+	lower, upper  float64
+	declared      map[string]bool // spellings of categories and classes
+	of            *schema.Column  // nil for the label
+}
+
+// hasPrefix reports whether a value begins like those of some level.
+func hasPrefix(levels []schema.Level, value string) bool {
+	return slices.ContainsFunc(levels, func(l schema.Level) bool {
+		return slices.ContainsFunc(l.Prefixes, func(p string) bool { return strings.HasPrefix(value, p) })
+	})
+}
+
+// spellings are all that levels may be written as.
+func spellings(levels []schema.Level) map[string]bool {
+	all := map[string]bool{}
+	for _, l := range levels {
+		all[l.Value] = true
+		for _, alias := range l.Aliases {
+			all[alias] = true
+		}
+	}
+	return all
+}
+
+// tallyFile counts the cells of one file.
+func (r *reader) tallyFile(path string, columns []*tallied, counts []CellCounts) (n int, err error) {
+	in, err := r.openRows(path)
+	if err != nil {
+		return 0, err
+	}
+	defer in.close()
+	at := make([]int, len(columns))
+	for i, c := range columns {
+		at[i] = slices.Index(in.columns(), c.name)
+	}
+	for {
+		cells, _, err := in.next()
+		switch {
+		case err == io.EOF:
+			return n, nil
+		case err != nil:
+			return n, err
+		}
+		n++
+		for i, c := range columns {
+			c.tallyCell(&cells[at[i]], r.s.Dialect.Missing, &counts[i])
+		}
+	}
+}
+
+// tallyCell adds a cell to the counts of its column; tokens are the file's signs for a
+// missing one.
+func (c *tallied) tallyCell(cell *cell, tokens []string, n *CellCounts) {
+	x, isNumber := cell.float()
+	missing := cell.form == absent || slices.ContainsFunc(tokens, func(token string) bool {
+		y, ok := coding.ParseDecimal(token)
+		return cell.form == textual && string(cell.text) == token || cell.form == numeric && ok && x == y && c.number
+	})
+	declared := !c.number && !(cell.form == absent && cell.text == nil) && c.declared[string(cell.bytes())]
+	if c.of != nil && !missing {
+		declared = declared || c.number && isNumber && slices.Contains(c.of.Special, x) ||
+			!c.number && (c.of.Buckets > 0 || hasPrefix(c.of.Levels, string(cell.bytes())))
+	}
+	switch {
+	case declared:
+	case missing:
+		n.Missing++
+	case c.number && (!isNumber || !(math.Abs(x) <= math.MaxFloat64)), c.label:
+		n.Unreadable++
+	case !c.number:
+		n.Other++
+	case x < c.lower || x > c.upper:
+		n.Clamped++
+	}
+}
+
+// WriteTally writes counts of n rows for people.
+func WriteTally(w io.Writer, counts []CellCounts, n int) error {
+	var b strings.Builder
+	b.WriteString("NOT PRIVATE: exact counts, also of private cells, for people who may see these rows\n")
+	cells := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(cells, "%d rows\tmissing\tother\tclamped\tunreadable\t\n", n)
+	share := func(k int) string {
+		if k == 0 {
+			return "0"
+		}
+		return fmt.Sprintf("%d (%.2g %%)", k, 100*float64(k)/float64(n))
+	}
+	clean, worst := 0, ""
+	for _, c := range counts {
+		if c.Missing+c.Other+c.Clamped+c.Unreadable == 0 {
+			clean++
+			continue
+		}
+		fmt.Fprintf(cells, "%s\t%s\t%s\t%s\t%s\t\n", c.Column, share(c.Missing), share(c.Other), share(c.Clamped),
+			share(c.Unreadable))
+		if 2*(c.Missing+c.Other+c.Clamped+c.Unreadable) > n {
+			worst += fmt.Sprintf("column %q: most cells are not what the schema declares; a decimal comma, a unit, another "+
+				"spelling or other bounds?\n", c.Column)
+		}
+	}
+	cells.Flush()
+	fmt.Fprintf(&b, "%d of %d columns: every cell is taken as it stands\n%s", clean, len(counts), worst)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package blocks keeps coded rows in blocks, in a file or wherever bytes can be kept, and answers
+// questions about them block by block: only the columns that a question is about come into
+// memory, and only of as many blocks as there are processors.
+package blocks
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// A block is magic, the length of its header in 4 bytes, the header in JSON, and the sections that
+// the header lists, which are little-endian. Every section has a checksum, so a block whose
+// header is the same holds the same rows.
+const magic = "DSCBLK01"
+
+const maxHeader = 16 << 20
+
+type header struct {
+	Schema  string       `json:"schema"` // of the schema's file, SHA-256
+	Rows    int          `json:"rows"`
+	Columns []columnPart `json:"columns"` // by column of the schema
+	Labels  section      `json:"labels"`
+}
+
+type columnPart struct {
+	Width  int     `json:"width,omitempty"` // bytes of a code; 0 where the column is not read
+	Codes  section `json:"codes"`
+	Number bool    `json:"number,omitempty"`
+	Values section `json:"values"`
+}
+
+// section is bytes behind the header.
+type section struct {
+	At  int64  `json:"at"`
+	Len int64  `json:"len"`
+	CRC uint32 `json:"crc"`
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ID names the rows of a block: two blocks have the same only if they hold the same codes.
+type ID [16]byte
+
+// schemaID names a schema in blocks.
+func schemaID(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
+
+// Encode writes a labelled table as a block. text is the schema's file.
+func Encode(t *dataset.Table, text []byte) ([]byte, error) {
+	h := header{Schema: schemaID(text), Rows: t.Rows, Columns: make([]columnPart, len(t.Cols))}
+	var body []byte
+	add := func(grow func([]byte) []byte) section {
+		at := len(body)
+		body = grow(body)
+		return section{int64(at), int64(len(body) - at), crc32.Checksum(body[at:], castagnoli)}
+	}
+	for j := range t.Cols {
+		if t.Schema.Columns[j].Role == schema.Ignored {
+			continue
+		}
+		c, part := &t.Cols[j], &h.Columns[j]
+		part.Width = widthOf(&c.Codes)
+		part.Codes = add(func(b []byte) []byte { return appendCodes(b, &c.Codes) })
+		if t.Schema.Columns[j].Kind != schema.Category {
+			part.Number = true
+			part.Values = add(func(b []byte) []byte {
+				for code := range c.Values {
+					b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.MarkedValue(uint32(code))))
+				}
+				return b
+			})
+		}
+	}
+	if t.Labels == nil {
+		return nil, errors.New("blocks: the table was read without labels")
+	}
+	h.Labels = add(func(b []byte) []byte { return append(b, t.Labels...) })
+	head, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(magic)+4+len(head)+len(body))
+	out = append(out, magic...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(head)))
+	return append(append(out, head...), body...), nil
+}
+
+func widthOf(c *column.Codes) int {
+	switch {
+	case c.U32 != nil:
+		return 4
+	case c.U16 != nil:
+		return 2
+	}
+	return 1
+}
+
+func appendCodes(b []byte, c *column.Codes) []byte {
+	switch {
+	case c.U32 != nil:
+		for _, x := range c.U32 {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
+	case c.U16 != nil:
+		for _, x := range c.U16 {
+			b = binary.LittleEndian.AppendUint16(b, x)
+		}
+	default:
+		b = append(b, c.U8...)
+	}
+	return b
+}
+
+var errBlock = errors.New("blocks: damaged block")
+
+// parsed is a block whose header has been read and whose sections have not.
+type parsed struct {
+	header
+	id   ID
+	body int64 // where the sections begin
+}
+
+// parseHeader reads the header of a block of size bytes of which head is the beginning, for a
+// table of schema s, whose file is named id.
+func parseHeader(head []byte, size int64, s *schema.Schema, id string) (*parsed, error) {
+	if len(head) < len(magic)+4 || string(head[:len(magic)]) != magic {
+		return nil, errBlock
+	}
+	n := int64(binary.LittleEndian.Uint32(head[len(magic):]))
+	body := int64(len(magic)) + 4 + n
+	if n > maxHeader || body > int64(len(head)) {
+		return nil, errBlock
+	}
+	p := &parsed{body: body}
+	text := head[len(magic)+4 : body]
+	if err := json.Unmarshal(text, &p.header); err != nil {
+		return nil, errBlock
+	}
+	if p.Schema != id {
+		return nil, errors.New("blocks: the block was made with another schema")
+	}
+	sum := sha256.Sum256(text)
+	copy(p.id[:], sum[:])
+	if p.Rows < 0 || p.Rows > math.MaxInt32 || len(p.Columns) != len(s.Columns) || !p.Labels.fits(size-body, p.Rows) {
+		return nil, errBlock
+	}
+	for j := range p.Columns {
+		c, of := &p.Columns[j], &s.Columns[j]
+		if of.Role == schema.Ignored {
+			if c.Width != 0 {
+				return nil, errBlock
+			}
+			continue
+		}
+		if c.Width != 1 && c.Width != 2 && c.Width != 4 || !c.Codes.fits(size-body, c.Width*p.Rows) ||
+			c.Number != (of.Kind != schema.Category) ||
+			c.Number && (c.Values.Len < 0 || c.Values.Len%8 != 0 || !c.Values.fits(size-body, int(c.Values.Len))) {
+			return nil, errBlock
+		}
+	}
+	return p, nil
+}
+
+func (s *section) fits(size int64, want int) bool {
+	return s.Len == int64(want) && s.At >= 0 && s.At <= size-s.Len
+}
+
+// load reads the given columns with read, and the labels where they are not nil already.
+func (p *parsed) load(t *dataset.Table, cols []int, read func(s section) ([]byte, error)) error {
+	checked := func(s section) ([]byte, error) {
+		b, err := read(s)
+		if err == nil && crc32.Checksum(b, castagnoli) != s.CRC {
+			err = errBlock
+		}
+		return b, err
+	}
+	for _, j := range cols {
+		c := &p.Columns[j]
+		if c.Width == 0 || t.Cols[j].Codes.Len() > 0 {
+			continue
+		}
+		b, err := checked(c.Codes)
+		if err != nil {
+			return err
+		}
+		col := column.Column{Codes: readCodes(b, c.Width)}
+		if c.Number {
+			if b, err = checked(c.Values); err != nil {
+				return err
+			}
+			col.Values = make([]float64, len(b)/8)
+			for i := range col.Values {
+				col.Values[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+			}
+			if of := &t.Schema.Columns[j]; of.Marks() > 0 {
+				col.TakeMarks(of.Clamp(*of.Default))
+			}
+		}
+		t.Cols[j] = col
+	}
+	if t.Labels == nil {
+		b, err := checked(p.Labels)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			b = []byte{}
+		}
+		t.Labels = b
+	}
+	return nil
+}
+
+func readCodes(b []byte, width int) (c column.Codes) {
+	switch width {
+	case 1:
+		c.U8 = b
+	case 2:
+		c.U16 = make([]uint16, len(b)/2)
+		for i := range c.U16 {
+			c.U16[i] = binary.LittleEndian.Uint16(b[2*i:])
+		}
+	default:
+		c.U32 = make([]uint32, len(b)/4)
+		for i := range c.U32 {
+			c.U32[i] = binary.LittleEndian.Uint32(b[4*i:])
+		}
+	}
+	return c
+}
+
+// Block is a block in memory.
+type Block struct {
+	*parsed
+	s     *schema.Schema
+	bytes []byte
+}
+
+// Decode reads a block for a table of schema s, whose file is text. It keeps b.
+func Decode(b []byte, s *schema.Schema, text []byte) (*Block, error) {
+	p, err := parseHeader(b, int64(len(b)), s, schemaID(text))
+	if err != nil {
+		return nil, err
+	}
+	return &Block{p, s, b}, nil
+}
+
+// ID is the name of the block's rows.
+func (b *Block) ID() ID { return b.id }
+
+// Rows is how many rows the block has.
+func (b *Block) Rows() int { return b.parsed.Rows }
+
+// Table is the rows, with the given columns alone. Codes that the columns cannot hold are
+// refused.
+func (b *Block) Table(cols []int) (*dataset.Table, error) {
+	t := &dataset.Table{Schema: b.s, Rows: b.Rows(), Cols: make([]column.Column, len(b.Columns))}
+	err := b.load(t, cols, func(s section) ([]byte, error) {
+		return b.bytes[b.body+s.At:][:s.Len:s.Len], nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range cols {
+		codes := b.s.Columns[j].Codes()
+		if b.Columns[j].Number {
+			codes = len(t.Cols[j].Values)
+		}
+		if c := &t.Cols[j].Codes; c.Len() > 0 && int(largest(c)) >= codes {
+			return nil, errBlock
+		}
+	}
+	for _, l := range t.Labels {
+		if int(l) >= b.s.Classes() {
+			return nil, errBlock
+		}
+	}
+	return t, nil
+}
+
+func largest(c *column.Codes) (most uint32) {
+	for _, x := range c.U8 {
+		most = max(most, uint32(x))
+	}
+	for _, x := range c.U16 {
+		most = max(most, uint32(x))
+	}
+	for _, x := range c.U32 {
+		most = max(most, x)
+	}
+	return most
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package blocks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Store keeps blocks in one file, which has no name from the start (where the system lets it):
+// no coded row outlives the process, however that ends.
+type Store struct {
+	s    *schema.Schema
+	text []byte
+	file *os.File
+	most int64 // bytes that scores of rows may take from one question to the next
+
+	mu     sync.Mutex
+	end    int64
+	blocks map[int]*stored
+}
+
+type stored struct {
+	*parsed
+	at int64 // in the file
+
+	mu   sync.Mutex
+	rows *dataset.Table // nil, or what rows' scores are kept for: its labels, and no column between questions
+	tab  *memory.Table
+}
+
+// NewStore makes a store in the folder dir, "" for the system's for temporary files. text is the
+// file of schema s. Between two questions it keeps at most most bytes about rows in memory.
+func NewStore(s *schema.Schema, text []byte, dir string, most int64) (*Store, error) {
+	f, err := os.CreateTemp(dir, "discreet-blocks-*")
+	if err != nil {
+		return nil, fmt.Errorf("blocks: %w", err)
+	}
+	os.Remove(f.Name()) // else Close does
+	return &Store{s: s, text: text, file: f, most: most, blocks: map[int]*stored{}}, nil
+}
+
+// Close gives the file's space back.
+func (st *Store) Close() error {
+	err := st.file.Close()
+	if gone := os.Remove(st.file.Name()); gone != nil && !errors.Is(gone, os.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
+// Put keeps block k. Several goroutines may call it at once.
+func (st *Store) Put(k int, t *dataset.Table) error {
+	b, err := Encode(t, st.text)
+	if err != nil {
+		return err
+	}
+	p, err := parseHeader(b, int64(len(b)), st.s, schemaID(st.text))
+	if err != nil {
+		return err
+	}
+	st.mu.Lock()
+	at, twice := st.end, st.blocks[k] != nil
+	st.end += int64(len(b))
+	st.blocks[k] = &stored{parsed: p, at: at}
+	st.mu.Unlock()
+	if twice {
+		return fmt.Errorf("blocks: there are two blocks %d", k)
+	}
+	if _, err := st.file.WriteAt(b, at); err != nil {
+		return fmt.Errorf("blocks: %w", err)
+	}
+	return nil
+}
+
+// Rows is how many rows all blocks have.
+func (st *Store) Rows() (rows int) {
+	for _, b := range st.blocks {
+		rows += b.Rows
+	}
+	return rows
+}
+
+// Table answers from all blocks.
+func (st *Store) Table() *question.Table { return question.NewTable(st.s, st.Rows(), st) }
+
+// Ask implements question.Asker: as many blocks at once as there are processors.
+func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums, error) {
+	var all []*stored
+	for _, b := range st.blocks {
+		all = append(all, b)
+	}
+	cols, keep := q.ColumnsRead(), st.keepsScores(q)
+	var sum question.Adder
+	var failed error
+	var mu sync.Mutex
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(all)) {
+		workers.Go(func() {
+			for k := int(next.Add(1) - 1); k < len(all); k = int(next.Add(1) - 1) {
+				answer, err := st.askBlock(ctx, all[k], q, cols, keep)
+				mu.Lock()
+				if err == nil {
+					err = sum.Add(answer)
+				}
+				if failed == nil {
+					failed = err
+				}
+				stop := failed != nil
+				mu.Unlock()
+				if stop {
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if failed != nil {
+		return nil, failed
+	}
+	return sum.Sum()
+}
+
+// keepsScores reports whether what rows score may be kept until the next question about them.
+func (st *Store) keepsScores(q *question.Question) bool {
+	row := int64(0) // bytes of it
+	switch {
+	case q.Score != nil:
+		row = 5
+	case q.Classes != nil:
+		row = 1 + 4*int64(len(q.Classes.Start))
+	case q.Grid != nil:
+		row = 5 + 8*int64(len(q.Grid.Start))
+	}
+	return row > 0 && row*int64(st.Rows()) <= st.most
+}
+
+func (st *Store) askBlock(
+	ctx context.Context, b *stored, q *question.Question, cols []int, keep bool,
+) (*question.Sums, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	rows, tab := b.rows, b.tab
+	if rows == nil {
+		rows = &dataset.Table{Schema: st.s, Rows: b.Rows, Cols: make([]column.Column, len(b.Columns))}
+	}
+	err := b.load(rows, cols, func(s section) ([]byte, error) {
+		out := make([]byte, s.Len)
+		_, err := st.file.ReadAt(out, b.at+b.body+s.At)
+		return out, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("blocks: %w", err)
+	}
+	if tab == nil {
+		if tab, err = memory.New(rows); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := question.AnswerFrom(ctx, tab, q)
+	b.rows, b.tab = nil, nil
+	if keep && err == nil {
+		clear(rows.Cols)
+		b.rows, b.tab = rows, tab
+	}
+	return answer, err
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// personTable is a random table whose rows belong to so many persons, some to nobody.
+func personTable(seed uint64, rows, persons int) *dataset.Table {
+	t := random(seed, rows)
+	s := *t.Schema
+	s.Person = &schema.Person{Column: "skip", Rows: 1}
+	t.Schema = &s
+	src := replay.Seeded(seed, "persons")
+	for range rows {
+		t.Persons = append(t.Persons, uint32(rng.Below(src, uint64(persons+1))))
+	}
+	return t
+}
+
+// A person's rows weigh at most what a person may, and within a unit for each row as much.
+func TestPersonWeightsHoldAndReachTheirBound(t *testing.T) {
+	for _, most := range []int{1, 2, 3, 7, 100, schema.MaxPersonRows} {
+		for _, rows := range []int{1, 2, 3, 6, 7, 8, 99, 100, 101, 1 << 20, 1<<20 + 1, 1<<31 - 1} {
+			all := uint64(engine.PersonWeight(most, rows)) * uint64(rows)
+			bound := uint64(min(most, rows)) * engine.WeightOne
+			if all > bound || all+uint64(rows) <= bound {
+				t.Errorf("%d rows of a person who may weigh %d weigh %d units, the bound is %d", rows, most, all, bound)
+			}
+		}
+	}
+}
+
+// Answers are those of a twin that adds up weights row by row, whatever the order of the rows, and
+// rows of nobody count for nothing.
+func TestWeighedAnswersEqualATwin(t *testing.T) {
+	ctx := context.Background()
+	tab := personTable(3, 5000, 700)
+	order := make([]int, tab.Rows)
+	for i := range order {
+		order[i] = tab.Rows - 1 - i
+	}
+	counts, _ := tab.CountPersons()
+	for _, tab := range []*dataset.Table{tab, tab.Subset(order)} {
+		m, err := New(tab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weighed := m.Persons().Weigh(2)
+		bins := []feature.Bins{feature.NewBins(tab.Schema, 0, []float64{0}), feature.NewGroups(1, make([]uint32, 4), 1)}
+		cells, err := weighed.Cells(ctx, nil, bins)
+		if err != nil {
+			t.Fatal(err)
+		}
+		classes, err := weighed.ClassCells(ctx, bins)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, err := weighed.Groups(ctx, []int{1, 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [2]uint64{}
+		for i, p := range tab.Persons {
+			if p != dataset.Nobody {
+				want[tab.Labels[i]] += uint64(math.Floor(math.Min(1, 2/float64(counts[p])) * engine.WeightOne))
+			}
+		}
+		for label, sum := range want {
+			byGroup := uint64(0)
+			for _, n := range groups.Counts[label] {
+				byGroup += n
+			}
+			got := []uint64{classes[0].Rows[label][0] + classes[0].Rows[label][1], classes[1].Rows[label][0], byGroup,
+				cells[1].Positive[0]}
+			if label == 1 {
+				got[3] = cells[1].Negative[0]
+			}
+			for k := range got {
+				if got[k] != sum {
+					t.Errorf("label %d, answer %d: %d units, want %d", label, k, got[k], sum)
+				}
+			}
+		}
+	}
+}
+
+// A person of whom a part has some rows weighs by those alone: weights are settled after the
+// filter.
+func TestWeightsAreThoseOfTheRowsThatAreLeft(t *testing.T) {
+	tab := personTable(4, 60, 6)
+	var kept []int
+	seen := map[uint32]bool{}
+	for i, p := range tab.Persons {
+		if !seen[p] && p != dataset.Nobody {
+			kept, seen[p] = append(kept, i), true
+		}
+	}
+	m, err := New(tab.Subset(kept))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range m.Persons().Weigh(1).(*Table).weights {
+		if w != engine.WeightOne {
+			t.Errorf("the only row of person %d weighs %d units", tab.Persons[kept[i]], w)
+		}
+	}
+}
+
+// Before it is settled what a person counts for there is no answer, and a table with weights
+// refuses to count rows.
+func TestNobodyCountsRowsOfPersons(t *testing.T) {
+	ctx := context.Background()
+	m, err := New(personTable(5, 50, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bins := []feature.Bins{feature.NewBins(m.Schema(), 0, []float64{0})}
+	sp, err := feature.NewSpace(m.Schema(), feature.OneHot, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(tab engine.Table) (errs []error) {
+		_, a := tab.Cells(ctx, nil, bins)
+		_, b := tab.ClassCells(ctx, bins)
+		_, c := tab.Groups(ctx, []int{1})
+		_, d := tab.Mistakes(ctx, sp, []feature.Threshold{{Coef: make([]float64, sp.Width())}})
+		_, e := tab.LogisticSums(ctx, sp, make([]float64, sp.Width()+1))
+		_, f := tab.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
+		return []error{a, b, c, d, e, f}
+	}
+	for k, err := range ask(m) {
+		if err == nil {
+			t.Errorf("question %d was answered of rows that nobody settled", k)
+		}
+	}
+	for k, err := range ask(m.Persons().Weigh(1)) {
+		if (err != nil) != (k >= 3) {
+			t.Errorf("question %d of weighed rows: %v", k, err)
+		}
+	}
+	below := func(n uint64) uint64 { return n - 1 }
+	for _, tab := range []engine.Table{m.Persons().Ignore(), m.Persons().Draw(1, below)} {
+		for k, err := range ask(tab) {
+			if err != nil || tab.Persons() != nil || tab.Schema().Person != nil {
+				t.Errorf("question %d of rows that count once: %v", k, err)
+			}
+		}
+	}
+	if _, err := New(&dataset.Table{Schema: m.Schema(), Labels: []uint8{}}); err == nil {
+		t.Error("a table that does not know whose its rows are was taken")
+	}
+}
+
+// Each row of a person stays with the same chance, wherever it lies.
+func TestWhoIsDrawnDoesNotDependOnOrder(t *testing.T) {
+	tab := personTable(6, 12, 1)
+	values := make([]uint32, tab.Rows)
+	for i := range values {
+		tab.Persons[i], values[i] = 1, uint32(i)
+	}
+	tab.Cols[4].Codes.U8, tab.Cols[4].Codes.U16, tab.Cols[4].Codes.U32 = nil, nil, values
+	m, err := New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const draws = 12_000
+	counts := make([]int, tab.Rows)
+	src := replay.Seeded(1, "draws")
+	for range draws {
+		one := m.Persons().Draw(1, func(n uint64) uint64 { return rng.Below(src, n) }).(*Table)
+		if one.Rows() != 1 {
+			t.Fatalf("%d rows of one person", one.Rows())
+		}
+		counts[one.t.Cols[4].Codes.At(0)]++
+	}
+	// Each count has mean 1,000 and standard deviation 30; the seed is fixed.
+	if least, most := slices.Min(counts), slices.Max(counts); least < 850 || most > 1150 {
+		t.Errorf("of 12 rows one was drawn %d times in %d, another %d times", least, draws, most)
+	}
+}

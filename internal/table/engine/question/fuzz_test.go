@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package question_test
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// someQuestions has one of every kind.
+func someQuestions(t testing.TB) (texts [][]byte) {
+	s := census.Schema()
+	sp, err := feature.NewSpace(s, feature.OneHot, s.Features())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, category := feature.NewBins(s, 0, []float64{30, 50}), feature.NewBins(s, 1, nil)
+	score := &feature.Additive{Intercept: 0.1, Shapes: []feature.Shape{{Bins: number, Steps: []float64{-1, 0, 1}}},
+		Clip: &feature.Clip{Shapes: 1, Low: -1, High: 0.5}}
+	classes := engine.NewClassScore([]float64{0.5, -0.25})
+	shape := &feature.LevelShape{Bins: number, Steps: [][]float64{{1, 2, 3}, {3, 2, 1}}}
+	classes.AddShape(shape, 0.5)
+	grid := engine.NewGridScore([]float64{0.5})
+	grid.AddGrid(feature.Grid{Axes: []feature.Bins{number}}, []float64{1, 2, 3})
+	for _, q := range []question.Question{
+		{Kind: question.Mistakes, Space: sp, Thresholds: []feature.Threshold{{Coef: make([]float64, sp.Width()), Bias: 0.3}}},
+		{Kind: question.Groups, Columns: []int{1, 0}},
+		{Kind: question.Groups},
+		{Kind: question.Cells, Score: score, Bins: []feature.Bins{number, category, feature.Cross(number, category),
+			feature.CutScore(score, []float64{-0.5, 0.5})}},
+		{Kind: question.Cells, Against: 1, Bins: []feature.Bins{number}},
+		{Kind: question.ClassCells, Bins: []feature.Bins{number, category}},
+		{Kind: question.ClassSlope, Classes: classes, Shape: shape, Most: 2},
+		{Kind: question.ClassResiduals, Classes: classes, Bins: []feature.Bins{number}},
+		{Kind: question.GridSlopes, Grid: grid, Limit: engine.SlopeLimit{Most: 0.5},
+			Grids: []feature.Grid{{Axes: []feature.Bins{number, category}}}},
+	} {
+		if q.Against == 0 {
+			q.Against = question.WholeLabel
+		}
+		text, err := question.Encode(&q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// Whatever a question says, it is refused or answered, and it is asked again in the same words.
+func FuzzQuestion(f *testing.F) {
+	for _, text := range someQuestions(f) {
+		f.Add(text)
+	}
+	rows, err := memory.New(census.Generate(1, 60))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		q, err := question.Decode(rows.Schema(), text)
+		if err != nil {
+			return
+		}
+		again, err := question.Encode(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := question.Decode(rows.Schema(), again)
+		if err != nil {
+			t.Fatalf("%s is refused: %v", again, err)
+		}
+		sums, err := question.AnswerFrom(context.Background(), rows, q)
+		if err != nil {
+			return
+		}
+		same, err := question.AnswerFrom(context.Background(), rows, back)
+		if err != nil || !bytes.Equal(sums.Encode(), same.Encode()) {
+			t.Fatalf("the same question has another answer: %v", err)
+		}
+	})
+}
+
+// An answer that can be read is written in one way.
+func FuzzSums(f *testing.F) {
+	rows, err := memory.New(census.Generate(1, 60))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range someQuestions(f) {
+		q, err := question.Decode(rows.Schema(), text)
+		if err != nil {
+			f.Fatal(err)
+		}
+		sums, err := question.AnswerFrom(context.Background(), rows, q)
+		if err != nil {
+			f.Fatalf("%s: %v", text, err)
+		}
+		f.Add(sums.Encode())
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		sums, err := question.DecodeSums(b)
+		if err != nil {
+			return
+		}
+		back, err := question.DecodeSums(sums.Encode())
+		if err != nil || !reflect.DeepEqual(back, sums) {
+			t.Fatalf("%+v became %+v, %v", sums, back, err)
+		}
+	})
+}
+
+// A message of another version is refused by its number.
+func TestOtherVersionsAreRefused(t *testing.T) {
+	text := bytes.Replace(someQuestions(t)[0], []byte(`"version":1`), []byte(`"version":2`), 1)
+	if _, err := question.Decode(census.Schema(), text); err == nil ||
+		err.Error() != "question: question of version 2, this is version 1" {
+		t.Errorf("error %v", err)
+	}
+	if _, err := question.DecodeSums([]byte{2, 0, 0, 0, 0}); err == nil ||
+		err.Error() != "question: answer of version 2, this is version 1" {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package question is the questions of package engine as messages: what is asked and all it
+// needs, and answers that are sums of integers over rows. So whoever holds some of the rows can
+// answer for these, and the answers of all are added up.
+package question
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Version is the number of this form of questions and answers. Processes with different ones
+// refuse each other.
+const Version = 1
+
+// Kind names a method of engine.Table.
+type Kind string
+
+const (
+	Mistakes       Kind = "mistakes"
+	Groups         Kind = "groups"
+	Cells          Kind = "cells"
+	ClassCells     Kind = "class_cells"
+	ClassSlope     Kind = "class_slope"
+	ClassResiduals Kind = "class_residuals"
+	GridSlopes     Kind = "grid_slopes"
+)
+
+// WholeLabel is the Against of a question about the whole label.
+const WholeLabel = -1
+
+// Question is one question. Fields that its kind does not need are zero; the others are the
+// arguments of the method.
+type Question struct {
+	Kind       Kind
+	Against    int // the class that Table.Against is asked for, or WholeLabel
+	Space      *feature.Space
+	Thresholds []feature.Threshold
+	Columns    []int
+	Score      *feature.Additive
+	Bins       []feature.Bins
+	Classes    *engine.ClassScore
+	Shape      *feature.LevelShape
+	Most       float64
+	Grid       *engine.GridScore
+	Limit      engine.SlopeLimit
+	Grids      []feature.Grid
+}
+
+// ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs; more
+// than once where several parts of the question do.
+func (q *Question) ColumnsRead() []int {
+	cols := append([]int(nil), q.Columns...)
+	if q.Space != nil {
+		cols = append(cols, q.Space.Columns...)
+	}
+	cols = appendScore(cols, q.Score)
+	for k := range q.Bins {
+		cols = appendBins(cols, q.Bins[k].Spec())
+	}
+	if q.Classes != nil {
+		for k := range q.Classes.Terms {
+			cols = appendBins(cols, q.Classes.Terms[k].Bins.Spec())
+		}
+	}
+	if q.Shape != nil {
+		cols = appendBins(cols, q.Shape.Bins.Spec())
+	}
+	grids := q.Grids
+	if q.Grid != nil {
+		for k := range q.Grid.Terms {
+			grids = append(grids[:len(grids):len(grids)], q.Grid.Terms[k].Grid)
+		}
+	}
+	for g := range grids {
+		for k := range grids[g].Axes {
+			cols = appendBins(cols, grids[g].Axes[k].Spec())
+		}
+	}
+	return cols
+}
+
+func appendScore(cols []int, f *feature.Additive) []int {
+	if f == nil {
+		return cols
+	}
+	for k := range f.Shapes {
+		cols = appendBins(cols, f.Shapes[k].Spec())
+	}
+	return cols
+}
+
+func appendBins(cols []int, b feature.BinsSpec) []int {
+	if b.Score != nil {
+		for k := range b.Score.Shapes {
+			cols = appendBins(cols, b.Score.Shapes[k].Bins)
+		}
+		return cols
+	}
+	cols = append(cols, b.Column)
+	if b.Second != nil {
+		cols = appendBins(cols, *b.Second)
+	}
+	return cols
+}
+
+// AnswerFrom asks t, a table of some of the rows, which is not a view.
+func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error) {
+	s := t.Schema()
+	if q.Against != WholeLabel {
+		if q.Against < 0 || q.Against >= s.Classes() {
+			return nil, fmt.Errorf("question: there is no class %d among %d", q.Against, s.Classes())
+		}
+		t = t.Against(q.Against)
+	}
+	switch q.Kind {
+	case Mistakes:
+		p, err := t.Mistakes(ctx, q.Space, q.Thresholds)
+		if err != nil {
+			return nil, err
+		}
+		return &Sums{Words: p.Words, Counters: 1, Keys: p.Bits, Counts: p.Count}, nil
+	case Groups:
+		g, err := t.Groups(ctx, q.Columns)
+		if err != nil {
+			return nil, err
+		}
+		return sumsOfGroups(g, q.Columns, t.Schema().Classes()), nil
+	case Cells:
+		cells, err := t.Cells(ctx, q.Score, q.Bins)
+		var out Sums
+		for _, c := range cells {
+			out.Plain = append(append(out.Plain, c.Positive...), c.Negative...)
+		}
+		return &out, err
+	case ClassCells:
+		cells, err := t.ClassCells(ctx, q.Bins)
+		var out Sums
+		for _, c := range cells {
+			for _, rows := range c.Rows {
+				out.Plain = append(out.Plain, rows...)
+			}
+		}
+		return &out, err
+	case ClassSlope:
+		slope, err := t.ClassSlope(ctx, q.Classes, q.Shape, q.Most)
+		return &Sums{Plain: []uint64{uint64(slope.Gain), uint64(slope.HalfCurve)}}, err
+	case ClassResiduals:
+		rest, err := t.ClassResiduals(ctx, q.Classes, &q.Bins[0])
+		var out Sums
+		for _, sums := range append(rest.Above, rest.Below...) {
+			out.Plain = append(out.Plain, sums...)
+		}
+		return &out, err
+	case GridSlopes:
+		grids, err := t.GridSlopes(ctx, q.Grid, q.Limit, q.Grids)
+		var out Sums
+		for _, g := range grids {
+			for _, x := range append(g.Slopes, g.Curves...) {
+				out.Plain = append(out.Plain, uint64(x))
+			}
+		}
+		return &out, err
+	}
+	return nil, fmt.Errorf("question: there is no kind %q", q.Kind)
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package question
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Asker finds the answer to a question about all rows: the sum of the answers about each of
+// them. Askers fail when ctx ends.
+type Asker interface {
+	Ask(ctx context.Context, q *Question) (*Sums, error)
+}
+
+// Table asks whoever holds the rows, and answers as engine.Table does. What is a sum of
+// floating-point numbers it refuses: see ErrFloats.
+type Table struct {
+	whole   *schema.Schema
+	schema  *schema.Schema // of a view
+	rows    int
+	against int
+	asker   Asker
+}
+
+var _ engine.Table = (*Table)(nil)
+
+// ErrFloats is the refusal of a question whose answer is a sum of floating-point numbers.
+var ErrFloats = errors.New("question: the learner adds up floating-point numbers, which is done in memory alone: " +
+	"leave out --engine, and set --memory-limit as high as the table needs")
+
+// NewTable is a table of so many rows, about which asker is asked.
+func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
+	return &Table{whole: s, schema: s, rows: rows, against: WholeLabel, asker: asker}
+}
+
+func (t *Table) Schema() *schema.Schema { return t.schema }
+func (t *Table) Rows() int              { return t.rows }
+
+// Persons is nil: rows in several places do not know whose the others are, so that schemas with
+// persons are refused where a table is cut into blocks.
+func (t *Table) Persons() engine.Persons { return nil }
+
+// Against implements engine.Table. Of a view it may not be asked.
+func (t *Table) Against(class int) engine.Table {
+	if t.against != WholeLabel {
+		panic("question: Against must be asked of the whole table")
+	}
+	view := *t
+	view.schema, view.against = engine.SchemaAgainst(t.whole, class), class
+	return &view
+}
+
+func (t *Table) checkBinary(what string) error {
+	if n := t.schema.Classes(); n != 2 {
+		return fmt.Errorf("question: %s need a label with 2 classes (schema %q has %d)", what, t.schema.Name, n)
+	}
+	return nil
+}
+
+// ask asks, and wants so many plain sums, or keys where plain < 0.
+func (t *Table) ask(ctx context.Context, q Question, plain int) (*Sums, error) {
+	q.Against = t.against
+	s, err := t.asker.Ask(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case plain < 0 && s == nil:
+		return &Sums{Words: 1, Counters: 1}, nil // of no rows
+	case s == nil:
+		return &Sums{Plain: make([]uint64, plain)}, nil
+	case plain >= 0 && len(s.Plain) != plain, plain < 0 && s.Words == 0:
+		return nil, fmt.Errorf("question: the answer to %q is not of the shape that was asked for", q.Kind)
+	}
+	return s, nil
+}
+
+// Mistakes implements engine.Table.
+func (t *Table) Mistakes(
+	ctx context.Context, sp *feature.Space, cs []feature.Threshold,
+) (*engine.Patterns, error) {
+	if err := t.checkBinary("mistakes of thresholds"); err != nil {
+		return nil, err
+	}
+	s, err := t.ask(ctx, Question{Kind: Mistakes, Space: sp, Thresholds: cs}, -1)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Patterns{Words: (len(cs) + 63) / 64, Bits: s.Keys, Count: s.Counts}, nil
+}
+
+// Groups implements engine.Table.
+func (t *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
+	g := &engine.Groups{Cols: make([]column.Column, len(t.schema.Columns)),
+		Counts: make([][]uint64, t.schema.Classes())}
+	s, err := t.ask(ctx, Question{Kind: Groups, Columns: cols}, -1)
+	if err != nil {
+		return nil, err
+	}
+	g.Len = s.Len()
+	codes, values, sizes := t.codeKeys(s, cols)
+	order := orderOfGroups(codes, sizes, g.Len)
+	for k, j := range cols {
+		sorted := make([]uint32, g.Len)
+		for i, at := range order {
+			sorted[i] = codes[k][at]
+		}
+		g.Cols[j] = column.Column{Codes: column.Narrow(sorted, sizes[k]), Values: values[k]}
+		if c := &t.schema.Columns[j]; c.Marks() > 0 {
+			g.Cols[j].TakeMarks(c.Clamp(*c.Default))
+		}
+	}
+	for class := range g.Counts {
+		g.Counts[class] = make([]uint64, g.Len)
+		for i, at := range order {
+			g.Counts[class][i] = s.countsAt(at)[class]
+		}
+	}
+	return g, nil
+}
+
+// codeKeys turns keys back into codes of columns, numbers' into those of a dictionary of all.
+func (t *Table) codeKeys(s *Sums, cols []int) (codes [][]uint32, values [][]float64, sizes []int) {
+	for k, j := range cols {
+		words := make([]uint64, s.Len())
+		for i := range words {
+			words[i] = s.keyAt(i)[k]
+		}
+		own := make([]uint32, len(words))
+		if t.schema.Columns[j].Kind == schema.Category {
+			for i, w := range words {
+				own[i] = uint32(w)
+			}
+			codes, values, sizes = append(codes, own), append(values, nil), append(sizes, t.schema.Columns[j].Codes())
+			continue
+		}
+		distinct := slices.Clone(words)
+		slices.Sort(distinct)
+		distinct = slices.Compact(distinct)
+		dictionary := make([]float64, len(distinct))
+		for i, w := range distinct {
+			dictionary[i] = fromOrdered(w)
+		}
+		for i, w := range words {
+			at, _ := slices.BinarySearch(distinct, w)
+			own[i] = uint32(at)
+		}
+		codes, values, sizes = append(codes, own), append(values, dictionary), append(sizes, len(dictionary))
+	}
+	return codes, values, sizes
+}
+
+// orderOfGroups is the order of groups by their packed keys.
+func orderOfGroups(codes [][]uint32, sizes []int, n int) []int {
+	fields, keyBits := engine.PackKeys(sizes)
+	words := (keyBits + 63) / 64
+	keys, order := make([]uint64, n*words), make([]int, n)
+	for i := range order {
+		order[i] = i
+		for k, f := range fields {
+			keys[i*words+f.Word] |= uint64(codes[k][i]) << f.Shift
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return slices.Compare(keys[a*words:][:words], keys[b*words:][:words]) })
+	return order
+}
+
+// Cells implements engine.Table.
+func (t *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
+	if err := t.checkBinary("cells"); err != nil {
+		return nil, err
+	}
+	total := 0
+	for k := range bins {
+		total += 2 * bins[k].Len()
+	}
+	s, err := t.ask(ctx, Question{Kind: Cells, Score: f, Bins: bins}, total)
+	if err != nil {
+		return nil, err
+	}
+	out, rest := make([]engine.CellSums, len(bins)), s.Plain
+	for k := range out {
+		out[k].Positive, rest = cut(rest, bins[k].Len())
+		out[k].Negative, rest = cut(rest, bins[k].Len())
+	}
+	return out, nil
+}
+
+// cut is the first n of sums, and the others.
+func cut(sums []uint64, n int) (first, rest []uint64) { return sums[:n:n], sums[n:] }
+
+// ClassCells implements engine.Table.
+func (t *Table) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
+	classes, total := t.schema.Classes(), 0
+	for k := range bins {
+		total += classes * bins[k].Len()
+	}
+	s, err := t.ask(ctx, Question{Kind: ClassCells, Bins: bins}, total)
+	if err != nil {
+		return nil, err
+	}
+	out, rest := make([]engine.ClassCells, len(bins)), s.Plain
+	for k := range out {
+		out[k].Rows, rest = cutLists(rest, classes, bins[k].Len())
+	}
+	return out, nil
+}
+
+// cutLists is the first so many lists of n of sums, and the others.
+func cutLists(sums []uint64, lists, n int) (first [][]uint64, rest []uint64) {
+	for range lists {
+		var list []uint64
+		list, sums = cut(sums, n)
+		first = append(first, list)
+	}
+	return first, sums
+}
+
+// ClassSlope implements engine.Table. Of a view it may not be asked.
+func (t *Table) ClassSlope(
+	ctx context.Context, f *engine.ClassScore, sh *feature.LevelShape, most float64,
+) (engine.ClassSlope, error) {
+	s, err := t.ask(ctx, Question{Kind: ClassSlope, Classes: f, Shape: sh, Most: most}, 2)
+	if err != nil {
+		return engine.ClassSlope{}, err
+	}
+	return engine.ClassSlope{Gain: int64(s.Plain[0]), HalfCurve: int64(s.Plain[1])}, nil
+}
+
+// ClassResiduals implements engine.Table. Of a view it may not be asked.
+func (t *Table) ClassResiduals(
+	ctx context.Context, f *engine.ClassScore, bins *feature.Bins,
+) (out engine.ClassResiduals, err error) {
+	classes := len(f.Start)
+	s, err := t.ask(ctx, Question{Kind: ClassResiduals, Classes: f, Bins: []feature.Bins{*bins}},
+		2*classes*bins.Len())
+	if err != nil {
+		return out, err
+	}
+	rest := s.Plain
+	out.Above, rest = cutLists(rest, classes, bins.Len())
+	out.Below, _ = cutLists(rest, classes, bins.Len())
+	return out, nil
+}
+
+// GridSlopes implements engine.Table. Of a view it may not be asked.
+func (t *Table) GridSlopes(
+	ctx context.Context, f *engine.GridScore, limit engine.SlopeLimit, grids []feature.Grid,
+) ([]engine.GridSums, error) {
+	total := 0
+	for k := range grids {
+		total += (len(f.Start) + 1) * grids[k].Cells()
+	}
+	s, err := t.ask(ctx, Question{Kind: GridSlopes, Grid: f, Limit: limit, Grids: grids}, total)
+	if err != nil {
+		return nil, err
+	}
+	out, rest := make([]engine.GridSums, len(grids)), s.Plain
+	for k := range out {
+		var slopes, curves []uint64
+		slopes, rest = cut(rest, len(f.Start)*grids[k].Cells())
+		curves, rest = cut(rest, grids[k].Cells())
+		out[k] = engine.GridSums{Slopes: signed(slopes), Curves: signed(curves)}
+	}
+	return out, nil
+}
+
+func signed(sums []uint64) []int64 {
+	out := make([]int64, len(sums))
+	for i, x := range sums {
+		out[i] = int64(x)
+	}
+	return out
+}
+
+// LogisticSums is refused: ErrFloats.
+func (t *Table) LogisticSums(context.Context, *feature.Space, []float64) (*engine.LossSums, error) {
+	return nil, ErrFloats
+}
+
+// MarginSums is refused: ErrFloats.
+func (t *Table) MarginSums(
+	context.Context, *feature.Space, engine.Loss, engine.Rows, []float64,
+) (*engine.LossSums, error) {
+	return nil, ErrFloats
+}
+
+// Margins is refused: ErrFloats.
+func (t *Table) Margins(context.Context, *feature.Space, engine.Rows) (engine.Margins, error) {
+	return nil, ErrFloats
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package spark asks rows that lie in a cluster of Apache Spark. Executors run this program's
+// worker, which codes rows into blocks and answers questions about them with sums; a session in
+// Python, which comes with the program, passes questions on. Only sums come back, and the names
+// and lengths of blocks.
+package spark
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// header begins a message; so many parts follow it. Every part has its length before it, in 8
+// bytes.
+type header struct {
+	Op      string   `json:"op"`
+	Parts   int      `json:"parts"`
+	Error   string   `json:"error,omitempty"`
+	Program string   `json:"program,omitempty"` // SHA-256 of the executable file
+	Name    string   `json:"name,omitempty"`
+	Block   string   `json:"block,omitempty"`
+	ID      string   `json:"id,omitempty"`
+	Rows    int      `json:"rows,omitempty"`
+	Data    []string `json:"data,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+	Config  *config  `json:"config,omitempty"`
+}
+
+// config is what every task must know.
+type config struct {
+	Session string `json:"session"` // a name that no other session has
+	Worker  string `json:"worker"`  // the file's name among those that Spark sends to executors
+	Program string `json:"program"`
+	Schema  string `json:"schema"`
+	Rows    int    `json:"rows"` // of a block, or a few more
+}
+
+// maxPart bounds the parts of a message: those of a block are the longest.
+const maxPart = 1 << 31
+
+func send(w io.Writer, h header, parts ...[]byte) error {
+	h.Parts = len(parts)
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	for _, part := range append([][]byte{text}, parts...) {
+		if _, err := w.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))); err != nil {
+			return err
+		}
+		if len(part) == 0 {
+			continue
+		}
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errMessage = errors.New("spark: malformed message")
+
+func receive(r io.Reader) (h header, parts [][]byte, err error) {
+	text, err := receivePart(r)
+	if err != nil {
+		return h, nil, err
+	}
+	if json.Unmarshal(text, &h) != nil || h.Parts < 0 || h.Parts > 2 {
+		return h, nil, errMessage
+	}
+	for range h.Parts {
+		part, err := receivePart(r)
+		if err != nil {
+			return h, nil, fmt.Errorf("spark: a message ended too early: %w", err)
+		}
+		parts = append(parts, part)
+	}
+	return h, parts, nil
+}
+
+func receivePart(r io.Reader) ([]byte, error) {
+	var size [8]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint64(size[:])
+	if n > maxPart {
+		return nil, errMessage
+	}
+	if n <= 1<<20 {
+		part := make([]byte, n)
+		_, err := io.ReadFull(r, part)
+		return part, err
+	}
+	// Room is made for what arrives, not for what a length says.
+	part, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err == nil && uint64(len(part)) < n {
+		err = io.ErrUnexpectedEOF
+	}
+	return part, err
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spark
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+//go:embed driver.py
+var driverSource []byte
+
+// Options say which cluster, and what to read there.
+type Options struct {
+	// Submit is the command that submits, with its arguments, which spaces separate: "" for
+	// "spark-submit".
+	Submit string
+	// Master is the cluster's address as Spark writes it; "" for what Submit knows.
+	Master string
+	// Worker is the program that executors run; "" for this one. It must be the same file.
+	Worker string
+	// Data are paths of Parquet files, or one table:NAME of a catalogue, or one query:SELECT.
+	Data []string
+	// BlockRows is how many rows a block has, or a few more; 0 for 2^18.
+	BlockRows int
+}
+
+// Check refuses what can be refused before Spark is started.
+func (o *Options) Check(op string) error {
+	if len(o.Data) == 0 {
+		return &dp.ParamError{Op: op, Param: "data", Want: "must name a path, table:NAME or query:SELECT"}
+	}
+	for _, d := range o.Data {
+		kind, text, named := strings.Cut(d, ":")
+		switch {
+		case named && (kind == "table" || kind == "query"):
+			if len(o.Data) > 1 || strings.TrimSpace(text) == "" {
+				return &dp.ParamError{Op: op, Param: "data", Want: "must be one table or query, or paths of Parquet files"}
+			}
+		case d == "-" || d == "":
+			return &dp.ParamError{Op: op, Param: "data", Want: "must be where executors can read it: a path, table: or query:"}
+		}
+	}
+	return nil
+}
+
+// Session is rows in a cluster, in blocks that Spark keeps. It is for one goroutine.
+type Session struct {
+	s      *schema.Schema
+	rows   int
+	blocks map[string]string // the blocks' names, and what names their rows
+
+	folder  string
+	log     string
+	cmd     *exec.Cmd
+	ended   chan struct{}
+	link    net.Conn
+	r       *bufio.Reader
+	closing sync.Once
+	failed  bool
+}
+
+// Start starts a session, and codes the rows into blocks there. text is the file of schema s.
+// What Spark prints goes to a file for the user alone, since it may hold cells; it is removed with
+// a session that ends well.
+func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Session, err error) {
+	if s.Person != nil {
+		return nil, errors.New("spark: a person's rows may lie in several blocks: train with --engine memory")
+	}
+	folder, err := os.MkdirTemp("", "discreet-spark-*")
+	if err != nil {
+		return nil, fmt.Errorf("spark: %w", err)
+	}
+	sn := &Session{s: s, folder: folder, log: filepath.Join(folder, "spark.log"), ended: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			sn.failed = true
+			sn.Close()
+		}
+	}()
+	program, err := programID()
+	if err != nil {
+		return nil, err
+	}
+	if o.Worker == "" {
+		if o.Worker, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("spark: %w", err)
+		}
+	}
+	listener, err := sn.submit(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	if err := sn.accept(ctx, listener); err != nil {
+		return nil, err
+	}
+	if o.BlockRows == 0 {
+		o.BlockRows = 1 << 18
+	}
+	load := header{Op: "load", Data: o.Data, Columns: columnNames(s), Config: &config{Session: rand.Text(),
+		Worker: filepath.Base(o.Worker), Program: program, Schema: string(text), Rows: o.BlockRows}}
+	return sn, sn.load(load)
+}
+
+// columnNames are the columns that are read, and the label.
+func columnNames(s *schema.Schema) (names []string) {
+	for _, c := range s.FileColumns() {
+		if c.Role != schema.Ignored {
+			names = append(names, c.Name)
+		}
+	}
+	return append(names, s.Label.Name)
+}
+
+// submit starts the session's process and listens for its call.
+func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error) {
+	script := filepath.Join(sn.folder, "driver.py")
+	if err := os.WriteFile(script, driverSource, 0o600); err != nil {
+		return nil, fmt.Errorf("spark: %w", err)
+	}
+	listener, err := net.Listen("unix", filepath.Join(sn.folder, "link"))
+	if err != nil {
+		return nil, fmt.Errorf("spark: %w", err)
+	}
+	words := strings.Fields(o.Submit)
+	if len(words) == 0 {
+		words = []string{"spark-submit"}
+	}
+	args := words[1:]
+	if o.Master != "" {
+		args = append(args, "--master", o.Master)
+	}
+	args = append(args, "--deploy-mode", "client", "--files", o.Worker, script, listener.Addr().String())
+	log, err := os.OpenFile(sn.log, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return listener, fmt.Errorf("spark: %w", err)
+	}
+	defer log.Close()
+	sn.cmd = exec.CommandContext(ctx, words[0], args...)
+	sn.cmd.Stdout, sn.cmd.Stderr = log, log
+	if err := sn.cmd.Start(); err != nil {
+		sn.cmd = nil
+		listener.Close()
+		return nil, fmt.Errorf("spark: %w", err)
+	}
+	go func() {
+		sn.cmd.Wait()
+		close(sn.ended)
+		listener.Close()
+	}()
+	return listener, nil
+}
+
+// accept waits for the session's call.
+func (sn *Session) accept(ctx context.Context, listener net.Listener) (err error) {
+	if sn.link, err = listener.Accept(); err != nil {
+		return sn.lost(ctx)
+	}
+	context.AfterFunc(ctx, func() { sn.link.Close() })
+	sn.r = bufio.NewReaderSize(sn.link, 1<<20)
+	h, _, err := receive(sn.r)
+	if err != nil || h.Op != "ready" {
+		return sn.lost(ctx)
+	}
+	return nil
+}
+
+// lost is the error of a session that ended by itself.
+func (sn *Session) lost(ctx context.Context) error {
+	sn.failed = true
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("spark: %w", err)
+	}
+	return fmt.Errorf("spark: the session ended; what Spark printed, which may hold private cells, is in %s", sn.log)
+}
+
+// refused is a failure that the session reports.
+func (sn *Session) refused(reason string) error {
+	sn.failed = true
+	return fmt.Errorf("spark: %s (what Spark printed, which may hold private cells, is in %s)", reason, sn.log)
+}
+
+func (sn *Session) load(h header) error {
+	if err := send(sn.link, h); err != nil {
+		return sn.lost(context.Background())
+	}
+	sn.blocks = map[string]string{}
+	for {
+		h, _, err := receive(sn.r)
+		switch {
+		case err != nil:
+			return sn.lost(context.Background())
+		case h.Op == "failed":
+			return sn.refused(h.Error)
+		case h.Op == "done":
+			if sn.rows == 0 && sn.s.Relation == dp.ReplaceOne {
+				return sn.refused("the table must have at least one row")
+			}
+			return nil
+		case h.Op != "block" || h.Rows < 0 || sn.blocks[h.Block] != "" || h.ID == "":
+			return sn.refused("the session named its blocks wrongly")
+		}
+		sn.blocks[h.Block] = h.ID
+		sn.rows += h.Rows
+	}
+}
+
+// Table answers from all rows.
+func (sn *Session) Table() *question.Table { return question.NewTable(sn.s, sn.rows, sn) }
+
+// Ask implements question.Asker. An answer counts once for each block, however often it comes;
+// every block must answer, and with the rows it had when it was made.
+func (sn *Session) Ask(ctx context.Context, q *question.Question) (*question.Sums, error) {
+	text, err := question.Encode(q)
+	if err != nil {
+		return nil, err
+	}
+	if err := send(sn.link, header{Op: "ask"}, text); err != nil {
+		return nil, sn.lost(ctx)
+	}
+	var sum question.Adder
+	counted := map[string]bool{}
+	for {
+		h, parts, err := receive(sn.r)
+		switch {
+		case err != nil:
+			return nil, sn.lost(ctx)
+		case h.Op == "failed":
+			return nil, sn.refused(h.Error)
+		case h.Op == "done":
+			if len(counted) != len(sn.blocks) {
+				return nil, sn.refused(fmt.Sprintf("%d of %d blocks answered", len(counted), len(sn.blocks)))
+			}
+			return sum.Sum()
+		case h.Op != "answer" || len(parts) != 1 || sn.blocks[h.Block] == "":
+			return nil, sn.refused("there was an answer that nobody was asked for")
+		case sn.blocks[h.Block] != h.ID:
+			return nil, sn.refused("a block was made again and holds other rows: what is read must not change meanwhile, " +
+				"and a query must give the same rows in the same order every time")
+		}
+		if counted[h.Block] {
+			continue
+		}
+		counted[h.Block] = true
+		answer, err := question.DecodeSums(parts[0])
+		if err == nil {
+			err = sum.Add(answer)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Close ends the session.
+func (sn *Session) Close() (err error) {
+	sn.closing.Do(func() {
+		if sn.link != nil {
+			sn.link.Close() // upon which the session stops its cluster's application
+		} else if sn.cmd != nil {
+			sn.cmd.Process.Kill()
+		}
+		if sn.cmd != nil {
+			<-sn.ended
+		}
+		if !sn.failed {
+			err = os.RemoveAll(sn.folder)
+			return
+		}
+		for _, name := range []string{"driver.py", "link"} {
+			if gone := os.Remove(filepath.Join(sn.folder, name)); gone != nil && !errors.Is(gone, os.ErrNotExist) {
+				err = errors.Join(err, gone)
+			}
+		}
+	})
+	return err
+}
+
+var _ io.Closer = (*Session)(nil)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spark
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// programID is the SHA-256 of this process's executable file.
+func programID() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("spark: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("spark: %w", err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", fmt.Errorf("spark: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// ServeWorker answers messages until in ends: it codes rows in Parquet into blocks, and answers
+// questions about blocks. It keeps nothing, writes no file and knows no price.
+func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
+	program, err := programID()
+	if err != nil {
+		return err
+	}
+	w := &worker{program: program}
+	r, buffered := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<16)
+	for ctx.Err() == nil {
+		h, parts, err := receive(r)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		answer, data, err := w.answer(ctx, h, parts)
+		if err != nil {
+			answer, data = header{Op: "failed", Error: err.Error()}, nil
+		}
+		if err := errors.Join(send(buffered, answer, data...), buffered.Flush()); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+type worker struct {
+	program string
+	s       *schema.Schema
+	text    []byte
+}
+
+func (w *worker) answer(ctx context.Context, h header, parts [][]byte) (answer header, data [][]byte, err error) {
+	wants := map[string]int{"begin": 1, "code": 1, "ask": 2}
+	switch n, ok := wants[h.Op]; {
+	case !ok || n != len(parts):
+		return answer, nil, errMessage
+	case h.Op != "begin" && w.s == nil:
+		return answer, nil, errors.New("spark: the worker must be told the schema first")
+	}
+	switch h.Op {
+	case "begin":
+		if h.Program != w.program {
+			return answer, nil, errors.New("spark: the worker is not the program that asks: send the same file to executors")
+		}
+		w.text = parts[0]
+		w.s, err = schema.Parse(w.text)
+		return header{Op: "begun"}, nil, err
+	case "code":
+		t, err := dataset.ReadParquet(ctx, w.s, "partition "+h.Name+".parquet", parts[0])
+		if err != nil {
+			return answer, nil, err
+		}
+		b, err := blocks.Encode(t, w.text)
+		if err != nil {
+			return answer, nil, err
+		}
+		block, err := blocks.Decode(b, w.s, w.text)
+		if err != nil {
+			return answer, nil, err
+		}
+		return header{Op: "coded", Rows: t.Rows, ID: idText(block)}, [][]byte{b}, nil
+	}
+	q, err := question.Decode(w.s, parts[0])
+	if err != nil {
+		return answer, nil, err
+	}
+	block, err := blocks.Decode(parts[1], w.s, w.text)
+	if err != nil {
+		return answer, nil, err
+	}
+	rows, err := block.Table(q.ColumnsRead())
+	if err != nil {
+		return answer, nil, err
+	}
+	m, err := memory.New(rows)
+	if err != nil {
+		return answer, nil, err
+	}
+	sums, err := question.AnswerFrom(ctx, m, q)
+	if err != nil {
+		return answer, nil, err
+	}
+	return header{Op: "answer", ID: idText(block)}, [][]byte{sums.Encode()}, nil
+}
+
+func idText(b *blocks.Block) string {
+	id := b.ID()
+	return hex.EncodeToString(id[:])
+}

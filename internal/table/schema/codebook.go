@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Codebook is what documentation says about columns, by name. It comes from whoever made the
+// table, never from its rows.
+type Codebook map[string]Entry
+
+// Entry is what a codebook says about one column; an empty field is not said.
+type Entry struct {
+	Meaning, Role, Type string
+	lower, upper        float64     // NaN where not said
+	levels              [][2]string // value and meaning
+	special             []float64
+}
+
+// codebookKeys are the columns of a codebook.
+var codebookKeys = []string{"name", "meaning", "role", "type", "lower", "upper", "levels", "special"}
+
+// types are what a codebook may call a column.
+var types = []string{"number", "integer", "category", "yes_no", "label", "ignored"}
+
+// ReadCodebook reads a codebook: CSV whose header names some of the columns name, meaning, role,
+// type, lower, upper, levels and special, name among them. levels are separated by semicolons,
+// each a value or value=meaning; special are numbers, likewise. A fault is a *dp.ParamError with
+// the line; nothing of the file is repeated, which may be somebody's table.
+func ReadCodebook(path string) (Codebook, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	defer f.Close()
+	return readCodebook(f)
+}
+
+func readCodebook(text io.Reader) (Codebook, error) {
+	in := csv.NewReader(io.LimitReader(text, MaxBytes))
+	refuse := func(want string) (Codebook, error) {
+		line, _ := in.FieldPos(0)
+		return nil, &dp.ParamError{Op: "schema init", Param: fmt.Sprintf("codebook line %d", line), Want: want,
+			Hint: "a codebook is CSV with the header " + strings.Join(codebookKeys, ",") + ", of which only name is needed"}
+	}
+	head, err := in.Read()
+	if err != nil {
+		return nil, &dp.ParamError{Op: "schema init", Param: "codebook", Want: "must be CSV with a header"}
+	}
+	head[0] = strings.TrimPrefix(head[0], "\ufeff")
+	for i, key := range head {
+		if head[i] = strings.ToLower(strings.TrimSpace(key)); !slices.Contains(codebookKeys, head[i]) ||
+			slices.Contains(head[:i], head[i]) {
+			return refuse(fmt.Sprintf("must name known columns once in its header (the %d. is another)", i+1))
+		}
+	}
+	if !slices.Contains(head, "name") {
+		return refuse("must have a column name")
+	}
+	book := Codebook{}
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return book, nil
+		}
+		if err != nil {
+			return nil, &dp.ParamError{Op: "schema init", Param: "codebook", Want: "must have the same number of cells in " +
+				"each line, quoted where they hold commas"}
+		}
+		name, entry, want := readEntry(head, record)
+		if _, twice := book[name]; twice {
+			want = "must name each column once"
+		}
+		if want != "" {
+			return refuse(want)
+		}
+		book[name] = entry
+	}
+}
+
+// readEntry reads one line of a codebook; want is what it lacks.
+func readEntry(head, record []string) (name string, e Entry, want string) {
+	e.lower, e.upper = math.NaN(), math.NaN()
+	for i, cell := range record {
+		cell = strings.TrimSpace(cell)
+		if strings.ContainsFunc(cell, isHidden) {
+			return name, e, "must hold no line breaks or other control characters"
+		}
+		if cell == "" {
+			continue
+		}
+		bad := false
+		switch head[i] {
+		case "name":
+			name = cell
+		case "meaning":
+			e.Meaning = cell
+		case "role":
+			e.Role, bad = cell, !slices.Contains([]string{"private", "public", "ignored"}, cell)
+		case "type":
+			e.Type, bad = cell, !slices.Contains(types, cell)
+		case "lower":
+			e.lower, bad = readBound(cell)
+		case "upper":
+			e.upper, bad = readBound(cell)
+		case "levels":
+			for part := range strings.SplitSeq(cell, ";") {
+				value, meaning, _ := strings.Cut(part, "=")
+				e.levels = append(e.levels, [2]string{strings.TrimSpace(value), strings.TrimSpace(meaning)})
+			}
+		case "special":
+			for part := range strings.SplitSeq(cell, ";") {
+				x, notNumber := readBound(strings.TrimSpace(part))
+				e.special, bad = append(e.special, x), bad || notNumber
+			}
+		}
+		if bad {
+			return name, e, "must have a " + head[i] + " that is known: roles are private, public, ignored; types " +
+				strings.Join(types, ", ") + "; bounds are numbers"
+		}
+	}
+	if name == "" {
+		want = "must name its column"
+	}
+	return name, e, want
+}
+
+func readBound(cell string) (x float64, bad bool) {
+	x, err := strconv.ParseFloat(cell, 64)
+	return x, err != nil || !(math.Abs(x) <= maxNumber)
+}
+
+// write writes the entry as lines of a template. role stands where the codebook says none.
+func (e *Entry) write(name, role string) string {
+	if e.Role != "" {
+		role = e.Role
+	}
+	if e.Type == "ignored" {
+		role = "ignored"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "  - name: %s", flowText(textNode(name)))
+	if e.Meaning != "" {
+		fmt.Fprintf(&b, " # %s", e.Meaning)
+	}
+	fmt.Fprintf(&b, "\n    role: %s\n", role)
+	if role == "ignored" {
+		return b.String()
+	}
+	levels, meanings := &node{form: list}, []string(nil)
+	for _, l := range e.levels {
+		levels.items = append(levels.items, textNode(l[0]))
+		if l[1] != "" {
+			meanings = append(meanings, l[0]+" "+l[1])
+		}
+	}
+	listed := "[___, ___]"
+	if len(levels.items) > 0 {
+		listed = flowText(levels)
+	}
+	switch {
+	case e.Type == "label":
+		fmt.Fprintf(&b, "    label: {levels: %s, positive: ___}\n", listed)
+	case e.Type == "yes_no":
+		b.WriteString("    category: {levels: yes_no, missing: true}\n")
+	case e.Type == "category", e.Type == "" && len(e.levels) > 0:
+		fmt.Fprintf(&b, "    category: {levels: %s, missing: true}\n", listed)
+	case e.Type != "" || !math.IsNaN(e.lower) || !math.IsNaN(e.upper):
+		b.WriteString("    " + e.number() + "\n")
+	default:
+		b.WriteString(templateKinds)
+	}
+	if len(meanings) > 0 {
+		fmt.Fprintf(&b, "    # %s\n", strings.Join(meanings, "; "))
+	}
+	return b.String()
+}
+
+// number is the declaration of a number, whose default is the middle of the bounds.
+func (e *Entry) number() string {
+	text := func(x float64) string {
+		if math.IsNaN(x) {
+			return blank
+		}
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	middle := (e.lower + e.upper) / 2
+	whole := ""
+	if e.Type == "integer" {
+		whole, middle = ", integer: true", math.Round(middle)
+	}
+	marks := ", missing: true"
+	if len(e.special) > 0 {
+		marks += ", special: " + flowText(numbersNode(e.special))
+	}
+	return fmt.Sprintf("number: {lower: %s, upper: %s%s, default: %s%s}", text(e.lower), text(e.upper), whole,
+		text(middle), marks)
+}
+
+// wellKnown are columns that many tables have, by a word of their names, and what they can hold.
+// They are proposals, to be confirmed.
+var wellKnown = []struct {
+	name  *regexp.Regexp
+	lines string
+}{
+	{words("age|alter|âge|edad|età"), "number: {lower: 0, upper: 120, integer: true, default: 45}"},
+	{words("sex|gender|geschlecht|sexe|sexo"), "category: {levels: [female, male], missing: true}"},
+	{words("year|jahr|année|año|anno"), "number: {lower: 1900, upper: 2100, integer: true, default: 2000}"},
+	{words("month|monat|mois"), "number: {lower: 1, upper: 12, integer: true, default: 6}"},
+	{words("percent|percentage|pct|prozent"), "number: {lower: 0, upper: 100, default: 50}"},
+	{words("bmi"), "number: {lower: 10, upper: 80, default: 25}"},
+	{words("temp|temperature"), "number: {lower: 30, upper: 45, default: 37}"},
+	{words("id|uuid|name|email|phone|ssn|mrn"), "(an identifier: role: ignored)"},
+}
+
+func words(alternatives string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[^\pL])(` + alternatives + `)($|[^\pL])`)
+}
+
+// propose is a comment for a column of a well-known name; "" for others.
+func propose(name string) string {
+	for _, k := range wellKnown {
+		if k.name.MatchString(name) {
+			return "    # " + k.lines + "  # proposed by the name alone: confirm, or change it\n"
+		}
+	}
+	return ""
+}

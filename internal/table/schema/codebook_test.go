@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"strings"
+	"testing"
+)
+
+const book = "\ufeffName,type,lower,upper,levels,special,meaning,role\n" +
+	"âge,integer,0,110,,,age in years,\n" +
+	"pain,integer,0,10,,96; 98,,\n" +
+	"ward,category,,,A=surgery; B =birth;C,,,public\n" +
+	"smoker,yes_no,,,,,,\n" +
+	"row no,ignored,,,,,,\n" +
+	"fever,number,35,,,,,\n" +
+	"ill,label,,,no;yes,,,public\n"
+
+// What a codebook says stands in the template, and what it does not say is still blank.
+func TestDraftFromACodebook(t *testing.T) {
+	codes, err := readCodebook(strings.NewReader(book))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Dialect{Delimiter: ';', Quote: '"', Header: true}
+	text, err := Draft([]string{"âge", "pain", "ward", "smoker", "row no", "fever", "bmi", "ill"}, d, codes, "private")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"- name: \"âge\" # age in years\n    role: private\n" +
+			"    number: {lower: 0, upper: 110, integer: true, default: 55, missing: true}\n",
+		"number: {lower: 0, upper: 10, integer: true, default: 5, missing: true, special: [96, 98]}",
+		"role: public\n    category: {levels: [A, B, C], missing: true}\n    # A surgery; B birth\n",
+		"category: {levels: yes_no, missing: true}",
+		"- name: row no\n    role: ignored\n  - name",
+		"number: {lower: 35, upper: ___, default: ___, missing: true}",
+		"label: {levels: [\"no\", \"yes\"], positive: ___}",
+		"# number: {lower: 10, upper: 80, default: 25}  # proposed by the name alone: confirm, or change it",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s\nis not in\n%s", want, text)
+		}
+	}
+	if _, err := Parse(text); err == nil {
+		t.Error("a template with blanks is taken")
+	}
+	filled := strings.NewReplacer("name: ___", "name: n", "unit: ___", "unit: u", "relation: ___", "relation: replace-one",
+		"trim: ___", "trim: false", "missing: ___", `missing: [""]`, "positive: ___", `positive: "yes"`,
+		"upper: ___, default: ___, missing", "upper: 42, default: 37, missing",
+		"    # number: {lower: 10", "    number: {lower: 10",
+		"default: 25}  #", "default: 25} #").Replace(string(text))
+	s, err := Parse([]byte(filled))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, filled)
+	}
+	if len(s.ByRole(Private)) != 5 || len(s.ByRole(Ignored)) != 1 || s.Columns[1].Marks() != 3 {
+		t.Errorf("%+v", s.Columns)
+	}
+}
+
+// A file that is no codebook, such as somebody's table, is described and not quoted.
+func TestCodebooksAreRefused(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", "must be CSV with a header"},
+		{"canary,age\n", "must name known columns once in its header (the 1. is another)"},
+		{"name,name\n", "must name known columns once"},
+		{"type\n", "must have a column name"},
+		{"name,type\ncanary,canary\n", "codebook line 2 must have a type that is known"},
+		{"name,role\nx,canary\n", "must have a role that is known"},
+		{"name,lower\nx,canary\n", "must have a lower that is known"},
+		{"name,upper\nx,1e301\n", "must have a upper that is known"},
+		{"name,special\nx,1;canary\n", "must have a special that is known"},
+		{"name,meaning\n,canary\n", "must name its column"},
+		{"name,meaning\nx,canary\nx,canary\n", "codebook line 3 must name each column once"},
+		{"name,meaning\nx\n", "must have the same number of cells"},
+		{"name,meaning\nx,\"a\nb\"\n", "must hold no line breaks"},
+	} {
+		_, err := readCodebook(strings.NewReader(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: error %v", c.text, err)
+		}
+	}
+	d := Dialect{Delimiter: ',', Header: true}
+	if _, err := Draft([]string{"a", "b"}, d, Codebook{"c": {}}, ""); err == nil ||
+		!strings.Contains(err.Error(), `codebook must be about columns of the table (got "c")`) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Draft([]string{"a", "b"}, d, nil, "public"); err == nil ||
+		!strings.Contains(err.Error(), "role must be private") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzCodebook: whatever is taken makes a template, which no blank of it lets pass.
+func FuzzCodebook(f *testing.F) {
+	f.Add(book)
+	f.Add("name,levels\na,1=x;2\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		codes, err := readCodebook(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		var names []string
+		for name := range codes {
+			names = append(names, name)
+		}
+		out, err := Draft(append(names, "the label"), Dialect{Delimiter: ',', Quote: '"', Header: true}, codes, "")
+		if err != nil {
+			return // such as too many columns
+		}
+		if _, err := Parse(out); err == nil || strings.Contains(err.Error(), "not valid YAML") {
+			t.Errorf("error %v of\n%s", err, out)
+		}
+	})
+}
+
+// What is missing is told in the order to decide it.
+func TestFaultsInTheOrderToDecide(t *testing.T) {
+	text, err := Init([]string{"age", "ill"}, Dialect{Delimiter: ',', Quote: '"', Header: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Parse(text)
+	steps := ExplainFaults(err)
+	at := -1
+	for _, want := range []string{"1. what one row is", "unit is still blank", "2. the text of the files",
+		"file trim is still blank",
+		"3. the label (its role", "must include the label", "4. the roles", `column "age" role is still blank`,
+		"5. what cells can be", `column "age" number or category must be given`} {
+		i := strings.Index(steps, want)
+		if i <= at {
+			t.Errorf("%q is not there, or not behind what goes before:\n%s", want, steps)
+		}
+		at = i
+	}
+	if ExplainFaults(nil) != "" {
+		t.Error("something is missing in a schema without faults")
+	}
+}

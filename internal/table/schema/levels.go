@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// yesAndNo are the levels of a column that says yes or no, in the spellings of programs and
+// people. One that means a missing cell in this file is left out.
+func yesAndNo(line int, d *Dialect) *node {
+	levels := &node{form: list, line: line}
+	for _, words := range [][]string{
+		{"no", "No", "NO", "n", "N", "false", "False", "FALSE", "f", "F", "0", "0.0"},
+		{"yes", "Yes", "YES", "y", "Y", "true", "True", "TRUE", "t", "T", "1", "1.0"},
+	} {
+		words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(d.Missing, w) })
+		level := &node{form: mapping, line: line}
+		level.addPair("value", textNode(words[0]))
+		level.addPair("aliases", textsNode(words[1:]))
+		levels.items = append(levels.items, level)
+	}
+	return levels
+}
+
+// readMapping makes levels of a file that maps codes to them, of which the model then has a copy:
+// CSV with the columns code and level, in which a code that ends in * is a prefix. The file may be
+// somebody's table, given by mistake: nothing of it is repeated.
+func (r *reader) readMapping(f fields, n *node) *node {
+	const hint = "write levels: {file: codes.csv}, a CSV file with the header code,level and a code and its level in " +
+		"each line; a code that ends in * is a prefix"
+	at := r.openMapping(n, f.where+"levels ", "file")
+	name := at.text("file", hint)
+	refuse := func(want string) *node {
+		at.refuse("file", want, strconv.Quote(name), hint)
+		return nil
+	}
+	switch {
+	case name == "":
+		return nil
+	case r.dir == "":
+		return refuse("must be named in a schema that is read from a file itself")
+	case !filepath.IsLocal(name):
+		return refuse("must lie beside the schema or below")
+	}
+	file, err := os.Open(filepath.Join(r.dir, name))
+	if err != nil {
+		return refuse("must be there and readable")
+	}
+	defer file.Close()
+	in := csv.NewReader(io.LimitReader(file, MaxBytes))
+	in.FieldsPerRecord = 2
+	head, err := in.Read()
+	if err != nil || strings.TrimPrefix(head[0], "\ufeff") != "code" || head[1] != "level" {
+		return refuse("must begin with the header code,level")
+	}
+	levels, index := &node{form: list, line: n.line}, map[string]*node{}
+	lists := map[*node][2]*node{} // aliases and prefixes
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || record[0] == "" || record[0] == "*" || record[1] == "" {
+			return refuse("must have a code and a level in each line")
+		}
+		level := index[record[1]]
+		if level == nil {
+			level = &node{form: mapping, line: n.line}
+			level.addPair("value", textNode(record[1]))
+			index[record[1]] = level
+			lists[level] = [2]*node{{form: list, line: n.line}, {form: list, line: n.line}}
+			levels.items = append(levels.items, level)
+		}
+		if prefix, ok := strings.CutSuffix(record[0], "*"); ok {
+			lists[level][1].items = append(lists[level][1].items, textNode(prefix))
+		} else if record[0] != record[1] {
+			lists[level][0].items = append(lists[level][0].items, textNode(record[0]))
+		}
+	}
+	for _, level := range levels.items {
+		for k, key := range []string{"aliases", "prefixes"} {
+			if some := lists[level][k]; len(some.items) > 0 {
+				level.addPair(key, some)
+			}
+		}
+	}
+	return levels
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Person says that the unit of privacy is a person with any number of rows: neighbours differ in
+// all rows of one person, not in one row.
+type Person struct {
+	// Column names the ignored column of the file whose cells tell persons apart. It is never a
+	// feature and never written anywhere; rows without an identifier count for nothing.
+	Column string
+	// Rows is what a person counts for at most, in rows: at least 1, or 0 where it is to be chosen by
+	// a release that the training pays for (auto).
+	Rows int
+	// Persons is the number of persons that plans reckon with where it is private, 0 for none given.
+	Persons int
+	// OnePart declares that nobody has rows in two of the schema's parts.
+	OnePart bool
+}
+
+// MaxPersonRows bounds Person.Rows.
+const MaxPersonRows = 1 << 20
+
+// readPerson reads the unit of privacy, once the columns are read.
+func (r *reader) readPerson(f fields, s *Schema) {
+	const hint = "write person: {column: NAME, rows: 1}, NAME being the ignored column that tells persons apart, or " +
+		"remove the line: a row is then a unit of its own"
+	n := f.requireNode("person", hint)
+	if n == nil {
+		return
+	}
+	if n.form != mapping {
+		f.refuse("person", "must be a mapping", describeNode(n), hint)
+		return
+	}
+	g := r.openMapping(n, "person ", "column", "rows", "persons", "one_part")
+	p := &Person{Column: g.prose("column", hint)}
+	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == p.Column })
+	switch {
+	case p.Column == "":
+	case i < 0 || s.Columns[i].Derived != InFile:
+		g.refuse("column", "must name one of the columns of the file", strconv.Quote(p.Column), hint)
+	case s.Columns[i].Role != Ignored:
+		g.refuse("column", "must name an ignored column: an identifier is never a feature", strconv.Quote(p.Column),
+			"write role: ignored for column "+strconv.Quote(p.Column))
+	}
+	p.Rows = r.readPersonRows(g)
+	if g.has("persons") {
+		const hint = "write about how many persons there are, from public knowledge, or remove the line"
+		if m := g.requireNode("persons", hint); m != nil {
+			p.Persons = r.readWhole(g, "persons", 1, 1<<31-1, hint)
+		}
+	}
+	if g.has("one_part") {
+		p.OnePart = g.boolean("one_part", "write one_part: true if nobody has rows in two parts, or remove the line")
+	}
+	if s.Parts != "" && !p.OnePart {
+		g.refuse("one_part", "must be true beside parts: a person with rows in two parts would be charged for one of them",
+			p.OnePart, "declare one_part: true if nobody can have rows in two parts, or remove parts:")
+	}
+	s.Person = p
+}
+
+// readPersonRows reads a bound, 0 for auto.
+func (r *reader) readPersonRows(f fields) int {
+	const hint = "write rows: 1 to let a person count for one row however many they have, a larger number C to let " +
+		"them count for up to C rows at C times the noise, or rows: auto to have C chosen at a price"
+	n := f.requireNode("rows", hint)
+	if n == nil || (n.form == plain || n.form == quoted) && n.text == "auto" {
+		return 0
+	}
+	return r.readWhole(f, "rows", 1, MaxPersonRows, hint)
+}
+
+// readWhole reads a whole number; 0 after a report.
+func (r *reader) readWhole(f fields, key string, least, most int, hint string) int {
+	n := f.values[key]
+	i, err := strconv.Atoi(n.text)
+	if n.form != plain || err != nil || i < least || i > most {
+		f.refuse(key, fmt.Sprintf("must be a whole number between %d and %d", least, most), describeNode(n), hint)
+		return 0
+	}
+	return i
+}
+
+// personTree is the inverse of readPerson.
+func (p *Person) personTree() *node {
+	n := &node{form: mapping}
+	n.addPair("column", textNode(p.Column))
+	rows := textNode("auto")
+	if p.Rows > 0 {
+		rows = &node{form: plain, text: strconv.Itoa(p.Rows)}
+	}
+	n.addPair("rows", rows)
+	if p.Persons > 0 {
+		n.addPair("persons", &node{form: plain, text: strconv.Itoa(p.Persons)})
+	}
+	if p.OnePart {
+		n.addPair("one_part", booleanNode(true))
+	}
+	return n
+}
+
+// PersonColumn is the index in Columns of the column that tells persons apart, -1 where a row is a
+// unit of its own.
+func (s *Schema) PersonColumn() int {
+	if s.Person == nil {
+		return -1
+	}
+	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.Person.Column })
+}
+
+// UnitWords says whose data are protected together: one row, or all rows of one person.
+func (s *Schema) UnitWords() string {
+	if s.Person == nil {
+		return "one row"
+	}
+	return "all rows of one person"
+}
+
+// Neighbours says in words which tables the guarantee makes hard to tell apart.
+func (s *Schema) Neighbours() string {
+	switch {
+	case s.Person == nil:
+		return string(s.Relation)
+	case s.Relation == dp.AddRemove:
+		return string(dp.AddRemove) + " all rows of one person"
+	}
+	return string(dp.ReplaceOne) + ": all rows of one person"
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
+	"github.com/discreet-dp/discreet/internal/table/engine/spark"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Engines says where the rows of a table are while a learner asks about them.
+const (
+	EngineAuto   = "auto"   // memory, or disk where the table is too large
+	EngineMemory = "memory" // all at once
+	EngineDisk   = "disk"   // in blocks, in a temporary file
+	EngineSpark  = "spark"  // in a cluster, which is told questions and answers with sums
+)
+
+// DefaultMemory is the memory limit in bytes where none is given.
+const DefaultMemory = 2 << 30
+
+// RowSource is the files of a table, and where their rows are kept.
+type RowSource struct {
+	Engine string // see Engines; "" for EngineAuto
+	// Memory is how many bytes the rows may take, by an estimate from the files' sizes, before
+	// EngineAuto puts them on disk; 0 for DefaultMemory.
+	Memory  int64
+	Files   []string
+	Options dataset.Options
+	// Show begins to show how much was read, until done is called; nil for nobody.
+	Show func() (report func(read, total int64), done func())
+	// Cluster is where EngineSpark finds the rows; its Data are Files.
+	Cluster spark.Options
+}
+
+// ServeWorker is what executors of a cluster run.
+func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
+	return spark.ServeWorker(ctx, in, out)
+}
+
+// ParseBytes reads a number of bytes: digits, and KiB, MiB, GiB or nothing.
+func ParseBytes(op, param, text string) (int64, error) {
+	digits, unit := strings.TrimSpace(text), int64(1)
+	for k, name := range []string{"KiB", "MiB", "GiB"} {
+		if rest, ok := strings.CutSuffix(digits, name); ok {
+			digits, unit = strings.TrimSpace(rest), 1<<(10*(k+1))
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 1 || n > 1<<50/unit {
+		return 0, &RequestError{&dp.ParamError{Op: op, Param: param,
+			Want: "must be a number of bytes, such as 512MiB or 4GiB", Got: strconv.Quote(text)}}
+	}
+	return n * unit, nil
+}
+
+// check refuses what can be refused before files are opened.
+func (r *RowSource) check(op string, req *Request, part string, s *schema.Schema) error {
+	if !slices.Contains([]string{"", EngineAuto, EngineMemory, EngineDisk, EngineSpark}, r.Engine) {
+		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be auto, memory, disk or spark",
+			Got: strconv.Quote(r.Engine)}}
+	}
+	onSpark := r.Engine == EngineSpark
+	if !onSpark && r.Cluster.Submit+r.Cluster.Master != "" {
+		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be spark where a cluster is named",
+			Got: strconv.Quote(r.Engine)}}
+	}
+	if onSpark {
+		r.Cluster.Data = r.Files
+		if err := r.Cluster.Check(op); err != nil {
+			return &RequestError{err}
+		}
+		if part != "" {
+			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out with engine spark", Got: part}}
+		}
+	}
+	if (onSpark || r.Engine == EngineDisk) && s.Person != nil {
+		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory: a person's rows may lie in " +
+			"several blocks", Got: r.Engine}}
+	}
+	if (onSpark || r.Engine == EngineDisk) && addsFloats(req.Name) {
+		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: fmt.Sprintf("must be memory: learner %s adds up "+
+			"floating-point numbers, and their sums depend on where rows lie", req.Name), Got: r.Engine}}
+	}
+	return nil
+}
+
+// addsFloats reports whether a learner asks for sums that are no integers.
+func addsFloats(learner string) bool { return learner == "erm" || learner == "logistic" }
+
+// openRows is a table that answers, and the function that gives its space back.
+type openRows struct {
+	engine.Table
+	close func() error
+}
+
+// blockRows is how many rows a block has, or a few more.
+const blockRows = 1 << 20
+
+// open reads the rows.
+func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
+	if r.Engine == EngineSpark {
+		t.sayLine("starting a session of Spark; its cluster codes the rows")
+		sn, err := spark.Start(ctx, t.Schema, t.SchemaText, r.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		return &openRows{sn.Table(), sn.Close}, nil
+	}
+	limit := r.Memory
+	if limit == 0 {
+		limit = DefaultMemory
+	}
+	where := r.Engine
+	if where == "" || where == EngineAuto {
+		where = EngineMemory
+		size, err := dataset.EstimateBytes(t.Schema, r.Files...)
+		if err != nil {
+			return nil, err
+		}
+		if size > limit && !addsFloats(t.Request.Name) && t.Schema.Person == nil {
+			where = EngineDisk
+			t.sayLine("the rows take more than %d MiB of memory (--memory-limit): they are kept in blocks on disk", limit>>20)
+		}
+	}
+	opts := r.Options
+	if r.Show != nil {
+		report, done := r.Show()
+		defer done()
+		opts.Progress = report
+	}
+	if where == EngineMemory {
+		tab, err := dataset.Read(ctx, t.Schema, opts, r.Files...)
+		if err != nil {
+			return nil, err
+		}
+		return t.openMemory(tab)
+	}
+	st, err := blocks.NewStore(t.Schema, t.SchemaText, "", limit/2)
+	if err != nil {
+		return nil, err
+	}
+	_, err = dataset.ReadBlocks(ctx, t.Schema, opts, blockRows, func(k int, tab *dataset.Table) error {
+		if t.Part != "" {
+			tab = RowsOf(tab, t.Part)
+		}
+		return st.Put(k, tab)
+	}, r.Files...)
+	if err != nil {
+		st.Close()
+		return nil, err
+	}
+	return &openRows{st.Table(), st.Close}, nil
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// censusFile writes rows of the census, and its schema's text.
+func censusFile(t *testing.T, rows int) (path string, text []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := census.StreamParquet(&b, 5, rows); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "census.parquet")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := census.Schema().YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, text
+}
+
+func requestOf(t *testing.T, learner, epsilon string) *Request {
+	t.Helper()
+	choice := Choice{Learner: learner, Price: PriceText{Epsilon: epsilon}}
+	if epsilon == "inf" {
+		choice.Price.NotPrivate = true
+	}
+	req, err := choice.Request("train")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
+}
+
+// A table that is over the memory limit is trained on from disk, to the same model.
+func TestRowsOnDiskMakeTheSameModel(t *testing.T) {
+	path, text := censusFile(t, 3000)
+	for _, learner := range []string{"additive", "adaboost"} { // which draw nothing without privacy
+		var files [][]byte
+		for _, limit := range []int64{1 << 30, 1000} {
+			var said strings.Builder
+			run := &Training{Op: "train", Request: requestOf(t, learner, "inf"), Schema: census.Schema(), SchemaText: text,
+				Rows: &RowSource{Memory: limit, Files: []string{path}},
+				Say:  func(format string, _ ...any) { said.WriteString(format) }}
+			m, err := run.Run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if onDisk := strings.Contains(said.String(), "blocks on disk"); onDisk != (limit < 1<<30) {
+				t.Errorf("limit %d: on disk %v", limit, onDisk)
+			}
+			files = append(files, learntest.Bytes(t, m))
+		}
+		if !bytes.Equal(files[0], files[1]) {
+			t.Errorf("%s: another model", learner)
+		}
+	}
+}
+
+// What disk cannot answer is refused before a row is read, and goes through memory by itself.
+func TestFloatSumsStayInMemory(t *testing.T) {
+	path, text := censusFile(t, 300)
+	run := &Training{Op: "train", Request: requestOf(t, "erm", "1"), Schema: census.Schema(), SchemaText: text,
+		Rows: &RowSource{Engine: EngineDisk, Files: []string{path}}}
+	if _, err := run.Run(context.Background()); !errors.As(err, new(*RequestError)) {
+		t.Errorf("error %v", err)
+	}
+	run.Rows = &RowSource{Memory: 1, Files: []string{path}}
+	if _, err := run.Run(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every learner that asks for sums of floating-point numbers is among those that go to memory.
+func TestLearnersThatAddFloatsAreKnown(t *testing.T) {
+	tab := census.Generate(5, 300)
+	for _, l := range Learners() {
+		epsilon := "1"
+		if !l.Private {
+			epsilon = "inf"
+		}
+		req := requestOf(t, l.Name, epsilon)
+		path, text := censusFile(t, 300)
+		run := &Training{Op: "train", Request: req, Schema: tab.Schema, SchemaText: text,
+			Rows: &RowSource{Engine: EngineDisk, Files: []string{path}}}
+		if addsFloats(l.Name) {
+			continue
+		}
+		if _, err := run.Run(context.Background()); errors.Is(err, question.ErrFloats) {
+			t.Errorf("learner %s adds up floats", l.Name)
+		}
+	}
+}
+
+// A person's rows may lie in several blocks, which would each count them.
+func TestPersonsStayInMemory(t *testing.T) {
+	path, text := censusFile(t, 300)
+	s := *census.Schema()
+	s.Person = &schema.Person{}
+	for _, engine := range []string{EngineDisk, EngineSpark} {
+		run := &Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: &s, SchemaText: text,
+			Rows: &RowSource{Engine: engine, Files: []string{path}}}
+		if _, err := run.Run(context.Background()); !errors.As(err, new(*RequestError)) ||
+			!strings.Contains(err.Error(), "a person's rows") {
+			t.Errorf("%s: error %v", engine, err)
+		}
+	}
+}
+
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]int64{"1": 1, "512MiB": 512 << 20, " 4 GiB": 4 << 30, "3KiB": 3 << 10,
+		"0": 0, "": 0, "-1": 0, "4GB": 0, "99999999999GiB": 0} {
+		got, err := ParseBytes("train", "memory-limit", text)
+		if got != want || (err != nil) != (want == 0) {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+}

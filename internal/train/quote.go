@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Quote is what a training would cost, and do, as far as can be said without data.
+type Quote struct {
+	Learner string         `json:"learner"`
+	Schema  string         `json:"schema"`
+	Facts   map[string]any `json:"facts"`
+	// Epsilon and Delta are what Bill costs, in units of 1e-9 and 1e-15; 0 where
+	// nothing is protected, Delta also where the guarantee is pure.
+	Epsilon dp.Epsilon `json:"epsilon_nano"`
+	Delta   dp.Delta   `json:"delta_femto"`
+	Bill    []dp.Event `json:"bill"`
+	// Excess says how a training would refuse the price; nil where it would not.
+	Excess  *string      `json:"excess"`
+	Budget  *Remainder   `json:"budget,omitempty"`
+	Samples *SampleSizes `json:"samples,omitempty"`
+
+	text []string // the facts for people
+}
+
+// Quote is what training by a plan of the request would cost. sizes may be nil.
+func (r *Request) Quote(s *schema.Schema, pl learn.Plan, sizes *SampleSizes) *Quote {
+	price := r.Cost(pl)
+	q := &Quote{Learner: r.Name, Schema: s.Name, Facts: map[string]any{}, Bill: append([]dp.Event{}, pl.Events()...),
+		Epsilon: price.Epsilon, Delta: price.Delta, Samples: sizes}
+	for _, f := range pl.Facts() {
+		q.Facts[f.Key] = f.Value
+		if f.Text != "" {
+			q.text = append(q.text, f.Text)
+		}
+	}
+	if excess := r.Price.Excess(s); excess != "" {
+		q.Excess = &excess
+	}
+	return q
+}
+
+// WriteText writes the quote for people.
+func (q *Quote) WriteText(w io.Writer) error {
+	var b strings.Builder
+	for _, line := range q.text {
+		fmt.Fprintln(&b, line)
+	}
+	fmt.Fprintf(&b, "\nbill: %s in all, %d releases\n", dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, len(q.Bill))
+	for _, e := range ShortenBill(q.Bill) {
+		fmt.Fprintln(&b, "  "+e)
+	}
+	if q.Excess != nil {
+		fmt.Fprintf(&b, "\ntrain refuses this: %s\n", *q.Excess)
+	}
+	if q.Samples != nil {
+		fmt.Fprintf(&b, "\n%s", q.Samples)
+	}
+	if q.Budget != nil {
+		q.Budget.writeText(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// ShortenBill lists the releases of a bill, leaving out the middle of a long one.
+func ShortenBill(bill []dp.Event) (lines []string) {
+	const ends = 3
+	for i, e := range bill {
+		switch {
+		case i < ends || i >= len(bill)-1 || len(bill) <= 2*ends:
+			price := e.Epsilon.String()
+			if e.Rho > 0 {
+				price = "rho " + e.Rho.String()
+			}
+			lines = append(lines, fmt.Sprintf("%-32s %-18s %s", e.Release, e.Mechanism, price))
+		case i == ends:
+			lines = append(lines, fmt.Sprintf("... %d more; --json lists all", len(bill)-ends-1))
+		}
+	}
+	return lines
+}
+
+// Remainder is what a training would leave of a budget.
+type Remainder struct {
+	ledger.Statement
+	Part       string         `json:"part"` // "" where the training reads all
+	Asked      ledger.Decimal `json:"asked"`
+	AskedDelta dp.Delta       `json:"asked_delta_femto"`
+	// Both are null where the price exceeds what is left.
+	Remains      *ledger.Decimal `json:"remains"`
+	RemainsDelta *dp.Delta       `json:"remains_delta_femto"`
+}
+
+// FindRemainder asks a ledger what would be left of a data set, for one part of it
+// where part is not empty, after a price were paid. It spends nothing.
+func FindRemainder(ctx context.Context, l *ledger.Ledger, dataset, part string, price dp.Price) (*Remainder, error) {
+	b, err := l.Balances(ctx, dataset)
+	if err != nil {
+		return nil, err
+	}
+	left, err := b[0].LeftFor(part)
+	if err != nil {
+		return nil, err
+	}
+	out := &Remainder{Statement: b[0].Statement(), Part: part, Asked: ledger.Decimal(price.Epsilon),
+		AskedDelta: price.Delta}
+	if price.Epsilon <= left.Epsilon && price.Delta <= left.Delta {
+		after, afterDelta := ledger.Decimal(left.Epsilon-price.Epsilon), left.Delta-price.Delta
+		out.Remains, out.RemainsDelta = &after, &afterDelta
+	}
+	return out, nil
+}
+
+func (r *Remainder) writeText(b *strings.Builder) {
+	eps := func(d ledger.Decimal) dp.Epsilon { return dp.Epsilon(d) }
+	verdict := "train refuses this: it exceeds what is left"
+	if r.Remains != nil {
+		verdict = fmt.Sprintf("%s would remain", eps(*r.Remains))
+	}
+	of := r.Dataset
+	if r.Part != "" {
+		of += ", part " + r.Part
+	}
+	fmt.Fprintf(b, "\nbudget of %s: total %s, spent %s, reserved %s, left %s; %s\n",
+		of, eps(r.Total), eps(r.Spent), eps(r.Reserved), eps(r.Left), verdict)
+	if r.Femto.Total == 0 {
+		return
+	}
+	if verdict = "not enough, or epsilon is not"; r.RemainsDelta != nil {
+		verdict = fmt.Sprintf("%s would remain", *r.RemainsDelta)
+	}
+	fmt.Fprintf(b, "  delta: total %s, spent %s, reserved %s, left %s; %s\n",
+		r.Femto.Total, r.Femto.Spent, r.Femto.Reserved, r.Femto.Left, verdict)
+}

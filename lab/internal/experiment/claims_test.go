@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the thresholds into the page of claims")
+
+const claimsPage = "../../../docs/benchmarks/claims.md"
+
+// claim is one row of the page.
+type claim struct {
+	figure, check, words, threshold, fixed, reason, changed string
+
+	papers []string // what the checks of the row say of themselves
+	later  []bool   // whether each has no part in its verdict
+}
+
+// readClaims returns the rows of the page, and its lines with the number of each row's.
+func readClaims(t *testing.T) (rows []*claim, lines []string, at []int) {
+	t.Helper()
+	page, err := os.ReadFile(claimsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines = strings.Split(string(page), "\n")
+	for i, line := range lines {
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+		if len(cells) != 7 || cells[0] == "figure" {
+			continue
+		}
+		rows = append(rows, &claim{figure: cells[0], check: cells[1], words: cells[2], threshold: cells[3], fixed: cells[4],
+			reason: cells[5], changed: cells[6]})
+		at = append(at, i)
+	}
+	return rows, lines, at
+}
+
+// matches says whether a name fits a pattern of *, ? and alternatives joined by "or".
+func matches(pattern, name string) bool {
+	for _, p := range strings.Split(pattern, " or ") {
+		if fits([]rune(p), []rune(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func fits(p, s []rune) bool {
+	switch {
+	case len(p) == 0:
+		return len(s) == 0
+	case p[0] == '*':
+		return fits(p[1:], s) || len(s) > 0 && fits(p, s[1:])
+	}
+	return len(s) > 0 && (p[0] == '?' || p[0] == s[0]) && fits(p[1:], s[1:])
+}
+
+// Each check of each figure is a row of the page, with its threshold, the paper's words,
+// the date it was fixed, a reason and what was changed since; what has no part in a
+// verdict is marked there, and nothing on the page is about a check that is no more.
+func TestClaimsArePublished(t *testing.T) {
+	rows, lines, at := readClaims(t)
+	for _, f := range All() {
+		for _, c := range f.ListChecks() {
+			var row *claim
+			for _, r := range rows {
+				// The checks of one name alone come before a pattern that would take them too.
+				if matches(r.figure, f.Name) && (r.check == c.What || row == nil && matches(r.check, c.What)) {
+					row = r
+				}
+			}
+			if row == nil {
+				t.Errorf("%s: %q is on no row of %s", f.Name, c.What, claimsPage)
+				continue
+			}
+			if !slices.Contains(row.papers, c.Paper) {
+				row.papers = append(row.papers, c.Paper)
+			}
+			row.later = append(row.later, c.Later != "")
+		}
+	}
+	for i, r := range rows {
+		want := strings.Join(r.papers, "; ")
+		if *update {
+			lines[at[i]] = "| " + strings.Join([]string{r.figure, r.check, r.words, want, r.fixed, r.reason, r.changed},
+				" | ") + " |"
+			r.threshold = want
+		}
+		switch {
+		case len(r.papers) == 0 && r.figure != "wangchang/brazil": // runs only where somebody has that table
+			t.Errorf("%s, %s: there is no such check", r.figure, r.check)
+		case r.threshold != want:
+			t.Errorf("%s, %s: the page says %q, the code %q: change the row and its last column (-update writes the "+
+				"threshold)", r.figure, r.check, r.threshold, want)
+		case r.words == "" || r.reason == "" || r.changed == "" || len(r.fixed) != len("2006-01-02"):
+			t.Errorf("%s, %s: a cell is empty", r.figure, r.check)
+		}
+		for _, later := range r.later {
+			if later != strings.HasPrefix(r.changed, "not counted") {
+				t.Errorf("%s, %s: counted is %v in the code, the page says %q", r.figure, r.check, !later, r.changed)
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(claimsPage, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the package as it is installed. They need the binary and nothing of the source."""
+
+import json
+import pickle
+import subprocess
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+from discreet import (ArraySchema, BudgetError, DiscreetClassifier, UsageError, draft_schema, find_binary,
+                      version)
+
+SCHEMA = {
+    "name": "wards", "unit": "one admission", "relation": "replace-one",
+    "file": {"delimiter": ";", "quote": "", "header": True, "missing": ["?"]},
+    "columns": [
+        {"name": "age", "role": "private", "number": {"lower": 0, "upper": 100, "default": 50}},
+        {"name": "ward, old", "role": "private", "category": {"levels": ["A", "B \"1\"", "3"]}},
+        {"name": "night", "role": "public", "category": {"levels": ["false", "true"]}},
+        {"name": "ill", "role": "public", "label": {"levels": ["no", "yes"], "positive": "yes"}},
+    ],
+}
+
+
+def wards(n=400, seed=1):
+    r = np.random.default_rng(seed)
+    age = r.integers(0, 100, n)
+    X = pd.DataFrame({
+        "age": age.astype(float), "ward, old": r.choice(["A", "B \"1\"", "3", "?", "new\nward"], n),
+        "night": r.random(n) < 0.5,
+    }, index=r.permutation(n) + 7)
+    X.loc[X.index[::9], "age"] = np.nan
+    y = pd.Series(np.where(age + 10 * r.standard_normal(n) > 50, "yes", "no"), index=X.index)
+    return X, y
+
+
+def model(**kw):
+    return DiscreetClassifier(**{"schema": SCHEMA, "epsilon": 5.0, **kw})
+
+
+def test_fit_and_predict():
+    X, y = wards()
+    m = model().fit(X, y)
+    p = m.predict_proba(X)
+    assert p.shape == (400, 2) and list(m.classes_) == ["no", "yes"]
+    assert np.allclose(p.sum(axis=1), 1) and m.score(X, y) > 0.7
+    assert (m.predict(X) == np.where(p[:, 1] >= 0.5, "yes", "no")).all()
+    assert m.privacy_["epsilon"] == "5" or m.privacy_["epsilon"] == 5
+    assert m.explain_["label"] == "ill" and m.to_onnx()[:1] == b"\x08"
+
+
+def test_tables_of_every_kind_predict_alike():
+    X, y = wards()
+    m = model().fit(X, y)
+    want = m.predict_proba(X)
+    assert np.array_equal(want, m.predict_proba(pl.from_pandas(X)))
+    arrow = pa.Table.from_pandas(X)  # carries __index_level_0__
+    assert "__index_level_0__" in arrow.column_names
+    assert np.array_equal(want, m.predict_proba(arrow))
+    assert np.array_equal(want[5:9], m.predict_proba(X.iloc[5:9][["night", "ward, old", "age"]].assign(extra=1)))
+    row = {"age": None, "ward, old": "new\nward", "night": True}
+    assert m.predict_row(row) == m.predict_proba(pd.DataFrame([row]))[0, 1]
+    for table in (pl.from_pandas(X), arrow.drop_columns("__index_level_0__"), arrow):
+        assert model().fit(table, y.to_numpy()).predict_proba(X).shape == (400, 2)
+
+
+def test_the_command_line_agrees(tmp_path):
+    X, y = wards()
+    m = model().fit(X, y)
+    m.save(tmp_path / "m.json")
+    (tmp_path / "x.csv").write_text(X.assign(night=X.night.map({True: "true", False: "false"})).to_csv())
+    subprocess.run([find_binary(), "predict", "--model", tmp_path / "m.json", "--data", tmp_path / "x.csv",
+                    "--extra", "drop", "--out", tmp_path / "p.csv"], check=True, stderr=subprocess.PIPE)
+    assert np.array_equal(pd.read_csv(tmp_path / "p.csv").score, m.predict_proba(X)[:, 1])
+
+
+def test_pickles_and_copies():
+    X, y = wards()
+    m = model().fit(X, y)
+    again = pickle.loads(pickle.dumps(m))
+    assert np.array_equal(again.predict_proba(X), m.predict_proba(X))
+    assert np.array_equal(m.predict_proba(X), m.predict_proba(X))
+
+
+def test_no_defaults_and_refusals(tmp_path):
+    X, y = wards()
+    for kw, word in [({"epsilon": None}, "epsilon"), ({"schema": None}, "schema"), ({"epsilon": -1}, "above 0"),
+                     ({"ledger": "l.db"}, "together")]:
+        with pytest.raises(ValueError, match=word):
+            model(**kw).fit(X, y)
+    with pytest.raises(UsageError, match="learner"):
+        model(learner="none").fit(X, y)
+    with pytest.raises(ValueError, match="columns"):
+        model().fit(X, y).predict(X.drop(columns="age"))
+    with pytest.raises(Exception) as e:
+        model().fit(X.rename(columns={"age": "agee"}), y)
+    assert "B \"1\"" not in str(e.value)
+
+
+def test_copies_pay_or_are_refused(tmp_path):
+    X, y = wards()
+    with pytest.raises(BudgetError, match="ledger="):
+        clone(model()).fit(X, y)
+    with pytest.raises(BudgetError, match="ledger="):
+        cross_val_score(model(), X, y, cv=2, error_score="raise")
+    with pytest.raises(ValueError, match="ledger="):  # scikit-learn collects the refusals
+        GridSearchCV(model(), {"epsilon": [1.0, 2.0]}, cv=2).fit(X, y)
+    with pytest.raises(ValueError, match="ledger="):
+        GridSearchCV(make_pipeline(FunctionTransformer(), model()), {"discreetclassifier__epsilon": [1.0]},
+                     cv=2).fit(X, y)
+    assert len(cross_val_score(model(uncounted=True), X, y, cv=2)) == 2
+    ledger = str(tmp_path / "l.db")
+    subprocess.run([find_binary(), "budget", "init", "--ledger", ledger, "--dataset", "d", "--epsilon", "10"],
+                   check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    paying = model(ledger=ledger, dataset="d")
+    assert len(cross_val_score(paying, X, y, cv=2, error_score="raise")) == 2
+    shown = json.loads(subprocess.run([find_binary(), "budget", "show", "--ledger", ledger, "--json"], check=True,
+                                      stdout=subprocess.PIPE).stdout)
+    assert json.dumps(shown).count("10000000000") >= 1  # all of it is spent
+    with pytest.raises(BudgetError):
+        paying.fit(X, y)
+
+
+def test_pipelines_fit():
+    X, y = wards()
+    p = make_pipeline(FunctionTransformer(lambda t: t.assign(age=t.age.clip(0, 99))), model()).fit(X, y)
+    assert p.score(X, y) > 0.6
+
+
+def test_draft_reads_no_cell():
+    X, _ = wards()
+    text = draft_schema(X.assign(ill="CANARY"), label="ill")
+    assert "CANARY" not in text and "upper: ___" in text and "levels: [___]" in text
+    assert draft_schema(pa.Table.from_pandas(X.assign(ill="x")), label="ill") == draft_schema(
+        pl.from_pandas(X.assign(ill="x")), label="ill") == text
+
+
+def test_labels_keep_their_type():
+    r = np.random.default_rng(1)
+    X = r.uniform(-1, 1, (300, 2))
+    for y in (X[:, 0] > 0, (X[:, 0] > 0).astype(int) * 3, np.digitize(X[:, 0], [-0.3, 0.3])):
+        m = DiscreetClassifier(ArraySchema(-1, 1), epsilon=50.0).fit(X, y)
+        assert m.classes_.dtype == np.asarray(y).dtype and list(m.classes_) == list(np.unique(y))
+        assert m.score(X, y) > 0.6
+
+
+def test_version():
+    assert version().startswith("discreet ")
+
+
+#: Why a check of scikit-learn cannot pass where noise is fresh in every fit.
+FRESH = {
+    "check_fit_idempotent": "the noise of a second fit is another",
+    "check_classifier_data_not_an_array": "compares two fits, and their noise differs",
+    "check_supervised_y_2d": "compares two fits, and their noise differs",
+    "check_methods_sample_order_invariance": "twelve rows at epsilon = 1 are noise",
+}
+
+
+@pytest.mark.parametrize("epsilon", [float("inf"), 1.0])
+def test_check_estimator(epsilon):
+    expected = {} if np.isinf(epsilon) else FRESH
+    assert len(expected) <= 5
+    found = check_estimator(DiscreetClassifier(ArraySchema(-10, 10), epsilon=epsilon, uncounted=True),
+                            expected_failed_checks=expected, on_fail=None)
+    failed = [(c["check_name"], str(c["exception"])[:200]) for c in found if c["status"] == "failed"]
+    assert not failed
+    skipped = [c["check_name"] for c in found if c["status"] == "skipped"]
+    assert set(skipped) <= {"check_array_api_input", "check_pipeline_consistency"}
+    assert len(found) > 40
+
+
+def test_single_rows_say_their_rate():
+    X, y = wards()
+    m = model().fit(X, y)
+    row = {"age": 4.0, "ward, old": "A", "night": True}
+    m.predict_row(row)
+    began = time.perf_counter()
+    for _ in range(5000):
+        m.predict_row(row)
+    print(f"{5000 / (time.perf_counter() - began):.0f} single rows a second")

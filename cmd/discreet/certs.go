@@ -200,10 +200,4 @@ func addCaller(c *cobra.Command, who *identity.Caller) {
 // here is how a process on the same machine reaches one.
 var here = []string{"localhost", "127.0.0.1"}
 
-func roleNames() string {
-	var s []string
-	for _, r := range identity.Roles() {
-		s = append(s, string(r))
-	}
-	return strings.Join(s, ", ")
-}
+func roleNames() string { return strings.Join(cli.Words(identity.Roles()), ", ") }

@@ -15,7 +15,7 @@ func (a *app) newExportCommand() *cobra.Command {
 	var path, format, out string
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "write a model as ONNX or SQL, for other systems to run",
+		Short: "write a model as ONNX, PMML or SQL, for other systems to run",
 		Long: `Export writes a model as a program of another system. What is written codes
 cells by the model's schema and scores rows as predict does; it needs no discreet.
 
@@ -27,6 +27,7 @@ text of a cell have to be taken off by the caller.
 
 Format sql is one SELECT for PostgreSQL and DuckDB that scores the rows of a table
 called input, which has a column id and the model's columns. NULL is missing.
+Format pmml is a document of version 4.4, for JPMML and its like.
 
 The privacy statement goes into the file as well. Export reads the model and no
 row, so it costs no budget. docs/export.md has examples.`,
@@ -50,7 +51,7 @@ row, so it costs no budget. docs/export.md has examples.`,
 		},
 	}
 	c.Flags().StringVar(&path, "model", "", "the model `file`")
-	c.Flags().StringVar(&format, "format", "", "the `format`: onnx or sql")
+	c.Flags().StringVar(&format, "format", "", "the `format`: onnx, pmml or sql")
 	c.Flags().StringVar(&out, "out", "", "the `file` to write; - is standard output; replaced if it is there")
 	cli.Require(c, "model", "format", "out")
 	return c

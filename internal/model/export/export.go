@@ -11,11 +11,11 @@ import (
 )
 
 // Formats names the formats of Write.
-const Formats = "onnx or sql"
+const Formats = "onnx, pmml or sql"
 
 // Write writes the model in a format, by its name.
 func Write(w io.Writer, m *model.Model, format string) error {
-	write, ok := map[string]func(*model.Model) ([]byte, error){"onnx": ONNX, "sql": SQL}[format]
+	write, ok := map[string]func(*model.Model) ([]byte, error){"onnx": ONNX, "pmml": PMML, "sql": SQL}[format]
 	if !ok {
 		return &dp.ParamError{Op: "export", Param: "format", Want: "must be " + Formats, Got: strconv.Quote(format)}
 	}

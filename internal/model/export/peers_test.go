@@ -175,6 +175,9 @@ func writeKit(t *testing.T, dir string, m *model.Model, rows int) {
 		t.Fatal(err)
 	}
 	files := map[string][]byte{"rows.json": text, "model.onnx": file}
+	if files["model.pmml"], err = PMML(m); err != nil {
+		t.Fatal(err)
+	}
 	if files["model.sql"], err = SQL(m); err != nil {
 		t.Logf("%s: no SQL: %v", dir, err)
 		delete(files, "model.sql")

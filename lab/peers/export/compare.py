@@ -9,8 +9,11 @@ import duckdb
 import numpy as np
 import onnx
 import onnxruntime
+import pandas as pd
+from jpmml_evaluator import make_evaluator
 
 TOLERANCE = 1e-12
+PMML_ROWS = 1000  # of those in rows.json: the evaluator takes milliseconds for each
 
 
 def run_onnx(folder, rows):
@@ -52,7 +55,20 @@ def run_sql(folder, rows):
     return label, np.array([[np.nan if x is None else x for x in row[2:]] for row in answer])
 
 
+def run_pmml(folder, rows):
+    table = {}
+    for name, number, cells in zip(rows["Names"], rows["Numbers"], rows["Cells"]):
+        values = [None if c in ("NaN", "(missing)") else float(c) if number else c for c in cells[:PMML_ROWS]]
+        table[name] = pd.Series(values, dtype=object)
+    evaluator = make_evaluator(str(folder / "model.pmml")).verify()
+    answer = evaluator.evaluateAll(pd.DataFrame(table))
+    scores = answer[[c for c in answer.columns if c.startswith("score")]].to_numpy(dtype=float)
+    return ["" if pd.isna(x) else x for x in answer["label"]], scores
+
+
 def compare(what, rows, labels, scores):
+    if what.endswith("pmml"):
+        rows = {**rows, "Labels": rows["Labels"][:PMML_ROWS], "Scores": rows["Scores"][:PMML_ROWS]}
     width = max(len(s) for s in rows["Scores"])
     want = np.array([[float(x) for x in s] or [np.nan] * width for s in rows["Scores"]])
     if scores.shape != want.shape:
@@ -72,7 +88,7 @@ def main():
     for folder in sorted(pathlib.Path(sys.argv[1]).iterdir()):
         rows = json.loads((folder / "rows.json").read_text())
         models += 1
-        for system, run in {"onnxruntime": run_onnx, "duckdb": run_sql}.items():
+        for system, run in {"onnxruntime": run_onnx, "duckdb": run_sql, "pmml": run_pmml}.items():
             if system in sys.argv[2:] or len(sys.argv) == 2:
                 answer = run(folder, rows)
                 if answer is None:

@@ -29,8 +29,9 @@ func (a *app) newTuneCommand() *cobra.Command {
 		Use:   "tune",
 		Short: "train candidates and release the best, all paid for",
 		Long: `Tune trains several candidates, each a learner with its options, and writes the
-model of the one that makes the fewest mistakes on rows it was not trained on.
-The choice is private too: --epsilon pays for the model and for choosing it, and
+model of the one with the least loss on rows it was not trained on: log loss, or
+--loss auc for ranking, or --loss mistakes, which where one class is rare may be
+the same for all. The choice is private too: --epsilon pays for the model and for choosing it, and
 nothing about the other candidates is released. If you can name a learner
 beforehand, train does better with all of --epsilon.
 
@@ -60,17 +61,16 @@ that begin with # are left out). A ledger is charged as by train.`,
 	c.Flags().StringVar(&t.candidates, "candidates", "", "a `file` of candidates, one to a line")
 	c.Flags().StringVar((*string)(&t.params.Method), "method", string(t.params.Method),
 		"how many trainings: all, geometric, logarithmic or root, a `name`")
+	c.Flags().StringVar((*string)(&t.params.Loss), "loss", string(t.params.Loss),
+		"what the held-out rows judge by: log-loss, auc or mistakes, a `name`")
 	c.Flags().Float64Var(&t.params.HeldOut, "held-out", t.params.HeldOut,
 		"the `share` of the rows that judge and do not train")
 	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience,
 		"a random number of runs ends with chance 1/`number` at a time, unused by all")
 	cli.Require(c, "epsilon")
 	completeFlag(c, "learners", train.LearnerNames()...)
-	var methods []string
-	for _, m := range tune.Methods() {
-		methods = append(methods, string(m))
-	}
-	completeFlag(c, "method", methods...)
+	completeFlag(c, "method", cli.Words(tune.Methods())...)
+	completeFlag(c, "loss", cli.Words(tune.Losses())...)
 	c.MarkFlagsOneRequired("learners", "candidates")
 	c.MarkFlagsMutuallyExclusive("learners", "candidates")
 	return c

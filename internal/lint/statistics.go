@@ -102,7 +102,10 @@ var statisticKernels = map[string]string{
 	"learn/pate.newRoll":                    "a place for each row; how many there are is public",
 	"learn/pate.scaleTo":                    "a size and its sign",
 	"tune.dealRows":                         "a place for each row; how many there are is public",
-	"tune.parts.countMistakes":              "a sum over rows",
+	"tune.sumLogLosses":                     "a sum over rows",
+	"tune.stepsOfLoss":                      "of one row, for a sum over rows",
+	"tune.countWrongPairs":                  "a sum over pairs of rows",
+	"tune.countMistakes":                    "a sum over rows",
 }
 
 // printedTeachers are the printed form of pate, which states what it does not protect.

@@ -1118,10 +1118,10 @@ var table = []mutant{
 		Package: "./internal/tune", Test: "TestTrainingForgetsWhatOthersHold",
 	},
 	{
-		Row: "tune 8", Bug: "the exact count of mistakes decides",
+		Row: "tune 8", Bug: "the exact loss decides",
 		File: "internal/tune/fit.go",
-		Old:  `pl.judge, mistakes)[0] // 1.6: rows meet noise`,
-		New:  `pl.judge, mistakes)[0]*0 + float64(wrong)`,
+		Old:  `pl.judge, loss)[0] // 1.6: rows meet noise`,
+		New:  `pl.judge, loss)[0]*0 + loss.Float()`,
 
 		Package: "./internal/tune", Test: "TestReplayNonInterference",
 	},
@@ -1142,6 +1142,22 @@ var table = []mutant{
 		return b, nil`,
 
 		Package: "./internal/tune", Test: "TestScopesHaveSomethingInCommon",
+	},
+	{
+		Row: "tune 11", Bug: "a row's log loss has no bound",
+		File: "internal/tune/loss.go",
+		Old:  `	if !(p > 1.0/(1<<bits)) { // so that NaN has the greatest loss`,
+		New:  `	if !(p > 1.0/(1<<40)) {`,
+
+		Package: "./internal/tune", Test: "TestOneRowMovesALossByAtMostOne",
+	},
+	{
+		Row: "tune 12", Bug: "pairs of rows are counted as if a row were in one",
+		File: "internal/tune/loss.go",
+		Old:  `mech.Ratio{Num: halves, Den: 2 * max(1, int64(len(labels)))}`,
+		New:  `mech.Ratio{Num: halves, Den: 2}`,
+
+		Package: "./internal/tune", Test: "TestOneRowMovesALossByAtMostOne",
 	},
 	{
 		Row: "22", Bug: "the window holds a report with probability e^ε/(e^ε+1) instead of e^{ε/2}/(e^{ε/2}+1)",

@@ -37,9 +37,9 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 3", Bug: "random stopping of tune ends at a candidate without a mistake",
 		File: "internal/tune/fit.go",
-		Old:  `at, m, fewest = i, candidate, noisy`,
-		New: `at, m, fewest = i, candidate, noisy
-			if wrong == 0 {
+		Old:  `at, m, least = i, candidate, noisy`,
+		New: `at, m, least = i, candidate, noisy
+			if loss.Num == 0 {
 				break
 			}`,
 		Package: "./internal/noninterference", Test: "TestTuneGoesOnWithoutMistakes",

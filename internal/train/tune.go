@@ -33,6 +33,7 @@ func Tune(p tune.Params, candidates []string, epsilon string) (*Request, error) 
 	return &Request{Learner: l, Price: Price{Epsilon: eps}, given: map[string]string{
 		"candidates": strings.Join(candidates, "\n"),
 		"method":     string(p.Method),
+		"loss":       string(p.Loss),
 		"held-out":   strconv.FormatFloat(p.HeldOut, 'g', -1, 64),
 		"patience":   strconv.Itoa(p.Patience),
 	}}, nil

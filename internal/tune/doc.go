@@ -8,14 +8,14 @@
 // what all candidates protect of one row, under replacement. Claim G-TUNE-2:
 // the same where candidates are trained a random number of times and the best
 // is released, at 2+η times the price of one training. Argument:
-// docs/guarantees/tune.md; the lines it leans on carry the tags 1.1 to 1.7.
+// docs/guarantees/tune.md; the lines it leans on carry the tags 1.1 to 1.9.
 //
 // Sources: Liu and Talwar, "Private Selection from Private Candidates" (STOC
 // 2019); Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential
 // Privacy" (ICLR 2022); McKenna and Sheldon, "Permute-and-Flip" (NeurIPS 2020).
 //
 //	papers        here
-//	Q             one run: draw a candidate, train it, count its mistakes
+//	Q             one run: draw a candidate, train it, judge it
 //	K ~ D(η, γ)   stopping.draw, γ = 1/Params.Patience
 //
 // Deviations: K is drawn exactly, by coins with rational probabilities; training

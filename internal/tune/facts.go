@@ -18,6 +18,7 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: fmt.Sprintf("price ε = %s for the chosen model and the choice", pl.Epsilon)},
 		{Key: "candidates", Value: len(pl.Candidates)},
 		{Key: "method", Value: string(pl.Method)},
+		{Key: "loss", Value: string(pl.Loss)},
 		{Key: "epsilon_per_training", Value: share.Float()},
 		{Key: "held_out", Value: pl.HeldOut,
 			Text: fmt.Sprintf("%.4g of the rows judge, drawn at random; the rest trains", pl.HeldOut)},

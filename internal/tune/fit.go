@@ -55,56 +55,55 @@ func (pl *Plan) pickCandidate(ctx context.Context, p *parts, acct learn.Account,
 	return m, nil
 }
 
-// selectOne trains every candidate once and selects by mistakes.
+// selectOne trains every candidate once and selects by the loss.
 func (pl *Plan) selectOne(ctx context.Context, p *parts, exit *mech.Exit) (at int, m *model.Model, err error) {
 	models := make([]*model.Model, len(pl.runs))
 	scores := make([]mech.Ratio, len(pl.runs))
 	for i := range pl.runs {
-		wrong := int64(0)
-		if models[i], wrong, err = pl.tryCandidate(ctx, p, i, exit); err != nil {
+		var loss mech.Ratio
+		if models[i], loss, err = pl.tryCandidate(ctx, p, i, exit); err != nil {
 			return 0, nil, err
 		}
-		scores[i] = mech.Ratio{Num: -wrong, Den: 1}
+		scores[i] = mech.Ratio{Num: -loss.Num, Den: loss.Den}
 	}
-	at = exit.Select("choice by mistakes on held-out rows", pl.choose, scores) // 1.4: rows meet noise
+	at = exit.Select("choice by "+string(pl.Loss)+" on held-out rows", pl.choose, scores) // 1.4: rows meet noise
 	return at, models[at], nil
 }
 
 // stopAtRandom makes a random number of runs and keeps the best: the first of
-// those with the fewest noisy mistakes.
+// those with the least noisy loss.
 func (pl *Plan) stopAtRandom(ctx context.Context, p *parts, exit *mech.Exit) (at int, m *model.Model, err error) {
-	fewest := 0.0
+	least := 0.0
 	for range pl.law.drawRuns(exit.Public(), pl.Patience) {
 		i := int(rng.Below(exit.Public(), uint64(len(pl.runs))))
-		candidate, wrong, err := pl.tryCandidate(ctx, p, i, exit)
+		candidate, loss, err := pl.tryCandidate(ctx, p, i, exit)
 		if err != nil {
 			return 0, nil, err
 		}
-		mistakes := mech.Ratio{Num: wrong, Den: 1}
-		noisy := exit.Release("mistakes on held-out rows", pl.judge, mistakes)[0] // 1.6: rows meet noise
-		if m == nil || noisy < fewest {
-			at, m, fewest = i, candidate, noisy
+		noisy := exit.Release(string(pl.Loss)+" on held-out rows", pl.judge, loss)[0] // 1.6: rows meet noise
+		if m == nil || noisy < least {
+			at, m, least = i, candidate, noisy
 		}
 	}
 	return at, m, nil
 }
 
-// tryCandidate trains candidate i and counts its mistakes, which are private.
+// tryCandidate trains candidate i and judges it; its loss is private.
 func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Exit) (
-	m *model.Model, wrong int64, err error,
+	m *model.Model, loss mech.Ratio, err error,
 ) {
 	r := &pl.runs[i]
 	if m, err = r.plan.Fit(ctx, p.train, paid{}, exit); err == nil {
-		wrong, err = p.countMistakes(m)
+		loss, err = p.judgeModel(m, pl.Loss)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("candidate %q: %w", pl.Candidates[i].Name, err)
+		return nil, loss, fmt.Errorf("candidate %q: %w", pl.Candidates[i].Name, err)
 	}
 	if m.Privacy.Scope != r.scope || m.Privacy.Epsilon != r.share {
 		panic(fmt.Sprintf("tune: candidate %q states %s at ε = %s, its plan %s at %s", pl.Candidates[i].Name, m.Privacy.Scope,
 			m.Privacy.Epsilon, r.scope, r.share))
 	}
-	return m, wrong, nil
+	return m, loss, nil
 }
 
 // paid is the account of a training inside: Fit has charged for all of them.

@@ -4,6 +4,7 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -24,6 +25,7 @@ type Params struct {
 	Epsilon    dp.Epsilon  // ε of the whole fit; no default
 	Candidates []Candidate // 2 to 1000, public: made without looking at the table
 	Method     Method
+	Loss       Loss
 	HeldOut    float64 // share of the rows that judge, in [0.01, 0.99]
 	// Patience is 1/γ of the random stopping, in [2, 10000]: the larger, the
 	// more runs. It moves no price. Unused by All.
@@ -48,7 +50,7 @@ const (
 func Methods() []Method { return []Method{All, Geometric, Logarithmic, Root} }
 
 // Defaults hold no ε and no candidates.
-func Defaults() Params { return Params{Method: All, HeldOut: 0.25, Patience: 10} }
+func Defaults() Params { return Params{Method: All, Loss: LogLoss, HeldOut: 0.25, Patience: 10} }
 
 // Limits on public choices.
 const (
@@ -103,7 +105,7 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "tune", Param: param, Want: want, Got: got}
 	}
-	if err := learn.Unweighted("tune", s); err != nil { // judges count mistakes once
+	if err := learn.Unweighted("tune", s); err != nil { // each judge counts once
 		return err
 	}
 	if err := learn.CheckOneRow("tune", s); err != nil {
@@ -120,6 +122,10 @@ func (p Params) checkRanges(s *schema.Schema) error {
 		return bad("candidates", fmt.Sprintf("must number 2 to %d", maxCandidates), len(p.Candidates))
 	case !known && p.Method != All:
 		return bad("method", fmt.Sprintf("must be one of %v", Methods()), p.Method)
+	case !slices.Contains(Losses(), p.Loss):
+		return bad("loss", fmt.Sprintf("must be one of %v", Losses()), p.Loss)
+	case p.Loss == AUC && len(s.Label.Levels) > 2:
+		return bad("loss", "must be log-loss or mistakes where the label has more than two classes", p.Loss)
 	case !(p.HeldOut >= 0.01 && p.HeldOut <= 0.99):
 		return bad("held-out", "must be a share from 0.01 to 0.99", p.HeldOut)
 	case known && (p.Patience < 2 || p.Patience > maxPatience):
@@ -142,7 +148,7 @@ func (pl *Plan) splitPrice() (shares []dp.Epsilon, err error) {
 		if shares, err = pl.Epsilon.Split(n); err != nil { // 1.3
 			return nil, err
 		}
-		// A row that judges moves each count of mistakes by at most one, up or down.
+		// A row that judges moves each loss by at most one, up or down.
 		if pl.choose, err = mech.PermuteAndFlipFor(pl.Epsilon, 2); err != nil { // 1.4
 			return nil, err
 		}

@@ -5,7 +5,6 @@ package tune
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -62,23 +61,4 @@ func assembleParts(train, judge *dataset.Table) (*parts, error) {
 		return nil, err
 	}
 	return &parts{t, judge}, nil
-}
-
-// countMistakes counts the judging rows that m is wrong about. A row's score depends
-// on that row alone, so one row moves the count by at most one.
-func (p *parts) countMistakes(m *model.Model) (wrong int64, err error) {
-	b, err := m.Bind(p.judge.Schema)
-	if err != nil {
-		return 0, err
-	}
-	scores, err := b.Scores(p.judge.Cols, p.judge.Rows)
-	if err != nil {
-		return 0, err
-	}
-	for i, l := range m.Labels(scores) {
-		if l != p.judge.Labels[i] {
-			wrong++
-		}
-	}
-	return wrong, nil
 }

@@ -38,20 +38,24 @@ func dealt(t *testing.T, tab *dataset.Table, judging int) *parts {
 
 // On fixed parts and one script, neighbours give equal models, no release moves
 // further than it declares, and a row meets only what is paid for it: a training
-// row the trainings, a judging row the judgement. 400 pairs over all methods.
+// row the trainings, a judging row the judgement. 432 pairs over all methods and losses.
 func TestReplayNonInterference(t *testing.T) {
 	const rows, judging = 60, 20
 	met := map[bool]int{}
 	for _, m := range Methods() {
 		for _, label := range []bool{false, true} {
 			tab := small(rows, label)
-			p := tuned(m, dp.Nano)
-			pl, err := p.Plan(tab.Schema, rows)
-			if err != nil {
-				t.Fatal(err)
-			}
 			src := replay.Seeded(5, "pairs of "+string(m))
-			for k := range 50 {
+			var pl *Plan
+			for k := range 54 {
+				if k%18 == 0 {
+					p := tuned(m, dp.Nano)
+					p.Loss = Losses()[k/18]
+					var err error
+					if pl, err = p.Plan(tab.Schema, rows); err != nil {
+						t.Fatal(err)
+					}
+				}
 				b := learntest.Neighbour(tab, src, pl.scope)
 				judges := false // does the replaced row?
 				for j := range tab.Cols {

@@ -84,7 +84,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// A label of more levels is judged by the same count of mistakes.
+// A label of more classes is judged by the log loss of the true one.
 func TestConformanceOfLevels(t *testing.T) {
 	tab := learntest.Levels(census.Generate(11, 300), 3, nil)
 	output := Candidate{"erm, output", func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
@@ -152,6 +152,10 @@ func TestPlanRefuses(t *testing.T) {
 		"epsilon must be > 0":      func(p *Params, s *schema.Schema) { p.Epsilon = 0 },
 		"candidates must number":   func(p *Params, s *schema.Schema) { p.Candidates = p.Candidates[:1] },
 		"method must be":           func(p *Params, s *schema.Schema) { p.Method = "best" },
+		"loss must be one of":      func(p *Params, s *schema.Schema) { p.Loss = "accuracy" },
+		"loss must be log-loss": func(p *Params, s *schema.Schema) {
+			p.Loss, s.Label.Levels = AUC, append(slices.Clone(s.Label.Levels), s.Label.Levels[0])
+		},
 		"held-out must be":         func(p *Params, s *schema.Schema) { p.HeldOut = 1 },
 		"patience must be":         func(p *Params, s *schema.Schema) { p.Method, p.Patience = Root, 1 },
 		"each run":                 func(p *Params, s *schema.Schema) { p.Method, p.Epsilon = Geometric, 2 },

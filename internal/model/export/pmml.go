@@ -120,8 +120,9 @@ func (w *pmmlWriter) defineAs(name, kind, expression string) {
 // table maps texts or whole numbers to numbers; more are further attributes.
 func (w *pmmlWriter) table(kind, field string, from, to []string, more string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<MapValues outputColumn="to" dataType="%s"%s><FieldColumnPair field="%s" column="from"/><InlineTable>`,
-		kind, more, xmlText(field))
+	fmt.Fprintf(&b, `<MapValues outputColumn="to" dataType="%s"%s><FieldColumnPair field="%s" column="from"/>`, kind, more,
+		xmlText(field))
+	b.WriteString("<InlineTable>")
 	for i := range from {
 		b.WriteString("<row><from>" + xmlText(from[i]) + "</from><to>" + to[i] + "</to></row>")
 	}

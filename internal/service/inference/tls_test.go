@@ -74,7 +74,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 // connection; nobody is answered in the clear.
 func TestTLS(t *testing.T) {
 	const token = "a token of the test"
-	s, dir := newServer(t, func(o *Options) { o.Tokens, o.Faults = []string{token}, log.New(io.Discard, "", 0) }, "v1-votes")
+	s, dir := newServer(t, func(o *Options) {
+		o.Tokens, o.Faults = []string{token}, log.New(io.Discard, "", 0)
+	}, "v1-votes")
 	p := &Place{Address: "localhost:0", Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	first := writeCertificate(t, p, 1)
 	l, err := p.Listen(t.Context(), true)
@@ -117,7 +119,8 @@ func TestTLS(t *testing.T) {
 	if code, text := ask(clientFor(t, first, "another token"), base); code != 401 {
 		t.Errorf("with another token: %d %s", code, text)
 	}
-	if code, text := ask(clientFor(t, first, token), "http://localhost:"+port); code == 200 || strings.Contains(text, "score") {
+	code, text := ask(clientFor(t, first, token), "http://localhost:"+port)
+	if code == 200 || strings.Contains(text, "score") {
 		t.Errorf("in the clear: %d %s", code, text)
 	}
 	grpc := oip.NewGRPCInferenceServiceClient(one, base, connect.WithGRPC())

@@ -54,7 +54,7 @@ var privateAnswers = map[string]private.Field{
 	"table/engine.ClassResiduals.Above": {}, "table/engine.ClassResiduals.Below": {},
 	"table/engine.GridSums.Slopes": {}, "table/engine.GridSums.Curves": {},
 	// Others group by public columns and labels.
-	"table/engine.Groups.Counts": {In: []string{"learn/labeldp", "learn/pate", "tune"}},
+	"table/engine.Groups.Counts": {In: []string{"learn/additive", "learn/labeldp", "learn/pate", "tune"}},
 	"table/dataset.Table.Labels": {In: []string{"tune"}},
 	// Others fit public columns and labels, or what was released.
 	"table/engine.LossSums.Loss": {In: ermAlone}, "table/engine.LossSums.Grad": {In: ermAlone},
@@ -70,6 +70,8 @@ var ermAlone = []string{"learn/erm"}
 
 // publicAnswers are functions in which answers are public, and why.
 var publicAnswers = map[string]string{
+	"learn/additive.fit.groupPublic":    "it is called where labels are public",
+	"learn/additive.countGroups":        "it adds up over labels: how often public rows occur",
 	"learn/additive.fit.addPublicPairs": "it asks for cells of pairs of public columns under a public score (1.5)",
 	"learn/grids.countPublic":           "it is called where labels are public",
 	"learn/labeldp.halfCounts":          "it adds up over labels: how often public rows occur",

@@ -52,6 +52,11 @@ var plantedStatistics = []plantedStatistic{
 			"\tfor k := range out {\n" +
 			"\t\tif values[k].Num == 0 {\n\t\t\tout[k] = 0\n\t\t}\n\t}\n\treturn out, nil\n",
 		"what happens next"},
+	{"a public column beside a private label is cut by its positive rows", "internal/learn/additive/labels.go",
+		"table/feature.Halve", "rows[b] += d.rows[g]", "rows[b] += float64(d.positive[g])", "what happens next"},
+	{"the rows of each class are counted where a noisy fit says them", "internal/learn/additive/labels.go",
+		"learn/additive.scaleOffset", "pos[g], neg[g] = rows*p, rows*(1-p)",
+		"pos[g], neg[g] = float64(d.positive[g]), rows*(1-p)", "becomes part of table/feature.Additive"},
 	{"small cells are left out of a release", "internal/learn/grids/fit.go", "learn/grids.Plan.releaseCells",
 		"\tfor _, x := range sums.Slopes {\n", "\tfor _, x := range sums.Slopes {\n\t\tif x == 0 {\n\t\t\tcontinue\n\t\t}\n",
 		"what happens next"},

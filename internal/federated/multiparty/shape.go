@@ -16,7 +16,7 @@ type transform struct {
 	a, inverse *mat.TriDense // lower; nil: the identity
 	g          *mat.SymDense // moments of the rows
 	ridge      float64       // τ: inverse·inverseᵀ = g + τI; of the identity 0
-	// reach bounds ‖A·m‖ over all means m of rows, each weighed in [-1, 1] (1.2).
+	// reach bounds ‖A·m‖ over all means m of rows, each weighed in [-1, 1].
 	reach float64
 	// slip bounds how far the computed A·s lies from the exact one.
 	slip float64
@@ -54,7 +54,7 @@ func newTransform(shape Shape, g *mat.SymDense, rows int) *transform {
 
 // measureReach fills reach and slip; off bounds the rounding in G. For rows x_i weighed by δ_i in
 // [-1, 1] and any unit vector u, u·A·(1/N)Σ δ_i x_i ≤ (1/N) Σ |u·A·x_i| ≤ √(uᵀ A G Aᵀ u) by Cauchy
-// and Schwarz, so reach² is the largest eigenvalue of A G Aᵀ, bounded from above by a Cholesky
+// and Schwarz (1.2), so reach² is the largest eigenvalue of A G Aᵀ, bounded from above by a Cholesky
 // factor that exists, with what rounding can hide added.
 func (t *transform) measureReach(off float64) {
 	d, _ := t.g.Dims()

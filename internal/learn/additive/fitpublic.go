@@ -14,7 +14,7 @@ import (
 // costs nothing, reads public cells and labels only (1.5) and says nothing of a price. The label
 // and a column must be public.
 func (pl *Plan) FitPublic(ctx context.Context, tab engine.Table) (*model.Model, error) {
-	if pl.scope == dp.WholeRow || len(pl.public) == 0 {
+	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 {
 		return nil, refuseParam("schema", "must have a public label and a public column for a model without a price", nil, "")
 	}
 	whole := *pl

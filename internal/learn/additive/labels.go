@@ -134,18 +134,24 @@ func (f *fit) groupDesign(ctx context.Context) (*labelDesign, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &labelDesign{groups: groups, rows: make([]float64, groups.Len), positive: groups.Counts[pl.schema.Label.Positive]}
-	for _, counts := range groups.Counts {
-		for g, n := range counts {
-			d.rows[g] += float64(n)
-		}
-	}
+	d := &labelDesign{groups: groups, rows: countGroups(groups), positive: groups.Counts[pl.schema.Label.Positive]}
 	for _, j := range pl.public {
 		bins := pl.cutByRows(d, j, pl.rules.bins)
 		d.bins = append(d.bins, bins)
 		d.codes = append(d.codes, listBins(&bins, &groups.Cols[j], groups.Len))
 	}
 	return d, nil
+}
+
+// countGroups is how many rows each group has, whatever their labels.
+func countGroups(groups *engine.Groups) []float64 {
+	rows := make([]float64, groups.Len)
+	for _, counts := range groups.Counts {
+		for g, n := range counts {
+			rows[g] += float64(n)
+		}
+	}
+	return rows
 }
 
 // cutByRows cuts public column j into bins by the rows of the groups, whatever their labels.

@@ -3,6 +3,7 @@
 package additive
 
 import (
+	"context"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
@@ -61,6 +62,23 @@ func TestScopeFollowsTheSchema(t *testing.T) {
 		}
 		if got := pl.(*Plan).scope; got != want {
 			t.Errorf("%s: protects %s, want %s", name, got, want)
+		}
+	}
+}
+
+// A model of public columns that costs nothing reads labels: it is for public ones alone.
+func TestFitPublicWantsPublicLabels(t *testing.T) {
+	for name, taken := range map[string]bool{
+		"partly private": true, "private label": false, "label alone": false, "everything private": false,
+		"add-remove": false,
+	} {
+		tab, plan := with(settings()[name], 60)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pl.(*Plan).FitPublic(context.Background(), learntest.Engine(t, tab)); (err == nil) != taken {
+			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }

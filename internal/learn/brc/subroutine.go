@@ -26,7 +26,7 @@ const (
 )
 
 // subroutine trains the private classifier of each round on weighted rows. Its
-// classifiers come from a list that is written before any row is read (1.1), so
+// classifiers come from a list that is written before any row is read, so
 // the rows are read once, and a row's weight stays a function of its own cells
 // and of the transcript, which the choices are part of (lemma 2).
 type subroutine interface {
@@ -41,6 +41,7 @@ func (p Params) selectsPrivately() bool {
 	return p.Subroutine == Stump || p.Intercept == InterceptSelected
 }
 
+// newSubroutine follows from the schema and public choices alone (1.1).
 func (pl *Plan) newSubroutine() subroutine {
 	switch {
 	case pl.Subroutine == Stump:

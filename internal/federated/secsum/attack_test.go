@@ -106,7 +106,7 @@ func TestHoldersAnswerOnce(t *testing.T) {
 		p := protocol(t, b.make, task)
 		holders := make([]*Holder, task.Holders)
 		for i := range holders {
-			holders[i], _ = p.NewHolder(i, Key{})
+			holders[i], _ = p.NewHolder(i)
 		}
 		open := func(owners ...int) Message {
 			s := newSet(task.Owners)
@@ -228,14 +228,14 @@ func TestMessagesOfOthersAreRefused(t *testing.T) {
 	for _, b := range both {
 		task := Task{Round: "mine", Owners: 3, AtLeast: 2, Holders: b.holders, Length: 1, Range: 3}
 		p := protocol(t, b.make, task)
-		h, _ := p.NewHolder(0, Key{})
+		h, _ := p.NewHolder(0)
 		out, err := p.Split(replay.Seeded(11, ""), 0, []uint64{1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		task.Round = "other"
 		other := protocol(t, b.make, task)
-		held, _ := other.NewHolder(0, Key{})
+		held, _ := other.NewHolder(0)
 		for name, m := range map[string]Message{
 			"of another task":   {other.tag, Share, 0, 0, out[0].Body},
 			"to another holder": out[1],
@@ -276,7 +276,7 @@ func FuzzMessage(f *testing.F) {
 	fresh := func(t testing.TB) (all []party) {
 		for _, b := range both {
 			p := protocol(t, b.make, task)
-			h, err := p.NewHolder(0, Key{})
+			h, err := p.NewHolder(0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -177,7 +177,7 @@ func (c *Collector) commonOwners(has map[int]map[int][]byte) (owners []int) {
 		if len(evidence) < len(c.from) {
 			continue
 		}
-		if _, valid := c.p.judge(evidence); valid {
+		if c.p.judge(evidence) {
 			owners = append(owners, o)
 		}
 	}

@@ -18,7 +18,7 @@ func Example() {
 	}
 	holders := make([]*secsum.Holder, 4)
 	for i := range holders {
-		if holders[i], err = p.NewHolder(i, secsum.Key{}); err != nil {
+		if holders[i], err = p.NewHolder(i); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -20,10 +20,8 @@ type Holder struct {
 	shares map[int][32]byte // hash of the share that was taken from an owner
 	proofs map[int][]byte   // its evidence
 	closed bool
-	others map[int]held // what the other holders hold, where holders judge together
-	open   *Message     // a request that came before the other holders' evidence
-	answer []Message    // to the one request that is ever answered
-	asked  []byte       // that request's body
+	answer []Message // to the one request that is ever answered
+	asked  []byte    // that request's body
 }
 
 // held is a parsed Held message.
@@ -33,12 +31,11 @@ type held struct {
 }
 
 // NewHolder starts holder number index.
-func (p *Protocol) NewHolder(index int, key Key) (*Holder, error) {
+func (p *Protocol) NewHolder(index int) (*Holder, error) {
 	if index < 0 || index >= p.task.Holders {
 		return nil, &dp.ParamError{Op: "secsum", Param: "holder", Want: "must be one of the task's", Got: index}
 	}
-	return &Holder{p: p, index: index, keeper: p.keeper(index, key), shares: map[int][32]byte{}, proofs: map[int][]byte{},
-		others: map[int]held{}}, nil
+	return &Holder{p: p, index: index, keeper: p.keeper(index), shares: map[int][32]byte{}, proofs: map[int][]byte{}}, nil
 }
 
 // Handle takes a message and returns the messages that follow from it. An error
@@ -52,12 +49,10 @@ func (h *Holder) Handle(m Message) ([]Message, error) {
 	switch m.Kind {
 	case Share:
 		return nil, h.keepShare(m)
-	case Held:
-		return h.keepHeld(m)
 	case Open:
 		return h.request(m)
 	}
-	return nil, refuseMessage("a holder expects no sums")
+	return nil, refuseMessage("a holder expects shares and requests")
 }
 
 func (h *Holder) keepShare(m Message) error {
@@ -79,8 +74,8 @@ func (h *Holder) keepShare(m Message) error {
 	return nil
 }
 
-// Close ends the wait for owners: what the holder has is told to the collector,
-// and to the other holders where they judge together. Later calls say the same.
+// Close ends the wait for owners: what the holder has is told to the collector.
+// Later calls say the same.
 func (h *Holder) Close() []Message {
 	h.closed = true
 	owners := newSet(h.p.task.Owners)
@@ -91,34 +86,7 @@ func (h *Holder) Close() []Message {
 	for _, o := range owners.listMembers() {
 		body = append(body, h.proofs[o]...)
 	}
-	out := []Message{{h.p.tag, Held, h.index, ToCollector, body}}
-	if h.p.together() {
-		for i := range h.p.task.Holders {
-			if i != h.index {
-				out = append(out, Message{h.p.tag, Held, h.index, i, body})
-			}
-		}
-	}
-	return out
-}
-
-// keepHeld keeps what another holder shows, and answers a request that waited for it.
-func (h *Holder) keepHeld(m Message) ([]Message, error) {
-	switch _, twice := h.others[m.From]; {
-	case !h.p.together():
-		return nil, refuseMessage("a holder judges shares alone here")
-	case m.From == h.index || twice:
-		return nil, refuseMessage("what holder %d has is known", m.From)
-	}
-	other, err := h.p.readHeld(m.Body)
-	if err != nil {
-		return nil, err
-	}
-	h.others[m.From] = other
-	if h.open != nil {
-		return h.request(*h.open)
-	}
-	return nil, nil
+	return []Message{{h.p.tag, Held, h.index, ToCollector, body}}
 }
 
 // request answers the collector's one request. Answering two would let it
@@ -148,27 +116,7 @@ func (h *Holder) request(m Message) ([]Message, error) {
 	if len(list) < h.p.task.AtLeast { // 1.3
 		return nil, &Abort{Share, len(list), h.p.task.AtLeast}
 	}
-	var verdicts [][]byte
-	if h.p.together() {
-		if len(h.others) < h.p.task.Holders-1 {
-			h.open = &m
-			return nil, nil
-		}
-		for _, o := range list {
-			evidence := make([][]byte, h.p.task.Holders)
-			for i := range evidence {
-				if evidence[i] = h.others[i].evidence[o]; i == h.index {
-					evidence[i] = h.proofs[o]
-				}
-			}
-			verdict, valid := h.p.judge(evidence)
-			if !valid {
-				return nil, refuseMessage("the share of owner %d is not valid", o)
-			}
-			verdicts = append(verdicts, verdict)
-		}
-	}
-	sum, err := h.keeper.sum(list, verdicts)
+	sum, err := h.keeper.sum(list)
 	if err != nil {
 		return nil, err
 	}

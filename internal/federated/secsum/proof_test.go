@@ -68,7 +68,7 @@ func fresh(t *testing.T, p *Protocol) []*Holder {
 	holders := make([]*Holder, p.task.Holders)
 	for i := range holders {
 		var err error
-		if holders[i], err = p.NewHolder(i, Key{}); err != nil {
+		if holders[i], err = p.NewHolder(i); err != nil {
 			t.Fatal(err)
 		}
 	}

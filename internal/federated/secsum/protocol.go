@@ -20,18 +20,16 @@ type scheme interface {
 	quorum() int
 	// split makes each holder's share.
 	split(src rng.Source, owner int, values []uint64) ([][]byte, error)
-	keeper(holder int, key Key) keeper
+	keeper(holder int) keeper
 	// evidence is the size of what a holder shows of a share for it to be judged
 	// valid.
 	evidence() int
-	// together reports whether holders need each other's evidence to use shares.
-	together() bool
 	// alike is the part of evidence that is the same at all holders, if an owner is
 	// honest.
 	alike(evidence []byte) []byte
 	// judge decides by the evidence of all holders who are asked whether an owner's
-	// shares are valid, and returns what a holder needs to use its own.
-	judge(evidence [][]byte) (verdict []byte, valid bool)
+	// shares are valid.
+	judge(evidence [][]byte) (valid bool)
 	// parses refuses what is not the sum of shares.
 	parses(sum []byte) error
 	// open returns the sum of the vectors of so many owners. sums has at least
@@ -43,14 +41,9 @@ type scheme interface {
 type keeper interface {
 	// take keeps an owner's share and returns its evidence.
 	take(owner int, share []byte) (evidence []byte, err error)
-	// sum adds up the shares of owners it holds, given a verdict on each where
-	// holders judge together.
-	sum(owners []int, verdicts [][]byte) ([]byte, error)
+	// sum adds up the shares of owners it holds.
+	sum(owners []int) ([]byte, error)
 }
-
-// Key is what Prio3's holders share and owners must not know before they have
-// sent their shares: 32 random bytes, fresh for each task. Shamir needs none.
-type Key [32]byte
 
 // Task returns the task.
 func (p *Protocol) Task() Task { return p.task }

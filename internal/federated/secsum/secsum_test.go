@@ -55,11 +55,10 @@ type drops struct {
 func carry(t testing.TB, p *Protocol, values [][]uint64, d drops) (*Collector, error) {
 	t.Helper()
 	src := replay.Seeded(1, fmt.Sprint(p.task))
-	key := Key{1, 2, 3}
 	holders := make([]*Holder, p.task.Holders)
 	for i := range holders {
 		var err error
-		if holders[i], err = p.NewHolder(i, key); err != nil {
+		if holders[i], err = p.NewHolder(i); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -294,7 +293,7 @@ func TestTasksAndVectorsAreRefused(t *testing.T) {
 			if _, err := p.Split(rng.System(), o, []uint64{0, 0}); err == nil {
 				t.Errorf("%s: owner %d was let in", b.name, o)
 			}
-			if _, err := p.NewHolder(o, Key{}); err == nil {
+			if _, err := p.NewHolder(o); err == nil {
 				t.Errorf("%s: holder %d was let in", b.name, o)
 			}
 		}

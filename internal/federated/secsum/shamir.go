@@ -54,10 +54,9 @@ func (s *shamir) countScalars() int { return (s.task.Length + s.lanes - 1) / s.l
 // Holders judge a share alone. That all were shown the same proof is seen by its
 // hash.
 func (s *shamir) evidence() int                { return sha256.Size }
-func (s *shamir) together() bool               { return false }
 func (s *shamir) alike(evidence []byte) []byte { return evidence }
-func (s *shamir) judge(evidence [][]byte) ([]byte, bool) {
-	return nil, !slices.ContainsFunc(evidence, func(e []byte) bool { return !bytes.Equal(e, evidence[0]) })
+func (s *shamir) judge(evidence [][]byte) bool {
+	return !slices.ContainsFunc(evidence, func(e []byte) bool { return !bytes.Equal(e, evidence[0]) })
 }
 
 func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, error) {
@@ -95,7 +94,7 @@ func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, er
 	return s.proveShares(owner, polynomials, parts)
 }
 
-func (s *shamir) keeper(holder int, _ Key) keeper {
+func (s *shamir) keeper(holder int) keeper {
 	return &shamirKeeper{s, holder, map[int][]group.Scalar{}}
 }
 
@@ -115,7 +114,7 @@ func (k *shamirKeeper) take(owner int, share []byte) ([]byte, error) {
 	return digest[:], nil
 }
 
-func (k *shamirKeeper) sum(owners []int, _ [][]byte) (out []byte, err error) {
+func (k *shamirKeeper) sum(owners []int) (out []byte, err error) {
 	sum := make([]group.Scalar, k.s.countScalars())
 	for i := range sum {
 		sum[i] = group.Ristretto255.NewScalar()

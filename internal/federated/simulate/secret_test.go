@@ -95,7 +95,7 @@ func TestAggregateThroughShares(t *testing.T) {
 	}
 	var held []*secsum.Holder
 	for i := range holders - 1 { // the last is away
-		h, err := p.NewHolder(i, secsum.Key{})
+		h, err := p.NewHolder(i)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func newSecretSum(task secsum.Task) (*secretSum, error) {
 	}
 	s := &secretSum{Protocol: p, collector: p.NewCollector()}
 	for i := range task.Holders {
-		h, err := p.NewHolder(i, secsum.Key{})
+		h, err := p.NewHolder(i)
 		if err != nil {
 			return nil, err
 		}

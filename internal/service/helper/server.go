@@ -318,7 +318,7 @@ func (l *live) checkShare(sent secretsum.Share) (share, *problem.Problem) {
 
 // newHolder is a state machine that has seen nothing yet. Shamir's holders share no
 // key.
-func (l *live) newHolder() (*secsum.Holder, error) { return l.protocol.NewHolder(l.self, secsum.Key{}) }
+func (l *live) newHolder() (*secsum.Holder, error) { return l.protocol.NewHolder(l.self) }
 
 // replayShares is a state machine that has seen all stored shares, and the end of the
 // wait; and what it says then.

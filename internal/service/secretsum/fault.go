@@ -93,7 +93,7 @@ func (c *Collection) findContradiction(p *secsum.Protocol, h int, f Share) (part
 	if m.UnmarshalBinary(f.Message) != nil || m.From < 0 || m.From >= len(c.Sum.Roster) || !f.By(c.Sum.Roster[m.From]) {
 		return -1, false
 	}
-	holder, err := p.NewHolder(h, secsum.Key{})
+	holder, err := p.NewHolder(h)
 	if err == nil {
 		_, err = holder.Handle(m)
 	}

@@ -204,7 +204,7 @@ func TestVectors(t *testing.T) {
 		}
 		var m secsum.Message
 		must(t, m.UnmarshalBinary(message))
-		holder, err := p.NewHolder(h, secsum.Key{})
+		holder, err := p.NewHolder(h)
 		must(t, err)
 		for _, m := range []secsum.Message{m, nothing[h]} {
 			_, err := holder.Handle(m)

@@ -18,7 +18,7 @@ func Play(secret *secretsum.Sum, shares [][]byte) (total []uint64, of []int, err
 	}
 	collector, holders := p.NewCollector(), make([]*secsum.Holder, len(secret.Helpers))
 	for h := range holders {
-		if holders[h], err = p.NewHolder(h, secsum.Key{}); err != nil {
+		if holders[h], err = p.NewHolder(h); err != nil {
 			return nil, nil, err
 		}
 	}

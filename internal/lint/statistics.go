@@ -27,7 +27,7 @@ func statisticRules(module string) *private.Rules {
 			"table/engine.Table.ClassResiduals": false, "table/engine.Table.GridSlopes": false,
 			"table/engine.Table.LogisticSums": false, "table/engine.Table.MarginSums": false,
 			"table/engine.Table.Margins": false, "table/engine.Table.Schema": false, "table/engine.Table.Rows": false,
-			"table/engine.Table.Persons": false, "table/engine.Persons.Count": false, "table/engine.Persons.CountAbove": true,
+			"table/engine.Table.Persons": false, "table/engine.Persons.Count": false,
 			"table/engine.Persons.Weigh": false, "table/engine.Persons.Draw": false, "table/engine.Persons.Ignore": false,
 			"table/engine.Table.Against": false, "table/engine.Margins.Len": false, "table/engine.Margins.Weight": false,
 			"table/engine.Margins.Head": false, "table/engine.Margins.Sums": false, "table/engine.Margins.Right": true,

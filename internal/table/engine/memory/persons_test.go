@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/stattest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -138,7 +139,11 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		_, d := tab.Mistakes(ctx, sp, []feature.Threshold{{Coef: make([]float64, sp.Width())}})
 		_, e := tab.LogisticSums(ctx, sp, make([]float64, sp.Width()+1))
 		_, f := tab.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
-		return []error{a, b, c, d, e, f}
+		_, g := tab.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 1, Norm: 1}, make([]float64, sp.Width()+1))
+		_, h := tab.GridSlopes(ctx, &engine.GridScore{Start: []int64{0}}, engine.SlopeLimit{Most: 1},
+			[]feature.Grid{{Axes: bins}})
+		_, i := tab.ClassResiduals(ctx, &engine.ClassScore{Start: []int64{0, 0}}, &bins[0])
+		return []error{a, b, c, i, d, e, f, g, h}
 	}
 	for k, err := range ask(m) {
 		if err == nil {
@@ -146,7 +151,7 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		}
 	}
 	for k, err := range ask(m.Persons().Weigh(1)) {
-		if (err != nil) != (k >= 3) {
+		if (err != nil) != (k >= 4) {
 			t.Errorf("question %d of weighed rows: %v", k, err)
 		}
 	}
@@ -189,4 +194,39 @@ func TestWhoIsDrawnDoesNotDependOnOrder(t *testing.T) {
 	if least, most := slices.Min(counts), slices.Max(counts); least < 850 || most > 1150 {
 		t.Errorf("of 12 rows one was drawn %d times in %d, another %d times", least, draws, most)
 	}
+}
+
+// Which row stays of one person says nothing of which stays of another.
+func TestPersonsAreDrawnIndependently(t *testing.T) {
+	const persons = 12
+	tab := personTable(7, 2*persons, 1)
+	values := make([]uint32, tab.Rows)
+	for i := range values { // the rows of a person stand far apart
+		tab.Persons[i], values[i] = uint32(1+i%persons), uint32(i)
+	}
+	tab.Cols[4].Codes.U8, tab.Cols[4].Codes.U16, tab.Cols[4].Codes.U32 = nil, nil, values
+	m, err := New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := replay.Seeded(8, "draws")
+	var flips [][]bool
+	for range 2000 {
+		drawn := m.Persons().Draw(1, func(n uint64) uint64 { return rng.Below(src, n) }).(*Table)
+		flip := make([]bool, persons)
+		for i := range drawn.Rows() {
+			row := drawn.t.Cols[4].Codes.At(i)
+			flip[row%persons] = row >= persons
+		}
+		flips = append(flips, flip)
+	}
+	c := stattest.Claim{FalsePositive: 1e-9, Detects: "one coin for the rows of several persons"}
+	fair := slices.Repeat([]float64{0.5}, persons)
+	stattest.Independent(t, c, flips, fair)
+	stattest.Rejects(t, func(t stattest.T) {
+		for _, flip := range flips {
+			flip[3] = flip[1]
+		}
+		stattest.Independent(t, c, flips, fair)
+	})
 }

@@ -33,12 +33,16 @@ type setting struct {
 	quantiles    bool // bins of a number that are to be found
 	derived      bool
 	pairs        bool
+	persons      int // what a person's rows count for; 0 where each row is a unit of its own
 }
 
 func readSetting(c *choices) (s setting) {
 	s.classes = 2 + c.next(2)
 	s.relation = []dp.Relation{dp.ReplaceOne, dp.AddRemove}[c.next(2)]
-	bits := c.next(32)
+	bits := c.next(128)
+	if bits >= 96 { // of a quarter of the cases
+		s.persons = 1 + bits&16>>3
+	}
 	s.privateLabel, s.onlyPrivate, s.quantiles, s.derived, s.pairs = bits&1 > 0, bits&2 > 0, bits&4 > 0, bits&8 > 0,
 		bits&16 > 0
 	return s
@@ -62,6 +66,7 @@ columns:
   - {name: kind, role: private, category: {levels: [x, "y", z], missing: true}}
   - {name: gain, role: private, number: {lower: 0, upper: 100000, transform: log1p, default: 0,
       missing: true, special: [1000]}}
+  - {name: pid, role: ignored}
 `, s.relation, role[s.onlyPrivate], map[bool]string{true: ", bins: quantiles"}[s.quantiles])
 	fmt.Fprintf(&b, "  - {name: class, role: %s, label: {levels: [%s], default: \"no\"", role[s.privateLabel],
 		`"no", "yes", "maybe"`[:4+len(`, "yes"`)+(s.classes-2)*len(`, "maybe"`)])
@@ -74,6 +79,9 @@ columns:
 	}
 	if s.pairs {
 		b.WriteString("pairs:\n  - [kind, pay]\n")
+	}
+	if s.persons > 0 {
+		fmt.Fprintf(&b, "person: {column: pid, rows: %d}\n", s.persons)
 	}
 	return b.String()
 }
@@ -106,15 +114,17 @@ const (
 
 var sizes = []int{1, 2, 3, 8, 24, 60}
 
+// rowsOfPerson is how many rows each person has, one after the other; the last may have fewer.
+const rowsOfPerson = 2
+
 // table is the cells of a table, the label last.
 type table [][6]string
 
 func (t table) text() string {
 	var b strings.Builder
-	b.WriteString("place,age,pay,kind,gain,class\n")
-	for _, row := range t {
-		b.WriteString(strings.Join(row[:], ","))
-		b.WriteByte('\n')
+	b.WriteString("place,age,pay,kind,gain,class,pid\n")
+	for i, row := range t {
+		fmt.Fprintf(&b, "%s,%d\n", strings.Join(row[:], ","), i/rowsOfPerson)
 	}
 	return b.String()
 }
@@ -161,24 +171,31 @@ func readTable(c *choices, s setting, rows int) table {
 	return t
 }
 
-// neighbour changes one row's protected cells, or under add-remove takes the row away or
-// puts one there.
+// neighbour changes the protected cells of one row, or of all rows of one person, or under
+// add-remove takes the rows away.
 func neighbour(c *choices, t table, s *schema.Schema, scope dp.Scope) table {
 	out := append(table(nil), t...)
-	i := (c.next(256)*256 + c.next(256)) % len(out)
-	if s.Relation == dp.AddRemove && c.next(3) > 0 {
-		return append(out[:i:i], out[i+1:]...)
+	from := (c.next(256)*256 + c.next(256)) % len(out)
+	to := from + 1
+	if s.Person != nil {
+		from -= from % rowsOfPerson
+		to = min(from+rowsOfPerson, len(out))
 	}
-	for j := range out[i] {
-		choice := c.next(2 * len(cells[j]))
-		if protects(s, scope, j) && choice < len(cells[j]) {
-			out[i][j] = cells[j][choice]
+	if s.Relation == dp.AddRemove && c.next(3) > 0 {
+		return append(out[:from:from], out[to:]...)
+	}
+	for i := from; i < to; i++ {
+		for j := range out[i] {
+			choice := c.next(2 * len(cells[j]))
+			if protects(s, scope, j) && choice < len(cells[j]) {
+				out[i][j] = cells[j][choice]
+			}
 		}
 	}
 	return out
 }
 
-// moves is how many rows the neighbours of one scope and relation may differ by: a row
+// moves is how many rows or persons the neighbours of one scope and relation may differ by: one
 // that is replaced is, under add-remove, one that goes and one that comes.
 func moves(s *schema.Schema, a, b table) float64 {
 	if s.Relation == dp.AddRemove && len(a) == len(b) {

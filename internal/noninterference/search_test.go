@@ -233,24 +233,20 @@ var errNoPlan = errors.New("this learner does not take this setting")
 
 func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table,
 	script func(k int, p mechtest.Passage) []float64) error {
-	rows := tab.Rows
-	if s.Relation == dp.AddRemove {
-		rows = 0
+	mem, err := memory.New(tab)
+	if err != nil {
+		return err
 	}
 	req := m.request()
 	if req == nil {
 		return errNoPlan
 	}
-	pl, err := req.Plan(s, rows)
+	pl, err := req.Plan(s, learn.PublicUnits(mem))
 	if err != nil {
 		return errNoPlan
 	}
 	for _, f := range pl.Facts() {
 		r.facts += fmt.Sprintf("%s=%v %s\n", f.Key, f.Value, f.Text)
-	}
-	mem, err := memory.New(tab)
-	if err != nil {
-		return err
 	}
 	tape := &mechtest.Recorder{Script: script}
 	fitted, err := pl.Fit(context.Background(), mem, learn.Uncounted{},
@@ -276,6 +272,9 @@ func interference(c choices, rows int) (what string, m mode, ok bool) {
 	m = all[(c.next(256)*256+c.next(256))%len(all)]
 	set := readSetting(&c)
 	s := parse(set)
+	if s.Person != nil && s.Relation == dp.AddRemove && m.learner != "additive" {
+		return "", m, false // others draw rows: the coins of one table draw its neighbour's in another way
+	}
 	kind := script(c.next(int(scripts)))
 	src := rand.New(rand.NewPCG(uint64(c.next(256)), 1))
 	a := readTable(&c, set, rows)

@@ -79,7 +79,8 @@ func TestPartsAreAlone(t *testing.T) {
 		m := all[(c.next(256)*256+c.next(256))%len(all)]
 		set := readSetting(&c)
 		set.onlyPrivate = false // the column that parts the rows is public
-		s, err := schema.Parse([]byte(strings.Replace(set.yaml(), "columns:", "parts: place\ncolumns:", 1)))
+		s, err := schema.Parse([]byte(strings.NewReplacer("\ncolumns:", "\nparts: place\ncolumns:",
+			"person: {", "person: {one_part: true, ").Replace(set.yaml())))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -527,4 +527,56 @@ var leaned = []mutant{
 
 		Package: "./internal/federated/wire", Test: "TestTicketsPickAsksEvenly",
 	},
+	{
+		Row: "tag multiparty 1.2", Bug: "the reach of one party's statistic is an eighth too short",
+		File: "internal/federated/multiparty/shape.go",
+		Old:  `t.reach = math.Sqrt(boundEigenvalue(b)+hidden) * (1 + 0x1p-30)`,
+		New:  `t.reach = math.Sqrt(boundEigenvalue(b)+hidden) * (1 - 0x1p-3)`,
+
+		Package: "./internal/federated/multiparty", Test: "TestOnePartyMovesNothingFurther",
+	},
+	{
+		Row: "tag brc 1.1 list", Bug: "more stumps are listed than the plan says",
+		File: "internal/learn/brc/subroutine.go",
+		Old:  `allStumps(pl.private, pl.s, pl.Candidates)`,
+		New:  `allStumps(pl.private, pl.s, pl.Candidates+1)`,
+
+		Package: "./internal/learn/brc", Test: "TestVotesEqualTheNaiveTwin",
+	},
+	{
+		Row: "tag people 1.1", Bug: "candidates ask beyond the bounds of the schema",
+		File: "internal/learn/people/candidates.go",
+		Old:  `Bias: -cut}`,
+		New:  `Bias: -2 * cut}`,
+
+		Package: "./internal/learn/people", Test: "TestCandidatesAreTheSchemas",
+	},
+	{
+		Row: "tag additive 1.1", Bug: "all columns are cut as the first",
+		File: "internal/learn/additive/bins.go",
+		Old:  `bins := pl.cutColumn(j, pl.rules.bins) // 1.1`,
+		New:  `bins := pl.cutColumn(columns[0], pl.rules.bins)`,
+
+		Package: "./internal/learn/additive", Test: "TestCountsEqualTheNaiveTwin",
+	},
+	{
+		Row: "tag additive 1.1 pairs", Bug: "edges that one training paid for are left in the schema for the next",
+		File: "internal/learn/additive/bins.go",
+		Old: `			c := pl.schema.Columns[j]
+			c.Edges = edges
+			return feature.NewBins(pl.schema, j, feature.Cuts(&c, pairBins))`,
+		New: `			c := &pl.schema.Columns[j]
+			c.Edges = edges
+			return feature.NewBins(pl.schema, j, feature.Cuts(c, pairBins))`,
+
+		Package: "./internal/learn/additive", Test: "TestPairsAreCutWhereCountsSay",
+	},
+	{
+		Row: "tag additive 1.5 alone", Bug: "a model without a price reads private labels",
+		File: "internal/learn/additive/fitpublic.go",
+		Old:  `	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 {`,
+		New:  `	if pl.scope == dp.WholeRow || len(pl.public) == 0 {`,
+
+		Package: "./internal/learn/additive", Test: "TestFitPublicWantsPublicLabels",
+	},
 }

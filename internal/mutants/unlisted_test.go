@@ -298,4 +298,143 @@ var unlisted = []mutant{
 `,
 		Package: "./internal/federated/secsum", Test: "TestCommitmentsAreOfOneHolder",
 	},
+	{
+		Row: "unlisted 25", Bug: "laplace noise comes again beyond 64 numbers",
+		File: "internal/privacy/mech/laplace.go",
+		Old: `	for i, v := range values {
+		k := m.grid`,
+		New: `	for i, v := range values {
+		if i >= 64 {
+			out[i] = v.Float() + out[i-64] - values[i-64].Float()
+			continue
+		}
+		k := m.grid`,
+
+		Package: "./internal/privacy/mech", Test: "TestNoiseDoesNotComeAgain",
+	},
+	{
+		Row: "unlisted 26", Bug: "Gaussian noise comes again beyond 64 numbers",
+		File: "internal/privacy/mech/gaussian.go",
+		Old: `	for i, v := range values {
+`,
+		New: `	for i, v := range values {
+		if i >= 64 {
+			out[i] = v.Float() + out[i-64] - values[i-64].Float()
+			continue
+		}
+`,
+
+		Package: "./internal/privacy/mech", Test: "TestNoiseDoesNotComeAgain",
+	},
+	{
+		Row: "unlisted 27", Bug: "the coins of a report come again beyond 192 cells",
+		File: "internal/privacy/mech/oue.go",
+		Old:  `lies := flipCoins(src, l.Lie) // 5.2`,
+		New: `lies := flipCoins(src, l.Lie)
+		if i >= 6 {
+			lies = uint64(r[0]) | uint64(r[1])<<32
+		}`,
+
+		Package: "./internal/privacy/mech", Test: "TestCoinsOfReportsDoNotComeAgain",
+	},
+	{
+		Row: "unlisted 28", Bug: "the signs of a report come again beyond 96 numbers",
+		File: "internal/privacy/mech/duchi.go",
+		Old:  `			r[i] = uint32(src.Uint64()) & usedBits(l.Dim(), i)`,
+		New: `			r[i] = uint32(src.Uint64()) & usedBits(l.Dim(), i)
+			if i >= 3 {
+				r[i] = r[i-3] & usedBits(l.Dim(), i)
+			}`,
+
+		Package: "./internal/privacy/mech", Test: "TestCoinsOfReportsDoNotComeAgain",
+	},
+	{
+		Row: "unlisted 29", Bug: "sums of weighed rows count each row once",
+		File: "internal/table/engine/memory/memory.go",
+		Old: `	if err := m.checkBinary("margins", counted); err != nil {
+		return nil, err
+	}
+	weigh`,
+		New: `	if err := m.checkBinary("margins", weighed); err != nil {
+		return nil, err
+	}
+	weigh`,
+
+		Package: "./internal/table/engine/memory", Test: "TestNobodyCountsRowsOfPersons",
+	},
+	{
+		Row: "unlisted 30", Bug: "slopes of weighed rows count each row once",
+		File: "internal/table/engine/memory/grids.go",
+		Old:  `checkPersons("scores of grids", counted)`,
+		New:  `checkPersons("scores of grids", weighed)`,
+
+		Package: "./internal/table/engine/memory", Test: "TestNobodyCountsRowsOfPersons",
+	},
+	{
+		Row: "unlisted 31", Bug: "one coin decides which rows of all persons stay",
+		File: "internal/table/engine/memory/persons.go",
+		Old: `	for i := len(order) - 1; i > 0; i-- {
+		j := int(below(uint64(i + 1)))
+		order[i], order[j] = order[j], order[i]
+	}
+`,
+		New: `	by := int(below(uint64(len(order))))
+	order = append(order[by:], order[:by]...)
+`,
+
+		Package: "./internal/table/engine/memory", Test: "TestPersonsAreDrawnIndependently",
+	},
+	{
+		Row: "unlisted 32", Bug: "somebody among many persons has two numbers",
+		File: "internal/table/dataset/persons.go",
+		Old: `	key := [16]byte(sum[:16])
+`,
+		New: `	key := [16]byte(sum[:16])
+	if len(ids.numbers) >= 65536 {
+		clear(ids.numbers)
+	}
+`,
+
+		Package: "./internal/table/dataset", Test: "TestIdentifiersKeepTheirNumbers",
+	},
+	{
+		Row: "unlisted 33", Bug: "tune deals all rows of a person, not one",
+		File: "internal/tune/fit.go",
+		Old:  `	tab = learn.DrawRows(tab, exit)`,
+		New:  `	tab = learn.AllRows(tab)`,
+
+		Package: "./internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
+	},
+	{
+		Row: "unlisted 34", Bug: "brc takes all rows of a person, not one",
+		File: "internal/learn/brc/fit.go",
+		Old:  `	tab = learn.DrawRows(tab, exit)`,
+		New:  `	tab = learn.AllRows(tab)`,
+
+		Package: "./internal/noninterference", Test: "TestEveryLearnerProtectsPersons",
+	},
+	{
+		Row: "unlisted 35", Bug: "pate takes all rows of a person, not one",
+		File: "internal/learn/pate/fit.go",
+		Old:  `	tab = learn.DrawRows(tab, exit)`,
+		New:  `	tab = learn.AllRows(tab)`,
+
+		Package: "./internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
+	},
+	{
+		Row: "unlisted 36", Bug: "erm takes all rows of a person, not one",
+		File: "internal/learn/erm/fit.go",
+		Old:  `	tab = learn.DrawRows(tab, exit)`,
+		New:  `	tab = learn.AllRows(tab)`,
+
+		Package: "./internal/noninterference", Test: "TestEveryLearnerProtectsPersons",
+	},
+	{
+		Row: "unlisted 37", Bug: "persons weigh one row more than is declared",
+		File: "internal/learn/additive/fit.go",
+		Old:  `p.Weigh(pl.most)`,
+		New:  `p.Weigh(pl.most + 1)`,
+
+		Package: "./internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
+	},
 }

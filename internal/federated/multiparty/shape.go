@@ -54,8 +54,8 @@ func newTransform(shape Shape, g *mat.SymDense, rows int) *transform {
 
 // measureReach fills reach and slip; off bounds the rounding in G. For rows x_i weighed by δ_i in
 // [-1, 1] and any unit vector u, u·A·(1/N)Σ δ_i x_i ≤ (1/N) Σ |u·A·x_i| ≤ √(uᵀ A G Aᵀ u) by Cauchy
-// and Schwarz (1.2), so reach² is the largest eigenvalue of A G Aᵀ, bounded from above by a Cholesky
-// factor that exists, with what rounding can hide added.
+// and Schwarz (1.2), so reach² is the largest eigenvalue of A G Aᵀ, bounded from above by a
+// Cholesky factor that exists, with what rounding can hide added.
 func (t *transform) measureReach(off float64) {
 	d, _ := t.g.Dims()
 	b, hidden, size := t.g, 0.0, 1.0

@@ -3,6 +3,7 @@
 package additive
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -191,7 +192,14 @@ func TestPairsAreCutWhereCountsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before, err := tab.Schema.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := learntest.Fit(t, pl, tab, nil, 1).Classifier.(*model.Additive)
+	if after, err := tab.Schema.YAML(); err != nil || !bytes.Equal(before, after) {
+		t.Error("the fit has changed the schema, which says what later trainings may know")
+	}
 	column := slices.IndexFunc(m.Shapes, func(sh model.Shape) bool { return sh.Column == "weekly_hours" })
 	pair := slices.IndexFunc(m.Pairs, func(sh model.PairShape) bool { return sh.Columns[0] == "weekly_hours" })
 	if column < 0 || pair < 0 {

@@ -110,7 +110,7 @@ func TestTuneShowsTheSameOverAllDeals(t *testing.T) {
 	for _, method := range tune.Methods() {
 		for seed := range byte(4) {
 			p := tune.Defaults()
-			p.Method, p.Patience, p.HeldOut = method, 3, 0.5
+			p.Method, p.Patience, p.HeldOut, p.Loss = method, 3, 0.5, lossOf[method]
 			req, err := train.Tune(p, []string{"brc", "brc:rounds=2"}, "2")
 			if err != nil {
 				t.Fatal(err)

@@ -57,11 +57,15 @@ func (m mode) String() string {
 	return s
 }
 
+// lossOf is the loss by which each method of tune judges here.
+var lossOf = map[tune.Method]tune.Loss{tune.All: tune.LogLoss, tune.Logarithmic: tune.AUC,
+	tune.Geometric: tune.Mistakes, tune.Root: tune.Mistakes}
+
 // request is nil where the options do not go together.
 func (m mode) request() *train.Request {
 	if m.tuned != "" {
 		p := tune.Defaults()
-		p.Method, p.Patience = m.tuned, 3
+		p.Method, p.Patience, p.Loss = m.tuned, 3, lossOf[m.tuned]
 		req, err := train.Tune(p, []string{m.learner, m.learner + ":encoding=ordinal"}, "2")
 		if err != nil {
 			return nil

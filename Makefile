@@ -223,6 +223,8 @@ release: ## static programs for six platforms, wheels, a bill of materials and c
 		echo "release: $$os/$$arch"; \
 		GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$$name" ./cmd/discreet; \
 		python3 python/wheel.py $(VERSION) "$$tag" "$$name" $(RELEASE); \
+		[ $$os != linux ] || GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false \
+			-o $(RELEASE)/discreet-serve-$(VERSION)-$$os-$$arch ./cmd/discreet-serve; \
 	done
 	$(GO) list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}' ./cmd/discreet | LC_ALL=C sort -u \
 		| python3 python/sbom.py $(VERSION) > $(RELEASE)/discreet-$(VERSION).spdx.json

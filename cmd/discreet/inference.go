@@ -7,59 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/service/inference"
 )
 
 func (a *app) newServeCommand() *cobra.Command {
-	opts, place, tokens, verbose := inference.DefaultOptions(), inference.Place{}, "", false
-	c := &cobra.Command{
-		Use:   "serve",
-		Short: "answer requests for predictions over HTTP and gRPC",
-		Long: `Serve answers requests for predictions by the Open Inference Protocol, version 2,
-over HTTP and gRPC at one address, as the clients of Triton, KServe and MLServer
-ask. A model is called by the name of its file without .json, or by NAME in
-NAME=FILE. Its inputs are its columns, its outputs are label and score.
-
-A model whose file is replaced, by a rename, is taken over within a second.
-Requests under way are answered by the old one, and a file that cannot be served
-leaves the old one in place.
-
-Beyond this machine serve wants TLS and tokens, one a line in a file; callers send
-"Authorization: Bearer TOKEN". A proxy in front may see to both: --plain. Log lines
-are JSON on standard error and never hold a cell. GET /metrics is for Prometheus.
-An interrupt lets requests end, and GET /v2/health/ready says so.
-
-Serving reads models and no table, so it costs no budget: what a model may say was
-paid for when it was trained. docs/serving.md has examples.`,
-		Example: `  discreet serve --model m.json
-  discreet serve --model risk=m.json --listen :8443 --tls-cert c.pem --tls-key k.pem --tokens tokens.txt`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			level := slog.LevelInfo
-			if verbose {
-				level = slog.LevelDebug
-			}
-			opts.Log = slog.New(slog.NewJSONHandler(a.Stderr, &slog.HandlerOptions{Level: level}))
-			opts.Faults = slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug)
-			opts.Version = describeBuild()
-			if opts.Tokens, err = inference.ReadTokens(tokens); err != nil {
-				return err
-			}
-			return inference.Run(c.Context(), opts, place)
-		},
-	}
-	f := c.Flags()
-	f.StringArrayVar(&opts.Models, "model", nil, "a model `file`, or NAME=FILE; may be repeated")
-	f.StringVar(&place.Address, "listen", "localhost:8080", "the `address` to listen at, host:port")
-	f.StringVar(&place.Cert, "tls-cert", "", "the certificate, a PEM `file` that may be replaced")
-	f.StringVar(&place.Key, "tls-key", "", "its key, a PEM `file`")
-	f.StringVar(&tokens, "tokens", "", "a `file` of tokens, one a line, of which callers send one")
-	f.BoolVar(&place.Plain, "plain", false, "listen beyond this machine without TLS or tokens")
-	f.Int64Var(&opts.MaxBody, "max-body", opts.MaxBody, "`bytes` that a request may have")
-	f.IntVar(&opts.MaxRows, "max-rows", opts.MaxRows, "`rows` that a request may have")
-	f.IntVar(&opts.Concurrency, "concurrency", opts.Concurrency, "`requests` answered at a time; more are refused")
-	f.BoolVar(&verbose, "log-requests", false, "log the requests that are answered too")
-	cli.Require(c, "model")
-	return c
+	level, opts := new(slog.LevelVar), inference.DefaultOptions()
+	handler := slog.NewJSONHandler(a.Stderr, &slog.HandlerOptions{Level: level})
+	opts.Log, opts.Faults, opts.Version = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug), describeBuild()
+	return inference.NewCommand(opts, level)
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command discreet-serve is `discreet serve` alone, a quarter of the size: no loader of tables, no
+// learner, no noise and no ledger is linked into it.
+//
+// It exits with 0 when it was told to stop, 1 when something failed, and 2 when the command line
+// asks for something that cannot be.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/service/inference"
+)
+
+// release is the version that make release builds; "" elsewhere.
+var release string
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends even what does not listen
+	level, opts := new(slog.LevelVar), inference.DefaultOptions()
+	handler := slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})
+	opts.Log, opts.Faults = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug)
+	opts.Version = "discreet-serve " + release
+	c := inference.NewCommand(opts, level)
+	c.Use, c.Version = "discreet-serve", opts.Version
+	c.Example = strings.ReplaceAll(c.Example, "discreet serve", c.Use)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	code := 2
+	c.PreRun = func(*cobra.Command, []string) { code = 1 }
+	if err := c.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		stop()
+		os.Exit(code)
+	}
+	stop()
+}

@@ -30,27 +30,35 @@ func IsPostgres(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
-// postgresConnector refuses a password in the address: command lines are read
+// parsePostgres refuses a password in the address: command lines are read
 // by every process and kept in shell histories.
-func postgresConnector(address string, o Options) (driver.Connector, error) {
+func parsePostgres(address, op string) (*pgx.ConnConfig, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		// not err: it quotes the address
-		return nil, errors.New(o.Op + ": a PostgreSQL address must look like postgres://user@host/database")
+		return nil, errors.New(op + ": a PostgreSQL address must look like postgres://user@host/database")
 	}
 	_, secret := u.User.Password()
 	for key := range u.Query() {
 		secret = secret || strings.Contains(strings.ToLower(key), "password")
 	}
 	if secret {
-		return nil, errors.New(o.Op +
+		return nil, errors.New(op +
 			": a PostgreSQL address must not hold a password; set PGPASSWORD or name a password file in PGPASSFILE")
 	}
 	c, err := pgx.ParseConfig(address)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Op, err)
+		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	c.RuntimeParams["application_name"] = "discreet"
+	return c, nil
+}
+
+func postgresConnector(address string, o Options) (driver.Connector, error) {
+	c, err := parsePostgres(address, o.Op)
+	if err != nil {
+		return nil, err
+	}
 	c.RuntimeParams["synchronous_commit"] = "on" // whatever the server's default
 	c.RuntimeParams["default_transaction_isolation"] = "read committed"
 	return stdlib.GetConnector(*c), nil

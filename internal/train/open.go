@@ -80,6 +80,12 @@ func (r *RowSource) check(op string, req *Request, part string, s *schema.Schema
 		if err := r.Cluster.Check(op); err != nil {
 			return &RequestError{err}
 		}
+		for _, path := range r.Files {
+			if dataset.IsAddress(path) {
+				return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory, disk or auto where the " +
+					"table is in a database", Got: r.Engine}}
+			}
+		}
 		if part != "" {
 			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out with engine spark", Got: part}}
 		}
@@ -124,7 +130,7 @@ func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 	where := r.Engine
 	if where == "" || where == EngineAuto {
 		where = EngineMemory
-		size, err := dataset.EstimateBytes(t.Schema, r.Files...)
+		size, err := dataset.EstimateBytes(ctx, t.Schema, r.Files...)
 		if err != nil {
 			return nil, err
 		}

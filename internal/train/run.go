@@ -54,6 +54,9 @@ func (t *Training) Check() error {
 	if err := CheckPart(t.Op, t.Part, t.Schema); err != nil {
 		return err
 	}
+	if err := dataset.CheckPaths(t.Data...); err != nil { // before a ledger writes them down
+		return &RequestError{err}
+	}
 	if t.Rows != nil {
 		if err := t.Rows.check(t.Op, t.Request, t.Part, t.Schema); err != nil {
 			return err

@@ -35,21 +35,41 @@ func ReadBlocks(ctx context.Context, s *schema.Schema, opts Options, rows int,
 		return 0, err
 	}
 	r.blockRows, r.keep = rows, keep
-	if err := r.readFiles(); err != nil {
-		return 0, err
-	}
-	if r.rows > r.kept {
+	err = r.readFiles()
+	if err == nil && r.rows > r.kept {
 		err = r.endBlock()
 	}
-	return r.rows, err
+	if handedOn := r.waitForBlock(); err == nil {
+		err = handedOn
+	}
+	if err != nil {
+		return 0, err
+	}
+	return r.rows, nil
 }
 
-// endBlock hands on the rows that were read since the last block.
+// endBlock hands on the rows that were read since the last block, while reading goes on.
 func (r *reader) endBlock() error {
 	t := r.makeTable()
 	r.kept = r.rows
 	r.blocks++
-	return r.keep(r.blocks-1, t)
+	if err := r.waitForBlock(); err != nil {
+		return err
+	}
+	block, handing := r.blocks-1, make(chan error, 1)
+	r.handing = handing
+	go func() { handing <- r.keep(block, t) }()
+	return nil
+}
+
+// waitForBlock waits until the block that is handed on is kept.
+func (r *reader) waitForBlock() error {
+	if r.handing == nil {
+		return nil
+	}
+	err := <-r.handing
+	r.handing = nil
+	return err
 }
 
 // window is some row groups of a file that make one block.
@@ -192,8 +212,9 @@ func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
 }
 
 // EstimateBytes is about how much memory Read takes for the files: by the rows that Parquet files
-// say they have and the columns of s, by the sizes of others. Standard input counts as nothing.
-func EstimateBytes(s *schema.Schema, paths ...string) (total int64, err error) {
+// and databases say they have and the columns of s, by the sizes of others. Standard input counts
+// as nothing.
+func EstimateBytes(ctx context.Context, s *schema.Schema, paths ...string) (total int64, err error) {
 	row := int64(1) // the label
 	for j := range s.Columns {
 		switch c := &s.Columns[j]; {
@@ -208,6 +229,14 @@ func EstimateBytes(s *schema.Schema, paths ...string) (total int64, err error) {
 	}
 	for _, path := range paths {
 		if path == "-" {
+			continue
+		}
+		if IsAddress(path) {
+			rows, err := estimateSQL(ctx, path)
+			if err != nil {
+				return 0, err
+			}
+			total += row * rows
 			continue
 		}
 		if FormatOf(path) != Parquet {

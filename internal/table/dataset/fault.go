@@ -12,7 +12,7 @@ import (
 type FaultError struct {
 	File   string
 	Column string // as the schema or a verified header spells it; "" when the fault is not in one column
-	Line   int    // CSV: line on which the record starts, from 1; Parquet and memory: row, from 1; 0 when unknown
+	Line   int    // CSV: line on which the record starts, from 1; else row, from 1; 0 when unknown
 	Fault  string
 }
 
@@ -21,7 +21,7 @@ func (e *FaultError) Error() string {
 	fmt.Fprintf(&b, "dataset: %s: ", e.File)
 	if e.Line > 0 {
 		unit := "line"
-		if FormatOf(e.File) == Parquet || e.File == memoryFile {
+		if FormatOf(e.File) == Parquet || e.File == memoryFile || IsAddress(e.File) {
 			unit = "row"
 		}
 		fmt.Fprintf(&b, "%s %d: ", unit, e.Line)

@@ -12,9 +12,10 @@ const (
 	Parquet Format = "parquet"
 )
 
-// FormatOf tells a file's format by its suffix: ".parquet"; all else is CSV.
+// FormatOf tells a file's format by its suffix: ".parquet"; all else is CSV, also what is written
+// of a database's table.
 func FormatOf(path string) Format {
-	if strings.HasSuffix(path, ".parquet") {
+	if !IsAddress(path) && strings.HasSuffix(path, ".parquet") {
 		return Parquet
 	}
 	return CSV

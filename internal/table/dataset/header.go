@@ -20,6 +20,9 @@ import (
 // is a *dp.ParamError: one with a field that is a number, a date, a truth value, a
 // sign for a missing cell, empty, or there twice.
 func ReadHeader(path string, d schema.Dialect) ([]string, error) {
+	if IsAddress(path) {
+		return readSQLNames(path)
+	}
 	if FormatOf(path) == Parquet {
 		pf, f, err := openParquet(path)
 		if err != nil {

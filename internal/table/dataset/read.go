@@ -66,9 +66,10 @@ type Options struct {
 
 // Read reads the table in the files, one after another in the given order, into
 // memory: about the bytes of its codes and, for a number, 8 bytes per distinct
-// value. The file's format is told by FormatOf; CSV may be gzip. With a header,
-// and in Parquet, columns are matched by name in any order; a column that the
-// schema ignores may be absent, one that it derives must be.
+// value. The file's format is told by FormatOf; CSV may be gzip; a path may also be the address of
+// a table in a database (package sqlrows). With a header, in Parquet and in a database, columns are
+// matched by name in any order; a column that the schema ignores may be absent, one that it derives
+// must be.
 //
 // A structural fault is a *FaultError. It does not depend on what a private cell, a private label,
 // or any cell with a default holds. (Text that breaks the file's structure, such as an open quote,
@@ -123,6 +124,7 @@ type reader struct {
 	blocks    int // so many are begun
 	kept      int // rows of those that were handed on
 	keep      func(block int, t *Table) error
+	handing   chan error // of the block that is handed on; nil: there is none
 }
 
 func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []string) (*reader, error) {
@@ -182,6 +184,8 @@ func (r *reader) readFiles() error {
 			} else {
 				err = r.readParquet(r.paths[from:to])
 			}
+		} else if IsAddress(r.paths[from]) {
+			err = r.readSQL(r.paths[from])
 		} else {
 			err = r.readCSV(r.paths[from])
 		}

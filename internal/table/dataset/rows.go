@@ -59,7 +59,10 @@ type rows interface {
 }
 
 func (r *reader) openRows(path string) (rows, error) {
-	if FormatOf(path) == Parquet {
+	switch {
+	case IsAddress(path):
+		return r.openSQLRows(path)
+	case FormatOf(path) == Parquet:
 		return r.openParquetRows(path)
 	}
 	return r.openTextRows(path)

@@ -34,10 +34,10 @@ func (p *progress) add(n int) {
 	}
 }
 
-// totalSize is the size of the files together, "-" not counted.
+// totalSize is the size of the files together, "-" and tables of databases not counted.
 func totalSize(paths []string) (sum int64, err error) {
 	for _, path := range paths {
-		if path == "-" {
+		if path == "-" || IsAddress(path) {
 			continue
 		}
 		info, err := os.Stat(path)

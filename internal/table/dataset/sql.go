@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/table/sqlrows"
+)
+
+// IsAddress tells the address of a table in a database from a path.
+func IsAddress(path string) bool { return sqlrows.IsAddress(path) }
+
+// CheckPaths refuses what is no path and cannot be the address of a table: one without the table's
+// name, or with a password. Nothing is opened.
+func CheckPaths(paths ...string) error {
+	for _, path := range paths {
+		if sqlrows.IsAddress(path) {
+			if err := sqlrows.Check(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// openSQL opens a table in a database and lays its columns out.
+func (r *reader) openSQL(address string) (*sqlrows.Table, *layout, error) {
+	t, err := sqlrows.Open(r.ctx, address)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := r.layOutSQL(address, t)
+	if err != nil {
+		t.Close()
+		return nil, nil, err
+	}
+	return t, plan, nil
+}
+
+func (r *reader) layOutSQL(address string, t *sqlrows.Table) (*layout, error) {
+	plan, err := r.layoutByName(address, 0, namesOf(t.Columns))
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range plan.coders {
+		want := ""
+		switch {
+		case c == nil:
+		case t.Columns[k].Kind == sqlrows.Other:
+			want = "must be of a numeric, text or Boolean type, a date, a UUID or an enumeration"
+		case c.Number && t.Columns[k].Spelt:
+			want = "must be of a numeric, text or Boolean type, since the schema declares a number"
+		}
+		if want != "" {
+			return nil, &FaultError{File: address, Column: c.Name, Fault: want}
+		}
+	}
+	return plan, nil
+}
+
+func namesOf(columns []sqlrows.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// readSQL appends the rows of a table in a database.
+func (r *reader) readSQL(address string) (err error) {
+	t, plan, err := r.openSQL(address)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := t.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	var read []int
+	var coders []*coder
+	for k, c := range plan.coders {
+		if c != nil {
+			read, coders = append(read, k), append(coders, c)
+		}
+	}
+	if err := t.Read(read); err != nil {
+		return err
+	}
+	for row := 1; ; row++ {
+		cells, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if row%batch == 0 {
+			if err := r.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if r.rows >= r.opts.MaxRows {
+			return &FaultError{File: address, Line: row,
+				Fault: fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows)}
+		}
+		r.rows++
+		for i, c := range coders {
+			code, ok := c.codeSQL(&cells[i], r.s.Dialect.Trim)
+			if !ok {
+				fault := &FaultError{File: address, Line: row, Column: c.Name, Fault: c.Want}
+				if err := r.faults.addFault(fault); err != nil {
+					return err
+				}
+			}
+			c.keepCode(code)
+		}
+		if r.keep != nil && r.rows-r.kept >= r.blockRows {
+			if err := r.endBlock(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// codeSQL codes a cell of a table in a database.
+func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
+	switch v.Form {
+	case sqlrows.Integer:
+		return c.codeInteger(v.Integer)
+	case sqlrows.Float:
+		return c.codeFloat(v.Float)
+	case sqlrows.Truth:
+		return c.codeTruth(v.Integer == 1)
+	case sqlrows.Text:
+		text := v.Text
+		if trim {
+			text = coding.Trim(text)
+		}
+		return c.codeText(text)
+	}
+	return c.codeMissing()
+}
+
+// sqlRows are the rows of a table in a database. Columns of types that no schema declares, which
+// the schema must ignore, are left out.
+type sqlRows struct {
+	t     *sqlrows.Table
+	names []string
+	cells []cell
+}
+
+func (r *reader) openSQLRows(address string) (rows, error) {
+	t, _, err := r.openSQL(address)
+	if err != nil {
+		return nil, err
+	}
+	out := &sqlRows{t: t}
+	var read []int
+	for k, c := range t.Columns {
+		if c.Kind != sqlrows.Other {
+			read, out.names = append(read, k), append(out.names, c.Name)
+		}
+	}
+	out.cells = make([]cell, len(read))
+	if err := t.Read(read); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *sqlRows) columns() []string { return s.names }
+func (s *sqlRows) close() error      { return s.t.Close() }
+
+func (s *sqlRows) next() ([]cell, []byte, error) {
+	cells, err := s.t.Next()
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range cells {
+		c := &s.cells[i]
+		switch v := &cells[i]; v.Form {
+		case sqlrows.Missing:
+			c.form = absent
+		case sqlrows.Float:
+			c.form, c.number = numeric, v.Float
+		default:
+			c.form, c.text = textual, v.AppendText(c.text[:0])
+		}
+	}
+	return s.cells, nil, nil
+}
+
+// readSQLNames are the names of a table's columns.
+func readSQLNames(address string) ([]string, error) {
+	t, err := sqlrows.Open(context.Background(), address)
+	if err != nil {
+		return nil, err
+	}
+	return namesOf(t.Columns), t.Close()
+}
+
+// estimateSQL is how many rows a database thinks a table has.
+func estimateSQL(ctx context.Context, address string) (rows int64, err error) {
+	t, err := sqlrows.Open(ctx, address)
+	if err != nil {
+		return 0, err
+	}
+	rows, err = t.EstimateRows()
+	return rows, errors.Join(err, t.Close())
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlrows
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/internal/sqldb"
+)
+
+// getter reads a cell in the binary form of its type; ok is false where it cannot be one.
+type getter func(b []byte, out *Cell) (ok bool)
+
+// postgres is a reading of a table by COPY, which runs in a goroutine of its own while rows are
+// taken apart.
+type postgres struct {
+	ctx    context.Context
+	conn   *pgx.Conn
+	table  string
+	gets   []getter
+	cancel context.CancelFunc
+
+	full, empty chan []byte
+	done        error // of COPY, once full is closed
+	buf         []byte
+	at          int
+	begun       bool
+}
+
+const (
+	// chunkBytes is how many bytes of rows are handed on at once.
+	chunkBytes = 256 << 10
+	// maxRow bounds a row, as it bounds a record of CSV.
+	maxRow = 16 << 20
+)
+
+func openPostgres(ctx context.Context, server string, table []string) (_ *Table, err error) {
+	conn, err := sqldb.PostgresReader(ctx, server, op)
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{ctx: ctx, conn: conn, table: pgx.Identifier(table).Sanitize()}
+	defer func() {
+		if err != nil {
+			conn.Close(context.WithoutCancel(ctx))
+		}
+	}()
+	if _, err := conn.Exec(ctx, "BEGIN"); err != nil {
+		return nil, serverError(err)
+	}
+	// No row is read so far: what the server says is about names.
+	d, err := conn.Prepare(ctx, "columns", "SELECT * FROM "+p.table)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	t := &Table{source: p}
+	for _, f := range d.Fields {
+		c, err := p.columnOf(f)
+		if err != nil {
+			return nil, err
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	return t, nil
+}
+
+// columnOf says how a column of this type is asked for and read.
+func (p *postgres) columnOf(f pgconn.FieldDescription) (Column, error) {
+	name := pgx.Identifier{f.Name}.Sanitize()
+	c := Column{Name: f.Name, Kind: Texts, read: name + "::text", get: getText}
+	switch f.DataTypeOID {
+	case 16:
+		c.Kind, c.read, c.get = Truths, name, getTruth
+	case 21, 23, 20:
+		c.Kind, c.read, c.get = Numbers, name, getInteger
+	case 700, 701:
+		c.Kind, c.read, c.get = Numbers, name, getFloat
+	case 1700: // as text, which holds all digits
+		c.Kind = Numbers
+	case 25, 1043:
+		c.read = name
+	case 1042, 18, 19: // padded, or names
+	case 1082, 1083, 1114, 1184, 1186, 1266, 2950:
+		c.Spelt = true
+	default:
+		var kind string
+		if err := p.conn.QueryRow(p.ctx, "SELECT typtype::text FROM pg_catalog.pg_type WHERE oid = $1",
+			f.DataTypeOID).Scan(&kind); err != nil {
+			return c, serverError(err)
+		}
+		if c.Spelt = true; kind != "e" {
+			c.Kind = Other
+		}
+	}
+	return c, nil
+}
+
+func getTruth(b []byte, out *Cell) bool {
+	if len(b) != 1 {
+		return false
+	}
+	out.Form, out.Integer = Truth, int64(b[0])
+	return true
+}
+
+func getInteger(b []byte, out *Cell) bool {
+	out.Form = Integer
+	switch len(b) {
+	case 2:
+		out.Integer = int64(int16(binary.BigEndian.Uint16(b)))
+	case 4:
+		out.Integer = int64(int32(binary.BigEndian.Uint32(b)))
+	case 8:
+		out.Integer = int64(binary.BigEndian.Uint64(b))
+	default:
+		return false
+	}
+	return true
+}
+
+func getFloat(b []byte, out *Cell) bool {
+	out.Form = Float
+	switch len(b) {
+	case 4:
+		out.Float = float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
+	case 8:
+		out.Float = math.Float64frombits(binary.BigEndian.Uint64(b))
+	default:
+		return false
+	}
+	return true
+}
+
+func getText(b []byte, out *Cell) bool {
+	out.Form, out.Text = Text, b
+	return true
+}
+
+func (p *postgres) estimate() (int64, error) {
+	rows, err := p.conn.Query(p.ctx, "EXPLAIN SELECT * FROM "+p.table)
+	if err != nil {
+		return 0, serverError(err)
+	}
+	defer rows.Close()
+	estimate := int64(-1)
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return 0, serverError(err)
+		}
+		if _, after, ok := strings.Cut(line, " rows="); ok && estimate < 0 {
+			fmt.Sscanf(after, "%d", &estimate) // else it stays below zero
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, serverError(err)
+	}
+	if estimate < 0 {
+		return 0, errors.New(op + ": the server's plan of reading the table must say how many rows it has")
+	}
+	return estimate, nil
+}
+
+func (p *postgres) read(columns []Column) error {
+	var list []string
+	for _, c := range columns {
+		list = append(list, c.read)
+		p.gets = append(p.gets, c.get)
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	p.cancel = cancel
+	p.full, p.empty = make(chan []byte, 2), make(chan []byte, 2)
+	w := &chunkWriter{ctx: ctx, full: p.full, empty: p.empty}
+	go func() {
+		defer close(p.full)
+		_, err := p.conn.PgConn().CopyTo(ctx, w,
+			"COPY (SELECT "+strings.Join(list, ", ")+" FROM "+p.table+") TO STDOUT (FORMAT binary)")
+		if err == nil {
+			err = w.flush()
+		}
+		p.done = err
+	}()
+	return nil
+}
+
+// chunkWriter hands on what is written to it.
+type chunkWriter struct {
+	ctx         context.Context
+	full, empty chan []byte
+	chunk       []byte
+}
+
+func (w *chunkWriter) Write(b []byte) (int, error) {
+	if len(w.chunk)+len(b) > chunkBytes && len(w.chunk) > 0 {
+		if err := w.flush(); err != nil {
+			return 0, err
+		}
+	}
+	if w.chunk == nil {
+		select {
+		case w.chunk = <-w.empty:
+		default:
+			w.chunk = make([]byte, 0, chunkBytes)
+		}
+	}
+	w.chunk = append(w.chunk, b...)
+	return len(b), nil
+}
+
+func (w *chunkWriter) flush() error {
+	select {
+	case w.full <- w.chunk:
+		w.chunk = nil
+		return nil
+	case <-w.ctx.Done():
+		return w.ctx.Err()
+	}
+}
+
+// more makes more bytes follow those that are not read yet, which it may move.
+func (p *postgres) more() error {
+	chunk, ok := <-p.full
+	if !ok {
+		if p.done != nil {
+			return serverError(p.done)
+		}
+		return errors.New(op + ": the server's rows ended too early")
+	}
+	old, rest := p.buf, p.buf[p.at:]
+	if len(rest) > maxRow {
+		return errors.New(op + ": a row must not take more than 16 MiB")
+	}
+	if len(rest) == 0 {
+		p.buf = chunk
+		if cap(old) == 0 {
+			p.at = 0
+			return nil
+		}
+	} else { // the row goes on in the next chunk
+		p.buf, old = append(rest[:len(rest):len(rest)], chunk...), chunk
+	}
+	p.at = 0
+	select {
+	case p.empty <- old[:0]:
+	default:
+	}
+	return nil
+}
+
+// copySignature begins what COPY writes; flags and the length of an extension follow.
+var copySignature = []byte("PGCOPY\n\xff\r\n\x00")
+
+func (p *postgres) next(out []Cell) error {
+	for !p.begun {
+		const head = 19
+		if len(p.buf)-p.at >= head {
+			b := p.buf[p.at:]
+			if !bytes.HasPrefix(b, copySignature) || binary.BigEndian.Uint64(b[len(copySignature):]) != 0 {
+				return errRows
+			}
+			p.at += head
+			p.begun = true
+			break
+		}
+		if err := p.more(); err != nil {
+			return err
+		}
+	}
+	for {
+		n, err := p.parseRow(p.buf[p.at:], out)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			p.at += n
+			return nil
+		}
+		if err := p.more(); err != nil {
+			return err
+		}
+	}
+}
+
+var errRows = errors.New(op + ": the server's rows are not in the form that was asked for")
+
+// parseRow takes a row apart and returns its length, 0 where b holds less than a row.
+func (p *postgres) parseRow(b []byte, out []Cell) (int, error) {
+	if len(b) < 2 {
+		return 0, nil
+	}
+	switch n := int16(binary.BigEndian.Uint16(b)); {
+	case n == -1: // the end, after which COPY must have ended well
+		for range p.full {
+		}
+		if p.done != nil {
+			return 0, serverError(p.done)
+		}
+		return 0, io.EOF
+	case int(n) != len(out):
+		return 0, errRows
+	}
+	at := 2
+	for i := range out {
+		if len(b)-at < 4 {
+			return 0, nil
+		}
+		n := int32(binary.BigEndian.Uint32(b[at:]))
+		at += 4
+		c := &out[i]
+		if n < 0 {
+			c.Form = Missing
+			continue
+		}
+		if len(b)-at < int(n) {
+			return 0, nil
+		}
+		if !p.gets[i](b[at:at+int(n)], c) {
+			return 0, errRows
+		}
+		at += int(n)
+	}
+	return at, nil
+}
+
+func (p *postgres) close() error {
+	if p.full == nil {
+		return p.conn.Close(context.WithoutCancel(p.ctx))
+	}
+	p.cancel()
+	for range p.full {
+	}
+	return p.conn.Close(context.WithoutCancel(p.ctx))
+}
+
+// serverError is an error of a server that has begun to read rows: its words may hold a cell, its
+// code does not.
+func serverError(err error) error {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return fmt.Errorf("%s: PostgreSQL failed with code %s (its log says more)", op, e.Code)
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}

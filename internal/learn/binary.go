@@ -11,12 +11,20 @@ import (
 // once, a schema that declares more levels or weights of levels. To ignore what
 // was declared would be a surprise.
 func Binary(op string, s *schema.Schema) error {
-	if s.Classes() != 2 {
-		return &dp.ParamError{Op: op, Param: "label", Want: "must have 2 levels", Got: s.Classes(),
-			Hint: "learners additive, erm, labeldp, logistic and adaboost know more; or make the label binary: one level " +
-				"with the others as its aliases"}
+	if err := TwoClasses(op, s); err != nil {
+		return err
 	}
 	return Unweighted(op, s)
+}
+
+// TwoClasses refuses a label of more than two classes.
+func TwoClasses(op string, s *schema.Schema) error {
+	if s.Classes() == 2 {
+		return nil
+	}
+	return &dp.ParamError{Op: op, Param: "label", Want: "must have 2 levels", Got: s.Classes(),
+		Hint: "learners additive, erm, labeldp, logistic and adaboost know more; or make the label binary: one level " +
+			"with the others as its aliases"}
 }
 
 // Unweighted is Binary's refusal of weights, for a learner that knows more
@@ -27,5 +35,5 @@ func Unweighted(op string, s *schema.Schema) error {
 	}
 	return &dp.ParamError{Op: op, Param: "weights",
 		Want: "must be left out of the label, since this learner counts every row once", Got: s.Label.Weights,
-		Hint: "learners erm, logistic and adaboost weigh rows by their level"}
+		Hint: "learners erm, brc, logistic and adaboost weigh rows by their level"}
 }

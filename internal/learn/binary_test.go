@@ -17,7 +17,7 @@ import (
 )
 
 // Learners of two levels that weigh no rows say so, and never train as if
-// nothing had been declared.
+// nothing had been declared. brc weighs them.
 func TestBinaryLearnersRefuse(t *testing.T) {
 	levels := func(n int) *schema.Schema {
 		return &schema.Schema{Label: schema.Label{Levels: make([]schema.Level, n)}}
@@ -32,6 +32,9 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 	}
 	for name, plan := range plans {
 		for param, s := range map[string]*schema.Schema{"label": levels(3), "weights": weighted} {
+			if name == "brc" && param == "weights" {
+				continue
+			}
 			var refused *dp.ParamError
 			if err := plan(s); !errors.As(err, &refused) || refused.Param != param {
 				t.Errorf("%s: %v, want a refusal of %s", name, err, param)

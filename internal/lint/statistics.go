@@ -86,6 +86,7 @@ var statisticKernels = map[string]string{
 	"privacy/mech.RatioOf":                  "exact conversion; a value that is refused there has broken its bound",
 	"learn/brc.newPrivateRows":              "a weight for each pattern of mistakes: how many there are stays inside",
 	"learn/brc.privateRows.sumWeights":      "a sum over patterns",
+	"learn/brc.privateRows.sumWeighed":      "a sum over patterns",
 	"learn/brc.privateRows.edgeScore":       "a size without its sign, for a selection",
 	"learn/brc.privateRows.reweighPatterns": "each pattern by its own bit",
 	"learn/brc.clip.stepWeight":             "each weight by itself",

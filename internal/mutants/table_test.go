@@ -25,8 +25,8 @@ var table = []mutant{
 	{
 		Row: "2", Bug: "noise split over T-1 rounds",
 		File: "internal/learn/brc/params.go",
-		Old:  `eps, err := rest.Split(parts * pl.Rounds)`,
-		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
+		Old:  `eps, err := rest.Split(parts*pl.Rounds + paid)`,
+		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts*pl.Rounds + paid)`,
 
 		Package: "./internal/learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
@@ -41,8 +41,8 @@ var table = []mutant{
 	{
 		Row: "4", Bug: "sensitivity 1/n",
 		File: "internal/learn/brc/private.go",
-		Old:  `return roundUp(hi / (hi + (n-1)*lo))`,
-		New:  `return roundUp(hi / hi / (lo / lo * n))`,
+		Old:  `return roundUp(hi / (hi + others*lo))`,
+		New:  `return roundUp(hi / hi / (lo / lo * (others + 1)))`,
 
 		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
@@ -502,8 +502,8 @@ var table = []mutant{
 	{
 		Row: "2 audited", Bug: "noise split over T-1 rounds",
 		File: "internal/learn/brc/params.go",
-		Old:  `eps, err := rest.Split(parts * pl.Rounds)`,
-		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts * pl.Rounds)`,
+		Old:  `eps, err := rest.Split(parts*pl.Rounds + paid)`,
+		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts*pl.Rounds + paid)`,
 
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
@@ -518,8 +518,8 @@ var table = []mutant{
 	{
 		Row: "4 audited", Bug: "sensitivity 1/n",
 		File: "internal/learn/brc/private.go",
-		Old:  `return roundUp(hi / (hi + (n-1)*lo))`,
-		New:  `return roundUp(hi / hi / (lo / lo * n))`,
+		Old:  `return roundUp(hi / (hi + others*lo))`,
+		New:  `return roundUp(hi / hi / (lo / lo * (others + 1)))`,
 
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},

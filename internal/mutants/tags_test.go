@@ -428,6 +428,22 @@ var leaned = []mutant{
 		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
+		Row: "tag brc 1.9", Bug: "the sensitivity forgets the weights of the classes",
+		File: "internal/learn/brc/private.go",
+		Old:  `		others *= float64(min(r.units[0], r.units[1])) / classUnits`,
+		New:  `		others *= 1`,
+
+		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityOfWeighedClasses",
+	},
+	{
+		Row: "tag brc 1.9b", Bug: "the classes' share leaves with half of its noise",
+		File: "internal/learn/brc/classes.go",
+		Old:  `roundUp(1/float64(r.n))`,
+		New:  `roundUp(0.5/float64(r.n))`,
+
+		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
+	},
+	{
 		Row: "tag brc 1.4", Bug: "the largest reachable weight is forgotten",
 		File: "internal/learn/brc/weights.go",
 		Old:  `r.lo, r.hi = min(r.lo, w), max(r.hi, w)`,

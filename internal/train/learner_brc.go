@@ -27,6 +27,11 @@ func brcLearner() *Learner {
 			{"private-label", "public columns beside a private label: everything (private too) or labeldp (not protected)",
 				word[brc.PrivateLabel]{&p.PrivateLabel}},
 			{"public-share", "part of ε that labeldp spends on the public classifier", decimal{&p.PublicShare}},
+			{"public-part", "what the public classifier adds: answers, or scores (with --output linear)",
+				word[brc.PublicPart]{&p.PublicPart}},
+			{"class-weights", "how much rows of a class count: as the schema declares, or balanced",
+				word[brc.ClassWeights]{&p.ClassWeights}},
+			{"positives", "declared share of rows of the positive class, 0 where it is not known", decimal{&p.Positives}},
 		},
 		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.NotPrivate = pr.Epsilon, pr.NotPrivate

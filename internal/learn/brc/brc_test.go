@@ -48,6 +48,24 @@ func settings() map[string]func(*Params, *schema.Schema) {
 			p.Subroutine, p.Encoding, p.Candidates, p.C1, p.C2 = Stump, feature.Ordinal, 4, 3, 3
 			s.Label.Role, s.Label.Default = schema.Private, 0
 		},
+		"balanced": func(p *Params, s *schema.Schema) { p.ClassWeights = Balanced },
+		"balanced, private label": func(p *Params, s *schema.Schema) {
+			p.ClassWeights, s.Label.Role, s.Label.Default = Balanced, schema.Private, 0
+		},
+		"balanced, declared": func(p *Params, s *schema.Schema) {
+			p.ClassWeights, p.Positives, s.Label.Role, s.Label.Default = Balanced, 0.1, schema.Private, 0
+		},
+		"balanced, label for a share": func(p *Params, s *schema.Schema) {
+			s.Label.Role, s.Label.Default, p.PrivateLabel, p.ClassWeights = schema.Private, 0, LabelDP, Balanced
+		},
+		"balanced, add-remove": func(p *Params, s *schema.Schema) {
+			p.ClassWeights, s.Relation = Balanced, dp.AddRemove
+		},
+		"weights": func(p *Params, s *schema.Schema) { s.Label.Weights = []float64{1, 7} },
+		"weights, stumps, private label": func(p *Params, s *schema.Schema) {
+			p.Subroutine, s.Label.Weights, s.Label.Role, s.Label.Default = Stump, []float64{3, 1}, schema.Private, 0
+		},
+		"scores": func(p *Params, s *schema.Schema) { p.Output, p.PublicPart = Linear, Scores },
 		"no public column": func(p *Params, s *schema.Schema) {
 			for j := range s.Columns {
 				s.Columns[j].Role = schema.Private
@@ -145,11 +163,13 @@ func scripted(k int) float64 { return 0.3 * math.Sin(float64(7*k+1)) / float64(k
 // with the paper's real-valued weights to 1e-5, the price of the 2^-20 grid.
 func TestVotesEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private", "paper sensitivity", "ordinal, zero", "private label",
-		"label for a share", "label alone", "stumps", "stumps, ordinal", "no public column", "wide weights"} {
+		"label for a share", "label alone", "stumps", "stumps, ordinal", "no public column", "wide weights", "balanced",
+		"balanced, private label", "balanced, declared", "balanced, label for a share", "weights",
+		"weights, stumps, private label"} {
 		t.Run(name, func(t *testing.T) {
 			rows := 3000
-			if name == "label alone" || strings.HasPrefix(name, "stumps") { // twins that take their time
-				rows = 800
+			if name == "label alone" || strings.Contains(name, "stumps") || strings.HasPrefix(name, "balanced") {
+				rows = 800 // twins that take their time
 			}
 			tab, p, plan := with(settings()[name], dp.Nano, 25, rows)
 			partly := len(tab.Schema.ByRole(schema.Public)) > 0 &&
@@ -198,6 +218,7 @@ type overheard struct {
 	rounds int
 	chosen []int
 	labels []float64
+	share  float64 // noisy, of the positive class; 0 where none left
 }
 
 // script lets errors out with the next disturbance, the best candidate (the
@@ -218,6 +239,9 @@ func (o *overheard) script(_ int, p mechtest.Passage) []float64 {
 			o.labels = append(o.labels, v.Float()+scripted(f)/100)
 		}
 		return o.labels
+	case p.Label == sharesLabel:
+		o.share = p.Values[0].Float() + 0.01
+		return []float64{o.share}
 	}
 	o.rounds++
 	return []float64{p.Values[0].Float() + scripted(o.rounds-1)}
@@ -262,6 +286,17 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overh
 		}
 		neg[i] = 1 - pos[i]
 	}
+	class := twinWeights(s, p, seen.share, pos)
+	for i := range n {
+		pos[i] *= class[1]
+		neg[i] *= class[0]
+	}
+	counts := func(i int) float64 {
+		if y(i) {
+			return class[1]
+		}
+		return class[0]
+	}
 	clip := newClip(p.C1, p.C2)
 	step := func(w, factor float64) float64 {
 		v := w * factor
@@ -281,9 +316,9 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overh
 		a, b := 0.0, 0.0
 		for i := range n {
 			if wrong(i) {
-				a += wpri[i]
+				a += wpri[i] * counts(i)
 			}
-			b += wpri[i]
+			b += wpri[i] * counts(i)
 		}
 		return a / b
 	}
@@ -335,6 +370,34 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overh
 		votes, public = append(votes, 0.5-e), append(public, false)
 	}
 	return votes, public
+}
+
+// twinWeights are how much a negative and a positive row count, the larger 1, in steps
+// of 1/1024; pos are the (probable) labels.
+func twinWeights(s *schema.Schema, p Params, noisy float64, pos []float64) (class [2]float64) {
+	class = [2]float64{1, 1}
+	share := p.Positives
+	switch {
+	case p.ClassWeights == Declared && s.Label.Weights == nil:
+		return class
+	case p.ClassWeights == Declared:
+		class = [2]float64{s.Label.Weights[1-s.Label.Positive], s.Label.Weights[s.Label.Positive]}
+	default:
+		if noisy != 0 {
+			share = noisy
+		}
+		if share == 0 {
+			for _, x := range pos {
+				share += x / float64(len(pos))
+			}
+		}
+		class = [2]float64{share, 1 - share}
+	}
+	most := max(class[0], class[1])
+	for k := range class {
+		class[k] = math.Round(1024*class[k]/most) / 1024
+	}
+	return class
 }
 
 // naiveStumps writes the candidates down from what the names of features say.
@@ -517,6 +580,9 @@ func TestPlanRefuses(t *testing.T) {
 		"candidates":    func(p *Params) { p.Intercept, p.Candidates = InterceptSelected, 1 },
 		"subroutine":    func(p *Params) { p.Subroutine = "" },
 		"private-label": func(p *Params) { p.PrivateLabel = LabelDP }, // the label is public
+		"class-weights": func(p *Params) { p.ClassWeights = "" },
+		"positives":     func(p *Params) { p.Positives = 1.5 },
+		"public-part":   func(p *Params) { p.PublicPart = Scores }, // the output is votes
 	} {
 		p := Defaults()
 		p.Epsilon = dp.Nano
@@ -525,7 +591,23 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("a bad %s: %v", name, err)
 		}
 	}
+	weighed := *s
+	weighed.Label.Weights = []float64{1, 2000}
 	p := Defaults()
+	p.Epsilon = dp.Nano
+	if _, err := p.Plan(&weighed, 100); err == nil || !contains(err.Error(), "1024") {
+		t.Errorf("weights that are too far apart: %v", err)
+	}
+	weighed.Label.Weights = []float64{1, 2}
+	p.ClassWeights = Balanced
+	if _, err := p.Plan(&weighed, 100); err == nil || !contains(err.Error(), "class-weights") {
+		t.Errorf("weights that are declared and balanced: %v", err)
+	}
+	p.ClassWeights, p.Sensitivity = Declared, Paper
+	if _, err := p.Plan(&weighed, 100); err == nil || !contains(err.Error(), "sensitivity") {
+		t.Errorf("weights under the paper's bound: %v", err)
+	}
+	p = Defaults()
 	p.Epsilon = 24 // 25 releases need 25 units
 	if _, err := p.Plan(s, 100); err == nil {
 		t.Error("an ε of less than a unit a release was accepted")
@@ -561,5 +643,57 @@ func TestFactsOfThePapersSetting(t *testing.T) {
 	}
 	if facts["rule_of_thumb_holds"] != true || facts["algorithm"] != 2 {
 		t.Error(fmt.Sprint(facts))
+	}
+}
+
+// On rows as they come the plan says what the classes will do to the rounds, as far as it
+// is told, and the noise of weighed classes.
+func TestFactsOfTheClasses(t *testing.T) {
+	const n, c, round = 20_000, 2, 0.16 / 25
+	for _, c := range []struct {
+		set     func(*Params, *schema.Schema)
+		holds   bool
+		balance any
+		noise   float64 // c1·c2/(rows as they count)/ε; 0: not told
+	}{
+		{func(*Params, *schema.Schema) {}, true, nil, c / round / n},
+		{func(p *Params, _ *schema.Schema) { p.Positives = 0.24 }, false, 0.24, c / round / n},
+		{func(p *Params, _ *schema.Schema) { p.Positives = 0.45 }, true, 0.45, c / round / n},
+		{func(p *Params, _ *schema.Schema) { p.ClassWeights = Balanced }, true, nil, 0},
+		{func(p *Params, _ *schema.Schema) { p.ClassWeights, p.Positives = Balanced, 0.24 }, true, "weights",
+			c / round / (0.48 * n)},
+		{func(p *Params, s *schema.Schema) {
+			p.ClassWeights, p.Positives, s.Label.Role, s.Label.Default = Balanced, 0.24, schema.Private, 0
+		}, true, "weights", c / round / (0.24 / 0.76 * n)},
+		{func(p *Params, s *schema.Schema) { p.Positives, s.Label.Weights = 0.25, []float64{1, 3} }, true, 0.5,
+			c / round / (0.5 * n)},
+	} {
+		s := census.Schema()
+		p := Defaults()
+		p.Epsilon = 160_000_000
+		c.set(&p, s)
+		pl, err := p.Plan(s, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := map[string]any{}
+		for _, f := range pl.Facts() {
+			facts[f.Key] = f.Value
+		}
+		noise, told := facts["noise_scale_paper"].(float64)
+		if told != (c.noise != 0) || told && math.Abs(noise/c.noise-1) > 1e-9 {
+			t.Errorf("%+v: noise scale %v, want %g", p, facts["noise_scale_paper"], c.noise)
+		}
+		if !told {
+			continue
+		}
+		least, isNumber := facts["balance"].(float64)
+		want, wantNumber := c.balance.(float64)
+		if isNumber != wantNumber || isNumber && math.Abs(least-want) > 1e-9 || !isNumber && facts["balance"] != c.balance {
+			t.Errorf("%+v: balance %v, want %v", p, facts["balance"], c.balance)
+		}
+		if facts["rule_of_thumb_holds"] != c.holds {
+			t.Errorf("%+v: the rule of thumb holds: %v", p, facts["rule_of_thumb_holds"])
+		}
 	}
 }

@@ -49,7 +49,11 @@ func (pl *Plan) Facts() []learn.Fact {
 		return append(f, learn.Fact{Key: "noise_scale", Value: nil,
 			Text: "noise scales need the number of rows: give --rows"})
 	}
-	n, e := float64(pl.rows), pl.shares[0].err.Float()
+	n, e := pl.countedRows(float64(pl.rows)), pl.shares[0].err.Float()
+	if n == 0 {
+		return append(f, learn.Fact{Key: "noise_scale", Value: nil,
+			Text: "noise scales of weighed classes need the share of the positive class: give --positives"})
+	}
 	c := pl.C1 * pl.C2
 	paper := c / n / e
 	f = append(f, learn.Fact{Key: "noise_scale_paper", Value: paper,
@@ -65,17 +69,23 @@ func (pl *Plan) Facts() []learn.Fact {
 	// Section 4: T, c1, c2 should keep c1·c2·T/(εn) at a small constant, say 1/2,
 	// for the ε that errors are released with.
 	holds := paper <= 0.5*(1+1e-9) // a half that was rounded is a half
-	verdict := "holds: the noise is small against the errors of classes of about equal size"
-	if !holds {
+	balance, even := pl.describeBalance()
+	verdict := "the noise is small against the errors"
+	switch {
+	case !holds:
 		verdict = fmt.Sprintf("FAILS: expect an erratic model; about ε ≥ %.3g, n ≥ %.0f or T ≤ %.0f would satisfy it",
-			2*paper*pl.Epsilon.Float(), 2*paper*n, max(1, float64(pl.Rounds)/(2*paper)))
+			2*paper*pl.Epsilon.Float(), 2*paper*float64(pl.rows), max(1, float64(pl.Rounds)/(2*paper)))
+	case even == known:
+		verdict = "holds: " + verdict
+	case even == uneven:
+		holds = false
+		verdict = "FAILS for these classes: " + verdict + ", but the model will mostly answer the frequent class"
+	default:
+		verdict += "; whether it holds depends on the classes, see the next line"
 	}
 	return append(f, learn.Fact{Key: "rule_of_thumb", Value: paper,
 		Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %.3g, %s", paper, verdict)},
-		learn.Fact{Key: "rule_of_thumb_holds", Value: holds},
-		learn.Fact{Key: "balance", Value: nil,
-			Text: "the paper balances the classes: where one is rare, every classifier errs on " +
-				"few rows and the model may answer the frequent class alone; balance the rows, or take the default learner"})
+		learn.Fact{Key: "rule_of_thumb_holds", Value: holds}, balance)
 }
 
 func (pl *Plan) describeProtection() learn.Fact {

@@ -26,6 +26,9 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	sub := pl.newSubroutine()
 	list := sub.listAll(exit.Public()) // 1.1: before any row is read
+	if pl.weighsClasses() {
+		list = append(slices.Clip(list), positiveAlways(pl.private))
+	}
 	patterns, err := tab.Mistakes(ctx, pl.private, list)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
@@ -34,6 +37,13 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	pub, err := newPublicSide(ctx, pl, tab, exit)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
+	}
+	rows.label = len(list) - 1
+	pl.weighClasses(rows, pub, exit)
+	if pub != nil {
+		if err := pub.fitClassifier(ctx); err != nil {
+			return nil, fmt.Errorf("brc: %w", err)
+		}
 	}
 	out := &release{pl: pl}
 	for t := range pl.Rounds {

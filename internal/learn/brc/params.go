@@ -34,7 +34,25 @@ type Params struct {
 	// PublicShare is the part of Epsilon that LabelDP spends on the public
 	// classifier, in (0, 1). It decides what ε is spent on, not how much.
 	PublicShare float64
+	// ClassWeights says how much a row of each class counts.
+	ClassWeights ClassWeights
+	// Positives is the share of rows of the positive class, where that is declared; else
+	// 0. Plans use it, and Balanced where it would have to pay for the share.
+	Positives float64
+	// PublicPart says what the public classifier adds in a round.
+	PublicPart PublicPart
 }
+
+// PublicPart says what the public classifier adds in a round.
+type PublicPart string
+
+const (
+	// Answers are −1 or +1, as printed.
+	Answers PublicPart = "answers"
+	// Scores are 2p − 1 with p the probability that the public classifier gives, in its
+	// error and in the weights of its rows; what the model adds up is its log odds.
+	Scores PublicPart = "scores"
+)
 
 // Sensitivity says how the noise of a round is sized.
 type Sensitivity string
@@ -85,7 +103,7 @@ const (
 func Defaults() Params {
 	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight,
 		Intercept: InterceptUniform, Subroutine: Random, Output: Votes, Candidates: 9, PrivateLabel: Everything,
-		PublicShare: 0.2}
+		PublicShare: 0.2, ClassWeights: Declared, PublicPart: Answers}
 }
 
 // Limits on public choices that only bound time and memory.
@@ -107,7 +125,8 @@ type Plan struct {
 	public  *feature.Space // nil when everything is private
 	labels  *labeldp.Plan  // makes the public classifier where the label is private; else nil
 	clip    clip
-	shares  []share // one per round
+	share   dp.Epsilon // of the classes' shares, where they are paid for
+	shares  []share    // one per round
 	bill    []dp.Event
 }
 
@@ -117,7 +136,7 @@ type share struct{ pick, err dp.Epsilon }
 // Plan checks p against the public schema and prices one fit. rows is the
 // number of rows where that is public or declared, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
-	if err := learn.Binary("brc", s); err != nil {
+	if err := learn.TwoClasses("brc", s); err != nil {
 		return nil, err
 	}
 	if err := learn.Unconstrained("brc", s); err != nil {
@@ -127,6 +146,9 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	if err := p.checkRanges(s); err != nil {
+		return nil, err
+	}
+	if err := p.checkClasses(s); err != nil {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: rows, clip: newClip(p.C1, p.C2)}
@@ -215,6 +237,10 @@ func (p Params) checkRanges(s *schema.Schema) error {
 		len(s.ByRole(schema.Public)) == 0):
 		return bad("private-label", `must be "everything" but where the label is private, columns are public and the `+
 			`relation is "replace-one"`, p.PrivateLabel)
+	case p.PublicPart != Answers && p.PublicPart != Scores:
+		return bad("public-part", `must be "answers" or "scores"`, p.PublicPart)
+	case p.PublicPart == Scores && p.Output != Linear:
+		return bad("public-part", `must be "answers" where the output is "votes", which adds up answers`, p.PublicPart)
 	case p.PrivateLabel == LabelDP && !(p.PublicShare > 0 && p.PublicShare < 1):
 		return bad("public-share", "must be above 0 and below 1", p.PublicShare)
 	}
@@ -240,9 +266,17 @@ func (pl *Plan) splitEpsilon() error {
 	if pl.selectsPrivately() {
 		parts = 2
 	}
-	eps, err := rest.Split(parts * pl.Rounds)
+	paid := 0
+	if pl.paysForShares() {
+		paid = 1
+	}
+	eps, err := rest.Split(parts*pl.Rounds + paid)
 	if err != nil {
 		return err
+	}
+	if paid == 1 {
+		pl.share, eps = eps[0], eps[1:]
+		pl.bill = append(pl.bill, dp.Event{Release: sharesLabel, Mechanism: mech.Laplace{}.Name(), Epsilon: pl.share})
 	}
 	for t := range pl.shares {
 		sh := &pl.shares[t]

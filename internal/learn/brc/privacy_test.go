@@ -24,7 +24,9 @@ const rounding = 1 + 1e-9
 // same runs check that no release moved further than it declared.
 func TestReplayNonInterference(t *testing.T) {
 	names := []string{"partly private", "paper sensitivity", "ordinal, zero", "selected", "private label",
-		"no public column", "wide weights", "label for a share", "label alone", "stumps", "stumps, ordinal"}
+		"no public column", "wide weights", "label for a share", "label alone", "stumps", "stumps, ordinal",
+		"balanced", "balanced, private label", "balanced, declared", "balanced, label for a share", "weights",
+		"weights, stumps, private label", "scores"}
 	const pairs = 1200
 	for i, name := range names {
 		src := replay.Seeded(uint64(i), "pairs")
@@ -74,11 +76,13 @@ func TestNonInterferenceNoticesAnExactVote(t *testing.T) {
 
 // climb searches mistake patterns, and a transcript, for the pair of neighbours
 // whose weighted errors differ most against the declared bound. It drives the
-// code under test (privateRows), not a model of it.
-func climb(p Params, relation dp.Relation, n int, seed uint64, tries int,
+// code under test (privateRows), not a model of it. Where units differ, classes are weighed and
+// the row that differs is of the heavier one. Where labels are private it changes its class as
+// well, and all other rows are of the lighter one; else half of them are of each.
+func climb(p Params, units classUnit, labels schema.Role, relation dp.Relation, n int, seed uint64, tries int,
 	declared func(r *privateRows) float64) (worst float64) {
 	src := replay.Seeded(seed, "climb")
-	s := &schema.Schema{Relation: relation}
+	s := &schema.Schema{Relation: relation, Label: schema.Label{Positive: 1}}
 	pl := &Plan{Params: p, s: s, clip: newClip(p.C1, p.C2)}
 	T := p.Rounds
 	votes := make([]float64, T)
@@ -86,10 +90,19 @@ func climb(p Params, relation dp.Relation, n int, seed uint64, tries int,
 	a, b, rest := rng.Below(src, 1<<T), rng.Below(src, 1<<T), []uint64{rng.Below(src, 1<<T), rng.Below(src, 1<<T)}
 	ratio := func(votes []float64, rest []uint64, a, b uint64) float64 {
 		most := 0.0
+		bits := [2]uint64(rest) // bit T will say that the label is negative
+		a |= 1 << T
+		if labels == schema.Public {
+			b, bits[1] = b|1<<T, bits[1]|1<<T
+		}
 		sides := [2]*privateRows{}
 		for k, last := range []uint64{a, b} {
-			sides[k] = newPrivateRows(pl, &engine.Patterns{Words: 1, Bits: []uint64{rest[0], rest[1], last},
+			sides[k] = newPrivateRows(pl, &engine.Patterns{Words: 1, Bits: []uint64{bits[0], bits[1], last},
 				Count: []uint64{uint64(n-1) / 2, uint64(n) / 2, 1}}, n)
+			sides[k].units, sides[k].label = units, T
+			if labels == schema.Public {
+				sides[k].total = units[1]*int64((n-1)/2) + units[0]*int64(n/2) + units[0]
+			}
 		}
 		for t := range T {
 			bound := declared(sides[0])
@@ -139,7 +152,7 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 		p := Params{C1: c.c1, C2: c.c2, Rounds: c.T, Sensitivity: Tight, Epsilon: dp.Nano}
 		best := 0.0
 		for seed := range uint64(3) {
-			w := climb(p, dp.ReplaceOne, c.n, seed, 2500, (*privateRows).errorSensitivity)
+			w := climb(p, evenUnits, schema.Public, dp.ReplaceOne, c.n, seed, 2500, (*privateRows).errorSensitivity)
 			if w > rounding {
 				t.Errorf("c1=%g c2=%g n=%d T=%d: moved %.6f of the declared sensitivity", c.c1, c.c2, c.n, c.T, w)
 			}
@@ -150,8 +163,34 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 				c.T, best)
 		}
 		p.Sensitivity = Paper
-		if w := climb(p, dp.ReplaceOne, c.n, 1, 1000, (*privateRows).errorSensitivity); w > rounding {
+		w := climb(p, evenUnits, schema.Public, dp.ReplaceOne, c.n, 1, 1000, (*privateRows).errorSensitivity)
+		if w > rounding {
 			t.Errorf("paper: moved %.6f of c1·c2/n", w)
+		}
+	}
+}
+
+// So it is where classes are weighed.
+func TestDeclaredSensitivityOfWeighedClasses(t *testing.T) {
+	units := classUnit{classUnits, 300}
+	for _, labels := range []schema.Role{schema.Public, schema.Private} {
+		p := Params{C1: 2, C2: 2, Rounds: 5, Sensitivity: Tight, Epsilon: dp.Nano}
+		best := 0.0
+		for seed := range uint64(3) {
+			w := climb(p, units, labels, dp.ReplaceOne, 200, seed, 2500, (*privateRows).errorSensitivity)
+			if w > rounding {
+				t.Errorf("labels %s: moved %.6f of the declared sensitivity", labels, w)
+			}
+			best = max(best, w)
+		}
+		if best < 0.98 {
+			t.Errorf("labels %s: the climb reached %.4f of the declared sensitivity only", labels, best)
+		}
+		forgets := func(r *privateRows) float64 {
+			return (&privateRows{pl: r.pl, n: r.n, reach: r.reach}).errorSensitivity()
+		}
+		if w := climb(p, units, labels, dp.ReplaceOne, 200, 1, 2500, forgets); w <= 1 {
+			t.Errorf("labels %s: the climb found %.3f of a bound that forgets the weights", labels, w)
 		}
 	}
 }
@@ -165,7 +204,7 @@ func TestClimbNoticesWrongSensitivities(t *testing.T) {
 	} {
 		worst := 0.0
 		for seed := range uint64(4) {
-			worst = max(worst, climb(p, dp.ReplaceOne, 100, seed, 3000, wrong))
+			worst = max(worst, climb(p, evenUnits, schema.Public, dp.ReplaceOne, 100, seed, 3000, wrong))
 		}
 		if worst <= 1 {
 			t.Errorf("%s: the climb found %.3f of a wrong bound only", name, worst)

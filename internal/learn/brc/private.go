@@ -15,12 +15,16 @@ type privateRows struct {
 	pl       *Plan
 	patterns *engine.Patterns
 	n        int
-	weight   []int64 // per pattern, in clip units
+	weight   []int64 // per pattern, in clip units, without that of its class
 	reach    *reachable
+	label    int       // the classifier whose mistakes are the negative labels; used where classes are weighed
+	units    classUnit // weights of the classes
+	total    int64     // sum of units over all rows where labels are public, else 0
 }
 
 func newPrivateRows(pl *Plan, p *engine.Patterns, n int) *privateRows {
-	r := &privateRows{pl: pl, patterns: p, n: n, weight: make([]int64, len(p.Count)), reach: newReachable(pl.clip)}
+	r := &privateRows{pl: pl, patterns: p, n: n, weight: make([]int64, len(p.Count)), reach: newReachable(pl.clip),
+		units: evenUnits}
 	for i := range r.weight {
 		r.weight[i] = pl.clip.one // Algorithm 2 line 2; 1 lies in [1/c1, c2]
 	}
@@ -33,8 +37,12 @@ func (r *privateRows) isWrong(k, i int) bool {
 }
 
 // sumWeights adds the weights of the rows classifier k is wrong and right about, in
-// clip units. n ≤ 2^31 rows of at most 2^20·c2 ≤ 2^30 units fit an int64.
+// clip units, times classUnits where classes are weighed. n ≤ 2^31 rows of at most 2^21·2^10
+// fit an int64.
 func (r *privateRows) sumWeights(k int) (wrong, right int64) {
+	if !r.units.isEven() {
+		return r.sumWeighed(k)
+	}
 	var sum [2]int64
 	word, shift := k/64, k%64
 	for i, w := range r.weight {
@@ -44,15 +52,52 @@ func (r *privateRows) sumWeights(k int) (wrong, right int64) {
 	return sum[1], sum[0]
 }
 
+// sumWeighed is sumWeights where classes are weighed.
+func (r *privateRows) sumWeighed(k int) (wrong, right int64) {
+	var wrongs, rights [2]int64 // of the positive and of the negative class
+	for i, w := range r.weight {
+		class, add := 0, w*int64(r.patterns.Count[i])
+		if r.isWrong(r.label, i) {
+			class = 1
+		}
+		if r.isWrong(k, i) {
+			wrongs[class] += add
+		} else {
+			rights[class] += add
+		}
+	}
+	code := r.pl.s.Label.Positive
+	pos, neg := r.units[code], r.units[1-code]
+	return pos*wrongs[0] + neg*wrongs[1], pos*rights[0] + neg*rights[1]
+}
+
+// one is a row's weight at the start, of the heavier class, in the units of sumWeights.
+func (r *privateRows) one() int64 {
+	if r.units.isEven() {
+		return r.pl.clip.one
+	}
+	return r.pl.clip.one * classUnits
+}
+
 // errorSensitivity bounds how far replacing one row moves wrong/(wrong+right), given
-// what was released so far (1.4; docs/guarantees/brc.md, lemma 1).
+// what was released so far (1.4; docs/guarantees/brc.md, lemma 1). Where classes are weighed, the
+// row that is replaced may be of the heavier class, and the others weigh together at least
+// what the public labels tell, or else as rows of the lighter class (1.9; lemma 4).
 func (r *privateRows) errorSensitivity() float64 {
 	n := float64(r.n)
 	if r.pl.Sensitivity == Paper {
 		return roundUp(r.pl.C1 * r.pl.C2 / n)
 	}
 	hi, lo := float64(r.reach.hi), float64(r.reach.lo)
-	return roundUp(hi / (hi + (n-1)*lo))
+	others := n - 1
+	switch {
+	case r.units.isEven():
+	case r.total > 0:
+		others = float64(r.total-classUnits) / classUnits
+	default:
+		others *= float64(min(r.units[0], r.units[1])) / classUnits
+	}
+	return roundUp(hi / (hi + others*lo))
 }
 
 // roundUp rounds a quotient computed in a few float operations upwards past their
@@ -68,8 +113,8 @@ func (r *privateRows) releaseError(label string, eps dp.Epsilon, wrong, right in
 		// Rows meet noise.
 		return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})[0]
 	}
-	one := r.pl.clip.one
-	most := float64(r.reach.hi) / float64(one) // a row sits in one of the two counts with at most this weight
+	one := r.one()
+	most := float64(r.reach.hi) / float64(r.pl.clip.one) // a row sits in one of the two counts with at most this weight
 	// Rows meet noise.
 	out := exit.Release(label, r.noiseFor(eps, most, 2), mech.Ratio{Num: wrong, Den: one},
 		mech.Ratio{Num: right, Den: one})
@@ -98,7 +143,7 @@ func (r *privateRows) edgeScore(wrong, right int64) mech.Ratio {
 	if r.pl.s.Relation == dp.ReplaceOne {
 		return mech.Ratio{Num: gap, Den: 2 * (wrong + right)}
 	}
-	return mech.Ratio{Num: gap, Den: 2 * r.pl.clip.one}
+	return mech.Ratio{Num: gap, Den: 2 * r.one()}
 }
 
 func (r *privateRows) selectorFor(eps dp.Epsilon) mech.Selector {

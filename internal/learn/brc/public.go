@@ -27,7 +27,8 @@ type publicSide struct {
 	positive   int
 	refit      *logistic.Refit
 	classifier feature.Threshold
-	answers    []uint8 // per group: 1 where the classifier answers positive
+	answers    []uint8   // per group: 1 where the classifier answers positive
+	shares     []float64 // per group: the probability of positive, for Scores; else nil
 	err        float64
 }
 
@@ -35,7 +36,8 @@ type publicSide struct {
 // scikit-learn's default, C = 1.
 const ridge = 1
 
-// newPublicSide returns nil when everything is private.
+// newPublicSide returns nil when everything is private. Its first classifier is still to
+// be fitted.
 func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table, exit *mech.Exit) (*publicSide, error) {
 	if pl.public == nil {
 		return nil, nil
@@ -47,6 +49,9 @@ func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table, exit *mech.E
 	p := &publicSide{
 		space: pl.public, groups: groups, positive: pl.s.Label.Positive,
 		refit: logistic.NewRefit(pl.public, groups, ridge), answers: make([]uint8, groups.Len),
+	}
+	if pl.PublicPart == Scores {
+		p.shares = make([]float64, groups.Len)
 	}
 	for _, counts := range groups.Counts {
 		w := make([]float64, groups.Len)
@@ -62,7 +67,7 @@ func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table, exit *mech.E
 		}
 		p.imputeLabels(coef)
 	}
-	return p, p.fitClassifier(ctx)
+	return p, nil
 }
 
 // imputeLabels replaces the labels by their probabilities under coef, the intercept
@@ -94,6 +99,16 @@ func (p *publicSide) fitClassifier(ctx context.Context) error {
 	p.classifier = logistic.Threshold(coef)
 	p.fillAnswers(coef, scores)
 	wrong, right := 0.0, 0.0
+	if p.shares != nil {
+		for i, z := range scores {
+			yes := 1 / (1 + math.Exp(-z))
+			p.shares[i] = yes
+			wrong += neg[i]*yes + pos[i]*(1-yes)
+			right += pos[i]*yes + neg[i]*(1-yes)
+		}
+		p.err = wrong / (wrong + right)
+		return nil
+	}
 	for i, a := range p.answers { // a sum each, of weights times 0 or 1: no guesses for the processor
 		yes := float64(a)
 		wrong += neg[i]*yes + pos[i]*(1-yes)
@@ -123,10 +138,18 @@ func (p *publicSide) fillAnswers(coef, scores []float64) {
 	}
 }
 
-// reweighRows is line 9, then the next round's fit.
+// reweighRows is line 9, then the next round's fit. A row that is wrong by a part, as Scores
+// have it, is stepped by that part of the vote.
 func (p *publicSide) reweighRows(ctx context.Context, vote float64) error {
 	factor := math.Exp(vote)
 	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
+	if p.shares != nil {
+		for i, yes := range p.shares {
+			pos[i] *= math.Exp(vote * (1 - yes))
+			neg[i] *= math.Exp(vote * yes)
+		}
+		return p.fitClassifier(ctx)
+	}
 	ifPos, ifNeg := [2]float64{factor, 1}, [2]float64{1, factor} // by answer
 	for i, a := range p.answers {
 		pos[i] *= ifPos[a&1]

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package brc
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// ClassWeights says how much a row of each class counts before any round.
+type ClassWeights string
+
+const (
+	// Declared takes the weights that the schema declares for the label; without any,
+	// every row counts once, as printed.
+	Declared ClassWeights = "declared"
+	// Balanced makes both classes weigh the same. Their shares are read off a public
+	// label, follow from labeldp's classifier or from a declared share, and are paid
+	// for where none of these is at hand.
+	Balanced ClassWeights = "balanced"
+)
+
+// classUnits is the weight of a row of the heavier class, before any round. Weights of
+// rows are products of at most 2^21 and this, so that sums of 2^31 rows fit an int64.
+const classUnits = 1 << 10
+
+// leastShare is the smallest share of a class that Balanced believes a number that
+// is not read off a public label.
+const leastShare = 0.01
+
+// classUnit is a weight of each class by label code, the larger classUnits.
+type classUnit [2]int64
+
+// evenUnits count every row once.
+var evenUnits = classUnit{classUnits, classUnits}
+
+// unitsOf rounds weights, of which one is positive, to units.
+func unitsOf(weights []float64) (u classUnit) {
+	most := slices.Max(weights)
+	for code := range u {
+		u[code] = max(1, int64(math.RoundToEven(classUnits*weights[code]/most)))
+	}
+	return u
+}
+
+// balancedUnits are inversely proportional to the classes' shares. A class without
+// rows needs no weight.
+func balancedUnits(s *schema.Schema, positive float64) classUnit {
+	if !(positive > 0 && positive < 1) {
+		return evenUnits
+	}
+	weights := []float64{positive, positive}
+	weights[s.Label.Positive] = 1 - positive
+	return unitsOf(weights)
+}
+
+func (u classUnit) isEven() bool { return u[0] == u[1] }
+
+// weighsClasses reports whether rows of the two classes may count differently.
+func (pl *Plan) weighsClasses() bool { return pl.ClassWeights == Balanced || pl.s.Label.Weights != nil }
+
+// paysForShares reports whether the classes' shares are released for a part of ε.
+func (pl *Plan) paysForShares() bool {
+	return pl.ClassWeights == Balanced && pl.public == nil && pl.Positives == 0
+}
+
+const sharesLabel = "share of the positive class"
+
+// weighClasses gives the rows of both sides the weights of their classes.
+func (pl *Plan) weighClasses(rows *privateRows, pub *publicSide, exit *mech.Exit) {
+	u := pl.unitsOfClasses(rows, pub, exit)
+	if pub == nil {
+		rows.units = u
+		return
+	}
+	if pl.labels == nil {
+		pos, neg := pub.weightsOfClasses() // numbers of rows, by a public label
+		rows.total = u[pub.positive]*int64(pos) + u[1-pub.positive]*int64(neg)
+	}
+	rows.units = u
+	pub.weighClasses(u)
+}
+
+// unitsOfClasses returns the weights of the classes. Only the last case reads rows that
+// are protected, and pays for it.
+func (pl *Plan) unitsOfClasses(rows *privateRows, pub *publicSide, exit *mech.Exit) classUnit {
+	switch {
+	case pl.ClassWeights == Declared && pl.s.Label.Weights != nil:
+		return unitsOf(pl.s.Label.Weights)
+	case pl.ClassWeights == Declared:
+		return evenUnits
+	case pub != nil && pl.labels == nil:
+		return balancedUnits(pl.s, pub.shareOfPositives())
+	case pub != nil:
+		return balancedUnits(pl.s, believable(pub.shareOfPositives()))
+	case pl.Positives != 0:
+		return balancedUnits(pl.s, pl.Positives)
+	}
+	return balancedUnits(pl.s, believable(rows.releaseShare(pl.share, exit)))
+}
+
+func believable(share float64) float64 { return min(1-leastShare, max(leastShare, share)) }
+
+// releaseShare lets the noisy share of positive rows out, before any round (1.9).
+func (r *privateRows) releaseShare(eps dp.Epsilon, exit *mech.Exit) float64 {
+	neg, pos := r.sumWeights(r.label) // weights are 1 as yet, so these are counts
+	one := r.pl.clip.one
+	if r.pl.s.Relation == dp.ReplaceOne {
+		// Rows meet noise.
+		return exit.Release(sharesLabel, r.noiseFor(eps, roundUp(1/float64(r.n)), 1), mech.Ratio{Num: pos, Den: pos + neg})[0]
+	}
+	// Rows meet noise.
+	out := exit.Release(sharesLabel, r.noiseFor(eps, 1, 2), mech.Ratio{Num: neg, Den: one}, mech.Ratio{Num: pos, Den: one})
+	if total := out[0] + out[1]; total > 0 {
+		return out[1] / total
+	}
+	return 0.5 // too few rows to tell
+}
+
+// positiveAlways is wrong about a row where its label is negative: its bit among
+// the mistakes is the label.
+func positiveAlways(sp *feature.Space) feature.Threshold {
+	return feature.Threshold{Coef: make([]float64, sp.Width()), Bias: 1}
+}
+
+// shareOfPositives is of the rows of the public side, before any round.
+func (p *publicSide) shareOfPositives() float64 {
+	pos, neg := p.weightsOfClasses()
+	return pos / (pos + neg)
+}
+
+// weightsOfClasses adds up the weights.
+func (p *publicSide) weightsOfClasses() (pos, neg float64) {
+	for i := range p.weights[p.positive] {
+		pos += p.weights[p.positive][i]
+		neg += p.weights[1-p.positive][i]
+	}
+	return pos, neg
+}
+
+// weighClasses multiplies every row's weight by that of its class.
+func (p *publicSide) weighClasses(u classUnit) {
+	for code := range u {
+		for i := range p.weights[code] {
+			p.weights[code][i] *= float64(u[code]) / classUnits
+		}
+	}
+}
+
+// checkClasses checks what weighs classes, and the declared share.
+func (p Params) checkClasses(s *schema.Schema) error {
+	bad := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "brc", Param: param, Want: want, Got: got}
+	}
+	w := s.Label.Weights
+	switch {
+	case p.ClassWeights != Declared && p.ClassWeights != Balanced:
+		return bad("class-weights", `must be "declared" or "balanced"`, p.ClassWeights)
+	case p.ClassWeights == Balanced && w != nil:
+		return bad("class-weights", `must be "declared", since the schema declares weights of classes`, p.ClassWeights)
+	case p.Positives != 0 && !(p.Positives >= leastShare && p.Positives <= 1-leastShare):
+		return bad("positives", fmt.Sprintf("must be from %g to %g, or 0 where the share is not known", leastShare,
+			1-leastShare), p.Positives)
+	case w != nil && slices.Max(w) > classUnits*slices.Min(w):
+		return bad("weights", fmt.Sprintf("must be at most %d times as large for one class as for the other", classUnits), w)
+	case p.Sensitivity == Paper && (w != nil || p.ClassWeights == Balanced):
+		return bad("sensitivity", `must be "tight" where classes are weighed: the paper's rows begin alike`, p.Sensitivity)
+	}
+	return nil
+}
+
+// heavier returns how many times as much a row of the heavier class counts as one of
+// the other, and the heavier class's share of the rows, from public choices alone: 0
+// for what they do not tell.
+func (pl *Plan) heavier() (ratio, share float64) {
+	positive := pl.Positives
+	w := pl.s.Label.Weights
+	switch {
+	case w == nil && pl.ClassWeights == Declared:
+		return 1, positive
+	case w == nil && positive == 0:
+		return 0, 0
+	case w == nil:
+		least := min(positive, 1-positive)
+		return (1 - least) / least, least
+	case positive == 0:
+	case w[pl.s.Label.Positive] == slices.Max(w):
+		share = positive
+	default:
+		share = 1 - positive
+	}
+	return slices.Max(w) / slices.Min(w), share
+}
+
+// countedRows is how many rows of the heavier class would make the same noise as n
+// rows of the table do; 0 where public choices do not tell.
+func (pl *Plan) countedRows(n float64) float64 {
+	ratio, share := pl.heavier()
+	switch {
+	case ratio == 0:
+		return 0
+	case pl.scope == dp.PrivateFeatures && share != 0: // labels stay, and so do their weights
+		return n * (share + (1-share)/ratio)
+	}
+	return n / ratio
+}
+
+// balance is what public choices tell about the classes as the rounds weigh them.
+type balance int
+
+const (
+	unknown balance = iota
+	known           // about equal
+	uneven
+)
+
+// aboutEqual is the least weighed share of the lighter class that counts as about equal: a
+// constant answer then has an edge of at most a tenth.
+const aboutEqual = 0.4
+
+// describeBalance says how the classes are weighed and what that makes of the rounds.
+func (pl *Plan) describeBalance() (learn.Fact, balance) {
+	how := func(value any, text string) learn.Fact { return learn.Fact{Key: "balance", Value: value, Text: text} }
+	if pl.ClassWeights == Balanced {
+		by := "by the public label, which costs nothing; noise is that of twice the rows of the rarer class"
+		switch {
+		case pl.paysForShares():
+			by = fmt.Sprintf("by their shares, released for ε = %s", pl.share)
+		case pl.labels != nil:
+			by = "by the public classifier's own release"
+		case pl.public == nil:
+			by = "by the declared share"
+		}
+		return how("weights", "rows are weighed so that both classes weigh the same, "+by), known
+	}
+	ratio, share := pl.heavier()
+	if share == 0 {
+		return how(nil, "the paper balances the classes: where one is rare, every classifier errs on few rows and "+
+			"the model may answer the frequent class alone; declare the rarer one's share (--positives), weigh both alike "+
+			"(--class-weights balanced), or take the default learner"), unknown
+	}
+	least := ratio * share / (ratio*share + 1 - share)
+	least = min(least, 1-least)
+	if least >= aboutEqual {
+		return how(least, fmt.Sprintf("the lighter class makes %.3g of the rows as they are weighed", least)), known
+	}
+	return how(least, fmt.Sprintf("the lighter class makes %.3g of the rows as they are weighed: the frequent class "+
+		"alone errs as rarely as that, and random classifiers seldom less; weigh both alike (--class-weights balanced), "+
+		"balance the rows, or take the default learner", least)), uneven
+}

@@ -4,7 +4,9 @@ package card
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // section is a part of the page, in the order of NIST's pyramid.
@@ -47,7 +49,7 @@ func (c *Card) sections() []section {
 		}},
 		{"Was it counted?", c.describeCount()},
 		{"What this card cannot know", []line{
-			{"Accuracy", []string{"How well the model predicts, and for whom. `discreet evaluate` says so on rows held out of " +
+			{"Accuracy", []string{"How well the model predicts, and for whom. The command “discreet evaluate” says so on rows held out of " +
 				"training; those numbers are not private."}},
 			{"Collection", []string{"Whether the data were collected lawfully, and whether the schema, which says what is " +
 				"private and where numbers lie, was written without looking at them."}},
@@ -100,9 +102,9 @@ func (c *Card) describeMethod() []line {
 	lines := []line{{"Learner", []string{c.Learner}}}
 	var noise []string
 	for _, m := range c.Mechanisms {
-		price := "epsilon " + m.Epsilon
+		price := "epsilon " + shorten(m.Epsilon)
 		if m.Rho != "" {
-			price = "rho " + m.Rho
+			price = "rho " + shorten(m.Rho)
 		}
 		noise = append(noise, fmt.Sprintf("%s: %d noisy numbers or choices, %s in all", m.Name, m.Releases, price))
 	}
@@ -120,6 +122,24 @@ func (c *Card) describeMethod() []line {
 	return append(lines, line{"Attacked", []string{"No result of an audit was given to this card."}})
 }
 
+// shorten is a number as people read it: the file and the bill have all of its digits.
+func shorten(number string) string {
+	x, err := strconv.ParseFloat(number, 64)
+	if short := strconv.FormatFloat(x, 'g', 3, 64); err == nil && len(short) < len(number) {
+		return "about " + short
+	}
+	return number
+}
+
+// readTime is a time of a ledger as people read it.
+func readTime(at string) string {
+	t, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return at
+	}
+	return t.UTC().Format("2006-01-02, 15:04:05 UTC")
+}
+
 func (c *Card) describeCount() []line {
 	var lines []line
 	switch e := c.Entry; {
@@ -129,12 +149,12 @@ func (c *Card) describeCount() []line {
 			note = "none"
 		}
 		lines = []line{
-			{"Yes", []string{fmt.Sprintf("Entry %d of %s, job %s, data set %s.", e.Seq, e.At, e.Job, e.Dataset)}},
+			{"Yes", []string{fmt.Sprintf("Entry %d of %s, job %s, data set %s.", e.Seq, readTime(e.At), e.Job, e.Dataset)}},
 			{"Total", []string{fmt.Sprintf("%s for all trainings on the data set together, declared at %s and never changed "+
-				"since. Spent so far: %s. Left: %s.", e.Total, e.SetAt, e.Spent, e.Left)}},
+				"since. Spent so far: %s. Left: %s.", e.Total, readTime(e.SetAt), e.Spent, e.Left)}},
 			{"Owner's note", []string{note}},
 			{"Entry's hash", []string{e.Hash}},
-			{"Ledger's head", []string{fmt.Sprintf("%d:%s (`discreet budget verify --anchor` checks it)", e.HeadSeq,
+			{"Ledger's head", []string{fmt.Sprintf("%d:%s (“discreet budget verify --anchor” checks it)", e.HeadSeq,
 				e.HeadHash)}},
 		}
 	case c.Epsilon == "0":

@@ -193,16 +193,26 @@ VERSION  ?= 0.1.0
 PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))')
 STATIC = CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X main.release=$(VERSION)'
 
-# Needs a package registry; no part of the tests. It says how long an estimator takes to fit in a
-# fresh environment, too.
+# Needs a package registry; no part of the tests. It says how long the wheel takes to install, too.
 .PHONY: python
-python: ## build the wheel of this machine, install it in a fresh environment and run its tests
+python: python-wheel python-env python-check ## build the wheel of this machine, install it in a fresh environment and run its tests
+
+.PHONY: python-wheel
+python-wheel:
 	@rm -rf $(OUT)/python && mkdir -p $(OUT)/python
 	$(STATIC) -o $(OUT)/python/program ./cmd/discreet
 	python3 python/wheel.py $(VERSION) $(PLATFORM) $(OUT)/python/program $(OUT)/python
-	python3 -m venv $(OUT)/python/env
-	time -p $(OUT)/python/env/bin/pip install --quiet --disable-pip-version-check --no-input $(OUT)/python/discreet-*.whl
-	$(OUT)/python/env/bin/pip install --quiet --disable-pip-version-check --no-input -r python/requirements-test.txt
+
+PIP = $(OUT)/python/env/bin/pip install --quiet --disable-pip-version-check --no-input --timeout 20 --retries 1
+
+.PHONY: python-env
+python-env:
+	python3 -m venv --clear $(OUT)/python/env
+	time -p $(PIP) $(OUT)/python/discreet-*.whl
+	$(PIP) -r python/requirements-test.txt
+
+.PHONY: python-check
+python-check:
 	$(OUT)/python/env/bin/python -m pytest -q -s -p no:cacheprovider python/tests
 	$(OUT)/python/env/bin/mypy --config-file python/pyproject.toml --cache-dir $(OUT)/python/mypy python/discreet
 	$(OUT)/python/env/bin/python python/tests/notebook.py python/examples/*.ipynb

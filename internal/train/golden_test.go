@@ -43,12 +43,6 @@ func TestLearnersReleaseTheSameBytes(t *testing.T) {
 // Rows in blocks, in any number and order, are asked by messages and answered by sums: the models
 // are the same bytes. Dictionaries are those of the rows, as they are after every reading.
 func TestLearnersReleaseTheSameBytesFromBlocks(t *testing.T) {
-	ownTable := func(tab *dataset.Table) *dataset.Table {
-		own := *tab
-		own.Cols = slices.Clone(tab.Cols)
-		own.Forget()
-		return &own
-	}
 	// Questions of grids are long and many: few blocks show as much.
 	few := []string{"grids"}
 	for _, c := range []struct {
@@ -60,7 +54,7 @@ func TestLearnersReleaseTheSameBytesFromBlocks(t *testing.T) {
 			return learntest.Engine(t, ownTable(tab))
 		}, c.leave...)
 		got := goldenLines(t, func(tab *dataset.Table) engine.Table {
-			return learntest.Blocks(t, ownTable(tab), c.blocks, c.messages)
+			return learntest.Blocks(t, ownTable(tab), c.blocks, 1, c.messages)
 		}, c.leave...)
 		for i := range want {
 			if !bytes.Equal(got[i], want[i]) {
@@ -68,6 +62,14 @@ func TestLearnersReleaseTheSameBytesFromBlocks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ownTable is tab with dictionaries of its own rows alone, as after every reading.
+func ownTable(tab *dataset.Table) *dataset.Table {
+	own := *tab
+	own.Cols = slices.Clone(tab.Cols)
+	own.Forget()
+	return &own
 }
 
 func goldenLines(t *testing.T, engineOf func(*dataset.Table) engine.Table, leave ...string) [][]byte {

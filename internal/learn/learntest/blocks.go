@@ -18,9 +18,9 @@ import (
 // Blocks answers from the rows of tab, shuffled and cut into so many blocks of different lengths,
 // some of which may be empty. Every question and every answer goes through its message, where
 // messages is set. Sums of floating-point numbers are left to one table of all rows.
-func Blocks(t testing.TB, tab *dataset.Table, count int, messages bool) engine.Table {
+func Blocks(t testing.TB, tab *dataset.Table, count int, seed uint64, messages bool) engine.Table {
 	t.Helper()
-	order := rand.New(rand.NewPCG(uint64(count), 1)) // of rows and blocks: nothing is to depend on it
+	order := rand.New(rand.NewPCG(uint64(count), seed)) // of rows and blocks: nothing is to depend on it
 	text := []byte("schema")
 	store, err := blocks.NewStore(tab.Schema, text, t.TempDir(), 1<<20)
 	if err != nil {

@@ -207,11 +207,14 @@ func appendQuoted(b []byte, text string) []byte {
 	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
+// mediaTypes are those of bodies. The last is what curl -d says, whatever the body.
+var mediaTypes = []string{"application/json", "application/octet-stream", "application/x-www-form-urlencoded"}
+
 // readBody reads the body of a request within the limit.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if kind := r.Header.Get("Content-Type"); kind != "" {
 		media, _, err := mime.ParseMediaType(kind)
-		if err != nil || media != "application/json" && media != "application/octet-stream" {
+		if err != nil || !slices.Contains(mediaTypes, media) {
 			return nil, &problem{http.StatusUnsupportedMediaType,
 				errors.New("the body must be application/json or application/octet-stream")}
 		}

@@ -430,6 +430,9 @@ func TestRefusals(t *testing.T) {
 	if w := post(t, s.Handler(), path, with(`"somebody"`, `"canary"`)); w.Code != 200 {
 		t.Errorf("an undeclared text: %d %s", w.Code, w.Body)
 	}
+	if w := post(t, s.Handler(), path, []byte(good), "Content-Type", "application/x-www-form-urlencoded"); w.Code != 200 {
+		t.Errorf("as curl -d sends it: %d %s", w.Code, w.Body)
+	}
 	if strings.Contains(log.String(), "canary") || !strings.Contains(log.String(), `"scored":1`) {
 		t.Errorf("the log must have the request and nothing of it: %s", &log)
 	}

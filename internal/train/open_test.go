@@ -6,13 +6,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -112,7 +116,7 @@ func TestLearnersThatAddFloatsAreKnown(t *testing.T) {
 func TestPersonsStayInMemory(t *testing.T) {
 	path, text := censusFile(t, 300)
 	s := *census.Schema()
-	s.Person = &schema.Person{}
+	s.Person = &schema.Person{Column: "pid", Rows: 1}
 	for _, engine := range []string{EngineDisk, EngineSpark} {
 		run := &Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: &s, SchemaText: text,
 			Rows: &RowSource{Engine: engine, Files: []string{path}}}
@@ -120,6 +124,15 @@ func TestPersonsStayInMemory(t *testing.T) {
 			!strings.Contains(err.Error(), "a person's rows") {
 			t.Errorf("%s: error %v", engine, err)
 		}
+	}
+	run := &Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: &s, SchemaText: text,
+		Rows: &RowSource{Memory: 1, Files: []string{path}}, Say: func(format string, _ ...any) {
+			if strings.Contains(format, "blocks") {
+				t.Errorf("rows of persons go to disk: %s", format)
+			}
+		}}
+	if _, err := run.Run(context.Background()); err == nil {
+		t.Error("a file without the column of persons is taken")
 	}
 }
 
@@ -130,5 +143,54 @@ func TestParseBytes(t *testing.T) {
 		if got != want || (err != nil) != (want == 0) {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
+	}
+}
+
+// Noise that is sized by one schema's bounds does not cover cells that were held to another's.
+func TestTablesOfAnotherSchemaAreRefused(t *testing.T) {
+	tab := census.Generate(3, 100)
+	narrow := *census.Schema()
+	narrow.Columns = slices.Clone(narrow.Columns)
+	j := slices.IndexFunc(narrow.Columns, func(c schema.Column) bool { return c.Kind == schema.Number })
+	narrow.Columns[j].Upper /= 2
+	for s, refused := range map[*schema.Schema]bool{census.Schema(): false, &narrow: true} {
+		var paid spent
+		run := &Training{Op: "train", Request: requestOf(t, "erm", "1"), Schema: s, Account: &paid,
+			Read: func(context.Context) (*dataset.Table, error) { return tab, nil }}
+		if _, err := run.Run(context.Background()); (err != nil) != refused || bool(paid) == refused {
+			t.Errorf("refused %v, charged %v: error %v", refused, paid, err)
+		}
+	}
+}
+
+// spent is whether anything was charged.
+type spent bool
+
+func (s *spent) Charge(context.Context, dp.Price, []dp.Event) error { *s = true; return nil }
+func (s *spent) Counted() bool                                      { return true }
+
+// What a training says does not depend on how large a table is, but for the side of the limit that
+// it lies on.
+func TestWordsDoNotTellSizes(t *testing.T) {
+	var words []string
+	for _, rows := range []int{2999, 3000} {
+		path, _ := censusFile(t, rows)
+		s := *census.Schema()
+		s.Relation = dp.AddRemove // the number of rows is private
+		text, err := s.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		run := &Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: &s, SchemaText: text,
+			Rows: &RowSource{Memory: 1000, Files: []string{path}},
+			Say:  func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }}
+		if _, err := run.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		words = append(words, said.String())
+	}
+	if words[0] != words[1] || !strings.Contains(words[0], "blocks on disk") {
+		t.Errorf("one row more says\n%s\nand not\n%s", words[1], words[0])
 	}
 }

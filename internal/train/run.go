@@ -3,6 +3,7 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -150,6 +151,23 @@ func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
 	return &openRows{rows, func() error { return nil }}, nil
 }
 
+// checkSchema refuses a table that was read by another schema than the plan's: noise that is sized
+// by one schema's bounds does not cover cells that were held to another's.
+func (t *Training) checkSchema(s *schema.Schema) error {
+	if s == t.Schema {
+		return nil
+	}
+	read, err := s.YAML()
+	if err != nil {
+		return err
+	}
+	planned, err := t.Schema.YAML()
+	if err == nil && !bytes.Equal(read, planned) {
+		err = &dp.ParamError{Op: t.Op, Param: "table", Want: "must be read by the schema that the plan is made with"}
+	}
+	return err
+}
+
 // fitModel reads the table and trains on it; acct is charged in between.
 func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Model, error) {
 	rows, err := t.openTable(ctx)
@@ -157,6 +175,9 @@ func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Mod
 		return nil, err
 	}
 	defer rows.close()
+	if err := t.checkSchema(rows.Schema()); err != nil {
+		return nil, err
+	}
 	pl := t.plan
 	if t.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
 		what := "rows"

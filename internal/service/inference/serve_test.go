@@ -444,6 +444,30 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A call of gRPC that is refused is not repeated either.
+func TestGRPCRefusalsRepeatNothing(t *testing.T) {
+	s, _ := newServer(t, nil, "v1-votes")
+	type tensor = oip.ModelInferRequest_InferInputTensor
+	text := &oip.InferTensorContents{BytesContents: [][]byte{[]byte("canary")}}
+	for what, r := range map[string]*oip.ModelInferRequest{
+		"a strange model":   {ModelName: "canary"},
+		"a strange version": {ModelName: "v1-votes", ModelVersion: "canary"},
+		"a strange type": {ModelName: "v1-votes", Inputs: []*tensor{{Name: "age", Datatype: "canary", Shape: []int64{1},
+			Contents: text}}},
+		"a strange binary type": {ModelName: "v1-votes", RawInputContents: [][]byte{[]byte("canary")},
+			Inputs: []*tensor{{Name: "age", Datatype: "canary", Shape: []int64{1}}}},
+		"a strange column": {ModelName: "v1-votes", Inputs: []*tensor{{Name: "canary", Datatype: "BYTES", Shape: []int64{1},
+			Contents: text}}},
+		"a strange output": {ModelName: "v1-votes",
+			Outputs: []*oip.ModelInferRequest_InferRequestedOutputTensor{{Name: "canary"}}},
+	} {
+		_, err := calls{s}.ModelInfer(t.Context(), connect.NewRequest(r))
+		if err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+}
+
 // Without a token nothing but health is told.
 func TestTokens(t *testing.T) {
 	s, _ := newServer(t, func(o *Options) { o.Tokens = []string{"a token of the test"} }, "v1-votes")

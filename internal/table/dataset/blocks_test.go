@@ -141,3 +141,13 @@ func TestBlocksHaveTheFaultsOfRead(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A person's rows may lie in several blocks, which would protect each alone.
+func TestBlocksRefusePersons(t *testing.T) {
+	s := smallSchema()
+	s.Person = &schema.Person{Column: s.Columns[0].Name, Rows: 1}
+	if _, _, err := readInBlocks(s, 10, writeCSV(t, randomRows(20))); err == nil ||
+		!strings.Contains(err.Error(), "a person's rows") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -26,37 +26,7 @@ var exact = []string{"learn", "privacy/mech", "table/engine", "table/feature", "
 // checkOrder finds floating-point sums that run in map order. dir is the
 // module's folder; the go command supplies the types of what a room imports.
 func checkOrder(m *Module, dir string) (bad []string, err error) {
-	var rooms []*Package
-	var patterns []string
-	for _, p := range m.production() {
-		if slices.ContainsFunc(exact, func(r string) bool { return under(p.Name, r) }) {
-			rooms = append(rooms, p)
-			patterns = append(patterns, "./"+p.Dir)
-		}
-	}
-	if len(rooms) == 0 {
-		return nil, nil
-	}
-	imp, err := exportData(dir, patterns)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range rooms {
-		var files []*ast.File
-		for _, f := range p.Files {
-			// Only what the go command builds here has types to import.
-			if built, err := build.Default.MatchFile(filepath.Join(dir, p.Dir), filepath.Base(f.Name)); err != nil {
-				return nil, err
-			} else if built && !f.Test {
-				files = append(files, f.AST)
-			}
-		}
-		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
-			Uses: map[*ast.Ident]types.Object{}}
-		conf := types.Config{Importer: importer.ForCompiler(m.Fset, "gc", imp), Error: func(error) {}}
-		if _, err := conf.Check(m.Path+"/"+p.Dir, m.Fset, files, info); err != nil {
-			return nil, fmt.Errorf("%s does not compile: %w", p.Dir, err)
-		}
+	err = m.eachTyped(dir, exact, func(files []*ast.File, info *types.Info) {
 		for _, f := range files {
 			ast.Inspect(f, func(n ast.Node) bool {
 				if loop, ok := n.(*ast.RangeStmt); ok && unordered(info, loop.X) {
@@ -68,8 +38,47 @@ func checkOrder(m *Module, dir string) (bad []string, err error) {
 				return true
 			})
 		}
+	})
+	return bad, err
+}
+
+// eachTyped calls do with the files and the types of each package that is one of names, or under
+// one.
+func (m *Module) eachTyped(dir string, names []string, do func(files []*ast.File, info *types.Info)) error {
+	var chosen []*Package
+	var patterns []string
+	for _, p := range m.production() {
+		if slices.ContainsFunc(names, func(r string) bool { return under(p.Name, r) }) {
+			chosen = append(chosen, p)
+			patterns = append(patterns, "./"+p.Dir)
+		}
 	}
-	return bad, nil
+	if len(chosen) == 0 {
+		return nil
+	}
+	imp, err := exportData(dir, patterns)
+	if err != nil {
+		return err
+	}
+	for _, p := range chosen {
+		var files []*ast.File
+		for _, f := range p.Files {
+			// Only what the go command builds here has types to import.
+			if built, err := build.Default.MatchFile(filepath.Join(dir, p.Dir), filepath.Base(f.Name)); err != nil {
+				return err
+			} else if built && !f.Test {
+				files = append(files, f.AST)
+			}
+		}
+		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+			Uses: map[*ast.Ident]types.Object{}}
+		conf := types.Config{Importer: importer.ForCompiler(m.Fset, "gc", imp), Error: func(error) {}}
+		if _, err := conf.Check(m.Path+"/"+p.Dir, m.Fset, files, info); err != nil {
+			return fmt.Errorf("%s does not compile: %w", p.Dir, err)
+		}
+		do(files, info)
+	}
+	return nil
 }
 
 // exportData lets the go command compile what the patterns import, and returns

@@ -65,9 +65,10 @@ func (s twin) laplace(scale *big.Int) *big.Int {
 }
 
 // gaussian is the discrete Gaussian law of a whole standard deviation: a sample of the Laplace law
-// of that scale, kept with probability exp(-(|x|-dev)²/(2·dev²)) (Algorithm 3). With (|x|-dev)/dev =
-// m + r/dev that is exp(-m/2)^m · exp(-r/dev)^m · exp(-r²/(2·dev²)), a coin for each factor; the last
-// is expCoin with Bernoulli(a/(bk)) of a = r², b = 2·dev², taken as one of r/dev and one of r/(2·dev).
+// of that scale, kept with probability exp(-(|x|-dev)²/(2·dev²)) (Algorithm 3). With
+// (|x|-dev)/dev = m + r/dev that is exp(-m/2)^m · exp(-r/dev)^m · exp(-r²/(2·dev²)), a coin for
+// each factor; the last is expCoin with Bernoulli(a/(bk)) of a = r² and b = 2·dev², taken as one of
+// r/dev and one of r/(2·dev).
 func (s twin) gaussian(dev *big.Int) *big.Int {
 	one, two := big.NewInt(1), big.NewInt(2)
 draw:

@@ -2,13 +2,14 @@
 """One figure of each of three papers, written a second time in numpy, scipy and
 scikit-learn from the papers' texts, for TestNumpyFiguresAgree.
 
-    python figures.py DATASETS OUT.json REPEATS
+    python figures.py DATASETS OUT.json REPEATS RUNS
 
 chaudhuri/adult       objective and output perturbation of logistic regression (CMS11)
 hamm/urls-epsilon     Algorithm 2: soft votes, the minimum with noise
 wangchang/fig9        Algorithm 4 (PM) on cross tables of make_classification's rows
 
-The file has, for each figure and line@epsilon, a list of independent numbers.
+The file has, for each figure and line@epsilon, a list of independent numbers: REPEATS of
+them, of wangchang/fig9 ten (a table each, attacked RUNS times).
 """
 
 import json
@@ -83,13 +84,15 @@ def hamm(datasets, repeats, rng):
         order = rng.permutation(len(x))
         test, aux, rest = order[:2500], order[2500:5000], order[5000:]
         parties = min(1000, len(rest) // held)
-        share = np.zeros(len(aux))
+        coefs, intercepts = np.zeros((x.shape[1], parties)), np.zeros(parties)
         for k in range(parties):
             own = rest[k * held:(k + 1) * held]
             if len(set(y[own])) == 1:
-                share += y[own[0]]
+                intercepts[k] = 1 if y[own[0]] else -1
             else:
-                share += LogisticRegression().fit(x[own], y[own]).predict(x[aux])
+                h = LogisticRegression().fit(x[own], y[own])
+                coefs[:, k], intercepts[k] = h.coef_[0], h.intercept_[0]
+        share = (x[aux] @ coefs + intercepts > 0).sum(1).astype(float)
         ones = np.column_stack([x, np.ones(len(x))]) / np.sqrt(x.shape[1] + 1)
         exact = logistic_minimum(ones[aux], ridge, np.zeros(ones.shape[1]), share / parties)
         for eps in (0.5, 1, 5):
@@ -120,7 +123,7 @@ def gains(differences):
     return np.abs(differences[:d]) + np.abs(differences[d:])
 
 
-def wangchang(draws, rng):
+def wangchang(draws, runs, rng):
     owners, held, found = 10_000, 100, {}
     for _ in range(draws):
         x, y = make_classification(1_000_000, n_features=20, n_informative=10, n_redundant=10, shuffle=False,
@@ -130,20 +133,20 @@ def wangchang(draws, rng):
         cells = np.hstack([np.where(bits, 0, signs[:, None]), np.where(bits, signs[:, None], 0)]).astype(np.float32)
         best = np.argsort(-gains(cells.sum(0)), kind="stable")[:3]
         hits = {1: 0, 3: 0}
-        for _ in range(10):
+        for _ in range(runs):
             sent = cells[rng.permutation(len(cells))].reshape(owners, held, -1).mean(1).astype(float)
             for eps in hits:
                 hits[eps] += np.argmax(gains(piecewise_sum(rng, sent, eps))) in best
         for eps, n in hits.items():
-            found.setdefault(f"pm@{eps:g}", []).append(n / 10)
+            found.setdefault(f"pm@{eps:g}", []).append(n / runs)
     return found
 
 
 def main():
-    datasets, out, repeats = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    datasets, out, repeats, runs = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     seeded = np.random.default_rng
     found = {"chaudhuri/adult": chaudhuri(datasets, repeats, seeded(7)),
-             "hamm/urls-epsilon": hamm(datasets, repeats, seeded(2)), "wangchang/fig9": wangchang(10, seeded(3))}
+             "hamm/urls-epsilon": hamm(datasets, repeats, seeded(2)), "wangchang/fig9": wangchang(10, runs, seeded(3))}
     with open(out, "w") as f:
         json.dump(found, f)
     for figure, lines in found.items():

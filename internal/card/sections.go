@@ -49,8 +49,8 @@ func (c *Card) sections() []section {
 		}},
 		{"Was it counted?", c.describeCount()},
 		{"What this card cannot know", []line{
-			{"Accuracy", []string{"How well the model predicts, and for whom. The command “discreet evaluate” says so on rows held out of " +
-				"training; those numbers are not private."}},
+			{"Accuracy", []string{"How well the model predicts, and for whom. The command “discreet evaluate” says so on " +
+				"rows held out of training; those numbers are not private."}},
 			{"Collection", []string{"Whether the data were collected lawfully, and whether the schema, which says what is " +
 				"private and where numbers lie, was written without looking at them."}},
 			{"Security", []string{"Who can read the training table, its backups and the machine. Noise in a model does not " +

@@ -124,8 +124,8 @@ func compare(t *testing.T, f *frame.Figure, theirs map[string][]float64, metric 
 		if repeats < manyRepeats || draws > 0 && repeats < manyRepeats*draws/2 {
 			allowed = allowedApart(errA, errB, len(b), comparisons)
 		}
-		t.Logf("%s %s: ours %.4f ± %.4f, numpy %.4f ± %.4f, %.1f standard errors apart (%.1f allowed)", f.Name,
-			key, meanA, errA, meanB, errB, apart, allowed)
+		t.Logf("%s %s: ours %.4f ± %.4f, numpy %.4f ± %.4f, %.1f of %.1f standard errors apart", f.Name, key, meanA,
+			errA, meanB, errB, apart, allowed)
 		if !(apart <= allowed || meanA == meanB) {
 			t.Errorf("%s %s: %.1f standard errors apart, at most %.1f are allowed", f.Name, key, apart, allowed)
 		}

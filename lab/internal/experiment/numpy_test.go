@@ -75,7 +75,8 @@ func TestNumpyFiguresAgree(t *testing.T) {
 }
 
 // compare measures the lines that theirs has, named series@ε.
-func compare(t *testing.T, f *frame.Figure, theirs map[string][]float64, metric string, repeats, draws, comparisons int) {
+func compare(t *testing.T, f *frame.Figure, theirs map[string][]float64, metric string,
+	repeats, draws, comparisons int) {
 	t.Helper()
 	part := *f
 	part.Points, part.Notes = nil, nil

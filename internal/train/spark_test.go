@@ -33,6 +33,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == "session" {
+		if err := playSession(os.Args[2], os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -182,14 +189,17 @@ func TestSparkCluster(t *testing.T) {
 		}
 		bad.Label.Levels, bad.Label.Default = []schema.Level{{Value: "nobody's"}, {Value: "never"}}, -1
 		for name, f := range map[string]struct {
-			s    *schema.Schema
-			data string
-			want string
+			s            *schema.Schema
+			data, worker string
+			want         string
 		}{
-			"a row without a label": {&bad, folder, "must hold one of the classes"},
-			"no such file":          {s, filepath.Join(folder, "none"), "the job of Spark failed"},
+			"a row without a label": {&bad, folder, "", "must hold one of the classes"},
+			"no such file":          {s, filepath.Join(folder, "none"), "", "the job of Spark failed"},
+			"another worker":        {s, folder, anotherProgram(t), "not the program that asks"},
 		} {
-			sn, err := spark.Start(ctx, f.s, censusText(t, f.s), c.options(f.data))
+			o := c.options(f.data)
+			o.Worker = f.worker
+			sn, err := spark.Start(ctx, f.s, censusText(t, f.s), o)
 			if err == nil {
 				sn.Close()
 			}
@@ -198,6 +208,24 @@ func TestSparkCluster(t *testing.T) {
 			}
 		}
 	})
+}
+
+// anotherProgram is this one with a byte more, as another version would be.
+func anotherProgram(t *testing.T) (path string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "worker")
+	if err := os.WriteFile(path, append(program, 0), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // killExecutor kills an executor of the cluster, and the tasks it has.

@@ -69,8 +69,11 @@ def check(answer):
 
 def coder(config):
     def code(batches):
-        import pyarrow
-        import pyarrow.parquet
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            raise RuntimeError(SHOWN + "executors must have the Python package pyarrow" + END)
 
         part, held, rows, number = TaskContext.get().partitionId(), [], 0, 0
 

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -157,7 +158,9 @@ func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error)
 	if err := sn.cmd.Start(); err != nil {
 		sn.cmd = nil
 		listener.Close()
-		return nil, fmt.Errorf("spark: %w", err)
+		return nil, &dp.ParamError{Op: "spark", Param: "command that submits", Want: "must be a program that runs: " +
+			err.Error(), Got: strconv.Quote(words[0]), Hint: "spark-submit comes with Apache Spark, which needs Java 17 and Python; " +
+			"name it with --spark-submit"}
 	}
 	go func() {
 		sn.cmd.Wait()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -48,6 +49,12 @@ func passOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, fo
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
 		return err
+	}
+	for _, path := range paths {
+		if IsAddress(path) { // its rows may be others by now than those that were read
+			return &dp.ParamError{Op: "dataset", Param: "data", Want: "must be a file where rows are passed on", Got: path,
+				Hint: "write the database's table to a file first, or run the model there (discreet export)"}
+		}
 	}
 	var out sink
 	var names []string

@@ -12,8 +12,7 @@ const (
 	Parquet Format = "parquet"
 )
 
-// FormatOf tells a file's format by its suffix: ".parquet"; all else is CSV, also what is written
-// of a database's table.
+// FormatOf tells a file's format by its suffix: ".parquet"; all else is CSV.
 func FormatOf(path string) Format {
 	if !IsAddress(path) && strings.HasSuffix(path, ".parquet") {
 		return Parquet

@@ -146,56 +146,6 @@ func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
 	return c.codeMissing()
 }
 
-// sqlRows are the rows of a table in a database. Columns of types that no schema declares, which
-// the schema must ignore, are left out.
-type sqlRows struct {
-	t     *sqlrows.Table
-	names []string
-	cells []cell
-}
-
-func (r *reader) openSQLRows(address string) (rows, error) {
-	t, _, err := r.openSQL(address)
-	if err != nil {
-		return nil, err
-	}
-	out := &sqlRows{t: t}
-	var read []int
-	for k, c := range t.Columns {
-		if c.Kind != sqlrows.Other {
-			read, out.names = append(read, k), append(out.names, c.Name)
-		}
-	}
-	out.cells = make([]cell, len(read))
-	if err := t.Read(read); err != nil {
-		t.Close()
-		return nil, err
-	}
-	return out, nil
-}
-
-func (s *sqlRows) columns() []string { return s.names }
-func (s *sqlRows) close() error      { return s.t.Close() }
-
-func (s *sqlRows) next() ([]cell, []byte, error) {
-	cells, err := s.t.Next()
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range cells {
-		c := &s.cells[i]
-		switch v := &cells[i]; v.Form {
-		case sqlrows.Missing:
-			c.form = absent
-		case sqlrows.Float:
-			c.form, c.number = numeric, v.Float
-		default:
-			c.form, c.text = textual, v.AppendText(c.text[:0])
-		}
-	}
-	return s.cells, nil, nil
-}
-
 // readSQLNames are the names of a table's columns.
 func readSQLNames(address string) ([]string, error) {
 	t, err := sqlrows.Open(context.Background(), address)

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -154,14 +153,3 @@ func (t *Table) EstimateRows() (int64, error) { return t.estimate() }
 
 // Close ends the reading, wherever it is.
 func (t *Table) Close() error { return t.close() }
-
-// AppendText writes an integer, a truth value or a text.
-func (c *Cell) AppendText(to []byte) []byte {
-	switch c.Form {
-	case Integer:
-		return strconv.AppendInt(to, c.Integer, 10)
-	case Truth:
-		return strconv.AppendBool(to, c.Integer == 1)
-	}
-	return append(to, c.Text...)
-}

@@ -170,8 +170,7 @@ func loadSQLite(t testing.TB, s *schema.Schema, text []byte) (path string) {
 	return path
 }
 
-// A table in a database is what it is in a file: whole, in blocks, and passed on with a column
-// more.
+// A table in a database is what it is in a file, whole and in blocks.
 func TestADatabaseHoldsTheTableOfAFile(t *testing.T) {
 	s, text := markedSchema(), censusText(t, 2500)
 	file := filepath.Join(t.TempDir(), "people.csv")
@@ -208,14 +207,10 @@ func TestADatabaseHoldsTheTableOfAFile(t *testing.T) {
 		if err != nil || len(names) != 15 || names[0] != "age" {
 			t.Errorf("columns %v, %v", names, err)
 		}
-		var out bytes.Buffer
-		if err := dataset.AppendColumns(t.Context(), s, dataset.Options{}, &out, dataset.CSV,
-			[]dataset.Added{{Name: "row", Number: func(row int) float64 { return float64(row) }}}, address); err != nil {
-			t.Fatal(err)
-		}
-		copied := strings.Split(out.String(), "\n")
-		if len(copied) != 2502 || !strings.HasSuffix(copied[2500], ",2499") {
-			t.Errorf("%d lines, the last %q", len(copied), copied[len(copied)-2])
+		// Rows that are read a second time may be others.
+		if err := dataset.CopyRows(t.Context(), s, dataset.Options{}, io.Discard, dataset.CSV,
+			func(int) bool { return true }, address); err == nil {
+			t.Error("a database's rows are passed on")
 		}
 	}
 	t.Run("postgres", func(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// playSession is a process that plays the session of Spark: it says that there is one block of rows,
-// and dies or fails as the kind says.
+// playSession is a process that plays the session of Spark: it says that there is one block of
+// rows, and dies or fails as the kind says.
 func playSession(kind, link string) error {
 	if kind == "absent" {
 		return nil

@@ -159,8 +159,8 @@ func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error)
 		sn.cmd = nil
 		listener.Close()
 		return nil, &dp.ParamError{Op: "spark", Param: "command that submits", Want: "must be a program that runs: " +
-			err.Error(), Got: strconv.Quote(words[0]), Hint: "spark-submit comes with Apache Spark, which needs Java 17 and Python; " +
-			"name it with --spark-submit"}
+			err.Error(), Got: strconv.Quote(words[0]), Hint: "spark-submit comes with Apache Spark, which needs Java 17 and " +
+			"Python; name it with --spark-submit"}
 	}
 	go func() {
 		sn.cmd.Wait()

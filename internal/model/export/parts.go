@@ -78,6 +78,9 @@ func takeApart(m *model.Model) (*program, error) {
 			return nil, fmt.Errorf("export: column %q: values told by their prefix or by a hash have no form in other "+
 				"systems yet", c.Name)
 		}
+		if c.Kind != schema.Number && c.Kind != schema.Category {
+			return nil, fmt.Errorf("export: column %q: cells of kind %s have no form in other systems yet", c.Name, c.Kind)
+		}
 		p.columns[j] = &inColumn{Column: c}
 		if c.Derived == schema.InFile {
 			coder, err := coding.New(c, &m.Schema.Dialect)

@@ -22,6 +22,7 @@ type price struct {
 type prices struct {
 	labels      price   // of the positive rows of public columns, where the label is private
 	classes     price   // of the number of rows by class, where that is private
+	again       price   // of the same once more, out of what rounds cost
 	counts      price   // of the counts from which bins follow
 	picks       []price // per round, where rounds pick
 	cells       []price // per round
@@ -169,6 +170,7 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 const (
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
+	againLabel       = "number of rows by label again"
 	labelsLabel      = "positive rows of public columns"
 )
 

@@ -144,7 +144,7 @@ func (d *duringQuestions) Ask(ctx context.Context, q *question.Question) (*quest
 // in memory. Bad rows and unreadable files are errors without a cell.
 func TestSparkCluster(t *testing.T) {
 	c := startSpark(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Minute)
 	defer cancel()
 	s := census.Schema()
 	text := censusText(t, s)

@@ -936,8 +936,8 @@ var table = []mutant{
 	{
 		Row: "A25", Bug: "additive, more classes: private rows of levels are taken for public totals",
 		File: "internal/learn/additive/multiclass.go",
-		Old:  `	return newClassStart(rows, leastRows), nil`,
-		New: `	st := newClassStart(rows, leastRows)
+		Old:  `	return newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows))), leastRows), nil`,
+		New: `	st := newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows))), leastRows)
 	cells, err := f.table.ClassCells(ctx, f.bins[:1])
 	for _, exact := range cells[0].Rows {
 		st.totals = append(st.totals, sumAll(toFloats(exact)))

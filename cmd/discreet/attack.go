@@ -74,7 +74,7 @@ ledger. Keep it where the rows may be seen. It refuses without --not-private.`,
 	c.Flags().StringArrayVar(&t.data, "data", nil,
 		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
-	c.Flags().IntVar(&t.targets, "targets", 50, "how many rows of each kind are attacked, a `number`")
+	c.Flags().IntVar(&t.targets, "targets", 50, "how many rows, or persons, of each kind are attacked, a `number`")
 	c.Flags().IntVar(&t.runs, "runs", 400, "how many trainings, a `number`; half teach the attacker")
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw true against false positive rates to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
@@ -107,11 +107,7 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := tab.Rows
-	if s.Relation == dp.AddRemove {
-		rows = 0 // the plan must not know how many are left out
-	}
-	pl, err := req.Plan(s, rows)
+	pl, err := req.Plan(s, tab.PublicUnits()) // it must not know how many are left out
 	if err != nil {
 		return asUsageError(err)
 	}

@@ -78,7 +78,7 @@ or made from --schema.`,
 		panic(err)
 	}
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the learner's or command's tables")
-	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows of these tables; 0 for 1000 (brc) or 100")
+	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows, or persons, of these tables; 0 for 1000 (brc) or 100")
 	c.Flags().StringVar(&t.mechanism, "mechanism", "", "the mechanism to audit: "+strings.Join(audit.Mechanisms(), ", "))
 	completeFlag(c, "mechanism", audit.Mechanisms()...)
 	c.Flags().StringVar(&t.command, "command", "",

@@ -18,10 +18,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Learner is any learner on small tables of the schema that differ in one row:
-// extreme rows among equal ones, and random pairs drawn from src. Everything
-// that a model's predictions are made of is searched. rows is the size of the
-// tables, at least 2. The scope of the pairs is the one that the learner's own
+// Learner is any learner on small tables of the schema that differ in one row, or
+// in all rows of one person where the schema declares persons: extreme rows among
+// equal ones, and random pairs drawn from src. Everything that a model's predictions
+// are made of is searched. rows is the size of the tables, or their number of
+// persons, at least 2. The scope of the pairs is the one that the learner's own
 // models state; a learner that states none is held to the schema's roles.
 func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, rows int,
 	src rng.Source) (Subject, error) {
@@ -37,6 +38,9 @@ func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, 
 		scope = Scope(s)
 	}
 	sub := Subject{Name: fmt.Sprintf("learner %s on %d rows", name, rows)}
+	if s.Person != nil {
+		sub.Name = fmt.Sprintf("learner %s on the rows of %d persons", name, rows)
+	}
 	for _, n := range AllNeighbours(s, rows, scope, src) {
 		p, err := tablePair(ctx, pl, n, src)
 		if err != nil {

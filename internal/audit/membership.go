@@ -24,7 +24,7 @@ type Membership struct {
 	// Epsilon and Delta are the claim; Epsilon 0 where there is none.
 	Epsilon dp.Epsilon
 	Delta   dp.Delta
-	Targets int // rows of each kind that are attacked; at least 1
+	Targets int // rows, or persons, of each kind that are attacked; at least 1
 	Runs    int // trainings; half of them teach the attacker, half are measured
 	// Source supplies the randomness of one training and its coins, numbered from
 	// 0; nil for rng.System.
@@ -41,6 +41,7 @@ const MinMembershipRuns = 40
 type MembershipReport struct {
 	Claim  dp.Price // Epsilon 0 where there is none
 	Scope  dp.Scope // what of a row the worlds differ in
+	Unit   string   // whose rows those are: "a row", or "all rows of a person"
 	Runs   int      // measured trainings
 	Taught int      // trainings that taught the attacker
 	Kinds  []Kind   // rows as they are, then rows made to stand out
@@ -75,6 +76,10 @@ type Kind struct {
 // ratio (Carlini et al., "Membership inference attacks from first principles",
 // 2022, with two confidences instead of one).
 //
+// Where the schema declares persons a target is all rows of one: the coin moves them together, a
+// person who gives way has another's protected part in each row, and the attacker asks the model
+// about the first of them.
+//
 // Targets are rows drawn at random from tab, and as many rows that are made to stand out: a random
 // corner of the table, each cell at one end of its column, against the opposite corner, with one of
 // two labels against the other. Neither the table nor what comes back is private.
@@ -85,9 +90,13 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 	bad := func(param, want string, got any) (*MembershipReport, error) {
 		return nil, &dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}
 	}
+	units := tab.Rows
+	if tab.Persons != nil {
+		_, units = tab.CountPersons()
+	}
 	switch {
-	case o.Targets < 1 || 4*o.Targets > tab.Rows:
-		return bad("targets", "must be at least 1 and at most a quarter of the rows", o.Targets)
+	case o.Targets < 1 || 4*o.Targets > units:
+		return bad("targets", "must be at least 1 and at most a quarter of the rows, or of the persons", o.Targets)
 	case o.Runs < MinMembershipRuns:
 		return bad("runs", fmt.Sprintf("must be at least %d", MinMembershipRuns), o.Runs)
 	case o.Epsilon < 0 || o.Epsilon > dp.MaxEpsilon || o.Delta < 0 || o.Delta > dp.MaxDelta:
@@ -114,9 +123,14 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 	taught := o.Runs / 2
 	r := &MembershipReport{
 		Claim: dp.Price{Epsilon: o.Epsilon, Delta: o.Delta}, Scope: scope,
-		Runs: o.Runs - taught, Taught: taught, Confidence: 1 - DefaultAlpha,
+		Unit: "a row", Runs: o.Runs - taught, Taught: taught, Confidence: 1 - DefaultAlpha,
 	}
-	for k, name := range []string{"rows as they are", "rows made to stand out"} {
+	kinds := []string{"rows as they are", "rows made to stand out"}
+	if tab.Persons != nil {
+		r.Unit = "all rows of a person"
+		kinds = []string{"persons as they are", "persons made to stand out"}
+	}
+	for k, name := range kinds {
 		kind := attackTargets(runs, taught, k*o.Targets, (k+1)*o.Targets, o.Delta.Float(), DefaultAlpha/2)
 		kind.Name = name
 		r.Kinds = append(r.Kinds, kind)

@@ -13,7 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Neighbours is two tables that differ in the protected part of one row.
+// Neighbours is two tables that differ in the protected part of one row, or of all rows of one
+// person where the schema declares persons.
 type Neighbours struct {
 	Name   string
 	Tables [2]*dataset.Table
@@ -31,6 +32,8 @@ func Scope(s *schema.Schema) dp.Scope {
 // AllNeighbours lists pairs of tables to search: extreme rows among equal ones,
 // and random pairs drawn from src. rows is their size, at least 2. Under
 // add-remove the row is left out of the second table instead of being replaced.
+// Where the schema declares persons each row is one of its own, but for the row that
+// differs: its person has several alike.
 func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (list []Neighbours) {
 	label := scope != dp.PrivateFeatures
 	add := func(name string, t *dataset.Table, a, b cell, labels [2]uint8) {
@@ -40,7 +43,7 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 			n.Tables[1] = n.Tables[0].Subset(upFrom(1, rows))
 			n.Name += ", added against left out"
 		}
-		list = append(list, n)
+		list = append(list, n.withPersons(s, scope, len(list)%2 == 1))
 	}
 	same := func(t *dataset.Table, label uint8) *dataset.Table {
 		for i := range t.Labels {
@@ -73,6 +76,27 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 	return list
 }
 
+// withPersons repeats row 0 of both tables, which becomes that of a person with more rows than
+// count. fewer leaves one of them on the second side, where neighbours may do that.
+func (n Neighbours) withPersons(s *schema.Schema, scope dp.Scope, fewer bool) Neighbours {
+	if s.Person == nil {
+		return n
+	}
+	const most = 60 // rows of a person in a table of an audit
+	for side, t := range n.Tables {
+		times := min(s.Person.Rows, most) + 3
+		switch {
+		case s.Relation == dp.AddRemove && side == 1:
+			continue
+		case s.Relation == dp.ReplaceOne && scope == dp.WholeRow && fewer && side == 1:
+			times = 1
+		}
+		n.Tables[side] = t.Subset(slices.Concat(slices.Repeat([]int{0}, times), upFrom(1, t.Rows)))
+	}
+	n.Name += ", all rows of a person"
+	return n
+}
+
 // upFrom are the numbers from a to below b.
 func upFrom(a, b int) (out []int) {
 	for i := a; i < b; i++ {
@@ -99,7 +123,8 @@ func codeValues(c *schema.Column) (values []float64, codes int) {
 	return nil, len(c.Levels)
 }
 
-// equalRows is a table of equal rows with labels in turn, and no derived cells.
+// equalRows is a table of equal rows with labels in turn, each of another person, and no derived
+// cells.
 func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, len(s.Columns)), Labels: make([]uint8, rows)}
 	for j := range s.Columns {
@@ -112,6 +137,11 @@ func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 	}
 	for i := range t.Labels {
 		t.Labels[i] = uint8(i % s.Classes())
+	}
+	if s.Person != nil {
+		for i := range rows {
+			t.Persons = append(t.Persons, uint32(i+1))
+		}
 	}
 	return t
 }

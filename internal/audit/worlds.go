@@ -16,20 +16,27 @@ import (
 // the targets' coins can fall.
 type worlds struct {
 	base     *dataset.Table
+	scope    dp.Scope
 	leaveOut bool              // under add-remove a target is left out, not replaced
 	targets  []int             // rows of base: as they are first, then those made to stand out
+	others   [][]int           // the other rows of each target's person, where the schema declares persons
 	versions [2]*dataset.Table // the targets with their own part (in world 1), and with the other
 }
 
-// newWorlds draws n targets of each kind. Unprotected parts are the same in
-// both worlds.
+// newWorlds draws n targets of each kind, of different persons where the schema declares those.
+// Unprotected parts are the same in both worlds.
 func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *worlds {
-	rows := make([]int, tab.Rows)
+	units := listUnits(tab)
+	rng.Shuffle(src, len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
+	rows := make([]int, len(units))
 	for i := range rows {
-		rows[i] = i
+		rows[i] = units[i][0]
 	}
-	rng.Shuffle(src, len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	w := &worlds{base: tab.Subset(sortedRows(rows)), leaveOut: tab.Schema.Relation == dp.AddRemove, targets: rows[:2*n]}
+	w := &worlds{base: tab.Subset(upFrom(0, tab.Rows)), leaveOut: tab.Schema.Relation == dp.AddRemove, scope: scope,
+		targets: rows[:2*n]}
+	for i := range w.targets {
+		w.others = append(w.others, units[i][1:])
+	}
 	donors := rows[2*n : 3*n]
 	own, other := tab.Subset(w.targets), tab.Subset(append(slices.Clone(donors), w.targets[n:]...))
 	last := uint8(tab.Schema.Classes() - 1)
@@ -46,8 +53,7 @@ func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *world
 	}
 	for i := range w.targets {
 		for j := range tab.Cols {
-			if c := &tab.Schema.Columns[j]; c.Role == schema.Ignored || scope == dp.LabelOnly ||
-				c.Role == schema.Public && scope != dp.WholeRow {
+			if !w.protects(j) {
 				setCode(&other.Cols[j], i, codeAt(&own.Cols[j], i))
 			}
 		}
@@ -72,6 +78,9 @@ func (w *worlds) tableOf(coins []sighting) *dataset.Table {
 	for i, row := range w.targets {
 		if w.leaveOut && !coins[i].member {
 			out[row] = true
+			for _, other := range w.others[i] {
+				out[other] = true
+			}
 		}
 	}
 	for row := range w.base.Rows {
@@ -95,9 +104,57 @@ func (w *worlds) tableOf(coins []sighting) *dataset.Table {
 			}
 		}
 		t.Labels[place[row]] = version.Labels[i]
+		if coins[i].member && i < len(w.targets)/2 {
+			continue // other rows of a person as they are stay so
+		}
+		for _, other := range w.others[i] {
+			w.copyProtected(t, place[other], version, i)
+		}
 	}
 	t.Derive()
 	return t
+}
+
+// protects reports whether the worlds may differ in column j.
+func (w *worlds) protects(j int) bool {
+	c := &w.base.Schema.Columns[j]
+	return c.Role != schema.Ignored && w.scope != dp.LabelOnly && (c.Role != schema.Public || w.scope == dp.WholeRow)
+}
+
+// copyProtected copies the protected part of row i of from.
+func (w *worlds) copyProtected(to *dataset.Table, row int, from *dataset.Table, i int) {
+	for j := range to.Cols {
+		if w.protects(j) && to.Schema.Columns[j].Derived == schema.InFile {
+			setCode(&to.Cols[j], row, codeAt(&from.Cols[j], i))
+		}
+	}
+	if w.scope != dp.PrivateFeatures {
+		to.Labels[row] = from.Labels[i]
+	}
+}
+
+// listUnits lists the rows of each unit of privacy: each row by itself, or those of each person.
+// Rows of nobody are left out.
+func listUnits(tab *dataset.Table) (units [][]int) {
+	if tab.Persons == nil {
+		for i := range tab.Rows {
+			units = append(units, []int{i})
+		}
+		return units
+	}
+	at := map[uint32]int{}
+	for i, p := range tab.Persons {
+		if p == dataset.Nobody {
+			continue
+		}
+		k, ok := at[p]
+		if !ok {
+			k = len(units)
+			at[p], units = k, append(units, nil)
+		}
+		units[k] = append(units[k], i)
+	}
+	return units
 }
 
 // endCode is the code at one end of column j: of the numbers that occur, or of the
@@ -136,10 +193,4 @@ func setCode(c *column.Column, i int, code uint32) {
 	case c.Codes.U32 != nil:
 		c.Codes.U32[i] = code
 	}
-}
-
-func sortedRows(rows []int) []int {
-	out := slices.Clone(rows)
-	slices.Sort(out)
-	return out
 }

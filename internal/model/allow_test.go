@@ -84,6 +84,14 @@ var allowed = map[string]string{
 	"body.schema.columns[].number.default":   declared,
 	"body.schema.columns[].number.missing":   declared,
 	"body.schema.columns[].number.special":   declared,
+	"body.schema.columns[].date":             declared,
+	"body.schema.columns[].date.format":      declared,
+	"body.schema.columns[].date.lower":       declared,
+	"body.schema.columns[].date.upper":       declared,
+	"body.schema.columns[].date.since":       declared,
+	"body.schema.columns[].date.edges":       declared,
+	"body.schema.columns[].date.default":     declared,
+	"body.schema.columns[].date.missing":     declared,
 	"body.schema.columns[].category":         declared,
 	"body.schema.columns[].category.buckets": declared,
 	"body.schema.ignored":                    declared,
@@ -111,6 +119,9 @@ var allowed = map[string]string{
 	"body.schema.derived[].largest":  declared,
 	"body.schema.derived[].smallest": declared,
 	"body.schema.derived[].mean":     declared,
+	"body.schema.derived[].year":     declared,
+	"body.schema.derived[].month":    declared,
+	"body.schema.derived[].weekday":  declared,
 	"body.schema.derived[].note":     declared,
 	"body.schema.derived[].monotone": declared,
 	"body.schema.derived[].edges":    declared,
@@ -215,7 +226,7 @@ func full() []*Model {
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {
 	set, seen := map[string]bool{}, map[string]bool{}
-	for _, m := range full() {
+	for _, m := range append(full(), dated()) {
 		var file any
 		if err := json.Unmarshal(mustMarshal(t, m), &file); err != nil {
 			t.Fatal(err)

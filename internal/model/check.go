@@ -92,7 +92,7 @@ func (m *Model) checkSchemaPart() error {
 	}
 	_, isSum := m.Classifier.(*Additive)
 	for _, c := range m.Schema.Columns {
-		if c.Integer || c.Quantiles || len(c.Groups) > 0 {
+		if c.Integer && !c.IsDatePart() || c.Quantiles || len(c.Groups) > 0 {
 			return fmt.Errorf("model: bins and groups must be left out of column %q: a model's bins are settled", c.Name)
 		}
 		if c.Monotone != schema.Free && !isSum {

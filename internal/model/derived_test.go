@@ -49,6 +49,36 @@ func TestDerivedColumnsGoThroughAFile(t *testing.T) {
 	agreesWithNaiveTwin(t, back)
 }
 
+// dated has a column of dates and each of its parts.
+func dated() *Model {
+	m := summed()
+	day := 40.0
+	s := m.Schema
+	s.Columns = append(s.Columns[:3], schema.Column{Name: "admitted", Role: schema.Private, Kind: schema.Number,
+		Date: "DD.MM.YYYY", Since: 18_000, Lower: -100, Upper: 1000, Default: &day, Missing: true, Edges: []float64{50}})
+	s.Label.Position = 4
+	for part, bounds := range map[schema.Derivation][2]float64{schema.Year: {2019, 2022}, schema.Month: {1, 12},
+		schema.Weekday: {1, 7}} {
+		s.Columns = append(s.Columns, schema.Column{Name: string(part), Role: schema.Private, Kind: schema.Number,
+			Integer: true, Derived: part, Lower: bounds[0], Upper: bounds[1], From: []int{3}})
+		m.Classifier.(*Additive).Shapes = append(m.Classifier.(*Additive).Shapes, Shape{Column: string(part),
+			Edges: []float64{bounds[0] + 0.5}, LogOdds: []float64{-1, 0.5}, Noise: make([]float64, 2)})
+	}
+	return m
+}
+
+func TestDatesGoThroughAFile(t *testing.T) {
+	m := dated()
+	back, err := Unmarshal(mustMarshal(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, want := back.Schema.Columns[3], m.Schema.Columns[3]; c.Date != want.Date || c.Since != want.Since ||
+		c.Lower != want.Lower || *c.Default != *want.Default {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+}
+
 // A source is in a model's schema for what is derived from it, and for nothing
 // else.
 func TestSourcesThatNothingNeedsAreRefused(t *testing.T) {

@@ -39,7 +39,7 @@ func versionOf(m *Model) int {
 	switch {
 	case len(m.Schema.Ignored) > 0, m.Schema.Dialect.Decimal == ',',
 		slices.ContainsFunc(m.Schema.Columns, func(c schema.Column) bool {
-			return c.Marks() > 0 || c.Buckets > 0 || hasPrefixes(c.Levels)
+			return c.Marks() > 0 || c.Date != "" || c.Buckets > 0 || hasPrefixes(c.Levels)
 		}), hasPrefixes(m.Schema.Label.Levels):
 		return 7
 	case len(m.Schema.FileColumns()) < len(m.Schema.Columns): // derived ones

@@ -81,6 +81,8 @@ func nameDifference(a, b *schema.Column) string {
 		return "bounds"
 	case a.Kind == schema.Number && (a.Missing != b.Missing || !slices.Equal(a.Special, b.Special)):
 		return "missing and special cells"
+	case a.Date != b.Date || a.Since != b.Since:
+		return "dates"
 	case a.Kind == schema.Number && a.Transform != b.Transform:
 		return "transform"
 	case a.Kind == schema.Number && ((a.Default == nil) != (b.Default == nil) ||

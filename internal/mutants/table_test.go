@@ -819,10 +819,10 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
-		Row: "A15f", Bug: "additive: rounds do not pay for the second count of the classes",
+		Row: "A15f", Bug: "additive: fewer rounds cost more than the bill's",
 		File: "internal/learn/additive/calibrate.go",
-		Old:  `	parts, err := dividePrice(all-again, list)`,
-		New:  `	parts, err := dividePrice(all, list)`,
+		Old:  `	parts, err := dividePrice(all, list)`,
+		New:  `	parts, err := dividePrice(all+all/2, list)`,
 
 		Package: "./internal/learn/additive", Test: "TestRareClassesHaveFewerRounds",
 	},
@@ -1457,8 +1457,8 @@ var table = []mutant{
 	{
 		Row: "derived 2", Bug: "a table is built of a public column that follows from a private one",
 		File: "internal/table/coding/row.go",
-		Old:  `case private && c.Role != schema.Private:`,
-		New:  `case private && c.Role == schema.Ignored:`,
+		Old:  `if private && c.Role != schema.Private {`,
+		New:  `if private && c.Role == schema.Ignored {`,
 
 		Package: "./internal/table/dataset", Test: "TestDerivedColumnsThatNoFileDeclares",
 	},
@@ -2169,6 +2169,27 @@ var table = []mutant{
 		File:    "internal/learn/additive/release.go",
 		Old:     `pl.schema.Relation == dp.ReplaceOne && pl.most == 1`,
 		New:     `pl.schema.Relation == dp.ReplaceOne`,
+		Package: "./internal/learn/additive", Test: "TestPersonReleasesMoveByTheDeclared",
+	},
+	{
+		Row: "persons 8", Bug: "a person's rows weigh 1 each again in a view of one class",
+		File:    "internal/table/engine/memory/against.go",
+		Old:     "	view := *m\n",
+		New:     "	view := *m\n	view.weights = nil\n",
+		Package: "./internal/table/engine/memory", Test: "TestViewsKeepWhatPersonsAllow",
+	},
+	{
+		Row: "persons 9", Bug: "an audit moves one row of a person",
+		File:    "internal/audit/worlds.go",
+		Old:     "		for _, other := range w.others[i] {\n			w.copyProtected",
+		New:     "		for _, other := range w.others[i][:0] {\n			w.copyProtected",
+		Package: "./internal/audit", Test: "TestWorldsMoveWholePersons",
+	},
+	{
+		Row: "persons 10", Bug: "the choice of what a person counts for is sized for a quarter",
+		File:    "internal/learn/additive/release.go",
+		Old:     `f.plan.prices.most, 2, scores`,
+		New:     `f.plan.prices.most, 0.5, scores`,
 		Package: "./internal/learn/additive", Test: "TestPersonReleasesMoveByTheDeclared",
 	},
 }

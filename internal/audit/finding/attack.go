@@ -86,7 +86,7 @@ func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipRepor
 	claimed := r.Claim.Epsilon > 0
 	fmt.Fprintf(&b, "membership inference against learner %s: %d rows, %d trainings measured after %d that taught\n",
 		learner, rows, r.Runs, r.Taught)
-	fmt.Fprintf(&b, "inferred: %s of a row\n\n%-24s", r.Scope.Words(), "")
+	fmt.Fprintf(&b, "inferred: %s of %s\n\n%-24s", r.Scope.Words(), r.Unit, "")
 	for _, k := range r.Kinds {
 		fmt.Fprintf(&b, " %-27s", fmt.Sprintf("%d %s", k.Targets, k.Name))
 	}
@@ -115,7 +115,7 @@ func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipRepor
 			func(k audit.Kind) audit.Interval { return k.Ratio.Points[i].TPR })
 	}
 	b.WriteString("\n\nThresholds come from the trainings that taught; false positive rates are those met there.\n")
-	fmt.Fprintf(&b, "most exposed row: epsilon >= %.4g with confidence %.9g", r.Bound, r.Confidence)
+	fmt.Fprintf(&b, "most exposed of them: epsilon >= %.4g with confidence %.9g", r.Bound, r.Confidence)
 	if claimed {
 		fmt.Fprintf(&b, "; claimed %s: %s", r.Claim, r.Verdict)
 	}
@@ -139,7 +139,7 @@ func AttackChart(learner string, r *audit.MembershipReport) *plot.Lines {
 		fig.Subtitle = fmt.Sprintf("%d trainings measured, no claim", r.Runs)
 	}
 	for _, k := range r.Kinds {
-		s := plot.Series{Name: strings.TrimPrefix(k.Name, "rows ")}
+		s := plot.Series{Name: k.Name[strings.IndexByte(k.Name, ' ')+1:]}
 		for _, p := range k.Ratio.Points {
 			s.X, s.Y = append(s.X, p.Rate), append(s.Y, p.TPR.Value)
 			s.Low, s.High = append(s.Low, p.TPR.Low), append(s.High, p.TPR.High)

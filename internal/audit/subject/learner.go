@@ -37,7 +37,7 @@ func Learner(ctx context.Context, c train.Choice, s *schema.Schema, rows int,
 	}
 	if rows == 0 {
 		rows = 100
-		if req.Name == "brc" {
+		if req.Name == "brc" && s.Person == nil {
 			rows = 1000
 		}
 	}
@@ -52,7 +52,7 @@ func Learner(ctx context.Context, c train.Choice, s *schema.Schema, rows int,
 		}
 		pl = wrapped.Unwrap()
 	}
-	if b, ok := pl.(*brc.Plan); ok {
+	if b, ok := pl.(*brc.Plan); ok && s.Person == nil {
 		return audit.BRC(ctx, b, s, rows, src)
 	}
 	return audit.Learner(ctx, req.Name, pl, s, rows, src)

@@ -166,7 +166,7 @@ func readRuns(out []byte, line string, runs int) (found [][]float64, err error) 
 func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // writeTable writes a table in its schema's CSV dialect; ignored columns are
-// empty.
+// empty but for the one that tells persons apart.
 func writeTable(w io.Writer, t *dataset.Table) error {
 	s := t.Schema
 	out := csv.NewWriter(w)
@@ -188,8 +188,13 @@ func writeTable(w io.Writer, t *dataset.Table) error {
 		record := place(func(j int) string {
 			c := &s.Columns[j]
 			switch {
+			case j == s.PersonColumn():
+				return strconv.FormatUint(uint64(t.Persons[i]), 10)
 			case c.Role == schema.Ignored:
 				return ""
+			case c.Date != "":
+				days := c.Since + int(t.Cols[j].Values[t.Cols[j].Codes.At(i)])
+				return schema.FormatDate(c.Date, days)
 			case c.Kind == schema.Number:
 				return strconv.FormatFloat(t.Cols[j].Values[t.Cols[j].Codes.At(i)], 'g', -1, 64)
 			}

@@ -159,6 +159,9 @@ func (t *Task) Check() error {
 			return fault("questions",
 				"must not be about values told by a prefix or a hash, which owners' programs need not know", q.Column)
 		}
+		if c.Date != "" || c.IsDatePart() {
+			return fault("questions", "must not be about dates, which owners' programs need not know", q.Column)
+		}
 		if c.Marks() > 0 {
 			return fault("questions", "must not be about a number with missing or special cells of their own: a report has "+
 				"no place for them", q.Column)

@@ -20,9 +20,9 @@ type price struct {
 
 // prices are those of the releases of one fit.
 type prices struct {
+	most        price   // of what a person counts for, where that is chosen
 	labels      price   // of the positive rows of public columns, where the label is private
 	classes     price   // of the number of rows by class, where that is private
-	again       price   // of the same once more, out of what rounds cost
 	counts      price   // of the counts from which bins follow
 	picks       []price // per round, where rounds pick
 	cells       []price // per round
@@ -38,6 +38,9 @@ type release struct {
 	price            *price
 }
 
+// mostShare is the part of the price for choosing what a person counts for.
+const mostShare = 0.05
+
 // listReleases lists the releases in charging order, with new places for their prices.
 func (pl *Plan) listReleases() (list []release) {
 	r := &pl.rules
@@ -46,6 +49,13 @@ func (pl *Plan) listReleases() (list []release) {
 		list = append(list, release{label, "laplace", share, to})
 	}
 	rest := 1 - pl.counts.share - r.calibrationShare
+	if pl.scope != dp.PrivateFeatures && r.labelShare == 0 {
+		rest -= r.classesShare
+	}
+	if pl.choosesMost {
+		rest -= mostShare
+		list = append(list, release{mostLabel, "permute-and-flip", mostShare * r.totalShare() / rest, &pl.prices.most})
+	}
 	switch {
 	case r.labelShare == 1:
 		add(labelsLabel, 1, &pl.prices.labels)
@@ -53,7 +63,6 @@ func (pl *Plan) listReleases() (list []release) {
 	case r.labelShare > 0:
 		add(labelsLabel, r.labelShare*r.totalShare()/(1-r.labelShare), &pl.prices.labels)
 	case pl.scope != dp.PrivateFeatures:
-		rest -= r.classesShare
 		add(pl.classesLabel(), r.classesShare*r.totalShare()/rest, &pl.prices.classes)
 	}
 	if len(pl.counts.asking) > 0 {
@@ -168,9 +177,9 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 
 // Labels of releases, as they stand on the bill.
 const (
+	mostLabel        = "rows that a person counts for"
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
-	againLabel       = "number of rows by label again"
 	labelsLabel      = "positive rows of public columns"
 )
 

@@ -21,17 +21,23 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	r := &pl.rules
 	add("protects", string(pl.scope), "protects %s of %s (%s)", pl.scope.Words(), pl.schema.Unit, pl.schema.Neighbours())
-	if pl.schema.Person != nil {
-		add("person_rows", pl.most, "a person counts for at most %d rows: each of k rows weighs min(1, %d/k), so the "+
-			"target is a mean over persons rather than rows", pl.most, pl.most)
+	switch {
+	case pl.choosesMost:
+		add("person_rows", "auto", "a person counts for at most C rows: each of k rows weighs min(1, C/k), and noise is C "+
+			"times that for C = 1; C is 1, 2, 4 … or %d, doubled while that spares about %d persons, for %.0f %% of the "+
+			"price (rows: with a number is free)", 1<<(mostChoices-1), pl.personsForDouble(), 100*mostShare)
+	case pl.schema.Person != nil:
+		unit := "rows"
+		if pl.most == 1 {
+			unit = "row"
+		}
+		add("person_rows", pl.most, "a person counts for at most %d %s: each of k rows weighs min(1, %d/k), so the "+
+			"target is a mean over persons rather than rows", pl.most, unit, pl.most)
 	}
 	add("rows", pl.rows, "%s", pl.describeRows())
 	if pl.isMulticlass() {
 		add("levels", pl.schema.Classes(), "%d classes of the label in one release: however many there are, "+
 			"a row moves a column's cells by %g in all", pl.schema.Classes(), pl.cellSensitivity().l1)
-	}
-	if w := pl.schema.Label.RowWeights(); w != nil {
-		add("weights", w, "classes count by their weights, %.4g, which moves scores alone and no release", w)
 	}
 	if enough := pl.enoughEpsilon(); !pl.assumed && !pl.NotPrivate && pl.Epsilon.Float() < enough {
 		add("epsilon_needed", enough, "TOO FEW: of so few nothing can be told from noise below an epsilon of about %.2g",
@@ -50,6 +56,8 @@ func (pl *Plan) Facts() []learn.Fact {
 	add("epsilon", pl.Epsilon.Float(), "price ε = %s in %d releases", pl.Epsilon, len(pl.bill))
 	if pl.Delta > 0 {
 		add("delta", json.Number(pl.Delta.String()), "and δ = %s: Gaussian noise, all releases accounted jointly", pl.Delta)
+	} else if pl.spared && pl.choosesMost {
+		add("delta", 0, "no δ is spent: beside rows: auto noise is Laplace, and the guarantee is pure")
 	} else if pl.spared {
 		add("delta", 0, "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure")
 	}
@@ -62,7 +70,8 @@ func (pl *Plan) Facts() []learn.Fact {
 		return facts
 	}
 	last := math.Sqrt(pl.prices.cells[r.rounds-1].noiseVariance(pl.cellSensitivity()))
-	add("noise", last, "noise of the last round: a standard deviation of %.4g rows on each cell", last)
+	add("noise", last, "noise of the last round: a standard deviation of %.4g rows on each cell%s", last,
+		map[bool]string{true: ", times C"}[pl.choosesMost])
 	return facts
 }
 

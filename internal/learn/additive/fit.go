@@ -41,15 +41,18 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := learn.CheckDelta("additive", pl.Delta, learn.PublicUnits(tab)); err != nil {
 		return nil, err
 	}
-	if p := tab.Persons(); p != nil {
-		tab = p.Weigh(pl.most) // G-PERSONS-1
-	}
 	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
 	var r interface{ buildModel() *model.Model }
 	var err error
-	if f := newFit(pl, tab, exit); pl.isMulticlass() {
+	f := newFit(pl, tab, exit)
+	if p := tab.Persons(); p != nil && pl.choosesMost { // G-PERSONS-3
+		f.selectMost(p)
+	} else if p != nil {
+		f.table = p.Weigh(pl.most) // G-PERSONS-1
+	}
+	if pl.isMulticlass() {
 		r, err = f.learnMulticlass(ctx)
 	} else {
 		r, err = f.learnBinary(ctx)

@@ -30,15 +30,18 @@ const assumedRows = 10_000
 // Plan is a checked Params with the bill, for a label of any number of classes. It holds no data.
 type Plan struct {
 	Params
-	schema  *schema.Schema
-	rows    int // what the rules reckon with; persons where the schema declares those
-	most    int // rows that a person counts for at most; 1 where a row is a unit of its own
-	assumed bool
-	spared  bool // a δ was given and would buy nothing
-	scope   dp.Scope
-	public  []int          // columns of the free public part; none under dp.WholeRow
-	private []feature.Bins // what may be released, as the schema cuts it: columns, then pairs
-	columns int            // so many of them are columns
+	schema *schema.Schema
+	rows   int // what the rules reckon with; persons where the schema declares those
+	most   int // rows that a person counts for at most; 1 where a row is a unit of its own
+	// choosesMost says that most is chosen by a release, see selectMost. Until then it is 1, with
+	// which the rules reckon.
+	choosesMost bool
+	assumed     bool
+	spared      bool // a δ was given and would buy nothing
+	scope       dp.Scope
+	public      []int          // columns of the free public part; none under dp.WholeRow
+	private     []feature.Bins // what may be released, as the schema cuts it: columns, then pairs
+	columns     int            // so many of them are columns
 	// firstPublic is where public columns begin in private, beside a private label.
 	firstPublic int
 	open        []feature.Bins // pairs of the free public part
@@ -60,7 +63,8 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	pl := &Plan{Params: p, schema: s, most: 1}
 	if s.Person != nil {
-		pl.most, rows = s.Person.Rows, cmp.Or(rows, s.Person.Persons)
+		pl.most, rows = max(1, s.Person.Rows), cmp.Or(rows, s.Person.Persons)
+		pl.choosesMost = s.Person.Rows == 0 && !p.NotPrivate
 	}
 	pl.rows, pl.assumed = cmp.Or(p.Rows, rows, assumedRows), p.Rows == 0 && rows == 0
 	private := s.ByRole(schema.Private)
@@ -78,7 +82,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 			"without any, use a learner without noise such as logistic")
 	}
 	rho := 0.0 // that (ε, δ) buys for all releases together
-	if p.Delta > 0 {
+	if p.Delta > 0 && !pl.choosesMost {
 		bought, err := accounting.GaussianRho(p.Epsilon.Float(), p.Delta.Float())
 		if err != nil {
 			return nil, err
@@ -95,7 +99,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	signal, joint := countScales(p, s.Relation, pl.unitRows(), 1, rho)
 	if pl.scope != dp.PrivateFeatures && pl.rules.labelShare == 0 && !p.NotPrivate {
-		pl.rules.classesShare = settleClassesShare(signal, joint, s.Classes(), pl.rules.gaussian)
+		pl.rules.classesShare = settleClassesShare(signal, joint, pl.rules.gaussian)
 	}
 	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() {
 		pl.rules.calibrationShare = settleCalibrationShare(signal)
@@ -121,7 +125,12 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 
 // unitRows is the number of rows in units of what one person counts for, who needs as many times
 // the noise of a row.
-func (pl *Plan) unitRows() int { return max(1, pl.rows/pl.most) }
+func (pl *Plan) unitRows() int {
+	if pl.choosesMost {
+		return pl.rows
+	}
+	return max(1, pl.rows/pl.most)
+}
 
 // settleScope is what is protected. Beside a private label of two classes public columns stay
 // public, where rows are replaced and each is its own unit.
@@ -153,11 +162,8 @@ func checkSchema(s *schema.Schema) error {
 	if s.Classes() < 2 {
 		return refuseParam("label", "must have at least 2 classes", s.Classes(), "")
 	}
-	if s.Person != nil && s.Person.Rows == 0 {
-		return refuseParam("person rows", "must be a number", "auto", "write rows: 1")
-	}
-	if s.Classes() == 2 {
-		return nil
+	if err := learn.Unweighted("additive", s); err != nil || s.Classes() == 2 {
+		return err
 	}
 	if len(s.Pairs) > 0 {
 		return refuseParam("pairs", "must be left out where the label has more than 2 classes", len(s.Pairs),

@@ -47,7 +47,9 @@ func (s sensitivity) scale(most int) sensitivity {
 
 // knowsTotal reports whether what all rows weigh is public: under replace-one their number, or that
 // of the persons where each weighs one row.
-func (pl *Plan) knowsTotal() bool { return pl.schema.Relation == dp.ReplaceOne && pl.most == 1 }
+func (pl *Plan) knowsTotal() bool {
+	return pl.schema.Relation == dp.ReplaceOne && pl.most == 1 && !pl.choosesMost
+}
 
 // classSensitivity is that of what rows of either of two classes weigh; of one of them where the
 // other follows from the total.
@@ -96,10 +98,37 @@ func (f *fit) selectColumn(label string, p price, spread float64, scores []mech.
 	return f.exit.Select(label, selector, scores) // 1.4: rows meet noise
 }
 
+// mostChoices is how many bounds there are to choose from: 1, 2, 4 and so on.
+const mostChoices = 11
+
+// personsForDouble is how many persons must have fewer rows than a doubled bound for it to be worth
+// the noise, about what the choice can tell apart.
+func (pl *Plan) personsForDouble() int64 {
+	return int64(max(1, math.Round(4/(mostShare*pl.Epsilon.Float()))))
+}
+
+// selectMost lets out which bound on what a person counts for to take, and weighs the rows by it:
+// the larger, the fewer persons have more rows and the more noise there is. All rows of one person
+// change the number of persons with more rows than a bound by at most 1, up or down, and so each
+// score (docs/guarantees/persons.md, lemma 3).
+func (f *fit) selectMost(p engine.Persons) {
+	bounds := make([]int, mostChoices)
+	for i := range bounds {
+		bounds[i] = 1 << i
+	}
+	scores := make([]mech.Ratio, len(bounds))
+	for i, above := range p.CountAbove(bounds) {
+		scores[i] = mech.Ratio{Num: -int64(above) - int64(i)*f.plan.personsForDouble(), Den: 1}
+	}
+	chosen := *f.plan
+	chosen.most = bounds[f.selectColumn(mostLabel, f.plan.prices.most, 2, scores)]
+	f.plan, f.table = &chosen, p.Weigh(chosen.most)
+}
+
 // releaseClasses lets out how many rows have each class, or what they weigh; of two classes the
 // positive one first. Where the sum is public, the count of one of two classes says both. A row
 // moves one of two counts by 1, and has one of more classes as it lies in one cell (1.4).
-func (f *fit) releaseClasses(ctx context.Context, label string, p price) ([]float64, error) {
+func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
 	cells, err := f.table.ClassCells(ctx, f.bins[:1])
 	if err != nil {
 		return nil, err
@@ -114,15 +143,15 @@ func (f *fit) releaseClasses(ctx context.Context, label string, p price) ([]floa
 		values = append(values, mech.Ratio{Num: sum, Den: learn.RowUnits(f.table)})
 	}
 	if pl.isMulticlass() {
-		return f.releaseNoisy(label, p, pl.cellSensitivity(), values), nil
+		return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values), nil
 	}
 	positive := pl.schema.Label.Positive
 	values[0], values[1] = values[positive], values[1-positive]
 	if pl.knowsTotal() {
-		pos := f.releaseNoisy(label, p, pl.classSensitivity(), values[:1])[0]
+		pos := f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.classSensitivity(), values[:1])[0]
 		return []float64{pos, float64(learn.PublicUnits(f.table)) - pos}, nil
 	}
-	return f.releaseNoisy(label, p, pl.classSensitivity(), values), nil
+	return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.classSensitivity(), values), nil
 }
 
 // countSensitivity is that of the counts of all asking columns in one vector: a row lies in one

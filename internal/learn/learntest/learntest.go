@@ -282,6 +282,35 @@ func spyOn(tab engine.Table, acct *account) *spy { return &spy{tab, &notes{acct:
 
 func (s *spy) Against(class int) engine.Table { return &spy{s.Table.Against(class), s.notes} }
 
+// Persons is nil where the table's is: no interface around a nil one.
+func (s *spy) Persons() engine.Persons {
+	if p := s.Table.Persons(); p != nil {
+		return &personSpy{p, s.notes}
+	}
+	return nil
+}
+
+// personSpy notices questions about persons, and hands out tables that are watched too. The number
+// of persons is a public one, or nobody's business.
+type personSpy struct {
+	engine.Persons
+	*notes
+}
+
+func (p *personSpy) CountAbove(bounds []int) []uint64 {
+	p.noteQuestion()
+	return p.Persons.CountAbove(bounds)
+}
+
+func (p *personSpy) Weigh(most int) engine.Table { return &spy{p.Persons.Weigh(most), p.notes} }
+
+func (p *personSpy) Draw(most int, below func(uint64) uint64) engine.Table {
+	p.noteQuestion()
+	return &spy{p.Persons.Draw(most, below), p.notes}
+}
+
+func (p *personSpy) Ignore() engine.Table { return &spy{p.Persons.Ignore(), p.notes} }
+
 func (s *notes) noteQuestion() {
 	s.asked = true
 	s.early = s.early || s.acct.charges == 0

@@ -81,6 +81,9 @@ func takeApart(m *model.Model) (*program, error) {
 		if c.Kind != schema.Number && c.Kind != schema.Category {
 			return nil, fmt.Errorf("export: column %q: cells of kind %s have no form in other systems yet", c.Name, c.Kind)
 		}
+		if c.Date != "" {
+			return nil, fmt.Errorf("export: column %q: dates have no form in other systems yet", c.Name)
+		}
 		p.columns[j] = &inColumn{Column: c}
 		if c.Derived == schema.InFile {
 			coder, err := coding.New(c, &m.Schema.Dialect)

@@ -39,8 +39,10 @@ type Coder struct {
 	tokens       []string  // cells that read as numbers and mean "missing"
 	tokenValues  []float64 // the same as numbers
 	special      []float64
-	comma        bool // stands before a fraction
-	marksMissing bool // missing and unreadable cells have a mark, behind those of special values
+	comma        bool   // stands before a fraction
+	date         string // how dates are written; "" where cells are none
+	since        int    // day that a date is counted from, in days since 1970-01-01
+	marksMissing bool   // missing and unreadable cells have a mark, behind those of special values
 }
 
 // New is what the cells of a column of the file mean in a table with these signs for
@@ -90,7 +92,10 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	out := &Coder{
 		Name: c.Name, Number: true, lower: c.Lower, upper: c.Upper, fallback: c.Default,
 		Want:    "must hold a decimal number in every row, since the schema declares no default for it",
-		special: c.Special, marksMissing: c.Missing, comma: d.Decimal == ',',
+		special: c.Special, marksMissing: c.Missing, comma: d.Decimal == ',', date: c.Date, since: c.Since,
+	}
+	if c.Date != "" {
+		out.Want = "must hold a date in every row, since the schema declares no default for it"
 	}
 	for _, token := range d.Missing {
 		// A token that is no number is unreadable anyway, with the same result.
@@ -212,8 +217,11 @@ func ReadNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 // FloatNumber is the number within the bounds that a number stands for.
 func (c *Coder) FloatNumber(x float64) (float64, bool) {
 	// Before the clamp: min and max would let NaN through.
-	if !(math.Abs(x) <= math.MaxFloat64) || slices.Contains(c.tokenValues, x) {
+	if !(math.Abs(x) <= math.MaxFloat64) || c.date == "" && slices.Contains(c.tokenValues, x) {
 		return c.MissingNumber()
+	}
+	if c.date != "" {
+		x = math.Floor(x) - float64(c.since)
 	}
 	return c.markOrClamp(x), true
 }

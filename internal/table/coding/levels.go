@@ -37,8 +37,12 @@ func bucketOf[T string | []byte](value T, n int) int {
 	return int(h % uint64(n))
 }
 
-// parseNumber reads a number as the dialect of the file writes it.
+// parseNumber reads a number as the dialect of the file writes it, or a date.
 func parseNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
+	if c.date != "" {
+		days, ok := schema.ParseDate(c.date, cell)
+		return float64(days - c.since), ok
+	}
 	if !c.comma {
 		return ParseDecimal(cell)
 	}

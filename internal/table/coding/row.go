@@ -92,8 +92,11 @@ func (rc *RowCoder) deriveCell(j int, row []column.Cell) float64 {
 			x += y
 		}
 	}
-	if c.Derived == schema.Mean {
+	switch {
+	case c.Derived == schema.Mean:
 		x /= float64(len(c.From))
+	case c.IsDatePart():
+		x = schema.DatePart(c.Derived, rc.s.Columns[c.From[0]].Since, x)
 	}
 	return rc.cols[j].Clamp(x)
 }
@@ -113,12 +116,17 @@ func CheckDerived(s *schema.Schema) error {
 			}
 			private = private || file[from].Role != schema.Public
 		}
+		if private && c.Role != schema.Private { // docs/guarantees/README.md, "Derived columns"
+			return refuse("role", "must be private, since a source is")
+		}
 		switch {
+		case c.IsDatePart():
+			if len(c.From) != 1 || file[c.From[0]].Date == "" || c.Kind != schema.Number {
+				return refuse("derivation", "must take a part of one column of dates")
+			}
 		case !slices.Contains([]schema.Derivation{schema.Largest, schema.Smallest, schema.Mean}, c.Derived) ||
 			c.Kind != schema.Number || len(c.From) == 0:
 			return refuse("derivation", "must be the largest, smallest or mean of numbers, behind the columns of the file")
-		case private && c.Role != schema.Private: // docs/guarantees/README.md, "Derived columns"
-			return refuse("role", "must be private, since a source is")
 		}
 	}
 	return nil

@@ -30,8 +30,11 @@ func (t *Table) deriveColumn(c *schema.Column) column.Column {
 			foldSource(c.Derived, k == 0, cells, source.Values, codes)
 		}
 		for i, x := range cells {
-			if c.Derived == schema.Mean {
+			switch {
+			case c.Derived == schema.Mean:
 				x /= float64(len(c.From))
+			case c.IsDatePart():
+				x = schema.DatePart(c.Derived, t.Schema.Columns[c.From[0]].Since, x)
 			}
 			codes[i] = out.codeClamped(x)
 		}

@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"slices"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // Nobody is the person of rows without an identifier, which count for nothing: taken for one person
@@ -56,4 +58,17 @@ func (t *Table) CountPersons() (rows []uint32, persons int) {
 		}
 	}
 	return rows, persons
+}
+
+// PublicUnits is how many rows, or persons where the schema declares those, t has, as far as that
+// is public: 0 under add-remove.
+func (t *Table) PublicUnits() int {
+	if t.Schema.Relation != dp.ReplaceOne {
+		return 0
+	}
+	if t.Schema.Person == nil {
+		return t.Rows
+	}
+	_, persons := t.CountPersons()
+	return persons
 }

@@ -121,6 +121,13 @@ func (r *reader) tallyFile(path string, columns []*tallied, counts []CellCounts)
 // missing one.
 func (c *tallied) tallyCell(cell *cell, tokens []string, n *CellCounts) {
 	x, isNumber := cell.float()
+	if c.of != nil && c.of.Date != "" {
+		if cell.form == textual {
+			days, ok := schema.ParseDate(c.of.Date, cell.text)
+			x, isNumber = float64(days), ok
+		}
+		x -= float64(c.of.Since)
+	}
 	missing := cell.form == absent || slices.ContainsFunc(tokens, func(token string) bool {
 		y, ok := coding.ParseDecimal(token)
 		return cell.form == textual && string(cell.text) == token || cell.form == numeric && ok && x == y && c.number

@@ -7,6 +7,8 @@ package engine
 type Persons interface {
 	// Count is the number of persons who have rows. Public under replace-one.
 	Count() int
+	// CountAbove counts, for each of bounds, the persons who have more rows than that.
+	CountAbove(bounds []int) []uint64
 	// Weigh is the table in which every row weighs PersonWeight, so that a person weighs at most most
 	// rows in all. Its questions about cells, groups and scores add up weights in units of
 	// 1/WeightOne; those that count rows alone are refused.

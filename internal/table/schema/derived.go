@@ -57,8 +57,8 @@ func (r *reader) readDerived(f fields, s *Schema, names map[string]bool) {
 		index[file[j].Name] = j
 	}
 	for i, n := range entries {
-		d := r.openMapping(n, fmt.Sprintf("derived column %d ", i+1), "name", "largest", "smallest", "mean", "note",
-			"monotone", "edges", "bins")
+		d := r.openMapping(n, fmt.Sprintf("derived column %d ", i+1), "name", "largest", "smallest", "mean", "year",
+			"month", "weekday", "note", "monotone", "edges", "bins")
 		if n.form == mapping {
 			s.Columns = append(s.Columns, r.derivedColumn(d, file, index, names))
 		}
@@ -71,7 +71,7 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 	if f.has("note") {
 		c.Note = f.prose("note", "write a remark, or remove the line")
 	}
-	for _, how := range derivations {
+	for _, how := range slices.Concat(derivations, dateParts) {
 		switch {
 		case !f.has(string(how)):
 		case c.Derived != InFile:
@@ -80,12 +80,16 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 			c.Derived = how
 		}
 	}
-	const hint = "write largest:, smallest: or mean: and at least two number columns, e.g. largest: [delay 1, delay 2]"
+	hint := "write largest:, smallest: or mean: and at least two number columns, e.g. largest: [delay 1, delay 2], " +
+		"or year:, month: or weekday: and one column of dates"
 	if c.Derived == InFile {
 		f.refuse("largest, smallest or mean", "must be given", nil, hint)
 		return c
 	}
 	r.readSources(f, &c, file, index, hint)
+	if c.IsDatePart() && len(c.From) == 1 {
+		c.boundPart(&file[c.From[0]])
+	}
 	r.readCuts(f, &c)
 	for _, j := range c.From {
 		// Each of the derivations grows with each source, or stays: it keeps a
@@ -108,7 +112,10 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 func (r *reader) readSources(f fields, c *Column, file []Column, index map[string]int, hint string) {
 	key := string(c.Derived)
 	entries := f.items(key, hint, MaxColumns)
-	if entries != nil && len(entries) < 2 {
+	switch {
+	case entries != nil && c.IsDatePart() && len(entries) != 1:
+		f.refuse(key, "must list one column of dates", len(entries), hint)
+	case entries != nil && !c.IsDatePart() && len(entries) < 2:
 		f.refuse(key, "must list at least two columns", len(entries), hint)
 	}
 	c.Role, c.Integer = Public, c.Derived != Mean
@@ -129,6 +136,9 @@ func (r *reader) readSources(f fields, c *Column, file []Column, index map[strin
 			continue
 		case file[j].Kind != Number:
 			refuse("must list number columns")
+			continue
+		case c.IsDatePart() != (file[j].Date != ""):
+			refuse("must list numbers that are no dates, or for a part of a date one that is")
 			continue
 		case seen[j]:
 			refuse("must list each column once")
@@ -171,8 +181,8 @@ func (r *reader) columnName(f *fields, what string, names map[string]bool, hint 
 
 // followsSome says whether c is derived from some of the first file columns.
 func (c *Column) followsSome(file int) bool {
-	return slices.Contains(derivations, c.Derived) && len(c.From) >= 2 && slices.Min(c.From) >= 0 &&
-		slices.Max(c.From) < file
+	several := slices.Contains(derivations, c.Derived) && len(c.From) >= 2
+	return (several || c.IsDatePart() && len(c.From) == 1) && slices.Min(c.From) >= 0 && slices.Max(c.From) < file
 }
 
 // derivedTree is a derived column as derived reads it.

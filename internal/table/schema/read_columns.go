@@ -20,7 +20,7 @@ func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 	names = map[string]bool{}
 	labels, features := 0, 0
 	for i, n := range entries {
-		c := r.openMapping(n, fmt.Sprintf("column %d ", i+1), "name", "role", "note", "number", "category", "label")
+		c := r.openMapping(n, fmt.Sprintf("column %d ", i+1), "name", "role", "note", "number", "category", "date", "label")
 		if n.form != mapping {
 			continue
 		}
@@ -66,6 +66,10 @@ func (r *reader) readColumn(f fields, name string, d *Dialect) Column {
 		c.Note = f.prose("note", "write a remark, or remove the line")
 	}
 	switch number, category := f.has("number"), f.has("category"); {
+	case f.has("date") && (number || category):
+		f.refuse("date", "must not stand beside number or category", "both", "a column is one of them: remove the others")
+	case f.has("date"):
+		r.readDate(f, &c)
 	case number && category:
 		f.refuse("category", "must not stand beside number", "both", "a column is one or the other: remove one of the two")
 	case number:
@@ -245,7 +249,7 @@ func (r *reader) readBuckets(f fields, c *Column) {
 // readLabel reads the column that is predicted.
 func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 	l := Label{Name: name, Positive: -1, Default: -1}
-	for _, key := range []string{"number", "category", "note"} {
+	for _, key := range []string{"number", "category", "date", "note"} {
 		if f.has(key) {
 			f.refuse(key, "must not stand beside label", "both", "a label has name, role and label only")
 		}

@@ -93,14 +93,20 @@ type Column struct {
 	// columns only)
 	Default *float64
 
+	// Date is how cells of dates are written, e.g. "DD.MM.YYYY"; "" where cells are no dates. The
+	// number is then that of days since the day Since, itself in days since 1970-01-01, and a cell
+	// that is a number counts days since 1970-01-01.
+	Date  string
+	Since int
+
 	// Special are numbers that are codes, such as 96 for "does not apply", and no amounts.
 	Special []float64
 
 	// Derived columns only, which are numbers. Their bounds are the hull of those
 	// of their sources, whose transform they have; they are public only where
-	// all sources are, and have no Default.
+	// all sources are, and have no Default. A part of a date has one source.
 	Derived Derivation
-	From    []int // the sources: at least two, no two equal, indices into the columns of the file
+	From    []int // the sources: else at least two, no two equal, indices into the columns of the file
 
 	// Missing: a missing cell is something of its own. It is a category's last code, or a mark of
 	// a number, whose unreadable cells have it too.

@@ -46,7 +46,7 @@ func (s *Schema) Part(columns []int) *Schema {
 	for j, c := range s.Columns {
 		switch {
 		case keep[j]:
-			c.Integer, c.Quantiles, c.Groups = false, false, nil
+			c.Integer, c.Quantiles, c.Groups = c.IsDatePart(), false, nil // a part of a date is whole in any case
 			part.Columns = append(part.Columns, c)
 		case c.Derived == InFile:
 			part.Columns = append(part.Columns, Column{Name: c.Name, Role: Ignored})
@@ -146,6 +146,10 @@ func (c *Column) columnTree() *node {
 	n.addPair("role", textNode(string(c.Role)))
 	switch c.Kind {
 	case Number:
+		if c.Date != "" {
+			n.addPair("date", c.dateTree())
+			break
+		}
 		m := &node{form: mapping}
 		m.addPair("lower", numberNode(c.Lower))
 		m.addPair("upper", numberNode(c.Upper))

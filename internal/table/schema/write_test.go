@@ -34,6 +34,7 @@ func TestPartOfEveryColumnIsTheSchema(t *testing.T) {
 			all[j] = j
 		}
 		part := s.Part(all)
+		part.Person = s.Person      // whom training protects is not for models
 		if s.Label.Role == Public { // what its label becomes in training is not for models
 			part.Label.Default = s.Label.Default
 		}

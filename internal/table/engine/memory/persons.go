@@ -41,6 +41,19 @@ func (m *Table) Persons() engine.Persons {
 // Count implements engine.Persons.
 func (p *persons) Count() int { return p.count }
 
+// CountAbove implements engine.Persons.
+func (p *persons) CountAbove(bounds []int) []uint64 {
+	out := make([]uint64, len(bounds))
+	for person, rows := range p.rows {
+		for i, b := range bounds {
+			if person != dataset.Nobody && int(rows) > b {
+				out[i]++
+			}
+		}
+	}
+	return out
+}
+
 // Weigh implements engine.Persons. Memory 4 bytes per row.
 func (p *persons) Weigh(most int) engine.Table {
 	byPerson := make([]uint32, len(p.rows))

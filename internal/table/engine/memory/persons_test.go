@@ -119,6 +119,31 @@ func TestWeightsAreThoseOfTheRowsThatAreLeft(t *testing.T) {
 	}
 }
 
+// A view of one class against the others weighs rows as the table does.
+func TestViewsKeepWhatPersonsAllow(t *testing.T) {
+	m, err := New(personTable(5, 50, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bins := []feature.Bins{feature.NewBins(m.Schema(), 0, []float64{0})}
+	total := func(tab engine.Table) (sum uint64) {
+		cells, err := tab.ClassCells(t.Context(), bins)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rows := range cells[0].Rows {
+			for _, x := range rows {
+				sum += x
+			}
+		}
+		return sum
+	}
+	weighed := m.Persons().Weigh(1)
+	if want := total(weighed); total(weighed.Against(1)) != want || want >= 50*engine.WeightOne {
+		t.Errorf("the view weighs %d units, the table %d", total(weighed.Against(1)), want)
+	}
+}
+
 // Before it is settled what a person counts for there is no answer, and a table with weights
 // refuses to count rows.
 func TestNobodyCountsRowsOfPersons(t *testing.T) {

@@ -77,7 +77,8 @@ func (w *World) checkExists() error {
 	return nil
 }
 
-// Read reads files of the data folder by a shipped schema, e.g. "adult.yaml".
+// Read reads files of the data folder by a shipped schema, e.g. "adult.yaml". A row of the table is
+// a unit of its own, as the protocols of figures have it, whatever the schema says of persons.
 func (w *World) Read(ctx context.Context, schemaName string, files ...string) (*dataset.Table, error) {
 	if err := w.checkExists(); err != nil {
 		return nil, err
@@ -90,6 +91,7 @@ func (w *World) Read(ctx context.Context, schemaName string, files ...string) (*
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}
+	s.Person = nil
 	paths := make([]string, len(files))
 	for i, f := range files {
 		paths[i] = filepath.Join(w.datasets, filepath.FromSlash(f))

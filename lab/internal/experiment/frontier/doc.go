@@ -10,6 +10,8 @@
 //	seven_tenths.go  everything private, (ε, 1/n), 70/30 splits: DP-EBM and DP-TR
 //	pairs.go         everything private, pairs of columns declared or not
 //	wide_bounds.go   everything private, bounds a thousand times too wide
+//	private_label.go a private label beside public columns
+//	persons.go       all rows of a person protected together
 //	calibration.go   log loss, calibration error and AUC against ε on all tables
 //	generated.go     the invented ones among those
 package frontier
@@ -35,5 +37,5 @@ func Figures() []*frame.Figure {
 	for _, v := range hiddenLabels {
 		out = append(out, v.newFigure())
 	}
-	return append(out, newCalibration())
+	return append(out, newPersons(), newCalibration())
 }

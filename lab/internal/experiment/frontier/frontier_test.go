@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
@@ -77,7 +78,8 @@ func TestBarsAreJudged(t *testing.T) {
 		for _, high := range []bool{false, true} {
 			f := Figures()[i]
 			res := ran(t, f, func(p frame.Point, _ int) float64 {
-				compared := slices.Contains([]string{alone, careless, honest, wholeRows, labelStatistic, labelStatistics}, p.Series)
+				compared := slices.Contains([]string{alone, careless, honest, wholeRows, labelStatistic, labelStatistics, groupUnit,
+					rowUnit}, p.Series)
 				switch {
 				case high && (!compared || p.Series == honest):
 					return 0.95
@@ -205,5 +207,27 @@ func TestOneRepeat(t *testing.T) {
 				t.Error("a δ changes nothing")
 			}
 		})
+	}
+}
+
+// Half of the invented persons have one row and a little more, nobody more than the most.
+func TestVisitsOfPersons(t *testing.T) {
+	s, err := visitSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := generateVisits(s, 400, replay.Seeded(1, "visits"))
+	rows, persons := tab.CountPersons()
+	if persons != 400 || slices.Max(rows) > mostVisits || tab.Rows < 1800 || tab.Rows > 2800 {
+		t.Errorf("%d persons with %d rows, one with %d", persons, tab.Rows, slices.Max(rows))
+	}
+	single := 0
+	for _, n := range rows[1:] {
+		if n == 1 {
+			single++
+		}
+	}
+	if single < 160 || single > 260 {
+		t.Errorf("%d of 400 have one row", single)
 	}
 }

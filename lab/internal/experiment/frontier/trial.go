@@ -3,6 +3,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -103,7 +104,8 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	return frame.Measurement{Bill: m.Privacy.Epsilon, Values: []frame.Value{
+	bill := m.Privacy.Epsilon * cmp.Or(groupShares[p.Series], 1)
+	return frame.Measurement{Bill: bill, Values: []frame.Value{
 		{Metric: accuracy, Value: r.Accuracy}, {Metric: auc, Value: *r.AUC}, {Metric: logLoss, Value: r.LogLoss},
 		{Metric: calibration, Value: r.CalibrationError},
 	}}, nil
@@ -121,6 +123,6 @@ func (t *trial) newPlan(p frame.Point) (learn.Plan, error) {
 		return l.Plan(t.train.Schema(), t.rows)
 	}
 	a := t.choices[p.Series]
-	a.Epsilon, a.NotPrivate = p.Epsilon, p.Series == notPrivate
+	a.Epsilon, a.NotPrivate = p.Epsilon/cmp.Or(groupShares[p.Series], 1), p.Series == notPrivate
 	return a.Plan(t.train.Schema(), t.rows)
 }

@@ -87,6 +87,7 @@ func readUsers(ctx context.Context, w *frame.World) ([]*dataset.Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}
+	s.Person = nil // the figure has its own way with persons
 	file, err := w.File("wisdm/WISDM_ar_v1.1_transformed.arff.gz")
 	if err != nil {
 		return nil, err

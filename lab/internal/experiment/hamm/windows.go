@@ -33,6 +33,7 @@ func readWindows(ctx context.Context, w *frame.World) (*dataset.Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}
+	s.Person = nil // windows of persons are dealt by the figure
 	file, err := w.File("hapt/hapt_labelled_samples.csv.gz")
 	if err != nil {
 		return nil, err

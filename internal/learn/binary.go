@@ -35,5 +35,5 @@ func Unweighted(op string, s *schema.Schema) error {
 	}
 	return &dp.ParamError{Op: op, Param: "weights",
 		Want: "must be left out of the label, since this learner counts every row once", Got: s.Label.Weights,
-		Hint: "learners erm, brc, logistic and adaboost weigh rows by their level"}
+		Hint: "learners additive, erm, brc, logistic and adaboost weigh rows by their level"}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
 	"github.com/discreet-dp/discreet/internal/learn/pate"
@@ -47,8 +46,5 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 	var refused *dp.ParamError
 	if _, err := (labeldp.Params{}).Plan(weighted, 0); !errors.As(err, &refused) || refused.Param != "weights" {
 		t.Errorf("labeldp: %v, want a refusal of weights", err)
-	}
-	if _, err := (additive.Params{}).Plan(weighted, 0); !errors.As(err, &refused) || refused.Param != "weights" {
-		t.Errorf("additive: %v, want a refusal of weights", err)
 	}
 }

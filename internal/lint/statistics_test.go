@@ -47,8 +47,8 @@ var plantedStatistics = []plantedStatistic{
 		"what happens next"},
 	{"a class that no row has is known to be empty", "internal/learn/additive/release.go",
 		"learn/additive.fit.releaseClasses",
-		"\treturn f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.classSensitivity(), values), nil\n",
-		"\tout := f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.classSensitivity(), values)\n" +
+		"\treturn f.releaseNoisy(label, p, pl.classSensitivity(), values), nil\n",
+		"\tout := f.releaseNoisy(label, p, pl.classSensitivity(), values)\n" +
 			"\tfor k := range out {\n" +
 			"\t\tif values[k].Num == 0 {\n\t\t\tout[k] = 0\n\t\t}\n\t}\n\treturn out, nil\n",
 		"what happens next"},

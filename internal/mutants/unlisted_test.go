@@ -61,9 +61,9 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 5", Bug: "a class that no row has is known to be empty",
 		File: "internal/learn/additive/release.go",
-		Old: `return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values), nil
+		Old: `return f.releaseNoisy(label, p, pl.cellSensitivity(), values), nil
 `,
-		New: `out := f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values)
+		New: `out := f.releaseNoisy(label, p, pl.cellSensitivity(), values)
 		for k := range out {
 			if values[k].Num == 0 {
 				out[k] = 0

@@ -134,42 +134,71 @@ func (c *Cells) computeLikelihoods() likelihoods {
 
 // computeLogLikelihood is the logarithm of how likely the cells of bin b are where its log-odds are
 // theta, up to a constant. It adds to the noise what sampling adds: weights are at most 1, so of a
-// weight w the variance is at most w·share·(1−share) in either cell.
+// weight w the variance is at most w·share·(1−share) in either cell. Before anything is known the
+// weight of a bin, measured in the noise of its cells, is spread evenly up to evenly and as its
+// logarithm beyond: most bins hold much more or much less than others. Two empty cells then say
+// nothing of the share, whichever class has the larger noise, and cells that hold something are not
+// drawn to the class of less noise.
 func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
 	share := 1 / (1 + math.Exp(-theta))
 	sampling := math.Max(c.Positive[b]+c.Negative[b], 0) * share * (1 - share)
 	p := cell{c.Positive[b], math.Sqrt(c.Noise.Positive*c.Noise.Positive + sampling)}
 	q := cell{c.Negative[b], math.Sqrt(c.Noise.Negative*c.Noise.Negative + sampling)}
+	least := evenly / (share/c.Noise.Positive + (1-share)/c.Noise.Negative)
 	if c.Noise.Gaussian {
-		return integrateGaussian(p, q, share)
+		return integrateGaussian(p, q, share, least)
 	}
-	return integrateLaplace(p, q, share)
+	return integrateLaplace(p, q, share, least)
 }
 
 // cell is a released number and the deviation of its noise.
 type cell struct{ value, deviation float64 }
 
+// evenly is up to which weight, in units of noise, weights are spread evenly.
+const evenly = 1
+
+// weightTop is a weight beyond which the cells leave next to nothing.
+func weightTop(p, q cell) float64 {
+	return math.Max(p.value, 0) + math.Max(q.value, 0) + 10*(p.deviation+q.deviation)
+}
+
 // integrateLaplace is the logarithm of the integral over weights w ≥ 0 of
 //
-//	(share/b + (1−share)/c) · exp(−|p − w·share|/b − |q − w·(1−share)|/c) / 4bc
+//	exp(−|p − w·share|/b − |q − w·(1−share)|/c) / 4bc(w + least)
 //
-// b and c being the scales of the noise. The first factor measures weights in noise: two empty
-// cells then say nothing about the share. Without it the class of the larger noise would have the
-// larger part of what is possible. The exponent is linear between 0 and the two weights at which a
-// cell has no noise.
-func integrateLaplace(p, q cell, share float64) float64 {
+// b and c being the scales of the noise. The exponent is linear between 0 and the two weights at
+// which a cell has no noise; the density is taken as a step for each doubling of w + least.
+func integrateLaplace(p, q cell, share, least float64) float64 {
 	b, c := p.deviation/math.Sqrt2, q.deviation/math.Sqrt2
 	exponent := func(w float64) float64 {
 		return -math.Abs(p.value-w*share)/b - math.Abs(q.value-w*(1-share))/c
 	}
 	x, y := math.Max(p.value/share, 0), math.Max(q.value/(1-share), 0)
 	x, y = min(x, y), max(x, y)
-	at0, atX, atY := exponent(0), exponent(x), exponent(y)
-	most := max(at0, atX, atY)
-	at0, atX, atY = at0-most, atX-most, atY-most
-	fall := share/b + (1-share)/c
-	beyond := math.Exp(atY) / fall
-	return most + math.Log(fall*(integrateSegment(at0, atX, x)+integrateSegment(atX, atY, y-x)+beyond)/(4*b*c))
+	most, top := max(exponent(0), exponent(x), exponent(y)), weightTop(p, q)
+	from, at, sum := 0.0, exponent(0)-most, 0.0
+	add := func(to, density float64) {
+		next := exponent(to) - most
+		sum += density * integrateSegment(at, next, to-from)
+		from, at = to, next
+	}
+	for edge := least; from < top; edge = 2*edge + least {
+		density := math.Ln2 / (edge - from)
+		for _, kink := range [2]float64{x, y} {
+			if kink > from && kink < edge {
+				add(kink, density)
+			}
+		}
+		add(edge, density)
+	}
+	density := 1 / (from + least)
+	for _, kink := range [2]float64{x, y} {
+		if kink > from {
+			add(kink, density)
+		}
+	}
+	sum += density * math.Exp(at) / (share/b + (1-share)/c)
+	return most + math.Log(sum/(4*b*c))
 }
 
 // integrateSegment is the integral of exp over a length in which the exponent goes from one value
@@ -181,14 +210,27 @@ func integrateSegment(from, to, length float64) float64 {
 	return length * math.Exp(from)
 }
 
-// integrateGaussian is the same for normal noise, up to a constant: the integral over w ≥ 0 of a
-// normal density in w, which measures weights in noise as well.
-func integrateGaussian(p, q cell, share float64) float64 {
+// integrateGaussian is the same for normal noise, up to a constant: the weight is normal where the
+// density is flat.
+func integrateGaussian(p, q cell, share, least float64) float64 {
 	u, v := share/p.deviation, (1-share)/q.deviation
 	x, y := p.value/p.deviation, q.value/q.deviation
 	sharp := u*u + v*v
 	along, across := x*u+y*v, x*v-y*u
-	return -across*across/(2*sharp) - math.Log(p.deviation*q.deviation) + logErfc(-along/math.Sqrt(2*sharp))
+	flat := -across*across/(2*sharp) - math.Log(p.deviation*q.deviation*math.Sqrt(sharp))
+	width := math.Sqrt(2 * sharp)
+	if along < -20*width { // all of it lies in the first step of the density
+		return flat + logErfc(-along/width) + math.Log(math.Ln2/least)
+	}
+	beyond := func(w float64) float64 { return math.Erfc((w*sharp - along) / width) }
+	top, sum := weightTop(p, q), 0.0
+	from, left := 0.0, beyond(0)
+	for edge := least; from < top; edge = 2*edge + least {
+		next := beyond(edge)
+		sum += math.Ln2 / (edge - from) * (left - next)
+		from, left = edge, next
+	}
+	return flat + math.Log(sum+left/(from+least))
 }
 
 // logErfc is the logarithm of the complementary error function, by its asymptotic expansion where

@@ -26,12 +26,7 @@ func Share(count, rows float64, gaussian bool, deviation func(share float64) flo
 	best := math.Inf(-1)
 	for i := range logs {
 		shares[i] = 1 / (1 + math.Exp(-low-(high-low)*float64(i)/(shareValues-1)))
-		d := deviation(shares[i])
-		off := math.Abs(count-shares[i]*rows) / d
-		logs[i] = -math.Sqrt2*off - math.Log(d)
-		if gaussian {
-			logs[i] = -off*off/2 - math.Log(d)
-		}
+		logs[i] = logLikelihood(count-shares[i]*rows, deviation(shares[i]), gaussian)
 		best = math.Max(best, logs[i])
 	}
 	sum, all := 0.0, 0.0

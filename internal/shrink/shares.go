@@ -16,26 +16,62 @@ import (
 // GaussianLogOdds, on the scale of log-odds; the noise of rows − π·R is known but for sampling.
 // Because the rows expected are a function of u, noise cannot make a rare class likely in every bin
 // that it happens to fall into: with π·R far below the noise, u hardly moves them, and stays at its
-// prior. The mode and the curvature there are found by Newton's method and averaged over a grid of
-// priors by their evidence (Laplace's approximation). The shares of all classes are then made to
-// add up to 1.
-func ClassShares(rows [][]float64, noise float64, share []float64, ordered bool) (steps, variance [][]float64) {
-	classes, n := len(share), len(rows[0])
-	weight := make([]float64, n)
+// prior. Nor does R grow with its own noise: all bins together have the given number of rows. The
+// mode and the curvature there are found by Newton's method and averaged over a grid of priors by
+// their evidence (Laplace's approximation), to which all classes of the column contribute. The
+// shares of all classes are then made to add up to 1.
+func ClassShares(rows [][]float64, all, noise float64, share []float64, ordered bool) (
+	steps, variance [][]float64) {
+	return estimateShares(rows, binRows(rows, all, noise), noise, share, ordered)
+}
+
+// binRows is about how many rows of all classes each bin has: the released sums, drawn towards
+// equal ones by as much of their spread as is noise (James and Stein 1961), at least none and all
+// together.
+func binRows(rows [][]float64, all, noise float64) []float64 {
+	out := sumClasses(rows)
+	n, mean, spread := float64(len(out)), 0.0, 0.0
+	for _, x := range out {
+		mean += x / n
+	}
+	for _, x := range out {
+		spread += (x - mean) * (x - mean)
+	}
+	left := math.Max(0, 1-noise*float64(len(rows))*(n-1)/math.Max(spread, 1))
+	for b, x := range out {
+		out[b] = all/n + left*(x-mean)
+	}
+	ProjectOntoSimplex(out, all)
+	return out
+}
+
+func sumClasses(rows [][]float64) []float64 {
+	out := make([]float64, len(rows[0]))
 	for _, ofClass := range rows {
 		for b, x := range ofClass {
-			weight[b] += x
+			out[b] += x
 		}
 	}
+	return out
+}
+
+// estimateShares is ClassShares with so many rows of all classes in each bin.
+func estimateShares(rows [][]float64, weight []float64, noise float64, share []float64, ordered bool) (
+	steps, variance [][]float64) {
+	classes, n, released := len(share), len(weight), sumClasses(rows)
 	sum := make([]float64, n)
+	var modes []classModes
 	for k, pi := range share {
-		o := &classObservations{share: pi, diff: make([]float64, n), weight: make([]float64, n)}
+		o := &classObservations{share: pi, diff: make([]float64, n), weight: weight}
 		o.noise = noise * ((1-pi)*(1-pi) + float64(classes-1)*(pi*pi))
 		for b := range n {
-			o.diff[b] = rows[k][b] - pi*weight[b]
-			o.weight[b] = math.Max(weight[b], 0)
+			o.diff[b] = rows[k][b] - pi*released[b]
 		}
-		u, v := o.averageModes(ordered)
+		modes = append(modes, o.findModes(ordered))
+	}
+	prior := learnSpreads(modes)
+	for k, pi := range share {
+		u, v := modes[k].average(prior)
 		for b, x := range u {
 			u[b] = sigmoid(logit(pi) + x)
 			sum[b] += u[b]
@@ -63,7 +99,8 @@ const (
 	farthest    = 15  // |u| at most, nats
 	nearEnough  = 1e-3
 
-	negligible = 1e-6 // part of the best evidence
+	negligible   = 1e-6 // part of what all priors count for
+	spreadPasses = 10
 )
 
 // classObservations are what the cells of one class hold: diff = weight·(σ(logit share + u) −
@@ -74,11 +111,15 @@ type classObservations struct {
 	noise        float64 // variance, of all bins alike
 }
 
-// averageModes is the mean and variance of u over the grid of priors.
-func (o *classObservations) averageModes(ordered bool) (mean, variance []float64) {
+// classModes are the posteriors of one class over the grid of priors. Variances are costly, and few
+// priors count.
+type classModes struct {
+	posteriors []posterior
+	variances  []func() []float64
+}
+
+func (o *classObservations) findModes(ordered bool) (m classModes) {
 	n := len(o.diff)
-	var posteriors []posterior
-	var variances []func() []float64
 	chains := reaches
 	if !ordered {
 		chains = []float64{0}
@@ -91,15 +132,64 @@ func (o *classObservations) averageModes(ordered bool) (mean, variance []float64
 				prior = newDensePrior(n, classVariance, spread*spread, neighbourCorrelation(reach*float64(n)))
 			}
 			p, v := o.findMode(u, prior)
-			posteriors, variances = append(posteriors, p), append(variances, v)
+			m.posteriors, m.variances = append(m.posteriors, p), append(m.variances, v)
 			u = p.mean // where the next, wider prior starts
 		}
 	}
-	best := largestEvidence(posteriors)
+	return m
+}
+
+// weighPriors is how likely each prior of the grid is after the observations.
+func (m *classModes) weighPriors(before []float64) []float64 {
+	best, all := largestEvidence(m.posteriors), 0.0
+	out := make([]float64, len(before))
+	for i := range out {
+		out[i] = before[i] * math.Exp(m.posteriors[i].evidence-best)
+		all += out[i]
+	}
+	for i := range out {
+		out[i] /= all
+	}
+	return out
+}
+
+// learnSpreads is how likely each prior of the grid is for a class of this column, by what all
+// classes say of it and as much again of none, for which narrow priors are the likelier: where
+// noise leaves each of many classes room for wide steps, all together leave less (expectation and
+// maximisation).
+func learnSpreads(modes []classModes) []float64 {
+	none, sum := make([]float64, len(modes[0].posteriors)), 0.0
+	for i := range none {
+		none[i] = 1 / classSpreads[i%len(classSpreads)]
+		sum += none[i]
+	}
+	for i := range none {
+		none[i] /= sum
+	}
+	prior, part := none, 1/float64(len(modes)+1)
+	for range spreadPasses {
+		next := make([]float64, len(none))
+		for i := range next {
+			next[i] = part * none[i]
+		}
+		for k := range modes {
+			for i, w := range modes[k].weighPriors(prior) {
+				next[i] += part * w
+			}
+		}
+		prior = next
+	}
+	return prior
+}
+
+// average is the mean and variance of u over the grid.
+func (m *classModes) average(prior []float64) (mean, variance []float64) {
 	var counted []posterior
-	for i, p := range posteriors { // variances are costly, and few priors count
-		if math.Exp(p.evidence-best) >= negligible {
-			counted = append(counted, p.withVariance(variances[i]()))
+	for i, w := range m.weighPriors(prior) {
+		if w >= negligible {
+			p := m.posteriors[i].withVariance(m.variances[i]())
+			p.evidence += math.Log(prior[i])
+			counted = append(counted, p)
 		}
 	}
 	return averageByEvidence(counted)

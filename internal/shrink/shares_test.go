@@ -5,6 +5,8 @@ package shrink
 import (
 	"math"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 )
 
 // Without noise and with rows without number, the shares are those of the rows;
@@ -16,7 +18,7 @@ func TestSharesAreThoseOfTheRows(t *testing.T) {
 	for k := range want {
 		rows = append(rows, []float64{1e7 * want[k][0], 1e7 * want[k][1]})
 	}
-	steps, variance := ClassShares(rows, 0, share, true)
+	steps, variance := ClassShares(rows, 2e7, 0, share, true)
 	for k := range want {
 		for b, q := range want[k] {
 			if got := share[k] * math.Exp(steps[k][b]); math.Abs(got-q) > 1e-3 || variance[k][b] > 1e-4 {
@@ -28,7 +30,7 @@ func TestSharesAreThoseOfTheRows(t *testing.T) {
 	rare := []float64{0.99999, 0.00001 / 2, 0.00001 / 2}
 	for _, ordered := range []bool{true, false} {
 		noisy := [][]float64{{5e5, 5e5, 5e5, 5e5}, {3e3, -3e3, 2e3, 0}, {-2e3, 1e3, 3e3, 500}}
-		steps, _ = ClassShares(noisy, 1e6, rare, ordered)
+		steps, _ = ClassShares(noisy, 2e6, 1e6, rare, ordered)
 		for k := 1; k < 3; k++ {
 			for b := range 4 {
 				if q := rare[k] * math.Exp(steps[k][b]); q > 0.002 {
@@ -54,5 +56,32 @@ func TestClassPriorsAgree(t *testing.T) {
 				t.Errorf("%g: %+v and %+v", x, a, b)
 			}
 		}
+	}
+}
+
+// Where noise is far above the rows of ten classes, what one column says of them stays near
+// nothing, though the wide steps that the prior knows would explain it as well.
+func TestNoiseOfManyClassesStaysSmall(t *testing.T) {
+	src := replay.Seeded(7, "noise of many classes")
+	const classes, bins, scale = 10, 8, 3000
+	sum := 0.0
+	for range 20 {
+		rows, share := make([][]float64, classes), make([]float64, classes)
+		for k := range rows {
+			share[k] = 1.0 / classes
+			for range bins {
+				u := float64(src.Uint64()>>11)/(1<<53) - 0.5
+				rows[k] = append(rows[k], 60-math.Copysign(scale*math.Log(1-2*math.Abs(u)), u))
+			}
+		}
+		steps, _ := ClassShares(rows, 60*classes*bins, 2*scale*scale, share, true)
+		for k := range steps {
+			for _, s := range steps[k] {
+				sum += math.Abs(s) / (20 * classes * bins)
+			}
+		}
+	}
+	if sum > 0.1 {
+		t.Errorf("noise alone makes steps of %.3f nats", sum)
 	}
 }

@@ -206,6 +206,7 @@ func TestRareClassesHaveFewerRounds(t *testing.T) {
 	}
 	pl := anyPlan.(*Plan)
 	total := func(pl *Plan) (all dp.Epsilon) {
+		all = pl.prices.again.eps
 		for t := range pl.prices.cells {
 			all += pl.prices.cells[t].eps
 			if pl.rules.picks {

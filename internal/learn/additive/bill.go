@@ -23,6 +23,7 @@ type prices struct {
 	most        price   // of what a person counts for, where that is chosen
 	labels      price   // of the positive rows of public columns, where the label is private
 	classes     price   // of the number of rows by class, where that is private
+	again       price   // of the same once more, out of what rounds cost
 	counts      price   // of the counts from which bins follow
 	picks       []price // per round, where rounds pick
 	cells       []price // per round
@@ -180,6 +181,7 @@ const (
 	mostLabel        = "rows that a person counts for"
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
+	againLabel       = "number of rows by label again"
 	labelsLabel      = "positive rows of public columns"
 )
 

@@ -17,27 +17,29 @@ import (
 // start is the score of two classes before any round, as it enters the model and as it weighs rows.
 type start struct {
 	model, weighing feature.Additive
-	// totals are the weights of all rows, the positive class's first, where they are public; else nil.
+	// totals are the weights of all rows, the positive class's first, where they are public; else
+	// nil.
 	totals []float64
 	rows   float64 // how many there are, where that is public; else as released, at least 1
-	// least is a lower bound of the weighing score of rows of the positive class, most an upper one of
-	// the others, in units of 1/feature.ScoreOne nat.
+	// least is a lower bound of the weighing score of rows of the positive class, most an upper one
+	// of the others, in units of 1/feature.ScoreOne nat.
 	least, most int64
 	// classes are the rows of the positive class and of the other, as far as they are public or
 	// released.
 	classes [2]float64
-	// expected are totals, or estimates of them where they are private; nil where the weights are no
-	// longer those of the start. baseVariance is the variance of their difference.
+	counts  []float64 // as released, where they are private
+	// expected are totals, or estimates of them where they are private; nil where the weights are
+	// no longer those of the start. baseVariance is the variance of their difference.
 	expected     []float64
 	baseVariance float64
-	// rescale is the start with so much of what public columns add to the base rate in the model, and
-	// all of that in the weights; nil where there are none. publicSpread is the standard deviation of
-	// what they add, nats.
+	// rescale is the start with so much of what public columns add to the base rate in the model,
+	// and all of that in the weights; nil where there are none. publicSpread is the standard
+	// deviation of what they add, nats.
 	rescale      func(part float64) *start
 	publicSpread float64
 	publicMean   float64 // of what they add beside a private label
-	// variance is that of the model's public steps, where the label is private; else nil, for they are
-	// exact. design is then what they were fitted to.
+	// variance is that of the model's public steps, where the label is private; else nil, for they
+	// are exact. design is then what they were fitted to.
 	variance [][]float64
 	design   *labelDesign
 }
@@ -52,7 +54,8 @@ type binaryFit struct {
 	// missing is the mean over rows of what the model's shapes add and the weights do not see, in
 	// nats: later columns say it again, as a constant.
 	missing float64
-	// base is what columns have added to the released base rate, weighedBase what of it weights see.
+	// base is what columns have added to the released base rate, weighedBase what of it weights
+	// see.
 	base, weighedBase float64
 	finished          []finishedShape // the public ones, then the private ones
 	pastPublic        bool            // a round has taken a private column, or a public one like one
@@ -81,6 +84,9 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 		return nil, err
 	}
 	f.plan = f.plan.forClasses(st.classes[0], st.classes[1])
+	if st, err = f.countAgain(ctx, st); err != nil {
+		return nil, err
+	}
 	r := newBinaryFit(f, st)
 	for t := range f.plan.rules.rounds {
 		if err := r.makeRound(ctx, t); err != nil {
@@ -111,20 +117,11 @@ func (f *fit) startBinary(ctx context.Context) (*start, error) {
 	case f.plan.rules.labelShare > 0:
 		return f.startLabels(ctx)
 	}
-	counts, err := f.releaseClasses(ctx)
+	counts, err := f.releaseClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
 	if err != nil {
 		return nil, err
 	}
-	rows := math.Max(1, counts[0]+counts[1])
-	pos := f.estimateRows(counts[0], rows)
-	z := math.Log(pos / (rows - pos))
-	score := feature.Additive{Intercept: z}
-	st := &start{
-		model: score, weighing: score, rows: rows,
-		least: feature.Units(z), most: feature.Units(z),
-		classes: [2]float64{pos, rows - pos},
-	}
-	st.expectBalance(f.plan)
+	st := f.startCounts(counts, f.plan.prices.classes.noiseVariance(f.plan.classSensitivity()))
 	if f.plan.protectsLabel() {
 		st.design, err = f.groupDesign(ctx)
 	}
@@ -183,8 +180,8 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	sum, all := 0.0, 0.0
 	for b := range steps {
 		sh.steps[b] += in.modelShrinkage * steps[b]
-		// The last release alone says how far the shape may be off: it measured all that the score did
-		// not know. What does not enter the model may yet be so.
+		// The last release alone says how far the shape may be off: it measured all that the score
+		// did not know. What does not enter the model may yet be so.
 		sh.left[b] = (1 - in.modelShrinkage) * steps[b]
 		variance[b] += r.missing * r.missing
 		w := math.Max(c.Positive[b]+c.Negative[b], 0)
@@ -232,7 +229,8 @@ func (r *binaryFit) weighAllSteps() {
 
 // buildModel puts the start and the finished shapes together.
 func (r *binaryFit) buildModel() *model.Model {
-	add := &model.Additive{Intercept: r.model.Intercept}
+	positive := r.plan.schema.Label.Positive
+	add := &model.Additive{Intercept: r.model.Intercept + r.plan.logWeight(positive) - r.plan.logWeight(1-positive)}
 	var columns []int
 	for _, sh := range r.finished {
 		columns = append(columns, r.addShape(add, &sh)...)

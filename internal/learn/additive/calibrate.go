@@ -17,7 +17,8 @@ import (
 
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are
 // counted by how many rows there are to learn from, and where a class is rare, those are its own.
-// What the rounds of the bill cost together is divided anew among those that are made (1.9).
+// What the rounds of the bill cost together is divided anew among those that are made, and a second
+// count of the classes where their signal is worth that (1.9).
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	if pl.protectsLabel() && !pl.rules.picks || pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 {
 		return pl
@@ -37,15 +38,45 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	for t := range pl.prices.cells {
 		all += pl.prices.picks[t].eps + pl.prices.cells[t].eps
 	}
+	again := dp.Epsilon(pl.settleAgain(useful) * float64(all))
 	list := done.listRounds()
-	parts, err := dividePrice(all, list)
+	parts, err := dividePrice(all-again, list)
 	if err != nil { // too little to divide so: the bill's own rounds
 		return pl
 	}
 	for i, r := range list {
 		*r.price = price{eps: parts[i]}
 	}
+	done.prices.again = price{eps: again}
 	return &done
+}
+
+// settleAgain is which part of what the rounds cost goes to a second count of the classes: where
+// the label is private and its rarer class has few rows, the base rate takes more of the price than
+// its share by the number of all rows.
+func (pl *Plan) settleAgain(useful float64) float64 {
+	if pl.prices.classes.eps == 0 || pl.protectsLabel() {
+		return 0
+	}
+	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, 0)
+	more := settleClassesShare(useful*signal, 0, 2, false) - pl.rules.classesShare
+	if more = more / (1 - pl.rules.classesShare); more < leastAgain {
+		return 0
+	}
+	return more
+}
+
+// leastAgain is the least part that is worth a release of its own.
+const leastAgain = 0.02
+
+// logWeight is what the schema's weight of a class adds to its score: where each of its rows counts
+// w times its odds are w times as large, whatever the columns hold. Nothing that is released
+// depends on weights.
+func (pl *Plan) logWeight(class int) float64 {
+	if weights := pl.schema.Label.RowWeights(); weights != nil {
+		return math.Log(weights[class])
+	}
+	return 0
 }
 
 // countUseful is the part of the rows that tell as much where classes are about equal: all where a
@@ -54,35 +85,76 @@ func countUseful(pos, neg float64) float64 {
 	return math.Min(1, 5*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
 }
 
-// estimateRows is how many rows a class has of which so many were released, among all as far as
-// they are known: at least half a row.
-func (f *fit) estimateRows(count, rows float64) float64 {
-	pl, classes := f.plan, float64(f.plan.schema.Classes())
-	s := pl.cellSensitivity()
-	if !pl.isMulticlass() {
-		s = pl.classSensitivity()
+// startCounts starts at the log-odds of released numbers of rows, the positive class's first, with
+// noise of a variance.
+func (f *fit) startCounts(counts []float64, noise float64) *start {
+	rows := math.Max(1, counts[0]+counts[1])
+	pos := f.estimateRows(counts[0], rows, noise)
+	z := math.Log(pos / (rows - pos))
+	score := feature.Additive{Intercept: z}
+	st := &start{
+		model: score, weighing: score, rows: rows,
+		least: feature.Units(z), most: feature.Units(z),
+		classes: [2]float64{pos, rows - pos}, counts: counts,
 	}
-	noise := pl.prices.classes.noiseVariance(s)
-	if pl.NotPrivate {
+	st.expectBalance(f.plan, noise)
+	return st
+}
+
+// countAgain counts the classes a second time where the plan has a price for that, and starts at
+// both counts together.
+func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
+	pl := f.plan
+	if pl.prices.again.eps == 0 {
+		return st, nil
+	}
+	counts, err := f.releaseClasses(ctx, againLabel, pl.prices.again)
+	if err != nil {
+		return nil, err
+	}
+	first := pl.prices.classes.noiseVariance(pl.classSensitivity())
+	second := pl.prices.again.noiseVariance(pl.classSensitivity())
+	for k := range counts {
+		counts[k] = (counts[k]*first + st.counts[k]*second) / (first + second)
+	}
+	return f.startCounts(counts, first*second/(first+second)), nil
+}
+
+// estimateRows is how many rows have the positive class of which so many were released with noise
+// of a variance, among all as far as they are known: at least half a row.
+func (f *fit) estimateRows(count, rows, noise float64) float64 {
+	if f.plan.NotPrivate {
 		return math.Min(math.Max(count, leastRows), rows-leastRows)
 	}
-	return rows * shrink.Share(count, rows, pl.rules.gaussian, func(share float64) float64 {
-		if !pl.isMulticlass() && pl.knowsTotal() { // their number is public
+	return rows * shrink.Share(count, rows, f.plan.rules.gaussian, func(share float64) float64 {
+		if f.plan.knowsTotal() { // their number is public
 			return math.Sqrt(noise)
 		}
-		return math.Sqrt(noise * ((1-share)*(1-share) + (classes-1)*share*share))
+		return math.Sqrt(noise * ((1-share)*(1-share) + share*share))
 	})
 }
 
+// estimateClasses is estimateRows of more than two classes.
+func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
+	pl, others := f.plan, float64(len(counts)-1)
+	if pl.NotPrivate {
+		return counts
+	}
+	noise := pl.prices.classes.noiseVariance(pl.cellSensitivity())
+	out := shrink.Shares(counts, rows, pl.rules.gaussian, func(share float64) float64 {
+		return math.Sqrt(noise * ((1-share)*(1-share) + others*share*share))
+	})
+	return scaleSteps(out, rows)
+}
+
 // expectBalance notes that rows weigh about the same in both classes under the log-odds of the
-// released numbers of rows, and how much noise leaves that open.
-func (st *start) expectBalance(pl *Plan) {
+// released numbers of rows, and how much noise of a variance leaves that open.
+func (st *start) expectBalance(pl *Plan, noise float64) {
 	pos, neg := st.classes[0], st.classes[1]
 	least := math.Min(pos, neg)
 	st.expected = []float64{least, least}
 	// Rows weigh 1 in the rarer class and least/pos or least/neg in the other.
 	inPos, inNeg := least/pos, least/neg
-	noise := pl.prices.classes.noiseVariance(pl.classSensitivity())
 	if pl.knowsTotal() { // what one class gains the other loses
 		st.baseVariance = noise * (inPos + inNeg) * (inPos + inNeg)
 	} else {

@@ -125,7 +125,7 @@ func TestDeviationsCoverTheTruth(t *testing.T) {
 		delta    dp.Delta
 		relation dp.Relation
 	}{
-		{"one pick", 2_000, dp.Nano / 20, 0, dp.ReplaceOne},
+		{"one pick", 2_000, dp.Nano / 8, 0, dp.ReplaceOne},
 		{"two picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne},
 		{"in turn, kept in part", 4_000, dp.Nano, 0, dp.ReplaceOne},
 		{"add-remove, kept in part", 4_000, dp.Nano, 0, dp.AddRemove},

@@ -39,6 +39,9 @@ func (pl *Plan) Facts() []learn.Fact {
 		add("levels", pl.schema.Classes(), "%d classes of the label in one release: however many there are, "+
 			"a row moves a column's cells by %g in all", pl.schema.Classes(), pl.cellSensitivity().l1)
 	}
+	if w := pl.schema.Label.RowWeights(); w != nil {
+		add("weights", w, "classes count by their weights, %.4g, which moves scores alone and no release", w)
+	}
 	if enough := pl.enoughEpsilon(); !pl.assumed && !pl.NotPrivate && pl.Epsilon.Float() < enough {
 		add("epsilon_needed", enough, "TOO FEW: of so few nothing can be told from noise below an epsilon of about %.2g",
 			enough)

@@ -86,15 +86,11 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublicClasses(ctx)
 	}
-	rows, err := f.releaseClasses(ctx)
+	rows, err := f.releaseClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
 	if err != nil {
 		return nil, err
 	}
-	all := math.Max(1, sumAll(rows))
-	for k, count := range rows {
-		rows[k] = f.estimateRows(count, all)
-	}
-	return newClassStart(rows, leastRows), nil
+	return newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows))), leastRows), nil
 }
 
 // learnColumns makes all rounds of cells. Rows count once in each, whatever the score: a column is
@@ -116,7 +112,7 @@ func (r *multiclassFit) learnColumns(ctx context.Context) error {
 		noise := r.plan.prices.cells[t].noiseVariance(r.plan.cellSensitivity())
 		sh := &r.shapes[k]
 		sh.weight = r.plan.rules.columnWeight
-		sh.steps, sh.variance = shrink.ClassSharesOf(&r.bins[k], rows, noise, r.start.share)
+		sh.steps, sh.variance = shrink.ClassSharesOf(&r.bins[k], rows, r.start.rows, noise, r.start.share)
 		sh.spread = measureSpread(rows, r.start.share, sh.steps)
 		r.score.AddShape(r.shapeOf(k), sh.weight)
 	}
@@ -207,7 +203,10 @@ func (r *multiclassFit) boostResiduals(ctx context.Context) error {
 
 // buildModel puts the start and the released shapes together.
 func (r *multiclassFit) buildModel() *model.Model {
-	add := &model.MulticlassAdditive{Intercepts: r.start.scores}
+	add := &model.MulticlassAdditive{}
+	for k, score := range r.start.scores {
+		add.Intercepts = append(add.Intercepts, score+r.plan.logWeight(k))
+	}
 	var columns []int
 	for q := range r.start.shapes {
 		sh := &r.start.shapes[q]

@@ -288,7 +288,6 @@ func TestSettleMulticlass(t *testing.T) {
 func TestMulticlassPlanRefuses(t *testing.T) {
 	for want, set := range map[string]func(s *schema.Schema){
 		"label":    func(s *schema.Schema) { s.Label.Levels = s.Label.Levels[:1] },
-		"weights":  func(s *schema.Schema) { s.Label.Weights = []float64{1, 1, 2} },
 		"monotone": func(s *schema.Schema) { s.Columns[numberOf(s)].Monotone = schema.Increasing },
 		"pairs":    func(s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} },
 	} {

@@ -99,7 +99,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	signal, joint := countScales(p, s.Relation, pl.unitRows(), 1, rho)
 	if pl.scope != dp.PrivateFeatures && pl.rules.labelShare == 0 && !p.NotPrivate {
-		pl.rules.classesShare = settleClassesShare(signal, joint, pl.rules.gaussian)
+		pl.rules.classesShare = settleClassesShare(signal, joint, s.Classes(), pl.rules.gaussian)
 	}
 	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() {
 		pl.rules.calibrationShare = settleCalibrationShare(signal)
@@ -162,8 +162,8 @@ func checkSchema(s *schema.Schema) error {
 	if s.Classes() < 2 {
 		return refuseParam("label", "must have at least 2 classes", s.Classes(), "")
 	}
-	if err := learn.Unweighted("additive", s); err != nil || s.Classes() == 2 {
-		return err
+	if s.Classes() == 2 {
+		return nil
 	}
 	if len(s.Pairs) > 0 {
 		return refuseParam("pairs", "must be left out where the label has more than 2 classes", len(s.Pairs),

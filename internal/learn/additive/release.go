@@ -128,7 +128,7 @@ func (f *fit) selectMost(p engine.Persons) {
 // releaseClasses lets out how many rows have each class, or what they weigh; of two classes the
 // positive one first. Where the sum is public, the count of one of two classes says both. A row
 // moves one of two counts by 1, and has one of more classes as it lies in one cell (1.4).
-func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
+func (f *fit) releaseClasses(ctx context.Context, label string, p price) ([]float64, error) {
 	cells, err := f.table.ClassCells(ctx, f.bins[:1])
 	if err != nil {
 		return nil, err
@@ -143,15 +143,15 @@ func (f *fit) releaseClasses(ctx context.Context) ([]float64, error) {
 		values = append(values, mech.Ratio{Num: sum, Den: learn.RowUnits(f.table)})
 	}
 	if pl.isMulticlass() {
-		return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.cellSensitivity(), values), nil
+		return f.releaseNoisy(label, p, pl.cellSensitivity(), values), nil
 	}
 	positive := pl.schema.Label.Positive
 	values[0], values[1] = values[positive], values[1-positive]
 	if pl.knowsTotal() {
-		pos := f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.classSensitivity(), values[:1])[0]
+		pos := f.releaseNoisy(label, p, pl.classSensitivity(), values[:1])[0]
 		return []float64{pos, float64(learn.PublicUnits(f.table)) - pos}, nil
 	}
-	return f.releaseNoisy(pl.classesLabel(), pl.prices.classes, pl.classSensitivity(), values), nil
+	return f.releaseNoisy(label, p, pl.classSensitivity(), values), nil
 }
 
 // countSensitivity is that of the counts of all asking columns in one vector: a row lies in one

@@ -210,10 +210,12 @@ func settleCentral(each float64) float64 {
 // settleClassesShare is the part of the price for the number of rows by class: the fewer noise
 // scales the rows are long, the more of it, since a base rate that is wrong costs more than what is
 // left can mend.
-func settleClassesShare(signal, joint float64, gaussian bool) float64 {
-	few := scalesOfClasses / signal
+func settleClassesShare(signal, joint float64, classes int, gaussian bool) float64 {
+	more := math.Max(1, float64(classes)/4)
+	few := scalesOfClasses * more / signal
 	if gaussian {
-		return math.Min(mostForClasses, leastOfJoint+jointOfClasses/joint*jointOfClasses/joint)
+		few = jointOfClasses * more / joint
+		return math.Min(mostForClasses, leastOfJoint+few*few)
 	}
 	return math.Min(mostForClasses, leastForClasses+few*few)
 }
@@ -221,7 +223,7 @@ func settleClassesShare(signal, joint float64, gaussian bool) float64 {
 const (
 	leastForClasses, scalesOfClasses = 0.05, 70
 	leastOfJoint, jointOfClasses     = 0.08, 20
-	mostForClasses                   = 0.7
+	mostForClasses                   = 0.97
 )
 
 // settleCalibrationShare is the part of the price for calibrating a score of two classes: little

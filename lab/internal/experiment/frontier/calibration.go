@@ -439,27 +439,46 @@ func (t *calibrationTrial) scoreShares(eps dp.Epsilon, exit *mech.Exit) []float6
 	for _, l := range t.train.Labels {
 		counts[l]++
 	}
-	rows, all := float64(t.train.Rows), 0.0
-	for k := range counts {
-		if eps == 0 {
-			counts[k] += 0.5
-		} else {
-			moves := 2.0
-			if t.delta > 0 {
-				moves = 1
-			}
-			noisy := exit.Release("rows of a class", mech.Sized(mech.LaplaceFor(eps, moves, classes)),
-				mech.Ratio{Num: int64(counts[k]), Den: 1})
-			deviation := math.Sqrt2 * moves / eps.Float()
-			counts[k] = shrink.Share(noisy[0], rows, false, func(float64) float64 { return deviation })
-		}
-		all += counts[k]
+	rows := float64(t.train.Rows)
+	shares := make([]float64, classes)
+	for k, n := range counts {
+		shares[k] = (n + 0.5) / (rows + 0.5*float64(classes))
 	}
-	for k := range counts {
-		counts[k] /= all
+	if eps > 0 {
+		shares = t.releaseShares(counts, eps, exit)
 	}
 	if classes == 2 {
-		counts = counts[t.train.Schema.Label.Positive:][:1]
+		shares = shares[t.train.Schema.Label.Positive:][:1]
 	}
-	return slices.Repeat(counts, t.test.Rows)
+	return slices.Repeat(shares, t.test.Rows)
+}
+
+// releaseShares estimates the shares of classes from noisy counts of them, and from the number of
+// rows where that is public.
+func (t *calibrationTrial) releaseShares(counts []float64, eps dp.Epsilon, exit *mech.Exit) []float64 {
+	open := t.train.Schema.Relation == dp.ReplaceOne
+	moves, others := 1.0, float64(len(counts)-1)
+	if open {
+		moves = 2
+	}
+	var values []mech.Ratio
+	for _, n := range counts {
+		values = append(values, mech.Ratio{Num: int64(n), Den: 1})
+	}
+	noisy := exit.Release("rows of a class", mech.Sized(mech.LaplaceFor(eps, moves, len(counts))), values...)
+	rows, noise := float64(t.train.Rows), math.Sqrt2*moves/eps.Float()
+	deviation := func(float64) float64 { return noise }
+	if !open {
+		rows = 0
+		for _, n := range noisy {
+			rows += n
+		}
+		rows = math.Max(rows, 1)
+		deviation = func(share float64) float64 { return noise * math.Sqrt((1-share)*(1-share)+others*share*share) }
+	}
+	if len(counts) > 2 {
+		return shrink.Shares(noisy, rows, false, deviation)
+	}
+	a, b := shrink.Share(noisy[0], rows, false, deviation), shrink.Share(noisy[1], rows, false, deviation)
+	return []float64{a / (a + b), b / (a + b)}
 }

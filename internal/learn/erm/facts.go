@@ -8,6 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 )
 
+// tellingReach is how far rows must be able to move a score, nats, for probabilities that differ.
+const tellingReach = 0.5
+
 // Facts are the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	loss := string(pl.Loss)
@@ -59,6 +62,11 @@ func (pl *Plan) Facts() []learn.Fact {
 	p := pl.planPerturbation(pl.rows)
 	f = append(f, learn.Fact{Key: "reg", Value: p.reg,
 		Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.reg, p.summedPenalty())})
+	if reach := 1 / p.reg; !pl.NotPrivate && reach < tellingReach { // no row's slope or length is above 1
+		f = append(f, learn.Fact{Key: "reach", Value: reach,
+			Text: fmt.Sprintf("TOO FEW: against so large a ridge rows move no score by more than %.2g nats, so "+
+				"probabilities are about one half for everybody; a larger epsilon, more rows or fewer columns tell more", reach)})
+	}
 	if length := noiseLength(p.term, p.dim); length > 0 {
 		f = append(f, learn.Fact{Key: "noise_length", Value: length,
 			Text: fmt.Sprintf("noise in the gradient: length about %.4g, against at most %d from the rows", length, pl.rows)})

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+)
+
+// Weights of classes move scores by their logarithms, and no release.
+func TestWeightsOfClassesMoveScoresAlone(t *testing.T) {
+	for _, weights := range [][]float64{{1, 5}, {2, 1, 8}} {
+		var tapes [2][]mechtest.Passage
+		var models [2]*model.Model
+		for i, w := range [][]float64{nil, weights} {
+			tab := learntest.Levels(census.Generate(1, 400), len(weights), w)
+			pl, err := Params{Epsilon: dp.Nano}.Plan(tab.Schema, 400)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tape := &mechtest.Recorder{}
+			models[i] = learntest.Fit(t, pl, tab, tape, 5)
+			tapes[i] = tape.Passages
+		}
+		same := slices.EqualFunc(tapes[0], tapes[1], func(a, b mechtest.Passage) bool {
+			return a.Label == b.Label && a.Loss == b.Loss && slices.Equal(a.Values, b.Values)
+		})
+		if !same || len(tapes[0]) == 0 {
+			t.Errorf("%v: releases differ", weights)
+		}
+		if len(weights) == 2 {
+			one, other := models[0].Classifier.(*model.Additive), models[1].Classifier.(*model.Additive)
+			if got := other.Intercept - one.Intercept; math.Abs(got-math.Log(5)) > 1e-12 {
+				t.Errorf("the intercept moves by %g, not by log 5", got)
+			}
+			continue
+		}
+		one, other := models[0].Classifier.(*model.MulticlassAdditive), models[1].Classifier.(*model.MulticlassAdditive)
+		for k, w := range weights {
+			if got := other.Intercepts[k] - one.Intercepts[k]; math.Abs(got-math.Log(w/8)) > 1e-12 {
+				t.Errorf("class %d moves by %g, not by log %g", k, got, w/8)
+			}
+		}
+	}
+}

@@ -819,10 +819,10 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
-		Row: "A15f", Bug: "additive: rounds do not pay for the second count of the classes",
+		Row: "A15f", Bug: "additive: fewer rounds cost more than the bill's",
 		File: "internal/learn/additive/calibrate.go",
 		Old:  `	parts, err := dividePrice(all-again, list)`,
-		New:  `	parts, err := dividePrice(all, list)`,
+		New:  `	parts, err := dividePrice(all-again+all/2, list)`,
 
 		Package: "./internal/learn/additive", Test: "TestRareClassesHaveFewerRounds",
 	},

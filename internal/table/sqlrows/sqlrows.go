@@ -70,7 +70,6 @@ type Table struct {
 	Columns []Column
 	source
 	cells []Cell
-	read  int64 // bytes
 }
 
 const op = "data"

@@ -51,6 +51,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"census":  inventCensus,
+			"ask":     askService,
+			"edit":    editLines,
 			"exits":   clitest.Exits,
 			"port":    setPort,
 			"private": allPrivate,

@@ -477,4 +477,115 @@ var unlisted = []mutant{
 
 		Package: "./internal/service/inference", Test: "TestGRPCRefusalsRepeatNothing",
 	},
+	{
+		Row: "unlisted 43", Bug: "a job that has begun and fails leaves no trace in what is spent",
+		File: "internal/privacy/ledger/parts.go",
+		Old:  `	u.Spent = of(Began) // 1.1`,
+		New:  `	u.Spent = of(Published)`,
+
+		Package: "./internal/privacy/ledger", Test: "TestDeltasAddUp",
+	},
+	{
+		Row: "unlisted 44", Bug: "a release that is repeated is on the bill once",
+		File: "internal/privacy/accounting/bill.go",
+		Old:  `uses[at].Times++`,
+		New:  `uses[at].Times = 1`,
+
+		Package: "./internal/privacy/accounting", Test: "TestBill",
+	},
+	{
+		Row: "unlisted 45", Bug: "the total of a bill overflows",
+		File: "internal/privacy/dp/words.go",
+		Old:  `if e.Epsilon > Infinite-sum {`,
+		New:  `if e.Epsilon > Infinite {`,
+
+		Package: "./internal/privacy/dp", Test: "TestTotalStaysInfinite",
+	},
+	{
+		Row: "unlisted 46", Bug: "sums of label times row are sized for the label alone",
+		File: "internal/learn/labeldp/statistic.go",
+		Old:  `st.l1 = max(st.l1, sizes[i]+one)`,
+		New:  `st.l1 = max(st.l1, one)`,
+
+		Package: "./internal/noninterference", Test: "TestExactLossOfTinyFits/labeldp:noise=laplace",
+	},
+	{
+		Row: "unlisted 47", Bug: "pate's sums of products are sized for terms that have one sign",
+		File: "internal/learn/pate/fit.go",
+		Old:  `firstMove, secondMove, slopeMove = 0.5, 0.25, 1.0`,
+		New:  `firstMove, secondMove, slopeMove = 0.25, 0.25, 1.0`,
+
+		Package: "./internal/learn/pate", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "unlisted 48", Bug: "what a row adds to a product is cut after the noise alone",
+		File: "internal/learn/pate/fit.go",
+		Old:  `x, p := max(-1, min(1, t(int(r.rows[i].group)))), r.rows[i].p`,
+		New:  `x, p := t(int(r.rows[i].group)), r.rows[i].p`,
+
+		Package: "./internal/noninterference", Test: "TestExactLossOfTinyFits/pate",
+	},
+	{
+		Row: "unlisted 49", Bug: "a sum of nothing has no noise",
+		File: "internal/privacy/mech/laplace.go",
+		Old: `	for i, v := range values {
+		k := m.grid`,
+		New: `	for i, v := range values {
+		if v.Num == 0 {
+			continue
+		}
+		k := m.grid`,
+
+		Package: "./internal/privacy/mech", Test: "TestNoiseDoesNotSeeValues",
+	},
+	{
+		Row: "unlisted 50", Bug: "a lie of GRR may be the truth where it is none",
+		File: "internal/privacy/mech/grr.go",
+		Old:  `	if other >= cell {`,
+		New:  `	if other >= cell && cell < l.Dim()-1 {`,
+
+		Package: "./internal/privacy/mech", Test: "TestExactLossOfReports/grr",
+	},
+	{
+		Row: "unlisted 51", Bug: "rounding is left out of Gaussian noise",
+		File: "internal/privacy/mech/gaussian.go",
+		Old:  ` + ceilRoot(big.NewInt(int64(length))).Uint64() // 7.1`,
+		New:  ``,
+
+		Package: "./internal/privacy/mech", Test: "TestExactLossOfGaussian",
+	},
+	{
+		Row: "unlisted 52", Bug: "noise of a change of variables has the whole of ε",
+		File: "internal/privacy/mech/gamma.go",
+		Old:  `return left * (1 - 0x1p-40), nil`,
+		New:  `return eps.Float() * (1 - 0x1p-40), nil`,
+
+		Package: "./internal/privacy/mech", Test: "TestExactLossOfVectors",
+	},
+	{
+		Row: "unlisted 53", Bug: "the length of gamma noise is of half of its first exponential",
+		File: "internal/privacy/mech/gamma.go",
+		Old: `		length += drawExponential(src)
+		x[i] = drawNormal(src)`,
+		New: `		length += drawExponential(src) / float64(2-min(i, 1))
+		x[i] = drawNormal(src)`,
+
+		Package: "./internal/privacy/mech", Test: "TestLengthsByQuadrature",
+	},
+	{
+		Row: "unlisted 54", Bug: "counts that are private under add-remove have the noise of a share under replace-one",
+		File: "internal/learn/brc/private.go",
+		Old:  `r.noiseFor(eps, most, 2), mech.Ratio{Num: wrong, Den: one},`,
+		New:  `r.noiseFor(eps, min(most, r.errorSensitivity()), 2), mech.Ratio{Num: wrong, Den: one},`,
+
+		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+	},
+	{
+		Row: "unlisted 55", Bug: "pate's vote is sized for a row that leaves, not for one that is replaced",
+		File: "internal/learn/pate/fit.go",
+		Old:  `	votesMove = 2`,
+		New:  `	votesMove = 1`,
+
+		Package: "./internal/noninterference", Test: "TestExactLossOfTinyFits/pate",
+	},
 }

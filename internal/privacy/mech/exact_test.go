@@ -149,7 +149,7 @@ func TestExactLossOfLaplace(t *testing.T) {
 				x := big.NewRat(3*i+1, 1001)
 				sum := new(big.Int)
 				for _, d := range []*big.Rat{part, new(big.Rat).Sub(part, move)} {
-					a, b := m.stepsOf(x), m.stepsOf(new(big.Rat).Add(x, d))
+					a, b := stepsTo(x, m.Grid()), stepsTo(new(big.Rat).Add(x, d), m.Grid())
 					sum.Add(sum, a.Sub(a, b).Abs(a))
 				}
 				loss := new(big.Rat).SetFrac(sum, new(big.Int).SetUint64(m.grid.scale))
@@ -165,11 +165,4 @@ func TestExactLossOfLaplace(t *testing.T) {
 			}
 		}
 	}
-}
-
-// stepsOf is the nearest multiple of the grid's step, halves upwards, told a second time.
-func (m Laplace) stepsOf(x *big.Rat) *big.Int {
-	q := new(big.Rat).Quo(x, new(big.Rat).SetFloat64(m.grid.stepSize()))
-	q.Add(q, big.NewRat(1, 2))
-	return new(big.Int).Div(q.Num(), q.Denom())
 }

@@ -539,7 +539,7 @@ var unlisted = []mutant{
 		Package: "./internal/privacy/mech", Test: "TestNoiseDoesNotSeeValues",
 	},
 	{
-		Row: "unlisted 50", Bug: "a lie of GRR may be the truth where it is none",
+		Row: "unlisted 50", Bug: "a lie of GRR about the last cell is never that there is none",
 		File: "internal/privacy/mech/grr.go",
 		Old:  `	if other >= cell {`,
 		New:  `	if other >= cell && cell < l.Dim()-1 {`,

@@ -31,9 +31,9 @@ func (a *app) newSchemaInitCommand() *cobra.Command {
 		Use:   "init DATA",
 		Short: "write a schema template from a table's header",
 		Long: `Init prints a commented schema template for a table. It reads the column names
-and nothing else: what is known about the cells is for you to write, in place of
-each ___. A codebook, where there is one, says it instead; of columns with
-well-known names bounds are proposed in comments.
+and, of Parquet, the types, but no row: what is known about the cells is for you
+to write, in place of each ___. A codebook, where there is one, says it instead;
+of columns with well-known names bounds are proposed in comments.
 
 A CSV file without a header begins with somebody's record, so it is not opened
 at all: say --no-header and how many columns there are.`,
@@ -82,6 +82,9 @@ func (i *schemaInit) fromHeader(path string, d schema.Dialect) ([]byte, error) {
 		if book, err = schema.ReadCodebook(i.codebook); err != nil {
 			return nil, err
 		}
+	}
+	if book, err = dataset.AddTypes(book, path); err != nil {
+		return nil, err
 	}
 	return schema.Draft(names, d, book, i.role)
 }

@@ -25,15 +25,36 @@ type Codebook map[string]Entry
 type Entry struct {
 	Meaning, Role, Type string
 	lower, upper        float64     // NaN where not said
+	first, last         string      // the bounds of a date
 	levels              [][2]string // value and meaning
 	special             []float64
+	format              string // of a date
+	guessed             bool   // from the type in a file: the column may be the label
+}
+
+// TypeEntry is what a file's own type says of a column: one of those that a codebook may name.
+// Dates are then written like 2015-01-01.
+func TypeEntry(kind string) Entry {
+	return Entry{Type: kind, lower: math.NaN(), upper: math.NaN(), format: isoDate, guessed: true}
+}
+
+// Complete takes over what says about columns of which the codebook does not say what they hold.
+func (b Codebook) Complete(says Codebook) {
+	for name, more := range says {
+		e, known := b[name]
+		if known && (e.Type != "" || len(e.levels) > 0 || !math.IsNaN(e.lower) || !math.IsNaN(e.upper)) {
+			continue
+		}
+		more.Meaning, more.Role = e.Meaning, e.Role
+		b[name] = more
+	}
 }
 
 // codebookKeys are the columns of a codebook.
 var codebookKeys = []string{"name", "meaning", "role", "type", "lower", "upper", "levels", "special"}
 
 // types are what a codebook may call a column.
-var types = []string{"number", "integer", "category", "yes_no", "label", "ignored"}
+var types = []string{"number", "integer", "date", "category", "yes_no", "label", "ignored"}
 
 // ReadCodebook reads a codebook: CSV whose header names some of the columns name, meaning, role,
 // type, lower, upper, levels and special, name among them. levels are separated by semicolons,
@@ -112,9 +133,9 @@ func readEntry(head, record []string) (name string, e Entry, want string) {
 		case "type":
 			e.Type, bad = cell, !slices.Contains(types, cell)
 		case "lower":
-			e.lower, bad = readBound(cell)
+			e.lower, e.first, bad = readEdge(cell)
 		case "upper":
-			e.upper, bad = readBound(cell)
+			e.upper, e.last, bad = readEdge(cell)
 		case "levels":
 			for part := range strings.SplitSeq(cell, ";") {
 				value, meaning, _ := strings.Cut(part, "=")
@@ -128,13 +149,26 @@ func readEntry(head, record []string) (name string, e Entry, want string) {
 		}
 		if bad {
 			return name, e, "must have a " + head[i] + " that is known: roles are private, public, ignored; types " +
-				strings.Join(types, ", ") + "; bounds are numbers"
+				strings.Join(types, ", ") + "; bounds are numbers, of dates days like 2015-01-01"
 		}
 	}
-	if name == "" {
+	isDate, number := e.Type == "date", !math.IsNaN(e.lower) || !math.IsNaN(e.upper)
+	switch days := e.first != "" || e.last != ""; {
+	case name == "":
 		want = "must name its column"
+	case isDate && number, days && !isDate:
+		want = "must have bounds like 2015-01-01 where the type is date, and only there"
 	}
 	return name, e, want
+}
+
+// readEdge reads a bound: a number, or a day as schemas write it.
+func readEdge(cell string) (x float64, day string, bad bool) {
+	if _, ok := ParseDate(isoDate, cell); ok && len(cell) == len(isoDate) {
+		return math.NaN(), cell, false
+	}
+	x, bad = readBound(cell)
+	return x, "", bad
 }
 
 func readBound(cell string) (x float64, bad bool) {
@@ -170,9 +204,17 @@ func (e *Entry) write(name, role string) string {
 	if len(levels.items) > 0 {
 		listed = flowText(levels)
 	}
+	if e.guessed {
+		b.WriteString(propose(name))
+	}
 	switch {
 	case e.Type == "label":
 		fmt.Fprintf(&b, "    label: {levels: %s, positive: ___}\n", listed)
+	case e.Type == "date":
+		if e.guessed {
+			b.WriteString("    # the file's type is DATE, which training reads as text only: write it like 2015-01-01\n")
+		}
+		b.WriteString("    " + e.date() + "\n")
 	case e.Type == "yes_no":
 		b.WriteString("    category: {levels: yes_no, missing: true}\n")
 	case e.Type == "category", e.Type == "" && len(e.levels) > 0:
@@ -181,6 +223,9 @@ func (e *Entry) write(name, role string) string {
 		b.WriteString("    " + e.number() + "\n")
 	default:
 		b.WriteString(templateKinds)
+	}
+	if e.guessed {
+		b.WriteString("    # label: {levels: [___, ___], positive: ___}\n")
 	}
 	if len(meanings) > 0 {
 		fmt.Fprintf(&b, "    # %s\n", strings.Join(meanings, "; "))
@@ -207,6 +252,24 @@ func (e *Entry) number() string {
 	}
 	return fmt.Sprintf("number: {lower: %s, upper: %s%s, default: %s%s}", text(e.lower), text(e.upper), whole,
 		text(middle), marks)
+}
+
+// date is the declaration of a date, whose default is the middle of the bounds.
+func (e *Entry) date() string {
+	text := func(s string) string {
+		if s == "" {
+			return blank
+		}
+		return s
+	}
+	middle := ""
+	if e.first != "" && e.last != "" {
+		from, _ := ParseDate(isoDate, e.first)
+		to, _ := ParseDate(isoDate, e.last)
+		middle = FormatDate(isoDate, from+(to-from)/2)
+	}
+	return fmt.Sprintf("date: {format: %s, lower: %s, upper: %s, default: %s, missing: true}", text(e.format),
+		text(e.first), text(e.last), text(middle))
 }
 
 // wellKnown are columns that many tables have, by a word of their names, and what they can hold.

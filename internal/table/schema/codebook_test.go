@@ -138,3 +138,29 @@ func TestFaultsInTheOrderToDecide(t *testing.T) {
 		t.Error("something is missing in a schema without faults")
 	}
 }
+
+// Dates have days for bounds, and nothing else has.
+func TestCodebookOfDates(t *testing.T) {
+	codes, err := readCodebook(strings.NewReader("name,lower,upper,type\nborn,1900-01-01,2020-12-31,date\nseen,,,date\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Draft([]string{"born", "seen"}, Dialect{Delimiter: ';', Quote: '"', Header: true}, codes, "private")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"date: {format: ___, lower: 1900-01-01, upper: 2020-12-31, default: 1960-07-02, missing: true}",
+		"date: {format: ___, lower: ___, upper: ___, default: ___, missing: true}",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s\nis not in\n%s", want, text)
+		}
+	}
+	for _, bad := range []string{"a,0,9,date", "a,2020-01-01,,number", "a,2020-01-01,,", "a,2020-02-31,,date",
+		"a,2020-01-01,7,date"} {
+		if _, err := readCodebook(strings.NewReader("name,lower,upper,type\n" + bad + "\n")); err == nil {
+			t.Errorf("%s: taken", bad)
+		}
+	}
+}

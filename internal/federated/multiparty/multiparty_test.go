@@ -674,6 +674,21 @@ func TestTallyRefuses(t *testing.T) {
 	}
 }
 
+// A name of 128 bytes is the longest, and 2^46 votes by level are the most whose sums fit.
+func TestLimits(t *testing.T) {
+	for n, want := range map[int]bool{0: false, 1: true, 128: true, 129: false} {
+		if isName(strings.Repeat("n", n)) != want {
+			t.Errorf("a name of %d bytes: want %t", n, want)
+		}
+	}
+	for parties, want := range map[int]bool{1 << 14: true, 1<<14 + 1: false} {
+		p := params(func(p *Params) { p.Parties = parties })
+		if _, err := p.Plan(worlds()["two levels"].Schema, 1<<31-1); (err == nil) != want {
+			t.Errorf("%d parties: %v", parties, err)
+		}
+	}
+}
+
 // Probabilities become units that add up, whatever they were.
 func TestUnitsAddUp(t *testing.T) {
 	for _, p := range [][]float64{{0, 0}, {1, 0}, {0.5, 0.5}, {math.NaN(), 1}, {math.Inf(1), 1}, {-1, 2}, {1e-300, 1e300},

@@ -3,7 +3,9 @@
 package secsum
 
 import (
+	"encoding/hex"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cloudflare/circl/group"
@@ -119,6 +121,17 @@ func TestMessagesEndWhereTheySay(t *testing.T) {
 	for _, b := range [][]byte{whole[:len(whole)-1], append(slices.Clone(whole), 0), whole[:len(whole)-40]} {
 		if err := m.UnmarshalBinary(b); err == nil {
 			t.Errorf("%d bytes of %d are taken", len(b), len(whole))
+		}
+	}
+}
+
+// The bytes of a message, and so the numbers of its kinds, are the same between versions.
+func TestMessagesKeepTheirBytes(t *testing.T) {
+	for want, kind := range map[string]Kind{"01": Share, "02": Held, "03": Open, "04": Sum} {
+		b, err := Message{Task: Tag{7}, Kind: kind, From: 2, To: ToCollector, Body: []byte{9, 8}}.MarshalBinary()
+		want = "01" + want + "07" + strings.Repeat("00", 31) + "00000002" + "ffffffff" + "00000002" + "0908"
+		if got := hex.EncodeToString(b); err != nil || got != want {
+			t.Errorf("%s, want %s (%v)", got, want, err)
 		}
 	}
 }

@@ -267,10 +267,10 @@ func TestTasksAndVectorsAreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*Task){
 		"no round": func(t *Task) { t.Round = "" }, "long round": func(t *Task) { t.Round = string(make([]byte, 256)) },
 		"one owner":       func(t *Task) { t.Owners, t.AtLeast = 1, 1 },
-		"too many owners": func(t *Task) { t.Owners = maxOwners + 1 },
+		"too many owners": func(t *Task) { t.Owners = 1<<24 + 1 },
 		"one is enough":   func(t *Task) { t.AtLeast = 1 }, "more than all": func(t *Task) { t.AtLeast = 4 },
 		"one holder": func(t *Task) { t.Holders = 1 }, "too many holders": func(t *Task) { t.Holders = 256 },
-		"no length": func(t *Task) { t.Length = 0 }, "long": func(t *Task) { t.Length = maxLength + 1 },
+		"no length": func(t *Task) { t.Length = 0 }, "long": func(t *Task) { t.Length = 1<<20 + 1 },
 		"no range": func(t *Task) { t.Range = 1 }, "all of 64 bits": func(t *Task) { t.Range = 1<<64 - 1 },
 	} {
 		for _, b := range both {

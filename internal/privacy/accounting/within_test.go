@@ -138,3 +138,21 @@ func TestWithinRefuses(t *testing.T) {
 		t.Errorf("a sum beyond all bounds: %v, %v", ok, err)
 	}
 }
+
+// The search for a price ends, at the largest that is allowed, also where that is a few units.
+func TestSmallPricesAreFound(t *testing.T) {
+	for most := dp.Rho(1); most <= 60; most++ {
+		for want := dp.Rho(1); want <= most; want++ {
+			calls := 0
+			got, err := findLargest("test", most, func(part dp.Rho) (bool, error) {
+				if calls++; calls > 100 {
+					return false, errors.New("100 prices were tried")
+				}
+				return part <= want, nil
+			})
+			if got != want || err != nil {
+				t.Errorf("%d of %d is found, want %d (%v)", got, most, want, err)
+			}
+		}
+	}
+}

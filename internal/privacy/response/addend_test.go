@@ -84,6 +84,24 @@ func TestAddendsAreDecoded(t *testing.T) {
 	}
 }
 
+// The variance is that of discrete Laplace noise, a survivor's share of it, and of rounding
+// to one of two neighbouring points.
+func TestAddendVariance(t *testing.T) {
+	for _, l := range []Addend{{Scale: 3, Steps: 10, Survivors: 4}, {Scale: 3, Steps: 10, Survivors: 4, cells: 2}} {
+		mass, square := 0.0, 0.0
+		for k := -200.0; k <= 200; k++ {
+			p := math.Exp(-math.Abs(k) / 3)
+			mass, square = mass+p, square+k*k*p
+		}
+		for _, part := range []float64{0, 0.25} { // of a step beyond a point
+			want := (square/mass/4 + part*(1-part)) * l.gridStep() * l.gridStep()
+			if got := l.Variance(part*l.gridStep() - 1); !(math.Abs(got/want-1) < 1e-9) {
+				t.Errorf("%+v: variance %g, want %g", l, got, want)
+			}
+		}
+	}
+}
+
 func TestAddendSizesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		eps                    dp.Epsilon

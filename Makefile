@@ -90,10 +90,11 @@ mutants: ## plant known privacy bugs, one at a time: each must turn its test red
 # Mistakes that nobody thought of: every one takes days, SAMPLE of each package minutes.
 MUTATE = all
 SAMPLE = 0
+SEED = 17
 .PHONY: mutate
-mutate: ## make mistakes by rule in MUTATE (all critical packages), SAMPLE (0: all) of each
+mutate: ## make mistakes by rule in MUTATE (all critical packages), SAMPLE (0: all) of each, drawn by SEED
 	@mkdir -p $(OUT)
-	DISCREET_MUTATE=$(MUTATE) DISCREET_MUTATE_SAMPLE=$(SAMPLE) $(GO) test -count=1 -v -timeout 0 -run '^TestMutate$$' ./internal/mutants | tee $(OUT)/mutate.txt
+	DISCREET_MUTATE=$(MUTATE) DISCREET_MUTATE_SAMPLE=$(SAMPLE) DISCREET_MUTATE_SEED=$(SEED) $(GO) test -count=1 -v -timeout 0 -run '^TestMutate$$' ./internal/mutants | tee $(OUT)/mutate.txt
 
 # Needs dieharder (Debian: apt-get install dieharder).
 RANDOMNESS = -a

@@ -145,14 +145,19 @@ const longestRun = 5 * time.Minute
 
 // TestMutate makes mistakes by rule in the packages of critical and counts those that
 // their tests see. It runs on request (make mutate): DISCREET_MUTATE is all or a list of
-// packages, DISCREET_MUTATE_SAMPLE how many mistakes of each, drawn by a fixed seed; 0 for
-// every one. Survivors are listed, to be met by a test or judged in docs/mutation.md.
+// packages, DISCREET_MUTATE_SAMPLE how many mistakes of each, drawn by DISCREET_MUTATE_SEED
+// (17 if absent); 0 for every one. Survivors are listed, to be met by a test or judged in
+// docs/mutation.md.
 func TestMutate(t *testing.T) {
 	asked := os.Getenv("DISCREET_MUTATE")
 	if asked == "" {
 		t.Skip("set DISCREET_MUTATE to packages or all (make mutate)")
 	}
 	sample, err := strconv.Atoi(cmp.Or(os.Getenv("DISCREET_MUTATE_SAMPLE"), "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("DISCREET_MUTATE_SEED"), "17"), 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +173,7 @@ func TestMutate(t *testing.T) {
 		}
 	}) {
 		all := mistakes(t, root, pkg)
-		rand.New(rand.NewPCG(17, uint64(len(pkg)))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		rand.New(rand.NewPCG(seed, uint64(len(pkg)))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		killed, slow, made := 0, 0, 0
 		for _, m := range all {
 			if sample > 0 && made == sample {

@@ -23,6 +23,7 @@ type schemaInit struct {
 	columns   int
 	codebook  string
 	role      string
+	sample    string
 }
 
 func (a *app) newSchemaInitCommand() *cobra.Command {
@@ -50,6 +51,8 @@ at all: say --no-header and how many columns there are.`,
 	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
 	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that says what columns are: name, meaning, role, "+
 		"type,\nlower, upper, levels, special")
+	c.Flags().StringVar(&i.sample, "public-sample", "", "a CSV `file` of rows that are PUBLIC ALREADY: bounds and "+
+		"levels are read\nfrom them and written into the schema")
 	c.Flags().StringVar(&i.role, "role", "", "private: the `role` of each column about which the codebook says none")
 	return c
 }
@@ -86,7 +89,14 @@ func (i *schemaInit) fromHeader(path string, d schema.Dialect) ([]byte, error) {
 	if book, err = dataset.AddTypes(book, path); err != nil {
 		return nil, err
 	}
-	return schema.Draft(names, d, book, i.role)
+	if i.sample == "" {
+		return schema.Draft(names, d, book, i.role)
+	}
+	if book, err = dataset.AddSample(book, i.sample, path, names, d); err != nil {
+		return nil, err
+	}
+	text, err := schema.Draft(names, d, book, i.role)
+	return append([]byte(schema.SampleWarning), text...), err
 }
 
 // readDialect is the text format that the flags describe.
@@ -97,8 +107,9 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	switch {
 	case i.noHeader && i.columns == 0:
 		return bad("columns", "must be given with --no-header", nil, "for example --columns 15, the label included")
-	case i.noHeader && (i.codebook != "" || i.role != ""):
-		return bad("codebook and role", "must be left out with --no-header", nil, "they are about columns with names")
+	case i.noHeader && (i.codebook != "" || i.role != "" || i.sample != ""):
+		return bad("codebook, role and public-sample", "must be left out with --no-header", nil,
+			"they are about columns with names")
 	case !i.noHeader && i.columns != 0:
 		return bad("columns", "must be left out where a header names them", i.columns,
 			"a file without a header needs --no-header")

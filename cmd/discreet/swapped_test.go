@@ -22,6 +22,8 @@ import (
 // command, with the rest of a command line that gets as far as reading it: FILE is
 // what was given by mistake, and words without a dash are commands.
 var reading = map[string]string{
+	"schema init --public-sample": "schema init census.csv --public-sample FILE",
+
 	"schema check FILE":       "schema check FILE",
 	"schema check --data":     "schema check census.yaml --data FILE",
 	"schema init DATA":        "schema init FILE",

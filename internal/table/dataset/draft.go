@@ -3,9 +3,17 @@
 package dataset
 
 import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -55,4 +63,92 @@ func typeOf(leaf *parquet.Column) string {
 		return "number"
 	}
 	return "category"
+}
+
+// AddSample has a codebook say what the rows of a public sample of the table at path, a CSV file of
+// dialect d with the table's names, say of columns about which it says no more. It refuses the
+// table itself, and names of columns that the table lacks.
+func AddSample(book schema.Codebook, sample, path string, names []string, d schema.Dialect) (schema.Codebook, error) {
+	refuse := func(want string) (schema.Codebook, error) {
+		return nil, &dp.ParamError{Op: "schema init", Param: "public-sample", Want: want,
+			Hint: "its values are written into the schema, which is public"}
+	}
+	if IsAddress(sample) || FormatOf(sample) == Parquet {
+		return refuse("must be a CSV file")
+	}
+	there, err := os.Stat(sample)
+	if err != nil {
+		return nil, err
+	}
+	if here, err := os.Stat(path); err == nil && os.SameFile(here, there) {
+		return refuse("must be another file than the table")
+	}
+	head, err := ReadHeader(sample, d)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range head {
+		head[i] = strings.TrimSpace(name)
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.TrimSpace(n) == head[i] }) {
+			return refuse("must have no columns that the table lacks") // not quoted: it may be a cell
+		}
+	}
+	values, err := sampleValues(sample, len(head), d)
+	if err != nil {
+		return nil, err
+	}
+	says := schema.Codebook{}
+	for i, name := range head {
+		if e, known := book[name]; !known || e.Type != "ignored" && e.Role != "ignored" {
+			says[name] = schema.SampleEntry(values[i])
+		}
+	}
+	if book == nil {
+		book = schema.Codebook{}
+	}
+	book.Complete(says)
+	return book, nil
+}
+
+// sampleValues are the cells of each column that are no sign for a missing one.
+func sampleValues(path string, columns int, d schema.Dialect) ([][]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := openText(path, &countingReader{ctx: context.Background(), r: f})
+	if err != nil {
+		return nil, err
+	}
+	rs, err := newRecords(path, text, d, 256<<10)
+	if err != nil {
+		return nil, err
+	}
+	if err := rs.skipPreamble(); err != nil {
+		return nil, err
+	}
+	if _, err := rs.readNames(); err != nil {
+		return nil, err
+	}
+	values := make([][]string, columns)
+	for {
+		switch err := rs.readRecord(); {
+		case err == io.EOF:
+			return values, nil
+		case err != nil:
+			return nil, err
+		case len(rs.fields) != columns:
+			return nil, rs.fault("must have as many cells as the header")
+		}
+		for i, field := range rs.fields {
+			cell := strings.TrimSpace(string(field))
+			switch {
+			case !utf8.ValidString(cell):
+				return nil, rs.fault("must be UTF-8")
+			case !slices.Contains([]string{"", "?", "-", ".", "na", "n/a", "nan", "null", "none"}, strings.ToLower(cell)):
+				values[i] = append(values[i], cell)
+			}
+		}
+	}
 }

@@ -38,6 +38,56 @@ func TypeEntry(kind string) Entry {
 	return Entry{Type: kind, lower: math.NaN(), upper: math.NaN(), format: isoDate, guessed: true}
 }
 
+// SampleEntry is what the cells of a public sample say of a column: bounds where all are numbers,
+// else every value. Where values are many (over MaxSampled), not to be printed, or none, it says
+// nothing of them.
+func SampleEntry(values []string) Entry {
+	e := TypeEntry("integer")
+	for _, v := range values {
+		x, bad := readBound(v)
+		if bad {
+			e.Type = "category"
+			break
+		}
+		if x != math.Trunc(x) {
+			e.Type = "number"
+		}
+		if !(e.lower <= x) {
+			e.lower = x
+		}
+		if !(e.upper >= x) {
+			e.upper = x
+		}
+	}
+	switch {
+	case len(values) == 0:
+		e.Type = ""
+	case e.Type == "category":
+		e.lower, e.upper = math.NaN(), math.NaN()
+		for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
+			e.levels = append(e.levels, [2]string{v, ""})
+		}
+		if len(e.levels) > MaxSampled || slices.ContainsFunc(values, func(v string) bool {
+			return strings.ContainsFunc(v, isHidden)
+		}) {
+			e.levels = nil
+		}
+	case e.lower == e.upper:
+		e.lower, e.upper = math.NaN(), math.NaN()
+	}
+	return e
+}
+
+// MaxSampled is how many levels are proposed from a sample at most.
+const MaxSampled = 100
+
+// SampleWarning goes before a draft in which values of a sample stand.
+const SampleWarning = `# WARNING: bounds, defaults and levels were READ FROM THE ROWS of a sample.
+# (--public-sample) They are published with this schema and no guarantee covers them. Go on only if every row of the
+# sample is public already; else delete this file. Values that the sample lacks are missing here.
+#
+`
+
 // Complete takes over what says about columns of which the codebook does not say what they hold.
 func (b Codebook) Complete(says Codebook) {
 	for name, more := range says {

@@ -48,6 +48,14 @@ func ReadBlocks(ctx context.Context, s *schema.Schema, opts Options, rows int,
 	return r.rows, nil
 }
 
+// endFullBlock ends the block that is being read, once it has all its rows.
+func (r *reader) endFullBlock() error {
+	if r.keep == nil || r.rows-r.kept < r.blockRows {
+		return nil
+	}
+	return r.endBlock()
+}
+
 // endBlock hands on the rows that were read since the last block, while reading goes on.
 func (r *reader) endBlock() error {
 	t := r.makeTable()

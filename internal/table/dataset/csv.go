@@ -94,10 +94,8 @@ func (r *reader) readText(path string, src io.Reader) error {
 			}
 			c.keepCode(code)
 		}
-		if r.keep != nil && r.rows-r.kept >= r.blockRows {
-			if err := r.endBlock(); err != nil {
-				return err
-			}
+		if err := r.endFullBlock(); err != nil {
+			return err
 		}
 	}
 }

@@ -119,10 +119,8 @@ func (r *reader) readSQL(address string) (err error) {
 			}
 			c.keepCode(code)
 		}
-		if r.keep != nil && r.rows-r.kept >= r.blockRows {
-			if err := r.endBlock(); err != nil {
-				return err
-			}
+		if err := r.endFullBlock(); err != nil {
+			return err
 		}
 	}
 }

@@ -5,6 +5,7 @@ package export
 import (
 	"encoding/binary"
 	"math"
+	"regexp"
 	"slices"
 	"sort"
 	"testing"
@@ -120,7 +121,7 @@ func evaluateGraph(t *testing.T, file []byte, values map[string]*tensor) map[str
 
 func evaluateNode(t *testing.T, node []byte, values map[string]*tensor) {
 	var in []*tensor
-	var out, op string
+	var out, op, pattern string
 	number := map[string]int64{}
 	keys := map[string]int64{}
 	var texts []string
@@ -145,6 +146,8 @@ func evaluateNode(t *testing.T, node []byte, values map[string]*tensor) {
 					name = string(a.b)
 				case 3:
 					number[name] = a.n
+				case 4:
+					pattern = string(a.b)
 				case 8:
 					codes = append(codes, a.n)
 				case 9:
@@ -159,10 +162,10 @@ func evaluateNode(t *testing.T, node []byte, values map[string]*tensor) {
 	if values[out] != nil {
 		t.Fatalf("%s is made twice", out)
 	}
-	values[out] = operate(t, op, in, number, keys)
+	values[out] = operate(t, op, in, number, keys, pattern)
 }
 
-func operate(t *testing.T, op string, in []*tensor, number, keys map[string]int64) *tensor {
+func operate(t *testing.T, op string, in []*tensor, number, keys map[string]int64, pattern string) *tensor {
 	truth := func(b bool) float64 {
 		if b {
 			return 1
@@ -233,6 +236,13 @@ func operate(t *testing.T, op string, in []*tensor, number, keys map[string]int6
 				code = number["default_int64"]
 			}
 			out.i = append(out.i, code)
+		}
+		return out
+	case "RegexFullMatch":
+		all := regexp.MustCompile("^(?:" + pattern + ")$")
+		out := &tensor{shape: in[0].shape}
+		for _, s := range in[0].s {
+			out.i = append(out.i, int64(truth(all.MatchString(s))))
 		}
 		return out
 	case "Cast": // of truth values to integers

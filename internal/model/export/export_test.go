@@ -43,9 +43,10 @@ func cases(t testing.TB) map[string]*model.Model {
 	s.Columns[age].Special, s.Columns[age].Missing, s.Columns[age].Default = []float64{96, 98}, true, &middle
 	marked.Schema = &s
 	out["marked "] = &marked
-	for _, base := range []string{"v1-votes", "v3-softmax", "marked "} {
+	out["prefixed "] = withPrefixes(out["v1-votes"])
+	for _, base := range []string{"v1-votes", "v3-softmax", "marked ", "prefixed "} {
 		for name, c := range sumsOver(t, out[base]) {
-			if base == "marked " {
+			if base == "marked " || base == "prefixed " {
 				name = base + name
 			}
 			m := *out[base]
@@ -54,6 +55,22 @@ func cases(t testing.TB) map[string]*model.Model {
 		}
 	}
 	return out
+}
+
+// withPrefixes is the model with prefixes for the first two levels of each category: one begins
+// another, and one has signs that mean something in patterns and in queries.
+func withPrefixes(m *model.Model) *model.Model {
+	out, s := *m, *m.Schema
+	s.Columns = slices.Clone(s.Columns)
+	for j := range s.Columns {
+		if c := &s.Columns[j]; c.Kind == schema.Category {
+			c.Levels = slices.Clone(c.Levels)
+			c.Levels[0].Prefixes = []string{"25", "a.b('"}
+			c.Levels[1].Prefixes = []string{"250", "é%"}
+		}
+	}
+	out.Schema = &s
+	return &out
 }
 
 // sumsOver are sums of tables over all columns of a model's schema.
@@ -134,6 +151,9 @@ func sample(m *model.Model, rows int) (out [][]any) {
 				texts := []string{MissingText, "somebody", ""}
 				for _, l := range c.Levels {
 					texts = append(append(texts, l.Value, l.Value), l.Aliases...)
+					for _, p := range l.Prefixes {
+						texts = append(texts, p, p+"x\ny", "x"+p, p[:len(p)-1])
+					}
 				}
 				row = append(row, append(texts, m.Schema.Dialect.Missing...)[r.IntN(len(texts))])
 			case len(c.Special) > 0 && r.IntN(4) == 0:

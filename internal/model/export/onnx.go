@@ -136,9 +136,22 @@ func (w *onnxWriter) encodeCategory(c *inColumn) string {
 		missing, _ := c.coder.MissingCode() // a category always has one
 		texts, codes = append(texts, MissingText), append(codes, int64(missing))
 	}
-	return w.g.Op("LabelEncoder", []string{c.Name},
-		onnx.Attr{Name: "keys_strings", Value: texts}, onnx.Attr{Name: "values_int64s", Value: codes},
-		onnx.Attr{Name: "default_int64", Value: int64(c.OtherCode())})
+	encode := func(other int) string {
+		return w.g.Op("LabelEncoder", []string{c.Name},
+			onnx.Attr{Name: "keys_strings", Value: texts}, onnx.Attr{Name: "values_int64s", Value: codes},
+			onnx.Attr{Name: "default_int64", Value: int64(other)})
+	}
+	prefixes, of := c.coder.Prefixes()
+	if prefixes == nil {
+		return encode(c.OtherCode())
+	}
+	begins := w.g.Const(onnx.Ints(int64(c.OtherCode())))
+	for k, text := range slices.Backward(prefixes) {
+		is := w.g.Op("RegexFullMatch", []string{c.Name}, onnx.Attr{Name: "pattern", Value: prefixPattern(text)})
+		begins = w.op("Where", is, w.g.Const(onnx.Ints(int64(of[k]))), begins)
+	}
+	listed := encode(-1)
+	return w.op("Where", w.op("GreaterOrEqual", listed, w.g.Const(onnx.Ints(0))), listed, begins)
 }
 
 // clampNumber puts what stands for a cell that is no number in its place, and holds

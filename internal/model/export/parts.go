@@ -4,6 +4,7 @@ package export
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/model"
@@ -74,9 +75,8 @@ func takeApart(m *model.Model) (*program, error) {
 		if c.Role == schema.Ignored {
 			continue
 		}
-		if c.Buckets > 0 || slices.ContainsFunc(c.Levels, func(l schema.Level) bool { return len(l.Prefixes) > 0 }) {
-			return nil, fmt.Errorf("export: column %q: values told by their prefix or by a hash have no form in other "+
-				"systems yet", c.Name)
+		if c.Buckets > 0 {
+			return nil, fmt.Errorf("export: column %q: buckets are told by a hash that the other systems do not have", c.Name)
 		}
 		if c.Kind != schema.Number && c.Kind != schema.Category {
 			return nil, fmt.Errorf("export: column %q: cells of kind %s have no form in other systems yet", c.Name, c.Kind)
@@ -209,6 +209,25 @@ func (s *tableSum) add(name string, axes []axis, steps ...[]float64) {
 		t.steps = append(t.steps, row)
 	}
 	s.tables = append(s.tables, t)
+}
+
+// prefixPattern matches all of a text that begins so, whether a system looks for a pattern within a
+// text or wants all of it.
+func prefixPattern(prefix string) string { return "^" + regexp.QuoteMeta(prefix) + `[\s\S]*$` }
+
+// fixedTerms is what each of so many codes of the k-th category of a space adds to the sum of a
+// threshold classifier, in steps of its grid; nil where none adds anything.
+func fixedTerms(sp *feature.Space, coef []float64, k, codes int) (terms []float64) {
+	zero := true
+	for code := range codes {
+		at, v := sp.Code(k, code)
+		terms = append(terms, float64(sp.Fixed(coef[at], v)))
+		zero = zero && terms[code] == 0
+	}
+	if zero {
+		return nil
+	}
+	return terms
 }
 
 // roundToScore is a step as scores count it: sums of such numbers are exact.

@@ -177,8 +177,18 @@ func (w *pmmlWriter) codeCategory(c *inColumn) (string, error) {
 			return "", fmt.Errorf("export: column %q: an empty text that is a value has no form in PMML", c.Name)
 		}
 	}
-	return reference(w.table("integer", c.Name, from, to,
-		fmt.Sprintf(` defaultValue="%d" mapMissingTo="%d"`, c.OtherCode(), missing))), nil
+	prefixes, of := c.coder.Prefixes()
+	if prefixes == nil {
+		return reference(w.table("integer", c.Name, from, to,
+			fmt.Sprintf(` defaultValue="%d" mapMissingTo="%d"`, c.OtherCode(), missing))), nil
+	}
+	listed := reference(w.table("integer", c.Name, from, to, fmt.Sprintf(` defaultValue="-1" mapMissingTo="%d"`, missing)))
+	begins := whole(c.OtherCode())
+	for i, text := range slices.Backward(prefixes) {
+		pattern := `<Constant dataType="string">` + xmlText(prefixPattern(text)) + `</Constant>`
+		begins = apply("if", apply("matches", reference(c.Name), pattern), whole(int(of[i])), begins)
+	}
+	return apply("if", apply("lessThan", listed, whole(0)), begins, listed), nil
 }
 
 func (w *pmmlWriter) codeNumber(c *inColumn, j int) string {
@@ -398,14 +408,7 @@ func (w *pmmlWriter) threshold(features [][]string, space int, t *feature.Thresh
 			}
 			continue
 		}
-		var by []float64
-		zero := true
-		for code := range w.columns[j].Codes() {
-			at, v := sp.Code(k, code)
-			by = append(by, float64(sp.Fixed(t.Coef[at], v)))
-			zero = zero && by[code] == 0
-		}
-		if !zero {
+		if by := fixedTerms(sp, t.Coef, k, w.columns[j].Codes()); by != nil {
 			terms = append(terms, reference(w.pick(w.coded(j), by)))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,6 +212,10 @@ func call(t *testing.T, e *element, values map[string]any) any {
 			then = 1
 		}
 		return evaluate(t, &e.Of[then], values)
+	}
+	if function == "matches" {
+		text, _ := evaluate(t, &e.Of[0], values).(string)
+		return regexp.MustCompile(e.Of[1].Text).MatchString(text)
 	}
 	var of []float64
 	for i := range e.Of {

@@ -152,6 +152,10 @@ func (w *sqlWriter) codeCategory(c *inColumn, cell string) string {
 	for k, text := range texts {
 		fmt.Fprintf(&b, " WHEN %s = %s THEN %d", cell, sqlText(text), codes[k])
 	}
+	texts, codes = c.coder.Prefixes()
+	for k, text := range texts {
+		fmt.Fprintf(&b, " WHEN STARTS_WITH(%s, %s) THEN %d", cell, sqlText(text), codes[k])
+	}
 	fmt.Fprintf(&b, " ELSE %d END", c.OtherCode())
 	return b.String()
 }
@@ -369,14 +373,7 @@ func (w *sqlWriter) threshold(features [][]string, space int, t *feature.Thresho
 			}
 			continue
 		}
-		var by []float64
-		zero := true
-		for code := range w.columns[j].Codes() {
-			at, v := sp.Code(k, code)
-			by = append(by, float64(sp.Fixed(t.Coef[at], v)))
-			zero = zero && by[code] == 0
-		}
-		if !zero {
+		if by := fixedTerms(sp, t.Coef, k, w.columns[j].Codes()); by != nil {
 			terms = append(terms, pick(by, coded(j)))
 		}
 	}

@@ -154,6 +154,15 @@ func (c *Coder) Spellings() (texts []string, codes []uint32) {
 	return texts, codes
 }
 
+// Prefixes lists how further texts begin that have a level's code, the ones that count before
+// others first, and the codes.
+func (c *Coder) Prefixes() (texts []string, codes []uint32) {
+	for _, p := range c.prefixes {
+		texts, codes = append(texts, p.text), append(codes, p.code)
+	}
+	return texts, codes
+}
+
 // MissingNumbers are the numbers that mean "missing" in a number column.
 func (c *Coder) MissingNumbers() []float64 { return slices.Clone(c.tokenValues) }
 

@@ -25,10 +25,11 @@ const (
 )
 
 const (
-	irVersion = 9  // onnx 1.14 and newer read it
-	opset     = 18 // of the standard operators
-	opsetML   = 4  // of ai.onnx.ml, which brings LabelEncoder of any type
-	mlDomain  = "ai.onnx.ml"
+	irVersion  = 9  // onnx 1.14 and newer read it
+	opset      = 18 // of the standard operators
+	opsetTexts = 20 // likewise, which brings RegexFullMatch
+	opsetML    = 4  // of ai.onnx.ml, which brings LabelEncoder of any type
+	mlDomain   = "ai.onnx.ml"
 )
 
 // Graph is a graph under construction. Values are named; a value is made by one node,
@@ -44,6 +45,7 @@ type Graph struct {
 	outputs  [][]byte
 	metadata [][]byte
 	made     int // names given so far
+	opset    int64
 }
 
 // Tensor is a constant. Exactly one of its lists is not nil; Shape multiplies to its
@@ -117,8 +119,12 @@ func (g *Graph) OpTo(op string, inputs, outputs []string, attrs ...Attr) {
 	for _, a := range attrs {
 		b = appendBytes(b, 5, a.encode())
 	}
-	if op == "LabelEncoder" {
+	g.opset = max(g.opset, opset)
+	switch op {
+	case "LabelEncoder":
 		b = appendText(b, 7, mlDomain)
+	case "RegexFullMatch":
+		g.opset = opsetTexts
 	}
 	g.nodes = append(g.nodes, b)
 }
@@ -143,7 +149,7 @@ func (g *Graph) Marshal() []byte {
 	file := appendInt(nil, 1, irVersion)
 	file = appendText(file, 2, g.Producer)
 	file = appendBytes(file, 7, graph)
-	file = appendBytes(file, 8, appendInt(appendText(nil, 1, ""), 2, opset))
+	file = appendBytes(file, 8, appendInt(appendText(nil, 1, ""), 2, g.opset))
 	file = appendBytes(file, 8, appendInt(appendText(nil, 1, mlDomain), 2, opsetML))
 	for _, m := range g.metadata {
 		file = appendBytes(file, 14, m)

@@ -68,7 +68,7 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		root.AddCommand(g.commands...)
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	cli.Group(root, a.newVersionCommand())
+	cli.Group(root, a.newVersionCommand(), a.NewDoctor(train.Examine))
 	root.AddCommand(cli.NewWorker(train.ServeWorker, a.Stdin, a.Stdout))
 	return root
 }

@@ -130,7 +130,7 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	}
 	run.Rows = &train.RowSource{Engine: t.engine, Files: t.data, Options: dataset.Options{Stdin: t.Stdin},
 		Show: func() (func(int64, int64), func()) { return t.ShowBytes("reading") }}
-	run.Rows.Cluster.Master, run.Rows.Cluster.Submit = t.master, t.submit
+	run.Rows.Cluster.Master, run.Rows.Cluster.Submit, run.Rows.ShowTasks = t.master, t.submit, t.ShowRuns
 	if run.Rows.Memory, err = train.ParseBytes(c.Name(), "memory-limit", t.memory); err != nil {
 		return asUsageError(err)
 	}

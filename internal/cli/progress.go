@@ -19,7 +19,8 @@ func (a *App) ShowRuns(what string) (report func(done, total int), done func()) 
 	return func(n, of int) { wide(int64(n), int64(of)) }, done
 }
 
-// ShowProgress shows a bar with the given counters, on a terminal only.
+// ShowProgress shows a bar with the given counters and the time left, as long as all before, on a
+// terminal only.
 func (a *App) ShowProgress(what string, counters decor.Decorator) (report func(done, total int64), done func()) {
 	f, ok := findTerminal(a.Stderr)
 	if !ok {
@@ -29,7 +30,7 @@ func (a *App) ShowProgress(what string, counters decor.Decorator) (report func(d
 	bar := p.AddBar(0,
 		mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Name(what+" ")),
-		mpb.AppendDecorators(counters),
+		mpb.AppendDecorators(counters, decor.Name(", "), decor.AverageETA(decor.ET_STYLE_GO), decor.Name(" left")),
 	)
 	report = func(n, total int64) {
 		bar.SetTotal(total, false)

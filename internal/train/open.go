@@ -39,6 +39,9 @@ type RowSource struct {
 	Options dataset.Options
 	// Show begins to show how much was read, until done is called; nil for nobody.
 	Show func() (report func(read, total int64), done func())
+	// ShowTasks begins to show how many tasks of a cluster's job are done, until done is called; nil
+	// for nobody.
+	ShowTasks func(job string) (report func(done, total int), done func())
 	// Cluster is where EngineSpark finds the rows; its Data are Files.
 	Cluster spark.Options
 }
@@ -113,15 +116,33 @@ type openRows struct {
 // blockRows is how many rows a block has, or a few more.
 const blockRows = 1 << 20
 
+// showJobs lets the cluster's jobs be shown, one at a time, until hide is called.
+func (r *RowSource) showJobs() (hide func()) {
+	shown, report, done := "", func(int, int) {}, func() {}
+	if r.ShowTasks != nil {
+		r.Cluster.Report = func(job string, n, of int) {
+			if job != shown {
+				done()
+				shown = job
+				report, done = r.ShowTasks(job)
+			}
+			report(n, of)
+		}
+	}
+	return func() { done() }
+}
+
 // open reads the rows.
 func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 	if r.Engine == EngineSpark {
 		t.sayLine("starting a session of Spark; its cluster codes the rows")
+		hide := r.showJobs()
 		sn, err := spark.Start(ctx, t.Schema, t.SchemaText, r.Cluster)
 		if err != nil {
+			hide()
 			return nil, err
 		}
-		return &openRows{sn.Table(), sn.Close}, nil
+		return &openRows{sn.Table(), func() error { hide(); return sn.Close() }}, nil
 	}
 	limit := r.Memory
 	if limit == 0 {

@@ -5,10 +5,12 @@
 import io
 import json
 import os
+import platform
 import socket
 import struct
 import subprocess
 import sys
+import threading
 import types
 
 from pyspark import SparkFiles, StorageLevel, TaskContext
@@ -47,11 +49,8 @@ def call(config, header, *parts):
     kept = sys.modules.setdefault("_discreet_worker", types.ModuleType("_discreet_worker"))
     process = getattr(kept, "process", None)
     if process is None or kept.session != config["session"] or process.poll() is not None:
-        program = os.path.join(SparkFiles.getRootDirectory(), config["worker"])
-        process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        kept.process, kept.session = process, config["session"]
-        send(process.stdin, {"op": "begin", "program": config["program"]}, config["schema"].encode())
-        check(receive(process.stdout)[0])
+        process = kept.process = begin(config)
+        kept.session = config["session"]
     try:
         send(process.stdin, header, *parts)
         answer, data = receive(process.stdout)
@@ -59,6 +58,15 @@ def call(config, header, *parts):
         kept.process = None
         raise RuntimeError(SHOWN + "the worker ended" + END)
     return check(answer), data
+
+
+def begin(config):
+    """A worker that knows the schema."""
+    program = os.path.join(SparkFiles.getRootDirectory(), config["worker"])
+    process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    send(process.stdin, {"op": "begin", "program": config["program"]}, config["schema"].encode())
+    check(receive(process.stdout)[0])
+    return process
 
 
 def check(answer):
@@ -136,6 +144,46 @@ def explain(failure):
     return "the job of Spark failed: " + (condition or type(failure).__name__)
 
 
+def collect(spark, stream, job):
+    """What a job returns. While it runs, it is said how many of its tasks are done."""
+    tracker, ended = spark.sparkContext.statusTracker(), threading.Event()
+
+    def watch():
+        while not ended.wait(0.5):
+            stages = [tracker.getStageInfo(s) for s in tracker.getActiveStageIds()]
+            done, of = (sum(getattr(s, n) for s in stages if s) for n in ("numCompletedTasks", "numTasks"))
+            if of:
+                send(stream, {"op": "progress", "done": done, "of": of})
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        return job.collect()
+    finally:
+        ended.set()
+        watching.join()
+
+
+def look(config):
+    """What the machine has where it is called."""
+    def version(package):
+        try:
+            return __import__(package).__version__
+        except Exception:
+            return ""
+
+    def describe(_):
+        found = {"system": " ".join((platform.system(), platform.machine())), "python": platform.python_version(),
+                 "pyarrow": version("pyarrow"), "pandas": version("pandas")}
+        try:
+            begin(config).kill()
+        except Exception as failure:
+            found["fault"] = explain(failure)
+        return found
+
+    return describe
+
+
 def main():
     link = socket.socket(socket.AF_UNIX)
     link.connect(sys.argv[1])
@@ -149,7 +197,14 @@ def main():
         except EOFError:
             break
         try:
-            if header["op"] == "load":
+            if header["op"] == "examine":
+                context, found = spark.sparkContext, [look(header["config"])(None)]  # this machine's
+                tasks = context.parallelize(range(4 * context.defaultParallelism), 4 * context.defaultParallelism)
+                for machine in tasks.map(look(header["config"])).collect():
+                    if machine not in found:
+                        found.append(machine)
+                send(stream, {"op": "examined", "spark": spark.version, "machines": found})
+            elif header["op"] == "load":
                 config = header["config"]
                 spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
                 rows = read(spark, header["data"])
@@ -160,13 +215,13 @@ def main():
                 rows = rows.select(*["`" + c.replace("`", "``") + "`" for c in header["columns"]])
                 blocks = rows.mapInArrow(coder(config), "block string, rows long, id string, data binary")
                 blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
-                for row in blocks.select("block", "rows", "id").collect():
+                for row in collect(spark, stream, blocks.select("block", "rows", "id")):
                     send(stream, {"op": "block", "block": row[0], "rows": row[1], "id": row[2]})
                 spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "16")
             else:
                 asked = blocks.select("block", "data").mapInArrow(
                     asker(config, bytes(parts[0])), "block string, id string, sums binary")
-                for row in asked.collect():
+                for row in collect(spark, stream, asked):
                     send(stream, {"op": "answer", "block": row[0], "id": row[1]}, bytes(row[2]))
             send(stream, {"op": "done"})
         except Exception as failure:

@@ -28,6 +28,11 @@ type header struct {
 	Data    []string `json:"data,omitempty"`
 	Columns []string `json:"columns,omitempty"`
 	Config  *config  `json:"config,omitempty"`
+
+	Done     int       `json:"done,omitempty"` // tasks
+	Of       int       `json:"of,omitempty"`
+	Spark    string    `json:"spark,omitempty"`
+	Machines []Machine `json:"machines,omitempty"`
 }
 
 // config is what every task must know.

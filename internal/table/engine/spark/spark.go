@@ -39,6 +39,8 @@ type Options struct {
 	Data []string
 	// BlockRows is how many rows a block has, or a few more; 0 for 2^18.
 	BlockRows int
+	// Report is told how many of a job's tasks are done; nil for nobody.
+	Report func(job string, done, of int)
 }
 
 // Check refuses what can be refused before Spark is started.
@@ -65,6 +67,8 @@ type Session struct {
 	s      *schema.Schema
 	rows   int
 	blocks map[string]string // the blocks' names, and what names their rows
+	asked  int               // questions
+	report func(job string, done, of int)
 
 	folder  string
 	log     string
@@ -83,40 +87,53 @@ func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Se
 	if s.Person != nil {
 		return nil, errors.New("spark: a person's rows may lie in several blocks: train with --engine memory")
 	}
-	folder, err := os.MkdirTemp("", "discreet-spark-*")
-	if err != nil {
-		return nil, fmt.Errorf("spark: %w", err)
-	}
-	sn := &Session{s: s, folder: folder, log: filepath.Join(folder, "spark.log"), ended: make(chan struct{})}
-	defer func() {
-		if err != nil {
-			sn.failed = true
-			sn.Close()
-		}
-	}()
-	program, err := programID()
+	sn, cfg, err := begin(ctx, &o)
 	if err != nil {
 		return nil, err
+	}
+	defer sn.closeAfter(&err)
+	sn.s, cfg.Schema = s, string(text)
+	return sn, sn.load(header{Op: "load", Data: o.Data, Columns: columnNames(s), Config: cfg})
+}
+
+// begin starts a session, which has read nothing.
+func begin(ctx context.Context, o *Options) (_ *Session, _ *config, err error) {
+	folder, err := os.MkdirTemp("", "discreet-spark-*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("spark: %w", err)
+	}
+	sn := &Session{report: o.Report, folder: folder, log: filepath.Join(folder, "spark.log"), ended: make(chan struct{})}
+	if sn.report == nil {
+		sn.report = func(string, int, int) {}
+	}
+	defer sn.closeAfter(&err)
+	program, err := programID()
+	if err != nil {
+		return nil, nil, err
 	}
 	if o.Worker == "" {
 		if o.Worker, err = os.Executable(); err != nil {
-			return nil, fmt.Errorf("spark: %w", err)
+			return nil, nil, fmt.Errorf("spark: %w", err)
 		}
-	}
-	listener, err := sn.submit(ctx, &o)
-	if err != nil {
-		return nil, err
-	}
-	defer listener.Close()
-	if err := sn.accept(ctx, listener); err != nil {
-		return nil, err
 	}
 	if o.BlockRows == 0 {
 		o.BlockRows = 1 << 18
 	}
-	load := header{Op: "load", Data: o.Data, Columns: columnNames(s), Config: &config{Session: rand.Text(),
-		Worker: filepath.Base(o.Worker), Program: program, Schema: string(text), Rows: o.BlockRows}}
-	return sn, sn.load(load)
+	listener, err := sn.submit(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer listener.Close()
+	return sn, &config{Session: rand.Text(), Worker: filepath.Base(o.Worker), Program: program, Rows: o.BlockRows},
+		sn.accept(ctx, listener)
+}
+
+// closeAfter closes a session that an error ends.
+func (sn *Session) closeAfter(err *error) {
+	if *err != nil {
+		sn.failed = true
+		sn.Close()
+	}
 }
 
 // columnNames are the columns that are read, and the label.
@@ -211,6 +228,9 @@ func (sn *Session) load(h header) error {
 			return sn.lost(context.Background())
 		case h.Op == "failed":
 			return sn.refused(h.Error)
+		case h.Op == "progress":
+			sn.report("coding the rows", h.Done, h.Of)
+			continue
 		case h.Op == "done":
 			if sn.rows == 0 && sn.s.Relation == dp.ReplaceOne {
 				return sn.refused("the table must have at least one row")
@@ -237,6 +257,7 @@ func (sn *Session) Ask(ctx context.Context, q *question.Question) (*question.Sum
 	if err := send(sn.link, header{Op: "ask"}, text); err != nil {
 		return nil, sn.lost(ctx)
 	}
+	sn.asked++
 	var sum question.Adder
 	counted := map[string]bool{}
 	for {
@@ -246,6 +267,9 @@ func (sn *Session) Ask(ctx context.Context, q *question.Question) (*question.Sum
 			return nil, sn.lost(ctx)
 		case h.Op == "failed":
 			return nil, sn.refused(h.Error)
+		case h.Op == "progress":
+			sn.report(fmt.Sprintf("question %d", sn.asked), h.Done, h.Of)
+			continue
 		case h.Op == "done":
 			if len(counted) != len(sn.blocks) {
 				return nil, sn.refused(fmt.Sprintf("%d of %d blocks answered", len(counted), len(sn.blocks)))

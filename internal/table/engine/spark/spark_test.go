@@ -29,7 +29,7 @@ func askPlayed(t *testing.T, play func(w io.Writer)) (*question.Sums, error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	sn := &Session{s: census.Schema(), blocks: map[string]string{"0-0": "a", "1-0": "b"}, link: ours,
-		r: bufio.NewReader(ours), log: "spark.log"}
+		r: bufio.NewReader(ours), log: "spark.log", report: func(string, int, int) {}}
 	go func() {
 		defer theirs.Close()
 		if _, _, err := receive(theirs); err == nil {
@@ -195,6 +195,52 @@ func TestSessionThatDoesNotBegin(t *testing.T) {
 	for _, path := range left {
 		if filepath.Base(path) != "spark.log" {
 			t.Errorf("%s is left", path)
+		}
+	}
+}
+
+func TestVersionsFrom(t *testing.T) {
+	for _, c := range []struct {
+		version, least string
+		want           bool
+	}{{"17.0.15", "17", true}, {"21", "17", true}, {"11.0.2", "17", false}, {"1.8.0_292", "17", false}, {"", "17", false},
+		{"3.10.1", "3.9", true}, {"3.8.19", "3.9", false}, {"3", "3.9", false}, {"4.0.1", "4", true}, {"2.7", "3.9", false}} {
+		if got := isVersionFrom(c.version, c.least); got != c.want {
+			t.Errorf("%q from %q: %v", c.version, c.least, got)
+		}
+	}
+}
+
+// What this machine lacks is named, all of it, and no session is started.
+func TestExamineNamesWhatIsMissing(t *testing.T) {
+	programs := t.TempDir()
+	for name, text := range map[string]string{"java": `echo 'openjdk version "11.0.2" 2019' >&2`, "python3": "echo 3.8.1"} {
+		if err := os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"JAVA_HOME", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"} {
+		t.Setenv(name, "")
+	}
+	for _, c := range []struct{ path, folder, want string }{
+		{t.TempDir(), os.TempDir(), "Java spark-submit Python"},
+		{programs, os.TempDir(), "Java 11.0.2 spark-submit Python 3.8.1"},
+		{programs, strings.Repeat("/long", 30), "folder for temporary files Java 11.0.2 spark-submit Python 3.8.1"},
+	} {
+		t.Setenv("PATH", c.path)
+		t.Setenv("TMPDIR", c.folder)
+		var missing []string
+		Examine(context.Background(), Options{}, func(what, found, want string) {
+			if want == "" {
+				return
+			}
+			missing = append(missing, what)
+			if what == "Java" || what == "Python" {
+				missing = append(missing, found)
+			}
+		})
+		if got := strings.Join(strings.Fields(strings.Join(missing, " ")), " "); got != c.want {
+			t.Errorf("missing: %s, want %s", got, c.want)
 		}
 	}
 }

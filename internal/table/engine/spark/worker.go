@@ -84,8 +84,9 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte) (answer h
 		if h.Program != w.program {
 			return answer, nil, errors.New("spark: the worker is not the program that asks: send the same file to executors")
 		}
-		w.text = parts[0]
-		w.s, err = schema.Parse(w.text)
+		if w.text = parts[0]; len(w.text) > 0 { // Examine has no schema
+			w.s, err = schema.Parse(w.text)
+		}
 		return header{Op: "begun"}, nil, err
 	case "code":
 		t, err := dataset.ReadParquet(ctx, w.s, "partition "+h.Name+".parquet", parts[0])

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"context"
+	"os"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/engine/spark"
+)
+
+// Examine looks for what an engine needs of this machine and, for EngineSpark, of a cluster. It tells
+// note of each thing, and what is wanted of it, "" where nothing is missing. It reads no table.
+func Examine(ctx context.Context, engine, submit, master string, note func(what, found, want string)) error {
+	refuse := func(want string) error {
+		return &dp.ParamError{Op: "doctor", Param: "engine", Want: want, Got: strconv.Quote(engine)}
+	}
+	switch {
+	case engine == EngineSpark:
+		spark.Examine(ctx, spark.Options{Submit: submit, Master: master}, note)
+		return nil
+	case engine != EngineMemory && engine != EngineDisk:
+		return refuse("must be memory, disk or spark")
+	case submit+master != "":
+		return refuse("must be spark where a cluster is named")
+	case engine == EngineMemory:
+		return nil
+	}
+	want := "one that can be written to: set TMPDIR"
+	if folder, err := os.MkdirTemp("", "discreet-doctor-*"); err == nil && os.Remove(folder) == nil {
+		want = ""
+	}
+	note("folder for temporary files", os.TempDir(), want)
+	return nil
+}

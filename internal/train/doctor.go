@@ -11,8 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/spark"
 )
 
-// Examine looks for what an engine needs of this machine and, for EngineSpark, of a cluster. It tells
-// note of each thing, and what is wanted of it, "" where nothing is missing. It reads no table.
+// Examine looks for what an engine needs of this machine and, for EngineSpark, of a cluster. It
+// tells note of each thing, and what is wanted of it, "" where nothing is missing. It reads no
+// table.
 func Examine(ctx context.Context, engine, submit, master string, note func(what, found, want string)) error {
 	refuse := func(want string) error {
 		return &dp.ParamError{Op: "doctor", Param: "engine", Want: want, Got: strconv.Quote(engine)}

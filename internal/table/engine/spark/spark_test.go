@@ -203,8 +203,8 @@ func TestVersionsFrom(t *testing.T) {
 	for _, c := range []struct {
 		version, least string
 		want           bool
-	}{{"17.0.15", "17", true}, {"21", "17", true}, {"11.0.2", "17", false}, {"1.8.0_292", "17", false}, {"", "17", false},
-		{"3.10.1", "3.9", true}, {"3.8.19", "3.9", false}, {"3", "3.9", false}, {"4.0.1", "4", true}, {"2.7", "3.9", false}} {
+	}{{"17.0.15", "17", true}, {"21", "17", true}, {"11.0.2", "17", false}, {"1.8.0_292", "17", false},
+		{"", "17", false}, {"3.10.1", "3.9", true}, {"3.8.19", "3.9", false}, {"3", "3.9", false}, {"4.0.1", "4", true}, {"2.7", "3.9", false}} {
 		if got := isVersionFrom(c.version, c.least); got != c.want {
 			t.Errorf("%q from %q: %v", c.version, c.least, got)
 		}

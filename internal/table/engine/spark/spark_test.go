@@ -203,8 +203,11 @@ func TestVersionsFrom(t *testing.T) {
 	for _, c := range []struct {
 		version, least string
 		want           bool
-	}{{"17.0.15", "17", true}, {"21", "17", true}, {"11.0.2", "17", false}, {"1.8.0_292", "17", false},
-		{"", "17", false}, {"3.10.1", "3.9", true}, {"3.8.19", "3.9", false}, {"3", "3.9", false}, {"4.0.1", "4", true}, {"2.7", "3.9", false}} {
+	}{
+		{"17.0.15", "17", true}, {"21", "17", true}, {"11.0.2", "17", false}, {"1.8.0_292", "17", false},
+		{"", "17", false}, {"3.10.1", "3.9", true}, {"3.8.19", "3.9", false}, {"3", "3.9", false},
+		{"4.0.1", "4", true}, {"2.7", "3.9", false},
+	} {
 		if got := isVersionFrom(c.version, c.least); got != c.want {
 			t.Errorf("%q from %q: %v", c.version, c.least, got)
 		}
@@ -214,7 +217,10 @@ func TestVersionsFrom(t *testing.T) {
 // What this machine lacks is named, all of it, and no session is started.
 func TestExamineNamesWhatIsMissing(t *testing.T) {
 	programs := t.TempDir()
-	for name, text := range map[string]string{"java": `echo 'openjdk version "11.0.2" 2019' >&2`, "python3": "echo 3.8.1"} {
+	for name, text := range map[string]string{
+		"java":    `echo 'openjdk version "11.0.2" 2019' >&2`,
+		"python3": "echo 3.8.1",
+	} {
 		if err := os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}

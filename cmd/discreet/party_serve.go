@@ -28,6 +28,7 @@ type partyServe struct {
 	peers               string
 	honest              int
 	epsilon, lifetime   string
+	unit                string
 }
 
 func (a *app) newPartyServeCommand() *cobra.Command {
@@ -43,6 +44,12 @@ names its auxiliary files, its schema is that of --schema, its epsilon is at mos
 --max-epsilon, and all queries together cost at most --lifetime-epsilon. The
 combiner may send files that are allowed by their SHA-256 alone, as sha256sum
 prints it; other files must be here. A command gets one file.
+
+With --unit person the party protects the persons of its table instead of itself.
+The model's own statement must then say that all rows of one person are
+protected, and at which epsilon: --max-epsilon bounds that, --lifetime-epsilon
+that of all models that ever vote from this --state, and queries cost nothing
+more.
 
 Answers are written to --state before they are sent. The same query gets the same
 votes again, and votes are deleted after the query's deadline. The process may be
@@ -93,8 +100,10 @@ without TLS and to everybody who can reach it.`,
 		"with --helpers, the `file` of the parties to add up with, this one among them: a public key on each line")
 	f.IntVar(&s.honest, "honest", 0,
 		"with --helpers, the `number` of peers at least, this party among them, that add their noise as they should")
+	f.StringVar(&s.unit, "unit", "party", "whose data the prices protect: party or person, a `name`")
 	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
+	completeFlag(c, "unit", "party", "person")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.AddSection(c, connection, "listen", "page")
 	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
@@ -137,6 +146,10 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 	if err := s.CheckModel(); err != nil {
 		return err
 	}
+	persons, err := s.pricePersons()
+	if err != nil {
+		return asUsageError(err)
+	}
 	agreed, err := party.DigestOf(s.Schema)
 	if err != nil {
 		return err
@@ -145,7 +158,7 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 	server, err := party.New(ctx, party.Params{
 		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers,
 		Peers: peers, Honest: s.honest, Key: s.Signer(),
-		MaxEpsilon: eps, Lifetime: lifetime, Cast: s.Answer(self.Name), Add: s.Addend, Log: log, Now: clock,
+		MaxEpsilon: eps, Lifetime: lifetime, Persons: persons, Cast: s.Answer(self.Name), Add: s.Addend, Log: log, Now: clock,
 	})
 	if err != nil {
 		return asRefusal(err)
@@ -156,6 +169,22 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
 	}
 	return serveAll(ctx, log, self, server.Run, services)
+}
+
+// pricePersons is what a person pays for the model that votes, nil where the party is the unit.
+func (s *partyServe) pricePersons() (*party.PersonPrice, error) {
+	switch s.unit {
+	case "party":
+		return nil, nil
+	case "person":
+		p, err := s.PriceOfPersons()
+		if err == nil {
+			s.Say("the unit is a person: the model protects %s, at epsilon %s for all that it votes", s.ProtectedWords(),
+				p.Epsilon)
+		}
+		return p, err
+	}
+	return nil, cli.Refuse("party", "unit", "must be party or person", s.unit)
 }
 
 // readPeers reads whom the party adds up with in secret, nil where it does not.

@@ -14,7 +14,8 @@ import (
 )
 
 // CheckOneRow refuses, for a learner that takes one row of each person (DrawRows), a schema by
-// which more of them count. Every private learner calls it or bounds weights.
+// which more of them count; PlanGroup plans for those. Every private learner calls it or bounds
+// weights.
 func CheckOneRow(op string, s *schema.Schema) error {
 	if s.Person == nil || s.Person.Rows == 1 {
 		return nil
@@ -35,7 +36,7 @@ func DrawRows(tab engine.Table, exit *mech.Exit) engine.Table {
 	if p == nil {
 		return tab
 	}
-	return p.Draw(1, func(n uint64) uint64 { return rng.Below(exit.Public(), n) })
+	return p.Draw(1, false, func(n uint64) uint64 { return rng.Below(exit.Public(), n) })
 }
 
 // AllRows is tab with every row counting once, for a learner that protects nobody.

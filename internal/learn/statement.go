@@ -40,13 +40,7 @@ func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
 	if d.Schema.Person != nil {
 		p.Claim += model.PersonClaim
 	}
-	unit := d.Schema.UnitWords()
-	p.Statement = fmt.Sprintf("Whatever %s of %s were, the chance of this exact model changes by at most a "+
-		"factor e^%s.", d.Scope.Words(), unit, d.Epsilon)
-	if d.Delta > 0 {
-		p.Statement = fmt.Sprintf("Whatever %s of %s were, the chance of any set of models changes by at most a "+
-			"factor e^%s and, beyond that, by at most %s.", d.Scope.Words(), unit, d.Epsilon, d.Delta)
-	}
+	p.Statement = describeGuarantee(d.Scope, d.Schema, d.Epsilon, d.Delta)
 	switch d.Scope {
 	case dp.PrivateFeatures:
 		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
@@ -61,6 +55,16 @@ func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
 		"what the model says about people in general, whether or not they are in the table",
 		"how long training took and how much memory it used")
 	return p
+}
+
+// describeGuarantee says what an (ε, δ) means, in one sentence.
+func describeGuarantee(scope dp.Scope, s *schema.Schema, eps dp.Epsilon, delta dp.Delta) string {
+	if delta > 0 {
+		return fmt.Sprintf("Whatever %s of %s were, the chance of any set of models changes by at most a "+
+			"factor e^%s and, beyond that, by at most %s.", scope.Words(), s.UnitWords(), eps, delta)
+	}
+	return fmt.Sprintf("Whatever %s of %s were, the chance of this exact model changes by at most a "+
+		"factor e^%s.", scope.Words(), s.UnitWords(), eps)
 }
 
 // unprotectedCounts says which numbers of rows and persons a guarantee leaves public.

@@ -119,9 +119,12 @@ func endSentence(s string) string {
 	return s + "."
 }
 
+// ProtectsPersons reports whether all rows of one person are protected together.
+func (p *Privacy) ProtectsPersons() bool { return strings.HasSuffix(p.Claim, PersonClaim) }
+
 func (p *Privacy) protectedWords() string {
 	unit := "each row"
-	if strings.HasSuffix(p.Claim, PersonClaim) {
+	if p.ProtectsPersons() {
 		unit = "all rows of each person"
 	}
 	switch p.Scope {
@@ -141,22 +144,26 @@ func (p *Privacy) protectedWords() string {
 }
 
 func (p *Privacy) neighbourWords() string {
-	what := "one row"
+	unit, same, added := "one row", "rows", "one row that the other lacks"
+	if p.ProtectsPersons() {
+		unit, same, added = "all rows of one person", "persons", "one person that the other lacks, with all rows"
+	}
+	what := unit
 	switch p.Scope {
 	case dp.PrivateFeatures:
-		what = "the private columns of one row"
+		what = "the private columns of " + unit
 	case dp.FeaturesAndLabel:
-		what = "the private columns and the label of one row"
+		what = "the private columns and the label of " + unit
 	case dp.LabelOnly:
-		what = "the label of one row"
+		what = "the label of " + unit
 	}
 	if p.Scope == dp.Party {
 		return "as many parties take part in both and one party's rows differ, any number of them"
 	}
 	if p.Relation == dp.AddRemove {
-		return "one has one row that the other lacks"
+		return "one has " + added
 	}
-	return fmt.Sprintf("they have the same number of rows and differ in %s at most", what)
+	return fmt.Sprintf("they have the same number of %s and differ in %s at most", same, what)
 }
 
 // pairWords is what neighbours are.

@@ -72,6 +72,24 @@ func TestCardOfAPrivateLabel(t *testing.T) {
 	}
 }
 
+// Where persons are protected, neighbours differ in all rows of one.
+func TestCardOfPersons(t *testing.T) {
+	p := voted().Privacy
+	p.Claim += PersonClaim
+	for relation, wants := range map[dp.Relation][]string{
+		dp.ReplaceOne: {"the private columns of all rows of each person\n",
+			"the same number of persons and differ in the private columns of all rows of one person at most\n"},
+		dp.AddRemove: {"one has one person that the other lacks, with all rows\n"},
+	} {
+		p.Relation = relation
+		for _, want := range wants {
+			if card := p.Card(); !strings.Contains(card, want) {
+				t.Errorf("no %q in\n%s", want, card)
+			}
+		}
+	}
+}
+
 func TestCardWithoutPrivacy(t *testing.T) {
 	const want = `Privacy statement
   guarantee      none: whatever was read of the training rows may be revealed

@@ -2139,8 +2139,8 @@ var table = []mutant{
 	{
 		Row: "persons 3", Bug: "two rows of a person are drawn",
 		File:    "internal/learn/persons.go",
-		Old:     `	return p.Draw(1, func`,
-		New:     `	return p.Draw(2, func`,
+		Old:     `	return p.Draw(1, false, func`,
+		New:     `	return p.Draw(2, false, func`,
 		Package: "./internal/learn", Test: "TestDrawRowsTakesOneOfEachPerson",
 	},
 	{

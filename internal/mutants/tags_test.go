@@ -286,6 +286,54 @@ var leaned = []mutant{
 		Package: "./internal/federated/wire", Test: "TestPlaces",
 	},
 	{
+		Row: "tag localboost 2.4", Bug: "an owner reports about a row of another person",
+		File: "internal/federated/answer/owners.go",
+		Old:  `	if o.rows != nil {`,
+		New:  `	if len(o.rows) == o.recs.tab.Rows {`,
+
+		Package: "./internal/federated/answer", Test: "TestPersonsAreOwners",
+	},
+	{
+		Row: "tag multiparty 6.1", Bug: "a model that protects rows votes for persons",
+		File: "internal/service/ballot/voter.go",
+		Old:  `	case !p.ProtectsPersons():`,
+		New:  `	case p.Unit == "":`,
+
+		Package: "./internal/service/ballot", Test: "TestPriceOfPersons",
+	},
+	{
+		Row: "tag multiparty 6.2", Bug: "a second model costs persons nothing",
+		File: "internal/service/party/record.go",
+		Old:  `		if p.Epsilon > r.lifetime-spent {`,
+		New:  `		if p.Epsilon > r.lifetime {`,
+
+		Package: "./internal/service/party", Test: "TestPersonsPayForModels",
+	},
+	{
+		Row: "tag persons 4.1", Bug: "a person is charged for one of several rows",
+		File: "internal/learn/group.go",
+		Old:  `		bill[i].Epsilon *= dp.Epsilon(g.count) // 4.1`,
+		New:  `		bill[i].Epsilon *= 1`,
+
+		Package: "./internal/learn", Test: "TestPersonsPayForEachRow",
+	},
+	{
+		Row: "tag persons 4.2", Bug: "the cap is lost: all rows of a person are trained on",
+		File: "internal/learn/group.go",
+		Old:  `p.Draw(g.count, true, func(n uint64) uint64 { return rng.Below(exit.Public(), n) }) // 4.2`,
+		New:  `p.Ignore()`,
+
+		Package: "./internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
+	},
+	{
+		Row: "tag persons 4.2 fill", Bug: "how many rows a person has shows in the number of rows",
+		File: "internal/learn/group.go",
+		Old:  `p.Draw(g.count, true,`,
+		New:  `p.Draw(g.count, false,`,
+
+		Package: "./internal/learn", Test: "TestEverybodyHasAsManyRows",
+	},
+	{
 		Row: "tag additive 1.3", Bug: "a weight's cap is that of the other class",
 		File: "internal/learn/additive/release.go",
 		Old:  `int64(min(engine.WeightOne, engine.Weight(r.least)+1)),`,

@@ -36,9 +36,9 @@ func (w watchedPersons) Weigh(most int) engine.Table {
 	return w.Persons.Weigh(most)
 }
 
-func (w watchedPersons) Draw(most int, below func(uint64) uint64) engine.Table {
+func (w watchedPersons) Draw(most int, fill bool, below func(uint64) uint64) engine.Table {
 	*w.settled = append(*w.settled, fmt.Sprint("draw ", most))
-	return w.Persons.Draw(most, below)
+	return w.Persons.Draw(most, fill, below)
 }
 
 func (w watchedPersons) Ignore() engine.Table {
@@ -59,8 +59,8 @@ func firstModes(set setting) (all []mode) {
 	return all
 }
 
-// Every learner takes one row of each person, or bounds what a person's rows weigh by what the
-// schema declares; none takes all of them.
+// Every learner takes as many rows of each person as the schema declares, or bounds what a person's
+// rows weigh by that; none takes all of them.
 func TestEveryLearnerBoundsPersons(t *testing.T) {
 	families := map[string]bool{}
 	for i := range 64 {
@@ -86,7 +86,7 @@ func TestEveryLearnerBoundsPersons(t *testing.T) {
 			if _, err := pl.Fit(context.Background(), watched{mem, &settled}, learn.Uncounted{}, exit); err != nil {
 				t.Fatal(err)
 			}
-			want := "draw 1"
+			want := fmt.Sprint("draw ", set.persons)
 			if m.family() == "additive" {
 				want = fmt.Sprint("weigh ", set.persons)
 			}

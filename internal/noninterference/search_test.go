@@ -304,7 +304,11 @@ func interference(c choices, rows int) (what string, m mode, ok bool) {
 		}
 		return kind.answers(p, src) // another transcript, which is told below
 	})
-	return m.compare(first, second, moves(s, a, b)), m, true
+	most := moves(s, a, b)
+	if s.Person != nil && m.learner != "additive" { // each of a person's rows moves a release, and pays
+		most *= float64(s.Person.Rows)
+	}
+	return m.compare(first, second, most), m, true
 }
 
 func (m mode) compare(a, b run, moves float64) string {

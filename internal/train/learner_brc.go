@@ -14,6 +14,7 @@ func brcLearner() *Learner {
 	return &Learner{
 		Name:    "brc",
 		Private: true,
+		draws:   true,
 		Options: []Option{
 			{"rounds", "rounds of boosting", integer{&p.Rounds}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},

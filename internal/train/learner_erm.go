@@ -14,6 +14,7 @@ func ermLearner() *Learner {
 	return &Learner{
 		Name:    "erm",
 		Private: true,
+		draws:   true,
 		Options: []Option{
 			{"loss", "loss of the margin: logistic, or huber for a support vector machine", word[erm.Loss]{&p.Loss}},
 			{"width", "half-width of the Huber-hinge's rounded corner", decimal{&p.Width}},

@@ -12,7 +12,8 @@ func gridsLearner() *Learner {
 	p := grids.Params{}
 	return &Learner{
 		Name:    "grids",
-		Private: true, Approximate: true,
+		Private: true,
+		draws:   true, Approximate: true,
 		Options: []Option{
 			{"declared-rows", "how many rows to reckon with where their number is private", integer{&p.Rows}},
 			{"rounds", "rounds of boosting, 0 for the learner's rule", integer{&p.Rounds}},

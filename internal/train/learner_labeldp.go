@@ -13,7 +13,8 @@ func labeldpLearner() *Learner {
 	p := labeldp.Defaults()
 	return &Learner{
 		Name:    "labeldp",
-		Private: true, Approximate: true,
+		Private: true,
+		draws:   true, Approximate: true,
 		Options: []Option{
 			{"noise", "noise that meets private numbers: laplace or gaussian (with --delta), both exact, gamma, or auto, the " +
 				"shortest", word[labeldp.Noise]{&p.Noise}},

@@ -16,7 +16,8 @@ func pateLearner() *Learner {
 	p := pate.Defaults()
 	return &Learner{
 		Name:    "pate",
-		Private: true, Approximate: true,
+		Private: true,
+		draws:   true, Approximate: true,
 		Options: []Option{
 			{"form", "which PATE: repaired, or printed to reproduce figures (not private)", word[pate.Form]{&p.Form}},
 			{"noise", "noise that meets the votes: laplace, or gaussian with --delta", word[pate.Noise]{&p.Noise}},

@@ -14,6 +14,7 @@ func peopleLearner() *Learner {
 	return &Learner{
 		Name:    "people",
 		Private: true,
+		draws:   true,
 		Options: []Option{
 			{"rounds", "rounds of boosting, 0 for as many as ε and the rows pay for", integer{&p.Rounds}},
 			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},

@@ -29,6 +29,9 @@ func Learners() []*Learner {
 type Learner struct {
 	Name    string
 	Private bool // it adds noise, so it needs a price
+	// draws says that it draws rows of each person where the schema declares persons, instead of
+	// weighing them.
+	draws bool
 	// Approximate says that it has an (ε, δ) mode; others refuse a δ.
 	Approximate bool
 	Options     []Option

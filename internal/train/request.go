@@ -94,7 +94,7 @@ func (c Choice) optionOrder() []string {
 // number of rows is not known or not public. A refused parameter is a
 // *RequestError.
 func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
-	pl, err := r.plan(r.Price, s, rows)
+	pl, err := r.planUnits(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return nil, &RequestError{err}
 	}
@@ -106,6 +106,20 @@ func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 		pl = defaultedPlan{pl}
 	}
 	return pl, nil
+}
+
+// planUnits plans for what the schema says is one unit: a learner that protects rows, and not what
+// they weigh, pays for each row of a person that counts.
+func (r *Request) planUnits(s *schema.Schema, rows int) (learn.Plan, error) {
+	if !r.draws || s.Person == nil || s.Person.Rows < 2 {
+		return r.plan(r.Price, s, rows)
+	}
+	return learn.PlanGroup(r.Name, s, dp.Price{Epsilon: r.Price.Epsilon, Delta: r.Price.Delta}, rows,
+		func(s *schema.Schema, eps dp.Epsilon, rows int) (learn.Plan, error) {
+			price := r.Price
+			price.Epsilon = eps
+			return r.plan(price, s, rows)
+		})
 }
 
 // unitPlan is a plan that says whose data it protects together.

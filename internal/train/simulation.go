@@ -39,6 +39,9 @@ func (s *Simulation) describeExcess() string {
 
 // Check refuses what can be refused without rows and without a ledger.
 func (s *Simulation) Check() error {
+	if err := learn.CheckOneRow("simulate", s.Schema); err != nil { // an owner reports about one row
+		return &RequestError{err}
+	}
 	if why := s.describeExcess(); why != "" && !s.Exceed {
 		return &ExcessError{Op: "simulate", Why: why}
 	}

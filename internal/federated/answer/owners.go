@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
 // Book is the memory of owners: what each has given for which task. It must
@@ -42,31 +43,64 @@ type Entry struct {
 }
 
 // Owners take part in one task, each under a name of its own. They share the rows
-// of one table evenly, in order: an owner of several reports about one that it
+// of one table evenly, in order; where the schema declares persons, each is one of
+// those, with that person's rows. An owner of several reports about one that it
 // draws. Goroutines may share them.
 type Owners struct {
 	recs  *Records
 	count int
+	rows  [][]int // by owner, where the schema declares persons; else nil
 	name  func(owner int) string
 	book  Book
 }
 
 // NewOwners makes count owners of some records, at least 1 and at most one for
-// each row. Owner i is called name(i), which must pass wire.CheckOwner.
+// each row; where the schema declares persons, exactly one for each of those. Owner
+// i is called name(i), which must pass wire.CheckOwner.
 func NewOwners(recs *Records, count int, name func(owner int) string, book Book) (*Owners, error) {
+	o := &Owners{recs: recs, count: count, name: name, book: book}
+	if recs.tab.Schema.Person != nil {
+		if o.rows = listPersons(recs.tab); len(o.rows) == 0 || len(o.rows) != count {
+			return nil, &dp.ParamError{Op: "owner", Param: "owners", Want: "must be the number of persons in the rows: the " +
+				"schema says whose a row is (person:), and each person is one owner", Got: count}
+		}
+		return o, nil
+	}
 	if count < 1 || count > recs.tab.Rows {
 		return nil, &dp.ParamError{Op: "owner", Param: "owners", Want: "must be at least 1 and at most the number of rows",
 			Got: count}
 	}
-	return &Owners{recs, count, name, book}, nil
+	return o, nil
+}
+
+// listPersons lists the rows of each person, in the order of their first rows. Rows of nobody are
+// no owner's.
+func listPersons(tab *dataset.Table) (rows [][]int) {
+	place := map[uint32]int{}
+	for i, person := range tab.Persons {
+		if person == dataset.Nobody {
+			continue
+		}
+		at, found := place[person]
+		if !found {
+			at, rows = len(rows), append(rows, nil)
+			place[person] = at
+		}
+		rows[at] = append(rows[at], i)
+	}
+	return rows
 }
 
 // Place is the one slot in which an owner answers, and its ticket there.
 func (o *Owners) Place(owner int) wire.Place { return o.recs.terms.Place(o.name(owner)) }
 
-// drawRow draws the record that an owner reports about. Owner i holds the rows from
-// i·rows/count to the next owner's first.
+// drawRow draws the record that an owner reports about: a person's is any of that person's (2.4).
+// Else owner i holds the rows from i·rows/count to the next owner's first.
 func (o *Owners) drawRow(owner int, exit *mech.Exit) int {
+	if o.rows != nil {
+		rows := o.rows[owner]
+		return rows[rng.Below(exit.Public(), uint64(len(rows)))] // 2.4
+	}
 	from, to := owner*o.recs.tab.Rows/o.count, (owner+1)*o.recs.tab.Rows/o.count
 	if to-from > 1 {
 		return from + int(rng.Below(exit.Public(), uint64(to-from)))

@@ -26,8 +26,9 @@ type Params struct {
 	Classifier wire.Classifier
 	Mechanism  string // see collect.Params
 	Epsilon    dp.Epsilon
-	// Owners share the rows evenly, in order; 0: every row is an owner. An owner of
-	// several rows reports about one that it draws.
+	// Owners share the rows evenly, in order; 0: every row is an owner. Where the schema
+	// declares persons each of them is an owner, and no other number is taken. An owner
+	// of several rows reports about one that it draws.
 	Owners int
 	Rounds int // see collect.Params
 	// Nonce is the task's; "": drawn. Name is what owner i is called; nil: its
@@ -70,6 +71,9 @@ func Nonce(src rng.Source) string {
 func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 	if p.Owners == 0 {
 		p.Owners = tab.Rows
+		if tab.Schema.Person != nil {
+			_, p.Owners = tab.CountPersons()
+		}
 	}
 	if p.Owners < 1 || p.Owners > tab.Rows {
 		return nil, &dp.ParamError{Op: "simulate", Param: "owners", Want: "must be at least 1 and at most the number of rows",

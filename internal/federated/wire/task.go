@@ -128,6 +128,8 @@ func (t *Task) Check() error {
 		return fault("monotone", "must be left out of every column: a federation cannot promise it", nil)
 	case t.Schema.CheckDefaults("task", dp.WholeRow) != nil: // all that an owner holds is protected
 		return t.Schema.CheckDefaults("task", dp.WholeRow)
+	case t.Schema.Person != nil && t.Schema.Person.Rows != 1:
+		return fault("person rows", "must be 1: an owner is a person, who reports about one row", t.Schema.Person.Rows)
 	case len(t.Questions) < 1 || len(t.Questions) > schema.MaxColumns:
 		return fault("questions", fmt.Sprintf("must number 1 to %d", schema.MaxColumns), len(t.Questions))
 	case len(t.Rounds) < 1 || len(t.Rounds) > MaxRounds:

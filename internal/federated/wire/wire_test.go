@@ -128,17 +128,18 @@ func TestTextsAreCanonical(t *testing.T) {
 
 func TestTaskRefuses(t *testing.T) {
 	for param, change := range map[string]func(*Task){
-		"nonce":      func(x *Task) { x.Nonce = strings.Repeat("0F", 16) },
-		"mode":       func(x *Task) { x.Mode = "paper" },
-		"classifier": func(x *Task) { x.Classifier = "tree" },
-		"epsilon":    func(x *Task) { x.Epsilon = 0 },
-		"schema":     func(x *Task) { x.Schema = nil },
-		"rounds":     func(x *Task) { x.Rounds[1].Error = 0 },
-		"weight cap": func(x *Task) { x.WeightCap = math.NaN() },
-		"mechanism":  func(x *Task) { x.Mechanism = "none" },
-		"weights":    func(x *Task) { x.Schema.Label.Weights = []float64{1, 2} },
-		"monotone":   func(x *Task) { x.Schema.Columns[0].Monotone = schema.Increasing },
-		"questions":  func(x *Task) { x.Questions[1].Column = "id" }, // ignored
+		"nonce":       func(x *Task) { x.Nonce = strings.Repeat("0F", 16) },
+		"mode":        func(x *Task) { x.Mode = "paper" },
+		"classifier":  func(x *Task) { x.Classifier = "tree" },
+		"epsilon":     func(x *Task) { x.Epsilon = 0 },
+		"schema":      func(x *Task) { x.Schema = nil },
+		"rounds":      func(x *Task) { x.Rounds[1].Error = 0 },
+		"weight cap":  func(x *Task) { x.WeightCap = math.NaN() },
+		"mechanism":   func(x *Task) { x.Mechanism = "none" },
+		"weights":     func(x *Task) { x.Schema.Label.Weights = []float64{1, 2} },
+		"monotone":    func(x *Task) { x.Schema.Columns[0].Monotone = schema.Increasing },
+		"questions":   func(x *Task) { x.Questions[1].Column = "id" }, // ignored
+		"person rows": func(x *Task) { x.Schema.Person = &schema.Person{Column: "id", Rows: 2} },
 
 		`default of column "age"`: func(x *Task) { x.Schema.Columns[0].Default = nil },
 		`default of column "y"`:   func(x *Task) { x.Schema.Label.Role, x.Schema.Label.Default = schema.Public, -1 },

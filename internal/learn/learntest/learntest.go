@@ -304,9 +304,9 @@ func (p *personSpy) CountAbove(bounds []int) []uint64 {
 
 func (p *personSpy) Weigh(most int) engine.Table { return &spy{p.Persons.Weigh(most), p.notes} }
 
-func (p *personSpy) Draw(most int, below func(uint64) uint64) engine.Table {
+func (p *personSpy) Draw(most int, fill bool, below func(uint64) uint64) engine.Table {
 	p.noteQuestion()
-	return &spy{p.Persons.Draw(most, below), p.notes}
+	return &spy{p.Persons.Draw(most, fill, below), p.notes}
 }
 
 func (p *personSpy) Ignore() engine.Table { return &spy{p.Persons.Ignore(), p.notes} }

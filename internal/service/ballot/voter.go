@@ -84,6 +84,30 @@ func (v *Voter) CheckKind(kind multiparty.Kind) error {
 	return nil
 }
 
+// PriceOfPersons is the price at which what votes protects all rows of one person, as its own
+// statement says (6.1). It refuses what no statement says that of.
+func (v *Voter) PriceOfPersons() (*party.PersonPrice, error) {
+	bad := func(want string, got any) error {
+		return &train.RequestError{Err: &dp.ParamError{Op: "party", Param: "unit", Want: want, Got: got,
+			Hint: "train the model with person: in the schema and --epsilon, or leave the unit to be the party"}}
+	}
+	if v.ours == nil {
+		return nil, bad("must be party with a --command: nobody states what it does with a person's rows", "person")
+	}
+	switch p := &v.ours.Privacy; {
+	case p.Scope == dp.Nothing || p.NotPrivate || p.Seeded || p.Epsilon < 1:
+		return nil, bad("must be party where the model has no guarantee", "person")
+	case !p.ProtectsPersons():
+		return nil, bad("must be party where the model protects one row, not all rows of one person", "person")
+	case p.Delta > 0:
+		return nil, bad("must be party where the model has a delta: a lifetime counts epsilon alone", "person")
+	}
+	return &party.PersonPrice{Model: v.source, Epsilon: v.ours.Privacy.Epsilon}, nil
+}
+
+// ProtectedWords says what the model that votes protects of whom.
+func (v *Voter) ProtectedWords() string { return v.ours.Privacy.Protects() }
+
 // Cast writes the votes file about the auxiliary table in the files.
 func (v *Voter) Cast(ctx context.Context, name string, kind multiparty.Kind, files []string,
 	to io.Writer) (multiparty.Header, error) {

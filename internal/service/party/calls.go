@@ -118,7 +118,7 @@ func (s *Server) openQuery(m *rpc.SignedQuery, who identity.Caller) (*Query, ID,
 		return q, ID{}, problem.New(problem.NotAllowed, "kind %s", q.Kind)
 	case q.Honest > 0 && len(s.Helpers) == 0:
 		return q, ID{}, problem.New(problem.NotAllowed, "secret sums")
-	case q.Params.Epsilon > s.MaxEpsilon:
+	case s.priceQuery(q) > s.MaxEpsilon:
 		return q, ID{}, problem.New(problem.NotAllowed, "epsilon %s, at most %s", q.Params.Epsilon, s.MaxEpsilon)
 	}
 	id, err := q.queryID(who)
@@ -136,7 +136,7 @@ func (s *Server) awaitFiles(ctx context.Context, w *work, who identity.Caller, t
 			return err
 		}
 	}
-	if err := s.record.chargeQuery(ctx, w.id, who.String(), text, q.Params.Epsilon, q.Deadline); err != nil {
+	if err := s.record.chargeQuery(ctx, w.id, who.String(), text, s.priceQuery(q), q.Deadline); err != nil {
 		return err
 	}
 	w, err := s.enqueueWork(w)

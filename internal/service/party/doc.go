@@ -12,7 +12,7 @@
 // turns its votes into one short vector with its share of the noise, and hands
 // shares of that to helpers.
 //
-// Claims G-MULTI-1 and G-MULTI-5 hold over the network: tags 1.7 and 5.4 to 5.7 of
+// Claims G-MULTI-1, G-MULTI-5 and G-MULTI-6 hold over the network: tags 1.7, 5.4 to 5.7 and 6.2 of
 // docs/guarantees/multiparty.md.
 //
 // What votes, and on what rows, is not this room's: it hands files to a function

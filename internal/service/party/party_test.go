@@ -527,6 +527,35 @@ func TestLifetimeIsOfAllCombiners(t *testing.T) {
 	w.wants(problem.Spent, call(t, client, query))
 }
 
+// Where the unit is a person a model is charged once, whatever it votes on and however often, and
+// the next model adds to it; a state keeps its unit.
+func TestPersonsPayForModels(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", func(p *Params) {
+		p.MaxEpsilon, p.Lifetime = dp.Nano, 3*dp.Nano/2
+		p.Persons = &PersonPrice{multiparty.Digest{7}, dp.Nano}
+	})
+	for _, job := range []string{"first", "second", "third"} {
+		_, err := w.ask(w.query(func(q *Query) { q.Job, q.Params.Epsilon = job, 100*dp.Nano }), m)
+		must(t, err)
+	}
+	m.kill()
+	m.start() // the same model is not charged again
+	m.kill()
+	for param, change := range map[string]func(*Params){
+		"model":       func(p *Params) { p.Persons = &PersonPrice{multiparty.Digest{8}, dp.Nano} },
+		"unit":        func(p *Params) { p.Persons = nil },
+		"max epsilon": func(p *Params) { p.Persons = &PersonPrice{multiparty.Digest{7}, 2 * dp.Nano} },
+	} {
+		changed := m.params
+		change(&changed)
+		var bad *dp.ParamError
+		if _, err := New(t.Context(), changed); !errors.As(err, &bad) || bad.Param != param {
+			t.Errorf("err = %v, want a refusal of the %s", err, param)
+		}
+	}
+}
+
 // What is half written when a process dies is gone when the next one begins.
 func TestHalvesAreSwept(t *testing.T) {
 	w := newWorld(t)

@@ -26,31 +26,43 @@ const (
 	forgotten = 2 // charged, and its votes were deleted after the deadline
 )
 
+// The units of a record: whose data its prices protect.
+const (
+	unitParty  = "party"
+	unitPerson = "person"
+)
+
 // openRecord opens the record at path, or begins one. A record keeps the
-// lifetime that it was begun with.
-func openRecord(ctx context.Context, path string, lifetime dp.Epsilon) (*record, error) {
+// lifetime and the unit that it was begun with.
+func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit string) (*record, error) {
 	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true})
 	if err != nil {
 		return nil, err
 	}
 	err = db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_party (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT `+
-			`NULL) STRICT`,
+			`NULL, unit TEXT NOT NULL) STRICT`,
+		`CREATE TABLE IF NOT EXISTS discreet_models (digest BLOB PRIMARY KEY CHECK (length(digest) = 32), epsilon INTEGER `+
+			`NOT NULL CHECK (epsilon > 0)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_queries (id BLOB PRIMARY KEY CHECK (length(id) = 32), combiner TEXT NOT `+
-			`NULL, query BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon > 0), deadline INTEGER NOT NULL, state `+
+			`NULL, query BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), deadline INTEGER NOT NULL, state `+
 			`INTEGER NOT NULL) STRICT`,
 		sqldb.ProbeTable,
 	)
-	r := &record{db: db}
+	r, begun := &record{db: db}, ""
 	if err == nil {
 		err = db.Update(ctx, func(tx *sqldb.Tx) error {
-			if _, err := tx.Exec(`INSERT INTO discreet_party (one, lifetime) VALUES (1, ?) ON CONFLICT (one) DO NOTHING`,
-				int64(lifetime)); err != nil {
+			if _, err := tx.Exec(`INSERT INTO discreet_party (one, lifetime, unit) VALUES (1, ?, ?) ON CONFLICT (one) DO `+
+				`NOTHING`, int64(lifetime), unit); err != nil {
 				return err
 			}
-			_, err := tx.Find([]any{&r.lifetime}, `SELECT lifetime FROM discreet_party`)
+			_, err := tx.Find([]any{&r.lifetime, &begun}, `SELECT lifetime, unit FROM discreet_party`)
 			return err
 		})
+	}
+	if err == nil && begun != unit {
+		err = &dp.ParamError{Op: "party", Param: "unit", Want: "must be that of the state, " + begun, Got: unit,
+			Hint: "prices of parties and of persons do not add up"}
 	}
 	if err == nil && r.lifetime != lifetime {
 		err = &dp.ParamError{Op: "party", Param: "lifetime epsilon", Want: "must be that of the state, " +
@@ -98,8 +110,30 @@ func (r *record) chargeQuery(ctx context.Context, id ID, combiner string, text [
 	})
 }
 
+// chargeModel notes a model that votes for persons, once: all that it ever votes is paid for (6.2).
+func (r *record) chargeModel(ctx context.Context, p PersonPrice) error {
+	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
+		var paid dp.Epsilon
+		found, err := tx.Find([]any{&paid}, `SELECT epsilon FROM discreet_models WHERE digest = ?`, p.Model[:])
+		if found || err != nil {
+			return err
+		}
+		spent, err := r.spentIn(tx)
+		if err != nil {
+			return err
+		}
+		if p.Epsilon > r.lifetime-spent {
+			return &dp.ParamError{Op: "party", Param: "model", Want: "must cost a person no more than is left of the " +
+				"lifetime, " + (r.lifetime - spent).String() + " of " + r.lifetime.String(), Got: p.Epsilon}
+		}
+		return tx.One(`INSERT INTO discreet_models (digest, epsilon) VALUES (?, ?)`, p.Model[:], int64(p.Epsilon))
+	})
+}
+
+// spentIn adds up queries or models: one of them costs nothing, by the record's unit.
 func (r *record) spentIn(tx *sqldb.Tx) (spent dp.Epsilon, err error) {
-	_, err = tx.Find([]any{&spent}, `SELECT COALESCE(SUM(epsilon), 0) FROM discreet_queries`)
+	_, err = tx.Find([]any{&spent}, `SELECT (SELECT COALESCE(SUM(epsilon), 0) FROM discreet_queries) + `+
+		`(SELECT COALESCE(SUM(epsilon), 0) FROM discreet_models)`)
 	return spent, err
 }
 

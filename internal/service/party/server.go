@@ -51,8 +51,12 @@ type Params struct {
 	// Key signs shares, and votes files.
 	Key ed25519.PrivateKey
 	// MaxEpsilon is the largest ε of a query, Lifetime that of all together; there
-	// is no default.
+	// is no default. Where Persons is given they are of models instead: a query costs
+	// nothing more.
 	MaxEpsilon, Lifetime dp.Epsilon
+	// Persons says that the party's unit is a person, and at which price what votes
+	// protects all rows of one. nil: the unit is the party.
+	Persons *PersonPrice
 	// Cast writes the party's votes file about the files, in order, that make up
 	// the query's table.
 	Cast func(ctx context.Context, q *Query, files []string, to io.Writer) error
@@ -62,6 +66,12 @@ type Params struct {
 	Log *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
+}
+
+// PersonPrice is what votes, and the ε at which it protects all rows of one person.
+type PersonPrice struct {
+	Model   multiparty.Digest
+	Epsilon dp.Epsilon
 }
 
 // The limits of the service. What exceeds them is refused, never queued without
@@ -122,6 +132,8 @@ func New(ctx context.Context, p Params) (*Server, error) {
 		return fault("max epsilon", most, p.MaxEpsilon)
 	case p.Lifetime < 1 || p.Lifetime > dp.MaxEpsilon:
 		return fault("lifetime epsilon", most, p.Lifetime)
+	case p.Persons != nil && (p.Persons.Epsilon < 1 || p.Persons.Epsilon > p.MaxEpsilon):
+		return fault("max epsilon", "must be at least that of the model, whose unit is a person", p.MaxEpsilon)
 	case len(p.Combiners) == 0:
 		return fault("combiner", "must be named at least once: a combiner sees votes", nil)
 	case len(p.Kinds) == 0 && len(p.Helpers) == 0:
@@ -170,13 +182,29 @@ func New(ctx context.Context, p Params) (*Server, error) {
 			return nil, err
 		}
 	}
-	if s.record, err = openRecord(ctx, filepath.Join(p.State, "party.db"), p.Lifetime); err != nil {
+	unit := unitParty
+	if p.Persons != nil {
+		unit = unitPerson
+	}
+	if s.record, err = openRecord(ctx, filepath.Join(p.State, "party.db"), p.Lifetime, unit); err != nil {
 		return nil, err
 	}
-	if err := s.forgetVotes(ctx); err != nil {
+	if err = s.forgetVotes(ctx); err == nil && p.Persons != nil {
+		err = s.record.chargeModel(ctx, *p.Persons)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// priceQuery is what an answer costs. A vote is a function of the model and of public rows, so
+// where the model was charged for persons it costs them nothing more (G-MULTI-6).
+func (s *Server) priceQuery(q *Query) dp.Epsilon {
+	if s.Persons != nil {
+		return 0
+	}
+	return q.Params.Epsilon
 }
 
 // Close closes the record.

@@ -14,8 +14,10 @@ type Persons interface {
 	// 1/WeightOne; those that count rows alone are refused.
 	Weigh(most int) Table
 	// Draw is a table of at most most rows of each person, drawn uniformly and for each person
-	// independently: below draws from 0..n-1. Its schema declares no person: every row counts once.
-	Draw(most int, below func(n uint64) uint64) Table
+	// independently: below draws from 0..n-1. With fill a person with fewer rows has them again, in
+	// the order in which they were drawn, so that everybody has exactly most. Its schema declares no
+	// person: every row counts once.
+	Draw(most int, fill bool, below func(n uint64) uint64) Table
 	// Ignore is the table of all rows, each of them counting once, for whatever protects nobody. Its
 	// schema declares no person.
 	Ignore() Table

@@ -72,7 +72,7 @@ func (p *persons) Weigh(most int) engine.Table {
 
 // Draw implements engine.Persons. All rows are shuffled, and the first few of each person stay: the
 // law of what stays depends neither on the order of the rows nor on any identifier.
-func (p *persons) Draw(most int, below func(n uint64) uint64) engine.Table {
+func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.Table {
 	order := make([]int, len(p.of))
 	for i := range order {
 		order[i] = i
@@ -83,13 +83,21 @@ func (p *persons) Draw(most int, below func(n uint64) uint64) engine.Table {
 	}
 	taken := make([]int, len(p.rows))
 	var rows []int
-	for _, i := range order {
-		person := p.of[i]
-		if person == dataset.Nobody || taken[person] >= most {
-			continue
+	take := func() (any bool) {
+		for _, i := range order {
+			person := p.of[i]
+			if person == dataset.Nobody || taken[person] >= most {
+				continue
+			}
+			taken[person]++
+			rows, any = append(rows, i), true
 		}
-		taken[person]++
-		rows = append(rows, i)
+		return any
+	}
+	for take() {
+		if !fill {
+			break
+		}
 	}
 	slices.Sort(rows)
 	return p.withoutPersons(p.t.t.Subset(rows))

@@ -181,7 +181,7 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		}
 	}
 	below := func(n uint64) uint64 { return n - 1 }
-	for _, tab := range []engine.Table{m.Persons().Ignore(), m.Persons().Draw(1, below)} {
+	for _, tab := range []engine.Table{m.Persons().Ignore(), m.Persons().Draw(1, false, below)} {
 		for k, err := range ask(tab) {
 			if err != nil || tab.Persons() != nil || tab.Schema().Person != nil {
 				t.Errorf("question %d of rows that count once: %v", k, err)
@@ -209,7 +209,7 @@ func TestWhoIsDrawnDoesNotDependOnOrder(t *testing.T) {
 	counts := make([]int, tab.Rows)
 	src := replay.Seeded(1, "draws")
 	for range draws {
-		one := m.Persons().Draw(1, func(n uint64) uint64 { return rng.Below(src, n) }).(*Table)
+		one := m.Persons().Draw(1, false, func(n uint64) uint64 { return rng.Below(src, n) }).(*Table)
 		if one.Rows() != 1 {
 			t.Fatalf("%d rows of one person", one.Rows())
 		}
@@ -218,6 +218,37 @@ func TestWhoIsDrawnDoesNotDependOnOrder(t *testing.T) {
 	// Each count has mean 1,000 and standard deviation 30; the seed is fixed.
 	if least, most := slices.Min(counts), slices.Max(counts); least < 850 || most > 1150 {
 		t.Errorf("of 12 rows one was drawn %d times in %d, another %d times", least, draws, most)
+	}
+}
+
+// Drawn to the full, everybody has as many rows: more than that are cut, fewer come again, each as
+// often as any other of the person's but for one.
+func TestDrawFillsUp(t *testing.T) {
+	tab := personTable(6, 12, 1)
+	values := make([]uint32, tab.Rows)
+	for i := range values { // persons 1, 2 and 3 have 1, 2 and 8 rows, and one row is nobody's
+		tab.Persons[i], values[i] = []uint32{1, 2, 2, dataset.Nobody, 3, 3, 3, 3, 3, 3, 3, 3}[i], uint32(i)
+	}
+	tab.Cols[4].Codes.U8, tab.Cols[4].Codes.U16, tab.Cols[4].Codes.U32 = nil, nil, values
+	m, err := New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := replay.Seeded(3, "draws")
+	for range 100 {
+		drawn := m.Persons().Draw(5, true, func(n uint64) uint64 { return rng.Below(src, n) }).(*Table)
+		times := map[int]int{}
+		for i := range drawn.Rows() {
+			times[int(drawn.t.Cols[4].Codes.At(i))]++
+		}
+		if drawn.Rows() != 15 || times[0] != 5 || times[1]+times[2] != 5 || min(times[1], times[2]) != 2 || times[3] != 0 {
+			t.Fatalf("rows are drawn so often: %v", times)
+		}
+		for row := 4; row < 12; row++ {
+			if times[row] > 1 {
+				t.Fatalf("of eight rows of a person one is drawn %d times for five", times[row])
+			}
+		}
 	}
 }
 
@@ -237,7 +268,7 @@ func TestPersonsAreDrawnIndependently(t *testing.T) {
 	src := replay.Seeded(8, "draws")
 	var flips [][]bool
 	for range 2000 {
-		drawn := m.Persons().Draw(1, func(n uint64) uint64 { return rng.Below(src, n) }).(*Table)
+		drawn := m.Persons().Draw(1, false, func(n uint64) uint64 { return rng.Below(src, n) }).(*Table)
 		flip := make([]bool, persons)
 		for i := range drawn.Rows() {
 			row := drawn.t.Cols[4].Codes.At(i)

@@ -114,9 +114,9 @@ func openPersons(_ context.Context, w *frame.World) (frame.Setup, error) {
 					return nil, err
 				}
 			case groupOfFive:
-				tables[series] = tab.Persons().Draw(5, below)
+				tables[series] = tab.Persons().Draw(5, false, below)
 			case oneRowUnit:
-				tables[series] = tab.Persons().Draw(1, below)
+				tables[series] = tab.Persons().Draw(1, false, below)
 			default:
 				tables[series] = tab.Persons().Ignore()
 			}

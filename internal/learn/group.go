@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// maxGroup bounds how many rows of each person are drawn.
+const maxGroup = 64
+
+// groupPlan is a plan for rows that trains on several of each person. Between neighbours as many
+// rows of the drawn table differ, each protected at its part of the price (G-PERSONS-4).
+type groupPlan struct {
+	rows  Plan // of one row, at one row's part of the price
+	of    *schema.Schema
+	count int
+}
+
+// PlanGroup plans for a schema by which several rows of a person count, with a learner that
+// protects rows: planRows is its plan for a schema without persons, at a price, on so many rows.
+// units is the number of persons where that is public, else 0.
+func PlanGroup(op string, s *schema.Schema, price dp.Price, units int,
+	planRows func(s *schema.Schema, eps dp.Epsilon, rows int) (Plan, error)) (Plan, error) {
+	count := s.Person.Rows
+	bad := func(param, want string, got any) (Plan, error) {
+		return nil, &dp.ParamError{Op: op, Param: param, Want: want, Got: got,
+			Hint: "learner additive bounds the weight of a person's rows instead"}
+	}
+	part := price.Epsilon / dp.Epsilon(count)
+	switch {
+	case count > maxGroup:
+		return bad("person rows", fmt.Sprintf("must be at most %d, since this learner draws so many rows of each person",
+			maxGroup), count)
+	case price.Delta > 0:
+		return bad("person rows", "must be 1 with a delta, which would grow with e to the epsilon for each further row",
+			count)
+	case price.Epsilon > 0 && part < 1:
+		return bad("epsilon", "must leave 1e-9 for each row of a person", price.Epsilon)
+	}
+	one := *s
+	one.Person = nil
+	pl, err := planRows(&one, part, units*count)
+	if err != nil {
+		return nil, err
+	}
+	return &groupPlan{pl, s, count}, nil
+}
+
+// Events is the bill for one row, every line count times (4.1).
+func (g *groupPlan) Events() []dp.Event {
+	bill := slices.Clone(g.rows.Events())
+	for i := range bill {
+		bill[i].Epsilon *= dp.Epsilon(g.count) // 4.1
+	}
+	return bill
+}
+
+// Facts begins with what the learner's own facts are about.
+func (g *groupPlan) Facts() []Fact {
+	bill := g.Events()
+	return append([]Fact{{Key: "person_rows", Value: g.count, Text: fmt.Sprintf("draws %d rows of each person, again "+
+		"where there are fewer, so the target is a mean over persons; a person pays %d times what a row does, epsilon %s in "+
+		"all, and what follows is said of rows", g.count, g.count, dp.Pure(bill).Epsilon)}}, g.rows.Facts()...)
+}
+
+// Fit charges what a person pays, draws the rows and trains on them.
+func (g *groupPlan) Fit(ctx context.Context, tab engine.Table, acct Account, exit *mech.Exit) (*model.Model, error) {
+	p := tab.Persons()
+	if p == nil || g.of.Relation == dp.ReplaceOne && p.Count() < 1 { // public
+		return nil, fmt.Errorf("train: the table must have the rows of at least one person")
+	}
+	bill := g.Events()
+	if err := acct.Charge(ctx, dp.Pure(bill), bill); err != nil {
+		return nil, err
+	}
+	drawn := p.Draw(g.count, true, func(n uint64) uint64 { return rng.Below(exit.Public(), n) }) // 4.2
+	m, err := g.rows.Fit(ctx, drawn, paid{acct}, exit)
+	if err != nil {
+		return nil, err
+	}
+	g.restate(&m.Privacy, bill)
+	return m, nil
+}
+
+// restate makes the statement about a row one about a person.
+func (g *groupPlan) restate(p *model.Privacy, bill []dp.Event) {
+	if p.Scope == dp.Nothing {
+		return
+	}
+	one := *g.of
+	one.Person = nil
+	counts := unprotectedCounts(&one, p.Scope)
+	p.Unprotected = slices.DeleteFunc(p.Unprotected, func(line string) bool { return slices.Contains(counts, line) })
+	p.Unprotected = append(unprotectedCounts(g.of, p.Scope), p.Unprotected...)
+	p.Epsilon, p.Bill, p.Claim = dp.Pure(bill).Epsilon, bill, p.Claim+model.PersonClaim
+	p.Statement = describeGuarantee(p.Scope, g.of, p.Epsilon, 0)
+}
+
+// paid is the account of the rows of persons who have paid.
+type paid struct{ by Account }
+
+func (paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
+
+func (a paid) Counted() bool { return a.by.Counted() }

@@ -4,7 +4,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -97,15 +96,8 @@ func (r *RowSource) check(op string, req *Request, part string, s *schema.Schema
 		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory: a person's rows may lie in " +
 			"several blocks", Got: r.Engine}}
 	}
-	if (onSpark || r.Engine == EngineDisk) && addsFloats(req.Name) {
-		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: fmt.Sprintf("must be memory: learner %s adds up "+
-			"floating-point numbers, and their sums depend on where rows lie", req.Name), Got: r.Engine}}
-	}
 	return nil
 }
-
-// addsFloats reports whether a learner asks for sums that are no integers.
-func addsFloats(learner string) bool { return learner == "erm" || learner == "logistic" }
 
 // openRows is a table that answers, and the function that gives its space back.
 type openRows struct {
@@ -155,7 +147,7 @@ func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 		if err != nil {
 			return nil, err
 		}
-		if size > limit && !addsFloats(t.Request.Name) && t.Schema.Person == nil {
+		if size > limit && t.Schema.Person == nil {
 			where = EngineDisk
 			t.sayLine("the rows take more than %d MiB of memory (--memory-limit): they are kept in blocks on disk", limit>>20)
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/table/engine/question"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -55,7 +54,7 @@ func requestOf(t *testing.T, learner, epsilon string) *Request {
 // A table that is over the memory limit is trained on from disk, to the same model.
 func TestRowsOnDiskMakeTheSameModel(t *testing.T) {
 	path, text := censusFile(t, 3000)
-	for _, learner := range []string{"additive", "adaboost"} { // which draw nothing without privacy
+	for _, learner := range []string{"additive", "adaboost", "erm", "logistic"} { // which draw nothing without privacy
 		var files [][]byte
 		for _, limit := range []int64{1 << 30, 1000} {
 			var said strings.Builder
@@ -73,41 +72,6 @@ func TestRowsOnDiskMakeTheSameModel(t *testing.T) {
 		}
 		if !bytes.Equal(files[0], files[1]) {
 			t.Errorf("%s: another model", learner)
-		}
-	}
-}
-
-// What disk cannot answer is refused before a row is read, and goes through memory by itself.
-func TestFloatSumsStayInMemory(t *testing.T) {
-	path, text := censusFile(t, 300)
-	run := &Training{Op: "train", Request: requestOf(t, "erm", "1"), Schema: census.Schema(), SchemaText: text,
-		Rows: &RowSource{Engine: EngineDisk, Files: []string{path}}}
-	if _, err := run.Run(context.Background()); !errors.As(err, new(*RequestError)) {
-		t.Errorf("error %v", err)
-	}
-	run.Rows = &RowSource{Memory: 1, Files: []string{path}}
-	if _, err := run.Run(context.Background()); err != nil {
-		t.Error(err)
-	}
-}
-
-// Every learner that asks for sums of floating-point numbers is among those that go to memory.
-func TestLearnersThatAddFloatsAreKnown(t *testing.T) {
-	tab := census.Generate(5, 300)
-	for _, l := range Learners() {
-		epsilon := "1"
-		if !l.Private {
-			epsilon = "inf"
-		}
-		req := requestOf(t, l.Name, epsilon)
-		path, text := censusFile(t, 300)
-		run := &Training{Op: "train", Request: req, Schema: tab.Schema, SchemaText: text,
-			Rows: &RowSource{Engine: EngineDisk, Files: []string{path}}}
-		if addsFloats(l.Name) {
-			continue
-		}
-		if _, err := run.Run(context.Background()); errors.Is(err, question.ErrFloats) {
-			t.Errorf("learner %s adds up floats", l.Name)
 		}
 	}
 }

@@ -124,27 +124,23 @@ func (pl *Plan) findMinimum(ctx context.Context, tab engine.Table, p perturbatio
 	if err != nil {
 		return nil, err
 	}
-	some := func(rows int) slopes {
-		m := all.Head(rows)
-		return pl.objectiveSlopes(ctx, m, all.Weight()/m.Weight(), p, b)
-	}
-	x, done, err := minimiseQuickly(some(max(fewRows, 8*p.dim)), some(max(someRows, 20*p.dim, all.Len()/8)),
-		pl.objectiveSlopes(ctx, all, 1, p, b), p.dim, p.target)
+	some := func(rows int) slopes { return pl.objectiveSlopes(ctx, all.Sample(rows), p, b) }
+	x, done, err := minimiseQuickly(some(max(fewRows, 8*p.dim)), some(max(someRows, 20*p.dim, tab.Rows()/8)),
+		pl.objectiveSlopes(ctx, all, p, b), p.dim, p.target)
 	if done || err != nil {
 		return x, err
 	}
 	return minimiseSurface(pl.objectiveSurface(ctx, tab, p, b), p.dim, p.reg, p.reg+p.curve*p.norm*p.norm, p.target)
 }
 
-// objectiveSlopes is J over the rows of m, each for weight of them where they are a sample.
-func (pl *Plan) objectiveSlopes(
-	ctx context.Context, m engine.Margins, weight float64, p perturbation, b []float64,
-) slopes {
+// objectiveSlopes is J over the rows of m, each for several where they are a sample.
+func (pl *Plan) objectiveSlopes(ctx context.Context, m engine.Margins, p perturbation, b []float64) slopes {
 	return func(w []float64, hess bool) (optimize.Point, error) {
 		s, err := m.Sums(ctx, pl.loss, w, hess)
 		if err != nil {
 			return optimize.Point{}, err
 		}
+		weight := p.n / float64(max(1, s.Rows)) // 1 of all rows
 		for i := range s.Grad {
 			s.Grad[i] *= weight
 		}

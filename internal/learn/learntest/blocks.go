@@ -12,12 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
-	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // Blocks answers from the rows of tab, shuffled and cut into so many blocks of different lengths,
 // some of which may be empty. Every question and every answer goes through its message, where
-// messages is set. Sums of floating-point numbers are left to one table of all rows.
+// messages is set.
 func Blocks(t testing.TB, tab *dataset.Table, count int, seed uint64, messages bool) engine.Table {
 	t.Helper()
 	order := rand.New(rand.NewPCG(uint64(count), seed)) // of rows and blocks: nothing is to depend on it
@@ -45,7 +44,7 @@ func Blocks(t testing.TB, tab *dataset.Table, count int, seed uint64, messages b
 	if messages {
 		asker = byMessage{tab, store}
 	}
-	return inBlocks{question.NewTable(tab.Schema, tab.Rows, asker), Engine(t, tab)}
+	return question.NewTable(tab.Schema, tab.Rows, asker)
 }
 
 // byMessage asks as another process would.
@@ -67,28 +66,4 @@ func (m byMessage) Ask(ctx context.Context, q *question.Question) (*question.Sum
 		return sums, err
 	}
 	return question.DecodeSums(sums.Encode())
-}
-
-// inBlocks leaves sums of floating-point numbers to one table.
-type inBlocks struct {
-	*question.Table
-	floats engine.Table
-}
-
-func (b inBlocks) Against(class int) engine.Table {
-	return inBlocks{b.Table.Against(class).(*question.Table), b.floats.Against(class)}
-}
-
-func (b inBlocks) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
-	return b.floats.LogisticSums(ctx, sp, coef)
-}
-
-func (b inBlocks) MarginSums(
-	ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows, coef []float64,
-) (*engine.LossSums, error) {
-	return b.floats.MarginSums(ctx, sp, l, r, coef)
-}
-
-func (b inBlocks) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
-	return b.floats.Margins(ctx, sp, r)
 }

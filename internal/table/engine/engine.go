@@ -14,10 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Table answers questions about labelled rows. Counts, Cells and answers about classes are sums of
-// integers over rows: an engine that holds rows in several places answers in each of them and adds
-// up. Answers about losses are sums of floating-point numbers, whose last bits depend on the order
-// of additions, which each engine keeps the same from one call to the next.
+// Table answers questions about labelled rows. Answers are sums of integers over rows: an engine
+// that holds rows in several places answers in each of them and adds up. Those about losses are
+// turned into floating-point numbers once they are added up: see ExactTable.
 type Table interface {
 	Schema() *schema.Schema
 	// Rows is the number of rows, n. Public under replace-one.
@@ -74,15 +73,12 @@ type Table interface {
 // another: what an engine must know of a question once (the space, the shape of rows) it was
 // told when Margins was made. It may be used by several goroutines.
 type Margins interface {
-	// Len is how many rows there are, of which equal ones may count as one.
-	Len() int
-	// Weight is what all rows stand for together.
-	Weight() float64
-	// Head is so many of the rows, all where there are fewer: a sample spread over the table.
-	Head(rows int) Margins
+	// Sample is about so many of the rows, all where there are fewer: a row is in it or not by what
+	// its features say, wherever it lies, and equal rows are in it together.
+	Sample(rows int) Margins
 	// Sums are the gradient and, with hess, the Hessian of MarginSums at coef for
-	// the loss l, to an absolute error of some 1e-13 of the weights. The value of
-	// the loss is not computed. It fails only when ctx ends or coef has the wrong length.
+	// the loss l, and how many rows they are sums over. The value of the loss is not
+	// computed. It fails only when ctx ends or coef has the wrong length.
 	Sums(ctx context.Context, l Loss, coef []float64, hess bool) (*LossSums, error)
 	// Right is, for each of the cuts, what the rows weigh that are answered rightly
 	// by calling positive whatever scores at least the cut. The score is that of
@@ -147,6 +143,7 @@ type Groups struct {
 
 // LossSums is a twice differentiable loss at one point, summed over rows.
 type LossSums struct {
+	Rows uint64 // how many were added up, where an ExactTable did
 	Loss float64
 	Grad []float64 // length d+1, the intercept last
 	Hess []float64 // (d+1)×(d+1) row-major, symmetric

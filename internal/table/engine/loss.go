@@ -2,7 +2,12 @@
 
 package engine
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
 
 // Loss is a convex loss of a margin z, the score where the label is positive
 // and its opposite elsewhere. Its slope lies in [-1, 0]. The zero value is the
@@ -60,3 +65,11 @@ type Cuts struct {
 
 // At is threshold k, from 0.
 func (c Cuts) At(k int) float64 { return c.First + float64(k)*c.Step }
+
+// Check refuses a question about scores that coef makes and these cuts.
+func (c Cuts) Check(sp *feature.Space, coef []float64) error {
+	if c.Count < 1 || !(c.Step > 0) {
+		return fmt.Errorf("engine: cuts must be at least one, a positive step apart (got %d, %g)", c.Count, c.Step)
+	}
+	return CheckLength(sp, coef)
+}

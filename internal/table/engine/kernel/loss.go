@@ -64,18 +64,11 @@ func GroupWeights(positive, negative []float64) Weigh {
 // It fails only when ctx ends or the lengths do not agree.
 func LogisticSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh,
 	coef []float64) (*engine.LossSums, error) {
-	return sumLosses(ctx, sp, cols, rows, weigh, nil, coef)
-}
-
-// sumLosses is LogisticSums where sh is nil, else MarginSums.
-func sumLosses(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh, sh *shape,
-	coef []float64) (*engine.LossSums, error) {
 	if len(coef) != sp.Width()+1 {
 		return nil, fmt.Errorf("engine: loss sums: coef must have %d numbers, one per feature and the intercept (got %d)",
 			sp.Width()+1, len(coef))
 	}
 	m := newLossModel(sp, cols, coef)
-	m.shape = sh
 	strips := make([]*engine.LossSums, stripCount(rows, len(coef)))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -118,7 +111,6 @@ type lossModel struct {
 	dim    int
 	bias   float64
 	tables []lossTable // one per column of the space
-	shape  *shape      // nil: the logistic loss of the rows as they are
 }
 
 type lossTable struct {
@@ -178,11 +170,7 @@ func (m *lossModel) sumStrip(ctx context.Context, from, to int, weigh Weigh, s *
 		n := min(lossBlock, to-at)
 		m.scoreBlock(at, n, s)
 		weigh(at, s.pos[:n], s.neg[:n])
-		if m.shape == nil {
-			sum.Loss += fillLosses(s, n)
-		} else {
-			sum.Loss += m.shape.fillLosses(n, s)
-		}
+		sum.Loss += fillLosses(s, n)
 		m.scatterBlock(n, s, sum)
 	}
 	return sum
@@ -241,51 +229,100 @@ func (m *lossModel) scatterBlock(n int, s *lossScratch, sum *engine.LossSums) {
 		}
 	}
 	sum.Grad[m.dim-1] += sumInterleaved(slope)
-	m.addCurves(n, s, sum)
+	m.addCurves(n, s, sum.Hess, 0)
 }
 
 // addCurves adds the block to the upper triangle of the Hessian. Features of later
 // columns have larger indices and the intercept is last, so the triangle needs
 // no comparison. Where the place of a sum is the same for all rows it is summed
-// in registers first.
-func (m *lossModel) addCurves(n int, s *lossScratch, sum *engine.LossSums) {
+// in registers first. A column of several features has value 1 everywhere. What is
+// added is rounded by r; 0 rounds nothing.
+func (m *lossModel) addCurves(n int, s *lossScratch, hess []float64, r rounder) {
 	d := m.dim - 1
-	curve, scaled := s.curve[:n], s.scaled[:n]
 	for k := range m.tables {
-		index, value := s.index[k][:n], s.value[k][:n]
-		for i, v := range value {
-			scaled[i] = curve[i] * v
-		}
-		if f := int(index[0]); m.tables[k].one {
-			sum.Hess[f*m.dim+d] += sumInterleaved(scaled)
+		index, scaled := s.index[k][:n], s.curve[:n]
+		f := int(index[0])
+		if m.tables[k].one {
+			scaled = s.scaled[:n]
+			for i, v := range s.value[k][:n] {
+				scaled[i] = r.round(s.curve[i] * v)
+			}
+			hess[f*m.dim+d] += sumInterleaved(scaled)
 		} else {
 			for i, f := range index {
-				sum.Hess[int(f)*m.dim+d] += scaled[i]
+				hess[int(f)*m.dim+d] += scaled[i]
 			}
 		}
 		for l := k; l < len(m.tables); l++ {
 			index2, value2 := s.index[l][:n], s.value[l][:n]
 			switch one, one2 := m.tables[k].one, m.tables[l].one; {
+			case one && one2 && r == 0:
+				hess[f*m.dim+int(index2[0])] += dotProduct(scaled, value2)
 			case one && one2:
-				sum.Hess[int(index[0])*m.dim+int(index2[0])] += dotProduct(scaled, value2)
+				hess[f*m.dim+int(index2[0])] += dotRounded(scaled, value2, r)
 			case one:
-				row := sum.Hess[int(index[0])*m.dim:]
+				row := hess[f*m.dim:]
 				for i, f := range index2 {
-					row[f] += scaled[i] * value2[i]
+					row[f] += scaled[i]
 				}
 			case one2:
-				column := sum.Hess[index2[0]:]
+				column := hess[index2[0]:]
 				for i, f := range index {
-					column[int(f)*m.dim] += scaled[i] * value2[i]
+					column[int(f)*m.dim] += r.round(scaled[i] * value2[i])
 				}
 			default:
 				for i, f := range index {
-					sum.Hess[int(f)*m.dim+int(index2[i])] += scaled[i] * value2[i]
+					hess[int(f)*m.dim+int(index2[i])] += scaled[i]
 				}
 			}
 		}
 	}
-	sum.Hess[d*m.dim+d] += sumInterleaved(curve)
+	hess[d*m.dim+d] += sumInterleaved(s.curve[:n])
+}
+
+// addTimes is addCurves of rows that stand for so many each.
+func (m *lossModel) addTimes(times []int64, s *lossScratch, hess []float64, r rounder) {
+	d := m.dim - 1
+	for i, n := range times {
+		c, many := s.curve[i], float64(n)
+		for k := range m.tables {
+			f, scaled := int(m.featureAt(k, i, s)), c
+			if m.tables[k].one {
+				scaled = r.round(c * s.value[k][i])
+			}
+			hess[f*m.dim+d] += many * scaled
+			for l := k; l < len(m.tables); l++ {
+				term := scaled
+				if m.tables[l].one {
+					term = r.round(scaled * s.value[l][i])
+				}
+				hess[f*m.dim+int(m.featureAt(l, i, s))] += many * term
+			}
+		}
+		hess[d*m.dim+d] += many * c
+	}
+}
+
+// featureAt is the feature of row i in the k-th column that is not zero.
+func (m *lossModel) featureAt(k, i int, s *lossScratch) int32 {
+	if m.tables[k].one {
+		i = 0
+	}
+	return s.index[k][i]
+}
+
+// dotRounded is the sum of the rounded products.
+func dotRounded(a, b []float64, r rounder) float64 {
+	var p, q float64
+	i := 1
+	for ; i < len(a); i += 2 {
+		p += r.round(a[i-1] * b[i-1])
+		q += r.round(a[i] * b[i])
+	}
+	if i == len(a) {
+		p += r.round(a[i-1] * b[i-1])
+	}
+	return p + q
 }
 
 // dotProduct is the scalar product of vectors of one length.

@@ -22,12 +22,15 @@ var marginRows = []Rows{{Scale: 1, Norm: 100}, {Scale: 0.4, Norm: 1}, {Scale: 0.
 
 func (c *lossCase) margin(t testing.TB, l Loss, r Rows, coef []float64) *LossSums {
 	t.Helper()
-	s, err := MarginSums(context.Background(), c.sp, c.cols, c.rows, GroupWeights(c.pos, c.neg), l, r, coef)
+	q := &LossQuestion{Space: c.sp, Loss: l, Rows: r, Coef: coef, Value: true, Hess: true}
+	s, err := ExactLosses(context.Background(), c.cols, c.rows, GroupWeights(c.pos, c.neg), most, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return s.Floats(q, UnitsOf(c.sp, l, r, most))
 }
+
+const most = 4 // what a row weighs, see newLossCase
 
 // naiveMargin widens every row, shapes it and sums the definition.
 func (c *lossCase) naiveMargin(l Loss, r Rows, coef []float64) *LossSums {

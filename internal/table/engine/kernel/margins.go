@@ -5,14 +5,11 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -24,18 +21,23 @@ import (
 // so that its score takes one look into a table, and its slope is added once and shared out among
 // features at the end. Where all columns join, equal rows become one.
 //
-// Rows are kept in an order in which every run from the first on is a sample
-// spread over the table.
+// Rows are kept in an order in which every sample is a run from the first on.
 //
 // It does not change once made and may be used by several goroutines.
 type MarginRows struct {
-	dim      int
+	sp       *feature.Space
+	rows     engine.Rows
+	short    bool   // rows have factors
 	one      []bool // per column of the space: it has one feature
 	joints   []joint
 	plain    []plainColumn
 	pos, neg []float64
-	scale    float64    // of all rows
-	factor   []float64  // of each row, beyond scale; nil: 1
+	most     float64    // the most that a row weighs
+	times    []int64    // how many rows each one stands for, at most stripWeight; nil: 1
+	factor   []float64  // of each row, beyond what all are scaled by; nil: 1
+	total    int        // of the table these rows are all or some of
+	samples  []int      // by halvings: how many rows are in the sample
+	ends     []int      // of strips, by row
 	spare    *sync.Pool // of *marginScratch
 }
 
@@ -79,17 +81,19 @@ func NewMargins(sp *feature.Space, cols []column.Column, rows int, weigh Weigh, 
 // labels share one. It does not change.
 type Layout struct {
 	order []int32    // of the rows
+	hash  []uint64   // of the features of each row, in that order
 	m     MarginRows // pos and neg are nil
 }
 
 // Lay is the part of NewMargins that knows no label.
 func Lay(sp *feature.Space, cols []column.Column, rows int, r engine.Rows) *Layout {
-	l := &Layout{order: spreadOrder(rows)}
+	l := &Layout{}
 	m := &l.m
-	m.dim, m.scale, m.spare = sp.Width()+1, r.Scale, new(sync.Pool)
-	if shortensRows(r, sp) {
-		m.setFactors(sp, cols, rows, r)
-		m.factor = inOrder(m.factor, l.order)
+	m.sp, m.rows, m.total, m.spare = sp, r, rows, new(sync.Pool)
+	m.short = engine.UnitsOf(sp, engine.Loss{}, r, 1).Short
+	l.setOrder(sp, cols, rows)
+	if m.short {
+		m.setFactors(cols, l.order)
 	}
 	reader := columnReader{l.order, make([]uint32, rows)}
 	sizes := make([]int, len(sp.Columns))
@@ -124,51 +128,125 @@ func Lay(sp *feature.Space, cols []column.Column, rows int, r engine.Rows) *Layo
 	return l
 }
 
-// Weigh gives the rows labels and weights. Time and memory O(rows).
+// setOrder hashes the features of each row and puts those first that stay in a sample the
+// longest.
+func (l *Layout) setOrder(sp *feature.Space, cols []column.Column, rows int) {
+	hash, codes := make([]uint64, rows), make([]uint32, rows)
+	for k, j := range sp.Columns {
+		col := &cols[j]
+		col.Codes.Read(0, codes)
+		if sp.Codes(k, col) > rows {
+			for i, c := range codes {
+				f, v := sp.Cell(k, col, int(c))
+				hash[i] += hashFeature(f, roundFeature(v))
+			}
+			continue
+		}
+		table := make([]uint64, sp.Codes(k, col))
+		for c := range table {
+			f, v := sp.Cell(k, col, c)
+			table[c] = hashFeature(f, roundFeature(v))
+		}
+		for i, c := range codes {
+			hash[i] += table[c]
+		}
+	}
+	var order []int32
+	order, l.m.samples = orderBySamples(hash)
+	l.order, l.hash = order, make([]uint64, rows)
+	for i, row := range order {
+		l.hash[i] = hash[row]
+	}
+}
+
+// orderBySamples puts the rows with these hashes into an order in which every sample is a run from
+// the first on, and counts the rows of each sample.
+func orderBySamples(hash []uint64) (order []int32, samples []int) {
+	samples = make([]int, engine.MaxHalvings+1)
+	level := make([]uint8, len(hash))
+	for i, h := range hash {
+		level[i] = uint8(countHalvings(h))
+		samples[level[i]]++
+	}
+	next := make([]int, engine.MaxHalvings+1)
+	sum := 0
+	for k := engine.MaxHalvings; k >= 0; k-- {
+		next[k] = sum
+		sum += samples[k]
+		samples[k] = sum
+	}
+	order = make([]int32, len(hash))
+	for i, k := range level {
+		order[next[k]] = int32(i)
+		next[k]++
+	}
+	return order, samples
+}
+
+// Weigh gives the rows weights. Time and memory O(rows).
 func (l *Layout) Weigh(weigh Weigh) *MarginRows {
-	m := &MarginRows{
-		dim: l.m.dim, one: l.m.one, joints: slices.Clone(l.m.joints), plain: l.m.plain, scale: l.m.scale, factor: l.m.factor,
-		spare: l.m.spare,
-	}
-	pos, neg := make([]float64, len(l.order)), make([]float64, len(l.order))
-	weigh(0, pos, neg)
-	m.pos, m.neg = inOrder(pos, l.order), inOrder(neg, l.order)
+	m := l.weighRows(weigh)
 	if len(m.joints) == 1 && len(m.plain) == 0 {
-		m.collapseRows()
+		m.collapseRows(l)
 	}
+	for i, w := range m.pos {
+		m.most = max(m.most, w+m.neg[i])
+	}
+	m.cutStrips()
 	return m
 }
 
-// setFactors sets factor, from what MarginSums does to the same rows.
-func (m *MarginRows) setFactors(sp *feature.Space, cols []column.Column, rows int, r engine.Rows) {
-	sh := &shape{rows: r, bites: true}
-	tables, s := newLossModel(sp, cols, make([]float64, m.dim)), newLossScratch(len(sp.Columns))
-	m.scale, m.factor = 1, make([]float64, rows)
+// WeighLabels gives every row the weight of its label's code, as LabelWeights does. Its sums are
+// the same whatever the order of the rows and however they are laid out.
+func (l *Layout) WeighLabels(labels []uint8, positive int, weights []float64) *MarginRows {
+	m := l.weighRows(LabelWeights(labels, positive, weights))
+	m.rows.Weights = weights
+	m.most = m.rows.Largest()
+	if len(m.joints) == 1 && len(m.plain) == 0 {
+		m.countRows(l, labels, positive)
+	}
+	m.cutStrips()
+	return m
+}
+
+func (l *Layout) weighRows(weigh Weigh) *MarginRows {
+	m := l.m
+	m.joints = slices.Clone(m.joints)
+	pos, neg := make([]float64, len(l.order)), make([]float64, len(l.order))
+	weigh(0, pos, neg)
+	m.pos, m.neg = inOrder(pos, l.order), inOrder(neg, l.order)
+	return &m
+}
+
+// cutStrips cuts rows into strips that stand for at most stripWeight of them.
+func (m *MarginRows) cutStrips() {
+	m.ends = nil
+	if m.times == nil {
+		for at := stripWeight; at < m.Len(); at += stripWeight {
+			m.ends = append(m.ends, at)
+		}
+	}
+	sum := int64(0)
+	for i, n := range m.times {
+		if sum += n; sum > stripWeight {
+			m.ends, sum = append(m.ends, i), n
+		}
+	}
+	m.ends = append(m.ends, m.Len())
+}
+
+// setFactors sets factor.
+func (m *MarginRows) setFactors(cols []column.Column, order []int32) {
+	rows := len(order)
+	tables := newExactModel(m.sp, cols, &terms{coef: make([]float64, m.sp.Width()+1)})
+	s := newLossScratch(len(m.sp.Columns))
+	factor := make([]float64, rows)
 	for at := 0; at < rows; at += lossBlock {
 		n := min(lossBlock, rows-at)
 		tables.scoreBlock(at, n, s)
-		sh.fillFactors(n, s)
-		copy(m.factor[at:], s.factor[:n])
+		fillFactors(m.rows, factor[at:][:n], s.value)
 	}
-}
-
-// spreadOrder is an order of rows 0..n-1 in which each run from the first on lies
-// evenly over all: multiples of a number near n times the golden section, modulo
-// n (Weyl's sequence).
-func spreadOrder(n int) []int32 {
-	step := max(1, int(float64(n)*(math.Sqrt(5)-1)/2))
-	for gcd(step, n) > 1 {
-		step++
-	}
-	order := make([]int32, n)
-	at := 0
-	for i := range order {
-		order[i] = int32(at)
-		if at += step; at >= n {
-			at -= n
-		}
-	}
-	return order
+	m.factor = inOrder(factor, order)
 }
 
 // cappedProduct of sizes, or more than most where it is more.
@@ -180,13 +258,6 @@ func cappedProduct(sizes []int, most int) int {
 		}
 	}
 	return p
-}
-
-func gcd(a, b int) int {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 func inOrder(from []float64, order []int32) []float64 {
@@ -218,17 +289,21 @@ func newPlainColumn(sp *feature.Space, k int, cols []column.Column, r columnRead
 		p.index = make([]int32, rows)
 		r.eachCode(col, func(i int, c uint32) {
 			f, v := sp.Cell(k, col, int(c))
-			p.index[i], p.value[i] = int32(f), v
+			p.index[i], p.value[i] = int32(f), v // 1
 		})
 		return p
 	}
+	rounded := func(code int) float64 {
+		_, v := sp.Cell(k, col, code)
+		return roundFeature(v)
+	}
 	if sp.Codes(k, col) > rows {
-		r.eachCode(col, func(i int, c uint32) { _, p.value[i] = sp.Cell(k, col, int(c)) })
+		r.eachCode(col, func(i int, c uint32) { p.value[i] = rounded(int(c)) })
 		return p
 	}
 	table := make([]float64, sp.Codes(k, col))
 	for code := range table {
-		_, table[code] = sp.Cell(k, col, code)
+		table[code] = rounded(code)
 	}
 	r.eachCode(col, func(i int, c uint32) { p.value[i] = table[c] })
 	return p
@@ -242,7 +317,7 @@ func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column
 		p := jointPart{k: k, every: every, codes: sizes[k], index: make([]int32, size), value: make([]float64, size)}
 		for c := range size {
 			f, v := sp.Cell(k, col, c/every%sizes[k])
-			p.index[c], p.value[c] = int32(f), v
+			p.index[c], p.value[c] = int32(f), roundFeature(v)
 		}
 		j.parts = append(j.parts, p)
 		r.eachCode(col, func(i int, c uint32) { j.code[i] += uint16(int(c) * every) })
@@ -251,33 +326,68 @@ func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column
 	return j
 }
 
-// collapseRows makes one row of the rows with one code. They are equal, and so are
-// their factors.
-func (m *MarginRows) collapseRows() {
+// entry is some of the rows with one code, which are equal, and so are their factors.
+type entry struct {
+	row      int // one of them
+	pos, neg float64
+	times    int64
+}
+
+// collapseRows makes one row of the rows with one code.
+func (m *MarginRows) collapseRows(l *Layout) {
 	j := &m.joints[0]
-	pos, neg := make([]float64, j.size), make([]float64, j.size)
-	var factor []float64
-	if m.factor != nil {
-		factor = make([]float64, j.size)
-	}
-	seen := make([]bool, j.size)
+	all := make([]entry, j.size)
 	for i, c := range j.code {
-		pos[c] += m.pos[i]
-		neg[c] += m.neg[i]
-		seen[c] = true
-		if factor != nil {
-			factor[c] = m.factor[i]
-		}
+		e := &all[c]
+		e.row, e.pos, e.neg, e.times = i, e.pos+m.pos[i], e.neg+m.neg[i], 1
 	}
-	j.code = nil // the layout's
-	m.pos, m.neg, m.factor = nil, nil, nil
-	for c, ok := range seen {
-		if !ok {
-			continue
+	m.keepEntries(l, all)
+	m.times = nil
+}
+
+// countRows makes one row of the rows with one code and one label, or a few of very many.
+func (m *MarginRows) countRows(l *Layout, labels []uint8, positive int) {
+	j := &m.joints[0]
+	classes := 1
+	for _, label := range labels {
+		classes = max(classes, int(label)+1)
+	}
+	all := make([]entry, j.size*classes)
+	for i, c := range j.code {
+		e := &all[int(c)*classes+int(labels[l.order[i]])]
+		e.row, e.pos, e.neg = i, m.pos[i], m.neg[i]
+		e.times++
+	}
+	var short []entry
+	for _, e := range all {
+		for ; e.times > stripWeight; e.times -= stripWeight {
+			part := e
+			part.times = stripWeight
+			short = append(short, part)
 		}
-		j.code, m.pos, m.neg = append(j.code, uint16(c)), append(m.pos, pos[c]), append(m.neg, neg[c])
+		short = append(short, e)
+	}
+	m.keepEntries(l, short)
+}
+
+// keepEntries lays out the entries that stand for any row, in place of the rows.
+func (m *MarginRows) keepEntries(l *Layout, all []entry) {
+	all = slices.DeleteFunc(all, func(e entry) bool { return e.times == 0 })
+	hash := make([]uint64, len(all))
+	for i, e := range all {
+		hash[i] = l.hash[e.row]
+	}
+	var order []int32
+	order, m.samples = orderBySamples(hash)
+	j, factor := &m.joints[0], m.factor
+	code := j.code // the layout's
+	j.code, m.pos, m.neg, m.times, m.factor = nil, nil, nil, nil, nil
+	for _, k := range order {
+		e := all[k]
+		j.code, m.pos, m.neg = append(j.code, code[e.row]), append(m.pos, e.pos), append(m.neg, e.neg)
+		m.times = append(m.times, e.times)
 		if factor != nil {
-			m.factor = append(m.factor, factor[c])
+			m.factor = append(m.factor, factor[e.row])
 		}
 	}
 }
@@ -286,100 +396,99 @@ func (m *MarginRows) collapseRows() {
 // one.
 func (m *MarginRows) Len() int { return len(m.pos) }
 
-// Head is the first rows of m, all where it has fewer: a sample spread over the
-// table. It shares memory with m.
-func (m *MarginRows) Head(rows int) engine.Margins {
-	if rows >= m.Len() {
+// Sample implements engine.Margins. It shares memory with m.
+func (m *MarginRows) Sample(rows int) engine.Margins {
+	halvings := engine.HalvingsFor(m.total, rows)
+	if halvings == 0 {
 		return m
 	}
-	part := &MarginRows{dim: m.dim, one: m.one, scale: m.scale, pos: m.pos[:rows], neg: m.neg[:rows], spare: m.spare}
+	part := *m
+	n := m.samples[halvings]
+	part.joints, part.plain = slices.Clone(m.joints), slices.Clone(m.plain)
+	part.pos, part.neg = m.pos[:n], m.neg[:n]
 	if m.factor != nil {
-		part.factor = m.factor[:rows]
+		part.factor = m.factor[:n]
 	}
-	for _, j := range m.joints {
-		part.joints = append(part.joints, joint{j.code[:rows], j.size, j.parts})
+	if m.times != nil {
+		part.times = m.times[:n]
 	}
-	for _, p := range m.plain {
-		p.value = p.value[:rows]
+	for k := range part.joints {
+		part.joints[k].code = part.joints[k].code[:n]
+	}
+	for k := range part.plain {
+		p := &part.plain[k]
+		p.value = p.value[:n]
 		if p.index != nil {
-			p.index = p.index[:rows]
+			p.index = p.index[:n]
 		}
-		part.plain = append(part.plain, p)
 	}
-	return part
+	part.cutStrips()
+	return &part
 }
 
-// Weight is what all rows stand for together.
-func (m *MarginRows) Weight() float64 { return sumInterleaved(m.pos) + sumInterleaved(m.neg) }
-
-// Sums are the gradient and, with hess, the Hessian of MarginSums at coef for
-// the loss l, to an absolute error of some 1e-13 of the weights. The value of
-// the loss is not computed. The sums do not depend on the number of processors.
-// It fails only when ctx ends or coef has the wrong length.
+// Sums implements engine.Margins. The sums do not depend on the number of processors.
 func (m *MarginRows) Sums(ctx context.Context, l engine.Loss, coef []float64, hess bool) (*engine.LossSums, error) {
-	if len(coef) != m.dim {
-		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)",
-			m.dim, len(coef))
-	}
-	scaled := make([]float64, m.dim)
-	for f, c := range coef {
-		scaled[f] = c * m.scale
-	}
-	first := m.newScratch(hess) // its tables serve all
-	defer m.spare.Put(first)
-	m.tabulateJoints(scaled, first.tables)
-	strips := make([]*engine.LossSums, m.stripCount())
-	var next atomic.Int64
-	work := func(s *marginScratch) {
-		for p := int(next.Add(1) - 1); p < len(strips); p = int(next.Add(1) - 1) {
-			strips[p] = m.sumStrip(ctx, p*m.Len()/len(strips), (p+1)*m.Len()/len(strips), l, scaled, first.tables, s, hess)
-		}
-	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(strips)) - 1 {
-		workers.Go(func() {
-			s := m.newScratch(hess)
-			work(s)
-			m.spare.Put(s)
-		})
-	}
-	work(first)
-	workers.Wait()
-	if err := ctx.Err(); err != nil {
+	if err := engine.CheckLength(m.sp, coef); err != nil {
 		return nil, err
 	}
-	sum := strips[0]
-	for _, s := range strips[1:] {
-		sum.Add(s)
+	q := &engine.LossQuestion{Space: m.sp, Loss: l, Rows: m.rows, Coef: coef, Hess: hess}
+	u := engine.UnitsOf(m.sp, l, m.rows, m.most)
+	total := NewExactSums(len(coef), hess)
+	if engine.Bounded(m.sp, coef) {
+		m.addStrips(ctx, newTerms(u, l, coef, reachOf(m.sp, coef)), hess, total)
 	}
-	for f := range sum.Grad {
-		sum.Grad[f] *= m.scale
-	}
-	for f := range sum.Hess {
-		sum.Hess[f] *= m.scale * m.scale
-	}
-	mirrorHessian(sum)
-	return sum, nil
+	return total.Floats(q, u), ctx.Err()
 }
 
-// marginStrip is long, as each strip has tables of its own to share out.
-const marginStrip = 1 << 15
+// addStrips adds up all strips.
+func (m *MarginRows) addStrips(ctx context.Context, t *terms, hess bool, total *engine.ExactSums) {
+	first := m.newScratch(hess) // its tables serve all
+	defer m.spare.Put(first)
+	m.tabulateJoints(t, first.tables)
+	var next atomic.Int64
+	work := func(s *marginScratch) *exactStrip {
+		into := newExactStrip(len(t.coef), hess)
+		for p := int(next.Add(1) - 1); p < len(m.ends) && ctx.Err() == nil; p = int(next.Add(1) - 1) {
+			from := 0
+			if p > 0 {
+				from = m.ends[p-1]
+			}
+			m.addStrip(from, m.ends[p], t, first.tables, s, into)
+		}
+		return into
+	}
+	var workers sync.WaitGroup
+	var mu sync.Mutex
+	for range min(runtime.GOMAXPROCS(0), len(m.ends)) - 1 {
+		workers.Go(func() {
+			s := m.newScratch(hess)
+			into := work(s)
+			m.spare.Put(s)
+			mu.Lock()
+			defer mu.Unlock()
+			total.Add(into.sums)
+		})
+	}
+	into := work(first)
+	workers.Wait()
+	total.Add(into.sums)
+}
 
-// stripCount depends on public sizes only.
-func (m *MarginRows) stripCount() int {
-	fit := max(2, maxPartials/(m.dim*m.dim))
-	return max(1, min((m.Len()+marginStrip-1)/marginStrip, maxStrips, fit))
+// reachOf bounds the scores of rows.
+func reachOf(sp *feature.Space, coef []float64) float64 {
+	d := len(coef) - 1
+	return sp.Reach(coef[:d]) + math.Abs(coef[d])
 }
 
 // tabulateJoints writes what each code of each joint adds to a score.
-func (m *MarginRows) tabulateJoints(coef []float64, tables []*jointTable) {
-	for t, j := range m.joints {
-		table := tables[t][:j.size]
+func (m *MarginRows) tabulateJoints(t *terms, tables []*jointTable) {
+	for k, j := range m.joints {
+		table := tables[k][:j.size]
 		table[0] = 0
 		for _, p := range j.parts { // every code of the columns so far, for each of the next
 			for v := p.codes - 1; v >= 0; v-- {
 				at := v * p.every
-				add := coef[p.index[at]] * p.value[at]
+				add := t.score.round(t.coef[p.index[at]] * p.value[at])
 				for c, sum := range table[:p.every] {
 					table[at+c] = sum + add
 				}
@@ -391,22 +500,33 @@ func (m *MarginRows) tabulateJoints(coef []float64, tables []*jointTable) {
 // jointTable is as long as any joint needs, so that no look-up need be checked.
 type jointTable [jointCodes]float64
 
+// jointSlopes are slopes in units, by code.
+type jointSlopes [jointCodes]int64
+
 type marginScratch struct {
 	*lossScratch
 	prob   []float64
-	tables []*jointTable // per joint: what each code adds to a score
-	slopes []*jointTable // per joint: slopes added up by code
-	other  []*jointTable // the same for every other row
+	fixed  []int64        // slopes in units
+	hash   []uint64       // of rows, where a sample is picked
+	cells  [][]uint32     // codes of a block, where rows are not laid out
+	tables []*jointTable  // per joint: what each code adds to a score
+	slopes []*jointSlopes // per joint: slopes added up by code
+	other  []*jointSlopes // the same for every other row
 }
 
-// newScratch is clear where it must be: share leaves slopes and other so.
+func newMarginScratch() *marginScratch {
+	return &marginScratch{lossScratch: newLossScratch(0), prob: make([]float64, lossBlock), fixed: make([]int64, lossBlock),
+		hash: make([]uint64, lossBlock)}
+}
+
+// newScratch is clear where it must be: shareGradient leaves slopes and other so.
 func (m *MarginRows) newScratch(hess bool) *marginScratch {
 	s, _ := m.spare.Get().(*marginScratch)
 	if s == nil {
-		s = &marginScratch{lossScratch: newLossScratch(0), prob: make([]float64, lossBlock)}
+		s = newMarginScratch()
 		for range m.joints {
 			s.tables = append(s.tables, new(jointTable))
-			s.slopes, s.other = append(s.slopes, new(jointTable)), append(s.other, new(jointTable))
+			s.slopes, s.other = append(s.slopes, new(jointSlopes)), append(s.other, new(jointSlopes))
 		}
 	}
 	for hess && len(s.index) < len(m.one) {
@@ -415,39 +535,59 @@ func (m *MarginRows) newScratch(hess bool) *marginScratch {
 	return s
 }
 
-func (m *MarginRows) sumStrip(ctx context.Context, from, to int, l engine.Loss, coef []float64, tables []*jointTable,
-	s *marginScratch, hess bool) *engine.LossSums {
-	sum := &engine.LossSums{Grad: make([]float64, m.dim)}
+func (m *MarginRows) addStrip(
+	from, to int, t *terms, tables []*jointTable, s *marginScratch, into *exactStrip,
+) {
 	var model *lossModel
-	if hess {
-		sum.Hess = make([]float64, m.dim*m.dim)
-		model = &lossModel{dim: m.dim}
+	if into.hess != nil {
+		model = &lossModel{dim: len(t.coef)}
 		for _, one := range m.one {
 			model.tables = append(model.tables, lossTable{one: one})
 		}
 	}
-	zero := l.Huber <= 0 && m.factor == nil && allZero(coef)
-	for at := from; at < to && ctx.Err() == nil; at += lossBlock {
+	zero := t.loss.Huber <= 0 && m.factor == nil && allZero(t.coef)
+	for at := from; at < to; at += lossBlock {
 		n := min(lossBlock, to-at)
 		if zero {
 			m.fillAtZero(at, n, s)
+			t.fixSlopes(n, s, into.hess != nil)
 		} else {
-			m.scoreBlock(at, n, coef, tables, s)
-			m.fillLosses(at, n, l, s, hess)
+			m.scoreBlock(at, n, t, tables, s)
+			var factor []float64
+			if m.factor != nil {
+				factor = m.factor[at:][:n]
+			}
+			t.fillSlopes(n, m.pos[at:], m.neg[at:], factor, s, into.hess != nil)
 		}
-		m.addGradient(at, n, s, sum.Grad)
-		if hess {
+		into.rows += n
+		var times []int64
+		if m.times != nil {
+			times = m.times[at:][:n]
+			for i, k := range times {
+				s.fixed[i] *= k
+				into.rows += int(k) - 1
+			}
+		}
+		m.addGradient(at, n, s, into)
+		switch {
+		case into.hess == nil:
+		case times == nil:
 			m.fetchCells(at, n, s)
-			model.addCurves(n, s.lossScratch, sum)
+			model.addCurves(n, s.lossScratch, into.hess, t.curve)
+		default:
+			m.fetchCells(at, n, s)
+			model.addTimes(times, s.lossScratch, into.hess, t.curve)
 		}
 	}
-	m.shareGradient(s, sum.Grad)
-	return sum
+	m.shareGradient(s, into.sums.Grad)
+	into.flush(t)
 }
 
 // scoreBlock adds up the scores.
-func (m *MarginRows) scoreBlock(at, n int, coef []float64, tables []*jointTable, s *marginScratch) {
+func (m *MarginRows) scoreBlock(at, n int, terms *terms, tables []*jointTable, s *marginScratch) {
+	coef := terms.coef
 	score, constant := s.score[:n], coef[len(coef)-1]
+	tables = tables[:len(m.joints)]
 	t := 0
 	if len(tables) >= 2 {
 		a, b := tables[0], tables[1]
@@ -477,12 +617,15 @@ func (m *MarginRows) scoreBlock(at, n int, coef []float64, tables []*jointTable,
 	for _, p := range m.plain {
 		value := p.value[at:][:n]
 		if p.index == nil {
-			floats.AddScaled(score, coef[p.feature], value)
+			c, r := coef[p.feature], terms.score
+			for i, v := range value {
+				score[i] += r.round(c * v)
+			}
 			continue
 		}
-		index := p.index[at:][:n]
-		for i, z := range score {
-			score[i] = z + coef[index[i]]*value[i]
+		r := terms.score
+		for i, f := range p.index[at:][:n] {
+			score[i] += r.round(coef[f])
 		}
 	}
 	if m.factor != nil {
@@ -492,39 +635,7 @@ func (m *MarginRows) scoreBlock(at, n int, coef []float64, tables []*jointTable,
 	}
 }
 
-// fillLosses fills slope and, with curves, curve, the factor of each row included.
-func (m *MarginRows) fillLosses(at, n int, l engine.Loss, s *marginScratch, curves bool) {
-	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
-	score, slope, curve := s.score[:n], s.slope[:n], s.curve[:n]
-	if l.Huber > 0 {
-		for i, z := range score {
-			_, d, c := l.At(z)
-			_, e, g := l.At(-z)
-			slope[i] = pos[i]*d - neg[i]*e
-			curve[i] = pos[i]*c + neg[i]*g
-		}
-	} else {
-		writeSigmoids(s.prob[:n], score)
-		for i, p := range s.prob[:n] {
-			slope[i] = (pos[i]+neg[i])*p - pos[i]
-		}
-		if curves {
-			for i, p := range s.prob[:n] {
-				curve[i] = (pos[i] + neg[i]) * p * (1 - p)
-			}
-		}
-	}
-	if m.factor != nil {
-		for i, t := range m.factor[at:][:n] {
-			slope[i] = slope[i] * t
-			if curves {
-				curve[i] = curve[i] * (t * t)
-			}
-		}
-	}
-}
-
-// fillAtZero is look and losses of the logistic loss where all scores are zero, the
+// fillAtZero is scoreBlock and fillSlopes of the logistic loss where all scores are zero, the
 // place every fit starts from.
 func (m *MarginRows) fillAtZero(at, n int, s *marginScratch) {
 	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
@@ -543,9 +654,9 @@ func allZero(coef []float64) bool {
 	return true
 }
 
-// addGradient adds one block; the joints' part waits for share.
-func (m *MarginRows) addGradient(at, n int, s *marginScratch, grad []float64) {
-	slope := s.slope[:n]
+// addGradient adds one block; the joints' part waits for shareGradient.
+func (m *MarginRows) addGradient(at, n int, s *marginScratch, into *exactStrip) {
+	slope := s.fixed[:n]
 	t := 0
 	for ; t+2 <= len(m.joints); t += 2 { // four sums that need not wait for each other
 		a, b, a2, b2 := s.slopes[t], s.slopes[t+1], s.other[t], s.other[t+1]
@@ -575,20 +686,21 @@ func (m *MarginRows) addGradient(at, n int, s *marginScratch, grad []float64) {
 			a[code[i-1]%jointCodes] += slope[i-1]
 		}
 	}
+	sum := sumUnits(slope)
 	for _, p := range m.plain {
 		if p.index == nil {
-			grad[p.feature] += dotProduct(slope, p.value[at:][:n])
+			into.addProducts(p.feature, slope, sum, p.value[at:])
 			continue
 		}
 		for i, f := range p.index[at:][:n] {
-			grad[f] += slope[i] * p.value[at+i]
+			into.grad[f] += slope[i]
 		}
 	}
-	grad[len(grad)-1] += sumInterleaved(slope)
+	into.grad[len(into.grad)-1] += sum
 }
 
 // shareGradient shares out the sums of the joints among features, and clears them.
-func (m *MarginRows) shareGradient(s *marginScratch, grad []float64) {
+func (m *MarginRows) shareGradient(s *marginScratch, grad []engine.Wide) {
 	for t, j := range m.joints {
 		sums, other := s.slopes[t][:j.size], s.other[t][:j.size]
 		for c, x := range other {
@@ -600,7 +712,7 @@ func (m *MarginRows) shareGradient(s *marginScratch, grad []float64) {
 			for v := range p.codes {
 				at := v * p.every
 				run := sums[at:][:p.every]
-				grad[p.index[at]] += sumInterleaved(run) * p.value[at]
+				grad[p.index[at]].AddProduct(sumUnits(run), featureInUnits(p.value[at]))
 				if v > 0 {
 					for c, x := range run {
 						sums[c] += x

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -108,66 +109,104 @@ func TestMarginsAtZero(t *testing.T) {
 	}
 }
 
-// A head is a sample: its rows are rows of the table, each once, and lie evenly
-// in it.
-func TestMarginsOfAHead(t *testing.T) {
-	const rows, head = 3001, 600
+// A sample has about as many rows as it should, and they are those whose features say so:
+// laid out or not, together with others or alone.
+func TestMarginsOfASample(t *testing.T) {
+	const rows = 3001
+	ctx, r := context.Background(), Rows{Scale: 0.4, Norm: 0.7}
 	c := newLossCase(t, 5, feature.OneHot, rows)
-	r := Rows{Scale: 0.4, Norm: 0.7}
-	in := make([]bool, rows)
-	for i := range rows { // a row's own weight tells which rows are in
-		c.pos[i], c.neg[i] = math.Ldexp(1, i%40), 0
+	clear(c.pos)
+	for i := range c.neg {
+		c.neg[i] = 1
 	}
-	for lane := 0; lane < rows; lane += 40 { // as 40 bits of one sum
-		d := newLossCase(t, 5, feature.OneHot, rows)
-		clear(d.neg)
-		for i := range d.pos {
-			d.pos[i] = 0
-			if i >= lane && i < lane+40 {
-				d.pos[i] = c.pos[i]
+	m := c.margins(r)
+	for _, wanted := range []int{rows, 1501, 1500, 600, 40} {
+		halvings := HalvingsFor(rows, wanted)
+		q := &LossQuestion{Space: c.sp, Rows: r, Coef: c.coef, Hess: true, Halvings: halvings}
+		exact, err := ExactLosses(ctx, c.cols, rows, GroupWeights(c.pos, c.neg), 1, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := exact.Floats(q, UnitsOf(c.sp, Loss{}, r, 1))
+		got, err := m.Sample(wanted).Sums(ctx, Loss{}, c.coef, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Grad, want.Grad) || !slices.Equal(got.Hess, want.Hess) || got.Rows != want.Rows {
+			t.Errorf("a sample of %d rows, laid out, has other sums", wanted)
+		}
+		expected := float64(rows) / float64(int(1)<<halvings)
+		if expected < float64(wanted) || halvings > 0 && expected >= 2*float64(wanted) ||
+			math.Abs(float64(got.Rows)-expected) > 6*math.Sqrt(expected) || halvings == 0 && got.Rows != rows {
+			t.Errorf("a sample of %d rows has %d, of which %g are expected", wanted, got.Rows, expected)
+		}
+	}
+	if m.Sample(rows+1) != m {
+		t.Error("a sample longer than the table is not the table")
+	}
+}
+
+// Labels and weights by them: the same bits whether rows are laid out or not, joined or not, one by
+// one or in parts added up, in any order.
+func TestSumsDoNotDependOnWhereRowsLie(t *testing.T) {
+	ctx := context.Background()
+	for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
+		for _, rows := range []int{1, 900, 3000, 40_000} {
+			for k, r := range append(marginRows, Rows{Scale: 0.4, Norm: 0.6, Weights: []float64{1, 1. / 3, 0.7}}) {
+				c := newLossCase(t, 3, enc, rows)
+				if rows == 40_000 {
+					few(c, 5)
+				}
+				labels := make([]uint8, rows)
+				for i := range labels {
+					labels[i] = uint8((i * i) % 7 % 3)
+				}
+				m := Lay(c.sp, c.cols, rows, r).WeighLabels(labels, 1, r.Weights)
+				for _, l := range marginLosses {
+					for _, wanted := range []int{rows, rows / 5} {
+						q := &LossQuestion{Space: c.sp, Loss: l, Rows: r, Coef: c.coef, Hess: true, Halvings: HalvingsFor(rows, wanted)}
+						laid, err := m.Sample(wanted).Sums(ctx, l, c.coef, true)
+						if err != nil {
+							t.Fatal(err)
+						}
+						sum := NewExactSums(len(c.coef), true)
+						for _, part := range shuffledParts(uint64(k), rows, 1+k*k) {
+							cols := slices.Clone(c.cols)
+							own := make([]uint8, len(part))
+							for i, row := range part {
+								own[i] = labels[row]
+							}
+							for j := range cols {
+								if cols[j].Codes.Len() > 0 {
+									cols[j].Codes = cols[j].Codes.Pick(part)
+								}
+							}
+							s, err := ExactLosses(ctx, cols, len(part), LabelWeights(own, 1, r.Weights), r.Largest(), q)
+							if err != nil {
+								t.Fatal(err)
+							}
+							sum.Add(s)
+						}
+						parts := sum.Floats(q, UnitsOf(c.sp, l, r, r.Largest()))
+						if !slices.Equal(laid.Grad, parts.Grad) || !slices.Equal(laid.Hess, parts.Hess) || laid.Rows != parts.Rows {
+							t.Errorf("%s, %d rows, %+v, %+v: parts add up to something else", enc, rows, l, r)
+						}
+					}
+				}
 			}
 		}
-		sum := uint64(d.margins(r).Head(head).Weight())
-		for i := lane; i < min(lane+40, rows); i++ {
-			in[i] = sum>>(i%40)&1 == 1
-		}
 	}
-	count := 0
-	for i, ok := range in {
-		if ok {
-			count++
-		}
-		if i%100 == 99 && !(math.Abs(float64(count)-float64(i)*head/rows) <= 3) {
-			t.Errorf("of the first %d rows a head has %d", i+1, count)
-		}
+}
+
+// shuffledParts deals rows to so many parts.
+func shuffledParts(seed uint64, rows, parts int) [][]int {
+	order := rand.New(rand.NewPCG(seed, 2))
+	out := make([][]int, parts)
+	for _, row := range order.Perm(rows) {
+		k := order.IntN(parts)
+		out[k] = append(out[k], row)
 	}
-	if count != head {
-		t.Fatalf("a head of %d rows has %d", head, count)
-	}
-	c = newLossCase(t, 5, feature.OneHot, rows)
-	got, err := c.margins(r).Head(head).Sums(context.Background(), Loss{}, c.coef, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, ok := range in {
-		if !ok {
-			c.pos[i], c.neg[i] = 0, 0
-		}
-	}
-	want := c.naiveMargin(Loss{}, r, c.coef)
-	for f := range want.Grad {
-		if !near(got.Grad[f], want.Grad[f], rows) {
-			t.Errorf("gradient %d = %v, want %v", f, got.Grad[f], want.Grad[f])
-		}
-	}
-	for f := range want.Hess {
-		if !near(got.Hess[f], want.Hess[f], rows) {
-			t.Errorf("hessian %d = %v, want %v", f, got.Hess[f], want.Hess[f])
-		}
-	}
-	if m := c.margins(r); m.Head(rows+1) != m {
-		t.Error("a head longer than the table is not the table")
-	}
+	return out
 }
 
 func TestMarginsDoNotDependOnTheProcessors(t *testing.T) {

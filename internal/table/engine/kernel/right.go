@@ -4,9 +4,10 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // Right is, for each of the cuts, what the rows weigh that are answered rightly
@@ -16,41 +17,67 @@ import (
 // One look at each row, as much as a gradient. It fails only when ctx ends, coef
 // has the wrong length or there is no cut.
 func (m *MarginRows) Right(ctx context.Context, coef []float64, cuts engine.Cuts) ([]float64, error) {
-	switch {
-	case len(coef) != m.dim:
-		return nil, fmt.Errorf("engine: margins: coef must have %d numbers, one per feature and the intercept (got %d)",
-			m.dim, len(coef))
-	case cuts.Count < 1 || !(cuts.Step > 0):
-		return nil, fmt.Errorf("engine: margins: cuts must be at least one, a positive step apart (got %d, %g)", cuts.Count,
-			cuts.Step)
+	if err := cuts.Check(m.sp, coef); err != nil {
+		return nil, err
 	}
 	plain := *m
 	plain.factor = nil
 	s := m.newScratch(false)
 	defer m.spare.Put(s)
-	plain.tabulateJoints(coef, s.tables)
-	inverse, most := 1/cuts.Step, float64(cuts.Count)
+	t := newTerms(engine.LossUnits{Scale: 1}, engine.Loss{}, coef, reachOf(m.sp, coef))
+	plain.tabulateJoints(t, s.tables)
+	passed := newPassedCuts(cuts)
 	// by the number of cuts that a row passes: what it is worth to be called positive
-	gain := make([]float64, cuts.Count+1)
+	gain, sum := make([]float64, cuts.Count+1), 0.0
 	for at := 0; at < m.Len(); at += lossBlock {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		n := min(lossBlock, m.Len()-at)
-		plain.scoreBlock(at, n, coef, s.tables, s)
+		plain.scoreBlock(at, n, t, s.tables, s)
 		pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 		for i, z := range s.score[:n] {
-			passed := 0
-			if x := (z-cuts.First)*inverse + 1; x >= most {
-				passed = cuts.Count
-			} else if x >= 1 {
-				passed = int(x)
+			times := 1.0
+			if m.times != nil {
+				times = float64(m.times[at+i])
 			}
-			gain[passed] += pos[i] - neg[i]
+			gain[passed.count(z)] += times * (pos[i] - neg[i])
+			sum += times * neg[i]
 		}
 	}
 	right := make([]float64, cuts.Count)
-	sum := sumInterleaved(m.neg)
+	for k := cuts.Count - 1; k >= 0; k-- {
+		sum += gain[k+1]
+		right[k] = sum
+	}
+	return right, nil
+}
+
+// ExactRight is Right of rows of coded columns that count once each.
+func ExactRight(ctx context.Context, sp *feature.Space, cols []column.Column, labels []uint8, positive int,
+	coef []float64, cuts engine.Cuts) ([]int64, error) {
+	if err := cuts.Check(sp, coef); err != nil {
+		return nil, err
+	}
+	m := newExactModel(sp, cols, newTerms(engine.LossUnits{Scale: 1}, engine.Loss{}, coef, reachOf(sp, coef)))
+	s, passed := newLossScratch(len(m.tables)), newPassedCuts(cuts)
+	gain, sum := make([]int64, cuts.Count+1), int64(0)
+	for at := 0; at < len(labels); at += lossBlock {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := min(lossBlock, len(labels)-at)
+		m.scoreBlock(at, n, s)
+		for i, z := range s.score[:n] {
+			if int(labels[at+i]) == positive {
+				gain[passed.count(z)]++
+				continue
+			}
+			gain[passed.count(z)]--
+			sum++
+		}
+	}
+	right := make([]int64, cuts.Count)
 	for k := cuts.Count - 1; k >= 0; k-- {
 		sum += gain[k+1]
 		right[k] = sum

@@ -44,7 +44,7 @@ func (m *Table) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (
 		l.layout = kernel.Lay(sp, m.t.Cols, m.t.Rows, r)
 	}
 	if l.margins == nil || l.positive != m.positive || !slices.Equal(l.rows.Weights, r.Weights) {
-		l.margins = l.layout.Weigh(kernel.LabelWeights(m.t.Labels, m.positive, r.Weights))
+		l.margins = l.layout.WeighLabels(m.t.Labels, m.positive, r.Weights)
 	}
 	l.rows, l.positive = r, m.positive
 	return l.margins, nil

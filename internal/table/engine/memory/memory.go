@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -220,31 +219,4 @@ func eachChunk[T any](ctx context.Context, m *Table, words int, fresh func() T,
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	return parts, nil
-}
-
-// LogisticSums implements engine.Table.
-func (m *Table) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
-	if err := m.checkBinary("loss sums", counted); err != nil {
-		return nil, err
-	}
-	weigh := kernel.LabelWeights(m.t.Labels, m.positive, nil)
-	sums, err := kernel.LogisticSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, coef)
-	if err != nil {
-		return nil, fmt.Errorf("memory: %w", err)
-	}
-	return sums, nil
-}
-
-// MarginSums implements engine.Table.
-func (m *Table) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows,
-	coef []float64) (*engine.LossSums, error) {
-	if err := m.checkBinary("margins", counted); err != nil {
-		return nil, err
-	}
-	weigh := kernel.LabelWeights(m.t.Labels, m.positive, r.Weights)
-	sums, err := kernel.MarginSums(ctx, sp, m.t.Cols, m.t.Rows, weigh, l, r, coef)
-	if err != nil {
-		return nil, fmt.Errorf("memory: %w", err)
-	}
-	return sums, nil
 }

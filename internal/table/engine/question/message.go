@@ -29,6 +29,7 @@ type message struct {
 	Grid       *scoreMessage       `json:"grid,omitempty"`
 	Limit      *engine.SlopeLimit  `json:"limit,omitempty"`
 	Grids      []gridMessage       `json:"grids,omitempty"`
+	Losses     *lossMessage        `json:"losses,omitempty"`
 }
 
 type spaceMessage struct {
@@ -89,6 +90,9 @@ func Encode(q *Question) ([]byte, error) {
 	for g := range q.Grids {
 		m.Grids = append(m.Grids, axesOf(&q.Grids[g]))
 	}
+	if q.Losses != nil {
+		m.Losses = encodeLosses(q)
+	}
 	return json.Marshal(m)
 }
 
@@ -116,7 +120,8 @@ func Decode(s *schema.Schema, text []byte) (*Question, error) {
 		return nil, fmt.Errorf("question: there is no class %d among %d", m.Against, s.Classes())
 	}
 	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns, Most: m.Most}
-	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readBins, m.readClasses, m.readGrids}
+	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readBins, m.readClasses, m.readGrids,
+		m.readLosses}
 	for _, read := range steps {
 		if err := read(q, s); err != nil {
 			return nil, err
@@ -141,6 +146,10 @@ func (q *Question) checkParts() error {
 		ok = q.Classes != nil && len(q.Bins) == 1 && q.Bins[0].OfColumn()
 	case GridSlopes:
 		ok = q.Grid != nil && len(q.Grids) > 0 && q.Limit.Most > 0 && q.Limit.Most <= 1
+	case Losses:
+		ok = q.Losses != nil
+	case Right:
+		ok = q.Losses != nil && q.Cuts.Count > 0
 	}
 	if q.Kind == ClassCells {
 		for k := range q.Bins {

@@ -28,6 +28,8 @@ const (
 	ClassSlope     Kind = "class_slope"
 	ClassResiduals Kind = "class_residuals"
 	GridSlopes     Kind = "grid_slopes"
+	Losses         Kind = "losses" // of an engine.ExactTable
+	Right          Kind = "right"  // the same
 )
 
 // WholeLabel is the Against of a question about the whole label.
@@ -49,6 +51,8 @@ type Question struct {
 	Grid       *engine.GridScore
 	Limit      engine.SlopeLimit
 	Grids      []feature.Grid
+	Losses     *engine.LossQuestion // its Space is the question's; of Right, Coef alone
+	Cuts       engine.Cuts
 }
 
 // ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs; more
@@ -165,6 +169,8 @@ func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error)
 			}
 		}
 		return &out, err
+	case Losses, Right:
+		return answerExactly(ctx, t, q)
 	}
 	return nil, fmt.Errorf("question: there is no kind %q", q.Kind)
 }

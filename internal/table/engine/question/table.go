@@ -4,7 +4,6 @@ package question
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -20,8 +19,7 @@ type Asker interface {
 	Ask(ctx context.Context, q *Question) (*Sums, error)
 }
 
-// Table asks whoever holds the rows, and answers as engine.Table does. What is a sum of
-// floating-point numbers it refuses: see ErrFloats.
+// Table asks whoever holds the rows, and answers as engine.Table does.
 type Table struct {
 	whole   *schema.Schema
 	schema  *schema.Schema // of a view
@@ -30,11 +28,10 @@ type Table struct {
 	asker   Asker
 }
 
-var _ engine.Table = (*Table)(nil)
-
-// ErrFloats is the refusal of a question whose answer is a sum of floating-point numbers.
-var ErrFloats = errors.New("question: the learner adds up floating-point numbers, which is done in memory alone: " +
-	"leave out --engine, and set --memory-limit as high as the table needs")
+var (
+	_ engine.Table      = (*Table)(nil)
+	_ engine.ExactTable = (*Table)(nil)
+)
 
 // NewTable is a table of so many rows, about which asker is asked.
 func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
@@ -279,21 +276,4 @@ func signed(sums []uint64) []int64 {
 		out[i] = int64(x)
 	}
 	return out
-}
-
-// LogisticSums is refused: ErrFloats.
-func (t *Table) LogisticSums(context.Context, *feature.Space, []float64) (*engine.LossSums, error) {
-	return nil, ErrFloats
-}
-
-// MarginSums is refused: ErrFloats.
-func (t *Table) MarginSums(
-	context.Context, *feature.Space, engine.Loss, engine.Rows, []float64,
-) (*engine.LossSums, error) {
-	return nil, ErrFloats
-}
-
-// Margins is refused: ErrFloats.
-func (t *Table) Margins(context.Context, *feature.Space, engine.Rows) (engine.Margins, error) {
-	return nil, ErrFloats
 }

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// ExactTable answers about losses in whole numbers, so that answers about parts of a table add up
+// to that about all of it.
+type ExactTable interface {
+	// ExactLosses answers q. One pass over the rows.
+	ExactLosses(ctx context.Context, q *LossQuestion) (*ExactSums, error)
+	// ExactRight is Right of Margins, of rows that count once each.
+	ExactRight(ctx context.Context, sp *feature.Space, coef []float64, cuts Cuts) ([]int64, error)
+}
+
+// LossQuestion asks for a Loss, its gradient and its Hessian at Coef, the intercept last, summed
+// over rows of Space that are shaped by Rows. The label must be binary.
+type LossQuestion struct {
+	Space       *feature.Space
+	Loss        Loss
+	Rows        Rows
+	Coef        []float64
+	Value, Hess bool // whether the loss itself and its Hessian are wanted
+	// Halvings picks a sample of the rows, about one of 2^Halvings: see Margins.Sample.
+	Halvings int
+}
+
+// AskLogistic is LogisticSums of Table, asked of t.
+func AskLogistic(ctx context.Context, t ExactTable, sp *feature.Space, coef []float64) (*LossSums, error) {
+	return AskMargins(ctx, t, sp, Loss{}, Rows{Scale: 1, Norm: math.MaxFloat64}, coef)
+}
+
+// AskMargins is MarginSums of Table, asked of t.
+func AskMargins(
+	ctx context.Context, t ExactTable, sp *feature.Space, l Loss, r Rows, coef []float64,
+) (*LossSums, error) {
+	return AskLosses(ctx, t, &LossQuestion{Space: sp, Loss: l, Rows: r, Coef: coef, Value: true, Hess: true})
+}
+
+// AskLosses asks t, and turns the answer into floating-point numbers.
+func AskLosses(ctx context.Context, t ExactTable, q *LossQuestion) (*LossSums, error) {
+	s, err := t.ExactLosses(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return s.Floats(q, UnitsOf(q.Space, q.Loss, q.Rows, q.Rows.Largest())), nil
+}
+
+// ExactSums is LossSums in whole numbers: addition is exact, hence the same for any order of the
+// rows. A row's numbers are rounded before they are added, in units that depend on the question
+// alone.
+type ExactSums struct {
+	Rows  uint64 // how many were added up
+	Whole Wide   // of the losses
+	Part  Wide   // of the losses, what is beyond whole numbers
+	Grad  []Wide // the intercept last
+	Hess  []Wide // the upper triangle, row by row; nil where it was not asked for
+}
+
+// Add adds the sums over other rows.
+func (s *ExactSums) Add(t *ExactSums) {
+	s.Rows += t.Rows
+	s.Whole.Add(t.Whole)
+	s.Part.Add(t.Part)
+	for i := range t.Grad {
+		s.Grad[i].Add(t.Grad[i])
+	}
+	for i := range t.Hess {
+		s.Hess[i].Add(t.Hess[i])
+	}
+}
+
+// Wide is a whole number of 128 bits, High·2^64 + Low.
+type Wide struct {
+	High int64
+	Low  uint64
+}
+
+// WideOf is x.
+func WideOf(x int64) Wide { return Wide{x >> 63, uint64(x)} }
+
+// Add adds v.
+func (w *Wide) Add(v Wide) {
+	low, carry := bits.Add64(w.Low, v.Low, 0)
+	high, _ := bits.Add64(uint64(w.High), uint64(v.High), carry)
+	w.High, w.Low = int64(high), low
+}
+
+// AddProduct adds a·b.
+func (w *Wide) AddProduct(a, b int64) {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	high -= uint64(a>>63)&uint64(b) + uint64(b>>63)&uint64(a)
+	w.Add(Wide{int64(high), low})
+}
+
+// Float is w·2^exp, to a relative error of 2^-52.
+func (w Wide) Float(exp int) float64 {
+	sign := 1.0
+	if w.High < 0 {
+		sign = -1
+		low, borrow := bits.Sub64(0, w.Low, 0)
+		w.High, w.Low = int64(-uint64(w.High)-borrow), low
+	}
+	return sign * (math.Ldexp(float64(uint64(w.High)), exp+64) + math.Ldexp(float64(w.Low), exp))
+}
+
+// What rows' numbers are rounded to, as exponents of two.
+const (
+	// FeatureExp is that of the unit of features, which lie in [-1, 1].
+	FeatureExp = -40
+	// SlopeBits is how many units of slopes make the longest that a row can have, at least.
+	SlopeBits = 47
+	// CurveBits is the same of second derivatives.
+	CurveBits = 37
+	// PartExp is that of the unit of ExactSums.Part.
+	PartExp = -47
+)
+
+// LossUnits are the units of the ExactSums of a question.
+type LossUnits struct {
+	Short        bool    // rows may be shortened one by one; else Scale is all that happens to them
+	Scale        float64 // what sums are to be multiplied by for a gradient, its square for a Hessian
+	Slope, Curve int     // exponents of the units of slopes and second derivatives
+}
+
+// UnitsOf are the units of losses of rows that weigh at most most.
+func UnitsOf(sp *feature.Space, l Loss, r Rows, most float64) LossUnits {
+	u, longest := LossUnits{Scale: r.Scale}, 1.0
+	if u.Short = r.Scale*math.Sqrt(float64(len(sp.Columns)+1)) > r.Norm; u.Short {
+		u.Scale, longest = 1, r.Scale
+	}
+	_, slope := math.Frexp(most * longest)
+	_, curve := math.Frexp(most * longest * longest * l.Curvature())
+	u.Slope, u.Curve = slope-SlopeBits, curve-CurveBits
+	return u
+}
+
+// Largest is the most that a row can weigh.
+func (r Rows) Largest() float64 {
+	most := 0.0
+	for _, w := range r.Weights {
+		most = max(most, w)
+	}
+	if r.Weights == nil {
+		most = 1
+	}
+	return most
+}
+
+// maxReach bounds the scores that can be added up exactly.
+const maxReach = 0x1p900
+
+// Bounded reports whether scores of these coefficients can be added up: they are finite, and so
+// is every sum.
+func Bounded(sp *feature.Space, coef []float64) bool {
+	d := len(coef) - 1
+	return sp.Reach(coef[:d])+math.Abs(coef[d]) < maxReach
+}
+
+// Floats are the sums that answer q, which UnitsOf(q) are of; not numbers where scores are not
+// Bounded.
+func (s *ExactSums) Floats(q *LossQuestion, u LossUnits) *LossSums {
+	dim := len(q.Coef)
+	out := &LossSums{Rows: s.Rows, Loss: s.Whole.Float(0) + s.Part.Float(PartExp), Grad: make([]float64, dim)}
+	unit := u.Scale
+	if !Bounded(q.Space, q.Coef) {
+		unit, out.Loss = math.NaN(), math.NaN()
+	}
+	for i := range out.Grad {
+		out.Grad[i] = s.Grad[i].Float(u.Slope+FeatureExp) * unit
+	}
+	if !q.Hess {
+		return out
+	}
+	out.Hess = make([]float64, dim*dim)
+	at := 0
+	for i := range dim {
+		for j := i; j < dim; j++ {
+			h := s.Hess[at].Float(u.Curve) * (unit * u.Scale)
+			out.Hess[i*dim+j], out.Hess[j*dim+i] = h, h
+			at++
+		}
+	}
+	return out
+}
+
+// HalvingsFor is how often so many rows must be halved to be about as many as are wanted, or
+// more.
+func HalvingsFor(rows, wanted int) (halvings int) {
+	for ; rows/2 >= max(1, wanted) && halvings < MaxHalvings; halvings++ {
+		rows /= 2
+	}
+	return halvings
+}
+
+// MaxHalvings is the most that a sample can be halved.
+const MaxHalvings = 32
+
+// CheckLength refuses coefficients that are not one for each feature and the intercept.
+func CheckLength(sp *feature.Space, coef []float64) error {
+	if len(coef) != sp.Width()+1 {
+		return fmt.Errorf("engine: losses: coef must have %d numbers, one per feature and the intercept (got %d)",
+			sp.Width()+1, len(coef))
+	}
+	return nil
+}

@@ -515,8 +515,8 @@ type marginScratch struct {
 }
 
 func newMarginScratch() *marginScratch {
-	return &marginScratch{lossScratch: newLossScratch(0), prob: make([]float64, lossBlock), fixed: make([]int64, lossBlock),
-		hash: make([]uint64, lossBlock)}
+	return &marginScratch{lossScratch: newLossScratch(0), prob: make([]float64, lossBlock),
+		fixed: make([]int64, lossBlock), hash: make([]uint64, lossBlock)}
 }
 
 // newScratch is clear where it must be: shareGradient leaves slopes and other so.

@@ -69,8 +69,8 @@ func (g *groupPlan) Events() []dp.Event {
 func (g *groupPlan) Facts() []Fact {
 	bill := g.Events()
 	return append([]Fact{{Key: "person_rows", Value: g.count, Text: fmt.Sprintf("draws %d rows of each person, again "+
-		"where there are fewer, so the target is a mean over persons; a person pays %d times what a row does, epsilon %s in "+
-		"all, and what follows is said of rows", g.count, g.count, dp.Pure(bill).Epsilon)}}, g.rows.Facts()...)
+		"where there are fewer, so the target is a mean over persons; a person pays %d times what a row does, epsilon "+
+		"%s in all, and what follows is said of rows", g.count, g.count, dp.Pure(bill).Epsilon)}}, g.rows.Facts()...)
 }
 
 // Fit charges what a person pays, draws the rows and trains on them.

@@ -67,6 +67,9 @@ func NewIdentifier(name string, identify func(cell []byte) uint32) *Coder {
 	return &Coder{Name: name, identify: identify}
 }
 
+// IsDate reports whether its cells are dates.
+func (c *Coder) IsDate() bool { return c.date != "" }
+
 // NewDerived holds the cells of a derived column within its bounds.
 func NewDerived(c *schema.Column) *Coder {
 	return &Coder{Name: c.Name, Number: true, lower: c.Lower, upper: c.Upper}
@@ -188,6 +191,9 @@ func ReadCode[T string | []byte](c *Coder, cell T) (code uint32, ok bool) {
 
 // FloatCode is the code of a cell of a category that is given as a number.
 func (c *Coder) FloatCode(x float64) (code uint32, ok bool) {
+	if c.identify != nil && !(math.Abs(x) <= math.MaxFloat64) { // what tables of numbers have for no cell
+		return c.MissingCode()
+	}
 	return ReadCode(c, AppendDecimal(make([]byte, 0, 24), x))
 }
 

@@ -44,15 +44,10 @@ func AddTypes(book schema.Codebook, path string) (schema.Codebook, error) {
 func typeOf(leaf *parquet.Column) string {
 	t, ok := cellTypeOf(leaf)
 	switch {
-	case !ok && leaf != nil:
-		if logical := leaf.Type().LogicalType(); logical != nil {
-			if _, isDate := logical.Value.(*format.DateType); isDate {
-				return "date"
-			}
-		}
-		return ""
 	case !ok:
 		return ""
+	case t.date:
+		return "date"
 	}
 	switch t.physical {
 	case format.Boolean:

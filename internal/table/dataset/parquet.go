@@ -89,9 +89,14 @@ func (r *reader) layOut(pf *parquetFile) (*layout, error) {
 		if c == nil {
 			continue
 		}
-		if _, ok := cellTypeOf(pf.leaves[at]); !ok {
+		t, ok := cellTypeOf(pf.leaves[at])
+		switch {
+		case !ok:
 			return nil, &FaultError{File: pf.path, Column: c.Name,
 				Fault: "must be of a plain integer, float, double, string or Boolean type, one value per row"}
+		case t.date && !c.IsDate():
+			return nil, &FaultError{File: pf.path, Column: c.Name,
+				Fault: "must be declared as a date in the schema: its cells are days, and no plain integers"}
 		}
 	}
 	return plan, nil

@@ -62,6 +62,12 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 		C     string    `parquet:"c"`
 		Label int8      `parquet:"label"`
 	}
+	type day struct {
+		A     int32  `parquet:"a,date"`
+		P     string `parquet:"p"`
+		C     string `parquet:"c"`
+		Label int8   `parquet:"label"`
+	}
 	type decimal struct {
 		A     int64  `parquet:"a,decimal(2:12)"`
 		P     string `parquet:"p"`
@@ -89,7 +95,8 @@ func TestParquetColumnsAndTypes(t *testing.T) {
 		{"missing column", writeParquet(t, []missing{{}}), 0, "p", "must be among the names"},
 		{"extra column", writeParquet(t, []extra{{}}), 0, "e", "must be declared"},
 		{"list", writeParquet(t, []list{{}}), 0, "a", "one value per row"},
-		{"date", writeParquet(t, []date{{}}), 0, "p", "plain integer"},
+		{"time", writeParquet(t, []date{{}}), 0, "p", "plain integer"},
+		{"date", writeParquet(t, []day{{}}), 0, "a", "declared as a date"},
 		{"decimal", writeParquet(t, []decimal{{}}), 0, "a", "plain integer"},
 		{"group", writeParquet(t, []group{{}}), 0, "a", "one value per row"},
 		{"label", writeParquet(t, []label{{0, "", "", "1"}, {0, "", "", "0"}, {0, "", "", canary}}), 3, "label",

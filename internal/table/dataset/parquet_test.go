@@ -5,12 +5,14 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -152,6 +154,53 @@ func TestParquetReadsAsTheSameCSV(t *testing.T) {
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("%v, pages v%d of %d bytes: another table than from CSV", codec, version, page)
 				}
+			}
+		}
+	}
+}
+
+// Days of Parquet's type DATE are those that text says; a missing one is the default.
+func TestDatesOfParquet(t *testing.T) {
+	s, err := schema.Parse([]byte(`name: stays
+unit: one stay
+relation: replace-one
+file: {delimiter: ",", quote: '"', header: true, missing: [""]}
+columns:
+  - {name: admitted, role: private, date: {format: DD.MM.YYYY, lower: 2015-01-01, upper: 2024-12-31, default: 2020-01-01}}
+  - {name: again, role: private, label: {levels: ["no", "yes"], positive: "yes", default: "no"}}
+derived:
+  - {name: weekday, weekday: [admitted]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type stay struct {
+		Admitted *int32 `parquet:"admitted,optional,date"`
+		Again    string `parquet:"again"`
+	}
+	text, stays := "admitted,again\n", []stay(nil)
+	for i, day := range []string{"05.03.2021", "29.02.2016", "", "31.12.1969", "01.01.2030", "05.03.2021"} {
+		row := stay{Again: []string{"no", "yes"}[i%2]}
+		if at, err := time.Parse("02.01.2006", day); err == nil {
+			days := int32(math.Floor(float64(at.Unix()) / 86400))
+			row.Admitted = &days
+		}
+		stays = append(stays, row)
+		text += day + "," + row.Again + "\n"
+	}
+	read := func(path string) *Table {
+		tab, err := Read(context.Background(), s, Options{}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tab
+	}
+	want, got := read(writeFile(t, "stays.csv", text)), read(writeParquet(t, stays))
+	for j := range want.Cols {
+		for i := range want.Rows {
+			w, g := &want.Cols[j], &got.Cols[j]
+			if x, y := w.Values[w.Codes.At(i)], g.Values[g.Codes.At(i)]; x != y {
+				t.Errorf("column %d, row %d: %g from text and %g from DATE", j, i, x, y)
 			}
 		}
 	}

@@ -54,6 +54,7 @@ type cellType struct {
 	physical format.Type
 	unsigned bool
 	optional bool
+	date     bool // its numbers are days since 1970-01-01
 }
 
 func (t cellType) kind() kind {
@@ -69,7 +70,7 @@ func (t cellType) kind() kind {
 }
 
 // cellTypeOf refuses types whose stored number is not what it means (decimals,
-// dates, times) and types that are no single cell.
+// times) and types that are no single cell. Dates are for columns of dates alone.
 func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
 	if column == nil {
 		return t, false
@@ -80,6 +81,8 @@ func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
 		case nil, *format.StringType, *format.EnumType, *format.JsonType:
 		case *format.IntType:
 			t.unsigned = !l.IsSigned
+		case *format.DateType:
+			t.date = true
 		default:
 			return t, false
 		}
@@ -100,7 +103,7 @@ func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
 	default:
 		return t, false
 	}
-	return t, true
+	return t, !t.date || t.physical == format.Int32
 }
 
 // valueReader decodes the values of one page, or a dictionary, a batch at a

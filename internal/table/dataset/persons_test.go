@@ -4,7 +4,9 @@ package dataset
 
 import (
 	"context"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,6 +59,82 @@ func TestPersonsAreNumbered(t *testing.T) {
 	}
 	if tab.Cols[0].Codes.Len() > 0 {
 		t.Error("the column of identifiers was kept")
+	}
+}
+
+// Whatever type a Parquet file or a program has identifiers in, they are the same persons; a NaN, as
+// tables of numbers write a missing cell, is nobody.
+func TestIdentifiersOfEveryType(t *testing.T) {
+	s, err := schema.Parse([]byte(personSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type integers struct {
+		ID  *int64 `parquet:"pid,optional"`
+		Age int32  `parquet:"age"`
+		Ill string `parquet:"ill"`
+	}
+	type doubles struct {
+		ID  float64 `parquet:"pid"`
+		Age int32   `parquet:"age"`
+		Ill string  `parquet:"ill"`
+	}
+	type texts struct {
+		ID  string `parquet:"pid"`
+		Age int32  `parquet:"age"`
+		Ill string `parquet:"ill"`
+	}
+	type binary struct {
+		ID  []byte `parquet:"pid"`
+		Age int32  `parquet:"age"`
+		Ill string `parquet:"ill"`
+	}
+	var a []integers
+	var b []doubles
+	var c []texts
+	var d []binary
+	const large = 1<<53 + 1 // no float64 holds it
+	for _, id := range []int64{large, 7, 0, large, 0, 8, 7, large} {
+		row := integers{&id, 30, "no"}
+		x, text := float64(id), strconv.FormatInt(id, 10)
+		if id == 0 { // nobody
+			row.ID, x, text = nil, math.NaN(), "?"
+		}
+		a, b = append(a, row), append(b, doubles{x, 30, "no"})
+		c, d = append(c, texts{text, 30, "no"}), append(d, binary{[]byte(text), 30, "no"})
+	}
+	read := func(path string) *Table {
+		tab, err := Read(context.Background(), s, Options{}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tab
+	}
+	held, err := NewBuilder(context.Background(), s, []string{"pid", "age", "ill"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range b {
+		cells := []coding.Cell{coding.NumberCell(row.ID), coding.NumberCell(30), coding.TextCell("no")}
+		if err := held.Add(cells); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inMemory, err := held.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []uint32{1, 2, Nobody, 1, Nobody, 3, 2, 1}
+	for name, tab := range map[string]*Table{"integers": read(writeParquet(t, a)), "doubles": read(writeParquet(t, b)),
+		"texts": read(writeParquet(t, c)), "binary": read(writeParquet(t, d)), "numbers in memory": inMemory} {
+		if !slices.Equal(tab.Persons, want) {
+			t.Errorf("%s: persons %v, want %v", name, tab.Persons, want)
+		}
+	}
+	// Files of several types are one table.
+	both, err := Read(context.Background(), s, Options{}, writeParquet(t, a), writeParquet(t, c))
+	if err != nil || !slices.Equal(both.Persons, append(want, want...)) {
+		t.Errorf("two files: %v, %v", both, err)
 	}
 }
 

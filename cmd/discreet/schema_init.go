@@ -32,7 +32,7 @@ func (a *app) newSchemaInitCommand() *cobra.Command {
 		Use:   "init DATA",
 		Short: "write a schema template from a table's header",
 		Long: `Init prints a commented schema template for a table. It reads the column names
-and, of Parquet, the types, but no row: what is known about the cells is for you
+and, of Parquet and databases, the types, but no row: what is known about the cells is for you
 to write, in place of each ___. A codebook, where there is one, says it instead;
 of columns with well-known names bounds are proposed in comments.
 
@@ -40,6 +40,7 @@ A CSV file without a header begins with somebody's record, so it is not opened
 at all: say --no-header and how many columns there are.`,
 		Example: `  discreet schema init patients.csv > patients.yaml
   discreet schema init patients.csv --codebook codes.csv --role private > patients.yaml
+  discreet schema init "postgres://me@host/db?table=patients" > patients.yaml
   discreet schema init bank-full.csv.gz --delimiter ';' > bank.yaml
   discreet schema init adult.data.gz --no-header --columns 15 > adult.yaml`,
 		Args: cobra.ExactArgs(1),

@@ -17,27 +17,46 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// AddTypes has a codebook say what the metadata of a Parquet file say of columns about which it
-// says no more. Of other files it adds nothing. No row is read.
+// AddTypes has a codebook say what the metadata of a Parquet file, or the catalogue of a database,
+// say of columns about which it says no more. Of other files it adds nothing. No row is read.
 func AddTypes(book schema.Codebook, path string) (schema.Codebook, error) {
-	if IsAddress(path) || FormatOf(path) != Parquet {
+	var types map[string]string
+	var err error
+	switch {
+	case IsAddress(path):
+		types, err = readSQLTypes(path)
+	case FormatOf(path) == Parquet:
+		types, err = readParquetTypes(path)
+	default:
 		return book, nil
 	}
-	pf, f, err := openParquet(path)
 	if err != nil {
 		return nil, err
 	}
-	types := schema.Codebook{}
-	for i, name := range pf.names {
-		if kind := typeOf(pf.leaves[i]); kind != "" {
-			types[name] = schema.TypeEntry(kind)
+	says := schema.Codebook{}
+	for name, kind := range types {
+		if kind != "" {
+			says[name] = schema.TypeEntry(kind)
 		}
 	}
 	if book == nil {
 		book = schema.Codebook{}
 	}
-	book.Complete(types)
-	return book, f.Close()
+	book.Complete(says)
+	return book, nil
+}
+
+// readParquetTypes are the types of a file's columns, as a codebook names them.
+func readParquetTypes(path string) (map[string]string, error) {
+	pf, f, err := openParquet(path)
+	if err != nil {
+		return nil, err
+	}
+	types := map[string]string{}
+	for i, name := range pf.names {
+		types[name] = typeOf(pf.leaves[i])
+	}
+	return types, f.Close()
 }
 
 // typeOf is the type of a column as a codebook names it; "" for what none is like.

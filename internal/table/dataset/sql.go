@@ -53,6 +53,7 @@ func (r *reader) layOutSQL(address string, t *sqlrows.Table) (*layout, error) {
 		case c == nil:
 		case t.Columns[k].Kind == sqlrows.Other:
 			want = "must be of a numeric, text or Boolean type, a date, a UUID or an enumeration"
+		case c.IsDate() && t.Columns[k].Declared == "date":
 		case c.Number && t.Columns[k].Spelt:
 			want = "must be of a numeric, text or Boolean type, since the schema declares a number"
 		}
@@ -151,6 +152,20 @@ func readSQLNames(address string) ([]string, error) {
 		return nil, err
 	}
 	return namesOf(t.Columns), t.Close()
+}
+
+// readSQLTypes are the types of a table's columns, as a codebook names them. They are in the
+// database's catalogue: no row is read.
+func readSQLTypes(address string) (map[string]string, error) {
+	t, err := sqlrows.Open(context.Background(), address)
+	if err != nil {
+		return nil, err
+	}
+	types := map[string]string{}
+	for _, c := range t.Columns {
+		types[c.Name] = c.Declared
+	}
+	return types, t.Close()
 }
 
 // estimateSQL is how many rows a database thinks a table has.

@@ -261,9 +261,6 @@ func (e *Entry) write(name, role string) string {
 	case e.Type == "label":
 		fmt.Fprintf(&b, "    label: {levels: %s, positive: ___}\n", listed)
 	case e.Type == "date":
-		if e.guessed {
-			b.WriteString("    # the file's type is DATE, which training reads as text only: write it like 2015-01-01\n")
-		}
 		b.WriteString("    " + e.date() + "\n")
 	case e.Type == "yes_no":
 		b.WriteString("    category: {levels: yes_no, missing: true}\n")

@@ -80,17 +80,20 @@ func (p *postgres) columnOf(f pgconn.FieldDescription) (Column, error) {
 	c := Column{Name: f.Name, Kind: Texts, read: name + "::text", get: getText}
 	switch f.DataTypeOID {
 	case 16:
-		c.Kind, c.read, c.get = Truths, name, getTruth
+		c.Kind, c.Declared, c.read, c.get = Truths, "yes_no", name, getTruth
 	case 21, 23, 20:
-		c.Kind, c.read, c.get = Numbers, name, getInteger
+		c.Kind, c.Declared, c.read, c.get = Numbers, "integer", name, getInteger
 	case 700, 701:
-		c.Kind, c.read, c.get = Numbers, name, getFloat
+		c.Kind, c.Declared, c.read, c.get = Numbers, "number", name, getFloat
 	case 1700: // as text, which holds all digits
-		c.Kind = Numbers
+		c.Kind, c.Declared = Numbers, "number"
 	case 25, 1043:
-		c.read = name
+		c.Declared, c.read = "category", name
 	case 1042, 18, 19: // padded, or names
-	case 1082, 1083, 1114, 1184, 1186, 1266, 2950:
+		c.Declared = "category"
+	case 1082, 1114, 1184: // days, with and without a time
+		c.Declared, c.Spelt = "date", true
+	case 1083, 1186, 1266, 2950:
 		c.Spelt = true
 	default:
 		var kind string
@@ -98,8 +101,9 @@ func (p *postgres) columnOf(f pgconn.FieldDescription) (Column, error) {
 			f.DataTypeOID).Scan(&kind); err != nil {
 			return c, serverError(err)
 		}
-		if c.Spelt = true; kind != "e" {
-			c.Kind = Other
+		c.Spelt, c.Declared = true, "category"
+		if kind != "e" {
+			c.Kind, c.Declared = Other, ""
 		}
 	}
 	return c, nil

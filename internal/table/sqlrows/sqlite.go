@@ -52,7 +52,7 @@ func openSQLite(ctx context.Context, path, table string) (_ *Table, err error) {
 		}
 		// A plus sign leaves the cell as it is and its declared type out, by which the driver would
 		// make times of texts.
-		c := Column{Name: name, Kind: Any, read: "+" + quote(name)}
+		c := Column{Name: name, Kind: Any, Declared: declaredOf(declared), read: "+" + quote(name)}
 		if strings.Contains(strings.ToUpper(declared), "BLOB") {
 			c.Kind = Other
 		}
@@ -65,6 +65,20 @@ func openSQLite(ctx context.Context, path, table string) (_ *Table, err error) {
 		return nil, &dp.ParamError{Op: op, Param: "table", Want: "must be in the database", Got: table}
 	}
 	return t, nil
+}
+
+// declaredOf reads a declared type as SQLite does, by what is in its name, and knows truth values and
+// days, too.
+func declaredOf(declared string) string {
+	declared = strings.ToUpper(declared)
+	for _, rule := range [][2]string{{"BOOL", "yes_no"}, {"DATE", "date"}, {"TIMESTAMP", "date"}, {"INT", "integer"},
+		{"CHAR", "category"}, {"CLOB", "category"}, {"TEXT", "category"}, {"REAL", "number"}, {"FLOA", "number"},
+		{"DOUB", "number"}, {"NUM", "number"}, {"DEC", "number"}} {
+		if strings.Contains(declared, rule[0]) {
+			return rule[1]
+		}
+	}
+	return ""
 }
 
 // quote writes a name as SQL has it.

@@ -49,6 +49,9 @@ const (
 type Column struct {
 	Name string
 	Kind Kind
+	// Declared is what the catalogue says that cells are, as a codebook names it: yes_no, integer,
+	// number, date or category; "" for what none is like.
+	Declared string
 	// Spelt reports a type of its own that is read as text: it is never a number.
 	Spelt bool
 	read  string // how the database is asked for it

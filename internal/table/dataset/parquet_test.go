@@ -166,7 +166,9 @@ unit: one stay
 relation: replace-one
 file: {delimiter: ",", quote: '"', header: true, missing: [""]}
 columns:
-  - {name: admitted, role: private, date: {format: DD.MM.YYYY, lower: 2015-01-01, upper: 2024-12-31, default: 2020-01-01}}
+  - name: admitted
+    role: private
+    date: {format: DD.MM.YYYY, lower: 2015-01-01, upper: 2024-12-31, default: 2020-01-01}
   - {name: again, role: private, label: {levels: ["no", "yes"], positive: "yes", default: "no"}}
 derived:
   - {name: weekday, weekday: [admitted]}

@@ -62,8 +62,8 @@ func TestPersonsAreNumbered(t *testing.T) {
 	}
 }
 
-// Whatever type a Parquet file or a program has identifiers in, they are the same persons; a NaN, as
-// tables of numbers write a missing cell, is nobody.
+// Whatever type a Parquet file or a program has identifiers in, they are the same persons; a NaN,
+// as tables of numbers write a missing cell, is nobody.
 func TestIdentifiersOfEveryType(t *testing.T) {
 	s, err := schema.Parse([]byte(personSchema))
 	if err != nil {

@@ -35,7 +35,8 @@ func draft(t *testing.T, address string) string {
 
 // drafted are what a draft says of columns that the catalogue knows the types of.
 var drafted = []string{
-	"- name: sick_days\n    role: private\n    number: {lower: ___, upper: ___, integer: true, default: ___, missing: true}",
+	"- name: sick_days\n    role: private\n" +
+		"    number: {lower: ___, upper: ___, integer: true, default: ___, missing: true}",
 	"- name: pay\n    role: private\n    number: {lower: ___, upper: ___, default: ___, missing: true}",
 	"- name: died\n    role: private\n    category: {levels: yes_no, missing: true}",
 	"- name: town\n    role: private\n    category: {levels: [___",
@@ -93,7 +94,9 @@ unit: one stay
 relation: replace-one
 file: {delimiter: ",", quote: '"', header: true, missing: [""]}
 columns:
-  - {name: seen, role: private, date: {format: YYYY-MM-DD, lower: 2015-01-01, upper: 2024-12-31, default: 2020-01-01}}
+  - name: seen
+    role: private
+    date: {format: YYYY-MM-DD, lower: 2015-01-01, upper: 2024-12-31, default: 2020-01-01}
   - {name: again, role: private, label: {levels: ["no", "yes"], positive: "yes", default: "no"}}
 `))
 	if err != nil {

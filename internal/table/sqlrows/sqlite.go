@@ -67,8 +67,8 @@ func openSQLite(ctx context.Context, path, table string) (_ *Table, err error) {
 	return t, nil
 }
 
-// declaredOf reads a declared type as SQLite does, by what is in its name, and knows truth values and
-// days, too.
+// declaredOf reads a declared type as SQLite does, by what is in its name, and knows truth values
+// and days, too.
 func declaredOf(declared string) string {
 	declared = strings.ToUpper(declared)
 	for _, rule := range [][2]string{{"BOOL", "yes_no"}, {"DATE", "date"}, {"TIMESTAMP", "date"}, {"INT", "integer"},

@@ -86,6 +86,7 @@ var statisticKernels = map[string]string{
 	"optimize.":                             "where it stops shows in the point, which is private if its function is",
 	"privacy/mech.RatioOf":                  "exact conversion; a value that is refused there has broken its bound",
 	"learn/brc.newPrivateRows":              "a weight for each pattern of mistakes: how many there are stays inside",
+	"learn/brc.shapes.answerPatterns":       "each pattern by its own bits",
 	"learn/brc.privateRows.sumWeights":      "a sum over patterns",
 	"learn/brc.privateRows.sumWeighed":      "a sum over patterns",
 	"learn/brc.privateRows.edgeScore":       "a size without its sign, for a selection",

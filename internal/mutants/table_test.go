@@ -168,6 +168,14 @@ var table = []mutant{
 		Package: "./internal/learn/brc", Test: "TestConformance/stumps/bill_equals_releases",
 	},
 	{
+		Row: "B-4", Bug: "how a shape answers a row depends on the row before it",
+		File: "internal/learn/brc/shapes.go",
+		Old:  `return p.Bits[i*p.Words+k/64]`,
+		New:  `return p.Bits[max(i-1, 0)*p.Words+k/64]`,
+
+		Package: "./internal/learn/brc", Test: "TestShapesEqualTheNaiveTwin",
+	},
+	{
 		Row: "11", Bug: "Laplace scale 5% small",
 		File: "internal/privacy/mech/grid.go",
 		Old:  `	g.scale = q`,

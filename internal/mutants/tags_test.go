@@ -608,6 +608,14 @@ var leaned = []mutant{
 		Package: "./internal/learn/brc", Test: "TestVotesEqualTheNaiveTwin",
 	},
 	{
+		Row: "tag brc 1.1 shapes", Bug: "a random shape's column is not drawn: it is the first in every round",
+		File: "internal/learn/brc/shapes.go",
+		Old:  `k := int(rng.Below(src, uint64(len(s.pl.private.Columns))))`,
+		New:  `k := 0`,
+
+		Package: "./internal/learn/brc", Test: "TestShapesEqualTheNaiveTwin",
+	},
+	{
 		Row: "tag people 1.1", Bug: "candidates ask beyond the bounds of the schema",
 		File: "internal/learn/people/candidates.go",
 		Old:  `Bias: -cut}`,

@@ -48,7 +48,21 @@ func settings() map[string]func(*Params, *schema.Schema) {
 			p.Subroutine, p.Encoding, p.Candidates, p.C1, p.C2 = Stump, feature.Ordinal, 4, 3, 3
 			s.Label.Role, s.Label.Default = schema.Private, 0
 		},
-		"balanced": func(p *Params, s *schema.Schema) { p.ClassWeights = Balanced },
+		"bayes":         func(p *Params, s *schema.Schema) { p.Subroutine = Bayes },
+		"bayes, linear": func(p *Params, s *schema.Schema) { p.Subroutine, p.Output = Bayes, Linear },
+		"bayes, ordinal": func(p *Params, s *schema.Schema) {
+			p.Subroutine, p.Encoding, s.Label.Role, s.Label.Default = Bayes, feature.Ordinal, schema.Private, 0
+		},
+		"shapes":             func(p *Params, s *schema.Schema) { p.Subroutine = Shape },
+		"shapes, add-remove": func(p *Params, s *schema.Schema) { p.Subroutine, s.Relation = Shape, dp.AddRemove },
+		"shapes, private label": func(p *Params, s *schema.Schema) {
+			p.Subroutine, s.Label.Role, s.Label.Default = Shape, schema.Private, 0
+		},
+		"shapes, ordinal": func(p *Params, s *schema.Schema) {
+			p.Subroutine, p.Encoding, p.Candidates, s.Label.Role, s.Label.Default = Shape, feature.Ordinal, 4, schema.Private, 0
+		},
+		"shapes, balanced": func(p *Params, s *schema.Schema) { p.Subroutine, p.ClassWeights = Shape, Balanced },
+		"balanced":         func(p *Params, s *schema.Schema) { p.ClassWeights = Balanced },
 		"balanced, private label": func(p *Params, s *schema.Schema) {
 			p.ClassWeights, s.Label.Role, s.Label.Default = Balanced, schema.Private, 0
 		},
@@ -163,8 +177,8 @@ func scripted(k int) float64 { return 0.3 * math.Sin(float64(7*k+1)) / float64(k
 // with the paper's real-valued weights to 1e-5, the price of the 2^-20 grid.
 func TestVotesEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private", "paper sensitivity", "ordinal, zero", "private label",
-		"label for a share", "label alone", "stumps", "stumps, ordinal", "no public column", "wide weights", "balanced",
-		"balanced, private label", "balanced, declared", "balanced, label for a share", "weights",
+		"label for a share", "label alone", "stumps", "stumps, ordinal", "bayes", "bayes, ordinal", "no public column",
+		"wide weights", "balanced", "balanced, private label", "balanced, declared", "balanced, label for a share", "weights",
 		"weights, stumps, private label"} {
 		t.Run(name, func(t *testing.T) {
 			rows := 3000
@@ -334,6 +348,8 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overh
 			if edge := math.Abs(0.5 - werr(wrong)); edge < best-1e-5 {
 				t.Fatalf("round %d picks a stump of edge %.6f where one has %.6f", k+1, edge, best)
 			}
+		} else if p.Subroutine == Bayes {
+			h = random.Bayes(src, sp, s)
 		} else {
 			h = random.Threshold(src, sp, p.Intercept == InterceptUniform)
 		}

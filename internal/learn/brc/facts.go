@@ -27,6 +27,14 @@ func (pl *Plan) Facts() []learn.Fact {
 		f = append(f, learn.Fact{Key: "stumps", Value: n,
 			Text: fmt.Sprintf("private classifiers are stumps, picked among %d for half of a round's ε", n)})
 	}
+	switch pl.Subroutine {
+	case Bayes:
+		f = append(f, learn.Fact{Key: "subroutine", Value: string(Bayes),
+			Text: "private classifiers are naive Bayes classifiers drawn from a prior, which have seen no row and are free"})
+	case Shape:
+		f = append(f, learn.Fact{Key: "subroutine", Value: string(Shape),
+			Text: "private classifiers are random step functions of one column each, which have seen no row and are free"})
+	}
 	if pl.NotPrivate {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "ε is infinite"})
 	}

@@ -26,19 +26,24 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
 	sub := pl.newSubroutine()
 	list := sub.listAll(exit.Public()) // 1.1: before any row is read
-	if pl.weighsClasses() {
+	shapes, _ := sub.(*shapes)
+	if pl.weighsClasses() && shapes == nil {
 		list = append(slices.Clip(list), positiveAlways(pl.private))
 	}
 	patterns, err := tab.Mistakes(ctx, pl.private, list)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
+	label := len(list) - 1
+	if shapes != nil {
+		patterns, label = shapes.answerPatterns(patterns), pl.Rounds
+	}
 	rows := newPrivateRows(pl, patterns, tab.Rows())
 	pub, err := newPublicSide(ctx, pl, tab, exit)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
-	rows.label = len(list) - 1
+	rows.label = label
 	pl.weighClasses(rows, pub, exit)
 	if pub != nil {
 		if err := pub.fitClassifier(ctx); err != nil {
@@ -59,7 +64,11 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 			}
 			continue
 		}
-		out.appendVoter(pl.private, list[k], vote)
+		if shapes != nil {
+			shapes.castVote(out, k, vote)
+		} else {
+			out.appendVoter(pl.private, list[k], vote)
+		}
 		rows.reweighPatterns(k, math.Exp(vote)) // lines 12-19
 	}
 	m, err := out.buildModel(acct, exit)

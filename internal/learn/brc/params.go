@@ -27,7 +27,7 @@ type Params struct {
 	Subroutine  Subroutine
 	Output      Output
 	// Candidates, in [2, 64], is how many intercepts InterceptSelected chooses
-	// from, and how many thresholds of a number Stump does.
+	// from, how many thresholds of a number Stump does, and how many cuts of a number Shape has.
 	Candidates int
 	// PrivateLabel says what becomes of public columns beside a private label.
 	PrivateLabel PrivateLabel
@@ -158,7 +158,8 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.CheckDefaults("brc", s, pl.scope, p.NotPrivate); err != nil {
 		return nil, err
 	}
-	if n := len(allStumps(pl.private, s, p.Candidates)); p.Subroutine == Stump && (n < 2 || n > maxStumps) {
+	stumps := p.Subroutine == Stump || p.Subroutine == Shape
+	if n := len(allStumps(pl.private, s, p.Candidates)); stumps && (n < 2 || n > maxStumps) {
 		return nil, &dp.ParamError{Op: "brc", Param: "subroutine",
 			Want: fmt.Sprintf("must have from 2 to %d stumps to choose from", maxStumps), Got: n,
 			Hint: "they are made of the declared bounds and levels of the private columns"}
@@ -223,13 +224,16 @@ func (p Params) checkRanges(s *schema.Schema) error {
 			`which is then private`, p.Sensitivity)
 	case p.Intercept != InterceptUniform && p.Intercept != InterceptZero && p.Intercept != InterceptSelected:
 		return bad("intercept", `must be "uniform", "zero" or "selected"`, p.Intercept)
-	case p.Subroutine != Random && p.Subroutine != Stump:
-		return bad("subroutine", `must be "random" or "stump"`, p.Subroutine)
+	case p.Subroutine != Random && p.Subroutine != Bayes && p.Subroutine != Shape && p.Subroutine != Stump:
+		return bad("subroutine", `must be "random", "bayes", "shape" or "stump"`, p.Subroutine)
 	case p.Output != Votes && p.Output != Linear:
 		return bad("output", `must be "votes" or "linear"`, p.Output)
-	case p.Subroutine == Stump && p.Intercept == InterceptSelected:
-		return bad("intercept", `must be "uniform" or "zero" with stumps, which have thresholds of their own`, p.Intercept)
-	case p.selectsPrivately() && (p.Candidates < 2 || p.Candidates > maxCandidates):
+	case p.Subroutine == Shape && p.Output == Linear:
+		return bad("output", `must be "votes" with shapes, whose values are their answers`, p.Output)
+	case p.Subroutine != Random && p.Intercept == InterceptSelected:
+		return bad("intercept", `must be "uniform" or "zero" but where the subroutine is "random": others have `+
+			`thresholds of their own`, p.Intercept)
+	case (p.selectsPrivately() || p.Subroutine == Shape) && (p.Candidates < 2 || p.Candidates > maxCandidates):
 		return bad("candidates", fmt.Sprintf("must be from 2 to %d", maxCandidates), p.Candidates)
 	case p.PrivateLabel != Everything && p.PrivateLabel != LabelDP:
 		return bad("private-label", `must be "everything" or "labeldp"`, p.PrivateLabel)

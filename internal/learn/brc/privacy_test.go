@@ -26,7 +26,8 @@ func TestReplayNonInterference(t *testing.T) {
 	names := []string{"partly private", "paper sensitivity", "ordinal, zero", "selected", "private label",
 		"no public column", "wide weights", "label for a share", "label alone", "stumps", "stumps, ordinal",
 		"balanced", "balanced, private label", "balanced, declared", "balanced, label for a share", "weights",
-		"weights, stumps, private label", "scores"}
+		"weights, stumps, private label", "scores", "bayes", "bayes, ordinal", "shapes", "shapes, private label",
+		"shapes, ordinal", "shapes, balanced"}
 	const pairs = 1200
 	for i, name := range names {
 		src := replay.Seeded(uint64(i), "pairs")

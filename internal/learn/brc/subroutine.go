@@ -23,6 +23,12 @@ const (
 	// category with the largest weighted edge, picked privately for half of the
 	// round's ε.
 	Stump Subroutine = "stump"
+	// Bayes is a naive Bayes classifier whose classes' laws are drawn from a declared
+	// prior. It has seen no row and is free.
+	Bayes Subroutine = "bayes"
+	// Shape is a step function of one column, as additive's are, with a sign drawn for
+	// each bin. It has seen no row and is free.
+	Shape Subroutine = "shape"
 )
 
 // subroutine trains the private classifier of each round on weighted rows. Its
@@ -46,10 +52,16 @@ func (pl *Plan) newSubroutine() subroutine {
 	switch {
 	case pl.Subroutine == Stump:
 		return &stumps{all: allStumps(pl.private, pl.s, pl.Candidates)}
+	case pl.Subroutine == Shape:
+		return newShapes(pl)
+	case pl.Subroutine == Bayes:
+		return &drawn{pl.Rounds, func(src rng.Source) feature.Threshold { return random.Bayes(src, pl.private, pl.s) }}
 	case pl.Intercept == InterceptSelected:
 		return &directions{pl.private, pl.Rounds, pl.Candidates}
 	}
-	return &drawn{pl.private, pl.Rounds, pl.Intercept == InterceptUniform}
+	return &drawn{pl.Rounds, func(src rng.Source) feature.Threshold {
+		return random.Threshold(src, pl.private, pl.Intercept == InterceptUniform)
+	}}
 }
 
 // chooseClassifier returns the index of round t's classifier in the list.
@@ -74,14 +86,13 @@ func (pl *Plan) pickLabel(t int) string {
 
 // drawn is one random classifier a round (Algorithm 2 line 5).
 type drawn struct {
-	space     *feature.Space
-	rounds    int
-	intercept bool
+	rounds int
+	draw   func(src rng.Source) feature.Threshold
 }
 
 func (d *drawn) listAll(src rng.Source) (all []feature.Threshold) {
 	for range d.rounds {
-		all = append(all, random.Threshold(src, d.space, d.intercept))
+		all = append(all, d.draw(src))
 	}
 	return all
 }
@@ -123,27 +134,33 @@ type stumps struct{ all []feature.Threshold }
 func (s *stumps) listAll(rng.Source) []feature.Threshold { return s.all }
 func (s *stumps) rangeOf(int) (from, to int)             { return 0, len(s.all) }
 
-// allStumps are, for each number, candidates thresholds evenly inside its
-// declared bounds, and for each category one per code (one-hot) or one between
-// neighbouring levels (ordinal).
+// allStumps are those of all columns.
 func allStumps(sp *feature.Space, s *schema.Schema, candidates int) (all []feature.Threshold) {
+	for k := range sp.Columns {
+		all = append(all, stumpsOf(sp, s, k, candidates)...)
+	}
+	return all
+}
+
+// stumpsOf are, for a number, candidates thresholds evenly inside its declared
+// bounds, from the lowest up, and for a category one per code (one-hot) or one between
+// neighbouring levels (ordinal).
+func stumpsOf(sp *feature.Space, s *schema.Schema, k, candidates int) (all []feature.Threshold) {
 	add := func(f int, at float64) {
 		th := feature.Threshold{Coef: make([]float64, sp.Width()), Bias: -at}
 		th.Coef[f] = 1
 		all = append(all, th)
 	}
-	for k, j := range sp.Columns {
-		first, width := sp.Block(k)
-		c := &s.Columns[j]
-		switch {
-		case c.Kind == schema.Number:
-			visitMiddles(candidates, func(at float64) { add(first, at) })
-		case sp.Encoding == feature.Ordinal:
-			visitMiddles(len(c.Levels)-1, func(at float64) { add(first, at) })
-		default:
-			for f := first; f < first+width; f++ {
-				add(f, 0.5)
-			}
+	first, width := sp.Block(k)
+	c := &s.Columns[sp.Columns[k]]
+	switch {
+	case c.Kind == schema.Number:
+		visitMiddles(candidates, func(at float64) { add(first, at) })
+	case sp.Encoding == feature.Ordinal:
+		visitMiddles(len(c.Levels)-1, func(at float64) { add(first, at) })
+	default:
+		for f := first; f < first+width; f++ {
+			add(f, 0.5)
 		}
 	}
 	return all

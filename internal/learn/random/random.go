@@ -4,8 +4,11 @@
 package random
 
 import (
+	"math"
+
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // grid is the number of steps between 0 and 1. Coefficients on a grid are
@@ -30,4 +33,55 @@ func Threshold(src rng.Source, sp *feature.Space, intercept bool) feature.Thresh
 
 func drawUniform(src rng.Source) float64 {
 	return float64(int64(rng.Below(src, 2*grid+1))-grid) / grid
+}
+
+// steepest is the prior's bound on the natural parameters of Bayes: a level may be up
+// to e^4 times as likely as another.
+const steepest = 2
+
+// Bayes draws a naive Bayes classifier of two classes that are equally likely. Given a class,
+// columns are independent, and the chance (of a number: the density between its bounds) of a cell
+// is proportional to exp(θ·value) with a θ for each feature and class, drawn uniformly from
+// [-steepest, steepest]. It draws in the order of the features, the positive class first. So the
+// log odds of a row are a sum of one log ratio of each column, which is linear in the features;
+// they are divided by the largest of coefficients and bias.
+func Bayes(src rng.Source, sp *feature.Space, s *schema.Schema) feature.Threshold {
+	th := feature.Threshold{Coef: make([]float64, sp.Width())}
+	for k, j := range sp.Columns {
+		first, width := sp.Block(k)
+		pos, neg := make([]float64, width), make([]float64, width)
+		for f := range width {
+			pos[f], neg[f] = steepest*drawUniform(src), steepest*drawUniform(src)
+			th.Coef[first+f] = pos[f] - neg[f]
+		}
+		th.Bias += logTotal(sp, &s.Columns[j], k, neg) - logTotal(sp, &s.Columns[j], k, pos)
+	}
+	most := math.Abs(th.Bias)
+	for _, c := range th.Coef {
+		most = max(most, math.Abs(c))
+	}
+	if most > 0 {
+		for f := range th.Coef {
+			th.Coef[f] /= most
+		}
+		th.Bias /= most
+	}
+	return th
+}
+
+// logTotal is the logarithm of what exp(θ·value) adds up to over all cells of a column.
+func logTotal(sp *feature.Space, c *schema.Column, k int, theta []float64) float64 {
+	if c.Kind == schema.Number {
+		if theta[0] == 0 {
+			return math.Ln2
+		}
+		return math.Log(2 * math.Sinh(theta[0]) / theta[0])
+	}
+	sum := 0.0
+	first, _ := sp.Block(k)
+	for code := range c.Codes() {
+		f, value := sp.Code(k, code)
+		sum += math.Exp(theta[f-first] * value)
+	}
+	return math.Log(sum)
 }

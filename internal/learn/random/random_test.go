@@ -77,3 +77,58 @@ func TestCoefficientsAreUniformOnTheGrid(t *testing.T) {
 		t.Errorf("chi-square %g on 15 degrees of freedom: %v", chi, count)
 	}
 }
+
+// A naive Bayes classifier's score is the logarithm of a quotient of two likelihoods, each a
+// product of chances that add up to 1 over the cells of a column.
+func TestBayesIsAQuotientOfLikelihoods(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{
+		{Name: "x", Kind: schema.Number, Upper: 1},
+		{Name: "c", Kind: schema.Category, Levels: []schema.Level{{Value: "a"}, {Value: "b"}, {Value: "c"}}},
+	}}
+	for _, enc := range []feature.Encoding{feature.OneHot, feature.Ordinal} {
+		sp, err := feature.NewSpace(s, enc, []int{0, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		th := Bayes(replay.Seeded(1, "bayes"), sp, s)
+		src := replay.Seeded(1, "bayes")
+		theta := make([][2]float64, sp.Width()) // by feature, then class
+		for f := range theta {
+			theta[f] = [2]float64{2 * drawUniform(src), 2 * drawUniform(src)}
+		}
+		density := func(x float64, class int) float64 { // of the number, normalised by the trapezoidal rule
+			const steps = 4000
+			sum := 0.0
+			for i := range steps {
+				a, b := -1+2*float64(i)/steps, -1+2*float64(i+1)/steps
+				sum += (math.Exp(theta[0][class]*a) + math.Exp(theta[0][class]*b)) / steps
+			}
+			return math.Exp(theta[0][class]*x) / sum
+		}
+		chance := func(code, class int) float64 {
+			at := func(code int) float64 {
+				f, v := sp.Code(1, code)
+				return math.Exp(theta[f][class] * v)
+			}
+			sum := 0.0
+			for c := range s.Columns[1].Codes() {
+				sum += at(c)
+			}
+			return at(code) / sum
+		}
+		scale := 0.0
+		for _, x := range []float64{-1, -0.3, 0.9} {
+			for code := range s.Columns[1].Codes() {
+				want := math.Log(density(x, 0) * chance(code, 0) / density(x, 1) / chance(code, 1))
+				f, v := sp.Code(1, code)
+				got := th.Coef[0]*x + th.Coef[f]*v + th.Bias
+				if scale == 0 {
+					scale = want / got
+				}
+				if !(scale > 0) || math.Abs(got*scale-want) > 1e-5 {
+					t.Errorf("%s: at %g, code %d: %g times %g, want %g", enc, x, code, got, scale, want)
+				}
+			}
+		}
+	}
+}

@@ -16,6 +16,6 @@ func Figures() []*frame.Figure {
 		newFig2a(), newFig2b(), newFig2c(), newFig2d(),
 		newFig3a(), newFig3b(), newFig3c(), newFig3d(),
 		newFig4a(), newFig4b(), newFig4c(), newFig4d(),
-		newLimitation(), newIntercepts(), newEdges(),
+		newLimitation(), newIntercepts(), newSubroutines(), newEdges(),
 	}
 }

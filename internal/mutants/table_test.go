@@ -2140,8 +2140,8 @@ var table = []mutant{
 	{
 		Row: "persons 2", Bug: "weights are those of rows that a filter has left out",
 		File:    "internal/table/engine/memory/persons.go",
-		Old:     `	p.rows, p.count = m.t.CountPersons()`,
-		New:     "	p.rows, p.count = m.t.CountPersons()\n	for i := range p.rows {\n		p.rows[i]++\n	}",
+		Old:     `	p.PersonCounts, _ = m.t.CountPersons()`,
+		New:     "	p.PersonCounts, _ = m.t.CountPersons()\n	for i := range p.PersonCounts {\n		p.PersonCounts[i]++\n	}",
 		Package: "./internal/table/engine/memory", Test: "TestWeightsAreThoseOfTheRowsThatAreLeft",
 	},
 	{
@@ -2199,5 +2199,20 @@ var table = []mutant{
 		Old:     `f.plan.prices.most, 2, scores`,
 		New:     `f.plan.prices.most, 0.5, scores`,
 		Package: "./internal/learn/additive", Test: "TestPersonReleasesMoveByTheDeclared",
+	},
+	{
+		Row: "persons 11", Bug: "a row weighs what the rows of its block alone allow",
+		File: "internal/table/engine/blocks/store.go",
+		Old:  `		tab := memory.NewWeighed(rows, st.weights)`,
+		New: "		counts, _ := rows.CountPersons()\n" +
+			"		tab := memory.NewWeighed(rows, memory.PersonCounts(counts).Weights(2))",
+		Package: "./internal/table/engine/blocks", Test: "TestPersonsInBlocksAreThoseOfMemory",
+	},
+	{
+		Row: "persons 12", Bug: "each block numbers its persons by itself",
+		File:    "internal/table/dataset/blocks.go",
+		Old:     `		r.persons.ids.renumber(part.persons.ids, t.Persons)`,
+		New:     `		_ = t.Persons`,
+		Package: "./internal/table/dataset", Test: "TestBlocksKnowPersons",
 	},
 }

@@ -446,12 +446,12 @@ var unlisted = []mutant{
 		Package: "./internal/train", Test: "TestWordsDoNotTellSizes",
 	},
 	{
-		Row: "unlisted 39", Bug: "rows of persons go to blocks, where nobody knows whose they are",
-		File: "internal/train/open.go",
-		Old:  ` && t.Schema.Person == nil {`,
-		New:  ` {`,
+		Row: "unlisted 39", Bug: "rows of persons in blocks are asked before it is settled what they count for",
+		File: "internal/table/engine/blocks/store.go",
+		Old:  `	case st.s.Person != nil && st.weights == nil:`,
+		New:  `	case false:`,
 
-		Package: "./internal/train", Test: "TestPersonsStayInMemory",
+		Package: "./internal/table/engine/blocks", Test: "TestPersonsInBlocksAreThoseOfMemory",
 	},
 	{
 		Row: "unlisted 40", Bug: "a table with persons is read in blocks",

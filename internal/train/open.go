@@ -92,9 +92,9 @@ func (r *RowSource) check(op string, req *Request, part string, s *schema.Schema
 			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out with engine spark", Got: part}}
 		}
 	}
-	if (onSpark || r.Engine == EngineDisk) && s.Person != nil {
-		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory: a person's rows may lie in " +
-			"several blocks", Got: r.Engine}}
+	if onSpark && s.Person != nil {
+		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory, disk or auto where the schema " +
+			"declares persons", Got: r.Engine}}
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 		if err != nil {
 			return nil, err
 		}
-		if size > limit && t.Schema.Person == nil {
+		if size > limit {
 			where = EngineDisk
 			t.sayLine("the rows take more than %d MiB of memory (--memory-limit): they are kept in blocks on disk", limit>>20)
 		}

@@ -16,7 +16,8 @@ import (
 )
 
 // ReadBlocks reads the table in the files by the rules of Read, a block of rows at a time: each
-// goes to keep with its number, from 0, as a table with dictionaries of its own. A block has rows
+// goes to keep with its number, from 0, as a table with dictionaries of its own and the persons of
+// all blocks. A block has rows
 // rows or a few more, where it comes of a Parquet file those of whole row groups. Blocks in all
 // are the rows in order; keep is called by several goroutines at once, in any order. As many
 // blocks are in memory as there are processors, and one more. It returns how many rows there are
@@ -25,10 +26,6 @@ func ReadBlocks(ctx context.Context, s *schema.Schema, opts Options, rows int,
 	keep func(block int, t *Table) error, paths ...string) (total int, err error) {
 	if rows < 1 {
 		return 0, &dp.ParamError{Op: "dataset", Param: "rows of a block", Want: "must be at least 1", Got: rows}
-	}
-	if s.Person != nil {
-		return 0, &dp.ParamError{Op: "dataset", Param: "person", Want: "must be left out where a table is read in blocks: " +
-			"a person's rows may lie in several", Got: s.Person.Column, Hint: "train with --engine memory"}
 	}
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
@@ -193,6 +190,12 @@ func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
 	if r.label == nil {
 		part.label = nil
 	}
+	if at := r.s.PersonColumn(); at >= 0 {
+		if r.persons != nil {
+			part.persons = newPersonCoder(r.s.Columns[at].Name, r.persons.ids.fork())
+		}
+		part.cols[at] = part.persons
+	}
 	var jobs []*columnJob
 	for j, at := range w.at {
 		if at < 0 {
@@ -216,7 +219,13 @@ func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
 	if err := part.gatherFaults(jobs); err != nil {
 		return err
 	}
-	return r.keep(block, part.makeTable())
+	t := part.makeTable()
+	if part.persons != nil {
+		mu.Lock()
+		r.persons.ids.renumber(part.persons.ids, t.Persons)
+		mu.Unlock()
+	}
+	return r.keep(block, t)
 }
 
 // EstimateBytes is about how much memory Read takes for the files: by the rows that Parquet files
@@ -224,6 +233,9 @@ func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
 // as nothing.
 func EstimateBytes(ctx context.Context, s *schema.Schema, paths ...string) (total int64, err error) {
 	row := int64(1) // the label
+	if s.Person != nil {
+		row += 4
+	}
 	for j := range s.Columns {
 		switch c := &s.Columns[j]; {
 		case c.Role == schema.Ignored:

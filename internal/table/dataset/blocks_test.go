@@ -5,6 +5,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,12 +143,54 @@ func TestBlocksHaveTheFaultsOfRead(t *testing.T) {
 	}
 }
 
-// A person's rows may lie in several blocks, which would protect each alone.
-func TestBlocksRefusePersons(t *testing.T) {
+// Rows of one person have one number in all blocks, of files of both formats, and who is nobody in
+// one is nobody in all.
+func TestBlocksKnowPersons(t *testing.T) {
 	s := smallSchema()
-	s.Person = &schema.Person{Column: s.Columns[0].Name, Rows: 1}
-	if _, _, err := readInBlocks(s, 10, writeCSV(t, randomRows(20))); err == nil ||
-		!strings.Contains(err.Error(), "a person's rows") {
-		t.Errorf("error %v", err)
+	s.Person = &schema.Person{Column: "note", Rows: 1}
+	rows := randomRows(1000)
+	for i := range rows {
+		if rows[i].Note = fmt.Sprint("person ", i*i%97); i%11 == 0 {
+			rows[i].Note = "NA"
+		}
+	}
+	csv, grouped := writeCSV(t, rows[:333]), groupedParquet(t, rows, 70)
+	for _, paths := range [][]string{{csv}, {grouped}, {csv, grouped, grouped, csv}} {
+		whole, err := Read(context.Background(), s, Options{}, paths...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks, _, err := readInBlocks(s, 100, paths...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint32
+		for _, b := range blocks {
+			got = append(got, b.Persons...)
+		}
+		to, from := map[uint32]uint32{Nobody: Nobody}, map[uint32]uint32{Nobody: Nobody}
+		for i, p := range whole.Persons {
+			if _, known := to[p]; !known {
+				to[p] = got[i]
+			}
+			if _, known := from[got[i]]; !known {
+				from[got[i]] = p
+			}
+			if to[p] != got[i] || from[got[i]] != p {
+				t.Fatalf("%v: row %d is of another person in blocks", paths, i)
+			}
+		}
+		if len(got) != whole.Rows || len(to) < 40 {
+			t.Errorf("%d rows of %d persons", len(got), len(to)-1)
+		}
+	}
+	_, err := ReadBlocks(context.Background(), s, Options{Labels: LabelsIgnored}, 100, func(_ int, b *Table) error {
+		if b.Persons != nil {
+			return errors.New("who predicts knows persons")
+		}
+		return nil
+	}, csv, grouped)
+	if err != nil {
+		t.Error(err)
 	}
 }

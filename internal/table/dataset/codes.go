@@ -14,6 +14,12 @@ type coder struct {
 	dictionary numbers // of a number column
 	pending    []uint32
 	out        column.Builder
+	ids        *identifiers // of the column that tells persons apart
+}
+
+// newPersonCoder codes the column that tells persons apart.
+func newPersonCoder(name string, ids *identifiers) *coder {
+	return &coder{Coder: coding.NewIdentifier(name, ids.numberOf), ids: ids}
 }
 
 // newCoders returns a coder for each column, nil for ignored and derived ones but the one that
@@ -23,7 +29,7 @@ func newCoders(s *schema.Schema) (cols []*coder, label *coder, err error) {
 	for j := range s.Columns {
 		c := &s.Columns[j]
 		if j == s.PersonColumn() {
-			cols[j] = &coder{Coder: coding.NewIdentifier(c.Name, newIdentifiers(s.Dialect.Missing).numberOf)}
+			cols[j] = newPersonCoder(c.Name, newIdentifiers(s.Dialect.Missing))
 			continue
 		}
 		if c.Role == schema.Ignored || c.Derived != schema.InFile {

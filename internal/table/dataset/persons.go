@@ -38,12 +38,33 @@ func (ids *identifiers) numberOf(cell []byte) uint32 {
 	ids.text = append(append(ids.text[:0], ids.key[:]...), cell...)
 	sum := sha256.Sum256(ids.text)
 	key := [16]byte(sum[:16])
+	return ids.numberKey(key)
+}
+
+// numberKey is the person of whose identifier the hash makes key.
+func (ids *identifiers) numberKey(key [16]byte) uint32 {
 	number, ok := ids.numbers[key]
 	if !ok {
 		number = uint32(len(ids.numbers) + 1)
 		ids.numbers[key] = number
 	}
 	return number
+}
+
+// fork returns identifiers for some of the rows: the same key, and numbers of their own.
+func (ids *identifiers) fork() *identifiers {
+	return &identifiers{key: ids.key, numbers: map[[16]byte]uint32{}, missing: ids.missing}
+}
+
+// renumber turns numbers that part, a fork, has given into those of ids.
+func (ids *identifiers) renumber(part *identifiers, persons []uint32) {
+	to := make([]uint32, len(part.numbers)+1) // Nobody stays
+	for key, number := range part.numbers {
+		to[number] = ids.numberKey(key)
+	}
+	for i, p := range persons {
+		persons[i] = to[p]
+	}
 }
 
 // CountPersons counts the rows of each person that t knows of, by number, and the persons who have

@@ -31,6 +31,7 @@ type header struct {
 	Rows    int          `json:"rows"`
 	Columns []columnPart `json:"columns"` // by column of the schema
 	Labels  section      `json:"labels"`
+	Persons *section     `json:"persons,omitempty"` // whose rows are, where the schema declares persons
 }
 
 type columnPart struct {
@@ -85,6 +86,14 @@ func Encode(t *dataset.Table, text []byte) ([]byte, error) {
 		return nil, errors.New("blocks: the table was read without labels")
 	}
 	h.Labels = add(func(b []byte) []byte { return append(b, t.Labels...) })
+	if t.Schema.Person != nil {
+		if len(t.Persons) != t.Rows {
+			return nil, fmt.Errorf("blocks: the table was read without column %q, which tells persons apart",
+				t.Schema.Person.Column)
+		}
+		persons := add(func(b []byte) []byte { return appendCodes(b, &column.Codes{U32: t.Persons}) })
+		h.Persons = &persons
+	}
 	head, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
@@ -154,6 +163,9 @@ func parseHeader(head []byte, size int64, s *schema.Schema, id string) (*parsed,
 	if p.Rows < 0 || p.Rows > math.MaxInt32 || len(p.Columns) != len(s.Columns) || !p.Labels.fits(size-body, p.Rows) {
 		return nil, errBlock
 	}
+	if (p.Persons != nil) != (s.Person != nil) || p.Persons != nil && !p.Persons.fits(size-body, 4*p.Rows) {
+		return nil, errBlock
+	}
 	for j := range p.Columns {
 		c, of := &p.Columns[j], &s.Columns[j]
 		if of.Role == schema.Ignored {
@@ -175,15 +187,24 @@ func (s *section) fits(size int64, want int) bool {
 	return s.Len == int64(want) && s.At >= 0 && s.At <= size-s.Len
 }
 
+// readChecked reads a section, and its checksum holds.
+func readChecked(s section, read func(s section) ([]byte, error)) ([]byte, error) {
+	b, err := read(s)
+	if err == nil && crc32.Checksum(b, castagnoli) != s.CRC {
+		err = errBlock
+	}
+	return b, err
+}
+
+// loadPersons reads whose rows are.
+func (p *parsed) loadPersons(read func(s section) ([]byte, error)) ([]uint32, error) {
+	b, err := readChecked(*p.Persons, read)
+	return readCodes(b, 4).U32, err
+}
+
 // load reads the given columns with read, and the labels where they are not nil already.
 func (p *parsed) load(t *dataset.Table, cols []int, read func(s section) ([]byte, error)) error {
-	checked := func(s section) ([]byte, error) {
-		b, err := read(s)
-		if err == nil && crc32.Checksum(b, castagnoli) != s.CRC {
-			err = errBlock
-		}
-		return b, err
-	}
+	checked := func(s section) ([]byte, error) { return readChecked(s, read) }
 	for _, j := range cols {
 		c := &p.Columns[j]
 		if c.Width == 0 || t.Cols[j].Codes.Len() > 0 {

@@ -29,11 +29,18 @@ type Store struct {
 	mu     sync.Mutex
 	end    int64
 	blocks map[int]*stored
+	counts memory.PersonCounts // of all blocks, where the schema declares persons
+
+	// Of a view, in which it is settled what a person's rows count for.
+	weights []uint32 // by person; nil where rows count once
+	failed  error    // the answer to every question
 }
 
 type stored struct {
 	*parsed
 	at int64 // in the file
+
+	drawn []int // the rows that count, ascending; nil for all
 
 	mu   sync.Mutex
 	rows *dataset.Table // nil, or what rows' scores are kept for: its labels, and no column between questions
@@ -74,6 +81,12 @@ func (st *Store) Put(k int, t *dataset.Table) error {
 	at, twice := st.end, st.blocks[k] != nil
 	st.end += int64(len(b))
 	st.blocks[k] = &stored{parsed: p, at: at}
+	for _, person := range t.Persons {
+		if n := int(person) + 1 - len(st.counts); n > 0 {
+			st.counts = append(st.counts, make([]uint32, n)...)
+		}
+		st.counts[person]++
+	}
 	st.mu.Unlock()
 	if twice {
 		return fmt.Errorf("blocks: there are two blocks %d", k)
@@ -87,16 +100,32 @@ func (st *Store) Put(k int, t *dataset.Table) error {
 // Rows is how many rows all blocks have.
 func (st *Store) Rows() (rows int) {
 	for _, b := range st.blocks {
-		rows += b.Rows
+		if b.drawn != nil {
+			rows += len(b.drawn)
+		} else {
+			rows += b.Rows
+		}
 	}
 	return rows
 }
 
 // Table answers from all blocks.
-func (st *Store) Table() *question.Table { return question.NewTable(st.s, st.Rows(), st) }
+func (st *Store) Table() *question.Table {
+	t := question.NewTable(st.s, st.Rows(), st)
+	if st.s.Person == nil {
+		return t
+	}
+	return t.WithPersons(&persons{st.counts, st})
+}
 
 // Ask implements question.Asker: as many blocks at once as there are processors.
 func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums, error) {
+	switch {
+	case st.failed != nil:
+		return nil, st.failed
+	case st.s.Person != nil && st.weights == nil:
+		return nil, fmt.Errorf("blocks: %s cannot be asked before it is settled what a person's rows count for", q.Kind)
+	}
 	var all []*stored
 	for _, b := range st.blocks {
 		all = append(all, b)
@@ -144,6 +173,9 @@ func (st *Store) keepsScores(q *question.Question) bool {
 	case q.Grid != nil:
 		row = 5 + 8*int64(len(q.Grid.Start))
 	}
+	if st.weights != nil {
+		row += 4
+	}
 	return row > 0 && row*int64(st.Rows()) <= st.most
 }
 
@@ -156,24 +188,46 @@ func (st *Store) askBlock(
 	if rows == nil {
 		rows = &dataset.Table{Schema: st.s, Rows: b.Rows, Cols: make([]column.Column, len(b.Columns))}
 	}
-	err := b.load(rows, cols, func(s section) ([]byte, error) {
-		out := make([]byte, s.Len)
-		_, err := st.file.ReadAt(out, b.at+b.body+s.At)
-		return out, err
-	})
+	err := b.load(rows, cols, st.readAt(b))
 	if err != nil {
 		return nil, fmt.Errorf("blocks: %w", err)
 	}
 	if tab == nil {
-		if tab, err = memory.New(rows); err != nil {
+		if tab, err = st.tableOf(b, rows); err != nil {
 			return nil, err
 		}
 	}
 	answer, err := question.AnswerFrom(ctx, tab, q)
 	b.rows, b.tab = nil, nil
-	if keep && err == nil {
+	if keep && err == nil && b.drawn == nil { // drawn rows are copies
 		clear(rows.Cols)
 		b.rows, b.tab = rows, tab
 	}
 	return answer, err
+}
+
+// readAt reads sections of a block.
+func (st *Store) readAt(b *stored) func(s section) ([]byte, error) {
+	return func(s section) ([]byte, error) {
+		out := make([]byte, s.Len)
+		_, err := st.file.ReadAt(out, b.at+b.body+s.At)
+		return out, err
+	}
+}
+
+// tableOf answers from the rows of a block, as they count.
+func (st *Store) tableOf(b *stored, rows *dataset.Table) (*memory.Table, error) {
+	switch {
+	case st.weights != nil:
+		var err error
+		if rows.Persons, err = b.loadPersons(st.readAt(b)); err != nil {
+			return nil, fmt.Errorf("blocks: %w", err)
+		}
+		tab := memory.NewWeighed(rows, st.weights)
+		rows.Persons = nil
+		return tab, nil
+	case b.drawn != nil:
+		rows = rows.Subset(b.drawn)
+	}
+	return memory.New(rows)
 }

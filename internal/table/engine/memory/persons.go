@@ -13,11 +13,13 @@ import (
 // persons are the persons of a table's rows. They are counted in the rows that the engine was
 // given, so after whatever chose those: a weight never depends on a row that is not here.
 type persons struct {
-	t     *Table
-	of    []uint32 // by row
-	rows  []uint32 // by person
-	count int
+	PersonCounts
+	t  *Table
+	of []uint32 // by row
 }
+
+// PersonCounts is how many rows each person has, by the person's number.
+type PersonCounts []uint32
 
 // newPersons counts the persons of a table, which must know whose its rows are (1.2).
 func newPersons(m *Table) (*persons, error) {
@@ -26,7 +28,7 @@ func newPersons(m *Table) (*persons, error) {
 		return nil, fmt.Errorf("memory: the table was read without column %q, which tells persons apart", s.Person.Column)
 	}
 	p := &persons{t: m, of: m.t.Persons}
-	p.rows, p.count = m.t.CountPersons()
+	p.PersonCounts, _ = m.t.CountPersons()
 	return p, nil
 }
 
@@ -39,12 +41,12 @@ func (m *Table) Persons() engine.Persons {
 }
 
 // Count implements engine.Persons.
-func (p *persons) Count() int { return p.count }
+func (c PersonCounts) Count() int { return int(c.CountAbove([]int{0})[0]) }
 
 // CountAbove implements engine.Persons.
-func (p *persons) CountAbove(bounds []int) []uint64 {
+func (c PersonCounts) CountAbove(bounds []int) []uint64 {
 	out := make([]uint64, len(bounds))
-	for person, rows := range p.rows {
+	for person, rows := range c {
 		for i, b := range bounds {
 			if person != dataset.Nobody && int(rows) > b {
 				out[i]++
@@ -54,43 +56,66 @@ func (p *persons) CountAbove(bounds []int) []uint64 {
 	return out
 }
 
-// Weigh implements engine.Persons. Memory 4 bytes per row.
-func (p *persons) Weigh(most int) engine.Table {
-	byPerson := make([]uint32, len(p.rows))
-	for person, rows := range p.rows {
+// Weights is what each row of a person weighs where a person may weigh at most most rows, by the
+// person's number.
+func (c PersonCounts) Weights(most int) []uint32 {
+	out := make([]uint32, len(c))
+	for person, rows := range c {
 		if person != dataset.Nobody {
-			byPerson[person] = engine.PersonWeight(most, int(rows))
+			out[person] = engine.PersonWeight(most, int(rows))
 		}
 	}
-	m := newTable(p.t.t)
-	m.persons, m.weights = p, make([]uint32, len(p.of))
-	for i, person := range p.of {
+	return out
+}
+
+// Weigh implements engine.Persons. Memory 4 bytes per row.
+func (p *persons) Weigh(most int) engine.Table {
+	m := NewWeighed(p.t.t, p.Weights(most))
+	m.persons = p
+	return m
+}
+
+// NewWeighed is a table in which rows weigh what PersonCounts.Weights says, which knows of more
+// rows than those of t where t is a part of a table.
+func NewWeighed(t *dataset.Table, byPerson []uint32) *Table {
+	m := newTable(t)
+	m.weights = make([]uint32, len(t.Persons))
+	for i, person := range t.Persons {
 		m.weights[i] = byPerson[person]
 	}
 	return m
 }
 
-// Draw implements engine.Persons. All rows are shuffled, and the first few of each person stay: the
-// law of what stays depends neither on the order of the rows nor on any identifier.
+// Draw implements engine.Persons.
 func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.Table {
-	order := make([]int, len(p.of))
+	return p.withoutPersons(p.t.t.Subset(DrawRows(p.of, most, fill, below)))
+}
+
+// DrawRows draws at most most rows of each person, with fill exactly so many, ascending: of says
+// whose each row is. All rows are shuffled, and the first few of each person stay: the law of what
+// stays depends neither on the order of the rows nor on any identifier. Memory 4 bytes per row, and
+// 8 for each that is drawn.
+func DrawRows(of []uint32, most int, fill bool, below func(n uint64) uint64) (rows []int) {
+	order := make([]uint32, len(of))
 	for i := range order {
-		order[i] = i
+		order[i] = uint32(i)
 	}
 	for i := len(order) - 1; i > 0; i-- {
 		j := int(below(uint64(i + 1)))
 		order[i], order[j] = order[j], order[i]
 	}
-	taken := make([]int, len(p.rows))
-	var rows []int
+	var taken []uint32 // by person
 	take := func() (any bool) {
 		for _, i := range order {
-			person := p.of[i]
-			if person == dataset.Nobody || taken[person] >= most {
+			person := int(of[i])
+			if person >= len(taken) {
+				taken = append(taken, make([]uint32, person+1-len(taken))...)
+			}
+			if person == dataset.Nobody || int(taken[person]) >= most {
 				continue
 			}
 			taken[person]++
-			rows, any = append(rows, i), true
+			rows, any = append(rows, int(i)), true
 		}
 		return any
 	}
@@ -100,7 +125,7 @@ func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.
 		}
 	}
 	slices.Sort(rows)
-	return p.withoutPersons(p.t.t.Subset(rows))
+	return rows
 }
 
 // Ignore implements engine.Persons.
@@ -123,7 +148,7 @@ func (p *persons) withoutPersons(t *dataset.Table) engine.Table {
 // every row once, which a table with weights does not.
 func (m *Table) checkPersons(what string, counted bool) error {
 	switch {
-	case m.persons == nil:
+	case m.t.Schema.Person == nil:
 		return nil
 	case m.weights == nil:
 		return fmt.Errorf("memory: %s cannot be asked before it is settled what a person's rows count for", what)

@@ -26,6 +26,7 @@ type Table struct {
 	rows    int
 	against int
 	asker   Asker
+	persons engine.Persons
 }
 
 var (
@@ -41,9 +42,15 @@ func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
 func (t *Table) Schema() *schema.Schema { return t.schema }
 func (t *Table) Rows() int              { return t.rows }
 
-// Persons is nil: rows in several places do not know whose the others are, so that schemas with
-// persons are refused where a table is cut into blocks.
-func (t *Table) Persons() engine.Persons { return nil }
+// Persons implements engine.Table: it is nil where WithPersons named nobody.
+func (t *Table) Persons() engine.Persons { return t.persons }
+
+// WithPersons is t where p settles what a person's rows count for.
+func (t *Table) WithPersons(p engine.Persons) *Table {
+	out := *t
+	out.persons = p
+	return &out
+}
 
 // Against implements engine.Table. Of a view it may not be asked.
 func (t *Table) Against(class int) engine.Table {

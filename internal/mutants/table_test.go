@@ -884,6 +884,14 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
+		Row: "A14b", Bug: "additive: caps take the clip of the public score for one of the whole",
+		File: "internal/learn/additive/release.go",
+		Old:  `c != nil && c.Shapes == len(r.weighing.Shapes) {`,
+		New:  `c != nil {`,
+
+		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
 		Row: "A15", Bug: "additive: a pair with one public column is taken for public",
 		File: "internal/learn/additive/bins.go",
 		Old:  `!slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1])`,

@@ -207,6 +207,30 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 	r.least, r.most, r.sums, r.totals = r.least+lo, r.most+hi, nil, nil
 	r.expected = nil
 	r.weighBase()
+	r.boundWeighing()
+}
+
+// boundWeighing clips the score that weighs rows, on the sides where that bounds what a row can
+// weigh: rows that few columns put far out would else decide the noise of all. It is for a start
+// without public columns (1.3).
+func (r *binaryFit) boundWeighing() {
+	if r.plan.rules.reach == 0 {
+		return
+	}
+	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.weighing })
+	middle, reach := r.weighing.Intercept+mean, r.plan.rules.reach*spread
+	low, high := r.least, r.most
+	if z := feature.Units(middle - reach); z > 0 { // positive rows below it weigh 1
+		low = max(low, z)
+	}
+	if z := feature.Units(middle + reach); z < 0 {
+		high = min(high, z)
+	}
+	r.weighing.Clip = nil
+	if low > r.least || high < r.most {
+		r.weighing.Clip = &feature.Clip{Shapes: len(r.weighing.Shapes),
+			Low: float64(low) / feature.ScoreOne, High: float64(high) / feature.ScoreOne}
+	}
 }
 
 // weighAllSteps lets the weights see all that was released. What a pair adds is beyond what its

@@ -209,7 +209,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 		r.finished = r.finishPublic()
 		return nil
 	}
-	mean, spread := r.describeSum()
+	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
 	if len(private) == 0 { // rounds took public columns alone: those are stretched
 		private, mean, spread = r.finishPublic(), r.publicMean, r.publicSpread
 		r.model.Shapes, r.variance, r.rescale = nil, nil, nil
@@ -269,17 +269,18 @@ func (r *binaryFit) weighAsModel(spread float64) {
 	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }
 
-// describeSum is about the mean over rows of the sum of private shapes, and its standard deviation
-// were the columns independent.
-func (r *binaryFit) describeSum() (mean, spread float64) {
+// describeSum is about the mean over rows of the sum of these steps of private shapes, and its
+// standard deviation were the columns independent.
+func (r *binaryFit) describeSum(stepsOf func(*binaryShape) []float64) (mean, spread float64) {
 	variance := 0.0
 	for k := range r.shapes {
 		sh := &r.shapes[k]
+		steps := stepsOf(sh)
 		all, first, second := 1e-9, 0.0, 0.0
 		for b, w := range sh.rows {
 			all += w
-			first += w * sh.steps[b]
-			second += w * sh.steps[b] * sh.steps[b]
+			first += w * steps[b]
+			second += w * steps[b] * steps[b]
 		}
 		mean += first / all
 		variance += math.Max(0, second/all-first/all*(first/all))

@@ -20,16 +20,23 @@ import (
 // repeated is a table of 6 private numbers that say the same thing, one that says nothing and lies
 // in two of its bins, and a public one; about 7 % of the rows are positive.
 func repeated(rows int, seed uint64) *dataset.Table {
+	return repeatedAt(rows, seed, "public", 3.3, 0.5)
+}
+
+// repeatedAt is repeated with the role of the last number and of the label, log-odds of the label
+// against it, and what the last number adds to those.
+func repeatedAt(rows int, seed uint64, role string, against, last float64) *dataset.Table {
 	text := "name: t\nunit: one row\nrelation: replace-one\n" +
 		"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
 	for k := range 8 {
-		role := "private"
+		of := "private"
 		if k == 7 {
-			role = "public"
+			of = role
 		}
-		text += fmt.Sprintf("  - {name: c%d, role: %s, number: {lower: -4, upper: 4.001, default: 0}}\n", k, role)
+		text += fmt.Sprintf("  - {name: c%d, role: %s, number: {lower: -4, upper: 4.001, default: 0}}\n", k, of)
 	}
-	s, err := schema.Parse([]byte(text + "  - {name: y, role: public, label: {levels: [n, p], positive: p}}\n"))
+	s, err := schema.Parse([]byte(text + "  - {name: y, role: " + role +
+		", label: {levels: [n, p], positive: p, default: n}}\n"))
 	if err != nil {
 		panic(err)
 	}
@@ -47,7 +54,7 @@ func repeated(rows int, seed uint64) *dataset.Table {
 		}
 		put(6, gauss(src)/4)
 		put(7, public)
-		if uniform(src) < 1/(1+math.Exp(3.3-1.1*common-0.5*public)) {
+		if uniform(src) < 1/(1+math.Exp(against-1.1*common-last*public)) {
 			t.Labels[i] = 1
 		}
 	}
@@ -71,32 +78,7 @@ func TestNoCliffAlongEpsilon(t *testing.T) {
 		t.Skip("390 fits")
 	}
 	train, test := repeated(9_000, 1), repeated(6_000, 2)
-	measure := func(p Params) (out [3]float64) {
-		const fits = 4
-		for seed := range uint64(fits) {
-			pl, err := p.Plan(train.Schema, train.Rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := learntest.Fit(t, pl, train, &mechtest.Recorder{}, seed)
-			b, err := m.Bind(test.Schema)
-			if err != nil {
-				t.Fatal(err)
-			}
-			scores, err := b.Scores(test.Cols, test.Rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := metrics.Evaluate(test.Labels, scores, []string{"n", "p"}, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, x := range []float64{r.LogLoss, r.CalibrationError, *r.AUC} {
-				out[i] += x / fits
-			}
-		}
-		return out
-	}
+	measure := func(p Params) [3]float64 { return measureFits(t, p, train, test, 4) }
 	public := measure(Params{Epsilon: 1000}) // one millionth: noise alone
 	var walk [][3]float64
 	for eps := 0.01; eps < 100; eps *= 1.1 {
@@ -128,4 +110,56 @@ func TestNoCliffAlongEpsilon(t *testing.T) {
 	}
 	t.Logf("log loss of public columns %.4f, by decade %.4f %.4f %.4f %.4f", public[0],
 		mean(0, 24, 0), mean(24, 48, 0), mean(48, 72, 0), mean(72, 96, 0))
+}
+
+// measureFits is the mean log loss, calibration error and AUC of so many fits.
+func measureFits(t *testing.T, p Params, train, test *dataset.Table, fits int) (out [3]float64) {
+	for seed := range uint64(fits) {
+		pl, err := p.Plan(train.Schema, train.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := learntest.Fit(t, pl, train, &mechtest.Recorder{}, seed)
+		b, err := m.Bind(test.Schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores, err := b.Scores(test.Cols, test.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := metrics.Evaluate(test.Labels, scores, []string{"n", "p"}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range []float64{r.LogLoss, r.CalibrationError, *r.AUC} {
+			out[i] += x / float64(fits)
+		}
+	}
+	return out
+}
+
+// Where rounds that pick columns give way to all columns in turn, here at ε = .29, the mean AUC of 4
+// steps of 5 % is not below that of the 4 before by more than .01, where columns repeat each other,
+// classes are about equal and everything is private. It was by .033 when weights saw nothing of the
+// columns there.
+func TestNoCliffFromPicksToTurns(t *testing.T) {
+	train, test := repeatedAt(9_000, 1, "private", 0, 1), repeatedAt(6_000, 2, "private", 0, 1)
+	var walk, picks []float64
+	for eps := 0.2; eps < 1; eps *= 1.05 {
+		p := Params{Epsilon: dp.Epsilon(eps * float64(dp.Nano))}
+		walk = append(walk, measureFits(t, p, train, test, 4)[2])
+		if pl, err := p.Plan(train.Schema, train.Rows); err == nil && pl.rules.picks {
+			picks = append(picks, eps)
+		}
+	}
+	if len(picks) < 4 || len(picks) > len(walk)-4 {
+		t.Fatalf("%d of %d steps pick: the walk must have both", len(picks), len(walk))
+	}
+	mean := func(x []float64) float64 { return sumAll(x) / float64(len(x)) }
+	for k := 4; k+4 <= len(walk); k++ {
+		if before, now := mean(walk[k-4:k]), mean(walk[k:k+4]); now < before-0.01 {
+			t.Errorf("step %d: AUC %.4f after %.4f", k, now, before)
+		}
+	}
 }

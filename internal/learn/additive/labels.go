@@ -99,9 +99,9 @@ func (pl *Plan) affordsAgain(releases int, p Params, rho float64, gaussian bool)
 // takePrivateInTurn is the rules for all private columns in turn, with noise as settled for all.
 func (pl *Plan) takePrivateInTurn(private, pairs int, p Params, rho float64, gaussian bool) rules {
 	signal, joint := countScales(p, pl.schema.Relation, pl.rows, private+pairs, rho)
-	r := takeInTurn(signal, private+pairs, 400, 3000, true)
+	r := takeInTurn(signal, 1, private+pairs, 400, 3000, true)
 	if gaussian {
-		r = takeInTurn(joint, private+pairs, 150, 500, true)
+		r = takeInTurn(joint, 1, private+pairs, 150, 500, true)
 		r.gaussian = true
 	}
 	r.rounds, r.pairs = r.rounds-pairs*len(r.passes)+pairs, pairs

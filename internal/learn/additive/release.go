@@ -197,9 +197,13 @@ func (f *fit) releaseCounts(ctx context.Context) ([]float64, error) {
 // the weight at the worst score that the released shapes allow (1.3). One unit more covers the
 // rounding of exp.
 func (r *binaryFit) capWeights() [2]int64 {
+	least, most := r.least, r.most
+	if c := r.weighing.Clip; c != nil && c.Shapes == len(r.weighing.Shapes) { // of the whole score
+		least, most = max(least, feature.Units(c.Low)), min(most, feature.Units(c.High))
+	}
 	return [2]int64{
-		int64(min(engine.WeightOne, engine.Weight(r.least)+1)),
-		int64(min(engine.WeightOne, engine.Weight(-r.most)+1)),
+		int64(min(engine.WeightOne, engine.Weight(least)+1)),
+		int64(min(engine.WeightOne, engine.Weight(-most)+1)),
 	}
 }
 

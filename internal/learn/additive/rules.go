@@ -38,6 +38,9 @@ type rules struct {
 	central float64
 	passes  []pass // over the columns in turn; one where rounds pick
 	pairs   int    // so many pairs have a round each, after all passes
+	// reach is how far weights see private columns where no public ones are: so many standard
+	// deviations of what they see, on the side where that bounds what a row can weigh. 0 is no bound.
+	reach float64
 
 	// Of more classes.
 	columnWeight  float64 // that the steps of a column have before it is measured
@@ -134,7 +137,7 @@ func settleBinary(
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	if joint > signal && takesAllColumns(joint, columns) {
-		r := takeInTurn(joint, columns, 150, 500, offset)
+		r := takeInTurn(joint, useful, columns, 150, 500, offset)
 		r.gaussian = true
 		return r
 	}
@@ -143,7 +146,7 @@ func settleBinary(
 		return rules{bins: countBins(signal), rounds: 1, weightOffset: 1, modelOffset: 1, passes: onePass(0, 1),
 			central: settleCentral(signal)}
 	case takesAllColumns(useful*signal, columns):
-		return takeInTurn(signal, columns, 400, 3000, offset)
+		return takeInTurn(signal, useful, columns, 400, 3000, offset)
 	}
 	r := rules{rounds: countRounds(useful * signal), picks: true, weightOffset: 0.3, modelOffset: 0.8}
 	r.passes = onePass(0.5, 1)
@@ -180,22 +183,26 @@ func takesAllColumns(signal float64, columns int) bool {
 // rampWidth is how far, as a factor, around a threshold one rule turns into the next.
 const rampWidth = 1.35
 
-// takeInTurn takes the columns in turn: twice, or once, with part of each step in the weights or
-// nothing. Where one pass takes all columns, more of each step enters the model beside an offset,
-// which would gain weight against them; without one, all steps alike change no order of rows.
-func takeInTurn(signal float64, columns int, part, two float64, offset bool) rules {
+// scalesToReach is how many noise scales a column is long where weights see one standard deviation.
+const scalesToReach = 600
+
+// takeInTurn takes the columns in turn: twice, or once. Without public columns the weights see each
+// step, and its far ends the more the less noise there is. Beside an offset they see part of each
+// step or nothing, and more of it enters the model, where the offset would else gain weight.
+func takeInTurn(signal, useful float64, columns int, part, two float64, offset bool) rules {
 	each := signal / float64(columns)
 	r := rules{bins: countBins(each), rounds: columns, weightOffset: 1, modelOffset: 1, central: settleCentral(each)}
-	seen, unseen := 0.8, 0.55
-	if offset {
-		seen, unseen = 0.9, 0.7
+	if !offset {
+		r.reach = useful * each / scalesToReach
 	}
 	switch {
 	case each >= two:
 		r.rounds, r.passes = 2*columns, twoPasses()
+	case !offset:
+		r.passes = onePass(0.7, 0.8)
 	default: // no step between nothing and .7 of each
 		way := math.Min(1, math.Max(0, 0.5+math.Log(each/part)/(2*math.Log(rampWidth))))
-		r.passes = onePass(0.7*way, unseen+way*(seen-unseen))
+		r.passes = onePass(0.7*way, 0.7*(1-way)+0.9*way)
 	}
 	return r
 }

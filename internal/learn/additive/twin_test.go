@@ -24,7 +24,7 @@ import (
 // then every score.
 func TestFitEqualsTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private, picks", "partly private, boosted", "partly private, in turn",
-		"everything, boosted", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian",
+		"everything, boosted", "everything, gaussian", "add-remove, in turn", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian",
 		"partly private, bins paid", "gaussian, bins paid",
 		"partly private, pairs", "everything, pairs", "add-remove, pairs in turn", "gaussian, pairs", "pairs of groups"} {
 		t.Run(name, func(t *testing.T) {
@@ -111,6 +111,9 @@ type twin struct {
 	tab        *dataset.Table
 	seen, full []float64   // as weights see it, and whole
 	low, high  float64     // what the released shapes can subtract and add
+	least      float64     // weights see no score below it
+	most       float64     // nor above it
+	rows       [][]float64 // by column, the weights of its bins
 	base       []float64   // seen at the start
 	rest       [][]float64 // by column: what the model adds and weights do not see
 	totals     bool        // public totals still hold
@@ -146,6 +149,7 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 		}
 		w.seen = append(w.seen, z)
 	}
+	w.least, w.most, w.rows = math.Inf(-1), math.Inf(1), make([][]float64, len(f.bins))
 	w.base, w.start, w.fresh, w.variance = slices.Clone(w.seen), slices.Clone(w.full), true, st.baseVariance
 	w.model = make([][]float64, len(f.bins))
 	w.rate, w.rescale = rate, st.rescale
@@ -187,7 +191,41 @@ func (w *twin) see() {
 		w.low, w.high, w.totals = w.low+slices.Min(rest), w.high+slices.Max(rest), false
 		w.showBase()
 		clear(rest)
+		w.bound()
 	}
+}
+
+// bound is how far weights see, where the rules bound that.
+func (w *twin) bound() {
+	reach := w.plan.rules.reach
+	if reach == 0 {
+		return
+	}
+	mean, variance := 0.0, 0.0
+	for k, rows := range w.rows {
+		weighed := slices.Clone(w.sums(k))
+		for b := range weighed {
+			weighed[b] -= w.rest[k][b]
+		}
+		if rows != nil {
+			m, v := moments(weighed, rows)
+			mean, variance = mean+m, variance+v
+		}
+	}
+	w.least, w.most = math.Inf(-1), math.Inf(1)
+	middle := w.base[0] + mean // no row has a start of its own
+	reach *= math.Max(math.Sqrt(variance), 1e-3)
+	if middle-reach > 0 {
+		w.least = middle - reach
+	}
+	if middle+reach < 0 {
+		w.most = middle + reach
+	}
+}
+
+// weight is that of row i at a score.
+func (w *twin) weight(z float64, i int) float64 {
+	return math.Min(1, math.Exp(-w.margin(math.Min(math.Max(z, w.least), w.most), i)))
 }
 
 func bin(tab *dataset.Table, b *feature.Bins, i int) int {
@@ -225,7 +263,7 @@ func (w *twin) cells(k int) (out []float64, caps [2]float64) {
 		if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
 			label, worst = 0, w.base[i]+w.low
 		}
-		caps[label] = math.Max(caps[label], math.Min(1, math.Exp(-w.margin(worst, i))))
+		caps[label] = math.Max(caps[label], w.weight(worst, i))
 	}
 	out = make([]float64, 2*w.bins[k].Len())
 	for i := range w.tab.Rows {
@@ -233,7 +271,7 @@ func (w *twin) cells(k int) (out []float64, caps [2]float64) {
 		if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
 			label = 0
 		}
-		out[2*bin(w.tab, &w.bins[k], i)+label] += math.Min(1, math.Exp(-w.margin(w.seen[i], i))) / caps[label]
+		out[2*bin(w.tab, &w.bins[k], i)+label] += w.weight(w.seen[i], i) / caps[label]
 	}
 	return out, caps
 }
@@ -256,7 +294,7 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	if w.totals {
 		var sum [2]float64
 		for i := range w.tab.Rows {
-			weight := math.Min(1, math.Exp(-w.margin(w.seen[i], i)))
+			weight := w.weight(w.seen[i], i)
 			if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
 				sum[0] += weight
 			} else {
@@ -280,6 +318,7 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 		whole[b] = w.sums(k)[b]
 	}
 	w.mean[k], w.spread[k] = moments(whole, rows)
+	w.rows[k] = rows
 	for b, s := range steps {
 		w.rest[k][b] += (in.modelShrinkage - in.weightShrinkage) * s
 	}
@@ -291,6 +330,7 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	if keep > 0 {
 		w.low, w.high, w.totals = w.low+keep*slices.Min(steps), w.high+keep*slices.Max(steps), false
 		w.showBase()
+		w.bound()
 	}
 }
 
@@ -327,7 +367,7 @@ func (w *twin) center(c *shrink.Cells, steps []float64) (rows []float64) {
 			label = 0
 		}
 		if w.totals {
-			sum[label] += math.Min(1, math.Exp(-w.margin(w.seen[i], i)))
+			sum[label] += w.weight(w.seen[i], i)
 		}
 	}
 	if !w.totals {

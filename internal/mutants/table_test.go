@@ -794,9 +794,9 @@ var table = []mutant{
 	{
 		Row: "A15g", Bug: "additive: the finished score is cut by rows without noise",
 		File: "internal/learn/additive/calibrate.go",
-		Old: `	mean, spread := r.describeSum()
+		Old: `	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
 `,
-		New: `	mean, spread := r.describeSum()
+		New: `	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
 	if cells, err := r.table.ClassCells(ctx, r.bins[:1]); err == nil {
 		mean += float64(cells[0].Rows[0][0])
 	}

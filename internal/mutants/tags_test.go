@@ -336,8 +336,8 @@ var leaned = []mutant{
 	{
 		Row: "tag additive 1.3", Bug: "a weight's cap is that of the other class",
 		File: "internal/learn/additive/release.go",
-		Old:  `int64(min(engine.WeightOne, engine.Weight(r.least)+1)),`,
-		New:  `int64(min(engine.WeightOne, engine.Weight(-r.least)+1)),`,
+		Old:  `int64(min(engine.WeightOne, engine.Weight(least)+1)),`,
+		New:  `int64(min(engine.WeightOne, engine.Weight(-least)+1)),`,
 
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},

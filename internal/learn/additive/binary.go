@@ -212,7 +212,7 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 
 // boundWeighing clips the score that weighs rows, on the sides where that bounds what a row can
 // weigh: rows that few columns put far out would else decide the noise of all. It is for a start
-// without public columns (1.3).
+// without public columns.
 func (r *binaryFit) boundWeighing() {
 	if r.plan.rules.reach == 0 {
 		return

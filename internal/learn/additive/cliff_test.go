@@ -139,10 +139,10 @@ func measureFits(t *testing.T, p Params, train, test *dataset.Table, fits int) (
 	return out
 }
 
-// Where rounds that pick columns give way to all columns in turn, here at ε = .29, the mean AUC of 4
-// steps of 5 % is not below that of the 4 before by more than .01, where columns repeat each other,
-// classes are about equal and everything is private. It was by .033 when weights saw nothing of the
-// columns there.
+// Where rounds that pick columns give way to all columns in turn, here at ε = .29, the mean AUC of
+// 4 steps of 5 % is not below that of the 4 before by more than .01, where columns repeat each
+// other, classes are about equal and everything is private. It was by .033 when weights saw
+// nothing of the columns there.
 func TestNoCliffFromPicksToTurns(t *testing.T) {
 	train, test := repeatedAt(9_000, 1, "private", 0, 1), repeatedAt(6_000, 2, "private", 0, 1)
 	var walk, picks []float64

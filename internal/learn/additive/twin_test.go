@@ -24,7 +24,8 @@ import (
 // then every score.
 func TestFitEqualsTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private, picks", "partly private, boosted", "partly private, in turn",
-		"everything, boosted", "everything, gaussian", "add-remove, in turn", "add-remove, boosted", "partly private, gaussian", "add-remove, gaussian",
+		"everything, boosted", "everything, gaussian", "add-remove, in turn",
+		"add-remove, boosted", "partly private, gaussian", "add-remove, gaussian",
 		"partly private, bins paid", "gaussian, bins paid",
 		"partly private, pairs", "everything, pairs", "add-remove, pairs in turn", "gaussian, pairs", "pairs of groups"} {
 		t.Run(name, func(t *testing.T) {

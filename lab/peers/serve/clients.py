@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks one server through other people's clients: all must say what `predict` wrote.
+"""Asks one server through somebody else's client: it must say what `predict` wrote.
 
-    clients.py ADDRESS MODEL CSV [triton|kserve|mlserver ...]
+    clients.py ADDRESS MODEL CSV triton|kserve|mlserver
 
 CSV is what discreet predict wrote: the cells of rows, then label and score.
 """
@@ -12,8 +12,7 @@ import sys
 
 import numpy as np
 
-ADDRESS, MODEL, PATH = sys.argv[1:4]
-ASKED = sys.argv[4:] or ["triton", "kserve", "mlserver"]
+ADDRESS, MODEL, PATH, CLIENT = sys.argv[1:]
 
 
 def read_rows(inputs):
@@ -134,5 +133,4 @@ def mlserver():
           scores)
 
 
-for name in ASKED:
-    {"triton": triton, "kserve": kserve, "mlserver": mlserver}[name]()
+{"triton": triton, "kserve": kserve, "mlserver": mlserver}[CLIENT]()

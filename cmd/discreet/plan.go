@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/forecast"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -25,6 +26,9 @@ type plan struct {
 	ledger  ledgerFlag
 	dataset string
 	part    string
+
+	simulate  bool
+	positives float64
 }
 
 func (a *app) newPlanCommand() *cobra.Command {
@@ -43,10 +47,17 @@ With --margin, --error and --dim it also prints how many rows it takes, in order
 of magnitude, to learn a linear classifier of that margin, in so many
 dimensions, to that error: without privacy, by perturbing the objective
 (Chaudhuri, Monteleoni, Sarwate), by the recipe of DMNS06 (Dwork, McSherry,
-Nissim, Smith), and by BLR08 and KLNRS08, whose time is exponential.`,
+Nissim, Smith), and by BLR08 and KLNRS08, whose time is exponential.
+
+With --simulate it also trains the learner on tables of --rows rows that it
+invents from the schema alone, in which labels follow columns by laws of known
+strength, and prints what is learned of them: whether this epsilon can learn
+anything, and how many columns are worth their noise. It takes seconds to
+minutes, and no budget.`,
 		Example: `  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000 --json
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --ledger l.db --dataset adult
+  discreet plan --schema adult.yaml --epsilon 0.16 --rows 20000 --simulate
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --margin 0.1 --error 0.1 --dim 50`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
@@ -54,6 +65,8 @@ Nissim, Smith), and by BLR08 and KLNRS08, whose time is exponential.`,
 	c.Flags().StringVar(&p.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, where it is known")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
+	c.Flags().BoolVar(&p.simulate, "simulate", false, "say what would be learned of tables invented from the schema")
+	c.Flags().Float64Var(&p.positives, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
 	p.choice = addChoice(c)
 	p.samples.addFlags(c)
 	p.ledger.addFlag(c)
@@ -88,9 +101,18 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	if err != nil {
 		return asUsageError(err)
 	}
-	q := req.Quote(s, pl, sizes)
+	q := forecast.Quote{Quote: req.Quote(s, pl, sizes)}
 	if q.Budget, err = p.findRemainder(c.Context(), req.Cost(pl)); err != nil {
 		return err
+	}
+	if p.simulate {
+		report, done := p.ShowRuns("simulating")
+		q.Forecast, err = forecast.Run(c.Context(), req, s,
+			forecast.Options{Rows: p.rows, Positives: p.positives, Progress: report})
+		done()
+		if err != nil {
+			return asUsageError(err)
+		}
 	}
 	if p.json {
 		return cli.WriteJSON(p.Stdout, q)

@@ -260,6 +260,12 @@ var table = []row{
 			"model", "learn", "model/metrics", "plot", "table/sample", "privacy/rng/replay"},
 		never: []string{"learn/*", "privacy/ledger", "cmd/*"},
 		std:   []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "time"}},
+	{pkg: "forecast", words: "forecast invents tables and trains on them: the use cases and the contract; never a " +
+		"concrete learner, files, accounts or seeds",
+		uses: []string{"privacy/dp", "privacy/rng", "privacy/mech", "table/schema", "table/coding", "table/dataset",
+			"table/engine/memory", "learn", "train"},
+		never: append([]string{"cmd/*", "cli", "service/*"}, seeds...),
+		std:   []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "time"}},
 	{pkg: "tune", words: "tune picks among candidates at a price: the contract and the two parts of a table; never a " +
 		"concrete learner, files, the clock or seeds",
 		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/dataset", "table/engine",
@@ -369,8 +375,8 @@ var table = []row{
 			"service/aggregator", "service/helper", "service/aggregator/store"}, append(rows, seeds...)...)},
 	{pkg: "cmd/*", words: "cmd is flags and printing over the library and the use cases: never a learner, noise, an " +
 		"engine or seeds of its own, nor what the library does in its place",
-		uses: []string{".", "cli", "card", "census", "demo", "predict", "audit", "audit/finding", "audit/subject", "heldout",
-			"train", "tune", "learn", "model", "model/metrics", "federated/collect", "federated/multiparty",
+		uses: []string{".", "cli", "card", "census", "demo", "forecast", "predict", "audit", "audit/finding", "audit/subject",
+			"heldout", "train", "tune", "learn", "model", "model/metrics", "federated/collect", "federated/multiparty",
 			"federated/simulate",
 			"federated/wire", "service/aggregator", "service/aggregator/store", "service/ballot", "service/combine",
 			"service/helper", "service/identity", "service/inference", "service/operator",

@@ -14,7 +14,7 @@ func labeldpLearner() *Learner {
 	return &Learner{
 		Name:    "labeldp",
 		Private: true,
-		draws:   true, Approximate: true,
+		draws:   true, Approximate: true, PublicOnly: true,
 		Options: []Option{
 			{"noise", "noise that meets private numbers: laplace or gaussian (with --delta), both exact, gamma, or auto, the " +
 				"shortest", word[labeldp.Noise]{&p.Noise}},

@@ -34,7 +34,9 @@ type Learner struct {
 	draws bool
 	// Approximate says that it has an (ε, δ) mode; others refuse a δ.
 	Approximate bool
-	Options     []Option
+	// PublicOnly says that it reads public columns and no private ones.
+	PublicOnly bool
+	Options    []Option
 	// plan checks the options and the price against the schema.
 	plan func(pr Price, s *schema.Schema, rows int) (learn.Plan, error)
 }

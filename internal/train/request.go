@@ -145,6 +145,11 @@ func (p defaultedPlan) Facts() []learn.Fact {
 	return append([]learn.Fact{said}, p.Plan.Facts()...)
 }
 
+// WithoutPrivacy is the same request without noise, for comparison on data that are nobody's.
+func (r *Request) WithoutPrivacy() (*Request, error) {
+	return Choice{Learner: r.Name, Options: r.given, Price: PriceText{Epsilon: "inf", NotPrivate: true}}.Request("plan")
+}
+
 // Cost is the price of pl, a plan of this request.
 func (r *Request) Cost(pl learn.Plan) dp.Price {
 	gaussian := func(e dp.Event) bool { return e.Rho > 0 }

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package forecast
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// Options are the choices behind a forecast.
+type Options struct {
+	Rows      int     // of each invented table, 1 to 1,000,000
+	Positives float64 // the share of the positive class, of a label with two
+	// Progress is told how many trainings of how many are done; nil for none.
+	Progress func(done, total int)
+}
+
+// Repeats are the tables that each figure is a mean of.
+const Repeats = 5
+
+const (
+	maxRows   = 1_000_000
+	judgeRows = 4_000
+)
+
+// strengths are the laws' AUC.
+var strengths = []float64{0.75, 0.85}
+
+// Forecast is what a plan learned on invented tables.
+type Forecast struct {
+	Rows      int         `json:"rows"`
+	Repeats   int         `json:"repeats"`
+	Positives *float64    `json:"positives"` // null of more than two classes
+	Role      schema.Role `json:"role"`      // of the columns that the labels follow
+	Signals   []Signal    `json:"signals"`
+	Persons   bool        `json:"persons"` // each has one row
+	// Columns say what a choice of columns does to a signal that falls from column to column; empty
+	// where there are no columns to choose among.
+	Columns []Choice `json:"columns"`
+	// Best is the smallest number of Columns within two standard errors of the best.
+	Best int `json:"best_columns,omitempty"`
+}
+
+// Signal is one law.
+type Signal struct {
+	Columns      int     `json:"columns"`       // that say something, all alike
+	Law          float64 `json:"law"`           // AUC of the law's own probabilities
+	WithoutNoise *Mean   `json:"without_noise"` // AUC; null where the learner has no fit without noise
+	Private      Mean    `json:"private"`       // AUC of the plan
+	Learned      float64 `json:"learned"`       // share of what the law has above 0.5
+	Verdict      Verdict `json:"verdict"`
+}
+
+// Choice is a training on so many of the columns, the best ones.
+type Choice struct {
+	Columns int  `json:"columns"`
+	Private Mean `json:"private"` // AUC
+}
+
+// Mean is a mean over the repeats.
+type Mean struct {
+	Mean   float64 `json:"mean"`
+	StdDev float64 `json:"deviation"`
+}
+
+// Verdict is how much of a signal a plan learns.
+type Verdict string
+
+const (
+	Nothing Verdict = "nothing"
+	Little  Verdict = "little"
+	Part    Verdict = "part"
+	Most    Verdict = "most"
+)
+
+func newMean(x []float64) (m Mean) {
+	for _, v := range x {
+		m.Mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		m.StdDev += (v - m.Mean) * (v - m.Mean) / float64(len(x)-1)
+	}
+	m.StdDev = math.Sqrt(m.StdDev)
+	return m
+}
+
+// standardError is of the mean.
+func (m Mean) standardError() float64 { return m.StdDev / math.Sqrt(Repeats) }
+
+// judge says how much is learned of what a law has above the 0.5 of a constant.
+func judge(private Mean, law float64) (learned float64, v Verdict) {
+	learned = max(0, private.Mean-0.5) / (law - 0.5)
+	switch {
+	case learned < 0.1 || private.Mean-2*private.standardError() <= 0.5:
+		return learned, Nothing
+	case learned < 0.5:
+		return learned, Little
+	case learned < 0.9:
+		return learned, Part
+	}
+	return learned, Most
+}
+
+// Run makes the forecast of a request on tables of a schema. It reads no data and spends nothing.
+func Run(ctx context.Context, r *train.Request, s *schema.Schema, o Options) (*Forecast, error) {
+	return run(ctx, r, s, o, rng.System())
+}
+
+func run(ctx context.Context, r *train.Request, s *schema.Schema, o Options, src rng.Source) (*Forecast, error) {
+	refuse := func(param, want string, got any) error {
+		return &train.RequestError{Err: &dp.ParamError{Op: "plan", Param: param, Want: want, Got: got}}
+	}
+	columns, role := signalColumns(r, s)
+	switch {
+	case o.Rows < 1 || o.Rows > maxRows:
+		return nil, refuse("rows", "must be from 1 to 1000000 with --simulate", o.Rows)
+	case !(o.Positives > 0 && o.Positives < 1):
+		return nil, refuse("simulate-positives", "must be a share between 0 and 1", o.Positives)
+	case r.Price.Epsilon == 0:
+		return nil, refuse("simulate", "must be left out where nothing is protected: there is no noise", r.Name)
+	case len(columns) == 0:
+		return nil, refuse("simulate", "must be left out where the schema has no column to learn from", s.Name)
+	}
+	f := &Forecast{Rows: o.Rows, Repeats: Repeats, Role: role, Persons: s.Person != nil}
+	if s.Classes() == 2 {
+		f.Positives = &o.Positives
+	}
+	ideal, err := r.WithoutPrivacy()
+	if err != nil { // this learner, or this choice of its options, has none
+		ideal = nil
+	}
+	t := &trial{request: r, ideal: ideal, s: s, o: o, src: src, exit: mech.NewExit(src), columns: columns}
+	counts := chooseCounts(len(columns))
+	t.total = Repeats * (2*len(strengths)*min(2, len(columns)) + len(counts))
+	for _, n := range slices.Compact([]int{1, len(columns)}) {
+		for _, strength := range strengths {
+			signal, err := t.trySignal(ctx, n, strength)
+			if err != nil {
+				return nil, err
+			}
+			f.Signals = append(f.Signals, *signal)
+		}
+	}
+	if f.Columns, err = t.tryCounts(ctx, counts); err != nil {
+		return nil, err
+	}
+	f.Best = findBest(f.Columns)
+	return f, nil
+}
+
+// chooseCounts are the numbers of columns to try: powers of two, and all.
+func chooseCounts(all int) (counts []int) {
+	if all == 1 {
+		return nil
+	}
+	for n := 1; n < all; n *= 2 {
+		counts = append(counts, n)
+	}
+	return append(counts, all)
+}
+
+// findBest is the smallest choice that lies within two standard errors of the best.
+func findBest(choices []Choice) int {
+	if len(choices) == 0 {
+		return 0
+	}
+	best := slices.MaxFunc(choices, func(a, b Choice) int { return int(math.Copysign(1, a.Private.Mean-b.Private.Mean)) })
+	for _, c := range choices {
+		if c.Private.Mean >= best.Private.Mean-2*math.Hypot(best.Private.standardError(), c.Private.standardError()) {
+			return c.Columns
+		}
+	}
+	return best.Columns
+}
+
+// trial trains on invented tables.
+type trial struct {
+	request, ideal *train.Request
+	s              *schema.Schema
+	o              Options
+	src            rng.Source
+	exit           *mech.Exit
+	columns        []int // that may say something
+	done, total    int
+}
+
+func (t *trial) tick() {
+	if t.done++; t.o.Progress != nil {
+		t.o.Progress(t.done, t.total)
+	}
+}
+
+// shuffled are the columns in random order.
+func (t *trial) shuffled() []int {
+	out := slices.Clone(t.columns)
+	rng.Shuffle(t.src, len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// trySignal tries laws of n columns that say alike.
+func (t *trial) trySignal(ctx context.Context, n int, strength float64) (*Signal, error) {
+	var law, ideal, private []float64
+	for range Repeats {
+		weights := map[int]float64{}
+		for _, j := range t.shuffled()[:n] {
+			weights[j] = 1
+		}
+		l := newLaw(t.s, weights, strength, t.o.Positives, t.src)
+		tab, _, err := l.invent(ctx, t.s, t.o.Rows)
+		if err != nil {
+			return nil, err
+		}
+		judged, chances, err := l.invent(ctx, t.s, judgeRows)
+		if err != nil {
+			return nil, err
+		}
+		law = append(law, l.auc)
+		for _, by := range []struct {
+			r   *train.Request
+			auc *[]float64
+		}{{t.ideal, &ideal}, {t.request, &private}} {
+			if by.r != nil {
+				auc, err := t.measure(ctx, by.r, tab, judged, chances)
+				if err != nil {
+					return nil, err
+				}
+				*by.auc = append(*by.auc, auc)
+			}
+			t.tick()
+		}
+	}
+	out := &Signal{Columns: n, Law: newMean(law).Mean, Private: newMean(private)}
+	if t.ideal != nil {
+		m := newMean(ideal)
+		out.WithoutNoise = &m
+	}
+	out.Learned, out.Verdict = judge(out.Private, out.Law)
+	return out, nil
+}
+
+// tryCounts tries trainings on the best columns of laws in which the k-th best weighs 1/k; none
+// where the request names columns that a choice would leave out.
+func (t *trial) tryCounts(ctx context.Context, counts []int) (out []Choice, err error) {
+	auc := make([][]float64, len(counts))
+	for range Repeats {
+		order, weights := t.shuffled(), map[int]float64{}
+		for k, j := range order {
+			weights[j] = 1 / float64(k+1)
+		}
+		l := newLaw(t.s, weights, slices.Max(strengths), t.o.Positives, t.src)
+		for i, n := range counts {
+			s := leaveOut(t.s, order[n:])
+			tab, _, err := l.invent(ctx, s, t.o.Rows)
+			if err != nil {
+				return nil, err
+			}
+			judged, chances, err := l.invent(ctx, s, judgeRows)
+			if err != nil {
+				return nil, err
+			}
+			one, err := t.measure(ctx, t.request, tab, judged, chances)
+			if _, ok := errors.AsType[*train.RequestError](err); ok {
+				return nil, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			auc[i] = append(auc[i], one)
+			t.tick()
+		}
+	}
+	for i, n := range counts {
+		out = append(out, Choice{Columns: n, Private: newMean(auc[i])})
+	}
+	return out, nil
+}
+
+// leaveOut is the schema without some columns of the file, and without the columns and pairs that
+// follow from any.
+func leaveOut(s *schema.Schema, columns []int) *schema.Schema {
+	if len(columns) == 0 {
+		return s
+	}
+	out := *s
+	out.Columns, out.Pairs = slices.Clone(s.FileColumns()), nil
+	for _, j := range columns {
+		if out.Columns[j].Name == s.Parts {
+			out.Parts = ""
+		}
+		out.Columns[j] = schema.Column{Name: s.Columns[j].Name, Role: schema.Ignored}
+	}
+	return &out
+}
+
+// measure trains on one table and judges on another.
+func (t *trial) measure(ctx context.Context, r *train.Request, tab, judged *dataset.Table, chances [][]float64) (
+	float64, error) {
+	rows, err := memory.New(tab)
+	if err != nil {
+		return 0, err
+	}
+	plan, err := r.Plan(tab.Schema, learn.PublicUnits(rows))
+	if err != nil {
+		return 0, err
+	}
+	m, err := plan.Fit(ctx, rows, learn.Uncounted{}, t.exit)
+	if err != nil {
+		return 0, err
+	}
+	flat, err := m.Scores(judged.Cols, judged.Rows)
+	if err != nil {
+		return 0, err
+	}
+	scores, width := make([][]float64, judged.Rows), m.Width()
+	for i := range scores {
+		if scores[i] = flat[i*width:][:width]; width == 1 { // the positive class's, wherever it stands
+			scores[i] = []float64{flat[i], flat[i]}
+		}
+	}
+	return meanAUC(chances, scores, max(0, tab.Schema.Label.Positive)), nil
+}

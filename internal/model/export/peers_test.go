@@ -80,12 +80,15 @@ func trainRandom(t *testing.T, learner string, s *schema.Schema) (*model.Model, 
 		t.Fatal(err)
 	}
 	names := append(coder.Names(), s.Label.Name)
+	if s.Person != nil {
+		names = append(names, s.Person.Column)
+	}
 	b, err := dataset.NewBuilder(t.Context(), s, names)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(5, 6))
-	for _, row := range sample(&model.Model{Schema: s}, 3000) {
+	for at, row := range sample(&model.Model{Schema: s}, 3000) {
 		var cells []coding.Cell
 		class := r.IntN(s.Classes())
 		for _, v := range row {
@@ -95,6 +98,9 @@ func trainRandom(t *testing.T, learner string, s *schema.Schema) (*model.Model, 
 			}
 		}
 		cells = append(cells, coding.TextCell(s.Label.Levels[class].Value))
+		if s.Person != nil {
+			cells = append(cells, coding.TextCell(strconv.Itoa(at/2)))
+		}
 		if err := b.Add(cells); err != nil {
 			t.Fatal(err)
 		}

@@ -235,3 +235,17 @@ func TestAboutIsComplete(t *testing.T) {
 		t.Error("a date that is none")
 	}
 }
+
+// Whoever is protected with all rows is not said to be protected less for having several.
+func TestPersonsAreTheUnit(t *testing.T) {
+	c, _ := cardOf(t, models(t)[0])
+	text, unit := c.describeNeighbours(), c.describeUnit()
+	if !strings.Contains(text, "for k rows, k times epsilon") || unit != c.Unit {
+		t.Errorf("of rows: %s (%s)", text, unit)
+	}
+	c.privacy.Claim += model.PersonClaim
+	text, unit = c.describeNeighbours(), c.describeUnit()
+	if strings.Contains(text, "for k rows") || !strings.Contains(unit, "one person") {
+		t.Errorf("of persons: %s (%s)", text, unit)
+	}
+}

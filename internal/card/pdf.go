@@ -57,7 +57,7 @@ func (c *Card) WritePDF(w io.Writer) error {
 
 func writeSection(f *fpdf.Fpdf, s section) {
 	const bottom = 297 - margin
-	if f.GetY() > bottom-20 {
+	if f.GetY() > bottom-30 {
 		f.AddPage()
 	}
 	f.Ln(4)
@@ -72,9 +72,9 @@ func writeSection(f *fpdf.Fpdf, s section) {
 		f.SetFont("sans", "", body)
 		rows := 0
 		for _, t := range l.Text {
-			rows += len(f.SplitText(t, pageWidth-2*margin-keyWidth-2))
+			rows += len(f.SplitText(t, pageWidth-2*margin-keyWidth-4))
 		}
-		if f.GetY()+float64(rows)*leading > bottom && rows < 30 {
+		if f.GetY()+1+float64(rows)*leading > bottom && rows < 30 {
 			f.AddPage()
 		}
 		f.Ln(1)

@@ -154,12 +154,12 @@ func (c *Card) WriteRegistry(w io.Writer, a About) error {
 	}
 	var mechanisms []string
 	for _, m := range c.describeMethod() {
-		mechanisms = append(mechanisms, m.Key+": "+strings.Join(m.Text, "; "))
+		mechanisms = append(mechanisms, asSentence(m.Key+": "+strings.Join(m.Text, "; ")))
 	}
 	count := c.describeCount()
 	var counts []string
 	for _, l := range count {
-		counts = append(counts, l.Key+": "+strings.Join(l.Text, " "))
+		counts = append(counts, asSentence(l.Key+": "+strings.Join(l.Text, " ")))
 	}
 	return writeYAML(w, record{
 		Slug: slugOf(c.Predicts + " from " + c.Dataset), Status: "Draft", Tier: 3,
@@ -170,7 +170,7 @@ func (c *Card) WriteRegistry(w io.Writer, a About) error {
 			Variant: variant{name, fmt.Sprintf("Tables with private columns %s, public columns %s and the label %s (%s).",
 				strings.Join(c.Private, ", "), strings.Join(c.Public, ", "), c.Predicts, c.LabelRole),
 				strings.Join(c.NotProtected, "; ")},
-			Loss: loss{c.Unit, c.Neighbours + ".", parameters{eps, c.weight}, strings.Join(append([]string{c.Guarantee,
+			Loss: loss{c.describeUnit(), c.Neighbours + ".", parameters{eps, c.weight}, strings.Join(append([]string{c.Guarantee,
 				"Here " + variance + "."}, c.Odds...), " ")},
 			Model: trustModel{setting, "Trusted with the rows: whoever holds the training table and operates the machine that " +
 				"trains. Not trusted: everybody who gets the model or its predictions.", "One release",
@@ -179,13 +179,16 @@ func (c *Card) WriteRegistry(w io.Writer, a About) error {
 				"The prices of all releases of the training are added up; where delta is above 0, jointly accounted for. " +
 					strings.Join(counts, " ")},
 			Implementation: implementation{"Bounds, categories and roles are declared in a schema before the table is read. " +
-				"Choosing among candidates, where done, is part of the price.", strings.Join(mechanisms, ". ") +
-				". Noise is exact and discrete on a public grid unless the proof says otherwise, from the system's secure " +
+				"Choosing among candidates, where done, is part of the price.", strings.Join(mechanisms, " ") +
+				" Noise is exact and discrete on a public grid unless the proof says otherwise, from the system's secure " +
 				"generator. Program: " + c.Program + ".", "The proof named above states assumptions and tests."},
 			Administrative: administrative{a["sources"], a["notes"], []string{a["author"]}},
 		},
 	})
 }
+
+// asSentence ends a text with a stop, where it has none.
+func asSentence(s string) string { return strings.TrimRight(s, ".") + "." }
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 

@@ -4,6 +4,7 @@ package card
 
 import (
 	"fmt"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"strconv"
 	"strings"
 	"time"
@@ -30,14 +31,34 @@ func (c *Card) lead() string {
 		"else they know. One row is %s.", c.Predicts, c.Protected, c.Unit)
 }
 
+// protectsMore reports whether more than one row of somebody is protected together.
+func (c *Card) protectsMore() bool { return c.privacy.Scope == dp.Party || c.privacy.ProtectsPersons() }
+
+func (c *Card) describeNeighbours() string {
+	if c.protectsMore() {
+		return c.Neighbours + "."
+	}
+	return c.Neighbours + ". Somebody with several rows is protected less: for k rows, k times epsilon holds."
+}
+
+// describeUnit is whose data are protected together, in words.
+func (c *Card) describeUnit() string {
+	switch {
+	case c.privacy.Scope == dp.Party:
+		return "one party, with all of its rows"
+	case c.privacy.ProtectsPersons():
+		return "one person, with all rows; one row is " + c.Unit
+	}
+	return c.Unit
+}
+
 func (c *Card) sections() []section {
 	return []section{
 		{"How strong the protection is", c.describeStrength()},
 		{"Whose data", []line{
 			{"Data set", []string{c.Dataset}},
 			{"One row is", []string{c.Unit}},
-			{"Compared are", []string{c.Neighbours + ". Somebody with several rows is protected less: for k rows, k times " +
-				"epsilon holds."}},
+			{"Compared are", []string{c.describeNeighbours()}},
 		}},
 		{"What is protected, and what is not", c.describeScope()},
 		{"How it was done", c.describeMethod()},

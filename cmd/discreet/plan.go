@@ -3,8 +3,6 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
@@ -26,9 +24,8 @@ type plan struct {
 	ledger  ledgerFlag
 	dataset string
 	part    string
-
-	simulate  bool
-	positives float64
+	invent  bool
+	share   float64
 }
 
 func (a *app) newPlanCommand() *cobra.Command {
@@ -43,19 +40,14 @@ schema and no table; train with the same flags spends what plan prints.
 Flags for every learner come first below. The flags of one learner stand under
 its name.
 
-With --margin, --error and --dim it also prints how many rows it takes, in order
-of magnitude, to learn a linear classifier of that margin, in so many
-dimensions, to that error: without privacy, by perturbing the objective
-(Chaudhuri, Monteleoni, Sarwate), by the recipe of DMNS06 (Dwork, McSherry,
-Nissim, Smith), and by BLR08 and KLNRS08, whose time is exponential.
+With --margin, --error and --dim it also prints how many rows, in order of
+magnitude, it takes to learn a linear classifier of that margin, in so many
+dimensions, to that error: without privacy, and by four published methods.
 
-With --simulate it also trains the learner on tables of --rows rows that it
-invents from the schema alone, in which labels follow columns by laws of known
-strength, and prints what is learned of them: whether this epsilon can learn
-anything, and how many columns are worth their noise. It takes seconds to
-minutes, and no budget.`,
+With --simulate it also trains on tables of --rows rows that it invents from the
+schema, whose labels follow columns by known laws, and prints what is learned of
+them, and how many columns are worth their noise. That costs no budget.`,
 		Example: `  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000
-  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000 --json
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --ledger l.db --dataset adult
   discreet plan --schema adult.yaml --epsilon 0.16 --rows 20000 --simulate
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --margin 0.1 --error 0.1 --dim 50`,
@@ -65,8 +57,8 @@ minutes, and no budget.`,
 	c.Flags().StringVar(&p.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, where it is known")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
-	c.Flags().BoolVar(&p.simulate, "simulate", false, "say what would be learned of tables invented from the schema")
-	c.Flags().Float64Var(&p.positives, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
+	c.Flags().BoolVar(&p.invent, "simulate", false, "say what would be learned of tables invented from the schema")
+	c.Flags().Float64Var(&p.share, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
 	p.choice = addChoice(c)
 	p.samples.addFlags(c)
 	p.ledger.addFlag(c)
@@ -102,15 +94,14 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		return asUsageError(err)
 	}
 	q := forecast.Quote{Quote: req.Quote(s, pl, sizes)}
-	if q.Budget, err = p.findRemainder(c.Context(), req.Cost(pl)); err != nil {
+	if q.Budget, err = p.findRemainder(c, req.Cost(pl)); err != nil {
 		return err
 	}
-	if p.simulate {
+	if p.invent {
 		report, done := p.ShowRuns("simulating")
-		q.Forecast, err = forecast.Run(c.Context(), req, s,
-			forecast.Options{Rows: p.rows, Positives: p.positives, Progress: report})
-		done()
-		if err != nil {
+		o := forecast.Options{Rows: p.rows, Positives: p.share, Progress: report}
+		q.Forecast, err = forecast.Run(c.Context(), req, s, o)
+		if done(); err != nil {
 			return asUsageError(err)
 		}
 	}
@@ -121,15 +112,15 @@ func (p *plan) runPlan(c *cobra.Command) error {
 }
 
 // findRemainder is nil where no ledger is named.
-func (p *plan) findRemainder(ctx context.Context, price dp.Price) (left *train.Remainder, err error) {
-	if (p.ledger.address == "") != (p.dataset == "") {
+func (p *plan) findRemainder(c *cobra.Command, price dp.Price) (left *train.Remainder, err error) {
+	switch {
+	case (p.ledger.address == "") != (p.dataset == ""):
 		return nil, cli.Refuse("plan", "ledger", "and dataset must be given together", nil)
-	}
-	if p.ledger.address == "" {
+	case p.dataset == "":
 		return nil, nil
 	}
-	err = p.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
-		left, err = train.FindRemainder(ctx, l, p.dataset, p.part, price)
+	err = p.ledger.useLedger(c.Context(), func(l *ledger.Ledger) error {
+		left, err = train.FindRemainder(c.Context(), l, p.dataset, p.part, price)
 		return err
 	})
 	return left, err

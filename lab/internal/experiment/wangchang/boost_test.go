@@ -192,3 +192,39 @@ func TestPrintedStump(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// With the error as its impurity purestStump is exactStump; Gini's and the entropy's are what
+// a table gives by hand: two attributes make as many mistakes, and the second has a pure leaf.
+func TestPurestStump(t *testing.T) {
+	b := bits{2, nil, nil}
+	add := func(n int, first, second, class uint8) {
+		for range n {
+			b.is, b.y = append(b.is, first, second), append(b.y, class)
+		}
+	}
+	// Class 0 and 1 by the first: 30, 10 and 10, 30; by the second: 20, 0 and 20, 40.
+	add(20, 0, 0, 0)
+	add(10, 0, 1, 0)
+	add(10, 1, 1, 0)
+	add(10, 0, 1, 1)
+	add(30, 1, 1, 1)
+	rows, weight := upTo(len(b.y)), make([]float64, len(b.y))
+	for i := range weight {
+		weight[i] = 1 + float64(i%3)/10
+	}
+	if got, want := b.purestStump(rows, weight, math.Min), b.exactStump(rows, weight); got != want {
+		t.Errorf("by error: %v, want %v", got, want)
+	}
+	for i := range weight {
+		weight[i] = 1
+	}
+	// Errors are 20 and 20; Gini's 15 + 15 and 0 + 26.7; entropies 22.5 + 22.5 and 0 + 38.2.
+	for _, i := range impurities {
+		if got := b.purestStump(rows, weight, i.of); got.attribute != 1 || got.leaf != [2]uint8{0, 1} {
+			t.Errorf("%s: %v", i.long, got)
+		}
+	}
+	if got := b.exactStump(rows, weight); got.attribute != 0 {
+		t.Errorf("of equal errors the first: %v", got)
+	}
+}

@@ -111,6 +111,37 @@ func (b bits) exactStump(rows []int, weight []float64) stump {
 	return s
 }
 
+// impurities are the measures that section 3.5.3 names beside the error, of a leaf whose rows of
+// the two classes weigh a and b.
+var impurities = []struct {
+	series, long string
+	of           func(a, b float64) float64
+}{
+	{"gini", "Gini index", func(a, b float64) float64 { return 2 * a * b / (a + b) }},
+	{"information", "information gain", func(a, b float64) float64 { return -a*math.Log(a/(a+b)) - b*math.Log(b/(a+b)) }},
+}
+
+// purestStump is exactStump with another impurity in place of the error.
+func (b bits) purestStump(rows []int, weight []float64, impurity func(a, b float64) float64) stump {
+	difference, total := make([]float64, 2*b.d), make([]float64, 2*b.d)
+	b.crossDifferences(rows, weight, difference)
+	same := bits{b.d, b.is, make([]uint8, len(b.y))}
+	same.crossDifferences(rows, weight, total) // of rows of one class: sums
+	purity := make([]float64, b.d)
+	for k, all := range total {
+		if one, other := (all+difference[k])/2, (all-difference[k])/2; one > 0 && other > 0 {
+			purity[k%b.d] -= impurity(one, other)
+		}
+	}
+	s := stump{attribute: feature.ArgMax(purity)}
+	for v := range s.leaf {
+		if difference[v*b.d+s.attribute] < 0 {
+			s.leaf[v] = 1
+		}
+	}
+	return s
+}
+
 // printedStump is section 3.5.3: the attribute from perturbed shares; each
 // owner then says in clear which class has the most weight in each branch, and
 // the answer more owners give is the leaf. Owners without rows in a branch say

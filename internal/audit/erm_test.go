@@ -198,8 +198,9 @@ func (o oneRow) loss(a, b [2]float64) (most float64) {
 }
 
 // No pair of rows of one number shows more than .52 of the claim of the paper's form, at ε of 1
-// and 4 and small, middling and large nΛ; of the tight form three quarters. Two rows' terms lie at most 1 apart along the noise
-// where its length allows for 2, and the paper's form pays for the determinant twice.
+// and 4 and small, middling and large nΛ; of the tight form three quarters. Two rows' terms lie
+// about 1 apart along the noise where its length allows for 2, and the paper's form pays for the
+// determinant twice.
 func TestWhatObjectivePerturbationCanShow(t *testing.T) {
 	for mode, most := range map[erm.Mode]float64{erm.CMS11: 0.52, erm.Tight: 0.755} {
 		share := 0.0
@@ -207,7 +208,8 @@ func TestWhatObjectivePerturbationCanShow(t *testing.T) {
 			for _, lambda := range []float64{0.02, 0.3, 5} {
 				law := newOneRow(eps, lambda, mode)
 				for _, a := range []float64{-1, 0, 1} {
-					for _, b := range [][2]float64{{-1, -1}, {-1, 1}, {0, -1}, {0, 1}, {1, -1}, {1, 1}} {
+					others := [][2]float64{{-1, -1}, {-1, 1}, {0, -1}, {0, 1}, {1, -1}, {1, 1}}
+					for _, b := range others {
 						share = max(share, law.loss([2]float64{a, 1}, b)/eps)
 					}
 				}

@@ -101,7 +101,7 @@ func TestAuditsOfReleases(t *testing.T) {
 		{"additive, private column", features, 2, 6_000, 0, func(s *schema.Schema, n int) (learn.Plan, error) {
 			return additive.Params{Epsilon: loud}.Plan(s, n)
 		}},
-		{"grids, 1 round", wide(t, 8), 4, 200_000, 0.3, func(s *schema.Schema, n int) (learn.Plan, error) {
+		{"grids, 1 round", wide(t, 8), 4, 24_000, 0.3, func(s *schema.Schema, n int) (learn.Plan, error) {
 			return grids.Params{Epsilon: loud, Rounds: 1}.Plan(s, n)
 		}},
 		{"grids, 2 rounds", wide(t, 8), 4, 24_000, 0.3, func(s *schema.Schema, n int) (learn.Plan, error) {

@@ -51,6 +51,9 @@ func (r *reader) layoutByName(path string, line int, names []string) (*layout, e
 			return fault(name, "must be named once in the header")
 		case found:
 			coders[i], known[i] = c, true
+		case !mayMiss && len(names) == 1 && line > 0:
+			return fault(name, "must be among the names in the header, which is one field: does the schema name the "+
+				"delimiter of the file?")
 		case !mayMiss:
 			return fault(name, "must be among the names in the header")
 		}

@@ -297,7 +297,8 @@ var table = []row{
 		libs:  []string{"connectrpc.com/connect", "google.golang.org/protobuf"}},
 	{pkg: "service/inference", words: "service/inference serves models: model, schema and coding; never a loader of " +
 		"tables, learners, noise, randomness or accounts",
-		uses: []string{"privacy/dp", "table/schema", "table/column", "table/coding", "model", "service/inference/oip"},
+		uses: []string{"privacy/dp", "table/schema", "table/column", "table/coding", "model", "model/explain",
+			"service/inference/oip"},
 		libs: []string{"connectrpc.com/connect", "github.com/prometheus/client_golang", "github.com/spf13/cobra"},
 		never: append([]string{"privacy/mech", "privacy/rng", "privacy/ledger", "learn", "learn/*", "train", "table/engine",
 			"table/rows", "federated/*"}, append(rows, seeds...)...), std: []string{"os/exec"}},

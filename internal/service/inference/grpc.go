@@ -62,7 +62,7 @@ func (c calls) ModelInfer(ctx context.Context, r *connect.Request[oip.ModelInfer
 		if err != nil {
 			return 0, err
 		}
-		a, err := s.predictRows(asked.inputs, c.opts.MaxRows)
+		a, err := s.predictRows(asked, c.opts.MaxRows)
 		if err != nil {
 			return 0, err
 		}
@@ -108,7 +108,7 @@ func readMessage(r *oip.ModelInferRequest) (*call, error) {
 		c.outputs = append(c.outputs, output{name: out.GetName()})
 	}
 	if len(c.outputs) == 0 {
-		c.outputs = []output{{name: "label"}, {name: "score"}}
+		c.outputs = []output{{name: labelOutput}, {name: scoreOutput}}
 	}
 	return c, checkOutputs(c.outputs)
 }
@@ -150,19 +150,16 @@ func (s *served) writeMessage(c *call, a *answer, raw bool) *oip.ModelInferRespo
 	out := &oip.ModelInferResponse{ModelName: s.name, ModelVersion: s.version, Id: c.id}
 	for _, o := range c.outputs {
 		t := &oip.ModelInferResponse_InferOutputTensor{Name: o.name, Datatype: datatypeOf(o.name),
-			Shape: []int64{int64(a.rows)}}
-		if o.name == "score" {
-			t.Shape = append(t.Shape, int64(s.scorer.Width()))
-		}
-		switch {
+			Shape: s.shapeOf(o.name, int64(a.rows))}
+		switch texts, numbers := s.contentsOf(o.name, a); {
 		case raw:
 			out.RawOutputContents = append(out.RawOutputContents, s.appendRaw(nil, o.name, a))
-		case o.name == "score":
-			t.Contents = &oip.InferTensorContents{Fp64Contents: a.scores}
+		case texts == nil:
+			t.Contents = &oip.InferTensorContents{Fp64Contents: numbers}
 		default:
 			t.Contents = new(oip.InferTensorContents)
-			for _, code := range a.labels {
-				t.Contents.BytesContents = append(t.Contents.BytesContents, []byte(s.classes[code]))
+			for _, text := range texts {
+				t.Contents.BytesContents = append(t.Contents.BytesContents, []byte(text))
 			}
 		}
 		out.Outputs = append(out.Outputs, t)

@@ -98,7 +98,7 @@ func readRequest(body []byte, header int) (*call, error) {
 		c.outputs = append(c.outputs, asked)
 	}
 	if len(c.outputs) == 0 {
-		c.outputs = []output{{"label", whole}, {"score", whole}}
+		c.outputs = []output{{labelOutput, whole}, {scoreOutput, whole}}
 	}
 	return c, checkOutputs(c.outputs)
 }
@@ -107,14 +107,19 @@ func isTrue(b *bool) bool { return b != nil && *b }
 
 func checkOutputs(outputs []output) error {
 	for k, out := range outputs {
-		if out.name != "label" && out.name != "score" {
-			return refuse("output %d must be label or score", k)
+		if !slices.Contains([]string{labelOutput, scoreOutput, contributionsOutput, termsOutput}, out.name) {
+			return refuse("output %d must be label, score, contributions or terms", k)
 		}
 		if slices.ContainsFunc(outputs[:k], func(o output) bool { return o.name == out.name }) {
 			return refuse("output %d must not be asked for twice", k)
 		}
 	}
 	return nil
+}
+
+// asksFor reports whether an output was asked for.
+func (c *call) asksFor(name string) bool {
+	return slices.ContainsFunc(c.outputs, func(o output) bool { return o.name == name })
 }
 
 // writeAnswer is the body of an answer and the length of the JSON in it; 0 where
@@ -139,10 +144,11 @@ func (s *served) writeAnswer(c *call, a *answer) (body []byte, header int) {
 		b = append(b, `","datatype":"`...)
 		b = append(b, datatypeOf(out.name)...)
 		b = append(b, `","shape":[`...)
-		b = strconv.AppendInt(b, int64(a.rows), 10)
-		if out.name == "score" {
-			b = append(b, ',')
-			b = strconv.AppendInt(b, int64(s.scorer.Width()), 10)
+		for i, n := range s.shapeOf(out.name, int64(a.rows)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, n, 10)
 		}
 		b = append(b, ']')
 		if out.binary {
@@ -154,15 +160,24 @@ func (s *served) writeAnswer(c *call, a *answer) (body []byte, header int) {
 			continue
 		}
 		b = append(b, `,"data":[`...)
-		if out.name == "label" {
+		switch out.name {
+		case labelOutput:
 			for r, code := range a.labels {
 				if r > 0 {
 					b = append(b, ',')
 				}
 				b = append(b, s.quoted[code]...)
 			}
-		} else {
-			for r, x := range a.scores {
+		case termsOutput:
+			for k, term := range s.split.terms {
+				if k > 0 {
+					b = append(b, ',')
+				}
+				b = appendQuoted(b, term)
+			}
+		default:
+			_, numbers := s.contentsOf(out.name, a)
+			for r, x := range numbers {
 				if r > 0 {
 					b = append(b, ',')
 				}
@@ -179,22 +194,53 @@ func (s *served) writeAnswer(c *call, a *answer) (body []byte, header int) {
 }
 
 func datatypeOf(output string) string {
-	if output == "label" {
+	if output == labelOutput || output == termsOutput {
 		return "BYTES"
 	}
 	return "FP64"
 }
 
+// shapeOf is the shape of an output about so many rows.
+func (s *served) shapeOf(output string, rows int64) []int64 {
+	switch output {
+	case scoreOutput:
+		return []int64{rows, int64(s.scorer.Width())}
+	case termsOutput:
+		return []int64{int64(len(s.split.terms))}
+	case contributionsOutput:
+		shape := []int64{rows, int64(len(s.split.terms))}
+		if s.split.classes > 1 {
+			shape = append(shape, int64(s.split.classes))
+		}
+		return shape
+	}
+	return []int64{rows}
+}
+
+// contentsOf are an output's texts, or else its numbers.
+func (s *served) contentsOf(output string, a *answer) (texts []string, numbers []float64) {
+	switch output {
+	case scoreOutput:
+		return nil, a.scores
+	case contributionsOutput:
+		return nil, a.parts
+	case termsOutput:
+		return s.split.terms, nil
+	}
+	for _, code := range a.labels {
+		texts = append(texts, s.classes[code])
+	}
+	return texts, nil
+}
+
 // appendRaw appends an output as the binary extension lays it out.
 func (s *served) appendRaw(raw []byte, output string, a *answer) []byte {
-	if output == "label" {
-		for _, code := range a.labels {
-			raw = binary.LittleEndian.AppendUint32(raw, uint32(len(s.classes[code])))
-			raw = append(raw, s.classes[code]...)
-		}
-		return raw
+	texts, numbers := s.contentsOf(output, a)
+	for _, text := range texts {
+		raw = binary.LittleEndian.AppendUint32(raw, uint32(len(text)))
+		raw = append(raw, text...)
 	}
-	return appendDoubles(raw, a.scores)
+	return appendDoubles(raw, numbers)
 }
 
 func appendQuoted(b []byte, text string) []byte {
@@ -275,8 +321,14 @@ type tensorMetadata struct {
 }
 
 func (s *served) describe() *metadata {
-	out := &metadata{Name: s.name, Versions: []string{s.version}, Platform: platform,
-		Outputs: []tensorMetadata{{"label", "BYTES", []int64{-1}}, {"score", "FP64", []int64{-1, int64(s.scorer.Width())}}}}
+	out := &metadata{Name: s.name, Versions: []string{s.version}, Platform: platform}
+	outputs := []string{labelOutput, scoreOutput}
+	if s.split != nil {
+		outputs = append(outputs, contributionsOutput, termsOutput)
+	}
+	for _, name := range outputs {
+		out.Outputs = append(out.Outputs, tensorMetadata{name, datatypeOf(name), s.shapeOf(name, -1)})
+	}
 	for i, name := range s.columns {
 		kind := "BYTES"
 		if s.numbers[i] {

@@ -621,7 +621,7 @@ func TestLinkedPackages(t *testing.T) {
 			continue
 		}
 		allowed := []string{"privacy/dp", "table/schema", "table/column", "table/coding", "table/feature", "model",
-			"atomicfile", "service/inference", "service/inference/oip"}
+			"model/explain", "atomicfile", "service/inference", "service/inference/oip"}
 		if !slices.Contains(allowed, name) {
 			t.Errorf("%s is linked", name)
 		}
@@ -639,7 +639,7 @@ func FuzzReadRequest(f *testing.F) {
 		c, err := readRequest(body, length)
 		if err == nil {
 			var a *answer
-			if a, err = m.predictRows(c.inputs, 1000); err == nil {
+			if a, err = m.predictRows(c, 1000); err == nil {
 				text, cut := m.writeAnswer(c, a)
 				if cut > 0 {
 					text = text[:cut]

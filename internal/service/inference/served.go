@@ -31,6 +31,7 @@ type served struct {
 	numbers []bool         // which inputs are numbers
 	classes []string
 	quoted  [][]byte  // the classes as JSON has them
+	split   *splitter // nil where scores are no sums over columns
 	scratch sync.Pool // of *rowScratch
 }
 
@@ -74,8 +75,12 @@ func newServed(name, version string, m *model.Model) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
+	split, err := newSplitter(m)
+	if err != nil {
+		return nil, err
+	}
 	s := &served{name: name, version: version, m: m, coder: coder, scorer: scorer, columns: coder.Names(),
-		index: map[string]int{}}
+		index: map[string]int{}, split: split}
 	for i, name := range s.columns {
 		s.index[name] = i
 		j := slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
@@ -103,10 +108,15 @@ type answer struct {
 	rows   int
 	labels []uint8   // by row
 	scores []float64 // by row, then score
+	parts  []float64 // what columns add to scores, where it was asked for: by row, then term, then class
 }
 
 // predictRows scores the rows of a request, at most most.
-func (s *served) predictRows(inputs []input, most int) (*answer, error) {
+func (s *served) predictRows(c *call, most int) (*answer, error) {
+	inputs, splits := c.inputs, c.asksFor(contributionsOutput)
+	if s.split == nil && (splits || c.asksFor(termsOutput)) {
+		return nil, refuse("this model has no contributions: its scores are no sums over columns")
+	}
 	if len(inputs) != len(s.columns) {
 		return nil, refuse("inputs must be the model's %d, one per column; see the model's metadata", len(s.columns))
 	}
@@ -135,6 +145,7 @@ func (s *served) predictRows(inputs []input, most int) (*answer, error) {
 	}
 	width := s.scorer.Width()
 	out := &answer{rows: rows, labels: make([]uint8, rows), scores: make([]float64, rows*width)}
+	var kept [][]column.Cell
 	scratch := s.scratch.Get().(*rowScratch)
 	defer s.scratch.Put(scratch)
 	for r := range rows {
@@ -149,6 +160,15 @@ func (s *served) predictRows(inputs []input, most int) (*answer, error) {
 			return nil, err
 		}
 		out.labels[r] = s.m.Label(scores)
+		if splits {
+			kept = append(kept, slices.Clone(scratch.cells))
+		}
+	}
+	if splits {
+		var err error
+		if out.parts, err = s.split.splitRows(kept); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

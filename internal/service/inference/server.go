@@ -250,7 +250,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return 0, err
 		}
-		a, err := m.predictRows(c.inputs, s.opts.MaxRows)
+		a, err := m.predictRows(c, s.opts.MaxRows)
 		if err != nil {
 			return 0, err
 		}

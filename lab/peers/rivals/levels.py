@@ -62,7 +62,10 @@ class Levels:
 
 
 def by_schema(schema, datasets, file, label=None):
-    """A table of a shipped schema; label, where given, is a category that is predicted in place of the label."""
+    """A table of a shipped schema; label, where given, is a category that is predicted in place of the label.
+
+    Columns alone are taken from it: a row is a unit of its own here, for everybody alike, whatever it says of persons.
+    """
     table = Table(schema, datasets, [file])
     table.lines = [line for line in table.lines if not line.startswith("@")]
     rows = [[row[i] for i in table.order] for row in table.cells(table.lines)]

@@ -136,15 +136,17 @@ load-combine: ## time combine on the votes of PARTIES (1000) about a million row
 	GOMAXPROCS=2 DISCREET_COMBINE=$(PARTIES) $(GO) test -count=1 -v -timeout 60m -run '^TestCombineLoad$$' ./cmd/discreet
 
 # A master and two workers on this machine, from the package of PyPI; needs Java 17 and python3 with
-# venv, and a package registry once.
+# venv, and a package registry once. SPARK_ROWS adds a table of so many rows, and its times.
+SPARK_ROWS =
 .PHONY: spark
-spark: ## train on a cluster of Spark on this machine, and compare with memory
+spark: ## train on a cluster of Spark on this machine, and compare with memory; also on SPARK_ROWS rows
 	@if ! command -v java > /dev/null; then echo "spark: skipped, there is no Java here"; exit 0; fi; \
 	if ! test -e $(OUT)/spark/ready && ! (python3 -m venv --clear $(OUT)/spark && $(OUT)/spark/bin/pip install --quiet \
 		--disable-pip-version-check --no-input --timeout 20 --retries 1 pyspark==4.0.1 pyarrow==26.0.1 pandas==3.1.1 && \
 		touch $(OUT)/spark/ready); then \
 		echo "spark: skipped, the package pyspark could not be installed"; exit 0; fi; \
-	DISCREET_SPARK=$(abspath $(OUT))/spark $(GO) test -count=1 -v -timeout $(HANGS) -run '^TestSparkCluster$$' ./internal/train
+	DISCREET_SPARK=$(abspath $(OUT))/spark DISCREET_SPARK_ROWS=$(SPARK_ROWS) \
+		$(GO) test -count=1 -v -timeout $(HANGS) -run '^TestSparkCluster$$' ./internal/train
 
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +19,9 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
@@ -27,7 +32,7 @@ import (
 // Executors run the file that asks, which here is the test's.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "worker" {
-		if err := spark.ServeWorker(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := spark.ServeWorker(context.Background(), os.Stdin, heldAnswers{os.Stdout}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -43,11 +48,47 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// heldAnswers writes answers to questions only after whoever holds them lets go: see holdAnswers.
+type heldAnswers struct{ io.Writer }
+
+func (w heldAnswers) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(`"op":"answer"`)) {
+		if f, err := os.Open(os.Getenv(clusterHold)); err == nil {
+			io.Copy(io.Discard, f) // until it is closed on the other side
+			f.Close()
+		}
+	}
+	return w.Writer.Write(b)
+}
+
+// holdAnswers lets during be called while a job is running: when a worker has found the answer to
+// a question and before it gives it.
+func holdAnswers(t *testing.T, during func()) {
+	t.Helper()
+	pipe := os.Getenv(clusterHold)
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		f, err := os.OpenFile(pipe, os.O_WRONLY, 0) // which waits for a worker
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		during()
+		os.Remove(pipe)
+		f.Close()
+	}()
+}
+
 // sparkCluster is a master and two workers on this machine, from the package of PyPI.
 type sparkCluster struct{ home, master string }
 
-// clusterName is the variable by which processes of a cluster are known.
-const clusterName = "DISCREET_TEST_CLUSTER"
+// Variables of a cluster's processes: its name, and the pipe at which its workers wait where it is.
+const (
+	clusterName = "DISCREET_TEST_CLUSTER"
+	clusterHold = "DISCREET_TEST_HOLD"
+)
 
 // startSpark starts a cluster from the Python environment in DISCREET_SPARK, which has pyspark and
 // pyarrow (make spark).
@@ -62,8 +103,13 @@ func startSpark(t *testing.T) *sparkCluster {
 		t.Fatalf("DISCREET_SPARK=%s has no pyspark: %v, %v", env, homes, err)
 	}
 	python := filepath.Join(env, "bin", "python")
-	for name, value := range map[string]string{"SPARK_HOME": homes[0], "SPARK_LOCAL_IP": "127.0.0.1",
-		"PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": python} {
+	short, err := os.MkdirTemp("", "s") // the path of a socket is limited to about 100 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(short) })
+	for name, value := range map[string]string{"SPARK_HOME": homes[0], "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": short,
+		"PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": python, clusterHold: filepath.Join(short, "hold")} {
 		t.Setenv(name, value)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -140,74 +186,236 @@ func (d *duringQuestions) Ask(ctx context.Context, q *question.Question) (*quest
 	return d.Asker.Ask(ctx, q)
 }
 
-// On a cluster of two executors, one of which is killed in the middle, models are the same bytes as
-// in memory. Bad rows and unreadable files are errors without a cell.
+// On a cluster of two executors, one of which is killed in the middle of a job, models are the same
+// bytes as in memory. Bad rows, unreadable files and a killed driver are errors without a cell.
 func TestSparkCluster(t *testing.T) {
 	c := startSpark(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Minute)
 	defer cancel()
 	s := census.Schema()
-	text := censusText(t, s)
 	folder, files := writeRows(t, 4000)
-	tab, err := dataset.Read(ctx, s, dataset.Options{}, files...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, learner := range []string{"brc", "additive"} {
-		t.Run(learner, func(t *testing.T) {
-			sn, err := spark.Start(ctx, s, text, c.options(folder))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer sn.Close()
-			killing := &duringQuestions{Asker: sn, at: 2, do: func() { killExecutor(t, c.master) }}
-			req := requestOf(t, learner, "1")
-			fit := func(rows engine.Table) []byte {
-				pl, err := req.Plan(s, tab.Rows)
-				if err != nil {
-					t.Fatal(err)
+	t.Run("doctor", func(t *testing.T) {
+		for worker, want := range map[string]string{"": "", anotherProgram(t): "all machines' worker"} {
+			o := c.options()
+			o.Worker = worker
+			var missing []string
+			spark.Examine(ctx, o, func(what, found, want string) {
+				t.Logf("%s: %s %s", what, found, want)
+				if want != "" {
+					missing = append(missing, what)
 				}
-				return learntest.Bytes(t, learntest.FitFrom(t, pl, rows, nil, 11))
-			}
-			if n := sn.Table().Rows(); n != tab.Rows {
-				t.Fatalf("%d rows, want %d", n, tab.Rows)
-			}
-			got := fit(question.NewTable(s, tab.Rows, killing))
-			if !bytes.Equal(got, fit(learntest.Engine(t, tab))) {
-				t.Error("another model than in memory")
-			}
-			t.Logf("%d questions", killing.asked)
-		})
-	}
-	t.Run("faults", func(t *testing.T) {
-		bad := *s
-		bad.Columns = append([]schema.Column(nil), s.Columns...)
-		for j := range bad.Columns {
-			if bad.Columns[j].Role == schema.Public && bad.Columns[j].Kind == schema.Category {
-				bad.Columns[j].Levels, bad.Columns[j].Missing = bad.Columns[j].Levels[:1], false
+			})
+			if strings.Join(missing, " ") != want {
+				t.Errorf("missing: %q, want %q", missing, want)
 			}
 		}
-		bad.Label.Levels, bad.Label.Default = []schema.Level{{Value: "nobody's"}, {Value: "never"}}, -1
-		for name, f := range map[string]struct {
-			s            *schema.Schema
-			data, worker string
-			want         string
-		}{
-			"a row without a label": {&bad, folder, "", "must hold one of the classes"},
-			"no such file":          {s, filepath.Join(folder, "none"), "", "the job of Spark failed"},
-			"another worker":        {s, folder, anotherProgram(t), "not the program that asks"},
+	})
+	for _, learner := range []string{"brc", "additive"} {
+		t.Run(learner, func(t *testing.T) {
+			c.compareWithMemory(t, ctx, learner, s, c.options(folder), files, func(sn *spark.Session) question.Asker {
+				return &duringQuestions{Asker: sn, at: 2, do: func() {
+					holdAnswers(t, func() { killProcess(t, c.master, "java", "CoarseGrainedExecutorBackend") })
+				}}
+			})
+		})
+	}
+	t.Run("adult", func(t *testing.T) {
+		s, path := writeAdult(t)
+		for _, learner := range []string{"brc", "additive"} {
+			o := c.options(path)
+			o.BlockRows = 5000
+			c.compareWithMemory(t, ctx, learner, s, o, []string{path}, nil)
+		}
+	})
+	t.Run("large", func(t *testing.T) {
+		rows, err := strconv.Atoi(os.Getenv("DISCREET_SPARK_ROWS"))
+		if err != nil {
+			t.Skip("needs DISCREET_SPARK_ROWS, a number of rows: make spark SPARK_ROWS=10000000")
+		}
+		folder, files := writeRows(t, rows)
+		for _, learner := range []string{"brc", "additive"} {
+			o := c.options(folder)
+			o.BlockRows = 0
+			c.compareWithMemory(t, ctx, learner, s, o, files, nil)
+		}
+	})
+	t.Run("a killed driver", func(t *testing.T) {
+		for _, program := range []string{"python", "java"} {
+			c.killDriver(t, ctx, folder, program)
+		}
+	})
+	t.Run("faults", func(t *testing.T) {
+		for name, f := range map[string]struct{ data, worker, want string }{
+			"a row without a label": {addRowWithoutLabel(t, files), "", "must hold one of the classes"},
+			"no such file":          {filepath.Join(folder, "none"), "", "the job of Spark failed"},
+			"half a file":           {addHalfAFile(t, files), "", "the job of Spark failed"},
+			"another worker":        {folder, anotherProgram(t), "not the program that asks"},
 		} {
 			o := c.options(f.data)
 			o.Worker = f.worker
-			sn, err := spark.Start(ctx, f.s, censusText(t, f.s), o)
+			sn, err := spark.Start(ctx, s, censusText(t, s), o)
 			if err == nil {
 				sn.Close()
 			}
-			if err == nil || !strings.Contains(err.Error(), f.want) {
+			if err == nil || !strings.Contains(err.Error(), f.want) || strings.Contains(err.Error(), "CANARY") {
 				t.Errorf("%s: error %v", name, err)
 			}
 		}
 	})
+}
+
+// compareWithMemory trains on rows that Spark holds and on the same rows in memory: the models are
+// the same bytes. It logs what either took.
+func (c *sparkCluster) compareWithMemory(t *testing.T, ctx context.Context, learner string, s *schema.Schema,
+	o spark.Options, files []string, through func(*spark.Session) question.Asker) {
+	t.Helper()
+	req := requestOf(t, learner, "1")
+	fit := func(rows engine.Table) []byte {
+		pl, err := req.Plan(s, rows.Rows())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return learntest.Bytes(t, learntest.FitFrom(t, pl, rows, nil, 11))
+	}
+	begin := time.Now()
+	tab, err := dataset.Read(ctx, s, dataset.Options{}, files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fit(learntest.Engine(t, tab))
+	local := time.Since(begin)
+
+	begin = time.Now()
+	var started time.Duration
+	o.Report = func(string, int, int) {
+		if started == 0 {
+			started = time.Since(begin)
+		}
+	}
+	sn, err := spark.Start(ctx, s, censusText(t, s), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sn.Close()
+	loaded := time.Since(begin)
+	asked := &duringQuestions{Asker: sn}
+	if through != nil {
+		asked.Asker = through(sn)
+	}
+	if n := sn.Table().Rows(); n != tab.Rows {
+		t.Fatalf("%d rows, want %d", n, tab.Rows)
+	}
+	if !bytes.Equal(fit(question.NewTable(s, tab.Rows, asked)), want) {
+		t.Error("another model than in memory")
+	}
+	t.Logf("%s, %d rows: memory %v; Spark %v, of which %v until the first job runs, %v for coding, %v for %d questions",
+		learner, tab.Rows, local, time.Since(begin), started, loaded-started, time.Since(begin)-loaded, asked.asked)
+}
+
+// killDriver kills a program of the session while it asks: the training has spent its price, once.
+func (c *sparkCluster) killDriver(t *testing.T, ctx context.Context, data, program string) {
+	t.Helper()
+	folder := t.TempDir()
+	l, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Declare(ctx, ledger.Dataset{Name: "people", Epsilon: 3 * dp.Nano}); err != nil {
+		t.Fatal(err)
+	}
+	text := censusText(t, census.Schema())
+	s, err := schema.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdAnswers(t, func() { killProcess(t, c.master, program, "driver.py") })
+	for range 2 { // the same job is not begun again
+		o := c.options()
+		run := &Training{Op: "train", Request: requestOf(t, "brc", "1"), Schema: s, SchemaText: text, Data: []string{data},
+			Rows:   &RowSource{Engine: EngineSpark, Files: []string{data}, Cluster: o},
+			Output: filepath.Join(folder, "model.json"), Job: &Job{Ledger: l, Dataset: "people", ID: "monday"}}
+		_, err := run.Run(ctx)
+		t.Logf("%s is killed: %v", program, err)
+		if err == nil {
+			t.Errorf("%s is killed, and there is a model", program)
+		}
+		b, err := l.Balances(ctx, "people")
+		if err != nil || len(b) != 1 || b[0].Spent != dp.Nano {
+			t.Errorf("%s is killed: %v, %v", program, b, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "model.json")); err == nil {
+		t.Errorf("%s is killed, and there is the file of a model", program)
+	}
+}
+
+// writeAdult writes Adult as Parquet.
+func writeAdult(t *testing.T) (s *schema.Schema, path string) {
+	t.Helper()
+	s, err := schema.Load(filepath.Join(realdata.Root(), "examples", "adult.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := realdata.File(t, "adult/adult.data.gz")
+	path = filepath.Join(t.TempDir(), "adult.parquet")
+	writeAsParquet(t, s, path, from)
+	return s, path
+}
+
+func writeAsParquet(t *testing.T, s *schema.Schema, path, from string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := dataset.AppendColumns(t.Context(), s, dataset.Options{}, &b, dataset.Parquet, nil, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// linkFiles makes a folder of these files.
+func linkFiles(t *testing.T, files []string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for _, path := range files {
+		if err := os.Symlink(path, filepath.Join(folder, filepath.Base(path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// addRowWithoutLabel adds a file whose last row has no class of the label.
+func addRowWithoutLabel(t *testing.T, files []string) (folder string) {
+	t.Helper()
+	folder = linkFiles(t, files[1:])
+	var b bytes.Buffer
+	if err := census.StreamCSV(&b, 9, 50); err != nil {
+		t.Fatal(err)
+	}
+	text := bytes.TrimSpace(b.Bytes())
+	text = append(text[:bytes.LastIndexByte(text, ',')+1], "CANARY\n"...)
+	from := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(from, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeAsParquet(t, census.Schema(), filepath.Join(folder, "bad.parquet"), from)
+	return folder
+}
+
+// addHalfAFile adds a file that ends too early.
+func addHalfAFile(t *testing.T, files []string) (folder string) {
+	t.Helper()
+	folder = linkFiles(t, files[1:])
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "half.parquet"), b[:len(b)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 // anotherProgram is this one with a byte more, as another version would be.
@@ -228,31 +436,33 @@ func anotherProgram(t *testing.T) (path string) {
 	return path
 }
 
-// killExecutor kills an executor of the cluster, and the tasks it has.
-func killExecutor(t *testing.T, master string) {
+// killProcess kills a process of the cluster that runs a program with this word among its
+// arguments.
+func killProcess(t *testing.T, master, program, word string) {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	for _, path := range processes {
 		line, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(line, []byte("CoarseGrainedExecutorBackend")) {
+		name, _, _ := bytes.Cut(line, []byte{0})
+		if err != nil || !strings.HasPrefix(filepath.Base(string(name)), program) || !bytes.Contains(line, []byte(word)) {
 			continue
 		}
 		environment, err := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
 		if err != nil || !bytes.Contains(environment, []byte(clusterName+"="+master)) {
 			continue // another's
 		}
-		var pid int
-		if _, err := fmt.Sscan(filepath.Base(filepath.Dir(path)), &pid); err != nil {
-			t.Fatal(err)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil {
+			t.Logf("killing %s, process %d", word, pid)
+			err = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		t.Logf("killing executor %d", pid)
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
+		if err != nil {
+			t.Error(err)
 		}
 		return
 	}
-	t.Error("there is no executor to kill")
+	t.Errorf("there is no process %s %s to kill", program, word)
 }

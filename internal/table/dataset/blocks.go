@@ -301,3 +301,24 @@ func ReadParquet(ctx context.Context, s *schema.Schema, name string, data []byte
 	}
 	return r.makeTable(), nil
 }
+
+// ReadParquetBlocks reads a labelled table from the bytes of one Parquet file as ReadBlocks does,
+// one block at a time. name stands for the file in faults.
+func ReadParquetBlocks(ctx context.Context, s *schema.Schema, name string, data []byte, rows int,
+	keep func(block int, t *Table) error) error {
+	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return err
+	}
+	r, err := newReader(ctx, s, Options{Stdin: bytes.NewReader(nil)}, []string{"-"})
+	if err != nil {
+		return err
+	}
+	r.blockRows, r.keep = rows, keep
+	windows, err := r.appendWindows(nil, pf)
+	var mu sync.Mutex
+	for k := 0; k < len(windows) && err == nil; k++ {
+		err = r.readWindow(windows[k], k, &mu)
+	}
+	return err
+}

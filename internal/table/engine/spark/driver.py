@@ -45,19 +45,26 @@ def receive(stream):
 
 
 def call(config, header, *parts):
-    """Asks this process's worker, which one Python process of Spark keeps from task to task."""
+    """Asks this process's worker, which one Python process of Spark keeps from task to task. It
+    answers once or, about a file, with its blocks and an answer without data."""
     kept = sys.modules.setdefault("_discreet_worker", types.ModuleType("_discreet_worker"))
     process = getattr(kept, "process", None)
     if process is None or kept.session != config["session"] or process.poll() is not None:
         process = kept.process = begin(config)
         kept.session = config["session"]
+    last = False
     try:
         send(process.stdin, header, *parts)
-        answer, data = receive(process.stdout)
+        while not last:
+            answer, data = receive(process.stdout)
+            last = not data or header["op"] != "file"
+            yield check(answer), data
     except (EOFError, OSError):
-        kept.process = None
         raise RuntimeError(SHOWN + "the worker ended" + END)
-    return check(answer), data
+    finally:
+        if not last:
+            kept.process = None
+            process.kill()
 
 
 def begin(config):
@@ -89,7 +96,7 @@ def coder(config):
             file = io.BytesIO()
             pyarrow.parquet.write_table(pyarrow.Table.from_batches(held), file, compression="NONE")
             name = "%d-%d" % (part, number)
-            answer, data = call(config, {"op": "code", "name": name}, file.getbuffer())
+            answer, data = next(call(config, {"op": "code", "name": name}, file.getbuffer()))
             return pyarrow.RecordBatch.from_pydict(
                 {"block": [name], "rows": [answer["rows"]], "id": [answer["id"]], "data": [data[0]]})
 
@@ -109,13 +116,47 @@ def coder(config):
     return code
 
 
+def file_coder(config):
+    def code(batches):
+        import pyarrow
+
+        part, number = TaskContext.get().partitionId(), 0
+        for batch in batches:
+            for path, content in zip(batch.column(0), batch.column(1)):
+                header = {"op": "file", "name": os.path.basename(path.as_py()), "rows": config["rows"]}
+                for answer, data in call(config, header, content.as_buffer()):
+                    if data:
+                        yield pyarrow.RecordBatch.from_pydict({"block": ["%d-%d" % (part, number)],
+                            "rows": [answer["rows"]], "id": [answer["id"]], "data": [data[0]]})
+                        number += 1
+
+    return code
+
+
+# Files up to this many bytes go whole to the worker, which reads them itself: much less work than
+# rows that pass through Spark.
+WHOLE_FILE = 128 << 20
+
+
+def whole_files(spark, data, rows):
+    """The contents of the Parquet files that rows come from; None where they are too long, or where
+    names may hold columns or mean several files."""
+    paths = rows.inputFiles()
+    if data[0].startswith(("table:", "query:")) or not paths or set("".join(paths)) & set("=*?[]{}"):
+        return None
+    files = spark.read.format("binaryFile").load(paths)
+    if any(row[0] > WHOLE_FILE for row in files.select("length").collect()):
+        return None
+    return files.select("path", "content")
+
+
 def asker(config, question):
     def ask(batches):
         import pyarrow
 
         for batch in batches:
             for name, data in zip(batch.column(0), batch.column(1)):
-                answer, sums = call(config, {"op": "ask"}, question, data.as_buffer())
+                answer, sums = next(call(config, {"op": "ask"}, question, data.as_buffer()))
                 yield pyarrow.RecordBatch.from_pydict(
                     {"block": [name.as_py()], "id": [answer["id"]], "sums": [sums[0]]})
 
@@ -212,8 +253,14 @@ def main():
                 if missing:
                     raise RuntimeError(SHOWN + "the table lacks the columns " + ", ".join(missing) +
                                        " of the schema" + END)
-                rows = rows.select(*["`" + c.replace("`", "``") + "`" for c in header["columns"]])
-                blocks = rows.mapInArrow(coder(config), "block string, rows long, id string, data binary")
+                files = whole_files(spark, header["data"], rows)
+                made = "block string, rows long, id string, data binary"
+                if files is not None:
+                    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
+                    blocks = files.mapInArrow(file_coder(config), made)
+                else:
+                    rows = rows.select(*["`" + c.replace("`", "``") + "`" for c in header["columns"]])
+                    blocks = rows.mapInArrow(coder(config), made)
                 blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
                 for row in collect(spark, stream, blocks.select("block", "rows", "id")):
                     send(stream, {"op": "block", "block": row[0], "rows": row[1], "id": row[2]})

@@ -134,6 +134,16 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 	if coded.Error != "" || coded.Rows != 500 {
 		t.Fatalf("%+v", coded)
 	}
+	// A file makes the blocks of its row groups, and an answer without data ends them.
+	if err := send(w.in, header{Op: "file", Name: "part.parquet", Rows: 1}, file.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{coded.ID, ""} {
+		answer, _, err := receive(w.out)
+		if err != nil || answer.Error != "" || answer.ID != want {
+			t.Fatalf("%+v, %v, want the block %q", answer, err, want)
+		}
+	}
 	text, err := question.Encode(aQuestion)
 	if err != nil {
 		t.Fatal(err)

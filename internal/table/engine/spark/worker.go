@@ -54,7 +54,9 @@ func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		answer, data, err := w.answer(ctx, h, parts)
+		answer, data, err := w.answer(ctx, h, parts, func(h header, data []byte) error {
+			return send(buffered, h, data)
+		})
 		if err != nil {
 			answer, data = header{Op: "failed", Error: err.Error()}, nil
 		}
@@ -71,8 +73,10 @@ type worker struct {
 	text    []byte
 }
 
-func (w *worker) answer(ctx context.Context, h header, parts [][]byte) (answer header, data [][]byte, err error) {
-	wants := map[string]int{"begin": 1, "code": 1, "ask": 2}
+// answer answers a message. Those that come before the last answer go to first.
+func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first func(header, []byte) error) (
+	answer header, data [][]byte, err error) {
+	wants := map[string]int{"begin": 1, "code": 1, "file": 1, "ask": 2}
 	switch n, ok := wants[h.Op]; {
 	case !ok || n != len(parts):
 		return answer, nil, errMessage
@@ -93,15 +97,17 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte) (answer h
 		if err != nil {
 			return answer, nil, err
 		}
-		b, err := blocks.Encode(t, w.text)
-		if err != nil {
-			return answer, nil, err
-		}
-		block, err := blocks.Decode(b, w.s, w.text)
-		if err != nil {
-			return answer, nil, err
-		}
-		return header{Op: "coded", Rows: t.Rows, ID: idText(block)}, [][]byte{b}, nil
+		answer, b, err := w.code(t)
+		return answer, [][]byte{b}, err
+	case "file":
+		err := dataset.ReadParquetBlocks(ctx, w.s, h.Name, parts[0], h.Rows, func(_ int, t *dataset.Table) error {
+			answer, b, err := w.code(t)
+			if err == nil {
+				err = first(answer, b)
+			}
+			return err
+		})
+		return header{Op: "end"}, nil, err
 	}
 	q, err := question.Decode(w.s, parts[0])
 	if err != nil {
@@ -124,6 +130,18 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte) (answer h
 		return answer, nil, err
 	}
 	return header{Op: "answer", ID: idText(block)}, [][]byte{sums.Encode()}, nil
+}
+
+// code makes a block.
+func (w *worker) code(t *dataset.Table) (answer header, b []byte, err error) {
+	if b, err = blocks.Encode(t, w.text); err != nil {
+		return answer, nil, err
+	}
+	block, err := blocks.Decode(b, w.s, w.text)
+	if err != nil {
+		return answer, nil, err
+	}
+	return header{Op: "coded", Rows: t.Rows, ID: idText(block)}, b, nil
 }
 
 func idText(b *blocks.Block) string {

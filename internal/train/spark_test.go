@@ -245,6 +245,8 @@ func TestSparkCluster(t *testing.T) {
 		}
 	})
 	t.Run("faults", func(t *testing.T) {
+		s := *s
+		s.Label.Default = -1
 		for name, f := range map[string]struct{ data, worker, want string }{
 			"a row without a label": {addRowWithoutLabel(t, files), "", "must hold one of the classes"},
 			"no such file":          {filepath.Join(folder, "none"), "", "the job of Spark failed"},
@@ -253,7 +255,7 @@ func TestSparkCluster(t *testing.T) {
 		} {
 			o := c.options(f.data)
 			o.Worker = f.worker
-			sn, err := spark.Start(ctx, s, censusText(t, s), o)
+			sn, err := spark.Start(ctx, &s, censusText(t, &s), o)
 			if err == nil {
 				sn.Close()
 			}

@@ -160,6 +160,8 @@ var table = []row{
 	{pkg: "learn/additive", words: learners + " (logistic for the free public part)",
 		uses: append([]string{"learn/logistic"}, contract...), libs: []string{gonum}, never: append(rows, seeds...),
 		std: impure},
+	{pkg: "learn/auto", words: learners + " (additive and grids, between which it decides)",
+		uses: append([]string{"learn/additive", "learn/grids"}, contract...), never: append(rows, seeds...), std: impure},
 	{pkg: "learn/people", words: learners + " (random classifiers; logistic for the free public part)",
 		uses: append([]string{"learn/random", "learn/logistic"}, contract...), libs: []string{gonum},
 		never: append(rows, seeds...), std: impure},

@@ -12,13 +12,13 @@ import "github.com/discreet-dp/discreet/internal/lint/private"
 func statisticRules(module string) *private.Rules {
 	return &private.Rules{
 		Module: module,
-		Packages: []string{"./internal/learn", "./internal/learn/additive", "./internal/learn/brc", "./internal/learn/erm",
-			"./internal/learn/grids", "./internal/learn/labeldp", "./internal/learn/logistic", "./internal/learn/pate",
+		Packages: []string{"./internal/learn", "./internal/learn/additive", "./internal/learn/auto", "./internal/learn/brc",
+			"./internal/learn/erm", "./internal/learn/grids", "./internal/learn/labeldp", "./internal/learn/logistic", "./internal/learn/pate",
 			"./internal/learn/people", "./internal/learn/random", "./internal/tune", "./internal/table/dataset",
 			"./internal/table/engine", "./internal/table/engine/kernel", "./internal/table/feature", "./internal/table/column",
 			"./internal/privacy/accounting", "./internal/privacy/dp", "./internal/privacy/mech", "./internal/privacy/rng",
 			"./internal/shrink", "./internal/optimize", "./internal/model"},
-		Roots: []string{"learn/additive", "learn/brc", "learn/erm", "learn/grids", "learn/labeldp", "learn/pate",
+		Roots: []string{"learn/additive", "learn/auto", "learn/brc", "learn/erm", "learn/grids", "learn/labeldp", "learn/pate",
 			"learn/people", "tune"},
 		Private: privateAnswers,
 		Answers: map[string]bool{

@@ -13,14 +13,14 @@ import (
 )
 
 // DefaultLearner is trained where none is named.
-const DefaultLearner = "additive"
+const DefaultLearner = "auto"
 
 // Learners is the table of what can be trained: to add a learner, write its file
 // and name it here. Each call returns a table of its own, since options are set in
 // place.
 func Learners() []*Learner {
 	return []*Learner{
-		additiveLearner(), gridsLearner(), brcLearner(), ermLearner(), labeldpLearner(),
+		autoLearner(), additiveLearner(), gridsLearner(), brcLearner(), ermLearner(), labeldpLearner(),
 		peopleLearner(), pateLearner(), logisticLearner(), adaboostLearner(),
 	}
 }

@@ -104,6 +104,28 @@ func (pl *Plan) vary(src rng.Source, before []int) []int {
 	return places
 }
 
+// DrawProducts draws so many grids by coins alone, as often of two columns as of three
+// where the schema has as many, each cut in two and a part more for each of its marks:
+// more often near the middle, where a cut tells most rows apart.
+func DrawProducts(s *schema.Schema, src rng.Source, n int) []feature.Grid {
+	pl := &Plan{columns: cuttables(s), rules: rules{axes: []int{2, 3}}}
+	out := make([]feature.Grid, n)
+	for i := range out {
+		for _, at := range pl.pickAny(src) {
+			c := &pl.columns[at]
+			axis := c.marks
+			if c.groups != nil {
+				axis = c.cut(src, 2)
+			} else {
+				edges := uint64(len(c.edges))
+				axis.Edges = []float64{c.edges[(rng.Below(src, edges)+rng.Below(src, edges))/2]}
+			}
+			out[i].Axes = append(out[i].Axes, axis)
+		}
+	}
+	return out
+}
+
 // cut makes about so many parts of a column, at least two, and one for each of its marks.
 func (c *cuttable) cut(src rng.Source, parts int) feature.Bins {
 	if c.groups != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -141,53 +139,19 @@ func (r refuseAll) Charge(context.Context, dp.Price, []dp.Event) error {
 }
 func (refuseAll) Counted() bool { return false }
 
-// products is rows of ten numbers in [-1, 1] whose label says whether the product
-// of some of them is positive.
-func products(seed uint64, rows int, factors ...int) *dataset.Table {
-	r := rand.New(rand.NewPCG(seed, 1))
-	s := &schema.Schema{Unit: "one person", Relation: dp.AddRemove}
-	s.Label = schema.Label{Name: "sign", Role: schema.Private, Levels: []schema.Level{{Value: "minus"}, {Value: "plus"}},
-		Positive: 1}
-	values := make([]float64, 201)
-	for i := range values {
-		values[i] = float64(i-100) / 100
-	}
-	tab := &dataset.Table{Schema: s, Rows: rows, Labels: make([]uint8, rows)}
-	sign := make([]bool, rows)
-	for j := range 10 {
-		low := -1.0
-		s.Columns = append(s.Columns, schema.Column{Name: string(rune('a' + j)), Kind: schema.Number, Role: schema.Private,
-			Lower: -1, Upper: 1, Default: &low, Transform: schema.Identity})
-		codes := make([]uint32, rows)
-		for i := range codes {
-			codes[i] = uint32(r.IntN(len(values)))
-			if slices.Contains(factors, j) && values[codes[i]] > 0 {
-				sign[i] = !sign[i]
-			}
-		}
-		tab.Cols = append(tab.Cols, column.Column{Codes: column.Narrow(codes, len(values)), Values: values})
-	}
-	for i, plus := range sign {
-		if plus {
-			tab.Labels[i] = 1
-		}
-	}
-	return tab
-}
-
 // Products of two and of three columns among ten are found without being told, at
 // 50,000 rows and ε = 1, pure and with a δ; no sum of functions of one column is
 // better than a coin there.
 func TestProductsAreFound(t *testing.T) {
 	for _, factors := range [][]int{{0, 1}, {1, 4, 8}} {
 		for _, delta := range []dp.Delta{0, 1e9} {
-			tab := products(1, 50_000, factors...)
+			tab := learntest.Products(1, 50_000, factors...)
 			pl, err := Params{Epsilon: dp.Nano, Delta: delta, Rows: tab.Rows}.Plan(tab.Schema, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			m := learntest.Fit(t, pl, tab, nil, 1)
-			fresh := products(2, 10_000, factors...)
+			fresh := learntest.Products(2, 10_000, factors...)
 			scores, err := m.Scores(fresh.Cols, fresh.Rows)
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package auto
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/additive"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// setting is a parameter set and the schema it is for.
+type setting struct {
+	classes int
+	change  func(*Params, *schema.Schema)
+}
+
+// settings are what most tests walk through: all ask.
+func settings() map[string]setting {
+	addRemove := func(p *Params, s *schema.Schema) { allPrivate(p, s); s.Relation = dp.AddRemove }
+	delta := func(p *Params, s *schema.Schema) { p.Delta = 1e9 }
+	return map[string]setting{
+		"partly private":           {2, func(*Params, *schema.Schema) {}},
+		"partly private, gaussian": {2, delta},
+		"replace-one":              {2, allPrivate},
+		"replace-one, gaussian":    {2, func(p *Params, s *schema.Schema) { allPrivate(p, s); delta(p, s) }},
+		"add-remove":               {2, addRemove},
+		"add-remove, gaussian":     {2, func(p *Params, s *schema.Schema) { addRemove(p, s); delta(p, s) }},
+		"classes":                  {4, allPrivate},
+		"classes, gaussian":        {4, func(p *Params, s *schema.Schema) { addRemove(p, s); delta(p, s) }},
+	}
+}
+
+func allPrivate(_ *Params, s *schema.Schema) {
+	s.Label.Role, s.Label.Default = schema.Private, 0
+	for j := range s.Columns {
+		s.Columns[j].Role = schema.Private
+		if d := s.Columns[j].Lower; s.Columns[j].Kind == schema.Number {
+			s.Columns[j].Default = &d
+		}
+	}
+}
+
+// with is the census table of the given size and a plan for one setting. The rows
+// that the rules reckon with are those of a larger table, so that they ask.
+func with(c setting, rows int) (*dataset.Table, func() (learn.Plan, error)) {
+	tab := census.Generate(11, rows)
+	if c.classes > 2 {
+		tab = learntest.Levels(tab, c.classes, nil)
+	}
+	s := *tab.Schema
+	s.Columns = slices.Clone(s.Columns)
+	tab.Schema = &s
+	p := Params{Epsilon: dp.Nano, Rows: 2 * leastSignal}
+	c.change(&p, &s)
+	return tab, func() (learn.Plan, error) { return p.Plan(&s, 0) }
+}
+
+func TestConformance(t *testing.T) {
+	for name, c := range settings() {
+		t.Run(name, func(t *testing.T) {
+			tab, plan := with(c, 300)
+			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true,
+				Algebra: func(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
+					pl, err := plan()
+					if err != nil {
+						t.Fatal(err)
+					}
+					spendsBill(t, pl.(*Plan), bill, releases)
+				}})
+		})
+	}
+}
+
+// spendsBill checks that the lines but the last are those of the first fit and the
+// choice, and that what leaves after them is one of two fits within the rest.
+func spendsBill(t *testing.T, pl *Plan, bill []dp.Event, releases []mechtest.Passage) {
+	t.Helper()
+	choice := slices.IndexFunc(releases, func(p mechtest.Passage) bool { return p.Label == choiceLabel })
+	if choice < 0 || releases[choice].Loss != pl.choice || bill[len(bill)-2].Epsilon != pl.choice {
+		t.Fatalf("no choice for %s among the releases", pl.choice)
+	}
+	var first, last []dp.Event
+	for i, p := range releases {
+		e := dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho}
+		if i < choice {
+			first = append(first, e)
+		} else if i > choice {
+			last = append(last, e)
+		}
+	}
+	if dp.Total(first) != pl.first.Epsilon || dp.Total(bill[:len(bill)-2]) != pl.first.Epsilon {
+		t.Errorf("the first fit costs %s and is billed %s, not %s", dp.Total(first), dp.Total(bill[:len(bill)-2]),
+			pl.first.Epsilon)
+	}
+	rest := dp.Price{Epsilon: pl.Epsilon - pl.first.Epsilon - pl.choice, Delta: pl.Delta}
+	if enough, err := accounting.Within(last, rest); !enough || err != nil {
+		t.Errorf("the last fit costs more than %s (%v)", rest, err)
+	}
+	if pl.additive.Epsilon != rest.Epsilon || pl.grids.Epsilon != rest.Epsilon {
+		t.Errorf("the fits that may be chosen are for %s and %s, not %s", pl.additive.Epsilon, pl.grids.Epsilon, rest.Epsilon)
+	}
+}
+
+// Public numbers and the schema alone say whether the question is asked; where not,
+// the plan is that of additive.
+func TestAsksByPublicThings(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Params, *schema.Schema)
+		why    string
+	}{
+		{"asks", func(*Params, *schema.Schema) {}, ""},
+		{"few rows", func(p *Params, _ *schema.Schema) { p.Rows-- }, "is below 40000"},
+		{"add-remove needs half of them", func(p *Params, s *schema.Schema) {
+			allPrivate(p, s)
+			s.Relation, p.Rows = dp.AddRemove, leastSignal
+		}, ""},
+		{"few rows, add-remove", func(p *Params, s *schema.Schema) {
+			allPrivate(p, s)
+			s.Relation, p.Rows = dp.AddRemove, leastSignal-1
+		}, "is below 20000"},
+		{"no rows", func(p *Params, _ *schema.Schema) { p.Rows = 0 }, "no number of rows"},
+		{"without privacy", func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, "nothing is private"},
+		{"pairs", func(_ *Params, s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} }, "pairs"},
+		{"weights", func(_ *Params, s *schema.Schema) { s.Label.Weights = []float64{1, 2} }, "weights"},
+		{"monotone", func(_ *Params, s *schema.Schema) { s.Columns[0].Monotone = schema.Increasing }, "monotone"},
+		{"private label", func(_ *Params, s *schema.Schema) { s.Label.Role, s.Label.Default = schema.Private, 0 },
+			"private beside public"},
+		{"persons", func(p *Params, s *schema.Schema) { s.Person = &schema.Person{Rows: 1} }, "persons"},
+		{"one column", func(_ *Params, s *schema.Schema) {
+			for j := range s.Columns[1:] {
+				s.Columns[1+j].Role = schema.Ignored
+			}
+			s.Columns[0].Role = schema.Private
+			low := s.Columns[0].Lower
+			s.Columns[0].Default = &low
+		}, "one column"},
+	} {
+		_, plan := with(setting{2, c.change}, 10)
+		pl, err := plan()
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		facts := pl.Facts()
+		asked := slices.ContainsFunc(facts, func(f learn.Fact) bool { return f.Key == "interactions" && f.Value == "asked" })
+		alone, is := pl.(*additivePlan)
+		switch {
+		case is == asked || is != (c.why != ""):
+			t.Errorf("%s: a %T, asked: %v", c.name, pl, asked)
+		case is && !strings.Contains(facts[len(facts)-1].Text, c.why):
+			t.Errorf("%s: %q does not say %q", c.name, facts[len(facts)-1].Text, c.why)
+		case is && !slices.Equal(alone.Events(), alone.Plan.Events()):
+			t.Errorf("%s: the bill is not that of additive", c.name)
+		}
+	}
+}
+
+// What additive refuses is refused, and a δ that protects nobody.
+func TestPlanRefuses(t *testing.T) {
+	for _, c := range []struct {
+		param  string
+		change func(*Params, *schema.Schema)
+	}{
+		{"epsilon", func(p *Params, _ *schema.Schema) { p.Epsilon = 0 }},
+		{"rows", func(p *Params, _ *schema.Schema) { p.Rows = -1 }},
+		{"delta", func(p *Params, _ *schema.Schema) { p.Delta = dp.Femto / dp.Delta(p.Rows) }},
+	} {
+		_, plan := with(setting{2, c.change}, 10)
+		_, err := plan()
+		var refused *dp.ParamError
+		if !errors.As(err, &refused) || refused.Param != c.param {
+			t.Errorf("%v, want a refusal of %s", err, c.param)
+		}
+	}
+	tab, plan := with(setting{2, func(p *Params, _ *schema.Schema) { p.Delta = dp.Femto / 1000 }}, 1000)
+	pl, err := plan()
+	if err == nil {
+		_, err = pl.Fit(context.Background(), learntest.Engine(t, tab), refuseAll{t}, nil)
+	}
+	var refused *dp.ParamError
+	if !errors.As(err, &refused) || refused.Param != "delta" {
+		t.Errorf("%v, want a refusal of delta", err)
+	}
+}
+
+type refuseAll struct{ t *testing.T }
+
+func (r refuseAll) Charge(context.Context, dp.Price, []dp.Event) error {
+	r.t.Error("charged")
+	return errors.New("charged")
+}
+func (refuseAll) Counted() bool { return false }
+
+// Products of two and of three columns among ten are found unasked; a label that one
+// column decides is left to additive.
+func TestColumnsThatCountTogether(t *testing.T) {
+	for _, factors := range [][]int{{0, 1}, {1, 4, 8}, {3}} {
+		for _, delta := range []dp.Delta{0, 1e9} {
+			tab := learntest.Products(1, 50_000, factors...)
+			pl, err := Params{Epsilon: dp.Nano, Delta: delta, Rows: tab.Rows}.Plan(tab.Schema, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := learntest.Fit(t, pl, tab, nil, 1)
+			want := "grids"
+			if len(factors) == 1 {
+				want = "additive"
+			}
+			fresh := learntest.Products(2, 10_000, factors...)
+			scores, err := m.Scores(fresh.Cols, fresh.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			right := 0
+			for i, y := range m.Labels(scores) {
+				if y == fresh.Labels[i] {
+					right++
+				}
+			}
+			if accuracy := float64(right) / float64(fresh.Rows); accuracy < 0.9 || m.Learner != want {
+				t.Errorf("product of %d, delta %s: learner %s, accuracy %.3f, want %s and .9", len(factors), delta, m.Learner,
+					accuracy, want)
+			}
+		}
+	}
+}
+
+// The score that slopes are taken of is that of the first fit's model, for two classes
+// and for more.
+func TestScoreIsThatOfTheModel(t *testing.T) {
+	for _, c := range []setting{settings()["partly private"], settings()["classes"]} {
+		tab, _ := with(c, 500)
+		pl, err := additive.Params{Epsilon: 50 * dp.Nano}.Plan(tab.Schema, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := learntest.Fit(t, pl, tab, nil, 1)
+		score := scoreOf(m, tab.Schema)
+		sums := slopesOfRows(t, tab, score)
+		bound, err := m.Bind(tab.Schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores, err := bound.Scores(tab.Cols, tab.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range sums {
+			p := scores[i*len(scores)/tab.Rows:][:len(scores)/tab.Rows]
+			want := 0.0 // curve
+			for _, x := range p {
+				want += x * x
+			}
+			if want = 1 - want; len(p) == 1 {
+				want = 4 * p[0] * (1 - p[0])
+			}
+			if math.Abs(got-want) > 1e-4 {
+				t.Fatalf("row %d: curve %.6f, want %.6f", i, got, want)
+			}
+		}
+	}
+}
+
+// slopesOfRows is the curve of each row alone.
+func slopesOfRows(t *testing.T, tab *dataset.Table, score *engine.GridScore) (out []float64) {
+	t.Helper()
+	one := feature.Grid{Axes: []feature.Bins{feature.NewBins(tab.Schema, tab.Schema.Features()[0], nil)}}
+	for i := range tab.Rows {
+		row := tab.Subset([]int{i})
+		s := kernel.NewGridScores(row.Cols, row.Labels, tab.Schema.Label.Positive, score.Start)
+		for k := range score.Terms {
+			if err := s.Add(context.Background(), &score.Terms[k]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sums, err := s.Slopes(context.Background(), engine.SlopeLimit{Most: most, Norm: engine.SlopesL2},
+			[]feature.Grid{one})
+		if err != nil {
+			t.Fatal(err)
+		}
+		curve := int64(0)
+		for _, c := range sums[0].Curves {
+			curve += c
+		}
+		out = append(out, float64(curve)/engine.WeightOne)
+	}
+	return out
+}
+
+// By hand: slopes that one column says, or two that are added up, lead by nothing; a
+// product leads by all of it.
+func TestLeadByHand(t *testing.T) {
+	bins := func(parts int) feature.Bins { return feature.NewGroups(0, nil, parts) }
+	square := &feature.Grid{Axes: []feature.Bins{bins(2), bins(2)}}
+	for _, c := range []struct {
+		name   string
+		grid   *feature.Grid
+		slopes []int64
+		cells  int
+		want   int64
+	}{
+		{"nothing", square, []int64{0, 0, 0, 0}, 4, 0},
+		{"the first column", square, []int64{5, -5, 5, -5}, 4, -20},
+		{"all rows alike", square, []int64{5, 5, 5, 5}, 4, -20},
+		{"both columns", square, []int64{10, 0, 0, -10}, 4, -20},
+		{"their product", square, []int64{5, -5, -5, 5}, 4, 20},
+		{"two classes of three", square, []int64{3, 4, -3, -4, -3, -4, 3, 4}, 4, 20},
+		{"three columns", &feature.Grid{Axes: []feature.Bins{bins(2), bins(2), bins(2)}},
+			[]int64{1, -1, -1, 1, -1, 1, 1, -1}, 8, 8},
+		{"a product of two of three", &feature.Grid{Axes: []feature.Bins{bins(2), bins(2), bins(2)}},
+			[]int64{1, -1, -1, 1, 1, -1, -1, 1}, 8, -8},
+		{"a mark counts with what is above the cut", &feature.Grid{Axes: []feature.Bins{bins(3), bins(2)}},
+			[]int64{2, -1, -1, -2, 1, 1}, 6, 8},
+	} {
+		got := leadOf(c.grid, &engine.GridSums{Slopes: c.slopes, Curves: make([]int64, c.cells)})
+		if got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+

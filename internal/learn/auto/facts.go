@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package auto
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+)
+
+// Facts are those of additive, which is the learner, and why.
+func (pl *additivePlan) Facts() []learn.Fact {
+	return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "not asked",
+		Text: "additive: whether columns count together is not asked, since " + pl.why})
+}
+
+// Facts are the plan in words and numbers, from public choices alone.
+func (pl *Plan) Facts() []learn.Fact {
+	f := []learn.Fact{
+		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit,
+			pl.s.Neighbours())},
+		{Key: "rows", Value: pl.rows, Text: fmt.Sprintf("reckons with %d rows", pl.rows)},
+		{Key: "interactions", Value: "asked", Text: fmt.Sprintf("asks whether columns count together, among %d products of two "+
+			"or three: %.0f %% of ε for a first fit of additive, %.0f %% for the choice; then additive, or grids where they do",
+			pl.products, 100*firstShare, 100*choiceShare)},
+		{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in all", pl.Epsilon)},
+	}
+	if pl.Delta > 0 {
+		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()),
+			Text: fmt.Sprintf("and δ = %s, of the fit that is chosen alone", pl.Delta)})
+	}
+	f = append(f, within("additive", pl.additive)...)
+	return append(f, within("grids", pl.grids)...)
+}
+
+// within are the facts of one of two fits that is not known before the charge to
+// be the one: words alone, of what the whole plan has not said.
+func within(name string, pl learn.Plan) (out []learn.Fact) {
+	for _, f := range pl.Facts() {
+		if f.Key == "protects" || f.Key == "rows" {
+			continue
+		}
+		out = append(out, learn.Fact{Key: name + "_" + f.Key, Value: f.Value, Text: name + ": " + f.Text})
+	}
+	return out
+}

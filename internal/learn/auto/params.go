@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package auto
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/additive"
+	"github.com/discreet-dp/discreet/internal/learn/grids"
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Params are the public choices behind one fit.
+type Params struct {
+	Epsilon    dp.Epsilon // ε of the whole fit; no default
+	Delta      dp.Delta   // δ likewise; 0 for a pure guarantee
+	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
+	// Rows is the number of rows that the rules reckon with, as additive's and grids'. It
+	// moves no noise scale, so a wrong number costs accuracy and never privacy.
+	Rows int
+}
+
+const (
+	firstShare  = 0.05 // of ε, for the first fit
+	choiceShare = 0.05 // of ε, for the choice
+	// leastSignal is how many rows times ε the question needs; under replace-one, where
+	// scores move twice as far, twice as many.
+	leastSignal  = 20_000
+	mostProducts = 2000
+	fewProducts  = 300
+	mostVisits   = 400_000_000 // of rows, by all products
+)
+
+// Plan is a checked Params with the bill of a fit that asks. It holds no data.
+type Plan struct {
+	Params
+	s        *schema.Schema
+	rows     int // what the rules reckon with
+	scope    dp.Scope
+	first    *additive.Plan
+	choice   dp.Epsilon
+	products int // to choose from
+	additive *additive.Plan
+	grids    *grids.Plan
+	bill     []dp.Event
+}
+
+// additivePlan is the plan of a fit that does not ask.
+type additivePlan struct {
+	*additive.Plan
+	why string
+}
+
+// Plan checks p against the public schema and prices one fit. rows is the number of
+// rows where that is public or declared, else 0.
+func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
+	alone, err := p.planAdditive(s, rows, p.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	pl := &Plan{Params: p, s: s, rows: cmp.Or(p.Rows, rows), scope: dp.WholeRow}
+	if why := pl.refuseToAsk(); why != "" {
+		return &additivePlan{alone, why}, nil
+	}
+	if s.Relation == dp.ReplaceOne && s.Label.Role != schema.Private {
+		pl.scope = dp.PrivateFeatures
+	}
+	if err := pl.divide(rows); err != nil {
+		return nil, err
+	}
+	return pl, nil
+}
+
+func (p Params) planAdditive(s *schema.Schema, rows int, eps dp.Epsilon) (*additive.Plan, error) {
+	return additive.Params{Epsilon: eps, Delta: p.Delta, NotPrivate: p.NotPrivate, Rows: p.Rows}.Plan(s, rows)
+}
+
+// refuseToAsk says, by public things alone, why the question is not asked; "" where it
+// is.
+func (pl *Plan) refuseToAsk() string {
+	s := pl.s
+	need := leastSignal
+	if s.Relation == dp.ReplaceOne {
+		need *= 2
+	}
+	following := func(c schema.Column) bool { return c.Role != schema.Ignored && c.Monotone != schema.Free }
+	switch {
+	case pl.NotPrivate:
+		return "nothing is private"
+	case s.Person != nil:
+		return "the schema declares persons"
+	case len(s.Pairs) > 0:
+		return "the schema declares pairs"
+	case s.Label.RowWeights() != nil:
+		return "the schema declares weights"
+	case slices.ContainsFunc(s.Columns, following):
+		return "the schema declares monotone columns"
+	case len(s.Features()) < 2:
+		return "there is one column"
+	case s.Relation == dp.ReplaceOne && s.Label.Role == schema.Private && len(s.ByRole(schema.Public)) > 0:
+		return "the label is private beside public columns"
+	case pl.rows == 0:
+		return "no number of rows was given"
+	case float64(pl.rows)*pl.Epsilon.Float() < float64(need):
+		return fmt.Sprintf("%d rows times ε = %s is below %d", pl.rows, pl.Epsilon, need)
+	}
+	return ""
+}
+
+// divide splits the price. A δ is spent by the last fit alone (1.4).
+func (pl *Plan) divide(rows int) (err error) {
+	pl.products = min(max(fewProducts, mostVisits/pl.rows), mostProducts)
+	share := dp.Epsilon(firstShare * float64(pl.Epsilon))
+	pl.choice = dp.Epsilon(choiceShare * float64(pl.Epsilon))
+	rest := pl.Epsilon - share - pl.choice
+	first := Params{Rows: pl.Rows} // without a δ
+	if pl.first, err = first.planAdditive(pl.s, rows, share); err != nil {
+		return err
+	}
+	if pl.additive, err = pl.planAdditive(pl.s, rows, rest); err != nil {
+		return err
+	}
+	if pl.grids, err = (grids.Params{Epsilon: rest, Delta: pl.Delta, Rows: pl.Rows}).Plan(pl.s, rows); err != nil {
+		return err
+	}
+	last := dp.Event{Release: lastLabel, Mechanism: "additive or grids", Epsilon: rest}
+	if pl.Delta = max(pl.additive.Delta, pl.grids.Delta); pl.Delta > 0 {
+		// A line has no share of δ, so it is that of Gaussian noise which is as private.
+		rho, err := accounting.GaussianRho(rest.Float(), pl.Delta.Float())
+		if err != nil {
+			return err
+		}
+		last = dp.Event{Release: lastLabel, Mechanism: "gaussian", Epsilon: dp.Infinite, Rho: rho}
+	}
+	pl.bill = append(pl.first.Events(),
+		dp.Event{Release: choiceLabel, Mechanism: "permute-and-flip", Epsilon: pl.choice}, last)
+	return nil
+}
+
+// Labels of lines of the bill.
+const (
+	choiceLabel = "additive, or columns that count together"
+	lastLabel   = "the fit that was chosen"
+)
+
+func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
+
+// Events is the bill of one Fit. Its last line is the price of the fit that was
+// chosen, whatever that releases.
+func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }

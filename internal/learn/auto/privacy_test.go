@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package auto
+
+import (
+	"math"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// rounding is 1 plus what the checks' own additions of floats may lose.
+const rounding = 1 + 1e-9
+
+// scripted answers releases with numbers that teach scores of some size; the choice of
+// this learner falls on additive or on a product.
+func scripted(shift, size float64, together bool) func(k int, p mechtest.Passage) []float64 {
+	return func(k int, p mechtest.Passage) []float64 {
+		switch {
+		case p.Label == choiceLabel && together:
+			return []float64{1 + float64(k)}
+		case p.Label == choiceLabel:
+			return []float64{0}
+		case p.Choice:
+			return []float64{float64((k + int(shift)) % len(p.Values))}
+		}
+		out := make([]float64, len(p.Values))
+		for i := range out {
+			out[i] = size * math.Abs(math.Sin(shift+float64(3*k+5*i)))
+		}
+		return out
+	}
+}
+
+// Nothing of a model but what left through the exit may depend on the protected part
+// of a row, whichever fit is chosen: neighbour pairs over all settings, byte for byte,
+// by replacement or by leaving a row out. The same runs check that no release moved
+// further than it declared.
+func TestReplayNonInterference(t *testing.T) {
+	const pairs = 6
+	for name, c := range settings() {
+		src := replay.Seeded(uint64(len(name)), name)
+		tab, plan := with(c, 40)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range pairs {
+			a := tab
+			b := learntest.Neighbour(tab, src, pl.(*Plan).scope)
+			if tab.Schema.Relation == dp.AddRemove {
+				if k == 0 { // the smallest pair: one row, and none
+					a = tab.Subset([]int{0})
+				}
+				b = without(a, int(rng.Below(src, uint64(a.Rows))))
+			}
+			differs, worst, at := learntest.Interference(t, plan, a, b, uint64(k),
+				scripted(float64(rng.Below(src, 1000)), []float64{10, 1e4}[k%2], k%3 > 0))
+			if differs != "" {
+				t.Fatalf("%s, pair %d: %s differ", name, k, differs)
+			}
+			if worst > rounding {
+				t.Fatalf("%s, pair %d: %s moved %.6f times its declared bound", name, k, at, worst)
+			}
+		}
+	}
+}
+
+// without leaves a row out.
+func without(tab *dataset.Table, row int) *dataset.Table {
+	var rows []int
+	for i := range tab.Rows {
+		if i != row {
+			rows = append(rows, i)
+		}
+	}
+	return tab.Subset(rows)
+}
+
+// A row moves leads by two of its lengths, up or down, and by no more: that is the
+// declared spread.
+func TestSpreadIsThatOfTheLeads(t *testing.T) {
+	square := &feature.Grid{Axes: []feature.Bins{feature.NewGroups(0, nil, 2), feature.NewGroups(1, nil, 2)}}
+	lead := func(slopes []int64) int64 {
+		return leadOf(square, &engine.GridSums{Slopes: slopes, Curves: make([]int64, 4)})
+	}
+	const one = int64(most * engine.WeightOne)
+	src := replay.Seeded(1, "leads")
+	least, greatest := int64(0), int64(0)
+	for range 20_000 {
+		before := make([]int64, 4)
+		for i := range before {
+			before[i] = (int64(rng.Below(src, 41)) - 20) * one
+		}
+		after := append([]int64(nil), before...)
+		sign := 1 - 2*int64(rng.Below(src, 2))
+		after[rng.Below(src, 4)] += sign * one
+		d := lead(after) - lead(before)
+		least, greatest = min(least, d), max(greatest, d)
+	}
+	if least != -2*one || greatest != 2*one {
+		t.Errorf("a row moves leads by %d to %d, want ±%d", least, greatest, 2*one)
+	}
+	for relation, rows := range map[dp.Relation]float64{dp.AddRemove: 1, dp.ReplaceOne: 2} {
+		want := rows * float64(greatest-least) / engine.WeightOne
+		if got := spreadOf(relation); !(got >= want && got < want*1.001) {
+			t.Errorf("%s: spread %g, want %g", relation, got, want)
+		}
+	}
+}

@@ -641,6 +641,59 @@ var table = []mutant{
 		Package: "./internal/learn/grids", Test: "TestConformance/replace-one/bill_equals_releases",
 	},
 	{
+		Row: "AU1", Bug: "auto: the choice's spread is that of one length",
+		File: "internal/learn/auto/choose.go",
+		Old:  `one := 4 * (most + slack)`,
+		New:  `one := 2 * (most + slack)`,
+
+		Package: "./internal/learn/auto", Test: "TestSpreadIsThatOfTheLeads",
+	},
+	{
+		Row: "AU2", Bug: "auto: slopes are as long as they come",
+		File: "internal/learn/auto/choose.go",
+		Old:  `Most: most, Norm`,
+		New:  `Most: 1, Norm`,
+
+		Package: "./internal/learn/auto", Test: "TestReplayNonInterference",
+	},
+	{
+		Row: "AU3", Bug: "auto: the choice is not taken off the rest",
+		File: "internal/learn/auto/params.go",
+		Old:  `rest := pl.Epsilon - share - pl.choice`,
+		New:  `rest := pl.Epsilon - share`,
+
+		Package: "./internal/learn/auto", Test: "TestConformance/replace-one/bill_equals_releases",
+	},
+	{
+		Row: "AU4", Bug: "auto: the first fit costs what the last does",
+		File: "internal/learn/auto/fit.go",
+		Old:  `pl.first.Fit(`,
+		New:  `pl.additive.Fit(`,
+
+		Package: "./internal/learn/auto", Test: "TestConformance/replace-one/bill_equals_releases",
+	},
+	{
+		Row: "AU5", Bug: "auto: rows are read before the charge",
+		File: "internal/learn/auto/fit.go",
+		Old: `	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
+		return nil, fmt.Errorf("auto: %w", err)
+	}
+	m, err := pl.fit(ctx, tab, paid{acct}, exit)
+	if err != nil {
+		return nil, fmt.Errorf("auto: %w", err)
+	}
+`,
+		New: `	m, err := pl.fit(ctx, tab, paid{acct}, exit)
+	if err != nil {
+		return nil, fmt.Errorf("auto: %w", err)
+	}
+	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
+		return nil, fmt.Errorf("auto: %w", err)
+	}
+`,
+		Package: "./internal/learn/auto", Test: "TestConformance/replace-one/charges_before_it_reads",
+	},
+	{
 		Row: "A1", Bug: "additive: cells moved by 2 are noised as if by 1",
 		File: "internal/learn/additive/release.go",
 		Old:  `	return sensitivity{2, math.Sqrt2}`,

@@ -13,7 +13,8 @@ import (
 )
 
 // TestLearnersKeepOrRefuseMonotone declares that the model must follow a number.
-// Only additive can promise it; the others must refuse and say which can.
+// Only additive can promise it, and auto by leaving it to additive; the others must refuse and say
+// which can.
 func TestLearnersKeepOrRefuseMonotone(t *testing.T) {
 	for _, l := range Learners() {
 		s := *census.Schema()
@@ -32,7 +33,7 @@ func TestLearnersKeepOrRefuseMonotone(t *testing.T) {
 		s.Columns[j].Monotone = schema.Increasing
 		_, err := l.Plan(pr, &s, 1000)
 		var p *dp.ParamError
-		if refused := errors.As(err, &p) && p.Param == "monotone"; refused == (l.Name == "additive") {
+		if refused := errors.As(err, &p) && p.Param == "monotone"; refused == (l.Name == "additive" || l.Name == "auto") {
 			t.Errorf("%s: err = %v", l.Name, err)
 		}
 	}

@@ -335,4 +335,3 @@ func TestLeadByHand(t *testing.T) {
 		}
 	}
 }
-

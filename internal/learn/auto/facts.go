@@ -21,9 +21,9 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit,
 			pl.s.Neighbours())},
 		{Key: "rows", Value: pl.rows, Text: fmt.Sprintf("reckons with %d rows", pl.rows)},
-		{Key: "interactions", Value: "asked", Text: fmt.Sprintf("asks whether columns count together, among %d products of two "+
-			"or three: %.0f %% of ε for a first fit of additive, %.0f %% for the choice; then additive, or grids where they do",
-			pl.products, 100*firstShare, 100*choiceShare)},
+		{Key: "interactions", Value: "asked", Text: fmt.Sprintf("asks whether columns count together, among %d "+
+			"products of two or three: %.0f %% of ε for a first fit of additive, %.0f %% for the choice; then additive, or "+
+			"grids where they do", pl.products, 100*firstShare, 100*choiceShare)},
 		{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in all", pl.Epsilon)},
 	}
 	if pl.Delta > 0 {

@@ -112,7 +112,7 @@ func (pl *Plan) refuseToAsk() string {
 	return ""
 }
 
-// divide splits the price. A δ is spent by the last fit alone (1.4).
+// divide splits the price. A δ is spent by the fit that is chosen alone (1.4).
 func (pl *Plan) divide(rows int) (err error) {
 	pl.products = min(max(fewProducts, mostVisits/pl.rows), mostProducts)
 	share := dp.Epsilon(firstShare * float64(pl.Epsilon))

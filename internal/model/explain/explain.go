@@ -140,9 +140,13 @@ func explainError(op string, m *model.Model) error {
 	if op != "explain" {
 		want = "must be additive"
 	}
+	why := ""
+	if _, ok := m.Classifier.(*model.Grids); ok {
+		why = ", which grids are not: what a column adds depends on others of the row"
+	}
 	return &dp.ParamError{Op: op, Param: "model", Want: want,
 		Got:  fmt.Sprintf("%s by %s", m.Classifier.Describe(), m.Learner),
-		Hint: "train with --learner additive: its models are sums of one function per column"}
+		Hint: "train with --learner additive: its models are sums of one function per column" + why}
 }
 
 func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {

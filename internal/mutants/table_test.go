@@ -206,9 +206,9 @@ var table = []mutant{
 	},
 	{
 		Row: "13", Bug: "row norm not clipped",
-		File: "internal/table/engine/kernel/margin.go",
-		Old:  `		t[i] = min(sh.rows.Scale, sh.rows.Norm/math.Sqrt(square))`,
-		New:  `		t[i] = sh.rows.Scale + 0*square`,
+		File: "internal/table/engine/kernel/exact.go",
+		Old:  `		t[i] = min(r.Scale, r.Norm/math.Sqrt(square))`,
+		New:  `		t[i] = r.Scale + 0*square`,
 
 		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
@@ -222,7 +222,7 @@ var table = []mutant{
 	},
 	{
 		Row: "15", Bug: "intercept's constant left out of a row's length",
-		File: "internal/table/engine/kernel/margin.go",
+		File: "internal/table/engine/kernel/exact.go",
 		Old:  `		square := 1.0`,
 		New:  `		square := 0.0`,
 
@@ -1777,8 +1777,8 @@ var table = []mutant{
 	{
 		Row: "parties 5", Bug: "a party's cap on one query is that on all",
 		File: "internal/service/party/calls.go",
-		Old:  `	case q.Params.Epsilon > s.MaxEpsilon:`,
-		New:  `	case q.Params.Epsilon > s.Lifetime:`,
+		Old:  `	case s.priceQuery(q) > s.MaxEpsilon:`,
+		New:  `	case s.priceQuery(q) > s.Lifetime:`,
 
 		Package: "./internal/service/party", Test: "TestRefusals",
 	},

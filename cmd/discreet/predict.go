@@ -120,30 +120,20 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	if err := asked.Check(m); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	report, done := p.ShowBytes("reading")
-	opts := dataset.Options{Labels: dataset.LabelsIgnored, Progress: report, Extra: extra}
-	var held []byte // standard input, which is read twice
-	if slices.Contains(p.data, "-") {
-		if held, err = io.ReadAll(p.Stdin); err != nil {
+	src := &predict.Source{Paths: p.data, Options: dataset.Options{Labels: dataset.LabelsIgnored, Extra: extra},
+		Begin: p.ShowBytes}
+	if slices.Contains(p.data, "-") { // it is read more than once
+		held, err := io.ReadAll(p.Stdin)
+		if err != nil {
 			return err
 		}
-		opts.Stdin = bytes.NewReader(held)
+		src.Rewind = func() io.Reader { return bytes.NewReader(held) }
 	}
-	t, err := dataset.Read(ctx, m.Schema, opts, p.data...)
-	done()
-	if err != nil {
+	var summary string
+	err = p.writeOutput(func(w io.Writer) (err error) {
+		summary, err = asked.Write(ctx, m, src, w, dataset.FormatOf(p.out))
 		return err
-	}
-	added, summary, err := asked.Columns(m, t)
-	if err != nil {
-		return err
-	}
-	report, done = p.ShowBytes("writing")
-	opts.Progress, opts.Stdin = report, bytes.NewReader(held)
-	err = p.writeOutput(func(w io.Writer) error {
-		return dataset.AppendColumns(ctx, m.Schema, opts, w, dataset.FormatOf(p.out), added, p.data...)
 	})
-	done()
 	if err == nil {
 		p.Say("%s", summary)
 	}

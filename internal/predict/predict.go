@@ -64,12 +64,12 @@ func classCode(m *model.Model, name string) int {
 	return slices.IndexFunc(m.Schema.Label.Levels, func(l schema.Level) bool { return l.Value == name })
 }
 
-// labelsOf are the predicted classes of rows.
-func (p Params) labelsOf(m *model.Model, scores []float64) []uint8 {
+// labelsOf are the predicted classes of rows, of two the positive one from a score of from on.
+func (p Params) labelsOf(m *model.Model, scores []float64, from float64) []uint8 {
 	if m.Width() > 1 {
 		return m.Labels(scores)
 	}
-	from, positive := p.Threshold.At(scores), uint8(m.Schema.Label.Positive)
+	positive := uint8(m.Schema.Label.Positive)
 	labels := make([]uint8, len(scores))
 	for i, s := range scores {
 		labels[i] = 1 - positive
@@ -80,45 +80,49 @@ func (p Params) labelsOf(m *model.Model, scores []float64) []uint8 {
 	return labels
 }
 
-// Columns are the columns to add to t, a table read with the model's own schema, and what
-// they hold in one line.
-func (p Params) Columns(m *model.Model, t *dataset.Table) (added []dataset.Added, summary string, err error) {
-	scores, err := m.Scores(t.Cols, t.Rows)
-	if err != nil {
-		return nil, "", err
-	}
-	labels := p.labelsOf(m, scores)
-	added, err = p.columnsOf(m, t, scores, labels)
-	return added, p.summarise(m, scores, labels), err
+// tally counts what is predicted.
+type tally struct {
+	m      *model.Model
+	from   float64 // of a score, see labelsOf
+	rows   int
+	counts []int   // by class
+	sum    float64 // of scores, of two classes
 }
 
-// summarise says how many rows of each class are predicted and, of two classes, how many
-// the scores expect.
-func (p Params) summarise(m *model.Model, scores []float64, labels []uint8) string {
-	classes := m.Schema.Label.Levels
-	counts := make([]int, len(classes))
+func newTally(m *model.Model, from float64) tally {
+	return tally{m: m, from: from, counts: make([]int, len(m.Schema.Label.Levels))}
+}
+
+// addBlock adds rows.
+func (t *tally) addBlock(scores []float64, labels []uint8) {
+	t.rows += len(labels)
 	for _, l := range labels {
-		counts[l]++
+		t.counts[l]++
 	}
-	share := func(n float64) string { return fmt.Sprintf("%.1f %%", 100*n/float64(max(1, len(labels)))) }
-	if m.Width() > 1 {
+	for _, s := range scores {
+		t.sum += s
+	}
+}
+
+// summary says how many rows of each class are predicted and, of two classes, how many
+// the scores expect.
+func (t *tally) summary() string {
+	classes := t.m.Schema.Label.Levels
+	share := func(n float64) string { return fmt.Sprintf("%.1f %%", 100*n/float64(max(1, t.rows))) }
+	if t.m.Width() > 1 {
 		parts := make([]string, len(classes))
 		for k, c := range classes {
-			parts[k] = fmt.Sprintf("%s %d", c.Value, counts[k])
+			parts[k] = fmt.Sprintf("%s %d", c.Value, t.counts[k])
 		}
-		return fmt.Sprintf("predicted %d rows: %s", len(labels), strings.Join(parts, ", "))
+		return fmt.Sprintf("predicted %d rows: %s", t.rows, strings.Join(parts, ", "))
 	}
-	mean := 0.0
-	for _, s := range scores {
-		mean += s
-	}
-	at := m.Schema.Label.Positive
-	from := fmt.Sprintf("from a score of %.4g on", p.Threshold.At(scores))
-	if counts[at] == 0 {
+	at := t.m.Schema.Label.Positive
+	from := fmt.Sprintf("from a score of %.4g on", t.from)
+	if t.counts[at] == 0 {
 		from = "no score reaches the threshold"
 	}
-	return fmt.Sprintf("predicted %s for %d of %d rows (%s, %s); scores expect %s", classes[at].Value, counts[at],
-		len(labels), share(float64(counts[at])), from, share(mean))
+	return fmt.Sprintf("predicted %s for %d of %d rows (%s, %s); scores expect %s", classes[at].Value, t.counts[at],
+		t.rows, share(float64(t.counts[at])), from, share(t.sum))
 }
 
 // columnsOf are the columns that hold these scores and labels.

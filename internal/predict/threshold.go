@@ -57,6 +57,9 @@ func ParseThreshold(text string) (Threshold, error) {
 // Given reports whether the threshold is not the default one.
 func (t Threshold) Given() bool { return t.rule != "" }
 
+// needsScores reports whether At looks at scores.
+func (t Threshold) needsScores() bool { return t.rule == "rate" }
+
 // At is the score from which on rows with these scores are predicted positive; +Inf where
 // none is to be. Of rows with equal scores, all or none are.
 func (t Threshold) At(scores []float64) float64 {

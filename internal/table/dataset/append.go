@@ -34,18 +34,19 @@ type Added struct {
 // Errors are as for Read, but cells are not looked at.
 func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
 	paths ...string) error {
-	return passOn(ctx, s, opts, w, format, added, func(int) bool { return true }, paths)
+	return PassOn(ctx, s, opts, w, format, added, func(int) bool { return true }, paths...)
 }
 
 // CopyRows writes those rows of the tables in the files that keep names by their place among
 // all, counted from 0, as AppendColumns does.
 func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, keep func(row int) bool,
 	paths ...string) error {
-	return passOn(ctx, s, opts, w, format, nil, keep, paths)
+	return PassOn(ctx, s, opts, w, format, nil, keep, paths...)
 }
 
-func passOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
-	keep func(row int) bool, paths []string) error {
+// PassOn is both: added is asked about a row after keep was.
+func PassOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
+	keep func(row int) bool, paths ...string) error {
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
 		return err

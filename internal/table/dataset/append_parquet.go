@@ -18,6 +18,9 @@ type parquetSink struct {
 	pending []parquet.Row
 }
 
+// sinkGroup is how many rows a row group has: as many are in memory.
+const sinkGroup = 1 << 20
+
 // sinkBatch is how many rows are handed to the Parquet library at once.
 const sinkBatch = 256
 
@@ -44,7 +47,8 @@ func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added
 			put(a.Name, parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
 		}
 	}
-	out.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("table", columns), parquet.Compression(&parquet.Snappy))
+	out.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("table", columns), parquet.Compression(&parquet.Snappy),
+		parquet.MaxRowsPerRowGroup(sinkGroup))
 	return out, nil
 }
 

@@ -5,11 +5,11 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -19,8 +19,8 @@ import (
 // goes to keep with its number, from 0, as a table with dictionaries of its own and the persons of
 // all blocks. A block has rows
 // rows or a few more, where it comes of a Parquet file those of whole row groups. Blocks in all
-// are the rows in order; keep is called by several goroutines at once, in any order. As many
-// blocks are in memory as there are processors, and one more. It returns how many rows there are
+// are the rows in order; keep is called by several goroutines at once, in any order (but see
+// Options.Ordered). As many blocks are in memory as there are processors, and one more. It returns how many rows there are
 // in all.
 func ReadBlocks(ctx context.Context, s *schema.Schema, opts Options, rows int,
 	keep func(block int, t *Table) error, paths ...string) (total int, err error) {
@@ -57,6 +57,10 @@ func (r *reader) endFullBlock() error {
 func (r *reader) endBlock() error {
 	t := r.makeTable()
 	r.kept = r.rows
+	return r.handOn(t)
+}
+
+func (r *reader) handOn(t *Table) error {
 	r.blocks++
 	if err := r.waitForBlock(); err != nil {
 		return err
@@ -105,6 +109,9 @@ func (r *reader) readWindows(paths []string) error {
 			return err
 		}
 	}
+	if r.opts.Ordered {
+		return r.readInOrder(windows)
+	}
 	var mu sync.Mutex
 	next, failed := 0, len(windows)
 	var workers sync.WaitGroup
@@ -120,7 +127,11 @@ func (r *reader) readWindows(paths []string) error {
 				}
 				// What is wrong with a table does not depend on who was first: windows before one
 				// that failed are read to their ends.
-				if windows[k].done = r.readWindow(windows[k], r.blocks+k, &mu); windows[k].done != nil {
+				t, err := r.readWindow(windows[k], 1, &mu)
+				if err == nil {
+					err = r.keep(r.blocks+k, t)
+				}
+				if windows[k].done = err; err != nil {
 					mu.Lock()
 					failed = min(failed, k)
 					mu.Unlock()
@@ -135,6 +146,22 @@ func (r *reader) readWindows(paths []string) error {
 		}
 	}
 	r.blocks += len(windows)
+	r.kept = r.rows
+	return nil
+}
+
+// readInOrder hands on one window after another, while the next one is read.
+func (r *reader) readInOrder(windows []*window) error {
+	var mu sync.Mutex
+	for _, w := range windows {
+		t, err := r.readWindow(w, runtime.GOMAXPROCS(0), &mu)
+		if err == nil {
+			err = r.handOn(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	r.kept = r.rows
 	return nil
 }
@@ -181,11 +208,12 @@ func (r *reader) appendWindows(windows []*window, pf *parquetFile) ([]*window, e
 	return windows, nil
 }
 
-func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
+// readWindow reads the columns of a window, so many at once.
+func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error) {
 	part := &reader{ctx: r.ctx, s: r.s, opts: r.opts, paths: r.paths, rows: w.rows}
 	var err error
 	if part.cols, part.label, err = newCoders(r.s); err != nil {
-		return err
+		return nil, err
 	}
 	if r.label == nil {
 		part.label = nil
@@ -197,6 +225,7 @@ func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
 		part.cols[at] = part.persons
 	}
 	var jobs []*columnJob
+	var places []int // in the file, of the jobs' columns
 	for j, at := range w.at {
 		if at < 0 {
 			continue
@@ -205,19 +234,26 @@ func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
 		if j < len(part.cols) {
 			job.coder = part.cols[j]
 		}
-		jobs = append(jobs, job)
-		job.coder.out.Grow(w.rows)
-		job.err = job.readGroups(r.ctx, w.pf, at, w.part, func(bytes int64) {
-			mu.Lock()
-			defer mu.Unlock()
-			r.progress.add(int(bytes))
-		})
-		if job.err != nil && !errors.As(job.err, new(*FaultError)) {
-			return job.err
-		}
+		jobs, places = append(jobs, job), append(places, at)
 	}
+	progress := func(bytes int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		r.progress.add(int(bytes))
+	}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(procs, len(jobs)) {
+		workers.Go(func() {
+			for k := int(next.Add(1) - 1); k < len(jobs); k = int(next.Add(1) - 1) {
+				jobs[k].coder.out.Grow(w.rows)
+				jobs[k].err = jobs[k].readGroups(r.ctx, w.pf, places[k], w.part, progress)
+			}
+		})
+	}
+	workers.Wait()
 	if err := part.gatherFaults(jobs); err != nil {
-		return err
+		return nil, err
 	}
 	t := part.makeTable()
 	if part.persons != nil {
@@ -225,7 +261,7 @@ func (r *reader) readWindow(w *window, block int, mu *sync.Mutex) error {
 		r.persons.ids.renumber(part.persons.ids, t.Persons)
 		mu.Unlock()
 	}
-	return r.keep(block, t)
+	return t, nil
 }
 
 // EstimateBytes is about how much memory Read takes for the files: by the rows that Parquet files

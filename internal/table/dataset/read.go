@@ -56,6 +56,9 @@ type Options struct {
 	Extra  Extra
 	// MaxRows refuses a longer table; 0 means 2^31-1, which is also the most.
 	MaxRows int
+	// Ordered makes ReadBlocks hand on one block at a time, the first one first, and share out its
+	// columns among the processors.
+	Ordered bool
 	// Progress is told now and then how many bytes of the files have been read,
 	// one call at a time; nil for none.
 	Progress func(done, total int64)

@@ -17,11 +17,10 @@ import (
 
 // ReadBlocks reads the table in the files by the rules of Read, a block of rows at a time: each
 // goes to keep with its number, from 0, as a table with dictionaries of its own and the persons of
-// all blocks. A block has rows
-// rows or a few more, where it comes of a Parquet file those of whole row groups. Blocks in all
-// are the rows in order; keep is called by several goroutines at once, in any order (but see
-// Options.Ordered). As many blocks are in memory as there are processors, and one more. It returns how many rows there are
-// in all.
+// all blocks. A block has rows rows or a few more, where it comes of a Parquet file those of whole
+// row groups. Blocks in all are the rows in order; keep is called by several goroutines at once, in
+// any order (but see Options.Ordered). As many blocks are in memory as there are processors, and
+// one more. It returns how many rows there are in all.
 func ReadBlocks(ctx context.Context, s *schema.Schema, opts Options, rows int,
 	keep func(block int, t *Table) error, paths ...string) (total int, err error) {
 	if rows < 1 {

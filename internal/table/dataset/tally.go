@@ -54,7 +54,11 @@ func Tally(ctx context.Context, s *schema.Schema, opts Options, paths ...string)
 		add(&tallied{name: s.Label.Name, label: true, declared: spellings(s.Label.Levels)}, s.Label.Role)
 	}
 	for _, path := range paths {
-		rows, err := r.tallyFile(path, cells, counts)
+		tally := r.tallyFile
+		if FormatOf(path) == Parquet {
+			tally = r.tallyParquet
+		}
+		rows, err := tally(path, cells, counts)
 		n += rows
 		if err != nil {
 			return nil, n, err
@@ -70,7 +74,36 @@ type tallied struct {
 	lower, upper  float64
 	declared      map[string]bool // spellings of categories and classes
 	of            *schema.Column  // nil for the label
+	known         map[string]fate // of texts that were met
 }
+
+// fate is what a training makes of a cell.
+type fate int
+
+const (
+	takenCell fate = iota // as it stands
+	missingCell
+	otherCell
+	clampedCell
+	unreadableCell
+)
+
+// add counts so many cells of one fate.
+func (n *CellCounts) add(f fate, cells int) {
+	switch f {
+	case missingCell:
+		n.Missing += cells
+	case otherCell:
+		n.Other += cells
+	case clampedCell:
+		n.Clamped += cells
+	case unreadableCell:
+		n.Unreadable += cells
+	}
+}
+
+// maxKnown is how many texts of a column are remembered.
+const maxKnown = 1 << 16
 
 // hasPrefix reports whether a value begins like those of some level.
 func hasPrefix(levels []schema.Level, value string) bool {
@@ -112,14 +145,32 @@ func (r *reader) tallyFile(path string, columns []*tallied, counts []CellCounts)
 		}
 		n++
 		for i, c := range columns {
-			c.tallyCell(&cells[at[i]], r.s.Dialect.Missing, &counts[i])
+			counts[i].add(c.fateOf(&cells[at[i]], r.s.Dialect.Missing), 1)
 		}
 	}
 }
 
-// tallyCell adds a cell to the counts of its column; tokens are the file's signs for a
-// missing one.
-func (c *tallied) tallyCell(cell *cell, tokens []string, n *CellCounts) {
+// fateOf is judgeCell, which it asks about each of the first texts once.
+func (c *tallied) fateOf(cell *cell, tokens []string) fate {
+	if cell.form != textual {
+		return c.judgeCell(cell, tokens)
+	}
+	f, ok := c.known[string(cell.text)]
+	if ok {
+		return f
+	}
+	f = c.judgeCell(cell, tokens)
+	if c.known == nil {
+		c.known = map[string]fate{}
+	}
+	if len(c.known) < maxKnown {
+		c.known[string(cell.text)] = f
+	}
+	return f
+}
+
+// judgeCell says what a training makes of a cell; tokens are the file's signs for a missing one.
+func (c *tallied) judgeCell(cell *cell, tokens []string) fate {
 	x, isNumber := cell.float()
 	if c.of != nil && c.of.Date != "" {
 		if cell.form == textual {
@@ -128,26 +179,28 @@ func (c *tallied) tallyCell(cell *cell, tokens []string, n *CellCounts) {
 		}
 		x -= float64(c.of.Since)
 	}
-	missing := cell.form == absent || slices.ContainsFunc(tokens, func(token string) bool {
+	isMissing := cell.form == absent || slices.ContainsFunc(tokens, func(token string) bool {
 		y, ok := coding.ParseDecimal(token)
 		return cell.form == textual && string(cell.text) == token || cell.form == numeric && ok && x == y && c.number
 	})
 	declared := !c.number && !(cell.form == absent && cell.text == nil) && c.declared[string(cell.bytes())]
-	if c.of != nil && !missing {
+	if c.of != nil && !isMissing {
 		declared = declared || c.number && isNumber && slices.Contains(c.of.Special, x) ||
 			!c.number && (c.of.Buckets > 0 || hasPrefix(c.of.Levels, string(cell.bytes())))
 	}
 	switch {
 	case declared:
-	case missing:
-		n.Missing++
+		return takenCell
+	case isMissing:
+		return missingCell
 	case c.number && (!isNumber || !(math.Abs(x) <= math.MaxFloat64)), c.label:
-		n.Unreadable++
+		return unreadableCell
 	case !c.number:
-		n.Other++
+		return otherCell
 	case x < c.lower || x > c.upper:
-		n.Clamped++
+		return clampedCell
 	}
+	return takenCell
 }
 
 // WriteTally writes counts of n rows for people.

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// tallyParquet is tallyFile of a Parquet file, a column at a time: an entry of a dictionary is
+// judged once.
+func (r *reader) tallyParquet(path string, columns []*tallied, counts []CellCounts) (n int, err error) {
+	pf, f, err := openParquet(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if _, err := r.layOut(pf); err != nil {
+		return 0, err
+	}
+	failed := make([]error, len(columns))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(columns)) {
+		workers.Go(func() {
+			for i := int(next.Add(1) - 1); i < len(columns); i = int(next.Add(1) - 1) {
+				failed[i] = r.tallyColumn(pf, columns[i], &counts[i])
+			}
+		})
+	}
+	workers.Wait()
+	return int(pf.rows), errors.Join(failed...)
+}
+
+func (r *reader) tallyColumn(pf *parquetFile, c *tallied, n *CellCounts) (err error) {
+	defer recoverDamage(pf.path, &err)
+	leaf := pf.leaves[slices.Index(pf.names, c.name)]
+	t, _ := cellTypeOf(leaf)
+	for g := range pf.groups {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		walk := cursor{at: leaf.Index(), t: t}
+		if walk.chunk, err = newChunk(pf, g, walk.at, t); err == nil {
+			err = walk.tally(c, r.s.Dialect.Missing, n)
+		}
+		if err != nil {
+			return chunkFault(pf.path, c.name, err)
+		}
+	}
+	return nil
+}
+
+// tally counts all cells of the cursor's chunk.
+func (walk *cursor) tally(c *tallied, tokens []string, n *CellCounts) (err error) {
+	var met []int // how often each entry of the dictionary was
+	for {
+		if walk.run, err = walk.chunk.nextRun(); err != nil {
+			break
+		}
+		walk.row, walk.value = 0, 0
+		if walk.run.indices == nil {
+			var out cell
+			for range walk.run.n {
+				if err := walk.next(&out); err != nil {
+					return err
+				}
+				n.add(c.fateOf(&out, tokens), 1)
+			}
+			continue
+		}
+		if met == nil {
+			met = make([]int, walk.chunk.n)
+		}
+		for _, x := range walk.run.indices {
+			if uint64(x) >= uint64(len(met)) {
+				return errValues
+			}
+			met[x]++
+		}
+		if absent := walk.run.n - len(walk.run.indices); absent > 0 {
+			n.add(c.judgeCell(&cell{}, tokens), absent)
+		}
+	}
+	if err != io.EOF {
+		return err
+	}
+	for x, times := range met {
+		if times == 0 {
+			continue
+		}
+		walk.run, walk.row, walk.value = run{n: 1, indices: []uint32{uint32(x)}}, 0, 0
+		var out cell
+		if err := walk.next(&out); err != nil {
+			return err
+		}
+		n.add(c.fateOf(&out, tokens), times)
+	}
+	return nil
+}

@@ -353,7 +353,10 @@ func ReadParquetBlocks(ctx context.Context, s *schema.Schema, name string, data 
 	windows, err := r.appendWindows(nil, pf)
 	var mu sync.Mutex
 	for k := 0; k < len(windows) && err == nil; k++ {
-		err = r.readWindow(windows[k], k, &mu)
+		var t *Table
+		if t, err = r.readWindow(windows[k], 1, &mu); err == nil {
+			err = keep(k, t)
+		}
 	}
 	return err
 }

@@ -85,7 +85,7 @@ type Session struct {
 // a session that ends well.
 func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Session, err error) {
 	if s.Person != nil {
-		return nil, errors.New("spark: a person's rows may lie in several blocks: train with --engine memory")
+		return nil, errors.New("spark: a person's rows may lie in several blocks: train with --engine disk")
 	}
 	sn, cfg, err := begin(ctx, &o)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestEveryLearnerBoundsPersons(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := fmt.Sprint("draw ", set.persons)
-			if m.family() == "additive" {
+			if m.family() == "additive" || m.family() == "auto" {
 				want = fmt.Sprint("weigh ", set.persons)
 			}
 			if len(settled) != 1 || settled[0] != want {

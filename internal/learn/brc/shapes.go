@@ -104,7 +104,8 @@ func (s *shapes) answerPatterns(p *engine.Patterns) *engine.Patterns {
 	return out
 }
 
-// castVote adds the vote of round t's shape to those of its stumps. A stump enters the model once.
+// castVote adds the vote of round t's shape to those of its stumps. A stump enters the model once;
+// what answers positive always enters even if its votes are 0, since no votes are no model.
 func (s *shapes) castVote(r *release, t int, vote float64) {
 	h := &s.drawn[t]
 	s.addVote(r, len(s.voters)-1, vote*float64(h.bias)/2)
@@ -114,7 +115,7 @@ func (s *shapes) castVote(r *release, t int, vote float64) {
 }
 
 func (s *shapes) addVote(r *release, k int, vote float64) {
-	if vote == 0 {
+	if vote == 0 && k < len(s.voters)-1 {
 		return
 	}
 	if s.member[k] == 0 {

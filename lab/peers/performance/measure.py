@@ -21,14 +21,11 @@ OURS = {"`additive`": ("additive", "add-remove"), "`auto`": ("auto", "add-remove
 READS = ["discreet, reads only", "Python, reads only"]
 # Name on the page, learner of peer.py.
 RIVALS = {
-    "diffprivlib, logistic, ordinal": "private logistic, ordinal",
-    "diffprivlib, logistic, one-hot": "private logistic, one-hot",
-    "diffprivlib, Bayes, ordinal": "private Bayes, ordinal",
-    "diffprivlib, Bayes, one-hot": "private Bayes, one-hot",
-    "diffprivlib, forest, ordinal": "private forest, ordinal",
-    "diffprivlib, forest, one-hot": "private forest, one-hot",
+    "diffprivlib, logistic": "private logistic",
+    "diffprivlib, Bayes": "private Bayes",
+    "diffprivlib, forest": "private forest",
     "interpret, DP-EBM": "DP-EBM",
-    "scikit-learn, logistic, one-hot": "logistic, one-hot",
+    "scikit-learn, logistic": "logistic",
     "scikit-learn, histogram boosting": "histogram boosting",
 }
 

@@ -71,12 +71,13 @@ def main():
         "as many others to predict. Everything is declared private, the label included.",
         f"*What is timed.* Whole processes, {repeats} of each kind, all kinds in turns; least and most are shown. *Fit* starts, reads the table, encodes it, trains and writes the model. "
         "*Predict* starts, reads the model and the other table, and writes that table with a class and a score for every row, as Parquet; its rate "
-        "is rows by the time of all of that. Seconds are elapsed; those of processor are of all threads, user's and system's. Memory is "
+        "is rows by the time of all of that. Seconds are elapsed, and other work lengthens them (see *where*); those of processor, user's and system's, count the process alone. Memory is "
         "the most that was resident (`wait4`). AUC, on the people predicted, says what the model is worth for its time; *reads only* is what starting "
         "and reading take: `discreet schema check --data`, and Python with pyarrow and pandas into a data frame.",
-        f"*Who.* Each at its defaults, threads included. ε = {EPSILON} for all that are private. `additive` and `auto` are for adding or removing a row, with the number of rows declared, `brc` and `erm` for "
-        f"replacing one; DP-EBM takes δ = 1e{math.log10(DELTA):.0f} besides. diffprivlib and DP-EBM get bounds, levels and encodings as in [the comparison of accuracies](benchmarks/rivals.md), which says for "
-        "which relation each is; logistic regression of both libraries is of L-BFGS, 100 steps at most. scikit-learn's two have no privacy; histogram boosting gets categories as such.",
+        f"*Who.* Each at its defaults, on one thread (GOMAXPROCS, OMP_NUM_THREADS and OPENBLAS_NUM_THREADS are 1). ε = {EPSILON} for all that are private. `additive` and `auto` are for adding or removing a row, with the number of rows declared, `brc` and `erm` for "
+        f"replacing one; DP-EBM takes δ = 1e{math.log10(DELTA):.0f} besides. diffprivlib and DP-EBM get bounds and levels as in [the comparison of accuracies](benchmarks/rivals.md), which says for "
+        "which relation each is, and of its encodings diffprivlib the ordinal one, which has fewer columns. Scikit-learn's two have no privacy; its logistic regression "
+        "gets categories as indicators, histogram boosting as such. Both logistic regressions take 100 steps at most.",
         f"*Where.* {platform.system()}, {processor()}; {own}; Python {platform.python_version()}, {libraries}. The load average was {min(loads):.1f} to {max(loads):.1f} when processes started, the "
         f"measured ones before them included; other work took {100 * others[len(others) // 2]:.0f} % of the processors' time during a process at the median, and at most {100 * others[-1]:.0f} %.",
     ]

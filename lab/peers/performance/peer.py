@@ -65,8 +65,8 @@ def codes(frame, features):
 
 
 def unit(frame, features):
-    """One-hot, and no row longer than 1."""
-    return one_hot(frame, features) / np.sqrt(len(features))
+    """Ordinal, and no row longer than 1."""
+    return ordinal(frame, features) / np.sqrt(len(features))
 
 
 def strings(frame, features):
@@ -109,14 +109,11 @@ def boosting(x, features, seed):
 
 # How each takes the table, and what makes it.
 LEARNERS = {
-    "logistic, one-hot": (one_hot, logistic),
+    "logistic": (one_hot, logistic),
     "histogram boosting": (codes, boosting),
-    "private logistic, ordinal": (lambda *a: ordinal(*a) / np.sqrt(len(a[1])), private("LogisticRegression")),
-    "private logistic, one-hot": (unit, private("LogisticRegression")),
-    "private Bayes, ordinal": (ordinal, private("GaussianNB")),
-    "private Bayes, one-hot": (one_hot, private("GaussianNB")),
-    "private forest, ordinal": (ordinal, private("RandomForestClassifier")),
-    "private forest, one-hot": (one_hot, private("RandomForestClassifier")),
+    "private logistic": (unit, private("LogisticRegression")),
+    "private Bayes": (ordinal, private("GaussianNB")),
+    "private forest": (ordinal, private("RandomForestClassifier")),
     "DP-EBM": (strings, None),
 }
 

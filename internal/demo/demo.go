@@ -53,9 +53,9 @@ func Run(ctx context.Context, learn, judge *dataset.Table, progress func(done, t
 		{name: "public columns only", meaning: "private columns not used",
 			choice: train.Choice{Learner: "logistic", Options: map[string]string{"columns": "public"}}},
 		{name: "brc", meaning: "epsilon = " + Epsilon, choice: train.Choice{Learner: "brc", Price: private}},
-		{name: train.DefaultLearner + " (the default)", meaning: "epsilon = " + Epsilon,
+		{name: " (the default)", meaning: "epsilon = " + Epsilon,
 			choice: train.Choice{Learner: train.DefaultLearner, Price: private}},
-		{name: train.DefaultLearner + ", no noise", meaning: "NO PRIVACY",
+		{name: ", no noise", meaning: "NO PRIVACY",
 			choice: train.Choice{Learner: train.DefaultLearner, Price: train.PriceText{Epsilon: "inf", NotPrivate: true}}},
 	}}
 	for i := range r.trials {
@@ -64,8 +64,11 @@ func Run(ctx context.Context, learn, judge *dataset.Table, progress func(done, t
 		if err != nil {
 			return nil, err
 		}
-		if t.choice.Learner == train.DefaultLearner && !t.choice.Price.NotPrivate {
-			r.Model = m
+		if t.choice.Learner == train.DefaultLearner {
+			t.name = m.Learner + t.name // what the default came to
+			if !t.choice.Price.NotPrivate {
+				r.Model = m
+			}
 		}
 		progress(i+1, len(r.trials))
 	}

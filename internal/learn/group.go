@@ -84,7 +84,7 @@ func (g *groupPlan) Fit(ctx context.Context, tab engine.Table, acct Account, exi
 		return nil, err
 	}
 	drawn := p.Draw(g.count, true, func(n uint64) uint64 { return rng.Below(exit.Public(), n) }) // 4.2
-	m, err := g.rows.Fit(ctx, drawn, paid{acct}, exit)
+	m, err := g.rows.Fit(ctx, drawn, Paid(acct.Counted()), exit)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +105,3 @@ func (g *groupPlan) restate(p *model.Privacy, bill []dp.Event) {
 	p.Epsilon, p.Bill, p.Claim = dp.Pure(bill).Epsilon, bill, p.Claim+model.PersonClaim
 	p.Statement = describeGuarantee(p.Scope, g.of, p.Epsilon, 0)
 }
-
-// paid is the account of the rows of persons who have paid.
-type paid struct{ by Account }
-
-func (paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
-
-func (a paid) Counted() bool { return a.by.Counted() }

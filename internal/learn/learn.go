@@ -37,6 +37,16 @@ func (Uncounted) Charge(context.Context, dp.Price, []dp.Event) error { return ni
 // Counted is false.
 func (Uncounted) Counted() bool { return false }
 
+// Paid is the account of a fit inside another that has charged for all of it; true where
+// that is recorded.
+type Paid bool
+
+// Charge takes nothing more.
+func (Paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
+
+// Counted reports whether the fit outside is.
+func (p Paid) Counted() bool { return bool(p) }
+
 // Plan is a checked and priced fit. It holds no data.
 type Plan interface {
 	// Events is the bill of one Fit, in the order of the releases.

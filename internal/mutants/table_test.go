@@ -678,12 +678,12 @@ var table = []mutant{
 		Old: `	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
-	m, err := pl.fit(ctx, tab, paid{acct}, exit)
+	m, err := pl.fit(ctx, tab, learn.Paid(acct.Counted()), exit)
 	if err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
 `,
-		New: `	m, err := pl.fit(ctx, tab, paid{acct}, exit)
+		New: `	m, err := pl.fit(ctx, tab, learn.Paid(acct.Counted()), exit)
 	if err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}

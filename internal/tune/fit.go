@@ -93,7 +93,7 @@ func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Ex
 	m *model.Model, loss mech.Ratio, err error,
 ) {
 	r := &pl.runs[i]
-	if m, err = r.plan.Fit(ctx, p.train, paid{}, exit); err == nil {
+	if m, err = r.plan.Fit(ctx, p.train, learn.Paid(true), exit); err == nil {
 		loss, err = p.judgeModel(m, pl.Loss)
 	}
 	if err != nil {
@@ -105,12 +105,6 @@ func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Ex
 	}
 	return m, loss, nil
 }
-
-// paid is the account of a training inside: Fit has charged for all of them.
-type paid struct{}
-
-func (paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
-func (paid) Counted() bool                                      { return true }
 
 func (pl *Plan) privacyStatement(at int, acct learn.Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{

@@ -94,7 +94,7 @@ func TestCountsReachTheirBound(t *testing.T) {
 		tab, plan := with(settings()[name], 40)
 		other := tab.Subset(append([]int{1}, rowsFrom(1, tab.Rows)...)) // row 0 becomes row 1
 		if tab.Schema.Relation == dp.AddRemove {
-			other = without(tab, 0)
+			other = learntest.WithoutRow(tab, 0)
 		} else {
 			for j := range tab.Cols { // which has the last code of every column
 				last := uint32(len(tab.Cols[j].Values) - 1)

@@ -129,7 +129,7 @@ func TestMulticlassReplayNonInterference(t *testing.T) {
 		for k := range pairs {
 			b := learntest.Neighbour(tab, src, pl.(*Plan).scope)
 			if tab.Schema.Relation == dp.AddRemove {
-				b = without(tab, int(rng.Below(src, uint64(tab.Rows))))
+				b = learntest.WithoutRow(tab, int(rng.Below(src, uint64(tab.Rows))))
 			}
 			differs, worst, at := learntest.Interference(t, plan, tab, b, uint64(k), scripted(float64(rng.Below(src, 1000))))
 			if differs != "" {
@@ -164,7 +164,7 @@ func TestMulticlassDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 			}
 			b := learntest.Neighbour(tab, src, pl.(*Plan).scope)
 			if tab.Schema.Relation == dp.AddRemove {
-				b = without(tab, int(rng.Below(src, 40)))
+				b = learntest.WithoutRow(tab, int(rng.Below(src, 40)))
 			}
 			coins := replay.Seeded(seed, "coins")
 			bits := make([]uint64, 64)

@@ -59,7 +59,7 @@ func TestReplayNonInterference(t *testing.T) {
 				if k == 0 { // the smallest pair: one row, and none
 					a = tab.Subset([]int{0})
 				}
-				b = without(a, int(rng.Below(src, uint64(a.Rows))))
+				b = learntest.WithoutRow(a, int(rng.Below(src, uint64(a.Rows))))
 			}
 			differs, worst, at := learntest.Interference(t, plan, a, b, uint64(k), scripted(float64(rng.Below(src, 1000))))
 			if differs != "" {
@@ -119,7 +119,7 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 			}
 			b := learntest.Neighbour(tab, src, pl.(*Plan).scope)
 			if tab.Schema.Relation == dp.AddRemove {
-				b = without(tab, int(rng.Below(src, 40)))
+				b = learntest.WithoutRow(tab, int(rng.Below(src, 40)))
 			}
 			// All weight on one label in each bin, which one by a coin.
 			coins := replay.Seeded(seed, "coins")
@@ -157,17 +157,6 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 			t.Errorf("%s: cells moved %.3f of their declared bound only", name, reached[false])
 		}
 	}
-}
-
-// without leaves a row out.
-func without(tab *dataset.Table, row int) *dataset.Table {
-	var rows []int
-	for i := range tab.Rows {
-		if i != row {
-			rows = append(rows, i)
-		}
-	}
-	return tab.Subset(rows)
 }
 
 // Two rows that stand alone in their bins and swap the extreme columns reach

@@ -192,21 +192,13 @@ func TestPlanRefuses(t *testing.T) {
 	tab, plan := with(setting{2, func(p *Params, _ *schema.Schema) { p.Delta = dp.Femto / 1000 }}, 1000)
 	pl, err := plan()
 	if err == nil {
-		_, err = pl.Fit(context.Background(), learntest.Engine(t, tab), refuseAll{t}, nil)
+		_, err = pl.Fit(context.Background(), learntest.Engine(t, tab), learntest.RefuseCharge(t), nil)
 	}
 	var refused *dp.ParamError
 	if !errors.As(err, &refused) || refused.Param != "delta" {
 		t.Errorf("%v, want a refusal of delta", err)
 	}
 }
-
-type refuseAll struct{ t *testing.T }
-
-func (r refuseAll) Charge(context.Context, dp.Price, []dp.Event) error {
-	r.t.Error("charged")
-	return errors.New("charged")
-}
-func (refuseAll) Counted() bool { return false }
 
 // Products of two and of three columns among ten are found unasked; a label that one
 // column decides is left to additive.

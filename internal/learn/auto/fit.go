@@ -8,16 +8,9 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
-
-// paid is the account of a fit that the whole bill has paid for.
-type paid struct{ learn.Account }
-
-// Charge takes nothing more.
-func (paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
 
 // Fit charges acct, then reads the rows: for the first fit, once for each product, and
 // for the fit that was chosen. After the charge it can fail for a fault of the engine
@@ -30,7 +23,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
-	m, err := pl.fit(ctx, tab, paid{acct}, exit)
+	m, err := pl.fit(ctx, tab, learn.Paid(acct.Counted()), exit)
 	if err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}

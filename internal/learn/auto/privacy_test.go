@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
@@ -59,7 +58,7 @@ func TestReplayNonInterference(t *testing.T) {
 				if k == 0 { // the smallest pair: one row, and none
 					a = tab.Subset([]int{0})
 				}
-				b = without(a, int(rng.Below(src, uint64(a.Rows))))
+				b = learntest.WithoutRow(a, int(rng.Below(src, uint64(a.Rows))))
 			}
 			differs, worst, at := learntest.Interference(t, plan, a, b, uint64(k),
 				scripted(float64(rng.Below(src, 1000)), []float64{10, 1e4}[k%2], k%3 > 0))
@@ -71,17 +70,6 @@ func TestReplayNonInterference(t *testing.T) {
 			}
 		}
 	}
-}
-
-// without leaves a row out.
-func without(tab *dataset.Table, row int) *dataset.Table {
-	var rows []int
-	for i := range tab.Rows {
-		if i != row {
-			rows = append(rows, i)
-		}
-	}
-	return tab.Subset(rows)
 }
 
 // A row moves leads by two of its lengths, up or down, and by no more: that is the

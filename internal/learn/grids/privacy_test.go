@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
@@ -31,17 +30,6 @@ func scripted(shift, size float64) func(k int, p mechtest.Passage) []float64 {
 		}
 		return out
 	}
-}
-
-// without leaves a row out.
-func without(tab *dataset.Table, row int) *dataset.Table {
-	var rows []int
-	for i := range tab.Rows {
-		if i != row {
-			rows = append(rows, i)
-		}
-	}
-	return tab.Subset(rows)
 }
 
 // Nothing of a model but what left through the exit may depend on the protected
@@ -69,7 +57,7 @@ func TestReplayNonInterference(t *testing.T) {
 				if k == 0 { // the smallest pair: one row, and none
 					a = tab.Subset([]int{0})
 				}
-				b = without(a, int(rng.Below(src, uint64(a.Rows))))
+				b = learntest.WithoutRow(a, int(rng.Below(src, uint64(a.Rows))))
 			}
 			size := []float64{10, 1e4}[k%2]
 			differs, worst, at := learntest.Interference(t, plan, a, b, uint64(k), scripted(float64(rng.Below(src, 1000)), size))

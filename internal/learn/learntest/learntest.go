@@ -372,3 +372,15 @@ func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (en
 	s.noteQuestion()
 	return s.Table.Margins(ctx, sp, r)
 }
+
+// RefuseCharge is an account that must not be charged.
+func RefuseCharge(t testing.TB) learn.Account { return uncharged{t} }
+
+type uncharged struct{ t testing.TB }
+
+func (u uncharged) Charge(context.Context, dp.Price, []dp.Event) error {
+	u.t.Error("charged")
+	return errors.New("charged")
+}
+
+func (uncharged) Counted() bool { return false }

@@ -102,3 +102,14 @@ func setCode(c *column.Codes, i int, code uint32) {
 		c.U32[i] = code
 	}
 }
+
+// WithoutRow leaves a row out.
+func WithoutRow(tab *dataset.Table, row int) *dataset.Table {
+	var rows []int
+	for i := range tab.Rows {
+		if i != row {
+			rows = append(rows, i)
+		}
+	}
+	return tab.Subset(rows)
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
@@ -136,7 +137,7 @@ func TestAsksByPublicThings(t *testing.T) {
 			s.Relation, p.Rows = dp.AddRemove, leastSignal-1
 		}, "is below 20000"},
 		{"no rows", func(p *Params, _ *schema.Schema) { p.Rows = 0 }, "no number of rows"},
-		{"without privacy", func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, "nothing is private"},
+		{"without privacy", func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true }, ""},
 		{"pairs", func(_ *Params, s *schema.Schema) { s.Pairs = [][2]int{{0, 1}} }, "pairs"},
 		{"weights", func(_ *Params, s *schema.Schema) { s.Label.Weights = []float64{1, 2} }, "weights"},
 		{"monotone", func(_ *Params, s *schema.Schema) { s.Columns[0].Monotone = schema.Increasing }, "monotone"},
@@ -200,13 +201,18 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// Products of two and of three columns among ten are found unasked; a label that one
-// column decides is left to additive.
+// Products of two and of three columns among ten are found unasked, of two and three also
+// without privacy; a label that one column decides is left to additive.
 func TestColumnsThatCountTogether(t *testing.T) {
 	for _, factors := range [][]int{{0, 1}, {1, 4, 8}, {3}} {
-		for _, delta := range []dp.Delta{0, 1e9} {
-			tab := learntest.Products(1, 50_000, factors...)
-			pl, err := Params{Epsilon: dp.Nano, Delta: delta, Rows: tab.Rows}.Plan(tab.Schema, 0)
+		for _, p := range []Params{{Epsilon: dp.Nano}, {Epsilon: dp.Nano, Delta: 1e9}, {NotPrivate: true}} {
+			rows := 50_000
+			if p.NotPrivate {
+				rows = 10_000 // each round is longer, and nothing hides behind noise
+			}
+			tab := learntest.Products(1, rows, factors...)
+			p.Rows = tab.Rows
+			pl, err := p.Plan(tab.Schema, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,23 +233,35 @@ func TestColumnsThatCountTogether(t *testing.T) {
 				}
 			}
 			if accuracy := float64(right) / float64(fresh.Rows); accuracy < 0.9 || m.Learner != want {
-				t.Errorf("product of %d, delta %s: learner %s, accuracy %.3f, want %s and .9", len(factors), delta, m.Learner,
-					accuracy, want)
+				t.Errorf("product of %d, epsilon %s, delta %s: learner %s, accuracy %.3f, want %s and .9", len(factors),
+					p.Epsilon, p.Delta, m.Learner, accuracy, want)
 			}
 		}
 	}
 }
 
 // The score that slopes are taken of is that of the first fit's model, for two classes
-// and for more.
+// and for more, and with the pairs that are found without privacy.
 func TestScoreIsThatOfTheModel(t *testing.T) {
-	for _, c := range []setting{settings()["partly private"], settings()["classes"]} {
-		tab, _ := with(c, 500)
-		pl, err := additive.Params{Epsilon: 50 * dp.Nano}.Plan(tab.Schema, tab.Rows)
+	private := additive.Params{Epsilon: 50 * dp.Nano}
+	for _, c := range []struct {
+		setting
+		additive.Params
+		rows int
+	}{
+		{settings()["partly private"], private, 500},
+		{settings()["classes"], private, 500},
+		{settings()["partly private"], additive.Params{NotPrivate: true}, 5000},
+	} {
+		tab, _ := with(c.setting, c.rows)
+		pl, err := c.Plan(tab.Schema, tab.Rows)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := learntest.Fit(t, pl, tab, nil, 1)
+		if a, ok := m.Classifier.(*model.Additive); ok && c.NotPrivate && len(a.Pairs) == 0 {
+			t.Error("no pair was found")
+		}
 		score := scoreOf(m, tab.Schema)
 		sums := slopesOfRows(t, tab, score)
 		bound, err := m.Bind(tab.Schema)

@@ -20,6 +20,8 @@ const (
 	// enough is how far, in rows for each row, a product must lead where it is to be
 	// chosen before additive: docs/decisions/0008-auto.md has what tables have.
 	enough = 0.025
+	// enoughExact is the same of leads that have no noise, under a first fit without any.
+	enoughExact = 0.005
 	// most is how long a row's slopes may be. Those of a row that the first fit knows
 	// nothing of are ½ where there are two classes.
 	most = 0.5
@@ -37,7 +39,11 @@ func (pl *Plan) choose(ctx context.Context, tab engine.Table, score *engine.Grid
 	if err != nil {
 		return false, err
 	}
-	leads := []mech.Ratio{{Num: int64(enough * float64(pl.rows) * engine.WeightOne), Den: engine.WeightOne}}
+	least := enough
+	if pl.NotPrivate {
+		least = enoughExact
+	}
+	leads := []mech.Ratio{{Num: int64(least * float64(pl.rows) * engine.WeightOne), Den: engine.WeightOne}}
 	for g := range sums {
 		leads = append(leads, mech.Ratio{Num: leadOf(&products[g], &sums[g]), Den: engine.WeightOne})
 	}
@@ -45,6 +51,9 @@ func (pl *Plan) choose(ctx context.Context, tab engine.Table, score *engine.Grid
 }
 
 func (pl *Plan) selector() mech.Selector {
+	if pl.NotPrivate {
+		return mech.NoNoise{}
+	}
 	return mech.Sized(mech.PermuteAndFlipFor(pl.choice, spreadOf(pl.s.Relation)))
 }
 
@@ -97,14 +106,19 @@ func lengthAlong(g *feature.Grid, sums *engine.GridSums, columns uint) int64 {
 
 // scoreOf is the score of the model of a first fit, over the columns of its table.
 func scoreOf(m *model.Model, s *schema.Schema) *engine.GridScore {
-	gridOf := func(column string, edges []float64) feature.Grid {
+	binsOf := func(column string, edges []float64) feature.Bins {
 		j := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == column })
-		return feature.Grid{Axes: []feature.Bins{feature.NewBins(s, j, edges)}}
+		return feature.NewBins(s, j, edges)
 	}
+	gridOf := func(axes ...feature.Bins) feature.Grid { return feature.Grid{Axes: axes} }
 	if a, ok := m.Classifier.(*model.Additive); ok {
 		score := engine.NewGridScore([]float64{a.Intercept})
 		for _, sh := range a.Shapes {
-			score.AddGrid(gridOf(sh.Column, sh.Edges), sh.LogOdds)
+			score.AddGrid(gridOf(binsOf(sh.Column, sh.Edges)), sh.LogOdds)
+		}
+		for _, sh := range a.Pairs { // found without privacy
+			first, second := binsOf(sh.Columns[0], sh.Edges[0]), binsOf(sh.Columns[1], sh.Edges[1])
+			score.AddGrid(gridOf(second.WithoutMarks(), first.WithoutMarks()), sh.LogOdds) // a grid's first axis is the faster
 		}
 		return score
 	}
@@ -117,7 +131,7 @@ func scoreOf(m *model.Model, s *schema.Schema) *engine.GridScore {
 				steps = append(steps, sh.LogShares[class][bin])
 			}
 		}
-		score.AddGrid(gridOf(sh.Column, sh.Edges), steps)
+		score.AddGrid(gridOf(binsOf(sh.Column, sh.Edges)), steps)
 	}
 	return score
 }

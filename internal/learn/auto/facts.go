@@ -22,9 +22,11 @@ func (pl *Plan) Facts() []learn.Fact {
 			pl.s.Neighbours())},
 		{Key: "rows", Value: pl.rows, Text: fmt.Sprintf("reckons with %d rows", pl.rows)},
 		{Key: "interactions", Value: "asked", Text: fmt.Sprintf("asks whether columns count together, among %d "+
-			"products of two or three: %.0f %% of ε for a first fit of additive, %.0f %% for the choice; then additive, or "+
-			"grids where they do", pl.products, 100*firstShare, 100*choiceShare)},
-		{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in all", pl.Epsilon)},
+			"products of two or three%s; then additive, or grids where they do", pl.products, pl.sharesInWords())},
+	}
+	if !pl.NotPrivate {
+		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
+			Text: fmt.Sprintf("price ε = %s in all", pl.Epsilon)})
 	}
 	if pl.Delta > 0 {
 		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()),
@@ -32,6 +34,14 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	f = append(f, within("additive", pl.additive)...)
 	return append(f, within("grids", pl.grids)...)
+}
+
+// sharesInWords says what the question costs, where it costs anything.
+func (pl *Plan) sharesInWords() string {
+	if pl.NotPrivate {
+		return ""
+	}
+	return fmt.Sprintf(": %.0f %% of ε for a first fit of additive, %.0f %% for the choice", 100*firstShare, 100*choiceShare)
 }
 
 // within are the facts of one of two fits that is not known before the charge to

@@ -29,6 +29,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	m.Privacy = learn.Deal{
 		Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: "auto: G-AUTO-1",
+		NotPrivate: pl.NotPrivate,
 	}.Privacy(acct, exit)
 	return m, nil
 }

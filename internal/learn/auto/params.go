@@ -90,8 +90,6 @@ func (pl *Plan) refuseToAsk() string {
 	}
 	following := func(c schema.Column) bool { return c.Role != schema.Ignored && c.Monotone != schema.Free }
 	switch {
-	case pl.NotPrivate:
-		return "nothing is private"
 	case s.Person != nil:
 		return "the schema declares persons"
 	case len(s.Pairs) > 0:
@@ -106,7 +104,7 @@ func (pl *Plan) refuseToAsk() string {
 		return "the label is private beside public columns"
 	case pl.rows == 0:
 		return "no number of rows was given"
-	case float64(pl.rows)*pl.Epsilon.Float() < float64(need):
+	case !pl.NotPrivate && float64(pl.rows)*pl.Epsilon.Float() < float64(need):
 		return fmt.Sprintf("%d rows times ε = %s is below %d", pl.rows, pl.Epsilon, need)
 	}
 	return ""
@@ -118,15 +116,18 @@ func (pl *Plan) divide(rows int) (err error) {
 	share := dp.Epsilon(firstShare * float64(pl.Epsilon))
 	pl.choice = dp.Epsilon(choiceShare * float64(pl.Epsilon))
 	rest := pl.Epsilon - share - pl.choice
-	first := Params{Rows: pl.Rows} // without a δ
+	first := Params{NotPrivate: pl.NotPrivate, Rows: pl.Rows} // without a δ
 	if pl.first, err = first.planAdditive(pl.s, rows, share); err != nil {
 		return err
 	}
 	if pl.additive, err = pl.planAdditive(pl.s, rows, rest); err != nil {
 		return err
 	}
-	if pl.grids, err = (grids.Params{Epsilon: rest, Delta: pl.Delta, Rows: pl.Rows}).Plan(pl.s, rows); err != nil {
+	if pl.grids, err = (grids.Params{Epsilon: rest, Delta: pl.Delta, NotPrivate: pl.NotPrivate, Rows: pl.Rows}).Plan(pl.s, rows); err != nil {
 		return err
+	}
+	if pl.NotPrivate {
+		return nil
 	}
 	last := dp.Event{Release: lastLabel, Mechanism: "additive or grids", Epsilon: rest}
 	if pl.Delta = max(pl.additive.Delta, pl.grids.Delta); pl.Delta > 0 {

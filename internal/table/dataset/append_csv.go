@@ -33,6 +33,13 @@ func newTextSink(w io.Writer, d schema.Dialect, names []string, header []byte, a
 	if len(d.Missing) > 0 {
 		out.missing = d.Missing[0]
 	}
+	// Lines that the schema skips, or what is written would not fit it.
+	if d.SkipUntil != "" {
+		out.w.WriteString(d.SkipUntil + "\n")
+	}
+	for range d.SkipRecords {
+		out.w.WriteByte('\n')
+	}
 	if !d.Header {
 		return out, nil
 	}

@@ -67,6 +67,23 @@ func TestAppendWithoutHeader(t *testing.T) {
 	}
 }
 
+// What a schema skips stands in the result too, so that the result fits the schema.
+func TestAppendKeepsWhatIsSkipped(t *testing.T) {
+	s := tinySchema()
+	s.Dialect.SkipUntil, s.Dialect.SkipRecords = "@data", 1
+	path := writeFile(t, "t.csv", "@relation r\n@data\nwritten by hand\n"+header+"1,2,x,0\n3,4,y,1\n")
+	var out bytes.Buffer
+	if err := CopyRows(context.Background(), s, Options{}, &out, CSV, func(row int) bool { return row == 1 }, path); err != nil {
+		t.Fatal(err)
+	}
+	if want := "@data\n\n" + header + "3,4,y,1\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	if got, err := Read(context.Background(), s, Options{}, writeFile(t, "out.csv", out.String())); err != nil || got.Rows != 1 {
+		t.Errorf("%v, want one row", err)
+	}
+}
+
 // TestAppendRoundTrip writes a table as CSV and Parquet, from both, and reads
 // the results back as the table it was.
 func TestAppendRoundTrip(t *testing.T) {

@@ -41,7 +41,8 @@ func (pl *Plan) sharesInWords() string {
 	if pl.NotPrivate {
 		return ""
 	}
-	return fmt.Sprintf(": %.0f %% of ε for a first fit of additive, %.0f %% for the choice", 100*firstShare, 100*choiceShare)
+	return fmt.Sprintf(": %.0f %% of ε for a first fit of additive, %.0f %% for the choice", 100*firstShare,
+		100*choiceShare)
 }
 
 // within are the facts of one of two fits that is not known before the charge to

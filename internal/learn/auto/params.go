@@ -123,7 +123,8 @@ func (pl *Plan) divide(rows int) (err error) {
 	if pl.additive, err = pl.planAdditive(pl.s, rows, rest); err != nil {
 		return err
 	}
-	if pl.grids, err = (grids.Params{Epsilon: rest, Delta: pl.Delta, NotPrivate: pl.NotPrivate, Rows: pl.Rows}).Plan(pl.s, rows); err != nil {
+	together := grids.Params{Epsilon: rest, Delta: pl.Delta, NotPrivate: pl.NotPrivate, Rows: pl.Rows}
+	if pl.grids, err = together.Plan(pl.s, rows); err != nil {
 		return err
 	}
 	if pl.NotPrivate {

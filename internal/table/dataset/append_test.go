@@ -73,13 +73,15 @@ func TestAppendKeepsWhatIsSkipped(t *testing.T) {
 	s.Dialect.SkipUntil, s.Dialect.SkipRecords = "@data", 1
 	path := writeFile(t, "t.csv", "@relation r\n@data\nwritten by hand\n"+header+"1,2,x,0\n3,4,y,1\n")
 	var out bytes.Buffer
-	if err := CopyRows(context.Background(), s, Options{}, &out, CSV, func(row int) bool { return row == 1 }, path); err != nil {
+	second := func(row int) bool { return row == 1 }
+	if err := CopyRows(context.Background(), s, Options{}, &out, CSV, second, path); err != nil {
 		t.Fatal(err)
 	}
 	if want := "@data\n\n" + header + "3,4,y,1\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
-	if got, err := Read(context.Background(), s, Options{}, writeFile(t, "out.csv", out.String())); err != nil || got.Rows != 1 {
+	got, err := Read(context.Background(), s, Options{}, writeFile(t, "out.csv", out.String()))
+	if err != nil || got.Rows != 1 {
 		t.Errorf("%v, want one row", err)
 	}
 }

@@ -247,7 +247,8 @@ type BoundAdditive struct {
 type boundShape struct {
 	codes *column.Codes // of one column; nil for a pair
 	pair  *BoundBins
-	units []int64 // by code, of a pair by bin
+	units []int64        // by code, of a pair by bin
+	short *[1 << 8]int64 // the same, where codes are of a byte; else nil
 }
 
 // Bind tabulates f for cols, which is parallel to the schema's Columns.
@@ -285,6 +286,12 @@ func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
 			units[code] += Units(sh.Steps[bin])
 		}
 	}
+	for k := range terms {
+		if t := &terms[k]; t.pair == nil && t.codes.U8 != nil {
+			t.short = new([1 << 8]int64)
+			copy(t.short[:], t.units) // codes that the column cannot hold are nobody's
+		}
+	}
 	return terms
 }
 
@@ -305,6 +312,13 @@ func addTerms(terms []boundShape, from int, out []int64, scratch []uint32) {
 	codes, spare := scratch[:len(out)], scratch[len(out):]
 	for k := range terms {
 		units := terms[k].units
+		if terms[k].short != nil {
+			short := terms[k].short
+			for i, c := range terms[k].codes.U8[from:][:len(out)] {
+				out[i] += short[c]
+			}
+			continue
+		}
 		if terms[k].pair != nil {
 			terms[k].pair.Read(from, codes, spare)
 		} else {

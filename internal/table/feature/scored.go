@@ -2,7 +2,7 @@
 
 package feature
 
-import "sort"
+import "math/bits"
 
 // scored is a score taken for a column.
 type scored struct {
@@ -30,11 +30,33 @@ type boundScored struct {
 	edges []int64
 }
 
+// scoredBatch is how many rows are scored at a time, in memory of the stack.
+const scoredBatch = 256
+
 // read writes the bins of rows from, from+1, ... into out.
 func (b *boundScored) read(from int, out []uint32) {
-	scores := make([]int64, len(out))
-	b.of.Scores(from, scores, make([]uint32, 2*len(out)))
-	for i, z := range scores {
-		out[i] = uint32(sort.Search(len(b.edges), func(k int) bool { return z < b.edges[k] }))
+	var scores [scoredBatch]int64
+	var spare [2 * scoredBatch]uint32
+	for len(out) > 0 {
+		n := min(len(out), scoredBatch)
+		b.of.Scores(from, scores[:n], spare[:2*n])
+		for i, z := range scores[:n] {
+			out[i] = b.binOf(z)
+		}
+		from, out = from+n, out[n:]
 	}
 }
+
+// binOf is how many edges are at most z, found by halves: rows are too irregular to branch on.
+func (b *boundScored) binOf(z int64) uint32 {
+	at := 0
+	for n := len(b.edges); n > 0; n /= 2 {
+		half := (n + 1) / 2
+		_, below := bits.Sub64(ascending(z), ascending(b.edges[at+half-1]), 0)
+		at += half & (int(below) - 1)
+	}
+	return uint32(at)
+}
+
+// ascending keeps the order of integers.
+func ascending(z int64) uint64 { return uint64(z) ^ 1<<63 }

@@ -148,3 +148,48 @@ func TestStoreAnswersAsMemory(t *testing.T) {
 		}
 	}
 }
+
+// What rows score is kept, and then only columns that a question adds are read: the others may be
+// damaged meanwhile.
+func TestStoreReadsWhatAQuestionAdds(t *testing.T) {
+	tab := census.Generate(3, 1000)
+	ctx := context.Background()
+	memoryTable, err := memory.New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := NewStore(tab.Schema, []byte("schema"), t.TempDir(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if err := st.Put(0, tab); err != nil {
+		t.Fatal(err)
+	}
+	damage := func(col int) {
+		t.Helper()
+		b := st.blocks[0]
+		if _, err := st.file.WriteAt([]byte{0xff}, b.at+b.body+b.Columns[col].Codes.At); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &feature.Additive{Intercept: 0.5}
+	for col := range 4 {
+		bins := feature.NewBins(tab.Schema, col, []float64{30, 50})
+		steps := make([]float64, bins.Len())
+		for k := range steps {
+			steps[k] = float64(k) / 4
+		}
+		f.Shapes = append(f.Shapes, feature.Shape{Bins: bins, Steps: steps})
+		got, err1 := st.Table().Cells(ctx, f, []feature.Bins{bins})
+		want, err2 := memoryTable.Cells(ctx, f, []feature.Bins{bins})
+		if err1 != nil || err2 != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("column %d: other cells, %v, %v", col, err1, err2)
+		}
+		damage(col)
+	}
+	f.Intercept = 0 // another score, which no row is known to have
+	if _, err := st.Table().Cells(ctx, f, nil); err == nil {
+		t.Error("damaged columns are read")
+	}
+}

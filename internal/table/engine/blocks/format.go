@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -58,8 +59,26 @@ func schemaID(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)
 
 // Encode writes a labelled table as a block. text is the schema's file.
 func Encode(t *dataset.Table, text []byte) ([]byte, error) {
+	head, body, err := encodeParts(t, text, nil)
+	return append(head, body...), err
+}
+
+// encodeParts is Encode in two parts: what stands before the sections, and the sections, for which
+// it uses the memory of body.
+func encodeParts(t *dataset.Table, text, body []byte) (head, sections []byte, err error) {
+	if t.Labels == nil {
+		return nil, nil, errors.New("blocks: the table was read without labels")
+	}
+	if t.Schema.Person != nil && len(t.Persons) != t.Rows {
+		return nil, nil, fmt.Errorf("blocks: the table was read without column %q, which tells persons apart",
+			t.Schema.Person.Column)
+	}
+	size := len(t.Labels) + 4*len(t.Persons)
+	for j := range t.Cols {
+		size += widthOf(&t.Cols[j].Codes)*t.Cols[j].Codes.Len() + 8*len(t.Cols[j].Values)
+	}
+	body = slices.Grow(body[:0], size)
 	h := header{Schema: schemaID(text), Rows: t.Rows, Columns: make([]columnPart, len(t.Cols))}
-	var body []byte
 	add := func(grow func([]byte) []byte) section {
 		at := len(body)
 		body = grow(body)
@@ -82,26 +101,17 @@ func Encode(t *dataset.Table, text []byte) ([]byte, error) {
 			})
 		}
 	}
-	if t.Labels == nil {
-		return nil, errors.New("blocks: the table was read without labels")
-	}
 	h.Labels = add(func(b []byte) []byte { return append(b, t.Labels...) })
 	if t.Schema.Person != nil {
-		if len(t.Persons) != t.Rows {
-			return nil, fmt.Errorf("blocks: the table was read without column %q, which tells persons apart",
-				t.Schema.Person.Column)
-		}
 		persons := add(func(b []byte) []byte { return appendCodes(b, &column.Codes{U32: t.Persons}) })
 		h.Persons = &persons
 	}
-	head, err := json.Marshal(h)
+	list, err := json.Marshal(h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]byte, 0, len(magic)+4+len(head)+len(body))
-	out = append(out, magic...)
-	out = binary.LittleEndian.AppendUint32(out, uint32(len(head)))
-	return append(append(out, head...), body...), nil
+	head = binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(list)))
+	return append(head, list...), body, nil
 }
 
 func widthOf(c *column.Codes) int {
@@ -115,17 +125,20 @@ func widthOf(c *column.Codes) int {
 }
 
 func appendCodes(b []byte, c *column.Codes) []byte {
+	at := len(b)
+	b = slices.Grow(b, widthOf(c)*c.Len())[:at+widthOf(c)*c.Len()]
+	into := b[at:]
 	switch {
 	case c.U32 != nil:
-		for _, x := range c.U32 {
-			b = binary.LittleEndian.AppendUint32(b, x)
+		for i, x := range c.U32 {
+			binary.LittleEndian.PutUint32(into[4*i:], x)
 		}
 	case c.U16 != nil:
-		for _, x := range c.U16 {
-			b = binary.LittleEndian.AppendUint16(b, x)
+		for i, x := range c.U16 {
+			binary.LittleEndian.PutUint16(into[2*i:], x)
 		}
 	default:
-		b = append(b, c.U8...)
+		copy(into, c.U8)
 	}
 	return b
 }
@@ -187,36 +200,49 @@ func (s *section) fits(size int64, want int) bool {
 	return s.Len == int64(want) && s.At >= 0 && s.At <= size-s.Len
 }
 
-// readChecked reads a section, and its checksum holds.
-func readChecked(s section, read func(s section) ([]byte, error)) ([]byte, error) {
-	b, err := read(s)
+// reading returns the bytes of a section, which may be in the memory of into.
+type reading func(s section, into []byte) ([]byte, error)
+
+// checked is the bytes of a section whose checksum holds.
+func (read reading) checked(s section, into []byte) ([]byte, error) {
+	b, err := read(s, into)
 	if err == nil && crc32.Checksum(b, castagnoli) != s.CRC {
 		err = errBlock
 	}
 	return b, err
 }
 
-// loadPersons reads whose rows are.
-func (p *parsed) loadPersons(read func(s section) ([]byte, error)) ([]uint32, error) {
-	b, err := readChecked(*p.Persons, read)
-	return readCodes(b, 4).U32, err
+// room is memory for the codes of a block, and then of another one.
+type room struct {
+	wide []byte         // codes of more than a byte, as they are in a file
+	cols []column.Codes // by column of the schema
 }
 
-// load reads the given columns with read, and the labels where they are not nil already.
-func (p *parsed) load(t *dataset.Table, cols []int, read func(s section) ([]byte, error)) error {
-	checked := func(s section) ([]byte, error) { return readChecked(s, read) }
+// loadPersons reads whose rows are.
+func (p *parsed) loadPersons(read reading) ([]uint32, error) {
+	b, err := read.checked(*p.Persons, nil)
+	return readCodes(b, 4, column.Codes{}).U32, err
+}
+
+// load reads the given columns with read, and the labels where they are not nil already. Codes may
+// be in the memory of r.
+func (p *parsed) load(t *dataset.Table, cols []int, read reading, r *room) error {
+	if len(r.cols) < len(p.Columns) {
+		r.cols = make([]column.Codes, len(p.Columns))
+	}
 	for _, j := range cols {
 		c := &p.Columns[j]
 		if c.Width == 0 || t.Cols[j].Codes.Len() > 0 {
 			continue
 		}
-		b, err := checked(c.Codes)
+		codes, err := p.loadCodes(c, read, r, &r.cols[j])
 		if err != nil {
 			return err
 		}
-		col := column.Column{Codes: readCodes(b, c.Width)}
+		col := column.Column{Codes: codes}
 		if c.Number {
-			if b, err = checked(c.Values); err != nil {
+			b, err := read.checked(c.Values, nil)
+			if err != nil {
 				return err
 			}
 			col.Values = make([]float64, len(b)/8)
@@ -230,7 +256,7 @@ func (p *parsed) load(t *dataset.Table, cols []int, read func(s section) ([]byte
 		t.Cols[j] = col
 	}
 	if t.Labels == nil {
-		b, err := checked(p.Labels)
+		b, err := read.checked(p.Labels, nil)
 		if err != nil {
 			return err
 		}
@@ -242,22 +268,48 @@ func (p *parsed) load(t *dataset.Table, cols []int, read func(s section) ([]byte
 	return nil
 }
 
-func readCodes(b []byte, width int) (c column.Codes) {
+// loadCodes reads the codes of a column and leaves their memory in spare.
+func (p *parsed) loadCodes(c *columnPart, read reading, r *room, spare *column.Codes) (column.Codes, error) {
+	into := r.wide
+	if c.Width == 1 {
+		into = spare.U8
+	}
+	b, err := read.checked(c.Codes, into)
+	if err != nil {
+		return column.Codes{}, err
+	}
+	if c.Width > 1 {
+		r.wide = b
+	}
+	*spare = readCodes(b, c.Width, *spare)
+	return *spare, nil
+}
+
+// readCodes reads codes of a width, those of more than a byte into the memory of spare.
+func readCodes(b []byte, width int, spare column.Codes) (c column.Codes) {
 	switch width {
 	case 1:
 		c.U8 = b
 	case 2:
-		c.U16 = make([]uint16, len(b)/2)
+		c.U16 = sized(spare.U16, len(b)/2)
 		for i := range c.U16 {
 			c.U16[i] = binary.LittleEndian.Uint16(b[2*i:])
 		}
 	default:
-		c.U32 = make([]uint32, len(b)/4)
+		c.U32 = sized(spare.U32, len(b)/4)
 		for i := range c.U32 {
 			c.U32[i] = binary.LittleEndian.Uint32(b[4*i:])
 		}
 	}
 	return c
+}
+
+// sized is n values, in the memory of s where there is enough; not nil.
+func sized[T any](s []T, n int) []T {
+	if s == nil || n > cap(s) {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // Block is a block in memory.
@@ -286,9 +338,9 @@ func (b *Block) Rows() int { return b.parsed.Rows }
 // refused.
 func (b *Block) Table(cols []int) (*dataset.Table, error) {
 	t := &dataset.Table{Schema: b.s, Rows: b.Rows(), Cols: make([]column.Column, len(b.Columns))}
-	err := b.load(t, cols, func(s section) ([]byte, error) {
+	err := b.load(t, cols, func(s section, _ []byte) ([]byte, error) {
 		return b.bytes[b.body+s.At:][:s.Len:s.Len], nil
-	})
+	}, new(room))
 	if err != nil {
 		return nil, err
 	}

@@ -69,17 +69,24 @@ func (st *Store) Close() error {
 
 // Put keeps block k. Several goroutines may call it at once.
 func (st *Store) Put(k int, t *dataset.Table) error {
-	b, err := Encode(t, st.text)
+	spare, _ := bodies.Get().(*[]byte)
+	if spare == nil {
+		spare = new([]byte)
+	}
+	defer bodies.Put(spare)
+	head, body, err := encodeParts(t, st.text, *spare)
 	if err != nil {
 		return err
 	}
-	p, err := parseHeader(b, int64(len(b)), st.s, schemaID(st.text))
+	*spare = body
+	size := int64(len(head) + len(body))
+	p, err := parseHeader(head, size, st.s, schemaID(st.text))
 	if err != nil {
 		return err
 	}
 	st.mu.Lock()
 	at, twice := st.end, st.blocks[k] != nil
-	st.end += int64(len(b))
+	st.end += size
 	st.blocks[k] = &stored{parsed: p, at: at}
 	for _, person := range t.Persons {
 		if n := int(person) + 1 - len(st.counts); n > 0 {
@@ -91,11 +98,19 @@ func (st *Store) Put(k int, t *dataset.Table) error {
 	if twice {
 		return fmt.Errorf("blocks: there are two blocks %d", k)
 	}
-	if _, err := st.file.WriteAt(b, at); err != nil {
+	_, err = st.file.WriteAt(head, at)
+	if err == nil {
+		_, err = st.file.WriteAt(body, at+int64(len(head)))
+	}
+	if err != nil {
 		return fmt.Errorf("blocks: %w", err)
 	}
 	return nil
 }
+
+// bodies are what blocks are written in: memory that was used before costs less than new memory,
+// which the system clears, page by page.
+var bodies sync.Pool // of *[]byte
 
 // Rows is how many rows all blocks have.
 func (st *Store) Rows() (rows int) {
@@ -130,7 +145,7 @@ func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums,
 	for _, b := range st.blocks {
 		all = append(all, b)
 	}
-	cols, keep := q.ColumnsRead(), st.keepsScores(q)
+	keep := st.keepsScores(q)
 	var sum question.Adder
 	var failed error
 	var mu sync.Mutex
@@ -138,8 +153,13 @@ func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums,
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(all)) {
 		workers.Go(func() {
+			r, _ := rooms.Get().(*room)
+			if r == nil {
+				r = new(room)
+			}
+			defer rooms.Put(r)
 			for k := int(next.Add(1) - 1); k < len(all); k = int(next.Add(1) - 1) {
-				answer, err := st.askBlock(ctx, all[k], q, cols, keep)
+				answer, err := st.askBlock(ctx, all[k], q, keep, r)
 				mu.Lock()
 				if err == nil {
 					err = sum.Add(answer)
@@ -162,6 +182,9 @@ func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums,
 	return sum.Sum()
 }
 
+// rooms are what blocks are read into, as bodies are what they are written in.
+var rooms sync.Pool // of *room
+
 // keepsScores reports whether what rows score may be kept until the next question about them.
 func (st *Store) keepsScores(q *question.Question) bool {
 	row := int64(0) // bytes of it
@@ -180,7 +203,7 @@ func (st *Store) keepsScores(q *question.Question) bool {
 }
 
 func (st *Store) askBlock(
-	ctx context.Context, b *stored, q *question.Question, cols []int, keep bool,
+	ctx context.Context, b *stored, q *question.Question, keep bool, r *room,
 ) (*question.Sums, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,7 +211,11 @@ func (st *Store) askBlock(
 	if rows == nil {
 		rows = &dataset.Table{Schema: st.s, Rows: b.Rows, Cols: make([]column.Column, len(b.Columns))}
 	}
-	err := b.load(rows, cols, st.readAt(b))
+	scored := 0
+	if tab != nil {
+		scored = tab.ScoredTerms(q.Against, q.Score, q.Classes, q.Grid)
+	}
+	err := b.load(rows, q.ColumnsRead(scored), st.readAt(b), r)
 	if err != nil {
 		return nil, fmt.Errorf("blocks: %w", err)
 	}
@@ -207,9 +234,9 @@ func (st *Store) askBlock(
 }
 
 // readAt reads sections of a block.
-func (st *Store) readAt(b *stored) func(s section) ([]byte, error) {
-	return func(s section) ([]byte, error) {
-		out := make([]byte, s.Len)
+func (st *Store) readAt(b *stored) reading {
+	return func(s section, into []byte) ([]byte, error) {
+		out := sized(into, int(s.Len))
 		_, err := st.file.ReadAt(out, b.at+b.body+s.At)
 		return out, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -73,6 +74,36 @@ func (s *scored) keepScore(f *feature.Additive, positive int) {
 		sh.Bins, sh.Steps = sh.Bins.Clone(), slices.Clone(sh.Steps)
 	}
 	s.score, s.positive = &g, positive
+}
+
+// ScoredTerms is how many of the first terms of a score, the one of f, classes and grid that is
+// not nil, need no columns in the next question about it: what rows score by these is kept.
+// f is asked about against a class.
+func (m *Table) ScoredTerms(against int, f *feature.Additive, classes *engine.ClassScore, grid *engine.GridScore) int {
+	switch {
+	case f != nil && fitsUnits(f):
+		m.scored.Lock()
+		defer m.scored.Unlock()
+		if against < 0 {
+			against = m.positive
+		}
+		if more, ok := m.scored.newShapes(f, against); ok {
+			return len(f.Shapes) - len(more)
+		}
+	case classes != nil:
+		m.classes.Lock()
+		defer m.classes.Unlock()
+		if m.classes.of == classes && m.classes.terms <= len(classes.Terms) {
+			return m.classes.terms
+		}
+	case grid != nil:
+		m.grids.Lock()
+		defer m.grids.Unlock()
+		if m.grids.of == grid && m.grids.terms <= len(grid.Terms) {
+			return m.grids.terms
+		}
+	}
+	return 0
 }
 
 // addend is what one shape adds to margins as scored holds them.

@@ -55,20 +55,25 @@ type Question struct {
 	Cuts       engine.Cuts
 }
 
-// ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs; more
-// than once where several parts of the question do.
-func (q *Question) ColumnsRead() []int {
+// ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs where it is
+// known what rows score by the first scored shapes or terms of the question's score; a column more
+// than once where several parts of the question need it.
+func (q *Question) ColumnsRead(scored int) []int {
 	cols := append([]int(nil), q.Columns...)
 	if q.Space != nil {
 		cols = append(cols, q.Space.Columns...)
 	}
-	cols = appendScore(cols, q.Score)
+	if q.Score != nil {
+		for _, sh := range q.Score.Shapes[scored:] {
+			cols = appendBins(cols, sh.Spec())
+		}
+	}
 	for k := range q.Bins {
 		cols = appendBins(cols, q.Bins[k].Spec())
 	}
 	if q.Classes != nil {
-		for k := range q.Classes.Terms {
-			cols = appendBins(cols, q.Classes.Terms[k].Bins.Spec())
+		for _, t := range q.Classes.Terms[scored:] {
+			cols = appendBins(cols, t.Bins.Spec())
 		}
 	}
 	if q.Shape != nil {
@@ -76,24 +81,14 @@ func (q *Question) ColumnsRead() []int {
 	}
 	grids := q.Grids
 	if q.Grid != nil {
-		for k := range q.Grid.Terms {
-			grids = append(grids[:len(grids):len(grids)], q.Grid.Terms[k].Grid)
+		for _, t := range q.Grid.Terms[scored:] {
+			grids = append(grids[:len(grids):len(grids)], t.Grid)
 		}
 	}
 	for g := range grids {
 		for k := range grids[g].Axes {
 			cols = appendBins(cols, grids[g].Axes[k].Spec())
 		}
-	}
-	return cols
-}
-
-func appendScore(cols []int, f *feature.Additive) []int {
-	if f == nil {
-		return cols
-	}
-	for k := range f.Shapes {
-		cols = appendBins(cols, f.Shapes[k].Spec())
 	}
 	return cols
 }

@@ -117,7 +117,7 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 	if err != nil {
 		return answer, nil, err
 	}
-	rows, err := block.Table(q.ColumnsRead())
+	rows, err := block.Table(q.ColumnsRead(0))
 	if err != nil {
 		return answer, nil, err
 	}

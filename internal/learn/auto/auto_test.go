@@ -173,6 +173,90 @@ func TestAsksByPublicThings(t *testing.T) {
 	}
 }
 
+// A label of several classes that numbers tell is left to grids unasked, by public things
+// alone, and the plan is that of grids.
+func TestTakesGridsUnasked(t *testing.T) {
+	kinds := func(s *schema.Schema, numbers, categories int) {
+		var ofNumber, ofCategory int
+		for j := range s.Columns {
+			c := &s.Columns[j]
+			of, most := &ofNumber, numbers
+			if c.Kind == schema.Category {
+				of, most = &ofCategory, categories
+			}
+			if *of++; *of > most {
+				c.Role = schema.Ignored
+			}
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		classes int
+		takes   bool
+		change  func(*Params, *schema.Schema)
+	}{
+		{"takes", 4, true, func(*Params, *schema.Schema) {}},
+		{"two classes", 2, false, func(*Params, *schema.Schema) {}},
+		{"without a delta", 4, false, func(p *Params, _ *schema.Schema) { p.Delta = 0 }},
+		{"few rows", 4, false, func(p *Params, _ *schema.Schema) { p.Rows = gridSignal - 1 }},
+		{"replace-one", 4, false, func(p *Params, s *schema.Schema) { s.Relation, p.Rows = dp.ReplaceOne, leastSignal }},
+		{"many rows", 4, true, func(p *Params, _ *schema.Schema) { p.Rows = 4 * leastSignal }},
+		{"more categories than numbers", 4, false, func(_ *Params, s *schema.Schema) {
+			allPrivate(nil, s)
+			kinds(s, 3, 4)
+		}},
+		{"weights", 4, false, func(_ *Params, s *schema.Schema) { s.Label.Weights = []float64{1, 2, 1, 1} }},
+		{"laplace noise is the quieter", 4, false, func(p *Params, _ *schema.Schema) {
+			p.Epsilon, p.Delta = 300*dp.Nano, 1
+		}},
+	} {
+		_, plan := with(setting{c.classes, func(p *Params, s *schema.Schema) {
+			allPrivate(p, s)
+			kinds(s, 3, 3)
+			s.Relation, p.Rows, p.Delta = dp.AddRemove, gridSignal, 1e9
+			c.change(p, s)
+		}}, 10)
+		pl, err := plan()
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		alone, takes := pl.(*gridsPlan)
+		said := slices.ContainsFunc(pl.Facts(), func(f learn.Fact) bool { return f.Value == "taken for granted" })
+		if takes != c.takes || said != takes {
+			t.Errorf("%s: a %T that says %v", c.name, pl, said)
+		}
+		if takes && !slices.Equal(alone.Events(), alone.Plan.Events()) {
+			t.Errorf("%s: the bill is not that of grids", c.name)
+		}
+	}
+}
+
+// Nobody loses a pass, a round or bins to the question: the rules of the fit that follows
+// it are those of the whole price.
+func TestQuestionCostsNoPass(t *testing.T) {
+	for _, delta := range []dp.Delta{0, 1e6} {
+		for rows := leastSignal; rows < 100*leastSignal; rows += rows / 50 {
+			_, plan := with(setting{2, func(p *Params, s *schema.Schema) {
+				allPrivate(p, s)
+				s.Relation, p.Rows, p.Delta = dp.AddRemove, rows, delta
+			}}, 10)
+			pl, err := plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			asking := pl.(*Plan)
+			whole, err := asking.Params.planAdditive(asking.s, 0, asking.Epsilon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, got := len(whole.Events()), len(asking.additive.Events()); got != want {
+				t.Errorf("%d rows, delta %s: %d releases after the question, %d without it", rows, delta, got, want)
+			}
+		}
+	}
+}
+
 // What additive refuses is refused, and a δ that protects nobody.
 func TestPlanRefuses(t *testing.T) {
 	for _, c := range []struct {

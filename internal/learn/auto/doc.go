@@ -8,7 +8,7 @@
 // the tags 1.1 to 1.5.
 //
 //	params.go  decide by public numbers whether the question is worth its price, and
-//	           plan it; where it is not, the plan is that of additive
+//	           plan it; where it is not, the plan is that of additive, or of grids
 //	fit.go     fit additive for 5 % of the price; choose, for as much, between it and
 //	           products of columns (permute-and-flip); spend the rest on additive, or
 //	           on grids where a product was chosen

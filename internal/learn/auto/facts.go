@@ -15,6 +15,14 @@ func (pl *additivePlan) Facts() []learn.Fact {
 		Text: "additive: whether columns count together is not asked, since " + pl.why})
 }
 
+// Facts are those of grids, which is the learner, and why.
+func (pl *gridsPlan) Facts() []learn.Fact {
+	return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "taken for granted",
+		Text: "grids: that columns count together is taken for granted, since the label has more than two classes, " +
+			"rows are added or removed, a δ is given, numbers are at least half of the columns and rows times ε are at " +
+			fmt.Sprintf("least %d", gridSignal)})
+}
+
 // Facts are the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{

@@ -34,6 +34,9 @@ const (
 	mostProducts = 2000
 	fewProducts  = 300
 	mostVisits   = 400_000_000 // of rows, by all products
+	// From gridSignal rows times ε on grids is taken unasked where a label of several
+	// classes is told by numbers, under add-remove with a δ.
+	gridSignal = 2_000
 )
 
 // Plan is a checked Params with the bill of a fit that asks. It holds no data.
@@ -56,6 +59,9 @@ type additivePlan struct {
 	why string
 }
 
+// gridsPlan is the plan of a fit of grids that does not ask either.
+type gridsPlan struct{ *grids.Plan }
+
 // Plan checks p against the public schema and prices one fit. rows is the number of
 // rows where that is public or declared, else 0.
 func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
@@ -64,6 +70,12 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: cmp.Or(p.Rows, rows), scope: dp.WholeRow}
+	if pl.takesGrids() {
+		g, err := p.planGrids(s, rows, p.Epsilon)
+		if err != nil || g.Delta > 0 {
+			return &gridsPlan{g}, err
+		} // else Laplace noise is the quieter, and the rule is for Gaussian noise
+	}
 	if why := pl.refuseToAsk(); why != "" {
 		return &additivePlan{alone, why}, nil
 	}
@@ -80,6 +92,43 @@ func (p Params) planAdditive(s *schema.Schema, rows int, eps dp.Epsilon) (*addit
 	return additive.Params{Epsilon: eps, Delta: p.Delta, NotPrivate: p.NotPrivate, Rows: p.Rows}.Plan(s, rows)
 }
 
+func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Plan, error) {
+	return grids.Params{Epsilon: eps, Delta: p.Delta, NotPrivate: p.NotPrivate, Rows: p.Rows}.Plan(s, rows)
+}
+
+// takesGrids reports whether grids is taken unasked, by public things alone: tables of
+// that kind are those of docs/decisions/0008-auto.md on which it is ahead.
+func (pl *Plan) takesGrids() bool {
+	s, numbers := pl.s, 0
+	for _, j := range s.Features() {
+		if s.Columns[j].Kind == schema.Number {
+			numbers++
+		}
+	}
+	return pl.Delta > 0 && s.Classes() > 2 && s.Relation == dp.AddRemove && pl.declares() == "" && numbers > 1 &&
+		2*numbers >= len(s.Features()) && pl.signal() >= gridSignal
+}
+
+// signal is how many rows times ε there are.
+func (pl *Plan) signal() float64 { return float64(pl.rows) * pl.Epsilon.Float() }
+
+// declares is what the schema declares that grids refuses; "" for nothing.
+func (pl *Plan) declares() string {
+	s := pl.s
+	following := func(c schema.Column) bool { return c.Role != schema.Ignored && c.Monotone != schema.Free }
+	switch {
+	case s.Person != nil:
+		return "persons"
+	case len(s.Pairs) > 0:
+		return "pairs"
+	case s.Label.RowWeights() != nil:
+		return "weights"
+	case slices.ContainsFunc(s.Columns, following):
+		return "monotone columns"
+	}
+	return ""
+}
+
 // refuseToAsk says, by public things alone, why the question is not asked; "" where it
 // is.
 func (pl *Plan) refuseToAsk() string {
@@ -88,23 +137,16 @@ func (pl *Plan) refuseToAsk() string {
 	if s.Relation == dp.ReplaceOne {
 		need *= 2
 	}
-	following := func(c schema.Column) bool { return c.Role != schema.Ignored && c.Monotone != schema.Free }
-	switch {
-	case s.Person != nil:
-		return "the schema declares persons"
-	case len(s.Pairs) > 0:
-		return "the schema declares pairs"
-	case s.Label.RowWeights() != nil:
-		return "the schema declares weights"
-	case slices.ContainsFunc(s.Columns, following):
-		return "the schema declares monotone columns"
+	switch why := pl.declares(); {
+	case why != "":
+		return "the schema declares " + why
 	case len(s.Features()) < 2:
 		return "there is one column"
 	case s.Relation == dp.ReplaceOne && s.Label.Role == schema.Private && len(s.ByRole(schema.Public)) > 0:
 		return "the label is private beside public columns"
 	case pl.rows == 0:
 		return "no number of rows was given"
-	case !pl.NotPrivate && float64(pl.rows)*pl.Epsilon.Float() < float64(need):
+	case !pl.NotPrivate && pl.signal() < float64(need):
 		return fmt.Sprintf("%d rows times ε = %s is below %d", pl.rows, pl.Epsilon, need)
 	}
 	return ""
@@ -120,27 +162,32 @@ func (pl *Plan) divide(rows int) (err error) {
 	if pl.first, err = first.planAdditive(pl.s, rows, share); err != nil {
 		return err
 	}
-	if pl.additive, err = pl.planAdditive(pl.s, rows, rest); err != nil {
+	// Its rounds, passes and bins are those of the whole price: nobody loses a pass to the
+	// question. What the rules reckon with moves no noise scale.
+	last := pl.Params
+	if !pl.NotPrivate {
+		last.Rows = int(float64(pl.rows) * float64(pl.Epsilon) / float64(rest))
+	}
+	if pl.additive, err = last.planAdditive(pl.s, rows, rest); err != nil {
 		return err
 	}
-	together := grids.Params{Epsilon: rest, Delta: pl.Delta, NotPrivate: pl.NotPrivate, Rows: pl.Rows}
-	if pl.grids, err = together.Plan(pl.s, rows); err != nil {
+	if pl.grids, err = pl.planGrids(pl.s, rows, rest); err != nil {
 		return err
 	}
 	if pl.NotPrivate {
 		return nil
 	}
-	last := dp.Event{Release: lastLabel, Mechanism: "additive or grids", Epsilon: rest}
+	line := dp.Event{Release: lastLabel, Mechanism: "additive or grids", Epsilon: rest}
 	if pl.Delta = max(pl.additive.Delta, pl.grids.Delta); pl.Delta > 0 {
 		// A line has no share of δ, so it is that of Gaussian noise which is as private.
 		rho, err := accounting.GaussianRho(rest.Float(), pl.Delta.Float())
 		if err != nil {
 			return err
 		}
-		last = dp.Event{Release: lastLabel, Mechanism: "gaussian", Epsilon: dp.Infinite, Rho: rho}
+		line = dp.Event{Release: lastLabel, Mechanism: "gaussian", Epsilon: dp.Infinite, Rho: rho}
 	}
 	pl.bill = append(pl.first.Events(),
-		dp.Event{Release: choiceLabel, Mechanism: "permute-and-flip", Epsilon: pl.choice}, last)
+		dp.Event{Release: choiceLabel, Mechanism: "permute-and-flip", Epsilon: pl.choice}, line)
 	return nil
 }
 

@@ -582,4 +582,20 @@ var unlisted = []mutant{
 
 		Package: "./internal/noninterference", Test: "TestExactLossOfTinyFits/pate",
 	},
+	{
+		Row: "unlisted 56", Bug: "pieces of a file that another has replaced are read beside pieces of the first",
+		File: "internal/table/dataset/parquet_part.go",
+		Old:  `	if footer != part.Footer {`,
+		New:  `	if footer == "" {`,
+
+		Package: "./internal/table/engine/spark", Test: "TestAChangedFileIsRefused",
+	},
+	{
+		Row: "unlisted 57", Bug: "the row group at which a piece of a file ends is read by nobody",
+		File: "internal/table/engine/spark/files.go",
+		Old:  `			pieces[last].Part.To = part.To`,
+		New:  `			pieces[last].Part.To = part.To - 1`,
+
+		Package: "./internal/table/engine/spark", Test: "TestPiecesAnswerAsMemory",
+	},
 }

@@ -219,6 +219,24 @@ func TestSparkCluster(t *testing.T) {
 			})
 		})
 	}
+	// The other ways that rows come: in files that Spark passes on whole, and through Spark.
+	t.Run("whole files", func(t *testing.T) {
+		o := c.options(folder)
+		o.Submit += " --conf spark.io.encryption.enabled=true"
+		c.compareWithMemory(t, ctx, "brc", s, o, files, nil)
+	})
+	t.Run("a query", func(t *testing.T) {
+		for _, learner := range []string{"brc", "additive"} {
+			c.compareWithMemory(t, ctx, learner, s, c.options("query:SELECT * FROM parquet.`"+folder+"`"), files, nil)
+		}
+	})
+	t.Run("a file named twice", func(t *testing.T) {
+		twice := append([]string{files[1]}, files...)
+		c.compareWithMemory(t, ctx, "brc", s, c.options(twice...), twice, nil)
+		o := c.options(twice...)
+		o.Submit += " --conf spark.io.encryption.enabled=true"
+		c.compareWithMemory(t, ctx, "brc", s, o, twice, nil)
+	})
 	t.Run("adult", func(t *testing.T) {
 		s, path := writeAdult(t)
 		for _, learner := range []string{"brc", "additive"} {
@@ -250,7 +268,7 @@ func TestSparkCluster(t *testing.T) {
 		for name, f := range map[string]struct{ data, worker, want string }{
 			"a row without a label": {addRowWithoutLabel(t, files), "", "must hold one of the classes"},
 			"no such file":          {filepath.Join(folder, "none"), "", "the job of Spark failed"},
-			"half a file":           {addHalfAFile(t, files), "", "the job of Spark failed"},
+			"half a file":           {addHalfAFile(t, files), "", "must be undamaged Parquet"},
 			"another worker":        {folder, anotherProgram(t), "not the program that asks"},
 		} {
 			o := c.options(f.data)

@@ -104,7 +104,7 @@ func (r *reader) readWindows(paths []string) error {
 			return err
 		}
 		defer f.Close()
-		if windows, err = r.appendWindows(windows, pf); err != nil {
+		if windows, err = r.appendWindows(windows, pf, groupRange{to: len(pf.groups)}); err != nil {
 			return err
 		}
 	}
@@ -165,8 +165,8 @@ func (r *reader) readInOrder(windows []*window) error {
 	return nil
 }
 
-// appendWindows cuts a file into windows.
-func (r *reader) appendWindows(windows []*window, pf *parquetFile) ([]*window, error) {
+// appendWindows cuts row groups of a file into windows.
+func (r *reader) appendWindows(windows []*window, pf *parquetFile, which groupRange) ([]*window, error) {
 	layout, err := r.layOut(pf)
 	if err != nil {
 		return nil, err
@@ -189,9 +189,12 @@ func (r *reader) appendWindows(windows []*window, pf *parquetFile) ([]*window, e
 			}
 		}
 	}
-	w := &window{pf: pf, at: at}
 	row := 0
-	for g := range pf.groups {
+	for g := range which.from {
+		row += int(pf.groups[g].NumRows)
+	}
+	w := &window{pf: pf, at: at, part: groupRange{from: which.from, row: row}}
+	for g := which.from; g < which.to; g++ {
 		w.part.to = g + 1
 		w.rows += int(pf.groups[g].NumRows)
 		row += int(pf.groups[g].NumRows)
@@ -203,7 +206,9 @@ func (r *reader) appendWindows(windows []*window, pf *parquetFile) ([]*window, e
 	if w.rows > 0 {
 		windows = append(windows, w)
 	}
-	r.rows += int(pf.rows)
+	for g := which.from; g < which.to; g++ {
+		r.rows += int(pf.groups[g].NumRows)
+	}
 	return windows, nil
 }
 
@@ -350,7 +355,7 @@ func ReadParquetBlocks(ctx context.Context, s *schema.Schema, name string, data 
 		return err
 	}
 	r.blockRows, r.keep = rows, keep
-	windows, err := r.appendWindows(nil, pf)
+	windows, err := r.appendWindows(nil, pf, groupRange{to: len(pf.groups)})
 	var mu sync.Mutex
 	for k := 0; k < len(windows) && err == nil; k++ {
 		var t *Table

@@ -153,10 +153,7 @@ func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums,
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(all)) {
 		workers.Go(func() {
-			r, _ := rooms.Get().(*room)
-			if r == nil {
-				r = new(room)
-			}
+			r := takeRoom()
 			defer rooms.Put(r)
 			for k := int(next.Add(1) - 1); k < len(all); k = int(next.Add(1) - 1) {
 				answer, err := st.askBlock(ctx, all[k], q, keep, r)
@@ -184,6 +181,23 @@ func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums,
 
 // rooms are what blocks are read into, as bodies are what they are written in.
 var rooms sync.Pool // of *room
+
+func takeRoom() *room {
+	if r, _ := rooms.Get().(*room); r != nil {
+		return r
+	}
+	return new(room)
+}
+
+// AskBlock is Ask about block k alone.
+func (st *Store) AskBlock(ctx context.Context, k int, q *question.Question) (*question.Sums, error) {
+	r := takeRoom()
+	defer rooms.Put(r)
+	return st.askBlock(ctx, st.blocks[k], q, st.keepsScores(q), r)
+}
+
+// ID names the rows of block k.
+func (st *Store) ID(k int) ID { return st.blocks[k].id }
 
 // keepsScores reports whether what rows score may be kept until the next question about them.
 func (st *Store) keepsScores(q *question.Question) bool {

@@ -13,8 +13,7 @@ import sys
 import threading
 import types
 
-from pyspark import SparkFiles, StorageLevel, TaskContext
-from pyspark.sql import SparkSession
+from pyspark import SparkConf, SparkContext, SparkFiles, StorageLevel, TaskContext
 
 # Around what may be shown of a failure. Written in parts, so that a line of this file that a
 # traceback quotes holds neither.
@@ -70,8 +69,13 @@ def call(config, header, *parts):
 def begin(config):
     """A worker that knows the schema."""
     program = os.path.join(SparkFiles.getRootDirectory(), config["worker"])
-    process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    send(process.stdin, {"op": "begin", "program": config["program"]}, config["schema"].encode())
+    task, environment = TaskContext.get(), dict(os.environ)
+    if task is not None:
+        environment["GOMAXPROCS"] = str(max(1, task.cpus()))
+    process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+    folder = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] if task is not None else ""
+    send(process.stdin, {"op": "begin", "program": config["program"], "rows": config["rows"], "folder": folder},
+         config["schema"].encode())
     check(receive(process.stdout)[0])
     return process
 
@@ -123,7 +127,7 @@ def file_coder(config):
         part, number = TaskContext.get().partitionId(), 0
         for batch in batches:
             for path, content in zip(batch.column(0), batch.column(1)):
-                header = {"op": "file", "name": os.path.basename(path.as_py()), "rows": config["rows"]}
+                header = {"op": "file", "name": os.path.basename(path.as_py())}
                 for answer, data in call(config, header, content.as_buffer()):
                     if data:
                         yield pyarrow.RecordBatch.from_pydict({"block": ["%d-%d" % (part, number)],
@@ -131,6 +135,25 @@ def file_coder(config):
                         number += 1
 
     return code
+
+
+def piece_coder(config):
+    """The pieces, each with its name, its number of rows and what names them. The worker keeps the rows."""
+    def code(pieces):
+        for piece in pieces:
+            answer, _ = next(call(config, {"op": "piece", "piece": piece}))
+            yield piece, answer["rows"], answer["id"]
+
+    return code
+
+
+def piece_asker(config, question):
+    def ask(pieces):
+        for piece, _, _ in pieces:
+            answer, sums = next(call(config, {"op": "ask piece", "piece": piece}, question))
+            yield piece["name"], answer["id"], sums[0]
+
+    return ask
 
 
 # Files up to this many bytes go whole to the worker, which reads them itself: much less work than
@@ -142,9 +165,9 @@ def whole_files(spark, data, rows):
     """The contents of the Parquet files that rows come from; None where they are too long, or where
     names may hold columns or mean several files."""
     paths = rows.inputFiles()
-    if data[0].startswith(("table:", "query:")) or not paths or set("".join(paths)) & set("=*?[]{}"):
+    if data[0].startswith(("table:", "query:")) or not paths or set("".join(paths + data)) & set("=*?[]{}"):
         return None
-    files = spark.read.format("binaryFile").load(paths)
+    files = spark.read.format("binaryFile").load(data)  # a file that is named twice counts twice
     if any(row[0] > WHOLE_FILE for row in files.select("length").collect()):
         return None
     return files.select("path", "content")
@@ -185,9 +208,9 @@ def explain(failure):
     return "the job of Spark failed: " + (condition or type(failure).__name__)
 
 
-def collect(spark, stream, job):
+def collect(context, stream, job):
     """What a job returns. While it runs, it is said how many of its tasks are done."""
-    tracker, ended = spark.sparkContext.statusTracker(), threading.Event()
+    tracker, ended = context.statusTracker(), threading.Event()
 
     def watch():
         while not ended.wait(0.5):
@@ -225,13 +248,53 @@ def look(config):
     return describe
 
 
+def load_pieces(context, stream, header):
+    """Blocks of pieces, which workers keep: what Spark keeps is where they are."""
+    config, pieces = header["config"], header["pieces"]
+    blocks = context.parallelize(pieces, len(pieces)).mapPartitions(piece_coder(config), True)
+    blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
+    for piece, rows, name in collect(context, stream, blocks):
+        send(stream, {"op": "block", "block": piece["name"], "rows": rows, "id": name})
+    return lambda question: blocks.mapPartitions(piece_asker(config, question), True)
+
+
+def load_rows(context, stream, header):
+    """Blocks that Spark keeps."""
+    from pyspark.sql import SparkSession
+
+    config, spark = header["config"], SparkSession.builder.getOrCreate()
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
+    rows = read(spark, header["data"])
+    missing = [c for c in header["columns"] if c not in rows.columns]
+    if missing:
+        raise RuntimeError(SHOWN + "the table lacks the columns " + ", ".join(missing) + " of the schema" + END)
+    files = whole_files(spark, header["data"], rows)
+    made = "block string, rows long, id string, data binary"
+    if files is not None:
+        spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
+        blocks = files.mapInArrow(file_coder(config), made)
+    else:
+        rows = rows.select(*["`" + c.replace("`", "``") + "`" for c in header["columns"]])
+        blocks = rows.mapInArrow(coder(config), made)
+    blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
+    for row in collect(context, stream, blocks.select("block", "rows", "id")):
+        send(stream, {"op": "block", "block": row[0], "rows": row[1], "id": row[2]})
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "16")
+    return lambda question: blocks.select("block", "data").mapInArrow(
+        asker(config, question), "block string, id string, sums binary")
+
+
 def main():
     link = socket.socket(socket.AF_UNIX)
     link.connect(sys.argv[1])
     stream = link.makefile("rwb")
-    spark = SparkSession.builder.appName("discreet").getOrCreate()
-    config, blocks = None, None
-    send(stream, {"op": "ready"})
+    context, ask = SparkContext.getOrCreate(SparkConf().setAppName("discreet")), None
+    # Executors open files themselves where a path without a scheme means one, and keep what they read in
+    # files where the cluster does not want these encrypted.
+    place = context._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///")
+    encrypted = context.getConf().get("spark.io.encryption.enabled", "false").lower() == "true"
+    send(stream, {"op": "ready", "local": place.startswith("file:") and not encrypted,
+                  "parallel": context.defaultParallelism})
     while True:
         try:
             header, parts = receive(stream)
@@ -239,44 +302,24 @@ def main():
             break
         try:
             if header["op"] == "examine":
-                context, found = spark.sparkContext, [look(header["config"])(None)]  # this machine's
+                found = [look(header["config"])(None)]  # this machine's
                 tasks = context.parallelize(range(4 * context.defaultParallelism), 4 * context.defaultParallelism)
                 for machine in tasks.map(look(header["config"])).collect():
                     if machine not in found:
                         found.append(machine)
-                send(stream, {"op": "examined", "spark": spark.version, "machines": found})
+                send(stream, {"op": "examined", "spark": context.version, "machines": found})
             elif header["op"] == "load":
-                config = header["config"]
-                spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
-                rows = read(spark, header["data"])
-                missing = [c for c in header["columns"] if c not in rows.columns]
-                if missing:
-                    raise RuntimeError(SHOWN + "the table lacks the columns " + ", ".join(missing) +
-                                       " of the schema" + END)
-                files = whole_files(spark, header["data"], rows)
-                made = "block string, rows long, id string, data binary"
-                if files is not None:
-                    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
-                    blocks = files.mapInArrow(file_coder(config), made)
-                else:
-                    rows = rows.select(*["`" + c.replace("`", "``") + "`" for c in header["columns"]])
-                    blocks = rows.mapInArrow(coder(config), made)
-                blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
-                for row in collect(spark, stream, blocks.select("block", "rows", "id")):
-                    send(stream, {"op": "block", "block": row[0], "rows": row[1], "id": row[2]})
-                spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "16")
+                ask = (load_pieces if header.get("pieces") else load_rows)(context, stream, header)
             else:
-                asked = blocks.select("block", "data").mapInArrow(
-                    asker(config, bytes(parts[0])), "block string, id string, sums binary")
-                for row in collect(spark, stream, asked):
-                    send(stream, {"op": "answer", "block": row[0], "id": row[1]}, bytes(row[2]))
+                for name, rows, sums in collect(context, stream, ask(bytes(parts[0]))):
+                    send(stream, {"op": "answer", "block": name, "id": rows}, bytes(sums))
             send(stream, {"op": "done"})
         except Exception as failure:
             import traceback
 
             traceback.print_exc()
             send(stream, {"op": "failed", "error": explain(failure)})
-    spark.stop()
+    context.stop()
 
 
 if __name__ == "__main__":

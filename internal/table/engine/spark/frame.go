@@ -28,6 +28,12 @@ type header struct {
 	Data    []string `json:"data,omitempty"`
 	Columns []string `json:"columns,omitempty"`
 	Config  *config  `json:"config,omitempty"`
+	Piece   *piece   `json:"piece,omitempty"`
+	Pieces  []piece  `json:"pieces,omitempty"`
+	Folder  string   `json:"folder,omitempty"` // where executors keep blocks
+
+	Local    bool `json:"local,omitempty"`    // executors may keep blocks in files, and paths mean files
+	Parallel int  `json:"parallel,omitempty"` // tasks at once
 
 	Done     int       `json:"done,omitempty"` // tasks
 	Of       int       `json:"of,omitempty"`

@@ -78,6 +78,9 @@ type Session struct {
 	r       *bufio.Reader
 	closing sync.Once
 	failed  bool
+
+	local    bool // executors open files of paths themselves
+	parallel int  // tasks at once
 }
 
 // Start starts a session, and codes the rows into blocks there. text is the file of schema s.
@@ -93,7 +96,13 @@ func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Se
 	}
 	defer sn.closeAfter(&err)
 	sn.s, cfg.Schema = s, string(text)
-	return sn, sn.load(header{Op: "load", Data: o.Data, Columns: columnNames(s), Config: cfg})
+	load := header{Op: "load", Data: o.Data, Columns: columnNames(s), Config: cfg}
+	if sn.local {
+		if load.Pieces, err = cutFiles(o.Data, sn.parallel); err != nil {
+			return nil, err
+		}
+	}
+	return sn, sn.load(load)
 }
 
 // begin starts a session, which has read nothing.
@@ -146,6 +155,23 @@ func columnNames(s *schema.Schema) (names []string) {
 	return append(names, s.Label.Name)
 }
 
+// Java takes options from a variable before those of its command, which count. A session, and
+// executors that pass on questions alone, do too little to be worth the second of Java's compilers,
+// which took half of their processor time.
+const (
+	javaVariable = "JDK_JAVA_OPTIONS"
+	quickJava    = "-XX:TieredStopAtLevel=1"
+)
+
+// settings are Spark's for a session about data.
+func settings(data []string) []string {
+	out := []string{"spark.ui.enabled=false"}
+	if _, ok := listFiles(data); ok {
+		out = append(out, "spark.executorEnv."+javaVariable+"="+quickJava)
+	}
+	return out
+}
+
 // submit starts the session's process and listens for its call.
 func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error) {
 	script := filepath.Join(sn.folder, "driver.py")
@@ -161,6 +187,11 @@ func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error)
 		words = []string{"spark-submit"}
 	}
 	args := words[1:]
+	for _, c := range settings(o.Data) {
+		if key, _, _ := strings.Cut(c, "="); !strings.Contains(o.Submit, key+"=") { // the user's own counts
+			args = append(args, "--conf", c)
+		}
+	}
 	if o.Master != "" {
 		args = append(args, "--master", o.Master)
 	}
@@ -172,6 +203,7 @@ func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error)
 	defer log.Close()
 	sn.cmd = exec.CommandContext(ctx, words[0], args...)
 	sn.cmd.Stdout, sn.cmd.Stderr = log, log
+	sn.cmd.Env = append(os.Environ(), javaVariable+"="+strings.TrimSpace(quickJava+" "+os.Getenv(javaVariable)))
 	if err := sn.cmd.Start(); err != nil {
 		sn.cmd = nil
 		listener.Close()
@@ -198,6 +230,7 @@ func (sn *Session) accept(ctx context.Context, listener net.Listener) (err error
 	if err != nil || h.Op != "ready" {
 		return sn.lost(ctx)
 	}
+	sn.local, sn.parallel = h.Local, h.Parallel
 	return nil
 }
 
@@ -216,8 +249,8 @@ func (sn *Session) refused(reason string) error {
 	return fmt.Errorf("spark: %s (what Spark printed, which may hold private cells, is in %s)", reason, sn.log)
 }
 
-func (sn *Session) load(h header) error {
-	if err := send(sn.link, h); err != nil {
+func (sn *Session) load(request header) error {
+	if err := send(sn.link, request); err != nil {
 		return sn.lost(context.Background())
 	}
 	sn.blocks = map[string]string{}
@@ -231,6 +264,8 @@ func (sn *Session) load(h header) error {
 		case h.Op == "progress":
 			sn.report("coding the rows", h.Done, h.Of)
 			continue
+		case h.Op == "done" && len(request.Pieces) > 0 && len(sn.blocks) != len(request.Pieces):
+			return sn.refused(fmt.Sprintf("%d of %d pieces of files were coded", len(sn.blocks), len(request.Pieces)))
 		case h.Op == "done":
 			if sn.rows == 0 && sn.s.Relation == dp.ReplaceOne {
 				return sn.refused("the table must have at least one row")

@@ -118,7 +118,8 @@ func (p *played) begin() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if answer, _ := p.call(header{Op: "begin", Program: program}, text); answer.Error != "" {
+	begin := header{Op: "begin", Program: program, Rows: 700, Folder: p.t.TempDir()}
+	if answer, _ := p.call(begin, text); answer.Error != "" {
 		p.t.Fatal(answer.Error)
 	}
 }
@@ -135,7 +136,7 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 		t.Fatalf("%+v", coded)
 	}
 	// A file makes the blocks of its row groups, and an answer without data ends them.
-	if err := send(w.in, header{Op: "file", Name: "part.parquet", Rows: 1}, file.Bytes()); err != nil {
+	if err := send(w.in, header{Op: "file", Name: "part.parquet"}, file.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{coded.ID, ""} {

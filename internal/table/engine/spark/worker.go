@@ -37,14 +37,20 @@ func programID() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// mostScores is how many bytes about rows a worker keeps in memory from one question to the next:
+// containers of executors have little room beside Java.
+const mostScores = 128 << 20
+
 // ServeWorker answers messages until in ends: it codes rows in Parquet into blocks, and answers
-// questions about blocks. It keeps nothing, writes no file and knows no price.
+// questions about blocks. Blocks of files that it opens itself it keeps in a file without a name;
+// it keeps and writes nothing else, and knows no price.
 func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 	program, err := programID()
 	if err != nil {
 		return err
 	}
 	w := &worker{program: program}
+	defer w.close()
 	r, buffered := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<16)
 	for ctx.Err() == nil {
 		h, parts, err := receive(r)
@@ -71,14 +77,33 @@ type worker struct {
 	program string
 	s       *schema.Schema
 	text    []byte
+	rows    int // of a block, or a few more
+
+	folder string // for the blocks of pieces
+	store  *blocks.Store
+	stored int
+	pieces map[string]*heldPiece
+}
+
+// heldPiece is a piece whose blocks are in the store.
+type heldPiece struct {
+	blocks []int
+	rows   int
+	id     string
+}
+
+func (w *worker) close() {
+	if w.store != nil {
+		w.store.Close()
+	}
 }
 
 // answer answers a message. Those that come before the last answer go to first.
 func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first func(header, []byte) error) (
 	answer header, data [][]byte, err error) {
-	wants := map[string]int{"begin": 1, "code": 1, "file": 1, "ask": 2}
+	wants := map[string]int{"begin": 1, "code": 1, "file": 1, "ask": 2, "piece": 0, "ask piece": 1}
 	switch n, ok := wants[h.Op]; {
-	case !ok || n != len(parts):
+	case !ok || n != len(parts) || (h.Piece != nil) != (h.Op == "piece" || h.Op == "ask piece"):
 		return answer, nil, errMessage
 	case h.Op != "begin" && w.s == nil:
 		return answer, nil, errors.New("spark: the worker must be told the schema first")
@@ -88,6 +113,7 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 		if h.Program != w.program {
 			return answer, nil, errors.New("spark: the worker is not the program that asks: send the same file to executors")
 		}
+		w.rows, w.folder = h.Rows, h.Folder
 		if w.text = parts[0]; len(w.text) > 0 { // Examine has no schema
 			w.s, err = schema.Parse(w.text)
 		}
@@ -100,7 +126,7 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 		answer, b, err := w.code(t)
 		return answer, [][]byte{b}, err
 	case "file":
-		err := dataset.ReadParquetBlocks(ctx, w.s, h.Name, parts[0], h.Rows, func(_ int, t *dataset.Table) error {
+		err := dataset.ReadParquetBlocks(ctx, w.s, h.Name, parts[0], w.rows, func(_ int, t *dataset.Table) error {
 			answer, b, err := w.code(t)
 			if err == nil {
 				err = first(answer, b)
@@ -108,10 +134,19 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 			return err
 		})
 		return header{Op: "end"}, nil, err
+	case "piece":
+		p, err := w.hold(ctx, h.Piece)
+		if err != nil {
+			return answer, nil, err
+		}
+		return header{Op: "coded", Rows: p.rows, ID: p.id}, nil, nil
 	}
 	q, err := question.Decode(w.s, parts[0])
 	if err != nil {
 		return answer, nil, err
+	}
+	if h.Op == "ask piece" {
+		return w.askPiece(ctx, h.Piece, q)
 	}
 	block, err := blocks.Decode(parts[1], w.s, w.text)
 	if err != nil {
@@ -130,6 +165,62 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 		return answer, nil, err
 	}
 	return header{Op: "answer", ID: idText(block)}, [][]byte{sums.Encode()}, nil
+}
+
+// hold codes a piece, unless this worker has done so: executors may take over each other's pieces,
+// and each of an executor's processes has a worker of its own.
+func (w *worker) hold(ctx context.Context, p *piece) (*heldPiece, error) {
+	if held := w.pieces[p.Name]; held != nil {
+		return held, nil
+	}
+	if w.store == nil {
+		var err error
+		if w.store, err = blocks.NewStore(w.s, w.text, w.folder, mostScores); err != nil {
+			return nil, err
+		}
+		w.pieces = map[string]*heldPiece{}
+	}
+	held, ids := &heldPiece{}, sha256.New()
+	err := dataset.ReadParquetPart(ctx, w.s, p.Part, w.rows, func(_ int, t *dataset.Table) error {
+		k := w.stored
+		w.stored++
+		if err := w.store.Put(k, t); err != nil {
+			return err
+		}
+		held.blocks, held.rows = append(held.blocks, k), held.rows+t.Rows
+		id := w.store.ID(k)
+		ids.Write(id[:])
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	held.id = hex.EncodeToString(ids.Sum(nil))
+	w.pieces[p.Name] = held
+	return held, nil
+}
+
+func (w *worker) askPiece(ctx context.Context, p *piece, q *question.Question) (
+	answer header, data [][]byte, err error) {
+	held, err := w.hold(ctx, p)
+	if err != nil {
+		return answer, nil, err
+	}
+	var sum question.Adder
+	for _, k := range held.blocks {
+		part, err := w.store.AskBlock(ctx, k, q)
+		if err == nil {
+			err = sum.Add(part)
+		}
+		if err != nil {
+			return answer, nil, err
+		}
+	}
+	sums, err := sum.Sum()
+	if err != nil {
+		return answer, nil, err
+	}
+	return header{Op: "answer", ID: held.id}, [][]byte{sums.Encode()}, nil
 }
 
 // code makes a block.

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// ParquetPart is row groups From..To-1 of a Parquet file.
+type ParquetPart struct {
+	Path string `json:"path"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	Rows int    `json:"rows"`
+	// Footer names the file's metadata: where its row groups are, and how long they are.
+	Footer string `json:"footer"`
+}
+
+// CutParquet cuts a Parquet file into parts of rows rows each or a few more, but whole row groups.
+func CutParquet(path string, rows int) (parts []ParquetPart, err error) {
+	pf, f, err := openParquet(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	footer, err := pf.footerID()
+	if err != nil {
+		return nil, err
+	}
+	part := ParquetPart{Path: path, Footer: footer}
+	for g := range pf.groups {
+		part.To = g + 1
+		part.Rows += int(pf.groups[g].NumRows)
+		if part.Rows >= rows || part.To == len(pf.groups) && part.Rows > 0 {
+			parts = append(parts, part)
+			part = ParquetPart{Path: path, Footer: footer, From: g + 1}
+		}
+	}
+	return parts, nil
+}
+
+// footerID is the SHA-256 of the file's metadata and their length.
+func (pf *parquetFile) footerID() (string, error) {
+	const tail = 8
+	var end [tail]byte
+	if _, err := pf.file.ReadAt(end[:], pf.size-tail); err != nil {
+		return "", err
+	}
+	n := int64(binary.LittleEndian.Uint32(end[:4])) // which checkFooter found to fit
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(pf.file, pf.size-tail-n, n+tail)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// ReadParquetPart reads a part of a Parquet file as ReadBlocks reads files, one block at a time. It
+// refuses a file that is another than the one that was cut, or that is written to meanwhile: its
+// other parts would be of other rows.
+func ReadParquetPart(ctx context.Context, s *schema.Schema, part ParquetPart, rows int,
+	keep func(block int, t *Table) error) (err error) {
+	changed := &FaultError{File: part.Path, Fault: "must not change while it is read"}
+	f, err := os.Open(part.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	pf, err := newParquetFile(part.Path, f, before.Size())
+	if err != nil {
+		return err
+	}
+	footer, err := pf.footerID()
+	if err != nil {
+		return err
+	}
+	if footer != part.Footer {
+		return changed
+	}
+	if part.From < 0 || part.From > part.To || part.To > len(pf.groups) {
+		return &dp.ParamError{Op: "dataset", Param: "part of a file", Want: "must be row groups that it has"}
+	}
+	r, err := newReader(ctx, s, Options{}, []string{part.Path})
+	if err != nil {
+		return err
+	}
+	r.blockRows, r.keep = rows, keep
+	windows, err := r.appendWindows(nil, pf, groupRange{from: part.From, to: part.To})
+	var mu sync.Mutex
+	for k := 0; k < len(windows) && err == nil; k++ {
+		var t *Table
+		if t, err = r.readWindow(windows[k], 1, &mu); err != nil {
+			break
+		}
+		var after os.FileInfo
+		if after, err = f.Stat(); err == nil && (after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime())) {
+			return changed
+		}
+		if err == nil {
+			err = keep(k, t)
+		}
+	}
+	return err
+}

@@ -324,6 +324,25 @@ func TestColumnsThatCountTogether(t *testing.T) {
 	}
 }
 
+// Without privacy, too, chance is not taken for a product, of few rows and of many.
+func TestChanceIsNoProduct(t *testing.T) {
+	for _, rows := range []int{45, 300, 3000, 10_000} {
+		for _, classes := range []int{2, 4} {
+			tab := census.Generate(3, rows)
+			if classes > 2 {
+				tab = learntest.Levels(tab, classes, nil)
+			}
+			pl, err := Params{NotPrivate: true, Rows: rows}.Plan(tab.Schema, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m := learntest.Fit(t, pl, tab, nil, 1); m.Learner != "additive" {
+				t.Errorf("%d rows, %d classes: %s, want additive", rows, classes, m.Learner)
+			}
+		}
+	}
+}
+
 // The score that slopes are taken of is that of the first fit's model, for two classes
 // and for more, and with the pairs that are found without privacy.
 func TestScoreIsThatOfTheModel(t *testing.T) {

@@ -21,11 +21,25 @@ func markedTable(tab *dataset.Table) *dataset.Table {
 	s.Columns[0].Missing = true
 	age := &out.Cols[0]
 	age.Values, age.Marks = slices.Clone(age.Values), make([]uint8, len(age.Values))
-	for k := 3; k < len(age.Values); k += 20 {
-		age.Marks[k], age.Values[k] = 1, *s.Columns[0].Default
+	codes := make([]uint32, len(age.Values))
+	for k := range codes {
+		codes[k] = uint32(k)
+		if k%20 == 3 { // one code has the mark, as where a table is read
+			codes[k] = 3
+		}
 	}
+	age.Marks[3], age.Values[3] = 1, *s.Columns[0].Default
+	age.Codes = age.Codes.Pick(allRows(tab.Rows)) // a copy
+	age.Codes.Recode(codes)
 	out.Schema = &s
 	return &out
+}
+
+func allRows(n int) (rows []int) {
+	for i := range n {
+		rows = append(rows, i)
+	}
+	return rows
 }
 
 // Whatever rows go to whatever block, and some blocks have none, the model is the same bytes as of

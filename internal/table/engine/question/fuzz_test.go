@@ -134,3 +134,17 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Answers of few rows and of none are read, however wide their keys are.
+func TestAnswersOfFewRows(t *testing.T) {
+	for _, want := range []*question.Sums{
+		{Words: 9, Counters: 5},
+		{Words: 9, Counters: 1, Keys: make([]uint64, 9), Counts: []uint64{1}},
+		{Plain: []uint64{3}},
+		{},
+	} {
+		if got, err := question.DecodeSums(want.Encode()); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v became %+v, %v", want, got, err)
+		}
+	}
+}

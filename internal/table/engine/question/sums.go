@@ -205,14 +205,16 @@ func DecodeSums(b []byte) (*Sums, error) {
 	var sizes [4]int // plain, words, counters, keys
 	for i := range sizes {
 		n, err := next()
-		if err != nil || n > uint64(len(b)) { // each of them takes a byte at least
+		if err != nil || n > math.MaxInt32 {
 			return nil, errAnswer
 		}
 		sizes[i] = int(n)
 	}
 	s := &Sums{Words: sizes[1], Counters: sizes[2]}
 	keys := sizes[3]
-	if (s.Words == 0) != (s.Counters == 0) || s.Words == 0 && keys > 0 || s.Words > 0 && sizes[0] > 0 ||
+	// Each number takes a byte at least; the width of keys says nothing where there are none.
+	if sizes[0] > len(b) || (s.Words == 0) != (s.Counters == 0) || s.Words == 0 && keys > 0 ||
+		s.Words > 0 && sizes[0] > 0 ||
 		keys > 0 && keys > len(b)/(s.Words+s.Counters) {
 		return nil, errAnswer
 	}

@@ -3,14 +3,17 @@
 package sqldb
 
 import (
+	"bufio"
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"modernc.org/sqlite"
 )
 
@@ -19,6 +22,9 @@ func CheckPostgres(address, op string) error {
 	_, err := parsePostgres(address, op)
 	return err
 }
+
+// readBytes is how many bytes are read from a server at once, where there are as many.
+const readBytes = 256 << 10
 
 // PostgresReader connects to a server for reading alone: its transactions are read-only, see one
 // state of the database, and hand out rows in one order.
@@ -33,6 +39,10 @@ func PostgresReader(ctx context.Context, address, op string) (*pgx.Conn, error) 
 		"extra_float_digits": "1",
 	} {
 		c.RuntimeParams[name] = value
+	}
+	// The library asks the system for 8 kB at a time, and servers hand out tables faster than that.
+	c.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(bufio.NewReaderSize(r, readBytes), w)
 	}
 	conn, err := pgx.ConnectConfig(ctx, c)
 	if err != nil {

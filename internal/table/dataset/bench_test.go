@@ -19,7 +19,28 @@ import (
 func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "table.csv", census.StreamCSV) }
 func BenchmarkReadParquet(b *testing.B) { benchmarkRead(b, "table.parquet", census.StreamParquet) }
 
+// BenchmarkDecodeParquet is the least that reading can take: pages are unpacked and decoded, and no
+// cell is coded.
+func BenchmarkDecodeParquet(b *testing.B) {
+	benchmarkFile(b, "table.parquet", census.StreamParquet, func(path string) (int, error) {
+		rows, err := dataset.DecodeParquet(path)
+		return int(rows), err
+	})
+}
+
 func benchmarkRead(b *testing.B, name string, write func(io.Writer, uint64, int) error) {
+	benchmarkFile(b, name, write, func(path string) (int, error) {
+		tab, err := dataset.Read(context.Background(), census.Schema(), dataset.Options{}, path)
+		if err != nil {
+			return 0, err
+		}
+		return tab.Rows, nil
+	})
+}
+
+func benchmarkFile(
+	b *testing.B, name string, write func(io.Writer, uint64, int) error, read func(path string) (int, error),
+) {
 	rows := 200_000
 	if text := os.Getenv("DISCREET_BENCH_ROWS"); text != "" {
 		if _, err := fmt.Sscan(text, &rows); err != nil {
@@ -44,12 +65,12 @@ func benchmarkRead(b *testing.B, name string, write func(io.Writer, uint64, int)
 	b.SetBytes(info.Size())
 	b.ReportAllocs()
 	for b.Loop() {
-		tab, err := dataset.Read(context.Background(), census.Schema(), dataset.Options{}, path)
+		got, err := read(path)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if tab.Rows != rows {
-			b.Fatalf("%d rows, want %d", tab.Rows, rows)
+		if got != rows {
+			b.Fatalf("%d rows, want %d", got, rows)
 		}
 	}
 	b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")

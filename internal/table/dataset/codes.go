@@ -15,6 +15,7 @@ type coder struct {
 	pending    []uint32
 	out        column.Builder
 	ids        *identifiers // of the column that tells persons apart
+	recent     *recent      // of a table in a database
 }
 
 // newPersonCoder codes the column that tells persons apart.
@@ -129,7 +130,7 @@ func (c *coder) takeColumn() column.Column {
 		var to []uint32
 		col.Values, to = c.dictionary.sortValues()
 		col.Codes.Recode(to)
-		c.dictionary = numbers{}
+		c.dictionary, c.recent = numbers{}, nil // whose codes they were
 		if c.HasMarks() {
 			amount, _ := c.StandIn() // there is one beside marks
 			col.TakeMarks(amount)

@@ -128,9 +128,19 @@ func (r *reader) readSQL(address string) (err error) {
 
 // codeSQL codes a cell of a table in a database.
 func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
+	if c.recent == nil {
+		c.recent = new(recent)
+	}
 	switch v.Form {
 	case sqlrows.Integer:
-		return c.codeInteger(v.Integer)
+		known := &c.recent.integers[uint64(v.Integer)%recentIntegers]
+		if known.code != 0 && known.cell == v.Integer {
+			return known.code - 1, true
+		}
+		if code, ok = c.codeInteger(v.Integer); ok && code < uncoded {
+			known.cell, known.code = v.Integer, code+1
+		}
+		return code, ok
 	case sqlrows.Float:
 		return c.codeFloat(v.Float)
 	case sqlrows.Truth:
@@ -140,10 +150,39 @@ func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
 		if trim {
 			text = coding.Trim(text)
 		}
-		return c.codeText(text)
+		if c.ids != nil || len(text) == 0 || len(text) > recentText {
+			return c.codeText(text)
+		}
+		known := &c.recent.texts[(31*len(text)+7*int(text[0])+int(text[len(text)-1]))%recentTexts]
+		if known.code != 0 && known.cell == string(text) {
+			return known.code - 1, true
+		}
+		if code, ok = c.codeText(text); ok && code < uncoded {
+			known.cell, known.code = string(text), code+1
+		}
+		return code, ok
 	}
 	return c.codeMissing()
 }
+
+// recent is the codes of cells that a column had lately, at places that follow from the cells:
+// finding one again takes less than coding it.
+type recent struct {
+	integers [recentIntegers]struct {
+		cell int64
+		code uint32 // plus 1; 0 where the place is free
+	}
+	texts [recentTexts]struct {
+		cell string
+		code uint32
+	}
+}
+
+const (
+	recentIntegers = 1 << 10
+	recentTexts    = 1 << 6
+	recentText     = 32 // bytes of a longest one
+)
 
 // readSQLNames are the names of a table's columns.
 func readSQLNames(address string) ([]string, error) {

@@ -888,6 +888,17 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestRareClassesHaveFewerRounds",
 	},
 	{
+		Row: "A15h", Bug: "additive: shares alone are counted with noise for twice what they cost",
+		File: "internal/learn/additive/bill.go",
+		Old: `		add(pl.classesLabel(), 1-mostShare, &pl.prices.classes)
+`,
+		New: `		add(pl.classesLabel(), 1-mostShare, &price{})
+		pl.prices.classes = price{eps: 2 * pl.Epsilon}
+`,
+
+		Package: "./internal/learn/additive", Test: "TestConformance/shares_alone/bill_equals_releases",
+	},
+	{
 		Row: "A16", Bug: "additive: a label that changes is counted in one public column, not in all",
 		File: "internal/learn/additive/labels.go",
 		Old:  `	return sensitivity{float64(columns), `,

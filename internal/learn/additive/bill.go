@@ -53,6 +53,13 @@ func (pl *Plan) listReleases() (list []release) {
 	if pl.scope != dp.PrivateFeatures && r.labelShare == 0 {
 		rest -= r.classesShare
 	}
+	if r.sharesAlone {
+		if pl.choosesMost {
+			list = append(list, release{mostLabel, "permute-and-flip", mostShare, &pl.prices.most})
+		}
+		add(pl.classesLabel(), 1-mostShare, &pl.prices.classes)
+		return list
+	}
 	if pl.choosesMost {
 		rest -= mostShare
 		list = append(list, release{mostLabel, "permute-and-flip", mostShare * r.totalShare() / rest, &pl.prices.most})

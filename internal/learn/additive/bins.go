@@ -85,7 +85,7 @@ func (pl *Plan) settleCounts(rho float64) {
 	if pl.NotPrivate {
 		return
 	}
-	if len(c.asking) > 0 && !(pl.rules.picks && pl.rules.rounds < leastRounds) {
+	if len(c.asking) > 0 && pl.rules.rounds > 0 && !(pl.rules.picks && pl.rules.rounds < leastRounds) {
 		c.share = settleCountShare(pl.Epsilon, rho, pl.rows, pl.countSensitivity().l1, pl.rules.bins)
 	}
 	if c.share == 0 {

@@ -20,7 +20,8 @@ import (
 // What the rounds of the bill cost together is divided anew among those that are made, and a second
 // count of the classes where their signal is worth that (1.9).
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
-	if pl.protectsLabel() && !pl.rules.picks || pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 {
+	if pl.protectsLabel() && !pl.rules.picks || pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 ||
+		pl.rules.sharesAlone {
 		return pl
 	}
 	done := *pl
@@ -205,6 +206,11 @@ var (
 // stretches the shapes to what they say beyond the start.
 func (r *binaryFit) calibrate(ctx context.Context) error {
 	private := r.finishPrivate()
+	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
+		none := make([]float64, r.bins[0].Len())
+		r.finished = []finishedShape{{r.bins[0], none, none, none}}
+		return nil
+	}
 	if r.plan.takesLabelsAlone() {
 		r.finished = r.finishPublic()
 		return nil

@@ -100,7 +100,11 @@ func (pl *Plan) describePairs() string {
 		}
 	}
 	add(pl.countPairs(), "released after the columns, each at the price of one")
-	add(pl.waiting, "left out, since at this price rounds pick columns")
+	if pl.rules.sharesAlone {
+		add(pl.waiting, "left out at this price")
+	} else {
+		add(pl.waiting, "left out, since at this price rounds pick columns")
+	}
 	add(len(pl.open), "of public columns, free")
 	if parts == nil {
 		return ""
@@ -144,6 +148,8 @@ func (pl *Plan) describeRounds() string {
 	r := &pl.rules
 	words := fmt.Sprintf("%d rounds, one for each private column", r.rounds)
 	switch {
+	case r.sharesAlone:
+		words = "no rounds: the shares of the classes take the whole price, and every row is answered with them"
 	case r.rounds == 0:
 		words = "no rounds: positive rows of all public columns leave at once"
 	case r.picks && r.rounds == 1:

@@ -219,6 +219,14 @@ func (r *multiclassFit) buildModel() *model.Model {
 			add.Shapes = append(add.Shapes, r.finishShape(&r.bins[k], &r.shapes[k]))
 		}
 	}
+	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
+		none := &classShape{weight: 1}
+		for range add.Intercepts {
+			none.steps = append(none.steps, make([]float64, r.bins[0].Len()))
+		}
+		columns = append(columns, r.bins[0].Column)
+		add.Shapes = append(add.Shapes, r.finishShape(&r.bins[0], none))
+	}
 	slices.Sort(columns)
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }

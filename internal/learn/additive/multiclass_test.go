@@ -47,6 +47,7 @@ func multiclassSettings() map[string]setting {
 		"no public column, weighed": {func(_ *Params, s *schema.Schema) { hide(s) }, 14_000},
 		"one private column":        {func(_ *Params, s *schema.Schema) { keepOne(s) }, 400},
 		"private label":             {label, 2_000},
+		"shares alone":              {asked(label), 60},
 		"private label, in turn":    {label, 100_000},
 		"private label, boosted":    {label, 300_000},
 		"add-remove, boosted":       {delta(addRemove), 300_000},

@@ -101,7 +101,8 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if pl.scope != dp.PrivateFeatures && pl.rules.labelShare == 0 && !p.NotPrivate {
 		pl.rules.classesShare = settleClassesShare(signal, joint, s.Classes(), pl.rules.gaussian)
 	}
-	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() {
+	pl.settleSharesAlone()
+	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() && !pl.rules.sharesAlone {
 		pl.rules.calibrationShare = settleCalibrationShare(signal)
 	}
 	if !pl.rules.gaussian {

@@ -17,6 +17,9 @@ type rules struct {
 	pickShare    float64 // part of a round's ε that its pick costs
 	gaussian     bool    // Gaussian noise, which a δ pays for, in place of Laplace
 	classesShare float64 // part of the price for the number of rows by class, where that is private
+	// sharesAlone says that the numbers of rows by class take the whole price, and the model has no
+	// columns.
+	sharesAlone bool
 	// calibrationShare is the part of the price for fitting the finished score to the rows.
 	calibrationShare float64
 
@@ -225,6 +228,17 @@ func settleClassesShare(signal, joint float64, classes int, gaussian bool) float
 		return math.Min(mostForClasses, leastOfJoint+few*few)
 	}
 	return math.Min(mostForClasses, leastForClasses+few*few)
+}
+
+// settleSharesAlone is the rules where the number of rows by class would leave next to nothing of
+// the price: a column that is released for that is noise, and what it costs would be missing where
+// the base rate is known least. Then every row is answered with the shares of the classes.
+func (pl *Plan) settleSharesAlone() {
+	r := &pl.rules
+	if pl.scope != dp.WholeRow || r.gaussian || r.classesShare < mostForClasses {
+		return
+	}
+	pl.rules = rules{bins: r.bins, classesShare: 1, sharesAlone: true}
 }
 
 const (

@@ -5,17 +5,16 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/predict"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
@@ -28,6 +27,8 @@ type predictFlags struct {
 	explain  bool
 	interval bool
 	class    string
+
+	cluster predict.Cluster
 
 	threshold, extra string
 }
@@ -66,7 +67,8 @@ rows are predicted positive, and how many the scores expect, is said at the end.
 The table's own label may be missing; it is not read. Columns that the model does
 not know are refused, or with --extra drop or keep not read, and left out or
 passed on. Cells are passed on as they are: what was private in the table is
-private in the output.`,
+private in the output. With --engine spark a cluster scores the rows where they
+are (docs/scale.md), and --out is a folder of Parquet files that is not there.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
   discreet predict --model m.json --data new.csv --out reasons.csv --explain
@@ -90,23 +92,19 @@ private in the output.`,
 	c.Flags().StringVar(&p.class, "class", "",
 		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval of the score for the noise (additive models)")
+	c.Flags().StringVar(&p.cluster.Engine, "engine", predict.EngineMemory,
+		"`where` rows are scored: memory, of this machine, or spark (docs/scale.md)")
+	addClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)
 	cli.Require(c, "model", "data", "out")
 	completeFlag(c, "extra", "refuse", "drop", "keep")
 	return c
 }
 
 func (p *predictFlags) runPredict(ctx context.Context) error {
-	if strings.HasSuffix(p.out, ".gz") {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "predict", Param: "out",
-			Want: "must not end in .gz, since nothing is compressed", Got: p.out, Hint: "write to - and pipe the output " +
-				"through gzip"}}
-	}
-	extra, err := dataset.ParseExtra(p.extra)
-	if err != nil {
-		return &cli.UsageError{Err: err}
-	}
-	threshold, err := predict.ParseThreshold(p.threshold)
-	if err != nil {
+	extra, badExtra := dataset.ParseExtra(p.extra)
+	threshold, badThreshold := predict.ParseThreshold(p.threshold)
+	asked := predict.Params{Explain: p.explain, Class: p.class, Interval: p.interval, Threshold: threshold}
+	if err := cmp.Or(badExtra, badThreshold, p.cluster.Check(asked, p.out)); err != nil {
 		return &cli.UsageError{Err: err}
 	}
 	if err := cli.RefuseReplacing("predict", p.out, append(p.data, p.model)...); err != nil {
@@ -116,7 +114,6 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asked := predict.Params{Explain: p.explain, Class: p.class, Interval: p.interval, Threshold: threshold}
 	if err := asked.Check(m); err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -130,10 +127,15 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 		src.Rewind = func() io.Reader { return bytes.NewReader(held) }
 	}
 	var summary string
-	err = p.writeOutput(func(w io.Writer) (err error) {
-		summary, err = asked.Write(ctx, m, src, w, dataset.FormatOf(p.out))
-		return err
-	})
+	if p.cluster.Engine == predict.EngineSpark {
+		summary, err = asked.WriteOnCluster(ctx, m, src, &p.cluster, p.out, p.ShowRuns)
+		err = asRefusal(err)
+	} else {
+		err = p.writeOutput(func(w io.Writer) (err error) {
+			summary, err = asked.Write(ctx, m, src, w, dataset.FormatOf(p.out))
+			return err
+		})
+	}
 	if err == nil {
 		p.Say("%s", summary)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/predict"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
@@ -69,6 +70,6 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	cli.Group(root, a.newVersionCommand(), a.NewDoctor(train.Examine))
-	root.AddCommand(cli.NewWorker(train.ServeWorker, a.Stdin, a.Stdout))
+	root.AddCommand(cli.NewWorker(predict.ServeWorker, a.Stdin, a.Stdout))
 	return root
 }

@@ -92,14 +92,19 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 		"where the rows are kept meanwhile: memory, disk (in blocks, for tables larger than memory), auto, which is disk "+
 			"where --memory-limit is too low, or spark (docs/scale.md); the model is the same")
 	c.Flags().StringVar(&t.memory, "memory-limit", "2GiB", "how many `bytes` of rows are kept in memory")
-	c.Flags().StringVar(&t.master, "master", "",
-		"with --engine spark, the cluster's `address`, such as spark://host:7077 or yarn")
-	c.Flags().StringVar(&t.submit, "spark-submit", "",
-		"with --engine spark, the `command` that submits, with arguments of its own (default \"spark-submit\")")
+	addClusterFlags(c, &t.master, &t.submit)
 	t.charging.addFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
 			"random one)")
 	cli.Require(c, "data", "schema", "model")
+}
+
+// addClusterFlags adds the flags that say which cluster of Spark.
+func addClusterFlags(c *cobra.Command, master, submit *string) {
+	c.Flags().StringVar(master, "master", "",
+		"with --engine spark, the cluster's `address`, such as spark://host:7077 or yarn")
+	c.Flags().StringVar(submit, "spark-submit", "",
+		"with --engine spark, the `command` that submits, with arguments of its own (default \"spark-submit\")")
 }
 
 func (t *trainFlags) runTrain(c *cobra.Command) error {

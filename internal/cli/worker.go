@@ -9,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewWorker is the command that executors of a cluster run for train --engine spark; nobody types
+// NewWorker is the command that executors of a cluster run for --engine spark; nobody types
 // it. serve answers messages from in on out until in ends.
 func NewWorker(serve func(ctx context.Context, in io.Reader, out io.Writer) error, in io.Reader,
 	out io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",
 		Hidden: true,
-		Short:  "code rows and answer questions about them for train --engine spark",
+		Short:  "code rows and answer questions about them, or score them, for --engine spark",
 		Long: `Worker reads messages from standard input and answers them on standard output. Executors of Spark
-run it for train --engine spark.`,
+run it for train and predict --engine spark.`,
 		Example: `  discreet worker`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return serve(c.Context(), in, out) },

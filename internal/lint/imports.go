@@ -216,8 +216,8 @@ var table = []row{
 		never: append([]string{"cmd/*"}, seeds...), std: []string{"net", "net/http", "log", "log/slog", "time"}},
 	{pkg: "predict", words: "predict adds what a model says to the rows of a table: model, explain and dataset, never " +
 		"learners, noise or files",
-		uses: []string{"privacy/dp", "table/schema", "table/column", "table/coding", "table/dataset", "model",
-			"model/explain"},
+		uses: []string{"privacy/dp", "table/schema", "table/column", "table/coding", "table/dataset", "table/engine/spark",
+			"model", "model/explain"},
 		never: append([]string{"privacy/mech", "learn", "cmd/*"}, seeds...), std: impure},
 	{pkg: "card", words: "card says what somebody who signs for a model has to know: a model's file and a ledger's " +
 		"entries; never rows, learners or noise",

@@ -4,7 +4,6 @@ package train
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,11 +42,6 @@ type RowSource struct {
 	ShowTasks func(job string) (report func(done, total int), done func())
 	// Cluster is where EngineSpark finds the rows; its Data are Files.
 	Cluster spark.Options
-}
-
-// ServeWorker is what executors of a cluster run.
-func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
-	return spark.ServeWorker(ctx, in, out)
 }
 
 // ParseBytes reads a number of bytes: digits, and KiB, MiB, GiB or nothing.
@@ -108,27 +102,11 @@ type openRows struct {
 // blockRows is how many rows a block has, or a few more.
 const blockRows = 1 << 20
 
-// showJobs lets the cluster's jobs be shown, one at a time, until hide is called.
-func (r *RowSource) showJobs() (hide func()) {
-	shown, report, done := "", func(int, int) {}, func() {}
-	if r.ShowTasks != nil {
-		r.Cluster.Report = func(job string, n, of int) {
-			if job != shown {
-				done()
-				shown = job
-				report, done = r.ShowTasks(job)
-			}
-			report(n, of)
-		}
-	}
-	return func() { done() }
-}
-
 // open reads the rows.
 func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 	if r.Engine == EngineSpark {
 		t.sayLine("starting a session of Spark; its cluster codes the rows")
-		hide := r.showJobs()
+		hide := r.Cluster.ShowJobs(r.ShowTasks)
 		sn, err := spark.Start(ctx, t.Schema, t.SchemaText, r.Cluster)
 		if err != nil {
 			hide()

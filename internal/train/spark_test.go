@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,7 +33,7 @@ import (
 // Executors run the file that asks, which here is the test's.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "worker" {
-		if err := spark.ServeWorker(context.Background(), os.Stdin, heldAnswers{os.Stdout}); err != nil {
+		if err := spark.ServeWorker(context.Background(), os.Stdin, heldAnswers{os.Stdout}, nil); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -237,6 +238,7 @@ func TestSparkCluster(t *testing.T) {
 		o.Submit += " --conf spark.io.encryption.enabled=true"
 		c.compareWithMemory(t, ctx, "brc", s, o, twice, nil)
 	})
+	t.Run("predict", func(t *testing.T) { c.compareScores(t, ctx, s, files) })
 	t.Run("adult", func(t *testing.T) {
 		s, path := writeAdult(t)
 		for _, learner := range []string{"brc", "additive"} {
@@ -330,6 +332,64 @@ func (c *sparkCluster) compareWithMemory(t *testing.T, ctx context.Context, lear
 	}
 	t.Logf("%s, %d rows: memory %v; Spark %v, of which %v until the first job runs, %v for coding, %v for %d questions",
 		learner, tab.Rows, local, time.Since(begin), started, loaded-started, time.Since(begin)-loaded, asked.asked)
+}
+
+// sameRows ends well where two tables in Parquet have the same rows, in any order. Numbers that
+// pass through Spark keep their types.
+const sameRows = `
+import sys, pandas
+tables = []
+for path in sys.argv[1:]:
+    t = pandas.read_parquet(path)
+    for c in t.columns:
+        t[c] = t[c].astype(float if pandas.api.types.is_numeric_dtype(t[c]) else str)
+    tables.append(t.sort_values(list(t.columns)).reset_index(drop=True))
+pandas.testing.assert_frame_equal(*tables, check_exact=True)
+`
+
+// compareScores has the program predict the rows of files on the cluster and on this machine.
+func (c *sparkCluster) compareScores(t *testing.T, ctx context.Context, s *schema.Schema, files []string) {
+	t.Helper()
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	run := func(fails bool, program string, args ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+		if (err != nil) != fails {
+			t.Fatalf("%s %q: %v\n%s", program, args, err, out)
+		}
+		return string(out)
+	}
+	if err := os.WriteFile(at("s.yaml"), censusText(t, s), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var data []string
+	for _, path := range files {
+		data = append(data, "--data", path)
+	}
+	program := at("discreet")
+	run(false, "go", "build", "-o", program, "github.com/discreet-dp/discreet/cmd/discreet")
+	run(false, program, slices.Concat([]string{"train", "--schema", at("s.yaml"), "--learner", "additive",
+		"--epsilon", "1", "--model", at("m.json")}, data)...)
+	ask := []string{"predict", "--model", at("m.json"), "--explain", "--interval", "--threshold", "0.3"}
+	onCluster := append(ask, "--engine", "spark", "--master", c.master, "--spark-submit", c.options().Submit)
+	here := run(false, program, slices.Concat(ask, data, []string{"--out", at("here.parquet")})...)
+	there := run(false, program, slices.Concat(onCluster, data, []string{"--out", at("there")})...)
+	if here != there {
+		t.Errorf("the cluster says %q, this machine %q", there, here)
+	}
+	run(false, os.Getenv("PYSPARK_PYTHON"), "-c", sameRows, at("here.parquet"), at("there"))
+	for want, args := range map[string][]string{
+		"PATH_ALREADY_EXISTS":                 append(data, "--out", at("there")),
+		"the columns label, score, score_low": {"--data", at("there"), "--out", at("none")},
+	} {
+		if said := run(true, program, slices.Concat(onCluster, args)...); !strings.Contains(said, want) {
+			t.Errorf("%q, want %q", said, want)
+		}
+	}
+	if _, err := os.Stat(at("none")); err == nil {
+		t.Error("a job that failed left a folder")
+	}
 }
 
 // killDriver kills a program of the session while it asks: the training has spent its price, once.

@@ -26,10 +26,10 @@ type Added struct {
 //
 // Cells are passed on as they are, private ones included, nothing clamped or
 // repaired. Columns stand in the order of the first file. CSV is written in the
-// schema's dialect, a row of a CSV file as it was written there; comments and
-// what stands before the header are left out. In Parquet, the schema's numbers
-// become doubles, null where a cell is missing or no number, and all other
-// columns strings, null where a cell is missing.
+// schema's dialect, a row of a CSV file as it was written there; comments are
+// left out, and of what the schema skips stands what it takes to fit it. In
+// Parquet, the schema's numbers become doubles, null where a cell is missing or
+// no number, and all other columns strings, null where a cell is missing.
 //
 // Errors are as for Read, but cells are not looked at.
 func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
@@ -140,17 +140,22 @@ func copyRows(in rows, out sink, names []string, added []Added, keep func(row in
 				ordered[i] = cells[at]
 			}
 		}
-		for i, a := range added {
-			if a.Number != nil {
-				extra[i] = cell{form: numeric, number: a.Number(*row)}
-				continue
-			}
-			extra[i] = cell{form: textual, text: []byte(a.Text(*row))}
-		}
+		addCells(extra, added, *row)
 		if err := out.writeRow(ordered, raw, extra); err != nil {
 			return err
 		}
 		*row++
+	}
+}
+
+// addCells are the cells of added columns in a row.
+func addCells(cells []cell, added []Added, row int) {
+	for i, a := range added {
+		if a.Number != nil {
+			cells[i] = cell{form: numeric, number: a.Number(row)}
+			continue
+		}
+		cells[i] = cell{form: textual, text: []byte(a.Text(row))}
 	}
 }
 

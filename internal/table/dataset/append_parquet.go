@@ -52,6 +52,31 @@ func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added
 	return out, nil
 }
 
+// WriteAdded writes a Parquet file of so many rows of added columns alone.
+func WriteAdded(w io.Writer, s *schema.Schema, rows int, added []Added) error {
+	out, err := newParquetSink(w, s, nil, added)
+	if err != nil {
+		return err
+	}
+	cells := make([]cell, len(added))
+	for row := range rows {
+		addCells(cells, added, row)
+		if err := out.writeRow(nil, nil, cells); err != nil {
+			return err
+		}
+	}
+	return out.close()
+}
+
+// WriteEmpty writes a Parquet file of these columns of a schema and no rows.
+func WriteEmpty(w io.Writer, s *schema.Schema, names []string) error {
+	out, err := newParquetSink(w, s, names, nil)
+	if err != nil {
+		return err
+	}
+	return out.close()
+}
+
 // ordered is a group whose columns keep their order; parquet.Group sorts them.
 type ordered struct {
 	parquet.Group

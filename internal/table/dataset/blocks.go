@@ -325,14 +325,16 @@ func EstimateBytes(ctx context.Context, s *schema.Schema, paths ...string) (tota
 // packedText is how many times its size text takes that was gzip, about.
 const packedText = 5
 
-// ReadParquet reads a labelled table from the bytes of one Parquet file, by the rules of Read.
-// name stands for the file in faults.
-func ReadParquet(ctx context.Context, s *schema.Schema, name string, data []byte) (*Table, error) {
+// ReadParquet reads a table from the bytes of one Parquet file, by the rules of Read. name stands
+// for the file in faults.
+func ReadParquet(ctx context.Context, s *schema.Schema, opts Options, name string,
+	data []byte) (*Table, error) {
 	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReader(ctx, s, Options{Stdin: bytes.NewReader(nil)}, []string{"-"})
+	opts.Stdin = bytes.NewReader(nil)
+	r, err := newReader(ctx, s, opts, []string{"-"})
 	if err != nil {
 		return nil, err
 	}

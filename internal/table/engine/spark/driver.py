@@ -74,7 +74,7 @@ def begin(config):
         environment["GOMAXPROCS"] = str(max(1, task.cpus()))
     process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
     folder = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] if task is not None else ""
-    send(process.stdin, {"op": "begin", "program": config["program"], "rows": config["rows"], "folder": folder},
+    send(process.stdin, {"op": "begin scoring" if config.get("scoring") else "begin", "program": config["program"], "rows": config["rows"], "folder": folder},
          config["schema"].encode())
     check(receive(process.stdout)[0])
     return process
@@ -173,6 +173,26 @@ def whole_files(spark, data, rows):
     return files.select("path", "content")
 
 
+def scorer(config, columns, names):
+    """The rows, with what the model says about them behind."""
+    def score(batches):
+        import pyarrow
+        import pyarrow.parquet
+
+        part = TaskContext.get().partitionId()
+        for batch in batches:
+            file = io.BytesIO()
+            pyarrow.parquet.write_table(pyarrow.Table.from_batches([batch]).select(columns), file, compression="NONE")
+            _, data = next(call(config, {"op": "score", "name": str(part)}, file.getbuffer()))
+            added = pyarrow.parquet.read_table(pyarrow.BufferReader(data[0])).combine_chunks()
+            if added.num_rows != batch.num_rows:
+                raise RuntimeError(SHOWN + "the worker did not score every row" + END)
+            yield pyarrow.RecordBatch.from_arrays(
+                batch.columns + [c.chunk(0) for c in added.columns if c.num_chunks], names=batch.schema.names + names)
+
+    return score
+
+
 def asker(config, question):
     def ask(batches):
         import pyarrow
@@ -208,8 +228,8 @@ def explain(failure):
     return "the job of Spark failed: " + (condition or type(failure).__name__)
 
 
-def collect(context, stream, job):
-    """What a job returns. While it runs, it is said how many of its tasks are done."""
+def watched(context, stream, job):
+    """What job() returns. While it runs, it is said how many of its tasks are done."""
     tracker, ended = context.statusTracker(), threading.Event()
 
     def watch():
@@ -222,7 +242,7 @@ def collect(context, stream, job):
     watching = threading.Thread(target=watch, daemon=True)
     watching.start()
     try:
-        return job.collect()
+        return job()
     finally:
         ended.set()
         watching.join()
@@ -253,9 +273,19 @@ def load_pieces(context, stream, header):
     config, pieces = header["config"], header["pieces"]
     blocks = context.parallelize(pieces, len(pieces)).mapPartitions(piece_coder(config), True)
     blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
-    for piece, rows, name in collect(context, stream, blocks):
+    for piece, rows, name in watched(context, stream, blocks.collect):
         send(stream, {"op": "block", "block": piece["name"], "rows": rows, "id": name})
     return lambda question: blocks.mapPartitions(piece_asker(config, question), True)
+
+
+def require_columns(rows, header):
+    missing = [c for c in header["columns"] if c not in rows.columns]
+    if missing:
+        raise RuntimeError(SHOWN + "the table lacks the columns " + ", ".join(missing) + " of the schema" + END)
+
+
+def quote(column):
+    return "`" + column.replace("`", "``") + "`"
 
 
 def load_rows(context, stream, header):
@@ -265,23 +295,53 @@ def load_rows(context, stream, header):
     config, spark = header["config"], SparkSession.builder.getOrCreate()
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
     rows = read(spark, header["data"])
-    missing = [c for c in header["columns"] if c not in rows.columns]
-    if missing:
-        raise RuntimeError(SHOWN + "the table lacks the columns " + ", ".join(missing) + " of the schema" + END)
+    require_columns(rows, header)
     files = whole_files(spark, header["data"], rows)
     made = "block string, rows long, id string, data binary"
     if files is not None:
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
         blocks = files.mapInArrow(file_coder(config), made)
     else:
-        rows = rows.select(*["`" + c.replace("`", "``") + "`" for c in header["columns"]])
+        rows = rows.select(*map(quote, header["columns"]))
         blocks = rows.mapInArrow(coder(config), made)
     blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
-    for row in collect(context, stream, blocks.select("block", "rows", "id")):
+    for row in watched(context, stream, blocks.select("block", "rows", "id").collect):
         send(stream, {"op": "block", "block": row[0], "rows": row[1], "id": row[2]})
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "16")
     return lambda question: blocks.select("block", "data").mapInArrow(
         asker(config, question), "block string, id string, sums binary")
+
+
+def score(context, stream, header):
+    """Writes the table with columns added. Spark gives the folder its files when all are whole."""
+    from pyspark.sql import SparkSession, functions
+    from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+
+    spark = SparkSession.builder.getOrCreate()
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
+    rows = read(spark, header["data"])
+    require_columns(rows, header)
+    known = header.get("known")
+    if known is not None:
+        others = [c for c in rows.columns if c not in known]
+        if others and not header.get("drop"):
+            raise RuntimeError(SHOWN + "the table has the columns " + ", ".join(others) +
+                               " that the model does not know (--extra drop or keep)" + END)
+        rows = rows.select(*[quote(c) for c in rows.columns if c in known])
+    names = []
+    for column in header["added"]:
+        name, n = column["name"], 2
+        while name in rows.columns + names:
+            name, n = "%s_%d" % (column["name"], n), n + 1
+        names.append(name)
+    kinds = [DoubleType() if column["number"] else StringType() for column in header["added"]]
+    made = StructType(rows.schema.fields + [StructField(n, k) for n, k in zip(names, kinds)])
+    scored = rows.mapInArrow(scorer(header["config"], header["columns"], names), made)
+    watched(context, stream, lambda: scored.write.parquet(header["out"]))
+    written = spark.read.parquet(header["out"]).select(quote(names[0]), quote(names[1])).toDF("label", "score")
+    counts = written.groupBy("label").agg(functions.count("*"), functions.sum("score"))
+    send(stream, {"op": "scored", "counts": [
+        {"value": value, "rows": rows, "sum": total} for value, rows, total in counts.collect()]})
 
 
 def main():
@@ -310,8 +370,10 @@ def main():
                 send(stream, {"op": "examined", "spark": context.version, "machines": found})
             elif header["op"] == "load":
                 ask = (load_pieces if header.get("pieces") else load_rows)(context, stream, header)
+            elif header["op"] == "score":
+                score(context, stream, header)
             else:
-                for name, rows, sums in collect(context, stream, ask(bytes(parts[0]))):
+                for name, rows, sums in watched(context, stream, ask(bytes(parts[0])).collect):
                     send(stream, {"op": "answer", "block": name, "id": rows}, bytes(sums))
             send(stream, {"op": "done"})
         except Exception as failure:

@@ -32,6 +32,12 @@ type header struct {
 	Pieces  []piece  `json:"pieces,omitempty"`
 	Folder  string   `json:"folder,omitempty"` // where executors keep blocks
 
+	Known  []string `json:"known,omitempty"` // columns that may be there; nil: any
+	Drop   bool     `json:"drop,omitempty"`  // others, in place of refusing them
+	Added  []Column `json:"added,omitempty"`
+	Out    string   `json:"out,omitempty"`
+	Counts []Count  `json:"counts,omitempty"`
+
 	Local    bool `json:"local,omitempty"`    // executors may keep blocks in files, and paths mean files
 	Parallel int  `json:"parallel,omitempty"` // tasks at once
 
@@ -47,7 +53,8 @@ type config struct {
 	Worker  string `json:"worker"`  // the file's name among those that Spark sends to executors
 	Program string `json:"program"`
 	Schema  string `json:"schema"`
-	Rows    int    `json:"rows"` // of a block, or a few more
+	Scoring bool   `json:"scoring,omitempty"` // rows are scored, and Schema is what OpenScorer takes
+	Rows    int    `json:"rows"`              // of a block, or a few more
 }
 
 // maxPart bounds the parts of a message: those of a block are the longest.

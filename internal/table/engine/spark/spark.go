@@ -41,6 +41,24 @@ type Options struct {
 	BlockRows int
 	// Report is told how many of a job's tasks are done; nil for nobody.
 	Report func(job string, done, of int)
+
+	passesRows bool // through Java, whatever Data are
+}
+
+// ShowJobs lets show show each job, one at a time, until hide is called; nil for nobody.
+func (o *Options) ShowJobs(show func(job string) (report func(done, total int), done func())) (hide func()) {
+	shown, report, done := "", func(int, int) {}, func() {}
+	if show != nil {
+		o.Report = func(job string, n, of int) {
+			if job != shown {
+				done()
+				shown = job
+				report, done = show(job)
+			}
+			report(n, of)
+		}
+	}
+	return func() { done() }
 }
 
 // Check refuses what can be refused before Spark is started.
@@ -163,10 +181,10 @@ const (
 	quickJava    = "-XX:TieredStopAtLevel=1"
 )
 
-// settings are Spark's for a session about data.
-func settings(data []string) []string {
+// settings are Spark's for a session.
+func settings(o *Options) []string {
 	out := []string{"spark.ui.enabled=false"}
-	if _, ok := listFiles(data); ok {
+	if _, ok := listFiles(o.Data); ok && !o.passesRows {
 		out = append(out, "spark.executorEnv."+javaVariable+"="+quickJava)
 	}
 	return out
@@ -187,7 +205,7 @@ func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error)
 		words = []string{"spark-submit"}
 	}
 	args := words[1:]
-	for _, c := range settings(o.Data) {
+	for _, c := range settings(o) {
 		if key, _, _ := strings.Cut(c, "="); !strings.Contains(o.Submit, key+"=") { // the user's own counts
 			args = append(args, "--conf", c)
 		}

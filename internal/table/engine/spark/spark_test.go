@@ -91,7 +91,7 @@ func playWorker(t *testing.T) *played {
 	t.Helper()
 	in, toWorker := io.Pipe()
 	fromWorker, out := io.Pipe()
-	go func() { out.CloseWithError(ServeWorker(context.Background(), in, out)) }()
+	go func() { out.CloseWithError(ServeWorker(context.Background(), in, out, nil)) }()
 	t.Cleanup(func() { toWorker.Close() })
 	return &played{t, toWorker, fromWorker}
 }

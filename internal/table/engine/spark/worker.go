@@ -42,14 +42,14 @@ func programID() (string, error) {
 const mostScores = 128 << 20
 
 // ServeWorker answers messages until in ends: it codes rows in Parquet into blocks, and answers
-// questions about blocks. Blocks of files that it opens itself it keeps in a file without a name;
-// it keeps and writes nothing else, and knows no price.
-func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
+// questions about blocks, or scores rows. Blocks of files that it opens itself it keeps in a file
+// without a name; it keeps and writes nothing else, and knows no price.
+func ServeWorker(ctx context.Context, in io.Reader, out io.Writer, open OpenScorer) error {
 	program, err := programID()
 	if err != nil {
 		return err
 	}
-	w := &worker{program: program}
+	w := &worker{program: program, open: open}
 	defer w.close()
 	r, buffered := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<16)
 	for ctx.Err() == nil {
@@ -79,6 +79,9 @@ type worker struct {
 	text    []byte
 	rows    int // of a block, or a few more
 
+	open  OpenScorer
+	score Scorer // nil where blocks are made
+
 	folder string // for the blocks of pieces
 	store  *blocks.Store
 	stored int
@@ -101,25 +104,36 @@ func (w *worker) close() {
 // answer answers a message. Those that come before the last answer go to first.
 func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first func(header, []byte) error) (
 	answer header, data [][]byte, err error) {
-	wants := map[string]int{"begin": 1, "code": 1, "file": 1, "ask": 2, "piece": 0, "ask piece": 1}
+	wants := map[string]int{"begin": 1, "code": 1, "file": 1, "ask": 2, "piece": 0, "ask piece": 1,
+		"begin scoring": 1, "score": 1}
+	begins := h.Op == "begin" || h.Op == "begin scoring"
 	switch n, ok := wants[h.Op]; {
 	case !ok || n != len(parts) || (h.Piece != nil) != (h.Op == "piece" || h.Op == "ask piece"):
 		return answer, nil, errMessage
-	case h.Op != "begin" && w.s == nil:
+	case !begins && (h.Op == "score") != (w.score != nil), !begins && w.s == nil && w.score == nil:
 		return answer, nil, errors.New("spark: the worker must be told the schema first")
 	}
+	if begins && h.Program != w.program {
+		return answer, nil, errors.New("spark: the worker is not the program that asks: send the same file to executors")
+	}
 	switch h.Op {
-	case "begin":
-		if h.Program != w.program {
-			return answer, nil, errors.New("spark: the worker is not the program that asks: send the same file to executors")
+	case "begin scoring":
+		if w.open == nil {
+			return answer, nil, errMessage
 		}
+		w.score, err = w.open(parts[0])
+		return header{Op: "begun"}, nil, err
+	case "score":
+		added, err := w.score(ctx, "partition "+h.Name+".parquet", parts[0])
+		return header{Op: "scored"}, [][]byte{added}, err
+	case "begin":
 		w.rows, w.folder = h.Rows, h.Folder
 		if w.text = parts[0]; len(w.text) > 0 { // Examine has no schema
 			w.s, err = schema.Parse(w.text)
 		}
 		return header{Op: "begun"}, nil, err
 	case "code":
-		t, err := dataset.ReadParquet(ctx, w.s, "partition "+h.Name+".parquet", parts[0])
+		t, err := dataset.ReadParquet(ctx, w.s, dataset.Options{}, "partition "+h.Name+".parquet", parts[0])
 		if err != nil {
 			return answer, nil, err
 		}

@@ -22,7 +22,7 @@ import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "rivals"))
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "rivals"))
 from tables import TABLES, Table
 
 EPSILONS = [0.01, 0.1, 1, 4]
@@ -42,8 +42,8 @@ def codes(rows):
     return pd.DataFrame({f"c{i}": x for i, x in enumerate(out)} | {"label": rows.y}), [*sizes, 2], categories
 
 
-def fit(name, epsilon, seed, frame, sizes, categories, test, answer):
-    """Synthesizes as many rows as there are, learns from them, and sends the labels and scores of test."""
+def fit(name, epsilon, delta, seed, frame, sizes, categories, test, answer):
+    """Synthesizes as many rows as there are, learns from them, and sends the shares of each class for test."""
     from mbi import MarkovRandomField
     from snsynth import Synthesizer
     from snsynth.transform.table import TableTransformer
@@ -57,16 +57,17 @@ def fit(name, epsilon, seed, frame, sizes, categories, test, answer):
     transformer = TableTransformer.create(whole, style="cube", categorical_columns=list(frame.columns))
     transformer.fit(whole)
     with contextlib.redirect_stdout(io.StringIO()):
-        synthesizer = Synthesizer.create(library, epsilon=float(epsilon), delta=DELTA)
+        synthesizer = Synthesizer.create(library, epsilon=float(epsilon), delta=delta)
         synthesizer.fit(frame, transformer=transformer)
         made = pd.DataFrame(synthesizer.sample(len(frame)), columns=frame.columns).astype(int)
+    p = np.zeros((len(test), sizes[-1]))
     if made["label"].nunique() < 2:
-        p = np.full(len(test), float(made["label"].iloc[0]))
+        p[:, made["label"].iloc[0]] = 1
     else:
         model = HistGradientBoostingClassifier(categorical_features=categories, random_state=seed)
         model.fit(made.drop(columns="label"), made["label"])
-        p = model.predict_proba(test)[:, 1]
-    answer.put(((p > 0.5).astype(int), p))
+        p[:, model.classes_] = model.predict_proba(test)
+    answer.put(p)
 
 
 def bounded(seconds, *arguments):
@@ -106,11 +107,10 @@ def main():
         frame, sizes, categories = codes(rows)
         for synthesizer in todo:
             start = time.perf_counter()
-            got = bounded(seconds, synthesizer, epsilon, 1000 + repeat, frame.iloc[train], sizes, categories, frame.iloc[test].drop(columns="label"))
+            got = bounded(seconds, synthesizer, epsilon, DELTA, 1000 + repeat, frame.iloc[train], sizes, categories, frame.iloc[test].drop(columns="label"))
             line = {"table": name, "repeat": repeat, "learner": synthesizer, "epsilon": epsilon, "rows": len(train)}
             if got is not None:
-                labels, scores = got
-                line |= {"accuracy": float((labels == rows.y[test]).mean()), "auc": float(roc_auc_score(rows.y[test], scores))}
+                line |= {"accuracy": float((got.argmax(1) == rows.y[test]).mean()), "auc": float(roc_auc_score(rows.y[test], got[:, 1]))}
             line["seconds"] = round(time.perf_counter() - start, 3)
             with records.open("a") as f:
                 f.write(json.dumps(line) + "\n")

@@ -2225,9 +2225,9 @@ var table = []mutant{
 	},
 	{
 		Row: "persons 4", Bug: "the order of rows decides which row of a person stays",
-		File:    "internal/table/engine/memory/persons.go",
-		Old:     `		j := int(below(uint64(i + 1)))`,
-		New:     `		j := i`,
+		File:    "internal/table/engine/memory/draw.go",
+		Old:     `	return d.Lot > other.Lot || d.Lot == other.Lot && d.Row > other.Row`,
+		New:     `	return d.Row > other.Row`,
 		Package: "./internal/table/engine/memory", Test: "TestWhoIsDrawnDoesNotDependOnOrder",
 	},
 	{

@@ -366,15 +366,9 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 31", Bug: "one coin decides which rows of all persons stay",
-		File: "internal/table/engine/memory/persons.go",
-		Old: `	for i := len(order) - 1; i > 0; i-- {
-		j := int(below(uint64(i + 1)))
-		order[i], order[j] = order[j], order[i]
-	}
-`,
-		New: `	by := int(below(uint64(len(order))))
-	order = append(order[by:], order[:by]...)
-`,
+		File: "internal/table/engine/memory/draw.go",
+		Old:  `		out[i] = binary.LittleEndian.Uint64(stream[8*(from%pair+i):])`,
+		New:  `		out[i] = uint64(from+i) ^ binary.LittleEndian.Uint64(l[:])`,
 
 		Package: "./internal/table/engine/memory", Test: "TestPersonsAreDrawnIndependently",
 	},

@@ -43,22 +43,23 @@ func (p *persons) Weigh(most int) engine.Table {
 	return question.NewTable(v.s, v.Rows(), v).WithPersons(p)
 }
 
-// Draw implements engine.Persons: the rows that memory would draw. Memory 8 bytes per row while it
-// draws, and 8 per person afterwards.
+// Draw implements engine.Persons: the rows that memory would draw. Memory as of a memory.Drawing,
+// and 8 bytes per drawn row afterwards.
 func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.Table {
 	v := p.view(p.withoutPersons())
-	var of []uint32
+	d, lots, before := memory.NewDrawing(most, fill), memory.NewLots(below), 0
 	order := slices.Sorted(maps.Keys(v.blocks))
 	for _, k := range order {
 		b := v.blocks[k]
-		more, err := b.loadPersons(v.readAt(b))
+		of, err := b.loadPersons(v.readAt(b))
 		if err != nil {
 			v.failed = fmt.Errorf("blocks: %w", err)
 			return v.Table()
 		}
-		of = append(of, more...)
+		d.Add(&lots, before, of)
+		before += b.Rows
 	}
-	rows, before := memory.DrawRows(of, most, fill, below), 0
+	rows, before := d.Rows(), 0
 	for _, k := range order {
 		b := v.blocks[k]
 		n, _ := slices.BinarySearch(rows, before+b.Rows)

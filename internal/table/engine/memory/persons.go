@@ -88,44 +88,9 @@ func NewWeighed(t *dataset.Table, byPerson []uint32) *Table {
 
 // Draw implements engine.Persons.
 func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.Table {
-	return p.withoutPersons(p.t.t.Subset(DrawRows(p.of, most, fill, below)))
-}
-
-// DrawRows draws at most most rows of each person, with fill exactly so many, ascending: of says
-// whose each row is. All rows are shuffled, and the first few of each person stay: the law of what
-// stays depends neither on the order of the rows nor on any identifier. Memory 4 bytes per row, and
-// 8 for each that is drawn.
-func DrawRows(of []uint32, most int, fill bool, below func(n uint64) uint64) (rows []int) {
-	order := make([]uint32, len(of))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	for i := len(order) - 1; i > 0; i-- {
-		j := int(below(uint64(i + 1)))
-		order[i], order[j] = order[j], order[i]
-	}
-	var taken []uint32 // by person
-	take := func() (any bool) {
-		for _, i := range order {
-			person := int(of[i])
-			if person >= len(taken) {
-				taken = append(taken, make([]uint32, person+1-len(taken))...)
-			}
-			if person == dataset.Nobody || int(taken[person]) >= most {
-				continue
-			}
-			taken[person]++
-			rows, any = append(rows, int(i)), true
-		}
-		return any
-	}
-	for take() {
-		if !fill {
-			break
-		}
-	}
-	slices.Sort(rows)
-	return rows
+	d, lots := NewDrawing(most, fill), NewLots(below)
+	d.Add(&lots, 0, p.of)
+	return p.withoutPersons(p.t.t.Subset(d.Rows()))
 }
 
 // Ignore implements engine.Persons.

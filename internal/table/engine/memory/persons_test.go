@@ -3,8 +3,10 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -248,6 +250,46 @@ func TestDrawFillsUp(t *testing.T) {
 			if times[row] > 1 {
 				t.Fatalf("of eight rows of a person one is drawn %d times for five", times[row])
 			}
+		}
+	}
+}
+
+// Rows are drawn as by a twin that sorts every person's rows by their lots, and a row's lot does
+// not depend on which rows are asked for together.
+func TestDrawnRowsEqualATwin(t *testing.T) {
+	lots := NewLots(rand.New(rand.NewPCG(3, 4)).Uint64N)
+	whole := lots.between(0, 1000)
+	for _, cut := range [][2]int{{0, 0}, {0, 1}, {1, 2}, {1, 1000}, {37, 38}, {500, 731}} {
+		if !slices.Equal(lots.between(cut[0], cut[1]), whole[cut[0]:cut[1]]) {
+			t.Errorf("rows from %d to %d have other lots by themselves", cut[0], cut[1])
+		}
+	}
+	of := personTable(9, 20_000, 3000).Persons
+	whole = lots.between(0, len(of))
+	rowsOf := map[uint32][]int{}
+	for i, person := range of {
+		rowsOf[person] = append(rowsOf[person], i)
+	}
+	delete(rowsOf, dataset.Nobody)
+	for _, c := range []struct {
+		most int
+		fill bool
+	}{{1, false}, {1, true}, {3, false}, {7, true}, {64, true}} {
+		var want []int
+		for _, rows := range rowsOf {
+			slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(whole[a], whole[b]) })
+			for k := range c.most {
+				if k < len(rows) || c.fill {
+					want = append(want, rows[k%len(rows)])
+				}
+			}
+		}
+		slices.Sort(want)
+		d := NewDrawing(c.most, c.fill)
+		d.Add(&lots, 0, of[:777])
+		d.Add(&lots, 777, of[777:])
+		if !slices.Equal(d.Rows(), want) {
+			t.Errorf("%d rows of each person, filled up %v: other rows than the twin's", c.most, c.fill)
 		}
 	}
 }

@@ -14,5 +14,6 @@
 //	           on grids where a product was chosen
 //	choose.go  how far what the first fit leaves over lies along a product of columns
 //
-// Time: that of additive or of grids, and a pass over the rows for each product.
+// Time: that of additive or of grids, and a pass over the rows for each set of columns
+// that products are of.
 package auto

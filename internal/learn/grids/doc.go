@@ -27,6 +27,7 @@
 // There is nothing to tune: rules.go derives the number of rounds, grids to choose
 // from, cells and steps from ε, δ, the schema and the number of rows.
 //
-// Time: one pass over the rows for each grid drawn. Prefer additive where columns
+// Time: one pass over the rows for each grid drawn, but those of a round over the same
+// columns share one. Prefer additive where columns
 // speak for themselves: it is the more exact, and its functions can be drawn.
 package grids

@@ -79,6 +79,12 @@ func (b *Bins) Clone() Bins {
 	return c
 }
 
+// SameCuts reports whether b and c, both of a column, cut the same one in the same places.
+func (b *Bins) SameCuts(c *Bins) bool {
+	return b.Column == c.Column && b.marks == c.marks && b.codes == c.codes &&
+		slices.Equal(b.Edges, c.Edges) && slices.Equal(b.groups, c.groups)
+}
+
 // Ordered reports whether neighbouring bins are neighbours: those of a number, but for
 // those of its marks.
 func (b *Bins) Ordered() bool { return b.codes == 0 && b.Second == nil }

@@ -102,47 +102,107 @@ func (s *GridScores) differentiateRow(i int, most float64, norm engine.SlopeNorm
 	s.curve[i] = uint32(math.Max(0, 1-squares) * engine.WeightOne)
 }
 
-// sumGrids makes one pass over the rows for each grid, several at once.
+// sumGrids makes one pass over the rows for all grids of the same columns.
 func (s *GridScores) sumGrids(ctx context.Context, grids []feature.Grid) ([]engine.GridSums, error) {
-	out := make([]engine.GridSums, len(grids))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(grids)) {
-		workers.Go(func() {
-			cells, spare := make([]uint32, classBlock), make([]uint32, classBlock)
-			for g := int(next.Add(1) - 1); g < len(grids) && ctx.Err() == nil; g = int(next.Add(1) - 1) {
-				out[g] = s.sumGrid(ctx, &grids[g], cells, spare)
-			}
-		})
+	cut := newCuts(s.cols, grids)
+	bundles := cut.bundle(grids)
+	sums := make([]engine.GridSums, len(bundles))
+	var all sync.Mutex // guards sums
+	for k, b := range bundles {
+		sums[k] = s.newSums(b.size())
 	}
-	workers.Wait()
-	return out, ctx.Err()
+	err := s.eachWorker(ctx, func(next func() (from, to int, ok bool)) {
+		own := s.sumPieces(cut, bundles, next)
+		all.Lock()
+		defer all.Unlock()
+		for k := range own {
+			addSums(sums[k].Slopes, own[k].Slopes)
+			addSums(sums[k].Curves, own[k].Curves)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]engine.GridSums, len(grids))
+	for k, b := range bundles {
+		for _, g := range b.grids {
+			out[g] = s.newSums(grids[g].Cells())
+			for piece, cell := range b.cellsOf(cut, g, &grids[g]) {
+				addSums(out[g].Slopes[int(cell)*s.width:], sums[k].Slopes[piece*s.width:][:s.width])
+				out[g].Curves[cell] += sums[k].Curves[piece]
+			}
+		}
+	}
+	return out, nil
 }
 
-func (s *GridScores) sumGrid(ctx context.Context, g *feature.Grid, cells, spare []uint32) engine.GridSums {
-	bound, n := g.Bind(s.cols), g.Cells()
-	sums := engine.GridSums{Slopes: make([]int64, n*s.width), Curves: make([]int64, n)}
-	for from := 0; from < len(s.labels) && ctx.Err() == nil; from += classBlock {
-		to := min(from+classBlock, len(s.labels))
-		block := cells[:to-from]
-		bound.Read(from, block, spare)
-		slopes, curves := s.slope[from*s.width:to*s.width], s.curve[from:to]
-		if s.width == 1 {
-			for i, c := range block {
-				sums.Slopes[c] += int64(slopes[i])
-				sums.Curves[c] += int64(curves[i])
-			}
-			continue
+func (s *GridScores) newSums(cells int) engine.GridSums {
+	return engine.GridSums{Slopes: make([]int64, cells*s.width), Curves: make([]int64, cells)}
+}
+
+func addSums(into, sums []int64) {
+	for i, x := range sums {
+		into[i] += x
+	}
+}
+
+// sumPieces adds up the rows that next gives it by the pieces of each bundle.
+func (s *GridScores) sumPieces(
+	cut *cuts, bundles []*bundle, next func() (from, to int, ok bool),
+) []engine.GridSums {
+	parts := make([][]uint32, len(cut.columns)) // by column, of the rows of a block
+	for k := range cut.columns {
+		if cut.columns[k].parts > 0 {
+			parts[k] = make([]uint32, classBlock)
 		}
-		for i, c := range block {
-			into := sums.Slopes[int(c)*s.width:][:s.width]
-			for k, x := range slopes[i*s.width:][:s.width] {
-				into[k] += int64(x)
+	}
+	sums, steps := make([]engine.GridSums, len(bundles)), make([][][]uint32, len(bundles))
+	for k, b := range bundles {
+		sums[k], steps[k] = s.newSums(b.size()), b.steps()
+	}
+	pieces := make([]uint32, classBlock)
+	for from, to, ok := next(); ok; from, to, ok = next() {
+		for k := range cut.columns {
+			if c := &cut.columns[k]; c.parts > 0 {
+				c.codes.Look(from, c.part, parts[k][:to-from])
 			}
-			sums.Curves[c] += int64(curves[i])
+		}
+		slopes, curves := s.slope[from*s.width:to*s.width], s.curve[from:to]
+		for k, b := range bundles {
+			for at, c := range b.columns {
+				step := steps[k][at]
+				if at == 0 {
+					for i, part := range parts[c][:to-from] {
+						pieces[i] = step[part]
+					}
+					continue
+				}
+				for i, part := range parts[c][:to-from] {
+					pieces[i] += step[part]
+				}
+			}
+			s.addRows(&sums[k], pieces[:to-from], slopes, curves)
 		}
 	}
 	return sums
+}
+
+// addRows adds the slopes and curves of rows to the sums of the pieces they lie in.
+func (s *GridScores) addRows(sums *engine.GridSums, pieces []uint32, slopes []int32, curves []uint32) {
+	if s.width == 1 {
+		for i, c := range pieces {
+			sums.Slopes[c] += int64(slopes[i])
+			sums.Curves[c] += int64(curves[i])
+		}
+		return
+	}
+	for i, c := range pieces {
+		into := sums.Slopes[int(c)*s.width:][:s.width]
+		for k, x := range slopes[i*s.width:][:s.width] {
+			into[k] += int64(x)
+		}
+		sums.Curves[c] += int64(curves[i])
+	}
 }
 
 // Add adds a term to the scores. One pass over the rows.
@@ -162,17 +222,29 @@ func (s *GridScores) Add(ctx context.Context, t *engine.GridTerm) error {
 // eachBlock calls do for every block of rows on all cores, with scratch of the
 // block's length. It fails only when ctx ends.
 func (s *GridScores) eachBlock(ctx context.Context, do func(from, to int, cells, spare []uint32)) error {
-	var next atomic.Int64
+	return s.eachWorker(ctx, func(next func() (from, to int, ok bool)) {
+		cells, spare := make([]uint32, classBlock), make([]uint32, classBlock)
+		for from, to, ok := next(); ok; from, to, ok = next() {
+			do(from, to, cells[:to-from], spare[:to-from])
+		}
+	})
+}
+
+// eachWorker calls work on every core with a function that gives it the next block of
+// rows. It fails only when ctx ends, and the blocks with it.
+func (s *GridScores) eachWorker(ctx context.Context, work func(next func() (from, to int, ok bool))) error {
+	var taken atomic.Int64
 	var workers sync.WaitGroup
 	blocks := (len(s.labels) + classBlock - 1) / classBlock
+	next := func() (from, to int, ok bool) {
+		b := int(taken.Add(1) - 1)
+		if b >= blocks || ctx.Err() != nil {
+			return 0, 0, false
+		}
+		return b * classBlock, min((b+1)*classBlock, len(s.labels)), true
+	}
 	for range min(runtime.GOMAXPROCS(0), blocks) {
-		workers.Go(func() {
-			cells, spare := make([]uint32, classBlock), make([]uint32, classBlock)
-			for b := int(next.Add(1) - 1); b < blocks && ctx.Err() == nil; b = int(next.Add(1) - 1) {
-				from, to := b*classBlock, min((b+1)*classBlock, len(s.labels))
-				do(from, to, cells[:to-from], spare[:to-from])
-			}
-		})
+		workers.Go(func() { work(next) })
 	}
 	workers.Wait()
 	return ctx.Err()
